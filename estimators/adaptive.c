@@ -3,17 +3,17 @@
  * window: what it says of the variances, linearised about those the filter had
  * (include/bramah/adaptive.h). */
 #include "bramah/adaptive.h"
-#include "estimators/adaptive_window.h"
+#include "estimators/filter_internal.h"
 #include "estimators/update.h"
-#include "lib/base/arena.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
-#include "lib/plant/plant_table.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { WINDOW = 200, LEAST_WINDOW = 10, MOST_WINDOW = 1000000 };
+enum { WINDOW = 200, LEAST_WINDOW = 10, MOST_WINDOW = 1000000, MOST_SWEEPS = 200 };
+
+static const double settled = 1e-9; /* of a variance, relative */
 
 /* A variance may change by this factor at once: the records hold near the variances they were made with. */
 static const double stride = 4.0;
@@ -40,6 +40,7 @@ typedef struct bramah__adaptive_progress {
 /* What is set once, and scratch. */
 #define ADAPTIVE_WORK(X)                                                                                     \
   X(bramah_adaptive_kind, kind, a->m)                                                                        \
+  X(bramah_adaptive_value, value, a->m, "as users see them")                                                 \
   X(size_t, index, a->m, "of its kind")                                                                      \
   X(double, least, a->m, "variances")                                                                        \
   X(double, most, a->m)                                                                                      \
@@ -84,39 +85,41 @@ void bramah_adaptive_options_default(bramah_adaptive_options *options)
       (bramah_adaptive_options){.method = BRAMAH_ADAPTIVE_LIKELIHOOD, .window = WINDOW, .forgetting = 1.0};
 }
 
-static int asked(const double *least, const double *most, size_t i)
+/* Between which limits the values of one kind are to adapt. */
+typedef struct limits {
+  bramah_adaptive_kind kind;
+  size_t n;
+  const double *least, *most; /* [n] or NULL */
+  size_t first_state;         /* that they are named by; sensors by their own names */
+} limits;
+
+static void list_limits(const bramah_filter *filter, const bramah_adaptive_options *o, limits out[3])
 {
-  return least && most && (least[i] != 0.0 || most[i] != 0.0);
+  const bramah_filter_info info = bramah_filter_get_info(filter);
+  const size_t nf = info.plant->n_dof, np = info.plant->n_first_order;
+  out[0] = (limits){BRAMAH_ADAPTIVE_ACCELERATION, nf, o->acceleration_least, o->acceleration_most, nf};
+  out[1] = (limits){BRAMAH_ADAPTIVE_FIRST_ORDER, np, o->first_order_least, o->first_order_most, 2 * nf};
+  out[2] = (limits){BRAMAH_ADAPTIVE_SENSOR, info.n_sensors, o->sensor_least, o->sensor_most, 0};
 }
 
-static size_t count_kind(const double *least, const double *most, size_t n)
+static int asked(const limits *l, size_t i)
 {
-  size_t count = 0;
-  for (size_t i = 0; i < n; i++) count += (size_t)asked(least, most, i);
-  return count;
+  return l->least && l->most && (l->least[i] != 0.0 || l->most[i] != 0.0);
 }
 
 /* How many values adapt. */
-static size_t count_values(const bramah_filter *filter, const bramah_adaptive_options *o)
+static size_t count_values(const limits all[3])
 {
-  const bramah_plant *plant = bramah_filter_plant(filter);
-  return count_kind(o->acceleration_least, o->acceleration_most, plant->n_dof) +
-         count_kind(o->first_order_least, o->first_order_most, plant->n_first_order) +
-         count_kind(o->sensor_least, o->sensor_most, bramah_filter_n_sensors(filter));
-}
-
-static bramah_status check_limits(const double *least, const double *most, size_t i, const char *name,
-                                  bramah_diag *diag)
-{
-  if (!asked(least, most, i) || (least[i] > 0.0 && least[i] < most[i] && isfinite(most[i]))) return BRAMAH_OK;
-  return bramah__fail(diag, BRAMAH_E_VALUE, name,
-                      "the limits of adaptive noise must be positive, finite and in order");
+  size_t count = 0;
+  for (const limits *l = all; l < all + 3; l++)
+    for (size_t i = 0; i < l->n; i++) count += (size_t)asked(l, i);
+  return count;
 }
 
 static bramah_status check_options(const bramah_filter *filter, const bramah_adaptive_options *o,
-                                   bramah_diag *diag)
+                                   const limits all[3], bramah_diag *diag)
 {
-  const bramah_plant *p = bramah_filter_plant(filter);
+  const bramah_filter_info info = bramah_filter_get_info(filter);
   const size_t window = o->window ? o->window : WINDOW;
   const char *wrong = NULL;
   if ((int)o->method < 0 || o->method > BRAMAH_ADAPTIVE_MATCHING)
@@ -129,37 +132,36 @@ static bramah_status check_options(const bramah_filter *filter, const bramah_ada
     wrong = "the forgetting must be within 0 and 1";
   else if (!(o->smoothing >= 0.0) || o->smoothing >= 1.0)
     wrong = "the smoothing must be at least 0 and below 1";
-  else if (!o->acceleration_least != !o->acceleration_most || !o->first_order_least != !o->first_order_most ||
-           !o->sensor_least != !o->sensor_most)
-    wrong = "limits come in pairs";
-  else if (count_values(filter, o) == 0)
-    wrong = "nothing is to adapt";
+  for (const limits *l = all; !wrong && l < all + 3; l++)
+    if (!l->least != !l->most) wrong = "limits come in pairs";
+  if (!wrong && count_values(all) == 0) wrong = "nothing is to adapt";
   if (wrong) return bramah__fail(diag, BRAMAH_E_VALUE, "adaptive", wrong);
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < p->n_dof && status == BRAMAH_OK; i++)
-    status = check_limits(o->acceleration_least, o->acceleration_most, i,
-                          bramah__plant_state_name(p, p->n_dof + i), diag);
-  for (size_t i = 0; i < p->n_first_order && status == BRAMAH_OK; i++)
-    status = check_limits(o->first_order_least, o->first_order_most, i,
-                          bramah__plant_state_name(p, 2 * p->n_dof + i), diag);
-  for (size_t i = 0; i < bramah_filter_n_sensors(filter) && status == BRAMAH_OK; i++)
-    status = check_limits(o->sensor_least, o->sensor_most, i, bramah_filter_sensor(filter, i)->name, diag);
-  return status;
+
+  for (const limits *l = all; l < all + 3; l++)
+    for (size_t i = 0; i < l->n; i++) {
+      if (!asked(l, i) || (l->least[i] > 0.0 && l->least[i] < l->most[i] && isfinite(l->most[i]))) continue;
+      const char *name = l->kind == BRAMAH_ADAPTIVE_SENSOR
+                             ? info.sensor[i].name
+                             : bramah__plant_state_name(info.plant, l->first_state + i);
+      return bramah__fail(diag, BRAMAH_E_VALUE, name,
+                          "the limits of adaptive noise must be positive, finite and in order");
+    }
+  return BRAMAH_OK;
 }
 
 /* ---- making and releasing ---- */
 
-static bramah_adaptive *layout(const bramah_filter *filter, const bramah_adaptive_options *o,
+static bramah_adaptive *layout(const bramah_filter *filter, const bramah_adaptive_options *o, size_t n_values,
                                bramah__arena *arena)
 {
-  const bramah_plant *plant = bramah_filter_plant(filter);
+  const bramah_filter_info info = bramah_filter_get_info(filter);
   bramah_adaptive *object = BRAMAH__TAKE(arena, bramah_adaptive, 1), counted = {0};
   bramah_adaptive *a = object ? object : &counted, *fields = a;
-  a->n = bramah_filter_n_error(filter);
-  a->nf = plant->n_dof;
-  a->np = plant->n_first_order;
-  a->ns = bramah_filter_n_sensors(filter);
-  a->m = count_values(filter, o);
+  a->n = info.n_error;
+  a->nf = info.plant->n_dof;
+  a->np = info.plant->n_first_order;
+  a->ns = info.n_sensors;
+  a->m = n_values;
   a->method = o->method;
   a->window = o->window ? o->window : WINDOW;
   a->every = o->every ? o->every : (a->window + 9) / 10;
@@ -172,34 +174,17 @@ static bramah_adaptive *layout(const bramah_filter *filter, const bramah_adaptiv
 
 static double square(double x) { return x * x; }
 
-static size_t take_kind(bramah_adaptive *a, size_t k, bramah_adaptive_kind kind, const double *least,
-                        const double *most, size_t n)
-{
-  for (size_t i = 0; i < n; i++) {
-    if (!asked(least, most, i)) continue;
-    const double present =
-        kind == BRAMAH_ADAPTIVE_ACCELERATION  ? bramah_filter_acceleration_noise(a->filter)[i]
-        : kind == BRAMAH_ADAPTIVE_FIRST_ORDER ? bramah_filter_first_order_noise(a->filter)[i]
-                                              : bramah_filter_sensor(a->filter, i)->sigma;
-    a->kind[k] = kind;
-    a->index[k] = i;
-    a->least[k] = square(least[i]);
-    a->most[k] = square(most[i]);
-    a->theta[k] = fmin(fmax(square(present), a->least[k]), a->most[k]);
-    a->sigma[k++] = NAN;
-  }
-  return k;
-}
-
-/* Give the filter the present variances. They lie within limits that were checked, so it cannot refuse. */
+/* Give the filter the present variances, and tell the values. The variances lie within limits that were
+ * checked, so the filter cannot refuse. */
 static void give_noise(bramah_adaptive *a)
 {
-  const double *acceleration = bramah_filter_acceleration_noise(a->filter);
-  const double *pressure = bramah_filter_first_order_noise(a->filter);
-  for (size_t i = 0; i < a->nf; i++) a->acceleration[i] = acceleration[i];
-  for (size_t i = 0; i < a->np; i++) a->pressure[i] = pressure[i];
+  const bramah_filter_info now = bramah_filter_get_info(a->filter);
+  for (size_t i = 0; i < a->nf; i++) a->acceleration[i] = now.acceleration_noise[i];
+  for (size_t i = 0; i < a->np; i++) a->pressure[i] = now.first_order_noise[i];
   for (size_t k = 0; k < a->m; k++) {
     const double value = sqrt(a->theta[k]);
+    a->value[k] = (bramah_adaptive_value){a->kind[k],       a->index[k], value,          sqrt(a->least[k]),
+                                          sqrt(a->most[k]), a->sigma[k], a->at[k] != 0.0};
     if (a->kind[k] == BRAMAH_ADAPTIVE_ACCELERATION)
       a->acceleration[a->index[k]] = value;
     else if (a->kind[k] == BRAMAH_ADAPTIVE_FIRST_ORDER)
@@ -218,19 +203,34 @@ static void keep_covariance(bramah_adaptive *a)
 bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_options *o, bramah_diag *diag,
                                   bramah_adaptive **out)
 {
-  bramah_status status = check_options(filter, o, diag);
+  limits all[3];
+  list_limits(filter, o, all);
+  bramah_status status = check_options(filter, o, all, diag);
   if (status != BRAMAH_OK) return status;
   bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(filter, o, &arena);
+  layout(filter, o, count_values(all), &arena);
   status = bramah__arena_new("adaptive", arena.used, &arena, diag);
   if (status != BRAMAH_OK) return status;
-  bramah_adaptive *a = layout(filter, o, &arena);
+  bramah_adaptive *a = layout(filter, o, count_values(all), &arena);
   a->filter = filter;
   a->progress.recoveries = bramah_filter_get_report(filter).recoveries;
-  size_t k =
-      take_kind(a, 0, BRAMAH_ADAPTIVE_ACCELERATION, o->acceleration_least, o->acceleration_most, a->nf);
-  k = take_kind(a, k, BRAMAH_ADAPTIVE_FIRST_ORDER, o->first_order_least, o->first_order_most, a->np);
-  take_kind(a, k, BRAMAH_ADAPTIVE_SENSOR, o->sensor_least, o->sensor_most, a->ns);
+
+  /* what adapts, and the variances that the filter has, within the limits */
+  const bramah_filter_info info = bramah_filter_get_info(filter);
+  size_t k = 0;
+  for (const limits *l = all; l < all + 3; l++)
+    for (size_t i = 0; i < l->n; i++) {
+      if (!asked(l, i)) continue;
+      const double present = l->kind == BRAMAH_ADAPTIVE_ACCELERATION  ? info.acceleration_noise[i]
+                             : l->kind == BRAMAH_ADAPTIVE_FIRST_ORDER ? info.first_order_noise[i]
+                                                                      : info.sensor[i].sigma;
+      a->kind[k] = l->kind;
+      a->index[k] = i;
+      a->least[k] = square(l->least[i]);
+      a->most[k] = square(l->most[i]);
+      a->theta[k] = fmin(fmax(square(present), a->least[k]), a->most[k]);
+      a->sigma[k++] = NAN;
+    }
   give_noise(a);
   keep_covariance(a);
   *out = a;
@@ -241,68 +241,43 @@ void bramah_adaptive_free(bramah_adaptive *adaptive) { bramah__aligned_free(adap
 
 /* ---- prediction ---- */
 
-/* D += (column of Gamma / square root of its variance) times itself */
-static void add_column(bramah_adaptive *a, size_t k, size_t column)
-{
-  size_t nq;
-  const size_t n = a->n;
-  const double *Gamma = bramah_filter_last_noise(a->filter, &nq);
-  double *D = a->D + k * n * n;
-  for (size_t r = 0; r < n; r++)
-    for (size_t c = 0; c < n; c++)
-      D[r * n + c] += Gamma[r * nq + column] * Gamma[c * nq + column] / a->theta[k];
-}
-
 void bramah_adaptive_predicted(bramah_adaptive *adaptive)
 {
   bramah_adaptive *a = adaptive;
-  const double *F = bramah_filter_last_transition(a->filter);
+  const bramah_filter_last last = bramah_filter_get_last(a->filter);
+  const size_t n = a->n, nq = bramah_filter_get_info(a->filter).n_noise;
   for (size_t k = 0; k < a->m; k++) {
-    bramah__propagate(a->n, F, a->D + k * a->n * a->n, a->work);
-    memcpy(a->term, a->E + k * a->n, a->n * sizeof(double));
-    bramah__apply(a->n, a->n, F, a->term, a->E + k * a->n);
-    if (a->kind[k] == BRAMAH_ADAPTIVE_ACCELERATION) {
-      add_column(a, k, 2 * a->index[k]);
-      add_column(a, k, 2 * a->index[k] + 1);
-    } else if (a->kind[k] == BRAMAH_ADAPTIVE_FIRST_ORDER) {
-      add_column(a, k, 2 * a->nf + a->index[k]);
-    }
+    double *D = a->D + k * n * n, *E = a->E + k * n;
+    bramah__propagate(n, last.transition, D, a->work);
+    memcpy(a->term, E, n * sizeof(double));
+    bramah__apply(n, n, last.transition, a->term, E);
+
+    /* D += the value's columns of Gamma, over the square root of its variance, times themselves */
+    const int acceleration = a->kind[k] == BRAMAH_ADAPTIVE_ACCELERATION;
+    const size_t first = acceleration ? 2 * a->index[k] : 2 * a->nf + a->index[k];
+    const size_t columns = acceleration ? 2 : a->kind[k] == BRAMAH_ADAPTIVE_FIRST_ORDER;
+    for (size_t q = first; q < first + columns; q++)
+      for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < n; c++)
+          D[r * n + c] += last.noise[r * nq + q] * last.noise[c * nq + q] / a->theta[k];
   }
   keep_covariance(a);
 }
 
 /* ---- what a correction says ---- */
 
-/* Rows and innovations of the sensors that were fused; their number. */
-static size_t gather(bramah_adaptive *a)
+/* S = H P- H' + R of the sensors fused, its factor in place; K = P- H' S^-1; s = S^-1 v. 0 if S is not
+ * positive definite. */
+static int gains(bramah_adaptive *a, size_t ms, const bramah_filter_last *last)
 {
-  const bramah_innovation *innovation = bramah_filter_innovations(a->filter);
-  const double *rows = bramah_filter_last_rows(a->filter);
-  size_t count = 0;
-  for (size_t i = 0; i < a->ns; i++) {
-    if (!innovation[i].accepted) continue;
-    a->fused[count] = i;
-    a->v[count] = innovation[i].innovation;
-    memcpy(a->H + count++ * a->n, rows + i * a->n, a->n * sizeof(double));
-  }
-  return count;
-}
-
-/* Of a sensor, and what a sample off the step grid has more. */
-static double variance_of(const bramah_adaptive *a, size_t i)
-{
-  const bramah_sensor *sensor = bramah_filter_sensor(a->filter, i);
-  return square(sensor->sigma) +
-         (bramah_filter_last_variances(a->filter)[i] - bramah_sensor_variance(sensor));
-}
-
-/* S = H P- H' + R, its factor in place; K = P- H' S^-1; s = S^-1 v. 0 if S is not positive definite. */
-static int gains(bramah_adaptive *a, size_t ms)
-{
+  const bramah_sensor *sensor = bramah_filter_get_info(a->filter).sensor;
   const size_t n = a->n;
   bramah__multiply(ms, n, n, a->H, a->before, a->HP);
   bramah__multiply_transposed(ms, n, ms, a->HP, a->H, a->S);
-  for (size_t i = 0; i < ms; i++) a->S[i * ms + i] += variance_of(a, a->fused[i]);
+  for (size_t i = 0; i < ms; i++) { /* of a sensor, and what a sample off the step grid has more */
+    const bramah_sensor *of = &sensor[a->fused[i]];
+    a->S[i * ms + i] += square(of->sigma) + (last->variances[a->fused[i]] - bramah_sensor_variance(of));
+  }
   if (bramah__cholesky_factor(ms, a->S)) return 0;
   for (size_t r = 0; r < n; r++) {
     double *row = a->K + r * ms;
@@ -330,39 +305,33 @@ static double dot(size_t n, const double *x, const double *y)
   return sum;
 }
 
-/* dv_k = -H E_k and S^-1 dv_k; their share of the score, -v' S^-1 dv_k. */
-static double innovation_score(bramah_adaptive *a, size_t k, size_t ms)
-{
-  double *dv = a->dv + k * a->ns, *sdv = a->sdv + k * a->ns;
-  bramah__apply(ms, a->n, a->H, a->E + k * a->n, dv);
-  for (size_t i = 0; i < ms; i++) dv[i] = -dv[i];
-  memcpy(sdv, dv, ms * sizeof(double));
-  bramah__cholesky_solve(ms, a->S, sdv);
-  return -dot(ms, a->v, sdv);
-}
-
-/* Y_k = (S^-1 S_k)', S_k = dS/dtheta_k; their share of the score, (v' S^-1 S_k S^-1 v - tr(S^-1 S_k)) / 2. */
-static double variance_score(bramah_adaptive *a, size_t k, size_t ms)
-{
-  const size_t n = a->n, own = place_of(a, k, ms);
-  double *Y = a->Y + k * a->ns * a->ns, score = 0.0;
-  bramah__multiply(ms, n, n, a->H, a->D + k * n * n, a->HP);
-  bramah__multiply_transposed(ms, n, ms, a->HP, a->H, Y);
-  if (own < ms) Y[own * ms + own] += 1.0;
-  for (size_t i = 0; i < ms; i++)
-    for (size_t j = 0; j < ms; j++) score += a->s[i] * Y[i * ms + j] * a->s[j];
-  for (size_t i = 0; i < ms; i++) {
-    bramah__cholesky_solve(ms, a->S, Y + i * ms);
-    score -= Y[i * ms + i];
-  }
-  return 0.5 * score;
-}
-
 /* A = Fisher's information, b = score + A theta. */
 static void likelihood_record(bramah_adaptive *a, size_t ms, double *record)
 {
-  const size_t m = a->m, size = a->ns * a->ns;
-  for (size_t i = 0; i < m; i++) a->b[i] = variance_score(a, i, ms) + innovation_score(a, i, ms);
+  const size_t n = a->n, m = a->m, size = a->ns * a->ns;
+  for (size_t k = 0; k < m; k++) {
+    /* Y_k = (S^-1 S_k)', S_k = dS/dtheta_k; its share of the score, (v' S^-1 S_k S^-1 v - tr(S^-1 S_k)) / 2 */
+    double *Y = a->Y + k * size, score = 0.0;
+    const size_t own = place_of(a, k, ms);
+    bramah__multiply(ms, n, n, a->H, a->D + k * n * n, a->HP);
+    bramah__multiply_transposed(ms, n, ms, a->HP, a->H, Y);
+    if (own < ms) Y[own * ms + own] += 1.0;
+    for (size_t i = 0; i < ms; i++)
+      for (size_t j = 0; j < ms; j++) score += a->s[i] * Y[i * ms + j] * a->s[j];
+    for (size_t i = 0; i < ms; i++) {
+      bramah__cholesky_solve(ms, a->S, Y + i * ms);
+      score -= Y[i * ms + i];
+    }
+
+    /* dv_k = -H E_k and S^-1 dv_k; their share, -v' S^-1 dv_k */
+    double *dv = a->dv + k * a->ns, *sdv = a->sdv + k * a->ns;
+    bramah__apply(ms, n, a->H, a->E + k * n, dv);
+    for (size_t i = 0; i < ms; i++) dv[i] = -dv[i];
+    memcpy(sdv, dv, ms * sizeof(double));
+    bramah__cholesky_solve(ms, a->S, sdv);
+    a->b[k] = 0.5 * score + -dot(ms, a->v, sdv);
+  }
+
   for (size_t i = 0; i < m; i++)
     for (size_t j = 0; j <= i; j++) {
       const double *Yi = a->Y + i * size, *Yj = a->Y + j * size;
@@ -373,43 +342,44 @@ static void likelihood_record(bramah_adaptive *a, size_t ms, double *record)
     }
 }
 
-/* Diagonal r of Q less what the filter had: dx^2 + P+ - P-. Its share of A and b, weighted by its variance
- * were it Gaussian; a state that no sensor moves says: stay. */
-static void match_state(bramah_adaptive *a, size_t r, double *record)
+/* Least squares on the diagonals of Q and of R. */
+static void matching_record(bramah_adaptive *a, size_t ms, const bramah_filter_last *last, double *record)
 {
-  const size_t n = a->n, m = a->m, at = r * n + r;
-  const double learnt = a->before[at] - bramah_filter_covariance(a->filter)[at];
-  const double miss = square(bramah_filter_last_correction(a->filter)[r]) - learnt;
-  double noise = 0.0;
-  for (size_t k = 0; k < m; k++)
-    if (a->kind[k] != BRAMAH_ADAPTIVE_SENSOR) noise += a->D[k * n * n + at] * a->theta[k];
-  if (!(noise > 0.0)) return;
-  const double weight = 0.5 / square(fmax(learnt, 0.0) + noise);
-  for (size_t i = 0; i < m; i++) {
-    if (a->kind[i] == BRAMAH_ADAPTIVE_SENSOR) continue;
-    a->b[i] += weight * a->D[i * n * n + at] * miss;
-    for (size_t j = 0; j <= i; j++)
-      if (a->kind[j] != BRAMAH_ADAPTIVE_SENSOR)
-        record[bramah__window_place(i, j)] += weight * a->D[i * n * n + at] * a->D[j * n * n + at];
-  }
-}
+  const size_t n = a->n, m = a->m;
+  const double *P = bramah_filter_covariance(a->filter);
+  memset(record, 0, bramah__window_record(m) * sizeof *record);
+  memset(a->b, 0, m * sizeof *a->b);
 
-static void matching_record(bramah_adaptive *a, size_t ms, double *record)
-{
-  memset(record, 0, bramah__window_record(a->m) * sizeof *record);
-  memset(a->b, 0, a->m * sizeof *a->b);
-  for (size_t r = 0; r < a->n; r++) match_state(a, r, record);
-  for (size_t k = 0; k < a->m; k++) { /* v^2 - S of one sensor alone is what its variance is off */
+  /* Diagonal r of Q less what the filter had: dx^2 + P+ - P-, weighted by its variance were it Gaussian; a
+   * state that no sensor moves says: stay. */
+  for (size_t r = 0; r < n; r++) {
+    const size_t at = r * n + r;
+    const double learnt = a->before[at] - P[at], miss = square(last->correction[r]) - learnt;
+    double noise = 0.0;
+    for (size_t k = 0; k < m; k++)
+      if (a->kind[k] != BRAMAH_ADAPTIVE_SENSOR) noise += a->D[k * n * n + at] * a->theta[k];
+    if (!(noise > 0.0)) continue;
+    const double weight = 0.5 / square(fmax(learnt, 0.0) + noise);
+    for (size_t i = 0; i < m; i++) {
+      if (a->kind[i] == BRAMAH_ADAPTIVE_SENSOR) continue;
+      a->b[i] += weight * a->D[i * n * n + at] * miss;
+      for (size_t j = 0; j <= i; j++)
+        if (a->kind[j] != BRAMAH_ADAPTIVE_SENSOR)
+          record[bramah__window_place(i, j)] += weight * a->D[i * n * n + at] * a->D[j * n * n + at];
+    }
+  }
+
+  /* v^2 - S of one sensor alone is what its variance is off. */
+  for (size_t k = 0; k < m; k++) {
     const size_t i = place_of(a, k, ms);
     if (i == ms) continue;
-    const double variance = square(bramah_filter_innovations(a->filter)[a->index[k]].sigma);
-    const double weight = 0.5 / square(variance);
+    const double variance = square(last->innovation[a->index[k]].sigma), weight = 0.5 / square(variance);
     record[bramah__window_place(k, k)] += weight;
     a->b[k] += weight * (square(a->v[i]) - variance);
   }
 }
 
-static void write_record(bramah_adaptive *a, size_t ms)
+static void write_record(bramah_adaptive *a, size_t ms, const bramah_filter_last *last)
 {
   bramah__adaptive_progress *p = &a->progress;
   const uint64_t slot = (p->last + 1) % a->window;
@@ -417,7 +387,7 @@ static void write_record(bramah_adaptive *a, size_t ms)
   if (a->method == BRAMAH_ADAPTIVE_LIKELIHOOD)
     likelihood_record(a, ms, record);
   else
-    matching_record(a, ms, record);
+    matching_record(a, ms, last, record);
   const size_t m = a->m; /* behind A goes b = a->b + A theta */
   for (size_t i = 0; i < m; i++) {
     double sum = a->b[i];
@@ -455,6 +425,46 @@ static void correct_derivatives(bramah_adaptive *a, size_t ms)
 
 /* ---- new noise ---- */
 
+/* Summed anew each time: running sums would lose their digits when a great record leaves the window. */
+void bramah__window_sum(size_t m, const double *ring, size_t size, size_t last, size_t count,
+                        double forgetting, double *A, double *b)
+{
+  double weight = 1.0;
+  memset(A, 0, m * m * sizeof *A);
+  memset(b, 0, m * sizeof *b);
+  for (size_t k = 0; k < count; k++) {
+    const double *record = ring + (last + size - k) % size * bramah__window_record(m);
+    for (size_t i = 0; i < m; i++) {
+      for (size_t j = 0; j <= i; j++) A[i * m + j] += weight * record[bramah__window_place(i, j)];
+      b[i] += weight * record[m * (m + 1) / 2 + i];
+    }
+    weight *= forgetting;
+  }
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < i; j++) A[j * m + i] = A[i * m + j];
+}
+
+void bramah__window_solve(size_t m, double *A, const double *b, const double *theta, const double *least,
+                          const double *most, double *x)
+{
+  for (size_t i = 0; i < m; i++) {
+    A[i * m + i] += 0.5 / (theta[i] * theta[i]); /* Fisher information of one sample */
+    x[i] = fmin(fmax(theta[i], least[i]), most[i]);
+  }
+  for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
+    double moved = 0.0;
+    for (size_t i = 0; i < m; i++) { /* the best value of variance i while the others stay */
+      double right = b[i] + 0.5 / theta[i];
+      for (size_t j = 0; j < m; j++)
+        if (j != i) right -= A[i * m + j] * x[j];
+      const double next = fmin(fmax(right / A[i * m + i], least[i]), most[i]);
+      moved = fmax(moved, fabs(next - x[i]) / theta[i]);
+      x[i] = next;
+    }
+    if (moved < settled) return;
+  }
+}
+
 static void change_noise(bramah_adaptive *a)
 {
   bramah__adaptive_progress *p = &a->progress;
@@ -486,13 +496,23 @@ int bramah_adaptive_corrected(bramah_adaptive *adaptive)
 {
   bramah_adaptive *a = adaptive;
   bramah__adaptive_progress *p = &a->progress;
+  const bramah_filter_last last = bramah_filter_get_last(a->filter);
   const uint64_t recoveries = bramah_filter_get_report(a->filter).recoveries;
-  const size_t ms = gather(a);
+
+  /* Rows and innovations of the sensors that were fused. */
+  size_t ms = 0;
+  for (size_t i = 0; i < a->ns; i++) {
+    if (!last.innovation[i].accepted) continue;
+    a->fused[ms] = i;
+    a->v[ms] = last.innovation[i].innovation;
+    memcpy(a->H + ms++ * a->n, last.rows + i * a->n, a->n * sizeof(double));
+  }
   if (ms == 0) return 0;
-  const int usable = recoveries == p->recoveries && gains(a, ms);
+
+  const int usable = recoveries == p->recoveries && gains(a, ms, &last);
   p->recoveries = recoveries;
   if (usable) {
-    write_record(a, ms);
+    write_record(a, ms, &last);
     correct_derivatives(a, ms);
   }
   p->report.skipped += !usable;
@@ -508,18 +528,12 @@ int bramah_adaptive_corrected(bramah_adaptive *adaptive)
 
 /* ---- results ---- */
 
-size_t bramah_adaptive_count(const bramah_adaptive *adaptive) { return adaptive->m; }
-
-bramah_adaptive_value bramah_adaptive_get(const bramah_adaptive *adaptive, size_t k)
-{
-  const bramah_adaptive *a = adaptive;
-  return (bramah_adaptive_value){a->kind[k],       a->index[k], sqrt(a->theta[k]), sqrt(a->least[k]),
-                                 sqrt(a->most[k]), a->sigma[k], a->at[k] != 0.0};
-}
-
 bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptive)
 {
-  return adaptive->progress.report;
+  bramah_adaptive_report report = adaptive->progress.report;
+  report.n_values = adaptive->m;
+  report.value = adaptive->value;
+  return report;
 }
 
 /* ---- snapshots: | progress | arrays of ADAPTIVE_STATE | ---- */
@@ -528,35 +542,21 @@ size_t bramah_adaptive_snapshot_size(const bramah_adaptive *adaptive)
 {
   const bramah_adaptive *a = adaptive;
   size_t size = sizeof a->progress;
-#define ADD(type, name, ...) size += BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type);
-  ADAPTIVE_STATE(ADD)
-#undef ADD
+  ADAPTIVE_STATE(BRAMAH__FIELD_ADD)
   return size;
 }
 
 void bramah_adaptive_save(const bramah_adaptive *adaptive, void *snap)
 {
-  const bramah_adaptive *a = adaptive;
-  unsigned char *out = snap;
-  memcpy(out, &a->progress, sizeof a->progress);
-  out += sizeof a->progress;
-#define SAVE(type, name, ...)                                                                                \
-  memcpy(out, a->name, BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type));                                        \
-  out += BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type);
-  ADAPTIVE_STATE(SAVE)
-#undef SAVE
+  const bramah_adaptive *a = adaptive, *fields = a;
+  unsigned char *out = bramah__put(snap, &a->progress, sizeof a->progress);
+  ADAPTIVE_STATE(BRAMAH__FIELD_PUT)
 }
 
 void bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap)
 {
-  bramah_adaptive *a = adaptive;
-  const unsigned char *in = snap;
-  memcpy(&a->progress, in, sizeof a->progress);
-  in += sizeof a->progress;
-#define RESTORE(type, name, ...)                                                                             \
-  memcpy(a->name, in, BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type));                                         \
-  in += BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type);
-  ADAPTIVE_STATE(RESTORE)
-#undef RESTORE
+  bramah_adaptive *a = adaptive, *fields = a;
+  const unsigned char *in = bramah__get(&a->progress, snap, sizeof a->progress);
+  ADAPTIVE_STATE(BRAMAH__FIELD_GET)
   give_noise(a);
 }

@@ -162,8 +162,7 @@ void bramah__augmented_noise(bramah_filter *f, size_t column)
   }
 }
 
-/* Mean value of augmented state i. */
-static double value_of(const bramah_filter *f, size_t i)
+double bramah__augmented_value(const bramah_filter *f, size_t i)
 {
   const bramah__augmented *own = &f->self_state[i];
   if (own->column == SIZE_MAX) return f->mean[own->state - f->ne];
@@ -189,7 +188,7 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
     const bramah__augmented *own = &f->self_state[i];
-    const double x = value_of(f, i) - own->nominal;
+    const double x = bramah__augmented_value(f, i) - own->nominal;
     double next = own->Phi[0] * x;
     if (f->augmented[i].order == 2) {
       double *rate = &f->mean[own->state + 1 - f->ne];
@@ -207,7 +206,7 @@ bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, brama
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
     const bramah__augmented *own = &f->self_state[i];
     if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->ne] += dx[own->state + 1];
-    status = set_value(f, i, value_of(f, i) + dx[own->state], diag);
+    status = set_value(f, i, bramah__augmented_value(f, i) + dx[own->state], diag);
   }
   return status;
 }
@@ -259,25 +258,4 @@ double bramah__prediction(const bramah_filter *f, size_t i)
     if (f->self_state[k].column == SIZE_MAX && f->self_state[k].target == i)
       bias += f->mean[f->self_state[k].state - f->ne];
   return bramah_sensor_predict(&f->sensor[i], &f->plant) + bias;
-}
-
-/* ---- results ---- */
-
-size_t bramah_filter_n_augmented(const bramah_filter *f) { return f->n_augmented; }
-
-const bramah_augmented *bramah_filter_augmented(const bramah_filter *f, size_t i)
-{
-  return i < f->n_augmented ? &f->augmented[i] : NULL;
-}
-
-double bramah_filter_augmented_value(const bramah_filter *f, size_t i)
-{
-  return i < f->n_augmented ? value_of(f, i) : NAN;
-}
-
-double bramah_filter_augmented_sigma(const bramah_filter *f, size_t i)
-{
-  if (i >= f->n_augmented) return NAN;
-  const size_t k = f->self_state[i].state;
-  return sqrt(f->P[k * f->n + k]);
 }

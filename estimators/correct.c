@@ -4,6 +4,7 @@
 #include "estimators/update.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
+#include "sensors/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static double innovation_of(const bramah_filter *f, size_t i, double y)
 {
   double predicted = bramah__prediction(f, i);
   if (f->oosm[i].theta != 0.0) predicted += f->oosm[i].prediction_offset;
-  return bramah_sensor_innovation(&f->sensor[i], y, predicted);
+  return bramah__sensor_innovation(&f->sensor[i], y, predicted);
 }
 
 static bramah_status row_of(bramah_filter *f, size_t i, bramah_diag *diag)
@@ -263,19 +264,4 @@ bramah_status bramah_filter_correct_at(bramah_filter *f, const double *y, const 
   bramah__take_back(f, f->snapshot.call_start, 1);
   bramah__clear_correction(f);
   return status;
-}
-
-/* ---- results ---- */
-
-const bramah_innovation *bramah_filter_innovations(const bramah_filter *f) { return f->innovation; }
-
-double bramah_filter_nis(const bramah_filter *f, size_t *degrees_of_freedom)
-{
-  if (degrees_of_freedom) *degrees_of_freedom = f->nis_dof;
-  return f->nis;
-}
-
-int bramah_filter_sensor_fault(const bramah_filter *f, size_t i)
-{
-  return i < f->n_sensors && f->reject[i] >= f->patience;
 }

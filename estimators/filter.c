@@ -52,12 +52,12 @@ size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors, const bra
 
 void bramah_filter_options_default(bramah_filter_options *options)
 {
-  *options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER, .patience = PATIENCE};
+  *options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_KINEMATIC, .patience = PATIENCE};
 }
 
 static bramah_status check_words(const bramah_filter_options *o, bramah_diag *diag)
 {
-  if (o->transition < BRAMAH_TRANSITION_PAPER || o->transition > BRAMAH_TRANSITION_STEP)
+  if (o->transition < BRAMAH_TRANSITION_KINEMATIC || o->transition > BRAMAH_TRANSITION_STEP)
     return bramah__fail(diag, BRAMAH_E_VALUE, "transition", "this transition Jacobian is unknown");
   if ((int)o->discretisation < 0 || o->discretisation > BRAMAH_DISCRETISATION_RESOLVENT)
     return bramah__fail(diag, BRAMAH_E_VALUE, "discretisation",
@@ -78,10 +78,10 @@ static bramah_status check_abilities(const bramah_filter *f, const bramah_filter
                                      bramah_diag *diag)
 {
   const bramah_plant *plant = &f->plant;
-  if (o->transition == BRAMAH_TRANSITION_PAPER_EXACT && !plant->acceleration_derivative)
+  if (o->transition == BRAMAH_TRANSITION_KINEMATIC_EXACT && !plant->acceleration_derivative)
     return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "transition",
                         "the plant has no analytic derivative of its accelerations");
-  if (o->transition == BRAMAH_TRANSITION_PAPER && !plant->accelerations && !plant->acceleration_jacobian)
+  if (o->transition == BRAMAH_TRANSITION_KINEMATIC && !plant->accelerations && !plant->acceleration_jacobian)
     return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "transition",
                         "the plant does not tell its accelerations: take the transition of the step");
   if (o->transition == BRAMAH_TRANSITION_STEP && !plant->step_transition && !f->has_coordinates)
@@ -334,38 +334,59 @@ bramah_status bramah_filter_step(bramah_filter *f, const bramah_filter_cycle *cy
 
 /* ---- results ---- */
 
-size_t bramah_filter_n_error(const bramah_filter *f) { return f->n; }
-const double *bramah_filter_last_transition(const bramah_filter *f) { return f->F; }
-const double *bramah_filter_last_rows(const bramah_filter *f) { return f->H; }
-const double *bramah_filter_last_variances(const bramah_filter *f) { return f->r; }
-const double *bramah_filter_last_correction(const bramah_filter *f) { return f->dx; }
-const double *bramah_filter_acceleration_noise(const bramah_filter *f) { return f->noise.acceleration; }
-const double *bramah_filter_first_order_noise(const bramah_filter *f) { return f->noise.pressure; }
 const double *bramah_filter_covariance(const bramah_filter *f) { return f->P; }
+
+bramah_filter_info bramah_filter_get_info(const bramah_filter *f)
+{
+  return (bramah_filter_info){.n_error = f->n,
+                              .n_sensors = f->n_sensors,
+                              .n_augmented = f->n_augmented,
+                              .n_noise = f->nq,
+                              .plant = &f->plant,
+                              .sensor = f->sensor,
+                              .augmented = f->augmented,
+                              .acceleration_noise = f->noise.acceleration,
+                              .first_order_noise = f->noise.pressure};
+}
+
+bramah_filter_last bramah_filter_get_last(const bramah_filter *f)
+{
+  return (bramah_filter_last){.transition = f->F,
+                              .noise = f->Gamma,
+                              .innovation = f->innovation,
+                              .rows = f->H,
+                              .variances = f->r,
+                              .correction = f->dx,
+                              .nis = f->nis,
+                              .nis_dof = f->nis_dof};
+}
+
 bramah_filter_report bramah_filter_get_report(const bramah_filter *f) { return f->progress.report; }
 
-const double *bramah_filter_last_noise(const bramah_filter *f, size_t *n_columns)
+int bramah_filter_sensor_fault(const bramah_filter *f, size_t i)
 {
-  if (n_columns) *n_columns = f->nq;
-  return f->Gamma;
+  return i < f->n_sensors && f->reject[i] >= f->patience;
+}
+
+bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *f, size_t i)
+{
+  if (i >= f->n_augmented) return (bramah_filter_augmented){NAN, NAN};
+  const size_t k = f->self_state[i].state;
+  return (bramah_filter_augmented){bramah__augmented_value(f, i), sqrt(f->P[k * f->n + k])};
+}
+
+int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap, double *dx)
+{
+  bramah_output_info info;
+  bramah_plant_output_info(plant, i, &info);
+  return info.has_row && bramah__plant_output_row(plant, i, row, snap, dx, NULL) == BRAMAH_OK;
 }
 
 double bramah_filter_output_sigma(bramah_filter *f, size_t i)
 {
-  bramah_output_info info;
-  bramah_plant_output_info(&f->plant, i, &info);
-  if (!info.has_row) return NAN;
   memset(f->work.term, 0, f->n * sizeof(double));
-  if (bramah__plant_output_row(&f->plant, i, f->work.term, f->work.row_snap, f->work.dx, NULL) != BRAMAH_OK)
-    return NAN;
+  if (!bramah__row_of_output(&f->plant, i, f->work.term, f->work.row_snap, f->work.dx)) return NAN;
   return sqrt(bramah__variance(f->n, f->work.term, f->P));
 }
 
 int64_t bramah_filter_time_ns(const bramah_filter *f) { return f->progress.time_ns; }
-const bramah_plant *bramah_filter_plant(const bramah_filter *f) { return &f->plant; }
-size_t bramah_filter_n_sensors(const bramah_filter *f) { return f->n_sensors; }
-
-const bramah_sensor *bramah_filter_sensor(const bramah_filter *f, size_t i)
-{
-  return i < f->n_sensors ? &f->sensor[i] : NULL;
-}

@@ -11,9 +11,40 @@
 #ifndef BRAMAH_ESTIMATORS_FILTER_INTERNAL_H
 #define BRAMAH_ESTIMATORS_FILTER_INTERNAL_H
 
-#include "bramah/filter.h"
+#include "bramah/observability.h"
+#include "bramah/replay.h"
 #include "estimators/process_noise.h"
 #include "lib/base/arena.h"
+#include "lib/plant/plant_table.h"
+
+#include <string.h>
+
+/* Fields to and from a snapshot, each in whole doubles: lists of them (lib/base/arena.h) in a function that
+ * knows `fields` and `size`, `out` or `in`. */
+static inline size_t bramah__whole_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+static inline unsigned char *bramah__put(unsigned char *out, const void *from, size_t bytes)
+{
+  const size_t size = bramah__whole_words(bytes);
+  if (!size) return out;
+  memset(out + size - 8, 0, 8);
+  memcpy(out, from, bytes);
+  return out + size;
+}
+
+static inline const unsigned char *bramah__get(void *to, const unsigned char *in, size_t bytes)
+{
+  if (bytes) memcpy(to, in, bytes);
+  return in + bramah__whole_words(bytes);
+}
+
+#define BRAMAH__FIELD_BYTES(type, ...) (BRAMAH__FIRST(__VA_ARGS__, 0) * sizeof(type))
+#define BRAMAH__FIELD_ADD(type, name, ...)                                                                   \
+  size += bramah__whole_words(BRAMAH__FIELD_BYTES(type, __VA_ARGS__));
+#define BRAMAH__FIELD_PUT(type, name, ...)                                                                   \
+  out = bramah__put(out, fields->name, BRAMAH__FIELD_BYTES(type, __VA_ARGS__));
+#define BRAMAH__FIELD_GET(type, name, ...)                                                                   \
+  in = bramah__get(fields->name, in, BRAMAH__FIELD_BYTES(type, __VA_ARGS__));
 
 /* An augmented state as the filter works with it. */
 typedef struct bramah__augmented {
@@ -146,6 +177,10 @@ struct bramah_filter {
 
 static inline double bramah__step_seconds(const bramah_filter *f) { return (double)f->plant.step_ns * 1e-9; }
 
+/* Row [n_error] of output i of the plant; 0 where it has none. snap [plant->snapshot_size], dx [n_error] are
+ * scratch. */
+int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap, double *dx);
+
 /* ---- augmented.c ---- */
 
 /* Take the augmented states of the options; their initial covariance goes to P_initial. */
@@ -162,6 +197,8 @@ void bramah__augmented_transition(bramah_filter *f);
 void bramah__augmented_noise(bramah_filter *f, size_t column);
 /* Their means over one step. */
 bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag);
+/* Mean value of augmented state i. */
+double bramah__augmented_value(const bramah_filter *f, size_t i);
 /* Add the estimated errors dx [n] to their means, within the limits. */
 bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, bramah_diag *diag);
 
@@ -216,5 +253,42 @@ bramah_status bramah__check_covariance(const bramah_filter *f, bramah_diag *diag
 void bramah__refresh_covariance(bramah_filter *f);
 /* S from P after P was changed. */
 bramah_status bramah__refresh_root(bramah_filter *f, bramah_diag *diag);
+
+/* ---- rewind.c ---- */
+
+/* Watch the filter from now on (copied). */
+void bramah__rewind_watch(bramah_rewind *rewind, const bramah_watcher *watcher);
+
+/* ---- adaptive.c ---- */
+
+/* Normal equations of the last corrections, and their solution between limits. Each correction says A theta =
+ * b of m variances theta, A [m x m] symmetric and positive semidefinite, [m] each in its own unit squared. */
+
+/* Doubles of one record: the lower triangle of A by rows, then b. */
+static inline size_t bramah__window_record(size_t m) { return m * (m + 1) / 2 + m; }
+
+/* Place of A[i][j], j <= i. */
+static inline size_t bramah__window_place(size_t i, size_t j) { return i * (i + 1) / 2 + j; }
+
+/* Sum of `count` records, the last written at slot `last` of a ring of `size`; a record counts `forgetting`
+ * times what the one after it does. A [m x m] full, b [m]. */
+void bramah__window_sum(size_t m, const double *ring, size_t size, size_t last, size_t count,
+                        double forgetting, double *A, double *b);
+
+/* theta [m] > 0: minimise x' A x / 2 - b' x within [least, most] (each m), near theta where A says little:
+ * theta counts as one sample of variance theta. Gauss-Seidel, one variance after the other, which keeps the
+ * limits exactly. A gets the weight of that sample added. x [m] is the result. */
+void bramah__window_solve(size_t m, double *A, const double *b, const double *theta, const double *least,
+                          const double *most, double *x);
+
+/* ---- observability.c ---- */
+
+/* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0); add a
+ * sample with row H [n] and standard deviation r at the present time; go on by a transition F [n x n]. */
+bramah_status bramah__observability_begin(bramah_observability *o, const double *sigma, bramah_diag *diag);
+void bramah__observability_observe(bramah_observability *o, const double *H, double r);
+void bramah__observability_advance(bramah_observability *o, const double *F);
+/* Look at the window. Errors: E_NOT_FINITE, E_NO_CONVERGENCE. */
+bramah_status bramah__observability_analyse(bramah_observability *o, bramah_diag *diag);
 
 #endif

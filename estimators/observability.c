@@ -44,7 +44,7 @@ struct bramah_observability {
   size_t n, np, n_sensors; /* n: np states of the plant, then the augmented ones */
   size_t n_par;
   bramah_observability_options options;
-  bramah_observability_result result;
+  bramah_observability_report report;
   OBSERVABILITY_ARRAYS(BRAMAH__FIELD_MEMBER)
 };
 
@@ -111,7 +111,7 @@ static const char *name_of(const bramah_observability *o, size_t i)
 
 /* ---- window ---- */
 
-bramah_status bramah_observability_begin(bramah_observability *o, const double *sigma, bramah_diag *diag)
+bramah_status bramah__observability_begin(bramah_observability *o, const double *sigma, bramah_diag *diag)
 {
   const size_t n = o->n;
   for (size_t i = 0; i < n; i++)
@@ -121,11 +121,11 @@ bramah_status bramah_observability_begin(bramah_observability *o, const double *
   memset(o->W, 0, n * n * sizeof(double));
   memset(o->Phi, 0, n * n * sizeof(double));
   for (size_t i = 0; i < n; i++) o->Phi[i * n + i] = 1.0;
-  o->result = (bramah_observability_result){.n = n};
+  o->report = (bramah_observability_report){.n = n};
   return BRAMAH_OK;
 }
 
-void bramah_observability_observe(bramah_observability *o, const double *H, double r)
+void bramah__observability_observe(bramah_observability *o, const double *H, double r)
 {
   const size_t n = o->n;
   bramah__apply_transposed(n, n, o->Phi, H, o->term);
@@ -133,7 +133,7 @@ void bramah_observability_observe(bramah_observability *o, const double *H, doub
     for (size_t j = 0; j < n; j++) o->W[i * n + j] += o->term[i] / r * (o->term[j] / r);
 }
 
-void bramah_observability_advance(bramah_observability *o, const double *F)
+void bramah__observability_advance(bramah_observability *o, const double *F)
 {
   bramah__multiply(o->n, o->n, o->n, F, o->Phi, o->T);
   memcpy(o->Phi, o->T, o->n * o->n * sizeof(double));
@@ -150,7 +150,7 @@ static bramah_status eigen(bramah_observability *o, size_t n, double *A, double 
   return bramah__fail(diag, BRAMAH_E_NO_CONVERGENCE, "observability", "eigenvalues did not converge");
 }
 
-bramah_status bramah_observability_analyse(bramah_observability *o, bramah_diag *diag)
+bramah_status bramah__observability_analyse(bramah_observability *o, bramah_diag *diag)
 {
   const size_t n = o->n;
   size_t unseen = 0;
@@ -158,12 +158,12 @@ bramah_status bramah_observability_analyse(bramah_observability *o, bramah_diag 
     for (size_t j = 0; j < n; j++)
       o->V[i * n + j] = 0.5 * (o->W[i * n + j] + o->W[j * n + i]) * o->sigma[i] * o->sigma[j];
   memset(o->share, 0, n * sizeof(double));
-  o->result.lasting = 0;
+  o->report.lasting = 0;
   bramah_status status = eigen(o, n, o->V, o->w, diag);
   if (status != BRAMAH_OK) return status;
   while (unseen < n && 1.0 / sqrt(1.0 + fmax(o->w[unseen], 0.0)) > o->options.unseen) unseen++;
-  o->result.rank = n - unseen;
-  o->result.condition = n && o->w[0] > 0.0 ? o->w[n - 1] / o->w[0] : (double)INFINITY;
+  o->report.rank = n - unseen;
+  o->report.condition = n && o->w[0] > 0.0 ? o->w[n - 1] / o->w[0] : (double)INFINITY;
 
   /* Eigenvalues ascend: the unseen directions are the first `unseen` rows of V. G [unseen x n]: what they
    * become over the window, in units of sigma. */
@@ -179,7 +179,7 @@ bramah_status bramah_observability_analyse(bramah_observability *o, bramah_diag 
   status = eigen(o, unseen, o->M, o->m, diag);
   for (size_t q = 0; q < unseen && status == BRAMAH_OK; q++) {
     if (sqrt(fmax(o->m[q], 0.0)) < o->options.fading) continue;
-    o->result.lasting++;
+    o->report.lasting++;
     for (size_t i = 0; i < n; i++) {
       double v = 0.0;
       for (size_t k = 0; k < unseen; k++) v += o->M[q * unseen + k] * o->V[k * n + i];
@@ -210,7 +210,7 @@ static bramah_status observe_all(bramah_observability *o, size_t k, bramah_diag 
                                              o->start, at, diag);
     }
     if (status != BRAMAH_OK) return status;
-    bramah_observability_observe(o, o->row, sqrt(bramah_sensor_variance(sensor)));
+    bramah__observability_observe(o, o->row, sqrt(bramah_sensor_variance(sensor)));
   }
   return BRAMAH_OK;
 }
@@ -265,7 +265,8 @@ static bramah_status step(bramah_observability *o, bramah_diag *diag)
   } else {
     if (!differences(o)) {
       status = bramah__plant_acceleration_jacobian(plant, o->A, o->row_snap, o->dx, o->zdd, diag);
-      if (status == BRAMAH_OK) bramah__paper_transition(plant->n_dof, plant->n_first_order, h, o->A, o->Fp);
+      if (status == BRAMAH_OK)
+        bramah__kinematic_transition(plant->n_dof, plant->n_first_order, h, o->A, o->Fp);
     }
     if (status == BRAMAH_OK) status = plant->step(plant->self, diag);
   }
@@ -278,12 +279,12 @@ static bramah_status step(bramah_observability *o, bramah_diag *diag)
     if (a->kind == BRAMAH_AUGMENTED_BIAS) continue;
     for (size_t r = 0; r < np; r++) o->F[r * n + np + k] = o->Gp[r * o->n_par + o->target[k]];
   }
-  bramah_observability_advance(o, o->F);
+  bramah__observability_advance(o, o->F);
 
   if (plant->basis_change && plant->basis_change(plant->self, o->Fp)) {
     widen(o);
     for (size_t k = np; k < n; k++) o->F[k * n + k] = 1.0;
-    bramah_observability_advance(o, o->F);
+    bramah__observability_advance(o, o->F);
   }
   return BRAMAH_OK;
 }
@@ -300,7 +301,7 @@ bramah_status bramah_observability_run(bramah_observability *o, const double *si
     if (horizon / step_ns > 2000) horizon = 2000 * step_ns;
   }
   const size_t steps = horizon > step_ns ? (size_t)(horizon / step_ns) : 1;
-  bramah_status status = bramah_observability_begin(o, sigma, diag);
+  bramah_status status = bramah__observability_begin(o, sigma, diag);
   if (status != BRAMAH_OK) return status;
   plant->save(plant->self, o->begin);
   for (size_t k = 0; k <= steps && status == BRAMAH_OK; k++) {
@@ -308,15 +309,19 @@ bramah_status bramah_observability_run(bramah_observability *o, const double *si
     if (status == BRAMAH_OK) status = observe_all(o, k, diag);
   }
   plant->restore(plant->self, o->begin);
-  if (status == BRAMAH_OK) status = bramah_observability_analyse(o, diag);
-  o->result.horizon = (double)steps * (double)plant->step_ns * 1e-9;
+  if (status == BRAMAH_OK) status = bramah__observability_analyse(o, diag);
+  o->report.horizon = (double)steps * (double)plant->step_ns * 1e-9;
   return status;
 }
 
 /* ---- results ---- */
 
-bramah_observability_result bramah_observability_report(const bramah_observability *o) { return o->result; }
-const double *bramah_observability_eigenvalues(const bramah_observability *o) { return o->w; }
+bramah_observability_report bramah_observability_get_report(const bramah_observability *o)
+{
+  bramah_observability_report report = o->report;
+  report.eigenvalues = o->w;
+  return report;
+}
 
 static const double named = 0.1;
 
@@ -330,4 +335,35 @@ size_t bramah_observability_names(const bramah_observability *o, char *out, size
     used = bramah__append(out, size, used, name_of(o, i));
   }
   return count;
+}
+
+/* ---- the posterior Cramer-Rao bound ---- */
+
+static bramah_status check_bound(size_t n, const double *P, bramah_diag *diag)
+{
+  const size_t bad = bramah__bad_variance(n, P);
+  if (bad == n) return BRAMAH_OK;
+  const int finite = isfinite(P[bad * n + bad]);
+  return bramah__fail(diag, finite ? BRAMAH_E_NOT_SPD : BRAMAH_E_NOT_FINITE, "bound",
+                      finite ? "a variance is not positive" : "a variance is not finite");
+}
+
+bramah_status bramah_pcrb_step(size_t n, const double *F, const double *Q, size_t m, const double *H,
+                               const double *sigma, double *P, double *work, bramah_diag *diag)
+{
+  double *before = work, *dx = work + 2 * n * n;
+  for (size_t i = 0; i < m; i++)
+    if (!(sigma[i] > 0.0) || !isfinite(sigma[i]))
+      return bramah__fail(diag, BRAMAH_E_VALUE, "bound", "a sensor's standard deviation must be positive");
+  memcpy(before, P, n * n * sizeof(double));
+  if (F) bramah__propagate(n, F, P, work + n * n);
+  for (size_t i = 0; F && Q && i < n * n; i++) P[i] += Q[i];
+  bramah_status status = check_bound(n, P, diag);
+  memset(dx, 0, n * sizeof(double));
+  for (size_t i = 0; i < m && status == BRAMAH_OK; i++)
+    if (bramah__fuse_scalar(n, H + i * n, 0.0, sigma[i] * sigma[i], P, dx, dx + n))
+      status = bramah__fail(diag, BRAMAH_E_NOT_SPD, "bound", "the variance of a prediction is not positive");
+  if (status == BRAMAH_OK) status = check_bound(n, P, diag);
+  if (status != BRAMAH_OK) memcpy(P, before, n * n * sizeof(double));
+  return status;
 }

@@ -29,6 +29,7 @@
 #include "estimators/update.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
+#include "sensors/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -142,7 +143,7 @@ void bramah__oosm_shift_row(bramah_filter *f, size_t i)
   const size_t n = f->n;
   const double theta = b->theta, *from = start_row(f, i), noise = fabs(theta) * noise_of(f, f->H + i * n);
   double *H = f->H + i * n, *HF = f->work.fuse;
-  double slope = bramah_sensor_innovation(&f->sensor[i], bramah__prediction(f, i), b->y);
+  double slope = bramah__sensor_innovation(&f->sensor[i], bramah__prediction(f, i), b->y);
   slope -= dot(n, H, f->accumulated_correction);
   if (b->smoothed) {
     f->r[i] += theta * theta * b->variance + (1.0 + theta) * noise;

@@ -13,7 +13,7 @@ static bramah_status paper(bramah_filter *f, bramah_diag *diag)
 {
   const bramah_plant *plant = &f->plant;
   bramah_status status;
-  if (f->transition == BRAMAH_TRANSITION_PAPER_EXACT) {
+  if (f->transition == BRAMAH_TRANSITION_KINEMATIC_EXACT) {
     status = plant->acceleration_derivative(plant->self, f->work.A, f->n_par, f->par, f->work.Ap, diag);
   } else {
     double *zdd = f->work.zdd, *moved = zdd + f->nf;
@@ -29,8 +29,8 @@ static bramah_status paper(bramah_filter *f, bramah_diag *diag)
     }
   }
   if (status != BRAMAH_OK) return status;
-  bramah__paper_transition(f->nf, f->np, bramah__step_seconds(f), f->work.A, f->work.Fe);
-  bramah__paper_parameters(f->nf, f->np, f->n_par, bramah__step_seconds(f), f->work.Ap, f->work.G);
+  bramah__kinematic_transition(f->nf, f->np, bramah__step_seconds(f), f->work.A, f->work.Fe);
+  bramah__kinematic_parameters(f->nf, f->np, f->n_par, bramah__step_seconds(f), f->work.Ap, f->work.G);
   return plant->step(plant->self, diag);
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "bramah/smoother.h"
+#include "estimators/filter_internal.h"
 #include "estimators/update.h"
-#include "lib/base/arena.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
-#include "lib/plant/plant_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,59 +18,54 @@ typedef struct record {
 } record;
 
 #define SMOOTHER_ARRAYS(ARRAY)                                                                               \
-  ARRAY(double, L, n *n, "factor of P-")                                                                     \
-  ARRAY(double, C, n *n, "gain of the smoother")                                                             \
-  ARRAY(double, X, n *n)                                                                                     \
-  ARRAY(double, Y, n *n)                                                                                     \
-  ARRAY(double, scale, n)                                                                                    \
-  ARRAY(double, column, n)                                                                                   \
-  ARRAY(double, row, n_plant)                                                                                \
-  ARRAY(double, dx, n_plant)                                                                                 \
-  ARRAY(unsigned char, row_snap, fields->plant.snapshot_size, "scratch of finite-difference rows")           \
-  ARRAY(unsigned char, records, capacity * fields->stride)
+  ARRAY(double, L, s->n * s->n, "factor of P-")                                                              \
+  ARRAY(double, C, s->n * s->n, "gain of the smoother")                                                      \
+  ARRAY(double, X, s->n * s->n)                                                                              \
+  ARRAY(double, Y, s->n * s->n)                                                                              \
+  ARRAY(double, scale, s->n)                                                                                 \
+  ARRAY(double, column, s->n)                                                                                \
+  ARRAY(double, row, s->n_plant)                                                                             \
+  ARRAY(double, dx, s->n_plant)                                                                              \
+  ARRAY(unsigned char, row_snap, s->plant.snapshot_size, "scratch of finite-difference rows")
 
 struct bramah_smoother {
   bramah_plant plant;
-  size_t n, count, capacity, stride;
+  size_t n, n_plant, count, capacity, stride;
   int ran;
   size_t shown; /* step that the plant shows */
   SMOOTHER_ARRAYS(BRAMAH__FIELD_MEMBER)
+  unsigned char *records; /* [capacity] of stride bytes */
 };
-
-static size_t stride_of(const bramah_filter *filter)
-{
-  const size_t n = bramah_filter_n_error(filter), snap = bramah_filter_plant(filter)->snapshot_size;
-  return sizeof(int64_t) + (3 * n * n + 2 * n) * sizeof(double) + (snap + 7) / 8 * 8;
-}
 
 static bramah_smoother *layout(const bramah_filter *filter, size_t capacity, bramah__arena *arena)
 {
-  const bramah_plant *plant = bramah_filter_plant(filter);
-  const size_t n = bramah_filter_n_error(filter), n_plant = bramah_plant_n_error(plant);
+  const bramah_filter_info info = bramah_filter_get_info(filter);
   bramah_smoother *object = BRAMAH__TAKE(arena, bramah_smoother, 1), counted = {0};
-  bramah_smoother *fields = object ? object : &counted;
-  fields->plant = *plant;
-  fields->n = n;
-  fields->capacity = capacity;
-  fields->stride = stride_of(filter);
+  bramah_smoother *s = object ? object : &counted, *fields = s;
+  s->plant = *info.plant;
+  s->n = info.n_error;
+  s->n_plant = bramah_plant_n_error(info.plant);
+  s->capacity = capacity;
+  s->stride = sizeof(int64_t) + (3 * s->n * s->n + 2 * s->n) * sizeof(double) +
+              bramah__whole_words(s->plant.snapshot_size);
   SMOOTHER_ARRAYS(BRAMAH__FIELD_TAKE)
+  s->records = bramah__arena_take(arena, capacity, s->stride);
   return object;
 }
 
 size_t bramah_smoother_size(const bramah_filter *filter, size_t capacity)
 {
-  if (capacity > SIZE_MAX / 2 / stride_of(filter)) return SIZE_MAX;
   bramah__arena arena = bramah__arena_make(NULL, 0);
   layout(filter, capacity, &arena);
-  return arena.used;
+  return arena.overflow ? SIZE_MAX : arena.used;
 }
 
 bramah_status bramah_smoother_new(const bramah_filter *filter, size_t capacity, bramah_diag *diag,
                                   bramah_smoother **out)
 {
-  const size_t size = bramah_smoother_size(filter, capacity);
   bramah__arena arena;
-  const bramah_status status = bramah__arena_new("smoother", size, &arena, diag);
+  const bramah_status status =
+      bramah__arena_new("smoother", bramah_smoother_size(filter, capacity), &arena, diag);
   if (status == BRAMAH_OK) *out = layout(filter, capacity, &arena);
   return status;
 }
@@ -89,81 +83,55 @@ static record at(const bramah_smoother *s, size_t k)
 
 /* ---- forward ---- */
 
-static bramah_status check_open(const bramah_smoother *s, bramah_diag *diag)
+static bramah_status no_record(const char *message, bramah_diag *diag)
 {
-  if (!s->ran) return BRAMAH_OK;
-  return bramah__fail(diag, BRAMAH_E_ARGUMENT, "smoother",
-                      "the backward pass has been run, nothing can be added");
+  return bramah__fail(diag, BRAMAH_E_TIME, "smoother", message);
 }
 
-/* Copy what the filter and its plant are now. */
-static void take_state(const bramah_smoother *s, const record *r, const bramah_filter *filter)
+bramah_status bramah_smoother_record(bramah_smoother *smoother, bramah_filter_event event,
+                                     const bramah_filter *filter, bramah_diag *diag)
 {
-  *r->time_ns = bramah_filter_time_ns(filter);
-  memcpy(r->P, bramah_filter_covariance(filter), s->n * s->n * sizeof(double));
-  s->plant.save(s->plant.self, r->snap);
-}
+  bramah_smoother *s = smoother;
+  const bramah_filter_last last = bramah_filter_get_last(filter);
+  const int64_t now = bramah_filter_time_ns(filter);
+  const int first = event == BRAMAH_FILTER_CORRECTED && !s->count;
+  if (s->ran)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "smoother",
+                        "the backward pass has been run, nothing can be added");
 
-static bramah_status begin(bramah_smoother *s, const bramah_filter *filter, bramah_diag *diag)
-{
-  if (s->count == s->capacity)
-    return bramah__fail(diag, BRAMAH_E_MEMORY, "smoother", "there are more steps than there is room for");
-  const record r = at(s, s->count++);
-  take_state(s, &r, filter);
+  /* The record it goes to: one more, or the last one. After a step nothing is left of this time and later,
+   * after a restore nothing of later. */
+  if (event != BRAMAH_FILTER_CORRECTED) {
+    const int64_t end = event == BRAMAH_FILTER_PREDICTED ? now - 1 : now;
+    while (s->count && *at(s, s->count - 1).time_ns > end) s->count--;
+  }
+  const int64_t before = s->count ? *at(s, s->count - 1).time_ns : INT64_MIN;
+  if (event == BRAMAH_FILTER_PREDICTED && s->count && before != now - s->plant.step_ns)
+    return no_record("the record of the step before is missing", diag);
+  if (event == BRAMAH_FILTER_RESTORED && before != now)
+    return no_record("there is no record of the time the filter was restored to", diag);
+  if (event == BRAMAH_FILTER_CORRECTED && !first && before != now)
+    return no_record("the correction does not belong to the present record", diag);
+  if (event == BRAMAH_FILTER_PREDICTED || first) {
+    if (s->count == s->capacity)
+      return bramah__fail(diag, BRAMAH_E_MEMORY, "smoother", "there are more steps than there is room for");
+    s->count++;
+  }
+
+  const record r = at(s, s->count - 1);
+  *r.time_ns = now;
+  memcpy(r.P, bramah_filter_covariance(filter), s->n * s->n * sizeof(double));
+  s->plant.save(s->plant.self, r.snap);
+  if (event == BRAMAH_FILTER_CORRECTED && !first) {
+    for (size_t i = 0; i < s->n; i++) r.dx[i] += last.correction[i];
+    return BRAMAH_OK;
+  }
   memset(r.dx, 0, s->n * sizeof(double));
   memset(r.d, 0, s->n * sizeof(double));
-  return BRAMAH_OK;
-}
-
-bramah_status bramah_smoother_predicted(bramah_smoother *smoother, const bramah_filter *filter,
-                                        bramah_diag *diag)
-{
-  bramah_smoother *s = smoother;
-  const int64_t now = bramah_filter_time_ns(filter);
-  bramah_status status = check_open(s, diag);
-  if (status != BRAMAH_OK) return status;
-  while (s->count && *at(s, s->count - 1).time_ns >= now) s->count--;
-  if (s->count && *at(s, s->count - 1).time_ns != now - s->plant.step_ns)
-    return bramah__fail(diag, BRAMAH_E_TIME, "smoother", "the record of the step before is missing");
-  status = begin(s, filter, diag);
-  if (status != BRAMAH_OK) return status;
-  const record r = at(s, s->count - 1);
-  memcpy(r.F, bramah_filter_last_transition(filter), s->n * s->n * sizeof(double));
-  memcpy(r.P_minus, r.P, s->n * s->n * sizeof(double));
-  return BRAMAH_OK;
-}
-
-bramah_status bramah_smoother_corrected(bramah_smoother *smoother, const bramah_filter *filter,
-                                        bramah_diag *diag)
-{
-  bramah_smoother *s = smoother;
-  const bramah_status status = check_open(s, diag);
-  if (status != BRAMAH_OK) return status;
-  if (s->count == 0) return begin(s, filter, diag);
-  const record r = at(s, s->count - 1);
-  if (*r.time_ns != bramah_filter_time_ns(filter))
-    return bramah__fail(diag, BRAMAH_E_TIME, "smoother",
-                        "the correction does not belong to the present record");
-  const double *dx = bramah_filter_last_correction(filter);
-  for (size_t i = 0; i < s->n; i++) r.dx[i] += dx[i];
-  take_state(s, &r, filter);
-  return BRAMAH_OK;
-}
-
-bramah_status bramah_smoother_restored(bramah_smoother *smoother, const bramah_filter *filter,
-                                       bramah_diag *diag)
-{
-  bramah_smoother *s = smoother;
-  const int64_t now = bramah_filter_time_ns(filter);
-  const bramah_status status = check_open(s, diag);
-  if (status != BRAMAH_OK) return status;
-  while (s->count && *at(s, s->count - 1).time_ns > now) s->count--;
-  if (!s->count || *at(s, s->count - 1).time_ns != now)
-    return bramah__fail(diag, BRAMAH_E_TIME, "smoother",
-                        "there is no record of the time the filter was restored to");
-  const record r = at(s, s->count - 1);
-  memset(r.dx, 0, s->n * sizeof(double));
-  take_state(s, &r, filter);
+  if (event == BRAMAH_FILTER_PREDICTED) {
+    memcpy(r.F, last.transition, s->n * s->n * sizeof(double));
+    memcpy(r.P_minus, r.P, s->n * s->n * sizeof(double));
+  }
   return BRAMAH_OK;
 }
 
@@ -171,9 +139,8 @@ bramah_status bramah_smoother_restored(bramah_smoother *smoother, const bramah_f
 
 static bramah_status fail_state(const bramah_smoother *s, size_t i, const char *message, bramah_diag *diag)
 {
-  const size_t n_plant = bramah_plant_n_error(&s->plant);
   return bramah__fail(diag, BRAMAH_E_NOT_SPD,
-                      i < n_plant ? bramah__plant_state_name(&s->plant, i) : "smoother", message);
+                      i < s->n_plant ? bramah__plant_state_name(&s->plant, i) : "smoother", message);
 }
 
 /* d and Ps of step k from those of the one after it. P- is factored as D^-1 P- D^-1 with D the standard
@@ -215,8 +182,9 @@ static bramah_status step_back(bramah_smoother *s, size_t k, bramah_diag *diag)
 
 bramah_status bramah_smoother_run(bramah_smoother *smoother, bramah_diag *diag)
 {
-  bramah_status status = check_open(smoother, diag);
-  if (status != BRAMAH_OK) return status;
+  bramah_status status = BRAMAH_OK;
+  if (smoother->ran)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "smoother", "the backward pass has been run already");
   smoother->ran = 1;
   for (size_t k = smoother->count; status == BRAMAH_OK && k > 1; k--)
     status = step_back(smoother, k - 2, diag);
@@ -227,19 +195,10 @@ bramah_status bramah_smoother_run(bramah_smoother *smoother, bramah_diag *diag)
 
 size_t bramah_smoother_count(const bramah_smoother *smoother) { return smoother->count; }
 
-int64_t bramah_smoother_time_ns(const bramah_smoother *smoother, size_t k)
+bramah_smoother_step bramah_smoother_get_step(const bramah_smoother *smoother, size_t k)
 {
-  return *at(smoother, k).time_ns;
-}
-
-const double *bramah_smoother_correction(const bramah_smoother *smoother, size_t k)
-{
-  return at(smoother, k).d;
-}
-
-const double *bramah_smoother_covariance(const bramah_smoother *smoother, size_t k)
-{
-  return at(smoother, k).P;
+  const record r = at(smoother, k);
+  return (bramah_smoother_step){.time_ns = *r.time_ns, .correction = r.d, .covariance = r.P};
 }
 
 bramah_status bramah_smoother_show(bramah_smoother *smoother, size_t k, bramah_diag *diag)
@@ -257,14 +216,10 @@ bramah_status bramah_smoother_show(bramah_smoother *smoother, size_t k, bramah_d
 double bramah_smoother_output_sigma(bramah_smoother *smoother, size_t i)
 {
   bramah_smoother *s = smoother;
-  const size_t n = s->n, n_plant = bramah_plant_n_error(&s->plant);
   const double *P = at(s, s->shown).P;
-  bramah_output_info info;
   double sum = 0.0;
-  bramah_plant_output_info(&s->plant, i, &info);
-  if (!info.has_row || bramah__plant_output_row(&s->plant, i, s->row, s->row_snap, s->dx, NULL) != BRAMAH_OK)
-    return NAN;
-  for (size_t a = 0; a < n_plant; a++)
-    for (size_t b = 0; b < n_plant; b++) sum += s->row[a] * P[a * n + b] * s->row[b];
+  if (!bramah__row_of_output(&s->plant, i, s->row, s->row_snap, s->dx)) return NAN;
+  for (size_t a = 0; a < s->n_plant; a++)
+    for (size_t b = 0; b < s->n_plant; b++) sum += s->row[a] * P[a * s->n + b] * s->row[b];
   return sqrt(sum);
 }

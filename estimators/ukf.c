@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "bramah/ukf.h"
-#include "estimators/process_noise.h"
+#include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
+#include "sensors/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,8 +68,6 @@ void bramah_ukf_options_default(bramah_ukf_options *options)
   *options = (bramah_ukf_options){.alpha = 0.6, .beta = 2.0, .kappa = 0.0};
 }
 
-/* ---- coordinates ---- */
-
 /* Outputs that bear the names of the present coordinates. */
 static void find_outputs(bramah_ukf *u)
 {
@@ -78,61 +77,23 @@ static void find_outputs(bramah_ukf *u)
   }
 }
 
-static void read_outputs(const bramah_ukf *u, double *x)
-{
-  for (size_t i = 0; i < u->n; i++) x[i] = u->plant.output(u->plant.self, u->output[i]);
-}
-
-/* Are those outputs the coordinates themselves? */
-static int outputs_are_coordinates(const bramah_ukf *u, const double *x)
-{
-  for (size_t i = 0; i < u->n; i++) {
-    if (u->output[i] == u->plant.n_output) return 0;
-    if (u->plant.output(u->plant.self, u->output[i]) != x[i]) return 0;
-  }
-  return 1;
-}
-
 /* ---- making and releasing ---- */
 
-static bramah_status take_weights(bramah_ukf *u, const bramah_ukf_options *given, bramah_diag *diag)
-{
-  bramah_ukf_options o;
-  bramah_ukf_options_default(&o);
-  if (given) o = *given;
-  const double n = (double)u->n, spread = o.alpha * o.alpha * (n + o.kappa); /* n + lambda */
-  if (!(o.alpha > 0.0) || !(spread > 0.0) || !isfinite(spread) || !isfinite(o.beta))
-    return bramah__fail(diag, BRAMAH_E_VALUE, "unscented",
-                        "alpha must be positive, kappa greater than -n, beta finite");
-  u->reach = sqrt(spread);
-  u->weight = 0.5 / spread;
-  u->central = (spread - n) / spread + 1.0 - o.alpha * o.alpha + o.beta;
-  return BRAMAH_OK;
-}
-
 /* What would change the estimate and is not there must not pass for done. */
-static bramah_status check_options(const bramah_ukf *u, const bramah_filter_options *o, bramah_diag *diag)
+static bramah_status check_options(const bramah_ukf *u, const bramah_filter_options *o,
+                                   const bramah_ukf_options *w, bramah_diag *diag)
 {
+  const double spread = w->alpha * w->alpha * ((double)u->n + w->kappa);
   const char *message = o->n_augmented         ? "it has no augmented states"
                         : o->n_parameter_noise ? "it knows no noise of parameters"
                                                : NULL;
   for (size_t i = 0; !message && o->gate && i < u->n_sensors; i++)
     if (o->gate[i] != 0.0) message = "it has no gates";
-  return message ? bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "unscented", message) : BRAMAH_OK;
-}
-
-static bramah_status start(bramah_ukf *u, const bramah_sensor *sensors, const bramah_filter_options *options,
-                           const bramah_ukf_options *unscented, bramah_diag *diag)
-{
-  if (u->n_sensors) memcpy(u->sensor, sensors, u->n_sensors * sizeof *sensors);
-  bramah_status status = check_options(u, options, diag);
-  if (status == BRAMAH_OK) status = take_weights(u, unscented, diag);
-  if (status == BRAMAH_OK) status = bramah__process_noise_take(&u->plant, options, &u->noise, diag);
-  if (status == BRAMAH_OK) bramah__process_noise_covariance(&u->noise, options, u->n, u->P);
-  if (status != BRAMAH_OK) return status;
-  find_outputs(u);
-  if (bramah_plant_coordinates(&u->plant, u->x)) return BRAMAH_OK;
-  return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "unscented", "the plant does not tell its coordinates");
+  if (message) return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "unscented", message);
+  if (!(w->alpha > 0.0) || !(spread > 0.0) || !isfinite(spread) || !isfinite(w->beta))
+    return bramah__fail(diag, BRAMAH_E_VALUE, "unscented",
+                        "alpha must be positive, kappa greater than -n, beta finite");
+  return BRAMAH_OK;
 }
 
 bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
@@ -146,12 +107,28 @@ bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors, const 
   status = bramah__arena_new("unscented", arena.used, &arena, diag);
   if (status != BRAMAH_OK) return status;
   bramah_ukf *u = layout(plant, n_sensors, &arena);
-  status = start(u, sensors, options, unscented, diag);
-  if (status == BRAMAH_OK)
-    *out = u;
-  else
+  if (n_sensors) memcpy(u->sensor, sensors, n_sensors * sizeof *sensors);
+
+  bramah_ukf_options o;
+  bramah_ukf_options_default(&o);
+  if (unscented) o = *unscented;
+  status = check_options(u, options, &o, diag);
+  if (status == BRAMAH_OK) status = bramah__process_noise_take(&u->plant, options, &u->noise, diag);
+  if (status == BRAMAH_OK) bramah__process_noise_covariance(&u->noise, options, u->n, u->P);
+  if (status == BRAMAH_OK && !bramah_plant_coordinates(&u->plant, u->x))
+    status = bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "unscented", "the plant does not tell its coordinates");
+  if (status != BRAMAH_OK) {
     bramah__aligned_free(u);
-  return status;
+    return status;
+  }
+
+  const double n = (double)u->n, spread = o.alpha * o.alpha * (n + o.kappa); /* n + lambda */
+  u->reach = sqrt(spread);
+  u->weight = 0.5 / spread;
+  u->central = (spread - n) / spread + 1.0 - o.alpha * o.alpha + o.beta;
+  find_outputs(u);
+  *out = u;
+  return BRAMAH_OK;
 }
 
 void bramah_ukf_free(bramah_ukf *ukf) { bramah__aligned_free(ukf); }
@@ -225,39 +202,41 @@ static bramah_status move(bramah_ukf *u, const double *dx, bramah_diag *diag)
 
 /* ---- prediction ---- */
 
-static bramah_status step_centre(bramah_ukf *u, bramah_diag *diag)
+/* Where the points come out of the step, the centre first. One that changed its coordinates, or did not with
+ * the centre, cannot be read by them but by the outputs that they are, if they are. */
+static bramah_status step_points(bramah_ukf *u, bramah_diag *diag)
 {
   const bramah_plant *plant = &u->plant;
   plant->save(plant->self, u->start);
-  const bramah_status status = plant->step(plant->self, diag);
+  bramah_status status = plant->step(plant->self, diag);
   if (status != BRAMAH_OK) return status;
   u->changed[0] = plant->basis_change ? plant->basis_change(plant->self, u->T) != 0 : 0;
   if (u->changed[0]) find_outputs(u);
   plant->save(plant->self, u->centre);
-  bramah_plant_coordinates(&u->plant, u->x);
+  bramah_plant_coordinates(plant, u->x);
   memcpy(u->X, u->x, u->n * sizeof(double));
-  return BRAMAH_OK;
-}
 
-/* Where point k comes out. One that changed its coordinates, or did not with the centre, cannot be read by
- * them. */
-static bramah_status step_point(bramah_ukf *u, size_t k, int readable, bramah_diag *diag)
-{
-  const bramah_plant *plant = &u->plant;
-  plant->restore(plant->self, u->start);
-  offset(u, k, u->dx);
-  bramah_status status = plant->inject(plant->self, u->dx, diag);
-  if (status == BRAMAH_OK) status = plant->step(plant->self, diag);
-  if (status != BRAMAH_OK) return name_point(u, k, status, diag);
-  u->changed[k] = plant->basis_change ? plant->basis_change(plant->self, u->work) != 0 : 0;
-  if (!u->changed[0] && !u->changed[k])
-    bramah_plant_coordinates(&u->plant, u->X + k * u->n);
-  else if (readable)
-    read_outputs(u, u->X + k * u->n);
-  else
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, bramah__plant_state_name(plant, (k - 1) / 2),
-                        "the plant goes over to coordinates here that are not outputs: sigma points "
-                        "cannot be compared");
+  int readable = 1;
+  for (size_t i = 0; i < u->n; i++)
+    readable &= u->output[i] != plant->n_output && plant->output(plant->self, u->output[i]) == u->x[i];
+
+  for (size_t k = 1; k < u->n_points; k++) {
+    double *x = u->X + k * u->n;
+    plant->restore(plant->self, u->start);
+    offset(u, k, u->dx);
+    status = plant->inject(plant->self, u->dx, diag);
+    if (status == BRAMAH_OK) status = plant->step(plant->self, diag);
+    if (status != BRAMAH_OK) return name_point(u, k, status, diag);
+    u->changed[k] = plant->basis_change ? plant->basis_change(plant->self, u->work) != 0 : 0;
+    if (!u->changed[0] && !u->changed[k])
+      bramah_plant_coordinates(plant, x);
+    else if (readable)
+      for (size_t i = 0; i < u->n; i++) x[i] = plant->output(plant->self, u->output[i]);
+    else
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, bramah__plant_state_name(plant, (k - 1) / 2),
+                          "the plant goes over to coordinates here that are not outputs: sigma points "
+                          "cannot be compared");
+  }
   return BRAMAH_OK;
 }
 
@@ -289,26 +268,21 @@ static void take_mean_and_covariance(bramah_ukf *u)
   for (size_t i = 0; i < n * n; i++) u->P[i] += u->Q[i];
 }
 
-static bramah_status advance(bramah_ukf *u, bramah_diag *diag)
-{
-  bramah_status status = draw(u, diag);
-  if (status == BRAMAH_OK) status = bramah__process_noise_refresh(&u->plant, &u->noise, diag);
-  if (status == BRAMAH_OK) status = step_centre(u, diag);
-  const int readable = status == BRAMAH_OK && outputs_are_coordinates(u, u->x);
-  for (size_t k = 1; k < u->n_points && status == BRAMAH_OK; k++) status = step_point(u, k, readable, diag);
-  if (status != BRAMAH_OK) return status;
-  take_mean_and_covariance(u);
-  u->plant.restore(u->plant.self, u->centre);
-  status = move(u, u->dx, diag);
-  return status == BRAMAH_OK ? check_covariance(u, diag) : status;
-}
-
 bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag)
 {
-  keep(ukf);
-  const bramah_status status = advance(ukf, diag);
-  if (status != BRAMAH_OK) return go_back(ukf, status);
-  ukf->time_ns += ukf->plant.step_ns;
+  bramah_ukf *u = ukf;
+  keep(u);
+  bramah_status status = draw(u, diag);
+  if (status == BRAMAH_OK) status = bramah__process_noise_refresh(&u->plant, &u->noise, diag);
+  if (status == BRAMAH_OK) status = step_points(u, diag);
+  if (status == BRAMAH_OK) {
+    take_mean_and_covariance(u);
+    u->plant.restore(u->plant.self, u->centre);
+    status = move(u, u->dx, diag);
+  }
+  if (status == BRAMAH_OK) status = check_covariance(u, diag);
+  if (status != BRAMAH_OK) return go_back(u, status);
+  u->time_ns += u->plant.step_ns;
   return BRAMAH_OK;
 }
 
@@ -333,29 +307,24 @@ static bramah_status measure_points(bramah_ukf *u, size_t m, bramah_diag *diag)
     if (status != BRAMAH_OK) return name_point(u, k, status, diag);
     for (size_t a = 0; a < m; a++) {
       const bramah_sensor *sensor = &u->sensor[u->used[a]];
-      u->Y[k * m + a] = bramah_sensor_innovation(sensor, bramah_sensor_predict(sensor, plant), u->Y[a]);
+      u->Y[k * m + a] = bramah__sensor_innovation(sensor, bramah_sensor_predict(sensor, plant), u->Y[a]);
     }
   }
   plant->restore(plant->self, u->centre);
   return BRAMAH_OK;
 }
 
-/* Innovations against the mean of the points, and Y the differences from that mean. */
-static void innovate(bramah_ukf *u, size_t m, const double *measured)
+/* Innovations y against the mean of the points, the differences Y from that mean, and their moments: S of the
+ * innovations, `cross` of states and innovations. */
+static bramah_status innovate(bramah_ukf *u, size_t m, const double *measured, bramah_diag *diag)
 {
   for (size_t a = 0; a < m; a++) {
-    const size_t i = u->used[a];
     double mean = 0.0;
     for (size_t k = 1; k < u->n_points; k++) mean += u->weight * u->Y[k * m + a];
-    u->y[a] = bramah_sensor_innovation(&u->sensor[i], measured[i], u->Y[a] + mean);
+    u->y[a] = bramah__sensor_innovation(&u->sensor[u->used[a]], measured[u->used[a]], u->Y[a] + mean);
     u->Y[a] = 0.0;
     for (size_t k = 0; k < u->n_points; k++) u->Y[k * m + a] -= mean;
   }
-}
-
-static void take_moments(bramah_ukf *u, size_t m)
-{
-  const size_t n = u->n;
   for (size_t a = 0; a < m; a++) {
     const double noise = bramah_sensor_variance(&u->sensor[u->used[a]]);
     for (size_t b = 0; b < m; b++) {
@@ -363,31 +332,25 @@ static void take_moments(bramah_ukf *u, size_t m)
       for (size_t k = 1; k < u->n_points; k++) sum += u->Y[k * m + a] * u->Y[k * m + b];
       u->S[a * m + b] = u->weight * sum + u->central * u->Y[a] * u->Y[b] + (a == b ? noise : 0.0);
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < u->n; i++) {
       double sum = 0.0;
-      for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * n + i] * u->Y[k * m + a];
+      for (size_t k = 1; k < u->n_points; k++) sum += u->X[k * u->n + i] * u->Y[k * m + a];
       u->cross[i * m + a] = u->weight * sum;
     }
   }
-}
 
-static bramah_status report(bramah_ukf *u, size_t m, bramah_diag *diag)
-{
   for (size_t a = 0; a < m; a++) {
-    const double S = u->S[a * m + a];
-    bramah_innovation *out = &u->innovation[u->used[a]];
-    out->present = out->accepted = 1;
-    out->innovation = u->y[a];
-    out->sigma = sqrt(S);
-    out->nis = u->y[a] * u->y[a] / S;
-    if (!(S > 0.0) || !isfinite(out->nis))
+    const double S = u->S[a * m + a], nis = u->y[a] * u->y[a] / S;
+    u->innovation[u->used[a]] =
+        (bramah_innovation){.present = 1, .accepted = 1, .innovation = u->y[a], .sigma = sqrt(S), .nis = nis};
+    if (!(S > 0.0) || !isfinite(nis))
       return bramah__fail(diag, BRAMAH_E_NOT_SPD, u->sensor[u->used[a]].name,
                           "the variance of the innovation is not positive and finite");
   }
   return BRAMAH_OK;
 }
 
-/* K = cross S^-1 row by row, through the correlations of the innovations. */
+/* K = cross S^-1 row by row and y' S^-1 y, through the correlations of the innovations. Overwrites S and Y. */
 static bramah_status gain(bramah_ukf *u, size_t m, bramah_diag *diag)
 {
   for (size_t a = 0; a < m; a++) u->scale[a] = sqrt(u->S[a * m + a]);
@@ -403,37 +366,13 @@ static bramah_status gain(bramah_ukf *u, size_t m, bramah_diag *diag)
     bramah__cholesky_solve(m, u->S, row);
     for (size_t a = 0; a < m; a++) row[a] /= u->scale[a];
   }
-  return BRAMAH_OK;
-}
 
-/* y' S^-1 y; overwrites nothing but Y, which is no longer needed. */
-static void take_nis(bramah_ukf *u, size_t m)
-{
   double *z = u->Y;
   for (size_t a = 0; a < m; a++) z[a] = u->y[a] / u->scale[a];
   bramah__cholesky_solve(m, u->S, z);
   for (size_t a = 0; a < m; a++) u->nis += z[a] * u->y[a] / u->scale[a];
   u->nis_dof = m;
-}
-
-static bramah_status correct(bramah_ukf *u, size_t m, const double *y, bramah_diag *diag)
-{
-  const size_t n = u->n;
-  bramah_status status = draw(u, diag);
-  if (status == BRAMAH_OK) status = measure_points(u, m, diag);
-  if (status != BRAMAH_OK) return status;
-  innovate(u, m, y);
-  take_moments(u, m);
-  status = report(u, m, diag);
-  if (status == BRAMAH_OK) status = gain(u, m, diag);
-  if (status != BRAMAH_OK) return status;
-  take_nis(u, m);
-  bramah__apply(n, m, u->K, u->y, u->dx);
-  bramah__multiply_transposed(n, m, n, u->K, u->cross, u->work);
-  for (size_t i = 0; i < n * n; i++) u->P[i] -= u->work[i];
-  bramah__symmetrise(n, u->P);
-  status = check_covariance(u, diag);
-  return status == BRAMAH_OK ? move(u, u->dx, diag) : status;
+  return BRAMAH_OK;
 }
 
 static void clear_innovations(bramah_ukf *u)
@@ -449,45 +388,51 @@ static void clear_innovations(bramah_ukf *u)
 bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigned char *present,
                                  bramah_diag *diag)
 {
+  bramah_ukf *u = ukf;
   size_t m = 0;
-  clear_innovations(ukf);
-  for (size_t i = 0; i < ukf->n_sensors; i++) {
+  clear_innovations(u);
+  for (size_t i = 0; i < u->n_sensors; i++) {
     if (!present[i]) continue;
     if (!isfinite(y[i]))
-      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, ukf->sensor[i].name,
+      return bramah__fail(diag, BRAMAH_E_NOT_FINITE, u->sensor[i].name,
                           "the measurement is not a finite number");
-    ukf->innovation[i].present = ukf->innovation[i].saturated =
-        bramah_sensor_is_saturated(&ukf->sensor[i], y[i]);
-    if (!ukf->innovation[i].saturated) ukf->used[m++] = i;
+    u->innovation[i].present = u->innovation[i].saturated = bramah_sensor_is_saturated(&u->sensor[i], y[i]);
+    if (!u->innovation[i].saturated) u->used[m++] = i;
   }
   if (m == 0) return BRAMAH_OK;
-  keep(ukf);
-  const bramah_status status = correct(ukf, m, y, diag);
-  if (status == BRAMAH_OK) return status;
-  clear_innovations(ukf);
-  return go_back(ukf, status);
+
+  const size_t n = u->n;
+  keep(u);
+  bramah_status status = draw(u, diag);
+  if (status == BRAMAH_OK) status = measure_points(u, m, diag);
+  if (status == BRAMAH_OK) status = innovate(u, m, y, diag);
+  if (status == BRAMAH_OK) status = gain(u, m, diag);
+  if (status == BRAMAH_OK) {
+    bramah__apply(n, m, u->K, u->y, u->dx);
+    bramah__multiply_transposed(n, m, n, u->K, u->cross, u->work);
+    for (size_t i = 0; i < n * n; i++) u->P[i] -= u->work[i];
+    bramah__symmetrise(n, u->P);
+    status = check_covariance(u, diag);
+  }
+  if (status == BRAMAH_OK) status = move(u, u->dx, diag);
+  if (status == BRAMAH_OK) return BRAMAH_OK;
+  clear_innovations(u);
+  return go_back(u, status);
 }
 
 /* ---- results ---- */
 
-const bramah_innovation *bramah_ukf_innovations(const bramah_ukf *ukf) { return ukf->innovation; }
-
-double bramah_ukf_nis(const bramah_ukf *ukf, size_t *degrees_of_freedom)
+bramah_ukf_report bramah_ukf_get_report(const bramah_ukf *ukf)
 {
-  if (degrees_of_freedom) *degrees_of_freedom = ukf->nis_dof;
-  return ukf->nis;
+  return (bramah_ukf_report){.time_ns = ukf->time_ns,
+                             .innovation = ukf->innovation,
+                             .nis = ukf->nis,
+                             .nis_dof = ukf->nis_dof,
+                             .covariance = ukf->P};
 }
-
-const double *bramah_ukf_covariance(const bramah_ukf *ukf) { return ukf->P; }
 
 double bramah_ukf_output_sigma(bramah_ukf *ukf, size_t i)
 {
-  bramah_output_info info;
-  bramah_plant_output_info(&ukf->plant, i, &info);
-  if (!info.has_row ||
-      bramah__plant_output_row(&ukf->plant, i, ukf->row, ukf->row_snap, ukf->row_dx, NULL) != BRAMAH_OK)
-    return NAN;
+  if (!bramah__row_of_output(&ukf->plant, i, ukf->row, ukf->row_snap, ukf->row_dx)) return NAN;
   return sqrt(bramah__variance(ukf->n, ukf->row, ukf->P));
 }
-
-int64_t bramah_ukf_time_ns(const bramah_ukf *ukf) { return ukf->time_ns; }

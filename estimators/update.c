@@ -12,7 +12,7 @@ void bramah__propagate(size_t n, const double *F, double *P, double *work)
   bramah__symmetrise(n, P);
 }
 
-void bramah__paper_transition(size_t nf, size_t np, double h, const double *A, double *F)
+void bramah__kinematic_transition(size_t nf, size_t np, double h, const double *A, double *F)
 {
   const size_t n = 2 * nf + np;
   memset(F, 0, n * n * sizeof *F);
@@ -26,7 +26,7 @@ void bramah__paper_transition(size_t nf, size_t np, double h, const double *A, d
   }
 }
 
-void bramah__paper_parameters(size_t nf, size_t np, size_t n_par, double h, const double *Ap, double *G)
+void bramah__kinematic_parameters(size_t nf, size_t np, size_t n_par, double h, const double *Ap, double *G)
 {
   memset(G, 0, (2 * nf + np) * n_par * sizeof *G);
   for (size_t i = 0; i < nf; i++)

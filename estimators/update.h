@@ -7,10 +7,10 @@
 
 /* F [n x n] of (D 3.4) from the derivative A [nf x n] of the independent accelerations by the error state, n
  * = 2 nf + np; h [s]. Errors of first-order states are carried on unchanged. */
-void bramah__paper_transition(size_t nf, size_t np, double h, const double *A, double *F);
+void bramah__kinematic_transition(size_t nf, size_t np, double h, const double *A, double *F);
 
 /* The same for parameters: G [n x n_par] from the derivative Ap [nf x n_par] of the accelerations. */
-void bramah__paper_parameters(size_t nf, size_t np, size_t n_par, double h, const double *Ap, double *G);
+void bramah__kinematic_parameters(size_t nf, size_t np, size_t n_par, double h, const double *Ap, double *G);
 
 /* P = F P F' + Q (D 3.3), symmetrised. Q is added by the caller. work [n x n]. */
 void bramah__propagate(size_t n, const double *F, double *P, double *work);

@@ -39,7 +39,6 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
 {
   const double *r = options->point;
   double a[3];
-  out->unit = "m/s^2";
   bramah_status status = bramah__sensor_unit_vector(options, "axis", options->axis, diag, a);
   if (status != BRAMAH_OK) return status;
   if (!isfinite(r[0] + r[1] + r[2])) return bramah__sensor_fail(options, "the point is not finite", diag);

@@ -6,7 +6,6 @@
 static bramah_status bind(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,
                           bramah_sensor *out)
 {
-  out->unit = "rad";
   out->period = BRAMAH__TURN;
   if (!options->at) return bramah__sensor_no_such(options, plant, "joint", ".angle", diag);
   if (bramah__sensor_add_term(plant, options->at, ".angle", 1.0, out) == BRAMAH_OK) return BRAMAH_OK;

@@ -17,7 +17,6 @@ static bramah_status bind_port(const bramah_sensor_options *options, const brama
 static bramah_status bind(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,
                           bramah_sensor *out)
 {
-  out->unit = "m^3/s";
   if (options->port != BRAMAH_SENSOR_PORT_NONE) return bind_port(options, plant, diag, out);
   if (options->at && bramah__sensor_add_term(plant, options->at, ".flow", 1.0, out) == BRAMAH_OK)
     return BRAMAH_OK;

@@ -22,7 +22,6 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
                           bramah_sensor *out)
 {
   const double *a = options->axis, length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-  out->unit = "rad/s";
   if (!isfinite(length)) return bramah__sensor_fail(options, "the axis is not finite", diag);
   if (!options->at) return bramah__sensor_no_such(options, plant, "joint", ".rate", diag);
   if (length > 0.0) return bind_body(options, plant, length, diag, out);

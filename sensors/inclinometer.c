@@ -51,7 +51,6 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
 {
   const double *n = options->about;
   double e[3];
-  out->unit = "rad";
   const bramah_status status = bramah__sensor_unit_vector(options, "axis", options->axis, diag, e);
   if (status != BRAMAH_OK) return status;
   if (!bramah__sensor_has(plant, options->at, ".up_x"))

@@ -9,7 +9,7 @@
 typedef struct bramah__sensor_kind {
   bramah_sensor_kind kind;
   const char *name;
-  const char *unit; /* NULL: that of the output */
+  const char *unit; /* unless the kind of the joint or output says otherwise */
   int group;        /* see bramah_sensor.group */
   bramah_status (*bind)(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,
                         bramah_sensor *out);
@@ -25,6 +25,9 @@ extern const bramah__sensor_kind bramah__pressure_difference;
 extern const bramah__sensor_kind bramah__flow;
 extern const bramah__sensor_kind bramah__load_pin;
 extern const bramah__sensor_kind bramah__any_output;
+
+/* Innovation: measured minus predicted, wrapped where the sensor measures an angle. */
+double bramah__sensor_innovation(const bramah_sensor *sensor, double measured, double predicted);
 
 #define BRAMAH__TURN 6.28318530717958647693
 

@@ -7,7 +7,6 @@
 static bramah_status bind(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,
                           bramah_sensor *out)
 {
-  out->unit = "N";
   if (bramah__sensor_has(plant, options->at, ".stroke") &&
       bramah__sensor_add_term(plant, options->at, ".force", 1.0, out) == BRAMAH_OK)
     return BRAMAH_OK;

@@ -5,7 +5,6 @@
 static bramah_status bind(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,
                           bramah_sensor *out)
 {
-  out->unit = "Pa";
   if (options->at && bramah__sensor_add_term(plant, options->at, ".pressure", 1.0, out) == BRAMAH_OK)
     return BRAMAH_OK;
   return bramah__sensor_no_such(options, plant, "volume", ".pressure", diag);

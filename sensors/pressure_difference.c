@@ -8,7 +8,6 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
                           bramah_sensor *out)
 {
   const char *at = options->at, *less = options->less;
-  out->unit = "Pa";
   if (!at || bramah__sensor_add_term(plant, at, ".pressure", 1.0, out) != BRAMAH_OK)
     return bramah__sensor_no_such(options, plant, "volume", ".pressure", diag);
   if (!less || bramah__sensor_add_term(plant, less, ".pressure", -1.0, out) != BRAMAH_OK)

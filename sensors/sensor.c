@@ -32,19 +32,6 @@ const char *bramah_sensor_kind_name(bramah_sensor_kind kind)
   return k ? k->name : "?";
 }
 
-const char *bramah_sensor_kind_unit(bramah_sensor_kind kind)
-{
-  const bramah__sensor_kind *k = find_kind(kind);
-  return k && k->unit ? k->unit : "?";
-}
-
-int bramah_sensor_kind_find(const char *name)
-{
-  for (size_t i = 0; i < N_KINDS; i++)
-    if (strcmp(kinds[i]->name, name) == 0) return (int)kinds[i]->kind;
-  return 0;
-}
-
 static long find_output(const bramah_plant *plant, const char *at, const char *suffix)
 {
   char name[NAME_SIZE];
@@ -170,16 +157,18 @@ bramah_status bramah_sensor_init(const bramah_sensor_options *options, const bra
   bramah_status status = bramah__plant_check(plant, diag);
   if (status == BRAMAH_OK) status = check_options(options, diag);
   if (status != BRAMAH_OK) return status;
+  const bramah__sensor_kind *kind = find_kind(options->kind);
   bramah_sensor sensor = {.name = options->name,
+                          .unit = kind->unit,
                           .kind = options->kind,
-                          .group = find_kind(options->kind)->group,
+                          .group = kind->group,
                           .sigma = options->sigma,
                           .period_ns = options->period_ns,
                           .delay_ns = options->delay_ns,
                           .resolution = options->resolution,
                           .least = options->least,
                           .most = options->most};
-  status = find_kind(options->kind)->bind(options, plant, diag, &sensor);
+  status = kind->bind(options, plant, diag, &sensor);
   if (status == BRAMAH_OK) *out = sensor;
   return status;
 }
@@ -244,7 +233,7 @@ int bramah_sensor_is_saturated(const bramah_sensor *sensor, double y)
   return y <= sensor->least + margin || y >= sensor->most - margin;
 }
 
-double bramah_sensor_innovation(const bramah_sensor *sensor, double measured, double predicted)
+double bramah__sensor_innovation(const bramah_sensor *sensor, double measured, double predicted)
 {
   const double y = measured - predicted;
   return sensor->period > 0.0 ? remainder(y, sensor->period) : y;

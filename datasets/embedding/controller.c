@@ -5,15 +5,14 @@
 #include "controller.h"
 
 #include "law.h"
-#include "machine.h"
 
 #include <bramah/replay.h>
+#include <bramah/session.h>
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 enum { SNAPSHOT_EVERY = 50, CATCH_UP = 50 /* steps per cycle */, LONGEST_DELAY_NS = 30000000 };
 
@@ -35,13 +34,6 @@ typedef struct controller {
   const run_options *o;
   shared *s;
 } controller;
-
-static int64_t now_ns(clockid_t clock)
-{
-  struct timespec t;
-  clock_gettime(clock, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* ---- at the start, where allocating is allowed ---- */
 
@@ -93,21 +85,6 @@ static bramah_status prepare(controller *c, const bramah_study *study, const gai
   return BRAMAH_OK;
 }
 
-/* ---- snapshots ---- */
-
-/* The latest snapshot that is whole. The one the former controller was at when it was shot may be half
- * written: its checksum tells. */
-static void take_snapshot(controller *c)
-{
-  const int newer = atomic_load(&c->s->slot[1].tick) > atomic_load(&c->s->slot[0].tick);
-  for (int k = 0; k < 2; k++) {
-    const snapshot_slot *slot = &c->s->slot[k ? !newer : newer];
-    if (bramah_filter_restore(c->filter, slot->bytes) != BRAMAH_OK) continue;
-    c->s->restored_tick = bramah_filter_time_ns(c->filter) / STEP_NS;
-    return;
-  }
-}
-
 /* ---- the estimate ---- */
 
 /* From the snapshot to the tick before the message, along the commands the valve has followed; not all at
@@ -126,26 +103,22 @@ static bramah_status catch_up(controller *c, int64_t tick, bramah_diag *diag)
   return bramah_rewind_init(c->filter, &late, c->rewind_memory, c->rewind_size, diag, &c->rewind);
 }
 
-/* Steps for messages that never came. */
-static bramah_status bridge(controller *c, int64_t tick, bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (int k = 0; k < CATCH_UP && status == BRAMAH_OK; k++) {
-    const int64_t next = bramah_filter_time_ns(c->filter) / STEP_NS + 1;
-    if (next >= tick) break;
-    status = bramah_rewind_set_inputs(c->rewind, &c->s->history[next % HISTORY], diag);
-    if (status == BRAMAH_OK) status = bramah_rewind_advance(c->rewind, diag);
-  }
-  return status;
-}
-
 static bramah_status estimate(controller *c, const measurement *m, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   if (m->tick == 0) return BRAMAH_OK;
   if (!c->rewind) status = catch_up(c, m->tick, diag);
-  if (status == BRAMAH_OK && c->rewind) status = bridge(c, m->tick, diag);
   if (status != BRAMAH_OK || !c->rewind) return status;
+
+  /* Steps for messages that never came. */
+  for (int k = 0; k < CATCH_UP && status == BRAMAH_OK; k++) {
+    const int64_t next = bramah_filter_time_ns(c->filter) / STEP_NS + 1;
+    if (next >= m->tick) break;
+    status = bramah_rewind_set_inputs(c->rewind, &c->s->history[next % HISTORY], diag);
+    if (status == BRAMAH_OK) status = bramah_rewind_advance(c->rewind, diag);
+  }
+  if (status != BRAMAH_OK) return status;
+
   /* One step of the estimate to the tick of the message. A sample that is refused (too old, not a number) is
    * left out and counted; the estimate goes on without it. */
   status = bramah_rewind_set_inputs(c->rewind, &m->u, diag);
@@ -153,7 +126,7 @@ static bramah_status estimate(controller *c, const measurement *m, bramah_diag *
     if (m->present[i] && bramah_rewind_sample(c->rewind, i, m->time_ns[i], m->y[i], diag) != BRAMAH_OK)
       c->s->refused++;
   if (status == BRAMAH_OK) status = bramah_rewind_advance(c->rewind, diag);
-  c->s->late_samples = c->late_before + bramah_rewind_report(c->rewind).late;
+  c->s->late_samples = c->late_before + bramah_rewind_get_report(c->rewind).late;
   c->s->gated = bramah_filter_get_report(c->filter).gated;
   return status;
 }
@@ -195,23 +168,18 @@ static bramah_status cycle(controller *c, const measurement *m, command *out, br
   return BRAMAH_OK;
 }
 
-/* Wait for the next message, 0: the run is over. What piled up while there was no controller is too old to
- * answer. */
-static int receive(controller *c, int socket, int drain, measurement *m)
-{
-  struct pollfd line = {.fd = socket, .events = POLLIN};
-  while (poll(&line, 1, 20) == 0)
-    if (atomic_load(&c->s->stop)) return 0;
-  if (recv(socket, m, sizeof *m, 0) != sizeof *m) return 0;
-  while (drain && recv(socket, m, sizeof *m, MSG_DONTWAIT) == sizeof *m) continue;
-  return 1;
-}
-
 static bramah_status loop(controller *c, int socket, int again, bramah_diag *diag)
 {
   measurement m;
   command answer = {.tick = -1};
-  for (int first = again; receive(c, socket, first, &m); first = 0) {
+  for (int drain = again;; drain = 0) {
+    /* The next message, until the run is over. What piled up while there was no controller is too old to answer. */
+    struct pollfd line = {.fd = socket, .events = POLLIN};
+    while (poll(&line, 1, 20) == 0)
+      if (atomic_load(&c->s->stop)) return BRAMAH_OK;
+    if (recv(socket, &m, sizeof m, 0) != sizeof m) return BRAMAH_OK;
+    while (drain && recv(socket, &m, sizeof m, MSG_DONTWAIT) == sizeof m) continue;
+
     const int64_t before = now_ns(CLOCK_THREAD_CPUTIME_ID);
     const uint64_t iterations =
         bramah_coupled_report(bramah_session_about(c->of)->machine->coupled).iterations;
@@ -232,7 +200,6 @@ static bramah_status loop(controller *c, int socket, int again, bramah_diag *dia
         (uint32_t)(bramah_coupled_report(bramah_session_about(c->of)->machine->coupled).iterations -
                    iterations);
   }
-  return BRAMAH_OK;
 }
 
 int control(const bramah_study *study, const gains *g, const run_options *o, int socket, shared *s, int again)
@@ -243,7 +210,15 @@ int control(const bramah_study *study, const gains *g, const run_options *o, int
   c = (controller){.n_sensors = study->n_sensors, .o = o, .s = s, .late_before = s->late_samples};
   const int64_t before = now_ns(CLOCK_MONOTONIC);
   bramah_status status = prepare(&c, study, g, &diag);
-  if (status == BRAMAH_OK && again && o->estimates) take_snapshot(&c);
+
+  /* The latest snapshot that is whole. The one the former controller was at when it was shot may be half
+   * written: its checksum shows. */
+  const int newer = atomic_load(&s->slot[1].tick) > atomic_load(&s->slot[0].tick);
+  for (int k = 0; k < 2 && status == BRAMAH_OK && again && o->estimates; k++) {
+    if (bramah_filter_restore(c.filter, s->slot[k ? !newer : newer].bytes) != BRAMAH_OK) continue;
+    s->restored_tick = bramah_filter_time_ns(c.filter) / STEP_NS;
+    break;
+  }
   if (again) s->restarts++, s->restart_ns = now_ns(CLOCK_MONOTONIC) - before;
   if (status == BRAMAH_OK) status = loop(&c, socket, again, &diag);
   if (status != BRAMAH_OK) bramah_diag_format(&diag, s->trouble, sizeof s->trouble);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "gains.h"
-#include "machine.h"
 
 #include <bramah/linear.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Error of the angle, its integral over a second, and command that cost the same: how tight the loop is. With
@@ -36,6 +36,16 @@ static bramah_status regulate(const bramah_linear_system *machine, double *K, br
   Q[0] = Q[n * m + n] = 1.0 / (error * error);
   const bramah_linear_system joint = {.n = m, .n_u = 1, .A = A, .B = B};
   return bramah_lqr(&joint, Q, &R, K, NULL, diag);
+}
+
+size_t output_index(const bramah_plant *plant, const char *thing, const char *what)
+{
+  char name[128];
+  snprintf(name, sizeof name, "%s.%s", thing, what);
+  const long i = bramah_plant_find_output(plant, name);
+  if (i >= 0) return (size_t)i;
+  fprintf(stderr, "the machine has no output %s\n", name);
+  exit(EXIT_FAILURE);
 }
 
 static void take_name(gains *g, size_t i, const char *name)

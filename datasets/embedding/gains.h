@@ -24,6 +24,9 @@ typedef struct gains_of {
   double least, most;         /* range of the joint's angle [rad] */
 } gains_of;
 
+/* Output "thing.what" of the plant; ends the program if there is none. */
+size_t output_index(const bramah_plant *plant, const char *thing, const char *what);
+
 /* Linearize the machine at rest at POSES angles and solve for the feedback. Allocates; done once, before the
  * loop. */
 bramah_status gains_make(const bramah_model *model, const gains_of *of, bramah_diag *diag, gains *out);

@@ -4,16 +4,15 @@
 #include "simulator.h"
 
 #include "law.h"
-#include "machine.h"
 
 #include <bramah/log.h>
+#include <bramah/session.h>
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 enum { DELAY = 20, ENCODER = 0 };
 
@@ -39,13 +38,6 @@ typedef struct simulator {
 } simulator;
 
 static int between(int64_t tick, const int64_t *range) { return tick >= range[0] && tick < range[1]; }
-
-static int64_t now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static measurement measure(simulator *m, int64_t tick)
 {
@@ -104,7 +96,7 @@ static bramah_status tick(simulator *m, int64_t k, bramah_diag *diag)
     const struct timespec t = {due / 1000000000, due % 1000000000};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) continue;
     if (k > 0 && !obey(m, k - 1)) m->s->late++;
-    m->s->late_plant += now_ns() > due + STEP_NS / 2;
+    m->s->late_plant += now_ns(CLOCK_MONOTONIC) > due + STEP_NS / 2;
   }
   m->asked = measure(m, k);
   judge(m, k);
@@ -119,7 +111,8 @@ static bramah_status tick(simulator *m, int64_t k, bramah_diag *diag)
 static bramah_status start(simulator *m, const bramah_study *study, bramah_diag *diag)
 {
   bramah_status status = bramah_machine_plant_open(&m->m, study->machine_file, 0, NULL, 0, diag);
-  if (status == BRAMAH_OK) status = sensors_bind(study, &m->m.plant, diag, m->sensor);
+  for (size_t i = 0; i < study->n_sensors && status == BRAMAH_OK; i++)
+    status = bramah_sensor_init(&study->sensors[i], &m->m.plant, diag, &m->sensor[i]);
   for (size_t i = 0; i < m->n_sensors && status == BRAMAH_OK; i++)
     status = bramah_noise_new(m->o->seed, bramah_noise_stream(m->sensor[i].name), diag, &m->noise[i]);
   if (status != BRAMAH_OK) return status;

@@ -13,8 +13,8 @@
  * said: the computer is too slow, or busy with something else. */
 #define _GNU_SOURCE
 #include "controller.h"
-#include "machine.h"
 
+#include <bramah/session.h>
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,7 +25,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct side {
@@ -39,13 +38,6 @@ typedef struct side {
   int64_t own; /* cycles over a tick on the account of the estimator */
 } side;
 
-static int64_t now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static int complain(const bramah_diag *diag)
 {
   char text[1024];
@@ -56,6 +48,7 @@ static int complain(const bramah_diag *diag)
 
 /* ---- what is controlled ---- */
 
+/* The feedback, and where the joint starts. */
 static int find_gains(const bramah_study *study, gains *g)
 {
   static bramah_diag diag;
@@ -147,7 +140,7 @@ static int ascending(const void *a, const void *b)
 /* CPU time still holds what the computer takes for itself, the more so a virtual one. A cycle that took more
  * than a tick is laid to the estimator's account unless as many Newton iterations as it made, or more, took
  * less than half a tick another time. */
-static void tell_deadlines(side *a)
+static void print_deadlines(side *a)
 {
   shared *s = a->s;
   const int64_t n = s->cycles;
@@ -170,14 +163,14 @@ static void tell_deadlines(side *a)
     printf(" %12lld %12lld\n", (long long)s->late, (long long)s->late_plant);
 }
 
-static void tell(side *sides)
+static void print_outcome(side *sides)
 {
   printf("\nDeadlines: CPU time of a cycle (estimate, law, snapshot) against 1 ms; commands that came too "
          "late, for\n"
          "whatever reason, the controller's absence included; ticks the plant itself was late for\n");
   printf("%-10s %8s %9s %9s %9s %9s %10s %8s %12s %12s\n", "", "cycles", "median us", "p99", "p99.9",
          "longest", "over 1 ms", "by work", "late command", "late plant");
-  for (int i = 0; i < 2; i++) tell_deadlines(&sides[i]);
+  for (int i = 0; i < 2; i++) print_deadlines(&sides[i]);
   if (!sides[0].o.lockstep)
     printf("%s\n",
            sides[0].s->real_time ? "The processes ran under SCHED_FIFO." : "SCHED_FIFO was not allowed.");
@@ -200,7 +193,7 @@ static void tell(side *sides)
 }
 
 /* By the clock: one command in a hundred too late, or the plant itself late once in a hundred ticks, not
- * counting the ticks without a controller, and the outcome tells of the computer. */
+ * counting the ticks without a controller, and the outcome is that of the computer. */
 static int kept_clock(const side *a)
 {
   const int64_t few = a->o.ticks / 100, absent = a->s->restart_ns / STEP_NS + 1;
@@ -224,6 +217,7 @@ static int judge(const side *sides)
   return 3;
 }
 
+/* Both loops at the same time. */
 static int run(const bramah_study *study, double seconds, int lockstep)
 {
   const run_options o = {
@@ -242,7 +236,7 @@ static int run(const bramah_study *study, double seconds, int lockstep)
       return perror("supervise"), 2;
     memset(s, 0, sizeof *s);
     for (int k = 0; k < 2; k++) atomic_store(&s->slot[k].tick, -1);
-    s->start_ns = now_ns() + 200000000;
+    s->start_ns = now_ns(CLOCK_MONOTONIC) + 200000000;
     sides[i].s = s;
     sides[i].plant = launch(&sides[i], study, 0, 0);
     sides[i].controller = launch(&sides[i], study, 1, 0);
@@ -250,7 +244,7 @@ static int run(const bramah_study *study, double seconds, int lockstep)
   printf("%.0f s at 1 kHz, %s\n", seconds, lockstep ? "without a clock" : "by the clock");
   if (!lockstep) become_real_time(11); /* it sleeps nearly always, and a restart shall be quick */
   watch(sides, study);
-  tell(sides);
+  print_outcome(sides);
   return judge(sides);
 }
 

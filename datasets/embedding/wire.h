@@ -6,8 +6,16 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <time.h>
 
 enum { STEP_NS = 1000000, MAX_SENSORS = 8, MAX_SNAPSHOT = 1 << 16, HISTORY = 4096, MAX_CYCLES = 1 << 20 };
+
+static inline int64_t now_ns(clockid_t clock)
+{
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 /* From the plant to the controller, at every tick. */
 typedef struct measurement {

@@ -94,18 +94,16 @@ typedef struct bramah_adaptive_value {
   int limited; /* 1: the last change was held at a limit */
 } bramah_adaptive_value;
 
-/* Number of values: accelerations, then first-order states, then sensors; and value k < count. */
-BRAMAH_API size_t bramah_adaptive_count(const bramah_adaptive *adaptive);
-BRAMAH_API bramah_adaptive_value bramah_adaptive_get(const bramah_adaptive *adaptive, size_t k);
-
-/* Counts since init. */
+/* Counts since init, and what adapts. */
 typedef struct bramah_adaptive_report {
   uint64_t corrections; /* used */
   uint64_t skipped;     /* corrections that made the filter recover, or whose S was not positive */
   uint64_t changes;     /* times the filter was given new noise */
+  size_t n_values;
+  const bramah_adaptive_value *value; /* [n_values] accelerations, then first-order states, then sensors */
 } bramah_adaptive_report;
 
-/* Its counts. */
+/* All of it. */
 BRAMAH_API bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptive);
 
 /* The whole state, window and present noise included, to and from snap [size bytes, 8-byte aligned], exact to

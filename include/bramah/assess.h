@@ -238,9 +238,9 @@ typedef struct bramah_assess_results {
   const bramah_assess_output *output; /* [n_outputs] all that are not hidden, in the plant's order */
   const bramah_consistency *sensor;   /* [n_sensors] in the order of the study */
   bramah_consistency all;             /* sensors */
-  bramah_replay_counts rows;          /* of the log */
+  bramah_replay_report rows;          /* of the log */
   int has_delays;                     /* 1: sensors have a delay; then */
-  bramah_rewind_counts late;          /* of their samples */
+  bramah_rewind_report late;          /* of their samples */
   bramah_filter_report filter;        /* its counts */
   bramah_event recoveries;            /* the filter was found wrong, its covariance reset; without ends */
   const bramah_accuracy *accuracy;    /* [n_accuracies] of the outputs that the truth has */

@@ -32,7 +32,7 @@ typedef struct bramah_compare_options {
   int64_t within_ns;      /* pair rows whose times differ by so much; 0: equal times only */
 } bramah_compare_options;
 /* Columns, times and tolerances of their own: none. */
-BRAMAH_API bramah_compare_options bramah_compare_options_default(void);
+BRAMAH_API void bramah_compare_options_default(bramah_compare_options *options);
 
 /* What one of the two files holds. */
 typedef struct bramah_compared_file {

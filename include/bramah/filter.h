@@ -25,9 +25,12 @@
 extern "C" {
 #endif
 
+/* How the transition F of a step is made. */
 typedef enum bramah_transition {
-  BRAMAH_TRANSITION_PAPER = 1,       /* D 3.4 by finite differences; pressure errors are frozen */
-  BRAMAH_TRANSITION_PAPER_EXACT = 2, /* D 3.4, derivatives by the plant's own analytic function */
+  /* Of constant accelerations over the step, by finite differences; pressure errors are frozen (dissertation
+   * 3.4, the transition of the papers). */
+  BRAMAH_TRANSITION_KINEMATIC = 1,
+  BRAMAH_TRANSITION_KINEMATIC_EXACT = 2, /* the same, derivatives by the plant's own analytic function */
   /* Derivative of the plant's step itself, pressures included (spec equations 5); by differences of whole
    * steps where the plant has no function for it. */
   BRAMAH_TRANSITION_STEP = 3
@@ -120,7 +123,7 @@ typedef struct bramah_filter_options {
   const bramah_parameter_noise *parameter_noise;
 } bramah_filter_options;
 
-/* Transition BRAMAH_TRANSITION_PAPER, Joseph form, sequential fusion, no gates, nothing augmented; the
+/* Transition BRAMAH_TRANSITION_KINEMATIC, Joseph form, sequential fusion, no gates, nothing augmented; the
  * standard deviations and noises are left to give. */
 BRAMAH_API void bramah_filter_options_default(bramah_filter_options *options);
 
@@ -211,52 +214,62 @@ BRAMAH_API bramah_status bramah_filter_correct_at(bramah_filter *filter, const d
                                                   const unsigned char *present, const int64_t *offset_ns,
                                                   bramah_diag *diag);
 
-/* Results of the last correction: [n_sensors]; and over all accepted sensors y' S^-1 y with its degrees of
- * freedom. */
-BRAMAH_API const bramah_innovation *bramah_filter_innovations(const bramah_filter *filter);
-BRAMAH_API double bramah_filter_nis(const bramah_filter *filter, size_t *degrees_of_freedom);
+/* Covariance of the error state P [n_error x n_error] row-major, in the plant's present independent
+ * coordinates: positions, rates, first-order states, then the augmented states in their order (order 2: value
+ * and rate). */
+BRAMAH_API const double *bramah_filter_covariance(const bramah_filter *filter);
+
+/* What a filter is made of. Pointers hold as long as the filter lives. */
+typedef struct bramah_filter_info {
+  size_t n_error, n_sensors, n_augmented;
+  size_t n_noise; /* columns of bramah_filter_last.noise */
+  const bramah_plant *plant;
+  const bramah_sensor *sensor;       /* [n_sensors], with their present standard deviations */
+  const bramah_augmented *augmented; /* [n_augmented] */
+  /* The noise of the coming step, as in the options */
+  const double *acceleration_noise; /* [n_dof] */
+  const double *first_order_noise;  /* [n_first_order] */
+} bramah_filter_info;
+
+/* All of it. */
+BRAMAH_API bramah_filter_info bramah_filter_get_info(const bramah_filter *filter);
+
+/* What the last predict and correct did; n = n_error, m = n_sensors. Valid until the next call on the filter. */
+typedef struct bramah_filter_last {
+  /* [n x n] from the coordinates before the step to those after it, a change of independent coordinates
+   * included */
+  const double *transition;
+  /* Gamma [n x n_noise], Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and 2 b + 1 acceleration
+   * b of the basis; 2 n_dof + i first-order state i; then augmented states and noisy parameters. Those of an
+   * acceleration and of a first-order state are proportional to its density. */
+  const double *noise;
+  const bramah_innovation *innovation; /* [m] */
+  const double *rows, *variances;      /* [m x n], [m] of the measurements, those of present sensors */
+  const double *correction;            /* [n] the errors it injected; zeros if nothing was measured */
+  double nis;                          /* y' S^-1 y over all accepted sensors */
+  size_t nis_dof;                      /* its degrees of freedom */
+} bramah_filter_last;
+
+/* All of it. */
+BRAMAH_API bramah_filter_last bramah_filter_get_last(const bramah_filter *filter);
 
 /* Counts, and whether sensor i is taken for faulty at present. */
 BRAMAH_API bramah_filter_report bramah_filter_get_report(const bramah_filter *filter);
 BRAMAH_API int bramah_filter_sensor_fault(const bramah_filter *filter, size_t i);
 
-/* Augmented state i: its estimate and standard deviation. */
-BRAMAH_API size_t bramah_filter_n_augmented(const bramah_filter *filter);
-BRAMAH_API const bramah_augmented *bramah_filter_augmented(const bramah_filter *filter, size_t i);
-BRAMAH_API double bramah_filter_augmented_value(const bramah_filter *filter, size_t i);
-BRAMAH_API double bramah_filter_augmented_sigma(const bramah_filter *filter, size_t i);
+/* Estimate of an augmented state; NaN if there is none of its number. */
+typedef struct bramah_filter_augmented {
+  double value, sigma;
+} bramah_filter_augmented;
 
-/* Covariance of the error state P [n x n] row-major, in the plant's present independent coordinates:
- * positions, velocities, pressures, then the augmented states in their order (order 2: value and rate). */
-BRAMAH_API const double *bramah_filter_covariance(const bramah_filter *filter);
-
-/* What smoothers and analyses need of the last cycle. F [n x n]: transition of the last predict, from the
- * coordinates before it to those after it (a change of independent coordinates included). H [n_sensors x n]
- * and r [n_sensors]: measurement rows and variances of the last correct, those of present sensors. dx [n]:
- * the errors it injected (zeros if nothing was measured). */
-BRAMAH_API size_t bramah_filter_n_error(const bramah_filter *filter);
-BRAMAH_API const double *bramah_filter_last_transition(const bramah_filter *filter);
-BRAMAH_API const double *bramah_filter_last_rows(const bramah_filter *filter);
-BRAMAH_API const double *bramah_filter_last_variances(const bramah_filter *filter);
-BRAMAH_API const double *bramah_filter_last_correction(const bramah_filter *filter);
-
-/* Gamma [n x *n_columns] of the last predict, Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and
- * 2 b + 1 acceleration b of the basis; 2 n_dof + i first-order state i; then augmented states and noisy
- * parameters. Those of an acceleration and of a first-order state are proportional to its density. n_columns may be
- * NULL. */
-BRAMAH_API const double *bramah_filter_last_noise(const bramah_filter *filter, size_t *n_columns);
-/* The noise of the coming step as in the options: [n_dof], [n_first_order]. */
-BRAMAH_API const double *bramah_filter_acceleration_noise(const bramah_filter *filter);
-BRAMAH_API const double *bramah_filter_first_order_noise(const bramah_filter *filter);
+/* Augmented state i. */
+BRAMAH_API bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *filter, size_t i);
 
 /* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);
 
-/* Time since init, the plant, the sensors. */
+/* Time since init. */
 BRAMAH_API int64_t bramah_filter_time_ns(const bramah_filter *filter);
-BRAMAH_API const bramah_plant *bramah_filter_plant(const bramah_filter *filter);
-BRAMAH_API size_t bramah_filter_n_sensors(const bramah_filter *filter);
-BRAMAH_API const bramah_sensor *bramah_filter_sensor(const bramah_filter *filter, size_t i);
 
 /* The whole state, plant included, copied to and from snap [size bytes, 8-byte aligned], exact to the bit. A
  * snapshot holds no pointers: another process with the same filter on the same kind of computer can go on
@@ -270,6 +283,23 @@ BRAMAH_API bramah_status bramah_filter_restore(bramah_filter *filter, const void
 /* Would restore take these size bytes? Says why not; E_ARGUMENT: another size. */
 BRAMAH_API bramah_status bramah_filter_check_snapshot(const bramah_filter *filter, const void *snap,
                                                       size_t size, bramah_diag *diag);
+
+/* ---- watching ---- */
+
+/* A successful call of a filter; the last one: it was put back to the state it had at its present time before
+ * anything was fused there. */
+typedef enum bramah_filter_event {
+  BRAMAH_FILTER_PREDICTED = 1,
+  BRAMAH_FILTER_CORRECTED = 2,
+  BRAMAH_FILTER_RESTORED = 3
+} bramah_filter_event;
+
+/* What a replay calls after each of them: what a smoother records. `watch` NULL: nothing; its error counts as
+ * one of the filter. */
+typedef struct bramah_watcher {
+  void *user;
+  bramah_status (*watch)(void *user, bramah_filter_event event, bramah_filter *filter, bramah_diag *diag);
+} bramah_watcher;
 
 /* ---- a cycle in one call ---- */
 

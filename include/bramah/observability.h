@@ -48,36 +48,27 @@ BRAMAH_API bramah_status bramah_observability_new(const bramah_plant *plant, siz
                                                   bramah_diag *diag, bramah_observability **out);
 BRAMAH_API void bramah_observability_free(bramah_observability *o); /* NULL allowed */
 
-/* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0) of
- * the plant's error state and the augmented states; add samples with row H [n] and standard deviation r at the
- * present time; go on by a transition F [n x n]. */
-BRAMAH_API bramah_status bramah_observability_begin(bramah_observability *o, const double *sigma,
-                                                    bramah_diag *diag);
-BRAMAH_API void bramah_observability_observe(bramah_observability *o, const double *H, double r);
-BRAMAH_API void bramah_observability_advance(bramah_observability *o, const double *F);
-
-/* Look at the window. Errors: E_NOT_FINITE, E_NO_CONVERGENCE. */
-BRAMAH_API bramah_status bramah_observability_analyse(bramah_observability *o, bramah_diag *diag);
-
-/* All of it before a run: the plant is stepped over the horizon from its present state with the inputs it
- * has, sampled by its sensors with their periods, analysed, and put back. Transitions are the plant's own, or
- * differences of steps, or (D 3.4) where neither can be had. Errors: those of the plant, and as above. */
+/* Before a run: the plant is stepped over the horizon from its present state with the inputs it has, sampled by
+ * its sensors with their periods, analysed, and put back. sigma [n]: prior standard deviations > 0 of the
+ * plant's error state and the augmented states. Transitions are the plant's own, or
+ * differences of steps, or (D 3.4) where neither can be had. Errors: E_VALUE (sigma), those of the plant,
+ * E_NOT_FINITE, E_NO_CONVERGENCE. */
 BRAMAH_API bramah_status bramah_observability_run(bramah_observability *o, const double *sigma,
                                                   bramah_diag *diag);
 
-/* Results of the last analysis. rank: directions that are seen. condition: largest eigenvalue by smallest of
- * D W D, infinite where one is zero. lasting: how many unseen directions do not die out; 0: the state is
- * detectable. */
-typedef struct bramah_observability_result {
-  size_t n, rank, lasting;
-  double condition;
-  double horizon; /* [s] of bramah_observability_run */
-} bramah_observability_result;
+/* Results of the last run. */
+typedef struct bramah_observability_report {
+  size_t n;
+  size_t rank;               /* directions that are seen */
+  size_t lasting;            /* unseen ones that do not die out; 0: the state is detectable */
+  double condition;          /* largest eigenvalue by smallest of D W D, infinite where one is zero */
+  double horizon;            /* [s] */
+  const double *eigenvalues; /* [n], ascending; valid until the next run */
+} bramah_observability_report;
 
-/* What was found. */
-BRAMAH_API bramah_observability_result bramah_observability_report(const bramah_observability *o);
-/* Eigenvalues [n], ascending. */
-BRAMAH_API const double *bramah_observability_eigenvalues(const bramah_observability *o);
+/* All of it. */
+BRAMAH_API bramah_observability_report bramah_observability_get_report(const bramah_observability *o);
+
 /* The names of the states that have a share of 0.1 and more in the unseen directions that last, "arm.angle,
  * arm.rate", into out [size], cut to fit; returns how many there are. The plant
  * must be in the coordinates of the window's beginning. */
@@ -92,30 +83,16 @@ BRAMAH_API size_t bramah_observability_names(const bramah_observability *o, char
  *   J+ = D22 - D21 (J + D11)^-1 D12,  D11 = F' Q^-1 F, D12 = -F' Q^-1, D22 = Q^-1 + H' R^-1 H
  * is that of the covariance, P+ = F P F' + Q and then the update by H and R, with all derivatives taken at
  * the true motion instead of an estimate; in this form Q need not have an inverse. The true motion is taken
- * as given: the bound is that of small errors about this one motion, not of an average over motions. Matrices
- * row-major. Nothing allocates after init. */
-
-typedef struct bramah_pcrb bramah_pcrb;
-
-/* Start with the covariance P0 [n x n] of what is known beforehand. Errors: E_NOT_SPD (a variance of P0 is not
- * positive), E_MEMORY. */
-BRAMAH_API bramah_status bramah_pcrb_new(size_t n, const double *P0, bramah_diag *diag, bramah_pcrb **out);
-BRAMAH_API void bramah_pcrb_free(bramah_pcrb *pcrb); /* NULL allowed */
-
-/* One step of the true motion: F [n x n] its transition, from the coordinates before to those after it, Q [n
- * x n] the covariance of its noise in the coordinates after it; Q NULL: none. Errors: E_NOT_SPD, E_NOT_FINITE
- * (the bound is as before). */
-BRAMAH_API bramah_status bramah_pcrb_step(bramah_pcrb *pcrb, const double *F, const double *Q,
+ * as given: the bound is that of small errors about this one motion, not of an average over motions.
+ *
+ * One step of it on the bound P [n x n], which begins as the covariance of what is known beforehand; matrices
+ * row-major. F [n x n]: transition, from the coordinates before to those after it, or NULL: no step; Q [n x
+ * n]: covariance of its noise in the coordinates after it, or NULL: none. Then m independent samples: rows H
+ * [m x n] at the true state, standard deviations sigma [m] > 0. work [2 n^2 + 3 n]. No allocation. Errors,
+ * with P as before: E_VALUE (sigma), E_NOT_SPD (a variance is not positive), E_NOT_FINITE. */
+BRAMAH_API bramah_status bramah_pcrb_step(size_t n, const double *F, const double *Q, size_t m,
+                                          const double *H, const double *sigma, double *P, double *work,
                                           bramah_diag *diag);
-
-/* m independent samples at the present time: rows H [m x n] at the true state, standard deviations sigma [m]
- * > 0. Errors as above; E_VALUE (sigma). */
-BRAMAH_API bramah_status bramah_pcrb_measure(bramah_pcrb *pcrb, size_t m, const double *H,
-                                             const double *sigma, bramah_diag *diag);
-
-/* The bound on the covariance of errors [n x n], and on the standard deviation of row . x, row [n]. */
-BRAMAH_API const double *bramah_pcrb_covariance(const bramah_pcrb *pcrb);
-BRAMAH_API double bramah_pcrb_sigma(const bramah_pcrb *pcrb, const double *row);
 
 #ifdef __cplusplus
 }

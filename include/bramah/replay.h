@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Replay: pull samples from a source, push estimates to a sink. It knows no file and no clock, so a log, a
- * live controller and a test drive the same steps.
+/* Replay: samples from a source through a filter, an estimate at a time. It knows no file and no clock, so a
+ * log, a live controller and a test drive the same steps.
  *
  * Rows are stamped with the time of arrival. A sensor with a delay measured that much earlier: if any sensor
  * of the filter has one, the replay runs through a rewind buffer (bramah_rewind). The estimate delivered
@@ -102,27 +102,8 @@ typedef struct bramah_rewind_use {
   bramah_innovation innovation;
 } bramah_rewind_use;
 
-/* Those samples, in the order of their steps; valid until the next call. And their NIS with its degrees of
- * freedom: a correction made of new samples alone adds its whole y' S^-1 y, one that holds used ones too only
- * the NIS of each new sample. */
-BRAMAH_API const bramah_rewind_use *bramah_rewind_uses(const bramah_rewind *rewind, size_t *n);
-BRAMAH_API double bramah_rewind_nis(const bramah_rewind *rewind, size_t *degrees_of_freedom);
-
-/* What is called after each successful call of the filter: what a smoother records. `restored`: the filter was
- * put back to the state it had at its present time before anything was fused there. Functions may be NULL; an
- * error counts as one of the filter. */
-typedef struct bramah_watcher {
-  void *user;
-  bramah_status (*predicted)(void *user, bramah_filter *filter, bramah_diag *diag);
-  bramah_status (*corrected)(void *user, bramah_filter *filter, bramah_diag *diag);
-  bramah_status (*restored)(void *user, bramah_filter *filter, bramah_diag *diag);
-} bramah_watcher;
-
-/* Watch from now on (copied); NULL ends it. */
-BRAMAH_API void bramah_rewind_watch(bramah_rewind *rewind, const bramah_watcher *watcher);
-
-/* Counts since the start. */
-typedef struct bramah_rewind_counts {
+/* Counts since the start, and what the last advance or settle did. */
+typedef struct bramah_rewind_report {
   uint64_t samples;      /* accepted */
   uint64_t late;         /* of them: came after the estimate of their step */
   uint64_t too_old;      /* refused: measured before the window */
@@ -132,17 +113,21 @@ typedef struct bramah_rewind_counts {
   uint64_t rewinds;      /* times the filter went back */
   uint64_t recomputed;   /* steps made again */
   int64_t deepest_ns;    /* furthest distance back, from the time estimated to the step of a late sample */
-} bramah_rewind_counts;
+  int64_t oldest_ns;     /* earliest time of measurement that would be accepted now */
+  /* Samples fused for the first time, in the order of their steps; valid until the next call */
+  const bramah_rewind_use *use;
+  size_t n_uses;
+  /* Their NIS and its degrees of freedom: a correction made of new samples alone adds its whole y' S^-1 y, one
+   * that holds used ones too only the NIS of each new sample. */
+  double nis;
+  size_t nis_dof;
+} bramah_rewind_report;
 
-/* Its counts. */
-BRAMAH_API bramah_rewind_counts bramah_rewind_report(const bramah_rewind *rewind);
-
-/* Earliest time of measurement that would be accepted now; the filter inside. */
-BRAMAH_API int64_t bramah_rewind_oldest_ns(const bramah_rewind *rewind);
-BRAMAH_API bramah_filter *bramah_rewind_filter(const bramah_rewind *rewind);
+/* All of it. */
+BRAMAH_API bramah_rewind_report bramah_rewind_get_report(const bramah_rewind *rewind);
 
 /* The whole state, that of the filter and its plant included, copied to and from snap [size bytes, 8-byte
- * aligned], exact to the bit. Restore it into a buffer made alike; bramah_rewind_uses is empty then. Errors of
+ * aligned], exact to the bit. Restore it into a buffer made alike; nothing was used then. Errors of
  * restore: those of bramah_filter_restore; the buffer is then as it was. */
 BRAMAH_API size_t bramah_rewind_snapshot_size(const bramah_rewind *rewind);
 BRAMAH_API void bramah_rewind_save(const bramah_rewind *rewind, void *snap);
@@ -157,17 +142,19 @@ typedef struct bramah_sample {
   unsigned char *has_input; /* [n_input] 0: the former command goes on */
   double *y;                /* [n_sensors] */
   unsigned char *present;   /* [n_sensors] 0: no sample of this sensor */
-  int64_t mark;             /* the source's own, such as the line of a file: see bramah_replay_mark */
+  int64_t mark;             /* the source's own, such as the line of a file: see bramah_replay_report */
 } bramah_sample;
 
 /* Fill the next sample; set *end = 1 instead when there is none. Flags and mark are zeroed by the caller
  * beforehand. After an error or the end it is not called again. */
 typedef bramah_status (*bramah_source)(void *user, bramah_sample *sample, int *end, bramah_diag *diag);
 
-/* Take the estimate at time_ns of the log; `corrected` tells whether a measurement was fused at this time.
- * Returning an error ends the replay with it. */
-typedef bramah_status (*bramah_sink)(void *user, int64_t time_ns, int corrected, bramah_filter *filter,
-                                     bramah_diag *diag);
+/* Called for every sample when it is fused (or rejected) for the first time, in the order of fusion, while
+ * bramah_replay_next runs; time_ns is that of measurement on the clock of the log. NULL: nobody listens. */
+typedef struct bramah_listener {
+  void *user;
+  void (*used)(void *user, const bramah_rewind_use *use);
+} bramah_listener;
 
 /* How rows and steps come together. */
 typedef struct bramah_replay_options {
@@ -176,17 +163,9 @@ typedef struct bramah_replay_options {
                  delivered and commands of the step to it are known; 0 (default): live, no row is waited for
                  that is not needed, and those that come after their point was delivered are fused by the
                  next call, commands with the step that follows */
+  bramah_watcher watcher; /* of every call of the filter, those made again for late samples included */
+  bramah_listener listener;
 } bramah_replay_options;
-
-/* Counts since the start. */
-typedef struct bramah_replay_counts {
-  uint64_t samples;      /* rows taken from the source */
-  uint64_t steps;        /* plant steps */
-  uint64_t measurements; /* scalar measurements fused */
-  uint64_t merged;      /* rows that fell on a grid point already delivered and were fused there afterwards */
-  uint64_t off_grid;    /* rows whose time was not that of a grid point */
-  int64_t max_shift_ns; /* furthest from the one it belongs to */
-} bramah_replay_counts;
 
 /* All of them at their defaults. */
 BRAMAH_API void bramah_replay_options_default(bramah_replay_options *options);
@@ -201,61 +180,44 @@ BRAMAH_API bramah_status bramah_replay_new(bramah_filter *filter, const bramah_r
                                            bramah_replay **out);
 BRAMAH_API void bramah_replay_free(bramah_replay *replay); /* NULL allowed */
 
-/* Watch every call of the filter from now on, those made again for late samples included (copied); NULL ends
- * it. An error of the watcher ends the replay with it. */
-BRAMAH_API void bramah_replay_watch(bramah_replay *replay, const bramah_watcher *watcher);
-
-/* Called for every sample when it is fused (or rejected) for the first time, in the order of fusion, while
- * bramah_replay_next runs; time_ns is that of measurement on the clock of the log. */
-typedef struct bramah_listener {
-  void *user;
-  void (*used)(void *user, const bramah_rewind_use *use);
-} bramah_listener;
-
-/* Listen from now on (copied); NULL ends it. */
-BRAMAH_API void bramah_replay_listen(bramah_replay *replay, const bramah_listener *listener);
-
 /* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
- * start. *end = 1 when the source has ended and every sample was used; else *time_ns and *corrected as for a
- * sink. The estimate of that time is in the filter until the next call. A row that cannot be read is reported
- * once everything before it has been delivered. No allocation. Errors: those of the source and the filter;
- * E_TIME (time goes backwards, or jumps ahead beyond max_gap). */
+ * start. *end = 1 when the source has ended and every sample was used; else *time_ns is the time of the point on
+ * the clock of the log, and *corrected whether a measurement was fused there. The estimate of that time is in
+ * the filter until the next call. A row that cannot be read is reported once everything before it has been
+ * delivered. No allocation. Errors: those of the source, the filter and the watcher; E_TIME (time goes
+ * backwards, or jumps ahead beyond max_gap). */
 BRAMAH_API bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end,
                                             bramah_diag *diag);
 
-/* All of it: next until the end, each estimate to the sink. */
-BRAMAH_API bramah_status bramah_replay_run(bramah_replay *replay, bramah_sink sink, void *sink_user,
-                                           bramah_diag *diag);
+/* Counts since the start, and what the last call of next did. */
+typedef struct bramah_replay_report {
+  uint64_t samples;      /* rows taken from the source */
+  uint64_t steps;        /* plant steps */
+  uint64_t measurements; /* scalar measurements fused */
+  uint64_t merged;      /* rows that fell on a grid point already delivered and were fused there afterwards */
+  uint64_t off_grid;    /* rows whose time was not that of a grid point */
+  int64_t max_shift_ns; /* furthest from the one it belongs to */
+  /* [n_sensors] of the samples fused for the first time, of several of one sensor the last; the NIS of all of
+   * them with its degrees of freedom (with delays as in bramah_rewind_report) */
+  const bramah_innovation *innovation;
+  double nis;
+  size_t nis_dof;
+  const double *inputs; /* [n_input] commands that the plant held over the last step */
+  int64_t mark;    /* of the last row whose samples were taken; after an error, of the row it came with */
+  int64_t read_ns; /* time of the row taken last from the source; those up to it are used, or wait to be */
+  /* 1: the source has ended and all its rows are used. The next call of next says so, and with delays fuses
+   * what has not arrived yet. */
+  int exhausted;
+  const bramah_rewind *rewind; /* the buffer in use, for its counts; NULL without delays */
+} bramah_replay_report;
 
-/* Its counts. */
-BRAMAH_API bramah_replay_counts bramah_replay_report(const bramah_replay *replay);
-
-/* Innovations [n_sensors] of the last call, of several of one sensor the last: those of the samples fused for
- * the first time. And the NIS of all of them with its degrees of freedom (with delays as
- * bramah_rewind_nis). */
-BRAMAH_API const bramah_innovation *bramah_replay_innovations(const bramah_replay *replay);
-BRAMAH_API double bramah_replay_nis(const bramah_replay *replay, size_t *degrees_of_freedom);
-
-/* Commands [n_input] that the plant held over the last step. */
-BRAMAH_API const double *bramah_replay_inputs(const bramah_replay *replay);
-
-/* Mark of the row in use: of the last one whose samples were taken; after an error, of the row it came
- * with. */
-BRAMAH_API int64_t bramah_replay_mark(const bramah_replay *replay);
-
-/* The buffer in use, for its counts; NULL without delays. */
-BRAMAH_API const bramah_rewind *bramah_replay_rewind(const bramah_replay *replay);
-
-/* Time of the row taken last from the source; those up to it are used, or wait to be. */
-BRAMAH_API int64_t bramah_replay_read_ns(const bramah_replay *replay);
-/* 1: the source has ended and all its rows are used. The next call of next says so, and with delays fuses
- * what has not arrived yet. */
-BRAMAH_API int bramah_replay_exhausted(const bramah_replay *replay);
+/* All of it. */
+BRAMAH_API bramah_replay_report bramah_replay_get_report(const bramah_replay *replay);
 
 /* The whole state, that of the filter, its plant, the rewind buffer and the rows that wait included, copied
  * to and from snap [size bytes, 8-byte aligned], exact to the bit. Save between two calls of next; where a
- * log ends that may go on later, before the call that says so (bramah_replay_exhausted). Restore it into a
- * replay made alike; its source then goes on with the row after bramah_replay_read_ns, the innovations of the
+ * log ends that may go on later, before the call that says so (`exhausted` of the report). Restore it into a
+ * replay made alike; its source then goes on with the row after read_ns of the report, the innovations of the
  * last step are gone. What adapts the noise (bramah/adaptive.h) is saved on its own. Errors of restore: those of
  * bramah_filter_restore; the replay is then as it was. */
 BRAMAH_API size_t bramah_replay_snapshot_size(const bramah_replay *replay);

@@ -17,7 +17,7 @@ extern "C" {
 typedef struct bramah_report bramah_report;
 
 /* A report under construction. Memory does not grow with the log: a series keeps up to 12 000 points as they
- * are; beyond that each point stands for 2, 4, 8, ... steps by their minimum, mean and maximum (the page says
+ * are; beyond that each point is 2, 4, 8, ... steps by their minimum, mean and maximum (the page says
  * for how many). Static pictures keep minimum and maximum per pixel column. */
 BRAMAH_API bramah_status bramah_report_new(const char *title, bramah_diag *diag, bramah_report **out);
 BRAMAH_API void bramah_report_free(bramah_report *report); /* NULL allowed */
@@ -85,7 +85,7 @@ typedef enum bramah_report_format {
   BRAMAH_REPORT_PICTURE =
       1, /* the static plots below each other as SVG, light, for papers; path ends in .svg */
   /* Every number the plots show as CSV: a row per point with columns plot, unit, series, x, steps, min, mean, max,
-   * low, high (in the plot's unit; x in s or lags; steps: how many the point stands for; low and high empty without
+   * low, high (in the plot's unit; x in s or lags; steps: how many the point is made of; low and high empty without
    * a band). */
   BRAMAH_REPORT_DATA = 2
 } bramah_report_format;

@@ -97,11 +97,8 @@ typedef struct bramah_sensor {
   double resolution, least, most;
 } bramah_sensor;
 
-/* Names of the kinds ("encoder", "load-pin"), and back (0 if there is none of that name). Static storage. */
+/* Name of a kind ("encoder", "load-pin"). Static storage. */
 BRAMAH_API const char *bramah_sensor_kind_name(bramah_sensor_kind kind);
-BRAMAH_API int bramah_sensor_kind_find(const char *name);
-/* Unit of the measured quantity of a kind when bound to a revolute joint: "rad", "rad/s", "Pa". */
-BRAMAH_API const char *bramah_sensor_kind_unit(bramah_sensor_kind kind);
 
 /* Bind a description to a plant. Errors: E_REFERENCE (no such joint, body, volume, cylinder or element),
  * E_VALUE (sigma, axis, resolution, range; an inclinometer without gravity). */
@@ -110,9 +107,6 @@ BRAMAH_API bramah_status bramah_sensor_init(const bramah_sensor_options *options
 
 /* The measurement the plant predicts in its present state. */
 BRAMAH_API double bramah_sensor_predict(const bramah_sensor *sensor, const bramah_plant *plant);
-
-/* Innovation: measured minus predicted, wrapped where the sensor measures an angle. */
-BRAMAH_API double bramah_sensor_innovation(const bramah_sensor *sensor, double measured, double predicted);
 
 /* Variance of one sample: sigma^2, and resolution^2 / 12 of the rounding, taken as uniform. */
 BRAMAH_API double bramah_sensor_variance(const bramah_sensor *sensor);

@@ -91,7 +91,7 @@ typedef struct bramah_sensor_study_options {
   const char *const *scenarios;
 } bramah_sensor_study_options;
 /* All of the plan. */
-BRAMAH_API bramah_sensor_study_options bramah_sensor_study_options_default(void);
+BRAMAH_API void bramah_sensor_study_options_default(bramah_sensor_study_options *options);
 
 /* Read the plan and all it names, simulate the truth and run the model without corrections. options NULL: the
  * default. Errors: those of bramah_machine_load for the plan, of bramah_study_load and bramah_session_open with their
@@ -104,28 +104,13 @@ BRAMAH_API void bramah_sensor_study_free(bramah_sensor_study *study); /* NULL al
 
 /* Do all runs on so many threads (the caller's is one of them). `progress` (NULL: none) is called after each
  * run, from any thread but never from two at once, with the number of runs that are done. A run that fails
- * ends by itself (bramah_sensor_study_get_run) and is in no mean. The outcome does not depend on the number of
+ * ends by itself (its `failure`) and is in no mean. The outcome does not depend on the number of
  * threads. Errors: E_MEMORY. */
 typedef void (*bramah_sensor_study_progress)(void *user, size_t done);
 /* Do the runs, see bramah_sensor_study_progress. */
 BRAMAH_API bramah_status bramah_sensor_study_run(bramah_sensor_study *study, size_t n_threads,
                                                  bramah_sensor_study_progress progress, void *user,
                                                  bramah_diag *diag);
-
-/* What was opened. A plan without scenarios, filters or rates has one of each: what the studies say. */
-typedef struct bramah_sensor_study_layout {
-  const bramah_plan *plan;
-  size_t n_scenarios, n_studies, n_filters, n_rates, n_signals, n_seeds, n_runs;
-  const bramah_plan_scenario *scenarios; /* [n_scenarios] those wanted */
-  const bramah_plan_filter *filters;     /* [n_filters] */
-  const double *rates;                   /* [n_rates] [Hz]; 0: those of the studies */
-  const double *sampled;        /* [n_rates] [Hz] the nearest to it that the step allows; 0: likewise */
-  bramah_study *const *studies; /* [n_studies] as their files say */
-  int64_t step_ns;
-  size_t rows; /* steps of a run + 1 */
-} bramah_sensor_study_layout;
-/* What was opened; it goes with the study. */
-BRAMAH_API const bramah_sensor_study_layout *bramah_sensor_study_about(const bramah_sensor_study *study);
 
 /* One run, by indices. Where the seed or, in ratios, another index has the value ALL, every one is meant. */
 #define BRAMAH_SENSOR_STUDY_ALL SIZE_MAX
@@ -138,9 +123,29 @@ typedef struct bramah_sensor_study_outcome {
   bramah_sensor_study_case at;
   const char *failure; /* why it failed; NULL: it did not */
 } bramah_sensor_study_outcome;
-/* Of the run of this number < n_runs: seeds in rates, in filters, in studies, in scenarios. */
-BRAMAH_API bramah_sensor_study_outcome bramah_sensor_study_get_run(const bramah_sensor_study *study,
-                                                                   size_t run);
+/* A signal of a scenario without any filter. */
+typedef struct bramah_sensor_study_signal {
+  double largest; /* magnitude of the truth [SI] */
+  /* RMSE and SETTLED of the first study's and filter's model without corrections; NaN: it came to an early end. */
+  double model_alone, model_alone_settled;
+} bramah_sensor_study_signal;
+
+/* What was opened. A plan without scenarios, filters or rates has one of each: what the studies say. */
+typedef struct bramah_sensor_study_layout {
+  const bramah_plan *plan;
+  size_t n_scenarios, n_studies, n_filters, n_rates, n_signals, n_seeds, n_runs;
+  const bramah_plan_scenario *scenarios; /* [n_scenarios] those wanted */
+  const bramah_plan_filter *filters;     /* [n_filters] */
+  const double *rates;                   /* [n_rates] [Hz]; 0: those of the studies */
+  const double *sampled;        /* [n_rates] [Hz] the nearest to it that the step allows; 0: likewise */
+  bramah_study *const *studies; /* [n_studies] as their files say */
+  int64_t step_ns;
+  size_t rows;                               /* steps of a run + 1 */
+  const bramah_sensor_study_signal *signals; /* [n_scenarios x n_signals] */
+  const bramah_sensor_study_outcome *runs; /* [n_runs] seeds in rates, in filters, in studies, in scenarios */
+} bramah_sensor_study_layout;
+/* What was opened, and what became of the runs; it goes with the study. */
+BRAMAH_API const bramah_sensor_study_layout *bramah_sensor_study_about(const bramah_sensor_study *study);
 
 /* What a run says of a signal. */
 typedef enum bramah_metric {
@@ -179,16 +184,6 @@ BRAMAH_API bramah_sensor_study_ratio bramah_sensor_study_compare(const bramah_se
                                                                  bramah_metric metric, size_t signal,
                                                                  const bramah_sensor_study_case *a,
                                                                  const bramah_sensor_study_case *b);
-
-/* A signal without any filter. */
-typedef struct bramah_sensor_study_signal {
-  double largest; /* magnitude of the truth [SI] */
-  /* RMSE and SETTLED of the first study's and filter's model without corrections; NaN: it came to an early end. */
-  double model_alone, model_alone_settled;
-} bramah_sensor_study_signal;
-/* Of this scenario. */
-BRAMAH_API bramah_sensor_study_signal bramah_sensor_study_get_signal(const bramah_sensor_study *study,
-                                                                     size_t scenario, size_t signal);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@ typedef struct bramah_simulation_options {
   int process_noise; /* 1: the process noise that the study assumes acts on the machine */
 } bramah_simulation_options;
 /* Files, parameters and noise: none; seed 1. */
-BRAMAH_API bramah_simulation_options bramah_simulation_options_default(void);
+BRAMAH_API void bramah_simulation_options_default(bramah_simulation_options *options);
 
 typedef struct bramah_simulation bramah_simulation;
 
@@ -41,14 +41,10 @@ typedef struct bramah_simulation bramah_simulation;
 BRAMAH_API bramah_status bramah_simulation_new(const bramah_machine_plant *machine,
                                                const bramah_simulation_options *options, bramah_diag *diag,
                                                bramah_simulation **out);
-BRAMAH_API void bramah_simulation_free(bramah_simulation *simulation); /* NULL allowed */
 
 /* Write the next row: the first call that at t = 0, each other one after a step. A row shows the parameters
  * and commands that hold from its time on. Errors: those of the plant's step and set_parameter, of writing. */
 BRAMAH_API bramah_status bramah_simulation_next(bramah_simulation *simulation, bramah_diag *diag);
-
-/* Close the files; rows written stay written. Errors: E_FILE. */
-BRAMAH_API bramah_status bramah_simulation_finish(bramah_simulation *simulation, bramah_diag *diag);
 
 /* What a simulation came to so far. */
 typedef struct bramah_simulation_result {
@@ -63,6 +59,9 @@ typedef struct bramah_simulation_result {
 } bramah_simulation_result;
 /* Of the rows written so far. */
 BRAMAH_API bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *simulation);
+
+/* Close the files and release it (NULL allowed); rows written stay written. Errors: E_FILE. */
+BRAMAH_API bramah_status bramah_simulation_close(bramah_simulation *simulation, bramah_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -3,10 +3,9 @@
  * Rauch, F. Tung, C. T. Striebel, "Maximum likelihood estimates of linear dynamic systems", AIAA Journal 3
  * (1965), on the error state of the filter.
  *
- * Forward, after each call of the filter: bramah_smoother_predicted, bramah_smoother_corrected. They keep of
- * each step what the backward pass needs. Backward: bramah_smoother_run. With d_k the error that is left in
- * the filtered state of step k, dx_k what the filter injected there, P-_k and P+_k its covariance before and
- * after, F_k from step k - 1 to k:
+ * Forward, after each call of the filter: bramah_smoother_record. It keeps of each step what the backward pass
+ * needs. Backward: bramah_smoother_run. With d_k the error that is left in the filtered state of step k, dx_k
+ * what the filter injected there, P-_k and P+_k its covariance before and after, F_k from step k - 1 to k:
  *
  *   C_k  = P+_k F_k+1' (P-_k+1)^-1
  *   d_k  = C_k (d_k+1 + dx_k+1),  0 at the end
@@ -40,39 +39,39 @@ BRAMAH_API bramah_status bramah_smoother_new(const bramah_filter *filter, size_t
                                              bramah_smoother **out);
 BRAMAH_API void bramah_smoother_free(bramah_smoother *smoother); /* NULL allowed */
 
-/* After a successful bramah_filter_predict: begin the record of this step. Records of the same time or later
- * ones are dropped, so that a filter that has been restored to an earlier time may go forward again. Errors:
- * E_MEMORY (the capacity is used up), E_TIME (not one step after the record before), E_ARGUMENT
- * (bramah_smoother_run was called). */
-BRAMAH_API bramah_status bramah_smoother_predicted(bramah_smoother *smoother, const bramah_filter *filter,
-                                                   bramah_diag *diag);
-
-/* After a successful bramah_filter_correct, once for each: add what it did to the record of this time. The
- * first call of all begins the first record. Errors as above; E_TIME (the present record is of another
- * time). */
-BRAMAH_API bramah_status bramah_smoother_corrected(bramah_smoother *smoother, const bramah_filter *filter,
-                                                   bramah_diag *diag);
-
-/* After the filter was restored to the state it had at a recorded time before it was corrected there: later
- * records are dropped, and that of this time begins anew. Errors: E_TIME (there is no record of this time),
- * E_ARGUMENT. */
-BRAMAH_API bramah_status bramah_smoother_restored(bramah_smoother *smoother, const bramah_filter *filter,
-                                                  bramah_diag *diag);
+/* After each successful call of the filter, with what it was:
+ *
+ *   PREDICTED  begins the record of this step. Records of the same time or later ones are dropped, so that a
+ *              filter that has been restored to an earlier time may go forward again. Errors: E_MEMORY (the
+ *              capacity is used up), E_TIME (not one step after the record before).
+ *   CORRECTED  adds what it did to the record of this time. The first call of all begins the first record.
+ *              Errors: E_TIME (the present record is of another time).
+ *   RESTORED   to a recorded time, before it was corrected there: later records are dropped, and that of this
+ *              time begins anew. Errors: E_TIME (there is no record of this time).
+ *
+ * E_ARGUMENT after bramah_smoother_run. */
+BRAMAH_API bramah_status bramah_smoother_record(bramah_smoother *smoother, bramah_filter_event event,
+                                                const bramah_filter *filter, bramah_diag *diag);
 
 /* The backward pass over all records, once. Errors: E_NOT_SPD names the state whose variance is not positive;
  * the records are then of no use. */
 BRAMAH_API bramah_status bramah_smoother_run(bramah_smoother *smoother, bramah_diag *diag);
 
-/* Steps recorded; time of step k on the filter's clock. */
+/* Steps recorded. */
 BRAMAH_API size_t bramah_smoother_count(const bramah_smoother *smoother);
-BRAMAH_API int64_t bramah_smoother_time_ns(const bramah_smoother *smoother, size_t k);
 
-/* After run: d [n], what is to be added to the filtered state of step k, and its covariance Ps [n x n]. */
-BRAMAH_API const double *bramah_smoother_correction(const bramah_smoother *smoother, size_t k);
-BRAMAH_API const double *bramah_smoother_covariance(const bramah_smoother *smoother, size_t k);
+/* Step k < count; pointers hold as long as the smoother lives. */
+typedef struct bramah_smoother_step {
+  int64_t time_ns;          /* on the filter's clock */
+  const double *correction; /* d [n] after run: what is to be added to its filtered state */
+  const double *covariance; /* Ps [n x n] after run */
+} bramah_smoother_step;
+
+/* Step k. */
+BRAMAH_API bramah_smoother_step bramah_smoother_get_step(const bramah_smoother *smoother, size_t k);
 
 /* After run: put the plant the filter ran on into the smoothed state of step k. Where the filter has states
- * beyond those of the plant the plant keeps their filtered values; see bramah_smoother_correction. On error
+ * beyond those of the plant the plant keeps their filtered values; see bramah_smoother_step. On error
  * the plant is in the filtered state of step k. Errors: those of inject, E_ARGUMENT. */
 BRAMAH_API bramah_status bramah_smoother_show(bramah_smoother *smoother, size_t k, bramah_diag *diag);
 

@@ -28,30 +28,50 @@ typedef struct bramah_tune_progress {
   double best; /* value of the criterion */
 } bramah_tune_progress;
 
+/* Other processes that work along, such as those of MPI, as a carrier of bytes. All of them call bramah_tune or
+ * bramah_sweep_open with the same files and options; rank 0 leads, the others replay what it sends them. The functions
+ * are called on the thread that called, and bytes arrive in the order in which they were sent. */
+typedef struct bramah_transport {
+  void *self;
+  size_t rank, size;                                    /* 0 <= rank < size */
+  void (*broadcast)(void *self, void *bytes, size_t n); /* from rank 0 to all others; called by all */
+  void (*send)(void *self, size_t to, const void *bytes, size_t n);
+  /* 1 with the length n <= room of a message and who sent it; 0: none has come. Does not wait. */
+  int (*receive)(void *self, void *bytes, size_t room, size_t *n, size_t *from);
+} bramah_transport;
+
+/* What tunings and sweeps share: how the replays are made. All zero: the default. */
+typedef struct bramah_tune_run {
+  size_t n_threads; /* 0: as many as there are processors; with a transport one */
+  size_t n_truths;
+  const char *const *truths; /* [n_truths] true motion of the first logs */
+  const char *journal;       /* file for every result as it comes; a new run goes on from it. NULL: none */
+  const bramah_transport *transport; /* NULL: this process is alone */
+  void *user;                        /* of the functions, all of which may be NULL: */
+  /* Once the study was read and before the logs are: an error ends the run. */
+  bramah_status (*opened)(void *user, const bramah_study *study, bramah_diag *diag);
+  void (*tell)(void *user, const char *note); /* e.g. a value outside its bounds */
+  int (*stopped)(void *user); /* asked by any thread now and then: 1 ends everything with E_TIME */
+} bramah_tune_run;
+
 /* How to tune. */
 typedef struct bramah_tune_options {
+  bramah_tune_run run;
   int criterion;        /* bramah_tune_criterion; -1: the study's */
   int method;           /* bramah_tune_method; -1: the study's */
   int start_from_study; /* 1: begin with the study's values, not with what the innovations tell */
-  size_t n_threads;     /* 0: as many as there are processors */
   uint64_t budget;      /* evaluations at most; 0: any number */
   size_t folds;         /* cross-validation: tune anew without each folds-th of the logs; 0: none */
   size_t profile;       /* profile of the likelihood: points to each side of every value; 0: none */
   size_t n_held;        /* the last so many logs are judged but not tuned on */
-  size_t n_truths;
-  const char *const *truths; /* [n_truths] true motion of the first logs */
-  const char *journal;       /* file for every result as it comes; a new run goes on from it. NULL: none */
-  void *user;                /* of the functions, all of which may be NULL: */
-  void (*progress)(void *user, const bramah_tune_progress *progress); /* on the calling thread */
-  void (*tell)(void *user, const char *note);                         /* e.g. a value outside its bounds */
-  int (*stopped)(void *user); /* asked by any thread now and then: 1 ends everything with E_TIME */
-  int (*enough)(void *user);  /* asked after evaluations: 1 ends the search as its budget does */
+  void (*progress)(void *user, const bramah_tune_progress *progress); /* on the calling thread; NULL: none */
+  int (*enough)(void *user); /* asked after evaluations: 1 ends the search as its budget does; NULL: never */
 } bramah_tune_options;
 
 /* All of them at their defaults. */
-BRAMAH_API bramah_tune_options bramah_tune_options_default(void);
+BRAMAH_API void bramah_tune_options_default(bramah_tune_options *options);
 
-/* How a filter with one set of values did on some logs. NaN: not known (no truth, no predictions). */
+/* How a filter with one candidate, a value for each that varies, did on some logs. NaN: not known (no truth, no predictions). */
 typedef struct bramah_tune_verdict {
   bramah_status status; /* of the first replay that failed */
   size_t failed;        /* that log; the number of logs: none */
@@ -121,21 +141,22 @@ typedef struct bramah_tune_fold {
   bramah_tune_verdict all;   /* with those found on all */
 } bramah_tune_fold;
 
-/* A set of values that was tried. */
+/* A candidate that was tried. */
 typedef struct bramah_tune_tried {
   const char *phase; /* "start", "search", "range", "fold", "profile" */
   int slope;         /* 1: with its neighbours */
   bramah_tune_verdict verdict;
   double value; /* of the criterion with penalty */
   double *x;    /* [n values] */
-  int front;    /* 1: no other set is better by one criterion and as good by the others */
+  int front;    /* 1: no other one is better by one criterion and as good by the others */
 } bramah_tune_tried;
 
 /* What a tuning found. */
 typedef struct bramah_tune_result {
-  const char *ending;    /* "converged", "stopped by its budget", "stuck" */
-  const char *criterion; /* its name */
-  int converged;         /* 0: stopped by its budget, or stuck */
+  const bramah_study *study; /* that was tuned, as it was read */
+  const char *ending;        /* "converged", "stopped by its budget", "stuck" */
+  const char *criterion;     /* its name: "likelihood", "nis", "rmse" or "prediction" */
+  int converged;             /* 0: stopped by its budget, or stuck */
   int iterations;
   size_t evaluations;
   uint64_t replays;   /* made in this run */
@@ -154,7 +175,7 @@ typedef struct bramah_tune_result {
   const bramah_tune_fold *folds;
   size_t n_tried;
   const bramah_tune_tried *tried;    /* [n_tried] in their order */
-  size_t best[BRAMAH_TUNE_CRITERIA]; /* set preferred by each criterion; n_tried: none */
+  size_t best[BRAMAH_TUNE_CRITERIA]; /* candidate preferred by each criterion; n_tried: none */
   size_t n_warnings;
   const char *const *warnings; /* what the logs do not tell, what remains coloured */
 } bramah_tune_result;
@@ -162,12 +183,11 @@ typedef struct bramah_tune_result {
 /* A finished tuning. */
 typedef struct bramah_tuning bramah_tuning;
 
-/* "likelihood", "nis", "rmse" or "prediction". */
-BRAMAH_API const char *bramah_tune_criterion_name(bramah_tune_criterion criterion);
-
 /* Tune. options NULL: default. Allocates; takes its time. Errors (*out is NULL then): those of
  * bramah_session_open and of reading logs; E_KEY (the study does not say what to tune), E_VALUE, E_UNIT,
- * E_UNSUPPORTED; E_TIME (stopped); a log that the filter cannot follow, with what to do. */
+ * E_UNSUPPORTED; E_TIME (stopped); a log that the filter cannot follow, with what to do. With a transport the
+ * processes other than the first come back when it is done, with *out NULL; where the first one failed with its status
+ * and an empty diag. */
 BRAMAH_API bramah_status bramah_tune(const char *study, size_t n_logs, const char *const *logs,
                                      const bramah_tune_options *options, bramah_diag *diag,
                                      bramah_tuning **out);
@@ -185,6 +205,60 @@ BRAMAH_API const bramah_tune_result *bramah_tuning_result(const bramah_tuning *t
  * several lines. */
 BRAMAH_API bramah_status bramah_tuning_write(const bramah_tuning *tuning, const char *path, const char *head,
                                              bramah_diag *diag);
+
+/* ---- sweeps: many candidates on the same logs ----
+ *
+ *   bramah_sweep_open("study.yaml", n, logs, &options, &diag, &sweep);
+ *   while (!(status = bramah_sweep_next(sweep, &point, &end, &diag)) && !end) ... point.all.cost ...
+ *   bramah_sweep_close(sweep); */
+
+/* How to sweep: a grid over the values listed, or a Latin hypercube. */
+typedef struct bramah_sweep_options {
+  bramah_tune_run run;
+  size_t n_vary;
+  const char *const *vary; /* [n_vary] "NAME=0.1 bar, 1 bar" or "NAME=0.1 bar .. 10 bar: 5 log", NAME being
+                              "volumes.v1.noise" or "machine.integrator.step"; without a unit in the file's */
+  size_t latin;  /* points spread over the ranges, or without `vary` over the bounds of `tune`; 0: a grid */
+  uint64_t seed; /* of these points */
+  size_t ahead;  /* steps of the predictions that are judged; 0: the study's */
+} bramah_sweep_options;
+
+/* All zero, but seed 1. */
+BRAMAH_API void bramah_sweep_options_default(bramah_sweep_options *options);
+
+/* A candidate and how it did. */
+typedef struct bramah_sweep_point {
+  const char *const *values; /* [n] as a file would have them */
+  bramah_tune_verdict all;
+  const bramah_tune_verdict *logs; /* [n_logs] of each alone */
+} bramah_sweep_point;
+
+/* What a sweep is, and what it came to so far. */
+typedef struct bramah_sweep_summary {
+  const bramah_study *study;
+  size_t n, n_points, n_logs;
+  const char *const *names; /* [n] of the values that vary */
+  uint64_t replays;
+  size_t n_failed, first_failed; /* points; the first of them, from 0 */
+  bramah_diag failure;           /* why that one failed */
+  double least;                  /* cost of the best point; infinite: none */
+  size_t best;
+  const char *const *best_values; /* [n] */
+} bramah_sweep_summary;
+
+typedef struct bramah_sweep bramah_sweep;
+
+/* Read study and logs, and see what varies. options as in bramah_tune; allocates. Errors: those of bramah_tune; E_SYNTAX,
+ * E_KEY, E_VALUE, E_UNIT of what is to vary, with "--vary" as the file. */
+BRAMAH_API bramah_status bramah_sweep_open(const char *study, size_t n_logs, const char *const *logs,
+                                           const bramah_sweep_options *options, bramah_diag *diag,
+                                           bramah_sweep **out);
+/* The next point, in a grid with the last value varying fastest; it lives until the next call. A candidate that cannot be
+ * replayed is a point too. *end 1: there was none. Errors: E_TIME (stopped), E_FILE (the journal), E_MEMORY. */
+BRAMAH_API bramah_status bramah_sweep_next(bramah_sweep *sweep, bramah_sweep_point *point, int *end,
+                                           bramah_diag *diag);
+BRAMAH_API const bramah_sweep_summary *bramah_sweep_get_summary(const bramah_sweep *sweep);
+BRAMAH_API void bramah_sweep_close(bramah_sweep *sweep); /* NULL allowed */
 
 #ifdef __cplusplus
 }

@@ -43,9 +43,9 @@ BRAMAH_API void bramah_ukf_options_default(bramah_ukf_options *options);
 
 typedef struct bramah_ukf bramah_ukf;
 
-/* Copies and lifetimes as for bramah_filter_new, memory is taken here, once; of its options basis, standard deviations and noise
- * are used, the latter as BRAMAH_DISCRETISATION_PUBLISHED. unscented may be NULL (defaults). Errors: those of
- * bramah_filter_init; E_VALUE (alpha, beta, kappa); E_UNSUPPORTED (augmented states, noise of parameters or
+/* Copies and lifetimes as for bramah_filter_new, memory is taken here, once; of its options basis, standard
+ * deviations and noise are used, the latter as BRAMAH_DISCRETISATION_PUBLISHED. unscented may be NULL
+ * (defaults). Errors: those of bramah_filter_init; E_VALUE (alpha, beta, kappa); E_UNSUPPORTED (augmented states, noise of parameters or
  * gates in the options, which it does not have; the plant's coordinates can be read neither by its function
  * nor as outputs). */
 BRAMAH_API bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors,
@@ -64,13 +64,20 @@ BRAMAH_API bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigned char *present,
                                             bramah_diag *diag);
 
-/* Results, as for the filter. Innovations are those of all sensors together, before the correction; those of
- * saturated samples, which are left out, are NaN. */
-BRAMAH_API const bramah_innovation *bramah_ukf_innovations(const bramah_ukf *ukf);
-BRAMAH_API double bramah_ukf_nis(const bramah_ukf *ukf, size_t *degrees_of_freedom);
-BRAMAH_API const double *bramah_ukf_covariance(const bramah_ukf *ukf);
+/* Results, as of the filter; pointers hold as long as it lives. Innovations are those of all sensors together,
+ * before the correction; those of saturated samples, which are left out, are NaN. */
+typedef struct bramah_ukf_report {
+  int64_t time_ns;
+  const bramah_innovation *innovation; /* [n_sensors] */
+  double nis;
+  size_t nis_dof;
+  const double *covariance; /* [n x n] */
+} bramah_ukf_report;
+
+/* All of it. */
+BRAMAH_API bramah_ukf_report bramah_ukf_get_report(const bramah_ukf *ukf);
+/* Standard deviation of output i of the plant; NaN where the output has no row. */
 BRAMAH_API double bramah_ukf_output_sigma(bramah_ukf *ukf, size_t i);
-BRAMAH_API int64_t bramah_ukf_time_ns(const bramah_ukf *ukf);
 
 #ifdef __cplusplus
 }

@@ -46,20 +46,13 @@ static void take_sample(void *user, const bramah_rewind_use *use)
   if (a->options.listener.used) a->options.listener.used(a->options.listener.user, use);
 }
 
-/* ---- noise that adapts ---- */
-
-static bramah_status adapt_predicted(void *user, bramah_filter *filter, bramah_diag *diag)
+/* What follows the filter call by call: the smoother, or noise that adapts. */
+static bramah_status watch(void *user, bramah_filter_event event, bramah_filter *filter, bramah_diag *diag)
 {
-  (void)filter, (void)diag;
-  bramah_adaptive_predicted(user);
-  return BRAMAH_OK;
-}
-
-static bramah_status adapt_corrected(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  (void)filter, (void)diag;
-  bramah_adaptive_corrected(user);
-  return BRAMAH_OK;
+  bramah_assess *a = user;
+  if (a->adaptive && event == BRAMAH_FILTER_PREDICTED) bramah_adaptive_predicted(a->adaptive);
+  if (a->adaptive && event == BRAMAH_FILTER_CORRECTED) bramah_adaptive_corrected(a->adaptive);
+  return a->smoother ? bramah_smoother_record(a->smoother, event, filter, diag) : BRAMAH_OK;
 }
 
 static bramah_status init_adaptive(bramah_assess *a, bramah_diag *diag)
@@ -70,17 +63,14 @@ static bramah_status init_adaptive(bramah_assess *a, bramah_diag *diag)
   if (a->options.smooth_to_ns != INT64_MIN)
     return bramah__failf(diag, BRAMAH_E_VALUE, a->study->file, line, "adapt",
                          "the backward pass needs noise that does not adapt");
-  if (bramah_replay_rewind(a->replay))
+  if (bramah_replay_get_report(a->replay).rewind)
     return bramah__failf(diag, BRAMAH_E_VALUE, a->study->file, line, "adapt",
                          "noise does not adapt where sensors have a delay");
-  memcpy(a->stated, bramah_filter_acceleration_noise(a->filter), n_dof * sizeof *a->stated);
-  memcpy(a->stated + n_dof, bramah_filter_first_order_noise(a->filter), n_first * sizeof *a->stated);
-  for (size_t i = 0; i < a->n_sensors; i++)
-    a->stated[n_dof + n_first + i] = bramah_filter_sensor(a->filter, i)->sigma;
-  const bramah_status status = bramah_session_new_adaptive(a->session, diag, &a->adaptive);
-  const bramah_watcher watcher = {a->adaptive, adapt_predicted, adapt_corrected, NULL};
-  if (!status) bramah_replay_watch(a->replay, &watcher);
-  return status;
+  const bramah_filter_info info = bramah_filter_get_info(a->filter);
+  memcpy(a->stated, info.acceleration_noise, n_dof * sizeof *a->stated);
+  memcpy(a->stated + n_dof, info.first_order_noise, n_first * sizeof *a->stated);
+  for (size_t i = 0; i < a->n_sensors; i++) a->stated[n_dof + n_first + i] = info.sensor[i].sigma;
+  return bramah_session_new_adaptive(a->session, diag, &a->adaptive);
 }
 
 /* ---- making one ---- */
@@ -107,9 +97,10 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
     a->options = *options;
   else
     bramah_assess_options_default(&a->options);
-  a->plant = bramah_filter_plant(a->filter);
-  a->n_sensors = bramah_filter_n_sensors(a->filter);
-  a->n_augmented = bramah_filter_n_augmented(a->filter);
+  const bramah_filter_info info = bramah_filter_get_info(a->filter);
+  a->plant = info.plant;
+  a->n_sensors = info.n_sensors;
+  a->n_augmented = info.n_augmented;
   a->study_hash = bramah__hash_file(a->study->file);
   a->machine_hash = bramah__hash_file(a->study->machine_file);
 
@@ -128,8 +119,10 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
   bramah_replay_options_default(&replay);
   replay.gather = 1;
   replay.max_gap_ns = a->study->log.longest_gap_ns;
-  if (!status) status = bramah_replay_new(a->filter, &replay, next_row, a, diag, &a->replay);
-  if (!status) bramah_replay_listen(a->replay, &(bramah_listener){a, take_sample});
+  bramah_replay_options watched = replay;
+  watched.watcher = (bramah_watcher){a, watch};
+  watched.listener = (bramah_listener){a, take_sample};
+  if (!status) status = bramah_replay_new(a->filter, &watched, next_row, a, diag, &a->replay);
   if (!status) status = bramah__known_init(a, &replay, diag);
   if (!status && a->options.model_alone) {
     status = bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &a->free_model);
@@ -162,21 +155,6 @@ void bramah_assess_free(bramah_assess *a)
 
 /* ---- the backward pass: what it keeps of each step, and the smoothed estimates one after the other ---- */
 
-static bramah_status predicted(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  return bramah_smoother_predicted(user, filter, diag);
-}
-
-static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  return bramah_smoother_corrected(user, filter, diag);
-}
-
-static bramah_status restored(void *user, bramah_filter *filter, bramah_diag *diag)
-{
-  return bramah_smoother_restored(user, filter, diag);
-}
-
 /* At the first step: take memory and record. */
 static bramah_status begin_recording(bramah_assess *a, bramah_diag *diag)
 {
@@ -189,9 +167,7 @@ static bramah_status begin_recording(bramah_assess *a, bramah_diag *diag)
         "%zu steps would take %.0f MB, more than the %.0f MB allowed: replay the log in parts", capacity,
         1e-6 * (double)a->totals.smooth_bytes, 1e-6 * (double)a->options.smooth_memory);
   bramah_status status = bramah_smoother_new(a->filter, capacity, diag, &a->smoother);
-  if (!status) status = bramah_smoother_corrected(a->smoother, a->filter, diag);
-  const bramah_watcher watcher = {a->smoother, predicted, corrected, restored};
-  if (!status) bramah_replay_watch(a->replay, &watcher);
+  if (!status) status = bramah_smoother_record(a->smoother, BRAMAH_FILTER_CORRECTED, a->filter, diag);
   a->smooth_from_ns = a->totals.last_ns;
   return status;
 }
@@ -218,7 +194,7 @@ bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
 /* The next smoothed step into the estimate. */
 static bramah_status next_smoothed(bramah_assess *a, int *end, bramah_diag *diag)
 {
-  const size_t k = a->totals.smooth_steps, n = bramah_filter_n_error(a->filter);
+  const size_t k = a->totals.smooth_steps, n = bramah_filter_get_info(a->filter).n_error;
   int matched;
   *end = k >= bramah_smoother_count(a->smoother) || k >= a->totals.estimates;
   if (*end) return BRAMAH_OK;
@@ -231,21 +207,19 @@ static bramah_status next_smoothed(bramah_assess *a, int *end, bramah_diag *diag
     a->value[i] = a->plant->output(a->plant->self, i);
     if (a->outputs[c].has_sigma) a->sigma[i] = bramah_smoother_output_sigma(a->smoother, i);
   }
-  const double *d = bramah_smoother_correction(a->smoother, k);
-  const double *P = bramah_smoother_covariance(a->smoother, k);
+  const bramah_smoother_step step = bramah_smoother_get_step(a->smoother, k);
   size_t state = bramah_plant_n_error(a->plant);
   for (size_t j = 0; j < a->n_augmented; j++) {
     const size_t i = a->shown_as[j];
     if (i != a->plant->n_output) {
-      a->value[i] = bramah_filter_augmented_value(a->filter, j) + d[state];
-      a->sigma[i] = sqrt(P[state * n + state]);
+      a->value[i] = bramah_filter_get_augmented(a->filter, j).value + step.correction[state];
+      a->sigma[i] = sqrt(step.covariance[state * n + state]);
     }
-    state += bramah_filter_augmented(a->filter, j)->order == 2 ? 2 : 1;
+    state += bramah_filter_get_info(a->filter).augmented[j].order == 2 ? 2 : 1;
   }
 
   a->taken = 1;
-  a->estimate.time_ns =
-      a->smooth_from_ns + bramah_smoother_time_ns(a->smoother, k) - bramah_smoother_time_ns(a->smoother, 0);
+  a->estimate.time_ns = a->smooth_from_ns + step.time_ns - bramah_smoother_get_step(a->smoother, 0).time_ns;
   if (a->rows) status = bramah__truth_seek(a, a->estimate.time_ns, &matched, diag);
   if (status) return status;
   if (a->rows) bramah__accuracy_smoothed(a);
@@ -273,7 +247,7 @@ bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
   if (status || *end) bramah__events_watch(a); /* late samples may have been fused */
   if (status && a->log) {                      /* the mistake came with the row in use */
     int line = 0;
-    const char *path = bramah_log_stream_place(a->log, bramah_replay_mark(a->replay), &line);
+    const char *path = bramah_log_stream_place(a->log, bramah_replay_get_report(a->replay).mark, &line);
     return bramah__place(diag, path, line);
   }
   if (status || *end) return status;
@@ -282,7 +256,9 @@ bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
   const double t = (double)time_ns / 1e9;
 
   /* What follows from the step that the filter has made: NIS, the other filter, events, the record. */
-  const double nis = bramah_replay_nis(a->replay, &a->estimate.dof), dof = (double)a->estimate.dof;
+  const bramah_replay_report last = bramah_replay_get_report(a->replay);
+  const double nis = last.nis, dof = (double)last.nis_dof;
+  a->estimate.dof = last.nis_dof;
   a->estimate.nis = dof > 0.0 ? nis / dof : (double)NAN;
   if (dof > 0.0) bramah__nis_add(&a->all.nis, nis, dof);
   if (bramah__known_step(a, &other))
@@ -293,7 +269,7 @@ bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
   /* The model takes the commands that the filter's plant had during its last step. Without corrections it may come
    * to where it cannot be integrated any more: the comparison ends there, not the replay. */
   if (totals->estimates && a->model_runs) {
-    bramah_status ended = a->model.set_inputs(a->model.self, bramah_replay_inputs(a->replay), &other);
+    bramah_status ended = a->model.set_inputs(a->model.self, last.inputs, &other);
     if (!ended) ended = a->model.step(a->model.self, &other);
     a->model_runs = !ended;
     if (ended)
@@ -326,8 +302,8 @@ bramah_status bramah_assess_unseen(const bramah_session *session, char *names, s
 {
   const bramah_filter *filter = bramah_session_filter(session);
   const double *P = bramah_filter_covariance(filter);
-  const size_t n_filter = bramah_filter_n_error(filter);
-  const size_t n_plant = bramah_plant_n_error(bramah_filter_plant(filter));
+  const size_t n_filter = bramah_filter_get_info(filter).n_error;
+  const size_t n_plant = bramah_plant_n_error(bramah_filter_get_info(filter).plant);
   bramah_coupled *coupled = NULL;
   bramah_observability *o = NULL;
   bramah_observability_options options;
@@ -345,11 +321,11 @@ bramah_status bramah_assess_unseen(const bramah_session *session, char *names, s
   for (size_t k = 0; k < options.n_augmented; k++) sigma[n_plant + k] = options.augmented[k].sigma;
   if (!status) {
     const bramah_plant plant = bramah_coupled_plant(coupled);
-    status = bramah_observability_new(&plant, bramah_filter_n_sensors(filter),
+    status = bramah_observability_new(&plant, bramah_filter_get_info(filter).n_sensors,
                                       bramah_session_about(session)->sensors, &options, diag, &o);
     if (!status) status = bramah_observability_run(o, sigma, diag);
     if (!status) {
-      const bramah_observability_result result = bramah_observability_report(o);
+      const bramah_observability_report result = bramah_observability_get_report(o);
       *n = bramah_observability_names(o, names, size);
       if (!result.lasting) *n = 0;
       *horizon = result.horizon;

@@ -195,7 +195,7 @@ static bramah_status share(work *w, size_t at, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* The columns that are named, or all that both files have. */
+/* The columns that are named, or all that both files have, and their tolerances. */
 static bramah_status find_columns(work *w, bramah_diag *diag)
 {
   const size_t n = bramah_log_n_columns(w->side[0].reader) + w->options.n_columns + 1;
@@ -223,13 +223,11 @@ static bramah_status find_columns(work *w, bramah_diag *diag)
         status = share(w, i, diag);
     }
   }
-  if (status || w->result.n_columns) return status;
-  return bramah__failf(diag, BRAMAH_E_COLUMN, w->result.file[1].path, 0, NULL,
-                       "no column has the name of one in %s", w->result.file[0].path);
-}
+  if (!status && !w->result.n_columns)
+    status = bramah__failf(diag, BRAMAH_E_COLUMN, w->result.file[1].path, 0, NULL,
+                           "no column has the name of one in %s", w->result.file[0].path);
+  if (status) return status;
 
-static bramah_status read_tolerances(work *w, bramah_diag *diag)
-{
   for (size_t i = 0; i < w->options.n_tolerances; i++) {
     const bramah_tolerance *t = &w->options.tolerances[i];
     size_t k = 0;
@@ -304,35 +302,9 @@ static bramah_status measure(const work *w, bramah_diag *diag)
   return status;
 }
 
-static bramah_status conclude(work *w, bramah_diag *diag)
+void bramah_compare_options_default(bramah_compare_options *options)
 {
-  bramah_comparison *r = &w->result;
-  const bramah_compared_file *a = &r->file[0], *b = &r->file[1];
-  if (!a->rows || !b->rows)
-    return bramah__failf(diag, BRAMAH_E_EMPTY, a->rows ? b->path : a->path, 0, NULL,
-                         "the file has no row within the times asked for");
-  if (!r->pairs)
-    return bramah__failf(
-        diag, BRAMAH_E_TIME, NULL, 0, NULL,
-        "no row of %s (%.9g to %.9g s) has a partner in %s (%.9g to %.9g s); a distance (within) takes "
-        "the nearest",
-        a->path, 1e-9 * (double)a->first_ns, 1e-9 * (double)a->last_ns, b->path, 1e-9 * (double)b->first_ns,
-        1e-9 * (double)b->last_ns);
-  r->lacks = a->n_alone || a->before || a->between || a->after;
-  for (size_t i = 0; i < r->n_columns; i++) {
-    bramah_compared_column *c = &r->columns[i];
-    c->rms = c->n ? sqrt(w->columns[i].squares / (double)c->n) : (double)NAN;
-    c->rms_sigmas = c->n_sigma ? sqrt(w->columns[i].sigma_squares / (double)c->n_sigma) : (double)NAN;
-    if (!c->n_sigma) c->most_sigmas = (double)NAN;
-    r->lacks |= c->alone[0] > 0;
-    if (c->beyond && (!r->first || c->first.time_ns < r->first->first.time_ns)) r->first = c;
-  }
-  return BRAMAH_OK;
-}
-
-bramah_compare_options bramah_compare_options_default(void)
-{
-  return (bramah_compare_options){.time = "t", .from_ns = INT64_MIN, .to_ns = INT64_MAX};
+  *options = (bramah_compare_options){.time = "t", .from_ns = INT64_MIN, .to_ns = INT64_MAX};
 }
 
 bramah_status bramah_compare(const char *a, const char *b, const bramah_compare_options *options,
@@ -340,24 +312,45 @@ bramah_status bramah_compare(const char *a, const char *b, const bramah_compare_
 {
   work *w = calloc(1, sizeof *w);
   if (!w) return bramah__fail_memory(diag);
-  w->options = options ? *options : bramah_compare_options_default();
-  w->result.file[0].path = a;
-  w->result.file[1].path = b;
+  bramah_comparison *r = &w->result;
+  bramah_compared_file *first = &r->file[0], *second = &r->file[1];
+  bramah_compare_options_default(&w->options);
+  if (options) w->options = *options;
+  first->path = a;
+  second->path = b;
   bramah_status status = open_side(w, 0, diag);
   if (!status) status = open_side(w, 1, diag);
   if (!status) status = find_columns(w, diag);
-  if (!status) status = read_tolerances(w, diag);
   if (!status && w->options.relative > 0.0) status = measure(w, diag);
   for (int end = 0; !status && !end;) {
     status = next_pair(w, &end, diag);
-    for (size_t i = 0; !status && !end && i < w->result.n_columns; i++)
-      add_values(w, &w->columns[i], &w->result.columns[i]);
+    for (size_t i = 0; !status && !end && i < r->n_columns; i++)
+      add_values(w, &w->columns[i], &r->columns[i]);
   }
-  if (!status) status = conclude(w, diag);
+
+  if (!status && (!first->rows || !second->rows))
+    status = bramah__failf(diag, BRAMAH_E_EMPTY, first->rows ? b : a, 0, NULL,
+                           "the file has no row within the times asked for");
+  if (!status && !r->pairs)
+    status = bramah__failf(
+        diag, BRAMAH_E_TIME, NULL, 0, NULL,
+        "no row of %s (%.9g to %.9g s) has a partner in %s (%.9g to %.9g s); a distance (within) takes "
+        "the nearest",
+        a, 1e-9 * (double)first->first_ns, 1e-9 * (double)first->last_ns, b, 1e-9 * (double)second->first_ns,
+        1e-9 * (double)second->last_ns);
+  r->lacks = first->n_alone || first->before || first->between || first->after;
+  for (size_t i = 0; !status && i < r->n_columns; i++) {
+    bramah_compared_column *c = &r->columns[i];
+    c->rms = c->n ? sqrt(w->columns[i].squares / (double)c->n) : (double)NAN;
+    c->rms_sigmas = c->n_sigma ? sqrt(w->columns[i].sigma_squares / (double)c->n_sigma) : (double)NAN;
+    if (!c->n_sigma) c->most_sigmas = (double)NAN;
+    r->lacks |= c->alone[0] > 0;
+    if (c->beyond && (!r->first || c->first.time_ns < r->first->first.time_ns)) r->first = c;
+  }
   if (status)
-    bramah_comparison_free(&w->result);
+    bramah_comparison_free(r);
   else
-    *out = &w->result;
+    *out = r;
   return status;
 }
 

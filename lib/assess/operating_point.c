@@ -88,12 +88,15 @@ static bramah_status split(const char *text, char *name, const char **value, bra
 
 /* ---- machine and linearization ---- */
 
+/* The machine file with its changes, and its linear equations. Parameters that become inputs: those listed as such,
+ * and the free ones that are no commands. */
 static bramah_status open_machine(operating_point *point, const char *path,
                                   const bramah_operating_point_options *o, bramah_diag *diag)
 {
   bramah_change *changes = calloc(o->n_set + 1, sizeof *changes);
   char(*paths)[256] = calloc(o->n_set + 1, sizeof *paths);
-  bramah_status status = changes && paths ? BRAMAH_OK : bramah__fail_memory(diag);
+  point->columns = calloc(o->n_input + o->n_free + 1, sizeof *point->columns);
+  bramah_status status = changes && paths && point->columns ? BRAMAH_OK : bramah__fail_memory(diag);
   for (size_t i = 0; i < o->n_set && !status; i++) {
     const char *value = NULL;
     status = split(o->set[i], paths[i], &value, diag);
@@ -103,47 +106,20 @@ static bramah_status open_machine(operating_point *point, const char *path,
   if (!status) status = bramah_machine_plant_open(&point->machine, path, o->n_set, changes, 0, diag);
   free(changes);
   free(paths);
-  return status;
-}
 
-static bramah_status set_parameters(const bramah_plant *plant, const bramah_operating_point_options *o,
-                                    bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (size_t k = 0; k < o->n_parameter && !status; k++) {
-    char name[256];
-    const char *value = NULL;
-    size_t i;
-    double x;
-    bramah_parameter_info info;
-    status = split(o->parameter[k], name, &value, diag);
-    if (!status) status = bramah_plant_parameter_index(plant, name, &i, diag);
-    if (status) break;
-    plant->parameter_info(plant->self, i, &info);
-    status = read_quantity(value, info.unit, &x, diag);
-    if (!status) status = plant->set_parameter(plant->self, i, x, diag);
-  }
-  return status ? bramah__place(diag, "parameter", 0) : BRAMAH_OK;
-}
-
-/* Parameters that become inputs: those listed as such, and the free ones that are no commands. */
-static bramah_status choose_columns(operating_point *point, const bramah_operating_point_options *o,
-                                    size_t *n, bramah_diag *diag)
-{
-  const bramah_plant *plant = &point->machine.plant;
-  *n = 0;
-  point->columns = calloc(o->n_input + o->n_free + 1, sizeof *point->columns);
-  if (!point->columns) return bramah__fail_memory(diag);
-  for (size_t k = 0; k < o->n_input + o->n_free; k++) {
-    const char *name = k < o->n_input ? o->input[k] : o->free[k - o->n_input];
+  bramah_linearization_options all = {.parameters = point->columns, .all_outputs = 1};
+  for (size_t k = 0; !status && k < o->n_input + o->n_free; k++) {
+    const int is_input = k < o->n_input;
+    const char *name = is_input ? o->input[k] : o->free[k - o->n_input];
     size_t parameter = 0, given = 0;
-    const bramah_status status =
-        bramah_plant_parameter_index(plant, name, &parameter, k < o->n_input ? diag : NULL);
-    if (status && k < o->n_input) return bramah__place(diag, "input", 0);
-    for (size_t i = 0; i < *n; i++) given += point->columns[i] == parameter;
-    if (!status && !given) point->columns[(*n)++] = parameter;
+    const bramah_status found =
+        bramah_plant_parameter_index(&point->machine.plant, name, &parameter, is_input ? diag : NULL);
+    if (found && is_input) return bramah__place(diag, "input", 0);
+    for (size_t i = 0; i < all.n_parameters; i++) given += point->columns[i] == parameter;
+    if (!found && !given) point->columns[all.n_parameters++] = parameter;
   }
-  return BRAMAH_OK;
+  return status ? status
+                : bramah_linearization_new(point->machine.model, &all, diag, &point->found.linearization);
 }
 
 /* ---- sensors ---- */
@@ -307,43 +283,52 @@ static bramah_status place(operating_point *point, const char *file, double want
   return status;
 }
 
-/* "start", "rest", a time, or FILE@TIME */
-static bramah_status go_to(operating_point *point, const char *at, bramah_diag *diag)
+/* To "start", "rest", a time, or FILE@TIME with these parameters; then with these commands. */
+static bramah_status go_to(operating_point *point, const bramah_operating_point_options *o, bramah_diag *diag)
 {
-  const char *sign = at ? strrchr(at, '@') : NULL;
+  const bramah_plant *plant = &point->machine.plant;
+  const char *at = o->at, *sign = at ? strrchr(at, '@') : NULL, *value = NULL;
+  char name[512];
   double seconds = 0.0;
   bramah_status status = BRAMAH_OK;
-  if (sign) {
-    char file[512];
-    if (sign == at || (size_t)(sign - at) >= sizeof file || read_quantity(sign + 1, "s", &seconds, diag))
-      return bramah__failf(diag, BRAMAH_E_SYNTAX, "at", 0, at, "is not of the form FILE@TIME");
-    snprintf(file, sizeof file, "%.*s", (int)(sign - at), at);
-    status = simulate(point, 0.0, diag);
-    return status ? status : place(point, file, seconds, diag);
+  for (size_t k = 0; k < o->n_parameter && !status; k++) {
+    size_t i;
+    double x;
+    bramah_parameter_info info;
+    status = split(o->parameter[k], name, &value, diag);
+    if (!status) status = bramah_plant_parameter_index(plant, name, &i, diag);
+    if (status) break;
+    plant->parameter_info(plant->self, i, &info);
+    status = read_quantity(value, info.unit, &x, diag);
+    if (!status) status = plant->set_parameter(plant->self, i, x, diag);
   }
-  if (at && strcmp(at, "start") != 0 && strcmp(at, "rest") != 0) {
-    status = read_quantity(at, "s", &seconds, diag);
-    if (!status && !(seconds >= 0.0 && seconds < 9e9))
-      status = bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, at, "is not a time to work with");
-    if (status) return bramah__place(diag, "at", 0);
-  }
-  return simulate(point, seconds, diag);
-}
+  if (status) return bramah__place(diag, "parameter", 0);
 
-static bramah_status set_commands(operating_point *point, const bramah_operating_point_options *o,
-                                  bramah_diag *diag)
-{
-  const bramah_linear_system *s = point->base;
-  const bramah_plant *plant = &point->machine.plant;
+  if (sign) {
+    if (sign == at || (size_t)(sign - at) >= sizeof name || read_quantity(sign + 1, "s", &seconds, diag))
+      return bramah__failf(diag, BRAMAH_E_SYNTAX, "at", 0, at, "is not of the form FILE@TIME");
+    snprintf(name, sizeof name, "%.*s", (int)(sign - at), at);
+    status = simulate(point, 0.0, diag);
+    if (!status) status = place(point, name, seconds, diag);
+  } else {
+    if (at && strcmp(at, "start") != 0 && strcmp(at, "rest") != 0) {
+      status = read_quantity(at, "s", &seconds, diag);
+      if (!status && !(seconds >= 0.0 && seconds < 9e9))
+        status = bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, at, "is not a time to work with");
+      if (status) return bramah__place(diag, "at", 0);
+    }
+    status = simulate(point, seconds, diag);
+  }
+  if (!status) status = bramah_linearization_run(point->found.linearization, point->machine.coupled, diag);
+  if (status) return status;
+
   double *u = calloc(plant->n_input + 1, sizeof *u);
-  bramah_status status = u ? BRAMAH_OK : bramah__fail_memory(diag);
-  if (!status) memcpy(u, s->u, plant->n_input * sizeof *u);
+  if (!u) return bramah__fail_memory(diag);
+  memcpy(u, point->base->u, plant->n_input * sizeof *u);
   for (size_t k = 0; !status && k < o->n_command; k++) {
-    char name[256];
-    const char *value = NULL;
     size_t input;
     status = split(o->command[k], name, &value, diag);
-    if (!status) status = bramah_linear_input(s, name, &input, diag);
+    if (!status) status = bramah_linear_input(point->base, name, &input, diag);
     if (!status && input >= plant->n_input)
       status = bramah__failf(diag, BRAMAH_E_REFERENCE, NULL, 0, name, "is a parameter, no command");
     if (!status) status = read_quantity(value, "V", &u[input], diag);
@@ -353,6 +338,7 @@ static bramah_status set_commands(operating_point *point, const bramah_operating
   return status ? bramah__place(diag, "command", 0) : BRAMAH_OK;
 }
 
+/* What is held, what is free for it. */
 static bramah_status read_trim(operating_point *point, const bramah_operating_point_options *o,
                                bramah_diag *diag)
 {
@@ -391,16 +377,9 @@ bramah_status bramah_operating_point_new(const char *machine, const bramah_opera
   bramah_operating_point_options_default(&start);
   const bramah_operating_point_options *o = options ? options : &start;
   operating_point *point = calloc(1, sizeof *point);
-  size_t n = 0;
   *out = NULL;
   if (!point) return bramah__fail_memory(diag);
   bramah_status status = open_machine(point, machine, o, diag);
-  if (!status) status = choose_columns(point, o, &n, diag);
-  if (!status) {
-    const bramah_linearization_options all = {
-        .n_parameters = n, .parameters = point->columns, .all_outputs = 1};
-    status = bramah_linearization_new(point->machine.model, &all, diag, &point->found.linearization);
-  }
   bramah_coupled *plant = point->machine.coupled;
   bramah_linearization *l = point->found.linearization;
   if (!status) point->base = bramah_linearization_system(l);
@@ -408,10 +387,7 @@ bramah_status bramah_operating_point_new(const char *machine, const bramah_opera
   if (!status && o->sensors) status = bind_sensors(point, o->sensors, diag);
 
   /* To the point, */
-  if (!status) status = set_parameters(&point->machine.plant, o, diag);
-  if (!status) status = go_to(point, o->at, diag);
-  if (!status) status = bramah_linearization_run(l, plant, diag);
-  if (!status) status = set_commands(point, o, diag);
+  if (!status) status = go_to(point, o, diag);
   if (!status) status = read_trim(point, o, diag);
 
   /* the equilibrium near it, if one is asked for, and the equations there. */

@@ -35,7 +35,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
   const size_t n = a->plant->n_output;
   for (size_t i = 0; i < n; i++) a->value[i] = a->sigma[i] = a->truth[i] = a->alone[i] = NAN;
   for (size_t k = 0; k < a->n_augmented; k++) {
-    const bramah_augmented *state = bramah_filter_augmented(a->filter, k);
+    const bramah_augmented *state = &bramah_filter_get_info(a->filter).augmented[k];
     const long i = bramah_plant_find_output(a->plant, state->name);
     a->shown_as[k] = i < 0 ? n : (size_t)i;
     a->augmented[k] = (bramah_augmented_estimate){.name = state->name,
@@ -64,28 +64,29 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
                                   .truth = a->truth,
                                   .model = a->alone,
                                   .measured = a->measured,
-                                  .innovation = bramah_replay_innovations(a->replay),
+                                  .innovation = bramah_replay_get_report(a->replay).innovation,
                                   .augmented = a->augmented};
   const bramah_status status = a->options.truth ? open_truth(a, diag) : BRAMAH_OK;
-  a->results = (bramah_assess_results){.n_outputs = a->n_outputs,
-                                       .n_sensors = a->n_sensors,
-                                       .n_accuracies = a->n_accuracies,
-                                       .n_augmented = a->n_augmented,
-                                       .n_adapted = a->adaptive ? bramah_adaptive_count(a->adaptive) : 0,
-                                       .sensor = a->sensor_results,
-                                       .output = a->outputs,
-                                       .accuracy = a->accuracy_results,
-                                       .augmented = a->augmented,
-                                       .adapted = a->adapted,
-                                       .input_cost = a->input_cost};
+  a->results =
+      (bramah_assess_results){.n_outputs = a->n_outputs,
+                              .n_sensors = a->n_sensors,
+                              .n_accuracies = a->n_accuracies,
+                              .n_augmented = a->n_augmented,
+                              .n_adapted = a->adaptive ? bramah_adaptive_get_report(a->adaptive).n_values : 0,
+                              .sensor = a->sensor_results,
+                              .output = a->outputs,
+                              .accuracy = a->accuracy_results,
+                              .augmented = a->augmented,
+                              .adapted = a->adapted,
+                              .input_cost = a->input_cost};
   return status;
 }
 
 void bramah__estimate_augmented(bramah_assess *a)
 {
   for (size_t k = 0; k < a->n_augmented && !a->smoothing; k++) {
-    a->augmented[k].value = bramah_filter_augmented_value(a->filter, k);
-    a->augmented[k].sigma = bramah_filter_augmented_sigma(a->filter, k);
+    a->augmented[k].value = bramah_filter_get_augmented(a->filter, k).value;
+    a->augmented[k].sigma = bramah_filter_get_augmented(a->filter, k).sigma;
   }
 }
 
@@ -185,7 +186,7 @@ bramah_status bramah__truth_seek(bramah_assess *a, int64_t time_ns, int *matched
 static int nees(bramah_assess *a, double *value)
 {
   const bramah_plant *plant = a->plant;
-  const size_t n = bramah_plant_n_error(plant), m = bramah_filter_n_error(a->filter);
+  const size_t n = bramah_plant_n_error(plant), m = bramah_filter_get_info(a->filter).n_error;
   double *e = a->error, *x = e + n, *P = x + n, *work = P + n * n;
   const double *covariance = bramah_filter_covariance(a->filter);
   bramah_diag ignored;
@@ -257,7 +258,7 @@ void bramah__accuracy_smoothed(bramah_assess *a)
 bramah_assess_totals bramah_assess_get_totals(const bramah_assess *a)
 {
   bramah_assess_totals totals = a->totals;
-  totals.exhausted = bramah_replay_exhausted(a->replay);
+  totals.exhausted = bramah_replay_get_report(a->replay).exhausted;
   totals.nees = bramah__nis_mean(&a->nees);
   totals.nees_times = a->nees.n;
   return totals;
@@ -356,25 +357,45 @@ static void judge(bramah_assess *a)
 
 /* ---- all of it ---- */
 
+/* That of accelerations is stated for joints, whatever coordinates are independent now. */
+static bramah_adapted adapted_noise(const bramah_assess *a, size_t i)
+{
+  const bramah_adaptive_value noise = bramah_adaptive_get_report(a->adaptive).value[i];
+  const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
+  const double stated = a->stated[first[noise.kind] + noise.index];
+  bramah_output_info rate = {.name = ""};
+  bramah_state_info state = {.name = ""};
+  if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
+    bramah_plant_output_info(a->plant, bramah_session_about(a->session)->joint_output[noise.index] + 1,
+                             &rate);
+  else if (noise.kind != BRAMAH_ADAPTIVE_SENSOR)
+    bramah_plant_state_info(a->plant, 2 * n_dof + noise.index, &state);
+  const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR
+                         ? bramah_filter_get_info(a->filter).sensor[noise.index].name
+                     : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION ? rate.name
+                                                                  : state.name;
+  return (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
+}
+
 const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
 {
   enum { LAGS = BRAMAH__AUTOCORRELATION_LAGS };
   bramah_assess_results *r = &a->results;
-  const bramah_rewind *rewind = bramah_replay_rewind(a->replay);
+  const bramah_rewind *rewind = bramah_replay_get_report(a->replay).rewind;
   r->totals = bramah_assess_get_totals(a);
   r->all = consistency_of(&a->all);
   r->recoveries = a->recoveries;
-  r->rows = bramah_replay_report(a->replay);
+  r->rows = bramah_replay_get_report(a->replay);
   r->has_delays = rewind != NULL;
-  if (rewind) r->late = bramah_rewind_report(rewind);
+  if (rewind) r->late = bramah_rewind_get_report(rewind);
   r->filter = bramah_filter_get_report(a->filter);
   bramah__estimate_augmented(a);
 
   for (size_t i = 0; i < a->n_sensors; i++) {
     bramah_consistency *c = &a->sensor_results[i];
     *c = consistency_of(&a->innovations[i]);
-    c->name = bramah_filter_sensor(a->filter, i)->name;
-    c->unit = bramah_filter_sensor(a->filter, i)->unit;
+    c->name = bramah_filter_get_info(a->filter).sensor[i].name;
+    c->unit = bramah_filter_get_info(a->filter).sensor[i].unit;
     c->fault = a->fault[i];
     const size_t most = a->options.whiteness ? (size_t)(a->whiteness[i].n / 4) : 0,
                  lags = most < LAGS ? most : LAGS;
@@ -397,24 +418,7 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
         .within_twice = sums->judged ? (double)sums->within / (double)sums->judged : (double)NAN};
   }
 
-  /* Noise that adapts. That of accelerations is stated for joints, whatever coordinates are independent now. */
-  for (size_t i = 0; i < r->n_adapted; i++) {
-    const bramah_adaptive_value noise = bramah_adaptive_get(a->adaptive, i);
-    const size_t n_dof = a->plant->n_dof, first[] = {0, 0, n_dof, n_dof + a->plant->n_first_order};
-    const double stated = a->stated[first[noise.kind] + noise.index];
-    bramah_output_info rate = {.name = ""};
-    bramah_state_info state = {.name = ""};
-    if (noise.kind == BRAMAH_ADAPTIVE_ACCELERATION)
-      bramah_plant_output_info(a->plant, bramah_session_about(a->session)->joint_output[noise.index] + 1,
-                               &rate);
-    else if (noise.kind != BRAMAH_ADAPTIVE_SENSOR)
-      bramah_plant_state_info(a->plant, 2 * n_dof + noise.index, &state);
-    const char *name = noise.kind == BRAMAH_ADAPTIVE_SENSOR
-                           ? bramah_filter_sensor(a->filter, noise.index)->name
-                       : noise.kind == BRAMAH_ADAPTIVE_ACCELERATION ? rate.name
-                                                                    : state.name;
-    a->adapted[i] = (bramah_adapted){name, noise.value / stated, noise.sigma / stated, noise.limited};
-  }
+  for (size_t i = 0; i < r->n_adapted; i++) a->adapted[i] = adapted_noise(a, i);
 
   r->n_input_costs = 0;
   for (size_t c = 0; a->known.count && c < a->n_outputs; c++) {

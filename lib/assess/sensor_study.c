@@ -6,6 +6,7 @@
 #include "bramah/sensor_study.h"
 #include "bramah/session.h"
 #include "lib/assess/statistics.h"
+#include "lib/base/arena.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
 #include "lib/io/worker_pool.h"
@@ -17,47 +18,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The truth in one scenario, sampled at every step. */
-typedef struct truth {
-  double *signal;    /* [rows x signals] */
-  double *largest;   /* [signals] */
-  double **measured; /* [studies][rows x sensors] without noise */
-  double *alone;     /* [signals x 2] RMSE and SETTLED of the model without corrections */
-} truth;
+typedef char failure_text[256];
 
-/* One scenario, study and filter: what its runs share. */
-typedef struct study_set {
-  bramah_session *session;
-  size_t *output; /* [signals] of the filter's plant */
-} study_set;
-
-typedef struct study_run {
-  int failed; /* 1: it has no metrics */
-  char why[256];
-} study_run;
+/* The arrays of a study, cut from one arena: type, name, how many, what they hold. */
+#define STUDY_ARRAYS(X)                                                                                      \
+  X(bramah_plan_scenario, scenarios, is->n_scenarios, "those wanted")                                        \
+  X(bramah_plan_filter, filters, is->n_filters, "of the plan")                                               \
+  X(double, rates, is->n_rates, "of the plan")                                                               \
+  X(double, sampled, is->n_rates, "nearest to them")                                                         \
+  X(bramah_study *, studies, is->n_studies, "as their files say")                                            \
+  X(size_t, first_sensor, is->n_studies + 1, "of a study among the sensors of all")                          \
+  X(double *, truth, is->n_scenarios, "[rows x (signals, sensors of all studies without noise)]")            \
+  X(bramah_sensor_study_signal, signals, is->n_scenarios * is->n_signals, "without any filter")              \
+  X(bramah_session *, sessions, n_sets, "of a scenario, study and filter: what its runs share")              \
+  X(size_t, outputs, n_sets * is->n_signals, "of the signals, by session")                                   \
+  X(bramah_sensor_study_outcome, runs, is->n_runs, "of runs")                                                \
+  X(failure_text, why, is->n_runs, "runs failed")                                                            \
+  X(double, metrics, is->n_runs * is->n_signals * BRAMAH_N_METRICS, "of runs and signals")
 
 struct bramah_sensor_study {
   bramah_sensor_study_layout is;
   bramah_plan *plan;
-  bramah_plan_scenario *scenarios;
-  bramah_plan_filter *filters;
-  double *rates, *sampled;
-  bramah_study **studies;
   bramah_machine_plant machine; /* of the truth */
   size_t settled;               /* first row from `settle` on */
-  truth *truth;                 /* [scenarios] */
-  study_set *sets;              /* [scenarios x studies x filters] */
-  study_run *runs;              /* [n_runs] */
-  double *metrics;              /* [n_runs x signals x BRAMAH_N_METRICS] */
+  size_t width;                 /* of a row of the truth */
+  void *memory;                 /* of the arrays */
+  STUDY_ARRAYS(BRAMAH__FIELD_MEMBER)
 };
 
 static double seconds(int64_t ns) { return (double)ns / 1e9; }
 
-/* What the runs of a scenario, study and filter share. */
-static study_set *set_of(const bramah_sensor_study *study, const bramah_sensor_study_case *at)
+/* Number of the session of a scenario, study and filter. */
+static size_t set_of(const bramah_sensor_study *study, const bramah_sensor_study_case *at)
 {
   const bramah_sensor_study_layout *is = &study->is;
-  return &study->sets[(at->scenario * is->n_studies + at->study) * is->n_filters + at->filter];
+  return (at->scenario * is->n_studies + at->study) * is->n_filters + at->filter;
 }
 
 /* Steps from one sample of a sensor to the next: the nearest multiple of the step. rate 0: the sensor's own
@@ -70,37 +65,61 @@ static uint64_t steps_between(double rate, int64_t period_ns, int64_t step_ns)
 
 /* ---- what the plan says ---- */
 
+static void cut_arrays(bramah_sensor_study *s, bramah__arena *arena)
+{
+  const bramah_sensor_study_layout *is = &s->is;
+  const size_t n_sets = is->n_scenarios * is->n_studies * is->n_filters;
+  bramah_sensor_study *fields = s;
+  STUDY_ARRAYS(BRAMAH__FIELD_TAKE)
+}
+
 /* Its scenarios, filters, rates and seeds, as far as they are wanted, and memory for all runs. */
 static bramah_status take_plan(bramah_sensor_study *s, const bramah_sensor_study_options *options,
                                bramah_diag *diag)
 {
   const bramah_plan *plan = s->plan;
   bramah_sensor_study_layout *is = &s->is;
+  const size_t n_wanted = options->n_scenarios ? options->n_scenarios : plan->n_scenarios;
   *is = (bramah_sensor_study_layout){.plan = plan,
+                                     .n_scenarios = n_wanted ? n_wanted : 1,
                                      .n_filters = plan->n_filters ? plan->n_filters : 1,
                                      .n_rates = plan->n_rates ? plan->n_rates : 1,
                                      .n_studies = plan->n_studies,
                                      .n_signals = plan->n_signals,
                                      .n_seeds = options->seeds ? options->seeds : (size_t)plan->seeds};
-  is->scenarios = s->scenarios = calloc(plan->n_scenarios + options->n_scenarios + 1, sizeof *s->scenarios);
-  is->filters = s->filters = calloc(is->n_filters, sizeof *s->filters);
-  is->rates = s->rates = calloc(is->n_rates, sizeof *s->rates);
-  is->sampled = s->sampled = calloc(is->n_rates, sizeof *s->sampled);
-  is->studies = s->studies = calloc(plan->n_studies + 1, sizeof *s->studies);
-  if (!s->scenarios || !s->filters || !s->rates || !s->sampled || !s->studies)
-    return bramah__fail_memory(diag);
+  is->n_runs = is->n_scenarios * is->n_studies * is->n_filters * is->n_rates;
+  if (is->n_seeds > 100000000 / is->n_runs)
+    return bramah__failf(diag, BRAMAH_E_VALUE, plan->file, 0, "seeds", "these are more than 1e8 runs");
+  is->n_runs *= is->n_seeds;
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  cut_arrays(s, &arena);
+  const bramah_status status = bramah__arena_new("sensor study", arena.used, &arena, diag);
+  if (status) return status;
+  s->memory = arena.base;
+  cut_arrays(s, &arena);
+  is->scenarios = s->scenarios, is->filters = s->filters, is->rates = s->rates, is->sampled = s->sampled;
+  is->studies = s->studies, is->runs = s->runs, is->signals = s->signals;
+
   s->filters[0].name = "study";
   for (size_t i = 0; i < plan->n_filters; i++) s->filters[i] = plan->filters[i];
   for (size_t i = 0; i < plan->n_rates; i++) s->rates[i] = plan->rates[i];
+  for (size_t run = 0; run < is->n_runs; run++) {
+    const size_t rate = run / is->n_seeds, filter = rate / is->n_rates, set = filter / is->n_filters;
+    s->runs[run].at = (bramah_sensor_study_case){.seed = run % is->n_seeds,
+                                                 .rate = rate % is->n_rates,
+                                                 .filter = filter % is->n_filters,
+                                                 .study = set % is->n_studies,
+                                                 .scenario = set / is->n_studies};
+  }
 
   /* Scenarios by name, or all; one of no changes where the plan has none. */
-  const size_t n_wanted = options->n_scenarios ? options->n_scenarios : plan->n_scenarios;
+  s->scenarios[0].name = "own";
   for (size_t w = 0; w < n_wanted; w++) {
     const char *name = options->n_scenarios ? options->scenarios[w] : plan->scenarios[w].name, *names[64];
     size_t i = 0, n = 0;
     while (i < plan->n_scenarios && strcmp(plan->scenarios[i].name, name) != 0) i++;
     if (i < plan->n_scenarios) {
-      s->scenarios[is->n_scenarios++] = plan->scenarios[i];
+      s->scenarios[w] = plan->scenarios[i];
       continue;
     }
     for (i = 0; i < plan->n_scenarios && n < sizeof names / sizeof names[0]; i++)
@@ -110,16 +129,7 @@ static bramah_status take_plan(bramah_sensor_study *s, const bramah_sensor_study
                          "the plan has no scenario of this name%s%s%s", nearest ? "; did you mean '" : "",
                          nearest ? nearest : "", nearest ? "'?" : "");
   }
-  if (!n_wanted) s->scenarios[is->n_scenarios++] = (bramah_plan_scenario){.name = "own"};
-
-  is->n_runs = is->n_scenarios * is->n_studies * is->n_filters * is->n_rates;
-  if (is->n_seeds > 100000000 / is->n_runs)
-    return bramah__failf(diag, BRAMAH_E_VALUE, plan->file, 0, "seeds", "these are more than 1e8 runs");
-  is->n_runs *= is->n_seeds;
-  s->runs = calloc(is->n_runs, sizeof *s->runs);
-  s->metrics = calloc(is->n_runs * is->n_signals * BRAMAH_N_METRICS, sizeof *s->metrics);
-  s->sets = calloc(is->n_scenarios * is->n_studies * is->n_filters, sizeof *s->sets);
-  return s->runs && s->metrics && s->sets ? BRAMAH_OK : bramah__fail_memory(diag);
+  return BRAMAH_OK;
 }
 
 /* ---- sensor sets and filters ---- */
@@ -162,10 +172,8 @@ static bramah_status open_set(bramah_sensor_study *s, const bramah_sensor_study_
   const bramah_plan_scenario *scenario = &s->scenarios[at->scenario];
   const bramah_study *file = s->studies[at->study];
   const char *path = s->plan->studies[at->study].file;
-  study_set *set = set_of(s, at);
+  const size_t set = set_of(s, at);
   bramah_study *study = NULL;
-  set->output = calloc(s->is.n_signals + 1, sizeof *set->output);
-  if (!set->output) return bramah__fail_memory(diag);
   bramah_status status = bramah_study_load(path, filter->n_changes, filter->changes, diag, &study);
   if (status) return bramah__place(diag, path, 0);
   status = check_knows(study, path, diag);
@@ -186,54 +194,48 @@ static bramah_status open_set(bramah_sensor_study *s, const bramah_sensor_study_
     study->n_changes = scenario->n_changes;
     study->changes = scenario->changes;
   }
-  status = bramah_session_new(study, s->is.step_ns, diag, &set->session);
-  return status ? status : find_signals(s, bramah_session_plant(set->session), set->output, diag);
+  status = bramah_session_new(study, s->is.step_ns, diag, &s->sessions[set]);
+  if (status) return status;
+  return find_signals(s, bramah_session_plant(s->sessions[set]), &s->outputs[set * s->is.n_signals], diag);
 }
 
 /* ---- truth ---- */
 
-static bramah_status set_parameters(const bramah_sensor_study *s, const bramah_plan_scenario *scenario,
-                                    bramah_diag *diag)
+/* Simulate the truth of a scenario. output [signals] of its plant, sensors of all studies on it. */
+static bramah_status simulate(bramah_sensor_study *s, size_t scenario, const size_t *output,
+                              const bramah_sensor *sensors, bramah_diag *diag)
 {
   const bramah_plant *plant = &s->machine.plant;
-  for (size_t i = 0; i < scenario->n_parameters; i++) {
-    const bramah_change *p = &scenario->parameters[i];
+  const bramah_plan_scenario *wrong = &s->scenarios[scenario];
+  const size_t n = s->is.n_signals;
+  bramah_schedule *schedule = NULL;
+  double *out = s->truth[scenario] = calloc(s->is.rows * s->width, sizeof *out);
+  if (!out) return bramah__fail_memory(diag);
+  bramah_status status = bramah_schedule_new(s->machine.machine, s->machine.model, diag, &schedule);
+  if (!status) status = bramah_coupled_reset(s->machine.coupled, diag);
+  for (size_t i = 0; !status && i < wrong->n_parameters; i++) {
+    const bramah_change *p = &wrong->parameters[i];
     bramah_parameter_info info;
     size_t index;
     double value = 0.0;
     bramah_diag_clear(diag);
-    bramah_status status = bramah_plant_parameter_index(plant, p->path, &index, diag);
+    status = bramah_plant_parameter_index(plant, p->path, &index, diag);
     if (!status) plant->parameter_info(plant->self, index, &info);
     if (!status) status = bramah_quantity_parse(p->value, info.unit, &value, diag);
     if (!status) status = plant->set_parameter(plant->self, index, value, diag);
-    if (status) return bramah__place(diag, p->file, p->line);
+    if (status) bramah__place(diag, p->file, p->line);
   }
-  return BRAMAH_OK;
-}
 
-/* Simulate the truth of a scenario. output [signals] of the truth's plant, sensors [studies][sensors] on it. */
-static bramah_status simulate(bramah_sensor_study *s, size_t scenario, const size_t *output,
-                              bramah_sensor *const *sensors, bramah_diag *diag)
-{
-  const bramah_plant *plant = &s->machine.plant;
-  const size_t n = s->is.n_signals;
-  truth *of = &s->truth[scenario];
-  bramah_schedule *schedule = NULL;
-  bramah_status status = bramah_schedule_new(s->machine.machine, s->machine.model, diag, &schedule);
-  if (!status) status = bramah_coupled_reset(s->machine.coupled, diag);
-  if (!status) status = set_parameters(s, &s->scenarios[scenario], diag);
-  for (size_t row = 0; !status && row < s->is.rows; row++) {
+  for (size_t row = 0; !status && row < s->is.rows; row++, out += s->width) {
     const int64_t now = (int64_t)row * plant->step_ns;
     status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
     if (status) break;
     for (size_t i = 0; i < n; i++) {
-      const double value = plant->output(plant->self, output[i]);
-      of->signal[row * n + i] = value;
-      of->largest[i] = fmax(of->largest[i], fabs(value));
+      double *largest = &s->signals[scenario * n + i].largest;
+      out[i] = plant->output(plant->self, output[i]);
+      *largest = fmax(*largest, fabs(out[i]));
     }
-    for (size_t i = 0; i < s->is.n_studies; i++)
-      for (size_t k = 0, n_sensors = s->studies[i]->n_sensors; k < n_sensors; k++)
-        of->measured[i][row * n_sensors + k] = bramah_sensor_predict(&sensors[i][k], plant);
+    for (size_t k = n; k < s->width; k++) out[k] = bramah_sensor_predict(&sensors[k - n], plant);
     if (row + 1 == s->is.rows) break;
     status = plant->step(plant->self, diag);
     if (!status) continue;
@@ -248,29 +250,30 @@ static bramah_status simulate(bramah_sensor_study *s, size_t scenario, const siz
  * early end; then it has no metrics. */
 static bramah_status run_alone(bramah_sensor_study *s, size_t scenario, bramah_diag *diag)
 {
-  const study_set *set = set_of(s, &(bramah_sensor_study_case){.scenario = scenario});
-  const bramah_plant *plant = bramah_session_plant(set->session);
-  truth *of = &s->truth[scenario];
+  const size_t set = set_of(s, &(bramah_sensor_study_case){.scenario = scenario}), n = s->is.n_signals;
+  const bramah_machine_plant *machine = bramah_session_about(s->sessions[set])->machine;
+  const bramah_plant *plant = bramah_session_plant(s->sessions[set]);
   bramah__rmse all[BRAMAH_PLAN_MOST_SIGNALS] = {{0}}, settled[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
   bramah_schedule *schedule = NULL;
-  bramah_status status = bramah_schedule_new(
-      s->machine.machine, bramah_session_about(set->session)->machine->model, diag, &schedule);
+  bramah_status status = bramah_schedule_new(s->machine.machine, machine->model, diag, &schedule);
   if (status) return status;
-  status = bramah_session_start(set->session, bramah_session_about(set->session)->machine->coupled, diag);
+  status = bramah_session_start(s->sessions[set], machine->coupled, diag);
   for (size_t k = 0; !status && k < s->is.rows; k++) {
     const int64_t now = (int64_t)k * plant->step_ns;
     status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
-    for (size_t i = 0; !status && i < s->is.n_signals; i++) {
-      const double is = of->signal[k * s->is.n_signals + i], has = plant->output(plant->self, set->output[i]);
+    for (size_t i = 0; !status && i < n; i++) {
+      const double is = s->truth[scenario][k * s->width + i];
+      const double has = plant->output(plant->self, s->outputs[set * n + i]);
       bramah__rmse_add(&all[i], is, has, NAN);
       if (k >= s->settled) bramah__rmse_add(&settled[i], is, has, NAN);
     }
     if (!status && k + 1 < s->is.rows) status = plant->step(plant->self, diag);
   }
-  for (size_t i = 0; i < s->is.n_signals; i++) {
-    const double percent = status ? (double)NAN : 100.0 / of->largest[i];
-    of->alone[2 * i + BRAMAH_METRIC_RMSE] = percent * bramah__rmse_value(&all[i]);
-    of->alone[2 * i + BRAMAH_METRIC_SETTLED] = percent * bramah__rmse_value(&settled[i]);
+  for (size_t i = 0; i < n; i++) {
+    bramah_sensor_study_signal *signal = &s->signals[scenario * n + i];
+    const double percent = status ? (double)NAN : 100.0 / signal->largest;
+    signal->model_alone = percent * bramah__rmse_value(&all[i]);
+    signal->model_alone_settled = percent * bramah__rmse_value(&settled[i]);
   }
   bramah_schedule_free(schedule);
   return BRAMAH_OK;
@@ -280,36 +283,22 @@ static bramah_status run_alone(bramah_sensor_study *s, size_t scenario, bramah_d
 static bramah_status make_truths(bramah_sensor_study *s, bramah_diag *diag)
 {
   const bramah_sensor_study_layout *is = &s->is;
-  bramah_sensor **sensors = calloc(is->n_studies + 1, sizeof *sensors); /* of all studies, on its plant */
+  s->width = is->n_signals + s->first_sensor[is->n_studies];
+  bramah_sensor *sensors = calloc(s->width + 1, sizeof *sensors); /* of all studies, on its plant */
   size_t *output = calloc(is->n_signals + 1, sizeof *output);
-  s->truth = calloc(is->n_scenarios, sizeof *s->truth);
-  bramah_status status = sensors && output && s->truth ? BRAMAH_OK : bramah__fail_memory(diag);
+  bramah_status status = sensors && output ? BRAMAH_OK : bramah__fail_memory(diag);
   if (!status) status = find_signals(s, &s->machine.plant, output, diag);
   for (size_t i = 0; !status && i < is->n_studies; i++) {
     const bramah_study *study = s->studies[i];
-    sensors[i] = calloc(study->n_sensors + 1, sizeof **sensors);
-    if (!sensors[i]) status = bramah__fail_memory(diag);
     for (size_t k = 0; !status && k < study->n_sensors; k++) {
       bramah_diag_clear(diag);
-      status = bramah_sensor_init(&study->sensors[k], &s->machine.plant, diag, &sensors[i][k]);
+      status =
+          bramah_sensor_init(&study->sensors[k], &s->machine.plant, diag, &sensors[s->first_sensor[i] + k]);
       if (status) bramah__place(diag, study->file, study->sensors[k].line);
     }
   }
-  for (size_t i = 0; !status && i < is->n_scenarios; i++) {
-    truth *of = &s->truth[i];
-    of->signal = calloc(is->rows * is->n_signals, sizeof *of->signal);
-    of->largest = calloc(is->n_signals, sizeof *of->largest);
-    of->alone = calloc(2 * is->n_signals, sizeof *of->alone);
-    of->measured = calloc(is->n_studies, sizeof *of->measured);
-    int complete = of->signal && of->largest && of->alone && of->measured;
-    for (size_t k = 0; complete && k < is->n_studies; k++) {
-      of->measured[k] = calloc(is->rows * s->studies[k]->n_sensors, sizeof **of->measured);
-      complete = of->measured[k] != NULL;
-    }
-    status = complete ? simulate(s, i, output, sensors, diag) : bramah__fail_memory(diag);
-  }
+  for (size_t i = 0; !status && i < is->n_scenarios; i++) status = simulate(s, i, output, sensors, diag);
   for (size_t i = 0; !status && i < is->n_scenarios; i++) status = run_alone(s, i, diag);
-  for (size_t i = 0; sensors && i < is->n_studies; i++) free(sensors[i]);
   free(sensors);
   free(output);
   return status;
@@ -317,15 +306,15 @@ static bramah_status make_truths(bramah_sensor_study *s, bramah_diag *diag)
 
 /* ---- the whole ---- */
 
-bramah_sensor_study_options bramah_sensor_study_options_default(void)
+void bramah_sensor_study_options_default(bramah_sensor_study_options *options)
 {
-  return (bramah_sensor_study_options){0};
+  *options = (bramah_sensor_study_options){0};
 }
 
 bramah_status bramah_sensor_study_open(const char *plan, const bramah_sensor_study_options *options,
                                        bramah_diag *diag, bramah_sensor_study **out)
 {
-  const bramah_sensor_study_options standard = bramah_sensor_study_options_default();
+  const bramah_sensor_study_options standard = {0};
   bramah_sensor_study *s = calloc(1, sizeof *s);
   if (!s) return bramah__fail_memory(diag);
   bramah_sensor_study_layout *is = &s->is;
@@ -352,6 +341,7 @@ bramah_status bramah_sensor_study_open(const char *plan, const bramah_sensor_stu
     status = bramah_study_load(path, 0, NULL, diag, &s->studies[i]);
     if (status) bramah__place(diag, path, 0);
     if (!status) status = check_knows(s->studies[i], path, diag);
+    if (!status) s->first_sensor[i + 1] = s->first_sensor[i] + s->studies[i]->n_sensors;
   }
   for (bramah_sensor_study_case c = {0}; c.scenario < is->n_scenarios; c.scenario++)
     for (c.study = 0; c.study < is->n_studies; c.study++)
@@ -368,29 +358,12 @@ void bramah_sensor_study_free(bramah_sensor_study *s)
 {
   if (!s) return;
   const bramah_sensor_study_layout *is = &s->is;
-  for (size_t i = 0; s->sets && i < is->n_scenarios * is->n_studies * is->n_filters; i++) {
-    bramah_session_close(s->sets[i].session);
-    free(s->sets[i].output);
-  }
-  for (size_t i = 0; s->truth && i < is->n_scenarios; i++) {
-    truth *of = &s->truth[i];
-    for (size_t k = 0; of->measured && k < is->n_studies; k++) free(of->measured[k]);
-    free(of->measured);
-    free(of->signal);
-    free(of->largest);
-    free(of->alone);
-  }
-  for (size_t i = 0; s->studies && i < is->n_studies; i++) bramah_study_free(s->studies[i]);
+  for (size_t i = 0; s->memory && i < is->n_scenarios * is->n_studies * is->n_filters; i++)
+    bramah_session_close(s->sessions[i]);
+  for (size_t i = 0; s->memory && i < is->n_scenarios; i++) free(s->truth[i]);
+  for (size_t i = 0; s->memory && i < is->n_studies; i++) bramah_study_free(s->studies[i]);
   bramah_machine_plant_close(&s->machine);
-  free(s->sets);
-  free(s->truth);
-  free(s->studies);
-  free(s->scenarios);
-  free(s->filters);
-  free(s->rates);
-  free(s->sampled);
-  free(s->runs);
-  free(s->metrics);
+  bramah__aligned_free(s->memory);
   bramah__plan_free(s->plan);
   free(s);
 }
@@ -414,8 +387,8 @@ typedef struct watched {
 typedef struct running {
   const bramah_sensor_study *study;
   bramah_sensor_study_case at;
-  const truth *truth;
-  const study_set *set;
+  const double *truth;                  /* of its scenario */
+  const size_t *output;                 /* [signals] */
   const bramah_sensor_options *sensors; /* of the truth */
   size_t n_sensors;
   bramah_session *session;
@@ -430,38 +403,9 @@ typedef struct running {
   bramah__nis nis;
 } running;
 
-static bramah_status begin(running *b, const bramah_sensor_study *study, size_t run, bramah_diag *diag)
-{
-  b->study = study;
-  b->at = bramah_sensor_study_get_run(study, run).at;
-  b->truth = &study->truth[b->at.scenario];
-  b->set = set_of(study, &b->at);
-  b->sensors = study->studies[b->at.study]->sensors;
-  b->n_sensors = study->studies[b->at.study]->n_sensors;
-  bramah_status status = bramah_session_clone(b->set->session, diag, &b->session);
-  if (status) return status;
-  b->filter = bramah_session_filter(b->session);
-  b->plant = bramah_session_plant(b->session);
-  b->assumed = bramah_session_about(b->session)->sensors;
-  b->sampled = calloc(b->n_sensors + 1, sizeof *b->sampled);
-  b->y = calloc(b->n_sensors + 1, sizeof *b->y);
-  b->present = calloc(b->n_sensors + 1, 1);
-  if (!b->sampled || !b->y || !b->present) return bramah__fail_memory(diag);
-  status = bramah_schedule_new(study->machine.machine, bramah_session_about(b->session)->machine->model, diag,
-                               &b->schedule);
-  for (size_t i = 0; !status && i < b->n_sensors; i++) {
-    b->sampled[i].every = steps_between(study->rates[b->at.rate], b->assumed[i].period_ns, b->plant->step_ns);
-    status =
-        bramah_noise_new(b->at.seed + 1, bramah_noise_stream(b->sensors[i].name), diag, &b->sampled[i].noise);
-  }
-  for (size_t i = 0; i < study->is.n_signals; i++)
-    b->watched[i].sensor = bramah__session_sensor_of_output(b->session, b->set->output[i]);
-  return status;
-}
-
 static double sigma_of(const running *b, size_t signal)
 {
-  return bramah_filter_output_sigma(b->filter, b->set->output[signal]);
+  return bramah_filter_output_sigma(b->filter, b->output[signal]);
 }
 
 /* A row holds what was corrected at its time and the command from then on, as the truth does. */
@@ -469,7 +413,8 @@ static bramah_status run_row(running *b, size_t k, bramah_diag *diag)
 {
   const bramah_plant *plant = b->plant;
   const size_t n = b->study->is.n_signals;
-  const double *measured = &b->truth->measured[b->at.study][k * b->n_sensors];
+  const double *truth = b->truth + k * b->study->width;
+  const double *measured = truth + n + b->study->first_sensor[b->at.study];
   int any = 0;
   for (size_t i = 0; i < b->n_sensors; i++) {
     b->present[i] = k % b->sampled[i].every == 0;
@@ -485,9 +430,8 @@ static bramah_status run_row(running *b, size_t k, bramah_diag *diag)
   for (size_t i = 0; any && settled && i < n; i++) b->watched[i].before = sigma_of(b, i);
   if (any) status = bramah_filter_correct(b->filter, b->y, b->present, diag);
   if (any && !status) {
-    size_t dof;
-    const double nis = bramah_filter_nis(b->filter, &dof);
-    bramah__nis_add(&b->nis, nis, (double)dof);
+    const bramah_filter_last last = bramah_filter_get_last(b->filter);
+    bramah__nis_add(&b->nis, last.nis, (double)last.nis_dof);
     for (size_t i = 0; settled && i < n; i++) {
       const double ratio = b->watched[i].before / sigma_of(b, i);
       if (!isfinite(ratio)) continue;
@@ -500,50 +444,13 @@ static bramah_status run_row(running *b, size_t k, bramah_diag *diag)
   if (!status) status = bramah_filter_set_inputs(b->filter, u, diag);
   for (size_t i = 0; !status && i < n; i++) {
     watched *w = &b->watched[i];
-    const double is = b->truth->signal[k * n + i], has = plant->output(plant->self, b->set->output[i]);
+    const double is = truth[i], has = plant->output(plant->self, b->output[i]);
     bramah__rmse_add(&w->all, is, has, sigma_of(b, i));
     if (settled) bramah__rmse_add(&w->settled, is, has, NAN);
     if (w->sensor >= 0 && b->present[w->sensor]) bramah__rmse_add(&w->noise, is, b->y[w->sensor], NAN);
   }
   return !status && k + 1 < b->study->is.rows ? bramah_filter_predict(b->filter, diag) : status;
 }
-
-/* Only what belongs to this run is written. */
-static void run_one(bramah_sensor_study *s, size_t run)
-{
-  running b = {0};
-  bramah_diag diag;
-  bramah_diag_clear(&diag);
-  size_t k = 0;
-  bramah_status status = begin(&b, s, run, &diag);
-  for (; !status && k < s->is.rows; k++) status = run_row(&b, k, &diag);
-
-  double *metrics = &s->metrics[run * s->is.n_signals * BRAMAH_N_METRICS];
-  for (size_t i = 0; !status && i < s->is.n_signals; i++, metrics += BRAMAH_N_METRICS) {
-    const watched *w = &b.watched[i];
-    const double percent = 100.0 / b.truth->largest[i];
-    metrics[BRAMAH_METRIC_RMSE] = percent * bramah__rmse_value(&w->all);
-    metrics[BRAMAH_METRIC_SETTLED] = percent * bramah__rmse_value(&w->settled);
-    metrics[BRAMAH_METRIC_INSIDE] = bramah__rmse_inside(&w->all);
-    metrics[BRAMAH_METRIC_SAW_TOOTH] = w->saw_n ? w->saw_sum / (double)w->saw_n : (double)NAN;
-    metrics[BRAMAH_METRIC_NOISE] = percent * bramah__rmse_value(&w->noise);
-    metrics[BRAMAH_METRIC_NIS] = bramah__nis_mean(&b.nis);
-  }
-  study_run *result = &s->runs[run];
-  result->failed = status != BRAMAH_OK;
-  if (status)
-    snprintf(result->why, sizeof result->why, "%.60s%s%.140s (at t = %.9g s)", diag.thing,
-             diag.thing[0] ? ": " : "", diag.message, k ? seconds((int64_t)(k - 1) * s->is.step_ns) : 0.0);
-
-  for (size_t i = 0; b.sampled && i < b.n_sensors; i++) bramah_noise_free(b.sampled[i].noise);
-  free(b.sampled);
-  free(b.y);
-  free(b.present);
-  bramah_schedule_free(b.schedule);
-  bramah_session_close(b.session);
-}
-
-/* ---- all runs ---- */
 
 typedef struct all_runs {
   bramah_sensor_study *study;
@@ -552,10 +459,66 @@ typedef struct all_runs {
   size_t done;
 } all_runs;
 
-static bramah_status run_job(void *user, size_t run, bramah__worker_pool *pool, bramah_diag *diag)
+/* Only what belongs to this run is written. */
+static bramah_status run_job(void *user, size_t run, bramah__worker_pool *pool, bramah_diag *ignored)
 {
-  (void)pool, (void)diag;
-  run_one(((all_runs *)user)->study, run);
+  bramah_sensor_study *s = ((all_runs *)user)->study;
+  bramah_sensor_study_outcome *outcome = &s->runs[run];
+  const bramah_sensor_study_case at = outcome->at;
+  const size_t set = set_of(s, &at), n = s->is.n_signals;
+  running b = {.study = s,
+               .at = at,
+               .truth = s->truth[at.scenario],
+               .output = &s->outputs[set * n],
+               .sensors = s->studies[at.study]->sensors,
+               .n_sensors = s->studies[at.study]->n_sensors};
+  bramah_diag diag;
+  size_t k = 0;
+  (void)pool, (void)ignored;
+  bramah_diag_clear(&diag);
+  b.sampled = calloc(b.n_sensors + 1, sizeof *b.sampled);
+  b.y = calloc(b.n_sensors + 1, sizeof *b.y);
+  b.present = calloc(b.n_sensors + 1, 1);
+  bramah_status status = b.sampled && b.y && b.present ? BRAMAH_OK : bramah__fail_memory(&diag);
+  if (!status) status = bramah_session_clone(s->sessions[set], &diag, &b.session);
+  if (!status) {
+    const bramah_session_parts *parts = bramah_session_about(b.session);
+    b.filter = bramah_session_filter(b.session);
+    b.plant = bramah_session_plant(b.session);
+    b.assumed = parts->sensors;
+    status = bramah_schedule_new(s->machine.machine, parts->machine->model, &diag, &b.schedule);
+  }
+  for (size_t i = 0; !status && i < b.n_sensors; i++) {
+    b.sampled[i].every = steps_between(s->rates[at.rate], b.assumed[i].period_ns, b.plant->step_ns);
+    status =
+        bramah_noise_new(at.seed + 1, bramah_noise_stream(b.sensors[i].name), &diag, &b.sampled[i].noise);
+  }
+  for (size_t i = 0; !status && i < n; i++)
+    b.watched[i].sensor = bramah__session_sensor_of_output(b.session, b.output[i]);
+  for (; !status && k < s->is.rows; k++) status = run_row(&b, k, &diag);
+
+  double *metrics = &s->metrics[run * n * BRAMAH_N_METRICS];
+  for (size_t i = 0; !status && i < n; i++, metrics += BRAMAH_N_METRICS) {
+    const watched *w = &b.watched[i];
+    const double percent = 100.0 / s->signals[at.scenario * n + i].largest;
+    metrics[BRAMAH_METRIC_RMSE] = percent * bramah__rmse_value(&w->all);
+    metrics[BRAMAH_METRIC_SETTLED] = percent * bramah__rmse_value(&w->settled);
+    metrics[BRAMAH_METRIC_INSIDE] = bramah__rmse_inside(&w->all);
+    metrics[BRAMAH_METRIC_SAW_TOOTH] = w->saw_n ? w->saw_sum / (double)w->saw_n : (double)NAN;
+    metrics[BRAMAH_METRIC_NOISE] = percent * bramah__rmse_value(&w->noise);
+    metrics[BRAMAH_METRIC_NIS] = bramah__nis_mean(&b.nis);
+  }
+  outcome->failure = status ? s->why[run] : NULL;
+  if (status)
+    snprintf(s->why[run], sizeof s->why[run], "%.60s%s%.140s (at t = %.9g s)", diag.thing,
+             diag.thing[0] ? ": " : "", diag.message, k ? seconds((int64_t)(k - 1) * s->is.step_ns) : 0.0);
+
+  for (size_t i = 0; b.sampled && i < b.n_sensors; i++) bramah_noise_free(b.sampled[i].noise);
+  free(b.sampled);
+  free(b.y);
+  free(b.present);
+  bramah_schedule_free(b.schedule);
+  bramah_session_close(b.session);
   return BRAMAH_OK;
 }
 
@@ -583,45 +546,23 @@ const bramah_sensor_study_layout *bramah_sensor_study_about(const bramah_sensor_
   return &study->is;
 }
 
-bramah_sensor_study_outcome bramah_sensor_study_get_run(const bramah_sensor_study *study, size_t run)
-{
-  const bramah_sensor_study_layout *is = &study->is;
-  const size_t rate = run / is->n_seeds, filter = rate / is->n_rates, set = filter / is->n_filters;
-  return (bramah_sensor_study_outcome){.at = {.seed = run % is->n_seeds,
-                                              .rate = rate % is->n_rates,
-                                              .filter = filter % is->n_filters,
-                                              .study = set % is->n_studies,
-                                              .scenario = set / is->n_studies},
-                                       .failure = study->runs[run].failed ? study->runs[run].why : NULL};
-}
-
-bramah_sensor_study_signal bramah_sensor_study_get_signal(const bramah_sensor_study *study, size_t scenario,
-                                                          size_t signal)
-{
-  const truth *of = &study->truth[scenario];
-  return (bramah_sensor_study_signal){.largest = of->largest[signal],
-                                      .model_alone = of->alone[2 * signal + BRAMAH_METRIC_RMSE],
-                                      .model_alone_settled = of->alone[2 * signal + BRAMAH_METRIC_SETTLED]};
-}
-
 bramah_sensor_study_average bramah_sensor_study_mean(const bramah_sensor_study *study,
                                                      const bramah_sensor_study_case *at, size_t signal,
                                                      bramah_metric metric)
 {
   bramah_sensor_study_average m = {0};
   double sum = 0.0, squares = 0.0;
-  const size_t set = (size_t)(set_of(study, at) - study->sets);
-  const size_t first = (set * study->is.n_rates + at->rate) * study->is.n_seeds,
+  const size_t first = (set_of(study, at) * study->is.n_rates + at->rate) * study->is.n_seeds,
                stride = study->is.n_signals * BRAMAH_N_METRICS;
   const double *x = &study->metrics[first * stride + signal * BRAMAH_N_METRICS + metric];
   for (size_t i = 0; i < study->is.n_seeds; i++) {
-    if (study->runs[first + i].failed || isnan(x[i * stride])) continue;
+    if (study->runs[first + i].failure || isnan(x[i * stride])) continue;
     sum += x[i * stride];
     m.n++;
   }
   m.mean = m.n ? sum / (double)m.n : (double)NAN;
   for (size_t i = 0; i < study->is.n_seeds; i++) {
-    if (study->runs[first + i].failed || isnan(x[i * stride])) continue;
+    if (study->runs[first + i].failure || isnan(x[i * stride])) continue;
     squares += (x[i * stride] - m.mean) * (x[i * stride] - m.mean);
   }
   m.error = m.n > 1 ? sqrt(squares / ((double)m.n * (double)(m.n - 1))) : (double)NAN;

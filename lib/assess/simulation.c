@@ -66,55 +66,42 @@ static bramah_status open_noise(bramah_simulation *s, bramah_diag *diag)
   if (!status)
     status = bramah_noise_new(s->options.seed, bramah_noise_stream("plant noise"), diag, &s->noise);
   if (status) return bramah__place(diag, s->options.study, 0);
-  s->dx = calloc(bramah_filter_n_error(session->filter) + 1, sizeof *s->dx);
+  s->dx = calloc(bramah_filter_get_info(session->filter).n_error + 1, sizeof *s->dx);
   return s->dx ? BRAMAH_OK : bramah__fail_memory(diag);
-}
-
-/* A step of the plant, then a displacement drawn from the covariance that a filter would add: what a filter of that
- * study expects is then true. */
-static bramah_status noisy_step(bramah_simulation *s, bramah_diag *diag)
-{
-  bramah_filter *filter = s->session->filter;
-  const bramah_plant *plant = plant_of(s);
-  const bramah_status status = bramah_filter_predict(filter, diag);
-  if (status) return status;
-  size_t columns;
-  const size_t n = bramah_filter_n_error(filter);
-  const double *gamma = bramah_filter_last_noise(filter, &columns);
-  for (size_t r = 0; r < n; r++) s->dx[r] = 0.0;
-  for (size_t c = 0; c < columns; c++) {
-    const double w = bramah_noise_gaussian(s->noise, 1.0);
-    for (size_t r = 0; r < n; r++) s->dx[r] += gamma[r * columns + c] * w;
-  }
-  return plant->inject(plant->self, s->dx, diag);
 }
 
 /* ---- making one ---- */
 
-bramah_simulation_options bramah_simulation_options_default(void)
+void bramah_simulation_options_default(bramah_simulation_options *options)
 {
-  return (bramah_simulation_options){.seed = 1};
+  *options = (bramah_simulation_options){.seed = 1};
 }
 
-static bramah_status prepare(bramah_simulation *s, bramah_diag *diag)
+bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_simulation_options *options,
+                                    bramah_diag *diag, bramah_simulation **out)
 {
-  const bramah_simulation_options *o = &s->options;
-  const bramah_machine_plant *m = s->machine;
+  bramah_simulation *s = calloc(1, sizeof *s);
+  bramah_diag ignored;
+  bramah_diag_clear(diag);
+  if (!s) return bramah__fail_memory(diag);
   const bramah_plant *plant = &m->plant;
+  bramah_simulation_options *o = &s->options;
+  bramah_simulation_result *r = &s->result;
+  s->machine = m;
+  bramah_simulation_options_default(o);
+  if (options) *o = *options;
   s->set = calloc(o->n_parameters + 1, 1);
   s->work = calloc(plant->n_output + 1, sizeof *s->work);
   s->outputs = calloc(plant->n_output + 1, sizeof *s->outputs);
   s->row = calloc(plant->n_output + 1, sizeof *s->row);
-  if (!s->set || !s->work || !s->outputs || !s->row) return bramah__fail_memory(diag);
-  bramah_status status = bramah_schedule_new(m->machine, m->model, diag, &s->schedule);
-  bramah_diag_clear(diag);
+  bramah_status status = s->set && s->work && s->outputs && s->row ? BRAMAH_OK : bramah__fail_memory(diag);
+  if (!status) status = bramah_schedule_new(m->machine, m->model, diag, &s->schedule);
   if (!status && o->study) {
     status = bramah_study_load(o->study, 0, NULL, diag, &s->study);
     if (!status) status = bramah_simulated_log_new(s->study, m->model, plant, o->seed, diag, &s->log);
     if (status) bramah__place(diag, o->study, 0);
   }
   if (!status && o->process_noise) status = open_noise(s, diag);
-  if (status) return status;
 
   /* Energies: everything that does work has an output for it, cylinders, rotary actuators, motions. */
   for (size_t i = 0; i < plant->n_output; i++) {
@@ -127,10 +114,10 @@ static bramah_status prepare(bramah_simulation *s, bramah_diag *diag)
   s->kinetic = (size_t)bramah_plant_find_output(plant, "energy.kinetic");
   s->potential = (size_t)bramah_plant_find_output(plant, "energy.potential");
   s->start = output(s, s->kinetic) + output(s, s->potential);
-  s->result.has_energy = s->n_work && !o->n_parameters && !o->process_noise;
+  r->has_energy = s->n_work && !o->n_parameters && !o->process_noise;
 
   /* Files, when everything else is known to be well. */
-  if (o->truth) status = bramah_log_create(o->truth, diag, &s->writer);
+  if (!status && o->truth) status = bramah_log_create(o->truth, diag, &s->writer);
   if (!status && o->truth) status = bramah_log_add_column(s->writer, "t", "s", 12, diag);
   for (size_t i = 0; !status && o->truth && i < plant->n_output; i++) {
     bramah_output_info info;
@@ -140,32 +127,23 @@ static bramah_status prepare(bramah_simulation *s, bramah_diag *diag)
     status = bramah_log_add_column(s->writer, info.name, info.unit, 10, diag);
   }
   if (!status && s->log) status = bramah_simulated_log_create(s->log, o->log, diag);
-  s->result.log = s->log;
-  s->result.n_sensors = s->log ? s->study->n_sensors : 0;
-  return status;
-}
-
-bramah_status bramah_simulation_new(const bramah_machine_plant *machine,
-                                    const bramah_simulation_options *options, bramah_diag *diag,
-                                    bramah_simulation **out)
-{
-  bramah_simulation *s = calloc(1, sizeof *s);
-  if (!s) return bramah__fail_memory(diag);
-  s->machine = machine;
-  s->options = options ? *options : bramah_simulation_options_default();
-  const bramah_status status = prepare(s, diag);
+  r->log = s->log;
+  r->n_sensors = s->log ? s->study->n_sensors : 0;
   if (status)
-    bramah_simulation_free(s);
+    bramah_simulation_close(s, &ignored);
   else
     *out = s;
   return status;
 }
 
-void bramah_simulation_free(bramah_simulation *s)
+bramah_status bramah_simulation_close(bramah_simulation *s, bramah_diag *diag)
 {
-  bramah_diag ignored;
-  if (!s) return;
-  bramah_log_finish(s->writer, &ignored);
+  bramah_diag other;
+  if (!s) return BRAMAH_OK;
+  bramah_status status = bramah_log_finish(s->writer, diag);
+  const bramah_status closed =
+      s->log ? bramah_simulated_log_finish(s->log, status ? &other : diag) : BRAMAH_OK;
+  if (!status) status = closed;
   bramah_simulated_log_free(s->log);
   bramah_study_free(s->study);
   bramah_schedule_free(s->schedule);
@@ -178,6 +156,7 @@ void bramah_simulation_free(bramah_simulation *s)
   free(s->row);
   free(s->work);
   free(s);
+  return status;
 }
 
 /* ---- rows ---- */
@@ -189,7 +168,20 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   bramah_diag_clear(diag);
   if (r->rows) {
-    status = s->noise ? noisy_step(s, diag) : plant->step(plant->self, diag);
+    status = s->noise ? bramah_filter_predict(s->session->filter, diag) : plant->step(plant->self, diag);
+    /* With process noise a displacement drawn from the covariance that a filter would add: what a filter of that study
+     * expects is then true. */
+    if (!status && s->noise) {
+      const bramah_filter_info info = bramah_filter_get_info(s->session->filter);
+      const size_t n = info.n_error, columns = info.n_noise;
+      const double *gamma = bramah_filter_get_last(s->session->filter).noise;
+      for (size_t i = 0; i < n; i++) s->dx[i] = 0.0;
+      for (size_t c = 0; c < columns; c++) {
+        const double w = bramah_noise_gaussian(s->noise, 1.0);
+        for (size_t i = 0; i < n; i++) s->dx[i] += gamma[i * columns + c] * w;
+      }
+      status = plant->inject(plant->self, s->dx, diag);
+    }
     if (status) {
       const size_t used = strlen(diag->message);
       snprintf(diag->message + used, sizeof diag->message - used, " (after t = %.9g s)",
@@ -223,16 +215,6 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
   r->work = fmax(r->work, fabs(work));
   r->violation = fmax(r->violation, bramah_coupled_constraint_violation(s->machine->coupled));
   return status;
-}
-
-bramah_status bramah_simulation_finish(bramah_simulation *s, bramah_diag *diag)
-{
-  bramah_diag other;
-  bramah_status status = bramah_log_finish(s->writer, diag);
-  s->writer = NULL;
-  const bramah_status closed =
-      s->log ? bramah_simulated_log_finish(s->log, status ? &other : diag) : BRAMAH_OK;
-  return status ? status : closed;
 }
 
 bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *s) { return s->result; }

@@ -240,13 +240,13 @@ bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char 
 {
   bramah__snapshot *s = &a->snapshot;
   const identity id = identity_of(a);
-  const int any = bramah_replay_report(a->replay).samples > 0;
+  const int any = bramah_replay_get_report(a->replay).samples > 0;
   const progress p = {.estimates = a->totals.estimates,
                       .without_truth = a->totals.without_truth,
                       .skipped = a->log ? bramah_log_stream_totals(a->log).skipped : 0,
                       .first_ns = a->totals.first_ns,
                       .last_ns = a->totals.last_ns,
-                      .read_ns = any ? bramah_replay_read_ns(a->replay) : INT64_MIN,
+                      .read_ns = any ? bramah_replay_get_report(a->replay).read_ns : INT64_MIN,
                       .nees = a->nees,
                       .truth = a->rows != NULL};
   plain counts[PLAIN];

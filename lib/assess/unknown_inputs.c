@@ -125,11 +125,11 @@ bramah_status bramah__known_step(bramah_assess *a, bramah_diag *diag)
     status = to->set_parameter(to->self, p, from->parameter(from->self, p), diag);
   }
   if (!status && !end && a->adaptive) {
-    status = bramah_filter_set_noise(known->filter, bramah_filter_acceleration_noise(a->filter),
-                                     bramah_filter_first_order_noise(a->filter), diag);
+    status = bramah_filter_set_noise(known->filter, bramah_filter_get_info(a->filter).acceleration_noise,
+                                     bramah_filter_get_info(a->filter).first_order_noise, diag);
     for (size_t i = 0; !status && i < a->n_sensors; i++)
-      status =
-          bramah_filter_set_sensor_sigma(known->filter, i, bramah_filter_sensor(a->filter, i)->sigma, diag);
+      status = bramah_filter_set_sensor_sigma(known->filter, i,
+                                              bramah_filter_get_info(a->filter).sensor[i].sigma, diag);
   }
   if (status || end) return end_filter(known), status;
 
@@ -141,7 +141,7 @@ bramah_status bramah__known_step(bramah_assess *a, bramah_diag *diag)
     known->sum[1][i] += bramah_filter_output_sigma(known->filter, i);
   }
   for (size_t k = 0; k < known->n; k++)
-    known->sum[0][a->shown_as[k]] += bramah_filter_augmented_sigma(a->filter, k);
+    known->sum[0][a->shown_as[k]] += bramah_filter_get_augmented(a->filter, k).sigma;
   known->count++;
   return BRAMAH_OK;
 }

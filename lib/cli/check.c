@@ -614,7 +614,7 @@ static int check_plan(const char *path)
          1e-6 * (double)is->step_ns);
   for (size_t i = 0; i < is->n_signals; i++)
     printf("  signal %s: %s, up to %.6g\n", plan->signals[i].name, plan->signals[i].output,
-           bramah_sensor_study_get_signal(study, 0, i).largest);
+           is->signals[i].largest);
   for (size_t i = 0; i < is->n_studies; i++)
     printf("  study %s: %s, %zu sensors\n", plan->studies[i].name, is->studies[i]->name,
            is->studies[i]->n_sensors);

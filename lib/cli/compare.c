@@ -18,27 +18,25 @@ static cli_readable readable(const bramah_compared_column *column)
   return (cli_readable){column->unit, 1.0 / column->factor};
 }
 
-static void print_file(const bramah_compared_file *file, char name, FILE *out)
-{
-  enum { SHOWN = 6 };
-  fprintf(out, "%c: %s, %llu rows from %.9g to %.9g s\n", name, file->path, (unsigned long long)file->rows,
-          cli_seconds(file->first_ns), cli_seconds(file->last_ns));
-  if (file->before || file->between || file->after)
-    fprintf(out,
-            "  rows without a partner: %llu before the other file begins, %llu between, %llu after it ends\n",
-            (unsigned long long)file->before, (unsigned long long)file->between,
-            (unsigned long long)file->after);
-  if (!file->n_alone) return;
-  fprintf(out, "  columns of %c alone:", name);
-  for (size_t i = 0; i < file->n_alone && i < SHOWN; i++) fprintf(out, " %s", file->alone[i]);
-  if (file->n_alone > SHOWN) fprintf(out, " and %zu more", file->n_alone - SHOWN);
-  fputc('\n', out);
-}
-
 static void print(const bramah_comparison *c, int all, int different, FILE *out)
 {
+  enum { SHOWN = 6 };
   uint64_t alone[2] = {0, 0};
-  for (int i = 0; i < 2; i++) print_file(&c->file[i], "AB"[i], out);
+  for (int i = 0; i < 2; i++) {
+    const bramah_compared_file *file = &c->file[i];
+    fprintf(out, "%c: %s, %llu rows from %.9g to %.9g s\n", "AB"[i], file -> path,
+            (unsigned long long)file -> rows, cli_seconds(file->first_ns), cli_seconds(file->last_ns));
+    if (file->before || file->between || file->after)
+      fprintf(
+          out,
+          "  rows without a partner: %llu before the other file begins, %llu between, %llu after it ends\n",
+          (unsigned long long)file->before, (unsigned long long)file->between,
+          (unsigned long long)file->after);
+    if (file->n_alone) fprintf(out, "  columns of %c alone:", "AB"[i]);
+    for (size_t k = 0; k < file->n_alone && k < SHOWN; k++) fprintf(out, " %s", file->alone[k]);
+    if (file->n_alone > SHOWN) fprintf(out, " and %zu more", file->n_alone - SHOWN);
+    if (file->n_alone) fputc('\n', out);
+  }
   fprintf(out, "pairs of rows: %llu", (unsigned long long)c->pairs);
   if (c->furthest_ns) fprintf(out, ", at most %.3g s apart", 1e-9 * (double)c->furthest_ns);
   fputc('\n', out);
@@ -90,24 +88,6 @@ static void print(const bramah_comparison *c, int all, int different, FILE *out)
 
 /* ---- JSON ---- */
 
-static void put_file(cli_json *json, const char *name, const bramah_compared_file *file)
-{
-  cli_json_open(json, name, '{');
-  cli_json_text(json, "file", file->path);
-  cli_json_count(json, "rows", file->rows);
-  cli_json_number(json, "first", cli_seconds(file->first_ns));
-  cli_json_number(json, "last", cli_seconds(file->last_ns));
-  cli_json_open(json, "alone", '{');
-  cli_json_count(json, "before", file->before);
-  cli_json_count(json, "between", file->between);
-  cli_json_count(json, "after", file->after);
-  cli_json_close(json, '}');
-  cli_json_open(json, "columns_alone", '[');
-  for (size_t k = 0; k < file->n_alone; k++) cli_json_text(json, NULL, file->alone[k]);
-  cli_json_close(json, ']');
-  cli_json_close(json, '}');
-}
-
 static void put_first(cli_json *json, const char *name, const bramah_compared_pair *first)
 {
   cli_json_open(json, "first_beyond", '{');
@@ -127,8 +107,23 @@ static bramah_status write_json(const bramah_comparison *c, const char *path, in
   cli_json_open(&json, NULL, '{');
   cli_json_text(&json, "bramah", bramah_version());
   cli_json_text(&json, "command", "compare");
-  put_file(&json, "a", &c->file[0]);
-  put_file(&json, "b", &c->file[1]);
+  for (int i = 0; i < 2; i++) {
+    const bramah_compared_file *file = &c->file[i];
+    cli_json_open(&json, i ? "b" : "a", '{');
+    cli_json_text(&json, "file", file->path);
+    cli_json_count(&json, "rows", file->rows);
+    cli_json_number(&json, "first", cli_seconds(file->first_ns));
+    cli_json_number(&json, "last", cli_seconds(file->last_ns));
+    cli_json_open(&json, "alone", '{');
+    cli_json_count(&json, "before", file->before);
+    cli_json_count(&json, "between", file->between);
+    cli_json_count(&json, "after", file->after);
+    cli_json_close(&json, '}');
+    cli_json_open(&json, "columns_alone", '[');
+    for (size_t k = 0; k < file->n_alone; k++) cli_json_text(&json, NULL, file->alone[k]);
+    cli_json_close(&json, ']');
+    cli_json_close(&json, '}');
+  }
   cli_json_count(&json, "pairs", c->pairs);
   cli_json_number(&json, "furthest_apart", 1e-9 * (double)c->furthest_ns);
   cli_json_open(&json, "columns", '[');
@@ -179,41 +174,6 @@ static int read_factor(const cli_arguments *arguments, const char *name, double 
   return cli_wrong_use(arguments->command, "--%s: '%s' is not a number from 0 on", name, text);
 }
 
-/* Fills the lists of columns and tolerances [n_given], and names of the columns with a tolerance. */
-static int read_options(const cli_arguments *arguments, bramah_compare_options *o, const char **columns,
-                        bramah_tolerance *tolerances, column_name *names)
-{
-  const cli_command *command = arguments->command;
-  const char *const *path = arguments->operands, *text;
-  if (cli_value(arguments, "time")) o->time = cli_value(arguments, "time");
-  o->turns = cli_value(arguments, "turns") != NULL;
-  int code = read_factor(arguments, "relative", &o->relative);
-  if (!code) code = read_factor(arguments, "sigmas", &o->sigmas);
-  if (!code) code = cli_moment_value(arguments, "from", &o->from_ns);
-  if (!code) code = cli_moment_value(arguments, "to", &o->to_ns);
-  if (!code) code = cli_time_value(arguments, "within", &o->within_ns);
-  if (code) return code;
-
-  const int stream = strcmp(path[0], "-") == 0 || strcmp(path[1], "-") == 0;
-  if (strcmp(path[0], path[1]) == 0 && stream)
-    return cli_wrong_use(command, "only one of the files can be standard input");
-  if (stream && o->relative > 0.0)
-    return cli_wrong_use(command, "--relative reads the files twice: it needs files, not a pipe");
-
-  while ((text = cli_value_again(arguments, "column", o->n_columns))) columns[o->n_columns++] = text;
-  while ((text = cli_value_again(arguments, "tolerance", o->n_tolerances))) {
-    const size_t i = o->n_tolerances++;
-    const char *equals = strchr(text, '='); /* "crank.angle=0.1 deg" */
-    if (!equals || (size_t)(equals - text) >= sizeof names[i])
-      return cli_wrong_use(command, "--tolerance: '%s' is not of the form COLUMN=VALUE", text);
-    snprintf(names[i], sizeof names[i], "%.*s", (int)(equals - text), text);
-    tolerances[i] = (bramah_tolerance){names[i], equals + 1};
-  }
-  o->columns = columns;
-  o->tolerances = tolerances;
-  return 0;
-}
-
 static int compare(const cli_arguments *arguments, const bramah_compare_options *options)
 {
   const char *json = cli_value(arguments, "json");
@@ -235,13 +195,43 @@ static int compare(const cli_arguments *arguments, const bramah_compare_options 
 
 static int run(const cli_arguments *arguments)
 {
-  bramah_compare_options o = bramah_compare_options_default();
+  const char *const *path = arguments->operands, *text;
   const size_t room = (size_t)arguments->n_given + 1;
+  bramah_compare_options o;
+  bramah_compare_options_default(&o);
+  if (cli_value(arguments, "time")) o.time = cli_value(arguments, "time");
+  o.turns = cli_value(arguments, "turns") != NULL;
+  int code = read_factor(arguments, "relative", &o.relative);
+  if (!code) code = read_factor(arguments, "sigmas", &o.sigmas);
+  if (!code) code = cli_moment_value(arguments, "from", &o.from_ns);
+  if (!code) code = cli_moment_value(arguments, "to", &o.to_ns);
+  if (!code) code = cli_time_value(arguments, "within", &o.within_ns);
+  if (code) return code;
+
+  const int stream = strcmp(path[0], "-") == 0 || strcmp(path[1], "-") == 0;
+  if (strcmp(path[0], path[1]) == 0 && stream)
+    return cli_wrong_use(arguments->command, "only one of the files can be standard input");
+  if (stream && o.relative > 0.0)
+    return cli_wrong_use(arguments->command, "--relative reads the files twice: it needs files, not a pipe");
+
+  /* Columns, and tolerances with the names of theirs. */
   const char **columns = calloc(room, sizeof *columns);
   bramah_tolerance *tolerances = calloc(room, sizeof *tolerances);
   column_name *names = calloc(room, sizeof *names);
-  int code = CLI_FAILED;
-  if (columns && tolerances && names) code = read_options(arguments, &o, columns, tolerances, names);
+  if (!columns || !tolerances || !names) code = CLI_FAILED;
+  while (!code && (text = cli_value_again(arguments, "column", o.n_columns))) columns[o.n_columns++] = text;
+  while (!code && (text = cli_value_again(arguments, "tolerance", o.n_tolerances))) {
+    const size_t i = o.n_tolerances++;
+    const char *equals = strchr(text, '='); /* "crank.angle=0.1 deg" */
+    if (!equals || (size_t)(equals - text) >= sizeof names[i]) {
+      code = cli_wrong_use(arguments->command, "--tolerance: '%s' is not of the form COLUMN=VALUE", text);
+      continue;
+    }
+    snprintf(names[i], sizeof names[i], "%.*s", (int)(equals - text), text);
+    tolerances[i] = (bramah_tolerance){names[i], equals + 1};
+  }
+  o.columns = columns;
+  o.tolerances = tolerances;
   if (!code) code = compare(arguments, &o);
   free(columns);
   free(tolerances);

@@ -43,8 +43,8 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
   *file = (estimate_file){.assess = r->assess,
                           .outputs = outputs,
                           .n_outputs = n_outputs,
-                          .n_augmented = of_filter ? bramah_filter_n_augmented(filter) : 0,
-                          .n_sensors = of_filter ? bramah_filter_n_sensors(filter) : 0};
+                          .n_augmented = of_filter ? bramah_filter_get_info(filter).n_augmented : 0,
+                          .n_sensors = of_filter ? bramah_filter_get_info(filter).n_sensors : 0};
   file->row = calloc(1 + 2 * (n_outputs + file->n_augmented + file->n_sensors), sizeof *file->row);
   bramah_diag_clear(diag);
   if (!file->row) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
@@ -59,7 +59,7 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
     if (!of->is_shown) status = add_pair(file, of->name, of->unit, "", ".sigma", diag);
   }
   for (size_t i = 0; !status && i < file->n_sensors; i++) {
-    const bramah_sensor *of = bramah_filter_sensor(filter, i);
+    const bramah_sensor *of = &bramah_filter_get_info(filter).sensor[i];
     status = add_pair(file, of->name, of->unit, ".innovation", ".nis", diag);
   }
   if (status) cli_place(diag, path, 0);

@@ -96,20 +96,11 @@ static const cli_json_field checks[] = {{"check", CLI_JSON_TEXT, offsetof(bramah
                                         {"passed", CLI_JSON_FLAG, offsetof(bramah_finding, passed)},
                                         {0}};
 
-bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
+/* What was asked for. */
+static void put_request(const cli_replay_run *r, cli_json *json)
 {
-  cli_json *json = &r->json;
   const cli_replay_request *q = &r->request;
   const bramah_study *study = bramah_session_study(r->session);
-  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
-  const bramah_assess_totals *totals = &results->totals;
-  const bramah_log_totals log = bramah_log_stream_totals(r->log);
-  if (!json->file) return BRAMAH_OK;
-  cli_json_open(json, NULL, '{');
-  cli_json_text(json, "bramah", bramah_version());
-  cli_json_text(json, "command", "replay");
-
-  /* What was asked for. */
   cli_json_open(json, "study", '{');
   cli_json_text(json, "name", study->name);
   cli_json_text(json, "file", q->study);
@@ -128,6 +119,21 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   cli_json_fields(json, q, window);
   cli_json_number(json, "snapshot_every", q->snapshot_every_ns ? cli_seconds(q->snapshot_every_ns) : NAN);
   cli_json_close(json, '}');
+}
+
+bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
+{
+  cli_json *json = &r->json;
+  const cli_replay_request *q = &r->request;
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  const bramah_assess_totals *totals = &results->totals;
+  const bramah_log_totals log = bramah_log_stream_totals(r->log);
+  if (!json->file) return BRAMAH_OK;
+  cli_json_open(json, NULL, '{');
+  cli_json_text(json, "bramah", bramah_version());
+  cli_json_text(json, "command", "replay");
+
+  put_request(r, json);
 
   /* What was read and written, and how long it took. */
   cli_json_open(json, "rows", '{');
@@ -158,7 +164,8 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   cli_json_object(json, "all_sensors", &results->all, all_sensors);
   cli_json_object(json, "events", &results->filter, events);
   LIST("estimated", results->n_augmented, results->augmented, estimated);
-  if (study->n_unknown_inputs) LIST("unknown_commands", results->n_input_costs, results->input_cost, costs);
+  if (bramah_session_study(r->session)->n_unknown_inputs)
+    LIST("unknown_commands", results->n_input_costs, results->input_cost, costs);
   if (q->truth) LIST("errors", results->n_accuracies, results->accuracy, errors);
   if (q->truth) cli_json_number(json, "nees_mean", totals->nees);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);

@@ -204,7 +204,7 @@ bramah_status cli_replay_report_new(const bramah_session *session, bramah_assess
   r->step = 1e-9 * (double)plant->step_ns;
   r->n_augmented = results->n_augmented;
   r->n_sensors = results->n_sensors;
-  const size_t n = bramah_filter_n_error(r->filter), n_joints = study->n_joints;
+  const size_t n = bramah_filter_get_info(r->filter).n_error, n_joints = study->n_joints;
   r->output = calloc(plant->n_output + 2 * n_joints + 1, sizeof *r->output);
   r->augmented = calloc(r->n_augmented + 1, sizeof *r->augmented);
   r->sensor = calloc(r->n_sensors + 1, sizeof *r->sensor);
@@ -367,8 +367,8 @@ bramah_status cli_replay_report_estimate(cli_replay_report *r, bramah_diag *diag
   if (r->rows % CONDITIONING_EVERY == 0) {
     double condition;
     bramah_diag other;
-    if (!bramah_conditioning(bramah_filter_n_error(r->filter), bramah_filter_covariance(r->filter), r->work,
-                             &condition, &other)) {
+    if (!bramah_conditioning(bramah_filter_get_info(r->filter).n_error, bramah_filter_covariance(r->filter),
+                             r->work, &condition, &other)) {
       add_point(r, r->conditioning, BRAMAH_REPORT_ESTIMATE, t, log10(condition), NAN, NAN);
     } else if (!r->lost_covariance) {
       r->lost_covariance = 1;
@@ -394,10 +394,21 @@ bramah_status cli_replay_report_estimate(cli_replay_report *r, bramah_diag *diag
 
 /* ---- at the end ---- */
 
-/* How long the steps took: a table, and the share of the steps by their time, in classes of equal width from the
- * shortest to where nearly all are. */
-static void add_timing(cli_replay_report *r)
+bramah_status cli_replay_report_finish(cli_replay_report *r)
 {
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  for (size_t i = 0; i < results->n_sensors; i++) {
+    const bramah_whiteness *white = &results->sensor[i].whiteness;
+    if (!white->lags) continue;
+    const size_t plot = add_plot(r, CORRELATION, "1", "%s: %zu of %zu lags outside", results->sensor[i].name,
+                                 white->outside, white->lags);
+    for (size_t k = 1; k <= white->lags; k++)
+      add_point(r, plot, BRAMAH_REPORT_ESTIMATE, (double)k, white->r[k - 1], -white->band, white->band);
+  }
+  if (!r->durations.n) return r->status;
+
+  /* How long the steps took: a table, and the share of the steps by their time, in classes of equal width from the
+   * shortest to where nearly all are. */
   const durations *d = &r->durations;
   static const char *const header[] = {"steps",  "median",  "95 %", "99 %",
                                        "99.9 %", "longest", "unit", "real time"};
@@ -431,19 +442,5 @@ static void add_timing(cli_replay_report *r)
   for (size_t k = 0; k < CLASSES; k++)
     add_point(r, plot, BRAMAH_REPORT_ESTIMATE, 1e6 * width * ((double)k + 0.5), share[k] / (double)d->n, NAN,
               NAN);
-}
-
-bramah_status cli_replay_report_finish(cli_replay_report *report)
-{
-  const bramah_assess_results *results = bramah_assess_get_results(report->assess);
-  for (size_t i = 0; i < results->n_sensors; i++) {
-    const bramah_whiteness *white = &results->sensor[i].whiteness;
-    if (!white->lags) continue;
-    const size_t plot = add_plot(report, CORRELATION, "1", "%s: %zu of %zu lags outside",
-                                 results->sensor[i].name, white->outside, white->lags);
-    for (size_t k = 1; k <= white->lags; k++)
-      add_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)k, white->r[k - 1], -white->band, white->band);
-  }
-  if (report->durations.n) add_timing(report);
-  return report->status;
+  return r->status;
 }

@@ -37,7 +37,7 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_results *
           study->n_changes, study->n_changes == 1 ? "" : "s");
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
 
-  const bramah_replay_counts counts = results->rows;
+  const bramah_replay_report counts = results->rows;
   const bramah_log_totals log = bramah_log_stream_totals(r->log);
   fprintf(out, "rows: %llu from the log, %llu estimates, %llu written; %.9g s in steps of %.9g s\n",
           (count)counts.samples, (count)totals->estimates, (count)r->written,
@@ -56,7 +56,7 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_results *
   if (r->request.resume && log.used_before)
     fprintf(out, "rows of the log that were used before: %llu\n", (count)log.used_before);
   if (results->has_delays) {
-    const bramah_rewind_counts late = results->late;
+    const bramah_rewind_report late = results->late;
     fprintf(
         out,
         "late samples: %llu; %llu rewinds, the deepest %.9g s, %llu steps made again; each row shows what "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah simulate: the true motion of a machine and, on request, what noisy sensors would have said of it. */
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "bramah/simulation.h"
 #include "lib/cli/cli.h"
 #include "lib/cli/parameters.h"
@@ -12,45 +13,8 @@ typedef struct request {
   int64_t duration_ns, step_ns; /* step 0: the machine's */
   bramah_simulation_options options;
   size_t n_changes;
-  bramah_change *changes; /* of the machine file; the paths are copies */
+  bramah_change *changes; /* of the machine file */
 } request;
-
-static int read_request(const cli_arguments *arguments, request *r)
-{
-  const cli_command *command = arguments->command;
-  bramah_simulation_options *o = &r->options;
-  r->machine = arguments->operands[0];
-  *o = bramah_simulation_options_default();
-  o->truth = cli_value(arguments, "output");
-  o->study = cli_value(arguments, "noise");
-  o->log = cli_value(arguments, "log");
-  o->hidden_outputs = cli_value(arguments, "all") != NULL;
-  o->process_noise = cli_value(arguments, "process-noise") != NULL;
-  int wrong = cli_time_value(arguments, "duration", &r->duration_ns);
-  if (!wrong) wrong = cli_time_value(arguments, "step", &r->step_ns);
-  if (!wrong) wrong = cli_count_value(arguments, "seed", 0, &o->seed);
-  if (wrong) return wrong;
-  if (o->study && !o->log)
-    return cli_wrong_use(command, "--noise needs --log: the file for the noisy measurements");
-  if (o->log && !o->study)
-    return cli_wrong_use(command, "--log needs --noise: the study that describes the sensors");
-  if (cli_value(arguments, "seed") && !o->study)
-    return cli_wrong_use(command, "--seed means nothing without --noise");
-  if (o->process_noise && !o->study)
-    return cli_wrong_use(command, "--process-noise needs --noise: the study that tells how much");
-
-  r->changes = calloc((size_t)arguments->n_given + 1, sizeof *r->changes);
-  for (const char *text; r->changes && (text = cli_value_again(arguments, "set", r->n_changes));) {
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text || !equals[1])
-      return cli_wrong_use(command, "--set: '%s' is not of the form PATH=VALUE", text);
-    char *path = calloc((size_t)(equals - text) + 1, 1);
-    if (!path) return CLI_FAILED;
-    memcpy(path, text, (size_t)(equals - text));
-    r->changes[r->n_changes++] = (bramah_change){.path = path, .value = equals + 1, .file = "--set"};
-  }
-  return r->changes ? 0 : CLI_FAILED;
-}
 
 static void print_summary(const bramah_simulation *simulation, const bramah_machine_plant *machine,
                           const request *r, double seconds)
@@ -137,11 +101,10 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, bramah
     cli_progress_end(&progress);
     cli_place(diag, status ? r->machine : NULL, 0);
     bramah_diag other; /* rows written stay written, whatever happened */
-    const bramah_status closed = bramah_simulation_finish(simulation, status ? &other : diag);
     print_summary(simulation, &machine, r, cli_clock() - begin);
+    const bramah_status closed = bramah_simulation_close(simulation, status ? &other : diag);
     if (!status) status = closed;
   }
-  bramah_simulation_free(simulation);
   bramah_machine_plant_close(&machine);
   cli_parameters_free(&given);
   free(parameters);
@@ -152,10 +115,47 @@ static int run(const cli_arguments *arguments)
 {
   request r = {0};
   bramah_diag diag;
-  int code = read_request(arguments, &r);
+  const cli_command *command = arguments->command;
+  bramah_simulation_options *o = &r.options;
+  r.machine = arguments->operands[0];
+  bramah_simulation_options_default(o);
+  o->truth = cli_value(arguments, "output");
+  o->study = cli_value(arguments, "noise");
+  o->log = cli_value(arguments, "log");
+  o->hidden_outputs = cli_value(arguments, "all") != NULL;
+  o->process_noise = cli_value(arguments, "process-noise") != NULL;
+  int code = cli_time_value(arguments, "duration", &r.duration_ns);
+  if (!code) code = cli_time_value(arguments, "step", &r.step_ns);
+  if (!code) code = cli_count_value(arguments, "seed", 0, &o->seed);
+  if (code) return code;
+  if (o->study && !o->log)
+    return cli_wrong_use(command, "--noise needs --log: the file for the noisy measurements");
+  if (o->log && !o->study)
+    return cli_wrong_use(command, "--log needs --noise: the study that describes the sensors");
+  if (cli_value(arguments, "seed") && !o->study)
+    return cli_wrong_use(command, "--seed means nothing without --noise");
+  if (o->process_noise && !o->study)
+    return cli_wrong_use(command, "--process-noise needs --noise: the study that says how much");
+
+  /* Changes of the machine file: PATH=VALUE, cut at the sign. */
+  char **paths = calloc((size_t)arguments->n_given + 1, sizeof *paths);
+  r.changes = calloc((size_t)arguments->n_given + 1, sizeof *r.changes);
+  if (!paths || !r.changes) code = CLI_FAILED;
+  for (const char *text; !code && (text = cli_value_again(arguments, "set", r.n_changes));) {
+    const char *equals = strchr(text, '=');
+    char **path = &paths[r.n_changes];
+    if (!equals || equals == text || !equals[1]) {
+      code = cli_wrong_use(command, "--set: '%s' is not of the form PATH=VALUE", text);
+    } else if (!(*path = strdup(text))) {
+      code = CLI_FAILED;
+    } else {
+      (*path)[equals - text] = '\0';
+      r.changes[r.n_changes++] = (bramah_change){.path = *path, .value = equals + 1, .file = "--set"};
+    }
+  }
   if (!code && simulate(&r, arguments, &diag)) code = cli_report(&diag);
-  for (size_t i = 0; i < r.n_changes; i++)
-    free((void *)(uintptr_t)r.changes[i].path); /* ours, const for the library */
+  for (size_t i = 0; paths && i < r.n_changes; i++) free(paths[i]);
+  free(paths);
   free(r.changes);
   return code;
 }

@@ -76,8 +76,8 @@ static void print_errors(const view *v, bramah_sensor_study_case c, FILE *out)
     cli_table_add(&table, "%s", noise ? "sensor noise" : "model alone");
     cli_table_add(&table, "%s", "");
     for (size_t i = 0; i < is->n_signals; i++)
-      add_short(&table, noise ? sensor_noise(v, c, i)
-                              : bramah_sensor_study_get_signal(v->study, c.scenario, i).model_alone);
+      add_short(&table,
+                noise ? sensor_noise(v, c, i) : is->signals[c.scenario * is->n_signals + i].model_alone);
     for (int blank = 0; blank < 2; blank++) cli_table_add(&table, "%s", "");
   }
   cli_table_print(&table, out);
@@ -113,22 +113,6 @@ static cli_table comparison_table(const view *v, const char *title, const char *
   return cli_table_make(title, align, header);
 }
 
-/* The sensor set with the smallest errors of a filter: none has a ratio below 1 to it. */
-static size_t best_study(const view *v, size_t filter)
-{
-  size_t best = 0;
-  bramah_sensor_study_case a = {.scenario = all, .filter = filter, .rate = all}, b = a;
-  for (size_t i = 1; i < v->is->n_studies; i++) {
-    a.study = i;
-    b.study = best;
-    const bramah_sensor_study_ratio r =
-        bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &a, &b);
-    const int has_values = bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &b, NULL).n > 0;
-    if (r.mean < 1.0 || !has_values) best = i;
-  }
-  return best;
-}
-
 /* Nothing where there is nothing to compare. */
 static void print_comparison(cli_table *table, FILE *out)
 {
@@ -144,9 +128,14 @@ static void print_comparisons(const view *v, FILE *out)
   cli_table studies = comparison_table(v, "sensor sets: errors relative to those of the best set", "filter",
                                        "study", NULL, header, align);
   for (size_t f = 0; is->n_studies > 1 && f < is->n_filters; f++) {
-    const bramah_sensor_study_case best = {
-        .scenario = all, .study = best_study(v, f), .filter = f, .rate = all};
-    bramah_sensor_study_case a = best;
+    /* The set with the smallest errors: none has a ratio below 1 to it. */
+    bramah_sensor_study_case best = {.scenario = all, .filter = f, .rate = all}, a = best;
+    for (a.study = 1; a.study < is->n_studies; a.study++) {
+      const double ratio = bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &a, &best).mean;
+      const int has_values =
+          bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &best, NULL).n > 0;
+      if (ratio < 1.0 || !has_values) best.study = a.study;
+    }
     for (a.study = 0; a.study < is->n_studies; a.study++) {
       cli_table_add(&studies, "%s", is->filters[f].name);
       cli_table_add(&studies, "%s", is->plan->studies[a.study].name);
@@ -223,12 +212,12 @@ static bramah_status write_csv(const view *v, const char *path, bramah_diag *dia
               write_number(file, m.mean, 6);
               if (metric <= BRAMAH_METRIC_SETTLED) write_number(file, m.error, 3);
             }
-            write_number(file, bramah_sensor_study_get_signal(v->study, c.scenario, i).largest, 9);
+            write_number(file, is->signals[c.scenario * is->n_signals + i].largest, 9);
             fputc('\n', file);
           }
       for (size_t i = 0; i < is->n_signals; i++) {
         /* The two rows to compare with; what they do not have stays empty. */
-        const bramah_sensor_study_signal of_signal = bramah_sensor_study_get_signal(v->study, c.scenario, i);
+        const bramah_sensor_study_signal of_signal = is->signals[c.scenario * is->n_signals + i];
         write_names(v, &c, "model-alone", "", i, file);
         fprintf(file, ",,");
         write_number(file, of_signal.model_alone, 6);
@@ -261,27 +250,10 @@ static void show_progress(void *user, size_t done)
   cli_progress_update(&b->progress, (int64_t)done * b->run_ns);
 }
 
-static bramah_status run_all(const view *v, size_t n_threads, bramah_diag *diag)
-{
-  const bramah_sensor_study_layout *is = v->is;
-  bar b = {.run_ns = (int64_t)(is->rows - 1) * is->step_ns};
-  for (size_t i = 0; i < is->n_rates; i++)
-    if (is->rates[i] > 0.0 && fabs(is->sampled[i] - is->rates[i]) > 1e-6 * is->sampled[i])
-      cli_note("rate %.9g Hz: sampled at %.9g Hz instead, the nearest that the step allows", is->rates[i],
-               is->sampled[i]);
-  fprintf(stderr, "%zu runs of %.9g s on %zu thread%s\n", is->n_runs, is->plan->duration, n_threads,
-          n_threads == 1 ? "" : "s");
-  b.progress = cli_progress_begin((int64_t)is->n_runs * b.run_ns);
-  const bramah_status status = bramah_sensor_study_run(v->study, n_threads, show_progress, &b, diag);
-  cli_progress_end(&b.progress);
-  return status;
-}
-
 static size_t count_failures(const view *v)
 {
   size_t failed = 0;
-  for (size_t i = 0; i < v->is->n_runs; i++)
-    failed += bramah_sensor_study_get_run(v->study, i).failure != NULL;
+  for (size_t i = 0; i < v->is->n_runs; i++) failed += v->is->runs[i].failure != NULL;
   return failed;
 }
 
@@ -306,12 +278,11 @@ static bramah_status print_results(const view *v, const char *output, bramah_dia
   size_t printed = 0;
   if (failed) fprintf(out, "\n%zu of %zu runs failed and are in no mean:\n", failed, is->n_runs);
   for (size_t i = 0; i < is->n_runs && printed < MOST_FAILURES; i++) {
-    const bramah_sensor_study_outcome outcome = bramah_sensor_study_get_run(v->study, i);
-    const bramah_sensor_study_case run = outcome.at;
-    if (!outcome.failure) continue;
+    const bramah_sensor_study_case run = is->runs[i].at;
+    if (!is->runs[i].failure) continue;
     fprintf(out, "  scenario %s, filter %s, study %s, %.6g Hz, seed %zu: %s\n",
             is->scenarios[run.scenario].name, is->filters[run.filter].name, is->plan->studies[run.study].name,
-            is->rates[run.rate], run.seed + 1, outcome.failure);
+            is->rates[run.rate], run.seed + 1, is->runs[i].failure);
     printed++;
   }
   if (failed > printed) fprintf(out, "  and %zu more\n", failed - printed);
@@ -326,7 +297,7 @@ static int run(const cli_arguments *arguments)
 {
   const char *output = cli_value(arguments, "output");
   uint64_t seeds = 0, threads = cli_processors();
-  bramah_sensor_study_options options = bramah_sensor_study_options_default();
+  bramah_sensor_study_options options;
   view v = {0};
   bramah_diag diag;
   int code = cli_count_value(arguments, "seeds", 1, &seeds);
@@ -334,6 +305,7 @@ static int run(const cli_arguments *arguments)
   if (code) return code;
   const char **scenarios = calloc((size_t)arguments->n_given + 1, sizeof *scenarios);
   if (!scenarios) return CLI_FAILED;
+  bramah_sensor_study_options_default(&options);
   for (const char *name; (name = cli_value_again(arguments, "scenario", options.n_scenarios));)
     scenarios[options.n_scenarios++] = name;
   options.scenarios = scenarios;
@@ -348,7 +320,21 @@ static int run(const cli_arguments *arguments)
     const char *const inputs[] = {v.is->studies[i]->file, v.is->studies[i]->machine_file};
     status = cli_check_output(output, 2, inputs, &diag);
   }
-  if (!status) status = run_all(&v, threads < 1024 ? (size_t)threads : 1024, &diag);
+
+  /* The runs. */
+  for (size_t i = 0; !status && i < v.is->n_rates; i++)
+    if (v.is->rates[i] > 0.0 && fabs(v.is->sampled[i] - v.is->rates[i]) > 1e-6 * v.is->sampled[i])
+      cli_note("rate %.9g Hz: sampled at %.9g Hz instead, the nearest that the step allows", v.is->rates[i],
+               v.is->sampled[i]);
+  if (!status) {
+    bar b = {.run_ns = (int64_t)(v.is->rows - 1) * v.is->step_ns};
+    const size_t n_threads = threads < 1024 ? (size_t)threads : 1024;
+    fprintf(stderr, "%zu runs of %.9g s on %zu thread%s\n", v.is->n_runs, v.is->plan->duration, n_threads,
+            n_threads == 1 ? "" : "s");
+    b.progress = cli_progress_begin((int64_t)v.is->n_runs * b.run_ns);
+    status = bramah_sensor_study_run(v.study, n_threads, show_progress, &b, &diag);
+    cli_progress_end(&b.progress);
+  }
   if (!status) status = print_results(&v, output, &diag);
   code = status ? cli_report(&diag) : count_failures(&v) == v.is->n_runs ? CLI_FAILED : CLI_OK;
   bramah_sensor_study_free(v.study);

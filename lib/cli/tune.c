@@ -1,27 +1,117 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah tune: the values of a study from logs. */
-#define _POSIX_C_SOURCE 200809L /* isatty */
-#include "lib/cli/cli.h"
-#include "lib/cli/tune_output.h"
-#include "lib/cli/tune_ranks.h"
+/* bramah tune: the values of a study from logs; its tables, the CSV file of all evaluations, the HTML page. */
+#define _DEFAULT_SOURCE /* isatty */
+#include "lib/cli/tune.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-typedef struct run_of {
-  const cli_arguments *arguments;
-  const char *output, *evaluations, *report;
-  size_t rank, n_tuned, n_all;
-  int64_t time_ns;
-  const char **logs, **truths; /* those held out come last */
-  bramah_tune_options options;
-  bramah_tuning tuning;
-  double start, seconds; /* of the clock */
-} run_of;
+/* ---- what tune and sweep share ---- */
 
-/* ---- what is asked ---- */
+const char **cli_tune_values(const cli_arguments *arguments, const char *name, size_t *n)
+{
+  size_t more = 0;
+  while (cli_value_again(arguments, name, more)) more++;
+  const char **values = calloc(more + 1, sizeof *values);
+  for (size_t i = 0; values && i < more; i++) values[i] = cli_value_again(arguments, name, i);
+  *n = more;
+  return values;
+}
+
+static void tell(void *user, const char *line)
+{
+  (void)user;
+  cli_note("%s", line);
+}
+
+static int stopped(void *user)
+{
+  (void)user;
+  return cli_stop_signal() != 0;
+}
+
+/* None of the files written may take the place of one that is read. From here on a signal ends the run in order. */
+static bramah_status opened(void *user, const bramah_study *study, bramah_diag *diag)
+{
+  const cli_tune_command *c = user;
+  bramah_status status = BRAMAH_OK;
+  for (size_t o = 0; !status && o < c->n_outputs; o++) {
+    const char *others[8];
+    size_t n = 0;
+    others[n++] = o || !c->may_replace_study ? c->arguments->operands[0] : NULL;
+    others[n++] = study->machine_file;
+    for (size_t p = 0; p < o; p++) others[n++] = c->outputs[p];
+    status = cli_check_output(c->outputs[o], n, others, diag);
+    if (!status) status = cli_check_output(c->outputs[o], c->n_logs, c->logs, diag);
+    if (!status) status = cli_check_output(c->outputs[o], c->n_truths, c->truths, diag);
+    if (!status) status = cli_check_place(c->outputs[o], diag);
+  }
+  if (!status && c->leads) cli_stop_catch();
+  return status;
+}
+
+int cli_tune_begin(cli_tune_command *command, const cli_arguments *arguments, bramah_tune_run *run)
+{
+  cli_tune_command *c = command;
+  const size_t n_tuned = (size_t)arguments->n_operands - 1;
+  size_t n_held;
+  uint64_t threads = 0;
+  c->arguments = arguments;
+  c->start = cli_clock();
+  const int code = cli_count_value(arguments, "threads", 1, &threads);
+  if (code) return code;
+  c->truths = cli_tune_values(arguments, "truth", &c->n_truths);
+  const char **held = cli_tune_values(arguments, "hold-out", &n_held);
+  c->n_logs = n_tuned + n_held;
+  c->logs = calloc(c->n_logs + 1, sizeof *c->logs);
+  const int complete = c->truths && held && c->logs;
+  for (size_t i = 0; complete && i < c->n_logs; i++)
+    c->logs[i] = i < n_tuned ? arguments->operands[i + 1] : held[i - n_tuned];
+  free(held);
+  if (!complete) return CLI_FAILED;
+  *run = (bramah_tune_run){.n_threads = (size_t)threads,
+                           .n_truths = c->n_truths,
+                           .truths = c->truths,
+                           .journal = cli_value(arguments, "journal"),
+                           .transport = cli_transport_begin(),
+                           .user = c,
+                           .opened = opened,
+                           .stopped = stopped};
+  c->begun = 1;
+  c->leads = !run->transport || run->transport->rank == 0;
+  if (c->leads) run->tell = tell;
+  return 0;
+}
+
+int cli_tune_end(cli_tune_command *command, bramah_status status, bramah_diag *diag)
+{
+  if (status == BRAMAH_E_TIME && cli_stop_signal())
+    cli_fail(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted (%s)", cli_stop_name());
+  const int code = !status ? CLI_OK : diag->message[0] ? cli_report(diag) : CLI_FAILED;
+  if (command->begun) cli_transport_end();
+  free(command->logs);
+  free(command->truths);
+  return code;
+}
+
+void cli_tune_put_number(double x, FILE *file)
+{
+  fputc(',', file);
+  if (isfinite(x)) fprintf(file, "%.9g", x);
+}
+
+void cli_tune_put_verdict(const bramah_tune_verdict *v, FILE *file)
+{
+  const double cells[] = {v->cost, v->nis, v->distance, v->rmse, v->prediction, v->used, v->gated};
+  const int whole = !v->status && !v->stopped;
+  for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
+    cli_tune_put_number(whole ? cells[i] : (double)NAN, file);
+}
+
+/* ---- words of the command line ---- */
 
 typedef struct word {
   const char *name;
@@ -49,110 +139,351 @@ static int word_value(const cli_arguments *arguments, const char *name, const wo
                        nearest ? nearest : names[0]);
 }
 
-static size_t count_given(const cli_arguments *arguments, const char *name)
+/* ---- tables ---- */
+
+static const char *base_name(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static cli_table consistency_table(const bramah_tune_result *r)
+{
+  static const char *const header[] = {"log",       "sensor",    "NIS before",  "lag 1 before",
+                                       "NIS after", "95 % band", "lag 1 after", "verdict"};
+  cli_table table = cli_table_make("Innovations before and after (NIS per degree of freedom: 1 is expected)",
+                                   "llrrrrrl", header);
+  for (size_t k = 0; k < r->n_consistency; k++) {
+    const bramah_tune_consistency *c = &r->consistency[k];
+    const bramah_tune_colour *was = &c->before, *is = &c->after;
+    cli_table_add(&table, "%s", base_name(c->log));
+    cli_table_add(&table, "%s", c->sensor ? c->sensor : "all together");
+    const char *level = is->nis > is->high  ? "larger than assumed"
+                        : is->nis < is->low ? "smaller than assumed"
+                                            : "consistent";
+    const char *colour = is->faint          ? ", faintly coloured"
+                         : !is->coloured    ? ", white"
+                         : is->lag[0] > 0.0 ? ", remains coloured: something is not modelled"
+                                            : ", anticorrelated: less plant noise would do";
+    cli_table_add_number(&table, was->nis);
+    if (!c->sensor) { /* which have no common lag */
+      cli_table_add(&table, "%s", "");
+      cli_table_add_number(&table, is->nis);
+      cli_table_add(&table, "%.4f to %.4f", is->low, is->high);
+      cli_table_add(&table, "%s", "");
+      cli_table_add(&table, "%s", level);
+      continue;
+    }
+    const int any = is->n > 0.0;
+    cli_table_add_number(&table, was->lag[0]);
+    cli_table_add_number(&table, is->nis);
+    cli_table_add(&table, "%.4f to %.4f", is->low, is->high);
+    cli_table_add_number(&table, is->lag[0]);
+    cli_table_add(&table, "%s%s", any ? level : "no sample", any ? colour : "");
+  }
+  return table;
+}
+
+static cli_table certainty_table(const bramah_tune_result *r)
+{
+  static const char *const header[] = {"value", "unit",          "was",
+                                       "found", "95 % interval", "strongest correlation"};
+  cli_table table = cli_table_make("Values found", "llrrll", header);
+  for (size_t i = 0; i < r->n; i++) {
+    const bramah_tuned_value *v = &r->values[i];
+    cli_table_add(&table, "%s", v->path);
+    cli_table_add(&table, "%s", v->unit);
+    cli_table_add_number(&table, v->before);
+    cli_table_add(&table, "%.4g", v->found);
+    cli_table_add(&table, "%.4g to %.4g%s", v->low, v->high,
+                  v->flat       ? " (flat)"
+                  : v->at_bound ? " (at its bound)"
+                                : "");
+    if (v->with == i)
+      cli_table_add(&table, "%s", "");
+    else
+      cli_table_add(&table, "%.2f with %s", v->correlation, r->values[v->with].path);
+  }
+  return table;
+}
+
+static cli_table folds_table(const bramah_tune_result *r)
+{
+  static const char *const header[] = {"left out", "as given",      "NIS", "tuned without",
+                                       "NIS",      "tuned with it", "NIS"};
+  cli_table table = cli_table_make("Cross-validation on logs left out (cost per innovation: less is better)",
+                                   "lrrrrrr", header);
+  for (size_t f = 0; f < r->n_folds; f++) {
+    const bramah_tune_fold *fold = &r->folds[f];
+    if (!fold->n_held) continue;
+    const char *name = base_name(r->logs[fold->held[0]]);
+    if (fold->n_held == 1)
+      cli_table_add(&table, "%s", name);
+    else
+      cli_table_add(&table, "%s and %zu more", name, fold->n_held - 1);
+    const bramah_tune_verdict *const verdicts[] = {&fold->given, &fold->found, &fold->all};
+    for (size_t i = 0; i < 3; i++) {
+      cli_table_add(&table, "%.5f", verdicts[i]->cost / verdicts[i]->used);
+      cli_table_add_number(&table, verdicts[i]->nis);
+    }
+  }
+  return table;
+}
+
+static cli_table spread_table(const bramah_tune_result *r)
+{
+  static const char *const header[] = {"value", "unit", "least of the folds", "mean", "most of the folds"};
+  cli_table table = cli_table_make("Values found without some of the logs", "llrrr", header);
+  for (size_t i = 0; i < r->n; i++) {
+    double least = (double)INFINITY, most = -(double)INFINITY, sum = 0.0;
+    for (size_t f = 0; f < r->n_folds; f++) {
+      const double x = r->folds[f].x[i];
+      least = fmin(least, x);
+      most = fmax(most, x);
+      sum += x / (double)r->n_folds;
+    }
+    cli_table_add(&table, "%s", r->values[i].path);
+    cli_table_add(&table, "%s", r->values[i].unit);
+    cli_table_add_number(&table, least);
+    cli_table_add_number(&table, sum);
+    cli_table_add_number(&table, most);
+  }
+  return table;
+}
+
+static cli_table profile_table(const bramah_tune_result *r)
+{
+  static const char *const header[] = {"value",      "unit", "95 % by the profile", "from",
+                                       "cost there", "to",   "cost there"};
+  cli_table table =
+      cli_table_make("Profiles of the likelihood (the other values made the best of; cost above the least)",
+                     "lllrrrr", header);
+  for (size_t j = 0; j < r->n; j++) {
+    const bramah_tune_profile *p = &r->values[j].profile;
+    cli_table_add(&table, "%s", r->values[j].path);
+    cli_table_add(&table, "%s", r->values[j].unit);
+    cli_table_add(&table, "%.4g to %.4g", p->low, p->high);
+    for (size_t end = 0; end < 2; end++) {
+      const size_t i = end ? p->n - 1 : 0;
+      cli_table_add_number(&table, p->x[i]);
+      cli_table_add(&table, "%.3f", p->cost[i]);
+    }
+  }
+  return table;
+}
+
+static cli_table criteria_table(const bramah_tune_result *r)
+{
+  static const char *const header[] = {"best by",      "evaluation", "cost above the least",
+                                       "NIS distance", "RMSE %",     "prediction"};
+  cli_table table = cli_table_make("What the criteria prefer among the sets tried", "lrrrrr", header);
+  const size_t least = r->best[BRAMAH_TUNE_LIKELIHOOD];
+  for (int c = 0; c < BRAMAH_TUNE_CRITERIA && least < r->n_tried; c++) {
+    if (r->best[c] == r->n_tried) continue;
+    const bramah_tune_verdict *v = &r->tried[r->best[c]].verdict;
+    cli_table_add(&table, "%s", criteria[c].name);
+    cli_table_add(&table, "%zu", r->best[c] + 1);
+    cli_table_add(&table, "%.3f", v->cost - r->tried[least].verdict.cost);
+    cli_table_add_number(&table, v->distance);
+    cli_table_add_number(&table, 100.0 * v->rmse);
+    cli_table_add_number(&table, v->prediction);
+  }
+  return table;
+}
+
+enum { MOST_TABLES = 6 };
+
+/* Tables of a result, tables [MOST_TABLES]; returns how many. */
+static size_t make_tables(const bramah_tune_result *result, cli_table *tables)
 {
   size_t n = 0;
-  while (cli_value_again(arguments, name, n)) n++;
+  if (result->has_intervals) tables[n++] = certainty_table(result);
+  tables[n++] = consistency_table(result);
+  if (result->n_folds) {
+    tables[n++] = folds_table(result);
+    tables[n++] = spread_table(result);
+  }
+  if (result->n && result->values[0].profile.n) tables[n++] = profile_table(result);
+  tables[n++] = criteria_table(result);
   return n;
 }
 
-static int read_lists(run_of *r)
+/* ---- all evaluations ---- */
+
+static bramah_status write_evaluations(const char *path, const bramah_tune_result *r, bramah_diag *diag)
 {
-  const cli_arguments *a = r->arguments;
-  bramah_tune_options *o = &r->options;
-  o->n_held = count_given(a, "hold-out");
-  o->n_truths = count_given(a, "truth");
-  r->n_tuned = (size_t)a->n_operands - 1;
-  r->n_all = r->n_tuned + o->n_held;
-  r->logs = calloc(r->n_all + 1, sizeof *r->logs);
-  o->truths = r->truths = calloc(o->n_truths + 1, sizeof *r->truths);
-  if (!r->logs || !r->truths) return CLI_FAILED;
-  for (size_t i = 0; i < r->n_tuned; i++) r->logs[i] = a->operands[i + 1];
-  for (size_t i = 0; i < o->n_held; i++) r->logs[r->n_tuned + i] = cli_value_again(a, "hold-out", i);
-  for (size_t i = 0; i < o->n_truths; i++) r->truths[i] = cli_value_again(a, "truth", i);
-  return 0;
+  const int own = strcmp(path, "-") != 0;
+  FILE *file = own ? fopen(path, "w") : stdout;
+  if (!file) return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be created: %s", strerror(errno));
+  fputs("evaluation,phase,slope,outcome,criterion,cost,nis,nis_distance,rmse,prediction,innovations,gated,"
+        "front",
+        file);
+  for (size_t k = 0; k < r->n; k++)
+    fprintf(file, *r->values[k].unit ? ",%s[%s]" : ",%s%s", r->values[k].path, r->values[k].unit);
+  fputc('\n', file);
+  for (size_t i = 0; i < r->n_tried; i++) {
+    const bramah_tune_tried *t = &r->tried[i];
+    const bramah_tune_verdict *v = &t->verdict;
+    fprintf(file, "%zu,%s,%d,%s", i + 1, t->phase, t->slope,
+            v->status    ? bramah_status_name(v->status)
+            : v->stopped ? "given up"
+                         : "ok");
+    cli_tune_put_number(t->value, file);
+    cli_tune_put_verdict(v, file);
+    fprintf(file, ",%d", t->front);
+    for (size_t k = 0; k < r->n; k++) cli_tune_put_number(t->x[k], file);
+    fputc('\n', file);
+  }
+  const int bad = ferror(file) != 0, unclosed = own ? fclose(file) != 0 : fflush(file) != 0;
+  return bad || unclosed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written completely")
+                         : BRAMAH_OK;
 }
 
-static int read_count(const cli_arguments *a, const char *name, uint64_t least, size_t *out)
+/* ---- the page ---- */
+
+/* Steps of the search itself: not the neighbours that were looked at, nor what was given up. */
+static int is_step(const bramah_tune_tried *t)
 {
-  uint64_t value = *out;
-  const int code = cli_count_value(a, name, least, &value);
-  *out = (size_t)value;
-  return code;
+  return strcmp(t->phase, "search") == 0 && isfinite(t->value) && !t->verdict.stopped;
 }
 
-static int read_arguments(run_of *r)
+static double least_value(const bramah_tune_result *s)
 {
-  const cli_arguments *a = r->arguments;
-  bramah_tune_options *o = &r->options;
-  *o = bramah_tune_options_default();
-  r->output = cli_value(a, "output");
-  r->evaluations = cli_value(a, "evaluations");
-  r->report = cli_value(a, "report");
-  o->journal = cli_value(a, "journal");
-  o->start_from_study = cli_value(a, "start-from-study") != NULL;
-  int code = read_count(a, "threads", 1, &o->n_threads);
-  if (!code) code = cli_count_value(a, "budget", 1, &o->budget);
-  if (!code) code = read_count(a, "folds", 2, &o->folds);
-  if (!code) code = read_count(a, "profile", 1, &o->profile);
-  if (!code) code = cli_time_value(a, "time", &r->time_ns);
-  if (!code) code = word_value(a, "criterion", criteria, &o->criterion);
-  if (!code) code = word_value(a, "method", methods, &o->method);
-  return code ? code : read_lists(r);
+  double least = (double)INFINITY;
+  for (size_t i = 0; i < s->n_tried; i++)
+    if (is_step(&s->tried[i])) least = fmin(least, s->tried[i].value);
+  return least;
 }
 
-/* ---- the run ---- */
+/* The least of it would be minus infinity on this scale. */
+static double above(double value, double least) { return log10(fmax(value - least, 1e-3)); }
 
-/* None of the files written may take the place of one that is read. */
-static bramah_status check_files(const run_of *r, bramah_diag *diag)
+static bramah_status plot_criterion(bramah_report *report, const bramah_tune_result *s)
 {
-  const bramah_tune_options *options = &r->options;
-  const char *const outputs[] = {r->output, r->evaluations, r->report, options->journal};
-  const char *others[16];
-  bramah_status status = BRAMAH_OK;
-  for (size_t o = 0; !status && o < 4; o++) {
-    size_t n = 0;
-    others[n++] = o ? r->tuning.problem.path : NULL; /* the study itself may be written anew */
-    others[n++] = bramah_session_study(r->tuning.problem.session)->machine_file;
-    for (size_t p = 0; p < o; p++) others[n++] = outputs[p];
-    status = cli_check_output(outputs[o], n, others, diag);
-    if (!status) status = cli_check_output(outputs[o], r->n_all, r->logs, diag);
-    if (!status) status = cli_check_output(outputs[o], options->n_truths, r->truths, diag);
-    if (!status) status = cli_check_place(outputs[o], diag);
+  char title[128];
+  size_t plot;
+  double best = (double)INFINITY;
+  const double least = least_value(s);
+  const bramah_report_plot look = {.section = "Search",
+                                   .title = title,
+                                   .unit = "log10",
+                                   .factor = 1.0,
+                                   .axis = BRAMAH_REPORT_CURVE,
+                                   .names = {"best so far", NULL, "tried", NULL},
+                                   .x = "evaluation"};
+  snprintf(title, sizeof title, "%s above its least", s->criterion);
+  bramah_status status = bramah_report_add(report, &look, &plot);
+  for (size_t i = 0; !status && i < s->n_tried; i++) {
+    const bramah_tune_tried *t = &s->tried[i];
+    if (!is_step(t)) continue;
+    best = fmin(best, t->value);
+    status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0,
+                                 above(t->value, least), (double)NAN, (double)NAN);
+    if (!status)
+      status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)i + 1.0, above(best, least),
+                                   (double)NAN, (double)NAN);
   }
   return status;
 }
 
-static bramah_status open_tuning(run_of *r, bramah_diag *diag)
+/* A value on its scale; where the search was about at its end, with the interval found there. */
+static bramah_status plot_value(bramah_report *report, const bramah_tune_result *s, size_t j)
 {
-  bramah_status status =
-      bramah__tuning_open(&r->tuning, r->arguments->operands[0], r->n_all, &r->options, diag);
-  if (!status) status = check_files(r, diag);
-  return status ? status : bramah__tuning_read(&r->tuning, r->logs, diag);
+  const bramah_tuned_value *tuned = &s->values[j];
+  char unit[128];
+  size_t plot;
+  double best = (double)INFINITY;
+  snprintf(unit, sizeof unit, tuned->linear ? "%s%s" : "%slog10 %s", "", tuned->unit);
+  const bramah_report_plot look = {.section = "Search",
+                                   .title = tuned->path,
+                                   .unit = unit,
+                                   .factor = 1.0,
+                                   .axis = BRAMAH_REPORT_CURVE,
+                                   .names = {"of the best so far", NULL, "tried", NULL},
+                                   .band = "95 % interval",
+                                   .x = "evaluation"};
+  bramah_status status = bramah_report_add(report, &look, &plot);
+  double half = 1.96 * tuned->sigma / (tuned->linear ? 1.0 : log(10.0));
+  if (tuned->linear) half *= tuned->most - tuned->least;
+  const double least = least_value(s);
+  double shown = (double)NAN;
+  for (size_t i = 0; !status && i < s->n_tried; i++) {
+    const bramah_tune_tried *t = &s->tried[i];
+    if (!is_step(t)) continue;
+    const double x = tuned->linear ? t->x[j] : log10(t->x[j]);
+    if (t->value < best) shown = x;
+    best = fmin(best, t->value);
+    status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0, x, (double)NAN,
+                                 (double)NAN);
+    const double about = t->value < least + 2.0 ? half : (double)NAN;
+    if (!status)
+      status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)i + 1.0, shown,
+                                   shown - about, shown + about);
+  }
+  return status;
 }
 
-void cli_tune_tell(void *user, const char *line)
+/* Cost above the least over a value; the level is that of 95 %. */
+static bramah_status plot_profile(bramah_report *report, const bramah_tuned_value *tuned)
 {
-  (void)user;
-  cli_note("%s", line);
+  const bramah_tune_profile *p = &tuned->profile;
+  char title[256], x[256];
+  size_t plot;
+  snprintf(title, sizeof title, "profile of %.200s", tuned->path);
+  snprintf(x, sizeof x, "%.100s [%.100s]", tuned->path, *tuned->unit ? tuned->unit : "1");
+  const bramah_report_plot look = {
+      .section = "Profiles",
+      .title = title,
+      .unit = "1",
+      .factor = 1.0,
+      .axis = BRAMAH_REPORT_CURVE,
+      .names = {"cost above its least", NULL, NULL, "1.92: end of the 95 % interval"},
+      .x = x};
+  bramah_status status = bramah_report_add(report, &look, &plot);
+  for (size_t i = 0; !status && i < p->n; i++) {
+    if (i && !(p->x[i] > p->x[i - 1])) continue; /* points held at a bound */
+    status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, p->x[i], p->cost[i], (double)NAN,
+                                 (double)NAN);
+    if (!status)
+      status =
+          bramah_report_point(report, plot, BRAMAH_REPORT_MODEL, p->x[i], 1.92, (double)NAN, (double)NAN);
+  }
+  return status;
 }
 
-int cli_tune_stopped(void *user)
+/* `head` says what was tuned. */
+static bramah_status write_report(const char *path, const cli_tune_command *c, const bramah_tune_result *r,
+                                  const char *head, size_t n_tables, const cli_table *tables,
+                                  bramah_diag *diag)
 {
-  (void)user;
-  return cli_stop_signal() != 0;
+  bramah_report *report = NULL;
+  char title[256];
+  snprintf(title, sizeof title, "Tuning: %.200s", r->study->name);
+  bramah_diag_clear(diag);
+  bramah_status status = bramah_report_new(title, diag, &report);
+  if (!status) status = bramah_report_note(report, "study", c->arguments->operands[0]);
+  if (!status) status = bramah_report_note(report, "machine", r->study->machine_file);
+  if (!status) status = bramah_report_note(report, "tuned", head);
+  for (size_t i = 0; !status && i < r->n_warnings; i++)
+    status = bramah_report_note(report, "warning", r->warnings[i]);
+  if (!status) status = plot_criterion(report, r);
+  for (size_t j = 0; !status && j < r->n; j++) status = plot_value(report, r, j);
+  for (size_t j = 0; !status && j < r->n; j++)
+    if (r->values[j].profile.n) status = plot_profile(report, &r->values[j]);
+  for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], report);
+  if (status && !diag->message[0]) cli_fail(diag, status, path, 0, NULL, "the report cannot be completed");
+  if (!status) status = bramah_report_write(report, BRAMAH_REPORT_PAGE, path, diag);
+  if (status) cli_place(diag, path, 0);
+  bramah_report_free(report);
+  return status;
 }
 
-bramah_status cli_tune_name_signal(bramah_status status, bramah_diag *diag)
-{
-  if (status != BRAMAH_E_TIME || !cli_stop_signal()) return status;
-  return cli_fail(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted (%s)", cli_stop_name());
-}
+/* ---- the command ---- */
 
 static int is_late(void *user)
 {
-  const run_of *r = user;
-  return r->time_ns && cli_clock() >= r->start + cli_seconds(r->time_ns);
+  const cli_tune_command *c = user;
+  return c->time_ns && cli_clock() >= c->start + cli_seconds(c->time_ns);
 }
 
 /* To a terminal: one line that is written over. */
@@ -163,101 +494,74 @@ static void show_progress(void *user, const bramah_tune_progress *p)
           (unsigned long long)p->evaluations, (unsigned long long)p->replays, p->best);
 }
 
-/* ---- what came out ---- */
-
-static void write_head(const run_of *r, char *head, size_t room)
+static bramah_status conclude(const cli_tune_command *c, size_t n_held, const bramah_tuning *tuning,
+                              bramah_diag *diag)
 {
-  size_t used = (size_t)snprintf(head, room, "Tuned by bramah %s: criterion %s, %zu log%s:", bramah_version(),
-                                 r->tuning.result.criterion, r->n_tuned, r->n_tuned == 1 ? "" : "s");
-  for (size_t i = 0; i < r->n_tuned && used < room; i++)
-    used += (size_t)snprintf(head + used, room - used, "%s %s", i ? "," : "", r->logs[i]);
-}
-
-static void print_search(const run_of *r, const char *name, FILE *out)
-{
-  const bramah_tune_result *result = &r->tuning.result;
-  fprintf(out, "study: %s (%s), %zu value%s\n", name, r->arguments->operands[0], result->n,
-          result->n == 1 ? "" : "s");
-  fprintf(out, "logs: %zu tuned on, %zu held out\n", r->n_tuned, r->n_all - r->n_tuned);
-  fprintf(out, "search: %s after %d iterations, %zu evaluations; %s %.6g\n", result->ending,
-          result->iterations, result->evaluations, result->criterion, result->cost);
-  fprintf(out, "work: %llu replays in %.1f s, %.1f s of log per second%s\n",
-          (unsigned long long)result->replays, r->seconds, result->log_seconds / r->seconds,
-          result->n_known ? " (others were in the journal)" : "");
-}
-
-static bramah_status write_files(const run_of *r, const bramah_study *study, size_t n,
-                                 const cli_table *tables, bramah_diag *diag)
-{
-  const bramah_tune_result *result = &r->tuning.result;
-  char head[2048];
-  bramah_status status = BRAMAH_OK;
-  write_head(r, head, sizeof head);
-  if (r->output) status = bramah_tuning_write(&r->tuning, r->output, head, diag);
-  if (!status && r->evaluations) status = cli_tune_write_evaluations(r->evaluations, result, diag);
-  if (status || !r->report) return status;
-  cli_tune_note notes[3 + 16] = {
-      {"study", r->arguments->operands[0]}, {"machine", study->machine_file}, {"tuned", head}};
-  size_t n_notes = 3;
-  for (size_t i = 0; i < result->n_warnings; i++)
-    notes[n_notes++] = (cli_tune_note){"warning", result->warnings[i]};
-  return cli_tune_write_report(r->report, study->name, result, n_notes, notes, n, tables, diag);
-}
-
-static bramah_status conclude(const run_of *r, bramah_diag *diag)
-{
-  const char *const outputs[] = {r->output, r->evaluations, r->report};
-  const bramah_study *study = bramah_session_study(r->tuning.problem.session);
-  const bramah_tune_result *result = &r->tuning.result;
-  FILE *out = cli_summary_stream(3, outputs);
-  cli_table tables[CLI_TUNE_MOST_TABLES];
-  const size_t n = cli_tune_tables(result, tables);
-  print_search(r, study->name, out);
+  const bramah_tune_result *r = bramah_tuning_result(tuning);
+  const double seconds = cli_clock() - c->start;
+  const size_t n_tuned = c->n_logs - n_held;
+  FILE *out = cli_summary_stream(3, c->outputs);
+  cli_table tables[MOST_TABLES];
+  const size_t n = make_tables(r, tables);
+  fprintf(out, "study: %s (%s), %zu value%s\n", r->study->name, c->arguments->operands[0], r->n,
+          r->n == 1 ? "" : "s");
+  fprintf(out, "logs: %zu tuned on, %zu held out\n", n_tuned, n_held);
+  fprintf(out, "search: %s after %d iterations, %zu evaluations; %s %.6g\n", r->ending, r->iterations,
+          r->evaluations, r->criterion, r->cost);
+  fprintf(out, "work: %llu replays in %.1f s, %.1f s of log per second%s\n", (unsigned long long)r->replays,
+          seconds, r->log_seconds / seconds, r->n_known ? " (others were in the journal)" : "");
   for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
-  if (result->n_warnings) fputc('\n', out);
-  for (size_t i = 0; i < result->n_warnings; i++) fprintf(out, "warning: %s\n", result->warnings[i]);
-  const bramah_status status = write_files(r, study, n, tables, diag);
+  if (r->n_warnings) fputc('\n', out);
+  for (size_t i = 0; i < r->n_warnings; i++) fprintf(out, "warning: %s\n", r->warnings[i]);
+
+  /* The files, with what was tuned in front. */
+  char head[2048];
+  size_t used =
+      (size_t)snprintf(head, sizeof head, "Tuned by bramah %s: criterion %s, %zu log%s:", bramah_version(),
+                       r->criterion, n_tuned, n_tuned == 1 ? "" : "s");
+  for (size_t i = 0; i < n_tuned && used < sizeof head; i++)
+    used += (size_t)snprintf(head + used, sizeof head - used, "%s %s", i ? "," : "", c->logs[i]);
+  bramah_status status = BRAMAH_OK;
+  if (c->outputs[0]) status = bramah_tuning_write(tuning, c->outputs[0], head, diag);
+  if (!status && c->outputs[1]) status = write_evaluations(c->outputs[1], r, diag);
+  if (!status && c->outputs[2]) status = write_report(c->outputs[2], c, r, head, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   return status;
 }
 
-static bramah_status lead(run_of *r, bramah_diag *diag)
+static int run(const cli_arguments *a)
 {
-  cli_stop_catch();
-  const bramah_status status = bramah__tuning_run(&r->tuning, diag);
-  if (r->options.progress) fputs("\r\033[K", stderr);
-  cli_tune_ranks_dismiss();
-  r->seconds = cli_clock() - r->start;
-  return status ? cli_tune_name_signal(status, diag) : conclude(r, diag);
-}
-
-static int run(const cli_arguments *arguments)
-{
-  run_of *r = calloc(1, sizeof *r);
+  cli_tune_command c = {.may_replace_study = 1,
+                        .n_outputs = 4,
+                        .outputs = {cli_value(a, "output"), cli_value(a, "evaluations"),
+                                    cli_value(a, "report"), cli_value(a, "journal")}};
+  bramah_tune_options o;
+  bramah_tuning *tuning = NULL;
   bramah_diag diag;
-  if (!r) return CLI_FAILED;
-  r->arguments = arguments;
-  r->start = cli_clock();
+  uint64_t folds = 0, profile = 0;
   bramah_diag_clear(&diag);
-  int code = read_arguments(r);
-  if (!code) {
-    cli_tune_ranks_begin(&r->rank, &r->tuning.workers.n_ranks);
-    r->tuning.workers.ranks = &cli_tune_ranks;
-    r->options.user = r;
-    if (r->rank == 0) r->options.tell = cli_tune_tell;
-    r->options.stopped = cli_tune_stopped;
-    r->options.enough = is_late;
-    if (isatty(STDERR_FILENO)) r->options.progress = show_progress;
-    bramah_status status = cli_tune_ranks_agree(&r->tuning.problem, open_tuning(r, &diag), &diag);
-    if (!status) status = r->rank ? cli_tune_ranks_serve(&r->tuning.problem, &diag) : lead(r, &diag);
-    if (status) code = diag.message[0] ? cli_report(&diag) : CLI_FAILED;
-    cli_tune_ranks_end();
-  }
-  bramah__tuning_close(&r->tuning);
-  free(r->logs);
-  free(r->truths);
-  free(r);
-  return code;
+  bramah_tune_options_default(&o);
+  int code = cli_count_value(a, "budget", 1, &o.budget);
+  if (!code) code = cli_count_value(a, "folds", 2, &folds);
+  if (!code) code = cli_count_value(a, "profile", 1, &profile);
+  if (!code) code = cli_time_value(a, "time", &c.time_ns);
+  if (!code) code = word_value(a, "criterion", criteria, &o.criterion);
+  if (!code) code = word_value(a, "method", methods, &o.method);
+  if (code) return code;
+  code = cli_tune_begin(&c, a, &o.run);
+  o.start_from_study = cli_value(a, "start-from-study") != NULL;
+  o.folds = (size_t)folds;
+  o.profile = (size_t)profile;
+  o.n_held = c.n_logs - ((size_t)a->n_operands - 1);
+  o.enough = is_late;
+  if (isatty(STDERR_FILENO)) o.progress = show_progress;
+  bramah_status status = BRAMAH_OK;
+  if (!code) status = bramah_tune(a->operands[0], c.n_logs, c.logs, &o, &diag, &tuning);
+  if (o.progress && c.leads) fputs("\r\033[K", stderr);
+  if (!code && !status && tuning) status = conclude(&c, o.n_held, tuning, &diag);
+  bramah_tuning_free(tuning);
+  const int failed = cli_tune_end(&c, status, &diag);
+  return failed ? failed : code;
 }
 
 static const cli_option options[] = {

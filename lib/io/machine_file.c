@@ -1,14 +1,353 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A machine file as a whole: its inputs and integrator, and the loading. */
+/* A machine file: bodies, joints, loops, springs, loads, prescribed motions, inputs and integrator, the names that
+ * refer to elements, and the loading. The section `hydraulics` is in machine_hydraulics.c. */
 #define _GNU_SOURCE /* locale_t */
-#include "bramah/study.h"
-#include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
+#include "lib/base/diag.h"
 #include "lib/io/session.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- bodies ---- */
+
+static bramah_status finish_body(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_body *body = object;
+  if (strcmp(body->name, "ground") != 0) return BRAMAH_OK;
+  return bramah__fail_key(reader, item, BRAMAH_E_VALUE,
+                          "'ground' is the inertial frame and cannot be a body's name");
+}
+
+static const bramah__key body_keys[] = {
+    BRAMAH__KEY("mass", bramah__read_quantity, bramah_body, mass, .required = 1, .unit = "kg",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("centre_of_mass", bramah__read_vector, bramah_body, centre_of_mass, .unit = "m", .count = 3),
+    BRAMAH__KEY("inertia", bramah__read_vector, bramah_body, inertia, .unit = "kg*m^2", .count = 3,
+                .other_count = 6, .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("payload_point", bramah__read_vector, bramah_body, payload_point, .unit = "m", .count = 3,
+                .given = offsetof(bramah_body, payload_point_given)),
+    {0}};
+
+static const bramah__table body_table = {
+    .keys = body_keys, .size = sizeof(bramah_body), .finish = finish_body};
+
+/* ---- joints ---- */
+
+static const bramah__word joint_types[] = {{"revolute", BRAMAH_JOINT_REVOLUTE},
+                                           {"prismatic", BRAMAH_JOINT_PRISMATIC},
+                                           {"fixed", BRAMAH_JOINT_FIXED},
+                                           {"cylindrical", BRAMAH_JOINT_CYLINDRICAL},
+                                           {"universal", BRAMAH_JOINT_UNIVERSAL},
+                                           {"planar", BRAMAH_JOINT_PLANAR},
+                                           {"spherical", BRAMAH_JOINT_SPHERICAL},
+                                           {"floating", BRAMAH_JOINT_FLOATING},
+                                           {NULL, 0}};
+
+static int coordinate_slides(bramah_joint_type type, size_t i)
+{
+  return type == BRAMAH_JOINT_PRISMATIC || (type == BRAMAH_JOINT_CYLINDRICAL && i == 0) ||
+         (type == BRAMAH_JOINT_PLANAR && i < 2) || (type == BRAMAH_JOINT_FLOATING && i < 3);
+}
+
+/* The unit of the key where the coordinate turns, its other unit where it slides. A compound joint has a list
+ * with one value for each coordinate, into double [6] at key->stride. */
+static bramah_status read_by_type(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  const bramah_joint_type type = ((const bramah_joint *)object)->type;
+  const size_t n = bramah_joint_n_coordinates(type);
+  const int compound = type != BRAMAH_JOINT_REVOLUTE && type != BRAMAH_JOINT_PRISMATIC;
+  bramah_status status = BRAMAH_OK;
+  if (compound && (item->node->kind != BRAMAH__NODE_LIST || item->node->n != n))
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
+                             "a list with one value for each coordinate of the joint is expected: %zu", n);
+  for (size_t i = 0; !status && i < n; i++) {
+    const bramah__item one = compound ? bramah__item_at(item, i) : *item;
+    bramah__key by_type = *key;
+    if (compound) by_type.offset = key->stride + i * sizeof(double);
+    if (coordinate_slides(type, i)) by_type.unit = key->other_unit;
+    by_type.other_unit = NULL;
+    status = bramah__read_quantity(reader, &one, &by_type, object);
+  }
+  return status;
+}
+
+/* R = Rz(yaw) Ry(pitch) Rx(roll): turned about the fixed axes x, y, z in this order. */
+static bramah_status read_rotation(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
+{
+  double *R = ((bramah_joint *)object)->rotation, angle[3];
+  bramah__key angles = *key;
+  angles.offset = 0;
+  const bramah_status status = bramah__read_vector(reader, item, &angles, angle);
+  if (status) return status;
+  const double cr = cos(angle[0]), sr = sin(angle[0]);
+  const double cp = cos(angle[1]), sp = sin(angle[1]);
+  const double cy = cos(angle[2]), sy = sin(angle[2]);
+  R[0] = cy * cp;
+  R[1] = cy * sp * sr - sy * cr;
+  R[2] = cy * sp * cr + sy * sr;
+  R[3] = sy * cp;
+  R[4] = sy * sp * sr + cy * cr;
+  R[5] = sy * sp * cr - cy * sr;
+  R[6] = -sp;
+  R[7] = cp * sr;
+  R[8] = cp * cr;
+  return BRAMAH_OK;
+}
+
+static bramah_status finish_joint(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__item guess, initial;
+  (void)object;
+  if (!bramah__item_find(item, "guess", &guess) || !bramah__item_find(item, "initial", &initial))
+    return BRAMAH_OK;
+  return bramah__fail_key(
+      reader, &guess, BRAMAH_E_KEY,
+      "'guess' and 'initial' exclude each other: a position is either to be found or given");
+}
+
+/* A welded body has no coordinate that could start anywhere. */
+enum {
+  TWO_AXES = 1 << BRAMAH_JOINT_UNIVERSAL | 1 << BRAMAH_JOINT_PLANAR,
+  AN_AXIS =
+      1 << BRAMAH_JOINT_REVOLUTE | 1 << BRAMAH_JOINT_PRISMATIC | 1 << BRAMAH_JOINT_CYLINDRICAL | TWO_AXES,
+  MOVING = AN_AXIS | 1 << BRAMAH_JOINT_SPHERICAL | 1 << BRAMAH_JOINT_FLOATING
+};
+
+_Static_assert(BRAMAH_INITIAL_GIVEN == 1, "the key `initial` says that it is given");
+
+static const bramah__key joint_keys[] = {
+    BRAMAH__KEY("type", bramah__read_word, bramah_joint, type, .required = 1, .words = joint_types),
+    BRAMAH__KEY("parent", bramah__read_name, bramah_joint, parent, .required = 1),
+    BRAMAH__KEY("child", bramah__read_name, bramah_joint, child, .required = 1),
+    BRAMAH__KEY("position", bramah__read_vector, bramah_joint, position, .unit = "m", .count = 3),
+    {.name = "rotation", .read = read_rotation, .unit = "rad", .count = 3},
+    BRAMAH__KEY("axis", bramah__read_direction, bramah_joint, axis, .required = 1, .types = AN_AXIS),
+    BRAMAH__KEY("second_axis", bramah__read_direction, bramah_joint, second_axis, .required = 1,
+                .types = TWO_AXES),
+    BRAMAH__KEY("initial", read_by_type, bramah_joint, initial_position, .types = MOVING, .unit = "rad",
+                .other_unit = "m", .stride = offsetof(bramah_joint, initial_positions),
+                .given = offsetof(bramah_joint, initial)),
+    BRAMAH__KEY("guess", read_by_type, bramah_joint, initial_position, .types = MOVING, .unit = "rad",
+                .other_unit = "m", .stride = offsetof(bramah_joint, initial_positions)),
+    BRAMAH__KEY("rate", read_by_type, bramah_joint, initial_rate, .types = MOVING, .unit = "rad/s",
+                .other_unit = "m/s", .stride = offsetof(bramah_joint, initial_rates)),
+    {0}};
+
+static const bramah__table joint_table = {.keys = joint_keys,
+                                          .size = sizeof(bramah_joint),
+                                          .finish = finish_joint,
+                                          .type = offsetof(bramah_joint, type)};
+
+/* ---- loops ---- */
+
+static const bramah__word loop_types[] = {
+    {"revolute", BRAMAH_LOOP_REVOLUTE},   {"spherical", BRAMAH_LOOP_SPHERICAL},
+    {"prismatic", BRAMAH_LOOP_PRISMATIC}, {"universal", BRAMAH_LOOP_UNIVERSAL},
+    {"distance", BRAMAH_LOOP_DISTANCE},   {NULL, 0}};
+
+enum {
+  WITH_AXES = 1 << BRAMAH_LOOP_REVOLUTE | 1 << BRAMAH_LOOP_PRISMATIC | 1 << BRAMAH_LOOP_UNIVERSAL,
+  WITH_NORMALS = 1 << BRAMAH_LOOP_PRISMATIC,
+  WITH_DISTANCE = 1 << BRAMAH_LOOP_DISTANCE
+};
+
+static const bramah__key loop_keys[] = {
+    BRAMAH__KEY("type", bramah__read_word, bramah_loop, type, .required = 1, .words = loop_types),
+    BRAMAH__KEY("bodies", bramah__read_pair, bramah_loop, body, .required = 1, .element = bramah__read_name,
+                .stride = sizeof(const char *)),
+    BRAMAH__KEY("points", bramah__read_pair, bramah_loop, point, .required = 1, .unit = "m", .count = 3,
+                .element = bramah__read_vector, .stride = sizeof(double[3])),
+    BRAMAH__KEY("axes", bramah__read_pair, bramah_loop, axis, .required = 1, .types = WITH_AXES,
+                .element = bramah__read_direction, .stride = sizeof(double[3])),
+    BRAMAH__KEY("normals", bramah__read_pair, bramah_loop, normal, .required = 1, .types = WITH_NORMALS,
+                .element = bramah__read_direction, .stride = sizeof(double[3])),
+    BRAMAH__KEY("distance", bramah__read_quantity, bramah_loop, distance, .required = 1,
+                .types = WITH_DISTANCE, .unit = "m", .range = BRAMAH__POSITIVE),
+    {0}};
+
+static const bramah__table loop_table = {
+    .keys = loop_keys, .size = sizeof(bramah_loop), .type = offsetof(bramah_loop, type)};
+
+/* ---- springs and loads ---- */
+
+static const bramah__key spring_keys[] = {
+    BRAMAH__KEY("bodies", bramah__read_pair, bramah_spring, body, .required = 1, .element = bramah__read_name,
+                .stride = sizeof(const char *)),
+    BRAMAH__KEY("points", bramah__read_pair, bramah_spring, point, .required = 1, .unit = "m", .count = 3,
+                .element = bramah__read_vector, .stride = sizeof(double[3])),
+    BRAMAH__KEY("free_length", bramah__read_quantity, bramah_spring, free_length, .unit = "m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("stiffness", bramah__read_quantity, bramah_spring, stiffness, .unit = "N/m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("damping", bramah__read_quantity, bramah_spring, damping, .unit = "N*s/m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+/* A spring without its free length is one without stiffness. */
+static bramah_status finish_spring(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__item found;
+  (void)object;
+  if (!bramah__item_find(item, "stiffness", &found)) {
+    if (bramah__item_find(item, "damping", &found)) return BRAMAH_OK;
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'stiffness' or 'damping' is needed");
+  }
+  if (bramah__item_find(item, "free_length", &found) || bramah__item_find(item, "free_position", &found))
+    return BRAMAH_OK;
+  return bramah__fail_missing(reader, item,
+                              bramah__item_find(item, "joint", &found) ? "free_position" : "free_length");
+}
+
+static const bramah__table spring_table = {
+    .keys = spring_keys, .size = sizeof(bramah_spring), .finish = finish_spring};
+
+int bramah__coordinate_kind(const bramah_machine *machine, const char *name)
+{
+  for (size_t j = 0; j < machine->n_joints; j++) {
+    const bramah_joint *joint = &machine->joints[j];
+    if (!name || !joint->name) continue; /* could not be read */
+    const size_t length = strlen(joint->name), n = bramah_joint_n_coordinates(joint->type);
+    for (size_t i = 0; i < n && strncmp(name, joint->name, length) == 0; i++)
+      if (strcmp(name + length, bramah_joint_suffix(joint->type, i)) == 0)
+        return coordinate_slides(joint->type, i) ? 2 : 1;
+  }
+  return 0;
+}
+
+/* The unit of the key where the joint turns, its other unit where it slides; both where nobody knows. */
+static bramah__key by_coordinate(const bramah__reader *reader, const bramah__key *key, const char *joint)
+{
+  const bramah__loaded *draft = reader->draft;
+  const int kind = bramah__coordinate_kind(&draft->machine, joint);
+  bramah__key by_kind = *key;
+  if (kind == 2) by_kind.unit = key->other_unit;
+  if (kind) by_kind.other_unit = NULL;
+  return by_kind;
+}
+
+/* Joint springs and motions have their joint at the same place. */
+_Static_assert(offsetof(bramah_joint_spring, joint) == offsetof(bramah_motion, joint),
+               "the place of `joint`");
+
+static bramah_status read_by_coordinate(bramah__reader *reader, const bramah__item *item,
+                                        const bramah__key *key, void *object)
+{
+  const bramah__key by_kind = by_coordinate(reader, key, ((const bramah_motion *)object)->joint);
+  return bramah__read_quantity(reader, item, &by_kind, object);
+}
+
+static const bramah__key joint_spring_keys[] = {
+    BRAMAH__KEY("joint", bramah__read_name, bramah_joint_spring, joint, .required = 1),
+    BRAMAH__KEY("free_position", read_by_coordinate, bramah_joint_spring, free_position, .unit = "rad",
+                .other_unit = "m"),
+    BRAMAH__KEY("stiffness", read_by_coordinate, bramah_joint_spring, stiffness, .unit = "N*m/rad",
+                .other_unit = "N/m", .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("damping", read_by_coordinate, bramah_joint_spring, damping, .unit = "N*m*s/rad",
+                .other_unit = "N*s/m", .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table joint_spring_table = {
+    .keys = joint_spring_keys, .size = sizeof(bramah_joint_spring), .finish = finish_spring};
+
+static const bramah__word axes_words[] = {
+    {"inertial", BRAMAH_AXES_INERTIAL}, {"body", BRAMAH_AXES_BODY}, {NULL, 0}};
+
+static const bramah__key force_keys[] = {
+    BRAMAH__KEY("body", bramah__read_name, bramah_force, body, .required = 1),
+    BRAMAH__KEY("point", bramah__read_vector, bramah_force, point, .unit = "m", .count = 3),
+    BRAMAH__KEY("force", bramah__read_vector, bramah_force, force, .unit = "N", .count = 3),
+    BRAMAH__KEY("torque", bramah__read_vector, bramah_force, torque, .unit = "N*m", .count = 3),
+    BRAMAH__KEY("axes", bramah__read_word, bramah_force, axes, .words = axes_words),
+    {0}};
+
+static const bramah__key wheel_keys[] = {
+    BRAMAH__KEY("body", bramah__read_name, bramah_wheel, body, .required = 1),
+    BRAMAH__KEY("centre", bramah__read_vector, bramah_wheel, centre, .unit = "m", .count = 3),
+    BRAMAH__KEY("axis", bramah__read_direction, bramah_wheel, axis, .required = 1),
+    BRAMAH__KEY("radius", bramah__read_quantity, bramah_wheel, radius, .required = 1, .unit = "m",
+                .range = BRAMAH__POSITIVE),
+    {0}};
+
+static const bramah__table wheel_table = {.keys = wheel_keys, .size = sizeof(bramah_wheel)};
+
+static const bramah__key knife_edge_keys[] = {
+    BRAMAH__KEY("body", bramah__read_name, bramah_knife_edge, body, .required = 1),
+    BRAMAH__KEY("point", bramah__read_vector, bramah_knife_edge, point, .unit = "m", .count = 3),
+    BRAMAH__KEY("normal", bramah__read_direction, bramah_knife_edge, normal, .required = 1),
+    {0}};
+
+static const bramah__table knife_edge_table = {.keys = knife_edge_keys, .size = sizeof(bramah_knife_edge)};
+
+static bramah_status finish_force(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__item found, point;
+  const int force = bramah__item_find(item, "force", &found);
+  const int has_point = bramah__item_find(item, "point", &point);
+  (void)object;
+  if (!force && !bramah__item_find(item, "torque", &found))
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'force' or 'torque' is needed");
+  if (force == has_point) return BRAMAH_OK;
+  return force ? bramah__fail_missing(reader, item, "point")
+               : bramah__fail_key(reader, &point, BRAMAH_E_KEY, "'point' does not belong to this type");
+}
+
+static const bramah__table force_table = {
+    .keys = force_keys, .size = sizeof(bramah_force), .finish = finish_force};
+
+/* ---- prescribed motions ---- */
+
+static const bramah__word motion_types[] = {{"rate", BRAMAH_MOTION_RATE},
+                                            {"harmonic", BRAMAH_MOTION_HARMONIC},
+                                            {"table", BRAMAH_MOTION_TABLE},
+                                            {NULL, 0}};
+
+static bramah_status read_motion_points(bramah__reader *reader, const bramah__item *list,
+                                        const bramah__key *key, void *object)
+{
+  bramah_motion *motion = object;
+  const bramah__curve_key curve = {.pair = "[time, position]",
+                                   .example = "[1 s, 30 deg]",
+                                   .x_name = "times",
+                                   .least = 2,
+                                   .x = {.unit = "s"},
+                                   .y = by_coordinate(reader, key, motion->joint)};
+  return bramah__read_curve(reader, list, &curve, &motion->n_points, &motion->times, &motion->positions);
+}
+
+enum {
+  OF_RATE = 1 << BRAMAH_MOTION_RATE,
+  OF_HARMONIC = 1 << BRAMAH_MOTION_HARMONIC,
+  OF_TABLE = 1 << BRAMAH_MOTION_TABLE
+};
+
+static const bramah__key motion_keys[] = {
+    BRAMAH__KEY("joint", bramah__read_name, bramah_motion, joint, .required = 1),
+    BRAMAH__KEY("type", bramah__read_word, bramah_motion, type, .required = 1, .words = motion_types),
+    BRAMAH__KEY("position", read_by_coordinate, bramah_motion, position, .required = 1, .types = OF_RATE,
+                .unit = "rad", .other_unit = "m"),
+    BRAMAH__KEY("rate", read_by_coordinate, bramah_motion, rate, .types = OF_RATE, .unit = "rad/s",
+                .other_unit = "m/s"),
+    BRAMAH__KEY("mean", read_by_coordinate, bramah_motion, mean, .types = OF_HARMONIC, .unit = "rad",
+                .other_unit = "m"),
+    BRAMAH__KEY("amplitude", read_by_coordinate, bramah_motion, amplitude, .required = 1,
+                .types = OF_HARMONIC, .unit = "rad", .other_unit = "m"),
+    BRAMAH__KEY("frequency", bramah__read_quantity, bramah_motion, frequency, .required = 1,
+                .types = OF_HARMONIC, .unit = "Hz", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("phase", bramah__read_quantity, bramah_motion, phase, .types = OF_HARMONIC, .unit = "rad"),
+    {.name = "points",
+     .read = read_motion_points,
+     .required = 1,
+     .types = OF_TABLE,
+     .unit = "rad",
+     .other_unit = "m"},
+    {0}};
+
+static const bramah__table motion_table = {
+    .keys = motion_keys, .size = sizeof(bramah_motion), .type = offsetof(bramah_motion, type)};
 
 /* ---- inputs ---- */
 
@@ -27,26 +366,15 @@ static const bramah__table input_table = {.size = sizeof(bramah_input), .read = 
 
 /* ---- integrator ---- */
 
-static bramah_status read_step(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                               void *object)
-{
-  bramah_integrator *integrator = object;
-  bramah__quantity q;
-  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
-  if (status) return status;
-  if (q.si < 0.5e-9 || q.si > 3600.0)
-    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "step must lie between 1 ns and 1 h");
-  integrator->step_ns = llround(q.si * 1e9);
-  return BRAMAH_OK;
-}
-
 static const bramah__word formulations[] = {{"partitioning", BRAMAH_FORMULATION_PARTITIONING},
                                             {"augmented-lagrangian", BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN},
                                             {"penalty", BRAMAH_FORMULATION_PENALTY},
                                             {NULL, 0}};
 
 static const bramah__key integrator_keys[] = {
-    {.name = "step", .read = read_step, .unit = "s", .range = BRAMAH__POSITIVE},
+    BRAMAH__KEY("step", bramah__read_duration, bramah_integrator, step_ns, .unit = "s",
+                .range = BRAMAH__POSITIVE, .least = 0.5e-9, .most = 3600.0,
+                .bounds = "step must lie between 1 ns and 1 h"),
     BRAMAH__KEY("position_tolerance", bramah__read_quantity, bramah_integrator, position_tolerance,
                 .unit = "1", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("pressure_tolerance", bramah__read_quantity, bramah_integrator, pressure_tolerance,
@@ -70,24 +398,19 @@ static const bramah__key machine_keys[] = {
     {.name = "source", .read = bramah__read_nothing},
     BRAMAH__KEY("gravity", bramah__read_vector, bramah__loaded, machine.gravity, .required = 1,
                 .unit = "m/s^2", .count = 3),
-    BRAMAH__SECTION("bodies", bramah__loaded, machine.bodies, machine.n_bodies, &bramah__body_table,
-                    .required = 1),
-    BRAMAH__SECTION("joints", bramah__loaded, machine.joints, machine.n_joints, &bramah__joint_table,
-                    .required = 1),
-    BRAMAH__SECTION("loops", bramah__loaded, machine.loops, machine.n_loops, &bramah__loop_table,
-                    .required = 0),
-    BRAMAH__SECTION("springs", bramah__loaded, machine.springs, machine.n_springs, &bramah__spring_table,
+    BRAMAH__SECTION("bodies", bramah__loaded, machine.bodies, machine.n_bodies, &body_table, .required = 1),
+    BRAMAH__SECTION("joints", bramah__loaded, machine.joints, machine.n_joints, &joint_table, .required = 1),
+    BRAMAH__SECTION("loops", bramah__loaded, machine.loops, machine.n_loops, &loop_table, .required = 0),
+    BRAMAH__SECTION("springs", bramah__loaded, machine.springs, machine.n_springs, &spring_table,
                     .required = 0),
     BRAMAH__SECTION("joint_springs", bramah__loaded, machine.joint_springs, machine.n_joint_springs,
-                    &bramah__joint_spring_table, .required = 0),
-    BRAMAH__SECTION("forces", bramah__loaded, machine.forces, machine.n_forces, &bramah__force_table,
+                    &joint_spring_table, .required = 0),
+    BRAMAH__SECTION("forces", bramah__loaded, machine.forces, machine.n_forces, &force_table, .required = 0),
+    BRAMAH__SECTION("motions", bramah__loaded, machine.motions, machine.n_motions, &motion_table,
                     .required = 0),
-    BRAMAH__SECTION("motions", bramah__loaded, machine.motions, machine.n_motions, &bramah__motion_table,
-                    .required = 0),
-    BRAMAH__SECTION("wheels", bramah__loaded, machine.wheels, machine.n_wheels, &bramah__wheel_table,
-                    .required = 0),
+    BRAMAH__SECTION("wheels", bramah__loaded, machine.wheels, machine.n_wheels, &wheel_table, .required = 0),
     BRAMAH__SECTION("knife_edges", bramah__loaded, machine.knife_edges, machine.n_knife_edges,
-                    &bramah__knife_edge_table, .required = 0),
+                    &knife_edge_table, .required = 0),
     {.name = "hydraulics", .read = bramah__read_hydraulics},
     BRAMAH__SECTION("inputs", bramah__loaded, machine.inputs, machine.n_inputs, &input_table, .required = 0),
     BRAMAH__KEY("integrator", bramah__read_child, bramah__loaded, machine.integrator,
@@ -138,10 +461,84 @@ static const struct {
     {"inputs", NULL, VALVE_INPUT},
 };
 
-/* Names of all coordinates: those of the joints with their suffixes. */
-static bramah_status collect_coordinates(bramah__reader *reader, const bramah_machine *machine,
-                                         name_list *list)
+/* Where names come from: an array of the machine whose elements have one or two of them. */
+typedef struct name_source {
+  target target;
+  size_t array, count, size;
+  size_t names[2]; /* members of an element; the second may be 0: it has one */
+} name_source;
+
+#define NAMES(target, member, type, ...)                                                                     \
+  {                                                                                                          \
+    target, offsetof(bramah_machine, member), offsetof(bramah_machine, n_##member), sizeof(type),            \
+    {                                                                                                        \
+      __VA_ARGS__                                                                                            \
+    }                                                                                                        \
+  }
+
+static const name_source name_sources[] = {
+    NAMES(BODY, bodies, bramah_body, offsetof(bramah_body, name)),
+    NAMES(VOLUME, volumes, bramah_volume, offsetof(bramah_volume, name)),
+    NAMES(VOLUME_OR_SUPPLY, volumes, bramah_volume, offsetof(bramah_volume, name)),
+    NAMES(VOLUME_OR_SUPPLY, supplies, bramah_supply, offsetof(bramah_supply, name)),
+    NAMES(VALVE_INPUT, valves, bramah_valve, offsetof(bramah_valve, input)),
+    NAMES(VALVE_INPUT, metered_cylinders, bramah_metered_cylinder,
+          offsetof(bramah_metered_cylinder, spool.input),
+          offsetof(bramah_metered_cylinder, regeneration.input)),
+    NAMES(VALVE_INPUT, pump_lines, bramah_pump_line, offsetof(bramah_pump_line, unloading.input)),
+    NAMES(CYLINDER, cylinders, bramah_cylinder, offsetof(bramah_cylinder, name)),
+    NAMES(CYLINDER, metered_cylinders, bramah_metered_cylinder, offsetof(bramah_metered_cylinder, name)),
+    NAMES(CYLINDER, rotaries, bramah_rotary, offsetof(bramah_rotary, name)),
+    NAMES(SUPPLY, supplies, bramah_supply, offsetof(bramah_supply, name)),
+    NAMES(PUMP_LINE, pump_lines, bramah_pump_line, offsetof(bramah_pump_line, name)),
+};
+
+enum { N_NAME_SOURCES = sizeof name_sources / sizeof name_sources[0] };
+
+static size_t count_names(const bramah_machine *machine, const name_source *from)
 {
+  size_t n;
+  memcpy(&n, (const unsigned char *)machine + from->count, sizeof n);
+  return n * (from->names[1] ? 2 : 1);
+}
+
+/* Name i of a source, and the line of its element; NULL: the element could not be read, or needs none. */
+static const char *name_of(const bramah_machine *machine, const name_source *from, size_t i, int *line)
+{
+  const unsigned char *element;
+  const size_t per_element = from->names[1] ? 2 : 1;
+  const char *name;
+  memcpy(&element, (const unsigned char *)machine + from->array, sizeof element);
+  element += i / per_element * from->size;
+  memcpy(&name, element + from->names[i % per_element], sizeof name);
+  *line = ((const bramah__named *)(const void *)element)->line;
+  return name;
+}
+
+static bramah_status collect_names(bramah__reader *reader, const bramah_machine *machine,
+                                   name_list lists[N_TARGETS])
+{
+  size_t most[N_TARGETS] = {[BODY] = 1};
+  for (size_t k = 0; k < N_NAME_SOURCES; k++)
+    most[name_sources[k].target] += count_names(machine, &name_sources[k]);
+  for (size_t j = 0; j < machine->n_joints; j++)
+    most[COORDINATE] += bramah_joint_n_coordinates(machine->joints[j].type);
+  for (int i = 0; i < N_TARGETS; i++) {
+    lists[i] = (name_list){0, bramah__pool_take(&reader->scratch, most[i], sizeof *lists[i].names)};
+    if (!lists[i].names) return bramah__no_memory(reader);
+  }
+
+  lists[BODY].names[lists[BODY].n++] = "ground";
+  for (size_t k = 0; k < N_NAME_SOURCES; k++) {
+    name_list *list = &lists[name_sources[k].target];
+    for (size_t i = 0; i < count_names(machine, &name_sources[k]); i++) {
+      int line;
+      const char *name = name_of(machine, &name_sources[k], i, &line);
+      if (name) list->names[list->n++] = name;
+    }
+  }
+
+  /* Coordinates: those of the joints with their suffixes. */
   for (size_t j = 0; j < machine->n_joints; j++) {
     const bramah_joint *joint = &machine->joints[j];
     if (!joint->name) continue;
@@ -152,54 +549,10 @@ static bramah_status collect_coordinates(bramah__reader *reader, const bramah_ma
       if (!name) return bramah__no_memory(reader);
       memcpy(name, joint->name, length);
       memcpy(name + length, suffix, more);
-      list->names[list->n++] = name;
+      lists[COORDINATE].names[lists[COORDINATE].n++] = name;
     }
   }
   return BRAMAH_OK;
-}
-
-/* Elements that could not be read have no name: they are left out. */
-static void add_name(name_list *list, const char *name)
-{
-  if (name) list->names[list->n++] = name;
-}
-
-static bramah_status collect_names(bramah__reader *reader, const bramah_machine *machine,
-                                   name_list lists[N_TARGETS])
-{
-  const size_t n_nodes = machine->n_volumes + machine->n_supplies;
-  const size_t n_actuators = machine->n_cylinders + machine->n_metered_cylinders + machine->n_rotaries;
-  const size_t n_inputs = machine->n_valves + 2 * machine->n_metered_cylinders + machine->n_pump_lines;
-  const size_t most[N_TARGETS] = {
-      machine->n_bodies + 1, machine->n_volumes,   n_nodes, n_inputs, n_actuators, 3 * machine->n_joints,
-      machine->n_supplies,   machine->n_pump_lines};
-  for (int i = 0; i < N_TARGETS; i++) {
-    lists[i].n = 0;
-    lists[i].names = bramah__pool_take(&reader->scratch, most[i], sizeof *lists[i].names);
-    if (!lists[i].names) return bramah__no_memory(reader);
-  }
-  name_list *bodies = &lists[BODY], *volumes = &lists[VOLUME], *nodes = &lists[VOLUME_OR_SUPPLY];
-  bodies->names[bodies->n++] = "ground";
-  for (size_t i = 0; i < machine->n_bodies; i++) add_name(bodies, machine->bodies[i].name);
-  for (size_t i = 0; i < machine->n_volumes; i++) {
-    add_name(volumes, machine->volumes[i].name);
-    add_name(nodes, machine->volumes[i].name);
-  }
-  for (size_t i = 0; i < machine->n_supplies; i++) add_name(nodes, machine->supplies[i].name);
-  for (size_t i = 0; i < machine->n_valves; i++) add_name(&lists[VALVE_INPUT], machine->valves[i].input);
-  for (size_t i = 0; i < machine->n_cylinders; i++) add_name(&lists[CYLINDER], machine->cylinders[i].name);
-  for (size_t i = 0; i < machine->n_metered_cylinders; i++) {
-    add_name(&lists[CYLINDER], machine->metered_cylinders[i].name);
-    add_name(&lists[VALVE_INPUT], machine->metered_cylinders[i].spool.input);
-    add_name(&lists[VALVE_INPUT], machine->metered_cylinders[i].regeneration.input);
-  }
-  for (size_t i = 0; i < machine->n_rotaries; i++) add_name(&lists[CYLINDER], machine->rotaries[i].name);
-  for (size_t i = 0; i < machine->n_pump_lines; i++) {
-    add_name(&lists[PUMP_LINE], machine->pump_lines[i].name);
-    add_name(&lists[VALVE_INPUT], machine->pump_lines[i].unloading.input);
-  }
-  for (size_t i = 0; i < machine->n_supplies; i++) add_name(&lists[SUPPLY], machine->supplies[i].name);
-  return collect_coordinates(reader, machine, &lists[COORDINATE]);
 }
 
 static int contains(const name_list *list, const char *name)
@@ -220,21 +573,6 @@ static bramah_status check_name(bramah__reader *reader, const bramah__item *item
     bramah__fail_item(reader, item, BRAMAH_E_REFERENCE, missing, target_texts[kind], name);
   bramah__add_suggestion(reader->diag, name, list->n, list->names, "; there are ");
   return BRAMAH_E_REFERENCE;
-}
-
-/* A scalar or a list of scalars: the tables have seen to that. */
-static bramah_status check_value(bramah__reader *reader, const bramah__item *item, target kind,
-                                 const name_list *list)
-{
-  bramah_status status = BRAMAH_OK;
-  if (item->node->kind == BRAMAH__NODE_MAPPING) return BRAMAH_OK; /* told already */
-  if (item->node->kind == BRAMAH__NODE_SCALAR) return check_name(reader, item, item->node->text, kind, list);
-  for (size_t i = 0; !status && i < item->node->n; i++) {
-    bramah__item element = bramah__item_at(item, i);
-    if (element.node->kind == BRAMAH__NODE_SCALAR)
-      status = bramah__go_on(reader, check_name(reader, &element, element.node->text, kind, list));
-  }
-  return status;
 }
 
 /* A name must not be taken twice where two sections share one list: an orifice that says "tank" must not have two
@@ -288,10 +626,16 @@ static bramah_status check_references(bramah__reader *reader, const bramah__item
   if (!bramah__item_find(&group, section_name, &section)) return BRAMAH_OK;
   for (size_t i = 0; !status && section.node->kind == BRAMAH__NODE_MAPPING && i < section.node->n; i++) {
     bramah__item element = bramah__item_at(&section, i), value;
-    if (!key)
-      status = bramah__go_on(reader, check_name(reader, &element, element.name, kind, &lists[kind]));
-    else if (bramah__item_find(&element, key, &value))
-      status = bramah__go_on(reader, check_value(reader, &value, kind, &lists[kind]));
+    if (!key) status = bramah__go_on(reader, check_name(reader, &element, element.name, kind, &lists[kind]));
+    if (!key || !bramah__item_find(&element, key, &value)) continue;
+
+    /* A scalar or a list of scalars; anything else was told of already. */
+    const int list = value.node->kind == BRAMAH__NODE_LIST;
+    for (size_t k = 0; !status && k < (list ? value.node->n : 1); k++) {
+      const bramah__item one = list ? bramah__item_at(&value, k) : value;
+      if (one.node->kind == BRAMAH__NODE_SCALAR)
+        status = bramah__go_on(reader, check_name(reader, &one, one.node->text, kind, &lists[kind]));
+    }
   }
   return status;
 }
@@ -324,95 +668,50 @@ static bramah_status check_machine(bramah__reader *reader, const bramah__item *r
 
 /* ---- reading ---- */
 
-static void add_silent(const char *name, int line, size_t *n, bramah_input *inputs)
-{
-  for (size_t i = 0; name && i < *n; i++)
-    if (strcmp(inputs[i].name, name) == 0) return;
-  if (name) inputs[(*n)++] = (bramah_input){.name = name, .line = line};
-}
-
 /* Inputs that a valve names and nobody commands: entries without points, behind the others. */
 static bramah_status add_silent_inputs(bramah__reader *reader, bramah_machine *machine)
 {
-  bramah_input *inputs = bramah__pool_take(reader->keep,
-                                           machine->n_inputs + machine->n_valves +
-                                               2 * machine->n_metered_cylinders + machine->n_pump_lines,
-                                           sizeof *inputs);
-  size_t n = machine->n_inputs;
+  size_t n = machine->n_inputs, most = n;
+  for (size_t k = 0; k < N_NAME_SOURCES; k++)
+    if (name_sources[k].target == VALVE_INPUT) most += count_names(machine, &name_sources[k]);
+  bramah_input *inputs = bramah__pool_take(reader->keep, most, sizeof *inputs);
   if (!inputs) return bramah__no_memory(reader);
   if (n) memcpy(inputs, machine->inputs, n * sizeof *inputs);
-  for (size_t i = 0; i < machine->n_valves; i++) {
-    const bramah_valve *valve = &machine->valves[i];
-    add_silent(valve->input, valve->line, &n, inputs);
+  for (size_t k = 0; k < N_NAME_SOURCES; k++) {
+    if (name_sources[k].target != VALVE_INPUT) continue;
+    for (size_t i = 0; i < count_names(machine, &name_sources[k]); i++) {
+      int line;
+      const char *name = name_of(machine, &name_sources[k], i, &line);
+      size_t known = 0;
+      while (name && known < n && strcmp(inputs[known].name, name) != 0) known++;
+      if (name && known == n) inputs[n++] = (bramah_input){.name = name, .line = line};
+    }
   }
-  for (size_t i = 0; i < machine->n_metered_cylinders; i++) {
-    const bramah_metered_cylinder *cylinder = &machine->metered_cylinders[i];
-    add_silent(cylinder->spool.input, cylinder->line, &n, inputs);
-    add_silent(cylinder->regeneration.input, cylinder->line, &n, inputs);
-  }
-  for (size_t i = 0; i < machine->n_pump_lines; i++)
-    add_silent(machine->pump_lines[i].unloading.input, machine->pump_lines[i].line, &n, inputs);
   machine->inputs = inputs;
   machine->n_inputs = n;
   return BRAMAH_OK;
 }
 
-/* The changes first, then what was set. source NULL: the reader's file. */
-static bramah_status read_machine(bramah__reader *reader, const bramah__source *source, size_t n_changes,
-                                  const bramah_change *changes, size_t n_settings,
-                                  const bramah_study_setting *settings, bramah__loaded *out)
-{
-  bramah__node *root = source ? source->root : NULL;
-  bramah_status status = source ? BRAMAH_OK : bramah__yaml_load(reader, &root);
-  if (!status) status = bramah__changes_apply(reader, n_changes, changes, &root);
-  if (!status) status = bramah__apply_settings(reader, n_settings, settings, 1, &root);
-  if (status) return status;
-  bramah__item item = {.node = root};
-  bramah_machine_default(&out->machine);
-  status = bramah__read_table(reader, &item, &machine_table, out);
-  if (!status) status = check_machine(reader, &item, &out->machine);
-  if (status) return status;
-  if (reader->told) return reader->first;
-  status = add_silent_inputs(reader, &out->machine);
-  if (status) return status;
-  out->machine.file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
-  return out->machine.file ? BRAMAH_OK : bramah__no_memory(reader);
-}
-
-bramah_status bramah__machine_check(const char *path, size_t n_changes, const bramah_change *changes,
-                                    bramah_mistake tell, void *user)
-{
-  bramah_diag diag;
-  bramah__reader reader;
-  bramah__loaded *machine = calloc(1, sizeof *machine);
-  bramah_status status = machine
-                             ? bramah__reader_open(&reader, &machine->pool, path, &diag)
-                             : bramah__fail(&diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a machine");
-  if (machine) {
-    reader.draft = machine;
-    reader.tell = tell;
-    reader.tell_user = user;
-    if (!status) status = read_machine(&reader, NULL, n_changes, changes, 0, NULL, machine);
-    bramah__reader_close(&reader);
-    bramah_machine_free(&machine->machine);
-  }
-  if (machine && reader.told) return reader.first;
-  if (status) tell(user, &diag);
-  return status;
-}
-
-static bramah_status load_machine(const char *path, const bramah__source *source, size_t n_changes,
-                                  const bramah_change *changes, size_t n_settings,
-                                  const bramah_study_setting *settings, bramah_diag *diag,
-                                  bramah_machine **out)
+bramah_status bramah__machine_read(const bramah__source *source, const bramah__machine_values *with,
+                                   bramah_mistake tell, void *user, bramah_diag *diag, bramah_machine **out)
 {
   bramah__loaded *machine = calloc(1, sizeof *machine);
   bramah__reader reader;
   if (!machine) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a machine");
-  bramah_status status = bramah__reader_open(&reader, &machine->pool, path, diag);
+  bramah_status status = bramah__reader_open(&reader, &machine->pool, source->file, diag);
   reader.draft = machine;
-  if (!status) status = read_machine(&reader, source, n_changes, changes, n_settings, settings, machine);
-  bramah__reader_close(&reader);
+  reader.tell = tell;
+  reader.tell_user = user;
+  bramah__node *root = source->root;
+  if (!status) status = bramah__changes_apply(&reader, with->n_changes, with->changes, &root);
+  if (!status) status = bramah__apply_settings(&reader, with->n_settings, with->settings, 1, &root);
+  bramah_machine_default(&machine->machine);
+  const bramah__item item = {.node = root};
+  if (!status) status = bramah__read_table(&reader, &item, &machine_table, machine);
+  if (!status) status = check_machine(&reader, &item, &machine->machine);
+  if (!status && !reader.told) status = add_silent_inputs(&reader, &machine->machine);
+  machine->machine.file = reader.file;
+  status = bramah__reader_close(&reader, status);
   if (status)
     bramah_machine_free(&machine->machine);
   else
@@ -420,18 +719,34 @@ static bramah_status load_machine(const char *path, const bramah__source *source
   return status;
 }
 
+/* tell NULL: the first mistake ends the reading. */
+static bramah_status load(const char *path, size_t n_changes, const bramah_change *changes,
+                          bramah_mistake tell, void *user, bramah_diag *diag, bramah_machine **out)
+{
+  const bramah__machine_values with = {.n_changes = n_changes, .changes = changes};
+  bramah__source *source;
+  bramah_status status = bramah__source_open(path, diag, &source);
+  if (status && tell) tell(user, diag);
+  if (status) return status;
+  status = bramah__machine_read(source, &with, tell, user, diag, out);
+  bramah__source_free(source);
+  return status;
+}
+
 bramah_status bramah_machine_load(const char *path, size_t n_changes, const bramah_change *changes,
                                   bramah_diag *diag, bramah_machine **out)
 {
-  return load_machine(path, NULL, n_changes, changes, 0, NULL, diag, out);
+  return load(path, n_changes, changes, NULL, NULL, diag, out);
 }
 
-bramah_status bramah__machine_read(const bramah__source *source, size_t n_changes,
-                                   const bramah_change *changes, size_t n_settings,
-                                   const bramah_study_setting *settings, bramah_diag *diag,
-                                   bramah_machine **out)
+bramah_status bramah__machine_check(const char *path, size_t n_changes, const bramah_change *changes,
+                                    bramah_mistake tell, void *user)
 {
-  return load_machine(source->file, source, n_changes, changes, n_settings, settings, diag, out);
+  bramah_machine *machine = NULL;
+  bramah_diag diag;
+  const bramah_status status = load(path, n_changes, changes, tell, user, &diag, &machine);
+  bramah_machine_free(machine);
+  return status;
 }
 
 void bramah_machine_free(bramah_machine *machine)

@@ -13,19 +13,22 @@ typedef struct bramah__loaded {
   double oil_density; /* 0 where the file has none */
 } bramah__loaded;
 
-/* Tables of the sections (machine_multibody.c) and the reader of `hydraulics` (machine_hydraulics.c). */
-extern const bramah__table bramah__body_table, bramah__joint_table, bramah__loop_table, bramah__spring_table,
-    bramah__joint_spring_table, bramah__force_table, bramah__wheel_table, bramah__knife_edge_table,
-    bramah__motion_table;
+/* The section `hydraulics` (machine_hydraulics.c). */
 bramah__read bramah__read_hydraulics;
 
 /* 1: the joint coordinate of that name turns, 2: it slides, 0: there is none. */
 int bramah__coordinate_kind(const bramah_machine *machine, const char *name);
 
-/* As bramah_machine_load, of a file in memory and with values set after the changes. */
-bramah_status bramah__machine_read(const bramah__source *source, size_t n_changes,
-                                   const bramah_change *changes, size_t n_settings,
-                                   const bramah_study_setting *settings, bramah_diag *diag,
-                                   bramah_machine **out);
+/* What is read otherwise than the file has it: the changes first, then what was set. */
+typedef struct bramah__machine_values {
+  size_t n_changes;
+  const bramah_change *changes;
+  size_t n_settings;
+  const bramah_study_setting *settings;
+} bramah__machine_values;
+
+/* As bramah_machine_load, of a file in memory; tell NULL: the first mistake ends it. */
+bramah_status bramah__machine_read(const bramah__source *source, const bramah__machine_values *with,
+                                   bramah_mistake tell, void *user, bramah_diag *diag, bramah_machine **out);
 
 #endif

@@ -2,10 +2,9 @@
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/plan_file.h"
 #include "lib/base/diag.h"
-#include "lib/io/changes.h"
+#include "lib/io/schema.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The plan while it is being read; the pool holds everything it points to. */
 typedef struct loaded {
@@ -13,57 +12,23 @@ typedef struct loaded {
   bramah__pool pool;
 } loaded;
 
-static const char *file_of(const bramah__reader *reader)
-{
-  return ((const loaded *)reader->draft)->plan.file;
-}
-
-static void *at(void *object, size_t offset) { return (unsigned char *)object + offset; }
-
-/* ---- pieces ---- */
-
-/* The count is at key->count_offset. */
-static bramah_status read_changes(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                  void *object)
-{
-  size_t n = 0;
-  const bramah_change *changes = NULL;
-  const bramah_status status = bramah__read_changes(reader, item, file_of(reader), &n, &changes);
-  memcpy(at(object, key->offset), &changes, sizeof changes);
-  memcpy(at(object, key->count_offset), &n, sizeof n);
-  return status;
-}
-
 #define CHANGES(key, type, member)                                                                           \
-  BRAMAH__KEY(key, read_changes, type, member, .count_offset = offsetof(type, n_##member))
-
-static bramah_status read_path(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                               void *object)
-{
-  const char *path = NULL;
-  const bramah_status status = bramah__read_file_path(reader, item, &path);
-  memcpy(at(object, key->offset), &path, sizeof path);
-  return status;
-}
+  BRAMAH__KEY(key, bramah__read_changes, type, member, .count_offset = offsetof(type, n_##member))
 
 /* ---- rates ---- */
 
-static const bramah__key rate_key = {.name = "rate", .unit = "Hz", .range = BRAMAH__POSITIVE};
-
-static bramah_status read_rate(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  return bramah__read_quantity(reader, item, &rate_key, object);
-}
-
-static const bramah__table rate_table = {.size = sizeof(double), .read = read_rate};
+static const bramah__key rate_key = {
+    .name = "rate", .read = bramah__read_quantity, .unit = "Hz", .range = BRAMAH__POSITIVE};
+static const bramah__table rate_table = {.size = sizeof(double), .value = &rate_key};
 
 /* In falling order: tables go down them. */
 static bramah_status read_rates(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                 void *object)
 {
+  const size_t mistakes = reader->told;
   const bramah_status status = bramah__read_list(reader, item, key, object);
   const bramah_plan *plan = object;
-  for (size_t i = 1; !status && i < plan->n_rates; i++)
+  for (size_t i = 1; !status && reader->told == mistakes && i < plan->n_rates; i++)
     if (!(plan->rates[i] < plan->rates[i - 1])) {
       const bramah__item wrong = bramah__item_at(item, i);
       return bramah__fail_item(reader, &wrong, BRAMAH_E_VALUE, "rates must fall from the first to the last");
@@ -73,24 +38,15 @@ static bramah_status read_rates(bramah__reader *reader, const bramah__item *item
 
 /* ---- signals, studies, filters, scenarios ---- */
 
-static bramah_status read_signal(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  const bramah__key key = {.offset = offsetof(bramah_plan_signal, output)};
-  return bramah__read_text(reader, item, &key, object);
-}
+static const bramah__key signal_key = {.read = bramah__read_text,
+                                       .offset = offsetof(bramah_plan_signal, output)};
+static const bramah__table signal_table = {.size = sizeof(bramah_plan_signal), .value = &signal_key};
 
-static const bramah__table signal_table = {.size = sizeof(bramah_plan_signal), .read = read_signal};
+static const bramah__key study_key = {.read = bramah__read_path, .offset = offsetof(bramah_plan_study, file)};
+static const bramah__table study_table = {.size = sizeof(bramah_plan_study), .value = &study_key};
 
-static bramah_status read_study(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  const bramah__key key = {.offset = offsetof(bramah_plan_study, file)};
-  return read_path(reader, item, &key, object);
-}
-
-static const bramah__table study_table = {.size = sizeof(bramah_plan_study), .read = read_study};
-
-static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_PAPER},
-                                           {"paper-exact", BRAMAH_TRANSITION_PAPER_EXACT},
+static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_KINEMATIC},
+                                           {"paper-exact", BRAMAH_TRANSITION_KINEMATIC_EXACT},
                                            {"step", BRAMAH_TRANSITION_STEP},
                                            {NULL, 0}};
 
@@ -130,7 +86,7 @@ static bramah_status finish_plan(bramah__reader *reader, const bramah__item *ite
 
 static const bramah__key plan_keys[] = {
     BRAMAH__KEY("plan", bramah__read_text, bramah_plan, name, .required = 1),
-    BRAMAH__KEY("machine", read_path, bramah_plan, machine_file, .required = 1),
+    BRAMAH__KEY("machine", bramah__read_path, bramah_plan, machine_file, .required = 1),
     CHANGES("changes", bramah_plan, changes),
     BRAMAH__KEY("duration", bramah__read_quantity, bramah_plan, duration, .required = 1, .unit = "s",
                 .range = BRAMAH__POSITIVE),
@@ -148,50 +104,44 @@ static const bramah__key plan_keys[] = {
 
 static const bramah__table plan_table = {.keys = plan_keys, .finish = finish_plan};
 
-static bramah_status read_plan(bramah__reader *reader, bramah_plan *plan)
-{
-  bramah__node *root;
-  bramah_status status = bramah__yaml_load(reader, &root);
-  if (status) return status;
-  const bramah__item item = {.node = root};
-  plan->file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
-  if (!plan->file) return bramah__no_memory(reader);
-  return bramah__read_table(reader, &item, &plan_table, plan);
-}
-
 /* tell NULL: the first mistake ends the reading. */
-static bramah_status load(const char *path, bramah_mistake tell, void *user, bramah_diag *diag, loaded **out)
+static bramah_status load(const char *path, bramah_mistake tell, void *user, bramah_diag *diag,
+                          bramah_plan **out)
 {
-  loaded *whole = *out = calloc(1, sizeof *whole);
+  loaded *whole = calloc(1, sizeof *whole);
+  bramah__source *source;
   bramah__reader reader;
   if (!whole) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a plan");
-  bramah_status status = bramah__reader_open(&reader, &whole->pool, path, diag);
-  reader.draft = whole;
-  reader.tell = tell;
-  reader.tell_user = user;
-  if (!status) status = read_plan(&reader, &whole->plan);
-  if (!status && reader.told)
-    status = reader.first;
-  else if (status && tell && !reader.told)
-    tell(user, reader.diag);
-  bramah__reader_close(&reader);
-  if (status) bramah__plan_free(&whole->plan);
+  bramah_status status = bramah__source_open(path, diag, &source);
+  if (status && tell) tell(user, diag);
+  if (!status) {
+    status = bramah__reader_open(&reader, &whole->pool, source->file, diag);
+    reader.tell = tell;
+    reader.tell_user = user;
+    const bramah__item item = {.node = source->root};
+    if (!status) status = bramah__read_table(&reader, &item, &plan_table, &whole->plan);
+    whole->plan.file = reader.file;
+    status = bramah__reader_close(&reader, status);
+    bramah__source_free(source);
+  }
+  if (status)
+    bramah__plan_free(&whole->plan);
+  else
+    *out = &whole->plan;
   return status;
 }
 
 bramah_status bramah__plan_load(const char *path, bramah_diag *diag, bramah_plan **out)
 {
-  loaded *whole;
-  const bramah_status status = load(path, NULL, NULL, diag, &whole);
-  if (!status) *out = &whole->plan;
-  return status;
+  return load(path, NULL, NULL, diag, out);
 }
 
 void bramah__plan_check(const char *path, bramah_mistake tell, void *user)
 {
-  loaded *whole;
+  bramah_plan *plan = NULL;
   bramah_diag diag;
-  if (load(path, tell, user, &diag, &whole) == BRAMAH_OK) bramah__plan_free(&whole->plan);
+  load(path, tell, user, &diag, &plan);
+  bramah__plan_free(plan);
 }
 
 void bramah__plan_free(bramah_plan *plan)

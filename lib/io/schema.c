@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { LONGEST_LISTING = 64, LARGEST_MAPPING = 10000, MOST_MISTAKES = 1000 };
+enum { MOST_CHANGES = 1000 }; /* each copies what it goes through */
 
 #define NO_NAME "'%s' is no name; names are letters, digits, _ and -"
 
@@ -130,15 +131,6 @@ static const char *last_key(const bramah__item *item)
   return item->name ? item->name : "value";
 }
 
-static bramah_status check_range(bramah__reader *reader, const bramah__item *item, bramah__range range,
-                                 double value)
-{
-  if (range == BRAMAH__ANY || value > 0.0 || (value == 0.0 && range == BRAMAH__NOT_NEGATIVE))
-    return BRAMAH_OK;
-  return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "%s must %s", last_key(item),
-                           range == BRAMAH__POSITIVE ? "be positive" : "not be negative");
-}
-
 bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     const char *lent, bramah__quantity *out)
 {
@@ -162,15 +154,59 @@ bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *
   }
   if (!status && key->unit) status = bramah__quantity_expect(out, key->unit, key->other_unit, reader->diag);
   if (status) return locate(reader, item, item->node);
-  return check_range(reader, item, key->range, out->si);
+  if ((key->range == BRAMAH__POSITIVE && !(out->si > 0.0)) ||
+      (key->range == BRAMAH__NOT_NEGATIVE && !(out->si >= 0.0)))
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "%s must %s", last_key(item),
+                             key->range == BRAMAH__POSITIVE ? "be positive" : "not be negative");
+  if (key->bounds && !(key->least <= out->si && out->si <= key->most))
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "%s", key->bounds);
+  return BRAMAH_OK;
+}
+
+/* A key whose object may be in its other units, once the value that chooses them has been read. */
+static bramah__key in_chosen_unit(const bramah__key *key, const void *object)
+{
+  bramah__key chosen = *key;
+  int other;
+  if (!key->choice || key->chooses) return chosen;
+  memcpy(&other, (const unsigned char *)object + key->choice, sizeof other);
+  if (other) chosen.unit = key->other_unit;
+  chosen.other_unit = NULL;
+  return chosen;
 }
 
 bramah_status bramah__read_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     void *object)
 {
+  const bramah__key chosen = in_chosen_unit(key, object);
   bramah__quantity q;
-  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
-  if (!status) *(double *)member(object, key->offset) = q.si;
+  bramah_status status = bramah__item_quantity(reader, item, &chosen, NULL, &q);
+  if (status) return status;
+  *(double *)member(object, key->offset) = q.si;
+  if (!key->chooses) return BRAMAH_OK;
+  double factor;
+  bramah_dimension first;
+  status = bramah_unit_parse(key->unit, &factor, &first, reader->diag);
+  const int other = !bramah__same_dimension(q.dimension, first);
+  memcpy(member(object, key->choice), &other, sizeof other);
+  return status;
+}
+
+bramah_status bramah__read_duration(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                    void *object)
+{
+  bramah__quantity q;
+  const bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
+  if (!status) *(int64_t *)member(object, key->offset) = llround(1e9 * q.si);
+  return status;
+}
+
+bramah_status bramah__read_period(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  bramah__quantity q;
+  const bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
+  if (!status) *(int64_t *)member(object, key->offset) = llround(1e9 / q.si);
   return status;
 }
 
@@ -194,15 +230,17 @@ bramah_status bramah__read_integer(bramah__reader *reader, const bramah__item *i
     const double si = item->node->si;
     if (!(si >= 1.0 && si <= 999999999.0) || si != floor(si))
       return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "a whole number from 1 on is expected");
-    *(int *)member(object, key->offset) = (int)si;
-    return BRAMAH_OK;
+    value = (int)si;
+  } else {
+    const char *text = bramah__item_text(reader, item, &status);
+    if (!text) return status;
+    size_t digits = strspn(text, "0123456789");
+    for (size_t i = 0; i < digits && digits <= 9; i++) value = 10 * value + (text[i] - '0');
+    if (text[digits] || digits > 9 || value < 1)
+      return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "'%s' is not a whole number from 1 on", text);
   }
-  const char *text = bramah__item_text(reader, item, &status);
-  if (!text) return status;
-  size_t digits = strspn(text, "0123456789");
-  for (size_t i = 0; i < digits && digits <= 9; i++) value = 10 * value + (text[i] - '0');
-  if (text[digits] || digits > 9 || value < 1)
-    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "'%s' is not a whole number from 1 on", text);
+  if (key->bounds && !(key->least <= value && value <= key->most))
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "%s", key->bounds);
   *(int *)member(object, key->offset) = value;
   return BRAMAH_OK;
 }
@@ -282,13 +320,15 @@ bramah_status bramah__read_vector(bramah__reader *reader, const bramah__item *it
   bramah_status status = check_list(reader, item, key->count, key->other_count);
   for (size_t i = status ? 0 : item->node->n; i-- > 0;) {
     bramah__item element = bramah__item_at(item, i);
-    bramah__key element_key = *key;
+    bramah__key element_key = in_chosen_unit(key, object);
     if (i >= key->count) element_key.range = BRAMAH__ANY;
     status = bramah__item_quantity(reader, &element, &element_key, unit, &q);
     if (status) return status;
     if (!unit) unit = q.unit;
     out[i] = q.si;
   }
+  if (!status && key->ascends && !(out[0] < out[1]))
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "%s", key->ascends);
   return status;
 }
 
@@ -427,6 +467,8 @@ bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *ite
 {
   bramah__item element;
   if (table->read) return table->read(reader, item, object);
+  if (table->value && (!table->keys || item->node->kind != BRAMAH__NODE_MAPPING))
+    return table->value->read(reader, item, table->value, object);
   const size_t mistakes = reader->told;
   bramah_status status = check_mapping(reader, item);
 
@@ -438,11 +480,21 @@ bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *ite
     if (!key->name) status = bramah__go_on(reader, fail_unknown(reader, &element, table->keys));
   }
 
-  /* Every key in the order of the table. */
+  /* Every key in the order of the table; the object's type is unknown (0) until it was read. */
   for (const bramah__key *key = table->keys; !status && key->name; key++) {
-    if (bramah__item_find(item, key->name, &element))
+    const int found = bramah__item_find(item, key->name, &element), one = 1;
+    int type = 0;
+    if (key->types) memcpy(&type, member(object, table->type), sizeof type);
+    const int belongs = !key->types || (type && key->types >> type & 1U);
+    if (found && key->given) memcpy(member(object, key->given), &one, sizeof one);
+    if (found && key->line)
+      memcpy(member(object, key->line), &(int){bramah__item_line(&element)}, sizeof one);
+    if (found && !belongs && type)
+      status =
+          bramah__fail_key(reader, &element, BRAMAH_E_KEY, "'%s' does not belong to this type", key->name);
+    else if (found)
       status = key->read(reader, &element, key, object);
-    else if (key->required)
+    else if (key->required && belongs)
       status = bramah__fail_missing(reader, item, key->name);
     status = bramah__go_on(reader, status);
   }
@@ -494,4 +546,56 @@ bramah_status bramah__read_section(bramah__reader *reader, const bramah__item *i
     status = bramah__go_on(reader, status);
   }
   return status;
+}
+
+/* ---- files and changes of files ---- */
+
+bramah_status bramah__read_path(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  bramah_status status;
+  const char *text = bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  const char *slash = strrchr(reader->file, '/');
+  const size_t folder = slash && text[0] != '/' ? (size_t)(slash - reader->file) + 1 : 0;
+  char *path = bramah__pool_take(reader->keep, folder + strlen(text) + 1, 1);
+  if (!path) return bramah__no_memory(reader);
+  memcpy(path, reader->file, folder);
+  memcpy(path + folder, text, strlen(text));
+  *(const char **)member(object, key->offset) = path;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__read_changes(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
+{
+  const size_t n = item->node->n;
+  if (bramah__item_is_empty(item)) return BRAMAH_OK;
+  if (item->node->kind != BRAMAH__NODE_MAPPING)
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "changes ('path: value') are expected here");
+  if (n > MOST_CHANGES) return bramah__fail_key(reader, item, BRAMAH_E_VALUE, "more than 1000 changes");
+  bramah_change *changes = bramah__pool_take(reader->keep, n, sizeof *changes);
+  if (!changes) return bramah__no_memory(reader);
+  for (size_t i = 0; i < n; i++) {
+    const bramah__item one = bramah__item_at(item, i);
+    bramah_change *change = &changes[i];
+    if (one.key->kind != BRAMAH__NODE_SCALAR)
+      return bramah__fail_key(reader, &one, BRAMAH_E_SYNTAX, "a key must be a single word");
+    if (bramah__item_is_empty(&one))
+      return bramah__fail_item(reader, &one, BRAMAH_E_VALUE, "a value is missing");
+    change->file = reader->file;
+    change->line = bramah__item_line(&one);
+    change->path = bramah__pool_text(reader->keep, one.name, strlen(one.name));
+    change->value = bramah__node_text(reader, one.node);
+    if (!change->path) return bramah__no_memory(reader);
+    if (!change->value)
+      return bramah__fail_item(reader, &one, BRAMAH_E_SYNTAX,
+                               "a change is a value or a list of values; give one change for every key");
+    for (size_t k = 0; k < i; k++)
+      if (strcmp(changes[k].path, change->path) == 0)
+        return bramah__fail_key(reader, &one, BRAMAH_E_KEY, "this change is given twice");
+  }
+  memcpy(member(object, key->offset), &changes, sizeof changes);
+  memcpy(member(object, key->count_offset), &n, sizeof n);
+  return BRAMAH_OK;
 }

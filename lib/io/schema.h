@@ -9,7 +9,7 @@
 #include "lib/io/quantity.h"
 #include "lib/io/yaml.h"
 
-/* A node and the way to it; lives on the stack while its parent is being read. */
+/* A node and its path; lives on the stack while its parent is being read. */
 typedef struct bramah__item {
   const struct bramah__item *parent;
   const char *name;         /* key, or NULL for an element of a list */
@@ -38,9 +38,11 @@ typedef bramah_status bramah__finish(bramah__reader *reader, const bramah__item 
 typedef struct bramah__table {
   const struct bramah__key *keys; /* ends with {0}; read in this order, whatever the order in the file */
   size_t size;
-  int names_with_dots;  /* of a section's elements, to refer by: 1: any text */
-  bramah__finish *read; /* instead of keys, for elements that are no such mapping; or NULL */
+  int names_with_dots;             /* of a section's elements, to refer by: 1: any text */
+  const struct bramah__key *value; /* how elements are read that are no mapping, or have no keys; or NULL */
+  bramah__finish *read;            /* instead of all that, for elements of other kinds; or NULL */
   bramah__finish *finish;
+  size_t type; /* int member that the keys' `types` refer to */
 } bramah__table;
 
 typedef struct bramah__key {
@@ -48,9 +50,17 @@ typedef struct bramah__key {
   bramah__read *read;
   size_t offset; /* of the member in the object */
   int required;
+  unsigned types; /* bits 1 << type of the objects the key belongs to (and is required in); 0: all */
+  size_t given;   /* int member that becomes 1 where the key is there; 0: none */
+  size_t line;    /* int member that takes its line; 0: none */
   const char *unit, *other_unit; /* quantities */
+  size_t choice;                 /* int member: 1 if the object's values are in the other units; 0: none */
+  int chooses;                   /* 1: it is this value's unit that says so */
   bramah__range range;           /* of quantities; of the first `count` of a list */
+  double least, most;            /* where `bounds` is not NULL */
+  const char *bounds;            /* what is said of numbers outside them */
   size_t count, other_count;     /* how many a list has */
+  const char *ascends;           /* lists of two: what is said where the second is not the larger one */
   const bramah__word *words;
   const bramah__table *table; /* of the child, or of each element */
   size_t count_offset;        /* sections and lists: size_t member with the number of elements */
@@ -77,6 +87,8 @@ typedef struct bramah__named {
 
 /* The readers a key can name. Each fills the member with the type given. */
 bramah__read bramah__read_quantity;  /* double, in SI */
+bramah__read bramah__read_duration;  /* int64_t, nanoseconds */
+bramah__read bramah__read_period;    /* int64_t, nanoseconds of a frequency */
 bramah__read bramah__read_integer;   /* int >= 1 */
 bramah__read bramah__read_text;      /* const char *, not empty */
 bramah__read bramah__read_name;      /* const char *: letters, digits, _ and - */
@@ -88,6 +100,9 @@ bramah__read bramah__read_child;     /* the members of key->table, at the offset
 bramah__read bramah__read_section;   /* name -> element: pointer to array, and count */
 bramah__read bramah__read_list;      /* list of key->table: pointer to array, and count */
 bramah__read bramah__read_nothing;   /* known key that something else reads, or nobody */
+bramah__read
+    bramah__read_changes;       /* `path: value`, keys have dots: pointer to bramah_change array, and count */
+bramah__read bramah__read_path; /* const char *: a file; a relative one starts in the folder of this file */
 
 /* Read a mapping by its table. */
 bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,

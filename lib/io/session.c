@@ -600,9 +600,9 @@ bramah_status bramah_session_new_adaptive(const bramah_session *session, bramah_
   double *acceleration = calloc(2 * (nf + np) + 3 * ns + 1, sizeof *acceleration);
   if (!acceleration) return bramah__fail_memory(diag);
   double *pressure = acceleration + 2 * nf, *sensor = pressure + 2 * np, *sigma = sensor + 2 * ns;
-  for (size_t i = 0; i < ns; i++) sigma[i] = bramah_filter_sensor(filter, i)->sigma;
-  take_limits(from->accelerations, nf, bramah_filter_acceleration_noise(filter), acceleration);
-  take_limits(from->pressures, np, bramah_filter_first_order_noise(filter), pressure);
+  for (size_t i = 0; i < ns; i++) sigma[i] = bramah_filter_get_info(filter).sensor[i].sigma;
+  take_limits(from->accelerations, nf, bramah_filter_get_info(filter).acceleration_noise, acceleration);
+  take_limits(from->pressures, np, bramah_filter_get_info(filter).first_order_noise, pressure);
   take_limits(from->sensors, ns, sigma, sensor);
 
   bramah_adaptive_options options;

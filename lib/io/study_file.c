@@ -1,31 +1,288 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A study file: its inputs, start values, filter, augmented states, noises and tuning, and the loading. Its sensors
+ * and logs are in study_sensors.c. */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/study_file.h"
+#include "bramah/adaptive.h"
+#include "bramah/coupled.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
-#include "lib/io/changes.h"
 #include "lib/io/session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- changes ---- */
-
-static bramah_status read_changes(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                  void *object)
+/* a + b in the pool */
+static const char *joined(bramah__reader *reader, const char *a, const char *b)
 {
-  bramah_study *study = &((bramah__study_draft *)object)->study;
-  (void)key;
-  return bramah__read_changes(reader, item, study->file, &study->n_changes, &study->changes);
+  const size_t n = strlen(a), m = strlen(b);
+  char *out = bramah__pool_take(reader->keep, n + m + 1, 1);
+  if (!out) return NULL;
+  memcpy(out, a, n);
+  memcpy(out + n, b, m);
+  return out;
 }
+
+/* ---- start values ---- */
+
+static const bramah__key joint_keys[] = {
+    /* Is read first and says whether the joint turns or slides. */
+    BRAMAH__KEY("position_sigma", bramah__read_quantity, bramah_joint_start, position_sigma, .required = 1,
+                .unit = "rad", .other_unit = "m", .range = BRAMAH__POSITIVE,
+                .choice = offsetof(bramah_joint_start, slides), .chooses = 1),
+    BRAMAH__KEY("position", bramah__read_quantity, bramah_joint_start, position, .unit = "rad",
+                .other_unit = "m", .choice = offsetof(bramah_joint_start, slides),
+                .given = offsetof(bramah_joint_start, has_position)),
+    BRAMAH__KEY("rate", bramah__read_quantity, bramah_joint_start, rate, .unit = "rad/s", .other_unit = "m/s",
+                .choice = offsetof(bramah_joint_start, slides)),
+    BRAMAH__KEY("rate_sigma", bramah__read_quantity, bramah_joint_start, rate_sigma, .required = 1,
+                .unit = "rad/s", .other_unit = "m/s", .range = BRAMAH__POSITIVE,
+                .choice = offsetof(bramah_joint_start, slides)),
+    BRAMAH__KEY("acceleration_noise", bramah__read_quantity, bramah_joint_start, acceleration_noise,
+                .required = 1, .unit = "rad/s^2/Hz^0.5", .other_unit = "m/s^2/Hz^0.5",
+                .range = BRAMAH__NOT_NEGATIVE, .choice = offsetof(bramah_joint_start, slides)),
+    {0}};
+
+static const bramah__table joint_table = {.keys = joint_keys, .size = sizeof(bramah_joint_start)};
+
+static const bramah__key volume_keys[] = {
+    BRAMAH__KEY("pressure", bramah__read_quantity, bramah_volume_start, pressure, .unit = "Pa",
+                .range = BRAMAH__NOT_NEGATIVE, .given = offsetof(bramah_volume_start, has_pressure)),
+    /* Says whether this is a volume or a line. */
+    BRAMAH__KEY("sigma", bramah__read_quantity, bramah_volume_start, sigma, .required = 1, .unit = "Pa",
+                .other_unit = "m^3/s", .range = BRAMAH__POSITIVE,
+                .choice = offsetof(bramah_volume_start, flow_unit), .chooses = 1),
+    BRAMAH__KEY("noise", bramah__read_quantity, bramah_volume_start, noise, .required = 1, .unit = "Pa/s^0.5",
+                .other_unit = "m^3/s^1.5", .range = BRAMAH__NOT_NEGATIVE,
+                .choice = offsetof(bramah_volume_start, flow_unit)),
+    {0}};
+
+static const bramah__table volume_table = {.keys = volume_keys, .size = sizeof(bramah_volume_start)};
+
+/* ---- filter ---- */
+
+static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_KINEMATIC},
+                                           {"paper-exact", BRAMAH_TRANSITION_KINEMATIC_EXACT},
+                                           {"step", BRAMAH_TRANSITION_STEP},
+                                           {NULL, 0}};
+
+static const bramah__word discretisations[] = {{"published", BRAMAH_DISCRETISATION_PUBLISHED},
+                                               {"resolvent", BRAMAH_DISCRETISATION_RESOLVENT},
+                                               {NULL, 0}};
+
+static const bramah__word forms[] = {
+    {"joseph", BRAMAH_COVARIANCE_JOSEPH}, {"square-root", BRAMAH_COVARIANCE_SQUARE_ROOT}, {NULL, 0}};
+
+static const bramah__word fusions[] = {
+    {"sequential", BRAMAH_FUSION_SEQUENTIAL}, {"block", BRAMAH_FUSION_BLOCK}, {NULL, 0}};
+
+static const bramah__word injections[] = {
+    {"exact", BRAMAH_INJECTION_EXACT}, {"linearised", BRAMAH_INJECTION_LINEARISED}, {NULL, 0}};
+
+static bramah_status finish_filter(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah__study_draft *draft = object;
+  const bramah_study *study = &draft->study;
+  bramah__item wrong;
+  int gates = draft->gate > 0.0;
+  for (size_t i = 0; i < study->n_sensors; i++) gates |= draft->sensors[i].gate > 0.0; /* read before */
+  if (study->drift_gate > 0.0 && !gates) {
+    bramah__item_find(item, "drift_gate", &wrong);
+    return bramah__fail_item(reader, &wrong, BRAMAH_E_VALUE,
+                             "the drift gate is for sensors with a 'gate': give one here or there");
+  }
+  if (study->discretisation != BRAMAH_DISCRETISATION_RESOLVENT || study->transition == BRAMAH_TRANSITION_STEP)
+    return BRAMAH_OK;
+  bramah__item_find(item, "noise", &wrong);
+  return bramah__fail_item(reader, &wrong, BRAMAH_E_VALUE, "the resolvent needs 'transition: step'");
+}
+
+static const bramah__key filter_keys[] = {
+    BRAMAH__KEY("transition", bramah__read_word, bramah__study_draft, study.transition, .words = transitions),
+    BRAMAH__KEY("noise", bramah__read_word, bramah__study_draft, study.discretisation,
+                .words = discretisations),
+    BRAMAH__KEY("covariance", bramah__read_word, bramah__study_draft, study.form, .words = forms),
+    BRAMAH__KEY("fusion", bramah__read_word, bramah__study_draft, study.fusion, .words = fusions),
+    BRAMAH__KEY("position_problem", bramah__read_word, bramah__study_draft, study.injection,
+                .words = injections),
+    BRAMAH__KEY("iterations", bramah__read_integer, bramah__study_draft, study.iterations, .most = 100.0,
+                .bounds = "the update is iterated 1 to 100 times"),
+    BRAMAH__KEY("gate", bramah__read_quantity, bramah__study_draft, gate, .unit = "1",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("drift_gate", bramah__read_quantity, bramah__study_draft, study.drift_gate, .unit = "1",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("patience", bramah__read_integer, bramah__study_draft, study.patience, .required = 0),
+    {0}};
+
+static const bramah__table filter_table = {.keys = filter_keys, .finish = finish_filter};
+
+/* ---- adaptive noise ---- */
+
+static const bramah__word adapt_methods[] = {
+    {"likelihood", BRAMAH_ADAPTIVE_LIKELIHOOD}, {"matching", BRAMAH_ADAPTIVE_MATCHING}, {NULL, 0}};
+
+static bramah_status finish_adapt(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_study_adapt *adapt = object;
+  if (adapt->accelerations[1] > 0.0 || adapt->pressures[1] > 0.0 || adapt->sensors[1] > 0.0) return BRAMAH_OK;
+  return bramah__fail_key(reader, item, BRAMAH_E_KEY,
+                          "nothing adapts: give 'accelerations', 'pressures' or 'sensors' two factors");
+}
+
+/* [least, most], factors on what the study states. */
+#define FACTORS(key, member)                                                                                 \
+  BRAMAH__KEY(key, bramah__read_vector, bramah_study_adapt, member, .unit = "1", .count = 2,                 \
+              .range = BRAMAH__POSITIVE, .ascends = "the smaller factor comes first: [0.1, 10]")
+
+static const bramah__key adapt_keys[] = {
+    BRAMAH__KEY("method", bramah__read_word, bramah_study_adapt, method, .words = adapt_methods),
+    BRAMAH__KEY("window", bramah__read_integer, bramah_study_adapt, window, .required = 0),
+    FACTORS("accelerations", accelerations),
+    FACTORS("pressures", pressures),
+    FACTORS("sensors", sensors),
+    {0}};
+
+static const bramah__table adapt_table = {.keys = adapt_keys, .finish = finish_adapt};
+
+/* ---- augmented states ---- */
+
+/* A parameter or a bias; order 2 with a time constant. */
+static bramah_status finish_augmented(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__augmented_draft *draft = object;
+  bramah_study_augmented *out = &draft->augmented;
+  bramah__item parameter, bias;
+  bramah__item_find(item, "parameter", &parameter);
+  bramah__item_find(item, "bias_of", &bias);
+  if (draft->parameter && draft->bias_of)
+    return bramah__fail_key(reader, &bias, BRAMAH_E_KEY, "'parameter' and 'bias_of' exclude each other");
+  if (!draft->parameter && !draft->bias_of)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'parameter' or 'bias_of' is needed");
+  if (out->order == 2 && out->time_constant == 0.0)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
+  out->kind = draft->parameter ? BRAMAH_AUGMENTED_PARAMETER : BRAMAH_AUGMENTED_BIAS;
+  out->at = draft->parameter ? draft->parameter : draft->bias_of;
+  out->at_line = (draft->parameter ? &parameter : &bias)->node->line;
+
+  /* A sensor that is there. */
+  const bramah__study_draft *whole = reader->draft;
+  const char *names[64];
+  size_t n = 0;
+  for (size_t i = 0; draft->bias_of && i < whole->study.n_sensors; i++) {
+    const char *sensor = whole->sensors[i].options.name;
+    if (sensor && strcmp(sensor, draft->bias_of) == 0) return BRAMAH_OK;
+    if (sensor && n < sizeof names / sizeof names[0]) names[n++] = sensor;
+  }
+  if (draft->bias_of) {
+    bramah__fail_item(reader, &bias, BRAMAH_E_REFERENCE, "there is no sensor '%s'", draft->bias_of);
+    bramah__add_suggestion(reader->diag, draft->bias_of, n, names, "; there are ");
+    return BRAMAH_E_REFERENCE;
+  }
+
+  /* A parameter that nothing else estimates. */
+  for (const bramah__augmented_draft *other = whole->augmented; other < draft; other++)
+    if (other->parameter && strcmp(other->parameter, draft->parameter) == 0)
+      return bramah__fail_item(reader, &parameter, BRAMAH_E_VALUE,
+                               "this parameter is estimated by '%s' already", other->augmented.name);
+  return BRAMAH_OK;
+}
+
+static const bramah__word orders[] = {{"1", 1}, {"2", 2}, {NULL, 0}};
+
+/* Of every process. */
+#define PROCESS_KEYS                                                                                         \
+  BRAMAH__KEY("order", bramah__read_word, bramah__augmented_draft, augmented.order, .words = orders),        \
+      BRAMAH__KEY("time_constant", bramah__read_quantity, bramah__augmented_draft, augmented.time_constant,  \
+                  .unit = "s", .range = BRAMAH__POSITIVE),                                                   \
+      BRAMAH__KEY("sigma", bramah__read_figure, bramah__augmented_draft, augmented.sigma, .required = 1,     \
+                  .range = BRAMAH__POSITIVE),                                                                \
+      BRAMAH__KEY("least", bramah__read_figure, bramah__augmented_draft, augmented.least, .required = 0),    \
+      BRAMAH__KEY("most", bramah__read_figure, bramah__augmented_draft, augmented.most, .required = 0)
+
+static const bramah__key augmented_keys[] = {
+    BRAMAH__KEY("parameter", bramah__read_text, bramah__augmented_draft, parameter, .required = 0),
+    BRAMAH__KEY("bias_of", bramah__read_name, bramah__augmented_draft, bias_of, .required = 0),
+    PROCESS_KEYS,
+    BRAMAH__KEY("noise", bramah__read_figure, bramah__augmented_draft, augmented.noise,
+                .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table augmented_table = {
+    .keys = augmented_keys, .size = sizeof(bramah__augmented_draft), .finish = finish_augmented};
+
+/* ---- unknown commands ---- */
+
+static bramah_status finish_unknown(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah__augmented_draft *draft = object;
+  if (draft->augmented.order == 2 && draft->augmented.time_constant == 0.0)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
+  return BRAMAH_OK;
+}
+
+/* Without noise a command would be a constant. */
+static const bramah__key unknown_keys[] = {PROCESS_KEYS,
+                                           BRAMAH__KEY("noise", bramah__read_figure, bramah__augmented_draft,
+                                                       augmented.noise, .required = 1,
+                                                       .range = BRAMAH__POSITIVE),
+                                           {0}};
+
+static const bramah__table unknown_table = {
+    .keys = unknown_keys, .size = sizeof(bramah__augmented_draft), .finish = finish_unknown};
+
+/* Unknown commands first, then what the file calls augmented. */
+static bramah_status split_augmented(bramah__reader *reader, bramah__study_draft *draft)
+{
+  bramah_study *study = &draft->study;
+  bramah_study_augmented *out =
+      bramah__pool_take(reader->keep, study->n_augmented + draft->n_inputs, sizeof *out);
+  size_t n = 0;
+  if (!out) return bramah__no_memory(reader);
+
+  /* The command is held at 0, and what it really is becomes its offset. */
+  for (size_t i = 0; i < draft->n_inputs; i++) {
+    const bramah__input_draft *input = &draft->inputs[i];
+    if (!input->is_unknown) continue;
+    out[n] = input->unknown.augmented;
+    out[n].name = joined(reader, input->name, ".command");
+    out[n].at = joined(reader, input->name, ".offset");
+    out[n].input = input->name;
+    out[n].kind = BRAMAH_AUGMENTED_PARAMETER;
+    out[n].line = out[n].at_line = input->line;
+    if (!out[n].name || !out[n].at) return bramah__no_memory(reader);
+    n++;
+  }
+  study->n_unknown_inputs = n;
+
+  /* An offset cannot be told from an unknown command. */
+  for (size_t i = 0; i < study->n_augmented; i++) {
+    const bramah_study_augmented *one = &draft->augmented[i].augmented;
+    for (size_t k = 0; one->kind == BRAMAH_AUGMENTED_PARAMETER && k < study->n_unknown_inputs; k++)
+      if (strcmp(out[k].at, one->at) == 0)
+        return bramah__failf(reader->diag, BRAMAH_E_VALUE, reader->file, one->at_line, one->name,
+                             "this parameter is estimated as the unknown command of the input already");
+    out[n++] = *one;
+  }
+  study->augmented = out;
+  study->n_augmented = n;
+  return BRAMAH_OK;
+}
+
+/* ---- noise on parameters ---- */
+
+static const bramah__key density_key = {.read = bramah__read_figure,
+                                        .offset = offsetof(bramah_study_parameter_noise, density),
+                                        .range = BRAMAH__POSITIVE};
+
+static const bramah__table parameter_noise_table = {
+    .size = sizeof(bramah_study_parameter_noise), .value = &density_key, .names_with_dots = 1};
 
 /* ---- inputs ---- */
 
 static const bramah__key input_keys[] = {
     BRAMAH__KEY("column", bramah__read_text, bramah__input_draft, column.name, .required = 0),
     BRAMAH__COLUMN_KEYS(bramah__input_draft, column),
-    BRAMAH__KEY("unknown", bramah__read_child, bramah__input_draft, unknown, .table = &bramah__unknown_table),
+    BRAMAH__KEY("unknown", bramah__read_child, bramah__input_draft, unknown, .table = &unknown_table),
     {0}};
 
 /* What is known of a column, or what is believed of a command that nobody wrote down: not both. */
@@ -33,37 +290,21 @@ static bramah_status finish_input(bramah__reader *reader, const bramah__item *it
 {
   bramah__input_draft *draft = object;
   bramah__item unknown, other;
-  char what[96];
   draft->is_unknown = bramah__item_find(item, "unknown", &unknown);
   for (const bramah__key *key = input_keys; draft->is_unknown && key->name; key++) {
     if (strcmp(key->name, "unknown") == 0 || !bramah__item_find(item, key->name, &other)) continue;
-    snprintf(what, sizeof what, "'%s' and 'unknown' exclude each other", key->name);
-    return bramah__fail_key(reader, &unknown, BRAMAH_E_KEY, "%s", what);
+    return bramah__fail_key(reader, &unknown, BRAMAH_E_KEY, "'%s' and 'unknown' exclude each other",
+                            key->name);
   }
   return BRAMAH_OK;
 }
 
-static const bramah__table input_mapping = {.keys = input_keys, .finish = finish_input};
-
 /* The name of the column alone, or keys. */
-static bramah_status read_input(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  if (item->node->kind == BRAMAH__NODE_MAPPING)
-    return bramah__read_table(reader, item, &input_mapping, object);
-  return bramah__read_text(reader, item, &input_keys[0], object);
-}
+static const bramah__table input_table = {
+    .keys = input_keys, .size = sizeof(bramah__input_draft), .value = &input_keys[0], .finish = finish_input};
 
-static const bramah__table input_table = {.size = sizeof(bramah__input_draft), .read = read_input};
-
-/* "<input>.command" where the study has scaled the column but not named it. */
-static const char *default_column(bramah__reader *reader, const char *input)
-{
-  char name[256];
-  const size_t used = bramah__append(name, sizeof name, 0, input);
-  return bramah__pool_text(reader->keep, name, bramah__append(name, sizeof name, used, ".command"));
-}
-
-static bramah_status convert_inputs(bramah__reader *reader, bramah__study_draft *draft)
+/* Known ones become columns. */
+static bramah_status split_inputs(bramah__reader *reader, bramah__study_draft *draft)
 {
   bramah_study *study = &draft->study;
   bramah_study_column *columns = bramah__pool_take(reader->keep, study->n_inputs, sizeof *columns);
@@ -77,7 +318,7 @@ static bramah_status convert_inputs(bramah__reader *reader, bramah__study_draft 
     *column = from->column;
     column->target = from->name;
     column->line = from->line;
-    if (!column->name) column->name = default_column(reader, from->name);
+    if (!column->name) column->name = joined(reader, from->name, ".command");
     if (!column->name) return bramah__no_memory(reader);
   }
   study->inputs = columns;
@@ -85,139 +326,116 @@ static bramah_status convert_inputs(bramah__reader *reader, bramah__study_draft 
   return BRAMAH_OK;
 }
 
-/* ---- start values ---- */
+/* ---- tuning ---- */
 
-/* A quantity of one of two units; *first: which. */
-static bramah_status read_either(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                 double *out, int *first)
+static const bramah__word criteria[] = {{"likelihood", BRAMAH_TUNE_LIKELIHOOD},
+                                        {"nis", BRAMAH_TUNE_NIS},
+                                        {"rmse", BRAMAH_TUNE_RMSE},
+                                        {"prediction", BRAMAH_TUNE_PREDICTION},
+                                        {NULL, 0}};
+
+static const bramah__word tune_methods[] = {
+    {"scoring", BRAMAH_TUNE_SCORING}, {"simplex", BRAMAH_TUNE_SIMPLEX}, {NULL, 0}};
+
+static const bramah__word scales[] = {{"log", 0}, {"linear", 1}, {NULL, 0}};
+
+static const bramah__key word_key = {.read = bramah__read_text};
+static const bramah__table word_table = {.size = sizeof(const char *), .value = &word_key};
+
+/* The bounds and the step between them. */
+static bramah_status finish_tuned(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  bramah__quantity q;
-  bramah_dimension dimension;
-  double factor;
-  bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
-  if (!status) status = bramah_unit_parse(key->unit, &factor, &dimension, reader->diag);
+  const bramah_study_tuned *tuned = object;
+  const bramah__key any = {.name = "value"};
+  bramah__item low, high, by;
+  bramah__quantity least, most, step;
+  bramah__item_find(item, "least", &low);
+  bramah__item_find(item, "most", &high);
+  bramah_status status = bramah__item_quantity(reader, &low, &any, NULL, &least);
+  if (!status) status = bramah__item_quantity(reader, &high, &any, NULL, &most);
   if (status) return status;
-  *out = q.si;
-  *first = bramah__same_dimension(q.dimension, dimension);
-  return BRAMAH_OK;
+  if (!bramah__same_dimension(least.dimension, most.dimension))
+    return bramah__fail_item(reader, &high, BRAMAH_E_UNIT, "the two bounds have different units");
+  if (!(least.si < most.si))
+    return bramah__fail_item(reader, &high, BRAMAH_E_VALUE,
+                             "the bounds are inverted: 'most' must be larger than 'least'");
+  if (!tuned->linear && !(least.si > 0.0))
+    return bramah__fail_item(reader, &low, BRAMAH_E_VALUE,
+                             "on a logarithmic scale bounds must be positive; give 'scale: linear'");
+
+  /* Up or down, one of the two must stay within the bounds from wherever between them. */
+  if (!bramah__item_find(item, "step", &by)) return BRAMAH_OK;
+  status = bramah__item_quantity(reader, &by, &any, NULL, &step);
+  if (status) return status;
+  if (!(step.si > 0.0) || !bramah__same_dimension(step.dimension, least.dimension))
+    return bramah__fail_item(reader, &by, BRAMAH_E_VALUE,
+                             "the step must be positive and have the unit of the bounds");
+  if (step.si <= 0.5 * (most.si - least.si)) return BRAMAH_OK;
+  return bramah__fail_item(reader, &by, BRAMAH_E_VALUE,
+                           "the step must not be longer than half the distance from 'least' to 'most'");
 }
 
-/* The standard deviation of the position is read first and says whether the joint turns or slides. */
-static bramah_status read_position_sigma(bramah__reader *reader, const bramah__item *item,
-                                         const bramah__key *key, void *object)
-{
-  bramah_joint_start *start = object;
-  int turns = 1;
-  const bramah_status status = read_either(reader, item, key, &start->position_sigma, &turns);
-  start->slides = !turns;
-  return status;
-}
-
-/* That of a volume or line says which of them it is. */
-static bramah_status read_volume_sigma(bramah__reader *reader, const bramah__item *item,
-                                       const bramah__key *key, void *object)
-{
-  bramah_volume_start *start = object;
-  int pressure = 1;
-  const bramah_status status = read_either(reader, item, key, &start->sigma, &pressure);
-  start->flow_unit = !pressure;
-  return status;
-}
-
-static bramah_status read_volume_noise(bramah__reader *reader, const bramah__item *item,
-                                       const bramah__key *key, void *object)
-{
-  const bramah_volume_start *start = object;
-  bramah__key by_unit = *key;
-  if (start->flow_unit) by_unit.unit = key->other_unit;
-  by_unit.other_unit = NULL;
-  return bramah__read_quantity(reader, item, &by_unit, object);
-}
-
-static bramah_status read_by_unit(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                  void *object)
-{
-  const bramah_joint_start *start = object;
-  bramah__key by_unit = *key;
-  if (start->slides) by_unit.unit = key->other_unit;
-  by_unit.other_unit = NULL;
-  return bramah__read_quantity(reader, item, &by_unit, object);
-}
-
-static bramah_status read_position(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                   void *object)
-{
-  bramah_joint_start *start = object;
-  start->has_position = 1;
-  return read_by_unit(reader, item, key, object);
-}
-
-static const bramah__key joint_keys[] = {
-    {.name = "position_sigma",
-     .read = read_position_sigma,
-     .required = 1,
-     .unit = "rad",
-     .other_unit = "m",
-     .range = BRAMAH__POSITIVE},
-    BRAMAH__KEY("position", read_position, bramah_joint_start, position, .unit = "rad", .other_unit = "m"),
-    BRAMAH__KEY("rate", read_by_unit, bramah_joint_start, rate, .unit = "rad/s", .other_unit = "m/s"),
-    BRAMAH__KEY("rate_sigma", read_by_unit, bramah_joint_start, rate_sigma, .required = 1, .unit = "rad/s",
-                .other_unit = "m/s", .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("acceleration_noise", read_by_unit, bramah_joint_start, acceleration_noise, .required = 1,
-                .unit = "rad/s^2/Hz^0.5", .other_unit = "m/s^2/Hz^0.5", .range = BRAMAH__NOT_NEGATIVE),
+static const bramah__key tuned_keys[] = {
+    BRAMAH__KEY("least", bramah__read_figure, bramah_study_tuned, least, .required = 1),
+    BRAMAH__KEY("most", bramah__read_figure, bramah_study_tuned, most, .required = 1),
+    BRAMAH__KEY("step", bramah__read_figure, bramah_study_tuned, step, .required = 0),
+    BRAMAH__KEY("scale", bramah__read_word, bramah_study_tuned, linear, .words = scales),
+    BRAMAH__KEY("also", bramah__read_list, bramah_study_tuned, also, .table = &word_table,
+                .count_offset = offsetof(bramah_study_tuned, n_also)),
     {0}};
 
-static const bramah__table joint_table = {.keys = joint_keys, .size = sizeof(bramah_joint_start)};
+static const bramah__table tuned_table = {
+    .keys = tuned_keys, .size = sizeof(bramah_study_tuned), .finish = finish_tuned, .names_with_dots = 1};
 
-static bramah_status read_pressure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                   void *object)
+static bramah_status finish_tune(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  bramah_volume_start *start = object;
-  start->has_pressure = 1;
-  return bramah__read_quantity(reader, item, key, object);
+  bramah_study_tune *tune = object;
+  bramah__item at;
+  if (!bramah__item_find(item, "penalty", &at)) tune->penalty = -1.0;
+  if (tune->method != BRAMAH_TUNE_SCORING || tune->criterion == BRAMAH_TUNE_LIKELIHOOD) return BRAMAH_OK;
+  bramah__item_find(item, "method", &at);
+  return bramah__fail_item(reader, &at, BRAMAH_E_VALUE,
+                           "scoring is for the likelihood; other criteria want simplex");
 }
 
-static const bramah__key volume_keys[] = {
-    BRAMAH__KEY("pressure", read_pressure, bramah_volume_start, pressure, .unit = "Pa",
+static const bramah__key tune_keys[] = {
+    BRAMAH__KEY("criterion", bramah__read_word, bramah_study_tune, criterion, .words = criteria),
+    BRAMAH__KEY("method", bramah__read_word, bramah_study_tune, method, .words = tune_methods),
+    BRAMAH__KEY("penalty", bramah__read_quantity, bramah_study_tune, penalty, .unit = "1",
                 .range = BRAMAH__NOT_NEGATIVE),
-    {.name = "sigma",
-     .read = read_volume_sigma,
-     .required = 1,
-     .unit = "Pa",
-     .other_unit = "m^3/s",
-     .range = BRAMAH__POSITIVE},
-    BRAMAH__KEY("noise", read_volume_noise, bramah_volume_start, noise, .required = 1, .unit = "Pa/s^0.5",
-                .other_unit = "m^3/s^1.5", .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("settle", bramah__read_quantity, bramah_study_tune, settle, .unit = "s",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("ahead", bramah__read_integer, bramah_study_tune, ahead, .required = 0),
+    BRAMAH__KEY("outputs", bramah__read_list, bramah_study_tune, outputs, .table = &word_table,
+                .count_offset = offsetof(bramah_study_tune, n_outputs)),
+    BRAMAH__SECTION("parameters", bramah_study_tune, parameters, n_parameters, &tuned_table, .required = 1),
     {0}};
 
-static const bramah__table volume_table = {.keys = volume_keys, .size = sizeof(bramah_volume_start)};
+static const bramah__table tune_table = {.keys = tune_keys, .finish = finish_tune};
 
 /* ---- the whole ---- */
 
-static bramah_status read_machine_path(bramah__reader *reader, const bramah__item *item,
-                                       const bramah__key *key, void *object)
-{
-  bramah__study_draft *draft = object;
-  (void)key;
-  return bramah__read_file_path(reader, item, &draft->study.machine_file);
-}
-
 static const bramah__key study_keys[] = {
     BRAMAH__KEY("study", bramah__read_text, bramah__study_draft, study.name, .required = 1),
-    {.name = "machine", .read = read_machine_path, .required = 1},
-    {.name = "changes", .read = read_changes},
-    BRAMAH__KEY("time", bramah__read_time, bramah__study_draft, study.time, .required = 0),
-    BRAMAH__KEY("log", bramah__read_child, bramah__study_draft, study.log, .table = &bramah__log_table),
+    BRAMAH__KEY("machine", bramah__read_path, bramah__study_draft, study.machine_file, .required = 1),
+    BRAMAH__KEY("changes", bramah__read_changes, bramah__study_draft, study.changes,
+                .count_offset = offsetof(bramah__study_draft, study.n_changes)),
+    BRAMAH__KEY("time", bramah__read_child, bramah__study_draft, study.time, .table = &bramah__time_table,
+                .line = offsetof(bramah__study_draft, study.time.line)),
+    BRAMAH__KEY("log", bramah__read_child, bramah__study_draft, study.log, .table = &bramah__log_table,
+                .line = offsetof(bramah__study_draft, study.log.line)),
     BRAMAH__SECTION("inputs", bramah__study_draft, inputs, study.n_inputs, &input_table, .required = 0),
     BRAMAH__SECTION("sensors", bramah__study_draft, sensors, study.n_sensors, &bramah__sensor_table,
                     .required = 1),
-    {.name = "filter", .read = bramah__read_child, .table = &bramah__filter_table},
-    BRAMAH__KEY("adapt", bramah__read_child, bramah__study_draft, study.adapt, .table = &bramah__adapt_table),
-    BRAMAH__KEY("tune", bramah__read_child, bramah__study_draft, study.tune, .table = &bramah__tune_table),
-    BRAMAH__SECTION("augmented", bramah__study_draft, augmented, study.n_augmented, &bramah__augmented_table,
+    {.name = "filter", .read = bramah__read_child, .table = &filter_table},
+    BRAMAH__KEY("adapt", bramah__read_child, bramah__study_draft, study.adapt, .table = &adapt_table,
+                .line = offsetof(bramah__study_draft, study.adapt.line)),
+    BRAMAH__KEY("tune", bramah__read_child, bramah__study_draft, study.tune, .table = &tune_table,
+                .line = offsetof(bramah__study_draft, study.tune.line)),
+    BRAMAH__SECTION("augmented", bramah__study_draft, augmented, study.n_augmented, &augmented_table,
                     .required = 0),
     BRAMAH__SECTION("parameter_noise", bramah__study_draft, study.parameter_noise, study.n_parameter_noise,
-                    &bramah__parameter_noise_table, .required = 0),
+                    &parameter_noise_table, .required = 0),
     BRAMAH__SECTION("joints", bramah__study_draft, study.joints, study.n_joints, &joint_table, .required = 1),
     BRAMAH__SECTION("volumes", bramah__study_draft, study.volumes, study.n_volumes, &volume_table,
                     .required = 0),
@@ -225,44 +443,35 @@ static const bramah__key study_keys[] = {
 
 static const bramah__table study_table = {.keys = study_keys};
 
-static bramah_status read_study(bramah__reader *reader, const bramah__node *root, bramah__study_draft *out)
+bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell, void *user,
+                                 bramah_diag *diag)
 {
-  bramah__item item = {.node = root};
-  out->study.transition = BRAMAH_TRANSITION_PAPER;
-  out->study.time.column = "t";
-  out->study.log.longest_gap_ns = INT64_C(10000000000);
-  out->study.log.atmosphere = 101325.0;
-  out->study.file = bramah__pool_text(reader->keep, reader->file, strlen(reader->file));
-  if (!out->study.file) return bramah__no_memory(reader);
-  bramah_status status = bramah__read_table(reader, &item, &study_table, out);
-  if (!status && reader->told) return reader->first;
-  out->study.time_column = out->study.time.column;
-  if (!status) status = convert_inputs(reader, out);
-  if (!status) status = bramah__split_augmented(reader, out);
-  if (!status) status = bramah__split_sensors(reader, out);
-  return status ? status : bramah__check_log_files(reader, &out->study);
-}
-
-bramah_status bramah__study_check(const char *path, bramah_mistake tell, void *user)
-{
-  bramah_diag diag;
   bramah__reader reader;
-  bramah__study_draft *study = calloc(1, sizeof *study);
-  bramah_status status = study ? bramah__reader_open(&reader, &study->pool, path, &diag)
-                               : bramah__fail(&diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
-  if (study) {
-    reader.draft = study;
-    reader.tell = tell;
-    reader.tell_user = user;
-    bramah__node *root;
-    if (!status) status = bramah__yaml_load(&reader, &root);
-    if (!status) status = read_study(&reader, root, study);
-    bramah__reader_close(&reader);
-    bramah_study_free(&study->study);
-  }
-  if (study && reader.told) return reader.first;
-  if (status) tell(user, &diag);
-  return status;
+  bramah__node *root = draft->root;
+  bramah_study *study = &draft->study;
+  bramah_status status = bramah__reader_open(&reader, &draft->pool, draft->source->file, diag);
+  reader.draft = draft;
+  reader.tell = tell;
+  reader.tell_user = user;
+  if (!status) status = bramah__apply_settings(&reader, draft->n_settings, draft->settings, 0, &root);
+
+  /* The file, from these defaults on. */
+  study->transition = BRAMAH_TRANSITION_KINEMATIC;
+  study->time.column = "t";
+  study->log.longest_gap_ns = INT64_C(10000000000);
+  study->log.atmosphere = 101325.0;
+  study->file = reader.file;
+  const bramah__item item = {.node = root};
+  if (!status) status = bramah__read_table(&reader, &item, &study_table, draft);
+  study->time_column = study->time.column;
+
+  /* What its parts become. */
+  const int well = !reader.told;
+  if (!status && well) status = split_inputs(&reader, draft);
+  if (!status && well) status = split_augmented(&reader, draft);
+  if (!status && well) status = bramah__split_sensors(&reader, draft);
+  if (!status && well) status = bramah__check_log_files(&reader, study);
+  return bramah__reader_close(&reader, status);
 }
 
 /* The tree with the changes, which belongs to the source from now on. */
@@ -283,35 +492,39 @@ static bramah_status change_source(bramah__study_draft *draft, size_t n, const b
   }
   source->tree = reader.scratch;
   reader.scratch = (bramah__pool){0};
-  bramah__reader_close(&reader);
-  return status;
+  return bramah__reader_close(&reader, status);
 }
 
-bramah_status bramah__study_read(bramah__study_draft *draft, bramah_diag *diag)
-{
-  bramah__reader reader;
-  bramah__node *root = draft->root;
-  bramah_status status = bramah__reader_open(&reader, &draft->pool, draft->source->file, diag);
-  reader.draft = draft;
-  if (!status) status = bramah__apply_settings(&reader, draft->n_settings, draft->settings, 0, &root);
-  if (!status) status = read_study(&reader, root, draft);
-  bramah__reader_close(&reader);
-  return status;
-}
-
-bramah_status bramah_study_load(const char *path, size_t n_changes, const bramah_change *changes,
-                                bramah_diag *diag, bramah_study **out)
+/* tell NULL: the first mistake ends the reading. */
+static bramah_status load(const char *path, size_t n_changes, const bramah_change *changes,
+                          bramah_mistake tell, void *user, bramah_diag *diag, bramah_study **out)
 {
   bramah__study_draft *draft = calloc(1, sizeof *draft);
   if (!draft) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
   bramah_status status = bramah__source_open(path, diag, &draft->own);
   draft->source = draft->own;
   if (!status) status = change_source(draft, n_changes, changes, diag);
-  if (!status) status = bramah__study_read(draft, diag);
+  if (status && tell) tell(user, diag);
+  if (!status) status = bramah__study_read(draft, tell, user, diag);
   if (status)
     bramah_study_free(&draft->study);
   else
     *out = &draft->study;
+  return status;
+}
+
+bramah_status bramah_study_load(const char *path, size_t n_changes, const bramah_change *changes,
+                                bramah_diag *diag, bramah_study **out)
+{
+  return load(path, n_changes, changes, NULL, NULL, diag, out);
+}
+
+bramah_status bramah__study_check(const char *path, bramah_mistake tell, void *user)
+{
+  bramah_study *study = NULL;
+  bramah_diag diag;
+  const bramah_status status = load(path, 0, NULL, tell, user, &diag, &study);
+  bramah_study_free(study);
   return status;
 }
 

@@ -50,25 +50,21 @@ typedef struct bramah__study_draft {
   bramah__pool refs;                    /* texts of references */
 } bramah__study_draft;
 
-/* Fill a draft from its source, root and settings. */
-bramah_status bramah__study_read(bramah__study_draft *draft, bramah_diag *diag);
+/* Fill a draft from its source, root and settings; tell NULL: the first mistake ends it. */
+bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell, void *user,
+                                 bramah_diag *diag);
 /* Read the machine file, unless it was read before. */
 bramah_status bramah__study_hold_machine(bramah_study *study, bramah_diag *diag);
 
-/* Tables of the sections (study_sensors.c, study_filter.c). */
+/* Tables of the sections in study_sensors.c. */
 extern const bramah__table bramah__sensor_table;
-extern const bramah__table bramah__filter_table;
-extern const bramah__table bramah__adapt_table;
-extern const bramah__table bramah__tune_table;
-extern const bramah__table bramah__augmented_table;
-extern const bramah__table bramah__unknown_table; /* fills a bramah__augmented_draft */
-extern const bramah__table bramah__parameter_noise_table;
-extern const bramah__table bramah__log_table; /* of a bramah_study_log */
+extern const bramah__table bramah__log_table;  /* of a bramah_study_log */
+extern const bramah__table bramah__time_table; /* of a bramah_study_time: a column, or keys */
 
 /* A quantity of any dimension, kept as text: the member is a bramah_study_value. */
 bramah__read bramah__read_figure;
 
-/* What a sensor or input may say of its column; the member is a bramah_study_column (study_log.c). */
+/* What a sensor or input may say of its column; the member is a bramah_study_column (study_sensors.c). */
 #define BRAMAH__COLUMN_KEYS(type, member)                                                                    \
   BRAMAH__KEY("file", bramah__read_name, type, member.file, .required = 0),                                  \
       BRAMAH__KEY("unit", bramah__read_log_unit, type, member.unit, .required = 0),                          \
@@ -78,16 +74,11 @@ bramah__read bramah__read_figure;
       BRAMAH__KEY("sign", bramah__read_sign, type, member.sign, .unit = "1")
 bramah__read bramah__read_log_unit; /* a unit, "counts" or "iso8601", as text */
 bramah__read bramah__read_sign;     /* double: 1 or -1 */
-bramah__read bramah__read_time;     /* bramah_study_time: a column, or keys */
 
 /* Names of files that columns refer to must exist. */
 bramah_status bramah__check_log_files(bramah__reader *reader, const bramah_study *study);
 
-/* A quantity of any dimension, kept as text: bramah_study_value. */
-bramah__read bramah__read_figure;
-
-/* Drafts into the arrays of the study. */
+/* The sensors' drafts into the arrays of the study. */
 bramah_status bramah__split_sensors(bramah__reader *reader, bramah__study_draft *draft);
-bramah_status bramah__split_augmented(bramah__reader *reader, bramah__study_draft *draft);
 
 #endif

@@ -73,8 +73,7 @@ bramah_status bramah_study_find(bramah_study *study, const char *path, bramah_st
   if (!status) status = fill_ref(&reader, &place, out);
   if (!status) out->path = bramah__pool_text(&draft->refs, path, strlen(path));
   if (!status && !out->path) status = bramah__no_memory(&reader);
-  bramah__reader_close(&reader);
-  return status;
+  return bramah__reader_close(&reader, status);
 }
 
 /* ---- settings ---- */
@@ -118,7 +117,7 @@ static bramah_status derive(const bramah__study_draft *from, size_t n, const bra
   to->root = from->root;
   to->changes_hash = from->changes_hash;
   bramah_status status = take_settings(to, from, n, settings, diag);
-  if (!status) status = bramah__study_read(to, diag);
+  if (!status) status = bramah__study_read(to, NULL, NULL, diag);
   if (status)
     bramah_study_free(&to->study);
   else
@@ -171,10 +170,9 @@ bramah_status bramah__study_hold_machine(bramah_study *study, bramah_diag *diag)
 bramah_status bramah__study_load_machine(bramah_study *study, bramah_diag *diag, bramah_machine **out)
 {
   const bramah__study_draft *draft = (const bramah__study_draft *)study;
-  bramah_status status = bramah__study_hold_machine(study, diag);
-  return status ? status
-                : bramah__machine_read(draft->machine_source, study->n_changes, study->changes,
-                                       draft->n_settings, draft->settings, diag, out);
+  const bramah__machine_values with = {study->n_changes, study->changes, draft->n_settings, draft->settings};
+  const bramah_status status = bramah__study_hold_machine(study, diag);
+  return status ? status : bramah__machine_read(draft->machine_source, &with, NULL, NULL, diag, out);
 }
 
 /* ---- identity ---- */

@@ -86,13 +86,21 @@ bramah_status bramah__reader_open(bramah__reader *reader, bramah__pool *keep, co
   keep->most = MOST_KEPT;
   reader->scratch.most = MOST_SCRATCH;
   reader->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  return reader->c_locale ? BRAMAH_OK : bramah__no_memory(reader);
+  const char *copy = bramah__pool_text(keep, file, strlen(file));
+  if (!reader->c_locale || !copy) return bramah__no_memory(reader);
+  reader->file = copy;
+  return BRAMAH_OK;
 }
 
-void bramah__reader_close(bramah__reader *reader)
+bramah_status bramah__reader_close(bramah__reader *reader, bramah_status status)
 {
+  if (reader->told)
+    status = reader->first;
+  else if (status && reader->tell)
+    reader->tell(reader->tell_user, reader->diag);
   if (reader->c_locale) freelocale(reader->c_locale);
   bramah__pool_free(&reader->scratch);
+  return status;
 }
 
 bramah_status bramah__no_memory(bramah__reader *reader)
@@ -148,48 +156,13 @@ static bramah_status read_file(bramah__reader *reader, char **text, size_t *leng
  * megabytes could keep it busy for an hour. */
 enum { DEEPEST = 64, MOST_ANCHORS = 1000, MOST_DIRECTIVES = 100, MOST_VALUES = 1000000 };
 
-typedef struct tally {
-  size_t depth, anchors, values;
-} tally;
-
-static const char *count_event(tally *t, const yaml_event_t *event)
-{
-  const yaml_char_t *anchor = NULL;
-  switch (event->type) {
-  case YAML_SCALAR_EVENT:
-    anchor = event->data.scalar.anchor;
-    break;
-  case YAML_SEQUENCE_START_EVENT:
-    anchor = event->data.sequence_start.anchor;
-    break;
-  case YAML_MAPPING_START_EVENT:
-    anchor = event->data.mapping_start.anchor;
-    break;
-  case YAML_ALIAS_EVENT:
-    break;
-  case YAML_SEQUENCE_END_EVENT:
-  case YAML_MAPPING_END_EVENT:
-    t->depth--;
-    return NULL;
-  default:
-    return NULL;
-  }
-  t->depth += event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT;
-  t->anchors += anchor != NULL;
-  t->values++;
-  if (t->depth > DEEPEST) return "lists and keys are nested more than 64 deep";
-  if (t->anchors > MOST_ANCHORS) return "more than 1000 anchors";
-  return t->values > MOST_VALUES ? "more than a million values" : NULL;
-}
-
 /* NULL if the text keeps the limits up to its end or first syntax error; else the message, and where. */
 static const char *find_excess(const char *text, size_t length, yaml_mark_t *mark)
 {
   static const char line_ends[] = "\n\r\x85\xa8\xa9";
   yaml_parser_t parser;
   yaml_event_t event;
-  tally t = {0};
-  size_t directives = 0;
+  size_t directives = 0, depth = 0, anchors = 0, values = 0;
   memset(mark, 0, sizeof *mark);
 
   /* Directives begin a line, after any of the line ends that YAML has (for those of several bytes the last byte
@@ -205,9 +178,24 @@ static const char *find_excess(const char *text, size_t length, yaml_mark_t *mar
   yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
   yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
   while (!end && !message && yaml_parser_parse(&parser, &event)) {
-    message = count_event(&t, &event);
+    const yaml_event_type_t type = event.type;
+    const int list = type == YAML_SEQUENCE_START_EVENT, mapping = type == YAML_MAPPING_START_EVENT;
+    const yaml_char_t *anchor = type == YAML_SCALAR_EVENT ? event.data.scalar.anchor
+                                : list                    ? event.data.sequence_start.anchor
+                                : mapping                 ? event.data.mapping_start.anchor
+                                                          : NULL;
+    depth += (size_t)(list || mapping);
+    depth -= type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT;
+    anchors += anchor != NULL;
+    values += list || mapping || type == YAML_SCALAR_EVENT || type == YAML_ALIAS_EVENT;
+    if (depth > DEEPEST)
+      message = "lists and keys are nested more than 64 deep";
+    else if (anchors > MOST_ANCHORS)
+      message = "more than 1000 anchors";
+    else if (values > MOST_VALUES)
+      message = "more than a million values";
     *mark = event.start_mark;
-    end = event.type == YAML_STREAM_END_EVENT;
+    end = type == YAML_STREAM_END_EVENT;
     yaml_event_delete(&event);
   }
   yaml_parser_delete(&parser);
@@ -216,20 +204,13 @@ static const char *find_excess(const char *text, size_t length, yaml_mark_t *mar
 
 /* ---- from libyaml's document to the tree ---- */
 
-/* As libyaml does: also a carriage return, next line (U+0085) and the separators U+2028 and U+2029 end a
- * line. */
-static int count_lines(const char *text, size_t length)
+size_t bramah__line_end(const char *text, size_t rest)
 {
-  int lines = 1;
-  for (size_t i = 0; i < length; i++) {
-    const size_t rest = length - i;
-    const int pair = text[i] == '\r' && rest > 1 && text[i + 1] == '\n';
-    lines += text[i] == '\n' || (text[i] == '\r' && !pair);
-    lines += rest > 1 && memcmp(text + i, "\xc2\x85", 2) == 0;
-    lines +=
-        rest > 2 && (memcmp(text + i, "\xe2\x80\xa8", 3) == 0 || memcmp(text + i, "\xe2\x80\xa9", 3) == 0);
-  }
-  return lines;
+  if (rest > 0 && *text == '\n') return 1;
+  if (rest > 0 && *text == '\r') return rest > 1 && text[1] == '\n' ? 0 : 1;
+  if (rest > 1 && memcmp(text, "\xc2\x85", 2) == 0) return 2;
+  if (rest > 2 && (memcmp(text, "\xe2\x80\xa8", 3) == 0 || memcmp(text, "\xe2\x80\xa9", 3) == 0)) return 3;
+  return 0;
 }
 
 static int line_of(const origin *at, const yaml_mark_t *mark)
@@ -244,27 +225,6 @@ static bramah_status fail_origin(bramah__reader *reader, const origin *at, brama
   const int known = !at->is_change && mark->line < (size_t)at->last_line;
   bramah__fail(reader->diag, status, NULL, message);
   return bramah__at(reader->diag, at->file, line_of(at, mark), known ? (int)mark->column + 1 : 0);
-}
-
-/* libyaml knows no mark for bytes that are no text; the parser's own position is near enough. */
-static bramah_status fail_parser(bramah__reader *reader, const origin *at, const yaml_parser_t *parser)
-{
-  /* Some of its functions name no problem when memory is short, and no error either. */
-  if (parser->error == YAML_MEMORY_ERROR || !parser->problem) return bramah__no_memory(reader);
-  const yaml_mark_t *mark = parser->error == YAML_READER_ERROR ? &parser->mark : &parser->problem_mark;
-  fail_origin(reader, at, BRAMAH_E_SYNTAX, parser->problem, mark);
-  /* libyaml's words for a tab in front of a line, which editors do not show. */
-  if (strcmp(parser->problem, "found character that cannot start any token") == 0)
-    bramah__add_text(reader->diag, ": lines begin with blanks, not tabs; texts with @, ` or % in quotes");
-  if (!parser->context) return BRAMAH_E_SYNTAX;
-  bramah__add_text(reader->diag, " (");
-  bramah__add_text(reader->diag, parser->context);
-  if (!at->is_change && parser->error != YAML_READER_ERROR) {
-    bramah__add_text(reader->diag, " that begins in line ");
-    bramah__add_number(reader->diag, line_of(at, &parser->context_mark), 9);
-  }
-  bramah__add_text(reader->diag, ")");
-  return BRAMAH_E_SYNTAX;
 }
 
 /* The node of the tree for one of the document; `nodes` are those of all. */
@@ -305,7 +265,26 @@ static bramah_status load_document(bramah__reader *reader, const origin *at, yam
                                    bramah__node **root)
 {
   yaml_document_t document;
-  if (!yaml_parser_load(parser, &document)) return fail_parser(reader, at, parser);
+  if (!yaml_parser_load(parser, &document)) {
+    /* Some of its functions name no problem when memory is short, and no error either. libyaml knows no mark for
+     * bytes that are no text; the parser's own position is near enough. */
+    if (parser->error == YAML_MEMORY_ERROR || !parser->problem) return bramah__no_memory(reader);
+    const int no_text = parser->error == YAML_READER_ERROR;
+    fail_origin(reader, at, BRAMAH_E_SYNTAX, parser->problem,
+                no_text ? &parser->mark : &parser->problem_mark);
+    /* libyaml's words for a tab in front of a line, which editors do not show. */
+    if (strcmp(parser->problem, "found character that cannot start any token") == 0)
+      bramah__add_text(reader->diag, ": lines begin with blanks, not tabs; texts with @, ` or % in quotes");
+    if (!parser->context) return BRAMAH_E_SYNTAX;
+    bramah__add_text(reader->diag, " (");
+    bramah__add_text(reader->diag, parser->context);
+    if (!at->is_change && !no_text) {
+      bramah__add_text(reader->diag, " that begins in line ");
+      bramah__add_number(reader->diag, line_of(at, &parser->context_mark), 9);
+    }
+    bramah__add_text(reader->diag, ")");
+    return BRAMAH_E_SYNTAX;
+  }
   const yaml_node_t *from = document.nodes.start;
   const size_t n = (size_t)(document.nodes.top - from);
   bramah__node *nodes = bramah__pool_take(&reader->scratch, n, sizeof *nodes);
@@ -323,7 +302,8 @@ static bramah_status parse_text(bramah__reader *reader, origin *at, const char *
   yaml_parser_t parser;
   yaml_mark_t mark;
   bramah__node *second = NULL;
-  at->last_line = count_lines(text, length);
+  at->last_line = 1;
+  for (size_t i = 0; i < length; i++) at->last_line += bramah__line_end(text + i, length - i) > 0;
   const char *excess = find_excess(text, length, &mark);
   if (excess) return fail_origin(reader, at, BRAMAH_E_SYNTAX, excess, &mark);
   if (!yaml_parser_initialize(&parser)) return bramah__no_memory(reader);
@@ -337,30 +317,6 @@ static bramah_status parse_text(bramah__reader *reader, origin *at, const char *
   return bramah__at(reader->diag, second->file, second->line, second->column);
 }
 
-static bramah_status check_root(bramah__reader *reader, const bramah__node *root)
-{
-  if (!root || (root->kind == BRAMAH__NODE_SCALAR && !root->quoted && !*root->text)) {
-    bramah__fail(reader->diag, BRAMAH_E_EMPTY, NULL, "file is empty");
-    return bramah__at(reader->diag, reader->file, 0, 0);
-  }
-  if (root->kind == BRAMAH__NODE_MAPPING) return BRAMAH_OK;
-  bramah__fail(reader->diag, BRAMAH_E_SYNTAX, NULL,
-               "the file must consist of keys and values ('name: value')");
-  return bramah__at(reader->diag, root->file, root->line, root->column);
-}
-
-bramah_status bramah__yaml_load(bramah__reader *reader, bramah__node **root)
-{
-  char *text = NULL;
-  size_t length = 0;
-  origin at = {.file = reader->file};
-  *root = NULL;
-  bramah_status status = read_file(reader, &text, &length);
-  if (!status) status = parse_text(reader, &at, text, length, root);
-  free(text);
-  return status ? status : check_root(reader, *root);
-}
-
 bramah_status bramah__source_open(const char *path, bramah_diag *diag, bramah__source **out)
 {
   bramah__source *source = calloc(1, sizeof *source);
@@ -368,17 +324,25 @@ bramah_status bramah__source_open(const char *path, bramah_diag *diag, bramah__s
   *out = NULL;
   if (!source) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory to read the file");
   bramah_status status = bramah__reader_open(&reader, &source->names, path, diag);
-  source->file = status ? NULL : bramah__pool_text(&source->names, path, strlen(path));
-  if (!status && !source->file) status = bramah__no_memory(&reader);
-  if (!status) reader.file = source->file;
+  source->file = reader.file;
   origin at = {.file = source->file};
   if (!status) status = read_file(&reader, &source->text, &source->length);
   if (!status) status = parse_text(&reader, &at, source->text, source->length, &source->root);
-  if (!status) status = check_root(&reader, source->root);
+
+  /* A mapping of something. */
+  const bramah__node *root = source->root;
+  if (!status && (!root || (root->kind == BRAMAH__NODE_SCALAR && !root->quoted && !*root->text))) {
+    status = bramah__fail(reader.diag, BRAMAH_E_EMPTY, NULL, "file is empty");
+    bramah__at(reader.diag, source->file, 0, 0);
+  } else if (!status && root->kind != BRAMAH__NODE_MAPPING) {
+    status = bramah__fail(reader.diag, BRAMAH_E_SYNTAX, NULL,
+                          "the file must consist of keys and values ('name: value')");
+    bramah__at(reader.diag, source->file, root->line, root->column);
+  }
   if (!status) source->text[source->length] = '\0';
   source->tree = reader.scratch;
   reader.scratch = (bramah__pool){0};
-  bramah__reader_close(&reader);
+  bramah__reader_close(&reader, status);
   if (status)
     bramah__source_free(source);
   else
@@ -395,18 +359,22 @@ void bramah__source_free(bramah__source *source)
   free(source);
 }
 
-static size_t find_index(const bramah__node *mapping, const char *key)
+/* Index of the element of that name or number; node->n: there is none. */
+static size_t find_element(const bramah__node *node, const char *part)
 {
-  size_t i = 0;
-  for (; i < mapping->n; i++)
-    if (mapping->keys[i]->kind == BRAMAH__NODE_SCALAR && strcmp(mapping->keys[i]->text, key) == 0) break;
-  return i;
+  char *end;
+  if (node->kind == BRAMAH__NODE_SCALAR) return node->n;
+  for (size_t i = 0; node->kind == BRAMAH__NODE_MAPPING && i < node->n; i++)
+    if (node->keys[i]->kind == BRAMAH__NODE_SCALAR && strcmp(node->keys[i]->text, part) == 0) return i;
+  const unsigned long i = strtoul(part, &end, 10);
+  const int is_index = node->kind == BRAMAH__NODE_LIST && *part >= '0' && *part <= '9' && !*end;
+  return is_index && i < node->n ? (size_t)i : node->n;
 }
 
 const bramah__node *bramah__node_find(const bramah__node *mapping, const char *key)
 {
-  size_t i = mapping->kind == BRAMAH__NODE_MAPPING ? find_index(mapping, key) : 0;
-  return mapping->kind == BRAMAH__NODE_MAPPING && i < mapping->n ? mapping->items[i] : NULL;
+  const size_t i = mapping->kind == BRAMAH__NODE_MAPPING ? find_element(mapping, key) : mapping->n;
+  return i < mapping->n ? mapping->items[i] : NULL;
 }
 
 void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
@@ -423,6 +391,16 @@ void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const
     bramah__add_text(diag, i ? ", " : listing);
     bramah__add_text(diag, names[i]);
   }
+}
+
+/* The keys that are there instead of `part`. */
+static void suggest_key(bramah_diag *diag, const bramah__node *node, const char *part, const char *listing)
+{
+  const char *names[256];
+  size_t n = 0;
+  for (; node->kind == BRAMAH__NODE_MAPPING && n < node->n && n < sizeof names / sizeof names[0]; n++)
+    names[n] = node->keys[n]->text ? node->keys[n]->text : "";
+  if (n) bramah__add_suggestion(diag, part, n, names, listing);
 }
 
 /* ---- changes ---- */
@@ -460,17 +438,6 @@ static bramah_status fail_change(bramah__reader *reader, const bramah_change *ch
   return bramah__at(reader->diag, change->file, change->line, 0);
 }
 
-static bramah_status fail_missing(bramah__reader *reader, const bramah_change *change,
-                                  const bramah__node *mapping, const char *part)
-{
-  const char **names = bramah__pool_take(&reader->scratch, mapping->n, sizeof *names);
-  if (!names) return bramah__no_memory(reader);
-  for (size_t i = 0; i < mapping->n; i++) names[i] = mapping->keys[i]->text ? mapping->keys[i]->text : "";
-  fail_change(reader, change, "the file to be changed has no '", part);
-  bramah__add_suggestion(reader->diag, part, mapping->n, names, " there; it has ");
-  return BRAMAH_E_KEY;
-}
-
 /* Copy of a node whose elements may be exchanged; one more place at the end. */
 static bramah__node *copy_node(bramah__reader *reader, const bramah__node *from)
 {
@@ -493,91 +460,59 @@ static bramah__node *copy_node(bramah__reader *reader, const bramah__node *from)
 static bramah_status step_down(bramah__reader *reader, const bramah_change *change, bramah__node *node,
                                const char *part, int last, bramah__node ***place)
 {
-  size_t i = 0;
+  const size_t i = find_element(node, part);
+  *place = node->items ? &node->items[i] : NULL;
+  if (i < node->n) return BRAMAH_OK;
   if (node->kind == BRAMAH__NODE_SCALAR) {
     fail_change(reader, change, "nothing stands below '", node->text);
     bramah__add_text(reader->diag, ", which is a value");
     return BRAMAH_E_KEY;
   }
   if (node->kind == BRAMAH__NODE_LIST) {
-    const size_t length = strspn(part, "0123456789");
-    for (const char *p = part; length < 9 && *p >= '0' && *p <= '9'; p++) i = 10 * i + (size_t)(*p - '0');
-    if (!length || length >= 9 || part[length] || i >= node->n) {
-      fail_change(reader, change, "the list to be changed has no element '", part);
-      bramah__add_text(reader->diag, "; its elements are 0 to ");
-      bramah__add_number(reader->diag, node->n ? (double)node->n - 1.0 : 0.0, 9);
-      return BRAMAH_E_KEY;
-    }
-  } else if ((i = find_index(node, part)) == node->n) {
-    if (!last) return fail_missing(reader, change, node, part);
-    bramah__node *key = bramah__pool_take(&reader->scratch, 1, sizeof *key);
-    if (!key) return bramah__no_memory(reader);
-    *key = (bramah__node){.kind = BRAMAH__NODE_SCALAR, .file = change->file, .line = change->line};
-    key->text = bramah__pool_text(&reader->scratch, part, strlen(part));
-    if (!key->text) return bramah__no_memory(reader);
-    node->keys[node->n++] = key;
+    fail_change(reader, change, "the list to be changed has no element '", part);
+    bramah__add_text(reader->diag, "; its elements are 0 to ");
+    bramah__add_number(reader->diag, node->n ? (double)node->n - 1.0 : 0.0, 9);
+    return BRAMAH_E_KEY;
   }
-  *place = &node->items[i];
+  if (!last) {
+    fail_change(reader, change, "the file to be changed has no '", part);
+    suggest_key(reader->diag, node, part, " there; it has ");
+    return BRAMAH_E_KEY;
+  }
+  bramah__node *key = bramah__pool_take(&reader->scratch, 1, sizeof *key);
+  if (!key) return bramah__no_memory(reader);
+  *key = (bramah__node){.kind = BRAMAH__NODE_SCALAR, .file = change->file, .line = change->line};
+  key->text = bramah__pool_text(&reader->scratch, part, strlen(part));
+  if (!key->text) return bramah__no_memory(reader);
+  node->keys[node->n++] = key;
   return BRAMAH_OK;
-}
-
-static bramah_status apply_change(bramah__reader *reader, const bramah_change *change, bramah__node **root)
-{
-  char *part = bramah__pool_text(&reader->scratch, change->path, strlen(change->path));
-  bramah__node *value, **place = root;
-  if (!part) return bramah__no_memory(reader);
-  bramah_status status = parse_value(reader, change, &value);
-  while (!status && part) {
-    char *dot = strchr(part, '.');
-    if (dot) *dot = '\0';
-    if (!*part)
-      return fail_change(reader, change, "a path is keys joined by dots, such as 'bodies.crank.mass", "");
-    *place = copy_node(reader, *place);
-    if (!*place) return bramah__no_memory(reader);
-    status = step_down(reader, change, *place, part, !dot, &place);
-    part = dot ? dot + 1 : NULL;
-  }
-  if (!status) *place = value;
-  return status;
 }
 
 bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bramah_change *changes,
                                     bramah__node **root)
 {
-  for (size_t i = 0; i < n; i++) {
-    bramah_status status = apply_change(reader, &changes[i], root);
-    if (status) return status;
+  bramah_status status = BRAMAH_OK;
+  for (const bramah_change *change = changes; !status && change < changes + n; change++) {
+    char *part = bramah__pool_text(&reader->scratch, change->path, strlen(change->path));
+    bramah__node *value, **place = root;
+    if (!part) return bramah__no_memory(reader);
+    status = parse_value(reader, change, &value);
+    while (!status && part) {
+      char *dot = strchr(part, '.');
+      if (dot) *dot = '\0';
+      if (!*part)
+        return fail_change(reader, change, "a path is keys joined by dots, such as 'bodies.crank.mass", "");
+      *place = copy_node(reader, *place);
+      if (!*place) return bramah__no_memory(reader);
+      status = step_down(reader, change, *place, part, !dot, &place);
+      part = dot ? dot + 1 : NULL;
+    }
+    if (!status) *place = value;
   }
-  return BRAMAH_OK;
+  return status;
 }
 
 /* ---- places ---- */
-
-static bramah_status fail_no_place(const char *file, const char *path, const bramah__node *node,
-                                   const char *part, bramah_diag *diag)
-{
-  const char *names[256];
-  size_t n = 0;
-  for (; node->kind == BRAMAH__NODE_MAPPING && n < node->n && n < sizeof names / sizeof names[0]; n++)
-    names[n] = node->keys[n]->text ? node->keys[n]->text : "";
-  bramah__fail(diag, BRAMAH_E_KEY, path, "the file has no '");
-  bramah__add_text(diag, part);
-  bramah__add_text(diag, "' there");
-  if (n) bramah__add_suggestion(diag, part, n, names, "; there are ");
-  return bramah__at(diag, file, node->line, node->column);
-}
-
-/* Index of the element of that name or number; node->n: there is none. */
-static size_t index_of(const bramah__node *node, const char *part)
-{
-  char *end;
-  if (node->kind == BRAMAH__NODE_SCALAR) return node->n;
-  for (size_t i = 0; node->kind == BRAMAH__NODE_MAPPING && i < node->n; i++)
-    if (node->keys[i]->kind == BRAMAH__NODE_SCALAR && strcmp(node->keys[i]->text, part) == 0) return i;
-  const unsigned long i = strtoul(part, &end, 10);
-  const int is_index = node->kind == BRAMAH__NODE_LIST && *part >= '0' && *part <= '9' && !*end;
-  return is_index && i < node->n ? (size_t)i : node->n;
-}
 
 bramah_status bramah__tree_find(const bramah__node *root, const char *file, const char *path,
                                 bramah__position *out, bramah_diag *diag)
@@ -592,12 +527,20 @@ bramah_status bramah__tree_find(const bramah__node *root, const char *file, cons
     const size_t n = dot ? (size_t)(dot - p) : strlen(p);
     if (n == 0 || n >= sizeof part || out->depth == BRAMAH__DEEPEST_PLACE) {
       bramah__fail(diag, BRAMAH_E_KEY, path, "a path is keys joined by dots, such as volumes.v1.noise");
-      return bramah__at(diag, file, 0, 0);
+      bramah__at(diag, file, 0, 0);
+      return BRAMAH_E_KEY;
     }
     memcpy(part, p, n);
     part[n] = '\0';
-    const size_t i = index_of(node, part);
-    if (node->kind == BRAMAH__NODE_SCALAR || i >= node->n) return fail_no_place(file, path, node, part, diag);
+    const size_t i = find_element(node, part);
+    if (node->kind == BRAMAH__NODE_SCALAR || i >= node->n) {
+      bramah__fail(diag, BRAMAH_E_KEY, path, "the file has no '");
+      bramah__add_text(diag, part);
+      bramah__add_text(diag, "' there");
+      suggest_key(diag, node, part, "; there are ");
+      bramah__at(diag, file, node->line, node->column);
+      return BRAMAH_E_KEY;
+    }
     whole = node == root && strcmp(part, "changes") == 0;
     out->at[out->depth++] = (unsigned short)i;
     out->parent = node;
@@ -607,10 +550,12 @@ bramah_status bramah__tree_find(const bramah__node *root, const char *file, cons
   out->node = node;
   if (node->kind == BRAMAH__NODE_SCALAR) return BRAMAH_OK;
   bramah__fail(diag, BRAMAH_E_VALUE, path, "a single value is expected at this place");
-  return bramah__at(diag, file, node->line, node->column);
+  bramah__at(diag, file, node->line, node->column);
+  return BRAMAH_E_VALUE;
 }
 
-bramah_status bramah__tree_set(bramah__reader *reader, const bramah_study_setting *setting,
+/* Exchange a value in a copy of the way down to it. */
+static bramah_status set_value(bramah__reader *reader, const bramah_study_setting *setting,
                                bramah__node **root)
 {
   const bramah_study_ref *ref = setting->ref;
@@ -643,41 +588,39 @@ bramah_status bramah__apply_settings(bramah__reader *reader, size_t n, const bra
 {
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; !status && i < n; i++)
-    if (settings[i].ref->in_machine == in_machine) status = bramah__tree_set(reader, &settings[i], root);
+    if (settings[i].ref->in_machine == in_machine) status = set_value(reader, &settings[i], root);
   return status;
 }
 
 /* ---- texts ---- */
 
-/* Characters of a scalar inside a list, written to out unless that is NULL. */
-static size_t write_scalar(const bramah__node *node, char *out)
+/* Characters of a scalar, or of a list of scalars, or of lists of scalars if `deeper`, written to out unless that
+ * is NULL; 0 if it is anything else or too long. */
+static size_t write_value(const bramah__node *node, int deeper, char *out)
 {
   size_t n = 0;
-  const int quotes = node->quoted || !*node->text || strpbrk(node->text, "[]{},:#'\"&*!|>%@`");
-  if (quotes && ++n && out) out[0] = '\'';
-  for (const char *p = node->text; *p; p++) {
-    if (out) out[n] = *p;
-    n++;
-    if (!quotes || *p != '\'') continue;
-    if (out) out[n] = '\'';
-    n++;
+  if (node->kind == BRAMAH__NODE_SCALAR) {
+    const int quotes = node->quoted || !*node->text || strpbrk(node->text, "[]{},:#'\"&*!|>%@`");
+    if (quotes && ++n && out) out[0] = '\'';
+    for (const char *p = node->text; *p; p++) {
+      if (out) out[n] = *p;
+      n++;
+      if (!quotes || *p != '\'') continue;
+      if (out) out[n] = '\'';
+      n++;
+    }
+    if (quotes && out) out[n] = '\'';
+    return n + (quotes ? 1 : 0);
   }
-  if (quotes && out) out[n] = '\'';
-  return n + (quotes ? 1 : 0);
-}
-
-/* A list of scalars, or of lists of scalars if `deeper`; 0 if it is anything else or too long. */
-static size_t write_list(const bramah__node *node, int deeper, char *out)
-{
-  size_t n = 1;
-  if (out) out[0] = '[';
+  if (node->kind == BRAMAH__NODE_MAPPING) return 0;
+  if (out) out[n] = '[';
+  n++;
   for (size_t i = 0; i < node->n; i++) {
     const bramah__node *item = node->items[i];
-    char *rest = out ? out + n : NULL;
-    int list = item->kind == BRAMAH__NODE_LIST;
-    if (item->kind == BRAMAH__NODE_MAPPING || (list && !deeper) || n > LONGEST_CHANGE) return 0;
-    size_t length = list ? write_list(item, 0, rest) : write_scalar(item, rest);
-    if (list && !length) return 0;
+    const int list = item->kind == BRAMAH__NODE_LIST;
+    if ((list && !deeper) || n > LONGEST_CHANGE) return 0;
+    const size_t length = write_value(item, 0, out ? out + n : NULL);
+    if (!length && item->kind != BRAMAH__NODE_SCALAR) return 0;
     n += length;
     if (out && i + 1 < node->n) memcpy(out + n, ", ", 2);
     if (i + 1 < node->n) n += 2;
@@ -690,8 +633,8 @@ const char *bramah__node_text(bramah__reader *reader, const bramah__node *node)
 {
   if (node->kind == BRAMAH__NODE_SCALAR)
     return bramah__pool_text(reader->keep, node->text, strlen(node->text));
-  size_t length = node->kind == BRAMAH__NODE_LIST ? write_list(node, 1, NULL) : 0;
+  const size_t length = write_value(node, 1, NULL);
   char *text = length ? bramah__pool_take(reader->keep, length + 1, 1) : NULL;
-  if (text) write_list(node, 1, text);
+  if (text) write_value(node, 1, text);
   return text;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A YAML document as a tree of nodes that know where they are in the file, and the changes applied to it before anybody
- * interprets it. Aliases share their node with the anchor; a change copies the way down to its place first,
+ * interprets it. Aliases share their node with the anchor; a change copies all nodes down to its place first,
  * so it touches that place only. */
 #ifndef BRAMAH_LIB_IO_YAML_H
 #define BRAMAH_LIB_IO_YAML_H
@@ -72,22 +72,20 @@ typedef struct bramah__reader {
   bramah_status first; /* status of the first */
 } bramah__reader;
 
+/* The name of the file is kept with the loaded object. */
 bramah_status bramah__reader_open(bramah__reader *reader, bramah__pool *keep, const char *file,
                                   bramah_diag *diag);
-void bramah__reader_close(bramah__reader *reader);
+/* A status nobody has been told of is told now. Returns that of the first mistake. */
+bramah_status bramah__reader_close(bramah__reader *reader, bramah_status status);
 
 /* E_MEMORY, with the sentence for it. */
 bramah_status bramah__no_memory(bramah__reader *reader);
 
-/* Read reader->file: exactly one document whose root is a mapping. Errors: E_FILE, E_EMPTY, E_SYNTAX,
- * E_MEMORY. */
-bramah_status bramah__yaml_load(bramah__reader *reader, bramah__node **root);
-
-/* The same, to be kept. Released by bramah__source_free. */
+/* Read a file: exactly one document whose root is a mapping. Errors: E_FILE, E_EMPTY, E_SYNTAX, E_MEMORY. */
 bramah_status bramah__source_open(const char *path, bramah_diag *diag, bramah__source **out);
 void bramah__source_free(bramah__source *source); /* NULL allowed */
 
-/* A scalar of a tree and the way to it. */
+/* A scalar of a tree and where it is. */
 enum { BRAMAH__DEEPEST_PLACE = 16 };
 typedef struct bramah__position {
   size_t depth;
@@ -99,10 +97,8 @@ typedef struct bramah__position {
  * suggests the nearest key), E_VALUE (no scalar). */
 bramah_status bramah__tree_find(const bramah__node *root, const char *file, const char *path,
                                 bramah__position *out, bramah_diag *diag);
-/* Exchange a value in a copy of the way down to it. Errors: E_KEY (the tree is another one), E_SYNTAX. */
-bramah_status bramah__tree_set(bramah__reader *reader, const bramah_study_setting *setting,
-                               bramah__node **root);
-/* All of those in the machine's tree, or in the study's. */
+/* Exchange values in copies of all nodes down to them: those in the machine's tree, or in the study's. Errors: E_KEY
+ * (the tree is another one), E_SYNTAX. */
 bramah_status bramah__apply_settings(bramah__reader *reader, size_t n, const bramah_study_setting *settings,
                                      int in_machine, bramah__node **root);
 
@@ -113,6 +109,10 @@ bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bram
 /* The value of a change as text: the scalar, or "[a, b]" of a list of scalars or of such lists; NULL for
  * anything else or when memory is short. */
 const char *bramah__node_text(bramah__reader *reader, const bramah__node *node);
+
+/* Bytes of the line end at the begin of a text of `rest` bytes, 0: none is there. As libyaml has it, a carriage
+ * return, next line (U+0085) and the separators U+2028 and U+2029 end a line too; of "\r\n" the second does. */
+size_t bramah__line_end(const char *text, size_t rest);
 
 /* The element of a mapping, or NULL. */
 const bramah__node *bramah__node_find(const bramah__node *mapping, const char *key);

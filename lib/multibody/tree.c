@@ -91,7 +91,7 @@ void bramah__tree_acceleration(const bramah__tree *tree, const bramah__pose *pos
     const double *n = pose[j].n, *r = pose[j].r, rate = zd[j];
 
     /* d = b' z', the acceleration that the turning of the joint axis adds. */
-    double d[6] = {0}, nd[3]; /* n' = w_parent x n */
+    double d[6], nd[3]; /* n' = w_parent x n */
     bramah__cross3(Zp + 3, n, nd);
     if (tree->link[j].revolute) {
       double rd[3], lever[3]; /* velocity of the joint origin; (r x n)' */
@@ -101,7 +101,7 @@ void bramah__tree_acceleration(const bramah__tree *tree, const bramah__pose *pos
       bramah__add_cross3(r, nd, lever);
       for (int k = 0; k < 3; k++) d[k] = lever[k] * rate, d[3 + k] = nd[k] * rate;
     } else {
-      for (int k = 0; k < 3; k++) d[k] = nd[k] * rate;
+      for (int k = 0; k < 3; k++) d[k] = nd[k] * rate, d[3 + k] = 0.0;
     }
     const double a = zdd ? zdd[j] : 0.0;
     for (int k = 0; k < 6; k++) Zd[6 * j + (size_t)k] = Zdp[k] + d[k] + pose[j].b[k] * a;

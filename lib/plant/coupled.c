@@ -120,28 +120,19 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   return bramah__adopt_candidate(plant, diag);
 }
 
-/* A step, and what the filter needs of it unless F is NULL. */
-static bramah_status step_with(bramah_coupled *c, double *F, double *N, size_t n_par, const size_t *par,
-                               double *G, bramah_diag *diag)
-{
-  if (c->model->n_rolling) /* wheels and knife edges are known to the linearization alone */
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, c->model->rolling[0].name,
-                        "a machine with rolling wheels or knife edges can be linearized, not stepped");
-  const bramah_status status =
-      F ? bramah__step_with_transition(c, F, N, n_par, par, G, diag) : bramah__trapezoidal_step(c, diag);
-  if (status == BRAMAH_OK) bramah__update_basis(c);
-  return status;
-}
-
 static bramah_status step(void *self, bramah_diag *diag)
 {
-  return step_with(self, NULL, NULL, 0, NULL, NULL, diag);
+  const bramah_status status = bramah__trapezoidal_step(self, diag);
+  if (status == BRAMAH_OK) bramah__update_basis(self);
+  return status;
 }
 
 static bramah_status step_transition(void *self, double *F, double *N, size_t n_par, const size_t *par,
                                      double *G, bramah_diag *diag)
 {
-  return step_with(self, F, N, n_par, par, G, diag);
+  const bramah_status status = bramah__step_with_transition(self, F, N, n_par, par, G, diag);
+  if (status == BRAMAH_OK) bramah__update_basis(self);
+  return status;
 }
 
 static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)

@@ -353,6 +353,9 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   bramah__state *next = &c->next;
+  if (model->n_rolling) /* wheels and knife edges are known to the linearization alone */
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->rolling[0].name,
+                        "a machine with rolling wheels or knife edges can be linearized, not stepped");
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   c->report.last_iterations = c->report.last_evaluations = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the script of the page works on. A JSON element tells what there is; the numbers are in elements of
+/* What the script of the page works on. A JSON element lists what there is; the numbers are in elements of
  * their own as base64 of little-endian 32-bit floats, which a browser reads some fifty times faster than
  * JSON and only when they are to be seen. Times are relative to "t0"; series that share their times share
  * the array.

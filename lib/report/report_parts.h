@@ -195,7 +195,7 @@ typedef struct bramah__page {
   char buffer[1 << 14];
 } bramah__page;
 
-/* A page into a new file (-: standard output); bramah__page_close tells what went wrong and releases it. */
+/* A page into a new file (-: standard output); bramah__page_close says what went wrong and releases it. */
 bramah_status bramah__page_open(const char *path, bramah_diag *diag, bramah__page **out);
 bramah_status bramah__page_close(bramah__page *page, const char *path, bramah_diag *diag);
 

@@ -1,49 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-
-#include "lib/tune/tune_internal.h"
+/* Whether what was found holds: how well the logs say it, on logs it was not tuned on, away from the optimum, by other
+ * criteria. */
 #include "lib/io/fail.h"
+#include "lib/tune/tune_internal.h"
+
 #include <gsl/gsl_eigen.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* 95 % of a normal distribution lie within. */
-static const double quantile = 1.959963984540054;
-/* A standard error beyond which nothing is known: a factor of e, a third of the range. */
-static const double flat_log = 1.0, flat_linear = 0.3;
-static const double high_correlation = 0.95;
+/* 95 % of a normal distribution lie within; and half the 95 % quantile of chi-square with one degree of freedom. */
+static const double quantile = 1.959963984540054, level = 1.920729;
 
-static bramah_status make_room(bramah__tune_certainty *c, size_t n, bramah_diag *diag)
-{
-  c->n = n;
-  c->x = calloc(6 * n + n * n + 1, sizeof *c->x);
-  c->held = calloc(n + 1, sizeof *c->held);
-  if (!c->x || !c->held) return bramah__fail_memory(diag);
-  c->sigma = c->x + n;
-  c->fisher = c->sigma + n;
-  c->low = c->fisher + n;
-  c->high = c->low + n;
-  c->direction = c->high + n;
-  c->correlation = c->direction + n;
-  c->weakest = 1.0;
-  return BRAMAH_OK;
-}
-
-void bramah__tune_certainty_free(bramah__tune_certainty *certainty)
-{
-  free(certainty->x);
-  free(certainty->held);
-}
-
-/* ---- inverse of the information ---- */
+/* ---- standard errors ---- */
 
 /* Pseudo-inverse of the information of the free values, scaled to a diagonal of ones first, into V [n x n];
  * directions that hold next to nothing are left with a huge variance rather than none. */
-static bramah_status invert(bramah__tune_certainty *c, const double *information, double *V,
-                            bramah_diag *diag)
+static bramah_status invert(bramah__tune_certainty *c, double *V, bramah_diag *diag)
 {
   const size_t n = c->n;
+  const double *information = c->information;
   gsl_matrix *A = gsl_matrix_calloc(n, n), *E = gsl_matrix_alloc(n, n);
   gsl_vector *w = gsl_vector_alloc(n);
   gsl_eigen_symmv_workspace *work = gsl_eigen_symmv_alloc(n);
@@ -75,121 +52,198 @@ static bramah_status invert(bramah__tune_certainty *c, const double *information
   return status;
 }
 
-/* ---- scatter of the slopes ---- */
-
 /* J [n x n]: sum of the squares of the slopes of twentieths about their mean; returns how many there are. */
 static size_t scatter(const bramah__tune_search *s, double *J)
 {
-  const size_t n = s->problem->n, place = bramah__tune_place_scores(s->problem),
-               N = s->n_logs * BRAMAH__TUNE_CHECKS;
+  const size_t n = s->problem->n, N = s->n_logs * BRAMAH__TUNE_CHECKS;
   double mean[BRAMAH__TUNE_MOST] = {0}, g[BRAMAH__TUNE_MOST];
-  for (int pass = 0; pass < 2; pass++)
+  for (int pass = 0; pass < 2; pass++) {
+    double sum[BRAMAH__TUNE_MOST] = {0};
     for (size_t k = 0; k < N; k++) {
-      const double *f = s->scores[k / BRAMAH__TUNE_CHECKS] + place;
       const size_t c = k % BRAMAH__TUNE_CHECKS;
-      for (size_t i = 0; i < n; i++) g[i] = f[c * n + i] - (c ? f[(c - 1) * n + i] : 0.0) - mean[i];
+      const double *at = s->scores[k / BRAMAH__TUNE_CHECKS].gradient_at + c * n;
+      for (size_t i = 0; i < n; i++) g[i] = at[i] - (c ? at[(ptrdiff_t)i - (ptrdiff_t)n] : 0.0) - mean[i];
       for (size_t i = 0; pass && i < n; i++)
         for (size_t j = 0; j < n; j++) J[i * n + j] += g[i] * g[j];
-      for (size_t i = 0; !pass && i < n; i++) J[i * n + i] += g[i];
-      if (!pass && k + 1 == N)
-        for (size_t i = 0; i < n; i++) {
-          mean[i] = J[i * n + i] / (double)N;
-          J[i * n + i] = 0.0;
-        }
+      for (size_t i = 0; i < n; i++) sum[i] += g[i];
     }
+    for (size_t i = 0; !pass && i < n; i++) mean[i] = sum[i] / (double)N;
+  }
   return N;
 }
 
-/* V J V */
-static void sandwich(size_t n, const double *V, const double *J, double *out)
+/* From the information of the candidate x. */
+static bramah_status find_errors(bramah__tune_certainty *c, const bramah__tune_search *search,
+                                 bramah_diag *diag)
 {
+  /* A standard error beyond which nothing is known: a factor of e, a third of the range. */
+  static const double flat_log = 1.0, flat_linear = 0.3;
+  const bramah__tune_problem *problem = search->problem;
+  const size_t n = c->n;
   for (size_t i = 0; i < n; i++) {
-    double sum = 0.0;
-    for (size_t a = 0; a < n; a++)
-      for (size_t b = 0; b < n; b++) sum += V[i * n + a] * J[a * n + b] * V[b * n + i];
-    out[i] = sqrt(fmax(sum, 0.0));
-  }
-}
-
-/* ---- intervals ---- */
-
-static void find_held(bramah__tune_certainty *c, const bramah__tune_problem *problem,
-                      const double *information)
-{
-  for (size_t i = 0; i < c->n; i++) {
     const bramah__tune_parameter *t = &problem->tuned[i];
     const double z = bramah__tune_scaled(t, c->x[i]), low = bramah__tune_scaled(t, t->least),
                  high = bramah__tune_scaled(t, t->most);
-    if (!(information[i * c->n + i] > 0.0)) c->held[i] = BRAMAH__TUNE_FLAT;
+    if (!(c->information[i * n + i] > 0.0)) c->held[i] = BRAMAH__TUNE_FLAT;
     if (z - low < 1e-6 * (high - low)) c->held[i] = BRAMAH__TUNE_AT_LEAST;
     if (high - z < 1e-6 * (high - low)) c->held[i] = BRAMAH__TUNE_AT_MOST;
   }
-}
-
-static void find_intervals(bramah__tune_certainty *c, const bramah__tune_problem *problem, const double *V,
-                           const double *robust, int use_robust)
-{
-  for (size_t i = 0; i < c->n; i++) {
+  double *V = calloc(2 * n * n + 1, sizeof *V), *J = V + n * n;
+  const bramah_status status = V ? invert(c, V, diag) : bramah__fail_memory(diag);
+  const size_t blocks = status ? 0 : scatter(search, J);
+  for (size_t i = 0; !status && i < n; i++) {
     const bramah__tune_parameter *t = &problem->tuned[i];
     const double z = bramah__tune_scaled(t, c->x[i]);
-    c->fisher[i] = sqrt(V[i * c->n + i]);
-    c->sigma[i] = use_robust ? fmax(c->fisher[i], robust[i]) : c->fisher[i];
+    double robust = 0.0; /* V J V */
+    for (size_t a = 0; a < n; a++)
+      for (size_t b = 0; b < n; b++) robust += V[i * n + a] * J[a * n + b] * V[b * n + i];
+    c->fisher[i] = sqrt(V[i * n + i]);
+    c->sigma[i] = blocks >= 10 * n ? fmax(c->fisher[i], sqrt(fmax(robust, 0.0))) : c->fisher[i];
     if (c->held[i]) c->sigma[i] = c->fisher[i] = (double)NAN;
     c->low[i] = c->held[i] ? t->least : bramah__tune_unscaled(t, z - quantile * c->sigma[i]);
     c->high[i] = c->held[i] ? t->most : bramah__tune_unscaled(t, z + quantile * c->sigma[i]);
     if (!c->held[i] && c->sigma[i] > (t->linear ? flat_linear : flat_log)) c->held[i] = BRAMAH__TUNE_FLAT;
-    for (size_t j = 0; j < c->n; j++)
-      c->correlation[i * c->n + j] = V[i * c->n + j] / sqrt(V[i * c->n + i] * V[j * c->n + j]);
-  }
-}
-
-bramah_status bramah__tune_certainty_find(bramah__tune_certainty *certainty,
-                                          const bramah__tune_search *search, const char *set,
-                                          const double *information, bramah_diag *diag)
-{
-  const bramah__tune_problem *problem = search->problem;
-  const size_t n = problem->n;
-  double *V = calloc(2 * n * n + n + 1, sizeof *V);
-  bramah_status status = make_room(certainty, n, diag);
-  if (!status && !V) status = bramah__fail_memory(diag);
-  if (!status) {
-    double *J = V + n * n, *robust = J + n * n;
-    bramah__tune_set_numbers(problem, set, certainty->x);
-    find_held(certainty, problem, information);
-    status = invert(certainty, information, V, diag);
-    const size_t blocks = scatter(search, J);
-    sandwich(n, V, J, robust);
-    if (!status) find_intervals(certainty, problem, V, robust, blocks >= 10 * n);
+    for (size_t j = 0; j < n; j++)
+      c->correlation[i * n + j] = V[i * n + j] / sqrt(V[i * n + i] * V[j * n + j]);
   }
   free(V);
   return status;
 }
 
-/* ---- words ---- */
+/* ---- intervals of values that the slope says little of ---- */
 
-/* Three and more that are told only together show in no pair. */
-static size_t warn_direction(const bramah__tune_certainty *c, const bramah__tune_problem *problem,
-                             void (*say)(void *user, const char *line), void *user)
+/* Where cost crosses the level between two points of a scale. */
+static double crossing(double z0, double cost0, double z1, double cost1, double limit)
 {
-  char line[512];
-  size_t used = 0, involved = 0;
-  for (size_t i = 0; c->weakest < 0.01 && i < c->n; i++) {
-    if (fabs(c->direction[i]) < 0.3 || used >= sizeof line) continue;
-    used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", involved++ ? ", " : "",
-                             problem->tuned[i].name);
-  }
-  if (involved < 3 || used >= sizeof line) return 0;
-  snprintf(line + used, sizeof line - used, " can hardly be told apart together: fix one of them");
-  say(user, line);
-  return 1;
+  const double a = sqrt(fmax(cost0, 0.0)), b = sqrt(fmax(cost1, 0.0));
+  return b > a ? z0 + (z1 - z0) * (sqrt(limit) - a) / (b - a) : z1;
 }
 
-size_t bramah__tune_certainty_warn(const bramah__tune_certainty *certainty,
-                                   const bramah__tune_problem *problem,
-                                   void (*say)(void *user, const char *line), void *user)
+/* Where the other values go when value j moves by dz, as the information says: they solve I_oo d = -I_oj
+ * dz, by Gauss-Seidel, which converges for it and is as good as needed as a start. */
+static void lean(const bramah__tune_certainty *c, size_t j, double dz, double *z)
 {
+  const size_t n = c->n;
+  const double *information = c->information;
+  double d[BRAMAH__TUNE_MOST] = {0};
+  d[j] = dz;
+  for (int round = 0; round < 100; round++)
+    for (size_t i = 0; i < n; i++) {
+      if (i == j || c->held[i]) continue;
+      double sum = 0.0;
+      for (size_t k = 0; k < n; k++)
+        if (k != i) sum += information[i * n + k] * d[k];
+      d[i] = -sum / information[i * n + i];
+    }
+  for (size_t i = 0; i < n; i++) z[i] += d[i];
+}
+
+/* The candidate in which value j is at z_j and the others lean with it. For a look a value that the logs do not say takes
+ * none with it; and variances add up, so that what a logarithm loses downwards counts ever less. */
+static void lean_to(const bramah__tune_problem *problem, const bramah__tune_certainty *c, size_t j,
+                    double z_j, int look, double *x)
+{
+  double z[BRAMAH__TUNE_MOST] = {0};
+  for (size_t i = 0; i < problem->n; i++) z[i] = bramah__tune_scaled(&problem->tuned[i], c->x[i]);
+  double dz = z_j - z[j];
+  if (look && !problem->tuned[j].linear && !(dz > 0.0)) dz = 0.5 * expm1(2.0 * dz);
+  if (!look || (c->information[j * c->n + j] > 0.0 && !c->held[j])) lean(c, j, dz, z);
+  if (look) z[j] = z_j;
+  for (size_t i = 0; i < problem->n; i++) x[i] = bramah__tune_unscaled(&problem->tuned[i], z[i]);
+  bramah__tune_round(problem, x);
+}
+
+enum { N_LOOKS = 24 };
+
+/* The interval of value j by looks across its range. */
+static bramah_status look_across(bramah__tune_certainty *c, bramah__tune_search *search, size_t j,
+                                 bramah_diag *diag)
+{
+  const bramah__tune_problem *problem = search->problem;
+  const bramah__tune_parameter *t = &problem->tuned[j];
+  const double z = bramah__tune_scaled(t, c->x[j]);
+  double low = bramah__tune_scaled(t, t->least), high = bramah__tune_scaled(t, t->most);
+  if (!c->held[j]) { /* downwards a noise that is weak may vanish altogether */
+    high = fmin(high, z + 6.0 * c->sigma[j]);
+    low = fmax(low, z - 8.0 * fmax(c->sigma[j], t->linear ? 0.0 : 1.0));
+  }
+
+  /* Costs there, and at the optimum. */
+  double x[N_LOOKS][BRAMAH__TUNE_MOST] = {{0}}, at[N_LOOKS], cost[N_LOOKS], least;
+  bramah_tune_verdict verdict;
+  for (size_t i = 0; i < N_LOOKS; i++) {
+    at[i] = low + (high - low) * (double)i / (N_LOOKS - 1);
+    lean_to(problem, c, j, at[i], 1, x[i]);
+  }
+  bramah_status status =
+      bramah__tune_evaluate_all(search, N_LOOKS, x, 1000, BRAMAH_TUNE_LIKELIHOOD, 1, cost, diag);
+  if (!status) status = bramah__tune_evaluate(search, c->x, 0, 0, &least, &verdict, diag);
+  if (status) return status;
+  for (size_t i = 0; i < N_LOOKS; i++) least = fmin(least, cost[i]);
+
+  /* From the outermost looks below the level outwards; the level as much higher as the scatter of the slopes makes the
+   * standard error wider. */
+  const double wider = c->held[j] ? 1.0 : c->sigma[j] / c->fisher[j], limit = level * wider * wider;
+  size_t first = N_LOOKS, last = N_LOOKS;
+  for (size_t i = 0; i < N_LOOKS; i++) {
+    if (!(cost[i] - least < limit)) continue;
+    if (first == N_LOOKS) first = i;
+    last = i;
+  }
+  if (first == N_LOOKS) return BRAMAH_OK; /* narrower than the looks are apart */
+  low = at[first];
+  high = at[last];
+  if (first > 0) low = crossing(low, cost[first] - least, at[first - 1], cost[first - 1] - least, limit);
+  if (last + 1 < N_LOOKS)
+    high = crossing(high, cost[last] - least, at[last + 1], cost[last + 1] - least, limit);
+  c->low[j] = bramah__tune_unscaled(t, fmin(low, z));
+  c->high[j] = bramah__tune_unscaled(t, fmax(high, z));
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__tune_certainty_find(bramah__tune_certainty *certainty, bramah__tune_search *search,
+                                          const double *x, bramah_diag *diag)
+{
+  /* A standard error on a logarithmic scale from which on the cost is no parabola. */
+  static const double weak = 0.15;
+  bramah__tune_certainty *c = certainty;
+  const size_t n = search->problem->n;
+  double *block = calloc(6 * n + 2 * n * n + 1, sizeof *block);
+  *c = (bramah__tune_certainty){.n = n, .weakest = 1.0, .x = block, .held = calloc(n + 1, sizeof *c->held)};
+  if (!block || !c->held) return bramah__fail_memory(diag);
+  c->sigma = c->x + n;
+  c->fisher = c->sigma + n;
+  c->low = c->fisher + n;
+  c->high = c->low + n;
+  c->direction = c->high + n;
+  c->correlation = c->direction + n;
+  c->information = c->correlation + n * n;
+  memcpy(c->x, x, n * sizeof *x);
+  for (size_t k = 0; k < search->n_logs; k++)
+    for (size_t i = 0; i < n * n; i++) c->information[i] += search->scores[k].information[i];
+  bramah__tune_penalty(search, x, NULL, c->information);
+
+  bramah_status status = find_errors(c, search, diag);
+  search->phase = "range";
+  for (size_t j = 0; !status && j < n; j++)
+    if (c->held[j] != BRAMAH__TUNE_FREE || (!search->problem->tuned[j].linear && c->sigma[j] > weak))
+      status = look_across(c, search, j, diag);
+  return status;
+}
+
+void bramah__tune_certainty_free(bramah__tune_certainty *certainty)
+{
+  free(certainty->x);
+  free(certainty->held);
+}
+
+/* ---- words ---- */
+
+void bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const bramah__tune_problem *problem,
+                                 void (*say)(void *user, const char *line), void *user)
+{
+  static const double high_correlation = 0.95;
   const bramah__tune_certainty *c = certainty;
-  size_t count = 0;
   char line[512];
   for (size_t i = 0; i < c->n; i++) {
     const char *name = problem->tuned[i].name;
@@ -203,7 +257,6 @@ size_t bramah__tune_certainty_warn(const bramah__tune_certainty *certainty,
       snprintf(line, sizeof line, "%s: stands at its bound of %.6g %s; widen the bounds if it may go on",
                name, c->x[i], problem->tuned[i].unit);
     say(user, line);
-    count++;
   }
   for (size_t i = 0; i < c->n; i++)
     for (size_t j = 0; j < i; j++) {
@@ -214,7 +267,211 @@ size_t bramah__tune_certainty_warn(const bramah__tune_certainty *certainty,
       snprintf(line, sizeof line, "%s and %s can hardly be told apart (correlation %.3f): fix one of them",
                problem->tuned[j].name, problem->tuned[i].name, r);
       say(user, line);
-      count++;
     }
-  return count + warn_direction(c, problem, say, user);
+
+  /* Three and more that can be found only together show in no pair. */
+  size_t used = 0, involved = 0;
+  for (size_t i = 0; c->weakest < 0.01 && i < c->n; i++) {
+    if (fabs(c->direction[i]) < 0.3 || used >= sizeof line) continue;
+    used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", involved++ ? ", " : "",
+                             problem->tuned[i].name);
+  }
+  if (involved < 3 || used >= sizeof line) return;
+  snprintf(line + used, sizeof line - used, " can hardly be told apart together: fix one of them");
+  say(user, line);
+}
+
+/* ---- cross-validation ---- */
+
+/* A search over other logs, beginning as `search` is now. `tune`: x becomes what it finds; otherwise x is judged. */
+static bramah_status search_on(bramah__tune_search *search, size_t n, const size_t *logs, int tune, double *x,
+                               bramah_tune_verdict *verdict, bramah_diag *diag)
+{
+  const size_t n_values = search->problem->n;
+  bramah__optimum optimum;
+  double value;
+  bramah__tune_search other = {.criterion = search->criterion,
+                               .method = search->method,
+                               .penalty = search->penalty,
+                               .options = search->options,
+                               .unit = search->unit};
+  bramah_status status = bramah__tune_search_open(&other, search->workers, n, logs, diag);
+  if (!status) {
+    other.phase = "fold";
+    memcpy(other.white, search->white, n_values * sizeof *other.white);
+    memcpy(other.samples, search->samples, n_values * sizeof *other.samples);
+    status = tune ? bramah__tune_optimise(&other, x, NULL, &optimum, diag)
+                  : bramah__tune_evaluate(&other, x, 0, 0, &value, verdict, diag);
+  }
+
+  /* What it tried goes into the one table. */
+  search->evaluations += other.evaluations;
+  bramah_tune_tried *tried = realloc(search->tried, (search->n_tried + other.n_tried + 1) * sizeof *tried);
+  if (tried) {
+    search->tried = tried;
+    for (size_t i = 0; i < other.n_tried; i++) tried[search->n_tried++] = other.tried[i];
+    search->room = search->n_tried;
+    other.n_tried = 0;
+  }
+  bramah__tune_search_close(&other);
+  return status;
+}
+
+bramah_status bramah__tune_cross_validate(bramah_tune_fold *folds, size_t n, bramah__tune_search *search,
+                                          const double *given, const double *x, bramah_diag *diag)
+{
+  const size_t n_values = search->problem->n;
+  size_t *kept = calloc(search->n_logs + 1, sizeof *kept);
+  bramah_status status = kept ? BRAMAH_OK : bramah__fail_memory(diag);
+  for (size_t f = 0; !status && f < n; f++) {
+    bramah_tune_fold *fold = &folds[f];
+    double at[BRAMAH__TUNE_MOST];
+    size_t n_kept = 0;
+    fold->held = calloc(search->n_logs + 1, sizeof *fold->held);
+    fold->x = calloc(n_values + 1, sizeof *fold->x);
+    if (!fold->held || !fold->x) {
+      status = bramah__fail_memory(diag);
+      break;
+    }
+    for (size_t k = 0; k < search->n_logs; k++) {
+      if (k % n == f)
+        fold->held[fold->n_held++] = search->logs[k];
+      else
+        kept[n_kept++] = search->logs[k];
+    }
+
+    /* Tune on those kept; then judge three candidates on those left out. */
+    memcpy(fold->x, x, n_values * sizeof *x);
+    status = search_on(search, n_kept, kept, 1, fold->x, NULL, diag);
+    const double *const candidates[] = {given, fold->x, x};
+    bramah_tune_verdict *const verdicts[] = {&fold->given, &fold->found, &fold->all};
+    for (size_t i = 0; !status && i < 3; i++) {
+      memcpy(at, candidates[i], n_values * sizeof *at);
+      status = search_on(search, fold->n_held, fold->held, 0, at, verdicts[i], diag);
+    }
+  }
+  free(kept);
+  return status;
+}
+
+void bramah__tune_folds_free(bramah_tune_fold *folds, size_t n)
+{
+  for (size_t f = 0; folds && f < n; f++) {
+    free(folds[f].held);
+    free(folds[f].x);
+  }
+  free(folds);
+}
+
+/* ---- profiles ---- */
+
+/* Cost with value j at z_j and the others made the best of. */
+static bramah_status profile_point(bramah__tune_search *s, const bramah__tune_certainty *c, size_t j,
+                                   double z_j, double *cost, bramah_diag *diag)
+{
+  double x[BRAMAH__TUNE_MOST];
+  unsigned char fixed[BRAMAH__TUNE_MOST] = {0};
+  bramah__optimum optimum;
+  bramah_tune_verdict verdict;
+  for (size_t i = 0; i < c->n; i++) fixed[i] = c->held[i] != BRAMAH__TUNE_FREE; /* nothing pulls at them */
+  fixed[j] = 1;
+  lean_to(s->problem, c, j, z_j, 0, x);
+  const bramah_status status = bramah__tune_optimise(s, x, fixed, &optimum, diag);
+  return status ? status : bramah__tune_evaluate(s, x, 0, 0, cost, &verdict, diag);
+}
+
+/* Where the cost of a profile first crosses the level from its middle to one side, on the value's scale. */
+static double profile_end(const bramah_tune_profile *p, const bramah__tune_parameter *t, size_t middle,
+                          int up)
+{
+  for (size_t i = middle; up ? i + 1 < p->n : i > 0; i = up ? i + 1 : i - 1) {
+    const size_t next = up ? i + 1 : i - 1;
+    if (p->cost[next] >= level)
+      return bramah__tune_unscaled(t, crossing(bramah__tune_scaled(t, p->x[i]), p->cost[i],
+                                               bramah__tune_scaled(t, p->x[next]), p->cost[next], level));
+  }
+  return up ? t->most : t->least;
+}
+
+bramah_status bramah__tune_find_profiles(bramah_tune_profile *profiles, bramah__tune_search *search,
+                                         const bramah__tune_certainty *certainty, size_t sides,
+                                         bramah_diag *diag)
+{
+  const bramah__tune_certainty *c = certainty;
+  double least;
+  bramah_tune_verdict verdict;
+  search->phase = "profile";
+  bramah_status status = bramah__tune_evaluate(search, c->x, 0, 0, &least, &verdict, diag);
+  for (size_t j = 0; !status && j < c->n; j++) {
+    const bramah__tune_parameter *t = &search->problem->tuned[j];
+    const double z = bramah__tune_scaled(t, c->x[j]), low = bramah__tune_scaled(t, t->least),
+                 high = bramah__tune_scaled(t, t->most);
+    /* Without a standard error: over the whole range. */
+    const double reach = c->held[j] ? high - low : 3.0 * c->sigma[j];
+    const size_t points = 2 * sides + 1;
+    size_t middle = 0;
+    bramah_tune_profile *p = &profiles[j];
+    p->x = calloc(2 * points, sizeof *p->x);
+    if (!p->x) return bramah__fail_memory(diag);
+    p->cost = p->x + points;
+    for (size_t i = 0; !status && i < points; i++) {
+      const double at = fmin(fmax(z + reach * ((double)i - (double)sides) / (double)sides, low), high);
+      double cost = least;
+      if (i != sides && at == z) continue; /* at its bound already */
+      if (i == sides) middle = p->n;
+      if (i != sides) status = profile_point(search, c, j, at, &cost, diag);
+      p->x[p->n] = bramah__tune_unscaled(t, at);
+      p->cost[p->n++] = cost - least;
+    }
+    p->low = profile_end(p, t, middle, 0);
+    p->high = profile_end(p, t, middle, 1);
+  }
+  return status;
+}
+
+void bramah__tune_profiles_free(bramah_tune_profile *profiles, size_t n)
+{
+  for (size_t j = 0; profiles && j < n; j++) free(profiles[j].x);
+  free(profiles);
+}
+
+/* ---- criteria against each other ---- */
+
+static double value_of(const bramah_tune_tried *t, int criterion)
+{
+  return bramah__tune_criterion_value(&t->verdict, (bramah_tune_criterion)criterion);
+}
+
+/* Candidates over all logs of the search, replayed to their end; parts of logs and folds are not comparable. */
+static int is_comparable(const bramah__tune_search *s, size_t i)
+{
+  const bramah_tune_verdict *v = &s->tried[i].verdict;
+  return !v->status && !v->stopped && v->used > 0.0 && v->used + v->gated >= s->most_used - 0.5 &&
+         strcmp(s->tried[i].phase, "fold") != 0;
+}
+
+void bramah__tune_compare_criteria(bramah__tune_search *search, size_t *best)
+{
+  const size_t n = search->n_tried;
+  for (size_t i = 0; i < n; i++) {
+    int front = is_comparable(search, i);
+    for (size_t k = 0; front && k < n; k++) {
+      int better = 0, worse = 0;
+      if (k == i || !is_comparable(search, k)) continue;
+      for (int c = 0; c < BRAMAH_TUNE_CRITERIA; c++) {
+        const double other = value_of(&search->tried[k], c), own = value_of(&search->tried[i], c);
+        worse |= other > own;
+        better |= other < own;
+      }
+      front = worse || !better;
+    }
+    search->tried[i].front = front;
+  }
+  for (int c = 0; c < BRAMAH_TUNE_CRITERIA; c++) {
+    best[c] = n;
+    for (size_t i = 0; i < n; i++)
+      if (is_comparable(search, i) && isfinite(value_of(&search->tried[i], c)) &&
+          (best[c] == n || value_of(&search->tried[i], c) < value_of(&search->tried[best[c]], c)))
+        best[c] = i;
+  }
 }

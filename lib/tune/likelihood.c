@@ -6,17 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bramah__likelihood {
-  size_t most, n;
-  double cost, nis;
-  double *gradient;    /* [n] */
-  double *information; /* [n x n] */
-  double *L;           /* [most x most] lower Cholesky factor of S */
-  double *e;           /* [most] L^-1 y */
-  double *d;           /* [n x most] L^-1 y_j */
-  double *M;           /* [n x most x most] L^-1 S_j L^-T */
-};
-
 bramah_status bramah__likelihood_new(size_t most, size_t n_parameters, bramah_diag *diag,
                                      bramah__likelihood **out)
 {
@@ -88,23 +77,12 @@ static double slope(bramah__likelihood *l, size_t m, size_t j, const double *y, 
   return sum;
 }
 
-static void inform(bramah__likelihood *l, size_t m)
-{
-  const size_t n = l->n;
-  for (size_t j = 0; j < n; j++)
-    for (size_t k = 0; k <= j; k++) {
-      const double sum =
-          0.5 * dot(m * m, l->M + j * m * m, l->M + k * m * m) + dot(m, l->d + j * m, l->d + k * m);
-      l->information[j * n + k] += sum;
-      if (k != j) l->information[k * n + j] += sum;
-    }
-}
-
 bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, size_t m, const double *y,
                                      const double *S, const double *near_y, const double *near_S,
                                      const double *step, bramah_diag *diag)
 {
   bramah__likelihood *l = likelihood;
+  const size_t n = l->n;
   double cost = 0.0;
   if (factor(m, S, l->L))
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, "innovations", "their covariance is not positive definite");
@@ -115,9 +93,15 @@ bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, size_t m, c
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "innovations", "their likelihood is not finite");
   l->cost += cost;
   l->nis = dot(m, l->e, l->e);
-  for (size_t j = 0; j < l->n; j++)
+  for (size_t j = 0; j < n; j++)
     l->gradient[j] += slope(l, m, j, y, S, near_y + j * m, near_S + j * m * m, step[j]);
-  inform(l, m);
+  for (size_t j = 0; j < n; j++)
+    for (size_t k = 0; k <= j; k++) {
+      const double sum =
+          0.5 * dot(m * m, l->M + j * m * m, l->M + k * m * m) + dot(m, l->d + j * m, l->d + k * m);
+      l->information[j * n + k] += sum;
+      if (k != j) l->information[k * n + j] += sum;
+    }
   return BRAMAH_OK;
 }
 
@@ -137,15 +121,4 @@ void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, do
    * is. */
   for (size_t j = 0; j < n; j++)
     for (size_t k = 0; k < n; k++) l->information[j * n + k] += s[j] * s[k];
-}
-
-double bramah__likelihood_nis(const bramah__likelihood *likelihood) { return likelihood->nis; }
-double bramah__likelihood_cost(const bramah__likelihood *likelihood) { return likelihood->cost; }
-const double *bramah__likelihood_gradient(const bramah__likelihood *likelihood)
-{
-  return likelihood->gradient;
-}
-const double *bramah__likelihood_information(const bramah__likelihood *likelihood)
-{
-  return likelihood->information;
 }

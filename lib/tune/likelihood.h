@@ -17,7 +17,17 @@
 
 #include "bramah/status.h"
 
-typedef struct bramah__likelihood bramah__likelihood;
+typedef struct bramah__likelihood {
+  size_t most, n;      /* innovations at one time, parameters */
+  double cost;         /* sums so far: cost, */
+  double *gradient;    /* [n] */
+  double *information; /* [n x n] */
+  double nis;          /* y' S^-1 y of the time added last */
+  double *L;           /* [most x most] lower Cholesky factor of S */
+  double *e;           /* [most] L^-1 y */
+  double *d;           /* [n x most] L^-1 y_j */
+  double *M;           /* [n x most x most] L^-1 S_j L^-T */
+} bramah__likelihood;
 
 /* Room for so many innovations at one time and so many parameters (0: the cost alone). Errors: E_MEMORY. */
 bramah_status bramah__likelihood_new(size_t most, size_t n_parameters, bramah_diag *diag,
@@ -38,13 +48,5 @@ bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, size_t m, c
  * [n_parameters]. */
 void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, double sigma, double gate,
                                     const double *near_y, const double *near_sigma, const double *step);
-
-/* y' S^-1 y of the time added last. */
-double bramah__likelihood_nis(const bramah__likelihood *likelihood);
-
-/* Sums so far: cost; gradient [n_parameters]; information [n_parameters x n_parameters]. */
-double bramah__likelihood_cost(const bramah__likelihood *likelihood);
-const double *bramah__likelihood_gradient(const bramah__likelihood *likelihood);
-const double *bramah__likelihood_information(const bramah__likelihood *likelihood);
 
 #endif

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The problem: a study, the values that vary, the logs; and candidates: on their scales, as texts, as sessions. */
 #include "lib/tune/tune_internal.h"
+#include "lib/assess/statistics.h"
 #include "lib/io/fail.h"
 #include "lib/io/session.h"
-#include "bramah/study.h"
-#include "lib/assess/statistics.h"
 #include "bramah/units.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *copy(const char *text)
-{
-  char *out = malloc(strlen(text) + 1);
-  if (out) memcpy(out, text, strlen(text) + 1);
-  return out;
-}
 
 /* ---- values ---- */
 
@@ -26,56 +19,37 @@ static const char *after(const char *text, const char *prefix)
   return strncmp(text, prefix, n) == 0 ? text + n : NULL;
 }
 
-/* The name between two parts of a path, "v1" of "volumes.v1.noise". */
-static int is_between(const char *path, const char *front, const char *name, const char *back)
+static int ends_with(const char *text, const char *suffix)
 {
-  const char *p = after(path, front);
-  p = p ? after(p, name) : NULL;
-  return p && strcmp(p, back) == 0;
+  const size_t n = strlen(text), m = strlen(suffix);
+  return n >= m && strcmp(text + n - m, suffix) == 0;
 }
 
-static void find_kind(const bramah__tune_problem *problem, bramah__tune_parameter *t)
+static int moves_machine(const char *name)
 {
-  const bramah_study *study = bramah_session_study(problem->session);
-  const size_t n = strlen(t->name);
+  return after(name, "machine.") || after(name, "changes.") || strcmp(name, "machine") == 0;
+}
+
+/* What a value of the study is, by its path. */
+static void find_kind(const bramah_study *study, bramah__tune_parameter *t)
+{
+  static const struct {
+    const char *front, *back;
+    bramah__tune_kind kind;
+  } kinds[] = {{"joints.", ".acceleration_noise", BRAMAH__TUNE_ACCELERATION},
+               {"volumes.", ".noise", BRAMAH__TUNE_PRESSURE},
+               {"parameter_noise.", "", BRAMAH__TUNE_NOISE},
+               {"augmented.", ".noise", BRAMAH__TUNE_NOISE}};
   if (t->ref.in_machine) return;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (after(t->name, kinds[i].front) && ends_with(t->name, kinds[i].back)) t->kind = kinds[i].kind;
   for (size_t i = 0; i < study->n_sensors; i++) {
-    if (is_between(t->name, "sensors.", study->sensors[i].name, ".sigma"))
-      t->kind = BRAMAH__TUNE_SENSOR, t->index = i;
-    if (is_between(t->name, "sensors.", study->sensors[i].name, ".delay"))
-      t->kind = BRAMAH__TUNE_DELAY, t->index = i;
+    const char *p = after(t->name, "sensors.");
+    p = p ? after(p, study->sensors[i].name) : NULL;
+    if (!p || strcmp(p, ".sigma") != 0) continue;
+    t->kind = BRAMAH__TUNE_SENSOR;
+    t->index = i;
   }
-  for (size_t i = 0; i < study->n_joints; i++)
-    if (is_between(t->name, "joints.", study->joints[i].joint, ".acceleration_noise"))
-      t->kind = BRAMAH__TUNE_ACCELERATION, t->index = i;
-  for (size_t i = 0; i < study->n_volumes; i++)
-    if (is_between(t->name, "volumes.", study->volumes[i].volume, ".noise"))
-      t->kind = BRAMAH__TUNE_PRESSURE, t->index = i;
-  if (after(t->name, "parameter_noise.") ||
-      (after(t->name, "augmented.") && n > 6 && strcmp(t->name + n - 6, ".noise") == 0))
-    t->kind = BRAMAH__TUNE_NOISE;
-}
-
-static int same_dimension(const bramah_study_ref *a, const bramah_study_ref *b)
-{
-  const bramah_dimension x = a->dimension, y = b->dimension;
-  return x.m == y.m && x.kg == y.kg && x.s == y.s && x.volt == y.volt && x.rad == y.rad;
-}
-
-/* The places and the value as it is. Without a number (a word) the unit is NULL. */
-static bramah_status look_up(bramah__tune_problem *problem, bramah__tune_parameter *t, bramah_diag *diag)
-{
-  bramah_status status = bramah_study_find(problem->study, t->name, &t->ref, diag);
-  t->also_ref = calloc(t->n_also + 1, sizeof *t->also_ref);
-  if (!t->also_ref) return bramah__fail_memory(diag);
-  for (size_t i = 0; !status && i < t->n_also; i++)
-    status = bramah_study_find(problem->study, t->also[i], &t->also_ref[i], diag);
-  if (status) return status;
-  t->text = t->ref.text;
-  t->start = t->ref.number;
-  t->factor = t->ref.factor;
-  t->unit = t->ref.is_number ? t->ref.unit : NULL;
-  return BRAMAH_OK;
 }
 
 /* Logs are read once: what says how to read them cannot vary, but for an offset, which is easily added. */
@@ -87,16 +61,6 @@ static int says_how_to_read(const char *path)
   for (size_t i = 0; after(path, "sensors.") && i < sizeof keys / sizeof keys[0]; i++)
     if (strcmp(key + 1, keys[i]) == 0) return 1;
   return 0;
-}
-
-static bramah_status check_logs_stay(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
-                                     bramah_diag *diag)
-{
-  int bad = says_how_to_read(t->name);
-  for (size_t k = 0; k < t->n_also; k++) bad |= says_how_to_read(t->also[k]);
-  if (!bad) return BRAMAH_OK;
-  return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, t->line ? problem->path : "--vary", t->line, t->name,
-                       "logs are read once: what says how to read them cannot vary");
 }
 
 /* The value before t that a place belongs to already, or NULL. */
@@ -111,33 +75,37 @@ static const bramah__tune_parameter *owner_of(const bramah__tune_problem *proble
   return NULL;
 }
 
-/* Two values may not say different things of one place. */
-static bramah_status check_once(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
-                                bramah_diag *diag)
+/* Nothing that says how logs are read; no place twice; one dimension for all places of a value. */
+static bramah_status check_places(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
+                                  bramah_diag *diag)
 {
-  const char *file = t->line ? problem->path : "--vary", *place = t->name;
+  const char *file = t->line ? problem->path : "--vary";
+  int reads = says_how_to_read(t->name);
+  for (size_t k = 0; k < t->n_also; k++) reads |= says_how_to_read(t->also[k]);
+  if (reads)
+    return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, file, t->line, t->name,
+                         "logs are read once: what says how to read them cannot vary");
+
+  const char *place = t->name;
   const bramah__tune_parameter *owner = owner_of(problem, t, place);
   for (size_t k = 0; !owner && k < t->n_also; k++) {
     place = t->also[k];
-    owner = owner_of(problem, t, place);
-    if (strcmp(place, t->name) == 0) owner = t;
+    owner = strcmp(place, t->name) == 0 ? t : owner_of(problem, t, place);
   }
-  if (!owner) return BRAMAH_OK;
-  if (strcmp(owner->name, place) == 0)
+  if (owner && strcmp(owner->name, place) == 0)
     return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this value is given twice");
-  return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this value follows '%s' already",
-                       owner->name);
-}
+  if (owner)
+    return bramah__failf(diag, BRAMAH_E_VALUE, file, t->line, place, "this value follows '%s' already",
+                         owner->name);
 
-/* What takes the value of another must have its dimension. */
-static bramah_status check_units(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
-                                 bramah_diag *diag)
-{
-  for (size_t i = 0; t->ref.is_number && i < t->n_also; i++)
-    if (t->also_ref[i].is_number && !same_dimension(&t->ref, &t->also_ref[i]))
+  for (size_t i = 0; t->ref.is_number && i < t->n_also; i++) {
+    const bramah_dimension a = t->ref.dimension, b = t->also_ref[i].dimension;
+    const int same = a.m == b.m && a.kg == b.kg && a.s == b.s && a.volt == b.volt && a.rad == b.rad;
+    if (t->also_ref[i].is_number && !same)
       return bramah__failf(diag, BRAMAH_E_UNIT, problem->path, t->line, t->also[i],
                            "its value '%s' has another unit than '%s' of %s", t->also_ref[i].text, t->text,
                            t->name);
+  }
   return BRAMAH_OK;
 }
 
@@ -149,24 +117,31 @@ bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char
     return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, line, name, "more than %d values",
                          (int)BRAMAH__TUNE_MOST);
   bramah__tune_parameter *t = &problem->tuned[problem->n++];
-  *t = (bramah__tune_parameter){.name = copy(name), .line = line, .n_also = n_also, .also = also};
-  if (!t->name) return bramah__fail_memory(diag);
+  const size_t size = strlen(name) + 1;
+  *t = (bramah__tune_parameter){.name = malloc(size), .line = line, .n_also = n_also, .also = also};
+  t->also_ref = calloc(n_also + 1, sizeof *t->also_ref);
+  if (!t->name || !t->also_ref) return bramah__fail_memory(diag);
+  memcpy(t->name, name, size);
+
+  /* Where they are, and what is there. */
   bramah_diag_clear(diag);
-  bramah_status status = look_up(problem, t, diag);
+  bramah_status status = bramah_study_find(problem->study, t->name, &t->ref, diag);
+  for (size_t i = 0; !status && i < n_also; i++)
+    status = bramah_study_find(problem->study, also[i], &t->also_ref[i], diag);
   if (status) { /* not where the name leads to nothing, but where it is asked for */
     snprintf(diag->file, sizeof diag->file, "%s", line ? problem->path : "--vary");
     diag->line = line;
     diag->column = 0;
     return status;
   }
-  find_kind(problem, t);
+  t->text = t->ref.text;
+  t->start = t->ref.number;
+  t->factor = t->ref.factor;
+  t->unit = t->ref.is_number ? t->ref.unit : NULL;
+  find_kind(bramah_session_study(problem->session), t);
   *out = t;
-  status = check_logs_stay(problem, t, diag);
-  if (!status) status = check_once(problem, t, diag);
-  return status ? status : check_units(problem, t, diag);
+  return check_places(problem, t, diag);
 }
-
-/* ---- bounds ---- */
 
 /* A bound in the unit of the value. */
 static bramah_status convert(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
@@ -186,28 +161,6 @@ static bramah_status convert(const bramah__tune_problem *problem, const bramah__
   return status;
 }
 
-static bramah_status set_bounds(const bramah__tune_problem *problem, const bramah_study_tuned *from,
-                                bramah__tune_parameter *t, bramah_diag *diag)
-{
-  if (!t->unit)
-    return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, from->line, t->name,
-                         "'%s' is no number: only numbers can be tuned", t->text);
-  bramah_status status = convert(problem, t, &from->least, &t->least, diag);
-  if (!status) status = convert(problem, t, &from->most, &t->most, diag);
-  if (!status && from->step.text) status = convert(problem, t, &from->step, &t->step, diag);
-  if (status) return status;
-  t->linear = from->linear;
-  const double inside = fmin(fmax(t->start, t->least), t->most);
-  if (inside != t->start && problem->tell) {
-    char line[512];
-    snprintf(line, sizeof line, "%s: '%s' lies outside its bounds; tuning begins at %.6g %s", t->name,
-             t->text, inside, t->unit);
-    problem->tell(problem->tell_user, line);
-  }
-  t->start = inside;
-  return BRAMAH_OK;
-}
-
 bramah_status bramah__tune_problem_add_parameters(bramah__tune_problem *problem, bramah_diag *diag)
 {
   const bramah_study *study = bramah_session_study(problem->session);
@@ -220,19 +173,39 @@ bramah_status bramah__tune_problem_add_parameters(bramah__tune_problem *problem,
     const bramah_study_tuned *from = &tune->parameters[i];
     bramah__tune_parameter *t;
     status = bramah__tune_problem_add(problem, from->path, from->line, from->n_also, from->also, &t, diag);
-    if (!status) status = set_bounds(problem, from, t, diag);
+    if (status) break;
+    if (!t->unit)
+      return bramah__failf(diag, BRAMAH_E_VALUE, problem->path, from->line, t->name,
+                           "'%s' is no number: only numbers can be tuned", t->text);
+
+    /* Bounds, and the start within them. */
+    status = convert(problem, t, &from->least, &t->least, diag);
+    if (!status) status = convert(problem, t, &from->most, &t->most, diag);
+    if (!status && from->step.text) status = convert(problem, t, &from->step, &t->step, diag);
+    if (status) break;
+    t->linear = from->linear;
+    const double inside = fmin(fmax(t->start, t->least), t->most);
+    if (inside != t->start && problem->run.tell) {
+      char line[512];
+      snprintf(line, sizeof line, "%s: '%s' lies outside its bounds; tuning begins at %.6g %s", t->name,
+               t->text, inside, t->unit);
+      problem->run.tell(problem->run.user, line);
+    }
+    t->start = inside;
   }
   return status;
 }
 
 /* ---- the problem ---- */
 
-bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const char *path, bramah_diag *diag)
+bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const char *path,
+                                        const bramah_tune_run *run, bramah_diag *diag)
 {
+  bramah_study *copied = NULL;
   problem->path = path;
+  if (run) problem->run = *run;
   problem->tuned = calloc(BRAMAH__TUNE_MOST, sizeof *problem->tuned);
   if (!problem->tuned) return bramah__fail_memory(diag);
-  bramah_study *copied = NULL;
   bramah_status status = bramah_study_load(path, 0, NULL, diag, &problem->study);
   if (!status) status = bramah_study_copy(problem->study, diag, &copied);
   if (status) bramah__place(diag, path, 0);
@@ -241,6 +214,7 @@ bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const cha
   const bramah_study *study = bramah_session_study(problem->session);
   problem->n_sensors = study->n_sensors;
   problem->settle_ns = llround(1e9 * study->tune.settle);
+  problem->ahead = study->tune.ahead;
   if (study->adapt.line)
     return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
                          "noise that adapts by itself cannot be tuned: take this section out");
@@ -250,8 +224,11 @@ bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const cha
 void bramah__tune_problem_close(bramah__tune_problem *problem)
 {
   for (size_t i = 0; i < problem->n; i++) {
-    free(problem->tuned[i].name);
-    free(problem->tuned[i].also_ref);
+    bramah__tune_parameter *t = &problem->tuned[i];
+    for (size_t k = 0; k < t->n_listed; k++) free(t->listed[k]);
+    free(t->listed);
+    free(t->name);
+    free(t->also_ref);
   }
   for (size_t i = 0; i < problem->n_logs; i++) bramah__tune_log_free(&problem->logs[i]);
   free(problem->tuned);
@@ -279,9 +256,9 @@ static bramah_status choose_outputs(bramah__tune_problem *problem, bramah_diag *
   }
   if (problem->n_outputs) return BRAMAH_OK;
   for (size_t i = 0; i < study->n_joints; i++) {
-    problem->outputs[problem->n_outputs++] = bramah_session_about(problem->session)->joint_output[i];
-    problem->outputs[problem->n_outputs++] =
-        bramah_session_about(problem->session)->joint_output[i] + 1; /* its rate follows */
+    const size_t position = bramah_session_about(problem->session)->joint_output[i];
+    problem->outputs[problem->n_outputs++] = position;
+    problem->outputs[problem->n_outputs++] = position + 1; /* its rate follows */
   }
   for (size_t i = 0; i < plant->n_output; i++) {
     bramah_output_info info;
@@ -291,58 +268,55 @@ static bramah_status choose_outputs(bramah__tune_problem *problem, bramah_diag *
   return BRAMAH_OK;
 }
 
-bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths,
-                                        size_t n_truths, const char *const *truths, bramah_diag *diag)
+/* Edges between bins of chi-square that as many fall into, by bisection: a bin more or less does not need more. */
+static bramah_status make_bins(bramah__tune_problem *problem, bramah_diag *diag)
 {
+  double *edge = problem->edges = calloc(problem->n_sensors * (BRAMAH__TUNE_BINS - 1) + 1, sizeof *edge);
+  if (!edge) return bramah__fail_memory(diag);
+  for (size_t m = 1; m <= problem->n_sensors; m++)
+    for (size_t b = 1; b < BRAMAH__TUNE_BINS; b++) {
+      const double dof = (double)m, share = 1.0 - (double)b / BRAMAH__TUNE_BINS;
+      double low = 0.0, high = 20.0 * dof + 100.0;
+      for (int i = 0; i < 60; i++) {
+        const double middle = 0.5 * (low + high);
+        if (bramah__chi_square_above(middle, dof) > share)
+          low = middle;
+        else
+          high = middle;
+      }
+      *edge++ = high;
+    }
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths,
+                                        bramah_diag *diag)
+{
+  const bramah_tune_run *run = &problem->run;
+  const bramah_plant *plant = bramah_session_plant(problem->session);
+  bramah_status status = BRAMAH_OK;
+  if (run->opened) status = run->opened(run->user, bramah_session_study(problem->session), diag);
+  if (status) return status;
+
   problem->logs = calloc(n + 1, sizeof *problem->logs);
   if (!problem->logs) return bramah__fail_memory(diag);
-  if (n_truths > n)
-    return bramah__failf(diag, BRAMAH_E_VALUE, truths[n], 0, NULL, "there are more truths than logs");
-  bramah_status status = n_truths ? choose_outputs(problem, diag) : BRAMAH_OK;
+  if (run->n_truths > n)
+    return bramah__failf(diag, BRAMAH_E_VALUE, run->truths[n], 0, NULL, "there are more truths than logs");
+  if (run->n_truths) status = choose_outputs(problem, diag);
   for (size_t i = 0; !status && i < n; i++) {
+    bramah__tune_log *log = &problem->logs[i];
     problem->n_logs = i + 1;
-    status = bramah__tune_log_read(&problem->logs[i], paths[i], problem->session, diag);
-    if (!status && i < n_truths)
+    status = bramah__tune_log_read(log, paths[i], problem->session, run, diag);
+    if (!status && i < run->n_truths)
       status =
-          bramah__tune_log_read_truth(&problem->logs[i], truths[i], bramah_session_plant(problem->session),
-                                      problem->n_outputs, problem->outputs, diag);
+          bramah__tune_log_read_truth(log, run->truths[i], plant, problem->n_outputs, problem->outputs, diag);
   }
-  return status;
-}
 
-/* By bisection: a bin more or less does not need more. */
-static double exceeded_by(double share, double dof)
-{
-  double low = 0.0, high = 20.0 * dof + 100.0;
-  for (int i = 0; i < 60; i++) {
-    const double middle = 0.5 * (low + high);
-    if (bramah__chi_square_above(middle, dof) > share)
-      low = middle;
-    else
-      high = middle;
-  }
-  return high;
-}
-
-static void fill_edges(bramah__tune_problem *problem)
-{
-  for (size_t m = 1; m <= problem->n_sensors; m++)
-    for (size_t b = 1; b < BRAMAH__TUNE_BINS; b++)
-      problem->edges[(m - 1) * (BRAMAH__TUNE_BINS - 1) + b - 1] =
-          exceeded_by(1.0 - (double)b / BRAMAH__TUNE_BINS, (double)m);
-}
-
-static int moves_machine(const char *name)
-{
-  return after(name, "machine.") || after(name, "changes.") || strcmp(name, "machine") == 0;
-}
-
-bramah_status bramah__tune_problem_seal(bramah__tune_problem *problem, bramah_diag *diag)
-{
-  const char *version = bramah_version();
-  uint64_t hash = bramah__fnv(0, version, strlen(version)), of_study;
-  const bramah_status status = bramah__study_hash(problem->study, &of_study, diag);
+  /* All that results depend on, but for the logs and the candidate. */
+  uint64_t of_study;
+  if (!status) status = bramah__study_hash(problem->study, &of_study, diag);
   if (status) return status;
+  uint64_t hash = bramah__fnv(0, bramah_version(), strlen(bramah_version()));
   hash = bramah__fnv(hash, &of_study, sizeof of_study);
   hash = bramah__fnv(hash, &problem->ahead, sizeof problem->ahead);
   hash = bramah__fnv(hash, &problem->settle_ns, sizeof problem->settle_ns);
@@ -350,16 +324,164 @@ bramah_status bramah__tune_problem_seal(bramah__tune_problem *problem, bramah_di
   problem->shared_model = 1;
   for (size_t i = 0; i < problem->n; i++) {
     const bramah__tune_parameter *t = &problem->tuned[i];
-    hash = bramah__fnv(hash, t->name, strlen(t->name) + 1);
-    if (moves_machine(t->name)) problem->shared_model = 0;
-    for (size_t k = 0; k < t->n_also; k++) {
-      hash = bramah__fnv(hash, t->also[k], strlen(t->also[k]) + 1);
-      if (moves_machine(t->also[k])) problem->shared_model = 0;
+    for (size_t k = 0; k <= t->n_also; k++) {
+      const char *place = k ? t->also[k - 1] : t->name;
+      hash = bramah__fnv(hash, place, strlen(place) + 1);
+      if (moves_machine(place)) problem->shared_model = 0;
     }
   }
   problem->identity = hash;
-  problem->edges = calloc(problem->n_sensors * (BRAMAH__TUNE_BINS - 1) + 1, sizeof *problem->edges);
-  if (!problem->edges) return bramah__fail_memory(diag);
-  fill_edges(problem);
-  return BRAMAH_OK;
+  return make_bins(problem, diag);
+}
+
+bramah_status bramah__tune_stopped(const bramah_tune_run *run, bramah_diag *diag)
+{
+  if (!run->stopped || !run->stopped(run->user)) return BRAMAH_OK;
+  return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted");
+}
+
+/* ---- candidates ---- */
+
+void bramah__tune_round(const bramah__tune_problem *problem, double *x)
+{
+  for (size_t i = 0; i < problem->n; i++) {
+    char text[64];
+    snprintf(text, sizeof text, "%.12g", x[i]);
+    x[i] = strtod(text, NULL);
+  }
+}
+
+void bramah__tune_value_text(const bramah__tune_parameter *t, double x, char *out)
+{
+  if (t->n_listed)
+    snprintf(out, 256, "%s", t->listed[(size_t)x]);
+  else
+    snprintf(out, 256, "%.12g%s%s", x, *t->unit ? " " : "", t->unit);
+}
+
+void bramah__tune_candidate_text(const bramah__tune_problem *problem, const double *x, char *out)
+{
+  size_t used = 0;
+  out[0] = '\0';
+  for (size_t i = 0; i < problem->n && used < BRAMAH__TUNE_TEXT; i++) {
+    char value[256];
+    bramah__tune_value_text(&problem->tuned[i], x[i], value);
+    used += (size_t)snprintf(out + used, BRAMAH__TUNE_TEXT - used, "%s%s", i ? "; " : "", value);
+  }
+}
+
+double bramah__tune_scaled(const bramah__tune_parameter *t, double x)
+{
+  return t->linear ? (x - t->least) / (t->most - t->least) : log(x);
+}
+
+double bramah__tune_unscaled(const bramah__tune_parameter *t, double z)
+{
+  const double x = t->linear ? t->least + z * (t->most - t->least) : exp(z);
+  return fmin(fmax(x, t->least), t->most);
+}
+
+double bramah__tune_neighbour(const bramah__tune_problem *problem, const double *x, size_t j, double *out)
+{
+  const bramah__tune_parameter *t = &problem->tuned[j];
+  /* Small enough for a straight line, large enough not to drown in the tolerance of the step's iterations. */
+  double step = t->step;
+  if (!(step > 0.0))
+    step = t->linear ? 1e-3 * (t->most - t->least) : fmin(2e-3 * x[j], 0.5 * (t->most - t->least));
+  if (x[j] + step > t->most) step = -step;
+  memcpy(out, x, problem->n * sizeof *out);
+  out[j] += step;
+  bramah__tune_round(problem, out);
+  return bramah__tune_scaled(t, out[j]) - bramah__tune_scaled(t, x[j]);
+}
+
+/* ---- sessions ---- */
+
+/* A copy of the study with the values of the candidate. A number with a unit, as a file would have it, becomes one in SI;
+ * all else is set as text. */
+static bramah_status load(bramah_session *session, const bramah__tune_problem *problem, const double *x,
+                          bramah_diag *diag)
+{
+  size_t n = problem->n, k = 0;
+  for (size_t i = 0; i < problem->n; i++) n += problem->tuned[i].n_also;
+  bramah_study_setting *settings = calloc(n + 1, sizeof *settings);
+  char(*texts)[256] = calloc(problem->n + 1, sizeof *texts);
+  bramah_status status = settings && texts ? BRAMAH_OK : bramah__fail_memory(diag);
+  for (size_t i = 0; !status && i < problem->n; i++) {
+    const bramah__tune_parameter *t = &problem->tuned[i];
+    bramah__tune_value_text(t, x[i], texts[i]);
+    for (size_t j = 0; j <= t->n_also; j++) {
+      const bramah_study_ref *ref = j ? &t->also_ref[j - 1] : &t->ref;
+      bramah_study_setting *setting = &settings[k++];
+      *setting = (bramah_study_setting){.ref = ref, .text = texts[i]};
+      if (t->unit && *t->unit && ref->is_number &&
+          bramah_quantity_parse(texts[i], t->unit, &setting->si, NULL) == BRAMAH_OK)
+        setting->text = NULL;
+    }
+  }
+  if (!status) status = bramah_study_copy(problem->study, diag, &session->study);
+  if (!status) status = bramah_study_set(session->study, k, settings, diag);
+  if (status) bramah__place(diag, problem->path, 0);
+  free(settings);
+  free(texts);
+  return status;
+}
+
+static double offset_of(const bramah_study *study, size_t i, const char *unit)
+{
+  double value = 0.0;
+  bramah_diag ignored;
+  const bramah_study_value *offset = study->sensor_columns ? &study->sensor_columns[i].offset : NULL;
+  if (offset && offset->text && bramah__study_value_get(offset, unit, &value, &ignored))
+    return 0.0; /* the session says it */
+  return value;
+}
+
+bramah_status bramah__tune_session_open(bramah__tune_session *s, const bramah__tune_problem *problem,
+                                        const double *x, bramah_diag *diag)
+{
+  *s = (bramah__tune_session){.session = calloc(1, sizeof *s->session)};
+  if (!s->session) return bramah__fail_memory(diag);
+  bramah_session *session = s->session;
+  bramah_status status = load(session, problem, x, diag);
+  if (status) return status;
+  if (session->study->n_sensors != problem->n_sensors)
+    return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, problem->path, 0, NULL, "values must not add sensors");
+  s->delay_ns = calloc(problem->n_sensors + 1, sizeof *s->delay_ns);
+  s->shift = calloc(problem->n_sensors + 1, sizeof *s->shift);
+  if (!s->delay_ns || !s->shift) return bramah__fail_memory(diag);
+
+  /* Samples come at the times they were measured: nobody has to go back. And the log was read with the offsets of the
+   * problem's study. */
+  for (size_t i = 0; i < problem->n_sensors; i++) {
+    bramah_sensor_options *sensor =
+        (bramah_sensor_options *)(uintptr_t)&session->study->sensors[i]; /* ours */
+    const char *unit = problem->session->sensors[i].unit;
+    s->delay_ns[i] = sensor->delay_ns;
+    sensor->delay_ns = 0;
+    s->shift[i] = offset_of(session->study, i, unit) - offset_of(problem->session->study, i, unit);
+  }
+  if (!problem->shared_model) return bramah__session_open_study(session, diag);
+
+  /* As bramah_session_new, on the problem's model. */
+  s->shared = 1;
+  session->machine.model = problem->session->machine.model;
+  session->machine.machine = problem->session->machine.machine;
+  status = bramah_coupled_new(session->machine.model, diag, &session->machine.coupled);
+  if (status) return status;
+  session->machine.plant = bramah_coupled_plant(session->machine.coupled);
+  return bramah__session_open_on_machine(session, diag);
+}
+
+void bramah__tune_session_close(bramah__tune_session *session)
+{
+  if (!session->session) return;
+  if (session->shared) { /* the problem's */
+    session->session->machine.model = NULL;
+    session->session->machine.machine = NULL;
+  }
+  bramah_session_close(session->session);
+  free(session->delay_ns);
+  free(session->shift);
+  *session = (bramah__tune_session){0};
 }

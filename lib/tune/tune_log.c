@@ -8,18 +8,13 @@
 
 /* ---- reading ---- */
 
-static void *grown(void *block, size_t rows, size_t width, size_t size)
-{
-  return realloc(block, (rows * width + 1) * size);
-}
-
 /* Room for so many rows; blocks that could not grow stay as they are. */
 static int grow(bramah__tune_log *log, size_t rows)
 {
   void *block;
   int failed = 0;
 #define GROW(member, width)                                                                                  \
-  block = grown(log->member, rows, width, sizeof *log->member);                                              \
+  block = realloc(log->member, (rows * (width) + 1) * sizeof *log->member);                                  \
   if (block)                                                                                                 \
     log->member = block;                                                                                     \
   else                                                                                                       \
@@ -33,37 +28,33 @@ static int grow(bramah__tune_log *log, size_t rows)
   return failed;
 }
 
-static bramah_status read_row(bramah__tune_log *log, bramah_log_stream *stream, int *end, bramah_diag *diag)
-{
-  const size_t k = log->rows;
-  bramah_sample sample = {.inputs = log->inputs + k * log->n_inputs,
-                          .has_input = log->has_input + k * log->n_inputs,
-                          .y = log->y + k * log->n_sensors,
-                          .present = log->present + k * log->n_sensors};
-  memset(sample.has_input, 0, log->n_inputs);
-  memset(sample.present, 0, log->n_sensors);
-  const bramah_status status = bramah_log_stream_next(stream, &sample, end, diag);
-  if (status || *end) return status;
-  for (size_t i = 0; i < log->n_inputs; i++)
-    if (!sample.has_input[i]) sample.inputs[i] = 0.0;
-  for (size_t i = 0; i < log->n_sensors; i++)
-    if (!sample.present[i]) sample.y[i] = 0.0;
-  log->time_ns[k] = sample.time_ns;
-  log->rows++;
-  return BRAMAH_OK;
-}
-
-static bramah_status read_rows(bramah__tune_log *log, bramah_log_stream *stream, bramah_diag *diag)
+static bramah_status read_rows(bramah__tune_log *log, bramah_log_stream *stream, const bramah_tune_run *run,
+                               bramah_diag *diag)
 {
   size_t room = 0;
-  int end = 0;
-  while (!end) {
+  for (int end = 0;;) {
     if (log->rows == room) {
       room = room ? 2 * room : 4096;
       if (grow(log, room)) return bramah__fail_memory(diag);
+      const bramah_status status = bramah__tune_stopped(run, diag);
+      if (status) return status;
     }
-    const bramah_status status = read_row(log, stream, &end, diag);
+    const size_t k = log->rows;
+    bramah_sample sample = {.inputs = log->inputs + k * log->n_inputs,
+                            .has_input = log->has_input + k * log->n_inputs,
+                            .y = log->y + k * log->n_sensors,
+                            .present = log->present + k * log->n_sensors};
+    memset(sample.has_input, 0, log->n_inputs);
+    memset(sample.present, 0, log->n_sensors);
+    const bramah_status status = bramah_log_stream_next(stream, &sample, &end, diag);
     if (status) return status;
+    if (end) break;
+    for (size_t i = 0; i < log->n_inputs; i++)
+      if (!sample.has_input[i]) sample.inputs[i] = 0.0;
+    for (size_t i = 0; i < log->n_sensors; i++)
+      if (!sample.present[i]) sample.y[i] = 0.0;
+    log->time_ns[k] = sample.time_ns;
+    log->rows++;
   }
   if (log->rows < 2)
     return bramah__failf(diag, BRAMAH_E_EMPTY, log->path, 0, NULL, "a log to tune by needs rows");
@@ -74,17 +65,8 @@ static bramah_status read_rows(bramah__tune_log *log, bramah_log_stream *stream,
   return BRAMAH_OK;
 }
 
-static void hash_rows(bramah__tune_log *log)
-{
-  log->hash = bramah__fnv(log->hash, log->time_ns, log->rows * sizeof *log->time_ns);
-  log->hash = bramah__fnv(log->hash, log->inputs, log->rows * log->n_inputs * sizeof *log->inputs);
-  log->hash = bramah__fnv(log->hash, log->has_input, log->rows * log->n_inputs);
-  log->hash = bramah__fnv(log->hash, log->y, log->rows * log->n_sensors * sizeof *log->y);
-  log->hash = bramah__fnv(log->hash, log->present, log->rows * log->n_sensors);
-}
-
 bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, const bramah_session *session,
-                                    bramah_diag *diag)
+                                    const bramah_tune_run *run, bramah_diag *diag)
 {
   bramah_log_stream *stream;
   log->path = path;
@@ -92,10 +74,15 @@ bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, con
   log->n_sensors = bramah_session_about(session)->study->n_sensors;
   bramah_status status = bramah_log_stream_open(session, 1, &path, diag, &stream);
   if (status) return status;
-  status = read_rows(log, stream, diag);
+  status = read_rows(log, stream, run, diag);
   bramah_log_stream_close(stream);
-  if (!status) hash_rows(log);
-  return status;
+  if (status) return status;
+  log->hash = bramah__fnv(log->hash, log->time_ns, log->rows * sizeof *log->time_ns);
+  log->hash = bramah__fnv(log->hash, log->inputs, log->rows * log->n_inputs * sizeof *log->inputs);
+  log->hash = bramah__fnv(log->hash, log->has_input, log->rows * log->n_inputs);
+  log->hash = bramah__fnv(log->hash, log->y, log->rows * log->n_sensors * sizeof *log->y);
+  log->hash = bramah__fnv(log->hash, log->present, log->rows * log->n_sensors);
+  return BRAMAH_OK;
 }
 
 void bramah__tune_log_free(bramah__tune_log *log)
@@ -112,43 +99,6 @@ void bramah__tune_log_free(bramah__tune_log *log)
 
 /* ---- truth ---- */
 
-static bramah_status find_columns(const bramah_truth *truth, const char *path, const bramah_plant *plant,
-                                  size_t n, const size_t *outputs, long *column, bramah_diag *diag)
-{
-  for (size_t i = 0; i < n; i++) {
-    bramah_output_info info;
-    bramah_plant_output_info(plant, outputs[i], &info);
-    const bramah_status status = bramah_truth_find(truth, info.name, info.unit, &column[i], diag);
-    if (status) return status;
-    if (column[i] < 0)
-      return bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, info.name, "the truth has no column of this name");
-  }
-  return BRAMAH_OK;
-}
-
-static bramah_status time_of(const bramah_log_reader *reader, size_t column, const double *values,
-                             const unsigned char *present, int64_t *time_ns, bramah_diag *diag)
-{
-  const char *name = bramah_log_column_name(reader, column);
-  if (!present[column])
-    return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader), name,
-                         "the time of this row is missing");
-  if (!(fabs(values[column]) < 9e9))
-    return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader), name,
-                         "a time of %g s cannot be told in nanoseconds", values[column]);
-  *time_ns = llround(values[column] * 1e9);
-  return BRAMAH_OK;
-}
-
-static int grow_truth(bramah__tune_log *log, size_t rows)
-{
-  int64_t *times = realloc(log->truth_ns, rows * sizeof *times);
-  if (times) log->truth_ns = times;
-  double *values = realloc(log->truth, (rows * log->n_outputs + 1) * sizeof *values);
-  if (values) log->truth = values;
-  return !times || !values;
-}
-
 static bramah_status read_truth_rows(bramah__tune_log *log, bramah_log_reader *reader, size_t time,
                                      const long *column, double *values, unsigned char *present,
                                      bramah_diag *diag)
@@ -157,16 +107,25 @@ static bramah_status read_truth_rows(bramah__tune_log *log, bramah_log_reader *r
   for (int end = 0;;) {
     if (log->truth_rows == room) {
       room = room ? 2 * room : 4096;
-      if (grow_truth(log, room)) return bramah__fail_memory(diag);
+      int64_t *times = realloc(log->truth_ns, room * sizeof *times);
+      if (times) log->truth_ns = times;
+      double *truth = realloc(log->truth, (room * log->n_outputs + 1) * sizeof *truth);
+      if (truth) log->truth = truth;
+      if (!times || !truth) return bramah__fail_memory(diag);
     }
-    const size_t k = log->truth_rows;
-    bramah_status status = bramah_log_next(reader, values, present, &end, diag);
+    const bramah_status status = bramah_log_next(reader, values, present, &end, diag);
     if (end) return BRAMAH_OK;
-    if (!status) status = time_of(reader, time, values, present, &log->truth_ns[k], diag);
     if (status) return status;
+    const char *mistake = !present[time]                ? "the time of this row is missing"
+                          : !(fabs(values[time]) < 9e9) ? "this time cannot be had in nanoseconds"
+                                                        : NULL;
+    if (mistake)
+      return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader),
+                           bramah_log_column_name(reader, time), "%s", mistake);
+    log->truth_ns[log->truth_rows] = llround(values[time] * 1e9);
     for (size_t i = 0; i < log->n_outputs; i++) {
       const double value = present[column[i]] ? values[column[i]] : (double)NAN;
-      log->truth[k * log->n_outputs + i] = value;
+      log->truth[log->truth_rows * log->n_outputs + i] = value;
       log->largest[i] = fmax(log->largest[i], fabs(value));
     }
     log->truth_rows++;
@@ -181,13 +140,19 @@ bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *pat
   double *values = NULL;
   unsigned char *present = NULL;
   size_t time = 0;
-  log->truth_path = path;
   log->n_outputs = n;
   log->largest = calloc(n + 1, sizeof *log->largest);
   long *column = calloc(n + 1, sizeof *column);
   bramah_status status =
       log->largest && column ? bramah_truth_open(path, diag, &names) : bramah__fail_memory(diag);
-  if (!status) status = find_columns(names, path, plant, n, outputs, column, diag);
+  for (size_t i = 0; !status && i < n; i++) {
+    bramah_output_info info;
+    bramah_plant_output_info(plant, outputs[i], &info);
+    status = bramah_truth_find(names, info.name, info.unit, &column[i], diag);
+    if (!status && column[i] < 0)
+      status =
+          bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, info.name, "the truth has no column of this name");
+  }
   if (!status) status = bramah_log_open(path, diag, &reader);
   if (!status) status = bramah_log_find(reader, "t", "s", &time, diag);
   if (!status) {
@@ -228,26 +193,14 @@ bramah_status bramah__tune_cursor_open(bramah__tune_cursor *cursor, const bramah
                                        bramah_diag *diag)
 {
   const int64_t first = log->time_ns[0], last = log->time_ns[log->rows - 1];
-  *cursor = (bramah__tune_cursor){.log = log};
+  *cursor = (bramah__tune_cursor){.log = log, .delay_ns = delay_ns, .shift = shift};
   cursor->end_ns = thousandths >= 1000 ? last : first + (last - first) / 1000 * thousandths;
   cursor->next = calloc(log->n_sensors + 1, sizeof *cursor->next);
-  cursor->delay_ns = calloc(log->n_sensors + 1, sizeof *cursor->delay_ns);
-  cursor->shift = calloc(log->n_sensors + 1, sizeof *cursor->shift);
-  if (!cursor->next || !cursor->delay_ns || !cursor->shift) return bramah__fail_memory(diag);
-  for (size_t i = 0; i < log->n_sensors; i++) {
-    cursor->delay_ns[i] = delay_ns[i];
-    cursor->shift[i] = shift[i];
-    cursor->any_delay |= delay_ns[i] != 0;
-  }
-  return BRAMAH_OK;
+  for (size_t i = 0; i < log->n_sensors; i++) cursor->any_delay |= delay_ns[i] != 0;
+  return cursor->next ? BRAMAH_OK : bramah__fail_memory(diag);
 }
 
-void bramah__tune_cursor_close(bramah__tune_cursor *cursor)
-{
-  free(cursor->next);
-  free(cursor->delay_ns);
-  free(cursor->shift);
-}
+void bramah__tune_cursor_close(bramah__tune_cursor *cursor) { free(cursor->next); }
 
 static void take_inputs(bramah__tune_cursor *c, bramah_sample *sample)
 {
@@ -268,13 +221,7 @@ static int64_t measured_at(bramah__tune_cursor *c, size_t i)
   return *k < log->rows ? log->time_ns[*k] - c->delay_ns[i] : INT64_MAX;
 }
 
-static void take_sample(bramah__tune_cursor *c, size_t i, bramah_sample *sample)
-{
-  const size_t at = c->next[i]++ * c->log->n_sensors + i;
-  sample->y[i] = c->log->y[at] + c->shift[i];
-  sample->present[i] = 1;
-}
-
+/* The next time at which a command or a sample belongs, and all that belongs there. */
 static void next_with_delays(bramah__tune_cursor *c, bramah_sample *sample, int *end)
 {
   const bramah__tune_log *log = c->log;
@@ -287,8 +234,11 @@ static void next_with_delays(bramah__tune_cursor *c, bramah_sample *sample, int 
   if (*end) return;
   sample->time_ns = now;
   if (c->input < log->rows && log->time_ns[c->input] == now) take_inputs(c, sample);
-  for (size_t i = 0; i < log->n_sensors; i++)
-    if (measured_at(c, i) == now) take_sample(c, i, sample);
+  for (size_t i = 0; i < log->n_sensors; i++) {
+    if (measured_at(c, i) != now) continue;
+    sample->y[i] = log->y[c->next[i]++ * log->n_sensors + i] + c->shift[i];
+    sample->present[i] = 1;
+  }
 }
 
 bramah_status bramah__tune_cursor_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag)

@@ -206,8 +206,8 @@ int main(void)
     const char *name;
     bramah_transition transition;
     bramah_covariance_form form;
-  } variants[] = {{"paper", BRAMAH_TRANSITION_PAPER, BRAMAH_COVARIANCE_JOSEPH},
-                  {"paper-exact", BRAMAH_TRANSITION_PAPER_EXACT, BRAMAH_COVARIANCE_JOSEPH},
+  } variants[] = {{"paper", BRAMAH_TRANSITION_KINEMATIC, BRAMAH_COVARIANCE_JOSEPH},
+                  {"paper-exact", BRAMAH_TRANSITION_KINEMATIC_EXACT, BRAMAH_COVARIANCE_JOSEPH},
                   {"step", BRAMAH_TRANSITION_STEP, BRAMAH_COVARIANCE_JOSEPH},
                   {"step, square root", BRAMAH_TRANSITION_STEP, BRAMAH_COVARIANCE_SQUARE_ROOT}};
   bench_print_machine();

@@ -11,6 +11,7 @@
 #include "lib/plant/residual_derivative.h"
 #include "test/bench/bench.h"
 #include "test/support/four_bar.h"
+#include "test/support/replay_run.h"
 
 #include <math.h>
 
@@ -46,7 +47,7 @@ static bramah_filter_options filter_options(const rig *r)
   static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.015, qp[3] = {8e5, 6e5, 6e5};
   static size_t basis;
   basis = must_find(&r->plant, "crank.angle");
-  return (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER,
+  return (bramah_filter_options){.transition = BRAMAH_TRANSITION_KINEMATIC,
                                  .basis = &basis,
                                  .position_sigma = &sp,
                                  .rate_sigma = &sv,
@@ -138,7 +139,7 @@ static double part(int which, int unused)
   const double dx[5] = {1e-9, 0, 0, 0, 0};
   double change[4] = {0}, f[4], F[25], N[20];
   (void)unused;
-  open_rig(&r, BRAMAH_TRANSITION_PAPER, BRAMAH_COVARIANCE_JOSEPH);
+  open_rig(&r, BRAMAH_TRANSITION_KINEMATIC, BRAMAH_COVARIANCE_JOSEPH);
   if (which == TANGENT) must(bramah__step_residual(r.coupled, change, f), &diag);
   if (which == CORRECTION_OFF_GRID) must(bramah_filter_predict(r.filter, &diag), &diag);
   const double t = bench_now();
@@ -190,18 +191,17 @@ static bramah_status next_sample(void *user, bramah_sample *sample, int *end, br
 }
 
 /* Estimates of everything that has a sigma, as a log writer would ask for; user NULL: of nothing. */
-static bramah_status look(void *user, int64_t time_ns, int corrected, bramah_filter *filter, bramah_diag *d)
+static void look(void *user, int64_t time_ns, int corrected)
 {
   const rig *r = user;
-  (void)time_ns, (void)corrected, (void)d;
+  (void)time_ns, (void)corrected;
   for (size_t i = 0; r && i < r->plant.n_output; i++) {
     bramah_output_info info;
     bramah_plant_output_info(&r->plant, i, &info);
     if (info.hidden) continue;
     sum += r->plant.output(r->plant.self, i);
-    if (info.has_row) sum += bramah_filter_output_sigma(filter, i);
+    if (info.has_row) sum += bramah_filter_output_sigma(r->filter, i);
   }
-  return BRAMAH_OK;
 }
 
 enum { JOSEPH = BRAMAH_COVARIANCE_JOSEPH, ROOT = BRAMAH_COVARIANCE_SQUARE_ROOT, WITH_OUTPUTS = 100 };
@@ -217,7 +217,7 @@ static double replay(int transition, int how)
            how == ROOT ? BRAMAH_COVARIANCE_SQUARE_ROOT : BRAMAH_COVARIANCE_JOSEPH);
   must(bramah_replay_new(r.filter, NULL, next_sample, &k, &diag, &all), &diag);
   const double t = bench_now();
-  must(bramah_replay_run(all, look, how == WITH_OUTPUTS ? &r : NULL, &diag), &diag);
+  must(replay_run(all, look, how == WITH_OUTPUTS ? &r : NULL, &diag), &diag);
   const double elapsed = bench_now() - t;
   replayed = bramah_coupled_report(r.coupled);
   bramah_replay_free(all);
@@ -236,7 +236,7 @@ static double cycles(int which, int unused)
   bramah_adaptive *adaptive = NULL;
   bramah_ukf *ukf = NULL;
   (void)unused;
-  open_rig(&r, BRAMAH_TRANSITION_PAPER, BRAMAH_COVARIANCE_JOSEPH);
+  open_rig(&r, BRAMAH_TRANSITION_KINEMATIC, BRAMAH_COVARIANCE_JOSEPH);
   const bramah_filter_options options = filter_options(&r);
   const bramah_adaptive_options noise = {.method = which == MATCHING ? BRAMAH_ADAPTIVE_MATCHING
                                                                      : BRAMAH_ADAPTIVE_LIKELIHOOD,
@@ -257,17 +257,17 @@ static double cycles(int which, int unused)
     must(ukf ? bramah_ukf_correct(ukf, y, present, &diag)
              : bramah_filter_correct(r.filter, y, present, &diag),
          &diag);
-    if (smoother) must(bramah_smoother_corrected(smoother, r.filter, &diag), &diag);
+    if (smoother) must(bramah_smoother_record(smoother, BRAMAH_FILTER_CORRECTED, r.filter, &diag), &diag);
     if (adaptive) sum += bramah_adaptive_corrected(adaptive);
     must(ukf ? bramah_ukf_set_inputs(ukf, &u, &diag) : bramah_filter_set_inputs(r.filter, &u, &diag), &diag);
     must(ukf ? bramah_ukf_predict(ukf, &diag) : bramah_filter_predict(r.filter, &diag), &diag);
-    if (smoother) must(bramah_smoother_predicted(smoother, r.filter, &diag), &diag);
+    if (smoother) must(bramah_smoother_record(smoother, BRAMAH_FILTER_PREDICTED, r.filter, &diag), &diag);
     if (adaptive) bramah_adaptive_predicted(adaptive);
   }
   if (which == SMOOTHER_BACKWARD) {
     t = bench_now();
     must(bramah_smoother_run(smoother, &diag), &diag);
-    sum += bramah_smoother_correction(smoother, 0)[0];
+    sum += bramah_smoother_get_step(smoother, 0).correction[0];
   }
   const double elapsed = bench_now() - t;
   bramah_smoother_free(smoother);
@@ -294,11 +294,11 @@ int main(void)
               {"injection of a correction", part, INJECTION, 0},
               {"correction, 5 sensors, injection included", part, CORRECTION, 0},
               {"  all measured off the step grid", part, CORRECTION_OFF_GRID, 0},
-              {"whole replay from memory, 5 sensors at 1 kHz", replay, BRAMAH_TRANSITION_PAPER, JOSEPH},
-              {"  by paper-exact", replay, BRAMAH_TRANSITION_PAPER_EXACT, JOSEPH},
+              {"whole replay from memory, 5 sensors at 1 kHz", replay, BRAMAH_TRANSITION_KINEMATIC, JOSEPH},
+              {"  by paper-exact", replay, BRAMAH_TRANSITION_KINEMATIC_EXACT, JOSEPH},
               {"  by step", replay, BRAMAH_TRANSITION_STEP, JOSEPH},
               {"  by step, square root", replay, BRAMAH_TRANSITION_STEP, ROOT},
-              {"  and all outputs with their sigmas read", replay, BRAMAH_TRANSITION_PAPER, WITH_OUTPUTS},
+              {"  and all outputs with their sigmas read", replay, BRAMAH_TRANSITION_KINEMATIC, WITH_OUTPUTS},
               {"cycle of the error-state filter", cycles, ERROR_STATE, 0},
               {"  and the smoother's records", cycles, SMOOTHER_RECORDS, 0},
               {"  backward pass", cycles, SMOOTHER_BACKWARD, 0},

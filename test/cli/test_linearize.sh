@@ -57,7 +57,7 @@ sensors:
   drop: {type: pressure-difference, a: v1, b: v2, sigma: 0.1 bar}
   rod: {type: stroke, cylinder: lift, sigma: 1 mm}
 END
-# row FILE NAME: what stands behind name, unit, value and rate
+# row FILE NAME: what comes after name, unit, value and rate
 row() { sed -n "s/^y:$2,[^,]*,[^,]*,,//p" "$1"; }
 value() { awk -F, -v name="$2" '$1 == name { print $3 }' "$1"; }
 run 0 linearize four-bar.yaml --sensors study.yaml --output near.csv
@@ -156,7 +156,7 @@ for lag in '4.5 ms' '0 s'; do
     --hold crank.angle='55 deg' --command valve=1 --free valve
   near "$(awk '$1 == "valve.command" { print $3 }' out)" -0.0213158755 1e-6 "command that holds the crank, lag $lag"
 done
-# by a second valve, whose spool lags, beside a first one whose spool does not
+# by a second valve, whose spool lags, next to a first one whose spool does not
 slow='{pump: pump, tank: tank, a: v1, b: v3, flow_coefficient: 2.138e-8 m^3/s/Pa^0.5/V, time_constant: 5 ms}'
 run 0 linearize "$paper" --set hydraulics.leakages="$leak" --set hydraulics.valves.valve.time_constant='0 s' \
   --set hydraulics.valves.slow="$slow" --set inputs.slow='[[0 s, 0 V]]' --hold crank.angle='55 deg' --command slow=1 --free slow

@@ -248,7 +248,7 @@ wrong "$(line_of 'crank_gyro.sigma')" 'different units'
 sed 's/least: 1e-6 rad\/s, most: 1 rad\/s/least: 1e-6 bar, most: 1 bar/' off.yaml >wrong.yaml
 wrong "$(line_of 'crank_gyro.sigma')" 'rad'
 sed 's/least: 1e-6 rad\/s, most: 1 rad\/s/least: 1 rad\/s, most: 2 rad\/s, step: 0.6 rad\/s/' off.yaml >wrong.yaml
-wrong "$(line_of 'step: 0.6')" "not be longer than half the way from 'least' to 'most'"
+wrong "$(line_of 'step: 0.6')" "not be longer than half the distance from 'least' to 'most'"
 # A figure a step further that nothing can be made of, beside one that does well.
 {
   sed '/^tune:/,$d' true.yaml

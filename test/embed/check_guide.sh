@@ -45,14 +45,14 @@ head -n 1 estimate.csv | cut -d, -f1-5
   exit 1
 }
 
-# The last one: the spike was held back, and the estimate lived through a second without an encoder.
+# The last one: the spike was rejected, and the estimate lived through a second without an encoder.
 expect() {
   grep -Eq "$1" out || {
     echo "expected $1" >&2
     exit 1
   }
 }
-expect '^[1-9][0-9]* samples held back by their gates, 0 sensors lost'
+expect '^[1-9][0-9]* samples rejected by their gates, 0 sensor faults'
 last=$(sed -n 's/^ *5 s  angle *\([-0-9.]*\) .*/\1/p' out)
 truth=$(tail -n 1 truth.csv | cut -d, -f2)
 echo "at the end $last, truth $truth rad"

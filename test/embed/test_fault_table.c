@@ -2,6 +2,7 @@
 /* The table of faults of an embedded estimator: each is told by a status, changes nothing, and the next good
  * call goes on as if it had not been. And bramah_filter_step against the calls it is made of. */
 #include "test/embed/rig.h"
+#include "test/support/replay_run.h"
 #include "test/support/run.h"
 
 static bramah_diag diag;
@@ -49,7 +50,7 @@ static bramah_filter_options variant(int i)
   bramah_filter_options o = rig_options();
   if (i == 1) o.form = BRAMAH_COVARIANCE_SQUARE_ROOT;
   if (i == 2) o.fusion = BRAMAH_FUSION_BLOCK, o.iterations = 2;
-  if (i == 3) o.transition = BRAMAH_TRANSITION_PAPER, o.n_augmented = 2, o.augmented = beside;
+  if (i == 3) o.transition = BRAMAH_TRANSITION_KINEMATIC, o.n_augmented = 2, o.augmented = beside;
   return o;
 }
 
@@ -347,7 +348,7 @@ START_TEST(test_step_is_its_parts)
     must(bramah_filter_predict(twin.filter, &diag), &diag);
     must(bramah_filter_correct(twin.filter, cycle.y, present, &diag), &diag);
     size_t dof;
-    ck_assert_double_eq(report.nis, bramah_filter_nis(twin.filter, &dof));
+    ck_assert_double_eq(report.nis, filter_nis(twin.filter, &dof));
     ck_assert_uint_eq(report.nis_dof, dof);
     ck_assert_uint_eq(report.present, 2u + (k % 2 == 0) + (k % 3 == 0));
     ck_assert_uint_eq(report.accepted, dof);
@@ -419,7 +420,7 @@ START_TEST(test_noise_at_run_time)
   must(bramah_filter_set_sensor_sigma(p.r.filter, 0, 1.0, &diag), &diag);
   const bramah_filter_cycle cycle = next(&p);
   must(bramah_filter_step(p.r.filter, &cycle, NULL, &diag), &diag);
-  ck_assert_double_ge(bramah_filter_innovations(p.r.filter)[0].sigma, 1.0);
+  ck_assert_double_ge(bramah_filter_get_last(p.r.filter).innovation[0].sigma, 1.0);
   rig_free(&twin);
   cool_down(&p);
 }

@@ -34,9 +34,9 @@ static int run(bramah_filter *filter, const bramah_plant *plant, const void *sta
 
 /* The same through the rewind buffer: samples up to 12 ms late where 10 are allowed, some refused, some given
  * up. */
-static int run_late(bramah_rewind *rewind, const bramah_plant *plant, int steps)
+static int run_late(bramah_rewind *rewind, const bramah_filter *filter, int steps)
 {
-  const bramah_filter *filter = bramah_rewind_filter(rewind);
+  const bramah_plant *plant = bramah_filter_get_info(filter).plant;
   int refused = 0;
   for (int k = 0; k < steps; k++) {
     const int64_t now = bramah_filter_time_ns(filter);
@@ -95,19 +95,18 @@ static int run_beside(bramah_replay *replay, bramah_filter *filter, void *snap)
 
 static int beside_allocates_nothing(bramah_filter *filter)
 {
-  row_maker maker = {bramah_filter_plant(filter), 0, 14000, 0};
-  const bramah_listener listener = {&maker, count_use};
+  row_maker maker = {bramah_filter_get_info(filter).plant, 0, 14000, 0};
   bramah_replay_options o;
   bramah_replay *replay;
   bramah_replay_options_default(&o);
   o.gather = 1;
+  o.listener = (bramah_listener){&maker, count_use};
   must(bramah_replay_new(filter, &o, make_row, &maker, &diag, &replay), &diag);
-  bramah_replay_listen(replay, &listener);
   void *snap = malloc(bramah_filter_snapshot_size(filter));
   armed = 1;
   const int steps = run_beside(replay, filter, snap);
   armed = 0;
-  const bramah_replay_counts counts = bramah_replay_report(replay);
+  const bramah_replay_report counts = bramah_replay_get_report(replay);
   printf("%d steps with %d samples beside them, %d intercepted calls\n", steps, maker.used, calls);
   if (steps < 0) printf("%s: %s\n", diag.thing, diag.message);
   free(snap);
@@ -120,13 +119,13 @@ static int run_adaptive(bramah_adaptive *adaptive, bramah_filter *filter, void *
 {
   static const unsigned char present[4] = {1, 1, 1, 1};
   static const double u = 1.0;
-  const bramah_plant *plant = bramah_filter_plant(filter);
+  const bramah_plant *plant = bramah_filter_get_info(filter).plant;
   unsigned seed = 1;
   int changes = 0;
   for (int k = 0; k < steps; k++) {
     double y[4];
     for (size_t i = 0; i < 4; i++) {
-      const bramah_sensor *sensor = bramah_filter_sensor(filter, i);
+      const bramah_sensor *sensor = &bramah_filter_get_info(filter).sensor[i];
       y[i] = bramah_sensor_predict(sensor, plant) + 0.01 * sensor->sigma * test_normal(&seed);
     }
     if (bramah_filter_correct(filter, y, present, &diag) != BRAMAH_OK) return -1;
@@ -287,7 +286,7 @@ int main(void)
   must(bramah_coupled_new(model, &diag, &coupled), &diag);
   bramah_plant plant = bramah_coupled_plant(coupled);
   for (int i = 0; i < 4; i++) must(bramah_sensor_init(&options[i], &plant, &diag, &sensors[i]), &diag);
-  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                    .basis = NULL,
                                    .position_sigma = &sp,
                                    .rate_sigma = &sv,
@@ -307,9 +306,9 @@ int main(void)
   bramah_filter_restore(filter, start);
   must(bramah_rewind_new(filter, &window, &diag, &rewind), &diag);
   armed = 1;
-  const int refused_late = run_late(rewind, &plant, 3000);
+  const int refused_late = run_late(rewind, filter, 3000);
   armed = 0;
-  const bramah_rewind_counts late = bramah_rewind_report(rewind);
+  const bramah_rewind_report late = bramah_rewind_get_report(rewind);
   printf("3000 steps with late samples, %d refused, %llu rewinds, %d intercepted calls\n", refused_late,
          (unsigned long long)late.rewinds, calls);
   const int good = refused == 1100 && calls == 0 && refused_late > 1000 && late.rewinds > 2000 &&

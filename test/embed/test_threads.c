@@ -91,8 +91,8 @@ static void *work_share(void *user)
 
 static void describe(job *jobs)
 {
-  static const bramah_transition transition[3] = {BRAMAH_TRANSITION_PAPER, BRAMAH_TRANSITION_PAPER_EXACT,
-                                                  BRAMAH_TRANSITION_STEP};
+  static const bramah_transition transition[3] = {BRAMAH_TRANSITION_KINEMATIC,
+                                                  BRAMAH_TRANSITION_KINEMATIC_EXACT, BRAMAH_TRANSITION_STEP};
   for (unsigned i = 0; i < FILTERS; i++) {
     jobs[i] = (job){.seed = i + 1, .options = rig_options()};
     jobs[i].options.transition = transition[i % 3];

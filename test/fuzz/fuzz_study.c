@@ -2,6 +2,7 @@
 /* Any bytes as a study file: check and load agree; the sensors of what loads are bound to a plant and
  * measure, and its changes are applied to that plant's machine file. */
 #include "bramah/units.h"
+#include "sensors/kinds.h"
 #include "lib/io/session.h"
 #include "test/fuzz/four_bar.h"
 #include "test/fuzz/fuzz.h"
@@ -23,7 +24,7 @@ static void check_sensor(const bramah_sensor_options *options, int lines)
   const double y = bramah_sensor_predict(&sensor, plant), shown = bramah_sensor_digitize(&sensor, y);
   FUZZ_CHECK(isfinite(y) && isfinite(shown), "%s measures %g and shows %g", options->name, y, shown);
   FUZZ_CHECK(bramah_sensor_variance(&sensor) >= 0.0, "%s: variance", options->name);
-  FUZZ_CHECK(isfinite(bramah_sensor_innovation(&sensor, shown, y)), "%s: innovation", options->name);
+  FUZZ_CHECK(isfinite(bramah__sensor_innovation(&sensor, shown, y)), "%s: innovation", options->name);
   (void)bramah_sensor_is_saturated(&sensor, shown);
 }
 

@@ -2,10 +2,11 @@
 /* Adaptive noise: where it comes to rest the likelihood is greatest; densities and sensors that were told
  * wrong are found again; what cannot be seen stays; snapshots; what is refused. */
 #include "bramah/adaptive.h"
-#include "estimators/adaptive_window.h"
+#include "estimators/filter_internal.h"
 #include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_plant.h"
+#include "test/support/replay_run.h"
 #include "test/support/run.h"
 
 #include <math.h>
@@ -114,18 +115,19 @@ static void close_linear(linear_rig *r)
 /* -(y' S^-1 y + ln det S) / 2 of the last correction, P- given. */
 static double log_likelihood_of(const linear_rig *r, const double *P)
 {
-  const bramah_innovation *innovation = bramah_filter_innovations(r->filter);
-  const double *rows = bramah_filter_last_rows(r->filter);
+  const bramah_innovation *innovation = bramah_filter_get_last(r->filter).innovation;
+  const double *rows = bramah_filter_get_last(r->filter).rows;
   double H[SENSORS * N], HP[SENSORS * N], S[SENSORS * SENSORS], log_det = 0.0;
   size_t m = 0, which[SENSORS];
   for (size_t i = 0; i < SENSORS; i++)
     if (innovation[i].accepted) memcpy(H + m * N, rows + i * N, N * sizeof *H), which[m++] = i;
   bramah__multiply(m, N, N, H, P, HP);
   bramah__multiply_transposed(m, N, m, HP, H, S);
-  for (size_t i = 0; i < m; i++) S[i * m + i] += pow(bramah_filter_sensor(r->filter, which[i])->sigma, 2);
+  for (size_t i = 0; i < m; i++)
+    S[i * m + i] += pow(bramah_filter_get_info(r->filter).sensor[which[i]].sigma, 2);
   ck_assert_uint_eq(bramah__cholesky_factor(m, S), 0);
   for (size_t i = 0; i < m; i++) log_det += 2.0 * log(S[i * m + i]);
-  return -0.5 * (bramah_filter_nis(r->filter, NULL) + log_det);
+  return -0.5 * (bramah_filter_get_last(r->filter).nis + log_det);
 }
 
 static void cycle(linear_rig *r, const linear_log *log, int k)
@@ -138,7 +140,7 @@ static void cycle(linear_rig *r, const linear_log *log, int k)
   memcpy(P, bramah_filter_covariance(r->filter), sizeof P);
   for (int i = r->first; i < r->last; i++) present[i] = k % every[i] == 0;
   must(bramah_filter_correct(r->filter, log->y[k], present, &diag), &diag);
-  r->nis += bramah_filter_nis(r->filter, &dof);
+  r->nis += filter_nis(r->filter, &dof);
   r->dof += (double)dof;
   if (dof) r->log_likelihood += log_likelihood_of(r, P);
   bramah_adaptive_corrected(r->adaptive);
@@ -170,8 +172,8 @@ static double one_pass(double *figure, double *sigma)
   run_linear(&r, &shared_log, 0, ML_STEPS);
   ck_assert_uint_eq(bramah_adaptive_get_report(r.adaptive).changes, 1);
   for (size_t k = 0; k < FIGURES && sigma; k++) {
-    figure[k] = bramah_adaptive_get(r.adaptive, k).value;
-    sigma[k] = bramah_adaptive_get(r.adaptive, k).sigma;
+    figure[k] = bramah_adaptive_get_report(r.adaptive).value[k].value;
+    sigma[k] = bramah_adaptive_get_report(r.adaptive).value[k].sigma;
   }
   const double sum = r.log_likelihood;
   close_linear(&r);
@@ -210,7 +212,7 @@ END_TEST
 
 static void check_near(const bramah_adaptive *a, size_t k, double truth, double tolerance)
 {
-  const bramah_adaptive_value figure = bramah_adaptive_get(a, k);
+  const bramah_adaptive_value figure = bramah_adaptive_get_report(a).value[k];
   printf("  %d/%zu: %.4g +- %.2g, truth %.4g\n", (int)figure.kind, figure.index, figure.value, figure.sigma,
          truth);
   ck_assert_double_gt(figure.value, truth / (1.0 + tolerance));
@@ -272,11 +274,12 @@ START_TEST(test_finds_a_sensor)
   run_linear(&r, &shared_log, 0, 8000);
   run_linear(&r, &shared_log, 8000, 10000);
   printf("method %d, sensors times %.2f: NIS %.3f\n", (int)o.method, factor, r.nis / r.dof);
-  const size_t m = bramah_adaptive_count(r.adaptive);
+  const size_t m = bramah_adaptive_get_report(r.adaptive).n_values;
   check_near(r.adaptive, m - 2, sensor_truth[0], 0.2);
   check_near(r.adaptive, m - 1, sensor_truth[2], 0.2);
-  ck_assert_double_eq(bramah_filter_sensor(r.filter, 2)->sigma, bramah_adaptive_get(r.adaptive, m - 1).value);
-  ck_assert_double_eq(bramah_filter_sensor(r.filter, 1)->sigma, sensor_truth[1]);
+  ck_assert_double_eq(bramah_filter_get_info(r.filter).sensor[2].sigma,
+                      bramah_adaptive_get_report(r.adaptive).value[m - 1].value);
+  ck_assert_double_eq(bramah_filter_get_info(r.filter).sensor[1].sigma, sensor_truth[1]);
   ck_assert_double_lt(fabs(r.nis / r.dof - 1.0), 2.6 * sqrt(2.0 / r.dof));
   close_linear(&r);
 }
@@ -300,22 +303,22 @@ START_TEST(test_stays_within_limits)
   r.first = 2, r.last = 3; /* the left pressure alone: it knows nothing of the motion or of the right one */
   for (int k = 0; k < SHORT_STEPS; k += 500) {
     run_linear(&r, &shared_log, k, k + 500);
-    const double left = bramah_adaptive_get(r.adaptive, 2).value;
+    const double left = bramah_adaptive_get_report(r.adaptive).value[2].value;
     ck_assert_double_ge(left, least_pressure[0] * (1 - 1e-12));
     ck_assert_double_le(left, most_pressure[0]);
   }
-  ck_assert_double_lt(bramah_adaptive_get(r.adaptive, 2).value, (_i ? 0.6 : 0.1) * pressures[0]);
+  ck_assert_double_lt(bramah_adaptive_get_report(r.adaptive).value[2].value, (_i ? 0.6 : 0.1) * pressures[0]);
   for (size_t k = 0; k < 2; k++) {
-    const double value = bramah_adaptive_get(r.adaptive, k).value;
+    const double value = bramah_adaptive_get_report(r.adaptive).value[k].value;
     ck_assert_double_eq_tol(value, told[k],
                             _i ? 0.2 * told[k] : 1e-9); /* matching follows what little dx moves */
   }
-  ck_assert_double_eq_tol(bramah_adaptive_get(r.adaptive, 3).value, pressures[1],
+  ck_assert_double_eq_tol(bramah_adaptive_get_report(r.adaptive).value[3].value, pressures[1],
                           _i ? 0.2 * pressures[1] : 1e-4);
   r.first = 0, r.last = SENSORS;
   run_linear(&r, &shared_log, 0, SHORT_STEPS);
   for (size_t k = 0; k < 4; k++) {
-    const bramah_adaptive_value figure = bramah_adaptive_get(r.adaptive, k);
+    const bramah_adaptive_value figure = bramah_adaptive_get_report(r.adaptive).value[k];
     ck_assert_double_ge(figure.value, figure.least * (1 - 1e-12));
     ck_assert_double_le(figure.value, k < 2 ? 2 * told[k] : 2 * pressures[k - 2]);
   }
@@ -332,8 +335,8 @@ START_TEST(test_without_corrections)
   run_linear(&r, &shared_log, 0, 3000);
   const bramah_adaptive_report report = bramah_adaptive_get_report(r.adaptive);
   ck_assert_uint_eq(report.corrections + report.changes + report.skipped, 0);
-  ck_assert_double_eq(bramah_filter_acceleration_noise(r.filter)[0],
-                      bramah_adaptive_get(r.adaptive, 0).value);
+  ck_assert_double_eq(bramah_filter_get_info(r.filter).acceleration_noise[0],
+                      bramah_adaptive_get_report(r.adaptive).value[0].value);
   close_linear(&r);
 }
 END_TEST
@@ -373,7 +376,7 @@ static void densities_after(int64_t change_at, double *out)
   r.object.change_at = change_at;
   run_linear(&r, &shared_log, 0, 3000);
   ck_assert_int_eq(r.object.changed, change_at >= 0);
-  for (size_t k = 0; k < FIGURES; k++) out[k] = bramah_adaptive_get(r.adaptive, k).value;
+  for (size_t k = 0; k < FIGURES; k++) out[k] = bramah_adaptive_get_report(r.adaptive).value[k].value;
   close_linear(&r);
 }
 
@@ -401,7 +404,7 @@ START_TEST(test_snapshot)
   for (int pass = 0; pass < 2; pass++) {
     run_linear(&r, &shared_log, 2223, 3500);
     for (size_t k = 0; k < FIGURES; k++) {
-      const double value = bramah_adaptive_get(r.adaptive, k).value;
+      const double value = bramah_adaptive_get_report(r.adaptive).value[k].value;
       if (pass) ck_assert_double_eq(first[k], value);
       first[k] = value;
     }
@@ -468,7 +471,7 @@ START_TEST(test_smoothing)
     open_linear(&r, acceleration_truth, pressure_truth, 1.0, &o);
     run_linear(&r, &shared_log, 0, 1000);
     ck_assert_uint_eq(bramah_adaptive_get_report(r.adaptive).changes, 1);
-    variance[pass] = pow(bramah_adaptive_get(r.adaptive, 0).value, 2);
+    variance[pass] = pow(bramah_adaptive_get_report(r.adaptive).value[0].value, 2);
     close_linear(&r);
   }
   const double former = acceleration_truth[0] * acceleration_truth[0];
@@ -515,8 +518,8 @@ START_TEST(test_starts_within_limits)
   linear_rig r;
   open_linear(&r, low, high, 1.0, &plant_noise);
   for (int i = 0; i < 2; i++) {
-    ck_assert_double_eq_tol(bramah_filter_acceleration_noise(r.filter)[i], 1e-3, 1e-15);
-    ck_assert_double_eq_tol(bramah_filter_first_order_noise(r.filter)[i], 1e7, 1e-6);
+    ck_assert_double_eq_tol(bramah_filter_get_info(r.filter).acceleration_noise[i], 1e-3, 1e-15);
+    ck_assert_double_eq_tol(bramah_filter_get_info(r.filter).first_order_noise[i], 1e7, 1e-6);
   }
   close_linear(&r);
 }

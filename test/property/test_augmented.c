@@ -3,6 +3,7 @@
  * estimated beside the state against the plain filter; biases of sensors; limits; second-order forces. */
 #include "estimators/filter_internal.h"
 #include "test/support/four_bar.h"
+#include "test/support/replay_run.h"
 #include "test/support/run.h"
 
 #include <math.h>
@@ -113,13 +114,13 @@ static outcome run(side *truth, side *estimate, double gyro_bias)
     const double e =
         truth->plant.output(truth->plant.self, a[0]) - estimate->plant.output(estimate->plant.self, a[1]);
     squares += e * e;
-    nis += bramah_filter_nis(estimate->filter, &m);
+    nis += filter_nis(estimate->filter, &m);
     dof += (double)m;
   }
   outcome out = {.acceleration_rmse = sqrt(squares / (STEPS - 1000)), .nis = nis / dof};
-  if (bramah_filter_n_augmented(estimate->filter)) {
-    out.value = bramah_filter_augmented_value(estimate->filter, 0);
-    out.sigma = bramah_filter_augmented_sigma(estimate->filter, 0);
+  if (bramah_filter_get_info(estimate->filter).n_augmented) {
+    out.value = bramah_filter_get_augmented(estimate->filter, 0).value;
+    out.sigma = bramah_filter_get_augmented(estimate->filter, 0).sigma;
   }
   return out;
 }

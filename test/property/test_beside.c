@@ -227,8 +227,8 @@ static void look_ahead(linear_run *run, bramah_filter *filter, double theta, con
   }
   must(bramah_filter_correct_at(filter, y, present, offset_ns, &diag), &diag);
   for (int i = 0; i < LINEAR_SENSORS; i++) {
-    const bramah_innovation *out = &bramah_filter_innovations(filter)[i];
-    const double *H = bramah_filter_last_rows(filter) + i * N;
+    const bramah_innovation *out = &bramah_filter_get_last(filter).innovation[i];
+    const double *H = bramah_filter_get_last(filter).rows + i * N;
     linear_run_row(run, i, row);
     ck_assert_double_lt(fabs(out->innovation), 1e-10 * out->sigma);
     for (int j = 0; j < N; j++) {
@@ -352,10 +352,10 @@ static void errors(int64_t h_ns, double theta, double *timed, double *untimed)
   void *snap = malloc(bramah_filter_snapshot_size(filter));
   bramah_filter_save(filter, snap);
   must(bramah_filter_correct_at(filter, y, all, offset_ns, &diag), &diag);
-  for (int i = 0; i < SENSORS; i++) timed[i] = bramah_filter_innovations(filter)[i].innovation;
+  for (int i = 0; i < SENSORS; i++) timed[i] = bramah_filter_get_last(filter).innovation[i].innovation;
   bramah_filter_restore(filter, snap);
   must(bramah_filter_correct(filter, y, all, &diag), &diag);
-  for (int i = 0; i < SENSORS; i++) untimed[i] = bramah_filter_innovations(filter)[i].innovation;
+  for (int i = 0; i < SENSORS; i++) untimed[i] = bramah_filter_get_last(filter).innovation[i].innovation;
   free(snap);
   bramah_filter_free(filter);
   close_machine(&model);

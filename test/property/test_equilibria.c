@@ -233,7 +233,7 @@ START_TEST(test_free_command)
 END_TEST
 
 /* All pressures and the pose given, nothing free: the mechanism does not balance. Unequal pressures at the
- * orifice: a volume does not. Where no pose is: the output says so. Each time the plant stands as before. */
+ * orifice: a volume does not. Where no pose is: the output says so. Each time the plant is as before. */
 START_TEST(test_unreachable)
 {
   static const char *const held[] = {"crank.angle", "v1.pressure", "v2.pressure", "v3.pressure"};

@@ -139,9 +139,10 @@ static verdict run(rig *r, int faulty, fault what)
     must(bramah_filter_predict(r->filter, &diag), &diag);
     for (int i = 0; i < SENSORS; i++) y[i] = measure(r, i, k, i == faulty, what, &seed, &present[i]);
     must(bramah_filter_correct(r->filter, y, present, &diag), &diag);
-    const bramah_innovation *in = &bramah_filter_innovations(r->filter)[faulty];
+    const bramah_innovation *in = &bramah_filter_get_last(r->filter).innovation[faulty];
     if (k >= FROM && v.seen_ms < 0 && !in->accepted) v.seen_ms = k - FROM;
-    if (k >= FROM && v.lost_ms < 0 && bramah_filter_sensor_fault(r->filter, (size_t)faulty)) v.lost_ms = k - FROM;
+    if (k >= FROM && v.lost_ms < 0 && bramah_filter_sensor_fault(r->filter, (size_t)faulty))
+      v.lost_ms = k - FROM;
     look(r, k, &v);
   }
   return v;

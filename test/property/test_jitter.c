@@ -7,6 +7,7 @@
 #include "estimators/filter_internal.h"
 #include "lib/math/dense.h"
 #include "test/support/four_bar.h"
+#include "test/support/replay_run.h"
 #include "test/support/run.h"
 
 #include <math.h>
@@ -164,7 +165,8 @@ static bramah_status take(void *user, bramah_sample *sample, int *end, bramah_di
 typedef struct result {
   double x[STEPS + 1][N], P[STEPS + 1][N * N];
   size_t points, told;
-  bramah_replay_counts counts;
+  bramah_replay_report counts;
+  const bramah_filter *filter;
 } result;
 
 static void count_use(void *user, const bramah_rewind_use *use)
@@ -173,17 +175,17 @@ static void count_use(void *user, const bramah_rewind_use *use)
   ((result *)user)->told++;
 }
 
-static bramah_status keep(void *user, int64_t time_ns, int corrected, bramah_filter *filter, bramah_diag *d)
+static void keep(void *user, int64_t time_ns, int corrected)
 {
   result *r = user;
-  (void)corrected, (void)d;
+  const bramah_filter *filter = r->filter;
+  (void)corrected;
   ck_assert_int_eq(time_ns, (int64_t)r->points * ms);
   if (r->points <= STEPS) {
     filter->plant.coordinates(filter->plant.self, r->x[r->points]);
     memcpy(r->P[r->points], filter->P, sizeof r->P[0]);
   }
   r->points++;
-  return BRAMAH_OK;
 }
 
 static void replay(side *s, journal *j, result *out)
@@ -195,11 +197,11 @@ static void replay(side *s, journal *j, result *out)
   memset(out, 0, sizeof *out);
   j->next = 0;
   qsort(j->entry, j->n, sizeof *j->entry, sooner);
-  const bramah_listener listener = {out, count_use};
+  out->filter = s->filter;
+  o.listener = (bramah_listener){out, count_use};
   must(bramah_replay_new(s->filter, &o, take, j, &diag, &replay), &diag);
-  bramah_replay_listen(replay, &listener);
-  must(bramah_replay_run(replay, keep, out, &diag), &diag);
-  out->counts = bramah_replay_report(replay);
+  must(replay_run(replay, keep, out, &diag), &diag);
+  out->counts = bramah_replay_get_report(replay);
   bramah_replay_free(replay);
 }
 

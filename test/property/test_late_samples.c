@@ -46,7 +46,7 @@ static void make_pendulum(rig *r, int wrong)
       {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02},
       {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "bob", .sigma = 0.05}};
   static const double sp = 0.3, sv = 0.5, q = 0.02;
-  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                    .basis = NULL,
                                    .position_sigma = &sp,
                                    .rate_sigma = &sv,
@@ -67,7 +67,7 @@ static void make_four_bar(rig *r, int wrong)
       {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
       {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
       {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
-  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                    .basis = NULL,
                                    .position_sigma = &sp,
                                    .rate_sigma = &sv,
@@ -91,7 +91,7 @@ static void make_slider(rig *r, int wrong)
   static const bramah_sensor_options options[1] = {
       {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01}};
   static const double sp = 0.02, sv = 0.1, q = 0.1;
-  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                    .basis = NULL,
                                    .position_sigma = &sp,
                                    .rate_sigma = &sv,
@@ -226,14 +226,13 @@ static void arrive_and_settle(maker make, unsigned seed, size_t every, int64_t s
       .longest_delay_ns = 51 * ms, .snapshot_every = every, .samples_per_step = 1};
   must(bramah_rewind_new(late.filter, &o, &diag, &rewind), &diag);
   qsort(j->event, j->n, sizeof *j->event, sooner);
-  size_t e = 0, used = 0, n;
+  size_t e = 0, used = 0;
   for (int64_t k = 0; k <= steps; k++) {
     for (; e < j->n && j->event[e].arrival_ns <= k * ms; e++)
       must(bramah_rewind_sample(rewind, j->event[e].sensor, j->event[e].time_ns, j->event[e].y, &diag),
            &diag);
     must(k ? bramah_rewind_advance(rewind, &diag) : bramah_rewind_settle(rewind, &diag), &diag);
-    bramah_rewind_uses(rewind, &n);
-    used += n;
+    used += bramah_rewind_get_report(rewind).n_uses;
     if (k % 97 == 5) check_causal(make, &late, j, k);
     const double u[2] = {command(k), 0.0};
     if (late.plant.n_input && command_changes(k)) must(bramah_rewind_set_inputs(rewind, u, &diag), &diag);
@@ -241,11 +240,10 @@ static void arrive_and_settle(maker make, unsigned seed, size_t every, int64_t s
   for (; e < j->n; e++)
     must(bramah_rewind_sample(rewind, j->event[e].sensor, j->event[e].time_ns, j->event[e].y, &diag), &diag);
   must(bramah_rewind_settle(rewind, &diag), &diag);
-  bramah_rewind_uses(rewind, &n);
-  ck_assert_uint_eq(used + n, j->n); /* each is told once */
+  ck_assert_uint_eq(used + bramah_rewind_get_report(rewind).n_uses, j->n); /* each is told once */
   run_in_order(&ordered, j, steps, INT64_MAX);
   assert_same(&late, &ordered);
-  const bramah_rewind_counts counts = bramah_rewind_report(rewind);
+  const bramah_rewind_report counts = bramah_rewind_get_report(rewind);
   ck_assert_uint_eq(counts.samples, j->n);
   ck_assert_uint_gt(counts.late, j->n * 9 / 10);
   ck_assert_uint_gt(counts.rewinds, (unsigned)steps / 4);

@@ -312,7 +312,7 @@ START_TEST(test_filter)
       .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.01};
   must(bramah_sensor_init(&options, &d.p, &diag, &sensor), &diag);
   const size_t basis = must_find(&d.p, "bob.angle");
-  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                    .basis = &basis,
                                    .position_sigma = &sp,
                                    .rate_sigma = &sv,

@@ -2,6 +2,7 @@
 /* What sensors tell: by hand on two states, against batch least squares, and the states of machines that are
  * named when a sensor is taken away. */
 #include "bramah/observability.h"
+#include "estimators/filter_internal.h"
 #include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_run.h"
@@ -27,33 +28,34 @@ START_TEST(test_two_samples_by_hand)
   bramah_observability *o;
   char names[64];
   must(bramah_observability_new(&plant, 0, NULL, NULL, &diag, &o), &diag);
-  must(bramah_observability_begin(o, sigma, &diag), &diag);
-  bramah_observability_observe(o, H, r);
-  must(bramah_observability_analyse(o, &diag), &diag);
-  ck_assert_uint_eq(bramah_observability_report(o).rank, 1);
-  ck_assert_uint_eq(bramah_observability_report(o).lasting, 1);
-  ck_assert(isinf(bramah_observability_report(o).condition));
+  must(bramah__observability_begin(o, sigma, &diag), &diag);
+  bramah__observability_observe(o, H, r);
+  must(bramah__observability_analyse(o, &diag), &diag);
+  ck_assert_uint_eq(bramah_observability_get_report(o).rank, 1);
+  ck_assert_uint_eq(bramah_observability_get_report(o).lasting, 1);
+  ck_assert(isinf(bramah_observability_get_report(o).condition));
   ck_assert_uint_eq(bramah_observability_names(o, names, sizeof names), 1);
   ck_assert_str_eq(names, "bob.rate");
   ck_assert_uint_eq(bramah_observability_names(o, names, 4), 1);
   ck_assert_str_eq(names, "bob");
-  bramah_observability_advance(o, F);
-  bramah_observability_observe(o, H, r);
-  must(bramah_observability_analyse(o, &diag), &diag);
-  ck_assert_double_eq_tol(bramah_observability_eigenvalues(o)[0], middle - root, 1e-12);
-  ck_assert_double_eq_tol(bramah_observability_eigenvalues(o)[1], middle + root, 1e-12);
-  ck_assert_double_eq_tol(bramah_observability_report(o).condition, (middle + root) / (middle - root), 1e-9);
-  ck_assert_uint_eq(bramah_observability_report(o).rank, 2);
+  bramah__observability_advance(o, F);
+  bramah__observability_observe(o, H, r);
+  must(bramah__observability_analyse(o, &diag), &diag);
+  ck_assert_double_eq_tol(bramah_observability_get_report(o).eigenvalues[0], middle - root, 1e-12);
+  ck_assert_double_eq_tol(bramah_observability_get_report(o).eigenvalues[1], middle + root, 1e-12);
+  ck_assert_double_eq_tol(bramah_observability_get_report(o).condition, (middle + root) / (middle - root),
+                          1e-9);
+  ck_assert_uint_eq(bramah_observability_get_report(o).rank, 2);
   ck_assert_uint_eq(bramah_observability_names(o, names, sizeof names), 0);
   ck_assert_str_eq(names, "");
   /* Something that is unseen but dies out needs no sensor. */
   const double decay[4] = {1.0, 0.0, 0.0, 0.03};
-  must(bramah_observability_begin(o, sigma, &diag), &diag);
-  bramah_observability_observe(o, H, r);
-  bramah_observability_advance(o, decay);
-  must(bramah_observability_analyse(o, &diag), &diag);
-  ck_assert_uint_eq(bramah_observability_report(o).rank, 1);
-  ck_assert_uint_eq(bramah_observability_report(o).lasting, 0);
+  must(bramah__observability_begin(o, sigma, &diag), &diag);
+  bramah__observability_observe(o, H, r);
+  bramah__observability_advance(o, decay);
+  must(bramah__observability_analyse(o, &diag), &diag);
+  ck_assert_uint_eq(bramah_observability_get_report(o).rank, 1);
+  ck_assert_uint_eq(bramah_observability_get_report(o).lasting, 0);
   bramah_observability_free(o);
 }
 END_TEST
@@ -71,8 +73,8 @@ static void run_linear(const linear_run *run, size_t n_sensors, const bramah_sen
   must(bramah_observability_run(o, prior, &diag), &diag);
   ck_assert_mem_eq(&before.x, &run->object.x, sizeof before.x);
   ck_assert_int_eq(before.changed, run->object.changed);
-  ck_assert_double_eq_tol(bramah_observability_report(o).horizon, 0.2, 1e-12);
-  memcpy(values, bramah_observability_eigenvalues(o), N * sizeof *values);
+  ck_assert_double_eq_tol(bramah_observability_get_report(o).horizon, 0.2, 1e-12);
+  memcpy(values, bramah_observability_get_report(o).eigenvalues, N * sizeof *values);
   bramah_observability_names(o, names, 256);
   bramah_observability_free(o);
 }
@@ -180,7 +182,7 @@ START_TEST(test_locked_oil_of_the_four_bar)
     ck_assert_mem_eq(snap[0], snap[1], plant.snapshot_size);
     bramah_observability_names(o, names, sizeof names);
     ck_assert_str_eq(names, n == 5 ? "" : "v2.pressure, v3.pressure");
-    ck_assert_uint_eq(bramah_observability_report(o).lasting, n == 5 ? 0 : 1);
+    ck_assert_uint_eq(bramah_observability_get_report(o).lasting, n == 5 ? 0 : 1);
     bramah_observability_free(o);
   }
   bramah_coupled_free(c);
@@ -219,7 +221,7 @@ START_TEST(test_unknown_command)
         bramah_observability_new(&plant, n == 2 ? 1 : n, n == 2 ? &sensor[1] : sensor, &o_options, &diag, &o),
         &diag);
     must(bramah_observability_run(o, sigma, &diag), &diag);
-    ck_assert_uint_eq(bramah_observability_report(o).n, 6);
+    ck_assert_uint_eq(bramah_observability_get_report(o).n, 6);
     bramah_observability_names(o, names, sizeof names);
     ck_assert_msg((strstr(names, "valve.command") != NULL) == (n == 0), "%zu: %s", n, names);
     bramah_observability_free(o);
@@ -279,7 +281,7 @@ START_TEST(test_rounding_counts)
     must(bramah_sensor_init(i ? &fine : &coarse, &plant, &diag, &sensor), &diag);
     must(bramah_observability_new(&plant, 1, &sensor, NULL, &diag, &o), &diag);
     must(bramah_observability_run(o, sigma, &diag), &diag);
-    memcpy(w[i], bramah_observability_eigenvalues(o), sizeof w[i]);
+    memcpy(w[i], bramah_observability_get_report(o).eigenvalues, sizeof w[i]);
     bramah_observability_free(o);
   }
   for (int k = 0; k < 2; k++) ck_assert_double_eq_tol(w[0][k], w[1][k], 1e-9 * w[1][k]);

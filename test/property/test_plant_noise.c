@@ -4,6 +4,7 @@
  * test_consistency.c. */
 #include "bramah/adaptive.h"
 #include "test/support/four_bar.h"
+#include "test/support/replay_run.h"
 #include "test/support/run.h"
 
 #include <math.h>
@@ -92,7 +93,7 @@ static double cycle(side *s, double u, const double *y)
   if (s->adaptive) bramah_adaptive_predicted(s->adaptive);
   must(bramah_filter_correct(s->filter, y, present, &diag), &diag);
   if (s->adaptive) bramah_adaptive_corrected(s->adaptive);
-  const double nis = bramah_filter_nis(s->filter, &dof);
+  const double nis = filter_nis(s->filter, &dof);
   return nis / (double)dof;
 }
 
@@ -104,11 +105,10 @@ static double command(int k) { return 0.7 * four_bar_command((int64_t)k * 100000
 static void advance_disturbed(side *truth, double u, unsigned *seed)
 {
   double dx[N];
-  size_t nq;
   must(bramah_filter_set_inputs(truth->filter, &u, &diag), &diag);
   must(bramah_filter_predict(truth->filter, &diag), &diag);
-  const double *Gamma = bramah_filter_last_noise(truth->filter, &nq);
-  test_normals(N, nq, Gamma, seed, dx);
+  test_normals(N, bramah_filter_get_info(truth->filter).n_noise, bramah_filter_get_last(truth->filter).noise,
+               seed, dx);
   must(truth->plant.inject(truth->plant.self, dx, &diag), &diag);
 }
 
@@ -152,16 +152,16 @@ START_TEST(test_white_noise_is_found)
   }
   printf("method %d, densities times %g: NIS %.3f, then %.3f\n", (int)starts[_i].method, starts[_i].factor,
          nis[0], nis[1]);
-  ck_assert_uint_eq(bramah_adaptive_count(estimate.adaptive), FIGURES);
+  ck_assert_uint_eq(bramah_adaptive_get_report(estimate.adaptive).n_values, FIGURES);
   for (size_t k = 0; k < FIGURES; k++) {
-    const bramah_adaptive_value figure = bramah_adaptive_get(estimate.adaptive, k);
+    const bramah_adaptive_value figure = bramah_adaptive_get_report(estimate.adaptive).value[k];
     const double ratio = figure.value / (k ? pressure_truth[k] : acceleration_truth);
     printf("  %s %zu: %.4g +- %.2g, over the truth %.3f\n", k ? "pressure" : "acceleration", figure.index,
            figure.value, figure.sigma, ratio);
     ck_assert_double_gt(ratio, 1.0 / 1.3);
     ck_assert_double_lt(ratio, 1.3);
   }
-  ck_assert_double_eq(bramah_filter_first_order_noise(estimate.filter)[0], pressure_truth[0]);
+  ck_assert_double_eq(bramah_filter_get_info(estimate.filter).first_order_noise[0], pressure_truth[0]);
   ck_assert_double_gt(fabs(nis[0] - 1.0), 0.1);
   ck_assert_double_lt(fabs(nis[1] - 1.0), 2.6 * sqrt(2.0 / (SENSORS * (STEPS - SETTLED))));
   close_side(&truth);
@@ -205,7 +205,7 @@ static outcome run_coloured(side *estimate)
     advance_coloured(&truth, command(k), &torque, &seed);
     measure(&truth, &seed, y);
     const double one = cycle(estimate, command(k), y);
-    const bramah_innovation *gyro = &bramah_filter_innovations(estimate->filter)[1];
+    const bramah_innovation *gyro = &bramah_filter_get_last(estimate->filter).innovation[1];
     const double now = gyro->innovation / gyro->sigma;
     if (k >= COLOURED_FIRST) {
       product += last * now, squares += now * now, nis += one;
@@ -244,7 +244,8 @@ START_TEST(test_coloured_torque_wants_a_shaping_filter)
          "innovations "
          "%.3f, %.3f; densities %.4f, %.4f\n",
          w.acceleration_rmse, s.acceleration_rmse, w.nis, s.nis, w.correlation, s.correlation,
-         bramah_adaptive_get(white.adaptive, 0).value, bramah_adaptive_get(shaped.adaptive, 0).value);
+         bramah_adaptive_get_report(white.adaptive).value[0].value,
+         bramah_adaptive_get_report(shaped.adaptive).value[0].value);
   ck_assert_double_lt(s.acceleration_rmse, 0.7 * w.acceleration_rmse);
   ck_assert_double_lt(fabs(s.correlation), 2.6 / sqrt(COLOURED_STEPS - COLOURED_FIRST)); /* white, 99 % */
   ck_assert_double_gt(fabs(w.correlation), 3.0 * fabs(s.correlation));

@@ -5,6 +5,7 @@
 #include "bramah/coupled.h"
 #include "bramah/filter.h"
 #include "lib/math/dense.h"
+#include "sensors/kinds.h"
 #include "lib/plant/plant_table.h"
 #include "test/support/coil.h"
 #include "test/support/four_bar.h"
@@ -209,7 +210,7 @@ START_TEST(test_differences_by_scale)
   for (int side = 0; side < 2; side++) {
     p.restore(p.self, start);
     must(bramah_filter_predict(filter[side], &diag), &diag);
-    memcpy(F[side], bramah_filter_last_transition(filter[side]), n * n * sizeof(double));
+    memcpy(F[side], bramah_filter_get_last(filter[side]).transition, n * n * sizeof(double));
     bramah_filter_free(filter[side]);
   }
   for (size_t r = 0; r < n; r++)
@@ -253,10 +254,8 @@ static double mean_nees(int kind, int by_differences, int runs, int steps)
     test_draw(n, bramah_filter_covariance(mover), &seed, dx);
     must(truth.inject(truth.self, dx, &diag), &diag);
     for (int k = 0; k < steps; k++) {
-      size_t columns;
       must(bramah_filter_predict(mover, &diag), &diag);
-      const double *Gamma = bramah_filter_last_noise(mover, &columns);
-      test_normals(n, columns, Gamma, &seed, dx);
+      test_normals(n, bramah_filter_get_info(mover).n_noise, bramah_filter_get_last(mover).noise, &seed, dx);
       must(truth.inject(truth.self, dx, &diag), &diag);
       must(bramah_filter_predict(filter, &diag), &diag);
       for (size_t i = 0; i < trials[kind].n_sensors; i++)
@@ -397,7 +396,7 @@ START_TEST(test_wraps)
   must(bramah_sensor_init(&so, &p, &diag, &sensor), &diag);
   ck_assert_str_eq(sensor.unit, "rad");
   ck_assert_int_eq(sensor.group, 0);
-  ck_assert_double_eq_tol(bramah_sensor_innovation(&sensor, -3.1, bramah_sensor_predict(&sensor, &p)),
+  ck_assert_double_eq_tol(bramah__sensor_innovation(&sensor, -3.1, bramah_sensor_predict(&sensor, &p)),
                           2.0 * 3.14159265358979 - 6.2, 1e-12);
   so.at = "coil.force";
   must(bramah_sensor_init(&so, &p, &diag, &sensor), &diag);

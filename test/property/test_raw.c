@@ -3,6 +3,7 @@
  * estimates what is missing as a random walk; its valve has no lag. */
 #include "bramah/filter.h"
 #include "test/support/four_bar.h"
+#include "test/support/replay_run.h"
 #include "test/support/run.h"
 
 #include <math.h>
@@ -124,14 +125,14 @@ static double matched_run(unsigned seed, double *nis)
     must(bramah_filter_predict(estimate.filter, &diag), &diag);
     measure(&truth, &seed, y);
     must(bramah_filter_correct(estimate.filter, y, present, &diag), &diag);
-    *nis += bramah_filter_nis(estimate.filter, &dof) / (double)dof / STEPS / RUNS;
+    *nis += filter_nis(estimate.filter, &dof) / (double)dof / STEPS / RUNS;
   }
   truth.plant.coordinates(truth.plant.self, x[0]);
   estimate.plant.coordinates(estimate.plant.self, x[1]);
   x[0][5] = walk;
-  x[1][5] = bramah_filter_augmented_value(estimate.filter, 0);
+  x[1][5] = bramah_filter_get_augmented(estimate.filter, 0).value;
   for (int i = 0; i < N; i++) dx[i] = x[0][i] - x[1][i];
-  ck_assert_uint_eq(bramah_filter_n_error(estimate.filter), N);
+  ck_assert_uint_eq(bramah_filter_get_info(estimate.filter).n_error, N);
   const double nees = mahalanobis(bramah_filter_covariance(estimate.filter), dx);
   close_side(&truth);
   close_side(&estimate);
@@ -187,9 +188,9 @@ static outcome work_cycle(int known)
     out.pressure_sigma += bramah_filter_output_sigma(estimate.filter, p1) / CYCLE;
     if (known) continue;
     const double c =
-        bramah_filter_augmented_value(estimate.filter, 0) - truth.plant.output(truth.plant.self, spool);
+        bramah_filter_get_augmented(estimate.filter, 0).value - truth.plant.output(truth.plant.self, spool);
     out.command_rmse += c * c;
-    out.inside += fabs(c) < 1.96 * bramah_filter_augmented_sigma(estimate.filter, 0);
+    out.inside += fabs(c) < 1.96 * bramah_filter_get_augmented(estimate.filter, 0).sigma;
   }
   out.angle_rmse = sqrt(out.angle_rmse / CYCLE);
   out.command_rmse = sqrt(out.command_rmse / CYCLE);

@@ -7,6 +7,7 @@
 #include "lib/plant/coupled_internal.h"
 #include "lib/plant/plant_table.h"
 #include "test/support/four_bar.h"
+#include "test/support/replay_run.h"
 #include "test/support/run.h"
 
 #include <math.h>
@@ -775,7 +776,7 @@ START_TEST(test_filter_follows_a_tumbling_body)
     at[j] += sigma[0][j] * test_normal(&seed), rates[j] += sigma[1][j] * test_normal(&seed);
   }
   must(bramah_coupled_start(coupled, 6, joints, at, rates, NULL, &diag), &diag);
-  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                          .position_sigma = sigma[0],
                                          .rate_sigma = sigma[1],
                                          .acceleration_noise = noise};
@@ -795,7 +796,7 @@ START_TEST(test_filter_follows_a_tumbling_body)
     }
     must(bramah_filter_correct(filter, y, present, &diag), &diag);
     size_t dof;
-    nis += bramah_filter_nis(filter, &dof), nis_dof += dof;
+    nis += filter_nis(filter, &dof), nis_dof += dof;
     ck_assert(is_positive_definite(filter));
     if (k % 400) continue;
     for (int i = 0; i < 9; i++) {
@@ -824,7 +825,7 @@ START_TEST(test_covariance_is_the_same_after_a_rebase)
   make(&tree.machine);
   const double sigma[2][6] = {{0.1, 0.2, 0.3, 0.01, 0.02, 0.03}, {0.1, 0.1, 0.1, 0.3, 0.1, 0.2}},
                noise[6] = {0};
-  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                          .position_sigma = sigma[0],
                                          .rate_sigma = sigma[1],
                                          .acceleration_noise = noise};
@@ -867,7 +868,7 @@ START_TEST(test_filter_at_the_pole)
   static const char *const names[6] = {"free_x.position", "free_y.position",  "free_z.position",
                                        "free_yaw.angle",  "free_pitch.angle", "free_roll.angle"};
   for (int i = 0; i < 6; i++) basis[i] = (size_t)must_find(&plant, names[i]);
-  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                          .basis = basis,
                                          .position_sigma = sigma,
                                          .rate_sigma = sigma,

@@ -3,6 +3,7 @@
  * refuses. */
 #include "bramah/replay.h"
 #include "bramah/smoother.h"
+#include "estimators/filter_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_run.h"
 #include "test/support/pendulum.h"
@@ -60,12 +61,12 @@ static double run_forward(linear_run *run, bramah_filter *filter, bramah_smoothe
   for (int k = 0; k <= LINEAR_STEPS; k++) {
     linear_run_gate(run, k, bramah_filter_covariance(filter));
     must(bramah_filter_correct(filter, run->y[k], run->used[k], &diag), &diag);
-    must(bramah_smoother_corrected(smoother, filter, &diag), &diag);
+    must(bramah_smoother_record(smoother, BRAMAH_FILTER_CORRECTED, filter, &diag), &diag);
     if (k % 25 == 0) worst = fmax(worst, compare_filter(run, k, filter));
     if (k == LINEAR_STEPS) break;
     must(bramah_filter_set_inputs(filter, &run->u[k], &diag), &diag);
     must(bramah_filter_predict(filter, &diag), &diag);
-    must(bramah_smoother_predicted(smoother, filter, &diag), &diag);
+    must(bramah_smoother_record(smoother, BRAMAH_FILTER_PREDICTED, filter, &diag), &diag);
   }
   return worst;
 }
@@ -81,7 +82,7 @@ static double compare_smoother(const linear_run *run, bramah_smoother *smoother,
     for (size_t i = 0; i < N; i++) sigma[i] = bramah_smoother_output_sigma(smoother, i);
     worst = fmax(worst, difference(&run->plant, sigma, x, P));
     if (change_at < 0 || k < change_at)
-      worst = fmax(worst, covariance_difference(bramah_smoother_covariance(smoother, (size_t)k), P));
+      worst = fmax(worst, covariance_difference(bramah_smoother_get_step(smoother, (size_t)k).covariance, P));
   }
   least_squares_free(b);
   return worst;
@@ -135,7 +136,7 @@ START_TEST(test_noise_is_that_of_the_filter)
   must(bramah_filter_predict(filter, &diag), &diag);
   linear_run_noise(&run, Q);
   linear_plant_transition(&run.object, F);
-  const double *P = bramah_filter_covariance(filter), *last = bramah_filter_last_transition(filter);
+  const double *P = bramah_filter_covariance(filter), *last = bramah_filter_get_last(filter).transition;
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) {
       double sum = 0.0;
@@ -185,9 +186,9 @@ static void forward_on_four_bar(four_bar_rig *truth, four_bar_rig *r, const bram
       y[i] = bramah_sensor_predict(&sensor[i], &truth->plant) + sensor[i].sigma * test_normal(&seed);
       present[i] = k % 10 == 0;
     }
-    if (k) must(bramah_smoother_predicted(smoother, filter, &diag), &diag);
+    if (k) must(bramah_smoother_record(smoother, BRAMAH_FILTER_PREDICTED, filter, &diag), &diag);
     must(bramah_filter_correct(filter, y, present, &diag), &diag);
-    must(bramah_smoother_corrected(smoother, filter, &diag), &diag);
+    must(bramah_smoother_record(smoother, BRAMAH_FILTER_CORRECTED, filter, &diag), &diag);
     for (int i = 0; i < LOOKED; i++) c->truth[k][i] = truth->plant.output(truth->plant.self, c->output[i]);
     add_error(c, &r->plant, k, 0, NULL);
     must(bramah_filter_set_inputs(filter, &u, &diag), &diag);
@@ -230,7 +231,7 @@ static void smooth_four_bar(bramah_transition transition, const char *const *nam
   must(bramah_smoother_run(smoother, &diag), &diag);
   ck_assert_uint_eq(bramah_smoother_count(smoother), STEPS + 1);
   for (int k = 0; k <= STEPS; k++) {
-    ck_assert_int_eq(bramah_smoother_time_ns(smoother, (size_t)k), (int64_t)k * 1000000);
+    ck_assert_int_eq(bramah_smoother_get_step(smoother, (size_t)k).time_ns, (int64_t)k * 1000000);
     must(bramah_smoother_show(smoother, (size_t)k, &diag), &diag);
     ck_assert_double_lt(bramah_coupled_constraint_violation(r.c), 1e-9);
     add_error(&c, &r.plant, k, 1, smoother);
@@ -253,7 +254,7 @@ START_TEST(test_better_than_the_filter_on_the_four_bar)
                                                                                   "crank.rate",
                                                                                   "v2.pressure"};
   double ratio[LOOKED];
-  smooth_four_bar(BRAMAH_TRANSITION_PAPER, angles, ratio);
+  smooth_four_bar(BRAMAH_TRANSITION_KINEMATIC, angles, ratio);
   for (int i = 0; i < LOOKED; i++) ck_assert_double_lt(ratio[i], 0.6);
   smooth_four_bar(BRAMAH_TRANSITION_STEP, angles, ratio);
   for (int i = 0; i < LOOKED; i++) ck_assert_double_lt(ratio[i], 0.6);
@@ -277,7 +278,7 @@ static void open_small(small *s, size_t capacity)
   static const bramah_sensor_options encoder = {
       .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02};
   static const double sp = 0.3, sv = 0.5, q = 0.02;
-  static const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+  static const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                                 .position_sigma = &sp,
                                                 .rate_sigma = &sv,
                                                 .acceleration_noise = &q};
@@ -301,7 +302,7 @@ static void correct_small(small *s, int k)
   for (int i = 0; i < 1 + (k % 50 == 7); i++) {
     const double y = 0.7 * cos(3.1e-3 * k) + 0.01 * i;
     must(bramah_filter_correct(s->filter, &y, &present, &diag), &diag);
-    must(bramah_smoother_corrected(s->smoother, s->filter, &diag), &diag);
+    must(bramah_smoother_record(s->smoother, BRAMAH_FILTER_CORRECTED, s->filter, &diag), &diag);
   }
 }
 
@@ -309,7 +310,7 @@ static void go_small(small *s, int from, int to)
 {
   for (int k = from; k < to; k++) {
     must(bramah_filter_predict(s->filter, &diag), &diag);
-    must(bramah_smoother_predicted(s->smoother, s->filter, &diag), &diag);
+    must(bramah_smoother_record(s->smoother, BRAMAH_FILTER_PREDICTED, s->filter, &diag), &diag);
     correct_small(s, k + 1);
   }
 }
@@ -334,27 +335,19 @@ START_TEST(test_going_back)
   must(bramah_smoother_run(b.smoother, &diag), &diag);
   ck_assert_uint_eq(bramah_smoother_count(b.smoother), 301);
   for (size_t k = 0; k <= 300; k++) {
-    ck_assert_mem_eq(bramah_smoother_correction(a.smoother, k), bramah_smoother_correction(b.smoother, k),
-                     16);
-    ck_assert_mem_eq(bramah_smoother_covariance(a.smoother, k), bramah_smoother_covariance(b.smoother, k),
-                     32);
+    ck_assert_mem_eq(bramah_smoother_get_step(a.smoother, k).correction,
+                     bramah_smoother_get_step(b.smoother, k).correction, 16);
+    ck_assert_mem_eq(bramah_smoother_get_step(a.smoother, k).covariance,
+                     bramah_smoother_get_step(b.smoother, k).covariance, 32);
   }
   close_small(&a);
   close_small(&b);
 }
 END_TEST
 
-static bramah_status predicted(void *user, bramah_filter *filter, bramah_diag *d)
+static bramah_status record(void *user, bramah_filter_event event, bramah_filter *filter, bramah_diag *d)
 {
-  return bramah_smoother_predicted(user, filter, d);
-}
-static bramah_status corrected(void *user, bramah_filter *filter, bramah_diag *d)
-{
-  return bramah_smoother_corrected(user, filter, d);
-}
-static bramah_status restored(void *user, bramah_filter *filter, bramah_diag *d)
-{
-  return bramah_smoother_restored(user, filter, d);
+  return bramah_smoother_record(user, event, filter, d);
 }
 
 /* One sample in four steps, which comes `late` steps after it was measured; the rewind buffer goes back for
@@ -363,11 +356,11 @@ static void go_late(small *s, int late)
 {
   const bramah_rewind_options options = {
       .longest_delay_ns = 20000000, .snapshot_every = 3, .samples_per_step = 4};
-  const bramah_watcher watcher = {s->smoother, predicted, corrected, restored};
+  const bramah_watcher watcher = {s->smoother, record};
   bramah_rewind *rewind;
   must(bramah_rewind_new(s->filter, &options, &diag, &rewind), &diag);
-  must(bramah_smoother_corrected(s->smoother, s->filter, &diag), &diag);
-  bramah_rewind_watch(rewind, &watcher);
+  must(bramah_smoother_record(s->smoother, BRAMAH_FILTER_CORRECTED, s->filter, &diag), &diag);
+  bramah__rewind_watch(rewind, &watcher);
   for (int k = 0; k <= 300; k++) {
     const int made = k - late;
     if (made >= 0 && made % 4 == 0)
@@ -379,7 +372,7 @@ static void go_late(small *s, int late)
     if (made % 4 == 0)
       must(bramah_rewind_sample(rewind, 0, made * INT64_C(1000000), 0.7 * cos(3.1e-3 * made), &diag), &diag);
   must(bramah_rewind_settle(rewind, &diag), &diag);
-  ck_assert_int_eq(bramah_rewind_report(rewind).deepest_ns, late * INT64_C(1000000));
+  ck_assert_int_eq(bramah_rewind_get_report(rewind).deepest_ns, late * INT64_C(1000000));
   bramah_rewind_free(rewind);
   must(bramah_smoother_run(s->smoother, &diag), &diag);
 }
@@ -392,10 +385,10 @@ START_TEST(test_late_samples)
   go_late(&a, 0);
   go_late(&b, 11);
   for (size_t k = 0; k <= 300; k++) {
-    ck_assert_mem_eq(bramah_smoother_correction(a.smoother, k), bramah_smoother_correction(b.smoother, k),
-                     16);
-    ck_assert_mem_eq(bramah_smoother_covariance(a.smoother, k), bramah_smoother_covariance(b.smoother, k),
-                     32);
+    ck_assert_mem_eq(bramah_smoother_get_step(a.smoother, k).correction,
+                     bramah_smoother_get_step(b.smoother, k).correction, 16);
+    ck_assert_mem_eq(bramah_smoother_get_step(a.smoother, k).covariance,
+                     bramah_smoother_get_step(b.smoother, k).covariance, 32);
     must(bramah_smoother_show(a.smoother, k, &diag), &diag);
     must(bramah_smoother_show(b.smoother, k, &diag), &diag);
     ck_assert_double_eq(a.bob.angle, b.bob.angle);
@@ -415,7 +408,7 @@ START_TEST(test_two_corrections_in_a_step)
   b.sensor.sigma /= sqrt(2.0);
   bramah_filter_free(b.filter);
   static const double sp = 0.3, sv = 0.5, q = 0.02;
-  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                          .position_sigma = &sp,
                                          .rate_sigma = &sv,
                                          .acceleration_noise = &q};
@@ -425,15 +418,15 @@ START_TEST(test_two_corrections_in_a_step)
     const double y[3] = {0.7, 0.72, 0.71};
     for (int i = 0; i < 2; i++) {
       must(bramah_filter_correct(a.filter, &y[i], &present, &diag), &diag);
-      must(bramah_smoother_corrected(a.smoother, a.filter, &diag), &diag);
+      must(bramah_smoother_record(a.smoother, BRAMAH_FILTER_CORRECTED, a.filter, &diag), &diag);
     }
     must(bramah_filter_correct(b.filter, &y[2], &present, &diag), &diag);
-    must(bramah_smoother_corrected(b.smoother, b.filter, &diag), &diag);
+    must(bramah_smoother_record(b.smoother, BRAMAH_FILTER_CORRECTED, b.filter, &diag), &diag);
     if (k == 20) break;
     must(bramah_filter_predict(a.filter, &diag), &diag);
-    must(bramah_smoother_predicted(a.smoother, a.filter, &diag), &diag);
+    must(bramah_smoother_record(a.smoother, BRAMAH_FILTER_PREDICTED, a.filter, &diag), &diag);
     must(bramah_filter_predict(b.filter, &diag), &diag);
-    must(bramah_smoother_predicted(b.smoother, b.filter, &diag), &diag);
+    must(bramah_smoother_record(b.smoother, BRAMAH_FILTER_PREDICTED, b.filter, &diag), &diag);
   }
   must(bramah_smoother_run(a.smoother, &diag), &diag);
   must(bramah_smoother_run(b.smoother, &diag), &diag);
@@ -459,20 +452,25 @@ START_TEST(test_refuses)
   correct_small(&s, 0);
   ck_assert_int_eq(bramah_smoother_show(s.smoother, 0, &diag), BRAMAH_E_ARGUMENT);
   must(bramah_filter_predict(s.filter, &diag), &diag);
-  ck_assert_int_eq(bramah_smoother_corrected(s.smoother, s.filter, &diag), BRAMAH_E_TIME);
-  ck_assert_int_eq(bramah_smoother_restored(s.smoother, s.filter, &diag), BRAMAH_E_TIME);
+  ck_assert_int_eq(bramah_smoother_record(s.smoother, BRAMAH_FILTER_CORRECTED, s.filter, &diag),
+                   BRAMAH_E_TIME);
+  ck_assert_int_eq(bramah_smoother_record(s.smoother, BRAMAH_FILTER_RESTORED, s.filter, &diag),
+                   BRAMAH_E_TIME);
   must(bramah_filter_predict(s.filter, &diag), &diag);
-  ck_assert_int_eq(bramah_smoother_predicted(s.smoother, s.filter, &diag), BRAMAH_E_TIME);
+  ck_assert_int_eq(bramah_smoother_record(s.smoother, BRAMAH_FILTER_PREDICTED, s.filter, &diag),
+                   BRAMAH_E_TIME);
   close_small(&s);
   open_small(&s, 3);
   correct_small(&s, 0);
   go_small(&s, 0, 2);
   must(bramah_filter_predict(s.filter, &diag), &diag);
-  ck_assert_int_eq(bramah_smoother_predicted(s.smoother, s.filter, &diag), BRAMAH_E_MEMORY);
+  ck_assert_int_eq(bramah_smoother_record(s.smoother, BRAMAH_FILTER_PREDICTED, s.filter, &diag),
+                   BRAMAH_E_MEMORY);
   ck_assert_uint_eq(bramah_smoother_count(s.smoother), 3);
   must(bramah_smoother_run(s.smoother, &diag), &diag);
   ck_assert_int_eq(bramah_smoother_run(s.smoother, &diag), BRAMAH_E_ARGUMENT);
-  ck_assert_int_eq(bramah_smoother_predicted(s.smoother, s.filter, &diag), BRAMAH_E_ARGUMENT);
+  ck_assert_int_eq(bramah_smoother_record(s.smoother, BRAMAH_FILTER_PREDICTED, s.filter, &diag),
+                   BRAMAH_E_ARGUMENT);
   ck_assert_int_eq(bramah_smoother_show(s.smoother, 3, &diag), BRAMAH_E_ARGUMENT);
   close_small(&s);
 }

@@ -20,8 +20,8 @@ static bramah_diag diag;
 
 static double difference(const linear_run *a, bramah_filter *filter, const linear_run *b, bramah_ukf *ukf)
 {
-  const double *P = bramah_filter_covariance(filter), *U = bramah_ukf_covariance(ukf);
-  double worst = fabs(bramah_filter_nis(filter, NULL) - bramah_ukf_nis(ukf, NULL));
+  const double *P = bramah_filter_covariance(filter), *U = bramah_ukf_get_report(ukf).covariance;
+  double worst = fabs(bramah_filter_get_last(filter).nis - bramah_ukf_get_report(ukf).nis);
   for (int i = 0; i < N; i++) {
     worst = fmax(worst, fabs(a->object.x[i] - b->object.x[i]) / sqrt(P[i * N + i]));
     for (int j = 0; j < N; j++)
@@ -62,7 +62,7 @@ static void check_linear(int64_t change_at, const bramah_ukf_options *unscented,
     must(bramah_ukf_set_inputs(ukf, &b.u[k], &diag), &diag);
     must(bramah_filter_predict(filter, &diag), &diag);
     must(bramah_ukf_predict(ukf, &diag), &diag);
-    ck_assert_int_eq(bramah_filter_time_ns(filter), bramah_ukf_time_ns(ukf));
+    ck_assert_int_eq(bramah_filter_time_ns(filter), bramah_ukf_get_report(ukf).time_ns);
   }
   const bramah_filter_report report = bramah_filter_get_report(filter);
   ck_assert_int_eq(report.saturated > 0, limited);
@@ -94,7 +94,7 @@ START_TEST(test_weights_on_the_pendulum)
   pendulum model = {1.0, 0.4, 0.2, 1.0, 0.1};
   const pendulum start = model;
   const bramah_plant plant = pendulum_plant(&model, 1000000);
-  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                          .position_sigma = &sigma[0],
                                          .rate_sigma = &sigma[1],
                                          .acceleration_noise = &density};
@@ -118,7 +118,7 @@ START_TEST(test_weights_on_the_pendulum)
     const double a = x[k][0] - mean[0], b = x[k][1] - mean[1];
     P[0] += w * a * a, P[1] += w * a * b, P[2] += w * b * b;
   }
-  const double *found = bramah_ukf_covariance(ukf);
+  const double *found = bramah_ukf_get_report(ukf).covariance;
   ck_assert_double_gt(fabs(mean[1] - x[0][1]), 5e-4); /* it is not linear */
   ck_assert_double_eq_tol(model.angle, mean[0], 1e-9);
   ck_assert_double_eq_tol(model.rate, mean[1], 1e-9);
@@ -170,12 +170,12 @@ START_TEST(test_refuses_coordinates_that_are_no_outputs)
   for (int k = 0; k < 2; k++) must(bramah_ukf_predict(ukf, &diag), &diag);
   const linear_plant before = run.object;
   double P[N * N];
-  memcpy(P, bramah_ukf_covariance(ukf), sizeof P);
+  memcpy(P, bramah_ukf_get_report(ukf).covariance, sizeof P);
   ck_assert_int_eq(bramah_ukf_predict(ukf, &diag), BRAMAH_E_UNSUPPORTED);
   ck_assert_ptr_nonnull(strstr(diag.message, "sigma points"));
   ck_assert_mem_eq(before.x, run.object.x, sizeof before.x);
   ck_assert_int_eq(before.changed, run.object.changed);
-  ck_assert_mem_eq(P, bramah_ukf_covariance(ukf), sizeof P);
+  ck_assert_mem_eq(P, bramah_ukf_get_report(ukf).covariance, sizeof P);
   bramah_ukf_free(ukf);
 }
 END_TEST
@@ -220,7 +220,7 @@ START_TEST(test_as_good_on_the_four_bar)
   four_bar_open(&s, 1.1, 63.0);
   for (int i = 0; i < SENSORS; i++) must(bramah_sensor_init(&options[i], &e.plant, &diag, &sensor[i]), &diag);
   for (int i = 0; i < 3; i++) output[i] = must_find(&e.plant, name[i]);
-  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                    .basis = &output[0],
                                    .position_sigma = &sp,
                                    .rate_sigma = &sv,
@@ -236,8 +236,8 @@ START_TEST(test_as_good_on_the_four_bar)
       y[i] = bramah_sensor_predict(&sensor[i], &truth.plant) + sensor[i].sigma * test_normal(&seed);
     must(bramah_filter_correct(filter, y, present, &diag), &diag);
     must(bramah_ukf_correct(ukf, y, present, &diag), &diag);
-    add(&ekf, &e.plant, &truth.plant, output, bramah_filter_nis(filter, NULL));
-    add(&ukf_score, &s.plant, &truth.plant, output, bramah_ukf_nis(ukf, NULL));
+    add(&ekf, &e.plant, &truth.plant, output, bramah_filter_get_last(filter).nis);
+    add(&ukf_score, &s.plant, &truth.plant, output, bramah_ukf_get_report(ukf).nis);
     must(bramah_filter_set_inputs(filter, &u, &diag), &diag);
     must(bramah_ukf_set_inputs(ukf, &u, &diag), &diag);
     must(bramah_filter_predict(filter, &diag), &diag);
@@ -284,7 +284,7 @@ START_TEST(test_through_a_change_of_coordinates)
   const bramah_plant t = bramah_coupled_plant(truth), p = bramah_coupled_plant(c);
   must(bramah_sensor_init(&option, &p, &diag, &sensor), &diag);
   const size_t basis = must_find(&p, "crank.angle");
-  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_PAPER,
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                    .basis = &basis,
                                    .position_sigma = &sp,
                                    .rate_sigma = &sv,
@@ -301,7 +301,7 @@ START_TEST(test_through_a_change_of_coordinates)
     const double y = bramah_sensor_predict(&sensor, &t) + 0.02 * test_normal(&seed);
     const unsigned char present = 1;
     must(bramah_ukf_correct(ukf, &y, &present, &diag), &diag);
-    nis += bramah_ukf_nis(ukf, NULL);
+    nis += bramah_ukf_get_report(ukf).nis;
     const double error = p.output(p.self, basis) - t.output(t.self, basis);
     inside += fabs(error) < 1.96 * bramah_ukf_output_sigma(ukf, basis);
     must(bramah_ukf_predict(ukf, &diag), &diag);
@@ -359,7 +359,8 @@ START_TEST(test_angles_wrap)
   ck_assert_int_eq(bramah_ukf_correct(ukf, &wrong, &present, &diag), BRAMAH_E_NOT_FINITE);
   ck_assert_str_eq(diag.thing, "encoder");
   must(bramah_ukf_correct(ukf, &y, &present, &diag), &diag);
-  ck_assert_double_eq_tol(bramah_ukf_innovations(ukf)[0].innovation, 2 * 3.14159265358979 - 3.13 - 3.1, 1e-9);
+  ck_assert_double_eq_tol(bramah_ukf_get_report(ukf).innovation[0].innovation,
+                          2 * 3.14159265358979 - 3.13 - 3.1, 1e-9);
   ck_assert_double_eq_tol(bob.angle, 3.1 + 0.0532 * 0.09 / (0.09 + 0.0004), 1e-3);
   bramah_ukf_free(ukf);
 }

@@ -121,7 +121,7 @@ static double run_apart(const bramah_filter_options *change, double *nis_apart)
     cycle(&b, command(k), 0.0, &seed[1]);
     largest = fmax(largest, apart(&a, &b));
     *nis_apart =
-        fmax(*nis_apart, fabs(bramah_filter_nis(a.filter, NULL) - bramah_filter_nis(b.filter, NULL)));
+        fmax(*nis_apart, fabs(bramah_filter_get_last(a.filter).nis - bramah_filter_get_last(b.filter).nis));
   }
   close_rig(&a);
   close_rig(&b);
@@ -220,14 +220,14 @@ START_TEST(test_noise_of_a_flywheel)
   const bramah_model *model;
   bramah_coupled *coupled;
   bramah_filter *filter;
-  size_t columns;
   must(bramah_model_new(&machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &coupled), &diag);
   const bramah_plant plant = bramah_coupled_plant(coupled);
   must(bramah_filter_new(&plant, 0, NULL, &o, &diag, &filter), &diag);
   must(bramah_filter_predict(filter, &diag), &diag);
   const double h = 1e-9 * (double)plant.step_ns, *P = bramah_filter_covariance(filter);
-  const double *Gamma = bramah_filter_last_noise(filter, &columns);
+  const double *Gamma = bramah_filter_get_last(filter).noise;
+  const size_t columns = bramah_filter_get_info(filter).n_noise;
   const double Q[3] = {q * h * h * h / 3, q * h * h / 2, q * h};
   double found[3] = {0};
   for (size_t k = 0; k < columns; k++) {
@@ -264,8 +264,8 @@ START_TEST(test_gyro_bias)
   o.augmented = &bias;
   make(&r, &o);
   for (int k = 0; k < 3000; k++) cycle(&r, command(k), 0.00984, &seed);
-  const double value = bramah_filter_augmented_value(r.filter, 0),
-               sigma = bramah_filter_augmented_sigma(r.filter, 0);
+  const double value = bramah_filter_get_augmented(r.filter, 0).value,
+               sigma = bramah_filter_get_augmented(r.filter, 0).sigma;
   const bramah_filter_report report = bramah_filter_get_report(r.filter);
   if (limited) {
     ck_assert_double_eq(value, 0.004);
@@ -297,13 +297,13 @@ START_TEST(test_second_order_force)
   o.n_augmented = 1;
   o.augmented = &load;
   make(&r, &o);
-  ck_assert_uint_eq(bramah_filter_n_error(r.filter), N + 2);
+  ck_assert_uint_eq(bramah_filter_get_info(r.filter).n_error, N + 2);
   const size_t parameter = must_find_parameter(&r.truth, "crank.load");
   must(r.truth.set_parameter(r.truth.self, parameter, 400.0, &diag), &diag);
   for (int k = 0; k < 2500; k++) cycle(&r, command(k), 0.0, &seed);
-  ck_assert_double_eq_tol(bramah_filter_augmented_value(r.filter, 0), 400.0,
-                          4.0 * bramah_filter_augmented_sigma(r.filter, 0));
-  ck_assert_double_lt(bramah_filter_augmented_sigma(r.filter, 0), 150.0);
+  ck_assert_double_eq_tol(bramah_filter_get_augmented(r.filter, 0).value, 400.0,
+                          4.0 * bramah_filter_get_augmented(r.filter, 0).sigma);
+  ck_assert_double_lt(bramah_filter_get_augmented(r.filter, 0).sigma, 150.0);
   ck_assert_uint_le(bramah_filter_snapshot_size(r.filter), sizeof snap);
   bramah_filter_save(r.filter, snap);
   for (int k = 0; k < 5; k++) must(bramah_filter_predict(r.filter, &diag), &diag);
@@ -345,7 +345,7 @@ START_TEST(test_refusals)
   o.parameter_noise = &noise;
   refused(&r, &o, BRAMAH_E_REFERENCE, "valve.ofset");
   o.n_parameter_noise = 0;
-  o.transition = BRAMAH_TRANSITION_PAPER;
+  o.transition = BRAMAH_TRANSITION_KINEMATIC;
   o.discretisation = BRAMAH_DISCRETISATION_RESOLVENT;
   refused(&r, &o, BRAMAH_E_UNSUPPORTED, "resolvent");
   o.discretisation = BRAMAH_DISCRETISATION_DEFAULT;

@@ -35,7 +35,7 @@ static void set_up(linear_run *run)
     memcpy(s->output, sensors[i].output, sizeof sensors[i].output);
     memcpy(s->weight, sensors[i].weight, sizeof sensors[i].weight);
   }
-  run->options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_PAPER,
+  run->options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_KINEMATIC,
                                          .position_sigma = position_sigma,
                                          .rate_sigma = velocity_sigma,
                                          .first_order_sigma = pressure_sigma,

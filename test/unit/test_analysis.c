@@ -123,7 +123,7 @@ START_TEST(test_discretise)
 }
 END_TEST
 
-/* What is no number, in B and C too, or grows beyond all numbers, is told. */
+/* What is no number, in B and C too, or grows beyond all numbers, is an error. */
 START_TEST(test_beyond_numbers)
 {
   const double A[1] = {2.0}, B[1] = {1.0}, C[1] = {3.0}, bad[1] = {(double)NAN}, one[1] = {1.0};

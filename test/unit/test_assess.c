@@ -193,7 +193,8 @@ static void says_all(run *r)
     says_number("lag_1", results->sensor[i].lag_1);
   }
   says_consistency(&results->all);
-  ck_assert_uint_eq(results->n_augmented, bramah_filter_n_augmented(bramah_session_filter(r->session)));
+  ck_assert_uint_eq(results->n_augmented,
+                    bramah_filter_get_info(bramah_session_filter(r->session)).n_augmented);
   for (size_t i = 0; i < results->n_augmented; i++) {
     says_number("value", results->augmented[i].value);
     says_number("sigma", results->augmented[i].sigma);

@@ -79,7 +79,8 @@ START_TEST(tolerances_judge)
                {NULL, 0.149, 0.0, 0},   {NULL, 0.0, 1.51, 1},    {NULL, 0.0, 1.49, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const bramah_tolerance tolerances[] = {{"angle", "1e-9 deg"}, {"x", cases[i].value}};
-    bramah_compare_options o = bramah_compare_options_default();
+    bramah_compare_options o;
+    bramah_compare_options_default(&o);
     o.turns = 1;
     o.tolerances = tolerances;
     o.n_tolerances = cases[i].value ? 2 : 1;

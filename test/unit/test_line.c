@@ -78,6 +78,31 @@ START_TEST(test_natural_frequency_and_energy)
 }
 END_TEST
 
+/* With friction the energy of the oil falls by what the loss R Q^2 + K |Q|^3 takes, summed by the trapezoidal rule of the
+ * step. */
+START_TEST(test_energy_goes_into_the_loss)
+{
+  line.viscosity = 0.05;
+  line.loss = 30.0;
+  running r = start();
+  const double d = 0.02, A = pi / 4.0 * d * d, inertia = 860.0 * 10.0 / A,
+               R = 128.0 * 0.05 * 10.0 / (pi * d * d * d * d), K = 30.0 * 860.0 / (2.0 * A * A);
+  const double mean = 4.5e6, energy = C * 0.25e12;
+  double lost = 0.0, power = 0.0, now = energy;
+  for (int k = 0; k < 5000; k++) {
+    must(r.p.step(r.p.self, &diag), &diag);
+    const double one = shown(&r.p, "one.pressure") - mean, two = shown(&r.p, "two.pressure") - mean,
+                 Q = shown(&r.p, "hose.flow"), before = power;
+    power = (R + K * fabs(Q)) * Q * Q;
+    lost += 0.5e-4 * (before + power);
+    now = 0.5 * C * (one * one + two * two) + 0.5 * inertia * Q * Q;
+    ck_assert_double_eq_tol(now + lost, energy, 1e-4 * energy);
+  }
+  ck_assert_double_lt(now, 0.1 * energy); /* most of it */
+  stop(&r);
+}
+END_TEST
+
 /* Between two supplies: Poiseuille, and with losses the root of the quadratic. */
 START_TEST(test_steady_flow)
 {
@@ -188,6 +213,7 @@ int main(void)
   TCase *cases = one_case(suite, "line");
   tcase_add_checked_fixture(cases, setup, NULL);
   tcase_add_test(cases, test_natural_frequency_and_energy);
+  tcase_add_test(cases, test_energy_goes_into_the_loss);
   tcase_add_test(cases, test_steady_flow);
   tcase_add_test(cases, test_state);
   tcase_add_test(cases, test_derivatives);

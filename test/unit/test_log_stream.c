@@ -141,7 +141,7 @@ START_TEST(a_log_goes_through_the_filter_of_its_study)
   while (!end)
     ck_assert_msg(!bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), "%s", diag.message);
   ck_assert_int_eq(time_ns, INT64_C(10000) * ms);
-  ck_assert_str_eq(bramah_log_stream_place(stream, bramah_replay_mark(replay), &line), log);
+  ck_assert_str_eq(bramah_log_stream_place(stream, bramah_replay_get_report(replay).mark, &line), log);
   ck_assert_int_eq(line, 10002);
   bramah_replay_free(replay);
   static const char *const outputs[] = {"crank.angle", "crank.rate", "v2.pressure"};

@@ -174,6 +174,25 @@ START_TEST(compound_joints_are_read)
 }
 END_TEST
 
+/* A joint may have more coordinates than the three of most machines, each with a name. */
+START_TEST(every_coordinate_has_a_name)
+{
+  static const char text[] = "machine: free\ngravity: [0, 0, 0]\nbodies: {a: {mass: 1 kg}}\n"
+                             "joints: {fly: {type: floating, parent: ground, child: a}}\n"
+                             "joint_springs:\n"
+                             "  x: {joint: fly_x, damping: 1 N*s/m}\n"
+                             "  z: {joint: fly_z, damping: 1 N*s/m}\n"
+                             "  c: {joint: fly_%s, damping: 1 N*m*s/rad}\n";
+  char with[sizeof text + 64];
+  const char *last = bramah_joint_suffix(BRAMAH_JOINT_FLOATING, 5);
+  write_bytes(with, (size_t)snprintf(with, sizeof with, text, last + 1));
+  bramah_machine *m = load(0, NULL);
+  ck_assert_str_eq(m->joint_springs[0].joint, "fly_x");
+  ck_assert_str_eq(m->joint_springs[1].joint, "fly_z");
+  bramah_machine_free(m);
+}
+END_TEST
+
 START_TEST(springs_and_forces_are_read)
 {
   write_machine(34,
@@ -921,6 +940,7 @@ static void add_reading_tests(TCase *tests)
   tcase_add_test(tests, formulation_is_read);
   tcase_add_test(tests, rotation_is_roll_pitch_yaw_about_fixed_axes);
   tcase_add_test(tests, compound_joints_are_read);
+  tcase_add_test(tests, every_coordinate_has_a_name);
   tcase_add_test(tests, springs_and_forces_are_read);
   tcase_add_test(tests, motions_are_read);
   tcase_add_test(tests, loops_of_every_type_are_read);

@@ -211,7 +211,7 @@ START_TEST(samples_are_kept_as_they_are)
 }
 END_TEST
 
-/* Three and a bit times as many points as there is room for: each sample stands for four of them. */
+/* Three and a bit times as many points as there is room for: each sample is made of four of them. */
 START_TEST(many_points_make_a_sample)
 {
   enum { N = 3 * BRAMAH__SAMPLES + 6 };
@@ -672,7 +672,7 @@ static size_t array_of(const char *member)
 
 START_TEST(page_holds_the_numbers)
 {
-  static const int counts[] = {1, 2, 3, 4, 100}; /* all ways a group of three bytes may end */
+  static const int counts[] = {1, 2, 3, 4, 100}; /* a group of three bytes may end after each */
   for (size_t c = 0; c < 5; c++) {
     float t[100], mean[100], low[100], high[100];
     begin_report("Report");
@@ -727,7 +727,7 @@ START_TEST(data_as_csv)
 }
 END_TEST
 
-/* Every point is told by the CSV, as its own row or within one. */
+/* Every point is in the CSV, as its own row or within one. */
 START_TEST(csv_tells_of_every_point)
 {
   enum { N = 5 * BRAMAH__SAMPLES };

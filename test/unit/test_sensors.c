@@ -3,6 +3,7 @@
  * what resolution and range do. */
 #include "bramah/coupled.h"
 #include "bramah/sensor.h"
+#include "sensors/kinds.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -232,7 +233,7 @@ START_TEST(test_inclinometer_wraps)
   arm a;
   machine m = open_machine(describe_arm(&a, pi - 0.05, 0.0, g));
   const bramah_sensor full = bind(&m, inclinometer(1, 0, 1)), half = bind(&m, inclinometer(1, 0, 0));
-  ck_assert_double_eq_tol(bramah_sensor_innovation(&full, -pi + 0.05, bramah_sensor_predict(&full, &m.p)),
+  ck_assert_double_eq_tol(bramah__sensor_innovation(&full, -pi + 0.05, bramah_sensor_predict(&full, &m.p)),
                           0.1, 1e-12);
   ck_assert(full.period == 2.0 * pi && half.period == 0.0);
   ck_assert_str_eq(full.unit, "rad");
@@ -459,9 +460,7 @@ START_TEST(test_mistakes)
   o = (bramah_sensor_options){.kind = BRAMAH_SENSOR_FLOW, .at = "valve"};
   refuse(&m, o, BRAMAH_E_VALUE, "the port of the directional valve, a or b, is missing");
   o.at = "orifce";
-  refuse(
-      &m, o, BRAMAH_E_REFERENCE,
-      "there is no hydraulic element 'orifce'; did you mean 'orifice'?");
+  refuse(&m, o, BRAMAH_E_REFERENCE, "there is no hydraulic element 'orifce'; did you mean 'orifice'?");
   o = (bramah_sensor_options){.kind = BRAMAH_SENSOR_FLOW, .at = "orifice", .port = BRAMAH_SENSOR_PORT_A};
   refuse(&m, o, BRAMAH_E_VALUE, "only a directional valve has ports");
   o.at = "valv";
@@ -489,12 +488,8 @@ START_TEST(test_names_of_kinds)
   static const char *const names[] = {
       "encoder", "gyro",    "pressure", "accelerometer", "inclinometer", "stroke", "pressure-difference",
       "flow",    "load-pin"};
-  static const char *const units[] = {"rad", "rad/s", "Pa", "m/s^2", "rad", "m", "Pa", "m^3/s", "N"};
-  for (int i = 0; i < 9; i++) {
+  for (int i = 0; i < 9; i++)
     ck_assert_str_eq(bramah_sensor_kind_name((bramah_sensor_kind)(i + 1)), names[i]);
-    ck_assert_str_eq(bramah_sensor_kind_unit((bramah_sensor_kind)(i + 1)), units[i]);
-    ck_assert_int_eq(bramah_sensor_kind_find(names[i]), i + 1);
-  }
 }
 END_TEST
 

@@ -70,9 +70,9 @@ START_TEST(the_filter_stands_where_the_study_says)
   ck_assert_double_eq_tol(bramah_filter_output_sigma(bramah_session_filter(s), angle), 3.0 * DEG, 1e-12);
   const size_t p3 = (size_t)bramah_plant_find_output(plant, "v3.pressure");
   ck_assert_double_eq_tol(bramah_filter_output_sigma(bramah_session_filter(s), p3), 3e5, 1e-6);
-  ck_assert_uint_eq(bramah_filter_n_sensors(bramah_session_filter(s)), 2);
-  ck_assert_uint_eq(bramah_filter_n_augmented(bramah_session_filter(s)), 1);
-  ck_assert_double_eq_tol(bramah_filter_augmented_sigma(bramah_session_filter(s), 0), DEG, 1e-15);
+  ck_assert_uint_eq(bramah_filter_get_info(bramah_session_filter(s)).n_sensors, 2);
+  ck_assert_uint_eq(bramah_filter_get_info(bramah_session_filter(s)).n_augmented, 1);
+  ck_assert_double_eq_tol(bramah_filter_get_augmented(bramah_session_filter(s), 0).sigma, DEG, 1e-15);
   ck_assert_str_eq(bramah_session_about(s)->augmented_unit[0], "rad");
   ck_assert_int_eq(bramah_filter_time_ns(bramah_session_filter(s)), 0);
   bramah_session_close(s);
@@ -289,7 +289,7 @@ START_TEST(noise_adapts_where_the_study_asks)
   write_session(18, "adapt: {accelerations: [0.1, 10], sensors: [0.5, 2], window: 100}");
   s = open_well();
   ck_assert_int_eq(bramah_session_new_adaptive(s, &diag, &adaptive), BRAMAH_OK);
-  ck_assert_uint_eq(bramah_adaptive_count(adaptive), 3); /* one acceleration, two sensors */
+  ck_assert_uint_eq(bramah_adaptive_get_report(adaptive).n_values, 3); /* one acceleration, two sensors */
   bramah_adaptive_free(adaptive);
   bramah_session_close(s);
 }
@@ -309,7 +309,7 @@ static bramah_status adapt_pressures(const char *volumes, size_t *count, bramah_
   write_lines(lines, 15, 0, NULL);
   s = open_well();
   const bramah_status status = bramah_session_new_adaptive(s, diag, &adaptive);
-  *count = adaptive ? bramah_adaptive_count(adaptive) : 0;
+  *count = adaptive ? bramah_adaptive_get_report(adaptive).n_values : 0;
   bramah_adaptive_free(adaptive);
   bramah_session_close(s);
   return status;

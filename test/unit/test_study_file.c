@@ -60,7 +60,7 @@ START_TEST(head_of_study_is_read)
   ck_assert_str_eq(s->file, path);
   ck_assert_str_eq(s->machine_file, beside_path("machines/small.yaml"));
   ck_assert_str_eq(s->time_column, "seconds");
-  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_PAPER);
+  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_KINEMATIC);
   ck_assert_uint_eq(s->n_inputs, 1);
   ck_assert_str_eq(s->inputs[0].name, "my column");
   ck_assert_str_eq(s->inputs[0].target, "valve");
@@ -179,7 +179,7 @@ START_TEST(filter_has_defaults)
 {
   write_study(0, NULL);
   bramah_study *s = load_file(path);
-  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_PAPER);
+  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_KINEMATIC);
   ck_assert_int_eq(s->discretisation, BRAMAH_DISCRETISATION_DEFAULT);
   ck_assert_int_eq(s->form, BRAMAH_COVARIANCE_JOSEPH);
   ck_assert_int_eq(s->fusion, BRAMAH_FUSION_SEQUENTIAL);
@@ -208,7 +208,7 @@ START_TEST(filter_is_read)
   bramah_study_free(s);
   write_study(6, "filter: {transition: paper-exact}");
   s = load_file(path);
-  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_PAPER_EXACT);
+  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_KINEMATIC_EXACT);
   bramah_study_free(s);
 }
 END_TEST

@@ -120,7 +120,7 @@ START_TEST(values_are_set)
   ck_assert_double_eq(study->volumes[0].noise, 8e4);
   ck_assert_int_eq(study->sensors[0].period_ns, 2000000);
   ck_assert_int_eq(study->iterations, 3);
-  ck_assert_int_eq(study->transition, BRAMAH_TRANSITION_PAPER);
+  ck_assert_int_eq(study->transition, BRAMAH_TRANSITION_KINEMATIC);
   ck_assert_double_eq(study->volumes[1].noise, 0.5e5); /* all else as it was */
   ck_assert_msg(bramah_session_new(study, 0, &diag, &session) == BRAMAH_OK, "%s", diag.message);
   const bramah_machine *machine = bramah_session_about(session)->machine->machine;

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One replay of one log with one candidate, and its score. The filter and its neighbours, in each of which one value is a
+ * little different, are runners: each goes a chunk of steps at a time, on whatever thread; then what they saw is judged
+ * step by step. */
+#include "lib/assess/statistics.h"
+#include "lib/io/fail.h"
+#include "lib/tune/likelihood.h"
+#include "lib/tune/tune_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- scores ---- */
+
+enum {
+  N_SENSOR = sizeof(bramah__sensor_score) / sizeof(double),
+  N_OUTPUT = sizeof(bramah__output_score) / sizeof(double)
+};
+
+/* Numbers in the arrays of a score. */
+static size_t array_length(const bramah__tune_problem *problem, int slope)
+{
+  const size_t n = slope ? problem->n : 0;
+  return problem->n_sensors * N_SENSOR + problem->n_outputs * N_OUTPUT + n + n * n + BRAMAH__TUNE_CHECKS * n;
+}
+
+bramah__replay_score *bramah__replay_scores_new(const bramah__tune_problem *problem, size_t n, int slope)
+{
+  const size_t length =
+      array_length(problem, slope) + 8; /* in another line of the cache than the next one's */
+  bramah__replay_score *scores = calloc(1, n * sizeof *scores + (n * length + 1) * sizeof(double));
+  double *block = scores ? (double *)(scores + n) : NULL;
+  for (size_t i = 0; scores && i < n; i++, block += length) {
+    bramah__replay_score *s = &scores[i];
+    s->sensor = (bramah__sensor_score *)block;
+    s->output = (bramah__output_score *)(block + problem->n_sensors * N_SENSOR);
+    if (!slope) continue;
+    s->gradient = block + problem->n_sensors * N_SENSOR + problem->n_outputs * N_OUTPUT;
+    s->information = s->gradient + problem->n;
+    s->gradient_at = s->information + problem->n * problem->n;
+  }
+  return scores;
+}
+
+/* Head of the numbers: status, stopped, checked, six sums, cost and bins. */
+enum { N_HEAD = 9 + BRAMAH__TUNE_CHECKS + BRAMAH__TUNE_BINS };
+
+size_t bramah__replay_score_length(const bramah__tune_problem *problem, int slope)
+{
+  return N_HEAD + array_length(problem, slope);
+}
+
+static double *carry(bramah__score_direction direction, double *numbers, void *member, size_t n)
+{
+  if (direction == BRAMAH__SCORE_PACK && n) memcpy(numbers, member, n * sizeof *numbers);
+  if (direction == BRAMAH__SCORE_UNPACK && n) memcpy(member, numbers, n * sizeof *numbers);
+  return numbers + n;
+}
+
+void bramah__replay_score_transfer(const bramah__tune_problem *problem, int slope,
+                                   bramah__score_direction direction, bramah__replay_score *score,
+                                   double *numbers)
+{
+  double whole[3] = {score->status, score->stopped, score->checked};
+  double *single[] = {&score->time, &score->steps, &score->used, &score->gated, &score->nis, &score->dof};
+  numbers = carry(direction, numbers, whole, 3);
+  score->status = (bramah_status)(int)whole[0];
+  score->stopped = (int)whole[1];
+  score->checked = (int)whole[2];
+  for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
+    numbers = carry(direction, numbers, single[i], 1);
+  numbers = carry(direction, numbers, score->cost, BRAMAH__TUNE_CHECKS);
+  numbers = carry(direction, numbers, score->bins, BRAMAH__TUNE_BINS);
+  carry(direction, numbers, score->sensor, array_length(problem, slope)); /* and all arrays behind them */
+}
+
+int bramah__tune_cut(const bramah__tune_job *job, bramah__replay_score *score)
+{
+  for (int c = 0; job->limited && c < score->checked && c + 1 < BRAMAH__TUNE_CHECKS; c++)
+    if (score->cost[c] > job->limit[c]) {
+      score->status = BRAMAH_OK;
+      score->stopped = c + 1;
+      return 1;
+    }
+  return !score->stopped;
+}
+
+/* ---- runners ---- */
+
+/* Steps of a chunk: some tenths of a millisecond, much longer than it takes to share them out. */
+enum { CHUNK = 64 };
+
+/* One correction. */
+typedef struct seen {
+  const bramah_innovation *innovation; /* [n_sensors] */
+  const double *S;                     /* [n_sensors x n_sensors] covariance of those present */
+} seen;
+
+/* One step of the chunk, and its corrections: a log faster than the step brings several. */
+typedef struct step {
+  int64_t time_ns;
+  size_t first, n_seen;
+} step;
+
+typedef struct work work;
+
+/* One filter that replays the log. */
+typedef struct runner {
+  size_t n_sensors;
+  work *judged; /* the candidate itself: looked at while its plant is there; NULL: a neighbour */
+  bramah__tune_session opened;
+  bramah__tune_cursor cursor;
+  bramah_replay *replay;
+  double *P;      /* [n_error x n_error] before the coming correction */
+  double *column; /* [n_error] */
+  /* The last chunk; it ends early where the log ends, or with an error. */
+  size_t n_steps, n_seen, room;
+  step steps[CHUNK];
+  bramah_innovation *innovations; /* [room x n_sensors] */
+  double *S;                      /* [room x n_sensors x n_sensors] */
+  int end;
+  bramah_status status;
+  bramah_diag diag;
+} runner;
+
+struct work {
+  const bramah__tune_problem *problem;
+  const bramah__tune_job *job;
+  const bramah__tune_log *log;
+  size_t n;             /* neighbours */
+  runner *runners;      /* [1 + n] the candidate itself first */
+  double *neighbour_by; /* [n] how far each is off, on the scale of the values */
+  bramah__likelihood *likelihood;
+  double *block, *y, *S, *near_y, *near_S, *near_sigma; /* what goes into it */
+  size_t *index;                                        /* [n_sensors] of those fused */
+  double *former;             /* [n_sensors x BRAMAH_TUNE_LAGS] normalised innovations, the last one first */
+  bramah_coupled *free_model; /* predicts without corrections */
+  bramah_plant ahead;
+  long *command; /* [n_input] output that is the command in force */
+  double *u;     /* [n_input] */
+  double *apart; /* [n_sensors] what the filter predicts beyond what the free model does */
+  void *snapshot;
+  uint64_t steps;
+  size_t truth_row;
+  bramah__replay_score *score;
+  int64_t begin_ns, length_ns;
+};
+
+static void take_covariance(runner *r)
+{
+  const bramah_filter *filter = bramah_session_filter(r->opened.session);
+  const size_t n = bramah_filter_get_info(filter).n_error;
+  memcpy(r->P, bramah_filter_covariance(filter), n * n * sizeof *r->P);
+}
+
+static bramah_status go_ahead(work *w, bramah_diag *diag);
+
+static bramah_status grow(runner *r, size_t room, bramah_diag *diag)
+{
+  const size_t m = r->n_sensors;
+  bramah_innovation *innovations = realloc(r->innovations, (room * m + 1) * sizeof *innovations);
+  if (innovations) r->innovations = innovations;
+  double *S = innovations ? realloc(r->S, (room * m * m + 1) * sizeof *S) : NULL;
+  if (!S) return bramah__fail_memory(diag);
+  r->S = S;
+  r->room = room;
+  return BRAMAH_OK;
+}
+
+/* bramah_watcher: after a step what goes ahead of its correction; after a correction keep the innovations and their
+ * covariance, which is h_i P h_j' off the diagonal and on it what the filter itself says. */
+static bramah_status watch(void *user, bramah_filter_event event, bramah_filter *filter, bramah_diag *diag)
+{
+  runner *r = user;
+  if (event == BRAMAH_FILTER_PREDICTED) {
+    take_covariance(r);
+    return r->judged && r->judged->problem->ahead ? go_ahead(r->judged, diag) : BRAMAH_OK;
+  }
+  if (event != BRAMAH_FILTER_CORRECTED) return BRAMAH_OK;
+  const bramah_innovation *innovation = bramah_filter_get_last(filter).innovation;
+  const double *H = bramah_filter_get_last(filter).rows;
+  const size_t m = r->n_sensors, n = bramah_filter_get_info(filter).n_error;
+  int any = 0;
+  for (size_t i = 0; i < m; i++) any |= innovation[i].present;
+  if (!any) return BRAMAH_OK;
+  const bramah_status status = r->n_seen == r->room ? grow(r, 2 * r->room, diag) : BRAMAH_OK;
+  if (status) return status;
+  memcpy(r->innovations + r->n_seen * m, innovation, m * sizeof *innovation);
+  double *S = r->S + r->n_seen * m * m;
+  for (size_t i = 0; i < m; i++) {
+    if (!innovation[i].present) continue;
+    for (size_t a = 0; a < n; a++) {
+      r->column[a] = 0.0;
+      for (size_t b = 0; b < n; b++) r->column[a] += r->P[a * n + b] * H[i * n + b];
+    }
+    S[i * m + i] = innovation[i].sigma * innovation[i].sigma;
+    for (size_t j = 0; j < i; j++) {
+      if (!innovation[j].present) continue;
+      double sum = 0.0;
+      for (size_t a = 0; a < n; a++) sum += H[j * n + a] * r->column[a];
+      S[i * m + j] = S[j * m + i] = sum;
+    }
+  }
+  r->n_seen++;
+  take_covariance(r);
+  return BRAMAH_OK;
+}
+
+/* Correction k of the chunk. */
+static seen seen_by(const runner *r, size_t k)
+{
+  const size_t m = r->n_sensors;
+  return (seen){r->innovations + k * m, r->S + k * m * m};
+}
+
+static bramah_status open_runner(runner *r, const work *w, const double *x, bramah_diag *diag)
+{
+  const bramah__tune_problem *problem = w->problem;
+  bramah_replay_options options;
+  bramah_replay_options_default(&options);
+  options.gather = 1;
+  options.watcher = (bramah_watcher){r, watch};
+  r->n_sensors = problem->n_sensors;
+  bramah_status status = bramah__tune_session_open(&r->opened, problem, x, diag);
+  if (status) return status;
+  bramah_filter *filter = bramah_session_filter(r->opened.session);
+  const size_t n = bramah_filter_get_info(filter).n_error;
+  options.max_gap_ns = bramah_session_study(r->opened.session)->log.longest_gap_ns;
+  status = bramah__tune_cursor_open(&r->cursor, w->log, r->opened.delay_ns, r->opened.shift,
+                                    w->job->thousandths, diag);
+  if (status) return status;
+  r->P = calloc(n * n + n + 1, sizeof *r->P);
+  if (!r->P) return bramah__fail_memory(diag);
+  r->column = r->P + n * n;
+  status = grow(r, CHUNK, diag);
+  if (!status)
+    status = bramah_replay_new(filter, &options, bramah__tune_cursor_next, &r->cursor, diag, &r->replay);
+  if (status) return status;
+  take_covariance(r);
+  return BRAMAH_OK;
+}
+
+static void close_runner(runner *r)
+{
+  bramah_replay_free(r->replay);
+  bramah__tune_cursor_close(&r->cursor);
+  bramah__tune_session_close(&r->opened);
+  free(r->P);
+  free(r->innovations);
+  free(r->S);
+}
+
+static void look_at_plant(work *w, const step *at);
+
+/* The next chunk of runner i. What goes wrong is in its `status` and `diag`, after the steps before it. */
+static void go(void *of, size_t i)
+{
+  runner *r = &((work *)of)->runners[i];
+  r->n_steps = r->n_seen = 0;
+  while (!r->status && !r->end && r->n_steps < CHUNK) {
+    step *at = &r->steps[r->n_steps];
+    int fused;
+    at->first = r->n_seen;
+    r->status = bramah_replay_next(r->replay, &at->time_ns, &fused, &r->end, &r->diag);
+    if (r->status || r->end) break;
+    at->n_seen = r->n_seen - at->first;
+    r->n_steps++;
+    if (r->judged) look_at_plant(r->judged, at);
+  }
+}
+
+/* ---- innovations ---- */
+
+static int is_judged(const work *w, int64_t time_ns)
+{
+  return time_ns - w->begin_ns >= w->problem->settle_ns;
+}
+
+static size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof)
+{
+  const double *edge = problem->edges + (dof - 1) * (BRAMAH__TUNE_BINS - 1);
+  size_t bin = 0;
+  while (bin < BRAMAH__TUNE_BINS - 1 && nis > edge[bin]) bin++;
+  return bin;
+}
+
+static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
+{
+  bramah__sensor_score *s = &w->score->sensor[i];
+  double *former = w->former + i * BRAMAH_TUNE_LAGS;
+  const double e = in->innovation / in->sigma;
+  if (in->saturated) return;
+  if (!in->accepted) {
+    s->gated++;
+    w->score->gated++;
+    return;
+  }
+  s->n++;
+  w->score->used++;
+  s->squares += in->innovation * in->innovation;
+  s->nis += e * e;
+  s->sum += e;
+  for (size_t l = 0; l < BRAMAH_TUNE_LAGS; l++) s->lag[l] += e * former[l];
+  memmove(former + 1, former, (BRAMAH_TUNE_LAGS - 1) * sizeof *former);
+  former[0] = e;
+  s->bins[bin_of(w->problem, e * e, 1)]++;
+}
+
+/* Innovations of sensors index[m] with their covariance. */
+static void gather(const work *w, seen s, size_t m, double *y, double *S)
+{
+  const size_t all = w->problem->n_sensors;
+  for (size_t a = 0; a < m; a++) {
+    y[a] = s.innovation[w->index[a]].innovation;
+    for (size_t b = 0; b < m; b++) S[a * m + b] = s.S[w->index[a] * all + w->index[b]];
+  }
+}
+
+/* Neighbours must have seen the same; a delay that moves a sample to another step makes them differ. */
+static seen partner(const work *w, size_t j, size_t at, size_t k, seen own)
+{
+  const runner *r = &w->runners[1 + j];
+  if (at >= r->n_steps || k >= r->steps[at].n_seen) return own;
+  const seen other = seen_by(r, r->steps[at].first + k);
+  for (size_t i = 0; i < w->problem->n_sensors; i++)
+    if (own.innovation[i].present && !other.innovation[i].present) return own;
+  return other;
+}
+
+/* Correction k of a step of the chunk. */
+static bramah_status judge(work *w, size_t at, size_t k, bramah_diag *diag)
+{
+  const runner *r = &w->runners[0];
+  const seen s = seen_by(r, r->steps[at].first + k);
+  size_t m = 0;
+  for (size_t i = 0; i < w->problem->n_sensors; i++) {
+    const bramah_innovation *in = &s.innovation[i];
+    if (!in->present) continue;
+    judge_sensor(w, i, in);
+    if (in->accepted) w->index[m++] = i;
+
+    /* An outlier; beyond the gate on drifts an innovation may be small. */
+    const double gate = bramah_session_study(r->opened.session)->gate[i];
+    if (in->accepted || in->saturated || in->nis <= gate * gate) continue;
+    for (size_t j = 0; j < w->n; j++) {
+      const seen near = partner(w, j, at, k, s);
+      w->near_y[j] = near.innovation[i].innovation;
+      w->near_sigma[j] = near.innovation[i].sigma;
+    }
+    bramah__likelihood_add_outlier(w->likelihood, in->innovation, in->sigma, gate, w->near_y, w->near_sigma,
+                                   w->neighbour_by);
+  }
+  if (m == 0) return BRAMAH_OK;
+
+  gather(w, s, m, w->y, w->S);
+  for (size_t j = 0; j < w->n; j++)
+    gather(w, partner(w, j, at, k, s), m, w->near_y + j * m, w->near_S + j * m * m);
+  const bramah_status status =
+      bramah__likelihood_add(w->likelihood, m, w->y, w->S, w->near_y, w->near_S, w->neighbour_by, diag);
+  if (status) return status;
+  const double nis = w->likelihood->nis;
+  w->score->nis += nis;
+  w->score->dof += (double)m;
+  w->score->bins[bin_of(w->problem, nis, m)]++;
+  return BRAMAH_OK;
+}
+
+/* ---- truth and predictions, while the plant of the candidate is there ---- */
+
+/* After a step of the filter, before its correction: the free model does the same step, and goes further and further off
+ * what the filter predicts. */
+static bramah_status go_ahead(work *w, bramah_diag *diag)
+{
+  const bramah_session *session = w->runners[0].opened.session;
+  const bramah_plant *plant = bramah_session_plant(session);
+  const bramah_sensor *sensors = bramah_session_about(session)->sensors;
+  for (size_t i = 0; i < plant->n_input; i++)
+    w->u[i] = w->command[i] >= 0 ? plant->output(plant->self, (size_t)w->command[i]) : 0.0;
+  bramah_status status = w->ahead.set_inputs(w->ahead.self, w->u, diag);
+  if (!status) status = w->ahead.step(w->ahead.self, diag);
+  if (status) return status;
+  for (size_t i = 0; i < w->problem->n_sensors; i++)
+    w->apart[i] = bramah_sensor_predict(&sensors[i], plant) - bramah_sensor_predict(&sensors[i], &w->ahead);
+  w->steps++;
+  return BRAMAH_OK;
+}
+
+/* After a step with its corrections: errors against the truth; and at the end of a prediction how far it was off, and the
+ * next one begins at the estimate. */
+static void look_at_plant(work *w, const step *at)
+{
+  const bramah__tune_problem *problem = w->problem;
+  const bramah_plant *plant = bramah_session_plant(w->runners[0].opened.session);
+  const int judged = is_judged(w, at->time_ns);
+  for (size_t i = 0; judged && w->log->truth_rows && i < problem->n_outputs; i++) {
+    const double truth = bramah__tune_log_truth(w->log, at->time_ns, plant->step_ns / 2, i, &w->truth_row);
+    if (isnan(truth)) continue;
+    const size_t output = problem->outputs[i];
+    const double value = plant->output(plant->self, output);
+    const double error = bramah__without_turns(plant, output, truth, value) - truth;
+    w->score->output[i].squares += error * error;
+    w->score->output[i].n++;
+  }
+
+  if (!problem->ahead || w->steps % (uint64_t)problem->ahead != 0) return;
+  for (size_t i = 0; judged && w->steps && at->n_seen && i < problem->n_sensors; i++) {
+    const bramah_innovation *in = &seen_by(&w->runners[0], at->first + at->n_seen - 1).innovation[i];
+    if (!in->present || in->saturated) continue;
+    const double error = in->innovation + w->apart[i];
+    w->score->sensor[i].ahead_squares += error * error;
+    w->score->sensor[i].ahead_n++;
+  }
+  plant->save(plant->self, w->snapshot);
+  w->ahead.restore(w->ahead.self, w->snapshot);
+}
+
+static bramah_status open_ahead(work *w, bramah_diag *diag)
+{
+  const bramah_session *session = w->runners[0].opened.session;
+  const bramah_plant *plant = bramah_session_plant(session);
+  w->snapshot = malloc(plant->snapshot_size + 1);
+  w->command = calloc(plant->n_input + 1, sizeof *w->command);
+  w->u = calloc(plant->n_input + 1, sizeof *w->u);
+  w->apart = calloc(w->problem->n_sensors + 1, sizeof *w->apart);
+  if (!w->snapshot || !w->command || !w->u || !w->apart) return bramah__fail_memory(diag);
+  for (size_t i = 0; i < plant->n_input; i++) {
+    char name[256];
+    const char *input = plant->input_name(plant->self, i);
+    if (strlen(input) > 200)
+      return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, input, "this name is too long");
+    strcat(strcpy(name, input), ".command");
+    w->command[i] = bramah_plant_find_output(plant, name);
+  }
+  const bramah_status status =
+      bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &w->free_model);
+  if (!status) w->ahead = bramah_coupled_plant(w->free_model);
+  return status;
+}
+
+/* ---- the replay ---- */
+
+static bramah_status open_work(work *w, bramah_diag *diag)
+{
+  const size_t n = w->n, m = w->problem->n_sensors;
+  w->runners = calloc(1 + n, sizeof *w->runners);
+  w->block = calloc(n + m + m * m + n * (m + 1) + n * m * m + n + m * BRAMAH_TUNE_LAGS + 1, sizeof *w->block);
+  w->index = calloc(m + 1, sizeof *w->index);
+  if (!w->runners || !w->block || !w->index) return bramah__fail_memory(diag);
+  w->neighbour_by = w->block;
+  w->y = w->neighbour_by + n;
+  w->S = w->y + m;
+  w->near_y = w->S + m * m;
+  w->near_S = w->near_y + n * (m + 1);
+  w->near_sigma = w->near_S + n * m * m;
+  w->former = w->near_sigma + n;
+  w->runners[0].judged = w;
+  bramah_status status = bramah__likelihood_new(m, n, diag, &w->likelihood);
+  if (!status) status = open_runner(&w->runners[0], w, w->job->x, diag);
+  for (size_t j = 0; !status && j < n; j++) {
+    double x[BRAMAH__TUNE_MOST];
+    w->neighbour_by[j] = bramah__tune_neighbour(w->problem, w->job->x, j, x);
+    status = open_runner(&w->runners[1 + j], w, x, diag);
+  }
+  return !status && w->problem->ahead ? open_ahead(w, diag) : status;
+}
+
+static void close_work(work *w)
+{
+  for (size_t j = 0; w->runners && j < 1 + w->n; j++) close_runner(&w->runners[j]);
+  bramah_coupled_free(w->free_model);
+  bramah__likelihood_free(w->likelihood);
+  free(w->runners);
+  free(w->block);
+  free(w->index);
+  free(w->command);
+  free(w->u);
+  free(w->apart);
+  free(w->snapshot);
+}
+
+static void note_check(work *w)
+{
+  bramah__replay_score *s = w->score;
+  s->cost[s->checked] = w->likelihood->cost;
+  if (w->n)
+    memcpy(s->gradient_at + (size_t)s->checked * w->n, w->likelihood->gradient,
+           w->n * sizeof *s->gradient_at);
+  s->checked++;
+}
+
+/* What kept any of them from making this step of the chunk, as if all had made each step together. */
+static bramah_status failed(const work *w, size_t at, bramah_diag *diag)
+{
+  for (size_t i = 0; i < 1 + w->n; i++) {
+    const runner *r = &w->runners[i];
+    if (at < r->n_steps || !r->status) continue;
+    *diag = r->diag;
+    return r->status;
+  }
+  return BRAMAH_OK;
+}
+
+/* The chunk's steps, one after the other; *over: the log has ended, or the replay is given up. */
+static bramah_status judge_chunk(work *w, int *over, bramah_diag *diag)
+{
+  const runner *r = &w->runners[0];
+  bramah__replay_score *s = w->score;
+  for (size_t at = 0; at < r->n_steps; at++) {
+    const int64_t time_ns = r->steps[at].time_ns, done = time_ns - w->begin_ns;
+    bramah_status status = failed(w, at, diag);
+    if (status) return status;
+    s->steps++;
+    s->time = (double)time_ns / 1e9;
+
+    /* Checks that lie before this step; a cost beyond its limit ends the replay. */
+    while (s->checked + 1 < BRAMAH__TUNE_CHECKS &&
+           done > w->length_ns / BRAMAH__TUNE_CHECKS * (s->checked + 1)) {
+      note_check(w);
+      if (!w->job->limited || s->cost[s->checked - 1] <= w->job->limit[s->checked - 1]) continue;
+      s->stopped = s->checked;
+      *over = 1;
+      return BRAMAH_OK;
+    }
+    for (size_t k = 0; !status && is_judged(w, time_ns) && k < r->steps[at].n_seen; k++)
+      status = judge(w, at, k, diag);
+    if (status) return status;
+  }
+  *over = r->end;
+  return *over ? BRAMAH_OK : failed(w, r->n_steps, diag);
+}
+
+bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job,
+                                  bramah__worker_pool *pool, bramah__replay_score *score, bramah_diag *diag)
+{
+  work w = {.problem = problem,
+            .job = job,
+            .log = &problem->logs[job->log],
+            .n = job->slope ? problem->n : 0,
+            .score = score};
+  int interrupted = 0;
+  memset(score->sensor, 0, array_length(problem, job->slope) * sizeof(double));
+  *score = (bramah__replay_score){.sensor = score->sensor,
+                                  .output = score->output,
+                                  .gradient = score->gradient,
+                                  .information = score->information,
+                                  .gradient_at = score->gradient_at};
+  w.begin_ns = w.log->time_ns[0];
+  bramah_diag_clear(diag);
+  bramah_status status = open_work(&w, diag);
+  if (!status) {
+    w.length_ns = w.runners[0].cursor.end_ns - w.begin_ns;
+    for (int over = 0; !status && !over;) {
+      bramah__worker_pool_share(pool, 1 + w.n, go, &w);
+      status = bramah__tune_stopped(&problem->run, diag);
+      interrupted = status != BRAMAH_OK;
+      if (!status) status = judge_chunk(&w, &over, diag);
+    }
+    while (!status && !score->stopped && score->checked < BRAMAH__TUNE_CHECKS) note_check(&w);
+    if (status && !interrupted) bramah__place(diag, w.log->path, 0);
+    if (w.n) {
+      memcpy(score->gradient, w.likelihood->gradient, w.n * sizeof *score->gradient);
+      memcpy(score->information, w.likelihood->information, w.n * w.n * sizeof *score->information);
+    }
+  }
+  close_work(&w);
+  score->status = status;
+  return status == BRAMAH_E_MEMORY || interrupted ? status : BRAMAH_OK;
+}
