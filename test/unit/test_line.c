@@ -84,15 +84,15 @@ START_TEST(test_energy_goes_into_the_loss)
 {
   line.viscosity = 0.05;
   line.loss = 30.0;
-  running r = start();
+  running r = start(&machine);
   const double d = 0.02, A = pi / 4.0 * d * d, inertia = 860.0 * 10.0 / A,
                R = 128.0 * 0.05 * 10.0 / (pi * d * d * d * d), K = 30.0 * 860.0 / (2.0 * A * A);
   const double mean = 4.5e6, energy = C * 0.25e12;
   double lost = 0.0, power = 0.0, now = energy;
   for (int k = 0; k < 5000; k++) {
     must(r.p.step(r.p.self, &diag), &diag);
-    const double one = shown(&r.p, "one.pressure") - mean, two = shown(&r.p, "two.pressure") - mean,
-                 Q = shown(&r.p, "hose.flow"), before = power;
+    const double one = shown(&r, "one.pressure") - mean, two = shown(&r, "two.pressure") - mean,
+                 Q = shown(&r, "hose.flow"), before = power;
     power = (R + K * fabs(Q)) * Q * Q;
     lost += 0.5e-4 * (before + power);
     now = 0.5 * C * (one * one + two * two) + 0.5 * inertia * Q * Q;
