@@ -464,7 +464,7 @@ static void ball_acceleration_partials(const bramah_coupled *c, const bramah__ou
   memcpy(q + j, G + 3 * k, 3 * sizeof *G);
 }
 
-/* Does the coordinate stand for itself, as all do but those of a ball that has been re-based? */
+/* Is the coordinate what is shown, as with all but those of a ball that has been re-based? */
 static int is_plain(const bramah_coupled *c, size_t joint)
 {
   const size_t ball = c->model->ball_of[joint];
