@@ -136,33 +136,6 @@ static bramah_status descend(search *s, int *moved, double *promised, bramah_dia
   return BRAMAH_OK;
 }
 
-static bramah_status iterate(search *s, bramah_diag *diag)
-{
-  bramah_status status = look(s, diag);
-  if (!status && !isfinite(s->cost))
-    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "optimiser", "the cost at the start is not finite");
-  s->out->ending = BRAMAH_ENDING_CONVERGED;
-  while (!status) {
-    int moved;
-    double promised = (double)INFINITY;
-    /* Would a whole step still be worth it? Where the matrix is singular the damped one is asked. */
-    if ((aim(s, 1e-9) && aim(s, s->lambda)) || !(promise(s) > s->tolerance)) break;
-    s->out->ending = BRAMAH_ENDING_STOPPED;
-    if (s->out->iterations == MOST_STEPS || (s->f->stop && s->f->stop(s->f->user))) break;
-    s->out->iterations++;
-    status = descend(s, &moved, &promised, diag);
-    if (!status && !moved) {
-      if (s->lambda >= 1e9) s->out->ending = BRAMAH_ENDING_STUCK;
-      if (promised < s->tolerance) s->out->ending = BRAMAH_ENDING_CONVERGED;
-      break;
-    }
-    if (!status) status = look(s, diag);
-    s->out->ending = BRAMAH_ENDING_CONVERGED;
-  }
-  s->out->cost = s->cost;
-  return status;
-}
-
 bramah_status bramah__optimise_scoring(const bramah__objective *objective, double tolerance, double *z,
                                        double *gradient, double *information, bramah__optimum *out,
                                        bramah_diag *diag)
@@ -189,7 +162,27 @@ bramah_status bramah__optimise_scoring(const bramah__objective *objective, doubl
               .tolerance = tolerance,
               .out = out};
   for (size_t i = 0; i < n; i++) z[i] = fmin(fmax(z[i], objective->low[i]), objective->high[i]);
-  const bramah_status status = iterate(&s, diag);
+  bramah_status status = look(&s, diag);
+  if (!status && !isfinite(s.cost))
+    status = bramah__fail(diag, BRAMAH_E_NOT_FINITE, "optimiser", "the cost at the start is not finite");
+  while (!status) {
+    int moved;
+    double promised = (double)INFINITY;
+    /* Would a whole step still be worth it? Where the matrix is singular the damped one is asked. */
+    if ((aim(&s, 1e-9) && aim(&s, s.lambda)) || !(promise(&s) > tolerance)) break;
+    out->ending = BRAMAH_ENDING_STOPPED;
+    if (out->iterations == MOST_STEPS || (objective->stop && objective->stop(objective->user))) break;
+    out->iterations++;
+    status = descend(&s, &moved, &promised, diag);
+    if (!status && !moved) {
+      if (s.lambda >= 1e9) out->ending = BRAMAH_ENDING_STUCK;
+      if (promised < tolerance) out->ending = BRAMAH_ENDING_CONVERGED;
+      break;
+    }
+    if (!status) status = look(&s, diag);
+    out->ending = BRAMAH_ENDING_CONVERGED;
+  }
+  out->cost = s.cost;
   if (gradient) memcpy(gradient, s.g, n * sizeof *gradient);
   if (information) memcpy(information, s.I, n * n * sizeof *information);
   free(block);
