@@ -133,16 +133,14 @@ bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, co
                                  const bramah_filter_options *options, void *mem, size_t size,
                                  bramah_diag *diag, bramah_filter **out)
 {
-  const bramah_status fit = bramah__plant_check(plant, diag);
-  if (fit != BRAMAH_OK) return fit;
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "memory is not aligned to 64 bytes");
-  if (mem && size >= sizeof(bramah_filter) && bramah__is_marked(mem))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "this memory holds a filter: free that one first");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_filter *f = mem ? layout(plant, n_sensors, options, &arena) : NULL;
-  if (!f || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "memory is too small");
-  const bramah_status status = start(f, sensors, options, diag);
+  bramah__arena arena;
+  bramah_status status = bramah__plant_check(plant, diag);
+  if (status == BRAMAH_OK)
+    status =
+        bramah__arena_in("filter", mem, size, bramah_filter_size(plant, n_sensors, options), &arena, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah_filter *f = layout(plant, n_sensors, options, &arena);
+  status = start(f, sensors, options, diag);
   if (status != BRAMAH_OK) return status;
   bramah__identify(f);
   f->mark = bramah__mark_of(mem);

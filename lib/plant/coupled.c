@@ -61,21 +61,18 @@ static const size_t shortest_sweep = 6;
 bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t size, bramah_diag *diag,
                                   bramah_coupled **out)
 {
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is not aligned to 64 bytes");
-  if (mem && size >= sizeof(bramah_coupled) && bramah__is_marked(mem))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "this memory holds a plant: free that one first");
-  bramah__arena arena = bramah__arena_make(mem, size);
-  bramah_coupled *c = mem ? bramah__coupled_layout(model, &arena) : NULL;
-  if (c) bramah__own_layout(model, &arena, c);
-  if (!c || arena.overflow) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "plant", "memory is too small");
+  bramah__arena arena;
+  bramah_status status = bramah__arena_in("plant", mem, size, bramah_coupled_size(model), &arena, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah_coupled *c = bramah__coupled_layout(model, &arena);
+  bramah__own_layout(model, &arena, c);
   c->sweeps = model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->n >= shortest_sweep &&
               model->n_dependent == 0 && model->circuit.n_volumes == 0 && model->circuit.n_cylinders == 0 &&
               model->forces.n_springs == 0 && model->forces.n_loads == 0;
   const size_t nm = bramah__n_mechanical(c);
   for (size_t k = 0; k < bramah__n_unknowns(c); k++)
     c->newton.tolerance[k] = k < nm ? c->model->position_tolerance : c->model->first_order_tolerance[k - nm];
-  const bramah_status status = bramah_coupled_reset(c, diag);
+  status = bramah_coupled_reset(c, diag);
   if (status != BRAMAH_OK) return status;
   c->mark = bramah__mark_of(mem);
   *out = c;

@@ -82,7 +82,7 @@ typedef struct bramah__transition {
   bramah__state start; /* the state at the start of the step */
 } bramah__transition;
 
-/* A plant's own copy of the model, with tables of its own where parameters stand: the model is shared. */
+/* A plant's own copy of the model, with tables of its own where parameters are: the model is shared. */
 typedef struct bramah__own {
   bramah_model model;
   bramah__link *link;
@@ -92,7 +92,7 @@ typedef struct bramah__own {
   bramah__valve *valve;
   bramah__metered *metered;
   bramah__metered_line *metered_line;
-  double *theta; /* [n_parameters] that the tables stand for */
+  double *theta; /* [n_parameters] that the tables have been made with */
 } bramah__own;
 
 struct bramah_coupled {
@@ -233,7 +233,7 @@ bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag);
  * becomes the state; on error nothing has changed. */
 bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag);
 
-/* The same with all spools of the candidate where they stand, those of valves without lag too: to see what
+/* The same with all spools of the candidate where they are, those of valves without lag too: to see what
  * follows from a spool alone. */
 bramah_status bramah__adopt_with_spools(bramah_coupled *c, bramah_diag *diag);
 
@@ -244,7 +244,7 @@ int bramah__place_direct_spools(const bramah_model *model, const double *u, doub
 /* Tables of its own for a plant whose model is complete; c->model is then the own one. NULL: only count. */
 void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_coupled *c);
 
-/* Let the own tables stand for theta [n_parameters]; cheap if they do. Evaluations made before belong to the
+/* Make the own tables with theta [n_parameters]; cheap if they are. Evaluations made before belong to the
  * old values.
  */
 void bramah__apply_parameters(bramah_coupled *c, const double *theta);

@@ -130,9 +130,6 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
 /* Dependent rates from the independent ones (D 2.27). */
 void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval);
 
-/* y [n_dof] = Rz' x with x [n]: a generalised force in the independent coordinates. */
-void bramah__project(const bramah_model *model, const bramah__eval *eval, const double *x, double *y);
-
 /* Motion stage at state->zd as it is: velocities, bias accelerations, stroke
  * velocities. */
 void bramah__evaluate_motion(const bramah_model *model, const bramah__state *state, bramah__eval *eval);

@@ -17,9 +17,9 @@
 static double parameter_step(const bramah_parameter_info *info, double value)
 {
   const double size = fmax(fabs(value), fabs(info->nominal));
-  const int tells =
+  const int has_size =
       info->nominal != 0.0 || size > 1e-6; /* a load or an offset passing through zero does not */
-  const double step = 1e-6 * (tells ? size : 1.0);
+  const double step = 1e-6 * (has_size ? size : 1.0);
   return value + step > info->most ? -step : step;
 }
 

@@ -2,6 +2,7 @@
 
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
+#include "lib/logs/logs.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,9 +120,10 @@ static bramah_status read_truth_rows(bramah__tune_log *log, bramah_log_reader *r
     const char *mistake = !present[time]                ? "the time of this row is missing"
                           : !(fabs(values[time]) < 9e9) ? "this time cannot be had in nanoseconds"
                                                         : NULL;
-    if (mistake)
-      return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader),
-                           bramah_log_column_name(reader, time), "%s", mistake);
+    if (mistake) {
+      const bramah_log_info info = bramah_log_get_info(reader);
+      return bramah__failf(diag, BRAMAH_E_TIME, info.path, info.line, info.columns[time].name, "%s", mistake);
+    }
     log->truth_ns[log->truth_rows] = llround(values[time] * 1e9);
     for (size_t i = 0; i < log->n_outputs; i++) {
       const double value = present[column[i]] ? values[column[i]] : (double)NAN;
@@ -135,7 +137,7 @@ static bramah_status read_truth_rows(bramah__tune_log *log, bramah_log_reader *r
 bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *path, const bramah_plant *plant,
                                           size_t n, const size_t *outputs, bramah_diag *diag)
 {
-  bramah_truth *names = NULL;
+  bramah__truth *names = NULL;
   bramah_log_reader *reader = NULL;
   double *values = NULL;
   unsigned char *present = NULL;
@@ -144,19 +146,19 @@ bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *pat
   log->largest = calloc(n + 1, sizeof *log->largest);
   long *column = calloc(n + 1, sizeof *column);
   bramah_status status =
-      log->largest && column ? bramah_truth_open(path, diag, &names) : bramah__fail_memory(diag);
+      log->largest && column ? bramah__truth_open(path, diag, &names) : bramah__fail_memory(diag);
   for (size_t i = 0; !status && i < n; i++) {
     bramah_output_info info;
     bramah_plant_output_info(plant, outputs[i], &info);
-    status = bramah_truth_find(names, info.name, info.unit, &column[i], diag);
+    status = bramah__truth_find(names, info.name, info.unit, &column[i], diag);
     if (!status && column[i] < 0)
       status =
           bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, info.name, "the truth has no column of this name");
   }
-  if (!status) status = bramah_log_open(path, diag, &reader);
+  if (!status) status = bramah_log_open(path, NULL, diag, &reader);
   if (!status) status = bramah_log_find(reader, "t", "s", &time, diag);
   if (!status) {
-    const size_t columns = bramah_log_n_columns(reader);
+    const size_t columns = bramah_log_get_info(reader).n_columns;
     values = calloc(columns + 1, sizeof *values);
     present = calloc(columns + 1, 1);
     status = values && present ? read_truth_rows(log, reader, time, column, values, present, diag)
@@ -166,7 +168,7 @@ bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *pat
   free(values);
   free(present);
   free(column);
-  bramah_truth_close(names);
+  bramah__truth_close(names);
   bramah_log_close(reader);
   log->hash = bramah__fnv(log->hash, log->truth_ns, log->truth_rows * sizeof *log->truth_ns);
   log->hash = bramah__fnv(log->hash, log->truth, log->truth_rows * n * sizeof *log->truth);
