@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* locale_t */
-#include "lib/io/plan_file.h"
+#include "lib/io/session.h"
 #include "lib/base/diag.h"
 #include "lib/io/schema.h"
 

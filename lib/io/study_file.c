@@ -146,7 +146,15 @@ static const bramah__table adapt_table = {.keys = adapt_keys, .finish = finish_a
 
 /* ---- augmented states ---- */
 
-/* A parameter or a bias; order 2 with a time constant. */
+static bramah_status finish_process(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah__augmented_draft *draft = object;
+  if (draft->augmented.order == 2 && draft->augmented.time_constant == 0.0)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
+  return BRAMAH_OK;
+}
+
+/* A parameter or a bias. */
 static bramah_status finish_augmented(bramah__reader *reader, const bramah__item *item, void *object)
 {
   bramah__augmented_draft *draft = object;
@@ -158,8 +166,8 @@ static bramah_status finish_augmented(bramah__reader *reader, const bramah__item
     return bramah__fail_key(reader, &bias, BRAMAH_E_KEY, "'parameter' and 'bias_of' exclude each other");
   if (!draft->parameter && !draft->bias_of)
     return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'parameter' or 'bias_of' is needed");
-  if (out->order == 2 && out->time_constant == 0.0)
-    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
+  const bramah_status status = finish_process(reader, item, draft);
+  if (status) return status;
   out->kind = draft->parameter ? BRAMAH_AUGMENTED_PARAMETER : BRAMAH_AUGMENTED_BIAS;
   out->at = draft->parameter ? draft->parameter : draft->bias_of;
   out->at_line = (draft->parameter ? &parameter : &bias)->node->line;
@@ -212,14 +220,6 @@ static const bramah__table augmented_table = {
 
 /* ---- unknown commands ---- */
 
-static bramah_status finish_unknown(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  const bramah__augmented_draft *draft = object;
-  if (draft->augmented.order == 2 && draft->augmented.time_constant == 0.0)
-    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
-  return BRAMAH_OK;
-}
-
 /* Without noise a command would be a constant. */
 static const bramah__key unknown_keys[] = {PROCESS_KEYS,
                                            BRAMAH__KEY("noise", bramah__read_figure, bramah__augmented_draft,
@@ -228,7 +228,7 @@ static const bramah__key unknown_keys[] = {PROCESS_KEYS,
                                            {0}};
 
 static const bramah__table unknown_table = {
-    .keys = unknown_keys, .size = sizeof(bramah__augmented_draft), .finish = finish_unknown};
+    .keys = unknown_keys, .size = sizeof(bramah__augmented_draft), .finish = finish_process};
 
 /* Unknown commands first, then what the file calls augmented. */
 static bramah_status split_augmented(bramah__reader *reader, bramah__study_draft *draft)
@@ -474,36 +474,33 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   return bramah__reader_close(&reader, status);
 }
 
-/* The tree with the changes, which belongs to the source from now on. */
-static bramah_status change_source(bramah__study_draft *draft, size_t n, const bramah_change *changes,
-                                   bramah_diag *diag)
-{
-  bramah__reader reader;
-  bramah__source *source = draft->own;
-  bramah_status status = bramah__reader_open(&reader, &source->names, source->file, diag);
-  reader.scratch = source->tree;
-  draft->root = source->root;
-  for (size_t i = 0; !status && i < n; i++) {
-    bramah_change own = changes[i]; /* its file is told of after the caller's has gone */
-    if (own.file) own.file = bramah__pool_text(&source->names, own.file, strlen(own.file));
-    status = bramah__changes_apply(&reader, 1, &own, &draft->root);
-    draft->changes_hash = bramah__fnv(draft->changes_hash, own.path, strlen(own.path) + 1);
-    draft->changes_hash = bramah__fnv(draft->changes_hash, own.value, strlen(own.value) + 1);
-  }
-  source->tree = reader.scratch;
-  reader.scratch = (bramah__pool){0};
-  return bramah__reader_close(&reader, status);
-}
-
 /* tell NULL: the first mistake ends the reading. */
 static bramah_status load(const char *path, size_t n_changes, const bramah_change *changes,
                           bramah_mistake tell, void *user, bramah_diag *diag, bramah_study **out)
 {
   bramah__study_draft *draft = calloc(1, sizeof *draft);
+  bramah__source *source = NULL;
+  bramah__reader reader;
   if (!draft) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
-  bramah_status status = bramah__source_open(path, diag, &draft->own);
-  draft->source = draft->own;
-  if (!status) status = change_source(draft, n_changes, changes, diag);
+  bramah_status status = bramah__source_open(path, diag, &source);
+  draft->source = draft->own = source;
+
+  /* The tree with the changes, which belongs to the source from now on. */
+  if (!status) {
+    status = bramah__reader_open(&reader, &source->names, source->file, diag);
+    reader.scratch = source->tree;
+    draft->root = source->root;
+    for (size_t i = 0; !status && i < n_changes; i++) {
+      bramah_change own = changes[i]; /* its file is told of after the caller's has gone */
+      if (own.file) own.file = bramah__pool_text(&source->names, own.file, strlen(own.file));
+      status = bramah__changes_apply(&reader, 1, &own, &draft->root);
+      draft->changes_hash = bramah__fnv(draft->changes_hash, own.path, strlen(own.path) + 1);
+      draft->changes_hash = bramah__fnv(draft->changes_hash, own.value, strlen(own.value) + 1);
+    }
+    source->tree = reader.scratch;
+    reader.scratch = (bramah__pool){0};
+    status = bramah__reader_close(&reader, status);
+  }
   if (status && tell) tell(user, diag);
   if (!status) status = bramah__study_read(draft, tell, user, diag);
   if (status)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/io/plan_file.h"
+#include "lib/io/session.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
 
