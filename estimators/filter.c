@@ -111,8 +111,6 @@ bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, co
 {
   bramah_status status = bramah__plant_check(plant, diag);
   if (status != BRAMAH_OK) return status;
-  if ((uintptr_t)mem % BRAMAH__ALIGN == 0 && mem && size >= sizeof(bramah_filter) && bramah__is_marked(mem))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "this memory holds a filter: free that one first");
   bramah__arena arena;
   status = bramah__arena_in("filter", mem, size, bramah_filter_size(plant, n_sensors, o), &arena, diag);
   if (status != BRAMAH_OK) return status;

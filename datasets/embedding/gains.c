@@ -91,7 +91,9 @@ bramah_status gains_make(const bramah_model *model, const gains_of *of, bramah_d
   const bramah_plant plant = bramah_coupled_plant(coupled);
   const size_t outputs[2] = {output_index(&plant, of->joint, "angle"),
                              output_index(&plant, of->joint, "rate")};
-  const bramah_linearization_options wanted = {.n_outputs = 2, .outputs = outputs};
+  bramah_linearization_options wanted;
+  bramah_linearization_options_default(&wanted);
+  wanted.n_outputs = 2, wanted.outputs = outputs;
   status = bramah_linearization_new(model, &wanted, diag, &linear);
   for (size_t p = 0; p < POSES && status == BRAMAH_OK; p++) {
     out->angle[p] = of->least + (of->most - of->least) * (double)p / (POSES - 1);

@@ -114,7 +114,7 @@ static bramah_status start(simulator *m, const bramah_study *study, bramah_diag 
   for (size_t i = 0; i < study->n_sensors && status == BRAMAH_OK; i++)
     status = bramah_sensor_init(&study->sensors[i], &m->m.plant, diag, &m->sensor[i]);
   for (size_t i = 0; i < m->n_sensors && status == BRAMAH_OK; i++)
-    status = bramah_noise_new(m->o->seed, bramah_noise_stream(m->sensor[i].name), diag, &m->noise[i]);
+    status = bramah_noise_new(m->o->seed, m->sensor[i].name, diag, &m->noise[i]);
   if (status != BRAMAH_OK) return status;
   m->angle = output_index(&m->m.plant, study->joints[0].joint, "angle");
   m->start = m->m.plant.output(m->m.plant.self, m->angle);

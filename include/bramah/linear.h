@@ -71,13 +71,14 @@ typedef struct bramah_linearization_options {
   size_t n_outputs;         /* otherwise these */
   const size_t *outputs;    /* [n_outputs] their numbers */
 } bramah_linearization_options;
+/* Commands, and no outputs. */
+BRAMAH_API void bramah_linearization_options_default(bramah_linearization_options *options);
 
 typedef struct bramah_linearization bramah_linearization;
 
-/* An object in memory of its own, which serves every plant of the model, one thread at a time. options may be
- * NULL: commands, and no outputs. Errors: E_ARGUMENT (no such output or parameter), E_UNSUPPORTED (an output
- * without a derivative: work, which valves are open; on a rolling machine also accelerations and most
- * parameters), E_MEMORY. */
+/* An object in memory of its own, which serves every plant of the model, one thread at a time. options NULL: the
+ * default. Errors: E_ARGUMENT (no such output or parameter), E_UNSUPPORTED (an output without a derivative:
+ * work, which valves are open; on a rolling machine also accelerations and most parameters), E_MEMORY. */
 BRAMAH_API bramah_status bramah_linearization_new(const bramah_model *model,
                                                   const bramah_linearization_options *options,
                                                   bramah_diag *diag, bramah_linearization **out);
@@ -94,7 +95,7 @@ BRAMAH_API const bramah_linear_system *bramah_linearization_system(const bramah_
 /* Put the plant at state x [n], in the order and with the names of the last run, the other coordinates
  * following along the constraints; far moves are made in small steps. Errors: E_ARGUMENT, E_NOT_FINITE,
  * E_CLOSURE (the loops do not reach so far), E_UNSUPPORTED (a rolling machine); the plant is then where
- * it stood. */
+ * it was. */
 BRAMAH_API bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled *plant,
                                                     const double *x, bramah_diag *diag);
 

@@ -33,89 +33,66 @@ typedef struct bramah_log_format {
   int skip;            /* lines before the header, comments included */
   int no_header;       /* 1: the columns are called 1, 2, ... and have no units */
   bramah_log_units units;
-  int skip_bad_cells; /* 1: a cell that is no number counts as empty; see bramah_log_bad_cells */
+  int skip_bad_cells; /* 1: a cell that is no number counts as empty; see bramah_log_info */
   int skip_bad_rows;  /* 1: rows with too few or too many cells are left out, a cut last one too, and those
                        * with a bad cell where such are not skipped */
 } bramah_log_format;
 
-/* Open a CSV file ("-": standard input) and read its header: the first line that is not empty and does not
- * begin with #. Column names are unique; each is `name` or `name[unit]`. Cells may be in quotes, not where
- * blanks separate them. A unit that is unknown is an error when the column is asked for. Errors: E_FILE,
- * E_EMPTY (no header), E_SYNTAX, E_UNIT, E_KEY (a column twice). Allocates. */
-BRAMAH_API bramah_status bramah_log_open(const char *path, bramah_diag *diag, bramah_log_reader **out);
-/* The same for a file that is written otherwise; format NULL: as bramah_log_open. */
-BRAMAH_API bramah_status bramah_log_open_as(const char *path, const bramah_log_format *format,
-                                            bramah_diag *diag, bramah_log_reader **out);
+/* Open a log ("-": standard input) and read its header: the first line that is not empty and does not begin with
+ * #. format NULL: all zero. Column names are unique; each is `name` or `name[unit]`. Cells may be in quotes, not
+ * where blanks separate them. A unit that is unknown is an error when the column is asked for.
+ *   A name that ends in .mat: a MAT file, read with matio (versions 4, 5, 7, and 7.3 where matio has HDF5). Vectors
+ * of one length are columns, see datasets/README.md, Logs; a row counts as a line. Of the format only `missing`
+ * (where it is a number), skip_bad_cells and skip_bad_rows concern it.
+ *   Errors: E_FILE, E_EMPTY (no header), E_SYNTAX, E_UNIT, E_KEY (a column twice), E_TRUNCATED (a MAT file that was
+ * cut), E_UNSUPPORTED (built without matio). Allocates. */
+BRAMAH_API bramah_status bramah_log_open(const char *path, const bramah_log_format *format, bramah_diag *diag,
+                                         bramah_log_reader **out);
 BRAMAH_API void bramah_log_close(bramah_log_reader *reader); /* NULL allowed */
 
-/* 1 if the name ends in .mat: a MAT file is read with matio (versions 4, 5, 7, and 7.3 where matio has
- * HDF5), and written in version 5. Vectors of one length are columns, see datasets/README.md, Logs; a row
- * counts as a line. Of the format only `missing` (where it is a number), skip_bad_cells and skip_bad_rows
- * concern it. Further errors: E_UNSUPPORTED (built without matio). */
-BRAMAH_API int bramah_log_is_mat(const char *path);
-/* What the file is and how it is read, if it is not text: "MAT file of version 5"; else NULL. */
-BRAMAH_API const char *bramah_log_kind(const bramah_log_reader *reader);
+/* A column of a file. */
+typedef struct bramah_log_column {
+  const char *name, *unit; /* unit "": the header has none */
+  int ignored;             /* 1: nothing uses it; its cells are not read and never present */
+  uint64_t bad_cells;      /* skipped, and the line of the first; 0 if none was */
+  int first_bad;
+} bramah_log_column;
 
-/* The format with what was found of it; texts live as long as the reader. */
-BRAMAH_API bramah_log_format bramah_log_format_found(const bramah_log_reader *reader);
+/* What a file is, and how far it was read. Texts and columns live as long as the reader. */
+typedef struct bramah_log_info {
+  const char *path;         /* as opened */
+  const char *kind;         /* what it is, if it is not text: "MAT file of version 5"; else NULL */
+  bramah_log_format format; /* as stated, with what was found of it */
+  size_t n_columns;
+  const bramah_log_column *columns; /* [n_columns] in the order of the file */
+  int line;                         /* of the row given last, counted from 1 */
+  uint64_t bytes;                   /* of the file, used so far */
+  int is_cut;        /* 1: the last line was reached and has no line end: its last number may be cut */
+  uint64_t bad_rows; /* skipped, and the line of the first; 0 if none was */
+  int first_bad_row;
+} bramah_log_info;
+/* What is known by now; cheap. */
+BRAMAH_API bramah_log_info bramah_log_get_info(const bramah_log_reader *reader);
 
-/* Columns in file order. Unit is "" where the header has none. */
-BRAMAH_API size_t bramah_log_n_columns(const bramah_log_reader *reader);
-BRAMAH_API const char *bramah_log_column_name(const bramah_log_reader *reader, size_t column);
-BRAMAH_API const char *bramah_log_column_unit(const bramah_log_reader *reader, size_t column);
-
-/* Find a column by name and check that its unit has the dimension of `expected` ("Pa"). Errors: E_COLUMN
+/* Find a column by name and check that its unit has the dimension of `expected` ("Pa"; NULL: any). Errors: E_COLUMN
  * (suggests the nearest name), E_UNIT (no unit or a wrong one). */
 BRAMAH_API bramah_status bramah_log_find(const bramah_log_reader *reader, const char *name,
                                          const char *expected, size_t *column, bramah_diag *diag);
 
-/* By name alone; units are the caller's affair. Errors: E_COLUMN. */
-BRAMAH_API bramah_status bramah_log_find_name(const bramah_log_reader *reader, const char *name,
-                                              size_t *column, bramah_diag *diag);
-/* Factor and dimension of a column's unit; 1 and none where it has no unit, or - or counts. Errors:
- * E_UNIT. */
-BRAMAH_API bramah_status bramah_log_unit(const bramah_log_reader *reader, size_t column, double *factor,
-                                         bramah_dimension *dimension, bramah_diag *diag);
-/* Say that the column's unit is missing or wrong: E_UNIT with the place in the header. */
-BRAMAH_API bramah_status bramah_log_fail_unit(const bramah_log_reader *reader, size_t column,
-                                              const char *expected, bramah_diag *diag);
-/* From now on the values of the column are given as they are in the file. */
-BRAMAH_API void bramah_log_restate_unit(bramah_log_reader *reader, size_t column);
-/* From now on the cells of the column are not looked at; they are never present. */
-BRAMAH_API void bramah_log_ignore(bramah_log_reader *reader, size_t column);
-
-/* The column holds times, which are read exactly. unit: of time, "iso8601", or NULL: that of the header; if
- * there is none, the next row is looked at, and text of ISO 8601 is taken as such. counter 1: whole numbers,
- * whatever the unit. Errors: E_UNIT. */
-BRAMAH_API bramah_status bramah_log_set_time(bramah_log_reader *reader, size_t column, const char *unit,
-                                             int counter, bramah_diag *diag);
-/* Of the row given last, if its time is present: ns, for ISO 8601 since 1970-01-01T00:00Z; or the counter. */
-BRAMAH_API int64_t bramah_log_time(const bramah_log_reader *reader);
-BRAMAH_API int bramah_log_time_is_iso(const bramah_log_reader *reader);
-/* The same for one text ("2024-03-05T12:34:56.789+01:00"; without a zone it is UTC). Errors: E_SYNTAX. */
-BRAMAH_API bramah_status bramah_log_read_time(const char *text, int64_t *ns);
-/* And back, in UTC: out [n >= 36]. */
-BRAMAH_API void bramah_log_time_text(int64_t ns, char *out, size_t n);
-
 /* Next row: values [n_columns] in SI, present [n_columns] 0 where the cell is empty. *end = 1 at the end of
  * the file. Errors, with line and column: E_SYNTAX (text in a number, more or fewer cells than the header),
- * E_NOT_FINITE (nan, inf), E_VALUE and E_TIME (a time that cannot be read; one with a zone among others
- * without), E_TRUNCATED (the last line has fewer cells and no line end), E_EMPTY (no row at all, or all were
- * left out). Rows given before stay valid. */
+ * E_NOT_FINITE (nan, inf), E_TRUNCATED (the last line has fewer cells and no line end), E_EMPTY (no row at all, or
+ * all were left out). Rows given before stay valid. */
 BRAMAH_API bramah_status bramah_log_next(bramah_log_reader *reader, double *values, unsigned char *present,
                                          int *end, bramah_diag *diag);
 
-/* Cells of a column that were skipped as bad, rows that were, and the line of the first; 0 if none was. */
-BRAMAH_API uint64_t bramah_log_bad_cells(const bramah_log_reader *reader, size_t column, int *first_line);
-BRAMAH_API uint64_t bramah_log_bad_rows(const bramah_log_reader *reader, int *first_line);
-/* 1 if the last line was reached and has no line end: its last number may be cut. */
-BRAMAH_API int bramah_log_is_cut(const bramah_log_reader *reader);
-/* Bytes of the file used so far. */
-BRAMAH_API uint64_t bramah_log_bytes(const bramah_log_reader *reader);
+/* 1 if the name ends in .mat. */
+BRAMAH_API int bramah_log_is_mat(const char *path);
 
-/* Line of the row given last, counted from 1; path as opened. */
-BRAMAH_API int bramah_log_line(const bramah_log_reader *reader);
-BRAMAH_API const char *bramah_log_path(const bramah_log_reader *reader);
+/* ns since 1970-01-01T00:00Z of "2024-03-05T12:34:56.789+01:00"; without a zone it is UTC. Errors: E_SYNTAX. */
+BRAMAH_API bramah_status bramah_log_read_time(const char *text, int64_t *ns);
+/* And back, in UTC: out [n >= 36]. */
+BRAMAH_API void bramah_log_time_text(int64_t ns, char *out, size_t n);
 
 /* ---- streams: a log of one or many files as the source of a replay ---- */
 
@@ -164,13 +141,6 @@ BRAMAH_API bramah_status bramah_log_stream_next(void *stream, bramah_sample *sam
  * the rows before; E_EMPTY of bramah_log_stream_next if that is later than to_ns. Without limits INT64_MIN and
  * INT64_MAX. */
 BRAMAH_API void bramah_log_stream_limit(bramah_log_stream *stream, int64_t from_ns, int64_t to_ns);
-/* Before the first row: go on after a row that was used before, where `skipped` rows lay before from_ns. starts
- * [n]: start_ns of the devices then. Rows of devices that count something from their first row (dates, drift,
- * wraps, resets) would be shifted by another start: that is E_TIME of the first row. n 0: not checked. Errors:
- * E_MEMORY. */
-BRAMAH_API bramah_status bramah_log_stream_resume(bramah_log_stream *stream, int64_t after_ns,
-                                                  uint64_t skipped, size_t n, const int64_t *starts,
-                                                  bramah_diag *diag);
 /* Asked after every row; once it is not 0, the log ends. A line that an interruption cut short is then no
  * mistake. NULL: never. */
 BRAMAH_API void bramah_log_stream_stop(bramah_log_stream *stream, int (*stopped)(void *user), void *user);
@@ -203,6 +173,9 @@ typedef struct bramah_log_device {
   const char *name;  /* that of its entry in log.files, or of its first file without folders */
   const char *entry; /* in log.files; NULL: none */
   size_t n_files;
+  const char *const *files; /* [n_files] in the order they are read */
+  bramah_log_info
+      log; /* of the file it reads at present; a column is ignored if no input or sensor uses it */
   bramah_log_counts counts;
   int64_t interval_ns; /* usual one between rows: median of the first 63; 0 before there are two rows */
   int64_t start_ns;    /* what its clock showed in the first row */
@@ -217,49 +190,36 @@ typedef struct bramah_log_device {
   double drift;      /* [s/s] gained, counted from the first row */
 } bramah_log_device;
 
-/* A column that feeds an input or a sensor: value [SI] = offset + factor * column. */
-typedef struct bramah_log_column {
-  const char *name;
+/* What feeds an input or a sensor: value [SI] = offset + factor * column. */
+typedef struct bramah_log_feed {
+  const char *column;
   const char *unit; /* of the value, SI */
   size_t device;
   int plain; /* 1: the reader gives the value itself; factor 1, offset 0 */
   double factor, offset;
   double wrap;   /* the column jumps by this much; 0: it does not */
   uint64_t held; /* of an input: rows without a cell, in which the former command went on */
-} bramah_log_column;
+} bramah_log_feed;
 
-/* Counts of the stream. */
-typedef struct bramah_log_totals {
+/* A stream as far as it was read. */
+typedef struct bramah_log_stream_info {
+  size_t n_devices;     /* with clocks of their own */
   uint64_t rows;        /* given or passed over, merged */
   uint64_t skipped;     /* before from_ns of bramah_log_stream_limit */
-  uint64_t used_before; /* up to after_ns of bramah_log_stream_resume */
+  uint64_t used_before; /* of a replay that was gone on with: rows before its snapshot */
   size_t unused_files;  /* of folders, that were not taken */
   int is_touched;       /* 1: rows or cells were dropped, merged, put in order, joined or taken for empty */
-} bramah_log_totals;
+  double share;         /* of the files that was read, 0 to 1; NaN where it is not known (a pipe) */
+} bramah_log_stream_info;
 
-/* How many files are read, in order. */
-BRAMAH_API size_t bramah_log_stream_n_files(const bramah_log_stream *stream);
-/* The path of a file. */
-BRAMAH_API const char *bramah_log_stream_file(const bramah_log_stream *stream, size_t file);
-/* Devices with clocks of their own: how many. */
-BRAMAH_API size_t bramah_log_stream_n_devices(const bramah_log_stream *stream);
-/* What is known of a device. */
-BRAMAH_API void bramah_log_stream_device(const bramah_log_stream *stream, size_t device,
-                                         bramah_log_device *out);
-/* File of a device, i < n_files. */
-BRAMAH_API const char *bramah_log_stream_device_file(const bramah_log_stream *stream, size_t device,
-                                                     size_t i);
-/* The file that the device reads at present, for its columns and format; it changes from file to file. */
-BRAMAH_API const bramah_log_reader *bramah_log_stream_reader(const bramah_log_stream *stream, size_t device);
+/* What was read by now. */
+BRAMAH_API bramah_log_stream_info bramah_log_stream_get_info(const bramah_log_stream *stream);
+/* Device k < n_devices. */
+BRAMAH_API bramah_log_device bramah_log_stream_get_device(const bramah_log_stream *stream, size_t k);
 /* What feeds a slot: inputs of the model first, then sensors. Returns 0 if nothing does. */
-BRAMAH_API int bramah_log_stream_column(const bramah_log_stream *stream, size_t slot, bramah_log_column *out);
-/* 1 if the time, an input or a sensor uses this column of the device. */
-BRAMAH_API int bramah_log_stream_uses(const bramah_log_stream *stream, size_t device, size_t column);
-BRAMAH_API bramah_log_totals bramah_log_stream_totals(const bramah_log_stream *stream);
+BRAMAH_API int bramah_log_stream_get_feed(const bramah_log_stream *stream, size_t slot, bramah_log_feed *out);
 /* File and line (of a MAT file the row) of a mark: of a sample, a count, or bramah_replay_mark. */
 BRAMAH_API const char *bramah_log_stream_place(const bramah_log_stream *stream, int64_t mark, int *line);
-/* Share of the files that was read, 0 to 1; NaN where it is not known (a pipe). */
-BRAMAH_API double bramah_log_stream_share(const bramah_log_stream *stream);
 
 /* The log's last time [ns], by reading all of it: INT64_MIN if it has no row. A bad row ends it as it ends a
  * replay. Errors: those of bramah_log_stream_open; E_UNSUPPORTED (a pipe, which cannot be read twice). */
@@ -277,8 +237,8 @@ typedef struct bramah_log_survey {
 
 /* Read all rows without a filter; step_ns: of the plant. Every gap longer than longest_gap_ns is reported (E_TIME), and
  * the error that ended the rows, whose status is returned. Released by bramah_log_survey_free in any case. */
-BRAMAH_API bramah_status bramah_log_survey_read(bramah_log_stream *stream, size_t n_inputs, size_t n_sensors,
-                                                int64_t step_ns, int64_t longest_gap_ns,
+BRAMAH_API bramah_status bramah_log_survey_read(bramah_log_stream *stream, int64_t step_ns,
+                                                int64_t longest_gap_ns,
                                                 void (*report)(void *user, const bramah_diag *diag),
                                                 void *user, bramah_log_survey *out);
 BRAMAH_API void bramah_log_survey_free(bramah_log_survey *survey);
@@ -305,113 +265,33 @@ BRAMAH_API bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag
  * any case. */
 BRAMAH_API bramah_status bramah_log_finish(bramah_log_writer *writer, bramah_diag *diag);
 
-/* ---- simulated logs: what the sensors of a study would have written of the motion of a plant ---- */
-
-typedef struct bramah_simulated_log bramah_simulated_log;
-typedef struct bramah_plant bramah_plant; /* bramah/plant.h */
-
-/* Bind the sensors of a study to a plant made from the model; all three must outlive the log. The study's changes
- * of the machine are errors of the filter's model and not applied. The same seed gives the same bytes, and the
- * noise of a sensor does not depend on the other sensors. Errors: those of bramah_sensor_init and
- * E_REFERENCE, E_VALUE of the inputs that the study names; E_MEMORY. Allocates. */
-BRAMAH_API bramah_status bramah_simulated_log_new(const bramah_study *study, const bramah_model *model,
-                                                  const bramah_plant *plant, uint64_t seed, bramah_diag *diag,
-                                                  bramah_simulated_log **out);
-BRAMAH_API void bramah_simulated_log_free(bramah_simulated_log *log); /* NULL allowed */
-/* Create (replace) the file, with the columns the study describes. Errors: E_FILE; E_UNSUPPORTED (a log that is
- * not one file with commas, a header and plain seconds). */
-BRAMAH_API bramah_status bramah_simulated_log_create(bramah_simulated_log *log, const char *path,
-                                                     bramah_diag *diag);
-/* The row of step k = 0, 1, ... at time_ns: commands u [inputs of the model], in force from now on, and the
- * samples that arrive now, `delay` after they were measured on the plant. */
-BRAMAH_API bramah_status bramah_simulated_log_row(bramah_simulated_log *log, uint64_t k, int64_t time_ns,
-                                                  const double *u, bramah_diag *diag);
-/* Flush and close the file. */
-BRAMAH_API bramah_status bramah_simulated_log_finish(bramah_simulated_log *log, bramah_diag *diag);
-
-/* A sensor of the simulated log. Periods and delays are the nearest multiples of the plant's step. */
-typedef struct bramah_simulated_sensor {
-  const char *name;
-  int64_t period_ns, wanted_period_ns; /* 0: every step */
-  int64_t delay_ns, wanted_delay_ns;
-  uint64_t samples, saturated; /* saturated: at the ends of its range */
-} bramah_simulated_sensor;
-/* Sensor i of the study. */
-BRAMAH_API void bramah_simulated_log_sensor(const bramah_simulated_log *log, size_t i,
-                                            bramah_simulated_sensor *out);
-
 /* ---- reproducible noise (GSL) ---- */
 
-/* A stream of random numbers. Streams of one seed with different numbers are independent, so that the noise
- * of a sensor does not depend on which other sensors there are. */
+/* A stream of random numbers. Streams of one seed with different names are independent, so that the noise of a
+ * sensor, called by the sensor, does not depend on which other sensors there are. */
 typedef struct bramah_noise bramah_noise;
 /* Begin a stream. Errors: E_MEMORY. */
-BRAMAH_API bramah_status bramah_noise_new(uint64_t seed, uint64_t stream, bramah_diag *diag,
+BRAMAH_API bramah_status bramah_noise_new(uint64_t seed, const char *name, bramah_diag *diag,
                                           bramah_noise **out);
 BRAMAH_API void bramah_noise_free(bramah_noise *noise); /* NULL allowed */
 /* One sample of a normal distribution with mean 0 and standard deviation sigma. */
 BRAMAH_API double bramah_noise_gaussian(bramah_noise *noise, double sigma);
-/* A stream number from a name. */
-BRAMAH_API uint64_t bramah_noise_stream(const char *name);
-
-/* ---- matrices and texts in MAT files of version 5, as MATLAB, Octave and SciPy read them; needs no other library.
+/* ---- matrices and texts in a MAT file of version 5, as MATLAB, Octave and SciPy read it; needs no other library.
  * Logs and estimates are written by bramah_log_create: a name that ends in .mat suffices ---- */
 
-typedef struct bramah_mat bramah_mat;
+/* A variable: a real matrix [n_rows x n_columns], given row-major; or, where `texts` is not NULL, a cell array of
+ * texts (UTF-8) [n_rows x 1]: names of states, for example. */
+typedef struct bramah_mat_variable {
+  const char *name; /* a letter, then letters, digits and _, 63 at most */
+  size_t n_rows, n_columns;
+  const double *values;
+  const char *const *texts;
+} bramah_mat_variable;
 
-/* Longest name of a variable or field, with the zero byte. */
-enum { BRAMAH_MAT_NAME = 64 };
-
-/* Create (replace) a file. Errors: E_FILE. Every function below reports the first error again once one has
- * failed. */
-BRAMAH_API bramah_status bramah_mat_create(const char *path, bramah_diag *diag, bramah_mat **out);
-
-/* Names of variables and fields: a letter, then letters, digits and _, 63 at most; the names of one file
- * differ. Errors of all that follow: E_ARGUMENT (name), E_VALUE (larger than the 2 GiB the format allows a
- * variable), E_FILE. */
-
-/* A real matrix [n_rows x n_columns], given row-major; 0 x n is allowed. */
-BRAMAH_API bramah_status bramah_mat_add_matrix(bramah_mat *mat, const char *name, size_t n_rows,
-                                               size_t n_columns, const double *values, bramah_diag *diag);
-/* A text (UTF-8): a row of characters. */
-BRAMAH_API bramah_status bramah_mat_add_text(bramah_mat *mat, const char *name, const char *text,
-                                             bramah_diag *diag);
-/* A cell array of texts [n x 1]: names of states, for example. */
-BRAMAH_API bramah_status bramah_mat_add_texts(bramah_mat *mat, const char *name, size_t n,
-                                              const char *const *texts, bramah_diag *diag);
-/* A struct with a text per field: units of variables. fields [n], texts [n]. */
-BRAMAH_API bramah_status bramah_mat_add_struct(bramah_mat *mat, const char *name, size_t n,
-                                               const char *const *fields, const char *const *texts,
-                                               bramah_diag *diag);
-
-/* Write what is left and close; frees in any case; NULL allowed. Errors: E_FILE (disk full): the file is then
- * incomplete. */
-BRAMAH_API bramah_status bramah_mat_finish(bramah_mat *mat, bramah_diag *diag);
-
-/* A text as a name MATLAB allows: other characters become _, x is put before what is no letter, the rest is
- * cut off. out [BRAMAH_MAT_NAME]. */
-BRAMAH_API void bramah_mat_name(const char *text, char *out);
-
-/* ---- the true motion, to compare with ---- */
-
-typedef struct bramah_truth bramah_truth;
-
-/* Open a file that has a column t[s], which ascends, and outputs of a plant by their names. Errors: those of
- * bramah_log_open and bramah_log_find, E_TIME, E_MEMORY. Allocates. */
-BRAMAH_API bramah_status bramah_truth_open(const char *path, bramah_diag *diag, bramah_truth **out);
-BRAMAH_API void bramah_truth_close(bramah_truth *truth); /* NULL allowed */
-
-/* Column of that name, read in this unit. *column -1 if there is none of the name. Errors: E_UNIT (of another
- * dimension). */
-BRAMAH_API bramah_status bramah_truth_find(const bramah_truth *truth, const char *name, const char *unit,
-                                           long *column, bramah_diag *diag);
-
-/* Go to the row nearest to a time; times ascend. It matches if it is not further away than the tolerance.
- * Memory does not grow. Errors: those of bramah_log_next, E_TIME (time goes back). */
-BRAMAH_API bramah_status bramah_truth_seek(bramah_truth *truth, int64_t time_ns, int64_t tolerance_ns,
-                                           int *matched, bramah_diag *diag);
-/* Value in a column of the row that matched; NaN if none did or the cell is empty. */
-BRAMAH_API double bramah_truth_value(const bramah_truth *truth, size_t column);
+/* Create (replace) a file with these variables. Errors: E_FILE; E_ARGUMENT (name), E_VALUE (larger than the 2 GiB
+ * the format allows a variable): the file is then incomplete. */
+BRAMAH_API bramah_status bramah_mat_write(const char *path, size_t n, const bramah_mat_variable *variables,
+                                          bramah_diag *diag);
 
 #ifdef __cplusplus
 }

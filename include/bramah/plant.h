@@ -34,7 +34,7 @@ typedef struct bramah_state_info {
   bramah_output_kind kind; /* POSITION, RATE or FIRST_ORDER: filled by bramah_plant_state_info */
 } bramah_state_info;
 
-/* A quantity the plant can tell: a column of a simulated log, a thing a sensor measures. */
+/* A quantity the plant shows: a column of a simulated log, a thing a sensor measures. */
 typedef struct bramah_output_info {
   const char *name; /* "crank.angle": lives as long as the plant's model */
   const char *unit; /* "rad" */

@@ -37,7 +37,8 @@ typedef struct bramah_simulation bramah_simulation;
 /* Prepare a simulation of the machine's plant from where it is now, at t = 0, with the commands the machine
  * plans; the machine must outlive it. Files are created. The same seed gives the same bytes, and the noise of
  * a sensor does not depend on the other sensors. options NULL: default. Errors: those of bramah_log_create,
- * bramah_study_load, bramah_simulated_log_new, with process noise those of bramah_session_open; E_MEMORY. */
+ * bramah_study_load, bramah_sensor_init, with process noise those of bramah_session_open; E_UNSUPPORTED (a study whose
+ * log is not one file with commas, a header and plain seconds); E_MEMORY. */
 BRAMAH_API bramah_status bramah_simulation_new(const bramah_machine_plant *machine,
                                                const bramah_simulation_options *options, bramah_diag *diag,
                                                bramah_simulation **out);
@@ -45,6 +46,14 @@ BRAMAH_API bramah_status bramah_simulation_new(const bramah_machine_plant *machi
 /* Write the next row: the first call that at t = 0, each other one after a step. A row shows the parameters
  * and commands that hold from its time on. Errors: those of the plant's step and set_parameter, of writing. */
 BRAMAH_API bramah_status bramah_simulation_next(bramah_simulation *simulation, bramah_diag *diag);
+
+/* A sensor of the noisy log. Periods and delays are the nearest multiples of the plant's step. */
+typedef struct bramah_simulated_sensor {
+  const char *name;
+  int64_t period_ns, wanted_period_ns; /* 0: every step */
+  int64_t delay_ns, wanted_delay_ns;
+  uint64_t samples, saturated; /* saturated: at the ends of its range */
+} bramah_simulated_sensor;
 
 /* What a simulation came to so far. */
 typedef struct bramah_simulation_result {
@@ -55,7 +64,7 @@ typedef struct bramah_simulation_result {
   double energy_error; /* [J] largest of kinetic and potential energy less that at the start and the work */
   double work;         /* [J] largest magnitude of the work of all actuators and motions */
   size_t n_sensors;    /* of the study; 0 without one */
-  const bramah_simulated_log *log; /* of these sensors (bramah_simulated_log_sensor); NULL: none */
+  const bramah_simulated_sensor *sensors; /* [n_sensors] of the noisy log; NULL: none */
 } bramah_simulation_result;
 /* Of the rows written so far. */
 BRAMAH_API bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *simulation);

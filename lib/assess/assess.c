@@ -145,7 +145,7 @@ void bramah_assess_free(bramah_assess *a)
   bramah_smoother_free(a->smoother);
   bramah_adaptive_free(a->adaptive);
   bramah__known_free(&a->known);
-  bramah_truth_close(a->rows);
+  bramah__truth_close(a->rows);
   bramah_coupled_free(a->free_model);
   bramah_replay_free(a->replay);
   bramah__snapshot_free(&a->snapshot);
@@ -186,9 +186,9 @@ bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
   for (size_t i = 0; i < a->plant->n_output; i++) a->alone[i] = NAN;
   bramah_status status = bramah_smoother_run(a->smoother, diag);
   if (status || !a->rows) return status;
-  bramah_truth_close(a->rows);
+  bramah__truth_close(a->rows);
   a->rows = NULL;
-  return bramah_truth_open(a->options.truth, diag, &a->rows);
+  return bramah__truth_open(a->options.truth, diag, &a->rows);
 }
 
 /* The next smoothed step into the estimate. */

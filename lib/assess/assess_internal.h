@@ -11,6 +11,7 @@
 #include "lib/assess/statistics.h"
 #include "lib/base/arena.h"
 #include "lib/io/fail.h"
+#include "lib/logs/logs.h"
 
 /* Sums over the innovations of a sensor, or of all. */
 typedef struct bramah__innovations {
@@ -143,7 +144,7 @@ struct bramah_assess {
   bramah_event recoveries;
   bramah_assess_results results;
 
-  bramah_truth *rows; /* of the truth; NULL: none */
+  bramah__truth *rows; /* of the truth; NULL: none */
   int has_nees;       /* the plant has coordinates to compare */
   bramah__nis nees;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bramah/compare.h"
 #include "lib/io/fail.h"
+#include "lib/logs/reader.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,10 +51,10 @@ static bramah_status open_side(work *w, int s, bramah_diag *diag)
   side->file = &w->result.file[s];
   side->last_ns = INT64_MIN;
   bramah_diag_clear(diag);
-  bramah_status status = bramah_log_open(side->file->path, diag, &side->reader);
+  bramah_status status = bramah_log_open(side->file->path, NULL, diag, &side->reader);
   if (!status) status = bramah_log_find(side->reader, w->options.time, "s", &side->time, diag);
   if (status) return bramah__place(diag, side->file->path, 0);
-  const size_t n = bramah_log_n_columns(side->reader);
+  const size_t n = bramah_log_get_info(side->reader).n_columns;
   for (int i = 0; i < 2; i++) {
     side->row[i].values = calloc(n, sizeof(double));
     side->row[i].present = calloc(n, 1);
@@ -87,9 +88,11 @@ static bramah_status read_next(const work *w, reading *side, bramah_diag *diag)
     if (!wrong) row->time_ns = llround(time * 1e9);
     if (!wrong && side->last_ns != INT64_MIN && row->time_ns <= side->last_ns)
       wrong = "time does not go forward";
-    if (wrong)
-      return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(side->reader), bramah_log_line(side->reader),
-                           bramah_log_column_name(side->reader, side->time), "%s", wrong);
+    if (wrong) {
+      const bramah_log_info info = bramah_log_get_info(side->reader);
+      return bramah__failf(diag, BRAMAH_E_TIME, info.path, info.line, info.columns[side->time].name, "%s",
+                           wrong);
+    }
     side->last_ns = row->time_ns;
   } while (row->time_ns < w->options.from_ns);
   if (row->time_ns > w->options.to_ns) side->more = 0;
@@ -158,37 +161,27 @@ static double value_of(const work *w, int side, size_t column)
 
 /* ---- which columns ---- */
 
-/* -1: none of the name. */
-static long find_name(const bramah_log_reader *reader, const char *name)
-{
-  const size_t n = bramah_log_n_columns(reader);
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(bramah_log_column_name(reader, i), name) == 0) return (long)i;
-  return -1;
-}
-
 /* A column of the first file, which the second one has too. */
 static bramah_status share(work *w, size_t at, bramah_diag *diag)
 {
   const bramah_log_reader *a = w->side[0].reader, *b = w->side[1].reader;
-  bramah_compared_column result = {.name = bramah_log_column_name(a, at),
-                                   .unit = bramah_log_column_unit(a, at)};
+  bramah_compared_column result = {.name = a->columns[at].name, .unit = a->columns[at].unit};
   shared c = {.at = {at, 0}, .tolerance = (double)NAN, .sigma_side = -1};
   bramah_dimension dimension = {0};
   char name[256];
   const char *unit = result.unit; /* readers of logs take some marks for no unit */
   c.expected = !*unit || strcmp(unit, "-") == 0 || strcmp(unit, "counts") == 0 ? "1" : unit;
-  bramah_status status = bramah_log_unit(a, at, &result.factor, &dimension, diag);
-  if (status) return bramah__place(diag, bramah_log_path(a), 0);
+  bramah_status status = bramah__log_unit_of(a, at, &result.factor, &dimension, diag);
+  if (status) return bramah__place(diag, a->path, 0);
   status = bramah_log_find(b, result.name, c.expected, &c.at[1], diag);
-  if (status) return bramah__place(diag, bramah_log_path(b), 0);
+  if (status) return bramah__place(diag, b->path, 0);
   c.is_angle = dimension.rad == 2 && !dimension.m && !dimension.kg && !dimension.s && !dimension.volt;
   snprintf(name, sizeof name, "%s.sigma", result.name);
   for (int side = 1; side >= 0; side--) {
-    const long sigma = find_name(w->side[side].reader, name);
-    if (sigma < 0) continue;
+    const size_t sigma = bramah__log_index(w->side[side].reader, name);
+    if (sigma == SIZE_MAX) continue;
     c.sigma_side = side;
-    c.sigma = (size_t)sigma;
+    c.sigma = sigma;
   }
   w->columns[w->result.n_columns] = c;
   w->result.columns[w->result.n_columns++] = result;
@@ -198,26 +191,26 @@ static bramah_status share(work *w, size_t at, bramah_diag *diag)
 /* The columns that are named, or all that both files have, and their tolerances. */
 static bramah_status find_columns(work *w, bramah_diag *diag)
 {
-  const size_t n = bramah_log_n_columns(w->side[0].reader) + w->options.n_columns + 1;
+  const size_t n = w->side[0].reader->n_columns + w->options.n_columns + 1;
   w->columns = calloc(n, sizeof *w->columns);
   w->result.columns = calloc(n, sizeof *w->result.columns);
   for (int i = 0; i < 2; i++)
-    w->result.file[i].alone = calloc(bramah_log_n_columns(w->side[i].reader) + 1, sizeof(const char *));
+    w->result.file[i].alone = calloc(w->side[i].reader->n_columns + 1, sizeof(const char *));
   if (!w->columns || !w->result.columns || !w->result.file[0].alone || !w->result.file[1].alone)
     return bramah__fail_memory(diag);
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; !status && i < w->options.n_columns; i++) {
     size_t at;
-    status = bramah_log_find_name(w->side[0].reader, w->options.columns[i], &at, diag);
-    if (status) return bramah__place(diag, bramah_log_path(w->side[0].reader), 0);
+    status = bramah_log_find(w->side[0].reader, w->options.columns[i], NULL, &at, diag);
+    if (status) return bramah__place(diag, w->side[0].reader->path, 0);
     status = share(w, at, diag);
   }
   for (int s = 0; s < 2 && !w->options.n_columns; s++) {
     const reading *here = &w->side[s], *there = &w->side[!s];
-    for (size_t i = 0; !status && i < bramah_log_n_columns(here->reader); i++) {
-      const char *name = bramah_log_column_name(here->reader, i);
+    for (size_t i = 0; !status && i < here->reader->n_columns; i++) {
+      const char *name = here->reader->columns[i].name;
       if (i == here->time) continue;
-      if (find_name(there->reader, name) < 0)
+      if (bramah__log_index(there->reader, name) == SIZE_MAX)
         here->file->alone[here->file->n_alone++] = name;
       else if (s == 0)
         status = share(w, i, diag);

@@ -243,9 +243,9 @@ static bramah_status place(operating_point *point, const char *file, double want
   const bramah_linear_system *s = point->base;
   const bramah_plant *plant = &point->machine.plant;
   bramah_log_reader *log = NULL;
-  bramah_status status = bramah_log_open(file, diag, &log);
+  bramah_status status = bramah_log_open(file, NULL, diag, &log);
   if (status) return status;
-  const size_t n = bramah_log_n_columns(log), nu = plant->n_input;
+  const size_t n = bramah_log_get_info(log).n_columns, nu = plant->n_input;
   double *row = calloc(3 * n + s->n + nu + 1, sizeof *row), *values = row + n, *x = values + n, *u = x + s->n;
   unsigned char *present = (unsigned char *)(u + nu), *filled = calloc(n + 1, 1);
   double best = (double)INFINITY, first = best, last = -best, gap = 0.0;

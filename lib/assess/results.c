@@ -13,12 +13,12 @@
 /* Outputs and errors of states that the truth has. */
 static bramah_status open_truth(bramah_assess *a, bramah_diag *diag)
 {
-  bramah_status status = bramah_truth_open(a->options.truth, diag, &a->rows);
+  bramah_status status = bramah__truth_open(a->options.truth, diag, &a->rows);
   for (size_t c = 0; !status && c < a->n_outputs; c++) {
     bramah_assess_output *out = &a->outputs[c];
     long *column = &a->column[out->output];
     *column = -1;
-    if (out->has_sigma) status = bramah_truth_find(a->rows, out->name, out->unit, column, diag);
+    if (out->has_sigma) status = bramah__truth_find(a->rows, out->name, out->unit, column, diag);
     out->has_truth = !status && *column >= 0;
     if (out->has_truth)
       a->accuracy[a->n_accuracies++] = (bramah__accuracy){
@@ -173,10 +173,10 @@ void bramah__events_watch(bramah_assess *a)
 
 bramah_status bramah__truth_seek(bramah_assess *a, int64_t time_ns, int *matched, bramah_diag *diag)
 {
-  const bramah_status status = bramah_truth_seek(a->rows, time_ns, a->plant->step_ns / 2, matched, diag);
+  const bramah_status status = bramah__truth_row_at(a->rows, time_ns, a->plant->step_ns / 2, matched, diag);
   for (size_t c = 0; !status && c < a->n_outputs; c++) {
     const size_t i = a->outputs[c].output;
-    if (a->outputs[c].has_truth) a->truth[i] = bramah_truth_value(a->rows, (size_t)a->column[i]);
+    if (a->outputs[c].has_truth) a->truth[i] = bramah__truth_value(a->rows, (size_t)a->column[i]);
   }
   return status;
 }
@@ -205,13 +205,13 @@ static int nees(bramah_assess *a, double *value)
                        plant->noise_row(plant->self, (size_t)output, work) == BRAMAH_OK))
       continue;
     bramah_plant_output_info(plant, (size_t)output, &info);
-    if (bramah_truth_find(a->rows, name, info.unit, &a->state_column[i], &ignored)) a->state_column[i] = -1;
+    if (bramah__truth_find(a->rows, name, info.unit, &a->state_column[i], &ignored)) a->state_column[i] = -1;
   }
 
   bramah_plant_coordinates(plant, x);
   for (size_t i = 0; i < n; i++) {
     if (a->state_column[i] < 0) return 0;
-    e[i] = bramah_truth_value(a->rows, (size_t)a->state_column[i]) - x[i];
+    e[i] = bramah__truth_value(a->rows, (size_t)a->state_column[i]) - x[i];
     if (isnan(e[i])) return 0;
     memcpy(P + i * n, covariance + i * m, n * sizeof *P);
   }

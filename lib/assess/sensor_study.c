@@ -10,7 +10,6 @@
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
 #include "lib/io/worker_pool.h"
-#include "lib/io/plan_file.h"
 #include "lib/io/session.h"
 
 #include <math.h>
@@ -490,8 +489,7 @@ static bramah_status run_job(void *user, size_t run, bramah__worker_pool *pool, 
   }
   for (size_t i = 0; !status && i < b.n_sensors; i++) {
     b.sampled[i].every = steps_between(s->rates[at.rate], b.assumed[i].period_ns, b.plant->step_ns);
-    status =
-        bramah_noise_new(at.seed + 1, bramah_noise_stream(b.sensors[i].name), &diag, &b.sampled[i].noise);
+    status = bramah_noise_new(at.seed + 1, b.sensors[i].name, &diag, &b.sampled[i].noise);
   }
   for (size_t i = 0; !status && i < n; i++)
     b.watched[i].sensor = bramah__session_sensor_of_output(b.session, b.output[i]);

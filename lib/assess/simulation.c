@@ -4,6 +4,7 @@
 #include "bramah/simulation.h"
 #include "lib/io/fail.h"
 #include "lib/io/session.h"
+#include "lib/logs/logs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ struct bramah_simulation {
   size_t *outputs, n_outputs;
   double *row; /* time, outputs */
   bramah_study *study;
-  bramah_simulated_log *log;
+  bramah__simulated_log *log;
   size_t kinetic, potential, *work, n_work; /* outputs */
   double start;                             /* [J] energy */
   bramah_simulation_result result;
@@ -63,8 +64,7 @@ static bramah_status open_noise(bramah_simulation *s, bramah_diag *diag)
     status =
         bramah_filter_new(&session->machine.plant, 0, session->sensors, &options, diag, &session->filter);
   }
-  if (!status)
-    status = bramah_noise_new(s->options.seed, bramah_noise_stream("plant noise"), diag, &s->noise);
+  if (!status) status = bramah_noise_new(s->options.seed, "plant noise", diag, &s->noise);
   if (status) return bramah__place(diag, s->options.study, 0);
   s->dx = calloc(bramah_filter_get_info(session->filter).n_error + 1, sizeof *s->dx);
   return s->dx ? BRAMAH_OK : bramah__fail_memory(diag);
@@ -98,7 +98,7 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
   if (!status) status = bramah_schedule_new(m->machine, m->model, diag, &s->schedule);
   if (!status && o->study) {
     status = bramah_study_load(o->study, 0, NULL, diag, &s->study);
-    if (!status) status = bramah_simulated_log_new(s->study, m->model, plant, o->seed, diag, &s->log);
+    if (!status) status = bramah__simulated_log_new(s->study, m->model, plant, o->seed, diag, &s->log);
     if (status) bramah__place(diag, o->study, 0);
   }
   if (!status && o->process_noise) status = open_noise(s, diag);
@@ -126,8 +126,8 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
     s->outputs[s->n_outputs++] = i;
     status = bramah_log_add_column(s->writer, info.name, info.unit, 10, diag);
   }
-  if (!status && s->log) status = bramah_simulated_log_create(s->log, o->log, diag);
-  r->log = s->log;
+  if (!status && s->log) status = bramah__simulated_log_create(s->log, o->log, diag);
+  r->sensors = s->log ? bramah__simulated_log_sensors(s->log) : NULL;
   r->n_sensors = s->log ? s->study->n_sensors : 0;
   if (status)
     bramah_simulation_close(s, &ignored);
@@ -141,10 +141,8 @@ bramah_status bramah_simulation_close(bramah_simulation *s, bramah_diag *diag)
   bramah_diag other;
   if (!s) return BRAMAH_OK;
   bramah_status status = bramah_log_finish(s->writer, diag);
-  const bramah_status closed =
-      s->log ? bramah_simulated_log_finish(s->log, status ? &other : diag) : BRAMAH_OK;
+  const bramah_status closed = bramah__simulated_log_close(s->log, status ? &other : diag);
   if (!status) status = closed;
-  bramah_simulated_log_free(s->log);
   bramah_study_free(s->study);
   bramah_schedule_free(s->schedule);
   if (s->session) s->session->machine = (bramah_machine_plant){0}; /* not ours */
@@ -204,7 +202,7 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
     for (size_t i = 0; i < s->n_outputs; i++) s->row[1 + i] = output(s, s->outputs[i]);
     status = bramah_log_write(s->writer, s->row, diag);
   }
-  if (!status && s->log) status = bramah_simulated_log_row(s->log, r->rows, r->time_ns, u, diag);
+  if (!status && s->log) status = bramah__simulated_log_row(s->log, r->rows, r->time_ns, u, diag);
   r->rows++;
 
   /* Largest errors of energies and loops so far. */

@@ -243,7 +243,7 @@ bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char 
   const int any = bramah_replay_get_report(a->replay).samples > 0;
   const progress p = {.estimates = a->totals.estimates,
                       .without_truth = a->totals.without_truth,
-                      .skipped = a->log ? bramah_log_stream_totals(a->log).skipped : 0,
+                      .skipped = a->log ? bramah_log_stream_get_info(a->log).skipped : 0,
                       .first_ns = a->totals.first_ns,
                       .last_ns = a->totals.last_ns,
                       .read_ns = any ? bramah_replay_get_report(a->replay).read_ns : INT64_MIN,
@@ -256,13 +256,10 @@ bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char 
   put_text(s, "machine", a->study->machine_file);
   put_text(s, "text", text);
   bramah__snapshot_put(s, "progress", &p, sizeof p);
-  const size_t n_devices = a->log ? bramah_log_stream_n_devices(a->log) : 0;
+  const size_t n_devices = a->log ? bramah_log_stream_get_info(a->log).n_devices : 0;
   int64_t *starts = bramah__snapshot_add(s, "log", n_devices * sizeof *starts);
-  for (size_t k = 0; starts && k < n_devices; k++) {
-    bramah_log_device device;
-    bramah_log_stream_device(a->log, k, &device);
-    starts[k] = device.start_ns;
-  }
+  for (size_t k = 0; starts && k < n_devices; k++)
+    starts[k] = bramah_log_stream_get_device(a->log, k).start_ns;
   void *replay = bramah__snapshot_add(s, "replay", bramah_replay_snapshot_size(a->replay));
   if (replay) bramah_replay_save(a->replay, replay);
   bramah__known_save(a, s);
@@ -350,8 +347,8 @@ static bramah_status resume(bramah_assess *a, const bramah__snapshot *s, bramah_
   if (!bramah__snapshot_get(s, "progress", &p, sizeof p)) return does_not_fit(diag, "progress");
   const int64_t *starts = bramah__snapshot_find(s, "log", &size);
   if (a->log)
-    status = bramah_log_stream_resume(a->log, p.read_ns, p.skipped, starts ? size / sizeof *starts : 0,
-                                      starts, diag);
+    status = bramah__log_stream_resume(a->log, p.read_ns, p.skipped, starts ? size / sizeof *starts : 0,
+                                       starts, diag);
   if (status) return status;
 
   const void *replay = bramah__snapshot_find(s, "replay", &size);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
-#include "lib/base/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -42,39 +41,14 @@ const char *bramah__arena_text(bramah__arena *arena, const char *text)
   return copy;
 }
 
-size_t bramah__arena_draw(size_t n, const bramah__field *fields, char *out, size_t size)
-{
-  bramah__arena arena = bramah__arena_make(NULL, 0);
-  char number[BRAMAH__NUMBER_SIZE];
-  size_t used = 0;
-  if (size) out[0] = '\0';
-  for (size_t i = 0; i < n; i++) {
-    bramah__format_integer(number, (int64_t)arena.used);
-    const char *const head[] = {number, " ", fields[i].type, " ", fields[i].name, " ["};
-    for (size_t k = 0; k < sizeof head / sizeof *head; k++) used = bramah__append(out, size, used, head[k]);
-    bramah__format_integer(number, (int64_t)fields[i].count);
-    used = bramah__append(out, size, used, number);
-    used = bramah__append(out, size, used, "]\n");
-    bramah__arena_take(&arena, fields[i].count, fields[i].size);
-  }
-  return used;
-}
-
 uint64_t bramah__mark_of(const void *mem)
 {
   return UINT64_C(0xb4a3a8e57c01d6f9) ^ ((uint64_t)(uintptr_t)mem * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-int bramah__is_marked(const void *mem)
-{
-  uint64_t found;
-  memcpy(&found, mem, sizeof found);
-  return found == bramah__mark_of(mem);
-}
-
 void *bramah__aligned_new(size_t size)
 {
-  /* By malloc, for aligned_alloc is not everywhere (newlib): what it gave stands before the aligned memory. */
+  /* By malloc, for aligned_alloc is not everywhere (newlib): what it gave is kept before the aligned memory. */
   const size_t extra = BRAMAH__ALIGN - 1 + sizeof(void *);
   unsigned char *raw = size > SIZE_MAX - extra ? NULL : malloc(size + extra), *mem = raw;
   if (!raw) return NULL;
@@ -102,9 +76,17 @@ bramah_status bramah__arena_new(const char *what, size_t size, bramah__arena *ar
 bramah_status bramah__arena_in(const char *what, void *mem, size_t size, size_t needed, bramah__arena *arena,
                                bramah_diag *diag)
 {
+  uint64_t found;
   if ((uintptr_t)mem % BRAMAH__ALIGN)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, what, "memory is not aligned to 64 bytes");
   if (!mem || size < needed) return bramah__fail(diag, BRAMAH_E_ARGUMENT, what, "memory is too small");
+  memcpy(&found, mem, sizeof found);
+  if (found == bramah__mark_of(mem)) {
+    bramah__fail(diag, BRAMAH_E_ARGUMENT, what, "this memory holds a ");
+    bramah__add_text(diag, what);
+    bramah__add_text(diag, ": free that one first");
+    return BRAMAH_E_ARGUMENT;
+  }
   *arena = bramah__arena_make(mem, size);
   return BRAMAH_OK;
 }

@@ -34,7 +34,7 @@ const char *bramah__arena_text(bramah__arena *arena, const char *text);
 
 #define BRAMAH__TAKE(arena, type, n) ((type *)bramah__arena_take((arena), (n), sizeof(type)))
 
-/* One list of fields gives the members of an object, its layout, and with it its size, and a drawing:
+/* One list of fields gives the members of an object, its layout, and with it its size:
  *
  *   #define FILTER_FIELDS(X)                     type, name, how many, and what else the list is to say
  *     X(double, P, n * n, "covariance")
@@ -46,29 +46,16 @@ const char *bramah__arena_text(bramah__arena *arena, const char *text);
  *
  *   filter *fields = ...;                        in a function that knows `arena` and n
  *   FILTER_FIELDS(BRAMAH__FIELD_TAKE)            fields->P = ...; fields->pivot = ...;
- *
- *   static const bramah__field list[] = {FILTER_FIELDS(BRAMAH__FIELD_ROW)};
  */
 #define BRAMAH__FIELD_MEMBER(type, name, ...) type *name;
 #define BRAMAH__FIELD_TAKE(type, name, ...)                                                                  \
   fields->name = BRAMAH__TAKE(arena, type, BRAMAH__FIRST(__VA_ARGS__, 0));
-#define BRAMAH__FIELD_ROW(type, name, ...) {#type, #name, BRAMAH__FIRST(__VA_ARGS__, 0), sizeof(type)},
 #define BRAMAH__FIRST(first, ...) (first)
 
-typedef struct bramah__field {
-  const char *type, *name;
-  size_t count, size; /* items, bytes of one */
-} bramah__field;
-
-/* What an arena that begins with these pieces looks like, a line for each: "64 double P [4]", the first number
- * where it starts. Cut to fit and terminated; returns the length of the whole. */
-size_t bramah__arena_draw(size_t n, const bramah__field *fields, char *out, size_t size);
-
-/* An object in memory of the caller begins with its mark, which depends on the address. While it stands there
+/* An object in memory of the caller begins with its mark, which depends on the address. While it is there
  * another object is not made in the same memory. Clearing it releases the memory; memory that never held an
  * object has it by chance once in 2^64. */
 uint64_t bramah__mark_of(const void *mem);
-int bramah__is_marked(const void *mem);
 
 /* Aligned memory of its own, zero-filled, and its release. */
 void *bramah__aligned_new(size_t size);
@@ -78,8 +65,8 @@ void bramah__aligned_free(void *mem);
  * is cut first. `what` is named by E_MEMORY. */
 bramah_status bramah__arena_new(const char *what, size_t size, bramah__arena *arena, bramah_diag *diag);
 
-/* An arena in memory of the caller for an object of `needed` bytes. Errors: E_ARGUMENT (not aligned to 64
- * bytes, or too small). */
+/* An arena in memory of the caller for an object of `needed` bytes, which is called `what`. Errors: E_ARGUMENT (not
+ * aligned to 64 bytes, too small, or a marked object lives there). */
 bramah_status bramah__arena_in(const char *what, void *mem, size_t size, size_t needed, bramah__arena *arena,
                                bramah_diag *diag);
 

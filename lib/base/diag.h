@@ -13,7 +13,7 @@ bramah_status bramah__fail(bramah_diag *diag, bramah_status status, const char *
 void bramah__add_text(bramah_diag *diag, const char *text);
 void bramah__add_number(bramah_diag *diag, double value, int digits);
 
-/* Say where it stands in a file (file may be NULL). */
+/* Say where it is in a file (file may be NULL). */
 bramah_status bramah__at(bramah_diag *diag, const char *file, int line, int column);
 
 #endif

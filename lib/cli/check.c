@@ -282,42 +282,39 @@ static void explain_machine(const bramah_machine_plant *machine)
 
 /* ---- log ---- */
 
-static void list_columns(const bramah_log_stream *log, size_t device, int wanted, const char *title)
+static void list_columns(const bramah_log_info *log, int ignored, const char *title)
 {
-  const bramah_log_reader *reader = bramah_log_stream_reader(log, device);
   size_t n = 0;
-  for (size_t i = 0; i < bramah_log_n_columns(reader); i++) {
-    if (bramah_log_stream_uses(log, device, i) != wanted) continue;
-    const char *unit = bramah_log_column_unit(reader, i);
-    printf(*unit ? "%s %s[%s]" : "%s %s", n++ ? "," : title, bramah_log_column_name(reader, i), unit);
+  for (size_t i = 0; i < log->n_columns; i++) {
+    const bramah_log_column *c = &log->columns[i];
+    if (c->ignored != ignored) continue;
+    printf(*c->unit ? "%s %s[%s]" : "%s %s", n++ ? "," : title, c->name, c->unit);
   }
   if (n) printf("\n");
 }
 
 static void print_files(const bramah_log_stream *log)
 {
-  for (size_t k = 0; k < bramah_log_stream_n_devices(log); k++) {
-    bramah_log_device device;
-    bramah_log_stream_device(log, k, &device);
+  const bramah_log_stream_info info = bramah_log_stream_get_info(log);
+  for (size_t k = 0; k < info.n_devices; k++) {
+    const bramah_log_device device = bramah_log_stream_get_device(log, k);
     printf("log:");
-    for (size_t i = 0; i < device.n_files; i++)
-      printf("%s %s", i ? "," : "", bramah_log_stream_device_file(log, k, i));
+    for (size_t i = 0; i < device.n_files; i++) printf("%s %s", i ? "," : "", device.files[i]);
     if (device.entry) printf(" (log.files.%s)", device.entry);
     printf("\n");
-    list_columns(log, k, 1, "  columns used:");
-    list_columns(log, k, 0, "  columns not used:");
+    list_columns(&device.log, 0, "  columns used:");
+    list_columns(&device.log, 1, "  columns not used:");
   }
-  const size_t unused = bramah_log_stream_totals(log).unused_files;
-  if (unused) printf("  %zu files of the folder are not used\n", unused);
+  if (info.unused_files) printf("  %zu files of the folder are not used\n", info.unused_files);
 }
 
 static void print_map(const bramah_log_stream *log, size_t slot, const char *name)
 {
-  bramah_log_column c;
-  if (!bramah_log_stream_column(log, slot, &c) || c.plain) return;
+  bramah_log_feed c;
+  if (!bramah_log_stream_get_feed(log, slot, &c) || c.plain) return;
   const cli_readable unit = cli_readable_unit(c.unit);
   printf("  %s = %.9g %s", name, unit.factor * c.offset, unit.unit);
-  printf(" %c %.9g %s x %s", c.factor < 0.0 ? '-' : '+', unit.factor * fabs(c.factor), unit.unit, c.name);
+  printf(" %c %.9g %s x %s", c.factor < 0.0 ? '-' : '+', unit.factor * fabs(c.factor), unit.unit, c.column);
   if (c.wrap > 0.0) printf(", which jumps by %.9g", c.wrap);
   printf("\n");
 }
@@ -326,12 +323,9 @@ static void print_map(const bramah_log_stream *log, size_t slot, const char *nam
  * the rows. */
 static void print_format(const bramah_log_stream *log, size_t k)
 {
-  bramah_log_device device;
-  bramah_log_stream_device(log, k, &device);
-  const bramah_log_reader *reader = bramah_log_stream_reader(log, k);
-  const bramah_log_format format = bramah_log_format_found(reader);
-  const char *kind = bramah_log_kind(reader);
-  if (kind) printf("  %s\n", kind);
+  const bramah_log_device device = bramah_log_stream_get_device(log, k);
+  const bramah_log_format format = device.log.format;
+  if (device.log.kind) printf("  %s\n", device.log.kind);
   if (format.delimiter != ',')
     printf("  cells between %s\n", format.delimiter == ';'    ? "semicolons"
                                    : format.delimiter == '\t' ? "tabs"
@@ -370,7 +364,7 @@ static int explain_log(size_t n, const char *const *names, const bramah_machine_
   const int64_t longest_gap_ns = study ? study->log.longest_gap_ns : INT64_C(10000000000);
   bramah_log_stream *log;
   bramah_log_survey survey;
-  bramah_log_column column;
+  bramah_log_feed feed;
   int wrong = 0;
   if (bramah_log_stream_open_for(study, machine->model, sensors, n, names, tell, &wrong, NULL, &log))
     return wrong;
@@ -378,8 +372,8 @@ static int explain_log(size_t n, const char *const *names, const bramah_machine_
   for (size_t i = 0; i < n_inputs; i++)
     print_map(log, i, bramah_model_get_info(machine->model).input_names[i]);
   for (size_t i = 0; i < n_sensors; i++) print_map(log, n_inputs + i, sensors[i].name);
-  bramah_log_survey_read(log, n_inputs, n_sensors, step_ns, longest_gap_ns, tell, &wrong, &survey);
-  for (size_t k = 0; k < bramah_log_stream_n_devices(log); k++) print_format(log, k);
+  bramah_log_survey_read(log, step_ns, longest_gap_ns, tell, &wrong, &survey);
+  for (size_t k = 0; k < bramah_log_stream_get_info(log).n_devices; k++) print_format(log, k);
   if (survey.rows) {
     printf("  %llu rows from %.9g s to %.9g s\n", (unsigned long long)survey.rows,
            1e-9 * (double)survey.first_ns, 1e-9 * (double)survey.last_ns);
@@ -395,7 +389,7 @@ static int explain_log(size_t n, const char *const *names, const bramah_machine_
       printf("  all rows are on the grid of steps\n");
   }
   for (size_t i = 0; i < n_sensors; i++)
-    if (bramah_log_stream_column(log, n_inputs + i, &column)) {
+    if (bramah_log_stream_get_feed(log, n_inputs + i, &feed)) {
       const bramah_sensor *sensor = &sensors[i];
       const int64_t period = sensor->period_ns ? sensor->period_ns : step_ns;
       printf("  %s: %llu samples", sensor->name, (unsigned long long)survey.samples[i]);
@@ -536,7 +530,7 @@ static int check_tune(const char *path)
 }
 
 /* After mistakes in a study the log is held against what can be understood of it; without machine or study
- * nothing is known of what the log should hold, but its rows can be read. */
+ * nothing is known of what the log should contain, but its rows can be read. */
 static int check_log_alone(const char *study_path, check_logs logs)
 {
   bramah_machine_plant machine = {0};

@@ -103,35 +103,25 @@ typedef struct matrices {
 
 static void put_number(FILE *file, double value) { fprintf(file, ",%.17g", value); }
 
-static bramah_status add_names(bramah_mat *mat, const char *name, size_t n, const char *const *names,
-                               const char *unit_name, const char *const *units, bramah_diag *diag)
-{
-  const bramah_status status = bramah_mat_add_texts(mat, name, n, names, diag);
-  return status ? status : bramah_mat_add_texts(mat, unit_name, n, units, diag);
-}
-
 static bramah_status write_mat(const char *path, const matrices *m, bramah_diag *diag)
 {
-  bramah_mat *mat;
-  bramah_diag closing;
-  bramah_status status = bramah_mat_create(path, diag, &mat);
-  if (status) return status;
   const bramah_linear_system *s = m->s;
-  const struct {
-    const char *name;
-    size_t rows, columns;
-    const double *values;
-  } all[] = {{"A", s->n, s->n, m->A},     {"B", s->n, s->n_u, m->B}, {"C", s->n_y, s->n, s->C},
-             {"D", s->n_y, s->n_u, s->D}, {"x", s->n, 1, s->x},      {"xd", s->n, 1, s->xd},
-             {"u", s->n_u, 1, s->u},      {"y", s->n_y, 1, s->y},    {"dt", 1, 1, &m->dt}};
-  for (size_t i = 0; i < sizeof all / sizeof all[0] && !status; i++)
-    status = bramah_mat_add_matrix(mat, all[i].name, all[i].rows, all[i].columns, all[i].values, diag);
-  if (!status) status = add_names(mat, "x_name", s->n, s->x_name, "x_unit", s->x_unit, diag);
-  if (!status) status = add_names(mat, "u_name", s->n_u, s->u_name, "u_unit", s->u_unit, diag);
-  if (!status) status = add_names(mat, "y_name", s->n_y, s->y_name, "y_unit", s->y_unit, diag);
-  if (!bramah_mat_finish(mat, &closing) || status) return status;
-  *diag = closing;
-  return closing.status;
+  const bramah_mat_variable all[] = {{"A", s->n, s->n, m->A, NULL},
+                                     {"B", s->n, s->n_u, m->B, NULL},
+                                     {"C", s->n_y, s->n, s->C, NULL},
+                                     {"D", s->n_y, s->n_u, s->D, NULL},
+                                     {"x", s->n, 1, s->x, NULL},
+                                     {"xd", s->n, 1, s->xd, NULL},
+                                     {"u", s->n_u, 1, s->u, NULL},
+                                     {"y", s->n_y, 1, s->y, NULL},
+                                     {"dt", 1, 1, &m->dt, NULL},
+                                     {"x_name", s->n, 1, NULL, s->x_name},
+                                     {"x_unit", s->n, 1, NULL, s->x_unit},
+                                     {"u_name", s->n_u, 1, NULL, s->u_name},
+                                     {"u_unit", s->n_u, 1, NULL, s->u_unit},
+                                     {"y_name", s->n_y, 1, NULL, s->y_name},
+                                     {"y_unit", s->n_y, 1, NULL, s->y_unit}};
+  return bramah_mat_write(path, sizeof all / sizeof all[0], all, diag);
 }
 
 static bramah_status write_matrices(const char *path, const matrices *m, bramah_diag *diag)

@@ -30,9 +30,9 @@ cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model)
 {
   static const char *const header[] = {"log", "what", "times", "first, longest"};
   cli_table table = cli_table_make("Log", "llrl", header);
-  bramah_log_device device;
-  for (size_t k = 0; k < bramah_log_stream_n_devices(log); k++) {
-    bramah_log_stream_device(log, k, &device);
+  const size_t n_devices = bramah_log_stream_get_info(log).n_devices;
+  for (size_t k = 0; k < n_devices; k++) {
+    const bramah_log_device device = bramah_log_stream_get_device(log, k);
     const bramah_log_counts *c = &device.counts;
     char late[CLI_CELL], gaps[CLI_CELL], where[CLI_CELL];
     snprintf(late, sizeof late, "rows put in order, at most %.4g ms late", 1e-6 * (double)c->most_late_ns);
@@ -71,12 +71,11 @@ cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model)
     }
   }
   for (size_t i = 0; model && i < bramah_model_get_info(model).n_inputs; i++) {
-    bramah_log_column column;
+    bramah_log_feed feed;
     char what[CLI_CELL];
-    if (!bramah_log_stream_column(log, i, &column) || !column.held) continue;
-    bramah_log_stream_device(log, column.device, &device);
+    if (!bramah_log_stream_get_feed(log, i, &feed) || !feed.held) continue;
     snprintf(what, sizeof what, "rows without %.40s, held", bramah_model_get_info(model).input_names[i]);
-    add(&table, device.name, what, column.held, "");
+    add(&table, bramah_log_stream_get_device(log, feed.device).name, what, feed.held, "");
   }
   return table;
 }
@@ -86,9 +85,9 @@ cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model)
 void cli_log_json(const bramah_log_stream *log, cli_json *json)
 {
   cli_json_open(json, "devices", '[');
-  for (size_t k = 0; k < bramah_log_stream_n_devices(log); k++) {
-    bramah_log_device device;
-    bramah_log_stream_device(log, k, &device);
+  const size_t n_devices = bramah_log_stream_get_info(log).n_devices;
+  for (size_t k = 0; k < n_devices; k++) {
+    const bramah_log_device device = bramah_log_stream_get_device(log, k);
     const bramah_log_counts *c = &device.counts;
     cli_json_open(json, NULL, '{');
     cli_json_text(json, "name", device.name);

@@ -15,60 +15,38 @@ static bramah_status read_quantity(const char *text, const char *unit, double *o
   return end != text && !*end ? BRAMAH_OK : bramah_quantity_parse(text, unit, out, diag);
 }
 
-static bramah_status read_time(const char *text, const char *time, int64_t *ns, bramah_diag *diag)
-{
-  double seconds;
-  const bramah_status status = read_quantity(time, "s", &seconds, diag);
-  if (status) return status;
-  if (!(seconds >= 0.0 && seconds < 9e9))
-    return cli_fail(diag, BRAMAH_E_VALUE, "--parameter", 0, text, "'%s' is not a time to work with", time);
-  *ns = llround(seconds * 1e9);
-  return BRAMAH_OK;
-}
-
-static bramah_status check_range(const bramah_parameter_info *info, const cli_parameter *parameter,
-                                 bramah_diag *diag)
-{
-  const int low = parameter->value < info->least;
-  const char *unit = strcmp(info->unit, "1") == 0 ? "" : info->unit;
-  if (!isfinite(parameter->value))
-    return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, parameter->text, "is not finite");
-  if (!low && !(parameter->value > info->most)) return BRAMAH_OK;
-  return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, parameter->text, "must be at %s %.6g%s%s",
-                  low ? "least" : "most", low ? info->least : info->most, *unit ? " " : "", unit);
-}
-
-/* NAME=VALUE[@TIME] in `copy`, which is cut into its parts. */
-static bramah_status read_parts(const bramah_plant *plant, char *copy, cli_parameter *out, bramah_diag *diag)
-{
-  char *equals = strchr(copy, '='), *at = strrchr(copy, '@');
-  bramah_parameter_info info;
-  if (!equals || equals == copy || !equals[1])
-    return cli_fail(diag, BRAMAH_E_SYNTAX, NULL, 0, out->text,
-                    "is not of the form NAME=VALUE or NAME=VALUE@TIME");
-  *equals = '\0';
-  if (at) *at = '\0';
-  bramah_status status = bramah_plant_parameter_index(plant, copy, &out->index, diag);
-  if (status) return status;
-  plant->parameter_info(plant->self, out->index, &info);
-  status = read_quantity(equals + 1, info.unit, &out->value, diag);
-  if (!status) status = check_range(&info, out, diag);
-  return !status && at ? read_time(out->text, at + 1, &out->time_ns, diag) : status;
-}
-
+/* NAME=VALUE[@TIME] */
 static bramah_status read_one(const bramah_plant *plant, const char *text, cli_parameter *out,
                               bramah_diag *diag)
 {
-  const size_t size = strlen(text) + 1;
-  char *copy = malloc(size);
-  if (!copy) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  memcpy(copy, text, size);
+  char parts[1024];
   *out = (cli_parameter){.text = text};
-  const bramah_status status = read_parts(plant, copy, out, diag);
-  free(copy);
-  cli_place(diag, "--parameter", 0);
-  if (!diag->thing[0]) snprintf(diag->thing, sizeof diag->thing, "%s", text);
-  return status;
+  snprintf(parts, sizeof parts, "%s", text);
+  char *equals = strchr(parts, '='), *at = strrchr(parts, '@');
+  if (!equals || equals == parts || !equals[1] || strlen(text) >= sizeof parts)
+    return cli_fail(diag, BRAMAH_E_SYNTAX, NULL, 0, text, "is not of the form NAME=VALUE or NAME=VALUE@TIME");
+  *equals = '\0';
+  if (at) *at = '\0';
+  bramah_parameter_info info;
+  bramah_status status = bramah_plant_parameter_index(plant, parts, &out->index, diag);
+  if (status) return status;
+  plant->parameter_info(plant->self, out->index, &info);
+  status = read_quantity(equals + 1, info.unit, &out->value, diag);
+  if (status) return status;
+  if (!isfinite(out->value)) return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, text, "is not finite");
+  const int low = out->value < info.least;
+  const char *unit = strcmp(info.unit, "1") == 0 ? "" : info.unit;
+  if (low || out->value > info.most)
+    return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, text, "must be at %s %.6g%s%s", low ? "least" : "most",
+                    low ? info.least : info.most, *unit ? " " : "", unit);
+
+  double seconds = 0.0;
+  if (at) status = read_quantity(at + 1, "s", &seconds, diag);
+  if (status) return status;
+  if (!(seconds >= 0.0 && seconds < 9e9))
+    return cli_fail(diag, BRAMAH_E_VALUE, "--parameter", 0, text, "'%s' is not a time to work with", at + 1);
+  out->time_ns = llround(seconds * 1e9);
+  return BRAMAH_OK;
 }
 
 bramah_status cli_parameters_read(const cli_arguments *arguments, const bramah_plant *plant,
@@ -79,8 +57,12 @@ bramah_status cli_parameters_read(const cli_arguments *arguments, const bramah_p
   bramah_diag_clear(diag);
   out->list = calloc((size_t)arguments->n_given + 1, sizeof *out->list);
   if (!out->list) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
-  while (!status && (text = cli_value_again(arguments, "parameter", out->n)))
+  while (!status && (text = cli_value_again(arguments, "parameter", out->n))) {
     status = read_one(plant, text, &out->list[out->n++], diag);
+    if (!status) continue;
+    cli_place(diag, "--parameter", 0);
+    if (!diag->thing[0]) snprintf(diag->thing, sizeof diag->thing, "%s", text);
+  }
   return status;
 }
 

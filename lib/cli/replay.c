@@ -147,9 +147,9 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
                                 q->snapshot};
   for (size_t i = READ; !status && i < N; i++) {
     status = cli_check_output(files[i], i, files, diag);
-    for (size_t k = 0; !status && k < bramah_log_stream_n_files(r->log); k++) {
-      const char *log = bramah_log_stream_file(r->log, k);
-      status = cli_check_output(files[i], 1, &log, diag);
+    for (size_t k = 0; !status && k < bramah_log_stream_get_info(r->log).n_devices; k++) {
+      const bramah_log_device device = bramah_log_stream_get_device(r->log, k);
+      status = cli_check_output(files[i], device.n_files, device.files, diag);
     }
     if (!status && q->resume && i != N - 1) status = cli_check_output(files[i], 1, &q->resume, diag);
   }
@@ -223,7 +223,7 @@ static bramah_status go_through(cli_replay_run *r, const estimate_file *file, br
 
     /* How long the run will be, by the share of the log that was read. */
     if (totals.estimates % 1024 == 0 && progress.shown && done > 0) {
-      const double share = bramah_log_stream_share(r->log);
+      const double share = bramah_log_stream_get_info(r->log).share;
       const double most = (double)q->to_ns - (double)totals.begin_ns;
       if (share > 0.0) progress.total_ns = llround(fmin(fmin((double)done / share, most), 9e18));
     }

@@ -127,7 +127,7 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   const cli_replay_request *q = &r->request;
   const bramah_assess_results *results = bramah_assess_get_results(r->assess);
   const bramah_assess_totals *totals = &results->totals;
-  const bramah_log_totals log = bramah_log_stream_totals(r->log);
+  const bramah_log_stream_info log = bramah_log_stream_get_info(r->log);
   if (!json->file) return BRAMAH_OK;
   cli_json_open(json, NULL, '{');
   cli_json_text(json, "bramah", bramah_version());

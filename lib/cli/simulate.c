@@ -42,12 +42,11 @@ static void print_summary(const bramah_simulation *simulation, const bramah_mach
                 : "cylinders",
             result.work);
   fprintf(out, "truth: %s\n", o->truth);
-  if (result.log)
+  if (result.sensors)
     fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", result.n_sensors, (unsigned long long)o->seed,
             o->log);
   for (size_t i = 0; i < result.n_sensors; i++) {
-    bramah_simulated_sensor s;
-    bramah_simulated_log_sensor(result.log, i, &s);
+    const bramah_simulated_sensor s = result.sensors[i];
     if (s.saturated)
       fprintf(out, "%s: %llu of %llu samples are at the ends of its range\n", s.name,
               (unsigned long long)s.saturated, (unsigned long long)s.samples);
@@ -79,8 +78,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, bramah
     /* What is not quite as asked for: the nearest multiples of the step. */
     const bramah_simulation_result result = bramah_simulation_get_result(simulation);
     for (size_t i = 0; i < result.n_sensors; i++) {
-      bramah_simulated_sensor s;
-      bramah_simulated_log_sensor(result.log, i, &s);
+      const bramah_simulated_sensor s = result.sensors[i];
       if (s.period_ns != s.wanted_period_ns)
         cli_note("%s: sampled every %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
                  cli_seconds(s.period_ns), cli_seconds(s.wanted_period_ns));

@@ -61,16 +61,6 @@ static bramah_status halt(bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* The state as a block, to go back to. */
-static void keep_state(const bramah_coupled *c, double *snap) { memcpy(snap, c->state.block, c->state.size); }
-
-static void return_state(bramah_coupled *c, const double *snap)
-{
-  memcpy(c->state.block, snap, c->state.size);
-  bramah__apply_parameters(c, c->state.theta);
-  c->now_valid = 0;
-}
-
 /* Say which joint or volume is out of balance: element k of xd [n], and by how much. */
 static bramah_status out_of_balance(const bramah_linearization *l, const bramah_coupled *c, size_t k,
                                     const char *what, bramah_diag *diag)
@@ -117,10 +107,10 @@ bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled
   for (size_t i = 0; i < l->system.n_position; i++) far = fmax(far, fabs(x[i] - l->system.x[i]));
   const size_t steps = far < 1e4 * stride ? 1 + (size_t)(far / stride) : 0;
   if (steps == 0) return bramah__fail(diag, BRAMAH_E_CLOSURE, l->model->name, "this state is too far away");
-  keep_state(plant, l->snap);
+  bramah__keep_state(plant, l->snap);
   for (size_t i = 0; i < n; i++) l->side[i] = (x[i] - l->x[i]) / (double)steps;
   for (size_t k = 0; k < steps && status == BRAMAH_OK; k++) status = move_state(l, plant, l->side, diag);
-  if (status != BRAMAH_OK) return_state(plant, l->snap);
+  if (status != BRAMAH_OK) bramah__return_state(plant, l->snap);
   return status;
 }
 
@@ -164,7 +154,7 @@ bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, bram
   int *pivot = (int *)(void *)(dx + n);
   bramah_status status = bramah__check_plant(l, plant, no_search, diag);
   if (status != BRAMAH_OK) return status;
-  keep_state(plant, snap);
+  bramah__keep_state(plant, snap);
 
   /* Steps, until one is long and moves next to nothing. */
   double dt = first_step;
@@ -196,7 +186,7 @@ bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, bram
   }
   if (status == BRAMAH_OK) status = halt(plant, diag);
   if (status != BRAMAH_OK) {
-    return_state(plant, snap);
+    bramah__return_state(plant, snap);
     return status;
   }
   rest_report(l, plant, iterations, report);
@@ -329,7 +319,7 @@ static double descend(search *s, bramah_diag *diag)
 {
   const size_t rows = s->rows, columns = s->columns, all = rows + columns;
   const double before = residual(s);
-  keep_state(s->c, s->trial);
+  bramah__keep_state(s->c, s->trial);
   for (int trial = 0; trial < MOST_TRIALS; trial++) {
 
     /* The step of least squares of J step = -residual with damping, in sizes. */
@@ -351,7 +341,7 @@ static double descend(search *s, bramah_diag *diag)
         s->mu = s->mu > 1e-12 ? 0.1 * s->mu : 0.0;
         return length;
       }
-      return_state(s->c, s->trial);
+      bramah__return_state(s->c, s->trial);
       if (bramah_linearization_run(s->l, s->c, diag) != BRAMAH_OK) return 0.0;
       residual(s);
     }
@@ -441,11 +431,11 @@ bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, c
   }
 
   int iterations = 0;
-  keep_state(plant, s.snap);
+  bramah__keep_state(plant, s.snap);
   status = halt(plant, diag);
   if (status == BRAMAH_OK) status = iterate(&s, &iterations, diag);
   if (status != BRAMAH_OK) {
-    return_state(plant, s.snap);
+    bramah__return_state(plant, s.snap);
     return status;
   }
   rest_report(l, plant, iterations, report);

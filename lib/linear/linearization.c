@@ -174,7 +174,7 @@ static bramah_status differ_output(bramah_linearization *l, bramah_coupled *c, s
   const size_t n_friction = c->model->output[output].code == BRAMAH__DRIVE_FORCE ? l->system.n_friction : 0;
   bramah_status status = BRAMAH_OK;
   if (n_friction + circuit->n_metered == 0) return BRAMAH_OK;
-  memcpy(l->snap, c->state.block, c->state.size);
+  bramah__keep_state(c, l->snap);
 
   for (size_t k = 0; k < n_friction && status == BRAMAH_OK; k++) {
     double value[2] = {0, 0};
@@ -202,8 +202,7 @@ static bramah_status differ_output(bramah_linearization *l, bramah_coupled *c, s
       by_U[i] += (value - base) * d.weight[k] / d.step;
     }
   }
-  memcpy(c->state.block, l->snap, c->state.size);
-  c->now_valid = 0;
+  bramah__return_state(c, l->snap);
   return status == BRAMAH_OK ? bramah__refresh(c, diag) : status;
 }
 
@@ -315,7 +314,7 @@ static bramah_status differ(bramah_linearization *l, bramah_coupled *c, size_t p
   const double w[3] = {low || high ? -1.5 : -0.5, low || high ? 2.0 : 0.5, low || high ? -0.5 : 0.0};
 
   bramah_status status = BRAMAH_OK;
-  memcpy(l->snap, c->state.block, c->state.size);
+  bramah__keep_state(c, l->snap);
   for (size_t k = 0; k < 3 && status == BRAMAH_OK; k++) {
     double *side = l->side + k * (n + n_y);
     if (w[k] == 0.0) continue;
@@ -326,9 +325,7 @@ static bramah_status differ(bramah_linearization *l, bramah_coupled *c, size_t p
     bramah__linear_rates(l, c, side);
     for (size_t i = 0; i < n_y; i++) side[n + i] = bramah__output_value(c, l->output[i]);
   }
-  memcpy(c->state.block, l->snap, c->state.size);
-  bramah__apply_parameters(c, c->state.theta);
-  c->now_valid = 0;
+  bramah__return_state(c, l->snap);
   if (status != BRAMAH_OK) return status;
 
   double *const side[3] = {l->side, l->side + n + n_y, l->side + 2 * (n + n_y)};
@@ -495,60 +492,53 @@ static void name_all(bramah_linearization *l)
   }
 }
 
-/* Outputs and parameters of the options, if they can be any. */
-static bramah_status choose(bramah_linearization *l, const bramah_linearization_options *options,
-                            bramah_diag *diag)
+void bramah_linearization_options_default(bramah_linearization_options *options)
 {
-  const bramah_model *model = l->model;
-  size_t n = 0;
-  for (size_t i = 0; i < model->n_outputs && options->all_outputs; i++)
-    if (!left_out(model, model->output[i].code)) l->output[n++] = i;
-  for (size_t k = 0; k < options->n_outputs && !options->all_outputs; k++) {
-    const size_t i = options->outputs[k];
-    if (i >= model->n_outputs)
-      return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "there is no output of this number");
-    const bramah__output *o = &model->output[i];
-    if (left_out(model, o->code))
-      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, o->info.name,
-                          o->code == BRAMAH__METERED_VALVES
-                              ? "this output says which valves are open; it has no derivative"
-                          : bramah__output_has_no_slope(o->code)
-                              ? "this output is summed over time and no function of the state"
-                              : "accelerations of a rolling machine are no outputs");
-    l->output[n++] = i;
-  }
-
-  for (size_t k = 0; k < options->n_parameters; k++) {
-    const size_t i = options->parameters[k];
-    if (i >= model->n_parameters)
-      return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "there is no parameter of this number");
-    /* What rolls needs a column that is that of a force, or does not touch the motion. */
-    const bramah__parameter_code code = model->parameter[i].code;
-    if (model->n_rolling && code != BRAMAH__JOINT_LOAD && code != BRAMAH__CYLINDER_LOAD &&
-        code != BRAMAH__SUPPLY_PRESSURE && code != BRAMAH__INPUT_OFFSET)
-      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->parameter[i].info.name,
-                          "this parameter cannot be an input of a rolling machine");
-    l->parameter[k] = i;
-  }
-  return BRAMAH_OK;
+  *options = (bramah_linearization_options){0};
 }
 
 bramah_status bramah_linearization_new(const bramah_model *model, const bramah_linearization_options *options,
                                        bramah_diag *diag, bramah_linearization **out)
 {
-  const bramah_linearization_options none = {0};
-  const bramah_linearization_options *o = options ? options : &none;
+  bramah_linearization_options start;
+  bramah_linearization_options_default(&start);
+  const bramah_linearization_options *o = options ? options : &start;
+
+  /* Outputs that have a derivative; what rolls needs parameters whose column is that of a force, or does not touch the
+   * motion. */
+  for (size_t k = 0; k < o->n_outputs && !o->all_outputs; k++) {
+    if (o->outputs[k] >= model->n_outputs)
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "there is no output of this number");
+    const bramah__output *output = &model->output[o->outputs[k]];
+    if (left_out(model, output->code))
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, output->info.name,
+                          output->code == BRAMAH__METERED_VALVES
+                              ? "this output says which valves are open; it has no derivative"
+                          : bramah__output_has_no_slope(output->code)
+                              ? "this output is summed over time and no function of the state"
+                              : "accelerations of a rolling machine are no outputs");
+  }
+  for (size_t k = 0; k < o->n_parameters; k++) {
+    if (o->parameters[k] >= model->n_parameters)
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "there is no parameter of this number");
+    const bramah__parameter *p = &model->parameter[o->parameters[k]];
+    if (model->n_rolling && p->code != BRAMAH__JOINT_LOAD && p->code != BRAMAH__CYLINDER_LOAD &&
+        p->code != BRAMAH__SUPPLY_PRESSURE && p->code != BRAMAH__INPUT_OFFSET)
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, p->info.name,
+                          "this parameter cannot be an input of a rolling machine");
+  }
+
   bramah__arena arena = bramah__arena_make(NULL, 0);
   layout(model, o, &arena);
-  bramah_status status = bramah__arena_new("linearization", arena.used, &arena, diag);
+  const bramah_status status = bramah__arena_new("linearization", arena.used, &arena, diag);
   if (status != BRAMAH_OK) return status;
   bramah_linearization *l = layout(model, o, &arena);
+  size_t n = 0;
+  for (size_t i = 0; i < model->n_outputs && o->all_outputs; i++)
+    if (!left_out(model, model->output[i].code)) l->output[n++] = i;
+  for (size_t k = 0; n < l->system.n_y; k++) l->output[n++] = o->outputs[k];
+  for (size_t k = 0; k < o->n_parameters; k++) l->parameter[k] = o->parameters[k];
   bramah__lagging_valves(&model->circuit, l->spool);
-  status = choose(l, o, diag);
-  if (status != BRAMAH_OK) {
-    bramah_linearization_free(l);
-    return status;
-  }
   name_all(l);
   *out = l;
   return BRAMAH_OK;
@@ -560,6 +550,18 @@ void bramah_linearization_free(bramah_linearization *l)
 }
 
 const bramah_linear_system *bramah_linearization_system(const bramah_linearization *l) { return &l->system; }
+
+void bramah__keep_state(const bramah_coupled *c, double *snap)
+{
+  memcpy(snap, c->state.block, c->state.size);
+}
+
+void bramah__return_state(bramah_coupled *c, const double *snap)
+{
+  memcpy(c->state.block, snap, c->state.size);
+  bramah__apply_parameters(c, c->state.theta);
+  c->now_valid = 0;
+}
 
 bramah_status bramah__check_plant(const bramah_linearization *l, const bramah_coupled *c,
                                   const char *if_rolling, bramah_diag *diag)

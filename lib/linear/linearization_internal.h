@@ -97,6 +97,10 @@ struct bramah_linearization {
 /* Numbers of double that searches with all outputs held and all inputs free need. */
 size_t bramah__search_work(const bramah_linearization *l);
 
+/* The state of the plant into `snap` [n_snap], to go back to, with the parameters it holds. */
+void bramah__keep_state(const bramah_coupled *c, double *snap);
+void bramah__return_state(bramah_coupled *c, const double *snap);
+
 /* E_ARGUMENT if the plant is of another model; E_UNSUPPORTED with this message, unless NULL, if something rolls. */
 bramah_status bramah__check_plant(const bramah_linearization *l, const bramah_coupled *c,
                                   const char *if_rolling, bramah_diag *diag);

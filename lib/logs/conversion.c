@@ -53,34 +53,6 @@ static bramah_status read_whole(const bramah_study *study, const bramah_study_va
   return BRAMAH_OK;
 }
 
-static bramah_status read_origin(bramah__clock *clock, const bramah_study *study,
-                                 const bramah_study_time *time, bramah_diag *diag)
-{
-  clock->origin = clock->is_date ? BRAMAH__ORIGIN_FIRST : BRAMAH__ORIGIN_NONE;
-  if (!time->origin.text) return BRAMAH_OK;
-  if (strcmp(time->origin.text, "first") == 0) {
-    /* Said of the log, or of this file: `time` is a copy in both cases, its texts are not. */
-    clock->origin = time->origin.text == study->time.origin.text ? BRAMAH__ORIGIN_FIRST : BRAMAH__ORIGIN_OWN;
-    return BRAMAH_OK;
-  }
-  int64_t zero;
-  const int states_date = bramah_log_read_time(time->origin.text, &zero) == BRAMAH_OK;
-  /* An entry of log.files has the origin of the log: of a date where its clock has none, or the other way round,
-   * it makes nothing. */
-  if (states_date != clock->is_date && time->origin.text == study->time.origin.text &&
-      time->line != study->time.line)
-    return BRAMAH_OK;
-  clock->origin = BRAMAH__ORIGIN_STATED;
-  if (states_date != clock->is_date) {
-    bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
-                  states_date ? "a date, but the log's times have none"
-                              : "a date is wanted, as the log's times have one");
-    return fail_time(study, &time->origin, "origin", diag);
-  }
-  if (states_date) return clock->zero = zero, BRAMAH_OK;
-  return read_whole(study, &time->origin, "s", 1e9, "origin", &clock->zero, diag);
-}
-
 bramah_status bramah__clock_make(bramah__clock *clock, const bramah_study *study,
                                  const bramah_study_time *time, int is_date, bramah_diag *diag)
 {
@@ -94,7 +66,31 @@ bramah_status bramah__clock_make(bramah__clock *clock, const bramah_study *study
   if (!status)
     status =
         read_whole(study, &time->wrap, counts ? "1" : "s", counts ? 1.0 : 1e9, "wrap", &clock->wrap, diag);
-  return status ? status : read_origin(clock, study, time, diag);
+  const char *origin = time->origin.text;
+  if (status || !origin) return status;
+
+  /* Said of the log, or of this file: `time` is a copy in both cases, its texts are not. */
+  const int is_of_log = origin == study->time.origin.text;
+  if (strcmp(origin, "first") == 0) {
+    clock->origin = is_of_log ? BRAMAH__ORIGIN_FIRST : BRAMAH__ORIGIN_OWN;
+    return BRAMAH_OK;
+  }
+
+  /* An entry of log.files has the origin of the log: of a date where its clock has none, or the other way round,
+   * it makes nothing. */
+  int64_t zero;
+  const int states_date = bramah_log_read_time(origin, &zero) == BRAMAH_OK;
+  if (states_date != is_date && is_of_log && time->line != study->time.line) return BRAMAH_OK;
+  clock->origin = BRAMAH__ORIGIN_STATED;
+  if (states_date != is_date) {
+    bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "%s",
+                  states_date ? "a date, but the log's times have none"
+                              : "a date is wanted, as the log's times have one");
+    return fail_time(study, &time->origin, "origin", diag);
+  }
+  if (!states_date) return read_whole(study, &time->origin, "s", 1e9, "origin", &clock->zero, diag);
+  clock->zero = zero;
+  return BRAMAH_OK;
 }
 
 /* ---- readings ---- */
@@ -143,12 +139,6 @@ int bramah__clock_time(const bramah__clock *clock, int64_t ns, int64_t *time_ns)
 
 /* ---- columns ---- */
 
-/* What a column's numbers are, before the study's scale. The scale is in SI per SI. */
-typedef struct raw_unit {
-  const char *text; /* "" for bare numbers */
-  double factor;
-} raw_unit;
-
 int bramah__column_map_is_needed(const bramah_study_column *from)
 {
   return from && (from->unit || from->scale.text || from->offset.text || from->wrap.text || from->gauge ||
@@ -166,31 +156,43 @@ static bramah_status fail_value(const bramah_study *study, const bramah_study_co
   return status;
 }
 
-/* A scale without unit leaves the unit of the column as it is; one with a unit takes it into that of the
- * target: 50 bar/V. */
-static bramah_status read_scale(const bramah_study *study, const bramah_study_column *from, raw_unit raw,
-                                const char *si_unit, double *scale, int *pure, bramah_diag *diag)
+bramah_status bramah__column_map_make(bramah__column_map *map, const bramah_study *study,
+                                      const bramah_study_column *from, const char *unit, const char *si_unit,
+                                      bramah_diag *diag)
 {
-  char expected[160];
-  *scale = 1.0;
-  *pure = 1;
-  if (!from->scale.text || bramah_quantity_parse(from->scale.text, "1", scale, diag) == BRAMAH_OK)
-    return BRAMAH_OK;
-  *pure = 0;
-  if (*raw.text)
-    snprintf(expected, sizeof expected, "%s/(%s)", si_unit, raw.text);
-  else
-    snprintf(expected, sizeof expected, "%s", si_unit);
+  const char *raw = bramah__log_is_no_unit(unit) ? "" : unit; /* of the numbers in the column */
+  bramah_dimension have = {0}, want = {0};
+  double raw_factor = 1.0, scale = 1.0, wrap, ignored;
   bramah_diag_clear(diag);
-  const bramah_status status = bramah_quantity_parse(from->scale.text, expected, scale, diag);
-  return status ? fail_value(study, from, &from->scale, "scale", diag) : BRAMAH_OK;
-}
+  bramah_status status = *raw ? bramah_unit_parse(raw, &raw_factor, &have, diag) : BRAMAH_OK;
+  if (!status && strcmp(si_unit, "1") != 0) status = bramah_unit_parse(si_unit, &ignored, &want, diag);
+  if (status) return status;
 
-static bramah_status read_jump(bramah__column_map *map, const bramah_study *study,
-                               const bramah_study_column *from, const char *si_unit, bramah_diag *diag)
-{
-  double wrap;
-  map->wrap = 0.0;
+  /* A scale without unit leaves the unit of the column as it is; one with a unit takes it into that of the
+   * target: 50 bar/V. */
+  if (from->scale.text && bramah_quantity_parse(from->scale.text, "1", &scale, diag) != BRAMAH_OK) {
+    char expected[160];
+    snprintf(expected, sizeof expected, "%s%s%s%s", si_unit, *raw ? "/(" : "", raw, *raw ? ")" : "");
+    bramah_diag_clear(diag);
+    if (bramah_quantity_parse(from->scale.text, expected, &scale, diag))
+      return fail_value(study, from, &from->scale, "scale", diag);
+  } else if (!bramah__same_dimension(have, want)) {
+    if (*raw)
+      return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
+                           "the column is in %s; expected a unit like %s, or a scale that leads to it", raw,
+                           si_unit);
+    return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
+                         "the column '%s' has no unit: give it one in the header (%s[%s]) or by 'unit', or "
+                         "counts a 'scale' in %s",
+                         from->name, from->name, si_unit, si_unit);
+  }
+  *map = (bramah__column_map){.factor = (from->sign < 0.0 ? -1.0 : 1.0) * scale * raw_factor, .last = NAN};
+
+  if (from->offset.text && bramah_quantity_parse(from->offset.text, si_unit, &map->offset, diag))
+    return fail_value(study, from, &from->offset, "offset", diag);
+  if (from->gauge) map->offset += study->log.atmosphere;
+
+  /* A wrap without unit is in the numbers of the column. */
   if (!from->wrap.text) return BRAMAH_OK;
   if (strcmp(si_unit, "1") != 0 && bramah_quantity_parse(from->wrap.text, "1", &wrap, diag) == BRAMAH_OK) {
     map->wrap = wrap;
@@ -203,71 +205,35 @@ static bramah_status read_jump(bramah__column_map *map, const bramah_study *stud
   return BRAMAH_OK;
 }
 
-bramah_status bramah__column_map_make(bramah__column_map *map, const bramah_study *study,
-                                      const bramah_study_column *from, const char *unit, const char *si_unit,
-                                      bramah_diag *diag)
-{
-  raw_unit raw = {bramah__log_is_no_unit(unit) ? "" : unit, 1.0};
-  bramah_dimension have = {0}, want = {0};
-  double ignored, scale;
-  int pure;
-  bramah_diag_clear(diag);
-  bramah_status status = *raw.text ? bramah_unit_parse(raw.text, &raw.factor, &have, diag) : BRAMAH_OK;
-  if (!status && strcmp(si_unit, "1") != 0) status = bramah_unit_parse(si_unit, &ignored, &want, diag);
-  if (!status) status = read_scale(study, from, raw, si_unit, &scale, &pure, diag);
-  if (status) return status;
-  if (pure && *raw.text && !bramah__same_dimension(have, want))
-    return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
-                         "the column is in %s; expected a unit like %s, or a scale that leads to it",
-                         raw.text, si_unit);
-  if (pure && !bramah__same_dimension(have, want))
-    return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
-                         "the column '%s' has no unit: give it one in the header (%s[%s]) or by 'unit', or "
-                         "counts a 'scale' in %s",
-                         from->name, from->name, si_unit, si_unit);
-  *map = (bramah__column_map){.factor = (from->sign < 0.0 ? -1.0 : 1.0) * scale * raw.factor, .last = NAN};
-  if (from->offset.text && bramah_quantity_parse(from->offset.text, si_unit, &map->offset, diag))
-    return fail_value(study, from, &from->offset, "offset", diag);
-  if (from->gauge) map->offset += study->log.atmosphere;
-  status = read_jump(map, study, from, si_unit, diag);
-  return status;
-}
-
-/* The header's unit and the study's must not contradict each other. */
-static bramah_status check_units(const bramah_study *study, const bramah_study_column *from,
-                                 const bramah_log_reader *reader, size_t column, bramah_diag *diag)
-{
-  double factor, stated;
-  bramah_dimension dimension, wanted = {0};
-  const char *unit = bramah_log_column_unit(reader, column);
-  bramah_diag ignored;
-  if (bramah__log_is_no_unit(unit) || !from->unit) return BRAMAH_OK;
-  if (bramah_log_unit(reader, column, &factor, &dimension, &ignored))
-    return BRAMAH_OK; /* unknown: the study's */
-  if (bramah__log_is_no_unit(from->unit) || bramah_unit_parse(from->unit, &stated, &wanted, &ignored))
-    stated = 1.0;
-  if (factor == stated && bramah__same_dimension(dimension, wanted)) return BRAMAH_OK;
-  return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
-                       "'unit' says %s, but the header of the log says %s[%s]", from->unit, from->name, unit);
-}
-
 bramah_status bramah__column_map_bind(bramah__column_map *map, const bramah_study *study,
                                       const bramah_study_column *from, bramah_log_reader *reader,
                                       size_t column, const char *si_unit, bramah_diag *diag)
 {
+  const char *header = reader->columns[column].unit;
+  bramah_dimension dimension, wanted = {0};
+  double factor, stated = 1.0;
+  bramah_diag ignored;
   bramah_diag_clear(diag);
   if (!bramah__column_map_is_needed(from)) {
     *map = (bramah__column_map){.plain = 1};
-    return bramah_log_find(reader, bramah_log_column_name(reader, column), si_unit, &column, diag);
+    return bramah_log_find(reader, reader->columns[column].name, si_unit, &column, diag);
   }
-  bramah_status status = check_units(study, from, reader, column, diag);
-  if (status) return status;
-  const char *unit = from->unit ? from->unit : bramah_log_column_unit(reader, column);
-  double factor;
-  bramah_dimension dimension;
-  if (!from->unit) status = bramah_log_unit(reader, column, &factor, &dimension, diag);
-  if (!status) status = bramah__column_map_make(map, study, from, unit, si_unit, diag);
-  if (!status) bramah_log_restate_unit(reader, column);
+
+  /* The header's unit, if it is known, and the study's must not contradict each other. */
+  if (from->unit && !bramah__log_is_no_unit(header) &&
+      !bramah__log_unit_of(reader, column, &factor, &dimension, &ignored)) {
+    if (bramah__log_is_no_unit(from->unit) || bramah_unit_parse(from->unit, &stated, &wanted, &ignored))
+      stated = 1.0;
+    if (factor != stated || !bramah__same_dimension(dimension, wanted))
+      return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
+                           "'unit' says %s, but the header of the log says %s[%s]", from->unit, from->name,
+                           header);
+  }
+  bramah_status status = BRAMAH_OK;
+  if (!from->unit) status = bramah__log_unit_of(reader, column, &factor, &dimension, diag);
+  if (!status)
+    status = bramah__column_map_make(map, study, from, from->unit ? from->unit : header, si_unit, diag);
+  if (!status) reader->units[column].factor = 1.0; /* values come as they are in the file */
   return status;
 }
 

@@ -3,7 +3,6 @@
  * numbers in them read; and the head of the log: what separates the cells, names and units of the columns. What the
  * file shows by itself is found; what the caller has stated is not questioned. */
 #define _GNU_SOURCE /* strtod_l */
-#include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/logs/reader.h"
 
@@ -45,7 +44,7 @@ typedef void on_cell(void *text, size_t length, void *user);
 
 static bramah_status fail(csv *c, int line, int position, const char *message)
 {
-  return bramah__log_fail(c->reader, BRAMAH_E_SYNTAX, NULL, line, position, message);
+  return bramah__log_fail(c->reader, BRAMAH_E_SYNTAX, NULL, line, position, "%s", message);
 }
 
 /* ---- lines ---- */
@@ -108,6 +107,21 @@ static void return_line(csv *c)
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
+/* 1 if the text begins with one of the words of a list, which blanks separate; whole: if it is one, capital letters or
+ * not. */
+static int is_listed(const char *list, const char *text, size_t length, int whole)
+{
+  while (*list) {
+    const size_t n = strcspn(list, " ");
+    if (n && n <= length &&
+        (whole ? n == length && strncasecmp(list, text, n) == 0 : memcmp(list, text, n) == 0))
+      return 1;
+    list += n;
+    list += *list == ' ';
+  }
+  return 0;
+}
+
 /* Empty lines and comments: one of the marks is at their beginning. */
 static int is_skipped(const csv *c)
 {
@@ -115,13 +129,7 @@ static int is_skipped(const csv *c)
   while (i < c->length && is_blank(c->text[i])) i++;
   if (i == c->length) return 1;
   if ((unsigned char)(c->text[i] - '0') < 10) return 0; /* the common case */
-  for (const char *mark = c->reader->comment; *mark;) {
-    const size_t n = strcspn(mark, " ");
-    if (n && n <= c->length - i && memcmp(c->text + i, mark, n) == 0) return 1;
-    mark += n;
-    mark += *mark == ' ';
-  }
-  return 0;
+  return is_listed(c->reader->comment, c->text + i, c->length - i, 0);
 }
 
 /* The next line that is neither empty nor a comment; length 0 at the end of the file. */
@@ -282,40 +290,11 @@ static void decide_decimal(csv *c, const char *text, size_t length)
   if (memchr(text, '.', length)) c->reader->format.decimal = '.';
 }
 
-/* One of the texts that mean no sample. */
-static int is_missing(const char *missing, const char *text, size_t length)
-{
-  for (const char *m = missing; *m;) {
-    const size_t n = strcspn(m, " ");
-    if (n == length && strncasecmp(m, text, n) == 0) return 1;
-    m += n;
-    m += *m == ' ';
-  }
-  return 0;
-}
-
-static bramah_status read_time(bramah_log_reader *reader, const char *text, const char *end, double *value)
-{
-  bramah__time_format *clock = &reader->clock;
-  bramah_status status;
-  int zone = 0;
-  if (clock->iso)
-    status = bramah__time_iso(text, end, &reader->time, &zone);
-  else
-    status = bramah__time_decimal(text, end, reader->format.decimal ? reader->format.decimal : '.',
-                                  clock->scale, clock->whole, &reader->time);
-  *value = clock->iso ? 1e-9 * (double)reader->time : (double)reader->time / (double)clock->scale;
-  if (status || !clock->iso) return status;
-  if (!clock->zone) clock->zone = zone ? 1 : 2;
-  return clock->zone == (zone ? 1 : 2) ? BRAMAH_OK : BRAMAH_E_TIME;
-}
-
-/* Note a bad cell, with a copy for the message: cut, and with nothing in it that could disturb a terminal. */
+/* Note the first bad cell of a row, with a copy for the message: cut, and with nothing in it that could disturb a terminal. */
 static void take_bad(csv *c, bramah_status status, size_t cell, const char *text, size_t length)
 {
   bramah__log_fault *f = &c->reader->fault;
   size_t used = 0;
-  if (f->status) return;
   f->status = status;
   f->cell = cell;
   f->position = cell_position(c, cell, &f->line);
@@ -329,6 +308,25 @@ static void take_bad(csv *c, bramah_status status, size_t cell, const char *text
   }
   f->quote[used] = '\0';
   bramah__log_bad_cell(c->reader, cell, f->line);
+}
+
+/* A cell of the column of times, as ns or a counter. All have a zone, or none has. */
+static bramah_status read_time(bramah_log_reader *reader, const char *text, const char *end, double *value)
+{
+  bramah__time_format *clock = &reader->clock;
+  int zone = 0;
+  if (!clock->iso) {
+    const bramah_status status =
+        bramah__time_decimal(text, end, reader->format.decimal ? reader->format.decimal : '.', clock->scale,
+                             clock->whole, &reader->time);
+    *value = (double)reader->time / (double)clock->scale;
+    return status;
+  }
+  const bramah_status status = bramah__time_iso(text, end, &reader->time, &zone);
+  *value = 1e-9 * (double)reader->time;
+  if (status) return status;
+  if (!clock->zone) clock->zone = zone ? 1 : 2;
+  return clock->zone == (zone ? 1 : 2) ? BRAMAH_OK : BRAMAH_E_TIME;
 }
 
 /* A cell of a row of numbers. */
@@ -346,7 +344,7 @@ static void on_number(void *data, size_t length, void *user)
   reader->values[cell] = NAN;
   if (reader->columns[cell].ignored) return;
   trim(&text, &length); /* quoted cells keep their blanks */
-  if (!length || (*reader->missing && is_missing(reader->missing, text, length))) return;
+  if (!length || (*reader->missing && is_listed(reader->missing, text, length, 1))) return;
   const int is_time = cell == reader->time_column;
   if (!reader->format.decimal && !(is_time && reader->clock.iso)) decide_decimal(c, text, length);
   reader->present[cell] = 1;
@@ -354,13 +352,13 @@ static void on_number(void *data, size_t length, void *user)
     status = read_time(reader, text, text + length, &value);
   } else {
     status = read_number(c, text, text + length, &value);
-    value *= reader->columns[cell].factor;
+    value *= reader->units[cell].factor;
     if (!status && !isfinite(value)) status = BRAMAH_E_NOT_FINITE;
   }
-  if (status)
-    take_bad(c, status, cell, text, length);
-  else
+  if (!status)
     reader->values[cell] = value;
+  else if (!reader->fault.status)
+    take_bad(c, status, cell, text, length);
 }
 
 /* ---- rows ---- */
@@ -400,27 +398,7 @@ static void on_row(int mark, void *user)
   ((csv *)user)->reader->row_done = 1;
 }
 
-/* Hand the cells of the current line on; row_done is set unless the line ends inside quotes. */
-static bramah_status split_line(csv *c, on_cell *cell)
-{
-  const char *zero = memchr(c->text, 0, c->length);
-  if (zero)
-    return fail(c, c->line, character(c->text, (size_t)(zero - c->text)),
-                "a zero byte: this is not a text file");
-  c->line_first_cell = c->n_cells;
-  if (c->reader->format.delimiter == ' ') return split_blanks(c, cell);
-  const size_t parsed = csv_parse(&c->parser, c->text, c->length, cell, on_row, c);
-  if (parsed < c->length && csv_error(&c->parser) != CSV_EPARSE) return bramah__log_fail_memory(c->reader);
-  if (parsed < c->length)
-    return fail(c, c->line, character(c->text, parsed), "a quote in the middle of a cell");
-  if (c->reader->row_done) return BRAMAH_OK;
-  /* A line that does not end a row ended inside quotes. */
-  c->open_position = cell_position(c, c->n_cells, &c->open_line);
-  c->line_quoted = 1;
-  return BRAMAH_OK;
-}
-
-/* Lines up to the end of the next row. *end = 1 if there is none. */
+/* Hand on the cells of the lines up to the end of the next row. *end = 1 if there is none. */
 static bramah_status split_row(csv *c, on_cell *cell, int *end)
 {
   size_t bytes = 0;
@@ -440,8 +418,25 @@ static bramah_status split_row(csv *c, on_cell *cell, int *end)
       continue;
     }
     if (!c->line_quoted) reader->row_line = c->line;
-    status = split_line(c, cell);
-    if (status) return status;
+
+    /* The cells of this line; row_done is set by the last one. */
+    const char *zero = memchr(c->text, 0, c->length);
+    if (zero)
+      return fail(c, c->line, character(c->text, (size_t)(zero - c->text)),
+                  "a zero byte: this is not a text file");
+    c->line_first_cell = c->n_cells;
+    if (reader->format.delimiter == ' ') {
+      status = split_blanks(c, cell);
+      if (status) return status;
+      continue;
+    }
+    const size_t parsed = csv_parse(&c->parser, c->text, c->length, cell, on_row, c);
+    if (parsed < c->length && csv_error(&c->parser) != CSV_EPARSE) return bramah__log_fail_memory(reader);
+    if (parsed < c->length)
+      return fail(c, c->line, character(c->text, parsed), "a quote in the middle of a cell");
+    if (reader->row_done) break;
+    c->open_position = cell_position(c, c->n_cells, &c->open_line); /* it ended inside quotes */
+    c->line_quoted = 1;
   }
   return c->stray ? fail(c, c->line, 0, "a carriage return in the middle of the line") : BRAMAH_OK;
 }
@@ -449,19 +444,14 @@ static bramah_status split_row(csv *c, on_cell *cell, int *end)
 static bramah_status next_row(bramah_log_reader *reader, int *end)
 {
   csv *c = reader->source;
-  bramah_diag *diag = &reader->failure;
   const bramah_status status = split_row(c, on_number, end);
   if (status || *end || c->n_cells == reader->n_columns) return status;
-  if (c->n_cells < reader->n_columns && c->no_line_end) {
-    bramah__log_fail(reader, BRAMAH_E_TRUNCATED, NULL, c->line, 0, "the file ends in the middle of line ");
-    bramah__add_number(diag, c->line, 12);
-    return BRAMAH_E_TRUNCATED;
-  }
-  fail(c, reader->row_line, 0, "");
-  bramah__add_number(diag, (double)c->n_cells, 12);
-  bramah__add_text(diag, c->n_cells == 1 ? " cell where the header has " : " cells where the header has ");
-  bramah__add_number(diag, (double)reader->n_columns, 12);
-  return BRAMAH_E_SYNTAX;
+  if (c->n_cells < reader->n_columns && c->no_line_end)
+    return bramah__log_fail(reader, BRAMAH_E_TRUNCATED, NULL, c->line, 0,
+                            "the file ends in the middle of line %d", c->line);
+  return bramah__log_fail(reader, BRAMAH_E_SYNTAX, NULL, reader->row_line, 0,
+                          "%zu cell%s where the header has %zu", c->n_cells, c->n_cells == 1 ? "" : "s",
+                          reader->n_columns);
 }
 
 static bramah_status peek(bramah_log_reader *reader, size_t column, const char **text, size_t *length)
@@ -540,9 +530,8 @@ static bramah_status add_column(csv *c, char *cell, size_t length)
     return fail(c, line, position,
                 "a number where the header should name a column; a log without header has "
                 "'log: {header: none}' in its study");
-  for (size_t i = 0; i < reader->n_columns; i++)
-    if (strcmp(reader->names[i], cell) == 0)
-      return bramah__log_fail(reader, BRAMAH_E_KEY, cell, line, position, "the header has this column twice");
+  if (bramah__log_index(reader, cell) != SIZE_MAX)
+    return bramah__log_fail(reader, BRAMAH_E_KEY, cell, line, position, "the header has this column twice");
   return bramah__log_add_column(reader, cell, unit, position);
 }
 
@@ -612,28 +601,6 @@ static bramah_status walk_units(csv *c, int assign, units_row *row)
   }
 }
 
-/* The next line that is no comment is a row of units if it has one for some column and no number at all. It
- * is looked at only where the header has no units, since a live source may be slow to send it. */
-static bramah_status find_units(csv *c)
-{
-  bramah_log_format *format = &c->reader->format;
-  units_row row;
-  bramah_status status = next_full_line(c);
-  if (!status) status = walk_units(c, 0, &row);
-  if (status) return status;
-  if (c->length && row.n == c->reader->n_columns && row.numbers == 0 && row.known > 0) {
-    format->units = BRAMAH_LOG_UNITS_ROW;
-    c->reader->header_line = c->line;
-    return walk_units(c, 1, &row);
-  }
-  if (format->units == BRAMAH_LOG_UNITS_ROW)
-    return bramah__log_fail(c->reader, BRAMAH_E_UNIT, NULL, c->line, 0,
-                            "a row with a unit for each column is expected below the header");
-  format->units = BRAMAH_LOG_UNITS_HEADER;
-  return_line(c);
-  return BRAMAH_OK;
-}
-
 /* The header line, or the first row, stays to come. A byte-order mark of UTF-8 is passed over; UTF-16 is refused. */
 static bramah_status find_header(csv *c)
 {
@@ -663,6 +630,7 @@ static bramah_status find_header(csv *c)
 
 static bramah_status open_csv(bramah_log_reader *reader)
 {
+  bramah_log_format *format = &reader->format;
   int end = 0;
   csv *c = reader->source = calloc(1, sizeof *c);
   if (!c) return bramah__log_fail_memory(reader);
@@ -670,16 +638,34 @@ static bramah_status open_csv(bramah_log_reader *reader)
   csv_init(&c->parser, CSV_STRICT | CSV_APPEND_NULL);
   c->buffer = malloc(LONGEST_ROW + 2);
   bramah_status status = c->buffer ? find_header(c) : bramah__log_fail_memory(reader);
-  if (!status) status = split_row(c, reader->format.no_header ? on_numbered : on_name, &end);
+  if (!status) status = split_row(c, format->no_header ? on_numbered : on_name, &end);
   if (!status) status = reader->failure.status;
   if (status) return status;
-  if (reader->format.no_header) {
+  if (format->no_header) {
     if (reader->row_line != c->line) return fail(c, c->line, 0, "the first row is broken by a quote");
     return_line(c);
     return BRAMAH_OK;
   }
   reader->header_line = reader->row_line;
-  return reader->format.units == BRAMAH_LOG_UNITS_HEADER ? BRAMAH_OK : find_units(c);
+  if (format->units == BRAMAH_LOG_UNITS_HEADER) return BRAMAH_OK;
+
+  /* The next line that is no comment is a row of units if it has one for some column and no number at all. It
+   * is looked at only where the header has no units, since a live source may be slow to send it. */
+  units_row row;
+  status = next_full_line(c);
+  if (!status) status = walk_units(c, 0, &row);
+  if (status) return status;
+  if (c->length && row.n == reader->n_columns && row.numbers == 0 && row.known > 0) {
+    format->units = BRAMAH_LOG_UNITS_ROW;
+    reader->header_line = c->line;
+    return walk_units(c, 1, &row);
+  }
+  if (format->units == BRAMAH_LOG_UNITS_ROW)
+    return bramah__log_fail(reader, BRAMAH_E_UNIT, NULL, c->line, 0,
+                            "a row with a unit for each column is expected below the header");
+  format->units = BRAMAH_LOG_UNITS_HEADER;
+  return_line(c);
+  return BRAMAH_OK;
 }
 
 static void close_csv(bramah_log_reader *reader)
@@ -697,21 +683,19 @@ static int takes(const char *path)
   return 1;
 }
 
-static uint64_t bytes(const bramah_log_reader *reader)
+static void describe(const bramah_log_reader *reader, bramah_log_info *info)
 {
   const csv *c = reader->source;
   const uint64_t left = c->end - c->begin; /* the line end that we have added counts among them */
-  return c->bytes - (left && c->no_line_end ? left - 1 : left);
+  info->bytes = c->bytes - (left && c->no_line_end ? left - 1 : left);
+  info->is_cut = c->no_line_end;
 }
-
-static int is_cut(const bramah_log_reader *reader) { return ((const csv *)reader->source)->no_line_end; }
 
 const bramah__log_kind bramah__log_csv = {.takes = takes,
                                           .open = open_csv,
                                           .close = close_csv,
                                           .next = next_row,
-                                          .bytes = bytes,
-                                          .is_cut = is_cut,
+                                          .describe = describe,
                                           .peek = peek,
                                           .no_rows = "the log has a header but no rows",
                                           .units_in_header = 1};

@@ -31,7 +31,7 @@ static bramah_status fail_row(const bramah__device *d, int64_t mark, bramah_diag
 {
   va_list list;
   bramah__failf(diag, BRAMAH_E_TIME, d->paths[bramah__mark_path(mark)].path, bramah__mark_line(mark),
-                bramah_log_column_name(d->reader, d->time_column), "%s", "");
+                d->reader->columns[d->time_column].name, "%s", "");
   va_start(list, format);
   vsnprintf(diag->message, sizeof diag->message, format, list);
   va_end(list);
@@ -45,33 +45,14 @@ bramah_status bramah__device_open_file(const bramah_study *study, const bramah__
 {
   const bramah_log_format *format = path->entry ? &path->entry->format : study ? &study->log.format : NULL;
   bramah_diag_clear(diag);
-  const bramah_status status = bramah_log_open_as(path->path, format, diag, out);
+  const bramah_status status = bramah_log_open(path->path, format, diag, out);
   if (status) bramah__place(diag, path->path, 0);
   return status;
 }
 
-/* What an entry of log.files does not say of its times the log has said. */
-static bramah_study_time times_of(const bramah_study *study, const bramah_study_file *entry)
-{
-  if (!study) return (bramah_study_time){.column = "t"};
-  if (!entry || !entry->time.line) return study->time;
-  bramah_study_time time = entry->time;
-  const bramah_study_time *log = &study->time;
-  if (!time.column) time.column = log->column;
-  if (!time.unit && !time.rate.text) { /* they go together: 'unit: counts' needs its rate */
-    time.unit = log->unit;
-    time.rate = log->rate;
-  }
-  if (!time.wrap.text) time.wrap = log->wrap;
-  if (!time.offset.text) time.offset = log->offset;
-  if (!time.origin.text) time.origin = log->origin;
-  if (time.drift == 0.0) time.drift = log->drift;
-  return time;
-}
-
 static bramah_status make_room(bramah__device *d, bramah_diag *diag)
 {
-  const size_t n = bramah_log_n_columns(d->reader) + 1;
+  const size_t n = d->reader->n_columns + 1;
   free(d->values);
   free(d->present);
   d->values = calloc(n, sizeof *d->values);
@@ -82,14 +63,31 @@ static bramah_status make_room(bramah__device *d, bramah_diag *diag)
 bramah_status bramah__device_open(bramah__device *d, const bramah_study *study, const bramah__log_path *paths,
                                   size_t part, bramah_log_reader *reader, bramah_diag *diag)
 {
+  const bramah_study_file *entry = paths[part].entry;
   *d = (bramah__device){.study = study,
                         .paths = paths,
-                        .entry = paths[part].entry,
+                        .entry = entry,
                         .reader = reader,
                         .jump_ns = INT64_MIN,
-                        .reorder_ns = study ? study->log.reorder_ns : 0};
-  d->time = times_of(study, d->entry);
-  d->time_column = SIZE_MAX;
+                        .reorder_ns = study ? study->log.reorder_ns : 0,
+                        .time = study ? study->time : (bramah_study_time){.column = "t"},
+                        .time_column = SIZE_MAX};
+
+  /* What an entry of log.files does not say of its times the log has said. */
+  if (study && entry && entry->time.line) {
+    const bramah_study_time *log = &study->time;
+    bramah_study_time *time = &d->time;
+    *time = entry->time;
+    if (!time->column) time->column = log->column;
+    if (!time->unit && !time->rate.text) { /* they go together: 'unit: counts' needs its rate */
+      time->unit = log->unit;
+      time->rate = log->rate;
+    }
+    if (!time->wrap.text) time->wrap = log->wrap;
+    if (!time->offset.text) time->offset = log->offset;
+    if (!time->origin.text) time->origin = log->origin;
+    if (time->drift == 0.0) time->drift = log->drift;
+  }
   const bramah_status status = make_room(d, diag);
   return status ? status : bramah__device_follow(d, part, diag);
 }
@@ -99,7 +97,11 @@ bramah_status bramah__device_follow(bramah__device *d, size_t part, bramah_diag 
   size_t *parts = realloc(d->parts, (d->n_parts + 1) * sizeof *parts);
   if (!parts) return bramah__fail_memory(diag);
   d->parts = parts;
-  d->parts[d->n_parts++] = part;
+  const char **files = realloc(d->files, (d->n_parts + 1) * sizeof *files);
+  if (!files) return bramah__fail_memory(diag);
+  d->files = files;
+  files[d->n_parts] = d->paths[part].path;
+  parts[d->n_parts++] = part;
   return BRAMAH_OK;
 }
 
@@ -108,6 +110,7 @@ void bramah__device_close(bramah__device *d)
   bramah_log_close(d->reader);
   for (size_t i = 0; i < d->n_targets; i++) free(d->targets[i].copy);
   free(d->parts);
+  free(d->files);
   free(d->values);
   free(d->present);
   free(d->targets);
@@ -126,20 +129,20 @@ bramah_status bramah__device_find_time(bramah__device *d, bramah_diag *diag)
   const int counter = d->time.rate.text != NULL;
   size_t column = 0;
   bramah_diag_clear(diag);
-  bramah_status status = bramah_log_find_name(d->reader, d->time.column, &column, diag);
-  if (!status) status = bramah_log_set_time(d->reader, column, unit, counter, diag);
+  bramah_status status = bramah_log_find(d->reader, d->time.column, NULL, &column, diag);
+  if (!status) status = bramah__log_set_time(d->reader, column, unit, counter, diag);
   if (status) {
-    bramah__place(diag, bramah_log_path(d->reader), 0);
+    bramah__place(diag, d->reader->path, 0);
     const size_t used = strlen(diag->message);
     snprintf(diag->message + used, sizeof diag->message - used, " (wanted for the time)");
     return status;
   }
   const int first = d->time_column == SIZE_MAX;
   d->time_column = column;
-  const int is_date = bramah_log_time_is_iso(d->reader);
+  const int is_date = d->reader->clock.iso;
   if (first) return bramah__clock_make(&d->clock, d->study, &d->time, is_date, diag);
   if (is_date != d->clock.is_date)
-    return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(d->reader), 0, d->time.column,
+    return bramah__failf(diag, BRAMAH_E_TIME, d->reader->path, 0, d->time.column,
                          "the times of this file %s a date, those of the files before %s",
                          is_date ? "have" : "do not have", is_date ? "do not" : "do");
   return BRAMAH_OK;
@@ -150,11 +153,11 @@ static bramah_status bind(bramah__device *d, bramah__target *target, bramah_diag
 {
   const double last = target->map.last, turns = target->map.turns;
   bramah_diag_clear(diag);
-  bramah_status status = bramah_log_find_name(d->reader, target->name, &target->column, diag);
+  bramah_status status = bramah_log_find(d->reader, target->name, NULL, &target->column, diag);
   if (!status)
     status = bramah__column_map_bind(&target->map, d->study, target->from, d->reader, target->column,
                                      target->si_unit, diag);
-  if (status) bramah__place(diag, bramah_log_path(d->reader), 0);
+  if (status) bramah__place(diag, d->reader->path, 0);
   if (d->any) target->map.last = last, target->map.turns = turns;
   return status;
 }
@@ -175,31 +178,29 @@ bramah_status bramah__device_feed(bramah__device *d, const bramah__target *targe
   return status;
 }
 
-/* Cells that nobody wants are not read. */
-static void ignore_others(bramah__device *d)
+void bramah__device_ignore_others(bramah__device *d)
 {
-  for (size_t column = 0; column < bramah_log_n_columns(d->reader); column++) {
+  for (size_t column = 0; column < d->reader->n_columns; column++) {
     int wanted = column == d->time_column;
     for (size_t i = 0; i < d->n_targets; i++) wanted |= d->targets[i].column == column;
-    if (!wanted) bramah_log_ignore(d->reader, column);
+    d->reader->columns[column].ignored = !wanted;
   }
 }
 
 /* ---- from file to file ---- */
 
-/* What the reader of the present file has skipped. A column may feed several targets. */
+/* What the reader of the present file has skipped. */
 static void add_skipped(const bramah__device *d, bramah_log_counts *counts)
 {
-  const size_t path = d->parts[d->part], n_columns = bramah_log_n_columns(d->reader);
-  for (size_t i = 0; i <= n_columns; i++) {
+  const bramah_log_info info = bramah_log_get_info(d->reader);
+  for (size_t i = 0; i <= info.n_columns; i++) {
     bramah_log_event *event = i ? &counts->bad_cells : &counts->bad_rows;
-    int line;
-    const uint64_t n =
-        i ? bramah_log_bad_cells(d->reader, i - 1, &line) : bramah_log_bad_rows(d->reader, &line);
-    if (n && !event->n) event->mark = bramah__mark(path, line);
+    const uint64_t n = i ? info.columns[i - 1].bad_cells : info.bad_rows;
+    const int line = i ? info.columns[i - 1].first_bad : info.first_bad_row;
+    if (n && !event->n) event->mark = bramah__mark(d->parts[d->part], line);
     event->n += n;
   }
-  if (bramah_log_is_cut(d->reader)) note(&counts->cut, bramah__mark(path, bramah_log_line(d->reader)));
+  if (info.is_cut) note(&counts->cut, bramah__mark(d->parts[d->part], info.line));
 }
 
 bramah_log_counts bramah__device_counts(const bramah__device *d)
@@ -215,26 +216,6 @@ static void collect(bramah__device *d)
   d->collected = 1;
 }
 
-static bramah_status next_part(bramah__device *d, int *end, bramah_diag *diag)
-{
-  collect(d);
-  *end = d->part + 1 == d->n_parts;
-  if (*end) return BRAMAH_OK;
-  d->bytes += bramah_log_bytes(d->reader);
-  bramah_log_reader *reader;
-  bramah_status status = bramah__device_open_file(d->study, &d->paths[d->parts[d->part + 1]], diag, &reader);
-  if (status) return status;
-  bramah_log_close(d->reader);
-  d->reader = reader;
-  d->part++;
-  d->collected = 0;
-  status = make_room(d, diag);
-  if (!status) status = bramah__device_find_time(d, diag);
-  for (size_t i = 0; !status && i < d->n_targets; i++) status = bind(d, &d->targets[i], diag);
-  ignore_others(d);
-  return status;
-}
-
 /* The row of the files that comes next: its time on the clock and its mark; *end = 1 after the last part. */
 static bramah_status read_next(bramah__device *d, int64_t *ns, int64_t *mark, int *end, bramah_diag *diag)
 {
@@ -244,12 +225,30 @@ static bramah_status read_next(bramah__device *d, int64_t *ns, int64_t *mark, in
   while (!status) {
     status = bramah_log_next(d->reader, d->values, d->present, &ended, diag);
     if (status) break;
+
+    /* On to the next file, whose columns may be others. */
     if (ended) {
-      status = next_part(d, end, diag);
-      if (status || *end) return status;
+      collect(d);
+      *end = d->part + 1 == d->n_parts;
+      if (*end) return BRAMAH_OK;
+      d->bytes += bramah_log_get_info(d->reader).bytes;
+      bramah_log_reader *reader;
+      status = bramah__device_open_file(d->study, &d->paths[d->parts[d->part + 1]], diag, &reader);
+      if (status) return status;
+      bramah_log_close(d->reader);
+      d->reader = reader;
+      d->part++;
+      d->collected = 0;
+      status = make_room(d, diag);
+      if (!status) status = bramah__device_find_time(d, diag);
+      for (size_t i = 0; !status && i < d->n_targets; i++) status = bind(d, &d->targets[i], diag);
+      if (status) return status;
+      bramah__device_ignore_others(d);
       continue;
     }
-    *mark = bramah__mark(d->parts[d->part], bramah_log_line(d->reader));
+
+    /* A row; one without time may be left out. */
+    *mark = bramah__mark(d->parts[d->part], d->reader->given_line);
     if (!d->present[d->time_column]) {
       if (!d->study || !d->study->log.format.skip_bad_rows)
         status = fail_row(d, *mark, diag, "the time of this row is missing");
@@ -258,17 +257,16 @@ static bramah_status read_next(bramah__device *d, int64_t *ns, int64_t *mark, in
       continue;
     }
     d->counts.rows++;
-    if (bramah__clock_read(&d->clock, bramah_log_time(d->reader), ns)) return BRAMAH_OK;
+    if (bramah__clock_read(&d->clock, d->reader->time, ns)) return BRAMAH_OK;
     status = fail_row(d, *mark, diag, "this time does not fit into nanoseconds");
   }
-  bramah__place(diag, bramah_log_path(d->reader), 0);
+  bramah__place(diag, d->reader->path, 0);
   collect(d);
   return status;
 }
 
 bramah_status bramah__device_prime(bramah__device *d, int *end, bramah_diag *diag)
 {
-  ignore_others(d);
   d->out = calloc(d->n_targets + 1, sizeof *d->out);
   d->has = calloc(d->n_targets + 1, 1);
   if (!d->out || !d->has) return bramah__fail_memory(diag);
@@ -290,46 +288,41 @@ static void move(bramah__device *d, size_t to, size_t from, size_t rows)
   memmove(d->filled + to * n, d->filled + from * n, rows * n);
 }
 
-/* Room after the tail: by moving what waits to the front where that is worth it, else by growing. */
-static bramah_status make_way(bramah__device *d, bramah_diag *diag)
-{
-  if (d->head == d->tail) d->head = d->tail = 0;
-  if (d->tail < d->room) return BRAMAH_OK;
-  if (d->head > d->room / 2) {
-    move(d, 0, d->head, d->tail - d->head);
-    d->tail -= d->head;
-    d->head = 0;
-    return BRAMAH_OK;
-  }
-  const size_t room = d->room ? 2 * d->room : 16, n = d->n_targets + 1;
-  if (room > MOST_ROOM)
-    return bramah__failf(diag, BRAMAH_E_MEMORY, bramah_log_path(d->reader), bramah_log_line(d->reader), NULL,
-                         "more than %d rows lie within log.reorder", MOST_ROOM / 2);
-  bramah__waiting *rows = realloc(d->rows, room * sizeof *rows);
-  if (rows) d->rows = rows;
-  double *cells = realloc(d->cells, room * n * sizeof *cells);
-  if (cells) d->cells = cells;
-  unsigned char *filled = realloc(d->filled, room * n);
-  if (filled) d->filled = filled;
-  if (!rows || !cells || !filled) return bramah__fail_memory(diag);
-  d->room = room;
-  return BRAMAH_OK;
-}
-
 /* Put the row read last after all rows of the same time or before. */
 static bramah_status insert(bramah__device *d, int64_t time_ns, int64_t mark, bramah_diag *diag)
 {
-  const bramah_status status = make_way(d, diag);
-  if (status) return status;
+  const size_t n = d->n_targets;
+
+  /* Room after the tail: by moving what waits to the front where that is worth it, else by growing. */
+  if (d->head == d->tail) d->head = d->tail = 0;
+  if (d->tail == d->room && d->head > d->room / 2) {
+    move(d, 0, d->head, d->tail - d->head);
+    d->tail -= d->head;
+    d->head = 0;
+  } else if (d->tail == d->room) {
+    const size_t room = d->room ? 2 * d->room : 16;
+    if (room > MOST_ROOM)
+      return bramah__failf(diag, BRAMAH_E_MEMORY, d->reader->path, d->reader->given_line, NULL,
+                           "more than %d rows lie within log.reorder", MOST_ROOM / 2);
+    bramah__waiting *rows = realloc(d->rows, room * sizeof *rows);
+    if (rows) d->rows = rows;
+    double *cells = realloc(d->cells, room * (n + 1) * sizeof *cells);
+    if (cells) d->cells = cells;
+    unsigned char *filled = realloc(d->filled, room * (n + 1));
+    if (filled) d->filled = filled;
+    if (!rows || !cells || !filled) return bramah__fail_memory(diag);
+    d->room = room;
+  }
+
   size_t at = d->tail;
   while (at > d->head && d->rows[at - 1].time_ns > time_ns) at--;
   if (at < d->tail) move(d, at + 1, at, d->tail - at);
   d->tail++;
   d->rows[at] = (bramah__waiting){time_ns, mark};
-  for (size_t i = 0; i < d->n_targets; i++) {
+  for (size_t i = 0; i < n; i++) {
     const size_t column = d->targets[i].column;
-    d->filled[at * d->n_targets + i] = d->present[column];
-    d->cells[at * d->n_targets + i] = d->values[column];
+    d->filled[at * n + i] = d->present[column];
+    d->cells[at * n + i] = d->values[column];
   }
   return BRAMAH_OK;
 }
@@ -347,22 +340,6 @@ int64_t bramah__device_interval(const bramah__device *d)
 static int is_gap(int64_t usual, int64_t interval)
 {
   return usual && interval - usual > usual / 4 * 3 + usual % 4 * 3 / 4;
-}
-
-/* Between rows in order. */
-static void note_interval(bramah__device *d, int64_t interval)
-{
-  const int64_t usual = bramah__device_interval(d);
-  if (is_gap(usual, interval)) {
-    note(&d->counts.gaps, d->mark);
-    d->counts.missing += (uint64_t)((interval + usual / 2) / usual - 1);
-    if (interval > d->counts.longest_gap_ns) d->counts.gap_mark = d->mark;
-    if (interval > d->counts.longest_gap_ns) d->counts.longest_gap_ns = interval;
-  }
-  if (d->n_intervals == BRAMAH__INTERVALS) return;
-  size_t at = d->n_intervals++;
-  for (; at && d->intervals[at - 1] > interval; at--) d->intervals[at] = d->intervals[at - 1];
-  d->intervals[at] = interval;
 }
 
 /* ---- taking rows ---- */
@@ -432,6 +409,7 @@ static bramah_status take_reset(bramah__device *d, int64_t time_ns, int64_t mark
   return take_forward(d, next_ns + shift, next_mark, diag);
 }
 
+/* Read a row and put it among those that wait. */
 static bramah_status take(bramah__device *d, bramah_diag *diag)
 {
   int64_t mark = d->newest_mark, ns = d->first_ns, time_ns;
@@ -451,29 +429,20 @@ static bramah_status take(bramah__device *d, bramah_diag *diag)
 
 /* ---- giving rows ---- */
 
-/* Another row of the time: what it adds. Returns 0 if they contradict each other. */
-static int absorb(bramah__device *d)
+/* The interval before the row that is given. */
+static void note_interval(bramah__device *d, int64_t interval)
 {
-  const bramah__waiting *row = &d->rows[d->head];
-  const double *cells = d->cells + d->head * d->n_targets;
-  const unsigned char *filled = d->filled + d->head++ * d->n_targets;
-  int more = 0;
-  for (size_t i = 0; i < d->n_targets; i++) {
-    if (!filled[i] || !d->has[i] || memcmp(&cells[i], &d->out[i], sizeof cells[i]) == 0) continue;
-    fail_row(d, row->mark, &d->failure,
-             "time does not go forward: %.12g s as in %s %d, but there '%s' is %.9g and here %.9g",
-             seconds(row->time_ns), word(d, d->mark), bramah__mark_line(d->mark), d->targets[i].name,
-             d->out[i], cells[i]);
-    return 0;
+  const int64_t usual = bramah__device_interval(d);
+  if (is_gap(usual, interval)) {
+    note(&d->counts.gaps, d->mark);
+    d->counts.missing += (uint64_t)((interval + usual / 2) / usual - 1);
+    if (interval > d->counts.longest_gap_ns) d->counts.gap_mark = d->mark;
+    if (interval > d->counts.longest_gap_ns) d->counts.longest_gap_ns = interval;
   }
-  for (size_t i = 0; i < d->n_targets; i++) {
-    if (!filled[i] || d->has[i]) continue;
-    d->out[i] = cells[i];
-    d->has[i] = 1;
-    more = 1;
-  }
-  note(more ? &d->counts.merged : &d->counts.repeated, row->mark);
-  return 1;
+  if (d->n_intervals == BRAMAH__INTERVALS) return;
+  size_t at = d->n_intervals++;
+  for (; at && d->intervals[at - 1] > interval; at--) d->intervals[at] = d->intervals[at - 1];
+  d->intervals[at] = interval;
 }
 
 /* The earliest row that waits, with all rows of its time. A contradiction, or a value beyond all numbers, ends the
@@ -487,7 +456,31 @@ static void give(bramah__device *d)
   d->mark = d->rows[at].mark;
   memcpy(d->out, d->cells + at * n, n * sizeof *d->out);
   memcpy(d->has, d->filled + at * n, n);
-  while (good && d->head < d->tail && d->rows[d->head].time_ns == d->time_ns) good = absorb(d);
+
+  /* Other rows of the time: what they add. */
+  while (good && d->head < d->tail && d->rows[d->head].time_ns == d->time_ns) {
+    const bramah__waiting *row = &d->rows[d->head];
+    const double *cells = d->cells + d->head * n;
+    const unsigned char *filled = d->filled + d->head++ * n;
+    int more = 0;
+    for (size_t i = 0; good && i < n; i++) {
+      if (!filled[i] || !d->has[i] || memcmp(&cells[i], &d->out[i], sizeof cells[i]) == 0) continue;
+      fail_row(d, row->mark, &d->failure,
+               "time does not go forward: %.12g s as in %s %d, but there '%s' is %.9g and here %.9g",
+               seconds(row->time_ns), word(d, d->mark), bramah__mark_line(d->mark), d->targets[i].name,
+               d->out[i], cells[i]);
+      good = 0;
+    }
+    for (size_t i = 0; good && i < n; i++) {
+      if (!filled[i] || d->has[i]) continue;
+      d->out[i] = cells[i];
+      d->has[i] = 1;
+      more = 1;
+    }
+    if (good) note(more ? &d->counts.merged : &d->counts.repeated, row->mark);
+  }
+
+  /* In SI, as the study scales it. */
   for (size_t i = 0; i < n; i++) {
     const double cell = d->out[i];
     if (!d->has[i]) continue;

@@ -2,11 +2,8 @@
 /* MAT files of version 5, uncompressed: elements of type, length and data, each padded to eight bytes
  * ("MAT-File Format", The MathWorks, chapter 1). Lengths are known before the data, so nothing is kept. */
 #define _POSIX_C_SOURCE 200809L /* strerror_r that returns an int, strdup, mkstemp, pread */
-#include "bramah/log.h"
-#include "lib/base/diag.h"
 #include "lib/base/text.h"
-#include "lib/io/fail.h"
-#include "lib/logs/mat_write.h"
+#include "lib/logs/reader.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -19,63 +16,77 @@ enum { MI_INT8 = 1, MI_UINT16 = 4, MI_INT32 = 5, MI_UINT32 = 6, MI_DOUBLE = 9, M
 enum { CLASS_CELL = 1, CLASS_STRUCT = 2, CLASS_CHAR = 4, CLASS_DOUBLE = 6 };
 #define MOST_BYTES ((uint64_t)INT32_MAX)
 
-struct bramah_mat {
+typedef struct mat_file {
   FILE *file;
-  char *path;
-  bramah_diag failure;
-};
+  const char *path;
+  bramah_diag failure; /* the first one; nothing is written after it */
+} mat_file;
 
-/* ---- errors ---- */
-
-static bramah_status report(const bramah_mat *mat, bramah_diag *diag)
+static bramah_status fail(mat_file *mat, bramah_status status, const char *thing, const char *message)
 {
-  if (mat->failure.status && diag) *diag = mat->failure;
-  return mat->failure.status;
+  return bramah__failf(&mat->failure, status, mat->path, 0, thing, "%s", message);
 }
 
-static bramah_status fail(bramah_mat *mat, bramah_status status, const char *thing, const char *message,
-                          bramah_diag *diag)
-{
-  bramah__fail(&mat->failure, status, thing, message);
-  bramah__at(&mat->failure, mat->path, 0, 0);
-  return report(mat, diag);
-}
-
-static void fail_system(bramah_mat *mat, const char *what)
+static bramah_status fail_system(mat_file *mat, const char *what)
 {
   char reason[128];
-  if (mat->failure.status) return;
   if (strerror_r(errno, reason, sizeof reason) != 0) reason[0] = '\0';
-  fail(mat, BRAMAH_E_FILE, NULL, what, NULL);
-  bramah__add_text(&mat->failure, reason);
+  return bramah__failf(&mat->failure, BRAMAH_E_FILE, mat->path, 0, NULL, "%s: %s", what, reason);
 }
 
 /* ---- bytes ---- */
 
 static uint64_t padded(uint64_t n) { return (n + 7) / 8 * 8; }
 
-static void put(bramah_mat *mat, const void *bytes, size_t n)
+static void put(mat_file *mat, const void *bytes, size_t n)
 {
-  if (!mat->failure.status && n && fwrite(bytes, 1, n, mat->file) != n) fail_system(mat, "cannot write: ");
+  if (!mat->failure.status && n && fwrite(bytes, 1, n, mat->file) != n) fail_system(mat, "cannot write");
 }
 
-static void put_tag(bramah_mat *mat, uint32_t type, uint64_t bytes)
+static void put_tag(mat_file *mat, uint32_t type, uint64_t bytes)
 {
   const uint32_t tag[2] = {type, (uint32_t)bytes};
   put(mat, tag, sizeof tag);
 }
 
-static void put_padding(bramah_mat *mat, uint64_t written)
+static void put_padding(mat_file *mat, uint64_t written)
 {
   put(mat, "\0\0\0\0\0\0\0", (size_t)(padded(written) - written));
 }
 
-/* ---- matrices ---- */
+/* ---- the file ---- */
+
+/* The path must outlive the file. */
+static bramah_status create_file(mat_file *mat, const char *path)
+{
+  static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION;
+  char text[124];
+  const uint16_t head[2] = {0x0100, 0x4D49}; /* version; reads "MI" where bytes are ordered as here */
+  *mat = (mat_file){.path = path};
+  bramah_diag_clear(&mat->failure);
+  mat->file = fopen(path, "wb");
+  if (!mat->file) return fail_system(mat, "cannot create");
+  memset(text, ' ', 116);
+  memset(text + 116, 0, 8); /* no data of subsystems */
+  memcpy(text, says, sizeof says - 1);
+  put(mat, text, sizeof text);
+  put(mat, head, sizeof head);
+  return BRAMAH_OK; /* a failure to write shows in the end */
+}
+
+static bramah_status close_file(mat_file *mat, bramah_diag *diag)
+{
+  if (mat->file && fclose(mat->file) != 0 && !mat->failure.status) fail_system(mat, "cannot write");
+  if (mat->failure.status && diag) *diag = mat->failure;
+  return mat->failure.status;
+}
+
+/* ---- variables ---- */
 
 /* What comes before the data: flags, dimensions, name. */
 static uint64_t head_size(const char *name) { return 16 + 16 + 8 + padded(strlen(name)); }
 
-static void put_head(bramah_mat *mat, uint32_t class_type, size_t n_rows, size_t n_columns, const char *name,
+static void put_head(mat_file *mat, uint32_t class_type, size_t n_rows, size_t n_columns, const char *name,
                      uint64_t data)
 {
   const uint32_t flags[2] = {class_type, 0};
@@ -90,38 +101,29 @@ static void put_head(bramah_mat *mat, uint32_t class_type, size_t n_rows, size_t
   put_padding(mat, strlen(name));
 }
 
-static bramah_status check_name(bramah_mat *mat, const char *name, bramah_diag *diag)
+/* A variable of the file whose data has so many bytes. */
+static bramah_status put_variable(mat_file *mat, uint32_t class_type, const char *name, size_t n_rows,
+                                  size_t n_columns, uint64_t data)
 {
-  char valid[BRAMAH_MAT_NAME];
-  if (mat->failure.status) return report(mat, diag);
-  bramah_mat_name(name, valid);
-  if (strcmp(name, valid) != 0)
-    return fail(mat, BRAMAH_E_ARGUMENT, name, "this is no name for a variable", diag);
-  return BRAMAH_OK;
+  char valid[BRAMAH__MAT_NAME];
+  bramah__mat_name(name, valid);
+  if (mat->failure.status) return mat->failure.status;
+  if (strcmp(name, valid) != 0) return fail(mat, BRAMAH_E_ARGUMENT, name, "this is no name for a variable");
+  if (data > MOST_BYTES - 1024)
+    return fail(mat, BRAMAH_E_VALUE, name, "a variable of a MAT file has at most 2 GiB");
+  put_head(mat, class_type, n_rows, n_columns, name, data);
+  return mat->failure.status;
 }
 
-static bramah_status begin(bramah_mat *mat, const char *name, size_t n_rows, size_t n_columns,
-                           bramah_diag *diag)
+/* The data of a matrix, by columns, are then for the caller to put. */
+static bramah_status put_matrix(mat_file *mat, const char *name, size_t n_rows, size_t n_columns)
 {
-  const bramah_status status = check_name(mat, name, diag);
-  if (status) return status;
-  const uint64_t room = (MOST_BYTES - 1024) / 8;
-  if (n_rows > room || n_columns > room || (n_columns && n_rows > room / n_columns))
-    return fail(mat, BRAMAH_E_VALUE, name, "a variable of a MAT file has at most 2 GiB", diag);
-  const uint64_t bytes = 8 * (uint64_t)n_rows * n_columns;
-  put_head(mat, CLASS_DOUBLE, n_rows, n_columns, name, 8 + bytes);
-  put_tag(mat, MI_DOUBLE, bytes);
-  return report(mat, diag);
-}
-
-bramah_status bramah_mat_add_matrix(bramah_mat *mat, const char *name, size_t n_rows, size_t n_columns,
-                                    const double *values, bramah_diag *diag)
-{
-  const bramah_status status = begin(mat, name, n_rows, n_columns, diag);
-  if (status) return status;
-  for (size_t j = 0; j < n_columns; j++)
-    for (size_t i = 0; i < n_rows; i++) put(mat, &values[i * n_columns + j], sizeof *values);
-  return report(mat, diag);
+  const uint64_t room = MOST_BYTES / 8;
+  const int fits = n_rows <= room && n_columns <= room && (!n_columns || n_rows <= room / n_columns);
+  const uint64_t bytes = fits ? 8 * (uint64_t)n_rows * n_columns : MOST_BYTES;
+  const bramah_status status = put_variable(mat, CLASS_DOUBLE, name, n_rows, n_columns, 8 + bytes);
+  if (!status) put_tag(mat, MI_DOUBLE, bytes);
+  return mat->failure.status;
 }
 
 /* ---- texts ---- */
@@ -147,13 +149,17 @@ static size_t n_units(const char *text)
   return n;
 }
 
-static uint64_t text_data(const char *text) { return 8 + padded(2 * (uint64_t)n_units(text)); }
+/* Bytes of a text without name, with its tag. */
+static uint64_t text_size(const char *text)
+{
+  return 8 + head_size("") + 8 + padded(2 * (uint64_t)n_units(text));
+}
 
-static void put_text(bramah_mat *mat, const char *name, const char *text)
+static void put_text(mat_file *mat, const char *text)
 {
   const unsigned char *t = (const unsigned char *)text;
   const size_t n = n_units(text);
-  put_head(mat, CLASS_CHAR, n ? 1 : 0, n, name, text_data(text));
+  put_head(mat, CLASS_CHAR, n ? 1 : 0, n, "", text_size(text) - 8 - head_size(""));
   put_tag(mat, MI_UINT16, 2 * n);
   while (*t) {
     const uint16_t unit = next_unit(&t);
@@ -162,305 +168,217 @@ static void put_text(bramah_mat *mat, const char *name, const char *text)
   put_padding(mat, 2 * n);
 }
 
-/* Of a text without name, with its tag. */
-static uint64_t sizes_of(size_t n, const char *const *texts)
-{
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < n; i++) bytes += 8 + head_size("") + text_data(texts[i]);
-  return bytes;
-}
+/* ---- matrices and texts ---- */
 
-static bramah_status check_texts(bramah_mat *mat, const char *name, uint64_t bytes, bramah_diag *diag)
+bramah_status bramah_mat_write(const char *path, size_t n, const bramah_mat_variable *variables,
+                               bramah_diag *diag)
 {
-  const bramah_status status = check_name(mat, name, diag);
-  if (!status && bytes > MOST_BYTES - 1024)
-    return fail(mat, BRAMAH_E_VALUE, name, "a variable of a MAT file has at most 2 GiB", diag);
-  return status;
-}
-
-bramah_status bramah_mat_add_text(bramah_mat *mat, const char *name, const char *text, bramah_diag *diag)
-{
-  const bramah_status status = check_texts(mat, name, text_data(text), diag);
-  if (!status) put_text(mat, name, text);
-  return report(mat, diag);
-}
-
-bramah_status bramah_mat_add_texts(bramah_mat *mat, const char *name, size_t n, const char *const *texts,
-                                   bramah_diag *diag)
-{
-  const uint64_t bytes = sizes_of(n, texts);
-  const bramah_status status = check_texts(mat, name, bytes, diag);
-  if (status) return status;
-  put_head(mat, CLASS_CELL, n, 1, name, bytes);
-  for (size_t i = 0; i < n; i++) put_text(mat, "", texts[i]);
-  return report(mat, diag);
-}
-
-bramah_status bramah_mat_add_struct(bramah_mat *mat, const char *name, size_t n, const char *const *fields,
-                                    const char *const *texts, bramah_diag *diag)
-{
-  const uint64_t names = (uint64_t)n * BRAMAH_MAT_NAME, bytes = 8 + 8 + names + sizes_of(n, texts);
-  bramah_status status = check_texts(mat, name, bytes, diag);
-  for (size_t i = 0; !status && i < n; i++) status = check_name(mat, fields[i], diag);
-  if (status) return status;
-  const uint32_t length[2] = {4u << 16 | MI_INT32, BRAMAH_MAT_NAME}; /* a small element: data in its tag */
-  put_head(mat, CLASS_STRUCT, 1, 1, name, bytes);
-  put(mat, length, sizeof length);
-  put_tag(mat, MI_INT8, names);
-  for (size_t i = 0; i < n; i++) {
-    char field[BRAMAH_MAT_NAME] = {0};
-    memcpy(field, fields[i], strlen(fields[i]));
-    put(mat, field, sizeof field);
+  mat_file mat;
+  bramah_status status = create_file(&mat, path);
+  for (const bramah_mat_variable *v = variables; !status && v < variables + n; v++) {
+    if (v->texts) {
+      uint64_t bytes = 0;
+      for (size_t i = 0; i < v->n_rows; i++) bytes += text_size(v->texts[i]);
+      status = put_variable(&mat, CLASS_CELL, v->name, v->n_rows, 1, bytes);
+      for (size_t i = 0; !status && i < v->n_rows; i++) put_text(&mat, v->texts[i]);
+    } else {
+      status = put_matrix(&mat, v->name, v->n_rows, v->n_columns);
+      for (size_t j = 0; !status && j < v->n_columns; j++)
+        for (size_t i = 0; i < v->n_rows; i++) put(&mat, &v->values[i * v->n_columns + j], sizeof *v->values);
+    }
   }
-  for (size_t i = 0; i < n; i++) put_text(mat, "", texts[i]);
-  return report(mat, diag);
-}
-
-/* ---- the file ---- */
-
-bramah_status bramah_mat_create(const char *path, bramah_diag *diag, bramah_mat **out)
-{
-  bramah_mat *mat = calloc(1, sizeof *mat);
-  if (mat) mat->path = strdup(path);
-  if (!mat || !mat->path) {
-    free(mat);
-    return bramah__fail_memory(diag);
-  }
-  mat->file = fopen(path, "wb");
-  if (!mat->file) {
-    fail_system(mat, "cannot create: ");
-    return bramah_mat_finish(mat, diag);
-  }
-  char text[124];
-  const uint16_t head[2] = {0x0100, 0x4D49}; /* version; reads "MI" where bytes are ordered as here */
-  static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION;
-  memset(text, ' ', 116);
-  memset(text + 116, 0, 8); /* no data of subsystems */
-  memcpy(text, says, sizeof says - 1);
-  put(mat, text, sizeof text);
-  put(mat, head, sizeof head);
-  *out = mat;
-  return BRAMAH_OK; /* a failure to write shows in the end */
-}
-
-bramah_status bramah_mat_finish(bramah_mat *mat, bramah_diag *diag)
-{
-  if (!mat) return BRAMAH_OK;
-  if (mat->file && fclose(mat->file) != 0) fail_system(mat, "cannot write: ");
-  const bramah_status status = report(mat, diag);
-  free(mat->path);
-  free(mat);
-  return status;
+  return close_file(&mat, diag);
 }
 
 static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-void bramah_mat_name(const char *text, char *out)
+void bramah__mat_name(const char *text, char *out)
 {
   size_t n = 0;
   if (!is_letter(*text)) out[n++] = 'x';
-  for (; *text && n + 1 < BRAMAH_MAT_NAME; text++) {
+  for (; *text && n + 1 < BRAMAH__MAT_NAME; text++) {
     if (((unsigned char)*text & 0xC0u) == 0x80u) continue; /* one mark for one character */
     out[n++] = is_letter(*text) || (*text >= '0' && *text <= '9') ? *text : '_';
   }
   out[n] = '\0';
 }
 
-/* ---- rows that become columns ---- */
+/* ---- logs: rows that become columns ---- */
 
 /* Rows of a block, which is kept column by column. */
 enum { BLOCK = 4096 };
 
+typedef struct mat_column {
+  char field[BRAMAH__MAT_NAME]; /* the variable */
+  char *name, *unit;
+} mat_column;
+
 /* The number of rows is known only in the end, and a MAT file holds its columns one after the other: rows wait in a
  * nameless file in the same folder, so that memory does not grow with them. The disk holds them twice for a while. */
-typedef struct mat_columns {
-  bramah_mat *mat;
+typedef struct mat_log {
+  mat_file mat;
   char *path;
-  char **fields, **names, **units; /* [n] */
+  mat_column *columns; /* [n] */
   size_t n;
   double *block; /* [n x BLOCK]; NULL before the first row */
   size_t used;
   uint64_t n_blocks; /* that wait in the file */
   int fd;
-  bramah_diag failure; /* sticky */
-} mat_columns;
+} mat_log;
 
-static bramah_status report_columns(const mat_columns *c, bramah_diag *diag)
+static bramah_status report(const mat_log *log, bramah_diag *diag)
 {
-  if (c->failure.status && diag) *diag = c->failure;
-  return c->failure.status;
-}
-
-static bramah_status fail_waiting(mat_columns *c, const char *what)
-{
-  char reason[128];
-  if (strerror_r(errno, reason, sizeof reason) != 0) reason[0] = '\0';
-  bramah__fail(&c->failure, BRAMAH_E_FILE, NULL, what);
-  bramah__add_text(&c->failure, reason);
-  return bramah__at(&c->failure, c->path, 0, 0);
-}
-
-/* ---- columns ---- */
-
-/* A name of its own for each column. */
-static void make_field(const mat_columns *c, const char *name, char *field)
-{
-  char whole[BRAMAH_MAT_NAME], tail[24] = "_";
-  bramah_mat_name(name, whole);
-  memcpy(field, whole, sizeof whole);
-  for (int64_t k = 2;; k++) {
-    int taken = strcmp(field, "units") == 0 || strcmp(field, "names") == 0;
-    for (size_t i = 0; i < c->n; i++) taken |= strcmp(c->fields[i], field) == 0;
-    if (!taken) return;
-    const size_t n = 1 + bramah__format_integer(tail + 1, k), length = strlen(whole);
-    const size_t kept = length + n < BRAMAH_MAT_NAME ? length : BRAMAH_MAT_NAME - 1 - n;
-    memcpy(field + kept, tail, n + 1);
-  }
-}
-
-static int keep(char ***list, size_t n, const char *text)
-{
-  char **longer = realloc(*list, (n + 1) * sizeof *longer);
-  if (!longer) return 0;
-  *list = longer;
-  longer[n] = strdup(text);
-  return longer[n] != NULL;
+  if (log->mat.failure.status && diag) *diag = log->mat.failure;
+  return log->mat.failure.status;
 }
 
 static bramah_status add_column(void *sink, const char *name, const char *unit, int digits, bramah_diag *diag)
 {
-  mat_columns *c = sink;
-  char field[BRAMAH_MAT_NAME];
+  mat_log *log = sink;
   (void)digits; /* all are written */
-  if (c->block)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, name,
-                        "columns must be added before the first row is written");
-  make_field(c, name, field);
-  if (!keep(&c->fields, c->n, field)) return bramah__fail_memory(&c->failure), report_columns(c, diag);
-  if (!keep(&c->names, c->n, name))
-    return free(c->fields[c->n]), bramah__fail_memory(&c->failure), report_columns(c, diag);
-  if (!keep(&c->units, c->n, unit))
-    return free(c->fields[c->n]), free(c->names[c->n]), bramah__fail_memory(&c->failure),
-           report_columns(c, diag);
-  c->n++;
+  if (log->block)
+    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, name,
+                         "columns must be added before the first row is written");
+  mat_column *columns = realloc(log->columns, (log->n + 1) * sizeof *columns);
+  if (columns) log->columns = columns;
+  mat_column new = {.name = strdup(name), .unit = strdup(unit)};
+  if (!columns || !new.name || !new.unit) {
+    free(new.name);
+    free(new.unit);
+    return bramah__fail_memory(&log->mat.failure), report(log, diag);
+  }
+
+  /* A name of its own for each column. */
+  char whole[BRAMAH__MAT_NAME], tail[24] = "_";
+  bramah__mat_name(name, whole);
+  memcpy(new.field, whole, sizeof whole);
+  for (int64_t k = 2;; k++) {
+    int taken = strcmp(new.field, "units") == 0 || strcmp(new.field, "names") == 0;
+    for (size_t i = 0; i < log->n; i++) taken |= strcmp(columns[i].field, new.field) == 0;
+    if (!taken) break;
+    const size_t n = 1 + bramah__format_integer(tail + 1, k), length = strlen(whole);
+    const size_t kept = length + n < BRAMAH__MAT_NAME ? length : BRAMAH__MAT_NAME - 1 - n;
+    memcpy(new.field + kept, tail, n + 1);
+  }
+  columns[log->n++] = new;
   return BRAMAH_OK;
 }
 
-/* ---- rows ---- */
-
-/* In the folder of the file, where there is as much room as it will need. */
-static bramah_status open_waiting(mat_columns *c)
+/* The block that is full goes into the file of rows that wait, which is made in the folder of the log, where there is
+ * as much room as it will need. */
+static bramah_status put_block(mat_log *log)
 {
-  static const char mark[] = ".rows-XXXXXX"; /* mkstemp chooses the letters */
-  const size_t length = strlen(c->path);
-  char *name = malloc(length + sizeof mark);
-  if (!name) return bramah__fail_memory(&c->failure);
-  memcpy(name, c->path, length);
-  memcpy(name + length, mark, sizeof mark);
-  c->fd = mkstemp(name);
-  if (c->fd >= 0) unlink(name);
-  free(name);
-  return c->fd < 0 ? fail_waiting(c, "cannot create a file for rows that wait: ") : BRAMAH_OK;
-}
-
-static bramah_status put_block(mat_columns *c)
-{
-  if (c->fd < 0 && open_waiting(c)) return c->failure.status;
-  const char *at = (const char *)c->block;
-  for (size_t left = c->n * BLOCK * sizeof *c->block; left;) {
-    const ssize_t n = write(c->fd, at, left);
-    if (n < 0 && errno != EINTR) return fail_waiting(c, "cannot write rows that wait: ");
+  if (log->fd < 0) {
+    static const char mark[] = ".rows-XXXXXX"; /* mkstemp chooses the letters */
+    const size_t length = strlen(log->path);
+    char *name = malloc(length + sizeof mark);
+    if (!name) return bramah__fail_memory(&log->mat.failure);
+    memcpy(name, log->path, length);
+    memcpy(name + length, mark, sizeof mark);
+    log->fd = mkstemp(name);
+    if (log->fd >= 0) unlink(name);
+    free(name);
+    if (log->fd < 0) return fail_system(&log->mat, "cannot create a file for rows that wait");
+  }
+  const char *at = (const char *)log->block;
+  for (size_t left = log->n * BLOCK * sizeof *log->block; left;) {
+    const ssize_t n = write(log->fd, at, left);
+    if (n < 0 && errno != EINTR) return fail_system(&log->mat, "cannot write rows that wait");
     if (n > 0) at += n, left -= (size_t)n;
   }
-  c->n_blocks++;
-  c->used = 0;
+  log->n_blocks++;
+  log->used = 0;
   return BRAMAH_OK;
 }
 
 static bramah_status write_row(void *sink, const double *values, bramah_diag *diag)
 {
-  mat_columns *c = sink;
-  if (!c->failure.status && !c->block) {
-    c->block = malloc((c->n + 1) * BLOCK * sizeof *c->block);
-    if (!c->block) bramah__fail_memory(&c->failure);
+  mat_log *log = sink;
+  const bramah_diag *failure = &log->mat.failure;
+  if (!failure->status && !log->block) {
+    log->block = malloc((log->n + 1) * BLOCK * sizeof *log->block);
+    if (!log->block) bramah__fail_memory(&log->mat.failure);
   }
-  if (!c->failure.status && c->used == BLOCK) put_block(c);
-  if (c->failure.status) return report_columns(c, diag);
-  for (size_t i = 0; i < c->n; i++) c->block[i * BLOCK + c->used] = values[i];
-  c->used++;
+  if (!failure->status && log->used == BLOCK) put_block(log);
+  if (failure->status) return report(log, diag);
+  for (size_t i = 0; i < log->n; i++) log->block[i * BLOCK + log->used] = values[i];
+  log->used++;
   return BRAMAH_OK;
 }
 
-/* ---- the end ---- */
-
-/* A part of a block that waits. */
-static bramah_status read_part(mat_columns *c, uint64_t block, size_t column, double *values)
+/* A column in pieces: its parts of the blocks, and what is left in memory. */
+static bramah_status put_column(mat_log *log, size_t column, double *values)
 {
-  char *at = (char *)values;
-  off_t from = (off_t)((block * c->n + column) * BLOCK * sizeof *values);
-  for (size_t left = BLOCK * sizeof *values; left;) {
-    const ssize_t n = pread(c->fd, at, left, from);
-    if (n == 0) errno = EIO;
-    if (n == 0 || (n < 0 && errno != EINTR)) return fail_waiting(c, "cannot read rows that wait: ");
-    if (n > 0) at += n, from += n, left -= (size_t)n;
-  }
-  return BRAMAH_OK;
-}
-
-/* Each column is written in pieces: its blocks, and what is left in memory. */
-static void put_all(mat_columns *c)
-{
-  double *values = malloc(BLOCK * sizeof *values);
-  bramah_status status = values ? BRAMAH_OK : bramah__fail_memory(&c->failure);
-  for (size_t i = 0; !status && i < c->n; i++) {
-    status = begin(c->mat, c->fields[i], (size_t)(c->n_blocks * BLOCK + c->used), 1, &c->failure);
-    for (uint64_t block = 0; !status && block < c->n_blocks; block++) {
-      status = read_part(c, block, i, values);
-      if (!status) put(c->mat, values, BLOCK * sizeof *values);
+  const uint64_t n_rows = log->n_blocks * BLOCK + log->used;
+  bramah_status status = put_matrix(&log->mat, log->columns[column].field, (size_t)n_rows, 1);
+  for (uint64_t block = 0; !status && block < log->n_blocks; block++) {
+    char *at = (char *)values;
+    off_t from = (off_t)((block * log->n + column) * BLOCK * sizeof *values);
+    for (size_t left = BLOCK * sizeof *values; left;) {
+      const ssize_t n = pread(log->fd, at, left, from);
+      if (n == 0) errno = EIO;
+      if (n == 0 || (n < 0 && errno != EINTR)) return fail_system(&log->mat, "cannot read rows that wait");
+      if (n > 0) at += n, from += n, left -= (size_t)n;
     }
-    if (!status && c->used) put(c->mat, c->block + i * BLOCK, c->used * sizeof *values);
-    if (!status) status = report(c->mat, &c->failure);
+    put(&log->mat, values, BLOCK * sizeof *values);
   }
-  free(values);
-  const char *const *fields = (const char *const *)c->fields;
-  if (!status)
-    status = bramah_mat_add_struct(c->mat, "units", c->n, fields, (const char *const *)c->units, &c->failure);
-  if (!status)
-    bramah_mat_add_struct(c->mat, "names", c->n, fields, (const char *const *)c->names, &c->failure);
+  if (!status && log->used) put(&log->mat, log->block + column * BLOCK, log->used * sizeof *values);
+  return log->mat.failure.status;
 }
 
-static bramah_status finish_columns(void *sink, bramah_diag *diag)
+/* A struct with a text for each column: its name, or its unit. */
+static void put_struct(mat_log *log, const char *name, int of_units)
 {
-  mat_columns *c = sink;
-  bramah_diag other;
-  if (!c->failure.status) put_all(c);
-  bramah_mat_finish(c->mat, c->failure.status ? &other : &c->failure);
-  const bramah_status status = report_columns(c, diag);
-  if (c->fd >= 0) close(c->fd);
-  for (size_t i = 0; i < c->n; i++) free(c->fields[i]), free(c->names[i]), free(c->units[i]);
-  free(c->fields);
-  free(c->names);
-  free(c->units);
-  free(c->block);
-  free(c->path);
-  free(c);
+  mat_file *mat = &log->mat;
+  const uint32_t length[2] = {4u << 16 | MI_INT32, BRAMAH__MAT_NAME}; /* a small element: data in its tag */
+  uint64_t bytes = 8 + 8 + (uint64_t)log->n * BRAMAH__MAT_NAME;
+  for (size_t i = 0; i < log->n; i++)
+    bytes += text_size(of_units ? log->columns[i].unit : log->columns[i].name);
+  if (put_variable(mat, CLASS_STRUCT, name, 1, 1, bytes)) return;
+  put(mat, length, sizeof length);
+  put_tag(mat, MI_INT8, (uint64_t)log->n * BRAMAH__MAT_NAME);
+  for (size_t i = 0; i < log->n; i++) {
+    char field[BRAMAH__MAT_NAME] = {0};
+    memcpy(field, log->columns[i].field, strlen(log->columns[i].field));
+    put(mat, field, sizeof field);
+  }
+  for (size_t i = 0; i < log->n; i++) put_text(mat, of_units ? log->columns[i].unit : log->columns[i].name);
+}
+
+static bramah_status finish_log(void *sink, bramah_diag *diag)
+{
+  mat_log *log = sink;
+  bramah_status status = log->mat.failure.status;
+  double *values = malloc(BLOCK * sizeof *values);
+  if (!status && !values) status = bramah__fail_memory(&log->mat.failure);
+  for (size_t i = 0; !status && i < log->n; i++) status = put_column(log, i, values);
+  free(values);
+  if (!status) put_struct(log, "units", 1);
+  if (!status) put_struct(log, "names", 0);
+  status = close_file(&log->mat, diag);
+  if (log->fd >= 0) close(log->fd);
+  for (size_t i = 0; i < log->n; i++) {
+    free(log->columns[i].name);
+    free(log->columns[i].unit);
+  }
+  free(log->columns);
+  free(log->block);
+  free(log->path);
+  free(log);
   return status;
 }
 
-static bramah_status create_columns(const char *path, bramah_diag *diag, void **out)
+static bramah_status create_log(const char *path, bramah_diag *diag, void **out)
 {
-  mat_columns *c = calloc(1, sizeof *c);
-  if (!c) return bramah__fail_memory(diag);
-  c->fd = -1;
-  c->path = strdup(path);
-  if (!c->path)
-    bramah__fail_memory(&c->failure);
-  else
-    bramah_mat_create(path, &c->failure, &c->mat);
-  if (c->failure.status) return finish_columns(c, diag);
-  *out = c;
+  mat_log *log = calloc(1, sizeof *log);
+  if (!log) return bramah__fail_memory(diag);
+  log->fd = -1;
+  log->path = strdup(path);
+  if (log->path ? create_file(&log->mat, log->path) : bramah__fail_memory(&log->mat.failure))
+    return finish_log(log, diag);
+  *out = log;
   return BRAMAH_OK;
 }
 
 const bramah__log_sink bramah__mat_sink = {
-    .create = create_columns, .add = add_column, .write = write_row, .finish = finish_columns};
+    .create = create_log, .add = add_column, .write = write_row, .finish = finish_log};

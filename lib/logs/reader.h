@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the formats of logs share. A format is one file with its functions and a row in the table of reader.c: CSV
- * in csv.c, MAT files in mat_read.c. */
+/* What the formats of logs share. A format is one file with its functions and a row in the tables of reader.c and
+ * writer.c: CSV is read in csv.c, MAT files in mat_read.c, after mat_check.c has found that they are whole, and
+ * written in mat_write.c. */
 #ifndef BRAMAH_LIB_LOGS_READER_H
 #define BRAMAH_LIB_LOGS_READER_H
 
 #include "bramah/log.h"
 #include "bramah/units.h"
-
-#include <locale.h>
+#include "lib/io/fail.h"
 
 typedef struct bramah__log_kind {
   int (*takes)(const char *path); /* by its name */
@@ -16,9 +16,8 @@ typedef struct bramah__log_kind {
   void (*close)(bramah_log_reader *reader); /* after a failed open too */
   /* The next row into the reader: values, present, row_line, row_done, fault. */
   bramah_status (*next)(bramah_log_reader *reader, int *end);
-  uint64_t (*bytes)(const bramah_log_reader *reader);       /* of the file, that belong to the rows given */
-  int (*is_cut)(const bramah_log_reader *reader);           /* the last line has no end; NULL: cannot be */
-  const char *(*describe)(const bramah_log_reader *reader); /* NULL: text */
+  /* Of the info: bytes that belong to the rows given, kind, is_cut. */
+  void (*describe)(const bramah_log_reader *reader, bramah_log_info *info);
   /* Text of a cell of the row to come, which stays to come; NULL: cells are no text. *text NULL: no row. */
   bramah_status (*peek)(bramah_log_reader *reader, size_t column, const char **text, size_t *length);
   /* Column that is meant by a name that is none, SIZE_MAX: none; why a name that the file has is no column, NULL:
@@ -31,16 +30,13 @@ typedef struct bramah__log_kind {
 
 extern const bramah__log_kind bramah__log_csv, bramah__log_mat;
 
-typedef struct bramah__log_column {
-  char *unit;    /* as in the header; "" where it has none */
+/* The unit of a column. */
+typedef struct bramah__log_unit {
   double factor; /* value in that unit times factor is the value in SI */
   bramah_dimension dimension;
-  int unknown;  /* the unit is none we know: an error only if the column is asked for */
-  int position; /* in the header line */
-  int ignored;  /* nobody wants it: its cells are not read */
-  uint64_t bad; /* cells that were skipped */
-  int first_bad;
-} bramah__log_column;
+  int unknown;  /* it is none we know: an error only if the column is asked for */
+  int position; /* of the column in the header line */
+} bramah__log_unit;
 
 /* The first bad cell of a row. It is reported only when the row is known to have the right number of cells. */
 typedef struct bramah__log_fault {
@@ -61,14 +57,14 @@ typedef struct bramah__time_format {
 struct bramah_log_reader {
   const bramah__log_kind *kind;
   void *source;
-  locale_t c_locale;
+  void *c_locale; /* locale_t */
   int fd;
   char *path;
   bramah_log_format format; /* as found; its texts are ours */
   char *comment, *missing;
 
-  char **names;
-  bramah__log_column *columns;
+  bramah_log_column *columns; /* [n_columns]; their texts are ours */
+  bramah__log_unit *units;    /* [n_columns] */
   size_t n_columns, room;
   int header_line;
 
@@ -82,7 +78,8 @@ struct bramah_log_reader {
 
   size_t time_column; /* SIZE_MAX: none */
   bramah__time_format clock;
-  int64_t time;
+  int64_t
+      time; /* of the row given last, if its time is present: ns, of ISO 8601 since 1970; or the counter */
 
   uint64_t n_rows, skipped_rows;
   int first_skipped;   /* line */
@@ -92,7 +89,7 @@ struct bramah_log_reader {
 /* ---- errors: the failure of the reader, with file, line and place ---- */
 
 bramah_status bramah__log_fail(bramah_log_reader *reader, bramah_status status, const char *thing, int line,
-                               int position, const char *message);
+                               int position, const char *format, ...) BRAMAH__PRINTF(6, 7);
 bramah_status bramah__log_fail_memory(bramah_log_reader *reader);
 bramah_status bramah__log_fail_system(bramah_log_reader *reader, const char *what, int error);
 
@@ -102,8 +99,19 @@ bramah_status bramah__log_add_column(bramah_log_reader *reader, const char *name
                                      int position);
 /* Give a column its unit. One we do not know may belong to a column that nobody wants. Errors: E_MEMORY. */
 bramah_status bramah__log_set_unit(bramah_log_reader *reader, size_t column, const char *unit);
+/* SIZE_MAX: none of that name. */
+size_t bramah__log_index(const bramah_log_reader *reader, const char *name);
 /* NULL, "", "-", "1" and "counts" */
 int bramah__log_is_no_unit(const char *unit);
+/* Factor and dimension of a column's unit; 1 and none where it has no unit, or - or counts. Errors: E_UNIT. */
+bramah_status bramah__log_unit_of(const bramah_log_reader *reader, size_t column, double *factor,
+                                  bramah_dimension *dimension, bramah_diag *diag);
+/* The column holds times, which are read exactly: `time` of the reader. unit: of time, "iso8601", or NULL: that of the
+ * header; if there is none, the next row is looked at, and text of ISO 8601 is taken as such. counter 1: whole
+ * numbers, whatever the unit. Errors: E_UNIT. Then those of bramah_log_next: E_VALUE and E_TIME (a time that cannot be
+ * read; one with a zone among others without). */
+bramah_status bramah__log_set_time(bramah_log_reader *reader, size_t column, const char *unit, int counter,
+                                   bramah_diag *diag);
 /* A bad cell, noted in the fault: no sample and counted, where bad cells are skipped. */
 void bramah__log_bad_cell(bramah_log_reader *reader, size_t column, int line);
 
@@ -118,5 +126,35 @@ bramah_status bramah__time_decimal(const char *text, const char *end, char point
  * no seconds, a comma before the fraction, Z, +hh, +hhmm; without a zone the clock is taken to show UTC.
  * *zone 1 if there is one. Digits of the fraction after the ninth round. Years 1678 to 2261. */
 bramah_status bramah__time_iso(const char *text, const char *end, int64_t *ns, int *zone);
+
+/* ---- MAT files ---- */
+
+/* Is the file whole, and can it hold what it says it holds? One that was cut while it was copied, or damaged so that
+ * matio would ask for more memory than a log can need, is found before it is read (mat_check.c). *size: of the file
+ * [bytes]. */
+bramah_status bramah__mat_check(bramah_log_reader *reader, uint64_t *size);
+
+/* Longest name of a variable or field, with the zero byte. */
+enum { BRAMAH__MAT_NAME = 64 };
+
+/* A text as a name MATLAB allows: other characters become _, x is put before what is no letter, the rest is
+ * cut off. out [BRAMAH__MAT_NAME]. */
+void bramah__mat_name(const char *text, char *out);
+
+/* ---- formats that are written ---- */
+
+/* Rows are given one by one. The sink is the format's own. */
+typedef struct bramah__log_sink {
+  bramah_status (*create)(const char *path, bramah_diag *diag, void **sink);
+  /* Before the first row. */
+  bramah_status (*add)(void *sink, const char *name, const char *unit, int digits, bramah_diag *diag);
+  /* values [columns]; NaN: no sample. Errors: E_FILE. */
+  bramah_status (*write)(void *sink, const double *values, bramah_diag *diag);
+  bramah_status (*flush)(void *sink, bramah_diag *diag);  /* NULL: rows wait for the end */
+  bramah_status (*finish)(void *sink, bramah_diag *diag); /* frees in any case */
+} bramah__log_sink;
+
+/* A vector per column, and the structs `units` and `names` with their units and the names they have here. */
+extern const bramah__log_sink bramah__mat_sink;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The log a machine with the sensors of a study would have written. */
-#include "bramah/log.h"
-#include "bramah/session.h"
-#include "lib/logs/stream.h"
+#include "lib/base/text.h"
 #include "lib/io/session.h"
+#include "lib/logs/logs.h"
+#include "lib/logs/stream.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -29,7 +29,7 @@ static uint64_t mix(uint64_t x)
   return x ^ (x >> 31);
 }
 
-bramah_status bramah_noise_new(uint64_t seed, uint64_t stream, bramah_diag *diag, bramah_noise **out)
+bramah_status bramah__noise_new(uint64_t seed, uint64_t stream, bramah_diag *diag, bramah_noise **out)
 {
   bramah_noise *noise = malloc(sizeof *noise + gsl_rng_mt19937->size);
   if (!noise) return bramah__fail_memory(diag);
@@ -50,12 +50,9 @@ double bramah_noise_gaussian(bramah_noise *noise, double sigma)
   return gsl_ran_gaussian_ziggurat(&noise->rng, sigma);
 }
 
-/* FNV-1a, 64 bits. */
-uint64_t bramah_noise_stream(const char *name)
+bramah_status bramah_noise_new(uint64_t seed, const char *name, bramah_diag *diag, bramah_noise **out)
 {
-  uint64_t hash = UINT64_C(0xCBF29CE484222325);
-  for (; *name; name++) hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001B3);
-  return hash;
+  return bramah__noise_new(seed, bramah__fnv(0, name, strlen(name)), diag, out);
 }
 
 /* ---- the log ---- */
@@ -64,84 +61,90 @@ uint64_t bramah_noise_stream(const char *name)
 typedef struct simulated_sensor {
   bramah_sensor sensor;
   bramah_noise *noise;
-  uint64_t every;     /* steps between samples */
-  uint64_t delay;     /* steps from measurement to arrival */
-  double *in_transit; /* [delay + 1] measured at step k: number k % (delay + 1); NaN: nothing */
-  uint64_t samples, saturated;
+  uint64_t every;         /* steps between samples */
+  uint64_t delay;         /* steps from measurement to arrival */
+  double *in_transit;     /* [delay + 1] measured at step k: number k % (delay + 1); NaN: nothing */
   bramah__column_map map; /* from what the device writes to the measurement */
 } simulated_sensor;
 
-struct bramah_simulated_log {
+struct bramah__simulated_log {
   const bramah_study *study;
   const bramah_plant *plant;
   const bramah_model *model;
-  simulated_sensor *sensors; /* [study->n_sensors] */
+  simulated_sensor *sensors;     /* [study->n_sensors] */
+  bramah_simulated_sensor *info; /* [study->n_sensors] */
   bramah_log_writer *writer;
   bramah__column_map *inputs; /* [inputs of the plant] */
   double *row;                /* time, inputs, sensors */
 };
 
-static bramah_status bind_sensor(bramah_simulated_log *log, size_t i, uint64_t seed, bramah_diag *diag)
+bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_model *model,
+                                        const bramah_plant *plant, uint64_t seed, bramah_diag *diag,
+                                        bramah__simulated_log **out)
 {
-  const bramah_sensor_options *options = &log->study->sensors[i];
-  const int64_t step_ns = log->plant->step_ns;
-  simulated_sensor *s = &log->sensors[i];
-  bramah_diag_clear(diag);
-  bramah_status status = bramah_sensor_init(options, log->plant, diag, &s->sensor);
-  if (!status) status = bramah_noise_new(seed, bramah_noise_stream(options->name), diag, &s->noise);
-  if (status) {
-    bramah__place(diag, log->study->file, options->line);
-    return status;
-  }
-  const int64_t period = s->sensor.period_ns;
-  s->every = period > step_ns ? (uint64_t)((period + step_ns / 2) / step_ns) : 1;
-  s->delay = (uint64_t)((s->sensor.delay_ns + step_ns / 2) / step_ns);
-  s->in_transit = calloc(s->delay + 1, sizeof *s->in_transit);
-  if (!s->in_transit) return bramah__fail_memory(diag);
-  for (uint64_t k = 0; k <= s->delay; k++) s->in_transit[k] = NAN;
-  return BRAMAH_OK;
-}
-
-bramah_status bramah_simulated_log_new(const bramah_study *study, const bramah_model *model,
-                                       const bramah_plant *plant, uint64_t seed, bramah_diag *diag,
-                                       bramah_simulated_log **out)
-{
-  bramah_simulated_log *log = calloc(1, sizeof *log);
+  const int64_t step_ns = plant->step_ns;
+  bramah__simulated_log *log = calloc(1, sizeof *log);
   *out = NULL;
   if (!log) return bramah__fail_memory(diag);
   log->study = study;
   log->plant = plant;
   log->model = model;
   log->sensors = calloc(study->n_sensors + 1, sizeof *log->sensors);
+  log->info = calloc(study->n_sensors + 1, sizeof *log->info);
   log->row = calloc(1 + plant->n_input + study->n_sensors, sizeof *log->row);
   log->inputs = calloc(plant->n_input + 1, sizeof *log->inputs);
-  bramah_status status = log->sensors && log->row && log->inputs ? BRAMAH_OK : bramah__fail_memory(diag);
+  bramah_status status =
+      log->sensors && log->info && log->row && log->inputs ? BRAMAH_OK : bramah__fail_memory(diag);
   if (!status) status = bramah__study_check_inputs(study, model, diag);
-  for (size_t i = 0; !status && i < study->n_sensors; i++) status = bind_sensor(log, i, seed, diag);
+
+  /* Every sensor with its noise, its period and delay in steps. */
+  for (size_t i = 0; !status && i < study->n_sensors; i++) {
+    const bramah_sensor_options *options = &study->sensors[i];
+    simulated_sensor *s = &log->sensors[i];
+    bramah_diag_clear(diag);
+    status = bramah_sensor_init(options, plant, diag, &s->sensor);
+    if (!status) status = bramah_noise_new(seed, options->name, diag, &s->noise);
+    if (status) {
+      bramah__place(diag, study->file, options->line);
+      break;
+    }
+    const int64_t period = s->sensor.period_ns;
+    s->every = period > step_ns ? (uint64_t)((period + step_ns / 2) / step_ns) : 1;
+    s->delay = (uint64_t)((s->sensor.delay_ns + step_ns / 2) / step_ns);
+    s->in_transit = calloc(s->delay + 1, sizeof *s->in_transit);
+    if (!s->in_transit) status = bramah__fail_memory(diag);
+    for (uint64_t k = 0; !status && k <= s->delay; k++) s->in_transit[k] = NAN;
+    log->info[i] = (bramah_simulated_sensor){.name = s->sensor.name,
+                                             .period_ns = period ? (int64_t)s->every * step_ns : 0,
+                                             .wanted_period_ns = period,
+                                             .delay_ns = (int64_t)s->delay * step_ns,
+                                             .wanted_delay_ns = s->sensor.delay_ns};
+  }
   if (status)
-    bramah_simulated_log_free(log);
+    bramah__simulated_log_close(log, NULL);
   else
     *out = log;
   return status;
 }
 
-void bramah_simulated_log_free(bramah_simulated_log *log)
+bramah_status bramah__simulated_log_close(bramah__simulated_log *log, bramah_diag *diag)
 {
-  bramah_diag ignored;
-  if (!log) return;
-  bramah_log_finish(log->writer, &ignored);
+  if (!log) return BRAMAH_OK;
+  const bramah_status status = bramah_log_finish(log->writer, diag);
   for (size_t i = 0; log->sensors && i < log->study->n_sensors; i++) {
     bramah_noise_free(log->sensors[i].noise);
     free(log->sensors[i].in_transit);
   }
   free(log->sensors);
+  free(log->info);
   free(log->row);
   free(log->inputs);
   free(log);
+  return status;
 }
 
 /* A column as the study describes it, so that the study reads what it should. */
-static bramah_status add_column(bramah_simulated_log *log, const char *name, const bramah_study_column *from,
+static bramah_status add_column(bramah__simulated_log *log, const char *name, const bramah_study_column *from,
                                 const char *si_unit, bramah__column_map *map, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
@@ -152,9 +155,10 @@ static bramah_status add_column(bramah_simulated_log *log, const char *name, con
   return status ? status : bramah_log_add_column(log->writer, name, unit, 10, diag);
 }
 
-/* Logs are written with commas, seconds and a header, in one file. */
-static bramah_status check_log(const bramah_study *study, bramah_diag *diag)
+bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const char *path, bramah_diag *diag)
 {
+  /* Logs are written with commas, seconds and a header, in one file. */
+  const bramah_study *study = log->study;
   const bramah_log_format *f = &study->log.format;
   const bramah_study_time *t = &study->time;
   if (f->no_header || f->skip || f->units == BRAMAH_LOG_UNITS_ROW || (f->delimiter && f->delimiter != ',') ||
@@ -166,14 +170,8 @@ static bramah_status check_log(const bramah_study *study, bramah_diag *diag)
       (t->unit && strcmp(t->unit, "s") != 0))
     return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, study->file, t->line, "time",
                          "simulated logs have plain seconds; this study wants them otherwise");
-  return BRAMAH_OK;
-}
 
-bramah_status bramah_simulated_log_create(bramah_simulated_log *log, const char *path, bramah_diag *diag)
-{
-  const bramah_study *study = log->study;
-  bramah_status status = check_log(study, diag);
-  if (!status) status = bramah_log_create(path, diag, &log->writer);
+  bramah_status status = bramah_log_create(path, diag, &log->writer);
   if (!status) status = bramah_log_add_column(log->writer, study->time_column, "s", 12, diag);
   for (size_t i = 0; !status && i < log->plant->n_input; i++) {
     char name[256];
@@ -188,52 +186,34 @@ bramah_status bramah_simulated_log_create(bramah_simulated_log *log, const char 
   return status;
 }
 
-/* Measure at step k: the truth with noise, rounded and limited. What arrives then was measured `delay` steps before.
- * NaN: nothing. */
-static double arrival(simulated_sensor *s, uint64_t k, const bramah_plant *plant)
-{
-  const uint64_t n = s->delay + 1;
-  double y = NAN;
-  if (k % s->every == 0) {
-    const double noisy =
-        bramah_sensor_predict(&s->sensor, plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
-    y = bramah_sensor_digitize(&s->sensor, noisy);
-    s->samples++;
-    s->saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
-  }
-  s->in_transit[k % n] = y;
-  return s->in_transit[(k + 1) % n]; /* the oldest */
-}
-
-bramah_status bramah_simulated_log_row(bramah_simulated_log *log, uint64_t k, int64_t time_ns,
-                                       const double *u, bramah_diag *diag)
+bramah_status bramah__simulated_log_row(bramah__simulated_log *log, uint64_t k, int64_t time_ns,
+                                        const double *u, bramah_diag *diag)
 {
   double *cell = log->row;
   *cell++ = 1e-9 * (double)time_ns;
   for (size_t i = 0; i < log->plant->n_input; i++)
     if (!bramah__study_unknown_input(log->study, bramah_model_get_info(log->model).input_names[i]))
       *cell++ = bramah__column_map_column(&log->inputs[i], u[i]);
-  for (size_t i = 0; i < log->study->n_sensors; i++)
-    *cell++ = bramah__column_map_column(&log->sensors[i].map, arrival(&log->sensors[i], k, log->plant));
+
+  /* The truth with noise, rounded and limited, is on its way; what arrives was measured `delay` steps before. */
+  for (size_t i = 0; i < log->study->n_sensors; i++) {
+    simulated_sensor *s = &log->sensors[i];
+    const uint64_t n = s->delay + 1;
+    double y = NAN;
+    if (k % s->every == 0) {
+      const double noisy =
+          bramah_sensor_predict(&s->sensor, log->plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
+      y = bramah_sensor_digitize(&s->sensor, noisy);
+      log->info[i].samples++;
+      log->info[i].saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
+    }
+    s->in_transit[k % n] = y;
+    *cell++ = bramah__column_map_column(&s->map, s->in_transit[(k + 1) % n]); /* the oldest */
+  }
   return bramah_log_write(log->writer, log->row, diag);
 }
 
-bramah_status bramah_simulated_log_finish(bramah_simulated_log *log, bramah_diag *diag)
+const bramah_simulated_sensor *bramah__simulated_log_sensors(const bramah__simulated_log *log)
 {
-  const bramah_status status = bramah_log_finish(log->writer, diag);
-  log->writer = NULL;
-  return status;
-}
-
-void bramah_simulated_log_sensor(const bramah_simulated_log *log, size_t i, bramah_simulated_sensor *out)
-{
-  const simulated_sensor *s = &log->sensors[i];
-  const int64_t step_ns = log->plant->step_ns;
-  *out = (bramah_simulated_sensor){.name = s->sensor.name,
-                                   .period_ns = s->sensor.period_ns ? (int64_t)s->every * step_ns : 0,
-                                   .wanted_period_ns = s->sensor.period_ns,
-                                   .delay_ns = (int64_t)s->delay * step_ns,
-                                   .wanted_delay_ns = s->sensor.delay_ns,
-                                   .samples = s->samples,
-                                   .saturated = s->saturated};
+  return log->info;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A log of one or many files as the source of a replay: its devices, their columns, their rows merged by time. */
+/* A log of one or many files as the source of a replay: its devices, their columns, their rows merged by time; and what
+ * such a log looks like from its first row to its last, without a filter. */
 #define _GNU_SOURCE /* scandir, versionsort */
 #include "bramah/replay.h"
 #include "bramah/session.h"
-#include "lib/logs/stream.h"
 #include "lib/io/session.h"
+#include "lib/logs/logs.h"
+#include "lib/logs/stream.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,10 +25,10 @@ struct bramah_log_stream {
   bramah__device *devices;
   unsigned char *waiting; /* [n_devices] 1: the device's row was not given yet; 2: it was, the next is due */
   size_t n_devices, n_inputs, n_sensors;
-  uint64_t *held; /* [n_inputs] rows without a cell */
-  bramah_log_totals totals;
+  uint64_t *held;              /* [n_inputs] rows without a cell */
+  bramah_log_stream_info info; /* its counts; the rest is filled in by bramah_log_stream_get_info */
   int begun;
-  int64_t *starts; /* [n_starts] of bramah_log_stream_resume */
+  int64_t *starts; /* [n_starts] of bramah__log_stream_resume */
   size_t n_starts;
   /* Limits. */
   int64_t from_ns, to_ns, after_ns, last_ns;
@@ -73,14 +75,6 @@ static bramah_status add_path(bramah_log_stream *stream, char *path, bramah_diag
   return BRAMAH_OK;
 }
 
-static int is_wanted(const bramah_study *study, const char *name)
-{
-  const size_t n = strlen(name);
-  if (name[0] == '.') return 0;
-  if (study && study->log.n_files) return find_entry(study, name) != NULL;
-  return (n > 4 && strcmp(name + n - 4, ".csv") == 0) || bramah_log_is_mat(name);
-}
-
 static bramah_status add_folder(bramah_log_stream *stream, const char *folder, bramah_diag *diag)
 {
   struct dirent **entries;
@@ -91,13 +85,16 @@ static bramah_status add_folder(bramah_log_stream *stream, const char *folder, b
   if (n < 0) return bramah__failf(diag, BRAMAH_E_FILE, folder, 0, NULL, "cannot read: %s", strerror(errno));
   for (int i = 0; i < n; i++) {
     const char *name = entries[i]->d_name;
-    const size_t room = length + strlen(name) + 2;
-    if (!status && is_wanted(stream->study, name)) {
+    const size_t n_name = strlen(name), room = length + n_name + 2;
+    const int is_log = (n_name > 4 && strcmp(name + n_name - 4, ".csv") == 0) || bramah_log_is_mat(name);
+    const int has_entries = stream->study && stream->study->log.n_files;
+    const int wanted = name[0] != '.' && (has_entries ? find_entry(stream->study, name) != NULL : is_log);
+    if (!status && wanted) {
       char *path = malloc(room);
       if (path) snprintf(path, room, "%s%s%s", folder, slash, name);
       status = add_path(stream, path, diag);
     } else if (name[0] != '.') {
-      stream->totals.unused_files++;
+      stream->info.unused_files++;
     }
     free(entries[i]);
   }
@@ -111,31 +108,24 @@ static bramah_status add_folder(bramah_log_stream *stream, const char *folder, b
 
 /* ---- devices ---- */
 
-/* The device that a file goes on: of the same entry, or of none and with the same columns. Standard input cannot be
- * opened a second time. */
-static bramah__device *find_device(bramah_log_stream *stream, const bramah__log_path *path,
-                                   const bramah_log_reader *reader)
-{
-  const size_t n = bramah_log_n_columns(reader);
-  if (strcmp(path->path, "-") == 0) return NULL;
-  for (size_t k = 0; k < stream->n_devices; k++) {
-    bramah__device *d = &stream->devices[k];
-    int same = d->entry == path->entry;
-    if (!path->entry) same &= bramah_log_n_columns(d->reader) == n;
-    for (size_t i = 0; same && !path->entry && i < n; i++)
-      same = strcmp(bramah_log_column_name(d->reader, i), bramah_log_column_name(reader, i)) == 0 &&
-             strcmp(bramah_log_column_unit(d->reader, i), bramah_log_column_unit(reader, i)) == 0;
-    if (same) return d;
-  }
-  return NULL;
-}
-
+/* It goes on a device: of the same entry, or of none and with the same columns. Standard input cannot be opened a
+ * second time. */
 static bramah_status add_file(bramah_log_stream *stream, size_t part, bramah_diag *diag)
 {
+  const bramah__log_path *path = &stream->paths[part];
   bramah_log_reader *reader;
-  const bramah_status status = bramah__device_open_file(stream->study, &stream->paths[part], diag, &reader);
+  const bramah_status status = bramah__device_open_file(stream->study, path, diag, &reader);
   if (status) return status;
-  bramah__device *before = find_device(stream, &stream->paths[part], reader);
+  bramah__device *before = NULL;
+  for (size_t k = 0; !before && k < stream->n_devices && strcmp(path->path, "-") != 0; k++) {
+    bramah__device *d = &stream->devices[k];
+    int same = d->entry == path->entry;
+    if (!path->entry) same &= d->reader->n_columns == reader->n_columns;
+    for (size_t i = 0; same && !path->entry && i < reader->n_columns; i++)
+      same = strcmp(d->reader->columns[i].name, reader->columns[i].name) == 0 &&
+             strcmp(d->reader->columns[i].unit, reader->columns[i].unit) == 0;
+    if (same) before = d;
+  }
   if (!before)
     return bramah__device_open(&stream->devices[stream->n_devices++], stream->study, stream->paths, part,
                                reader, diag);
@@ -145,40 +135,30 @@ static bramah_status add_file(bramah_log_stream *stream, size_t part, bramah_dia
 
 /* ---- columns ---- */
 
-/* The device with the column; where none has it, the first that may have. */
-static bramah_status choose(bramah_log_stream *stream, const bramah__target *target, bramah__device **out,
-                            bramah_diag *diag)
-{
-  bramah__device *with = NULL, *without = NULL;
-  const char *file = target->from ? target->from->file : NULL;
-  for (size_t k = 0; k < stream->n_devices; k++) {
-    bramah__device *d = &stream->devices[k];
-    int has = 0;
-    if (file && !(d->entry && strcmp(d->entry->name, file) == 0)) continue;
-    if (!without) without = d;
-    for (size_t i = 0; i < bramah_log_n_columns(d->reader); i++)
-      has |= strcmp(bramah_log_column_name(d->reader, i), target->name) == 0;
-    if (!has) continue;
-    if (with)
-      return bramah__failf(diag, BRAMAH_E_COLUMN, bramah_log_path(d->reader), 0, target->name,
-                           "%s has a column of that name too: say which by 'file', an entry of log.files",
-                           bramah_log_path(with->reader));
-    with = d;
-  }
-  *out = with ? with : without;
-  if (*out) return BRAMAH_OK;
-  return bramah__failf(diag, BRAMAH_E_COLUMN, stream->study->file, target->from->line, target->from->target,
-                       "no file of this log matches log.files.%s", file);
-}
-
-/* What the column is wanted for belongs to the message: the log alone does not show it. */
+/* Find the device with the column, where none has it the first that may have, and let the column feed the target. What
+ * it is wanted for belongs to the message: the log alone does not show it. */
 static bramah_status feed(bramah_log_stream *stream, const bramah__target *target, const char *purpose,
                           const char *user, bramah_diag *diag)
 {
-  bramah__device *device;
+  bramah__device *with = NULL, *without = NULL;
+  const char *file = target->from ? target->from->file : NULL;
+  bramah_status status = BRAMAH_OK;
   bramah_diag_clear(diag);
-  bramah_status status = choose(stream, target, &device, diag);
-  if (!status) status = bramah__device_feed(device, target, diag);
+  for (size_t k = 0; !status && k < stream->n_devices; k++) {
+    bramah__device *d = &stream->devices[k];
+    if (file && !(d->entry && strcmp(d->entry->name, file) == 0)) continue;
+    if (!without) without = d;
+    if (bramah__log_index(d->reader, target->name) == SIZE_MAX) continue;
+    if (with)
+      status = bramah__failf(diag, BRAMAH_E_COLUMN, d->reader->path, 0, target->name,
+                             "%s has a column of that name too: say which by 'file', an entry of log.files",
+                             with->reader->path);
+    with = d;
+  }
+  if (!status && !without)
+    status = bramah__failf(diag, BRAMAH_E_COLUMN, stream->study->file, target->from->line,
+                           target->from->target, "no file of this log matches log.files.%s", file);
+  if (!status) status = bramah__device_feed(with ? with : without, target, diag);
   if (!status) return BRAMAH_OK;
   const size_t used = strlen(diag->message);
   snprintf(diag->message + used, sizeof diag->message - used, " (wanted for %s %s)", purpose, user);
@@ -197,23 +177,6 @@ const bramah_study_column *bramah__input_column(const bramah_study *study, const
   return NULL;
 }
 
-/* An unknown input has no column and is kept at 0. */
-static bramah_status feed_input(bramah_log_stream *stream, const char *input, size_t i, bramah_diag *diag)
-{
-  char name[256];
-  if (bramah__study_unknown_input(stream->study, input)) return BRAMAH_OK;
-  const bramah_study_column *from = bramah__input_column(stream->study, input, name, sizeof name);
-  const bramah__target target = {.name = name, .si_unit = "V", .from = from, .slot = i};
-  const bramah_status status = feed(stream, &target, "input", input, diag);
-  if (status != BRAMAH_E_COLUMN || !stream->study) return status;
-  const size_t used = strlen(diag->message);
-  snprintf(diag->message + used, sizeof diag->message - used,
-           "; if nobody recorded it, say so in the study: inputs: {%s: {unknown: {sigma: 2 V, noise: 5 "
-           "V/s^0.5}}}",
-           input);
-  return status;
-}
-
 /* Mistakes that are reported there are none of the caller's, as long as rows can be read. */
 typedef struct mistakes {
   void (*report)(void *user, const bramah_diag *diag);
@@ -227,24 +190,40 @@ static bramah_status pass(const mistakes *m, bramah_status status, const bramah_
   return BRAMAH_OK;
 }
 
+/* Of the times, the inputs and the sensors. */
 static bramah_status find_columns(bramah_log_stream *stream, const bramah_model *model,
                                   const bramah_sensor *sensors, const mistakes *m, bramah_diag *diag)
 {
+  const bramah_study *study = stream->study;
   bramah_status status = BRAMAH_OK, no_time = BRAMAH_OK;
   for (size_t k = 0; !status && k < stream->n_devices; k++) {
     status = bramah__device_find_time(&stream->devices[k], diag);
     if (!no_time) no_time = status;
     status = pass(m, status, diag);
   }
-  for (size_t i = 0; !status && i < stream->n_inputs; i++)
-    status = pass(m, feed_input(stream, bramah_model_get_info(model).input_names[i], i, diag), diag);
+  for (size_t i = 0; !status && i < stream->n_inputs; i++) {
+    char name[256];
+    const char *input = bramah_model_get_info(model).input_names[i];
+    if (bramah__study_unknown_input(study, input)) continue; /* it has no column and is kept at 0 */
+    const bramah_study_column *from = bramah__input_column(study, input, name, sizeof name);
+    const bramah__target target = {.name = name, .si_unit = "V", .from = from, .slot = i};
+    status = feed(stream, &target, "input", input, diag);
+    const size_t used = strlen(diag->message);
+    if (status == BRAMAH_E_COLUMN && study)
+      snprintf(diag->message + used, sizeof diag->message - used,
+               "; if nobody recorded it, say so in the study: inputs: {%s: {unknown: {sigma: 2 V, noise: 5 "
+               "V/s^0.5}}}",
+               input);
+    status = pass(m, status, diag);
+  }
   for (size_t i = 0; !status && i < stream->n_sensors; i++) {
-    const bramah_study_column *from = &stream->study->sensor_columns[i];
+    const bramah_study_column *from = &study->sensor_columns[i];
     if (!sensors[i].unit) continue; /* it could not be made */
     const bramah__target target = {
         .name = from->name, .si_unit = sensors[i].unit, .from = from, .slot = stream->n_inputs + i};
     status = pass(m, feed(stream, &target, "sensor", sensors[i].name, diag), diag);
   }
+  for (size_t k = 0; k < stream->n_devices; k++) bramah__device_ignore_others(&stream->devices[k]);
   return status ? status : no_time;
 }
 
@@ -331,8 +310,8 @@ void bramah_log_stream_limit(bramah_log_stream *stream, int64_t from_ns, int64_t
   stream->to_ns = to_ns;
 }
 
-bramah_status bramah_log_stream_resume(bramah_log_stream *stream, int64_t after_ns, uint64_t skipped,
-                                       size_t n, const int64_t *starts, bramah_diag *diag)
+bramah_status bramah__log_stream_resume(bramah_log_stream *stream, int64_t after_ns, uint64_t skipped,
+                                        size_t n, const int64_t *starts, bramah_diag *diag)
 {
   int64_t *copy = calloc(n + 1, sizeof *copy);
   if (!copy) return bramah__fail_memory(diag);
@@ -341,7 +320,7 @@ bramah_status bramah_log_stream_resume(bramah_log_stream *stream, int64_t after_
   stream->starts = copy;
   stream->n_starts = n;
   stream->after_ns = after_ns;
-  stream->totals.skipped = skipped;
+  stream->info.skipped = skipped;
   return BRAMAH_OK;
 }
 
@@ -351,55 +330,7 @@ void bramah_log_stream_stop(bramah_log_stream *stream, int (*stopped)(void *user
   stream->stopped_user = user;
 }
 
-/* ---- the zero of time ---- */
-
-/* Clocks with and without a date have no common zero. */
-static bramah_status check_clocks(const bramah_log_stream *stream, bramah_diag *diag)
-{
-  const bramah__device *date = NULL, *none = NULL;
-  for (size_t k = 0; k < stream->n_devices; k++) {
-    const bramah__device *d = &stream->devices[k];
-    if (d->clock.origin == BRAMAH__ORIGIN_FIRST && d->clock.is_date) date = d;
-    if (d->clock.origin != BRAMAH__ORIGIN_STATED && !d->clock.is_date) none = d;
-  }
-  if (!date || !none) return BRAMAH_OK;
-  return bramah__failf(
-      diag, BRAMAH_E_TIME, bramah_log_path(date->reader), 0, date->time.column,
-      "these times have a date, those of %s do not: state the date of their zero as 'origin' of 'time'",
-      bramah_log_path(none->reader));
-}
-
-/* Devices that count something from their first row must begin where they began before. */
-static bramah_status check_starts(const bramah_log_stream *stream, bramah_diag *diag)
-{
-  for (size_t k = 0; stream->n_starts && k < stream->n_devices; k++) {
-    const bramah__device *d = &stream->devices[k];
-    const bramah__clock *c = &d->clock;
-    int counts = c->origin == BRAMAH__ORIGIN_FIRST || c->origin == BRAMAH__ORIGIN_OWN || c->drift != 0.0 ||
-                 c->wrap || (d->study && d->study->log.resets == BRAMAH_LOG_RESETS_JOIN);
-    for (size_t i = 0; i < d->n_targets; i++) counts |= d->targets[i].map.wrap > 0.0;
-    if (!counts || (stream->n_starts == stream->n_devices && stream->starts[k] == d->first_ns)) continue;
-    return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(d->reader), 0, d->time.column,
-                         "this log does not begin where that of the snapshot began, and its times or columns "
-                         "count from the first row: go on with the whole log");
-  }
-  return BRAMAH_OK;
-}
-
-static void set_zeros(bramah_log_stream *stream)
-{
-  int64_t first = INT64_MAX;
-  for (size_t k = 0; k < stream->n_devices; k++) {
-    const bramah__device *d = &stream->devices[k];
-    if (d->clock.origin == BRAMAH__ORIGIN_FIRST && stream->waiting[k] && d->first_ns < first)
-      first = d->first_ns;
-  }
-  for (size_t k = 0; k < stream->n_devices; k++) {
-    bramah__device *d = &stream->devices[k];
-    if (d->clock.origin == BRAMAH__ORIGIN_FIRST) d->clock.zero = first;
-    if (d->clock.origin == BRAMAH__ORIGIN_OWN) d->clock.zero = d->first_ns;
-  }
-}
+/* ---- the first rows ---- */
 
 static bramah_status advance(bramah_log_stream *stream, size_t k, bramah_diag *diag)
 {
@@ -409,18 +340,52 @@ static bramah_status advance(bramah_log_stream *stream, size_t k, bramah_diag *d
   return status;
 }
 
+/* Read the first row of every device; from those times are counted, where the clocks have no zero of the log. */
 static bramah_status begin(bramah_log_stream *stream, bramah_diag *diag)
 {
-  bramah_status status = check_clocks(stream, diag);
+  bramah_status status = BRAMAH_OK;
   stream->begun = 1;
-  for (size_t k = 0; !status && k < stream->n_devices; k++) {
-    int end = 0;
-    status = bramah__device_prime(&stream->devices[k], &end, diag);
-    stream->waiting[k] = !end;
+
+  /* Clocks with and without a date have no common zero. */
+  const bramah__device *date = NULL, *none = NULL;
+  for (size_t k = 0; k < stream->n_devices; k++) {
+    const bramah__device *d = &stream->devices[k];
+    if (d->clock.origin == BRAMAH__ORIGIN_FIRST && d->clock.is_date) date = d;
+    if (d->clock.origin != BRAMAH__ORIGIN_STATED && !d->clock.is_date) none = d;
   }
-  if (!status) status = check_starts(stream, diag);
-  if (status) return status;
-  set_zeros(stream);
+  if (date && none)
+    return bramah__failf(
+        diag, BRAMAH_E_TIME, date->reader->path, 0, date->time.column,
+        "these times have a date, those of %s do not: state the date of their zero as 'origin' of 'time'",
+        none->reader->path);
+
+  int64_t first = INT64_MAX;
+  for (size_t k = 0; !status && k < stream->n_devices; k++) {
+    bramah__device *d = &stream->devices[k];
+    int end = 0;
+    status = bramah__device_prime(d, &end, diag);
+    stream->waiting[k] = !end;
+    if (d->clock.origin == BRAMAH__ORIGIN_FIRST && !end && d->first_ns < first) first = d->first_ns;
+  }
+
+  /* Devices that count something from their first row must begin where they began before. */
+  for (size_t k = 0; !status && stream->n_starts && k < stream->n_devices; k++) {
+    const bramah__device *d = &stream->devices[k];
+    const bramah__clock *c = &d->clock;
+    int counts = c->origin == BRAMAH__ORIGIN_FIRST || c->origin == BRAMAH__ORIGIN_OWN || c->drift != 0.0 ||
+                 c->wrap || (d->study && d->study->log.resets == BRAMAH_LOG_RESETS_JOIN);
+    for (size_t i = 0; i < d->n_targets; i++) counts |= d->targets[i].map.wrap > 0.0;
+    if (!counts || (stream->n_starts == stream->n_devices && stream->starts[k] == d->first_ns)) continue;
+    status = bramah__failf(diag, BRAMAH_E_TIME, d->reader->path, 0, d->time.column,
+                           "this log does not begin where that of the snapshot began, and its times or "
+                           "columns count from the first row: go on with the whole log");
+  }
+
+  for (size_t k = 0; !status && k < stream->n_devices; k++) {
+    bramah__device *d = &stream->devices[k];
+    if (d->clock.origin == BRAMAH__ORIGIN_FIRST) d->clock.zero = first;
+    if (d->clock.origin == BRAMAH__ORIGIN_OWN) d->clock.zero = d->first_ns;
+  }
   for (size_t k = 0; !status && k < stream->n_devices; k++)
     if (stream->waiting[k]) status = advance(stream, k, diag);
   return status;
@@ -443,7 +408,7 @@ static bramah_status merge(bramah_log_stream *stream, bramah_sample *sample, int
   if (!first) return BRAMAH_OK;
   sample->time_ns = first->time_ns;
   sample->mark = first->mark;
-  stream->totals.rows++;
+  stream->info.rows++;
   for (size_t k = 0; k < stream->n_devices; k++) {
     if (!stream->waiting[k] || stream->devices[k].time_ns != sample->time_ns) continue;
     const bramah__device *d = &stream->devices[k];
@@ -463,21 +428,6 @@ static bramah_status merge(bramah_log_stream *stream, bramah_sample *sample, int
   return BRAMAH_OK;
 }
 
-/* 1: the row lies before the limits. A sparse column of commands may have its last one there. */
-static int skip(bramah_log_stream *stream, const bramah_sample *sample)
-{
-  stream->last_ns = sample->time_ns;
-  if (sample->time_ns <= stream->after_ns) return stream->totals.used_before++, 1;
-  if (sample->time_ns >= stream->from_ns) return 0;
-  for (size_t i = 0; i < stream->n_inputs; i++) {
-    if (!sample->has_input[i]) continue;
-    stream->command[i] = sample->inputs[i];
-    stream->known[i] = 1;
-  }
-  stream->totals.skipped++;
-  return 1;
-}
-
 bramah_status bramah_log_stream_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
 {
   bramah_log_stream *stream = user;
@@ -487,12 +437,23 @@ bramah_status bramah_log_stream_next(void *user, bramah_sample *sample, int *end
     /* A line that an interruption cut short is no row, and no mistake. */
     if (stopped && (status || stream->piped)) return *end = 1, BRAMAH_OK;
     if (status) return status;
-    if (*end && !stream->given && stream->totals.skipped)
+    if (*end && !stream->given && stream->info.skipped)
       return bramah__failf(diag, BRAMAH_E_EMPTY, stream->paths[0].path, 0, NULL,
                            "no row lies in the window: the log ends at %.9g s, before its begin %.9g s",
                            1e-9 * (double)stream->last_ns, 1e-9 * (double)stream->from_ns);
     if (*end) return BRAMAH_OK;
-    if (!skip(stream, sample)) break;
+
+    /* A row before the limits is passed over. A sparse column of commands may have its last one there. */
+    stream->last_ns = sample->time_ns;
+    const int is_used = sample->time_ns <= stream->after_ns;
+    if (!is_used && sample->time_ns >= stream->from_ns) break;
+    stream->info.used_before += (uint64_t)is_used;
+    stream->info.skipped += (uint64_t)!is_used;
+    for (size_t i = 0; i < stream->n_inputs; i++) {
+      if (is_used || !sample->has_input[i]) continue;
+      stream->command[i] = sample->inputs[i];
+      stream->known[i] = 1;
+    }
     memset(sample->has_input, 0, stream->n_inputs);
     memset(sample->present, 0, stream->n_sensors);
     if (stopped) return *end = 1, BRAMAH_OK;
@@ -514,22 +475,37 @@ bramah_status bramah_log_stream_next(void *user, bramah_sample *sample, int *end
 
 /* ---- what is known ---- */
 
-size_t bramah_log_stream_n_files(const bramah_log_stream *stream) { return stream->n_paths; }
-
-const char *bramah_log_stream_file(const bramah_log_stream *stream, size_t file)
+bramah_log_stream_info bramah_log_stream_get_info(const bramah_log_stream *stream)
 {
-  return stream->paths[file].path;
+  bramah_log_stream_info info = stream->info;
+  double done = 0.0, all = 0.0;
+  info.n_devices = stream->n_devices;
+  for (size_t k = 0; k < stream->n_devices; k++) {
+    const bramah__device *d = &stream->devices[k];
+    const bramah_log_counts c = bramah__device_counts(d);
+    if (c.repeated.n || c.merged.n || c.late.n || c.resets.n || c.no_time.n || c.bad_rows.n ||
+        c.bad_cells.n || d->clock.wraps)
+      info.is_touched = 1;
+    done += (double)(d->bytes + bramah_log_get_info(d->reader).bytes);
+  }
+  for (size_t i = 0; i < stream->n_paths; i++) {
+    struct stat about;
+    const int is_file = stat(stream->paths[i].path, &about) == 0 && S_ISREG(about.st_mode);
+    all += is_file ? (double)about.st_size : (double)NAN;
+  }
+  info.share = all > 0.0 ? done / all : (double)NAN;
+  return info;
 }
 
-size_t bramah_log_stream_n_devices(const bramah_log_stream *stream) { return stream->n_devices; }
-
-void bramah_log_stream_device(const bramah_log_stream *stream, size_t device, bramah_log_device *out)
+bramah_log_device bramah_log_stream_get_device(const bramah_log_stream *stream, size_t k)
 {
-  const bramah__device *d = &stream->devices[device];
+  const bramah__device *d = &stream->devices[k];
   const bramah__clock *c = &d->clock;
-  *out = (bramah_log_device){.name = d->entry ? d->entry->name : base_name(d->paths[d->parts[0]].path),
+  return (bramah_log_device){.name = d->entry ? d->entry->name : base_name(d->files[0]),
                              .entry = d->entry ? d->entry->name : NULL,
                              .n_files = d->n_parts,
+                             .files = d->files,
+                             .log = bramah_log_get_info(d->reader),
                              .counts = bramah__device_counts(d),
                              .interval_ns = bramah__device_interval(d),
                              .start_ns = d->first_ns,
@@ -543,53 +519,23 @@ void bramah_log_stream_device(const bramah_log_stream *stream, size_t device, br
                              .drift = c->drift};
 }
 
-const char *bramah_log_stream_device_file(const bramah_log_stream *stream, size_t device, size_t i)
-{
-  return stream->paths[stream->devices[device].parts[i]].path;
-}
-
-const bramah_log_reader *bramah_log_stream_reader(const bramah_log_stream *stream, size_t device)
-{
-  return stream->devices[device].reader;
-}
-
-int bramah_log_stream_column(const bramah_log_stream *stream, size_t slot, bramah_log_column *out)
+int bramah_log_stream_get_feed(const bramah_log_stream *stream, size_t slot, bramah_log_feed *out)
 {
   for (size_t k = 0; k < stream->n_devices; k++)
     for (size_t i = 0; i < stream->devices[k].n_targets; i++) {
       const bramah__target *t = &stream->devices[k].targets[i];
       if (t->slot != slot) continue;
-      *out = (bramah_log_column){.name = t->name,
-                                 .unit = t->si_unit,
-                                 .device = k,
-                                 .plain = t->map.plain,
-                                 .factor = t->map.plain ? 1.0 : t->map.factor,
-                                 .offset = t->map.offset,
-                                 .wrap = t->map.wrap,
-                                 .held = slot < stream->n_inputs ? stream->held[slot] : 0};
+      *out = (bramah_log_feed){.column = t->name,
+                               .unit = t->si_unit,
+                               .device = k,
+                               .plain = t->map.plain,
+                               .factor = t->map.plain ? 1.0 : t->map.factor,
+                               .offset = t->map.offset,
+                               .wrap = t->map.wrap,
+                               .held = slot < stream->n_inputs ? stream->held[slot] : 0};
       return 1;
     }
   return 0;
-}
-
-int bramah_log_stream_uses(const bramah_log_stream *stream, size_t device, size_t column)
-{
-  const bramah__device *d = &stream->devices[device];
-  int used = column == d->time_column;
-  for (size_t i = 0; i < d->n_targets; i++) used |= d->targets[i].column == column;
-  return used;
-}
-
-bramah_log_totals bramah_log_stream_totals(const bramah_log_stream *stream)
-{
-  bramah_log_totals totals = stream->totals;
-  for (size_t k = 0; k < stream->n_devices; k++) {
-    const bramah_log_counts c = bramah__device_counts(&stream->devices[k]);
-    if (c.repeated.n || c.merged.n || c.late.n || c.resets.n || c.no_time.n || c.bad_rows.n ||
-        c.bad_cells.n || stream->devices[k].clock.wraps)
-      totals.is_touched = 1;
-  }
-  return totals;
 }
 
 const char *bramah_log_stream_place(const bramah_log_stream *stream, int64_t mark, int *line)
@@ -598,25 +544,81 @@ const char *bramah_log_stream_place(const bramah_log_stream *stream, int64_t mar
   return stream->paths[bramah__mark_path(mark)].path;
 }
 
-double bramah_log_stream_share(const bramah_log_stream *stream)
+/* ---- surveys ---- */
+
+bramah_status bramah_log_survey_read(bramah_log_stream *stream, int64_t step_ns, int64_t longest_gap_ns,
+                                     void (*report)(void *user, const bramah_diag *diag), void *user,
+                                     bramah_log_survey *out)
 {
-  double done = 0.0, all = 0.0;
-  for (size_t i = 0; i < stream->n_paths; i++) {
-    struct stat about;
-    if (stat(stream->paths[i].path, &about) != 0 || !S_ISREG(about.st_mode)) return NAN;
-    all += (double)about.st_size;
+  const size_t n_inputs = stream->n_inputs, n_sensors = stream->n_sensors;
+  bramah_diag diag;
+  bramah_status status = BRAMAH_OK;
+  int64_t *last = calloc(n_sensors + 1, sizeof *last);
+  double *values = calloc(n_inputs + n_sensors + 1, sizeof *values);
+  unsigned char *flags = calloc(n_inputs + n_sensors + 1, 1);
+  *out = (bramah_log_survey){.shortest_ns = INT64_MAX,
+                             .samples = calloc(n_sensors + 1, sizeof *out->samples),
+                             .longest_wait_ns = calloc(n_sensors + 1, sizeof *out->longest_wait_ns)};
+  if (!last || !values || !flags || !out->samples || !out->longest_wait_ns)
+    status = bramah__fail_memory(&diag);
+  for (int end = 0; !status;) {
+    bramah_sample sample = {
+        .inputs = values, .has_input = flags, .y = values + n_inputs, .present = flags + n_inputs};
+    memset(flags, 0, n_inputs + n_sensors);
+    status = bramah_log_stream_next(stream, &sample, &end, &diag);
+    if (status || end) break;
+
+    /* The interval, and whether a replay would end here. */
+    if (!out->rows++) out->first_ns = out->last_ns = sample.time_ns;
+    const int64_t gap = sample.time_ns - out->last_ns;
+    if (out->rows > 1 && gap > longest_gap_ns) {
+      bramah_diag jump;
+      int line;
+      const char *path = bramah_log_stream_place(stream, sample.mark, &line);
+      bramah__failf(&jump, BRAMAH_E_TIME, path, line, "t",
+                    "time jumps ahead further than the longest gap allowed: %.12g s after %.12g s",
+                    1e-9 * (double)sample.time_ns, 1e-9 * (double)out->last_ns);
+      report(user, &jump);
+    }
+    if (out->rows > 1 && gap < out->shortest_ns) out->shortest_ns = gap;
+    if (gap > out->longest_ns) out->longest_ns = gap;
+    out->last_ns = sample.time_ns;
+
+    /* Where it lies between the steps. */
+    const int64_t behind = (sample.time_ns - out->first_ns) % step_ns;
+    const int64_t shift = behind > step_ns / 2 ? step_ns - behind : behind;
+    if (shift) out->off_grid++;
+    if (shift > out->most_shift_ns) out->most_shift_ns = shift;
+
+    for (size_t i = 0; i < n_sensors; i++) {
+      if (!sample.present[i]) continue;
+      const int64_t wait = out->samples[i]++ ? sample.time_ns - last[i] : 0;
+      if (wait > out->longest_wait_ns[i]) out->longest_wait_ns[i] = wait;
+      last[i] = sample.time_ns;
+    }
   }
-  for (size_t k = 0; k < stream->n_devices; k++)
-    done += (double)(stream->devices[k].bytes + bramah_log_bytes(stream->devices[k].reader));
-  return all > 0.0 ? done / all : NAN;
+  if (status) report(user, &diag);
+  free(last);
+  free(values);
+  free(flags);
+  return status;
 }
+
+void bramah_log_survey_free(bramah_log_survey *survey)
+{
+  free(survey->samples);
+  free(survey->longest_wait_ns);
+  *survey = (bramah_log_survey){0};
+}
+
+static void keep(void *user, const bramah_diag *diag) { *(bramah_diag *)user = *diag; }
 
 bramah_status bramah_log_last_time(const bramah_session *session, size_t n, const char *const *paths,
                                    int64_t *time_ns, bramah_diag *diag)
 {
   bramah_log_stream *stream;
+  bramah_log_survey survey;
   bramah_diag bad_row;
-  int end = 0;
   *time_ns = INT64_MIN;
   for (size_t i = 0; i < n; i++) {
     struct stat about; /* opening a pipe once more could wait for a writer for ever */
@@ -626,19 +628,11 @@ bramah_status bramah_log_last_time(const bramah_session *session, size_t n, cons
   }
   bramah_status status = bramah_log_stream_open(session, n, paths, diag, &stream);
   if (status) return status;
-  const size_t n_inputs = stream->n_inputs, n_cells = n_inputs + stream->n_sensors;
-  double *values = calloc(n_cells + 1, sizeof *values);
-  unsigned char *flags = calloc(n_cells + 1, 1);
-  if (!values || !flags) status = bramah__fail_memory(diag);
-  bramah_sample sample = {.inputs = values, .has_input = flags};
-  while (!status && !end) {
-    sample.y = values + n_inputs;
-    sample.present = flags + n_inputs;
-    end = bramah_log_stream_next(stream, &sample, &end, &bad_row) != BRAMAH_OK || end;
-    if (!end) *time_ns = sample.time_ns;
-  }
-  free(values);
-  free(flags);
+  status = bramah_log_survey_read(stream, 1, INT64_MAX, keep, &bad_row, &survey);
+  if (survey.rows) *time_ns = survey.last_ns;
+  bramah_log_survey_free(&survey);
   bramah_log_stream_close(stream);
+  if (status != BRAMAH_E_MEMORY) return BRAMAH_OK;
+  if (diag) *diag = bad_row;
   return status;
 }

@@ -7,7 +7,7 @@
 
 #include "bramah/study.h"
 #include "bramah/log.h"
-#include "lib/io/fail.h"
+#include "lib/logs/reader.h"
 
 /* ---- clocks ---- */
 
@@ -117,6 +117,7 @@ typedef struct bramah__device {
   const bramah_study_file *entry; /* NULL: none matches */
   bramah_study_time time;         /* the entry's, completed by the log's */
   size_t *parts, n_parts, part;   /* indices of paths; the present one */
+  const char **files;             /* [n_parts] their names */
   bramah_log_reader *reader;      /* of the present part */
   size_t time_column;             /* SIZE_MAX: not found yet */
   double *values;                 /* [columns] of the row read last */
@@ -161,6 +162,8 @@ bramah_status bramah__device_follow(bramah__device *d, size_t part, bramah_diag 
 bramah_status bramah__device_find_time(bramah__device *d, bramah_diag *diag);
 /* Let a column feed the slot. Its unit must live as long as the device. */
 bramah_status bramah__device_feed(bramah__device *d, const bramah__target *target, bramah_diag *diag);
+/* After the last one: cells of columns that nobody wants are not read. */
+void bramah__device_ignore_others(bramah__device *d);
 /* Read the first row, so that its time is known. *end = 1 if there is none. */
 bramah_status bramah__device_prime(bramah__device *d, int *end, bramah_diag *diag);
 /* Next row: time_ns, mark, out, has. *end = 1 at the end. Errors: those of the reader; E_TIME with the line

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Times as they are in logs. */
-#define _POSIX_C_SOURCE 200809L /* locale_t */
 #include "lib/logs/reader.h"
 
 #include <stdio.h>
@@ -126,45 +125,26 @@ static int64_t take_date(iso_cursor *c)
   return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-static int64_t take_fraction(iso_cursor *c)
-{
-  int64_t ns = 0;
-  int digits = 0;
-  for (; c->at < c->end && is_digit(*c->at); c->at++, digits++) {
-    if (digits < 9) ns = 10 * ns + (*c->at - '0');
-    if (digits == 9) ns += *c->at >= '5';
-  }
-  c->wrong |= digits == 0;
-  for (; digits < 9; digits++) ns *= 10;
-  return ns;
-}
-
 /* Time of the day in ns; a leap second counts as the next one. */
 static int64_t take_clock(iso_cursor *c)
 {
   const int hour = take_number(c, 2, 0, 24), colons = take_one(c, ":");
   const int minute = take_number(c, 2, 0, 59);
-  int second = 0;
+  int second = 0, digits = 0;
   int64_t ns = 0;
   if (colons ? take_one(c, ":") : c->at < c->end && is_digit(*c->at)) {
     second = take_number(c, 2, 0, 60);
-    if (take_one(c, ".,")) ns = take_fraction(c);
+    if (take_one(c, ".,")) {
+      for (; c->at < c->end && is_digit(*c->at); c->at++, digits++) {
+        if (digits < 9) ns = 10 * ns + (*c->at - '0');
+        if (digits == 9) ns += *c->at >= '5';
+      }
+      c->wrong |= digits == 0;
+      for (; digits < 9; digits++) ns *= 10;
+    }
   }
   c->wrong |= hour == 24 && (minute || second || ns);
   return ((hour * 60 + minute) * INT64_C(60) + second) * INT64_C(1000000000) + ns;
-}
-
-/* Seconds that the zone is ahead of UTC. */
-static int64_t take_zone(iso_cursor *c, int *zone)
-{
-  *zone = c->at < c->end;
-  if (!*zone || take_one(c, "Zz")) return 0;
-  const int west = *c->at == '-';
-  if (!take_one(c, "+-")) return c->wrong = 1, 0;
-  const int hour = take_number(c, 2, 0, 23);
-  int minute = 0;
-  if (take_one(c, ":") || c->at < c->end) minute = take_number(c, 2, 0, 59);
-  return (west ? -1 : 1) * (hour * 3600 + minute * 60);
 }
 
 bramah_status bramah__time_iso(const char *text, const char *end, int64_t *ns, int *zone)
@@ -173,10 +153,26 @@ bramah_status bramah__time_iso(const char *text, const char *end, int64_t *ns, i
   const int64_t days = take_date(&c);
   if (!take_one(&c, "Tt ")) c.wrong = 1;
   const int64_t clock = c.wrong ? 0 : take_clock(&c);
-  const int64_t ahead = c.wrong ? 0 : take_zone(&c, zone);
+
+  /* Seconds that the zone is ahead of UTC. */
+  int64_t ahead = 0;
+  *zone = c.at < c.end;
+  if (!c.wrong && *zone && !take_one(&c, "Zz")) {
+    const int west = *c.at == '-';
+    if (!take_one(&c, "+-")) return BRAMAH_E_SYNTAX;
+    const int hour = take_number(&c, 2, 0, 23);
+    const int minute = take_one(&c, ":") || c.at < c.end ? take_number(&c, 2, 0, 59) : 0;
+    ahead = (west ? -1 : 1) * (hour * 3600 + minute * 60);
+  }
   if (c.wrong || c.at != end) return BRAMAH_E_SYNTAX;
   *ns = (days * 86400 - ahead) * INT64_C(1000000000) + clock;
   return BRAMAH_OK;
+}
+
+bramah_status bramah_log_read_time(const char *text, int64_t *ns)
+{
+  int zone;
+  return bramah__time_iso(text, text + strlen(text), ns, &zone);
 }
 
 /* Days of the Gregorian calendar are counted in years that begin in March. */

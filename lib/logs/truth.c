@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The true motion from a file, row by row as estimates go on. */
-#include "bramah/log.h"
-#include "lib/io/fail.h"
+#include "lib/logs/logs.h"
+#include "lib/logs/reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ typedef struct row {
   unsigned char *present; /* [columns] */
 } row;
 
-struct bramah_truth {
+struct bramah__truth {
   bramah_log_reader *reader;
   size_t time; /* column */
   row row[2];  /* the present one and the one after it */
@@ -21,11 +21,10 @@ struct bramah_truth {
   int matched; /* the present row belongs to the time asked for last */
 };
 
-static bramah_status time_of(const bramah_truth *truth, row *r, bramah_diag *diag)
+static bramah_status time_of(const bramah__truth *truth, row *r, bramah_diag *diag)
 {
-  const char *path = bramah_log_path(truth->reader),
-             *name = bramah_log_column_name(truth->reader, truth->time);
-  const int line = bramah_log_line(truth->reader);
+  const char *path = truth->reader->path, *name = truth->reader->columns[truth->time].name;
+  const int line = truth->reader->given_line;
   const double t = r->values[truth->time];
   if (!r->present[truth->time])
     return bramah__failf(diag, BRAMAH_E_TIME, path, line, name, "the time of this row is missing");
@@ -38,7 +37,7 @@ static bramah_status time_of(const bramah_truth *truth, row *r, bramah_diag *dia
 }
 
 /* The next row becomes the present one, and the one after it is read. */
-static bramah_status read_ahead(bramah_truth *truth, bramah_diag *diag)
+static bramah_status read_ahead(bramah__truth *truth, bramah_diag *diag)
 {
   truth->now = !truth->now;
   row *next = &truth->row[!truth->now];
@@ -47,36 +46,30 @@ static bramah_status read_ahead(bramah_truth *truth, bramah_diag *diag)
   return status || truth->ended ? status : time_of(truth, next, diag);
 }
 
-static bramah_status open(bramah_truth *truth, const char *path, bramah_diag *diag)
+bramah_status bramah__truth_open(const char *path, bramah_diag *diag, bramah__truth **out)
 {
-  bramah_status status = bramah_log_open(path, diag, &truth->reader);
-  if (!status) status = bramah_log_find(truth->reader, "t", "s", &truth->time, diag);
-  if (status) return bramah__place(diag, path, 0);
-  const size_t n = bramah_log_n_columns(truth->reader);
-  for (int i = 0; i < 2; i++) {
-    truth->row[i].time_ns = INT64_MIN;
-    truth->row[i].values = calloc(n, sizeof(double));
-    truth->row[i].present = calloc(n, 1);
-    if (!truth->row[i].values || !truth->row[i].present) return bramah__fail_memory(diag);
-  }
-  status = read_ahead(truth, diag);
-  return status ? status : read_ahead(truth, diag);
-}
-
-bramah_status bramah_truth_open(const char *path, bramah_diag *diag, bramah_truth **out)
-{
-  bramah_truth *truth = calloc(1, sizeof *truth);
+  bramah__truth *truth = calloc(1, sizeof *truth);
   bramah_diag_clear(diag);
   if (!truth) return bramah__fail_memory(diag);
-  const bramah_status status = open(truth, path, diag);
+  bramah_status status = bramah_log_open(path, NULL, diag, &truth->reader);
+  if (!status) status = bramah_log_find(truth->reader, "t", "s", &truth->time, diag);
+  if (status) bramah__place(diag, path, 0);
+  for (int i = 0; !status && i < 2; i++) {
+    row *r = &truth->row[i];
+    r->time_ns = INT64_MIN;
+    r->values = calloc(truth->reader->n_columns, sizeof *r->values);
+    r->present = calloc(truth->reader->n_columns, 1);
+    if (!r->values || !r->present) status = bramah__fail_memory(diag);
+  }
+  for (int i = 0; !status && i < 2; i++) status = read_ahead(truth, diag);
   if (status)
-    bramah_truth_close(truth);
+    bramah__truth_close(truth);
   else
     *out = truth;
   return status;
 }
 
-void bramah_truth_close(bramah_truth *truth)
+void bramah__truth_close(bramah__truth *truth)
 {
   if (!truth) return;
   bramah_log_close(truth->reader);
@@ -87,19 +80,16 @@ void bramah_truth_close(bramah_truth *truth)
   free(truth);
 }
 
-bramah_status bramah_truth_find(const bramah_truth *truth, const char *name, const char *unit, long *column,
-                                bramah_diag *diag)
+bramah_status bramah__truth_find(const bramah__truth *truth, const char *name, const char *unit, long *column,
+                                 bramah_diag *diag)
 {
-  const size_t n = bramah_log_n_columns(truth->reader);
+  size_t i = bramah__log_index(truth->reader, name);
   *column = -1;
-  for (size_t i = 0; i < n; i++) {
-    if (strcmp(bramah_log_column_name(truth->reader, i), name) != 0) continue;
-    bramah_diag_clear(diag);
-    const bramah_status status = bramah_log_find(truth->reader, name, unit, &i, diag);
-    if (status) return bramah__place(diag, bramah_log_path(truth->reader), 0);
-    *column = (long)i;
-    return BRAMAH_OK;
-  }
+  if (i == SIZE_MAX) return BRAMAH_OK;
+  bramah_diag_clear(diag);
+  const bramah_status status = bramah_log_find(truth->reader, name, unit, &i, diag);
+  if (status) return bramah__place(diag, truth->reader->path, 0);
+  *column = (long)i;
   return BRAMAH_OK;
 }
 
@@ -110,8 +100,8 @@ static int64_t half_distance(const row *r, int64_t time_ns)
   return d < 0 ? -d : d;
 }
 
-bramah_status bramah_truth_seek(bramah_truth *truth, int64_t time_ns, int64_t tolerance_ns, int *matched,
-                                bramah_diag *diag)
+bramah_status bramah__truth_row_at(bramah__truth *truth, int64_t time_ns, int64_t tolerance_ns, int *matched,
+                                   bramah_diag *diag)
 {
   const row *rows = truth->row;
   bramah_status status = BRAMAH_OK;
@@ -123,7 +113,7 @@ bramah_status bramah_truth_seek(bramah_truth *truth, int64_t time_ns, int64_t to
   return status;
 }
 
-double bramah_truth_value(const bramah_truth *truth, size_t column)
+double bramah__truth_value(const bramah__truth *truth, size_t column)
 {
   const row *r = &truth->row[truth->now];
   return truth->matched && r->present[column] ? r->values[column] : (double)NAN;

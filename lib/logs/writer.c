@@ -2,16 +2,14 @@
 /* Writing logs and estimates. Rows are put into a buffer of our own and handed to the system whole, so that a
  * run that stops, for whatever reason, leaves a file that can be read. */
 #define _POSIX_C_SOURCE 200809L /* strerror_r that returns an int, strdup */
-#include "bramah/log.h"
-#include "lib/base/diag.h"
 #include "lib/base/text.h"
-#include "lib/io/fail.h"
-#include "lib/logs/mat_write.h"
+#include "lib/logs/reader.h"
 
 #include <csv.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +17,7 @@
 enum { FLUSH_AT = 1 << 16 };
 
 typedef struct log_column {
-  char *title; /* as it stands in the header: name[unit], quoted if need be */
+  char *title; /* as it is in the header: name[unit], quoted if need be */
   int digits;
 } log_column;
 
@@ -36,13 +34,12 @@ typedef struct text_file {
   bramah_diag failure; /* sticky */
 } text_file;
 
-static bramah_status fail_system(text_file *file, const char *what, int error)
+static bramah_status fail_system(text_file *file, const char *what)
 {
   char reason[128];
-  if (strerror_r(error, reason, sizeof reason) != 0) reason[0] = '\0';
-  bramah__fail(&file->failure, BRAMAH_E_FILE, NULL, what);
-  bramah__add_text(&file->failure, reason);
-  return bramah__at(&file->failure, strcmp(file->path, "-") == 0 ? "<stdout>" : file->path, 0, 0);
+  if (strerror_r(errno, reason, sizeof reason) != 0) reason[0] = '\0';
+  return bramah__failf(&file->failure, BRAMAH_E_FILE, strcmp(file->path, "-") == 0 ? "<stdout>" : file->path,
+                       0, NULL, "%s: %s", what, reason);
 }
 
 static bramah_status report_failure(const text_file *file, bramah_diag *diag)
@@ -76,7 +73,7 @@ static bramah_status create_text(const char *path, bramah_diag *diag, void **out
     *out = file;
     return BRAMAH_OK;
   }
-  fail_system(file, "cannot create: ", errno);
+  fail_system(file, "cannot create");
   const bramah_status status = report_failure(file, diag);
   free_text(file);
   return status;
@@ -84,38 +81,13 @@ static bramah_status create_text(const char *path, bramah_diag *diag, void **out
 
 /* ---- columns ---- */
 
-/* name[unit], put in quotes where a reader would not take the plain text as one cell. */
-static char *make_title(const char *name, const char *unit)
-{
-  size_t length = strlen(name) + strlen(unit) + 3;
-  char *plain = malloc(length);
-  char *quoted = malloc(2 * length + 3);
-  if (plain && quoted) {
-    size_t used = bramah__append(plain, length, 0, name);
-    if (*unit) {
-      used = bramah__append(plain, length, used, "[");
-      used = bramah__append(plain, length, used, unit);
-      used = bramah__append(plain, length, used, "]");
-    }
-    /* What a reader might take for a mark between cells, a comment, or a byte-order mark of the file. */
-    if (!strpbrk(plain, ",;\t \"#\r\n") && strncmp(plain, "\xEF\xBB\xBF", 3) != 0 &&
-        strncmp(plain, "\xFF\xFE", 2) != 0 && strncmp(plain, "\xFE\xFF", 2) != 0) {
-      free(quoted);
-      return plain;
-    }
-    quoted[csv_write(quoted, 2 * length + 2, plain, used)] = '\0';
-  }
-  free(plain);
-  return quoted;
-}
-
 static bramah_status add_text_column(void *sink, const char *name, const char *unit, int digits,
                                      bramah_diag *diag)
 {
   text_file *file = sink;
   if (file->buffer)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, name,
-                        "columns must be added before the first row is written");
+    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, name,
+                         "columns must be added before the first row is written");
   if (file->n_columns == file->room) {
     const size_t room = file->room ? 2 * file->room : 16;
     log_column *columns = realloc(file->columns, room * sizeof *columns);
@@ -123,9 +95,22 @@ static bramah_status add_text_column(void *sink, const char *name, const char *u
     file->columns = columns;
     file->room = room;
   }
-  char *title = make_title(name, unit);
-  if (!title) return bramah__fail_memory(diag);
-  file->columns[file->n_columns++] = (log_column){title, digits};
+
+  /* name[unit], put in quotes where a reader might take what is in it for a mark between cells, a comment, or a
+   * byte-order mark of the file. */
+  const size_t length = strlen(name) + strlen(unit) + 3;
+  char *plain = malloc(length), *quoted = malloc(2 * length + 3);
+  if (!plain || !quoted) {
+    free(plain);
+    free(quoted);
+    return bramah__fail_memory(diag);
+  }
+  const int used = snprintf(plain, length, *unit ? "%s[%s]" : "%s%s", name, unit);
+  const int is_clear = !strpbrk(plain, ",;\t \"#\r\n") && strncmp(plain, "\xEF\xBB\xBF", 3) != 0 &&
+                       strncmp(plain, "\xFF\xFE", 2) != 0 && strncmp(plain, "\xFE\xFF", 2) != 0;
+  quoted[csv_write(quoted, 2 * length + 2, plain, (size_t)used)] = '\0';
+  free(is_clear ? quoted : plain);
+  file->columns[file->n_columns++] = (log_column){is_clear ? plain : quoted, digits};
   return BRAMAH_OK;
 }
 
@@ -138,7 +123,7 @@ static bramah_status flush(text_file *file)
     ssize_t n = write(file->fd, file->buffer + done, file->used - done);
     if (n > 0) done += (size_t)n;
     if (n >= 0 || errno == EINTR) continue;
-    fail_system(file, "cannot write: ", errno);
+    fail_system(file, "cannot write");
     while (done && file->buffer[done - 1] != '\n') done--;
     file->written += (off_t)done;
     /* The file may end in the middle of a row: cut it back to the last whole one. What cannot be cut (a pipe, a
@@ -198,7 +183,7 @@ static bramah_status finish_text(void *sink, bramah_diag *diag)
   flush_text(file, NULL);
   /* Some file systems report a full disk only here. */
   if (file->owned && close(file->fd) != 0 && errno != EINTR && !file->failure.status)
-    fail_system(file, "cannot write: ", errno);
+    fail_system(file, "cannot write");
   const bramah_status status = report_failure(file, diag);
   free_text(file);
   return status;
@@ -240,9 +225,10 @@ bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_
 bramah_status bramah_log_add_column(bramah_log_writer *writer, const char *name, const char *unit, int digits,
                                     bramah_diag *diag)
 {
-  if (digits < 1 || digits > 17) return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "digits must be 1 to 17");
+  if (digits < 1 || digits > 17)
+    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, name, "digits must be 1 to 17");
   if (!*name || strpbrk(name, "[]"))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a column needs a name without brackets");
+    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, name, "a column needs a name without brackets");
   return writer->format->add(writer->sink, name, unit ? unit : "", digits, diag);
 }
 

@@ -47,7 +47,7 @@ size_t bramah__eliminate(size_t m, size_t n, double *A, double tolerance, const 
                          int *column);
 
 /* Minimum-norm least-squares solution of A x = b, A [m x n]. Singular values below rcond times the largest
- * count as zero. A and b [max(m, n)] are overwritten, x stands in b. Returns the rank, or -1 if the iteration
+ * count as zero. A and b [max(m, n)] are overwritten, b by x. Returns the rank, or -1 if the iteration
  * failed. work [bramah__least_squares_work(m, n)]. */
 int bramah__least_squares(size_t m, size_t n, double *A, double *b, double rcond, double *work);
 size_t bramah__least_squares_work(size_t m, size_t n);

@@ -49,7 +49,7 @@ int bramah__null_space(size_t m, size_t n, double *A, double tolerance, size_t *
                        int *pivot);
 size_t bramah__null_space_work(size_t m, size_t n);
 
-/* Solve A x = b for many b at once: they stand in the rows of B [m x n] and become the x. A [n x n] is
+/* Solve A x = b for many b at once: the rows of B [m x n], which become the x. A [n x n] is
  * overwritten. Returns 0, or 1 + the row where it is singular; *smallest is the least pivot over the
  * largest. */
 int bramah__solve_many(size_t n, size_t m, double *A, double *B, int *pivot, double *smallest);

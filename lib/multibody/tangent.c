@@ -4,9 +4,22 @@
 #include <math.h>
 #include <string.h>
 
-/* B = -tr(J) [w] + 2 [w] J + 2 (c.v 1 - v c'), [w] x = w x x: what I (p x Z) + p x* I Z + Z x* I p leaves of
+static double dot6(const double *a, const double *b)
+{
+  return bramah__dot3(a, b) + bramah__dot3(a + 3, b + 3);
+}
+
+/* out = a x* w: how wrench w changes when it moves along with a. */
+static void wrench_cross(const double *a, const double *w, double *out)
+{
+  bramah__cross3(a + 3, w, out);
+  bramah__cross3(a + 3, w + 3, out + 3);
+  bramah__add_cross3(a, w, out + 3);
+}
+
+/* B at velocity Z [6] of a single body, B = -tr(J) [w] + 2 [w] J + 2 (c.v 1 - v c'), [w] x = w x x: what I (p x Z) + p x* I Z + Z x* I p leaves of
  * the moment when p only turns. J about the origin, c = m g. */
-void bramah__moving_fill_B(bramah__moving *moving, const double *Z)
+static void fill_B(bramah__moving *moving, const double *Z)
 {
   const double *v = Z, *w = Z + 3, *J = moving->mass.J, *c = moving->mass.mg;
   const double trace = J[0] + J[4] + J[8], cv = bramah__dot3(c, v);
@@ -88,10 +101,10 @@ void bramah__vary_force(const bramah__tree *tree, const bramah__pose *pose, cons
   for (size_t j = tree->n; j-- > 0;) {
     const int p = tree->link[j].parent;
     const double *y = Y + 6 * j;
-    dtau[j] = bramah__dot6(pose[j].b, y);
+    dtau[j] = dot6(pose[j].b, y);
     if (p < 0) continue;
     double moved[6];
-    bramah__wrench_cross(pose[j].b, W + 6 * j, moved);
+    wrench_cross(pose[j].b, W + 6 * j, moved);
     for (size_t k = 0; k < 6; k++) Y[6 * (size_t)p + k] += y[k] + dz[j] * moved[k];
   }
 }
@@ -114,7 +127,7 @@ static void subtree_columns(const bramah__pose *pose, const bramah__moving *movi
   memcpy(lifted, moving->bdd, sizeof lifted);
   bramah__add_cross3(b + 3, gravity, lifted);
   for (int k = 0; k < 6; k++) twice[k] = 2.0 * moving->bd[k];
-  bramah__wrench_cross(b, W, Kj);
+  wrench_cross(b, W, Kj);
   bramah__composite_momentum(&moving->mass, lifted, inertia);
   for (int k = 0; k < 6; k++) Kj[k] += inertia[k];
   add_B_turn(moving, moving->bd + 3, Kj);
@@ -128,7 +141,7 @@ void bramah__tree_tangent(const bramah__tree *tree, const bramah__pose *pose, br
 {
   const size_t n = tree->n;
   /* Bodies into subtrees. */
-  for (size_t j = 0; j < tree->n; j++) bramah__moving_fill_B(&moving[j], Z + 6 * j);
+  for (size_t j = 0; j < tree->n; j++) fill_B(&moving[j], Z + 6 * j);
   for (size_t j = tree->n; j-- > 0;) {
     const int p = tree->link[j].parent;
     if (p < 0) continue;
@@ -148,20 +161,20 @@ void bramah__tree_tangent(const bramah__tree *tree, const bramah__pose *pose, br
     const double twice[3] = {2.0 * own[0], 2.0 * own[1], 2.0 * own[2]};
     bramah__unrotate3(moving[j].B, own + 3, turn);
     bramah__add_cross3(moving[j].h, twice, turn);
-    K[j * n + j] = bramah__dot6(pose[j].b, Kj);
-    C[j * n + j] = bramah__dot6(pose[j].b, Cj);
-    M[j * n + j] = bramah__dot6(pose[j].b, Mj);
+    K[j * n + j] = dot6(pose[j].b, Kj);
+    C[j * n + j] = dot6(pose[j].b, Cj);
+    M[j * n + j] = dot6(pose[j].b, Mj);
     for (int i = tree->link[j].parent; i >= 0; i = tree->link[i].parent) {
       const size_t ij = (size_t)i * n + j, ji = j * n + (size_t)i;
       const double *b = pose[i].b, *bd = moving[i].bd;
       double lifted[6];
       memcpy(lifted, moving[i].bdd, sizeof lifted);
       bramah__add_cross3(b + 3, tree->gravity, lifted);
-      K[ij] = bramah__dot6(b, Kj);
-      C[ij] = bramah__dot6(b, Cj);
-      M[ij] = M[ji] = bramah__dot6(b, Mj);
-      K[ji] = bramah__dot6(Mj, lifted) + bramah__dot3(turn, bd + 3);
-      C[ji] = 2.0 * bramah__dot6(Mj, bd) + bramah__dot3(turn, b + 3);
+      K[ij] = dot6(b, Kj);
+      C[ij] = dot6(b, Cj);
+      M[ij] = M[ji] = dot6(b, Mj);
+      K[ji] = dot6(Mj, lifted) + bramah__dot3(turn, bd + 3);
+      C[ji] = 2.0 * dot6(Mj, bd) + bramah__dot3(turn, b + 3);
     }
   }
 }
@@ -227,9 +240,9 @@ static int joint_equation(const double *W, double diagonal, bramah__sweep *s)
     s->u[k] = sum;
   }
   /* the joint axis moves with its parent: (pi x b) . W = pi . (b x* W) */
-  bramah__wrench_cross(b, W, moved);
+  wrench_cross(b, W, moved);
   for (size_t l = 0; l < 6; l++) s->t[l] += moved[l];
-  s->d = bramah__dot6(b, s->u) + diagonal;
+  s->d = dot6(b, s->u) + diagonal;
   return fabs(s->d) > 0.0 && isfinite(s->d);
 }
 
@@ -237,7 +250,7 @@ size_t bramah__sweep_factor(const bramah__tree *tree, const bramah__pose *pose, 
                             const double *Z, const double *W, double c1, double c2, const double *diag,
                             bramah__sweep *sweep)
 {
-  for (size_t j = 0; j < tree->n; j++) bramah__moving_fill_B(&moving[j], Z + 6 * j);
+  for (size_t j = 0; j < tree->n; j++) fill_B(&moving[j], Z + 6 * j);
   for (size_t j = 0; j < tree->n; j++) {
     bramah__sweep *s = &sweep[j];
     const double *b = pose[j].b, *bd = moving[j].bd, *bdd = moving[j].bdd;
@@ -277,7 +290,7 @@ void bramah__sweep_solve(const bramah__tree *tree, bramah__sweep *sweep, const d
   for (size_t j = 0; j < tree->n; j++) memset(sweep[j].g, 0, sizeof sweep[j].g);
   for (size_t j = tree->n; j-- > 0;) {
     bramah__sweep *s = &sweep[j];
-    s->e = f[j] + bramah__dot6(s->c, s->g);
+    s->e = f[j] + dot6(s->c, s->g);
     if (tree->link[j].parent < 0) continue;
     double *g = sweep[tree->link[j].parent].g;
     for (size_t k = 0; k < 6; k++) g[k] += s->g[k] - s->u[k] / s->d * s->e;

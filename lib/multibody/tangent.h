@@ -17,26 +17,13 @@
 #include "lib/math/vector3.h"
 #include "lib/multibody/tree.h"
 
-/* Products of twists [linear; angular] and wrenches [force; moment] about the inertial origin. */
-static inline double bramah__dot6(const double *a, const double *b)
-{
-  return bramah__dot3(a, b) + bramah__dot3(a + 3, b + 3);
-}
-
-/* out = a x b: how twist b changes when it moves along with a. */
+/* Twists are [linear; angular], wrenches [force; moment], about the inertial origin. out = a x b: how twist b changes
+ * when it moves along with a. */
 static inline void bramah__twist_cross(const double *a, const double *b, double *out)
 {
   bramah__cross3(a + 3, b, out);
   bramah__add_cross3(a, b + 3, out);
   bramah__cross3(a + 3, b + 3, out + 3);
-}
-
-/* out = a x* w: how wrench w changes when it moves along with a. */
-static inline void bramah__wrench_cross(const double *a, const double *w, double *out)
-{
-  bramah__cross3(a + 3, w, out);
-  bramah__cross3(a + 3, w + 3, out + 3);
-  bramah__add_cross3(a, w, out + 3);
 }
 
 /* A body or subtree in motion, about the inertial origin, and the joint in front of it. */
@@ -65,9 +52,6 @@ void bramah__vary_tree(const bramah__tree *tree, const bramah__pose *pose, const
 void bramah__vary_force(const bramah__tree *tree, const bramah__pose *pose, const bramah__moving *moving,
                         const double *Z, const double *W, const double *dz,
                         const bramah__variation *variation, double *Y, double *dtau);
-
-/* Fill B at velocity Z [6] (of a single body). */
-void bramah__moving_fill_B(bramah__moving *moving, const double *Z);
 
 /* The whole: K = d tau/dz, C = d tau/dz', M = d tau/dz'' [n x n]. Turns the bodies of `moving` into
  * subtrees. */

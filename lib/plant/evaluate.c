@@ -93,7 +93,8 @@ void bramah__drive_forces(const bramah_model *model, const bramah__state *state,
 
 /* ---- the position stage ---- */
 
-void bramah__project(const bramah_model *model, const bramah__eval *eval, const double *x, double *y)
+/* y [n_dof] = Rz' x with x [n]: a generalised force in the independent coordinates. */
+static void project(const bramah_model *model, const bramah__eval *eval, const double *x, double *y)
 {
   if (eval->Rz_is_identity)
     memcpy(y, x, model->n * sizeof *y);
@@ -195,7 +196,7 @@ bramah_status bramah__evaluate_position(const bramah_model *model, bramah__state
   fill_Rz(model, state, eval);
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
     eval->s[c] = bramah__line_length(&model->tree, &model->line[c], state->z, eval->pose, eval->row + c * n);
-    bramah__project(model, eval, eval->row + c * n, eval->row_i + c * n_dof);
+    project(model, eval, eval->row + c * n, eval->row_i + c * n_dof);
   }
   return BRAMAH_OK;
 }
@@ -331,7 +332,7 @@ void bramah__imbalance(const bramah_model *model, const bramah__state *state, br
                        const double *zdd, double *r)
 {
   bramah__inverse_dynamics(model, state, eval, zdd);
-  bramah__project(model, eval, eval->tau, r);
+  project(model, eval, eval->tau, r);
   const size_t n_dof = model->n_independent;
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     for (size_t f = 0; f < n_dof; f++) r[f] -= eval->row_i[c * n_dof + f] * eval->force[c];
@@ -363,7 +364,7 @@ bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
 void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   bramah__inverse_dynamics(model, state, eval, eval->bias);
-  bramah__project(model, eval, eval->tau, eval->rhs);
+  project(model, eval, eval->tau, eval->rhs);
   for (size_t f = 0; f < model->n_independent; f++) eval->rhs[f] = -eval->rhs[f];
 }
 
@@ -376,6 +377,15 @@ void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *e
       zdd_i[f] += eval->row_i[c * n_dof + f] * eval->force[c];
   }
   bramah__cholesky_solve(n_dof, eval->Mi, zdd_i);
+}
+
+bramah_status bramah__accelerations(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                                    double *zdd_i)
+{
+  if (bramah__factor_mass(model, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  bramah__evaluate_rhs(model, state, eval);
+  bramah__solve_acceleration(model, eval, zdd_i);
+  return BRAMAH_OK;
 }
 
 void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval)

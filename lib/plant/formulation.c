@@ -88,7 +88,7 @@ int bramah__update_multipliers(bramah_coupled *c)
 }
 
 /* x -= B^-1 Phi_z' alpha violation, with B = W + h^2/4 Phi_z' alpha Phi_z times 4/h^2: the tangent of the
- * last iterate, whose factors stand in c->newton.Jzz. `violation` [m] is overwritten. */
+ * last iterate, whose factors are in c->newton.Jzz. `violation` [m] is overwritten. */
 static void project(bramah_coupled *c, double *violation, double *x)
 {
   const bramah_model *model = c->model;

@@ -147,7 +147,7 @@ static bramah_status check_motions(bramah_coupled *c, const bramah_machine *mach
 }
 
 /* The loops alone, with the prescribed joints where their motions start as far as the loops let them; then
- * the motions as well. Only a closed pose tells whether a motion is one too many. */
+ * the motions as well. Only a closed pose shows whether a motion is one too many. */
 static bramah_status close_with_motions(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
                                         const unsigned char *given, bramah_diag *diag)
 {
@@ -303,15 +303,10 @@ size_t bramah_model_size(const bramah_machine *machine)
 bramah_status bramah_model_init(const bramah_machine *machine, void *mem, size_t size, bramah_diag *diag,
                                 const bramah_model **out)
 {
-  if ((uintptr_t)mem % BRAMAH__ALIGN)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is not aligned to 64 bytes");
-  if (!mem || size < bramah_model_size(machine))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "memory is too small");
-  if (bramah__is_marked(mem))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "model", "this memory holds a model: free that one first");
-  bramah__arena arena = bramah__arena_make(mem, size);
+  bramah__arena arena;
   bramah__compiler k;
-  bramah_status status = bramah__compile(machine, &arena, diag, &k);
+  bramah_status status = bramah__arena_in("model", mem, size, bramah_model_size(machine), &arena, diag);
+  if (status == BRAMAH_OK) status = bramah__compile(machine, &arena, diag, &k);
   if (status != BRAMAH_OK) return status;
   double *work = BRAMAH__TAKE(&arena, double, work_size(machine, k.model));
   bramah_coupled *scratch = bramah__coupled_layout(k.model, &arena);
@@ -357,7 +352,7 @@ static bramah_status start_from(bramah_coupled *c, size_t n, const size_t *joint
   memset(given, 0, model->n);
   for (size_t i = 0; i < n; i++) given[joints[i]] = 1;
 
-  /* Joints that are given stand and move as given; spherical ones are counted from their axes in the model,
+  /* Joints that are given are placed and move as given; spherical ones are counted from their axes in the model,
    * unless they are singular there. */
   for (size_t i = 0; i < n; i++) {
     const size_t ball = model->ball_of[joints[i]];

@@ -14,7 +14,7 @@ bramah_plant bramah__plant_copy(const bramah_plant *plant);
 /* Name of error state i < n; valid until the next call. */
 const char *bramah__plant_state_name(const bramah_plant *plant, size_t i);
 
-/* d = a - b [n], differences of two vectors of bramah_plant_coordinates, the shorter way round where a state
+/* d = a - b [n], differences of two vectors of bramah_plant_coordinates, the shorter distance where a state
  * wraps; d may be a. */
 void bramah__plant_subtract(const bramah_plant *plant, const double *a, const double *b, double *d);
 

@@ -41,7 +41,7 @@ static inline bramah__arms bramah__independent_arms(const bramah_model *model, c
 }
 
 /* All coordinates, at the motion of `eval`: poses, velocities Z, accelerations Zd and wrenches W of this motion must
- * stand there (bramah__inverse_dynamics leaves them), and strokes and forces. */
+ * be there (bramah__inverse_dynamics leaves them), and strokes and forces. */
 void bramah__derive_all(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d);
 
 /* The geometric stiffness of the constraint forces, added to d->K: their multipliers mu of Phi_z^d' mu = -g_d, into d->mu
@@ -55,7 +55,7 @@ void bramah__derive_independent(const bramah_model *model, const bramah__state *
                                 bramah__derivative *d);
 
 /* column [n_dof] of r as independent coordinate f moves by c0 dx, its rate by c1 dx and its acceleration by c2
- * dx: c0 dr/dz_i + c1 dr/dz'_i + c2 dr/dz''_i. Its entries stand `stride` apart. */
+ * dx: c0 dr/dz_i + c1 dr/dz'_i + c2 dr/dz''_i. Its entries are `stride` apart. */
 void bramah__derivative_column(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
                                size_t f, double c0, double c1, double c2, double *column, size_t stride);
 
@@ -93,7 +93,7 @@ bramah_status bramah__rates_by_state(bramah_coupled *c);
 bramah_status bramah__joint_acceleration_rows(bramah_coupled *c);
 
 /* Tangent J [nx x nx] of the step's residual at the candidate, whose residual must have been evaluated last; of the
- * independent coordinates at any end of a step, whose slopes must stand in c->derivative. */
+ * independent coordinates at any end of a step, whose slopes must be in c->derivative. */
 void bramah__step_tangent(bramah_coupled *c, double *J);
 void bramah__independent_tangent(bramah_coupled *c, const bramah__state *state, bramah__eval *eval,
                                  double *J);

@@ -130,9 +130,6 @@ const char *bramah__worst_loop(const bramah_model *model, const bramah__eval *ev
 /* Dependent rates from the independent ones (D 2.27). */
 void bramah__dependent_rates(const bramah_model *model, bramah__state *state, const bramah__eval *eval);
 
-/* y [n_dof] = Rz' x with x [n]: a generalised force in the independent coordinates. */
-void bramah__project(const bramah_model *model, const bramah__eval *eval, const double *x, double *y);
-
 /* Motion stage at state->zd as it is: velocities, bias accelerations, stroke
  * velocities. */
 void bramah__evaluate_motion(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
@@ -180,6 +177,10 @@ void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state,
 
 /* Independent accelerations zdd_i [n_dof] from the factor, the right-hand side and the forces in eval. */
 void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *eval, double *zdd_i);
+
+/* The three together. Returns E_SINGULAR. */
+bramah_status bramah__accelerations(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                                    double *zdd_i);
 
 /* Fill eval->D if it is not known yet. */
 void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval);

@@ -254,8 +254,8 @@ void bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const 
                "so that it matters",
                name);
     else
-      snprintf(line, sizeof line, "%s: stands at its bound of %.6g %s; widen the bounds if it may go on",
-               name, c->x[i], problem->tuned[i].unit);
+      snprintf(line, sizeof line, "%s: lies at its bound of %.6g %s; widen the bounds if it may go on", name,
+               c->x[i], problem->tuned[i].unit);
     say(user, line);
   }
   for (size_t i = 0; i < c->n; i++)
@@ -264,7 +264,7 @@ void bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const 
       if (c->held[i] == BRAMAH__TUNE_AT_LEAST || c->held[i] == BRAMAH__TUNE_AT_MOST ||
           !(fabs(r) > high_correlation))
         continue;
-      snprintf(line, sizeof line, "%s and %s can hardly be told apart (correlation %.3f): fix one of them",
+      snprintf(line, sizeof line, "%s and %s can hardly be separated (correlation %.3f): fix one of them",
                problem->tuned[j].name, problem->tuned[i].name, r);
       say(user, line);
     }
@@ -277,7 +277,7 @@ void bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const 
                              problem->tuned[i].name);
   }
   if (involved < 3 || used >= sizeof line) return;
-  snprintf(line + used, sizeof line - used, " can hardly be told apart together: fix one of them");
+  snprintf(line + used, sizeof line - used, " can hardly be separated: fix one of them");
   say(user, line);
 }
 
@@ -365,21 +365,6 @@ void bramah__tune_folds_free(bramah_tune_fold *folds, size_t n)
 
 /* ---- profiles ---- */
 
-/* Cost with value j at z_j and the others made the best of. */
-static bramah_status profile_point(bramah__tune_search *s, const bramah__tune_certainty *c, size_t j,
-                                   double z_j, double *cost, bramah_diag *diag)
-{
-  double x[BRAMAH__TUNE_MOST];
-  unsigned char fixed[BRAMAH__TUNE_MOST] = {0};
-  bramah__optimum optimum;
-  bramah_tune_verdict verdict;
-  for (size_t i = 0; i < c->n; i++) fixed[i] = c->held[i] != BRAMAH__TUNE_FREE; /* nothing pulls at them */
-  fixed[j] = 1;
-  lean_to(s->problem, c, j, z_j, 0, x);
-  const bramah_status status = bramah__tune_optimise(s, x, fixed, &optimum, diag);
-  return status ? status : bramah__tune_evaluate(s, x, 0, 0, cost, &verdict, diag);
-}
-
 /* Where the cost of a profile first crosses the level from its middle to one side, on the value's scale. */
 static double profile_end(const bramah_tune_profile *p, const bramah__tune_parameter *t, size_t middle,
                           int up)
@@ -419,7 +404,15 @@ bramah_status bramah__tune_find_profiles(bramah_tune_profile *profiles, bramah__
       double cost = least;
       if (i != sides && at == z) continue; /* at its bound already */
       if (i == sides) middle = p->n;
-      if (i != sides) status = profile_point(search, c, j, at, &cost, diag);
+      if (i != sides) { /* the others made the best of, but for those that nothing pulls at */
+        double x[BRAMAH__TUNE_MOST];
+        unsigned char fixed[BRAMAH__TUNE_MOST] = {0};
+        bramah__optimum optimum;
+        for (size_t k = 0; k < c->n; k++) fixed[k] = k == j || c->held[k] != BRAMAH__TUNE_FREE;
+        lean_to(search->problem, c, j, at, 0, x);
+        status = bramah__tune_optimise(search, x, fixed, &optimum, diag);
+        if (!status) status = bramah__tune_evaluate(search, x, 0, 0, &cost, &verdict, diag);
+      }
       p->x[p->n] = bramah__tune_unscaled(t, at);
       p->cost[p->n++] = cost - least;
     }

@@ -14,21 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct entry {
+typedef struct bramah__journal_entry {
   char *key;
   size_t n;
   double *values;
 } entry;
-
-struct bramah__journal {
-  char *path;
-  int file; /* -1: none */
-  size_t n, room;
-  entry *entries; /* in the order of the file */
-  size_t *table;  /* [slots] 1 + index of an entry by the hash of its key; 0: free */
-  size_t slots;
-  size_t read, damaged;
-};
 
 /* First line; a later format gets another number. */
 static const char head[] = "bramah journal 1\n";
@@ -57,26 +47,22 @@ static size_t slot_of(const bramah__journal *j, const char *key)
   return at;
 }
 
-static int grow(bramah__journal *j)
-{
-  const size_t room = j->room ? 2 * j->room : 256;
-  entry *entries = realloc(j->entries, room * sizeof *entries);
-  if (entries) j->entries = entries;
-  size_t *table = entries ? calloc(2 * room, sizeof *table) : NULL;
-  if (!table) return 1;
-  free(j->table);
-  j->table = table;
-  j->slots = 2 * room;
-  j->room = room;
-  for (size_t i = 0; i < j->n; i++) j->table[slot_of(j, j->entries[i].key)] = i + 1;
-  return 0;
-}
-
 /* Values are copied. */
 static bramah_status keep(bramah__journal *j, const char *key, size_t n, const double *values,
                           bramah_diag *diag)
 {
-  if (j->n == j->room && grow(j)) return fail_memory(diag);
+  if (j->n == j->room) {
+    const size_t room = j->room ? 2 * j->room : 256;
+    entry *entries = realloc(j->entries, room * sizeof *entries);
+    if (entries) j->entries = entries;
+    size_t *table = entries ? calloc(2 * room, sizeof *table) : NULL;
+    if (!table) return fail_memory(diag);
+    free(j->table);
+    j->table = table;
+    j->slots = 2 * room;
+    j->room = room;
+    for (size_t i = 0; i < j->n; i++) j->table[slot_of(j, j->entries[i].key)] = i + 1;
+  }
   const size_t at = slot_of(j, key), length = strlen(key) + 1;
   if (j->table[at]) return BRAMAH_OK;
   entry e = {.key = malloc(length), .n = n, .values = malloc((n + 1) * sizeof *e.values)};
@@ -101,23 +87,7 @@ const double *bramah__journal_find(const bramah__journal *journal, const char *k
   return journal->entries[i - 1].values;
 }
 
-/* ---- lines: key, TAB, numbers as 16 digits of their bits, TAB, checksum of all before it ---- */
-
-static char *write_line(const char *key, size_t n, const double *values, size_t *length)
-{
-  const size_t room = strlen(key) + 16 * n + 32;
-  char *line = malloc(room), *p = line;
-  if (!line) return NULL;
-  p += sprintf(p, "%s\t", key);
-  for (size_t i = 0; i < n; i++) {
-    uint64_t bits;
-    memcpy(&bits, &values[i], sizeof bits);
-    p += sprintf(p, "%016" PRIx64, bits);
-  }
-  p += sprintf(p, "\t%016" PRIx64 "\n", bramah__fnv(0, line, (size_t)(p - line)));
-  *length = (size_t)(p - line);
-  return line;
-}
+/* ---- the file: lines of key, TAB, numbers as 16 digits of their bits, TAB, checksum of all before it ---- */
 
 /* 16 digits; 1 if they are not. */
 static int read_bits(const char *text, uint64_t *bits)
@@ -159,16 +129,6 @@ static bramah_status read_line(bramah__journal *j, char *line, size_t length, br
   return status;
 }
 
-/* ---- the file ---- */
-
-static bramah_status lock(bramah__journal *j, bramah_diag *diag)
-{
-  struct flock request = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (fcntl(j->file, F_SETLK, &request) == 0 || (errno != EACCES && errno != EAGAIN)) return BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_FILE, NULL, "another run is writing this journal; wait for it or name another");
-  return bramah__at(diag, j->path, 0, 0);
-}
-
 static bramah_status put(bramah__journal *j, const char *text, size_t n, bramah_diag *diag)
 {
   while (n) {
@@ -181,11 +141,10 @@ static bramah_status put(bramah__journal *j, const char *text, size_t n, bramah_
   return BRAMAH_OK;
 }
 
+/* All of the file, terminated; *text is the caller's, after an error too. */
 static bramah_status read_all(bramah__journal *j, char **text, size_t *length, bramah_diag *diag)
 {
   size_t room = 65536;
-  *length = 0;
-  *text = NULL;
   for (;;) {
     char *more = realloc(*text, room + 1);
     if (!more) return fail_memory(diag);
@@ -201,32 +160,9 @@ static bramah_status read_all(bramah__journal *j, char **text, size_t *length, b
   return BRAMAH_OK;
 }
 
-static bramah_status read_lines(bramah__journal *j, char *text, size_t length, bramah_diag *diag)
+/* Alone on a regular file, whose results are read. */
+static bramah_status open_file(bramah__journal *j, const char *path, char **text, bramah_diag *diag)
 {
-  const size_t begin = sizeof head - 1;
-  /* What is shorter than the head and begins like it was cut off there. */
-  if (memcmp(text, head, length < begin ? length : begin) != 0) {
-    bramah__fail(diag, BRAMAH_E_SYNTAX, NULL, "this file is no journal of bramah; name another");
-    return bramah__at(diag, j->path, 1, 0);
-  }
-  size_t at = length < begin ? 0 : begin;
-  while (at) {
-    char *end = memchr(text + at, '\n', length - at);
-    if (!end) break;
-    *end = '\0';
-    const bramah_status status = read_line(j, text + at, (size_t)(end - text) - at, diag);
-    if (status) return status;
-    at = (size_t)(end - text) + 1;
-  }
-  j->read = j->n;
-  if (at < length && ftruncate(j->file, (off_t)at)) return fail_file(j, "cannot be written", diag);
-  return at ? BRAMAH_OK : put(j, head, begin, diag);
-}
-
-static bramah_status open_file(bramah__journal *j, const char *path, bramah_diag *diag)
-{
-  char *text = NULL;
-  size_t length;
   const size_t n = strlen(path) + 1;
   j->path = malloc(n);
   if (!j->path) return fail_memory(diag);
@@ -234,23 +170,45 @@ static bramah_status open_file(bramah__journal *j, const char *path, bramah_diag
   j->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (j->file < 0) return fail_file(j, "cannot be opened", diag);
   struct stat about;
-  if (fstat(j->file, &about) || !S_ISREG(about.st_mode)) {
-    bramah__fail(diag, BRAMAH_E_FILE, NULL, "a journal must be a regular file");
+  struct flock request = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  const char *mistake = NULL;
+  if (fstat(j->file, &about) || !S_ISREG(about.st_mode))
+    mistake = "a journal must be a regular file";
+  else if (fcntl(j->file, F_SETLK, &request) && (errno == EACCES || errno == EAGAIN))
+    mistake = "another run is writing this journal; wait for it or name another";
+  if (mistake) {
+    bramah__fail(diag, BRAMAH_E_FILE, NULL, mistake);
     return bramah__at(diag, path, 0, 0);
   }
-  bramah_status status = lock(j, diag);
-  if (!status) status = read_all(j, &text, &length, diag);
-  if (!status) status = read_lines(j, text, length, diag);
-  free(text);
-  return status;
+
+  /* What is shorter than the head and begins like it was cut off there. */
+  size_t length = 0;
+  const size_t begin = sizeof head - 1;
+  bramah_status status = read_all(j, text, &length, diag);
+  if (status) return status;
+  if (memcmp(*text, head, length < begin ? length : begin) != 0) {
+    bramah__fail(diag, BRAMAH_E_SYNTAX, NULL, "this file is no journal of bramah; name another");
+    return bramah__at(diag, path, 1, 0);
+  }
+  size_t at = length < begin ? 0 : begin;
+  for (char *end; at && (end = memchr(*text + at, '\n', length - at)); at = (size_t)(end - *text) + 1) {
+    *end = '\0';
+    status = read_line(j, *text + at, (size_t)(end - *text) - at, diag);
+    if (status) return status;
+  }
+  j->read = j->n;
+  if (at < length && ftruncate(j->file, (off_t)at)) return fail_file(j, "cannot be written", diag);
+  return at ? BRAMAH_OK : put(j, head, begin, diag);
 }
 
 bramah_status bramah__journal_open(const char *path, bramah_diag *diag, bramah__journal **out)
 {
   bramah__journal *j = calloc(1, sizeof *j);
+  char *text = NULL;
   if (!j) return fail_memory(diag);
   j->file = -1;
-  const bramah_status status = path ? open_file(j, path, diag) : BRAMAH_OK;
+  const bramah_status status = path ? open_file(j, path, &text, diag) : BRAMAH_OK;
+  free(text);
   if (status)
     bramah__journal_close(j);
   else
@@ -272,33 +230,33 @@ void bramah__journal_close(bramah__journal *journal)
   free(journal);
 }
 
-/* One line in one piece: whoever is killed leaves at most one cut off. A piece that a full disk left would
- * spoil the next line, so it goes. */
-static bramah_status append(bramah__journal *j, const char *key, size_t n, const double *values,
-                            bramah_diag *diag)
+bramah_status bramah__journal_add(bramah__journal *journal, const char *key, size_t n, const double *values,
+                                  bramah_diag *diag)
 {
-  size_t length;
-  char *line = write_line(key, n, values, &length);
+  bramah__journal *j = journal;
+  size_t known;
+  if (!*key || strpbrk(key, "\t\n"))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "journal", "a key is a text without tabs and line ends");
+  if (bramah__journal_find(j, key, &known)) return BRAMAH_OK;
+  bramah_status status = keep(j, key, n, values, diag);
+  if (status || j->file < 0) return status;
+
+  char *line = malloc(strlen(key) + 16 * n + 32), *p = line;
   if (!line) return fail_memory(diag);
+  p += sprintf(p, "%s\t", key);
+  for (size_t i = 0; i < n; i++) {
+    uint64_t bits;
+    memcpy(&bits, &values[i], sizeof bits);
+    p += sprintf(p, "%016" PRIx64, bits);
+  }
+  p += sprintf(p, "\t%016" PRIx64 "\n", bramah__fnv(0, line, (size_t)(p - line)));
+
+  /* In one piece: whoever is killed leaves at most one line cut off. A piece that a full disk left would spoil the next
+   * line, so it goes. */
   const off_t before = lseek(j->file, 0, SEEK_END);
-  const bramah_status status = put(j, line, length, diag);
+  status = put(j, line, (size_t)(p - line), diag);
   if (status && before >= 0 && ftruncate(j->file, before))
     bramah__add_text(diag, " (a piece of a line is left)");
   free(line);
   return status;
 }
-
-bramah_status bramah__journal_add(bramah__journal *journal, const char *key, size_t n, const double *values,
-                                  bramah_diag *diag)
-{
-  size_t known;
-  if (!*key || strpbrk(key, "\t\n"))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "journal", "a key is a text without tabs and line ends");
-  if (bramah__journal_find(journal, key, &known)) return BRAMAH_OK;
-  const bramah_status status = keep(journal, key, n, values, diag);
-  return status || journal->file < 0 ? status : append(journal, key, n, values, diag);
-}
-
-size_t bramah__journal_count(const bramah__journal *journal) { return journal->n; }
-size_t bramah__journal_count_read(const bramah__journal *journal) { return journal->read; }
-size_t bramah__journal_count_damaged(const bramah__journal *journal) { return journal->damaged; }

@@ -6,7 +6,17 @@
 
 #include "bramah/status.h"
 
-typedef struct bramah__journal bramah__journal;
+typedef struct bramah__journal {
+  size_t n;       /* results */
+  size_t read;    /* of them from the file */
+  size_t damaged; /* lines of the file that were */
+  char *path;
+  int file;                              /* -1: none */
+  size_t room;                           /* of the following */
+  struct bramah__journal_entry *entries; /* [n] in the order of the file */
+  size_t *table;                         /* [slots] 1 + index of an entry by the hash of its key; 0: free */
+  size_t slots;
+} bramah__journal;
 
 /* Open and read; a file that is not there is made; path NULL: in memory only. A last line that was cut off is
  * taken away; lines whose checksum is wrong are left out and counted. Errors: E_FILE (also: another run
@@ -22,10 +32,5 @@ const double *bramah__journal_find(const bramah__journal *journal, const char *k
  * there even where the file cannot take it. Errors: E_FILE (the disk is full), E_ARGUMENT, E_MEMORY. */
 bramah_status bramah__journal_add(bramah__journal *journal, const char *key, size_t n, const double *values,
                                   bramah_diag *diag);
-
-/* Results; of them read from the file; lines of the file that were damaged. */
-size_t bramah__journal_count(const bramah__journal *journal);
-size_t bramah__journal_count_read(const bramah__journal *journal);
-size_t bramah__journal_count_damaged(const bramah__journal *journal);
 
 #endif

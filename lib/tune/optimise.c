@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/optimise.h"
 #include "lib/base/diag.h"
+#include "lib/tune/likelihood.h"
 
 #include <gsl/gsl_multimin.h>
 #include <gsl/gsl_rng.h>
@@ -27,26 +28,6 @@ typedef struct search {
   double cost, lambda, tolerance;
   bramah__optimum *out;
 } search;
-
-static int solve(size_t n, double *A, double *x)
-{
-  for (size_t j = 0; j < n; j++)
-    for (size_t i = j; i < n; i++) {
-      double sum = A[i * n + j];
-      for (size_t k = 0; k < j; k++) sum -= A[i * n + k] * A[j * n + k];
-      if (i == j && !(sum > 0.0)) return 1;
-      A[i * n + j] = i == j ? sqrt(sum) : sum / A[j * n + j];
-    }
-  for (size_t i = 0; i < n; i++) {
-    for (size_t k = 0; k < i; k++) x[i] -= A[i * n + k] * x[k];
-    x[i] /= A[i * n + i];
-  }
-  for (size_t i = n; i-- > 0;) {
-    for (size_t k = i + 1; k < n; k++) x[i] -= A[k * n + i] * x[k];
-    x[i] /= A[i * n + i];
-  }
-  return 0;
-}
 
 /* How far variable i may go. */
 static double room(const search *s, size_t i, double d)
@@ -76,8 +57,13 @@ static int aim(search *s, double lambda)
       s->A[i * n + i] = s->held[i] ? 1.0 : s->I[i * n + i] * (1.0 + lambda);
       s->right[i] = s->held[i] ? s->d[i] : right;
     }
-    if (solve(n, s->A, s->right)) return 1;
+    if (bramah__cholesky(n, s->A, s->A)) return 1;
     memcpy(s->d, s->right, n * sizeof *s->d);
+    bramah__cholesky_forward(n, s->A, s->d, 1);
+    for (size_t i = n; i-- > 0;) {
+      for (size_t k = i + 1; k < n; k++) s->d[i] -= s->A[k * n + i] * s->d[k];
+      s->d[i] /= s->A[i * n + i];
+    }
 
     /* Hold the one that would go too far by most. */
     size_t worst = n;
@@ -136,33 +122,6 @@ static bramah_status descend(search *s, int *moved, double *promised, bramah_dia
   return BRAMAH_OK;
 }
 
-static bramah_status iterate(search *s, bramah_diag *diag)
-{
-  bramah_status status = look(s, diag);
-  if (!status && !isfinite(s->cost))
-    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "optimiser", "the cost at the start is not finite");
-  s->out->ending = BRAMAH_ENDING_CONVERGED;
-  while (!status) {
-    int moved;
-    double promised = (double)INFINITY;
-    /* Would a whole step still be worth it? Where the matrix is singular the damped one is asked. */
-    if ((aim(s, 1e-9) && aim(s, s->lambda)) || !(promise(s) > s->tolerance)) break;
-    s->out->ending = BRAMAH_ENDING_STOPPED;
-    if (s->out->iterations == MOST_STEPS || (s->f->stop && s->f->stop(s->f->user))) break;
-    s->out->iterations++;
-    status = descend(s, &moved, &promised, diag);
-    if (!status && !moved) {
-      if (s->lambda >= 1e9) s->out->ending = BRAMAH_ENDING_STUCK;
-      if (promised < s->tolerance) s->out->ending = BRAMAH_ENDING_CONVERGED;
-      break;
-    }
-    if (!status) status = look(s, diag);
-    s->out->ending = BRAMAH_ENDING_CONVERGED;
-  }
-  s->out->cost = s->cost;
-  return status;
-}
-
 bramah_status bramah__optimise_scoring(const bramah__objective *objective, double tolerance, double *z,
                                        double *gradient, double *information, bramah__optimum *out,
                                        bramah_diag *diag)
@@ -189,7 +148,27 @@ bramah_status bramah__optimise_scoring(const bramah__objective *objective, doubl
               .tolerance = tolerance,
               .out = out};
   for (size_t i = 0; i < n; i++) z[i] = fmin(fmax(z[i], objective->low[i]), objective->high[i]);
-  const bramah_status status = iterate(&s, diag);
+  bramah_status status = look(&s, diag);
+  if (!status && !isfinite(s.cost))
+    status = bramah__fail(diag, BRAMAH_E_NOT_FINITE, "optimiser", "the cost at the start is not finite");
+  while (!status) {
+    int moved;
+    double promised = (double)INFINITY;
+    /* Would a whole step still be worth it? Where the matrix is singular the damped one is asked. */
+    if ((aim(&s, 1e-9) && aim(&s, s.lambda)) || !(promise(&s) > tolerance)) break;
+    out->ending = BRAMAH_ENDING_STOPPED;
+    if (out->iterations == MOST_STEPS || (objective->stop && objective->stop(objective->user))) break;
+    out->iterations++;
+    status = descend(&s, &moved, &promised, diag);
+    if (!status && !moved) {
+      if (s.lambda >= 1e9) out->ending = BRAMAH_ENDING_STUCK;
+      if (promised < tolerance) out->ending = BRAMAH_ENDING_CONVERGED;
+      break;
+    }
+    if (!status) status = look(&s, diag);
+    out->ending = BRAMAH_ENDING_CONVERGED;
+  }
+  out->cost = s.cost;
   if (gradient) memcpy(gradient, s.g, n * sizeof *gradient);
   if (information) memcpy(information, s.I, n * n * sizeof *information);
   free(block);

@@ -19,17 +19,6 @@ static const char *after(const char *text, const char *prefix)
   return strncmp(text, prefix, n) == 0 ? text + n : NULL;
 }
 
-static int ends_with(const char *text, const char *suffix)
-{
-  const size_t n = strlen(text), m = strlen(suffix);
-  return n >= m && strcmp(text + n - m, suffix) == 0;
-}
-
-static int moves_machine(const char *name)
-{
-  return after(name, "machine.") || after(name, "changes.") || strcmp(name, "machine") == 0;
-}
-
 /* What a value of the study is, by its path. */
 static void find_kind(const bramah_study *study, bramah__tune_parameter *t)
 {
@@ -41,8 +30,11 @@ static void find_kind(const bramah_study *study, bramah__tune_parameter *t)
                {"parameter_noise.", "", BRAMAH__TUNE_NOISE},
                {"augmented.", ".noise", BRAMAH__TUNE_NOISE}};
   if (t->ref.in_machine) return;
-  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-    if (after(t->name, kinds[i].front) && ends_with(t->name, kinds[i].back)) t->kind = kinds[i].kind;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    const size_t n = strlen(t->name), m = strlen(kinds[i].back);
+    if (after(t->name, kinds[i].front) && n > m && strcmp(t->name + n - m, kinds[i].back) == 0)
+      t->kind = kinds[i].kind;
+  }
   for (size_t i = 0; i < study->n_sensors; i++) {
     const char *p = after(t->name, "sensors.");
     p = p ? after(p, study->sensors[i].name) : NULL;
@@ -327,7 +319,8 @@ bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n,
     for (size_t k = 0; k <= t->n_also; k++) {
       const char *place = k ? t->also[k - 1] : t->name;
       hash = bramah__fnv(hash, place, strlen(place) + 1);
-      if (moves_machine(place)) problem->shared_model = 0;
+      if (after(place, "machine.") || after(place, "changes.") || strcmp(place, "machine") == 0)
+        problem->shared_model = 0;
     }
   }
   problem->identity = hash;

@@ -241,16 +241,6 @@ static bramah_status open_runner(runner *r, const work *w, const double *x, bram
   return BRAMAH_OK;
 }
 
-static void close_runner(runner *r)
-{
-  bramah_replay_free(r->replay);
-  bramah__tune_cursor_close(&r->cursor);
-  bramah__tune_session_close(&r->opened);
-  free(r->P);
-  free(r->innovations);
-  free(r->S);
-}
-
 static void look_at_plant(work *w, const step *at);
 
 /* The next chunk of runner i. What goes wrong is in its `status` and `diag`, after the steps before it. */
@@ -467,7 +457,15 @@ static bramah_status open_work(work *w, bramah_diag *diag)
 
 static void close_work(work *w)
 {
-  for (size_t j = 0; w->runners && j < 1 + w->n; j++) close_runner(&w->runners[j]);
+  for (size_t j = 0; w->runners && j < 1 + w->n; j++) {
+    runner *r = &w->runners[j];
+    bramah_replay_free(r->replay);
+    bramah__tune_cursor_close(&r->cursor);
+    bramah__tune_session_close(&r->opened);
+    free(r->P);
+    free(r->innovations);
+    free(r->S);
+  }
   bramah_coupled_free(w->free_model);
   bramah__likelihood_free(w->likelihood);
   free(w->runners);

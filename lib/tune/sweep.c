@@ -209,6 +209,7 @@ static bramah_status choose_points(bramah_sweep *s, bramah_diag *diag)
 
 /* ---- opening ---- */
 
+/* The study, what varies, and the logs. */
 static bramah_status prepare(bramah_sweep *s, const char *study, size_t n_logs, const char *const *logs,
                              bramah_diag *diag)
 {
@@ -220,32 +221,28 @@ static bramah_status prepare(bramah_sweep *s, const char *study, size_t n_logs, 
     return bramah__failf(diag, BRAMAH_E_VALUE, study, 0, NULL, "nothing varies");
   if (ahead) s->problem.ahead = ahead < 1000000 ? (int)ahead : 1000000;
   status = choose_points(s, diag);
-  return status ? status : bramah__tune_problem_read(&s->problem, n_logs, logs, diag);
-}
+  if (!status) status = bramah__tune_problem_read(&s->problem, n_logs, logs, diag);
+  if (status) return status;
 
-static bramah_status make_room(bramah_sweep *s, bramah_diag *diag)
-{
-  const bramah__tune_problem *problem = &s->problem;
-  const size_t n_logs = problem->n_logs;
   s->x = calloc(CHUNK, sizeof *s->x);
   s->logs = calloc(n_logs + 1, sizeof *s->logs);
   s->verdicts = calloc(n_logs + 1, sizeof *s->verdicts);
-  s->scores = bramah__replay_scores_new(problem, CHUNK * n_logs, 0);
+  s->scores = bramah__replay_scores_new(&s->problem, CHUNK * n_logs, 0);
   if (!s->x || !s->logs || !s->verdicts || !s->scores) return bramah__fail_memory(diag);
   for (size_t i = 0; i < n_logs; i++) s->logs[i] = i;
-  for (size_t i = 0; i < problem->n; i++) {
-    s->names[i] = problem->tuned[i].name;
+  for (size_t i = 0; i < s->problem.n; i++) {
+    s->names[i] = s->problem.tuned[i].name;
     s->values[i] = s->text[i];
     s->best_values[i] = s->best_text[i];
   }
-  bramah_sweep_summary *is = &s->summary;
-  is->study = bramah_session_study(problem->session);
-  is->n = problem->n;
-  is->n_logs = n_logs;
-  is->names = s->names;
-  is->least = (double)INFINITY;
-  is->best_values = s->best_values;
-  return bramah__tune_workers_open(&s->workers, problem, diag);
+  s->summary = (bramah_sweep_summary){.study = bramah_session_study(s->problem.session),
+                                      .n = s->problem.n,
+                                      .n_points = s->summary.n_points,
+                                      .n_logs = n_logs,
+                                      .names = s->names,
+                                      .least = (double)INFINITY,
+                                      .best_values = s->best_values};
+  return BRAMAH_OK;
 }
 
 bramah_status bramah_sweep_open(const char *study, size_t n_logs, const char *const *logs,
@@ -259,7 +256,8 @@ bramah_status bramah_sweep_open(const char *study, size_t n_logs, const char *co
   const int serves = bramah__tune_serves(run);
   bramah_status status = bramah__tune_agree(&s->problem, run, prepare(s, study, n_logs, logs, diag), diag);
   if (!status) {
-    status = serves ? bramah__tune_serve(&s->problem, diag) : make_room(s, diag);
+    status = serves ? bramah__tune_serve(&s->problem, diag)
+                    : bramah__tune_workers_open(&s->workers, &s->problem, diag);
     s->leads = !serves;
   }
   if (status || serves)
@@ -285,12 +283,17 @@ void bramah_sweep_close(bramah_sweep *sweep)
 
 /* ---- points ---- */
 
-/* Candidates of the points from `next` on, replayed. */
-static bramah_status replay_chunk(bramah_sweep *s, bramah_diag *diag)
+bramah_status bramah_sweep_next(bramah_sweep *sweep, bramah_sweep_point *point, int *end, bramah_diag *diag)
 {
+  bramah_sweep *s = sweep;
   const bramah__tune_problem *problem = &s->problem;
-  const size_t rest = s->summary.n_points - s->next, n = rest < CHUNK ? rest : CHUNK;
-  for (size_t k = 0; k < n; k++) {
+  bramah_sweep_summary *is = &s->summary;
+  *end = s->next == is->n_points;
+  if (*end) return BRAMAH_OK;
+
+  /* The candidates of a chunk at once. */
+  const size_t at = s->next % CHUNK, rest = is->n_points - s->next, n = rest < CHUNK ? rest : CHUNK;
+  for (size_t k = 0; at == 0 && k < n; k++) {
     size_t digits = s->next + k;
     for (size_t i = problem->n; i-- > 0;) {
       const size_t base = problem->tuned[i].n_listed;
@@ -300,22 +303,12 @@ static bramah_status replay_chunk(bramah_sweep *s, bramah_diag *diag)
     }
     bramah__tune_round(problem, s->x[k]);
   }
-  const bramah_status status =
-      bramah__tune_workers_replay(&s->workers, n, s->x, problem->n_logs, s->logs, 1000, s->scores, diag);
-  s->summary.replays = s->workers.replays;
-  return status;
-}
-
-bramah_status bramah_sweep_next(bramah_sweep *sweep, bramah_sweep_point *point, int *end, bramah_diag *diag)
-{
-  bramah_sweep *s = sweep;
-  const bramah__tune_problem *problem = &s->problem;
-  bramah_sweep_summary *is = &s->summary;
-  *end = s->next == is->n_points;
-  if (*end) return BRAMAH_OK;
-  const size_t at = s->next % CHUNK;
-  const bramah_status status = at == 0 ? replay_chunk(s, diag) : BRAMAH_OK;
-  if (status) return status;
+  if (at == 0) {
+    const bramah_status status =
+        bramah__tune_workers_replay(&s->workers, n, s->x, problem->n_logs, s->logs, 1000, s->scores, diag);
+    if (status) return status;
+    is->replays = s->workers.replays;
+  }
 
   /* How it did, on all logs and on each. */
   const bramah__replay_score *scores = s->scores + at * problem->n_logs;

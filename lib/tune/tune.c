@@ -191,7 +191,7 @@ static bramah_status take_result(bramah_tuning *t, bramah_diag *diag)
   r->evaluations = t->search.n_tried;
   r->replays = t->workers.replays;
   r->log_seconds = t->workers.log_seconds;
-  r->n_known = bramah__journal_count_read(t->workers.journal);
+  r->n_known = t->workers.journal->read;
   r->cost = t->optimum.cost;
   r->n = t->problem.n;
   r->has_intervals = t->certainty.n > 0;

@@ -34,7 +34,7 @@ typedef struct bramah__tune_log {
  * bramah__tune_log_free in any case. Errors: those of bramah_log_stream_open; E_EMPTY (fewer than two rows); E_TIME. */
 bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, const bramah_session *session,
                                     const bramah_tune_run *run, bramah_diag *diag);
-/* And the truth: outputs [n] of the plant by name. Errors: those of bramah_truth_open; E_COLUMN. */
+/* And the truth: outputs [n] of the plant by name. Errors: those of bramah__truth_open; E_COLUMN. */
 bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *path, const bramah_plant *plant,
                                           size_t n, const size_t *outputs, bramah_diag *diag);
 void bramah__tune_log_free(bramah__tune_log *log);

@@ -2,6 +2,7 @@
 
 #include "lib/tune/tune_internal.h"
 #include "lib/io/fail.h"
+#include "lib/logs/logs.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,9 +120,10 @@ static bramah_status read_truth_rows(bramah__tune_log *log, bramah_log_reader *r
     const char *mistake = !present[time]                ? "the time of this row is missing"
                           : !(fabs(values[time]) < 9e9) ? "this time cannot be had in nanoseconds"
                                                         : NULL;
-    if (mistake)
-      return bramah__failf(diag, BRAMAH_E_TIME, bramah_log_path(reader), bramah_log_line(reader),
-                           bramah_log_column_name(reader, time), "%s", mistake);
+    if (mistake) {
+      const bramah_log_info info = bramah_log_get_info(reader);
+      return bramah__failf(diag, BRAMAH_E_TIME, info.path, info.line, info.columns[time].name, "%s", mistake);
+    }
     log->truth_ns[log->truth_rows] = llround(values[time] * 1e9);
     for (size_t i = 0; i < log->n_outputs; i++) {
       const double value = present[column[i]] ? values[column[i]] : (double)NAN;
@@ -135,7 +137,7 @@ static bramah_status read_truth_rows(bramah__tune_log *log, bramah_log_reader *r
 bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *path, const bramah_plant *plant,
                                           size_t n, const size_t *outputs, bramah_diag *diag)
 {
-  bramah_truth *names = NULL;
+  bramah__truth *names = NULL;
   bramah_log_reader *reader = NULL;
   double *values = NULL;
   unsigned char *present = NULL;
@@ -144,19 +146,19 @@ bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *pat
   log->largest = calloc(n + 1, sizeof *log->largest);
   long *column = calloc(n + 1, sizeof *column);
   bramah_status status =
-      log->largest && column ? bramah_truth_open(path, diag, &names) : bramah__fail_memory(diag);
+      log->largest && column ? bramah__truth_open(path, diag, &names) : bramah__fail_memory(diag);
   for (size_t i = 0; !status && i < n; i++) {
     bramah_output_info info;
     bramah_plant_output_info(plant, outputs[i], &info);
-    status = bramah_truth_find(names, info.name, info.unit, &column[i], diag);
+    status = bramah__truth_find(names, info.name, info.unit, &column[i], diag);
     if (!status && column[i] < 0)
       status =
           bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, info.name, "the truth has no column of this name");
   }
-  if (!status) status = bramah_log_open(path, diag, &reader);
+  if (!status) status = bramah_log_open(path, NULL, diag, &reader);
   if (!status) status = bramah_log_find(reader, "t", "s", &time, diag);
   if (!status) {
-    const size_t columns = bramah_log_n_columns(reader);
+    const size_t columns = bramah_log_get_info(reader).n_columns;
     values = calloc(columns + 1, sizeof *values);
     present = calloc(columns + 1, 1);
     status = values && present ? read_truth_rows(log, reader, time, column, values, present, diag)
@@ -166,7 +168,7 @@ bramah_status bramah__tune_log_read_truth(bramah__tune_log *log, const char *pat
   free(values);
   free(present);
   free(column);
-  bramah_truth_close(names);
+  bramah__truth_close(names);
   bramah_log_close(reader);
   log->hash = bramah__fnv(log->hash, log->truth_ns, log->truth_rows * sizeof *log->truth_ns);
   log->hash = bramah__fnv(log->hash, log->truth, log->truth_rows * n * sizeof *log->truth);
@@ -221,41 +223,39 @@ static int64_t measured_at(bramah__tune_cursor *c, size_t i)
   return *k < log->rows ? log->time_ns[*k] - c->delay_ns[i] : INT64_MAX;
 }
 
-/* The next time at which a command or a sample belongs, and all that belongs there. */
-static void next_with_delays(bramah__tune_cursor *c, bramah_sample *sample, int *end)
-{
-  const bramah__tune_log *log = c->log;
-  int64_t now = c->input < log->rows ? log->time_ns[c->input] : INT64_MAX;
-  for (size_t i = 0; i < log->n_sensors; i++) {
-    const int64_t t = measured_at(c, i);
-    if (t < now) now = t;
-  }
-  *end = now == INT64_MAX || now > c->end_ns;
-  if (*end) return;
-  sample->time_ns = now;
-  if (c->input < log->rows && log->time_ns[c->input] == now) take_inputs(c, sample);
-  for (size_t i = 0; i < log->n_sensors; i++) {
-    if (measured_at(c, i) != now) continue;
-    sample->y[i] = log->y[c->next[i]++ * log->n_sensors + i] + c->shift[i];
-    sample->present[i] = 1;
-  }
-}
-
 bramah_status bramah__tune_cursor_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
 {
   bramah__tune_cursor *c = user;
   const bramah__tune_log *log = c->log;
+  const size_t n = log->n_sensors;
   (void)diag;
-  if (c->any_delay) {
-    next_with_delays(c, sample, end);
+
+  /* Without delays: a row after the other. */
+  int64_t now = c->input < log->rows ? log->time_ns[c->input] : INT64_MAX;
+  if (!c->any_delay) {
+    const size_t first = c->input * n;
+    *end = now == INT64_MAX || now > c->end_ns;
+    if (*end) return BRAMAH_OK;
+    sample->time_ns = now;
+    for (size_t i = 0; i < n; i++) sample->y[i] = log->y[first + i] + c->shift[i];
+    memcpy(sample->present, log->present + first, n);
+    take_inputs(c, sample);
     return BRAMAH_OK;
   }
-  const size_t k = c->input;
-  *end = k == log->rows || log->time_ns[k] > c->end_ns;
+
+  /* With: the next time at which a command or a sample belongs, and all that belongs there. */
+  for (size_t i = 0; i < n; i++) {
+    const int64_t t = measured_at(c, i);
+    if (t < now) now = t;
+  }
+  *end = now == INT64_MAX || now > c->end_ns;
   if (*end) return BRAMAH_OK;
-  sample->time_ns = log->time_ns[k];
-  for (size_t i = 0; i < log->n_sensors; i++) sample->y[i] = log->y[k * log->n_sensors + i] + c->shift[i];
-  memcpy(sample->present, log->present + k * log->n_sensors, log->n_sensors);
-  take_inputs(c, sample);
+  sample->time_ns = now;
+  if (c->input < log->rows && log->time_ns[c->input] == now) take_inputs(c, sample);
+  for (size_t i = 0; i < n; i++) {
+    if (measured_at(c, i) != now) continue;
+    sample->y[i] = log->y[c->next[i]++ * n + i] + c->shift[i];
+    sample->present[i] = 1;
+  }
   return BRAMAH_OK;
 }

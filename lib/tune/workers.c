@@ -22,8 +22,7 @@ bramah_status bramah__tune_workers_open(bramah__tune_workers *workers, const bra
   bramah_diag_clear(diag);
   const bramah_status status = bramah__journal_open(run->journal, diag, &workers->journal);
   if (status || !run->tell) return status;
-  const size_t damaged = bramah__journal_count_damaged(workers->journal),
-               read = bramah__journal_count_read(workers->journal);
+  const size_t damaged = workers->journal->damaged, read = workers->journal->read;
   char line[1024];
   snprintf(line, sizeof line, "%s: %zu damaged lines are left out", run->journal, damaged);
   if (damaged) run->tell(run->user, line);

@@ -2,7 +2,7 @@
 /* Rows per second of the log reader: ten columns as different programs write them. Prints what it ran on. Not
  * a test: nothing here can fail for being slow. */
 #define _GNU_SOURCE
-#include "bramah/log.h"
+#include "lib/logs/reader.h"
 #include "test/bench/bench.h"
 #include "test/support/scratch.h"
 
@@ -66,9 +66,9 @@ static double read_log(const char *path, const dialect *d, double *megabytes)
   bramah_log_reader *reader;
   int end = 0, rows = 0;
   const double begin = bench_now();
-  must(bramah_log_open(path, &diag, &reader));
-  must(bramah_log_set_time(reader, 0, NULL, 0, &diag));
-  for (size_t i = 0; i < d->ignored; i++) bramah_log_ignore(reader, COLUMNS - 1 - i);
+  must(bramah_log_open(path, NULL, &diag, &reader));
+  must(bramah__log_set_time(reader, 0, NULL, 0, &diag));
+  for (size_t i = 0; i < d->ignored; i++) reader->columns[COLUMNS - 1 - i].ignored = 1;
   for (;;) {
     must(bramah_log_next(reader, values, present, &end, &diag));
     if (end) break;
@@ -76,7 +76,7 @@ static double read_log(const char *path, const dialect *d, double *megabytes)
     rows++;
   }
   const double elapsed = bench_now() - begin;
-  *megabytes = 1e-6 * (double)bramah_log_bytes(reader);
+  *megabytes = 1e-6 * (double)bramah_log_get_info(reader).bytes;
   bramah_log_close(reader);
   if (rows != ROWS || !(sum > 0.0)) exit(1);
   return elapsed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "test/fuzz/read_log.h"
-#include "bramah/log.h"
+#include "lib/logs/reader.h"
 #include "bramah/units.h"
 #include "test/fuzz/fuzz.h"
 
@@ -35,15 +35,15 @@ static int is_no_unit(const char *unit)
 /* A column is found under its name; an unknown unit is an error only now. */
 static void check_column(const bramah_log_reader *reader, size_t i)
 {
-  const char *name = bramah_log_column_name(reader, i), *unit = bramah_log_column_unit(reader, i);
+  const char *name = reader->columns[i].name, *unit = reader->columns[i].unit;
   bramah_dimension dimension;
   bramah_diag diag;
-  size_t at = bramah_log_n_columns(reader);
+  size_t at = reader->n_columns;
   double factor = 0.0;
   bramah_diag_clear(&diag);
   FUZZ_CHECK(name && *name && unit, "column %zu has no name", i);
-  FUZZ_CHECK(!bramah_log_find_name(reader, name, &at, &diag) && at == i, "'%s' not found", name);
-  const bramah_status known = bramah_log_unit(reader, i, &factor, &dimension, &diag);
+  FUZZ_CHECK(!bramah_log_find(reader, name, NULL, &at, &diag) && at == i, "'%s' not found", name);
+  const bramah_status known = bramah__log_unit_of(reader, i, &factor, &dimension, &diag);
   FUZZ_CHECK(known ? known == BRAMAH_E_UNIT && diag.message[0] : isfinite(factor) && factor > 0.0,
              "unit '%s': %s, %g", unit, bramah_status_name(known), factor);
   const bramah_status found = bramah_log_find(reader, name, is_no_unit(unit) ? "1" : unit, &at, &diag);
@@ -53,15 +53,14 @@ static void check_column(const bramah_log_reader *reader, size_t i)
 
 static void check_header(const bramah_log_reader *reader, telling *t)
 {
-  const size_t n = bramah_log_n_columns(reader);
+  const size_t n = reader->n_columns;
   bramah_diag diag;
   size_t at = n;
   FUZZ_CHECK(n > 0, "a header without columns");
-  FUZZ_CHECK(!bramah_log_column_name(reader, n) && !bramah_log_column_unit(reader, n), "a column too many");
   for (size_t i = 0; i < n; i++) {
     check_column(reader, i);
-    mix_text(&t->header, bramah_log_column_name(reader, i));
-    mix_text(&t->header, bramah_log_column_unit(reader, i));
+    mix_text(&t->header, reader->columns[i].name);
+    mix_text(&t->header, reader->columns[i].unit);
   }
   FUZZ_CHECK(bramah_log_find(reader, "no[such", "m", &at, &diag) == BRAMAH_E_COLUMN && diag.message[0],
              "found");
@@ -81,8 +80,8 @@ static void check_time(const bramah_log_reader *reader, double value)
 {
   char text[64];
   int64_t back = 0;
-  const int64_t time = bramah_log_time(reader);
-  if (!bramah_log_time_is_iso(reader)) return;
+  const int64_t time = reader->time;
+  if (!reader->clock.iso) return;
   FUZZ_CHECK(value == 1e-9 * (double)time, "%g of %lld ns", value, (long long)time);
   bramah_log_time_text(time, text, sizeof text);
   FUZZ_CHECK(!bramah_log_read_time(text, &back) && back == time, "%lld ns is '%s', that is %lld ns",
@@ -93,15 +92,17 @@ static void check_time(const bramah_log_reader *reader, double value)
 static void check_counts(const bramah_log_reader *reader, const telling *t, const bramah_log_format *format,
                          const fuzz_log *log)
 {
-  int first = 0;
-  const uint64_t bytes = bramah_log_bytes(reader);
+  const bramah_log_info info = bramah_log_get_info(reader);
+  const uint64_t bytes = info.bytes;
   FUZZ_CHECK(bytes <= log->size && (bytes == log->size || t->status || !t->opened), "%zu bytes of %zu",
              (size_t)bytes, log->size);
-  for (size_t i = 0; i < bramah_log_n_columns(reader); i++) {
-    const uint64_t n = bramah_log_bad_cells(reader, i, &first);
+  for (size_t i = 0; i < reader->n_columns; i++) {
+    const uint64_t n = info.columns[i].bad_cells;
+    const int first = info.columns[i].first_bad;
     FUZZ_CHECK((n > 0) == (first > 0) && first <= log->lines && (!n || format->skip_bad_cells), "bad cells");
   }
-  const uint64_t n = bramah_log_bad_rows(reader, &first);
+  const uint64_t n = info.bad_rows;
+  const int first = info.first_bad_row;
   FUZZ_CHECK((n > 0) == (first > 0) && first <= log->lines && (!n || format->skip_bad_rows), "bad rows");
 }
 
@@ -122,18 +123,18 @@ static void read_rows(bramah_log_reader *reader, size_t time, int lines, telling
 {
   static double values[MOST_COLUMNS];
   static unsigned char present[MOST_COLUMNS];
-  const size_t n = bramah_log_n_columns(reader);
+  const size_t n = reader->n_columns;
   int line = 0, end = 0;
   while (!(t->status = bramah_log_next(reader, values, present, &end, &t->diag)) && !end) {
     check_row(values, present, n);
     if (time < n && present[time]) {
-      const int64_t ns = bramah_log_time(reader);
+      const int64_t ns = reader->time;
       mix(&t->times, &ns, sizeof ns);
       check_time(reader, values[time]);
     }
-    FUZZ_CHECK(bramah_log_line(reader) > line && bramah_log_line(reader) <= lines, "line %d after %d of %d",
-               bramah_log_line(reader), line, lines);
-    line = bramah_log_line(reader);
+    FUZZ_CHECK(reader->given_line > line && reader->given_line <= lines, "line %d after %d of %d",
+               reader->given_line, line, lines);
+    line = reader->given_line;
     mix(&t->values, values, n * sizeof *values);
     t->rows++;
     if (writer) FUZZ_CHECK(!bramah_log_write(writer, values, NULL), "not written");
@@ -147,9 +148,9 @@ static bramah_log_writer *open_copy(const bramah_log_reader *reader, const char 
   bramah_log_writer *writer = NULL;
   bramah_diag diag;
   FUZZ_CHECK(!bramah_log_create(path, &diag, &writer), "%s", diag.message);
-  for (size_t i = 0; i < bramah_log_n_columns(reader); i++)
-    FUZZ_CHECK(!bramah_log_add_column(writer, bramah_log_column_name(reader, i), "", 17, &diag), "%s: %s",
-               diag.thing, diag.message);
+  for (size_t i = 0; i < reader->n_columns; i++)
+    FUZZ_CHECK(!bramah_log_add_column(writer, reader->columns[i].name, "", 17, &diag), "%s: %s", diag.thing,
+               diag.message);
   return writer;
 }
 
@@ -160,11 +161,11 @@ static void check_copy(const char *path, const telling *first, const bramah_log_
   bramah_diag diag;
   telling t = {0};
   uint64_t names = 0;
-  FUZZ_CHECK(!bramah_log_open(path, &diag, &reader), "the copy cannot be opened: %s", diag.message);
-  FUZZ_CHECK(bramah_log_n_columns(reader) == bramah_log_n_columns(original), "columns of the copy");
-  for (size_t i = 0; i < bramah_log_n_columns(original); i++) {
-    mix_text(&names, bramah_log_column_name(original, i));
-    mix_text(&t.header, bramah_log_column_name(reader, i));
+  FUZZ_CHECK(!bramah_log_open(path, NULL, &diag, &reader), "the copy cannot be opened: %s", diag.message);
+  FUZZ_CHECK(reader->n_columns == original->n_columns, "columns of the copy");
+  for (size_t i = 0; i < original->n_columns; i++) {
+    mix_text(&names, original->columns[i].name);
+    mix_text(&t.header, reader->columns[i].name);
   }
   FUZZ_CHECK(t.header == names, "names of the copy");
   read_rows(reader, SIZE_MAX, INT32_MAX, &t, NULL);
@@ -188,9 +189,9 @@ static void read_with_copy(bramah_log_reader *reader, size_t time, const fuzz_lo
  * not keep as they are. */
 static int can_be_copied(const bramah_log_reader *reader, const fuzz_dialect *dialect)
 {
-  if (!bramah_log_kind(reader)) return !dialect->format.no_header;
-  for (size_t i = 0; i < bramah_log_n_columns(reader); i++) {
-    const char *name = bramah_log_column_name(reader, i);
+  if (!bramah_log_get_info(reader).kind) return !dialect->format.no_header;
+  for (size_t i = 0; i < reader->n_columns; i++) {
+    const char *name = reader->columns[i].name;
     const size_t n = strlen(name);
     if (n > LONGEST_KEPT || name[n - 1] == ' ') return 0;
     for (size_t k = 0; k < n; k++)
@@ -203,33 +204,34 @@ static int can_be_copied(const bramah_log_reader *reader, const fuzz_dialect *di
 static bramah_status prepare(bramah_log_reader *reader, const fuzz_dialect *dialect, size_t *time,
                              bramah_diag *diag)
 {
-  const size_t n = bramah_log_n_columns(reader);
+  const size_t n = reader->n_columns;
   *time = n;
-  if (dialect->restate) bramah_log_restate_unit(reader, 0);
-  if (dialect->ignore) bramah_log_ignore(reader, n / 2);
+  if (dialect->restate) reader->units[0].factor = 1.0;
+  if (dialect->ignore) reader->columns[n / 2].ignored = 1;
   if (!dialect->has_time) return BRAMAH_OK;
   *time = dialect->last ? n - 1 : 0;
   bramah_diag_clear(diag);
-  return bramah_log_set_time(reader, *time, dialect->has_unit ? dialect->unit : NULL, dialect->counter, diag);
+  return bramah__log_set_time(reader, *time, dialect->has_unit ? dialect->unit : NULL, dialect->counter,
+                              diag);
 }
 
 static void read_log(const fuzz_log *log, const fuzz_dialect *dialect, int copy, telling *t)
 {
   bramah_log_reader *reader = NULL;
   size_t time = 0;
-  t->status = bramah_log_open_as(log->path, &dialect->format, &t->diag, &reader);
+  t->status = bramah_log_open(log->path, &dialect->format, &t->diag, &reader);
   FUZZ_CHECK((t->status == BRAMAH_OK) == (reader != NULL), "%s", bramah_status_name(t->status));
   if (t->status) return;
   check_header(reader, t);
   t->status = prepare(reader, dialect, &time, &t->diag);
-  if (!t->status && bramah_log_n_columns(reader) <= MOST_COLUMNS) {
+  if (!t->status && reader->n_columns <= MOST_COLUMNS) {
     if (copy && can_be_copied(reader, dialect))
       read_with_copy(reader, time, log, t);
     else
       read_rows(reader, time, log->lines, t, NULL);
     t->opened = 1;
   }
-  t->found = bramah_log_format_found(reader);
+  t->found = reader->format;
   check_counts(reader, t, &dialect->format, log);
   bramah_log_close(reader);
 }

@@ -174,7 +174,7 @@ START_TEST(test_output_rows_of_a_rotary_actuator)
 }
 END_TEST
 
-/* The same four-bar with one of each element beside its orifice and valve, all of them at work. */
+/* The same four-bar with one of each element besides its orifice and valve, all of them at work. */
 static void add_elements(void)
 {
   static const bramah_leakage seal = {.name = "seal", .cylinder = "lift", .conductance = 1e-12};
@@ -258,7 +258,7 @@ START_TEST(test_output_rows_of_a_spatial_tree)
 }
 END_TEST
 
-/* A spatial tree whose last body a loop of each type ties to the ground, exactly where it stands. */
+/* A spatial tree whose last body a loop of each type ties to the ground, exactly where it is. */
 static void tie_to_ground(spatial *s, bramah_loop *loop, int type)
 {
   const bramah__pose *pose = &s->c->now->pose[7];

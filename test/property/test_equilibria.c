@@ -318,6 +318,31 @@ START_TEST(test_driven)
 }
 END_TEST
 
+/* Numbers out of range, and more of them than there are, before anything moves. */
+START_TEST(test_wrong_trim)
+{
+  static size_t many[4096];
+  static double target[4096];
+  rig r;
+  describe();
+  open_rig(&r, &fb.machine);
+  const bramah_linear_system *s = bramah_linearization_system(r.l);
+  ck_assert_uint_lt(s->n_y, 4096);
+  const size_t no_output = s->n_y, no_input = s->n_u;
+  const double infinite = (double)INFINITY;
+  const bramah_trim wrong[] = {{.n_held = 1, .held = &no_output, .target = target},
+                               {.n_held = 1, .held = many, .target = &infinite},
+                               {.n_held = s->n_y + 1, .held = many, .target = target},
+                               {.n_free = 1, .free = &no_input},
+                               {.n_free = s->n_u + 1, .free = many}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    ck_assert_int_eq(bramah_trim_find(r.l, r.c, &wrong[i], &report, &diag), BRAMAH_E_ARGUMENT);
+    ck_assert_str_eq(diag.thing, "trim");
+  }
+  close_rig(&r);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("equilibria");
@@ -331,5 +356,6 @@ int main(void)
   tcase_add_test(cases, test_unreachable);
   tcase_add_test(cases, test_place);
   tcase_add_loop_test(cases, test_driven, 0, 2);
+  tcase_add_test(cases, test_wrong_trim);
   return run_suite(suite);
 }

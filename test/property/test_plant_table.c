@@ -375,7 +375,7 @@ START_TEST(test_short_table)
   memset(old, 0xa5, sizeof old);
   p.size = offsetof(bramah_plant, state_info);
   memcpy(old, &p, p.size);
-  memcpy(&p, old, sizeof old); /* what stands behind is not the table's */
+  memcpy(&p, old, sizeof old); /* what lies behind is not the table's */
   must(bramah__plant_check(&p, &diag), &diag);
   const bramah_plant full = bramah__plant_copy(&p);
   ck_assert(!full.state_info && !full.step_transition && !full.acceleration_derivative);
@@ -387,7 +387,7 @@ START_TEST(test_short_table)
 }
 END_TEST
 
-/* An innovation of a sensor on a state that wraps takes the shorter way. */
+/* An innovation of a sensor on a state that wraps takes the shorter distance. */
 START_TEST(test_wraps)
 {
   bramah_sensor sensor;

@@ -136,7 +136,7 @@ static void run_once(rig *r, uint64_t seed, bramah__rmse *rmse, bramah__rmse *fr
   const size_t n = r->study->n_sensors;
   for (size_t i = 0; i < n; i++) {
     measured[i] = signal_of(&sensors[i], &r->plant);
-    must(bramah_noise_new(seed, bramah_noise_stream(sensors[i].name), &diag, &noise[i]), &diag);
+    must(bramah_noise_new(seed, sensors[i].name, &diag, &noise[i]), &diag);
   }
   for (int k = 0; k < STEPS; k++) {
     double y[MAX_SENSORS];

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bramah/log.h"
+#include "lib/logs/reader.h"
 
 enum { MOST_COLUMNS = 64 };
 
@@ -21,9 +21,9 @@ static void check(bramah_status status)
 
 static void open_log(const char *path)
 {
-  check(bramah_log_open(path, &diag, &reader));
-  if (bramah_log_n_columns(reader) > MOST_COLUMNS) exit(EXIT_FAILURE);
-  for (size_t i = 0; i < bramah_log_n_columns(reader); i++) bramah_log_restate_unit(reader, i);
+  check(bramah_log_open(path, NULL, &diag, &reader));
+  if (reader->n_columns > MOST_COLUMNS) exit(EXIT_FAILURE);
+  for (size_t i = 0; i < reader->n_columns; i++) reader->units[i].factor = 1.0;
 }
 
 static int next(double *values)
@@ -40,35 +40,32 @@ static void with_units(const char *from, const char *to)
   double values[MOST_COLUMNS];
   open_log(from);
   check(bramah_log_create(to, &diag, &writer));
-  for (size_t i = 0; i < bramah_log_n_columns(reader); i++)
-    check(bramah_log_add_column(writer, bramah_log_column_name(reader, i), bramah_log_column_unit(reader, i),
-                                17, &diag));
+  for (size_t i = 0; i < reader->n_columns; i++)
+    check(bramah_log_add_column(writer, reader->columns[i].name, reader->columns[i].unit, 17, &diag));
   while (next(values)) check(bramah_log_write(writer, values, &diag));
   check(bramah_log_finish(writer, &diag));
 }
 
 static void bare(const char *from, const char *to)
 {
-  bramah_mat *mat;
-  double values[MOST_COLUMNS];
+  bramah_mat_variable columns[MOST_COLUMNS];
+  char names[MOST_COLUMNS][BRAMAH__MAT_NAME];
+  double row[MOST_COLUMNS], *values[MOST_COLUMNS];
   size_t n = 0;
-  char name[BRAMAH_MAT_NAME];
   open_log(from);
-  while (next(values)) n++;
+  while (next(row)) n++;
   bramah_log_close(reader);
-  double *column = calloc(n + 1, sizeof *column);
-  if (!column) exit(EXIT_FAILURE);
-  check(bramah_mat_create(to, &diag, &mat));
   open_log(from);
-  for (size_t i = 0; i < bramah_log_n_columns(reader); i++) {
-    bramah_mat_name(bramah_log_column_name(reader, i), name);
-    for (size_t row = 0; row < n && next(values); row++) column[row] = values[i];
-    check(bramah_mat_add_matrix(mat, name, n, 1, column, &diag));
-    bramah_log_close(reader);
-    open_log(from);
+  for (size_t i = 0; i < reader->n_columns; i++) {
+    bramah__mat_name(reader->columns[i].name, names[i]);
+    values[i] = calloc(n + 1, sizeof *values[i]);
+    if (!values[i]) exit(EXIT_FAILURE);
+    columns[i] = (bramah_mat_variable){.name = names[i], .n_rows = n, .n_columns = 1, .values = values[i]};
   }
-  check(bramah_mat_finish(mat, &diag));
-  free(column);
+  for (size_t k = 0; k < n && next(row); k++)
+    for (size_t i = 0; i < reader->n_columns; i++) values[i][k] = row[i];
+  check(bramah_mat_write(to, reader->n_columns, columns, &diag));
+  for (size_t i = 0; i < reader->n_columns; i++) free(values[i]);
 }
 
 int main(int argc, char **argv)

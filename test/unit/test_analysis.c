@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Modes, time-discrete equations, Gramians and frequency responses against results on paper. */
+/* Modes, time-discrete equations, frequency responses and regulators against results on paper. */
 #include "bramah/linear.h"
 #include "test/support/run.h"
 

@@ -282,11 +282,11 @@ START_TEST(estimates_of_the_program)
   int end = 0, at_end = 0, rows = 0;
   run_program(path, "--to 0.05");
   run r = open_run(path, &options);
-  must(bramah_log_open(in_folder("estimate.csv"), &diag, &reader));
+  must(bramah_log_open(in_folder("estimate.csv"), NULL, &diag, &reader));
   must(bramah_log_find(reader, "t", "s", &time, &diag));
   const bramah_assess_output *outputs = bramah_assess_get_results(r.assess)->output;
   const size_t n = bramah_assess_get_results(r.assess)->n_outputs;
-  ck_assert(n <= 64 && bramah_log_n_columns(reader) <= 128);
+  ck_assert(n <= 64 && bramah_log_get_info(reader).n_columns <= 128);
   for (size_t i = 0; i < n; i++) {
     const bramah_assess_output of = outputs[i];
     char name[200];

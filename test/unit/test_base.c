@@ -112,13 +112,6 @@ START_TEST(test_fields_from_a_list)
   ck_assert_ptr_eq(o.P, mem);
   ck_assert_ptr_eq(o.name, mem + 256);
   ck_assert_ptr_eq(o.pivot, mem + 320);
-  const bramah__field list[] = {FIELDS(BRAMAH__FIELD_ROW)};
-  char text[100], little[8];
-  const char *const drawn = "0 double P [25]\n256 char name [3]\n320 int pivot [5]\n";
-  ck_assert_uint_eq(bramah__arena_draw(3, list, text, sizeof text), strlen(drawn));
-  ck_assert_str_eq(text, drawn);
-  ck_assert_uint_eq(bramah__arena_draw(3, list, little, sizeof little), strlen(drawn));
-  ck_assert_str_eq(little, "0 doubl");
   bramah__aligned_free(mem);
 }
 END_TEST

@@ -61,9 +61,9 @@ START_TEST(comes_back_to_the_bit)
   check_there(j, "set 7; 0.1 bar", 1.0 / 8);
   bramah__journal_close(j);
   j = opened();
-  ck_assert_uint_eq(bramah__journal_count(j), 1001);
-  ck_assert_uint_eq(bramah__journal_count_read(j), 1001);
-  ck_assert_uint_eq(bramah__journal_count_damaged(j), 0);
+  ck_assert_uint_eq(j->n, 1001);
+  ck_assert_uint_eq(j->read, 1001);
+  ck_assert_uint_eq(j->damaged, 0);
   for (int i = 0; i < 1000; i++) {
     char key[64];
     snprintf(key, sizeof key, "set %d; 0.1 bar", i);
@@ -95,12 +95,12 @@ START_TEST(cut_off_anywhere)
     write_bytes(whole, cut);
     j = opened();
     const size_t n = cut == length ? 2 : cut >= length - second ? 1 : 0;
-    ck_assert_uint_eq(bramah__journal_count_read(j), n);
-    ck_assert_uint_eq(bramah__journal_count_damaged(j), 0);
+    ck_assert_uint_eq(j->read, n);
+    ck_assert_uint_eq(j->damaged, 0);
     put(j, "three", 3);
     bramah__journal_close(j);
     j = opened();
-    ck_assert_uint_eq(bramah__journal_count_read(j), n + 1);
+    ck_assert_uint_eq(j->read, n + 1);
     check_there(j, "three", 3);
     bramah__journal_close(j);
   }
@@ -127,8 +127,8 @@ START_TEST(changed_anywhere)
     text[at] ^= 1;
     write_bytes(text, length);
     j = opened();
-    ck_assert_uint_eq(bramah__journal_count_read(j), 2);
-    ck_assert_uint_eq(bramah__journal_count_damaged(j), 1);
+    ck_assert_uint_eq(j->read, 2);
+    ck_assert_uint_eq(j->damaged, 1);
     bramah__journal_close(j);
   }
   write_bytes("t,x\n0,1\n", 8);
@@ -181,8 +181,8 @@ START_TEST(full_disk)
   waitpid(child, &code, 0);
   ck_assert(WIFEXITED(code) && WEXITSTATUS(code) == 0);
   j = opened();
-  ck_assert_uint_eq(bramah__journal_count_read(j), 1);
-  ck_assert_uint_eq(bramah__journal_count_damaged(j), 0);
+  ck_assert_uint_eq(j->read, 1);
+  ck_assert_uint_eq(j->damaged, 0);
   bramah__journal_close(j);
   remove_path();
   ck_assert_int_eq(bramah__journal_open("/dev/null", &diag, &j), BRAMAH_E_FILE);
@@ -195,7 +195,7 @@ START_TEST(in_memory)
   ck_assert_int_eq(bramah__journal_open(NULL, &diag, &j), BRAMAH_OK);
   put(j, "one", 1);
   check_there(j, "one", 1);
-  ck_assert_uint_eq(bramah__journal_count_read(j), 0);
+  ck_assert_uint_eq(j->read, 0);
   bramah__journal_close(j);
   bramah__journal_close(NULL);
 }

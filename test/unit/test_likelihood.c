@@ -2,7 +2,7 @@
 /* Likelihood of innovations against hand calculations, its gradient against central differences of its cost,
  * its information against the scatter of gradients over many draws. */
 #include "lib/tune/likelihood.h"
-#include "bramah/log.h"
+#include "lib/logs/logs.h"
 #include "test/support/run.h"
 
 #include <math.h>
@@ -99,7 +99,7 @@ START_TEST(information_is_scatter_of_gradients)
   const double step[N] = {1e-6, 1e-6};
   double sum[N] = {0}, squares[N * N] = {0}, information[N * N] = {0};
   bramah_noise *noise;
-  ck_assert_int_eq(bramah_noise_new(5, 1, &diag, &noise), BRAMAH_OK);
+  ck_assert_int_eq(bramah__noise_new(5, 1, &diag, &noise), BRAMAH_OK);
   for (int d = 0; d < DRAWS; d++) {
     /* Standard deviation exp(p0), mean p1: y = z - p1. */
     const double y = bramah_noise_gaussian(noise, 2.0), s = 4.0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Logs: what a reader accepts, what it says where it does not, and that the writer's files come back. */
 #define _GNU_SOURCE
-#include "bramah/log.h"
+#include "lib/logs/reader.h"
 #include "test/support/run.h"
 #include "test/support/scratch.h"
 
@@ -43,7 +43,7 @@ static bramah_log_reader *open_log(void)
 {
   bramah_diag diag = {0};
   bramah_log_reader *reader = NULL;
-  bramah_status status = bramah_log_open(path, &diag, &reader);
+  bramah_status status = bramah_log_open(path, NULL, &diag, &reader);
   ck_assert_msg(status == BRAMAH_OK, "open: %s", diag.message);
   return reader;
 }
@@ -62,12 +62,12 @@ static bramah_status read_all(rows *r)
   int end = 0;
   memset(r, 0, sizeof *r);
   bramah_log_reader *reader = NULL;
-  bramah_status status = bramah_log_open(path, &r->diag, &reader);
+  bramah_status status = bramah_log_open(path, NULL, &r->diag, &reader);
   while (!status) {
     status = bramah_log_next(reader, r->last, r->present, &end, &r->diag);
     if (end || status) break;
     r->n++;
-    r->line = bramah_log_line(reader);
+    r->line = reader->given_line;
   }
   bramah_log_close(reader);
   return status;
@@ -94,10 +94,10 @@ START_TEST(reads_units_as_si)
   double v[4];
   unsigned char present[4];
   int end;
-  ck_assert_uint_eq(bramah_log_n_columns(reader), 4);
-  ck_assert_str_eq(bramah_log_column_name(reader, 1), "p1");
-  ck_assert_str_eq(bramah_log_column_unit(reader, 1), "MPa");
-  ck_assert_str_eq(bramah_log_column_unit(reader, 3), "");
+  ck_assert_uint_eq(reader->n_columns, 4);
+  ck_assert_str_eq(reader->columns[1].name, "p1");
+  ck_assert_str_eq(reader->columns[1].unit, "MPa");
+  ck_assert_str_eq(reader->columns[3].unit, "");
   ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
   ck_assert_double_eq_tol(v[1], 7.6e6, 1e-8);
   ck_assert_double_eq_tol(v[2], 3.14159265358979, 1e-14);
@@ -113,8 +113,8 @@ START_TEST(reads_units_as_si)
     ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
     ck_assert_int_eq(end, 1);
   }
-  ck_assert_int_eq(bramah_log_line(reader), 3);
-  ck_assert_str_eq(bramah_log_path(reader), path);
+  ck_assert_int_eq(reader->given_line, 3);
+  ck_assert_str_eq(reader->path, path);
   bramah_log_close(reader);
 }
 END_TEST
@@ -130,9 +130,9 @@ START_TEST(tolerates_what_other_programs_write)
   ck_assert_double_eq(r.last[0], 5.0);
   ck_assert_int_eq(r.present[1], 0);
   bramah_log_reader *reader = open_log();
-  ck_assert_str_eq(bramah_log_column_name(reader, 0), "t");
-  ck_assert_str_eq(bramah_log_column_name(reader, 1), "p1");
-  ck_assert_str_eq(bramah_log_column_unit(reader, 1), "bar");
+  ck_assert_str_eq(reader->columns[0].name, "t");
+  ck_assert_str_eq(reader->columns[1].name, "p1");
+  ck_assert_str_eq(reader->columns[1].unit, "bar");
   bramah_log_close(reader);
 }
 END_TEST
@@ -358,12 +358,12 @@ START_TEST(names_files_that_cannot_be_read)
 {
   bramah_diag diag = {0};
   bramah_log_reader *reader = NULL;
-  ck_assert_int_eq(bramah_log_open("/nonexistent/x.csv", &diag, &reader), BRAMAH_E_FILE);
+  ck_assert_int_eq(bramah_log_open("/nonexistent/x.csv", NULL, &diag, &reader), BRAMAH_E_FILE);
   ck_assert_ptr_nonnull(strstr(diag.message, "No such file"));
   ck_assert_str_eq(diag.file, "/nonexistent/x.csv");
-  ck_assert_int_eq(bramah_log_open(folder, &diag, &reader), BRAMAH_E_FILE);
+  ck_assert_int_eq(bramah_log_open(folder, NULL, &diag, &reader), BRAMAH_E_FILE);
   ck_assert_ptr_nonnull(strstr(diag.message, "directory"));
-  ck_assert_int_eq(bramah_log_open("/nonexistent/x.csv", NULL, &reader), BRAMAH_E_FILE);
+  ck_assert_int_eq(bramah_log_open("/nonexistent/x.csv", NULL, NULL, &reader), BRAMAH_E_FILE);
   ck_assert_ptr_null(reader);
 }
 END_TEST
@@ -382,7 +382,7 @@ START_TEST(errors_are_sticky)
   ck_assert_str_eq(first.message, second.message);
   ck_assert_int_eq(second.line, 3);
   ck_assert_int_eq(end, 0);
-  ck_assert_int_eq(bramah_log_line(reader), 2); /* of the row given last */
+  ck_assert_int_eq(reader->given_line, 2); /* of the row given last */
   ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_E_SYNTAX);
   bramah_log_close(reader);
 }
@@ -394,7 +394,7 @@ static bramah_log_reader *open_as(const bramah_log_format *format)
 {
   bramah_diag diag = {0};
   bramah_log_reader *reader = NULL;
-  const bramah_status status = bramah_log_open_as(path, format, &diag, &reader);
+  const bramah_status status = bramah_log_open(path, format, &diag, &reader);
   ck_assert_msg(status == BRAMAH_OK, "open: %s", diag.message);
   return reader;
 }
@@ -423,13 +423,13 @@ START_TEST(finds_dialects)
   bramah_diag d = {0};
   put(dialects[_i].text);
   bramah_log_reader *reader = open_as(&dialects[_i].stated);
-  ck_assert_uint_eq(bramah_log_n_columns(reader), 2);
-  ck_assert_str_eq(bramah_log_column_name(reader, 1), "p");
-  ck_assert_str_eq(bramah_log_column_unit(reader, 1), "bar");
+  ck_assert_uint_eq(reader->n_columns, 2);
+  ck_assert_str_eq(reader->columns[1].name, "p");
+  ck_assert_str_eq(reader->columns[1].unit, "bar");
   ck_assert_msg(!bramah_log_next(reader, v, present, &end, &d) && !end, "%s", d.message);
   ck_assert(v[0] == 0.5 && v[1] == 225000.0 && present[0] && present[1]);
-  ck_assert_int_eq(bramah_log_format_found(reader).delimiter, dialects[_i].delimiter);
-  ck_assert_int_eq(bramah_log_format_found(reader).decimal, dialects[_i].decimal);
+  ck_assert_int_eq(reader->format.delimiter, dialects[_i].delimiter);
+  ck_assert_int_eq(reader->format.decimal, dialects[_i].decimal);
   ck_assert_int_eq(bramah_log_next(reader, v, present, &end, &d), BRAMAH_OK);
   ck_assert_int_eq(end, 1);
   bramah_log_close(reader);
@@ -452,7 +452,7 @@ START_TEST(leaves_out_what_may_be_left_out)
   const bramah_log_format format = {.missing = "NaN -", .skip_bad_cells = 1, .skip_bad_rows = 1};
   double v[3];
   unsigned char present[3];
-  int end, line, n = 0, cells = 0;
+  int end, n = 0, cells = 0;
   put("t,a,b\n0,nan,-\n1,x,2\n2,3\n3,4,5,6\n4,inf,7\n5,8,9\n6,1");
   bramah_log_reader *reader = open_as(&format);
   while (!bramah_log_next(reader, v, present, &end, NULL) && !end) {
@@ -462,12 +462,13 @@ START_TEST(leaves_out_what_may_be_left_out)
   ck_assert_int_eq(end, 1);
   ck_assert_int_eq(n, 4);
   ck_assert_int_eq(cells, 4 + 3 + 1); /* times, b, a */
-  ck_assert_uint_eq(bramah_log_bad_cells(reader, 1, &line), 2);
-  ck_assert_int_eq(line, 3);
-  ck_assert_uint_eq(bramah_log_bad_cells(reader, 2, &line), 0);
-  ck_assert_uint_eq(bramah_log_bad_rows(reader, &line), 3);
-  ck_assert_int_eq(line, 4);
-  ck_assert_int_eq(bramah_log_is_cut(reader), 1);
+  const bramah_log_info info = bramah_log_get_info(reader);
+  ck_assert_uint_eq(info.columns[1].bad_cells, 2);
+  ck_assert_int_eq(info.columns[1].first_bad, 3);
+  ck_assert_uint_eq(info.columns[2].bad_cells, 0);
+  ck_assert_uint_eq(info.bad_rows, 3);
+  ck_assert_int_eq(info.first_bad_row, 4);
+  ck_assert_int_eq(info.is_cut, 1);
   bramah_log_close(reader);
 }
 END_TEST
@@ -495,15 +496,15 @@ START_TEST(words_do_not_decide_on_decimal_commas)
   const bramah_log_format format = {.skip_bad_cells = 1};
   double v[3];
   unsigned char present[3];
-  int end, line;
+  int end;
   put("t;a;b\n0;n.a.;1,5\n1;2,5;v1.2\n");
   bramah_log_reader *reader = open_as(&format);
   ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
   ck_assert(!present[1] && present[2] && v[2] == 1.5);
   ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
   ck_assert(present[1] && v[1] == 2.5 && !present[2]);
-  ck_assert_int_eq(bramah_log_format_found(reader).decimal, ',');
-  ck_assert_uint_eq(bramah_log_bad_cells(reader, 1, &line), 1);
+  ck_assert_int_eq(reader->format.decimal, ',');
+  ck_assert_uint_eq(reader->columns[1].bad_cells, 1);
   bramah_log_close(reader);
 }
 END_TEST
@@ -532,9 +533,9 @@ START_TEST(reads_times_exactly)
   bramah_diag d = {0};
   put(times[_i].text);
   bramah_log_reader *reader = open_log();
-  ck_assert_msg(!bramah_log_set_time(reader, 0, times[_i].unit, times[_i].counter, &d), "%s", d.message);
+  ck_assert_msg(!bramah__log_set_time(reader, 0, times[_i].unit, times[_i].counter, &d), "%s", d.message);
   ck_assert_msg(!bramah_log_next(reader, v, present, &end, &d) && !end, "%s", d.message);
-  ck_assert_msg(bramah_log_time(reader) == times[_i].time, "%lld", (long long)bramah_log_time(reader));
+  ck_assert_msg(reader->time == times[_i].time, "%lld", (long long)reader->time);
   bramah_log_close(reader);
 }
 END_TEST
@@ -558,7 +559,7 @@ START_TEST(refuses_bad_times)
   bramah_diag d = {0};
   put(bad_times[_i].text);
   bramah_log_reader *reader = open_log();
-  ck_assert_msg(!bramah_log_set_time(reader, 0, bad_times[_i].unit, bad_times[_i].counter, &d), "%s",
+  ck_assert_msg(!bramah__log_set_time(reader, 0, bad_times[_i].unit, bad_times[_i].counter, &d), "%s",
                 d.message);
   while (!bramah_log_next(reader, v, present, &end, &d)) ck_assert(!end);
   ck_assert_int_eq(d.line, bad_times[_i].line);
@@ -620,7 +621,7 @@ START_TEST(reads_a_pipe_row_by_row)
   int end;
   bramah_log_reader *reader = NULL;
   ck_assert_int_eq(write(ends[1], "t,a\n1,2\n3", 9), 9);
-  ck_assert_int_eq(bramah_log_open("-", NULL, &reader), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_open("-", NULL, NULL, &reader), BRAMAH_OK);
   ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK); /* does not wait for more */
   ck_assert_int_eq(write(ends[1], ",4\n", 3), 3);
   close(ends[1]);
@@ -682,8 +683,8 @@ START_TEST(writes_a_name_with_a_byte_order_mark)
   ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
   ck_assert_int_eq(bramah_log_add_column(writer, name, "m", 9, NULL), BRAMAH_OK);
   ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
-  ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
-  ck_assert_str_eq(bramah_log_column_name(reader, 0), name);
+  ck_assert_int_eq(bramah_log_open(path, NULL, NULL, &reader), BRAMAH_OK);
+  ck_assert_str_eq(reader->columns[0].name, name);
   bramah_log_close(reader);
 }
 END_TEST
@@ -698,10 +699,10 @@ START_TEST(writes_names_that_hold_marks)
     ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
     ck_assert_int_eq(bramah_log_add_column(writer, names[i], "m", 9, NULL), BRAMAH_OK);
     ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
-    ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
-    ck_assert_uint_eq(bramah_log_n_columns(reader), 1);
-    ck_assert_str_eq(bramah_log_column_name(reader, 0), i == 2 ? "a b" : names[i]);
-    ck_assert_str_eq(bramah_log_column_unit(reader, 0), "m");
+    ck_assert_int_eq(bramah_log_open(path, NULL, NULL, &reader), BRAMAH_OK);
+    ck_assert_uint_eq(reader->n_columns, 1);
+    ck_assert_str_eq(reader->columns[0].name, i == 2 ? "a b" : names[i]);
+    ck_assert_str_eq(reader->columns[0].unit, "m");
     bramah_log_close(reader);
   }
 }
@@ -714,7 +715,7 @@ START_TEST(skips_no_line_beyond_the_end)
   bramah_log_reader *reader = NULL;
   bramah_diag d;
   put("a\n1\n");
-  ck_assert_int_eq(bramah_log_open_as(path, &format, &d, &reader), BRAMAH_E_EMPTY);
+  ck_assert_int_eq(bramah_log_open(path, &format, &d, &reader), BRAMAH_E_EMPTY);
 }
 END_TEST
 
@@ -726,10 +727,10 @@ START_TEST(counts_the_bytes_used)
   int end;
   bramah_log_reader *reader = NULL;
   put("a\n1\n23");
-  ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_open(path, NULL, NULL, &reader), BRAMAH_OK);
   for (uint64_t used = 4; used <= 6; used += 2) {
     ck_assert_int_eq(bramah_log_next(reader, &value, &present, &end, NULL), BRAMAH_OK);
-    ck_assert_uint_eq(bramah_log_bytes(reader), used);
+    ck_assert_uint_eq(bramah_log_get_info(reader).bytes, used);
   }
   bramah_log_close(reader);
 }
@@ -741,8 +742,8 @@ START_TEST(refuses_times_in_huge_units)
   bramah_log_reader *reader = NULL;
   bramah_diag d;
   put("t[MPa/Pa*s]\n0.9999\n");
-  ck_assert_int_eq(bramah_log_open(path, NULL, &reader), BRAMAH_OK);
-  ck_assert_int_eq(bramah_log_set_time(reader, 0, NULL, 0, &d), BRAMAH_E_UNIT);
+  ck_assert_int_eq(bramah_log_open(path, NULL, NULL, &reader), BRAMAH_OK);
+  ck_assert_int_eq(bramah__log_set_time(reader, 0, NULL, 0, &d), BRAMAH_E_UNIT);
   bramah_log_close(reader);
 }
 END_TEST
@@ -756,7 +757,7 @@ START_TEST(refuses_endless_headers)
   for (int i = 0; i <= 10000; i++) fprintf(f, "%sc%d", i ? "," : "", i);
   fputs("\n1\n", f);
   fclose(f);
-  ck_assert_int_eq(bramah_log_open(path, &d, &reader), BRAMAH_E_SYNTAX);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &d, &reader), BRAMAH_E_SYNTAX);
   ck_assert_str_eq(d.message, "more than 10000 columns");
 }
 END_TEST

@@ -4,9 +4,10 @@
 #define _GNU_SOURCE /* temporary files */
 #include <math.h>
 
-#include "bramah/log.h"
 #include "bramah/replay.h"
 #include "bramah/session.h"
+#include "lib/logs/logs.h"
+#include "lib/logs/reader.h"
 #include "test/support/run.h"
 #include "test/support/scratch.h"
 
@@ -112,8 +113,8 @@ static double golden(const char *column)
   size_t index;
   int end = 0;
   snprintf(name, sizeof name, "%s/test/golden/four-bar-2.csv", root());
-  ck_assert_int_eq(bramah_log_open(name, &diag, &reader), BRAMAH_OK);
-  ck_assert_int_eq(bramah_log_find_name(reader, column, &index, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_open(name, NULL, &diag, &reader), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_find(reader, column, NULL, &index, &diag), BRAMAH_OK);
   double last = NAN;
   while (!bramah_log_next(reader, values, present, &end, &diag) && !end) last = values[index];
   bramah_log_close(reader);
@@ -152,13 +153,13 @@ START_TEST(a_log_goes_through_the_filter_of_its_study)
     const double value = plant->output(plant->self, (size_t)k), expected = golden(outputs[i]);
     ck_assert_double_le(fabs(value - expected), 1e-6 * fabs(expected) + 1e-9);
   }
-  bramah_log_stream_device(stream, 0, &device);
+  device = bramah_log_stream_get_device(stream, 0);
   ck_assert_str_eq(device.name, "log.csv");
   ck_assert_uint_eq(device.counts.rows, 10001);
   ck_assert_int_eq(device.interval_ns, ms);
-  ck_assert_uint_eq(bramah_log_stream_totals(stream).rows, 10001);
-  ck_assert_int_eq(bramah_log_stream_totals(stream).is_touched, 0);
-  ck_assert_double_eq(bramah_log_stream_share(stream), 1.0);
+  ck_assert_uint_eq(bramah_log_stream_get_info(stream).rows, 10001);
+  ck_assert_int_eq(bramah_log_stream_get_info(stream).is_touched, 0);
+  ck_assert_double_eq(bramah_log_stream_get_info(stream).share, 1.0);
   ck_assert_int_eq(bramah_log_last_time(session, 1, logs, &last_ns, &diag), BRAMAH_OK);
   ck_assert_int_eq(last_ns, INT64_C(10000) * ms);
 }
@@ -177,7 +178,7 @@ START_TEST(files_are_merged_by_time)
               {2, NAN, NAN, 3e5, 2, 3},
               {3, 4, 0.25, 4e5, 0, 4},
               {4, NAN, NAN, 5e5, 3, 3}};
-  bramah_log_column column;
+  bramah_log_feed column;
   bramah_log_device device;
   int end, line;
   open_session("log: {files: {motion: {match: a.csv}, flow: {match: 'c*.csv'}}}\n"
@@ -188,9 +189,8 @@ START_TEST(files_are_merged_by_time)
   put(path[1], "t,nothing\n");
   const char *const names[] = {folder};
   ck_assert_int_eq(bramah_log_stream_open(session, 1, names, &diag, &stream), BRAMAH_OK);
-  ck_assert_uint_eq(bramah_log_stream_n_files(stream), 3);
-  ck_assert_uint_eq(bramah_log_stream_n_devices(stream), 2);
-  ck_assert_uint_eq(bramah_log_stream_totals(stream).unused_files, 2); /* b.csv, study.yaml */
+  ck_assert_uint_eq(bramah_log_stream_get_info(stream).n_devices, 2);
+  ck_assert_uint_eq(bramah_log_stream_get_info(stream).unused_files, 2); /* b.csv, study.yaml */
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     ck_assert_msg(!next(&end) && !end, "row %zu: %s", i, diag.message);
     ck_assert_int_eq(sample.time_ns, rows[i].ms * ms);
@@ -205,18 +205,18 @@ START_TEST(files_are_merged_by_time)
     ck_assert_int_eq(line, rows[i].line);
   }
   ck_assert(!next(&end) && end);
-  bramah_log_stream_device(stream, 1, &device);
+  device = bramah_log_stream_get_device(stream, 1);
   ck_assert_str_eq(device.entry, "flow");
   ck_assert_uint_eq(device.n_files, 2);
   ck_assert_uint_eq(device.counts.rows, 4);
-  ck_assert_str_eq(strrchr(bramah_log_stream_device_file(stream, 1, 1), '/'), "/c2.csv");
-  ck_assert(bramah_log_stream_column(stream, 0, &column));
-  ck_assert_str_eq(column.name, "volts");
+  ck_assert_str_eq(strrchr(device.files[1], '/'), "/c2.csv");
+  ck_assert(bramah_log_stream_get_feed(stream, 0, &column));
+  ck_assert_str_eq(column.column, "volts");
   ck_assert_double_eq_tol(column.factor, 1e-3, 1e-15);
   ck_assert_uint_eq(column.held, 2);
-  ck_assert(bramah_log_stream_column(stream, 2, &column) && column.plain && column.device == 1);
-  ck_assert(!bramah_log_stream_column(stream, 3, &column));
-  ck_assert(bramah_log_stream_uses(stream, 1, 0) && bramah_log_stream_uses(stream, 1, 1));
+  ck_assert(bramah_log_stream_get_feed(stream, 2, &column) && column.plain && column.device == 1);
+  ck_assert(!bramah_log_stream_get_feed(stream, 3, &column));
+  ck_assert(device.log.n_columns == 2 && !device.log.columns[0].ignored && !device.log.columns[1].ignored);
 }
 END_TEST
 
@@ -255,7 +255,7 @@ START_TEST(dirty_rows_are_counted)
   open_stream(1);
   ck_assert_msg(!read_all(&rows), "%s", diag.message);
   ck_assert_uint_eq(rows, dirty[_i].given);
-  bramah_log_stream_device(stream, 0, &device);
+  device = bramah_log_stream_get_device(stream, 0);
   ck_assert_uint_eq(device.counts.rows, dirty[_i].read);
   const bramah_log_event *event =
       (const bramah_log_event *)(const void *)((const char *)&device.counts + dirty[_i].event);
@@ -263,7 +263,7 @@ START_TEST(dirty_rows_are_counted)
   bramah_log_stream_place(stream, event->mark, &line);
   ck_assert_int_eq(line, dirty[_i].line);
   const int harmless = dirty[_i].event == EVENT(gaps) || dirty[_i].event == EVENT(cut);
-  ck_assert_int_eq(bramah_log_stream_totals(stream).is_touched, !harmless);
+  ck_assert_int_eq(bramah_log_stream_get_info(stream).is_touched, !harmless);
 }
 END_TEST
 
@@ -356,7 +356,7 @@ START_TEST(limits_keep_the_commands_before_them)
   ck_assert_int_eq(sample.time_ns, 2 * ms);
   ck_assert(has_u[0] && u[0] == 3.0);
   ck_assert(!read_all(&rows) && rows == 1);
-  ck_assert_uint_eq(bramah_log_stream_totals(stream).skipped, 2);
+  ck_assert_uint_eq(bramah_log_stream_get_info(stream).skipped, 2);
   bramah_log_stream_close(stream);
 
   open_stream(1);
@@ -366,10 +366,10 @@ START_TEST(limits_keep_the_commands_before_them)
   bramah_log_stream_close(stream);
 
   open_stream(1);
-  ck_assert_int_eq(bramah_log_stream_resume(stream, ms, 7, 0, NULL, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__log_stream_resume(stream, ms, 7, 0, NULL, &diag), BRAMAH_OK);
   ck_assert(!read_all(&rows) && rows == 2);
-  ck_assert_uint_eq(bramah_log_stream_totals(stream).used_before, 2);
-  ck_assert_uint_eq(bramah_log_stream_totals(stream).skipped, 7);
+  ck_assert_uint_eq(bramah_log_stream_get_info(stream).used_before, 2);
+  ck_assert_uint_eq(bramah_log_stream_get_info(stream).skipped, 7);
 }
 END_TEST
 
@@ -381,13 +381,13 @@ START_TEST(a_log_that_begins_elsewhere_is_not_gone_on_with)
   put(path[0], HEAD "5,1,0,1\n5.001,3,0,1\n");
   open_stream(1);
   ck_assert(!read_all(&rows) && sample.time_ns == ms);
-  bramah_log_stream_device(stream, 0, &device);
+  device = bramah_log_stream_get_device(stream, 0);
   ck_assert_int_eq(device.start_ns, INT64_C(5000) * ms);
   for (int other = 0; other < 2; other++) {
     bramah_log_stream_close(stream);
     open_stream(1);
     const int64_t start = device.start_ns + other;
-    ck_assert_int_eq(bramah_log_stream_resume(stream, 0, 0, 1, &start, &diag), BRAMAH_OK);
+    ck_assert_int_eq(bramah__log_stream_resume(stream, 0, 0, 1, &start, &diag), BRAMAH_OK);
     ck_assert_int_eq(read_all(&rows), other ? BRAMAH_E_TIME : BRAMAH_OK);
   }
 }
@@ -422,25 +422,23 @@ START_TEST(a_simulated_log_is_read_back)
   static const char *const sections[] = {
       "", "inputs: {valve: {column: volts, unit: counts, scale: 0.01 V, offset: 1 V}}"};
   const double command = 2.0;
-  bramah_simulated_log *log;
-  bramah_simulated_sensor sensor;
+  bramah__simulated_log *log;
   int end;
   open_session(sections[_i]);
   const bramah_plant *plant = bramah_session_plant(session);
   for (int file = 0; file < 2; file++) {
-    ck_assert_msg(!bramah_simulated_log_new(bramah_session_study(session),
-                                            bramah_session_about(session)->machine->model, plant, 7, &diag,
-                                            &log),
+    ck_assert_msg(!bramah__simulated_log_new(bramah_session_study(session),
+                                             bramah_session_about(session)->machine->model, plant, 7, &diag,
+                                             &log),
                   "%s", diag.message);
-    ck_assert_msg(!bramah_simulated_log_create(log, path[file], &diag), "%s", diag.message);
+    ck_assert_msg(!bramah__simulated_log_create(log, path[file], &diag), "%s", diag.message);
     for (uint64_t k = 0; k < 3; k++)
-      ck_assert_int_eq(bramah_simulated_log_row(log, k, (int64_t)k * plant->step_ns, &command, &diag),
+      ck_assert_int_eq(bramah__simulated_log_row(log, k, (int64_t)k * plant->step_ns, &command, &diag),
                        BRAMAH_OK);
-    bramah_simulated_log_sensor(log, 1, &sensor);
+    const bramah_simulated_sensor sensor = bramah__simulated_log_sensors(log)[1];
     ck_assert_uint_eq(sensor.samples, 3);
     ck_assert_int_eq(sensor.period_ns, sensor.wanted_period_ns);
-    ck_assert_int_eq(bramah_simulated_log_finish(log, &diag), BRAMAH_OK);
-    bramah_simulated_log_free(log);
+    ck_assert_int_eq(bramah__simulated_log_close(log, &diag), BRAMAH_OK);
   }
   double first[3];
   for (int file = 0; file < 2; file++) {

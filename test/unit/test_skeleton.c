@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The skeleton of a machine: which parts there are and where they stand, against hand calculation. */
+/* The skeleton of a machine: which parts there are and where they are, against hand calculation. */
 #include "bramah/coupled.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -113,7 +113,7 @@ START_TEST(cylinder_has_a_barrel_of_constant_length)
 }
 END_TEST
 
-/* A cylinder that holds on 0.2 m beside the crank: the lug stands on the crank's line, across it. */
+/* A cylinder that holds on 0.2 m off the crank: the lug begins on the crank's line, across it. */
 START_TEST(lugs_stand_on_the_nearest_beam)
 {
   four_bar_describe(&fb, 1.0, 1000000);
@@ -126,7 +126,7 @@ START_TEST(lugs_stand_on_the_nearest_beam)
 }
 END_TEST
 
-/* A slider has a way; a body at the end of the tree is drawn to its centre of mass or payload point. */
+/* A slider has a slide; a body at the end of the tree is drawn to its centre of mass or payload point. */
 START_TEST(sliders_and_last_bodies)
 {
   static const double cart_at[3] = {0, 0, 1}, axis_x[3] = {1, 0, 0}, axis_y[3] = {0, 1, 0};

@@ -2,7 +2,7 @@
 /* Statistics against values worked out by hand, chi-square tables, GSL's distribution and known noise. */
 #define _GNU_SOURCE /* srand48 */
 #include "lib/assess/statistics.h"
-#include "bramah/log.h"
+#include "lib/logs/logs.h"
 #include "test/support/run.h"
 
 #include <gsl/gsl_cdf.h>
@@ -175,7 +175,7 @@ START_TEST(bands_hold_what_they_promise)
   double l, h;
   int inside = 0;
   bramah_noise *noise = NULL;
-  ck_assert_int_eq(bramah_noise_new(5, 6, NULL, &noise), BRAMAH_OK);
+  ck_assert_int_eq(bramah__noise_new(5, 6, NULL, &noise), BRAMAH_OK);
   ck_assert_int_eq(bramah__nis_band(SAMPLES, 0.95, &l, &h, NULL), BRAMAH_OK);
   for (int r = 0; r < RUNS; r++) {
     bramah__nis nis = {0};
@@ -220,7 +220,7 @@ START_TEST(nees_over_runs)
       P[i * N + j] = 0.0;
       for (int k = 0; k < N; k++) P[i * N + j] += L[i][k] * L[j][k];
     }
-  ck_assert_int_eq(bramah_noise_new(3, 4, NULL, &noise), BRAMAH_OK);
+  ck_assert_int_eq(bramah__noise_new(3, 4, NULL, &noise), BRAMAH_OK);
   for (int r = 0; r < RUNS; r++) {
     double z[N], e[N], value;
     for (int i = 0; i < N; i++) z[i] = bramah_noise_gaussian(noise, 1.0);
@@ -287,7 +287,7 @@ START_TEST(tells_white_from_coloured)
   size_t outside = 0;
   bramah_noise *noise;
   bramah_whiteness w;
-  ck_assert_int_eq(bramah_noise_new(9, 1, NULL, &noise), BRAMAH_OK);
+  ck_assert_int_eq(bramah__noise_new(9, 1, NULL, &noise), BRAMAH_OK);
   for (int t = 0; t < TRIALS; t++) {
     for (int i = 0; i < SAMPLES; i++) {
       white[i] = bramah_noise_gaussian(noise, 1.0);
