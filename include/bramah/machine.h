@@ -366,12 +366,13 @@ typedef struct bramah_rotary {
 
 /* Hydraulic motor on a joint coordinate z that turns, without ends: it turns as far as it likes. With the ratio
  * i of the gear between (turns of the motor per turn of the joint) the torque on the joint is i D (p_a - p_b) -
- * friction, positive with z, and the flow i D z' into a and out of b; k (p_a - p_b) leaks from a to b. What leaks
- * into the case is a `leakage` of its own to the tank. Friction is that of a rotary actuator, counted at the joint;
- * it makes the mechanical efficiency 1 - friction / (i D (p_a - p_b)), the leakage the volumetric one. The oil inside
- * counts as rigid: both volumes need a hose or a chamber. Outputs: those of a rotary actuator, and
- * <name>.leakage_flow. Motors share one list of names with cylinders and rotary actuators. Source: Merritt (1967),
- * hydraulic motors. */
+ * friction, positive with z, and the flow i D z' into a and out of b; k (p_a - p_b) leaks from a to b. With a drain
+ * k_d (p_a - p_d) and k_d (p_b - p_d) leak into the case and out of it into the drain. Friction is that of a rotary
+ * actuator, counted at the joint; it makes the mechanical efficiency 1 - friction / (i D (p_a - p_b)), the leakages the
+ * volumetric one. The oil inside counts as rigid: both volumes need a hose or a chamber. Outputs: those of a rotary
+ * actuator, <name>.leakage_flow from a to b, and at its ports <name>.flow_a into it, <name>.flow_b and <name>.drain_flow
+ * out of it [m^3/s], flow_a = flow_b + drain_flow. Motors share one list of names with cylinders and rotary actuators.
+ * Source: Merritt (1967), hydraulic motors. */
 typedef struct bramah_motor {
   const char *name;
   int line;
@@ -380,6 +381,8 @@ typedef struct bramah_motor {
   double displacement;      /* D [m^3/rad] > 0 of the motor shaft */
   double gear_ratio;        /* i > 0; 0 means 1 */
   double leakage;           /* k [m^3/(s Pa)] >= 0 */
+  const char *drain;        /* volume or supply, or NULL */
+  double drain_leakage;     /* k_d [m^3/(s Pa)] >= 0; 0 without a drain */
   bramah_friction friction; /* N m, rad, at the joint */
 } bramah_motor;
 

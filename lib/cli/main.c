@@ -165,40 +165,32 @@ const char *cli_value(const cli_arguments *arguments, const char *name)
   return cli_value_again(arguments, name, 0);
 }
 
-/* Plain seconds, or a number with a unit of time. */
-static int read_seconds(const cli_arguments *arguments, const char *name, const char *text, double *seconds)
+/* Plain seconds, or a number with a unit of time, which must lie beyond `least` nanoseconds. */
+static int read_time(const cli_arguments *arguments, const char *name, double least, const char *what,
+                     int64_t *ns)
 {
+  const char *text = cli_value(arguments, name);
   bramah_diag diag;
   char *end;
-  *seconds = strtod(text, &end);
-  if (end != text && !*end) return 0;
+  if (!text) return 0;
+  double seconds = strtod(text, &end);
   bramah_diag_clear(&diag);
-  if (bramah_quantity_parse(text, "s", seconds, &diag) == BRAMAH_OK) return 0;
-  return cli_wrong_use(arguments->command, "--%s: %s", name, diag.message);
+  if ((end == text || *end) && bramah_quantity_parse(text, "s", &seconds, &diag) != BRAMAH_OK)
+    return cli_wrong_use(arguments->command, "--%s: %s", name, diag.message);
+  if (!(seconds * 1e9 >= least) || !(seconds < 9e9))
+    return cli_wrong_use(arguments->command, "--%s: '%s' is %s to work with", name, text, what);
+  *ns = llround(seconds * 1e9);
+  return 0;
 }
 
 int cli_time_value(const cli_arguments *arguments, const char *name, int64_t *ns)
 {
-  const char *text = cli_value(arguments, name);
-  double seconds;
-  if (!text) return 0;
-  if (read_seconds(arguments, name, text, &seconds)) return CLI_WRONG_USE;
-  if (!(seconds * 1e9 >= 0.5) || seconds > 9e9)
-    return cli_wrong_use(arguments->command, "--%s: '%s' is not a length of time to work with", name, text);
-  *ns = llround(seconds * 1e9);
-  return 0;
+  return read_time(arguments, name, 0.5, "not a length of time", ns);
 }
 
 int cli_moment_value(const cli_arguments *arguments, const char *name, int64_t *ns)
 {
-  const char *text = cli_value(arguments, name);
-  double seconds;
-  if (!text) return 0;
-  if (read_seconds(arguments, name, text, &seconds)) return CLI_WRONG_USE;
-  if (!(fabs(seconds) < 9e9))
-    return cli_wrong_use(arguments->command, "--%s: '%s' is no time to work with", name, text);
-  *ns = llround(seconds * 1e9);
-  return 0;
+  return read_time(arguments, name, -9e18, "no time", ns);
 }
 
 int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t least, uint64_t *out)
@@ -262,9 +254,9 @@ static int run(int argc, char **argv)
   const char *nearest = cli_nearest(name, N_COMMANDS, names);
   fprintf(stderr, "bramah: unknown command '%s'", name);
   if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
-  fputs("\nusage: bramah check|simulate|replay|compare|tune|sweep|study|linearize|modes ...\n"
-        "'bramah --help' says more\n",
-        stderr);
+  fputs("\nusage: bramah ", stderr);
+  for (size_t i = 0; i < N_COMMANDS; i++) fprintf(stderr, "%s%s", i ? "|" : "", names[i]);
+  fputs(" ...\n'bramah --help' says more\n", stderr);
   return CLI_WRONG_USE;
 }
 

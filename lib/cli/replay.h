@@ -6,7 +6,7 @@
 
 #include "bramah/assess.h"
 #include "bramah/log.h"
-#include "bramah/report.h"
+#include "lib/cli/cli.h"
 #include "lib/cli/json.h"
 
 /* What the command line asks for; files that are not wanted are NULL. */
@@ -46,9 +46,9 @@ void cli_replay_report_free(cli_replay_report *report);
 void cli_replay_report_sample(void *run, const bramah_rewind_use *use);
 /* Add the present estimate. Errors: E_MEMORY. */
 bramah_status cli_replay_report_estimate(cli_replay_report *report, bramah_diag *diag);
-/* At the end, before it is written: autocorrelations, and how long the steps took. Errors: E_MEMORY. */
-bramah_status cli_replay_report_finish(cli_replay_report *report);
-bramah_report *cli_replay_report_page(const cli_replay_report *report);
+/* At the end: these tables, and what is known only then; write what is wanted of it. Errors: E_MEMORY, E_FILE. */
+bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables, const cli_table *tables,
+                                      bramah_diag *diag);
 
 /* Summary and tables on the terminal, and into the report. */
 bramah_status cli_replay_conclude(cli_replay_run *run, bramah_diag *diag);

@@ -178,7 +178,7 @@ static void add_event(cli_replay_report *r, double t, const char *kind, const ch
     CLI_PRINTF(4, 5);
 static void add_event(cli_replay_report *r, double t, const char *kind, const char *format, ...)
 {
-  char text[200];
+  char text[512];
   va_list list;
   va_start(list, format);
   vsnprintf(text, sizeof text, format, list);
@@ -265,8 +265,6 @@ void cli_replay_report_free(cli_replay_report *report)
   free(report->work);
   free(report);
 }
-
-bramah_report *cli_replay_report_page(const cli_replay_report *report) { return report->page; }
 
 /* ---- a sample ---- */
 
@@ -394,21 +392,16 @@ bramah_status cli_replay_report_estimate(cli_replay_report *r, bramah_diag *diag
 
 /* ---- at the end ---- */
 
-bramah_status cli_replay_report_finish(cli_replay_report *r)
+/* value NULL: none. */
+static void add_note(cli_replay_report *r, const char *name, const char *value)
 {
-  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
-  for (size_t i = 0; i < results->n_sensors; i++) {
-    const bramah_whiteness *white = &results->sensor[i].whiteness;
-    if (!white->lags) continue;
-    const size_t plot = add_plot(r, CORRELATION, "1", "%s: %zu of %zu lags outside", results->sensor[i].name,
-                                 white->outside, white->lags);
-    for (size_t k = 1; k <= white->lags; k++)
-      add_point(r, plot, BRAMAH_REPORT_ESTIMATE, (double)k, white->r[k - 1], -white->band, white->band);
-  }
-  if (!r->durations.n) return r->status;
+  if (!r->status && value) r->status = bramah_report_note(r->page, name, value);
+}
 
-  /* How long the steps took: a table, and the share of the steps by their time, in classes of equal width from the
-   * shortest to where nearly all are. */
+/* How long the steps took: a table, and the share of the steps by their time, in classes of equal width from the
+ * shortest to where nearly all are. */
+static void add_timing(cli_replay_report *r)
+{
   const durations *d = &r->durations;
   static const char *const header[] = {"steps",  "median",  "95 %", "99 %",
                                        "99.9 %", "longest", "unit", "real time"};
@@ -442,5 +435,47 @@ bramah_status cli_replay_report_finish(cli_replay_report *r)
   for (size_t k = 0; k < CLASSES; k++)
     add_point(r, plot, BRAMAH_REPORT_ESTIMATE, 1e6 * width * ((double)k + 0.5), share[k] / (double)d->n, NAN,
               NAN);
-  return r->status;
+}
+
+bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables, const cli_table *tables,
+                                      bramah_diag *diag)
+{
+  cli_replay_report *r = run->report;
+  const cli_replay_request *q = &run->request;
+  const bramah_study *study = bramah_session_study(run->session);
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  const bramah_assess_totals *totals = &results->totals;
+  const double here = cli_seconds(totals->last_ns - totals->begin_ns);
+
+  /* Head and tables. */
+  char rows[128], speed[128];
+  snprintf(rows, sizeof rows, "%llu over %.9g s in steps of %.9g s", (unsigned long long)totals->estimates,
+           cli_seconds(totals->last_ns - totals->first_ns), r->step);
+  snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / totals->filter_seconds);
+  if (run->outcome) add_event(r, cli_seconds(totals->last_ns), "end", "%s", run->mistake.message);
+  add_note(r, "study", study->file);
+  add_note(r, "machine", study->machine_file);
+  for (size_t i = 0; i < q->n_logs; i++) add_note(r, "log", q->logs[i]);
+  add_note(r, "truth", q->truth);
+  add_note(r, "estimates", rows);
+  add_note(r, "speed", here > 0.0 ? speed : NULL);
+  for (size_t i = 0; !r->status && i < n_tables; i++) r->status = cli_table_report(&tables[i], r->page);
+
+  /* What is known at the end only. */
+  for (size_t i = 0; i < results->n_sensors; i++) {
+    const bramah_whiteness *white = &results->sensor[i].whiteness;
+    if (!white->lags) continue;
+    const size_t plot = add_plot(r, CORRELATION, "1", "%s: %zu of %zu lags outside", results->sensor[i].name,
+                                 white->outside, white->lags);
+    for (size_t k = 1; k <= white->lags; k++)
+      add_point(r, plot, BRAMAH_REPORT_ESTIMATE, (double)k, white->r[k - 1], -white->band, white->band);
+  }
+  if (r->durations.n) add_timing(r);
+  if (r->status) return cli_fail(diag, r->status, q->report, 0, NULL, "the report cannot be completed");
+
+  bramah_status status = BRAMAH_OK;
+  if (q->report) status = bramah_report_write(r->page, BRAMAH_REPORT_PAGE, q->report, diag);
+  if (!status && q->plot) status = bramah_report_write(r->page, BRAMAH_REPORT_PICTURE, q->plot, diag);
+  if (!status && q->plot_data) status = bramah_report_write(r->page, BRAMAH_REPORT_DATA, q->plot_data, diag);
+  return status;
 }

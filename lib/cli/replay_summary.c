@@ -189,12 +189,17 @@ static double add_name(cli_table *table, const char *name, const char *si)
   return unit.factor;
 }
 
-/* Augmented states, what unknown commands cost, noise that has adapted. */
-static void estimate_tables(const bramah_assess_results *results, cli_table out[3])
+/* Augmented states, what unknown commands cost, noise that has adapted, errors against the truth, and those of the
+ * smoothed estimates, if there are any. */
+static void estimate_tables(const bramah_assess_results *results, cli_table out[5])
 {
   static const char *const augmented[] = {"estimated", "", "unit", "at the end", "sigma"};
   static const char *const costs[] = {"output", "unit", "unknown commands", "known", "factor"};
   static const char *const adapted[] = {"noise of", "times what is stated", "sigma of this", ""};
+  static const char *const errors[] = {"output",       "unit",        "RMSE",      "% of max",
+                                       "in ±1.96 σ %", "model alone", "raw sensor"};
+  static const char *const smoothed[] = {"output",   "unit",     "filtered",
+                                         "smoothed", "% of max", "in ±1.96 σ %"};
   out[0] = cli_table_make("Augmented states", "lllrr", augmented);
   for (size_t i = 0; i < results->n_augmented; i++) {
     const bramah_augmented_estimate *a = &results->augmented[i];
@@ -225,33 +230,25 @@ static void estimate_tables(const bramah_assess_results *results, cli_table out[
     cli_table_add_number(&out[2], noise->sigma);
     cli_table_add(&out[2], "%s", noise->limited ? "at its limit" : "");
   }
-}
 
-/* Errors against the truth; those of the smoothed estimates, if there are any. */
-static void error_tables(const bramah_assess_results *results, cli_table out[2])
-{
-  static const char *const errors[] = {"output",       "unit",        "RMSE",      "% of max",
-                                       "in ±1.96 σ %", "model alone", "raw sensor"};
-  static const char *const smoothed[] = {"output",   "unit",     "filtered",
-                                         "smoothed", "% of max", "in ±1.96 σ %"};
-  out[0] = cli_table_make("Errors against the truth (RMSE; % of the largest magnitude of the truth)",
+  out[3] = cli_table_make("Errors against the truth (RMSE; % of the largest magnitude of the truth)",
                           "llrrrrr", errors);
-  out[1] = cli_table_make("Smoothed: errors against the truth (RMSE; % and share are of the smoothed)",
+  out[4] = cli_table_make("Smoothed: errors against the truth (RMSE; % and share are of the smoothed)",
                           "llrrrr", smoothed);
   for (size_t k = 0; k < results->n_accuracies; k++) {
     const bramah_accuracy *c = &results->accuracy[k];
-    const double factor = add_name(&out[0], c->name, c->unit);
-    cli_table_add_number(&out[0], factor * c->estimate.value);
-    cli_table_add(&out[0], "%.3f", c->estimate.percent);
-    cli_table_add(&out[0], "%.1f", 100.0 * c->estimate.inside);
-    cli_table_add_number(&out[0], factor * c->model.value);
-    cli_table_add_number(&out[0], factor * c->measured.value);
+    const double factor = add_name(&out[3], c->name, c->unit);
+    cli_table_add_number(&out[3], factor * c->estimate.value);
+    cli_table_add(&out[3], "%.3f", c->estimate.percent);
+    cli_table_add(&out[3], "%.1f", 100.0 * c->estimate.inside);
+    cli_table_add_number(&out[3], factor * c->model.value);
+    cli_table_add_number(&out[3], factor * c->measured.value);
     if (!results->totals.smooth_steps) continue;
-    add_name(&out[1], c->name, c->unit);
-    cli_table_add_number(&out[1], factor * c->estimate.value);
-    cli_table_add_number(&out[1], factor * c->smoothed.value);
-    cli_table_add(&out[1], "%.3f", c->smoothed.percent);
-    cli_table_add(&out[1], "%.1f", 100.0 * c->smoothed.inside);
+    add_name(&out[4], c->name, c->unit);
+    cli_table_add_number(&out[4], factor * c->estimate.value);
+    cli_table_add_number(&out[4], factor * c->smoothed.value);
+    cli_table_add(&out[4], "%.3f", c->smoothed.percent);
+    cli_table_add(&out[4], "%.1f", 100.0 * c->smoothed.inside);
   }
 }
 
@@ -308,38 +305,7 @@ static cli_table verdict_table(const bramah_verdict *verdict)
   return table;
 }
 
-/* ---- the report ---- */
-
-static bramah_status write_report(const cli_replay_run *r, size_t n_tables, const cli_table *tables,
-                                  bramah_diag *diag)
-{
-  const cli_replay_request *q = &r->request;
-  const bramah_study *study = bramah_session_study(r->session);
-  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
-  const double here = cli_seconds(totals.last_ns - totals.begin_ns);
-  bramah_report *page = cli_replay_report_page(r->report);
-  char rows[128], speed[128];
-  snprintf(rows, sizeof rows, "%llu over %.9g s in steps of %.9g s", (count)totals.estimates,
-           cli_seconds(totals.last_ns - totals.first_ns),
-           cli_seconds(bramah_session_plant(r->session)->step_ns));
-  snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / totals.filter_seconds);
-
-  bramah_status status = BRAMAH_OK;
-  if (r->outcome) status = bramah_report_event(page, cli_seconds(totals.last_ns), "end", r->mistake.message);
-  if (!status) status = bramah_report_note(page, "study", study->file);
-  if (!status) status = bramah_report_note(page, "machine", study->machine_file);
-  for (size_t i = 0; !status && i < q->n_logs; i++) status = bramah_report_note(page, "log", q->logs[i]);
-  if (!status && q->truth) status = bramah_report_note(page, "truth", q->truth);
-  if (!status) status = bramah_report_note(page, "estimates", rows);
-  if (!status && here > 0.0) status = bramah_report_note(page, "speed", speed);
-  for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], page);
-  if (!status) status = cli_replay_report_finish(r->report);
-  if (status) return cli_fail(diag, status, q->report, 0, NULL, "the report cannot be completed");
-  if (q->report) status = bramah_report_write(page, BRAMAH_REPORT_PAGE, q->report, diag);
-  if (!status && q->plot) status = bramah_report_write(page, BRAMAH_REPORT_PICTURE, q->plot, diag);
-  if (!status && q->plot_data) status = bramah_report_write(page, BRAMAH_REPORT_DATA, q->plot_data, diag);
-  return status;
-}
+/* ---- the whole ---- */
 
 bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
 {
@@ -353,7 +319,6 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   cli_table tables[9] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
                          consistency_table(results), events_table(results)};
   estimate_tables(results, &tables[3]);
-  error_tables(results, &tables[6]);
   tables[8] = verdict_table(&results->verdict);
   size_t n = 0;
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
@@ -375,7 +340,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
               *f->unit ? " " : "", f->unit, tolerated(f, text));
   }
 
-  if (q->plots) status = write_report(r, n, tables, diag);
+  if (q->plots) status = cli_replay_report_write(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   fprintf(out, "\nestimates: %s\n", q->output);
   if (totals->smooth_steps)

@@ -291,23 +291,6 @@ static cli_table criteria_table(const bramah_tune_result *r)
   return table;
 }
 
-enum { MOST_TABLES = 6 };
-
-/* Tables of a result, tables [MOST_TABLES]; returns how many. */
-static size_t make_tables(const bramah_tune_result *result, cli_table *tables)
-{
-  size_t n = 0;
-  if (result->has_intervals) tables[n++] = certainty_table(result);
-  tables[n++] = consistency_table(result);
-  if (result->n_folds) {
-    tables[n++] = folds_table(result);
-    tables[n++] = spread_table(result);
-  }
-  if (result->n && result->values[0].profile.n) tables[n++] = profile_table(result);
-  tables[n++] = criteria_table(result);
-  return n;
-}
-
 /* ---- all evaluations ---- */
 
 static bramah_status write_evaluations(const char *path, const bramah_tune_result *r, bramah_diag *diag)
@@ -501,8 +484,14 @@ static bramah_status conclude(const cli_tune_command *c, size_t n_held, const br
   const double seconds = cli_clock() - c->start;
   const size_t n_tuned = c->n_logs - n_held;
   FILE *out = cli_summary_stream(3, c->outputs);
-  cli_table tables[MOST_TABLES];
-  const size_t n = make_tables(r, tables);
+  cli_table tables[6];
+  size_t n = 0;
+  if (r->has_intervals) tables[n++] = certainty_table(r);
+  tables[n++] = consistency_table(r);
+  if (r->n_folds) tables[n++] = folds_table(r);
+  if (r->n_folds) tables[n++] = spread_table(r);
+  if (r->n && r->values[0].profile.n) tables[n++] = profile_table(r);
+  tables[n++] = criteria_table(r);
   fprintf(out, "study: %s (%s), %zu value%s\n", r->study->name, c->arguments->operands[0], r->n,
           r->n == 1 ? "" : "s");
   fprintf(out, "logs: %zu tuned on, %zu held out\n", n_tuned, n_held);

@@ -78,6 +78,15 @@ static bramah__tangent flow_through(const bramah__circuit *circuit, const bramah
   return bramah__element_kinds[e->kind]->flow(e, dp, circuit->transition_pressure);
 }
 
+/* From port 0 or 1 of an element to its drain; nothing where there is none. */
+static bramah__tangent drained(const bramah__circuit *circuit, const bramah__element *e, int port,
+                               const double *p)
+{
+  const bramah__element_kind *kind = bramah__element_kinds[e->kind];
+  if (!kind->drain || e->node[2] == BRAMAH__NO_NODE) return (bramah__tangent){0.0, 0.0};
+  return kind->drain(e, difference(circuit, p, e->node[port], e->node[2]));
+}
+
 /* A flow path that is shut passes nothing, but may be about to open. */
 static inline void add_valve(const sums *d, size_t i, double U)
 {
@@ -186,6 +195,8 @@ static inline void sum(const sums *d, const double *s, const double *v, const do
   for (size_t i = 0; i < circuit->n_passing; i++) {
     const bramah__element *e = &circuit->element[i];
     book(d, e->node[0], e->node[1], flow_through(circuit, e, d->p));
+    if (!bramah__element_kinds[e->kind]->drain || e->node[2] == BRAMAH__NO_NODE) continue;
+    for (int port = 0; port < 2; port++) book(d, e->node[port], e->node[2], drained(circuit, e, port, d->p));
   }
   for (size_t i = 0; i < circuit->n_valves; i++) add_valve(d, i, U[i]);
   for (size_t c = 0; c < circuit->n_cylinders; c++) {
@@ -264,6 +275,28 @@ double bramah__element_flow(const bramah__circuit *circuit, size_t i, const doub
   clear(by_p, circuit->n_volumes);
   if (by_p) add_slopes(circuit, e->node[0], e->node[1], Q.slope, by_p);
   return Q.value;
+}
+
+double bramah__motor_flow(const bramah__circuit *circuit, size_t i, int port, const double *p,
+                          const double *v, double *by_p)
+{
+  const bramah__element *e = &circuit->element[i];
+  const size_t cylinder = bramah__motor_cylinder(circuit, i);
+  const double sign[3][2] = {{1.0, 0.0}, {0.0, -1.0}, {1.0, 1.0}}; /* of what the ports lose to the drain */
+  double flow = 0.0;
+  clear(by_p, circuit->n_volumes);
+  if (port < 2) {
+    const bramah__tangent Q = flow_through(circuit, e, p);
+    flow = circuit->cylinder[cylinder].piston_area * v[cylinder] + Q.value;
+    if (by_p) add_slopes(circuit, e->node[0], e->node[1], Q.slope, by_p);
+  }
+  for (int side = 0; side < 2; side++) {
+    const bramah__tangent Q = drained(circuit, e, side, p);
+    flow += sign[port][side] * Q.value;
+    if (by_p && Q.slope != 0.0)
+      add_slopes(circuit, e->node[side], e->node[2], sign[port][side] * Q.slope, by_p);
+  }
+  return flow;
 }
 
 double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int port, const double *p, double U,

@@ -50,6 +50,7 @@ typedef struct bramah__circuit {
   double oil_bulk_modulus, transition_pressure;
   size_t n_volumes, n_supplies, n_valves, n_cylinders; /* volumes: virtual ones included */
   size_t n_elements, n_passing, n_lines;               /* those that pass oil come first, lines last */
+  size_t first_motor, n_motors;                        /* elements, and the last ones among the cylinders */
   size_t n_friction_states;                            /* of all cylinders */
   const bramah__volume *volume;
   const double *supply; /* [n_supplies] Pa */
@@ -113,6 +114,17 @@ void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, 
 /* Flow of element i [m^3/s], from its first node to its second, and unless by_p is NULL its derivatives by_p
  * [n_volumes]; i < n_passing. */
 double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, double *by_p);
+
+/* Flows of motor i, an element, at velocities v [n_cylinders] [m^3/s]: into it at port a (0), out of it at port b (1) and
+ * at the drain (2, where v is not looked at); derivatives by the pressures as above. By the velocity: the displacement. */
+double bramah__motor_flow(const bramah__circuit *circuit, size_t i, int port, const double *p,
+                          const double *v, double *by_p);
+
+/* Cylinder that motor i, an element, turns. */
+static inline size_t bramah__motor_cylinder(const bramah__circuit *circuit, size_t i)
+{
+  return circuit->n_cylinders - circuit->n_motors + i - circuit->first_motor;
+}
 
 /* Flow out of directional valve i into its port a (port 0) or b (port 1) [m^3/s] at spool U, and its
  * derivatives as above: pump -> port less port -> tank. */

@@ -39,7 +39,7 @@ const bramah_element_key *bramah__value_key(const bramah_element_kind *kind, siz
 
 bramah__element_counts bramah__count_elements(const bramah_machine *machine)
 {
-  bramah__element_counts out = {0, 0, 0, 0};
+  bramah__element_counts out = {.n = 0};
   for (size_t k = 0; k < BRAMAH__N_ELEMENT_KINDS; k++) {
     const bramah__element_kind *kind = bramah__element_kinds[k];
     const size_t n = bramah_machine_n_elements(machine, &kind->description);
@@ -47,6 +47,7 @@ bramah__element_counts bramah__count_elements(const bramah_machine *machine)
     out.passing += kind->flow ? n : 0;
     out.levelling += kind->levels ? n : 0;
     out.lines += kind->rate ? n : 0;
+    out.before_motors += k < BRAMAH__KIND(motor) ? n : 0;
   }
   return out;
 }

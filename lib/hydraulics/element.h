@@ -28,10 +28,12 @@ typedef struct bramah__flow_rate {
   X(orifice) X(leakage) X(check_valve) X(relief_valve) X(pump) X(motor) X(accumulator) X(line)
 
 /* An element in a circuit. A node is a volume (index < n_volumes) or, above that, a supply. */
+#define BRAMAH__NO_NODE ((size_t)-1)
 enum { BRAMAH__ELEMENT_VALUES = 6 };
 typedef struct bramah__element {
-  int kind;                             /* BRAMAH__KIND(...) */
-  size_t node[2];                       /* in the order of the keys; of an accumulator node[0] alone */
+  int kind; /* BRAMAH__KIND(...) */
+  size_t node
+      [3]; /* in the order of the keys: the ports, the drain or BRAMAH__NO_NODE; of an accumulator node[0] alone */
   double value[BRAMAH__ELEMENT_VALUES]; /* its quantities in the order of the keys, SI */
 } bramah__element;
 
@@ -40,6 +42,8 @@ typedef struct bramah__element_kind {
   /* Flow [m^3/s] from node 0 to node 1 by dp = p0 - p1 [Pa], for any dp an iteration may try; or NULL. Below
    * the transition pressure turbulent flow becomes linear in dp. */
   bramah__tangent (*flow)(const bramah__element *element, double dp, double transition_pressure);
+  /* Flow [m^3/s] from each of the nodes 0 and 1 to the drain, by the pressure above it; or NULL. */
+  bramah__tangent (*drain)(const bramah__element *element, double dp);
   /* dV_oil/dp [m^3/Pa] >= 0 that it adds to its volume, by the pressure p; or NULL. */
   bramah__tangent (*compliance)(const bramah__element *element, double p);
   /* Rate [m^3/s^2] of a flow Q that is a state, by dp and Q; or NULL. */
@@ -68,9 +72,10 @@ extern const bramah_element_kind bramah__friction_part, bramah__rotary_friction_
     bramah__rotary_end_stop_part, bramah__ports_part;
 
 /* Elements of a machine in the order of the circuit: how many, how many of them pass oil, how many need
- * equal pressures to rest, how many have a flow for a state; description and (unless NULL) kind of number i. */
+ * equal pressures to rest, how many have a flow for a state, how many come before the motors; description and (unless
+ * NULL) kind of number i. */
 typedef struct bramah__element_counts {
-  size_t n, passing, levelling, lines;
+  size_t n, passing, levelling, lines, before_motors;
 } bramah__element_counts;
 
 bramah__element_counts bramah__count_elements(const bramah_machine *machine);

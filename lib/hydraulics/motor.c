@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Its torque and its flow are those of a rotary actuator whose chambers have no ends and no volume: a cylinder of
- * the circuit. The leakage is an element like others. */
+ * the circuit. The leakages are an element like others. */
 #include "lib/hydraulics/element.h"
 
-enum { DISPLACEMENT, GEAR_RATIO, LEAKAGE };
+enum { DISPLACEMENT, GEAR_RATIO, LEAKAGE, DRAIN_LEAKAGE };
 
 static bramah__tangent flow(const bramah__element *e, double dp, double transition_pressure)
 {
   (void)transition_pressure;
   return (bramah__tangent){e->value[LEAKAGE] * dp, e->value[LEAKAGE]};
+}
+
+static bramah__tangent drain(const bramah__element *e, double dp)
+{
+  return (bramah__tangent){e->value[DRAIN_LEAKAGE] * dp, e->value[DRAIN_LEAKAGE]};
+}
+
+static const char *check(const void *element, const char **key)
+{
+  const bramah_motor *motor = element;
+  *key = "drain";
+  return motor->drain || motor->drain_leakage == 0.0 ? NULL : "a leakage into the case needs a drain";
 }
 
 static const bramah_element_key keys[] = {
@@ -21,12 +33,16 @@ static const bramah_element_key keys[] = {
                          .range = BRAMAH_KEY_POSITIVE, .otherwise = 1.0),
     BRAMAH__QUANTITY_KEY("leakage", bramah_motor, leakage, .unit = "m^3/s/Pa", .what = "the leakage",
                          .range = BRAMAH_KEY_NOT_NEGATIVE, .parameter = BRAMAH_KEY_NOT_NEGATIVE),
+    BRAMAH__NAME_KEY("drain", BRAMAH_KEY_NODE, bramah_motor, drain, 0),
+    BRAMAH__QUANTITY_KEY("drain_leakage", bramah_motor, drain_leakage, .unit = "m^3/s/Pa",
+                         .what = "the leakage to the drain", .range = BRAMAH_KEY_NOT_NEGATIVE,
+                         .parameter = BRAMAH_KEY_NOT_NEGATIVE),
     BRAMAH__PART_KEY("friction", bramah_motor, friction, &bramah__rotary_friction_part),
     {0}};
 
 const bramah__element_kind bramah__motor_kind = {
-    BRAMAH__DESCRIPTION("motors", "motor", bramah_motor, motors, .keys = keys), .flow = flow,
-    .flow_output = ".leakage_flow"};
+    BRAMAH__DESCRIPTION("motors", "motor", bramah_motor, motors, .keys = keys, .check = check), .flow = flow,
+    .drain = drain, .flow_output = ".leakage_flow"};
 
 size_t bramah__n_turning(const bramah_machine *machine) { return machine->n_rotaries + machine->n_motors; }
 

@@ -4,7 +4,6 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
-#include "lib/io/plan_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -641,33 +640,29 @@ static int has_key(const char *path, const char *key)
   return found;
 }
 
-/* The study by itself, its machine by itself, and only then both together. */
-static void check_study(const char *path, checking *c)
-{
-  bramah_diag diag;
-  bramah_session *session = calloc(1, sizeof *session);
-  if (!session) {
-    go_on(c, bramah__fail_memory(&diag), &diag);
-    return;
-  }
-  bramah_diag_clear(&diag);
-  bramah__study_check(path, hear, c);
-  if (!c->first) go_on(c, bramah_study_load(path, 0, NULL, &diag, &session->study), &diag);
-  const bramah_study *study = session->study;
-  if (study) bramah__machine_check(study->machine_file, study->n_changes, study->changes, hear, c);
-  if (!c->first) go_on(c, open_study(session, c, &diag), &diag);
-  bramah_session_close(session);
-}
-
 bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *user, bramah_file_kind *kind)
 {
   checking c = {.tell = tell, .user = user};
   const bramah_file_kind is = has_key(path, "study")  ? BRAMAH_FILE_STUDY
                               : has_key(path, "plan") ? BRAMAH_FILE_PLAN
                                                       : BRAMAH_FILE_MACHINE;
+  bramah_diag diag;
   if (kind) *kind = is;
-  if (is == BRAMAH_FILE_STUDY) check_study(path, &c);
   if (is == BRAMAH_FILE_PLAN) bramah__plan_check(path, hear, &c);
   if (is == BRAMAH_FILE_MACHINE) bramah__machine_check(path, 0, NULL, hear, &c);
+  if (is != BRAMAH_FILE_STUDY) return c.first;
+
+  /* The study by itself, its machine by itself, and only then both together. */
+  bramah_session *session = calloc(1, sizeof *session);
+  if (!session) {
+    go_on(&c, bramah__fail_memory(&diag), &diag);
+    return c.first;
+  }
+  bramah__study_check(path, hear, &c);
+  if (!c.first) go_on(&c, bramah_study_load(path, 0, NULL, &diag, &session->study), &diag);
+  const bramah_study *study = session->study;
+  if (study) bramah__machine_check(study->machine_file, study->n_changes, study->changes, hear, &c);
+  if (!c.first) go_on(&c, open_study(session, &c, &diag), &diag);
+  bramah_session_close(session);
   return c.first;
 }

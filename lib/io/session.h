@@ -3,6 +3,7 @@
 #ifndef BRAMAH_LIB_IO_SESSION_H
 #define BRAMAH_LIB_IO_SESSION_H
 
+#include "bramah/sensor_study.h"
 #include "bramah/session.h"
 
 /* Start values of the filter, in the order the plant wants them. */
@@ -75,6 +76,11 @@ const bramah_study_augmented *bramah__study_unknown_input(const bramah_study *st
 bramah_status bramah__machine_check(const char *path, size_t n_changes, const bramah_change *changes,
                                     bramah_mistake tell, void *user);
 bramah_status bramah__study_check(const char *path, bramah_mistake tell, void *user);
+void bramah__plan_check(const char *path, bramah_mistake tell, void *user);
+
+/* Read a plan of a sensor study; no other file is opened. Errors as for bramah_machine_load. */
+bramah_status bramah__plan_load(const char *path, bramah_diag *diag, bramah_plan **out);
+void bramah__plan_free(bramah_plan *plan); /* NULL allowed */
 
 /* ---- a file of which some values are exchanged; all else, comments included, stays as written ---- */
 

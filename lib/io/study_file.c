@@ -146,7 +146,15 @@ static const bramah__table adapt_table = {.keys = adapt_keys, .finish = finish_a
 
 /* ---- augmented states ---- */
 
-/* A parameter or a bias; order 2 with a time constant. */
+static bramah_status finish_process(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah__augmented_draft *draft = object;
+  if (draft->augmented.order == 2 && draft->augmented.time_constant == 0.0)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
+  return BRAMAH_OK;
+}
+
+/* A parameter or a bias. */
 static bramah_status finish_augmented(bramah__reader *reader, const bramah__item *item, void *object)
 {
   bramah__augmented_draft *draft = object;
@@ -158,8 +166,8 @@ static bramah_status finish_augmented(bramah__reader *reader, const bramah__item
     return bramah__fail_key(reader, &bias, BRAMAH_E_KEY, "'parameter' and 'bias_of' exclude each other");
   if (!draft->parameter && !draft->bias_of)
     return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'parameter' or 'bias_of' is needed");
-  if (out->order == 2 && out->time_constant == 0.0)
-    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
+  const bramah_status status = finish_process(reader, item, draft);
+  if (status) return status;
   out->kind = draft->parameter ? BRAMAH_AUGMENTED_PARAMETER : BRAMAH_AUGMENTED_BIAS;
   out->at = draft->parameter ? draft->parameter : draft->bias_of;
   out->at_line = (draft->parameter ? &parameter : &bias)->node->line;
@@ -194,16 +202,16 @@ static const bramah__word orders[] = {{"1", 1}, {"2", 2}, {NULL, 0}};
   BRAMAH__KEY("order", bramah__read_word, bramah__augmented_draft, augmented.order, .words = orders),        \
       BRAMAH__KEY("time_constant", bramah__read_quantity, bramah__augmented_draft, augmented.time_constant,  \
                   .unit = "s", .range = BRAMAH__POSITIVE),                                                   \
-      BRAMAH__KEY("sigma", bramah__read_figure, bramah__augmented_draft, augmented.sigma, .required = 1,     \
+      BRAMAH__KEY("sigma", bramah__read_value, bramah__augmented_draft, augmented.sigma, .required = 1,      \
                   .range = BRAMAH__POSITIVE),                                                                \
-      BRAMAH__KEY("least", bramah__read_figure, bramah__augmented_draft, augmented.least, .required = 0),    \
-      BRAMAH__KEY("most", bramah__read_figure, bramah__augmented_draft, augmented.most, .required = 0)
+      BRAMAH__KEY("least", bramah__read_value, bramah__augmented_draft, augmented.least, .required = 0),     \
+      BRAMAH__KEY("most", bramah__read_value, bramah__augmented_draft, augmented.most, .required = 0)
 
 static const bramah__key augmented_keys[] = {
     BRAMAH__KEY("parameter", bramah__read_text, bramah__augmented_draft, parameter, .required = 0),
     BRAMAH__KEY("bias_of", bramah__read_name, bramah__augmented_draft, bias_of, .required = 0),
     PROCESS_KEYS,
-    BRAMAH__KEY("noise", bramah__read_figure, bramah__augmented_draft, augmented.noise,
+    BRAMAH__KEY("noise", bramah__read_value, bramah__augmented_draft, augmented.noise,
                 .range = BRAMAH__NOT_NEGATIVE),
     {0}};
 
@@ -212,23 +220,15 @@ static const bramah__table augmented_table = {
 
 /* ---- unknown commands ---- */
 
-static bramah_status finish_unknown(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  const bramah__augmented_draft *draft = object;
-  if (draft->augmented.order == 2 && draft->augmented.time_constant == 0.0)
-    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
-  return BRAMAH_OK;
-}
-
 /* Without noise a command would be a constant. */
 static const bramah__key unknown_keys[] = {PROCESS_KEYS,
-                                           BRAMAH__KEY("noise", bramah__read_figure, bramah__augmented_draft,
+                                           BRAMAH__KEY("noise", bramah__read_value, bramah__augmented_draft,
                                                        augmented.noise, .required = 1,
                                                        .range = BRAMAH__POSITIVE),
                                            {0}};
 
 static const bramah__table unknown_table = {
-    .keys = unknown_keys, .size = sizeof(bramah__augmented_draft), .finish = finish_unknown};
+    .keys = unknown_keys, .size = sizeof(bramah__augmented_draft), .finish = finish_process};
 
 /* Unknown commands first, then what the file calls augmented. */
 static bramah_status split_augmented(bramah__reader *reader, bramah__study_draft *draft)
@@ -254,7 +254,7 @@ static bramah_status split_augmented(bramah__reader *reader, bramah__study_draft
   }
   study->n_unknown_inputs = n;
 
-  /* An offset cannot be told from an unknown command. */
+  /* An offset and an unknown command cannot be distinguished. */
   for (size_t i = 0; i < study->n_augmented; i++) {
     const bramah_study_augmented *one = &draft->augmented[i].augmented;
     for (size_t k = 0; one->kind == BRAMAH_AUGMENTED_PARAMETER && k < study->n_unknown_inputs; k++)
@@ -270,7 +270,7 @@ static bramah_status split_augmented(bramah__reader *reader, bramah__study_draft
 
 /* ---- noise on parameters ---- */
 
-static const bramah__key density_key = {.read = bramah__read_figure,
+static const bramah__key density_key = {.read = bramah__read_value,
                                         .offset = offsetof(bramah_study_parameter_noise, density),
                                         .range = BRAMAH__POSITIVE};
 
@@ -376,9 +376,9 @@ static bramah_status finish_tuned(bramah__reader *reader, const bramah__item *it
 }
 
 static const bramah__key tuned_keys[] = {
-    BRAMAH__KEY("least", bramah__read_figure, bramah_study_tuned, least, .required = 1),
-    BRAMAH__KEY("most", bramah__read_figure, bramah_study_tuned, most, .required = 1),
-    BRAMAH__KEY("step", bramah__read_figure, bramah_study_tuned, step, .required = 0),
+    BRAMAH__KEY("least", bramah__read_value, bramah_study_tuned, least, .required = 1),
+    BRAMAH__KEY("most", bramah__read_value, bramah_study_tuned, most, .required = 1),
+    BRAMAH__KEY("step", bramah__read_value, bramah_study_tuned, step, .required = 0),
     BRAMAH__KEY("scale", bramah__read_word, bramah_study_tuned, linear, .words = scales),
     BRAMAH__KEY("also", bramah__read_list, bramah_study_tuned, also, .table = &word_table,
                 .count_offset = offsetof(bramah_study_tuned, n_also)),
@@ -466,32 +466,11 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   study->time_column = study->time.column;
 
   /* What its parts become. */
-  const int well = !reader.told;
+  const int well = !reader.mistakes;
   if (!status && well) status = split_inputs(&reader, draft);
   if (!status && well) status = split_augmented(&reader, draft);
   if (!status && well) status = bramah__split_sensors(&reader, draft);
   if (!status && well) status = bramah__check_log_files(&reader, study);
-  return bramah__reader_close(&reader, status);
-}
-
-/* The tree with the changes, which belongs to the source from now on. */
-static bramah_status change_source(bramah__study_draft *draft, size_t n, const bramah_change *changes,
-                                   bramah_diag *diag)
-{
-  bramah__reader reader;
-  bramah__source *source = draft->own;
-  bramah_status status = bramah__reader_open(&reader, &source->names, source->file, diag);
-  reader.scratch = source->tree;
-  draft->root = source->root;
-  for (size_t i = 0; !status && i < n; i++) {
-    bramah_change own = changes[i]; /* its file is told of after the caller's has gone */
-    if (own.file) own.file = bramah__pool_text(&source->names, own.file, strlen(own.file));
-    status = bramah__changes_apply(&reader, 1, &own, &draft->root);
-    draft->changes_hash = bramah__fnv(draft->changes_hash, own.path, strlen(own.path) + 1);
-    draft->changes_hash = bramah__fnv(draft->changes_hash, own.value, strlen(own.value) + 1);
-  }
-  source->tree = reader.scratch;
-  reader.scratch = (bramah__pool){0};
   return bramah__reader_close(&reader, status);
 }
 
@@ -500,10 +479,28 @@ static bramah_status load(const char *path, size_t n_changes, const bramah_chang
                           bramah_mistake tell, void *user, bramah_diag *diag, bramah_study **out)
 {
   bramah__study_draft *draft = calloc(1, sizeof *draft);
+  bramah__source *source = NULL;
+  bramah__reader reader;
   if (!draft) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
-  bramah_status status = bramah__source_open(path, diag, &draft->own);
-  draft->source = draft->own;
-  if (!status) status = change_source(draft, n_changes, changes, diag);
+  bramah_status status = bramah__source_open(path, diag, &source);
+  draft->source = draft->own = source;
+
+  /* The tree with the changes, which belongs to the source from now on. */
+  if (!status) {
+    status = bramah__reader_open(&reader, &source->names, source->file, diag);
+    reader.scratch = source->tree;
+    draft->root = source->root;
+    for (size_t i = 0; !status && i < n_changes; i++) {
+      bramah_change own = changes[i]; /* messages name its file after the caller's text has gone */
+      if (own.file) own.file = bramah__pool_text(&source->names, own.file, strlen(own.file));
+      status = bramah__changes_apply(&reader, 1, &own, &draft->root);
+      draft->changes_hash = bramah__fnv(draft->changes_hash, own.path, strlen(own.path) + 1);
+      draft->changes_hash = bramah__fnv(draft->changes_hash, own.value, strlen(own.value) + 1);
+    }
+    source->tree = reader.scratch;
+    reader.scratch = (bramah__pool){0};
+    status = bramah__reader_close(&reader, status);
+  }
   if (status && tell) tell(user, diag);
   if (!status) status = bramah__study_read(draft, tell, user, diag);
   if (status)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A study held in memory: its values found by their path, set, copied. The trees of the files are never
- * changed: a value that is set is exchanged in a copy of the way down to it, which is read by the same tables
+ * changed: a value that is set is exchanged in a copy of all nodes down to it, which is read by the same tables
  * as the file was. */
 #define _GNU_SOURCE /* locale_t, strtod_l */
 #include "lib/io/study_file.h"
@@ -15,37 +15,26 @@
 
 /* ---- references ---- */
 
-static const char *after(const char *text, const char *prefix)
+/* What is written there, in `out`. */
+static bramah_status read_place(bramah__reader *reader, const bramah__position *place, bramah_study_ref *out)
 {
-  const size_t n = strlen(prefix);
-  return strncmp(text, prefix, n) == 0 ? text + n : NULL;
-}
-
-/* Element of a list without a unit of its own: that of the last one, as the reader of lists has it. */
-static const char *lent_unit(const bramah__position *place)
-{
-  const bramah__node *list = place->parent;
-  if (!list || list->kind != BRAMAH__NODE_LIST) return "";
-  const bramah__node *last = list->items[list->n - 1];
-  const char *unit = last->kind == BRAMAH__NODE_SCALAR ? bramah__unit_of(last->text) : NULL;
-  return unit ? unit : "";
-}
-
-static bramah_status fill_ref(bramah__reader *reader, const bramah__position *place, bramah_study_ref *out)
-{
-  bramah__quantity q;
-  out->text = bramah__pool_text(reader->keep, place->node->text, strlen(place->node->text));
+  const bramah__node *node = place->node, *list = place->parent;
+  out->text = bramah__pool_text(reader->keep, node->text, strlen(node->text));
   if (!out->text) return bramah__no_memory(reader);
-  out->line = place->node->line;
+  out->line = node->line;
   out->depth = place->depth;
   memcpy(out->at, place->at, sizeof out->at);
   out->unit = "";
   out->factor = 1.0;
-  const char *own = bramah__unit_of(out->text);
+  const char *own = bramah__unit_of(out->text), *lent = NULL;
   if (!own) return BRAMAH_OK; /* a word */
-  const char *lent = lent_unit(place);
+
+  /* An element of a list without a unit of its own has that of the last one, as the reader of lists has it. */
+  if (list && list->kind == BRAMAH__NODE_LIST && list->items[list->n - 1]->kind == BRAMAH__NODE_SCALAR)
+    lent = bramah__unit_of(list->items[list->n - 1]->text);
+  bramah__quantity q;
   const bramah_status status = bramah__quantity_read(reader->c_locale, out->text, lent, &q, reader->diag);
-  if (status) return bramah__at(reader->diag, place->node->file, place->node->line, place->node->column);
+  if (status) return bramah__at(reader->diag, node->file, node->line, node->column);
   out->is_number = 1;
   out->number = strtod_l(out->text, NULL, reader->c_locale);
   out->unit = own;
@@ -58,19 +47,19 @@ bramah_status bramah_study_find(bramah_study *study, const char *path, bramah_st
                                 bramah_diag *diag)
 {
   bramah__study_draft *draft = (bramah__study_draft *)study;
-  const char *rest = after(path, "machine.");
+  /* Both prefixes have 8 characters. */
+  const int in_machine = strncmp(path, "machine.", 8) == 0 || strncmp(path, "changes.", 8) == 0;
   bramah__reader reader;
   bramah__position place;
-  if (!rest) rest = after(path, "changes.");
-  *out = (bramah_study_ref){.in_machine = rest != NULL};
-  bramah_status status = rest ? bramah__study_hold_machine(study, diag) : BRAMAH_OK;
+  *out = (bramah_study_ref){.in_machine = in_machine};
+  bramah_status status = in_machine ? bramah__study_open_machine(study, diag) : BRAMAH_OK;
   if (status) return status;
-  const bramah__source *source = rest ? draft->machine_source : draft->source;
+  const bramah__source *source = in_machine ? draft->machine_source : draft->source;
+  bramah__node *root = in_machine ? source->root : draft->root;
   status = bramah__reader_open(&reader, &draft->refs, source->file, diag);
-  bramah__node *root = rest ? source->root : draft->root;
-  if (!status && rest) status = bramah__changes_apply(&reader, study->n_changes, study->changes, &root);
-  if (!status) status = bramah__tree_find(root, source->file, rest ? rest : path, &place, reader.diag);
-  if (!status) status = fill_ref(&reader, &place, out);
+  if (!status && in_machine) status = bramah__changes_apply(&reader, study->n_changes, study->changes, &root);
+  if (!status) status = bramah__tree_find(root, source->file, path + 8 * in_machine, &place, reader.diag);
+  if (!status) status = read_place(&reader, &place, out);
   if (!status) out->path = bramah__pool_text(&draft->refs, path, strlen(path));
   if (!status && !out->path) status = bramah__no_memory(&reader);
   return bramah__reader_close(&reader, status);
@@ -78,36 +67,8 @@ bramah_status bramah_study_find(bramah_study *study, const char *path, bramah_st
 
 /* ---- settings ---- */
 
-static int same_place(const bramah_study_ref *a, const bramah_study_ref *b)
-{
-  return a->in_machine == b->in_machine && a->depth == b->depth &&
-         memcmp(a->at, b->at, a->depth * sizeof a->at[0]) == 0;
-}
-
-/* Those of `from` and then n more, the last one of a place; in the pool of `to`. */
-static bramah_status take_settings(bramah__study_draft *to, const bramah__study_draft *from, size_t n,
-                                   const bramah_study_setting *more, bramah_diag *diag)
-{
-  const size_t all = from->n_settings + n;
-  bramah_study_setting *settings = bramah__pool_take(&to->pool, all, sizeof *settings);
-  bramah_study_ref *refs = bramah__pool_take(&to->pool, all, sizeof *refs);
-  if (!settings || !refs) return bramah__fail_memory(diag);
-  for (size_t i = 0; i < all; i++) {
-    const bramah_study_setting *one = i < from->n_settings ? &from->settings[i] : &more[i - from->n_settings];
-    size_t k = 0;
-    while (k < to->n_settings && !same_place(&refs[k], one->ref)) k++;
-    refs[k] = *one->ref;
-    settings[k] = (bramah_study_setting){.ref = &refs[k], .si = one->si};
-    if (one->text && !(settings[k].text = bramah__pool_text(&to->pool, one->text, strlen(one->text))))
-      return bramah__fail_memory(diag);
-    if (k == to->n_settings) to->n_settings++;
-  }
-  to->settings = settings;
-  return BRAMAH_OK;
-}
-
-/* A draft with the files and settings of another and n more, read anew; it owns no file. */
-static bramah_status derive(const bramah__study_draft *from, size_t n, const bramah_study_setting *settings,
+/* A draft with the files and settings of another and n more, the last one of a place, read anew; it owns no file. */
+static bramah_status derive(const bramah__study_draft *from, size_t n, const bramah_study_setting *more,
                             bramah_diag *diag, bramah__study_draft **out)
 {
   bramah__study_draft *to = calloc(1, sizeof *to);
@@ -116,7 +77,25 @@ static bramah_status derive(const bramah__study_draft *from, size_t n, const bra
   to->machine_source = from->machine_source;
   to->root = from->root;
   to->changes_hash = from->changes_hash;
-  bramah_status status = take_settings(to, from, n, settings, diag);
+
+  const size_t all = from->n_settings + n;
+  bramah_study_setting *settings = bramah__pool_take(&to->pool, all, sizeof *settings);
+  bramah_study_ref *refs = bramah__pool_take(&to->pool, all, sizeof *refs);
+  bramah_status status = settings && refs ? BRAMAH_OK : bramah__fail_memory(diag);
+  for (size_t i = 0; !status && i < all; i++) {
+    const bramah_study_setting *one = i < from->n_settings ? &from->settings[i] : &more[i - from->n_settings];
+    const bramah_study_ref *ref = one->ref;
+    size_t k = 0;
+    while (k < to->n_settings && !(refs[k].in_machine == ref->in_machine && refs[k].depth == ref->depth &&
+                                   memcmp(refs[k].at, ref->at, ref->depth * sizeof ref->at[0]) == 0))
+      k++;
+    refs[k] = *ref;
+    settings[k] = (bramah_study_setting){.ref = &refs[k], .si = one->si};
+    if (one->text && !(settings[k].text = bramah__pool_text(&to->pool, one->text, strlen(one->text))))
+      status = bramah__fail_memory(diag);
+    if (k == to->n_settings) to->n_settings++;
+  }
+  to->settings = settings;
   if (!status) status = bramah__study_read(to, NULL, NULL, diag);
   if (status)
     bramah_study_free(&to->study);
@@ -129,7 +108,7 @@ bramah_status bramah_study_copy(bramah_study *study, bramah_diag *diag, bramah_s
 {
   bramah__study_draft *copy = NULL;
   *out = NULL;
-  bramah_status status = bramah__study_hold_machine(study, diag);
+  bramah_status status = bramah__study_open_machine(study, diag);
   if (!status) status = derive((bramah__study_draft *)study, 0, NULL, diag, &copy);
   if (!status) *out = &copy->study;
   return status;
@@ -154,7 +133,7 @@ bramah_status bramah_study_set(bramah_study *study, size_t n, const bramah_study
 
 /* ---- the machine ---- */
 
-bramah_status bramah__study_hold_machine(bramah_study *study, bramah_diag *diag)
+bramah_status bramah__study_open_machine(bramah_study *study, bramah_diag *diag)
 {
   bramah__study_draft *draft = (bramah__study_draft *)study;
   if (draft->machine_source && strcmp(draft->machine_source->file, study->machine_file) == 0)
@@ -171,7 +150,7 @@ bramah_status bramah__study_load_machine(bramah_study *study, bramah_diag *diag,
 {
   const bramah__study_draft *draft = (const bramah__study_draft *)study;
   const bramah__machine_values with = {study->n_changes, study->changes, draft->n_settings, draft->settings};
-  const bramah_status status = bramah__study_hold_machine(study, diag);
+  const bramah_status status = bramah__study_open_machine(study, diag);
   return status ? status : bramah__machine_read(draft->machine_source, &with, NULL, NULL, diag, out);
 }
 
@@ -180,7 +159,7 @@ bramah_status bramah__study_load_machine(bramah_study *study, bramah_diag *diag,
 bramah_status bramah__study_hash(bramah_study *study, uint64_t *out, bramah_diag *diag)
 {
   const bramah__study_draft *draft = (const bramah__study_draft *)study;
-  const bramah_status status = bramah__study_hold_machine(study, diag);
+  const bramah_status status = bramah__study_open_machine(study, diag);
   if (status) return status;
   uint64_t hash = bramah__fnv(draft->changes_hash, draft->source->text, draft->source->length + 1);
   hash = bramah__fnv(hash, draft->machine_source->text, draft->machine_source->length + 1);

@@ -84,6 +84,8 @@ static const struct {
 };
 enum { N_QUANTITY_NAMES = sizeof quantity_names / sizeof quantity_names[0] };
 
+/* ---- reading ---- */
+
 typedef struct cursor {
   const char *text; /* all of it, for messages */
   const char *at;
@@ -126,13 +128,43 @@ static bramah_status fail_unit(cursor *c, const char *before, const char *part, 
   return BRAMAH_E_UNIT;
 }
 
-/* The unit names with their prefixes, for a suggestion; only on the way to an error message. */
-static const char *nearest_unit(const char *name, char *out)
+/* ---- names ---- */
+
+/* A name as a whole comes before prefix and name: "min" is no milli-inch. */
+static int find_unit(const char *name, unit *out)
+{
+  const base_unit *found = NULL;
+  int tens = 0;
+  for (size_t i = 0; !found && i < N_BASE_UNITS; i++)
+    if (strcmp(base_units[i].name, name) == 0) found = &base_units[i];
+  for (size_t i = 0; !found && name[0] && i < N_BASE_UNITS; i++)
+    if (strcmp(base_units[i].name, name + 1) == 0 && strchr(base_units[i].prefixes, name[0]))
+      found = &base_units[i];
+  if (!found) return 0;
+  for (size_t k = 0; strcmp(found->name, name) != 0 && k < N_PREFIXES; k++)
+    if (prefixes[k].letter == name[0]) tens = prefixes[k].tens;
+  out->other = found->other;
+  out->tens = 2 * (found->tens + tens);
+  for (int i = 0; i < DIMENSIONS; i++) out->exponent[i] = found->exponent[i];
+  return 1;
+}
+
+/* What units are often called; no slips of the pen. */
+static const char *const usual_slips[][2] = {{"sec", "s"},      {"seconds", "s"},   {"hr", "h"},
+                                             {"degree", "deg"}, {"degrees", "deg"}, {"l", "L"},
+                                             {"volt", "V"},     {"volts", "V"},     {"Nm", "N*m"},
+                                             {"Ns", "N*s"},     {"kgm", "kg*m"},    {"\xc2\xb0", "deg"}};
+
+/* What is meant perhaps: what others write for it, else the nearest name, with the prefixes it may have; NULL:
+ * nothing is near. `near`: room for it. */
+static const char *suggest_unit(const char *name, char near[8])
 {
   enum { MOST = 96 };
   char text[MOST][8];
   const char *candidates[MOST];
   size_t n = 0;
+  for (size_t i = 0; i < sizeof usual_slips / sizeof usual_slips[0]; i++)
+    if (strcmp(usual_slips[i][0], name) == 0) return usual_slips[i][1];
   for (size_t i = 0; i < N_BASE_UNITS; i++) {
     const char *prefix = base_units[i].prefixes;
     bramah__append(text[n++], sizeof text[0], 0, base_units[i].name);
@@ -143,101 +175,8 @@ static const char *nearest_unit(const char *name, char *out)
   }
   for (size_t i = 0; i < n; i++) candidates[i] = text[i];
   const char *best = bramah__nearest(name, n, candidates);
-  if (best) memcpy(out, best, sizeof text[0]);
-  return best ? out : NULL;
-}
-
-static void use_base(const base_unit *base, int prefix_tens, unit *out)
-{
-  out->other = base->other;
-  out->tens = 2 * (base->tens + prefix_tens);
-  for (int i = 0; i < DIMENSIONS; i++) out->exponent[i] = base->exponent[i];
-}
-
-static int find_prefix(char letter, const char *allowed, int *tens)
-{
-  if (!letter || !strchr(allowed, letter)) return 0;
-  for (size_t i = 0; i < N_PREFIXES; i++)
-    if (prefixes[i].letter == letter) {
-      *tens = prefixes[i].tens;
-      return 1;
-    }
-  return 0;
-}
-
-/* A name as a whole comes before prefix and name: "min" is no milli-inch. */
-static int find_unit(const char *name, unit *out)
-{
-  int tens;
-  for (size_t i = 0; i < N_BASE_UNITS; i++)
-    if (strcmp(base_units[i].name, name) == 0) {
-      use_base(&base_units[i], 0, out);
-      return 1;
-    }
-  for (size_t i = 0; name[0] && i < N_BASE_UNITS; i++)
-    if (strcmp(base_units[i].name, name + 1) == 0 && find_prefix(name[0], base_units[i].prefixes, &tens)) {
-      use_base(&base_units[i], tens, out);
-      return 1;
-    }
-  return 0;
-}
-
-/* Two-byte micro sign or Greek mu in front becomes the prefix u. Returns 0 if the name is too long to be any.
- */
-static int copy_name(const char *start, size_t length, char *name)
-{
-  size_t skipped = 0;
-  int micro = length > 2 && (memcmp(start, "\xc2\xb5", 2) == 0 || memcmp(start, "\xce\xbc", 2) == 0);
-  if (length > LONGEST_NAME) return 0;
-  if (micro) {
-    name[0] = 'u';
-    skipped = 1;
-  }
-  memcpy(name + skipped, start + 2 * skipped, length - 2 * skipped);
-  name[length - skipped] = '\0';
-  return 1;
-}
-
-/* Common ways to write a unit that are no slips of the pen. */
-static const char *usual_slip(const char *name)
-{
-  static const char *const slips[][2] = {{"sec", "s"},      {"seconds", "s"},   {"hr", "h"},
-                                         {"degree", "deg"}, {"degrees", "deg"}, {"l", "L"},
-                                         {"volt", "V"},     {"volts", "V"},     {"Nm", "N*m"},
-                                         {"Ns", "N*s"},     {"kgm", "kg*m"},    {"\xc2\xb0", "deg"}};
-  for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++)
-    if (strcmp(slips[i][0], name) == 0) return slips[i][1];
-  return NULL;
-}
-
-/* "m2" for "m^2": the name in front if it is a unit, and its length; NULL otherwise. */
-static const char *forgotten_exponent(char *name, size_t *letters)
-{
-  unit ignored;
-  size_t length = strlen(name);
-  for (*letters = length; *letters && is_digit(name[*letters - 1]); (*letters)--) continue;
-  if (!*letters || *letters == length) return NULL;
-  name[*letters] = '\0';
-  return find_unit(name, &ignored) ? name : NULL;
-}
-
-static bramah_status fail_unknown(cursor *c, const char *start, size_t length, char *name)
-{
-  char near[8], after[80] = "'";
-  size_t letters, used = 1;
-  const char *best = usual_slip(name);
-  if (!best) best = nearest_unit(name, near);
-  const char *unit_name = forgotten_exponent(name, &letters);
-  if (!best && !unit_name) return fail_unit(c, "unknown unit '", start, length, after);
-  used = bramah__append(after, sizeof after, used, "; did you mean '");
-  used = bramah__append(after, sizeof after, used, unit_name ? unit_name : best);
-  if (unit_name) {
-    used = bramah__append(after, sizeof after, used, "^");
-    for (size_t i = letters; i < length && used < sizeof after - 4; i++) after[used++] = start[i];
-    after[used] = '\0';
-  }
-  bramah__append(after, sizeof after, used, "'?");
-  return fail_unit(c, "unknown unit '", start, length, after);
+  if (best) memcpy(near, best, sizeof text[0]);
+  return best ? near : NULL;
 }
 
 static bramah_status parse_name(cursor *c, unit *out)
@@ -248,30 +187,52 @@ static bramah_status parse_name(cursor *c, unit *out)
     c->at++;
   else if (is_letter(*c->at))
     while (is_letter(*c->at) || is_digit(*c->at)) c->at++;
-  size_t length = (size_t)(c->at - start);
+  const size_t length = (size_t)(c->at - start);
   if (!length && !*start) return fail_unit(c, "a unit is missing at the end", start, 0, "");
   if (!length)
     return fail_unit(c, "a unit cannot begin with '", start, 1,
                      *start == ',' ? "'; decimals are written with a point" : "'");
-  if (!copy_name(start, length, name)) return fail_unit(c, "unknown unit '", start, length, "'");
-  return find_unit(name, out) ? BRAMAH_OK : fail_unknown(c, start, length, name);
+  if (length > LONGEST_NAME) return fail_unit(c, "unknown unit '", start, length, "'");
+
+  /* A micro sign or Greek mu of two bytes in front is the prefix u. */
+  const int micro = length > 2 && (memcmp(start, "\xc2\xb5", 2) == 0 || memcmp(start, "\xce\xbc", 2) == 0);
+  if (micro) name[0] = 'u';
+  memcpy(name + micro, start + 2 * micro, length - 2 * (size_t)micro);
+  if (find_unit(name, out)) return BRAMAH_OK;
+
+  /* "m2" was to be "m^2", if what comes before the digits is a unit. */
+  char near[8], after[80] = "'";
+  const char *best = suggest_unit(name, near);
+  size_t letters = strlen(name), used = 1;
+  const size_t all = letters;
+  while (letters && is_digit(name[letters - 1])) letters--;
+  const int forgotten = letters && letters < all;
+  if (forgotten) name[letters] = '\0';
+  const int power = forgotten && find_unit(name, out);
+  if (!best && !power) return fail_unit(c, "unknown unit '", start, length, after);
+  used = bramah__append(after, sizeof after, used, "; did you mean '");
+  used = bramah__append(after, sizeof after, used, power ? name : best);
+  if (power) {
+    used = bramah__append(after, sizeof after, used, "^");
+    for (size_t i = letters; i < length && used < sizeof after - 4; i++) after[used++] = start[i];
+    after[used] = '\0';
+  }
+  bramah__append(after, sizeof after, used, "'?");
+  return fail_unit(c, "unknown unit '", start, length, after);
 }
 
-static int parse_small_integer(cursor *c, int *out)
-{
-  int digits = 0;
-  for (*out = 0; is_digit(*c->at) && digits < 3; c->at++, digits++) *out = 10 * *out + (*c->at - '0');
-  return digits;
-}
+/* ---- products of powers ---- */
 
 /* 2, -1, 0.5, 1.5, (1/2), (-3/2): in halves. Returns 0 if it is none of these. */
 static int parse_exponent(cursor *c, int *halves)
 {
-  int whole, parentheses = *c->at == '(', negative;
+  int whole = 0, digits = 0;
+  const int parentheses = *c->at == '(';
   if (parentheses) c->at++;
-  negative = *c->at == '-';
+  const int negative = *c->at == '-';
   if (*c->at == '-' || *c->at == '+') c->at++;
-  if (!parse_small_integer(c, &whole)) return 0;
+  for (; is_digit(*c->at) && digits < 3; c->at++, digits++) whole = 10 * whole + (*c->at - '0');
+  if (!digits) return 0;
   *halves = 2 * whole;
   if (*c->at == '.' && is_digit(c->at[1])) {
     if (c->at[1] == '5') *halves += 1;
@@ -289,9 +250,11 @@ static int parse_exponent(cursor *c, int *halves)
 /* Raise to halves/2; 0 if an exponent is then no multiple of a half or leaves its range. */
 static int raise(unit *u, int halves)
 {
+  const double other = u->other;
   int *all[DIMENSIONS + 1] = {&u->tens};
   if (halves > LARGEST_EXPONENT || halves < -LARGEST_EXPONENT) return 0;
   for (int i = 0; i < DIMENSIONS; i++) all[i + 1] = &u->exponent[i];
+  u->other = 1.0;
   for (int i = 0; i <= DIMENSIONS; i++) {
     int product = *all[i] * halves;
     if (product % 2) {
@@ -302,58 +265,40 @@ static int raise(unit *u, int halves)
     *all[i] = product / 2;
     if (i && abs(*all[i]) > LARGEST_EXPONENT) return 0;
   }
-  return abs(u->tens) <= 2 * LARGEST_POWER_OF_TEN;
-}
-
-static int multiply(unit *u, const unit *by)
-{
-  u->other *= by->other;
-  u->tens += by->tens;
-  for (int i = 0; i < DIMENSIONS; i++) {
-    u->exponent[i] += by->exponent[i];
-    if (abs(u->exponent[i]) > LARGEST_EXPONENT) return 0;
-  }
-  return abs(u->tens) <= 2 * LARGEST_POWER_OF_TEN;
-}
-
-static bramah_status parse_product(cursor *c, unit *out, int depth);
-
-static bramah_status parse_parentheses(cursor *c, unit *out, int depth)
-{
-  if (depth >= DEEPEST_PARENTHESES) return fail_unit(c, "too many parentheses", c->at, 0, "");
-  c->at++;
-  bramah_status status = parse_product(c, out, depth + 1);
-  if (status) return status;
-  if (*c->at != ')') return fail_unit(c, "a closing parenthesis is missing", c->at, 0, "");
-  c->at++;
-  return BRAMAH_OK;
-}
-
-static int raise_exactly(unit *u, int halves)
-{
-  double other = u->other;
-  u->other = 1.0;
-  if (!raise(u, halves)) return 0;
+  if (abs(u->tens) > 2 * LARGEST_POWER_OF_TEN) return 0;
   if (other != 1.0) u->other *= pow(other, halves / 2.0);
   return 1;
 }
+
+static bramah_status parse_product(cursor *c, unit *out, int depth);
 
 /* name, (product) or sqrt(product), each with an exponent. */
 static bramah_status parse_factor(cursor *c, unit *out, int depth)
 {
   const char *start = c->at;
-  int root = strncmp(start, "sqrt(", 5) == 0, halves = 2;
+  const int root = strncmp(start, "sqrt(", 5) == 0;
+  int halves = 2;
+  bramah_status status;
   if (root) c->at += 4;
-  bramah_status status = *c->at == '(' ? parse_parentheses(c, out, depth) : parse_name(c, out);
-  if (status) return status;
-  if (root && !raise_exactly(out, 1))
+  if (*c->at == '(') {
+    if (depth >= DEEPEST_PARENTHESES) return fail_unit(c, "too many parentheses", c->at, 0, "");
+    c->at++;
+    status = parse_product(c, out, depth + 1);
+    if (status) return status;
+    if (*c->at != ')') return fail_unit(c, "a closing parenthesis is missing", c->at, 0, "");
+    c->at++;
+  } else {
+    status = parse_name(c, out);
+    if (status) return status;
+  }
+  if (root && !raise(out, 1))
     return fail_unit(c, "exponents go in steps of 0.5; too fine: '", start, (size_t)(c->at - start), "'");
   if (*c->at != '^') return BRAMAH_OK;
   const char *caret = c->at++;
   if (!parse_exponent(c, &halves))
     return fail_unit(c, "an exponent such as 2, -1 or 0.5 is expected after '", start,
                      (size_t)(caret - start) + 1, "'");
-  if (!raise_exactly(out, halves))
+  if (!raise(out, halves))
     return fail_unit(c, "exponent too large or no multiple of 0.5: '", start, (size_t)(c->at - start), "'");
   return BRAMAH_OK;
 }
@@ -366,10 +311,19 @@ static bramah_status parse_product(cursor *c, unit *out, int depth)
   for (;;) {
     unit factor;
     skip_spaces(c);
-    bramah_status status = parse_factor(c, &factor, depth);
+    const bramah_status status = parse_factor(c, &factor, depth);
     if (status) return status;
-    if ((below && !raise_exactly(&factor, -2)) || !multiply(out, &factor))
+
+    int in_range = !below || raise(&factor, -2);
+    out->other *= factor.other;
+    out->tens += factor.tens;
+    for (int i = 0; i < DIMENSIONS; i++) {
+      out->exponent[i] += factor.exponent[i];
+      in_range = in_range && abs(out->exponent[i]) <= LARGEST_EXPONENT;
+    }
+    if (!in_range || abs(out->tens) > 2 * LARGEST_POWER_OF_TEN)
       return fail_unit(c, "exponents are too large", c->at, 0, "");
+
     skip_spaces(c);
     if (!*c->at || *c->at == ')') return BRAMAH_OK;
     if (*c->at == '*' || *c->at == '/') below = *c->at == '/';
@@ -399,19 +353,14 @@ static bramah_dimension dimension_of(const unit *u)
                             .rad = (signed char)u->exponent[4]};
 }
 
-static double factor_of(const unit *u)
-{
-  double power = pow(10.0, abs(u->tens / 2));
-  return u->tens < 0 ? u->other / power : u->other * power;
-}
-
 bramah_status bramah_unit_parse(const char *text, double *factor, bramah_dimension *dimension,
                                 bramah_diag *diag)
 {
   unit u;
   bramah_status status = parse_unit(text, &u, diag);
   if (status) return status;
-  *factor = factor_of(&u);
+  const double power = pow(10.0, abs(u.tens / 2));
+  *factor = u.tens < 0 ? u.other / power : u.other * power;
   *dimension = dimension_of(&u);
   return BRAMAH_OK;
 }
@@ -465,18 +414,6 @@ const char *bramah__unit_of(const char *text)
   return n.end;
 }
 
-/* The decimal number times 10^tens, rounded once. */
-static double decimal_value(locale_t c_locale, const number *n, int tens)
-{
-  char text[400];
-  if (n->mantissa_length + BRAMAH__NUMBER_SIZE >= sizeof text)
-    return strtod_l(n->start, NULL, c_locale) * pow(10.0, tens); /* absurdly long: two roundings will do */
-  memcpy(text, n->start, n->mantissa_length);
-  text[n->mantissa_length] = 'e';
-  bramah__format_integer(text + n->mantissa_length + 1, n->exponent + tens);
-  return strtod_l(text, NULL, c_locale);
-}
-
 bramah_status bramah__quantity_read(locale_t c_locale, const char *text, const char *lent,
                                     bramah__quantity *out, bramah_diag *diag)
 {
@@ -495,7 +432,17 @@ bramah_status bramah__quantity_read(locale_t c_locale, const char *text, const c
   bramah_status status = *out->unit ? parse_unit(out->unit, &u, diag) : BRAMAH_OK;
   if (status) return status;
   out->dimension = dimension_of(&u);
-  out->si = decimal_value(c_locale, &n, u.tens / 2) * u.other;
+
+  /* The decimal number times a power of ten, rounded once; an absurdly long one twice. */
+  char decimal[400];
+  if (n.mantissa_length + BRAMAH__NUMBER_SIZE < sizeof decimal) {
+    memcpy(decimal, n.start, n.mantissa_length);
+    decimal[n.mantissa_length] = 'e';
+    bramah__format_integer(decimal + n.mantissa_length + 1, n.exponent + u.tens / 2);
+    out->si = strtod_l(decimal, NULL, c_locale) * u.other;
+  } else {
+    out->si = strtod_l(n.start, NULL, c_locale) * pow(10.0, u.tens / 2) * u.other;
+  }
   if (isfinite(out->si)) return BRAMAH_OK;
   bramah__fail(diag, BRAMAH_E_VALUE, NULL, "number is too large: '");
   bramah__add_text(diag, text);
@@ -553,13 +500,6 @@ void bramah__add_expectation(bramah_diag *diag, const char *number_text, size_t 
   bramah__add_text(diag, "'");
 }
 
-static void add_quantity(bramah_diag *diag, const bramah__quantity *q)
-{
-  add_part(diag, q->number, q->number_length);
-  bramah__add_text(diag, " ");
-  bramah__add_text(diag, q->unit);
-}
-
 bramah_status bramah__quantity_expect(const bramah__quantity *q, const char *expected, const char *other,
                                       bramah_diag *diag)
 {
@@ -572,7 +512,9 @@ bramah_status bramah__quantity_expect(const bramah__quantity *q, const char *exp
     bramah__fail(diag, BRAMAH_E_UNIT, NULL, "the unit is missing: ");
   } else {
     bramah__fail(diag, BRAMAH_E_UNIT, NULL, "");
-    add_quantity(diag, q);
+    add_part(diag, q->number, q->number_length);
+    bramah__add_text(diag, " ");
+    bramah__add_text(diag, q->unit);
     if (name < N_QUANTITY_NAMES) bramah__add_text(diag, " is ");
     bramah__add_text(diag, name < N_QUANTITY_NAMES ? quantity_names[name].phrase : " is something else");
     bramah__add_text(diag, ", ");

@@ -69,7 +69,7 @@ void bramah__pool_free(bramah__pool *pool)
 
 /* ---- files ---- */
 
-/* Where a text stands: its own lines and columns, or the one line of the change it belongs to. */
+/* Where a text comes from: its own lines and columns, or the one line of the change it belongs to. */
 typedef struct origin {
   const char *file;
   int is_change;
@@ -94,7 +94,7 @@ bramah_status bramah__reader_open(bramah__reader *reader, bramah__pool *keep, co
 
 bramah_status bramah__reader_close(bramah__reader *reader, bramah_status status)
 {
-  if (reader->told)
+  if (reader->mistakes)
     status = reader->first;
   else if (status && reader->tell)
     reader->tell(reader->tell_user, reader->diag);
@@ -554,7 +554,7 @@ bramah_status bramah__tree_find(const bramah__node *root, const char *file, cons
   return BRAMAH_E_VALUE;
 }
 
-/* Exchange a value in a copy of the way down to it. */
+/* Exchange a value in a copy of all nodes down to it. */
 static bramah_status set_value(bramah__reader *reader, const bramah_study_setting *setting,
                                bramah__node **root)
 {

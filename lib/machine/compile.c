@@ -106,6 +106,8 @@ static void count(const bramah_machine *machine, bramah_model *model)
   circuit->n_elements = elements.n;
   circuit->n_passing = elements.passing;
   circuit->n_lines = elements.lines;
+  circuit->first_motor = elements.before_motors;
+  circuit->n_motors = machine->n_motors;
   circuit->n_valves = machine->n_valves;
   circuit->n_metering_spools = bramah__count_metering_spools(machine);
   circuit->n_cylinders = machine->n_cylinders + machine->n_metered_cylinders + model->n_rotaries;

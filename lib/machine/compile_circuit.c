@@ -250,7 +250,10 @@ static bramah_status take(const bramah__compiler *k, const void *element, const 
       if (cylinder && name_at(element, key))
         return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
                                     "it has either two nodes or a cylinder whose piston it passes");
-      if (!cylinder) status = take_name(k, in, key, name_at(element, key), out);
+      if (!name_at(element, key) && !key->required)
+        out->node[out->n_nodes++] = BRAMAH__NO_NODE;
+      else if (!cylinder)
+        status = take_name(k, in, key, name_at(element, key), out);
       break;
     case BRAMAH_KEY_CYLINDER:
       if (cylinder) status = take_name(k, in, key, cylinder, out);
@@ -563,7 +566,7 @@ static bramah_status build_elements(bramah__compiler *k)
       taken t;
       const bramah_status status = take(k, in, description, &t);
       if (status != BRAMAH_OK) return status;
-      if (t.n_nodes == 2 && t.node[0] == t.node[1])
+      if (t.n_nodes >= 2 && t.node[0] == t.node[1])
         return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "both of its ends are the same");
       out->kind = kind;
       memcpy(out->value, t.value, sizeof out->value);

@@ -84,10 +84,13 @@ static const kind body_kinds[] = {
     HIDDEN(BRAMAH__BODY_RATE_XZ, ".body_rate_xz", "rad^2/s^2"),
     HIDDEN(BRAMAH__BODY_RATE_YZ, ".body_rate_yz", "rad^2/s^2"),
 };
-/* Flows, for flow meters; a valve's are those out of it into its ports. */
+/* Flows, for flow meters; a valve's are those out of it into its ports, a motor's into a, out of b. */
 static const kind element_kinds[] = {HIDDEN(BRAMAH__ELEMENT_FLOW, ".flow", "m^3/s")};
 static const kind port_kinds[] = {HIDDEN(BRAMAH__VALVE_FLOW_A, ".flow_a", "m^3/s"),
                                   HIDDEN(BRAMAH__VALVE_FLOW_B, ".flow_b", "m^3/s")};
+static const kind motor_kinds[] = {HIDDEN(BRAMAH__MOTOR_FLOW_A, ".flow_a", "m^3/s"),
+                                   HIDDEN(BRAMAH__MOTOR_FLOW_B, ".flow_b", "m^3/s"),
+                                   HIDDEN(BRAMAH__MOTOR_DRAIN, ".drain_flow", "m^3/s")};
 /* Orientation of the child of a spherical or floating joint against the joint axes. */
 static const kind ball_kinds[] = {ROW(BRAMAH__BALL_QW, ".qw", "1"), ROW(BRAMAH__BALL_QX, ".qx", "1"),
                                   ROW(BRAMAH__BALL_QY, ".qy", "1"), ROW(BRAMAH__BALL_QZ, ".qz", "1")};
@@ -110,7 +113,7 @@ typedef struct group {
   size_t n_things, first;   /* and number of the first */
 } group;
 
-enum { N_GROUPS = 17 };
+enum { N_GROUPS = 18 };
 
 #define KINDS(a) (a), sizeof(a) / sizeof((a)[0])
 
@@ -131,6 +134,7 @@ static void groups(const bramah_model *m, group *out)
                                 {KINDS(body_kinds), m->body_name, m->n, 0},
                                 {KINDS(element_kinds), m->element_name, c->n_passing, 0},
                                 {KINDS(port_kinds), m->valve_name, c->n_valves, 0},
+                                {KINDS(motor_kinds), m->element_name, c->n_motors, c->first_motor},
                                 {KINDS(ball_kinds), m->ball_name, m->n_balls, 0},
                                 {KINDS(valve_kinds), m->valve_name, c->n_metering_spools, c->n_valves},
                                 {KINDS(metered_kinds), m->cylinder_name, c->n_metered, linear - c->n_metered},
@@ -259,11 +263,20 @@ size_t bramah__parameters_layout(const bramah_machine *d, bramah_model *model, b
   for (size_t i = 0; i < n; i++) {
     const bramah_element_kind *description;
     const bramah_named *element = bramah__element_of(d, i, &description);
-    const bramah_element_key *key;
-    for (size_t value = 0; (key = bramah__value_key(description, value)) != NULL; value++)
-      if (key->parameter)
+    int absent = 0; /* keys behind an optional node mean nothing without it */
+    size_t value = 0;
+    for (const bramah_element_key *key = description->keys; key->name; key++) {
+      if (key->type == BRAMAH_KEY_NODE && !key->required) {
+        const char *node;
+        memcpy(&node, (const unsigned char *)element + key->offset, sizeof node);
+        absent = node == NULL;
+      }
+      if (key->type != BRAMAH_KEY_QUANTITY || key->factor_of) continue;
+      if (key->parameter && !absent)
         add(&l, (bramah__parameter){.code = BRAMAH__ELEMENT_VALUE, .index = i, .value = value}, element->name,
             key->name);
+      value++;
+    }
   }
   add_each(&l, BRAMAH__VALVE_COEFFICIENT, d->n_valves, d->valves, sizeof *d->valves);
   add_each(&l, BRAMAH__INPUT_OFFSET, d->n_inputs, d->inputs, sizeof *d->inputs);

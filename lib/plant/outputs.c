@@ -174,13 +174,19 @@ static void body_partials(const bramah_coupled *c, const bramah__output *output,
   add_partials(c, output->index, vector, along, a, b, q);
 }
 
-/* ---- flow meters: elements, and both ports of directional valves ----
+/* ---- flow meters: elements, both ports of directional valves, ports of motors ----
  *
- * They depend on the pressures alone, as far as the error state goes: spools follow the commands. */
+ * They depend on the pressures alone, as far as the error state goes (spools follow the commands), but for what passes
+ * a motor with its rate. */
 
 static int is_flow(bramah__output_code code)
 {
-  return code >= BRAMAH__ELEMENT_FLOW && code <= BRAMAH__VALVE_FLOW_B;
+  return code >= BRAMAH__ELEMENT_FLOW && code <= BRAMAH__MOTOR_DRAIN;
+}
+
+static int follows_rate(bramah__output_code code)
+{
+  return code == BRAMAH__MOTOR_FLOW_A || code == BRAMAH__MOTOR_FLOW_B;
 }
 
 /* [m^3/s] at the present pressures and spools and, unless by_p is NULL, its derivatives by the pressures
@@ -193,6 +199,9 @@ static double flow(const bramah_coupled *c, const bramah__output *output, double
   if (output->code == BRAMAH__VALVE_FLOW_A || output->code == BRAMAH__VALVE_FLOW_B)
     return bramah__valve_port_flow(circuit, i, output->code == BRAMAH__VALVE_FLOW_B, state->p, state->U[i],
                                    by_p);
+  if (output->code >= BRAMAH__MOTOR_FLOW_A)
+    return bramah__motor_flow(circuit, i, (int)output->code - (int)BRAMAH__MOTOR_FLOW_A, state->p, c->now->v,
+                              by_p);
   return bramah__element_flow(circuit, i, state->p, by_p);
 }
 
@@ -516,6 +525,13 @@ static int mechanical_partials(const bramah_coupled *c, const bramah__output *ou
     memcpy(b, c->now->row + i * n, n * sizeof *b);
     bramah__line_rate_derivative(&model->tree, &model->line[i], c->now->pose, c->now->Z, a);
     return 1;
+  case BRAMAH__MOTOR_FLOW_A:
+  case BRAMAH__MOTOR_FLOW_B: { /* likewise; along a coordinate its row is constant */
+    const size_t motor = bramah__motor_cylinder(&model->circuit, i);
+    for (size_t j = 0; j < n; j++)
+      b[j] = model->circuit.cylinder[motor].piston_area * c->now->row[motor * n + j];
+    return 1;
+  }
   case BRAMAH__CYLINDER_FORCE: { /* pressures are added by pressure_part */
     const double *row = c->now->row + i * n;
     double by_s, by_v;
@@ -544,7 +560,7 @@ static int pressure_part(const bramah_coupled *c, const bramah__output *output, 
   }
   if (output->code == BRAMAH__VOLUME_PRESSURE) by_p[output->index] = 1.0;
   if (is_flow(output->code)) flow(c, output, by_p);
-  return output->code == BRAMAH__VOLUME_PRESSURE || is_flow(output->code);
+  return output->code == BRAMAH__VOLUME_PRESSURE || (is_flow(output->code) && !follows_rate(output->code));
 }
 
 bramah_status bramah__output_row(void *self, size_t i, double *row)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "bramah/report.h"
-#include "lib/base/diag.h"
 #include "lib/report/report_parts.h"
 
 #include <math.h>
@@ -11,41 +9,42 @@
 /* Nothing that large can be drawn: the width of the axis would not be finite. */
 #define LARGEST 1e300
 
+/* A copy of a text that may be missing, for as long as the report. Without memory the report has failed. */
+static const char *keep(bramah_report *report, const char *text)
+{
+  if (!text) return NULL;
+  const size_t size = strlen(text) + 1;
+  bramah__text *kept = malloc(sizeof *kept + size);
+  if (!kept) return report->failed = 1, NULL;
+  kept->next = report->texts;
+  report->texts = kept;
+  return memcpy(kept->text, text, size);
+}
+
+/* Room for one item more than the n it has; 0 (and the array as it was) if there is no memory. */
+static int make_room(void *items, size_t n, size_t size)
+{
+  void *old, *more;
+  memcpy(&old, items, sizeof old);
+  more = realloc(old, (n + 1) * size);
+  if (more) memcpy(items, &more, sizeof more);
+  return more != NULL;
+}
+
 bramah_status bramah_report_new(const char *title, bramah_diag *diag, bramah_report **out)
 {
   bramah_report *report = calloc(1, sizeof *report);
-  if (report) report->title = strdup(title);
-  if (!report || !report->title) {
+  if (report) report->title = keep(report, title);
+  if (!report || report->failed) {
     free(report);
-    return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "out of memory");
+    return bramah__fail_memory(diag);
   }
   *out = report;
   return BRAMAH_OK;
 }
 
-static void free_plot(bramah__plot *plot)
-{
-  free(plot->title);
-  free(plot->unit);
-  free(plot->band);
-  free(plot->x);
-  for (int s = 0; s < BRAMAH__N_SERIES; s++) {
-    free(plot->names[s]);
-    if (plot->curve[s]) free(plot->curve[s]->samples.at);
-    free(plot->curve[s]);
-  }
-}
-
-static void free_table(bramah__table *table)
-{
-  free(table->title);
-  for (size_t i = 0; table->texts && i < (table->n_rows + 1) * table->n_columns; i++) free(table->texts[i]);
-  free(table->texts);
-}
-
 static void free_machine(bramah__machine *machine)
 {
-  for (size_t i = 0; i < machine->n_parts; i++) free(machine->parts[i].name);
   free(machine->parts);
   free(machine->t);
   free(machine->pose);
@@ -56,94 +55,60 @@ static void free_machine(bramah__machine *machine)
 void bramah_report_free(bramah_report *report)
 {
   if (!report) return;
-  for (size_t i = 0; i < report->n_notes; i++) {
-    free(report->notes[i].name);
-    free(report->notes[i].value);
+  for (size_t i = 0; i < report->n_plots * BRAMAH__N_SERIES; i++) {
+    bramah__curve *curve = report->plots[i / BRAMAH__N_SERIES].curve[i % BRAMAH__N_SERIES];
+    if (curve) free(curve->samples.at);
+    free(curve);
   }
-  for (size_t i = 0; i < report->n_plots; i++) free_plot(&report->plots[i]);
-  for (size_t i = 0; i < report->n_tables; i++) free_table(&report->tables[i]);
-  for (size_t i = 0; i < report->n_sections; i++) {
-    free(report->sections[i].title);
-    free(report->sections[i].text);
+  for (size_t i = 0; i < report->n_tables; i++) free(report->tables[i].texts);
+  for (bramah__text *text = report->texts, *next; text; text = next) {
+    next = text->next;
+    free(text);
   }
   free_machine(&report->machine);
-  for (size_t i = 0; i < report->events.n; i++) free(report->events.at[i].text);
-  for (size_t i = 0; i < report->events.n_kinds; i++) free(report->events.kinds[i].name);
   free(report->events.at);
   free(report->events.kinds);
   free(report->sections);
   free(report->notes);
   free(report->plots);
   free(report->tables);
-  free(report->title);
   free(report);
-}
-
-/* Array with room for one item more than the n it has; NULL (and the array as it was) if there is no memory.
- */
-static void *with_room(void *items, size_t n, size_t size) { return realloc(items, (n + 1) * size); }
-
-/* A copy of a text that may be missing. */
-static char *copy_of(const char *text, int *complete)
-{
-  char *copy = text ? strdup(text) : NULL;
-  *complete &= !text || copy;
-  return copy;
 }
 
 bramah_status bramah_report_note(bramah_report *report, const char *name, const char *value)
 {
-  bramah__note *notes = with_room(report->notes, report->n_notes, sizeof *notes);
-  if (!notes) return BRAMAH_E_MEMORY;
-  report->notes = notes;
-  bramah__note note = {strdup(name), strdup(value)};
-  if (note.name && note.value) {
-    notes[report->n_notes++] = note;
-    return BRAMAH_OK;
-  }
-  free(note.name);
-  free(note.value);
-  return BRAMAH_E_MEMORY;
+  const bramah__note note = {keep(report, name), keep(report, value)};
+  if (report->failed || !make_room(&report->notes, report->n_notes, sizeof note)) return BRAMAH_E_MEMORY;
+  report->notes[report->n_notes++] = note;
+  return BRAMAH_OK;
 }
 
 /* ---- plots ---- */
 
 bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot *plot, size_t *number)
 {
-  int complete = 1;
   if (!isfinite(plot->factor)) return BRAMAH_E_VALUE;
-  bramah__plot *plots = with_room(report->plots, report->n_plots, sizeof *plots);
-  if (!plots) return BRAMAH_E_MEMORY;
-  report->plots = plots;
 
   /* Its section, a new one if need be. */
   const char *title = plot->section ? plot->section : "Plots";
   size_t s = 0;
   while (s < report->n_sections && strcmp(report->sections[s].title, title) != 0) s++;
-  if (s == report->n_sections) {
-    bramah__section *sections = with_room(report->sections, s, sizeof *sections);
-    if (!sections) return BRAMAH_E_MEMORY;
-    report->sections = sections;
-    sections[s] = (bramah__section){copy_of(title, &complete), NULL};
-    if (!complete) return BRAMAH_E_MEMORY;
-    report->n_sections++;
-  }
-  if (!report->sections[s].text) report->sections[s].text = copy_of(plot->text, &complete);
-
-  bramah__plot made = {.title = copy_of(plot->title, &complete),
-                       .unit = copy_of(plot->unit, &complete),
-                       .band = copy_of(plot->band, &complete),
-                       .x = copy_of(plot->x, &complete),
+  bramah__plot made = {.title = keep(report, plot->title),
+                       .unit = keep(report, plot->unit),
+                       .band = keep(report, plot->band),
+                       .x = keep(report, plot->x),
                        .factor = plot->factor,
                        .symmetric = plot->symmetric,
                        .axis = plot->axis,
                        .section = s};
-  for (int i = 0; i < BRAMAH__N_SERIES; i++) made.names[i] = copy_of(plot->names[i], &complete);
-  if (!complete) {
-    free_plot(&made);
+  const bramah__section section = {keep(report, title), keep(report, plot->text)};
+  for (int i = 0; i < BRAMAH__N_SERIES; i++) made.names[i] = keep(report, plot->names[i]);
+  if (report->failed || !make_room(&report->plots, report->n_plots, sizeof made) ||
+      !make_room(&report->sections, report->n_sections, sizeof section))
     return BRAMAH_E_MEMORY;
-  }
-  plots[report->n_plots] = made;
+  if (s == report->n_sections) report->sections[report->n_sections++] = section;
+  if (!report->sections[s].text) report->sections[s].text = section.text;
+  report->plots[report->n_plots] = made;
   *number = report->n_plots++;
   return BRAMAH_OK;
 }
@@ -169,40 +134,31 @@ bramah_status bramah_report_point(bramah_report *report, size_t plot, bramah_rep
 
 /* ---- tables ---- */
 
-static int copy_texts(char **out, const char *const *texts, size_t n)
-{
-  int complete = 1;
-  for (size_t i = 0; i < n; i++) {
-    out[i] = strdup(texts[i] ? texts[i] : "");
-    complete &= out[i] != NULL;
-  }
-  return complete;
-}
-
 bramah_status bramah_report_add_table(bramah_report *report, const char *title, size_t n_rows,
                                       size_t n_columns, const char *const *header, const char *const *cells)
 {
+  bramah__table table = {keep(report, title), n_rows, n_columns, NULL};
   if (!n_columns) return BRAMAH_E_ARGUMENT;
-  bramah__table *tables = with_room(report->tables, report->n_tables, sizeof *tables);
-  if (!tables) return BRAMAH_E_MEMORY;
-  report->tables = tables;
-  bramah__table table = {strdup(title), n_rows, n_columns, calloc((n_rows + 1) * n_columns, sizeof(char *))};
-  int complete = table.title && table.texts;
-  complete = complete && copy_texts(table.texts, header, n_columns);
-  complete = complete && copy_texts(table.texts + n_columns, cells, n_rows * n_columns);
-  if (!complete) {
-    free_table(&table);
+  if (!make_room(&report->tables, report->n_tables, sizeof table)) return BRAMAH_E_MEMORY;
+  table.texts = calloc((n_rows + 1) * n_columns, sizeof *table.texts);
+  for (size_t i = 0; table.texts && i < (n_rows + 1) * n_columns; i++) {
+    const char *text = i < n_columns ? header[i] : cells[i - n_columns];
+    table.texts[i] = keep(report, text ? text : "");
+  }
+  if (report->failed || !table.texts) {
+    free(table.texts);
     return BRAMAH_E_MEMORY;
   }
-  tables[report->n_tables++] = table;
+  report->tables[report->n_tables++] = table;
   return BRAMAH_OK;
 }
 
 /* ---- poses ---- */
 
 /* Room for poses, and the names of the parts: at the first pose. */
-static bramah_status make_machine(bramah__machine *m, bramah_coupled *plant)
+static bramah_status make_machine(bramah_report *report, bramah_coupled *plant)
 {
+  bramah__machine *m = &report->machine;
   bramah_skeleton all = {.n = 0};
   bramah_status status = bramah_coupled_skeleton(plant, &all, NULL);
   const size_t n = all.n;
@@ -212,13 +168,15 @@ static bramah_status make_machine(bramah__machine *m, bramah_coupled *plant)
   m->t = calloc(BRAMAH__POSES, sizeof *m->t);
   m->points = calloc(BRAMAH__POSES * n * 6, sizeof *m->points);
   m->pose = calloc(n * 6, sizeof *m->pose);
-  int complete = all.part && m->parts && m->t && m->points && m->pose;
-  if (complete) status = bramah_coupled_skeleton(plant, &all, NULL);
-  for (size_t i = 0; !status && complete && i < n; i++)
-    m->parts[m->n_parts++] = (bramah__part){all.part[i].kind, copy_of(all.part[i].name, &complete)};
-  free(all.part);
   m->stride = 1;
-  if (!complete) status = BRAMAH_E_MEMORY;
+  if (!all.part || !m->parts || !m->t || !m->points || !m->pose) status = BRAMAH_E_MEMORY;
+  if (!status) status = bramah_coupled_skeleton(plant, &all, NULL);
+  for (; !status && m->n_parts < n; m->n_parts++) {
+    const bramah_skeleton_part *part = &all.part[m->n_parts];
+    m->parts[m->n_parts] = (bramah__part){part->kind, keep(report, part->name)};
+  }
+  free(all.part);
+  if (report->failed) status = BRAMAH_E_MEMORY;
   if (status) free_machine(m);
   return status;
 }
@@ -227,7 +185,7 @@ bramah_status bramah_report_pose(bramah_report *report, double t, bramah_coupled
 {
   bramah__machine *m = &report->machine;
   if (!isfinite(t) || (m->n_poses && t < m->t[m->n_poses - 1])) return BRAMAH_E_TIME;
-  const bramah_status status = m->n_parts ? BRAMAH_OK : make_machine(m, plant);
+  const bramah_status status = m->n_parts ? BRAMAH_OK : make_machine(report, plant);
   if (status || !m->n_parts || m->asked++ % m->stride != 0) return status;
   bramah_skeleton pose = {.n = m->n_parts, .points = m->pose};
   if (bramah_coupled_skeleton(plant, &pose, NULL)) return BRAMAH_OK; /* no pose now: perhaps later */
@@ -253,24 +211,17 @@ bramah_status bramah_report_event(bramah_report *report, double t, const char *k
 {
   bramah__events *events = &report->events;
   size_t k = 0;
-  int complete = 1;
   if (!isfinite(t)) return BRAMAH_E_TIME;
   while (k < events->n_kinds && strcmp(events->kinds[k].name, kind) != 0) k++;
   if (k == events->n_kinds) {
-    bramah__event_kind *kinds = with_room(events->kinds, k, sizeof *kinds);
-    if (!kinds) return BRAMAH_E_MEMORY;
-    events->kinds = kinds;
-    kinds[k] = (bramah__event_kind){copy_of(kind, &complete), 0};
-    if (!complete) return BRAMAH_E_MEMORY;
-    events->n_kinds++;
+    const bramah__event_kind made = {keep(report, kind), 0};
+    if (report->failed || !make_room(&events->kinds, k, sizeof made)) return BRAMAH_E_MEMORY;
+    events->kinds[events->n_kinds++] = made;
   }
   if (events->kinds[k].n++ >= BRAMAH__EVENTS_OF_KIND) return BRAMAH_OK;
-  bramah__event *at = with_room(events->at, events->n, sizeof *at);
-  if (!at) return BRAMAH_E_MEMORY;
-  events->at = at;
-  at[events->n] = (bramah__event){t, k, events->n, copy_of(text, &complete)};
-  if (!complete) return BRAMAH_E_MEMORY;
-  events->n++;
+  const bramah__event event = {t, k, events->n, keep(report, text)};
+  if (report->failed || !make_room(&events->at, events->n, sizeof event)) return BRAMAH_E_MEMORY;
+  events->at[events->n++] = event;
   return BRAMAH_OK;
 }
 

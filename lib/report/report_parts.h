@@ -106,8 +106,8 @@ typedef struct bramah__curve {
 } bramah__curve;
 
 typedef struct bramah__plot {
-  char *title, *unit, *band, *x;
-  char *names[BRAMAH__N_SERIES];
+  const char *title, *unit, *band, *x;
+  const char *names[BRAMAH__N_SERIES];
   double factor;
   int symmetric;
   bramah_report_axis axis;
@@ -116,17 +116,17 @@ typedef struct bramah__plot {
 } bramah__plot;
 
 typedef struct bramah__section {
-  char *title, *text; /* text NULL: none */
+  const char *title, *text; /* text NULL: none */
 } bramah__section;
 
 typedef struct bramah__table {
-  char *title;
+  const char *title;
   size_t n_rows, n_columns;
-  char **texts; /* header, then cells row by row */
+  const char **texts; /* header, then cells row by row */
 } bramah__table;
 
 typedef struct bramah__note {
-  char *name, *value;
+  const char *name, *value;
 } bramah__note;
 
 /* The series of a plot as they are drawn, from back to front, and what its legend calls them. */
@@ -141,7 +141,7 @@ enum { BRAMAH__POSES = 2000, BRAMAH__EVENTS_OF_KIND = 1000 };
 
 typedef struct bramah__part {
   bramah_skeleton_kind kind;
-  char *name;
+  const char *name;
 } bramah__part;
 
 typedef struct bramah__machine {
@@ -158,11 +158,11 @@ typedef struct bramah__event {
   double t;
   size_t kind;
   uint64_t number; /* in the order they came */
-  char *text;
+  const char *text;
 } bramah__event;
 
 typedef struct bramah__event_kind {
-  char *name;
+  const char *name;
   uint64_t n;
 } bramah__event_kind;
 
@@ -174,8 +174,16 @@ typedef struct bramah__events {
 /* The events in the order of their times, [n] to be freed; NULL without memory. */
 const bramah__event **bramah__events_sorted(const bramah__events *events);
 
+/* A text that the report keeps. */
+typedef struct bramah__text {
+  struct bramah__text *next;
+  char text[];
+} bramah__text;
+
 struct bramah_report {
-  char *title;
+  const char *title;
+  bramah__text *texts; /* all of them */
+  int failed;          /* memory was out */
   bramah__note *notes;
   bramah__plot *plots;
   bramah__table *tables;

@@ -254,8 +254,8 @@ void bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const 
                "so that it matters",
                name);
     else
-      snprintf(line, sizeof line, "%s: stands at its bound of %.6g %s; widen the bounds if it may go on",
-               name, c->x[i], problem->tuned[i].unit);
+      snprintf(line, sizeof line, "%s: lies at its bound of %.6g %s; widen the bounds if it may go on", name,
+               c->x[i], problem->tuned[i].unit);
     say(user, line);
   }
   for (size_t i = 0; i < c->n; i++)
@@ -264,7 +264,7 @@ void bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const 
       if (c->held[i] == BRAMAH__TUNE_AT_LEAST || c->held[i] == BRAMAH__TUNE_AT_MOST ||
           !(fabs(r) > high_correlation))
         continue;
-      snprintf(line, sizeof line, "%s and %s can hardly be told apart (correlation %.3f): fix one of them",
+      snprintf(line, sizeof line, "%s and %s can hardly be separated (correlation %.3f): fix one of them",
                problem->tuned[j].name, problem->tuned[i].name, r);
       say(user, line);
     }
@@ -277,7 +277,7 @@ void bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const 
                              problem->tuned[i].name);
   }
   if (involved < 3 || used >= sizeof line) return;
-  snprintf(line + used, sizeof line - used, " can hardly be told apart together: fix one of them");
+  snprintf(line + used, sizeof line - used, " can hardly be separated: fix one of them");
   say(user, line);
 }
 

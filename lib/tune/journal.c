@@ -47,26 +47,22 @@ static size_t slot_of(const bramah__journal *j, const char *key)
   return at;
 }
 
-static int grow(bramah__journal *j)
-{
-  const size_t room = j->room ? 2 * j->room : 256;
-  entry *entries = realloc(j->entries, room * sizeof *entries);
-  if (entries) j->entries = entries;
-  size_t *table = entries ? calloc(2 * room, sizeof *table) : NULL;
-  if (!table) return 1;
-  free(j->table);
-  j->table = table;
-  j->slots = 2 * room;
-  j->room = room;
-  for (size_t i = 0; i < j->n; i++) j->table[slot_of(j, j->entries[i].key)] = i + 1;
-  return 0;
-}
-
 /* Values are copied. */
 static bramah_status keep(bramah__journal *j, const char *key, size_t n, const double *values,
                           bramah_diag *diag)
 {
-  if (j->n == j->room && grow(j)) return fail_memory(diag);
+  if (j->n == j->room) {
+    const size_t room = j->room ? 2 * j->room : 256;
+    entry *entries = realloc(j->entries, room * sizeof *entries);
+    if (entries) j->entries = entries;
+    size_t *table = entries ? calloc(2 * room, sizeof *table) : NULL;
+    if (!table) return fail_memory(diag);
+    free(j->table);
+    j->table = table;
+    j->slots = 2 * room;
+    j->room = room;
+    for (size_t i = 0; i < j->n; i++) j->table[slot_of(j, j->entries[i].key)] = i + 1;
+  }
   const size_t at = slot_of(j, key), length = strlen(key) + 1;
   if (j->table[at]) return BRAMAH_OK;
   entry e = {.key = malloc(length), .n = n, .values = malloc((n + 1) * sizeof *e.values)};

@@ -33,25 +33,24 @@ void bramah__likelihood_free(bramah__likelihood *likelihood)
   free(likelihood);
 }
 
-static int factor(size_t m, const double *S, double *L)
+int bramah__cholesky(size_t n, const double *A, double *L)
 {
-  for (size_t i = 0; i < m; i++)
+  for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j <= i; j++) {
-      double sum = S[i * m + j];
-      for (size_t k = 0; k < j; k++) sum -= L[i * m + k] * L[j * m + k];
+      double sum = A[i * n + j];
+      for (size_t k = 0; k < j; k++) sum -= L[i * n + k] * L[j * n + k];
       if (i == j && !(sum > 0.0)) return 1;
-      L[i * m + j] = i == j ? sqrt(sum) : sum / L[j * m + j];
+      L[i * n + j] = i == j ? sqrt(sum) : sum / L[j * n + j];
     }
   return 0;
 }
 
-/* L^-1 x, where element i of x is at x[i stride]. */
-static void solve(size_t m, const double *L, double *x, size_t stride)
+void bramah__cholesky_forward(size_t n, const double *L, double *x, size_t stride)
 {
-  for (size_t i = 0; i < m; i++) {
+  for (size_t i = 0; i < n; i++) {
     double sum = x[i * stride];
-    for (size_t k = 0; k < i; k++) sum -= L[i * m + k] * x[k * stride];
-    x[i * stride] = sum / L[i * m + i];
+    for (size_t k = 0; k < i; k++) sum -= L[i * n + k] * x[k * stride];
+    x[i * stride] = sum / L[i * n + i];
   }
 }
 
@@ -69,9 +68,9 @@ static double slope(bramah__likelihood *l, size_t m, size_t j, const double *y, 
   double *d = l->d + j * m, *M = l->M + j * m * m, sum = 0.0;
   for (size_t i = 0; i < m; i++) d[i] = (near_y[i] - y[i]) / step;
   for (size_t i = 0; i < m * m; i++) M[i] = (near_S[i] - S[i]) / step;
-  solve(m, l->L, d, 1);
-  for (size_t c = 0; c < m; c++) solve(m, l->L, M + c, m);
-  for (size_t r = 0; r < m; r++) solve(m, l->L, M + r * m, 1);
+  bramah__cholesky_forward(m, l->L, d, 1);
+  for (size_t c = 0; c < m; c++) bramah__cholesky_forward(m, l->L, M + c, m);
+  for (size_t r = 0; r < m; r++) bramah__cholesky_forward(m, l->L, M + r * m, 1);
   for (size_t i = 0; i < m; i++)
     sum += 0.5 * M[i * m + i] - 0.5 * l->e[i] * dot(m, M + i * m, l->e) + l->e[i] * d[i];
   return sum;
@@ -84,10 +83,10 @@ bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, size_t m, c
   bramah__likelihood *l = likelihood;
   const size_t n = l->n;
   double cost = 0.0;
-  if (factor(m, S, l->L))
+  if (bramah__cholesky(m, S, l->L))
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, "innovations", "their covariance is not positive definite");
   memcpy(l->e, y, m * sizeof *y);
-  solve(m, l->L, l->e, 1);
+  bramah__cholesky_forward(m, l->L, l->e, 1);
   for (size_t i = 0; i < m; i++) cost += log(l->L[i * m + i]) + 0.5 * l->e[i] * l->e[i];
   if (!isfinite(cost))
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "innovations", "their likelihood is not finite");

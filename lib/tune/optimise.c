@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/optimise.h"
 #include "lib/base/diag.h"
+#include "lib/tune/likelihood.h"
 
 #include <gsl/gsl_multimin.h>
 #include <gsl/gsl_rng.h>
@@ -27,26 +28,6 @@ typedef struct search {
   double cost, lambda, tolerance;
   bramah__optimum *out;
 } search;
-
-static int solve(size_t n, double *A, double *x)
-{
-  for (size_t j = 0; j < n; j++)
-    for (size_t i = j; i < n; i++) {
-      double sum = A[i * n + j];
-      for (size_t k = 0; k < j; k++) sum -= A[i * n + k] * A[j * n + k];
-      if (i == j && !(sum > 0.0)) return 1;
-      A[i * n + j] = i == j ? sqrt(sum) : sum / A[j * n + j];
-    }
-  for (size_t i = 0; i < n; i++) {
-    for (size_t k = 0; k < i; k++) x[i] -= A[i * n + k] * x[k];
-    x[i] /= A[i * n + i];
-  }
-  for (size_t i = n; i-- > 0;) {
-    for (size_t k = i + 1; k < n; k++) x[i] -= A[k * n + i] * x[k];
-    x[i] /= A[i * n + i];
-  }
-  return 0;
-}
 
 /* How far variable i may go. */
 static double room(const search *s, size_t i, double d)
@@ -76,8 +57,13 @@ static int aim(search *s, double lambda)
       s->A[i * n + i] = s->held[i] ? 1.0 : s->I[i * n + i] * (1.0 + lambda);
       s->right[i] = s->held[i] ? s->d[i] : right;
     }
-    if (solve(n, s->A, s->right)) return 1;
+    if (bramah__cholesky(n, s->A, s->A)) return 1;
     memcpy(s->d, s->right, n * sizeof *s->d);
+    bramah__cholesky_forward(n, s->A, s->d, 1);
+    for (size_t i = n; i-- > 0;) {
+      for (size_t k = i + 1; k < n; k++) s->d[i] -= s->A[k * n + i] * s->d[k];
+      s->d[i] /= s->A[i * n + i];
+    }
 
     /* Hold the one that would go too far by most. */
     size_t worst = n;

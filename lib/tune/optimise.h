@@ -26,7 +26,7 @@ typedef struct bramah__objective {
 typedef enum bramah__ending {
   BRAMAH_ENDING_CONVERGED = 0,
   BRAMAH_ENDING_STOPPED = 1, /* as stop() asked */
-  BRAMAH_ENDING_STUCK = 2    /* no way down was found although the slope promises one */
+  BRAMAH_ENDING_STUCK = 2    /* no descent was found although the slope promises one */
 } bramah__ending;
 
 /* What a search came to. */
@@ -39,7 +39,7 @@ typedef struct bramah__optimum {
 
 /* Scoring: steps that solve (I + lambda diag I) d = -gradient, lambda falling and rising as steps succeed or
  * not (K. Levenberg 1944, D. W. Marquardt 1963), with the information in place of the second derivatives (R.
- * A. Fisher's scoring); a variable whose bound is in the way goes as far as that, the others make the
+ * A. Fisher's scoring); a variable that meets its bound goes as far as that, the others make the
  * best of it. It ends when a whole step promises less than `tolerance` of cost. A sum that holds logarithms
  * of variances is no sum of squares, so least-squares solvers such as GSL's cannot judge its steps. z [n]:
  * from where, and the minimum. gradient [n] and information [n x n] there (may be NULL). Errors: those of the

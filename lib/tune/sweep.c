@@ -283,12 +283,17 @@ void bramah_sweep_close(bramah_sweep *sweep)
 
 /* ---- points ---- */
 
-/* Candidates of the points from `next` on, replayed. */
-static bramah_status replay_chunk(bramah_sweep *s, bramah_diag *diag)
+bramah_status bramah_sweep_next(bramah_sweep *sweep, bramah_sweep_point *point, int *end, bramah_diag *diag)
 {
+  bramah_sweep *s = sweep;
   const bramah__tune_problem *problem = &s->problem;
-  const size_t rest = s->summary.n_points - s->next, n = rest < CHUNK ? rest : CHUNK;
-  for (size_t k = 0; k < n; k++) {
+  bramah_sweep_summary *is = &s->summary;
+  *end = s->next == is->n_points;
+  if (*end) return BRAMAH_OK;
+
+  /* The candidates of a chunk at once. */
+  const size_t at = s->next % CHUNK, rest = is->n_points - s->next, n = rest < CHUNK ? rest : CHUNK;
+  for (size_t k = 0; at == 0 && k < n; k++) {
     size_t digits = s->next + k;
     for (size_t i = problem->n; i-- > 0;) {
       const size_t base = problem->tuned[i].n_listed;
@@ -298,22 +303,12 @@ static bramah_status replay_chunk(bramah_sweep *s, bramah_diag *diag)
     }
     bramah__tune_round(problem, s->x[k]);
   }
-  const bramah_status status =
-      bramah__tune_workers_replay(&s->workers, n, s->x, problem->n_logs, s->logs, 1000, s->scores, diag);
-  s->summary.replays = s->workers.replays;
-  return status;
-}
-
-bramah_status bramah_sweep_next(bramah_sweep *sweep, bramah_sweep_point *point, int *end, bramah_diag *diag)
-{
-  bramah_sweep *s = sweep;
-  const bramah__tune_problem *problem = &s->problem;
-  bramah_sweep_summary *is = &s->summary;
-  *end = s->next == is->n_points;
-  if (*end) return BRAMAH_OK;
-  const size_t at = s->next % CHUNK;
-  const bramah_status status = at == 0 ? replay_chunk(s, diag) : BRAMAH_OK;
-  if (status) return status;
+  if (at == 0) {
+    const bramah_status status =
+        bramah__tune_workers_replay(&s->workers, n, s->x, problem->n_logs, s->logs, 1000, s->scores, diag);
+    if (status) return status;
+    is->replays = s->workers.replays;
+  }
 
   /* How it did, on all logs and on each. */
   const bramah__replay_score *scores = s->scores + at * problem->n_logs;

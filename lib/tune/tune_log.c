@@ -223,41 +223,39 @@ static int64_t measured_at(bramah__tune_cursor *c, size_t i)
   return *k < log->rows ? log->time_ns[*k] - c->delay_ns[i] : INT64_MAX;
 }
 
-/* The next time at which a command or a sample belongs, and all that belongs there. */
-static void next_with_delays(bramah__tune_cursor *c, bramah_sample *sample, int *end)
-{
-  const bramah__tune_log *log = c->log;
-  int64_t now = c->input < log->rows ? log->time_ns[c->input] : INT64_MAX;
-  for (size_t i = 0; i < log->n_sensors; i++) {
-    const int64_t t = measured_at(c, i);
-    if (t < now) now = t;
-  }
-  *end = now == INT64_MAX || now > c->end_ns;
-  if (*end) return;
-  sample->time_ns = now;
-  if (c->input < log->rows && log->time_ns[c->input] == now) take_inputs(c, sample);
-  for (size_t i = 0; i < log->n_sensors; i++) {
-    if (measured_at(c, i) != now) continue;
-    sample->y[i] = log->y[c->next[i]++ * log->n_sensors + i] + c->shift[i];
-    sample->present[i] = 1;
-  }
-}
-
 bramah_status bramah__tune_cursor_next(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
 {
   bramah__tune_cursor *c = user;
   const bramah__tune_log *log = c->log;
+  const size_t n = log->n_sensors;
   (void)diag;
-  if (c->any_delay) {
-    next_with_delays(c, sample, end);
+
+  /* Without delays: a row after the other. */
+  int64_t now = c->input < log->rows ? log->time_ns[c->input] : INT64_MAX;
+  if (!c->any_delay) {
+    const size_t first = c->input * n;
+    *end = now == INT64_MAX || now > c->end_ns;
+    if (*end) return BRAMAH_OK;
+    sample->time_ns = now;
+    for (size_t i = 0; i < n; i++) sample->y[i] = log->y[first + i] + c->shift[i];
+    memcpy(sample->present, log->present + first, n);
+    take_inputs(c, sample);
     return BRAMAH_OK;
   }
-  const size_t k = c->input;
-  *end = k == log->rows || log->time_ns[k] > c->end_ns;
+
+  /* With: the next time at which a command or a sample belongs, and all that belongs there. */
+  for (size_t i = 0; i < n; i++) {
+    const int64_t t = measured_at(c, i);
+    if (t < now) now = t;
+  }
+  *end = now == INT64_MAX || now > c->end_ns;
   if (*end) return BRAMAH_OK;
-  sample->time_ns = log->time_ns[k];
-  for (size_t i = 0; i < log->n_sensors; i++) sample->y[i] = log->y[k * log->n_sensors + i] + c->shift[i];
-  memcpy(sample->present, log->present + k * log->n_sensors, log->n_sensors);
-  take_inputs(c, sample);
+  sample->time_ns = now;
+  if (c->input < log->rows && log->time_ns[c->input] == now) take_inputs(c, sample);
+  for (size_t i = 0; i < n; i++) {
+    if (measured_at(c, i) != now) continue;
+    sample->y[i] = log->y[c->next[i]++ * n + i] + c->shift[i];
+    sample->present[i] = 1;
+  }
   return BRAMAH_OK;
 }

@@ -147,13 +147,6 @@ static void open_rig(rig *r, size_t n, bramah_transition transition, bramah_cova
   must(bramah_filter_new(&r->plant, 3 * n, r->sensor, &o, &diag, &r->filter), &diag);
 }
 
-static void close_rig(rig *r)
-{
-  bramah_filter_free(r->filter);
-  bramah_coupled_free(r->coupled);
-  bramah_model_free(r->model);
-}
-
 /* Microseconds of the parts of a cycle. */
 typedef struct parts {
   double plant, predict, correct;
@@ -223,7 +216,9 @@ int main(void)
         open_rig(&r, n, variants[v].transition, variants[v].form);
         const parts p = once(&r);
         plants[i] = p.plant, predictions[i] = p.predict, corrections[i] = p.correct;
-        close_rig(&r);
+        bramah_filter_free(r.filter);
+        bramah_coupled_free(r.coupled);
+        bramah_model_free(r.model);
       }
       const double plant = bench_median(plants, RUNS), predict = bench_median(predictions, RUNS),
                    correct = bench_median(corrections, RUNS);

@@ -136,15 +136,6 @@ static void print_fixed_sum(double us, uint32_t *ns, size_t n)
   print_times("a fixed sum", ns, n);
 }
 
-static const char *become_real_time(void)
-{
-  const struct sched_param first = {.sched_priority = 10};
-  const int locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
-  if (sched_setscheduler(0, SCHED_FIFO, &first) == 0)
-    return locked ? "SCHED_FIFO, memory locked" : "SCHED_FIFO";
-  return locked ? "ordinary scheduling, memory locked" : "ordinary scheduling";
-}
-
 static long involuntary(void)
 {
   struct rusage usage;
@@ -165,8 +156,11 @@ int main(void)
   rig_make(&r, 1.1);
   void *start = malloc(bramah_filter_snapshot_size(r.filter));
   bramah_filter_save(r.filter, start);
-  printf("scheduling %s\n\nfour-bar, 3 pressures, 4 sensors at 1 kHz, transition of the step\n\n",
-         become_real_time());
+  const struct sched_param first = {.sched_priority = 10};
+  const int locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0,
+            real_time = sched_setscheduler(0, SCHED_FIFO, &first) == 0;
+  printf("scheduling %s%s\n\nfour-bar, 3 pressures, 4 sensors at 1 kHz, transition of the step\n\n",
+         real_time ? "SCHED_FIFO" : "ordinary", locked ? ", memory locked" : "");
   printf("%-12s %10s %9s %9s %9s %9s %9s %12s\n", "us", "cycles", "median", "p99", "p99.9", "p99.99",
          "longest", "p99.9/median");
   memset(least, 255, sizeof least);

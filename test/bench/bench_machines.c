@@ -31,26 +31,6 @@ typedef struct rig {
   double u[MOST_INPUTS];
 } rig;
 
-static void open_rig(rig *r, const char *name, bramah_formulation formulation)
-{
-  const char *root = getenv("BRAMAH_SOURCE_ROOT");
-  char path[1024];
-  snprintf(path, sizeof path, "%s/datasets/%s/%s.yaml", root ? root : ".", name, name);
-  must(bramah_machine_load(path, 0, NULL, &diag, &r->machine), &diag);
-  r->machine->integrator.formulation = formulation;
-  must(bramah_model_new(r->machine, &diag, &r->model), &diag);
-  must(bramah_coupled_new(r->model, &diag, &r->coupled), &diag);
-  r->plant = bramah_coupled_plant(r->coupled);
-  if (r->plant.n_input > MOST_INPUTS) exit(EXIT_FAILURE);
-}
-
-static void close_rig(rig *r)
-{
-  bramah_coupled_free(r->coupled);
-  bramah_model_free(r->model);
-  bramah_machine_free(r->machine);
-}
-
 /* Seconds of a run from the start under the planned commands; *violation: the largest one of the loops on it, unless
  * NULL, which takes time. */
 static double run(rig *r, double *violation)
@@ -81,7 +61,16 @@ static void print_machines(void)
     const char *name = shipped[i / 3];
     double t[RUNS], violation = 0.0;
     rig r;
-    open_rig(&r, name, (bramah_formulation)(i % 3));
+    const char *root = getenv("BRAMAH_SOURCE_ROOT");
+    char path[1024];
+    snprintf(path, sizeof path, "%s/datasets/%s/%s.yaml", root ? root : ".", name, name);
+    must(bramah_machine_load(path, 0, NULL, &diag, &r.machine), &diag);
+    r.machine->integrator.formulation = (bramah_formulation)(i % 3);
+    must(bramah_model_new(r.machine, &diag, &r.model), &diag);
+    must(bramah_coupled_new(r.model, &diag, &r.coupled), &diag);
+    r.plant = bramah_coupled_plant(r.coupled);
+    if (r.plant.n_input > MOST_INPUTS) exit(EXIT_FAILURE);
+
     for (int k = 0; k < RUNS; k++) t[k] = run(&r, NULL);
     const bramah_step_report report = bramah_coupled_report(r.coupled);
     const double steps = (double)report.steps, us = bench_median(t, RUNS) * 1e6 / steps;
@@ -93,7 +82,9 @@ static void print_machines(void)
     printf("%-18s %-21s %8.2f %11.0f %8.2f %4u  %s\n", name, formulations[i % 3], us,
            (double)r.plant.step_ns * 1e-3 / us, (double)report.iterations / steps, report.max_iterations,
            loops);
-    close_rig(&r);
+    bramah_coupled_free(r.coupled);
+    bramah_model_free(r.model);
+    bramah_machine_free(r.machine);
   }
   printf(
       "\nThe crane has no loop: its three rows are the same computation but for the bookkeeping.\n"
@@ -111,8 +102,9 @@ static bramah_body bodies[LONGEST];
 static bramah_joint joints[LONGEST];
 static char names[LONGEST][12];
 
-/* Slender rods of 1 m and 1 kg in a zigzag, let go from about the horizontal. */
-static void describe_chain(bramah_machine *machine, size_t n)
+/* Slender rods of 1 m and 1 kg in a zigzag, let go from about the horizontal. Median over runs of `steps` steps from the
+ * start; *iterations: Newton's mean count. */
+static double chain_us(size_t n, int steps, double *iterations)
 {
   for (size_t i = 0; i < n; i++) {
     snprintf(names[i], sizeof names[i], "rod%u", (unsigned)(i % LONGEST));
@@ -129,25 +121,19 @@ static void describe_chain(bramah_machine *machine, size_t n)
                                                            : -1.0,
                                .initial = BRAMAH_INITIAL_GIVEN};
   }
-  *machine = (bramah_machine){.name = "chain",
-                              .gravity = {0, -9.81, 0},
-                              .n_bodies = n,
-                              .bodies = bodies,
-                              .n_joints = n,
-                              .joints = joints,
-                              .integrator = {.step_ns = 1000000}};
-}
-
-/* Median over runs of `steps` steps from the start; *iterations: Newton's mean count. */
-static double chain_us(size_t n, int steps, double *iterations)
-{
-  bramah_machine machine;
+  const bramah_machine machine = {.name = "chain",
+                                  .gravity = {0, -9.81, 0},
+                                  .n_bodies = n,
+                                  .bodies = bodies,
+                                  .n_joints = n,
+                                  .joints = joints,
+                                  .integrator = {.step_ns = 1000000}};
   const bramah_model *model;
   bramah_coupled *c;
-  double us[RUNS];
-  describe_chain(&machine, n);
   must(bramah_model_new(&machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
+
+  double us[RUNS];
   const bramah_plant p = bramah_coupled_plant(c);
   for (int i = 0; i < RUNS; i++) {
     must(bramah_coupled_reset(c, &diag), &diag);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sweeps: grids and Latin hypercubes over figures of studies and machines.
+# Sweeps: grids and Latin hypercubes over values of studies and machines.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 cp "$source_root"/datasets/four-bar/*.yaml .
@@ -29,7 +29,7 @@ cmp -s one.csv grid.csv || fail 'three threads give another table'
 # The study's own values are those of a replay.
 run 0 sweep sensors-2.yaml log.csv --vary 'volumes.v1.noise=0.5' --output own.csv
 run 0 replay sensors-2.yaml log.csv --output estimate.csv
-near "$(cell own.csv 2 nis)" "$(awk '/all together/ { print $4 }' out)" 1e-4 'NIS beside that of a replay'
+near "$(cell own.csv 2 nis)" "$(awk '/all together/ { print $4 }' out)" 1e-4 'NIS next to that of a replay'
 
 # A name with a comma is one cell.
 cp log.csv 'monday, late.csv'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tuning as a user meets it: figures found, the same bytes from any number of threads and after any number of kills, journals,
+# Tuning as a user meets it: values found, the same bytes from any number of threads and after any number of kills, journals,
 # criteria and methods, validation, mistakes.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
@@ -37,15 +37,15 @@ cmp -s truth1.csv truth2.csv && fail 'the plant noise does not depend on the see
 run 2 simulate four-bar.yaml --duration 1 --output x.csv --process-noise
 says err '--process-noise needs --noise'
 
-# What is found: truth within the interval of each figure, NIS in its band, the study as it was otherwise.
+# What is found: truth within the interval of each value, NIS in its band, the study as it was otherwise.
 run 0 tune off.yaml log1.csv log2.csv --threads 1 --output tuned.yaml --evaluations tried.csv
 mv out first.out
 awk '$1 ~ /^(sensors|joints)/ && $6 == "to" && $5 ~ /^[0-9]/ { t = $1 ~ /gyro/ ? 0.001 : $1 ~ /p2/ ? 0.5 : 0.1; n++
     if ($5 > t || $7 < t) { print "missed: " $0; bad = 1 } }
-  END { exit bad || n != 3 }' first.out || fail 'figures are not found'
+  END { exit bad || n != 3 }' first.out || fail 'values are not found'
 grep -q 'log1.csv *all together.* consistent' first.out || fail 'NIS is out of its band'
 grep -q '# tuned: 95 % interval .* to .* bar; was 0.005 bar' tuned.yaml || fail 'no comment on the interval'
-grep -q '# tuned together with sensors.p2.sigma' tuned.yaml || fail 'the figure that goes along is not named'
+grep -q '# tuned together with sensors.p2.sigma' tuned.yaml || fail 'the value that goes along is not named'
 sed -e '/^# Tuned by/d; /# tuned/d; s/sigma: [^,]*, rate/sigma: X, rate/; s/acceleration_noise: [^}]*}/acceleration_noise: X}/' tuned.yaml >a
 sed -e 's/sigma: [^,]*, rate/sigma: X, rate/; s/acceleration_noise: [^}]*}/acceleration_noise: X}/' off.yaml >b
 cmp -s a b || fail 'something else of the study has changed'
@@ -100,7 +100,7 @@ done
 run 0 tune off.yaml log1.csv log2.csv --output killed.yaml --evaluations killed.csv --journal j
 { cmp -s tuned.yaml killed.yaml && cmp -s tried.csv killed.csv; } || fail 'kills change what is found'
 
-# A disk that is full, here a limit of the file's size in blocks of 512 bytes: told, and nothing that was done is lost.
+# A disk that is full, here a limit of the file's size in blocks of 512 bytes: it is said, and nothing that was done is lost.
 rm -f j
 (ulimit -f 40 && trap '' XFSZ && ${BRAMAH_WRAP:-} "$program" tune off.yaml log1.csv log2.csv --journal j) >out 2>err && fail 'a full disk goes unnoticed'
 command='tune with a full disk'
@@ -164,13 +164,13 @@ run 0 tune gated.yaml log1.csv --start-from-study --budget 2
 near "$(awk '/all together/ { print 0.5 * ($6 + $8) }' out)" 0.774 0.005 'middle of the band of NIS behind gates'
 same "$(grep -c 'log1.csv.* consistent' out)" 4 'verdicts behind gates'
 
-# Other criteria and methods lead near the same figures where they tell them.
+# Other criteria and methods lead near the same values where they can.
 run 0 tune off.yaml log1.csv --method simplex --evaluations simplex.csv
 run 0 tune off.yaml log1.csv --evaluations scoring.csv
 least() {
   awk -F, 'NR > 1 && $4 == "ok" && $2 == "search" && ($6 < least || least == "") { least = $6 } END { print least }' "$1"
 }
-near "$(least simplex.csv)" "$(least scoring.csv)" 0.5 'least cost of the simplex beside that of scoring'
+near "$(least simplex.csv)" "$(least scoring.csv)" 0.5 'least cost of the simplex and of scoring'
 run 0 tune off.yaml log1.csv --criterion nis --budget 60
 says out 'nis '
 run 0 tune off.yaml log1.csv --criterion rmse --truth truth1.csv --budget 40
@@ -184,7 +184,7 @@ grep -q ',given up,' s.csv || fail 'hopeless replays are not given up'
 run 0 tune off.yaml log1.csv log2.csv --time 0.01
 says out 'search: stopped by its budget'
 
-# A figure of the machine: friction that the filter has wrong is found again, as a change of the study.
+# A value of the machine: friction that the filter has wrong is found again, as a change of the study.
 {
   cat true.yaml
   echo 'changes: {hydraulics.cylinders.lift.friction.viscous: 500 N*s/m}'
@@ -206,23 +206,23 @@ near "$(awk '$1 == "sensors.p2.delay" { print $4 }' out)" 6 0.2 'delay found'
 {
   sed 's/sigma: 0.001 rad\/s, rate: 1 kHz/sigma: 0.001 rad\/s, rate: 1 kHz, offset: 0.02 rad\/s/' true.yaml
   echo 'tune: {parameters: {sensors.crank_gyro.offset: {least: -0.1 rad/s, most: 0.1 rad/s, scale: linear}}}'
-} >beside.yaml
-run 0 tune beside.yaml log1.csv --output straight.yaml
+} >offset.yaml
+run 0 tune offset.yaml log1.csv --output straight.yaml
 near "$(awk '$1 == "sensors.crank_gyro.offset" { print $4 }' out)" 0 0.001 'offset found'
 run 0 replay straight.yaml log1.csv --output estimate.csv
 grep -q 'crank_gyro.* consistent' out || fail 'a replay does not know the offset found'
-# The same beside a sensor with a delay.
+# The same with a sensor with a delay.
 {
   sed 's/sigma: 0.001 rad\/s, rate: 1 kHz/sigma: 0.001 rad\/s, rate: 1 kHz, offset: 0.02 rad\/s/' late.yaml
   echo 'tune: {parameters: {sensors.crank_gyro.offset: {least: -0.1 rad/s, most: 0.1 rad/s, scale: linear}}}'
-} >beside.yaml
-run 0 tune beside.yaml late.csv
-near "$(awk '$1 == "sensors.crank_gyro.offset" { print $4 }' out)" 0 0.001 'offset found beside a delay'
+} >offset.yaml
+run 0 tune offset.yaml late.csv
+near "$(awk '$1 == "sensors.crank_gyro.offset" { print $4 }' out)" 0 0.001 'offset found with a delay'
 # One the sensors do not see.
 sed -e '/^tune:/,$d' true.yaml >flat.yaml
 echo 'tune: {parameters: {volumes.v1.noise: {least: 1e-6 bar/s^0.5, most: 1e-2 bar/s^0.5}}}' >>flat.yaml
 run 0 tune flat.yaml log1.csv
-grep -q '^warning: volumes.v1.noise: ' out || fail 'a figure nobody sees goes unnoticed'
+grep -q '^warning: volumes.v1.noise: ' out || fail 'a value nobody sees goes unnoticed'
 
 # Mistakes.
 wrong() {
@@ -249,7 +249,7 @@ sed 's/least: 1e-6 rad\/s, most: 1 rad\/s/least: 1e-6 bar, most: 1 bar/' off.yam
 wrong "$(line_of 'crank_gyro.sigma')" 'rad'
 sed 's/least: 1e-6 rad\/s, most: 1 rad\/s/least: 1 rad\/s, most: 2 rad\/s, step: 0.6 rad\/s/' off.yaml >wrong.yaml
 wrong "$(line_of 'step: 0.6')" "not be longer than half the distance from 'least' to 'most'"
-# A figure a step further that nothing can be made of, beside one that does well.
+# A value a step further that nothing can be made of, next to one that does well.
 {
   sed '/^tune:/,$d' true.yaml
   echo 'tune: {parameters: {sensors.p2.sigma: {least: -1 bar, most: 1 bar, step: 0.9 bar, scale: linear}}}'
@@ -303,7 +303,7 @@ run 1 tune off.yaml log1.csv --folds 2 --journal folds.journal
 says err 'cross-validation needs two logs or more'
 run 1 tune off.yaml log1.csv --criterion nis --profile 2 --journal folds.journal
 says err '--profile: it follows the likelihood'
-[ ! -e folds.journal ] || fail 'what cannot be is told after the search'
+[ ! -e folds.journal ] || fail 'what cannot be is said after the search'
 run 1 tune off.yaml nowhere.csv
 says err 'nowhere.csv'
 run 1 tune off.yaml log1.csv --journal log2.csv

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What tuning must show, at full length: takes minutes, so only with BRAMAH_CAMPAIGN=1 (BRAMAH_CAMPAIGN="known friction ..." for
-# parts). Prints its figures.
+# parts). Prints its values.
 [ -n "${BRAMAH_CAMPAIGN:-}" ] || exit 77
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
@@ -11,7 +11,7 @@ wanted() {
   case " $BRAMAH_CAMPAIGN " in *" $1 "*) return 0 ;; *) return 1 ;; esac
 }
 
-# The noise that acts, and the figures to be found with their bounds.
+# The noise that acts, and the values to be found with their bounds.
 write_study() {
   cat <<'END'
 study: known noise
@@ -44,7 +44,7 @@ tune:
 END
 }
 
-# Two decades off in every figure; which way goes by the digits of the log's number, so that all sides come up.
+# Two decades off in every value; the direction goes by the digits of the log's number, so that all sides come up.
 write_off() {
   awk -v n="$1" 'function off(x, bit) { return int(n / 2^bit) % 2 ? x * 100 : x / 100 }
     /sigma: 1 deg, rate/ { sub(/sigma: 1 deg/, "sigma: " off(1, 0) " deg") }
@@ -55,7 +55,7 @@ write_off() {
     { print }' true.yaml
 }
 
-# Of every figure of the summary: within 15 % of the truth or its interval around it? Prints "figures fit misses".
+# Of every value of the summary: within 15 % of the truth or its interval around it? Prints "values fit misses".
 judge() {
   awk 'BEGIN { split("sensors.crank_encoder.sigma 1 sensors.crank_gyro.sigma 9.84e-4 sensors.p1.sigma 0.5 sensors.p2.sigma 0.5 " \
       "sensors.p3.sigma 0.5 joints.crank.acceleration_noise 0.1 volumes.v1.noise 3 volumes.v2.noise 3 volumes.v3.noise 3", a, " ")
@@ -80,11 +80,11 @@ if wanted known; then
     write_off "$i" >off.yaml
     run 0 tune off.yaml log.csv --output tuned.yaml
     verdict=$(judge out)
-    echo "log $i: figures, of them right: $verdict; $(grep -h '^search' out); $(grep -h '^work' out)"
+    echo "log $i: values, of them right: $verdict; $(grep -h '^search' out); $(grep -h '^work' out)"
     case $verdict in '9 9 '*) good=$((good + 1)) ;; *) : ;; esac
     if grep -q 'all together.* consistent' out; then band=$((band + 1)); fi
   done
-  echo "known noise: $good of $logs logs with all figures right, NIS in its band in $band"
+  echo "known noise: $good of $logs logs with all values right, NIS in its band in $band"
   [ "$good" -ge $((logs * 9 / 10)) ] || fail 'too few logs are tuned right'
   [ "$band" -ge $((logs * 9 / 10)) ] || fail 'the NIS is out of its band'
 fi
@@ -111,7 +111,7 @@ if wanted speed; then
     run 0 simulate four-bar.yaml --duration 10 --step 0.001 --output truth.csv --noise true.yaml --process-noise --seed "$i" --log "log$i.csv"
     list="$list log$i.csv"
   done
-  # Six figures: the pressures share theirs.
+  # Six values: the pressures share theirs.
   write_off 5 | sed -e '/sensors.p3.sigma:/d; /volumes.v[23].noise:/d' \
     -e 's/sensors.p2.sigma: {/sensors.p2.sigma: {also: [sensors.p3.sigma], /; s/volumes.v1.noise: {/volumes.v1.noise: {also: [volumes.v2.noise, volumes.v3.noise], /' >six.yaml
   # In turn, since a processor does not keep its speed.

@@ -24,13 +24,13 @@ tune_edited() {
   wait "$pid" || fail 'tune fails'
 }
 
-figures() { grep -v '^#' "$1" | grep -vE '# tuned'; }
+values() { grep -v '^#' "$1" | grep -vE '# tuned'; }
 
 run 0 tune tuning.yaml log.csv --threads 1 --budget 12 --output right.yaml --evaluations right.csv
 tune_edited tuning.yaml 's/transition: step/transition: paper/' --output found.yaml --evaluations found.csv
 cmp right.csv found.csv || fail 'the edit changes what is tried'
-figures right.yaml >a
-figures found.yaml >b
+values right.yaml >a
+values found.yaml >b
 cmp a b || fail 'the edit changes what is found and written'
 
 # The machine as well.

@@ -47,6 +47,6 @@ done
 timeout 2000 mpirun -n 2 "$BRAMAH_MPI_PROGRAM" tune off.yaml $logs --output killed.yaml --evaluations killed.csv --journal j >out 2>err || fail 'after kills'
 { cmp -s threads.yaml killed.yaml && cmp -s threads.csv killed.csv; } || fail 'killed processes change what is found'
 
-# Mistakes are told once, and end all processes.
+# Mistakes are said once, and end all processes.
 timeout 2000 mpirun -n 2 "$BRAMAH_MPI_PROGRAM" tune off.yaml nowhere.csv >out 2>err && fail 'a missing log goes unnoticed'
-same "$(grep -c 'nowhere.csv' err)" 1 'times the mistake is told'
+same "$(grep -c 'nowhere.csv' err)" 1 'times the mistake is said'

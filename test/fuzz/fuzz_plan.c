@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Any bytes as a plan of a study. What was loaded keeps the limits that its header states. */
-#include "lib/io/plan_file.h"
+#include "lib/io/session.h"
 #include "test/fuzz/fuzz.h"
 
 #include <math.h>

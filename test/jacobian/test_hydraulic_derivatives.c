@@ -190,7 +190,7 @@ static const bramah__volume volumes[NP] = {{5e-4, 5e-4 / 5.5e8},
                                            {1e-4, 1e-4 / 5.5e8},
                                            {2e-4, 2e-4 / 5.5e8}};
 static const double supplies[NS] = {1e5, 60e5};
-enum { N_ELEMENTS = 14, N_PASSING = 12 }; /* two of each kind */
+enum { N_ELEMENTS = 14, FIRST_MOTOR = 10, N_PASSING = 12 }; /* two of each kind */
 static const bramah__element elements[N_ELEMENTS] = {
     {BRAMAH__KIND(orifice), {PILOT, LEFT}, {2e-8}},
     {BRAMAH__KIND(orifice), {BOTTOM, RIGHT}, {5e-8}},
@@ -202,8 +202,8 @@ static const bramah__element elements[N_ELEMENTS] = {
     {BRAMAH__KIND(relief_valve), {TOP, LEFT}, {1e-7, 20e5, 60e5}},
     {BRAMAH__KIND(pump), {TANK, LINE}, {4e-4, 150e5, 100e5}},
     {BRAMAH__KIND(pump), {LEFT, RIGHT}, {1e-5, 0, 0}},
-    {BRAMAH__KIND(motor), {LINE, TOP}, {2e-5, 10.0, 3e-12}},
-    {BRAMAH__KIND(motor), {LEFT, TOP}, {2e-5, 10.0, 0.0}},
+    {BRAMAH__KIND(motor), {LINE, TOP, RIGHT}, {2e-5, 10.0, 3e-12, 4e-12}},
+    {BRAMAH__KIND(motor), {LEFT, TOP, TANK}, {2e-5, 10.0, 0.0, 2e-12}},
     {BRAMAH__KIND(accumulator), {LINE}, {5e-4, 80e5, 1.4}},
     {BRAMAH__KIND(accumulator), {RIGHT}, {1e-4, 50e5, 1.0}}};
 static const bramah__valve valves[NV] = {
@@ -253,6 +253,8 @@ static bramah__circuit whole_circuit(const double *supply)
                            .supply = supply,
                            .n_elements = N_ELEMENTS,
                            .n_passing = N_PASSING,
+                           .first_motor = FIRST_MOTOR,
+                           .n_motors = 2,
                            .element = elements,
                            .n_valves = NV,
                            .valve = valves,
@@ -524,6 +526,13 @@ static double valve_port(const bramah__circuit *circuit, size_t port, size_t i, 
   return bramah__valve_port_flow(circuit, i, (int)port, p, spools[i], by_p);
 }
 
+static const double still[NC] = {0.0};
+
+static double motor_port(const bramah__circuit *circuit, size_t port, size_t i, const double *p, double *by_p)
+{
+  return bramah__motor_flow(circuit, i, (int)port, p, still, by_p);
+}
+
 static void check_flow(flow_of f, const point *x, size_t kind, size_t i)
 {
   const bramah__circuit circuit = whole_circuit(x->supply);
@@ -552,6 +561,8 @@ START_TEST(test_single_flows_against_differences)
     for (size_t i = 0; i < NV; i++) {
       for (size_t port = 0; port < 2; port++) check_flow(valve_port, &x, port, i);
     }
+    for (size_t i = FIRST_MOTOR; i < FIRST_MOTOR + 2; i++)
+      for (size_t port = 0; port < 3; port++) check_flow(motor_port, &x, port, i);
   }
 }
 END_TEST
@@ -567,8 +578,11 @@ START_TEST(test_single_flows_add_up)
     double flow[NP], pd[NP], sum[NP + NS] = {0}, most = 0.0;
     rates(&x, flow, pd);
     for (size_t i = 0; i < N_PASSING; i++) {
+      const int drains = i >= FIRST_MOTOR;
       const double Q = bramah__element_flow(&circuit, i, x.p, NULL);
-      sum[elements[i].node[0]] -= Q, sum[elements[i].node[1]] += Q;
+      sum[elements[i].node[0]] -= drains ? bramah__motor_flow(&circuit, i, 0, x.p, still, NULL) : Q;
+      sum[elements[i].node[1]] += drains ? bramah__motor_flow(&circuit, i, 1, x.p, still, NULL) : Q;
+      if (drains) sum[elements[i].node[2]] += bramah__motor_flow(&circuit, i, 2, x.p, still, NULL);
       most = fmax(most, fabs(Q));
     }
     for (size_t i = 0; i < NV; i++) {

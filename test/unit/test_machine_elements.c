@@ -289,11 +289,15 @@ START_TEST(every_element_works)
     ck_assert_double_eq_tol(output_of(&p, rows[i].name), rows[i].expected, rows[i].tolerance);
   ck_assert_double_gt(output_of(&p, "mast.angle"), 0.03);
 
-  /* The winch turns evenly with what the throttle lets through, and all of it drains. */
+  /* The winch turns evenly with what the throttle lets through, and all of it drains, a part through the case. */
   const double Q = output_of(&p, "throttle.flow"), per_turn = 10.0 * 20e-6, turn = 6.283185307179586;
   ck_assert_double_gt(Q, 1e-4);
-  ck_assert_double_eq_tol(output_of(&p, "drain.flow"), Q, 1e-9 * Q);
-  ck_assert_double_eq_tol(output_of(&p, "winch.rate") / turn * per_turn + output_of(&p, "winch.leakage_flow"),
+  ck_assert_double_eq_tol(output_of(&p, "winch.flow_a"), Q, 1e-9 * Q);
+  ck_assert_double_eq_tol(output_of(&p, "winch.flow_b"), output_of(&p, "drain.flow"), 1e-9 * Q);
+  ck_assert_double_eq_tol(output_of(&p, "drain.flow") + output_of(&p, "winch.drain_flow"), Q, 1e-9 * Q);
+  ck_assert_double_eq_tol(output_of(&p, "winch.rate") / turn * per_turn +
+                              output_of(&p, "winch.leakage_flow") +
+                              1e-12 * (output_of(&p, "feed.pressure") - 1e5),
                           Q, 1e-9 * Q);
   ck_assert_double_eq_tol((output_of(&p, "feed.pressure") - output_of(&p, "return.pressure")) * per_turn /
                               turn,

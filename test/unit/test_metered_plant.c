@@ -3,6 +3,7 @@
 #include "lib/plant/coupled_internal.h"
 #include "test/support/metered_bar.h"
 #include "test/support/run.h"
+#include "test/support/running.h"
 
 #include <math.h>
 #include <string.h>
@@ -297,13 +298,9 @@ START_TEST(test_rates_by_spools)
 }
 END_TEST
 
-static void refused(bramah_status wanted, const char *thing, const char *text)
+static void refused(bramah_status expected, const char *thing, const char *part)
 {
-  const bramah_model *none;
-  const bramah_status status = bramah_model_new(&bar.bar.machine, &diag, &none);
-  ck_assert_int_eq(status, wanted);
-  ck_assert_str_eq(diag.thing, thing);
-  ck_assert_msg(strstr(diag.message, text) != NULL, "%s", diag.message);
+  refuses(&bar.bar.machine, expected, thing, part, &diag);
   setup();
 }
 

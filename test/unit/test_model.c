@@ -3,6 +3,7 @@
 #include "bramah/coupled.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
+#include "test/support/running.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,13 +16,7 @@ static void setup(void) { four_bar_describe(&fb, 1.0, 1000000); }
 
 static void refused(bramah_status expected, const char *thing, const char *part)
 {
-  const bramah_model *model = NULL;
-  const bramah_status status = bramah_model_new(&fb.machine, &diag, &model);
-  ck_assert_msg(status == expected, "expected %s, got %s (%s)", bramah_status_name(expected),
-                bramah_status_name(status), diag.message);
-  ck_assert_ptr_null(model);
-  ck_assert_str_eq(diag.thing, thing);
-  ck_assert_msg(strstr(diag.message, part) != NULL, "'%s' lacks '%s'", diag.message, part);
+  refuses(&fb.machine, expected, thing, part, &diag);
 }
 
 START_TEST(test_negative_mass)

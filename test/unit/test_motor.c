@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hydraulic motor: steady speed and power against the closed form, whole turns, what the compiler refuses. */
-#include "bramah/coupled.h"
-#include "test/support/four_bar.h"
 #include "test/support/run.h"
+#include "test/support/running.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +15,7 @@ static const bramah_pump pump = {.name = "pump", .from = "tank", .into = "a", .f
 /* wide: the return line holds 2 bar or so above the tank */
 static const bramah_orifice back = {.name = "back", .from = "b", .to = "tank", .flow_coefficient = 1e-6};
 static bramah_joint joint;
-static bramah_volume volumes[2];
+static bramah_volume volumes[3]; /* the last is the case, if it has a volume */
 static bramah_motor motor;
 static bramah_machine machine;
 
@@ -28,9 +27,9 @@ static void setup(void)
                          .child = "platform",
                          .axis = {0, 1, 0},
                          .initial = BRAMAH_INITIAL_GIVEN};
-  for (int i = 0; i < 2; i++)
-    volumes[i] =
-        (bramah_volume){.name = i ? "b" : "a", .n_hoses = 1, .hoses = &hose, .initial_pressure = 1e6};
+  static const char *const names[] = {"a", "b", "case"};
+  for (int i = 0; i < 3; i++)
+    volumes[i] = (bramah_volume){.name = names[i], .n_hoses = 1, .hoses = &hose, .initial_pressure = 1e6};
   motor = (bramah_motor){.name = "slew",
                          .line = 7,
                          .joint = "turn",
@@ -58,46 +57,30 @@ static void setup(void)
                              .motors = &motor};
 }
 
-static double shown(const bramah_plant *p, const char *name)
-{
-  return p->output(p->self, must_find(p, name));
-}
-
-static void run(const bramah_plant *p, double seconds)
-{
-  for (int64_t t = 0; t < (int64_t)(seconds * 1e9 + 0.5); t += p->step_ns)
-    must(p->step(p->self, &diag), &diag);
-}
-
 /* A pump of flow Q drives it: i D dp = c w and Q = i D w + k dp. What the pump adds to the oil comes out as
  * friction and leakage. It goes round and round. */
 START_TEST(test_steady_speed)
 {
-  const bramah_model *model;
-  bramah_coupled *c;
-  must(bramah_model_new(&machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  const bramah_plant p = bramah_coupled_plant(c);
-  run(&p, 30.0);
+  running r = start(&machine);
+  must(run_for(&r, 30.0, &diag), &diag);
   const double d = ratio * D, w = Q / (d + leak * viscous / d), dp = viscous * w / d;
-  ck_assert_double_eq_tol(shown(&p, "slew.rate"), w, 1e-9 * w);
-  ck_assert_double_eq_tol(shown(&p, "a.pressure") - shown(&p, "b.pressure"), dp, 1e-9 * dp);
-  ck_assert_double_eq_tol(shown(&p, "slew.leakage_flow"), leak * dp, 1e-9 * leak * dp);
-  ck_assert_double_eq_tol(shown(&p, "back.flow"), Q, 1e-9 * Q);
-  ck_assert_double_eq_tol(shown(&p, "slew.friction"), viscous * w, 1e-9 * viscous * w);
-  ck_assert_double_eq_tol(shown(&p, "slew.torque"), 0.0, 1e-6 * viscous * w);
+  ck_assert_double_eq_tol(shown(&r, "slew.rate"), w, 1e-9 * w);
+  ck_assert_double_eq_tol(shown(&r, "a.pressure") - shown(&r, "b.pressure"), dp, 1e-9 * dp);
+  ck_assert_double_eq_tol(shown(&r, "slew.leakage_flow"), leak * dp, 1e-9 * leak * dp);
+  ck_assert_double_eq_tol(shown(&r, "back.flow"), Q, 1e-9 * Q);
+  ck_assert_double_eq_tol(shown(&r, "slew.friction"), viscous * w, 1e-9 * viscous * w);
+  ck_assert_double_eq_tol(shown(&r, "slew.torque"), 0.0, 1e-6 * viscous * w);
   ck_assert_double_eq_tol(Q * dp, viscous * w * w + leak * dp * dp, 1e-9 * Q * dp);
   /* what it has done went into turning the platform */
-  ck_assert_double_eq_tol(shown(&p, "slew.work"), 0.5 * inertia * w * w, 1e-6 * inertia * w * w);
-  const double turns = shown(&p, "slew.angle") / (2.0 * 3.14159265358979323846);
+  ck_assert_double_eq_tol(shown(&r, "slew.work"), 0.5 * inertia * w * w, 1e-6 * inertia * w * w);
+  const double turns = shown(&r, "slew.angle") / (2.0 * 3.14159265358979323846);
   ck_assert_double_gt(turns, 2.0);
-  ck_assert_double_eq(shown(&p, "slew.angle"), shown(&p, "turn.angle"));
+  ck_assert_double_eq(shown(&r, "slew.angle"), shown(&r, "turn.angle"));
   /* whatever the angle, the next second looks like the last */
-  const double p_a = shown(&p, "a.pressure");
-  run(&p, 1.0);
-  ck_assert_double_eq_tol(shown(&p, "a.pressure"), p_a, 1e-9 * p_a);
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  const double p_a = shown(&r, "a.pressure");
+  must(run_for(&r, 1.0, &diag), &diag);
+  ck_assert_double_eq_tol(shown(&r, "a.pressure"), p_a, 1e-9 * p_a);
+  stop(&r);
 }
 END_TEST
 
@@ -105,21 +88,17 @@ END_TEST
  * with w^2 = (i D)^2 / (C J). */
 START_TEST(test_natural_frequency)
 {
-  const bramah_model *model;
-  bramah_coupled *c;
   motor.friction.model = BRAMAH_FRICTION_NONE;
   motor.leakage = 0.0;
   machine.n_pumps = 0;
   volumes[0].initial_pressure = 4e6;
   volumes[1].initial_pressure = 2e5;
-  must(bramah_model_new(&machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  const bramah_plant p = bramah_coupled_plant(c);
+  running r = start(&machine);
   const double C = 1e-3 / 1.5e9 + 1e-3 / 5e8, expected = ratio * D / sqrt(C * inertia);
-  double crossings = 0.0, first = 0.0, last = 0.0, before = shown(&p, "a.pressure") - 2e5;
+  double crossings = 0.0, first = 0.0, last = 0.0, before = shown(&r, "a.pressure") - 2e5;
   for (int k = 1; k <= 8000; k++) { /* its pressure swings about that of the tank */
-    run(&p, 1e-3);
-    const double now = shown(&p, "a.pressure") - 2e5;
+    must(run_for(&r, 1e-3, &diag), &diag);
+    const double now = shown(&r, "a.pressure") - 2e5;
     if (before < 0.0 && now >= 0.0) {
       last = 1e-3 * (k - now / (now - before));
       if (crossings == 0.0) first = last;
@@ -130,14 +109,81 @@ START_TEST(test_natural_frequency)
   ck_assert_double_ge(crossings, 3.0);
   const double found = 2.0 * 3.14159265358979323846 * (crossings - 1.0) / (last - first);
   ck_assert_double_eq_tol(found, expected, 0.01 * expected);
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  stop(&r);
+}
+END_TEST
+
+/* With a drain each side loses oil through the case. What goes in comes out, at any time; at rest of the pressures it is
+ * what the pump gives, less what drains. */
+START_TEST(test_drain)
+{
+  const double k_d = 3e-12, d = ratio * D;
+  motor.drain = "tank";
+  motor.drain_leakage = k_d;
+  running r = start(&machine);
+  for (int k = 0; k < 31; k++) {
+    must(run_for(&r, k < 30 ? 0.01 : 30.0, &diag), &diag);
+    const double a = shown(&r, "a.pressure"), b = shown(&r, "b.pressure"), w = shown(&r, "slew.rate");
+    const double in = d * w + leak * (a - b) + k_d * (a - 2e5),
+                 out = d * w + leak * (a - b) - k_d * (b - 2e5), lost = k_d * (a - 2e5 + b - 2e5);
+    ck_assert_double_eq_tol(shown(&r, "slew.flow_a"), in, 1e-12 * Q);
+    ck_assert_double_eq_tol(shown(&r, "slew.flow_b"), out, 1e-12 * Q);
+    ck_assert_double_eq_tol(shown(&r, "slew.drain_flow"), lost, 1e-12 * Q);
+    ck_assert_double_eq_tol(in, out + lost, 1e-12 * Q);
+  }
+  ck_assert_double_eq_tol(shown(&r, "slew.flow_a"), Q, 1e-9 * Q);
+  ck_assert_double_eq_tol(shown(&r, "slew.flow_b"), shown(&r, "back.flow"), 1e-9 * Q);
+  ck_assert_double_gt(shown(&r, "slew.drain_flow"), 0.01 * Q);
+  ck_assert_double_eq_tol(shown(&r, "back.flow") + shown(&r, "slew.drain_flow"), Q, 1e-9 * Q);
+  stop(&r);
+}
+END_TEST
+
+/* Rows of the flows at the ports, by the rate and the pressures, against differences; the drain is a volume. */
+START_TEST(test_rows_of_port_flows)
+{
+  static const char *const names[] = {"slew.flow_a", "slew.flow_b", "slew.drain_flow", "slew.leakage_flow"};
+  const double x[5] = {0.3, 0.2, 9e6, 3e6, 4e5}, step[5] = {1e-3, 1e-3, 1e3, 1e3, 1e3};
+  const size_t turn = 0;
+  size_t parameter;
+  motor.drain = "case";
+  motor.drain_leakage = 3e-12;
+  machine.n_volumes = 3;
+  running r = start(&machine);
+  for (int i = 0; i < 4; i++) {
+    const size_t output = must_find(&r.p, names[i]);
+    double row[5], moved[5];
+    must(bramah_coupled_start(r.c, 1, &turn, &x[0], &x[1], &x[2], &diag), &diag);
+    must(r.p.output_row(r.p.self, output, row), &diag);
+    for (int k = 0; k < 5; k++) {
+      double value[2];
+      for (int side = 0; side < 2; side++) {
+        memcpy(moved, x, sizeof moved);
+        moved[k] += side ? step[k] : -step[k];
+        must(bramah_coupled_start(r.c, 1, &turn, &moved[0], &moved[1], &moved[2], &diag), &diag);
+        value[side] = r.p.output(r.p.self, output);
+      }
+      const double difference = (value[1] - value[0]) / (2.0 * step[k]);
+      ck_assert_msg(fabs(row[k] - difference) <= 1e-9 * fabs(difference) + 1e-22, "%s by %d: %g, %g",
+                    names[i], k, row[k], difference);
+    }
+  }
+  must(bramah_plant_parameter_index(&r.p, "slew.drain_leakage", &parameter, &diag), &diag);
+  stop(&r);
+  motor.drain = NULL;
+  motor.drain_leakage = 0.0;
+  r = start(&machine);
+  ck_assert_int_ne(bramah_plant_parameter_index(&r.p, "slew.drain_leakage", &parameter, &diag), BRAMAH_OK);
+  ck_assert_double_eq(shown(&r, "slew.drain_flow"), 0.0);
+  stop(&r);
 }
 END_TEST
 
 static void no_displacement(void) { motor.displacement = 0.0; }
 static void backward_gear(void) { motor.gear_ratio = -3.0; }
 static void leaks_back(void) { motor.leakage = -1e-12; }
+static void leaks_nowhere(void) { motor.drain_leakage = 1e-12; }
+static void no_drain(void) { motor.drain = "tnak"; }
 static void no_volume(void) { motor.a_volume = "tank"; }
 static void short_circuit(void) { motor.b_volume = "a"; }
 static void no_joint(void) { motor.joint = "trun"; }
@@ -146,29 +192,24 @@ static void named_as_joint(void) { motor.name = "turn"; }
 static void named_as_pump(void) { motor.name = "pump"; }
 static void no_compliance(void) { volumes[1].n_hoses = 0; }
 
-static const struct {
-  void (*change)(void);
-  bramah_status status;
-  const char *thing, *part;
-} refused[] = {{no_displacement, BRAMAH_E_VALUE, "slew", "the displacement must be positive"},
-               {backward_gear, BRAMAH_E_VALUE, "slew", "the gear ratio must be positive"},
-               {leaks_back, BRAMAH_E_VALUE, "slew", "the leakage must not be negative"},
-               {no_volume, BRAMAH_E_REFERENCE, "slew", "there is no volume 'tank'"},
-               {short_circuit, BRAMAH_E_VALUE, "slew", "both of its ends are the same"},
-               {no_joint, BRAMAH_E_REFERENCE, "slew", "did you mean 'turn'"},
-               {sliding, BRAMAH_E_VALUE, "slew", "one that turns is needed"},
-               {named_as_joint, BRAMAH_E_KEY, "turn", "a joint coordinate has the same name"},
-               {named_as_pump, BRAMAH_E_KEY, "pump", "the pump of the same name"},
-               {no_compliance, BRAMAH_E_VALUE, "b", "neither a hose nor a cylinder chamber"}};
+static const refusal refused[] = {
+    {no_displacement, BRAMAH_E_VALUE, "slew", "the displacement must be positive"},
+    {backward_gear, BRAMAH_E_VALUE, "slew", "the gear ratio must be positive"},
+    {leaks_back, BRAMAH_E_VALUE, "slew", "the leakage must not be negative"},
+    {leaks_nowhere, BRAMAH_E_VALUE, "slew", "needs a drain"},
+    {no_drain, BRAMAH_E_REFERENCE, "slew", "there is no volume or supply 'tnak'"},
+    {no_volume, BRAMAH_E_REFERENCE, "slew", "there is no volume 'tank'"},
+    {short_circuit, BRAMAH_E_VALUE, "slew", "both of its ends are the same"},
+    {no_joint, BRAMAH_E_REFERENCE, "slew", "did you mean 'turn'"},
+    {sliding, BRAMAH_E_VALUE, "slew", "one that turns is needed"},
+    {named_as_joint, BRAMAH_E_KEY, "turn", "a joint coordinate has the same name"},
+    {named_as_pump, BRAMAH_E_KEY, "pump", "the pump of the same name"},
+    {no_compliance, BRAMAH_E_VALUE, "b", "neither a hose nor a cylinder chamber"}};
 
 START_TEST(test_refused)
 {
-  const bramah_model *model = NULL;
   refused[_i].change();
-  const bramah_status status = bramah_model_new(&machine, &diag, &model);
-  ck_assert_msg(status == refused[_i].status, "%s: %s", diag.thing, diag.message);
-  ck_assert_str_eq(diag.thing, refused[_i].thing);
-  ck_assert_msg(strstr(diag.message, refused[_i].part) != NULL, "'%s'", diag.message);
+  refuses(&machine, refused[_i].status, refused[_i].thing, refused[_i].part, &diag);
 }
 END_TEST
 
@@ -179,6 +220,8 @@ int main(void)
   tcase_add_checked_fixture(cases, setup, NULL);
   tcase_add_test(cases, test_steady_speed);
   tcase_add_test(cases, test_natural_frequency);
+  tcase_add_test(cases, test_drain);
+  tcase_add_test(cases, test_rows_of_port_flows);
   tcase_add_loop_test(cases, test_refused, 0, (int)(sizeof refused / sizeof refused[0]));
   return run_suite(suite);
 }

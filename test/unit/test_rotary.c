@@ -4,6 +4,7 @@
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
+#include "test/support/running.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,51 +75,15 @@ static void setup(void)
                              .rotaries = &swing};
 }
 
-/* A plant of a machine, and what it shows. */
-typedef struct running {
-  const bramah_model *model;
-  bramah_coupled *c;
-  bramah_plant p;
-} running;
-
-static running start(const bramah_machine *description)
-{
-  running r;
-  must(bramah_model_new(description, &diag, &r.model), &diag);
-  must(bramah_coupled_new(r.model, &diag, &r.c), &diag);
-  r.p = bramah_coupled_plant(r.c);
-  return r;
-}
-
-static void stop(running *r)
-{
-  bramah_coupled_free(r->c);
-  bramah_model_free(r->model);
-}
-
-static double shown(const running *r, const char *name)
-{
-  return r->p.output(r->p.self, must_find(&r->p, name));
-}
-
 static bramah_status run(running *r, double seconds, double command)
 {
   must(r->p.set_inputs(r->p.self, &command, &diag), &diag);
-  bramah_status status = BRAMAH_OK;
-  for (int64_t t = 0; status == BRAMAH_OK && t < (int64_t)(seconds * 1e9 + 0.5); t += r->p.step_ns)
-    status = r->p.step(r->p.self, &diag);
-  return status;
+  return run_for(r, seconds, &diag);
 }
 
 static void refused(bramah_status expected, const char *thing, const char *part)
 {
-  const bramah_model *model = NULL;
-  const bramah_status status = bramah_model_new(&machine, &diag, &model);
-  ck_assert_msg(status == expected, "expected %s, got %s (%s)", bramah_status_name(expected),
-                bramah_status_name(status), diag.message);
-  ck_assert_ptr_null(model);
-  ck_assert_str_eq(diag.thing, thing);
-  ck_assert_msg(strstr(diag.message, part) != NULL, "'%s' lacks '%s'", diag.message, part);
+  refuses(&machine, expected, thing, part, &diag);
 }
 
 /* ---- against calculations by hand ---- */
