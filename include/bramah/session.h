@@ -95,7 +95,7 @@ BRAMAH_API bramah_status bramah_session_start(const bramah_session *session, bra
                                               bramah_diag *diag);
 
 /* What the study's section `adapt` asks for, on the session's filter, which must outlive it; *out is NULL
- * where there is none. Release it with bramah_adaptive_free; it is told of every step (bramah/adaptive.h) and
+ * where there is none. Release it with bramah_adaptive_free; it hears of every step (bramah/adaptive.h) and
  * does not go together with a rewind buffer. Errors: those of bramah_adaptive_new (E_VALUE: nothing is left to
  * adapt; a noise of zero stays zero), with their place. */
 BRAMAH_API bramah_status bramah_session_new_adaptive(const bramah_session *session, bramah_diag *diag,
@@ -110,7 +110,7 @@ typedef enum bramah_file_kind {
 } bramah_file_kind;
 
 /* Read a file as *_load does, but go on after a mistake: every value that is wrong by itself, every unknown,
- * missing or doubled key and every name that refers to nothing is told; of a study and its machine without
+ * missing or doubled key and every name that refers to nothing goes to `tell`; of a study and its machine without
  * such mistakes also every name and unit of the study that does not fit the machine. Which kind of file it is
  * shows by its key `study` or `plan`; *kind may be asked for (NULL: not). Returns OK if there is no mistake,
  * else the status of the first; nothing is kept. After 1000 mistakes in a file it stops. What only the whole

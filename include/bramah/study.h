@@ -16,7 +16,7 @@ extern "C" {
 /* ---- machine and study files ---- */
 
 /* A value of a file to be read otherwise: `path` is the keys joined by dots ("bodies.crank.mass"), `value`
- * the text that stands there instead ("18 kg"). `file` and `line` say where the change was written, for
+ * the text that is there instead ("18 kg"). `file` and `line` say where the change was written, for
  * messages. */
 typedef struct bramah_change {
   const char *path;
@@ -75,7 +75,7 @@ typedef struct bramah_study_column {
   const char *name;   /* as in the log's header, without unit */
   const char *target; /* input or sensor */
   int line;
-  const char *file;          /* one of log.files, in which the column stands; NULL: wherever it does */
+  const char *file;          /* one of log.files, in which the column is; NULL: any that has it */
   const char *unit;          /* of the column; "counts": a bare number; NULL: that of the header */
   bramah_study_value scale;  /* its unit times that of the column is one of the target; not given: 1 */
   bramah_study_value offset; /* in a unit of the target; not given: 0 */
@@ -119,7 +119,7 @@ typedef struct bramah_study_log {
   const bramah_study_file *files;
 } bramah_study_log;
 
-/* Something estimated beside the state; see bramah_augmented. */
+/* An augmented state; see bramah_augmented. */
 typedef struct bramah_study_augmented {
   const char *name;
   int line;
@@ -164,7 +164,7 @@ typedef enum bramah_tune_method {
   BRAMAH_TUNE_SIMPLEX = 2  /* Nelder and Mead */
 } bramah_tune_method;
 
-/* A figure of the study ("volumes.v1.noise") or, behind "machine.", of its machine file, that is to be
+/* A value of the study ("volumes.v1.noise") or, behind "machine.", of its machine file, that is to be
  * found. */
 typedef struct bramah_study_tuned {
   const char *path;

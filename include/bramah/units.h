@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Values with units, as they stand in files: "80 mm", "7.6 MPa", "60 deg", "0.5 rad/s^2/Hz^0.5". Part of
+/* Values with units, as files have them: "80 mm", "7.6 MPa", "60 deg", "0.5 rad/s^2/Hz^0.5". Part of
  * libbramah-tools. Reading does not depend on the locale. */
 #ifndef BRAMAH_UNITS_H
 #define BRAMAH_UNITS_H

@@ -530,7 +530,7 @@ static int check_tune(const char *path)
 }
 
 /* After mistakes in a study the log is held against what can be understood of it; without machine or study
- * nothing is known of what the log should hold, but its rows can be read. */
+ * nothing is known of what the log should contain, but its rows can be read. */
 static int check_log_alone(const char *study_path, check_logs logs)
 {
   bramah_machine_plant machine = {0};

@@ -629,7 +629,7 @@ static bramah_status check_references(bramah__reader *reader, const bramah__item
     if (!key) status = bramah__go_on(reader, check_name(reader, &element, element.name, kind, &lists[kind]));
     if (!key || !bramah__item_find(&element, key, &value)) continue;
 
-    /* A scalar or a list of scalars; anything else was told of already. */
+    /* A scalar or a list of scalars; anything else is a mistake already reported. */
     const int list = value.node->kind == BRAMAH__NODE_LIST;
     for (size_t k = 0; !status && k < (list ? value.node->n : 1); k++) {
       const bramah__item one = list ? bramah__item_at(&value, k) : value;
@@ -709,7 +709,7 @@ bramah_status bramah__machine_read(const bramah__source *source, const bramah__m
   const bramah__item item = {.node = root};
   if (!status) status = bramah__read_table(&reader, &item, &machine_table, machine);
   if (!status) status = check_machine(&reader, &item, &machine->machine);
-  if (!status && !reader.told) status = add_silent_inputs(&reader, &machine->machine);
+  if (!status && !reader.mistakes) status = add_silent_inputs(&reader, &machine->machine);
   machine->machine.file = reader.file;
   status = bramah__reader_close(&reader, status);
   if (status)

@@ -25,10 +25,10 @@ static const bramah__table rate_table = {.size = sizeof(double), .value = &rate_
 static bramah_status read_rates(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                 void *object)
 {
-  const size_t mistakes = reader->told;
+  const size_t mistakes = reader->mistakes;
   const bramah_status status = bramah__read_list(reader, item, key, object);
   const bramah_plan *plan = object;
-  for (size_t i = 1; !status && reader->told == mistakes && i < plan->n_rates; i++)
+  for (size_t i = 1; !status && reader->mistakes == mistakes && i < plan->n_rates; i++)
     if (!(plan->rates[i] < plan->rates[i - 1])) {
       const bramah__item wrong = bramah__item_at(item, i);
       return bramah__fail_item(reader, &wrong, BRAMAH_E_VALUE, "rates must fall from the first to the last");

@@ -19,7 +19,7 @@ typedef struct bramah__quantity {
   const char *unit; /* "" where there is none */
 } bramah__quantity;
 
-/* Where the unit of a "number unit" text begins (its end if there is none); NULL if no number stands in
+/* Where the unit of a "number unit" text begins (its end if there is none); NULL if no number is in
  * front. */
 const char *bramah__unit_of(const char *text);
 

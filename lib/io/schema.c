@@ -69,11 +69,12 @@ bramah_status bramah__fail_missing(bramah__reader *reader, const bramah__item *m
 
 bramah_status bramah__go_on(bramah__reader *reader, bramah_status status)
 {
-  if (!status || !reader->tell || status == BRAMAH_E_MEMORY || reader->told == MOST_MISTAKES) return status;
-  if (reader->told++ == 0) reader->first = status;
+  if (!status || !reader->tell || status == BRAMAH_E_MEMORY || reader->mistakes == MOST_MISTAKES)
+    return status;
+  if (reader->mistakes++ == 0) reader->first = status;
   reader->tell(reader->tell_user, reader->diag);
   bramah_diag_clear(reader->diag);
-  return reader->told == MOST_MISTAKES ? status : BRAMAH_OK;
+  return reader->mistakes == MOST_MISTAKES ? status : BRAMAH_OK;
 }
 
 bramah__item bramah__item_at(const bramah__item *parent, size_t i)
@@ -310,7 +311,7 @@ static bramah_status check_list(bramah__reader *reader, const bramah__item *item
                            count == 2 && !other ? "elements" : "values", found);
 }
 
-/* The last element first: its unit serves the others, so an error in it is told there. */
+/* The last element first: its unit serves the others, so an error in it is reported there. */
 bramah_status bramah__read_vector(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                   void *object)
 {
@@ -418,7 +419,7 @@ bramah_status bramah__read_list(bramah__reader *reader, const bramah__item *item
 
 /* ---- mappings ---- */
 
-/* Keys are plain texts and stand once. */
+/* Keys are plain texts, each once. */
 static bramah_status check_mapping(bramah__reader *reader, const bramah__item *item)
 {
   const bramah__node *node = item->node;
@@ -469,7 +470,7 @@ bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *ite
   if (table->read) return table->read(reader, item, object);
   if (table->value && (!table->keys || item->node->kind != BRAMAH__NODE_MAPPING))
     return table->value->read(reader, item, table->value, object);
-  const size_t mistakes = reader->told;
+  const size_t mistakes = reader->mistakes;
   bramah_status status = check_mapping(reader, item);
 
   /* No key that the table does not know. */
@@ -500,7 +501,7 @@ bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *ite
   }
 
   /* What finishes the object relies on its parts. */
-  if (status || !table->finish || reader->told != mistakes) return status;
+  if (status || !table->finish || reader->mistakes != mistakes) return status;
   return table->finish(reader, item, object);
 }
 

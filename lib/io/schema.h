@@ -20,7 +20,7 @@ typedef struct bramah__item {
 
 typedef enum bramah__range { BRAMAH__ANY = 0, BRAMAH__NOT_NEGATIVE, BRAMAH__POSITIVE } bramah__range;
 
-/* A word of a file and the enumeration value it stands for; lists end with {NULL, 0}. */
+/* A word of a file and the enumeration value it means; lists end with {NULL, 0}. */
 typedef struct bramah__word {
   const char *word;
   int value;
@@ -134,7 +134,7 @@ int bramah__item_is_empty(const bramah__item *item);
 /* Line an element is known by: that of its name. */
 int bramah__item_line(const bramah__item *item);
 
-/* The text of a scalar; NULL and the error told if the item is something else or empty. */
+/* The text of a scalar; NULL and the error reported if the item is something else or empty. */
 const char *bramah__item_text(bramah__reader *reader, const bramah__item *item, bramah_status *status);
 
 /* Where mistakes are collected: tell this one and return OK, so that reading goes on. Otherwise, and for

@@ -202,16 +202,16 @@ static const bramah__word orders[] = {{"1", 1}, {"2", 2}, {NULL, 0}};
   BRAMAH__KEY("order", bramah__read_word, bramah__augmented_draft, augmented.order, .words = orders),        \
       BRAMAH__KEY("time_constant", bramah__read_quantity, bramah__augmented_draft, augmented.time_constant,  \
                   .unit = "s", .range = BRAMAH__POSITIVE),                                                   \
-      BRAMAH__KEY("sigma", bramah__read_figure, bramah__augmented_draft, augmented.sigma, .required = 1,     \
+      BRAMAH__KEY("sigma", bramah__read_value, bramah__augmented_draft, augmented.sigma, .required = 1,      \
                   .range = BRAMAH__POSITIVE),                                                                \
-      BRAMAH__KEY("least", bramah__read_figure, bramah__augmented_draft, augmented.least, .required = 0),    \
-      BRAMAH__KEY("most", bramah__read_figure, bramah__augmented_draft, augmented.most, .required = 0)
+      BRAMAH__KEY("least", bramah__read_value, bramah__augmented_draft, augmented.least, .required = 0),     \
+      BRAMAH__KEY("most", bramah__read_value, bramah__augmented_draft, augmented.most, .required = 0)
 
 static const bramah__key augmented_keys[] = {
     BRAMAH__KEY("parameter", bramah__read_text, bramah__augmented_draft, parameter, .required = 0),
     BRAMAH__KEY("bias_of", bramah__read_name, bramah__augmented_draft, bias_of, .required = 0),
     PROCESS_KEYS,
-    BRAMAH__KEY("noise", bramah__read_figure, bramah__augmented_draft, augmented.noise,
+    BRAMAH__KEY("noise", bramah__read_value, bramah__augmented_draft, augmented.noise,
                 .range = BRAMAH__NOT_NEGATIVE),
     {0}};
 
@@ -222,7 +222,7 @@ static const bramah__table augmented_table = {
 
 /* Without noise a command would be a constant. */
 static const bramah__key unknown_keys[] = {PROCESS_KEYS,
-                                           BRAMAH__KEY("noise", bramah__read_figure, bramah__augmented_draft,
+                                           BRAMAH__KEY("noise", bramah__read_value, bramah__augmented_draft,
                                                        augmented.noise, .required = 1,
                                                        .range = BRAMAH__POSITIVE),
                                            {0}};
@@ -254,7 +254,7 @@ static bramah_status split_augmented(bramah__reader *reader, bramah__study_draft
   }
   study->n_unknown_inputs = n;
 
-  /* An offset cannot be told from an unknown command. */
+  /* An offset and an unknown command cannot be distinguished. */
   for (size_t i = 0; i < study->n_augmented; i++) {
     const bramah_study_augmented *one = &draft->augmented[i].augmented;
     for (size_t k = 0; one->kind == BRAMAH_AUGMENTED_PARAMETER && k < study->n_unknown_inputs; k++)
@@ -270,7 +270,7 @@ static bramah_status split_augmented(bramah__reader *reader, bramah__study_draft
 
 /* ---- noise on parameters ---- */
 
-static const bramah__key density_key = {.read = bramah__read_figure,
+static const bramah__key density_key = {.read = bramah__read_value,
                                         .offset = offsetof(bramah_study_parameter_noise, density),
                                         .range = BRAMAH__POSITIVE};
 
@@ -376,9 +376,9 @@ static bramah_status finish_tuned(bramah__reader *reader, const bramah__item *it
 }
 
 static const bramah__key tuned_keys[] = {
-    BRAMAH__KEY("least", bramah__read_figure, bramah_study_tuned, least, .required = 1),
-    BRAMAH__KEY("most", bramah__read_figure, bramah_study_tuned, most, .required = 1),
-    BRAMAH__KEY("step", bramah__read_figure, bramah_study_tuned, step, .required = 0),
+    BRAMAH__KEY("least", bramah__read_value, bramah_study_tuned, least, .required = 1),
+    BRAMAH__KEY("most", bramah__read_value, bramah_study_tuned, most, .required = 1),
+    BRAMAH__KEY("step", bramah__read_value, bramah_study_tuned, step, .required = 0),
     BRAMAH__KEY("scale", bramah__read_word, bramah_study_tuned, linear, .words = scales),
     BRAMAH__KEY("also", bramah__read_list, bramah_study_tuned, also, .table = &word_table,
                 .count_offset = offsetof(bramah_study_tuned, n_also)),
@@ -466,7 +466,7 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   study->time_column = study->time.column;
 
   /* What its parts become. */
-  const int well = !reader.told;
+  const int well = !reader.mistakes;
   if (!status && well) status = split_inputs(&reader, draft);
   if (!status && well) status = split_augmented(&reader, draft);
   if (!status && well) status = bramah__split_sensors(&reader, draft);
@@ -491,7 +491,7 @@ static bramah_status load(const char *path, size_t n_changes, const bramah_chang
     reader.scratch = source->tree;
     draft->root = source->root;
     for (size_t i = 0; !status && i < n_changes; i++) {
-      bramah_change own = changes[i]; /* its file is told of after the caller's has gone */
+      bramah_change own = changes[i]; /* messages name its file after the caller's text has gone */
       if (own.file) own.file = bramah__pool_text(&source->names, own.file, strlen(own.file));
       status = bramah__changes_apply(&reader, 1, &own, &draft->root);
       draft->changes_hash = bramah__fnv(draft->changes_hash, own.path, strlen(own.path) + 1);

@@ -22,7 +22,7 @@ typedef struct bramah__augmented_draft {
   const char *parameter, *bias_of;
 } bramah__augmented_draft;
 
-/* Input and column; the members of bramah_study_column stand in another order than a section wants them. */
+/* Input and column; the members of bramah_study_column are in another order than a section wants them. */
 typedef struct bramah__input_draft {
   const char *name;
   int line;
@@ -54,7 +54,7 @@ typedef struct bramah__study_draft {
 bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell, void *user,
                                  bramah_diag *diag);
 /* Read the machine file, unless it was read before. */
-bramah_status bramah__study_hold_machine(bramah_study *study, bramah_diag *diag);
+bramah_status bramah__study_open_machine(bramah_study *study, bramah_diag *diag);
 
 /* Tables of the sections in study_sensors.c. */
 extern const bramah__table bramah__sensor_table;
@@ -62,15 +62,15 @@ extern const bramah__table bramah__log_table;  /* of a bramah_study_log */
 extern const bramah__table bramah__time_table; /* of a bramah_study_time: a column, or keys */
 
 /* A quantity of any dimension, kept as text: the member is a bramah_study_value. */
-bramah__read bramah__read_figure;
+bramah__read bramah__read_value;
 
 /* What a sensor or input may say of its column; the member is a bramah_study_column (study_sensors.c). */
 #define BRAMAH__COLUMN_KEYS(type, member)                                                                    \
   BRAMAH__KEY("file", bramah__read_name, type, member.file, .required = 0),                                  \
       BRAMAH__KEY("unit", bramah__read_log_unit, type, member.unit, .required = 0),                          \
-      BRAMAH__KEY("scale", bramah__read_figure, type, member.scale, .required = 0),                          \
-      BRAMAH__KEY("offset", bramah__read_figure, type, member.offset, .required = 0),                        \
-      BRAMAH__KEY("wrap", bramah__read_figure, type, member.wrap, .range = BRAMAH__POSITIVE),                \
+      BRAMAH__KEY("scale", bramah__read_value, type, member.scale, .required = 0),                           \
+      BRAMAH__KEY("offset", bramah__read_value, type, member.offset, .required = 0),                         \
+      BRAMAH__KEY("wrap", bramah__read_value, type, member.wrap, .range = BRAMAH__POSITIVE),                 \
       BRAMAH__KEY("sign", bramah__read_sign, type, member.sign, .unit = "1")
 bramah__read bramah__read_log_unit; /* a unit, "counts" or "iso8601", as text */
 bramah__read bramah__read_sign;     /* double: 1 or -1 */

@@ -12,23 +12,23 @@ static void *member(void *object, size_t offset) { return (unsigned char *)objec
 
 /* ---- columns ---- */
 
-bramah_status bramah__read_figure(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                  void *object)
+bramah_status bramah__read_value(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 void *object)
 {
-  bramah_study_value *figure = member(object, key->offset);
+  bramah_study_value *value = member(object, key->offset);
   bramah__quantity q;
   const bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
   if (status) return status;
-  figure->text = bramah__pool_text(reader->keep, item->node->text, strlen(item->node->text));
-  figure->line = item->node->line;
-  figure->column = item->node->column;
-  figure->is_set = item->node->is_set;
-  figure->si = item->node->si;
-  figure->dimension = item->node->dimension;
-  return figure->text ? BRAMAH_OK : bramah__no_memory(reader);
+  value->text = bramah__pool_text(reader->keep, item->node->text, strlen(item->node->text));
+  value->line = item->node->line;
+  value->column = item->node->column;
+  value->is_set = item->node->is_set;
+  value->si = item->node->si;
+  value->dimension = item->node->dimension;
+  return value->text ? BRAMAH_OK : bramah__no_memory(reader);
 }
 
-/* Kept as it stands; that it is a unit can be told here, whether it fits only with the sensor. */
+/* Kept as text; that it is a unit is known here, whether it fits only with the sensor. */
 bramah_status bramah__read_log_unit(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     void *object)
 {
@@ -60,16 +60,16 @@ bramah_status bramah__read_sign(bramah__reader *reader, const bramah__item *item
 static bramah_status read_origin(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                  void *object)
 {
-  bramah_study_value *figure = member(object, key->offset);
+  bramah_study_value *value = member(object, key->offset);
   const bramah__key text = {.name = "origin", .offset = offsetof(bramah_study_value, text)};
-  const bramah_status status = bramah__read_text(reader, item, &text, figure);
+  const bramah_status status = bramah__read_text(reader, item, &text, value);
   double seconds;
   int64_t ns;
   if (status) return status;
-  figure->line = item->node->line;
-  figure->column = item->node->column;
-  if (strcmp(figure->text, "first") == 0 || bramah_log_read_time(figure->text, &ns) == BRAMAH_OK ||
-      bramah_quantity_parse(figure->text, "s", &seconds, reader->diag) == BRAMAH_OK)
+  value->line = item->node->line;
+  value->column = item->node->column;
+  if (strcmp(value->text, "first") == 0 || bramah_log_read_time(value->text, &ns) == BRAMAH_OK ||
+      bramah_quantity_parse(value->text, "s", &seconds, reader->diag) == BRAMAH_OK)
     return BRAMAH_OK;
   return bramah__fail_item(reader, item, BRAMAH_E_VALUE,
                            "origin is 'first', a time ('12 s') or a date ('2024-03-05T12:00:00Z')");
@@ -90,11 +90,10 @@ static bramah_status finish_time(bramah__reader *reader, const bramah__item *ite
 static const bramah__key time_keys[] = {
     BRAMAH__KEY("column", bramah__read_text, bramah_study_time, column, .required = 0),
     BRAMAH__KEY("unit", bramah__read_log_unit, bramah_study_time, unit, .required = 0),
-    BRAMAH__KEY("rate", bramah__read_figure, bramah_study_time, rate, .unit = "Hz",
+    BRAMAH__KEY("rate", bramah__read_value, bramah_study_time, rate, .unit = "Hz", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("wrap", bramah__read_value, bramah_study_time, wrap, .unit = "s", .other_unit = "1",
                 .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("wrap", bramah__read_figure, bramah_study_time, wrap, .unit = "s", .other_unit = "1",
-                .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("offset", bramah__read_figure, bramah_study_time, offset, .unit = "s"),
+    BRAMAH__KEY("offset", bramah__read_value, bramah_study_time, offset, .unit = "s"),
     BRAMAH__KEY("drift", bramah__read_quantity, bramah_study_time, drift, .unit = "1", .least = -0.0999999,
                 .most = 0.0999999,
                 .bounds = "drift is a small number: what the clock gains per second, as in 30 ppm"),

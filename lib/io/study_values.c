@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A study held in memory: its values found by their path, set, copied. The trees of the files are never
- * changed: a value that is set is exchanged in a copy of the way down to it, which is read by the same tables
+ * changed: a value that is set is exchanged in a copy of all nodes down to it, which is read by the same tables
  * as the file was. */
 #define _GNU_SOURCE /* locale_t, strtod_l */
 #include "lib/io/study_file.h"
@@ -52,7 +52,7 @@ bramah_status bramah_study_find(bramah_study *study, const char *path, bramah_st
   bramah__reader reader;
   bramah__position place;
   *out = (bramah_study_ref){.in_machine = in_machine};
-  bramah_status status = in_machine ? bramah__study_hold_machine(study, diag) : BRAMAH_OK;
+  bramah_status status = in_machine ? bramah__study_open_machine(study, diag) : BRAMAH_OK;
   if (status) return status;
   const bramah__source *source = in_machine ? draft->machine_source : draft->source;
   bramah__node *root = in_machine ? source->root : draft->root;
@@ -108,7 +108,7 @@ bramah_status bramah_study_copy(bramah_study *study, bramah_diag *diag, bramah_s
 {
   bramah__study_draft *copy = NULL;
   *out = NULL;
-  bramah_status status = bramah__study_hold_machine(study, diag);
+  bramah_status status = bramah__study_open_machine(study, diag);
   if (!status) status = derive((bramah__study_draft *)study, 0, NULL, diag, &copy);
   if (!status) *out = &copy->study;
   return status;
@@ -133,7 +133,7 @@ bramah_status bramah_study_set(bramah_study *study, size_t n, const bramah_study
 
 /* ---- the machine ---- */
 
-bramah_status bramah__study_hold_machine(bramah_study *study, bramah_diag *diag)
+bramah_status bramah__study_open_machine(bramah_study *study, bramah_diag *diag)
 {
   bramah__study_draft *draft = (bramah__study_draft *)study;
   if (draft->machine_source && strcmp(draft->machine_source->file, study->machine_file) == 0)
@@ -150,7 +150,7 @@ bramah_status bramah__study_load_machine(bramah_study *study, bramah_diag *diag,
 {
   const bramah__study_draft *draft = (const bramah__study_draft *)study;
   const bramah__machine_values with = {study->n_changes, study->changes, draft->n_settings, draft->settings};
-  const bramah_status status = bramah__study_hold_machine(study, diag);
+  const bramah_status status = bramah__study_open_machine(study, diag);
   return status ? status : bramah__machine_read(draft->machine_source, &with, NULL, NULL, diag, out);
 }
 
@@ -159,7 +159,7 @@ bramah_status bramah__study_load_machine(bramah_study *study, bramah_diag *diag,
 bramah_status bramah__study_hash(bramah_study *study, uint64_t *out, bramah_diag *diag)
 {
   const bramah__study_draft *draft = (const bramah__study_draft *)study;
-  const bramah_status status = bramah__study_hold_machine(study, diag);
+  const bramah_status status = bramah__study_open_machine(study, diag);
   if (status) return status;
   uint64_t hash = bramah__fnv(draft->changes_hash, draft->source->text, draft->source->length + 1);
   hash = bramah__fnv(hash, draft->machine_source->text, draft->machine_source->length + 1);

@@ -149,7 +149,7 @@ static int find_unit(const char *name, unit *out)
   return 1;
 }
 
-/* Common ways to write a unit that are no slips of the pen. */
+/* What units are often called; no slips of the pen. */
 static const char *const usual_slips[][2] = {{"sec", "s"},      {"seconds", "s"},   {"hr", "h"},
                                              {"degree", "deg"}, {"degrees", "deg"}, {"l", "L"},
                                              {"volt", "V"},     {"volts", "V"},     {"Nm", "N*m"},

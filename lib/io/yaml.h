@@ -36,7 +36,7 @@ typedef enum bramah__node_kind {
 
 typedef struct bramah__node {
   bramah__node_kind kind;
-  int quoted;                  /* scalar: 1 if it stood in quotes */
+  int quoted;                  /* scalar: 1 if it was in quotes */
   const char *text;            /* scalar: never NULL, "" for nothing */
   size_t n;                    /* list and mapping: elements */
   struct bramah__node **keys;  /* mapping: [n] */
@@ -68,14 +68,14 @@ typedef struct bramah__reader {
   void *draft;         /* what is being loaded, for readers that need more than their own piece */
   bramah_mistake tell; /* NULL: the first mistake ends the reading */
   void *tell_user;
-  size_t told;         /* how many mistakes */
+  size_t mistakes;     /* how many were reported */
   bramah_status first; /* status of the first */
 } bramah__reader;
 
 /* The name of the file is kept with the loaded object. */
 bramah_status bramah__reader_open(bramah__reader *reader, bramah__pool *keep, const char *file,
                                   bramah_diag *diag);
-/* A status nobody has been told of is told now. Returns that of the first mistake. */
+/* An error that was not reported yet goes to `tell` now. Returns that of the first mistake. */
 bramah_status bramah__reader_close(bramah__reader *reader, bramah_status status);
 
 /* E_MEMORY, with the sentence for it. */

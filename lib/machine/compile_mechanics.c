@@ -18,7 +18,8 @@ static int machine_body(const bramah_machine *machine, const char *name)
   return -2;
 }
 
-/* Order the joints so that parents come first, otherwise as they stand in the machine. */
+/* Order the joints so that parents come first, otherwise as they stand in the machine; names of joints and bodies
+ * likewise. */
 static bramah_status sort_tree(bramah__compiler *k)
 {
   const bramah_machine *d = k->machine;
@@ -46,44 +47,18 @@ static bramah_status sort_tree(bramah__compiler *k)
             "this joint is not connected to the ground; cut the loop and close it under 'loops'");
     }
   }
-  return BRAMAH_OK;
-}
 
-/* Names of joints and bodies in the order of the tree: pointers are permuted through the machine's. */
-static void sort_names(bramah__compiler *k)
-{
-  const bramah_machine *d = k->machine;
-  bramah_model *model = k->model;
   /* The names were copied in file order into consecutive slots; look each up by its text. */
-  for (size_t i = 0; i < model->n; i++) {
-    const char *joint = d->joints[k->t.joint_order[i]].name, *body = d->bodies[k->t.body_of_joint[i]].name;
-    for (size_t l = i; l < model->n; l++)
-      if (strcmp(model->joint_name[l], joint) == 0) {
-        const char *t = model->joint_name[i];
-        model->joint_name[i] = model->joint_name[l], model->joint_name[l] = t;
-      }
-    for (size_t l = i; l < model->n; l++)
-      if (strcmp(model->body_name[l], body) == 0) {
-        const char *t = model->body_name[i];
-        model->body_name[i] = model->body_name[l], model->body_name[l] = t;
-      }
+  for (size_t i = 0; i < k->model->n; i++) {
+    const char *wanted[2] = {d->joints[k->t.joint_order[i]].name, d->bodies[k->t.body_of_joint[i]].name};
+    const char **names[2] = {k->model->joint_name, k->model->body_name};
+    for (int list = 0; list < 2; list++)
+      for (size_t l = i; l < k->model->n; l++)
+        if (strcmp(names[list][l], wanted[list]) == 0) {
+          const char *t = names[list][i];
+          names[list][i] = names[list][l], names[list][l] = t;
+        }
   }
-}
-
-static bramah_status fill_joint(const bramah__compiler *k, const bramah_joint *joint, bramah__link *link)
-{
-  link->revolute = joint->type == BRAMAH_JOINT_REVOLUTE;
-  if (!link->revolute && joint->type != BRAMAH_JOINT_PRISMATIC)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
-                                "the type of this joint is unknown");
-  if (!bramah__normalise(joint->axis, link->axis))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
-                                "the axis of this joint has no direction");
-  memcpy(link->position, joint->position, sizeof link->position);
-  const bramah_status status = bramah__joint_rotation(k, joint, link->rotation);
-  if (status != BRAMAH_OK) return status;
-  link->turned =
-      memcmp(link->rotation, (const double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof link->rotation) != 0;
   return BRAMAH_OK;
 }
 
@@ -116,17 +91,26 @@ bramah_status bramah__build_tree(bramah__compiler *k)
   }
   bramah_status status = sort_tree(k);
   if (status != BRAMAH_OK) return status;
-  sort_names(k);
   for (size_t i = 0; i < k->model->n; i++) {
     const bramah_joint *joint = &d->joints[k->t.joint_order[i]];
     const bramah_body *body = &d->bodies[k->t.body_of_joint[i]];
     bramah__link *link = &k->t.link[i];
-    status = fill_joint(k, joint, link);
+    link->revolute = joint->type == BRAMAH_JOINT_REVOLUTE;
+    if (!link->revolute && joint->type != BRAMAH_JOINT_PRISMATIC)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                                  "the type of this joint is unknown");
+    if (!bramah__normalise(joint->axis, link->axis))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                                  "the axis of this joint has no direction");
+    memcpy(link->position, joint->position, sizeof link->position);
+    status = bramah__joint_rotation(k, joint, link->rotation);
     if (status == BRAMAH_OK) status = bramah__check_body(k, body);
     if (status == BRAMAH_OK)
       status = bramah__find_body(k, joint->name, joint->line, joint->parent, &link->parent);
     if (status != BRAMAH_OK) return status;
     const double *I = body->inertia, full[9] = {I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]};
+    link->turned =
+        memcmp(link->rotation, (const double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1}, sizeof link->rotation) != 0;
     link->mass = body->mass;
     memcpy(link->centre, body->centre_of_mass, sizeof link->centre);
     memcpy(link->inertia, full, sizeof full);
@@ -224,23 +208,6 @@ static bramah_status fill_directions(const bramah__compiler *k, const bramah_loo
   return BRAMAH_OK;
 }
 
-static bramah_status fill_loop(const bramah__compiler *k, const bramah_loop *loop, bramah__loop *out)
-{
-  out->hold = loop_kinds[loop->type].hold;
-  out->n_directions = loop_kinds[loop->type].n_directions;
-  bramah_status status = fill_directions(k, loop, out);
-  if (status != BRAMAH_OK) return status;
-  if (loop->type == BRAMAH_LOOP_DISTANCE) {
-    status = bramah__positive(k, loop->distance, loop->name, loop->line, "the distance");
-    if (status != BRAMAH_OK) return status;
-    out->distance = loop->distance;
-  }
-  memcpy(out->point, loop->point, sizeof out->point);
-  for (int e = 0; e < 2 && status == BRAMAH_OK; e++)
-    status = bramah__find_body(k, loop->name, loop->line, loop->body[e], &out->body[e]);
-  return status;
-}
-
 /* ---- planar mechanisms ---- */
 
 static const double aligned = 1e-12;
@@ -261,21 +228,6 @@ static int common_direction(const bramah_model *model, const bramah__link *links
   return 1;
 }
 
-/* Where all that turns turns about one direction, a cut revolute joint about it keeps its axes parallel by
- * itself: these rows would be zero for ever. */
-static int turns_in_plane(const bramah_loop *loop, const bramah__loop *out, const double *ground,
-                          double (*e)[3])
-{
-  double axis[3];
-  if (loop->type != BRAMAH_LOOP_REVOLUTE) return 0;
-  for (int end = 0; end < 2; end++) {
-    bramah__normalise(loop->axis[end], axis);
-    const double *direction = out->body[end] < 0 ? ground : e[out->body[end]];
-    if (fabs(fabs(bramah__dot3(axis, direction)) - 1.0) > aligned) return 0;
-  }
-  return 1;
-}
-
 bramah_status bramah__build_loops(bramah__compiler *k)
 {
   bramah_model *model = k->model;
@@ -284,12 +236,31 @@ bramah_status bramah__build_loops(bramah__compiler *k)
   size_t row = 0;
   for (size_t i = 0; i < k->machine->n_loops; i++) {
     const bramah_loop *loop = &k->machine->loops[i];
+    bramah__loop *out = &k->t.loop[i];
     if (!known(loop)) return bad_loop(k, loop, "the type of this loop is unknown");
-    const bramah_status status = fill_loop(k, loop, &k->t.loop[i]);
+    out->hold = loop_kinds[loop->type].hold;
+    out->n_directions = loop_kinds[loop->type].n_directions;
+    out->distance = loop->type == BRAMAH_LOOP_DISTANCE ? loop->distance : 0.0;
+    memcpy(out->point, loop->point, sizeof out->point);
+    bramah_status status = fill_directions(k, loop, out);
+    if (status == BRAMAH_OK && loop->type == BRAMAH_LOOP_DISTANCE)
+      status = bramah__positive(k, loop->distance, loop->name, loop->line, "the distance");
+    for (int end = 0; end < 2 && status == BRAMAH_OK; end++)
+      status = bramah__find_body(k, loop->name, loop->line, loop->body[end], &out->body[end]);
     if (status != BRAMAH_OK) return status;
-    if (planar && turns_in_plane(loop, &k->t.loop[i], ground, e)) k->t.loop[i].n_directions = 0;
-    k->t.loop[i].row = row;
-    row += bramah__loop_rows(&k->t.loop[i]);
+
+    /* Where all that turns turns about one direction, a cut revolute joint about it keeps its axes parallel by itself:
+     * these rows would be zero for ever. */
+    int in_plane = planar && loop->type == BRAMAH_LOOP_REVOLUTE;
+    for (int end = 0; end < 2 && in_plane; end++) {
+      double axis[3];
+      bramah__normalise(loop->axis[end], axis);
+      const double *direction = out->body[end] < 0 ? ground : e[out->body[end]];
+      in_plane = fabs(fabs(bramah__dot3(axis, direction)) - 1.0) <= aligned;
+    }
+    if (in_plane) out->n_directions = 0;
+    out->row = row;
+    row += bramah__loop_rows(out);
   }
   model->m_loops = row;
   model->m = row + model->n_motions;
@@ -332,15 +303,11 @@ static const double pi = 3.14159265358979323846;
 /* Doubles of one table: times, positions, slopes, and scratch. */
 enum { ARRAYS = 4 };
 
-static size_t points_of(const bramah_motion *in)
-{
-  return in->type == BRAMAH_MOTION_TABLE ? in->n_points : 0;
-}
-
 void bramah__motions_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena)
 {
   size_t points = 0;
-  for (size_t i = 0; i < machine->n_motions; i++) points += points_of(&machine->motions[i]);
+  for (size_t i = 0; i < machine->n_motions; i++)
+    if (machine->motions[i].type == BRAMAH_MOTION_TABLE) points += machine->motions[i].n_points;
   t->motion = BRAMAH__TAKE(arena, bramah__motion, machine->n_motions);
   t->motion_points = BRAMAH__TAKE(arena, double, ARRAYS *points);
 }
@@ -389,24 +356,6 @@ static bramah_status fill_function(const bramah__compiler *k, const bramah_motio
              : bad_motion(k, in, "the numbers of a motion must be finite");
 }
 
-static bramah_status find_joint(const bramah__compiler *k, size_t i, size_t *out)
-{
-  const bramah_motion *in = &k->source->motions[i];
-  const long joint = bramah__find_name(k->model->n, k->model->joint_name, in->joint);
-  if (joint < 0)
-    return bramah__no_such(k, in->name, in->line, "joint coordinate", in->joint, k->model->n,
-                           k->model->joint_name);
-  *out = (size_t)joint;
-  for (size_t l = 0; l < i; l++)
-    if (k->t.motion[l].joint == *out) {
-      bad_motion(k, in, "its joint is already moved by the motion '");
-      bramah__add_text(k->diag, k->source->motions[l].name);
-      bramah__add_text(k->diag, "'");
-      return BRAMAH_E_VALUE;
-    }
-  return BRAMAH_OK;
-}
-
 static bramah_status contradicts(const bramah__compiler *k, size_t i, const char *message, double value,
                                  const char *unit)
 {
@@ -420,43 +369,48 @@ static bramah_status contradicts(const bramah__compiler *k, size_t i, const char
   return BRAMAH_E_VALUE;
 }
 
-/* A prescribed joint starts where its motion starts: a guess follows, a given value must agree. */
-static bramah_status start_joint(bramah__compiler *k, size_t i)
-{
-  const size_t j = k->t.motion[i].joint;
-  const int turns = k->t.link[j].revolute;
-  bramah_model *m = k->model;
-  double f[3];
-  bramah__motion_at(&k->t.motion[i], 0.0, f);
-  if (k->t.given[j] && !(fabs(m->z0[j] - f[0]) <= given_tolerance))
-    return contradicts(k, i, "' starts this joint elsewhere than 'initial' says, at ", f[0],
-                       turns ? " rad" : " m");
-  if (m->zd0[j] != 0.0 && !(fabs(m->zd0[j] - f[1]) <= given_tolerance))
-    return contradicts(k, i, "' starts this joint with another rate than 'rate' says, ", f[1],
-                       turns ? " rad/s" : " m/s");
-  m->z0[j] = f[0];
-  m->zd0[j] = f[1];
-  k->t.given[j] = 0;
-  return BRAMAH_OK;
-}
-
 bramah_status bramah__build_motions(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
   bramah_model *m = k->model;
   double *next = k->t.motion_points;
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < d->n_motions && status == BRAMAH_OK; i++) {
-    bramah__motion *out = &k->t.motion[i];
-    size_t joint = 0;
-    status = find_joint(k, i, &joint);
-    if (status == BRAMAH_OK) status = fill_function(k, &d->motions[i], &next, out);
-    out->joint = joint;
-    out->row = m->m_loops + i;
-    if (status == BRAMAH_OK) status = start_joint(k, i);
-  }
   m->motion = k->t.motion;
-  return status;
+  for (size_t i = 0; i < d->n_motions; i++) {
+    const bramah_motion *in = &d->motions[i];
+    bramah__motion *out = &k->t.motion[i];
+
+    /* its coordinate, which nothing else moves */
+    const long joint = bramah__find_name(m->n, m->joint_name, in->joint);
+    if (joint < 0)
+      return bramah__no_such(k, in->name, in->line, "joint coordinate", in->joint, m->n, m->joint_name);
+    const size_t j = (size_t)joint;
+    for (size_t l = 0; l < i; l++)
+      if (k->t.motion[l].joint == j) {
+        bad_motion(k, in, "its joint is already moved by the motion '");
+        bramah__add_text(k->diag, d->motions[l].name);
+        bramah__add_text(k->diag, "'");
+        return BRAMAH_E_VALUE;
+      }
+    const bramah_status status = fill_function(k, in, &next, out);
+    if (status != BRAMAH_OK) return status;
+    out->joint = j;
+    out->row = m->m_loops + i;
+
+    /* It starts where its motion starts: a guess follows, a given value must agree. */
+    const int turns = k->t.link[j].revolute;
+    double f[3];
+    bramah__motion_at(out, 0.0, f);
+    if (k->t.given[j] && !(fabs(m->z0[j] - f[0]) <= given_tolerance))
+      return contradicts(k, i, "' starts this joint elsewhere than 'initial' says, at ", f[0],
+                         turns ? " rad" : " m");
+    if (m->zd0[j] != 0.0 && !(fabs(m->zd0[j] - f[1]) <= given_tolerance))
+      return contradicts(k, i, "' starts this joint with another rate than 'rate' says, ", f[1],
+                         turns ? " rad/s" : " m/s");
+    m->z0[j] = f[0];
+    m->zd0[j] = f[1];
+    k->t.given[j] = 0;
+  }
+  return BRAMAH_OK;
 }
 
 /* Springs and constant loads of a machine. */
@@ -507,39 +461,6 @@ static bramah_status finite3(const bramah__compiler *k, const double *v, element
   return BRAMAH_OK;
 }
 
-static bramah_status fill_spring(const bramah__compiler *k, const bramah_spring *spring, bramah__spring *out)
-{
-  const element e = {spring->name, spring->line};
-  bramah_status status = check_coefficients(k, spring->stiffness, spring->damping, e);
-  if (status == BRAMAH_OK) status = not_negative(k, spring->free_length, e, "the free length");
-  out->free_length = spring->free_length;
-  out->stiffness = spring->stiffness;
-  out->damping = spring->damping;
-  memcpy(out->line.point, spring->point, sizeof spring->point);
-  for (int end = 0; end < 2 && status == BRAMAH_OK; end++) {
-    const char *body = spring->body[end];
-    bramah__carry_point(k, &body, out->line.point[end]);
-    status = bramah__find_body(k, e.name, e.line, body, &out->line.body[end]);
-  }
-  return status;
-}
-
-static bramah_status fill_joint_spring(const bramah__compiler *k, const bramah_joint_spring *spring,
-                                       bramah__joint_spring *out)
-{
-  const element e = {spring->name, spring->line};
-  const bramah_status status = check_coefficients(k, spring->stiffness, spring->damping, e);
-  if (status != BRAMAH_OK) return status;
-  if (!isfinite(spring->free_position))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the free position must be a number");
-  const long joint = bramah__find_name(k->model->n, k->model->joint_name, spring->joint);
-  if (joint < 0)
-    return bramah__no_such(k, e.name, e.line, "joint coordinate", spring->joint, k->model->n,
-                           k->model->joint_name);
-  *out = (bramah__joint_spring){(size_t)joint, spring->free_position, spring->stiffness, spring->damping};
-  return BRAMAH_OK;
-}
-
 static bramah_status fill_load(const bramah__compiler *k, const bramah_force *force, bramah__load *out)
 {
   const element e = {force->name, force->line};
@@ -565,14 +486,39 @@ static bramah_status fill_load(const bramah__compiler *k, const bramah_force *fo
 bramah_status bramah__build_forces(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
+  const bramah_model *m = k->model;
   bramah_status status = check_named(k, d->springs, d->n_springs, sizeof *d->springs, "spring");
   if (status == BRAMAH_OK)
     status = check_named(k, d->joint_springs, d->n_joint_springs, sizeof *d->joint_springs, "joint spring");
   if (status == BRAMAH_OK) status = check_named(k, d->forces, d->n_forces, sizeof *d->forces, "force");
-  for (size_t i = 0; i < d->n_springs && status == BRAMAH_OK; i++)
-    status = fill_spring(k, &d->springs[i], &k->t.spring[i]);
-  for (size_t i = 0; i < d->n_joint_springs && status == BRAMAH_OK; i++)
-    status = fill_joint_spring(k, &d->joint_springs[i], &k->t.joint_spring[i]);
+  for (size_t i = 0; i < d->n_springs && status == BRAMAH_OK; i++) {
+    const bramah_spring *in = &d->springs[i];
+    const element e = {in->name, in->line};
+    bramah__spring *out = &k->t.spring[i];
+    *out =
+        (bramah__spring){.free_length = in->free_length, .stiffness = in->stiffness, .damping = in->damping};
+    memcpy(out->line.point, in->point, sizeof in->point);
+    status = check_coefficients(k, in->stiffness, in->damping, e);
+    if (status == BRAMAH_OK) status = not_negative(k, in->free_length, e, "the free length");
+    for (int end = 0; end < 2 && status == BRAMAH_OK; end++) {
+      const char *body = in->body[end];
+      bramah__carry_point(k, &body, out->line.point[end]);
+      status = bramah__find_body(k, e.name, e.line, body, &out->line.body[end]);
+    }
+  }
+  for (size_t i = 0; i < d->n_joint_springs && status == BRAMAH_OK; i++) {
+    const bramah_joint_spring *in = &d->joint_springs[i];
+    const element e = {in->name, in->line};
+    status = check_coefficients(k, in->stiffness, in->damping, e);
+    if (status != BRAMAH_OK) return status;
+    if (!isfinite(in->free_position))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the free position must be a number");
+    const long joint = bramah__find_name(m->n, m->joint_name, in->joint);
+    if (joint < 0)
+      return bramah__no_such(k, e.name, e.line, "joint coordinate", in->joint, m->n, m->joint_name);
+    k->t.joint_spring[i] =
+        (bramah__joint_spring){(size_t)joint, in->free_position, in->stiffness, in->damping};
+  }
   for (size_t i = 0; i < d->n_forces && status == BRAMAH_OK; i++)
     status = fill_load(k, &d->forces[i], &k->t.load[i]);
   k->model->forces = (bramah__forces){d->n_springs,      d->n_joint_springs, d->n_forces, k->t.spring,

@@ -87,26 +87,18 @@ bramah_status bramah__check_body(const bramah__compiler *k, const bramah_body *b
   return BRAMAH_OK;
 }
 
-/* Right-handed orthonormal within rounding of typed numbers? */
-static int is_rotation(const double *R)
-{
-  double c[3];
-  bramah__cross3(R, R + 3, c);
-  for (int i = 0; i < 3; i++) {
-    if (fabs(bramah__dot3(R + 3 * i, R + 3 * i) - 1.0) > 1e-6) return 0;
-    if (fabs(c[i] - R[6 + i]) > 1e-6) return 0;
-  }
-  return 1;
-}
-
 bramah_status bramah__joint_rotation(const bramah__compiler *k, const bramah_joint *joint, double *R)
 {
   static const double zero9[9] = {0}, identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  double c[3];
   memcpy(R, joint->rotation, sizeof joint->rotation);
   if (memcmp(R, zero9, sizeof zero9) == 0) memcpy(R, identity, sizeof identity);
-  if (is_rotation(R)) return BRAMAH_OK;
-  return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
-                              "the rotation of this joint is not a right-handed rotation matrix");
+  bramah__cross3(R, R + 3, c);
+  for (int i = 0; i < 3; i++) /* right-handed and orthonormal within rounding of typed numbers */
+    if (fabs(bramah__dot3(R + 3 * i, R + 3 * i) - 1.0) > 1e-6 || fabs(c[i] - R[6 + i]) > 1e-6)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                                  "the rotation of this joint is not a right-handed rotation matrix");
+  return BRAMAH_OK;
 }
 
 int bramah__normalise(const double *v, double *out)
@@ -252,26 +244,6 @@ static void weld_together(bramah_body *to, const bramah_body *welded, const plac
 
 /* ---- chains ---- */
 
-static bramah_status chain_axis(const bramah__compiler *k, const bramah_joint *joint, direction d,
-                                double *axis)
-{
-  static const double fixed[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  double first[3], second[3];
-  if (d >= ALONG_X) {
-    memcpy(axis, fixed[d - ALONG_X], sizeof fixed[0]);
-    return BRAMAH_OK;
-  }
-  memcpy(axis, joint->axis, sizeof joint->axis);
-  if (joint->type != BRAMAH_JOINT_UNIVERSAL && joint->type != BRAMAH_JOINT_PLANAR) return BRAMAH_OK;
-  if (!bramah__normalise(joint->axis, first) || !bramah__normalise(joint->second_axis, second) ||
-      fabs(bramah__dot3(first, second)) > 1e-6)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
-                                "the two axes of this joint must be perpendicular");
-  if (d == ALONG_SECOND) memcpy(axis, second, sizeof second);
-  if (d == ACROSS_BOTH) bramah__cross3(first, second, axis);
-  return BRAMAH_OK;
-}
-
 /* Coordinate i of a joint: names [i] are those of its coordinates, and of the bodies behind all but the last.
  */
 static bramah_status expand_coordinate(const bramah__compiler *k, const bramah_joint *joint,
@@ -300,7 +272,19 @@ static bramah_status expand_coordinate(const bramah__compiler *k, const bramah_j
   if (i + 1 < n) out->child = names[i];
   out->initial_position = joint->initial_positions[i];
   out->initial_rate = joint->initial_rates[i];
-  return chain_axis(k, joint, c->direction, out->axis);
+
+  /* its axis, by the axes of the joint */
+  static const double fixed[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  double first[3], second[3];
+  if (c->direction >= ALONG_X) memcpy(out->axis, fixed[c->direction - ALONG_X], sizeof fixed[0]);
+  if (joint->type != BRAMAH_JOINT_UNIVERSAL && joint->type != BRAMAH_JOINT_PLANAR) return BRAMAH_OK;
+  if (!bramah__normalise(joint->axis, first) || !bramah__normalise(joint->second_axis, second) ||
+      fabs(bramah__dot3(first, second)) > 1e-6)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
+                                "the two axes of this joint must be perpendicular");
+  if (c->direction == ALONG_SECOND) memcpy(out->axis, second, sizeof second);
+  if (c->direction == ACROSS_BOTH) bramah__cross3(first, second, out->axis);
+  return BRAMAH_OK;
 }
 
 static bramah_status expand_joints(bramah__compiler *k, bramah_body *body)
@@ -319,20 +303,6 @@ static bramah_status expand_joints(bramah__compiler *k, bramah_body *body)
     }
   }
   return BRAMAH_OK;
-}
-
-static void carry_attachments(bramah__compiler *k)
-{
-  const bramah_machine *d = k->source;
-  for (size_t i = 0; i < d->n_loops; i++) {
-    bramah_loop *loop = &k->t.loops[i];
-    *loop = d->loops[i];
-    for (int e = 0; e < 2; e++) {
-      bramah__carry_direction(k, loop->body[e], loop->axis[e]);
-      bramah__carry_direction(k, loop->body[e], loop->normal[e]);
-      bramah__carry_point(k, &loop->body[e], loop->point[e]);
-    }
-  }
 }
 
 bramah_status bramah__expand(bramah__compiler *k)
@@ -355,7 +325,15 @@ bramah_status bramah__expand(bramah__compiler *k)
     for (size_t i = 0; i < n; i++)
       if (same(bodies[i].name, p.body)) weld_together(&bodies[i], &k->source->bodies[b], &p);
   }
-  carry_attachments(k);
+  for (size_t i = 0; i < d->n_loops; i++) {
+    bramah_loop *loop = &k->t.loops[i];
+    *loop = d->loops[i];
+    for (int e = 0; e < 2; e++) {
+      bramah__carry_direction(k, loop->body[e], loop->axis[e]);
+      bramah__carry_direction(k, loop->body[e], loop->normal[e]);
+      bramah__carry_point(k, &loop->body[e], loop->point[e]);
+    }
+  }
   k->expanded = *d;
   k->expanded.n_bodies = k->expanded.n_joints = k->model->n;
   k->expanded.bodies = k->t.bodies;

@@ -10,37 +10,22 @@
 
 /* ---- parameters: their values are part of the state; the tables of the plant's own model follow them ---- */
 
-#define COPY(to, table, n)                                                                                   \
-  do {                                                                                                       \
-    (to) = bramah__arena_take(arena, (n), sizeof *(to));                                                     \
-    if ((to) && (n)) memcpy((to), (table), (n) * sizeof *(to));                                              \
-  } while (0)
-
 void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_coupled *c)
 {
-  const bramah__circuit *circuit = &model->circuit;
   bramah__own counted = {0}, *own = c ? &c->own : &counted;
-  COPY(own->link, model->tree.link, model->n);
+#define TAKE(type, name, place, n) own->name = BRAMAH__TAKE(arena, type, n);
+  BRAMAH__OWN_TABLES(TAKE)
   own->joint_load = BRAMAH__TAKE(arena, double, model->n);
-  COPY(own->supply, circuit->supply, circuit->n_supplies);
-  COPY(own->cylinder, circuit->cylinder, circuit->n_cylinders);
-  COPY(own->element, circuit->element, circuit->n_elements);
-  COPY(own->valve, circuit->valve, bramah__n_spools(circuit));
-  COPY(own->metered, circuit->metered, circuit->n_metered);
-  COPY(own->metered_line, circuit->metered_line, circuit->n_metered_lines);
   own->theta = BRAMAH__TAKE(arena, double, model->n_parameters);
   if (!c || arena->overflow) return;
 
   /* The plant's own model refers to them. */
   own->model = *model;
-  own->model.tree.link = own->link;
+#define COPY(type, name, place, n)                                                                           \
+  if (n) memcpy(own->name, model->place, (n) * sizeof(type));                                                \
+  own->model.place = own->name;
+  BRAMAH__OWN_TABLES(COPY)
   own->model.forces.joint_load = own->joint_load;
-  own->model.circuit.supply = own->supply;
-  own->model.circuit.cylinder = own->cylinder;
-  own->model.circuit.element = own->element;
-  own->model.circuit.valve = own->valve;
-  own->model.circuit.metered = own->metered;
-  own->model.circuit.metered_line = own->metered_line;
   for (size_t i = 0; i < model->n_parameters; i++) own->theta[i] = model->parameter[i].info.nominal;
   c->base = model;
   c->model = &own->model;
@@ -51,8 +36,8 @@ void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_
 static void load_link(bramah_coupled *c, size_t number)
 {
   const bramah_model *base = c->base;
-  bramah__link *link = &c->own.link[number];
   if (number >= base->n) return; /* on the ground */
+  bramah__link *link = &c->own.link[number];
   *link = base->tree.link[number];
   for (size_t k = 0; k < base->n_parameters; k++) {
     const bramah__parameter *p = &base->parameter[k];
@@ -171,15 +156,13 @@ static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
   if (status == BRAMAH_OK) {
     bramah__set_motion(model, next, eval);
     bramah__evaluate_forces(model, next->p, next->U, next->x, next->xd, eval);
-    status = bramah__factor_mass(model, eval);
+    status = bramah__accelerations(model, next, eval, c->zdd_i);
   }
   if (status != BRAMAH_OK) {
     const char *reason = "the equations of motion are singular";
     const char *joint = bramah__singular_joint(model, next->z, &reason);
     return bramah__fail(diag, status, joint ? joint : model->name, reason);
   }
-  bramah__evaluate_rhs(model, next, eval);
-  bramah__solve_acceleration(model, eval, c->zdd_i);
   bramah__expand_acceleration(model, eval, c->zdd_i, next->zdd);
   bramah__drive_forces(model, next, eval, next->drive);
   bramah__evaluate_rates(model, next->p, next->U, eval, next->pd);

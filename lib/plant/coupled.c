@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#define TAKE(type, name, count) c->name = BRAMAH__TAKE(arena, type, count);
 #define TAKE_NEWTON(type, name, count) c->newton.name = BRAMAH__TAKE(arena, type, count);
 #define TAKE_DERIVATIVE(type, name, count) c->derivative.name = BRAMAH__TAKE(arena, type, count);
 #define TAKE_TRANSITION(type, name, count) c->transition.name = BRAMAH__TAKE(arena, type, count);
@@ -25,9 +26,7 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->now = &c->eval[0];
   c->trial = &c->eval[1];
   c->probe = &c->eval[2];
-  c->T = BRAMAH__TAKE(arena, double, n_error *n_error);
-  c->T_step = BRAMAH__TAKE(arena, double, n_error *n_error);
-  c->T_work = BRAMAH__TAKE(arena, double, n_error *n_error);
+  BRAMAH__COUPLED_FIELDS(TAKE)
   BRAMAH__NEWTON_FIELDS(TAKE_NEWTON)
   BRAMAH__DERIVATIVE_FIELDS(TAKE_DERIVATIVE)
   c->derivative.variation.pi = BRAMAH__TAKE(arena, double, 6 * n);
@@ -35,15 +34,6 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->derivative.variation.pidd = BRAMAH__TAKE(arena, double, 6 * n);
   BRAMAH__TRANSITION_FIELDS(TAKE_TRANSITION)
   bramah__state_layout(model, arena, &c->transition.start);
-  c->zdd_i = BRAMAH__TAKE(arena, double, n);
-  c->zdd_base = BRAMAH__TAKE(arena, double, n);
-  c->D = BRAMAH__TAKE(arena, double, n *n);
-  c->index_work = BRAMAH__TAKE(arena, int, n);
-  c->row_work = BRAMAH__TAKE(arena, int, model->m);
-  c->Phi_z_work = BRAMAH__TAKE(arena, double, model->m *n);
-  c->A = BRAMAH__TAKE(arena, double, (n + n_first_order) * n_error);
-  c->Q = BRAMAH__TAKE(arena, double, n *n_error);
-  c->Q_state = bramah__arena_take(arena, c->state.size, 1);
   return object;
 }
 
@@ -175,11 +165,8 @@ static bramah_status accelerations(void *self, double *zdd, bramah_diag *diag)
   bramah_coupled *c = self;
   const bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
-  if (bramah__factor_mass(c->model, c->now) != BRAMAH_OK)
-    return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the mass matrix is singular");
-  bramah__evaluate_rhs(c->model, &c->state, c->now);
-  bramah__solve_acceleration(c->model, c->now, zdd);
-  return BRAMAH_OK;
+  if (bramah__accelerations(c->model, &c->state, c->now, zdd) == BRAMAH_OK) return BRAMAH_OK;
+  return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the mass matrix is singular");
 }
 
 static void save(const void *self, void *snap)

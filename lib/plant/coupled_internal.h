@@ -68,6 +68,21 @@
   X(double, f0, n + n_first_order)                                                                           \
   X(double, column, n + n_first_order)
 
+/* What else a plant needs; n_error as above. */
+#define BRAMAH__COUPLED_FIELDS(X)                                                                            \
+  X(double, T, n_error *n_error)      /* changes of coordinates that nobody has asked about yet */           \
+  X(double, T_step, n_error *n_error) /* the present change; scratch */                                      \
+  X(double, T_work, n_error *n_error)                                                                        \
+  X(double, A, (n + n_first_order) * n_error) /* accelerations and first-order rates by the error state */   \
+  X(double, Q, n *n_error)                    /* accelerations of all joints by it, at Q_state */            \
+  X(unsigned char, Q_state, c->state.size)                                                                   \
+  X(double, zdd_i, n) /* scratch from here on */                                                             \
+  X(double, zdd_base, n)                                                                                     \
+  X(double, D, n *n)                                                                                         \
+  X(int, index_work, n)                                                                                      \
+  X(int, row_work, model->m)                                                                                 \
+  X(double, Phi_z_work, model->m *n)
+
 typedef struct bramah__newton {
   BRAMAH__NEWTON_FIELDS(BRAMAH__FIELD_MEMBER)
 } bramah__newton;
@@ -82,17 +97,22 @@ typedef struct bramah__transition {
   bramah__state start; /* the state at the start of the step */
 } bramah__transition;
 
-/* A plant's own copy of the model, with tables of its own where parameters are: the model is shared. */
+/* A plant's own copy of the model, with tables of its own where parameters are: the model is shared. Type and name of each
+ * table, where it is in the model, and its length. */
+#define BRAMAH__OWN_TABLES(X)                                                                                \
+  X(bramah__link, link, tree.link, model->n)                                                                 \
+  X(double, supply, circuit.supply, model->circuit.n_supplies)                                               \
+  X(bramah__cylinder, cylinder, circuit.cylinder, model->circuit.n_cylinders)                                \
+  X(bramah__element, element, circuit.element, model->circuit.n_elements)                                    \
+  X(bramah__valve, valve, circuit.valve, bramah__n_spools(&model->circuit))                                  \
+  X(bramah__metered, metered, circuit.metered, model->circuit.n_metered)                                     \
+  X(bramah__metered_line, metered_line, circuit.metered_line, model->circuit.n_metered_lines)
+
 typedef struct bramah__own {
   bramah_model model;
-  bramah__link *link;
-  double *joint_load, *supply;
-  bramah__cylinder *cylinder;
-  bramah__element *element;
-  bramah__valve *valve;
-  bramah__metered *metered;
-  bramah__metered_line *metered_line;
-  double *theta; /* [n_parameters] that the tables have been made with */
+  BRAMAH__OWN_TABLES(BRAMAH__FIELD_MEMBER)
+  double *joint_load; /* [n] */
+  double *theta;      /* [n_parameters] that the tables have been made with */
 } bramah__own;
 
 struct bramah_coupled {
@@ -109,20 +129,12 @@ struct bramah_coupled {
   bramah_injection injection;
   int linearised; /* 1: the candidate's loops are not closed further */
   int basis_changed;
-  double *T; /* [n_error x n_error] of the changes of coordinates that nobody has asked about yet */
-  double *T_step, *T_work; /* [n_error x n_error] of the present change; scratch */
+  BRAMAH__COUPLED_FIELDS(BRAMAH__FIELD_MEMBER)
   bramah__newton newton;
   bramah__derivative derivative;
   bramah__transition transition;
-  int sweeps;                   /* 1: an open tree without forces between bodies, solved body by body */
-  double *zdd_i, *zdd_base, *D; /* [n_dof], [n_dof], [n x n_dof] scratch */
-  int *index_work, *row_work;
-  double *Phi_z_work;
-  double *
-      A; /* [(n_dof + n_first_order) x n_error] accelerations and rates of the first-order states by the error state */
-  double *Q;     /* [n x n_error] accelerations of the joints by it, at Q_state */
-  void *Q_state; /* [state.size] */
-  int Q_valid;
+  int sweeps;  /* 1: an open tree without forces between bodies, solved body by body */
+  int Q_valid; /* 1: Q belongs to Q_state */
   bramah_step_report report;
   int own_memory;
 };

@@ -379,6 +379,15 @@ void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *e
   bramah__cholesky_solve(n_dof, eval->Mi, zdd_i);
 }
 
+bramah_status bramah__accelerations(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                                    double *zdd_i)
+{
+  if (bramah__factor_mass(model, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  bramah__evaluate_rhs(model, state, eval);
+  bramah__solve_acceleration(model, eval, zdd_i);
+  return BRAMAH_OK;
+}
+
 void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   if (eval->D_known) return;

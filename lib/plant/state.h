@@ -178,6 +178,10 @@ void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state,
 /* Independent accelerations zdd_i [n_dof] from the factor, the right-hand side and the forces in eval. */
 void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *eval, double *zdd_i);
 
+/* The three together. Returns E_SINGULAR. */
+bramah_status bramah__accelerations(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                                    double *zdd_i);
+
 /* Fill eval->D if it is not known yet. */
 void bramah__rate_derivative(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
 

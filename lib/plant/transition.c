@@ -13,35 +13,29 @@
 
 /* ---- parameters: differences of the equations at a held state ---- */
 
-/* A difference that is neither lost in rounding nor felt as a change: parameters enter smoothly. */
-static double parameter_step(const bramah_parameter_info *info, double value)
+/* The tables of the plant for theta [n_parameters], and the masses and forces of `now` with them. */
+static void use_parameters(bramah_coupled *c, const double *theta)
 {
-  const double size = fmax(fabs(value), fabs(info->nominal));
-  const int has_size =
-      info->nominal != 0.0 || size > 1e-6; /* a load or an offset passing through zero does not */
-  const double step = 1e-6 * (has_size ? size : 1.0);
-  return value + step > info->most ? -step : step;
-}
-
-/* The tables of the plant as if parameter i had another value, and the masses of `now` with them. */
-static void try_parameter(bramah_coupled *c, size_t i, double value)
-{
-  double *theta = c->transition.theta;
-  memcpy(theta, c->state.theta, c->model->n_parameters * sizeof *theta);
-  theta[i] = value;
   bramah__apply_parameters(c, theta);
   bramah__tree_pose(&c->model->tree, c->state.base, c->state.z, c->now->pose);
   bramah__evaluate_forces(c->model, c->state.p, c->state.U, c->state.x, c->transition.xd, c->now);
   c->now->factored = 0;
 }
 
-/* As the state has them. */
-static void leave_parameters(bramah_coupled *c)
+/* As if parameter i were displaced by a step that is neither lost in rounding nor felt as a change, which is returned:
+ * parameters enter smoothly. */
+static double displace_parameter(bramah_coupled *c, size_t i)
 {
-  bramah__apply_parameters(c, c->state.theta);
-  bramah__tree_pose(&c->model->tree, c->state.base, c->state.z, c->now->pose);
-  bramah__evaluate_forces(c->model, c->state.p, c->state.U, c->state.x, c->transition.xd, c->now);
-  c->now->factored = 0;
+  const bramah_parameter_info *info = &c->model->parameter[i].info;
+  const double value = c->state.theta[i], size = fmax(fabs(value), fabs(info->nominal));
+  const int has_size =
+      info->nominal != 0.0 || size > 1e-6; /* a load or an offset passing through zero does not */
+  double step = 1e-6 * (has_size ? size : 1.0), *theta = c->transition.theta;
+  if (value + step > info->most) step = -step;
+  memcpy(theta, c->state.theta, c->model->n_parameters * sizeof *theta);
+  theta[i] = value + step;
+  use_parameters(c, theta);
+  return step;
 }
 
 /* Independent accelerations and pressure rates at the present tables. */
@@ -49,12 +43,10 @@ static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
 {
   const bramah_model *model = c->model;
   double *U = c->transition.U;
-  if (bramah__factor_mass(model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   memcpy(U, c->state.U, bramah__n_spools(&model->circuit) * sizeof *U);
   bramah__place_direct_spools(model, c->state.u, U);
   if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
-  bramah__evaluate_rhs(model, &c->state, c->now);
-  bramah__solve_acceleration(model, c->now, zdd);
+  if (bramah__accelerations(model, &c->state, c->now, zdd) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   bramah__evaluate_rates(model, c->state.p, U, c->now, pd);
   return BRAMAH_OK;
 }
@@ -69,14 +61,12 @@ static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const 
   if (n_par == 0) return BRAMAH_OK;
   bramah_status status = rates_now(c, zdd0, pd0);
   for (size_t k = 0; k < n_par && status == BRAMAH_OK; k++) {
-    const double value = c->state.theta[par[k]],
-                 step = parameter_step(&c->model->parameter[par[k]].info, value);
-    try_parameter(c, par[k], value + step);
+    const double step = displace_parameter(c, par[k]);
     status = rates_now(c, zdd, pd);
     for (size_t f = 0; f < n_dof; f++) A_par[f * n_par + k] = (zdd[f] - zdd0[f]) / step;
     for (size_t i = 0; S_par && i < n_first_order; i++) S_par[i * n_par + k] = (pd[i] - pd0[i]) / step;
   }
-  leave_parameters(c);
+  use_parameters(c, c->state.theta);
   return status;
 }
 
@@ -195,16 +185,14 @@ static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const siz
   const size_t nx = n_dof + c->model->circuit.n_volumes;
   end_residual(c, t->f0);
   for (size_t k = 0; k < n_par; k++) {
-    const double value = c->state.theta[par[k]],
-                 step = parameter_step(&c->model->parameter[par[k]].info, value);
-    try_parameter(c, par[k], value + step);
+    const double step = displace_parameter(c, par[k]);
     end_residual(c, t->f);
     for (size_t r = 0; r < nx; r++) X[r * n_par + k] = -(t->f[r] - t->f0[r]) / step;
     for (size_t f = 0; f < n_dof; f++)
       for (size_t g = 0; g < n_dof; g++) X[f * n_par + k] += t->r_a[f * n_dof + g] * G[g * n_par + k];
     for (size_t r = n_dof; r < nx; r++) X[r * n_par + k] += G[r * n_par + k];
   }
-  leave_parameters(c);
+  use_parameters(c, c->state.theta);
   const bramah_status status = solve_columns(c, n_par, X);
   memcpy(G, X, n_dof * n_par * sizeof *G);
   for (size_t k = 0; k < n_dof * n_par; k++) G[n_dof * n_par + k] = c1 * X[k];
@@ -321,10 +309,8 @@ bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *
   bramah__state *probe = &c->probe_state;
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
-  if (bramah__factor_mass(model, c->now) != BRAMAH_OK)
+  if (bramah__accelerations(model, &c->state, c->now, c->zdd_base) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "the mass matrix is singular");
-  bramah__evaluate_rhs(model, &c->state, c->now);
-  bramah__solve_acceleration(model, c->now, c->zdd_base);
 
   /* Pressures: linear, so a large step costs nothing and rounds less. */
   for (size_t i = 0; i < n_volumes; i++) {
@@ -344,12 +330,10 @@ bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *
     if (status == BRAMAH_OK) {
       bramah__set_motion(model, probe, c->probe);
       bramah__evaluate_forces(model, probe->p, probe->U, probe->x, probe->xd, c->probe);
-      status = bramah__factor_mass(model, c->probe);
+      status = bramah__accelerations(model, probe, c->probe, c->zdd_i);
     }
     if (status != BRAMAH_OK)
       return bramah__fail(diag, status, model->name, "the loops cannot be closed near this state");
-    bramah__evaluate_rhs(model, probe, c->probe);
-    bramah__solve_acceleration(model, c->probe, c->zdd_i);
     store(c, f, position_step, J);
   }
 

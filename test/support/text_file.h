@@ -5,6 +5,7 @@
 
 #include <check.h>
 
+#include "bramah/status.h"
 #include "test/support/scratch.h"
 
 static char path[SCRATCH_NAME];
@@ -46,6 +47,30 @@ static inline int write_lines(const char *const *lines, int n, int line, const c
   }
   write_bytes(text, used);
   return mark ? (int)(mark - with) + 1 : 0;
+}
+
+/* A line of such a file replaced by a mistaken one, with what is said of it. A NULL is not looked at; of a line
+ * without '@', or with more lines behind it, neither is the place. */
+typedef struct bad_line {
+  int line;
+  const char *with;
+  bramah_status status;
+  const char *thing, *message;
+} bad_line;
+
+/* `column`: from write_lines. */
+static inline void check_mistake(const bad_line *bad, int column, bramah_status status,
+                                 const bramah_diag *diag)
+{
+  if (bad->message)
+    ck_assert_msg(strcmp(diag->message, bad->message) == 0, "%s\n  gives: %s", bad->with, diag->message);
+  ck_assert_int_eq(status, bad->status);
+  ck_assert_int_eq(diag->status, status);
+  if (bad->thing) ck_assert_str_eq(diag->thing, bad->thing);
+  ck_assert_str_eq(diag->file, path);
+  if (!column || strchr(bad->with, '\n')) return;
+  ck_assert_msg(diag->line == bad->line && diag->column == column, "%s: at %d:%d, not %d:%d: %s", bad->with,
+                diag->line, diag->column, bad->line, column, diag->message);
 }
 
 #endif

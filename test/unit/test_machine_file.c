@@ -76,12 +76,18 @@ static bramah_machine *load(size_t n_changes, const bramah_change *changes)
   return machine;
 }
 
+/* The small machine with a line replaced (0: none). */
+static bramah_machine *load_with(int line, const char *with)
+{
+  write_machine(line, with);
+  return load(0, NULL);
+}
+
 /* ---- what is read ---- */
 
 START_TEST(small_machine_is_read)
 {
-  write_machine(0, NULL);
-  bramah_machine *m = load(0, NULL);
+  bramah_machine *m = load_with(0, NULL);
   ck_assert_str_eq(m->name, "small");
   ck_assert_str_eq(m->file, path);
   ck_assert(m->gravity[0] == 0.0 && m->gravity[1] == -9.81 && m->gravity[2] == 0.0);
@@ -106,9 +112,9 @@ END_TEST
 
 START_TEST(formulation_is_read)
 {
-  write_machine(36, "integrator: {formulation: penalty, penalty_factor: 1e8, penalty_frequency: 50 rad/s, "
+  bramah_machine *m =
+      load_with(36, "integrator: {formulation: penalty, penalty_factor: 1e8, penalty_frequency: 50 rad/s, "
                     "penalty_damping: 0.7}");
-  bramah_machine *m = load(0, NULL);
   ck_assert_int_eq(m->integrator.formulation, BRAMAH_FORMULATION_PENALTY);
   ck_assert(m->integrator.penalty_factor == 1e8 && m->integrator.penalty_frequency == 50.0 &&
             m->integrator.penalty_damping == 0.7);
@@ -118,8 +124,7 @@ END_TEST
 
 START_TEST(defaults_are_filled)
 {
-  write_machine(36, "");
-  bramah_machine *m = load(0, NULL);
+  bramah_machine *m = load_with(36, "");
   ck_assert(m->transition_pressure == 2e5);
   ck_assert_int_eq(m->integrator.step_ns, 1000000);
   ck_assert(m->integrator.position_tolerance == 1e-7 && m->integrator.pressure_tolerance == 1e-2);
@@ -135,10 +140,9 @@ END_TEST
 START_TEST(rotation_is_roll_pitch_yaw_about_fixed_axes)
 {
   static const double expected[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* x -> y, y -> z, z -> x */
-  write_machine(
+  bramah_machine *m = load_with(
       7,
       "  crank: {type: revolute, parent: ground, child: crank, rotation: [90, 0, 90 deg], axis: [0, 0, 1]}");
-  bramah_machine *m = load(0, NULL);
   for (int i = 0; i < 9; i++) ck_assert_double_eq_tol(m->joints[0].rotation[i], expected[i], 1e-15);
   ck_assert_int_eq(m->joints[0].initial, BRAMAH_INITIAL_GUESS);
   bramah_machine_free(m);
@@ -147,28 +151,25 @@ END_TEST
 
 START_TEST(compound_joints_are_read)
 {
-  write_machine(
+  bramah_machine *m = load_with(
       8, "  slide: {type: planar, parent: crank, child: slide, axis: [0, 0, 1], second_axis: [1, 0, 0], "
          "initial: [1 mm, 2 mm, 90 deg], rate: [0 m/s, 1 m/s, 2 rad/s]}");
-  bramah_machine *m = load(0, NULL);
   const bramah_joint *slide = &m->joints[1];
   ck_assert(slide->type == BRAMAH_JOINT_PLANAR && slide->initial == BRAMAH_INITIAL_GIVEN);
   ck_assert(slide->axis[2] == 1.0 && slide->second_axis[0] == 1.0);
   ck_assert(slide->initial_positions[1] == 0.002 && slide->initial_positions[2] == 90.0 * (PI / 180.0));
   ck_assert(slide->initial_rates[1] == 1.0 && slide->initial_rates[2] == 2.0);
   bramah_machine_free(m);
-  write_machine(8,
+  m = load_with(8,
                 "  slide: {type: floating, parent: crank, child: slide, "
                 "initial: [1 mm, 2 mm, 3 mm, 90 deg, 0, 1 rad], rate: [0, 0, 3 m/s, 0, 5 rad/s, 6 rad/s]}");
-  m = load(0, NULL);
   slide = &m->joints[1];
   ck_assert(slide->type == BRAMAH_JOINT_FLOATING && slide->initial == BRAMAH_INITIAL_GIVEN);
   ck_assert(slide->initial_positions[2] == 0.003 && slide->initial_positions[3] == 90.0 * (PI / 180.0));
   ck_assert(slide->initial_positions[5] == 1.0 && slide->initial_rates[2] == 3.0 &&
             slide->initial_rates[5] == 6.0);
   bramah_machine_free(m);
-  write_machine(8, "  slide: {type: fixed, parent: crank, child: slide, position: [1, 0, 0 m]}");
-  m = load(0, NULL);
+  m = load_with(8, "  slide: {type: fixed, parent: crank, child: slide, position: [1, 0, 0 m]}");
   ck_assert(m->joints[1].type == BRAMAH_JOINT_FIXED && m->joints[1].position[0] == 1.0);
   bramah_machine_free(m);
 }
@@ -195,14 +196,13 @@ END_TEST
 
 START_TEST(springs_and_forces_are_read)
 {
-  write_machine(34,
-                "springs: {rope: {bodies: [ground, crank], points: [[0,0,0], [1,0,0 m]], free_length: 1 cm, "
-                "stiffness: 2 kN/m, damping: 3 N*s/m}}\n"
-                "joint_springs: {a: {joint: slide, stiffness: 3 N/m, free_position: 1 mm}, b: {joint: crank, "
-                "damping: 2 N*m*s/rad}}\n"
-                "forces: {wind: {body: slide, point: [0, 1, 0 m], force: [1, 2, 3 kN], axes: body}}\n"
-                "inputs:");
-  bramah_machine *m = load(0, NULL);
+  bramah_machine *m = load_with(
+      34, "springs: {rope: {bodies: [ground, crank], points: [[0,0,0], [1,0,0 m]], free_length: 1 cm, "
+          "stiffness: 2 kN/m, damping: 3 N*s/m}}\n"
+          "joint_springs: {a: {joint: slide, stiffness: 3 N/m, free_position: 1 mm}, b: {joint: crank, "
+          "damping: 2 N*m*s/rad}}\n"
+          "forces: {wind: {body: slide, point: [0, 1, 0 m], force: [1, 2, 3 kN], axes: body}}\n"
+          "inputs:");
   ck_assert(m->n_springs == 1 && m->n_joint_springs == 2 && m->n_forces == 1);
   ck_assert(m->springs[0].free_length == 0.01 && m->springs[0].stiffness == 2000.0);
   ck_assert(m->springs[0].damping == 3.0 && m->springs[0].point[1][0] == 1.0);
@@ -214,14 +214,13 @@ END_TEST
 
 START_TEST(motions_are_read)
 {
-  write_machine(
+  bramah_machine *m = load_with(
       34, "motions:\n"
           "  spin: {joint: crank, type: rate, position: 60 deg, rate: 30 rpm}\n"
           "  shake: {joint: slide, type: harmonic, mean: 1 cm, amplitude: 5 mm, frequency: 2 Hz, phase: "
           "90 deg}\n"
           "  raise: {joint: crank, type: table, points: [[0 s, 0 deg], [500 ms, 90 deg]]}\n"
           "inputs:");
-  bramah_machine *m = load(0, NULL);
   ck_assert_uint_eq(m->n_motions, 3);
   const bramah_motion *spin = &m->motions[0], *shake = &m->motions[1], *raised = &m->motions[2];
   ck_assert_str_eq(spin->joint, "crank");
@@ -236,14 +235,14 @@ END_TEST
 
 START_TEST(loops_of_every_type_are_read)
 {
-  write_machine(10, "  a: {type: prismatic, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
+  bramah_machine *m =
+      load_with(10, "  a: {type: prismatic, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
                     "[[1,0,0], [0,1,0]], normals: [[0,0,1], [0,0,2]]}\n"
                     "  b: {type: distance, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], distance: "
                     "80 cm}\n"
                     "  c: {type: spherical, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]]}\n"
                     "  d: {type: universal, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
                     "[[1,0,0], [0,1,0]]}");
-  bramah_machine *m = load(0, NULL);
   ck_assert_uint_eq(m->n_loops, 4);
   ck_assert(m->loops[0].type == BRAMAH_LOOP_PRISMATIC && m->loops[0].normal[1][2] == 2.0);
   ck_assert(m->loops[1].type == BRAMAH_LOOP_DISTANCE && m->loops[1].distance == 0.8);
@@ -267,8 +266,7 @@ END_TEST
 
 START_TEST(piston_area_and_rod_give_the_annulus)
 {
-  write_machine(27, "      piston_area: 50 cm^2");
-  bramah_machine *m = load(0, NULL);
+  bramah_machine *m = load_with(27, "      piston_area: 50 cm^2");
   ck_assert_double_eq_tol(m->cylinders[0].rod_area, 50e-4 - PI / 4.0 * 0.035 * 0.035, 1e-17);
   bramah_machine_free(m);
 }
@@ -276,8 +274,7 @@ END_TEST
 
 START_TEST(input_of_a_valve_gets_an_entry)
 {
-  write_machine(35, "  # none");
-  bramah_machine *m = load(0, NULL);
+  bramah_machine *m = load_with(35, "  # none");
   ck_assert_uint_eq(m->n_inputs, 1);
   ck_assert_str_eq(m->inputs[0].name, "main");
   ck_assert_uint_eq(m->inputs[0].n_points, 0);
@@ -408,17 +405,12 @@ END_TEST
 
 /* ---- errors: one line replaced, '@' in front of the offending scalar ---- */
 
-static const struct {
-  int line;
-  const char *with;
-  bramah_status status;
-  const char *thing, *message;
-} bad_lines[] = {
+static const bad_line bad_lines[] = {
     /* keys */
     {4, "  crank: {@mas: 16 kg}", BRAMAH_E_KEY, "bodies.crank.mas",
      "unknown key 'mas'; did you mean 'mass'?"},
     {4, "  crank: {mass: 1 kg, @colour: red}", BRAMAH_E_KEY, "bodies.crank.colour",
-     "unknown key 'colour'; allowed are mass, centre_of_mass, inertia"},
+     "unknown key 'colour'; allowed are mass, centre_of_mass, inertia, payload_point"},
     {4, "  @crank: {inertia: [0, 5, 5 kg*m^2]}", BRAMAH_E_KEY, "bodies.crank",
      "required key 'mass' is missing"},
     {4, "  crank: {mass: 16 kg, @mass: 17 kg}", BRAMAH_E_KEY, "bodies.crank.mass",
@@ -431,7 +423,7 @@ static const struct {
     {31, "      @? [a, b]\n      : 3", BRAMAH_E_SYNTAX, "hydraulics.cylinders.lift.?",
      "a key must be a single word"},
     {22, "    @lift:\n      friction: {model: none}", BRAMAH_E_KEY, "hydraulics.cylinders.lift.friction",
-     "key"},
+     "key 'friction' is given twice, first in line 23"},
     {12, "  @oil: {density: 850 kg/m^3}", BRAMAH_E_KEY, "hydraulics.oil",
      "required key 'bulk_modulus' is missing"},
     {15, "    v1: {pressure: 30 bar, hoses: [@{volume: 1 L}]}", BRAMAH_E_KEY, "hydraulics.volumes.v1.hoses.0",
@@ -453,7 +445,8 @@ static const struct {
      BRAMAH_E_SYNTAX, "joints.slide.initial",
      "a list with one value for each coordinate of the joint is expected: 2"},
     {8, "  slide: {type: cylindrical, parent: crank, child: slide, axis: [1, 0, 0], rate: [1 mm/s, @1 mm/s]}",
-     BRAMAH_E_UNIT, "joints.slide.rate.1", "1 mm/s is a speed, an angular rate is expected"},
+     BRAMAH_E_UNIT, "joints.slide.rate.1",
+     "1 mm/s is a speed, an angular rate is expected, for example '1 rad/s'"},
     {34,
      "springs: {rope: {bodies: [ground, @crnak], points: [[0,0,0], [1,0,0 m]], damping: 1 N*s/m}}\ninputs:",
      BRAMAH_E_REFERENCE, "springs.rope.bodies.1", "there is no body 'crnak'; did you mean 'crank'?"},
@@ -463,7 +456,8 @@ static const struct {
     {34, "joint_springs: {a: {joint: @crnk, damping: 1 N*m*s/rad}}\ninputs:", BRAMAH_E_REFERENCE,
      "joint_springs.a.joint", "there is no joint coordinate 'crnk'; did you mean 'crank'?"},
     {34, "joint_springs: {a: {joint: slide, damping: @1 N*m*s/rad}}\ninputs:", BRAMAH_E_UNIT,
-     "joint_springs.a.damping", "1 N*m*s/rad is"},
+     "joint_springs.a.damping",
+     "1 N*m*s/rad is something else, a viscous friction coefficient is expected, for example '1 N*s/m'"},
     {34, "forces: {@wind: {body: crank, point: [0, 0, 0]}}\ninputs:", BRAMAH_E_KEY, "forces.wind",
      "'force' or 'torque' is needed"},
     {34, "forces: {wind: {body: crank, torque: [0, 0, 1 N*m], @point: [0, 0, 0]}}\ninputs:", BRAMAH_E_KEY,
@@ -471,9 +465,9 @@ static const struct {
     {34, "motions: {m: {joint: @crnk, type: rate, position: 1 rad}}\ninputs:", BRAMAH_E_REFERENCE,
      "motions.m.joint", "there is no joint coordinate 'crnk'; did you mean 'crank'?"},
     {34, "motions: {m: {joint: crank, type: rate, position: @1 m}}\ninputs:", BRAMAH_E_UNIT,
-     "motions.m.position", "1 m is a length, an angle is expected"},
+     "motions.m.position", "1 m is a length, an angle is expected, for example '1 deg'"},
     {34, "motions: {m: {joint: slide, type: rate, position: 1 m, rate: @1 rad/s}}\ninputs:", BRAMAH_E_UNIT,
-     "motions.m.rate", "1 rad/s is an angular rate, a speed is expected"},
+     "motions.m.rate", "1 rad/s is an angular rate, a speed is expected, for example '1 m/s'"},
     {34, "motions: {@m: {joint: crank, type: rate}}\ninputs:", BRAMAH_E_KEY, "motions.m",
      "required key 'position' is missing"},
     {34, "motions: {m: {joint: crank, type: @sine, position: 1 rad}}\ninputs:", BRAMAH_E_VALUE,
@@ -489,7 +483,7 @@ static const struct {
     {34, "motions: {m: {joint: crank, type: table, points: [[1 s, 0], [@1 s, 1 rad]]}}\ninputs:",
      BRAMAH_E_VALUE, "motions.m.points.1.0", "times must ascend"},
     {34, "motions: {m: {joint: crank, type: table, points: [[0, 0], [1 s, @1 m]]}}\ninputs:", BRAMAH_E_UNIT,
-     "motions.m.points.1.1", "1 m is a length, an angle is expected"},
+     "motions.m.points.1.1", "1 m is a length, an angle is expected, for example '1 deg'"},
     {34, "motions: {@lift: {joint: crank, type: rate, position: 1 rad}}\ninputs:", BRAMAH_E_KEY,
      "motions.lift", "a cylinder or rotary actuator has the same name; so would their outputs"},
     {10, "  @pivot: {type: universal, bodies: [slide, ground], points: [[0,0,0], [0,0,0]]}", BRAMAH_E_KEY,
@@ -505,7 +499,8 @@ static const struct {
     {18, "    @orifice: {from: v1, to: v2}", BRAMAH_E_KEY, "hydraulics.orifices.orifice",
      "'flow_coefficient', or 'area' and 'discharge_coefficient', is needed"},
     {18, "    orifice: {from: v1, to: v2, @area: 1 mm^2, flow_coefficient: 1 m^3/s/Pa^0.5}", BRAMAH_E_KEY,
-     "hydraulics.orifices.orifice.area", "'flow_coefficient' stands for 'area' and 'discharge_coefficient'"},
+     "hydraulics.orifices.orifice.area",
+     "'flow_coefficient' stands for 'area' and 'discharge_coefficient': they exclude each other"},
     {18, "    @orifice: {from: v1, to: v2, area: 1 mm^2}", BRAMAH_E_KEY, "hydraulics.orifices.orifice",
      "required key 'discharge_coefficient' is missing"},
     {18, "    orifice: {from: v1, to: v2, flow_coefficient: 1 m^3/s/Pa^0.5, @discharge_coefficient: 1}",
@@ -519,7 +514,8 @@ static const struct {
      "film_time_rising: 1 s, film_time_falling: 1 s}",
      BRAMAH_E_KEY, "hydraulics.cylinders.lift.friction", "required key 'film_time_dwell' is missing"},
     {33, "      friction: {model: lugre, decay: @3 m/s}", BRAMAH_E_UNIT,
-     "hydraulics.cylinders.lift.friction.decay", "3 m/s is a speed"},
+     "hydraulics.cylinders.lift.friction.decay",
+     "3 m/s is a speed, a value in 's/m' is expected, for example '3 s/m'"},
     {33, "      @friction: {model: brown-mcphee, coulomb: 1 N}", BRAMAH_E_KEY,
      "hydraulics.cylinders.lift.friction", "required key 'static' is missing"},
     {16, "    v2: {pressure: 1 bar}\n    pump: {pressure: 1 bar}", BRAMAH_E_KEY, "hydraulics.supplies.pump",
@@ -639,22 +635,13 @@ static const struct {
 
 START_TEST(error_is_exact)
 {
+  const bad_line *bad = &bad_lines[_i];
   bramah_diag diag;
   bramah_machine *machine = (bramah_machine *)path;
-  int column = write_machine(bad_lines[_i].line, bad_lines[_i].with);
-  bramah_status status = bramah_machine_load(path, 0, NULL, &diag, &machine);
-  ck_assert_msg(strncmp(diag.message, bad_lines[_i].message, strlen(bad_lines[_i].message)) == 0,
-                "%s\n  gives: %s", bad_lines[_i].with, diag.message);
-  ck_assert_int_eq(status, bad_lines[_i].status);
-  ck_assert_int_eq(diag.status, status);
-  ck_assert_str_eq(diag.thing, bad_lines[_i].thing);
-  ck_assert_str_eq(diag.file, path);
-  if (column && !strchr(bad_lines[_i].with, '\n')) {
-    ck_assert_int_eq(diag.line, bad_lines[_i].line);
-    ck_assert_int_eq(diag.column, column);
-  }
+  const int column = write_machine(bad->line, bad->with);
+  check_mistake(bad, column, bramah_machine_load(path, 0, NULL, &diag, &machine), &diag);
   ck_assert_ptr_eq(machine, (bramah_machine *)path); /* untouched */
-  ck_assert_int_eq(bramah_machine_load(path, 0, NULL, NULL, &machine), status);
+  ck_assert_int_eq(bramah_machine_load(path, 0, NULL, NULL, &machine), bad->status);
 }
 END_TEST
 
@@ -711,6 +698,17 @@ START_TEST(whole_file_is_refused)
       {"machine: \xff\xfe\n", BRAMAH_E_SYNTAX, 1, "invalid leading UTF-8 octet"},
       {"a: &x {b: *x}\n", BRAMAH_E_KEY, 1, "unknown key 'a'"},
       {"machine: x\ngravity: [0,0,0]\nbodies: {}\n", BRAMAH_E_VALUE, 3, "at least one is needed here"},
+      /* Lines end as libyaml ends them; its mark at the end of a file without a last line end is one too far. */
+      {"machine: {", BRAMAH_E_SYNTAX, 1, ""},
+      {"machine: {\n", BRAMAH_E_SYNTAX, 2, ""},
+      {"machine: x\r\nbodies: [", BRAMAH_E_SYNTAX, 2, ""},
+      {"machine: x\rbodies: [", BRAMAH_E_SYNTAX, 2, ""},
+      {"a: 1\xc2\x85"
+       "b: [",
+       BRAMAH_E_SYNTAX, 2, ""},
+      {"a: 1\xe2\x80\xa8"
+       "b: [",
+       BRAMAH_E_SYNTAX, 2, ""},
   };
   bramah_diag diag;
   bramah_machine *machine = NULL;
@@ -718,34 +716,8 @@ START_TEST(whole_file_is_refused)
     write_bytes(cases[i].text, strlen(cases[i].text));
     ck_assert_int_eq(bramah_machine_load(path, 0, NULL, &diag, &machine), cases[i].status);
     ck_assert_msg(strncmp(diag.message, cases[i].message, strlen(cases[i].message)) == 0, "%s", diag.message);
-    ck_assert_int_eq(diag.line, cases[i].line);
-    ck_assert_str_eq(diag.file, path);
-  }
-}
-END_TEST
-
-/* The mark of libyaml at the end of a file without a last line end is one line too far. */
-START_TEST(lines_are_those_of_the_file)
-{
-  static const struct {
-    const char *text;
-    int line;
-  } cases[] = {{"machine: {", 1},
-               {"machine: {\n", 2},
-               {"machine: x\r\nbodies: [", 2},
-               {"machine: x\rbodies: [", 2},
-               {"a: 1\xc2\x85"
-                "b: [",
-                2},
-               {"a: 1\xe2\x80\xa8"
-                "b: [",
-                2}};
-  bramah_diag diag;
-  bramah_machine *machine = NULL;
-  for (int i = 0; i < COUNT(cases); i++) {
-    write_bytes(cases[i].text, strlen(cases[i].text));
-    ck_assert_int_eq(bramah_machine_load(path, 0, NULL, &diag, &machine), BRAMAH_E_SYNTAX);
     ck_assert_msg(diag.line == cases[i].line, "case %d: line %d: %s", i, diag.line, diag.message);
+    ck_assert_str_eq(diag.file, path);
   }
 }
 END_TEST
@@ -963,7 +935,6 @@ int main(void)
   tcase_add_loop_test(tests, error_is_exact, 0, COUNT(bad_lines));
   tcase_add_test(tests, error_elsewhere_is_exact);
   tcase_add_test(tests, whole_file_is_refused);
-  tcase_add_test(tests, lines_are_those_of_the_file);
   tcase_add_test(tests, excess_is_refused_at_once);
   tcase_add_test(tests, memory_for_changes_is_limited);
   tcase_add_test(tests, check_tells_a_thousand_mistakes);

@@ -52,10 +52,16 @@ static bramah_study *load_file(const char *file)
   return study;
 }
 
+/* The small study with a line replaced (0: none). */
+static bramah_study *load_with(int line, const char *with)
+{
+  write_study(line, with);
+  return load_file(path);
+}
+
 START_TEST(head_of_study_is_read)
 {
-  write_study(0, NULL);
-  bramah_study *s = load_file(path);
+  bramah_study *s = load_with(0, NULL);
   ck_assert_str_eq(s->name, "small study, 1 kHz");
   ck_assert_str_eq(s->file, path);
   ck_assert_str_eq(s->machine_file, beside_path("machines/small.yaml"));
@@ -78,8 +84,7 @@ END_TEST
 
 START_TEST(sensors_are_read)
 {
-  write_study(0, NULL);
-  bramah_study *s = load_file(path);
+  bramah_study *s = load_with(0, NULL);
   const bramah_sensor_options *sensor = s->sensors;
   ck_assert_uint_eq(s->n_sensors, 5);
   ck_assert(sensor[0].kind == BRAMAH_SENSOR_ENCODER && sensor[0].sigma == DEG &&
@@ -103,51 +108,45 @@ START_TEST(sensors_are_read)
 END_TEST
 
 /* One line of each kind, in place of the encoder. */
-static bramah_study *load_sensor(const char *line)
-{
-  write_study(9, line);
-  return load_file(path);
-}
-
 START_TEST(every_kind_is_read)
 {
   bramah_study *s =
-      load_sensor("  s: {type: accelerometer, body: boom, point: [1, 0, 200 mm], axis: [0, 3, 4], "
-                  "sigma: 0.05 m/s^2, range: [-20, 20 m/s^2], resolution: 0.01 m/s^2}");
+      load_with(9, "  s: {type: accelerometer, body: boom, point: [1, 0, 200 mm], axis: [0, 3, 4], "
+                   "sigma: 0.05 m/s^2, range: [-20, 20 m/s^2], resolution: 0.01 m/s^2}");
   const bramah_sensor_options *o = s->sensors;
   ck_assert(o->kind == BRAMAH_SENSOR_ACCELEROMETER && o->sigma == 0.05 && o->axis[1] == 3 && o->axis[2] == 4);
   ck_assert(o->point[0] == 1e-3 && o->point[2] == 0.2 && o->resolution == 0.01);
   ck_assert(o->least == -20 && o->most == 20);
   ck_assert_str_eq(o->at, "boom");
   bramah_study_free(s);
-  s = load_sensor("  s: {type: inclinometer, body: boom, axis: [1, 0, 0], about: [0, 0, 1], sigma: 0.1 deg, "
-                  "resolution: 0.01 deg}");
+  s = load_with(9, "  s: {type: inclinometer, body: boom, axis: [1, 0, 0], about: [0, 0, 1], sigma: 0.1 deg, "
+                   "resolution: 0.01 deg}");
   o = s->sensors;
   ck_assert(o->kind == BRAMAH_SENSOR_INCLINOMETER && o->axis[0] == 1 && o->about[2] == 1);
   ck_assert(o->resolution == 0.01 * DEG && o->least == 0 && o->most == 0);
   bramah_study_free(s);
-  s = load_sensor("  s: {type: stroke, cylinder: lift, sigma: 1 mm, range: [1, 2 m]}");
+  s = load_with(9, "  s: {type: stroke, cylinder: lift, sigma: 1 mm, range: [1, 2 m]}");
   o = s->sensors;
   ck_assert(o->kind == BRAMAH_SENSOR_STROKE && o->sigma == 1e-3 && o->least == 1 && o->most == 2);
   ck_assert_str_eq(o->at, "lift");
   bramah_study_free(s);
-  s = load_sensor("  s: {type: pressure-difference, a: v1, b: v2, sigma: 0.1 bar}");
+  s = load_with(9, "  s: {type: pressure-difference, a: v1, b: v2, sigma: 0.1 bar}");
   o = s->sensors;
   ck_assert(o->kind == BRAMAH_SENSOR_PRESSURE_DIFFERENCE && o->sigma == 1e4);
   ck_assert_str_eq(o->at, "v1");
   ck_assert_str_eq(o->less, "v2");
   bramah_study_free(s);
-  s = load_sensor("  s: {type: flow, element: valve, port: b, sigma: 6 L/min}");
+  s = load_with(9, "  s: {type: flow, element: valve, port: b, sigma: 6 L/min}");
   o = s->sensors;
   ck_assert(o->kind == BRAMAH_SENSOR_FLOW && o->port == BRAMAH_SENSOR_PORT_B);
   ck_assert_double_eq_tol(o->sigma, 1e-4, 1e-18);
   ck_assert_str_eq(o->at, "valve");
   bramah_study_free(s);
-  s = load_sensor("  s: {type: load-pin, cylinder: lift, sigma: 0.2 kN}");
+  s = load_with(9, "  s: {type: load-pin, cylinder: lift, sigma: 0.2 kN}");
   o = s->sensors;
   ck_assert(o->kind == BRAMAH_SENSOR_LOAD_PIN && o->sigma == 200 && o->port == BRAMAH_SENSOR_PORT_NONE);
   bramah_study_free(s);
-  s = load_sensor("  s: {type: encoder, joint: slide, sigma: 1 mm, resolution: 0.1 mm, range: [0, 5 m]}");
+  s = load_with(9, "  s: {type: encoder, joint: slide, sigma: 1 mm, resolution: 0.1 mm, range: [0, 5 m]}");
   ck_assert(s->sensors[0].resolution == 1e-4 && s->sensors[0].most == 5);
   bramah_study_free(s);
 }
@@ -155,8 +154,7 @@ END_TEST
 
 START_TEST(start_values_are_read)
 {
-  write_study(0, NULL);
-  bramah_study *s = load_file(path);
+  bramah_study *s = load_with(0, NULL);
   const bramah_joint_start *crank = &s->joints[0], *slide = &s->joints[1];
   ck_assert(s->n_joints == 2 && s->n_volumes == 2);
   ck_assert_str_eq(crank->joint, "crank");
@@ -177,8 +175,7 @@ END_TEST
 
 START_TEST(filter_has_defaults)
 {
-  write_study(0, NULL);
-  bramah_study *s = load_file(path);
+  bramah_study *s = load_with(0, NULL);
   ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_KINEMATIC);
   ck_assert_int_eq(s->discretisation, BRAMAH_DISCRETISATION_DEFAULT);
   ck_assert_int_eq(s->form, BRAMAH_COVARIANCE_JOSEPH);
@@ -192,9 +189,9 @@ END_TEST
 
 START_TEST(filter_is_read)
 {
-  write_study(6, "filter: {transition: step, noise: published, covariance: square-root, fusion: block, "
-                 "iterations: 3, gate: 4, drift_gate: 5, patience: 50}\n");
-  bramah_study *s = load_file(path);
+  bramah_study *s =
+      load_with(6, "filter: {transition: step, noise: published, covariance: square-root, fusion: block, "
+                   "iterations: 3, gate: 4, drift_gate: 5, patience: 50}\n");
   ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_STEP);
   ck_assert_int_eq(s->discretisation, BRAMAH_DISCRETISATION_PUBLISHED);
   ck_assert_int_eq(s->form, BRAMAH_COVARIANCE_SQUARE_ROOT);
@@ -202,12 +199,10 @@ START_TEST(filter_is_read)
   ck_assert(s->iterations == 3 && s->patience == 50 && s->drift_gate == 5.0);
   for (size_t i = 0; i < s->n_sensors; i++) ck_assert_double_eq(s->gate[i], 4.0);
   bramah_study_free(s);
-  write_study(6, "filter: {noise: resolvent, transition: step}");
-  s = load_file(path);
+  s = load_with(6, "filter: {noise: resolvent, transition: step}");
   ck_assert_int_eq(s->discretisation, BRAMAH_DISCRETISATION_RESOLVENT);
   bramah_study_free(s);
-  write_study(6, "filter: {transition: paper-exact}");
-  s = load_file(path);
+  s = load_with(6, "filter: {transition: paper-exact}");
   ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_KINEMATIC_EXACT);
   bramah_study_free(s);
 }
@@ -216,9 +211,8 @@ END_TEST
 /* A sensor's own gate goes before that of the filter, which stands behind it in the file. */
 START_TEST(gates_are_of_filter_or_sensor)
 {
-  write_study(9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, gate: 2.5}\n"
-                 "  open: {type: encoder, joint: crank, sigma: 1 deg, gate: 0}");
-  bramah_study *s = load_file(path);
+  bramah_study *s = load_with(9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, gate: 2.5}\n"
+                                 "  open: {type: encoder, joint: crank, sigma: 1 deg, gate: 0}");
   ck_assert(s->n_sensors == 6 && s->gate[0] == 2.5 && s->gate[1] == 0.0 && s->gate[2] == 0.0);
   bramah_study_free(s);
   FILE *stream = fopen(path, "ab");
@@ -232,11 +226,10 @@ END_TEST
 
 START_TEST(augmented_states_are_read)
 {
-  write_study(6, "augmented:\n"
-                 "  load: {parameter: crank.load, sigma: 50 N*m, noise: 20 N*m/s^0.5}\n"
-                 "  drift: {bias_of: turn, order: 2, time_constant: 500 ms, sigma: 1 deg/s,\n"
-                 "    least: -5 deg/s, most: 0.1 rad/s}");
-  bramah_study *s = load_file(path);
+  bramah_study *s = load_with(6, "augmented:\n"
+                                 "  load: {parameter: crank.load, sigma: 50 N*m, noise: 20 N*m/s^0.5}\n"
+                                 "  drift: {bias_of: turn, order: 2, time_constant: 500 ms, sigma: 1 deg/s,\n"
+                                 "    least: -5 deg/s, most: 0.1 rad/s}");
   const bramah_study_augmented *load = &s->augmented[0], *drift = &s->augmented[1];
   ck_assert_uint_eq(s->n_augmented, 2);
   ck_assert_str_eq(load->name, "load");
@@ -259,10 +252,9 @@ END_TEST
 /* An unknown command is an augmented state before all others, with the name of its output. */
 START_TEST(unknown_inputs_are_read)
 {
-  write_study(
+  bramah_study *s = load_with(
       7, "inputs: {lift: {column: my column}, valve: {unknown: {sigma: 2 V, noise: 5 V/s^0.5, most: 8 V}}}\n"
          "augmented: {load: {parameter: crank.load, sigma: 50 N*m}}");
-  bramah_study *s = load_file(path);
   const bramah_study_augmented *valve = &s->augmented[0];
   ck_assert_uint_eq(s->n_inputs, 1);
   ck_assert_str_eq(s->inputs[0].target, "lift");
@@ -284,12 +276,11 @@ END_TEST
 /* What a file does not say of its format the log has said. */
 START_TEST(logs_are_read)
 {
-  write_study(
+  bramah_study *s = load_with(
       6, "time: {column: n, rate: 500 Hz, wrap: 65536, offset: -12 ms, drift: 30 ppm, origin: 2 s}\n"
          "log: {delimiter: semicolon, decimal: comma, comment: '% //', missing: NaN, skip: 2, header: none,\n"
          "  bad_cells: skip, reorder: 5 ms, resets: join, longest_gap: 1 min, atmosphere: 0.95 bar,\n"
          "  files: {imu: {match: imu*.csv, delimiter: tab, units: row, time: {column: 2, unit: iso8601}}}}");
-  bramah_study *s = load_file(path);
   const bramah_study_log *log = &s->log;
   ck_assert_str_eq(s->time_column, "n");
   ck_assert_str_eq(s->time.rate.text, "500 Hz");
@@ -316,14 +307,13 @@ END_TEST
 /* A file may have a header where the others have none. */
 START_TEST(a_file_may_have_a_header_of_its_own)
 {
-  write_study(6, "log: {header: none, files: {a: {match: a.csv, header: yes}, b: {match: b.csv}}}");
-  bramah_study *s = load_file(path);
+  bramah_study *s =
+      load_with(6, "log: {header: none, files: {a: {match: a.csv, header: yes}, b: {match: b.csv}}}");
   ck_assert_int_eq(s->log.format.no_header, 1);
   ck_assert_int_eq(s->log.files[0].format.no_header, 0);
   ck_assert_int_eq(s->log.files[1].format.no_header, 1);
   bramah_study_free(s);
-  write_study(6, "log: {header: yes, files: {a: {match: a.csv}, b: {match: b.csv, header: none}}}");
-  s = load_file(path);
+  s = load_with(6, "log: {header: yes, files: {a: {match: a.csv}, b: {match: b.csv, header: none}}}");
   ck_assert_int_eq(s->log.format.no_header, 0);
   ck_assert_int_eq(s->log.files[0].format.no_header, 0);
   ck_assert_int_eq(s->log.files[1].format.no_header, 1);
@@ -348,10 +338,10 @@ END_TEST
 
 START_TEST(columns_are_read)
 {
-  write_study(13, "  p1: {type: pressure, volume: v1, sigma: 0.5 bar, unit: V, scale: 40 bar/V, offset: -1 "
-                  "bar, sign: -1,\n"
-                  "    wrap: 10 bar, reference: gauge, column: AI3}");
-  bramah_study *s = load_file(path);
+  bramah_study *s =
+      load_with(13, "  p1: {type: pressure, volume: v1, sigma: 0.5 bar, unit: V, scale: 40 bar/V, offset: -1 "
+                    "bar, sign: -1,\n"
+                    "    wrap: 10 bar, reference: gauge, column: AI3}");
   const bramah_study_column *c = &s->sensor_columns[4];
   ck_assert_str_eq(c->name, "AI3");
   ck_assert_str_eq(c->target, "p1");
@@ -379,8 +369,8 @@ END_TEST
 
 START_TEST(parameter_noise_is_read)
 {
-  write_study(6, "parameter_noise:\n  valve.offset: 0.05 V/Hz^0.5\n  pump.pressure: 1 bar/Hz^0.5");
-  bramah_study *s = load_file(path);
+  bramah_study *s =
+      load_with(6, "parameter_noise:\n  valve.offset: 0.05 V/Hz^0.5\n  pump.pressure: 1 bar/Hz^0.5");
   ck_assert_uint_eq(s->n_parameter_noise, 2);
   ck_assert_str_eq(s->parameter_noise[0].at, "valve.offset");
   ck_assert_str_eq(s->parameter_noise[0].density.text, "0.05 V/Hz^0.5");
@@ -420,8 +410,7 @@ END_TEST
 
 START_TEST(machine_path_may_be_absolute)
 {
-  write_study(2, "machine: /a/b.yaml");
-  bramah_study *s = load_file(path);
+  bramah_study *s = load_with(2, "machine: /a/b.yaml");
   ck_assert_str_eq(s->machine_file, "/a/b.yaml");
   bramah_study_free(s);
 }
@@ -429,8 +418,7 @@ END_TEST
 
 START_TEST(time_column_has_a_default)
 {
-  write_study(6, "");
-  bramah_study *s = load_file(path);
+  bramah_study *s = load_with(6, "");
   ck_assert_str_eq(s->time_column, "t");
   bramah_study_free(s);
 }
@@ -438,8 +426,7 @@ END_TEST
 
 START_TEST(list_in_a_change_keeps_its_meaning)
 {
-  write_study(5, "  a.b: [[1, 'it''s: [x]'], \"\", 2 m]\n  c: \"quoted: text\"");
-  bramah_study *s = load_file(path);
+  bramah_study *s = load_with(5, "  a.b: [[1, 'it''s: [x]'], \"\", 2 m]\n  c: \"quoted: text\"");
   ck_assert_str_eq(s->changes[1].value, "[[1, 'it''s: [x]'], '', 2 m]");
   ck_assert_str_eq(s->changes[2].value, "quoted: text");
   bramah_study_free(s);
@@ -479,12 +466,7 @@ END_TEST
 
 /* ---- errors: one line replaced, '@' in front of the offending scalar ---- */
 
-static const struct {
-  int line;
-  const char *with;
-  bramah_status status;
-  const char *thing, *message;
-} bad_lines[] = {
+static const bad_line bad_lines[] = {
     {1, "@studdy: small", BRAMAH_E_KEY, "studdy", "unknown key 'studdy'; did you mean 'study'?"},
     {2, "machine: @[a]", BRAMAH_E_SYNTAX, "machine", "a single value is expected here, not a list"},
     {4, "  bodies.crank.mass:@ ", BRAMAH_E_VALUE, "changes.bodies.crank.mass", "a value is missing"},
@@ -686,20 +668,13 @@ static const struct {
 
 START_TEST(error_is_exact)
 {
+  const bad_line *bad = &bad_lines[_i];
   bramah_diag diag;
   bramah_study *study = (bramah_study *)path;
-  int column = write_study(bad_lines[_i].line, bad_lines[_i].with);
-  bramah_status status = bramah_study_load(path, 0, NULL, &diag, &study);
-  ck_assert_msg(strcmp(diag.message, bad_lines[_i].message) == 0, "%s\n  gives: %s", bad_lines[_i].with,
-                diag.message);
-  ck_assert_int_eq(status, bad_lines[_i].status);
-  ck_assert_int_eq(diag.status, status);
-  ck_assert_str_eq(diag.thing, bad_lines[_i].thing);
-  ck_assert_str_eq(diag.file, path);
-  ck_assert_int_eq(diag.line, bad_lines[_i].line);
-  ck_assert_int_eq(diag.column, column);
+  const int column = write_study(bad->line, bad->with);
+  check_mistake(bad, column, bramah_study_load(path, 0, NULL, &diag, &study), &diag);
   ck_assert_ptr_eq(study, (bramah_study *)path); /* untouched */
-  ck_assert_int_eq(bramah_study_load(path, 0, NULL, NULL, &study), status);
+  ck_assert_int_eq(bramah_study_load(path, 0, NULL, NULL, &study), bad->status);
 }
 END_TEST
 
@@ -731,14 +706,13 @@ END_TEST
 
 START_TEST(tuning_is_read)
 {
-  write_study(
+  bramah_study *s = load_with(
       6,
       "tune: {criterion: prediction, method: simplex, penalty: 0.5, settle: 200 ms, ahead: 20, outputs: "
       "[a.b, "
       "c], "
       "parameters: {volumes.v1.noise: {least: 1 bar/s^0.5, most: 2 MPa/s^0.5, also: [volumes.v2.noise, x]}, "
       "machine.a.b: {least: 0 ms, most: 1 s, scale: linear, step: 1 ms}}}");
-  bramah_study *s = load_file(path);
   const bramah_study_tune *t = &s->tune;
   ck_assert_int_eq(t->line, 6);
   ck_assert_int_eq(t->criterion, BRAMAH_TUNE_PREDICTION);
@@ -758,8 +732,7 @@ START_TEST(tuning_is_read)
   ck_assert_int_eq(t->parameters[1].linear, 1);
   ck_assert_str_eq(t->parameters[1].step.text, "1 ms");
   bramah_study_free(s);
-  write_study(6, "tune: {parameters: {a: {least: 1, most: 2}}}");
-  s = load_file(path);
+  s = load_with(6, "tune: {parameters: {a: {least: 1, most: 2}}}");
   ck_assert_int_eq(s->tune.criterion, BRAMAH_TUNE_LIKELIHOOD);
   ck_assert_int_eq(s->tune.method, BRAMAH_TUNE_DEFAULT);
   ck_assert_double_eq(s->tune.penalty, -1.0);
@@ -790,8 +763,7 @@ START_TEST(error_in_a_change_points_to_the_study)
   bramah_machine *machine = NULL;
   data_path(file, sizeof file, 1);
   bramah_study *four_bar = load_file(file);
-  write_study(5, "  bodies.crank.inertia.2: 3 m");
-  bramah_study *s = load_file(path);
+  bramah_study *s = load_with(5, "  bodies.crank.inertia.2: 3 m");
   ck_assert_int_eq(bramah_machine_load(four_bar->machine_file, s->n_changes, s->changes, &diag, &machine),
                    BRAMAH_E_UNIT);
   ck_assert_str_eq(diag.file, path);
