@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hydraulic elements beside orifices and plain valves: each against a calculation by hand, and what the
+/* Hydraulic elements other than orifices and plain valves: each against a calculation by hand, and what the
  * compiler refuses. */
 #include "bramah/coupled.h"
 #include "lib/hydraulics/circuit.h"

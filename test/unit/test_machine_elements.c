@@ -338,7 +338,7 @@ START_TEST(every_key_is_documented)
 }
 END_TEST
 
-/* Slews several times around; the same machine stands in test/support/slew.yaml. */
+/* Slews several times around; the same machine is in test/support/slew.yaml. */
 START_TEST(a_platform_slews_without_end)
 {
   char file[1024];
