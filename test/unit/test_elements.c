@@ -621,34 +621,11 @@ static const bramah_characteristic one_point = {1, ascending, falls}, two_points
                                    three_points = {3, ascending, falls},
                                    below_zero = {2, ascending, falls + 1};
 
-#define NUMBER(member, value)                                                                                \
-  {                                                                                                          \
-    .number = &(member), .to = (value)                                                                       \
-  }
-#define NAME(member, text)                                                                                   \
-  {                                                                                                          \
-    .name = &(member), .called = (text)                                                                      \
-  }
-#define CURVE(member, points)                                                                                \
-  {                                                                                                          \
-    .curve = &(member), .drawn = &(points)                                                                   \
-  }
-
 #define VALVE fb.valves[0]
 #define LIFT fb.cylinders[0].end_stop
 
 /* One of each, all of them good, and then these changes. */
-static const struct {
-  const char *thing, *part;
-  int line;
-  bramah_status status; /* 0: E_VALUE */
-  struct {
-    double *number, to;
-    const char **name, *called;
-    bramah_characteristic *curve;
-    const bramah_characteristic *drawn;
-  } changes[3];
-} bad[] = {
+static const refusal refusals[] = {
     {"seal", "did you mean 'lift'", 9, BRAMAH_E_REFERENCE, {NAME(seal.cylinder, "lft")}},
     {"seal", "either two nodes or a cylinder", 9, 0, {NAME(seal.from, "v1")}},
     {"seal", "same", 9, 0, {NAME(seal.cylinder, NULL), NAME(seal.from, "v1"), NAME(seal.to, "v1")}},
@@ -680,13 +657,7 @@ static const struct {
 START_TEST(test_refused)
 {
   add_everything();
-  for (int i = 0; i < 3; i++) {
-    if (bad[_i].changes[i].number) *bad[_i].changes[i].number = bad[_i].changes[i].to;
-    if (bad[_i].changes[i].name) *bad[_i].changes[i].name = bad[_i].changes[i].called;
-    if (bad[_i].changes[i].curve) *bad[_i].changes[i].curve = *bad[_i].changes[i].drawn;
-  }
-  refused(bad[_i].status ? bad[_i].status : BRAMAH_E_VALUE, bad[_i].thing, bad[_i].part);
-  ck_assert_int_eq(diag.line, bad[_i].line);
+  check_refusal(&fb.machine, &refusals[_i], &diag);
 }
 END_TEST
 
@@ -728,7 +699,7 @@ int main(void)
   tcase_add_test(cases, test_end_stop_and_equilibrium);
   tcase_add_test(cases, test_tangent_with_everything);
   tcase_add_test(cases, test_cycle_with_everything);
-  tcase_add_loop_test(cases, test_refused, 0, (int)(sizeof bad / sizeof bad[0]));
+  tcase_add_loop_test(cases, test_refused, 0, (int)(sizeof refusals / sizeof refusals[0]));
   tcase_add_test(cases, test_end_stops_need_hoses);
   return run_suite(suite);
 }
