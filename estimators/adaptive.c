@@ -93,15 +93,6 @@ typedef struct limits {
   size_t first_state;         /* that they are named by; sensors by their own names */
 } limits;
 
-static void list_limits(const bramah_filter *filter, const bramah_adaptive_options *o, limits out[3])
-{
-  const bramah_filter_info info = bramah_filter_get_info(filter);
-  const size_t nf = info.plant->n_dof, np = info.plant->n_first_order;
-  out[0] = (limits){BRAMAH_ADAPTIVE_ACCELERATION, nf, o->acceleration_least, o->acceleration_most, nf};
-  out[1] = (limits){BRAMAH_ADAPTIVE_FIRST_ORDER, np, o->first_order_least, o->first_order_most, 2 * nf};
-  out[2] = (limits){BRAMAH_ADAPTIVE_SENSOR, info.n_sensors, o->sensor_least, o->sensor_most, 0};
-}
-
 static int asked(const limits *l, size_t i)
 {
   return l->least && l->most && (l->least[i] != 0.0 || l->most[i] != 0.0);
@@ -203,8 +194,11 @@ static void keep_covariance(bramah_adaptive *a)
 bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_options *o, bramah_diag *diag,
                                   bramah_adaptive **out)
 {
-  limits all[3];
-  list_limits(filter, o, all);
+  const bramah_filter_info info = bramah_filter_get_info(filter);
+  const size_t nf = info.plant->n_dof, np = info.plant->n_first_order;
+  const limits all[3] = {{BRAMAH_ADAPTIVE_ACCELERATION, nf, o->acceleration_least, o->acceleration_most, nf},
+                         {BRAMAH_ADAPTIVE_FIRST_ORDER, np, o->first_order_least, o->first_order_most, 2 * nf},
+                         {BRAMAH_ADAPTIVE_SENSOR, info.n_sensors, o->sensor_least, o->sensor_most, 0}};
   bramah_status status = check_options(filter, o, all, diag);
   if (status != BRAMAH_OK) return status;
   bramah__arena arena = bramah__arena_make(NULL, 0);
@@ -216,7 +210,6 @@ bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_o
   a->progress.recoveries = bramah_filter_get_report(filter).recoveries;
 
   /* what adapts, and the variances that the filter has, within the limits */
-  const bramah_filter_info info = bramah_filter_get_info(filter);
   size_t k = 0;
   for (const limits *l = all; l < all + 3; l++)
     for (size_t i = 0; i < l->n; i++) {

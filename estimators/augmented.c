@@ -39,23 +39,6 @@ static void shape(const bramah_augmented *a, double h, bramah__augmented *own)
   own->noise[2] = sqrt(fmax(q22 - own->noise[1] * own->noise[1], 0.0));
 }
 
-static bramah_status check_values(const bramah_augmented *a, bramah_diag *diag)
-{
-  if (!(a->sigma > 0.0) || !isfinite(a->sigma))
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the initial standard deviation must be positive");
-  if (!(a->noise >= 0.0) || !isfinite(a->noise))
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the noise must not be negative");
-  if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0))
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the time constant must be positive");
-  if (!isfinite(a->time_constant))
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name,
-                        "the time constant must be finite; of a random walk it is 0");
-  if (a->order < 0 || a->order > 2)
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the order must be 1 or 2");
-  if (a->least > a->most) return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the limits are crossed");
-  return BRAMAH_OK;
-}
-
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
                                        const bramah_sensor *sensor, const bramah_augmented *a, size_t *out,
                                        bramah_diag *diag)
@@ -79,12 +62,26 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
 {
   const bramah_augmented *a = &f->augmented[i];
   bramah__augmented *own = &f->self_state[i];
-  bramah_status status = check_values(a, diag);
-  if (status == BRAMAH_OK && a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS)
-    status = bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the kind of this augmented state is unknown");
-  if (status != BRAMAH_OK) return status;
+  const char *wrong = NULL;
+  if (!(a->sigma > 0.0) || !isfinite(a->sigma))
+    wrong = "the initial standard deviation must be positive";
+  else if (!(a->noise >= 0.0) || !isfinite(a->noise))
+    wrong = "the noise must not be negative";
+  else if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0))
+    wrong = "the time constant must be positive";
+  else if (!isfinite(a->time_constant))
+    wrong = "the time constant must be finite; of a random walk it is 0";
+  else if (a->order < 0 || a->order > 2)
+    wrong = "the order must be 1 or 2";
+  else if (a->least > a->most)
+    wrong = "the limits are crossed";
+  else if (a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS)
+    wrong = "the kind of this augmented state is unknown";
+  if (wrong) return bramah__fail(diag, BRAMAH_E_VALUE, a->name, wrong);
+
   *own = (bramah__augmented){.state = state, .column = SIZE_MAX, .least = a->least, .most = a->most};
-  status = bramah__augmented_target(&f->plant, f->n_sensors, f->sensor, a, &own->target, diag);
+  const bramah_status status =
+      bramah__augmented_target(&f->plant, f->n_sensors, f->sensor, a, &own->target, diag);
   if (status != BRAMAH_OK) return status;
 
   const int unlimited = a->least == 0.0 && a->most == 0.0;

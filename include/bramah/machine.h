@@ -770,6 +770,7 @@ typedef struct bramah_model_info {
   const double *initial_pressures;  /* [n_volumes] Pa, solved where the machine asked for equilibrium */
   const char *const *input_names;   /* [n_inputs] */
 } bramah_model_info;
+/* All of it; its pointers live as long as the model. */
 BRAMAH_API bramah_model_info bramah_model_get_info(const bramah_model *model);
 
 /* The commands that a machine plans for its inputs, over time: each value holds from its time until the next;

@@ -318,14 +318,6 @@ static void add(bramah_assess *a, bramah_check_kind kind, const char *at, double
   a->results.verdict.n_failed += !finding->passed;
 }
 
-static bramah_rmse rmse_of(const bramah__rmse *sums)
-{
-  return (bramah_rmse){.n = sums->n,
-                       .value = bramah__rmse_value(sums),
-                       .percent = bramah__rmse_percent(sums),
-                       .inside = bramah__rmse_inside(sums)};
-}
-
 static void judge(bramah_assess *a)
 {
   bramah_assess_results *r = &a->results;
@@ -409,10 +401,10 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
         .output = sums->output,
         .name = sums->name,
         .unit = sums->unit,
-        .estimate = rmse_of(&sums->estimate),
-        .model = rmse_of(&sums->model),
-        .measured = rmse_of(&sums->measured),
-        .smoothed = rmse_of(&sums->smoothed),
+        .estimate = bramah__rmse_of(&sums->estimate),
+        .model = bramah__rmse_of(&sums->model),
+        .measured = bramah__rmse_of(&sums->measured),
+        .smoothed = bramah__rmse_of(&sums->smoothed),
         .judged = sums->judged,
         .within = sums->within,
         .within_twice = sums->judged ? (double)sums->within / (double)sums->judged : (double)NAN};

@@ -271,8 +271,8 @@ static bramah_status run_alone(bramah_sensor_study *s, size_t scenario, bramah_d
   for (size_t i = 0; i < n; i++) {
     bramah_sensor_study_signal *signal = &s->signals[scenario * n + i];
     const double percent = status ? (double)NAN : 100.0 / signal->largest;
-    signal->model_alone = percent * bramah__rmse_value(&all[i]);
-    signal->model_alone_settled = percent * bramah__rmse_value(&settled[i]);
+    signal->model_alone = percent * bramah__rmse_of(&all[i]).value;
+    signal->model_alone_settled = percent * bramah__rmse_of(&settled[i]).value;
   }
   bramah_schedule_free(schedule);
   return BRAMAH_OK;
@@ -499,11 +499,11 @@ static bramah_status run_job(void *user, size_t run, bramah__worker_pool *pool, 
   for (size_t i = 0; !status && i < n; i++, metrics += BRAMAH_N_METRICS) {
     const watched *w = &b.watched[i];
     const double percent = 100.0 / s->signals[at.scenario * n + i].largest;
-    metrics[BRAMAH_METRIC_RMSE] = percent * bramah__rmse_value(&w->all);
-    metrics[BRAMAH_METRIC_SETTLED] = percent * bramah__rmse_value(&w->settled);
-    metrics[BRAMAH_METRIC_INSIDE] = bramah__rmse_inside(&w->all);
+    metrics[BRAMAH_METRIC_RMSE] = percent * bramah__rmse_of(&w->all).value;
+    metrics[BRAMAH_METRIC_SETTLED] = percent * bramah__rmse_of(&w->settled).value;
+    metrics[BRAMAH_METRIC_INSIDE] = bramah__rmse_of(&w->all).inside;
     metrics[BRAMAH_METRIC_SAW_TOOTH] = w->saw_n ? w->saw_sum / (double)w->saw_n : (double)NAN;
-    metrics[BRAMAH_METRIC_NOISE] = percent * bramah__rmse_value(&w->noise);
+    metrics[BRAMAH_METRIC_NOISE] = percent * bramah__rmse_of(&w->noise).value;
     metrics[BRAMAH_METRIC_NIS] = bramah__nis_mean(&b.nis);
   }
   outcome->failure = status ? s->why[run] : NULL;

@@ -32,19 +32,13 @@ void bramah__rmse_add(bramah__rmse *rmse, double truth, double estimate, double 
   rmse->inside += fabs(error) <= 1.96 * sigma;
 }
 
-double bramah__rmse_value(const bramah__rmse *rmse)
+bramah_rmse bramah__rmse_of(const bramah__rmse *sums)
 {
-  return rmse->n ? sqrt(rmse->sum_squares / (double)rmse->n) : (double)NAN;
-}
-
-double bramah__rmse_percent(const bramah__rmse *rmse)
-{
-  return rmse->max_truth > 0.0 ? 100.0 * bramah__rmse_value(rmse) / rmse->max_truth : (double)NAN;
-}
-
-double bramah__rmse_inside(const bramah__rmse *rmse)
-{
-  return rmse->banded ? (double)rmse->inside / (double)rmse->banded : (double)NAN;
+  const double value = sums->n ? sqrt(sums->sum_squares / (double)sums->n) : (double)NAN;
+  return (bramah_rmse){.n = sums->n,
+                       .value = value,
+                       .percent = sums->max_truth > 0.0 ? 100.0 * value / sums->max_truth : (double)NAN,
+                       .inside = sums->banded ? (double)sums->inside / (double)sums->banded : (double)NAN};
 }
 
 void bramah__nis_add(bramah__nis *nis, double value, double degrees_of_freedom)

@@ -19,9 +19,7 @@ typedef struct bramah__rmse {
 } bramah__rmse;
 /* Add an error with its true value; sigma NaN where there is none. */
 void bramah__rmse_add(bramah__rmse *rmse, double truth, double estimate, double sigma);
-double bramah__rmse_value(const bramah__rmse *rmse);   /* NaN when empty */
-double bramah__rmse_percent(const bramah__rmse *rmse); /* of the absolute maximum of the truth */
-double bramah__rmse_inside(const bramah__rmse *rmse);  /* share inside +-1.96 sigma, 0 to 1; NaN when empty */
+bramah_rmse bramah__rmse_of(const bramah__rmse *rmse); /* what they come to */
 
 /* Running mean of a normalised innovation squared. Zero-initialise. */
 typedef struct bramah__nis {

@@ -11,56 +11,62 @@
 
 /* ---- the file of estimates ---- */
 
-/* A row per step, with what only the filter knows if wanted: augmented states and innovations. */
+/* A row per step: the time, and cells of the estimate. */
+typedef struct cell {
+  const double *value;
+  const int *present; /* 0: the cell is empty; NULL: it is always there */
+} cell;
+
 typedef struct estimate_file {
   bramah_log_writer *writer;
   bramah_assess *assess;
-  const bramah_assess_output *outputs;
-  size_t n_outputs, n_augmented, n_sensors; /* whose columns it has */
-  double *row;
+  size_t n;
+  cell *cells; /* [n] */
+  double *row; /* [1 + n] */
 } estimate_file;
 
-/* The column name + first, and name + second if there is one. */
-static bramah_status add_pair(estimate_file *file, const char *name, const char *unit, const char *first,
-                              const char *second, bramah_diag *diag)
+static bramah_status add_column(estimate_file *file, const char *name, const char *ending, const char *unit,
+                                const double *value, const int *present, bramah_diag *diag)
 {
   char text[256];
-  snprintf(text, sizeof text, "%s%s", name, first);
-  const bramah_status status = bramah_log_add_column(file->writer, text, unit, *first ? 6 : 10, diag);
-  if (status || !second) return status;
-  snprintf(text, sizeof text, "%s%s", name, second);
-  return bramah_log_add_column(file->writer, text, *first ? "" : unit, 6, diag);
+  snprintf(text, sizeof text, "%s%s", name, ending);
+  file->cells[file->n++] = (cell){value, present};
+  return bramah_log_add_column(file->writer, text, unit, *ending ? 6 : 10, diag);
 }
 
+/* With what only the filter knows if wanted: augmented states and innovations. */
 static bramah_status create_file(estimate_file *file, const char *path, const cli_replay_run *r,
                                  int of_filter, bramah_diag *diag)
 {
-  const bramah_filter *filter = bramah_session_filter(r->session);
+  const bramah_estimate *estimate = bramah_assess_estimate(r->assess);
   const bramah_assess_results *results = bramah_assess_get_results(r->assess);
-  const bramah_augmented_estimate *augmented = results->augmented;
-  const bramah_assess_output *outputs = results->output;
-  const size_t n_outputs = results->n_outputs;
-  *file = (estimate_file){.assess = r->assess,
-                          .outputs = outputs,
-                          .n_outputs = n_outputs,
-                          .n_augmented = of_filter ? bramah_filter_get_info(filter).n_augmented : 0,
-                          .n_sensors = of_filter ? bramah_filter_get_info(filter).n_sensors : 0};
-  file->row = calloc(1 + 2 * (n_outputs + file->n_augmented + file->n_sensors), sizeof *file->row);
+  const size_t n_augmented = of_filter ? results->n_augmented : 0,
+               n_sensors = of_filter ? results->n_sensors : 0;
+  const size_t most = 2 * (results->n_outputs + n_augmented + n_sensors);
+  *file = (estimate_file){.assess = r->assess};
+  file->cells = calloc(most + 1, sizeof *file->cells);
+  file->row = calloc(most + 1, sizeof *file->row);
   bramah_diag_clear(diag);
-  if (!file->row) return cli_fail(diag, BRAMAH_E_MEMORY, NULL, 0, NULL, "out of memory");
+  if (!file->cells || !file->row) return cli_no_memory(diag);
   bramah_status status = bramah_log_create(path, diag, &file->writer);
   if (!status) status = bramah_log_add_column(file->writer, "t", "s", 15, diag);
-  for (size_t i = 0; !status && i < n_outputs; i++) {
-    const bramah_assess_output *of = &outputs[i];
-    status = add_pair(file, of->name, of->unit, "", of->has_sigma ? ".sigma" : NULL, diag);
+  for (size_t i = 0; !status && i < results->n_outputs; i++) {
+    const bramah_assess_output *of = &results->output[i];
+    status = add_column(file, of->name, "", of->unit, &estimate->value[of->output], NULL, diag);
+    if (!status && of->has_sigma)
+      status = add_column(file, of->name, ".sigma", of->unit, &estimate->sigma[of->output], NULL, diag);
   }
-  for (size_t i = 0; !status && i < file->n_augmented; i++) {
-    const bramah_augmented_estimate *of = &augmented[i];
-    if (!of->is_shown) status = add_pair(file, of->name, of->unit, "", ".sigma", diag);
+  for (size_t i = 0; !status && i < n_augmented; i++) {
+    const bramah_augmented_estimate *of = &estimate->augmented[i];
+    if (of->is_shown) continue;
+    status = add_column(file, of->name, "", of->unit, &of->value, NULL, diag);
+    if (!status) status = add_column(file, of->name, ".sigma", of->unit, &of->sigma, NULL, diag);
   }
-  for (size_t i = 0; !status && i < file->n_sensors; i++) {
-    const bramah_sensor *of = &bramah_filter_get_info(filter).sensor[i];
-    status = add_pair(file, of->name, of->unit, ".innovation", ".nis", diag);
+  for (size_t i = 0; !status && i < n_sensors; i++) {
+    const bramah_innovation *of = &estimate->innovation[i];
+    const char *name = results->sensor[i].name, *unit = results->sensor[i].unit;
+    status = add_column(file, name, ".innovation", unit, &of->innovation, &of->present, diag);
+    if (!status) status = add_column(file, name, ".nis", "", &of->nis, &of->present, diag);
   }
   if (status) cli_place(diag, path, 0);
   return status;
@@ -68,23 +74,10 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
 
 static bramah_status write_row(const estimate_file *file, bramah_diag *diag)
 {
-  const bramah_estimate *estimate = bramah_assess_estimate(file->assess);
-  double *cell = file->row;
-  *cell++ = cli_seconds(estimate->time_ns);
-  for (size_t i = 0; i < file->n_outputs; i++) {
-    *cell++ = estimate->value[file->outputs[i].output];
-    if (file->outputs[i].has_sigma) *cell++ = estimate->sigma[file->outputs[i].output];
-  }
-  for (size_t i = 0; i < file->n_augmented; i++) {
-    const bramah_augmented_estimate *of = &estimate->augmented[i];
-    if (of->is_shown) continue;
-    *cell++ = of->value;
-    *cell++ = of->sigma;
-  }
-  for (size_t i = 0; i < file->n_sensors; i++) {
-    const bramah_innovation *of = &estimate->innovation[i];
-    *cell++ = of->present ? of->innovation : NAN;
-    *cell++ = of->present ? of->nis : NAN;
+  file->row[0] = cli_seconds(bramah_assess_estimate(file->assess)->time_ns);
+  for (size_t i = 0; i < file->n; i++) {
+    const cell *of = &file->cells[i];
+    file->row[1 + i] = of->present && !*of->present ? (double)NAN : *of->value;
   }
   return bramah_log_write(file->writer, file->row, diag);
 }
@@ -92,6 +85,7 @@ static bramah_status write_row(const estimate_file *file, bramah_diag *diag)
 static bramah_status close_file(estimate_file *file, bramah_diag *diag)
 {
   const bramah_status status = bramah_log_finish(file->writer, diag);
+  free(file->cells);
   free(file->row);
   *file = (estimate_file){0};
   return status;

@@ -182,12 +182,24 @@ static void write_number(FILE *file, double value, int digits)
   if (isfinite(value)) fprintf(file, "%.*g", digits, value);
 }
 
-static void write_names(const view *v, const bramah_sensor_study_case *c, const char *filter,
-                        const char *study, size_t signal, FILE *file)
+enum { VALUES = 8 };
+
+/* A row of a case and signal; without a study it has no seeds. */
+static void write_row(const view *v, const bramah_sensor_study_case *c, const char *filter, const char *study,
+                      size_t signal, const double values[VALUES], FILE *file)
 {
+  static const int digits[VALUES] = {6, 3, 6, 3, 6, 6, 6, 9};
+  const double rate = v->is->rates[c->rate];
+  const size_t n = bramah_sensor_study_mean(v->study, c, signal, BRAMAH_METRIC_RMSE).n;
   fprintf(file, "%s,%s,%s", v->is->scenarios[c->scenario].name, filter, study);
-  write_number(file, v->is->rates[c->rate] > 0.0 ? v->is->rates[c->rate] : (double)NAN, 9);
+  write_number(file, rate > 0.0 ? rate : (double)NAN, 9);
   fprintf(file, ",%s", v->is->plan->signals[signal].name);
+  if (*study)
+    fprintf(file, ",%zu,%zu", n, v->is->n_seeds - n);
+  else
+    fputs(",,", file);
+  for (int i = 0; i < VALUES; i++) write_number(file, values[i], digits[i]);
+  fputc('\n', file);
 }
 
 static bramah_status write_csv(const view *v, const char *path, bramah_diag *diag)
@@ -198,42 +210,32 @@ static bramah_status write_csv(const view *v, const char *path, bramah_diag *dia
   fprintf(file, "scenario,filter,study,rate[Hz],signal,seeds,failed,rmse[%%],rmse_error[%%],settled[%%],"
                 "settled_error[%%],inside,saw_tooth,nis,largest\n");
   bramah_sensor_study_case c = {0};
-  for (c.scenario = 0; c.scenario < is->n_scenarios; c.scenario++)
+  for (c.scenario = 0; c.scenario < is->n_scenarios; c.scenario++) {
+    const bramah_sensor_study_signal *signals = &is->signals[c.scenario * is->n_signals];
     for (c.rate = 0; c.rate < is->n_rates; c.rate++) {
       for (c.filter = 0; c.filter < is->n_filters; c.filter++)
         for (c.study = 0; c.study < is->n_studies; c.study++)
           for (size_t i = 0; i < is->n_signals; i++) {
-            const size_t n = bramah_sensor_study_mean(v->study, &c, i, BRAMAH_METRIC_RMSE).n;
-            write_names(v, &c, v->is->filters[c.filter].name, v->is->plan->studies[c.study].name, i, file);
-            fprintf(file, ",%zu,%zu", n, v->is->n_seeds - n);
-            for (int metric = BRAMAH_METRIC_RMSE; metric <= BRAMAH_METRIC_NIS; metric++) {
-              const bramah_sensor_study_average m =
-                  bramah_sensor_study_mean(v->study, &c, i, (bramah_metric)metric);
-              write_number(file, m.mean, 6);
-              if (metric <= BRAMAH_METRIC_SETTLED) write_number(file, m.error, 3);
-            }
-            write_number(file, is->signals[c.scenario * is->n_signals + i].largest, 9);
-            fputc('\n', file);
+            bramah_sensor_study_average m[BRAMAH_METRIC_NIS + 1];
+            for (int k = 0; k <= BRAMAH_METRIC_NIS; k++)
+              m[k] = bramah_sensor_study_mean(v->study, &c, i, (bramah_metric)k);
+            const double values[VALUES] = {m[0].mean, m[0].error, m[1].mean, m[1].error,
+                                           m[2].mean, m[3].mean,  m[4].mean, signals[i].largest};
+            write_row(v, &c, is->filters[c.filter].name, is->plan->studies[c.study].name, i, values, file);
           }
+      /* The two rows to compare with. */
       for (size_t i = 0; i < is->n_signals; i++) {
-        /* The two rows to compare with; what they do not have stays empty. */
-        const bramah_sensor_study_signal of_signal = is->signals[c.scenario * is->n_signals + i];
-        write_names(v, &c, "model-alone", "", i, file);
-        fprintf(file, ",,");
-        write_number(file, of_signal.model_alone, 6);
-        fputc(',', file);
-        write_number(file, of_signal.model_alone_settled, 6);
-        fprintf(file, ",,,,");
-        write_number(file, of_signal.largest, 9);
-        fputc('\n', file);
-        write_names(v, &c, "sensor-noise", "", i, file);
-        fprintf(file, ",,");
-        write_number(file, sensor_noise(v, c, i), 6);
-        fprintf(file, ",,,,,,");
-        write_number(file, of_signal.largest, 9);
-        fputc('\n', file);
+        const double alone[VALUES] = {
+            signals[i].model_alone, NAN, signals[i].model_alone_settled, NAN, NAN, NAN, NAN,
+            signals[i].largest};
+        const double noise[VALUES] = {sensor_noise(v, c, i), NAN, NAN, NAN, NAN, NAN, NAN,
+                                      signals[i].largest};
+        c.filter = c.study = 0;
+        write_row(v, &c, "model-alone", "", i, alone, file);
+        write_row(v, &c, "sensor-noise", "", i, noise, file);
       }
     }
+  }
   return cli_finish(file, path, diag);
 }
 

@@ -18,7 +18,7 @@
 
 enum { HEAD = 24, NAME = 24, PIECE = NAME + 8, SUM = 8, MOST_PIECES = 64, ROWS = 3 };
 
-/* Head as in snapshot.h. */
+/* Head as in assess_internal.h. */
 static void seal(unsigned char *bytes, size_t size)
 {
   const uint32_t format[2] = {2, 0x01020304};

@@ -158,9 +158,9 @@ static void run_once(rig *r, uint64_t seed, bramah__rmse *rmse, bramah__rmse *fr
 static void print_row(int set, const bramah__rmse *rmse)
 {
   printf("set %d, RMSE %%:", set + 1);
-  for (int i = 0; i < SIGNALS; i++) printf(" %6.3f", bramah__rmse_percent(&rmse[i]));
+  for (int i = 0; i < SIGNALS; i++) printf(" %6.3f", bramah__rmse_of(&rmse[i]).percent);
   printf("   inside +-1.96 sigma:");
-  for (int i = 0; i < SIGNALS; i++) printf(" %.3f", bramah__rmse_inside(&rmse[i]));
+  for (int i = 0; i < SIGNALS; i++) printf(" %.3f", bramah__rmse_of(&rmse[i]).inside);
   printf("\n");
 }
 
@@ -177,15 +177,15 @@ START_TEST(test_sensor_set)
   for (uint64_t seed = 1; seed <= seeds; seed++) run_once(&r, seed, rmse, seed == 1 ? free_run : NULL);
   print_row(_i, rmse);
   for (int i = 0; i < SIGNALS; i++) {
-    const double percent = bramah__rmse_percent(&rmse[i]);
+    const double percent = bramah__rmse_of(&rmse[i]).percent;
     ck_assert_double_le(percent, 1.1 * yardstick[_i][i]);
-    ck_assert_double_lt(percent, bramah__rmse_percent(&free_run[i]));
+    ck_assert_double_lt(percent, bramah__rmse_of(&free_run[i]).percent);
     const int has_sensor = i != 1 || _i != 0; /* set 1 has no gyro: its rate need not beat one */
     if (has_sensor) ck_assert_double_lt(percent, sensor_alone[i]);
-    ck_assert_double_eq_tol(bramah__rmse_percent(&free_run[i]), model_alone[i], 0.1 * model_alone[i]);
+    ck_assert_double_eq_tol(bramah__rmse_of(&free_run[i]).percent, model_alone[i], 0.1 * model_alone[i]);
   }
   if (seeds >= 20)
-    for (int i = 0; i < 2; i++) ck_assert_double_ge(bramah__rmse_inside(&rmse[i]), 0.90);
+    for (int i = 0; i < 2; i++) ck_assert_double_ge(bramah__rmse_of(&rmse[i]).inside, 0.90);
   close_machine(&r);
 }
 END_TEST

@@ -25,16 +25,16 @@ static bramah_status whiteness(size_t n, const double *x, size_t lags, double *r
 START_TEST(rmse_of_known_errors)
 {
   bramah__rmse r = {0};
-  ck_assert(isnan(bramah__rmse_value(&r)));
-  ck_assert(isnan(bramah__rmse_percent(&r)));
-  ck_assert(isnan(bramah__rmse_inside(&r)));
+  ck_assert(isnan(bramah__rmse_of(&r).value));
+  ck_assert(isnan(bramah__rmse_of(&r).percent));
+  ck_assert(isnan(bramah__rmse_of(&r).inside));
   bramah__rmse_add(&r, -10.0, -7.0, 1.0);      /* error 3, outside 1.96 */
   bramah__rmse_add(&r, 2.0, -2.0, 3.0);        /* error -4, inside 5.88 */
   bramah__rmse_add(&r, 1.0, 1.0, (double)NAN); /* no band */
   bramah__rmse_add(&r, 0.0, 0.0, 0.0);         /* on the edge: inside */
-  ck_assert_double_eq_tol(bramah__rmse_value(&r), 2.5, 1e-15);
-  ck_assert_double_eq_tol(bramah__rmse_percent(&r), 25.0, 1e-13);
-  ck_assert_double_eq_tol(bramah__rmse_inside(&r), 2.0 / 3.0, 1e-15);
+  ck_assert_double_eq_tol(bramah__rmse_of(&r).value, 2.5, 1e-15);
+  ck_assert_double_eq_tol(bramah__rmse_of(&r).percent, 25.0, 1e-13);
+  ck_assert_double_eq_tol(bramah__rmse_of(&r).inside, 2.0 / 3.0, 1e-15);
 }
 END_TEST
 
@@ -42,12 +42,12 @@ START_TEST(rmse_without_truth_or_with_a_broken_estimate)
 {
   bramah__rmse r = {0};
   bramah__rmse_add(&r, 0.0, 1.0, (double)NAN);
-  ck_assert_double_eq(bramah__rmse_value(&r), 1.0);
-  ck_assert(isnan(bramah__rmse_percent(&r)));
-  ck_assert(isnan(bramah__rmse_inside(&r)));
+  ck_assert_double_eq(bramah__rmse_of(&r).value, 1.0);
+  ck_assert(isnan(bramah__rmse_of(&r).percent));
+  ck_assert(isnan(bramah__rmse_of(&r).inside));
   bramah__rmse_add(&r, 0.0, (double)NAN, 1.0); /* must not be hidden */
-  ck_assert(isnan(bramah__rmse_value(&r)));
-  ck_assert_double_eq(bramah__rmse_inside(&r), 0.0);
+  ck_assert(isnan(bramah__rmse_of(&r).value));
+  ck_assert_double_eq(bramah__rmse_of(&r).inside, 0.0);
 }
 END_TEST
 
