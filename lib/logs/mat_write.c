@@ -264,43 +264,41 @@ static bramah_status add_column(void *sink, const char *name, const char *unit, 
   return BRAMAH_OK;
 }
 
-/* The block that is full goes into the file of rows that wait, which is made in the folder of the log, where there is
- * as much room as it will need. */
-static bramah_status put_block(mat_log *log)
-{
-  if (log->fd < 0) {
-    static const char mark[] = ".rows-XXXXXX"; /* mkstemp chooses the letters */
-    const size_t length = strlen(log->path);
-    char *name = malloc(length + sizeof mark);
-    if (!name) return bramah__fail_memory(&log->mat.failure);
-    memcpy(name, log->path, length);
-    memcpy(name + length, mark, sizeof mark);
-    log->fd = mkstemp(name);
-    if (log->fd >= 0) unlink(name);
-    free(name);
-    if (log->fd < 0) return fail_system(&log->mat, "cannot create a file for rows that wait");
-  }
-  const char *at = (const char *)log->block;
-  for (size_t left = log->n * BLOCK * sizeof *log->block; left;) {
-    const ssize_t n = write(log->fd, at, left);
-    if (n < 0 && errno != EINTR) return fail_system(&log->mat, "cannot write rows that wait");
-    if (n > 0) at += n, left -= (size_t)n;
-  }
-  log->n_blocks++;
-  log->used = 0;
-  return BRAMAH_OK;
-}
-
 static bramah_status write_row(void *sink, const double *values, bramah_diag *diag)
 {
   mat_log *log = sink;
-  const bramah_diag *failure = &log->mat.failure;
-  if (!failure->status && !log->block) {
-    log->block = malloc((log->n + 1) * BLOCK * sizeof *log->block);
-    if (!log->block) bramah__fail_memory(&log->mat.failure);
+  const size_t size = log->n * BLOCK * sizeof *log->block;
+  if (log->mat.failure.status) return report(log, diag);
+  if (!log->block) log->block = malloc(size + sizeof *log->block);
+  if (!log->block) return bramah__fail_memory(&log->mat.failure), report(log, diag);
+
+  /* A block that is full goes into the file of rows that wait, which is made in the folder of the log, where there is
+   * as much room as it will need. */
+  if (log->used == BLOCK && log->fd < 0) {
+    static const char mark[] = ".rows-XXXXXX"; /* mkstemp chooses the letters */
+    const size_t length = strlen(log->path);
+    char *name = malloc(length + sizeof mark);
+    if (!name) return bramah__fail_memory(&log->mat.failure), report(log, diag);
+    memcpy(name, log->path, length);
+    memcpy(name + length, mark, sizeof mark);
+    log->fd = mkstemp(name);
+    if (log->fd < 0) fail_system(&log->mat, "cannot create a file for rows that wait");
+    if (log->fd >= 0) unlink(name);
+    free(name);
+    if (log->fd < 0) return report(log, diag);
   }
-  if (!failure->status && log->used == BLOCK) put_block(log);
-  if (failure->status) return report(log, diag);
+  if (log->used == BLOCK) {
+    const char *at = (const char *)log->block;
+    for (size_t left = size; left;) {
+      const ssize_t n = write(log->fd, at, left);
+      if (n < 0 && errno != EINTR)
+        return fail_system(&log->mat, "cannot write rows that wait"), report(log, diag);
+      if (n > 0) at += n, left -= (size_t)n;
+    }
+    log->n_blocks++;
+    log->used = 0;
+  }
+
   for (size_t i = 0; i < log->n; i++) log->block[i * BLOCK + log->used] = values[i];
   log->used++;
   return BRAMAH_OK;
