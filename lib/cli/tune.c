@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah tune: the values of a study from logs; its tables, the CSV file of all evaluations, the HTML page. */
+/* bramah tune: the values of a study from logs; its tables, the CSV file of all evaluations, the HTML page.
+ */
 #define _DEFAULT_SOURCE /* isatty */
 #include "lib/cli/tune.h"
 
@@ -33,7 +34,8 @@ static int stopped(void *user)
   return cli_stop_signal() != 0;
 }
 
-/* None of the files written may take the place of one that is read. From here on a signal ends the run in order. */
+/* None of the files written may take the place of one that is read. From here on a signal ends the run in
+ * order. */
 static bramah_status opened(void *user, const bramah_study *study, bramah_diag *diag)
 {
   const cli_tune_command *c = user;
