@@ -187,7 +187,7 @@ static void says_all(run *r)
   says("estimates", "%llu", (unsigned long long)totals.estimates);
   says_number("first", (double)totals.first_ns / 1e9);
   says_number("last", (double)totals.last_ns / 1e9);
-  ck_assert_uint_eq(results->n_sensors, bramah_session_about(r->session)->study->n_sensors);
+  ck_assert_uint_eq(results->n_sensors, bramah_session_study(r->session)->n_sensors);
   for (size_t i = 0; i < results->n_sensors; i++) {
     says_consistency(&results->sensor[i]);
     says_number("lag_1", results->sensor[i].lag_1);
