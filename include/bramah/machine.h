@@ -102,7 +102,7 @@ typedef enum bramah_loop_type {
 } bramah_loop_type;
 
 /* Cut joint that closes a loop. Equations that say nothing new (in a planar mechanism) do no harm. Two
- * directions that stay parallel may point the same way or against each other, as the starting values have
+ * directions that stay parallel may point in the same direction or against each other, as the starting values have
  * them. */
 typedef struct bramah_loop {
   const char *name;

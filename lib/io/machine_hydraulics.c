@@ -171,7 +171,7 @@ static const bramah_element_kind *kind_of(const bramah__item *item)
 
 /* ---- values given in one of two forms ---- */
 
-/* One of two ways to give a value: 1 for the first, 2 for the second, 0 and the error told otherwise. */
+/* Which of two keys gives a value: 1 for the first, 2 for the second, 0 and the error reported otherwise. */
 static int either_key(bramah__reader *reader, const bramah__item *item, const char *first, const char *second)
 {
   bramah__item one, two;
@@ -185,7 +185,7 @@ static int either_key(bramah__reader *reader, const bramah__item *item, const ch
 }
 
 /* A value that a key gives, or the product of its factors: 1 for the value, 2 for the factors, 0 and the error
- * told otherwise. */
+ * reported otherwise. */
 static int value_or_factors(bramah__reader *reader, const bramah__item *item, const bramah_element_key *keys,
                             const char *result)
 {
