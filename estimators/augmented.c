@@ -110,7 +110,7 @@ bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_optio
 {
   bramah_status status = BRAMAH_OK;
   f->n_par = 0;
-  size_t state = f->ne;
+  size_t state = f->n_plant;
   for (size_t i = 0; i < o->n_augmented && status == BRAMAH_OK; i++) {
     f->augmented[i] = o->augmented[i];
     status = take(f, i, state, diag);
@@ -137,7 +137,7 @@ void bramah__augmented_transition(bramah_filter *f)
     row[0] = own->Phi[0];
     if (f->augmented[i].order == 2) row[1] = own->Phi[1], row[n] = own->Phi[2], row[n + 1] = own->Phi[3];
     if (own->column == SIZE_MAX) continue;
-    for (size_t r = 0; r < f->ne; r++) f->F[r * n + own->state] = f->work.G[r * f->n_par + own->column];
+    for (size_t r = 0; r < f->n_plant; r++) f->F[r * n + own->state] = f->work.G[r * f->n_par + own->column];
   }
 }
 
@@ -153,7 +153,7 @@ void bramah__augmented_noise(bramah_filter *f, size_t column)
   }
   for (size_t j = 0; j < f->n_par_noise; j++, column++) {
     const size_t par = f->n_par - f->n_par_noise + j;
-    for (size_t r = 0; r < f->ne; r++)
+    for (size_t r = 0; r < f->n_plant; r++)
       f->Gamma[r * f->nq + column] =
           f->work.G[r * f->n_par + par] * f->par_noise[j] / sqrt(bramah__step_seconds(f));
   }
@@ -162,7 +162,7 @@ void bramah__augmented_noise(bramah_filter *f, size_t column)
 double bramah__augmented_value(const bramah_filter *f, size_t i)
 {
   const bramah__augmented *own = &f->self_state[i];
-  if (own->column == SIZE_MAX) return f->mean[own->state - f->ne];
+  if (own->column == SIZE_MAX) return f->mean[own->state - f->n_plant];
   return f->plant.parameter(f->plant.self, own->target);
 }
 
@@ -173,7 +173,7 @@ static bramah_status set_value(bramah_filter *f, size_t i, double value, bramah_
   const double held = fmin(fmax(value, own->least), own->most);
   if (held != value) f->progress.report.limited++;
   if (own->column == SIZE_MAX) {
-    f->mean[own->state - f->ne] = held;
+    f->mean[own->state - f->n_plant] = held;
     return BRAMAH_OK;
   }
   if (held == f->plant.parameter(f->plant.self, own->target)) return BRAMAH_OK;
@@ -188,7 +188,7 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
     const double x = bramah__augmented_value(f, i) - own->nominal;
     double next = own->Phi[0] * x;
     if (f->augmented[i].order == 2) {
-      double *rate = &f->mean[own->state + 1 - f->ne];
+      double *rate = &f->mean[own->state + 1 - f->n_plant];
       next += own->Phi[1] * *rate;
       *rate = own->Phi[2] * x + own->Phi[3] * *rate;
     }
@@ -202,7 +202,7 @@ bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, brama
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
     const bramah__augmented *own = &f->self_state[i];
-    if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->ne] += dx[own->state + 1];
+    if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->n_plant] += dx[own->state + 1];
     status = set_value(f, i, bramah__augmented_value(f, i) + dx[own->state], diag);
   }
   return status;
@@ -236,7 +236,7 @@ bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *di
   bramah_status status =
       bramah_sensor_row(&f->sensor[i], &f->plant, H, f->work.term, f->work.row_snap, f->work.dx, diag);
   if (status != BRAMAH_OK) return status;
-  for (size_t k = f->ne; k < f->n; k++) H[k] = 0.0;
+  for (size_t k = f->n_plant; k < f->n; k++) H[k] = 0.0;
   for (size_t k = 0; k < f->n_augmented && status == BRAMAH_OK; k++) {
     const bramah__augmented *own = &f->self_state[k];
     if (own->column == SIZE_MAX)
@@ -253,6 +253,6 @@ double bramah__prediction(const bramah_filter *f, size_t i)
   double bias = 0.0;
   for (size_t k = 0; k < f->n_augmented; k++)
     if (f->self_state[k].column == SIZE_MAX && f->self_state[k].target == i)
-      bias += f->mean[f->self_state[k].state - f->ne];
+      bias += f->mean[f->self_state[k].state - f->n_plant];
   return bramah_sensor_predict(&f->sensor[i], &f->plant) + bias;
 }

@@ -81,8 +81,8 @@ static void apply_gates(bramah_filter *f)
   }
 }
 
-/* Is it the filter that is wrong? When no sensor with a gate agrees with it any more (group 2); or none of two
- * and more that measure motion (0), or pressures (1): one of them may fail, hardly all. */
+/* Is it the filter that is wrong? When no sensor with a gate agrees with it any more (group 2); or none of
+ * two and more that measure motion (0), or pressures (1): one of them may fail, hardly all. */
 static int filter_is_wrong(const bramah_filter *f)
 {
   for (int group = 0; group <= 2; group++) {
@@ -140,8 +140,8 @@ static bramah_status fuse_block(bramah_filter *f, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* Fuse the accepted sensors into dx and the covariance. One after the other, the share of each in y' S^-1 y is
- * the square of the innovation that is left after those before it. */
+/* Fuse the accepted sensors into dx and the covariance. One after the other, the share of each in y' S^-1 y
+ * is the square of the innovation that is left after those before it. */
 static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
 {
   const size_t n = f->n;

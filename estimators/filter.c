@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The error-state extended Kalman filter: its memory, its start, one cycle and what it can be asked. It knows its plant
- * by the plant interface alone. */
+/* The error-state extended Kalman filter: its memory, its start, one cycle and what it can be asked. It knows
+ * its plant by the plant interface alone. */
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
@@ -17,15 +17,15 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   bramah_filter *object = BRAMAH__TAKE(arena, bramah_filter, 1), counted = {0};
   bramah_filter *f = object ? object : &counted;
   f->plant = bramah__plant_copy(plant);
-  f->nf = plant->n_dof;
-  f->np = plant->n_first_order;
-  f->ne = bramah_plant_n_error(plant);
-  f->n = f->ne + bramah__augmented_states(o);
+  f->n_dof = plant->n_dof;
+  f->n_first_order = plant->n_first_order;
+  f->n_plant = bramah_plant_n_error(plant);
+  f->n = f->n_plant + bramah__augmented_states(o);
   f->n_sensors = n_sensors;
   f->n_augmented = o->n_augmented;
   f->n_par_noise = o->n_parameter_noise;
   f->n_par_most = o->n_augmented + o->n_parameter_noise;
-  f->nq = f->ne + (f->n - f->ne) + f->n_par_noise;
+  f->nq = f->n_plant + (f->n - f->n_plant) + f->n_par_noise;
   f->square_root = o->form == BRAMAH_COVARIANCE_SQUARE_ROOT;
   f->block = o->fusion == BRAMAH_FUSION_BLOCK && !f->square_root;
   f->n_block = f->block ? n_sensors * (f->n + 2) + bramah__fuse_block_work(f->n, n_sensors) : 0;
@@ -312,7 +312,7 @@ bramah_filter_info bramah_filter_get_info(const bramah_filter *f)
                               .sensor = f->sensor,
                               .augmented = f->augmented,
                               .acceleration_noise = f->noise.acceleration,
-                              .first_order_noise = f->noise.pressure};
+                              .first_order_noise = f->noise.first_order};
 }
 
 bramah_filter_last bramah_filter_get_last(const bramah_filter *f)
@@ -339,13 +339,6 @@ bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *f, size
   if (i >= f->n_augmented) return (bramah_filter_augmented){NAN, NAN};
   const size_t k = f->self_state[i].state;
   return (bramah_filter_augmented){bramah__augmented_value(f, i), sqrt(f->P[k * f->n + k])};
-}
-
-int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap, double *dx)
-{
-  bramah_output_info info;
-  bramah_plant_output_info(plant, i, &info);
-  return info.has_row && bramah__plant_output_row(plant, i, row, snap, dx, NULL) == BRAMAH_OK;
 }
 
 double bramah_filter_output_sigma(bramah_filter *f, size_t i)

@@ -51,7 +51,7 @@ static inline const unsigned char *bramah__get(void *to, const unsigned char *in
 #define BRAMAH__PROCESS_NOISE_ARRAYS(X)                                                                      \
   X(size_t, basis, nf, "outputs")                                                                            \
   X(double, acceleration, nf, "square roots of spectral densities")                                          \
-  X(double, pressure, np)                                                                                    \
+  X(double, first_order, np)                                                                                 \
   X(double, B, nf *nf, "at the last refresh")                                                                \
   X(double, B_inverse, nf *nf)                                                                               \
   X(double, LU, nf *nf)                                                                                      \
@@ -62,7 +62,7 @@ static inline const unsigned char *bramah__get(void *to, const unsigned char *in
   X(unsigned char, snap, plant->snapshot_size)
 
 typedef struct bramah__process_noise {
-  size_t nf, np;
+  size_t n_dof, n_first_order;
   BRAMAH__PROCESS_NOISE_ARRAYS(BRAMAH__FIELD_MEMBER)
 } bramah__process_noise;
 
@@ -97,7 +97,7 @@ typedef struct bramah__progress {
  * snapshot of the filter is | progress | these in order, each in whole doubles | plant |. */
 #define BRAMAH__FILTER_STATE(X)                                                                              \
   X(uint32_t, reject, f->n_sensors, 0)       /* rejections in a row */                                       \
-  X(double, mean, f->n - f->ne, 1)           /* bias, or rate of order 2; parameters are the plant's */      \
+  X(double, mean, f->n - f->n_plant, 1)      /* bias, or rate of order 2; parameters are the plant's */      \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
   X(double, P, f->n * f->n, 1)               /* covariance of the error state */                             \
@@ -124,25 +124,26 @@ typedef struct bramah__progress {
   X(double, dx, f->n)        /* estimated errors */                                                          \
   X(bramah__oosm, oosm, f->n_sensors)
 
-/* Scratch, of one call. Those of the plant: Fe [ne x ne], N [ne x (nf + np)], G [ne x n_par] by parameters;
- * A [nf x ne] derivative of the accelerations, Ap [nf x n_par]; T [ne x ne] change of coordinates. */
+/* Scratch, of one call. Those of the plant, ne = n_plant: Fe [ne x ne], N [ne x (n_dof + n_first_order)], G
+ * [ne x n_par] by parameters; A [n_dof x ne] derivative of the accelerations, Ap [n_dof x n_par]; T [ne x ne]
+ * change of coordinates. */
 #define BRAMAH__FILTER_WORK(X)                                                                               \
   X(double, wide, f->n *(f->n + f->nq))                                                                      \
   X(double, square, f->n * f->n)                                                                             \
-  X(double, Fe, f->ne * f->ne)                                                                               \
-  X(double, N, f->ne *(f->nf + f->np))                                                                       \
-  X(double, G, f->ne * f->n_par_most)                                                                        \
-  X(double, A, f->nf * f->ne)                                                                                \
-  X(double, Ap, f->nf * f->n_par_most)                                                                       \
-  X(double, T, f->ne * f->ne)                                                                                \
+  X(double, Fe, f->n_plant * f->n_plant)                                                                     \
+  X(double, N, f->n_plant *(f->n_dof + f->n_first_order))                                                    \
+  X(double, G, f->n_plant * f->n_par_most)                                                                   \
+  X(double, A, f->n_dof * f->n_plant)                                                                        \
+  X(double, Ap, f->n_dof * f->n_par_most)                                                                    \
+  X(double, T, f->n_plant * f->n_plant)                                                                      \
   X(double, T_whole, f->n * f->n)                                                                            \
   X(double, H_start, f->n_sensors * f->n) /* rows at the start of the last step (oosm.c) */                  \
   X(double, term, f->n)                                                                                      \
   X(double, dx, f->n)                                                                                        \
   X(double, fuse, 2 * f->n)                                                                                  \
   X(double, block, f->n_block)                                                                               \
-  X(double, zdd, 2 * f->nf)                                                                                  \
-  X(double, coordinates, 2 * f->ne)                                                                          \
+  X(double, zdd, 2 * f->n_dof)                                                                               \
+  X(double, coordinates, 2 * f->n_plant)                                                                     \
   X(int64_t, offset_ns, f->n_sensors)                                                                        \
   X(unsigned char, snap, f->plant.snapshot_size)     /* of the plant: where a step or update starts */       \
   X(unsigned char, row_snap, f->plant.snapshot_size) /* of it: for differences */
@@ -170,7 +171,7 @@ typedef struct bramah__filter_snapshots {
   const unsigned char *iterate_from; /* step_start or inflated */
 } bramah__filter_snapshots;
 
-/* Error state, n = ne + na: ne = 2 nf + np of the plant, then the augmented ones. */
+/* Error state: n_plant = 2 n_dof + n_first_order of the plant, then the augmented ones. */
 struct bramah_filter {
   uint64_t mark;     /* bramah__mark_of; comes first */
   uint64_t identity; /* of what a snapshot must fit, see filter_state.c */
@@ -180,7 +181,7 @@ struct bramah_filter {
   int iterations;
   unsigned patience;
   double drift_gate;
-  size_t n, ne, nf, np, nq; /* nq: columns of noise */
+  size_t n, n_plant, n_dof, n_first_order, nq; /* nq: columns of noise */
   size_t n_sensors, n_augmented;
   size_t n_par, n_par_most, n_par_noise; /* parameters in use: augmented ones, then noisy ones; the latter */
   size_t n_block;
@@ -199,7 +200,13 @@ static inline double bramah__step_seconds(const bramah_filter *f) { return (doub
 
 /* Row [n_error] of output i of the plant; 0 where it has none. snap [plant->snapshot_size], dx [n_error] are
  * scratch. */
-int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap, double *dx);
+static inline int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap,
+                                        double *dx)
+{
+  bramah_output_info info;
+  bramah_plant_output_info(plant, i, &info);
+  return info.has_row && bramah__plant_output_row(plant, i, row, snap, dx, NULL) == BRAMAH_OK;
+}
 
 /* ---- predict.c ---- */
 
@@ -212,7 +219,7 @@ bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah
 
 /* Other densities; NULL leaves a part as it is. Errors: E_VALUE (nothing changed). */
 bramah_status bramah__process_noise_set(const bramah_plant *plant, const double *acceleration,
-                                        const double *pressure, bramah__process_noise *noise,
+                                        const double *first_order, bramah__process_noise *noise,
                                         bramah_diag *diag);
 
 /* Bring B up to date with the present pose. Errors: E_SINGULAR. */
@@ -224,7 +231,8 @@ void bramah__process_noise_covariance(const bramah__process_noise *noise,
                                       const bramah_filter_options *options, size_t n, double *P);
 
 /* Columns of the noise of one step h by D 3.18 into the leading block of Gamma, whose rows are nq >= 2 nf +
- * np long: two for each acceleration of the basis, one for each pressure. Gamma must be zero there. */
+ * np long: two for each acceleration of the basis, one for each first-order state. Gamma must be zero there.
+ */
 void bramah__process_noise_columns(const bramah__process_noise *noise, double h, size_t nq, double *Gamma);
 
 /* ---- augmented.c ---- */
@@ -248,8 +256,8 @@ double bramah__augmented_value(const bramah_filter *f, size_t i);
 /* Add the estimated errors dx [n] to their means, within the limits. */
 bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, bramah_diag *diag);
 
-/* Derivative of what a sensor shows by a parameter. Forces, flows and accelerations it reaches at once: by one
- * difference of `step`. Positions, rates and first-order states only through the step: zero. snap
+/* Derivative of what a sensor shows by a parameter. Forces, flows and accelerations it reaches at once: by
+ * one difference of `step`. Positions, rates and first-order states only through the step: zero. snap
  * [plant->snapshot_size] is scratch. */
 bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const bramah_sensor *sensor,
                                           size_t parameter, double step, void *snap, double *out,
@@ -261,8 +269,8 @@ double bramah__prediction(const bramah_filter *f, size_t i);
 
 /* ---- oosm.c ---- */
 
-/* Take the offsets [n_sensors, NULL: none] of samples and what is to be known of the last step. Errors: E_TIME
- * names a sensor whose sample is more than a step away; those of rows. */
+/* Take the offsets [n_sensors, NULL: none] of samples and what is to be known of the last step. Errors:
+ * E_TIME names a sensor whose sample is more than a step away; those of rows. */
 bramah_status bramah__oosm_prepare(bramah_filter *f, const unsigned char *present, const int64_t *offset_ns,
                                    bramah_diag *diag);
 /* Row, variance and prediction of sensor i, whose row of the present time is in f->H, to the time of its
@@ -329,8 +337,8 @@ void bramah__window_solve(size_t m, double *A, const double *b, const double *th
 
 /* ---- observability.c ---- */
 
-/* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0); add a
- * sample with row H [n] and standard deviation r at the present time; go on by a transition F [n x n]. */
+/* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0); add
+ * a sample with row H [n] and standard deviation r at the present time; go on by a transition F [n x n]. */
 bramah_status bramah__observability_begin(bramah_observability *o, const double *sigma, bramah_diag *diag);
 void bramah__observability_observe(bramah_observability *o, const double *H, double r);
 void bramah__observability_advance(bramah_observability *o, const double *F);

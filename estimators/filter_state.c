@@ -144,8 +144,14 @@ static uint64_t mix_text(uint64_t hash, const char *text)
  * count. */
 void bramah__identify(bramah_filter *f)
 {
-  const size_t size[] = {
-      f->n, f->ne, f->nf, f->np, f->nq, f->n_sensors, f->plant.snapshot_size, f->plant.n_output};
+  const size_t size[] = {f->n,
+                         f->n_plant,
+                         f->n_dof,
+                         f->n_first_order,
+                         f->nq,
+                         f->n_sensors,
+                         f->plant.snapshot_size,
+                         f->plant.n_output};
   uint64_t hash = mix(seed, (uint64_t)f->plant.step_ns);
   for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) hash = mix(hash, size[i]);
   hash = mix(hash, (uint64_t)f->square_root);
@@ -209,7 +215,7 @@ bramah_status bramah_filter_restore(bramah_filter *f, const void *snap)
 
 const char *bramah__error_name(const bramah_filter *f, size_t k)
 {
-  if (k < f->ne) return bramah__plant_state_name(&f->plant, k);
+  if (k < f->n_plant) return bramah__plant_state_name(&f->plant, k);
   size_t i = f->n_augmented;
   while (i > 0 && f->self_state[i - 1].state > k) i--;
   return f->augmented[i - 1].name;

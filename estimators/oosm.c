@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples off the step grid (out of sequence by less than one step), measured at t_k + theta h, |theta| <= 1. Between the ends of a step h
- * the prediction goes along a straight line.
+/* Samples off the step grid (out of sequence by less than one step), measured at t_k + theta h, |theta| <= 1.
+ * Between the ends of a step h the prediction goes along a straight line.
  *
  * Before t_k (theta < 0) the line runs from the start of the last step to its end. The errors there are
  * correlated with the present ones e_k: with the gain G = P+_k-1 F' (P-_k)^-1 of the smoother
@@ -23,8 +23,8 @@
  * state too is not made use of. For a linear plant under a command that goes on this is exact.
  *
  * All of it is meant before any correction of this time. Once some have moved the state by dx the prediction
- * is moved by H dx, of which H_k dx is in h_k already. Two samples off the grid share process noise of the plant;
- * that they do is left out. */
+ * is moved by H dx, of which H_k dx is in h_k already. Two samples off the grid share process noise of the
+ * plant; that they do is left out. */
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
@@ -109,7 +109,7 @@ void bramah__oosm_shift_row(bramah_filter *f, size_t i)
   bramah__oosm *b = &f->oosm[i];
   const size_t n = f->n;
   const double theta = b->theta, *from = start_row(f, i);
-  double *H = f->H + i * n, *HF = f->work.fuse, *now = f->work.coordinates + f->ne;
+  double *H = f->H + i * n, *HF = f->work.fuse, *now = f->work.coordinates + f->n_plant;
 
   /* H Q H' of the share of a step, and the slope of the prediction */
   double noise = 0.0;
@@ -134,9 +134,9 @@ void bramah__oosm_shift_row(bramah_filter *f, size_t i)
     bramah__apply_transposed(n, n, f->F, H, HF);
     if (bramah_plant_coordinates(&f->plant, now)) { /* + (H F - H) d */
       double sum = 0.0;
-      for (size_t k = 0; k < f->ne; k++) now[k] -= f->accumulated_correction[k];
+      for (size_t k = 0; k < f->n_plant; k++) now[k] -= f->accumulated_correction[k];
       bramah__plant_subtract(&f->plant, now, f->work.coordinates, now);
-      for (size_t k = 0; k < f->ne; k++) sum += (HF[k] - H[k]) * now[k];
+      for (size_t k = 0; k < f->n_plant; k++) sum += (HF[k] - H[k]) * now[k];
       slope += sum;
     }
     for (size_t k = 0; k < n; k++) f->work.term[k] = HF[k] - from[k];

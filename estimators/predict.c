@@ -17,15 +17,15 @@ void bramah__process_noise_layout(const bramah_plant *plant, bramah__arena *aren
                                   bramah__process_noise *fields)
 {
   const size_t nf = plant->n_dof, np = plant->n_first_order, ne = bramah_plant_n_error(plant);
-  fields->nf = nf;
-  fields->np = np;
+  fields->n_dof = nf;
+  fields->n_first_order = np;
   BRAMAH__PROCESS_NOISE_ARRAYS(BRAMAH__FIELD_TAKE)
 }
 
 bramah_status bramah__process_noise_refresh(const bramah_plant *plant, bramah__process_noise *noise,
                                             bramah_diag *diag)
 {
-  const size_t nf = noise->nf;
+  const size_t nf = noise->n_dof;
   /* B: rows by the error state of what standard deviations of the basis mean */
   for (size_t r = 0; r < nf; r++) {
     const size_t output = noise->basis[r];
@@ -63,30 +63,30 @@ static bramah_status check_sigmas(const bramah_plant *plant, size_t first, size_
 }
 
 bramah_status bramah__process_noise_set(const bramah_plant *plant, const double *acceleration,
-                                        const double *pressure, bramah__process_noise *noise,
+                                        const double *first_order, bramah__process_noise *noise,
                                         bramah_diag *diag)
 {
-  const size_t nf = noise->nf, np = noise->np;
+  const size_t nf = noise->n_dof, np = noise->n_first_order;
   bramah_status status = check_sigmas(plant, nf, nf, acceleration, 1, "the acceleration noise", diag);
-  if (status == BRAMAH_OK) status = check_sigmas(plant, 2 * nf, np, pressure, 1, "the pressure noise", diag);
+  if (status == BRAMAH_OK)
+    status = check_sigmas(plant, 2 * nf, np, first_order, 1, "the process noise", diag);
   if (status != BRAMAH_OK) return status;
   if (acceleration) memcpy(noise->acceleration, acceleration, nf * sizeof(double));
-  if (pressure && np) memcpy(noise->pressure, pressure, np * sizeof(double));
+  if (first_order && np) memcpy(noise->first_order, first_order, np * sizeof(double));
   return BRAMAH_OK;
 }
 
 bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah_filter_options *o,
                                          bramah__process_noise *noise, bramah_diag *diag)
 {
-  const size_t nf = noise->nf, np = noise->np;
+  const size_t nf = noise->n_dof, np = noise->n_first_order;
   bramah_status status = check_sigmas(plant, 0, nf, o->position_sigma, 0,
                                       "the initial standard deviation of the position", diag);
   if (status == BRAMAH_OK)
     status =
         check_sigmas(plant, nf, nf, o->rate_sigma, 0, "the initial standard deviation of the rate", diag);
   if (status == BRAMAH_OK)
-    status = check_sigmas(plant, 2 * nf, np, o->first_order_sigma, 0,
-                          "the initial standard deviation of the pressure", diag);
+    status = check_sigmas(plant, 2 * nf, np, o->first_order_sigma, 0, "the initial standard deviation", diag);
   if (status == BRAMAH_OK)
     status = bramah__process_noise_set(plant, o->acceleration_noise, o->first_order_noise, noise, diag);
   if (status != BRAMAH_OK) return status;
@@ -109,7 +109,7 @@ bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah
 void bramah__process_noise_covariance(const bramah__process_noise *noise,
                                       const bramah_filter_options *options, size_t n, double *P)
 {
-  const size_t nf = noise->nf;
+  const size_t nf = noise->n_dof;
   const double *sigma[2] = {options->position_sigma, options->rate_sigma};
   memset(P, 0, n * n * sizeof *P);
   for (size_t block = 0; block < 2; block++)
@@ -120,7 +120,7 @@ void bramah__process_noise_covariance(const bramah__process_noise *noise,
           sum += noise->B_inverse[r * nf + b] * square(sigma[block][b]) * noise->B_inverse[k * nf + b];
         P[(block * nf + r) * n + block * nf + k] = sum;
       }
-  for (size_t i = 0; i < noise->np; i++) {
+  for (size_t i = 0; i < noise->n_first_order; i++) {
     const size_t k = 2 * nf + i;
     P[k * n + k] = square(options->first_order_sigma[i]);
   }
@@ -130,7 +130,7 @@ void bramah__process_noise_covariance(const bramah__process_noise *noise,
  * [sqrt(h^3/3), 0; sqrt(3 h)/2, sqrt(h)/2]. */
 void bramah__process_noise_columns(const bramah__process_noise *noise, double h, size_t nq, double *Gamma)
 {
-  const size_t nf = noise->nf;
+  const size_t nf = noise->n_dof;
   const double l11 = sqrt(h * h * h / 3.0), l21 = 0.5 * sqrt(3.0 * h), l22 = 0.5 * sqrt(h);
   for (size_t b = 0; b < nf; b++)
     for (size_t r = 0; r < nf; r++) {
@@ -139,7 +139,8 @@ void bramah__process_noise_columns(const bramah__process_noise *noise, double h,
       Gamma[(nf + r) * nq + 2 * b] = l21 * g;
       Gamma[(nf + r) * nq + 2 * b + 1] = l22 * g;
     }
-  for (size_t i = 0; i < noise->np; i++) Gamma[(2 * nf + i) * nq + 2 * nf + i] = noise->pressure[i] * sqrt(h);
+  for (size_t i = 0; i < noise->n_first_order; i++)
+    Gamma[(2 * nf + i) * nq + 2 * nf + i] = noise->first_order[i] * sqrt(h);
 }
 
 /* ---- transition and step ---- */
@@ -153,7 +154,7 @@ static bramah_status kinematic_step(bramah_filter *f, bramah_diag *diag)
   if (f->transition == BRAMAH_TRANSITION_KINEMATIC_EXACT) {
     status = plant->acceleration_derivative(plant->self, f->work.A, f->n_par, f->par, f->work.Ap, diag);
   } else {
-    double *zdd = f->work.zdd, *moved = zdd + f->nf;
+    double *zdd = f->work.zdd, *moved = zdd + f->n_dof;
     status = bramah__plant_acceleration_jacobian(plant, f->work.A, f->work.row_snap, f->work.dx, zdd, diag);
     if (status == BRAMAH_OK && f->n_par) status = plant->accelerations(plant->self, zdd, diag);
     for (size_t j = 0; j < f->n_par && status == BRAMAH_OK; j++) {
@@ -161,13 +162,15 @@ static bramah_status kinematic_step(bramah_filter *f, bramah_diag *diag)
       plant->save(plant->self, f->work.row_snap);
       status = plant->set_parameter(plant->self, f->par[j], value + f->par_step[j], diag);
       if (status == BRAMAH_OK) status = plant->accelerations(plant->self, moved, diag);
-      for (size_t r = 0; r < f->nf; r++) f->work.Ap[r * f->n_par + j] = (moved[r] - zdd[r]) / f->par_step[j];
+      for (size_t r = 0; r < f->n_dof; r++)
+        f->work.Ap[r * f->n_par + j] = (moved[r] - zdd[r]) / f->par_step[j];
       plant->restore(plant->self, f->work.row_snap);
     }
   }
   if (status != BRAMAH_OK) return status;
-  bramah__kinematic_transition(f->nf, f->np, bramah__step_seconds(f), f->work.A, f->work.Fe);
-  bramah__kinematic_parameters(f->nf, f->np, f->n_par, bramah__step_seconds(f), f->work.Ap, f->work.G);
+  bramah__kinematic_transition(f->n_dof, f->n_first_order, bramah__step_seconds(f), f->work.A, f->work.Fe);
+  bramah__kinematic_parameters(f->n_dof, f->n_first_order, f->n_par, bramah__step_seconds(f), f->work.Ap,
+                               f->work.G);
   return plant->step(plant->self, diag);
 }
 
@@ -181,7 +184,7 @@ static bramah_status step_from(bramah_filter *f, double *x, bramah_diag *diag)
 
 static bramah_status displaced_step(bramah_filter *f, size_t k, double by, double *x, bramah_diag *diag)
 {
-  memset(f->work.dx, 0, f->ne * sizeof(double));
+  memset(f->work.dx, 0, f->n_plant * sizeof(double));
   f->work.dx[k] = by;
   f->plant.restore(f->plant.self, f->work.snap);
   const bramah_status status = f->plant.inject(f->plant.self, f->work.dx, diag);
@@ -192,15 +195,15 @@ static bramah_status displaced_step(bramah_filter *f, size_t k, double by, doubl
 static bramah_status differenced_step(bramah_filter *f, bramah_diag *diag)
 {
   const bramah_plant *plant = &f->plant;
-  double *above = f->work.coordinates, *below = above + f->ne;
+  double *above = f->work.coordinates, *below = above + f->n_plant;
   bramah_status status = BRAMAH_OK;
   plant->save(plant->self, f->work.snap);
-  for (size_t k = 0; k < f->ne && status == BRAMAH_OK; k++) {
+  for (size_t k = 0; k < f->n_plant && status == BRAMAH_OK; k++) {
     const double by = bramah__plant_difference_step(plant, k);
     status = displaced_step(f, k, by, above, diag);
     if (status == BRAMAH_OK) status = displaced_step(f, k, -by, below, diag);
     bramah__plant_subtract(plant, above, below, above);
-    for (size_t r = 0; r < f->ne; r++) f->work.Fe[r * f->ne + k] = above[r] / (2.0 * by);
+    for (size_t r = 0; r < f->n_plant; r++) f->work.Fe[r * f->n_plant + k] = above[r] / (2.0 * by);
   }
   plant->restore(plant->self, f->work.snap);
   for (size_t j = 0; j < f->n_par && status == BRAMAH_OK; j++) {
@@ -212,7 +215,7 @@ static bramah_status differenced_step(bramah_filter *f, bramah_diag *diag)
       plant->restore(plant->self, f->work.snap);
     }
     bramah__plant_subtract(plant, above, below, above);
-    for (size_t r = 0; r < f->ne; r++) f->work.G[r * f->n_par + j] = above[r] / (2.0 * f->par_step[j]);
+    for (size_t r = 0; r < f->n_plant; r++) f->work.G[r * f->n_par + j] = above[r] / (2.0 * f->par_step[j]);
   }
   return status == BRAMAH_OK ? plant->step(plant->self, diag) : status;
 }
@@ -222,10 +225,10 @@ static bramah_status differenced_step(bramah_filter *f, bramah_diag *diag)
 static void fill_noise(bramah_filter *f)
 {
   const double h = bramah__step_seconds(f);
-  const size_t nf = f->nf, np = f->np, nx = nf + np, nq = f->nq;
+  const size_t nf = f->n_dof, np = f->n_first_order, nx = nf + np, nq = f->nq;
   memset(f->Gamma, 0, f->n * nq * sizeof(double));
   if (!f->resolvent) bramah__process_noise_columns(&f->noise, h, nq, f->Gamma);
-  for (size_t r = 0; r < f->ne && f->resolvent; r++) {
+  for (size_t r = 0; r < f->n_plant && f->resolvent; r++) {
     /* White noise on accelerations through the resolvent gives positions h^3/4; the h^3/12 that it misses of
      * their h^3/3 follows. */
     for (size_t b = 0; b < nf; b++) {
@@ -237,7 +240,7 @@ static void fill_noise(bramah_filter *f)
             sqrt(h * h * h / 12.0) * f->noise.B_inverse[r * nf + b] * f->noise.acceleration[b];
     }
     for (size_t i = 0; i < np; i++)
-      f->Gamma[r * nq + 2 * nf + i] = sqrt(h) * f->noise.pressure[i] * f->work.N[r * nx + nf + i];
+      f->Gamma[r * nq + 2 * nf + i] = sqrt(h) * f->noise.first_order[i] * f->work.N[r * nx + nf + i];
   }
   bramah__augmented_noise(f, 2 * nf + np);
 }
@@ -265,7 +268,7 @@ static void map_covariance(bramah_filter *f, const double *A, size_t q)
 /* The plant has other independent coordinates from now on: P = T P T', F = T F, Gamma = T Gamma. */
 static void follow_basis_change(bramah_filter *f)
 {
-  const size_t n = f->n, ne = f->ne;
+  const size_t n = f->n, ne = f->n_plant;
   double *whole = f->work.T_whole;
   memset(whole, 0, n * n * sizeof(double));
   for (size_t r = 0; r < ne; r++) memcpy(whole + r * n, f->work.T + r * ne, ne * sizeof(double));
@@ -281,7 +284,7 @@ static void follow_basis_change(bramah_filter *f)
 static bramah_status advance(bramah_filter *f, bramah_diag *diag)
 {
   const bramah_plant *plant = &f->plant;
-  const size_t n = f->n, ne = f->ne;
+  const size_t n = f->n, ne = f->n_plant;
   bramah_status status = bramah__process_noise_refresh(plant, &f->noise, diag);
   if (status != BRAMAH_OK) return status;
 

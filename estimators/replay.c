@@ -184,9 +184,9 @@ static void read_row(bramah_replay *r)
   p->n_rows++;
 }
 
-/* Does the k-th row belong to the point of that time? A row is used at the nearest grid point; halfway between
- * two, at the later. At the start there is no last step to form innovations off it with: what comes after it
- * belongs to the next point. */
+/* Does the k-th row belong to the point of that time? A row is used at the nearest grid point; halfway
+ * between two, at the later. At the start there is no last step to form innovations off it with: what comes
+ * after it belongs to the next point. */
 static int belongs_to(const bramah_replay *r, size_t k, int64_t time_ns)
 {
   const int64_t after_ns = r->row[place_of(r, k)].time_ns - time_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Augmented states on the model errors of the estimator study (spec, cases/README.md): a force or payload
- * estimated beside the state against the plain filter; biases of sensors; limits; second-order forces. */
+ * estimated with the state against the plain filter; biases of sensors; limits; second-order forces. */
 #include "estimators/filter_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/replay_run.h"

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { N = 5, SENSORS = 5, FIGURES = 3 };
+enum { N = 5, SENSORS = 5, VALUES = 3 };
 
 static bramah_diag diag;
 
@@ -46,7 +46,7 @@ static void set_up(void)
 
 static void tear_down(void) { bramah_model_free(model); }
 
-/* With densities `factor` times the truth's; v1 is told right: it follows the valve so quickly that its noise
+/* With densities `factor` times the truth's; v1 is given right: it follows the valve so quickly that its noise
  * of 5 kPa is lost in that of its sensor. */
 static void open_side(side *s, double factor, const bramah_augmented *augmented)
 {
@@ -152,12 +152,12 @@ START_TEST(test_white_noise_is_found)
   }
   printf("method %d, densities times %g: NIS %.3f, then %.3f\n", (int)starts[_i].method, starts[_i].factor,
          nis[0], nis[1]);
-  ck_assert_uint_eq(bramah_adaptive_get_report(estimate.adaptive).n_values, FIGURES);
-  for (size_t k = 0; k < FIGURES; k++) {
-    const bramah_adaptive_value figure = bramah_adaptive_get_report(estimate.adaptive).value[k];
-    const double ratio = figure.value / (k ? pressure_truth[k] : acceleration_truth);
-    printf("  %s %zu: %.4g +- %.2g, over the truth %.3f\n", k ? "pressure" : "acceleration", figure.index,
-           figure.value, figure.sigma, ratio);
+  ck_assert_uint_eq(bramah_adaptive_get_report(estimate.adaptive).n_values, VALUES);
+  for (size_t k = 0; k < VALUES; k++) {
+    const bramah_adaptive_value value = bramah_adaptive_get_report(estimate.adaptive).value[k];
+    const double ratio = value.value / (k ? pressure_truth[k] : acceleration_truth);
+    printf("  %s %zu: %.4g +- %.2g, over the truth %.3f\n", k ? "pressure" : "acceleration", value.index,
+           value.value, value.sigma, ratio);
     ck_assert_double_gt(ratio, 1.0 / 1.3);
     ck_assert_double_lt(ratio, 1.3);
   }
@@ -219,8 +219,8 @@ static outcome run_coloured(side *estimate)
   return (outcome){sqrt(error / n), nis / n, product / squares};
 }
 
-/* The white filter may find the density that serves it best; the shaping filter is told the torque's
- * figures. */
+/* The white filter may find the density that serves it best; the shaping filter is given the torque's
+ * values. */
 START_TEST(test_coloured_torque_wants_a_shaping_filter)
 {
   const bramah_augmented torque = {.name = "torque",

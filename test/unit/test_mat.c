@@ -174,7 +174,7 @@ static void put_vectors(const kind *k) /* a row does as well as a column */
   put_file(k, vector("t", t4, 4), vector("a", a4, 4), matrix("b", b4, 1, 4), NULL);
 }
 
-/* Structs give names with dots, as inputs have them; units are beside the values, or above. */
+/* Structs give names with dots, as inputs have them; units are next to the values, or above. */
 static void put_structs(const kind *k)
 {
   matvar_t *units = structure("units", 1, 3, text("time", "ms"), text("p1", "bar"),
@@ -560,7 +560,7 @@ enum { SANITIZED = 0 };
 enum { SANITIZED = 0 };
 #endif
 
-/* Here it is told no beyond half a gigabyte. Sanitizers need more for themselves. */
+/* Here it gets none beyond half a gigabyte. Sanitizers need more for themselves. */
 static void limit_memory(void)
 {
   const struct rlimit limit = {(rlim_t)1 << 29, (rlim_t)1 << 29};
