@@ -174,7 +174,7 @@ static void put_vectors(const kind *k) /* a row does as well as a column */
   put_file(k, vector("t", t4, 4), vector("a", a4, 4), matrix("b", b4, 1, 4), NULL);
 }
 
-/* Structs give names with dots, as inputs have them; units are beside the values, or above. */
+/* Structs give names with dots, as inputs have them; units are next to the values, or above. */
 static void put_structs(const kind *k)
 {
   matvar_t *units = structure("units", 1, 3, text("time", "ms"), text("p1", "bar"),
@@ -447,7 +447,7 @@ START_TEST(refuses_files_without_columns)
 {
   put_contents("t[s],a[V]\n0,1\n", 14);
   fails(BRAMAH_E_TRUNCATED, NULL, "the file ends in the middle of a variable");
-  put_contents("t[s],a[V]\n0,1\n0.1,2\n0.2,3\n", 28);
+  put_contents("t[s],a[V]\n0,1\n0.1,2\n0.2,3\n", 26);
   fails(BRAMAH_E_SYNTAX, NULL, "this is no MAT file, or it is damaged");
   ck_assert_int_eq(truncate(path, 0), 0);
   fails(BRAMAH_E_EMPTY, NULL, "the file is empty");
@@ -560,7 +560,7 @@ enum { SANITIZED = 0 };
 enum { SANITIZED = 0 };
 #endif
 
-/* Here it is told no beyond half a gigabyte. Sanitizers need more for themselves. */
+/* Here it gets none beyond half a gigabyte. Sanitizers need more for themselves. */
 static void limit_memory(void)
 {
   const struct rlimit limit = {(rlim_t)1 << 29, (rlim_t)1 << 29};
