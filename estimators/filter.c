@@ -341,13 +341,6 @@ bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *f, size
   return (bramah_filter_augmented){bramah__augmented_value(f, i), sqrt(f->P[k * f->n + k])};
 }
 
-int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap, double *dx)
-{
-  bramah_output_info info;
-  bramah_plant_output_info(plant, i, &info);
-  return info.has_row && bramah__plant_output_row(plant, i, row, snap, dx, NULL) == BRAMAH_OK;
-}
-
 double bramah_filter_output_sigma(bramah_filter *f, size_t i)
 {
   memset(f->work.term, 0, f->n * sizeof(double));

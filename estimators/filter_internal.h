@@ -200,7 +200,13 @@ static inline double bramah__step_seconds(const bramah_filter *f) { return (doub
 
 /* Row [n_error] of output i of the plant; 0 where it has none. snap [plant->snapshot_size], dx [n_error] are
  * scratch. */
-int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap, double *dx);
+static inline int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap,
+                                        double *dx)
+{
+  bramah_output_info info;
+  bramah_plant_output_info(plant, i, &info);
+  return info.has_row && bramah__plant_output_row(plant, i, row, snap, dx, NULL) == BRAMAH_OK;
+}
 
 /* ---- predict.c ---- */
 
