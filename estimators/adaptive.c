@@ -63,13 +63,13 @@ typedef struct bramah__adaptive_progress {
   X(double, low, a->m)                                                                                       \
   X(double, high, a->m)                                                                                      \
   X(double, x, a->m)                                                                                         \
-  X(double, acceleration, a->nf, "for the filter")                                                           \
-  X(double, pressure, a->np)
+  X(double, acceleration, a->n_dof, "for the filter")                                                        \
+  X(double, first_order, a->n_first_order)
 
 struct bramah_adaptive {
   bramah_filter *filter;
   bramah_adaptive_method method;
-  size_t n, nf, np, ns, m; /* m: values that adapt */
+  size_t n, n_dof, n_first_order, ns, m; /* m: values that adapt */
   size_t window, every;
   double forgetting, smoothing;
   bramah__adaptive_progress progress;
@@ -92,15 +92,6 @@ typedef struct limits {
   const double *least, *most; /* [n] or NULL */
   size_t first_state;         /* that they are named by; sensors by their own names */
 } limits;
-
-static void list_limits(const bramah_filter *filter, const bramah_adaptive_options *o, limits out[3])
-{
-  const bramah_filter_info info = bramah_filter_get_info(filter);
-  const size_t nf = info.plant->n_dof, np = info.plant->n_first_order;
-  out[0] = (limits){BRAMAH_ADAPTIVE_ACCELERATION, nf, o->acceleration_least, o->acceleration_most, nf};
-  out[1] = (limits){BRAMAH_ADAPTIVE_FIRST_ORDER, np, o->first_order_least, o->first_order_most, 2 * nf};
-  out[2] = (limits){BRAMAH_ADAPTIVE_SENSOR, info.n_sensors, o->sensor_least, o->sensor_most, 0};
-}
 
 static int asked(const limits *l, size_t i)
 {
@@ -158,8 +149,8 @@ static bramah_adaptive *layout(const bramah_filter *filter, const bramah_adaptiv
   bramah_adaptive *object = BRAMAH__TAKE(arena, bramah_adaptive, 1), counted = {0};
   bramah_adaptive *a = object ? object : &counted, *fields = a;
   a->n = info.n_error;
-  a->nf = info.plant->n_dof;
-  a->np = info.plant->n_first_order;
+  a->n_dof = info.plant->n_dof;
+  a->n_first_order = info.plant->n_first_order;
   a->ns = info.n_sensors;
   a->m = n_values;
   a->method = o->method;
@@ -179,8 +170,8 @@ static double square(double x) { return x * x; }
 static void give_noise(bramah_adaptive *a)
 {
   const bramah_filter_info now = bramah_filter_get_info(a->filter);
-  for (size_t i = 0; i < a->nf; i++) a->acceleration[i] = now.acceleration_noise[i];
-  for (size_t i = 0; i < a->np; i++) a->pressure[i] = now.first_order_noise[i];
+  for (size_t i = 0; i < a->n_dof; i++) a->acceleration[i] = now.acceleration_noise[i];
+  for (size_t i = 0; i < a->n_first_order; i++) a->first_order[i] = now.first_order_noise[i];
   for (size_t k = 0; k < a->m; k++) {
     const double value = sqrt(a->theta[k]);
     a->value[k] = (bramah_adaptive_value){a->kind[k],       a->index[k], value,          sqrt(a->least[k]),
@@ -188,11 +179,11 @@ static void give_noise(bramah_adaptive *a)
     if (a->kind[k] == BRAMAH_ADAPTIVE_ACCELERATION)
       a->acceleration[a->index[k]] = value;
     else if (a->kind[k] == BRAMAH_ADAPTIVE_FIRST_ORDER)
-      a->pressure[a->index[k]] = value;
+      a->first_order[a->index[k]] = value;
     else
       bramah_filter_set_sensor_sigma(a->filter, a->index[k], value, NULL);
   }
-  bramah_filter_set_noise(a->filter, a->acceleration, a->pressure, NULL);
+  bramah_filter_set_noise(a->filter, a->acceleration, a->first_order, NULL);
 }
 
 static void keep_covariance(bramah_adaptive *a)
@@ -203,8 +194,11 @@ static void keep_covariance(bramah_adaptive *a)
 bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_options *o, bramah_diag *diag,
                                   bramah_adaptive **out)
 {
-  limits all[3];
-  list_limits(filter, o, all);
+  const bramah_filter_info info = bramah_filter_get_info(filter);
+  const size_t nf = info.plant->n_dof, np = info.plant->n_first_order;
+  const limits all[3] = {{BRAMAH_ADAPTIVE_ACCELERATION, nf, o->acceleration_least, o->acceleration_most, nf},
+                         {BRAMAH_ADAPTIVE_FIRST_ORDER, np, o->first_order_least, o->first_order_most, 2 * nf},
+                         {BRAMAH_ADAPTIVE_SENSOR, info.n_sensors, o->sensor_least, o->sensor_most, 0}};
   bramah_status status = check_options(filter, o, all, diag);
   if (status != BRAMAH_OK) return status;
   bramah__arena arena = bramah__arena_make(NULL, 0);
@@ -216,7 +210,6 @@ bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_o
   a->progress.recoveries = bramah_filter_get_report(filter).recoveries;
 
   /* what adapts, and the variances that the filter has, within the limits */
-  const bramah_filter_info info = bramah_filter_get_info(filter);
   size_t k = 0;
   for (const limits *l = all; l < all + 3; l++)
     for (size_t i = 0; i < l->n; i++) {
@@ -254,7 +247,7 @@ void bramah_adaptive_predicted(bramah_adaptive *adaptive)
 
     /* D += the value's columns of Gamma, over the square root of its variance, times themselves */
     const int acceleration = a->kind[k] == BRAMAH_ADAPTIVE_ACCELERATION;
-    const size_t first = acceleration ? 2 * a->index[k] : 2 * a->nf + a->index[k];
+    const size_t first = acceleration ? 2 * a->index[k] : 2 * a->n_dof + a->index[k];
     const size_t columns = acceleration ? 2 : a->kind[k] == BRAMAH_ADAPTIVE_FIRST_ORDER;
     for (size_t q = first; q < first + columns; q++)
       for (size_t r = 0; r < n; r++)

@@ -39,25 +39,6 @@ static void shape(const bramah_augmented *a, double h, bramah__augmented *own)
   own->noise[2] = sqrt(fmax(q22 - own->noise[1] * own->noise[1], 0.0));
 }
 
-static bramah_status check_values(const bramah_augmented *a, bramah_diag *diag)
-{
-  if (!(a->sigma > 0.0) || !isfinite(a->sigma))
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the initial standard deviation must be positive");
-  if (!(a->noise >= 0.0) || !isfinite(a->noise))
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the noise must not be negative");
-  if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0))
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the time constant must be positive");
-  if (!isfinite(a->time_constant))
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name,
-                        "the time constant must be finite; of a random walk it is 0");
-  if (a->order < 0 || a->order > 2)
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the order must be 1 or 2");
-  if ((int)a->role < 0 || a->role > BRAMAH_AUGMENTED_AUTO)
-    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the role of this augmented state is unknown");
-  if (a->least > a->most) return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the limits are crossed");
-  return BRAMAH_OK;
-}
-
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
                                        const bramah_sensor *sensor, const bramah_augmented *a, size_t *out,
                                        bramah_diag *diag)
@@ -81,12 +62,28 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
 {
   const bramah_augmented *a = &f->augmented[i];
   bramah__augmented *own = &f->self_state[i];
-  bramah_status status = check_values(a, diag);
-  if (status == BRAMAH_OK && a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS)
-    status = bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the kind of this augmented state is unknown");
-  if (status != BRAMAH_OK) return status;
+  const char *wrong = NULL;
+  if (!(a->sigma > 0.0) || !isfinite(a->sigma))
+    wrong = "the initial standard deviation must be positive";
+  else if (!(a->noise >= 0.0) || !isfinite(a->noise))
+    wrong = "the noise must not be negative";
+  else if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0))
+    wrong = "the time constant must be positive";
+  else if (!isfinite(a->time_constant))
+    wrong = "the time constant must be finite; of a random walk it is 0";
+  else if (a->order < 0 || a->order > 2)
+    wrong = "the order must be 1 or 2";
+  else if ((int)a->role < 0 || a->role > BRAMAH_AUGMENTED_AUTO)
+    wrong = "the role of this augmented state is unknown";
+  else if (a->least > a->most)
+    wrong = "the limits are crossed";
+  else if (a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS)
+    wrong = "the kind of this augmented state is unknown";
+  if (wrong) return bramah__fail(diag, BRAMAH_E_VALUE, a->name, wrong);
+
   *own = (bramah__augmented){.state = state, .column = SIZE_MAX, .least = a->least, .most = a->most};
-  status = bramah__augmented_target(&f->plant, f->n_sensors, f->sensor, a, &own->target, diag);
+  const bramah_status status =
+      bramah__augmented_target(&f->plant, f->n_sensors, f->sensor, a, &own->target, diag);
   if (status != BRAMAH_OK) return status;
 
   const int unlimited = a->least == 0.0 && a->most == 0.0;
@@ -115,7 +112,7 @@ bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_optio
 {
   bramah_status status = BRAMAH_OK;
   f->n_par = 0;
-  size_t state = f->ne;
+  size_t state = f->n_plant;
   for (size_t i = 0; i < o->n_augmented && status == BRAMAH_OK; i++) {
     f->augmented[i] = o->augmented[i];
     status = take(f, i, state, diag);
@@ -143,7 +140,7 @@ void bramah__augmented_transition(bramah_filter *f)
     row[0] = own->Phi[0];
     if (f->augmented[i].order == 2) row[1] = own->Phi[1], row[n] = own->Phi[2], row[n + 1] = own->Phi[3];
     if (own->column == SIZE_MAX) continue;
-    for (size_t r = 0; r < f->ne; r++) f->F[r * n + own->state] = f->work.G[r * f->n_par + own->column];
+    for (size_t r = 0; r < f->n_plant; r++) f->F[r * n + own->state] = f->work.G[r * f->n_par + own->column];
   }
 }
 
@@ -159,7 +156,7 @@ void bramah__augmented_noise(bramah_filter *f, size_t column)
   }
   for (size_t j = 0; j < f->n_par_noise; j++, column++) {
     const size_t par = f->first_noise + j;
-    for (size_t r = 0; r < f->ne; r++)
+    for (size_t r = 0; r < f->n_plant; r++)
       f->Gamma[r * f->nq + column] =
           f->work.G[r * f->n_par + par] * f->par_noise[j] / sqrt(bramah__step_seconds(f));
   }
@@ -168,7 +165,7 @@ void bramah__augmented_noise(bramah_filter *f, size_t column)
 double bramah__augmented_value(const bramah_filter *f, size_t i)
 {
   const bramah__augmented *own = &f->self_state[i];
-  if (own->column == SIZE_MAX) return f->mean[own->state - f->ne];
+  if (own->column == SIZE_MAX) return f->mean[own->state - f->n_plant];
   return f->plant.parameter(f->plant.self, own->target);
 }
 
@@ -179,7 +176,7 @@ static bramah_status set_value(bramah_filter *f, size_t i, double value, bramah_
   const double held = fmin(fmax(value, own->least), own->most);
   if (held != value) f->progress.report.limited++;
   if (own->column == SIZE_MAX) {
-    f->mean[own->state - f->ne] = held;
+    f->mean[own->state - f->n_plant] = held;
     return BRAMAH_OK;
   }
   if (held == f->plant.parameter(f->plant.self, own->target)) return BRAMAH_OK;
@@ -194,7 +191,7 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
     const double x = bramah__augmented_value(f, i) - own->nominal;
     double next = own->Phi[0] * x;
     if (f->augmented[i].order == 2) {
-      double *rate = &f->mean[own->state + 1 - f->ne];
+      double *rate = &f->mean[own->state + 1 - f->n_plant];
       next += own->Phi[1] * *rate;
       *rate = own->Phi[2] * x + own->Phi[3] * *rate;
     }
@@ -208,7 +205,7 @@ bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, brama
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
     const bramah__augmented *own = &f->self_state[i];
-    if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->ne] += dx[own->state + 1];
+    if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->n_plant] += dx[own->state + 1];
     status = set_value(f, i, bramah__augmented_value(f, i) + dx[own->state], diag);
   }
   return status;
@@ -284,7 +281,7 @@ bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *di
   bramah_status status =
       bramah_sensor_row(&f->sensor[i], &f->plant, H, f->work.term, f->work.row_snap, f->work.dx, diag);
   if (status != BRAMAH_OK) return status;
-  for (size_t k = f->ne; k < f->n; k++) H[k] = 0.0;
+  for (size_t k = f->n_plant; k < f->n; k++) H[k] = 0.0;
   for (size_t k = 0; k < f->n_augmented && status == BRAMAH_OK; k++) {
     const bramah__augmented *own = &f->self_state[k];
     if (own->column == SIZE_MAX)
@@ -301,6 +298,6 @@ double bramah__prediction(const bramah_filter *f, size_t i)
   double bias = 0.0;
   for (size_t k = 0; k < f->n_augmented; k++)
     if (f->self_state[k].column == SIZE_MAX && f->self_state[k].target == i)
-      bias += f->mean[f->self_state[k].state - f->ne];
+      bias += f->mean[f->self_state[k].state - f->n_plant];
   return bramah_sensor_predict(&f->sensor[i], &f->plant) + bias;
 }

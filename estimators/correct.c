@@ -60,60 +60,48 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
 /* The running mean m += a (nu - m) of white innovations has the variance a / (2 - a). */
 static const double drift_share = 1.0 / 50.0;
 
-/* Sensors whose running mean is beyond its gate are not fused. Spikes count no more than the gate on single
- * samples lets through. */
-static void test_drifts(bramah_filter *f)
+/* Sensors whose running mean is beyond its gate are not fused: spikes count no more in it than the gate on
+ * single samples lets through. Then count what was accepted and rejected. */
+static void apply_gates(bramah_filter *f)
 {
+  bramah_filter_report *report = &f->progress.report;
   const double limit = f->drift_gate * sqrt(drift_share / (2.0 - drift_share));
   for (size_t i = 0; i < f->n_sensors; i++) {
     bramah_innovation *in = &f->innovation[i];
-    const double nu = in->innovation / in->sigma, most = f->gate[i];
-    if (f->drift_gate == 0.0 || most == 0.0 || !in->present || in->saturated) continue;
-    f->drift[i] += drift_share * (fmin(fmax(nu, -most), most) - f->drift[i]);
-    if (fabs(f->drift[i]) > (f->reject[i] ? 0.5 : 1.0) * limit) in->accepted = 0;
-  }
-}
-
-static void count_gates(bramah_filter *f)
-{
-  bramah_filter_report *report = &f->progress.report;
-  for (size_t i = 0; i < f->n_sensors; i++) {
-    if (!f->innovation[i].present) continue;
-    if (f->innovation[i].accepted) {
+    const double most = f->gate[i];
+    if (!in->present) continue;
+    if (f->drift_gate != 0.0 && most != 0.0 && !in->saturated) {
+      const double nu = in->innovation / in->sigma;
+      f->drift[i] += drift_share * (fmin(fmax(nu, -most), most) - f->drift[i]);
+      if (fabs(f->drift[i]) > (f->reject[i] ? 0.5 : 1.0) * limit) in->accepted = 0;
+    }
+    if (in->accepted) {
       f->reject[i] = 0;
       report->accepted++;
-      continue;
-    }
-    if (f->innovation[i].saturated) {
+    } else if (in->saturated) {
       report->saturated++;
-      continue;
+    } else {
+      report->gated++;
+      if (f->reject[i] < UINT32_MAX) f->reject[i]++;
+      report->sensor_faults += f->reject[i] == f->patience;
     }
-    report->gated++;
-    if (f->reject[i] < UINT32_MAX) f->reject[i]++;
-    report->sensor_faults += f->reject[i] == f->patience;
   }
 }
 
-/* Have all sensors with a gate a fault, of one group (0, 1) or of both (2)? *n: how many. */
-static int all_faulty(const bramah_filter *f, int group, size_t *n)
-{
-  *n = 0;
-  for (size_t i = 0; i < f->n_sensors; i++) {
-    if (f->gate[i] == 0.0 || (group < 2 && f->sensor[i].group != group)) continue;
-    if (f->reject[i] < f->patience) return 0;
-    ++*n;
-  }
-  return *n > 0;
-}
-
-/* Is it the filter that is wrong? When no sensor agrees with it any more; or none of two and more that
- * measure motion, or pressures: one of them may fail, hardly all. */
+/* Is it the filter that is wrong? When no sensor with a gate agrees with it any more (group 2); or none of
+ * two and more that measure motion (0), or pressures (1): one of them may fail, hardly all. */
 static int filter_is_wrong(const bramah_filter *f)
 {
-  size_t n;
-  for (int group = 0; group < 2; group++)
-    if (all_faulty(f, group, &n) && n >= 2) return 1;
-  return all_faulty(f, 2, &n);
+  for (int group = 0; group <= 2; group++) {
+    size_t n = 0, faulty = 0;
+    for (size_t i = 0; i < f->n_sensors; i++) {
+      if (f->gate[i] == 0.0 || (group < 2 && f->sensor[i].group != group)) continue;
+      n++;
+      faulty += f->reject[i] >= f->patience;
+    }
+    if (n == faulty && n >= (group < 2 ? 2 : 1)) return 1;
+  }
+  return 0;
 }
 
 /* Inflate the covariance and take what was rejected: it is tested anew with the greater variance. */
@@ -131,43 +119,13 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
     report->accepted += rejected;
     status = innovate(f, i, y[i], diag);
     /* what the initial uncertainty does not cover would be rejected for ever */
-    f->innovation[i].accepted =
-        !f->innovation[i].saturated && f->innovation[i].nis < square(absurd_innovation);
+    f->innovation[i].accepted = !f->innovation[i].saturated && f->innovation[i].nis < square(absurd_innovation);
   }
   report->recoveries++;
   return status;
 }
 
 /* ---- fusion ---- */
-
-/* Fuse sensor i; its share of y' S^-1 y is the square of the innovation that is left after the sensors before
- * it. */
-static bramah_status fuse_one(bramah_filter *f, size_t i, const unsigned char *held, bramah_diag *diag)
-{
-  const double *H = f->H + i * f->n, r = f->r[i];
-  double rest = f->y[i];
-  for (size_t k = 0; k < f->n; k++) rest -= H[k] * f->dx[k];
-  const double variance =
-      f->square_root ? bramah__root_variance(f->n, H, f->S, f->work.fuse) : bramah__variance(f->n, H, f->P);
-  if (f->n_causes) {
-    const bramah_status status = bramah__scores_sample(f, i, rest, variance + r, held, diag);
-    if (status != BRAMAH_OK || !f->innovation[i].accepted) return status;
-  }
-  f->nis += square(rest) / (variance + r);
-  f->nis_dof++;
-  const int bad = f->square_root ? bramah__fuse_root(f->n, H, f->y[i], r, held, f->S, f->dx, f->work.fuse)
-                                 : bramah__fuse_scalar(f->n, H, f->y[i], r, held, f->P, f->dx, f->work.fuse);
-  if (bad)
-    return bramah__fail(diag, BRAMAH_E_NOT_SPD, f->sensor[i].name,
-                        "the variance of the innovation is not positive");
-  return BRAMAH_OK;
-}
-
-/* Rejected by its gate, it still says what may be wrong. */
-static int is_scored(const bramah_innovation *in)
-{
-  return in->present && !in->saturated && in->nis < square(absurd_innovation);
-}
 
 /* All accepted sensors at once. */
 static bramah_status fuse_block(bramah_filter *f, const unsigned char *held, bramah_diag *diag)
@@ -189,20 +147,41 @@ static bramah_status fuse_block(bramah_filter *f, const unsigned char *held, bra
   return BRAMAH_OK;
 }
 
+/* Fuse the accepted sensors into dx and the covariance. One after the other, the share of each in y' S^-1 y
+ * is the square of the innovation that is left after those before it. */
 static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
 {
-  bramah_status status = BRAMAH_OK;
-  memset(f->dx, 0, f->n * sizeof(double));
+  const size_t n = f->n;
+  memset(f->dx, 0, n * sizeof(double));
   f->nis = 0.0;
   f->nis_dof = 0;
   const unsigned char *held = bramah__augmented_hold(f);
   if (held) bramah__augmented_learn(f);
   if (f->block) return fuse_block(f, held, diag);
-  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
-    if (f->innovation[i].accepted || (f->n_causes && is_scored(&f->innovation[i])))
-      status = fuse_one(f, i, held, diag);
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    const bramah_innovation *in = &f->innovation[i];
+    /* rejected by its gate, a sample still says what may be wrong */
+    const int scored = f->n_causes && in->present && !in->saturated && in->nis < square(absurd_innovation);
+    if (!in->accepted && !scored) continue;
+    const double *H = f->H + i * n, r = f->r[i];
+    double rest = f->y[i], *work = f->work.fuse;
+    for (size_t k = 0; k < n; k++) rest -= H[k] * f->dx[k];
+    const double variance =
+        f->square_root ? bramah__root_variance(n, H, f->S, work) : bramah__variance(n, H, f->P);
+    if (scored) {
+      const bramah_status status = bramah__scores_sample(f, i, rest, variance + r, held, diag);
+      if (status != BRAMAH_OK) return status;
+    }
+    if (!in->accepted) continue;
+    f->nis += square(rest) / (variance + r);
+    f->nis_dof++;
+    if (f->square_root ? bramah__fuse_root(n, H, f->y[i], r, held, f->S, f->dx, work)
+                       : bramah__fuse_scalar(n, H, f->y[i], r, held, f->P, f->dx, work))
+      return bramah__fail(diag, BRAMAH_E_NOT_SPD, f->sensor[i].name,
+                          "the variance of the innovation is not positive");
+  }
   if (f->square_root) bramah__refresh_covariance(f);
-  return status;
+  return BRAMAH_OK;
 }
 
 static bramah_status inject(bramah_filter *f, bramah_diag *diag)
@@ -241,27 +220,6 @@ static bramah_status iterate(bramah_filter *f, const double *y, bramah_diag *dia
 
 /* ---- one correction ---- */
 
-static bramah_status correct(bramah_filter *f, const double *y, const unsigned char *present,
-                             bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
-    if (present[i]) status = innovate(f, i, y[i], diag);
-  if (status != BRAMAH_OK) return status;
-  test_drifts(f);
-  count_gates(f);
-  f->snapshot.iterate_from = f->snapshot.call_start;
-  if (filter_is_wrong(f)) {
-    status = recover(f, y, diag);
-    if (f->iterations > 1)
-      bramah__keep(f, f->snapshot.inflated), f->snapshot.iterate_from = f->snapshot.inflated;
-  }
-  if (status == BRAMAH_OK) status = iterate(f, y, diag);
-  if (status == BRAMAH_OK) status = bramah__check_covariance(f, diag);
-  if (status != BRAMAH_OK || f->nis_dof == 0) return status;
-  return inject(f, diag);
-}
-
 bramah_status bramah_filter_correct(bramah_filter *f, const double *y, const unsigned char *present,
                                     bramah_diag *diag)
 {
@@ -275,14 +233,35 @@ bramah_status bramah_filter_correct_at(bramah_filter *f, const double *y, const 
   for (size_t i = 0; i < f->n_sensors; i++) any |= present[i];
   bramah__clear_correction(f);
   if (!any) return BRAMAH_OK;
-  bramah__keep(f, f->snapshot.call_start);
+  bramah__keep(f, f->snapshot.step_start);
+  f->snapshot.iterate_from = f->snapshot.step_start;
+
+  /* innovations, all before any correction of this time */
   bramah_status status = bramah__oosm_prepare(f, present, offset_ns, diag);
-  if (status == BRAMAH_OK) status = correct(f, y, present, diag);
+  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
+    if (present[i]) status = innovate(f, i, y[i], diag);
+
+  /* gates */
   if (status == BRAMAH_OK) {
-    f->progress.report.corrections++;
-    return BRAMAH_OK;
+    apply_gates(f);
+    if (filter_is_wrong(f)) {
+      status = recover(f, y, diag);
+      if (f->iterations > 1) {
+        bramah__keep(f, f->snapshot.inflated);
+        f->snapshot.iterate_from = f->snapshot.inflated;
+      }
+    }
   }
-  bramah__take_back(f, f->snapshot.call_start, 1);
-  bramah__clear_correction(f);
-  return status;
+
+  /* fusion and injection */
+  if (status == BRAMAH_OK) status = iterate(f, y, diag);
+  if (status == BRAMAH_OK) status = bramah__check_covariance(f, diag);
+  if (status == BRAMAH_OK && f->nis_dof) status = inject(f, diag);
+  if (status != BRAMAH_OK) {
+    bramah__take_back(f, f->snapshot.step_start, 1);
+    bramah__clear_correction(f);
+    return status;
+  }
+  f->progress.report.corrections++;
+  return BRAMAH_OK;
 }

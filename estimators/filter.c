@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The error-state extended Kalman filter: its memory, its start, one cycle and what it can be asked. It knows its plant
- * by the plant interface alone. */
+/* The error-state extended Kalman filter: its memory, its start, one cycle and what it can be asked. It knows
+ * its plant by the plant interface alone. */
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
@@ -17,27 +17,33 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   bramah_filter *object = BRAMAH__TAKE(arena, bramah_filter, 1), counted = {0};
   bramah_filter *f = object ? object : &counted;
   f->plant = bramah__plant_copy(plant);
-  f->nf = plant->n_dof;
-  f->np = plant->n_first_order;
-  f->ne = bramah_plant_n_error(plant);
-  f->n = f->ne + bramah__augmented_states(o);
+  f->n_dof = plant->n_dof;
+  f->n_first_order = plant->n_first_order;
+  f->n_plant = bramah_plant_n_error(plant);
+  f->n = f->n_plant + bramah__augmented_states(o);
   f->n_sensors = n_sensors;
   f->n_augmented = o->n_augmented;
   f->n_par_noise = o->n_parameter_noise;
   f->n_causes_most = o->scores ? bramah__most_causes(plant, n_sensors) : 0;
   f->n_par_most = o->n_augmented + o->n_parameter_noise + (o->scores ? plant->n_parameter : 0);
-  f->nq = f->ne + (f->n - f->ne) + f->n_par_noise;
+  f->nq = f->n_plant + (f->n - f->n_plant) + f->n_par_noise;
   f->square_root = o->form == BRAMAH_COVARIANCE_SQUARE_ROOT;
   f->block = o->fusion == BRAMAH_FUSION_BLOCK && !f->square_root;
   f->n_block = f->block ? n_sensors * (f->n + 2) + bramah__fuse_block_work(f->n, n_sensors) : 0;
   f->iterations = o->iterations > 1 ? o->iterations : 1;
-#define ARRAY(type, name, count, iterated) f->name = BRAMAH__TAKE(arena, type, count);
-#define WORK(type, name, count, iterated) f->work.name = BRAMAH__TAKE(arena, type, count);
-#define SNAPSHOT(name, count) f->snapshot.name = bramah__arena_take(arena, bramah__own_size(f), count);
-  BRAMAH__FILTER_STATE(ARRAY)
-  BRAMAH__FILTER_ARRAYS(ARRAY)
-  BRAMAH__FILTER_WORK(WORK)
-  BRAMAH__FILTER_SNAPSHOTS(SNAPSHOT)
+  {
+    bramah_filter *fields = f;
+    BRAMAH__FILTER_STATE(BRAMAH__FIELD_TAKE)
+    BRAMAH__FILTER_ARRAYS(BRAMAH__FIELD_TAKE)
+  }
+  {
+    bramah__filter_work *fields = &f->work;
+    BRAMAH__FILTER_WORK(BRAMAH__FIELD_TAKE)
+  }
+  {
+    bramah__filter_snapshots *fields = &f->snapshot;
+    BRAMAH__FILTER_SNAPSHOTS(BRAMAH__FIELD_TAKE)
+  }
   bramah__process_noise_layout(plant, arena, &f->noise);
   return object;
 }
@@ -56,97 +62,87 @@ void bramah_filter_options_default(bramah_filter_options *options)
   *options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_KINEMATIC, .patience = PATIENCE};
 }
 
-static bramah_status check_words(const bramah_filter_options *o, bramah_diag *diag)
-{
-  if (o->transition < BRAMAH_TRANSITION_KINEMATIC || o->transition > BRAMAH_TRANSITION_STEP)
-    return bramah__fail(diag, BRAMAH_E_VALUE, "transition", "this transition Jacobian is unknown");
-  if ((int)o->discretisation < 0 || o->discretisation > BRAMAH_DISCRETISATION_RESOLVENT)
-    return bramah__fail(diag, BRAMAH_E_VALUE, "discretisation",
-                        "this discretisation of the noise is unknown");
-  if ((int)o->form < 0 || o->form > BRAMAH_COVARIANCE_SQUARE_ROOT)
-    return bramah__fail(diag, BRAMAH_E_VALUE, "form", "this form of the covariance is unknown");
-  if ((int)o->fusion < 0 || o->fusion > BRAMAH_FUSION_BLOCK)
-    return bramah__fail(diag, BRAMAH_E_VALUE, "fusion", "this kind of fusion is unknown");
-  if (!(o->drift_gate >= 0.0) || !isfinite(o->drift_gate))
-    return bramah__fail(diag, BRAMAH_E_VALUE, "drift_gate", "the gate must not be negative");
-  if (o->iterations < 0 || o->iterations > 100)
-    return bramah__fail(diag, BRAMAH_E_VALUE, "iterations", "the update is iterated 1 to 100 times");
-  return BRAMAH_OK;
-}
-
-/* What the plant must be able to do for this. */
-static bramah_status check_abilities(const bramah_filter *f, const bramah_filter_options *o,
-                                     bramah_diag *diag)
+/* Words and values, and what the plant must be able to do for them. */
+static bramah_status check_options(const bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag)
 {
   const bramah_plant *plant = &f->plant;
-  if (o->transition == BRAMAH_TRANSITION_KINEMATIC_EXACT && !plant->acceleration_derivative)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "transition",
-                        "the plant has no analytic derivative of its accelerations");
-  if (o->transition == BRAMAH_TRANSITION_KINEMATIC && !plant->accelerations && !plant->acceleration_jacobian)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "transition",
-                        "the plant does not tell its accelerations: take the transition of the step");
-  if (o->transition == BRAMAH_TRANSITION_STEP && !plant->step_transition && !f->has_coordinates)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "transition",
-                        "the plant has neither a derivative of its step nor coordinates to differentiate by");
-  const int resolvent = o->transition == BRAMAH_TRANSITION_STEP && plant->step_transition;
-  if (o->scores && (f->block || f->iterations > 1))
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "scores",
-                        "score tests need sequential fusion without iteration");
-  if (o->discretisation == BRAMAH_DISCRETISATION_RESOLVENT && !resolvent)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "discretisation",
-                        "the resolvent needs the transition of the step and a plant that has it");
+  const int by_step = o->transition == BRAMAH_TRANSITION_STEP;
+  const struct {
+    int wrong;
+    bramah_status status;
+    const char *thing, *message;
+  } mistakes[] = {
+      {o->transition < BRAMAH_TRANSITION_KINEMATIC || o->transition > BRAMAH_TRANSITION_STEP, BRAMAH_E_VALUE,
+       "transition", "this transition Jacobian is unknown"},
+      {(int)o->discretisation < 0 || o->discretisation > BRAMAH_DISCRETISATION_RESOLVENT, BRAMAH_E_VALUE,
+       "discretisation", "this discretisation of the noise is unknown"},
+      {(int)o->form < 0 || o->form > BRAMAH_COVARIANCE_SQUARE_ROOT, BRAMAH_E_VALUE, "form",
+       "this form of the covariance is unknown"},
+      {(int)o->fusion < 0 || o->fusion > BRAMAH_FUSION_BLOCK, BRAMAH_E_VALUE, "fusion",
+       "this kind of fusion is unknown"},
+      {!(o->drift_gate >= 0.0) || !isfinite(o->drift_gate), BRAMAH_E_VALUE, "drift_gate",
+       "the gate must not be negative"},
+      {o->iterations < 0 || o->iterations > 100, BRAMAH_E_VALUE, "iterations",
+       "the update is iterated 1 to 100 times"},
+      {o->transition == BRAMAH_TRANSITION_KINEMATIC_EXACT && !plant->acceleration_derivative,
+       BRAMAH_E_UNSUPPORTED, "transition", "the plant has no analytic derivative of its accelerations"},
+      {o->transition == BRAMAH_TRANSITION_KINEMATIC && !plant->accelerations && !plant->acceleration_jacobian,
+       BRAMAH_E_UNSUPPORTED, "transition",
+       "the plant does not tell its accelerations: take the transition of the step"},
+      {by_step && !plant->step_transition && !f->has_coordinates, BRAMAH_E_UNSUPPORTED, "transition",
+       "the plant has neither a derivative of its step nor coordinates to differentiate by"},
+      {o->discretisation == BRAMAH_DISCRETISATION_RESOLVENT && !(by_step && plant->step_transition),
+       BRAMAH_E_UNSUPPORTED, "discretisation",
+       "the resolvent needs the transition of the step and a plant that has it"},
+      {o->scores && (f->block || f->iterations > 1), BRAMAH_E_UNSUPPORTED, "scores",
+       "score tests need sequential fusion without iteration"},
+  };
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+    if (mistakes[i].wrong)
+      return bramah__fail(diag, mistakes[i].status, mistakes[i].thing, mistakes[i].message);
+  for (size_t i = 0; i < f->n_sensors && o->gate; i++)
+    if (!(o->gate[i] >= 0.0) || !isfinite(o->gate[i]))
+      return bramah__fail(diag, BRAMAH_E_VALUE, f->sensor[i].name, "the gate must not be negative");
   return BRAMAH_OK;
 }
 
-static bramah_status take_options(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag)
+/* ---- making and releasing ---- */
+
+bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
+                                 const bramah_filter_options *o, void *mem, size_t size, bramah_diag *diag,
+                                 bramah_filter **out)
 {
-  bramah_status status = check_words(o, diag);
+  bramah_status status = bramah__plant_check(plant, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__arena arena;
+  status = bramah__arena_in("filter", mem, size, bramah_filter_size(plant, n_sensors, o), &arena, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah_filter *f = layout(plant, n_sensors, o, &arena);
+
+  /* options */
+  if (n_sensors) memcpy(f->sensor, sensors, n_sensors * sizeof *sensors);
   f->has_coordinates = bramah_plant_coordinates(&f->plant, f->work.coordinates);
-  if (status == BRAMAH_OK) status = check_abilities(f, o, diag);
-  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK && o->gate; i++) {
-    if (!(o->gate[i] >= 0.0) || !isfinite(o->gate[i]))
-      status = bramah__fail(diag, BRAMAH_E_VALUE, f->sensor[i].name, "the gate must not be negative");
-    f->gate[i] = o->gate[i];
-  }
+  status = check_options(f, o, diag);
+  if (status != BRAMAH_OK) return status;
+  if (n_sensors && o->gate) memcpy(f->gate, o->gate, n_sensors * sizeof *o->gate);
   f->transition = o->transition;
   f->resolvent = o->transition == BRAMAH_TRANSITION_STEP && f->plant.step_transition &&
                  o->discretisation != BRAMAH_DISCRETISATION_PUBLISHED;
   f->drift_gate = o->drift_gate;
   f->patience = o->patience ? o->patience : PATIENCE;
-  return status;
-}
 
-/* ---- making and releasing ---- */
-
-static bramah_status start(bramah_filter *f, const bramah_sensor *sensors,
-                           const bramah_filter_options *options, bramah_diag *diag)
-{
-  if (f->n_sensors) memcpy(f->sensor, sensors, f->n_sensors * sizeof *sensors);
-  bramah_status status = take_options(f, options, diag);
-  if (status == BRAMAH_OK) status = bramah__process_noise_take(&f->plant, options, &f->noise, diag);
+  /* the initial covariance */
+  status = bramah__process_noise_take(&f->plant, o, &f->noise, diag);
   if (status != BRAMAH_OK) return status;
-  bramah__process_noise_covariance(&f->noise, options, f->n, f->P_initial);
-  status = bramah__take_augmented(f, options, diag);
+  bramah__process_noise_covariance(&f->noise, o, f->n, f->P_initial);
+  status = bramah__take_augmented(f, o, diag);
   if (status != BRAMAH_OK) return status;
-  if (options->scores) bramah__take_causes(f);
+  if (o->scores) bramah__take_causes(f);
   memcpy(f->P, f->P_initial, f->n * f->n * sizeof(double));
-  bramah__clear_correction(f);
-  return bramah__refresh_root(f, diag);
-}
+  status = bramah__refresh_root(f, diag);
+  if (status != BRAMAH_OK) return status;
 
-bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
-                                 const bramah_filter_options *options, void *mem, size_t size,
-                                 bramah_diag *diag, bramah_filter **out)
-{
-  bramah__arena arena;
-  bramah_status status = bramah__plant_check(plant, diag);
-  if (status == BRAMAH_OK)
-    status =
-        bramah__arena_in("filter", mem, size, bramah_filter_size(plant, n_sensors, options), &arena, diag);
-  if (status != BRAMAH_OK) return status;
-  bramah_filter *f = layout(plant, n_sensors, options, &arena);
-  status = start(f, sensors, options, diag);
-  if (status != BRAMAH_OK) return status;
+  bramah__clear_correction(f);
   bramah__identify(f);
   f->mark = bramah__mark_of(mem);
   *out = f;
@@ -156,12 +152,12 @@ bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, co
 bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
                                 const bramah_filter_options *options, bramah_diag *diag, bramah_filter **out)
 {
-  const bramah_status fit = bramah__plant_check(plant, diag);
-  if (fit != BRAMAH_OK) return fit;
+  bramah_status status = bramah__plant_check(plant, diag);
+  if (status != BRAMAH_OK) return status;
   const size_t size = bramah_filter_size(plant, n_sensors, options);
   void *mem = bramah__aligned_new(size);
   if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "filter", "out of memory");
-  const bramah_status status = bramah_filter_init(plant, n_sensors, sensors, options, mem, size, diag, out);
+  status = bramah_filter_init(plant, n_sensors, sensors, options, mem, size, diag, out);
   if (status == BRAMAH_OK)
     (*out)->own_memory = 1;
   else
@@ -199,68 +195,37 @@ bramah_status bramah_filter_set_inputs(bramah_filter *f, const double *u, bramah
 
 /* ---- one cycle of a controller: all or nothing ---- */
 
-static bramah_status check_time(const bramah_filter *f, int64_t time_ns, bramah_diag *diag)
+/* Counts, time and samples: bad ones are found before the plant has done its step for nothing. */
+static bramah_status check_cycle(const bramah_filter *f, const bramah_filter_cycle *cycle, bramah_diag *diag)
 {
-  const int64_t now = f->progress.time_ns, step = f->plant.step_ns;
-  const char *message;
+  if (cycle->n_input && (cycle->n_input != f->plant.n_input || !cycle->u))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "cycle", "this is not the number of inputs of the plant");
+  if (cycle->n_sensors && (cycle->n_sensors != f->n_sensors || !cycle->y || !cycle->present))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "cycle", "this is not the number of sensors of the filter");
+
+  const int64_t now = f->progress.time_ns, time_ns = cycle->time_ns, step = f->plant.step_ns;
+  const char *message = NULL;
   if (time_ns <= now)
     message = "the time of the cycle is not after that of the filter";
   else if (time_ns - now <= step / 2)
     message = "the time of the cycle is less than half a step after that of the filter";
   else if (time_ns - now - step >= step - step / 2)
     message = "the time of the cycle is beyond the coming step: first make the steps between";
-  else
-    return BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_TIME, "cycle", message);
-  bramah__add_text(diag, " (");
-  bramah__add_number(diag, (double)time_ns * 1e-9, 12);
-  bramah__add_text(diag, " s, filter at ");
-  bramah__add_number(diag, (double)now * 1e-9, 12);
-  bramah__add_text(diag, " s)");
-  return BRAMAH_E_TIME;
-}
+  if (message) {
+    bramah__fail(diag, BRAMAH_E_TIME, "cycle", message);
+    bramah__add_text(diag, " (");
+    bramah__add_number(diag, (double)time_ns * 1e-9, 12);
+    bramah__add_text(diag, " s, filter at ");
+    bramah__add_number(diag, (double)now * 1e-9, 12);
+    bramah__add_text(diag, " s)");
+    return BRAMAH_E_TIME;
+  }
 
-static bramah_status check_counts(const bramah_filter *f, const bramah_filter_cycle *cycle, bramah_diag *diag)
-{
-  const int inputs = cycle->n_input == 0 || (cycle->n_input == f->plant.n_input && cycle->u);
-  const int sensors =
-      cycle->n_sensors == 0 || (cycle->n_sensors == f->n_sensors && cycle->y && cycle->present);
-  if (!inputs)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "cycle", "this is not the number of inputs of the plant");
-  if (!sensors)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "cycle", "this is not the number of sensors of the filter");
-  return BRAMAH_OK;
-}
-
-/* Bad samples are found before the plant has done its step for nothing. */
-static bramah_status check_samples(const bramah_filter *f, const bramah_filter_cycle *cycle,
-                                   bramah_diag *diag)
-{
   for (size_t i = 0; i < cycle->n_sensors; i++)
     if (cycle->present[i] && !isfinite(cycle->y[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, f->sensor[i].name,
                           "the measurement is not a finite number");
   return BRAMAH_OK;
-}
-
-static bramah_status check(const bramah_filter *f, const bramah_filter_cycle *cycle, bramah_diag *diag)
-{
-  bramah_status status = check_counts(f, cycle, diag);
-  if (status == BRAMAH_OK) status = check_time(f, cycle->time_ns, diag);
-  return status == BRAMAH_OK ? check_samples(f, cycle, diag) : status;
-}
-
-/* Time of each sample after the end of the step; NULL: all at it. A sample's own offset far beyond all sense
- * is handed on as it is, to be refused. */
-static const int64_t *offsets(bramah_filter *f, const bramah_filter_cycle *cycle)
-{
-  const int64_t common = cycle->time_ns - f->progress.time_ns, step = f->plant.step_ns;
-  if (common == 0) return cycle->offset_ns;
-  for (size_t i = 0; i < f->n_sensors; i++) {
-    const int64_t own = cycle->offset_ns ? cycle->offset_ns[i] : 0;
-    f->work.offset_ns[i] = own < -2 * step || own > 2 * step ? own : own + common;
-  }
-  return f->work.offset_ns;
 }
 
 static void swap(unsigned char **a, unsigned char **b)
@@ -270,8 +235,6 @@ static void swap(unsigned char **a, unsigned char **b)
   *b = kept;
 }
 
-/* bramah_filter_predict leaves the snapshot of before the former step in f->snapshot.call_start, where the correction
- * would write: it is put aside, for the case that the correction fails. */
 static bramah_status predict_and_correct(bramah_filter *f, const bramah_filter_cycle *cycle,
                                          bramah_diag *diag)
 {
@@ -280,22 +243,23 @@ static bramah_status predict_and_correct(bramah_filter *f, const bramah_filter_c
     bramah__clear_correction(f);
     return status;
   }
-  swap(&f->snapshot.call_start, &f->snapshot.step_before);
-  status = bramah_filter_correct_at(f, cycle->y, cycle->present, offsets(f, cycle), diag);
+
+  /* Time of each sample after the end of the step; NULL: all at it. A sample's own offset far beyond all sense
+   * is handed on as it is, to be refused. */
+  const int64_t common = cycle->time_ns - f->progress.time_ns, step = f->plant.step_ns;
+  const int64_t *offset_ns = common ? f->work.offset_ns : cycle->offset_ns;
+  for (size_t i = 0; i < f->n_sensors && common; i++) {
+    const int64_t own = cycle->offset_ns ? cycle->offset_ns[i] : 0;
+    f->work.offset_ns[i] = own < -2 * step || own > 2 * step ? own : own + common;
+  }
+
+  /* bramah_filter_predict leaves the snapshot of before the former step where the correction would write: it is
+   * put aside, for the case that the correction fails. */
+  swap(&f->snapshot.step_start, &f->snapshot.step_before_that);
+  status = bramah_filter_correct_at(f, cycle->y, cycle->present, offset_ns, diag);
   if (status == BRAMAH_OK) return BRAMAH_OK;
   bramah__swap_matrices(f);
-  swap(&f->snapshot.last_step, &f->snapshot.step_before);
-  return status;
-}
-
-static bramah_status run(bramah_filter *f, const bramah_filter_cycle *cycle, bramah_diag *diag)
-{
-  bramah_status status = check(f, cycle, diag);
-  if (status != BRAMAH_OK) return status;
-  bramah__keep(f, f->snapshot.cycle_start);
-  if (cycle->n_input) status = bramah_filter_set_inputs(f, cycle->u, diag);
-  if (status == BRAMAH_OK) status = predict_and_correct(f, cycle, diag);
-  if (status != BRAMAH_OK) bramah__take_back(f, f->snapshot.cycle_start, 1);
+  swap(&f->snapshot.previous_step, &f->snapshot.step_before_that);
   return status;
 }
 
@@ -304,10 +268,21 @@ static unsigned flag(uint64_t before, uint64_t after, bramah_step_flag bit)
   return after > before ? (unsigned)bit : 0;
 }
 
-static void fill(const bramah_filter *f, const bramah_filter_report *before,
-                 bramah_filter_step_report *report)
+bramah_status bramah_filter_step(bramah_filter *f, const bramah_filter_cycle *cycle,
+                                 bramah_filter_step_report *report, bramah_diag *diag)
 {
-  const bramah_filter_report *now = &f->progress.report;
+  const bramah_filter_report before = f->progress.report, *now = &f->progress.report;
+  bramah_status status = check_cycle(f, cycle, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__keep(f, f->snapshot.cycle_start);
+  if (cycle->n_input) status = bramah_filter_set_inputs(f, cycle->u, diag);
+  if (status == BRAMAH_OK) status = predict_and_correct(f, cycle, diag);
+  if (status != BRAMAH_OK) {
+    bramah__take_back(f, f->snapshot.cycle_start, 1);
+    return status;
+  }
+  if (!report) return BRAMAH_OK;
+
   *report = (bramah_filter_step_report){.time_ns = f->progress.time_ns, .nis = f->nis, .nis_dof = f->nis_dof};
   if (f->plant.iterations) report->iterations = f->plant.iterations(f->plant.self);
   for (size_t i = 0; i < f->n_sensors; i++) {
@@ -319,20 +294,12 @@ static void fill(const bramah_filter *f, const bramah_filter_report *before,
   }
   report->gated = report->present - report->accepted - report->saturated;
   report->flags = (report->gated ? (unsigned)BRAMAH_STEP_GATED : 0u) |
-                  flag(before->saturated, now->saturated, BRAMAH_STEP_SATURATED) |
-                  flag(before->sensor_faults, now->sensor_faults, BRAMAH_STEP_SENSOR_FAULT) |
-                  flag(before->recoveries, now->recoveries, BRAMAH_STEP_RECOVERED) |
-                  flag(before->limited, now->limited, BRAMAH_STEP_LIMITED) |
+                  flag(before.saturated, now->saturated, BRAMAH_STEP_SATURATED) |
+                  flag(before.sensor_faults, now->sensor_faults, BRAMAH_STEP_SENSOR_FAULT) |
+                  flag(before.recoveries, now->recoveries, BRAMAH_STEP_RECOVERED) |
+                  flag(before.limited, now->limited, BRAMAH_STEP_LIMITED) |
                   flag(0, f->progress.rebased, BRAMAH_STEP_COORDINATES);
-}
-
-bramah_status bramah_filter_step(bramah_filter *f, const bramah_filter_cycle *cycle,
-                                 bramah_filter_step_report *report, bramah_diag *diag)
-{
-  const bramah_filter_report before = f->progress.report;
-  const bramah_status status = run(f, cycle, diag);
-  if (status == BRAMAH_OK && report) fill(f, &before, report);
-  return status;
+  return BRAMAH_OK;
 }
 
 /* ---- results ---- */
@@ -349,7 +316,7 @@ bramah_filter_info bramah_filter_get_info(const bramah_filter *f)
                               .sensor = f->sensor,
                               .augmented = f->augmented,
                               .acceleration_noise = f->noise.acceleration,
-                              .first_order_noise = f->noise.pressure};
+                              .first_order_noise = f->noise.first_order};
 }
 
 bramah_filter_last bramah_filter_get_last(const bramah_filter *f)
@@ -377,13 +344,6 @@ bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *f, size
   const size_t k = f->self_state[i].state;
   return (bramah_filter_augmented){bramah__augmented_value(f, i), sqrt(f->P[k * f->n + k]),
                                    bramah__augmented_is_estimated(f, i), f->information[i]};
-}
-
-int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap, double *dx)
-{
-  bramah_output_info info;
-  bramah_plant_output_info(plant, i, &info);
-  return info.has_row && bramah__plant_output_row(plant, i, row, snap, dx, NULL) == BRAMAH_OK;
 }
 
 double bramah_filter_output_sigma(bramah_filter *f, size_t i)

@@ -14,7 +14,6 @@
 
 #include "bramah/observability.h"
 #include "bramah/replay.h"
-#include "estimators/process_noise.h"
 #include "lib/base/arena.h"
 #include "lib/plant/plant_table.h"
 
@@ -47,6 +46,27 @@ static inline const unsigned char *bramah__get(void *to, const unsigned char *in
 #define BRAMAH__FIELD_GET(type, name, ...)                                                                   \
   in = bramah__get(fields->name, in, BRAMAH__FIELD_BYTES(type, __VA_ARGS__));
 
+/* Uncertainty as users state it: initial standard deviations and densities of white noise in coordinates of
+ * their choice (the basis), carried to those that are independent now by B = d(basis)/d(independent). Source:
+ * dissertation 3.18. */
+#define BRAMAH__PROCESS_NOISE_ARRAYS(X)                                                                      \
+  X(size_t, basis, nf, "outputs")                                                                            \
+  X(double, acceleration, nf, "square roots of spectral densities")                                          \
+  X(double, first_order, np)                                                                                 \
+  X(double, B, nf *nf, "at the last refresh")                                                                \
+  X(double, B_inverse, nf *nf)                                                                               \
+  X(double, LU, nf *nf)                                                                                      \
+  X(double, column, nf)                                                                                      \
+  X(double, row, ne)                                                                                         \
+  X(double, dx, ne)                                                                                          \
+  X(int, pivot, nf)                                                                                          \
+  X(unsigned char, snap, plant->snapshot_size)
+
+typedef struct bramah__process_noise {
+  size_t n_dof, n_first_order;
+  BRAMAH__PROCESS_NOISE_ARRAYS(BRAMAH__FIELD_MEMBER)
+} bramah__process_noise;
+
 /* An augmented state as the filter works with it. */
 typedef struct bramah__augmented {
   size_t target; /* parameter of the plant, or sensor */
@@ -73,7 +93,7 @@ typedef struct bramah__oosm {
 typedef struct bramah__progress {
   int64_t time_ns;
   bramah_filter_report report;
-  uint64_t has_last; /* 1: `last_step`, F and Gamma are those of a step to the present time */
+  uint64_t has_last; /* 1: `previous_step`, F and Gamma are those of a step to the present time */
   uint64_t rebased;  /* 1: it went over to other independent coordinates */
 } bramah__progress;
 
@@ -81,90 +101,91 @@ typedef struct bramah__progress {
  * snapshot of the filter is | progress | these in order, each in whole doubles | plant |. */
 #define BRAMAH__FILTER_STATE(X)                                                                              \
   X(uint32_t, reject, f->n_sensors, 0)       /* rejections in a row */                                       \
-  X(double, mean, f->n - f->ne, 1)           /* bias, or rate of order 2; parameters are the plant's */      \
+  X(double, mean, f->n - f->n_plant, 1)      /* bias, or rate of order 2; parameters are the plant's */      \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
-  X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
-  X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */      \
-  X(double, sensitivity, f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */                 \
-  X(double, score, f->n_causes_most, 0)                                                                      \
-  X(double, score_information, f->n_causes_most * f->n_causes_most, 0)                                       \
+  X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */ \
+  X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */ \
+  X(double, sensitivity, f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */ \
+  X(double, score, f->n_causes_most, 0) \
+  X(double, score_information, f->n_causes_most * f->n_causes_most, 0) \
   X(double, past, f->n_causes_most ? BRAMAH__PAST * f->n_sensors : 0, 0) /* predictions of its last steps */ \
-  X(double, score_sums, f->n_causes_most ? 2 : 0, 0)                                                         \
-  X(double, P, f->n * f->n, 1)                      /* covariance of the error state */                      \
+  X(double, score_sums, f->n_causes_most ? 2 : 0, 0) \
+  X(double, P, f->n * f->n, 1)               /* covariance of the error state */                             \
   X(double, S, f->square_root ? f->n * f->n : 0, 1) /* P = S S'; square-root form only */
 
 /* Arrays of the options, and what the last step and the last correction leave. */
 #define BRAMAH__FILTER_ARRAYS(X)                                                                             \
-  X(bramah_sensor, sensor, f->n_sensors, 0)                                                                  \
-  X(double, gate, f->n_sensors, 0) /* 0: none */                                                             \
-  X(bramah_augmented, augmented, f->n_augmented, 0)                                                          \
-  X(bramah__augmented, self_state, f->n_augmented, 0)                                                        \
-  X(unsigned char, held, f->n, 0)         /* 1: considered, in the correction in hand */                     \
-  X(size_t, par, f->n_par_most, 0)        /* parameters in use */                                            \
-  X(double, par_step, f->n_par_most, 0)   /* for differences */                                              \
-  X(double, par_noise, f->n_par_noise, 0) /* square roots of spectral densities */                           \
-  X(bramah_cause, cause, f->n_causes_most, 0)                                                                \
-  X(size_t, cause_column, f->n_causes_most, 0) /* its place among the parameters in use */                   \
-  X(double, P_initial, f->n * f->n, 0)                                                                       \
-  X(double, F, f->n * f->n, 0)       /* of the last step, and */                                             \
-  X(double, Gamma, f->n * f->nq, 0)  /* its noise, Q = Gamma Gamma' */                                       \
-  X(double, F_spare, f->n * f->n, 0) /* for the step being made */                                           \
-  X(double, Gamma_spare, f->n * f->nq, 0)                                                                    \
-  X(bramah_innovation, innovation, f->n_sensors, 0)                                                          \
-  X(double, H, f->n_sensors * f->n, 0)                                                                       \
-  X(double, r, f->n_sensors, 0) /* variances of the measurements */                                          \
-  X(double, y, f->n_sensors, 0) /* innovations to fuse */                                                    \
-  X(double, dx, f->n, 0)        /* estimated errors */                                                       \
-  X(bramah__oosm, oosm, f->n_sensors, 0)
+  X(bramah_sensor, sensor, f->n_sensors)                                                                     \
+  X(double, gate, f->n_sensors) /* 0: none */                                                                \
+  X(bramah_augmented, augmented, f->n_augmented)                                                             \
+  X(bramah_cause, cause, f->n_causes_most) \
+  X(size_t, cause_column, f->n_causes_most) /* its place among the parameters in use */ \
+  X(unsigned char, held, f->n) /* 1: considered, in the correction in hand */ \
+  X(bramah__augmented, self_state, f->n_augmented)                                                           \
+  X(size_t, par, f->n_par_most)        /* parameters in use */                                               \
+  X(double, par_step, f->n_par_most)   /* for differences */                                                 \
+  X(double, par_noise, f->n_par_noise) /* square roots of spectral densities */                              \
+  X(double, P_initial, f->n * f->n)                                                                          \
+  X(double, F, f->n * f->n)       /* of the last step, and */                                                \
+  X(double, Gamma, f->n * f->nq)  /* its noise, Q = Gamma Gamma' */                                          \
+  X(double, F_spare, f->n * f->n) /* for the step being made */                                              \
+  X(double, Gamma_spare, f->n * f->nq)                                                                       \
+  X(bramah_innovation, innovation, f->n_sensors)                                                             \
+  X(double, H, f->n_sensors * f->n)                                                                          \
+  X(double, r, f->n_sensors) /* variances of the measurements */                                             \
+  X(double, y, f->n_sensors) /* innovations to fuse */                                                       \
+  X(double, dx, f->n)        /* estimated errors */                                                          \
+  X(bramah__oosm, oosm, f->n_sensors)
 
-/* Scratch, of one call. Those of the plant: Fe [ne x ne], N [ne x (nf + np)], G [ne x n_par] by parameters;
- * A [nf x ne] derivative of the accelerations, Ap [nf x n_par]; T [ne x ne] change of coordinates. */
+/* Scratch, of one call. Those of the plant, ne = n_plant: Fe [ne x ne], N [ne x (n_dof + n_first_order)], G
+ * [ne x n_par] by parameters; A [n_dof x ne] derivative of the accelerations, Ap [n_dof x n_par]; T [ne x ne]
+ * change of coordinates. */
 #define BRAMAH__FILTER_WORK(X)                                                                               \
-  X(double, wide, f->n *(f->n + f->nq), 0)                                                                   \
-  X(double, square, f->n * f->n, 0)                                                                          \
-  X(double, Fe, f->ne * f->ne, 0)                                                                            \
-  X(double, N, f->ne *(f->nf + f->np), 0)                                                                    \
-  X(double, G, f->ne * f->n_par_most, 0)                                                                     \
-  X(double, A, f->nf * f->ne, 0)                                                                             \
-  X(double, Ap, f->nf * f->n_par_most, 0)                                                                    \
-  X(double, T, f->ne * f->ne, 0)                                                                             \
-  X(double, H_start, f->n_sensors * f->n, 0) /* rows at the start of the last step (oosm.c) */               \
-  X(double, term, f->n, 0)                                                                                   \
-  X(double, dx, f->n, 0)                                                                                     \
-  X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0), 0)                                    \
-  X(double, block, f->n_block, 0)                                                                            \
-  X(double, causes, f->n_causes_most * f->n + 2 * f->n, 0)                                                   \
-  X(double, zdd, 2 * f->nf, 0)                                                                               \
-  X(double, coordinates, 2 * f->ne, 0)                                                                       \
-  X(int64_t, offset_ns, f->n_sensors, 0)                                                                     \
-  X(unsigned char, snap, f->plant.snapshot_size, 0)     /* of the plant: where a step or update starts */    \
-  X(unsigned char, row_snap, f->plant.snapshot_size, 0) /* of it: for differences */
+  X(double, wide, f->n *(f->n + f->nq))                                                                      \
+  X(double, square, f->n * f->n)                                                                             \
+  X(double, Fe, f->n_plant * f->n_plant)                                                                     \
+  X(double, N, f->n_plant *(f->n_dof + f->n_first_order))                                                    \
+  X(double, G, f->n_plant * f->n_par_most)                                                                   \
+  X(double, A, f->n_dof * f->n_plant)                                                                        \
+  X(double, Ap, f->n_dof * f->n_par_most)                                                                    \
+  X(double, T, f->n_plant * f->n_plant)                                                                      \
+  X(double, T_whole, f->n * f->n)                                                                            \
+  X(double, H_start, f->n_sensors * f->n) /* rows at the start of the last step (oosm.c) */                  \
+  X(double, term, f->n)                                                                                      \
+  X(double, dx, f->n)                                                                                        \
+  X(double, fuse, 2 * f->n + (f->square_root ? f->n *(f->n + 1) : 0)) \
+  X(double, causes, f->n_causes_most * f->n + 2 * f->n)                                                                                  \
+  X(double, block, f->n_block)                                                                               \
+  X(double, zdd, 2 * f->n_dof)                                                                               \
+  X(double, coordinates, 2 * f->n_plant)                                                                     \
+  X(int64_t, offset_ns, f->n_sensors)                                                                        \
+  X(unsigned char, snap, f->plant.snapshot_size)     /* of the plant: where a step or update starts */       \
+  X(unsigned char, row_snap, f->plant.snapshot_size) /* of it: for differences */
 
 /* Snapshots of the filter for its own use, at
  *
- *   step_before --- step ---> last_step --- step ---> the present time: correction, correction ...
- *                             cycle_start             call_start of predict or correct, iterate_from
+ *   step_before_that --- step ---> previous_step --- step ---> the present time: correction, correction ...
+ *                                  cycle_start                 step_start of predict or correct, iterate_from
  */
 #define BRAMAH__FILTER_SNAPSHOTS(X)                                                                          \
-  X(call_start, 1)               /* before the call in hand */                                               \
-  X(last_step, 1)                /* before the last step */                                                  \
-  X(step_before, 1)              /* before the one before it, kept while bramah_filter_step may fail */      \
-  X(cycle_start, 1)              /* where bramah_filter_step began */                                        \
-  X(inflated, f->iterations > 1) /* after the covariance was inflated; iterated updates only */
-
-#define BRAMAH__MEMBER(type, name, count, iterated) type *name;
-#define BRAMAH__SNAPSHOT_MEMBER(name, count) unsigned char *name;
+  X(unsigned char, step_start, bramah__own_size(f))       /* before the call in hand */                      \
+  X(unsigned char, previous_step, bramah__own_size(f))    /* before the last step */                         \
+  X(unsigned char, step_before_that, bramah__own_size(f)) /* kept while bramah_filter_step may fail */       \
+  X(unsigned char, cycle_start, bramah__own_size(f))      /* where bramah_filter_step began */               \
+  X(unsigned char, inflated,                                                                                 \
+    f->iterations > 1 ? bramah__own_size(f) : 0) /* after its covariance was; of    \
+                                                                             iterated updates only */
 
 typedef struct bramah__filter_work {
-  BRAMAH__FILTER_WORK(BRAMAH__MEMBER)
+  BRAMAH__FILTER_WORK(BRAMAH__FIELD_MEMBER)
 } bramah__filter_work;
 
 typedef struct bramah__filter_snapshots {
-  BRAMAH__FILTER_SNAPSHOTS(BRAMAH__SNAPSHOT_MEMBER)
-  const unsigned char *iterate_from; /* call_start or inflated */
+  BRAMAH__FILTER_SNAPSHOTS(BRAMAH__FIELD_MEMBER)
+  const unsigned char *iterate_from; /* step_start or inflated */
 } bramah__filter_snapshots;
 
-/* Error state, n = ne + na: ne = 2 nf + np of the plant, then the augmented ones. */
+/* Error state: n_plant = 2 n_dof + n_first_order of the plant, then the augmented ones. */
 struct bramah_filter {
   uint64_t mark;     /* bramah__mark_of; comes first */
   uint64_t identity; /* of what a snapshot must fit, see filter_state.c */
@@ -174,15 +195,15 @@ struct bramah_filter {
   int iterations;
   unsigned patience;
   double drift_gate;
-  size_t n, ne, nf, np, nq; /* nq: columns of noise */
+  size_t n, n_plant, n_dof, n_first_order, nq; /* nq: columns of noise */
   size_t n_sensors, n_augmented;
   size_t n_par, n_par_most, n_par_noise; /* parameters in use: augmented ones, noisy ones, causes */
   size_t first_noise;                    /* of the noisy ones */
   size_t n_causes, n_causes_most;
   size_t n_block;
   bramah__progress progress;
-  BRAMAH__FILTER_STATE(BRAMAH__MEMBER)
-  BRAMAH__FILTER_ARRAYS(BRAMAH__MEMBER)
+  BRAMAH__FILTER_STATE(BRAMAH__FIELD_MEMBER)
+  BRAMAH__FILTER_ARRAYS(BRAMAH__FIELD_MEMBER)
   bramah__filter_work work;
   bramah__filter_snapshots snapshot;
   bramah__process_noise noise; /* in the user's coordinates */
@@ -195,7 +216,40 @@ static inline double bramah__step_seconds(const bramah_filter *f) { return (doub
 
 /* Row [n_error] of output i of the plant; 0 where it has none. snap [plant->snapshot_size], dx [n_error] are
  * scratch. */
-int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap, double *dx);
+static inline int bramah__row_of_output(const bramah_plant *plant, size_t i, double *row, void *snap,
+                                        double *dx)
+{
+  bramah_output_info info;
+  bramah_plant_output_info(plant, i, &info);
+  return info.has_row && bramah__plant_output_row(plant, i, row, snap, dx, NULL) == BRAMAH_OK;
+}
+
+/* ---- predict.c ---- */
+
+void bramah__process_noise_layout(const bramah_plant *plant, bramah__arena *arena,
+                                  bramah__process_noise *noise);
+
+/* Check and take the values and the basis. Errors as of bramah_filter_init. */
+bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah_filter_options *options,
+                                         bramah__process_noise *noise, bramah_diag *diag);
+
+/* Other densities; NULL leaves a part as it is. Errors: E_VALUE (nothing changed). */
+bramah_status bramah__process_noise_set(const bramah_plant *plant, const double *acceleration,
+                                        const double *first_order, bramah__process_noise *noise,
+                                        bramah_diag *diag);
+
+/* Bring B up to date with the present pose. Errors: E_SINGULAR. */
+bramah_status bramah__process_noise_refresh(const bramah_plant *plant, bramah__process_noise *noise,
+                                            bramah_diag *diag);
+
+/* Initial covariance into the leading block of P, whose rows are n long; the rest of P is set to zero. */
+void bramah__process_noise_covariance(const bramah__process_noise *noise,
+                                      const bramah_filter_options *options, size_t n, double *P);
+
+/* Columns of the noise of one step h by D 3.18 into the leading block of Gamma, whose rows are nq >= 2 nf +
+ * np long: two for each acceleration of the basis, one for each first-order state. Gamma must be zero there.
+ */
+void bramah__process_noise_columns(const bramah__process_noise *noise, double h, size_t nq, double *Gamma);
 
 /* ---- augmented.c ---- */
 
@@ -223,8 +277,8 @@ double bramah__augmented_value(const bramah_filter *f, size_t i);
 /* Add the estimated errors dx [n] to their means, within the limits. */
 bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, bramah_diag *diag);
 
-/* Derivative of what a sensor shows by a parameter. Forces, flows and accelerations it reaches at once: by one
- * difference of `step`. Positions, rates and first-order states only through the step: zero. snap
+/* Derivative of what a sensor shows by a parameter. Forces, flows and accelerations it reaches at once: by
+ * one difference of `step`. Positions, rates and first-order states only through the step: zero. snap
  * [plant->snapshot_size] is scratch. */
 bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const bramah_sensor *sensor,
                                           size_t parameter, double step, void *snap, double *out,
@@ -249,8 +303,8 @@ bramah_status bramah__scores_sample(bramah_filter *f, size_t i, double rest, dou
 
 /* ---- oosm.c ---- */
 
-/* Take the offsets [n_sensors, NULL: none] of samples and what is to be known of the last step. Errors: E_TIME
- * names a sensor whose sample is more than a step away; those of rows. */
+/* Take the offsets [n_sensors, NULL: none] of samples and what is to be known of the last step. Errors:
+ * E_TIME names a sensor whose sample is more than a step away; those of rows. */
 bramah_status bramah__oosm_prepare(bramah_filter *f, const unsigned char *present, const int64_t *offset_ns,
                                    bramah_diag *diag);
 /* Row, variance and prediction of sensor i, whose row of the present time is in f->H, to the time of its
@@ -317,8 +371,8 @@ void bramah__window_solve(size_t m, double *A, const double *b, const double *th
 
 /* ---- observability.c ---- */
 
-/* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0); add a
- * sample with row H [n] and standard deviation r at the present time; go on by a transition F [n x n]. */
+/* Step by step, along any trajectory: begin a window with the prior standard deviations sigma [n] (> 0); add
+ * a sample with row H [n] and standard deviation r at the present time; go on by a transition F [n x n]. */
 bramah_status bramah__observability_begin(bramah_observability *o, const double *sigma, bramah_diag *diag);
 void bramah__observability_observe(bramah_observability *o, const double *H, double r);
 void bramah__observability_advance(bramah_observability *o, const double *F);

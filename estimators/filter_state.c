@@ -14,26 +14,25 @@
  *   | seal | own | own of before the last step | F | Gamma |
  * each in whole doubles. There are no pointers in it: another process with the same filter can take it over.
  */
-static size_t rounded(size_t bytes) { return (bytes + 7) / 8 * 8; }
-
 static size_t plant_place(const bramah_filter *f)
 {
   size_t size = sizeof f->progress;
-#define ADD(type, name, count, iterated) size += rounded((count) * sizeof(type));
-  BRAMAH__FILTER_STATE(ADD)
-#undef ADD
+  BRAMAH__FILTER_STATE(BRAMAH__FIELD_ADD)
   return size;
 }
 
-size_t bramah__own_size(const bramah_filter *f) { return plant_place(f) + rounded(f->plant.snapshot_size); }
+size_t bramah__own_size(const bramah_filter *f)
+{
+  return plant_place(f) + bramah__whole_words(f->plant.snapshot_size);
+}
 
 bramah__parts bramah__parts_of(const bramah_filter *f, void *snap)
 {
   unsigned char *at = (unsigned char *)snap + sizeof f->progress;
   bramah_filter found = {0};
-#define PLACE(type, name, count, iterated)                                                                   \
+#define PLACE(type, name, ...)                                                                               \
   found.name = (type *)(void *)at;                                                                           \
-  at += rounded((count) * sizeof(type));
+  at += bramah__whole_words(BRAMAH__FIELD_BYTES(type, __VA_ARGS__));
   BRAMAH__FILTER_STATE(PLACE)
 #undef PLACE
   return (bramah__parts){found.mean, found.P, at};
@@ -41,18 +40,9 @@ bramah__parts bramah__parts_of(const bramah_filter *f, void *snap)
 
 void bramah__keep(const bramah_filter *f, void *snap)
 {
-  unsigned char *out = snap;
-  memcpy(out, &f->progress, sizeof f->progress);
-  out += sizeof f->progress;
-#define KEEP(type, name, count, iterated)                                                                    \
-  if ((count) > 0) {                                                                                         \
-    const size_t size = (count) * sizeof(type);                                                              \
-    memset(out + rounded(size) - 8, 0, 8);                                                                   \
-    memcpy(out, f->name, size);                                                                              \
-    out += rounded(size);                                                                                    \
-  }
-  BRAMAH__FILTER_STATE(KEEP)
-#undef KEEP
+  const bramah_filter *fields = f;
+  unsigned char *out = bramah__put(snap, &f->progress, sizeof f->progress);
+  BRAMAH__FILTER_STATE(BRAMAH__FIELD_PUT)
   f->plant.save(f->plant.self, out);
 }
 
@@ -63,7 +53,7 @@ void bramah__take_back(bramah_filter *f, const void *snap, int with_counts)
   in += sizeof f->progress;
 #define TAKE_BACK(type, name, count, iterated)                                                               \
   if ((count) > 0 && (with_counts || (iterated))) memcpy(f->name, in, (count) * sizeof(type));               \
-  in += rounded((count) * sizeof(type));
+  in += bramah__whole_words((count) * sizeof(type));
   BRAMAH__FILTER_STATE(TAKE_BACK)
 #undef TAKE_BACK
   f->plant.restore(f->plant.self, in);
@@ -99,7 +89,7 @@ void bramah__save_body(const bramah_filter *f, void *snap)
     memset(out, 0, own + square_size(f) + gamma_size(f));
     return;
   }
-  memcpy(out, f->snapshot.last_step, own);
+  memcpy(out, f->snapshot.previous_step, own);
   memcpy(out + own, f->F, square_size(f));
   memcpy(out + own + square_size(f), f->Gamma, gamma_size(f));
 }
@@ -111,7 +101,7 @@ void bramah__restore_body(bramah_filter *f, const void *snap)
   bramah__take_back(f, in, 1);
   bramah__clear_correction(f);
   if (!f->progress.has_last) return;
-  memcpy(f->snapshot.last_step, in + own, own);
+  memcpy(f->snapshot.previous_step, in + own, own);
   memcpy(f->F, in + 2 * own, square_size(f));
   memcpy(f->Gamma, in + 2 * own + square_size(f), gamma_size(f));
 }
@@ -154,8 +144,14 @@ static uint64_t mix_text(uint64_t hash, const char *text)
  * count. */
 void bramah__identify(bramah_filter *f)
 {
-  const size_t size[] = {
-      f->n, f->ne, f->nf, f->np, f->nq, f->n_sensors, f->plant.snapshot_size, f->plant.n_output};
+  const size_t size[] = {f->n,
+                         f->n_plant,
+                         f->n_dof,
+                         f->n_first_order,
+                         f->nq,
+                         f->n_sensors,
+                         f->plant.snapshot_size,
+                         f->plant.n_output};
   uint64_t hash = mix(seed, (uint64_t)f->plant.step_ns);
   for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) hash = mix(hash, size[i]);
   hash = mix(hash, (uint64_t)f->square_root);
@@ -219,7 +215,7 @@ bramah_status bramah_filter_restore(bramah_filter *f, const void *snap)
 
 const char *bramah__error_name(const bramah_filter *f, size_t k)
 {
-  if (k < f->ne) return bramah__plant_state_name(&f->plant, k);
+  if (k < f->n_plant) return bramah__plant_state_name(&f->plant, k);
   size_t i = f->n_augmented;
   while (i > 0 && f->self_state[i - 1].state > k) i--;
   return f->augmented[i - 1].name;

@@ -14,8 +14,8 @@
   X(bramah_augmented, augmented, na)                                                                         \
   X(size_t, target, na, "parameter or sensor")                                                               \
   X(size_t, par, na, "the parameters among them")                                                            \
-  X(double, Fp, np *np, "F of the plant")                                                                    \
-  X(double, Gp, np *na, "and its derivative by the parameters")                                              \
+  X(double, Fp, n_plant *n_plant, "F of the plant")                                                          \
+  X(double, Gp, n_plant *na, "and its derivative by the parameters")                                         \
   X(double, sigma, n)                                                                                        \
   X(double, W, n *n)                                                                                         \
   X(double, Phi, n *n)                                                                                       \
@@ -41,7 +41,7 @@
 
 struct bramah_observability {
   bramah_plant plant;
-  size_t n, np, n_sensors; /* n: np states of the plant, then the augmented ones */
+  size_t n, n_plant, n_sensors; /* n: n_plant states of the plant, then the augmented ones */
   size_t n_par;
   bramah_observability_options options;
   bramah_observability_report report;
@@ -51,13 +51,13 @@ struct bramah_observability {
 static bramah_observability *layout(const bramah_plant *plant, size_t n_sensors,
                                     const bramah_observability_options *options, bramah__arena *arena)
 {
-  const size_t na = options ? options->n_augmented : 0, np = bramah_plant_n_error(plant), n = np + na,
-               nf = plant->n_dof;
+  const size_t na = options ? options->n_augmented : 0, n_plant = bramah_plant_n_error(plant),
+               n = n_plant + na, nf = plant->n_dof;
   bramah_observability *object = BRAMAH__TAKE(arena, bramah_observability, 1), counted = {0};
   bramah_observability *fields = object ? object : &counted;
   fields->plant = bramah__plant_copy(plant);
   fields->n = n;
-  fields->np = np;
+  fields->n_plant = n_plant;
   fields->n_sensors = n_sensors;
   OBSERVABILITY_ARRAYS(BRAMAH__FIELD_TAKE)
   return object;
@@ -85,7 +85,7 @@ bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_senso
   bramah_observability_options_default(&o->options);
   if (options) o->options = *options;
 
-  for (size_t k = 0; k < o->n - o->np && status == BRAMAH_OK; k++) {
+  for (size_t k = 0; k < o->n - o->n_plant && status == BRAMAH_OK; k++) {
     const bramah_augmented *a = &o->augmented[k];
     o->augmented[k] = options->augmented[k];
     status = bramah__augmented_target(&o->plant, n_sensors, o->sensor, a, &o->target[k], diag);
@@ -106,7 +106,7 @@ void bramah_observability_free(bramah_observability *o) { bramah__aligned_free(o
 
 static const char *name_of(const bramah_observability *o, size_t i)
 {
-  return i < o->np ? bramah__plant_state_name(&o->plant, i) : o->augmented[i - o->np].name;
+  return i < o->n_plant ? bramah__plant_state_name(&o->plant, i) : o->augmented[i - o->n_plant].name;
 }
 
 /* ---- window ---- */
@@ -201,13 +201,13 @@ static bramah_status observe_all(bramah_observability *o, size_t k, bramah_diag 
     const int64_t period = sensor->period_ns;
     if (k > 0 && period > 0 && t / period == (t - plant->step_ns) / period) continue;
     bramah_status status = bramah_sensor_row(sensor, plant, o->row, o->term, o->row_snap, o->dx, diag);
-    for (size_t a = 0; a < o->n - o->np && status == BRAMAH_OK; a++) {
-      double *at = &o->row[o->np + a];
+    for (size_t a = 0; a < o->n - o->n_plant && status == BRAMAH_OK; a++) {
+      double *at = &o->row[o->n_plant + a];
       if (o->augmented[a].kind == BRAMAH_AUGMENTED_BIAS)
         *at = o->target[a] == i ? 1.0 : 0.0;
       else
-        status = bramah__sensor_by_parameter(plant, sensor, o->par[o->target[a]], 1e-3 * o->sigma[o->np + a],
-                                             o->start, at, diag);
+        status = bramah__sensor_by_parameter(plant, sensor, o->par[o->target[a]],
+                                             1e-3 * o->sigma[o->n_plant + a], o->start, at, diag);
     }
     if (status != BRAMAH_OK) return status;
     bramah__observability_observe(o, o->row, sqrt(bramah_sensor_variance(sensor)));
@@ -221,7 +221,7 @@ static int displaced_step(bramah_observability *o, size_t k, double dx, double *
 {
   const bramah_plant *plant = &o->plant;
   plant->restore(plant->self, o->start);
-  memset(o->dx, 0, o->np * sizeof(double));
+  memset(o->dx, 0, o->n_plant * sizeof(double));
   o->dx[k] = dx;
   if (plant->inject(plant->self, o->dx, NULL) != BRAMAH_OK || plant->step(plant->self, NULL) != BRAMAH_OK)
     return 0;
@@ -236,11 +236,11 @@ static int differences(bramah_observability *o)
   const bramah_plant *plant = &o->plant;
   int good = 1;
   plant->save(plant->self, o->start);
-  for (size_t k = 0; k < o->np && good; k++) {
+  for (size_t k = 0; k < o->n_plant && good; k++) {
     const double d = 0.01 * o->sigma[k];
     good = displaced_step(o, k, d, o->above) && displaced_step(o, k, -d, o->below);
     if (good) bramah__plant_subtract(plant, o->above, o->below, o->above);
-    for (size_t i = 0; i < o->np && good; i++) o->Fp[i * o->np + k] = o->above[i] / (2.0 * d);
+    for (size_t i = 0; i < o->n_plant && good; i++) o->Fp[i * o->n_plant + k] = o->above[i] / (2.0 * d);
   }
   plant->restore(plant->self, o->start);
   return good;
@@ -250,14 +250,15 @@ static int differences(bramah_observability *o)
 static void widen(bramah_observability *o)
 {
   memset(o->F, 0, o->n * o->n * sizeof(double));
-  for (size_t r = 0; r < o->np; r++) memcpy(o->F + r * o->n, o->Fp + r * o->np, o->np * sizeof(double));
+  for (size_t r = 0; r < o->n_plant; r++)
+    memcpy(o->F + r * o->n, o->Fp + r * o->n_plant, o->n_plant * sizeof(double));
 }
 
 /* One step with its transition and the change of coordinates it may bring. */
 static bramah_status step(bramah_observability *o, bramah_diag *diag)
 {
   const bramah_plant *plant = &o->plant;
-  const size_t n = o->n, np = o->np;
+  const size_t n = o->n, n_plant = o->n_plant;
   const double h = (double)plant->step_ns * 1e-9;
   bramah_status status = BRAMAH_OK;
   if (plant->step_transition) {
@@ -273,17 +274,17 @@ static bramah_status step(bramah_observability *o, bramah_diag *diag)
   if (status != BRAMAH_OK) return status;
 
   widen(o);
-  for (size_t k = 0; k < n - np; k++) { /* augmented states act on the plant and fade by themselves */
+  for (size_t k = 0; k < n - n_plant; k++) { /* augmented states act on the plant and fade by themselves */
     const bramah_augmented *a = &o->augmented[k];
-    o->F[(np + k) * n + np + k] = a->time_constant > 0.0 ? exp(-h / a->time_constant) : 1.0;
+    o->F[(n_plant + k) * n + n_plant + k] = a->time_constant > 0.0 ? exp(-h / a->time_constant) : 1.0;
     if (a->kind == BRAMAH_AUGMENTED_BIAS) continue;
-    for (size_t r = 0; r < np; r++) o->F[r * n + np + k] = o->Gp[r * o->n_par + o->target[k]];
+    for (size_t r = 0; r < n_plant; r++) o->F[r * n + n_plant + k] = o->Gp[r * o->n_par + o->target[k]];
   }
   bramah__observability_advance(o, o->F);
 
   if (plant->basis_change && plant->basis_change(plant->self, o->Fp)) {
     widen(o);
-    for (size_t k = np; k < n; k++) o->F[k * n + k] = 1.0;
+    for (size_t k = n_plant; k < n; k++) o->F[k * n + k] = 1.0;
     bramah__observability_advance(o, o->F);
   }
   return BRAMAH_OK;

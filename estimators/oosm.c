@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples off the step grid (out of sequence by less than one step), measured at t_k + theta h, |theta| <= 1. Between the ends of a step h
- * the prediction goes along a straight line.
+/* Samples off the step grid (out of sequence by less than one step), measured at t_k + theta h, |theta| <= 1.
+ * Between the ends of a step h the prediction goes along a straight line.
  *
  * Before t_k (theta < 0) the line runs from the start of the last step to its end. The errors there are
  * correlated with the present ones e_k: with the gain G = P+_k-1 F' (P-_k)^-1 of the smoother
@@ -23,8 +23,8 @@
  * state too is not made use of. For a linear plant under a command that goes on this is exact.
  *
  * All of it is meant before any correction of this time. Once some have moved the state by dx the prediction
- * is moved by H dx, of which H_k dx is in h_k already. Two samples off the grid share process noise of the plant;
- * that they do is left out. */
+ * is moved by H dx, of which H_k dx is in h_k already. Two samples off the grid share process noise of the
+ * plant; that they do is left out. */
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
@@ -43,34 +43,12 @@ static double dot(size_t n, const double *x, const double *y)
 
 static double *start_row(const bramah_filter *f, size_t i) { return f->work.H_start + i * f->n; }
 
-/* ---- the last step ---- */
-
-/* Rows and predictions at its start; the plant and the means are put there for the while. */
-static bramah_status visit_start(bramah_filter *f, bramah_diag *diag)
-{
-  const bramah__parts last = bramah__parts_of(f, f->snapshot.last_step);
-  double *const mean = f->mean;
-  bramah_status status = BRAMAH_OK;
-  f->plant.save(f->plant.self, f->work.snap);
-  f->plant.restore(f->plant.self, last.plant);
-  f->mean = last.mean;
-  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
-    if (f->oosm[i].theta == 0.0) continue;
-    status = bramah__row(f, i, start_row(f, i), diag);
-    f->oosm[i].y = bramah__prediction(f, i);
-  }
-  bramah_plant_coordinates(&f->plant, f->work.coordinates);
-  f->mean = mean;
-  f->plant.restore(f->plant.self, f->work.snap);
-  return status;
-}
-
 /* Rows of samples before the present time become H_k-1 G. Where P- is singular they stay: such samples are
  * then taken like those after it. */
 static void smooth_rows(bramah_filter *f)
 {
   const size_t n = f->n;
-  const double *P = bramah__parts_of(f, f->snapshot.last_step).P;
+  const double *P = bramah__parts_of(f, f->snapshot.previous_step).P;
   double *FP = f->work.wide, *L = f->work.square, *c = f->work.fuse, *PH = c + n;
   bramah__multiply(n, n, n, f->F, P, FP);
   bramah__multiply_transposed(n, n, n, FP, f->F, L);
@@ -106,45 +84,45 @@ bramah_status bramah__oosm_prepare(bramah_filter *f, const unsigned char *presen
     any_before |= f->oosm[i].theta < 0.0;
   }
   if (!any) return BRAMAH_OK;
-  const bramah_status status = visit_start(f, diag);
+
+  /* Rows and predictions at the start of the last step; the plant and the means are put there for the while. */
+  const bramah__parts last = bramah__parts_of(f, f->snapshot.previous_step);
+  double *const mean = f->mean;
+  bramah_status status = BRAMAH_OK;
+  f->plant.save(f->plant.self, f->work.snap);
+  f->plant.restore(f->plant.self, last.plant);
+  f->mean = last.mean;
+  for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
+    if (f->oosm[i].theta == 0.0) continue;
+    status = bramah__row(f, i, start_row(f, i), diag);
+    f->oosm[i].y = bramah__prediction(f, i);
+  }
+  bramah_plant_coordinates(&f->plant, f->work.coordinates);
+  f->mean = mean;
+  f->plant.restore(f->plant.self, f->work.snap);
   if (status == BRAMAH_OK && any_before) smooth_rows(f);
   return status;
-}
-
-/* ---- to the time of the sample ---- */
-
-/* H Q H' */
-static double noise_of(const bramah_filter *f, const double *H)
-{
-  double sum = 0.0;
-  for (size_t q = 0; q < f->nq; q++) {
-    double column = 0.0;
-    for (size_t k = 0; k < f->n; k++) column += H[k] * f->Gamma[k * f->nq + q];
-    sum += column * column;
-  }
-  return sum;
-}
-
-/* (H F - H) d with HF = H F */
-static double go_on(bramah_filter *f, const double *H, const double *HF)
-{
-  const double *start = f->work.coordinates;
-  double *now = f->work.coordinates + f->ne, sum = 0.0;
-  if (!bramah_plant_coordinates(&f->plant, now)) return 0.0;
-  for (size_t k = 0; k < f->ne; k++) now[k] -= f->accumulated_correction[k];
-  bramah__plant_subtract(&f->plant, now, start, now);
-  for (size_t k = 0; k < f->ne; k++) sum += (HF[k] - H[k]) * now[k];
-  return sum;
 }
 
 void bramah__oosm_shift_row(bramah_filter *f, size_t i)
 {
   bramah__oosm *b = &f->oosm[i];
   const size_t n = f->n;
-  const double theta = b->theta, *from = start_row(f, i), noise = fabs(theta) * noise_of(f, f->H + i * n);
-  double *H = f->H + i * n, *HF = f->work.fuse;
+  const double theta = b->theta, *from = start_row(f, i);
+  double *H = f->H + i * n, *HF = f->work.fuse, *now = f->work.coordinates + f->n_plant;
+
+  /* H Q H' of the share of a step, and the slope of the prediction */
+  double noise = 0.0;
+  for (size_t q = 0; q < f->nq; q++) {
+    double column = 0.0;
+    for (size_t k = 0; k < n; k++) column += H[k] * f->Gamma[k * f->nq + q];
+    noise += column * column;
+  }
+  noise *= fabs(theta);
   double slope = bramah__sensor_innovation(&f->sensor[i], bramah__prediction(f, i), b->y);
   slope -= dot(n, H, f->accumulated_correction);
+
+  /* what the row changes by over a step */
   if (b->smoothed) {
     f->r[i] += theta * theta * b->variance + (1.0 + theta) * noise;
     for (size_t k = 0; k < n; k++) f->work.term[k] = H[k] - from[k];
@@ -154,9 +132,16 @@ void bramah__oosm_shift_row(bramah_filter *f, size_t i)
   } else {
     f->r[i] += noise;
     bramah__apply_transposed(n, n, f->F, H, HF);
-    slope += go_on(f, H, HF);
+    if (bramah_plant_coordinates(&f->plant, now)) { /* + (H F - H) d */
+      double sum = 0.0;
+      for (size_t k = 0; k < f->n_plant; k++) now[k] -= f->accumulated_correction[k];
+      bramah__plant_subtract(&f->plant, now, f->work.coordinates, now);
+      for (size_t k = 0; k < f->n_plant; k++) sum += (HF[k] - H[k]) * now[k];
+      slope += sum;
+    }
     for (size_t k = 0; k < n; k++) f->work.term[k] = HF[k] - from[k];
   }
+
   b->prediction_offset = theta * (slope + dot(n, f->work.term, f->accumulated_correction));
   for (size_t k = 0; k < n; k++) H[k] += theta * f->work.term[k];
 }

@@ -152,22 +152,6 @@ static bramah_sample sample_at(const bramah_replay *r, size_t place)
                          .mark = r->row[place].mark};
 }
 
-static bramah_status check_time(const bramah_replay *r, int64_t now, bramah_diag *diag)
-{
-  const int64_t before = r->progress.counts.read_ns;
-  const int backwards = now <= before;
-  if (!r->progress.counts.samples || (!backwards && now - before <= r->options.max_gap_ns)) return BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_TIME, "t",
-               backwards ? "time does not go forward"
-                         : "time jumps ahead further than the longest gap allowed");
-  bramah__add_text(diag, ": ");
-  bramah__add_number(diag, (double)now * 1e-9, 12);
-  bramah__add_text(diag, " s after ");
-  bramah__add_number(diag, (double)before * 1e-9, 12);
-  bramah__add_text(diag, " s");
-  return BRAMAH_E_TIME;
-}
-
 /* One row to the end of the queue. */
 static void read_row(bramah_replay *r)
 {
@@ -181,7 +165,18 @@ static void read_row(bramah_replay *r)
   r->failed = r->source(r->user, &sample, &r->ended, &r->failure);
   r->row[place] = (waiting_row){.time_ns = sample.time_ns, .mark = sample.mark};
   if (r->failed == BRAMAH_OK && r->ended) return;
-  if (r->failed == BRAMAH_OK) r->failed = check_time(r, sample.time_ns, &r->failure);
+
+  const int64_t now = sample.time_ns, before = p->counts.read_ns;
+  if (r->failed == BRAMAH_OK && p->counts.samples &&
+      (now <= before || now - before > r->options.max_gap_ns)) {
+    r->failed = bramah__fail(&r->failure, BRAMAH_E_TIME, "t",
+                             now <= before ? "time does not go forward: "
+                                           : "time jumps ahead further than the longest gap allowed: ");
+    bramah__add_number(&r->failure, (double)now * 1e-9, 12);
+    bramah__add_text(&r->failure, " s after ");
+    bramah__add_number(&r->failure, (double)before * 1e-9, 12);
+    bramah__add_text(&r->failure, " s");
+  }
   r->ended = r->failed != BRAMAH_OK;
   if (r->ended) return;
   p->counts.read_ns = sample.time_ns;
@@ -189,9 +184,9 @@ static void read_row(bramah_replay *r)
   p->n_rows++;
 }
 
-/* Does the k-th row belong to the point of that time? A row is used at the nearest grid point; halfway between
- * two, at the later. At the start there is no last step to form innovations off it with: what comes after it
- * belongs to the next point. */
+/* Does the k-th row belong to the point of that time? A row is used at the nearest grid point; halfway
+ * between two, at the later. At the start there is no last step to form innovations off it with: what comes
+ * after it belongs to the next point. */
 static int belongs_to(const bramah_replay *r, size_t k, int64_t time_ns)
 {
   const int64_t after_ns = r->row[place_of(r, k)].time_ns - time_ns;

@@ -88,7 +88,7 @@ void bramah__scores_predict(bramah_filter *f)
   memcpy(f->sensitivity, f->work.causes, n * m * sizeof(double));
   for (size_t j = 0; j < m; j++) {
     if (f->cause[j].kind != BRAMAH_CAUSE_PARAMETER) continue;
-    for (size_t r = 0; r < f->ne; r++)
+    for (size_t r = 0; r < f->n_plant; r++)
       f->sensitivity[r * m + j] += f->work.G[r * f->n_par + f->cause_column[j]];
   }
 }

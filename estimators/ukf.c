@@ -293,9 +293,11 @@ bramah_status bramah_ukf_set_inputs(bramah_ukf *ukf, const double *u, bramah_dia
 
 /* ---- correction ---- */
 
-/* Y: what the present sensors show in each point beyond what they show in the centre. */
-static bramah_status measure_points(bramah_ukf *u, size_t m, bramah_diag *diag)
+/* Innovations of the present sensors and their moments: S of the innovations, `cross` of states and
+ * innovations. */
+static bramah_status innovate(bramah_ukf *u, size_t m, const double *measured, bramah_diag *diag)
 {
+  /* Y: what the sensors show in each point beyond what they show in the centre */
   const bramah_plant *plant = &u->plant;
   plant->save(plant->self, u->centre);
   for (size_t a = 0; a < m; a++) u->Y[a] = bramah_sensor_predict(&u->sensor[u->used[a]], plant);
@@ -311,13 +313,8 @@ static bramah_status measure_points(bramah_ukf *u, size_t m, bramah_diag *diag)
     }
   }
   plant->restore(plant->self, u->centre);
-  return BRAMAH_OK;
-}
 
-/* Innovations y against the mean of the points, the differences Y from that mean, and their moments: S of the
- * innovations, `cross` of states and innovations. */
-static bramah_status innovate(bramah_ukf *u, size_t m, const double *measured, bramah_diag *diag)
-{
+  /* y against the mean of the points, Y the differences from that mean */
   for (size_t a = 0; a < m; a++) {
     double mean = 0.0;
     for (size_t k = 1; k < u->n_points; k++) mean += u->weight * u->Y[k * m + a];
@@ -325,6 +322,7 @@ static bramah_status innovate(bramah_ukf *u, size_t m, const double *measured, b
     u->Y[a] = 0.0;
     for (size_t k = 0; k < u->n_points; k++) u->Y[k * m + a] -= mean;
   }
+
   for (size_t a = 0; a < m; a++) {
     const double noise = bramah_sensor_variance(&u->sensor[u->used[a]]);
     for (size_t b = 0; b < m; b++) {
@@ -404,7 +402,6 @@ bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigne
   const size_t n = u->n;
   keep(u);
   bramah_status status = draw(u, diag);
-  if (status == BRAMAH_OK) status = measure_points(u, m, diag);
   if (status == BRAMAH_OK) status = innovate(u, m, y, diag);
   if (status == BRAMAH_OK) status = gain(u, m, diag);
   if (status == BRAMAH_OK) {

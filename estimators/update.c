@@ -189,28 +189,26 @@ void bramah__add_outer(size_t n, size_t q, const double *Gamma, double *P)
     }
 }
 
-/* Reflect rows i ... of W so that row i vanishes behind its diagonal. */
-static void reflect(size_t n, size_t m, size_t i, double *W)
-{
-  double *row = W + i * m, norm = 0.0;
-  for (size_t k = i; k < m; k++) norm += row[k] * row[k];
-  norm = sqrt(norm);
-  if (!(norm > 0.0)) return;
-  const double alpha = row[i] > 0.0 ? -norm : norm, pivot = row[i] - alpha;
-  const double beta = -1.0 / (alpha * pivot); /* 2 / v'v with v = row - alpha e_i */
-  for (size_t r = i + 1; r < n; r++) {
-    double *other = W + r * m, dot = other[i] * pivot;
-    for (size_t k = i + 1; k < m; k++) dot += other[k] * row[k];
-    dot *= beta;
-    other[i] -= dot * pivot;
-    for (size_t k = i + 1; k < m; k++) other[k] -= dot * row[k];
-  }
-  row[i] = alpha;
-}
-
 void bramah__lower_root(size_t n, size_t m, double *W, double *S)
 {
-  for (size_t i = 0; i < n; i++) reflect(n, m, i, W);
+  /* Reflect rows i ... of W so that row i vanishes behind its diagonal: H = I - 2 v v' / v'v with v = row -
+   * alpha e_i. */
+  for (size_t i = 0; i < n; i++) {
+    double *row = W + i * m, norm = 0.0;
+    for (size_t k = i; k < m; k++) norm += row[k] * row[k];
+    norm = sqrt(norm);
+    if (!(norm > 0.0)) continue;
+    const double alpha = row[i] > 0.0 ? -norm : norm, pivot = row[i] - alpha;
+    const double beta = -1.0 / (alpha * pivot); /* 2 / v'v */
+    for (size_t r = i + 1; r < n; r++) {
+      double *other = W + r * m, dot = other[i] * pivot;
+      for (size_t k = i + 1; k < m; k++) dot += other[k] * row[k];
+      dot *= beta;
+      other[i] -= dot * pivot;
+      for (size_t k = i + 1; k < m; k++) other[k] -= dot * row[k];
+    }
+    row[i] = alpha;
+  }
   for (size_t j = 0; j < n; j++) {
     const double sign = W[j * m + j] < 0.0 ? -1.0 : 1.0;
     for (size_t i = 0; i < n; i++) S[i * n + j] = i < j ? 0.0 : sign * W[i * m + j];

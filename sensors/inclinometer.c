@@ -9,11 +9,7 @@
 /* Two directions less than this (sine) apart do not make a plane. */
 static const double least_sine = 1e-6;
 
-static void cross(const double *a, const double *b, double *out)
-{
-  for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
+/* Without gravity the plant's direction `up` is zero. */
 static int has_gravity(const bramah_plant *plant, const char *at)
 {
   const double all[3] = {1, 1, 1};
@@ -27,14 +23,25 @@ static int has_gravity(const bramah_plant *plant, const char *at)
   return sum > 0.5;
 }
 
-/* With `about`: the direction e and the axis n, made perpendicular to it. */
-static bramah_status bind_about(const bramah_sensor_options *options, const bramah_plant *plant,
-                                const double *e, bramah_diag *diag, bramah_sensor *out)
+static bramah_status bind(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,
+                          bramah_sensor *out)
 {
-  double n[3], across[3], second[3];
-  bramah_status status = bramah__sensor_unit_vector(options, "axis 'about'", options->about, diag, n);
+  const double *about = options->about;
+  double e[3], n[3], second[3], across[3];
+  bramah_status status = bramah__sensor_unit_vector(options, "axis", options->axis, diag, e);
   if (status != BRAMAH_OK) return status;
-  cross(n, e, second);
+  if (!bramah__sensor_has(plant, options->at, ".up_x"))
+    return bramah__sensor_no_such(options, plant, "body", ".up_x", diag);
+  if (!has_gravity(plant, options->at))
+    return bramah__sensor_fail(options, "an inclinometer needs gravity, and the machine has none", diag);
+  out->shape = BRAMAH_SENSOR_ARCSINE;
+  if (about[0] == 0.0 && about[1] == 0.0 && about[2] == 0.0)
+    return bramah__sensor_add_vector(plant, options->at, ".up_", e, out);
+
+  /* With `about`: the direction e and the axis n x e across it. */
+  status = bramah__sensor_unit_vector(options, "axis 'about'", about, diag, n);
+  if (status != BRAMAH_OK) return status;
+  for (int k = 0; k < 3; k++) second[k] = n[(k + 1) % 3] * e[(k + 2) % 3] - n[(k + 2) % 3] * e[(k + 1) % 3];
   if (!(sqrt(second[0] * second[0] + second[1] * second[1] + second[2] * second[2]) > least_sine))
     return bramah__sensor_fail(options, "'about' must not point along 'axis'", diag);
   status = bramah__sensor_unit_vector(options, "axis 'about'", second, diag, across);
@@ -44,22 +51,6 @@ static bramah_status bind_about(const bramah_sensor_options *options, const bram
   out->shape = BRAMAH_SENSOR_ANGLE;
   out->period = BRAMAH__TURN;
   return status;
-}
-
-static bramah_status bind(const bramah_sensor_options *options, const bramah_plant *plant, bramah_diag *diag,
-                          bramah_sensor *out)
-{
-  const double *n = options->about;
-  double e[3];
-  const bramah_status status = bramah__sensor_unit_vector(options, "axis", options->axis, diag, e);
-  if (status != BRAMAH_OK) return status;
-  if (!bramah__sensor_has(plant, options->at, ".up_x"))
-    return bramah__sensor_no_such(options, plant, "body", ".up_x", diag);
-  if (!has_gravity(plant, options->at))
-    return bramah__sensor_fail(options, "an inclinometer needs gravity, and the machine has none", diag);
-  if (n[0] != 0.0 || n[1] != 0.0 || n[2] != 0.0) return bind_about(options, plant, e, diag, out);
-  out->shape = BRAMAH_SENSOR_ARCSINE;
-  return bramah__sensor_add_vector(plant, options->at, ".up_", e, out);
 }
 
 const bramah__sensor_kind bramah__inclinometer = {BRAMAH_SENSOR_INCLINOMETER, "inclinometer", "rad", 0, bind};

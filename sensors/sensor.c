@@ -131,44 +131,34 @@ bramah_status bramah__sensor_no_other(const bramah_sensor_options *options, cons
   return bramah__at(diag, NULL, options->line, 0), BRAMAH_E_REFERENCE;
 }
 
-static bramah_status check_options(const bramah_sensor_options *options, bramah_diag *diag)
+bramah_status bramah_sensor_init(const bramah_sensor_options *o, const bramah_plant *plant, bramah_diag *diag,
+                                 bramah_sensor *out)
 {
-  bramah_status status = BRAMAH_OK;
-  const int ranged = options->least != 0.0 || options->most != 0.0;
-  if (!(options->sigma > 0.0) || !isfinite(options->sigma))
-    status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the standard deviation must be positive");
-  else if (options->period_ns < 0)
-    status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the sampling period must not be negative");
-  else if (options->delay_ns < 0)
-    status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the delay must not be negative");
-  else if (!find_kind(options->kind))
-    status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the kind of this sensor is unknown");
-  else if (!(options->resolution >= 0.0) || !isfinite(options->resolution))
-    status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the resolution must not be negative");
-  else if (ranged && !(options->least < options->most && isfinite(options->most - options->least)))
-    status = bramah__fail(diag, BRAMAH_E_VALUE, options->name, "the range must end above its begin");
-  if (status != BRAMAH_OK) bramah__at(diag, NULL, options->line, 0);
-  return status;
-}
-
-bramah_status bramah_sensor_init(const bramah_sensor_options *options, const bramah_plant *plant,
-                                 bramah_diag *diag, bramah_sensor *out)
-{
+  const bramah__sensor_kind *kind = find_kind(o->kind);
+  const int ranged = o->least != 0.0 || o->most != 0.0;
   bramah_status status = bramah__plant_check(plant, diag);
-  if (status == BRAMAH_OK) status = check_options(options, diag);
   if (status != BRAMAH_OK) return status;
-  const bramah__sensor_kind *kind = find_kind(options->kind);
-  bramah_sensor sensor = {.name = options->name,
+  if (!(o->sigma > 0.0) || !isfinite(o->sigma))
+    return bramah__sensor_fail(o, "the standard deviation must be positive", diag);
+  if (o->period_ns < 0) return bramah__sensor_fail(o, "the sampling period must not be negative", diag);
+  if (o->delay_ns < 0) return bramah__sensor_fail(o, "the delay must not be negative", diag);
+  if (!kind) return bramah__sensor_fail(o, "the kind of this sensor is unknown", diag);
+  if (!(o->resolution >= 0.0) || !isfinite(o->resolution))
+    return bramah__sensor_fail(o, "the resolution must not be negative", diag);
+  if (ranged && !(o->least < o->most && isfinite(o->most - o->least)))
+    return bramah__sensor_fail(o, "the range must end above its begin", diag);
+
+  bramah_sensor sensor = {.name = o->name,
                           .unit = kind->unit,
-                          .kind = options->kind,
+                          .kind = o->kind,
                           .group = kind->group,
-                          .sigma = options->sigma,
-                          .period_ns = options->period_ns,
-                          .delay_ns = options->delay_ns,
-                          .resolution = options->resolution,
-                          .least = options->least,
-                          .most = options->most};
-  status = kind->bind(options, plant, diag, &sensor);
+                          .sigma = o->sigma,
+                          .period_ns = o->period_ns,
+                          .delay_ns = o->delay_ns,
+                          .resolution = o->resolution,
+                          .least = o->least,
+                          .most = o->most};
+  status = kind->bind(o, plant, diag, &sensor);
   if (status == BRAMAH_OK) *out = sensor;
   return status;
 }
@@ -184,24 +174,6 @@ static void sums(const bramah_sensor *sensor, const bramah_plant *plant, double 
   sum[0] = sum[1] = 0.0;
   for (size_t i = 0; i < sensor->n_terms; i++)
     sum[i >= n_first(sensor)] += sensor->weight[i] * plant->output(plant->self, sensor->output[i]);
-}
-
-/* Derivatives of the measurement by the two sums. The arc sine of more than one is that of one, and its slope
- * grows no further where the cosine is as small as rounding makes it. */
-static void slopes(const bramah_sensor *sensor, const bramah_plant *plant, double slope[2])
-{
-  static const double least_cosine = 1e-7;
-  double sum[2];
-  slope[0] = 1.0, slope[1] = 0.0;
-  if (sensor->shape == BRAMAH_SENSOR_SUM) return;
-  sums(sensor, plant, sum);
-  if (sensor->shape == BRAMAH_SENSOR_ARCSINE) {
-    slope[0] = 1.0 / fmax(least_cosine, sqrt(fmax(0.0, (1.0 - sum[0]) * (1.0 + sum[0]))));
-    return;
-  }
-  const double square = fmax(least_cosine * least_cosine, sum[0] * sum[0] + sum[1] * sum[1]);
-  slope[0] = sum[1] / square;
-  slope[1] = -sum[0] / square;
 }
 
 double bramah_sensor_predict(const bramah_sensor *sensor, const bramah_plant *plant)
@@ -242,9 +214,21 @@ double bramah__sensor_innovation(const bramah_sensor *sensor, double measured, d
 bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant *plant, double *H,
                                 double *term, void *snap, double *dx, bramah_diag *diag)
 {
+  static const double least_cosine = 1e-7;
   const size_t n = bramah_plant_n_error(plant);
-  double slope[2];
-  slopes(sensor, plant, slope);
+
+  /* Derivatives of the measurement by the two sums. The arc sine of more than one is that of one, and its slope
+   * grows no further where the cosine is as small as rounding makes it. */
+  double sum[2], slope[2] = {1.0, 0.0};
+  if (sensor->shape != BRAMAH_SENSOR_SUM) sums(sensor, plant, sum);
+  if (sensor->shape == BRAMAH_SENSOR_ARCSINE) {
+    slope[0] = 1.0 / fmax(least_cosine, sqrt(fmax(0.0, (1.0 - sum[0]) * (1.0 + sum[0]))));
+  } else if (sensor->shape == BRAMAH_SENSOR_ANGLE) {
+    const double square = fmax(least_cosine * least_cosine, sum[0] * sum[0] + sum[1] * sum[1]);
+    slope[0] = sum[1] / square;
+    slope[1] = -sum[0] / square;
+  }
+
   for (size_t k = 0; k < n; k++) H[k] = 0.0;
   for (size_t i = 0; i < sensor->n_terms; i++) {
     const double weight = slope[i >= n_first(sensor)] * sensor->weight[i];

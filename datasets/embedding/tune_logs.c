@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     const bramah_tuned_value *v = &found->values[i];
     printf("%s: %.6g %s, was %.6g, 95 %%: %.4g to %.4g%s\n", v->path, v->found, v->unit, v->before, v->low,
            v->high,
-           v->flat       ? ", hardly told"
+           v->flat       ? ", poorly determined"
            : v->at_bound ? ", at its bound"
                          : "");
   }

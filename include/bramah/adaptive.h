@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Noise that the filter finds out while it runs: process noise of accelerations and first-order states and, only if asked,
- * standard deviations of sensors, from the innovations of a window of corrections.
+/* Noise that the filter finds out while it runs: process noise of accelerations and first-order states and,
+ * only if asked, standard deviations of sensors, from the innovations of a window of corrections.
  *
  * One cycle: bramah_filter_predict, bramah_adaptive_predicted; bramah_filter_correct,
  * bramah_adaptive_corrected, which now and then gives the filter new noise. Nothing else of the filter

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Error-state (indirect) extended Kalman filter on any plant. Source: dissertation 3.1-3.18, spec
- * equations 5.
+/* Error-state (indirect) extended Kalman filter on any plant. Source: dissertation 3.1-3.18, spec equations
+ * 5.
  *
  * One cycle: bramah_filter_set_inputs (held over the coming step), bramah_filter_predict (plant step; the
  * covariance is propagated by P = F P F' + Q, Q the process noise), bramah_filter_correct (innovation y -
  * h(x), innovation gate, Kalman gain K = P H' (H P H' + R)^-1 with the measurement noise R; the estimated
- * errors K (y - h(x)) are injected into the plant). bramah_filter_step does the three in one call, checks them first and reports: the one to take
- * next to a controller.
+ * errors K (y - h(x)) are injected into the plant). bramah_filter_step does the three in one call, checks
+ * them first and reports: the one to take next to a controller.
  *
  * After a successful init nothing allocates, opens a file, asks a clock or takes a lock. Filters share
  * nothing but the model: any number of them may run on any number of threads, each on one at a time. The work
@@ -172,11 +172,11 @@ typedef struct bramah_filter_report {
  * (memory too small, or a filter lives in it already).
  *
  * Gates: innovations are tested before any correction at their time. Saturated samples are left out and do
- * not count as rejections. A sensor that is rejected `patience` times in a row has a fault: it stays rejected until it
- * agrees again, is counted, and named by bramah_filter_sensor_fault. When all sensors with a gate are faulty, or two
- * and more of motion and no other of that group, or of pressures, flows and forces, then not they but the
- * filter is taken to be wrong: its covariance is inflated by the initial one and they are fused once
- * unasked. */
+ * not count as rejections. A sensor that is rejected `patience` times in a row has a fault: it stays rejected
+ * until it agrees again, is counted, and named by bramah_filter_sensor_fault. When all sensors with a gate
+ * are faulty, or two and more of motion and no other of that group, or of pressures, flows and forces, then
+ * not they but the filter is taken to be wrong: its covariance is inflated by the initial one and they are
+ * fused once unasked. */
 BRAMAH_API size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors,
                                      const bramah_filter_options *options);
 BRAMAH_API bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors,
@@ -210,18 +210,18 @@ BRAMAH_API bramah_status bramah_filter_predict(bramah_filter *filter, bramah_dia
 BRAMAH_API bramah_status bramah_filter_correct(bramah_filter *filter, const double *y,
                                                const unsigned char *present, bramah_diag *diag);
 
-/* The same for samples off the step grid, out of sequence by less than a step: sensor i measured at offset_ns[i] = tau after it (before:
- * < 0), at most a step h; NULL: none. Innovation and row are formed at the time of the sample, on a straight
- * line: before t through the predictions for t - h and t, after it from that for t on by what the transition
- * of the last step makes of its increment. For outputs y(t) the error is at most |y''| |tau| (h + tau) / 2:
- * of second order, and none where they move linearly or tau = 0. The variance reckons with the plant's noise
- * between the two times.
+/* The same for samples off the step grid, out of sequence by less than a step: sensor i measured at
+ * offset_ns[i] = tau after it (before: < 0), at most a step h; NULL: none. Innovation and row are formed at
+ * the time of the sample, on a straight line: before t through the predictions for t - h and t, after it from
+ * that for t on by what the transition of the last step makes of its increment. For outputs y(t) the error is
+ * at most |y''| |tau| (h + tau) / 2: of second order, and none where they move linearly or tau = 0. The
+ * variance reckons with the plant's noise between the two times.
  *
  * A sample before t is fused as by a filter that has kept the former state too (stochastic cloning for one
- * step, see estimators/oosm.c): optimal, but that samples of one time which are all off it are taken to
- * have noise of their own. Of a sample after t less is made, since its step is still to come: its share of
- * the plant's noise counts as noise of the sensor. Where nothing else matters give samples with the first
- * point after them.
+ * step, see estimators/oosm.c): optimal, but that samples of one time which are all off it are taken to have
+ * noise of their own. Of a sample after t less is made, since its step is still to come: its share of the
+ * plant's noise counts as noise of the sensor. Where nothing else matters give samples with the first point
+ * after them.
  *
  * Offset 0 gives the bits of bramah_filter_correct; before the first step all are taken as 0. Several
  * corrections at one time are allowed. Errors: E_TIME (more than a step) names the sensor. */
@@ -249,7 +249,7 @@ typedef struct bramah_filter_info {
 /* All of it. */
 BRAMAH_API bramah_filter_info bramah_filter_get_info(const bramah_filter *filter);
 
-/* What the last predict and correct did; n = n_error, m = n_sensors. Valid until the next call on the filter. */
+/* What the last predict and correct did (n = n_error, m = n_sensors), until the next call on the filter. */
 typedef struct bramah_filter_last {
   /* [n x n] from the coordinates before the step to those after it, a change of independent coordinates
    * included */

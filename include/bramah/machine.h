@@ -102,7 +102,7 @@ typedef enum bramah_loop_type {
 } bramah_loop_type;
 
 /* Cut joint that closes a loop. Equations that say nothing new (in a planar mechanism) do no harm. Two
- * directions that stay parallel may point the same way or against each other, as the starting values have
+ * directions that stay parallel may point in the same direction or against each other, as the starting values have
  * them. */
 typedef struct bramah_loop {
   const char *name;
@@ -770,6 +770,7 @@ typedef struct bramah_model_info {
   const double *initial_pressures;  /* [n_volumes] Pa, solved where the machine asked for equilibrium */
   const char *const *input_names;   /* [n_inputs] */
 } bramah_model_info;
+/* All of it; its pointers live as long as the model. */
 BRAMAH_API bramah_model_info bramah_model_get_info(const bramah_model *model);
 
 /* The commands that a machine plans for its inputs, over time: each value holds from its time until the next;

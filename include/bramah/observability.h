@@ -48,11 +48,11 @@ BRAMAH_API bramah_status bramah_observability_new(const bramah_plant *plant, siz
                                                   bramah_diag *diag, bramah_observability **out);
 BRAMAH_API void bramah_observability_free(bramah_observability *o); /* NULL allowed */
 
-/* Before a run: the plant is stepped over the horizon from its present state with the inputs it has, sampled by
- * its sensors with their periods, analysed, and put back. sigma [n]: prior standard deviations > 0 of the
- * plant's error state and the augmented states. Transitions are the plant's own, or
- * differences of steps, or (D 3.4) where neither can be had. Errors: E_VALUE (sigma), those of the plant,
- * E_NOT_FINITE, E_NO_CONVERGENCE. */
+/* Before a run: the plant is stepped over the horizon from its present state with the inputs it has, sampled
+ * by its sensors with their periods, analysed, and put back. sigma [n]: prior standard deviations > 0 of the
+ * plant's error state and the augmented states. Transitions are the plant's own, or differences of steps, or
+ * (D 3.4) where neither can be had. Errors: E_VALUE (sigma), those of the plant, E_NOT_FINITE,
+ * E_NO_CONVERGENCE. */
 BRAMAH_API bramah_status bramah_observability_run(bramah_observability *o, const double *sigma,
                                                   bramah_diag *diag);
 

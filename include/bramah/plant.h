@@ -58,12 +58,12 @@ typedef struct bramah_parameter_info {
  * was compiled with an older and shorter bramah_plant goes on working: what it lacks counts as NULL. */
 #define BRAMAH_PLANT_HEAD .version = BRAMAH_PLANT_VERSION, .size = sizeof(bramah_plant)
 
-/* The table that a plant fills; copied by whoever takes it. Five functions are required, and set_inputs where
- * there are inputs. All others may be NULL, with the consequence said there. Read a table that may be foreign
- * by the functions below it (bramah_plant_output_info and so on), which fill in what is missing. Filters,
- * sensors and analyses refuse a table that cannot be worked with: E_UNSUPPORTED names the required function that
- * is missing, or says that the table is of another version; E_VALUE (length of the step, a scale or a period, first outputs that
- * are no states). */
+/* The table that a plant fills; copied by whoever takes it. Five functions are required, and set_inputs
+ * where there are inputs. All others may be NULL, with the consequence said there. Read a table that may
+ * be foreign by the functions below it (bramah_plant_output_info and so on), which fill in what is
+ * missing. Filters, sensors and analyses refuse a table that cannot be worked with: E_UNSUPPORTED names
+ * the required function that is missing, or says that the table is of another version; E_VALUE (length of
+ * the step, a scale or a period, first outputs that are no states). */
 typedef struct bramah_plant {
   uint32_t version; /* BRAMAH_PLANT_VERSION */
   uint32_t size;    /* sizeof(bramah_plant) where the table was filled */

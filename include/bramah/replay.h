@@ -181,9 +181,9 @@ BRAMAH_API bramah_status bramah_replay_new(bramah_filter *filter, const bramah_r
 BRAMAH_API void bramah_replay_free(bramah_replay *replay); /* NULL allowed */
 
 /* Go on to the next point of the step grid: fuse the samples that belong to it. The first sample sets the
- * start. *end = 1 when the source has ended and every sample was used; else *time_ns is the time of the point on
- * the clock of the log, and *corrected whether a measurement was fused there. The estimate of that time is in
- * the filter until the next call. A row that cannot be read is reported once everything before it has been
+ * start. *end = 1 when the source has ended and every sample was used; else *time_ns is the time of the point
+ * on the clock of the log, and *corrected whether a measurement was fused there. The estimate of that time is
+ * in the filter until the next call. A row that cannot be read is reported once everything before it has been
  * delivered. No allocation. Errors: those of the source, the filter and the watcher; E_TIME (time goes
  * backwards, or jumps ahead beyond max_gap). */
 BRAMAH_API bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end,
@@ -218,8 +218,8 @@ BRAMAH_API bramah_replay_report bramah_replay_get_report(const bramah_replay *re
  * to and from snap [size bytes, 8-byte aligned], exact to the bit. Save between two calls of next; where a
  * log ends that may go on later, before the call that says so (`exhausted` of the report). Restore it into a
  * replay made alike; its source then goes on with the row after read_ns of the report, the innovations of the
- * last step are gone. What adapts the noise (bramah/adaptive.h) is saved on its own. Errors of restore: those of
- * bramah_filter_restore; the replay is then as it was. */
+ * last step are gone. What adapts the noise (bramah/adaptive.h) is saved on its own. Errors of restore: those
+ * of bramah_filter_restore; the replay is then as it was. */
 BRAMAH_API size_t bramah_replay_snapshot_size(const bramah_replay *replay);
 BRAMAH_API void bramah_replay_save(const bramah_replay *replay, void *snap);
 BRAMAH_API bramah_status bramah_replay_restore(bramah_replay *replay, const void *snap);

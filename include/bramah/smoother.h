@@ -3,9 +3,10 @@
  * Rauch, F. Tung, C. T. Striebel, "Maximum likelihood estimates of linear dynamic systems", AIAA Journal 3
  * (1965), on the error state of the filter.
  *
- * Forward, after each call of the filter: bramah_smoother_record. It keeps of each step what the backward pass
- * needs. Backward: bramah_smoother_run. With d_k the error that is left in the filtered state of step k, dx_k
- * what the filter injected there, P-_k and P+_k its covariance before and after, F_k from step k - 1 to k:
+ * Forward, after each call of the filter: bramah_smoother_record. It keeps of each step what the backward
+ * pass needs. Backward: bramah_smoother_run. With d_k the error that is left in the filtered state of step k,
+ * dx_k what the filter injected there, P-_k and P+_k its covariance before and after, F_k from step k - 1 to
+ * k:
  *
  *   C_k  = P+_k F_k+1' (P-_k+1)^-1
  *   d_k  = C_k (d_k+1 + dx_k+1),  0 at the end

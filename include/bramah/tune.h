@@ -7,11 +7,10 @@
  *   bramah_tuning_write(tuning, "tuned.yaml", NULL, &diag);
  *   bramah_tuning_free(tuning);
  *
- * What comes out does not depend on the number of threads. Nothing is printed; study, machine and logs are
- * read once, at the start. The section `tune` of the study says which values are to be found and between
- * which bounds. Source of likelihood,
- * slope and information: F. C. Schweppe, IEEE Trans. Information Theory 11 (1965); N. K. Gupta, R. K. Mehra, IEEE
- * Trans. Automatic Control 19 (1974). */
+ * What comes out does not depend on the number of threads or processes. Nothing is printed; study, machine and
+ * logs are read once, at the start. The section `tune` of the study says which values are to be found and between
+ * which bounds. Source of likelihood, slope and information: F. C. Schweppe, IEEE Trans. Information Theory 11
+ * (1965); N. K. Gupta, R. K. Mehra, IEEE Trans. Automatic Control 19 (1974). */
 #ifndef BRAMAH_TUNE_H
 #define BRAMAH_TUNE_H
 
@@ -28,9 +27,10 @@ typedef struct bramah_tune_progress {
   double best; /* value of the criterion */
 } bramah_tune_progress;
 
-/* Other processes that work along, such as those of MPI, as a carrier of bytes. All of them call bramah_tune or
- * bramah_sweep_open with the same files and options; rank 0 leads, the others replay what it sends them. The functions
- * are called on the thread that called, and bytes arrive in the order in which they were sent. */
+/* Other processes that work along, such as those of MPI, as a carrier of bytes. All of them call bramah_tune
+ * or bramah_sweep_open with the same files and options; rank 0 leads, the others replay what it sends them.
+ * The functions are called on the thread that called, and bytes arrive in the order in which they were sent.
+ */
 typedef struct bramah_transport {
   void *self;
   size_t rank, size;                                    /* 0 <= rank < size */
@@ -42,7 +42,7 @@ typedef struct bramah_transport {
 
 /* What tunings and sweeps share: how the replays are made. All zero: the default. */
 typedef struct bramah_tune_run {
-  size_t n_threads; /* 0: as many as there are processors; with a transport one */
+  size_t n_threads; /* 0: as many as there are processors; among several processes one */
   size_t n_truths;
   const char *const *truths; /* [n_truths] true motion of the first logs */
   const char *journal;       /* file for every result as it comes; a new run goes on from it. NULL: none */
@@ -71,7 +71,8 @@ typedef struct bramah_tune_options {
 /* All of them at their defaults. */
 BRAMAH_API void bramah_tune_options_default(bramah_tune_options *options);
 
-/* How a filter with one candidate, a value for each that varies, did on some logs. NaN: not known (no truth, no predictions). */
+/* How a filter with one candidate, a value for each that varies, did on some logs. NaN: not known (no truth,
+ * no predictions). */
 typedef struct bramah_tune_verdict {
   bramah_status status; /* of the first replay that failed */
   size_t failed;        /* that log; the number of logs: none */
@@ -185,14 +186,14 @@ typedef struct bramah_tuning bramah_tuning;
 
 /* Tune. options NULL: default. Allocates; takes its time. Errors (*out is NULL then): those of
  * bramah_session_open and of reading logs; E_KEY (the study does not say what to tune), E_VALUE, E_UNIT,
- * E_UNSUPPORTED; E_TIME (stopped); a log that the filter cannot follow, with what to do. With a transport the
- * processes other than the first come back when it is done, with *out NULL; where the first one failed with its status
- * and an empty diag. */
+ * E_UNSUPPORTED; E_TIME (stopped); a log that the filter cannot follow, with what to do. With a transport
+ * the processes other than the first come back when it is done, with *out NULL; where the first one failed
+ * with its status and an empty diag. */
 BRAMAH_API bramah_status bramah_tune(const char *study, size_t n_logs, const char *const *logs,
                                      const bramah_tune_options *options, bramah_diag *diag,
                                      bramah_tuning **out);
-/* What a study says is to be tuned, without any log: of the result only n and, of each value, path, unit, text,
- * places that follow it, bounds, scale and `before`. Errors: as above. */
+/* What a study says is to be tuned, without any log: of the result only n and, of each value, path, unit,
+ * text, places that follow it, bounds, scale and `before`. Errors: as above. */
 BRAMAH_API bramah_status bramah_tune_check(const char *study, bramah_diag *diag, bramah_tuning **out);
 BRAMAH_API void bramah_tuning_free(bramah_tuning *tuning); /* NULL allowed */
 
@@ -201,8 +202,8 @@ BRAMAH_API const bramah_tune_result *bramah_tuning_result(const bramah_tuning *t
 
 /* The study with the values found in place of its own ("-": standard output), each with a comment on its
  * interval, and `head` (NULL: none) as a comment in front. Values of the machine become changes. Errors:
- * E_FILE; E_UNSUPPORTED where an alias shares a value with another place, or where a value is empty or goes over
- * several lines. */
+ * E_FILE; E_UNSUPPORTED where an alias shares a value with another place, or where a value is empty or goes
+ * over several lines. */
 BRAMAH_API bramah_status bramah_tuning_write(const bramah_tuning *tuning, const char *path, const char *head,
                                              bramah_diag *diag);
 
@@ -248,13 +249,14 @@ typedef struct bramah_sweep_summary {
 
 typedef struct bramah_sweep bramah_sweep;
 
-/* Read study and logs, and see what varies. options as in bramah_tune; allocates. Errors: those of bramah_tune; E_SYNTAX,
- * E_KEY, E_VALUE, E_UNIT of what is to vary, with "--vary" as the file. */
+/* Read study and logs, and see what varies. options as in bramah_tune; allocates. Errors: those of
+ * bramah_tune; E_SYNTAX, E_KEY, E_VALUE, E_UNIT of what is to vary, with "--vary" as the file. */
 BRAMAH_API bramah_status bramah_sweep_open(const char *study, size_t n_logs, const char *const *logs,
                                            const bramah_sweep_options *options, bramah_diag *diag,
                                            bramah_sweep **out);
-/* The next point, in a grid with the last value varying fastest; it lives until the next call. A candidate that cannot be
- * replayed is a point too. *end 1: there was none. Errors: E_TIME (stopped), E_FILE (the journal), E_MEMORY. */
+/* The next point, in a grid with the last value varying fastest; it lives until the next call. A candidate
+ * that cannot be replayed is a point too. *end 1: there was none. Errors: E_TIME (stopped), E_FILE (the
+ * journal), E_MEMORY. */
 BRAMAH_API bramah_status bramah_sweep_next(bramah_sweep *sweep, bramah_sweep_point *point, int *end,
                                            bramah_diag *diag);
 BRAMAH_API const bramah_sweep_summary *bramah_sweep_get_summary(const bramah_sweep *sweep);

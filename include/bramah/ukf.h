@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Unscented Kalman filter on any plant, to compare the error-state filter with. Its state is that of the
- * plant's coordinates: independent positions, rates, first-order states. Sources: S. J. Julier, J. K. Uhlmann,
- * "Unscented filtering and nonlinear estimation", Proc. IEEE 92 (2004); E. A. Wan, R. van der Merwe, "The
- * unscented Kalman filter" (2001), with additive noise.
+ * plant's coordinates: independent positions, rates, first-order states. Sources: S. J. Julier, J. K.
+ * Uhlmann, "Unscented filtering and nonlinear estimation", Proc. IEEE 92 (2004); E. A. Wan, R. van der Merwe,
+ * "The unscented Kalman filter" (2001), with additive noise.
  *
  * Prediction: 2 n + 1 sigma points, each put into the plant by inject and stepped; mean and covariance of
  * where they come out, plus the noise of (D 3.18). The plant itself goes along as the central point and is
@@ -45,9 +45,9 @@ typedef struct bramah_ukf bramah_ukf;
 
 /* Copies and lifetimes as for bramah_filter_new, memory is taken here, once; of its options basis, standard
  * deviations and noise are used, the latter as BRAMAH_DISCRETISATION_PUBLISHED. unscented may be NULL
- * (defaults). Errors: those of bramah_filter_init; E_VALUE (alpha, beta, kappa); E_UNSUPPORTED (augmented states, noise of parameters or
- * gates in the options, which it does not have; the plant's coordinates can be read neither by its function
- * nor as outputs). */
+ * (defaults). Errors: those of bramah_filter_init; E_VALUE (alpha, beta, kappa); E_UNSUPPORTED (augmented
+ * states, noise of parameters or gates in the options, which it does not have; the plant's coordinates can be
+ * read neither by its function nor as outputs). */
 BRAMAH_API bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors,
                                         const bramah_sensor *sensors, const bramah_filter_options *options,
                                         const bramah_ukf_options *unscented, bramah_diag *diag,
@@ -64,8 +64,8 @@ BRAMAH_API bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag);
 BRAMAH_API bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigned char *present,
                                             bramah_diag *diag);
 
-/* Results, as of the filter; pointers hold as long as it lives. Innovations are those of all sensors together,
- * before the correction; those of saturated samples, which are left out, are NaN. */
+/* Results, as of the filter; pointers hold as long as it lives. Innovations are those of all sensors
+ * together, before the correction; those of saturated samples, which are left out, are NaN. */
 typedef struct bramah_ukf_report {
   int64_t time_ns;
   const bramah_innovation *innovation; /* [n_sensors] */

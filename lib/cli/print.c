@@ -298,18 +298,19 @@ void cli_progress_update(cli_progress *progress, int64_t done_ns)
 
   /* The bar, and how long the rest takes at this speed. */
   const double part = fmin((double)done_ns / (double)progress->total_ns, 1.0),
-               rest = 1e-9 * (double)progress->total_ns - done;
-  char bar[BAR + 1] = "";
-  memset(bar, '#', (size_t)(part * BAR));
-  fprintf(stderr, "\r[%-*s] %3.0f %%  %.6g s, %.3g x real time, ", BAR, bar, 100.0 * part, done, speed);
-  const double seconds = speed > 0.0 && rest > 0.0 ? rest / speed : 0.0;
+               rest = 1e-9 * (double)progress->total_ns - done,
+               seconds = speed > 0.0 && rest > 0.0 ? rest / speed : 0.0;
   const long whole = seconds < 3.6e8 ? (long)(seconds + 0.5) : 0;
+  char bar[BAR + 1] = "", left[32];
+  memset(bar, '#', (size_t)(part * BAR));
   if (whole < 60)
-    fprintf(stderr, "%ld s left  ", whole);
+    snprintf(left, sizeof left, "%ld s", whole);
   else if (whole < 3600)
-    fprintf(stderr, "%ld:%02ld min left  ", whole / 60, whole % 60);
+    snprintf(left, sizeof left, "%ld:%02ld min", whole / 60, whole % 60);
   else
-    fprintf(stderr, "%ld:%02ld h left  ", whole / 3600, whole % 3600 / 60);
+    snprintf(left, sizeof left, "%ld:%02ld h", whole / 3600, whole % 3600 / 60);
+  fprintf(stderr, "\r[%-*s] %3.0f %%  %.6g s, %.3g x real time, %s left  ", BAR, bar, 100.0 * part, done,
+          speed, left);
   fflush(stderr);
 }
 

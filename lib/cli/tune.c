@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah tune: the values of a study from logs; its tables, the CSV file of all evaluations, the HTML page. */
+/* bramah tune: the values of a study from logs; its tables, the CSV file of all evaluations, the HTML page.
+ */
 #define _DEFAULT_SOURCE /* isatty */
 #include "lib/cli/tune.h"
 
@@ -33,7 +34,8 @@ static int stopped(void *user)
   return cli_stop_signal() != 0;
 }
 
-/* None of the files written may take the place of one that is read. From here on a signal ends the run in order. */
+/* None of the files written may take the place of one that is read. From here on a signal ends the run in
+ * order. */
 static bramah_status opened(void *user, const bramah_study *study, bramah_diag *diag)
 {
   const cli_tune_command *c = user;
@@ -207,33 +209,30 @@ static cli_table certainty_table(const bramah_tune_result *r)
   return table;
 }
 
-static cli_table folds_table(const bramah_tune_result *r)
+/* Two: how they did, and what was found without some of the logs. */
+static void make_folds_tables(const bramah_tune_result *r, cli_table *tables)
 {
   static const char *const header[] = {"left out", "as given",      "NIS", "tuned without",
                                        "NIS",      "tuned with it", "NIS"};
-  cli_table table = cli_table_make("Cross-validation on logs left out (cost per innovation: less is better)",
-                                   "lrrrrrr", header);
+  tables[0] = cli_table_make("Cross-validation on logs left out (cost per innovation: less is better)",
+                             "lrrrrrr", header);
   for (size_t f = 0; f < r->n_folds; f++) {
     const bramah_tune_fold *fold = &r->folds[f];
     if (!fold->n_held) continue;
     const char *name = base_name(r->logs[fold->held[0]]);
     if (fold->n_held == 1)
-      cli_table_add(&table, "%s", name);
+      cli_table_add(&tables[0], "%s", name);
     else
-      cli_table_add(&table, "%s and %zu more", name, fold->n_held - 1);
+      cli_table_add(&tables[0], "%s and %zu more", name, fold->n_held - 1);
     const bramah_tune_verdict *const verdicts[] = {&fold->given, &fold->found, &fold->all};
     for (size_t i = 0; i < 3; i++) {
-      cli_table_add(&table, "%.5f", verdicts[i]->cost / verdicts[i]->used);
-      cli_table_add_number(&table, verdicts[i]->nis);
+      cli_table_add(&tables[0], "%.5f", verdicts[i]->cost / verdicts[i]->used);
+      cli_table_add_number(&tables[0], verdicts[i]->nis);
     }
   }
-  return table;
-}
 
-static cli_table spread_table(const bramah_tune_result *r)
-{
-  static const char *const header[] = {"value", "unit", "least of the folds", "mean", "most of the folds"};
-  cli_table table = cli_table_make("Values found without some of the logs", "llrrr", header);
+  static const char *const spread[] = {"value", "unit", "least of the folds", "mean", "most of the folds"};
+  tables[1] = cli_table_make("Values found without some of the logs", "llrrr", spread);
   for (size_t i = 0; i < r->n; i++) {
     double least = (double)INFINITY, most = -(double)INFINITY, sum = 0.0;
     for (size_t f = 0; f < r->n_folds; f++) {
@@ -242,13 +241,12 @@ static cli_table spread_table(const bramah_tune_result *r)
       most = fmax(most, x);
       sum += x / (double)r->n_folds;
     }
-    cli_table_add(&table, "%s", r->values[i].path);
-    cli_table_add(&table, "%s", r->values[i].unit);
-    cli_table_add_number(&table, least);
-    cli_table_add_number(&table, sum);
-    cli_table_add_number(&table, most);
+    cli_table_add(&tables[1], "%s", r->values[i].path);
+    cli_table_add(&tables[1], "%s", r->values[i].unit);
+    cli_table_add_number(&tables[1], least);
+    cli_table_add_number(&tables[1], sum);
+    cli_table_add_number(&tables[1], most);
   }
-  return table;
 }
 
 static cli_table profile_table(const bramah_tune_result *r)
@@ -330,78 +328,49 @@ static int is_step(const bramah_tune_tried *t)
   return strcmp(t->phase, "search") == 0 && isfinite(t->value) && !t->verdict.stopped;
 }
 
-static double least_value(const bramah_tune_result *s)
+/* Over the evaluations of the search: the criterion, or a value on its scale (NULL: none), where the search was about
+ * at its end with the interval found there. */
+static bramah_status plot_search(bramah_report *report, const bramah_tune_result *r,
+                                 const bramah_tuned_value *value)
 {
-  double least = (double)INFINITY;
-  for (size_t i = 0; i < s->n_tried; i++)
-    if (is_step(&s->tried[i])) least = fmin(least, s->tried[i].value);
-  return least;
-}
-
-/* The least of it would be minus infinity on this scale. */
-static double above(double value, double least) { return log10(fmax(value - least, 1e-3)); }
-
-static bramah_status plot_criterion(bramah_report *report, const bramah_tune_result *s)
-{
-  char title[128];
+  char title[512], unit[128];
   size_t plot;
-  double best = (double)INFINITY;
-  const double least = least_value(s);
-  const bramah_report_plot look = {.section = "Search",
-                                   .title = title,
-                                   .unit = "log10",
-                                   .factor = 1.0,
-                                   .axis = BRAMAH_REPORT_CURVE,
-                                   .names = {"best so far", NULL, "tried", NULL},
-                                   .x = "evaluation"};
-  snprintf(title, sizeof title, "%s above its least", s->criterion);
-  bramah_status status = bramah_report_add(report, &look, &plot);
-  for (size_t i = 0; !status && i < s->n_tried; i++) {
-    const bramah_tune_tried *t = &s->tried[i];
-    if (!is_step(t)) continue;
-    best = fmin(best, t->value);
-    status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0,
-                                 above(t->value, least), (double)NAN, (double)NAN);
-    if (!status)
-      status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)i + 1.0, above(best, least),
-                                   (double)NAN, (double)NAN);
+  const bramah_report_plot look = {
+      .section = "Search",
+      .title = title,
+      .unit = unit,
+      .factor = 1.0,
+      .axis = BRAMAH_REPORT_CURVE,
+      .names = {value ? "of the best so far" : "best so far", NULL, "tried", NULL},
+      .band = value ? "95 % interval" : NULL,
+      .x = "evaluation"};
+  double least = (double)INFINITY, best = (double)INFINITY, shown = (double)NAN, half = (double)NAN;
+  for (size_t i = 0; i < r->n_tried; i++)
+    if (is_step(&r->tried[i])) least = fmin(least, r->tried[i].value);
+  if (value) {
+    snprintf(title, sizeof title, "%s", value->path);
+    snprintf(unit, sizeof unit, "%s%s", value->linear ? "" : "log10 ", value->unit);
+    half = 1.96 * value->sigma / (value->linear ? 1.0 : log(10.0));
+    if (value->linear) half *= value->most - value->least;
+  } else {
+    snprintf(title, sizeof title, "%s above its least", r->criterion);
+    snprintf(unit, sizeof unit, "log10");
   }
-  return status;
-}
 
-/* A value on its scale; where the search was about at its end, with the interval found there. */
-static bramah_status plot_value(bramah_report *report, const bramah_tune_result *s, size_t j)
-{
-  const bramah_tuned_value *tuned = &s->values[j];
-  char unit[128];
-  size_t plot;
-  double best = (double)INFINITY;
-  snprintf(unit, sizeof unit, tuned->linear ? "%s%s" : "%slog10 %s", "", tuned->unit);
-  const bramah_report_plot look = {.section = "Search",
-                                   .title = tuned->path,
-                                   .unit = unit,
-                                   .factor = 1.0,
-                                   .axis = BRAMAH_REPORT_CURVE,
-                                   .names = {"of the best so far", NULL, "tried", NULL},
-                                   .band = "95 % interval",
-                                   .x = "evaluation"};
   bramah_status status = bramah_report_add(report, &look, &plot);
-  double half = 1.96 * tuned->sigma / (tuned->linear ? 1.0 : log(10.0));
-  if (tuned->linear) half *= tuned->most - tuned->least;
-  const double least = least_value(s);
-  double shown = (double)NAN;
-  for (size_t i = 0; !status && i < s->n_tried; i++) {
-    const bramah_tune_tried *t = &s->tried[i];
+  for (size_t i = 0; !status && i < r->n_tried; i++) {
+    const bramah_tune_tried *t = &r->tried[i];
     if (!is_step(t)) continue;
-    const double x = tuned->linear ? t->x[j] : log10(t->x[j]);
-    if (t->value < best) shown = x;
+    /* The least of the criterion would be minus infinity on its scale. */
+    double y = log10(fmax(t->value - least, 1e-3));
+    if (value) y = value->linear ? t->x[value - r->values] : log10(t->x[value - r->values]);
+    if (t->value < best) shown = y;
     best = fmin(best, t->value);
-    status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, (double)i + 1.0, x, (double)NAN,
-                                 (double)NAN);
-    const double about = t->value < least + 2.0 ? half : (double)NAN;
+    const double at = (double)i + 1.0, about = t->value < least + 2.0 ? half : (double)NAN;
+    status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, at, y, (double)NAN, (double)NAN);
     if (!status)
-      status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, (double)i + 1.0, shown,
-                                   shown - about, shown + about);
+      status =
+          bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, at, shown, shown - about, shown + about);
   }
   return status;
 }
@@ -449,8 +418,8 @@ static bramah_status write_report(const char *path, const cli_tune_command *c, c
   if (!status) status = bramah_report_note(report, "tuned", head);
   for (size_t i = 0; !status && i < r->n_warnings; i++)
     status = bramah_report_note(report, "warning", r->warnings[i]);
-  if (!status) status = plot_criterion(report, r);
-  for (size_t j = 0; !status && j < r->n; j++) status = plot_value(report, r, j);
+  if (!status) status = plot_search(report, r, NULL);
+  for (size_t j = 0; !status && j < r->n; j++) status = plot_search(report, r, &r->values[j]);
   for (size_t j = 0; !status && j < r->n; j++)
     if (r->values[j].profile.n) status = plot_profile(report, &r->values[j]);
   for (size_t i = 0; !status && i < n_tables; i++) status = cli_table_report(&tables[i], report);
@@ -488,8 +457,10 @@ static bramah_status conclude(const cli_tune_command *c, size_t n_held, const br
   size_t n = 0;
   if (r->has_intervals) tables[n++] = certainty_table(r);
   tables[n++] = consistency_table(r);
-  if (r->n_folds) tables[n++] = folds_table(r);
-  if (r->n_folds) tables[n++] = spread_table(r);
+  if (r->n_folds) {
+    make_folds_tables(r, tables + n);
+    n += 2;
+  }
   if (r->n && r->values[0].profile.n) tables[n++] = profile_table(r);
   tables[n++] = criteria_table(r);
   fprintf(out, "study: %s (%s), %zu value%s\n", r->study->name, c->arguments->operands[0], r->n,

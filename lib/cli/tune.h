@@ -23,8 +23,8 @@ typedef struct cli_tune_command {
   int begun, leads;            /* transport; 1: the first process */
 } cli_tune_command;
 
-/* Logs and truths of the command line, and from --threads, --journal and the processes there are a run whose user is the
- * command. Returns an exit code; released by cli_tune_end in any case. */
+/* Logs and truths of the command line, and from --threads, --journal and the processes there are a run whose
+ * user is the command. Returns an exit code; released by cli_tune_end in any case. */
 int cli_tune_begin(cli_tune_command *command, const cli_arguments *arguments, bramah_tune_run *run);
 /* The exit code for a status; frees. */
 int cli_tune_end(cli_tune_command *command, bramah_status status, bramah_diag *diag);
@@ -32,7 +32,8 @@ int cli_tune_end(cli_tune_command *command, bramah_status status, bramah_diag *d
 /* All values of an option, [*n + 1]; the caller frees them. NULL: no memory. */
 const char **cli_tune_values(const cli_arguments *arguments, const char *name, size_t *n);
 
-/* CSV cells behind a comma: a number, empty where it is not finite; those of a verdict, empty where nothing is known. */
+/* CSV cells behind a comma: a number, empty where it is not finite; those of a verdict, empty where nothing
+ * is known. */
 void cli_tune_put_number(double x, FILE *file);
 void cli_tune_put_verdict(const bramah_tune_verdict *verdict, FILE *file);
 

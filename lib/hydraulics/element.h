@@ -61,7 +61,7 @@ BRAMAH__ELEMENTS(BRAMAH__KIND_EXTERN)
 
 extern const bramah__element_kind *const bramah__element_kinds[BRAMAH__N_ELEMENT_KINDS];
 
-/* Devices: what is more than two ports. Their tables stand in directional_valve.c, cylinder.c and metering.c. */
+/* Devices: what is more than two ports. Their tables: directional_valve.c, cylinder.c, metering.c. */
 #define BRAMAH__DEVICES(X) X(valve) X(cylinder) X(rotary) X(pump_line) X(metered_cylinder)
 #define BRAMAH__DEVICE_EXTERN(name) extern const bramah_element_kind bramah__##name##_kind;
 BRAMAH__DEVICES(BRAMAH__DEVICE_EXTERN)

@@ -8,8 +8,8 @@
 
 typedef struct bramah__worker_pool bramah__worker_pool;
 
-/* What there is to do. `job` runs on any thread; the other functions (NULL: none) are called one at a time, so that
- * what they change needs no lock. The first error ends all: no further job is begun. */
+/* What there is to do. `job` runs on any thread; the other functions (NULL: none) are called one at a time,
+ * so that what they change needs no lock. The first error ends all: no further job is begun. */
 typedef struct bramah__worker_jobs {
   size_t n; /* jobs */
   void *user;
@@ -20,8 +20,8 @@ typedef struct bramah__worker_jobs {
   void (*lead)(void *user, bramah__worker_pool *pool);
 } bramah__worker_jobs;
 
-/* Do the jobs, begun in their order, on n_threads threads, the calling one among them; fewer where no more can be
- * had. Errors: those of the functions. */
+/* Do the jobs, begun in their order, on n_threads threads, the calling one among them; fewer where no more
+ * can be had. Errors: those of the functions. */
 bramah_status bramah__worker_pool_run(const bramah__worker_jobs *work, size_t n_threads, bramah_diag *diag);
 
 /* From `lead`: a job nobody has begun, which is the caller's then; 0: none is left. And what came of it. */
@@ -29,8 +29,8 @@ int bramah__worker_pool_take(bramah__worker_pool *pool, size_t *i);
 void bramah__worker_pool_finish(bramah__worker_pool *pool, size_t i, bramah_status status,
                                 const bramah_diag *diag);
 
-/* From `job`: task(of, i) for all i < n, on this thread and on those that have no job left; comes back when all are
- * done. pool NULL: on this thread. */
+/* From `job`: task(of, i) for all i < n, on this thread and on those that have no job left; comes back when
+ * all are done. pool NULL: on this thread. */
 void bramah__worker_pool_share(bramah__worker_pool *pool, size_t n, void (*task)(void *of, size_t i),
                                void *of);
 

@@ -492,7 +492,8 @@ bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bram
                                     bramah__node **root)
 {
   bramah_status status = BRAMAH_OK;
-  for (const bramah_change *change = changes; !status && change < changes + n; change++) {
+  for (size_t i = 0; !status && i < n; i++) {
+    const bramah_change *change = &changes[i];
     char *part = bramah__pool_text(&reader->scratch, change->path, strlen(change->path));
     bramah__node *value, **place = root;
     if (!part) return bramah__no_memory(reader);
@@ -554,41 +555,37 @@ bramah_status bramah__tree_find(const bramah__node *root, const char *file, cons
   return BRAMAH_E_VALUE;
 }
 
-/* Exchange a value in a copy of all nodes down to it. */
-static bramah_status set_value(bramah__reader *reader, const bramah_study_setting *setting,
-                               bramah__node **root)
-{
-  const bramah_study_ref *ref = setting->ref;
-  bramah__node **place = root;
-  for (size_t d = 0;; d++) {
-    bramah__node *node = *place = copy_node(reader, *place);
-    if (!node) return bramah__no_memory(reader);
-    const int scalar = node->kind == BRAMAH__NODE_SCALAR;
-    if (d == ref->depth ? !scalar : scalar || ref->at[d] >= node->n) {
-      bramah__fail(reader->diag, BRAMAH_E_KEY, ref->path, "the value is not where it was found");
-      return bramah__at(reader->diag, reader->file, 0, 0);
-    }
-    if (d == ref->depth) break;
-    place = &node->items[ref->at[d]];
-  }
-  bramah__node *node = *place;
-  if (setting->text) {
-    const bramah_change change = {
-        .path = ref->path, .value = setting->text, .file = node->file, .line = node->line};
-    return parse_value(reader, &change, place);
-  }
-  node->is_set = 1;
-  node->si = setting->si;
-  node->dimension = ref->dimension;
-  return BRAMAH_OK;
-}
-
 bramah_status bramah__apply_settings(bramah__reader *reader, size_t n, const bramah_study_setting *settings,
                                      int in_machine, bramah__node **root)
 {
   bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < n; i++)
-    if (settings[i].ref->in_machine == in_machine) status = set_value(reader, &settings[i], root);
+  for (size_t i = 0; !status && i < n; i++) {
+    const bramah_study_setting *setting = &settings[i];
+    const bramah_study_ref *ref = setting->ref;
+    bramah__node **place = root;
+    if (ref->in_machine != in_machine) continue;
+    for (size_t d = 0;; d++) {
+      bramah__node *node = *place = copy_node(reader, *place);
+      if (!node) return bramah__no_memory(reader);
+      const int scalar = node->kind == BRAMAH__NODE_SCALAR;
+      if (d == ref->depth ? !scalar : scalar || ref->at[d] >= node->n) {
+        bramah__fail(reader->diag, BRAMAH_E_KEY, ref->path, "the value is not where it was found");
+        return bramah__at(reader->diag, reader->file, 0, 0);
+      }
+      if (d == ref->depth) break;
+      place = &node->items[ref->at[d]];
+    }
+    bramah__node *node = *place;
+    if (setting->text) {
+      const bramah_change change = {
+          .path = ref->path, .value = setting->text, .file = node->file, .line = node->line};
+      status = parse_value(reader, &change, place);
+    } else {
+      node->is_set = 1;
+      node->si = setting->si;
+      node->dimension = ref->dimension;
+    }
+  }
   return status;
 }
 

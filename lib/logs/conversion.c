@@ -76,7 +76,7 @@ bramah_status bramah__clock_make(bramah__clock *clock, const bramah_study *study
     return BRAMAH_OK;
   }
 
-  /* An entry of log.files has the origin of the log: of a date where its clock has none, or the other way round,
+  /* An entry of log.files has the origin of the log: of a date where its clock has none, or the reverse,
    * it makes nothing. */
   int64_t zero;
   const int states_date = bramah_log_read_time(origin, &zero) == BRAMAH_OK;
@@ -251,7 +251,7 @@ double bramah__column_map_value(bramah__column_map *map, double column)
 {
   if (map->plain) return column;
   if (map->wrap > 0.0) {
-    /* By the shorter way round. */
+    /* By the shorter arc. */
     if (!isnan(map->last)) map->turns -= round((column - map->last) / map->wrap);
     map->last = column;
     column += map->turns * map->wrap;

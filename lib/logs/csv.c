@@ -504,16 +504,32 @@ static bramah_status find_delimiter(csv *c)
   return BRAMAH_OK;
 }
 
-/* A cell of the header: name or name[unit]. */
-static bramah_status add_column(csv *c, char *cell, size_t length)
+/* A cell of the header: name or name[unit]. The line itself must stay as it is, for places in messages. */
+static void on_name(void *data, size_t length, void *user)
 {
+  csv *c = user;
   bramah_log_reader *reader = c->reader;
+  char *text = data;
+  int line;
+  c->stray |= reader->row_done;
+  trim(&text, &length);
+  const int position = cell_position(c, c->n_cells++, &line);
+  if (reader->failure.status || reader->row_done) return;
+  char *copy = strndup(text, length), *cell = copy;
+  if (!copy) {
+    bramah__log_fail_memory(reader);
+    return;
+  }
+  for (size_t i = 0; i < length; i++) /* a line end in a quoted name */
+    if ((unsigned char)copy[i] < 0x20u) copy[i] = ' ';
+
   char *open = strchr(cell, '['), *close = strchr(cell, ']'), *unit = cell + length;
   size_t name_length = length, unit_length = 0;
-  int line;
-  const int position = cell_position(c, c->n_cells, &line);
-  if (open ? close != cell + length - 1 : close != NULL)
-    return bramah__log_fail(reader, BRAMAH_E_SYNTAX, cell, line, position, "expected name or name[unit]");
+  if (open ? close != cell + length - 1 : close != NULL) {
+    bramah__log_fail(reader, BRAMAH_E_SYNTAX, cell, line, position, "expected name or name[unit]");
+    free(copy);
+    return;
+  }
   if (open) {
     unit = open + 1;
     name_length = (size_t)(open - cell);
@@ -524,33 +540,18 @@ static bramah_status add_column(csv *c, char *cell, size_t length)
   trim(&unit, &unit_length);
   cell[name_length] = unit[unit_length] = '\0';
   if (reader->n_columns == MOST_COLUMNS) /* each name is compared with all others */
-    return fail(c, line, position, "more than 10000 columns");
-  if (!*cell) return fail(c, line, position, "a column of the header has no name");
-  if (is_number(c, cell))
-    return fail(c, line, position,
-                "a number where the header should name a column; a log without header has "
-                "'log: {header: none}' in its study");
-  if (bramah__log_index(reader, cell) != SIZE_MAX)
-    return bramah__log_fail(reader, BRAMAH_E_KEY, cell, line, position, "the header has this column twice");
-  return bramah__log_add_column(reader, cell, unit, position);
-}
-
-/* The line itself must stay as it is, for places in messages. */
-static void on_name(void *data, size_t length, void *user)
-{
-  csv *c = user;
-  char *text = data;
-  c->stray |= c->reader->row_done;
-  trim(&text, &length);
-  char *copy = strndup(text, length);
-  for (size_t i = 0; copy && i < length; i++) /* a line end in a quoted name */
-    if ((unsigned char)copy[i] < 0x20u) copy[i] = ' ';
-  if (!copy)
-    bramah__log_fail_memory(c->reader);
-  else if (!c->reader->failure.status && !c->reader->row_done)
-    add_column(c, copy, length);
+    fail(c, line, position, "more than 10000 columns");
+  else if (!*cell)
+    fail(c, line, position, "a column of the header has no name");
+  else if (is_number(c, cell))
+    fail(c, line, position,
+         "a number where the header should name a column; a log without header has "
+         "'log: {header: none}' in its study");
+  else if (bramah__log_index(reader, cell) != SIZE_MAX)
+    bramah__log_fail(reader, BRAMAH_E_KEY, cell, line, position, "the header has this column twice");
+  else
+    bramah__log_add_column(reader, cell, unit, position);
   free(copy);
-  c->n_cells++;
 }
 
 /* A cell of the first row of a log without header. */

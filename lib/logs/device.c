@@ -409,24 +409,6 @@ static bramah_status take_reset(bramah__device *d, int64_t time_ns, int64_t mark
   return take_forward(d, next_ns + shift, next_mark, diag);
 }
 
-/* Read a row and put it among those that wait. */
-static bramah_status take(bramah__device *d, bramah_diag *diag)
-{
-  int64_t mark = d->newest_mark, ns = d->first_ns, time_ns;
-  bramah_status status = BRAMAH_OK;
-  if (!d->primed) status = read_next(d, &ns, &mark, &d->over, diag);
-  d->primed = 0;
-  if (status || d->over) return status;
-  status = time_of(d, ns, mark, &time_ns, diag);
-  if (status) return status;
-  const int64_t late = d->any ? d->newest_ns - time_ns : 0;
-  if (late <= 0) return take_forward(d, time_ns, mark, diag);
-  if (late > d->reorder_ns) return take_reset(d, time_ns, mark, diag);
-  note(&d->counts.late, mark);
-  if (late > d->counts.most_late_ns) d->counts.most_late_ns = late;
-  return insert(d, time_ns, mark, diag);
-}
-
 /* ---- giving rows ---- */
 
 /* The interval before the row that is given. */
@@ -500,9 +482,26 @@ static void give(bramah__device *d)
 bramah_status bramah__device_next(bramah__device *d, int *end, bramah_diag *diag)
 {
   *end = 0;
-  /* Until no row with the time of the first or before can come any more. */
-  while (!d->over && (d->tail == d->head || d->newest_ns - d->rows[d->head].time_ns <= d->reorder_ns))
-    if (take(d, &d->failure)) d->over = 1;
+  /* Rows are read and put among those that wait until none can come any more that belongs before the first. */
+  while (!d->over && (d->tail == d->head || d->newest_ns - d->rows[d->head].time_ns <= d->reorder_ns)) {
+    int64_t mark = d->newest_mark, ns = d->first_ns, time_ns = 0;
+    bramah_status status = BRAMAH_OK;
+    if (!d->primed) status = read_next(d, &ns, &mark, &d->over, &d->failure);
+    d->primed = 0;
+    if (!status && d->over) break;
+    if (!status) status = time_of(d, ns, mark, &time_ns, &d->failure);
+    const int64_t late = !status && d->any ? d->newest_ns - time_ns : 0;
+    if (!status && late <= 0) {
+      status = take_forward(d, time_ns, mark, &d->failure);
+    } else if (!status && late > d->reorder_ns) {
+      status = take_reset(d, time_ns, mark, &d->failure);
+    } else if (!status) {
+      note(&d->counts.late, mark);
+      if (late > d->counts.most_late_ns) d->counts.most_late_ns = late;
+      status = insert(d, time_ns, mark, &d->failure);
+    }
+    if (status) d->over = 1;
+  }
   if (d->tail > d->head) return give(d), BRAMAH_OK;
   *end = !d->failure.status;
   if (d->failure.status) *diag = d->failure;

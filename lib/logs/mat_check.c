@@ -220,25 +220,6 @@ static const char *check_5(const bramah_log_reader *reader, uint64_t size, int b
   return NULL;
 }
 
-/* Variables of version 4: type (digits M, O, P, T), rows, columns, complex, length of the name; name and numbers. */
-static const char *check_4(const bramah_log_reader *reader, uint64_t size)
-{
-  static const unsigned bytes[] = {8, 4, 4, 2, 2, 1};
-  unsigned char head[20];
-  for (uint64_t at = 0; at < size;) {
-    if (!get(reader, at, head, sizeof head)) return cut;
-    const int big = word(head, 0) > 4052;
-    const uint32_t type = word(head, big), precision = type / 10 % 10, is_complex = word(head + 12, big);
-    if (type > 4052 || precision > 5 || is_complex > 1) return no_mat;
-    const uint64_t n = (uint64_t)word(head + 4, big) * word(head + 8, big);
-    const uint64_t data = n * bytes[precision] * (1 + is_complex) + word(head + 16, big);
-    if (!data) return no_mat;
-    at += sizeof head + data;
-    if (n > UINT64_C(1) << 40 || at > size) return cut;
-  }
-  return NULL;
-}
-
 bramah_status bramah__mat_check(bramah_log_reader *reader, uint64_t *size)
 {
   struct stat about;
@@ -249,12 +230,28 @@ bramah_status bramah__mat_check(bramah_log_reader *reader, uint64_t *size)
     return bramah__log_fail(reader, BRAMAH_E_FILE, NULL, 0, 0, "a MAT file cannot be read from a pipe");
   *size = (uint64_t)about.st_size;
   if (!*size) return bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the file is empty");
-  if (!get(reader, 0, head, sizeof head) || memcmp(head, "MATLAB ", 7) != 0) {
-    wrong = check_4(reader, *size);
-  } else {
+
+  if (get(reader, 0, head, sizeof head) && memcmp(head, "MATLAB ", 7) == 0) {
     const int big = head[126] == 'M' && head[127] == 'I';
     if (!big && (head[126] != 'I' || head[127] != 'M')) wrong = no_mat;
     if (!wrong && head[big ? 124 : 125] == 1) wrong = check_5(reader, *size, big);
+  } else {
+    /* Variables of version 4: type (digits M, O, P, T), rows, columns, complex, length of the name; name and
+     * numbers. */
+    static const unsigned bytes[] = {8, 4, 4, 2, 2, 1};
+    for (uint64_t at = 0; !wrong && at < *size;) {
+      wrong = get(reader, at, head, 20) ? NULL : cut;
+      if (wrong) break;
+      const int big = word(head, 0) > 4052;
+      const uint32_t type = word(head, big), precision = type / 10 % 10, is_complex = word(head + 12, big);
+      if (type > 4052 || precision > 5 || is_complex > 1) wrong = no_mat;
+      if (wrong) break;
+      const uint64_t n = (uint64_t)word(head + 4, big) * word(head + 8, big);
+      const uint64_t data = n * bytes[precision] * (1 + is_complex) + word(head + 16, big);
+      at += 20 + data;
+      if (!data) wrong = no_mat;
+      if (n > UINT64_C(1) << 40 || at > *size) wrong = cut;
+    }
   }
   if (!wrong) return BRAMAH_OK;
   return bramah__log_fail(reader, wrong == cut ? BRAMAH_E_TRUNCATED : BRAMAH_E_SYNTAX, NULL, 0, 0, "%s",

@@ -19,19 +19,19 @@ enum { CLASS_CELL = 1, CLASS_STRUCT = 2, CLASS_CHAR = 4, CLASS_DOUBLE = 6 };
 typedef struct mat_file {
   FILE *file;
   const char *path;
-  bramah_diag failure; /* the first one; nothing is written after it */
+  bramah_diag *failure; /* the first one; nothing is written after it */
 } mat_file;
 
 static bramah_status fail(mat_file *mat, bramah_status status, const char *thing, const char *message)
 {
-  return bramah__failf(&mat->failure, status, mat->path, 0, thing, "%s", message);
+  return bramah__failf(mat->failure, status, mat->path, 0, thing, "%s", message);
 }
 
 static bramah_status fail_system(mat_file *mat, const char *what)
 {
   char reason[128];
   if (strerror_r(errno, reason, sizeof reason) != 0) reason[0] = '\0';
-  return bramah__failf(&mat->failure, BRAMAH_E_FILE, mat->path, 0, NULL, "%s: %s", what, reason);
+  return bramah__failf(mat->failure, BRAMAH_E_FILE, mat->path, 0, NULL, "%s: %s", what, reason);
 }
 
 /* ---- bytes ---- */
@@ -40,7 +40,7 @@ static uint64_t padded(uint64_t n) { return (n + 7) / 8 * 8; }
 
 static void put(mat_file *mat, const void *bytes, size_t n)
 {
-  if (!mat->failure.status && n && fwrite(bytes, 1, n, mat->file) != n) fail_system(mat, "cannot write");
+  if (!mat->failure->status && n && fwrite(bytes, 1, n, mat->file) != n) fail_system(mat, "cannot write");
 }
 
 static void put_tag(mat_file *mat, uint32_t type, uint64_t bytes)
@@ -56,14 +56,13 @@ static void put_padding(mat_file *mat, uint64_t written)
 
 /* ---- the file ---- */
 
-/* The path must outlive the file. */
-static bramah_status create_file(mat_file *mat, const char *path)
+/* Path and failure, which is none yet, must outlive the file. */
+static bramah_status create_file(mat_file *mat, const char *path, bramah_diag *failure)
 {
   static const char says[] = "MATLAB 5.0 MAT-file, written by bramah " BRAMAH_VERSION;
   char text[124];
   const uint16_t head[2] = {0x0100, 0x4D49}; /* version; reads "MI" where bytes are ordered as here */
-  *mat = (mat_file){.path = path};
-  bramah_diag_clear(&mat->failure);
+  *mat = (mat_file){.path = path, .failure = failure};
   mat->file = fopen(path, "wb");
   if (!mat->file) return fail_system(mat, "cannot create");
   memset(text, ' ', 116);
@@ -74,11 +73,9 @@ static bramah_status create_file(mat_file *mat, const char *path)
   return BRAMAH_OK; /* a failure to write shows in the end */
 }
 
-static bramah_status close_file(mat_file *mat, bramah_diag *diag)
+static void close_file(mat_file *mat)
 {
-  if (mat->file && fclose(mat->file) != 0 && !mat->failure.status) fail_system(mat, "cannot write");
-  if (mat->failure.status && diag) *diag = mat->failure;
-  return mat->failure.status;
+  if (mat->file && fclose(mat->file) != 0 && !mat->failure->status) fail_system(mat, "cannot write");
 }
 
 /* ---- variables ---- */
@@ -107,12 +104,12 @@ static bramah_status put_variable(mat_file *mat, uint32_t class_type, const char
 {
   char valid[BRAMAH__MAT_NAME];
   bramah__mat_name(name, valid);
-  if (mat->failure.status) return mat->failure.status;
+  if (mat->failure->status) return mat->failure->status;
   if (strcmp(name, valid) != 0) return fail(mat, BRAMAH_E_ARGUMENT, name, "this is no name for a variable");
   if (data > MOST_BYTES - 1024)
     return fail(mat, BRAMAH_E_VALUE, name, "a variable of a MAT file has at most 2 GiB");
   put_head(mat, class_type, n_rows, n_columns, name, data);
-  return mat->failure.status;
+  return mat->failure->status;
 }
 
 /* The data of a matrix, by columns, are then for the caller to put. */
@@ -123,7 +120,7 @@ static bramah_status put_matrix(mat_file *mat, const char *name, size_t n_rows, 
   const uint64_t bytes = fits ? 8 * (uint64_t)n_rows * n_columns : MOST_BYTES;
   const bramah_status status = put_variable(mat, CLASS_DOUBLE, name, n_rows, n_columns, 8 + bytes);
   if (!status) put_tag(mat, MI_DOUBLE, bytes);
-  return mat->failure.status;
+  return mat->failure->status;
 }
 
 /* ---- texts ---- */
@@ -174,7 +171,8 @@ bramah_status bramah_mat_write(const char *path, size_t n, const bramah_mat_vari
                                bramah_diag *diag)
 {
   mat_file mat;
-  bramah_status status = create_file(&mat, path);
+  bramah_diag failure = {0};
+  bramah_status status = create_file(&mat, path, &failure);
   for (const bramah_mat_variable *v = variables; !status && v < variables + n; v++) {
     if (v->texts) {
       uint64_t bytes = 0;
@@ -187,7 +185,9 @@ bramah_status bramah_mat_write(const char *path, size_t n, const bramah_mat_vari
         for (size_t i = 0; i < v->n_rows; i++) put(&mat, &v->values[i * v->n_columns + j], sizeof *v->values);
     }
   }
-  return close_file(&mat, diag);
+  close_file(&mat);
+  if (failure.status && diag) *diag = failure;
+  return failure.status;
 }
 
 static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -208,109 +208,103 @@ void bramah__mat_name(const char *text, char *out)
 /* Rows of a block, which is kept column by column. */
 enum { BLOCK = 4096 };
 
-typedef struct mat_column {
-  char field[BRAMAH__MAT_NAME]; /* the variable */
-  char *name, *unit;
-} mat_column;
+typedef char field_name[BRAMAH__MAT_NAME];
 
 /* The number of rows is known only in the end, and a MAT file holds its columns one after the other: rows wait in a
  * nameless file in the same folder, so that memory does not grow with them. The disk holds them twice for a while. */
 typedef struct mat_log {
   mat_file mat;
-  char *path;
-  mat_column *columns; /* [n] */
   size_t n;
-  double *block; /* [n x BLOCK]; NULL before the first row */
+  field_name *fields; /* [n] the variables */
+  double *block;      /* [n x BLOCK] */
   size_t used;
   uint64_t n_blocks; /* that wait in the file */
   int fd;
 } mat_log;
 
-static bramah_status report(const mat_log *log, bramah_diag *diag)
+static void create_log(bramah_log_writer *writer)
 {
-  if (log->mat.failure.status && diag) *diag = log->mat.failure;
-  return log->mat.failure.status;
+  mat_log *log = writer->file = calloc(1, sizeof *log);
+  if (!log) {
+    bramah__fail_memory(&writer->failure);
+    return;
+  }
+  log->fd = -1;
+  create_file(&log->mat, writer->path, &writer->failure);
 }
 
-static bramah_status add_column(void *sink, const char *name, const char *unit, int digits, bramah_diag *diag)
+/* A name of its own for each column. */
+static void begin_log(bramah_log_writer *writer)
 {
-  mat_log *log = sink;
-  (void)digits; /* all are written */
-  if (log->block)
-    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, name,
-                         "columns must be added before the first row is written");
-  mat_column *columns = realloc(log->columns, (log->n + 1) * sizeof *columns);
-  if (columns) log->columns = columns;
-  mat_column new = {.name = strdup(name), .unit = strdup(unit)};
-  if (!columns || !new.name || !new.unit) {
-    free(new.name);
-    free(new.unit);
-    return bramah__fail_memory(&log->mat.failure), report(log, diag);
+  mat_log *log = writer->file;
+  const size_t n_columns = writer->n_columns;
+  log->fields = calloc(n_columns + 1, sizeof *log->fields);
+  log->block = malloc((n_columns * BLOCK + 1) * sizeof *log->block);
+  if (!log->fields || !log->block) {
+    bramah__fail_memory(&writer->failure);
+    return;
   }
-
-  /* A name of its own for each column. */
-  char whole[BRAMAH__MAT_NAME], tail[24] = "_";
-  bramah__mat_name(name, whole);
-  memcpy(new.field, whole, sizeof whole);
-  for (int64_t k = 2;; k++) {
-    int taken = strcmp(new.field, "units") == 0 || strcmp(new.field, "names") == 0;
-    for (size_t i = 0; i < log->n; i++) taken |= strcmp(columns[i].field, new.field) == 0;
-    if (!taken) break;
-    const size_t n = 1 + bramah__format_integer(tail + 1, k), length = strlen(whole);
-    const size_t kept = length + n < BRAMAH__MAT_NAME ? length : BRAMAH__MAT_NAME - 1 - n;
-    memcpy(new.field + kept, tail, n + 1);
+  for (; log->n < n_columns; log->n++) {
+    char *field = log->fields[log->n], tail[24] = "_";
+    bramah__mat_name(writer->columns[log->n].name, field);
+    const size_t length = strlen(field);
+    for (int64_t k = 2;; k++) {
+      int taken = strcmp(field, "units") == 0 || strcmp(field, "names") == 0;
+      for (size_t i = 0; i < log->n; i++) taken |= strcmp(log->fields[i], field) == 0;
+      if (!taken) break;
+      const size_t n = 1 + bramah__format_integer(tail + 1, k);
+      const size_t kept = length + n < BRAMAH__MAT_NAME ? length : BRAMAH__MAT_NAME - 1 - n;
+      memcpy(field + kept, tail, n + 1);
+    }
   }
-  columns[log->n++] = new;
-  return BRAMAH_OK;
 }
 
-/* The block that is full goes into the file of rows that wait, which is made in the folder of the log, where there is
- * as much room as it will need. */
-static bramah_status put_block(mat_log *log)
+static void write_row(bramah_log_writer *writer, const double *values)
 {
-  if (log->fd < 0) {
+  mat_log *log = writer->file;
+  const size_t size = log->n * BLOCK * sizeof *log->block;
+
+  /* A block that is full goes into the file of rows that wait, which is made in the folder of the log, where there is
+   * as much room as it will need. */
+  if (log->used == BLOCK && log->fd < 0) {
     static const char mark[] = ".rows-XXXXXX"; /* mkstemp chooses the letters */
-    const size_t length = strlen(log->path);
+    const size_t length = strlen(writer->path);
     char *name = malloc(length + sizeof mark);
-    if (!name) return bramah__fail_memory(&log->mat.failure);
-    memcpy(name, log->path, length);
+    if (!name) {
+      bramah__fail_memory(&writer->failure);
+      return;
+    }
+    memcpy(name, writer->path, length);
     memcpy(name + length, mark, sizeof mark);
     log->fd = mkstemp(name);
+    if (log->fd < 0) fail_system(&log->mat, "cannot create a file for rows that wait");
     if (log->fd >= 0) unlink(name);
     free(name);
-    if (log->fd < 0) return fail_system(&log->mat, "cannot create a file for rows that wait");
+    if (log->fd < 0) return;
   }
-  const char *at = (const char *)log->block;
-  for (size_t left = log->n * BLOCK * sizeof *log->block; left;) {
-    const ssize_t n = write(log->fd, at, left);
-    if (n < 0 && errno != EINTR) return fail_system(&log->mat, "cannot write rows that wait");
-    if (n > 0) at += n, left -= (size_t)n;
+  if (log->used == BLOCK) {
+    const char *at = (const char *)log->block;
+    for (size_t left = size; left;) {
+      const ssize_t n = write(log->fd, at, left);
+      if (n < 0 && errno != EINTR) {
+        fail_system(&log->mat, "cannot write rows that wait");
+        return;
+      }
+      if (n > 0) at += n, left -= (size_t)n;
+    }
+    log->n_blocks++;
+    log->used = 0;
   }
-  log->n_blocks++;
-  log->used = 0;
-  return BRAMAH_OK;
-}
 
-static bramah_status write_row(void *sink, const double *values, bramah_diag *diag)
-{
-  mat_log *log = sink;
-  const bramah_diag *failure = &log->mat.failure;
-  if (!failure->status && !log->block) {
-    log->block = malloc((log->n + 1) * BLOCK * sizeof *log->block);
-    if (!log->block) bramah__fail_memory(&log->mat.failure);
-  }
-  if (!failure->status && log->used == BLOCK) put_block(log);
-  if (failure->status) return report(log, diag);
   for (size_t i = 0; i < log->n; i++) log->block[i * BLOCK + log->used] = values[i];
   log->used++;
-  return BRAMAH_OK;
 }
 
 /* A column in pieces: its parts of the blocks, and what is left in memory. */
 static bramah_status put_column(mat_log *log, size_t column, double *values)
 {
   const uint64_t n_rows = log->n_blocks * BLOCK + log->used;
-  bramah_status status = put_matrix(&log->mat, log->columns[column].field, (size_t)n_rows, 1);
+  bramah_status status = put_matrix(&log->mat, log->fields[column], (size_t)n_rows, 1);
   for (uint64_t block = 0; !status && block < log->n_blocks; block++) {
     char *at = (char *)values;
     off_t from = (off_t)((block * log->n + column) * BLOCK * sizeof *values);
@@ -323,62 +317,47 @@ static bramah_status put_column(mat_log *log, size_t column, double *values)
     put(&log->mat, values, BLOCK * sizeof *values);
   }
   if (!status && log->used) put(&log->mat, log->block + column * BLOCK, log->used * sizeof *values);
-  return log->mat.failure.status;
+  return log->mat.failure->status;
 }
 
 /* A struct with a text for each column: its name, or its unit. */
-static void put_struct(mat_log *log, const char *name, int of_units)
+static void put_struct(bramah_log_writer *writer, const char *name, int of_units)
 {
+  mat_log *log = writer->file;
   mat_file *mat = &log->mat;
+  const bramah__log_title *columns = writer->columns;
   const uint32_t length[2] = {4u << 16 | MI_INT32, BRAMAH__MAT_NAME}; /* a small element: data in its tag */
-  uint64_t bytes = 8 + 8 + (uint64_t)log->n * BRAMAH__MAT_NAME;
-  for (size_t i = 0; i < log->n; i++)
-    bytes += text_size(of_units ? log->columns[i].unit : log->columns[i].name);
+  const uint64_t names = (uint64_t)log->n * BRAMAH__MAT_NAME;
+  uint64_t bytes = 8 + 8 + names;
+  for (size_t i = 0; i < log->n; i++) bytes += text_size(of_units ? columns[i].unit : columns[i].name);
   if (put_variable(mat, CLASS_STRUCT, name, 1, 1, bytes)) return;
   put(mat, length, sizeof length);
-  put_tag(mat, MI_INT8, (uint64_t)log->n * BRAMAH__MAT_NAME);
+  put_tag(mat, MI_INT8, names);
   for (size_t i = 0; i < log->n; i++) {
-    char field[BRAMAH__MAT_NAME] = {0};
-    memcpy(field, log->columns[i].field, strlen(log->columns[i].field));
+    field_name field = {0}; /* nothing behind its end */
+    memcpy(field, log->fields[i], strlen(log->fields[i]));
     put(mat, field, sizeof field);
   }
-  for (size_t i = 0; i < log->n; i++) put_text(mat, of_units ? log->columns[i].unit : log->columns[i].name);
+  for (size_t i = 0; i < log->n; i++) put_text(mat, of_units ? columns[i].unit : columns[i].name);
 }
 
-static bramah_status finish_log(void *sink, bramah_diag *diag)
+static void finish_log(bramah_log_writer *writer)
 {
-  mat_log *log = sink;
-  bramah_status status = log->mat.failure.status;
+  mat_log *log = writer->file;
+  if (!log) return;
+  bramah_status status = writer->failure.status;
   double *values = malloc(BLOCK * sizeof *values);
-  if (!status && !values) status = bramah__fail_memory(&log->mat.failure);
+  if (!status && !values) status = bramah__fail_memory(&writer->failure);
   for (size_t i = 0; !status && i < log->n; i++) status = put_column(log, i, values);
   free(values);
-  if (!status) put_struct(log, "units", 1);
-  if (!status) put_struct(log, "names", 0);
-  status = close_file(&log->mat, diag);
+  if (!status) put_struct(writer, "units", 1);
+  if (!status) put_struct(writer, "names", 0);
+  close_file(&log->mat);
   if (log->fd >= 0) close(log->fd);
-  for (size_t i = 0; i < log->n; i++) {
-    free(log->columns[i].name);
-    free(log->columns[i].unit);
-  }
-  free(log->columns);
+  free(log->fields);
   free(log->block);
-  free(log->path);
   free(log);
-  return status;
-}
-
-static bramah_status create_log(const char *path, bramah_diag *diag, void **out)
-{
-  mat_log *log = calloc(1, sizeof *log);
-  if (!log) return bramah__fail_memory(diag);
-  log->fd = -1;
-  log->path = strdup(path);
-  if (log->path ? create_file(&log->mat, log->path) : bramah__fail_memory(&log->mat.failure))
-    return finish_log(log, diag);
-  *out = log;
-  return BRAMAH_OK;
 }
 
 const bramah__log_sink bramah__mat_sink = {
-    .create = create_log, .add = add_column, .write = write_row, .finish = finish_log};
+    .create = create_log, .begin = begin_log, .write = write_row, .finish = finish_log};

@@ -143,16 +143,29 @@ void bramah__mat_name(const char *text, char *out);
 
 /* ---- formats that are written ---- */
 
-/* Rows are given one by one. The sink is the format's own. */
+/* What is done with the writer, whose `file` is the format's own; errors go into its `failure`. */
 typedef struct bramah__log_sink {
-  bramah_status (*create)(const char *path, bramah_diag *diag, void **sink);
-  /* Before the first row. */
-  bramah_status (*add)(void *sink, const char *name, const char *unit, int digits, bramah_diag *diag);
-  /* values [columns]; NaN: no sample. Errors: E_FILE. */
-  bramah_status (*write)(void *sink, const double *values, bramah_diag *diag);
-  bramah_status (*flush)(void *sink, bramah_diag *diag);  /* NULL: rows wait for the end */
-  bramah_status (*finish)(void *sink, bramah_diag *diag); /* frees in any case */
+  void (*create)(bramah_log_writer *writer);
+  void (*begin)(bramah_log_writer *writer); /* all columns are there, no row is yet */
+  void (*write)(bramah_log_writer *writer, const double *values);
+  void (*flush)(bramah_log_writer *writer);  /* NULL: rows wait for the end */
+  void (*finish)(bramah_log_writer *writer); /* releases the file; after a failed create or begin too */
 } bramah__log_sink;
+
+typedef struct bramah__log_title {
+  char *name, *unit;
+  int digits;
+} bramah__log_title;
+
+struct bramah_log_writer {
+  const bramah__log_sink *sink;
+  void *file;
+  char *path;
+  bramah__log_title *columns; /* [n_columns] */
+  size_t n_columns;
+  int begun;
+  bramah_diag failure; /* sticky */
+};
 
 /* A vector per column, and the structs `units` and `names` with their units and the names they have here. */
 extern const bramah__log_sink bramah__mat_sink;

@@ -195,7 +195,7 @@ bramah_status bramah__simulated_log_row(bramah__simulated_log *log, uint64_t k, 
     if (!bramah__study_unknown_input(log->study, bramah_model_get_info(log->model).input_names[i]))
       *cell++ = bramah__column_map_column(&log->inputs[i], u[i]);
 
-  /* The truth with noise, rounded and limited, is on its way; what arrives was measured `delay` steps before. */
+  /* The truth with noise, rounded and limited, is in transit; what arrives was measured `delay` steps before. */
   for (size_t i = 0; i < log->study->n_sensors; i++) {
     simulated_sensor *s = &log->sensors[i];
     const uint64_t n = s->delay + 1;

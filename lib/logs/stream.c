@@ -229,30 +229,6 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
 
 /* ---- opening and closing ---- */
 
-static bramah_status open_files(bramah_log_stream *stream, size_t n, const char *const *paths,
-                                bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; !status && i < n; i++) {
-    struct stat about;
-    stream->piped |= strcmp(paths[i], "-") == 0;
-    if (strcmp(paths[i], "-") != 0 && stat(paths[i], &about) == 0 && S_ISDIR(about.st_mode))
-      status = add_folder(stream, paths[i], diag);
-    else
-      status = add_path(stream, strdup(paths[i]), diag);
-  }
-  if (status) return status;
-  stream->devices = calloc(stream->n_paths + 1, sizeof *stream->devices);
-  stream->waiting = calloc(stream->n_paths + 1, 1);
-  stream->held = calloc(stream->n_inputs + 1, sizeof *stream->held);
-  stream->command = calloc(stream->n_inputs + 1, sizeof *stream->command);
-  stream->known = calloc(stream->n_inputs + 1, 1);
-  if (!stream->devices || !stream->waiting || !stream->held || !stream->command || !stream->known)
-    return bramah__fail_memory(diag);
-  for (size_t part = 0; !status && part < stream->n_paths; part++) status = add_file(stream, part, diag);
-  return status;
-}
-
 bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah_model *model,
                                          const bramah_sensor *sensors, size_t n, const char *const *paths,
                                          void (*report)(void *user, const bramah_diag *diag), void *user,
@@ -261,6 +237,7 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
   bramah_diag own;
   const mistakes m = {report, user};
   bramah_log_stream *stream = calloc(1, sizeof *stream);
+  bramah_status status = BRAMAH_OK;
   if (report || !diag) diag = &own;
   *out = NULL;
   if (!stream) return bramah__fail_memory(diag);
@@ -269,7 +246,27 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
   stream->n_sensors = study ? study->n_sensors : 0;
   stream->from_ns = stream->after_ns = stream->last_ns = INT64_MIN;
   stream->to_ns = INT64_MAX;
-  bramah_status status = open_files(stream, n, paths, diag);
+
+  /* The files, and what there is to remember of each and of the inputs. */
+  for (size_t i = 0; !status && i < n; i++) {
+    struct stat about;
+    stream->piped |= strcmp(paths[i], "-") == 0;
+    if (strcmp(paths[i], "-") != 0 && stat(paths[i], &about) == 0 && S_ISDIR(about.st_mode))
+      status = add_folder(stream, paths[i], diag);
+    else
+      status = add_path(stream, strdup(paths[i]), diag);
+  }
+  if (!status) {
+    stream->devices = calloc(stream->n_paths + 1, sizeof *stream->devices);
+    stream->waiting = calloc(stream->n_paths + 1, 1);
+    stream->held = calloc(stream->n_inputs + 1, sizeof *stream->held);
+    stream->command = calloc(stream->n_inputs + 1, sizeof *stream->command);
+    stream->known = calloc(stream->n_inputs + 1, 1);
+    if (!stream->devices || !stream->waiting || !stream->held || !stream->command || !stream->known)
+      status = bramah__fail_memory(diag);
+  }
+  for (size_t part = 0; !status && part < stream->n_paths; part++) status = add_file(stream, part, diag);
+
   if (status)
     pass(&m, status, diag);
   else

@@ -31,19 +31,18 @@ static const char *take_digits(const char *s, const char *end, decimal *d, int b
   return s;
 }
 
-static bramah_status read_decimal(const char *s, const char *end, char point, decimal *d)
+bramah_status bramah__time_decimal(const char *text, const char *end, char point, int64_t scale, int whole,
+                                   int64_t *out)
 {
-  int any = 0;
-  const char *begin;
-  d->negative = s < end && *s == '-';
-  d->n = d->point = 0;
-  if (s < end && (*s == '-' || *s == '+')) s++;
-  begin = s;
-  s = take_digits(s, end, d, 0);
-  any = s > begin;
+  decimal d = {.negative = text < end && *text == '-'};
+  const char *s = text + (text < end && (*text == '-' || *text == '+')), *begin = s;
+
+  /* Its digits, with the mark and the exponent as a place among them. */
+  s = take_digits(s, end, &d, 0);
+  int any = s > begin;
   if (s < end && *s == point) {
     begin = ++s;
-    s = take_digits(s, end, d, 1);
+    s = take_digits(s, end, &d, 1);
     any |= s > begin;
   }
   if (any && s < end && (*s == 'e' || *s == 'E')) {
@@ -53,17 +52,11 @@ static bramah_status read_decimal(const char *s, const char *end, char point, de
     any = s < end;
     for (; s < end && is_digit(*s); s++)
       if (exponent < 1000) exponent = 10 * exponent + (*s - '0');
-    d->point += down ? -exponent : exponent;
+    d.point += down ? -exponent : exponent;
   }
-  return any && s == end ? BRAMAH_OK : BRAMAH_E_SYNTAX;
-}
+  if (!any || s != end) return BRAMAH_E_SYNTAX;
 
-bramah_status bramah__time_decimal(const char *text, const char *end, char point, int64_t scale, int whole,
-                                   int64_t *out)
-{
-  decimal d;
-  const bramah_status status = read_decimal(text, end, point, &d);
-  if (status) return status;
+  /* The part before the mark. */
   if (d.n == 0) return *out = 0, BRAMAH_OK;
   if (d.point > 19) return BRAMAH_E_VALUE;
   const int64_t limit = INT64_C(9000000000000000000) / scale;
@@ -73,6 +66,7 @@ bramah_status bramah__time_decimal(const char *text, const char *end, char point
     if (integer > (limit - digit) / 10) return BRAMAH_E_VALUE;
     integer = 10 * integer + digit;
   }
+
   /* The part after the mark times 1000 scale: a thousandth of a unit is lost at most, so that whatever is a whole
    * number comes out as one. */
   int64_t x = 0;
@@ -125,34 +119,30 @@ static int64_t take_date(iso_cursor *c)
   return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* Time of the day in ns; a leap second counts as the next one. */
-static int64_t take_clock(iso_cursor *c)
-{
-  const int hour = take_number(c, 2, 0, 24), colons = take_one(c, ":");
-  const int minute = take_number(c, 2, 0, 59);
-  int second = 0, digits = 0;
-  int64_t ns = 0;
-  if (colons ? take_one(c, ":") : c->at < c->end && is_digit(*c->at)) {
-    second = take_number(c, 2, 0, 60);
-    if (take_one(c, ".,")) {
-      for (; c->at < c->end && is_digit(*c->at); c->at++, digits++) {
-        if (digits < 9) ns = 10 * ns + (*c->at - '0');
-        if (digits == 9) ns += *c->at >= '5';
-      }
-      c->wrong |= digits == 0;
-      for (; digits < 9; digits++) ns *= 10;
-    }
-  }
-  c->wrong |= hour == 24 && (minute || second || ns);
-  return ((hour * 60 + minute) * INT64_C(60) + second) * INT64_C(1000000000) + ns;
-}
-
 bramah_status bramah__time_iso(const char *text, const char *end, int64_t *ns, int *zone)
 {
   iso_cursor c = {.at = text, .end = end};
   const int64_t days = take_date(&c);
-  if (!take_one(&c, "Tt ")) c.wrong = 1;
-  const int64_t clock = c.wrong ? 0 : take_clock(&c);
+  if (!take_one(&c, "Tt ") || c.wrong) return BRAMAH_E_SYNTAX;
+
+  /* Time of the day; a leap second counts as the next one. */
+  const int hour = take_number(&c, 2, 0, 24), colons = take_one(&c, ":");
+  const int minute = take_number(&c, 2, 0, 59);
+  int second = 0, digits = 0;
+  int64_t fraction = 0; /* [ns] */
+  if (colons ? take_one(&c, ":") : c.at < c.end && is_digit(*c.at)) {
+    second = take_number(&c, 2, 0, 60);
+    if (take_one(&c, ".,")) {
+      for (; c.at < c.end && is_digit(*c.at); c.at++, digits++) {
+        if (digits < 9) fraction = 10 * fraction + (*c.at - '0');
+        if (digits == 9) fraction += *c.at >= '5';
+      }
+      c.wrong |= digits == 0;
+      for (; digits < 9; digits++) fraction *= 10;
+    }
+  }
+  c.wrong |= hour == 24 && (minute || second || fraction);
+  const int64_t of_day = (hour * 60 + minute) * INT64_C(60) + second;
 
   /* Seconds that the zone is ahead of UTC. */
   int64_t ahead = 0;
@@ -160,12 +150,12 @@ bramah_status bramah__time_iso(const char *text, const char *end, int64_t *ns, i
   if (!c.wrong && *zone && !take_one(&c, "Zz")) {
     const int west = *c.at == '-';
     if (!take_one(&c, "+-")) return BRAMAH_E_SYNTAX;
-    const int hour = take_number(&c, 2, 0, 23);
-    const int minute = take_one(&c, ":") || c.at < c.end ? take_number(&c, 2, 0, 59) : 0;
-    ahead = (west ? -1 : 1) * (hour * 3600 + minute * 60);
+    const int hours = take_number(&c, 2, 0, 23);
+    const int minutes = take_one(&c, ":") || c.at < c.end ? take_number(&c, 2, 0, 59) : 0;
+    ahead = (west ? -1 : 1) * (hours * 3600 + minutes * 60);
   }
   if (c.wrong || c.at != end) return BRAMAH_E_SYNTAX;
-  *ns = (days * 86400 - ahead) * INT64_C(1000000000) + clock;
+  *ns = (days * 86400 + of_day - ahead) * INT64_C(1000000000) + fraction;
   return BRAMAH_OK;
 }
 

@@ -21,29 +21,26 @@ struct bramah__truth {
   int matched; /* the present row belongs to the time asked for last */
 };
 
-static bramah_status time_of(const bramah__truth *truth, row *r, bramah_diag *diag)
-{
-  const char *path = truth->reader->path, *name = truth->reader->columns[truth->time].name;
-  const int line = truth->reader->given_line;
-  const double t = r->values[truth->time];
-  if (!r->present[truth->time])
-    return bramah__failf(diag, BRAMAH_E_TIME, path, line, name, "the time of this row is missing");
-  if (!(fabs(t) < 9e9))
-    return bramah__failf(diag, BRAMAH_E_TIME, path, line, name,
-                         "a time of %g s does not fit into nanoseconds", t);
-  r->time_ns = llround(t * 1e9);
-  if (r->time_ns > truth->row[truth->now].time_ns) return BRAMAH_OK;
-  return bramah__failf(diag, BRAMAH_E_TIME, path, line, name, "time does not go forward");
-}
-
 /* The next row becomes the present one, and the one after it is read. */
 static bramah_status read_ahead(bramah__truth *truth, bramah_diag *diag)
 {
+  const int64_t before_ns = truth->row[!truth->now].time_ns;
   truth->now = !truth->now;
   row *next = &truth->row[!truth->now];
   const bramah_status status =
       bramah_log_next(truth->reader, next->values, next->present, &truth->ended, diag);
-  return status || truth->ended ? status : time_of(truth, next, diag);
+  if (status || truth->ended) return status;
+  const double t = next->values[truth->time];
+  const char *path = truth->reader->path, *name = truth->reader->columns[truth->time].name;
+  const int line = truth->reader->given_line;
+  if (!next->present[truth->time])
+    return bramah__failf(diag, BRAMAH_E_TIME, path, line, name, "the time of this row is missing");
+  if (!(fabs(t) < 9e9))
+    return bramah__failf(diag, BRAMAH_E_TIME, path, line, name,
+                         "a time of %g s does not fit into nanoseconds", t);
+  next->time_ns = llround(t * 1e9);
+  if (next->time_ns > before_ns) return BRAMAH_OK;
+  return bramah__failf(diag, BRAMAH_E_TIME, path, line, name, "time does not go forward");
 }
 
 bramah_status bramah__truth_open(const char *path, bramah_diag *diag, bramah__truth **out)

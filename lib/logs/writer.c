@@ -16,236 +16,190 @@
 
 enum { FLUSH_AT = 1 << 16 };
 
-typedef struct log_column {
-  char *title; /* as it is in the header: name[unit], quoted if need be */
-  int digits;
-} log_column;
-
 /* CSV. */
 typedef struct text_file {
   int fd;
   int owned;     /* 0: standard output, which is not ours to close or cut */
   off_t written; /* bytes of whole rows in the file */
-  char *path;
-  log_column *columns;
-  size_t n_columns, room;
-  char *buffer; /* [FLUSH_AT + header + one row]; NULL until the header is written */
+  char *buffer;  /* [FLUSH_AT + header + one row] */
   size_t used;
-  bramah_diag failure; /* sticky */
 } text_file;
 
-static bramah_status fail_system(text_file *file, const char *what)
+static void fail_system(bramah_log_writer *writer, const char *what)
 {
   char reason[128];
   if (strerror_r(errno, reason, sizeof reason) != 0) reason[0] = '\0';
-  return bramah__failf(&file->failure, BRAMAH_E_FILE, strcmp(file->path, "-") == 0 ? "<stdout>" : file->path,
-                       0, NULL, "%s: %s", what, reason);
+  bramah__failf(&writer->failure, BRAMAH_E_FILE, strcmp(writer->path, "-") == 0 ? "<stdout>" : writer->path,
+                0, NULL, "%s: %s", what, reason);
 }
 
-static bramah_status report_failure(const text_file *file, bramah_diag *diag)
+static void create_text(bramah_log_writer *writer)
 {
-  if (file->failure.status && diag) *diag = file->failure;
-  return file->failure.status;
+  text_file *file = writer->file = calloc(1, sizeof *file);
+  if (!file) {
+    bramah__fail_memory(&writer->failure);
+    return;
+  }
+  file->owned = strcmp(writer->path, "-") != 0;
+  file->fd = file->owned ? open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+  if (file->fd < 0) fail_system(writer, "cannot create");
 }
 
-/* ---- opening ---- */
-
-static void free_text(text_file *file)
+/* The header: name[unit], put in quotes where a reader might take what is in it for a mark between cells, a comment, or a
+ * byte-order mark of the file. */
+static void begin_text(bramah_log_writer *writer)
 {
-  for (size_t i = 0; i < file->n_columns; i++) free(file->columns[i].title);
-  free(file->columns);
-  free(file->buffer);
-  free(file->path);
-  free(file);
-}
-
-static bramah_status create_text(const char *path, bramah_diag *diag, void **out)
-{
-  text_file *file = calloc(1, sizeof *file);
-  if (file) file->path = strdup(path);
-  if (!file || !file->path) {
-    free(file);
-    return bramah__fail_memory(diag);
+  text_file *file = writer->file;
+  const size_t n = writer->n_columns;
+  size_t header = 1, longest = 0;
+  for (size_t i = 0; i < n; i++) {
+    const size_t length = strlen(writer->columns[i].name) + strlen(writer->columns[i].unit) + 3;
+    if (length > longest) longest = length;
+    header += 2 * length + 3;
   }
-  file->owned = strcmp(path, "-") != 0;
-  file->fd = file->owned ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
-  if (file->fd >= 0) {
-    *out = file;
-    return BRAMAH_OK;
+  char *title = malloc(longest + 1);
+  file->buffer = malloc(FLUSH_AT + header + n * (BRAMAH__NUMBER_SIZE + 1) + 1);
+  if (!title || !file->buffer) bramah__fail_memory(&writer->failure);
+  for (size_t i = 0; title && file->buffer && i < n; i++) {
+    const bramah__log_title *c = &writer->columns[i];
+    const int length = snprintf(title, longest + 1, *c->unit ? "%s[%s]" : "%s%s", c->name, c->unit);
+    const int is_clear = !strpbrk(title, ",;\t \"#\r\n") && strncmp(title, "\xEF\xBB\xBF", 3) != 0 &&
+                         strncmp(title, "\xFF\xFE", 2) != 0 && strncmp(title, "\xFE\xFF", 2) != 0;
+    char *out = file->buffer + file->used;
+    if (is_clear) memcpy(out, title, (size_t)length);
+    file->used += is_clear ? (size_t)length : csv_write(out, header, title, (size_t)length);
+    file->buffer[file->used++] = i + 1 < n ? ',' : '\n';
   }
-  fail_system(file, "cannot create");
-  const bramah_status status = report_failure(file, diag);
-  free_text(file);
-  return status;
-}
-
-/* ---- columns ---- */
-
-static bramah_status add_text_column(void *sink, const char *name, const char *unit, int digits,
-                                     bramah_diag *diag)
-{
-  text_file *file = sink;
-  if (file->buffer)
-    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, name,
-                         "columns must be added before the first row is written");
-  if (file->n_columns == file->room) {
-    const size_t room = file->room ? 2 * file->room : 16;
-    log_column *columns = realloc(file->columns, room * sizeof *columns);
-    if (!columns) return bramah__fail_memory(diag);
-    file->columns = columns;
-    file->room = room;
-  }
-
-  /* name[unit], put in quotes where a reader might take what is in it for a mark between cells, a comment, or a
-   * byte-order mark of the file. */
-  const size_t length = strlen(name) + strlen(unit) + 3;
-  char *plain = malloc(length), *quoted = malloc(2 * length + 3);
-  if (!plain || !quoted) {
-    free(plain);
-    free(quoted);
-    return bramah__fail_memory(diag);
-  }
-  const int used = snprintf(plain, length, *unit ? "%s[%s]" : "%s%s", name, unit);
-  const int is_clear = !strpbrk(plain, ",;\t \"#\r\n") && strncmp(plain, "\xEF\xBB\xBF", 3) != 0 &&
-                       strncmp(plain, "\xFF\xFE", 2) != 0 && strncmp(plain, "\xFE\xFF", 2) != 0;
-  quoted[csv_write(quoted, 2 * length + 2, plain, (size_t)used)] = '\0';
-  free(is_clear ? quoted : plain);
-  file->columns[file->n_columns++] = (log_column){is_clear ? plain : quoted, digits};
-  return BRAMAH_OK;
+  free(title);
 }
 
 /* ---- rows ---- */
 
-static bramah_status flush(text_file *file)
+static void flush_text(bramah_log_writer *writer)
 {
+  text_file *file = writer->file;
   size_t done = 0;
   while (done < file->used) {
     ssize_t n = write(file->fd, file->buffer + done, file->used - done);
     if (n > 0) done += (size_t)n;
     if (n >= 0 || errno == EINTR) continue;
-    fail_system(file, "cannot write");
+    fail_system(writer, "cannot write");
     while (done && file->buffer[done - 1] != '\n') done--;
     file->written += (off_t)done;
     /* The file may end in the middle of a row: cut it back to the last whole one. What cannot be cut (a pipe, a
      * device) stays as it is: the error that led here is the one to report. */
-    if (file->owned && ftruncate(file->fd, file->written) != 0) return BRAMAH_E_FILE;
-    return BRAMAH_E_FILE;
+    if (file->owned && ftruncate(file->fd, file->written) != 0) return;
+    return;
   }
   file->written += (off_t)done;
   file->used = 0;
-  return BRAMAH_OK;
 }
 
-static bramah_status write_header(text_file *file)
+/* The buffer has room for a whole row past FLUSH_AT. */
+static void write_text(bramah_log_writer *writer, const double *values)
 {
-  size_t header = 1, n = file->n_columns;
-  for (size_t i = 0; i < n; i++) header += strlen(file->columns[i].title) + 1;
-  size_t row = n * (BRAMAH__NUMBER_SIZE + 1) + 1;
-  file->buffer = malloc(FLUSH_AT + header + row);
-  if (!file->buffer) return bramah__fail_memory(&file->failure);
-  for (size_t i = 0; i < n; i++) {
-    size_t length = strlen(file->columns[i].title);
-    memcpy(file->buffer + file->used, file->columns[i].title, length);
-    file->used += length;
-    file->buffer[file->used++] = i + 1 < n ? ',' : '\n';
-  }
-  return BRAMAH_OK;
-}
-
-static bramah_status write_text_row(void *sink, const double *values, bramah_diag *diag)
-{
-  text_file *file = sink;
-  if (!file->failure.status && !file->buffer) write_header(file);
-  if (file->failure.status) return report_failure(file, diag);
-  /* The buffer has room for a whole row past FLUSH_AT. */
+  text_file *file = writer->file;
+  const size_t n = writer->n_columns;
   char *out = file->buffer + file->used;
-  for (size_t i = 0; i < file->n_columns; i++) {
-    if (!isnan(values[i])) out += bramah__format_number(out, values[i], file->columns[i].digits);
-    if (isnan(values[i]) && file->n_columns == 1) *out++ = '"', *out++ = '"'; /* an empty line is no row */
-    *out++ = i + 1 < file->n_columns ? ',' : '\n';
+  for (size_t i = 0; i < n; i++) {
+    if (!isnan(values[i])) out += bramah__format_number(out, values[i], writer->columns[i].digits);
+    if (isnan(values[i]) && n == 1) *out++ = '"', *out++ = '"'; /* an empty line is no row */
+    *out++ = i + 1 < n ? ',' : '\n';
   }
   file->used = (size_t)(out - file->buffer);
-  if (file->used >= FLUSH_AT) flush(file);
-  return report_failure(file, diag);
+  if (file->used >= FLUSH_AT) flush_text(writer);
 }
 
-static bramah_status flush_text(void *sink, bramah_diag *diag)
+static void finish_text(bramah_log_writer *writer)
 {
-  text_file *file = sink;
-  if (!file->failure.status && !file->buffer) write_header(file);
-  if (!file->failure.status) flush(file);
-  return report_failure(file, diag);
-}
-
-static bramah_status finish_text(void *sink, bramah_diag *diag)
-{
-  text_file *file = sink;
-  flush_text(file, NULL);
+  text_file *file = writer->file;
+  if (!file) return;
+  if (!writer->failure.status) flush_text(writer);
   /* Some file systems report a full disk only here. */
-  if (file->owned && close(file->fd) != 0 && errno != EINTR && !file->failure.status)
-    fail_system(file, "cannot write");
-  const bramah_status status = report_failure(file, diag);
-  free_text(file);
-  return status;
+  if (file->owned && file->fd >= 0 && close(file->fd) != 0 && errno != EINTR && !writer->failure.status)
+    fail_system(writer, "cannot write");
+  free(file->buffer);
+  free(file);
 }
 
-/* ---- the formats, chosen by the name of the file; the last takes all ---- */
+/* ---- writers of any format, which is chosen by the name of the file ---- */
 
 static const bramah__log_sink text_sink = {.create = create_text,
-                                           .add = add_text_column,
-                                           .write = write_text_row,
+                                           .begin = begin_text,
+                                           .write = write_text,
                                            .flush = flush_text,
                                            .finish = finish_text};
 
-static const struct {
-  int (*takes)(const char *path);
-  const bramah__log_sink *sink;
-} formats[] = {{bramah_log_is_mat, &bramah__mat_sink}, {NULL, &text_sink}};
+static bramah_status report(const bramah_log_writer *writer, bramah_diag *diag)
+{
+  if (writer->failure.status && diag) *diag = writer->failure;
+  return writer->failure.status;
+}
 
-struct bramah_log_writer {
-  const bramah__log_sink *format;
-  void *sink;
-};
+/* Once, before the first row. Returns 0 if something has failed. */
+static int begin(bramah_log_writer *writer)
+{
+  if (!writer->failure.status && !writer->begun) writer->sink->begin(writer);
+  writer->begun = 1;
+  return !writer->failure.status;
+}
 
 bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_writer **out)
 {
   bramah_log_writer *writer = calloc(1, sizeof *writer);
-  size_t i = 0;
   if (!writer) return bramah__fail_memory(diag);
-  while (formats[i].takes && !formats[i].takes(path)) i++;
-  writer->format = formats[i].sink;
-  const bramah_status status = writer->format->create(path, diag, &writer->sink);
-  if (status)
-    free(writer);
+  writer->sink = bramah_log_is_mat(path) ? &bramah__mat_sink : &text_sink;
+  writer->path = strdup(path);
+  if (writer->path)
+    writer->sink->create(writer);
   else
-    *out = writer;
-  return status;
+    bramah__fail_memory(&writer->failure);
+  if (writer->failure.status) return bramah_log_finish(writer, diag);
+  *out = writer;
+  return BRAMAH_OK;
 }
 
 bramah_status bramah_log_add_column(bramah_log_writer *writer, const char *name, const char *unit, int digits,
                                     bramah_diag *diag)
 {
-  if (digits < 1 || digits > 17)
-    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, name, "digits must be 1 to 17");
-  if (!*name || strpbrk(name, "[]"))
-    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, name, "a column needs a name without brackets");
-  return writer->format->add(writer->sink, name, unit ? unit : "", digits, diag);
+  const char *wrong = digits < 1 || digits > 17       ? "digits must be 1 to 17"
+                      : !*name || strpbrk(name, "[]") ? "a column needs a name without brackets"
+                      : writer->begun ? "columns must be added before the first row is written"
+                                      : NULL;
+  if (wrong) return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, name, "%s", wrong);
+  bramah__log_title *columns = realloc(writer->columns, (writer->n_columns + 1) * sizeof *columns);
+  if (!columns) return bramah__fail_memory(diag);
+  writer->columns = columns;
+  columns[writer->n_columns] = (bramah__log_title){strdup(name), strdup(unit ? unit : ""), digits};
+  const bramah__log_title *c = &columns[writer->n_columns++];
+  if (!c->name || !c->unit) bramah__fail_memory(&writer->failure);
+  return report(writer, diag);
 }
 
 bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, bramah_diag *diag)
 {
-  return writer->format->write(writer->sink, values, diag);
+  if (begin(writer)) writer->sink->write(writer, values);
+  return report(writer, diag);
 }
 
 bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag *diag)
 {
-  return writer->format->flush ? writer->format->flush(writer->sink, diag) : BRAMAH_OK;
+  if (begin(writer) && writer->sink->flush) writer->sink->flush(writer);
+  return report(writer, diag);
 }
 
 bramah_status bramah_log_finish(bramah_log_writer *writer, bramah_diag *diag)
 {
   if (!writer) return BRAMAH_OK;
-  const bramah_status status = writer->format->finish(writer->sink, diag);
+  begin(writer);
+  writer->sink->finish(writer);
+  const bramah_status status = report(writer, diag);
+  for (size_t i = 0; i < writer->n_columns; i++) {
+    free(writer->columns[i].name);
+    free(writer->columns[i].unit);
+  }
+  free(writer->columns);
+  free(writer->path);
   free(writer);
   return status;
 }

@@ -18,7 +18,7 @@ static int machine_body(const bramah_machine *machine, const char *name)
   return -2;
 }
 
-/* Order the joints so that parents come first, otherwise as they stand in the machine; names of joints and bodies
+/* Order the joints so that parents come first, otherwise in the order of the machine; names of joints and bodies
  * likewise. */
 static bramah_status sort_tree(bramah__compiler *k)
 {

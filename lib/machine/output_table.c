@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the plant of a machine can tell and be told: its outputs, the columns of a simulated log, and its parameters,
+/* What the plant of a machine shows and what can be changed in it: outputs, the columns of a simulated log, and parameters,
  * with names and units. Names of parameters exist as soon as there is memory, what they mean when the model is
  * complete. */
 #include "lib/machine/compile.h"
@@ -45,6 +45,10 @@ typedef struct kind {
       ROW(BRAMAH__CYLINDER_FORCE, force, force_unit),                                                        \
       PLAIN(BRAMAH__CYLINDER_FRICTION, ".friction", force_unit), PLAIN(BRAMAH__CYLINDER_WORK, ".work", "J")
 
+#define AXES(code, suffix, unit)                                                                             \
+  HIDDEN(code##_X, suffix "_x", unit), HIDDEN(code##_Y, suffix "_y", unit),                                  \
+      HIDDEN(code##_Z, suffix "_z", unit)
+
 static const kind joint_kinds[] = {
     OF_JOINT(BRAMAH__JOINT_POSITION, ".angle", "rad", "m", BRAMAH_OUTPUT_POSITION),
     OF_JOINT(BRAMAH__JOINT_RATE, ".rate", "rad/s", "m/s", BRAMAH_OUTPUT_RATE),
@@ -65,18 +69,10 @@ static const kind motion_kinds[] = {
 };
 /* Vectors in the axes of a body, for gyros, accelerometers and inclinometers. */
 static const kind body_kinds[] = {
-    HIDDEN(BRAMAH__BODY_RATE_X, ".body_rate_x", "rad/s"),
-    HIDDEN(BRAMAH__BODY_RATE_Y, ".body_rate_y", "rad/s"),
-    HIDDEN(BRAMAH__BODY_RATE_Z, ".body_rate_z", "rad/s"),
-    HIDDEN(BRAMAH__BODY_FORCE_X, ".specific_force_x", "m/s^2"),
-    HIDDEN(BRAMAH__BODY_FORCE_Y, ".specific_force_y", "m/s^2"),
-    HIDDEN(BRAMAH__BODY_FORCE_Z, ".specific_force_z", "m/s^2"),
-    HIDDEN(BRAMAH__BODY_TURN_X, ".angular_acceleration_x", "rad/s^2"),
-    HIDDEN(BRAMAH__BODY_TURN_Y, ".angular_acceleration_y", "rad/s^2"),
-    HIDDEN(BRAMAH__BODY_TURN_Z, ".angular_acceleration_z", "rad/s^2"),
-    HIDDEN(BRAMAH__BODY_UP_X, ".up_x", "1"),
-    HIDDEN(BRAMAH__BODY_UP_Y, ".up_y", "1"),
-    HIDDEN(BRAMAH__BODY_UP_Z, ".up_z", "1"),
+    AXES(BRAMAH__BODY_RATE, ".body_rate", "rad/s"),
+    AXES(BRAMAH__BODY_FORCE, ".specific_force", "m/s^2"),
+    AXES(BRAMAH__BODY_TURN, ".angular_acceleration", "rad/s^2"),
+    AXES(BRAMAH__BODY_UP, ".up", "1"),
     HIDDEN(BRAMAH__BODY_RATE_XX, ".body_rate_xx", "rad^2/s^2"),
     HIDDEN(BRAMAH__BODY_RATE_YY, ".body_rate_yy", "rad^2/s^2"),
     HIDDEN(BRAMAH__BODY_RATE_ZZ, ".body_rate_zz", "rad^2/s^2"),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Dense matrices, row-major. Small ones (n <= BRAMAH__SMALL) are handled by plain loops, larger ones by BLAS
- * and LAPACK where they are built in (-Dopenblas), else by the same loops: small factorisations cost less than the library call, and small products, though no faster than
- * BLAS, stay clear of its shared buffers, which a filter in a control loop must not wait for
- * (test/bench/bench_math.c prints the numbers). */
+/* Dense matrices, row-major. Small ones (n <= BRAMAH__SMALL) are handled by plain loops, larger ones by
+ * BLAS and LAPACK where they are built in (-Dopenblas), else by the same loops: small factorisations cost
+ * less than the library call, and small products, though no faster than BLAS, stay clear of its shared
+ * buffers, which a filter in a control loop must not wait for (test/bench/bench_math.c prints the
+ * numbers). */
 #ifndef BRAMAH_LIB_MATH_DENSE_H
 #define BRAMAH_LIB_MATH_DENSE_H
 
@@ -38,11 +39,12 @@ size_t bramah__cholesky_factor(size_t n, double *A);
 /* Solve A x = b with the factor. */
 void bramah__cholesky_solve(size_t n, const double *L, double *b);
 
-/* Eliminate A [m x n] (overwritten) with full pivoting: which joint coordinates are independent, and which constraint
- * rows say something new (dissertation 2.26). Pivots below `tolerance` times the first count as
- * zero. Columns with late[j] != 0 are taken only when no other has a pivot left (late may be NULL). Returns
- * the rank; row [m]: the first `rank` entries are the rows with a pivot; column [n]: first the columns with a
- * pivot in the order found (dependent coordinates), then the others, ascending (independent coordinates). */
+/* Eliminate A [m x n] (overwritten) with full pivoting: which joint coordinates are independent, and which
+ * constraint rows say something new (dissertation 2.26). Pivots below `tolerance` times the first count as
+ * zero. Columns with late[j] != 0 are taken only when no other has a pivot left (late may be NULL).
+ * Returns the rank; row [m]: the first `rank` entries are the rows with a pivot; column [n]: first the
+ * columns with a pivot in the order found (dependent coordinates), then the others, ascending (independent
+ * coordinates). */
 size_t bramah__eliminate(size_t m, size_t n, double *A, double tolerance, const unsigned char *late, int *row,
                          int *column);
 

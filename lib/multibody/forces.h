@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Forces on a tree, as generalised forces of its joints: along the line of a cylinder, of springs and dampers, of constant
- * loads. The virtual work of a force at a point, of a torque on a body, of a force in a joint. */
+/* Forces on a tree, as generalised forces of its joints: along the line of a cylinder, of springs and
+ * dampers, of constant loads. The virtual work of a force at a point, of a torque on a body, of a force in
+ * a joint. */
 #ifndef BRAMAH_LIB_MULTIBODY_FORCES_H
 #define BRAMAH_LIB_MULTIBODY_FORCES_H
 

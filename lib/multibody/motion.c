@@ -13,6 +13,7 @@ static void spline_at(const bramah__motion *motion, double t, double f[3])
     f[0] = motion->value[t < motion->time[0] ? 0 : last];
     return;
   }
+
   /* Interval i with time[i] <= t <= time[i + 1]; t lies within the table. */
   size_t i = 0, high = motion->n_points - 1;
   while (high - i > 1) {
@@ -25,6 +26,7 @@ static void spline_at(const bramah__motion *motion, double t, double f[3])
   const double h = motion->time[i + 1] - motion->time[i], u = (t - motion->time[i]) / h;
   const double rise = motion->value[i + 1] - motion->value[i];
   const double a = h * motion->slope[i] - rise, b = rise - h * motion->slope[i + 1];
+
   /* value + u rise + u (1 - u) (a (1 - u) + b u) */
   f[0] = motion->value[i] + u * rise + u * (1.0 - u) * (a * (1.0 - u) + b * u);
   f[1] = (rise + a * (1.0 - u) * (1.0 - 3.0 * u) + b * u * (2.0 - 3.0 * u)) / h;

@@ -64,6 +64,7 @@ void bramah__angles_of_matrix(const double *R, double *a)
     return;
   }
   a[0] = atan2(R[3], R[0]);
+
   /* What is left when the yaw is taken back: fits it however little the elements that it came from say. */
   const double c = cos(a[0]), s = sin(a[0]);
   a[2] = atan2(s * R[2] - c * R[5], c * R[4] - s * R[1]);

@@ -4,21 +4,21 @@
 #include <math.h>
 #include <string.h>
 
-static double dot6(const double *a, const double *b)
+static inline double dot6(const double *a, const double *b)
 {
   return bramah__dot3(a, b) + bramah__dot3(a + 3, b + 3);
 }
 
 /* out = a x* w: how wrench w changes when it moves along with a. */
-static void wrench_cross(const double *a, const double *w, double *out)
+static inline void wrench_cross(const double *a, const double *w, double *out)
 {
   bramah__cross3(a + 3, w, out);
   bramah__cross3(a + 3, w + 3, out + 3);
   bramah__add_cross3(a, w, out + 3);
 }
 
-/* B at velocity Z [6] of a single body, B = -tr(J) [w] + 2 [w] J + 2 (c.v 1 - v c'), [w] x = w x x: what I (p x Z) + p x* I Z + Z x* I p leaves of
- * the moment when p only turns. J about the origin, c = m g. */
+/* B at velocity Z [6] of a single body, B = -tr(J) [w] + 2 [w] J + 2 (c.v 1 - v c'), [w] x = w x x: what I
+ * (p x Z) + p x* I Z + Z x* I p leaves of the moment when p only turns. J about the origin, c = m g. */
 static void fill_B(bramah__moving *moving, const double *Z)
 {
   const double *v = Z, *w = Z + 3, *J = moving->mass.J, *c = moving->mass.mg;
@@ -140,6 +140,7 @@ void bramah__tree_tangent(const bramah__tree *tree, const bramah__pose *pose, br
                           const double *Z, const double *W, double *K, double *C, double *M)
 {
   const size_t n = tree->n;
+
   /* Bodies into subtrees. */
   for (size_t j = 0; j < tree->n; j++) fill_B(&moving[j], Z + 6 * j);
   for (size_t j = tree->n; j-- > 0;) {
@@ -211,6 +212,7 @@ static void add_body(const bramah__moving *body, const double *w, const double *
   add_skew(-1.0, w, 0, PI_TURN, G);
   add_skew(-mass->m, gravity, 0, PI_TURN, G);
   add_skew(-1.0, w + 3, 3, PI_TURN, G);
+
   /* - [c]x [g]x = c.g 1 - g c' */
   const double cg = bramah__dot3(mass->mg, gravity);
   for (size_t i = 0; i < 3; i++)
@@ -239,6 +241,7 @@ static int joint_equation(const double *W, double diagonal, bramah__sweep *s)
     for (size_t l = 0; l < NS; l++) sum += s->G[k * NS + l] * s->c[l];
     s->u[k] = sum;
   }
+
   /* the joint axis moves with its parent: (pi x b) . W = pi . (b x* W) */
   wrench_cross(b, W, moved);
   for (size_t l = 0; l < 6; l++) s->t[l] += moved[l];

@@ -17,8 +17,8 @@
 #include "lib/math/vector3.h"
 #include "lib/multibody/tree.h"
 
-/* Twists are [linear; angular], wrenches [force; moment], about the inertial origin. out = a x b: how twist b changes
- * when it moves along with a. */
+/* Twists are [linear; angular], wrenches [force; moment], about the inertial origin. out = a x b: how
+ * twist b changes when it moves along with a. */
 static inline void bramah__twist_cross(const double *a, const double *b, double *out)
 {
   bramah__cross3(a + 3, b, out);

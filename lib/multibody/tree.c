@@ -126,6 +126,7 @@ void bramah__tree_force(const bramah__tree *tree, const bramah__pose *pose, cons
     bramah__add_cross3(w, Jw, moment);
     bramah__add_cross3(g, force, moment);
   }
+
   /* and of each subtree, as its joint feels it */
   for (size_t j = tree->n; j-- > 0;) {
     const double *b = pose[j].b, *w = W + 6 * j;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the plant comes to another state than by a step: other values of parameters, corrections, other coordinates. */
+/* How the plant comes to another state than by a step: other values of parameters, corrections, other
+ * coordinates. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
@@ -31,8 +32,8 @@ void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_
   c->model = &own->model;
 }
 
-/* Every payload on the link anew, for welded bodies bring more than one: a point mass each, which moves the centre and
- * adds to the inertia about it (parallel axes). */
+/* Every payload on the link anew, for welded bodies bring more than one: a point mass each, which moves
+ * the centre and adds to the inertia about it (parallel axes). */
 static void load_link(bramah_coupled *c, size_t number)
 {
   const bramah_model *base = c->base;
@@ -117,8 +118,8 @@ void bramah__apply_parameters(bramah_coupled *c, const double *theta)
   }
 }
 
-/* ---- a candidate is closed, its accelerations and pressure rates are found from the equations of motion, and only then
- * it becomes the state ---- */
+/* ---- a candidate is closed, its accelerations and pressure rates are found from the equations of motion,
+ * and only then it becomes the state ---- */
 
 bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag)
 {
@@ -253,7 +254,8 @@ static void fill_map(bramah_coupled *c, const double *Rz, const double *D, const
   for (size_t i = 2 * n_dof; i < n; i++) c->T_step[i * n + i] = 1.0;
 }
 
-/* `next`, evaluated in `trial`, becomes the state; the map is composed with a change that nobody has asked about yet. */
+/* `next`, evaluated in `trial`, becomes the state; the map is composed with a change that nobody has asked
+ * about yet. */
 static void adopt(bramah_coupled *c)
 {
   const size_t n = 2 * c->model->n_independent + c->model->circuit.n_volumes;

@@ -97,8 +97,8 @@ typedef struct bramah__transition {
   bramah__state start; /* the state at the start of the step */
 } bramah__transition;
 
-/* A plant's own copy of the model, with tables of its own where parameters are: the model is shared. Type and name of each
- * table, where it is in the model, and its length. */
+/* A plant's own copy of the model, with tables of its own where parameters are: the model is shared. Type
+ * and name of each table, where it is in the model, and its length. */
 #define BRAMAH__OWN_TABLES(X)                                                                                \
   X(bramah__link, link, tree.link, model->n)                                                                 \
   X(double, supply, circuit.supply, model->circuit.n_supplies)                                               \
@@ -155,8 +155,9 @@ bramah_status bramah__step_residual(bramah_coupled *c, const double *change, dou
 bramah_status bramah__factor_tangent(bramah_coupled *c, size_t nm);
 void bramah__solve_tangent(const bramah_coupled *c, size_t nm, double *x);
 
-/* Mechanical unknowns are changes over the step of the independent joint coordinates, which all others follow along the
- * loops (coordinate partitioning), or of all of them (augmented Lagrangian, penalty; formulation.c). */
+/* Mechanical unknowns are changes over the step of the independent joint coordinates, which all others
+ * follow along the loops (coordinate partitioning), or of all of them (augmented Lagrangian, penalty;
+ * formulation.c). */
 static inline int bramah__all_unknown(const bramah_coupled *c)
 {
   return c->model->formulation != BRAMAH_FORMULATION_PARTITIONING;
@@ -187,8 +188,9 @@ bramah_status bramah__place_all(const bramah_model *model, const bramah__state *
 void bramah__imbalance_all(const bramah_model *model, const bramah__state *next, bramah__eval *eval,
                            const double *zdd, double *f);
 
-/* Augmented Lagrangian. After a correction: improve the multipliers; returns 1 if the constraints hold well enough to
- * end. After the iteration, on the candidate with rates and accelerations set: project these. */
+/* Augmented Lagrangian. After a correction: improve the multipliers; returns 1 if the constraints hold
+ * well enough to end. After the iteration, on the candidate with rates and accelerations set: project
+ * these. */
 int bramah__update_multipliers(bramah_coupled *c);
 bramah_status bramah__project_motion(bramah_coupled *c);
 
@@ -223,17 +225,19 @@ int bramah__body_accelerates(bramah__output_code code);
 /* J [n_dof x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);
 
-/* Analytic derivative of the independent accelerations by the error state, J [n_dof x n_error]; friction states are
- * held. Jp [n_dof x n_par]: by parameters. */
+/* Analytic derivative of the independent accelerations by the error state, J [n_dof x n_error]; friction
+ * states are held. Jp [n_dof x n_par]: by parameters. */
 bramah_status bramah__acceleration_derivative(void *self, double *J, size_t n_par, const size_t *par,
                                               double *Jp, bramah_diag *diag);
 
-/* One step, the derivative F [n_error x n_error] of the error state at its end by that at its start, the response N [n_error
- * x nx] to noise (NULL: not wanted) and G [n_error x n_par] to parameters; see bramah_plant.step_transition. */
+/* One step, the derivative F [n_error x n_error] of the error state at its end by that at its start, the
+ * response N [n_error x nx] to noise (NULL: not wanted) and G [n_error x n_par] to parameters; see
+ * bramah_plant.step_transition. */
 bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
                                            const size_t *par, double *G, bramah_diag *diag);
 
-/* Initial pressures of a model under construction, whose plant c is, in its initial pose. work [bramah__equilibrium_work] */
+/* Initial pressures of a model under construction, whose plant c is, in its initial pose. work
+ * [bramah__equilibrium_work] */
 bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
                                   double *work, bramah_diag *diag);
 size_t bramah__equilibrium_work(const bramah_machine *machine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state, and what follows from it: poses, constraints, velocities, forces, accelerations. In stages, so that finite
- * differences repeat only the stage that a perturbation reaches. */
+/* The state, and what follows from it: poses, constraints, velocities, forces, accelerations. In stages,
+ * so that finite differences repeat only the stage that a perturbation reaches. */
 #include "lib/plant/state.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
@@ -420,11 +420,11 @@ void bramah__rate_derivative(const bramah_model *model, const bramah__state *sta
 
 /* ---- spherical and floating joints through any rotation ----
  *
- * Their three angles are singular at a pitch of +-90 deg, so they are counted from a base rotation that is part of the
- * state: when the pitch has gone far, the rotation reached becomes the new base and the angles start from zero
- * (dissertation 2.4 ff. leaves the choice of coordinates open; switching between charts is how textbooks avoid the
- * singularity, as good as quaternions and without their constraint). What is seen from outside are the angles of the
- * whole rotation. */
+ * Their three angles are singular at a pitch of +-90 deg, so they are counted from a base rotation that is
+ * part of the state: when the pitch has gone far, the rotation reached becomes the new base and the angles
+ * start from zero (dissertation 2.4 ff. leaves the choice of coordinates open; switching between charts is
+ * how textbooks avoid the singularity, as good as quaternions and without their constraint). What is seen
+ * from outside are the angles of the whole rotation. */
 
 /* [rad] At this pitch det X = cos(pitch) is 0.54: nothing races yet, and a body that spins about one axis is
  * re-based six times a turn. */

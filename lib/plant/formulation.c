@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Formulations of a closed-loop step in all joint coordinates, instead of coordinate partitioning (double-step,
- * dissertation 2.26-2.29), where the independent coordinates are the unknowns and the others follow from the loops,
- * which are closed to machine precision at every iterate.
+/* Formulations of a closed-loop step in all joint coordinates, instead of coordinate partitioning
+ * (double-step, dissertation 2.26-2.29), where the independent coordinates are the unknowns and the others
+ * follow from the loops, which are closed to machine precision at every iterate.
  *
- * The penalty method holds the loops by stiff, critically damped
- * oscillators of the constraint equations (dissertation 2.30-2.33); the index-3 augmented Lagrangian by
- * multipliers that are improved at each iterate, with projections of rates and accelerations after the step
- * (2.20-2.23). Redundant constraints do no harm. */
+ * The penalty method holds the loops by stiff, critically damped oscillators of the constraint equations
+ * (dissertation 2.30-2.33); the index-3 augmented Lagrangian by multipliers that are improved at each
+ * iterate, with projections of rates and accelerations after the step (2.20-2.23). Redundant constraints
+ * do no harm. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/math/dense.h"
 

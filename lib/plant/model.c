@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The model: a compiled machine with its initial state, which a plant of its own finds while it is made. Loops are closed
- * from the guesses of the machine, or, when a plant starts, from joint values that a user gives. */
+/* The model: a compiled machine with its initial state, which a plant of its own finds while it is made.
+ * Loops are closed from the guesses of the machine, or, when a plant starts, from joint values that a user
+ * gives. */
 #include "bramah/machine.h"
 #include "lib/machine/compile.h"
 #include "lib/plant/coupled_internal.h"

@@ -176,8 +176,8 @@ static void body_partials(const bramah_coupled *c, const bramah__output *output,
 
 /* ---- flow meters: elements, both ports of directional valves, ports of motors ----
  *
- * They depend on the pressures alone, as far as the error state goes (spools follow the commands), but for what passes
- * a motor with its rate. */
+ * They depend on the pressures alone, as far as the error state goes (spools follow the commands), but for
+ * what passes a motor with its rate. */
 
 static int is_flow(bramah__output_code code)
 {
@@ -584,6 +584,7 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
     return BRAMAH_E_UNSUPPORTED;
   else if (output->code == BRAMAH__CYLINDER_FORCE && c->model->circuit.cylinder[output->index].metered)
     drag_partials(c, output->index, by_p, a, b);
+
   /* row += [ a Rz + b D, b Rz, 0 ] */
   const size_t n = c->model->n, n_dof = c->model->n_independent;
   int moving = 0;

@@ -148,6 +148,7 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
     add_node(q, m->circuit.element[i].node[1], -1.0, A + r * q->n_open, &b[r]);
     r++;
   }
+
   /* Each row to unit size, so that one tolerance judges all; rows without an unknown are left out of the
    * problem. */
   for (size_t r = 0; r < q->n_rows; r++) {

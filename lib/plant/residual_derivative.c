@@ -103,6 +103,7 @@ void bramah__derive_independent(const bramah_model *model, const bramah__state *
     return;
   }
   bramah__tree_moving(&model->tree, eval->pose, eval->Z, eval->Zd, d->moving);
+
   /* K, C: what is left apart from the inertia: springs and loads, and the constraint forces. */
   const size_t nn = model->n * model->n;
   memset(d->K, 0, nn * sizeof(double));
@@ -111,6 +112,7 @@ void bramah__derive_independent(const bramah_model *model, const bramah__state *
                              d->C);
   bramah__add_constraint_stiffness(model, state, eval, d);
   stroke_rate_rows(model, eval, d);
+
   /* D from the acceleration that a change of rates alone makes, 2 Phi_z' Rz; then E. */
   const size_t n = model->n, n_dof = model->n_independent;
   memset(d->D, 0, n * n_dof * sizeof(double));
@@ -307,8 +309,8 @@ bramah_status bramah__rates_by_state(bramah_coupled *c)
   return BRAMAH_OK;
 }
 
-/* The dependent accelerations gain E dz and 2 D dz' where the independent ones are held. The bytes of the state say
- * whether the last answer still holds. */
+/* The dependent accelerations gain E dz and 2 D dz' where the independent ones are held. The bytes of the
+ * state say whether the last answer still holds. */
 bramah_status bramah__joint_acceleration_rows(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
@@ -347,8 +349,8 @@ void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const doubl
   }
 }
 
-/* All of J but its mechanical block. Rows of virtual volumes take the change of the stroke itself, which leaves the
- * change of its velocity at held rates. */
+/* All of J but its mechanical block. Rows of virtual volumes take the change of the stroke itself, which
+ * leaves the change of its velocity at held rates. */
 static void first_order_blocks(const bramah_coupled *c, bramah__arms arms, double *J)
 {
   const bramah_model *model = c->model;
@@ -399,8 +401,8 @@ void bramah__step_tangent(bramah_coupled *c, double *J)
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, c->next.zd, c->next.zdd, eval->Zd);
   bramah__derive_all(model, eval, d);
 
-  /* The constraint forces Phi_z' (alpha Phi + lambda) also turn with the machine: small against alpha Phi_z' Phi_z, but
-   * known. */
+  /* The constraint forces Phi_z' (alpha Phi + lambda) also turn with the machine: small against alpha
+   * Phi_z' Phi_z, but known. */
   const int lagrangian = model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN;
   if (lagrangian) {
     for (size_t k = 0; k < model->m; k++) d->mu[k] = model->penalty_factor * eval->Phi[k] + c->next.lambda[k];
@@ -410,8 +412,8 @@ void bramah__step_tangent(bramah_coupled *c, double *J)
     for (size_t j = 0; j < n; j++)
       J[i * nx + j] = d->K[i * n + j] + c1 * d->C[i * n + j] + c2 * d->M[i * n + j];
 
-  /* J += stiffness Phi_z' Phi_z; of the penalty method z'' and z' follow z by 4/h^2 and 2/h. What the change of Phi_z
-   * adds is smaller by the ratio of constraint forces to alpha. */
+  /* J += stiffness Phi_z' Phi_z; of the penalty method z'' and z' follow z by 4/h^2 and 2/h. What the
+   * change of Phi_z adds is smaller by the ratio of constraint forces to alpha. */
   const double Omega = model->penalty_frequency, h = model->h;
   const double per_position = 4.0 / (h * h) + 4.0 * model->penalty_damping * Omega / h + Omega * Omega;
   const double stiffness = lagrangian ? model->penalty_factor : model->penalty_factor * per_position;

@@ -3,19 +3,21 @@
  *
  *   r(z, z', z'', p) = [ Rz' (M z'' - Q) ; -u0(p, z, z') ]      (D 2.29, 2.55 ff.)
  *
- * whose first part is of the mechanical unknowns and whose second holds the rates of the first-order states. With
- * R_z, R_v, R_a, R_p its derivatives by positions, rates, accelerations and first-order states:
+ * whose first part is of the mechanical unknowns and whose second holds the rates of the first-order
+ * states. With R_z, R_v, R_a, R_p its derivatives by positions, rates, accelerations and first-order
+ * states:
  *
  *   the step           J = R_z + c1 R_v + c2 R_a, R_p + c1 [0; 1]     Newton's tangent, c1 = 2/h, c2 = c1^2
  *   the transition     F = -J^-1 R_k                                  (transition.c) R_k: by what step k left
  *   the linearization  A = -R_a^-1 [R_z R_v R_p]                      (lib/linear)
  *
- * The three take it as columns c0 R_z + c1 R_v + c2 R_a of a motion, which costs no more than one of them alone.
+ * The three take it as columns c0 R_z + c1 R_v + c2 R_a of a motion, which costs no more than one of them
+ * alone.
  *
- * Mechanical unknowns are all joint coordinates (the open tree, with every force: cylinders, springs, loads), or the
- * independent ones, which all others follow along the constraints: a displacement dz_i moves all joints by Rz dz_i,
- * their rates by D dz_i and their accelerations by E dz_i; a change dz'_i of the independent rates changes the
- * accelerations by 2 D dz'_i. */
+ * Mechanical unknowns are all joint coordinates (the open tree, with every force: cylinders, springs,
+ * loads), or the independent ones, which all others follow along the constraints: a displacement dz_i
+ * moves all joints by Rz dz_i, their rates by D dz_i and their accelerations by E dz_i; a change dz'_i of
+ * the independent rates changes the accelerations by 2 D dz'_i. */
 #ifndef BRAMAH_LIB_PLANT_RESIDUAL_DERIVATIVE_H
 #define BRAMAH_LIB_PLANT_RESIDUAL_DERIVATIVE_H
 
@@ -40,17 +42,18 @@ static inline bramah__arms bramah__independent_arms(const bramah_model *model, c
   return (bramah__arms){model->n_independent, eval->row_i, d->v_zi};
 }
 
-/* All coordinates, at the motion of `eval`: poses, velocities Z, accelerations Zd and wrenches W of this motion must
- * be there (bramah__inverse_dynamics leaves them), and strokes and forces. */
+/* All coordinates, at the motion of `eval`: poses, velocities Z, accelerations Zd and wrenches W of this
+ * motion must be there (bramah__inverse_dynamics leaves them), and strokes and forces. */
 void bramah__derive_all(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d);
 
-/* The geometric stiffness of the constraint forces, added to d->K: their multipliers mu of Phi_z^d' mu = -g_d, into d->mu
- * with d->used for the rows in use, g the inverse dynamics in eval->tau less the cylinders. */
+/* The geometric stiffness of the constraint forces, added to d->K: their multipliers mu of Phi_z^d' mu =
+ * -g_d, into d->mu with d->used for the rows in use, g the inverse dynamics in eval->tau less the
+ * cylinders. */
 void bramah__add_constraint_stiffness(const bramah_model *model, const bramah__state *state,
                                       bramah__eval *eval, bramah__derivative *d);
 
-/* Independent coordinates: prepare the derivatives at the motion of `eval` (as above; eval->tau must hold the inverse
- * dynamics too), which fills D, E and v_zi; then take columns. */
+/* Independent coordinates: prepare the derivatives at the motion of `eval` (as above; eval->tau must hold
+ * the inverse dynamics too), which fills D, E and v_zi; then take columns. */
 void bramah__derive_independent(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                                 bramah__derivative *d);
 
@@ -65,8 +68,8 @@ void bramah__derivative_column(const bramah_model *model, const bramah__eval *ev
 void bramah__derive_circuit(const bramah_model *model, const double *p, const double *U,
                             const bramah__eval *eval, bramah__derivative *d);
 
-/* Rows of the residual of the first-order states, X [n_first_order x arms.n] `ld` apart, as each unknown moves by c0,
- * its rate by c1. */
+/* Rows of the residual of the first-order states, X [n_first_order x arms.n] `ld` apart, as each unknown
+ * moves by c0, its rate by c1. */
 void bramah__rates_by_motion(const bramah_model *model, const bramah__derivative *d, bramah__arms arms,
                              double c0, double c1, double *X, size_t ld);
 
@@ -79,8 +82,9 @@ void bramah__force_by_pressures(const bramah_model *model, const bramah__derivat
 void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, double *by_v);
 void bramah__state_slopes(bramah_coupled *c);
 
-/* The same at the end of a step from `start`, where the strokes moved with v: friction states follow the velocity by
- * their own trapezoidal rule. by_start [n_cylinders], or NULL: friction by the velocity at the start. */
+/* The same at the end of a step from `start`, where the strokes moved with v: friction states follow the
+ * velocity by their own trapezoidal rule. by_start [n_cylinders], or NULL: friction by the velocity at the
+ * start. */
 void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const double *v,
                          const bramah__state *start, double *by_start);
 
@@ -92,8 +96,8 @@ bramah_status bramah__rates_by_state(bramah_coupled *c);
  * already. */
 bramah_status bramah__joint_acceleration_rows(bramah_coupled *c);
 
-/* Tangent J [nx x nx] of the step's residual at the candidate, whose residual must have been evaluated last; of the
- * independent coordinates at any end of a step, whose slopes must be in c->derivative. */
+/* Tangent J [nx x nx] of the step's residual at the candidate, whose residual must have been evaluated
+ * last; of the independent coordinates at any end of a step, whose slopes must be in c->derivative. */
 void bramah__step_tangent(bramah_coupled *c, double *J);
 void bramah__independent_tangent(bramah_coupled *c, const bramah__state *state, bramah__eval *eval,
                                  double *J);

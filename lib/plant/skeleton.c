@@ -147,6 +147,7 @@ bramah_status bramah_coupled_skeleton(bramah_coupled *plant, bramah_skeleton *sk
 {
   const bramah_status status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;
+
   /* The shared model: payloads on massless bodies must not change what is drawn. */
   const bramah_model *model = plant->base ? plant->base : plant->model;
   pen p = {.model = model, .pose = plant->now->pose, .out = skeleton};

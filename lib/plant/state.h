@@ -5,7 +5,8 @@
 
 #include "lib/machine/model_internal.h"
 
-/* The state is one block, in this order, that a snapshot copies. Numbers: n joints, n_first_order first-order states, nc cylinders. */
+/* The state is one block, in this order, that a snapshot copies. Numbers: n joints, n_first_order
+ * first-order states, nc cylinders. */
 #define BRAMAH__STATE_FIELDS(X)                                                                              \
   X(double, z, n) /* joint positions, rates, accelerations */                                                \
   X(double, zd, n)                                                                                           \
@@ -32,8 +33,9 @@ typedef struct bramah__state {
   BRAMAH__STATE_FIELDS(BRAMAH__FIELD_MEMBER)
 } bramah__state;
 
-/* Quantities that follow from a state. Filled in stages: position, motion, forces. n_dependent and n_dof, the dependent and
- * independent coordinates, count as many as there can be: the rank is known only after the assembly. */
+/* Quantities that follow from a state. Filled in stages: position, motion, forces. n_dependent and n_dof,
+ * the dependent and independent coordinates, count as many as there can be: the rank is known only after
+ * the assembly. */
 #define BRAMAH__EVAL_FIELDS(X)                                                                               \
   /* position stage */                                                                                       \
   X(bramah__pose, pose, n)                                                                                   \
@@ -82,7 +84,8 @@ void bramah__state_layout(const bramah_model *model, bramah__arena *arena, brama
 void bramah__eval_layout(const bramah_model *model, bramah__arena *arena, bramah__eval *eval);
 void bramah__state_copy(const bramah__state *from, bramah__state *to);
 
-/* ---- the constraint equations: those of the loops, then one for each prescribed motion; at the time of the state ---- */
+/* ---- the constraint equations: those of the loops, then one for each prescribed motion; at the time of
+ * the state ---- */
 
 /* eval->Phi [m] and eval->Phi_z [m x n] at eval->pose. */
 void bramah__constraint_residual(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
@@ -118,8 +121,8 @@ typedef enum bramah__loops {
   BRAMAH__LOOPS_CLOSED       /* the dependent positions are moved until they close (Newton) */
 } bramah__loops;
 
-/* Position stage. Returns E_SINGULAR (the dependent block of Phi_z has no inverse, or a spherical joint is too near
- * its singular position), and where loops are to be closed E_CLOSURE; state->z is then undefined. */
+/* Position stage. Returns E_SINGULAR (the dependent block of Phi_z has no inverse, or a spherical joint is
+ * too near its singular position), and where loops are to be closed E_CLOSURE; state->z is then undefined. */
 bramah_status bramah__evaluate_position(const bramah_model *model, bramah__state *state, bramah__eval *eval,
                                         bramah__loops loops);
 
@@ -137,8 +140,8 @@ void bramah__evaluate_motion(const bramah_model *model, const bramah__state *sta
 /* Dependent rates and then the motion stage. */
 void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
-/* Forces stage at pressures p [n_first_order], spools U and friction states x, whose rates go to xd [n_friction_states].
- */
+/* Forces stage at pressures p [n_first_order], spools U and friction states x, whose rates go to xd
+ * [n_friction_states]. */
 void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *U, const double *x,
                              double *xd, bramah__eval *eval);
 

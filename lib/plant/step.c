@@ -120,6 +120,7 @@ static void predict(bramah_coupled *c)
     const size_t j = bramah__unknown_joint(c, k);
     c->newton.change[k] = h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
   }
+
   /* After a correction by the filter the pressures relax within microseconds; their rates then say nothing
    * about a whole step. A guess within the laminar range costs half the iterations
    * (test/bench/bench_filter.c). */
@@ -250,10 +251,11 @@ static bramah_status name_failure(const bramah_coupled *c, bramah_status status,
 
 /* Newton's method from where the candidate is.
  *
- * A correction is halved while it does not bring the solution nearer. A square-root flow is why: far from its root
- * Newton throws sgn(x) sqrt|x| from x to -x and back for ever. Where the dependent positions cannot be closed the step
- * is also too long. Nearer is what asks for a smaller correction with the factors of the last tangent (the natural
- * monotonicity test of P. Deuflhard): unlike the residual itself it does not mind stiff constraints or units. */
+ * A correction is halved while it does not bring the solution nearer. A square-root flow is why: far from
+ * its root Newton throws sgn(x) sqrt|x| from x to -x and back for ever. Where the dependent positions
+ * cannot be closed the step is also too long. Nearer is what asks for a smaller correction with the
+ * factors of the last tangent (the natural monotonicity test of P. Deuflhard): unlike the residual itself
+ * it does not mind stiff constraints or units. */
 static bramah_status iterate(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
@@ -275,8 +277,8 @@ static bramah_status iterate(bramah_coupled *c, bramah_diag *diag)
       if (!(ratio <= excess)) excess = ratio, worst = k;
     }
 
-    /* Take the correction or a part of it. Leaves the residual of the new candidate in newton->f, unless this was the
-     * last one. */
+    /* Take the correction or a part of it. Leaves the residual of the new candidate in newton->f, unless
+     * this was the last one. */
     const double before = worst < nx ? size_of(c, newton->correction) : 0.0;
     double part = 1.0;
     status = move_candidate(c, part);
@@ -327,8 +329,8 @@ static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* Accelerations and rates of the converged step, as the trapezoidal rule has them, and what the formulation does after
- * the iteration. Rates of load pressures are not carried over but evaluated anew. */
+/* Accelerations and rates of the converged step, as the trapezoidal rule has them, and what the
+ * formulation does after the iteration. Rates of load pressures are not carried over but evaluated anew. */
 static bramah_status finish(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
@@ -337,6 +339,7 @@ static bramah_status finish(bramah_coupled *c)
   bramah_status status = BRAMAH_OK;
   set_accelerations(c);
   if (model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN) status = bramah__project_motion(c);
+
   /* all coordinates were unknowns: the filter wants the independent ones */
   if (status == BRAMAH_OK && bramah__all_unknown(c)) status = bramah__evaluate(model, &c->next, c->trial);
   for (size_t i = 0; i < model->n_first_order; i++)

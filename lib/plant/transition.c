@@ -22,8 +22,8 @@ static void use_parameters(bramah_coupled *c, const double *theta)
   c->now->factored = 0;
 }
 
-/* As if parameter i were displaced by a step that is neither lost in rounding nor felt as a change, which is returned:
- * parameters enter smoothly. */
+/* As if parameter i were displaced by a step that is neither lost in rounding nor felt as a change, which
+ * is returned: parameters enter smoothly. */
 static double displace_parameter(bramah_coupled *c, size_t i)
 {
   const bramah_parameter_info *info = &c->model->parameter[i].info;
@@ -51,7 +51,8 @@ static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
   return BRAMAH_OK;
 }
 
-/* Columns of A_par [n_dof x n_par] and S_par [n_first_order x n_par]: accelerations and pressure rates by parameters. */
+/* Columns of A_par [n_dof x n_par] and S_par [n_first_order x n_par]: accelerations and pressure rates by
+ * parameters. */
 static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const size_t *par, double *A_par,
                                          double *S_par)
 {
@@ -91,9 +92,9 @@ static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *p
 
 /* ---- the end of the step, which c->state and c->now hold ---- */
 
-/* Factors of J, and the blocks r_v, r_a, s_v. Newton's last tangent was taken one correction before the end, less than
- * the tolerances away: its factors and what c->derivative holds serve here too. Other formulations and sweeps have
- * none of this kind. */
+/* Factors of J, and the blocks r_v, r_a, s_v. Newton's last tangent was taken one correction before the
+ * end, less than the tolerances away: its factors and what c->derivative holds serve here too. Other
+ * formulations and sweeps have none of this kind. */
 static bramah_status derive_end(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
@@ -180,6 +181,7 @@ static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const siz
   const double c1 = 2.0 / c->model->h;
   if (n_par == 0) return BRAMAH_OK;
   double *X = c->transition.X_par;
+
   /* X [nx x n_par] = -f_theta, that of the carried rates included: G holds these. */
   bramah__transition *t = &c->transition;
   const size_t nx = n_dof + c->model->circuit.n_volumes;
@@ -206,7 +208,8 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
   bramah_status status = derive_end(c);
   if (status != BRAMAH_OK) return status;
 
-  /* -f_xk [nx x n_error]. Rows of virtual volumes take the change of the stroke where the others take its velocities. */
+  /* -f_xk [nx x n_error]. Rows of virtual volumes take the change of the stroke where the others take its
+   * velocities. */
   const bramah_model *model = c->model;
   bramah__transition *t = &c->transition;
   const size_t n_dof = model->n_independent, n_first_order = model->n_first_order,

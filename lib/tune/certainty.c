@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether what was found holds: how well the logs say it, on logs it was not tuned on, away from the optimum, by other
- * criteria. */
+/* Whether what was found holds: how well the logs say it, on logs it was not tuned on, away from the
+ * optimum, by other criteria. */
 #include "lib/io/fail.h"
 #include "lib/tune/tune_internal.h"
 
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 95 % of a normal distribution lie within; and half the 95 % quantile of chi-square with one degree of freedom. */
+/* 95 % of a normal distribution lie within; and half the 95 % quantile of chi-square with one degree of
+ * freedom. */
 static const double quantile = 1.959963984540054, level = 1.920729;
 
 /* ---- standard errors ---- */
@@ -138,8 +139,9 @@ static void lean(const bramah__tune_certainty *c, size_t j, double dz, double *z
   for (size_t i = 0; i < n; i++) z[i] += d[i];
 }
 
-/* The candidate in which value j is at z_j and the others lean with it. For a look a value that the logs do not say takes
- * none with it; and variances add up, so that what a logarithm loses downwards counts ever less. */
+/* The candidate in which value j is at z_j and the others lean with it. For a look a value that the logs do
+ * not say takes none with it; and variances add up, so that what a logarithm loses downwards counts ever
+ * less. */
 static void lean_to(const bramah__tune_problem *problem, const bramah__tune_certainty *c, size_t j,
                     double z_j, int look, double *x)
 {
@@ -181,8 +183,8 @@ static bramah_status look_across(bramah__tune_certainty *c, bramah__tune_search 
   if (status) return status;
   for (size_t i = 0; i < N_LOOKS; i++) least = fmin(least, cost[i]);
 
-  /* From the outermost looks below the level outwards; the level as much higher as the scatter of the slopes makes the
-   * standard error wider. */
+  /* From the outermost looks below the level outwards; the level as much higher as the scatter of the slopes
+   * makes the standard error wider. */
   const double wider = c->held[j] ? 1.0 : c->sigma[j] / c->fisher[j], limit = level * wider * wider;
   size_t first = N_LOOKS, last = N_LOOKS;
   for (size_t i = 0; i < N_LOOKS; i++) {
@@ -283,7 +285,8 @@ void bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const 
 
 /* ---- cross-validation ---- */
 
-/* A search over other logs, beginning as `search` is now. `tune`: x becomes what it finds; otherwise x is judged. */
+/* A search over other logs, beginning as `search` is now. `tune`: x becomes what it finds; otherwise x is
+ * judged. */
 static bramah_status search_on(bramah__tune_search *search, size_t n, const size_t *logs, int tune, double *x,
                                bramah_tune_verdict *verdict, bramah_diag *diag)
 {
@@ -435,7 +438,8 @@ static double value_of(const bramah_tune_tried *t, int criterion)
   return bramah__tune_criterion_value(&t->verdict, (bramah_tune_criterion)criterion);
 }
 
-/* Candidates over all logs of the search, replayed to their end; parts of logs and folds are not comparable. */
+/* Candidates over all logs of the search, replayed to their end; parts of logs and folds are not comparable.
+ */
 static int is_comparable(const bramah__tune_search *s, size_t i)
 {
   const bramah_tune_verdict *v = &s->tried[i].verdict;

@@ -87,7 +87,8 @@ const double *bramah__journal_find(const bramah__journal *journal, const char *k
   return journal->entries[i - 1].values;
 }
 
-/* ---- the file: lines of key, TAB, numbers as 16 digits of their bits, TAB, checksum of all before it ---- */
+/* ---- the file: lines of key, TAB, numbers as 16 digits of their bits, TAB, checksum of all before it ----
+ */
 
 /* 16 digits; 1 if they are not. */
 static int read_bits(const char *text, uint64_t *bits)
@@ -251,8 +252,8 @@ bramah_status bramah__journal_add(bramah__journal *journal, const char *key, siz
   }
   p += sprintf(p, "\t%016" PRIx64 "\n", bramah__fnv(0, line, (size_t)(p - line)));
 
-  /* In one piece: whoever is killed leaves at most one line cut off. A piece that a full disk left would spoil the next
-   * line, so it goes. */
+  /* In one piece: whoever is killed leaves at most one line cut off. A piece that a full disk left would
+   * spoil the next line, so it goes. */
   const off_t before = lseek(j->file, 0, SEEK_END);
   status = put(j, line, (size_t)(p - line), diag);
   if (status && before >= 0 && ftruncate(j->file, before))

@@ -29,8 +29,8 @@ typedef struct bramah__likelihood {
   double *M;           /* [n x most x most] L^-1 S_j L^-T */
 } bramah__likelihood;
 
-/* Lower Cholesky factor L of A [n x n], which may be the same; its upper triangle is left as it is. 1: A is not positive
- * definite. And L^-1 x, where element i of x is at x[i stride]. */
+/* Lower Cholesky factor L of A [n x n], which may be the same; its upper triangle is left as it is. 1: A is
+ * not positive definite. And L^-1 x, where element i of x is at x[i stride]. */
 int bramah__cholesky(size_t n, const double *A, double *L);
 void bramah__cholesky_forward(size_t n, const double *L, double *x, size_t stride);
 

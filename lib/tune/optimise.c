@@ -36,8 +36,8 @@ static double room(const search *s, size_t i, double d)
   return fmin(fmax(d, least), most);
 }
 
-/* The step d, damped by lambda: a variable that would go too far goes as far as it may, and the others make the best of
- * that; one that no cost depends on stays. 1: there is none. */
+/* The step d, damped by lambda: a variable that would go too far goes as far as it may, and the others make
+ * the best of that; one that no cost depends on stays. 1: there is none. */
 static int aim(search *s, double lambda)
 {
   const size_t n = s->f->n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The problem: a study, the values that vary, the logs; and candidates: on their scales, as texts, as sessions. */
+/* The problem: a study, the values that vary, the logs; and candidates: on their scales, as texts, as
+ * sessions. */
 #include "lib/tune/tune_internal.h"
 #include "lib/assess/statistics.h"
 #include "lib/io/fail.h"
@@ -260,7 +261,8 @@ static bramah_status choose_outputs(bramah__tune_problem *problem, bramah_diag *
   return BRAMAH_OK;
 }
 
-/* Edges between bins of chi-square that as many fall into, by bisection: a bin more or less does not need more. */
+/* Edges between bins of chi-square that as many fall into, by bisection: a bin more or less does not need
+ * more. */
 static bramah_status make_bins(bramah__tune_problem *problem, bramah_diag *diag)
 {
   double *edge = problem->edges = calloc(problem->n_sensors * (BRAMAH__TUNE_BINS - 1) + 1, sizeof *edge);
@@ -390,8 +392,8 @@ double bramah__tune_neighbour(const bramah__tune_problem *problem, const double 
 
 /* ---- sessions ---- */
 
-/* A copy of the study with the values of the candidate. A number with a unit, as a file would have it, becomes one in SI;
- * all else is set as text. */
+/* A copy of the study with the values of the candidate. A number with a unit, as a file would have it,
+ * becomes one in SI; all else is set as text. */
 static bramah_status load(bramah_session *session, const bramah__tune_problem *problem, const double *x,
                           bramah_diag *diag)
 {
@@ -444,8 +446,8 @@ bramah_status bramah__tune_session_open(bramah__tune_session *s, const bramah__t
   s->shift = calloc(problem->n_sensors + 1, sizeof *s->shift);
   if (!s->delay_ns || !s->shift) return bramah__fail_memory(diag);
 
-  /* Samples come at the times they were measured: nobody has to go back. And the log was read with the offsets of the
-   * problem's study. */
+  /* Samples come at the times they were measured: nobody has to go back. And the log was read with the
+   * offsets of the problem's study. */
   for (size_t i = 0; i < problem->n_sensors; i++) {
     bramah_sensor_options *sensor =
         (bramah_sensor_options *)(uintptr_t)&session->study->sensors[i]; /* ours */

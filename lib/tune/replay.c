@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One replay of one log with one candidate, and its score. The filter and its neighbours, in each of which one value is a
- * little different, are runners: each goes a chunk of steps at a time, on whatever thread; then what they saw is judged
- * step by step. */
+/* One replay of one log with one candidate, and its score. The filter and its neighbours, in each of which
+ * one value is a little different, are runners: each goes a chunk of steps at a time, on whatever thread;
+ * then what they saw is judged step by step. */
 #include "lib/assess/statistics.h"
 #include "lib/io/fail.h"
 #include "lib/tune/likelihood.h"
@@ -168,8 +168,8 @@ static bramah_status grow(runner *r, size_t room, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* bramah_watcher: after a step what goes ahead of its correction; after a correction keep the innovations and their
- * covariance, which is h_i P h_j' off the diagonal and on it what the filter itself says. */
+/* bramah_watcher: after a step what goes ahead of its correction; after a correction keep the innovations
+ * and their covariance, which is h_i P h_j' off the diagonal and on it what the filter itself says. */
 static bramah_status watch(void *user, bramah_filter_event event, bramah_filter *filter, bramah_diag *diag)
 {
   runner *r = user;
@@ -358,8 +358,8 @@ static bramah_status judge(work *w, size_t at, size_t k, bramah_diag *diag)
 
 /* ---- truth and predictions, while the plant of the candidate is there ---- */
 
-/* After a step of the filter, before its correction: the free model does the same step, and goes further and further off
- * what the filter predicts. */
+/* After a step of the filter, before its correction: the free model does the same step, and goes further and
+ * further off what the filter predicts. */
 static bramah_status go_ahead(work *w, bramah_diag *diag)
 {
   const bramah_session *session = w->runners[0].opened.session;
@@ -376,8 +376,8 @@ static bramah_status go_ahead(work *w, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-/* After a step with its corrections: errors against the truth; and at the end of a prediction how far it was off, and the
- * next one begins at the estimate. */
+/* After a step with its corrections: errors against the truth; and at the end of a prediction how far it was
+ * off, and the next one begins at the estimate. */
 static void look_at_plant(work *w, const step *at)
 {
   const bramah__tune_problem *problem = w->problem;

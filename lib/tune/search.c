@@ -98,8 +98,8 @@ bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n, d
   return status;
 }
 
-/* One candidate on all logs. A replay that has lost so much against the best one does not come back: the likelihood of
- * what follows would have to say as much against the best candidate. */
+/* One candidate on all logs. A replay that has lost so much against the best one does not come back: the
+ * likelihood of what follows would have to say as much against the best candidate. */
 static bramah_status replay_logs(bramah__tune_search *search, const double *x, int slope, int limited,
                                  bramah_diag *diag)
 {
@@ -261,7 +261,8 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, br
     if (!status && !isfinite(value)) return bramah__tune_explain(search, x, &verdict, diag);
   }
 
-  /* Sensors that are white and of the right size as the study has them keep to that: the penalty is about them. */
+  /* Sensors that are white and of the right size as the study has them keep to that: the penalty is about
+   * them. */
   for (size_t i = 0; !status && isfinite(lowest) && i < n; i++) {
     const bramah__tune_parameter *t = &problem->tuned[i];
     if (t->kind != BRAMAH__TUNE_SENSOR) continue;
@@ -273,8 +274,8 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, br
   if (search->criterion != BRAMAH_TUNE_LIKELIHOOD) search->unit = isfinite(lowest) ? lowest : 1.0;
 
   for (int round = 0; !status && round < ROUNDS; round++) {
-    /* Sensors: the part of their innovations that has no memory, less what rounding makes. All else from the values as
-     * given: what was best with wrong sensors means little. */
+    /* Sensors: the part of their innovations that has no memory, less what rounding makes. All else from the
+     * values as given: what was best with wrong sensors means little. */
     for (size_t i = 0; i < n; i++) {
       const bramah__tune_parameter *t = &problem->tuned[i];
       if (t->kind != BRAMAH__TUNE_SENSOR) {

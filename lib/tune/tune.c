@@ -85,8 +85,8 @@ static void take_warning(void *user, const char *line)
   t->result.n_warnings++;
 }
 
-/* Intervals, by the slope at the end. Where the candidate found can be replayed but a neighbour of it cannot there is none,
- * which is a warning. */
+/* Intervals, by the slope at the end. Where the candidate found can be replayed but a neighbour of it cannot
+ * there is none, which is a warning. */
 static bramah_status find_certainty(bramah_tuning *t, bramah_diag *diag)
 {
   double value;
@@ -139,8 +139,8 @@ static void take_value(bramah_tuning *t, size_t i, double found)
   }
 }
 
-/* Consistency before and after: of each log its sensors, then all together; and a line for each sensor whose innovations
- * keep a memory. */
+/* Consistency before and after: of each log its sensors, then all together; and a line for each sensor whose
+ * innovations keep a memory. */
 static void take_consistency(bramah_tuning *t)
 {
   const bramah__tune_problem *problem = &t->problem;

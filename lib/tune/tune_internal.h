@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tuning and sweeps inside: the problem, candidates, replays and their scores, workers, judging, search, certainty. */
+/* Tuning and sweeps inside: the problem, candidates, replays and their scores, workers, judging, search,
+ * certainty. */
 #ifndef BRAMAH_LIB_TUNE_INTERNAL_H
 #define BRAMAH_LIB_TUNE_INTERNAL_H
 
@@ -30,8 +31,9 @@ typedef struct bramah__tune_log {
   uint64_t hash;     /* of all of it */
 } bramah__tune_log;
 
-/* Read a log by the columns that the session's study names; `stopped` (NULL: never) is asked now and then. Released by
- * bramah__tune_log_free in any case. Errors: those of bramah_log_stream_open; E_EMPTY (fewer than two rows); E_TIME. */
+/* Read a log by the columns that the session's study names; `stopped` (NULL: never) is asked now and then.
+ * Released by bramah__tune_log_free in any case. Errors: those of bramah_log_stream_open; E_EMPTY (fewer
+ * than two rows); E_TIME. */
 bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, const bramah_session *session,
                                     const bramah_tune_run *run, bramah_diag *diag);
 /* And the truth: outputs [n] of the plant by name. Errors: those of bramah__truth_open; E_COLUMN. */
@@ -44,8 +46,8 @@ void bramah__tune_log_free(bramah__tune_log *log);
 double bramah__tune_log_truth(const bramah__tune_log *log, int64_t time_ns, int64_t tolerance_ns, size_t i,
                               size_t *row);
 
-/* The log as the source of one replay. Samples that arrive late are given at the times they were measured, so that
- * nothing has to be made again. */
+/* The log as the source of one replay. Samples that arrive late are given at the times they were measured,
+ * so that nothing has to be made again. */
 typedef struct bramah__tune_cursor {
   const bramah__tune_log *log;
   int64_t end_ns;          /* later rows are not read */
@@ -56,8 +58,8 @@ typedef struct bramah__tune_cursor {
   int any_delay;
 } bramah__tune_cursor;
 
-/* delay_ns and shift [n_sensors] stay the caller's; the first `thousandths` of the log's time are read. Released by
- * bramah__tune_cursor_close. */
+/* delay_ns and shift [n_sensors] stay the caller's; the first `thousandths` of the log's time are read.
+ * Released by bramah__tune_cursor_close. */
 bramah_status bramah__tune_cursor_open(bramah__tune_cursor *cursor, const bramah__tune_log *log,
                                        const int64_t *delay_ns, const double *shift, int thousandths,
                                        bramah_diag *diag);
@@ -120,14 +122,15 @@ typedef struct bramah__tune_problem {
 bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const char *path,
                                         const bramah_tune_run *run, bramah_diag *diag);
 void bramah__tune_problem_close(bramah__tune_problem *problem);
-/* One more value by its name. `also` is kept by reference. Errors: E_KEY with the nearest name, E_VALUE (given twice,
- * too many), E_UNSUPPORTED (it says how logs are read). */
+/* One more value by its name. `also` is kept by reference. Errors: E_KEY with the nearest name, E_VALUE
+ * (given twice, too many), E_UNSUPPORTED (it says how logs are read). */
 bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char *name, int line,
                                        size_t n_also, const char *const *also, bramah__tune_parameter **out,
                                        bramah_diag *diag);
 /* The values of the `tune` section with their bounds. */
 bramah_status bramah__tune_problem_add_parameters(bramah__tune_problem *problem, bramah_diag *diag);
-/* After all values are known: ask whether to go on, read the logs with their truths, make identity and bins. */
+/* After all values are known: ask whether to go on, read the logs with their truths, make identity and bins.
+ */
 bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths,
                                         bramah_diag *diag);
 
@@ -145,7 +148,8 @@ void bramah__tune_candidate_text(const bramah__tune_problem *problem, const doub
 /* Scale on which steps are made: logarithm, or share of the bounds' distance; and back, within the bounds. */
 double bramah__tune_scaled(const bramah__tune_parameter *tuned, double x);
 double bramah__tune_unscaled(const bramah__tune_parameter *tuned, double z);
-/* The candidate in which value j is changed a little, to see what changes; returns by how much on the scale. */
+/* The candidate in which value j is changed a little, to see what changes; returns by how much on the scale.
+ */
 double bramah__tune_neighbour(const bramah__tune_problem *problem, const double *x, size_t j, double *out);
 
 /* A session of the study with this candidate, with filter; delays are moved from its sensors into
@@ -162,7 +166,8 @@ void bramah__tune_session_close(bramah__tune_session *session);
 
 /* ---- one replay of one log with one candidate, and its score (replay.c) ---- */
 
-/* What is asked. With `slope` a neighbour per value of the problem runs along. Sent between processes as bytes. */
+/* What is asked. With `slope` a neighbour per value of the problem runs along. Sent between processes as
+ * bytes. */
 typedef struct bramah__tune_job {
   size_t log;
   int slope;
@@ -211,8 +216,8 @@ typedef struct bramah__replay_score {
 /* Scores [n] with all their arrays in one block, zero; released by free(). NULL: no memory. */
 bramah__replay_score *bramah__replay_scores_new(const bramah__tune_problem *problem, size_t n, int slope);
 
-/* A score as plain numbers, the same to the bit, for journal and other processes: how many there are, and from the score
- * to the numbers or back. */
+/* A score as plain numbers, the same to the bit, for journal and other processes: how many there are, and
+ * from the score to the numbers or back. */
 size_t bramah__replay_score_length(const bramah__tune_problem *problem, int slope);
 typedef enum bramah__score_direction { BRAMAH__SCORE_PACK, BRAMAH__SCORE_UNPACK } bramah__score_direction;
 void bramah__replay_score_transfer(const bramah__tune_problem *problem, int slope,
@@ -230,8 +235,9 @@ int bramah__tune_cut(const bramah__tune_job *job, bramah__replay_score *score);
 
 /* ---- many replays at once (workers.c) ---- */
 
-/* Threads of this process, and other processes. What comes out does not depend on how many there are or who is done
- * first. Every result goes into the journal as it comes; what the journal knows is not replayed again. */
+/* Threads of this process, and other processes. What comes out does not depend on how many there are or who
+ * is done first. Every result goes into the journal as it comes; what the journal knows is not replayed
+ * again. */
 typedef struct bramah__tune_workers {
   const bramah__tune_problem *problem;
   size_t n_threads;
@@ -245,7 +251,8 @@ bramah_status bramah__tune_workers_open(bramah__tune_workers *workers, const bra
                                         bramah_diag *diag);
 void bramah__tune_workers_close(bramah__tune_workers *workers);
 
-/* Do the jobs. Errors: E_MEMORY; E_FILE (the journal cannot take more: what was done before is in it); E_TIME. */
+/* Do the jobs. Errors: E_MEMORY; E_FILE (the journal cannot take more: what was done before is in it);
+ * E_TIME. */
 bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, const bramah__tune_job *jobs,
                                       bramah__replay_score *scores, bramah_diag *diag);
 /* Candidates x [n] on logs [n_logs], whole; scores [n x n_logs]. */
@@ -253,8 +260,8 @@ bramah_status bramah__tune_workers_replay(bramah__tune_workers *workers, size_t 
                                           double (*x)[BRAMAH__TUNE_MOST], size_t n_logs, const size_t *logs,
                                           int thousandths, bramah__replay_score *scores, bramah_diag *diag);
 
-/* After reading, with what came of it: do all processes have the same study, machine and logs? Called by all. Where the
- * first one failed the others return its status with an empty diag: it says it for all. */
+/* After reading, with what came of it: do all processes have the same study, machine and logs? Called by
+ * all. Where the first one failed the others return its status with an empty diag: it says it for all. */
 bramah_status bramah__tune_agree(const bramah__tune_problem *problem, const bramah_tune_run *run,
                                  bramah_status status, bramah_diag *diag);
 /* Is this a process that works for another one? */
@@ -279,8 +286,8 @@ bramah_tune_colour bramah__tune_colour_of(const bramah__tune_problem *problem, s
 bramah_tune_colour bramah__tune_colour_of_all(const bramah__tune_problem *problem,
                                               const bramah__replay_score *score);
 
-/* Why a replay of the candidate failed (verdict->status): its message, with log and time; with `slope` also that of
- * a neighbour. */
+/* Why a replay of the candidate failed (verdict->status): its message, with log and time; with `slope` also
+ * that of a neighbour. */
 bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, const double *x, int slope,
                                            const bramah_tune_verdict *verdict, bramah_diag *diag);
 
@@ -315,11 +322,13 @@ bramah_status bramah__tune_search_open(bramah__tune_search *search, bramah__tune
                                        size_t n_logs, const size_t *logs, bramah_diag *diag);
 void bramah__tune_search_close(bramah__tune_search *search);
 
-/* Evaluate a candidate over the logs of the search; search->scores are its. value: criterion with penalty, infinite
- * where it cannot be used. limited: a replay that is hopeless against the best one may be given up. */
+/* Evaluate a candidate over the logs of the search; search->scores are its. value: criterion with penalty,
+ * infinite where it cannot be used. limited: a replay that is hopeless against the best one may be given up.
+ */
 bramah_status bramah__tune_evaluate(bramah__tune_search *search, const double *x, int slope, int limited,
                                     double *value, bramah_tune_verdict *verdict, bramah_diag *diag);
-/* Candidates x [n] at once, over the first `thousandths` of the logs; value [n] of the criterion, with penalty or not. */
+/* Candidates x [n] at once, over the first `thousandths` of the logs; value [n] of the criterion, with
+ * penalty or not. */
 bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n, double (*x)[BRAMAH__TUNE_MOST],
                                         int thousandths, bramah_tune_criterion criterion, int penalised,
                                         double *value, bramah_diag *diag);
@@ -361,12 +370,13 @@ typedef struct bramah__tune_certainty {
   double *direction;       /* [n] its eigenvector */
 } bramah__tune_certainty;
 
-/* From an evaluation with slope at x that is in search->scores. The standard error is the larger one of two: by the
- * information, which holds for a right model; and by how the slopes of twentieths of the logs scatter (P. J. Huber 1967,
- * H. White 1982), which holds for a wrong one too, where there are at least ten of them per value. Values the slope says
- * little of (flat, at a bound, a large standard error) get their interval by looks across: how far they may go from x
- * until the cost has grown by 1.92, half the 95 % quantile of chi-square, the others leaning with them as the
- * information says. Released by bramah__tune_certainty_free in any case. */
+/* From an evaluation with slope at x that is in search->scores. The standard error is the larger one of two:
+ * by the information, which holds for a right model; and by how the slopes of twentieths of the logs scatter
+ * (P. J. Huber 1967, H. White 1982), which holds for a wrong one too, where there are at least ten of them
+ * per value. Values the slope says little of (flat, at a bound, a large standard error) get their interval
+ * by looks across: how far they may go from x until the cost has grown by 1.92, half the 95 % quantile of
+ * chi-square, the others leaning with them as the information says. Released by bramah__tune_certainty_free
+ * in any case. */
 bramah_status bramah__tune_certainty_find(bramah__tune_certainty *certainty, bramah__tune_search *search,
                                           const double *x, bramah_diag *diag);
 void bramah__tune_certainty_free(bramah__tune_certainty *certainty);
@@ -375,8 +385,8 @@ void bramah__tune_certainty_free(bramah__tune_certainty *certainty);
 void bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const bramah__tune_problem *problem,
                                  void (*say)(void *user, const char *line), void *user);
 
-/* Cross-validation over two logs or more: log k is left out in fold k % n; each search begins at x. `given` is the study's
- * own candidate. folds [n] are released by bramah__tune_folds_free. */
+/* Cross-validation over two logs or more: log k is left out in fold k % n; each search begins at x. `given`
+ * is the study's own candidate. folds [n] are released by bramah__tune_folds_free. */
 bramah_status bramah__tune_cross_validate(bramah_tune_fold *folds, size_t n, bramah__tune_search *search,
                                           const double *given, const double *x, bramah_diag *diag);
 void bramah__tune_folds_free(bramah_tune_fold *folds, size_t n);
@@ -388,8 +398,8 @@ bramah_status bramah__tune_find_profiles(bramah_tune_profile *profiles, bramah__
                                          bramah_diag *diag);
 void bramah__tune_profiles_free(bramah_tune_profile *profiles, size_t n);
 
-/* Candidates tried that no other one beats by one criterion while it is as good by the others: their `front`; and
- * the best candidate of each criterion, best [BRAMAH_TUNE_CRITERIA]; n_tried: none. */
+/* Candidates tried that no other one beats by one criterion while it is as good by the others: their
+ * `front`; and the best candidate of each criterion, best [BRAMAH_TUNE_CRITERIA]; n_tried: none. */
 void bramah__tune_compare_criteria(bramah__tune_search *search, size_t *best);
 
 #endif

@@ -72,7 +72,7 @@ bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, con
   bramah_log_stream *stream;
   log->path = path;
   log->n_inputs = bramah_session_plant(session)->n_input;
-  log->n_sensors = bramah_session_about(session)->study->n_sensors;
+  log->n_sensors = bramah_session_study(session)->n_sensors;
   bramah_status status = bramah_log_stream_open(session, 1, &path, diag, &stream);
   if (status) return status;
   status = read_rows(log, stream, run, diag);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Many replays at once, by the threads of this process and by other processes; and the journal of their results. */
+/* Many replays at once, by the threads of this process and by other processes; and the journal of their
+ * results. */
 #define _DEFAULT_SOURCE /* nanosleep, _SC_NPROCESSORS_ONLN */
 #include "lib/io/fail.h"
 #include "lib/tune/tune_internal.h"
@@ -37,8 +38,8 @@ void bramah__tune_workers_close(bramah__tune_workers *workers) { bramah__journal
 
 enum { KEY_ROOM = BRAMAH__TUNE_TEXT + 128 };
 
-/* Whatever the result depends on. Limits only end it earlier (bramah__tune_cut): a replay given up early is remembered
- * apart, as one with other limits may need more of it. */
+/* Whatever the result depends on. Limits only end it earlier (bramah__tune_cut): a replay given up early is
+ * remembered apart, as one with other limits may need more of it. */
 static void write_key(const bramah__tune_problem *problem, const bramah__tune_job *job, int stopped,
                       char *key)
 {

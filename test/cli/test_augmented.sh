@@ -195,4 +195,4 @@ run 1 replay adapt.yaml "$BRAMAH_SOURCE_ROOT/datasets/four-bar/log.csv" --output
 says err 'adapt: the backward pass needs noise that does not adapt'
 sed 's/\[0.005, 2\]/[2, 0.5]/' adapt.yaml >wrong.yaml
 run 1 check wrong.yaml
-says err 'adapt.accelerations: two factors are expected, the smaller first'
+says err 'adapt.accelerations: the smaller factor comes first'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of faults of an embedded estimator: each is told by a status, changes nothing, and the next good
+/* The table of faults of an embedded estimator: each has its status, changes nothing, and the next good
  * call goes on as if it had not been. And bramah_filter_step against the calls it is made of. */
 #include "test/embed/rig.h"
 #include "test/support/replay_run.h"
@@ -30,27 +30,27 @@ static bramah_filter_cycle next(pair *p)
 
 enum { VARIANTS = 4 };
 
-/* Of the filter: plain, square root, block with iterations, and with something estimated beside the state. */
+/* Of the filter: plain, square root, block with iterations, and with something estimated with the state. */
 static bramah_filter_options variant(int i)
 {
-  static const bramah_augmented beside[2] = {{.name = "bias",
-                                              .kind = BRAMAH_AUGMENTED_BIAS,
-                                              .at = "gyro",
-                                              .order = 2,
-                                              .time_constant = 5.0,
-                                              .sigma = 1e-3,
-                                              .noise = 1e-5},
-                                             {.name = "load",
-                                              .kind = BRAMAH_AUGMENTED_PARAMETER,
-                                              .at = "crank.load",
-                                              .sigma = 50.0,
-                                              .noise = 10.0,
-                                              .least = -1e3,
-                                              .most = 1e3}};
+  static const bramah_augmented both[2] = {{.name = "bias",
+                                            .kind = BRAMAH_AUGMENTED_BIAS,
+                                            .at = "gyro",
+                                            .order = 2,
+                                            .time_constant = 5.0,
+                                            .sigma = 1e-3,
+                                            .noise = 1e-5},
+                                           {.name = "load",
+                                            .kind = BRAMAH_AUGMENTED_PARAMETER,
+                                            .at = "crank.load",
+                                            .sigma = 50.0,
+                                            .noise = 10.0,
+                                            .least = -1e3,
+                                            .most = 1e3}};
   bramah_filter_options o = rig_options();
   if (i == 1) o.form = BRAMAH_COVARIANCE_SQUARE_ROOT;
   if (i == 2) o.fusion = BRAMAH_FUSION_BLOCK, o.iterations = 2;
-  if (i == 3) o.transition = BRAMAH_TRANSITION_KINEMATIC, o.n_augmented = 2, o.augmented = beside;
+  if (i == 3) o.transition = BRAMAH_TRANSITION_KINEMATIC, o.n_augmented = 2, o.augmented = both;
   return o;
 }
 
@@ -367,7 +367,7 @@ START_TEST(test_step_is_its_parts)
 }
 END_TEST
 
-/* Time of the measurements beside the grid: those of correct_at. */
+/* Time of the measurements off the grid: those of correct_at. */
 START_TEST(test_time_beside_the_step)
 {
   pair p;

@@ -81,8 +81,8 @@ static void count_use(void *user, const bramah_rewind_use *use)
   ((row_maker *)user)->used++;
 }
 
-/* Replay with samples and commands beside the steps; the filter is saved and restored on the way. */
-static int run_beside(bramah_replay *replay, bramah_filter *filter, void *snap)
+/* Replay with samples and commands off the grid of steps; the filter is saved and restored meanwhile. */
+static int run_off_grid(bramah_replay *replay, bramah_filter *filter, void *snap)
 {
   for (int steps = 0;; steps++) {
     int64_t time_ns;
@@ -93,7 +93,7 @@ static int run_beside(bramah_replay *replay, bramah_filter *filter, void *snap)
   }
 }
 
-static int beside_allocates_nothing(bramah_filter *filter)
+static int off_grid_allocates_nothing(bramah_filter *filter)
 {
   row_maker maker = {bramah_filter_get_info(filter).plant, 0, 14000, 0};
   bramah_replay_options o;
@@ -104,10 +104,10 @@ static int beside_allocates_nothing(bramah_filter *filter)
   must(bramah_replay_new(filter, &o, make_row, &maker, &diag, &replay), &diag);
   void *snap = malloc(bramah_filter_snapshot_size(filter));
   armed = 1;
-  const int steps = run_beside(replay, filter, snap);
+  const int steps = run_off_grid(replay, filter, snap);
   armed = 0;
   const bramah_replay_report counts = bramah_replay_get_report(replay);
-  printf("%d steps with %d samples beside them, %d intercepted calls\n", steps, maker.used, calls);
+  printf("%d steps with %d samples off them, %d intercepted calls\n", steps, maker.used, calls);
   if (steps < 0) printf("%s: %s\n", diag.thing, diag.message);
   free(snap);
   bramah_replay_free(replay);
@@ -198,7 +198,7 @@ static int spoil(int64_t k, bramah_filter_cycle *cycle, double *y, const double 
   return fault;
 }
 
-/* Broken snapshots are offered and good ones taken back, noise is changed on the way. */
+/* Broken snapshots are offered and good ones taken back, noise is changed meanwhile. */
 static void meddle(rig *r, int64_t k, unsigned char *snap, tally *t)
 {
   const double noise = 0.01 + 1e-3 * (double)(k % 7);
@@ -316,7 +316,7 @@ int main(void)
   if (refused < 0 || refused_late < 0) printf("%s: %s\n", diag.thing, diag.message);
   bramah_rewind_free(rewind);
   bramah_filter_restore(filter, start);
-  const int beside_good = beside_allocates_nothing(filter);
+  const int off_grid_good = off_grid_allocates_nothing(filter);
   bramah_filter_restore(filter, start);
   const int adaptive_good = adaptive_allocates_nothing(filter);
   free(start);
@@ -330,5 +330,5 @@ int main(void)
       cycles_call_nothing(BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_SEQUENTIAL, cycles) &&
       cycles_call_nothing(BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_BLOCK, cycles / 20) &&
       cycles_call_nothing(BRAMAH_COVARIANCE_SQUARE_ROOT, BRAMAH_FUSION_SEQUENTIAL, cycles / 20);
-  return good && beside_good && adaptive_good && cycles_good ? EXIT_SUCCESS : EXIT_FAILURE;
+  return good && off_grid_good && adaptive_good && cycles_good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,15 +1,8 @@
 #!/bin/sh
 # The example that replays a log finds what the program finds. Argument: replay_log.
 set -eu
-data=$BRAMAH_SOURCE_ROOT/datasets/four-bar
-example=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch"
-fail() {
-  echo "$1" >&2
-  exit 1
-}
+# shellcheck source=test/support/example.sh
+. "$BRAMAH_SOURCE_ROOT/test/support/example.sh"
 # nis NAME: "consistent, mean NIS 1.2" as the program says it of NAME.yaml
 nis() {
   code=0
@@ -27,5 +20,4 @@ sed '/crank_encoder: /s/sigma: 1 deg/sigma: 0.1 deg/' right.yaml >bold.yaml
 grep -q '^crank_encoder mean NIS: ' said || fail 'the sensor whose sigma is wrong is not named'
 sed '500s/,[^,]*$/,nonsense/' log.csv >bad.csv
 if "$example" right.yaml bad.csv 2>said; then fail 'a bad row is passed over'; fi
-grep -q '^bad.csv:500: ' said || fail 'the line of the bad row is not told'
-[ "$(wc -l <"$BRAMAH_SOURCE_ROOT/datasets/embedding/replay_log.c")" -le 30 ] || fail 'the example has more than 30 lines'
+grep -q '^bad.csv:500: ' said || fail 'the line of the bad row is not said'

@@ -2,15 +2,8 @@
 # The example that tunes on logs finds, on ten of them, what the program finds and what they were made with. Argument:
 # tune_logs.
 set -eu
-data=$BRAMAH_SOURCE_ROOT/datasets/four-bar
-example=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch"
-fail() {
-  echo "$1" >&2
-  exit 1
-}
+# shellcheck source=test/support/example.sh
+. "$BRAMAH_SOURCE_ROOT/test/support/example.sh"
 cp "$data/four-bar.yaml" .
 cat >true.yaml <<'END'
 study: known noise
@@ -51,5 +44,4 @@ grep -v '^#' tuned.yaml >b
 cmp a b || fail 'the example and the program find different values'
 sed 's/least: 1e-6 rad/least: 1e-6 bar/' off.yaml >wrong.yaml
 if "$example" wrong.yaml x.yaml log1.csv 2>said; then fail 'a wrong unit is passed over'; fi
-grep -q '^wrong.yaml:' said || fail "the place of a mistake is not told: $(cat said)"
-[ "$(wc -l <"$BRAMAH_SOURCE_ROOT/datasets/embedding/tune_logs.c")" -le 30 ] || fail 'the example has more than 30 lines'
+grep -q '^wrong.yaml:' said || fail "the place of a mistake is not said: $(cat said)"

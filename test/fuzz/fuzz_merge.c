@@ -27,7 +27,7 @@ typedef struct outcome {
   bramah_diag diag;
 } outcome;
 
-/* What stands before the next mark, which is passed. */
+/* What is before the next mark, which is passed. */
 static size_t take_part(const uint8_t **data, size_t *size)
 {
   static const char mark[] = "\n=====";
@@ -151,7 +151,7 @@ static outcome read_all(const bramah_study *study, const input *in)
   return o;
 }
 
-/* It stands in the study or in one of the files. */
+/* It is in the study or in one of the files. */
 static void check_place(const outcome *o, const input *in)
 {
   const bramah_diag *d = &o->diag;

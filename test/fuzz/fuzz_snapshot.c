@@ -2,7 +2,7 @@
 /* Any bytes as a snapshot of a replay. As they are they are read or refused, and a byte more, less or changed
  * is always found. Sealed with a right head and check sum, which no inventor of inputs hits, their pieces are
  * found within the file. Then a replay goes on from these pieces or says which does not fit: what it takes
- * over stands in its next snapshot again. States of plant and filter are memory that only the check sum
+ * over is in its next snapshot again. States of plant and filter are memory that only the check sum
  * guards: pieces of their names that are empty, or have their size, get those of a replay of ours, so that
  * the other pieces come to be looked at. */
 #define _GNU_SOURCE /* mkdtemp by scratch.h */

@@ -9,15 +9,15 @@
 
 enum { MOST_COLUMNS = 4096, LONGEST_KEPT = 250 };
 
-/* All that a reading told, as numbers. */
-typedef struct telling {
+/* What a reading found, as numbers. */
+typedef struct finding {
   bramah_status status;
   int opened;
   size_t rows;
   uint64_t header, values, times;
   bramah_log_format found;
   bramah_diag diag;
-} telling;
+} finding;
 
 static void mix(uint64_t *hash, const void *bytes, size_t n)
 {
@@ -51,7 +51,7 @@ static void check_column(const bramah_log_reader *reader, size_t i)
              unit, diag.message);
 }
 
-static void check_header(const bramah_log_reader *reader, telling *t)
+static void check_header(const bramah_log_reader *reader, finding *t)
 {
   const size_t n = reader->n_columns;
   bramah_diag diag;
@@ -89,7 +89,7 @@ static void check_time(const bramah_log_reader *reader, double value)
 }
 
 /* Counts of what was skipped, and how far the file was read. */
-static void check_counts(const bramah_log_reader *reader, const telling *t, const bramah_log_format *format,
+static void check_counts(const bramah_log_reader *reader, const finding *t, const bramah_log_format *format,
                          const fuzz_log *log)
 {
   const bramah_log_info info = bramah_log_get_info(reader);
@@ -106,7 +106,7 @@ static void check_counts(const bramah_log_reader *reader, const telling *t, cons
   FUZZ_CHECK((n > 0) == (first > 0) && first <= log->lines && (!n || format->skip_bad_rows), "bad rows");
 }
 
-static void check_end(bramah_log_reader *reader, const telling *t, double *values, unsigned char *present)
+static void check_end(bramah_log_reader *reader, const finding *t, double *values, unsigned char *present)
 {
   bramah_diag again = {0};
   int end = 0;
@@ -118,7 +118,7 @@ static void check_end(bramah_log_reader *reader, const telling *t, double *value
 }
 
 /* time: the column of the times, or n_columns. `writer` may be NULL: where each row goes to. */
-static void read_rows(bramah_log_reader *reader, size_t time, int lines, telling *t,
+static void read_rows(bramah_log_reader *reader, size_t time, int lines, finding *t,
                       bramah_log_writer *writer)
 {
   static double values[MOST_COLUMNS];
@@ -155,11 +155,11 @@ static bramah_log_writer *open_copy(const bramah_log_reader *reader, const char 
 }
 
 /* What the writer wrote is read without an error, with the same names and bits. */
-static void check_copy(const char *path, const telling *first, const bramah_log_reader *original)
+static void check_copy(const char *path, const finding *first, const bramah_log_reader *original)
 {
   bramah_log_reader *reader = NULL;
   bramah_diag diag;
-  telling t = {0};
+  finding t = {0};
   uint64_t names = 0;
   FUZZ_CHECK(!bramah_log_open(path, NULL, &diag, &reader), "the copy cannot be opened: %s", diag.message);
   FUZZ_CHECK(reader->n_columns == original->n_columns, "columns of the copy");
@@ -175,7 +175,7 @@ static void check_copy(const char *path, const telling *first, const bramah_log_
   bramah_log_close(reader);
 }
 
-static void read_with_copy(bramah_log_reader *reader, size_t time, const fuzz_log *log, telling *t)
+static void read_with_copy(bramah_log_reader *reader, size_t time, const fuzz_log *log, finding *t)
 {
   bramah_diag diag;
   bramah_log_writer *writer = open_copy(reader, log->copy);
@@ -215,7 +215,7 @@ static bramah_status prepare(bramah_log_reader *reader, const fuzz_dialect *dial
                               diag);
 }
 
-static void read_log(const fuzz_log *log, const fuzz_dialect *dialect, int copy, telling *t)
+static void read_log(const fuzz_log *log, const fuzz_dialect *dialect, int copy, finding *t)
 {
   bramah_log_reader *reader = NULL;
   size_t time = 0;
@@ -237,7 +237,7 @@ static void read_log(const fuzz_log *log, const fuzz_dialect *dialect, int copy,
 }
 
 /* State what was found; texts are those of the dialect, as the reader is gone. */
-static void state_dialect(fuzz_dialect *dialect, const telling *t)
+static void state_dialect(fuzz_dialect *dialect, const finding *t)
 {
   const bramah_log_format stated = dialect->format;
   if (!t->opened) return;
@@ -249,7 +249,7 @@ static void state_dialect(fuzz_dialect *dialect, const telling *t)
 
 void fuzz_check_log(const fuzz_log *log, fuzz_dialect *dialect)
 {
-  telling first = {0}, second = {0};
+  finding first = {0}, second = {0};
   read_log(log, dialect, 1, &first);
   if (first.status) fuzz_check_diag(&first.diag, first.status, log->path, log->lines);
   state_dialect(dialect, &first);

@@ -5,6 +5,7 @@
 #include "lib/plant/residual_derivative.h"
 #include "test/support/metered_bar.h"
 #include "test/support/run.h"
+#include "test/support/running.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static bramah_coupled *c;
 static bramah_plant plant;
 
 /* The four-bar in motion: 40 ms after the valve opened. */
-static void start(void)
+static void start_moving(void)
 {
   must(bramah_model_new(&fb.machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
@@ -30,7 +31,7 @@ static void start(void)
 static void setup(void)
 {
   four_bar_describe(&fb, 1.0, 1000000);
-  start();
+  start_moving();
 }
 
 static void teardown(void)
@@ -159,7 +160,7 @@ static void add_rotary(void)
   teardown();
   fb.machine.n_rotaries = 1;
   fb.machine.rotaries = &swing;
-  start();
+  start_moving();
 }
 
 START_TEST(test_output_rows_of_a_rotary_actuator)
@@ -194,7 +195,7 @@ static void add_elements(void)
   fb.machine.check_valves = &feed;
   fb.machine.relief_valves = &relief;
   fb.machine.pumps = &boost;
-  start();
+  start_moving();
 }
 
 START_TEST(test_flows_of_every_element)
@@ -283,8 +284,6 @@ START_TEST(test_output_rows_of_closed_spatial_machines)
 {
   spatial s;
   bramah_loop loop;
-  const bramah_model *closed;
-  bramah_coupled *moving;
   double dx[2 * N] = {0};
   unsigned seed = 9;
   spatial_setup(&s, 43);
@@ -292,17 +291,15 @@ START_TEST(test_output_rows_of_closed_spatial_machines)
   for (size_t j = 0; j < N; j++) s.description.joints[j].initial_rate = 0.0;
   s.description.machine.n_loops = 1;
   s.description.machine.loops = &loop;
-  must(bramah_model_new(&s.description.machine, &diag, &closed), &diag);
-  must(bramah_coupled_new(closed, &diag, &moving), &diag);
-  const bramah_plant p = bramah_coupled_plant(moving);
+  running r = start(&s.description.machine);
+  const bramah_plant p = r.p;
   const size_t rows[] = {0, 5, 3, 5, 4, 1};
   ck_assert_uint_eq(p.n_dof, N - rows[_i]);
   for (size_t f = 0; f < p.n_dof; f++) dx[p.n_dof + f] = 0.5 * test_uniform(&seed);
   must(p.inject(p.self, dx, &diag), &diag);
   check_output_rows(&p);
-  ck_assert_double_lt(bramah_coupled_constraint_violation(moving), 1e-10);
-  bramah_coupled_free(moving);
-  bramah_model_free(closed);
+  ck_assert_double_lt(bramah_coupled_constraint_violation(r.c), 1e-10);
+  stop(&r);
   spatial_teardown(&s);
 }
 END_TEST
@@ -424,7 +421,7 @@ START_TEST(test_step_tangent)
   teardown();
   fb.machine.integrator.formulation =
       _i & 2 ? BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN : BRAMAH_FORMULATION_PARTITIONING;
-  start();
+  start_moving();
   if (_i & 1) add_rotary();
   if (_i & 4) disturb(&plant);
   check_step_tangent(c, 2e-6);
@@ -444,8 +441,6 @@ START_TEST(test_step_tangent_of_closed_spatial_machines)
       .name = "f", .body = "b5", .point = {0.3, 0.2, 0.1}, .force = {20, 10, -10}, .axes = BRAMAH_AXES_BODY};
   spatial s;
   bramah_loop loop;
-  const bramah_model *closed;
-  bramah_coupled *moving;
   double dx[2 * N] = {0};
   unsigned seed = 19;
   spatial_setup(&s, 47);
@@ -455,15 +450,13 @@ START_TEST(test_step_tangent_of_closed_spatial_machines)
   m->n_loops = m->n_springs = m->n_forces = 1;
   m->loops = &loop, m->springs = &spring, m->forces = &load;
   if (_i & 1) m->integrator.formulation = BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN;
-  must(bramah_model_new(m, &diag, &closed), &diag);
-  must(bramah_coupled_new(closed, &diag, &moving), &diag);
-  const bramah_plant p = bramah_coupled_plant(moving);
+  running r = start(m);
+  const bramah_plant p = r.p;
   for (size_t f = 0; f < p.n_dof; f++) dx[p.n_dof + f] = 2.0 * test_uniform(&seed);
   must(p.inject(p.self, dx, &diag), &diag);
   if (_i >= 10) disturb(&p);
-  check_step_tangent(moving, 1e-6);
-  bramah_coupled_free(moving);
-  bramah_model_free(closed);
+  check_step_tangent(r.c, 1e-6);
+  stop(&r);
   spatial_teardown(&s);
 }
 END_TEST
@@ -473,22 +466,18 @@ START_TEST(test_metered_cylinders)
 {
   static const double commands[][BAR_N_INPUTS] = {{0, 7, 2, 0, 2}, {0, 6, 4, 8, 1}, {3, -5, -4, 0, 0}};
   static metered_bar bar;
-  const bramah_model *metered;
-  bramah_coupled *moving;
   metered_bar_describe(&bar, 2000000);
   bar.bar.machine.integrator.formulation = (bramah_formulation)_i;
-  must(bramah_model_new(&bar.bar.machine, &diag, &metered), &diag);
-  must(bramah_coupled_new(metered, &diag, &moving), &diag);
-  const bramah_plant p = bramah_coupled_plant(moving);
+  running r = start(&bar.bar.machine);
+  const bramah_plant p = r.p;
   for (size_t phase = 0; phase < sizeof commands / sizeof commands[0]; phase++) {
     must(p.set_inputs(p.self, commands[phase], &diag), &diag);
     for (int i = 0; i < 40; i++) must(p.step(p.self, &diag), &diag);
     if (_i < 2)
       check_output_rows(&p); /* the penalty leaves the loops open by more than these differences mind */
-    check_tangent_over(moving, 1e-8, _i < 2 ? 2e-6 : 1e-4);
+    check_tangent_over(r.c, 1e-8, _i < 2 ? 2e-6 : 1e-4);
   }
-  bramah_coupled_free(moving);
-  bramah_model_free(metered);
+  stop(&r);
 }
 END_TEST
 

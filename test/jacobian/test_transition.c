@@ -5,6 +5,7 @@
 #include "lib/plant/plant_table.h"
 #include "test/support/metered_bar.h"
 #include "test/support/run.h"
+#include "test/support/running.h"
 
 #include <math.h>
 #include <string.h>
@@ -159,28 +160,24 @@ static void check_scaled_friction(bramah_coupled *c, double tolerance)
 START_TEST(test_four_bar)
 {
   static four_bar fb;
-  const bramah_model *model;
-  bramah_coupled *c;
   four_bar_describe(&fb, 1.0, _i % 2 ? 1000000 : 250000);
   four_bar_set_friction(&fb, friction_models[_i % 4]);
   fb.machine.integrator.formulation = (bramah_formulation)(_i / 4);
   fb.machine.integrator.position_tolerance = 1e-11;
   fb.machine.integrator.pressure_tolerance = 1e-5;
-  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  const bramah_plant p = bramah_coupled_plant(c);
+  running r = start(&fb.machine);
+  const bramah_plant p = r.p;
   for (int phase = 0; phase < 3; phase++) {
     const double u = phase == 1 ? 10.0 : 0.0;
     must(p.set_inputs(p.self, &u, &diag), &diag);
     for (int k = 0; k < (phase == 2 ? 7 : 400); k++) must(p.step(p.self, &diag), &diag);
     if (phase == 0 && _i % 4) continue; /* at rest these models have corners where differences say nothing */
-    check_accelerations(c, 1e-5);
-    check_transition(c, 3e-5);
-    check_scaled_friction(c, 3e-5);
-    check_parameters(c, 5e-3);
+    check_accelerations(r.c, 1e-5);
+    check_transition(r.c, 3e-5);
+    check_scaled_friction(r.c, 3e-5);
+    check_parameters(r.c, 5e-3);
   }
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  stop(&r);
 }
 END_TEST
 
@@ -192,25 +189,21 @@ START_TEST(test_metered_cylinders)
   static const double commands[][BAR_N_INPUTS] = {
       {0, 0, 0, 0, 2}, {0, 7, 2, 0, 2}, {0, 6, 4, 8, 1}, {0, -5, -4, 0, 1}, {3, 4, 5, 0, 0}};
   static metered_bar bar;
-  const bramah_model *model;
-  bramah_coupled *c;
   metered_bar_describe(&bar, _i % 2 ? 1000000 : 2000000);
   bar.bar.machine.integrator.formulation = (bramah_formulation)(_i / 2 % 3);
   for (int k = 0; k < 2 && _i >= 6; k++) bar.cylinders[k].spool.time_constant = 0.0;
   bar.bar.machine.integrator.position_tolerance = 1e-11;
   bar.bar.machine.integrator.pressure_tolerance = 1e-4;
-  must(bramah_model_new(&bar.bar.machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  const bramah_plant p = bramah_coupled_plant(c);
+  running r = start(&bar.bar.machine);
+  const bramah_plant p = r.p;
   for (size_t phase = 0; phase < sizeof commands / sizeof commands[0]; phase++) {
     must(p.set_inputs(p.self, commands[phase], &diag), &diag);
     for (int k = 0; k < (_i % 2 ? 60 : 30); k++) must(p.step(p.self, &diag), &diag);
-    check_accelerations(c, 1e-5);
-    check_transition(c, 3e-5);
-    check_parameters(c, 2e-2);
+    check_accelerations(r.c, 1e-5);
+    check_transition(r.c, 3e-5);
+    check_parameters(r.c, 2e-2);
   }
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  stop(&r);
 }
 END_TEST
 
@@ -218,45 +211,37 @@ END_TEST
 START_TEST(test_direct_valve)
 {
   static four_bar fb;
-  const bramah_model *model;
-  bramah_coupled *c;
   four_bar_describe(&fb, 1.0, _i % 2 ? 1000000 : 250000);
   fb.machine.integrator.formulation = (bramah_formulation)(_i / 2);
   fb.machine.integrator.position_tolerance = 1e-11;
   fb.machine.integrator.pressure_tolerance = 1e-5;
   fb.valves[0].time_constant = 0.0;
-  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  const bramah_plant p = bramah_coupled_plant(c);
+  running r = start(&fb.machine);
+  const bramah_plant p = r.p;
   const size_t spool = must_find(&p, "valve.spool");
   for (int phase = 0; phase < 3; phase++) {
     const double u = (const double[]){4.0, -7.0, 0.5}[phase];
     must(p.set_inputs(p.self, &u, &diag), &diag);
     ck_assert_double_eq(p.output(p.self, spool), phase ? u + 0.25 : u);
     for (int k = 0; k < 50; k++) must(p.step(p.self, &diag), &diag);
-    check_transition(c, 3e-5);
-    check_parameters(c, 5e-3);
+    check_transition(r.c, 3e-5);
+    check_parameters(r.c, 5e-3);
     must(p.set_parameter(p.self, must_find_parameter(&p, "valve.offset"), 0.25, &diag), &diag);
     ck_assert_double_eq(p.output(p.self, spool), u + 0.25);
   }
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  stop(&r);
 }
 END_TEST
 
 START_TEST(test_spatial_tree)
 {
   static spatial_tree t;
-  const bramah_model *model;
-  bramah_coupled *c;
   spatial_tree_describe(&t, 5 + (size_t)_i, 61u + (unsigned)_i);
   t.machine.integrator.position_tolerance = 1e-12;
-  must(bramah_model_new(&t.machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  check_accelerations(c, 1e-6);
-  check_transition(c, 1e-6);
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  running r = start(&t.machine);
+  check_accelerations(r.c, 1e-6);
+  check_transition(r.c, 1e-6);
+  stop(&r);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adaptive noise: where it comes to rest the likelihood is greatest; densities and sensors that were told
+/* Adaptive noise: where it comes to rest the likelihood is greatest; densities and sensors that were given
  * wrong are found again; what cannot be seen stays; snapshots; what is refused. */
 #include "bramah/adaptive.h"
 #include "estimators/filter_internal.h"
@@ -160,19 +160,19 @@ static const bramah_adaptive_options plant_noise = {.window = 1000,
 
 /* ---- the greatest likelihood ---- */
 
-enum { FIGURES = 4, ML_STEPS = 3000 };
+enum { VALUES = 4, ML_STEPS = 3000 };
 
 /* Log-likelihood of the first ML_STEPS; theta becomes what the one change at their end says. */
-static double one_pass(double *figure, double *sigma)
+static double one_pass(double *value, double *sigma)
 {
   bramah_adaptive_options o = plant_noise;
   linear_rig r;
   o.window = o.every = ML_STEPS;
-  open_linear(&r, figure, figure + 2, 1.0, &o);
+  open_linear(&r, value, value + 2, 1.0, &o);
   run_linear(&r, &shared_log, 0, ML_STEPS);
   ck_assert_uint_eq(bramah_adaptive_get_report(r.adaptive).changes, 1);
-  for (size_t k = 0; k < FIGURES && sigma; k++) {
-    figure[k] = bramah_adaptive_get_report(r.adaptive).value[k].value;
+  for (size_t k = 0; k < VALUES && sigma; k++) {
+    value[k] = bramah_adaptive_get_report(r.adaptive).value[k].value;
     sigma[k] = bramah_adaptive_get_report(r.adaptive).value[k].sigma;
   }
   const double sum = r.log_likelihood;
@@ -184,19 +184,19 @@ static double one_pass(double *figure, double *sigma)
  * and the standard deviations it tells are those by the likelihood's curvature. */
 START_TEST(test_rests_at_the_greatest_likelihood)
 {
-  double figure[FIGURES] = {0.15, 0.4, 3e4, 2e4}, sigma[FIGURES];
+  double value[VALUES] = {0.15, 0.4, 3e4, 2e4}, sigma[VALUES];
   make_log(&shared_log, 5, 1);
-  for (int pass = 0; pass < 25; pass++) one_pass(figure, sigma);
-  for (int k = 0; k < FIGURES; k++) {
+  for (int pass = 0; pass < 25; pass++) one_pass(value, sigma);
+  for (int k = 0; k < VALUES; k++) {
     double there[3];
     for (int side = 0; side < 3; side++) {
-      double moved[FIGURES];
-      memcpy(moved, figure, sizeof moved);
+      double moved[VALUES];
+      memcpy(moved, value, sizeof moved);
       moved[k] += (side - 1) * 0.2 * sigma[k];
       there[side] = one_pass(moved, NULL);
     }
     const double slope = (there[2] - there[0]) / 0.4, curve = (2 * there[1] - there[0] - there[2]) / 0.04;
-    printf("figure %d: %.4g +- %.2g; slope %.2g, curvature %.3f per standard deviation\n", k, figure[k],
+    printf("value %d: %.4g +- %.2g; slope %.2g, curvature %.3f per standard deviation\n", k, value[k],
            sigma[k], slope, curve);
     ck_assert_double_lt(fabs(slope), 1e-2);
     ck_assert_double_gt(curve, 0.8);
@@ -212,12 +212,12 @@ END_TEST
 
 static void check_near(const bramah_adaptive *a, size_t k, double truth, double tolerance)
 {
-  const bramah_adaptive_value figure = bramah_adaptive_get_report(a).value[k];
-  printf("  %d/%zu: %.4g +- %.2g, truth %.4g\n", (int)figure.kind, figure.index, figure.value, figure.sigma,
+  const bramah_adaptive_value value = bramah_adaptive_get_report(a).value[k];
+  printf("  %d/%zu: %.4g +- %.2g, truth %.4g\n", (int)value.kind, value.index, value.value, value.sigma,
          truth);
-  ck_assert_double_gt(figure.value, truth / (1.0 + tolerance));
-  ck_assert_double_lt(figure.value, truth * (1.0 + tolerance));
-  ck_assert_int_eq(figure.limited, 0);
+  ck_assert_double_gt(value.value, truth / (1.0 + tolerance));
+  ck_assert_double_lt(value.value, truth * (1.0 + tolerance));
+  ck_assert_int_eq(value.limited, 0);
 }
 
 static const struct {
@@ -255,7 +255,7 @@ START_TEST(test_finds_the_densities)
 }
 END_TEST
 
-/* A sensor told wrong by three, beside the densities. */
+/* A sensor given wrong by three, with the densities. */
 START_TEST(test_finds_a_sensor)
 {
   static const double least[SENSORS] = {1e-5, 0, 1e3, 0}, most[SENSORS] = {1, 0, 1e7, 0};
@@ -288,10 +288,10 @@ END_TEST
 /* ---- nothing to learn ---- */
 
 /* A truth that nothing disturbs drives the densities down, no further than the limits; a pressure that no
- * sensor sees stays as it was told, to the last digits. */
+ * sensor sees stays as it was given, to the last digits. */
 START_TEST(test_stays_within_limits)
 {
-  const double told[2] = {0.3, 0.2}, pressures[2] = {2e4, 3e4};
+  const double given[2] = {0.3, 0.2}, pressures[2] = {2e4, 3e4};
   static const double least[2] = {0.02, 0.02}, most[2] = {1, 1};
   bramah_adaptive_options o = plant_noise;
   linear_rig r;
@@ -299,7 +299,7 @@ START_TEST(test_stays_within_limits)
   o.acceleration_least = least;
   o.acceleration_most = most;
   make_log(&shared_log, 23, 0);
-  open_linear(&r, told, pressures, 1.0, &o);
+  open_linear(&r, given, pressures, 1.0, &o);
   r.first = 2, r.last = 3; /* the left pressure alone: it knows nothing of the motion or of the right one */
   for (int k = 0; k < SHORT_STEPS; k += 500) {
     run_linear(&r, &shared_log, k, k + 500);
@@ -310,17 +310,17 @@ START_TEST(test_stays_within_limits)
   ck_assert_double_lt(bramah_adaptive_get_report(r.adaptive).value[2].value, (_i ? 0.6 : 0.1) * pressures[0]);
   for (size_t k = 0; k < 2; k++) {
     const double value = bramah_adaptive_get_report(r.adaptive).value[k].value;
-    ck_assert_double_eq_tol(value, told[k],
-                            _i ? 0.2 * told[k] : 1e-9); /* matching follows what little dx moves */
+    ck_assert_double_eq_tol(value, given[k],
+                            _i ? 0.2 * given[k] : 1e-9); /* matching follows what little dx moves */
   }
   ck_assert_double_eq_tol(bramah_adaptive_get_report(r.adaptive).value[3].value, pressures[1],
                           _i ? 0.2 * pressures[1] : 1e-4);
   r.first = 0, r.last = SENSORS;
   run_linear(&r, &shared_log, 0, SHORT_STEPS);
   for (size_t k = 0; k < 4; k++) {
-    const bramah_adaptive_value figure = bramah_adaptive_get_report(r.adaptive).value[k];
-    ck_assert_double_ge(figure.value, figure.least * (1 - 1e-12));
-    ck_assert_double_le(figure.value, k < 2 ? 2 * told[k] : 2 * pressures[k - 2]);
+    const bramah_adaptive_value value = bramah_adaptive_get_report(r.adaptive).value[k];
+    ck_assert_double_ge(value.value, value.least * (1 - 1e-12));
+    ck_assert_double_le(value.value, k < 2 ? 2 * given[k] : 2 * pressures[k - 2]);
   }
   close_linear(&r);
 }
@@ -376,24 +376,24 @@ static void densities_after(int64_t change_at, double *out)
   r.object.change_at = change_at;
   run_linear(&r, &shared_log, 0, 3000);
   ck_assert_int_eq(r.object.changed, change_at >= 0);
-  for (size_t k = 0; k < FIGURES; k++) out[k] = bramah_adaptive_get_report(r.adaptive).value[k].value;
+  for (size_t k = 0; k < VALUES; k++) out[k] = bramah_adaptive_get_report(r.adaptive).value[k].value;
   close_linear(&r);
 }
 
 START_TEST(test_change_of_coordinates)
 {
-  double plain[FIGURES], changed[FIGURES];
+  double plain[VALUES], changed[VALUES];
   make_log(&shared_log, 31, 1);
   densities_after(-1, plain);
   densities_after(700, changed);
-  for (int k = 0; k < FIGURES; k++) ck_assert_double_eq_tol(plain[k], changed[k], 1e-7 * plain[k]);
+  for (int k = 0; k < VALUES; k++) ck_assert_double_eq_tol(plain[k], changed[k], 1e-7 * plain[k]);
 }
 END_TEST
 
 START_TEST(test_snapshot)
 {
   linear_rig r;
-  double first[FIGURES], P[N * N];
+  double first[VALUES], P[N * N];
   make_log(&shared_log, 37, 1);
   open_linear(&r, acceleration_truth, pressure_truth, 1.0, &plant_noise);
   void *filter = malloc(bramah_filter_snapshot_size(r.filter)),
@@ -403,7 +403,7 @@ START_TEST(test_snapshot)
   bramah_adaptive_save(r.adaptive, adaptive);
   for (int pass = 0; pass < 2; pass++) {
     run_linear(&r, &shared_log, 2223, 3500);
-    for (size_t k = 0; k < FIGURES; k++) {
+    for (size_t k = 0; k < VALUES; k++) {
       const double value = bramah_adaptive_get_report(r.adaptive).value[k].value;
       if (pass) ck_assert_double_eq(first[k], value);
       first[k] = value;

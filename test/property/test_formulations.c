@@ -4,6 +4,7 @@
 #include "bramah/coupled.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
+#include "test/support/running.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,26 +17,10 @@ static const bramah_formulation others[2] = {BRAMAH_FORMULATION_AUGMENTED_LAGRAN
  */
 static const double gap[2] = {1e-9, 1e-6};
 
-typedef struct rig {
-  const bramah_model *model;
-  bramah_coupled *c;
-  bramah_plant p;
-} rig;
-
-static rig open_rig(bramah_machine *machine, bramah_formulation formulation)
+static running open_rig(bramah_machine *machine, bramah_formulation formulation)
 {
-  rig r;
   machine->integrator.formulation = formulation;
-  must(bramah_model_new(machine, &diag, &r.model), &diag);
-  must(bramah_coupled_new(r.model, &diag, &r.c), &diag);
-  r.p = bramah_coupled_plant(r.c);
-  return r;
-}
-
-static void close_rig(rig *r)
-{
-  bramah_coupled_free(r->c);
-  bramah_model_free(r->model);
+  return start(machine);
 }
 
 START_TEST(test_four_bar)
@@ -44,11 +29,11 @@ START_TEST(test_four_bar)
   static const char *const pressures[3] = {"v1.pressure", "v2.pressure", "v3.pressure"};
   four_bar fb;
   four_bar_describe(&fb, 1.0, 1000000);
-  rig a = open_rig(&fb.machine, BRAMAH_FORMULATION_PARTITIONING), b = open_rig(&fb.machine, others[_i]);
+  running a = open_rig(&fb.machine, BRAMAH_FORMULATION_PARTITIONING), b = open_rig(&fb.machine, others[_i]);
   double violation = 0.0;
   for (int64_t k = 0; k < 10000; k++) {
     const double u = four_bar_command(k * 1000000);
-    const rig *both[2] = {&a, &b};
+    const running *both[2] = {&a, &b};
     for (int i = 0; i < 2; i++) {
       must(both[i]->p.set_inputs(both[i]->p.self, &u, &diag), &diag);
       must(both[i]->p.step(both[i]->p.self, &diag), &diag);
@@ -64,8 +49,8 @@ START_TEST(test_four_bar)
   ck_assert_double_lt(violation, gap[_i]);
   const bramah_step_report report = bramah_coupled_report(b.c);
   ck_assert_double_lt((double)report.iterations / (double)report.steps, 2.0);
-  close_rig(&a);
-  close_rig(&b);
+  stop(&a);
+  stop(&b);
 }
 END_TEST
 
@@ -73,7 +58,7 @@ START_TEST(test_crank_slider)
 {
   crank_slider s;
   crank_slider_describe(&s, 1.0, 500000);
-  rig a = open_rig(&s.machine, BRAMAH_FORMULATION_PARTITIONING), b = open_rig(&s.machine, others[_i]);
+  running a = open_rig(&s.machine, BRAMAH_FORMULATION_PARTITIONING), b = open_rig(&s.machine, others[_i]);
   const size_t crank = must_find(&a.p, "crank.angle");
   for (int k = 0; k < 6000; k++) {
     must(a.p.step(a.p.self, &diag), &diag);
@@ -83,8 +68,8 @@ START_TEST(test_crank_slider)
   ck_assert_double_gt(a.p.output(a.p.self, crank), 2 * 3.14159); /* more than one turn */
   /* different discretisations of the same motion: they part with the square of the step */
   ck_assert_double_eq_tol(a.p.output(a.p.self, crank), b.p.output(b.p.self, crank), 2e-3);
-  close_rig(&a);
-  close_rig(&b);
+  stop(&a);
+  stop(&b);
 }
 END_TEST
 
@@ -94,7 +79,7 @@ START_TEST(test_snapshot)
   four_bar fb;
   static double snap[256], sa[256], sb[256];
   four_bar_describe(&fb, 1.0, 1000000);
-  rig a = open_rig(&fb.machine, others[_i]), b = open_rig(&fb.machine, others[_i]);
+  running a = open_rig(&fb.machine, others[_i]), b = open_rig(&fb.machine, others[_i]);
   ck_assert_uint_le(a.p.snapshot_size, sizeof snap);
   for (int64_t k = 0; k < 1500; k++) {
     const double u = four_bar_command(k * 1000000);
@@ -109,8 +94,8 @@ START_TEST(test_snapshot)
     ck_assert_mem_eq(sa, sb, a.p.snapshot_size);
     a.p.restore(a.p.self, snap);
   }
-  close_rig(&a);
-  close_rig(&b);
+  stop(&a);
+  stop(&b);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replay of logs whose rows are beside the steps, on the hydraulic four-bar: a log with jitter comes to the
+/* Replay of logs whose rows are off the steps, on the hydraulic four-bar: a log with jitter comes to the
  * clean one as the jitter vanishes; samples at random times and at rates of their own leave the filter
  * consistent (NEES), which it is not if their times are rounded; delays give the bits of the log in order.
  * The valve is opened to 7 V, see test_consistency.c. BRAMAH_RUNS sets the number of runs. */
@@ -164,7 +164,7 @@ static bramah_status take(void *user, bramah_sample *sample, int *end, bramah_di
 
 typedef struct result {
   double x[STEPS + 1][N], P[STEPS + 1][N * N];
-  size_t points, told;
+  size_t points, used;
   bramah_replay_report counts;
   const bramah_filter *filter;
 } result;
@@ -172,7 +172,7 @@ typedef struct result {
 static void count_use(void *user, const bramah_rewind_use *use)
 {
   (void)use;
-  ((result *)user)->told++;
+  ((result *)user)->used++;
 }
 
 static void keep(void *user, int64_t time_ns, int corrected)
@@ -207,8 +207,8 @@ static void replay(side *s, journal *j, result *out)
 
 /* ---- jitter ---- */
 
-/* Every sensor at every step, up to `jitter` steps beside it; the noise is that of the step whatever the
- * jitter. stamped = 0: the time of the step is told instead of the true one. */
+/* Every sensor at every step, up to `jitter` steps off it; the noise is that of the step whatever the
+ * jitter. stamped = 0: the time of the step is given instead of the true one. */
 static void jittered(const truth *t, double jitter, int stamped, double noise, journal *j)
 {
   unsigned seed = 7;
@@ -216,9 +216,9 @@ static void jittered(const truth *t, double jitter, int stamped, double noise, j
   add(j, 0, -1, 7.0);
   for (int64_t k = 1; k < STEPS; k++)
     for (int i = 0; i < SENSORS; i++) {
-      const int64_t beside_ns = (int64_t)llround(jitter * test_uniform(&seed) * (double)ms);
+      const int64_t offset_ns = (int64_t)llround(jitter * test_uniform(&seed) * (double)ms);
       const double error = noise * sensor_options[i].sigma * test_normal(&seed);
-      add(j, k * ms + (stamped ? beside_ns : 0), i, shown(t, k * ms + beside_ns, i) + error);
+      add(j, k * ms + (stamped ? offset_ns : 0), i, shown(t, k * ms + offset_ns, i) + error);
     }
   add(j, STEPS * ms, -1, 7.0);
 }
@@ -231,7 +231,7 @@ static void replay_jittered(const truth *t, double jitter, int stamped, double n
   jittered(t, jitter, stamped, noise, j);
   replay(&s, j, out);
   ck_assert_uint_eq(out->points, STEPS + 1);
-  ck_assert_uint_eq(out->told, (STEPS - 1) * SENSORS);
+  ck_assert_uint_eq(out->used, (STEPS - 1) * SENSORS);
   ck_assert_uint_eq(out->counts.merged, 0);
   close_side(&s);
   free(j);
@@ -249,7 +249,7 @@ static double apart(const result *a, const result *b)
 static truth motion;
 static result clean, timed, untimed;
 
-/* Sensors without noise show the errors of the rule alone. With noise the filter weighs samples beside the
+/* Sensors without noise show the errors of the rule alone. With noise the filter weighs samples off the
  * step otherwise than those at it, rightly so: the estimates differ more, and still come together. */
 START_TEST(a_jittered_log_comes_to_the_clean_one)
 {
@@ -261,9 +261,8 @@ START_TEST(a_jittered_log_comes_to_the_clean_one)
     replay_jittered(&motion, jitter, 1, noise, &timed);
     replay_jittered(&motion, jitter, 0, noise, &untimed);
     const double with = apart(&timed, &clean), without = apart(&untimed, &clean);
-    printf(
-        "noise %g, jitter of %.3f steps: %.5f standard deviations beside the clean log, times rounded %.5f\n",
-        noise, jitter, with, without);
+    printf("noise %g, jitter of %.3f steps: %.5f standard deviations off the clean log, times rounded %.5f\n",
+           noise, jitter, with, without);
     ck_assert_uint_gt(timed.counts.off_grid, (STEPS - 1) * SENSORS * 9 / 10);
     ck_assert_double_lt(with, 0.7 * before);
     if (_i == 0) ck_assert_double_lt(with, 0.15 * without);
@@ -380,7 +379,7 @@ START_TEST(delayed_samples_beside_the_steps_give_the_bits_of_the_log_in_order)
   replay(&late, j, &timed);
   delayed(&motion, &ordered, j);
   replay(&ordered, j, &clean);
-  ck_assert_uint_eq(timed.told, clean.told);
+  ck_assert_uint_eq(timed.used, clean.used);
   ck_assert_uint_eq(timed.points, clean.points);
   ck_assert_int_ne(memcmp(timed.x[100], clean.x[100], sizeof clean.x[100]), 0);
   ck_assert_mem_eq(timed.x[STEPS], clean.x[STEPS], sizeof clean.x[STEPS]);

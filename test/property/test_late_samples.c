@@ -85,7 +85,7 @@ static void make_four_bar(rig *r, int wrong)
   bind(r, 5, options, &o);
 }
 
-/* Its independent coordinate changes on the way, so that the buffer goes back over such changes too. */
+/* Its independent coordinate changes meanwhile, so that the buffer goes back over such changes too. */
 static void make_slider(rig *r, int wrong)
 {
   static const bramah_sensor_options options[1] = {
@@ -121,7 +121,7 @@ static void destroy(rig *r)
 typedef struct event {
   size_t sensor;
   int64_t point;
-  int64_t time_ns; /* of measurement, a little beside the grid */
+  int64_t time_ns; /* of measurement, a little off the grid */
   int64_t arrival_ns;
   double y;
 } event;
@@ -240,7 +240,7 @@ static void arrive_and_settle(maker make, unsigned seed, size_t every, int64_t s
   for (; e < j->n; e++)
     must(bramah_rewind_sample(rewind, j->event[e].sensor, j->event[e].time_ns, j->event[e].y, &diag), &diag);
   must(bramah_rewind_settle(rewind, &diag), &diag);
-  ck_assert_uint_eq(used + bramah_rewind_get_report(rewind).n_uses, j->n); /* each is told once */
+  ck_assert_uint_eq(used + bramah_rewind_get_report(rewind).n_uses, j->n); /* each is used once */
   run_in_order(&ordered, j, steps, INT64_MAX);
   assert_same(&late, &ordered);
   const bramah_rewind_report counts = bramah_rewind_get_report(rewind);
@@ -256,7 +256,7 @@ static void arrive_and_settle(maker make, unsigned seed, size_t every, int64_t s
   free(j);
 }
 
-/* The slider is of use only if its independent coordinate really changes on the way. */
+/* The slider is of use only if its independent coordinate really changes meanwhile. */
 static void assert_coordinates_change(void)
 {
   rig r;

@@ -125,7 +125,7 @@ START_TEST(test_linear_in_every_way)
 }
 END_TEST
 
-/* A pressure sensor at the left tells nothing of the carts, for the pressures push them and not the other way
+/* A pressure sensor at the left tells nothing of the carts, for the pressures push them and not they the pressures
  * round. */
 START_TEST(test_names_on_the_linear_plant)
 {
@@ -191,7 +191,7 @@ START_TEST(test_locked_oil_of_the_four_bar)
 END_TEST
 
 /* A command that nobody recorded, of a valve that opens at once: the pressures and the crank's angle show it,
- * the angle of the crank alone too; nothing does without a sensor. What is not there is told. */
+ * the angle of the crank alone too; nothing does without a sensor. What is not there is reported. */
 START_TEST(test_unknown_command)
 {
   static const bramah_sensor_options options[2] = {
@@ -236,7 +236,7 @@ START_TEST(test_unknown_command)
 }
 END_TEST
 
-/* A bias beside the state: what it and the position have in common is not seen by the one sensor. */
+/* A bias with the state: what it and the position have in common is not seen by the one sensor. */
 START_TEST(test_bias_of_the_only_sensor)
 {
   const double sigma[3] = {2.0, 3.0, 0.5};

@@ -3,6 +3,7 @@
  * that they belong to the state of one plant and to nothing else. */
 #include "test/support/driven.h"
 #include "test/support/run.h"
+#include "test/support/running.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,55 +11,37 @@
 
 static bramah_diag diag;
 
-typedef struct rig {
-  const bramah_model *model;
-  bramah_coupled *c;
-  bramah_plant p;
-} rig;
-
-static rig open_rig(const bramah_machine *machine)
-{
-  rig r;
-  must(bramah_model_new(machine, &diag, &r.model), &diag);
-  must(bramah_coupled_new(r.model, &diag, &r.c), &diag);
-  r.p = bramah_coupled_plant(r.c);
-  return r;
-}
-
-static void close_rig(rig *r)
-{
-  bramah_coupled_free(r->c);
-  bramah_model_free(r->model);
-}
-
-static size_t parameter(const rig *r, const char *name)
+static size_t parameter(const running *r, const char *name)
 {
   size_t i = 0;
   must(bramah_plant_parameter_index(&r->p, name, &i, &diag), &diag);
   return i;
 }
 
-static void set(const rig *r, const char *name, double value)
+static void set(const running *r, const char *name, double value)
 {
   must(r->p.set_parameter(r->p.self, parameter(r, name), value, &diag), &diag);
 }
 
-static double value(const rig *r, const char *name) { return r->p.output(r->p.self, must_find(&r->p, name)); }
+static double value(const running *r, const char *name)
+{
+  return r->p.output(r->p.self, must_find(&r->p, name));
+}
 
-static double acceleration(const rig *r)
+static double acceleration(const running *r)
 {
   double zdd[12];
   must(r->p.accelerations(r->p.self, zdd, &diag), &diag);
   return zdd[0];
 }
 
-static void steps(const rig *r, int n)
+static void steps(const running *r, int n)
 {
   for (int i = 0; i < n; i++) must(r->p.step(r->p.self, &diag), &diag);
 }
 
 /* All outputs that both have, step by step, the valve of the first open. */
-static void same_motion(const rig *a, const rig *b, double u, double offset, int n, double tolerance)
+static void same_motion(const running *a, const running *b, double u, double offset, int n, double tolerance)
 {
   const double v = u + offset;
   must(a->p.set_inputs(a->p.self, &u, &diag), &diag);
@@ -122,15 +105,15 @@ START_TEST(test_same_as_the_machine_described_so)
 {
   four_bar fb;
   describe(&fb);
-  rig a = open_rig(&fb.machine), untouched = open_rig(&fb.machine);
+  running a = start(&fb.machine), untouched = start(&fb.machine);
   same[_i].change(&fb);
-  rig b = open_rig(&fb.machine);
+  running b = start(&fb.machine);
   set(&a, same[_i].name, same[_i].value);
   ck_assert_double_eq(a.p.parameter(a.p.self, parameter(&a, same[_i].name)), same[_i].value);
   same_motion(&a, &b, 5.0, same[_i].offset, 200, 0.0);
   same_motion(&untouched, &untouched, 5.0, 0.0, 100, 0.0); /* runs twice as far */
   ck_assert_double_gt(fabs(value(&a, "crank.angle") - value(&untouched, "crank.angle")), 1e-7);
-  close_rig(&a), close_rig(&b), close_rig(&untouched);
+  stop(&a), stop(&b), stop(&untouched);
 }
 END_TEST
 
@@ -139,12 +122,12 @@ START_TEST(test_offset_is_limited)
 {
   four_bar fb;
   describe(&fb);
-  rig a = open_rig(&fb.machine), b = open_rig(&fb.machine);
+  running a = start(&fb.machine), b = start(&fb.machine);
   set(&a, "valve.offset", 3.0);
   same_motion(&a, &b, 9.0, 1.0, 50, 0.0);
   ck_assert_double_gt(value(&a, "valve.spool"), 9.9);
   ck_assert_double_eq(value(&a, "valve.command"), 9.0);
-  close_rig(&a), close_rig(&b);
+  stop(&a), stop(&b);
 }
 END_TEST
 
@@ -155,18 +138,18 @@ START_TEST(test_friction_scale)
   four_bar fb;
   describe(&fb);
   four_bar_set_friction(&fb, (bramah_friction_model)_i);
-  rig a = open_rig(&fb.machine);
+  running a = start(&fb.machine);
   bramah_friction *f = &fb.cylinders[0].friction;
   f->coulomb *= 1.1, f->static_force *= 1.1, f->viscous *= 1.1;
   f->bristle_stiffness *= 1.1, f->bristle_damping *= 1.1;
-  rig b = open_rig(&fb.machine);
+  running b = start(&fb.machine);
   set(&a, "lift.friction_scale", 1.1);
   same_motion(&a, &b, 5.0, 0.0, 200, 1e-7);
   ck_assert_double_gt(fabs(value(&a, "lift.friction")), 10.0);
   set(&a, "lift.friction_scale", 0.0);
   steps(&a, 1);
   ck_assert_double_eq(value(&a, "lift.friction"), 0.0);
-  close_rig(&a), close_rig(&b);
+  stop(&a), stop(&b);
 }
 END_TEST
 
@@ -182,7 +165,7 @@ START_TEST(test_payload_is_a_welded_mass)
   memcpy(fb.bodies[1].payload_point, place, sizeof place);
   fb.bodies[1].inertia[3] = 2.0;
   fb.bodies[1].inertia[0] = 10.0;
-  rig a = open_rig(&fb.machine);
+  running a = start(&fb.machine);
   memcpy(bodies, fb.bodies, sizeof fb.bodies);
   memcpy(joints, fb.joints, sizeof fb.joints);
   bodies[3] = (bramah_body){.name = "load", .mass = 25.0};
@@ -192,11 +175,11 @@ START_TEST(test_payload_is_a_welded_mass)
   fb.machine.n_bodies = fb.machine.n_joints = 4;
   fb.machine.bodies = bodies;
   fb.machine.joints = joints;
-  rig b = open_rig(&fb.machine);
+  running b = start(&fb.machine);
   set(&a, "coupler.payload", _i ? 50.0 : 25.0);
   if (_i) set(&b, "load.payload", 25.0); /* rides on the coupler */
   same_motion(&a, &b, 5.0, 0.0, 100, 1e-10);
-  close_rig(&a), close_rig(&b);
+  stop(&a), stop(&b);
 }
 END_TEST
 
@@ -209,13 +192,13 @@ START_TEST(test_joint_load_is_a_torque_between_bodies)
   four_bar fb;
   describe(&fb);
   fb.machine.integrator.formulation = (bramah_formulation)_i;
-  rig a = open_rig(&fb.machine);
+  running a = start(&fb.machine);
   fb.machine.n_forces = 2;
   fb.machine.forces = torques;
-  rig b = open_rig(&fb.machine);
+  running b = start(&fb.machine);
   set(&a, "coupler.load", 700.0);
   same_motion(&a, &b, 5.0, 0.0, 100, _i ? 1e-6 : 1e-9);
-  close_rig(&a), close_rig(&b);
+  stop(&a), stop(&b);
 }
 END_TEST
 
@@ -229,7 +212,7 @@ START_TEST(test_actuator_load)
   four_bar fb;
   describe(&fb);
   fb.machine.integrator.formulation = (bramah_formulation)_i;
-  rig a = open_rig(&fb.machine), b = open_rig(&fb.machine);
+  running a = start(&fb.machine), b = start(&fb.machine);
   const double before = acceleration(&a), force = value(&a, "lift.force");
   set(&a, "lift.actuator_load", F);
   set(&b, "crank.load", -F * sin(0.5 * value(&b, "crank.angle")));
@@ -244,7 +227,7 @@ START_TEST(test_actuator_load)
   ck_assert_double_eq_tol(value(&a, "crank.angle"), value(&b, "crank.angle"), 1e-5);
   ck_assert_double_eq_tol(value(&a, "lift.work"), value(&b, "lift.work"),
                           0.01 * fabs(value(&b, "lift.work")));
-  close_rig(&a), close_rig(&b);
+  stop(&a), stop(&b);
 }
 END_TEST
 
@@ -282,7 +265,7 @@ START_TEST(test_load_balances_gravity)
 {
   rod r;
   rod_describe(&r);
-  rig a = open_rig(&r.machine);
+  running a = start(&r.machine);
   const double lever = cos(0.5235987755982988);
   ck_assert_double_eq_tol(acceleration(&a), -9.81 * lever * 2.0 * 0.5 / 0.51, 1e-12);
   set(&a, "pin.load", 9.81 * lever * 2.0 * 0.5);
@@ -292,7 +275,7 @@ START_TEST(test_load_balances_gravity)
   ck_assert_double_eq_tol(acceleration(&a), -9.81 * lever * 3.0 * 0.8 / (0.51 + 3.0 * 0.64), 1e-12);
   set(&a, "rod.payload", -0.5);
   ck_assert_double_eq_tol(acceleration(&a), 9.81 * lever * 0.5 * 0.8 / (0.51 - 0.5 * 0.64), 1e-12);
-  close_rig(&a);
+  stop(&a);
 }
 END_TEST
 
@@ -301,12 +284,12 @@ START_TEST(test_energies_hold_the_payload)
   rod r;
   rod_describe(&r);
   r.joint.initial_rate = 2.0;
-  rig a = open_rig(&r.machine);
+  running a = start(&r.machine);
   const double potential = value(&a, "energy.potential");
   set(&a, "rod.payload", 3.0);
   ck_assert_double_eq_tol(value(&a, "energy.kinetic"), 0.5 * (0.51 + 3.0 * 0.64) * 4.0, 1e-12);
   ck_assert_double_eq_tol(value(&a, "energy.potential") - potential, 9.81 * 3.0 * 0.8 * 0.5, 1e-12);
-  close_rig(&a);
+  stop(&a);
 }
 END_TEST
 
@@ -334,12 +317,12 @@ END_TEST
 START_TEST(test_body_by_body)
 {
   spatial_tree tree;
-  rig both[2];
+  running both[2];
   for (int i = 0; i < 2; i++) {
     spatial_tree_describe(&tree, 8, 77);
     tree.machine.integrator.formulation =
         i ? BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN : BRAMAH_FORMULATION_PARTITIONING;
-    both[i] = open_rig(&tree.machine);
+    both[i] = start(&tree.machine);
     for (size_t k = 0; k < both[i].p.n_parameter; k++) {
       bramah_parameter_info info;
       both[i].p.parameter_info(both[i].p.self, k, &info);
@@ -349,7 +332,7 @@ START_TEST(test_body_by_body)
   same_motion(&both[0], &both[1], 0.0, 0.0, 100, 1e-6);
   const uint64_t iterations = bramah_coupled_report(both[0].c).iterations;
   ck_assert_uint_le(iterations, bramah_coupled_report(both[1].c).iterations + 2);
-  close_rig(&both[0]), close_rig(&both[1]);
+  stop(&both[0]), stop(&both[1]);
 }
 END_TEST
 
@@ -357,7 +340,7 @@ END_TEST
 
 enum { BLOCK = 512 };
 
-static void disturb(const rig *r)
+static void disturb(const running *r)
 {
   for (size_t i = 0; i < r->p.n_parameter; i++) {
     bramah_parameter_info info;
@@ -372,7 +355,7 @@ START_TEST(test_snapshots_hold_parameters)
   const double u = 5.0;
   four_bar fb;
   describe(&fb);
-  rig a = open_rig(&fb.machine), b = open_rig(&fb.machine);
+  running a = start(&fb.machine), b = start(&fb.machine);
   ck_assert_uint_le(a.p.snapshot_size, sizeof snap);
   must(a.p.set_inputs(a.p.self, &u, &diag), &diag);
   steps(&a, 20);
@@ -386,14 +369,14 @@ START_TEST(test_snapshots_hold_parameters)
     a.p.parameter_info(a.p.self, i, &info);
     ck_assert_double_eq(a.p.parameter(a.p.self, i), info.nominal);
   }
-  const rig *both[2] = {&a, &b}; /* back in the same plant, and in another one */
+  const running *both[2] = {&a, &b}; /* back in the same plant, and in another one */
   for (int i = 0; i < 2; i++) {
     both[i]->p.restore(both[i]->p.self, snap);
     steps(both[i], 30);
     both[i]->p.save(both[i]->p.self, second);
     ck_assert_mem_eq(first, second, a.p.snapshot_size);
   }
-  close_rig(&a), close_rig(&b);
+  stop(&a), stop(&b);
 }
 END_TEST
 
@@ -401,12 +384,12 @@ START_TEST(test_reset_gives_the_nominal_machine)
 {
   four_bar fb;
   describe(&fb);
-  rig a = open_rig(&fb.machine), b = open_rig(&fb.machine);
+  running a = start(&fb.machine), b = start(&fb.machine);
   disturb(&a);
   steps(&a, 10);
   must(bramah_coupled_reset(a.c, &diag), &diag);
   same_motion(&a, &b, 5.0, 0.0, 100, 0.0);
-  close_rig(&a), close_rig(&b);
+  stop(&a), stop(&b);
 }
 END_TEST
 
@@ -415,7 +398,7 @@ START_TEST(test_plants_of_one_model_keep_apart)
   static double first[BLOCK], second[BLOCK];
   four_bar fb;
   describe(&fb);
-  rig a = open_rig(&fb.machine), b = open_rig(&fb.machine);
+  running a = start(&fb.machine), b = start(&fb.machine);
   bramah_coupled *other;
   must(bramah_coupled_new(a.model, &diag, &other), &diag);
   const bramah_plant p = bramah_coupled_plant(other);
@@ -430,11 +413,11 @@ START_TEST(test_plants_of_one_model_keep_apart)
     if (k == 8) break; /* only loads and payloads stand before the pressures */
   }
   bramah_coupled_free(other);
-  close_rig(&a), close_rig(&b);
+  stop(&a), stop(&b);
 }
 END_TEST
 
-static void refuses(const rig *r, const char *name, double wrong, bramah_status status)
+static void refuses_value(const running *r, const char *name, double wrong, bramah_status status)
 {
   static double before[BLOCK], after[BLOCK];
   r->p.save(r->p.self, before);
@@ -448,19 +431,19 @@ START_TEST(test_refused_values)
 {
   four_bar fb;
   describe(&fb);
-  rig a = open_rig(&fb.machine);
-  refuses(&a, "pump.pressure", -1.0, BRAMAH_E_VALUE);
+  running a = start(&fb.machine);
+  refuses_value(&a, "pump.pressure", -1.0, BRAMAH_E_VALUE);
   ck_assert_str_eq(diag.message, "must be at least 0 Pa, not -1");
-  refuses(&a, "crank.payload", -16.0, BRAMAH_E_VALUE);
-  refuses(&a, "oil.bulk_modulus", 0.0, BRAMAH_E_VALUE);
-  refuses(&a, "valve.flow_coefficient", 0.0, BRAMAH_E_VALUE);
-  refuses(&a, "lift.friction_scale", -0.1, BRAMAH_E_VALUE);
-  refuses(&a, "seal.conductance", -1e-15, BRAMAH_E_VALUE);
-  refuses(&a, "crank.load", NAN, BRAMAH_E_NOT_FINITE);
-  refuses(&a, "crank.load", INFINITY, BRAMAH_E_NOT_FINITE);
+  refuses_value(&a, "crank.payload", -16.0, BRAMAH_E_VALUE);
+  refuses_value(&a, "oil.bulk_modulus", 0.0, BRAMAH_E_VALUE);
+  refuses_value(&a, "valve.flow_coefficient", 0.0, BRAMAH_E_VALUE);
+  refuses_value(&a, "lift.friction_scale", -0.1, BRAMAH_E_VALUE);
+  refuses_value(&a, "seal.conductance", -1e-15, BRAMAH_E_VALUE);
+  refuses_value(&a, "crank.load", NAN, BRAMAH_E_NOT_FINITE);
+  refuses_value(&a, "crank.load", INFINITY, BRAMAH_E_NOT_FINITE);
   ck_assert_int_eq(a.p.set_parameter(a.p.self, a.p.n_parameter, 0.0, &diag), BRAMAH_E_ARGUMENT);
   set(&a, "seal.conductance", 0.0);
-  close_rig(&a);
+  stop(&a);
 }
 END_TEST
 
@@ -469,12 +452,12 @@ START_TEST(test_failure_leaves_the_tables)
 {
   four_bar fb;
   describe(&fb);
-  rig a = open_rig(&fb.machine), b = open_rig(&fb.machine);
+  running a = start(&fb.machine), b = start(&fb.machine);
   set(&a, "crank.load", 40.0), set(&b, "crank.load", 40.0);
   const size_t load = parameter(&a, "gravity.scale");
   ck_assert_int_ne(a.p.set_parameter(a.p.self, load, 1e308, &diag), BRAMAH_OK);
   same_motion(&a, &b, 5.0, 0.0, 50, 0.0);
-  close_rig(&a), close_rig(&b);
+  stop(&a), stop(&b);
 }
 END_TEST
 
@@ -483,7 +466,7 @@ START_TEST(test_names)
   four_bar fb;
   size_t i = 99;
   describe(&fb);
-  rig a = open_rig(&fb.machine);
+  running a = start(&fb.machine);
   ck_assert_int_eq(bramah_plant_parameter_index(&a.p, "pump.presure", &i, &diag), BRAMAH_E_REFERENCE);
   ck_assert_uint_eq(i, 99);
   ck_assert_ptr_nonnull(strstr(diag.message, "did you mean 'pump.pressure'?"));
@@ -493,7 +476,7 @@ START_TEST(test_names)
     ck_assert_uint_eq(must_find_parameter(&a.p, info.name), k); /* no name twice */
     ck_assert(info.least <= info.nominal && info.nominal <= info.most);
   }
-  close_rig(&a);
+  stop(&a);
   fb.valves[0].name = "orifice";
   const bramah_model *model = NULL;
   ck_assert_int_eq(bramah_model_new(&fb.machine, &diag, &model), BRAMAH_E_KEY);

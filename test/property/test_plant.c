@@ -7,6 +7,7 @@
 #include "lib/plant/plant_table.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
+#include "test/support/running.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,22 +23,18 @@ static double total_energy(const bramah_plant *p)
 static double drift_over_second(int64_t step_ns)
 {
   spatial_tree t;
-  const bramah_model *model;
-  bramah_coupled *c;
   spatial_tree_describe(&t, 4, 3);
   for (int i = 0; i < 4; i++) t.joints[i].initial_rate *= 0.5;
   t.machine.integrator.step_ns = step_ns;
-  must(bramah_model_new(&t.machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  const bramah_plant p = bramah_coupled_plant(c);
+  running r = start(&t.machine);
+  const bramah_plant p = r.p;
   const double start = total_energy(&p);
   double drift = 0.0;
   for (int64_t k = 0; k < 400000000 / step_ns; k++) {
     must(p.step(p.self, &diag), &diag);
     drift = fmax(drift, fabs(total_energy(&p) - start));
   }
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  stop(&r);
   return drift;
 }
 
@@ -56,25 +53,21 @@ END_TEST
 START_TEST(test_crank_slider_turns_through_its_dead_points)
 {
   crank_slider s;
-  const bramah_model *model;
-  bramah_coupled *c;
   crank_slider_describe(&s, _i ? 10.0 : 1.0, 500000);
-  must(bramah_model_new(&s.machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  const bramah_plant p = bramah_coupled_plant(c);
+  running r = start(&s.machine);
+  const bramah_plant p = r.p;
   const double start = total_energy(&p);
   double drift = 0.0, violation = 0.0;
   for (int k = 0; k < 10000; k++) {
     must(p.step(p.self, &diag), &diag);
     drift = fmax(drift, fabs(total_energy(&p) - start));
-    violation = fmax(violation, bramah_coupled_constraint_violation(c));
+    violation = fmax(violation, bramah_coupled_constraint_violation(r.c));
   }
   ck_assert_double_gt(p.output(p.self, must_find(&p, "crank.angle")), 4 * 3.14159); /* at least two turns */
   ck_assert_double_lt(violation, 1e-10);
   ck_assert_double_lt(drift, 1e-3 * fabs(start));
-  ck_assert_int_eq(bramah_coupled_report(c).basis_changes > 0, _i);
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  ck_assert_int_eq(bramah_coupled_report(r.c).basis_changes > 0, _i);
+  stop(&r);
 }
 END_TEST
 
@@ -195,12 +188,9 @@ END_TEST
 START_TEST(test_converges_after_violent_corrections)
 {
   four_bar fb;
-  const bramah_model *model;
-  bramah_coupled *c;
   four_bar_describe(&fb, 1.0, 1000000);
-  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  const bramah_plant p = bramah_coupled_plant(c);
+  running r = start(&fb.machine);
+  const bramah_plant p = r.p;
   const size_t v1 = must_find(&p, "v1.pressure");
   unsigned seed = 5;
   for (int64_t k = 0; k < 10000; k++) {
@@ -212,23 +202,19 @@ START_TEST(test_converges_after_violent_corrections)
     must(p.set_inputs(p.self, &u, &diag), &diag);
     must(p.step(p.self, &diag), &diag);
   }
-  ck_assert_uint_le(bramah_coupled_report(c).max_iterations, 20);
-  ck_assert_double_lt(bramah_coupled_constraint_violation(c), 1e-10);
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  ck_assert_uint_le(bramah_coupled_report(r.c).max_iterations, 20);
+  ck_assert_double_lt(bramah_coupled_constraint_violation(r.c), 1e-10);
+  stop(&r);
 }
 END_TEST
 
 START_TEST(test_commands_and_corrections_that_are_no_numbers)
 {
   four_bar fb;
-  const bramah_model *model;
-  bramah_coupled *c;
   static double before[256], after[256];
   four_bar_describe(&fb, 1.0, 1000000);
-  must(bramah_model_new(&fb.machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  const bramah_plant p = bramah_coupled_plant(c);
+  running r = start(&fb.machine);
+  const bramah_plant p = r.p;
   p.save(p.self, before);
   const double u = INFINITY, dx[5] = {0, 0, NAN, 0, 0};
   ck_assert_int_eq(p.set_inputs(p.self, &u, &diag), BRAMAH_E_NOT_FINITE);
@@ -236,8 +222,7 @@ START_TEST(test_commands_and_corrections_that_are_no_numbers)
   ck_assert_int_eq(p.inject(p.self, dx, &diag), BRAMAH_E_NOT_FINITE);
   p.save(p.self, after);
   ck_assert_mem_eq(before, after, p.snapshot_size);
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  stop(&r);
 }
 END_TEST
 
@@ -247,13 +232,10 @@ END_TEST
 START_TEST(test_orifice_kink)
 {
   four_bar fb;
-  const bramah_model *kink_model;
-  bramah_coupled *c;
   const double command = 10.0, push[5] = {0, 0, -0.7e6, 0.7e6, 0};
   four_bar_describe(&fb, 1.0, 1000000);
-  must(bramah_model_new(&fb.machine, &diag, &kink_model), &diag);
-  must(bramah_coupled_new(kink_model, &diag, &c), &diag);
-  const bramah_plant p = bramah_coupled_plant(c);
+  running r = start(&fb.machine);
+  const bramah_plant p = r.p;
   const size_t p1 = must_find(&p, "v1.pressure"), p2 = must_find(&p, "v2.pressure");
   must(p.set_inputs(p.self, &command, &diag), &diag);
   for (int k = 0; k < 1400; k++) {
@@ -262,8 +244,7 @@ START_TEST(test_orifice_kink)
     if ((k >= 1000 && k < 1200) || k >= 1250) ck_assert_double_eq_tol(drop, 1.92e5, 0.04e5);
     if (k == 1199) must(p.inject(p.self, push, &diag), &diag);
   }
-  bramah_coupled_free(c);
-  bramah_model_free(kink_model);
+  stop(&r);
 }
 END_TEST
 

@@ -11,19 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { N = 5, SENSORS = 5, FIGURES = 3 };
+enum { N = 5, SENSORS = 5, VALUES = 3 };
 
 static bramah_diag diag;
 
 static const double position_sigma = 0.01, rate_sigma = 0.02, pressure_sigma[3] = {1e5, 1e5, 1e5},
                     acceleration_truth = 0.3, pressure_truth[3] = {1e6, 1e6, 1e6};
-
-static const bramah_sensor_options sensor_options[SENSORS] = {
-    {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-    {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-    {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-    {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-    {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
 
 static const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
 
@@ -46,7 +39,7 @@ static void set_up(void)
 
 static void tear_down(void) { bramah_model_free(model); }
 
-/* With densities `factor` times the truth's; v1 is told right: it follows the valve so quickly that its noise
+/* With densities `factor` times the truth's; v1 is given right: it follows the valve so quickly that its noise
  * of 5 kPa is lost in that of its sensor. */
 static void open_side(side *s, double factor, const bramah_augmented *augmented)
 {
@@ -56,7 +49,7 @@ static void open_side(side *s, double factor, const bramah_augmented *augmented)
   must(bramah_coupled_new(model, &diag, &s->coupled), &diag);
   s->plant = bramah_coupled_plant(s->coupled);
   for (int i = 0; i < SENSORS; i++)
-    must(bramah_sensor_init(&sensor_options[i], &s->plant, &diag, &s->sensor[i]), &diag);
+    must(bramah_sensor_init(&four_bar_sensors[i], &s->plant, &diag, &s->sensor[i]), &diag);
   const size_t basis = must_find(&s->plant, "crank.angle");
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
                                    .basis = &basis,
@@ -80,8 +73,8 @@ static void close_side(side *s)
 static void measure(side *truth, unsigned *seed, double *y)
 {
   for (int i = 0; i < SENSORS; i++)
-    y[i] =
-        bramah_sensor_predict(&truth->sensor[i], &truth->plant) + sensor_options[i].sigma * test_normal(seed);
+    y[i] = bramah_sensor_predict(&truth->sensor[i], &truth->plant) +
+           four_bar_sensors[i].sigma * test_normal(seed);
 }
 
 /* One cycle; y' S^-1 y per degree of freedom. */
@@ -152,12 +145,12 @@ START_TEST(test_white_noise_is_found)
   }
   printf("method %d, densities times %g: NIS %.3f, then %.3f\n", (int)starts[_i].method, starts[_i].factor,
          nis[0], nis[1]);
-  ck_assert_uint_eq(bramah_adaptive_get_report(estimate.adaptive).n_values, FIGURES);
-  for (size_t k = 0; k < FIGURES; k++) {
-    const bramah_adaptive_value figure = bramah_adaptive_get_report(estimate.adaptive).value[k];
-    const double ratio = figure.value / (k ? pressure_truth[k] : acceleration_truth);
-    printf("  %s %zu: %.4g +- %.2g, over the truth %.3f\n", k ? "pressure" : "acceleration", figure.index,
-           figure.value, figure.sigma, ratio);
+  ck_assert_uint_eq(bramah_adaptive_get_report(estimate.adaptive).n_values, VALUES);
+  for (size_t k = 0; k < VALUES; k++) {
+    const bramah_adaptive_value value = bramah_adaptive_get_report(estimate.adaptive).value[k];
+    const double ratio = value.value / (k ? pressure_truth[k] : acceleration_truth);
+    printf("  %s %zu: %.4g +- %.2g, over the truth %.3f\n", k ? "pressure" : "acceleration", value.index,
+           value.value, value.sigma, ratio);
     ck_assert_double_gt(ratio, 1.0 / 1.3);
     ck_assert_double_lt(ratio, 1.3);
   }
@@ -219,8 +212,8 @@ static outcome run_coloured(side *estimate)
   return (outcome){sqrt(error / n), nis / n, product / squares};
 }
 
-/* The white filter may find the density that serves it best; the shaping filter is told the torque's
- * figures. */
+/* The white filter may find the density that serves it best; the shaping filter is given the torque's
+ * values. */
 START_TEST(test_coloured_torque_wants_a_shaping_filter)
 {
   const bramah_augmented torque = {.name = "torque",

@@ -43,7 +43,7 @@ static double covariance_difference(const double *P, const double *batch)
   return worst;
 }
 
-/* Batch solution of everything up to step k, compared with the filter as it stands there. */
+/* Batch solution of everything up to step k, compared with the filter as it is there. */
 static double compare_filter(const linear_run *run, int k, bramah_filter *filter)
 {
   double x[N], P[N * N], sigma[N];

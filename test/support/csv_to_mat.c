@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* csv_to_mat LOG.csv LOG.mat [bare]: the numbers of a log as they stand in it, as a MAT file; bare: without
+/* csv_to_mat LOG.csv LOG.mat [bare]: the numbers of a log as they are in it, as a MAT file; bare: without
  * the structs `units` and `names`, as MATLAB's save writes variables. Names must be names of variables
  * then. */
 #include <stdio.h>

@@ -39,4 +39,11 @@ static inline TCase *one_case(Suite *suite, const char *name)
   return cases;
 }
 
+/* Several tests into a case. */
+#define ADD_TESTS(cases, ...)                                                                                \
+  do {                                                                                                       \
+    const TTest *const tests_[] = {__VA_ARGS__};                                                             \
+    for (size_t i_ = 0; i_ < sizeof tests_ / sizeof tests_[0]; i_++) tcase_add_test(cases, tests_[i_]);      \
+  } while (0)
+
 #endif

@@ -58,11 +58,50 @@ static inline void refuses(const bramah_machine *machine, bramah_status expected
   ck_assert_msg(strstr(diag->message, part) != NULL, "'%s' lacks '%s'", diag->message, part);
 }
 
-/* A change to a good machine, and what is said of it. */
+/* Changes to a good machine, and what is said of it. */
+typedef struct alteration {
+  double *number, to;
+  const char **name, *called;
+  size_t *count, n;
+  bramah_characteristic *curve;
+  const bramah_characteristic *drawn;
+} alteration;
+
+#define NUMBER(member, value)                                                                                \
+  {                                                                                                          \
+    .number = &(member), .to = (value)                                                                       \
+  }
+#define NAME(member, text)                                                                                   \
+  {                                                                                                          \
+    .name = &(member), .called = (text)                                                                      \
+  }
+#define COUNTED(member, value)                                                                               \
+  {                                                                                                          \
+    .count = &(member), .n = (value)                                                                         \
+  }
+#define CURVE(member, points)                                                                                \
+  {                                                                                                          \
+    .curve = &(member), .drawn = &(points)                                                                   \
+  }
+
 typedef struct refusal {
-  void (*change)(void);
-  bramah_status status;
   const char *thing, *part;
+  int line;             /* 0: not looked at */
+  bramah_status status; /* 0: E_VALUE */
+  alteration changes[3];
 } refusal;
+
+static inline void check_refusal(const bramah_machine *machine, const refusal *r, bramah_diag *diag)
+{
+  for (int i = 0; i < 3; i++) {
+    const alteration *c = &r->changes[i];
+    if (c->number) *c->number = c->to;
+    if (c->name) *c->name = c->called;
+    if (c->count) *c->count = c->n;
+    if (c->curve) *c->curve = *c->drawn;
+  }
+  refuses(machine, r->status ? r->status : BRAMAH_E_VALUE, r->thing, r->part, diag);
+  if (r->line) ck_assert_int_eq(diag->line, r->line);
+}
 
 #endif

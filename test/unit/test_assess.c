@@ -187,7 +187,7 @@ static void says_all(run *r)
   says("estimates", "%llu", (unsigned long long)totals.estimates);
   says_number("first", (double)totals.first_ns / 1e9);
   says_number("last", (double)totals.last_ns / 1e9);
-  ck_assert_uint_eq(results->n_sensors, bramah_session_about(r->session)->study->n_sensors);
+  ck_assert_uint_eq(results->n_sensors, bramah_session_study(r->session)->n_sensors);
   for (size_t i = 0; i < results->n_sensors; i++) {
     says_consistency(&results->sensor[i]);
     says_number("lag_1", results->sensor[i].lag_1);
@@ -603,17 +603,9 @@ int main(void)
   Suite *suite = suite_create("assess");
   TCase *t = one_case(suite, "assess");
   tcase_add_checked_fixture(t, make_folder, remove_folder);
-  tcase_add_test(t, numbers_of_the_program);
-  tcase_add_test(t, numbers_of_a_filter_with_unknown_inputs);
-  tcase_add_test(t, estimates_of_the_program);
-  tcase_add_test(t, innovations_by_hand);
-  tcase_add_test(t, goes_on_from_a_snapshot);
-  tcase_add_test(t, takes_any_source);
-  tcase_add_test(t, smooths);
-  tcase_add_test(t, tells_when_a_sensor_is_faulty);
-  tcase_add_test(t, names_the_sensor_whose_sigma_is_wrong);
-  tcase_add_test(t, noise_adapts);
-  tcase_add_test(t, names_what_is_not_seen);
-  tcase_add_test(t, tells_where_a_row_is_wrong);
+  ADD_TESTS(t, numbers_of_the_program, numbers_of_a_filter_with_unknown_inputs, estimates_of_the_program,
+            innovations_by_hand, goes_on_from_a_snapshot, takes_any_source, smooths,
+            tells_when_a_sensor_is_faulty, names_the_sensor_whose_sigma_is_wrong, noise_adapts,
+            names_what_is_not_seen, tells_where_a_row_is_wrong);
   return run_suite(suite);
 }

@@ -123,8 +123,6 @@ int main(void)
   Suite *suite = suite_create("compare");
   TCase *tests = one_case(suite, "compare");
   tcase_add_checked_fixture(tests, make_files, remove_files);
-  tcase_add_test(tests, result_holds_everything);
-  tcase_add_test(tests, tolerances_judge);
-  tcase_add_test(tests, mistakes_have_their_status);
+  ADD_TESTS(tests, result_holds_everything, tolerances_judge, mistakes_have_their_status);
   return run_suite(suite);
 }

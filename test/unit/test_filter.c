@@ -492,7 +492,7 @@ START_TEST(test_failing_recovery_changes_nothing)
     ck_assert_mem_eq(before, after, bramah_filter_snapshot_size(filter));
   }
   ck_assert_uint_eq(bramah_filter_get_report(filter).recoveries, 1);
-  ck_assert_double_gt(model.angle, 2.0); /* prior 1 +- 0.3 opened to 0.42, encoder 3 +- 0.02 */
+  ck_assert_double_gt(model.angle, 2.0); /* prior 1 +- 0.3 inflated to 0.42, encoder 3 +- 0.02 */
   bramah_filter_free(filter);
 }
 END_TEST

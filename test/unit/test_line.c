@@ -181,30 +181,18 @@ START_TEST(test_derivatives)
 }
 END_TEST
 
-static void no_length(void) { line.length = 0.0; }
-static void no_diameter(void) { line.diameter = -1.0; }
-static void no_density(void) { line.density = 0.0; }
-static void gains(void) { line.loss = -1.0; }
-static void not_finite(void) { line.initial_flow = NAN; }
-static void nowhere(void) { line.to = "tow"; }
-static void in_itself(void) { line.to = "one"; }
-static void named_as_volume(void) { line.name = "two"; }
-
 static const refusal refused[] = {
-    {no_length, BRAMAH_E_VALUE, "hose", "the length must be positive"},
-    {no_diameter, BRAMAH_E_VALUE, "hose", "the diameter must be positive"},
-    {no_density, BRAMAH_E_VALUE, "hose", "the density must be positive"},
-    {gains, BRAMAH_E_VALUE, "hose", "the loss coefficient must not be negative"},
-    {not_finite, BRAMAH_E_NOT_FINITE, "hose", "not finite"},
-    {nowhere, BRAMAH_E_REFERENCE, "hose", "'tow'"},
-    {in_itself, BRAMAH_E_VALUE, "hose", "both of its ends are the same"},
-    {named_as_volume, BRAMAH_E_KEY, "two", "more than one volume"}};
+    {"hose", "the length must be positive", 5, 0, {NUMBER(line.length, 0.0)}},
+    {"hose", "the diameter must be positive", 5, 0, {NUMBER(line.diameter, -1.0)}},
+    {"hose", "the density must be positive", 5, 0, {NUMBER(line.density, 0.0)}},
+    {"hose", "the loss coefficient must not be negative", 5, 0, {NUMBER(line.loss, -1.0)}},
+    {"hose", "not finite", 5, BRAMAH_E_NOT_FINITE, {NUMBER(line.initial_flow, NAN)}},
+    {"hose", "'tow'", 5, BRAMAH_E_REFERENCE, {NAME(line.to, "tow")}},
+    {"hose", "both of its ends are the same", 5, 0, {NAME(line.to, "one")}},
+    {"two", "more than one volume", 0, BRAMAH_E_KEY, {NAME(line.name, "two")}},
+};
 
-START_TEST(test_refused)
-{
-  refused[_i].change();
-  refuses(&machine, refused[_i].status, refused[_i].thing, refused[_i].part, &diag);
-}
+START_TEST(test_refused) { check_refusal(&machine, &refused[_i], &diag); }
 END_TEST
 
 int main(void)

@@ -50,10 +50,10 @@ static bramah_log_reader *open_log(void)
 
 /* Read all rows; returns how the file ends. Keeps the last row. */
 typedef struct rows {
-  int n;
+  int n, line;
+  size_t n_columns;
   double last[16];
   unsigned char present[16];
-  int line;
   bramah_diag diag;
 } rows;
 
@@ -63,6 +63,7 @@ static bramah_status read_all(rows *r)
   memset(r, 0, sizeof *r);
   bramah_log_reader *reader = NULL;
   bramah_status status = bramah_log_open(path, NULL, &r->diag, &reader);
+  if (!status) r->n_columns = reader->n_columns;
   while (!status) {
     status = bramah_log_next(reader, r->last, r->present, &end, &r->diag);
     if (end || status) break;
@@ -72,18 +73,6 @@ static bramah_status read_all(rows *r)
   bramah_log_close(reader);
   return status;
 }
-
-#define ASSERT_FAILS(text, code, at_line, at_column, part)                                                   \
-  do {                                                                                                       \
-    rows r_;                                                                                                 \
-    put(text);                                                                                               \
-    ck_assert_str_eq(bramah_status_name(read_all(&r_)), #code);                                              \
-    ck_assert_msg(strstr(r_.diag.message, part) != NULL, "message is: %s", r_.diag.message);                 \
-    ck_assert_int_eq(r_.diag.line, at_line);                                                                 \
-    ck_assert_int_eq(r_.diag.column, at_column);                                                             \
-    ck_assert_str_eq(r_.diag.file, path);                                                                    \
-    ck_assert_int_eq(r_.diag.status, BRAMAH_##code);                                                         \
-  } while (0)
 
 /* ---- what is read ---- */
 
@@ -119,50 +108,49 @@ START_TEST(reads_units_as_si)
 }
 END_TEST
 
-START_TEST(tolerates_what_other_programs_write)
+static const struct {
+  const char *text;
+  int n, line;    /* rows, line of the last */
+  double last[6]; /* NaN: no sample */
+} logs[] = {
+    /* what other programs write */
+    {"\xEF\xBB\xBF# a comment\r\n\r\n  t [s] ,\tp1 [ bar ]\r\n# one more\r\n 1 ,\t2 \r\n\r\n\"3\",\" 4.5 "
+     "\"\r\n \t\r\n5,\"\"",
+     3,
+     9,
+     {5.0, NAN}},
+    {"t,a\n1,2\n3,4.25", 2, 3, {3.0, 4.25}}, /* no line end */
+    /* lines inside quotes */
+    {"t,\"a\n[s]\"\n\"1\n\",2\n\"\n3\",\"\n\n4\"\n5,6\n", 3, 9, {5.0, 6.0}},
+    /* odd numbers */
+    {"a,b,c,d,e,f\n+.5,5.,-0,1E+2,9007199254740993,4.9e-324\n",
+     1,
+     2,
+     {0.5, 5.0, -0.0, 100.0, 9007199254740992.0, 4.9e-324}},
+    {"t\n0.12345678901234567890\n", 1, 2, {0.12345678901234567890}},
+};
+
+/* In whatever locale. */
+START_TEST(reads_logs)
 {
+  static const char *const locales[] = {"C", "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fi_FI.UTF-8"};
   rows r;
-  put("\xEF\xBB\xBF# a comment\r\n\r\n  t [s] ,\tp1 [ bar ]\r\n# one more\r\n 1 ,\t2 \r\n\r\n\"3\",\" 4.5 "
-      "\"\r\n \t\r\n5,\"\"");
-  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
-  ck_assert_int_eq(r.n, 3);
-  ck_assert_int_eq(r.line, 9);
-  ck_assert_double_eq(r.last[0], 5.0);
-  ck_assert_int_eq(r.present[1], 0);
-  bramah_log_reader *reader = open_log();
-  ck_assert_str_eq(reader->columns[0].name, "t");
-  ck_assert_str_eq(reader->columns[1].name, "p1");
-  ck_assert_str_eq(reader->columns[1].unit, "bar");
-  bramah_log_close(reader);
+  put(logs[_i].text);
+  for (size_t k = 0; k < sizeof locales / sizeof locales[0]; k++) {
+    if (!setlocale(LC_ALL, locales[k])) continue;
+    ck_assert_int_eq(read_all(&r), BRAMAH_OK);
+    ck_assert_int_eq(r.n, logs[_i].n);
+    ck_assert_int_eq(r.line, logs[_i].line);
+    for (size_t i = 0; i < r.n_columns; i++) {
+      ck_assert_int_eq(r.present[i], !isnan(logs[_i].last[i]));
+      if (r.present[i]) ck_assert_mem_eq(&r.last[i], &logs[_i].last[i], sizeof r.last[i]);
+    }
+  }
+  setlocale(LC_ALL, "C");
 }
 END_TEST
 
-START_TEST(accepts_a_last_line_without_line_end)
-{
-  rows r;
-  put("t,a\n1,2\n3,4.25");
-  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
-  ck_assert_int_eq(r.n, 2);
-  ck_assert_double_eq(r.last[1], 4.25);
-}
-END_TEST
-
-START_TEST(counts_lines_inside_quotes)
-{
-  rows r;
-  put("t,\"a\n[s]\"\n\"1\n\",2\n\"\n3\",\"\n\n4\"\n5,6\n");
-  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
-  ck_assert_int_eq(r.n, 3);
-  ck_assert_int_eq(r.line, 9);
-  ck_assert_double_eq(r.last[0], 5.0);
-  /* a comment sign or an empty line inside quotes belongs to the cell, which opened on line 4 */
-  ASSERT_FAILS("t,a\n1,2\n3,4\n1,\" \n#\n\n5\"\n6,7\n", E_SYNTAX, 4, 3, "'#??5' is not a number");
-  /* a bad cell that opens and closes on the second line of its row */
-  ASSERT_FAILS("t,a,b\n\"1\n\", \"x\",3\n", E_SYNTAX, 3, 4, "'x' is not a number");
-}
-END_TEST
-
-/* Numbers must be those of strtod, bit for bit, whichever way they are read. */
+/* Numbers must be those of strtod, bit for bit, whichever branch reads them. */
 static void random_number_text(char *out, size_t n)
 {
   int digits = 1 + (int)(lrand48() % 19), exponent = (int)(lrand48() % 60) - 30;
@@ -200,34 +188,9 @@ START_TEST(reads_numbers_as_strtod_does)
 }
 END_TEST
 
-START_TEST(reads_odd_numbers)
-{
-  rows r;
-  put("a,b,c,d,e,f\n+.5,5.,-0,1E+2,9007199254740993,4.9e-324\n");
-  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
-  ck_assert_double_eq(r.last[0], 0.5);
-  ck_assert_double_eq(r.last[1], 5.0);
-  ck_assert(signbit(r.last[2]));
-  ck_assert_double_eq(r.last[3], 100.0);
-  ck_assert_double_eq(r.last[4], 9007199254740992.0);
-  ck_assert(r.last[5] > 0.0);
-}
-END_TEST
-
-START_TEST(does_not_depend_on_the_locale)
-{
-  static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fi_FI.UTF-8"};
-  for (size_t i = 0; i < 4; i++)
-    if (setlocale(LC_ALL, names[i])) break;
-  rows r;
-  put("t\n0.12345678901234567890\n");
-  ck_assert_int_eq(read_all(&r), BRAMAH_OK);
-  ck_assert_double_eq(r.last[0], 0.12345678901234567890);
-  setlocale(LC_ALL, "C");
-}
-END_TEST
-
 /* ---- what is refused ---- */
+
+#define FIFTY "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 static const struct {
   const char *text;
@@ -244,6 +207,7 @@ static const struct {
     {"t,p1\n\"1,5\",x\n", BRAMAH_E_SYNTAX, 2, 1, "'1,5'"},
     {"t,p1\n\"1\",\"\xC3\xA4\xC3\xB6\",3\n", BRAMAH_E_SYNTAX, 2, 0, "3 cells where the header has 2"},
     {"t,p1,p2\n\"\xC3\xA4\",1,\n", BRAMAH_E_SYNTAX, 2, 1, "'\xC3\xA4'"},
+    {"t\n\x1b[31m" FIFTY FIFTY FIFTY "\n", BRAMAH_E_SYNTAX, 2, 1, "AAA...'"}, /* cut and cleaned */
     /* not finite */
     {"t,p1\n0,1\n1,nan\n", BRAMAH_E_NOT_FINITE, 3, 3, "'nan' is not a finite number"},
     {"t,p1\n0,1\n-inf,0\n", BRAMAH_E_NOT_FINITE, 3, 1, "'-inf'"},
@@ -263,6 +227,15 @@ static const struct {
     {"t,p1\n1,2\"3\n", BRAMAH_E_SYNTAX, 2, 4, "quote"},
     {"t,p1\n\"1\"2,3\n", BRAMAH_E_SYNTAX, 2, 4, "quote"},
     {"t,p1\n1,2\n3,\"4\n5,6\n7,8\n", BRAMAH_E_SYNTAX, 3, 3, "never closed"},
+    {"t,a\n1,2\n3,4\n1,\" \n#\n\n5\"\n6,7\n", BRAMAH_E_SYNTAX, 4, 3, "'#??5' is not a number"},
+    {"t,a,b\n\"1\n\", \"x\",3\n", BRAMAH_E_SYNTAX, 3, 4, "'x' is not a number"},
+    {"t,p1\r1,2\r3,4\r", BRAMAH_E_SYNTAX, 1, 0, "carriage return"},
+    /* what may mean two things: what was decided stays */
+    {"t,a;b\n1,2;3\n", BRAMAH_E_SYNTAX, 1, 0, "state the delimiter"},
+    {"t;a\n0,5;1\n0.6;2\n", BRAMAH_E_SYNTAX, 3, 1, "the numbers before have decimal commas"},
+    {"t;a\n0.5;1\n0,6;2\n", BRAMAH_E_SYNTAX, 3, 1, "the numbers before have decimal points"},
+    {"t,a\n0,1,5\n", BRAMAH_E_SYNTAX, 2, 0, "3 cells where the header has 2"},
+    {"0.1,0.2\n0.3,0.4\n", BRAMAH_E_SYNTAX, 1, 1, "a number where the header should name a column"},
     /* headers */
     {"", BRAMAH_E_EMPTY, 0, 0, "no header"},
     {"# only\n\n# comments", BRAMAH_E_EMPTY, 0, 0, "no header"},
@@ -287,69 +260,73 @@ START_TEST(mistakes_have_their_place)
   ck_assert_int_eq(r.diag.column, mistakes[_i].column);
   ck_assert_str_eq(r.diag.file, path);
   ck_assert_int_eq(r.diag.status, mistakes[_i].status);
-}
-END_TEST
-
-START_TEST(names_the_column_of_a_bad_cell)
-{
-  rows r;
-  put("t,p1,p2\n\"\xC3\xA4\",1,\n");
-  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
-  ck_assert_str_eq(r.diag.thing, "t");
-}
-END_TEST
-
-START_TEST(cuts_and_cleans_what_it_quotes)
-{
-  rows r;
-  put("t\n\x1b[31mAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n");
-  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
   ck_assert_ptr_null(strchr(r.diag.message, '\x1b'));
-  ck_assert_ptr_nonnull(strstr(r.diag.message, "AAA...'"));
-  ck_assert_uint_lt(strlen(r.diag.message), 80);
+  ck_assert_uint_lt(strlen(r.diag.message), 120);
 }
 END_TEST
+
+/* A beginning, and the same byte up to the size. */
+static const struct {
+  const char *begin;
+  size_t n, size;
+  char fill;
+  int rows, line, column;
+  const char *message;
+} no_texts[] = {{"t,p1\n0,1\n1,\0\n", 13, 13, 0, 1, 3, 3, "not a text file"},
+                {"", 0, 600000, 0, 0, 1, 0, "not a text file"},
+                {"", 0, 600000, 'x', 0, 1, 0, "longer than"},
+                {"t,a\n1,2\n\"3", 10, 600000, '\n', 1, 3, 1, "never closed"}};
 
 START_TEST(refuses_files_that_are_not_text)
 {
+  static char bytes[600000];
   rows r;
-  put_bytes("t,p1\n0,1\n1,\0\n", 13);
+  memset(bytes, no_texts[_i].fill, sizeof bytes);
+  memcpy(bytes, no_texts[_i].begin, no_texts[_i].n);
+  put_bytes(bytes, no_texts[_i].size);
   ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
-  ck_assert_int_eq(r.n, 1);
-  ck_assert_int_eq(r.diag.line, 3);
-  ck_assert_int_eq(r.diag.column, 3);
-  ck_assert_ptr_nonnull(strstr(r.diag.message, "not a text file"));
-  static char zeros[600000];
-  put_bytes(zeros, sizeof zeros);
-  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
-  ck_assert_ptr_nonnull(strstr(r.diag.message, "not a text file"));
-  memset(zeros, 'x', sizeof zeros);
-  put_bytes(zeros, sizeof zeros);
-  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
-  ck_assert_ptr_nonnull(strstr(r.diag.message, "longer than"));
-  memset(zeros, '\n', sizeof zeros);
-  memcpy(zeros, "t,a\n1,2\n\"3", 10);
-  put_bytes(zeros, sizeof zeros);
-  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
-  ck_assert_int_eq(r.diag.line, 3);
-  ck_assert_ptr_nonnull(strstr(r.diag.message, "never closed"));
-  put_bytes("t,p1\r1,2\r3,4\r", 13);
-  ck_assert_int_eq(read_all(&r), BRAMAH_E_SYNTAX);
-  ck_assert_ptr_nonnull(strstr(r.diag.message, "carriage return"));
+  ck_assert_int_eq(r.n, no_texts[_i].rows);
+  ck_assert_int_eq(r.diag.line, no_texts[_i].line);
+  ck_assert_int_eq(r.diag.column, no_texts[_i].column);
+  ck_assert_ptr_nonnull(strstr(r.diag.message, no_texts[_i].message));
 }
 END_TEST
 
-START_TEST(an_unknown_unit_matters_where_it_is_wanted)
+static const struct {
+  const char *name, *expected;
+  bramah_status status;
+  size_t at;
+  int column;
+  const char *message;
+} finds[] = {
+    {"p1", "Pa", BRAMAH_OK, 1, 0, ""},
+    {"x", "1", BRAMAH_OK, 3, 0, ""},
+    {"odd", NULL, BRAMAH_OK, 4, 0, ""}, /* of no interest until the unit is asked for */
+    {"odd", "Pa", BRAMAH_E_UNIT, 0, 27, "furlong"},
+    {"p4", "Pa", BRAMAH_E_COLUMN, 0, 0, "the log has no column 'p4'; did you mean 'p"},
+    {"frobnicate", "Pa", BRAMAH_E_COLUMN, 0, 0, "it has time, p1, p2, x, odd"},
+    {"p2", "Pa", BRAMAH_E_UNIT, 0, 17, "the column is in deg; expected a unit like Pa, written p2[Pa]"},
+    {"x", "Pa", BRAMAH_E_UNIT, 0, 25, "the column has no unit"},
+    {"p1", "1", BRAMAH_E_UNIT, 0, 9, "where a number without unit is expected"},
+};
+
+START_TEST(finds_columns)
 {
-  put("t[s],p1[furlong]\n1,2\n"); /* of no interest until it is asked for */
+  put("time[s],p1[bar],p2[deg],x,odd[furlong]\n");
   bramah_log_reader *reader = open_log();
-  bramah_diag d = {0};
-  size_t column;
-  ck_assert_int_eq(bramah_log_find(reader, "p1", "Pa", &column, &d), BRAMAH_E_UNIT);
-  ck_assert_int_eq(d.line, 1);
-  ck_assert_int_eq(d.column, 6);
-  ck_assert_str_eq(d.thing, "p1");
-  ck_assert_ptr_nonnull(strstr(d.message, "furlong"));
+  for (size_t i = 0; i < sizeof finds / sizeof finds[0]; i++) {
+    bramah_diag d = {0};
+    size_t at = 99;
+    ck_assert_int_eq(bramah_log_find(reader, finds[i].name, finds[i].expected, &at, &d), finds[i].status);
+    ck_assert_uint_eq(at, finds[i].status ? 99 : finds[i].at); /* unchanged by failures */
+    ck_assert_int_eq(bramah_log_find(reader, finds[i].name, finds[i].expected, &at, NULL), finds[i].status);
+    if (!finds[i].status) continue;
+    ck_assert_msg(strstr(d.message, finds[i].message) != NULL, "%s", d.message);
+    ck_assert_int_eq(d.line, 1);
+    ck_assert_int_eq(d.column, finds[i].column);
+    ck_assert_str_eq(d.thing, finds[i].name);
+    ck_assert_str_eq(d.file, path);
+  }
   bramah_log_close(reader);
 }
 END_TEST
@@ -380,6 +357,7 @@ START_TEST(errors_are_sticky)
   ck_assert_int_eq(bramah_log_next(reader, v, present, &end, &first), BRAMAH_E_SYNTAX);
   ck_assert_int_eq(bramah_log_next(reader, v, present, &end, &second), BRAMAH_E_SYNTAX);
   ck_assert_str_eq(first.message, second.message);
+  ck_assert_str_eq(first.thing, "a");
   ck_assert_int_eq(second.line, 3);
   ck_assert_int_eq(end, 0);
   ck_assert_int_eq(reader->given_line, 2); /* of the row given last */
@@ -436,75 +414,79 @@ START_TEST(finds_dialects)
 }
 END_TEST
 
-/* What cannot be told is asked for; what was decided stays. */
-START_TEST(refuses_what_may_mean_two_things)
-{
-  ASSERT_FAILS("t,a;b\n1,2;3\n", E_SYNTAX, 1, 0, "state the delimiter");
-  ASSERT_FAILS("t;a\n0,5;1\n0.6;2\n", E_SYNTAX, 3, 1, "the numbers before have decimal commas");
-  ASSERT_FAILS("t;a\n0.5;1\n0,6;2\n", E_SYNTAX, 3, 1, "the numbers before have decimal points");
-  ASSERT_FAILS("t,a\n0,1,5\n", E_SYNTAX, 2, 0, "3 cells where the header has 2");
-  ASSERT_FAILS("0.1,0.2\n0.3,0.4\n", E_SYNTAX, 1, 1, "a number where the header should name a column");
-}
-END_TEST
+/* Bad cells and rows that may be left out. */
+static const struct {
+  bramah_log_format format;
+  const char *text;
+  int n, cells; /* rows given, cells present in them */
+  uint64_t bad_1, bad_2;
+  int first_1; /* line of the first bad cell of the second column */
+  uint64_t bad_rows;
+  int first_row, is_cut;
+  char decimal;
+  const char *message; /* that ends it; NULL: none */
+  int line;
+} skips[] = {
+    {{.missing = "NaN -", .skip_bad_cells = 1, .skip_bad_rows = 1},
+     "t,a,b\n0,nan,-\n1,x,2\n2,3\n3,4,5,6\n4,inf,7\n5,8,9\n6,1",
+     4,
+     4 + 3 + 1, /* times, b, a */
+     2,
+     0,
+     3,
+     3,
+     4,
+     1,
+     '.',
+     NULL,
+     0},
+    {{.skip_bad_rows = 1},
+     "t,a\n# c\n0,x\n1\n",
+     0,
+     0,
+     0,
+     0,
+     0,
+     2,
+     3,
+     0,
+     '.',
+     "every row of the log is bad: 2 were left out, from here on",
+     3},
+    /* the points of a word are no decimal points */
+    {{.skip_bad_cells = 1}, "t;a;b\n0;n.a.;1,5\n1;2,5;v1.2\n", 2, 4, 1, 1, 2, 0, 0, 0, ',', NULL, 0},
+    /* two thousand million lines to be skipped of a file with one */
+    {{.skip = 2147483647}, "a\n1\n", -1, 0, 0, 0, 0, 0, 0, 0, 0, "the file has no header line", 0},
+};
 
 START_TEST(leaves_out_what_may_be_left_out)
 {
-  const bramah_log_format format = {.missing = "NaN -", .skip_bad_cells = 1, .skip_bad_rows = 1};
   double v[3];
   unsigned char present[3];
-  int end, n = 0, cells = 0;
-  put("t,a,b\n0,nan,-\n1,x,2\n2,3\n3,4,5,6\n4,inf,7\n5,8,9\n6,1");
-  bramah_log_reader *reader = open_as(&format);
-  while (!bramah_log_next(reader, v, present, &end, NULL) && !end) {
-    n++;
-    for (int i = 0; i < 3; i++) cells += present[i];
-  }
-  ck_assert_int_eq(end, 1);
-  ck_assert_int_eq(n, 4);
-  ck_assert_int_eq(cells, 4 + 3 + 1); /* times, b, a */
-  const bramah_log_info info = bramah_log_get_info(reader);
-  ck_assert_uint_eq(info.columns[1].bad_cells, 2);
-  ck_assert_int_eq(info.columns[1].first_bad, 3);
-  ck_assert_uint_eq(info.columns[2].bad_cells, 0);
-  ck_assert_uint_eq(info.bad_rows, 3);
-  ck_assert_int_eq(info.first_bad_row, 4);
-  ck_assert_int_eq(info.is_cut, 1);
-  bramah_log_close(reader);
-}
-END_TEST
-
-/* Nothing is left: that is no log without rows. */
-START_TEST(says_when_every_row_is_left_out)
-{
-  const bramah_log_format format = {.skip_bad_rows = 1};
-  double v[2];
-  unsigned char present[2];
-  int end;
+  int end = 0, n = 0, cells = 0;
   bramah_diag d = {0};
-  put("t,a\n# c\n0,x\n1\n");
-  bramah_log_reader *reader = open_as(&format);
-  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, &d), BRAMAH_E_EMPTY);
-  ck_assert_str_eq(d.message, "every row of the log is bad: 2 were left out, from here on");
-  ck_assert_int_eq(d.line, 3);
-  bramah_log_close(reader);
-}
-END_TEST
-
-/* The points of a word are no decimal points. */
-START_TEST(words_do_not_decide_on_decimal_commas)
-{
-  const bramah_log_format format = {.skip_bad_cells = 1};
-  double v[3];
-  unsigned char present[3];
-  int end;
-  put("t;a;b\n0;n.a.;1,5\n1;2,5;v1.2\n");
-  bramah_log_reader *reader = open_as(&format);
-  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
-  ck_assert(!present[1] && present[2] && v[2] == 1.5);
-  ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_OK);
-  ck_assert(present[1] && v[1] == 2.5 && !present[2]);
-  ck_assert_int_eq(reader->format.decimal, ',');
-  ck_assert_uint_eq(reader->columns[1].bad_cells, 1);
+  bramah_log_reader *reader = NULL;
+  put(skips[_i].text);
+  bramah_status status = bramah_log_open(path, &skips[_i].format, &d, &reader);
+  ck_assert_int_eq(reader == NULL, skips[_i].n < 0);
+  while (!status && !(status = bramah_log_next(reader, v, present, &end, &d)) && !end) {
+    n++;
+    for (size_t i = 0; i < reader->n_columns; i++) cells += present[i];
+  }
+  ck_assert_int_eq(status, skips[_i].message ? BRAMAH_E_EMPTY : BRAMAH_OK);
+  if (skips[_i].message) ck_assert_str_eq(d.message, skips[_i].message);
+  ck_assert_int_eq(d.line, skips[_i].line);
+  if (!reader) return;
+  const bramah_log_info info = bramah_log_get_info(reader);
+  ck_assert_int_eq(n, skips[_i].n);
+  ck_assert_int_eq(cells, skips[_i].cells);
+  ck_assert_uint_eq(info.columns[1].bad_cells, skips[_i].bad_1);
+  ck_assert_int_eq(info.columns[1].first_bad, skips[_i].first_1);
+  if (info.n_columns > 2) ck_assert_uint_eq(info.columns[2].bad_cells, skips[_i].bad_2);
+  ck_assert_uint_eq(info.bad_rows, skips[_i].bad_rows);
+  ck_assert_int_eq(info.first_bad_row, skips[_i].first_row);
+  ck_assert_int_eq(info.is_cut, skips[_i].is_cut);
+  ck_assert_int_eq(info.format.decimal, skips[_i].decimal);
   bramah_log_close(reader);
 }
 END_TEST
@@ -515,55 +497,45 @@ static const struct {
   const char *text, *unit;
   int counter;
   int64_t time;
-} times[] = {{"t[s]\n0.1\n", NULL, 0, 100000000},
-             {"t[ms]\n-0.0000015\n", NULL, 0, -2},
-             {"t[ms]\n86400000.000001\n", NULL, 0, INT64_C(86400000000001)},
-             {"t\n1.5e3\n", "us", 0, 1500000},
-             {"t;a\n1,5;1\n", "s", 0, 1500000000},
-             {"n\n4294967296\n", NULL, 1, INT64_C(4294967296)},
-             {"t\n1970-01-02T00:00:00Z\n", NULL, 0, INT64_C(86400000000000)},
-             {"t,a\n\"2024-03-05 12:34:56,789\",1\n", NULL, 0, INT64_C(1709642096789000000)},
-             {"t\n2024-03-05T12:34:56.123456789+01:30\n", "iso8601", 0, INT64_C(1709636696123456789)}};
+  int line;            /* of a mistake */
+  const char *message; /* NULL: none */
+} times[] = {
+    {"t[s]\n0.1\n", NULL, 0, 100000000, 0, NULL},
+    {"t[ms]\n-0.0000015\n", NULL, 0, -2, 0, NULL},
+    {"t[ms]\n86400000.000001\n", NULL, 0, INT64_C(86400000000001), 0, NULL},
+    {"t\n1.5e3\n", "us", 0, 1500000, 0, NULL},
+    {"t;a\n1,5;1\n", "s", 0, 1500000000, 0, NULL},
+    {"n\n4294967296\n", NULL, 1, INT64_C(4294967296), 0, NULL},
+    {"t\n1970-01-02T00:00:00Z\n", NULL, 0, INT64_C(86400000000000), 0, NULL},
+    {"t,a\n\"2024-03-05 12:34:56,789\",1\n", NULL, 0, INT64_C(1709642096789000000), 0, NULL},
+    {"t\n2024-03-05T12:34:56.123456789+01:30\n", "iso8601", 0, INT64_C(1709636696123456789), 0, NULL},
+    {"t[s]\n1\n1e12\n", NULL, 0, 0, 3, "'1e12' does not fit into nanoseconds"},
+    {"n\n1\n1.5\n", NULL, 1, 0, 3, "'1.5' is not a whole number"},
+    {"t[s]\nnoon\n", NULL, 0, 0, 2, "'noon' is not a number"},
+    {"t\n2024-02-30T00:00:00Z\n", "iso8601", 0, 0, 2, "is not a time like"},
+    {"t\n2024-02-28T00:00:00Z\n2024-02-28T00:00:01\n", NULL, 0, 0, 3, "has no time zone where rows before"},
+    /* whole nanoseconds in 64 bits: a unit of years is refused, not wrapped */
+    {"t[MPa/Pa*s]\n0.9999\n", NULL, 0, 0, 1, "the column is in MPa/Pa*s"}};
 
 START_TEST(reads_times_exactly)
 {
   double v[2];
   unsigned char present[2];
-  int end;
+  int end = 0;
   bramah_diag d = {0};
   put(times[_i].text);
   bramah_log_reader *reader = open_log();
-  ck_assert_msg(!bramah__log_set_time(reader, 0, times[_i].unit, times[_i].counter, &d), "%s", d.message);
-  ck_assert_msg(!bramah_log_next(reader, v, present, &end, &d) && !end, "%s", d.message);
-  ck_assert_msg(reader->time == times[_i].time, "%lld", (long long)reader->time);
-  bramah_log_close(reader);
-}
-END_TEST
-
-static const struct {
-  const char *text, *unit;
-  int counter, line;
-  const char *message;
-} bad_times[] = {
-    {"t[s]\n1\n1e12\n", NULL, 0, 3, "'1e12' does not fit into nanoseconds"},
-    {"n\n1\n1.5\n", NULL, 1, 3, "'1.5' is not a whole number"},
-    {"t[s]\nnoon\n", NULL, 0, 2, "'noon' is not a number"},
-    {"t\n2024-02-30T00:00:00Z\n", "iso8601", 0, 2, "is not a time like"},
-    {"t\n2024-02-28T00:00:00Z\n2024-02-28T00:00:01\n", NULL, 0, 3, "has no time zone where rows before"}};
-
-START_TEST(refuses_bad_times)
-{
-  double v[2];
-  unsigned char present[2];
-  int end;
-  bramah_diag d = {0};
-  put(bad_times[_i].text);
-  bramah_log_reader *reader = open_log();
-  ck_assert_msg(!bramah__log_set_time(reader, 0, bad_times[_i].unit, bad_times[_i].counter, &d), "%s",
-                d.message);
-  while (!bramah_log_next(reader, v, present, &end, &d)) ck_assert(!end);
-  ck_assert_int_eq(d.line, bad_times[_i].line);
-  ck_assert_msg(strstr(d.message, bad_times[_i].message) != NULL, "%s", d.message);
+  bramah_status status = bramah__log_set_time(reader, 0, times[_i].unit, times[_i].counter, &d);
+  do
+    if (!status) status = bramah_log_next(reader, v, present, &end, &d);
+  while (times[_i].message && !status && !end);
+  ck_assert_msg((status != BRAMAH_OK) == (times[_i].message != NULL) && !end, "%s", d.message);
+  if (status) {
+    ck_assert_int_eq(d.line, times[_i].line);
+    ck_assert_msg(strstr(d.message, times[_i].message) != NULL, "%s", d.message);
+  } else {
+    ck_assert_msg(reader->time == times[_i].time, "%lld", (long long)reader->time);
+  }
   bramah_log_close(reader);
 }
 END_TEST
@@ -580,33 +552,6 @@ START_TEST(writes_times_as_it_reads_them)
   }
   bramah_log_time_text(INT64_C(951782400000000000), text, sizeof text);
   ck_assert_str_eq(text, "2000-02-29T00:00:00Z");
-}
-END_TEST
-
-START_TEST(finds_columns)
-{
-  put("time[s],p1[bar],p2[deg],x\n");
-  bramah_log_reader *reader = open_log();
-  bramah_diag d = {0};
-  size_t i = 99;
-  ck_assert_int_eq(bramah_log_find(reader, "p1", "Pa", &i, &d), BRAMAH_OK);
-  ck_assert_uint_eq(i, 1);
-  ck_assert_int_eq(bramah_log_find(reader, "x", "1", &i, &d), BRAMAH_OK);
-  ck_assert_uint_eq(i, 3);
-  ck_assert_int_eq(bramah_log_find(reader, "p4", "Pa", &i, &d), BRAMAH_E_COLUMN);
-  ck_assert_ptr_nonnull(strstr(d.message, "the log has no column 'p4'; did you mean 'p"));
-  ck_assert_int_eq(bramah_log_find(reader, "frobnicate", "Pa", &i, &d), BRAMAH_E_COLUMN);
-  ck_assert_ptr_nonnull(strstr(d.message, "it has time, p1, p2, x"));
-  ck_assert_int_eq(bramah_log_find(reader, "p2", "Pa", &i, &d), BRAMAH_E_UNIT);
-  ck_assert_ptr_nonnull(strstr(d.message, "the column is in deg; expected a unit like Pa, written p2[Pa]"));
-  ck_assert_int_eq(d.column, 17);
-  ck_assert_int_eq(bramah_log_find(reader, "x", "Pa", &i, &d), BRAMAH_E_UNIT);
-  ck_assert_ptr_nonnull(strstr(d.message, "no unit"));
-  ck_assert_int_eq(bramah_log_find(reader, "p1", "1", &i, &d), BRAMAH_E_UNIT);
-  ck_assert_ptr_nonnull(strstr(d.message, "without unit"));
-  ck_assert_int_eq(bramah_log_find(reader, "nothing", "1", &i, NULL), BRAMAH_E_COLUMN);
-  ck_assert_uint_eq(i, 3); /* unchanged by failures */
-  bramah_log_close(reader);
 }
 END_TEST
 
@@ -674,48 +619,24 @@ START_TEST(writes_what_is_read_back)
 }
 END_TEST
 
-/* A byte-order mark in front of the first name is the name's, not the file's. */
-START_TEST(writes_a_name_with_a_byte_order_mark)
-{
-  static const char name[] = "\xEF\xBB\xBFx";
-  bramah_log_writer *writer = NULL;
-  bramah_log_reader *reader = NULL;
-  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
-  ck_assert_int_eq(bramah_log_add_column(writer, name, "m", 9, NULL), BRAMAH_OK);
-  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
-  ck_assert_int_eq(bramah_log_open(path, NULL, NULL, &reader), BRAMAH_OK);
-  ck_assert_str_eq(reader->columns[0].name, name);
-  bramah_log_close(reader);
-}
-END_TEST
-
-/* The mark between cells is found in the header, so a name that holds one is put in quotes. */
+/* The mark between cells is found in the header, so a name that holds one is put in quotes; a byte-order mark in front of
+ * the first name is the name's, not the file's. */
 START_TEST(writes_names_that_hold_marks)
 {
-  static const char *const names[] = {"a b", "a;b", "a\tb", "a, b", "\xFF\xFE"};
+  static const char *const names[][2] = {{"a b", "a b"},           {"a;b", "a;b"},
+                                         {"a\tb", "a b"},          {"a, b", "a, b"},
+                                         {"\xFF\xFE", "\xFF\xFE"}, {"\xEF\xBB\xBFx", "\xEF\xBB\xBFx"}};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     bramah_log_writer *writer = NULL;
-    bramah_log_reader *reader = NULL;
     ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
-    ck_assert_int_eq(bramah_log_add_column(writer, names[i], "m", 9, NULL), BRAMAH_OK);
+    ck_assert_int_eq(bramah_log_add_column(writer, names[i][0], "m", 9, NULL), BRAMAH_OK);
     ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
-    ck_assert_int_eq(bramah_log_open(path, NULL, NULL, &reader), BRAMAH_OK);
+    bramah_log_reader *reader = open_log();
     ck_assert_uint_eq(reader->n_columns, 1);
-    ck_assert_str_eq(reader->columns[0].name, i == 2 ? "a b" : names[i]);
+    ck_assert_str_eq(reader->columns[0].name, names[i][1]);
     ck_assert_str_eq(reader->columns[0].unit, "m");
     bramah_log_close(reader);
   }
-}
-END_TEST
-
-/* Two thousand million lines to be skipped of a file with one: told at once. */
-START_TEST(skips_no_line_beyond_the_end)
-{
-  const bramah_log_format format = {.skip = 2147483647};
-  bramah_log_reader *reader = NULL;
-  bramah_diag d;
-  put("a\n1\n");
-  ck_assert_int_eq(bramah_log_open(path, &format, &d, &reader), BRAMAH_E_EMPTY);
 }
 END_TEST
 
@@ -732,18 +653,6 @@ START_TEST(counts_the_bytes_used)
     ck_assert_int_eq(bramah_log_next(reader, &value, &present, &end, NULL), BRAMAH_OK);
     ck_assert_uint_eq(bramah_log_get_info(reader).bytes, used);
   }
-  bramah_log_close(reader);
-}
-END_TEST
-
-/* Times are whole nanoseconds in 64 bits: a unit of years is refused, not wrapped. */
-START_TEST(refuses_times_in_huge_units)
-{
-  bramah_log_reader *reader = NULL;
-  bramah_diag d;
-  put("t[MPa/Pa*s]\n0.9999\n");
-  ck_assert_int_eq(bramah_log_open(path, NULL, NULL, &reader), BRAMAH_OK);
-  ck_assert_int_eq(bramah__log_set_time(reader, 0, NULL, 0, &d), BRAMAH_E_UNIT);
   bramah_log_close(reader);
 }
 END_TEST
@@ -918,27 +827,19 @@ int main(void)
   TCase *t = one_case(suite, "log");
   tcase_add_checked_fixture(t, make_folder, remove_folder);
   tcase_add_test(t, reads_units_as_si);
-  tcase_add_test(t, tolerates_what_other_programs_write);
-  tcase_add_test(t, accepts_a_last_line_without_line_end);
-  tcase_add_test(t, counts_lines_inside_quotes);
+  tcase_add_loop_test(t, reads_logs, 0, (int)(sizeof logs / sizeof logs[0]));
+  tcase_add_loop_test(t, refuses_files_that_are_not_text, 0, (int)(sizeof no_texts / sizeof no_texts[0]));
+  tcase_add_test(t, finds_columns);
+  tcase_add_loop_test(t, leaves_out_what_may_be_left_out, 0, (int)(sizeof skips / sizeof skips[0]));
+  tcase_add_loop_test(t, reads_times_exactly, 0, (int)(sizeof times / sizeof times[0]));
+  tcase_add_test(t, writes_names_that_hold_marks);
   tcase_add_test(t, reads_numbers_as_strtod_does);
-  tcase_add_test(t, reads_odd_numbers);
-  tcase_add_test(t, does_not_depend_on_the_locale);
-  tcase_add_test(t, cuts_and_cleans_what_it_quotes);
-  tcase_add_test(t, refuses_files_that_are_not_text);
   tcase_add_loop_test(t, mistakes_have_their_place, 0, (int)(sizeof mistakes / sizeof mistakes[0]));
-  tcase_add_test(t, names_the_column_of_a_bad_cell);
-  tcase_add_test(t, an_unknown_unit_matters_where_it_is_wanted);
   tcase_add_test(t, names_files_that_cannot_be_read);
   tcase_add_test(t, errors_are_sticky);
-  tcase_add_test(t, finds_columns);
   tcase_add_test(t, reads_a_pipe_row_by_row);
   if (long_double_is_as_promised()) tcase_add_test(t, writes_what_is_read_back);
-  tcase_add_test(t, writes_a_name_with_a_byte_order_mark);
-  tcase_add_test(t, writes_names_that_hold_marks);
-  tcase_add_test(t, skips_no_line_beyond_the_end);
   tcase_add_test(t, counts_the_bytes_used);
-  tcase_add_test(t, refuses_times_in_huge_units);
   tcase_add_test(t, refuses_endless_headers);
   tcase_add_test(t, writes_a_header_without_rows);
   tcase_add_test(t, an_empty_cell_alone_is_still_a_row);
@@ -946,12 +847,6 @@ int main(void)
   tcase_add_test(t, files_hold_whole_rows_at_any_time);
   tcase_add_test(t, refuses_bad_columns);
   tcase_add_loop_test(t, finds_dialects, 0, (int)(sizeof dialects / sizeof dialects[0]));
-  tcase_add_test(t, refuses_what_may_mean_two_things);
-  tcase_add_test(t, leaves_out_what_may_be_left_out);
-  tcase_add_test(t, says_when_every_row_is_left_out);
-  tcase_add_test(t, words_do_not_decide_on_decimal_commas);
-  tcase_add_loop_test(t, reads_times_exactly, 0, (int)(sizeof times / sizeof times[0]));
-  tcase_add_loop_test(t, refuses_bad_times, 0, (int)(sizeof bad_times / sizeof bad_times[0]));
   tcase_add_test(t, writes_times_as_it_reads_them);
   tcase_add_test(t, reports_a_full_disk);
   tcase_add_test(t, a_full_disk_leaves_whole_rows);

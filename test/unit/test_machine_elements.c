@@ -144,16 +144,20 @@ END_TEST
 
 START_TEST(motors_are_read)
 {
-  bramah_machine *m = load(
-      19, "  motors:\n    slew: {joint: boom, a_volume: v1, b_volume: v2, displacement: 20 cm^3/rev, "
-          "gear_ratio: 30, leakage: 0.6 L/min/bar, friction: {model: viscous, viscous: 5 N*m*s/rad}}\n    "
-          "plain: {joint: boom, a_volume: v2, b_volume: v1, displacement: 1 cm^3/rad}");
+  bramah_machine *m =
+      load(19, "  motors:\n    slew: {joint: boom, a_volume: v1, b_volume: v2, displacement: 20 cm^3/rev, "
+               "gear_ratio: 30, leakage: 0.6 L/min/bar, drain: tank, drain_leakage: 1.2 L/min/bar, friction: "
+               "{model: viscous, viscous: 5 N*m*s/rad}}\n    "
+               "plain: {joint: boom, a_volume: v2, b_volume: v1, displacement: 1 cm^3/rad}");
   ck_assert_uint_eq(m->n_motors, 2);
   ck_assert_str_eq(m->motors[0].joint, "boom");
   ck_assert_str_eq(m->motors[0].b_volume, "v2");
   ck_assert_double_eq_tol(m->motors[0].displacement, 20e-6 / 6.283185307179586, 1e-18);
   ck_assert_double_eq(m->motors[0].gear_ratio, 30.0);
   ck_assert_double_eq_tol(m->motors[0].leakage, 1e-5 / 1e5, 1e-24);
+  ck_assert_str_eq(m->motors[0].drain, "tank");
+  ck_assert_double_eq_tol(m->motors[0].drain_leakage, 2e-5 / 1e5, 1e-24);
+  ck_assert_ptr_null(m->motors[1].drain);
   ck_assert(m->motors[0].friction.model == BRAMAH_FRICTION_VISCOUS && m->motors[0].friction.viscous == 5.0);
   ck_assert(m->motors[1].gear_ratio == 1.0 && m->motors[1].leakage == 0.0);
   bramah_machine_free(m);
@@ -334,7 +338,7 @@ START_TEST(every_key_is_documented)
 }
 END_TEST
 
-/* Slews several times around; the same machine stands in test/support/slew.yaml. */
+/* Slews several times around; the same machine is in test/support/slew.yaml. */
 START_TEST(a_platform_slews_without_end)
 {
   char file[1024];
@@ -457,6 +461,13 @@ static const struct {
      BRAMAH_E_REFERENCE, "hydraulics.motors.m.a_volume", "there is no volume 'tank'"},
     {19, "  motors: {@m: {joint: boom, a_volume: v1, b_volume: v2}}", BRAMAH_E_KEY, "hydraulics.motors.m",
      "required key 'displacement' is missing"},
+    {19, "  motors: {m: {joint: boom, a_volume: v1, b_volume: v2, displacement: 1 L/rad, drain: @tnk}}",
+     BRAMAH_E_REFERENCE, "hydraulics.motors.m.drain",
+     "there is no volume or supply 'tnk'; did you mean 'tank'?"},
+    {19,
+     "  motors: {@m: {joint: boom, a_volume: v1, b_volume: v2, displacement: 1 L/rad, drain_leakage: 1 "
+     "L/min/bar}}",
+     BRAMAH_E_KEY, "hydraulics.motors.m", "required key 'drain' is missing"},
     {19, "  motors: {m: {joint: boom, a_volume: v1, b_volume: v2, displacement: 1 L/rad, gear_ratio: @0}}",
      BRAMAH_E_VALUE, "hydraulics.motors.m.gear_ratio", "gear_ratio must be positive"},
     {19,

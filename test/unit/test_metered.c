@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Quasistatic actuators: the reference evaluations of the specification, the printed form (44) beside the one
+/* Quasistatic actuators: the reference evaluations of the specification, the printed form (44) next to the one
  * that is computed, and what must hold for any openings, loads and speeds. */
 #include "lib/hydraulics/metered.h"
 #include "test/support/metered_cases.h"
@@ -341,10 +341,10 @@ START_TEST(test_iteration_equals_closed_form)
     const double beta[2] = {1e6, 1e6}, fbar[2] = {2.0 * limit_of(m) * (uniform(&seed) - 0.5), 0.0};
     const bramah__metered_group one = {1, m, u, line_of(0.05 + any_opening(&seed))},
                                 two = {2, m, u, one.line};
-    double alone, beside[2];
+    double alone, together[2];
     const double P = bramah__lambda_of(&one, beta, fbar, &alone),
-                 Q = bramah__lambda_of(&two, beta, fbar, beside);
-    near(alone, beside[0], 1e-10);
+                 Q = bramah__lambda_of(&two, beta, fbar, together);
+    near(alone, together[0], 1e-10);
     near(P, Q, 1e-6 * P + 1.0);
   }
 }

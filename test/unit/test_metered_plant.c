@@ -119,7 +119,7 @@ START_TEST(test_forces_and_flows_balance)
 }
 END_TEST
 
-/* A narrow way out of the rod side raises its pressure above that of the piston side. */
+/* A narrow path out of the rod side raises its pressure above that of the piston side. */
 START_TEST(test_regenerates_while_extending)
 {
   bar.cylinders[0].flow_coefficient[BRAMAH_PORT_B_TANK] = 1e-8;

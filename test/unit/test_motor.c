@@ -179,37 +179,27 @@ START_TEST(test_rows_of_port_flows)
 }
 END_TEST
 
-static void no_displacement(void) { motor.displacement = 0.0; }
-static void backward_gear(void) { motor.gear_ratio = -3.0; }
-static void leaks_back(void) { motor.leakage = -1e-12; }
-static void leaks_nowhere(void) { motor.drain_leakage = 1e-12; }
-static void no_drain(void) { motor.drain = "tnak"; }
-static void no_volume(void) { motor.a_volume = "tank"; }
-static void short_circuit(void) { motor.b_volume = "a"; }
-static void no_joint(void) { motor.joint = "trun"; }
-static void sliding(void) { joint.type = BRAMAH_JOINT_PRISMATIC; }
-static void named_as_joint(void) { motor.name = "turn"; }
-static void named_as_pump(void) { motor.name = "pump"; }
-static void no_compliance(void) { volumes[1].n_hoses = 0; }
-
 static const refusal refused[] = {
-    {no_displacement, BRAMAH_E_VALUE, "slew", "the displacement must be positive"},
-    {backward_gear, BRAMAH_E_VALUE, "slew", "the gear ratio must be positive"},
-    {leaks_back, BRAMAH_E_VALUE, "slew", "the leakage must not be negative"},
-    {leaks_nowhere, BRAMAH_E_VALUE, "slew", "needs a drain"},
-    {no_drain, BRAMAH_E_REFERENCE, "slew", "there is no volume or supply 'tnak'"},
-    {no_volume, BRAMAH_E_REFERENCE, "slew", "there is no volume 'tank'"},
-    {short_circuit, BRAMAH_E_VALUE, "slew", "both of its ends are the same"},
-    {no_joint, BRAMAH_E_REFERENCE, "slew", "did you mean 'turn'"},
-    {sliding, BRAMAH_E_VALUE, "slew", "one that turns is needed"},
-    {named_as_joint, BRAMAH_E_KEY, "turn", "a joint coordinate has the same name"},
-    {named_as_pump, BRAMAH_E_KEY, "pump", "the pump of the same name"},
-    {no_compliance, BRAMAH_E_VALUE, "b", "neither a hose nor a cylinder chamber"}};
+    {"slew", "the displacement must be positive", 7, 0, {NUMBER(motor.displacement, 0.0)}},
+    {"slew", "the gear ratio must be positive", 7, 0, {NUMBER(motor.gear_ratio, -3.0)}},
+    {"slew", "the leakage must not be negative", 7, 0, {NUMBER(motor.leakage, -1e-12)}},
+    {"slew", "needs a drain", 7, 0, {NUMBER(motor.drain_leakage, 1e-12)}},
+    {"slew", "there is no volume or supply 'tnak'", 7, BRAMAH_E_REFERENCE, {NAME(motor.drain, "tnak")}},
+    {"slew", "there is no volume 'tank'", 7, BRAMAH_E_REFERENCE, {NAME(motor.a_volume, "tank")}},
+    {"slew", "both of its ends are the same", 7, 0, {NAME(motor.b_volume, "a")}},
+    {"slew", "did you mean 'turn'", 7, BRAMAH_E_REFERENCE, {NAME(motor.joint, "trun")}},
+    {"turn", "a joint coordinate has the same name", 7, BRAMAH_E_KEY, {NAME(motor.name, "turn")}},
+    {"pump", "the pump of the same name", 7, BRAMAH_E_KEY, {NAME(motor.name, "pump")}},
+    {"b", "neither a hose nor a cylinder chamber", 0, 0, {COUNTED(volumes[1].n_hoses, 0)}},
+};
 
-START_TEST(test_refused)
+START_TEST(test_refused) { check_refusal(&machine, &refused[_i], &diag); }
+END_TEST
+
+START_TEST(test_needs_a_joint_that_turns)
 {
-  refused[_i].change();
-  refuses(&machine, refused[_i].status, refused[_i].thing, refused[_i].part, &diag);
+  joint.type = BRAMAH_JOINT_PRISMATIC;
+  refuses(&machine, BRAMAH_E_VALUE, "slew", "one that turns is needed", &diag);
 }
 END_TEST
 
@@ -222,6 +212,7 @@ int main(void)
   tcase_add_test(cases, test_natural_frequency);
   tcase_add_test(cases, test_drain);
   tcase_add_test(cases, test_rows_of_port_flows);
+  tcase_add_test(cases, test_needs_a_joint_that_turns);
   tcase_add_loop_test(cases, test_refused, 0, (int)(sizeof refused / sizeof refused[0]));
   return run_suite(suite);
 }

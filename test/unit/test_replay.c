@@ -163,13 +163,13 @@ START_TEST(test_time_must_go_forward)
 }
 END_TEST
 
-/* Rows stamped 7 ms after the measurement: in the end the bits of the log in which each stands at its time;
- * each estimate on the way is that of a filter which has just been given what arrived. */
+/* Rows stamped 7 ms after the measurement: in the end the bits of the log in which each has its own time;
+ * each estimate before is that of a filter which has just been given what arrived. */
 START_TEST(test_a_delayed_sensor_is_used_where_it_measured)
 {
   enum { N = 60, DELAY = 7 };
   rig a, b;
-  rig_setup_delayed(&a, DELAY * ms + ms / 5); /* beside the grid: the nearest step */
+  rig_setup_delayed(&a, DELAY * ms + ms / 5); /* off the grid: the nearest step */
   rig_setup(&b);
   row data[N];
   for (int k = 0; k < N; k++)
@@ -220,7 +220,7 @@ START_TEST(test_a_delayed_sensor_is_used_where_it_measured)
 }
 END_TEST
 
-/* A fast log, rows beside the grid and a gap, with a delay. */
+/* A fast log, rows off the grid and a gap, with a delay. */
 START_TEST(test_delayed_rows_beside_the_grid)
 {
   rig r;
@@ -294,14 +294,14 @@ START_TEST(test_gathered_rows_are_fused_in_their_order)
                        {2 * ms, 0.45, NAN}};
   static const int64_t offset_ns[6] = {0, -200000, 0, 300000, -500000, 0};
   rig a, b;
-  notes told = {0};
+  notes heard = {0};
   int64_t time_ns;
   int corrected, end;
   size_t next = 0;
   rig_setup(&a);
   rig_setup(&b);
   rows source = {data, 6, 0};
-  bramah_replay_options options = {.max_gap_ns = 10000 * ms, .gather = 1, .listener = {&told, note}};
+  bramah_replay_options options = {.max_gap_ns = 10000 * ms, .gather = 1, .listener = {&heard, note}};
   bramah_replay *replay;
   must(bramah_replay_new(a.filter, &options, take, &source, &diag, &replay), &diag);
   for (int k = 0; k < 3; k++) {
@@ -313,11 +313,11 @@ START_TEST(test_gathered_rows_are_fused_in_their_order)
     if (k) must(bramah_filter_predict(b.filter, &diag), &diag);
     for (const size_t last = next + samples[k]; next < last; next++) {
       must(bramah_filter_correct_at(b.filter, &data[next].y, &present, &offset_ns[next], &diag), &diag);
-      ck_assert_int_eq(told.use[next].time_ns, data[next].time_ns);
-      ck_assert_double_eq(told.use[next].y, data[next].y);
-      ck_assert_double_eq(told.use[next].innovation.nis, bramah_filter_get_last(b.filter).innovation[0].nis);
+      ck_assert_int_eq(heard.use[next].time_ns, data[next].time_ns);
+      ck_assert_double_eq(heard.use[next].y, data[next].y);
+      ck_assert_double_eq(heard.use[next].innovation.nis, bramah_filter_get_last(b.filter).innovation[0].nis);
     }
-    ck_assert_uint_eq(told.n, next);
+    ck_assert_uint_eq(heard.n, next);
     ck_assert_int_eq(bramah_replay_get_report(replay).mark, (int64_t)next + 1);
   }
   unsigned char sa[1024], sb[1024];
@@ -363,7 +363,7 @@ START_TEST(test_commands_beside_the_points_act_as_their_mean)
 }
 END_TEST
 
-/* What is wrong with a row read ahead is told when its turn has come, with its mark. */
+/* What is wrong with a row read ahead is reported when its turn has come, with its mark. */
 START_TEST(test_errors_of_rows_read_ahead_come_in_their_turn)
 {
   const row backwards[4] = {{0, 0.4, NAN}, {ms, 0.4, NAN}, {ms + ms / 5, 0.4, NAN}, {ms, 0.4, NAN}};
@@ -391,7 +391,7 @@ START_TEST(test_errors_of_rows_read_ahead_come_in_their_turn)
 }
 END_TEST
 
-/* At the start there is no last step to form an innovation beside it with: rows after it wait for the next
+/* At the start there is no last step to form an innovation off it with: rows after it wait for the next
  * point, live and read ahead, with a delay and without. */
 START_TEST(test_rows_after_the_start_belong_to_the_next_point)
 {
@@ -469,7 +469,7 @@ static void finish(bramah_replay *replay)
   while (!end) must(bramah_replay_next(replay, &time_ns, &corrected, &end, &diag), &diag);
 }
 
-/* The state of the filter stands at the end. What is damaged there leaves the replay as it was. */
+/* The state of the filter is at the end. What is damaged there leaves the replay as it was. */
 static void check_refuses_damage(bramah_replay *replay, double *snap, size_t size)
 {
   unsigned char *bytes = (unsigned char *)snap, *before = malloc(size), *after = malloc(size);
@@ -484,7 +484,7 @@ static void check_refuses_damage(bramah_replay *replay, double *snap, size_t siz
   free(after);
 }
 
-/* Saved after 20 estimates, with rows read ahead, restored into another replay whose source stands behind
+/* Saved after 20 estimates, with rows read ahead, restored into another replay whose source goes on behind
  * them. */
 static void check_going_on(int64_t delay_ns, int gather)
 {
@@ -492,7 +492,7 @@ static void check_going_on(int64_t delay_ns, int gather)
   rig a, b;
   rig_setup_delayed(&a, delay_ns);
   rig_setup_delayed(&b, delay_ns);
-  row data[N]; /* three rows a step, beside the grid; the command changes within steps */
+  row data[N]; /* three rows a step, off the grid; the command changes within steps */
   for (int k = 0; k < N; k++)
     data[k] = (row){100 * ms + k * (ms / 3), k % 2 ? NAN : 0.4 + 0.001 * k, k % 7 ? NAN : 0.1 * k};
   rows first = {data, N, 0}, second = {data, N, 0};

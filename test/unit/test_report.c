@@ -863,47 +863,22 @@ int main(void)
 {
   TCase *t;
   Suite *suite = suite_create("report");
-  t = new_case("parts");
+  t = one_case(suite, "parts");
   tcase_add_checked_fixture(t, clear_series, NULL);
-  tcase_add_test(t, decimation_keeps_extremes);
-  tcase_add_test(t, bins_stay_in_order);
-  tcase_add_test(t, any_span_of_time_fits);
-  tcase_add_test(t, ticks_are_round);
-  tcase_add_test(t, ticks_of_any_range);
-  tcase_add_test(t, ranges_are_robust);
-  tcase_add_test(t, time_axes_end_at_round_values);
-  suite_add_tcase(suite, t);
+  ADD_TESTS(t, decimation_keeps_extremes, bins_stay_in_order, any_span_of_time_fits, ticks_are_round,
+            ticks_of_any_range, ranges_are_robust, time_axes_end_at_round_values);
 
-  t = new_case("samples");
+  t = one_case(suite, "samples");
   tcase_add_checked_fixture(t, clear_samples, free_samples);
-  tcase_add_test(t, samples_are_kept_as_they_are);
-  tcase_add_test(t, many_points_make_a_sample);
-  tcase_add_test(t, a_million_points);
-  suite_add_tcase(suite, t);
+  ADD_TESTS(t, samples_are_kept_as_they_are, many_points_make_a_sample, a_million_points);
 
-  t = new_case("files");
+  t = one_case(suite, "files");
   tcase_add_checked_fixture(t, open_report, close_report);
-  tcase_add_test(t, an_empty_report_is_a_page);
-  tcase_add_test(t, holds_notes_and_tables);
-  tcase_add_test(t, legend_names_what_is_there);
-  tcase_add_test(t, curves_fill_their_axes);
-  tcase_add_test(t, bands_lie_about_the_estimate_or_about_zero);
-  tcase_add_test(t, odd_plots);
-  tcase_add_test(t, one_moment_only);
-  tcase_add_test(t, says_when_a_spike_is_cut_off);
-  tcase_add_test(t, refuses_bad_points);
-  tcase_add_test(t, needs_nothing_else);
-  tcase_add_test(t, stays_small);
-  tcase_add_test(t, pages_repeat);
-  tcase_add_test(t, files_that_cannot_be_written);
-  tcase_add_test(t, page_holds_the_numbers);
-  tcase_add_test(t, times_are_shared);
-  tcase_add_test(t, data_as_csv);
-  tcase_add_test(t, csv_tells_of_every_point);
-  tcase_add_test(t, sections_come_in_their_order);
-  tcase_add_test(t, events_by_their_time);
-  tcase_add_test(t, poses_are_thinned_evenly);
-  tcase_add_test(t, svg_of_the_plots);
-  suite_add_tcase(suite, t);
+  ADD_TESTS(t, an_empty_report_is_a_page, holds_notes_and_tables, legend_names_what_is_there,
+            curves_fill_their_axes, bands_lie_about_the_estimate_or_about_zero, odd_plots, one_moment_only,
+            says_when_a_spike_is_cut_off, refuses_bad_points, needs_nothing_else, stays_small, pages_repeat,
+            files_that_cannot_be_written, page_holds_the_numbers, times_are_shared, data_as_csv,
+            csv_tells_of_every_point, sections_come_in_their_order, events_by_their_time,
+            poses_are_thinned_evenly, svg_of_the_plots);
   return run_suite(suite);
 }

@@ -100,7 +100,7 @@ static void give(rig *r, size_t sensor, int64_t time_ns, double y)
   must(bramah_rewind_sample(r->rewind, sensor, time_ns, y, &diag), &diag);
 }
 
-/* One correction by hand, of samples beside the time. */
+/* One correction by hand, of samples off the time. */
 static void correct_beside(rig *r, int has_encoder, int64_t encoder_ns, double encoder, int has_gyro,
                            int64_t gyro_ns, double gyro)
 {
@@ -311,7 +311,7 @@ START_TEST(inputs_are_held_where_they_were_given)
 }
 END_TEST
 
-/* Each sample is told once, with the innovation it had when it was new. */
+/* Each sample is reported once, with the innovation it had when it was new. */
 START_TEST(innovations_are_those_of_the_first_use)
 {
   rig a, b;

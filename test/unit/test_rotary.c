@@ -165,18 +165,18 @@ START_TEST(test_energy_balance)
   swing.friction = (bramah_friction){models[_i], 20, 30, 0.05, 12, 10, 1e4, 50, 2, 0.1, 0.1, 0.2, 1.0};
   running r = start(&machine);
   const double energy0 = shown(&r, "energy.kinetic") + shown(&r, "energy.potential");
-  double work = 0.0, torque = shown(&r, "swing.torque"), angle = shown(&r, "swing.angle"), way = 0.0;
+  double work = 0.0, torque = shown(&r, "swing.torque"), angle = shown(&r, "swing.angle"), travel = 0.0;
   for (int k = 0; k < 3000; k++) {
     must(run(&r, 1e-3, k < 1500 ? 10.0 : -10.0), &diag);
     const double torque1 = shown(&r, "swing.torque"), angle1 = shown(&r, "swing.angle");
     work += 0.5 * (torque + torque1) * (angle1 - angle);
-    way += fabs(angle1 - angle);
+    travel += fabs(angle1 - angle);
     torque = torque1, angle = angle1;
     const double gained = shown(&r, "energy.kinetic") + shown(&r, "energy.potential") - energy0;
     ck_assert_double_eq_tol(gained, work, 1e-3);
     ck_assert_double_eq_tol(shown(&r, "swing.work"), work, 1e-9);
   }
-  ck_assert_double_gt(way, 0.5);
+  ck_assert_double_gt(travel, 0.5);
   stop(&r);
 }
 END_TEST
@@ -222,7 +222,7 @@ START_TEST(test_end_of_the_range)
 }
 END_TEST
 
-/* ---- beside a cylinder, in a loop ---- */
+/* ---- together with a cylinder, in a loop ---- */
 
 static four_bar fb;
 

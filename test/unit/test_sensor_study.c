@@ -151,9 +151,7 @@ int main(void)
   Suite *suite = suite_create("sensor study");
   TCase *tests = one_case(suite, "sensor study");
   tcase_add_checked_fixture(tests, make_path, remove_path);
-  tcase_add_test(tests, threads_do_not_matter);
-  tcase_add_test(tests, ratio_is_that_of_the_means);
-  tcase_add_test(tests, unknown_scenario_is_refused);
-  tcase_add_test(tests, simulation_shows_the_plant);
+  ADD_TESTS(tests, threads_do_not_matter, ratio_is_that_of_the_means, unknown_scenario_is_refused,
+            simulation_shows_the_plant);
   return run_suite(suite);
 }

@@ -245,7 +245,7 @@ START_TEST(test_inclinometer_wraps)
 }
 END_TEST
 
-/* Right where the boom stands upright: nothing infinite. */
+/* Right where the boom is upright: nothing infinite. */
 START_TEST(test_inclinometer_upright)
 {
   arm a;

@@ -433,26 +433,11 @@ int main(void)
 {
   Suite *suite = suite_create("statistics");
   TCase *t = one_case(suite, "statistics");
-  tcase_add_test(t, rmse_of_known_errors);
-  tcase_add_test(t, rmse_without_truth_or_with_a_broken_estimate);
-  tcase_add_test(t, nis_mean);
-  tcase_add_test(t, bands_from_tables);
-  tcase_add_test(t, bands_agree_with_gsl);
-  tcase_add_test(t, bands_where_gsl_fails);
-  tcase_add_test(t, large_degrees_of_freedom);
-  tcase_add_test(t, never_calls_the_handler_of_gsl);
-  tcase_add_test(t, refuses_what_makes_no_sense);
-  tcase_add_test(t, bands_hold_what_they_promise);
-  tcase_add_test(t, nees_by_hand);
-  tcase_add_test(t, nees_over_runs);
-  tcase_add_test(t, chi_square_tail);
-  tcase_add_test(t, autocorrelation_by_hand);
-  tcase_add_test(t, tells_white_from_coloured);
-  tcase_add_test(t, whiteness_of_what_makes_no_sense);
-  tcase_add_test(t, autocorrelation_of_a_stream);
-  tcase_add_test(t, autocorrelation_of_few_samples);
-  tcase_add_test(t, conditioning_by_hand);
-  tcase_add_test(t, conditioning_of_bad_covariances);
-  tcase_add_test(t, gates_leave_less);
+  ADD_TESTS(t, rmse_of_known_errors, rmse_without_truth_or_with_a_broken_estimate, nis_mean,
+            bands_from_tables, bands_agree_with_gsl, bands_where_gsl_fails, large_degrees_of_freedom,
+            never_calls_the_handler_of_gsl, refuses_what_makes_no_sense, bands_hold_what_they_promise,
+            nees_by_hand, nees_over_runs, chi_square_tail, autocorrelation_by_hand, tells_white_from_coloured,
+            whiteness_of_what_makes_no_sense, autocorrelation_of_a_stream, autocorrelation_of_few_samples,
+            conditioning_by_hand, conditioning_of_bad_covariances, gates_leave_less);
   return run_suite(suite);
 }

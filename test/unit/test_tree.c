@@ -8,6 +8,7 @@
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
+#include "test/support/running.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,28 +113,24 @@ START_TEST(test_tree_equals_maximal_coordinates)
   static int pivot[SIZE];
   spatial_tree tree;
   bramah_diag diag;
-  const bramah_model *model;
-  bramah_coupled *plant;
   memset(&s, 0, sizeof s);
   spatial_tree_describe(&tree, N, 17u + (unsigned)_i);
-  must(bramah_model_new(&tree.machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &plant), &diag);
-  must(bramah__refresh(plant, &diag), &diag);
-  const bramah__eval *e = plant->now;
-  mass_rows(&s, model, e);
-  for (size_t i = 0; i < N; i++) joint_rows(&s, model, e, plant->state.zd, i);
-  for (size_t r = 6 * N; r < SIZE; r++)
-    for (size_t k = 0; k < 6 * N; k++) s.A[k * SIZE + r] = s.A[r * SIZE + k];
+  running r = start(&tree.machine);
+  must(bramah__refresh(r.c, &diag), &diag);
+  const bramah__eval *e = r.c->now;
+  mass_rows(&s, r.model, e);
+  for (size_t i = 0; i < N; i++) joint_rows(&s, r.model, e, r.c->state.zd, i);
+  for (size_t i = 6 * N; i < SIZE; i++)
+    for (size_t k = 0; k < 6 * N; k++) s.A[k * SIZE + i] = s.A[i * SIZE + k];
   ck_assert_uint_eq(bramah__lu_factor(SIZE, s.A, pivot), 0);
   bramah__lu_solve(SIZE, s.A, pivot, s.b);
   double largest = 0.0;
-  for (size_t i = 0; i < N; i++) largest = fmax(largest, fabs(plant->state.zdd[i]));
+  for (size_t i = 0; i < N; i++) largest = fmax(largest, fabs(r.c->state.zdd[i]));
   for (size_t i = 0; i < N; i++) {
-    const double expected = joint_acceleration(model, e, s.b, i);
-    ck_assert_double_eq_tol(plant->state.zdd[i], expected, 1e-10 * largest);
+    const double expected = joint_acceleration(r.model, e, s.b, i);
+    ck_assert_double_eq_tol(r.c->state.zdd[i], expected, 1e-10 * largest);
   }
-  bramah_coupled_free(plant);
-  bramah_model_free(model);
+  stop(&r);
 }
 END_TEST
 
@@ -142,29 +139,25 @@ START_TEST(test_velocities_are_derivatives)
 {
   spatial_tree tree;
   bramah_diag diag;
-  const bramah_model *model;
-  bramah_coupled *plant;
   bramah__pose before[N], after[N];
   double z[N];
   const double eps = 1e-6;
   spatial_tree_describe(&tree, N, 5u + (unsigned)_i);
-  must(bramah_model_new(&tree.machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &plant), &diag);
-  must(bramah__refresh(plant, &diag), &diag);
+  running r = start(&tree.machine);
+  must(bramah__refresh(r.c, &diag), &diag);
   for (int side = 0; side < 2; side++) {
-    for (size_t i = 0; i < N; i++) z[i] = plant->state.z[i] + (side ? eps : -eps) * plant->state.zd[i];
-    bramah__tree_pose(&model->tree, NULL, z, side ? after : before);
+    for (size_t i = 0; i < N; i++) z[i] = r.c->state.z[i] + (side ? eps : -eps) * r.c->state.zd[i];
+    bramah__tree_pose(&r.model->tree, NULL, z, side ? after : before);
   }
   for (size_t i = 0; i < N; i++) {
     double v[3], local[3] = {0.3, -0.4, 0.7}, place[3], pb[3], pa[3];
-    bramah__point(plant->now->pose, (int)i, local, place);
-    bramah__point_velocity(plant->now->Z, (int)i, place, v);
+    bramah__point(r.c->now->pose, (int)i, local, place);
+    bramah__point_velocity(r.c->now->Z, (int)i, place, v);
     bramah__point(before, (int)i, local, pb);
     bramah__point(after, (int)i, local, pa);
     for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(v[k], (pa[k] - pb[k]) / (2 * eps), 1e-8);
   }
-  bramah_coupled_free(plant);
-  bramah_model_free(model);
+  stop(&r);
 }
 END_TEST
 
@@ -191,18 +184,13 @@ START_TEST(test_hand_calculations)
                             .bodies = bodies,
                             .n_joints = 2,
                             .joints = joints};
-  bramah_diag diag;
-  const bramah_model *model;
-  bramah_coupled *c;
-  must(bramah_model_new(&machine, &diag, &model), &diag);
-  must(bramah_coupled_new(model, &diag, &c), &diag);
-  const bramah_plant plant = bramah_coupled_plant(c);
+  running r = start(&machine);
+  const bramah_plant plant = r.p;
   ck_assert_double_eq_tol(plant.output(plant.self, must_find(&plant, "pin.acceleration")),
                           -3.0 * 9.81 * 0.5 * cos(0.3) / (0.25 + 3.0 * 0.25), 1e-12);
   ck_assert_double_eq_tol(plant.output(plant.self, must_find(&plant, "slide.acceleration")),
                           -9.81 / sqrt(2.0), 1e-12);
-  bramah_coupled_free(c);
-  bramah_model_free(model);
+  stop(&r);
 }
 END_TEST
 

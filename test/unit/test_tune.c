@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tuning and sweeps from C: alone, and by several processes, which are threads here that exchange bytes in memory. */
+/* Tuning and sweeps from C: alone, and by several processes, which are threads here that exchange bytes in
+ * memory. */
 #define _XOPEN_SOURCE 700 /* barriers */
 #include "bramah/tune.h"
 #include "test/support/run.h"
@@ -162,7 +163,8 @@ START_TEST(processes_give_the_same_bits)
 }
 END_TEST
 
-/* Where the first process fails it says so for all; after the others began to wait for it they are dismissed. */
+/* Where the first process fails it says so for all; after the others began to wait for it they are
+ * dismissed. */
 START_TEST(the_first_process_fails)
 {
   static const struct {

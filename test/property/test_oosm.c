@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples beside the present time: offset zero keeps the bits; before it the filter is the optimal one, which
+/* Samples off the present time: offset zero keeps the bits; before it the filter is the optimal one, which
  * knows the state at both ends of the step (batch least squares); after it, exact for motion along a straight
  * line; on a machine the error of the innovation falls with the square of the step. */
 #include "estimators/filter_internal.h"
@@ -130,12 +130,12 @@ static void add_to_batch(const linear_run *run, int k, const between *s, least_s
 }
 
 /* Batch of all up to step k against the filter: in standard deviations. */
-static double compare(linear_run *run, int last, const between *beside, const bramah_filter *filter)
+static double compare(linear_run *run, int last, const between *samples, const bramah_filter *filter)
 {
   static const int state_of_output[N] = {0, 2, 1, 3, 4, 5};
   double x[N], P[N * N], worst = 0.0;
   least_squares *b = least_squares_new(last);
-  for (int k = 1; k <= last; k++) add_to_batch(run, k, &beside[k], b);
+  for (int k = 1; k <= last; k++) add_to_batch(run, k, &samples[k], b);
   linear_run_batch(run, last, b);
   least_squares_state(b, last, x, P);
   least_squares_free(b);
@@ -148,7 +148,7 @@ static double compare(linear_run *run, int last, const between *beside, const br
   return worst;
 }
 
-/* The sample beside the step comes with the others, or after them in a correction of its own, or before. */
+/* The sample off the step comes with the others, or after them in a correction of its own, or before. */
 static void correct_in_parts(linear_run *run, bramah_filter *filter, int k, const between *s, int order)
 {
   double y[LINEAR_SENSORS];
@@ -169,7 +169,7 @@ static void correct_in_parts(linear_run *run, bramah_filter *filter, int k, cons
 static double run_against_batch(int64_t change_at, int order, int variant)
 {
   static linear_run run;
-  static between beside[STEPS + 1];
+  static between samples[STEPS + 1];
   unsigned seed = 17;
   double x[N], before[N], F[N * N], worst = 0.0;
   linear_run_make(&run, change_at);
@@ -180,11 +180,11 @@ static double run_against_batch(int64_t change_at, int order, int variant)
   linear_plant_transition(&run.object, F);
   for (int k = 0; k <= STEPS; k++) {
     memcpy(run.used[k], run.due[k], sizeof run.used[k]);
-    if (k) run.used[k][k % LINEAR_SENSORS] = 0; /* the one that is beside */
+    if (k) run.used[k][k % LINEAR_SENSORS] = 0; /* the one that is off the step */
     if (!k) must(bramah_filter_correct(filter, run.y[k], run.used[k], &diag), &diag);
-    if (k) beside[k] = sample_between(&run, k, x, before, &seed);
-    if (k) correct_in_parts(&run, filter, k, &beside[k], order);
-    if (k % 10 == 0) worst = fmax(worst, compare(&run, k, beside, filter));
+    if (k) samples[k] = sample_between(&run, k, x, before, &seed);
+    if (k) correct_in_parts(&run, filter, k, &samples[k], order);
+    if (k % 10 == 0) worst = fmax(worst, compare(&run, k, samples, filter));
     memcpy(before, x, sizeof x);
     for (int i = 0; i < N; i++) x[i] = dot(F + i * N, before) + 1e-3 * test_normal(&seed) * fabs(before[i]);
     predict(&run, filter, k);
@@ -271,12 +271,6 @@ typedef struct machine {
 
 static void open_machine(machine *m, int64_t step_ns)
 {
-  static const bramah_sensor_options options[SENSORS] = {
-      {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-      {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-      {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-      {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-      {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
   const double u = 7.0;
   memset(m, 0, sizeof *m);
   four_bar_describe(&m->fb, 1.0, step_ns);
@@ -286,7 +280,7 @@ static void open_machine(machine *m, int64_t step_ns)
   m->plant = bramah_coupled_plant(m->coupled);
   must(m->plant.set_inputs(m->plant.self, &u, &diag), &diag);
   for (int i = 0; i < SENSORS; i++)
-    must(bramah_sensor_init(&options[i], &m->plant, &diag, &m->sensor[i]), &diag);
+    must(bramah_sensor_init(&four_bar_sensors[i], &m->plant, &diag, &m->sensor[i]), &diag);
 }
 
 static void close_machine(machine *m)
@@ -329,7 +323,7 @@ static bramah_filter *machine_filter(const machine *m)
   return filter;
 }
 
-/* What a filter that knows the state finds wrong with true samples theta steps of h beside its second point,
+/* What a filter that knows the state finds wrong with true samples theta steps of h off its second point,
  * the state known at the first: with their time, and if they are taken for samples at the point. */
 static void errors(int64_t h_ns, double theta, double *timed, double *untimed)
 {
@@ -439,8 +433,8 @@ END_TEST
 
 int main(void)
 {
-  Suite *suite = suite_create("samples beside the time");
-  TCase *cases = one_case(suite, "beside");
+  Suite *suite = suite_create("samples off the time");
+  TCase *cases = one_case(suite, "samples off the time");
   tcase_add_loop_test(cases, offset_zero_gives_the_same_bits, 0, 4);
   tcase_add_test(cases, before_the_first_step_offsets_do_not_count);
   tcase_add_loop_test(cases, before_it_the_filter_equals_batch_least_squares, 0, 12);
