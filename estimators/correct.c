@@ -119,7 +119,8 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
     report->accepted += rejected;
     status = innovate(f, i, y[i], diag);
     /* what the initial uncertainty does not cover would be rejected for ever */
-    f->innovation[i].accepted = !f->innovation[i].saturated && f->innovation[i].nis < square(absurd_innovation);
+    f->innovation[i].accepted =
+        !f->innovation[i].saturated && f->innovation[i].nis < square(absurd_innovation);
   }
   report->recoveries++;
   return status;

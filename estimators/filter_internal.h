@@ -103,14 +103,14 @@ typedef struct bramah__progress {
   X(uint32_t, reject, f->n_sensors, 0)       /* rejections in a row */                                       \
   X(double, mean, f->n - f->n_plant, 1)      /* bias, or rate of order 2; parameters are the plant's */      \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
-  X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */ \
-  X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */ \
-  X(double, sensitivity, f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */ \
-  X(double, score, f->n_causes_most, 0) \
-  X(double, score_information, f->n_causes_most * f->n_causes_most, 0) \
+  X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
+  X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */      \
+  X(double, sensitivity, f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */                 \
+  X(double, score, f->n_causes_most, 0)                                                                      \
+  X(double, score_information, f->n_causes_most * f->n_causes_most, 0)                                       \
   X(double, past, f->n_causes_most ? BRAMAH__PAST * f->n_sensors : 0, 0) /* predictions of its last steps */ \
-  X(double, score_sums, f->n_causes_most ? 2 : 0, 0) \
-  X(double, P, f->n * f->n, 1)               /* covariance of the error state */                             \
+  X(double, score_sums, f->n_causes_most ? 2 : 0, 0)                                                         \
+  X(double, P, f->n * f->n, 1)                      /* covariance of the error state */                      \
   X(double, S, f->square_root ? f->n * f->n : 0, 1) /* P = S S'; square-root form only */
 
 /* Arrays of the options, and what the last step and the last correction leave. */
@@ -118,9 +118,9 @@ typedef struct bramah__progress {
   X(bramah_sensor, sensor, f->n_sensors)                                                                     \
   X(double, gate, f->n_sensors) /* 0: none */                                                                \
   X(bramah_augmented, augmented, f->n_augmented)                                                             \
-  X(bramah_cause, cause, f->n_causes_most) \
-  X(size_t, cause_column, f->n_causes_most) /* its place among the parameters in use */ \
-  X(unsigned char, held, f->n) /* 1: considered, in the correction in hand */ \
+  X(bramah_cause, cause, f->n_causes_most)                                                                   \
+  X(size_t, cause_column, f->n_causes_most) /* its place among the parameters in use */                      \
+  X(unsigned char, held, f->n)              /* 1: considered, in the correction in hand */                   \
   X(bramah__augmented, self_state, f->n_augmented)                                                           \
   X(size_t, par, f->n_par_most)        /* parameters in use */                                               \
   X(double, par_step, f->n_par_most)   /* for differences */                                                 \
@@ -153,8 +153,8 @@ typedef struct bramah__progress {
   X(double, H_start, f->n_sensors * f->n) /* rows at the start of the last step (oosm.c) */                  \
   X(double, term, f->n)                                                                                      \
   X(double, dx, f->n)                                                                                        \
-  X(double, fuse, 2 * f->n + (f->square_root ? f->n *(f->n + 1) : 0)) \
-  X(double, causes, f->n_causes_most * f->n + 2 * f->n)                                                                                  \
+  X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0))                                       \
+  X(double, causes, f->n_causes_most * f->n + 2 * f->n)                                                      \
   X(double, block, f->n_block)                                                                               \
   X(double, zdd, 2 * f->n_dof)                                                                               \
   X(double, coordinates, 2 * f->n_plant)                                                                     \
