@@ -96,14 +96,6 @@ static uint64_t decimal_digits_slow(double value, int digits, int *exponent)
 #if defined __SIZEOF_INT128__ && FLT_RADIX == 2 && DBL_MANT_DIG == 53
 __extension__ typedef unsigned __int128 wide;
 
-/* The nearest integer to n / 2^bits, ties to even. */
-static uint64_t shift_rounded(wide n, int bits)
-{
-  const uint64_t integer = (uint64_t)(n >> bits);
-  const wide rest = n - ((wide)integer << bits), half = (wide)1 << (bits - 1);
-  return integer + (rest > half || (rest == half && (integer & 1u)));
-}
-
 /* The nearest integer to mantissa 2^binary / 10^digits, ties to even, for numbers from 1 to 2^63; else 0. */
 static uint64_t divide_exactly(uint64_t mantissa, int binary, int digits)
 {
@@ -150,8 +142,13 @@ static uint64_t scale_exactly(uint64_t mantissa, int binary, int shift)
   if (shift < 0) return divide_exactly(mantissa, binary, -shift);
   if (shift > 27 || bits > 115 || bits < -10) return 0;
   const wide n = (wide)mantissa * five[shift];
-  if (bits > 0) return n >> bits >> 63 ? 0 : shift_rounded(n, bits);
-  return n >> 53 ? 0 : (uint64_t)n << -bits;
+  if (bits <= 0) return n >> 53 ? 0 : (uint64_t)n << -bits;
+  if (n >> bits >> 63) return 0;
+
+  /* The nearest integer to n / 2^bits, ties to even. */
+  const uint64_t integer = (uint64_t)(n >> bits);
+  const wide rest = n - ((wide)integer << bits), half = (wide)1 << (bits - 1);
+  return integer + (rest > half || (rest == half && (integer & 1u)));
 }
 
 /* The same as decimal_digits_slow, for the numbers that are usual, several times faster and without a wrong
@@ -250,12 +247,6 @@ size_t bramah__format_number(char *out, double value, int digits)
 
 static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
 
-static size_t min3(size_t a, size_t b, size_t c)
-{
-  size_t m = a < b ? a : b;
-  return m < c ? m : c;
-}
-
 size_t bramah__edit_distance(const char *a, const char *b)
 {
   enum { LONGEST = 63 };
@@ -270,7 +261,9 @@ size_t bramah__edit_distance(const char *a, const char *b)
     now[0] = i;
     for (size_t j = 1; j <= nb; j++) {
       size_t differs = lower(a[i - 1]) != lower(b[j - 1]);
-      now[j] = min3(before[j] + 1, now[j - 1] + 1, before[j - 1] + differs);
+      now[j] = before[j - 1] + differs;
+      if (before[j] + 1 < now[j]) now[j] = before[j] + 1;
+      if (now[j - 1] + 1 < now[j]) now[j] = now[j - 1] + 1;
       int swapped =
           i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
       if (swapped && two_before[j - 2] + 1 < now[j]) now[j] = two_before[j - 2] + 1;

@@ -3,7 +3,6 @@
 #include "bramah/sensor_study.h"
 #include "lib/cli/cli.h"
 #include "lib/cli/log_table.h"
-#include "lib/cli/parameters.h"
 #include "lib/cli/replay.h"
 #include "bramah/tune.h"
 
@@ -408,6 +407,21 @@ static int explain_log(size_t n, const char *const *names, const bramah_machine_
 
 /* ---- study ---- */
 
+/* Names, nominal values and units. */
+static void list_parameters(const bramah_plant *plant)
+{
+  printf("parameters:\n");
+  for (size_t i = 0; i < plant->n_parameter; i++) {
+    bramah_parameter_info info;
+    plant->parameter_info(plant->self, i, &info);
+    printf("  %s: %.6g", info.name, info.nominal);
+    if (strcmp(info.unit, "1") != 0) printf(" %s", info.unit);
+    if (info.least > -HUGE_VAL) printf(", at least %.6g", info.least);
+    if (info.most < HUGE_VAL) printf(", at most %.6g", info.most);
+    printf("\n");
+  }
+}
+
 /* The filter, its augmented states and the noises on parameters. */
 static void explain_filter(const bramah_session *session)
 {
@@ -458,7 +472,7 @@ static void explain_study(const bramah_session *session, int parameters)
 {
   const bramah_study *study = bramah_session_study(session);
   explain_machine(bramah_session_about(session)->machine);
-  if (parameters) cli_list_parameters(bramah_session_plant(session));
+  if (parameters) list_parameters(bramah_session_plant(session));
   printf("study: %s\n", study->name);
   for (size_t i = 0; i < study->n_changes; i++)
     printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
@@ -585,7 +599,7 @@ static int check_machine(const char *path, int wrong, check_logs logs, int param
     wrong += check_log_alone(NULL, logs);
   } else {
     explain_machine(&machine);
-    if (parameters) cli_list_parameters(&machine.plant);
+    if (parameters) list_parameters(&machine.plant);
     if (logs.n) wrong += explain_log(logs.n, logs.names, &machine, NULL, NULL);
   }
   bramah_machine_plant_close(&machine);

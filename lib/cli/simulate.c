@@ -2,9 +2,10 @@
 /* bramah simulate: the true motion of a machine and, on request, what noisy sensors would have said of it. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "bramah/simulation.h"
+#include "bramah/units.h"
 #include "lib/cli/cli.h"
-#include "lib/cli/parameters.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,48 @@ typedef struct request {
   size_t n_changes;
   bramah_change *changes; /* of the machine file */
 } request;
+
+/* A number alone is in SI. */
+static bramah_status read_quantity(const char *text, const char *unit, double *out, bramah_diag *diag)
+{
+  char *end;
+  *out = strtod(text, &end);
+  return end != text && !*end ? BRAMAH_OK : bramah_quantity_parse(text, unit, out, diag);
+}
+
+/* NAME=VALUE[@TIME]: the value with the unit of the parameter, or in SI without one. */
+static bramah_status read_parameter(const bramah_plant *plant, const char *text, bramah_timed_parameter *out,
+                                    bramah_diag *diag)
+{
+  char parts[1024];
+  *out = (bramah_timed_parameter){0};
+  snprintf(parts, sizeof parts, "%s", text);
+  char *equals = strchr(parts, '='), *at = strrchr(parts, '@');
+  if (!equals || equals == parts || !equals[1] || strlen(text) >= sizeof parts)
+    return cli_fail(diag, BRAMAH_E_SYNTAX, NULL, 0, text, "is not of the form NAME=VALUE or NAME=VALUE@TIME");
+  *equals = '\0';
+  if (at) *at = '\0';
+  bramah_parameter_info info;
+  bramah_status status = bramah_plant_parameter_index(plant, parts, &out->index, diag);
+  if (status) return status;
+  plant->parameter_info(plant->self, out->index, &info);
+  status = read_quantity(equals + 1, info.unit, &out->value, diag);
+  if (status) return status;
+  if (!isfinite(out->value)) return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, text, "is not finite");
+  const int low = out->value < info.least;
+  const char *unit = strcmp(info.unit, "1") == 0 ? "" : info.unit;
+  if (low || out->value > info.most)
+    return cli_fail(diag, BRAMAH_E_VALUE, NULL, 0, text, "must be at %s %.6g%s%s", low ? "least" : "most",
+                    low ? info.least : info.most, *unit ? " " : "", unit);
+
+  double seconds = 0.0;
+  if (at) status = read_quantity(at + 1, "s", &seconds, diag);
+  if (status) return status;
+  if (!(seconds >= 0.0 && seconds < 9e9))
+    return cli_fail(diag, BRAMAH_E_VALUE, "--parameter", 0, text, "'%s' is not a time to work with", at + 1);
+  out->time_ns = llround(seconds * 1e9);
+  return BRAMAH_OK;
+}
 
 static void print_summary(const bramah_simulation *simulation, const bramah_machine_plant *machine,
                           const request *r, double seconds)
@@ -57,22 +100,22 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, bramah
 {
   bramah_machine_plant machine = {0};
   bramah_simulation *simulation = NULL;
-  cli_parameters given = {0};
-  bramah_timed_parameter *parameters = NULL;
+  const char *text;
+  bramah_timed_parameter *parameters = calloc((size_t)arguments->n_given + 1, sizeof *parameters);
   const char *const others[] = {r->machine, r->options.study, r->options.log};
-  bramah_status status = cli_check_output(r->options.truth, 3, others, diag);
+  bramah_status status = parameters ? BRAMAH_OK : cli_no_memory(diag);
+  if (!status) status = cli_check_output(r->options.truth, 3, others, diag);
   if (!status) status = cli_check_output(r->options.log, 2, others, diag);
   if (!status)
     status = bramah_machine_plant_open(&machine, r->machine, r->n_changes, r->changes, r->step_ns, diag);
-  if (!status) status = cli_parameters_read(arguments, &machine.plant, &given, diag);
-  if (!status) {
-    parameters = calloc(given.n + 1, sizeof *parameters);
-    if (!parameters) status = cli_no_memory(diag);
-  }
-  for (size_t i = 0; !status && i < given.n; i++)
-    parameters[i] = (bramah_timed_parameter){given.list[i].index, given.list[i].value, given.list[i].time_ns};
-  r->options.n_parameters = given.n;
   r->options.parameters = parameters;
+  if (!status) bramah_diag_clear(diag);
+  while (!status && (text = cli_value_again(arguments, "parameter", r->options.n_parameters))) {
+    status = read_parameter(&machine.plant, text, &parameters[r->options.n_parameters++], diag);
+    if (!status) continue;
+    cli_place(diag, "--parameter", 0);
+    if (!diag->thing[0]) snprintf(diag->thing, sizeof diag->thing, "%s", text);
+  }
   if (!status) status = bramah_simulation_new(&machine, &r->options, diag, &simulation);
   if (!status) {
     /* What is not quite as asked for: the nearest multiples of the step. */
@@ -104,7 +147,6 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, bramah
     if (!status) status = closed;
   }
   bramah_machine_plant_close(&machine);
-  cli_parameters_free(&given);
   free(parameters);
   return status;
 }

@@ -141,28 +141,6 @@ static bramah_status add_comment(bramah__edit *e, const char *path, size_t at, c
   return add_piece(e, path, begin, begin, line, diag);
 }
 
-static bramah_status replace(bramah__edit *e, const char *path, const bramah__node *node, const char *value,
-                             const char *comment, bramah_diag *diag)
-{
-  if (count_places(e->root, node, 0) > 1)
-    return unsupported(e, path, "an alias shares this value with another place: write it out in both", node,
-                       diag);
-
-  /* The value's end; 0 if it is not there as a whole. */
-  const size_t begin = offset_of(e, node->line, node->column), length = strlen(node->text);
-  const char *text = e->text + begin;
-  size_t end = 0;
-  if (node->quoted && (*text == '\'' || *text == '"')) {
-    const char *quote = strpbrk(text + 1, *text == '"' ? "\"\\\n" : "'\n");
-    if (quote && *quote == *text) end = begin + (size_t)(quote - text) + 1;
-  } else if (!node->quoted && length && strncmp(text, node->text, length) == 0) {
-    end = begin + length;
-  }
-  if (!end) return unsupported(e, path, "the value does not stand in one piece on one line", node, diag);
-  const bramah_status status = add_comment(e, path, begin, comment, diag);
-  return status ? status : add_piece(e, path, begin, end, value, diag);
-}
-
 /* A change that is not there yet. */
 static bramah_status add_change(bramah__edit *e, const char *path, const char *value, const char *comment,
                                 bramah_diag *diag)
@@ -220,8 +198,25 @@ bramah_status bramah__edit_set(bramah__edit *edit, const char *path, const char 
     else
       p = &(*p)->next;
   edit->last = p;
-  return is_new ? add_change(edit, kept, value, comment, diag)
-                : replace(edit, kept, place.node, value, comment, diag);
+  if (is_new) return add_change(edit, kept, value, comment, diag);
+
+  /* The value in the text; its end is 0 if it is not there as a whole. */
+  const bramah__node *node = place.node;
+  if (count_places(edit->root, node, 0) > 1)
+    return unsupported(edit, path, "an alias shares this value with another place: write it out in both",
+                       node, diag);
+  const size_t begin = offset_of(edit, node->line, node->column), length = strlen(node->text);
+  const char *text = edit->text + begin;
+  size_t end = 0;
+  if (node->quoted && (*text == '\'' || *text == '"')) {
+    const char *quote = strpbrk(text + 1, *text == '"' ? "\"\\\n" : "'\n");
+    if (quote && *quote == *text) end = begin + (size_t)(quote - text) + 1;
+  } else if (!node->quoted && length && strncmp(text, node->text, length) == 0) {
+    end = begin + length;
+  }
+  if (!end) return unsupported(edit, path, "the value is not in one piece on one line", node, diag);
+  const bramah_status commented = add_comment(edit, kept, begin, comment, diag);
+  return commented ? commented : add_piece(edit, kept, begin, end, value, diag);
 }
 
 /* ---- writing ---- */

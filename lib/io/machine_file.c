@@ -98,17 +98,6 @@ static bramah_status read_rotation(bramah__reader *reader, const bramah__item *i
   return BRAMAH_OK;
 }
 
-static bramah_status finish_joint(bramah__reader *reader, const bramah__item *item, void *object)
-{
-  bramah__item guess, initial;
-  (void)object;
-  if (!bramah__item_find(item, "guess", &guess) || !bramah__item_find(item, "initial", &initial))
-    return BRAMAH_OK;
-  return bramah__fail_key(
-      reader, &guess, BRAMAH_E_KEY,
-      "'guess' and 'initial' exclude each other: a position is either to be found or given");
-}
-
 /* A welded body has no coordinate that could start anywhere. */
 enum {
   TWO_AXES = 1 << BRAMAH_JOINT_UNIVERSAL | 1 << BRAMAH_JOINT_PLANAR,
@@ -131,16 +120,15 @@ static const bramah__key joint_keys[] = {
     BRAMAH__KEY("initial", read_by_type, bramah_joint, initial_position, .types = MOVING, .unit = "rad",
                 .other_unit = "m", .stride = offsetof(bramah_joint, initial_positions),
                 .given = offsetof(bramah_joint, initial)),
-    BRAMAH__KEY("guess", read_by_type, bramah_joint, initial_position, .types = MOVING, .unit = "rad",
-                .other_unit = "m", .stride = offsetof(bramah_joint, initial_positions)),
+    /* A position is either to be found or given. */
+    BRAMAH__KEY("guess", read_by_type, bramah_joint, initial_position, .types = MOVING, .excludes = "initial",
+                .unit = "rad", .other_unit = "m", .stride = offsetof(bramah_joint, initial_positions)),
     BRAMAH__KEY("rate", read_by_type, bramah_joint, initial_rate, .types = MOVING, .unit = "rad/s",
                 .other_unit = "m/s", .stride = offsetof(bramah_joint, initial_rates)),
     {0}};
 
-static const bramah__table joint_table = {.keys = joint_keys,
-                                          .size = sizeof(bramah_joint),
-                                          .finish = finish_joint,
-                                          .type = offsetof(bramah_joint, type)};
+static const bramah__table joint_table = {
+    .keys = joint_keys, .size = sizeof(bramah_joint), .type = offsetof(bramah_joint, type)};
 
 /* ---- loops ---- */
 

@@ -171,19 +171,6 @@ static const bramah_element_kind *kind_of(const bramah__item *item)
 
 /* ---- values given in one of two forms ---- */
 
-/* Which of two keys gives a value: 1 for the first, 2 for the second, 0 and the error reported otherwise. */
-static int either_key(bramah__reader *reader, const bramah__item *item, const char *first, const char *second)
-{
-  bramah__item one, two;
-  int has_first = bramah__item_find(item, first, &one), has_second = bramah__item_find(item, second, &two);
-  if (has_first != has_second) return has_first ? 1 : 2;
-  if (has_first)
-    bramah__fail_key(reader, &two, BRAMAH_E_KEY, "'%s' and '%s' exclude each other", first, second);
-  else
-    bramah__fail_key(reader, item, BRAMAH_E_KEY, "'%s' or '%s' is needed", first, second);
-  return 0;
-}
-
 /* A value that a key gives, or the product of its factors: 1 for the value, 2 for the factors, 0 and the error
  * reported otherwise. */
 static int value_or_factors(bramah__reader *reader, const bramah__item *item, const bramah_element_key *keys,
@@ -270,7 +257,8 @@ static bramah_status areas_of_diameters(bramah__reader *reader, const bramah__it
 
 /* ---- elements and their parts ---- */
 
-/* Which keys go together: those that exclude each other, and those that a model of friction needs. */
+/* Which keys go together: those one of which is needed, those that exclude each other, those that a model of friction
+ * needs, and nodes or a cylinder. */
 static bramah_status check_given(bramah__reader *reader, const bramah__item *item,
                                  const bramah_element_kind *kind, const void *object)
 {
@@ -282,7 +270,11 @@ static bramah_status check_given(bramah__reader *reader, const bramah__item *ite
       memcpy(&model, (const unsigned char *)object + key->offset, sizeof model);
     if (key->type == BRAMAH_KEY_CYLINDER && given) cylinder = found;
     if (!given && key->models >> model & 1U) return bramah__fail_missing(reader, item, key->name);
-    if (key->either && !either_key(reader, item, key->name, key->either)) return BRAMAH_E_KEY;
+    if (key->either && given == bramah__item_find(item, key->either, &other))
+      return given ? bramah__fail_key(reader, &other, BRAMAH_E_KEY, "'%s' and '%s' exclude each other",
+                                      key->name, key->either)
+                   : bramah__fail_key(reader, item, BRAMAH_E_KEY, "'%s' or '%s' is needed", key->name,
+                                      key->either);
     if (given && key->excludes && bramah__item_find(item, key->excludes, &other))
       return bramah__fail_key(reader, &found, BRAMAH_E_KEY, "'%s' and '%s' exclude each other", key->name,
                               key->excludes);

@@ -484,6 +484,7 @@ bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *ite
   /* Every key in the order of the table; the object's type is unknown (0) until it was read. */
   for (const bramah__key *key = table->keys; !status && key->name; key++) {
     const int found = bramah__item_find(item, key->name, &element), one = 1;
+    bramah__item other;
     int type = 0;
     if (key->types) memcpy(&type, member(object, table->type), sizeof type);
     const int belongs = !key->types || (type && key->types >> type & 1U);
@@ -493,6 +494,9 @@ bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *ite
     if (found && !belongs && type)
       status =
           bramah__fail_key(reader, &element, BRAMAH_E_KEY, "'%s' does not belong to this type", key->name);
+    else if (found && key->excludes && bramah__item_find(item, key->excludes, &other))
+      status = bramah__fail_key(reader, &element, BRAMAH_E_KEY, "'%s' and '%s' exclude each other",
+                                key->excludes, key->name);
     else if (found)
       status = key->read(reader, &element, key, object);
     else if (key->required && belongs)

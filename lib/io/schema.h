@@ -50,9 +50,10 @@ typedef struct bramah__key {
   bramah__read *read;
   size_t offset; /* of the member in the object */
   int required;
-  unsigned types; /* bits 1 << type of the objects the key belongs to (and is required in); 0: all */
-  size_t given;   /* int member that becomes 1 where the key is there; 0: none */
-  size_t line;    /* int member that takes its line; 0: none */
+  unsigned types;       /* bits 1 << type of the objects the key belongs to (and is required in); 0: all */
+  const char *excludes; /* another key that must not be there as well; or NULL */
+  size_t given;         /* int member that becomes 1 where the key is there; 0: none */
+  size_t line;          /* int member that takes its line; 0: none */
   const char *unit, *other_unit; /* quantities */
   size_t choice;                 /* int member: 1 if the object's values are in the other units; 0: none */
   int chooses;                   /* 1: it is this value's unit that says so */

@@ -357,13 +357,17 @@ bramah_status bramah_session_start(const bramah_session *session, bramah_coupled
 
 /* ---- filter ---- */
 
-/* An unknown command stays just inside the limit of its valves: at the limit itself it would act on nothing,
- * and the filter could not take it back. */
-static void limit_unknown(bramah_session *session)
+/* What the user sees, and the filter, on a plant at the start. */
+static bramah_status open_filter(bramah_session *session, bramah_diag *diag)
 {
+  const bramah_study *study = session->study;
+  const bramah__start_values *s = &session->start;
   const bramah_machine *m = session->machine.machine;
-  for (size_t i = 0; i < session->study->n_unknown_inputs; i++) {
-    const char *input = session->study->augmented[i].input;
+
+  /* An unknown command stays just inside the limit of its valves: at the limit itself it would act on nothing,
+   * and the filter could not take it back. */
+  for (size_t i = 0; i < study->n_unknown_inputs; i++) {
+    const char *input = study->augmented[i].input;
     bramah_augmented *state = &session->augmented.states[i];
     double limit = 0.0;
     for (size_t v = 0; v < m->n_valves; v++)
@@ -375,14 +379,7 @@ static void limit_unknown(bramah_session *session)
     state->most = 0.9999 * limit;
     state->least = -state->most;
   }
-}
 
-/* What the user sees, and the filter, on a plant at the start. */
-static bramah_status open_filter(bramah_session *session, bramah_diag *diag)
-{
-  const bramah_study *study = session->study;
-  const bramah__start_values *s = &session->start;
-  limit_unknown(session);
   session->parts = (bramah_session_parts){.study = study,
                                           .machine = &session->machine,
                                           .sensors = session->sensors,

@@ -162,8 +162,6 @@ static bramah_status finish_augmented(bramah__reader *reader, const bramah__item
   bramah__item parameter, bias;
   bramah__item_find(item, "parameter", &parameter);
   bramah__item_find(item, "bias_of", &bias);
-  if (draft->parameter && draft->bias_of)
-    return bramah__fail_key(reader, &bias, BRAMAH_E_KEY, "'parameter' and 'bias_of' exclude each other");
   if (!draft->parameter && !draft->bias_of)
     return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'parameter' or 'bias_of' is needed");
   const bramah_status status = finish_process(reader, item, draft);
@@ -209,7 +207,7 @@ static const bramah__word orders[] = {{"1", 1}, {"2", 2}, {NULL, 0}};
 
 static const bramah__key augmented_keys[] = {
     BRAMAH__KEY("parameter", bramah__read_text, bramah__augmented_draft, parameter, .required = 0),
-    BRAMAH__KEY("bias_of", bramah__read_name, bramah__augmented_draft, bias_of, .required = 0),
+    BRAMAH__KEY("bias_of", bramah__read_name, bramah__augmented_draft, bias_of, .excludes = "parameter"),
     PROCESS_KEYS,
     BRAMAH__KEY("noise", bramah__read_value, bramah__augmented_draft, augmented.noise,
                 .range = BRAMAH__NOT_NEGATIVE),

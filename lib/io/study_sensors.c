@@ -306,14 +306,10 @@ static const bramah__table pressure_table = {.keys = pressure_keys};
 static bramah_status finish_gyro(bramah__reader *reader, const bramah__item *item, void *object)
 {
   bramah__sensor_draft *sensor = object;
-  bramah__item axis, sigma, joint;
+  bramah__item axis, sigma;
   bramah__quantity q;
   bramah__key angular = {.name = "sigma", .unit = "rad/s"};
   int has_axis = bramah__item_find(item, "axis", &axis);
-  if (sensor->body && sensor->joint) {
-    bramah__item_find(item, "joint", &joint);
-    return bramah__fail_key(reader, &joint, BRAMAH_E_KEY, "'body' and 'joint' exclude each other");
-  }
   if (!sensor->body && !sensor->joint)
     return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'body' or 'joint' is needed");
   if (sensor->body && !has_axis) return bramah__fail_missing(reader, item, "axis");
@@ -328,7 +324,7 @@ static const bramah__key gyro_keys[] = {
     SENSOR_KEYS,
     SENSOR_UNIT("rad/s", "m/s"),
     BRAMAH__KEY("body", bramah__read_name, bramah__sensor_draft, body, .required = 0),
-    BRAMAH__KEY("joint", bramah__read_name, bramah__sensor_draft, joint, .required = 0),
+    BRAMAH__KEY("joint", bramah__read_name, bramah__sensor_draft, joint, .excludes = "body"),
     BRAMAH__KEY("axis", bramah__read_direction, bramah__sensor_draft, options.axis, .required = 0),
     {0}};
 

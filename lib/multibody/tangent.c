@@ -4,13 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-static double dot6(const double *a, const double *b)
+static inline double dot6(const double *a, const double *b)
 {
   return bramah__dot3(a, b) + bramah__dot3(a + 3, b + 3);
 }
 
 /* out = a x* w: how wrench w changes when it moves along with a. */
-static void wrench_cross(const double *a, const double *w, double *out)
+static inline void wrench_cross(const double *a, const double *w, double *out)
 {
   bramah__cross3(a + 3, w, out);
   bramah__cross3(a + 3, w + 3, out + 3);

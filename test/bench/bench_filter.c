@@ -58,15 +58,9 @@ static bramah_filter_options filter_options(const rig *r)
 
 static void open_rig(rig *r, bramah_transition transition, bramah_covariance_form form)
 {
-  static const bramah_sensor_options options[SENSORS] = {
-      {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-      {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-      {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-      {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-      {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
   open_plant(r, 1.1, BRAMAH_FORMULATION_PARTITIONING);
   for (int i = 0; i < SENSORS; i++)
-    must(bramah_sensor_init(&options[i], &r->plant, &diag, &r->sensor[i]), &diag);
+    must(bramah_sensor_init(&four_bar_sensors[i], &r->plant, &diag, &r->sensor[i]), &diag);
   bramah_filter_options o = filter_options(r);
   o.transition = transition;
   o.form = form;

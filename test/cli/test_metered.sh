@@ -58,7 +58,7 @@ C="1e-7 m^3/s/Pa^0.5"
 cylinder=hydraulics.metered_cylinders.lift
 mistake "there is no pump line 'pumps'" "$cylinder.pump_line=pumps"
 mistake "there is no supply 'pump'" hydraulics.pump_lines.pump.tank=pump
-mistake "opening must not be above 1" "$cylinder.regeneration={flow_coefficient: 1e-7 m^3/s/Pa^0.5, opening: 1.2}"
+mistake "an opening must lie between 0 and 1" "$cylinder.regeneration={flow_coefficient: 1e-7 m^3/s/Pa^0.5, opening: 1.2}"
 mistake "must be shut for U <= 0" "$cylinder.characteristic=[[-10 V, -9 V], [10 V, 11 V]]"
 mistake "exclude each other" "$cylinder.flow_coefficients={pump_a: $C, b_tank: $C, a_tank: $C, pump_b: $C}"
 mistake "does not hold its load at the start" "$cylinder.spool=1 V"

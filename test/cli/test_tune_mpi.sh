@@ -30,6 +30,12 @@ for n in 1 2 3; do
   { cmp -s threads.yaml mpi.yaml && cmp -s threads.csv mpi.csv; } || fail "$n processes give other bytes than threads"
 done
 
+# Sweeps too.
+run 0 sweep off.yaml log1.csv log2.csv --vary 'joints.crank.acceleration_noise=1e-3 .. 1: 4 log' --output threads.table --threads 2
+timeout 2000 mpirun -n 2 "$BRAMAH_MPI_PROGRAM" sweep off.yaml log1.csv log2.csv --vary 'joints.crank.acceleration_noise=1e-3 .. 1: 4 log' \
+  --output mpi.table >out 2>err || fail 'a sweep by two processes'
+cmp -s threads.table mpi.table || fail 'two processes give another table than threads'
+
 # A process is killed: MPI ends the run, the journal keeps what was done, the next run goes on.
 n=0
 while [ "$n" -lt "${BRAMAH_MPI_KILLS:-3}" ]; do

@@ -14,13 +14,6 @@ enum { SENSORS = 5, STEPS = 6000 };
 
 static bramah_diag diag;
 
-static const bramah_sensor_options sensor_options[SENSORS] = {
-    {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-    {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-    {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-    {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-    {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
-
 typedef struct side {
   four_bar fb;
   const bramah_model *model;
@@ -49,7 +42,7 @@ static void open_side(side *s, const char *errors)
   must(bramah_coupled_new(s->model, &diag, &s->coupled), &diag);
   s->plant = bramah_coupled_plant(s->coupled);
   for (int i = 0; i < SENSORS; i++)
-    must(bramah_sensor_init(&sensor_options[i], &s->plant, &diag, &s->sensor[i]), &diag);
+    must(bramah_sensor_init(&four_bar_sensors[i], &s->plant, &diag, &s->sensor[i]), &diag);
 }
 
 static void make_filter(side *s, const bramah_augmented *augmented, size_t n, bramah_covariance_form form)

@@ -22,13 +22,6 @@ static four_bar fb;
 static const double position_sigma = 0.01, rate_sigma = 0.02, pressure_sigma[3] = {1e5, 1e5, 1e5},
                     acceleration_noise = 0.3, pressure_noise[3] = {1e6, 1e6, 1e6};
 
-static const bramah_sensor_options sensor_options[SENSORS] = {
-    {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-    {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-    {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-    {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-    {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
-
 /* A plant and a filter on it. Of the truth, the filter is the one that gives the bound. */
 typedef struct side {
   bramah_coupled *coupled;
@@ -45,7 +38,7 @@ static void make(side *s, const bramah_model *model, bramah_transition transitio
   must(bramah_coupled_new(model, &diag, &s->coupled), &diag);
   s->plant = bramah_coupled_plant(s->coupled);
   for (int i = 0; i < SENSORS; i++)
-    must(bramah_sensor_init(&sensor_options[i], &s->plant, &diag, &s->sensor[i]), &diag);
+    must(bramah_sensor_init(&four_bar_sensors[i], &s->plant, &diag, &s->sensor[i]), &diag);
   for (int i = 0; i < N; i++) s->output[i] = must_find(&s->plant, name[i]);
   const bramah_filter_options o = {.transition = transition,
                                    .basis = s->output,

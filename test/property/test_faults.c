@@ -50,12 +50,8 @@ static void open_rig(rig *r, int saturated)
   static const char *const name[N] = {"crank.angle", "crank.rate", "v1.pressure", "v2.pressure",
                                       "v3.pressure"};
   static const double most[SENSORS] = {1.0, 1e-3, 2.0e6, 2.0e6, 2.5e6};
-  bramah_sensor_options options[SENSORS] = {
-      {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-      {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-      {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-      {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-      {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
+  bramah_sensor_options options[SENSORS];
+  memcpy(options, four_bar_sensors, sizeof options);
   four_bar_describe(&r->fb, 1.0, 1000000);
   must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
   must(bramah_coupled_new(r->model, &diag, &r->truth_coupled), &diag);

@@ -271,12 +271,6 @@ typedef struct machine {
 
 static void open_machine(machine *m, int64_t step_ns)
 {
-  static const bramah_sensor_options options[SENSORS] = {
-      {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-      {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-      {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-      {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-      {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
   const double u = 7.0;
   memset(m, 0, sizeof *m);
   four_bar_describe(&m->fb, 1.0, step_ns);
@@ -286,7 +280,7 @@ static void open_machine(machine *m, int64_t step_ns)
   m->plant = bramah_coupled_plant(m->coupled);
   must(m->plant.set_inputs(m->plant.self, &u, &diag), &diag);
   for (int i = 0; i < SENSORS; i++)
-    must(bramah_sensor_init(&options[i], &m->plant, &diag, &m->sensor[i]), &diag);
+    must(bramah_sensor_init(&four_bar_sensors[i], &m->plant, &diag, &m->sensor[i]), &diag);
 }
 
 static void close_machine(machine *m)

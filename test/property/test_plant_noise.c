@@ -18,13 +18,6 @@ static bramah_diag diag;
 static const double position_sigma = 0.01, rate_sigma = 0.02, pressure_sigma[3] = {1e5, 1e5, 1e5},
                     acceleration_truth = 0.3, pressure_truth[3] = {1e6, 1e6, 1e6};
 
-static const bramah_sensor_options sensor_options[SENSORS] = {
-    {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-    {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-    {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-    {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-    {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
-
 static const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
 
 typedef struct side {
@@ -56,7 +49,7 @@ static void open_side(side *s, double factor, const bramah_augmented *augmented)
   must(bramah_coupled_new(model, &diag, &s->coupled), &diag);
   s->plant = bramah_coupled_plant(s->coupled);
   for (int i = 0; i < SENSORS; i++)
-    must(bramah_sensor_init(&sensor_options[i], &s->plant, &diag, &s->sensor[i]), &diag);
+    must(bramah_sensor_init(&four_bar_sensors[i], &s->plant, &diag, &s->sensor[i]), &diag);
   const size_t basis = must_find(&s->plant, "crank.angle");
   const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
                                    .basis = &basis,
@@ -80,8 +73,8 @@ static void close_side(side *s)
 static void measure(side *truth, unsigned *seed, double *y)
 {
   for (int i = 0; i < SENSORS; i++)
-    y[i] =
-        bramah_sensor_predict(&truth->sensor[i], &truth->plant) + sensor_options[i].sigma * test_normal(seed);
+    y[i] = bramah_sensor_predict(&truth->sensor[i], &truth->plant) +
+           four_bar_sensors[i].sigma * test_normal(seed);
 }
 
 /* One cycle; y' S^-1 y per degree of freedom. */

@@ -38,12 +38,6 @@ static bramah_filter_options plain_options(const rig *r)
 
 static void open_rig(rig *r, int64_t step_ns)
 {
-  static const bramah_sensor_options options[SENSORS] = {
-      {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-      {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-      {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-      {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-      {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
   memset(r, 0, sizeof *r);
   four_bar_describe(&r->fb, 1.0, step_ns);
   must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
@@ -52,7 +46,7 @@ static void open_rig(rig *r, int64_t step_ns)
   r->truth = bramah_coupled_plant(r->truth_coupled);
   r->plant = bramah_coupled_plant(r->coupled);
   for (int i = 0; i < SENSORS; i++)
-    must(bramah_sensor_init(&options[i], &r->plant, &diag, &r->sensor[i]), &diag);
+    must(bramah_sensor_init(&four_bar_sensors[i], &r->plant, &diag, &r->sensor[i]), &diag);
   r->basis = must_find(&r->plant, "crank.angle");
 }
 

@@ -274,6 +274,13 @@ size_t must_find_parameter(const bramah_plant *plant, const char *name)
 
 /* ---- rigs and random numbers ---- */
 
+const bramah_sensor_options four_bar_sensors[5] = {
+    {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
+    {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
+    {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
+    {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
+    {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
+
 void four_bar_open(four_bar_rig *rig, double friction, double angle_deg)
 {
   bramah_diag diag;

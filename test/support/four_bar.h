@@ -4,6 +4,7 @@
 #define BRAMAH_TEST_SUPPORT_FOUR_BAR_H
 
 #include "bramah/coupled.h"
+#include "bramah/sensor.h"
 
 /* The hydraulic four-bar of publication II with Brown-McPhee friction. `friction` scales its three
  * coefficients. The description is static storage of the caller's thread: each call overwrites it. */
@@ -26,6 +27,9 @@ void four_bar_describe(four_bar *out, double friction, int64_t step_ns);
 
 /* Give its cylinder one of the four friction models, with the parameters of publication II, Table 2. */
 void four_bar_set_friction(four_bar *fb, bramah_friction_model model);
+
+/* What is measured on it: encoder and gyro of the crank, three pressures, with the noise of the study. */
+extern const bramah_sensor_options four_bar_sensors[5];
 
 /* Its plant, by itself. */
 typedef struct four_bar_rig {

@@ -430,7 +430,7 @@ static const bad_line bad_lines[] = {
      "required key 'bulk_modulus' is missing"},
     {7, "  crank: {type: revolute, parent: ground, child: crank, axis: [0, 0, 1], initial: 0, @guess: 0}",
      BRAMAH_E_KEY, "joints.crank.guess",
-     "'guess' and 'initial' exclude each other: a position is either to be found or given"},
+     "'initial' and 'guess' exclude each other"},
     {8, "  @slide: {type: planar, parent: crank, child: slide, axis: [1, 0, 0]}", BRAMAH_E_KEY,
      "joints.slide", "required key 'second_axis' is missing"},
     {8, "  slide: {type: spherical, parent: crank, child: slide, @axis: [1, 0, 0]}", BRAMAH_E_KEY,
