@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* One filter, shared by the files of the estimator. Who calls whom, from above:
+/* What the files of the estimators share. Who calls whom, from above:
  *
- *   filter.c      memory, options, one cycle, results
- *     predict.c   transition of the plant's step, process noise, propagation of P
- *     correct.c   innovations, gates, fusion, injection
- *       oosm.c    samples off the step grid
- *     scores.c    score tests of causes
- *     augmented.c augmented states, and what sensors show with them
- *     filter_state.c  snapshots; P, its root and whether they are sound
- *   process_noise.c, update.c   arithmetic that knows no filter */
+ *   replay.c        rows of a log
+ *     rewind.c      late samples
+ *       filter.c      memory, options, one cycle, results
+ *         predict.c     transition of the plant's step, process noise, propagation of P
+ *         correct.c     innovations, gates, fusion, injection
+ *           oosm.c      samples off the step grid
+ *         scores.c      score tests of causes
+ *         augmented.c   augmented states, and what sensors show with them
+ *         filter_state.c  snapshots; P, its root and whether they are sound
+ *   smoother.c, adaptive.c    go along with a filter; ukf.c, observability.c need none
+ *   update.c        arithmetic that knows no filter */
 #ifndef BRAMAH_ESTIMATORS_FILTER_INTERNAL_H
 #define BRAMAH_ESTIMATORS_FILTER_INTERNAL_H
 
@@ -173,8 +176,7 @@ typedef struct bramah__progress {
   X(unsigned char, step_before_that, bramah__own_size(f)) /* kept while bramah_filter_step may fail */       \
   X(unsigned char, cycle_start, bramah__own_size(f))      /* where bramah_filter_step began */               \
   X(unsigned char, inflated,                                                                                 \
-    f->iterations > 1 ? bramah__own_size(f) : 0) /* after its covariance was; of    \
-                                                                             iterated updates only */
+    f->iterations > 1 ? bramah__own_size(f) : 0) /* after recovery; iterated updates */
 
 typedef struct bramah__filter_work {
   BRAMAH__FILTER_WORK(BRAMAH__FIELD_MEMBER)
@@ -246,9 +248,8 @@ bramah_status bramah__process_noise_refresh(const bramah_plant *plant, bramah__p
 void bramah__process_noise_covariance(const bramah__process_noise *noise,
                                       const bramah_filter_options *options, size_t n, double *P);
 
-/* Columns of the noise of one step h by D 3.18 into the leading block of Gamma, whose rows are nq >= 2 nf +
- * np long: two for each acceleration of the basis, one for each first-order state. Gamma must be zero there.
- */
+/* Columns of the noise of one step h by D 3.18 into the leading block of Gamma, whose rows are nq long: two
+ * for each acceleration of the basis, one for each first-order state. Gamma must be zero there. */
 void bramah__process_noise_columns(const bramah__process_noise *noise, double h, size_t nq, double *Gamma);
 
 /* ---- augmented.c ---- */

@@ -242,7 +242,7 @@ static void fill_map(bramah_coupled *c, const double *Rz, const double *D, const
 {
   const bramah_model *model = c->model;
   const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
-               n_first_order = model->circuit.n_volumes, n = 2 * n_dof + n_first_order;
+               n_first_order = model->n_first_order, n = 2 * n_dof + n_first_order;
   memset(c->T_step, 0, n * n * sizeof *c->T_step);
   for (size_t r = 0; r < n_dof; r++) {
     const size_t j = (size_t)index[n_dependent + r];
@@ -258,7 +258,7 @@ static void fill_map(bramah_coupled *c, const double *Rz, const double *D, const
  * about yet. */
 static void adopt(bramah_coupled *c)
 {
-  const size_t n = 2 * c->model->n_independent + c->model->circuit.n_volumes;
+  const size_t n = 2 * c->model->n_independent + c->model->n_first_order;
   if (c->basis_changed)
     bramah__multiply(n, n, n, c->T_step, c->T, c->T_work);
   else

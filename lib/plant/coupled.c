@@ -96,7 +96,7 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   memset(next->block, 0, next->size);
   memcpy(next->z, model->z0, model->n * sizeof(double));
   memcpy(next->zd, model->zd0, model->n * sizeof(double));
-  memcpy(next->p, model->p0, model->circuit.n_volumes * sizeof(double));
+  memcpy(next->p, model->p0, model->n_first_order * sizeof(double));
   memcpy(next->U, model->U0, bramah__n_spools(&model->circuit) * sizeof(double));
   memcpy(next->index, model->index0, model->n * sizeof(int));
   memcpy(next->row, model->row0, model->m * sizeof(int));
@@ -143,7 +143,7 @@ static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
   bramah_coupled *c = self;
   const bramah_model *model = c->model;
   const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
-               n_first_order = model->circuit.n_volumes;
+               n_first_order = model->n_first_order;
   for (size_t i = 0; i < 2 * n_dof + n_first_order; i++)
     if (!isfinite(dx[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->name, "the correction is not finite");
@@ -188,7 +188,7 @@ static int basis_change(void *self, double *T)
 {
   bramah_coupled *c = self;
   if (!c->basis_changed) return 0;
-  const size_t n = 2 * c->model->n_independent + c->model->circuit.n_volumes;
+  const size_t n = 2 * c->model->n_independent + c->model->n_first_order;
   memcpy(T, c->T, n * n * sizeof *T);
   c->basis_changed = 0;
   return 1;
@@ -209,7 +209,7 @@ static void coordinates(void *self, double *x)
     x[f] = c->state.z[j];
     x[n_dof + f] = c->state.zd[j];
   }
-  memcpy(x + 2 * n_dof, c->state.p, model->circuit.n_volumes * sizeof *x);
+  memcpy(x + 2 * n_dof, c->state.p, model->n_first_order * sizeof *x);
 }
 
 static void parameter_info(const void *self, size_t i, bramah_parameter_info *info)
@@ -285,7 +285,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .self = plant,
       .step_ns = model->step_ns,
       .n_dof = model->n_independent,
-      .n_first_order = model->circuit.n_volumes,
+      .n_first_order = model->n_first_order,
       .n_input = model->n_inputs,
       .n_output = model->n_outputs,
       .n_parameter = model->n_parameters,

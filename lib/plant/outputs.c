@@ -571,7 +571,7 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
   const bramah__output *output = &c->model->output[i];
   const int accelerates =
       output->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(output->code);
-  memset(row, 0, (2 * c->model->n_independent + c->model->circuit.n_volumes) * sizeof *row);
+  memset(row, 0, (2 * c->model->n_independent + c->model->n_first_order) * sizeof *row);
   if (pressure_part(c, output, row)) return BRAMAH_OK;
   if (accelerates) status = bramah__joint_acceleration_rows(c);
   if (status != BRAMAH_OK) return status;
@@ -597,7 +597,7 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
     }
   if (accelerates) {
     /* row += q Q, Q all joint accelerations by the error state. */
-    const size_t n_error = 2 * c->model->n_independent + c->model->circuit.n_volumes;
+    const size_t n_error = 2 * c->model->n_independent + c->model->n_first_order;
     for (size_t j = 0; j < c->model->n; j++)
       for (size_t k = 0; q[j] != 0.0 && k < n_error; k++) row[k] += q[j] * c->Q[j * n_error + k];
   }
@@ -620,7 +620,7 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row)
                n_dof = model->n_independent;
   double X[9], U[9];
   turn_partials(c, ball, X, U);
-  memset(row, 0, (2 * n_dof + model->circuit.n_volumes) * sizeof *row);
+  memset(row, 0, (2 * n_dof + model->n_first_order) * sizeof *row);
   for (size_t f = 0; f < n_dof; f++)
     for (size_t l = 0; l < 3; l++) row[f] += X[3 * k + l] * c->now->Rz[(j + l) * n_dof + f];
   return BRAMAH_OK;

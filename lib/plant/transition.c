@@ -56,7 +56,7 @@ static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
 static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const size_t *par, double *A_par,
                                          double *S_par)
 {
-  const size_t n_dof = c->model->n_independent, n_first_order = c->model->circuit.n_volumes;
+  const size_t n_dof = c->model->n_independent, n_first_order = c->model->n_first_order;
   bramah__transition *t = &c->transition;
   double *zdd = t->f, *pd = t->f + n_dof, *zdd0 = t->f0, *pd0 = t->f0 + n_dof;
   if (n_par == 0) return BRAMAH_OK;
@@ -141,7 +141,7 @@ static bramah_status solve_columns(bramah_coupled *c, size_t n_columns, double *
 static bramah_status noise_response(bramah_coupled *c, double *N)
 {
   bramah__transition *t = &c->transition;
-  const size_t n_dof = c->model->n_independent, n_first_order = c->model->circuit.n_volumes,
+  const size_t n_dof = c->model->n_independent, n_first_order = c->model->n_first_order,
                nx = n_dof + n_first_order;
   const double c1 = 2.0 / c->model->h;
   double *X = N + n_dof * nx; /* solved in the rows of z' and p, then moved */
@@ -171,20 +171,20 @@ static void end_residual(bramah_coupled *c, double *f)
   if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
   bramah__imbalance(model, &c->state, c->now, c->state.zdd, f);
   bramah__evaluate_rates(model, c->state.p, U, c->now, f + n_dof);
-  for (size_t i = 0; i < model->circuit.n_volumes; i++) f[n_dof + i] = -f[n_dof + i];
+  for (size_t i = 0; i < model->n_first_order; i++) f[n_dof + i] = -f[n_dof + i];
 }
 
 /* G [n_error x n_par] with the factors of J. */
 static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const size_t *par, double *G)
 {
-  const size_t n_dof = c->model->n_independent, n_first_order = c->model->circuit.n_volumes;
+  const size_t n_dof = c->model->n_independent, n_first_order = c->model->n_first_order;
   const double c1 = 2.0 / c->model->h;
   if (n_par == 0) return BRAMAH_OK;
   double *X = c->transition.X_par;
 
   /* X [nx x n_par] = -f_theta, that of the carried rates included: G holds these. */
   bramah__transition *t = &c->transition;
-  const size_t nx = n_dof + c->model->circuit.n_volumes;
+  const size_t nx = n_dof + c->model->n_first_order;
   end_residual(c, t->f0);
   for (size_t k = 0; k < n_par; k++) {
     const double step = displace_parameter(c, par[k]);
@@ -300,7 +300,7 @@ static const double velocity_step = 1e-7; /* rad/s or m/s */
 
 static void store(const bramah_coupled *c, size_t column, double step, double *J)
 {
-  const size_t n_dof = c->model->n_independent, n = 2 * n_dof + c->model->circuit.n_volumes;
+  const size_t n_dof = c->model->n_independent, n = 2 * n_dof + c->model->n_first_order;
   for (size_t r = 0; r < n_dof; r++) J[r * n + column] = (c->zdd_i[r] - c->zdd_base[r]) / step;
 }
 
@@ -308,7 +308,7 @@ bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *
 {
   bramah_coupled *c = self;
   const bramah_model *model = c->model;
-  const size_t n_dof = model->n_independent, n_volumes = model->circuit.n_volumes;
+  const size_t n_dof = model->n_independent, n_first_order = model->n_first_order;
   bramah__state *probe = &c->probe_state;
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
@@ -316,8 +316,8 @@ bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *
     return bramah__fail(diag, BRAMAH_E_SINGULAR, model->name, "the mass matrix is singular");
 
   /* Pressures: linear, so a large step costs nothing and rounds less. */
-  for (size_t i = 0; i < n_volumes; i++) {
-    memcpy(probe->p, c->state.p, n_volumes * sizeof(double));
+  for (size_t i = 0; i < n_first_order; i++) {
+    memcpy(probe->p, c->state.p, n_first_order * sizeof(double));
     const double step = 1e-4 * fmax(1e5, fabs(probe->p[i]));
     probe->p[i] += step;
     bramah__update_forces(model, probe->p, c->state.U, c->now);

@@ -80,7 +80,7 @@ static void take_warning(void *user, const char *line)
 {
   bramah_tuning *t = user;
   if (t->result.n_warnings == sizeof t->warning / sizeof t->warning[0]) return;
-  snprintf(t->warning_text[t->result.n_warnings], sizeof t->warning_text[0], "%s", line);
+  snprintf(t->warning_text[t->result.n_warnings], sizeof t->warning_text[0], "%.255s", line);
   t->warning[t->result.n_warnings] = t->warning_text[t->result.n_warnings];
   t->result.n_warnings++;
 }
