@@ -290,6 +290,7 @@ typedef enum bramah_cause_kind {
   BRAMAH_CAUSE_DELAY = 4      /* a sensor shows what was theta seconds ago, by the change over `lag` */
 } bramah_cause_kind;
 
+/* One of them. */
 typedef struct bramah_cause {
   bramah_cause_kind kind;
   const char *name, *unit; /* of the parameter or sensor; unit of theta */
