@@ -36,7 +36,7 @@ typedef enum bramah_transition {
   BRAMAH_TRANSITION_STEP = 3
 } bramah_transition;
 
-/* How densities of white noise become a covariance per step. */
+/* How the spectral density of white noise becomes a covariance per step. */
 typedef enum bramah_discretisation {
   /* Resolvent with BRAMAH_TRANSITION_STEP on a plant that has it, else published. */
   BRAMAH_DISCRETISATION_DEFAULT = 0,
@@ -91,7 +91,7 @@ typedef struct bramah_augmented {
   int order;            /* 1 or 2; 0 means 1 */
   double time_constant; /* T [s] >= 0; > 0 for order 2 */
   double sigma;         /* initial standard deviation > 0; of the rate of order 2 it is sigma / T */
-  double noise;         /* square root of the density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
+  double noise;         /* square root of the spectral density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
   double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
   bramah_augmented_role role;
 } bramah_augmented;
@@ -100,7 +100,7 @@ typedef struct bramah_augmented {
  * step. */
 typedef struct bramah_parameter_noise {
   const char *at;
-  double density; /* square root of the density > 0: unit/sqrt(Hz) */
+  double density; /* square root of its spectral density > 0: unit/sqrt(Hz) */
 } bramah_parameter_noise;
 
 /* Standard deviations in the plant's own units. Arrays are copied. `basis` says in which coordinates the
@@ -121,7 +121,7 @@ typedef struct bramah_filter_options {
   bramah_covariance_form form;
   bramah_fusion fusion;
   int iterations; /* of the update, measurements linearised anew about the corrected state; 0 or 1: plain */
-  /* [n_sensors] an innovation beyond so many of its standard deviations is not fused; 0: no gate; NULL: none
+  /* [n_sensors] innovation gate: an innovation beyond so many of its standard deviations is not fused; 0: no gate; NULL: none
    * at all */
   const double *gate;
   /* A sensor whose innovations keep to one side is not fused while the running mean of its normalised
@@ -256,7 +256,7 @@ typedef struct bramah_filter_last {
   const double *transition;
   /* Gamma [n x n_noise], Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and 2 b + 1 acceleration
    * b of the basis; 2 n_dof + i first-order state i; then augmented states and noisy parameters. Those of an
-   * acceleration and of a first-order state are proportional to its density. */
+   * acceleration and of a first-order state are proportional to the square root of its spectral density. */
   const double *noise;
   const bramah_innovation *innovation; /* [m] */
   const double *rows, *variances;      /* [m x n], [m] of the measurements, those of present sensors */

@@ -105,7 +105,7 @@ typedef struct bramah_rewind_use {
 /* Counts since the start, and what the last advance or settle did. */
 typedef struct bramah_rewind_report {
   uint64_t samples;      /* accepted */
-  uint64_t late;         /* of them: came after the estimate of their step */
+  uint64_t late;         /* of them: out-of-sequence: came after the estimate of their step */
   uint64_t too_old;      /* refused: measured before the window */
   uint64_t before_start; /* refused: measured before the start */
   uint64_t crowded;      /* left out: more than samples_per_step */
