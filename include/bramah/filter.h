@@ -113,16 +113,16 @@ typedef struct bramah_filter_options {
   const double *position_sigma;    /* [n_dof] initial, rad or m, > 0 */
   const double *rate_sigma;        /* [n_dof] initial, rad/s or m/s, > 0 */
   const double *first_order_sigma; /* [n_first_order] initial, in the unit of the state (Pa), > 0 */
-  /* Process noise: square roots of spectral densities >= 0. [n_dof] rad/s^2/sqrt(Hz) (D 3.18); [n_first_order]
-   * unit of the state per sqrt(s) (Pa/sqrt(s)) */
+  /* Process noise: square roots of spectral densities >= 0. [n_dof] rad/s^2/sqrt(Hz) (D 3.18);
+   * [n_first_order] unit of the state per sqrt(s) (Pa/sqrt(s)) */
   const double *acceleration_noise;
   const double *first_order_noise;
   bramah_discretisation discretisation;
   bramah_covariance_form form;
   bramah_fusion fusion;
   int iterations; /* of the update, measurements linearised anew about the corrected state; 0 or 1: plain */
-  /* [n_sensors] innovation gate: an innovation beyond so many of its standard deviations is not fused; 0: no gate; NULL: none
-   * at all */
+  /* [n_sensors] innovation gate: an innovation beyond so many of its standard deviations is not fused; 0:
+   * no gate; NULL: none at all */
   const double *gate;
   /* A sensor whose innovations keep to one side is not fused while the running mean of its normalised
    * innovations (over about 50 samples) is beyond so many standard deviations of that mean, and until it is
@@ -134,7 +134,8 @@ typedef struct bramah_filter_options {
   const bramah_augmented *augmented;
   size_t n_parameter_noise;
   const bramah_parameter_noise *parameter_noise;
-  /* 1: score tests of causes go with the filter (bramah_filter_get_scores). Sequential fusion, no iteration. */
+  /* 1: score tests of causes go with the filter (bramah_filter_get_scores). Sequential fusion, no
+   * iteration. */
   int scores;
 } bramah_filter_options;
 

@@ -117,8 +117,8 @@ typedef struct bramah_rewind_report {
   /* Samples fused for the first time, in the order of their steps; valid until the next call */
   const bramah_rewind_use *use;
   size_t n_uses;
-  /* Their NIS and its degrees of freedom: a correction made of new samples alone adds its whole y' S^-1 y, one
-   * that holds used ones too only the NIS of each new sample. */
+  /* Their NIS and its degrees of freedom: a correction made of new samples alone adds its whole y' S^-1 y,
+   * one that holds used ones too only the NIS of each new sample. */
   double nis;
   size_t nis_dof;
 } bramah_rewind_report;

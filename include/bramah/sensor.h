@@ -68,7 +68,8 @@ typedef struct bramah_sensor_options {
   double least, most;      /* range of the device, in the unit of the sensor; both 0: no limits */
 } bramah_sensor_options;
 
-/* All zero: nothing is named, no resolution, no limits; kind, name, what it is at and sigma are left to give. */
+/* All zero: nothing is named, no resolution, no limits; kind, name, what it is at and sigma are left to
+ * give. */
 BRAMAH_API void bramah_sensor_options_default(bramah_sensor_options *options);
 
 #define BRAMAH_SENSOR_MAX_TERMS 12
