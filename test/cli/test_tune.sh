@@ -312,7 +312,7 @@ run 1 tune off.yaml log1.csv --output log1.csv
 # A likelihood that is not finite.
 awk -F, -v OFS=, 'NR == 50 { $3 = "1e200" } { print }' log1.csv >huge.csv
 run 1 tune off.yaml huge.csv
-says err 'huge.csv: crank_gyro: the variance of the innovation is not positive and finite (at t = 0.047 s): look at the log there'
+says err 'huge.csv: crank_gyro: the measurement is absurd, and this sensor has no gate that would reject it (at t = 0.047 s): look at the log there'
 # A machine that cannot follow: the model itself fails.
 sed 's/^tune:/changes: {integrator.max_iterations: 1, integrator.position_tolerance: 1e-16}\ntune:/' off.yaml >wrong.yaml
 run 1 tune wrong.yaml log1.csv
