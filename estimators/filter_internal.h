@@ -57,9 +57,9 @@ static inline const unsigned char *bramah__get(void *to, const unsigned char *in
 /* Times [ns] of which sums and differences of two fit. */
 static inline int bramah__is_time(int64_t ns) { return ns > -INT64_MAX / 3 && ns < INT64_MAX / 3; }
 
-/* Uncertainty as users state it: initial standard deviations and densities of white noise in coordinates of
- * their choice (the basis), carried to those that are independent now by B = d(basis)/d(independent). Source:
- * dissertation 3.18. */
+/* Uncertainty as users state it: initial standard deviations and spectral densities of the process noise
+ * in coordinates of their choice (the basis), carried to those that are independent now by B =
+ * d(basis)/d(independent). Source: dissertation 3.18. */
 #define BRAMAH__PROCESS_NOISE_ARRAYS(X)                                                                      \
   X(size_t, basis, nf, "outputs")                                                                            \
   X(double, acceleration, nf, "square roots of spectral densities")                                          \
@@ -143,7 +143,7 @@ typedef struct bramah__progress {
   X(double, Gamma_spare, f->n * f->nq)                                                                       \
   X(bramah_innovation, innovation, f->n_sensors)                                                             \
   X(double, H, f->n_sensors * f->n)                                                                          \
-  X(double, r, f->n_sensors) /* variances of the measurements */                                             \
+  X(double, r, f->n_sensors) /* variances of the measurement noise */                                        \
   X(double, y, f->n_sensors) /* innovations to fuse */                                                       \
   X(double, dx, f->n)        /* estimated errors */                                                          \
   X(bramah__oosm, oosm, f->n_sensors)
@@ -243,7 +243,8 @@ void bramah__process_noise_layout(const bramah_plant *plant, bramah__arena *aren
 bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah_filter_options *options,
                                          bramah__process_noise *noise, bramah_diag *diag);
 
-/* Other densities; NULL leaves a part as it is. Errors: E_VALUE (nothing changed). */
+/* Another spectral density of the process noise; NULL leaves a part as it is. Errors: E_VALUE (nothing
+ * changed). */
 bramah_status bramah__process_noise_set(const bramah_plant *plant, const double *acceleration,
                                         const double *first_order, bramah__process_noise *noise,
                                         bramah_diag *diag);

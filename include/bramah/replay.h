@@ -105,7 +105,7 @@ typedef struct bramah_rewind_use {
 /* Counts since the start, and what the last advance or settle did. */
 typedef struct bramah_rewind_report {
   uint64_t samples;      /* accepted */
-  uint64_t late;         /* of them: came after the estimate of their step */
+  uint64_t late;         /* of them: out-of-sequence: came after the estimate of their step */
   uint64_t too_old;      /* refused: measured before the window */
   uint64_t before_start; /* refused: measured before the start */
   uint64_t crowded;      /* left out: more than samples_per_step */
@@ -117,8 +117,8 @@ typedef struct bramah_rewind_report {
   /* Samples fused for the first time, in the order of their steps; valid until the next call */
   const bramah_rewind_use *use;
   size_t n_uses;
-  /* Their NIS and its degrees of freedom: a correction made of new samples alone adds its whole y' S^-1 y, one
-   * that holds used ones too only the NIS of each new sample. */
+  /* Their NIS and its degrees of freedom: a correction made of new samples alone adds its whole y' S^-1 y,
+   * one that holds used ones too only the NIS of each new sample. */
   double nis;
   size_t nis_dof;
 } bramah_rewind_report;
