@@ -108,7 +108,8 @@ static void get_comparison(bramah_assess *a, const bramah__snapshot *s, const pr
 {
   size_t size;
   const void *model = bramah__snapshot_find(s, "model alone", &size);
-  if (a->model_runs && model && size == a->model.snapshot_size)
+  if (a->model_runs && model && size == a->model.snapshot_size &&
+      (!a->model.is_sound || a->model.is_sound(a->model.self, model)))
     a->model.restore(a->model.self, model);
   else
     a->model_runs = 0; /* its present state is not known */
@@ -170,9 +171,9 @@ static bramah_status resume(bramah_assess *a, const bramah__snapshot *s, bramah_
   status = bramah__known_resume(a, s, diag);
   if (status) return status;
   const void *adaptive = bramah__snapshot_find(s, "adaptive", &size);
-  if (a->adaptive && (!adaptive || size != bramah_adaptive_snapshot_size(a->adaptive)))
+  if (a->adaptive && (!adaptive || size != bramah_adaptive_snapshot_size(a->adaptive) ||
+                      bramah_adaptive_restore(a->adaptive, adaptive) != BRAMAH_OK))
     return does_not_fit(diag, "adaptive");
-  if (a->adaptive) bramah_adaptive_restore(a->adaptive, adaptive);
   list_plain(a, counts);
   for (size_t i = 0; i < PLAIN; i++)
     if (!bramah__snapshot_get(s, counts[i].name, counts[i].from, counts[i].size))
