@@ -117,7 +117,7 @@ typedef struct bramah__band {
   X(bramah_accuracy, accuracy_results, a->options.truth ? a->plant->n_output : 0, "of outputs")              \
   X(bramah_adapted, adapted, a->n_noises, "noise that adapts, at present")                                   \
   X(bramah_input_cost, input_cost, a->plant->n_output, "of unknown inputs")                                  \
-  X(bramah_finding, finding, 4 * a->n_sensors + a->plant->n_output + 2, "of the verdict")
+  X(bramah_finding, finding, 4 * a->n_sensors + a->plant->n_output + 2 + BRAMAH_N_LIMITS, "of the verdict")
 
 struct bramah_assess {
   bramah_session *session;
@@ -145,7 +145,7 @@ struct bramah_assess {
   bramah_assess_results results;
 
   bramah__truth *rows; /* of the truth; NULL: none */
-  int has_nees;       /* the plant has coordinates to compare */
+  int has_nees;        /* the plant has coordinates to compare */
   bramah__nis nees;
 
   /* model alone */
