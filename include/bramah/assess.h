@@ -214,7 +214,9 @@ typedef enum bramah_check_kind {
   BRAMAH_CHECK_NEES = 6,       /* mean NEES per state: at most 4 */
   BRAMAH_CHECK_PRESSURE =
       7, /* by how much a pressure was beyond its limit (bramah_limit), 3.92 sigma granted: 0 */
-  BRAMAH_CHECK_STROKE = 8 /* the same of strokes */
+  BRAMAH_CHECK_STROKE = 8, /* the same of strokes */
+  /* Mean innovation of a sensor in its standard deviations where noise adapts, the worst: at most 5 */
+  BRAMAH_CHECK_BIAS = 14
 } bramah_check_kind;
 
 /* One check. */
@@ -250,6 +252,7 @@ typedef struct bramah_assess_results {
   const bramah_accuracy *accuracy; /* [n_accuracies] of the outputs that the truth has */
   const bramah_augmented_estimate *augmented; /* [n_augmented] */
   const bramah_adapted *adapted;              /* [n_adapted] */
+  bramah_adaptive_report adaptation;          /* where noise adapts; else all zero */
   const bramah_input_cost *input_cost;        /* [n_input_costs] where inputs are unknown */
   bramah_verdict verdict;
 } bramah_assess_results;

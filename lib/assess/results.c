@@ -315,7 +315,8 @@ static void add(bramah_assess *a, bramah_check_kind kind, const char *at, double
                 [BRAMAH_CHECK_ERRORS] = {"errors within 3.92 σ", "%"},
                 [BRAMAH_CHECK_NEES] = {"mean NEES", ""},
                 [BRAMAH_CHECK_PRESSURE] = {"oil under tension by", "Pa"},
-                [BRAMAH_CHECK_STROKE] = {"piston behind its end by", ""}};
+                [BRAMAH_CHECK_STROKE] = {"piston behind its end by", ""},
+                [BRAMAH_CHECK_BIAS] = {"mean while noise adapts", "σ"}};
   bramah_finding *finding = &a->finding[a->results.verdict.n++];
   *finding = (bramah_finding){.kind = kind,
                               .what = checks[kind].what,
@@ -354,6 +355,9 @@ static void judge(bramah_assess *a)
     add(a, k == BRAMAH_LIMIT_PRESSURE ? BRAMAH_CHECK_PRESSURE : BRAMAH_CHECK_STROKE, info.name, worst->beyond,
         0.0, 0.0);
   }
+  for (size_t i = 0; r->adaptation.windows && i < a->n_sensors; i++)
+    add(a, BRAMAH_CHECK_BIAS, r->sensor[i].name, fabs(r->adaptation.bias[i].worst), 0.0,
+        BRAMAH_ADAPTIVE_BIASED);
   for (size_t k = 0; k < a->n_accuracies; k++) {
     const bramah_accuracy *c = &r->accuracy[k];
     if (c->judged >= JUDGED_FROM)
@@ -399,6 +403,7 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
   if (rewind) r->late = bramah_rewind_get_report(rewind);
   r->filter = bramah_filter_get_report(a->filter);
   bramah__estimate_augmented(a);
+  if (a->adaptive) r->adaptation = bramah_adaptive_get_report(a->adaptive);
 
   for (size_t i = 0; i < a->n_sensors; i++) {
     bramah_consistency *c = &a->sensor_results[i];
