@@ -214,7 +214,7 @@ typedef struct plain {
   void *from;
   size_t size;
 } plain;
-enum { PLAIN = 4 };
+enum { PLAIN = 5 };
 
 static void list_plain(const bramah_assess *a, plain out[PLAIN])
 {
@@ -222,6 +222,7 @@ static void list_plain(const bramah_assess *a, plain out[PLAIN])
   out[1] = (plain){"all innovations", (void *)(uintptr_t)&a->all, sizeof a->all};
   out[2] = (plain){"faults", a->fault, a->n_sensors * sizeof *a->fault};
   out[3] = (plain){"recoveries", (void *)(uintptr_t)&a->recoveries, sizeof a->recoveries};
+  out[4] = (plain){"estimated from", a->estimated_from, a->n_augmented * sizeof *a->estimated_from};
 }
 
 static identity identity_of(const bramah_assess *a)

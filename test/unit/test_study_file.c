@@ -691,7 +691,7 @@ START_TEST(missing_section_is_told)
       {14, "others:", 14,
        "unknown key 'others'; allowed are study, machine, changes, time, log, inputs, sensors, filter, "
        "adapt, tune, "
-       "augmented, parameter_noise, joints, volumes"},
+       "augmented, uncertainty, parameter_noise, joints, volumes"},
   };
   bramah_diag diag;
   bramah_study *study = NULL;
