@@ -63,8 +63,9 @@ typedef struct bramah_simulation_result {
   int has_energy;      /* 1: actuators and motions alone do work on the machine, so that energies add up: */
   double energy_error; /* [J] largest of kinetic and potential energy less that at the start and the work */
   double work;         /* [J] largest magnitude of the work of all actuators and motions */
-  size_t n_sensors;    /* of the study; 0 without one */
-  const bramah_simulated_sensor *sensors; /* [n_sensors] of the noisy log; NULL: none */
+  bramah_limit_event limit[BRAMAH_N_LIMITS]; /* at the rows */
+  size_t n_sensors;                          /* of the study; 0 without one */
+  const bramah_simulated_sensor *sensors;    /* [n_sensors] of the noisy log; NULL: none */
 } bramah_simulation_result;
 /* Of the rows written so far. */
 BRAMAH_API bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *simulation);

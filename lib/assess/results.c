@@ -178,6 +178,14 @@ void bramah__events_watch(bramah_assess *a)
     fault->lasts = faulty;
   }
   if (counts.recoveries > a->counts.recoveries) begin(&a->recoveries, t);
+
+  /* An estimate may lie there as far as it is uncertain. */
+  bramah_limit limit[BRAMAH_N_LIMITS];
+  bramah_coupled_limits(bramah_session_about(a->session)->machine->coupled, limit);
+  for (int k = 0; k < BRAMAH_N_LIMITS; k++)
+    if (limit[k].beyond > 0.0 &&
+        !(limit[k].beyond <= 3.92 * bramah_filter_output_sigma(a->filter, limit[k].output)))
+      bramah_limit_event_add(&a->results.limit[k], &limit[k], a->totals.last_ns);
   a->counts = counts;
 }
 
@@ -317,7 +325,9 @@ static void add(bramah_assess *a, bramah_check_kind kind, const char *at, double
                 [BRAMAH_CHECK_FAULT] = {"faulty at the end", ""},
                 [BRAMAH_CHECK_RECOVERIES] = {"filter found wrong", ""},
                 [BRAMAH_CHECK_ERRORS] = {"errors within 3.92 σ", "%"},
-                [BRAMAH_CHECK_NEES] = {"mean NEES", ""}};
+                [BRAMAH_CHECK_NEES] = {"mean NEES", ""},
+                [BRAMAH_CHECK_PRESSURE] = {"oil under tension by", "Pa"},
+                [BRAMAH_CHECK_STROKE] = {"piston behind its end by", ""}};
   bramah_finding *finding = &a->finding[a->results.verdict.n++];
   *finding = (bramah_finding){.kind = kind,
                               .what = checks[kind].what,
@@ -349,6 +359,13 @@ static void judge(bramah_assess *a)
     add(a, BRAMAH_CHECK_FAULT, c->name, c->fault.lasts, 0.0, 0.0);
   }
   add(a, BRAMAH_CHECK_RECOVERIES, "", (double)a->counts.recoveries, 0.0, 0.0);
+  for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
+    const bramah_limit *worst = &r->limit[k].worst;
+    bramah_output_info info = {.name = ""};
+    if (r->limit[k].n) bramah_plant_output_info(a->plant, worst->output, &info);
+    add(a, k == BRAMAH_LIMIT_PRESSURE ? BRAMAH_CHECK_PRESSURE : BRAMAH_CHECK_STROKE, info.name, worst->beyond,
+        0.0, 0.0);
+  }
   for (size_t k = 0; k < a->n_accuracies; k++) {
     const bramah_accuracy *c = &r->accuracy[k];
     if (c->judged >= JUDGED_FROM)

@@ -211,6 +211,9 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
   const double error = fabs(output(s, s->kinetic) + output(s, s->potential) - s->start - work);
   r->energy_error = fmax(r->energy_error, error);
   r->work = fmax(r->work, fabs(work));
+  bramah_limit limit[BRAMAH_N_LIMITS];
+  bramah_coupled_limits(s->machine->coupled, limit);
+  for (int k = 0; k < BRAMAH_N_LIMITS; k++) bramah_limit_event_add(&r->limit[k], &limit[k], r->time_ns);
   r->violation = fmax(r->violation, bramah_coupled_constraint_violation(s->machine->coupled));
   return status;
 }

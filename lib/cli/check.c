@@ -217,6 +217,21 @@ static void explain_circuit(const bramah_machine_plant *machine)
       note_lag(m->pump_lines[i].name, m->pump_lines[i].unloading.time_constant, step);
 }
 
+/* What a run may come to that the model does not have. */
+static void explain_limits(const bramah_machine *m)
+{
+  size_t free_ends = 0;
+  for (size_t i = 0; i < m->n_cylinders; i++) free_ends += m->cylinders[i].end_stop.stiffness == 0.0;
+  for (size_t i = 0; i < m->n_rotaries; i++) free_ends += m->rotaries[i].end_stop.stiffness == 0.0;
+  if (m->n_volumes && m->air.vapour_pressure == 0.0)
+    printf("  left out: cavitation (oil.vapour_pressure); runs say where a pressure falls below 0 bar "
+           "absolute\n");
+  if (free_ends)
+    printf("  left out: the ends of %zu cylinder%s or actuator%s (end_stop); runs end where a piston gets "
+           "there\n",
+           free_ends, plural(free_ends), plural(free_ends));
+}
+
 /* Cylinders, rotary actuators, and what is metered separately at both ports. */
 static void explain_actuators(const bramah_machine_plant *machine)
 {
@@ -270,6 +285,7 @@ static void explain_machine(const bramah_machine_plant *machine)
   explain_circuit(machine);
   explain_elements(machine->machine);
   explain_actuators(machine);
+  explain_limits(machine->machine);
   for (size_t i = 0; i < machine->machine->n_inputs; i++) {
     const bramah_input *in = &machine->machine->inputs[i];
     printf("  input %s: %zu value%s planned", in->name, in->n_points, plural(in->n_points));

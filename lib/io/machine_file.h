@@ -17,6 +17,9 @@ typedef struct bramah__loaded {
 /* The section `hydraulics` (machine_hydraulics.c). */
 bramah__read bramah__read_hydraulics;
 
+/* Does coordinate i of such a joint slide? Otherwise it turns. */
+int bramah__coordinate_slides(bramah_joint_type type, size_t i);
+
 /* 1: the joint coordinate of that name turns, 2: it slides, 0: there is none. */
 int bramah__coordinate_kind(const bramah_machine *machine, const char *name);
 

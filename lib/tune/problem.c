@@ -329,12 +329,6 @@ bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n,
   return make_bins(problem, diag);
 }
 
-bramah_status bramah__tune_stopped(const bramah_tune_run *run, bramah_diag *diag)
-{
-  if (!run->stopped || !run->stopped(run->user)) return BRAMAH_OK;
-  return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted");
-}
-
 /* ---- candidates ---- */
 
 void bramah__tune_round(const bramah__tune_problem *problem, double *x)

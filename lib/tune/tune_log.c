@@ -9,6 +9,12 @@
 
 /* ---- reading ---- */
 
+bramah_status bramah__tune_stopped(const bramah_tune_run *run, bramah_diag *diag)
+{
+  if (!run->stopped || !run->stopped(run->user)) return BRAMAH_OK;
+  return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted");
+}
+
 /* Room for so many rows; blocks that could not grow stay as they are. */
 static int grow(bramah__tune_log *log, size_t rows)
 {
