@@ -24,7 +24,7 @@ typedef struct plain {
   void *from;
   size_t size;
 } plain;
-enum { PLAIN = 4 };
+enum { PLAIN = 5 };
 
 static void list_plain(const bramah_assess *a, plain out[PLAIN])
 {
@@ -32,6 +32,7 @@ static void list_plain(const bramah_assess *a, plain out[PLAIN])
   out[1] = (plain){"all innovations", (void *)(uintptr_t)&a->all, sizeof a->all};
   out[2] = (plain){"faults", a->fault, a->n_sensors * sizeof *a->fault};
   out[3] = (plain){"recoveries", (void *)(uintptr_t)&a->recoveries, sizeof a->recoveries};
+  out[4] = (plain){"windows", a->windows, (a->n_sensors + 1) * sizeof *a->windows};
 }
 
 static identity identity_of(const bramah_assess *a)
