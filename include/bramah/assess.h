@@ -105,6 +105,8 @@ typedef struct bramah_augmented_estimate {
   int is_bias;
   int is_shown; /* 1: an output of the plant shows it: the command of an unknown input */
   double value, sigma;
+  int is_estimated;          /* 0: considered so far */
+  int64_t estimated_from_ns; /* time of the log; INT64_MIN: from the start on; INT64_MAX: not yet */
 } bramah_augmented_estimate;
 
 /* The present estimate, in SI. Arrays last as long as the assessment. */

@@ -43,6 +43,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
                                                   .unit = bramah_session_about(a->session)->augmented_unit[k],
                                                   .is_bias = state->kind == BRAMAH_AUGMENTED_BIAS,
                                                   .is_shown = i >= 0};
+    a->estimated_from[k] = state->role == BRAMAH_AUGMENTED_ESTIMATED ? INT64_MIN : INT64_MAX;
   }
   for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
@@ -87,6 +88,17 @@ void bramah__estimate_augmented(bramah_assess *a)
   for (size_t k = 0; k < a->n_augmented && !a->smoothing; k++) {
     a->augmented[k].value = bramah_filter_get_augmented(a->filter, k).value;
     a->augmented[k].sigma = bramah_filter_get_augmented(a->filter, k).sigma;
+    a->augmented[k].estimated_from_ns = a->estimated_from[k];
+    a->augmented[k].is_estimated = a->estimated_from[k] != INT64_MAX;
+  }
+}
+
+void bramah__estimated_watch(bramah_assess *a)
+{
+  for (size_t k = 0; k < a->n_augmented; k++) {
+    int64_t *from = &a->estimated_from[k];
+    if (*from == INT64_MAX && bramah_filter_get_augmented(a->filter, k).is_estimated)
+      *from = a->totals.last_ns;
   }
 }
 

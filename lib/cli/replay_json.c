@@ -73,6 +73,8 @@ static const cli_json_field estimated[] = {
     {"unit", CLI_JSON_TEXT, offsetof(bramah_augmented_estimate, unit)},
     {"value", CLI_JSON_NUMBER, offsetof(bramah_augmented_estimate, value)},
     {"sigma", CLI_JSON_NUMBER, offsetof(bramah_augmented_estimate, sigma)},
+    {"is_estimated", CLI_JSON_FLAG, offsetof(bramah_augmented_estimate, is_estimated)},
+    {"estimated_from", CLI_JSON_TIME, offsetof(bramah_augmented_estimate, estimated_from_ns)},
     {0}};
 
 static const cli_json_field costs[] = {

@@ -202,20 +202,24 @@ static double add_name(cli_table *table, const char *name, const char *si)
  * smoothed estimates, if there are any. */
 static void estimate_tables(const bramah_assess_results *results, cli_table out[5])
 {
-  static const char *const augmented[] = {"estimated", "", "unit", "at the end", "sigma"};
+  static const char *const augmented[] = {"estimated", "", "unit", "from", "at the end", "sigma"};
   static const char *const costs[] = {"output", "unit", "unknown commands", "known", "factor"};
   static const char *const adapted[] = {"noise of", "times what is stated", "sigma of this", ""};
   static const char *const errors[] = {"output",       "unit",        "RMSE",      "% of max",
                                        "in ±1.96 σ %", "model alone", "raw sensor"};
   static const char *const smoothed[] = {"output",   "unit",     "filtered",
                                          "smoothed", "% of max", "in ±1.96 σ %"};
-  out[0] = cli_table_make("Augmented states", "lllrr", augmented);
+  out[0] = cli_table_make("Augmented states", "lllrrr", augmented);
   for (size_t i = 0; i < results->n_augmented; i++) {
     const bramah_augmented_estimate *a = &results->augmented[i];
     const cli_readable unit = cli_readable_unit(a->unit);
     cli_table_add(&out[0], "%s", a->name);
     cli_table_add(&out[0], "%s%s", a->is_bias ? "bias of " : "", a->at);
     cli_table_add(&out[0], "%s", unit.unit);
+    if (!a->is_estimated || a->estimated_from_ns == INT64_MIN)
+      cli_table_add(&out[0], a->is_estimated ? "the start" : "considered");
+    else
+      cli_table_add(&out[0], "%.9g s", cli_seconds(a->estimated_from_ns));
     cli_table_add(&out[0], "%.6g", unit.factor * a->value);
     cli_table_add_number(&out[0], unit.factor * a->sigma);
   }
