@@ -105,6 +105,8 @@ typedef struct bramah_augmented_estimate {
   int is_bias;
   int is_shown; /* 1: an output of the plant shows it: the command of an unknown input */
   double value, sigma;
+  int is_estimated;          /* 0: considered so far */
+  int64_t estimated_from_ns; /* time of the log; INT64_MIN: from the start on; INT64_MAX: not yet */
 } bramah_augmented_estimate;
 
 /* The present estimate, in SI. Arrays last as long as the assessment. */
@@ -213,13 +215,16 @@ typedef enum bramah_check_kind {
   BRAMAH_CHECK_RECOVERIES = 3, /* times the filter was found wrong: none */
   BRAMAH_CHECK_ERRORS = 4,     /* [%] of the errors of an output within 2 * 1.96 sigma: at least 90 */
   BRAMAH_CHECK_NEES = 5,       /* mean NEES per state: at most 4 */
+  BRAMAH_CHECK_PRESSURE =
+      6, /* by how much a pressure was beyond its limit (bramah_limit), 3.92 sigma granted: 0 */
+  BRAMAH_CHECK_STROKE = 7, /* the same of strokes */
   /* The worst window, in standard deviations of */
-  BRAMAH_CHECK_MEAN = 6,        /* a mean innovation */
-  BRAMAH_CHECK_VARIANCE = 7,    /* a mean NIS that is too large */
-  BRAMAH_CHECK_CORRELATION = 8, /* a correlation at lag 1 */
-  BRAMAH_CHECK_REJECTED = 9,    /* more than a tenth of the samples rejected */
-  BRAMAH_CHECK_SMALL = 10, /* a mean NIS that is too small: noise is overestimated; never a contradiction */
-  BRAMAH_CHECK_ANTI = 11   /* a negative correlation at lag 1: the same */
+  BRAMAH_CHECK_MEAN = 8,         /* a mean innovation */
+  BRAMAH_CHECK_VARIANCE = 9,     /* a mean NIS that is too large */
+  BRAMAH_CHECK_CORRELATION = 10, /* a correlation at lag 1 */
+  BRAMAH_CHECK_REJECTED = 11,    /* more than a tenth of the samples rejected */
+  BRAMAH_CHECK_SMALL = 12, /* a mean NIS that is too small: noise is overestimated; never a contradiction */
+  BRAMAH_CHECK_ANTI = 13   /* a negative correlation at lag 1: the same */
 } bramah_check_kind;
 
 /* One check. */
@@ -249,15 +254,16 @@ typedef struct bramah_verdict {
 typedef struct bramah_assess_results {
   bramah_assess_totals totals;
   size_t n_outputs, n_sensors, n_accuracies, n_augmented, n_adapted, n_input_costs; /* 0: there are none */
-  const bramah_assess_output *output; /* [n_outputs] all that are not hidden, in the plant's order */
-  const bramah_consistency *sensor;   /* [n_sensors] in the order of the study */
-  bramah_consistency all;             /* sensors */
-  bramah_replay_report rows;          /* of the log */
-  int has_delays;                     /* 1: sensors have a delay; then */
-  bramah_rewind_report late;          /* of their samples */
-  bramah_filter_report filter;        /* its counts */
-  bramah_event recoveries;            /* the filter was found wrong, its covariance reset; without ends */
-  const bramah_accuracy *accuracy;    /* [n_accuracies] of the outputs that the truth has */
+  const bramah_assess_output *output;        /* [n_outputs] all that are not hidden, in the plant's order */
+  const bramah_consistency *sensor;          /* [n_sensors] in the order of the study */
+  bramah_consistency all;                    /* sensors */
+  bramah_replay_report rows;                 /* of the log */
+  int has_delays;                            /* 1: sensors have a delay; then */
+  bramah_rewind_report late;                 /* of their samples */
+  bramah_filter_report filter;               /* its counts */
+  bramah_limit_event limit[BRAMAH_N_LIMITS]; /* estimates beyond a physical limit by more than 3.92 sigma */
+  bramah_event recoveries;         /* the filter was found wrong, its covariance reset; without ends */
+  const bramah_accuracy *accuracy; /* [n_accuracies] of the outputs that the truth has */
   const bramah_augmented_estimate *augmented; /* [n_augmented] */
   const bramah_adapted *adapted;              /* [n_adapted] */
   const bramah_input_cost *input_cost;        /* [n_input_costs] where inputs are unknown */
