@@ -49,6 +49,14 @@ static inline const unsigned char *bramah__get(void *to, const unsigned char *in
 #define BRAMAH__FIELD_GET(type, name, ...)                                                                   \
   in = bramah__get(fields->name, in, BRAMAH__FIELD_BYTES(type, __VA_ARGS__));
 
+/* The same fields of a copy of the object to where they lie in a snapshot, to be looked at only. */
+#define BRAMAH__FIELD_LOOK(type, name, ...)                                                                  \
+  fields->name = (type *)(uintptr_t)in;                                                                      \
+  in += bramah__whole_words(BRAMAH__FIELD_BYTES(type, __VA_ARGS__));
+
+/* Times [ns] of which sums and differences of two fit. */
+static inline int bramah__is_time(int64_t ns) { return ns > -INT64_MAX / 3 && ns < INT64_MAX / 3; }
+
 /* Uncertainty as users state it: initial standard deviations and spectral densities of the process noise
  * in coordinates of their choice (the basis), carried to those that are independent now by B =
  * d(basis)/d(independent). Source: dissertation 3.18. */
@@ -326,9 +334,14 @@ typedef struct bramah__parts {
   void *plant;
 } bramah__parts;
 bramah__parts bramah__parts_of(const bramah_filter *filter, void *snap);
-/* To and from snap [bramah_filter_snapshot_size], neither sealed nor checked. */
+/* The same with the last step, to and from snap [bramah__body_size]; without the noise, which stays what it was
+ * set to. Is it one that can be restored? *time_ns: the time it is of. */
+size_t bramah__body_size(const bramah_filter *filter);
 void bramah__save_body(const bramah_filter *filter, void *snap);
 void bramah__restore_body(bramah_filter *filter, const void *snap);
+int bramah__body_is_sound(const bramah_filter *filter, const void *snap, int64_t *time_ns);
+/* The time that a snapshot of bramah_filter_save is of, which has been checked. */
+int64_t bramah__snapshot_time_ns(const bramah_filter *filter, const void *snap);
 /* Fill f->identity. */
 void bramah__identify(bramah_filter *f);
 /* F and Gamma of the step before take the place of those of the last one, and back. */

@@ -107,12 +107,14 @@ typedef struct bramah_adaptive_report {
 BRAMAH_API bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptive);
 
 /* The whole state, window and present noise included, to and from snap [size bytes, 8-byte aligned], exact to
- * the bit. Save and restore it together with the filter, whose snapshot holds no noise; restoring gives the
- * filter the noise of then. bramah_rewind does not do so: its steps back would be counted as new ones, so the
- * two do not go together. */
+ * the bit. Save and restore it together with the filter; restoring gives the filter the noise of then. Sealed
+ * and checked like snapshots of a filter, the same errors. bramah_rewind does not restore it: its steps back
+ * would be counted as new ones, so the two do not go together. */
 BRAMAH_API size_t bramah_adaptive_snapshot_size(const bramah_adaptive *adaptive);
 BRAMAH_API void bramah_adaptive_save(const bramah_adaptive *adaptive, void *snap);
-BRAMAH_API void bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap);
+BRAMAH_API bramah_status bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap);
+BRAMAH_API bramah_status bramah_adaptive_check_snapshot(const bramah_adaptive *adaptive, const void *snap,
+                                                        size_t size, bramah_diag *diag);
 
 #ifdef __cplusplus
 }

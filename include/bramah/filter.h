@@ -323,10 +323,11 @@ BRAMAH_API int64_t bramah_filter_time_ns(const bramah_filter *filter);
 
 /* The whole state, plant included, copied to and from snap [size bytes, 8-byte aligned], exact to the bit. A
  * snapshot holds no pointers: another process with the same filter on the same kind of computer can go on
- * from it. Noise and standard deviations of sensors, which are options, are not in it. It is sealed with the
- * format, the names and sizes of the filter and a checksum of all; restore takes nothing that is broken.
- * Errors, with nothing changed: E_SYNTAX (no snapshot, or of another version of the library), E_REFERENCE (of
- * another filter), E_VALUE (corrupted). */
+ * from it. Noise and standard deviations of sensors are in it as they were set last. It is sealed with the
+ * format, the type of computer, the names and sizes of the filter and a checksum of all; restore takes nothing
+ * that is broken, and nothing that could not have been saved. Errors, with nothing changed: E_SYNTAX (no
+ * snapshot, or of another version of the library or type of computer), E_REFERENCE (of another filter), E_VALUE
+ * (corrupted). */
 BRAMAH_API size_t bramah_filter_snapshot_size(const bramah_filter *filter);
 BRAMAH_API void bramah_filter_save(const bramah_filter *filter, void *snap);
 BRAMAH_API bramah_status bramah_filter_restore(bramah_filter *filter, const void *snap);

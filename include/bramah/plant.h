@@ -147,6 +147,12 @@ typedef struct bramah_plant {
   /* The same, analytic, and by the parameters listed, Jp [n_dof x n_par]. NULL: there is none. */
   bramah_status (*acceleration_derivative)(void *self, double *J, size_t n_par, const size_t *par, double *Jp,
                                            bramah_diag *diag);
+
+  /* ---- snapshots that come from outside ---- */
+
+  /* 1: restoring snap [snapshot_size bytes, 8-byte aligned] can do no harm, whatever numbers it holds: asked
+   * before a snapshot of a filter is restored. NULL: what has a right checksum is restored. */
+  int (*is_sound)(const void *self, const void *snap);
 } bramah_plant;
 
 /* Length n of the error state. */

@@ -24,7 +24,7 @@ typedef struct plain {
   void *from;
   size_t size;
 } plain;
-enum { PLAIN = 4 };
+enum { PLAIN = 6 };
 
 static void list_plain(const bramah_assess *a, plain out[PLAIN])
 {
@@ -32,6 +32,8 @@ static void list_plain(const bramah_assess *a, plain out[PLAIN])
   out[1] = (plain){"all innovations", (void *)(uintptr_t)&a->all, sizeof a->all};
   out[2] = (plain){"faults", a->fault, a->n_sensors * sizeof *a->fault};
   out[3] = (plain){"recoveries", (void *)(uintptr_t)&a->recoveries, sizeof a->recoveries};
+  out[4] = (plain){"limits", (void *)(uintptr_t)a->results.limit, sizeof a->results.limit};
+  out[5] = (plain){"estimated from", a->estimated_from, a->n_augmented * sizeof *a->estimated_from};
 }
 
 static identity identity_of(const bramah_assess *a)
@@ -107,7 +109,8 @@ static void get_comparison(bramah_assess *a, const bramah__snapshot *s, const pr
 {
   size_t size;
   const void *model = bramah__snapshot_find(s, "model alone", &size);
-  if (a->model_runs && model && size == a->model.snapshot_size)
+  if (a->model_runs && model && size == a->model.snapshot_size &&
+      (!a->model.is_sound || a->model.is_sound(a->model.self, model)))
     a->model.restore(a->model.self, model);
   else
     a->model_runs = 0; /* its present state is not known */
@@ -169,9 +172,9 @@ static bramah_status resume(bramah_assess *a, const bramah__snapshot *s, bramah_
   status = bramah__known_resume(a, s, diag);
   if (status) return status;
   const void *adaptive = bramah__snapshot_find(s, "adaptive", &size);
-  if (a->adaptive && (!adaptive || size != bramah_adaptive_snapshot_size(a->adaptive)))
+  if (a->adaptive && (!adaptive || size != bramah_adaptive_snapshot_size(a->adaptive) ||
+                      bramah_adaptive_restore(a->adaptive, adaptive) != BRAMAH_OK))
     return does_not_fit(diag, "adaptive");
-  if (a->adaptive) bramah_adaptive_restore(a->adaptive, adaptive);
   list_plain(a, counts);
   for (size_t i = 0; i < PLAIN; i++)
     if (!bramah__snapshot_get(s, counts[i].name, counts[i].from, counts[i].size))

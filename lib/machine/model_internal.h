@@ -28,6 +28,10 @@ typedef enum bramah__output_code {
   BRAMAH__INPUT_COMMAND,
   BRAMAH__ENERGY_KINETIC,
   BRAMAH__ENERGY_POTENTIAL,
+  BRAMAH__ENERGY_DAMPERS, /* this and the next three in the order of bramah__exchange */
+  BRAMAH__ENERGY_FRICTION,
+  BRAMAH__ENERGY_STOPS,
+  BRAMAH__ENERGY_LOADS,
   BRAMAH__CYLINDER_WORK,
   BRAMAH__BODY_RATE_X,
   BRAMAH__BODY_RATE_Y,

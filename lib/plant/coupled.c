@@ -181,6 +181,31 @@ static void restore(void *self, const void *snap)
   c->basis_changed = 0;
 }
 
+/* Does the array of a snapshot that lies where `list` lies in the state hold each number below n once? */
+static int is_permutation(const bramah_coupled *c, const void *snap, const int *list, size_t n)
+{
+  const unsigned char *at =
+      (const unsigned char *)snap + ((const unsigned char *)list - (const unsigned char *)c->state.block);
+  for (size_t i = 0; i < n; i++) {
+    size_t found = 0;
+    for (size_t k = 0; k < n; k++) {
+      int number;
+      memcpy(&number, at + k * sizeof number, sizeof number);
+      found += number == (int)i;
+    }
+    if (found != 1) return 0;
+  }
+  return 1;
+}
+
+/* Numbers may be any; what they are looked up by must be in order. */
+static int is_sound(const void *self, const void *snap)
+{
+  const bramah_coupled *c = self;
+  return is_permutation(c, snap, c->state.index, c->model->n) &&
+         is_permutation(c, snap, c->state.row, c->model->m);
+}
+
 static int basis_change(void *self, double *T)
 {
   bramah_coupled *c = self;
@@ -308,6 +333,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .parameter = parameter,
       .set_parameter = bramah__set_parameter,
       .iterations = iterations,
+      .is_sound = is_sound,
   };
 }
 

@@ -180,6 +180,9 @@ static inline size_t bramah__unknown_joint(const bramah_coupled *c, size_t k)
   return bramah__all_unknown(c) ? k : (size_t)c->state.index[c->model->n_dependent + k];
 }
 
+/* Add to the candidate what energy has been exchanged since the state; `now` and `trial` belong to them (energy.c). */
+void bramah__exchange_energy(bramah_coupled *c);
+
 /* ---- formulations in all joint coordinates (formulation.c) ---- */
 
 /* Position stage at the candidate; nothing is closed, constraints are only looked at. */

@@ -5,6 +5,16 @@
 
 #include "lib/machine/model_internal.h"
 
+/* Where energy goes and comes from, apart from actuators and motions: taken by dampers, by the friction of actuators,
+ * by end stops and cushions (which give a part back); work of loads from outside. */
+typedef enum bramah__exchange {
+  BRAMAH__DAMPERS,
+  BRAMAH__FRICTION,
+  BRAMAH__STOPS,
+  BRAMAH__LOADS,
+  BRAMAH__N_EXCHANGES
+} bramah__exchange;
+
 /* The state is one block, in this order, that a snapshot copies. Numbers: n joints, n_first_order
  * first-order states, nc cylinders. */
 #define BRAMAH__STATE_FIELDS(X)                                                                              \
@@ -18,14 +28,15 @@
   X(double, work, nc)                            /* done since the start, trapezoidal sums */                \
   X(double, x, model->circuit.n_friction_states) /* friction states and their rates */                       \
   X(double, xd, model->circuit.n_friction_states)                                                            \
-  X(double, lambda, model->m)             /* multipliers of the constraints (augmented Lagrangian) */        \
-  X(double, drive, model->n_motions)      /* forces that prescribe the motions, at these accelerations */    \
-  X(double, drive_work, model->n_motions) /* done by them since the start, trapezoidal sums */               \
-  X(double, base, 4 * model->n_balls)     /* base rotations of spherical and floating joints (evaluate.c) */ \
-  X(double, theta, model->n_parameters)   /* values of the parameters; the plant's own tables follow them */ \
-  X(int64_t, time_ns, 1)                  /* since the start; of a candidate: the end of its step */         \
-  X(int, index, n)                        /* dependent coordinates first, then the independent ones */       \
-  X(int, row, model->m)                   /* constraint rows in use first */
+  X(double, lambda, model->m)              /* multipliers of the constraints (augmented Lagrangian) */       \
+  X(double, drive, model->n_motions)       /* forces that prescribe the motions, at these accelerations */   \
+  X(double, drive_work, model->n_motions)  /* done by them since the start, trapezoidal sums */              \
+  X(double, exchange, BRAMAH__N_EXCHANGES) /* of energy since the start, trapezoidal sums (energy.c) */      \
+  X(double, base, 4 * model->n_balls)   /* base rotations of spherical and floating joints (evaluate.c) */   \
+  X(double, theta, model->n_parameters) /* values of the parameters; the plant's own tables follow them */   \
+  X(int64_t, time_ns, 1)                /* since the start; of a candidate: the end of its step */           \
+  X(int, index, n)                      /* dependent coordinates first, then the independent ones */         \
+  X(int, row, model->m)                 /* constraint rows in use first */
 
 typedef struct bramah__state {
   void *block;

@@ -375,7 +375,6 @@ static bramah_status try_step(bramah_coupled *c, bramah_diag *diag)
 bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
-  bramah__state *next = &c->next;
   if (model->n_rolling) /* wheels and knife edges are known to the linearization alone */
     return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->rolling[0].name,
                         "a machine with rolling wheels or knife edges can be linearized, not stepped");
@@ -394,20 +393,7 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
   status = finish(c);
   if (status != BRAMAH_OK) return name_failure(c, status, diag);
 
-  /* Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
-   * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
-   * misses that balance. */
-  for (size_t i = 0; i < model->circuit.n_cylinders; i++) {
-    const double load = model->circuit.cylinder[i].load; /* not the cylinder's work */
-    next->work[i] +=
-        0.5 * (c->now->force[i] - load + (c->trial->force[i] - load)) * (c->trial->s[i] - c->now->s[i]);
-  }
-  bramah__drive_forces(model, next, c->trial, next->drive);
-  for (size_t i = 0; i < model->n_motions; i++) {
-    const size_t j = model->motion[i].joint;
-    next->drive_work[i] += 0.5 * (c->state.drive[i] + next->drive[i]) * (next->z[j] - c->state.z[j]);
-  }
-
+  bramah__exchange_energy(c);
   bramah__take_candidate(c);
   const uint32_t iterations = c->report.last_iterations;
   c->report.steps++;
