@@ -100,13 +100,19 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
   }
   if (machine->machine->n_loops)
     fprintf(out, "largest violation of a loop: %.2g (m or rad)\n", result.violation);
-  if (o->n_parameters) fprintf(out, "parameters set: %zu; no energy balance\n", o->n_parameters);
-  if (result.has_energy)
-    fprintf(out, "energy balance: error at most %.3g J (work of the %s: up to %.4g J)\n", result.energy_error,
-            machine->machine->n_rotaries || machine->machine->n_motors || machine->machine->n_motions
-                ? "actuators"
-                : "cylinders",
-            result.work);
+  const bramah_energy *e = &result.energy;
+  fprintf(out, "energy balance: error at most %.3g J of %.4g J turned over (limit %.3g J)\n", e->largest,
+          e->turnover, e->limit);
+  static const char *const parts[] = {"actuators and motions did", "loads did", "dampers took",
+                                      "friction took", "end stops took"};
+  const double values[] = {e->work, e->loads, e->dampers, e->friction, e->stops};
+  const char *between = "  ";
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (values[i] == 0.0) continue;
+    fprintf(out, "%s%s %.4g J", between, parts[i], values[i]);
+    between = ", ";
+  }
+  if (between[0] == ',') fprintf(out, "\n");
   fprintf(out, "truth: %s\n", o->truth);
   if (result.sensors)
     fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", result.n_sensors, (unsigned long long)o->seed,
@@ -117,7 +123,13 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
       fprintf(out, "%s: %llu of %llu samples are at the ends of its range\n", s.name,
               (unsigned long long)s.saturated, (unsigned long long)s.samples);
   }
-  return !print_limits(&result, &machine->plant, out);
+  const int balanced = e->largest <= e->limit;
+  if (!balanced)
+    fprintf(out,
+            "the energies do not add up: %.3g J too much from one row to the next at %.9g s; take smaller "
+            "steps\n",
+            e->leap, cli_seconds(e->leap_ns));
+  return !print_limits(&result, &machine->plant, out) && balanced;
 }
 
 /* *trusted: 0 if the motion is none that a machine makes. */
@@ -251,8 +263,8 @@ const cli_command cli_simulate = {
         "seed gives the same bytes, and the noise of a sensor does not depend on the other sensors.\n"
         "--parameter \"boom.payload=10 kg@2 s\" changes the truth during the run; 'bramah check MACHINE\n"
         "--parameters' lists what can be set. A value without unit is in SI.\n"
-        "Exit code 3: the motion is none that a machine makes, a pressure below that of vapour or a piston\n"
-        "behind the end of its cylinder.\n"
+        "Exit code 3: the motion is none that a machine makes, a pressure below that of vapour, a piston\n"
+        "behind the end of its cylinder, or energies that do not add up to 1 %.\n"
         "Changes that a study makes to the machine belong to the filter's model: they are not applied "
         "here.\n",
     .example = "bramah simulate four-bar.yaml --duration \"10 s\" --step \"1 ms\" --output truth.csv \\\n"
