@@ -147,6 +147,15 @@ typedef struct bramah_plant {
   /* The same, analytic, and by the parameters listed, Jp [n_dof x n_par]. NULL: there is none. */
   bramah_status (*acceleration_derivative)(void *self, double *J, size_t n_par, const size_t *par, double *Jp,
                                            bramah_diag *diag);
+
+  /* ---- more of parameters ---- */
+
+  /* The nearest values around the present one at which parameter i ceases or begins to matter, as at the edge of
+   * a valve's dead band: below <= value <= above, infinite where there is none. Where a filter is so unsure of
+   * a parameter that it may lie beyond, the derivative at its value says the wrong thing, and it takes difference
+   * quotients of whole steps over sqrt(3) standard deviations to either side instead. NULL: all parameters
+   * matter everywhere. */
+  void (*parameter_edges)(void *self, size_t i, double *below, double *above);
 } bramah_plant;
 
 /* Length n of the error state. */
