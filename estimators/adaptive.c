@@ -6,6 +6,7 @@
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
+#include "lib/base/seal.h"
 #include "lib/math/dense.h"
 
 #include <math.h>
@@ -529,12 +530,21 @@ bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptiv
   return report;
 }
 
-/* ---- snapshots: | progress | arrays of ADAPTIVE_STATE | ---- */
+/* ---- snapshots: | seal | progress | arrays of ADAPTIVE_STATE | ---- */
+
+static uint64_t identity(const bramah_adaptive *a)
+{
+  const size_t size[] = {(size_t)a->method, a->window, a->every, a->n, a->m};
+  uint64_t hash = bramah__mix(bramah__mix_text(0, "adaptive"), a->filter->identity);
+  for (size_t i = 0; i < sizeof size / sizeof *size; i++) hash = bramah__mix(hash, size[i]);
+  for (size_t k = 0; k < a->m; k++) hash = bramah__mix(bramah__mix(hash, (uint64_t)a->kind[k]), a->index[k]);
+  return hash;
+}
 
 size_t bramah_adaptive_snapshot_size(const bramah_adaptive *adaptive)
 {
   const bramah_adaptive *a = adaptive;
-  size_t size = sizeof a->progress;
+  size_t size = sizeof(bramah__seal) + sizeof a->progress;
   ADAPTIVE_STATE(BRAMAH__FIELD_ADD)
   return size;
 }
@@ -542,14 +552,36 @@ size_t bramah_adaptive_snapshot_size(const bramah_adaptive *adaptive)
 void bramah_adaptive_save(const bramah_adaptive *adaptive, void *snap)
 {
   const bramah_adaptive *a = adaptive, *fields = a;
-  unsigned char *out = bramah__put(snap, &a->progress, sizeof a->progress);
+  unsigned char *out = (unsigned char *)snap + sizeof(bramah__seal);
+  out = bramah__put(out, &a->progress, sizeof a->progress);
   ADAPTIVE_STATE(BRAMAH__FIELD_PUT)
+  bramah__seal_put(snap, identity(a), bramah_adaptive_snapshot_size(a));
 }
 
-void bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap)
+bramah_status bramah_adaptive_check_snapshot(const bramah_adaptive *adaptive, const void *snap, size_t size,
+                                             bramah_diag *diag)
+{
+  bramah_adaptive there = *adaptive, *a = &there, *fields = a;
+  const bramah_status status =
+      bramah__seal_check(snap, size, identity(a), bramah_adaptive_snapshot_size(a), diag);
+  if (status != BRAMAH_OK) return status;
+  const unsigned char *in = (const unsigned char *)snap + sizeof(bramah__seal);
+  in = bramah__get(&a->progress, in, sizeof a->progress);
+  ADAPTIVE_STATE(BRAMAH__FIELD_LOOK)
+  int good = a->progress.last < a->window && a->progress.count <= a->window;
+  for (size_t k = 0; k < a->m; k++) good &= a->theta[k] >= a->least[k] && a->theta[k] <= a->most[k];
+  return good ? BRAMAH_OK : bramah__seal_broken(diag);
+}
+
+bramah_status bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap)
 {
   bramah_adaptive *a = adaptive, *fields = a;
-  const unsigned char *in = bramah__get(&a->progress, snap, sizeof a->progress);
+  const bramah_status status =
+      bramah_adaptive_check_snapshot(a, snap, bramah_adaptive_snapshot_size(a), NULL);
+  if (status != BRAMAH_OK) return status;
+  const unsigned char *in = (const unsigned char *)snap + sizeof(bramah__seal);
+  in = bramah__get(&a->progress, in, sizeof a->progress);
   ADAPTIVE_STATE(BRAMAH__FIELD_GET)
   give_noise(a);
+  return BRAMAH_OK;
 }

@@ -49,9 +49,17 @@ static inline const unsigned char *bramah__get(void *to, const unsigned char *in
 #define BRAMAH__FIELD_GET(type, name, ...)                                                                   \
   in = bramah__get(fields->name, in, BRAMAH__FIELD_BYTES(type, __VA_ARGS__));
 
-/* Uncertainty as users state it: initial standard deviations and densities of white noise in coordinates of
- * their choice (the basis), carried to those that are independent now by B = d(basis)/d(independent). Source:
- * dissertation 3.18. */
+/* The same fields of a copy of the object to where they lie in a snapshot, to be looked at only. */
+#define BRAMAH__FIELD_LOOK(type, name, ...)                                                                  \
+  fields->name = (type *)(uintptr_t)in;                                                                      \
+  in += bramah__whole_words(BRAMAH__FIELD_BYTES(type, __VA_ARGS__));
+
+/* Times [ns] of which sums and differences of two fit. */
+static inline int bramah__is_time(int64_t ns) { return ns > -INT64_MAX / 3 && ns < INT64_MAX / 3; }
+
+/* Uncertainty as users state it: initial standard deviations and spectral densities of the process noise
+ * in coordinates of their choice (the basis), carried to those that are independent now by B =
+ * d(basis)/d(independent). Source: dissertation 3.18. */
 #define BRAMAH__PROCESS_NOISE_ARRAYS(X)                                                                      \
   X(size_t, basis, nf, "outputs")                                                                            \
   X(double, acceleration, nf, "square roots of spectral densities")                                          \
@@ -135,7 +143,7 @@ typedef struct bramah__progress {
   X(double, Gamma_spare, f->n * f->nq)                                                                       \
   X(bramah_innovation, innovation, f->n_sensors)                                                             \
   X(double, H, f->n_sensors * f->n)                                                                          \
-  X(double, r, f->n_sensors) /* variances of the measurements */                                             \
+  X(double, r, f->n_sensors) /* variances of the measurement noise */                                        \
   X(double, y, f->n_sensors) /* innovations to fuse */                                                       \
   X(double, dx, f->n)        /* estimated errors */                                                          \
   X(bramah__oosm, oosm, f->n_sensors)
@@ -240,7 +248,8 @@ void bramah__process_noise_layout(const bramah_plant *plant, bramah__arena *aren
 bramah_status bramah__process_noise_take(const bramah_plant *plant, const bramah_filter_options *options,
                                          bramah__process_noise *noise, bramah_diag *diag);
 
-/* Other densities; NULL leaves a part as it is. Errors: E_VALUE (nothing changed). */
+/* Another spectral density of the process noise; NULL leaves a part as it is. Errors: E_VALUE (nothing
+ * changed). */
 bramah_status bramah__process_noise_set(const bramah_plant *plant, const double *acceleration,
                                         const double *first_order, bramah__process_noise *noise,
                                         bramah_diag *diag);
@@ -339,9 +348,14 @@ typedef struct bramah__parts {
   void *plant;
 } bramah__parts;
 bramah__parts bramah__parts_of(const bramah_filter *filter, void *snap);
-/* To and from snap [bramah_filter_snapshot_size], neither sealed nor checked. */
+/* The same with the last step, to and from snap [bramah__body_size]; without the noise, which stays what it was
+ * set to. Is it one that can be restored? *time_ns: the time it is of. */
+size_t bramah__body_size(const bramah_filter *filter);
 void bramah__save_body(const bramah_filter *filter, void *snap);
 void bramah__restore_body(bramah_filter *filter, const void *snap);
+int bramah__body_is_sound(const bramah_filter *filter, const void *snap, int64_t *time_ns);
+/* The time that a snapshot of bramah_filter_save is of, which has been checked. */
+int64_t bramah__snapshot_time_ns(const bramah_filter *filter, const void *snap);
 /* Fill f->identity. */
 void bramah__identify(bramah_filter *f);
 /* F and Gamma of the step before take the place of those of the last one, and back. */

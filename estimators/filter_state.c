@@ -3,6 +3,7 @@
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
+#include "lib/base/seal.h"
 #include "lib/math/dense.h"
 
 #include <math.h>
@@ -10,8 +11,10 @@
 
 /* Snapshot for the filter's own use:
  *   | progress | arrays of BRAMAH__FILTER_STATE | plant |
+ * the body of what a rewind buffer keeps:
+ *   | own | own of before the last step | F | Gamma |
  * and what users are given:
- *   | seal | own | own of before the last step | F | Gamma |
+ *   | seal | noise: sigma of the sensors, of accelerations, of first-order states | body |
  * each in whole doubles. There are no pointers in it: another process with the same filter can take it over.
  */
 static size_t plant_place(const bramah_filter *f)
@@ -62,25 +65,14 @@ void bramah__take_back(bramah_filter *f, const void *snap, int with_counts)
 static size_t square_size(const bramah_filter *f) { return f->n * f->n * sizeof(double); }
 static size_t gamma_size(const bramah_filter *f) { return f->n * f->nq * sizeof(double); }
 
-/* What tells a snapshot from other memory. */
-typedef struct seal {
-  uint64_t format;   /* FORMAT */
-  uint64_t identity; /* of the filter */
-  uint64_t size;     /* of all of it [bytes] */
-  uint64_t checksum; /* of the three above and all that follows */
-} seal;
-
-/* "bramahF" and the number of the format: a new one whenever what is in a snapshot changes. */
-static const uint64_t FORMAT = UINT64_C(0x6272616d61684602);
-
-size_t bramah_filter_snapshot_size(const bramah_filter *filter)
+size_t bramah__body_size(const bramah_filter *f)
 {
-  return sizeof(seal) + 2 * bramah__own_size(filter) + square_size(filter) + gamma_size(filter);
+  return 2 * bramah__own_size(f) + square_size(f) + gamma_size(f);
 }
 
 void bramah__save_body(const bramah_filter *f, void *snap)
 {
-  unsigned char *out = (unsigned char *)snap + sizeof(seal);
+  unsigned char *out = snap;
   const size_t own = bramah__own_size(f), used = plant_place(f) + f->plant.snapshot_size;
   bramah__keep(f, out);
   memset(out + used, 0, own - used);
@@ -96,7 +88,7 @@ void bramah__save_body(const bramah_filter *f, void *snap)
 
 void bramah__restore_body(bramah_filter *f, const void *snap)
 {
-  const unsigned char *in = (const unsigned char *)snap + sizeof(seal);
+  const unsigned char *in = snap;
   const size_t own = bramah__own_size(f);
   bramah__take_back(f, in, 1);
   bramah__clear_correction(f);
@@ -104,6 +96,19 @@ void bramah__restore_body(bramah_filter *f, const void *snap)
   memcpy(f->snapshot.previous_step, in + own, own);
   memcpy(f->F, in + 2 * own, square_size(f));
   memcpy(f->Gamma, in + 2 * own + square_size(f), gamma_size(f));
+}
+
+int bramah__body_is_sound(const bramah_filter *f, const void *snap, int64_t *time_ns)
+{
+  const unsigned char *in = snap;
+  const bramah_plant *plant = &f->plant;
+  bramah__progress p;
+  memcpy(&p, in, sizeof p);
+  *time_ns = p.time_ns;
+  if (!bramah__is_time(p.time_ns)) return 0;
+  if (!plant->is_sound) return 1;
+  return plant->is_sound(plant->self, in + plant_place(f)) &&
+         (!p.has_last || plant->is_sound(plant->self, in + bramah__own_size(f) + plant_place(f)));
 }
 
 void bramah__clear_correction(bramah_filter *f)
@@ -122,22 +127,16 @@ void bramah__swap_matrices(bramah_filter *f)
   f->F_spare = F, f->Gamma_spare = Gamma;
 }
 
-/* ---- the seal ---- */
+/* ---- what users are given ---- */
 
-static const uint64_t seed = UINT64_C(0xcbf29ce484222325);
-
-/* For a given word each hash leads to another one and for a given hash each word too, so that one wrong word
- * is never overlooked. */
-static uint64_t mix(uint64_t hash, uint64_t word)
+static size_t noise_size(const bramah_filter *f)
 {
-  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-  return hash ^ (hash >> 29);
+  return (f->n_sensors + f->n_dof + f->n_first_order) * sizeof(double);
 }
 
-static uint64_t mix_text(uint64_t hash, const char *text)
+size_t bramah_filter_snapshot_size(const bramah_filter *f)
 {
-  while (text && *text) hash = mix(hash, (unsigned char)*text++);
-  return mix(hash, UINT64_MAX);
+  return sizeof(bramah__seal) + noise_size(f) + bramah__body_size(f);
 }
 
 /* By sizes and by the names of everything: a filter of another machine or study is another one. Values do not
@@ -151,64 +150,65 @@ void bramah__identify(bramah_filter *f)
                          f->nq,
                          f->n_sensors,
                          f->plant.snapshot_size,
-                         f->plant.n_output};
-  uint64_t hash = mix(seed, (uint64_t)f->plant.step_ns);
-  for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) hash = mix(hash, size[i]);
-  hash = mix(hash, (uint64_t)f->square_root);
+                         f->plant.n_output,
+                         (size_t)f->square_root};
+  uint64_t hash = bramah__mix(bramah__mix_text(0, "filter"), (uint64_t)f->plant.step_ns);
+  for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) hash = bramah__mix(hash, size[i]);
   for (size_t i = 0; i < f->plant.n_output; i++) {
     bramah_output_info info;
     bramah_plant_output_info(&f->plant, i, &info);
-    hash = mix_text(hash, info.name);
+    hash = bramah__mix_text(hash, info.name);
   }
-  for (size_t i = 0; i < f->n_sensors; i++) hash = mix_text(hash, f->sensor[i].name);
-  for (size_t i = 0; i < f->n_augmented; i++) hash = mix_text(hash, f->augmented[i].name);
+  for (size_t i = 0; i < f->n_sensors; i++) hash = bramah__mix_text(hash, f->sensor[i].name);
+  for (size_t i = 0; i < f->n_augmented; i++) hash = bramah__mix_text(hash, f->augmented[i].name);
   f->identity = hash;
-}
-
-static uint64_t checksum_of(const seal *s, const void *snap)
-{
-  const unsigned char *in = (const unsigned char *)snap + sizeof *s;
-  uint64_t hash = mix(mix(mix(seed, s->format), s->identity), s->size);
-  for (size_t at = sizeof *s; at < s->size; at += sizeof(uint64_t), in += sizeof(uint64_t)) {
-    uint64_t word;
-    memcpy(&word, in, sizeof word);
-    hash = mix(hash, word);
-  }
-  return hash;
 }
 
 void bramah_filter_save(const bramah_filter *f, void *snap)
 {
-  seal s = {FORMAT, f->identity, bramah_filter_snapshot_size(f), 0};
-  bramah__save_body(f, snap);
-  s.checksum = checksum_of(&s, snap);
-  memcpy(snap, &s, sizeof s);
+  unsigned char *out = (unsigned char *)snap + sizeof(bramah__seal);
+  for (size_t i = 0; i < f->n_sensors; i++) out = bramah__put(out, &f->sensor[i].sigma, sizeof(double));
+  out = bramah__put(out, f->noise.acceleration, f->n_dof * sizeof(double));
+  out = bramah__put(out, f->noise.first_order, f->n_first_order * sizeof(double));
+  bramah__save_body(f, out);
+  bramah__seal_put(snap, f->identity, bramah_filter_snapshot_size(f));
 }
 
 bramah_status bramah_filter_check_snapshot(const bramah_filter *f, const void *snap, size_t size,
                                            bramah_diag *diag)
 {
-  seal s;
-  if (size != bramah_filter_snapshot_size(f))
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "snapshot",
-                        "this is not the size of a snapshot of the filter");
-  memcpy(&s, snap, sizeof s);
-  if (s.format != FORMAT)
-    return bramah__fail(diag, BRAMAH_E_SYNTAX, "snapshot",
-                        "this is no snapshot, or of another version of bramah");
-  if (s.identity != f->identity || s.size != size)
-    return bramah__fail(diag, BRAMAH_E_REFERENCE, "snapshot", "it was taken of another filter");
-  if (s.checksum != checksum_of(&s, snap))
-    return bramah__fail(diag, BRAMAH_E_VALUE, "snapshot", "it is corrupted");
-  return BRAMAH_OK;
+  const unsigned char *in = (const unsigned char *)snap + sizeof(bramah__seal);
+  const size_t n_noise = noise_size(f) / sizeof(double);
+  const bramah_status status =
+      bramah__seal_check(snap, size, f->identity, bramah_filter_snapshot_size(f), diag);
+  if (status != BRAMAH_OK) return status;
+  int64_t time_ns;
+  int good = bramah__body_is_sound(f, in + noise_size(f), &time_ns);
+  for (size_t i = 0; i < n_noise; i++) {
+    double sigma;
+    in = bramah__get(&sigma, in, sizeof sigma);
+    good &= isfinite(sigma) && (i < f->n_sensors ? sigma > 0.0 : sigma >= 0.0);
+  }
+  return good ? BRAMAH_OK : bramah__seal_broken(diag);
+}
+
+int64_t bramah__snapshot_time_ns(const bramah_filter *f, const void *snap)
+{
+  bramah__progress p;
+  memcpy(&p, (const unsigned char *)snap + sizeof(bramah__seal) + noise_size(f), sizeof p);
+  return p.time_ns;
 }
 
 bramah_status bramah_filter_restore(bramah_filter *f, const void *snap)
 {
-  const size_t size = bramah_filter_snapshot_size(f);
-  const bramah_status status = bramah_filter_check_snapshot(f, snap, size, NULL);
-  if (status == BRAMAH_OK) bramah__restore_body(f, snap);
-  return status;
+  const bramah_status status = bramah_filter_check_snapshot(f, snap, bramah_filter_snapshot_size(f), NULL);
+  if (status != BRAMAH_OK) return status;
+  const unsigned char *in = (const unsigned char *)snap + sizeof(bramah__seal);
+  for (size_t i = 0; i < f->n_sensors; i++) in = bramah__get(&f->sensor[i].sigma, in, sizeof(double));
+  in = bramah__get(f->noise.acceleration, in, f->n_dof * sizeof(double));
+  in = bramah__get(f->noise.first_order, in, f->n_first_order * sizeof(double));
+  bramah__restore_body(f, in);
+  return BRAMAH_OK;
 }
 
 /* ---- covariance ---- */

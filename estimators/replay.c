@@ -12,6 +12,7 @@
 #include "estimators/filter_internal.h"
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
+#include "lib/base/seal.h"
 
 #include <math.h>
 #include <string.h>
@@ -477,41 +478,79 @@ bramah_replay_report bramah_replay_get_report(const bramah_replay *r)
   return report;
 }
 
-/* ---- snapshots: | progress | arrays of REPLAY_STATE | the rewind buffer or the filter | ---- */
+/* ---- snapshots: | seal | progress | arrays of REPLAY_STATE | the rewind buffer or the filter, sealed | ---- */
 
 /* Bytes before the buffer or filter. */
 static size_t own_size(const bramah_replay *r)
 {
-  size_t size = bramah__whole_words(sizeof r->progress);
+  size_t size = sizeof(bramah__seal) + bramah__whole_words(sizeof r->progress);
   REPLAY_STATE(BRAMAH__FIELD_ADD)
   return size;
 }
 
-size_t bramah_replay_snapshot_size(const bramah_replay *r)
+/* Buffer and filter are checked on their own. */
+static uint64_t identity(const bramah_replay *r)
 {
-  return own_size(r) +
-         (r->rewind ? bramah_rewind_snapshot_size(r->rewind) : bramah_filter_snapshot_size(r->filter));
+  return bramah__mix(bramah__mix(bramah__mix_text(0, "replay"), r->filter->identity), r->rewind != NULL);
 }
+
+static size_t rest_size(const bramah_replay *r)
+{
+  return r->rewind ? bramah_rewind_snapshot_size(r->rewind) : bramah_filter_snapshot_size(r->filter);
+}
+
+size_t bramah_replay_snapshot_size(const bramah_replay *r) { return own_size(r) + rest_size(r); }
 
 void bramah_replay_save(const bramah_replay *replay, void *snap)
 {
   const bramah_replay *r = replay, *fields = r;
-  unsigned char *out = bramah__put(snap, &r->progress, sizeof r->progress);
+  unsigned char *out = (unsigned char *)snap + sizeof(bramah__seal);
+  out = bramah__put(out, &r->progress, sizeof r->progress);
   REPLAY_STATE(BRAMAH__FIELD_PUT)
   if (r->rewind)
     bramah_rewind_save(r->rewind, out);
   else
     bramah_filter_save(r->filter, out);
+  bramah__seal_put(snap, identity(r), bramah_replay_snapshot_size(r));
+}
+
+/* Places in the ring, and times that can be reckoned with. */
+static int is_sound(const bramah_replay *r)
+{
+  const replay_progress *p = &r->progress;
+  int good = p->first < QUEUE && p->n_rows <= QUEUE && p->gathered >= 0 && bramah__is_time(p->time_ns) &&
+             bramah__is_time(p->zero_ns) && bramah__is_time(p->counts.read_ns);
+  for (size_t k = 0; good && k < p->n_rows; k++) good = bramah__is_time(r->row[place_of(r, k)].time_ns);
+  for (size_t i = 0; good && i < r->n_input; i++) good = r->since[i] >= 0 && r->since[i] < r->step_ns;
+  for (size_t i = 0; good && i < r->n_sensors; i++) good = bramah__is_time(r->offset_ns[i]);
+  return good;
+}
+
+bramah_status bramah_replay_check_snapshot(const bramah_replay *replay, const void *snap, size_t size,
+                                           bramah_diag *diag)
+{
+  bramah_replay there = *replay, *r = &there, *fields = r;
+  const bramah_status status =
+      bramah__seal_check(snap, size, identity(r), bramah_replay_snapshot_size(r), diag);
+  if (status != BRAMAH_OK) return status;
+  const unsigned char *in = (const unsigned char *)snap + sizeof(bramah__seal);
+  memcpy(&there.progress, in, sizeof there.progress);
+  in += bramah__whole_words(sizeof there.progress);
+  REPLAY_STATE(BRAMAH__FIELD_LOOK)
+  if (!is_sound(r)) return bramah__seal_broken(diag);
+  return r->rewind ? bramah_rewind_check_snapshot(r->rewind, in, rest_size(r), diag)
+                   : bramah_filter_check_snapshot(r->filter, in, rest_size(r), diag);
 }
 
 bramah_status bramah_replay_restore(bramah_replay *replay, const void *snap)
 {
   bramah_replay *r = replay, *fields = r;
-  const unsigned char *rest = (const unsigned char *)snap + own_size(r);
-  const bramah_status status =
-      r->rewind ? bramah_rewind_restore(r->rewind, rest) : bramah_filter_restore(r->filter, rest);
+  const unsigned char *in = snap, *rest = in + own_size(r);
+  bramah_status status = bramah_replay_check_snapshot(r, snap, bramah_replay_snapshot_size(r), NULL);
+  if (status == BRAMAH_OK)
+    status = r->rewind ? bramah_rewind_restore(r->rewind, rest) : bramah_filter_restore(r->filter, rest);
   if (status != BRAMAH_OK) return status;
-  const unsigned char *in = bramah__get(&r->progress, snap, sizeof r->progress);
+  in = bramah__get(&r->progress, in + sizeof(bramah__seal), sizeof r->progress);
   REPLAY_STATE(BRAMAH__FIELD_GET)
 
   /* A source that ended or failed is not the one to go on with. */

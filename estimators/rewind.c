@@ -11,6 +11,7 @@
 #include "estimators/filter_internal.h"
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
+#include "lib/base/seal.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,7 +105,7 @@ static bramah_rewind *layout(const bramah_filter *filter, const bramah_rewind_op
   r->window = (size_t)((o->longest_delay_ns + r->step_ns - 1) / r->step_ns);
   r->n_slots = r->window + r->every + 1;
   r->n_snaps = r->window / r->every + 2;
-  r->snap_size = bramah__whole_words(bramah_filter_snapshot_size(filter));
+  r->snap_size = bramah__body_size(filter);
   REWIND_STATE(BRAMAH__FIELD_TAKE)
   REWIND_WORK(BRAMAH__FIELD_TAKE)
   return object;
@@ -458,14 +459,23 @@ bramah_rewind_report bramah_rewind_get_report(const bramah_rewind *r)
   return report;
 }
 
-/* ---- snapshots: | progress | arrays of REWIND_STATE | the filter, sealed | ---- */
+/* ---- snapshots: | seal | progress | arrays of REWIND_STATE | the filter, sealed | ---- */
 
 /* Bytes before the filter. */
 static size_t own_size(const bramah_rewind *r)
 {
-  size_t size = sizeof r->progress;
+  size_t size = sizeof(bramah__seal) + sizeof r->progress;
   REWIND_STATE(BRAMAH__FIELD_ADD)
   return size;
+}
+
+/* Of the filter, the window and the rooms. */
+static uint64_t identity(const bramah_rewind *r)
+{
+  const size_t size[] = {r->window, r->every, r->room, r->n_input};
+  uint64_t hash = bramah__mix(bramah__mix_text(0, "rewind"), r->filter->identity);
+  for (size_t i = 0; i < sizeof size / sizeof *size; i++) hash = bramah__mix(hash, size[i]);
+  return hash;
 }
 
 size_t bramah_rewind_snapshot_size(const bramah_rewind *rewind)
@@ -476,17 +486,66 @@ size_t bramah_rewind_snapshot_size(const bramah_rewind *rewind)
 void bramah_rewind_save(const bramah_rewind *rewind, void *snap)
 {
   const bramah_rewind *r = rewind, *fields = r;
-  unsigned char *out = bramah__put(snap, &r->progress, sizeof r->progress);
+  unsigned char *out = (unsigned char *)snap + sizeof(bramah__seal);
+  out = bramah__put(out, &r->progress, sizeof r->progress);
   REWIND_STATE(BRAMAH__FIELD_PUT)
   bramah_filter_save(r->filter, out);
+  bramah__seal_put(snap, identity(r), bramah_rewind_snapshot_size(r));
+}
+
+/* The samples of the points from slots that hold any, and the filter at those that are gone back to. r: a copy of
+ * the buffer whose progress and arrays are those of the snapshot. */
+static int is_sound(const bramah_rewind *r, int64_t filter_ns)
+{
+  const rewind_progress *p = &r->progress;
+  const int64_t slots = (int64_t)r->n_slots, every = (int64_t)r->every;
+  int64_t now_ns;
+  if (p->present < 0 || p->present > INT64_MAX / 3 / r->step_ns || !bramah__is_time(p->start_ns) ||
+      time_of(r, p->present) != filter_ns)
+    return 0;
+  if (p->next < oldest(r) || p->next > p->present + 1 || p->seen < 0 || p->seen > p->present + 1) return 0;
+
+  for (int64_t point = p->present + 1; point >= 0 && point > p->present + 1 - slots; point--)
+    for (size_t i = 0; i < r->n_sensors; i++) {
+      const size_t list = list_of(r, point, i);
+      if (r->n_samples[list] > r->room) return 0;
+      for (size_t k = 0; k < r->n_samples[list]; k++) {
+        const kept_sample *sample = &r->samples[list * r->room + k];
+        if (sample->time_ns < time_of(r, point - 1) || sample->time_ns > time_of(r, point + 1)) return 0;
+      }
+    }
+  const int64_t last = p->present - p->present % every, oldest_kept = oldest(r) - oldest(r) % every;
+  for (int64_t point = last; point >= oldest_kept; point -= every)
+    if (!bramah__body_is_sound(r->filter, snapshot_of(r, point), &now_ns) || now_ns != time_of(r, point))
+      return 0;
+  return 1;
+}
+
+bramah_status bramah_rewind_check_snapshot(const bramah_rewind *rewind, const void *snap, size_t size,
+                                           bramah_diag *diag)
+{
+  bramah_rewind there = *rewind, *r = &there, *fields = r;
+  bramah_status status = bramah__seal_check(snap, size, identity(r), bramah_rewind_snapshot_size(r), diag);
+  if (status != BRAMAH_OK) return status;
+  const unsigned char *filter = (const unsigned char *)snap + own_size(r);
+  status = bramah_filter_check_snapshot(r->filter, filter, bramah_filter_snapshot_size(r->filter), diag);
+  if (status != BRAMAH_OK) return status;
+
+  const unsigned char *in = (const unsigned char *)snap + sizeof(bramah__seal);
+  in = bramah__get(&there.progress, in, sizeof there.progress);
+  REWIND_STATE(BRAMAH__FIELD_LOOK)
+  return is_sound(r, bramah__snapshot_time_ns(r->filter, filter)) ? BRAMAH_OK : bramah__seal_broken(diag);
 }
 
 bramah_status bramah_rewind_restore(bramah_rewind *rewind, const void *snap)
 {
   bramah_rewind *r = rewind, *fields = r;
-  const bramah_status status = bramah_filter_restore(r->filter, (const unsigned char *)snap + own_size(r));
+  bramah_status status = bramah_rewind_check_snapshot(r, snap, bramah_rewind_snapshot_size(r), NULL);
+  if (status == BRAMAH_OK)
+    status = bramah_filter_restore(r->filter, (const unsigned char *)snap + own_size(r));
   if (status != BRAMAH_OK) return status;
-  const unsigned char *in = bramah__get(&r->progress, snap, sizeof r->progress);
+  const unsigned char *in = (const unsigned char *)snap + sizeof(bramah__seal);
+  in = bramah__get(&r->progress, in, sizeof r->progress);
   REWIND_STATE(BRAMAH__FIELD_GET)
   forget_uses(r);
   return BRAMAH_OK;

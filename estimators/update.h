@@ -15,10 +15,11 @@ void bramah__kinematic_parameters(size_t nf, size_t np, size_t n_par, double h, 
 /* P = F P F' + Q (D 3.3), symmetrised. Q is added by the caller. work [n x n]. */
 void bramah__propagate(size_t n, const double *F, double *P, double *work);
 
-/* Fuse one scalar measurement into the error state: innovation y with respect to x = 0, row H [n], variance
- * r. Source: dissertation 3.5-3.9, covariance in Joseph form, P = (I - K H) P (I - K H)' + K r K'. Reads and
- * writes P [n x n], dx [n]; work [2 n]. Where held [n] (NULL: nowhere) is not 0 the gain is zero: Schmidt's
- * filter, for which that form of the covariance holds as it does for any gain. Returns 0, or -1 if S = H P H' + r is not positive (nothing changed).
+/* Fuse one scalar measurement into the error state: innovation y with respect to x = 0, row H [n],
+ * variance r of the measurement noise. Source: dissertation 3.5-3.9, covariance in Joseph form, P = (I - K
+ * H) P (I - K H)' + K r K'. Reads and writes P [n x n], dx [n]; work [2 n]. Where held [n] (NULL: nowhere)
+ * is not 0 the gain is zero: Schmidt's filter, for which that form of the covariance holds as it does for
+ * any gain. Returns 0, or -1 if S = H P H' + r is not positive (nothing changed).
  */
 int bramah__fuse_scalar(size_t n, const double *H, double y, double r, const unsigned char *held, double *P,
                         double *dx, double *work);

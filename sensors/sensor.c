@@ -131,6 +131,11 @@ bramah_status bramah__sensor_no_other(const bramah_sensor_options *options, cons
   return bramah__at(diag, NULL, options->line, 0), BRAMAH_E_REFERENCE;
 }
 
+void bramah_sensor_options_default(bramah_sensor_options *options)
+{
+  *options = (bramah_sensor_options){.name = NULL};
+}
+
 bramah_status bramah_sensor_init(const bramah_sensor_options *o, const bramah_plant *plant, bramah_diag *diag,
                                  bramah_sensor *out)
 {

@@ -6,8 +6,8 @@
  * bramah_adaptive_corrected, which now and then gives the filter new noise. Nothing else of the filter
  * changes. Nothing allocates after init.
  *
- * Two methods, for the variances theta (squares of densities and standard deviations) over the corrections k
- * of the window, with innovations v and their covariance S = H P- H' + R:
+ * Two methods, for the variances theta (spectral densities of process noise, variances of measurement
+ * noise) over the corrections k of the window, with innovations v and their covariance S = H P- H' + R:
  *
  *   likelihood  zero of the derivative of the likelihood of the innovations,
  *               sum_k v' S^-1 S_j S^-1 v - tr(S^-1 S_j) - 2 v' S^-1 v_j = 0,
@@ -37,15 +37,15 @@ typedef enum bramah_adaptive_method {
 } bramah_adaptive_method;
 
 /* Limits are in the units of the filter's options: rad/s^2/sqrt(Hz) or m/s^2/sqrt(Hz), Pa/sqrt(s), the
- * sensor's unit; 0 < least < most. A pair of zeros leaves that value alone, a NULL all of its kind. At least
- * one must adapt. With gates a sensor's sigma is found too small where large innovations are rejected: start
- * it too large.
+ * sensor's unit; 0 < least < most. A pair of zeros leaves that value alone, a NULL all of its kind. At
+ * least one must adapt. With gates a sensor's sigma is found too small where large innovations are
+ * rejected: start it too large.
  *
- * Values that the sensors see alike cannot be separated, and one that they hardly see (the noise
- * of a pressure that follows its neighbours within a step) wanders between its limits: leave it alone. What
- * they do not see at all stays as it is. The method takes the noise for white; of a coloured disturbance it
- * finds the density with which the innovations have the right size, see datasets/README.md on shaping
- * filters. */
+ * Values that the sensors see alike cannot be separated, and one that they hardly see (the noise of a
+ * pressure that follows its neighbours within a step) wanders between its limits: leave it alone. What
+ * they do not see at all stays as it is. The method takes the noise for white; of a coloured disturbance
+ * it finds the spectral density with which the innovations have the right size, see datasets/README.md on
+ * shaping filters. */
 typedef struct bramah_adaptive_options {
   bramah_adaptive_method method;
   size_t window;     /* corrections, 10 to 10^6; 0 means 200 */
@@ -86,7 +86,7 @@ typedef enum bramah_adaptive_kind {
 typedef struct bramah_adaptive_value {
   bramah_adaptive_kind kind;
   size_t index; /* of the acceleration in the basis, pressure, sensor */
-  double value; /* present density or standard deviation */
+  double value; /* present root of a spectral density, or standard deviation of the measurement noise */
   double least, most;
   /* Standard deviation of value by the window's information (inverse Fisher matrix) at the last change;
    * likelihood only, else NaN; NaN before the first change. */
@@ -107,12 +107,14 @@ typedef struct bramah_adaptive_report {
 BRAMAH_API bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptive);
 
 /* The whole state, window and present noise included, to and from snap [size bytes, 8-byte aligned], exact to
- * the bit. Save and restore it together with the filter, whose snapshot holds no noise; restoring gives the
- * filter the noise of then. bramah_rewind does not do so: its steps back would be counted as new ones, so the
- * two do not go together. */
+ * the bit. Save and restore it together with the filter; restoring gives the filter the noise of then. Sealed
+ * and checked like snapshots of a filter, the same errors. bramah_rewind does not restore it: its steps back
+ * would be counted as new ones, so the two do not go together. */
 BRAMAH_API size_t bramah_adaptive_snapshot_size(const bramah_adaptive *adaptive);
 BRAMAH_API void bramah_adaptive_save(const bramah_adaptive *adaptive, void *snap);
-BRAMAH_API void bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap);
+BRAMAH_API bramah_status bramah_adaptive_restore(bramah_adaptive *adaptive, const void *snap);
+BRAMAH_API bramah_status bramah_adaptive_check_snapshot(const bramah_adaptive *adaptive, const void *snap,
+                                                        size_t size, bramah_diag *diag);
 
 #ifdef __cplusplus
 }

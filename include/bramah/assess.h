@@ -105,6 +105,8 @@ typedef struct bramah_augmented_estimate {
   int is_bias;
   int is_shown; /* 1: an output of the plant shows it: the command of an unknown input */
   double value, sigma;
+  int is_estimated;          /* 0: considered so far */
+  int64_t estimated_from_ns; /* time of the log; INT64_MIN: from the start on; INT64_MAX: not yet */
 } bramah_augmented_estimate;
 
 /* The present estimate, in SI. Arrays last as long as the assessment. */
@@ -211,7 +213,10 @@ typedef enum bramah_check_kind {
   BRAMAH_CHECK_FAULT = 3,      /* it counts as faulty at the end: no */
   BRAMAH_CHECK_RECOVERIES = 4, /* times the filter was found wrong: none */
   BRAMAH_CHECK_ERRORS = 5,     /* [%] of the errors of an output within 2 * 1.96 sigma: at least 90 */
-  BRAMAH_CHECK_NEES = 6        /* mean NEES per state: at most 4 */
+  BRAMAH_CHECK_NEES = 6,       /* mean NEES per state: at most 4 */
+  BRAMAH_CHECK_PRESSURE =
+      7, /* by how much a pressure was beyond its limit (bramah_limit), 3.92 sigma granted: 0 */
+  BRAMAH_CHECK_STROKE = 8 /* the same of strokes */
 } bramah_check_kind;
 
 /* One check. */
@@ -235,15 +240,16 @@ typedef struct bramah_verdict {
 typedef struct bramah_assess_results {
   bramah_assess_totals totals;
   size_t n_outputs, n_sensors, n_accuracies, n_augmented, n_adapted, n_input_costs; /* 0: there are none */
-  const bramah_assess_output *output; /* [n_outputs] all that are not hidden, in the plant's order */
-  const bramah_consistency *sensor;   /* [n_sensors] in the order of the study */
-  bramah_consistency all;             /* sensors */
-  bramah_replay_report rows;          /* of the log */
-  int has_delays;                     /* 1: sensors have a delay; then */
-  bramah_rewind_report late;          /* of their samples */
-  bramah_filter_report filter;        /* its counts */
-  bramah_event recoveries;            /* the filter was found wrong, its covariance reset; without ends */
-  const bramah_accuracy *accuracy;    /* [n_accuracies] of the outputs that the truth has */
+  const bramah_assess_output *output;        /* [n_outputs] all that are not hidden, in the plant's order */
+  const bramah_consistency *sensor;          /* [n_sensors] in the order of the study */
+  bramah_consistency all;                    /* sensors */
+  bramah_replay_report rows;                 /* of the log */
+  int has_delays;                            /* 1: sensors have a delay; then */
+  bramah_rewind_report late;                 /* of their samples */
+  bramah_filter_report filter;               /* its counts */
+  bramah_limit_event limit[BRAMAH_N_LIMITS]; /* estimates beyond a physical limit by more than 3.92 sigma */
+  bramah_event recoveries;         /* the filter was found wrong, its covariance reset; without ends */
+  const bramah_accuracy *accuracy; /* [n_accuracies] of the outputs that the truth has */
   const bramah_augmented_estimate *augmented; /* [n_augmented] */
   const bramah_adapted *adapted;              /* [n_adapted] */
   const bramah_input_cost *input_cost;        /* [n_input_costs] where inputs are unknown */

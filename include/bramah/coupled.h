@@ -77,7 +77,9 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
  * unless the machine says otherwise), each of which factors one tangent and evaluates the equations at most
  * ten times (the correction is halved up to 8 times); each evaluation closes the loops with at most 20
  * iterations of its own. When the bound is reached the step is refused with E_NO_CONVERGENCE, the plant is as
- * it was before, and diag names the unknown. There is no other loop whose length depends on data. */
+ * it was before, and diag names the unknown; the augmented Lagrangian and the penalty method first try once more in the
+ * independent coordinates, for near singular poses they do not converge. There is no other loop whose length depends
+ * on data: near a singular pose the loops are closed at up to 36 more poses (lib/plant/singular.c). */
 typedef struct bramah_step_report {
   uint64_t steps;
   uint64_t iterations;     /* Newton iterations, sum */
@@ -94,6 +96,38 @@ BRAMAH_API bramah_step_report bramah_coupled_report(const bramah_coupled *plant)
 /* Largest violation of a constraint, of loops and motions [m, or rad for axes and angles] at the present
  * state. */
 BRAMAH_API double bramah_coupled_constraint_violation(bramah_coupled *plant);
+
+/* ---- physical limits ---- */
+
+/* States that the equations have but no machine. */
+typedef enum bramah_limit_kind {
+  BRAMAH_LIMIT_PRESSURE =
+      0, /* oil under tension: a pressure of a volume below 0 bar absolute; with the guard against
+                                cavitation (bramah_air) more than 1 kPa below the vapour pressure */
+  BRAMAH_LIMIT_STROKE =
+      1, /* a chamber without volume: the piston is behind the end of its cylinder, with an end stop
+                                by more than 1 % of its travel. A step does not go there without an end stop (E_VALUE) */
+  BRAMAH_N_LIMITS = 2
+} bramah_limit_kind;
+
+/* What is furthest beyond a limit: the output of the plant that shows it, "v3.pressure". */
+typedef struct bramah_limit {
+  size_t output;
+  double value;  /* of it */
+  double beyond; /* by how much [Pa, m, rad]; 0: the limit holds */
+} bramah_limit;
+
+/* The present state, after a step or a correction, against each limit. */
+BRAMAH_API void bramah_coupled_limits(bramah_coupled *plant, bramah_limit worst[BRAMAH_N_LIMITS]);
+
+/* A limit over a run. */
+typedef struct bramah_limit_event {
+  uint64_t n; /* times that were beyond it; 0: none, the rest is then zero */
+  int64_t first_ns, worst_ns;
+  bramah_limit worst;
+} bramah_limit_event;
+/* Add what was found at a time; begin with zeros. */
+BRAMAH_API void bramah_limit_event_add(bramah_limit_event *event, const bramah_limit *limit, int64_t time_ns);
 
 /* ---- the skeleton ---- */
 

@@ -36,7 +36,7 @@ typedef enum bramah_transition {
   BRAMAH_TRANSITION_STEP = 3
 } bramah_transition;
 
-/* How densities of white noise become a covariance per step. */
+/* How the spectral density of white noise becomes a covariance per step. */
 typedef enum bramah_discretisation {
   /* Resolvent with BRAMAH_TRANSITION_STEP on a plant that has it, else published. */
   BRAMAH_DISCRETISATION_DEFAULT = 0,
@@ -91,7 +91,7 @@ typedef struct bramah_augmented {
   int order;            /* 1 or 2; 0 means 1 */
   double time_constant; /* T [s] >= 0; > 0 for order 2 */
   double sigma;         /* initial standard deviation > 0; of the rate of order 2 it is sigma / T */
-  double noise;         /* square root of the density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
+  double noise;         /* square root of the spectral density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
   double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
   bramah_augmented_role role;
 } bramah_augmented;
@@ -100,7 +100,7 @@ typedef struct bramah_augmented {
  * step. */
 typedef struct bramah_parameter_noise {
   const char *at;
-  double density; /* square root of the density > 0: unit/sqrt(Hz) */
+  double density; /* square root of its spectral density > 0: unit/sqrt(Hz) */
 } bramah_parameter_noise;
 
 /* Standard deviations in the plant's own units. Arrays are copied. `basis` says in which coordinates the
@@ -113,16 +113,16 @@ typedef struct bramah_filter_options {
   const double *position_sigma;    /* [n_dof] initial, rad or m, > 0 */
   const double *rate_sigma;        /* [n_dof] initial, rad/s or m/s, > 0 */
   const double *first_order_sigma; /* [n_first_order] initial, in the unit of the state (Pa), > 0 */
-  /* Process noise: square roots of spectral densities >= 0. [n_dof] rad/s^2/sqrt(Hz) (D 3.18); [n_first_order]
-   * unit of the state per sqrt(s) (Pa/sqrt(s)) */
+  /* Process noise: square roots of spectral densities >= 0. [n_dof] rad/s^2/sqrt(Hz) (D 3.18);
+   * [n_first_order] unit of the state per sqrt(s) (Pa/sqrt(s)) */
   const double *acceleration_noise;
   const double *first_order_noise;
   bramah_discretisation discretisation;
   bramah_covariance_form form;
   bramah_fusion fusion;
   int iterations; /* of the update, measurements linearised anew about the corrected state; 0 or 1: plain */
-  /* [n_sensors] an innovation beyond so many of its standard deviations is not fused; 0: no gate; NULL: none
-   * at all */
+  /* [n_sensors] innovation gate: an innovation beyond so many of its standard deviations is not fused; 0:
+   * no gate; NULL: none at all */
   const double *gate;
   /* A sensor whose innovations keep to one side is not fused while the running mean of its normalised
    * innovations (over about 50 samples) is beyond so many standard deviations of that mean, and until it is
@@ -134,7 +134,8 @@ typedef struct bramah_filter_options {
   const bramah_augmented *augmented;
   size_t n_parameter_noise;
   const bramah_parameter_noise *parameter_noise;
-  /* 1: score tests of causes go with the filter (bramah_filter_get_scores). Sequential fusion, no iteration. */
+  /* 1: score tests of causes go with the filter (bramah_filter_get_scores). Sequential fusion, no
+   * iteration. */
   int scores;
 } bramah_filter_options;
 
@@ -256,7 +257,7 @@ typedef struct bramah_filter_last {
   const double *transition;
   /* Gamma [n x n_noise], Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and 2 b + 1 acceleration
    * b of the basis; 2 n_dof + i first-order state i; then augmented states and noisy parameters. Those of an
-   * acceleration and of a first-order state are proportional to its density. */
+   * acceleration and of a first-order state are proportional to the square root of its spectral density. */
   const double *noise;
   const bramah_innovation *innovation; /* [m] */
   const double *rows, *variances;      /* [m x n], [m] of the measurements, those of present sensors */
@@ -290,6 +291,7 @@ typedef enum bramah_cause_kind {
   BRAMAH_CAUSE_DELAY = 4      /* a sensor shows what was theta seconds ago, by the change over `lag` */
 } bramah_cause_kind;
 
+/* One of them. */
 typedef struct bramah_cause {
   bramah_cause_kind kind;
   const char *name, *unit; /* of the parameter or sensor; unit of theta */
@@ -322,10 +324,11 @@ BRAMAH_API int64_t bramah_filter_time_ns(const bramah_filter *filter);
 
 /* The whole state, plant included, copied to and from snap [size bytes, 8-byte aligned], exact to the bit. A
  * snapshot holds no pointers: another process with the same filter on the same kind of computer can go on
- * from it. Noise and standard deviations of sensors, which are options, are not in it. It is sealed with the
- * format, the names and sizes of the filter and a checksum of all; restore takes nothing that is broken.
- * Errors, with nothing changed: E_SYNTAX (no snapshot, or of another version of the library), E_REFERENCE (of
- * another filter), E_VALUE (corrupted). */
+ * from it. Noise and standard deviations of sensors are in it as they were set last. It is sealed with the
+ * format, the type of computer, the names and sizes of the filter and a checksum of all; restore takes nothing
+ * that is broken, and nothing that could not have been saved. Errors, with nothing changed: E_SYNTAX (no
+ * snapshot, or of another version of the library or type of computer), E_REFERENCE (of another filter), E_VALUE
+ * (corrupted). */
 BRAMAH_API size_t bramah_filter_snapshot_size(const bramah_filter *filter);
 BRAMAH_API void bramah_filter_save(const bramah_filter *filter, void *snap);
 BRAMAH_API bramah_status bramah_filter_restore(bramah_filter *filter, const void *snap);

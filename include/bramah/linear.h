@@ -93,9 +93,10 @@ BRAMAH_API bramah_status bramah_linearization_run(bramah_linearization *l, brama
 BRAMAH_API const bramah_linear_system *bramah_linearization_system(const bramah_linearization *l);
 
 /* Put the plant at state x [n], in the order and with the names of the last run, the other coordinates
- * following along the constraints; far moves are made in small steps. Errors: E_ARGUMENT, E_NOT_FINITE,
- * E_CLOSURE (the loops do not reach so far), E_UNSUPPORTED (a rolling machine); the plant is then where
- * it was. */
+ * following along the constraints from where they were in that run, in small steps; where the plant is at
+ * present does not matter, its commands, parameters, time and work stay. Errors: E_ARGUMENT (another model; no
+ * run yet), E_NOT_FINITE, E_CLOSURE (the loops do not reach so far), E_UNSUPPORTED (a rolling machine); the
+ * plant is then where it was. */
 BRAMAH_API bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled *plant,
                                                     const double *x, bramah_diag *diag);
 

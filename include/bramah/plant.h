@@ -148,6 +148,12 @@ typedef struct bramah_plant {
   bramah_status (*acceleration_derivative)(void *self, double *J, size_t n_par, const size_t *par, double *Jp,
                                            bramah_diag *diag);
 
+  /* ---- snapshots that come from outside ---- */
+
+  /* 1: restoring snap [snapshot_size bytes, 8-byte aligned] can do no harm, whatever numbers it holds: asked
+   * before a snapshot of a filter is restored. NULL: what has a right checksum is restored. */
+  int (*is_sound)(const void *self, const void *snap);
+
   /* ---- more of parameters ---- */
 
   /* The nearest values around the present one at which parameter i ceases or begins to matter, as at the edge of

@@ -105,7 +105,7 @@ typedef struct bramah_rewind_use {
 /* Counts since the start, and what the last advance or settle did. */
 typedef struct bramah_rewind_report {
   uint64_t samples;      /* accepted */
-  uint64_t late;         /* of them: came after the estimate of their step */
+  uint64_t late;         /* of them: out-of-sequence: came after the estimate of their step */
   uint64_t too_old;      /* refused: measured before the window */
   uint64_t before_start; /* refused: measured before the start */
   uint64_t crowded;      /* left out: more than samples_per_step */
@@ -117,8 +117,8 @@ typedef struct bramah_rewind_report {
   /* Samples fused for the first time, in the order of their steps; valid until the next call */
   const bramah_rewind_use *use;
   size_t n_uses;
-  /* Their NIS and its degrees of freedom: a correction made of new samples alone adds its whole y' S^-1 y, one
-   * that holds used ones too only the NIS of each new sample. */
+  /* Their NIS and its degrees of freedom: a correction made of new samples alone adds its whole y' S^-1 y,
+   * one that holds used ones too only the NIS of each new sample. */
   double nis;
   size_t nis_dof;
 } bramah_rewind_report;
@@ -127,11 +127,14 @@ typedef struct bramah_rewind_report {
 BRAMAH_API bramah_rewind_report bramah_rewind_get_report(const bramah_rewind *rewind);
 
 /* The whole state, that of the filter and its plant included, copied to and from snap [size bytes, 8-byte
- * aligned], exact to the bit. Restore it into a buffer made alike; nothing was used then. Errors of
- * restore: those of bramah_filter_restore; the buffer is then as it was. */
+ * aligned], exact to the bit. Restore it into a buffer made alike; nothing was used then. Sealed and checked
+ * like snapshots of a filter, the same errors: another window, interval or number of samples a step makes
+ * another buffer. On error the buffer is as it was. */
 BRAMAH_API size_t bramah_rewind_snapshot_size(const bramah_rewind *rewind);
 BRAMAH_API void bramah_rewind_save(const bramah_rewind *rewind, void *snap);
 BRAMAH_API bramah_status bramah_rewind_restore(bramah_rewind *rewind, const void *snap);
+BRAMAH_API bramah_status bramah_rewind_check_snapshot(const bramah_rewind *rewind, const void *snap,
+                                                      size_t size, bramah_diag *diag);
 
 /* ---- replay ---- */
 
@@ -218,11 +221,13 @@ BRAMAH_API bramah_replay_report bramah_replay_get_report(const bramah_replay *re
  * to and from snap [size bytes, 8-byte aligned], exact to the bit. Save between two calls of next; where a
  * log ends that may go on later, before the call that says so (`exhausted` of the report). Restore it into a
  * replay made alike; its source then goes on with the row after read_ns of the report, the innovations of the
- * last step are gone. What adapts the noise (bramah/adaptive.h) is saved on its own. Errors of restore: those
- * of bramah_filter_restore; the replay is then as it was. */
+ * last step are gone. What adapts the noise (bramah/adaptive.h) is saved on its own. Sealed and checked like
+ * snapshots of a filter, the same errors; the replay is then as it was. */
 BRAMAH_API size_t bramah_replay_snapshot_size(const bramah_replay *replay);
 BRAMAH_API void bramah_replay_save(const bramah_replay *replay, void *snap);
 BRAMAH_API bramah_status bramah_replay_restore(bramah_replay *replay, const void *snap);
+BRAMAH_API bramah_status bramah_replay_check_snapshot(const bramah_replay *replay, const void *snap,
+                                                      size_t size, bramah_diag *diag);
 
 #ifdef __cplusplus
 }

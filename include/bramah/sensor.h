@@ -56,7 +56,7 @@ typedef struct bramah_sensor_options {
   /* In body axes, any length. gyro: all zero: the rate of the joint `at`; inclinometer: the direction whose
    * angle it tells. */
   double axis[3];
-  double sigma;      /* standard deviation of one sample, > 0, in the unit of the sensor */
+  double sigma;      /* measurement noise: standard deviation of one sample, > 0, in the unit of the sensor */
   int64_t period_ns; /* time between samples; 0: every step */
   int64_t delay_ns;  /* >= 0: a sample that arrives at t was measured at t - delay */
   double point[3];   /* accelerometer: where it sits, in the body frame [m] */
@@ -67,6 +67,10 @@ typedef struct bramah_sensor_options {
   double resolution;       /* >= 0 step in which the device tells its measurement, 0: none to speak of */
   double least, most;      /* range of the device, in the unit of the sensor; both 0: no limits */
 } bramah_sensor_options;
+
+/* All zero: nothing is named, no resolution, no limits; kind, name, what it is at and sigma are left to
+ * give. */
+BRAMAH_API void bramah_sensor_options_default(bramah_sensor_options *options);
 
 #define BRAMAH_SENSOR_MAX_TERMS 12
 

@@ -103,6 +103,7 @@ typedef struct bramah__band {
   X(bramah__band, bands, a->n_sensors + 1, "of a NIS by its degrees of freedom")                             \
   X(size_t, shown_as, a->n_augmented, "output of the plant, or n_output")                                    \
   X(bramah_augmented_estimate, augmented, a->n_augmented, "states")                                          \
+  X(int64_t, estimated_from, a->n_augmented, "as in bramah_augmented_estimate")                              \
   X(bramah__innovations, innovations, a->n_sensors, "sums")                                                  \
   X(bramah__autocorrelation, whiteness, a->options.whiteness ? a->n_sensors : 0, "of innovations")           \
   X(double, lags, a->options.whiteness ? a->n_sensors *BRAMAH__AUTOCORRELATION_LAGS : 0, "of these")         \
@@ -117,7 +118,7 @@ typedef struct bramah__band {
   X(bramah_accuracy, accuracy_results, a->options.truth ? a->plant->n_output : 0, "of outputs")              \
   X(bramah_adapted, adapted, a->n_noises, "noise that adapts, at present")                                   \
   X(bramah_input_cost, input_cost, a->plant->n_output, "of unknown inputs")                                  \
-  X(bramah_finding, finding, 4 * a->n_sensors + a->plant->n_output + 2, "of the verdict")
+  X(bramah_finding, finding, 4 * a->n_sensors + a->plant->n_output + 2 + BRAMAH_N_LIMITS, "of the verdict")
 
 struct bramah_assess {
   bramah_session *session;
@@ -145,7 +146,7 @@ struct bramah_assess {
   bramah_assess_results results;
 
   bramah__truth *rows; /* of the truth; NULL: none */
-  int has_nees;       /* the plant has coordinates to compare */
+  int has_nees;        /* the plant has coordinates to compare */
   bramah__nis nees;
 
   /* model alone */
@@ -168,9 +169,10 @@ struct bramah_assess {
 void bramah__assess_tell(const bramah_assess *a, const char *format, ...) BRAMAH__PRINTF(2, 3);
 
 /* results.c: fill what estimates and results consist of, and open the truth; the augmented states of the filter, which
- * showing smoothed steps moves; count a sample that is used; watch for faults and resets at the present step. */
+ * showing smoothed steps moves; which of them are estimated from now on; count a sample that is used; watch for faults and resets at the present step. */
 bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag);
 void bramah__estimate_augmented(bramah_assess *a);
+void bramah__estimated_watch(bramah_assess *a);
 void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use);
 void bramah__events_watch(bramah_assess *a);
 /* Where there is a truth: go to the present time; compare the present estimate, or the smoothed one. */

@@ -42,6 +42,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
                                                   .unit = bramah_session_about(a->session)->augmented_unit[k],
                                                   .is_bias = state->kind == BRAMAH_AUGMENTED_BIAS,
                                                   .is_shown = i >= 0};
+    a->estimated_from[k] = state->role == BRAMAH_AUGMENTED_ESTIMATED ? INT64_MIN : INT64_MAX;
   }
   for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
@@ -86,6 +87,17 @@ void bramah__estimate_augmented(bramah_assess *a)
   for (size_t k = 0; k < a->n_augmented && !a->smoothing; k++) {
     a->augmented[k].value = bramah_filter_get_augmented(a->filter, k).value;
     a->augmented[k].sigma = bramah_filter_get_augmented(a->filter, k).sigma;
+    a->augmented[k].estimated_from_ns = a->estimated_from[k];
+    a->augmented[k].is_estimated = a->estimated_from[k] != INT64_MAX;
+  }
+}
+
+void bramah__estimated_watch(bramah_assess *a)
+{
+  for (size_t k = 0; k < a->n_augmented; k++) {
+    int64_t *from = &a->estimated_from[k];
+    if (*from == INT64_MAX && bramah_filter_get_augmented(a->filter, k).is_estimated)
+      *from = a->totals.last_ns;
   }
 }
 
@@ -165,6 +177,14 @@ void bramah__events_watch(bramah_assess *a)
     fault->lasts = faulty;
   }
   if (counts.recoveries > a->counts.recoveries) begin(&a->recoveries, t);
+
+  /* An estimate may lie there as far as it is uncertain. */
+  bramah_limit limit[BRAMAH_N_LIMITS];
+  bramah_coupled_limits(bramah_session_about(a->session)->machine->coupled, limit);
+  for (int k = 0; k < BRAMAH_N_LIMITS; k++)
+    if (limit[k].beyond > 0.0 &&
+        !(limit[k].beyond <= 3.92 * bramah_filter_output_sigma(a->filter, limit[k].output)))
+      bramah_limit_event_add(&a->results.limit[k], &limit[k], a->totals.last_ns);
   a->counts = counts;
 }
 
@@ -304,7 +324,9 @@ static void add(bramah_assess *a, bramah_check_kind kind, const char *at, double
                 [BRAMAH_CHECK_FAULT] = {"faulty at the end", ""},
                 [BRAMAH_CHECK_RECOVERIES] = {"filter found wrong", ""},
                 [BRAMAH_CHECK_ERRORS] = {"errors within 3.92 σ", "%"},
-                [BRAMAH_CHECK_NEES] = {"mean NEES", ""}};
+                [BRAMAH_CHECK_NEES] = {"mean NEES", ""},
+                [BRAMAH_CHECK_PRESSURE] = {"oil under tension by", "Pa"},
+                [BRAMAH_CHECK_STROKE] = {"piston behind its end by", ""}};
   bramah_finding *finding = &a->finding[a->results.verdict.n++];
   *finding = (bramah_finding){.kind = kind,
                               .what = checks[kind].what,
@@ -336,6 +358,13 @@ static void judge(bramah_assess *a)
     add(a, BRAMAH_CHECK_FAULT, c->name, c->fault.lasts, 0.0, 0.0);
   }
   add(a, BRAMAH_CHECK_RECOVERIES, "", (double)a->counts.recoveries, 0.0, 0.0);
+  for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
+    const bramah_limit *worst = &r->limit[k].worst;
+    bramah_output_info info = {.name = ""};
+    if (r->limit[k].n) bramah_plant_output_info(a->plant, worst->output, &info);
+    add(a, k == BRAMAH_LIMIT_PRESSURE ? BRAMAH_CHECK_PRESSURE : BRAMAH_CHECK_STROKE, info.name, worst->beyond,
+        0.0, 0.0);
+  }
   for (size_t k = 0; k < a->n_accuracies; k++) {
     const bramah_accuracy *c = &r->accuracy[k];
     if (c->judged >= JUDGED_FROM)

@@ -62,11 +62,19 @@ static const cli_json_field events[] = {
     {"recoveries", CLI_JSON_COUNT, offsetof(bramah_filter_report, recoveries)},
     {0}};
 
+static const cli_json_field limits[] = {{"times", CLI_JSON_COUNT, offsetof(bramah_limit_event, n)},
+                                        {"first", CLI_JSON_TIME, offsetof(bramah_limit_event, first_ns)},
+                                        {"worst_at", CLI_JSON_TIME, offsetof(bramah_limit_event, worst_ns)},
+                                        {"worst", CLI_JSON_NUMBER, offsetof(bramah_limit_event, worst.value)},
+                                        {0}};
+
 static const cli_json_field estimated[] = {
     {"name", CLI_JSON_TEXT, offsetof(bramah_augmented_estimate, name)},
     {"unit", CLI_JSON_TEXT, offsetof(bramah_augmented_estimate, unit)},
     {"value", CLI_JSON_NUMBER, offsetof(bramah_augmented_estimate, value)},
     {"sigma", CLI_JSON_NUMBER, offsetof(bramah_augmented_estimate, sigma)},
+    {"is_estimated", CLI_JSON_FLAG, offsetof(bramah_augmented_estimate, is_estimated)},
+    {"estimated_from", CLI_JSON_TIME, offsetof(bramah_augmented_estimate, estimated_from_ns)},
     {0}};
 
 static const cli_json_field costs[] = {
@@ -163,6 +171,11 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   LIST("sensors", results->n_sensors, results->sensor, sensors);
   cli_json_object(json, "all_sensors", &results->all, all_sensors);
   cli_json_object(json, "events", &results->filter, events);
+  for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
+    static const char *const names[] = {
+        [BRAMAH_LIMIT_PRESSURE] = "pressure_limit", [BRAMAH_LIMIT_STROKE] = "stroke_limit"};
+    cli_json_object(json, names[k], &results->limit[k], limits);
+  }
   LIST("estimated", results->n_augmented, results->augmented, estimated);
   if (bramah_session_study(r->session)->n_unknown_inputs)
     LIST("unknown_commands", results->n_input_costs, results->input_cost, costs);

@@ -159,7 +159,7 @@ static void add_event(cli_table *table, const char *what, uint64_t n, const char
   cli_table_add(table, "%s", times);
 }
 
-static cli_table events_table(const bramah_assess_results *results)
+static cli_table events_table(const bramah_plant *plant, const bramah_assess_results *results)
 {
   static const char *const header[] = {"event", "times", "at [s]"};
   const bramah_filter_report report = results->filter;
@@ -177,6 +177,15 @@ static cli_table events_table(const bramah_assess_results *results)
   }
   list_times(&results->recoveries, 0, times);
   add_event(&table, "filter found wrong, its covariance reset", report.recoveries, times);
+  for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
+    const bramah_limit_event *event = &results->limit[k];
+    bramah_output_info output;
+    bramah_plant_output_info(plant, event->worst.output, &output);
+    snprintf(name, sizeof name, "%.50s beyond its limit", output.name);
+    snprintf(times, sizeof times, "first %.9g, worst %.9g", cli_seconds(event->first_ns),
+             cli_seconds(event->worst_ns));
+    add_event(&table, name, event->n, times);
+  }
   return table;
 }
 
@@ -193,20 +202,24 @@ static double add_name(cli_table *table, const char *name, const char *si)
  * smoothed estimates, if there are any. */
 static void estimate_tables(const bramah_assess_results *results, cli_table out[5])
 {
-  static const char *const augmented[] = {"estimated", "", "unit", "at the end", "sigma"};
+  static const char *const augmented[] = {"estimated", "", "unit", "from", "at the end", "sigma"};
   static const char *const costs[] = {"output", "unit", "unknown commands", "known", "factor"};
   static const char *const adapted[] = {"noise of", "times what is stated", "sigma of this", ""};
   static const char *const errors[] = {"output",       "unit",        "RMSE",      "% of max",
                                        "in ±1.96 σ %", "model alone", "raw sensor"};
   static const char *const smoothed[] = {"output",   "unit",     "filtered",
                                          "smoothed", "% of max", "in ±1.96 σ %"};
-  out[0] = cli_table_make("Augmented states", "lllrr", augmented);
+  out[0] = cli_table_make("Augmented states", "lllrrr", augmented);
   for (size_t i = 0; i < results->n_augmented; i++) {
     const bramah_augmented_estimate *a = &results->augmented[i];
     const cli_readable unit = cli_readable_unit(a->unit);
     cli_table_add(&out[0], "%s", a->name);
     cli_table_add(&out[0], "%s%s", a->is_bias ? "bias of " : "", a->at);
     cli_table_add(&out[0], "%s", unit.unit);
+    if (!a->is_estimated || a->estimated_from_ns == INT64_MIN)
+      cli_table_add(&out[0], a->is_estimated ? "the start" : "considered");
+    else
+      cli_table_add(&out[0], "%.9g s", cli_seconds(a->estimated_from_ns));
     cli_table_add(&out[0], "%.6g", unit.factor * a->value);
     cli_table_add_number(&out[0], unit.factor * a->sigma);
   }
@@ -317,7 +330,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   print_summary(r, results, out);
   cli_table tables[9] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
-                         consistency_table(results), events_table(results)};
+                         consistency_table(results), events_table(bramah_session_plant(r->session), results)};
   estimate_tables(results, &tables[3]);
   tables[8] = verdict_table(&results->verdict);
   size_t n = 0;

@@ -59,8 +59,31 @@ static bramah_status read_parameter(const bramah_plant *plant, const char *text,
   return BRAMAH_OK;
 }
 
-static void print_summary(const bramah_simulation *simulation, const bramah_machine_plant *machine,
-                          const request *r, double seconds)
+/* "oil under tension: v3.pressure -24.7 bar at 2.96 s, beyond the limit from 0.35 s on"; 1 if there is something to
+ * say. */
+static int print_limits(const bramah_simulation_result *result, const bramah_plant *plant, FILE *out)
+{
+  static const char *const what[] = {[BRAMAH_LIMIT_PRESSURE] =
+                                         "oil under tension, which no oil bears (the machine cavitates)",
+                                     [BRAMAH_LIMIT_STROKE] = "a piston behind the end of its cylinder"};
+  int some = 0;
+  for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
+    const bramah_limit_event *event = &result->limit[k];
+    bramah_output_info info;
+    if (!event->n) continue;
+    bramah_plant_output_info(plant, event->worst.output, &info);
+    const cli_readable unit = cli_readable_unit(info.unit);
+    fprintf(out, "beyond a physical limit from %.9g s on: %s; worst: %s %.4g %s at %.9g s\n",
+            cli_seconds(event->first_ns), what[k], info.name, unit.factor * event->worst.value, unit.unit,
+            cli_seconds(event->worst_ns));
+    some = 1;
+  }
+  return some;
+}
+
+/* Returns 1 if the motion can be trusted. */
+static int print_summary(const bramah_simulation *simulation, const bramah_machine_plant *machine,
+                         const request *r, double seconds)
 {
   const bramah_simulation_options *o = &r->options;
   const char *const outputs[] = {o->truth, o->log};
@@ -77,13 +100,19 @@ static void print_summary(const bramah_simulation *simulation, const bramah_mach
   }
   if (machine->machine->n_loops)
     fprintf(out, "largest violation of a loop: %.2g (m or rad)\n", result.violation);
-  if (o->n_parameters) fprintf(out, "parameters set: %zu; no energy balance\n", o->n_parameters);
-  if (result.has_energy)
-    fprintf(out, "energy balance: error at most %.3g J (work of the %s: up to %.4g J)\n", result.energy_error,
-            machine->machine->n_rotaries || machine->machine->n_motors || machine->machine->n_motions
-                ? "actuators"
-                : "cylinders",
-            result.work);
+  const bramah_energy *e = &result.energy;
+  fprintf(out, "energy balance: error at most %.3g J of %.4g J turned over (limit %.3g J)\n", e->largest,
+          e->turnover, e->limit);
+  static const char *const parts[] = {"actuators and motions did", "loads did", "dampers took",
+                                      "friction took", "end stops took"};
+  const double values[] = {e->work, e->loads, e->dampers, e->friction, e->stops};
+  const char *between = "  ";
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (values[i] == 0.0) continue;
+    fprintf(out, "%s%s %.4g J", between, parts[i], values[i]);
+    between = ", ";
+  }
+  if (between[0] == ',') fprintf(out, "\n");
   fprintf(out, "truth: %s\n", o->truth);
   if (result.sensors)
     fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", result.n_sensors, (unsigned long long)o->seed,
@@ -94,9 +123,17 @@ static void print_summary(const bramah_simulation *simulation, const bramah_mach
       fprintf(out, "%s: %llu of %llu samples are at the ends of its range\n", s.name,
               (unsigned long long)s.saturated, (unsigned long long)s.samples);
   }
+  const int balanced = e->largest <= e->limit;
+  if (!balanced)
+    fprintf(out,
+            "the energies do not add up: %.3g J too much from one row to the next at %.9g s; take smaller "
+            "steps\n",
+            e->leap, cli_seconds(e->leap_ns));
+  return !print_limits(&result, &machine->plant, out) && balanced;
 }
 
-static bramah_status simulate(request *r, const cli_arguments *arguments, bramah_diag *diag)
+/* *trusted: 0 if the motion is none that a machine makes. */
+static bramah_status simulate(request *r, const cli_arguments *arguments, int *trusted, bramah_diag *diag)
 {
   bramah_machine_plant machine = {0};
   bramah_simulation *simulation = NULL;
@@ -142,7 +179,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, bramah
     cli_progress_end(&progress);
     cli_place(diag, status ? r->machine : NULL, 0);
     bramah_diag other; /* rows written stay written, whatever happened */
-    print_summary(simulation, &machine, r, cli_clock() - begin);
+    *trusted = print_summary(simulation, &machine, r, cli_clock() - begin);
     const bramah_status closed = bramah_simulation_close(simulation, status ? &other : diag);
     if (!status) status = closed;
   }
@@ -193,7 +230,9 @@ static int run(const cli_arguments *arguments)
       r.changes[r.n_changes++] = (bramah_change){.path = *path, .value = equals + 1, .file = "--set"};
     }
   }
-  if (!code && simulate(&r, arguments, &diag)) code = cli_report(&diag);
+  int trusted = 1;
+  if (!code && simulate(&r, arguments, &trusted, &diag)) code = cli_report(&diag);
+  if (!code && !trusted) code = CLI_UNTRUSTED;
   for (size_t i = 0; paths && i < r.n_changes; i++) free(paths[i]);
   free(paths);
   free(r.changes);
@@ -224,6 +263,8 @@ const cli_command cli_simulate = {
         "seed gives the same bytes, and the noise of a sensor does not depend on the other sensors.\n"
         "--parameter \"boom.payload=10 kg@2 s\" changes the truth during the run; 'bramah check MACHINE\n"
         "--parameters' lists what can be set. A value without unit is in SI.\n"
+        "Exit code 3: the motion is none that a machine makes, a pressure below that of vapour, a piston\n"
+        "behind the end of its cylinder, or energies that do not add up to 1 %.\n"
         "Changes that a study makes to the machine belong to the filter's model: they are not applied "
         "here.\n",
     .example = "bramah simulate four-bar.yaml --duration \"10 s\" --step \"1 ms\" --output truth.csv \\\n"

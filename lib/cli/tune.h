@@ -16,7 +16,7 @@ typedef struct cli_tune_command {
   int may_replace_study; /* by the first output */
   size_t n_outputs;
   const char *outputs[4]; /* [n_outputs] files that are written; NULL: not wanted */
-  size_t n_logs, n_truths;
+  size_t n_logs, n_held, n_truths;
   const char **logs, **truths; /* those held out come last */
   double start;                /* of the clock */
   int64_t time_ns;             /* at most; 0: any */

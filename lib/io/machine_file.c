@@ -45,12 +45,6 @@ static const bramah__word joint_types[] = {{"revolute", BRAMAH_JOINT_REVOLUTE},
                                            {"floating", BRAMAH_JOINT_FLOATING},
                                            {NULL, 0}};
 
-static int coordinate_slides(bramah_joint_type type, size_t i)
-{
-  return type == BRAMAH_JOINT_PRISMATIC || (type == BRAMAH_JOINT_CYLINDRICAL && i == 0) ||
-         (type == BRAMAH_JOINT_PLANAR && i < 2) || (type == BRAMAH_JOINT_FLOATING && i < 3);
-}
-
 /* The unit of the key where the coordinate turns, its other unit where it slides. A compound joint has a list
  * with one value for each coordinate, into double [6] at key->stride. */
 static bramah_status read_by_type(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
@@ -67,7 +61,7 @@ static bramah_status read_by_type(bramah__reader *reader, const bramah__item *it
     const bramah__item one = compound ? bramah__item_at(item, i) : *item;
     bramah__key by_type = *key;
     if (compound) by_type.offset = key->stride + i * sizeof(double);
-    if (coordinate_slides(type, i)) by_type.unit = key->other_unit;
+    if (bramah__coordinate_slides(type, i)) by_type.unit = key->other_unit;
     by_type.other_unit = NULL;
     status = bramah__read_quantity(reader, &one, &by_type, object);
   }
@@ -192,19 +186,6 @@ static bramah_status finish_spring(bramah__reader *reader, const bramah__item *i
 
 static const bramah__table spring_table = {
     .keys = spring_keys, .size = sizeof(bramah_spring), .finish = finish_spring};
-
-int bramah__coordinate_kind(const bramah_machine *machine, const char *name)
-{
-  for (size_t j = 0; j < machine->n_joints; j++) {
-    const bramah_joint *joint = &machine->joints[j];
-    if (!name || !joint->name) continue; /* could not be read */
-    const size_t length = strlen(joint->name), n = bramah_joint_n_coordinates(joint->type);
-    for (size_t i = 0; i < n && strncmp(name, joint->name, length) == 0; i++)
-      if (strcmp(name + length, bramah_joint_suffix(joint->type, i)) == 0)
-        return coordinate_slides(joint->type, i) ? 2 : 1;
-  }
-  return 0;
-}
 
 /* The unit of the key where the joint turns, its other unit where it slides; both where nobody knows. */
 static bramah__key by_coordinate(const bramah__reader *reader, const bramah__key *key, const char *joint)
@@ -688,6 +669,7 @@ bramah_status bramah__machine_read(const bramah__source *source, const bramah__m
   if (!machine) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a machine");
   bramah_status status = bramah__reader_open(&reader, &machine->pool, source->file, diag);
   reader.draft = machine;
+  reader.uncertain = &machine->uncertain;
   reader.tell = tell;
   reader.tell_user = user;
   bramah__node *root = source->root;

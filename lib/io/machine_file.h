@@ -10,11 +10,15 @@
 typedef struct bramah__loaded {
   bramah_machine machine; /* first: the caller's pointer is ours */
   bramah__pool pool;
-  double oil_density; /* 0 where the file has none */
+  double oil_density;                  /* 0 where the file has none */
+  struct bramah__uncertain *uncertain; /* values with "± ..." (uncertainty.h) */
 } bramah__loaded;
 
 /* The section `hydraulics` (machine_hydraulics.c). */
 bramah__read bramah__read_hydraulics;
+
+/* Does coordinate i of such a joint slide? Otherwise it turns. */
+int bramah__coordinate_slides(bramah_joint_type type, size_t i);
 
 /* 1: the joint coordinate of that name turns, 2: it slides, 0: there is none. */
 int bramah__coordinate_kind(const bramah_machine *machine, const char *name);

@@ -93,6 +93,23 @@ static void rest_report(const bramah_linearization *l, const bramah_coupled *c, 
 /* Largest move of a position in one step [rad or m]. */
 static const double stride = 0.05;
 
+/* Motion, pressures and coordinates of the last run, which x is measured from; commands, parameters, time and work
+ * stay those of the plant. */
+static bramah_status return_to_run(const bramah_linearization *l, bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const bramah__state *run = &c->probe_state, *now = &c->state;
+  bramah__state *next = &c->next;
+  memcpy(run->block, l->run, run->size);
+  bramah__state_copy(run, next);
+  memcpy(next->u, now->u, model->n_inputs * sizeof *next->u);
+  memcpy(next->theta, now->theta, model->n_parameters * sizeof *next->theta);
+  memcpy(next->work, now->work, model->circuit.n_cylinders * sizeof *next->work);
+  memcpy(next->drive_work, now->drive_work, model->n_motions * sizeof *next->drive_work);
+  *next->time_ns = *now->time_ns;
+  return bramah__adopt_candidate(c, diag);
+}
+
 bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled *plant, const double *x,
                                          bramah_diag *diag)
 {
@@ -100,6 +117,8 @@ bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled
   bramah_status status =
       bramah__check_plant(l, plant, "a rolling machine is placed by its machine file", diag);
   if (status != BRAMAH_OK) return status;
+  if (!l->system.x_name[0])
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, l->model->name, "has not been linearized yet");
   for (size_t i = 0; i < n; i++)
     if (!isfinite(x[i])) return bramah__fail(diag, BRAMAH_E_NOT_FINITE, l->system.x_name[i], "is not finite");
   /* How many steps it takes to x. */
@@ -109,6 +128,7 @@ bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled
   if (steps == 0) return bramah__fail(diag, BRAMAH_E_CLOSURE, l->model->name, "this state is too far away");
   bramah__keep_state(plant, l->snap);
   for (size_t i = 0; i < n; i++) l->side[i] = (x[i] - l->x[i]) / (double)steps;
+  status = return_to_run(l, plant, diag);
   for (size_t k = 0; k < steps && status == BRAMAH_OK; k++) status = move_state(l, plant, l->side, diag);
   if (status != BRAMAH_OK) bramah__return_state(plant, l->snap);
   return status;

@@ -605,6 +605,7 @@ bramah_status bramah_linearization_run(bramah_linearization *l, bramah_coupled *
   for (size_t k = 0; k < l->n_parameters; k++)
     l->u[model->n_inputs + k] = plant->state.theta[l->parameter[k]];
   bramah__linear_rates(l, plant, l->xd);
+  bramah__keep_state(plant, l->run);
   status = linearize_outputs(l, plant, diag);
   if (status == BRAMAH_OK) status = linearize_inputs(l, plant, diag);
   if (status == BRAMAH_OK && l->roll.rows) status = bramah__roll_on(l, plant, diag);

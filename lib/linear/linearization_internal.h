@@ -80,6 +80,7 @@ typedef struct bramah__roll {
   X(double, dx, n)                                                                                           \
   X(double, side, 3 * (n + n_y), "rates and outputs at displaced parameters")                                \
   X(double, snap, l->n_snap, "a state of the plant")                                                         \
+  X(double, run, l->n_snap, "the state that was linearized last")                                            \
   X(double, energy, coordinates + s->n_pressure, "of bodies, then of volumes")                               \
   X(double, constrained,                                                                                     \
     3 * coordinates * coordinates + s->n_constraints * coordinates + 3 * coordinates * k + k * k,            \

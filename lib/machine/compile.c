@@ -10,82 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the files of the compiler share ---- */
-
-bramah_status bramah__compile_fail(const bramah__compiler *k, bramah_status status, const char *thing,
-                                   int line, const char *message)
-{
-  bramah__fail(k->diag, status, thing, message);
-  bramah__at(k->diag, k->machine->file, line, 0);
-  return status;
-}
-
-bramah_status bramah__positive(const bramah__compiler *k, double value, const char *thing, int line,
-                               const char *what)
-{
-  if (value > 0.0 && isfinite(value)) return BRAMAH_OK;
-  bramah__compile_fail(k, BRAMAH_E_VALUE, thing, line, what);
-  bramah__add_text(k->diag, " must be positive, not ");
-  bramah__add_number(k->diag, value, 6);
-  return BRAMAH_E_VALUE;
-}
-
-long bramah__find_name(size_t n, const char *const *names, const char *name)
-{
-  for (size_t i = 0; name && i < n; i++)
-    if (strcmp(names[i], name) == 0) return (long)i;
-  return -1;
-}
-
-bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,
-                              const char *name, size_t n, const char *const *names)
-{
-  bramah__compile_fail(k, BRAMAH_E_REFERENCE, thing, line, "there is no ");
-  bramah__add_text(k->diag, what);
-  bramah__add_text(k->diag, " '");
-  bramah__add_text(k->diag, name ? name : "");
-  const char *near = name ? bramah__nearest(name, n, names) : NULL;
-  bramah__add_text(k->diag, near ? "'; did you mean '" : "'");
-  if (near) bramah__add_text(k->diag, near), bramah__add_text(k->diag, "'?");
-  return BRAMAH_E_REFERENCE;
-}
-
-/* Index of a body in the sorted tree, -1 for the ground. */
-bramah_status bramah__find_body(const bramah__compiler *k, const char *thing, int line, const char *name,
-                                int *out)
-{
-  *out = -1;
-  if (name && strcmp(name, "ground") == 0) return BRAMAH_OK;
-  const long i = bramah__find_name(k->model->n, k->model->body_name, name);
-  if (i < 0) return bramah__no_such(k, thing, line, "body", name, k->model->n, k->model->body_name);
-  *out = (int)i;
-  return BRAMAH_OK;
-}
-
-bramah_status bramah__find_node(const bramah__compiler *k, const char *thing, int line, const char *name,
-                                size_t *out)
-{
-  const bramah_model *m = k->model;
-  long i = bramah__find_name(k->source->n_volumes, m->volume_name, name);
-  if (i < 0) {
-    i = bramah__find_name(m->circuit.n_supplies, m->supply_name, name);
-    if (i < 0)
-      return bramah__no_such(k, thing, line, "volume or supply", name, k->source->n_volumes, m->volume_name);
-    i += (long)m->circuit.n_volumes;
-  }
-  *out = (size_t)i;
-  return BRAMAH_OK;
-}
-
-const char *bramah__join_text(bramah__arena *arena, const char *name, const char *suffix)
-{
-  char text[512];
-  if (!suffix[0]) return bramah__arena_text(arena, name ? name : "");
-  const size_t used = bramah__append(text, sizeof text, 0, name ? name : "");
-  bramah__append(text, sizeof text, used, suffix);
-  return bramah__arena_text(arena, text);
-}
-
 /* ---- sizes and memory ---- */
 
 static void count(const bramah_machine *machine, bramah_model *model)
@@ -374,17 +298,6 @@ static bramah_status check_names(bramah__compiler *k)
 
 /* ---- the whole ---- */
 
-void bramah_machine_default(bramah_machine *machine)
-{
-  *machine = (bramah_machine){.transition_pressure = 2e5,
-                              .integrator = {.step_ns = 1000000,
-                                             .position_tolerance = 1e-7,
-                                             .pressure_tolerance = 1e-2,
-                                             .max_iterations = 25,
-                                             .penalty_frequency = 100.0,
-                                             .penalty_damping = 1.0}};
-}
-
 static bramah_status take_integrator(bramah__compiler *k)
 {
   const bramah_integrator *in = &k->machine->integrator;
@@ -427,9 +340,9 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
                               bramah__compiler *k)
 {
   static bramah_status (*const steps[])(bramah__compiler *) = {
-      take_integrator,      bramah__expand,        check_names,
-      bramah__build_tree,   bramah__build_loops,   bramah__build_motions,
-      bramah__build_forces, bramah__build_rolling, bramah__build_circuit};
+      take_integrator,       bramah__expand,       bramah__expand_circuit, check_names,
+      bramah__build_tree,    bramah__build_loops,  bramah__build_motions,  bramah__build_forces,
+      bramah__build_rolling, bramah__build_circuit};
   *k = (bramah__compiler){.source = machine, .machine = machine, .diag = diag};
   bramah_model *m = k->model = BRAMAH__TAKE(arena, bramah_model, 1);
   count(machine, m);

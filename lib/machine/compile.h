@@ -114,7 +114,7 @@ bramah_status bramah__build_rolling(bramah__compiler *k);
 size_t bramah__count_metering_spools(const bramah_machine *machine);
 void bramah__circuit_layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
                             bramah__arena *arena);
-void bramah__expand_circuit(bramah__compiler *k);
+bramah_status bramah__expand_circuit(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
 
 /* Parameters: how many, and unless model is NULL the table with their names; then what each of them means (after

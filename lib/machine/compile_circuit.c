@@ -92,7 +92,7 @@ void bramah__circuit_layout(const bramah_machine *d, bramah_model *model, bramah
   t->metered_line = BRAMAH__TAKE(arena, bramah__metered_line, d->n_pump_lines);
 }
 
-void bramah__expand_circuit(bramah__compiler *k)
+bramah_status bramah__expand_circuit(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
   bramah_volume *volume = k->t.volumes;
@@ -127,6 +127,7 @@ void bramah__expand_circuit(bramah__compiler *k)
   k->expanded.n_volumes = k->model->circuit.n_volumes;
   k->expanded.valves = k->t.valves;
   k->expanded.n_valves = bramah__n_spools(&k->model->circuit);
+  return BRAMAH_OK;
 }
 
 /* ---- by the tables of keys ---- */

@@ -8,6 +8,17 @@
 #include <math.h>
 #include <string.h>
 
+void bramah_machine_default(bramah_machine *machine)
+{
+  *machine = (bramah_machine){.transition_pressure = 2e5,
+                              .integrator = {.step_ns = 1000000,
+                                             .position_tolerance = 1e-7,
+                                             .pressure_tolerance = 1e-2,
+                                             .max_iterations = 25,
+                                             .penalty_frequency = 100.0,
+                                             .penalty_damping = 1.0}};
+}
+
 /* ---- kinds of joints ---- */
 
 typedef enum direction { ALONG_AXIS, ALONG_SECOND, ACROSS_BOTH, ALONG_X, ALONG_Y, ALONG_Z } direction;
@@ -339,7 +350,6 @@ bramah_status bramah__expand(bramah__compiler *k)
   k->expanded.bodies = k->t.bodies;
   k->expanded.joints = k->t.joints;
   k->expanded.loops = k->t.loops;
-  bramah__expand_circuit(k);
   k->machine = &k->expanded;
   return BRAMAH_OK;
 }

@@ -59,9 +59,6 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
   c->sweeps = model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->n >= shortest_sweep &&
               model->n_dependent == 0 && model->circuit.n_volumes == 0 && model->circuit.n_cylinders == 0 &&
               model->forces.n_springs == 0 && model->forces.n_loads == 0;
-  const size_t nm = bramah__n_mechanical(c);
-  for (size_t k = 0; k < bramah__n_unknowns(c); k++)
-    c->newton.tolerance[k] = k < nm ? c->model->position_tolerance : c->model->first_order_tolerance[k - nm];
   status = bramah_coupled_reset(c, diag);
   if (status != BRAMAH_OK) return status;
   c->mark = bramah__mark_of(mem);
@@ -182,6 +179,31 @@ static void restore(void *self, const void *snap)
   bramah__apply_parameters(c, c->state.theta);
   c->now_valid = 0;
   c->basis_changed = 0;
+}
+
+/* Does the array of a snapshot that lies where `list` lies in the state hold each number below n once? */
+static int is_permutation(const bramah_coupled *c, const void *snap, const int *list, size_t n)
+{
+  const unsigned char *at =
+      (const unsigned char *)snap + ((const unsigned char *)list - (const unsigned char *)c->state.block);
+  for (size_t i = 0; i < n; i++) {
+    size_t found = 0;
+    for (size_t k = 0; k < n; k++) {
+      int number;
+      memcpy(&number, at + k * sizeof number, sizeof number);
+      found += number == (int)i;
+    }
+    if (found != 1) return 0;
+  }
+  return 1;
+}
+
+/* Numbers may be any; what they are looked up by must be in order. */
+static int is_sound(const void *self, const void *snap)
+{
+  const bramah_coupled *c = self;
+  return is_permutation(c, snap, c->state.index, c->model->n) &&
+         is_permutation(c, snap, c->state.row, c->model->m);
 }
 
 static int basis_change(void *self, double *T)
@@ -347,6 +369,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .parameter = parameter,
       .set_parameter = bramah__set_parameter,
       .iterations = iterations,
+      .is_sound = is_sound,
       .parameter_edges = parameter_edges,
   };
 }

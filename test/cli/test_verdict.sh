@@ -17,7 +17,7 @@ for c in json.load(open("run.json"))["checks"]:
 }
 
 run 0 replay right.yaml log.csv --output estimate.csv --truth truth.csv --json run.json
-says out 'verdict: consistent, 37 checks passed'
+says out 'verdict: consistent, 39 checks passed'
 says out 'json: run.json'
 same "$(json '["verdict"]')" '"consistent"' 'verdict'
 same "$(json '["exit_code"]')" 0 'exit code'

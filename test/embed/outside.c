@@ -25,8 +25,12 @@ int main(void)
   machine.n_bodies = machine.n_joints = 1;
   machine.bodies = &body;
   machine.joints = &joint;
-  const bramah_sensor_options encoder = {
-      .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "pin", .sigma = 0.01};
+  bramah_sensor_options encoder;
+  bramah_sensor_options_default(&encoder);
+  encoder.name = "encoder";
+  encoder.kind = BRAMAH_SENSOR_ENCODER;
+  encoder.at = "pin";
+  encoder.sigma = 0.01;
   const double sigma = 0.1, noise = 0.01, y = 0.25;
   const unsigned char present = 1;
   bramah_diag diag;

@@ -286,6 +286,18 @@ START_TEST(test_place)
     ck_assert_double_eq_tol(t->x[i], x[i], 1e-9 * fmax(1.0, fabs(x[i])));
     ck_assert_double_eq_tol(t->xd[i], xd[i], 1e-6 * fmax(1.0, fabs(xd[i])));
   }
+
+  /* From wherever the plant has gone since, in whatever coordinates. */
+  static double snap[256];
+  ck_assert_uint_le(other.plant.snapshot_size, sizeof snap);
+  other.plant.save(other.plant.self, snap);
+  for (int k = 0; k < 700; k++) must(other.plant.step(other.plant.self, &diag), &diag);
+  ck_assert_double_gt(fabs(value(&other, t->x_name[0]) - x[0]), 0.1);
+  x[0] += 0.02;
+  must(bramah_linearization_place(other.l, other.c, x, &diag), &diag);
+  for (size_t i = 0; i < 2; i++) ck_assert_double_eq_tol(value(&other, t->x_name[i]), x[i], 1e-9);
+  x[0] -= 0.02;
+  other.plant.restore(other.plant.self, snap);
   const double angle = value(&other, "crank.angle");
   x[0] += 1e4;
   ck_assert_int_eq(bramah_linearization_place(other.l, other.c, x, &diag), BRAMAH_E_CLOSURE);

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Motions that the equations have but no machine: said with their time by simulate and replay, and not trusted.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+
+# What the model leaves out, before any run.
+run 0 check "$machine"
+says out 'left out: cavitation'
+says out 'left out: the ends of 1 cylinder'
+
+# Full valve all the time: the rod side is torn open. First and lowest value by hand, from the file.
+full='inputs.valve=[[0 s, 10 V]]'
+run 3 simulate "$machine" --duration 3 --set "$full" --output truth.csv --noise "$study" --seed 1 --log log.csv
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "v3.pressure[Pa]") c = i; next }
+  $c < 0 && first == "" { first = $1 }
+  $c < least { least = $c; at = $1 }
+  END { printf "%.9g %.4g %.9g\n", first, 1e-5 * least, at }' truth.csv >by-hand
+read -r first least at <by-hand
+says out "beyond a physical limit from $first s on: oil under tension"
+says out "worst: v3.pressure $least bar at $at s"
+
+# A filter of the same model follows into it, with nothing in its innovations.
+sed "s|^machine:.*|machine: $machine|" "$study" >study.yaml
+run 3 replay study.yaml log.csv --output estimate.csv --json run.json --every 100 --report report.html
+says out 'v3.pressure beyond its limit'
+says out 'v3.pressure: oil under tension by 2.4'
+grep -q 'beyond its limit' report.html || fail 'not in the report'
+python3 - "$first" "$at" <<'PYTHON' || fail 'limits in the JSON file'
+import json, sys
+run = json.load(open("run.json"))
+limit, first, at = run["pressure_limit"], float(sys.argv[1]), float(sys.argv[2])
+failed = [c["check"] for c in run["checks"] if not c["passed"]]
+assert failed == ["oil under tension by"], failed
+assert 0 <= limit["first"] - first < 0.01 and abs(limit["worst_at"] - at) < 0.005 and limit["worst"] < -2.4e6, limit
+assert run["stroke_limit"]["times"] == 0 and run["exit_code"] == 3
+PYTHON
+
+# With air and the guard the same machine cavitates, which the model then has.
+run 0 simulate "$machine" --duration 3 --set "$full" --set hydraulics.oil.air_fraction=0.01 \
+  --set hydraulics.oil.vapour_pressure='2 kPa' --output air.csv
+if grep -q 'physical limit' out; then fail 'a limit with the guard'; fi
+
+# An end stop is a stiff spring. One that gives way by a tenth of the travel is none.
+for stiffness in 1e9 1e4; do
+  sed 's/^      friction:/      end_stop: {stiffness: '$stiffness' N\/m, damping: 1e3 N*s\/m}\n      friction:/' "$machine" >stop-$stiffness.yaml
+done
+down='inputs.valve=[[0 s, -4 V]]'
+run 3 simulate stop-1e9.yaml --duration 10 --set "$down" --output hard.csv # the blow opens a cavity
+says out 'worst: v2.pressure'
+if grep -q 'behind the end' out; then fail 'a hard stop'; fi
+run 3 simulate stop-1e4.yaml --duration 10 --set "$down" --output soft.csv
+says out 'a piston behind the end of its cylinder; worst: lift.stroke'
+# Without one the run ends there.
+run 1 simulate "$machine" --duration 10 --set "$down" --output none.csv
+says err 'the piston has left its cylinder in the step that starts at'
