@@ -334,7 +334,8 @@ static bramah_finding *add(bramah_assess *a, bramah_check_kind kind, const char 
                 [BRAMAH_CHECK_CORRELATION] = {"correlation in a window", "σ"},
                 [BRAMAH_CHECK_REJECTED] = {"rejected in a window", "σ"},
                 [BRAMAH_CHECK_SMALL] = {"small variance in a window", "σ"},
-                [BRAMAH_CHECK_ANTI] = {"anticorrelation in a window", "σ"}};
+                [BRAMAH_CHECK_ANTI] = {"anticorrelation in a window", "σ"},
+                [BRAMAH_CHECK_BIAS] = {"mean while noise adapts", "σ"}};
   bramah_finding *finding = &a->finding[a->results.verdict.n++];
   *finding = (bramah_finding){.kind = kind,
                               .what = checks[kind].what,
@@ -415,6 +416,9 @@ static void judge(bramah_assess *a)
     add(a, k == BRAMAH_LIMIT_PRESSURE ? BRAMAH_CHECK_PRESSURE : BRAMAH_CHECK_STROKE, info.name, worst->beyond,
         0.0, 0.0);
   }
+  for (size_t i = 0; r->adaptation.windows && i < a->n_sensors; i++)
+    add(a, BRAMAH_CHECK_BIAS, r->sensor[i].name, fabs(r->adaptation.bias[i].worst), 0.0,
+        BRAMAH_ADAPTIVE_BIASED);
   for (size_t k = 0; k < a->n_accuracies; k++) {
     const bramah_accuracy *c = &r->accuracy[k];
     if (c->judged >= JUDGED_FROM)
@@ -466,6 +470,7 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
   if (rewind) r->late = bramah_rewind_get_report(rewind);
   r->filter = bramah_filter_get_report(a->filter);
   bramah__estimate_augmented(a);
+  if (a->adaptive) r->adaptation = bramah_adaptive_get_report(a->adaptive);
 
   for (size_t i = 0; i < a->n_sensors; i++) {
     bramah_consistency *c = &a->sensor_results[i];
