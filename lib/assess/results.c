@@ -28,8 +28,7 @@ static bramah_status open_truth(bramah_assess *a, bramah_diag *diag)
   return status;
 }
 
-/* Accelerations could have a sigma too, but their derivatives cost as much as those of the filter's own
- * prediction. Unknown commands have the name of an output, which no other augmented state can have. */
+/* Unknown commands have the name of an output, which no other augmented state can have. */
 bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
 {
   const size_t n = a->plant->n_output;
@@ -53,7 +52,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
     *out = (bramah_assess_output){.output = i,
                                   .name = info.name,
                                   .unit = info.unit,
-                                  .has_sigma = info.has_row && info.kind != BRAMAH_OUTPUT_ACCELERATION,
+                                  .has_sigma = info.has_row,
                                   .sensor = bramah__session_sensor_of_output(a->session, i)};
     for (size_t k = 0; k < a->n_augmented; k++) out->has_sigma |= a->shown_as[k] == i;
   }
