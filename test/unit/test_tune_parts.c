@@ -141,7 +141,7 @@ START_TEST(sums_of_a_replay)
 
   /* 2 s at 1 kHz from 0 on, the first 0.5 s of them settle. */
   ck_assert_double_eq(half->sensor[0].n + half->sensor[0].gated, 1501.0);
-  ck_assert_double_eq(half->sensor[0].ahead_n, 15.0); /* every 100 steps, from 0.6 s on */
+  ck_assert_double_eq(half->sensor[0].ahead_n, 16.0); /* every 0.1 s from 0.5 to 2 s */
   ck_assert_double_eq(half->cost[9], quarter->cost[BRAMAH__TUNE_CHECKS - 1]);
   for (size_t i = 0; i < p.n; i++) {
     ck_assert_double_ne(quarter->gradient[i], 0.0);
