@@ -672,6 +672,7 @@ bramah_status bramah__machine_read(const bramah__source *source, const bramah__m
   reader.tell = tell;
   reader.tell_user = user;
   bramah__node *root = source->root;
+  if (!status) status = bramah__check_kind(&reader, root, "machine", &machine_table);
   if (!status) status = bramah__changes_apply(&reader, with->n_changes, with->changes, &root);
   if (!status) status = bramah__apply_settings(&reader, with->n_settings, with->settings, 1, &root);
   bramah_machine_default(&machine->machine);
