@@ -153,6 +153,9 @@ typedef struct bramah_innovation {
   double nis;        /* y^2 / S: chi-square with 1 degree of freedom if the filter is consistent */
   int accepted;      /* 1: it was fused; 0: rejected by its gate, or saturated */
   int saturated; /* 1: at an end of the sensor's range, no measurement to fuse (bramah_sensor_is_saturated) */
+  /* Share of S, 0 to 1, that comes from augmented states that are considered: innovations have it in common, are not
+   * white by that much */
+  double considered;
 } bramah_innovation;
 
 /* Counts since init. */
@@ -315,7 +318,8 @@ typedef struct bramah_filter_scores {
 /* All of it. */
 BRAMAH_API bramah_filter_scores bramah_filter_get_scores(const bramah_filter *filter);
 
-/* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. */
+/* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. Of an acceleration
+ * with what augmented parameters (a load) do to it at once. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);
 
 /* Time since init. */

@@ -40,6 +40,18 @@ BRAMAH_API bramah_status bramah_machine_plant_open(bramah_machine_plant *out, co
                                                    int64_t step_ns, bramah_diag *diag);
 BRAMAH_API void bramah_machine_plant_close(bramah_machine_plant *machine);
 
+/* Who says how well something is known. */
+typedef enum bramah_uncertainty_source {
+  BRAMAH_UNCERTAINTY_NONE = 0,    /* nobody: it is taken to be known exactly */
+  BRAMAH_UNCERTAINTY_DEFAULT = 1, /* the table of defaults */
+  BRAMAH_UNCERTAINTY_STATED = 2   /* a file */
+} bramah_uncertainty_source;
+
+/* How well a parameter of the plant is known by the machine file ("1500 MPa ± 30 %"), else by the table of defaults: its
+ * standard deviation, 0: exactly. The mass of a body is that of its payload, at the payload point. */
+BRAMAH_API bramah_uncertainty_source bramah_machine_plant_uncertainty(const bramah_machine_plant *machine,
+                                                                      size_t parameter, double *sigma);
+
 /* ---- a study with its machine, sensors and filter ---- */
 
 typedef struct bramah_session bramah_session;
@@ -76,8 +88,12 @@ typedef struct bramah_session_parts {
    * starts [rad] or [m]. */
   const size_t *joint_output; /* [study->n_joints] */
   const double *joint_start;  /* [study->n_joints] */
+  /* The last ones of options.augmented, behind the study's: its uncertainty budget, each of role AUTO with the name of
+   * its parameter or <sensor>.bias; 1: what a file states, 0: a default. */
+  size_t n_budget;
+  const unsigned char *is_stated; /* [n_budget] */
   /* Units (SI) of the augmented states; of the parameters that the study's noises act on. */
-  const char *const *augmented_unit; /* [study->n_augmented] */
+  const char *const *augmented_unit; /* [options.n_augmented] */
   const char *const *noise_unit;     /* [study->n_parameter_noise] */
 } bramah_session_parts;
 

@@ -55,14 +55,29 @@ typedef struct bramah_simulated_sensor {
   uint64_t samples, saturated; /* saturated: at the ends of its range */
 } bramah_simulated_sensor;
 
+/* The energy balance [J] at the last row, since the start: what is stored, kinetic and potential, springs included, has
+ * grown by the work of actuators, motions and loads less what dampers take. Parameters and noise may leap what is
+ * stored; that counts as stored before. An error is the integrator's: smaller steps make it smaller. */
+typedef struct bramah_energy {
+  double work;    /* of all actuators and motions, less friction and stops */
+  double loads;   /* work of loads from outside */
+  double dampers; /* taken by them */
+  double friction,
+      stops;       /* taken by friction and by end stops and cushions of actuators; off the work already */
+  double error;    /* stored too much */
+  double largest;  /* magnitude of the error at any row */
+  double leap;     /* the error has grown most from one row to the next ... */
+  int64_t leap_ns; /* ... to that at this time */
+  double turnover; /* largest of kinetic energy, change of what is stored, work, dampers, loads */
+  double limit;    /* that `largest` is judged by: 1 % of the turnover, at least 1e-6 J */
+} bramah_energy;
+
 /* What a simulation came to so far. */
 typedef struct bramah_simulation_result {
   uint64_t rows;
-  int64_t time_ns;     /* of the last row */
-  double violation;    /* largest of a loop [m or rad] */
-  int has_energy;      /* 1: actuators and motions alone do work on the machine, so that energies add up: */
-  double energy_error; /* [J] largest of kinetic and potential energy less that at the start and the work */
-  double work;         /* [J] largest magnitude of the work of all actuators and motions */
+  int64_t time_ns;  /* of the last row */
+  double violation; /* largest of a loop [m or rad] */
+  bramah_energy energy;
   bramah_limit_event limit[BRAMAH_N_LIMITS]; /* at the rows */
   size_t n_sensors;                          /* of the study; 0 without one */
   const bramah_simulated_sensor *sensors;    /* [n_sensors] of the noisy log; NULL: none */

@@ -134,6 +134,30 @@ typedef struct bramah_study_augmented {
   bramah_study_value least, most; /* either may be missing */
 } bramah_study_augmented;
 
+/* How well a parameter of the machine is known: a standard deviation. */
+typedef struct bramah_study_uncertain {
+  const char *name;
+  int line;
+  double share; /* of its value (of a payload: of the mass of its body); 0: fixed, or given by sigma */
+  bramah_study_value sigma; /* in its unit; text NULL: a share */
+} bramah_study_uncertain;
+
+/* The section `uncertainty`: what the filter reckons with besides noise. */
+typedef struct bramah_study_budget {
+  int is_on; /* 1: with what machine and study state, and the table of defaults for the rest */
+  int line;
+  int others_fixed; /* 1: no defaults */
+  size_t n;
+  const bramah_study_uncertain *parameters;
+} bramah_study_budget;
+
+/* What a sensor shows too much: a random walk. */
+typedef struct bramah_study_bias {
+  int is_fixed;             /* 1: it has none */
+  bramah_study_value sigma; /* at the start, in the unit of the sensor; text NULL: the default */
+  bramah_study_value drift; /* per s^0.5; likewise */
+} bramah_study_bias;
+
 /* White noise on a parameter of the machine. */
 typedef struct bramah_study_parameter_noise {
   const char *at;
@@ -206,7 +230,9 @@ typedef struct bramah_study {
   size_t n_sensors;
   const bramah_sensor_options *sensors;
   const bramah_study_column *sensor_columns; /* [n_sensors] default: the sensor's name */
-  bramah_transition transition;              /* this and the next ones as in bramah_filter_options */
+  const bramah_study_bias *biases;           /* [n_sensors] */
+  bramah_study_budget uncertainty;
+  bramah_transition transition; /* this and the next ones as in bramah_filter_options */
   bramah_discretisation discretisation;
   bramah_covariance_form form;
   bramah_fusion fusion;

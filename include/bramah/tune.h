@@ -45,7 +45,8 @@ typedef struct bramah_tune_run {
   size_t n_threads; /* 0: as many as there are processors; among several processes one */
   size_t n_truths;
   const char *const *truths; /* [n_truths] true motion of the first logs */
-  const char *journal;       /* file for every result as it comes; a new run goes on from it. NULL: none */
+  int strict; /* 1: a log that cannot be used ends the run; 0: it is left out, and `tell` names it once */
+  const char *journal; /* file for every result as it comes; a new run goes on from it. NULL: none */
   const bramah_transport *transport; /* NULL: this process is alone */
   void *user;                        /* of the functions, all of which may be NULL: */
   /* Once the study was read and before the logs are: an error ends the run. */
@@ -60,7 +61,7 @@ typedef struct bramah_tune_options {
   int criterion;        /* bramah_tune_criterion; -1: the study's */
   int method;           /* bramah_tune_method; -1: the study's */
   int start_from_study; /* 1: begin with the study's values, not with what the innovations tell */
-  uint64_t budget;      /* evaluations at most; 0: any number */
+  uint64_t budget;      /* evaluations (candidates tried) at most, and as many in each fold; 0: any number */
   size_t folds;         /* cross-validation: tune anew without each folds-th of the logs; 0: none */
   size_t profile;       /* profile of the likelihood: points to each side of every value; 0: none */
   size_t n_held;        /* the last so many logs are judged but not tuned on */
@@ -90,14 +91,15 @@ enum { BRAMAH_TUNE_LAGS = 10, BRAMAH_TUNE_CRITERIA = 4 };
 
 /* What the innovations of a sensor say. */
 typedef struct bramah_tune_colour {
-  double n, gated;              /* samples */
-  double nis;                   /* mean per degree of freedom */
-  double low, high;             /* its 95 % band */
+  double n, gated;  /* samples */
+  double nis;       /* mean per degree of freedom */
+  double low, high; /* its band: some test of a run of a right filter fails once in a thousand runs. NaN: too
+                       few samples to judge */
   double lag[BRAMAH_TUNE_LAGS]; /* correlations of normalised innovations */
   double ljung_box, p;          /* over all lags, and the probability of as much by chance */
   double white_sigma;           /* [SI] of the part without memory */
-  int coloured;                 /* 1: the correlation of neighbours is beyond its band and a tenth */
-  int faint;                    /* 1: not so, but beyond chance over all lags */
+  int coloured; /* 1: the correlation of neighbours is beyond a tenth and, with the same thousandth, chance */
+  int faint;    /* 1: not so, but beyond chance over all lags */
 } bramah_tune_colour;
 
 /* The innovations of one log before and after tuning. */
@@ -135,7 +137,7 @@ typedef struct bramah_tuned_value {
 /* Tuned without some of the logs, and judged on these. */
 typedef struct bramah_tune_fold {
   size_t n_held;
-  size_t *held;              /* [n_held] logs left out */
+  size_t *held;              /* [n_held] logs it does without, of the result's */
   double *x;                 /* [n values] found without them */
   bramah_tune_verdict given; /* on those left out: with the study's own values, */
   bramah_tune_verdict found; /* with those found without them, */
@@ -152,6 +154,12 @@ typedef struct bramah_tune_tried {
   int front;    /* 1: no other one is better by one criterion and as good by the others */
 } bramah_tune_tried;
 
+/* A log that was left out, and why. */
+typedef struct bramah_tune_left_out {
+  const char *log;
+  bramah_diag why;
+} bramah_tune_left_out;
+
 /* What a tuning found. */
 typedef struct bramah_tune_result {
   const bramah_study *study; /* that was tuned, as it was read */
@@ -167,9 +175,11 @@ typedef struct bramah_tune_result {
   size_t n;
   const bramah_tuned_value *values; /* [n] in the order of the study */
   int has_intervals;
-  size_t n_logs;
-  const char *const *logs;              /* [n_logs] */
+  size_t n_logs, n_held;                /* of them the last n_held were not tuned on */
+  const char *const *logs;              /* [n_logs] that were used */
   const double *nis_before, *nis_after; /* [n_logs] mean per degree of freedom; 1 is expected */
+  size_t n_left_out;
+  const bramah_tune_left_out *left_out;
   size_t n_consistency;
   const bramah_tune_consistency *consistency; /* of each log: its sensors, then all together */
   size_t n_folds;
@@ -184,9 +194,12 @@ typedef struct bramah_tune_result {
 /* A finished tuning. */
 typedef struct bramah_tuning bramah_tuning;
 
-/* Tune. options NULL: default. Allocates; takes its time. Errors (*out is NULL then): those of
- * bramah_session_open and of reading logs; E_KEY (the study does not say what to tune), E_VALUE, E_UNIT,
- * E_UNSUPPORTED; E_TIME (stopped); a log that the filter cannot follow, with what to do. With a transport
+/* Tune. options NULL: default. Allocates; takes its time. A log that cannot be read, has fewer than 20 rows
+ * to judge, or that the filter follows neither as the study has it nor where it hardly heeds its sensors is
+ * left out while others remain, unless the run is strict; a file that cannot be opened is an error. Errors
+ * (*out is NULL then): those of bramah_session_open and of reading logs; E_KEY (the study does not say what to
+ * tune), E_VALUE, E_UNIT, E_UNSUPPORTED; E_EMPTY (too short); E_TIME (stopped); a log that the filter cannot
+ * follow, with what to do. Without intervals where the search was stopped before it converged. With a transport
  * the processes other than the first come back when it is done, with *out NULL; where the first one failed
  * with its status and an empty diag. */
 BRAMAH_API bramah_status bramah_tune(const char *study, size_t n_logs, const char *const *logs,
@@ -237,8 +250,9 @@ typedef struct bramah_sweep_point {
 /* What a sweep is, and what it came to so far. */
 typedef struct bramah_sweep_summary {
   const bramah_study *study;
-  size_t n, n_points, n_logs;
+  size_t n, n_points, n_logs, n_left_out;
   const char *const *names; /* [n] of the values that vary */
+  const char *const *logs;  /* [n_logs] that are used */
   uint64_t replays;
   size_t n_failed, first_failed; /* points; the first of them, from 0 */
   bramah_diag failure;           /* why that one failed */

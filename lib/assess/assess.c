@@ -261,9 +261,11 @@ bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
   a->estimate.dof = last.nis_dof;
   a->estimate.nis = dof > 0.0 ? nis / dof : (double)NAN;
   if (dof > 0.0) bramah__nis_add(&a->all.nis, nis, dof);
+  bramah__windows_add_all(&a->windows[a->n_sensors], time_ns, nis, last.nis_dof, a->windows, a->n_sensors);
   if (bramah__known_step(a, &other))
     bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s", t, other.message);
   bramah__events_watch(a);
+  bramah__estimated_watch(a);
   if (!totals->estimates && a->options.smooth_to_ns != INT64_MIN) status = begin_recording(a, diag);
 
   /* The model takes the commands that the filter's plant had during its last step. Without corrections it may come

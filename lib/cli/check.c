@@ -423,9 +423,20 @@ static int explain_log(size_t n, const char *const *names, const bramah_machine_
 
 /* ---- study ---- */
 
-/* Names, nominal values and units. */
-static void list_parameters(const bramah_plant *plant)
+/* A standard deviation in a readable unit, and its share of a value that is not 0. */
+static void print_sigma(double sigma, const char *si, double value)
 {
+  if (strcmp(si, "1") == 0)
+    printf("%.6g", sigma);
+  else
+    print_value(sigma, si);
+  if (fabs(value) > 0.0 && strcmp(si, "1") != 0) printf(" (%.3g %%)", 100.0 * sigma / fabs(value));
+}
+
+/* Names, nominal values, units, and how well they are known. */
+static void list_parameters(const bramah_machine_plant *machine)
+{
+  const bramah_plant *plant = &machine->plant;
   printf("parameters:\n");
   for (size_t i = 0; i < plant->n_parameter; i++) {
     bramah_parameter_info info;
@@ -434,8 +445,61 @@ static void list_parameters(const bramah_plant *plant)
     if (strcmp(info.unit, "1") != 0) printf(" %s", info.unit);
     if (info.least > -HUGE_VAL) printf(", at least %.6g", info.least);
     if (info.most < HUGE_VAL) printf(", at most %.6g", info.most);
+    double sigma;
+    const bramah_uncertainty_source source = bramah_machine_plant_uncertainty(machine, i, &sigma);
+    if (sigma > 0.0) printf(", uncertain by ");
+    if (sigma > 0.0) print_sigma(sigma, info.unit, info.nominal);
+    if (source == BRAMAH_UNCERTAINTY_DEFAULT) printf(" (default)");
     printf("\n");
   }
+}
+
+/* What the filter reckons with besides noise. */
+static void explain_budget(const bramah_session *session)
+{
+  const bramah_session_parts *parts = bramah_session_about(session);
+  const bramah_plant *plant = bramah_session_plant(session);
+  const bramah_augmented *all = parts->options.augmented;
+  const size_t n = parts->options.n_augmented, first = n - parts->n_budget;
+  if (!parts->study->uncertainty.is_on) {
+    double sigma;
+    int stated = 0;
+    for (size_t i = 0; i < plant->n_parameter; i++)
+      stated += bramah_machine_plant_uncertainty(parts->machine, i, &sigma) == BRAMAH_UNCERTAINTY_STATED;
+    for (size_t i = 0; i < parts->study->n_sensors; i++) stated += parts->study->biases[i].sigma.text != NULL;
+    if (stated)
+      cli_note(
+          "%d uncertainties are stated, but the study does not reckon with them: 'uncertainty: default' does",
+          stated);
+    return;
+  }
+  printf("  uncertainty, one sigma; considered, and estimated once the measurements tell enough:\n");
+  for (size_t i = first; i < n; i++) {
+    size_t p;
+    double nominal = 0.0;
+    if (all[i].kind == BRAMAH_AUGMENTED_PARAMETER &&
+        !bramah_plant_parameter_index(plant, all[i].at, &p, NULL))
+      nominal = plant->parameter(plant->self, p);
+    printf("    %s: ", all[i].name);
+    print_sigma(all[i].sigma, parts->augmented_unit[i], nominal);
+    const cli_readable unit = cli_readable_unit(parts->augmented_unit[i]);
+    if (all[i].noise > 0.0) printf(", drifts by %.6g %s/s^0.5", unit.factor * all[i].noise, unit.unit);
+    printf("%s\n", parts->is_stated[i - first] ? "" : " (default)");
+  }
+  printf("    known exactly:");
+  const char *separator = "";
+  for (size_t k = 0; k < plant->n_parameter + parts->study->n_sensors; k++) {
+    const int bias = k >= plant->n_parameter;
+    bramah_parameter_info info = {.name = ""};
+    if (!bias) plant->parameter_info(plant->self, k, &info);
+    const char *name = bias ? parts->study->sensors[k - plant->n_parameter].name : info.name;
+    size_t i = 0;
+    while (i < n && !((all[i].kind == BRAMAH_AUGMENTED_BIAS) == bias && strcmp(all[i].at, name) == 0)) i++;
+    if (i < n) continue;
+    printf("%s %s%s", separator, bias ? "bias of " : "", name);
+    separator = ",";
+  }
+  printf("%s\n", *separator ? "" : " nothing");
 }
 
 /* The filter, its augmented states and the noises on parameters. */
@@ -454,12 +518,11 @@ static void explain_filter(const bramah_session *session)
          iterations == 1 ? "" : "s");
   if (study->drift_gate > 0.0) printf("  drift gate: %.6g sigma of the running mean\n", study->drift_gate);
   const bramah_filter_options options = bramah_session_about(session)->options;
-  for (size_t i = 0; i < options.n_augmented; i++) {
+  for (size_t i = 0; i < study->n_augmented; i++) {
     const bramah_augmented *a = &options.augmented[i];
     const bramah_plant *plant = bramah_session_plant(session);
-    /* The name of an unknown command has a dot, which no name in a file may have. */
     const char *what = a->kind == BRAMAH_AUGMENTED_BIAS ? "bias of"
-                       : strchr(a->name, '.')           ? "unknown input, parameter"
+                       : i < study->n_unknown_inputs    ? "unknown input, parameter"
                                                         : "parameter";
     const cli_readable unit = cli_readable_unit(bramah_session_about(session)->augmented_unit[i]);
     size_t p = 0;
@@ -477,6 +540,7 @@ static void explain_filter(const bramah_session *session)
     if (a->least < a->most && a->most < HUGE_VAL) printf(", at most %.6g", unit.factor * a->most);
     printf("\n");
   }
+  explain_budget(session);
   for (size_t i = 0; i < options.n_parameter_noise; i++) {
     const cli_readable unit = cli_readable_unit(bramah_session_about(session)->noise_unit[i]);
     printf("  noise on %s: %.6g %s/Hz^0.5\n", options.parameter_noise[i].at,
@@ -488,7 +552,7 @@ static void explain_study(const bramah_session *session, int parameters)
 {
   const bramah_study *study = bramah_session_study(session);
   explain_machine(bramah_session_about(session)->machine);
-  if (parameters) list_parameters(bramah_session_plant(session));
+  if (parameters) list_parameters(bramah_session_about(session)->machine);
   printf("study: %s\n", study->name);
   for (size_t i = 0; i < study->n_changes; i++)
     printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
@@ -615,7 +679,7 @@ static int check_machine(const char *path, int wrong, check_logs logs, int param
     wrong += check_log_alone(NULL, logs);
   } else {
     explain_machine(&machine);
-    if (parameters) list_parameters(&machine.plant);
+    if (parameters) list_parameters(&machine);
     if (logs.n) wrong += explain_log(logs.n, logs.names, &machine, NULL, NULL);
   }
   bramah_machine_plant_close(&machine);
@@ -674,7 +738,9 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"parameters", NULL, "also list the parameters of the machine: names, nominal values, units", 0, 0}, {0}};
+    {"parameters", NULL, "also list the parameters of the machine: names, nominal values, units, uncertainty",
+     0, 0},
+    {0}};
 
 const cli_command cli_check = {
     .name = "check",

@@ -73,6 +73,8 @@ static const cli_json_field estimated[] = {
     {"unit", CLI_JSON_TEXT, offsetof(bramah_augmented_estimate, unit)},
     {"value", CLI_JSON_NUMBER, offsetof(bramah_augmented_estimate, value)},
     {"sigma", CLI_JSON_NUMBER, offsetof(bramah_augmented_estimate, sigma)},
+    {"is_estimated", CLI_JSON_FLAG, offsetof(bramah_augmented_estimate, is_estimated)},
+    {"estimated_from", CLI_JSON_TIME, offsetof(bramah_augmented_estimate, estimated_from_ns)},
     {0}};
 
 static const cli_json_field costs[] = {
@@ -100,6 +102,10 @@ static const cli_json_field checks[] = {{"check", CLI_JSON_TEXT, offsetof(bramah
                                         {"least", CLI_JSON_NUMBER, offsetof(bramah_finding, least)},
                                         {"most", CLI_JSON_NUMBER, offsetof(bramah_finding, most)},
                                         {"passed", CLI_JSON_FLAG, offsetof(bramah_finding, passed)},
+                                        {"noted", CLI_JSON_FLAG, offsetof(bramah_finding, noted)},
+                                        {"amount", CLI_JSON_NUMBER, offsetof(bramah_finding, amount)},
+                                        {"begin", CLI_JSON_NUMBER, offsetof(bramah_finding, begin)},
+                                        {"end", CLI_JSON_NUMBER, offsetof(bramah_finding, end)},
                                         {0}};
 
 /* What was asked for. */
@@ -170,9 +176,17 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   cli_json_object(json, "all_sensors", &results->all, all_sensors);
   cli_json_object(json, "events", &results->filter, events);
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
-    static const char *const names[] = {
-        [BRAMAH_LIMIT_PRESSURE] = "pressure_limit", [BRAMAH_LIMIT_STROKE] = "stroke_limit"};
+    static const char *const names[] = {[BRAMAH_LIMIT_PRESSURE] = "pressure_limit",
+                                        [BRAMAH_LIMIT_STROKE] = "stroke_limit",
+                                        [BRAMAH_LIMIT_LOOP] = "loop_limit",
+                                        [BRAMAH_LIMIT_POSE] = "pose_limit"};
     cli_json_object(json, names[k], &results->limit[k], limits);
+  }
+  if (results->adaptation.windows) {
+    cli_json_open(json, "adaptation", '{');
+    cli_json_count(json, "windows", results->adaptation.windows);
+    cli_json_count(json, "windows_with_bias", results->adaptation.biased);
+    cli_json_close(json, '}');
   }
   LIST("estimated", results->n_augmented, results->augmented, estimated);
   if (bramah_session_study(r->session)->n_unknown_inputs)
@@ -181,7 +195,8 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   if (q->truth) cli_json_number(json, "nees_mean", totals->nees);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
 #undef LIST
-  cli_json_text(json, "verdict", results->verdict.consistent ? "consistent" : "not consistent");
+  cli_json_count(json, "tests", results->verdict.tests);
+  cli_json_text(json, "verdict", cli_verdict(&results->verdict));
   char text[1024];
   if (r->outcome) bramah_diag_format(&r->mistake, text, sizeof text);
   cli_json_text(json, "error", r->outcome ? text : NULL);

@@ -44,6 +44,11 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_results *
           cli_seconds(totals->last_ns - totals->first_ns),
           cli_seconds(bramah_session_plant(r->session)->step_ns));
   fprintf(out, "measurements used: %llu\n", (count)results->filter.accepted);
+  const bramah_adaptive_report adaptation = results->adaptation;
+  if (adaptation.windows)
+    fprintf(out, "noise adapted by %llu of %llu windows%s\n", (count)(adaptation.windows - adaptation.biased),
+            (count)adaptation.windows,
+            adaptation.biased ? "; in the others innovations have a bias, which noise must not hide" : "");
   if (counts.off_grid)
     fprintf(out,
             "rows off the grid of steps: %llu, fused at the nearest step with their own time, at most %.3g s "
@@ -159,7 +164,7 @@ static void add_event(cli_table *table, const char *what, uint64_t n, const char
   cli_table_add(table, "%s", times);
 }
 
-static cli_table events_table(const bramah_plant *plant, const bramah_assess_results *results)
+static cli_table events_table(const bramah_coupled *plant, const bramah_assess_results *results)
 {
   static const char *const header[] = {"event", "times", "at [s]"};
   const bramah_filter_report report = results->filter;
@@ -180,7 +185,7 @@ static cli_table events_table(const bramah_plant *plant, const bramah_assess_res
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
     const bramah_limit_event *event = &results->limit[k];
     bramah_output_info output;
-    bramah_plant_output_info(plant, event->worst.output, &output);
+    bramah_coupled_limit_info(plant, (bramah_limit_kind)k, &event->worst, &output);
     snprintf(name, sizeof name, "%.50s beyond its limit", output.name);
     snprintf(times, sizeof times, "first %.9g, worst %.9g", cli_seconds(event->first_ns),
              cli_seconds(event->worst_ns));
@@ -202,20 +207,24 @@ static double add_name(cli_table *table, const char *name, const char *si)
  * smoothed estimates, if there are any. */
 static void estimate_tables(const bramah_assess_results *results, cli_table out[5])
 {
-  static const char *const augmented[] = {"estimated", "", "unit", "at the end", "sigma"};
+  static const char *const augmented[] = {"estimated", "", "unit", "from", "at the end", "sigma"};
   static const char *const costs[] = {"output", "unit", "unknown commands", "known", "factor"};
   static const char *const adapted[] = {"noise of", "times what is stated", "sigma of this", ""};
   static const char *const errors[] = {"output",       "unit",        "RMSE",      "% of max",
                                        "in ±1.96 σ %", "model alone", "raw sensor"};
   static const char *const smoothed[] = {"output",   "unit",     "filtered",
                                          "smoothed", "% of max", "in ±1.96 σ %"};
-  out[0] = cli_table_make("Augmented states", "lllrr", augmented);
+  out[0] = cli_table_make("Augmented states", "lllrrr", augmented);
   for (size_t i = 0; i < results->n_augmented; i++) {
     const bramah_augmented_estimate *a = &results->augmented[i];
     const cli_readable unit = cli_readable_unit(a->unit);
     cli_table_add(&out[0], "%s", a->name);
     cli_table_add(&out[0], "%s%s", a->is_bias ? "bias of " : "", a->at);
     cli_table_add(&out[0], "%s", unit.unit);
+    if (!a->is_estimated || a->estimated_from_ns == INT64_MIN)
+      cli_table_add(&out[0], a->is_estimated ? "the start" : "considered");
+    else
+      cli_table_add(&out[0], "%.9g s", cli_seconds(a->estimated_from_ns));
     cli_table_add(&out[0], "%.6g", unit.factor * a->value);
     cli_table_add_number(&out[0], unit.factor * a->sigma);
   }
@@ -268,7 +277,7 @@ static const char *tolerated(const bramah_finding *finding, char text[64])
 {
   if (isinf(finding->most))
     snprintf(text, 64, "at least %.3g", finding->least);
-  else if (finding->least == 0.0)
+  else if (finding->least <= 0.0)
     snprintf(text, 64, finding->most > 0.0 ? "at most %.3g" : "%.3g", finding->most);
   else
     snprintf(text, 64, "%.3g to %.3g", finding->least, finding->most);
@@ -278,8 +287,53 @@ static const char *tolerated(const bramah_finding *finding, char text[64])
 /* How far beyond its limits, by their distance; negative within. */
 static double beyond(const bramah_finding *finding)
 {
-  const double scale = isinf(finding->most) ? finding->least : fmax(finding->most - finding->least, 1e-9);
+  const double least = fmax(finding->least, 0.0);
+  const double scale = isinf(finding->most) ? least : fmax(finding->most - least, 1e-9);
+  if (finding->noted) return 0.0;
   return fmax(finding->least - finding->value, finding->value - finding->most) / scale;
+}
+
+const char *cli_verdict(const bramah_verdict *verdict)
+{
+  return verdict->contradicted ? "contradicted" : verdict->too_short ? "too short" : "no contradiction found";
+}
+
+/* "crank_gyro, 12 to 13 s, mean 14 sigma (0.44)", "crank_gyro: mean NIS 3.2, tolerated at most 2.25" */
+static const char *finding_text(const bramah_finding *f, char text[256])
+{
+  static const char *const what[] = {[BRAMAH_CHECK_MEAN] = "mean",
+                                     [BRAMAH_CHECK_VARIANCE] = "variance",
+                                     [BRAMAH_CHECK_CORRELATION] = "correlation",
+                                     [BRAMAH_CHECK_REJECTED] = "rejected",
+                                     [BRAMAH_CHECK_SMALL] = "small variance",
+                                     [BRAMAH_CHECK_ANTI] = "anticorrelation"};
+  char limits[64];
+  if (isnan(f->amount))
+    snprintf(text, 256, "%s%s%s %.3g%s%s, tolerated %s", f->at, *f->at ? ": " : "", f->what, f->value,
+             *f->unit ? " " : "", f->unit, tolerated(f, limits));
+  else
+    snprintf(text, 256, "%s, %.6g to %.6g s, %s %.3g sigma (%.3g%s)", *f->at ? f->at : "all sensors",
+             f->begin, f->end, what[f->kind], f->value, f->amount,
+             f->kind == BRAMAH_CHECK_REJECTED ? " %" : "");
+  return text;
+}
+
+/* What was found, in words; then what else failed, and what is worth knowing. */
+static void print_verdict(const bramah_verdict *v, FILE *out)
+{
+  char text[256];
+  if (v->contradicted)
+    fprintf(out, "\nverdict: contradicted: %s\n", finding_text(v->worst, text));
+  else if (v->too_short)
+    fprintf(out, "\nverdict: too short to judge: no sensor has 50 samples\n");
+  else
+    fprintf(out, "\nverdict: no contradiction found in %llu tests\n", (count)v->tests);
+  for (size_t i = 0; i < v->n; i++)
+    if (!v->finding[i].passed && &v->finding[i] != v->worst)
+      fprintf(out, "  %s\n", finding_text(&v->finding[i], text));
+  for (size_t i = 0; i < v->n; i++)
+    if (v->finding[i].noted && v->finding[i].kind >= BRAMAH_CHECK_SMALL)
+      fprintf(out, "  worth knowing, its noise is overestimated: %s\n", finding_text(&v->finding[i], text));
 }
 
 /* Of each kind of check the one that is nearest to its limit, or furthest beyond. */
@@ -308,8 +362,12 @@ static cli_table verdict_table(const bramah_verdict *verdict)
     if (failed)
       cli_table_add(&table, "FAIL %zu of %zu", failed, n);
     else
-      cli_table_add(&table, "%s", "pass");
-    cli_table_add(&table, "%s", n > 1 ? worst->at : "");
+      cli_table_add(&table, "%s", worst->noted ? "noted" : "pass");
+    if (isnan(worst->amount))
+      cli_table_add(&table, "%s", n > 1 ? worst->at : "");
+    else
+      cli_table_add(&table, "%s, %.6g to %.6g s", *worst->at ? worst->at : "all sensors", worst->begin,
+                    worst->end);
   }
   return table;
 }
@@ -326,7 +384,8 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   print_summary(r, results, out);
   cli_table tables[9] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
-                         consistency_table(results), events_table(bramah_session_plant(r->session), results)};
+                         consistency_table(results),
+                         events_table(bramah_session_about(r->session)->machine->coupled, results)};
   estimate_tables(results, &tables[3]);
   tables[8] = verdict_table(&results->verdict);
   size_t n = 0;
@@ -335,19 +394,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
     if (tables[i].n_cells) tables[n++] = tables[i];
   }
 
-  /* "crank_gyro: mean NIS 3.2, tolerated 0.25 to 2" */
-  char text[64];
-  const bramah_verdict *v = &results->verdict;
-  if (v->consistent)
-    fprintf(out, "\nverdict: consistent, %zu checks passed\n", v->n);
-  else
-    fprintf(out, "\nverdict: not consistent, %zu of %zu checks failed\n", v->n_failed, v->n);
-  for (size_t i = 0; i < v->n; i++) {
-    const bramah_finding *f = &v->finding[i];
-    if (!f->passed)
-      fprintf(out, "  %s%s%s %.3g%s%s, tolerated %s\n", f->at, *f->at ? ": " : "", f->what, f->value,
-              *f->unit ? " " : "", f->unit, tolerated(f, text));
-  }
+  print_verdict(&results->verdict, out);
 
   if (q->plots) status = cli_replay_report_write(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);

@@ -61,19 +61,21 @@ static bramah_status read_parameter(const bramah_plant *plant, const char *text,
 
 /* "oil under tension: v3.pressure -24.7 bar at 2.96 s, beyond the limit from 0.35 s on"; 1 if there is something to
  * say. */
-static int print_limits(const bramah_simulation_result *result, const bramah_plant *plant, FILE *out)
+static int print_limits(const bramah_simulation_result *result, const bramah_coupled *plant, FILE *out)
 {
-  static const char *const what[] = {[BRAMAH_LIMIT_PRESSURE] =
-                                         "oil under tension, which no oil bears (the machine cavitates)",
-                                     [BRAMAH_LIMIT_STROKE] = "a piston behind the end of its cylinder"};
+  static const char *const what[] = {
+      [BRAMAH_LIMIT_PRESSURE] = "oil under tension, which no oil bears (the machine cavitates)",
+      [BRAMAH_LIMIT_STROKE] = "a piston behind the end of its cylinder",
+      [BRAMAH_LIMIT_LOOP] = "a loop that gapes",
+      [BRAMAH_LIMIT_POSE] = "a singular pose, in which the loops do not determine the motion"};
   int some = 0;
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
     const bramah_limit_event *event = &result->limit[k];
     bramah_output_info info;
     if (!event->n) continue;
-    bramah_plant_output_info(plant, event->worst.output, &info);
+    bramah_coupled_limit_info(plant, (bramah_limit_kind)k, &event->worst, &info);
     const cli_readable unit = cli_readable_unit(info.unit);
-    fprintf(out, "beyond a physical limit from %.9g s on: %s; worst: %s %.4g %s at %.9g s\n",
+    fprintf(out, "beyond a limit from %.9g s on: %s; worst: %s %.4g %s at %.9g s\n",
             cli_seconds(event->first_ns), what[k], info.name, unit.factor * event->worst.value, unit.unit,
             cli_seconds(event->worst_ns));
     some = 1;
@@ -100,13 +102,19 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
   }
   if (machine->machine->n_loops)
     fprintf(out, "largest violation of a loop: %.2g (m or rad)\n", result.violation);
-  if (o->n_parameters) fprintf(out, "parameters set: %zu; no energy balance\n", o->n_parameters);
-  if (result.has_energy)
-    fprintf(out, "energy balance: error at most %.3g J (work of the %s: up to %.4g J)\n", result.energy_error,
-            machine->machine->n_rotaries || machine->machine->n_motors || machine->machine->n_motions
-                ? "actuators"
-                : "cylinders",
-            result.work);
+  const bramah_energy *e = &result.energy;
+  fprintf(out, "energy balance: error at most %.3g J of %.4g J turned over (limit %.3g J)\n", e->largest,
+          e->turnover, e->limit);
+  static const char *const parts[] = {"actuators and motions did", "loads did", "dampers took",
+                                      "friction took", "end stops took"};
+  const double values[] = {e->work, e->loads, e->dampers, e->friction, e->stops};
+  const char *between = "  ";
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (values[i] == 0.0) continue;
+    fprintf(out, "%s%s %.4g J", between, parts[i], values[i]);
+    between = ", ";
+  }
+  if (between[0] == ',') fprintf(out, "\n");
   fprintf(out, "truth: %s\n", o->truth);
   if (result.sensors)
     fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", result.n_sensors, (unsigned long long)o->seed,
@@ -117,7 +125,13 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
       fprintf(out, "%s: %llu of %llu samples are at the ends of its range\n", s.name,
               (unsigned long long)s.saturated, (unsigned long long)s.samples);
   }
-  return !print_limits(&result, &machine->plant, out);
+  const int balanced = e->largest <= e->limit;
+  if (!balanced)
+    fprintf(out,
+            "the energies do not add up: %.3g J too much from one row to the next at %.9g s; take smaller "
+            "steps\n",
+            e->leap, cli_seconds(e->leap_ns));
+  return !print_limits(&result, machine->coupled, out) && balanced;
 }
 
 /* *trusted: 0 if the motion is none that a machine makes. */
@@ -251,8 +265,8 @@ const cli_command cli_simulate = {
         "seed gives the same bytes, and the noise of a sensor does not depend on the other sensors.\n"
         "--parameter \"boom.payload=10 kg@2 s\" changes the truth during the run; 'bramah check MACHINE\n"
         "--parameters' lists what can be set. A value without unit is in SI.\n"
-        "Exit code 3: the motion is none that a machine makes, a pressure below that of vapour or a piston\n"
-        "behind the end of its cylinder.\n"
+        "Exit code 3: the motion is none that a machine makes, a pressure below that of vapour, a piston\n"
+        "behind the end of its cylinder, or energies that do not add up to 1 %.\n"
         "Changes that a study makes to the machine belong to the filter's model: they are not applied "
         "here.\n",
     .example = "bramah simulate four-bar.yaml --duration \"10 s\" --step \"1 ms\" --output truth.csv \\\n"

@@ -41,7 +41,7 @@ static bramah_status write_table(const cli_tune_command *c, bramah_sweep *sweep,
   for (int end = 0; !(status = bramah_sweep_next(sweep, &point, &end, diag)) && !end; at++) {
     put_row(file, at, "all", &point.all, s->n, point.values);
     for (size_t k = 0; s->n_logs > 1 && k < s->n_logs; k++)
-      put_row(file, at, c->logs[k], &point.logs[k], s->n, point.values);
+      put_row(file, at, s->logs[k], &point.logs[k], s->n, point.values);
   }
   const int bad = ferror(file) != 0, unclosed = own ? fclose(file) != 0 : fflush(file) != 0;
   if (status || (!bad && !unclosed)) return status;
@@ -109,6 +109,8 @@ static const cli_option options[] = {
     {"vary", "NAME=VALUES", "\"0.1 bar, 1 bar\", or \"0.1 bar .. 10 bar: 5 log\"; more make a grid", 0, 1},
     {"latin", "N", "N points spread over the ranges given, or over the bounds of the study's 'tune'", 0, 0},
     {"seed", "N", "of --latin (1)", 0, 0},
+    {"each", "FOLDER", "its .csv and .mat files and its folders are logs; as LOG a folder is one log", 0, 1},
+    {"strict", NULL, "a log that cannot be used ends the run; otherwise it is named and left out", 0, 0},
     {"truth", "FILE", "true motion of a log, in the order of the logs", 0, 1},
     {"ahead", "N", "also judge predictions N steps ahead", 0, 0},
     {"journal", "FILE", "every result goes there as it comes; a new run goes on from it", 0, 0},
@@ -116,7 +118,7 @@ static const cli_option options[] = {
     {0}};
 
 const cli_command cli_sweep = {.name = "sweep",
-                               .operands = "STUDY LOG...",
+                               .operands = "STUDY [LOG...]",
                                .summary = "Replay logs with many sets of values of a study",
                                .details = "Any value of the study may vary, \"volumes.v1.noise\", or of its "
                                           "machine, \"machine.integrator.step\".\n"
@@ -126,7 +128,7 @@ const cli_command cli_sweep = {.name = "sweep",
                                .example = "bramah sweep sensors-2.yaml log.csv --vary \"volumes.v1.noise=0.1 "
                                           "bar/s^0.5 .. 10 bar/s^0.5: 5 log\" \\\n"
                                           "    --vary \"filter.transition=paper, step\" --output sweep.csv",
-                               .min_operands = 2,
+                               .min_operands = 1,
                                .max_operands = 1000,
                                .options = options,
                                .run = run};

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah tune: the values of a study from logs; its tables, the CSV file of all evaluations, the HTML page.
  */
-#define _DEFAULT_SOURCE /* isatty */
+#define _GNU_SOURCE /* isatty, versionsort */
 #include "lib/cli/tune.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- what tune and sweep share ---- */
@@ -55,26 +57,71 @@ static bramah_status opened(void *user, const bramah_study *study, bramah_diag *
   return status;
 }
 
+/* One more log, of which the command keeps a copy. 1: no memory. */
+static int add_log(cli_tune_command *c, const char *folder, const char *name)
+{
+  const size_t room = strlen(folder) + strlen(name) + 2;
+  const char *slash = !*folder || folder[strlen(folder) - 1] == '/' ? "" : "/";
+  const char **logs = realloc(c->logs, (c->n_logs + 1) * sizeof *logs);
+  if (logs) c->logs = logs;
+  char *path = logs ? malloc(room) : NULL;
+  if (!path) return 1;
+  snprintf(path, room, "%s%s%s", folder, slash, name);
+  c->logs[c->n_logs++] = path;
+  return 0;
+}
+
+/* Every .csv and .mat file and every folder in it, in the order of their names. Returns an exit code. */
+static int add_each(cli_tune_command *c, const char *folder)
+{
+  struct dirent **entries;
+  bramah_diag diag;
+  struct stat about;
+  int failed = 0;
+  const size_t before = c->n_logs;
+  const int n = scandir(folder, &entries, NULL, versionsort);
+  bramah_diag_clear(&diag);
+  if (n < 0) {
+    cli_fail(&diag, BRAMAH_E_FILE, folder, 0, NULL, "cannot read: %s", strerror(errno));
+    return cli_report(&diag);
+  }
+  for (int i = 0; i < n; i++) {
+    const char *name = entries[i]->d_name;
+    const size_t length = strlen(name);
+    if (!failed && name[0] != '.') {
+      failed = add_log(c, folder, name);
+      const int is_file = (length > 4 && strcmp(name + length - 4, ".csv") == 0) || bramah_log_is_mat(name);
+      if (!failed && !is_file && (stat(c->logs[c->n_logs - 1], &about) || !S_ISDIR(about.st_mode)))
+        free((char *)(uintptr_t)c->logs[--c->n_logs]);
+    }
+    free(entries[i]);
+  }
+  free(entries);
+  if (failed || c->n_logs > before) return failed ? CLI_FAILED : 0;
+  cli_fail(&diag, BRAMAH_E_EMPTY, folder, 0, NULL, "there is no .csv or .mat file and no folder in it");
+  return cli_report(&diag);
+}
+
 int cli_tune_begin(cli_tune_command *command, const cli_arguments *arguments, bramah_tune_run *run)
 {
   cli_tune_command *c = command;
-  const size_t n_tuned = (size_t)arguments->n_operands - 1;
-  size_t n_held;
   uint64_t threads = 0;
   c->arguments = arguments;
   c->start = cli_clock();
-  const int code = cli_count_value(arguments, "threads", 1, &threads);
+  int code = cli_count_value(arguments, "threads", 1, &threads);
   if (code) return code;
   c->truths = cli_tune_values(arguments, "truth", &c->n_truths);
-  const char **held = cli_tune_values(arguments, "hold-out", &n_held);
-  c->n_logs = n_tuned + n_held;
-  c->logs = calloc(c->n_logs + 1, sizeof *c->logs);
-  const int complete = c->truths && held && c->logs;
-  for (size_t i = 0; complete && i < c->n_logs; i++)
-    c->logs[i] = i < n_tuned ? arguments->operands[i + 1] : held[i - n_tuned];
-  free(held);
-  if (!complete) return CLI_FAILED;
+  if (!c->truths) return CLI_FAILED;
+  const char *value;
+  for (int i = 1; !code && i < arguments->n_operands; i++) code = add_log(c, "", arguments->operands[i]);
+  for (size_t i = 0; !code && (value = cli_value_again(arguments, "each", i)); i++) code = add_each(c, value);
+  if (!code && !c->n_logs)
+    code = cli_wrong_use(arguments->command, "there is no log: give LOG or --each FOLDER");
+  for (; !code && (value = cli_value_again(arguments, "hold-out", c->n_held)); c->n_held++)
+    code = add_log(c, "", value);
+  if (code) return code;
   *run = (bramah_tune_run){.n_threads = (size_t)threads,
+                           .strict = cli_value(arguments, "strict") != NULL,
                            .n_truths = c->n_truths,
                            .truths = c->truths,
                            .journal = cli_value(arguments, "journal"),
@@ -94,6 +141,7 @@ int cli_tune_end(cli_tune_command *command, bramah_status status, bramah_diag *d
     cli_fail(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted (%s)", cli_stop_name());
   const int code = !status ? CLI_OK : diag->message[0] ? cli_report(diag) : CLI_FAILED;
   if (command->begun) cli_transport_end();
+  for (size_t i = 0; i < command->n_logs; i++) free((char *)(uintptr_t)command->logs[i]); /* ours */
   free(command->logs);
   free(command->truths);
   return code;
@@ -151,8 +199,8 @@ static const char *base_name(const char *path)
 
 static cli_table consistency_table(const bramah_tune_result *r)
 {
-  static const char *const header[] = {"log",       "sensor",    "NIS before",  "lag 1 before",
-                                       "NIS after", "95 % band", "lag 1 after", "verdict"};
+  static const char *const header[] = {"log",       "sensor", "NIS before",  "lag 1 before",
+                                       "NIS after", "band",   "lag 1 after", "verdict"};
   cli_table table = cli_table_make("Innovations before and after (NIS per degree of freedom: 1 is expected)",
                                    "llrrrrrl", header);
   for (size_t k = 0; k < r->n_consistency; k++) {
@@ -160,10 +208,13 @@ static cli_table consistency_table(const bramah_tune_result *r)
     const bramah_tune_colour *was = &c->before, *is = &c->after;
     cli_table_add(&table, "%s", base_name(c->log));
     cli_table_add(&table, "%s", c->sensor ? c->sensor : "all together");
-    const char *level = is->nis > is->high  ? "larger than assumed"
-                        : is->nis < is->low ? "smaller than assumed"
-                                            : "consistent";
-    const char *colour = is->faint          ? ", faintly coloured"
+    const int few = !(is->low > 0.0);
+    const char *level = few                  ? "too few samples to judge"
+                        : is->nis > is->high ? "larger than assumed"
+                        : is->nis < is->low  ? "smaller than assumed"
+                                             : "consistent";
+    const char *colour = few                ? ""
+                         : is->faint        ? ", faintly coloured"
                          : !is->coloured    ? ", white"
                          : is->lag[0] > 0.0 ? ", remains coloured: something is not modelled"
                                             : ", anticorrelated: less plant noise would do";
@@ -416,6 +467,8 @@ static bramah_status write_report(const char *path, const cli_tune_command *c, c
   if (!status) status = bramah_report_note(report, "study", c->arguments->operands[0]);
   if (!status) status = bramah_report_note(report, "machine", r->study->machine_file);
   if (!status) status = bramah_report_note(report, "tuned", head);
+  for (size_t i = 0; !status && i < r->n_left_out; i++)
+    status = bramah_report_note(report, "left out", r->left_out[i].log);
   for (size_t i = 0; !status && i < r->n_warnings; i++)
     status = bramah_report_note(report, "warning", r->warnings[i]);
   if (!status) status = plot_search(report, r, NULL);
@@ -446,12 +499,11 @@ static void show_progress(void *user, const bramah_tune_progress *p)
           (unsigned long long)p->evaluations, (unsigned long long)p->replays, p->best);
 }
 
-static bramah_status conclude(const cli_tune_command *c, size_t n_held, const bramah_tuning *tuning,
-                              bramah_diag *diag)
+static bramah_status conclude(const cli_tune_command *c, const bramah_tuning *tuning, bramah_diag *diag)
 {
   const bramah_tune_result *r = bramah_tuning_result(tuning);
   const double seconds = cli_clock() - c->start;
-  const size_t n_tuned = c->n_logs - n_held;
+  const size_t n_tuned = r->n_logs - r->n_held;
   FILE *out = cli_summary_stream(3, c->outputs);
   cli_table tables[6];
   size_t n = 0;
@@ -465,7 +517,9 @@ static bramah_status conclude(const cli_tune_command *c, size_t n_held, const br
   tables[n++] = criteria_table(r);
   fprintf(out, "study: %s (%s), %zu value%s\n", r->study->name, c->arguments->operands[0], r->n,
           r->n == 1 ? "" : "s");
-  fprintf(out, "logs: %zu tuned on, %zu held out\n", n_tuned, n_held);
+  fprintf(out, "logs: %zu tuned on, %zu held out", n_tuned, r->n_held);
+  if (r->n_left_out) fprintf(out, ", %zu left out", r->n_left_out);
+  fputc('\n', out);
   fprintf(out, "search: %s after %d iterations, %zu evaluations; %s %.6g\n", r->ending, r->iterations,
           r->evaluations, r->criterion, r->cost);
   fprintf(out, "work: %llu replays in %.1f s, %.1f s of log per second%s\n", (unsigned long long)r->replays,
@@ -480,7 +534,7 @@ static bramah_status conclude(const cli_tune_command *c, size_t n_held, const br
       (size_t)snprintf(head, sizeof head, "Tuned by bramah %s: criterion %s, %zu log%s:", bramah_version(),
                        r->criterion, n_tuned, n_tuned == 1 ? "" : "s");
   for (size_t i = 0; i < n_tuned && used < sizeof head; i++)
-    used += (size_t)snprintf(head + used, sizeof head - used, "%s %s", i ? "," : "", c->logs[i]);
+    used += (size_t)snprintf(head + used, sizeof head - used, "%s %s", i ? "," : "", r->logs[i]);
   bramah_status status = BRAMAH_OK;
   if (c->outputs[0]) status = bramah_tuning_write(tuning, c->outputs[0], head, diag);
   if (!status && c->outputs[1]) status = write_evaluations(c->outputs[1], r, diag);
@@ -511,13 +565,13 @@ static int run(const cli_arguments *a)
   o.start_from_study = cli_value(a, "start-from-study") != NULL;
   o.folds = (size_t)folds;
   o.profile = (size_t)profile;
-  o.n_held = c.n_logs - ((size_t)a->n_operands - 1);
+  o.n_held = c.n_held;
   o.enough = is_late;
   if (isatty(STDERR_FILENO)) o.progress = show_progress;
   bramah_status status = BRAMAH_OK;
   if (!code) status = bramah_tune(a->operands[0], c.n_logs, c.logs, &o, &diag, &tuning);
   if (o.progress && c.leads) fputs("\r\033[K", stderr);
-  if (!code && !status && tuning) status = conclude(&c, o.n_held, tuning, &diag);
+  if (!code && !status && tuning) status = conclude(&c, tuning, &diag);
   bramah_tuning_free(tuning);
   const int failed = cli_tune_end(&c, status, &diag);
   return failed ? failed : code;
@@ -529,20 +583,22 @@ static const cli_option options[] = {
     {"evaluations", "FILE", "CSV file with every set of values that was tried", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"truth", "FILE", "true motion of a log, in the order of the logs", 0, 1},
+    {"each", "FOLDER", "its .csv and .mat files and its folders are logs; as LOG a folder is one log", 0, 1},
     {"hold-out", "LOG", "a log that is judged but not tuned on", 0, 1},
+    {"strict", NULL, "a log that cannot be used ends the run; otherwise it is named and left out", 0, 0},
     {"folds", "N", "cross-validation: tune anew without each N-th of the logs", 0, 0},
     {"profile", "N", "profile of the likelihood, N points to each side of every value", 0, 0},
     {"criterion", "NAME", "likelihood, nis, rmse or prediction, instead of the study's", 0, 0},
     {"method", "NAME", "scoring or simplex, instead of the study's", 0, 0},
     {"start-from-study", NULL, "begin with the study's values, not with what the innovations tell", 0, 0},
-    {"budget", "N", "evaluations at most", 0, 0},
+    {"budget", "N", "evaluations at most, and as many in each fold", 0, 0},
     {"time", "TIME", "time of the clock at most; what was finished then depends on the machine", 0, 0},
     {"threads", "N", "default: one per processor; 1 under mpirun", 0, 0},
     {0}};
 
 const cli_command cli_tune = {
     .name = "tune",
-    .operands = "STUDY LOG...",
+    .operands = "STUDY [LOG...]",
     .summary = "Find noise and other values of a study from logs",
     .details =
         "The section 'tune' of the study names the values, their bounds and the criterion. Without one the\n"
@@ -552,7 +608,7 @@ const cli_command cli_tune = {
     .example =
         "bramah tune sensors-2.yaml monday.csv tuesday.csv --hold-out friday.csv --journal tune.journal \\\n"
         "    --output tuned.yaml",
-    .min_operands = 2,
+    .min_operands = 1,
     .max_operands = 1000,
     .options = options,
     .run = run};

@@ -15,7 +15,7 @@ typedef struct cli_tune_command {
   const cli_arguments *arguments;
   size_t n_outputs;
   const char *outputs[4]; /* [n_outputs] files that are written; NULL: not wanted */
-  size_t n_logs, n_truths;
+  size_t n_logs, n_held, n_truths;
   const char **logs, **truths; /* those held out come last */
   double start;                /* of the clock */
   int64_t time_ns;             /* at most; 0: any */

@@ -669,6 +669,7 @@ bramah_status bramah__machine_read(const bramah__source *source, const bramah__m
   if (!machine) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a machine");
   bramah_status status = bramah__reader_open(&reader, &machine->pool, source->file, diag);
   reader.draft = machine;
+  reader.uncertain = &machine->uncertain;
   reader.tell = tell;
   reader.tell_user = user;
   bramah__node *root = source->root;

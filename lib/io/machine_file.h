@@ -10,7 +10,8 @@
 typedef struct bramah__loaded {
   bramah_machine machine; /* first: the caller's pointer is ours */
   bramah__pool pool;
-  double oil_density; /* 0 where the file has none */
+  double oil_density;                  /* 0 where the file has none */
+  struct bramah__uncertain *uncertain; /* values with "± ..." (uncertainty.h) */
 } bramah__loaded;
 
 /* The section `hydraulics` (machine_hydraulics.c). */

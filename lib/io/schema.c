@@ -3,6 +3,7 @@
 #include "lib/io/schema.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
+#include "lib/io/uncertainty.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -137,16 +138,20 @@ bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *
 {
   bramah_status status = BRAMAH_OK;
   const bramah__node *node = item->node;
+  const char *text = node->is_set ? node->text : bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  const char *uncertainty = bramah__uncertainty_split(&reader->scratch, text, &text);
+  if (!text) return bramah__no_memory(reader);
+  if (uncertainty && !lent) lent = bramah__unit_of(uncertainty); /* "16 ± 1 kg" */
+  if (lent && strcmp(lent, "%") == 0) lent = NULL;
   if (node->is_set) { /* the number's own text is for messages */
-    const char *unit = bramah__unit_of(node->text);
+    const char *unit = bramah__unit_of(text);
     *out = (bramah__quantity){.si = node->si,
                               .dimension = node->dimension,
-                              .number = node->text,
-                              .number_length = unit ? (size_t)(unit - node->text) : 0,
+                              .number = text,
+                              .number_length = unit ? (size_t)(unit - text) : 0,
                               .unit = unit ? unit : ""};
   } else {
-    const char *text = bramah__item_text(reader, item, &status);
-    if (!text) return status;
     status = bramah__quantity_read(reader->c_locale, text, lent, out, reader->diag);
     if (status && key->unit && !bramah__unit_of(text)) {
       bramah__add_text(reader->diag, "; ");
@@ -161,7 +166,7 @@ bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *
                              key->range == BRAMAH__POSITIVE ? "be positive" : "not be negative");
   if (key->bounds && !(key->least <= out->si && out->si <= key->most))
     return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "%s", key->bounds);
-  return BRAMAH_OK;
+  return uncertainty ? bramah__uncertainty_read(reader, item, uncertainty, out) : BRAMAH_OK;
 }
 
 /* A key whose object may be in its other units, once the value that chooses them has been read. */

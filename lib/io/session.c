@@ -253,15 +253,21 @@ bramah_status bramah__session_make_room(bramah_session *session, bramah_diag *di
   bramah__start_values *s = &session->start;
   bramah__bound_augmented *a = &session->augmented;
   const size_t n = session->machine.plant.n_dof, np = session->machine.plant.n_first_order;
+  const size_t n_budget =
+      study->uncertainty.is_on ? session->machine.plant.n_parameter + study->n_sensors : 0;
+  size_t n_letters = 1;
+  for (size_t i = 0; i < study->n_sensors; i++) n_letters += strlen(study->sensors[i].name) + sizeof ".bias";
   session->sensors = calloc(study->n_sensors + 1, sizeof *session->sensors);
   s->joints = calloc(2 * n + 1, sizeof *s->joints);
   s->position = calloc(5 * n + 3 * np + 1, sizeof *s->position);
-  a->states = calloc(study->n_augmented + 1, sizeof *a->states);
-  a->unit = calloc(study->n_augmented + 1, sizeof *a->unit);
+  a->states = calloc(study->n_augmented + n_budget + 1, sizeof *a->states);
+  a->unit = calloc(study->n_augmented + n_budget + 1, sizeof *a->unit);
+  a->is_stated = calloc(n_budget + 1, sizeof *a->is_stated);
+  a->names = calloc(n_letters, 1);
   a->noise = calloc(study->n_parameter_noise + 1, sizeof *a->noise);
   a->noise_unit = calloc(study->n_parameter_noise + 1, sizeof *a->noise_unit);
-  if (!session->sensors || !s->joints || !s->position || !a->states || !a->unit || !a->noise ||
-      !a->noise_unit)
+  if (!session->sensors || !s->joints || !s->position || !a->states || !a->unit || !a->is_stated ||
+      !a->names || !a->noise || !a->noise_unit)
     return bramah__fail_memory(diag);
   s->basis = s->joints + n;
   s->rate = s->position + n;
@@ -381,31 +387,34 @@ static bramah_status open_filter(bramah_session *session, bramah_diag *diag)
     state->least = -state->most;
   }
 
-  session->parts = (bramah_session_parts){.study = study,
-                                          .machine = &session->machine,
-                                          .sensors = session->sensors,
-                                          .options = {.transition = study->transition,
-                                                      .basis = s->basis,
-                                                      .position_sigma = s->position_sigma,
-                                                      .rate_sigma = s->rate_sigma,
-                                                      .first_order_sigma = s->pressure_sigma,
-                                                      .acceleration_noise = s->acceleration_noise,
-                                                      .first_order_noise = s->pressure_noise,
-                                                      .discretisation = study->discretisation,
-                                                      .form = study->form,
-                                                      .fusion = study->fusion,
-                                                      .iterations = study->iterations,
-                                                      .gate = study->gate,
-                                                      .drift_gate = study->drift_gate,
-                                                      .patience = (unsigned)study->patience,
-                                                      .n_augmented = study->n_augmented,
-                                                      .augmented = session->augmented.states,
-                                                      .n_parameter_noise = study->n_parameter_noise,
-                                                      .parameter_noise = session->augmented.noise},
-                                          .joint_output = s->basis,
-                                          .joint_start = s->position,
-                                          .augmented_unit = session->augmented.unit,
-                                          .noise_unit = session->augmented.noise_unit};
+  session->parts =
+      (bramah_session_parts){.study = study,
+                             .machine = &session->machine,
+                             .sensors = session->sensors,
+                             .options = {.transition = study->transition,
+                                         .basis = s->basis,
+                                         .position_sigma = s->position_sigma,
+                                         .rate_sigma = s->rate_sigma,
+                                         .first_order_sigma = s->pressure_sigma,
+                                         .acceleration_noise = s->acceleration_noise,
+                                         .first_order_noise = s->pressure_noise,
+                                         .discretisation = study->discretisation,
+                                         .form = study->form,
+                                         .fusion = study->fusion,
+                                         .iterations = study->iterations,
+                                         .gate = study->gate,
+                                         .drift_gate = study->drift_gate,
+                                         .patience = (unsigned)study->patience,
+                                         .n_augmented = study->n_augmented + session->augmented.n_budget,
+                                         .augmented = session->augmented.states,
+                                         .n_parameter_noise = study->n_parameter_noise,
+                                         .parameter_noise = session->augmented.noise},
+                             .joint_output = s->basis,
+                             .joint_start = s->position,
+                             .augmented_unit = session->augmented.unit,
+                             .n_budget = session->augmented.n_budget,
+                             .is_stated = session->augmented.is_stated,
+                             .noise_unit = session->augmented.noise_unit};
   bramah_status status = bramah_session_start(session, session->machine.coupled, diag);
   if (!status)
     status = bramah_filter_new(&session->machine.plant, study->n_sensors, session->sensors,
@@ -458,6 +467,7 @@ static bramah_status bind(bramah_session *session, checking *c, bramah_diag *dia
       if (strcmp(study->sensors[k].name, from->at) == 0) biased = &session->sensors[k];
     if (!biased || biased->unit) status = go_on(c, bind_augmented(session, i, biased, diag), diag);
   }
+  if (!status) status = go_on(c, bramah__session_take_budget(session, diag), diag);
   for (size_t i = 0; !status && i < study->n_parameter_noise; i++)
     status = go_on(c, bind_parameter_noise(session, i, diag), diag);
 
@@ -545,6 +555,8 @@ void bramah_session_close(bramah_session *session)
     free(session->sensors);
     free(session->augmented.states);
     free(session->augmented.unit);
+    free(session->augmented.is_stated);
+    free(session->augmented.names);
     free(session->augmented.noise);
     free(session->augmented.noise_unit);
     free(session->start.joints);

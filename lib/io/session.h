@@ -16,8 +16,11 @@ typedef struct bramah__start_values {
 
 /* Augmented states and noise on parameters, bound to the machine. */
 typedef struct bramah__bound_augmented {
-  bramah_augmented *states;      /* [study->n_augmented] */
-  const char **unit;             /* [study->n_augmented] of their values */
+  bramah_augmented *states; /* [study->n_augmented], then [n_budget] of the uncertainty budget */
+  const char **unit;        /* likewise, of their values */
+  size_t n_budget;
+  unsigned char *is_stated;      /* [n_budget] 1: by a file, 0: a default */
+  char *names;                   /* of biases */
   bramah_parameter_noise *noise; /* [study->n_parameter_noise] */
   const char **noise_unit;       /* [study->n_parameter_noise] of the parameters */
 } bramah__bound_augmented;
@@ -39,6 +42,9 @@ struct bramah_session {
 bramah_status bramah__session_make_room(bramah_session *session, bramah_diag *diag);
 bramah_status bramah__session_find_joints(bramah_session *session, bramah_diag *diag);
 bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag *diag);
+/* The augmented states of the study's uncertainty budget behind those it lists itself, in the arrays of the session,
+ * which have room for them. Errors: E_REFERENCE, E_UNIT, E_VALUE with their places. */
+bramah_status bramah__session_take_budget(bramah_session *session, bramah_diag *diag);
 
 /* All of it; all after the machine. */
 bramah_status bramah__session_open_study(bramah_session *session, bramah_diag *diag);

@@ -8,7 +8,9 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/io/session.h"
+#include "lib/io/uncertainty.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,6 +277,59 @@ static const bramah__key density_key = {.read = bramah__read_value,
 static const bramah__table parameter_noise_table = {
     .size = sizeof(bramah_study_parameter_noise), .value = &density_key, .names_with_dots = 1};
 
+/* ---- uncertainty ---- */
+
+/* A share, a quantity, or the word. */
+static bramah_status read_uncertain(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                    void *object)
+{
+  bramah_study_uncertain *out = object;
+  bramah_status status = BRAMAH_OK;
+  const char *text = item->node->is_set ? item->node->text : bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  const int is_share = !item->node->is_set && bramah__uncertainty_share(reader, text, &out->share);
+  if (strcmp(item->name, "others") == 0 && strcmp(text, "fixed") != 0)
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "'others' can only be 'fixed'");
+  if (!is_share) return bramah__read_value(reader, item, key, &out->sigma);
+  if (!(out->share >= 0.0 && isfinite(out->share)))
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "must not be negative");
+  return BRAMAH_OK;
+}
+
+static const bramah__key uncertain_key = {
+    .name = "uncertainty", .read = read_uncertain, .range = BRAMAH__NOT_NEGATIVE};
+
+static const bramah__table uncertain_table = {
+    .size = sizeof(bramah_study_uncertain), .value = &uncertain_key, .names_with_dots = 1};
+
+/* A word, or what is said of parameters. */
+static bramah_status read_budget(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 void *object)
+{
+  static const bramah__word words[] = {{"default", 1}, {"fixed", 0}, {NULL, 0}};
+  static const bramah__key word = {
+      .name = "uncertainty", .offset = offsetof(bramah_study_budget, is_on), .words = words};
+  static const bramah__key list =
+      BRAMAH__SECTION("uncertainty", bramah_study_budget, parameters, n, &uncertain_table, .required = 0);
+  bramah_study_budget *budget = (bramah_study_budget *)(void *)((unsigned char *)object + key->offset);
+  if (item->node->kind != BRAMAH__NODE_MAPPING) return bramah__read_word(reader, item, &word, budget);
+  budget->is_on = 1;
+  const bramah_status status = bramah__read_section(reader, item, &list, budget);
+
+  /* 'others' is no parameter. */
+  bramah_study_uncertain *out =
+      (bramah_study_uncertain *)(uintptr_t)budget->parameters; /* ours, const for the user */
+  size_t n = 0;
+  for (size_t i = 0; i < budget->n; i++) {
+    if (out[i].name && strcmp(out[i].name, "others") == 0)
+      budget->others_fixed = 1;
+    else
+      out[n++] = out[i];
+  }
+  budget->n = n;
+  return status;
+}
+
 /* ---- inputs ---- */
 
 static const bramah__key input_keys[] = {
@@ -432,6 +487,8 @@ static const bramah__key study_keys[] = {
                 .line = offsetof(bramah__study_draft, study.tune.line)),
     BRAMAH__SECTION("augmented", bramah__study_draft, augmented, study.n_augmented, &augmented_table,
                     .required = 0),
+    BRAMAH__KEY("uncertainty", read_budget, bramah__study_draft, study.uncertainty,
+                .line = offsetof(bramah__study_draft, study.uncertainty.line)),
     BRAMAH__SECTION("parameter_noise", bramah__study_draft, study.parameter_noise, study.n_parameter_noise,
                     &parameter_noise_table, .required = 0),
     BRAMAH__SECTION("joints", bramah__study_draft, study.joints, study.n_joints, &joint_table, .required = 1),
@@ -470,6 +527,10 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   if (!status && well) status = split_augmented(&reader, draft);
   if (!status && well) status = bramah__split_sensors(&reader, draft);
   if (!status && well) status = bramah__check_log_files(&reader, study);
+  if (!status && well && study->uncertainty.is_on && study->transition != BRAMAH_TRANSITION_STEP)
+    status = bramah__failf(reader.diag, BRAMAH_E_VALUE, study->file, study->uncertainty.line, "uncertainty",
+                           "needs 'filter: {transition: step}': by the others an error of a parameter never "
+                           "reaches the pressures");
   return bramah__reader_close(&reader, status);
 }
 

@@ -12,7 +12,8 @@ typedef struct bramah__sensor_draft {
   bramah_study_column column;
   const char *body, *joint; /* gyro: one of them */
   int second_unit;          /* 1: sigma has the second of two possible units */
-  int has_gate;             /* 1: not that of the filter */
+  bramah_study_bias bias;
+  int has_gate; /* 1: not that of the filter */
   double gate;
 } bramah__sensor_draft;
 

@@ -9,6 +9,7 @@
 #include "lib/io/fail.h"
 #include "lib/io/machine_file.h"
 #include "lib/io/session.h"
+#include "lib/io/uncertainty.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@
 static bramah_status read_place(bramah__reader *reader, const bramah__position *place, bramah_study_ref *out)
 {
   const bramah__node *node = place->node, *list = place->parent;
-  out->text = bramah__pool_text(reader->keep, node->text, strlen(node->text));
+  const char *text;
+  bramah__uncertainty_split(&reader->scratch, node->text, &text);
+  out->text = text ? bramah__pool_text(reader->keep, text, strlen(text)) : NULL;
   if (!out->text) return bramah__no_memory(reader);
   out->line = node->line;
   out->depth = place->depth;

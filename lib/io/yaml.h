@@ -65,6 +65,8 @@ typedef struct bramah__reader {
   bramah_diag *diag; /* never NULL */
   bramah_diag unheard;
   const char *file;
+  struct bramah__uncertain *
+      *uncertain;      /* list of values with "± ..."; NULL: no value of this file may have it */
   void *draft;         /* what is being loaded, for readers that need more than their own piece */
   bramah_mistake tell; /* NULL: the first mistake ends the reading */
   void *tell_user;

@@ -28,6 +28,10 @@ typedef enum bramah__output_code {
   BRAMAH__INPUT_COMMAND,
   BRAMAH__ENERGY_KINETIC,
   BRAMAH__ENERGY_POTENTIAL,
+  BRAMAH__ENERGY_DAMPERS, /* this and the next three in the order of bramah__exchange */
+  BRAMAH__ENERGY_FRICTION,
+  BRAMAH__ENERGY_STOPS,
+  BRAMAH__ENERGY_LOADS,
   BRAMAH__CYLINDER_WORK,
   BRAMAH__BODY_RATE_X,
   BRAMAH__BODY_RATE_Y,
@@ -144,6 +148,7 @@ struct bramah_model {
   int *row0;                  /* [m] constraint rows in use first */
   double potential0;          /* [J] of the initial pose */
   double closure_tolerance;   /* [m] */
+  double usual_pivot;         /* smallest pivot of Phi_z in a pose that is not singular */
   /* States of the circuit that have a rate: the pressures of the volumes. Size of each, which unknowns are scaled by,
    * and the correction that ends an iteration. */
   size_t n_first_order;

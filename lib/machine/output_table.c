@@ -63,6 +63,12 @@ static const kind rotary_kinds[] = {OF_ACTUATOR(".angle", ".rate", ".torque", "r
 static const kind input_kinds[] = {PLAIN(BRAMAH__INPUT_COMMAND, ".command", "V")};
 static const kind energy_kinds[] = {PLAIN(BRAMAH__ENERGY_KINETIC, ".kinetic", "J"),
                                     PLAIN(BRAMAH__ENERGY_POTENTIAL, ".potential", "J")};
+static const kind exchange_kinds[] = {
+    {BRAMAH__ENERGY_DAMPERS, ".dampers", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 1},
+    {BRAMAH__ENERGY_FRICTION, ".friction", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 1},
+    {BRAMAH__ENERGY_STOPS, ".stops", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 1},
+    {BRAMAH__ENERGY_LOADS, ".loads", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 1},
+};
 static const kind motion_kinds[] = {
     {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},
@@ -109,7 +115,7 @@ typedef struct group {
   size_t n_things, first;   /* and number of the first */
 } group;
 
-enum { N_GROUPS = 18 };
+enum { N_GROUPS = 19 };
 
 #define KINDS(a) (a), sizeof(a) / sizeof((a)[0])
 
@@ -134,7 +140,8 @@ static void groups(const bramah_model *m, group *out)
                                 {KINDS(ball_kinds), m->ball_name, m->n_balls, 0},
                                 {KINDS(valve_kinds), m->valve_name, c->n_metering_spools, c->n_valves},
                                 {KINDS(metered_kinds), m->cylinder_name, c->n_metered, linear - c->n_metered},
-                                {KINDS(line_kinds), m->pump_line_name, c->n_metered_lines, 0}};
+                                {KINDS(line_kinds), m->pump_line_name, c->n_metered_lines, 0},
+                                {KINDS(exchange_kinds), NULL, 1, 0}};
   memcpy(out, rows, sizeof rows);
 }
 

@@ -64,6 +64,7 @@
     model->n_parameters) /* for differences by parameters: these, friction rates, spools, residuals */       \
   X(double, xd, model->circuit.n_friction_states)                                                            \
   X(double, U, bramah__n_spools(&model->circuit))                                                            \
+  X(double, shift, bramah__n_spools(&model->circuit)) /* of spools by a lasting offset of their commands */  \
   X(double, f, n + n_first_order)                                                                            \
   X(double, f0, n + n_first_order)                                                                           \
   X(double, column, n + n_first_order)
@@ -127,7 +128,8 @@ struct bramah_coupled {
   bramah__eval eval[3];
   int now_valid; /* 1: `now` belongs to `state` */
   bramah_injection injection;
-  int linearised; /* 1: the candidate's loops are not closed further */
+  int linearised;  /* 1: the candidate's loops are not closed further */
+  int partitioned; /* 1: this step partitions whatever the formulation */
   int basis_changed;
   BRAMAH__COUPLED_FIELDS(BRAMAH__FIELD_MEMBER)
   bramah__newton newton;
@@ -157,10 +159,10 @@ void bramah__solve_tangent(const bramah_coupled *c, size_t nm, double *x);
 
 /* Mechanical unknowns are changes over the step of the independent joint coordinates, which all others
  * follow along the loops (coordinate partitioning), or of all of them (augmented Lagrangian, penalty;
- * formulation.c). */
+ * formulation.c), but for steps near a singular pose, where multipliers grow without bound. */
 static inline int bramah__all_unknown(const bramah_coupled *c)
 {
-  return c->model->formulation != BRAMAH_FORMULATION_PARTITIONING;
+  return c->model->formulation != BRAMAH_FORMULATION_PARTITIONING && !c->partitioned;
 }
 
 static inline size_t bramah__n_mechanical(const bramah_coupled *c)
@@ -178,6 +180,9 @@ static inline size_t bramah__unknown_joint(const bramah_coupled *c, size_t k)
 {
   return bramah__all_unknown(c) ? k : (size_t)c->state.index[c->model->n_dependent + k];
 }
+
+/* Add to the candidate what energy has been exchanged since the state; `now` and `trial` belong to them (energy.c). */
+void bramah__exchange_energy(bramah_coupled *c);
 
 /* ---- formulations in all joint coordinates (formulation.c) ---- */
 

@@ -366,6 +366,11 @@ double bramah__output_value(void *self, size_t index)
   case BRAMAH__ENERGY_POTENTIAL:
     return bramah__tree_potential(&model->tree, now->pose) +
            bramah__forces_potential(&model->forces, now->pose, state->z) - model->potential0;
+  case BRAMAH__ENERGY_DAMPERS:
+  case BRAMAH__ENERGY_FRICTION:
+  case BRAMAH__ENERGY_STOPS:
+  case BRAMAH__ENERGY_LOADS:
+    return state->exchange[output->code - BRAMAH__ENERGY_DAMPERS];
   case BRAMAH__VOLUME_PRESSURE:
     return state->p[i];
   case BRAMAH__VALVE_SPOOL:

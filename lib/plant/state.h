@@ -5,6 +5,16 @@
 
 #include "lib/machine/model_internal.h"
 
+/* Where energy goes and comes from, apart from actuators and motions: taken by dampers, by the friction of actuators,
+ * by end stops and cushions (which give a part back); work of loads from outside. */
+typedef enum bramah__exchange {
+  BRAMAH__DAMPERS,
+  BRAMAH__FRICTION,
+  BRAMAH__STOPS,
+  BRAMAH__LOADS,
+  BRAMAH__N_EXCHANGES
+} bramah__exchange;
+
 /* The state is one block, in this order, that a snapshot copies. Numbers: n joints, n_first_order
  * first-order states, nc cylinders. */
 #define BRAMAH__STATE_FIELDS(X)                                                                              \
@@ -18,14 +28,15 @@
   X(double, work, nc)                            /* done since the start, trapezoidal sums */                \
   X(double, x, model->circuit.n_friction_states) /* friction states and their rates */                       \
   X(double, xd, model->circuit.n_friction_states)                                                            \
-  X(double, lambda, model->m)             /* multipliers of the constraints (augmented Lagrangian) */        \
-  X(double, drive, model->n_motions)      /* forces that prescribe the motions, at these accelerations */    \
-  X(double, drive_work, model->n_motions) /* done by them since the start, trapezoidal sums */               \
-  X(double, base, 4 * model->n_balls)     /* base rotations of spherical and floating joints (evaluate.c) */ \
-  X(double, theta, model->n_parameters)   /* values of the parameters; the plant's own tables follow them */ \
-  X(int64_t, time_ns, 1)                  /* since the start; of a candidate: the end of its step */         \
-  X(int, index, n)                        /* dependent coordinates first, then the independent ones */       \
-  X(int, row, model->m)                   /* constraint rows in use first */
+  X(double, lambda, model->m)              /* multipliers of the constraints (augmented Lagrangian) */       \
+  X(double, drive, model->n_motions)       /* forces that prescribe the motions, at these accelerations */   \
+  X(double, drive_work, model->n_motions)  /* done by them since the start, trapezoidal sums */              \
+  X(double, exchange, BRAMAH__N_EXCHANGES) /* of energy since the start, trapezoidal sums (energy.c) */      \
+  X(double, base, 4 * model->n_balls)   /* base rotations of spherical and floating joints (evaluate.c) */   \
+  X(double, theta, model->n_parameters) /* values of the parameters; the plant's own tables follow them */   \
+  X(int64_t, time_ns, 1)                /* since the start; of a candidate: the end of its step */           \
+  X(int, index, n)                      /* dependent coordinates first, then the independent ones */         \
+  X(int, row, model->m)                 /* constraint rows in use first */
 
 typedef struct bramah__state {
   void *block;
@@ -64,6 +75,17 @@ typedef struct bramah__state {
   X(double, mass, n *n)                                                                                      \
   X(double, Mi, n_dof *n_dof) /* Cholesky factor of Rz' M Rz */                                              \
   X(double, rhs, n_dof)       /* -Rz' (M bias - Q), cylinders left out */                                    \
+  /* interpolation across a singular pose (singular.c) */                                                    \
+  X(double, bridge_speed, n) /* independent rates that it is made for */                                     \
+  X(double, bridge_R, n *n_dof)                                                                              \
+  X(double, bridge_D, n *n_dof) /* rate of Rz at these rates: D */                                           \
+  X(double, bridge_bias, n)                                                                                  \
+  X(double, bridge_drift, n)                                                                                 \
+  X(double, bridge_pose, n) /* joint positions; the others are scratch */                                    \
+  X(double, bridge_z, n)                                                                                     \
+  X(double, bridge_rate, n)                                                                                  \
+  X(double, bridge_here, n)                                                                                  \
+  X(double, bridge_before, n)                                                                                \
   /* scratch */                                                                                              \
   X(bramah__composite, composite, n)                                                                         \
   X(double, W, 6 * n)                                                                                        \
@@ -78,6 +100,7 @@ typedef struct bramah__eval {
   int Rz_is_identity; /* 1: without loops every coordinate is independent */
   int D_known;        /* 1: bramah__rate_derivative has filled D for this motion */
   int factored;       /* 1: Mi belongs to this pose */
+  int bridged;        /* 1: near a singular pose, Rz, drift, bias and D are interpolated (singular.c) */
 } bramah__eval;
 
 void bramah__state_layout(const bramah_model *model, bramah__arena *arena, bramah__state *state);
@@ -125,6 +148,32 @@ typedef enum bramah__loops {
  * too near its singular position), and where loops are to be closed E_CLOSURE; state->z is then undefined. */
 bramah_status bramah__evaluate_position(const bramah_model *model, bramah__state *state, bramah__eval *eval,
                                         bramah__loops loops);
+
+/* Its parts. Rz and drift from the factors of the dependent block. */
+void bramah__fill_Rz(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
+
+/* Pose, Phi_z, the factors, Rz and drift, with the loops left or closed. Returns E_CLOSURE, E_SINGULAR (a pivot of the
+ * dependent block is below least_pivot, a part of what is usual; a spherical joint). */
+bramah_status bramah__place_joints(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                                   bramah__loops loops, double least_pivot);
+
+/* ---- singular poses (singular.c) ---- */
+
+/* Smallest pivot of the dependent block, as a part of the smallest that is usual for the machine; infinite without
+ * loops. */
+double bramah__least_pivot(const bramah_model *model, const bramah__eval *eval);
+
+/* A pose below this least pivot is near a singular one. */
+extern const double bramah__near_singular;
+
+/* What bramah__place_joints does, near a singular pose. The factors that it leaves are those of a pose nearby. Returns
+ * E_SINGULAR (the machine is at rest, so that its branch is not known, or the pose is no crossing of branches),
+ * E_CLOSURE. */
+bramah_status bramah__bridge(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                             bramah__loops loops);
+
+/* eval->bias at the rates of the state. */
+void bramah__bridge_bias(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
 
 /* Name of the loop whose points lie farthest apart in eval->Phi, or of the motion that is missed by more; the
  * machine's name if it has none. */

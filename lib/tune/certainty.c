@@ -227,9 +227,12 @@ bramah_status bramah__tune_certainty_find(bramah__tune_certainty *certainty, bra
 
   bramah_status status = find_errors(c, search, diag);
   search->phase = "range";
-  for (size_t j = 0; !status && j < n; j++)
-    if (c->held[j] != BRAMAH__TUNE_FREE || (!search->problem->tuned[j].linear && c->sigma[j] > weak))
-      status = look_across(c, search, j, diag);
+  for (size_t j = 0; !status && j < n; j++) {
+    if (c->held[j] == BRAMAH__TUNE_FREE && (search->problem->tuned[j].linear || !(c->sigma[j] > weak)))
+      continue;
+    c->cut |= !bramah__tune_affords(search, N_LOOKS + 1);
+    if (!c->cut) status = look_across(c, search, j, diag);
+  }
   return status;
 }
 
@@ -247,6 +250,8 @@ void bramah__tune_certainty_warn(const bramah__tune_certainty *certainty, const 
   static const double high_correlation = 0.95;
   const bramah__tune_certainty *c = certainty;
   char line[512];
+  if (c->cut)
+    say(user, "the budget does not reach for all intervals: some are by the slope alone, or the whole range");
   for (size_t i = 0; i < c->n; i++) {
     const char *name = problem->tuned[i].name;
     if (c->held[i] == BRAMAH__TUNE_FREE) continue;
@@ -297,6 +302,7 @@ static bramah_status search_on(bramah__tune_search *search, size_t n, const size
                                .method = search->method,
                                .penalty = search->penalty,
                                .options = search->options,
+                               .budget = search->budget,
                                .unit = search->unit};
   bramah_status status = bramah__tune_search_open(&other, search->workers, n, logs, diag);
   if (!status) {
@@ -324,7 +330,7 @@ bramah_status bramah__tune_cross_validate(bramah_tune_fold *folds, size_t n, bra
                                           const double *given, const double *x, bramah_diag *diag)
 {
   const size_t n_values = search->problem->n;
-  size_t *kept = calloc(search->n_logs + 1, sizeof *kept);
+  size_t *kept = calloc(2 * search->n_logs + 1, sizeof *kept), *left = kept + search->n_logs;
   bramah_status status = kept ? BRAMAH_OK : bramah__fail_memory(diag);
   for (size_t f = 0; !status && f < n; f++) {
     bramah_tune_fold *fold = &folds[f];
@@ -337,10 +343,12 @@ bramah_status bramah__tune_cross_validate(bramah_tune_fold *folds, size_t n, bra
       break;
     }
     for (size_t k = 0; k < search->n_logs; k++) {
-      if (k % n == f)
-        fold->held[fold->n_held++] = search->logs[k];
-      else
+      if (k % n == f) {
+        left[fold->n_held] = search->logs[k];
+        fold->held[fold->n_held++] = k;
+      } else {
         kept[n_kept++] = search->logs[k];
+      }
     }
 
     /* Tune on those kept; then judge three candidates on those left out. */
@@ -350,7 +358,7 @@ bramah_status bramah__tune_cross_validate(bramah_tune_fold *folds, size_t n, bra
     bramah_tune_verdict *const verdicts[] = {&fold->given, &fold->found, &fold->all};
     for (size_t i = 0; !status && i < 3; i++) {
       memcpy(at, candidates[i], n_values * sizeof *at);
-      status = search_on(search, fold->n_held, fold->held, 0, at, verdicts[i], diag);
+      status = search_on(search, fold->n_held, left, 0, at, verdicts[i], diag);
     }
   }
   free(kept);

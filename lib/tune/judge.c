@@ -118,9 +118,18 @@ const char *bramah__tune_criterion_name(bramah_tune_criterion criterion)
 
 /* ---- innovations ---- */
 
-bramah_tune_colour bramah__tune_colour_of(const bramah__tune_problem *problem, size_t n,
-                                          const bramah__replay_score *scores, size_t i)
+/* Probability by chance below which one test fails, so that one of all fails in a thousandth of the runs
+ * (Sidak): of each sensor its NIS, its neighbours and all its lags, and the NIS of all sensors together. */
+static double test_level(const bramah__tune_problem *problem, size_t looks)
 {
+  const double tests = (double)looks * (3.0 * (double)problem->n_sensors + 1.0);
+  return fmax(-expm1(log1p(-1e-3) / tests), 2e-9);
+}
+
+bramah_tune_colour bramah__tune_colour_of(const bramah__tune_problem *problem, size_t n,
+                                          const bramah__replay_score *scores, size_t i, size_t looks)
+{
+  const double level = test_level(problem, looks);
   const bramah__sensor_score s = sum_sensor(n, scores, i);
   bramah_tune_colour c = {.n = s.n,
                           .gated = s.gated,
@@ -136,7 +145,7 @@ bramah_tune_colour bramah__tune_colour_of(const bramah__tune_problem *problem, s
   }
   c.p = bramah__chi_square_above(c.ljung_box, BRAMAH_TUNE_LAGS);
   const double expected = bramah__nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
-  bramah__nis_band(c.n, 0.95, &c.low, &c.high, &diag);
+  bramah__nis_band(c.n, 1.0 - level, &c.low, &c.high, &diag);
   c.low *= expected;
   c.high *= expected;
 
@@ -146,18 +155,19 @@ bramah_tune_colour bramah__tune_colour_of(const bramah__tune_problem *problem, s
    * with a gain that is still. */
   const double rest = 1.0 - (3.0 * c.lag[0] - 3.0 * c.lag[1] + c.lag[2]);
   c.white_sigma = sqrt(s.squares / c.n * fmin(fmax(rest, 1e-4), 5.0));
-  c.coloured = fabs(c.lag[0]) > fmax(0.1, 1.96 / sqrt(c.n));
-  c.faint = !c.coloured && c.p < 1e-3;
+  c.coloured = fabs(c.lag[0]) > 0.1 && erfc(fabs(c.lag[0]) * sqrt(0.5 * c.n)) < level;
+  c.faint = !c.coloured && c.p < level;
   return c;
 }
 
 bramah_tune_colour bramah__tune_colour_of_all(const bramah__tune_problem *problem,
-                                              const bramah__replay_score *score)
+                                              const bramah__replay_score *score, size_t looks)
 {
   bramah_tune_colour c = {.nis = score->nis / score->dof};
+  const double level = test_level(problem, looks);
   bramah_diag ignored;
   double share = 0.0;
-  if (bramah__nis_band(score->dof, 0.95, &c.low, &c.high, &ignored)) c.low = c.high = (double)NAN;
+  if (bramah__nis_band(score->dof, 1.0 - level, &c.low, &c.high, &ignored)) c.low = c.high = (double)NAN;
   for (size_t i = 0; i < problem->n_sensors; i++) { /* what is expected behind the gates */
     share += score->sensor[i].n * bramah__nis_left_by_gate(bramah_session_study(problem->session)->gate[i]);
     c.n += score->sensor[i].n;

@@ -116,6 +116,7 @@ static bramah_status descend(search *s, int *moved, double *promised, bramah_dia
     if (!isfinite(cost) || cost >= s->cost) continue;
     memcpy(s->z, s->trial, s->f->n * sizeof *s->z);
     if (s->cost - cost > 0.25 * *promised) s->lambda = fmax(0.1 * s->lambda, 1e-7);
+    s->cost = cost;
     *moved = 1;
     return BRAMAH_OK;
   }
@@ -165,7 +166,8 @@ bramah_status bramah__optimise_scoring(const bramah__objective *objective, doubl
       if (promised < tolerance) out->ending = BRAMAH_ENDING_CONVERGED;
       break;
     }
-    if (!status) status = look(&s, diag);
+    if (status || (objective->stop && objective->stop(objective->user))) break;
+    status = look(&s, diag);
     out->ending = BRAMAH_ENDING_CONVERGED;
   }
   out->cost = s.cost;

@@ -29,7 +29,8 @@ static void find_kind(const bramah_study *study, bramah__tune_parameter *t)
   } kinds[] = {{"joints.", ".acceleration_noise", BRAMAH__TUNE_ACCELERATION},
                {"volumes.", ".noise", BRAMAH__TUNE_PRESSURE},
                {"parameter_noise.", "", BRAMAH__TUNE_NOISE},
-               {"augmented.", ".noise", BRAMAH__TUNE_NOISE}};
+               {"augmented.", ".noise", BRAMAH__TUNE_NOISE},
+               {"inputs.", ".unknown.noise", BRAMAH__TUNE_NOISE}};
   if (t->ref.in_machine) return;
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     const size_t n = strlen(t->name), m = strlen(kinds[i].back);
@@ -45,12 +46,14 @@ static void find_kind(const bramah_study *study, bramah__tune_parameter *t)
   }
 }
 
-/* Logs are read once: what says how to read them cannot vary, but for an offset, which is easily added. */
+/* Logs are read once: what says how to read them cannot vary, but for an offset, which is easily added. What is
+ * believed of an unknown input is not read. */
 static int says_how_to_read(const char *path)
 {
   static const char *const keys[] = {"column", "unit", "scale", "sign", "wrap", "gauge", "file"};
   const char *key = strrchr(path, '.');
-  if (after(path, "log.") || after(path, "inputs.") || after(path, "time")) return 1;
+  if (after(path, "log.") || after(path, "time")) return 1;
+  if (after(path, "inputs.") && !strstr(path, ".unknown.")) return 1;
   for (size_t i = 0; after(path, "sensors.") && i < sizeof keys / sizeof keys[0]; i++)
     if (strcmp(key + 1, keys[i]) == 0) return 1;
   return 0;
@@ -226,6 +229,7 @@ void bramah__tune_problem_close(bramah__tune_problem *problem)
   for (size_t i = 0; i < problem->n_logs; i++) bramah__tune_log_free(&problem->logs[i]);
   free(problem->tuned);
   free(problem->logs);
+  free(problem->left_out);
   free(problem->outputs);
   free(problem->edges);
   bramah_session_close(problem->session);
@@ -283,28 +287,73 @@ static bramah_status make_bins(bramah__tune_problem *problem, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths,
-                                        bramah_diag *diag)
+void bramah__tune_leave_out(bramah__tune_problem *problem, const char *log, const bramah_diag *why)
+{
+  char line[2048];
+  problem->left_out[problem->n_left_out++] = (bramah_tune_left_out){log, *why};
+  int used = snprintf(line, sizeof line, "%.300s is left out: ", log);
+  if (strcmp(why->file, log) != 0)
+    used += snprintf(line + used, sizeof line - (size_t)used, "%s: ", why->file);
+  if (why->line) used += snprintf(line + used, sizeof line - (size_t)used, "line %d: ", why->line);
+  snprintf(line + used, sizeof line - (size_t)used, "%s%s%s", why->thing, why->thing[0] ? ": " : "",
+           why->message);
+  if (problem->run.tell) problem->run.tell(problem->run.user, line);
+}
+
+/* The logs that can be read, with their truths. */
+static bramah_status read_logs(bramah__tune_problem *problem, size_t n, const char *const *paths,
+                               size_t n_held, bramah_diag *diag)
 {
   const bramah_tune_run *run = &problem->run;
   const bramah_plant *plant = bramah_session_plant(problem->session);
+  bramah_status first = BRAMAH_OK;
+  size_t *bad = calloc(n + 1, sizeof *bad), n_bad = 0;
+  bramah_diag *why = calloc(n + 1, sizeof *why);
+  bramah_status status = bad && why ? BRAMAH_OK : bramah__fail_memory(diag);
+  for (size_t i = 0; !status && i < n; i++) {
+    bramah__tune_log *log = &problem->logs[problem->n_logs++];
+    *log = (bramah__tune_log){.number = i};
+    status = bramah__tune_log_read(log, paths[i], problem->session, run, diag);
+    if (status && !run->strict && status != BRAMAH_E_MEMORY && status != BRAMAH_E_FILE &&
+        !(run->stopped && run->stopped(run->user))) {
+      if (!first) first = status;
+      why[n_bad] = *diag;
+      bad[n_bad++] = i;
+      bramah__tune_log_free(log);
+      problem->n_logs--;
+      status = BRAMAH_OK;
+      continue;
+    }
+    if (!status && i < run->n_truths)
+      status =
+          bramah__tune_log_read_truth(log, run->truths[i], plant, problem->n_outputs, problem->outputs, diag);
+    problem->n_held += !status && i >= n - n_held;
+  }
+  if (!status && problem->n_logs == problem->n_held) { /* none to tune on */
+    *diag = why[0];
+    status = first;
+  }
+  for (size_t k = 0; !status && k < n_bad; k++) bramah__tune_leave_out(problem, paths[bad[k]], &why[k]);
+  free(bad);
+  free(why);
+  return status;
+}
+
+bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths,
+                                        size_t n_held, bramah_diag *diag)
+{
+  const bramah_tune_run *run = &problem->run;
   bramah_status status = BRAMAH_OK;
   if (run->opened) status = run->opened(run->user, bramah_session_study(problem->session), diag);
   if (status) return status;
 
   problem->logs = calloc(n + 1, sizeof *problem->logs);
-  if (!problem->logs) return bramah__fail_memory(diag);
+  problem->left_out = calloc(n + 1, sizeof *problem->left_out);
+  if (!problem->logs || !problem->left_out) return bramah__fail_memory(diag);
   if (run->n_truths > n)
     return bramah__failf(diag, BRAMAH_E_VALUE, run->truths[n], 0, NULL, "there are more truths than logs");
   if (run->n_truths) status = choose_outputs(problem, diag);
-  for (size_t i = 0; !status && i < n; i++) {
-    bramah__tune_log *log = &problem->logs[i];
-    problem->n_logs = i + 1;
-    status = bramah__tune_log_read(log, paths[i], problem->session, run, diag);
-    if (!status && i < run->n_truths)
-      status =
-          bramah__tune_log_read_truth(log, run->truths[i], plant, problem->n_outputs, problem->outputs, diag);
-  }
+  if (!status) status = read_logs(problem, n, paths, n_held, diag);
 
   /* All that results depend on, but for the logs and the candidate. */
   uint64_t of_study;

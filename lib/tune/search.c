@@ -38,6 +38,11 @@ void bramah__tune_search_close(bramah__tune_search *search)
 
 /* ---- evaluations ---- */
 
+int bramah__tune_affords(const bramah__tune_search *search, uint64_t n)
+{
+  return !search->budget || search->evaluations + n <= search->budget;
+}
+
 /* For the table of all that was tried; without memory the table gets shorter, the search goes on. */
 static void note_tried(bramah__tune_search *search, const double *x, int slope,
                        const bramah_tune_verdict *verdict, double value)
@@ -124,7 +129,7 @@ bramah_status bramah__tune_evaluate(bramah__tune_search *search, const double *x
                                     double *value, bramah_tune_verdict *verdict, bramah_diag *diag)
 {
   const bramah_status status = replay_logs(search, x, slope, limited, diag);
-  search->evaluations += 1 + (slope ? search->problem->n : 0);
+  search->evaluations++;
   if (status) return status;
   *verdict = bramah__tune_judge(search->problem, search->n_logs, search->logs, search->scores);
   *value = bramah__tune_criterion_value(verdict, search->criterion);
@@ -199,6 +204,9 @@ static const double factors[N_FACTORS] = {1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3};
 static const bramah__tune_kind plant_noise[] = {BRAMAH__TUNE_ACCELERATION, BRAMAH__TUNE_PRESSURE,
                                                 BRAMAH__TUNE_NOISE};
 
+/* Evaluations of a start at most, and the first one of the search. */
+enum { START_COST = 3 + ROUNDS * (N_FACTORS * (sizeof plant_noise / sizeof plant_noise[0]) + 1) };
+
 static double inside(const bramah__tune_parameter *t, double x) { return fmin(fmax(x, t->least), t->most); }
 
 /* x becomes the best of the factors for the plant noise of each kind, one after the other. */
@@ -232,12 +240,24 @@ static bramah_status try_factors(bramah__tune_search *s, double *x, bramah_diag 
   return status;
 }
 
+void bramah__tune_heedless(const bramah__tune_problem *problem, double *x)
+{
+  for (size_t i = 0; i < problem->n; i++) {
+    const bramah__tune_parameter *t = &problem->tuned[i];
+    if (t->kind == BRAMAH__TUNE_SENSOR) x[i] = t->most;
+    for (size_t k = 0; k < sizeof plant_noise / sizeof plant_noise[0]; k++)
+      if (t->kind == plant_noise[k]) x[i] = t->least;
+  }
+  bramah__tune_round(problem, x);
+}
+
 bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, bramah_diag *diag)
 {
   const bramah__tune_problem *problem = search->problem;
   const size_t n = problem->n;
   double given[BRAMAH__TUNE_MOST], at[BRAMAH__TUNE_MOST], value, lowest;
   bramah_tune_verdict verdict;
+  if (!bramah__tune_affords(search, START_COST)) return BRAMAH_OK;
   memcpy(given, x, n * sizeof *x);
   memcpy(at, x, n * sizeof *x);
   search->phase = "start";
@@ -248,14 +268,8 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, br
   if (!status && (!isfinite(lowest) || bramah__tune_starved(&verdict))) {
     value = lowest = (double)INFINITY;
     if (verdict.status || verdict.gated > 0.0) {
-      for (size_t i = 0; i < n; i++) {
-        const bramah__tune_parameter *t = &problem->tuned[i];
-        if (t->kind == BRAMAH__TUNE_SENSOR) at[i] = t->most;
-        for (size_t k = 0; k < sizeof plant_noise / sizeof plant_noise[0]; k++)
-          if (t->kind == plant_noise[k]) at[i] = t->least;
-      }
       bramah_tune_verdict alone;
-      bramah__tune_round(problem, at);
+      bramah__tune_heedless(problem, at);
       status = bramah__tune_evaluate(search, at, 0, 0, &value, &alone, diag);
     }
     if (!status && !isfinite(value)) return bramah__tune_explain(search, x, &verdict, diag);
@@ -266,7 +280,7 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, br
   for (size_t i = 0; !status && isfinite(lowest) && i < n; i++) {
     const bramah__tune_parameter *t = &problem->tuned[i];
     if (t->kind != BRAMAH__TUNE_SENSOR) continue;
-    const bramah_tune_colour c = bramah__tune_colour_of(problem, search->n_logs, search->scores, t->index);
+    const bramah_tune_colour c = bramah__tune_colour_of(problem, search->n_logs, search->scores, t->index, 1);
     if (c.coloured || !(c.nis > 0.8 && c.nis < 1.25)) continue;
     search->white[i] = at[i];
     search->samples[i] = c.n;
@@ -282,7 +296,8 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, br
         at[i] = given[i];
         continue;
       }
-      const bramah_tune_colour c = bramah__tune_colour_of(problem, search->n_logs, search->scores, t->index);
+      const bramah_tune_colour c =
+          bramah__tune_colour_of(problem, search->n_logs, search->scores, t->index, 1);
       const double step = bramah_session_about(problem->session)->sensors[t->index].resolution;
       const double variance = c.white_sigma * c.white_sigma - step * step / 12.0;
       if (variance > 0.0) at[i] = inside(t, sqrt(variance) / t->factor);
@@ -367,7 +382,7 @@ static int used_up(void *user)
 {
   const bramah__tune_search *s = ((posed *)user)->search;
   const bramah_tune_options *o = s->options;
-  return (s->budget && s->evaluations >= s->budget) || (o->enough && o->enough(o->run.user));
+  return !bramah__tune_affords(s, 1) || (o->enough && o->enough(o->run.user));
 }
 
 /* The logarithm of a noise that is much too small has no slope: what went there does not come back by itself.
@@ -405,6 +420,10 @@ static bramah_status score(posed *p, const bramah__objective *f, double *z, bram
   int better = 1;
   for (int round = 0; !status && better && round <= REVIVALS; round++) {
     bramah__optimum one;
+    if (round && used_up(p)) {
+      out->ending = BRAMAH_ENDING_STOPPED;
+      break;
+    }
     status = bramah__optimise_scoring(f, tolerance, z, g, I, &one, diag);
     out->iterations += one.iterations;
     out->cost = one.cost;
@@ -412,7 +431,8 @@ static bramah_status score(posed *p, const bramah__objective *f, double *z, bram
     better = 0;
     for (size_t k = 0; !status && !used_up(p) && k < p->n; k++) {
       const int at_bound = z[k] - p->low[k] < 1e-6, flat = !(I[k * p->n + k] > 1.0);
-      if (!p->search->problem->tuned[p->index[k]].linear && (flat || at_bound))
+      if (!p->search->problem->tuned[p->index[k]].linear && (flat || at_bound) &&
+          bramah__tune_affords(p->search, N_TRIALS))
         status = revive(p, k, z, &out->cost, &better, diag);
     }
   }

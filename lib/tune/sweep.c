@@ -29,6 +29,7 @@ struct bramah_sweep {
   size_t *logs;                   /* [n_logs] 0, 1, ... */
   bramah__replay_score *scores;   /* [CHUNK x n_logs] */
   bramah_tune_verdict *verdicts;  /* [n_logs] of the point */
+  const char **log_names;         /* [n_logs] */
   char text[BRAMAH__TUNE_MOST][256], best_text[BRAMAH__TUNE_MOST][256];
   const char *names[BRAMAH__TUNE_MOST], *values[BRAMAH__TUNE_MOST], *best_values[BRAMAH__TUNE_MOST];
   bramah_sweep_summary summary;
@@ -221,15 +222,20 @@ static bramah_status prepare(bramah_sweep *s, const char *study, size_t n_logs, 
     return bramah__failf(diag, BRAMAH_E_VALUE, study, 0, NULL, "nothing varies");
   if (ahead) s->problem.ahead = ahead < 1000000 ? (int)ahead : 1000000;
   status = choose_points(s, diag);
-  if (!status) status = bramah__tune_problem_read(&s->problem, n_logs, logs, diag);
+  if (!status) status = bramah__tune_problem_read(&s->problem, n_logs, logs, 0, diag);
   if (status) return status;
 
+  n_logs = s->problem.n_logs;
   s->x = calloc(CHUNK, sizeof *s->x);
   s->logs = calloc(n_logs + 1, sizeof *s->logs);
   s->verdicts = calloc(n_logs + 1, sizeof *s->verdicts);
+  s->log_names = calloc(n_logs + 1, sizeof *s->log_names);
   s->scores = bramah__replay_scores_new(&s->problem, CHUNK * n_logs, 0);
-  if (!s->x || !s->logs || !s->verdicts || !s->scores) return bramah__fail_memory(diag);
-  for (size_t i = 0; i < n_logs; i++) s->logs[i] = i;
+  if (!s->x || !s->logs || !s->log_names || !s->verdicts || !s->scores) return bramah__fail_memory(diag);
+  for (size_t i = 0; i < n_logs; i++) {
+    s->logs[i] = i;
+    s->log_names[i] = s->problem.logs[i].path;
+  }
   for (size_t i = 0; i < s->problem.n; i++) {
     s->names[i] = s->problem.tuned[i].name;
     s->values[i] = s->text[i];
@@ -239,7 +245,9 @@ static bramah_status prepare(bramah_sweep *s, const char *study, size_t n_logs, 
                                       .n = s->problem.n,
                                       .n_points = s->summary.n_points,
                                       .n_logs = n_logs,
+                                      .n_left_out = s->problem.n_left_out,
                                       .names = s->names,
+                                      .logs = s->log_names,
                                       .least = (double)INFINITY,
                                       .best_values = s->best_values};
   return BRAMAH_OK;
@@ -278,6 +286,7 @@ void bramah_sweep_close(bramah_sweep *sweep)
   free(sweep->logs);
   free(sweep->scores);
   free(sweep->verdicts);
+  free(sweep->log_names);
   free(sweep);
 }
 

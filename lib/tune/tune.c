@@ -16,6 +16,7 @@ struct bramah_tuning {
   bramah__tune_workers workers;
   bramah__tune_search search;
   size_t n_tuned, n_all;                                 /* logs; those that are only judged come last */
+  size_t *logs;                                          /* [n_all] of the problem */
   double first[BRAMAH__TUNE_MOST], x[BRAMAH__TUNE_MOST]; /* the study's own candidate, and the one found */
   bramah__replay_score *before, *after;                  /* [n_all] of these */
   bramah__optimum optimum;
@@ -44,10 +45,9 @@ static bramah_status prepare(bramah_tuning *t, const char *path, size_t n_logs, 
                              bramah_diag *diag)
 {
   const bramah_tune_options *o = &t->options;
-  t->n_all = n_logs;
-  t->n_tuned = n_logs - (o->n_held < n_logs ? o->n_held : n_logs);
   bramah_diag_clear(diag);
-  if (!t->n_tuned) return bramah__failf(diag, BRAMAH_E_VALUE, path, 0, "logs", "there is none to tune on");
+  if (o->n_held >= n_logs)
+    return bramah__failf(diag, BRAMAH_E_VALUE, path, 0, "logs", "there is none to tune on");
   bramah_status status = bramah__tune_problem_open(&t->problem, path, &o->run, diag);
   if (!status) status = bramah__tune_problem_add_parameters(&t->problem, diag);
   if (status) return status;
@@ -55,7 +55,7 @@ static bramah_status prepare(bramah_tuning *t, const char *path, size_t n_logs, 
   const bramah_study_tune *tune = &bramah_session_study(t->problem.session)->tune;
   const int criterion = o->criterion < 0 ? (int)tune->criterion : o->criterion;
   int method = o->method < 0 ? (int)tune->method : o->method;
-  if (o->folds && t->n_tuned < 2)
+  if (o->folds && n_logs - o->n_held < 2)
     return bramah__failf(diag, BRAMAH_E_VALUE, path, 0, "--folds", "cross-validation needs two logs or more");
   if (o->profile && criterion != BRAMAH_TUNE_LIKELIHOOD)
     return bramah__failf(diag, BRAMAH_E_VALUE, path, 0, "--profile",
@@ -71,7 +71,13 @@ static bramah_status prepare(bramah_tuning *t, const char *path, size_t n_logs, 
                                     .budget = o->budget,
                                     .options = o};
   if (!t->problem.ahead && criterion == BRAMAH_TUNE_PREDICTION) t->problem.ahead = 100;
-  return bramah__tune_problem_read(&t->problem, n_logs, logs, diag);
+  status = bramah__tune_problem_read(&t->problem, n_logs, logs, o->n_held, diag);
+  t->n_all = t->problem.n_logs;
+  t->n_tuned = t->n_all - t->problem.n_held;
+  t->logs = calloc(t->n_all + 1, sizeof *t->logs);
+  if (!status && !t->logs) status = bramah__fail_memory(diag);
+  for (size_t i = 0; !status && i < t->n_all; i++) t->logs[i] = i;
+  return status;
 }
 
 /* ---- the run ---- */
@@ -85,13 +91,54 @@ static void take_warning(void *user, const char *line)
   t->result.n_warnings++;
 }
 
-/* Intervals, by the slope at the end. Where the candidate found can be replayed but a neighbour of it cannot
- * there is none, which is a warning. */
+/* Logs that the filter follows neither as the study has it nor where it hardly heeds its sensors are left out,
+ * so long as one to tune on remains: what is wrong is in the log, not in the values. */
+static bramah_status leave_out(bramah_tuning *t, bramah_diag *diag)
+{
+  bramah__tune_problem *problem = &t->problem;
+  double x[1][BRAMAH__TUNE_MOST];
+  size_t n = 0, n_bad = 0, n_tuned = 0, *bad = calloc(t->n_all + 1, sizeof *bad);
+  bramah__replay_score *again = bramah__replay_scores_new(problem, t->n_all, 0);
+  bramah_status status = bad && again ? BRAMAH_OK : bramah__fail_memory(diag);
+  memcpy(x[0], t->first, sizeof x[0]);
+  if (!t->options.start_from_study) bramah__tune_heedless(problem, x[0]);
+  for (size_t k = 0; !status && !t->options.run.strict && k < t->n_all; k++)
+    if (t->before[k].status) bad[n++] = k;
+  if (!status && n) status = bramah__tune_workers_replay(&t->workers, 1, x, n, bad, 1000, again, diag);
+  for (size_t b = 0; !status && b < n; b++) {
+    if (!again[b].status) continue;
+    n_tuned += bad[b] < t->n_tuned;
+    bad[n_bad++] = bad[b];
+  }
+  if (n_tuned == t->n_tuned) n_bad = 0;
+  for (size_t b = 0; !status && b < n_bad; b++) {
+    const size_t k = bad[b] - b; /* those before are out already */
+    const bramah_tune_verdict verdict = {.status = t->before[k].status, .failed = bad[b]};
+    status = bramah__tune_explain_failure(problem, t->first, 0, &verdict, diag);
+    if (status != BRAMAH_E_MEMORY) status = BRAMAH_OK;
+    bramah__tune_leave_out(problem, problem->logs[bad[b]].path, diag);
+    if (!status) bramah_diag_clear(diag);
+    t->n_tuned -= k < t->n_tuned;
+    t->n_all--;
+    memmove(t->logs + k, t->logs + k + 1, (t->n_all - k) * sizeof *t->logs);
+    memmove(t->before + k, t->before + k + 1, (t->n_all - k) * sizeof *t->before);
+  }
+  free(bad);
+  free(again);
+  return status;
+}
+
+/* Intervals, by the slope at the end. Where the search was stopped, or the candidate found can be replayed but a
+ * neighbour of it cannot, there is none, which is a warning. */
 static bramah_status find_certainty(bramah_tuning *t, bramah_diag *diag)
 {
   double value;
   bramah_tune_verdict verdict;
   if (t->search.criterion != BRAMAH_TUNE_LIKELIHOOD) return BRAMAH_OK;
+  if (t->optimum.ending == BRAMAH_ENDING_STOPPED) {
+    take_warning(t, "no intervals: the search was stopped before it converged");
+    return BRAMAH_OK;
+  }
   bramah_status status = bramah__tune_evaluate(&t->search, t->x, 1, 0, &value, &verdict, diag);
   if (status) return status;
   if (isfinite(value)) return bramah__tune_certainty_find(&t->certainty, &t->search, t->x, diag);
@@ -147,15 +194,16 @@ static void take_consistency(bramah_tuning *t)
   const size_t n = problem->n_sensors;
   for (size_t k = 0; k < t->n_all; k++) {
     bramah_tune_consistency *out = t->consistency + k * (n + 1);
-    t->log_names[k] = problem->logs[k].path;
+    const char *log = t->log_names[k] = problem->logs[t->logs[k]].path;
     for (size_t i = 0; i < n; i++)
-      *out++ = (bramah_tune_consistency){.log = problem->logs[k].path,
-                                         .sensor = bramah_session_about(problem->session)->sensors[i].name,
-                                         .before = bramah__tune_colour_of(problem, 1, &t->before[k], i),
-                                         .after = bramah__tune_colour_of(problem, 1, &t->after[k], i)};
-    *out = (bramah_tune_consistency){.log = problem->logs[k].path,
-                                     .before = bramah__tune_colour_of_all(problem, &t->before[k]),
-                                     .after = bramah__tune_colour_of_all(problem, &t->after[k])};
+      *out++ =
+          (bramah_tune_consistency){.log = log,
+                                    .sensor = bramah_session_about(problem->session)->sensors[i].name,
+                                    .before = bramah__tune_colour_of(problem, 1, &t->before[k], i, t->n_all),
+                                    .after = bramah__tune_colour_of(problem, 1, &t->after[k], i, t->n_all)};
+    *out = (bramah_tune_consistency){.log = log,
+                                     .before = bramah__tune_colour_of_all(problem, &t->before[k], t->n_all),
+                                     .after = bramah__tune_colour_of_all(problem, &t->after[k], t->n_all)};
     t->nis[k] = out->before.nis;
     t->nis[t->n_all + k] = out->after.nis;
   }
@@ -196,6 +244,9 @@ static bramah_status take_result(bramah_tuning *t, bramah_diag *diag)
   r->n = t->problem.n;
   r->has_intervals = t->certainty.n > 0;
   r->n_logs = t->n_all;
+  r->n_held = t->n_all - t->n_tuned;
+  r->n_left_out = t->problem.n_left_out;
+  r->left_out = t->problem.left_out;
   r->n_consistency = t->n_all * (t->problem.n_sensors + 1);
   r->n_folds = t->n_folds;
   r->folds = t->folds;
@@ -226,25 +277,23 @@ static bramah_status tune(bramah_tuning *t, bramah_diag *diag)
   const bramah__tune_problem *problem = &t->problem;
   bramah__tune_search *s = &t->search;
   double both[2][BRAMAH__TUNE_MOST] = {{0}};
-  size_t *logs = calloc(t->n_all + 1, sizeof *logs);
   t->before = bramah__replay_scores_new(problem, t->n_all, 0);
   t->after = bramah__replay_scores_new(problem, t->n_all, 0);
-  bramah_status status = logs && t->before && t->after ? BRAMAH_OK : bramah__fail_memory(diag);
-  for (size_t i = 0; logs && i < t->n_all; i++) logs[i] = i;
+  bramah_status status = t->before && t->after ? BRAMAH_OK : bramah__fail_memory(diag);
   if (!status) status = bramah__tune_workers_open(&t->workers, problem, diag);
-  if (!status) status = bramah__tune_search_open(s, &t->workers, t->n_tuned, logs, diag);
   for (size_t i = 0; i < problem->n; i++) t->first[i] = problem->tuned[i].start;
   bramah__tune_round(problem, t->first);
   memcpy(t->x, t->first, sizeof t->x);
   memcpy(both[0], t->first, sizeof both[0]);
   if (!status)
-    status = bramah__tune_workers_replay(&t->workers, 1, both, t->n_all, logs, 1000, t->before, diag);
+    status = bramah__tune_workers_replay(&t->workers, 1, both, t->n_all, t->logs, 1000, t->before, diag);
+  if (!status) status = leave_out(t, diag);
+  if (!status) status = bramah__tune_search_open(s, &t->workers, t->n_tuned, t->logs, diag);
   if (!status && !o->start_from_study) status = bramah__tune_find_start(s, t->x, diag);
   if (!status) status = bramah__tune_optimise(s, t->x, NULL, &t->optimum, diag);
   memcpy(both[1], t->x, sizeof both[1]);
   if (!status)
-    status = bramah__tune_workers_replay(&t->workers, 1, both + 1, t->n_all, logs, 1000, t->after, diag);
-  free(logs);
+    status = bramah__tune_workers_replay(&t->workers, 1, both + 1, t->n_all, t->logs, 1000, t->after, diag);
   if (status) return status;
 
   /* A search may end where the gates reject what does not fit. */
@@ -258,6 +307,7 @@ static bramah_status tune(bramah_tuning *t, bramah_diag *diag)
                       : bramah__fail_memory(diag);
   }
   if (!status && o->profile && t->certainty.n) {
+    s->budget = 0;
     t->profiles = calloc(problem->n, sizeof *t->profiles);
     status = t->profiles ? bramah__tune_find_profiles(t->profiles, s, &t->certainty, o->profile, diag)
                          : bramah__fail_memory(diag);
@@ -317,6 +367,7 @@ void bramah_tuning_free(bramah_tuning *tuning)
   bramah__tune_search_close(&tuning->search);
   bramah__tune_workers_close(&tuning->workers);
   bramah__tune_problem_close(&tuning->problem);
+  free(tuning->logs);
   free(tuning->before);
   free(tuning->after);
   free(tuning->values);

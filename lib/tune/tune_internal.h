@@ -20,6 +20,7 @@ enum { BRAMAH__TUNE_MOST = 64, BRAMAH__TUNE_CHECKS = 20, BRAMAH__TUNE_BINS = 20,
  * it. */
 typedef struct bramah__tune_log {
   const char *path;
+  size_t number; /* of the paths given */
   size_t rows, n_inputs, n_sensors;
   int64_t *time_ns;                   /* [rows] */
   double *inputs, *y;                 /* [rows x n_inputs], [rows x n_sensors] */
@@ -33,7 +34,7 @@ typedef struct bramah__tune_log {
 
 /* Read a log by the columns that the session's study names; `stopped` (NULL: never) is asked now and then.
  * Released by bramah__tune_log_free in any case. Errors: those of bramah_log_stream_open; E_EMPTY (fewer
- * than two rows); E_TIME. */
+ * than BRAMAH__TUNE_CHECKS rows after `settle`); E_TIME. */
 bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, const bramah_session *session,
                                     const bramah_tune_run *run, bramah_diag *diag);
 /* And the truth: outputs [n] of the plant by name. Errors: those of bramah__truth_open; E_COLUMN. */
@@ -107,8 +108,10 @@ typedef struct bramah__tune_problem {
   bramah_session *session; /* of a copy, as the files say: names, units, the start */
   size_t n;
   bramah__tune_parameter *tuned; /* [n] */
-  size_t n_logs;
-  bramah__tune_log *logs; /* [n_logs] */
+  size_t n_logs, n_held;         /* those not tuned on come last */
+  bramah__tune_log *logs;        /* [n_logs] */
+  size_t n_left_out;
+  bramah_tune_left_out *left_out; /* [n_left_out] */
   size_t n_sensors, n_outputs;
   size_t *outputs; /* [n_outputs] compared with the truth */
   int ahead;       /* steps of a prediction, 0: none */
@@ -130,9 +133,11 @@ bramah_status bramah__tune_problem_add(bramah__tune_problem *problem, const char
 /* The values of the `tune` section with their bounds. */
 bramah_status bramah__tune_problem_add_parameters(bramah__tune_problem *problem, bramah_diag *diag);
 /* After all values are known: ask whether to go on, read the logs with their truths, make identity and bins.
- */
+ * The last n_held paths are not tuned on. Logs that cannot be used are left out while one to tune on remains. */
 bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths,
-                                        bramah_diag *diag);
+                                        size_t n_held, bramah_diag *diag);
+/* A log is left out: remembered, and told. */
+void bramah__tune_leave_out(bramah__tune_problem *problem, const char *log, const bramah_diag *why);
 
 /* E_TIME where the run is to end. */
 bramah_status bramah__tune_stopped(const bramah_tune_run *run, bramah_diag *diag);
@@ -280,11 +285,12 @@ int bramah__tune_starved(const bramah_tune_verdict *verdict);
 const char *bramah__tune_criterion_name(bramah_tune_criterion criterion);
 /* Value of a criterion, to be made small; infinite where a replay failed. */
 double bramah__tune_criterion_value(const bramah_tune_verdict *verdict, bramah_tune_criterion criterion);
-/* What the innovations of sensor i say over n logs; of all sensors over one log (n, nis and its band). */
+/* What the innovations of sensor i say over n logs; of all sensors over one log (n, nis and its band). Those of
+ * `looks` logs are looked at in this way: of all their tests one fails by chance once in a thousand times. */
 bramah_tune_colour bramah__tune_colour_of(const bramah__tune_problem *problem, size_t n,
-                                          const bramah__replay_score *scores, size_t i);
+                                          const bramah__replay_score *scores, size_t i, size_t looks);
 bramah_tune_colour bramah__tune_colour_of_all(const bramah__tune_problem *problem,
-                                              const bramah__replay_score *score);
+                                              const bramah__replay_score *score, size_t looks);
 
 /* Why a replay of the candidate failed (verdict->status): its message, with log and time; with `slope` also
  * that of a neighbour. */
@@ -299,7 +305,7 @@ typedef struct bramah__tune_search {
   bramah_tune_criterion criterion;
   bramah_tune_method method;
   double penalty;
-  uint64_t budget, evaluations;       /* candidates evaluated; a slope counts 1 + n; budget 0: none */
+  uint64_t budget, evaluations;       /* candidates evaluated, with slope or not; budget 0: any number */
   const bramah_tune_options *options; /* for progress and `enough` */
   size_t n_logs;
   size_t *logs;    /* [n_logs] tuned on */
@@ -322,6 +328,8 @@ bramah_status bramah__tune_search_open(bramah__tune_search *search, bramah__tune
                                        size_t n_logs, const size_t *logs, bramah_diag *diag);
 void bramah__tune_search_close(bramah__tune_search *search);
 
+/* Does the budget allow n more evaluations? */
+int bramah__tune_affords(const bramah__tune_search *search, uint64_t n);
 /* Evaluate a candidate over the logs of the search; search->scores are its. value: criterion with penalty,
  * infinite where it cannot be used. limited: a replay that is hopeless against the best one may be given up.
  */
@@ -336,8 +344,10 @@ bramah_status bramah__tune_evaluate_all(bramah__tune_search *search, size_t n, d
 bramah_status bramah__tune_explain(const bramah__tune_search *search, const double *x,
                                    const bramah_tune_verdict *verdict, bramah_diag *diag);
 
+/* The candidate that hardly heeds its sensors: their noise as large, that of the plant as small as may be. */
+void bramah__tune_heedless(const bramah__tune_problem *problem, double *x);
 /* From x as it is to where the search begins: sensors' noise from the correlations of the innovations,
- * plant noise by a common factor. x is changed. */
+ * plant noise by a common factor. x is changed. Where the budget does not allow all of that, it stays. */
 bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, bramah_diag *diag);
 /* The search; x is where it begins and what it finds. `fixed` [n] (NULL: none) marks values that stay. */
 bramah_status bramah__tune_optimise(bramah__tune_search *search, double *x, const unsigned char *fixed,
@@ -366,6 +376,7 @@ typedef struct bramah__tune_certainty {
   double *correlation;     /* [n x n] */
   double *information;     /* [n x n] with penalty */
   bramah__tune_held *held; /* [n] */
+  int cut;                 /* 1: the budget ended before the looks across */
   double weakest;          /* least eigenvalue of the information scaled to a diagonal of ones */
   double *direction;       /* [n] its eigenvector */
 } bramah__tune_certainty;

@@ -63,13 +63,23 @@ static bramah_status read_rows(bramah__tune_log *log, bramah_log_stream *stream,
     log->time_ns[k] = sample.time_ns;
     log->rows++;
   }
-  if (log->rows < 2)
-    return bramah__failf(diag, BRAMAH_E_EMPTY, log->path, 0, NULL, "a log to tune by needs rows");
   for (size_t k = 1; k < log->rows; k++)
     if (log->time_ns[k] <= log->time_ns[k - 1])
       return bramah__failf(diag, BRAMAH_E_TIME, log->path, 0, NULL, "time does not go forward after %.9g s",
                            1e-9 * (double)log->time_ns[k - 1]);
   return BRAMAH_OK;
+}
+
+/* A twentieth of the log without a row says nothing of how slopes scatter, nor a few samples of their lags. */
+static bramah_status check_length(const bramah__tune_log *log, double settle, bramah_diag *diag)
+{
+  size_t judged = 0;
+  for (size_t k = 0; k < log->rows; k++)
+    judged += (double)(log->time_ns[k] - log->time_ns[0]) >= 1e9 * settle;
+  if (judged >= BRAMAH__TUNE_CHECKS) return BRAMAH_OK;
+  return bramah__failf(diag, BRAMAH_E_EMPTY, log->path, 0, NULL,
+                       "too short to tune by: %zu rows%s, and %d are the least", judged,
+                       settle > 0.0 ? " after 'settle'" : "", (int)BRAMAH__TUNE_CHECKS);
 }
 
 bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, const bramah_session *session,
@@ -83,6 +93,7 @@ bramah_status bramah__tune_log_read(bramah__tune_log *log, const char *path, con
   if (status) return status;
   status = read_rows(log, stream, run, diag);
   bramah_log_stream_close(stream);
+  if (!status) status = check_length(log, bramah_session_study(session)->tune.settle, diag);
   if (status) return status;
   log->hash = bramah__fnv(log->hash, log->time_ns, log->rows * sizeof *log->time_ns);
   log->hash = bramah__fnv(log->hash, log->inputs, log->rows * log->n_inputs * sizeof *log->inputs);

@@ -28,7 +28,7 @@ run 0 simulate "$elements" --duration 0.1 --step 0.001 --output elements.csv
 for column in 'slew.angle[rad]' 'slew.rate[rad/s]' 'slew.torque[N*m]' 'slew.friction[N*m]' 'slew.work[J]'; do
   cell elements.csv 2 "$column" | grep -q . || fail "no column $column"
 done
-says out 'work of the actuators'
+says out 'actuators and motions did'
 
 # a lag too short for the step, which makes the spool leap past its command
 run 0 check "$machine"

@@ -33,7 +33,7 @@ says out 'cart: cart behind ground, slides, starts at 0 mm (from its motion) wit
 says out 'motion shaker: moves cart harmonically with 2 Hz'
 says out '1 degree of freedom; independent at the start: swing'
 run 0 simulate shaken.yaml --duration 3 --step 0.001 --output truth.csv --noise study.yaml --seed 3 --log log.csv
-says out 'work of the actuators'
+says out 'actuators and motions did'
 near "$(sed -n 's/^energy balance: error at most \([^ ]*\) J.*/\1/p' out)" 0 1e-4 'energy balance'
 near "$(cell truth.csv 1127 'cart.position[m]')" 0.05 1e-12 'cart after 2.25 periods'
 for column in 'shaker.force[N]' 'shaker.work[J]'; do

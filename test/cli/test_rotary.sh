@@ -42,7 +42,7 @@ volumes:
 END
 
 run 0 simulate platform.yaml --duration 1.5 --step 0.001 --output truth.csv --noise study.yaml --seed 3 --log log.csv
-says out 'work of the actuators'
+says out 'actuators and motions did'
 balance=$(sed -n 's/^energy balance: error at most \([^ ]*\) J.*/\1/p' out)
 near "$balance" 0 1e-3 'energy balance'
 last=$(lines truth.csv)

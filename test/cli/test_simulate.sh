@@ -55,6 +55,7 @@ for body in rocker coupler crank; do
   for axes in xx yy zz xy xz yz; do columns="$columns$body.body_rate_$axes[rad^2/s^2],"; done
   extra="$columns$extra"
 done
+for part in dampers friction stops loads; do extra="$extra,energy.$part[J]"; done
 same "$(head -n 1 all.csv)" "$header,$extra" 'columns with --all'
 cut -d, -f "1-$(echo "$header" | tr ',' '\n' | wc -l)" all.csv | cmp -s - plain.csv || fail 'other columns change with --all'
 same "$(cell all.csv 2 'valve.flow_a[m^3/s]')" 0 'the valve is shut at the start'

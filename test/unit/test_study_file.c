@@ -609,7 +609,8 @@ static const bad_line bad_lines[] = {
      BRAMAH_E_UNIT, "sensors.s.point.2", "3 deg is an angle, a length is expected, for example '3 mm'"},
     {13, "  s: {type: inclinometer, @joint: crank, axis: [0, 1, 0], body: crank, sigma: 1 deg}", BRAMAH_E_KEY,
      "sensors.s.joint",
-     "unknown key 'joint'; allowed are type, rate, delay, gate, column, file, unit, scale, offset, wrap, "
+     "unknown key 'joint'; allowed are type, rate, delay, gate, bias, bias_drift, column, file, unit, scale, "
+     "offset, wrap, "
      "sign, "
      "sigma, resolution, range, body, axis, about"},
     {13, "  s: {type: inclinometer, body: crank, axis: [1, 0, 0], about: @[0, 0, 0], sigma: 1 deg}",
@@ -691,7 +692,7 @@ START_TEST(missing_section_is_told)
       {14, "others:", 14,
        "unknown key 'others'; allowed are study, machine, changes, time, log, inputs, sensors, filter, "
        "adapt, tune, "
-       "augmented, parameter_noise, joints, volumes"},
+       "augmented, uncertainty, parameter_noise, joints, volumes"},
   };
   bramah_diag diag;
   bramah_study *study = NULL;

@@ -113,7 +113,6 @@ static void make_processes(process *p)
                                         .send = send,
                                         .receive = receive};
     bramah_tune_options_default(&p[i].options);
-    p[i].options.budget = 10;
     p[i].options.run.transport = &p[i].transport;
   }
 }

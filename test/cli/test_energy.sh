@@ -1,0 +1,79 @@
+#!/bin/sh
+# Energies add up on every machine: what is stored has come from actuators, motions and loads and went into dampers.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+
+data=$source_root/datasets
+balance() { sed -n 's/^energy balance: error at most \([^ ]*\) J of \([^ ]*\) J.*/\1 \2/p' out; }
+
+for m in four-bar/four-bar crane/crane lifting-four-bar/lifting-four-bar quick-return/quick-return \
+  metered-crane/metered-crane metered-arm/two-arms rotary-actuator/rotary-actuator; do
+  run 0 simulate "$data/$m.yaml" --duration 4 --output truth.csv
+  balance | awk '!($1 <= 3e-4 * $2 && $2 > 1) { exit 1 }' || fail "energies of $m"
+done
+
+# A loader: a damped boom on a shaken base, a point-to-point damper, a load that turns with the boom, a cylinder between
+# boom and base, an end stop and friction. The error is that of the trapezoidal rule: a quarter at half the step.
+cat >loader.yaml <<'END'
+machine: loader
+gravity: [0, -9.81, 0 m/s^2]
+bodies:
+  base: {mass: 800 kg}
+  boom: {mass: 200 kg, centre_of_mass: [1.2, 0, 0 m], inertia: [1, 100, 100 kg*m^2]}
+  bucket: {mass: 60 kg, centre_of_mass: [0.3, -0.1, 0 m], inertia: [1, 4, 4 kg*m^2]}
+joints:
+  base: {type: prismatic, parent: ground, child: base, axis: [1, 0, 0]}
+  boom: {type: revolute, parent: base, child: boom, axis: [0, 0, 1], initial: 20 deg}
+  bucket: {type: revolute, parent: boom, child: bucket, position: [2.4, 0, 0 m], axis: [0, 0, 1], initial: -30 deg}
+motions:
+  road: {joint: base, type: harmonic, amplitude: 3 cm, frequency: 2 Hz}
+springs:
+  shock: {bodies: [base, bucket], points: [[-0.5, 0.5, 0 m], [0.2, 0.2, 0 m]], free_length: 3 m, stiffness: 2 kN/m, damping: 900 N*s/m}
+joint_springs:
+  pivot: {joint: bucket, free_position: 0 deg, stiffness: 500 N*m/rad, damping: 60 N*m*s/rad}
+forces:
+  push: {body: bucket, point: [0.5, 0, 0 m], force: [50, 80, 0 N], torque: [0, 0, 20 N*m], axes: body}
+  pull: {body: boom, point: [1, 0, 0 m], force: [0, -100, 0 N]}
+hydraulics:
+  oil: {bulk_modulus: 1500 MPa}
+  transition_pressure: 2 bar
+  supplies: {pump: {pressure: 14 MPa}, tank: {pressure: 0.1 MPa}}
+  volumes:
+    head: {pressure: 60 bar, hoses: [{volume: 200 cm^3, bulk_modulus: 550 MPa}]}
+    rod: {pressure: 40 bar, hoses: [{volume: 200 cm^3, bulk_modulus: 550 MPa}]}
+  valves:
+    valve: {pump: pump, tank: tank, a: head, b: rod, flow_coefficient: 2e-8 m^3/s/Pa^0.5/V, time_constant: 10 ms,
+            limit: 10 V, spool: 0 V, input: valve}
+  cylinders:
+    lift: {bodies: [base, boom], points: [[0.3, -0.6, 0 m], [1.0, 0, 0 m]], piston_volume: head, rod_volume: rod,
+           bore: 60 mm, rod: 30 mm, bulk_modulus: 30 GPa, reference_stroke: 1.1 m, piston_chamber_length: 200 mm,
+           rod_chamber_length: 300 mm, friction: {model: viscous, viscous: 2000 N*s/m},
+           end_stop: {stiffness: 5e6 N/m, damping: 2e4 N*s/m}}
+inputs: {valve: [[0.5 s, 4 V], [1 s, 0 V]]}
+integrator: {step: 1 ms}
+END
+run 0 simulate loader.yaml --duration 3 --all --output whole.csv
+for part in 'actuators and motions did' 'loads did' 'dampers took' 'friction took'; do says out "$part"; done
+balance >whole
+run 0 simulate loader.yaml --duration 3 --step '0.5 ms' --output half.csv
+balance >half
+paste -d' ' whole half | awk '!($1 > 3 * $3 && $1 < 1e-3 * $2) { print; exit 1 }' || fail 'the order of the error'
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+  $c["energy.dampers[J]"] < before - 1e-9 { bad = 1 }
+  { before = $c["energy.dampers[J]"] }
+  END { exit bad || before < 20 }' whole.csv || fail 'dampers take'
+# The load and the mass change on the way.
+run 0 simulate loader.yaml --duration 3 --parameter 'bucket.payload=40 kg@1 s' --parameter 'boom.load=200@2 s' \
+  --parameter 'lift.actuator_load=500 N@0.5 s' --output changed.csv
+balance | awk '!($1 < 1e-3 * $2) { exit 1 }' || fail 'balance with parameters'
+
+# A quarter of a joule in a spring ends in its damper.
+cat >slider.yaml <<'END'
+machine: slider
+gravity: [0, -9.81, 0 m/s^2]
+bodies: {cart: {mass: 2 kg}}
+joints: {rail: {type: prismatic, parent: ground, child: cart, axis: [1, 0, 0], initial: 0.1 m}}
+joint_springs: {spring: {joint: rail, free_position: 0 m, stiffness: 50 N/m, damping: 8 N*s/m}}
+END
+run 0 simulate slider.yaml --duration 20 --all --output slider.csv
+near "$(cell slider.csv 20002 'energy.dampers[J]')" 0.25 1e-8 'heat of the damper'
