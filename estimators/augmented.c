@@ -235,6 +235,22 @@ const unsigned char *bramah__augmented_hold(bramah_filter *f)
   return any ? f->held : NULL;
 }
 
+/* Covariances among states that are considered stay as they were before any measurement: none but those of value
+ * and rate of one state, which are left out here. */
+double bramah__augmented_share(const bramah_filter *f, const double *H, double S)
+{
+  const size_t n = f->n;
+  double share = 0.0;
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const size_t k = f->self_state[i].state;
+    double PH = 0.0;
+    if (bramah__augmented_is_estimated(f, i)) continue;
+    for (size_t j = 0; j < n; j++) PH += f->P[k * n + j] * H[j];
+    share += PH * PH / (f->P[k * n + k] * S);
+  }
+  return fmin(share, 1.0);
+}
+
 /* By the covariance before the correction: of sensors that say the same at one time more is counted than they
  * tell together. */
 void bramah__augmented_learn(bramah_filter *f)

@@ -280,6 +280,8 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag);
 int bramah__augmented_is_estimated(const bramah_filter *f, size_t i);
 /* Which of them are considered in the coming correction: f->held. Returns it, or NULL if none is. */
 const unsigned char *bramah__augmented_hold(bramah_filter *f);
+/* What part of the variance S of an innovation with this row comes from those that are considered, 0 to 1. */
+double bramah__augmented_share(const bramah_filter *f, const double *H, double S);
 /* Count what the sensors accepted are to tell of those that are considered so far. */
 void bramah__augmented_learn(bramah_filter *f);
 /* Mean value of augmented state i. */

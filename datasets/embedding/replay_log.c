@@ -20,7 +20,8 @@ int main(int argc, char **argv)
     const bramah_finding *f = &r->verdict.finding[i];
     if (!f->passed) printf("%s %s: %.3g\n", f->at, f->what, f->value);
   }
-  printf("%s, mean NIS %.15g\n", r->verdict.consistent ? "consistent" : "not consistent", r->all.nis);
+  printf("%s, mean NIS %.15g\n", r->verdict.contradicted ? "contradicted" : "no contradiction found",
+         r->all.nis);
   bramah_assess_free(assess);
   bramah_log_stream_close(log);
   bramah_session_close(session);

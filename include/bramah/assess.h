@@ -4,7 +4,7 @@
  *
  *   bramah_assess_new(session, bramah_log_stream_next, log, NULL, &diag, &a);
  *   while (!(status = bramah_assess_next(a, &end, &diag)) && !end) ... bramah_assess_estimate(a) ...
- *   if (bramah_assess_get_results(a)->verdict.consistent) ...
+ *   if (bramah_assess_get_results(a)->verdict.contradicted) ...
  */
 #ifndef BRAMAH_ASSESS_H
 #define BRAMAH_ASSESS_H
@@ -203,20 +203,28 @@ typedef struct bramah_input_cost {
   double sigma_known; /* NaN: the output is the command itself */
 } bramah_input_cost;
 
-/* Whether the filter is consistent: its innovations and, with a truth, its errors against its covariance. A
- * statistical band alone would fail any filter on a long enough log, so each check also has a practical tolerance; it
- * fails beyond both. A check with fewer than 50 samples is left out. */
+/* Whether a log contradicts what the filter says of itself: its innovations and, with a truth, its errors against its
+ * covariance. Innovations over their sigmas are tested in windows of 1 s, of 10 s and in all, from a second after the
+ * first on, sensor by sensor, their sum of squares jointly too. A test fails that is beyond what happens by accident in
+ * one of a thousand runs, however many tests there are, *and* beyond what matters: the predicted measurement is off by
+ * more than its own standard deviation (lib/assess/windows.c). The other checks need 50 samples. */
 typedef enum bramah_check_kind {
-  BRAMAH_CHECK_NIS = 0,        /* mean NIS of a sensor, by what its gate leaves: 1/9 to 2.25 */
-  BRAMAH_CHECK_LAG = 1,        /* its correlation at lag 1: -0.7 to 0.7 */
-  BRAMAH_CHECK_GATED = 2,      /* [%] of its samples that the gate rejects: at most 10 */
-  BRAMAH_CHECK_FAULT = 3,      /* it counts as faulty at the end: no */
-  BRAMAH_CHECK_RECOVERIES = 4, /* times the filter was found wrong: none */
-  BRAMAH_CHECK_ERRORS = 5,     /* [%] of the errors of an output within 2 * 1.96 sigma: at least 90 */
-  BRAMAH_CHECK_NEES = 6,       /* mean NEES per state: at most 4 */
+  BRAMAH_CHECK_NIS = 0,        /* mean NIS of a sensor over all, by what its gate leaves: at most 2.25 */
+  BRAMAH_CHECK_GATED = 1,      /* [%] of its samples that the gate rejects: at most 10 */
+  BRAMAH_CHECK_FAULT = 2,      /* it counts as faulty at the end: no */
+  BRAMAH_CHECK_RECOVERIES = 3, /* times the filter was found wrong: none */
+  BRAMAH_CHECK_ERRORS = 4,     /* [%] of the errors of an output within 2 * 1.96 sigma: at least 90 */
+  BRAMAH_CHECK_NEES = 5,       /* mean NEES per state: at most 4 */
   BRAMAH_CHECK_PRESSURE =
-      7, /* by how much a pressure was beyond its limit (bramah_limit), 3.92 sigma granted: 0 */
-  BRAMAH_CHECK_STROKE = 8 /* the same of strokes */
+      6, /* by how much a pressure was beyond its limit (bramah_limit), 3.92 sigma granted: 0 */
+  BRAMAH_CHECK_STROKE = 7, /* the same of strokes */
+  /* The worst window, in standard deviations of */
+  BRAMAH_CHECK_MEAN = 8,         /* a mean innovation */
+  BRAMAH_CHECK_VARIANCE = 9,     /* a mean NIS that is too large */
+  BRAMAH_CHECK_CORRELATION = 10, /* a correlation at lag 1 */
+  BRAMAH_CHECK_REJECTED = 11,    /* more than a tenth of the samples rejected */
+  BRAMAH_CHECK_SMALL = 12, /* a mean NIS that is too small: noise is overestimated; never a contradiction */
+  BRAMAH_CHECK_ANTI = 13   /* a negative correlation at lag 1: the same */
 } bramah_check_kind;
 
 /* One check. */
@@ -227,13 +235,19 @@ typedef struct bramah_finding {
   const char *unit;          /* "%" or "" */
   double value, least, most; /* tolerated; most infinite: no limit */
   int passed;
+  int noted; /* 1: passed, but no accident: noise is overestimated, or a deviation too small to matter */
+  /* Of windows: what value is the size of (mean, NIS, correlation, share [%]), and when; else NaN */
+  double amount, begin, end; /* [s] of the log */
 } bramah_finding;
 
 /* All checks. */
 typedef struct bramah_verdict {
-  int consistent;                /* 1: no check failed */
+  int contradicted;              /* 1: a check failed */
+  int too_short;                 /* 1: none failed, but no sensor had enough samples to be judged */
+  uint64_t tests;                /* made, those of all windows included */
   size_t n, n_failed;            /* checks */
   const bramah_finding *finding; /* [n] */
+  const bramah_finding *worst;   /* of the failed ones; NULL: none failed */
 } bramah_verdict;
 
 /* All of it, as of the present estimate. */

@@ -77,9 +77,11 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
  * unless the machine says otherwise), each of which factors one tangent and evaluates the equations at most
  * ten times (the correction is halved up to 8 times); each evaluation closes the loops with at most 20
  * iterations of its own. When the bound is reached the step is refused with E_NO_CONVERGENCE, the plant is as
- * it was before, and diag names the unknown. A step whose error
- * exceeds bramah_integrator.tolerance is made again in up to 64 parts, each a step with the bounds above; with the
- * trials before, 97 at most. There is no other loop whose length depends on data. */
+ * it was before, and diag names the unknown; the augmented Lagrangian and the penalty method first try once more in the
+ * independent coordinates, for near singular poses they do not converge. A step whose error exceeds
+ * bramah_integrator.tolerance is made again in up to 64 parts, each a step with the bounds above; with the trials before,
+ * 97 at most. There is no other loop whose length depends on data: near a singular pose the loops are closed at up to 36
+ * more poses (lib/plant/singular.c). */
 typedef struct bramah_step_report {
   uint64_t steps;
   uint64_t iterations;     /* Newton iterations, sum */

@@ -153,6 +153,9 @@ typedef struct bramah_innovation {
   double nis;        /* y^2 / S: chi-square with 1 degree of freedom if the filter is consistent */
   int accepted;      /* 1: it was fused; 0: rejected by its gate, or saturated */
   int saturated; /* 1: at an end of the sensor's range, no measurement to fuse (bramah_sensor_is_saturated) */
+  /* Share of S, 0 to 1, that comes from augmented states that are considered: innovations have it in common, are not
+   * white by that much */
+  double considered;
 } bramah_innovation;
 
 /* Counts since init. */

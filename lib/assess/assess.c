@@ -261,6 +261,7 @@ bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
   a->estimate.dof = last.nis_dof;
   a->estimate.nis = dof > 0.0 ? nis / dof : (double)NAN;
   if (dof > 0.0) bramah__nis_add(&a->all.nis, nis, dof);
+  bramah__windows_add_all(&a->windows[a->n_sensors], time_ns, nis, last.nis_dof, a->windows, a->n_sensors);
   if (bramah__known_step(a, &other))
     bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s", t, other.message);
   bramah__events_watch(a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An assessment and its parts. assess.c steps it, forwards and backwards, results.c has what it estimates, counts,
- * compares with the truth and judges, unknown_inputs.c runs the second filter, snapshot.c writes it all into a file. */
+ * compares with the truth and judges, windows.c judges innovations in windows, unknown_inputs.c runs the second filter, snapshot.c writes it all into a file. */
 #ifndef BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 #define BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 
@@ -21,6 +21,51 @@ typedef struct bramah__innovations {
   double last, products,
       squares; /* normalised: the last one, sums of products with the one before, squares */
 } bramah__innovations;
+
+/* Sums over the innovations x of a sensor in a window, over their sigmas (windows.c). */
+typedef struct bramah__window {
+  int open;
+  int64_t begin_ns, end_ns, last_ns;     /* the last sample */
+  uint64_t n, present, rejected;         /* fused; of those within the range of the sensor */
+  double sum, squares, products, before; /* with the one before */
+  double shares, roots, crossed; /* of s, sqrt(s), s (1 - s): what considered states have of a variance */
+  double state;                  /* of what the predicted state has of it */
+} bramah__window;
+/* Of all windows of a length the one that is worst in one respect. */
+typedef struct bramah__worst {
+  uint64_t tests;
+  int matters; /* 1: it is beyond what is tolerated, if it is no accident */
+  int64_t begin_ns, end_ns;
+  double value, size; /* in standard deviations of the value */
+} bramah__worst;
+enum {
+  BRAMAH__LENGTHS = 3,
+  BRAMAH__WINDOW_KINDS = BRAMAH_CHECK_ANTI - BRAMAH_CHECK_MEAN + 1,
+  BRAMAH__CHECKS = BRAMAH__WINDOW_KINDS + 3 /* of a sensor at most */
+};
+/* Windows of a sensor, or of all. */
+typedef struct bramah__windows {
+  int is_sensor, has_gate;
+  int64_t start_ns; /* the first sample that is judged */
+  double expected;  /* mean NIS behind the gate */
+  uint64_t tests;
+  bramah__window window[BRAMAH__LENGTHS]; /* 1 s, 10 s, all */
+  bramah__worst worst[BRAMAH__WINDOW_KINDS][BRAMAH__LENGTHS];
+} bramah__windows;
+
+/* Begin with the first sample of all, at t; of a sensor with this gate (0: none), or of all. */
+void bramah__windows_begin(bramah__windows *w, int64_t t, int is_sensor, double gate);
+/* One more sample of a sensor whose noise has this variance; of all after them: the NIS of one time. */
+void bramah__windows_add(bramah__windows *w, int64_t t, const bramah_innovation *in, double noise);
+void bramah__windows_add_all(bramah__windows *w, int64_t t, double nis, size_t dof,
+                             const bramah__windows *sensors, size_t n_sensors);
+/* With the windows judged that are not over. */
+bramah__windows bramah__windows_close(const bramah__windows *w);
+/* The worst of a kind, against what is tolerated; without tests where none was made. */
+const bramah__worst *bramah__windows_worst(const bramah__windows *w, bramah_check_kind kind, double limit);
+/* Standard deviations within which all of so many tests stay in 99.9 % of the runs of a right filter (Z. Sidak, J. Am.
+ * Stat. Assoc. 62, 1967). */
+double bramah__windows_limit(uint64_t tests, int two_sided);
 
 /* Sums over the errors of an output. */
 typedef struct bramah__accuracy {
@@ -105,6 +150,7 @@ typedef struct bramah__band {
   X(bramah_augmented_estimate, augmented, a->n_augmented, "states")                                          \
   X(int64_t, estimated_from, a->n_augmented, "as in bramah_augmented_estimate")                              \
   X(bramah__innovations, innovations, a->n_sensors, "sums")                                                  \
+  X(bramah__windows, windows, a->n_sensors + 1, "of each, and of all together")                              \
   X(bramah__autocorrelation, whiteness, a->options.whiteness ? a->n_sensors : 0, "of innovations")           \
   X(double, lags, a->options.whiteness ? a->n_sensors *BRAMAH__AUTOCORRELATION_LAGS : 0, "of these")         \
   X(bramah_event, fault, a->n_sensors, "of sensors")                                                         \
@@ -118,7 +164,8 @@ typedef struct bramah__band {
   X(bramah_accuracy, accuracy_results, a->options.truth ? a->plant->n_output : 0, "of outputs")              \
   X(bramah_adapted, adapted, a->n_noises, "noise that adapts, at present")                                   \
   X(bramah_input_cost, input_cost, a->plant->n_output, "of unknown inputs")                                  \
-  X(bramah_finding, finding, 4 * a->n_sensors + a->plant->n_output + 2 + BRAMAH_N_LIMITS, "of the verdict")
+  X(bramah_finding, finding, BRAMAH__CHECKS *(a->n_sensors + 1) + a->plant->n_output + 2 + BRAMAH_N_LIMITS,  \
+    "of the verdict")
 
 struct bramah_assess {
   bramah_session *session;

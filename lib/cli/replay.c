@@ -275,7 +275,7 @@ static int replay(cli_replay_run *r, estimate_file *file)
   /* Mistakes go before a signal, and that before doubts about the filter. */
   if (!code && (not_smoothed || r->outcome)) code = CLI_FAILED;
   if (!code && cli_stop_signal()) code = CLI_STOPPED + cli_stop_signal();
-  if (!code && !bramah_assess_get_results(r->assess)->verdict.consistent) code = CLI_UNTRUSTED;
+  if (!code && bramah_assess_get_results(r->assess)->verdict.contradicted) code = CLI_UNTRUSTED;
   return cli_replay_json(r, code, &later) ? cli_report(&later) : code;
 }
 

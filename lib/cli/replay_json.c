@@ -102,6 +102,10 @@ static const cli_json_field checks[] = {{"check", CLI_JSON_TEXT, offsetof(bramah
                                         {"least", CLI_JSON_NUMBER, offsetof(bramah_finding, least)},
                                         {"most", CLI_JSON_NUMBER, offsetof(bramah_finding, most)},
                                         {"passed", CLI_JSON_FLAG, offsetof(bramah_finding, passed)},
+                                        {"noted", CLI_JSON_FLAG, offsetof(bramah_finding, noted)},
+                                        {"amount", CLI_JSON_NUMBER, offsetof(bramah_finding, amount)},
+                                        {"begin", CLI_JSON_NUMBER, offsetof(bramah_finding, begin)},
+                                        {"end", CLI_JSON_NUMBER, offsetof(bramah_finding, end)},
                                         {0}};
 
 /* What was asked for. */
@@ -183,7 +187,8 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   if (q->truth) cli_json_number(json, "nees_mean", totals->nees);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
 #undef LIST
-  cli_json_text(json, "verdict", results->verdict.consistent ? "consistent" : "not consistent");
+  cli_json_count(json, "tests", results->verdict.tests);
+  cli_json_text(json, "verdict", cli_verdict(&results->verdict));
   char text[1024];
   if (r->outcome) bramah_diag_format(&r->mistake, text, sizeof text);
   cli_json_text(json, "error", r->outcome ? text : NULL);

@@ -272,7 +272,7 @@ static const char *tolerated(const bramah_finding *finding, char text[64])
 {
   if (isinf(finding->most))
     snprintf(text, 64, "at least %.3g", finding->least);
-  else if (finding->least == 0.0)
+  else if (finding->least <= 0.0)
     snprintf(text, 64, finding->most > 0.0 ? "at most %.3g" : "%.3g", finding->most);
   else
     snprintf(text, 64, "%.3g to %.3g", finding->least, finding->most);
@@ -282,8 +282,53 @@ static const char *tolerated(const bramah_finding *finding, char text[64])
 /* How far beyond its limits, by their distance; negative within. */
 static double beyond(const bramah_finding *finding)
 {
-  const double scale = isinf(finding->most) ? finding->least : fmax(finding->most - finding->least, 1e-9);
+  const double least = fmax(finding->least, 0.0);
+  const double scale = isinf(finding->most) ? least : fmax(finding->most - least, 1e-9);
+  if (finding->noted) return 0.0;
   return fmax(finding->least - finding->value, finding->value - finding->most) / scale;
+}
+
+const char *cli_verdict(const bramah_verdict *verdict)
+{
+  return verdict->contradicted ? "contradicted" : verdict->too_short ? "too short" : "no contradiction found";
+}
+
+/* "crank_gyro, 12 to 13 s, mean 14 sigma (0.44)", "crank_gyro: mean NIS 3.2, tolerated at most 2.25" */
+static const char *finding_text(const bramah_finding *f, char text[256])
+{
+  static const char *const what[] = {[BRAMAH_CHECK_MEAN] = "mean",
+                                     [BRAMAH_CHECK_VARIANCE] = "variance",
+                                     [BRAMAH_CHECK_CORRELATION] = "correlation",
+                                     [BRAMAH_CHECK_REJECTED] = "rejected",
+                                     [BRAMAH_CHECK_SMALL] = "small variance",
+                                     [BRAMAH_CHECK_ANTI] = "anticorrelation"};
+  char limits[64];
+  if (isnan(f->amount))
+    snprintf(text, 256, "%s%s%s %.3g%s%s, tolerated %s", f->at, *f->at ? ": " : "", f->what, f->value,
+             *f->unit ? " " : "", f->unit, tolerated(f, limits));
+  else
+    snprintf(text, 256, "%s, %.6g to %.6g s, %s %.3g sigma (%.3g%s)", *f->at ? f->at : "all sensors",
+             f->begin, f->end, what[f->kind], f->value, f->amount,
+             f->kind == BRAMAH_CHECK_REJECTED ? " %" : "");
+  return text;
+}
+
+/* What was found, in words; then what else failed, and what is worth knowing. */
+static void print_verdict(const bramah_verdict *v, FILE *out)
+{
+  char text[256];
+  if (v->contradicted)
+    fprintf(out, "\nverdict: contradicted: %s\n", finding_text(v->worst, text));
+  else if (v->too_short)
+    fprintf(out, "\nverdict: too short to judge: no sensor has 50 samples\n");
+  else
+    fprintf(out, "\nverdict: no contradiction found in %llu tests\n", (count)v->tests);
+  for (size_t i = 0; i < v->n; i++)
+    if (!v->finding[i].passed && &v->finding[i] != v->worst)
+      fprintf(out, "  %s\n", finding_text(&v->finding[i], text));
+  for (size_t i = 0; i < v->n; i++)
+    if (v->finding[i].noted && v->finding[i].kind >= BRAMAH_CHECK_SMALL)
+      fprintf(out, "  worth knowing, its noise is overestimated: %s\n", finding_text(&v->finding[i], text));
 }
 
 /* Of each kind of check the one that is nearest to its limit, or furthest beyond. */
@@ -312,8 +357,12 @@ static cli_table verdict_table(const bramah_verdict *verdict)
     if (failed)
       cli_table_add(&table, "FAIL %zu of %zu", failed, n);
     else
-      cli_table_add(&table, "%s", "pass");
-    cli_table_add(&table, "%s", n > 1 ? worst->at : "");
+      cli_table_add(&table, "%s", worst->noted ? "noted" : "pass");
+    if (isnan(worst->amount))
+      cli_table_add(&table, "%s", n > 1 ? worst->at : "");
+    else
+      cli_table_add(&table, "%s, %.6g to %.6g s", *worst->at ? worst->at : "all sensors", worst->begin,
+                    worst->end);
   }
   return table;
 }
@@ -339,19 +388,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
     if (tables[i].n_cells) tables[n++] = tables[i];
   }
 
-  /* "crank_gyro: mean NIS 3.2, tolerated 0.25 to 2" */
-  char text[64];
-  const bramah_verdict *v = &results->verdict;
-  if (v->consistent)
-    fprintf(out, "\nverdict: consistent, %zu checks passed\n", v->n);
-  else
-    fprintf(out, "\nverdict: not consistent, %zu of %zu checks failed\n", v->n_failed, v->n);
-  for (size_t i = 0; i < v->n; i++) {
-    const bramah_finding *f = &v->finding[i];
-    if (!f->passed)
-      fprintf(out, "  %s%s%s %.3g%s%s, tolerated %s\n", f->at, *f->at ? ": " : "", f->what, f->value,
-              *f->unit ? " " : "", f->unit, tolerated(f, text));
-  }
+  print_verdict(&results->verdict, out);
 
   if (q->plots) status = cli_replay_report_write(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);

@@ -148,6 +148,7 @@ struct bramah_model {
   int *row0;                  /* [m] constraint rows in use first */
   double potential0;          /* [J] of the initial pose */
   double closure_tolerance;   /* [m] */
+  double usual_pivot;         /* smallest pivot of Phi_z in a pose that is not singular */
   /* States of the circuit that have a rate: the pressures of the volumes. Size of each, which unknowns are scaled by,
    * and the correction that ends an iteration. */
   size_t n_first_order;

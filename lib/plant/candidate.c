@@ -136,7 +136,8 @@ void bramah__take_candidate(bramah_coupled *c)
   bramah__eval *swap = c->now;
   c->now = c->trial;
   c->trial = swap;
-  c->now_valid = 1;
+  c->now_valid =
+      !c->now->bridged; /* which depends on the rates: evaluated anew with those that it has led to */
 }
 
 /* With the tables that belong to it. */

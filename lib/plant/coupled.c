@@ -62,9 +62,6 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
   c->sweeps = model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->n >= shortest_sweep &&
               model->n_dependent == 0 && model->circuit.n_volumes == 0 && model->circuit.n_cylinders == 0 &&
               model->forces.n_springs == 0 && model->forces.n_loads == 0;
-  const size_t nm = bramah__n_mechanical(c);
-  for (size_t k = 0; k < bramah__n_unknowns(c); k++)
-    c->newton.tolerance[k] = k < nm ? c->model->position_tolerance : c->model->first_order_tolerance[k - nm];
   status = bramah_coupled_reset(c, diag);
   if (status != BRAMAH_OK) return status;
   c->mark = bramah__mark_of(mem);

@@ -156,7 +156,8 @@ struct bramah_coupled {
   bramah__eval eval[3];
   int now_valid; /* 1: `now` belongs to `state` */
   bramah_injection injection;
-  int linearised; /* 1: the candidate's loops are not closed further */
+  int linearised;  /* 1: the candidate's loops are not closed further */
+  int partitioned; /* 1: this step partitions whatever the formulation */
   int basis_changed;
   BRAMAH__COUPLED_FIELDS(BRAMAH__FIELD_MEMBER)
   bramah__newton newton;
@@ -192,10 +193,10 @@ void bramah__solve_tangent(const bramah_coupled *c, size_t nm, double *x);
 
 /* Mechanical unknowns are changes over the step of the independent joint coordinates, which all others
  * follow along the loops (coordinate partitioning), or of all of them (augmented Lagrangian, penalty;
- * formulation.c). */
+ * formulation.c), but for steps near a singular pose, where multipliers grow without bound. */
 static inline int bramah__all_unknown(const bramah_coupled *c)
 {
-  return c->model->formulation != BRAMAH_FORMULATION_PARTITIONING;
+  return c->model->formulation != BRAMAH_FORMULATION_PARTITIONING && !c->partitioned;
 }
 
 static inline size_t bramah__n_mechanical(const bramah_coupled *c)

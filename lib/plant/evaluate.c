@@ -126,7 +126,7 @@ const char *bramah__singular_joint(const bramah_model *model, const double *z, c
 
 /* Rz = [-(Phi_z^d)^-1 Phi_z^i ; I], rows in the order of the joints (D 2.26), and where motions are prescribed the
  * rates when the independent ones vanish, drift = [-(Phi_z^d)^-1 Phi_t ; 0]. */
-static void fill_Rz(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
+void bramah__fill_Rz(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
   if (n_dependent == 0 && eval->Rz_is_identity) return;
@@ -156,14 +156,15 @@ static void fill_Rz(const bramah_model *model, const bramah__state *state, brama
 }
 
 enum { CLOSE_ITERATIONS = 20 };
+/* Below this least pivot an error of the pose within the tolerance becomes a hundred times that of the rates and ten
+ * thousand times that of the accelerations: closed loops are given one more iteration. */
+static const double ill_determined = 0.3;
 
-bramah_status bramah__evaluate_position(const bramah_model *model, bramah__state *state, bramah__eval *eval,
-                                        bramah__loops loops)
+bramah_status bramah__place_joints(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                                   bramah__loops loops, double least_pivot)
 {
-  const size_t n = model->n, n_dependent = model->n_dependent, n_dof = model->n_independent;
-  eval->factored = 0;
-  eval->D_known = 0;
-  int closed = loops == BRAMAH__LOOPS_AS_THEY_ARE;
+  const size_t n = model->n, n_dependent = model->n_dependent;
+  int closed = loops == BRAMAH__LOOPS_AS_THEY_ARE, polished = closed;
   for (int iteration = 0;; iteration++) {
     if (iteration == CLOSE_ITERATIONS) return BRAMAH_E_CLOSURE;
     if (loops == BRAMAH__LOOPS_CLOSED) bramah__prescribe(model, state);
@@ -185,15 +186,32 @@ bramah_status bramah__evaluate_position(const bramah_model *model, bramah__state
       for (size_t l = 0; l < n_dependent; l++)
         eval->LU[k * n_dependent + l] = eval->Phi_z[(size_t)state->row[k] * n + (size_t)state->index[l]];
     if (bramah__lu_factor(n_dependent, eval->LU, eval->pivot)) return BRAMAH_E_SINGULAR;
-    if (closed) break;
+    if (bramah__least_pivot(model, eval) < least_pivot) return BRAMAH_E_SINGULAR;
+    if (closed && (polished || bramah__least_pivot(model, eval) > ill_determined)) break;
+    polished = closed;
 
     /* Newton's correction of the dependent coordinates. */
     for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -eval->Phi[state->row[k]];
     bramah__lu_solve(n_dependent, eval->LU, eval->pivot, eval->column);
     for (size_t k = 0; k < n_dependent; k++) state->z[state->index[k]] += eval->column[k];
   }
+  bramah__fill_Rz(model, state, eval);
+  return BRAMAH_OK;
+}
 
-  fill_Rz(model, state, eval);
+bramah_status bramah__evaluate_position(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                                        bramah__loops loops)
+{
+  const size_t n = model->n, n_dof = model->n_independent;
+  eval->factored = 0;
+  eval->D_known = 0;
+  eval->bridged = 0;
+  bramah_status status = bramah__place_joints(model, state, eval, loops, bramah__near_singular);
+  if (status == BRAMAH_E_SINGULAR && !bramah__singular_joint(model, state->z, NULL)) {
+    status = bramah__bridge(model, state, eval, loops);
+    if (status != BRAMAH_OK) status = bramah__place_joints(model, state, eval, loops, 0.0);
+  }
+  if (status != BRAMAH_OK) return status;
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
     eval->s[c] = bramah__line_length(&model->tree, &model->line[c], state->z, eval->pose, eval->row + c * n);
     project(model, eval, eval->row + c * n, eval->row_i + c * n_dof);
@@ -238,7 +256,9 @@ void bramah__evaluate_motion(const bramah_model *model, const bramah__state *sta
 
   /* bias: joint accelerations when the independent ones vanish, [-(Phi_z^d)^-1 gamma ; 0] (D 2.28). */
   for (size_t f = n_dependent; f < model->n; f++) eval->bias[state->index[f]] = 0.0;
-  if (n_dependent) {
+  if (eval->bridged) {
+    bramah__bridge_bias(model, state, eval);
+  } else if (n_dependent) {
     bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, NULL, eval->Zd);
     bramah__constraint_bias(model, state, eval);
     for (size_t k = 0; k < n_dependent; k++) eval->column[k] = -eval->gamma[state->row[k]];
@@ -392,7 +412,9 @@ void bramah__rate_derivative(const bramah_model *model, const bramah__state *sta
 {
   if (eval->D_known) return;
   memset(eval->D, 0, model->n * model->n_independent * sizeof *eval->D);
-  if (model->n_dependent) {
+  if (eval->bridged) {
+    memcpy(eval->D, eval->bridge_D, model->n * model->n_independent * sizeof *eval->D);
+  } else if (model->n_dependent) {
     /* Moving along Rz_f keeps Phi_z z' + Phi_t = 0, and Phi_t depends on time alone, so Phi_z^d dz'_d =
      * -Phi_zz[Rz_f, z'] with all of z', the drift included; the bilinear form comes from the quadratic one: [a,
      * b] = ([a+b, a+b] - [a-b, a-b]) / 4, exact because gamma is a quadratic form of the rates. */

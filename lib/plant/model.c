@@ -15,7 +15,8 @@
 enum { ASSEMBLY_ITERATIONS = 100 };
 static const double largest_move =
     0.3; /* rad or m in one iteration: far starts must not leap to another branch */
-static const double rank_tolerance = 1e-9;  /* of the largest element of Phi_z */
+static const double rank_tolerance = 1e-9;                          /* of the largest element of Phi_z */
+static const double nearby_tolerance = 1e-6, singular_start = 1e-5; /* of it, and of the usual pivot */
 static const double accepted_gap = 1e-8;    /* m or rad: in constraint rows the elimination found redundant */
 static const double given_tolerance = 1e-3; /* rad or m: how exactly typed values must fit each other */
 
@@ -257,6 +258,92 @@ static bramah_status start_motion(bramah_coupled *c, bramah_model *model, const 
   return BRAMAH_OK;
 }
 
+/* ---- singular poses ---- */
+
+/* Rank of the constraints in a closed pose near the start, 0 if none is found, and its smallest pivot: the independent
+ * coordinates are displaced by up to `move`, then all coordinates close all loops (Levenberg and Marquardt), for
+ * redundant constraints may be so in closed poses only. The partition goes to c->row_work and c->index_work. */
+static size_t rank_nearby(bramah_coupled *c, const unsigned char *given, double move, double *pivot)
+{
+  enum { ITERATIONS = 50 };
+  const bramah_model *model = c->model;
+  const size_t n = model->n, m = model->m;
+  bramah__eval *eval = c->trial;
+  double *J = c->newton.Jzz, *x = c->newton.correction, gap = (double)INFINITY;
+  bramah__state_copy(&c->state, &c->next);
+  for (size_t f = 0; f < model->n_independent; f++)
+    c->next.z[c->next.index[model->n_dependent + f]] += move / (1.0 + 0.3 * (double)f);
+  for (int i = 0; i < ITERATIONS && gap > accepted_gap * 1e-2; i++) {
+    bramah__tree_pose(&model->tree, c->next.base, c->next.z, eval->pose);
+    bramah__constraint_residual(model, &c->next, eval);
+    bramah__constraint_jacobian(model, eval);
+    gap = 0.0;
+    for (size_t k = 0; k < m; k++) gap = fmax(gap, fabs(eval->Phi[k]));
+    memset(J, 0, n * n * sizeof *J);
+    memset(x, 0, n * sizeof *x);
+    for (size_t k = 0; k < m; k++)
+      for (size_t j = 0; j < n; j++) {
+        x[j] += eval->Phi_z[k * n + j] * eval->Phi[k];
+        for (size_t l = 0; l < n; l++) J[j * n + l] += eval->Phi_z[k * n + j] * eval->Phi_z[k * n + l];
+      }
+    for (size_t j = 0; j < n; j++) J[j * n + j] += 1e-9;
+    if (bramah__lu_factor(n, J, c->newton.pivot)) return 0;
+    bramah__lu_solve(n, J, c->newton.pivot, x);
+    for (size_t j = 0; j < n; j++) c->next.z[j] -= x[j];
+  }
+  if (!(gap <= accepted_gap * 1e-2)) return 0;
+  memcpy(c->Phi_z_work, eval->Phi_z, m * n * sizeof *eval->Phi_z);
+  const size_t rank =
+      bramah__eliminate(m, n, c->Phi_z_work, nearby_tolerance, given, c->row_work, c->index_work);
+  *pivot =
+      rank ? fabs(c->Phi_z_work[(size_t)c->row_work[rank - 1] * n + (size_t)c->index_work[rank - 1]]) : 0.0;
+  return rank;
+}
+
+/* The loop that says more nearby than at the start, and a joint to begin with elsewhere: the first that is
+ * independent nearby. */
+static bramah_status fail_start(const bramah_coupled *c, size_t nearby, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const size_t rank = model->n_dependent;
+  size_t extra = 0; /* among the rows in use nearby */
+  for (size_t k = 0, known = 1; k < nearby && known; k++) {
+    known = 0;
+    for (size_t i = 0; i + (nearby == rank) < rank; i++) known |= c->state.row[i] == c->row_work[k];
+    extra = k;
+  }
+  const size_t row = (size_t)c->row_work[extra];
+  const size_t loop = row < model->m_loops ? bramah__loop_of_row(model, row) : model->n_loops;
+  bramah__fail(diag, BRAMAH_E_SINGULAR, loop < model->n_loops ? model->loop_name[loop] : model->name,
+               "the machine starts in a singular pose, where this loop lets it move on in more than one way "
+               "(degrees of "
+               "freedom nearby: ");
+  bramah__add_number(diag, (double)(model->n - nearby), 6);
+  bramah__add_text(diag, "); start it elsewhere, by another initial value of ");
+  bramah__add_text(diag, model->joint_name[c->index_work[nearby]]);
+  return BRAMAH_E_SINGULAR;
+}
+
+/* A singular start is one where fewer constraints are independent than in poses nearby, or almost. */
+static bramah_status check_start(bramah_coupled *c, bramah_model *model, const unsigned char *given,
+                                 bramah_diag *diag)
+{
+  static const double moves[] = {0.5, -0.35, 0.1, -0.07};
+  const size_t rank = model->n_dependent, n = model->n;
+  choose_basis(c, NULL);
+  double least =
+      rank ? fabs(c->Phi_z_work[(size_t)c->state.row[rank - 1] * n + (size_t)c->state.index[rank - 1]]) : 1.0;
+  model->usual_pivot = least;
+  for (size_t i = 0; rank && i < sizeof moves / sizeof *moves; i++) {
+    double pivot;
+    const size_t nearby = rank_nearby(c, given, moves[i], &pivot);
+    if (nearby == rank) model->usual_pivot = fmax(model->usual_pivot, pivot);
+    if (nearby < rank || (nearby == rank && least > singular_start * pivot)) continue;
+    return fail_start(c, nearby, diag);
+  }
+  return BRAMAH_OK;
+}
+
 /* Initial pose and motion of the model under construction. */
 static bramah_status assemble(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
                               const unsigned char *given, bramah_diag *diag)
@@ -268,6 +355,7 @@ static bramah_status assemble(bramah_coupled *c, bramah_model *model, const bram
   }
   model->closure_tolerance = 1e-13 * extent;
   bramah_status status = close_machine(c, model, machine, given, diag);
+  if (status == BRAMAH_OK) status = check_start(c, model, given, diag);
   if (status == BRAMAH_OK) status = start_motion(c, model, machine, given, diag);
   if (status != BRAMAH_OK) return status;
   memcpy(model->z0, c->state.z, model->n * sizeof(double));

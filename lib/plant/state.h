@@ -75,6 +75,17 @@ typedef struct bramah__state {
   X(double, mass, n *n)                                                                                      \
   X(double, Mi, n_dof *n_dof) /* Cholesky factor of Rz' M Rz */                                              \
   X(double, rhs, n_dof)       /* -Rz' (M bias - Q), cylinders left out */                                    \
+  /* interpolation across a singular pose (singular.c) */                                                    \
+  X(double, bridge_speed, n) /* independent rates that it is made for */                                     \
+  X(double, bridge_R, n *n_dof)                                                                              \
+  X(double, bridge_D, n *n_dof) /* rate of Rz at these rates: D */                                           \
+  X(double, bridge_bias, n)                                                                                  \
+  X(double, bridge_drift, n)                                                                                 \
+  X(double, bridge_pose, n) /* joint positions; the others are scratch */                                    \
+  X(double, bridge_z, n)                                                                                     \
+  X(double, bridge_rate, n)                                                                                  \
+  X(double, bridge_here, n)                                                                                  \
+  X(double, bridge_before, n)                                                                                \
   /* scratch */                                                                                              \
   X(bramah__composite, composite, n)                                                                         \
   X(double, W, 6 * n)                                                                                        \
@@ -89,6 +100,7 @@ typedef struct bramah__eval {
   int Rz_is_identity; /* 1: without loops every coordinate is independent */
   int D_known;        /* 1: bramah__rate_derivative has filled D for this motion */
   int factored;       /* 1: Mi belongs to this pose */
+  int bridged;        /* 1: near a singular pose, Rz, drift, bias and D are interpolated (singular.c) */
 } bramah__eval;
 
 void bramah__state_layout(const bramah_model *model, bramah__arena *arena, bramah__state *state);
@@ -136,6 +148,32 @@ typedef enum bramah__loops {
  * too near its singular position), and where loops are to be closed E_CLOSURE; state->z is then undefined. */
 bramah_status bramah__evaluate_position(const bramah_model *model, bramah__state *state, bramah__eval *eval,
                                         bramah__loops loops);
+
+/* Its parts. Rz and drift from the factors of the dependent block. */
+void bramah__fill_Rz(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
+
+/* Pose, Phi_z, the factors, Rz and drift, with the loops left or closed. Returns E_CLOSURE, E_SINGULAR (a pivot of the
+ * dependent block is below least_pivot, a part of what is usual; a spherical joint). */
+bramah_status bramah__place_joints(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                                   bramah__loops loops, double least_pivot);
+
+/* ---- singular poses (singular.c) ---- */
+
+/* Smallest pivot of the dependent block, as a part of the smallest that is usual for the machine; infinite without
+ * loops. */
+double bramah__least_pivot(const bramah_model *model, const bramah__eval *eval);
+
+/* A pose below this least pivot is near a singular one. */
+extern const double bramah__near_singular;
+
+/* What bramah__place_joints does, near a singular pose. The factors that it leaves are those of a pose nearby. Returns
+ * E_SINGULAR (the machine is at rest, so that its branch is not known, or the pose is no crossing of branches),
+ * E_CLOSURE. */
+bramah_status bramah__bridge(const bramah_model *model, bramah__state *state, bramah__eval *eval,
+                             bramah__loops loops);
+
+/* eval->bias at the rates of the state. */
+void bramah__bridge_bias(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
 
 /* Name of the loop whose points lie farthest apart in eval->Phi, or of the motion that is missed by more; the
  * machine's name if it has none. */

@@ -15,6 +15,14 @@
 
 enum { HALVINGS = 8 };
 
+/* Nearer than this to a singular pose (bramah__least_pivot) every formulation partitions. */
+static const double multipliers_grow = 0.3;
+
+static int multiplies(const bramah_coupled *c)
+{
+  return bramah__all_unknown(c) && c->model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN;
+}
+
 /* ---- the residual: the candidate c->next with its evaluation c->trial belongs to changes over the step ---- */
 
 /* Move the candidate by `part` of the correction: positions, rates, pressures and forces. Coordinates that are no
@@ -182,7 +190,7 @@ static bramah_status new_tangent(bramah_coupled *c)
   const size_t nx = bramah__n_unknowns(c), nm = bramah__n_mechanical(c);
   if (!c->sweeps) {
     bramah__step_tangent(c, c->newton.J);
-    if (model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN) /* for the projections */
+    if (multiplies(c)) /* for the projections */
       for (size_t k = 0; k < nm; k++)
         memcpy(c->newton.Jzz + k * nm, c->newton.J + k * nx, nm * sizeof(double));
     return bramah__factor_tangent(c, nm);
@@ -297,7 +305,7 @@ static bramah_status iterate(bramah_coupled *c, bramah_diag *diag)
 
     /* Improve the multipliers, which changes the residual. */
     int hold = 1;
-    if (model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN) {
+    if (multiplies(c)) {
       hold = bramah__update_multipliers(c);
       residual(c);
     }
@@ -338,7 +346,7 @@ static bramah_status finish(bramah_coupled *c)
   const size_t nm = bramah__n_mechanical(c);
   bramah_status status = BRAMAH_OK;
   set_accelerations(c);
-  if (model->formulation == BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN) status = bramah__project_motion(c);
+  if (multiplies(c)) status = bramah__project_motion(c);
 
   /* all coordinates were unknowns: the filter wants the independent ones */
   if (status == BRAMAH_OK && bramah__all_unknown(c)) status = bramah__evaluate(model, &c->next, c->trial);
@@ -352,6 +360,18 @@ static bramah_status finish(bramah_coupled *c)
   return status;
 }
 
+/* The candidate becomes the solution, in the unknowns that c->partitioned chooses. */
+static bramah_status try_step(bramah_coupled *c, bramah_diag *diag)
+{
+  const size_t nm = bramah__n_mechanical(c);
+  for (size_t k = 0; k < bramah__n_unknowns(c); k++)
+    c->newton.tolerance[k] = k < nm ? c->model->position_tolerance : c->model->first_order_tolerance[k - nm];
+  c->report.last_iterations = 0;
+  predict(c);
+  const bramah_status status = move_candidate(c, 0.0);
+  return status == BRAMAH_OK ? iterate(c, diag) : name_failure(c, status, diag);
+}
+
 bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
@@ -361,10 +381,13 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   c->report.last_iterations = c->report.last_evaluations = 0;
-  predict(c);
-  status = move_candidate(c, 0.0);
-  if (status != BRAMAH_OK) return name_failure(c, status, diag);
-  status = iterate(c, diag);
+  c->partitioned = c->now->bridged || bramah__least_pivot(model, c->now) < multipliers_grow;
+  status = try_step(c, diag);
+  if (status == BRAMAH_E_NO_CONVERGENCE && bramah__all_unknown(c) && model->n_dependent) {
+    c->partitioned = 1; /* fast machines come near a singular pose within one step */
+    if (diag) bramah_diag_clear(diag);
+    status = try_step(c, diag);
+  }
   if (status == BRAMAH_OK) status = check_strokes(c, diag);
   if (status != BRAMAH_OK) return status;
   status = finish(c);

@@ -71,6 +71,11 @@ END
 cmp -s budget expected || fail "$(diff budget expected)"
 says out 'estimated tank: parameter tank.pressure [bar], starts at 1, sigma 0.1; constant'
 
+# Stated, but the study does without.
+grep -v '^uncertainty' stated.yaml >off.yaml
+run 0 check off.yaml
+says err "6 uncertainties are stated, but the study does not reckon with them"
+
 # with LINE: the plain study with this line
 with() {
   { cat plain.yaml && echo "$1"; } >study.yaml
@@ -106,7 +111,8 @@ says err 'sensors.p1.bias: 1 deg is an angle, a pressure is expected'
 
 # ---- what becomes of it: wrong models and biased sensors, ten seconds each ----
 
-{ cat plain.yaml && echo 'uncertainty: default'; } >budget.yaml
+sed -e 's/^  transition: step/  transition: step\n  gate: 4\n  drift_gate: 6/' plain.yaml >budget.yaml
+echo 'uncertainty: default' >>budget.yaml
 # record NAME OPTION...: a log of another truth
 record() {
   name=$1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whether the filter is consistent: checks, exit code 3, and the summary for programs.
+# Whether a log contradicts the filter: checks, windows, exit code 3, and the summary for programs.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 make_log 0.5
@@ -17,9 +17,9 @@ for c in json.load(open("run.json"))["checks"]:
 }
 
 run 0 replay right.yaml log.csv --output estimate.csv --truth truth.csv --json run.json
-says out 'verdict: consistent, 36 checks passed'
+says out 'verdict: no contradiction found in 31 tests'
 says out 'json: run.json'
-same "$(json '["verdict"]')" '"consistent"' 'verdict'
+same "$(json '["verdict"]')" '"no contradiction found"' 'verdict'
 same "$(json '["exit_code"]')" 0 'exit code'
 same "$(json '["error"]')" null 'error'
 same "$(json '["rows"]["estimates"]')" 501 'estimates'
@@ -58,7 +58,7 @@ same "$(json '["errors"][0]["rmse"] > 0')" true 'errors of the others'
 # Without a truth; to standard output, where nothing else stands then; with a part of the log.
 run 0 replay right.yaml log.csv --output estimate.csv --json - --from 0.1 --to 0.4 --every 3
 cp out run.json
-same "$(json '["verdict"]')" '"consistent"' 'verdict from standard output'
+same "$(json '["verdict"]')" '"no contradiction found"' 'verdict from standard output'
 same "$(json '["options"]')" '{"from": 0.1, "to": 0.4, "every": 3, "snapshot_every": null}' 'options'
 same "$(json '["rows"]["before_from"]')" 100 'rows before the window'
 same "$(json '["rows"]["written"]')" 101 'rows written'
@@ -71,19 +71,19 @@ run 1 replay right.yaml log.csv --output estimate.csv --json log.csv
 # Noise ten times as large as stated: the NIS is a hundred; as much smaller: one hundredth. The truth is not needed.
 sed '/crank_encoder: /s/sigma: 1 deg/sigma: 0.1 deg/' right.yaml >bold.yaml
 run 3 replay bold.yaml log.csv --output estimate.csv --json run.json
-says out 'verdict: not consistent'
+says out 'verdict: contradicted: crank_encoder: mean NIS '
 run 3 replay bold.yaml log.csv --output estimate.csv --truth truth.csv --json run.json
-says out 'verdict: not consistent'
+says out 'verdict: contradicted: '
 same "$(python3 -c 'import json; e = json.load(open("run.json"))["errors"][0]; print("%.4f %.4f" % (e["inside"], e["within_twice"]))')" \
   "$(shares)" 'shares by hand of a bold filter'
-grep -Eq '^  crank_encoder: mean NIS [0-9.]+, tolerated 0.111 to 2.25$' out || fail 'what failed is not told'
-grep -Eq '^  mean NIS +[0-9.]+ +0.111 to 2.25 +FAIL 1 of 5 +crank_encoder$' out || fail 'the table of checks'
+grep -Eq '(^verdict: contradicted:|^ ) crank_encoder: mean NIS [0-9.]+, tolerated at most 2.25$' out || fail 'what failed is not told'
+grep -Eq '^  mean NIS +[0-9.]+ +at most 2.25 +FAIL 1 of 5 +crank_encoder$' out || fail 'the table of checks'
 near "$(check 'mean NIS' crank_encoder | cut -d' ' -f1)" 100 15 'NIS of noise ten times too large'
 same "$(check 'mean NIS' crank_encoder | cut -d' ' -f4)" False 'the check in JSON'
-same "$(json '["verdict"]')" '"not consistent"' 'verdict in JSON'
+same "$(json '["verdict"]')" '"contradicted"' 'verdict in JSON'
 same "$(json '["exit_code"]')" 3 'exit code in JSON'
 sed '/crank_encoder: /s/sigma: 1 deg/sigma: 10 deg/' right.yaml >timid.yaml
-run 3 replay timid.yaml log.csv --output estimate.csv --json run.json
+run 0 replay timid.yaml log.csv --output estimate.csv --json run.json
 near "$(check 'mean NIS' crank_encoder | cut -d' ' -f1)" 0.01 0.005 'NIS of noise ten times too small'
 
 # A model that is wrong, and a filter that trusts it: innovations that are alike one after the other, and with a truth errors
@@ -115,6 +115,31 @@ same "$(json '["files"]["logs"][0]')" '"a \"log\" \\ of mine.csv"' 'a name with 
 # Too few samples to judge by.
 head -n 40 log.csv >short.csv
 run 0 replay bold.yaml short.csv --output estimate.csv
+head -n 4 log.csv >short.csv
+run 0 replay right.yaml short.csv --output estimate.csv --json run.json
+says out 'verdict: too short to judge'
+same "$(json '["verdict"]')" '"too short"' 'three rows'
+if grep -q 'nan' out; then fail 'not a number in words'; fi
+
+# Windows: three seconds of bias in a minute are named, with sensor and time; without them nothing is. Both are a part of the
+# log that the verdict over all does not see.
+run 0 simulate "$machine" --duration 60 --output truth.csv --noise right.yaml --seed 2 --log log.csv
+run 0 replay right.yaml log.csv --output estimate.csv --json run.json
+says out 'verdict: no contradiction found in'
+same "$(json '["tests"] > 1500')" true 'tests of a minute'
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^crank_gyro/) c = i } NR > 1 && $1 >= 30 && $1 < 33 { $c += 0.02 } { print }' \
+  log.csv >bias.csv
+run 3 replay right.yaml bias.csv --output estimate.csv --json run.json
+grep -Eq '^verdict: contradicted: crank_(gyro|encoder), (30|31|32|33) to (31|32|33|34) s, ' out || fail 'the window of the bias'
+python3 - <<'END' || fail 'the window of the bias in JSON'
+import json
+worst = max((c for c in json.load(open("run.json"))["checks"] if not c["passed"] and c["amount"] is not None), key=lambda c: c["value"])
+raise SystemExit(not (worst["at"] in ("crank_gyro", "crank_encoder") and 30 <= worst["begin"] < worst["end"] <= 41))
+END
+# Noise that is overestimated is worth knowing, no contradiction.
+sed '/crank_encoder: /s/sigma: 1 deg/sigma: 2 deg/' right.yaml >timid.yaml
+run 0 replay timid.yaml log.csv --output estimate.csv --to 5
+says out 'its noise is overestimated: crank_encoder'
 
 # File names that are no UTF-8 (a surrogate, an overlong slash, a stray byte, one cut off) leave the summary readable.
 strange=$(printf 'l\355\240\200\300\257\377\303\251"\342\202.csv')

@@ -223,7 +223,8 @@ static void says_all(run *r)
     says_number("most", verdict->finding[i].most);
     says("passed", verdict->finding[i].passed ? "true" : "false");
   }
-  says("verdict", verdict->consistent ? "\"consistent\"" : "\"not consistent\"");
+  says("tests", "%llu", (unsigned long long)verdict->tests);
+  says("verdict", verdict->contradicted ? "\"contradicted\"" : "\"no contradiction found\"");
 }
 
 START_TEST(numbers_of_the_program)
@@ -526,7 +527,7 @@ START_TEST(names_the_sensor_whose_sigma_is_wrong)
   run r = open_run(study("sensors-2.yaml", "sigma: 1 deg", "sigma: 0.1 deg"), &options);
   must(bramah_assess_run(r.assess, &diag));
   const bramah_verdict *verdict = &bramah_assess_get_results(r.assess)->verdict;
-  ck_assert(!verdict->consistent);
+  ck_assert(verdict->contradicted);
   for (size_t i = 0; i < verdict->n; i++)
     if (!verdict->finding[i].passed && verdict->finding[i].kind == BRAMAH_CHECK_NIS) {
       ck_assert_str_eq(verdict->finding[i].at, "crank_encoder");
