@@ -348,6 +348,8 @@ static const bramah__key integrator_keys[] = {
                 .unit = "1", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("pressure_tolerance", bramah__read_quantity, bramah_integrator, pressure_tolerance,
                 .unit = "Pa", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("tolerance", bramah__read_quantity, bramah_integrator, tolerance, .unit = "1",
+                .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("max_iterations", bramah__read_integer, bramah_integrator, max_iterations, .required = 0),
     BRAMAH__KEY("formulation", bramah__read_word, bramah_integrator, formulation, .words = formulations),
     BRAMAH__KEY("penalty_factor", bramah__read_quantity, bramah_integrator, penalty_factor, .unit = "1",
