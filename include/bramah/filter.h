@@ -318,7 +318,8 @@ typedef struct bramah_filter_scores {
 /* All of it. */
 BRAMAH_API bramah_filter_scores bramah_filter_get_scores(const bramah_filter *filter);
 
-/* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. */
+/* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. Of an acceleration
+ * with what augmented parameters (a load) do to it at once. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);
 
 /* Time since init. */

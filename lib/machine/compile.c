@@ -306,7 +306,8 @@ static bramah_status take_integrator(bramah__compiler *k)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty values must be positive");
   if ((int)in->formulation < 0 || in->formulation > BRAMAH_FORMULATION_PENALTY)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the formulation is unknown");
-  if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->max_iterations < 0)
+  if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->tolerance < 0 ||
+      in->max_iterations < 0)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0,
                                 "step, tolerances and iterations must be positive");
   bramah_machine otherwise;
@@ -315,6 +316,7 @@ static bramah_status take_integrator(bramah__compiler *k)
   m->step_ns = in->step_ns ? in->step_ns : usual->step_ns;
   m->h = (double)m->step_ns * 1e-9;
   m->position_tolerance = in->position_tolerance > 0 ? in->position_tolerance : usual->position_tolerance;
+  m->tolerance = in->tolerance > 0 ? in->tolerance : usual->tolerance;
   for (size_t i = 0; i < m->n_first_order; i++) {
     m->first_order_scale[i] = 1e6;
     m->first_order_tolerance[i] =
@@ -327,9 +329,9 @@ static bramah_status take_integrator(bramah__compiler *k)
   }
   m->max_iterations = in->max_iterations ? in->max_iterations : usual->max_iterations;
   m->formulation = in->formulation;
-  /* The penalty method puts its factor before accelerations, the Lagrangian before positions: beyond 1e7 the
-   * former's equations are too ill-conditioned for the pressure tolerance. */
-  const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 1e8 : 1e11;
+  /* The penalty method puts its factor before accelerations: the model finds it from the masses. The
+   * Lagrangian puts it before positions. */
+  const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 0.0 : 1e11;
   m->penalty_factor = in->penalty_factor > 0 ? in->penalty_factor : factor;
   m->penalty_frequency = in->penalty_frequency > 0 ? in->penalty_frequency : usual->penalty_frequency;
   m->penalty_damping = in->penalty_damping > 0 ? in->penalty_damping : usual->penalty_damping;

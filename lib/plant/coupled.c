@@ -10,6 +10,7 @@
 #define TAKE(type, name, count) c->name = BRAMAH__TAKE(arena, type, count);
 #define TAKE_NEWTON(type, name, count) c->newton.name = BRAMAH__TAKE(arena, type, count);
 #define TAKE_DERIVATIVE(type, name, count) c->derivative.name = BRAMAH__TAKE(arena, type, count);
+#define TAKE_ERROR(type, name, count) c->error.name = BRAMAH__TAKE(arena, type, count);
 #define TAKE_TRANSITION(type, name, count) c->transition.name = BRAMAH__TAKE(arena, type, count);
 
 bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena *arena)
@@ -27,6 +28,8 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->trial = &c->eval[1];
   c->probe = &c->eval[2];
   BRAMAH__COUPLED_FIELDS(TAKE)
+  bramah__state_layout(model, arena, &c->start);
+  BRAMAH__STEP_ERROR_FIELDS(TAKE_ERROR)
   BRAMAH__NEWTON_FIELDS(TAKE_NEWTON)
   BRAMAH__DERIVATIVE_FIELDS(TAKE_DERIVATIVE)
   c->derivative.variation.pi = BRAMAH__TAKE(arena, double, 6 * n);
@@ -100,13 +103,14 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   memcpy(next->base, model->base0, 4 * model->n_balls * sizeof(double));
   for (size_t i = 0; i < model->n_parameters; i++) next->theta[i] = model->parameter[i].info.nominal;
   plant->report = (bramah_step_report){0};
+  plant->error.end_ns = -1;
   plant->basis_changed = 0;
   return bramah__adopt_candidate(plant, diag);
 }
 
 static bramah_status step(void *self, bramah_diag *diag)
 {
-  const bramah_status status = bramah__trapezoidal_step(self, diag);
+  const bramah_status status = bramah__controlled_step(self, &(bramah__wanted){0}, diag);
   if (status == BRAMAH_OK) bramah__update_basis(self);
   return status;
 }
@@ -114,7 +118,7 @@ static bramah_status step(void *self, bramah_diag *diag)
 static bramah_status step_transition(void *self, double *F, double *N, size_t n_par, const size_t *par,
                                      double *G, bramah_diag *diag)
 {
-  const bramah_status status = bramah__step_with_transition(self, F, N, n_par, par, G, diag);
+  const bramah_status status = bramah__controlled_step(self, &(bramah__wanted){F, N, n_par, par, G}, diag);
   if (status == BRAMAH_OK) bramah__update_basis(self);
   return status;
 }
@@ -269,7 +273,43 @@ bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_d
   if (value == c->state.theta[i]) return BRAMAH_OK;
   bramah__state_copy(&c->state, &c->next);
   c->next.theta[i] = value;
+
+  /* An offset lasts: spools go along with its changes at once, as they would have done long ago. */
+  const bramah__parameter *p = &c->model->parameter[i];
+  for (size_t k = 0; p->code == BRAMAH__INPUT_OFFSET && k < bramah__n_spools(&c->model->circuit); k++) {
+    const bramah__valve *valve = &c->model->circuit.valve[k];
+    if (valve->input != p->index) continue;
+    bramah__valve other = *valve;
+    other.offset = value;
+    const double u = c->state.u[p->index];
+    c->next.U[k] += bramah__spool_reference(&other, u) - bramah__spool_reference(valve, u);
+  }
   return bramah__adopt_candidate(c, diag);
+}
+
+/* An offset does nothing where the openings of the valves that it moves are flat, nor at their limits. */
+static void parameter_edges(void *self, size_t i, double *below, double *above)
+{
+  const bramah_coupled *c = self;
+  const bramah__parameter *p = &c->model->parameter[i];
+  const bramah__circuit *circuit = &c->model->circuit;
+  const double value = c->state.theta[i];
+  *below = -INFINITY;
+  *above = INFINITY;
+  for (size_t k = 0; p->code == BRAMAH__INPUT_OFFSET && k < bramah__n_spools(circuit); k++) {
+    const bramah__valve *valve = &circuit->valve[k];
+    if (valve->input != p->index) continue;
+    const double U = c->state.U[k];
+    double low, high;
+    bramah__opening_edges(&valve->opening, U, &low, &high);
+    *below = fmax(*below, value + (low - U));
+    *above = fmin(*above, value + (high - U));
+    for (int side = -1; side <= 1; side += 2) {
+      const double limit = side * valve->limit - c->state.u[p->index];
+      if (limit <= value) *below = fmax(*below, limit);
+      if (limit >= value) *above = fmin(*above, limit);
+    }
+  }
 }
 
 /* Typical magnitudes: a radian or a metre, and as much per second; 100 bar. */
@@ -334,6 +374,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .set_parameter = bramah__set_parameter,
       .iterations = iterations,
       .is_sound = is_sound,
+      .parameter_edges = parameter_edges,
   };
 }
 
