@@ -19,6 +19,23 @@ static const double settled = 1e-9; /* of a variance, relative */
 /* A variance may change by this factor at once: the records hold near the variances they were made with. */
 static const double stride = 4.0;
 
+/* A mean counts as a bias, a correlation as colour, beyond so many of its standard deviations. The short memory is
+ * that of a window, but of so many samples at least, the long one that of so many windows. */
+static const double beyond = BRAMAH_ADAPTIVE_BIASED;
+enum { LEAST_MEMORY = 200, LONG_MEMORY = 50 };
+
+/* Innovations over their sigmas, with weights that fall off: sums of the weights, of their squares, of the
+ * innovations, of their squares, of products of neighbours. */
+typedef struct bramah__memory {
+  double weight, weight2, sum, squares, neighbours;
+} bramah__memory;
+
+/* What is remembered of a sensor. */
+typedef struct bramah__remembered {
+  double last;
+  bramah__memory of[2]; /* a window; fifty of them */
+} bramah__remembered;
+
 /* What changes besides the arrays; copied whole into snapshots. */
 typedef struct bramah__adaptive_progress {
   bramah_adaptive_report report;
@@ -28,7 +45,7 @@ typedef struct bramah__adaptive_progress {
   uint64_t since;      /* records since the last change */
 } bramah__adaptive_progress;
 
-/* Arrays that a snapshot holds, of doubles all. */
+/* Arrays that a snapshot holds, of words of eight bytes all. */
 #define ADAPTIVE_STATE(X)                                                                                    \
   X(double, theta, a->m, "variances of the filter")                                                          \
   X(double, sigma, a->m, "standard deviations of the values")                                                \
@@ -36,13 +53,16 @@ typedef struct bramah__adaptive_progress {
   X(double, before, a->n * a->n, "P before the coming correction")                                           \
   X(double, D, a->m * a->n * a->n, "derivative of it by the variances")                                      \
   X(double, E, a->m * a->n, "derivative of the estimate by the variances")                                   \
-  X(double, ring, a->window *bramah__window_record(a->m), "records")
+  X(double, ring, a->window *bramah__window_record(a->m), "records")                                         \
+  X(bramah__remembered, remembered, a->ns, "innovations")                                                    \
+  X(bramah_adaptive_bias, bias, a->ns, "as users see it")
 
 /* What is set once, and scratch. */
 #define ADAPTIVE_WORK(X)                                                                                     \
   X(bramah_adaptive_kind, kind, a->m)                                                                        \
   X(bramah_adaptive_value, value, a->m, "as users see them")                                                 \
   X(size_t, index, a->m, "of its kind")                                                                      \
+  X(double, given, a->m, "variances at first")                                                               \
   X(double, least, a->m, "variances")                                                                        \
   X(double, most, a->m)                                                                                      \
   X(double, work, a->n * a->n)                                                                               \
@@ -222,7 +242,7 @@ bramah_status bramah_adaptive_new(bramah_filter *filter, const bramah_adaptive_o
       a->index[k] = i;
       a->least[k] = square(l->least[i]);
       a->most[k] = square(l->most[i]);
-      a->theta[k] = fmin(fmax(square(present), a->least[k]), a->most[k]);
+      a->theta[k] = a->given[k] = fmin(fmax(square(present), a->least[k]), a->most[k]);
       a->sigma[k++] = NAN;
     }
   give_noise(a);
@@ -459,6 +479,72 @@ void bramah__window_solve(size_t m, double *A, const double *b, const double *th
   }
 }
 
+/* ---- biases ---- */
+
+static double memory_of(const bramah_adaptive *a)
+{
+  return (double)(a->window > LEAST_MEMORY ? a->window : LEAST_MEMORY);
+}
+
+static void remember(bramah_adaptive *a, size_t sensor, double e)
+{
+  bramah__remembered *r = &a->remembered[sensor];
+  for (int k = 0; k < 2; k++) {
+    const double keep = 1.0 - 1.0 / (k ? LONG_MEMORY * memory_of(a) : memory_of(a));
+    bramah__memory *m = &r->of[k];
+    m->weight = keep * m->weight + 1.0;
+    m->weight2 = keep * keep * m->weight2 + 1.0;
+    m->sum = keep * m->sum + e;
+    m->squares = keep * m->squares + e * e;
+    m->neighbours = keep * m->neighbours + e * r->last;
+  }
+  r->last = e;
+}
+
+/* The mean in its standard deviations, and the correlation at lag 1 in its own. Innovations of wrong noise
+ * scatter otherwise than they should, and those alike count as fewer, as in a first-order process. Where all
+ * scatter less than a tenth of their sigma a mean of that size does not matter. */
+static double bias_of(const bramah__memory *m, double length, double *colour)
+{
+  *colour = 0.0;
+  if (m->weight2 < 0.4 * length) return 0.0; /* four fifths of the short memory are not there yet */
+  const double mean = m->sum / m->weight, variance = fmax(m->squares / m->weight - square(mean), 1e-2);
+  const double lag = (m->neighbours / m->weight - square(mean)) / variance,
+               alike = fmin(fmax(lag, 0.0), 0.95);
+  *colour = lag * m->weight / sqrt(m->weight2);
+  return m->sum / sqrt(m->weight2 * variance * (1.0 + alike) / (1.0 - alike));
+}
+
+/* Does a sensor have a bias now? Counts. */
+static int look_for_bias(bramah_adaptive *a)
+{
+  int any = 0;
+  for (size_t i = 0; i < a->ns; i++) {
+    bramah_adaptive_bias *b = &a->bias[i];
+    double colour, ignored;
+    const double near = bias_of(&a->remembered[i].of[0], memory_of(a), &colour);
+    const double far = bias_of(&a->remembered[i].of[1], memory_of(a), &ignored);
+    b->now = fabs(near) > fabs(far) ? near : far;
+    if (fabs(b->now) > fabs(b->worst)) b->worst = b->now;
+    b->windows += fabs(b->now) > beyond;
+    b->coloured += fabs(colour) > beyond;
+    any |= fabs(b->now) > beyond;
+  }
+  return any;
+}
+
+/* Innovations of noise that was much too small are alike for longer than can be told from a bias: where the
+ * window says so beyond doubt they are forgotten. x: the new variances, s: their standard deviations. */
+static int was_too_small(bramah_adaptive *a, const double *x, const double *s)
+{
+  int any = 0;
+  for (size_t k = 0; k < a->m; k++) any |= x[k] > 2.0 * a->theta[k] && !(x[k] - a->theta[k] < 3.0 * s[k]);
+  if (any) memset(a->remembered, 0, a->ns * sizeof *a->remembered);
+  return any;
+}
+
+/* ---- the change ---- */
+
 static void change_noise(bramah_adaptive *a)
 {
   bramah__adaptive_progress *p = &a->progress;
@@ -468,16 +554,24 @@ static void change_noise(bramah_adaptive *a)
   }
   bramah__window_sum(a->m, a->ring, a->window, (size_t)p->last, (size_t)p->count, a->forgetting, a->A, a->b);
   bramah__window_solve(a->m, a->A, a->b, a->theta, a->low, a->high, a->x);
-  for (size_t k = 0; k < a->m; k++) {
-    a->at[k] = a->x[k] <= a->least[k] || a->x[k] >= a->most[k];
-    a->theta[k] = a->smoothing * a->theta[k] + (1.0 - a->smoothing) * a->x[k];
-  }
-  /* standard deviation of each value: of its variance by the inverse of A, brought to the root */
+
+  /* standard deviation of each variance, by the inverse of A */
   const int bad = a->method != BRAMAH_ADAPTIVE_LIKELIHOOD || bramah__cholesky_factor(a->m, a->A);
   for (size_t k = 0; k < a->m; k++) {
     for (size_t j = 0; j < a->m; j++) a->b[j] = j == k ? 1.0 : 0.0;
     if (!bad) bramah__cholesky_solve(a->m, a->A, a->b);
-    a->sigma[k] = bad ? NAN : 0.5 * sqrt(a->b[k] / a->theta[k]);
+    a->sigma[k] = bad ? NAN : sqrt(a->b[k]);
+  }
+
+  /* With a bias nothing gets smaller, and what had got smaller than it was given goes back to that. */
+  const int biased = !was_too_small(a, a->x, a->sigma) && look_for_bias(a);
+  p->report.windows++;
+  p->report.biased += (uint64_t)biased;
+  for (size_t k = 0; k < a->m; k++) {
+    if (biased) a->x[k] = fmax(a->x[k], fmax(a->theta[k], a->given[k]));
+    a->at[k] = a->x[k] <= a->least[k] || a->x[k] >= a->most[k];
+    a->theta[k] = a->smoothing * a->theta[k] + (1.0 - a->smoothing) * a->x[k];
+    a->sigma[k] *= 0.5 / sqrt(a->theta[k]); /* of the root */
   }
   give_noise(a);
   p->since = 0;
@@ -506,6 +600,7 @@ int bramah_adaptive_corrected(bramah_adaptive *adaptive)
   const int usable = recoveries == p->recoveries && gains(a, ms, &last);
   p->recoveries = recoveries;
   if (usable) {
+    for (size_t i = 0; i < ms; i++) remember(a, a->fused[i], a->v[i] / last.innovation[a->fused[i]].sigma);
     write_record(a, ms, &last);
     correct_derivatives(a, ms);
   }
@@ -527,6 +622,8 @@ bramah_adaptive_report bramah_adaptive_get_report(const bramah_adaptive *adaptiv
   bramah_adaptive_report report = adaptive->progress.report;
   report.n_values = adaptive->m;
   report.value = adaptive->value;
+  report.n_sensors = adaptive->ns;
+  report.bias = adaptive->bias;
   return report;
 }
 

@@ -131,6 +131,73 @@ bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_optio
   return status;
 }
 
+/* ---- edges ----
+ *
+ * A valve inside its dead band passes nothing, and the derivative there says that its command does nothing. If the
+ * command may as well lie outside, that is wrong: nothing would ever be learned, and the covariance of the motion
+ * would not grow. Statistical linearisation takes the slope that fits over the spread of the estimate: here the
+ * difference quotient over sqrt(3) standard deviations to either side, the points of the three-point Gauss-Hermite
+ * rule, exact for cubics. Source: M. Norgaard, N. K. Poulsen, O. Ravn, "New developments in state estimation for
+ * nonlinear systems", Automatica 36 (2000), with h^2 = 3. */
+
+/* Is an edge of the parameter in use j within the spread of what is believed of it, which is from `back` below its
+ * value to `on` above? 0: they are left alone. */
+static int edge_in_reach(const bramah_filter *f, size_t j, double *back, double *on)
+{
+  const bramah_plant *plant = &f->plant;
+  double reach = f->par_step[j], below, above; /* of a score test's */
+  if (!plant->parameter_edges) return 0;
+  bramah_parameter_info info;
+  plant->parameter_info(plant->self, f->par[j], &info);
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const bramah__augmented *own = &f->self_state[i];
+    if (own->column != j) continue;
+    reach = sqrt(3.0 * f->P[own->state * f->n + own->state]);
+    info.least = own->least, info.most = own->most;
+  }
+  if (j >= f->first_noise && j < f->first_noise + f->n_par_noise)
+    reach = sqrt(3.0 / bramah__step_seconds(f)) * f->par_noise[j - f->first_noise];
+  const double value = plant->parameter(plant->self, f->par[j]);
+  plant->parameter_edges(plant->self, f->par[j], &below, &above);
+  const double low = fmin(reach, value - info.least), high = fmin(reach, info.most - value);
+  if (!(value - low < below || value + high > above) || !(low + high > 0.0)) return 0;
+  *back = low;
+  *on = high;
+  return 1;
+}
+
+void bramah__augmented_spread(bramah_filter *f)
+{
+  const bramah_plant *plant = &f->plant;
+  double *x[2] = {f->work.coordinates, f->work.coordinates + f->n_plant};
+  for (size_t j = 0; j < f->n_par; j++) {
+    double by[2];
+    f->work.in_reach[j] = f->has_coordinates && edge_in_reach(f, j, &by[0], &by[1]);
+    if (!f->work.in_reach[j]) continue;
+    const double value = plant->parameter(plant->self, f->par[j]);
+    plant->save(plant->self, f->work.row_snap);
+    for (int side = 0; side < 2 && f->work.in_reach[j]; side++) {
+      bramah_status status =
+          plant->set_parameter(plant->self, f->par[j], side ? value + by[1] : value - by[0], NULL);
+      if (status == BRAMAH_OK) status = plant->step(plant->self, NULL);
+      bramah_plant_coordinates(plant, x[side]);
+      /* where it cannot go there, or goes over to other coordinates: the local derivative */
+      if (status != BRAMAH_OK || (plant->basis_change && plant->basis_change(plant->self, f->work.T)))
+        f->work.in_reach[j] = 0;
+      plant->restore(plant->self, f->work.row_snap);
+    }
+    bramah__plant_subtract(plant, x[1], x[0], x[0]);
+    for (size_t r = 0; r < f->n_plant; r++) f->work.G_spread[r * f->n_par + j] = x[0][r] / (by[0] + by[1]);
+  }
+}
+
+void bramah__augmented_use_spread(bramah_filter *f)
+{
+  for (size_t j = 0; j < f->n_par; j++)
+    for (size_t r = 0; r < f->n_plant && f->work.in_reach[j]; r++)
+      f->work.G[r * f->n_par + j] = f->work.G_spread[r * f->n_par + j];
+}
+
 void bramah__augmented_transition(bramah_filter *f)
 {
   const size_t n = f->n;
@@ -272,7 +339,7 @@ void bramah__augmented_learn(bramah_filter *f)
 /* ---- what sensors show ---- */
 
 bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const bramah_sensor *sensor,
-                                          size_t parameter, double step, void *snap, double *out,
+                                          size_t parameter, double back, double on, void *snap, double *out,
                                           bramah_diag *diag)
 {
   int at_once = 0;
@@ -284,12 +351,53 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
   *out = 0.0;
   if (!at_once) return BRAMAH_OK;
   const double value = plant->parameter(plant->self, parameter);
-  const double at = bramah_sensor_predict(sensor, plant);
   plant->save(plant->self, snap);
-  const bramah_status status = plant->set_parameter(plant->self, parameter, value + step, diag);
-  *out = (bramah_sensor_predict(sensor, plant) - at) / step;
+  bramah_status status = BRAMAH_OK;
+  if (back != 0.0) status = plant->set_parameter(plant->self, parameter, value - back, diag);
+  const double at = bramah_sensor_predict(sensor, plant);
+  if (status == BRAMAH_OK) status = plant->set_parameter(plant->self, parameter, value + on, diag);
+  *out = (bramah_sensor_predict(sensor, plant) - at) / (back + on);
   plant->restore(plant->self, snap);
   return status;
+}
+
+bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, double *out, bramah_diag *diag)
+{
+  double back = 0.0, on = f->par_step[j];
+  edge_in_reach(f, j, &back, &on);
+  return bramah__sensor_by_parameter(&f->plant, &f->sensor[i], f->par[j], back, on, f->work.row_snap, out,
+                                     diag);
+}
+
+/* All accelerations by all parameters anew where the plant is no longer where it was. */
+void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H)
+{
+  const bramah_plant *plant = &f->plant;
+  const size_t n_output = plant->n_output;
+  plant->save(plant->self, f->work.row_snap);
+  if (!f->by_parameter_known ||
+      memcmp(f->work.by_parameter_snap, f->work.row_snap, plant->snapshot_size) != 0) {
+    for (size_t k = 0; k < f->n_augmented; k++) {
+      const bramah__augmented *own = &f->self_state[k];
+      double *by = f->work.by_parameter + k * n_output;
+      bramah_output_info info;
+      if (own->column == SIZE_MAX) continue;
+      const double value = plant->parameter(plant->self, own->target), step = f->par_step[own->column];
+      for (size_t o = 0; o < n_output; o++) by[o] = plant->output(plant->self, o);
+      const bramah_status status = plant->set_parameter(plant->self, own->target, value + step, NULL);
+      for (size_t o = 0; o < n_output; o++) {
+        bramah_plant_output_info(plant, o, &info);
+        const int moves = status == BRAMAH_OK && info.kind == BRAMAH_OUTPUT_ACCELERATION;
+        by[o] = moves ? (plant->output(plant->self, o) - by[o]) / step : 0.0;
+      }
+      plant->restore(plant->self, f->work.row_snap);
+    }
+    memcpy(f->work.by_parameter_snap, f->work.row_snap, plant->snapshot_size);
+    f->by_parameter_known = 1;
+  }
+  for (size_t k = 0; k < f->n_augmented; k++)
+    if (f->self_state[k].column != SIZE_MAX)
+      H[f->self_state[k].state] = f->work.by_parameter[k * n_output + i];
 }
 
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
@@ -303,8 +411,7 @@ bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *di
     if (own->column == SIZE_MAX)
       H[own->state] = own->target == i ? 1.0 : 0.0;
     else
-      status = bramah__sensor_by_parameter(&f->plant, &f->sensor[i], own->target, f->par_step[own->column],
-                                           f->work.row_snap, &H[own->state], diag);
+      status = bramah__sensor_by_used(f, i, own->column, &H[own->state], diag);
   }
   return status;
 }

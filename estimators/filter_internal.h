@@ -157,6 +157,10 @@ typedef struct bramah__progress {
   X(double, Fe, f->n_plant * f->n_plant)                                                                     \
   X(double, N, f->n_plant *(f->n_dof + f->n_first_order))                                                    \
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
+  X(double, G_spread, f->n_plant * f->n_par_most) /* of those whose edges are in reach (augmented.c) */      \
+  X(unsigned char, in_reach, f->n_par_most)                                                                  \
+  X(double, by_parameter, f->n_augmented * f->plant.n_output) /* accelerations, at by_parameter_snap */      \
+  X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
   X(double, Ap, f->n_dof * f->n_par_most)                                                                    \
   X(double, T, f->n_plant * f->n_plant)                                                                      \
@@ -211,6 +215,7 @@ struct bramah_filter {
   size_t first_noise;                    /* of the noisy ones */
   size_t n_causes, n_causes_most;
   size_t n_block;
+  int by_parameter_known;
   bramah__progress progress;
   BRAMAH__FILTER_STATE(BRAMAH__FIELD_MEMBER)
   BRAMAH__FILTER_ARRAYS(BRAMAH__FIELD_MEMBER)
@@ -273,6 +278,11 @@ bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_senso
                                        bramah_diag *diag);
 /* Rows of F for the augmented states, and the columns by which they act on the plant. */
 void bramah__augmented_transition(bramah_filter *f);
+/* Derivatives of the coming step by parameters in use an edge of which is in reach: what is believed of them lies on
+ * both sides of it. Leaves the plant as it was. */
+void bramah__augmented_spread(bramah_filter *f);
+/* After the step: they take the places of the local ones in G. */
+void bramah__augmented_use_spread(bramah_filter *f);
 /* Their columns of Gamma, and those of noisy parameters, from `column` on. */
 void bramah__augmented_noise(bramah_filter *f, size_t column);
 /* Their means over one step. */
@@ -290,11 +300,15 @@ double bramah__augmented_value(const bramah_filter *f, size_t i);
 bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, bramah_diag *diag);
 
 /* Derivative of what a sensor shows by a parameter. Forces, flows and accelerations it reaches at once: by
- * one difference of `step`. Positions, rates and first-order states only through the step: zero. snap
- * [plant->snapshot_size] is scratch. */
+ * one difference from `back` below its value to `on` above. Positions, rates and first-order states only through
+ * the step: zero. snap [plant->snapshot_size] is scratch. */
 bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const bramah_sensor *sensor,
-                                          size_t parameter, double step, void *snap, double *out,
+                                          size_t parameter, double back, double on, void *snap, double *out,
                                           bramah_diag *diag);
+/* The same of sensor i of the filter by the parameter in use j. */
+bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, double *out, bramah_diag *diag);
+/* What acceleration i has of augmented parameters at once, into its row H [n]. */
+void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H);
 /* Row of sensor i at the present state of plant and means, into H [n]. */
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
 /* What it is predicted to show there, its bias included. */

@@ -206,7 +206,7 @@ static bramah_status observe_all(bramah_observability *o, size_t k, bramah_diag 
       if (o->augmented[a].kind == BRAMAH_AUGMENTED_BIAS)
         *at = o->target[a] == i ? 1.0 : 0.0;
       else
-        status = bramah__sensor_by_parameter(plant, sensor, o->par[o->target[a]],
+        status = bramah__sensor_by_parameter(plant, sensor, o->par[o->target[a]], 0.0,
                                              1e-3 * o->sigma[o->n_plant + a], o->start, at, diag);
     }
     if (status != BRAMAH_OK) return status;

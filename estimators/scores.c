@@ -104,9 +104,7 @@ static bramah_status direct(bramah_filter *f, size_t i, size_t j, double *D, bra
 {
   const bramah_cause *cause = &f->cause[j];
   *D = 0.0;
-  if (cause->kind == BRAMAH_CAUSE_PARAMETER)
-    return bramah__sensor_by_parameter(&f->plant, &f->sensor[i], cause->target,
-                                       f->par_step[f->cause_column[j]], f->work.row_snap, D, diag);
+  if (cause->kind == BRAMAH_CAUSE_PARAMETER) return bramah__sensor_by_used(f, i, f->cause_column[j], D, diag);
   if (cause->target != i) return BRAMAH_OK;
   const double now = bramah__prediction(f, i);
   if (cause->kind == BRAMAH_CAUSE_BIAS) *D = 1.0;

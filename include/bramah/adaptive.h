@@ -21,7 +21,12 @@
  *               21 (2021). Theta is fitted to the diagonals of Q and of R by weighted least squares. Slow,
  *               and wanting a long window, where a sensor says little of a state in one step.
  *
- * F and Q run over all steps since the correction before. */
+ * F and Q run over all steps since the correction before.
+ *
+ * Noise covers what is random. Where innovations have a mean that chance does not make, the model or a sensor is
+ * wrong, and noise found from them would hide it: nothing gets smaller by such a window, and what had got smaller
+ * than it was given goes back to that (bramah_adaptive_bias). Correlated innovations are no such sign by
+ * themselves, since noise that is wrong makes them: such windows are used, and counted. */
 #ifndef BRAMAH_ADAPTIVE_H
 #define BRAMAH_ADAPTIVE_H
 
@@ -94,11 +99,26 @@ typedef struct bramah_adaptive_value {
   int limited; /* 1: the last change was held at a limit */
 } bramah_adaptive_value;
 
+/* A mean innovation of a sensor is a bias beyond so many of its standard deviations, which are those by the scatter
+ * and the correlation of the innovations themselves. They are remembered over one window (200 of its samples at
+ * least) and over fifty, weights falling off exponentially. */
+enum { BRAMAH_ADAPTIVE_BIASED = 6 };
+typedef struct bramah_adaptive_bias {
+  uint64_t windows;  /* with a bias of this sensor */
+  uint64_t coloured; /* whose correlation at lag 1 was beyond as many of its standard deviations */
+  double now;        /* mean in its standard deviations, of the memory in which that is more */
+  double worst;      /* that of the worst window */
+} bramah_adaptive_bias;
+
 /* Counts since init, and what adapts. */
 typedef struct bramah_adaptive_report {
   uint64_t corrections; /* used */
   uint64_t skipped;     /* corrections that made the filter recover, or whose S was not positive */
   uint64_t changes;     /* times the filter was given new noise */
+  uint64_t windows;     /* that were there to change it, each a tenth further than the last (`every`) */
+  uint64_t biased;      /* of them made noise only larger: some sensor has a bias */
+  size_t n_sensors;
+  const bramah_adaptive_bias *bias; /* [n_sensors] of the filter */
   size_t n_values;
   const bramah_adaptive_value *value; /* [n_values] accelerations, then first-order states, then sensors */
 } bramah_adaptive_report;

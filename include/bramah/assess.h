@@ -224,7 +224,9 @@ typedef enum bramah_check_kind {
   BRAMAH_CHECK_CORRELATION = 10, /* a correlation at lag 1 */
   BRAMAH_CHECK_REJECTED = 11,    /* more than a tenth of the samples rejected */
   BRAMAH_CHECK_SMALL = 12, /* a mean NIS that is too small: noise is overestimated; never a contradiction */
-  BRAMAH_CHECK_ANTI = 13   /* a negative correlation at lag 1: the same */
+  BRAMAH_CHECK_ANTI = 13,  /* a negative correlation at lag 1: the same */
+  /* Mean innovation of a sensor in its standard deviations where noise adapts (bramah_adaptive_bias), the worst */
+  BRAMAH_CHECK_BIAS = 14
 } bramah_check_kind;
 
 /* One check. */
@@ -266,6 +268,7 @@ typedef struct bramah_assess_results {
   const bramah_accuracy *accuracy; /* [n_accuracies] of the outputs that the truth has */
   const bramah_augmented_estimate *augmented; /* [n_augmented] */
   const bramah_adapted *adapted;              /* [n_adapted] */
+  bramah_adaptive_report adaptation;          /* where noise adapts; else all zero */
   const bramah_input_cost *input_cost;        /* [n_input_costs] where inputs are unknown */
   bramah_verdict verdict;
 } bramah_assess_results;
@@ -291,7 +294,7 @@ typedef struct bramah_diagnosis {
   size_t n;                        /* 0: no single cause explains enough */
   const bramah_explanation *cause; /* [n] the one that explains most first */
 } bramah_diagnosis;
-/* A log once more, from its start on `source`, through a filter of its own, along with score tests of every parameter
+/* A log once more, from its start on `source`, through a filter of its own with the transition `step`, along with score tests of every parameter
  * and of bias, gain and delay of every sensor that the study does not estimate (bramah_filter_get_scores), as if causes
  * began at from_ns of the log; up to to_ns. Noise does not adapt. Costs about the time of three replays of the log
  * more. *out lasts as long as the session, released by bramah_diagnosis_free (NULL allowed). Errors: those of

@@ -153,6 +153,15 @@ typedef struct bramah_plant {
   /* 1: restoring snap [snapshot_size bytes, 8-byte aligned] can do no harm, whatever numbers it holds: asked
    * before a snapshot of a filter is restored. NULL: what has a right checksum is restored. */
   int (*is_sound)(const void *self, const void *snap);
+
+  /* ---- more of parameters ---- */
+
+  /* The nearest values around the present one at which parameter i ceases or begins to matter, as at the edge of
+   * a valve's dead band: below <= value <= above, infinite where there is none. Where a filter is so unsure of
+   * a parameter that it may lie beyond, the derivative at its value says the wrong thing, and it takes difference
+   * quotients of whole steps over sqrt(3) standard deviations to either side instead. NULL: all parameters
+   * matter everywhere. */
+  void (*parameter_edges)(void *self, size_t i, double *below, double *above);
 } bramah_plant;
 
 /* Length n of the error state. */

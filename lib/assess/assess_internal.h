@@ -41,7 +41,7 @@ typedef struct bramah__worst {
 enum {
   BRAMAH__LENGTHS = 3,
   BRAMAH__WINDOW_KINDS = BRAMAH_CHECK_ANTI - BRAMAH_CHECK_MEAN + 1,
-  BRAMAH__CHECKS = BRAMAH__WINDOW_KINDS + 3 /* of a sensor at most */
+  BRAMAH__CHECKS = BRAMAH__WINDOW_KINDS + 4 /* of a sensor at most */
 };
 /* Windows of a sensor, or of all. */
 typedef struct bramah__windows {

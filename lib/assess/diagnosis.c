@@ -39,6 +39,7 @@ static bramah_status make(run *r, bramah_session *session, bramah_source source,
   bramah_filter_options options = about->options;
   bramah_replay_options replay;
   options.scores = 1;
+  options.transition = BRAMAH_TRANSITION_STEP; /* scores need what errors really become */
   options.fusion = BRAMAH_FUSION_SEQUENTIAL;
   options.iterations = 1;
   bramah_replay_options_default(&replay);

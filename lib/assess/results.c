@@ -28,8 +28,7 @@ static bramah_status open_truth(bramah_assess *a, bramah_diag *diag)
   return status;
 }
 
-/* Accelerations could have a sigma too, but their derivatives cost as much as those of the filter's own
- * prediction. Unknown commands have the name of an output, which no other augmented state can have. */
+/* Unknown commands have the name of an output, which no other augmented state can have. */
 bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
 {
   const size_t n = a->plant->n_output;
@@ -53,7 +52,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
     *out = (bramah_assess_output){.output = i,
                                   .name = info.name,
                                   .unit = info.unit,
-                                  .has_sigma = info.has_row && info.kind != BRAMAH_OUTPUT_ACCELERATION,
+                                  .has_sigma = info.has_row,
                                   .sensor = bramah__session_sensor_of_output(a->session, i)};
     for (size_t k = 0; k < a->n_augmented; k++) out->has_sigma |= a->shown_as[k] == i;
   }
@@ -335,7 +334,8 @@ static bramah_finding *add(bramah_assess *a, bramah_check_kind kind, const char 
                 [BRAMAH_CHECK_CORRELATION] = {"correlation in a window", "σ"},
                 [BRAMAH_CHECK_REJECTED] = {"rejected in a window", "σ"},
                 [BRAMAH_CHECK_SMALL] = {"small variance in a window", "σ"},
-                [BRAMAH_CHECK_ANTI] = {"anticorrelation in a window", "σ"}};
+                [BRAMAH_CHECK_ANTI] = {"anticorrelation in a window", "σ"},
+                [BRAMAH_CHECK_BIAS] = {"mean while noise adapts", "σ"}};
   bramah_finding *finding = &a->finding[a->results.verdict.n++];
   *finding = (bramah_finding){.kind = kind,
                               .what = checks[kind].what,
@@ -416,6 +416,9 @@ static void judge(bramah_assess *a)
     add(a, k == BRAMAH_LIMIT_PRESSURE ? BRAMAH_CHECK_PRESSURE : BRAMAH_CHECK_STROKE, info.name, worst->beyond,
         0.0, 0.0);
   }
+  for (size_t i = 0; r->adaptation.windows && i < a->n_sensors; i++)
+    add(a, BRAMAH_CHECK_BIAS, r->sensor[i].name, fabs(r->adaptation.bias[i].worst), 0.0,
+        BRAMAH_ADAPTIVE_BIASED);
   for (size_t k = 0; k < a->n_accuracies; k++) {
     const bramah_accuracy *c = &r->accuracy[k];
     if (c->judged >= JUDGED_FROM)
@@ -467,6 +470,7 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
   if (rewind) r->late = bramah_rewind_get_report(rewind);
   r->filter = bramah_filter_get_report(a->filter);
   bramah__estimate_augmented(a);
+  if (a->adaptive) r->adaptation = bramah_adaptive_get_report(a->adaptive);
 
   for (size_t i = 0; i < a->n_sensors; i++) {
     bramah_consistency *c = &a->sensor_results[i];

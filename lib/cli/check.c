@@ -461,7 +461,18 @@ static void explain_budget(const bramah_session *session)
   const bramah_plant *plant = bramah_session_plant(session);
   const bramah_augmented *all = parts->options.augmented;
   const size_t n = parts->options.n_augmented, first = n - parts->n_budget;
-  if (!parts->study->uncertainty.is_on) return;
+  if (!parts->study->uncertainty.is_on) {
+    double sigma;
+    int stated = 0;
+    for (size_t i = 0; i < plant->n_parameter; i++)
+      stated += bramah_machine_plant_uncertainty(parts->machine, i, &sigma) == BRAMAH_UNCERTAINTY_STATED;
+    for (size_t i = 0; i < parts->study->n_sensors; i++) stated += parts->study->biases[i].sigma.text != NULL;
+    if (stated)
+      cli_note(
+          "%d uncertainties are stated, but the study does not reckon with them: 'uncertainty: default' does",
+          stated);
+    return;
+  }
   printf("  uncertainty, one sigma; considered, and estimated once the measurements tell enough:\n");
   for (size_t i = first; i < n; i++) {
     size_t p;

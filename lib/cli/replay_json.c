@@ -191,6 +191,12 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
         [BRAMAH_LIMIT_PRESSURE] = "pressure_limit", [BRAMAH_LIMIT_STROKE] = "stroke_limit"};
     cli_json_object(json, names[k], &results->limit[k], limits);
   }
+  if (results->adaptation.windows) {
+    cli_json_open(json, "adaptation", '{');
+    cli_json_count(json, "windows", results->adaptation.windows);
+    cli_json_count(json, "windows_with_bias", results->adaptation.biased);
+    cli_json_close(json, '}');
+  }
   LIST("estimated", results->n_augmented, results->augmented, estimated);
   if (bramah_session_study(r->session)->n_unknown_inputs)
     LIST("unknown_commands", results->n_input_costs, results->input_cost, costs);

@@ -44,6 +44,11 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_results *
           cli_seconds(totals->last_ns - totals->first_ns),
           cli_seconds(bramah_session_plant(r->session)->step_ns));
   fprintf(out, "measurements used: %llu\n", (count)results->filter.accepted);
+  const bramah_adaptive_report adaptation = results->adaptation;
+  if (adaptation.windows)
+    fprintf(out, "noise adapted by %llu of %llu windows%s\n", (count)(adaptation.windows - adaptation.biased),
+            (count)adaptation.windows,
+            adaptation.biased ? "; in the others innovations have a bias, which noise must not hide" : "");
   if (counts.off_grid)
     fprintf(out,
             "rows off the grid of steps: %llu, fused at the nearest step with their own time, at most %.3g s "

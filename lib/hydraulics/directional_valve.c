@@ -38,6 +38,41 @@ void bramah__opening_tangents(const bramah__opening *opening, double U, double *
   }
 }
 
+/* Does the spool move no opening at U? */
+static int is_flat(const bramah__opening *opening, double U)
+{
+  double e[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS];
+  bramah__opening_tangents(opening, U, e, slope);
+  for (int w = 0; w < BRAMAH__N_PATHS; w++)
+    if (slope[w] != 0.0) return 0;
+  return 1;
+}
+
+static void narrow(const bramah__opening *opening, double edge, double U, double *below, double *above)
+{
+  const double near = 1e-9 * (1.0 + fabs(edge));
+  if (is_flat(opening, edge - near) == is_flat(opening, edge + near)) return;
+  if (edge <= U) *below = fmax(*below, edge);
+  if (edge >= U) *above = fmin(*above, edge);
+}
+
+void bramah__opening_edges(const bramah__opening *opening, double U, double *below, double *above)
+{
+  *below = -INFINITY;
+  *above = INFINITY;
+  narrow(opening, opening->dead_band, U, below, above);
+  narrow(opening, -opening->dead_band, U, below, above);
+  for (int w = -1; w < BRAMAH__N_PATHS; w++) {
+    const bramah__curve *curve = w < 0 ? &opening->common : &opening->path[w];
+    const double *X = curve->x, *Y = curve->y;
+    for (size_t i = 0; i < curve->n; i++) {
+      narrow(opening, X[i], U, below, above);
+      if (i + 1 < curve->n && Y[i] * Y[i + 1] < 0.0) /* through zero: an opening ends there */
+        narrow(opening, X[i] + (X[i + 1] - X[i]) * (Y[i] / (Y[i] - Y[i + 1])), U, below, above);
+    }
+  }
+}
+
 double bramah__spool_step(const bramah__valve *valve, double U, double command, double h)
 {
   /* [V] A spool that goes to zero would otherwise end among the subnormal numbers, on which processors are

@@ -62,6 +62,10 @@ static inline void bramah__openings(const bramah__opening *opening, double U, do
   bramah__opening_tangents(opening, U, e, slope);
 }
 
+/* The nearest spools around U at which a flat piece begins or ends, in which the spool moves no opening: below <= U
+ * <= above; where there is none, infinite. */
+void bramah__opening_edges(const bramah__opening *opening, double U, double *below, double *above);
+
 /* The nodes each flow path leads from and to. */
 static inline void bramah__valve_ends(const bramah__valve *valve, size_t ends[BRAMAH__N_PATHS][2])
 {

@@ -10,6 +10,7 @@
 #include "lib/io/session.h"
 #include "lib/io/uncertainty.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -290,7 +291,8 @@ static bramah_status read_uncertain(bramah__reader *reader, const bramah__item *
   if (strcmp(item->name, "others") == 0 && strcmp(text, "fixed") != 0)
     return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "'others' can only be 'fixed'");
   if (!is_share) return bramah__read_value(reader, item, key, &out->sigma);
-  if (!(out->share >= 0.0)) return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "must not be negative");
+  if (!(out->share >= 0.0 && isfinite(out->share)))
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "must not be negative");
   return BRAMAH_OK;
 }
 

@@ -148,7 +148,7 @@ bramah_status bramah__uncertainty_read(bramah__reader *reader, const bramah__ite
                                text);
     sigma = q.si;
   }
-  if (!(sigma >= 0.0))
+  if (!(sigma >= 0.0 && isfinite(sigma)))
     return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "the uncertainty must not be negative");
 
   for (const bramah__uncertain *other = *reader->uncertain; other; other = other->next)
@@ -260,6 +260,12 @@ static bramah_status take_parameter(bramah_session *session, size_t p, bramah_di
     if (from->share > 0.0 && !(out.sigma > 0.0))
       return in_study(diag, bramah__fail(diag, BRAMAH_E_VALUE, NULL, "a share of 0: give it with its unit"),
                       study, from->line, "uncertainty", from->name, "");
+  }
+
+  /* What cannot be negative stays within four standard deviations, and off zero, where derivatives mean nothing. */
+  if (info.nominal > 0.0 && info.least >= 0.0) {
+    out.least = fmax(info.nominal - 4.0 * out.sigma, 0.1 * info.nominal);
+    out.most = info.nominal + 4.0 * out.sigma;
   }
   add(session, &out, info.unit, stated);
   return BRAMAH_OK;

@@ -269,7 +269,43 @@ bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_d
   if (value == c->state.theta[i]) return BRAMAH_OK;
   bramah__state_copy(&c->state, &c->next);
   c->next.theta[i] = value;
+
+  /* An offset lasts: spools go along with its changes at once, as they would have done long ago. */
+  const bramah__parameter *p = &c->model->parameter[i];
+  for (size_t k = 0; p->code == BRAMAH__INPUT_OFFSET && k < bramah__n_spools(&c->model->circuit); k++) {
+    const bramah__valve *valve = &c->model->circuit.valve[k];
+    if (valve->input != p->index) continue;
+    bramah__valve other = *valve;
+    other.offset = value;
+    const double u = c->state.u[p->index];
+    c->next.U[k] += bramah__spool_reference(&other, u) - bramah__spool_reference(valve, u);
+  }
   return bramah__adopt_candidate(c, diag);
+}
+
+/* An offset does nothing where the openings of the valves that it moves are flat, nor at their limits. */
+static void parameter_edges(void *self, size_t i, double *below, double *above)
+{
+  const bramah_coupled *c = self;
+  const bramah__parameter *p = &c->model->parameter[i];
+  const bramah__circuit *circuit = &c->model->circuit;
+  const double value = c->state.theta[i];
+  *below = -INFINITY;
+  *above = INFINITY;
+  for (size_t k = 0; p->code == BRAMAH__INPUT_OFFSET && k < bramah__n_spools(circuit); k++) {
+    const bramah__valve *valve = &circuit->valve[k];
+    if (valve->input != p->index) continue;
+    const double U = c->state.U[k];
+    double low, high;
+    bramah__opening_edges(&valve->opening, U, &low, &high);
+    *below = fmax(*below, value + (low - U));
+    *above = fmin(*above, value + (high - U));
+    for (int side = -1; side <= 1; side += 2) {
+      const double limit = side * valve->limit - c->state.u[p->index];
+      if (limit <= value) *below = fmax(*below, limit);
+      if (limit >= value) *above = fmin(*above, limit);
+    }
+  }
 }
 
 /* Typical magnitudes: a radian or a metre, and as much per second; 100 bar. */
@@ -334,6 +370,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .set_parameter = bramah__set_parameter,
       .iterations = iterations,
       .is_sound = is_sound,
+      .parameter_edges = parameter_edges,
   };
 }
 

@@ -64,6 +64,7 @@
     model->n_parameters) /* for differences by parameters: these, friction rates, spools, residuals */       \
   X(double, xd, model->circuit.n_friction_states)                                                            \
   X(double, U, bramah__n_spools(&model->circuit))                                                            \
+  X(double, shift, bramah__n_spools(&model->circuit)) /* of spools by a lasting offset of their commands */  \
   X(double, f, n + n_first_order)                                                                            \
   X(double, f0, n + n_first_order)                                                                           \
   X(double, column, n + n_first_order)

@@ -13,10 +13,19 @@
 
 /* ---- parameters: differences of the equations at a held state ---- */
 
-/* The tables of the plant for theta [n_parameters], and the masses and forces of `now` with them. */
+/* The tables of the plant for theta [n_parameters], and the masses and forces of `now` with them. An offset of a
+ * command lasts, so the spools have followed it: by the lag alone a step would show a tenth of what it does, and the
+ * rest nobody would see, as spools are no error states. */
 static void use_parameters(bramah_coupled *c, const double *theta)
 {
+  const bramah__circuit *circuit = &c->model->circuit;
+  double *shift = c->transition.shift;
+  bramah__apply_parameters(c, c->state.theta);
+  for (size_t i = 0; i < bramah__n_spools(circuit); i++)
+    shift[i] = -bramah__spool_reference(&circuit->valve[i], c->state.u[circuit->valve[i].input]);
   bramah__apply_parameters(c, theta);
+  for (size_t i = 0; i < bramah__n_spools(circuit); i++)
+    shift[i] += bramah__spool_reference(&circuit->valve[i], c->state.u[circuit->valve[i].input]);
   bramah__tree_pose(&c->model->tree, c->state.base, c->state.z, c->now->pose);
   bramah__evaluate_forces(c->model, c->state.p, c->state.U, c->state.x, c->transition.xd, c->now);
   c->now->factored = 0;
@@ -43,7 +52,8 @@ static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
 {
   const bramah_model *model = c->model;
   double *U = c->transition.U;
-  memcpy(U, c->state.U, bramah__n_spools(&model->circuit) * sizeof *U);
+  for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++)
+    U[i] = c->state.U[i] + c->transition.shift[i];
   bramah__place_direct_spools(model, c->state.u, U);
   if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
   if (bramah__accelerations(model, &c->state, c->now, zdd) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
@@ -60,6 +70,7 @@ static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const 
   bramah__transition *t = &c->transition;
   double *zdd = t->f, *pd = t->f + n_dof, *zdd0 = t->f0, *pd0 = t->f0 + n_dof;
   if (n_par == 0) return BRAMAH_OK;
+  memset(t->shift, 0, bramah__n_spools(&c->model->circuit) * sizeof *t->shift);
   bramah_status status = rates_now(c, zdd0, pd0);
   for (size_t k = 0; k < n_par && status == BRAMAH_OK; k++) {
     const double step = displace_parameter(c, par[k]);
@@ -166,7 +177,7 @@ static void end_residual(bramah_coupled *c, double *f)
   double *U = c->transition.U;
   for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
     const bramah__valve *valve = &model->circuit.valve[i];
-    U[i] = bramah__spool_step(valve, start->U[i], start->u[valve->input], model->h);
+    U[i] = bramah__spool_step(valve, start->U[i] + c->transition.shift[i], start->u[valve->input], model->h);
   }
   if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
   bramah__imbalance(model, &c->state, c->now, c->state.zdd, f);

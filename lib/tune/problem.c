@@ -29,7 +29,8 @@ static void find_kind(const bramah_study *study, bramah__tune_parameter *t)
   } kinds[] = {{"joints.", ".acceleration_noise", BRAMAH__TUNE_ACCELERATION},
                {"volumes.", ".noise", BRAMAH__TUNE_PRESSURE},
                {"parameter_noise.", "", BRAMAH__TUNE_NOISE},
-               {"augmented.", ".noise", BRAMAH__TUNE_NOISE}};
+               {"augmented.", ".noise", BRAMAH__TUNE_NOISE},
+               {"inputs.", ".unknown.noise", BRAMAH__TUNE_NOISE}};
   if (t->ref.in_machine) return;
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     const size_t n = strlen(t->name), m = strlen(kinds[i].back);
@@ -45,12 +46,14 @@ static void find_kind(const bramah_study *study, bramah__tune_parameter *t)
   }
 }
 
-/* Logs are read once: what says how to read them cannot vary, but for an offset, which is easily added. */
+/* Logs are read once: what says how to read them cannot vary, but for an offset, which is easily added. What is
+ * believed of an unknown input is not read. */
 static int says_how_to_read(const char *path)
 {
   static const char *const keys[] = {"column", "unit", "scale", "sign", "wrap", "gauge", "file"};
   const char *key = strrchr(path, '.');
-  if (after(path, "log.") || after(path, "inputs.") || after(path, "time")) return 1;
+  if (after(path, "log.") || after(path, "time")) return 1;
+  if (after(path, "inputs.") && !strstr(path, ".unknown.")) return 1;
   for (size_t i = 0; after(path, "sensors.") && i < sizeof keys / sizeof keys[0]; i++)
     if (strcmp(key + 1, keys[i]) == 0) return 1;
   return 0;

@@ -191,6 +191,20 @@ run 0 replay adapt.yaml "$BRAMAH_SOURCE_ROOT/datasets/four-bar/log.csv" --output
 says out 'Adapted noise, at the end'
 factor=$(awk '$1 == "coupler.rate" || $1 == "crank.rate" { print $2; exit }' "$work/out")
 awk -v f="$factor" 'BEGIN { exit !(f > 0.004 && f < 0.5) }' || fail "the noise did not adapt: $factor"
+# A crank that is 20 % heavier: adaptation does not hide the bias that makes, nor make the filter surer by it.
+{
+  sed -e '/^changes:/,/viscous/d' -e 's/transition: paper/transition: step/' "$BRAMAH_SOURCE_ROOT/datasets/four-bar/sensors-2.yaml"
+  echo 'adapt: {accelerations: [0.1, 10], pressures: [0.1, 10]}'
+} >right.yaml
+sed 's/^filter:/changes: {bodies.crank.mass: 19.2 kg}\nfilter:/' right.yaml >heavy.yaml
+run 0 replay right.yaml "$BRAMAH_SOURCE_ROOT/datasets/four-bar/log.csv" --output adapted.csv --json right.json
+says out 'noise adapted by 491 of 491 windows'
+run 3 replay heavy.yaml "$BRAMAH_SOURCE_ROOT/datasets/four-bar/log.csv" --truth "$BRAMAH_SOURCE_ROOT/datasets/four-bar/truth.csv" --output adapted.csv --json heavy.json
+says out 'in the others innovations have a bias, which noise must not hide'
+grep -q '^  p[13]: mean while noise adapts [7-9][.0-9]* σ' out || fail 'no sensor with a bias is named'
+awk '/mean NEES  / { exit !($3 < 10) }' out || fail 'adapted noise makes the filter surer than it may be'
+[ "$(sed -n 's/.*"windows_with_bias": //p' right.json)" = 0 ] || fail 'a bias of a right model'
+[ "$(sed -n 's/.*"windows_with_bias": //p' heavy.json)" -gt 100 ] || fail 'windows with a bias are not counted'
 run 1 replay adapt.yaml "$BRAMAH_SOURCE_ROOT/datasets/four-bar/log.csv" --output other.csv --smooth smooth.csv
 says err 'adapt: the backward pass needs noise that does not adapt'
 sed 's/\[0.005, 2\]/[2, 0.5]/' adapt.yaml >wrong.yaml

@@ -150,3 +150,14 @@ run 0 replay mixed.yaml mixed.csv --output estimate.csv --truth truth.csv
 near "$(cell estimate.csv 600 'first.command[V]')" 5 1.5 'unknown command beside a known one'
 near "$(cell estimate.csv 600 'second.command[V]')" 3 0 'known command'
 same "$(factor right.angle)" 1 'the other machine costs nothing'
+
+# What is believed of an unknown command can be tuned: a walk a tenth as fast as it was is found too slow.
+sed "s|noise: 5 V/s^0.5|noise: 0.5 V/s^0.5|; s|machine: |machine: $four_bar/|" "$raw" >slow.yaml
+cat >>slow.yaml <<'END'
+
+tune:
+  parameters:
+    inputs.valve.unknown.noise: {least: 0.05 V/s^0.5, most: 500 V/s^0.5}
+END
+run 0 tune slow.yaml log.csv --budget 12 --output tuned.yaml
+awk '/unknown:/ { sub(/.*noise: /, ""); exit !($1 > 2 && $1 < 50) }' tuned.yaml || fail "tuned: $(grep unknown: tuned.yaml)"

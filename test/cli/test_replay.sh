@@ -9,7 +9,7 @@ quiet err
 header='t[s]'
 for joint in crank coupler rocker; do
   header="$header,$joint.angle[rad],$joint.angle.sigma[rad],$joint.rate[rad/s],$joint.rate.sigma[rad/s]"
-  header="$header,$joint.acceleration[rad/s^2]"
+  header="$header,$joint.acceleration[rad/s^2],$joint.acceleration.sigma[rad/s^2]"
 done
 for volume in v1 v2 v3; do header="$header,$volume.pressure[Pa],$volume.pressure.sigma[Pa]"; done
 header="$header,valve.spool[V],lift.stroke[m],lift.stroke.sigma[m],lift.velocity[m/s],lift.velocity.sigma[m/s]"
@@ -99,7 +99,7 @@ run 0 check cart-study.yaml
 says out 'joint rail: starts at 20 mm, sigma 20 mm'
 run 0 simulate cart.yaml --duration 1 --output truth.csv --noise cart-study.yaml --log log.csv
 run 0 replay cart-study.yaml log.csv --output estimate.csv --truth truth.csv --report report.html
-header='t[s],rail.position[m],rail.position.sigma[m],rail.rate[m/s],rail.rate.sigma[m/s],rail.acceleration[m/s^2]'
+header='t[s],rail.position[m],rail.position.sigma[m],rail.rate[m/s],rail.rate.sigma[m/s],rail.acceleration[m/s^2],rail.acceleration.sigma[m/s^2]'
 header="$header,energy.kinetic[J],energy.potential[J],ruler.innovation[m],ruler.nis"
 same "$(head -n 1 estimate.csv)" "$header" 'columns of the cart'
 near "$(cell estimate.csv 1002 'rail.position[m]')" -4.905 0.005 'where the cart is after a second'

@@ -15,7 +15,7 @@ units() {
 }
 
 yaml() {
-  printf '%s\n' '[' ']' '{' '}' ', ' ': ' '- ' '&a ' '*a' '? ' '|' '>' '"' "'" '#' '---' '...' '!!str ' '%YAML 1.1' '<<: *a' '~' '[[' ']]' ground
+  printf '%s\n' '[' ']' '{' '}' ', ' ': ' '- ' '&a ' '*a' '? ' '|' '>' '"' "'" '#' '---' '...' '!!str ' '%YAML 1.1' '<<: *a' '~' '[[' ']]' ground ' ± 5 %' ' +- 1 kg' fixed others
 }
 
 # What stands in the first line of a log of the corpus (dialect.h).

@@ -96,6 +96,15 @@ static void check_study(const bramah_study *study, int lines)
     check_figure(&a->least);
     check_figure(&a->most);
   }
+  for (size_t i = 0; i < study->uncertainty.n; i++) {
+    const bramah_study_uncertain *u = &study->uncertainty.parameters[i];
+    FUZZ_CHECK(u->name && u->share >= 0.0 && isfinite(u->share), "uncertain %zu", i);
+    check_figure(&u->sigma);
+  }
+  for (size_t i = 0; i < study->n_sensors; i++) {
+    check_figure(&study->biases[i].sigma);
+    check_figure(&study->biases[i].drift);
+  }
   for (size_t i = 0; i < study->n_parameter_noise; i++) check_figure(&study->parameter_noise[i].density);
   for (size_t i = 0; i < study->n_joints; i++)
     FUZZ_CHECK(study->joints[i].position_sigma > 0.0 && study->joints[i].rate_sigma > 0.0, "joint %zu", i);

@@ -134,7 +134,8 @@ static void check_states(rig *r, double tolerance)
 static void check_parameters(rig *r, double tolerance)
 {
   static double side[4][MANY];
-  static double snap[MANY];
+  static double snap[MANY], spool[MANY];
+  const size_t n_spools = bramah__n_spools(&r->c->model->circuit);
   must(bramah_linearization_run(r->l, r->c, &diag), &diag);
   r->plant.save(r->plant.self, snap);
   for (size_t k = 0; k < r->plant.n_parameter; k++) {
@@ -145,7 +146,10 @@ static void check_parameters(rig *r, double tolerance)
     if (value - 2 * h < info.least) continue;
     for (int i = 0; i < 4; i++) {
       r->plant.restore(r->plant.self, snap);
+      memcpy(spool, r->c->state.U, n_spools * sizeof *spool);
       must(r->plant.set_parameter(r->plant.self, k, central_at(value, i, h), &diag), &diag);
+      memcpy(r->c->state.U, spool, n_spools * sizeof *spool); /* a state of its own here */
+      must(bramah__settle_rates(r->c, &diag), &diag);
       look(r, side[i]);
     }
     r->plant.restore(r->plant.self, snap);

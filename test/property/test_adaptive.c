@@ -43,6 +43,8 @@ static void disturb(linear_plant *truth, unsigned *seed)
 
 static const linear_plant start = {.h = 0.01, .change_at = -1};
 
+static double push; /* acceleration of the left mass that no model knows */
+
 /* The motion and the pressures jump at step jump_at, -1: never. */
 static void make_jumping_log(linear_log *log, unsigned seed, int with_noise, int jump_at)
 {
@@ -52,6 +54,7 @@ static void make_jumping_log(linear_log *log, unsigned seed, int with_noise, int
   for (int k = 0; k < MOST_STEPS; k++) {
     must(table.step(&truth, &diag), &diag);
     if (with_noise) disturb(&truth, &seed);
+    truth.x[2] += push * truth.h;
     if (k == jump_at) truth.x[0] += 0.1, truth.x[3] += 0.4, truth.x[4] += 3e5, truth.x[5] += 4e5;
     for (int i = 0; i < SENSORS; i++) log->y[k][i] = truth.x[state[i]] + sensor_truth[i] * test_normal(&seed);
   }
@@ -367,6 +370,49 @@ START_TEST(test_gates_and_recovery)
 }
 END_TEST
 
+/* ---- biases ---- */
+
+/* An acceleration that the model does not know pushes the innovations of the position to one side: noise does not
+ * get smaller by it, and what was made smaller before is as large as it was given again. Without it noise ten times too large or too small is found by windows all of which are used, although too
+ * small a one makes innovations correlated. */
+START_TEST(test_bias_is_not_hidden)
+{
+  static const double off[3] = {0.1, 1.0, 10.0};
+  for (int k = 0; k < 4; k++) {
+    double acceleration[2], pressure[2];
+    for (int i = 0; i < 2; i++) {
+      acceleration[i] = off[k % 3] * acceleration_truth[i];
+      pressure[i] = off[k % 3] * pressure_truth[i];
+    }
+    push = k == 3 ? 3.0 : 0.0;
+    make_log(&shared_log, 53, 1);
+    push = 0.0;
+    if (k == 3) acceleration[0] *= 20.0; /* of 0.1: twice the truth */
+    linear_rig r;
+    bramah_adaptive_options o = plant_noise;
+    o.method = (bramah_adaptive_method)_i;
+    open_linear(&r, acceleration, pressure, 1.0, &o);
+    run_linear(&r, &shared_log, 0, SHORT_STEPS);
+    const bramah_adaptive_report report = bramah_adaptive_get_report(r.adaptive);
+    printf("case %d: %d of %d windows biased, worst %.1f %.1f %.1f %.1f, coloured %d\n", k,
+           (int)report.biased, (int)report.windows, report.bias[0].worst, report.bias[1].worst,
+           report.bias[2].worst, report.bias[3].worst, (int)report.bias[0].coloured);
+    ck_assert_uint_eq(report.n_sensors, SENSORS);
+    ck_assert_uint_ge(report.windows, 50);
+    if (k < 3) {
+      ck_assert_uint_eq(report.biased, 0);
+      ck_assert(k > 0 || report.bias[0].coloured > 0);
+    } else {
+      ck_assert_uint_ge(report.biased, report.windows * 9 / 10);
+      ck_assert_uint_eq(report.bias[0].windows, report.biased);
+      ck_assert_double_gt(report.bias[0].worst, 2.0 * BRAMAH_ADAPTIVE_BIASED);
+      ck_assert_double_ge(report.value[0].value, acceleration[0]);
+    }
+    close_linear(&r);
+  }
+}
+END_TEST
+
 /* ---- coordinates, snapshots ---- */
 
 static void densities_after(int64_t change_at, double *out)
@@ -394,6 +440,7 @@ START_TEST(test_snapshot)
 {
   linear_rig r;
   double first[VALUES], P[N * N];
+  bramah_adaptive_bias seen[SENSORS];
   make_log(&shared_log, 37, 1);
   open_linear(&r, acceleration_truth, pressure_truth, 1.0, &plant_noise);
   void *filter = malloc(bramah_filter_snapshot_size(r.filter)),
@@ -407,6 +454,9 @@ START_TEST(test_snapshot)
       const double value = bramah_adaptive_get_report(r.adaptive).value[k].value;
       if (pass) ck_assert_double_eq(first[k], value);
       first[k] = value;
+      const bramah_adaptive_bias bias = bramah_adaptive_get_report(r.adaptive).bias[k];
+      if (pass) ck_assert_mem_eq(&seen[k], &bias, sizeof bias);
+      seen[k] = bias;
     }
     if (pass) ck_assert_mem_eq(P, bramah_filter_covariance(r.filter), sizeof P);
     memcpy(P, bramah_filter_covariance(r.filter), sizeof P);
@@ -535,6 +585,7 @@ int main(void)
   tcase_add_loop_test(cases, test_stays_within_limits, 0, 2);
   tcase_add_test(cases, test_without_corrections);
   tcase_add_test(cases, test_gates_and_recovery);
+  tcase_add_loop_test(cases, test_bias_is_not_hidden, 0, 2);
   tcase_add_test(cases, test_change_of_coordinates);
   tcase_add_test(cases, test_snapshot);
   tcase_add_test(cases, test_window_by_hand);

@@ -71,7 +71,7 @@ static void other_oil(four_bar *fb) { fb->machine.oil_bulk_modulus = 1.1e9; }
 static void other_orifice(four_bar *fb) { fb->orifices[0].flow_coefficient = 8e-7; }
 static void other_valve(four_bar *fb) { fb->valves[0].flow_coefficient = 1.7e-8; }
 static void other_gravity(four_bar *fb) { fb->machine.gravity[1] *= 1.2; }
-static void other_nothing(four_bar *fb) { (void)fb; }
+static void other_spool(four_bar *fb) { fb->valves[0].initial_spool = 0.25; } /* it has gone along */
 
 static void other_leakage(four_bar *fb)
 {
@@ -91,7 +91,7 @@ static const struct {
             {"valve.flow_coefficient", 1.7e-8, 0, other_valve},
             {"gravity.scale", 1.2, 0, other_gravity},
             {"seal.conductance", 4e-11, 0, other_leakage},
-            {"valve.offset", 0.25, 0.25, other_nothing}};
+            {"valve.offset", 0.25, 0.25, other_spool}};
 
 /* The four-bar with a leaking piston. */
 static void describe(four_bar *fb)
@@ -122,7 +122,9 @@ START_TEST(test_offset_is_limited)
 {
   four_bar fb;
   describe(&fb);
-  running a = start(&fb.machine), b = start(&fb.machine);
+  running a = start(&fb.machine);
+  fb.valves[0].initial_spool = 3.0; /* it goes along */
+  running b = start(&fb.machine);
   set(&a, "valve.offset", 3.0);
   same_motion(&a, &b, 9.0, 1.0, 50, 0.0);
   ck_assert_double_gt(value(&a, "valve.spool"), 9.9);

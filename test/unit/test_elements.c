@@ -296,6 +296,32 @@ START_TEST(test_openings)
 }
 END_TEST
 
+static void check_edges(const bramah__opening *opening, double U, double below, double above)
+{
+  double edge[2];
+  bramah__opening_edges(opening, U, &edge[0], &edge[1]);
+  ck_assert_double_eq(edge[0], below);
+  ck_assert_double_eq(edge[1], above);
+}
+
+/* Where the spool begins and ceases to matter. */
+START_TEST(test_edges)
+{
+  const bramah__opening plain = {0}, dead = {.dead_band = 0.5};
+  const double x[2] = {-10, 10}, y[2] = {-4, 12}, flat[4] = {-10, -1, 2, 10}, e[4] = {-9, 0, 0, 8};
+  const double overlap[3] = {0, 1, 10}, edge[3] = {0, 0, 9};
+  bramah__opening table = {.common = {2, x, y}}, gap = {.common = {4, flat, e}};
+  check_edges(&plain, 0.0, -INFINITY, INFINITY);
+  check_edges(&dead, 0.1, -0.5, 0.5);
+  check_edges(&dead, -0.7, -INFINITY, -0.5);
+  check_edges(&table, 0.0, -10.0, 10.0);
+  check_edges(&table, 11.0, 10.0, INFINITY);
+  check_edges(&gap, 0.2, -1.0, 2.0);
+  for (int w = 0; w < 2; w++) gap.path[w] = (bramah__curve){3, overlap, edge}; /* opens before the others */
+  check_edges(&gap, 0.2, -1.0, 1.0);
+}
+END_TEST
+
 START_TEST(test_flow_through_a_dead_band)
 {
   const bramah__valve valve = {
@@ -685,6 +711,7 @@ int main(void)
   tcase_add_test(cases, test_elements_and_equilibrium);
   tcase_add_test(cases, test_curve);
   tcase_add_test(cases, test_openings);
+  tcase_add_test(cases, test_edges);
   tcase_add_test(cases, test_flow_through_a_dead_band);
   tcase_add_test(cases, test_characteristics_of_a_machine);
   tcase_add_test(cases, test_characteristics_and_equilibrium);

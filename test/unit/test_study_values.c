@@ -79,6 +79,50 @@ START_TEST(a_reference_says_what_is_there)
 }
 END_TEST
 
+/* The state of the uncertainty budget with this name. */
+static const bramah_augmented *budget_of(const bramah_session *session, const char *name)
+{
+  const bramah_session_parts *parts = bramah_session_about(session);
+  const bramah_augmented *states = parts->options.augmented, *found = NULL;
+  for (size_t i = parts->options.n_augmented - parts->n_budget; i < parts->options.n_augmented; i++)
+    if (strcmp(states[i].name, name) == 0) found = &states[i];
+  return found;
+}
+
+START_TEST(a_value_that_is_set_keeps_its_share)
+{
+  bramah_session *session;
+  bramah_diag diag;
+  write_study(
+      3, "changes: {bodies.crank.mass: 150 kg ± 10 %, bodies.rocker.mass: 30 ± 2 kg}\nuncertainty: default");
+  bramah_study *study = load();
+  const bramah_study_ref mass = find(study, "machine.bodies.crank.mass");
+  ck_assert_str_eq(mass.text, "150 kg");
+  ck_assert_double_eq(mass.number, 150.0);
+  ck_assert_int_eq(set(study, &mass, 200.0, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_session_new(study, 0, &diag, &session), BRAMAH_OK);
+  ck_assert_double_eq(bramah_session_about(session)->machine->machine->bodies[0].mass, 200.0);
+  ck_assert_double_eq_tol(budget_of(session, "crank.payload")->sigma, 20.0, 1e-12);
+  ck_assert_double_eq_tol(budget_of(session, "rocker.payload")->sigma, 2.0, 1e-12);
+  ck_assert_double_eq_tol(budget_of(session, "coupler.payload")->sigma, 0.05 * 64.0, 1e-12);
+
+  /* Behind what the study lists, which is not listed twice. */
+  const bramah_session_parts *parts = bramah_session_about(session);
+  const bramah_augmented *p2 = budget_of(session, "p2.bias");
+  ck_assert_uint_eq(parts->options.n_augmented, parts->n_budget + 1);
+  ck_assert_str_eq(parts->options.augmented[0].name, "zero");
+  ck_assert_int_eq(parts->options.augmented[0].role, BRAMAH_AUGMENTED_ESTIMATED);
+  ck_assert_ptr_null(budget_of(session, "angle.bias"));
+  ck_assert_int_eq(p2->role, BRAMAH_AUGMENTED_AUTO);
+  ck_assert_str_eq(p2->at, "p2");
+  ck_assert(p2->sigma == 0.5e5 && p2->noise == 0.1e5);
+  ck_assert_str_eq(parts->augmented_unit[p2 - parts->options.augmented], "Pa");
+  ck_assert_int_eq(parts->is_stated[p2 - parts->options.augmented - 1], 0);
+  ck_assert_int_eq(parts->is_stated[budget_of(session, "crank.payload") - parts->options.augmented - 1], 1);
+  bramah_session_close(session);
+}
+END_TEST
+
 static const struct {
   const char *place;
   bramah_status status;
@@ -211,6 +255,7 @@ int main(void)
   TCase *tests = tcase_create("study values");
   tcase_add_checked_fixture(tests, make_path, remove_path);
   tcase_add_test(tests, a_reference_says_what_is_there);
+  tcase_add_test(tests, a_value_that_is_set_keeps_its_share);
   tcase_add_loop_test(tests, wrong_places_are_told, 0, sizeof wrong_places / sizeof wrong_places[0]);
   tcase_add_test(tests, values_are_set);
   tcase_add_loop_test(tests, wrong_values_change_nothing, 0, sizeof wrong_values / sizeof wrong_values[0]);
