@@ -218,15 +218,17 @@ typedef enum bramah_check_kind {
   BRAMAH_CHECK_PRESSURE =
       6, /* by how much a pressure was beyond its limit (bramah_limit), 3.92 sigma granted: 0 */
   BRAMAH_CHECK_STROKE = 7, /* the same of strokes */
+  BRAMAH_CHECK_LOOP = 8,   /* of gaps of loops, and */
+  BRAMAH_CHECK_POSE = 9,   /* of singular poses, both without sigma */
   /* The worst window, in standard deviations of */
-  BRAMAH_CHECK_MEAN = 8,         /* a mean innovation */
-  BRAMAH_CHECK_VARIANCE = 9,     /* a mean NIS that is too large */
-  BRAMAH_CHECK_CORRELATION = 10, /* a correlation at lag 1 */
-  BRAMAH_CHECK_REJECTED = 11,    /* more than a tenth of the samples rejected */
-  BRAMAH_CHECK_SMALL = 12, /* a mean NIS that is too small: noise is overestimated; never a contradiction */
-  BRAMAH_CHECK_ANTI = 13,  /* a negative correlation at lag 1: the same */
+  BRAMAH_CHECK_MEAN = 10,        /* a mean innovation */
+  BRAMAH_CHECK_VARIANCE = 11,    /* a mean NIS that is too large */
+  BRAMAH_CHECK_CORRELATION = 12, /* a correlation at lag 1 */
+  BRAMAH_CHECK_REJECTED = 13,    /* more than a tenth of the samples rejected */
+  BRAMAH_CHECK_SMALL = 14, /* a mean NIS that is too small: noise is overestimated; never a contradiction */
+  BRAMAH_CHECK_ANTI = 15,  /* a negative correlation at lag 1: the same */
   /* Mean innovation of a sensor in its standard deviations where noise adapts (bramah_adaptive_bias), the worst */
-  BRAMAH_CHECK_BIAS = 14
+  BRAMAH_CHECK_BIAS = 16
 } bramah_check_kind;
 
 /* One check. */

@@ -107,18 +107,29 @@ typedef enum bramah_limit_kind {
   BRAMAH_LIMIT_STROKE =
       1, /* a chamber without volume: the piston is behind the end of its cylinder, with an end stop
                                 by more than 1 % of its travel. A step does not go there without an end stop (E_VALUE) */
-  BRAMAH_N_LIMITS = 2
+  BRAMAH_LIMIT_LOOP =
+      2, /* a loop that gapes, or a motion that is missed: by more than 1e-5 of the machine's size
+                            (m, or rad; not where corrections are linearised, which leave loops open) */
+  BRAMAH_LIMIT_POSE =
+      3, /* a singular pose that the machine does not pass but stands in: the constraints determine its
+                            motion to less than four digits */
+  BRAMAH_N_LIMITS = 4
 } bramah_limit_kind;
 
-/* What is furthest beyond a limit: the output of the plant that shows it, "v3.pressure". */
+/* What is furthest beyond a limit: the output of the plant that shows it, "v3.pressure", or the loop or motion. */
 typedef struct bramah_limit {
-  size_t output;
-  double value;  /* of it */
-  double beyond; /* by how much [Pa, m, rad]; 0: the limit holds */
+  size_t output; /* its number; of a loop its number, of a motion this behind the loops */
+  double
+      value; /* of it; of a loop the gap, of a pose the smallest pivot of Phi_z, as a part of what is usual */
+  double beyond; /* by how much [Pa, m, rad, 1]; 0: the limit holds */
 } bramah_limit;
 
 /* The present state, after a step or a correction, against each limit. */
 BRAMAH_API void bramah_coupled_limits(bramah_coupled *plant, bramah_limit worst[BRAMAH_N_LIMITS]);
+
+/* Name of what is beyond it and the unit of its value. */
+BRAMAH_API void bramah_coupled_limit_info(const bramah_coupled *plant, bramah_limit_kind kind,
+                                          const bramah_limit *limit, bramah_output_info *info);
 
 /* A limit over a run. */
 typedef struct bramah_limit_event {

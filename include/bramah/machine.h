@@ -573,7 +573,8 @@ typedef struct bramah_integrator {
   double pressure_tolerance; /* [Pa] default 1e-2 */
   int max_iterations;        /* default 25 */
   bramah_formulation formulation;
-  double penalty_factor;    /* alpha, default 1e11 (augmented Lagrangian), 1e8 (penalty) */
+  double penalty_factor;    /* alpha, default 1e11 (augmented Lagrangian), or 1e8 times the inertia against a
+                               violation of the loops at the start, 1 / (Phi_z M^-1 Phi_z') (penalty) */
   double penalty_frequency; /* Omega [rad/s], default 100 */
   double penalty_damping;   /* zeta [-], default 1 */
 } bramah_integrator;

@@ -188,7 +188,8 @@ void bramah__events_watch(bramah_assess *a)
   bramah_coupled_limits(bramah_session_about(a->session)->machine->coupled, limit);
   for (int k = 0; k < BRAMAH_N_LIMITS; k++)
     if (limit[k].beyond > 0.0 &&
-        !(limit[k].beyond <= 3.92 * bramah_filter_output_sigma(a->filter, limit[k].output)))
+        (k == BRAMAH_LIMIT_LOOP || k == BRAMAH_LIMIT_POSE ||
+         !(limit[k].beyond <= 3.92 * bramah_filter_output_sigma(a->filter, limit[k].output))))
       bramah_limit_event_add(&a->results.limit[k], &limit[k], a->totals.last_ns);
   a->counts = counts;
 }
@@ -328,6 +329,8 @@ static bramah_finding *add(bramah_assess *a, bramah_check_kind kind, const char 
                 [BRAMAH_CHECK_NEES] = {"mean NEES", ""},
                 [BRAMAH_CHECK_PRESSURE] = {"oil under tension by", "Pa"},
                 [BRAMAH_CHECK_STROKE] = {"piston behind its end by", ""},
+                [BRAMAH_CHECK_LOOP] = {"loop open by", "m"},
+                [BRAMAH_CHECK_POSE] = {"undetermined pose", ""},
 
                 [BRAMAH_CHECK_MEAN] = {"mean in a window", "σ"},
                 [BRAMAH_CHECK_VARIANCE] = {"variance in a window", "σ"},
@@ -411,10 +414,11 @@ static void judge(bramah_assess *a)
   add(a, BRAMAH_CHECK_RECOVERIES, "", (double)a->counts.recoveries, 0.0, 0.0);
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
     const bramah_limit *worst = &r->limit[k].worst;
+    const bramah_machine_plant *machine = bramah_session_about(a->session)->machine;
     bramah_output_info info = {.name = ""};
-    if (r->limit[k].n) bramah_plant_output_info(a->plant, worst->output, &info);
-    add(a, k == BRAMAH_LIMIT_PRESSURE ? BRAMAH_CHECK_PRESSURE : BRAMAH_CHECK_STROKE, info.name, worst->beyond,
-        0.0, 0.0);
+    if (k >= BRAMAH_LIMIT_LOOP && machine->machine->n_loops + machine->machine->n_motions == 0) continue;
+    if (r->limit[k].n) bramah_coupled_limit_info(machine->coupled, (bramah_limit_kind)k, worst, &info);
+    add(a, (bramah_check_kind)(BRAMAH_CHECK_PRESSURE + k), info.name, worst->beyond, 0.0, 0.0);
   }
   for (size_t i = 0; r->adaptation.windows && i < a->n_sensors; i++)
     add(a, BRAMAH_CHECK_BIAS, r->sensor[i].name, fabs(r->adaptation.bias[i].worst), 0.0,

@@ -187,8 +187,10 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   cli_json_object(json, "all_sensors", &results->all, all_sensors);
   cli_json_object(json, "events", &results->filter, events);
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
-    static const char *const names[] = {
-        [BRAMAH_LIMIT_PRESSURE] = "pressure_limit", [BRAMAH_LIMIT_STROKE] = "stroke_limit"};
+    static const char *const names[] = {[BRAMAH_LIMIT_PRESSURE] = "pressure_limit",
+                                        [BRAMAH_LIMIT_STROKE] = "stroke_limit",
+                                        [BRAMAH_LIMIT_LOOP] = "loop_limit",
+                                        [BRAMAH_LIMIT_POSE] = "pose_limit"};
     cli_json_object(json, names[k], &results->limit[k], limits);
   }
   if (results->adaptation.windows) {

@@ -164,7 +164,7 @@ static void add_event(cli_table *table, const char *what, uint64_t n, const char
   cli_table_add(table, "%s", times);
 }
 
-static cli_table events_table(const bramah_plant *plant, const bramah_assess_results *results)
+static cli_table events_table(const bramah_coupled *plant, const bramah_assess_results *results)
 {
   static const char *const header[] = {"event", "times", "at [s]"};
   const bramah_filter_report report = results->filter;
@@ -185,7 +185,7 @@ static cli_table events_table(const bramah_plant *plant, const bramah_assess_res
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
     const bramah_limit_event *event = &results->limit[k];
     bramah_output_info output;
-    bramah_plant_output_info(plant, event->worst.output, &output);
+    bramah_coupled_limit_info(plant, (bramah_limit_kind)k, &event->worst, &output);
     snprintf(name, sizeof name, "%.50s beyond its limit", output.name);
     snprintf(times, sizeof times, "first %.9g, worst %.9g", cli_seconds(event->first_ns),
              cli_seconds(event->worst_ns));
@@ -468,7 +468,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   print_summary(r, results, out);
   cli_table tables[10] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
                           consistency_table(results),
-                          events_table(bramah_session_plant(r->session), results)};
+                          events_table(bramah_session_about(r->session)->machine->coupled, results)};
   estimate_tables(results, &tables[3]);
   tables[8] = verdict_table(&results->verdict);
   tables[9] = diagnosis_table(r->diagnosis);

@@ -61,19 +61,21 @@ static bramah_status read_parameter(const bramah_plant *plant, const char *text,
 
 /* "oil under tension: v3.pressure -24.7 bar at 2.96 s, beyond the limit from 0.35 s on"; 1 if there is something to
  * say. */
-static int print_limits(const bramah_simulation_result *result, const bramah_plant *plant, FILE *out)
+static int print_limits(const bramah_simulation_result *result, const bramah_coupled *plant, FILE *out)
 {
-  static const char *const what[] = {[BRAMAH_LIMIT_PRESSURE] =
-                                         "oil under tension, which no oil bears (the machine cavitates)",
-                                     [BRAMAH_LIMIT_STROKE] = "a piston behind the end of its cylinder"};
+  static const char *const what[] = {
+      [BRAMAH_LIMIT_PRESSURE] = "oil under tension, which no oil bears (the machine cavitates)",
+      [BRAMAH_LIMIT_STROKE] = "a piston behind the end of its cylinder",
+      [BRAMAH_LIMIT_LOOP] = "a loop that gapes",
+      [BRAMAH_LIMIT_POSE] = "a singular pose, in which the loops do not determine the motion"};
   int some = 0;
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
     const bramah_limit_event *event = &result->limit[k];
     bramah_output_info info;
     if (!event->n) continue;
-    bramah_plant_output_info(plant, event->worst.output, &info);
+    bramah_coupled_limit_info(plant, (bramah_limit_kind)k, &event->worst, &info);
     const cli_readable unit = cli_readable_unit(info.unit);
-    fprintf(out, "beyond a physical limit from %.9g s on: %s; worst: %s %.4g %s at %.9g s\n",
+    fprintf(out, "beyond a limit from %.9g s on: %s; worst: %s %.4g %s at %.9g s\n",
             cli_seconds(event->first_ns), what[k], info.name, unit.factor * event->worst.value, unit.unit,
             cli_seconds(event->worst_ns));
     some = 1;
@@ -129,7 +131,7 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
             "the energies do not add up: %.3g J too much from one row to the next at %.9g s; take smaller "
             "steps\n",
             e->leap, cli_seconds(e->leap_ns));
-  return !print_limits(&result, &machine->plant, out) && balanced;
+  return !print_limits(&result, machine->coupled, out) && balanced;
 }
 
 /* *trusted: 0 if the motion is none that a machine makes. */

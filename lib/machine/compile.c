@@ -327,9 +327,9 @@ static bramah_status take_integrator(bramah__compiler *k)
   }
   m->max_iterations = in->max_iterations ? in->max_iterations : usual->max_iterations;
   m->formulation = in->formulation;
-  /* The penalty method puts its factor before accelerations, the Lagrangian before positions: beyond 1e7 the
-   * former's equations are too ill-conditioned for the pressure tolerance. */
-  const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 1e8 : 1e11;
+  /* The penalty method puts its factor before accelerations: the model finds it from the masses. The
+   * Lagrangian puts it before positions. */
+  const double factor = m->formulation == BRAMAH_FORMULATION_PENALTY ? 0.0 : 1e11;
   m->penalty_factor = in->penalty_factor > 0 ? in->penalty_factor : factor;
   m->penalty_frequency = in->penalty_frequency > 0 ? in->penalty_frequency : usual->penalty_frequency;
   m->penalty_damping = in->penalty_damping > 0 ? in->penalty_damping : usual->penalty_damping;

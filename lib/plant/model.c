@@ -344,6 +344,27 @@ static bramah_status check_start(bramah_coupled *c, bramah_model *model, const u
   return BRAMAH_OK;
 }
 
+/* The penalty method adds alpha Phi_z' Phi_z to the mass matrix M, so its factor is counted in the inertia that M puts
+ * against a violation, 1 / (Phi_z M^-1 Phi_z'), in the mean of the rows. */
+static void scale_penalty(bramah_coupled *c, bramah_model *model)
+{
+  static const double times = 1e8, ridge = 1e-12; /* massless joints */
+  const size_t n = model->n;
+  double *M = c->newton.Jzz, *row = c->newton.correction, largest = 0.0, mobility = 0.0;
+  if (model->penalty_factor > 0.0 || model->m == 0) return;
+  memcpy(M, c->now->mass, n * n * sizeof *M);
+  for (size_t j = 0; j < n; j++) largest = fmax(largest, M[j * n + j]);
+  for (size_t j = 0; j < n; j++) M[j * n + j] += ridge * largest;
+  if (bramah__lu_factor(n, M, c->newton.pivot)) return;
+  for (size_t k = 0; k < model->m; k++) {
+    const double *Phi_z = c->now->Phi_z + k * n;
+    memcpy(row, Phi_z, n * sizeof *row);
+    bramah__lu_solve(n, M, c->newton.pivot, row);
+    for (size_t j = 0; j < n; j++) mobility += Phi_z[j] * row[j] / (double)model->m;
+  }
+  model->penalty_factor = times / mobility;
+}
+
 /* Initial pose and motion of the model under construction. */
 static bramah_status assemble(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
                               const unsigned char *given, bramah_diag *diag)
@@ -358,6 +379,7 @@ static bramah_status assemble(bramah_coupled *c, bramah_model *model, const bram
   if (status == BRAMAH_OK) status = check_start(c, model, given, diag);
   if (status == BRAMAH_OK) status = start_motion(c, model, machine, given, diag);
   if (status != BRAMAH_OK) return status;
+  scale_penalty(c, model);
   memcpy(model->z0, c->state.z, model->n * sizeof(double));
   memcpy(model->zd0, c->state.zd, model->n * sizeof(double));
   memcpy(model->index0, c->state.index, model->n * sizeof(int));

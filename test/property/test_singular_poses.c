@@ -249,6 +249,33 @@ START_TEST(test_flat_start)
 }
 END_TEST
 
+/* An open loop, and a flat pose that the machine stands in, are limits that a run exceeds, by the name of the loop. */
+START_TEST(test_limits)
+{
+  parallelogram p;
+  bramah_limit limit[BRAMAH_N_LIMITS];
+  bramah_output_info info;
+  describe(&p, 1.0, -1.0, 9.81, 1000000, BRAMAH_FORMULATION_PARTITIONING);
+  running r = start(&p.machine);
+  bramah_coupled_limits(r.c, limit);
+  ck_assert(limit[BRAMAH_LIMIT_LOOP].beyond == 0.0 && limit[BRAMAH_LIMIT_POSE].beyond == 0.0);
+  r.c->state.z[2] += 1e-3;
+  r.c->now_valid = 0;
+  bramah_coupled_limits(r.c, limit);
+  ck_assert_double_eq_tol(limit[BRAMAH_LIMIT_LOOP].value, 1e-3, 5e-4);
+  ck_assert(limit[BRAMAH_LIMIT_LOOP].beyond > 0.0 && limit[BRAMAH_LIMIT_POSE].beyond == 0.0);
+  bramah_coupled_limit_info(r.c, BRAMAH_LIMIT_LOOP, &limit[BRAMAH_LIMIT_LOOP], &info);
+  ck_assert_str_eq(info.name, "tip");
+  for (int j = 0; j < 3; j++) r.c->state.z[j] = 1e-9 * (j == 1 ? -1.0 : 1.0), r.c->state.zd[j] = 0.0;
+  r.c->now_valid = 0;
+  bramah_coupled_limits(r.c, limit);
+  ck_assert(limit[BRAMAH_LIMIT_LOOP].beyond == 0.0 && limit[BRAMAH_LIMIT_POSE].beyond > 0.0);
+  bramah_coupled_limit_info(r.c, BRAMAH_LIMIT_POSE, &limit[BRAMAH_LIMIT_POSE], &info);
+  ck_assert_str_eq(info.name, "tip");
+  stop(&r);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("singular poses");
@@ -260,5 +287,6 @@ int main(void)
   tcase_add_loop_test(cases, test_two_degrees_of_freedom, 0, 3);
   tcase_add_loop_test(cases, test_snapshot, 0, 3);
   tcase_add_loop_test(cases, test_flat_start, 0, 3);
+  tcase_add_test(cases, test_limits);
   return run_suite(suite);
 }
