@@ -137,7 +137,9 @@ same "$(lines j)" 1 'lines of the journal of a replay that did not end'
 rm -f j minutes.csv
 
 # Logs held out, folds, profiles, report.
-run 0 tune off.yaml log1.csv log2.csv --hold-out log1.csv --folds 2 --profile 1 --report report.html
+run 0 tune off.yaml log1.csv log2.csv --hold-out log1.csv --folds 2 --profile 1 --report report.html --evaluations folds.csv
+awk -F, '$2 == "search" && $4 == "ok" { both = $11 + $12 } $2 == "fold" && $4 == "ok" { n++; if ($11 + $12 > 0.51 * both) bad = 1 }
+  END { exit bad || n < 8 }' folds.csv || fail 'a fold is tuned on logs it was to do without'
 says out 'logs: 2 tuned on, 1 held out'
 says out 'Cross-validation on logs left out'
 says out 'Profiles of the likelihood'
@@ -157,6 +159,20 @@ awk '/^Values found/ { table = 1 } /^Profiles/ { table = 2 }
   $1 == "joints.crank.acceleration_noise" && table == 2 { off = $3 - low; beyond = $5 - high; n++ }
   END { width = 0.1 * (high - low); exit !(n == 1 && width > 0 && off * off < width * width && beyond * beyond < width * width) }' out ||
   fail 'intervals by slopes and by the profile differ'
+
+# So is one between two points of a profile, where the cost grows by the square.
+run 0 tune both.yaml log1.csv log2.csv --profile 1
+awk '/^Values found/ { table = 1 } /^Profiles/ { table = 2 }
+  $1 == "joints.crank.acceleration_noise" && table == 1 && !low { low = $5; high = $7 }
+  $1 == "joints.crank.acceleration_noise" && table == 2 { off = $3 - low; beyond = $5 - high; n++ }
+  END { width = 0.1 * (high - low); exit !(n == 1 && width > 0 && off * off < width * width && beyond * beyond < width * width) }' out ||
+  fail 'a profile of three points has other ends than the slopes say'
+
+# The rounding of a device is no part of its sigma, from the start on.
+sed -e 's/volume: v2, sigma: 0.5 bar/volume: v2, resolution: 2 bar, sigma: 0.5 bar/' both.yaml >coarse.yaml
+run 0 simulate four-bar.yaml --duration 0.4 --step 0.001 --output x.csv --noise coarse.yaml --process-noise --seed 4 --log coarse.csv
+run 0 tune coarse.yaml coarse.csv --evaluations coarse-tried.csv
+near "$(awk -F, '$2 == "start" && NR > 3 { print $14; exit }' coarse-tried.csv)" 0.5 0.2 'sigma at the start behind a resolution of 2 bar'
 
 # What a gate of two standard deviations leaves has a NIS of 0.774, and is consistent.
 sed 's/rate: 1 kHz/rate: 1 kHz, gate: 2/' both.yaml >gated.yaml

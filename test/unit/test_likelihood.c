@@ -139,6 +139,7 @@ START_TEST(outliers)
   bramah__likelihood_add_outlier(b, y, sigma, gate, &y, &near_sigma, &h);
   ck_assert_double_eq_tol(b->cost, a->cost, 1e-14);
   ck_assert_double_eq_tol(b->gradient[0], -1.0, 1e-6);
+  ck_assert_double_eq_tol(b->information[0], 1.0, 1e-6); /* of a sigma's logarithm, by the tail's own slope */
   bramah__likelihood_free(a);
   bramah__likelihood_free(b);
   double last = -1e9;

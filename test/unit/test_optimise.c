@@ -57,6 +57,39 @@ static bramah_status variance_slope(void *user, const double *z, double *cost, d
 
 static const double low[2] = {-5, -5}, high[2] = {5, 5};
 
+/* However far off the minimum is promised, no step is longer than 2: far from it the parabola is none. */
+static double longest, former;
+
+static bramah_status far(void *user, const double *z, double *cost, bramah_diag *d)
+{
+  (void)user, (void)d;
+  longest = fmax(longest, fabs(z[0] - former));
+  *cost = -z[0];
+  return BRAMAH_OK;
+}
+
+static bramah_status far_slope(void *user, const double *z, double *cost, double *g, double *I,
+                               bramah_diag *d)
+{
+  g[0] = -1.0;
+  I[0] = 1e-3;
+  former = z[0];
+  return far(user, z, cost, d);
+}
+
+START_TEST(no_step_is_too_long)
+{
+  static const double from = -50.0, to = 50.0;
+  const bramah__objective f = {.n = 1, .low = &from, .high = &to, .cost = far, .slope = far_slope};
+  double z = -30.0;
+  bramah__optimum optimum;
+  longest = 0.0;
+  ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-6, &z, NULL, NULL, &optimum, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(z, 50.0, 1e-9);
+  ck_assert_double_eq_tol(longest, 2.0, 1e-9);
+}
+END_TEST
+
 START_TEST(scoring_finds_the_valley)
 {
   const bramah__objective f = {.n = 2, .low = low, .high = high, .cost = valley, .slope = valley_slope};
@@ -203,6 +236,7 @@ int main(void)
 {
   Suite *suite = suite_create("optimise");
   TCase *t = one_case(suite, "optimise");
+  tcase_add_test(t, no_step_is_too_long);
   tcase_add_test(t, scoring_finds_the_valley);
   tcase_add_test(t, scoring_rests_on_a_bound);
   tcase_add_test(t, scoring_comes_from_far_and_heeds_what_is_undefined);
