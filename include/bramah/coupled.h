@@ -78,8 +78,10 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
  * ten times (the correction is halved up to 8 times); each evaluation closes the loops with at most 20
  * iterations of its own. When the bound is reached the step is refused with E_NO_CONVERGENCE, the plant is as
  * it was before, and diag names the unknown; the augmented Lagrangian and the penalty method first try once more in the
- * independent coordinates, for near singular poses they do not converge. There is no other loop whose length depends
- * on data: near a singular pose the loops are closed at up to 36 more poses (lib/plant/singular.c). */
+ * independent coordinates, for near singular poses they do not converge. A step whose error exceeds
+ * bramah_integrator.tolerance is made again in up to 64 parts, each a step with the bounds above; with the trials before,
+ * 97 at most. There is no other loop whose length depends on data: near a singular pose the loops are closed at up to 36
+ * more poses (lib/plant/singular.c). */
 typedef struct bramah_step_report {
   uint64_t steps;
   uint64_t iterations;     /* Newton iterations, sum */
@@ -87,11 +89,19 @@ typedef struct bramah_step_report {
   uint32_t basis_changes;  /* times the independent coordinates were changed */
   uint32_t rebases;        /* steps after which a spherical or floating joint was given a new base rotation */
   uint32_t last_iterations; /* of the last step, also where it failed */
+  uint64_t divided;         /* steps made in parts, since their error exceeded bramah_integrator.tolerance */
+  uint64_t coarse;          /* of them those whose parts exceed it still: something leaps there */
+  uint32_t most_parts;      /* of one step: at most 64 */
   uint32_t
       last_evaluations; /* of the equations in it: at most 2 + 10 times the largest number of iterations */
 } bramah_step_report;
 /* Its counts. */
 BRAMAH_API bramah_step_report bramah_coupled_report(const bramah_coupled *plant);
+
+/* Estimated local error of the last step in an output that is the position or rate of a joint or a first-order state, in
+ * its unit; of a divided step that of its last part. NaN: another output, or (not of positions) the step before is not
+ * known, as after a start or a restore. Source: Milne's device, see lib/plant/control.c. */
+BRAMAH_API double bramah_coupled_step_error(const bramah_coupled *plant, size_t output);
 
 /* Largest violation of a constraint, of loops and motions [m, or rad for axes and angles] at the present
  * state. */

@@ -259,7 +259,7 @@ BRAMAH_API bramah_status bramah_log_add_column(bramah_log_writer *writer, const 
 /* Write the row; NaN gives an empty cell. values [number of columns added]. The first call writes the header.
  */
 BRAMAH_API bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, bramah_diag *diag);
-/* Hand all rows written so far to the system. Errors: E_FILE. */
+/* Bring all rows written so far to the disk: what a snapshot refers to is there before it. Errors: E_FILE. */
 BRAMAH_API bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag *diag);
 /* Flush and close; NULL allowed. Errors: E_FILE (disk full): the file is then incomplete. Frees the writer in
  * any case. */

@@ -571,7 +571,9 @@ typedef struct bramah_integrator {
   int64_t step_ns;           /* time step; default 1 000 000 ns */
   double position_tolerance; /* [rad or m] default 1e-7: largest correction of the last iteration */
   double pressure_tolerance; /* [Pa] default 1e-2 */
-  int max_iterations;        /* default 25 */
+  double
+      tolerance; /* [rad or m] default 1e-2: error of a joint position beyond which a step is made in parts */
+  int max_iterations; /* default 25 */
   bramah_formulation formulation;
   double penalty_factor;    /* alpha, default 1e11 (augmented Lagrangian), or 1e8 times the inertia against a
                                violation of the loops at the start, 1 / (Phi_z M^-1 Phi_z') (penalty) */

@@ -72,12 +72,21 @@ typedef struct bramah_energy {
   double limit;    /* that `largest` is judged by: 1 % of the turnover, at least 1e-6 J */
 } bramah_energy;
 
+/* Largest estimated local error of a step in an output (bramah_coupled_step_error), and the end of that step. */
+typedef struct bramah_output_error {
+  size_t output; /* of the plant: position or rate of a joint, first-order state */
+  double largest;
+  int64_t time_ns;
+} bramah_output_error;
+
 /* What a simulation came to so far. */
 typedef struct bramah_simulation_result {
   uint64_t rows;
   int64_t time_ns;  /* of the last row */
   double violation; /* largest of a loop [m or rad] */
   bramah_energy energy;
+  size_t n_errors;
+  const bramah_output_error *errors;         /* [n_errors] */
   bramah_limit_event limit[BRAMAH_N_LIMITS]; /* at the rows */
   size_t n_sensors;                          /* of the study; 0 without one */
   const bramah_simulated_sensor *sensors;    /* [n_sensors] of the noisy log; NULL: none */

@@ -65,8 +65,13 @@ BRAMAH_API const char *bramah_status_text(bramah_status status);
 BRAMAH_API void bramah_diag_clear(bramah_diag *diag);
 
 /* Write "file:line:column: thing: message" (parts that are unknown are left out) into out [n bytes], cut to
- * fit and always terminated when n > 0. Returns the length the whole text has. No allocation. */
+ * fit and always terminated when n > 0, and printable. Returns the length the whole text has. No allocation. */
 BRAMAH_API size_t bramah_diag_format(const bramah_diag *diag, char *out, size_t n);
+
+/* A text that may come from a file, in place: control characters, with which it could move the cursor of a terminal
+ * or rename its window, become question marks; so do marks that turn the direction of writing, and what is not UTF-8.
+ * bramah_diag_format does so with what it writes. */
+BRAMAH_API void bramah_make_printable(char *text);
 
 /* Version of the headers: the one place where it stands. Programs built with another minor version of 0 need
  * to be built again. */

@@ -23,6 +23,7 @@ struct bramah_simulation {
   bramah__simulated_log *log;
   size_t kinetic, potential, *work, n_work, exchange[4]; /* outputs */
   double start; /* [J] energy, with what parameters and noise have leapt it by since */
+  bramah_output_error *errors;
   bramah_simulation_result result;
 
   /* Process noise, if it is wanted: a session of the same machine, whose filter corrects nothing. */
@@ -97,7 +98,9 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
   s->work = calloc(plant->n_output + 1, sizeof *s->work);
   s->outputs = calloc(plant->n_output + 1, sizeof *s->outputs);
   s->row = calloc(plant->n_output + 1, sizeof *s->row);
-  bramah_status status = s->set && s->work && s->outputs && s->row ? BRAMAH_OK : bramah__fail_memory(diag);
+  s->errors = calloc(plant->n_output + 1, sizeof *s->errors);
+  bramah_status status =
+      s->set && s->work && s->outputs && s->row && s->errors ? BRAMAH_OK : bramah__fail_memory(diag);
   if (!status) status = bramah_schedule_new(m->machine, m->model, diag, &s->schedule);
   if (!status && o->study) {
     status = bramah_study_load(o->study, 0, NULL, diag, &s->study);
@@ -156,6 +159,7 @@ bramah_status bramah_simulation_close(bramah_simulation *s, bramah_diag *diag)
   free(s->set);
   free(s->outputs);
   free(s->row);
+  free(s->errors);
   free(s->work);
   free(s);
   return status;
@@ -182,6 +186,27 @@ static void balance(bramah_simulation *s)
   if (fabs(e->error - before) <= fabs(e->leap)) return;
   e->leap = e->error - before;
   e->leap_ns = r->time_ns;
+}
+
+/* The errors of the step that led to the present row. */
+static void watch_errors(bramah_simulation *s)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < plant_of(s)->n_output; i++) {
+    const double error = bramah_coupled_step_error(s->machine->coupled, i);
+    bramah_output_info info;
+    bramah_plant_output_info(plant_of(s), i, &info);
+    if (info.kind != BRAMAH_OUTPUT_POSITION && info.kind != BRAMAH_OUTPUT_RATE &&
+        info.kind != BRAMAH_OUTPUT_FIRST_ORDER)
+      continue;
+    bramah_output_error *e = &s->errors[n++];
+    e->output = i;
+    if (!(error > e->largest)) continue;
+    e->largest = error;
+    e->time_ns = s->result.time_ns;
+  }
+  s->result.errors = s->errors;
+  s->result.n_errors = n;
 }
 
 bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
@@ -214,6 +239,7 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
       return status;
     }
     r->time_ns += plant->step_ns;
+    watch_errors(s);
   }
   const double *u = bramah_schedule_at(s->schedule, r->time_ns);
   for (size_t i = 0; !status && i < s->options.n_parameters; i++) {

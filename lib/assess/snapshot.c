@@ -2,11 +2,13 @@
 /* Files of named pieces of memory, with a check sum. */
 #define _POSIX_C_SOURCE 200809L /* fsync, fileno */
 #include "lib/assess/assess_internal.h"
+#include "lib/io/files.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NAME = 24, FORMAT = 2, BYTE_ORDER_MARK = 0x01020304 };
@@ -34,7 +36,8 @@ uint64_t bramah__hash(const void *bytes, size_t n, uint64_t from)
 uint64_t bramah__hash_file(const char *path)
 {
   unsigned char part[4096];
-  FILE *file = fopen(path, "rb");
+  struct stat about;
+  FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
   if (!file) return 0;
   uint64_t sum = BRAMAH__HASH_START;
   for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) sum = bramah__hash(part, n, sum);
@@ -124,30 +127,18 @@ static bramah_status fail_file(bramah_diag *diag, const char *path, const char *
 
 bramah_status bramah__snapshot_write(bramah__snapshot *snapshot, const char *path, bramah_diag *diag)
 {
-  const size_t length = strlen(path) + 8;
-  char *part = malloc(length);
+  bramah__new_file file;
   unsigned char *end = extend(snapshot, sizeof(uint64_t));
-  if (!part || !end) {
-    free(part);
-    return bramah__failf(diag, BRAMAH_E_MEMORY, path, 0, NULL, "out of memory");
-  }
+  if (!end) return bramah__failf(diag, BRAMAH_E_MEMORY, path, 0, NULL, "out of memory");
   head h = {.format = FORMAT, .order = BYTE_ORDER_MARK, .length = snapshot->size};
   memcpy(h.magic, magic, sizeof magic);
   memcpy(snapshot->bytes, &h, sizeof h);
   const uint64_t sum = bramah__hash(snapshot->bytes, snapshot->size - sizeof sum, BRAMAH__HASH_START);
   memcpy(end, &sum, sizeof sum);
-  snprintf(part, length, "%s.part", path);
-  FILE *file = fopen(part, "wb");
-  int good = file && fwrite(snapshot->bytes, 1, snapshot->size, file) == snapshot->size &&
-             fflush(file) == 0 && fsync(fileno(file)) == 0;
-  if (file && fclose(file) != 0) good = 0;
-  bramah_status status = BRAMAH_OK;
-  if (!good || rename(part, path) != 0) {
-    status = fail_file(diag, path, "cannot write the snapshot");
-    remove(part);
-  }
-  free(part);
-  return status;
+  const bramah_status status = bramah__new_file_open(path, &file, diag);
+  if (status) return status;
+  fwrite(snapshot->bytes, 1, snapshot->size, file.file);
+  return bramah__new_file_finish(&file, 1, diag);
 }
 
 static int has_magic(const bramah__snapshot *s)
@@ -160,8 +151,15 @@ bramah_status bramah__snapshot_read(bramah__snapshot *snapshot, const char *path
   enum { PART = 1 << 16 };
   head h;
   uint64_t sum;
-  FILE *file = fopen(path, "rb");
-  if (!file) return fail_file(diag, path, "cannot open the snapshot");
+  char reason[128];
+  const int fd = bramah__open_input(path);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
+  if (!file) {
+    bramah__failf(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot open the snapshot: %s",
+                  bramah__open_reason(errno, reason, sizeof reason));
+    if (fd >= 0) close(fd);
+    return BRAMAH_E_FILE;
+  }
   snapshot->size = 0;
   for (size_t n = PART; n == PART;) {
     unsigned char *out = extend(snapshot, PART);

@@ -58,7 +58,35 @@ size_t bramah_diag_format(const bramah_diag *diag, char *out, size_t n)
     used = bramah__append(out, n, used, diag->thing);
     used = bramah__append(out, n, used, ": ");
   }
-  return bramah__append(out, n, used, diag->message[0] ? diag->message : bramah_status_text(diag->status));
+  used = bramah__append(out, n, used, diag->message[0] ? diag->message : bramah_status_text(diag->status));
+  if (n) bramah_make_printable(out);
+  return used;
+}
+
+/* Bytes of the character in UTF-8 that begins here; 0 if none does, or one that is not printed. */
+static size_t printed(const unsigned char *p)
+{
+  const size_t n = p[0] < 0x80   ? 1
+                   : p[0] < 0xc2 ? 0
+                   : p[0] < 0xe0 ? 2
+                   : p[0] < 0xf0 ? 3
+                   : p[0] < 0xf5 ? 4
+                                 : 0;
+  for (size_t i = 1; i < n; i++)
+    if ((p[i] & 0xc0u) != 0x80u) return 0;
+  const int is_control = p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
+  const int is_turn = p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
+                                       (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+  return is_control || is_turn ? 0 : n;
+}
+
+void bramah_make_printable(char *text)
+{
+  for (unsigned char *p = (unsigned char *)text; *p;) {
+    const size_t n = printed(p);
+    if (!n) *p = '?';
+    p += n ? n : 1;
+  }
 }
 
 const char *bramah_version(void) { return BRAMAH_VERSION; }

@@ -39,11 +39,12 @@ static void print_option(const char *option, int width, const char *help, const 
 int cli_wrong_use(const cli_command *command, const char *format, ...)
 {
   va_list list;
-  fprintf(stderr, "bramah %s: ", command->name);
+  char text[4096];
   va_start(list, format);
-  vfprintf(stderr, format, list);
+  vsnprintf(text, sizeof text, format, list);
   va_end(list);
-  fputc('\n', stderr);
+  bramah_make_printable(text);
+  fprintf(stderr, "bramah %s: %s\n", command->name, text);
   print_usage(stderr, command);
   fprintf(stderr, "'bramah %s --help' says more\n", command->name);
   return CLI_WRONG_USE;

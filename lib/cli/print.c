@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE   /* _SC_NPROCESSORS_ONLN */
 #define _XOPEN_SOURCE 700 /* stat, access, sigaction, SA_RESETHAND, clock_gettime, isatty */
 #include "lib/cli/cli.h"
+#include "bramah/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,11 +57,12 @@ int cli_report(const bramah_diag *diag)
 void cli_note(const char *format, ...)
 {
   va_list list;
-  fputs("bramah: note: ", stderr);
+  char text[4096];
   va_start(list, format);
-  vfprintf(stderr, format, list);
+  vsnprintf(text, sizeof text, format, list);
   va_end(list);
-  fputc('\n', stderr);
+  bramah_make_printable(text);
+  fprintf(stderr, "bramah: note: %s\n", text);
 }
 
 /* ---- suggestions ---- */
@@ -125,8 +127,9 @@ void cli_table_add(cli_table *table, const char *format, ...)
   }
   va_list list;
   va_start(list, format);
-  vsnprintf(table->cells[table->n_cells++], CLI_CELL, format, list);
+  vsnprintf(table->cells[table->n_cells], CLI_CELL, format, list);
   va_end(list);
+  bramah_make_printable(table->cells[table->n_cells++]);
 }
 
 void cli_table_add_number(cli_table *table, double value)
@@ -203,6 +206,19 @@ cli_readable cli_readable_unit(const char *si)
 
 /* ---- files ---- */
 
+/* Is this file one of the logs that a folder holds? */
+static int is_log_of(const char *path, const struct stat *folder)
+{
+  struct stat own;
+  const size_t n = strlen(path);
+  const char *slash = strrchr(path, '/');
+  char parent[4096];
+  if (n < 5 || (strcmp(path + n - 4, ".csv") != 0 && !bramah_log_is_mat(path))) return 0;
+  snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+  return S_ISDIR(folder->st_mode) && stat(parent, &own) == 0 && own.st_dev == folder->st_dev &&
+         own.st_ino == folder->st_ino;
+}
+
 bramah_status cli_check_output(const char *output, size_t n_others, const char *const *others,
                                bramah_diag *diag)
 {
@@ -211,7 +227,7 @@ bramah_status cli_check_output(const char *output, size_t n_others, const char *
     struct stat a, b;
     if (!others[i] || strcmp(others[i], "-") == 0) continue;
     const int same_file = stat(output, &a) == 0 && stat(others[i], &b) == 0 && S_ISREG(a.st_mode) &&
-                          a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+                          ((a.st_dev == b.st_dev && a.st_ino == b.st_ino) || is_log_of(output, &b));
     if (same_file || strcmp(output, others[i]) == 0)
       return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL,
                       "this file has another part in the same run and would be overwritten");

@@ -75,12 +75,37 @@ static int print_limits(const bramah_simulation_result *result, const bramah_cou
     if (!event->n) continue;
     bramah_coupled_limit_info(plant, (bramah_limit_kind)k, &event->worst, &info);
     const cli_readable unit = cli_readable_unit(info.unit);
-    fprintf(out, "beyond a limit from %.9g s on: %s; worst: %s %.4g %s at %.9g s\n",
+    fprintf(out, "beyond a physical limit from %.9g s on: %s; worst: %s %.4g %s at %.9g s\n",
             cli_seconds(event->first_ns), what[k], info.name, unit.factor * event->worst.value, unit.unit,
             cli_seconds(event->worst_ns));
     some = 1;
   }
   return some;
+}
+
+/* Of all outputs with one unit the largest: "boom.angle 2.1e-07 deg at 1.2 s". */
+static void print_errors(const bramah_simulation_result *result, const bramah_plant *plant, FILE *out)
+{
+  const char *between = "local error of a step: at most ";
+  for (size_t i = 0; i < result->n_errors; i++) {
+    const bramah_output_error *worst = &result->errors[i];
+    bramah_output_info first, info;
+    int seen = 0;
+    bramah_plant_output_info(plant, worst->output, &first);
+    const cli_readable unit = cli_readable_unit(first.unit);
+    for (size_t k = 0; k < result->n_errors; k++) {
+      bramah_plant_output_info(plant, result->errors[k].output, &info);
+      if (strcmp(info.unit, first.unit) != 0) continue;
+      seen |= k < i;
+      if (result->errors[k].largest > worst->largest) worst = &result->errors[k];
+    }
+    if (seen || worst->largest == 0.0) continue;
+    bramah_plant_output_info(plant, worst->output, &info);
+    fprintf(out, "%s%s %.2g %s at %.9g s", between, info.name, unit.factor * worst->largest, unit.unit,
+            cli_seconds(worst->time_ns));
+    between = ", ";
+  }
+  if (between[0] == ',') fprintf(out, "\n");
 }
 
 /* Returns 1 if the motion can be trusted. */
@@ -102,6 +127,10 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
   }
   if (machine->machine->n_loops)
     fprintf(out, "largest violation of a loop: %.2g (m or rad)\n", result.violation);
+  print_errors(&result, &machine->plant, out);
+  if (steps.divided)
+    fprintf(out, "steps made in parts: %llu, up to %u parts; of them beyond the tolerance still: %llu\n",
+            (unsigned long long)steps.divided, (unsigned)steps.most_parts, (unsigned long long)steps.coarse);
   const bramah_energy *e = &result.energy;
   fprintf(out, "energy balance: error at most %.3g J of %.4g J turned over (limit %.3g J)\n", e->largest,
           e->turnover, e->limit);

@@ -45,7 +45,7 @@ static bramah_status opened(void *user, const bramah_study *study, bramah_diag *
   for (size_t o = 0; !status && o < c->n_outputs; o++) {
     const char *others[8];
     size_t n = 0;
-    others[n++] = o || !c->may_replace_study ? c->arguments->operands[0] : NULL;
+    others[n++] = c->arguments->operands[0];
     others[n++] = study->machine_file;
     for (size_t p = 0; p < o; p++) others[n++] = c->outputs[p];
     status = cli_check_output(c->outputs[o], n, others, diag);
@@ -545,8 +545,7 @@ static bramah_status conclude(const cli_tune_command *c, const bramah_tuning *tu
 
 static int run(const cli_arguments *a)
 {
-  cli_tune_command c = {.may_replace_study = 1,
-                        .n_outputs = 4,
+  cli_tune_command c = {.n_outputs = 4,
                         .outputs = {cli_value(a, "output"), cli_value(a, "evaluations"),
                                     cli_value(a, "report"), cli_value(a, "journal")}};
   bramah_tune_options o;

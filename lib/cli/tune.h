@@ -13,7 +13,6 @@ void cli_transport_end(void);
 /* A run, as the command line asks for it. */
 typedef struct cli_tune_command {
   const cli_arguments *arguments;
-  int may_replace_study; /* by the first output */
   size_t n_outputs;
   const char *outputs[4]; /* [n_outputs] files that are written; NULL: not wanted */
   size_t n_logs, n_held, n_truths;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* locale_t, strerror_l */
+#define _GNU_SOURCE /* locale_t */
 #include "bramah/study.h"
 #include "lib/base/diag.h"
 #include "lib/io/fail.h"
+#include "lib/io/files.h"
 #include "lib/io/session.h"
 #include "lib/io/study_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,34 +240,23 @@ bramah_status bramah__edit_write(const bramah__edit *edit, const char *path, con
                                  bramah_diag *diag)
 {
   const int standard = strcmp(path, "-") == 0;
-  FILE *file = standard ? stdout : fopen(path, "wb");
-  int failed = !file;
+  bramah__new_file whole = {.file = stdout};
+  const bramah_status status = standard ? BRAMAH_OK : bramah__new_file_open(path, &whole, diag);
+  if (status) return status;
+  FILE *file = whole.file;
   size_t at = 0;
-  if (file) {
-    while (head && *head) {
-      const size_t n = strcspn(head, "\n");
-      fprintf(file, "# %.*s%s", (int)n, head, edit->newline);
-      head += n + (head[n] == '\n');
-    }
-    for (const piece *p = next_piece(edit, 0, NULL); p; p = next_piece(edit, at, p)) {
-      fwrite(edit->text + at, 1, p->begin - at, file);
-      fputs(p->text, file);
-      at = p->end;
-    }
-    fwrite(edit->text + at, 1, edit->length - at, file);
-    failed = ferror(file) != 0;
-    failed |= standard ? fflush(file) != 0 : fclose(file) != 0;
+  while (head && *head) {
+    const size_t n = strcspn(head, "\n");
+    fprintf(file, "# %.*s%s", (int)n, head, edit->newline);
+    head += n + (head[n] == '\n');
   }
-  if (!failed) return BRAMAH_OK;
-
-  const int error = errno;
-  locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  bramah__fail(diag, BRAMAH_E_FILE, NULL, "cannot be written");
-  if (c_locale) {
-    bramah__add_text(diag, ": ");
-    bramah__add_text(diag, strerror_l(error, c_locale));
-    freelocale(c_locale);
+  for (const piece *p = next_piece(edit, 0, NULL); p; p = next_piece(edit, at, p)) {
+    fwrite(edit->text + at, 1, p->begin - at, file);
+    fputs(p->text, file);
+    at = p->end;
   }
-  bramah__at(diag, path, 0, 0);
-  return BRAMAH_E_FILE;
+  fwrite(edit->text + at, 1, edit->length - at, file);
+  if (!standard) return bramah__new_file_finish(&whole, 1, diag);
+  if (fflush(file) == 0 && !ferror(file)) return BRAMAH_OK;
+  return bramah__failf(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written");
 }

@@ -348,6 +348,8 @@ static const bramah__key integrator_keys[] = {
                 .unit = "1", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("pressure_tolerance", bramah__read_quantity, bramah_integrator, pressure_tolerance,
                 .unit = "Pa", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("tolerance", bramah__read_quantity, bramah_integrator, tolerance, .unit = "1",
+                .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("max_iterations", bramah__read_integer, bramah_integrator, max_iterations, .required = 0),
     BRAMAH__KEY("formulation", bramah__read_word, bramah_integrator, formulation, .words = formulations),
     BRAMAH__KEY("penalty_factor", bramah__read_quantity, bramah_integrator, penalty_factor, .unit = "1",
@@ -673,6 +675,7 @@ bramah_status bramah__machine_read(const bramah__source *source, const bramah__m
   reader.tell = tell;
   reader.tell_user = user;
   bramah__node *root = source->root;
+  if (!status) status = bramah__check_kind(&reader, root, "machine", &machine_table);
   if (!status) status = bramah__changes_apply(&reader, with->n_changes, with->changes, &root);
   if (!status) status = bramah__apply_settings(&reader, with->n_settings, with->settings, 1, &root);
   bramah_machine_default(&machine->machine);

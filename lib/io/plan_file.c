@@ -119,6 +119,7 @@ static bramah_status load(const char *path, bramah_mistake tell, void *user, bra
     reader.tell = tell;
     reader.tell_user = user;
     const bramah__item item = {.node = source->root};
+    if (!status) status = bramah__check_kind(&reader, source->root, "plan", &plan_table);
     if (!status) status = bramah__read_table(&reader, &item, &plan_table, &whole->plan);
     whole->plan.file = reader.file;
     status = bramah__reader_close(&reader, status);

@@ -468,6 +468,24 @@ static bramah_status fail_unknown(bramah__reader *reader, const bramah__item *it
   return BRAMAH_E_KEY;
 }
 
+bramah_status bramah__check_kind(bramah__reader *reader, const bramah__node *root, const char *what,
+                                 const bramah__table *table)
+{
+  const char *names[LONGEST_LISTING];
+  size_t n = 0;
+  for (; table->keys[n].name && n < LONGEST_LISTING; n++) names[n] = table->keys[n].name;
+  const bramah__node *first = root->n ? root->keys[0] : NULL;
+  int known = !first || first->kind != BRAMAH__NODE_SCALAR || bramah__nearest(first->text, n, names) != NULL;
+  for (size_t i = 0; !known && i < n; i++) known = strcmp(first->text, names[i]) == 0;
+  for (size_t i = 0; !known && i < sizeof renamed / sizeof renamed[0]; i++)
+    known = strcmp(first->text, renamed[i][0]) == 0;
+  if (known) return BRAMAH_OK;
+  bramah__fail(reader->diag, BRAMAH_E_KEY, NULL, "this is no ");
+  bramah__add_text(reader->diag, what);
+  bramah__add_text(reader->diag, " file: its first key is none that it could have");
+  return bramah__at(reader->diag, first->file, first->line, first->column);
+}
+
 bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
                                  void *object)
 {

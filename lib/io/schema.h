@@ -105,6 +105,11 @@ bramah__read
     bramah__read_changes;       /* `path: value`, keys have dots: pointer to bramah_change array, and count */
 bramah__read bramah__read_path; /* const char *: a file; a relative one starts in the folder of this file */
 
+/* If already the first key of a file is unknown, and no slip of the pen, it is a file of something else, of which
+ * no message repeats anything: E_KEY, "this is no machine file". */
+bramah_status bramah__check_kind(bramah__reader *reader, const bramah__node *root, const char *what,
+                                 const bramah__table *table);
+
 /* Read a mapping by its table. */
 bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
                                  void *object);

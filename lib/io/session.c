@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Say where it was, if the one who found the mistake did not know. The status as it is. */
 static bramah_status in_file(bramah_diag *diag, bramah_status status, const char *file, int line)
@@ -638,7 +639,8 @@ static int has_key(const char *path, const char *key)
   long pieces = LONGEST_LOOK / (long)sizeof line;
   const size_t n = strlen(key);
   int found = 0, begin = 1; /* of a line */
-  FILE *file = fopen(path, "r");
+  struct stat about;        /* a pipe could not be read a second time */
+  FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "r") : NULL;
   if (!file) return 0;
   while (!found && pieces-- > 0 && fgets(line, sizeof line, file)) {
     const char *word = line + (*line == '"' || *line == '\'');

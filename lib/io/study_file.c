@@ -517,6 +517,7 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   study->log.atmosphere = 101325.0;
   study->file = reader.file;
   const bramah__item item = {.node = root};
+  if (!status) status = bramah__check_kind(&reader, root, "study", &study_table);
   if (!status) status = bramah__read_table(&reader, &item, &study_table, draft);
   study->time_column = study->time.column;
 

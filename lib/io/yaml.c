@@ -3,6 +3,7 @@
 #include "lib/io/yaml.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
+#include "lib/io/files.h"
 
 #include <errno.h>
 #include <stdalign.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <yaml.h>
 
 enum { LARGEST_FILE = 16 * 1024 * 1024, LONGEST_CHANGE = 4096 };
@@ -124,8 +126,16 @@ static bramah_status fail_file(bramah__reader *reader, const char *message, int 
 static bramah_status read_file(bramah__reader *reader, char **text, size_t *length)
 {
   size_t room = 16384, got = 0;
-  FILE *stream = fopen(reader->file, "rb");
-  if (!stream) return fail_file(reader, "cannot be opened: ", errno);
+  const int fd = bramah__open_input(reader->file);
+  FILE *stream = fd < 0 ? NULL : fdopen(fd, "rb");
+  if (!stream) {
+    char reason[128];
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    fail_file(reader, "cannot be opened: ", 0);
+    bramah__add_text(reader->diag, bramah__open_reason(error, reason, sizeof reason));
+    return BRAMAH_E_FILE;
+  }
   char *buffer = malloc(room);
   while (buffer && !feof(stream) && !ferror(stream) && got <= LARGEST_FILE) {
     if (got == room) {
@@ -227,6 +237,16 @@ static bramah_status fail_origin(bramah__reader *reader, const origin *at, brama
   return bramah__at(reader->diag, at->file, line_of(at, mark), known ? (int)mark->column + 1 : 0);
 }
 
+/* Such as would move the cursor of a terminal on which the text is printed; tabs and ends of lines may be. */
+static int has_control(const char *text)
+{
+  for (; *text; text++)
+    if (((unsigned char)*text < 0x20 && *text != '\t' && *text != '\n') || *text == 0x7f ||
+        ((unsigned char)*text == 0xc2 && (unsigned char)text[1] < 0xa0))
+      return 1;
+  return 0;
+}
+
 /* The node of the tree for one of the document; `nodes` are those of all. */
 static bramah_status convert_node(bramah__reader *reader, const origin *at, const yaml_node_t *from,
                                   bramah__node *nodes, bramah__node *to)
@@ -239,6 +259,8 @@ static bramah_status convert_node(bramah__reader *reader, const origin *at, cons
     const size_t length = from->data.scalar.length;
     if (memchr(text, 0, length))
       return fail_origin(reader, at, BRAMAH_E_SYNTAX, "text contains a zero byte", &from->start_mark);
+    if (has_control(text))
+      return fail_origin(reader, at, BRAMAH_E_SYNTAX, "text contains a control character", &from->start_mark);
     to->kind = BRAMAH__NODE_SCALAR;
     to->quoted = from->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     to->text = bramah__pool_text(&reader->scratch, text, length);

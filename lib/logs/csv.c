@@ -665,6 +665,7 @@ static bramah_status open_csv(bramah_log_reader *reader)
     return bramah__log_fail(reader, BRAMAH_E_UNIT, NULL, c->line, 0,
                             "a row with a unit for each column is expected below the header");
   format->units = BRAMAH_LOG_UNITS_HEADER;
+  reader->no_numbers = c->length && row.numbers == 0;
   return_line(c);
   return BRAMAH_OK;
 }

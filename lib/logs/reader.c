@@ -2,11 +2,11 @@
 /* Reading logs row by row, whatever their format. Nothing is kept of a row but its numbers. */
 #define _GNU_SOURCE /* newlocale, strerror_l */
 #include "lib/base/text.h"
+#include "lib/io/files.h"
 #include "lib/io/quantity.h"
 #include "lib/logs/reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -54,6 +54,7 @@ bramah_status bramah__log_fail_system(bramah_log_reader *reader, const char *wha
 bramah_status bramah_log_open(const char *path, const bramah_log_format *format, bramah_diag *diag,
                               bramah_log_reader **out)
 {
+  char reason[128];
   bramah_status status = BRAMAH_OK;
   bramah_log_reader *reader = calloc(1, sizeof *reader);
   if (!reader) return bramah__fail_memory(diag);
@@ -69,8 +70,10 @@ bramah_status bramah_log_open(const char *path, const bramah_log_format *format,
   if (!reader->c_locale || !reader->path || !reader->comment || !reader->missing)
     status = bramah__fail_memory(&reader->failure);
   if (!status) {
-    reader->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (reader->fd < 0) status = bramah__log_fail_system(reader, "cannot open: ", errno);
+    reader->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : bramah__open_input(path);
+    if (reader->fd < 0)
+      status = bramah__log_fail(reader, BRAMAH_E_FILE, NULL, 0, 0, "cannot open: %s",
+                                bramah__open_reason(errno, reason, sizeof reason));
   }
   for (size_t i = 0; !status && !reader->kind && i < sizeof kinds / sizeof kinds[0]; i++)
     if (kinds[i]->takes(path)) reader->kind = kinds[i];
@@ -217,7 +220,8 @@ static bramah_status fail_no_column(const bramah_log_reader *reader, const char 
     return bramah__failf(diag, BRAMAH_E_COLUMN, path, reader->header_line, name,
                          "the log has no column '%s'; did you mean '%s'?", name, near);
   bramah__failf(diag, BRAMAH_E_COLUMN, path, reader->header_line, name, "the log has no column '%s'", name);
-  for (size_t i = 0; diag && i < reader->n_columns; i++) {
+  /* Of a file that is no log at all nothing is repeated. */
+  for (size_t i = 0; diag && !reader->no_numbers && i < reader->n_columns; i++) {
     const char *has = reader->columns[i].name;
     const size_t used = strlen(diag->message), room = sizeof diag->message;
     const int full = used + strlen(has) + 10 > room;

@@ -67,6 +67,7 @@ struct bramah_log_reader {
   bramah__log_unit *units;    /* [n_columns] */
   size_t n_columns, room;
   int header_line;
+  int no_numbers; /* 1: there is none in the first row */
 
   /* The row that is being put together. */
   double *values; /* of the caller */
@@ -148,7 +149,7 @@ typedef struct bramah__log_sink {
   void (*create)(bramah_log_writer *writer);
   void (*begin)(bramah_log_writer *writer); /* all columns are there, no row is yet */
   void (*write)(bramah_log_writer *writer, const double *values);
-  void (*flush)(bramah_log_writer *writer);  /* NULL: rows wait for the end */
+  void (*sync)(bramah_log_writer *writer);   /* to the disk; NULL: rows wait for the end */
   void (*finish)(bramah_log_writer *writer); /* releases the file; after a failed create or begin too */
 } bramah__log_sink;
 

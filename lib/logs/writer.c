@@ -95,6 +95,16 @@ static void flush_text(bramah_log_writer *writer)
   file->used = 0;
 }
 
+/* What cannot be brought to a disk (a pipe, a device) goes on its way. */
+static void sync_text(bramah_log_writer *writer)
+{
+  const text_file *file = writer->file;
+  flush_text(writer);
+  if (!writer->failure.status && fsync(file->fd) != 0 && errno != EINVAL && errno != EROFS &&
+      errno != ENOTSUP)
+    fail_system(writer, "cannot write");
+}
+
 /* The buffer has room for a whole row past FLUSH_AT. */
 static void write_text(bramah_log_writer *writer, const double *values)
 {
@@ -127,7 +137,7 @@ static void finish_text(bramah_log_writer *writer)
 static const bramah__log_sink text_sink = {.create = create_text,
                                            .begin = begin_text,
                                            .write = write_text,
-                                           .flush = flush_text,
+                                           .sync = sync_text,
                                            .finish = finish_text};
 
 static bramah_status report(const bramah_log_writer *writer, bramah_diag *diag)
@@ -184,7 +194,7 @@ bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, 
 
 bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag *diag)
 {
-  if (begin(writer) && writer->sink->flush) writer->sink->flush(writer);
+  if (begin(writer) && writer->sink->sync) writer->sink->sync(writer);
   return report(writer, diag);
 }
 

@@ -306,7 +306,8 @@ static bramah_status take_integrator(bramah__compiler *k)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty values must be positive");
   if ((int)in->formulation < 0 || in->formulation > BRAMAH_FORMULATION_PENALTY)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the formulation is unknown");
-  if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->max_iterations < 0)
+  if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->tolerance < 0 ||
+      in->max_iterations < 0)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0,
                                 "step, tolerances and iterations must be positive");
   bramah_machine otherwise;
@@ -315,6 +316,7 @@ static bramah_status take_integrator(bramah__compiler *k)
   m->step_ns = in->step_ns ? in->step_ns : usual->step_ns;
   m->h = (double)m->step_ns * 1e-9;
   m->position_tolerance = in->position_tolerance > 0 ? in->position_tolerance : usual->position_tolerance;
+  m->tolerance = in->tolerance > 0 ? in->tolerance : usual->tolerance;
   for (size_t i = 0; i < m->n_first_order; i++) {
     m->first_order_scale[i] = 1e6;
     m->first_order_tolerance[i] =

@@ -14,6 +14,7 @@ void bramah_machine_default(bramah_machine *machine)
                               .integrator = {.step_ns = 1000000,
                                              .position_tolerance = 1e-7,
                                              .pressure_tolerance = 1e-2,
+                                             .tolerance = 1e-2,
                                              .max_iterations = 25,
                                              .penalty_frequency = 100.0,
                                              .penalty_damping = 1.0}};

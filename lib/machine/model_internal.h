@@ -156,6 +156,7 @@ struct bramah_model {
   int64_t step_ns;
   double h; /* [s] */
   double position_tolerance;
+  double tolerance; /* of the local error of a position */
   int max_iterations;
   size_t n_bodies_named; /* bodies that are not welded, and those between the links of compound joints */
   size_t n_balls;

@@ -331,6 +331,7 @@ static int rebase(bramah_coupled *c)
   fill_map(c, Rz, c->D, c->next.index);
   adopt(c);
   c->report.rebases++;
+  c->error.end_ns = -1; /* of other coordinates */
   return 1;
 }
 

@@ -10,6 +10,7 @@
 #define TAKE(type, name, count) c->name = BRAMAH__TAKE(arena, type, count);
 #define TAKE_NEWTON(type, name, count) c->newton.name = BRAMAH__TAKE(arena, type, count);
 #define TAKE_DERIVATIVE(type, name, count) c->derivative.name = BRAMAH__TAKE(arena, type, count);
+#define TAKE_ERROR(type, name, count) c->error.name = BRAMAH__TAKE(arena, type, count);
 #define TAKE_TRANSITION(type, name, count) c->transition.name = BRAMAH__TAKE(arena, type, count);
 
 bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena *arena)
@@ -27,6 +28,8 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->trial = &c->eval[1];
   c->probe = &c->eval[2];
   BRAMAH__COUPLED_FIELDS(TAKE)
+  bramah__state_layout(model, arena, &c->start);
+  BRAMAH__STEP_ERROR_FIELDS(TAKE_ERROR)
   BRAMAH__NEWTON_FIELDS(TAKE_NEWTON)
   BRAMAH__DERIVATIVE_FIELDS(TAKE_DERIVATIVE)
   c->derivative.variation.pi = BRAMAH__TAKE(arena, double, 6 * n);
@@ -100,13 +103,14 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   memcpy(next->base, model->base0, 4 * model->n_balls * sizeof(double));
   for (size_t i = 0; i < model->n_parameters; i++) next->theta[i] = model->parameter[i].info.nominal;
   plant->report = (bramah_step_report){0};
+  plant->error.end_ns = -1;
   plant->basis_changed = 0;
   return bramah__adopt_candidate(plant, diag);
 }
 
 static bramah_status step(void *self, bramah_diag *diag)
 {
-  const bramah_status status = bramah__trapezoidal_step(self, diag);
+  const bramah_status status = bramah__controlled_step(self, &(bramah__wanted){0}, diag);
   if (status == BRAMAH_OK) bramah__update_basis(self);
   return status;
 }
@@ -114,7 +118,7 @@ static bramah_status step(void *self, bramah_diag *diag)
 static bramah_status step_transition(void *self, double *F, double *N, size_t n_par, const size_t *par,
                                      double *G, bramah_diag *diag)
 {
-  const bramah_status status = bramah__step_with_transition(self, F, N, n_par, par, G, diag);
+  const bramah_status status = bramah__controlled_step(self, &(bramah__wanted){F, N, n_par, par, G}, diag);
   if (status == BRAMAH_OK) bramah__update_basis(self);
   return status;
 }

@@ -69,6 +69,14 @@
   X(double, f0, n + n_first_order)                                                                           \
   X(double, column, n + n_first_order)
 
+/* Estimated errors of the last step, and changes of accelerations and first-order rates over it. */
+#define BRAMAH__STEP_ERROR_FIELDS(X)                                                                         \
+  X(double, position, n)                                                                                     \
+  X(double, rate, n)                                                                                         \
+  X(double, first_order, n_first_order)                                                                      \
+  X(double, dzdd, n)                                                                                         \
+  X(double, dpd, n_first_order)
+
 /* What else a plant needs; n_error as above. */
 #define BRAMAH__COUPLED_FIELDS(X)                                                                            \
   X(double, T, n_error *n_error)      /* changes of coordinates that nobody has asked about yet */           \
@@ -77,6 +85,10 @@
   X(double, A, (n + n_first_order) * n_error) /* accelerations and first-order rates by the error state */   \
   X(double, Q, n *n_error)                    /* accelerations of all joints by it, at Q_state */            \
   X(unsigned char, Q_state, c->state.size)                                                                   \
+  X(double, part_F, n_error *n_error) /* of a part of a step (control.c) */                                  \
+  X(double, part_N, n_error *nx)                                                                             \
+  X(double, part_G, n_error * model->n_parameters)                                                           \
+  X(double, column, n_error)                                                                                 \
   X(double, zdd_i, n) /* scratch from here on */                                                             \
   X(double, zdd_base, n)                                                                                     \
   X(double, D, n *n)                                                                                         \
@@ -97,6 +109,21 @@ typedef struct bramah__transition {
   BRAMAH__TRANSITION_FIELDS(BRAMAH__FIELD_MEMBER)
   bramah__state start; /* the state at the start of the step */
 } bramah__transition;
+
+typedef struct bramah__step_error {
+  BRAMAH__STEP_ERROR_FIELDS(BRAMAH__FIELD_MEMBER)
+  double largest; /* of the positions */
+  int64_t end_ns; /* of the step that these are of, and its length */
+  double h;
+} bramah__step_error;
+
+/* Derivatives that a step shall give, see bramah_plant.step_transition; F NULL: none. */
+typedef struct bramah__wanted {
+  double *F, *N;
+  size_t n_par;
+  const size_t *par;
+  double *G;
+} bramah__wanted;
 
 /* A plant's own copy of the model, with tables of its own where parameters are: the model is shared. Type
  * and name of each table, where it is in the model, and its length. */
@@ -124,6 +151,8 @@ struct bramah_coupled {
       *base; /* the shared one, with nominal parameters; NULL in the plant that a model is made with */
   bramah__own own;
   bramah__state state, next, probe_state;
+  bramah__state start; /* of a step that may be made again in parts */
+  bramah__step_error error;
   bramah__eval *now, *trial, *probe; /* point to the three below and are exchanged */
   bramah__eval eval[3];
   int now_valid; /* 1: `now` belongs to `state` */
@@ -148,6 +177,12 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
 
 /* On success the state has advanced and `now` belongs to it. */
 bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag);
+
+/* The same, divided where its error is too large; with derivatives (control.c). */
+bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *wanted, bramah_diag *diag);
+
+/* Errors of the step from the state to the candidate. */
+void bramah__estimate_error(bramah_coupled *c);
 
 /* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);

@@ -394,6 +394,7 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
   if (status != BRAMAH_OK) return name_failure(c, status, diag);
 
   bramah__exchange_energy(c);
+  bramah__estimate_error(c);
   bramah__take_candidate(c);
   const uint32_t iterations = c->report.last_iterations;
   c->report.steps++;

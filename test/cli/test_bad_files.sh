@@ -123,3 +123,46 @@ if [ -e /dev/full ]; then
   run 1 simulate four-bar.yaml --duration 0.2 --output /dev/full
   says err '/dev/full'
 fi
+
+# ---- files that are none of ours ----
+
+# Of a file of something else nothing is repeated, whatever it is named as.
+printf 'alice: {secret: hunter2}\nbob: {uid: 3}\n' >accounts.yaml
+sed 's/^machine:.*/machine: accounts.yaml/' sensors-2.yaml >with-accounts.yaml
+run 1 check accounts.yaml
+says err 'accounts.yaml:1:1: this is no machine file'
+run 1 check with-accounts.yaml
+says err 'accounts.yaml:1:1: this is no machine file'
+grep -qE 'alice|bob|hunter2' out err && fail 'the contents of a foreign file are told'
+printf 'root:x:0:0:root:/root:/bin/sh\nalice:x:1:1:Alice:/home/alice:/bin/sh\n' >accounts.csv
+run 1 replay sensors-2.yaml accounts.csv --output estimate.csv
+says err "the log has no column 't'"
+grep -qE 'alice|/root' out err && fail 'the contents of a foreign log are told'
+
+# No control character of a file comes to the terminal ("run" looks for the escape), none is taken for a name.
+printf 'machine: "a\\e[31mb"\n' >escape.yaml
+run 1 check escape.yaml
+says err 'escape.yaml:1:10: text contains a control character'
+{ printf 't[s],cr\033]0evil\007ank[rad]\n0,1\n'; } >escape.csv
+run 1 replay sensors-2.yaml escape.csv --output estimate.csv
+says err 'escape.csv:1:6: cr ]0evil ank'
+
+# A named pipe that nobody writes to is given up.
+mkfifo silent
+run 1 check silent
+says err 'silent: cannot be opened: nobody wrote to this pipe for 10 s'
+
+# The tuned study takes the place of nothing that is read.
+cp sensors-2.yaml tuned.yaml
+cat >>tuned.yaml <<'END'
+tune:
+  parameters:
+    joints.crank.acceleration_noise: {least: 1e-4 rad/s^2/Hz^0.5, most: 10 rad/s^2/Hz^0.5}
+END
+for there in tuned.yaml four-bar.yaml log.csv; do
+  run 1 tune tuned.yaml log.csv --output $there
+  says err "$there: this file has another part in the same run and would be overwritten"
+done
+mkdir logs && cp log.csv logs/monday.csv
+run 1 tune tuned.yaml logs --output logs/monday.csv
+says err 'would be overwritten'

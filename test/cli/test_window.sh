@@ -151,7 +151,16 @@ run 1 replay plain.yaml log.csv --output after.csv --resume damaged.snapshot
 says err 'damaged.snapshot: the snapshot is damaged: its check sum is wrong'
 run 1 replay plain.yaml log.csv --output after.csv --snapshot plain.yaml
 run 1 replay plain.yaml log.csv --output after.csv --snapshot missing/run.snapshot
-says err 'missing/run.snapshot: cannot write the snapshot'
+says err 'missing/run.snapshot: cannot be written'
+# No link is followed and no device replaced; nothing is left of what was begun.
+ln -s elsewhere link.snapshot
+ln -s log.csv to-log.snapshot
+for there in link.snapshot to-log.snapshot /dev/null; do
+  run 1 replay plain.yaml log.csv --output after.csv --to 0.1 --snapshot $there
+done
+says err '/dev/null: is a link, a folder or a device, which no file is to take the place of'
+[ ! -e elsewhere ] && [ -c /dev/null ] && [ -L link.snapshot ] || fail 'a link was followed, or replaced'
+ls | grep -E 'snapshot\.[0-9a-f]+$' && fail 'an unfinished snapshot was left'
 run 2 replay plain.yaml log.csv --output after.csv --snapshot -
 run 2 replay plain.yaml log.csv --output after.csv --snapshot-every 1
 says err '--snapshot-every needs --snapshot FILE'

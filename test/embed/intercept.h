@@ -21,7 +21,16 @@
 
 static volatile int armed, calls;
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__)
+/* gcc says by a macro that a sanitizer is at work, clang by __has_feature. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
+#if !SANITIZED && defined(__GLIBC__)
 static void note(void)
 {
   if (armed) calls++;

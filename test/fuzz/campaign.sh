@@ -13,6 +13,7 @@ case $name in
 units) longest=300 ;;
 log) longest=600 ;;
 mat | snapshot) longest=2500 ;;
+restore) longest=61 ;;
 *) longest=1500 ;;
 esac
 if [ -n "${BRAMAH_FUZZ_RUNS:-}" ]; then

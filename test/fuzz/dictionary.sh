@@ -34,7 +34,8 @@ words() {
   machine) keys "$io"/machine_*.c && yaml && units ;;
   study) keys "$io"/study_*.c && yaml && units ;;
   merge) keys "$io"/study_*.c && words log && printf '%s\n' ===== 100 '10?' first join skip counts gauge iso8601 ;;
-  snapshot) grep -ohE '\(s(napshot)?, "[a-z ]+"' "$io"/../cli/replay_snapshot.c "$io"/../cli/unknown.c | sed -E 's/.*"(.*)"/\1/' && echo BRAMAHSN ;;
+  snapshot) grep -ohE '\(s(napshot)?, "[a-z ]+"' "$io"/../assess/*.c | sed -E 's/.*"(.*)"/\1/' && echo BRAMAHSN ;;
+  restore) ;;
   plan) keys "$io/plan_file.c" && yaml && units ;;
   *) exit 2 ;;
   esac

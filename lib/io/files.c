@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _DEFAULT_SOURCE /* getentropy, lstat, fchmod, fdopen, fsync, O_DIRECTORY */
+#include "lib/io/files.h"
+#include "lib/io/fail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- reading ---- */
+
+enum { PIPE_SECONDS = 10 };
+
+int bramah__open_input(const char *path)
+{
+  struct stat about;
+  const int is_pipe = stat(path, &about) == 0 && S_ISFIFO(about.st_mode);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | (is_pipe ? O_NONBLOCK : 0));
+  if (fd < 0 || !is_pipe) return fd;
+  struct pollfd wait = {.fd = fd, .events = POLLIN};
+  const int come = poll(&wait, 1, PIPE_SECONDS * 1000);
+  if (come > 0 && fcntl(fd, F_SETFL, 0) == 0) return fd;
+  const int error = come == 0 ? ETIMEDOUT : errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+const char *bramah__open_reason(int error, char *reason, size_t size)
+{
+  if (error == ETIMEDOUT)
+    snprintf(reason, size, "nobody wrote to this pipe for %d s", PIPE_SECONDS);
+  else if (strerror_r(error, reason, size) != 0)
+    reason[0] = '\0';
+  return reason;
+}
+
+/* ---- writing ---- */
+
+static bramah_status fail(bramah_diag *diag, const char *path)
+{
+  char reason[128];
+  if (strerror_r(errno, reason, sizeof reason) != 0) reason[0] = '\0';
+  return bramah__failf(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written: %s", reason);
+}
+
+bramah_status bramah__new_file_open(const char *path, bramah__new_file *out, bramah_diag *diag)
+{
+  struct stat there;
+  const size_t length = strlen(path) + 24;
+  const int exists = lstat(path, &there) == 0;
+  int fd = -1;
+  *out = (bramah__new_file){.path = path};
+  if (exists && !S_ISREG(there.st_mode))
+    return bramah__failf(diag, BRAMAH_E_FILE, path, 0, NULL,
+                         "is a link, a folder or a device, which no file is to take the place of");
+  out->part = malloc(length);
+  if (!out->part) return bramah__fail_memory(diag);
+  do {
+    uint64_t number;
+    if (getentropy(&number, sizeof number) != 0) break;
+    snprintf(out->part, length, "%s.%016llx", path, (unsigned long long)number);
+    fd = open(out->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  } while (fd < 0 && errno == EEXIST);
+  if (fd >= 0 && exists) (void)!fchmod(fd, there.st_mode & 0777); /* as the one before, where that can be */
+  out->file = fd < 0 ? NULL : fdopen(fd, "wb");
+  if (out->file) return BRAMAH_OK;
+  const bramah_status status = fail(diag, path);
+  if (fd >= 0) {
+    close(fd);
+    remove(out->part);
+  }
+  free(out->part);
+  return status;
+}
+
+/* The name of a file is in its folder: that must be on the disk too. */
+static void sync_folder(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+  const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  if (fd >= 0) {
+    (void)fsync(fd);
+    close(fd);
+  }
+  free(folder);
+}
+
+bramah_status bramah__new_file_finish(bramah__new_file *f, int good, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  const int whole = fflush(f->file) == 0 && !ferror(f->file) && (!good || fsync(fileno(f->file)) == 0);
+  const int error = errno, closed = fclose(f->file) == 0;
+  if (good && !whole) errno = error;
+  if (good && (!whole || !closed || rename(f->part, f->path) != 0)) status = fail(diag, f->path);
+  if (good && status == BRAMAH_OK)
+    sync_folder(f->path);
+  else
+    remove(f->part);
+  free(f->part);
+  *f = (bramah__new_file){0};
+  return status;
+}

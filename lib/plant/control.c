@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The local error of a step, and steps in parts where it is too large.
+ *
+ * The trapezoidal rule is off by -h/12 (f(k+1) - 2 f(k) + f(k-1)) in what has the rate f, h^3/12 of the third
+ * derivative. Of positions this is seen in the step alone (Milne's device, predictor and corrector): Taylor's guess
+ * z + h z' + h^2/2 z'' and the rule differ by h^2/4 (z''(k+1) - z''(k)), three times the error. A step is divided by
+ * that alone, so that it depends on nothing but the state; errors of rates and first-order states are only shown. */
+#include "lib/plant/coupled_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_PARTS = 64 };
+
+void bramah__estimate_error(bramah_coupled *c)
+{
+  const size_t n = c->model->n, n_first_order = c->model->n_first_order;
+  const double h = c->model->h;
+  bramah__step_error *e = &c->error;
+  const int known = e->end_ns == *c->state.time_ns && e->h == h; /* the step before this one */
+  e->largest = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    const double dzdd = c->next.zdd[j] - c->state.zdd[j];
+    e->position[j] = h * h / 12.0 * fabs(dzdd);
+    e->rate[j] = known ? h / 12.0 * fabs(dzdd - e->dzdd[j]) : (double)NAN;
+    e->dzdd[j] = dzdd;
+    e->largest = fmax(e->largest, e->position[j]);
+  }
+  for (size_t i = 0; i < n_first_order; i++) {
+    const double dpd = c->next.pd[i] - c->state.pd[i];
+    e->first_order[i] = known ? h / 12.0 * fabs(dpd - e->dpd[i]) : (double)NAN;
+    e->dpd[i] = dpd;
+  }
+  e->end_ns = *c->next.time_ns;
+  e->h = h;
+}
+
+double bramah_coupled_step_error(const bramah_coupled *c, size_t output)
+{
+  const bramah__output *o = &c->model->output[output];
+  if (o->code == BRAMAH__VOLUME_PRESSURE) return c->error.first_order[o->index];
+  if (o->code == BRAMAH__JOINT_POSITION) return c->error.position[o->index];
+  return o->code == BRAMAH__JOINT_RATE ? c->error.rate[o->index] : (double)NAN;
+}
+
+/* One step of the length that the model has now, with its derivatives where F is wanted. */
+static bramah_status one_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
+{
+  if (!w->F) return bramah__trapezoidal_step(c, diag);
+  return bramah__step_with_transition(c, w->F, w->N, w->n_par, w->par, w->G, diag);
+}
+
+/* X [n x width] = F X + part Y */
+static void chain(size_t n, size_t width, const double *F, double part, const double *Y, double *column,
+                  double *X)
+{
+  for (size_t k = 0; k < width; k++) {
+    for (size_t r = 0; r < n; r++) {
+      column[r] = part * Y[r * width + k];
+      for (size_t l = 0; l < n; l++) column[r] += F[r * n + l] * X[l * width + k];
+    }
+    for (size_t r = 0; r < n; r++) X[r * width + k] = column[r];
+  }
+}
+
+/* The step from `start` in equal parts; the errors are then the largest of these. */
+static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wanted *w, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  const size_t n_error = 2 * model->n_independent + model->n_first_order,
+               n_noise = model->n_independent + model->n_first_order;
+  const int64_t step_ns = model->step_ns, start_ns = *c->start.time_ns;
+  const double h = model->h;
+  bramah__step_error *e = &c->error;
+  const bramah__wanted part = {w->F ? c->part_F : NULL, w->N ? c->part_N : NULL, w->n_par, w->par, c->part_G};
+  double largest = 0.0;
+  bramah_status status = BRAMAH_OK;
+  bramah__state_copy(&c->start, &c->state);
+  c->now_valid = 0;
+  if (w->F) memset(w->F, 0, n_error * n_error * sizeof(double));
+  for (size_t r = 0; w->F && r < n_error; r++) w->F[r * n_error + r] = 1.0;
+  if (w->N) memset(w->N, 0, n_error * n_noise * sizeof(double));
+  if (w->F && w->n_par) memset(w->G, 0, n_error * w->n_par * sizeof(double));
+  for (size_t i = 0; status == BRAMAH_OK && i < parts; i++) {
+    c->own.model.step_ns = start_ns + step_ns * (int64_t)(i + 1) / (int64_t)parts - *c->state.time_ns;
+    c->own.model.h = (double)c->own.model.step_ns * 1e-9;
+    status = one_step(c, &part, diag);
+    largest = fmax(largest, e->largest);
+    if (status != BRAMAH_OK || !w->F) continue;
+    /* White noise that comes evenly over the step comes evenly over its parts. */
+    if (w->N) chain(n_error, n_noise, c->part_F, 1.0 / (double)parts, c->part_N, c->column, w->N);
+    if (w->n_par) chain(n_error, w->n_par, c->part_F, 1.0, c->part_G, c->column, w->G);
+    chain(n_error, n_error, c->part_F, 0.0, c->part_F, c->column, w->F);
+  }
+  c->own.model.step_ns = step_ns;
+  c->own.model.h = h;
+  e->largest = largest;
+  return status;
+}
+
+bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
+{
+  const double tolerance = c->model->tolerance;
+  const bramah_step_report before = c->report;
+  bramah__state_copy(&c->state, &c->start);
+  bramah_status status = one_step(c, w, diag);
+  if (status != BRAMAH_OK || c->error.largest <= tolerance) return status;
+
+  /* So many parts that each keeps it; where the error does not fall with the third power, as many as there may be. */
+  const double wanted = ceil(cbrt(c->error.largest / tolerance));
+  size_t parts = 2;
+  while (parts < MOST_PARTS && (double)parts < wanted) parts *= 2;
+  status = in_parts(c, parts, w, diag);
+  if (status == BRAMAH_OK && c->error.largest > tolerance && parts < MOST_PARTS)
+    status = in_parts(c, parts = MOST_PARTS, w, diag);
+  c->report.steps = before.steps;
+  if (status != BRAMAH_OK) {
+    bramah__state_copy(&c->start, &c->state);
+    c->now_valid = 0;
+    return status;
+  }
+  c->report.steps++;
+  c->report.divided++;
+  c->report.coarse += c->error.largest > tolerance;
+  if (parts > c->report.most_parts) c->report.most_parts = (uint32_t)parts;
+  return BRAMAH_OK;
+}

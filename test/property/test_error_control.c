@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The estimated error of a step against the error it has, from steps in 64 parts; derivatives of steps in parts against
+ * differences of such steps. */
+#include "test/support/four_bar.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { N = 5, STATES = 3 };
+static bramah_diag diag;
+
+typedef struct rig {
+  four_bar fb;
+  const bramah_model *model;
+  bramah_coupled *c;
+  bramah_plant plant;
+} rig;
+
+static void open_rig(rig *r, double tolerance)
+{
+  four_bar_describe(&r->fb, 1.0, 2000000);
+  r->fb.machine.integrator.tolerance = tolerance;
+  must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
+  must(bramah_coupled_new(r->model, &diag, &r->c), &diag);
+  r->plant = bramah_coupled_plant(r->c);
+}
+
+static void close_rig(rig *r)
+{
+  bramah_coupled_free(r->c);
+  bramah_model_free(r->model);
+}
+
+static void command(rig *r, double u) { must(r->plant.set_inputs(r->plant.self, &u, &diag), &diag); }
+static void step(rig *r) { must(r->plant.step(r->plant.self, &diag), &diag); }
+
+START_TEST(test_estimate_is_the_error)
+{
+  static _Alignas(64) unsigned char snap[8192];
+  rig whole, parts;
+  double error[STATES] = {0}, estimate[STATES] = {0};
+  open_rig(&whole, 0.0);
+  open_rig(&parts, 1e-15);
+  ck_assert_uint_le(whole.plant.snapshot_size, sizeof snap);
+  const char *const names[STATES] = {"crank.angle", "crank.rate", "v3.pressure"};
+  size_t output[STATES];
+  for (int i = 0; i < STATES; i++) output[i] = (size_t)bramah_plant_find_output(&whole.plant, names[i]);
+  for (int k = 0; k < 1000; k++) {
+    command(&whole, k < 300 ? 8.0 : -6.0);
+    whole.plant.save(whole.plant.self, snap);
+    parts.plant.restore(parts.plant.self, snap);
+    step(&whole);
+    step(&parts);
+    if (k % 300 < 100) continue; /* the pressures ring after a command, faster than the step */
+    for (int i = 0; i < STATES; i++) {
+      error[i] += fabs(whole.plant.output(whole.plant.self, output[i]) -
+                       parts.plant.output(parts.plant.self, output[i]));
+      estimate[i] += bramah_coupled_step_error(whole.c, output[i]);
+    }
+  }
+  for (int i = 0; i < STATES; i++)
+    ck_assert_msg(estimate[i] > 0.8 * error[i] && estimate[i] < 1.5 * error[i], "%s: %g for %g", names[i],
+                  estimate[i], error[i]);
+  ck_assert_uint_eq(bramah_coupled_report(whole.c).divided, 0);
+  ck_assert_uint_eq(bramah_coupled_report(parts.c).divided, 1000);
+  ck_assert_uint_eq(bramah_coupled_report(parts.c).steps, 1000);
+  ck_assert_uint_eq(bramah_coupled_report(parts.c).most_parts, 64);
+  ck_assert(isnan(
+      bramah_coupled_step_error(whole.c, (size_t)bramah_plant_find_output(&whole.plant, "energy.kinetic"))));
+  close_rig(&whole);
+  close_rig(&parts);
+}
+END_TEST
+
+/* State after a step from the snapshot, displaced by dx or with the pump's pressure changed. */
+static void stepped(rig *r, const unsigned char *snap, const double *dx, double more, double *x)
+{
+  size_t pump;
+  must(bramah_plant_parameter_index(&r->plant, "pump.pressure", &pump, &diag), &diag);
+  r->plant.restore(r->plant.self, snap);
+  must(r->plant.inject(r->plant.self, dx, &diag), &diag);
+  const double p = r->plant.parameter(r->plant.self, pump);
+  must(r->plant.set_parameter(r->plant.self, pump, p + more, &diag), &diag);
+  step(r);
+  ck_assert(bramah_plant_coordinates(&r->plant, x));
+}
+
+START_TEST(test_derivatives_of_steps_in_parts)
+{
+  static const double scale[N] = {1.0, 1.0, 1e6, 1e6, 1e6};
+  static _Alignas(64) unsigned char snap[8192];
+  rig r, whole;
+  double F[N * N], NN[N * 4], G[N], F_whole[N * N], N_whole[N * 4], none[N] = {0}, up[N], down[N];
+  size_t pump;
+  open_rig(&r, 1e-15);
+  open_rig(&whole, 1e6);
+  ck_assert_uint_eq(bramah_plant_n_error(&r.plant), N);
+  must(bramah_plant_parameter_index(&r.plant, "pump.pressure", &pump, &diag), &diag);
+  command(&whole, 5.0);
+  for (int k = 0; k < 150; k++) step(&whole);
+  whole.plant.save(whole.plant.self, snap);
+  r.plant.restore(r.plant.self, snap);
+  must(r.plant.step_transition(r.plant.self, F, NN, 1, &pump, G, &diag), &diag);
+  must(whole.plant.step_transition(whole.plant.self, F_whole, N_whole, 0, NULL, NULL, &diag), &diag);
+  for (size_t k = 0; k <= N; k++) {
+    double dx[N] = {0}, step_of = k < N ? 1e-5 * scale[k] : 1e2;
+    if (k < N) dx[k] = step_of;
+    stepped(&r, snap, k < N ? dx : none, k < N ? 0.0 : step_of, up);
+    if (k < N) dx[k] = -step_of;
+    stepped(&r, snap, k < N ? dx : none, k < N ? 0.0 : -step_of, down);
+    for (size_t i = 0; i < N; i++) {
+      const double slope = (up[i] - down[i]) / (2.0 * step_of) / scale[i] * (k < N ? scale[k] : 1e6);
+      const double found = (k < N ? F[i * N + k] * scale[k] : G[i] * 1e6) / scale[i];
+      ck_assert_msg(fabs(found - slope) < 1e-5 * (1.0 + fabs(slope)), "%zu by %zu: %g for %g", i, k, found,
+                    slope);
+    }
+  }
+  /* The same noise over the whole step: nearly what one step makes of it. */
+  for (size_t i = 0; i < N; i++)
+    for (size_t k = 0; k < 4; k++) {
+      const double a = NN[i * 4 + k] / scale[i] * (k ? 1e6 : 1.0),
+                   b = N_whole[i * 4 + k] / scale[i] * (k ? 1e6 : 1.0);
+      ck_assert_msg(fabs(a - b) < 0.05 * (1.0 + fabs(b)), "%zu by %zu: %g for %g", i, k, a, b);
+    }
+  close_rig(&r);
+  close_rig(&whole);
+}
+END_TEST
+
+START_TEST(test_limits_of_a_state)
+{
+  bramah_limit worst[BRAMAH_N_LIMITS];
+  bramah_limit_event event = {0};
+  double dx[N] = {0};
+  rig r;
+  open_rig(&r, 0.0);
+  bramah_coupled_limits(r.c, worst);
+  ck_assert(worst[BRAMAH_LIMIT_PRESSURE].beyond == 0.0 && worst[BRAMAH_LIMIT_STROKE].beyond == 0.0);
+  bramah_limit_event_add(&event, &worst[BRAMAH_LIMIT_PRESSURE], 1);
+  dx[3] = -4e6; /* the pressures start at 30 bar */
+  must(r.plant.inject(r.plant.self, dx, &diag), &diag);
+  bramah_coupled_limits(r.c, worst);
+  ck_assert_uint_eq(worst[BRAMAH_LIMIT_PRESSURE].output,
+                    (size_t)bramah_plant_find_output(&r.plant, "v2.pressure"));
+  ck_assert(worst[BRAMAH_LIMIT_PRESSURE].value < 0.0);
+  ck_assert(worst[BRAMAH_LIMIT_PRESSURE].beyond == -worst[BRAMAH_LIMIT_PRESSURE].value);
+  bramah_limit_event_add(&event, &worst[BRAMAH_LIMIT_PRESSURE], 2);
+  bramah_limit_event_add(&event, &worst[BRAMAH_LIMIT_PRESSURE], 3);
+  ck_assert(event.n == 2 && event.first_ns == 2 && event.worst_ns == 2);
+  close_rig(&r);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("error control");
+  TCase *cases = one_case(suite, "error control");
+  tcase_add_test(cases, test_estimate_is_the_error);
+  tcase_add_test(cases, test_derivatives_of_steps_in_parts);
+  tcase_add_test(cases, test_limits_of_a_state);
+  return run_suite(suite);
+}
