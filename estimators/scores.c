@@ -160,3 +160,11 @@ bramah_filter_scores bramah_filter_get_scores(const bramah_filter *f)
                                 .chi_square = f->score_sums[0],
                                 .samples = f->score_sums[1]};
 }
+
+void bramah_filter_restart_scores(bramah_filter *f)
+{
+  memset(f->sensitivity, 0, f->n * f->n_causes * sizeof(double));
+  memset(f->score, 0, f->n_causes * sizeof(double));
+  memset(f->score_information, 0, f->n_causes * f->n_causes * sizeof(double));
+  f->score_sums[0] = f->score_sums[1] = 0.0;
+}

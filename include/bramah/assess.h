@@ -277,6 +277,35 @@ typedef struct bramah_assess_results {
 /* Valid until the next call of this or of bramah_assess_next. No allocation. */
 BRAMAH_API const bramah_assess_results *bramah_assess_get_results(bramah_assess *assess);
 
+/* ---- what would explain a contradiction ---- */
+
+enum { BRAMAH_EXPLANATIONS = 6 };
+/* A single cause that would explain innovations that are too large. */
+typedef struct bramah_explanation {
+  bramah_cause_kind kind;
+  const char *what;        /* "parameter", "bias", "gain", "delay" */
+  const char *name, *unit; /* of the parameter or sensor; unit of the change */
+  double change, sigma; /* estimated: what is true less what the filter's model has; its standard deviation */
+  double nominal;       /* of a parameter: what the model has; else NaN */
+  double share;         /* of the excess that it explains, 0 to 1 */
+  uint64_t group;       /* causes of one group cannot be told apart: the place of its first one */
+} bramah_explanation;
+typedef struct bramah_diagnosis {
+  double begin, end;               /* [s] of the log */
+  double samples, excess;          /* chi-square of the innovations beyond the number of their samples */
+  size_t n;                        /* 0: no single cause explains enough */
+  const bramah_explanation *cause; /* [n] the one that explains most first */
+} bramah_diagnosis;
+/* A log once more, from its start on `source`, through a filter of its own with the transition `step`, along with score tests of every parameter
+ * and of bias, gain and delay of every sensor that the study does not estimate (bramah_filter_get_scores), as if causes
+ * began at from_ns of the log; up to to_ns. Noise does not adapt. Costs about the time of three replays of the log
+ * more. *out lasts as long as the session, released by bramah_diagnosis_free (NULL allowed). Errors: those of
+ * bramah_filter_new and bramah_replay_next. */
+BRAMAH_API bramah_status bramah_diagnose(bramah_session *session, bramah_source source, void *source_user,
+                                         int64_t from_ns, int64_t to_ns, bramah_diag *diag,
+                                         bramah_diagnosis **out);
+BRAMAH_API void bramah_diagnosis_free(bramah_diagnosis *diagnosis);
+
 /* ---- before a run ---- */
 
 /* States that the sensors of a session do not observe, unknown inputs among them, over a short horizon from where its

@@ -317,6 +317,8 @@ typedef struct bramah_filter_scores {
 
 /* All of it. */
 BRAMAH_API bramah_filter_scores bramah_filter_get_scores(const bramah_filter *filter);
+/* As if every cause began now: all sums from zero. */
+BRAMAH_API void bramah_filter_restart_scores(bramah_filter *filter);
 
 /* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. Of an acceleration
  * with what augmented parameters (a load) do to it at once. */

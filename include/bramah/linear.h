@@ -85,7 +85,7 @@ BRAMAH_API bramah_status bramah_linearization_new(const bramah_model *model,
 BRAMAH_API void bramah_linearization_free(bramah_linearization *l); /* NULL allowed */
 
 /* Linearize at the present state of a plant of this model, which is left as it was. Errors: E_ARGUMENT
- * (another model), E_SINGULAR (constraints or mass matrix). */
+ * (another model), E_SINGULAR (constraints or mass matrix; a singular pose). */
 BRAMAH_API bramah_status bramah_linearization_run(bramah_linearization *l, bramah_coupled *plant,
                                                   bramah_diag *diag);
 

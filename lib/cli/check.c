@@ -483,7 +483,8 @@ static void explain_budget(const bramah_session *session)
     printf("    %s: ", all[i].name);
     print_sigma(all[i].sigma, parts->augmented_unit[i], nominal);
     const cli_readable unit = cli_readable_unit(parts->augmented_unit[i]);
-    if (all[i].noise > 0.0) printf(", drifts by %.6g %s/s^0.5", unit.factor * all[i].noise, unit.unit);
+    if (all[i].kind == BRAMAH_AUGMENTED_BIAS && all[i].noise > 0.0)
+      printf(", drifts by %.6g %s/s^0.5", unit.factor * all[i].noise, unit.unit);
     printf("%s\n", parts->is_stated[i - first] ? "" : " (default)");
   }
   printf("    known exactly:");

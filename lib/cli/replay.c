@@ -271,6 +271,7 @@ static int replay(cli_replay_run *r, estimate_file *file)
              cli_seconds(bramah_assess_get_totals(r->assess).last_ns),
              snapshot ? "; go on with --resume " : "", snapshot ? snapshot : "");
   const int not_smoothed = smooth(r, &later) != BRAMAH_OK && cli_report(&later);
+  if (!r->outcome && cli_replay_diagnose(r, &later)) cli_note("no diagnosis: %s", later.message);
   int code = cli_replay_conclude(r, &later) ? cli_report(&later) : CLI_OK;
   /* Mistakes go before a signal, and that before doubts about the filter. */
   if (!code && (not_smoothed || r->outcome)) code = CLI_FAILED;
@@ -342,6 +343,7 @@ static int run(const cli_arguments *arguments)
   if (!code) code = replay(&r, &file);
   close_file(&file, &ignored);
   cli_replay_report_free(r.report);
+  bramah_diagnosis_free(r.diagnosis);
   bramah_assess_free(r.assess);
   bramah_log_stream_close(r.log);
   bramah_session_close(r.session);

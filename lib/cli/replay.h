@@ -34,7 +34,8 @@ typedef struct cli_replay_run {
   int64_t snapshot_ns;   /* their last time */
   bramah_status outcome; /* of the rows: what ended them early */
   bramah_diag mistake;
-  double seconds; /* of the clock */
+  double seconds;              /* of the clock */
+  bramah_diagnosis *diagnosis; /* of a contradiction; NULL: none */
 } cli_replay_run;
 
 /* Begin the report of an assessment before its first sample: released by cli_replay_report_free in any case (NULL
@@ -52,6 +53,8 @@ bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables
 
 /* Summary and tables on the terminal, and into the report. */
 bramah_status cli_replay_conclude(cli_replay_run *run, bramah_diag *diag);
+/* Where the log contradicts the filter and can be read again: what would explain it. Errors: those of bramah_diagnose. */
+bramah_status cli_replay_diagnose(cli_replay_run *run, bramah_diag *diag);
 /* "no contradiction found", "contradicted", "too short": what a verdict says. */
 const char *cli_verdict(const bramah_verdict *verdict);
 /* The summary for programs, if it is wanted; code: the exit code. */

@@ -108,6 +108,17 @@ static const cli_json_field checks[] = {{"check", CLI_JSON_TEXT, offsetof(bramah
                                         {"end", CLI_JSON_NUMBER, offsetof(bramah_finding, end)},
                                         {0}};
 
+static const cli_json_field explanations[] = {
+    {"cause", CLI_JSON_TEXT, offsetof(bramah_explanation, what)},
+    {"at", CLI_JSON_TEXT, offsetof(bramah_explanation, name)},
+    {"unit", CLI_JSON_TEXT, offsetof(bramah_explanation, unit)},
+    {"change", CLI_JSON_NUMBER, offsetof(bramah_explanation, change)},
+    {"sigma", CLI_JSON_NUMBER, offsetof(bramah_explanation, sigma)},
+    {"nominal", CLI_JSON_NUMBER, offsetof(bramah_explanation, nominal)},
+    {"share", CLI_JSON_NUMBER, offsetof(bramah_explanation, share)},
+    {"group", CLI_JSON_COUNT, offsetof(bramah_explanation, group)},
+    {0}};
+
 /* What was asked for. */
 static void put_request(const cli_replay_run *r, cli_json *json)
 {
@@ -194,6 +205,7 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   if (q->truth) LIST("errors", results->n_accuracies, results->accuracy, errors);
   if (q->truth) cli_json_number(json, "nees_mean", totals->nees);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
+  if (r->diagnosis) LIST("diagnosis", r->diagnosis->n, r->diagnosis->cause, explanations);
 #undef LIST
   cli_json_count(json, "tests", results->verdict.tests);
   cli_json_text(json, "verdict", cli_verdict(&results->verdict));

@@ -318,6 +318,89 @@ static const char *finding_text(const bramah_finding *f, char text[256])
   return text;
 }
 
+/* ---- diagnosis ---- */
+
+bramah_status cli_replay_diagnose(cli_replay_run *r, bramah_diag *diag)
+{
+  const cli_replay_request *q = &r->request;
+  const bramah_verdict *v = &bramah_assess_get_results(r->assess)->verdict;
+  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
+  double begin = INFINITY, end = INFINITY;
+  if (!v->contradicted || q->resume || cli_stop_signal()) return BRAMAH_OK;
+  for (size_t i = 0; i < q->n_logs; i++)
+    if (!cli_is_regular(q->logs[i])) return BRAMAH_OK;
+  for (size_t i = 0; i < v->n; i++) {
+    if (v->finding[i].passed || isnan(v->finding[i].amount)) continue;
+    if (v->finding[i].begin > begin) continue;
+    end = v->finding[i].begin < begin ? v->finding[i].end : fmin(end, v->finding[i].end);
+    begin = v->finding[i].begin;
+  }
+
+  /* As if the cause had been there from the start, and as if it had begun with the first window that fails: what explains
+   * more. */
+  const int64_t from[] = {INT64_MIN, isfinite(begin) ? llround(1e9 * begin) : INT64_MIN};
+  const int64_t to[] = {totals.last_ns, isfinite(end) ? llround(1e9 * end) : INT64_MIN};
+  bramah_status status = BRAMAH_OK;
+  for (int k = 0; !status && k < 2; k++) {
+    bramah_log_stream *log = NULL;
+    bramah_diagnosis *other = NULL;
+    if (to[k] == INT64_MIN) break;
+    status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &log);
+    if (!status) bramah_log_stream_limit(log, q->from_ns, q->to_ns);
+    if (!status)
+      status = bramah_diagnose(r->session, bramah_log_stream_next, log, from[k], to[k], diag, &other);
+    bramah_log_stream_close(log);
+    if (!status && r->diagnosis &&
+        (!other->n || (r->diagnosis->n && other->cause[0].share <= r->diagnosis->cause[0].share))) {
+      bramah_diagnosis_free(other);
+    } else if (!status) {
+      bramah_diagnosis_free(r->diagnosis);
+      r->diagnosis = other;
+    }
+  }
+  return status;
+}
+
+/* "valve.flow_coefficient -19 ± 2 %": a parameter by its value, a gain by 1, else in the unit people read. */
+static void put_change(const bramah_explanation *e, char text[CLI_CELL])
+{
+  const cli_readable unit = cli_readable_unit(e->unit);
+  const double whole = e->kind == BRAMAH_CAUSE_GAIN ? 1.0 : fabs(e->nominal);
+  const double scale = whole > 0.0 ? 100.0 / whole : unit.factor;
+  const char *what = e->kind == BRAMAH_CAUSE_PARAMETER ? "" : " ";
+  snprintf(text, CLI_CELL, "%s%s%s %+.3g ± %.2g %s", e->name, what, *what ? e->what : "", scale * e->change,
+           scale * e->sigma, whole > 0.0 ? "%" : unit.unit);
+}
+
+static cli_table diagnosis_table(const bramah_diagnosis *d)
+{
+  static const char *const header[] = {"a single cause", "explains % of the excess", "cannot be told from"};
+  cli_table table = cli_table_make("What would explain it", "lrl", header);
+  char text[CLI_CELL];
+  for (size_t i = 0; d && i < d->n; i++) {
+    const bramah_explanation *e = &d->cause[i], *first = &d->cause[e->group];
+    put_change(e, text);
+    cli_table_add(&table, "%s", text);
+    cli_table_add(&table, "%.3g", 100.0 * e->share);
+    cli_table_add(&table, "%s%s%s", e->group == i ? "" : first->name, e->group == i ? "" : " ",
+                  e->group == i ? "" : first->what);
+  }
+  return table;
+}
+
+static void print_diagnosis(const bramah_diagnosis *d, FILE *out)
+{
+  char text[CLI_CELL];
+  if (!d) return;
+  if (!d->n) {
+    fprintf(out, "  no single cause that is known of would explain it\n");
+    return;
+  }
+  put_change(&d->cause[0], text);
+  fprintf(out, "  from %.6g to %.6g s: %s explains %.3g %% of the excess\n", d->begin, d->end, text,
+          100.0 * d->cause[0].share);
+}
+
 /* What was found, in words; then what else failed, and what is worth knowing. */
 static void print_verdict(const bramah_verdict *v, FILE *out)
 {
@@ -383,11 +466,12 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
   print_summary(r, results, out);
-  cli_table tables[9] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
-                         consistency_table(results),
-                         events_table(bramah_session_about(r->session)->machine->coupled, results)};
+  cli_table tables[10] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
+                          consistency_table(results),
+                          events_table(bramah_session_about(r->session)->machine->coupled, results)};
   estimate_tables(results, &tables[3]);
   tables[8] = verdict_table(&results->verdict);
+  tables[9] = diagnosis_table(r->diagnosis);
   size_t n = 0;
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
     if (tables[i].n_cells) cli_table_print(&tables[i], out);
@@ -395,6 +479,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   }
 
   print_verdict(&results->verdict, out);
+  print_diagnosis(r->diagnosis, out);
 
   if (q->plots) status = cli_replay_report_write(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);

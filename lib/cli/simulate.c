@@ -75,7 +75,7 @@ static int print_limits(const bramah_simulation_result *result, const bramah_cou
     if (!event->n) continue;
     bramah_coupled_limit_info(plant, (bramah_limit_kind)k, &event->worst, &info);
     const cli_readable unit = cli_readable_unit(info.unit);
-    fprintf(out, "beyond a limit from %.9g s on: %s; worst: %s %.4g %s at %.9g s\n",
+    fprintf(out, "beyond a physical limit from %.9g s on: %s; worst: %s %.4g %s at %.9g s\n",
             cli_seconds(event->first_ns), what[k], info.name, unit.factor * event->worst.value, unit.unit,
             cli_seconds(event->worst_ns));
     some = 1;

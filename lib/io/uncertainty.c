@@ -267,6 +267,11 @@ static bramah_status take_parameter(bramah_session *session, size_t p, bramah_di
     out.least = fmax(info.nominal - 4.0 * out.sigma, 0.1 * info.nominal);
     out.most = info.nominal + 4.0 * out.sigma;
   }
+
+  /* It varies slowly about its value, by no more than that: what was learned in a transient far from linear is forgotten
+   * again. */
+  out.time_constant = 200.0;
+  out.noise = out.sigma * sqrt(2.0 / out.time_constant);
   add(session, &out, info.unit, stated);
   return BRAMAH_OK;
 }

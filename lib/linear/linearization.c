@@ -574,10 +574,25 @@ bramah_status bramah__check_plant(const bramah_linearization *l, const bramah_co
   return BRAMAH_OK;
 }
 
+bramah_status bramah__check_pose(bramah_coupled *c, bramah_diag *diag)
+{
+  bramah_limit limit[BRAMAH_N_LIMITS];
+  bramah_output_info at;
+  const bramah_status status = bramah__refresh(c, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah_coupled_limits(c, limit);
+  if (!c->now->bridged && !(limit[BRAMAH_LIMIT_POSE].beyond > 0.0)) return BRAMAH_OK;
+  bramah_coupled_limit_info(c, BRAMAH_LIMIT_POSE, &limit[BRAMAH_LIMIT_POSE], &at);
+  return bramah__fail(
+      diag, BRAMAH_E_SINGULAR, at.name,
+      "the pose is singular, or nearly: this loop lets the machine move on in more than one way, and "
+      "neither linear equations nor eigenvalues are unique there; linearize elsewhere");
+}
+
 bramah_status bramah_linearization_run(bramah_linearization *l, bramah_coupled *plant, bramah_diag *diag)
 {
   bramah_status status = bramah__check_plant(l, plant, NULL, diag);
-  if (status == BRAMAH_OK) status = bramah__refresh(plant, diag);
+  if (status == BRAMAH_OK) status = bramah__check_pose(plant, diag);
   if (status != BRAMAH_OK) return status;
   if (l->roll.rows) {
     /* As if nothing rolled, and the names that belong to it. */

@@ -106,6 +106,9 @@ void bramah__return_state(bramah_coupled *c, const double *snap);
 bramah_status bramah__check_plant(const bramah_linearization *l, const bramah_coupled *c,
                                   const char *if_rolling, bramah_diag *diag);
 
+/* Bring the plant's evaluation up to date. E_SINGULAR also where it passes a singular pose or is in one. */
+bramah_status bramah__check_pose(bramah_coupled *c, bramah_diag *diag);
+
 /* Rows B z' of what rolls and glides: three for a wheel, velocity of the material point at its lowest point
  * across the plane (the rate of its height, holonomic) and along it; one for a knife edge, velocity of its
  * point along its normal. Source: contact geometry of a thin disc, e.g. Meijaard, Papadopoulos, Ruina,

@@ -60,7 +60,7 @@ bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_c
 {
   bramah_status status =
       bramah__check_plant(l, plant, "rolling wheels and knife edges have no place in these equations", diag);
-  if (status == BRAMAH_OK) status = bramah__refresh(plant, diag);
+  if (status == BRAMAH_OK) status = bramah__check_pose(plant, diag);
   if (status != BRAMAH_OK) return status;
   const bramah_model *model = plant->model;
   const bramah__derivative *d = &plant->derivative;
@@ -148,7 +148,7 @@ bramah_status bramah_linearization_energies(bramah_linearization *l, bramah_coup
   const bramah_model *model = l->model;
   const size_t n = model->n, n_volumes = model->circuit.n_volumes;
   bramah_status status = bramah__check_plant(l, plant, NULL, diag);
-  if (status == BRAMAH_OK) status = bramah__refresh(plant, diag);
+  if (status == BRAMAH_OK) status = bramah__check_pose(plant, diag);
   if (status != BRAMAH_OK) return status;
   memset(l->energy, 0, (n + n_volumes) * sizeof *l->energy);
   add_energies(l, plant, re, l->energy);

@@ -2,6 +2,7 @@
 /* Singular poses: a parallelogram that lies flat may go on as one or as an antiparallelogram, and its
  * constraints determine neither. As a parallelogram it is one pendulum, for its coupler only translates: crank
  * and rocker of 1 m with their inertia, and the coupler's mass 1 m from the axis. */
+#include "bramah/linear.h"
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -272,6 +273,12 @@ START_TEST(test_limits)
   ck_assert(limit[BRAMAH_LIMIT_LOOP].beyond == 0.0 && limit[BRAMAH_LIMIT_POSE].beyond > 0.0);
   bramah_coupled_limit_info(r.c, BRAMAH_LIMIT_POSE, &limit[BRAMAH_LIMIT_POSE], &info);
   ck_assert_str_eq(info.name, "tip");
+  bramah_linearization *l;
+  must(bramah_linearization_new(r.model, NULL, &diag, &l), &diag);
+  ck_assert_int_eq(bramah_linearization_run(l, r.c, &diag), BRAMAH_E_SINGULAR);
+  ck_assert_str_eq(diag.thing, "tip");
+  ck_assert_ptr_nonnull(strstr(diag.message, "eigenvalues are unique"));
+  bramah_linearization_free(l);
   stop(&r);
 }
 END_TEST

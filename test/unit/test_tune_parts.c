@@ -167,6 +167,25 @@ START_TEST(errors_by_hand)
 }
 END_TEST
 
+/* Of three candidates each of two is best by one criterion, the third beaten by both; a fold's does not count. */
+START_TEST(criteria_by_hand)
+{
+  bramah_tune_tried tried[4] = {{.phase = "search", .verdict = {.cost = 1.0, .distance = 2.0, .used = 9.0}},
+                                {.phase = "search", .verdict = {.cost = 2.0, .distance = 1.0, .used = 9.0}},
+                                {.phase = "search", .verdict = {.cost = 3.0, .distance = 2.5, .used = 9.0}},
+                                {.phase = "fold", .verdict = {.cost = 0.5, .distance = 0.5, .used = 9.0}}};
+  bramah__tune_search s = {.problem = &problem, .n_tried = 4, .tried = tried, .most_used = 9.0};
+  size_t best[BRAMAH_TUNE_CRITERIA];
+  for (size_t i = 0; i < 4; i++) tried[i].verdict.rmse = tried[i].verdict.prediction = (double)NAN;
+  bramah__tune_compare_criteria(&s, best);
+  const int front[4] = {1, 1, 0, 0};
+  for (size_t i = 0; i < 4; i++) ck_assert_int_eq(tried[i].front, front[i]);
+  ck_assert_uint_eq(best[BRAMAH_TUNE_LIKELIHOOD], 0);
+  ck_assert_uint_eq(best[BRAMAH_TUNE_NIS], 1);
+  ck_assert_uint_eq(best[BRAMAH_TUNE_RMSE], 4);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("tune_parts");
@@ -176,5 +195,6 @@ int main(void)
   tcase_add_test(t, innovations_by_hand);
   tcase_add_test(t, sums_of_a_replay);
   tcase_add_test(t, errors_by_hand);
+  tcase_add_test(t, criteria_by_hand);
   return run_suite(suite);
 }
