@@ -225,8 +225,21 @@ static void look_ahead(linear_run *run, bramah_filter *filter, double theta, con
     present[i] = 1;
     offset_ns[i] = (int64_t)llround(theta * (double)run->plant.step_ns);
   }
+  double noise[LINEAR_SENSORS] = {0}; /* H Q H' of the last step */
+  const size_t nq = bramah_filter_get_info(filter).n_noise;
+  for (int i = 0; i < LINEAR_SENSORS; i++) {
+    linear_run_row(run, i, row);
+    for (size_t q = 0; q < nq; q++) {
+      double column = 0.0;
+      for (size_t j = 0; j < N; j++) column += row[j] * bramah_filter_get_last(filter).noise[j * nq + q];
+      noise[i] += column * column;
+    }
+  }
   must(bramah_filter_correct_at(filter, y, present, offset_ns, &diag), &diag);
   for (int i = 0; i < LINEAR_SENSORS; i++) {
+    const double variance =
+        bramah_sensor_variance(&bramah_filter_get_info(filter).sensor[i]) + theta * noise[i];
+    ck_assert_double_eq_tol(bramah_filter_get_last(filter).variances[i], variance, 1e-12 * variance);
     const bramah_innovation *out = &bramah_filter_get_last(filter).innovation[i];
     const double *H = bramah_filter_get_last(filter).rows + i * N;
     linear_run_row(run, i, row);

@@ -50,11 +50,13 @@ static void make(object *o, int kind, int delay_steps, size_t window)
       {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02},
       {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "bob", .sigma = 0.05, .delay_ns = delay_steps * ms}};
   static const double sp = 0.1, sv = 0.2, q = 0.05, least = 0.01, most = 1.0,
-                      sensor_least[2] = {0.001, 0.001}, sensor_most[2] = {1.0, 1.0};
+                      sensor_least[2] = {0.001, 0.001}, sensor_most[2] = {1.0, 1.0}, gate[2] = {50.0, 50.0};
   const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
                                          .position_sigma = &sp,
                                          .rate_sigma = &sv,
-                                         .acceleration_noise = &q};
+                                         .acceleration_noise = &q,
+                                         .gate = gate,
+                                         .drift_gate = 50.0};
   const bramah_rewind_options w = {delay_steps * ms, 2, 3};
   bramah_replay_options r;
   bramah_adaptive_options a;
