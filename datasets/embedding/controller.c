@@ -202,7 +202,8 @@ static bramah_status loop(controller *c, int socket, int again, bramah_diag *dia
   }
 }
 
-int control(const bramah_study *study, const gains *g, const run_options *o, int socket, shared *s, int again)
+int control_machine(const bramah_study *study, const gains *g, const run_options *o, int socket, shared *s,
+                    int again)
 {
   static controller c;
   bramah_diag diag;

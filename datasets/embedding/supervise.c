@@ -89,7 +89,7 @@ static pid_t launch(side *a, const bramah_study *study, int which, int again)
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   mlockall(MCL_CURRENT);
   if (!a->o.lockstep) a->s->real_time = become_real_time(10);
-  _exit(which ? control(study, a->g, &a->o, a->line[1], a->s, again)
+  _exit(which ? control_machine(study, a->g, &a->o, a->line[1], a->s, again)
               : simulate(study, &a->o, a->line[0], a->s));
 }
 

@@ -43,23 +43,6 @@ void bramah__prescribe(const bramah_model *model, bramah__state *state)
   }
 }
 
-void bramah__drive_forces(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
-                          double *force)
-{
-  const size_t n = model->n, n_dependent = model->n_dependent;
-  if (model->n_motions == 0) return;
-  bramah__inverse_dynamics(model, state, eval, state->zdd);
-  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    for (size_t j = 0; j < n; j++) eval->tau[j] -= eval->row[c * n + j] * eval->force[c];
-  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = eval->tau[state->index[k]];
-  bramah__lu_solve_transposed(n_dependent, eval->LU, eval->pivot, eval->column);
-  for (size_t i = 0; i < model->n_motions; i++) {
-    size_t k = 0; /* where the row of the motion is among those in use */
-    while (k + 1 < n_dependent && (size_t)state->row[k] != model->motion[i].row) k++;
-    force[i] = eval->column[k];
-  }
-}
-
 /* ---- the position stage ---- */
 
 /* cos(pitch) below which the yaw and roll of a spherical joint count as one motion: about 1.1 deg */
@@ -113,6 +96,14 @@ void bramah__fill_Rz(const bramah_model *model, const bramah__state *state, bram
   for (size_t k = 0; k < n_dependent; k++) eval->drift[state->index[k]] = eval->column[k];
   for (size_t i = 0; i < model->n_motions; i++)
     eval->drift[model->motion[i].joint] = -Phi_t[model->motion[i].row];
+}
+
+double bramah__least_pivot(const bramah_model *model, const bramah__eval *eval)
+{
+  double least = (double)INFINITY;
+  for (size_t k = 0; k < model->n_dependent; k++)
+    least = fmin(least, fabs(eval->LU[k * model->n_dependent + k]));
+  return least / model->usual_pivot;
 }
 
 enum { CLOSE_ITERATIONS = 20 };

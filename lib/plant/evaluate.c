@@ -288,6 +288,23 @@ void bramah__rate_derivative(const bramah_model *model, const bramah__state *sta
   eval->D_known = 1;
 }
 
+void bramah__drive_forces(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
+                          double *force)
+{
+  const size_t n = model->n, n_dependent = model->n_dependent;
+  if (model->n_motions == 0) return;
+  bramah__inverse_dynamics(model, state, eval, state->zdd);
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    for (size_t j = 0; j < n; j++) eval->tau[j] -= eval->row[c * n + j] * eval->force[c];
+  for (size_t k = 0; k < n_dependent; k++) eval->column[k] = eval->tau[state->index[k]];
+  bramah__lu_solve_transposed(n_dependent, eval->LU, eval->pivot, eval->column);
+  for (size_t i = 0; i < model->n_motions; i++) {
+    size_t k = 0; /* where the row of the motion is among those in use */
+    while (k + 1 < n_dependent && (size_t)state->row[k] != model->motion[i].row) k++;
+    force[i] = eval->column[k];
+  }
+}
+
 /* ---- spherical and floating joints through any rotation ----
  *
  * Their three angles are singular at a pitch of +-90 deg, so they are counted from a base rotation that is

@@ -19,14 +19,6 @@ static const double clear = 0.02;
 static const double first_move = 0.02, longest_move = 0.4; /* [rad or m] to the first poses */
 static const double largest_gap = 1e-9;                    /* [m or rad] of loops in an interpolated pose */
 
-double bramah__least_pivot(const bramah_model *model, const bramah__eval *eval)
-{
-  double least = (double)INFINITY;
-  for (size_t k = 0; k < model->n_dependent; k++)
-    least = fmin(least, fabs(eval->LU[k * model->n_dependent + k]));
-  return least / model->usual_pivot;
-}
-
 /* Rates [n] of the motion to the other poses: those of the state where they fit the constraints, for what fits
  * them badly has not been found from them yet. */
 static void lead(const bramah_model *model, const bramah__state *state, bramah__eval *eval, double *rate)
