@@ -12,29 +12,6 @@
 
 enum { MOST_PARTS = 64 };
 
-void bramah__estimate_error(bramah_coupled *c)
-{
-  const size_t n = c->model->n, n_first_order = c->model->n_first_order;
-  const double h = c->model->h;
-  bramah__step_error *e = &c->error;
-  const int known = e->end_ns == *c->state.time_ns && e->h == h; /* the step before this one */
-  e->largest = 0.0;
-  for (size_t j = 0; j < n; j++) {
-    const double dzdd = c->next.zdd[j] - c->state.zdd[j];
-    e->position[j] = h * h / 12.0 * fabs(dzdd);
-    e->rate[j] = known ? h / 12.0 * fabs(dzdd - e->dzdd[j]) : (double)NAN;
-    e->dzdd[j] = dzdd;
-    e->largest = fmax(e->largest, e->position[j]);
-  }
-  for (size_t i = 0; i < n_first_order; i++) {
-    const double dpd = c->next.pd[i] - c->state.pd[i];
-    e->first_order[i] = known ? h / 12.0 * fabs(dpd - e->dpd[i]) : (double)NAN;
-    e->dpd[i] = dpd;
-  }
-  e->end_ns = *c->next.time_ns;
-  e->h = h;
-}
-
 double bramah_coupled_step_error(const bramah_coupled *c, size_t output)
 {
   const bramah__output *o = &c->model->output[output];

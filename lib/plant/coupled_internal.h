@@ -181,9 +181,6 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag);
 /* The same, divided where its error is too large; with derivatives (control.c). */
 bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *wanted, bramah_diag *diag);
 
-/* Errors of the step from the state to the candidate. */
-void bramah__estimate_error(bramah_coupled *c);
-
 /* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);
 

@@ -372,6 +372,30 @@ static bramah_status try_step(bramah_coupled *c, bramah_diag *diag)
   return status == BRAMAH_OK ? iterate(c, diag) : name_failure(c, status, diag);
 }
 
+/* Of the step from `state` to `next`, by Milne's device (control.c). */
+static void estimate_error(bramah_coupled *c)
+{
+  const size_t n = c->model->n, n_first_order = c->model->n_first_order;
+  const double h = c->model->h;
+  bramah__step_error *e = &c->error;
+  const int known = e->end_ns == *c->state.time_ns && e->h == h; /* the step before this one */
+  e->largest = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    const double dzdd = c->next.zdd[j] - c->state.zdd[j];
+    e->position[j] = h * h / 12.0 * fabs(dzdd);
+    e->rate[j] = known ? h / 12.0 * fabs(dzdd - e->dzdd[j]) : (double)NAN;
+    e->dzdd[j] = dzdd;
+    e->largest = fmax(e->largest, e->position[j]);
+  }
+  for (size_t i = 0; i < n_first_order; i++) {
+    const double dpd = c->next.pd[i] - c->state.pd[i];
+    e->first_order[i] = known ? h / 12.0 * fabs(dpd - e->dpd[i]) : (double)NAN;
+    e->dpd[i] = dpd;
+  }
+  e->end_ns = *c->next.time_ns;
+  e->h = h;
+}
+
 bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
@@ -394,7 +418,7 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
   if (status != BRAMAH_OK) return name_failure(c, status, diag);
 
   bramah__exchange_energy(c);
-  bramah__estimate_error(c);
+  estimate_error(c);
   bramah__take_candidate(c);
   const uint32_t iterations = c->report.last_iterations;
   c->report.steps++;
