@@ -3,11 +3,13 @@
  * refer to elements, and the loading. The section `hydraulics` is in machine_hydraulics.c. */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/machine_file.h"
+#include "lib/io/uncertainty.h"
 #include "lib/base/diag.h"
 #include "lib/io/session.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- bodies ---- */
@@ -663,6 +665,100 @@ static bramah_status add_silent_inputs(bramah__reader *reader, bramah_machine *m
   return BRAMAH_OK;
 }
 
+/* ---- how well values are known ---- */
+
+enum { DEEPEST = 5 };
+
+/* Keys by their paths, "?" anything and "*" the element; those of the tables of elements come by themselves. */
+static const struct {
+  const char *path[DEEPEST], *suffix;
+  int lead;
+} leads[] = {
+    {{"bodies", "*", "mass"}, ".payload", BRAMAH__LEAD_SAME},
+    {{"hydraulics", "*", "bulk_modulus"}, ".bulk_modulus", BRAMAH__LEAD_SAME}, /* of the oil */
+    {{"hydraulics", "supplies", "*", "pressure"}, ".pressure", BRAMAH__LEAD_SAME},
+    {{"hydraulics", "pump_lines", "*", "flow"}, ".pump_flow", BRAMAH__LEAD_SAME},
+    {{"hydraulics", "metered_cylinders", "*", "flow_coefficient"}, ".flow_scale", BRAMAH__LEAD_FACTOR},
+    {{"hydraulics", "metered_cylinders", "*", "area"}, ".flow_scale", BRAMAH__LEAD_FACTOR},
+    {{"hydraulics", "metered_cylinders", "*", "discharge_coefficient"}, ".flow_scale", BRAMAH__LEAD_FACTOR},
+    {{"hydraulics", "?", "*", "friction", "coulomb"}, ".friction_scale", BRAMAH__LEAD_TERM},
+    {{"hydraulics", "?", "*", "friction", "static"}, ".friction_scale", BRAMAH__LEAD_TERM},
+    {{"hydraulics", "?", "*", "friction", "viscous"}, ".friction_scale", BRAMAH__LEAD_TERM}};
+
+/* The parameter `element` `suffix` of the plant that a value of a machine file leads to, and how; 0: to none. */
+static int lead_of(const bramah__item *item, const char **element, const char **suffix)
+{
+  const char *path[DEEPEST + 1] = {NULL};
+  size_t depth = 0;
+  for (const bramah__item *up = item; up->parent; up = up->parent) depth++;
+  if (depth < 3 || depth > DEEPEST) return 0;
+  for (size_t i = depth; i-- > 0; item = item->parent) path[i] = item->name ? item->name : "";
+  for (size_t w = 0; w < sizeof leads / sizeof leads[0]; w++) {
+    size_t i = 0;
+    for (const char *of; i < DEEPEST && (of = leads[w].path[i]) != NULL && path[i]; i++) {
+      if (*of == '*') *element = path[i];
+      if (*of != '*' && *of != '?' && strcmp(of, path[i]) != 0) break;
+    }
+    if (i == depth && (i == DEEPEST || !leads[w].path[i])) return *suffix = leads[w].suffix, leads[w].lead;
+  }
+
+  /* A key of an element that is a parameter itself, or a factor of one. */
+  const bramah_element_kind *kind = NULL;
+  for (size_t i = 0; depth == 4 && (kind = bramah_element_kind_at(i)) && strcmp(kind->section, path[1]);) i++;
+  if (!kind) return 0;
+  *element = path[2];
+  const bramah_element_key *key = kind->keys, *result = kind->keys;
+  while (key->name && strcmp(key->name, path[3]) != 0) key++;
+  if (!key->name) return 0;
+  while (result->name && strcmp(result->name, key->factor_of ? key->factor_of : key->name) != 0) result++;
+  *suffix = result->name;
+  return !result->parameter ? 0 : key->factor_of ? BRAMAH__LEAD_FACTOR : BRAMAH__LEAD_SAME;
+}
+
+static bramah_status note_uncertainty(bramah__reader *reader, const bramah__item *item, const char *text,
+                                      const bramah__quantity *value)
+{
+  const char *element = NULL, *suffix = NULL;
+  const int lead = lead_of(item, &element, &suffix);
+  if (!lead)
+    return bramah__fail_item(
+        reader, item, BRAMAH_E_VALUE,
+        "'± ...' may stand behind masses, the oil's bulk modulus, pressures of supplies, flow "
+        "coefficients and their factors, conductances, leakages, viscosities, flows of pump lines, "
+        "and the friction's coulomb, static and viscous; a study says more in 'uncertainty'");
+
+  /* A share, or a quantity of the same dimension; a number alone has the unit of the value. */
+  double share, sigma;
+  if (bramah__uncertainty_share(reader, text, &share)) {
+    sigma = share * fabs(value->si);
+  } else {
+    bramah__quantity q;
+    bramah_status status = bramah__quantity_read(reader->c_locale, text, value->unit, &q, reader->diag);
+    if (status || !bramah__same_dimension(q.dimension, value->dimension))
+      return bramah__fail_item(reader, item, status ? status : BRAMAH_E_UNIT,
+                               "'%s' behind '±' is no share ('5 %%'), no 'fixed' and no quantity of the unit "
+                               "of the value",
+                               text);
+    sigma = q.si;
+  }
+  if (!(sigma >= 0.0 && isfinite(sigma)))
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "the uncertainty must not be negative");
+
+  for (const bramah__uncertain *other = ((bramah__loaded *)reader->draft)->uncertain; other;
+       other = other->next)
+    if (other->node == item->node) return BRAMAH_OK; /* some values are read twice */
+  const char *dot = *suffix == '.' ? "" : ".";
+  const size_t size = strlen(element) + strlen(suffix) + 2;
+  bramah__uncertain *one = bramah__pool_take(reader->keep, 1, sizeof *one);
+  char *name = bramah__pool_take(reader->keep, size, 1);
+  if (!one || !name) return bramah__no_memory(reader);
+  snprintf(name, size, "%s%s%s", element, dot, suffix);
+  *one = (bramah__uncertain){
+      ((bramah__loaded *)reader->draft)->uncertain, item->node, name, value->si, sigma, lead};
+  ((bramah__loaded *)reader->draft)->uncertain = one;
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__machine_read(const bramah__source *source, const bramah__machine_values *with,
                                    bramah_mistake tell, void *user, bramah_diag *diag, bramah_machine **out)
 {
@@ -671,7 +767,7 @@ bramah_status bramah__machine_read(const bramah__source *source, const bramah__m
   if (!machine) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a machine");
   bramah_status status = bramah__reader_open(&reader, &machine->pool, source->file, diag);
   reader.draft = machine;
-  reader.uncertain = &machine->uncertain;
+  reader.uncertain = note_uncertainty;
   reader.tell = tell;
   reader.tell_user = user;
   bramah__node *root = source->root;

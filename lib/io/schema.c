@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* locale_t */
+#define _GNU_SOURCE /* locale_t, strtod_l */
 #include "lib/io/schema.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
-#include "lib/io/uncertainty.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST_LISTING = 64, LARGEST_MAPPING = 10000, MOST_MISTAKES = 1000 };
@@ -133,6 +133,31 @@ static const char *last_key(const bramah__item *item)
   return item->name ? item->name : "value";
 }
 
+/* ---- how well a value is known ---- */
+
+const char *bramah__uncertainty_split(bramah__pool *pool, const char *text, const char **front)
+{
+  const char *sign = strstr(text, "\xc2\xb1");
+  if (!sign) sign = strstr(text, "+-");
+  *front = text;
+  if (!sign) return NULL;
+  const char *end = sign;
+  while (end > text && end[-1] == ' ') end--;
+  *front = bramah__pool_text(pool, text, (size_t)(end - text));
+  sign += 2; /* bytes of both */
+  return sign + strspn(sign, " ");
+}
+
+int bramah__uncertainty_share(const bramah__reader *reader, const char *text, double *share)
+{
+  *share = 0.0;
+  if (strcmp(text, "fixed") == 0) return 1;
+  const char *unit = bramah__unit_of(text);
+  if (!unit || strcmp(unit, "%") != 0) return 0;
+  *share = 0.01 * strtod_l(text, NULL, reader->c_locale);
+  return 1;
+}
+
 bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                     const char *lent, bramah__quantity *out)
 {
@@ -166,7 +191,10 @@ bramah_status bramah__item_quantity(bramah__reader *reader, const bramah__item *
                              key->range == BRAMAH__POSITIVE ? "be positive" : "not be negative");
   if (key->bounds && !(key->least <= out->si && out->si <= key->most))
     return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "%s", key->bounds);
-  return uncertainty ? bramah__uncertainty_read(reader, item, uncertainty, out) : BRAMAH_OK;
+  if (!uncertainty) return BRAMAH_OK;
+  if (reader->uncertain) return reader->uncertain(reader, item, uncertainty, out);
+  return bramah__fail_item(reader, item, BRAMAH_E_VALUE,
+                           "'± ...' may stand in machine files; a study says it in 'uncertainty'");
 }
 
 /* A key whose object may be in its other units, once the value that chooses them has been read. */

@@ -154,4 +154,11 @@ bramah_status bramah__fail_key(bramah__reader *reader, const bramah__item *item,
                                const char *format, ...) BRAMAH__PRINTF(4, 5);
 bramah_status bramah__fail_missing(bramah__reader *reader, const bramah__item *mapping, const char *key);
 
+/* "30 %" of the text "1500 MPa ± 30 %" (or "+-"), NULL: it has none; what stands before it in *front, in the pool if it
+ * is not all of the text; NULL: no memory. */
+const char *bramah__uncertainty_split(bramah__pool *pool, const char *text, const char **front);
+
+/* The number of an uncertainty that is a share ("30 %") or 'fixed' (0); otherwise 0 is returned. */
+int bramah__uncertainty_share(const bramah__reader *reader, const char *text, double *share);
+
 #endif

@@ -46,124 +46,6 @@ static int ends_with(const char *text, const char *end)
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* ---- reading ---- */
-
-const char *bramah__uncertainty_split(bramah__pool *pool, const char *text, const char **front)
-{
-  const char *sign = strstr(text, "\xc2\xb1");
-  if (!sign) sign = strstr(text, "+-");
-  *front = text;
-  if (!sign) return NULL;
-  const char *end = sign;
-  while (end > text && end[-1] == ' ') end--;
-  *front = bramah__pool_text(pool, text, (size_t)(end - text));
-  sign += 2; /* bytes of both */
-  return sign + strspn(sign, " ");
-}
-
-int bramah__uncertainty_share(const bramah__reader *reader, const char *text, double *share)
-{
-  *share = 0.0;
-  if (strcmp(text, "fixed") == 0) return 1;
-  const char *unit = bramah__unit_of(text);
-  if (!unit || strcmp(unit, "%") != 0) return 0;
-  *share = 0.01 * strtod_l(text, NULL, reader->c_locale);
-  return 1;
-}
-
-/* How a value leads to a parameter: it is the parameter; the parameter is a product of which it is a factor; it is one
- * of several terms that the parameter scales together. */
-enum { IT_IS = 1, FACTOR, TERM };
-
-enum { DEEPEST = 5 };
-
-/* Keys by their paths, "?" anything and "*" the element; those of the tables of elements come by themselves. */
-static const struct {
-  const char *path[DEEPEST], *suffix;
-  int lead;
-} ways[] = {{{"bodies", "*", "mass"}, ".payload", IT_IS},
-            {{"hydraulics", "*", "bulk_modulus"}, ".bulk_modulus", IT_IS}, /* of the oil */
-            {{"hydraulics", "supplies", "*", "pressure"}, ".pressure", IT_IS},
-            {{"hydraulics", "pump_lines", "*", "flow"}, ".pump_flow", IT_IS},
-            {{"hydraulics", "metered_cylinders", "*", "flow_coefficient"}, ".flow_scale", FACTOR},
-            {{"hydraulics", "metered_cylinders", "*", "area"}, ".flow_scale", FACTOR},
-            {{"hydraulics", "metered_cylinders", "*", "discharge_coefficient"}, ".flow_scale", FACTOR},
-            {{"hydraulics", "?", "*", "friction", "coulomb"}, ".friction_scale", TERM},
-            {{"hydraulics", "?", "*", "friction", "static"}, ".friction_scale", TERM},
-            {{"hydraulics", "?", "*", "friction", "viscous"}, ".friction_scale", TERM}};
-
-/* The parameter `element` `suffix` of the plant that a value of a machine file leads to, and how; 0: to none. */
-static int way_of(const bramah__item *item, const char **element, const char **suffix)
-{
-  const char *path[DEEPEST + 1] = {NULL};
-  size_t depth = 0;
-  for (const bramah__item *up = item; up->parent; up = up->parent) depth++;
-  if (depth < 3 || depth > DEEPEST) return 0;
-  for (size_t i = depth; i-- > 0; item = item->parent) path[i] = item->name ? item->name : "";
-  for (size_t w = 0; w < COUNT(ways); w++) {
-    size_t i = 0;
-    for (const char *of; i < DEEPEST && (of = ways[w].path[i]) != NULL && path[i]; i++) {
-      if (*of == '*') *element = path[i];
-      if (*of != '*' && *of != '?' && strcmp(of, path[i]) != 0) break;
-    }
-    if (i == depth && (i == DEEPEST || !ways[w].path[i])) return *suffix = ways[w].suffix, ways[w].lead;
-  }
-
-  /* A key of an element that is a parameter itself, or a factor of one. */
-  const bramah_element_kind *kind = NULL;
-  for (size_t i = 0; depth == 4 && (kind = bramah_element_kind_at(i)) && strcmp(kind->section, path[1]);) i++;
-  if (!kind) return 0;
-  *element = path[2];
-  const bramah_element_key *key = kind->keys, *result = kind->keys;
-  while (key->name && strcmp(key->name, path[3]) != 0) key++;
-  if (!key->name) return 0;
-  while (result->name && strcmp(result->name, key->factor_of ? key->factor_of : key->name) != 0) result++;
-  *suffix = result->name;
-  return !result->parameter ? 0 : key->factor_of ? FACTOR : IT_IS;
-}
-
-bramah_status bramah__uncertainty_read(bramah__reader *reader, const bramah__item *item, const char *text,
-                                       const bramah__quantity *value)
-{
-  const char *element = NULL, *suffix = NULL;
-  const int way = reader->uncertain ? way_of(item, &element, &suffix) : 0;
-  if (!way)
-    return bramah__fail_item(
-        reader, item, BRAMAH_E_VALUE,
-        "'± ...' may stand behind masses, the oil's bulk modulus, pressures of supplies, flow "
-        "coefficients and their factors, conductances, leakages, viscosities, flows of pump lines, "
-        "and the friction's coulomb, static and viscous; a study says more in 'uncertainty'");
-
-  /* A share, or a quantity of the same dimension; a number alone has the unit of the value. */
-  double share, sigma;
-  if (bramah__uncertainty_share(reader, text, &share)) {
-    sigma = share * fabs(value->si);
-  } else {
-    bramah__quantity q;
-    bramah_status status = bramah__quantity_read(reader->c_locale, text, value->unit, &q, reader->diag);
-    if (status || !bramah__same_dimension(q.dimension, value->dimension))
-      return bramah__fail_item(reader, item, status ? status : BRAMAH_E_UNIT,
-                               "'%s' behind '±' is no share ('5 %%'), no 'fixed' and no quantity of the unit "
-                               "of the value",
-                               text);
-    sigma = q.si;
-  }
-  if (!(sigma >= 0.0 && isfinite(sigma)))
-    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "the uncertainty must not be negative");
-
-  for (const bramah__uncertain *other = *reader->uncertain; other; other = other->next)
-    if (other->node == item->node) return BRAMAH_OK; /* some values are read twice */
-  const char *dot = *suffix == '.' ? "" : ".";
-  const size_t size = strlen(element) + strlen(suffix) + 2;
-  bramah__uncertain *one = bramah__pool_take(reader->keep, 1, sizeof *one);
-  char *name = bramah__pool_take(reader->keep, size, 1);
-  if (!one || !name) return bramah__no_memory(reader);
-  snprintf(name, size, "%s%s%s", element, dot, suffix);
-  *one = (bramah__uncertain){*reader->uncertain, item->node, name, value->si, sigma, way};
-  *reader->uncertain = one;
-  return BRAMAH_OK;
-}
-
 /* ---- how well a parameter is known ---- */
 
 /* What a share of a parameter is a share of. */
@@ -189,10 +71,10 @@ bramah_uncertainty_source bramah_machine_plant_uncertainty(const bramah_machine_
   /* Factors are uncertain independently of each other; terms have one scale, and the least certain one says so. */
   for (const bramah__uncertain *u = loaded->uncertain; u; u = u->next) {
     if (strcmp(u->parameter, info.name) != 0) continue;
-    const double own = u->lead == IT_IS       ? u->sigma
-                       : fabs(u->value) > 0.0 ? fabs(info.nominal) * u->sigma / fabs(u->value)
-                                              : 0.0;
-    *sigma = u->lead == FACTOR ? hypot(*sigma, own) : fmax(*sigma, own);
+    const double own = u->lead == BRAMAH__LEAD_SAME ? u->sigma
+                       : fabs(u->value) > 0.0       ? fabs(info.nominal) * u->sigma / fabs(u->value)
+                                                    : 0.0;
+    *sigma = u->lead == BRAMAH__LEAD_FACTOR ? hypot(*sigma, own) : fmax(*sigma, own);
     stated = 1;
   }
   if (stated) return BRAMAH_UNCERTAINTY_STATED;

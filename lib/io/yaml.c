@@ -238,7 +238,7 @@ static bramah_status fail_origin(bramah__reader *reader, const origin *at, brama
 }
 
 /* Such as would move the cursor of a terminal on which the text is printed; tabs and ends of lines may be. */
-static int has_control(const char *text)
+static int has_control_character(const char *text)
 {
   for (; *text; text++)
     if (((unsigned char)*text < 0x20 && *text != '\t' && *text != '\n') || *text == 0x7f ||
@@ -259,7 +259,7 @@ static bramah_status convert_node(bramah__reader *reader, const origin *at, cons
     const size_t length = from->data.scalar.length;
     if (memchr(text, 0, length))
       return fail_origin(reader, at, BRAMAH_E_SYNTAX, "text contains a zero byte", &from->start_mark);
-    if (has_control(text))
+    if (has_control_character(text))
       return fail_origin(reader, at, BRAMAH_E_SYNTAX, "text contains a control character", &from->start_mark);
     to->kind = BRAMAH__NODE_SCALAR;
     to->quoted = from->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;

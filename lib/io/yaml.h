@@ -57,6 +57,9 @@ typedef struct bramah__source {
   bramah__pool names, tree;
 } bramah__source;
 
+struct bramah__item;
+struct bramah__quantity;
+
 /* One load: where results and the tree live, how numbers are read, whom to tell. */
 typedef struct bramah__reader {
   bramah__pool *keep;   /* belongs to the loaded object */
@@ -65,8 +68,9 @@ typedef struct bramah__reader {
   bramah_diag *diag; /* never NULL */
   bramah_diag unheard;
   const char *file;
-  struct bramah__uncertain *
-      *uncertain;      /* list of values with "± ..."; NULL: no value of this file may have it */
+  /* Notes the uncertainty `text` ("30 %") of a value that has been read; NULL: no value of this file may have one. */
+  bramah_status (*uncertain)(struct bramah__reader *reader, const struct bramah__item *item, const char *text,
+                             const struct bramah__quantity *value);
   void *draft;         /* what is being loaded, for readers that need more than their own piece */
   bramah_mistake tell; /* NULL: the first mistake ends the reading */
   void *tell_user;

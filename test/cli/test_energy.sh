@@ -99,7 +99,7 @@ code=0
 "$program" simulate kite.yaml --duration 1 --set integrator.tolerance=1e9 --output kite.csv >out 2>err || code=$?
 [ "$code" -ne 0 ] || fail 'a kite without error control passes'
 balance | awk '!($1 > 0.5 * $2 && $2 > 1e3) { exit 1 }' || fail 'a kite without error control'
-# The default keeps it in bounds and says that it is not good enough; a tolerance makes it so.
+# The default keeps it from the worst and says that it is not good enough; a tolerance makes it so.
 run 3 simulate kite.yaml --duration 1 --output kite.csv
 says out 'the energies do not add up'
 says out 'steps made in parts'
