@@ -348,6 +348,31 @@ START_TEST(test_refusals)
 }
 END_TEST
 
+/* The column of Gamma of noise on a parameter: the derivative of the plant's step by it, times density / sqrt(h). */
+static void check_noise_column(rig *r, const bramah_parameter_noise *noise, size_t column)
+{
+  const bramah_plant *p = &r->filter->plant;
+  const size_t n = bramah_plant_n_error(p), nq = bramah_filter_get_info(r->filter).n_noise;
+  double F[256], G[16], greatest = 0.0;
+  size_t k = 0;
+  ck_assert_uint_le(n, 16);
+  must(bramah_plant_parameter_index(p, noise->at, &k, &diag), &diag);
+  void *snap = malloc(bramah_filter_snapshot_size(r->filter));
+  bramah_filter_save(r->filter, snap);
+  must(p->step_transition(p->self, F, NULL, 1, &k, G, &diag), &diag);
+  must(bramah_filter_restore(r->filter, snap), &diag);
+  must(bramah_filter_predict(r->filter, &diag), &diag);
+  const double *Gamma = bramah_filter_get_last(r->filter).noise;
+  for (size_t i = 0; i < n; i++) {
+    const double wanted = G[i] * noise->density / sqrt(1e-9 * (double)p->step_ns);
+    greatest = fmax(greatest, fabs(wanted));
+    ck_assert_double_eq_tol(Gamma[i * nq + column], wanted, 1e-9 * fabs(wanted));
+  }
+  ck_assert_double_gt(greatest, 0.0);
+  must(bramah_filter_restore(r->filter, snap), &diag);
+  free(snap);
+}
+
 /* Noise on the valve's command lets the pressures' covariance grow while the valve is open. */
 START_TEST(test_command_noise)
 {
@@ -364,11 +389,13 @@ START_TEST(test_command_noise)
     bramah_parameter_noise both[2] = {noise[0], noise[1]};
     both[0].at = name;
     o.n_parameter_noise = with ? 2 : 0;
+    o.transition = BRAMAH_TRANSITION_STEP;
     o.parameter_noise = both;
     make(&r, &o);
     must(bramah_filter_set_inputs(r.filter, &u, &diag), &diag);
     for (int k = 0; k < 300; k++) must(bramah_filter_predict(r.filter, &diag), &diag);
     sigma[with] = sqrt(r.filter->P[2 * N + 2]);
+    if (with) check_noise_column(&r, &both[1], r.filter->nq - 1); /* the valve's is taken over its spread */
     close_rig(&r);
   }
   ck_assert_double_gt(sigma[1], 1.05 * sigma[0]);
