@@ -103,6 +103,8 @@ typedef struct bramah_adaptive_value {
  * and the correlation of the innovations themselves. They are remembered over one window (200 of its samples at
  * least) and over fifty, weights falling off exponentially. */
 enum { BRAMAH_ADAPTIVE_BIASED = 6 };
+
+/* What was found of one sensor. */
 typedef struct bramah_adaptive_bias {
   uint64_t windows;  /* with a bias of this sensor */
   uint64_t coloured; /* whose correlation at lag 1 was beyond as many of its standard deviations */

@@ -290,6 +290,8 @@ typedef struct bramah_explanation {
   double share;         /* of the excess that it explains, 0 to 1 */
   uint64_t group;       /* causes of one group cannot be told apart: the place of its first one */
 } bramah_explanation;
+
+/* What would explain the innovations of a stretch of the log, best first. */
 typedef struct bramah_diagnosis {
   double begin, end;               /* [s] of the log */
   double samples, excess;          /* chi-square of the innovations beyond the number of their samples */
