@@ -15,7 +15,7 @@ units() {
 }
 
 yaml() {
-  printf '%s\n' '[' ']' '{' '}' ', ' ': ' '- ' '&a ' '*a' '? ' '|' '>' '"' "'" '#' '---' '...' '!!str ' '%YAML 1.1' '<<: *a' '~' '[[' ']]' ground ' ± 5 %' ' +- 1 kg' fixed others
+  printf '%s\n' '[' ']' '{' '}' ', ' ': ' '- ' '&a ' '*a' '? ' '|' '>' '"' "'" '#' '---' '...' '!!str ' '%YAML 1.1' '<<: *a' '~' '[[' ']]' ground ' 5 %' ' +- 1 kg' fixed others
 }
 
 # What stands in the first line of a log of the corpus (dialect.h).
@@ -42,7 +42,7 @@ words() {
 }
 
 words "$1" | sort -u | sed 's/[\\"]/\\&/g; s/.*/"&"/'
-# Bytes that no word has: line ends, byte-order marks, a zero, the micro sign, separators of YAML.
-for bytes in '\x0a' '\x0d' '\x0d\x0a' '\x09' '\x00' '\xef\xbb\xbf' '\xff\xfe' '\xc2\xb5' '\x1f' '\x0b' '\xc2\x85' '\xe2\x80\xa8'; do
+# Bytes that no word has: line ends, byte-order marks, a zero, the signs µ and ±, separators of YAML.
+for bytes in '\x0a' '\x0d' '\x0d\x0a' '\x09' '\x00' '\xef\xbb\xbf' '\xff\xfe' '\xc2\xb5' '\xc2\xb1' '\x1f' '\x0b' '\xc2\x85' '\xe2\x80\xa8'; do
   echo "\"$bytes\""
 done
