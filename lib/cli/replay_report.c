@@ -453,6 +453,7 @@ bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables
            cli_seconds(totals->last_ns - totals->first_ns), r->step);
   snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / totals->filter_seconds);
   if (run->outcome) add_event(r, cli_seconds(totals->last_ns), "end", "%s", run->mistake.message);
+  add_note(r, "verdict", cli_verdict(&results->verdict));
   add_note(r, "study", study->file);
   add_note(r, "machine", study->machine_file);
   for (size_t i = 0; i < q->n_logs; i++) add_note(r, "log", q->logs[i]);

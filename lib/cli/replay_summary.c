@@ -381,7 +381,10 @@ static cli_table diagnosis_table(const bramah_diagnosis *d)
     const bramah_explanation *e = &d->cause[i], *first = &d->cause[e->group];
     put_change(e, text);
     cli_table_add(&table, "%s", text);
-    cli_table_add(&table, "%.3g", 100.0 * e->share);
+    if (d->excess > 0.0)
+      cli_table_add(&table, "%.3g", 100.0 * e->share);
+    else
+      cli_table_add(&table, "-"); /* windows contradict, the sum of squares does not */
     cli_table_add(&table, "%s%s%s", e->group == i ? "" : first->name, e->group == i ? "" : " ",
                   e->group == i ? "" : first->what);
   }
@@ -397,8 +400,12 @@ static void print_diagnosis(const bramah_diagnosis *d, FILE *out)
     return;
   }
   put_change(&d->cause[0], text);
-  fprintf(out, "  from %.6g to %.6g s: %s explains %.3g %% of the excess\n", d->begin, d->end, text,
-          100.0 * d->cause[0].share);
+  if (d->excess > 0.0)
+    fprintf(out, "  from %.6g to %.6g s: %s explains %.3g %% of the excess\n", d->begin, d->end, text,
+            100.0 * d->cause[0].share);
+  else
+    fprintf(out, "  from %.6g to %.6g s: squares show no excess that a cause could explain; most likely %s\n",
+            d->begin, d->end, text);
 }
 
 /* What was found, in words; then what else failed, and what is worth knowing. */
