@@ -293,11 +293,6 @@ static double beyond(const bramah_finding *finding)
   return fmax(finding->least - finding->value, finding->value - finding->most) / scale;
 }
 
-const char *cli_verdict(const bramah_verdict *verdict)
-{
-  return verdict->contradicted ? "contradicted" : verdict->too_short ? "too short" : "no contradiction found";
-}
-
 /* "crank_gyro, 12 to 13 s, mean 14 sigma (0.44)", "crank_gyro: mean NIS 3.2, tolerated at most 2.25" */
 static const char *finding_text(const bramah_finding *f, char text[256])
 {
