@@ -14,13 +14,6 @@ enum { SENSORS = 5, STEPS = 3000, LATEST = 64 };
 
 static bramah_diag diag;
 
-static const bramah_sensor_options sensor_options[SENSORS] = {
-    {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.01745},
-    {.name = "gyro", .kind = BRAMAH_SENSOR_GYRO, .at = "crank", .axis = {0, 0, 1}, .sigma = 9.84e-4},
-    {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
-    {.name = "p2", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v2", .sigma = 5e4},
-    {.name = "p3", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v3", .sigma = 5e4}};
-
 /* What is wrong, by how much, and how well its size must be found [part of it]; 0: it is great enough to change the
  * motion itself, so that only the name counts. */
 typedef struct mistake {
@@ -93,7 +86,7 @@ static void open_rig(rig *r)
   r->truth = bramah_coupled_plant(r->coupled[0]);
   r->plant = bramah_coupled_plant(r->coupled[1]);
   for (int i = 0; i < SENSORS; i++)
-    must(bramah_sensor_init(&sensor_options[i], &r->plant, &diag, &r->sensor[i]), &diag);
+    must(bramah_sensor_init(&four_bar_sensors[i], &r->plant, &diag, &r->sensor[i]), &diag);
 }
 
 static void close_rig(rig *r)
