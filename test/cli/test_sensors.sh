@@ -6,6 +6,7 @@ cp "$machine" .
 
 cat >study.yaml <<'STUDY'
 study: four-bar, other sensors
+filter: {preset: papers}
 machine: four-bar.yaml
 changes:
   hydraulics.cylinders.lift.friction.viscous: 363 N*s/m
