@@ -338,6 +338,11 @@ void bramah__augmented_learn(bramah_filter *f)
 
 /* ---- what sensors show ---- */
 
+int bramah__is_moved_at_once(const bramah_output_info *info)
+{
+  return info->kind == BRAMAH_OUTPUT_ACCELERATION || info->kind == BRAMAH_OUTPUT_OTHER;
+}
+
 bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const bramah_sensor *sensor,
                                           size_t parameter, double back, double on, void *snap, double *out,
                                           bramah_diag *diag)
@@ -346,7 +351,7 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
   for (size_t t = 0; t < sensor->n_terms; t++) {
     bramah_output_info info;
     bramah_plant_output_info(plant, sensor->output[t], &info);
-    at_once |= info.kind == BRAMAH_OUTPUT_ACCELERATION || info.kind == BRAMAH_OUTPUT_OTHER;
+    at_once |= bramah__is_moved_at_once(&info);
   }
   *out = 0.0;
   if (!at_once) return BRAMAH_OK;
@@ -369,8 +374,8 @@ bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, doubl
                                      diag);
 }
 
-/* All accelerations by all parameters anew where the plant is no longer where it was. */
-void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H)
+/* All outputs by all parameters anew where the plant is no longer where it was. */
+void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
 {
   const bramah_plant *plant = &f->plant;
   const size_t n_output = plant->n_output;
@@ -387,7 +392,7 @@ void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H)
       const bramah_status status = plant->set_parameter(plant->self, own->target, value + step, NULL);
       for (size_t o = 0; o < n_output; o++) {
         bramah_plant_output_info(plant, o, &info);
-        const int moves = status == BRAMAH_OK && info.kind == BRAMAH_OUTPUT_ACCELERATION;
+        const int moves = status == BRAMAH_OK && info.has_row && bramah__is_moved_at_once(&info);
         by[o] = moves ? (plant->output(plant->self, o) - by[o]) / step : 0.0;
       }
       plant->restore(plant->self, f->work.row_snap);

@@ -352,8 +352,7 @@ double bramah_filter_output_sigma(bramah_filter *f, size_t i)
   if (!bramah__row_of_output(&f->plant, i, f->work.term, f->work.row_snap, f->work.dx)) return NAN;
   bramah_output_info info;
   bramah_plant_output_info(&f->plant, i, &info);
-  if (info.kind == BRAMAH_OUTPUT_ACCELERATION && f->n_augmented)
-    bramah__acceleration_by_augmented(f, i, f->work.term);
+  if (bramah__is_moved_at_once(&info) && f->n_augmented) bramah__output_by_augmented(f, i, f->work.term);
   return sqrt(bramah__variance(f->n, f->work.term, f->P));
 }
 

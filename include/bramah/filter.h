@@ -320,8 +320,8 @@ BRAMAH_API bramah_filter_scores bramah_filter_get_scores(const bramah_filter *fi
 /* As if every cause began now: all sums from zero. */
 BRAMAH_API void bramah_filter_restart_scores(bramah_filter *filter);
 
-/* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. Of an acceleration
- * with what augmented parameters (a load) do to it at once. */
+/* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. Of an acceleration,
+ * force or flow with what augmented parameters (a load, a friction, a supply's pressure) do to it at once. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);
 
 /* Time since init. */
