@@ -144,11 +144,8 @@ static bramah_status take_parameter(bramah_session *session, size_t p, bramah_di
                       study, from->line, "uncertainty", from->name, "");
   }
 
-  /* What cannot be negative stays within four standard deviations, and off zero, where derivatives mean nothing. */
-  if (info.nominal > 0.0 && info.least >= 0.0) {
-    out.least = fmax(info.nominal - 4.0 * out.sigma, 0.1 * info.nominal);
-    out.most = info.nominal + 4.0 * out.sigma;
-  }
+  /* What cannot be negative is known by a factor. */
+  out.logarithmic = info.nominal > 0.0 && info.least >= 0.0;
 
   /* It varies slowly about its value, by no more than that: what was learned in a transient far from linear is forgotten
    * again. */
