@@ -101,7 +101,7 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
     own->most = unlimited ? info.most : fmin(own->most, info.most);
     if (a->logarithmic && !(own->nominal > 0.0))
       return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "a logarithmic parameter must be positive");
-    if (a->logarithmic) sigma = log1p(a->sigma / own->nominal);
+    if (a->logarithmic) sigma = a->sigma / own->nominal;
   } else if (unlimited) {
     own->least = -INFINITY, own->most = INFINITY;
   }

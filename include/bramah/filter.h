@@ -96,7 +96,7 @@ typedef struct bramah_augmented {
   bramah_augmented_role role;
   /* 1: a positive parameter whose logarithm is the process and the error state, so that it stays positive and a
    * factor of two is as likely up as down. sigma and noise are in its unit all the same: a standard deviation of
-   * the logarithm is ln(1 + sigma / value), "30 %" a factor of 1.3 up or down. */
+   * the logarithm is sigma / value. */
   int logarithmic;
 } bramah_augmented;
 

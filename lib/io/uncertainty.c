@@ -20,7 +20,7 @@ static const struct {
   const char *suffix;
   double share, least;
 } parameter_defaults[] = {
-    {".payload", 0.05, 0.0},     {".friction_scale", 0.2, 0.0},   {".pressure", 0.05, 0.3e5},
+    {".payload", 0.1, 0.0},     {".friction_scale", 0.2, 0.0},   {".pressure", 0.05, 0.3e5},
     {".bulk_modulus", 0.3, 0.0}, {".flow_coefficient", 0.1, 0.0}, {".conductance", 0.1, 0.0},
     {".leakage", 0.1, 0.0},      {".drain_leakage", 0.1, 0.0},    {".viscosity", 0.1, 0.0},
     {".pump_flow", 0.05, 0.0},   {".flow_scale", 0.1, 0.0}};
