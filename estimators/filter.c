@@ -342,7 +342,8 @@ bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *f, size
 {
   if (i >= f->n_augmented) return (bramah_filter_augmented){NAN, NAN, 0, NAN};
   const size_t k = f->self_state[i].state;
-  return (bramah_filter_augmented){bramah__augmented_value(f, i), sqrt(f->P[k * f->n + k]),
+  const double sigma = sqrt(f->P[k * f->n + k]), value = bramah__augmented_value(f, i);
+  return (bramah_filter_augmented){value, f->augmented[i].logarithmic ? value * sigma : sigma,
                                    bramah__augmented_is_estimated(f, i), f->information[i]};
 }
 

@@ -94,6 +94,10 @@ typedef struct bramah_augmented {
   double noise;         /* square root of the spectral density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
   double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
   bramah_augmented_role role;
+  /* 1: a positive parameter whose logarithm is the process and the error state, so that it stays positive and a
+   * factor of two is as likely up as down. sigma and noise are in its unit all the same: a standard deviation of
+   * the logarithm is sigma / value. */
+  int logarithmic;
 } bramah_augmented;
 
 /* White noise on a parameter of the plant (a valve command's offset, a supply's pressure), held over each
