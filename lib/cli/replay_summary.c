@@ -51,8 +51,8 @@ void cli_protection(const bramah_session *session, char *text, size_t size)
   if (most > 0.0 && study->drift_gate > 0.0)
     n += snprintf(text + n, size - (size_t)n, "drift gate %.6g sigma, ", study->drift_gate);
   if (study->uncertainty.is_on)
-    snprintf(text + n, size - (size_t)n, "%zu parameters and %zu biases uncertain", parts->n_budget - biases,
-             biases);
+    snprintf(text + n, size - (size_t)n, "uncertain values: %zu of the machine, %zu of sensors",
+             parts->n_budget - biases, biases);
   else
     snprintf(text + n, size - (size_t)n, "parameters and sensors taken as exact (%s)",
              study->uncertainty.is_stated                  ? "uncertainty: fixed"

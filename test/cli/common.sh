@@ -18,10 +18,8 @@ study=$papers/sensors-2.yaml
 mkdir -p "$papers"
 cp "$machine" "$papers"
 for one in 1 2 3 4; do
-  {
-    cat "$source_root/datasets/four-bar/sensors-$one.yaml"
-    echo 'filter: {preset: papers, transition: paper}'
-  } >"$papers/sensors-$one.yaml"
+  cp "$source_root/datasets/four-bar/sensors-$one.yaml" "$papers"
+  printf 'filter:\n  preset: papers\n  transition: paper\n' >>"$papers/sensors-$one.yaml"
 done
 
 fail() {

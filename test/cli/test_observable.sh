@@ -15,7 +15,6 @@ joints:
 END
 cat >both.yaml <<'END'
 study: two rulers
-filter: {preset: papers}
 machine: carts.yaml
 sensors:
   left_ruler: {type: encoder, joint: left, sigma: 1 mm, rate: 100 Hz}

@@ -89,7 +89,7 @@ joints:
 END
 cat >cart-study.yaml <<'END'
 study: falling cart
-filter: {preset: papers}
+uncertainty: fixed
 machine: cart.yaml
 sensors:
   ruler: {type: encoder, joint: rail, sigma: 5 mm, rate: 100 Hz}

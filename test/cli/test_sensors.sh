@@ -6,7 +6,6 @@ cp "$machine" .
 
 cat >study.yaml <<'STUDY'
 study: four-bar, other sensors
-filter: {preset: papers}
 machine: four-bar.yaml
 changes:
   hydraulics.cylinders.lift.friction.viscous: 363 N*s/m
@@ -25,6 +24,7 @@ volumes:
   v1: {sigma: 1 bar, noise: 0.5 bar/s^0.5}
   v2: {sigma: 1 bar, noise: 0.5 bar/s^0.5}
   v3: {sigma: 1 bar, noise: 0.5 bar/s^0.5}
+filter: {preset: papers}
 STUDY
 
 run 0 check study.yaml
