@@ -192,11 +192,20 @@ static void explain_circuit(const bramah_machine_plant *machine)
     print_value(m->supplies[i].pressure, "Pa");
     printf("\n");
   }
+  int equilibrium = m->n_metered_cylinders > 0;
   for (size_t i = 0; i < m->n_volumes; i++) {
+    equilibrium |= m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM;
     printf("  volume %s: starts at ", m->volumes[i].name);
     print_value(bramah_model_get_info(machine->model).initial_pressures[i], "Pa");
     printf("%s, %zu hose%s\n", m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM ? " (equilibrium)" : "",
            m->volumes[i].n_hoses, plural(m->volumes[i].n_hoses));
+  }
+  for (size_t i = 0; equilibrium && i < machine->plant.n_output; i++) {
+    bramah_output_info info;
+    bramah_plant_output_info(&machine->plant, i, &info);
+    if (info.kind != BRAMAH_OUTPUT_ACCELERATION) continue;
+    const double value = machine->plant.output(machine->plant.self, i);
+    if (fabs(value) > 1e-6) printf("  not at rest with these pressures: %s %.4g %s\n", info.name, value, info.unit);
   }
   for (size_t i = 0; i < m->n_valves; i++) {
     const bramah_valve *v = &m->valves[i];
