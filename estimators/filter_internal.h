@@ -160,7 +160,7 @@ typedef struct bramah__progress {
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
   X(double, G_spread, f->n_plant * f->n_par_most) /* of those whose edges are in reach (augmented.c) */      \
   X(unsigned char, in_reach, f->n_par_most)                                                                  \
-  X(double, by_parameter, f->n_augmented * f->plant.n_output) /* accelerations, at by_parameter_snap */      \
+  X(double, by_parameter, f->n_augmented * f->plant.n_output) /* outputs, at by_parameter_snap */            \
   X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
   X(double, Ap, f->n_dof * f->n_par_most)                                                                    \
@@ -310,8 +310,10 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
                                           bramah_diag *diag);
 /* The same of sensor i of the filter by the parameter in use j. */
 bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, double *out, bramah_diag *diag);
-/* What acceleration i has of augmented parameters at once, into its row H [n]. */
-void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H);
+/* 1: an output that parameters may reach at once. */
+int bramah__is_moved_at_once(const bramah_output_info *info);
+/* What output i, one of those, has of augmented parameters at once, into its row H [n]. */
+void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H);
 /* Row of sensor i at the present state of plant and means, into H [n]. */
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
 /* What it is predicted to show there, its bias included. */

@@ -103,6 +103,10 @@ typedef struct bramah_augmented {
   double signal_period; /* of a bias: in the unit of the sensor */
   double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
   bramah_augmented_role role;
+  /* 1: a positive parameter whose logarithm is the process and the error state, so that it stays positive and a
+   * factor of two is as likely up as down. sigma and noise are in its unit all the same: a standard deviation of
+   * the logarithm is sigma / value. */
+  int logarithmic;
 } bramah_augmented;
 
 /* White noise on a parameter of the plant (a valve command's offset, a supply's pressure), held over each
@@ -329,8 +333,8 @@ BRAMAH_API bramah_filter_scores bramah_filter_get_scores(const bramah_filter *fi
 /* As if every cause began now: all sums from zero. */
 BRAMAH_API void bramah_filter_restart_scores(bramah_filter *filter);
 
-/* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. Of an acceleration
- * with what augmented parameters (a load) do to it at once. */
+/* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. Of an acceleration,
+ * force or flow with what augmented parameters (a load, a friction, a supply's pressure) do to it at once. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);
 
 /* Time since init. */
