@@ -83,15 +83,24 @@ typedef enum bramah_augmented_role {
 /* A Gauss-Markov process about the value the parameter has at init (a bias: zero), driven by white noise w:
  *   order 1   x' = -x / T + w; T = 0: random walk x' = w. Stationary sigma: noise sqrt(T / 2)
  *   order 2   x'' = -2 x' / T - x / T^2 + w, two error states. Stationary sigma: noise sqrt(T^3 / 4)
+ * and of order 2 with a frequency f or a signal period an oscillation, whose amplitude and phase wander: x the real
+ * part of z, the second error state its imaginary part,
+ *   z' = (2 pi i f - 1 / T) z + w, T = 0: w alone. Stationary sigma of both: noise sqrt(T / 2)
+ * With a signal period p the phase is bound to what the sensor measures, f = (its rate) / p: the ripple of an encoder
+ * within the pitch of its graduation, of a resolver, a gear, a pump. It turns as far as the estimate does, also where
+ * samples are too rare to show it (f above half their rate); that the estimate may err counts as noise w.
  * Source: Maybeck, Stochastic Models, Estimation and Control 1 (1979), shaping filters. */
 typedef struct bramah_augmented {
   const char *name;
   bramah_augmented_kind kind;
   const char *at;       /* name of the parameter or of the sensor */
   int order;            /* 1 or 2; 0 means 1 */
-  double time_constant; /* T [s] >= 0; > 0 for order 2 */
+  double time_constant; /* T [s] >= 0; > 0 for order 2, unless it oscillates */
   double sigma;         /* initial standard deviation > 0; of the rate of order 2 it is sigma / T */
   double noise;         /* square root of the spectral density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
+  /* Of order 2, at most one of them, both 0: none */
+  double frequency;     /* [Hz] */
+  double signal_period; /* of a bias: in the unit of the sensor */
   double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
   bramah_augmented_role role;
   /* 1: a positive parameter whose logarithm is the process and the error state, so that it stays positive and a

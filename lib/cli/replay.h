@@ -11,7 +11,8 @@
 
 /* What the command line asks for; files that are not wanted are NULL. */
 typedef struct cli_replay_request {
-  const char *study, *output, *truth, *report, *smooth, *json, *snapshot, *resume, *plot, *plot_data;
+  const char *study, *output, *truth, *report, *smooth, *json, *snapshot, *resume, *plot, *plot_data,
+      *columns;
   const char *const *logs; /* [n_logs] files and folders */
   size_t n_logs;
   int plots; /* report, plot or plot_data is wanted */
