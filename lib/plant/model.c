@@ -229,6 +229,34 @@ static bramah_status close_machine(bramah_coupled *c, bramah_model *model, const
   return BRAMAH_OK;
 }
 
+/* Where the loops do not close from the guesses: one of them that would do instead. It is for the user to take, for loops
+ * may close in more than one way. */
+static bramah_status hint_at_guess(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                                   const unsigned char *given, bramah_diag *diag)
+{
+  enum { JOINTS = 8 };
+  static const double moves[] = {0.3, -0.3, 1.0, -1.0};
+  const size_t n_moves = sizeof moves / sizeof *moves;
+  double *guess = c->zdd_base;
+  memcpy(guess, model->z0, model->n * sizeof *guess);
+  for (size_t j = 0, tried = 0; j < model->n && tried < JOINTS; j++) {
+    if (given[j] || model->ball_of[j]) continue;
+    tried++;
+    for (size_t k = 0; k < n_moves; k++) {
+      memcpy(model->z0, guess, model->n * sizeof *guess);
+      model->z0[j] += moves[k];
+      if (close_machine(c, model, machine, given, NULL) != BRAMAH_OK) continue;
+      bramah__add_text(diag, "; from ");
+      bramah__add_number(diag, guess[j] + moves[k], 6);
+      bramah__add_text(diag, model->tree.link[j].revolute ? " rad as the guess of " : " m as the guess of ");
+      bramah__add_text(diag, model->joint_name[j]);
+      bramah__add_text(diag, " they close");
+      return BRAMAH_E_CLOSURE;
+    }
+  }
+  return BRAMAH_E_CLOSURE;
+}
+
 /* Rates are taken in the coordinates the machine gives, then the basis for the simulation is chosen freely.
  */
 static bramah_status start_motion(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
@@ -376,6 +404,7 @@ static bramah_status assemble(bramah_coupled *c, bramah_model *model, const bram
   }
   model->closure_tolerance = 1e-13 * extent;
   bramah_status status = close_machine(c, model, machine, given, diag);
+  if (status == BRAMAH_E_CLOSURE && diag) return hint_at_guess(c, model, machine, given, diag);
   if (status == BRAMAH_OK) status = check_start(c, model, given, diag);
   if (status == BRAMAH_OK) status = start_motion(c, model, machine, given, diag);
   if (status != BRAMAH_OK) return status;
@@ -397,6 +426,7 @@ static size_t work_size(const bramah_machine *machine, const bramah_model *count
 {
   bramah_machine expanded = *machine;
   expanded.n_joints = counts->n;
+  expanded.n_cylinders = counts->circuit.n_cylinders; /* of all kinds */
   expanded.n_volumes = counts->circuit.n_volumes;
   return bramah__equilibrium_work(&expanded);
 }

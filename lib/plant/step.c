@@ -379,12 +379,15 @@ static void estimate_error(bramah_coupled *c)
   bramah__step_error *e = &c->error;
   const int known = e->end_ns == *c->state.time_ns && e->h == h; /* the step before this one */
   e->largest = 0.0;
+  e->worst = 0;
   for (size_t j = 0; j < n; j++) {
     const double dzdd = c->next.zdd[j] - c->state.zdd[j];
     e->position[j] = h * h / 12.0 * fabs(dzdd);
     e->rate[j] = known ? h / 12.0 * fabs(dzdd - e->dzdd[j]) : (double)NAN;
     e->dzdd[j] = dzdd;
-    e->largest = fmax(e->largest, e->position[j]);
+    if (!(e->position[j] > e->largest)) continue;
+    e->largest = e->position[j];
+    e->worst = j;
   }
   for (size_t i = 0; i < n_first_order; i++) {
     const double dpd = c->next.pd[i] - c->state.pd[i];
@@ -401,6 +404,7 @@ void bramah__complete_step(bramah_coupled *c)
   estimate_error(c);
   bramah__take_candidate(c);
   c->report.steps++;
+  c->report.partitioned += c->partitioned && c->model->formulation != BRAMAH_FORMULATION_PARTITIONING;
   c->report.iterations += iterations;
   if (iterations > c->report.max_iterations) c->report.max_iterations = iterations;
 }
