@@ -124,6 +124,8 @@ typedef struct bramah_estimate {
 
 /* At the present time. Standard deviations are computed by the first call. Hidden outputs have no values. */
 BRAMAH_API const bramah_estimate *bramah_assess_estimate(bramah_assess *assess);
+/* Nobody will look at the standard deviation of this output, which takes longer than its value: it is NaN from now on. */
+BRAMAH_API void bramah_assess_skip_sigma(bramah_assess *assess, size_t output);
 
 /* An output of the plant that is not hidden. */
 typedef struct bramah_assess_output {

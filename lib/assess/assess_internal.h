@@ -143,6 +143,7 @@ typedef struct bramah__band {
   X(double, value, a->plant->n_output, "estimates")                                                          \
   X(double, sigma, a->plant->n_output, "of these")                                                           \
   X(double, truth, a->plant->n_output, "at the same time")                                                   \
+  X(unsigned char, sigma_unwanted, a->plant->n_output, "nobody looks at it")                                 \
   X(double, alone, a->plant->n_output, "of the model alone")                                                 \
   X(double, measured, a->n_sensors, "at this time")                                                          \
   X(bramah__band, bands, a->n_sensors + 1, "of a NIS by its degrees of freedom")                             \

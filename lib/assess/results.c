@@ -101,6 +101,8 @@ void bramah__estimated_watch(bramah_assess *a)
   }
 }
 
+void bramah_assess_skip_sigma(bramah_assess *a, size_t output) { a->sigma_unwanted[output] = 1; }
+
 const bramah_estimate *bramah_assess_estimate(bramah_assess *a)
 {
   if (a->taken) return &a->estimate;
@@ -109,7 +111,7 @@ const bramah_estimate *bramah_assess_estimate(bramah_assess *a)
     const size_t i = a->outputs[c].output;
     a->value[i] = a->plant->output(a->plant->self, i);
     if (!a->outputs[c].has_sigma) continue;
-    a->sigma[i] = bramah_filter_output_sigma(a->filter, i);
+    if (!a->sigma_unwanted[i]) a->sigma[i] = bramah_filter_output_sigma(a->filter, i);
     a->alone[i] = a->model_runs ? a->model.output(a->model.self, i) : (double)NAN;
   }
   bramah__estimate_augmented(a);
