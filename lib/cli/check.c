@@ -526,7 +526,9 @@ static void explain_filter(const bramah_session *session)
          study->form == BRAMAH_COVARIANCE_SQUARE_ROOT ? "square-root" : "joseph",
          study->fusion == BRAMAH_FUSION_BLOCK ? "block" : "sequential", iterations,
          iterations == 1 ? "" : "s");
-  if (study->drift_gate > 0.0) printf("  drift gate: %.6g sigma of the running mean\n", study->drift_gate);
+  char protection[256];
+  cli_protection(session, protection, sizeof protection);
+  printf("  protection: %s\n", protection);
   const bramah_filter_options options = bramah_session_about(session)->options;
   for (size_t i = 0; i < study->n_augmented; i++) {
     const bramah_augmented *a = &options.augmented[i];

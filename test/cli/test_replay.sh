@@ -107,6 +107,7 @@ joints:
 END
 cat >cart-study.yaml <<'END'
 study: falling cart
+uncertainty: fixed
 machine: cart.yaml
 sensors:
   ruler: {type: encoder, joint: rail, sigma: 5 mm, rate: 100 Hz}

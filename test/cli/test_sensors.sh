@@ -24,6 +24,7 @@ volumes:
   v1: {sigma: 1 bar, noise: 0.5 bar/s^0.5}
   v2: {sigma: 1 bar, noise: 0.5 bar/s^0.5}
   v3: {sigma: 1 bar, noise: 0.5 bar/s^0.5}
+filter: {preset: papers}
 STUDY
 
 run 0 check study.yaml
