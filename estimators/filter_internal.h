@@ -82,7 +82,7 @@ typedef struct bramah__process_noise {
 typedef struct bramah__augmented {
   size_t target; /* parameter of the plant, or sensor */
   size_t state;  /* its first place in the error state */
-  size_t column; /* its place among the parameters in use; SIZE_MAX: a bias */
+  size_t column; /* its place among the parameters in use; SIZE_MAX: of a sensor */
   double nominal, least, most;
   double Phi[4];   /* transition over a step, order 1: Phi[0] */
   double noise[3]; /* Cholesky factor of its noise over a step: l11, l21, l22 */
@@ -111,8 +111,10 @@ typedef struct bramah__progress {
 /* Arrays that change from call to call: X(type, name, count, restored by an iteration of the update too). A
  * snapshot of the filter is | progress | these in order, each in whole doubles | plant |. */
 #define BRAMAH__FILTER_STATE(X)                                                                              \
-  X(uint32_t, reject, f->n_sensors, 0)       /* rejections in a row */                                       \
-  X(double, mean, f->n - f->n_plant, 1)      /* bias, or rate of order 2; parameters are the plant's */      \
+  X(uint32_t, reject, f->n_sensors, 0) /* rejections in a row */                                             \
+  X(double, mean, f->n - f->n_plant,                                                                         \
+    1)                             /* error of a sensor, or rate of order 2; parameters are the plant's */   \
+  X(double, rate, f->n_sensors, 1) /* of predictions in the last step, for delays */                         \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
   X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */      \
@@ -309,9 +311,13 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
 bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, double *out, bramah_diag *diag);
 /* What acceleration i has of augmented parameters at once, into its row H [n]. */
 void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H);
+/* What sensor i shows of an error of its own of size one; rate: of its prediction. */
+double bramah__sensor_by_error(const bramah_filter *f, size_t i, bramah_augmented_kind kind, double rate);
+/* Rates of the predictions of sensors that have a delay: side 0 before a step, 1 after it. */
+void bramah__sensor_rates(bramah_filter *f, int side);
 /* Row of sensor i at the present state of plant and means, into H [n]. */
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
-/* What it is predicted to show there, its bias included. */
+/* What it is predicted to show there, its errors included. */
 double bramah__prediction(const bramah_filter *f, size_t i);
 
 /* ---- scores.c ---- */
