@@ -15,14 +15,26 @@ size_t bramah__augmented_states(const bramah_filter_options *o)
   return n;
 }
 
+static int oscillates(const bramah_augmented *a) { return a->frequency > 0.0 || a->signal_period > 0.0; }
+
+/* Value and quadrature turn by so many cycles in a step h. */
+static void turn(const bramah_augmented *a, double cycles, double h, bramah__augmented *own)
+{
+  const double e = a->time_constant > 0.0 ? exp(-h / a->time_constant) : 1.0;
+  const double phase = 6.283185307179586 * cycles, c = e * cos(phase), s = e * sin(phase);
+  const double Phi[4] = {c, -s, s, c};
+  memcpy(own->Phi, Phi, sizeof Phi);
+}
+
 /* Transition and noise over a step h of the shaping filter of white noise w of density `noise`: of order 1 x' =
  * -x/T + w; of order 2 critically damped, Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. */
 static void shape(const bramah_augmented *a, double noise, double h, bramah__augmented *own)
 {
   const double T = a->time_constant, s = T > 0.0 ? h / T : 0.0, e = exp(-s), q = noise * noise;
-  if (a->order != 2) {
+  if (a->order != 2 || oscillates(a)) {
     own->Phi[0] = e;
     own->noise[0] = noise * (T > 0.0 ? sqrt(-0.5 * T * expm1(-2.0 * h / T)) : sqrt(h));
+    if (oscillates(a)) own->noise[2] = own->noise[0], turn(a, a->frequency * h, h, own);
     return;
   }
   const double Phi[4] = {e * (1.0 + s), e * h, -e * s / T, e * (1.0 - s)};
@@ -68,7 +80,13 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
     wrong = "the initial standard deviation must be positive";
   else if (!(a->noise >= 0.0) || !isfinite(a->noise))
     wrong = "the noise must not be negative";
-  else if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0))
+  else if (!(a->frequency >= 0.0) || !(a->signal_period >= 0.0) ||
+           !isfinite(a->frequency + a->signal_period) || (a->frequency > 0.0 && a->signal_period > 0.0) ||
+           (oscillates(a) && a->order != 2))
+    wrong = "an oscillation has a frequency or a signal period, and order 2";
+  else if (a->signal_period > 0.0 && a->kind != BRAMAH_AUGMENTED_BIAS)
+    wrong = "only a bias has a signal period";
+  else if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0 && !oscillates(a)))
     wrong = "the time constant must be positive";
   else if (!isfinite(a->time_constant))
     wrong = "the time constant must be finite; of a random walk it is 0";
@@ -109,8 +127,8 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
 
   shape(a, sigma == a->sigma ? a->noise : a->noise / a->sigma * sigma, bramah__step_seconds(f), own);
   f->P_initial[state * f->n + state] = sigma * sigma;
-  if (a->order == 2)
-    f->P_initial[(state + 1) * f->n + state + 1] = sigma * sigma / (a->time_constant * a->time_constant);
+  const double second = oscillates(a) ? sigma : a->order == 2 ? sigma / a->time_constant : 0.0;
+  if (a->order == 2) f->P_initial[(state + 1) * f->n + state + 1] = second * second;
   return BRAMAH_OK;
 }
 
@@ -215,11 +233,33 @@ void bramah__augmented_use_spread(bramah_filter *f)
       f->work.G[r * f->n_par + j] = f->work.G_spread[r * f->n_par + j];
 }
 
+/* Does it depend on how what its sensor measures changes over a step? */
+static int is_of_change(const bramah_augmented *a)
+{
+  return a->kind == BRAMAH_AUGMENTED_DELAY || a->signal_period > 0.0;
+}
+
+void bramah__augmented_start_step(bramah_filter *f)
+{
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const size_t s = f->self_state[i].target;
+    if (is_of_change(&f->augmented[i])) f->work.before[s] = bramah_sensor_predict(&f->sensor[s], &f->plant);
+  }
+}
+
 void bramah__augmented_transition(bramah_filter *f)
 {
   const size_t n = f->n;
   for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah__augmented *own = &f->self_state[i];
+    bramah__augmented *own = &f->self_state[i];
+    if (is_of_change(&f->augmented[i])) {
+      const bramah_sensor *sensor = &f->sensor[own->target];
+      f->change[own->target] = bramah__sensor_innovation(sensor, bramah_sensor_predict(sensor, &f->plant),
+                                                         f->work.before[own->target]);
+    }
+    if (f->augmented[i].signal_period > 0.0)
+      turn(&f->augmented[i], f->change[own->target] / f->augmented[i].signal_period, bramah__step_seconds(f),
+           own);
     double *row = f->F + own->state * n + own->state;
     row[0] = own->Phi[0];
     if (f->augmented[i].order == 2) row[1] = own->Phi[1], row[n] = own->Phi[2], row[n + 1] = own->Phi[3];
@@ -358,6 +398,11 @@ void bramah__augmented_learn(bramah_filter *f)
 
 /* ---- what sensors show ---- */
 
+int bramah__is_moved_at_once(const bramah_output_info *info)
+{
+  return info->kind == BRAMAH_OUTPUT_ACCELERATION || info->kind == BRAMAH_OUTPUT_OTHER;
+}
+
 bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const bramah_sensor *sensor,
                                           size_t parameter, double back, double on, void *snap, double *out,
                                           bramah_diag *diag)
@@ -366,7 +411,7 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
   for (size_t t = 0; t < sensor->n_terms; t++) {
     bramah_output_info info;
     bramah_plant_output_info(plant, sensor->output[t], &info);
-    at_once |= info.kind == BRAMAH_OUTPUT_ACCELERATION || info.kind == BRAMAH_OUTPUT_OTHER;
+    at_once |= bramah__is_moved_at_once(&info);
   }
   *out = 0.0;
   if (!at_once) return BRAMAH_OK;
@@ -389,8 +434,8 @@ bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, doubl
                                      diag);
 }
 
-/* All accelerations by all parameters anew where the plant is no longer where it was. */
-void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H)
+/* All outputs by all parameters anew where the plant is no longer where it was. */
+void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
 {
   const bramah_plant *plant = &f->plant;
   const size_t n_output = plant->n_output;
@@ -407,7 +452,7 @@ void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H)
       const bramah_status status = plant->set_parameter(plant->self, own->target, value + step, NULL);
       for (size_t o = 0; o < n_output; o++) {
         bramah_plant_output_info(plant, o, &info);
-        const int moves = status == BRAMAH_OK && info.kind == BRAMAH_OUTPUT_ACCELERATION;
+        const int moves = status == BRAMAH_OK && info.has_row && bramah__is_moved_at_once(&info);
         by[o] = moves ? (plant->output(plant->self, o) - by[o]) / step : 0.0;
       }
       plant->restore(plant->self, f->work.row_snap);
@@ -440,17 +485,6 @@ static double error_of(const bramah_filter *f, size_t i, bramah_augmented_kind k
   return 0.0;
 }
 
-void bramah__sensor_rates(bramah_filter *f, int side)
-{
-  const double h = bramah__step_seconds(f);
-  for (size_t k = 0; k < f->n_augmented; k++) {
-    const size_t i = f->self_state[k].target;
-    if (f->augmented[k].kind != BRAMAH_AUGMENTED_DELAY) continue;
-    const double shown = bramah_sensor_predict(&f->sensor[i], &f->plant);
-    f->rate[i] = side ? bramah__sensor_innovation(&f->sensor[i], shown, f->rate[i]) / h : shown;
-  }
-}
-
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
 {
   bramah_status status =
@@ -462,7 +496,9 @@ bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *di
   for (size_t k = 0; k < f->n_augmented && status == BRAMAH_OK; k++) {
     const bramah__augmented *own = &f->self_state[k];
     if (own->column == SIZE_MAX) {
-      if (own->target == i) H[own->state] = bramah__sensor_by_error(f, i, f->augmented[k].kind, f->rate[i]);
+      if (own->target == i)
+        H[own->state] =
+            bramah__sensor_by_error(f, i, f->augmented[k].kind, f->change[i] / bramah__step_seconds(f));
       continue;
     }
     status = bramah__sensor_by_used(f, i, own->column, &H[own->state], diag);
@@ -477,7 +513,9 @@ double bramah__prediction(const bramah_filter *f, size_t i)
   for (size_t k = 0; k < f->n_augmented; k++) {
     const bramah__augmented *own = &f->self_state[k];
     const double mean = own->column == SIZE_MAX && own->target == i ? f->mean[own->state - f->n_plant] : 0.0;
-    if (mean != 0.0) errors += mean * bramah__sensor_by_error(f, i, f->augmented[k].kind, f->rate[i]);
+    if (mean != 0.0)
+      errors +=
+          mean * bramah__sensor_by_error(f, i, f->augmented[k].kind, f->change[i] / bramah__step_seconds(f));
   }
   return bramah_sensor_predict(&f->sensor[i], &f->plant) + errors;
 }

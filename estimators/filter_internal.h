@@ -113,8 +113,8 @@ typedef struct bramah__progress {
 #define BRAMAH__FILTER_STATE(X)                                                                              \
   X(uint32_t, reject, f->n_sensors, 0) /* rejections in a row */                                             \
   X(double, mean, f->n - f->n_plant,                                                                         \
-    1)                             /* error of a sensor, or rate of order 2; parameters are the plant's */   \
-  X(double, rate, f->n_sensors, 1) /* of predictions in the last step, for delays */                         \
+    1)                               /* error of a sensor, or rate of order 2; parameters are the plant's */ \
+  X(double, change, f->n_sensors, 1) /* of predictions over the last step, for delays */                     \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
   X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */      \
@@ -161,7 +161,7 @@ typedef struct bramah__progress {
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
   X(double, G_spread, f->n_plant * f->n_par_most) /* of those whose edges are in reach (augmented.c) */      \
   X(unsigned char, in_reach, f->n_par_most)                                                                  \
-  X(double, by_parameter, f->n_augmented * f->plant.n_output) /* accelerations, at by_parameter_snap */      \
+  X(double, by_parameter, f->n_augmented * f->plant.n_output) /* outputs, at by_parameter_snap */            \
   X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
   X(double, Ap, f->n_dof * f->n_par_most)                                                                    \
@@ -169,6 +169,7 @@ typedef struct bramah__progress {
   X(double, T_whole, f->n * f->n)                                                                            \
   X(double, H_start, f->n_sensors * f->n) /* rows at the start of the last step (oosm.c) */                  \
   X(double, term, f->n)                                                                                      \
+  X(double, before, f->n_sensors) /* predictions before the step (augmented.c) */                            \
   X(double, dx, f->n)                                                                                        \
   X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0))                                       \
   X(double, causes, f->n_causes_most * f->n + 2 * f->n)                                                      \
@@ -278,7 +279,9 @@ size_t bramah__augmented_states(const bramah_filter_options *o);
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
                                        const bramah_sensor *sensor, const bramah_augmented *a, size_t *out,
                                        bramah_diag *diag);
-/* Rows of F for the augmented states, and the columns by which they act on the plant. */
+/* Before the step of the plant. */
+void bramah__augmented_start_step(bramah_filter *f);
+/* After it: rows of F for the augmented states, and the columns by which they act on the plant. */
 void bramah__augmented_transition(bramah_filter *f);
 /* Derivatives of the coming step by parameters in use an edge of which is in reach: what is believed of them lies on
  * both sides of it. Leaves the plant as it was. */
@@ -309,12 +312,12 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
                                           bramah_diag *diag);
 /* The same of sensor i of the filter by the parameter in use j. */
 bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, double *out, bramah_diag *diag);
-/* What acceleration i has of augmented parameters at once, into its row H [n]. */
-void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H);
+/* 1: an output that parameters may reach at once. */
+int bramah__is_moved_at_once(const bramah_output_info *info);
+/* What output i, one of those, has of augmented parameters at once, into its row H [n]. */
+void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H);
 /* What sensor i shows of an error of its own of size one; rate: of its prediction. */
 double bramah__sensor_by_error(const bramah_filter *f, size_t i, bramah_augmented_kind kind, double rate);
-/* Rates of the predictions of sensors that have a delay: side 0 before a step, 1 after it. */
-void bramah__sensor_rates(bramah_filter *f, int side);
 /* Row of sensor i at the present state of plant and means, into H [n]. */
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
 /* What it is predicted to show there, its errors included. */

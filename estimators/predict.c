@@ -289,7 +289,7 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
   bramah_status status = bramah__process_noise_refresh(plant, &f->noise, diag);
   if (status != BRAMAH_OK) return status;
   if (f->n_causes) bramah__scores_start_step(f);
-  bramah__sensor_rates(f, 0);
+  bramah__augmented_start_step(f);
 
   /* the plant, and the derivative of its step */
   if (f->transition == BRAMAH_TRANSITION_STEP) bramah__augmented_spread(f);
@@ -301,7 +301,6 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
   else
     status = differenced_step(f, diag);
   if (status != BRAMAH_OK) return status;
-  bramah__sensor_rates(f, 1);
   if (f->transition == BRAMAH_TRANSITION_STEP) bramah__augmented_use_spread(f);
   memset(f->F, 0, n * n * sizeof(double));
   for (size_t r = 0; r < ne; r++) memcpy(f->F + r * n, f->work.Fe + r * ne, ne * sizeof(double));

@@ -257,6 +257,15 @@ static const bramah__word sensor_kinds[] = {{"encoder", BRAMAH_SENSOR_ENCODER},
   BRAMAH__KEY(name, bramah__read_uncertain, bramah__sensor_draft, errors.member,                             \
               .range = BRAMAH__NOT_NEGATIVE)
 
+bramah_status bramah__read_gate(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  if (item->node->kind != BRAMAH__NODE_SCALAR || strcmp(item->node->text, "off") != 0)
+    return bramah__read_quantity(reader, item, key, object);
+  *(double *)member(object, key->offset) = 0.0;
+  return BRAMAH_OK;
+}
+
 #define SENSOR_KEYS                                                                                          \
   BRAMAH__KEY("type", bramah__read_word, bramah__sensor_draft, options.kind, .required = 1,                  \
               .words = sensor_kinds),                                                                        \
@@ -266,7 +275,7 @@ static const bramah__word sensor_kinds[] = {{"encoder", BRAMAH_SENSOR_ENCODER},
       BRAMAH__KEY("delay", bramah__read_duration, bramah__sensor_draft, options.delay_ns, .unit = "s",       \
                   .range = BRAMAH__NOT_NEGATIVE, .most = 10.0,                                               \
                   .bounds = "delay must not be longer than 10 s"), /* 0: none, whatever the others have. */  \
-      BRAMAH__KEY("gate", bramah__read_quantity, bramah__sensor_draft, gate, .unit = "1",                    \
+      BRAMAH__KEY("gate", bramah__read_gate, bramah__sensor_draft, gate, .unit = "1",                        \
                   .range = BRAMAH__NOT_NEGATIVE, .given = offsetof(bramah__sensor_draft, has_gate)),         \
       ERROR_KEY("bias", bias), ERROR_KEY("bias_drift", drift), ERROR_KEY("gain", gain),                      \
       ERROR_KEY("delay_sigma", delay),                                                                       \
