@@ -35,7 +35,7 @@ static const struct {
   double bias, drift, gain, delay; /* unit, unit/sqrt(s), 1, s */
 } sensor_defaults[] = {{BRAMAH_SENSOR_ENCODER, "rad", DEGREE, 0.1 * DEGREE, 0.0, 1e-3},
                        {BRAMAH_SENSOR_INCLINOMETER, "rad", DEGREE, 0.1 * DEGREE, 0.0, 1e-3},
-                       {BRAMAH_SENSOR_GYRO, "rad/s", 5e-3, 0.5e-3, 0.01, 1e-3},
+                       {BRAMAH_SENSOR_GYRO, "rad/s", 5e-3, 0.5e-3, 0.02, 1e-3},
                        {BRAMAH_SENSOR_ACCELEROMETER, "m/s^2", 0.1, 0.01, 0.01, 1e-3},
                        {BRAMAH_SENSOR_STROKE, "m", 0.0, 0.0, 0.0, 1e-3},
                        {BRAMAH_SENSOR_PRESSURE, "Pa", 0.5e5, 0.1e5, 0.01, 1e-3},
