@@ -267,6 +267,12 @@ int bramah_alarm_corrected(bramah_alarm *a)
 
 /* ---- results ---- */
 
+const char *bramah_alarm_kind_name(bramah_alarm_kind kind)
+{
+  static const char *const names[BRAMAH_ALARM_KINDS] = {"mean", "variance", "correlation"};
+  return (unsigned)kind < BRAMAH_ALARM_KINDS ? names[kind] : "?";
+}
+
 bramah_alarm_state bramah_alarm_get(const bramah_alarm *alarm, size_t i)
 {
   return i <= alarm->n_sensors ? alarm->of[i].state : (bramah_alarm_state){0};

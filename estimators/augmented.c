@@ -3,6 +3,7 @@
  * state of the plant; and what sensors show with them. */
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
+#include "sensors/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,14 +15,26 @@ size_t bramah__augmented_states(const bramah_filter_options *o)
   return n;
 }
 
+static int oscillates(const bramah_augmented *a) { return a->frequency > 0.0 || a->signal_period > 0.0; }
+
+/* Value and quadrature turn by so many cycles in a step h. */
+static void turn(const bramah_augmented *a, double cycles, double h, bramah__augmented *own)
+{
+  const double e = a->time_constant > 0.0 ? exp(-h / a->time_constant) : 1.0;
+  const double phase = 6.283185307179586 * cycles, c = e * cos(phase), s = e * sin(phase);
+  const double Phi[4] = {c, -s, s, c};
+  memcpy(own->Phi, Phi, sizeof Phi);
+}
+
 /* Transition and noise over a step h of the shaping filter of white noise w of density `noise`: of order 1 x' =
  * -x/T + w; of order 2 critically damped, Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. */
 static void shape(const bramah_augmented *a, double noise, double h, bramah__augmented *own)
 {
   const double T = a->time_constant, s = T > 0.0 ? h / T : 0.0, e = exp(-s), q = noise * noise;
-  if (a->order != 2) {
+  if (a->order != 2 || oscillates(a)) {
     own->Phi[0] = e;
     own->noise[0] = noise * (T > 0.0 ? sqrt(-0.5 * T * expm1(-2.0 * h / T)) : sqrt(h));
+    if (oscillates(a)) own->noise[2] = own->noise[0], turn(a, a->frequency * h, h, own);
     return;
   }
   const double Phi[4] = {e * (1.0 + s), e * h, -e * s / T, e * (1.0 - s)};
@@ -67,7 +80,13 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
     wrong = "the initial standard deviation must be positive";
   else if (!(a->noise >= 0.0) || !isfinite(a->noise))
     wrong = "the noise must not be negative";
-  else if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0))
+  else if (!(a->frequency >= 0.0) || !(a->signal_period >= 0.0) ||
+           !isfinite(a->frequency + a->signal_period) || (a->frequency > 0.0 && a->signal_period > 0.0) ||
+           (oscillates(a) && a->order != 2))
+    wrong = "an oscillation has a frequency or a signal period, and order 2";
+  else if (a->signal_period > 0.0 && a->kind != BRAMAH_AUGMENTED_BIAS)
+    wrong = "only a bias has a signal period";
+  else if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0 && !oscillates(a)))
     wrong = "the time constant must be positive";
   else if (!isfinite(a->time_constant))
     wrong = "the time constant must be finite; of a random walk it is 0";
@@ -108,8 +127,8 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
 
   shape(a, sigma == a->sigma ? a->noise : a->noise / a->sigma * sigma, bramah__step_seconds(f), own);
   f->P_initial[state * f->n + state] = sigma * sigma;
-  if (a->order == 2)
-    f->P_initial[(state + 1) * f->n + state + 1] = sigma * sigma / (a->time_constant * a->time_constant);
+  const double second = oscillates(a) ? sigma : a->order == 2 ? sigma / a->time_constant : 0.0;
+  if (a->order == 2) f->P_initial[(state + 1) * f->n + state + 1] = second * second;
   return BRAMAH_OK;
 }
 
@@ -214,11 +233,26 @@ void bramah__augmented_use_spread(bramah_filter *f)
       f->work.G[r * f->n_par + j] = f->work.G_spread[r * f->n_par + j];
 }
 
+void bramah__augmented_start_step(bramah_filter *f)
+{
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    bramah__augmented *own = &f->self_state[i];
+    if (f->augmented[i].signal_period > 0.0)
+      own->before = bramah_sensor_predict(&f->sensor[own->target], &f->plant);
+  }
+}
+
 void bramah__augmented_transition(bramah_filter *f)
 {
   const size_t n = f->n;
   for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah__augmented *own = &f->self_state[i];
+    bramah__augmented *own = &f->self_state[i];
+    if (f->augmented[i].signal_period > 0.0) {
+      const bramah_sensor *sensor = &f->sensor[own->target];
+      const double by =
+          bramah__sensor_innovation(sensor, bramah_sensor_predict(sensor, &f->plant), own->before);
+      turn(&f->augmented[i], by / f->augmented[i].signal_period, bramah__step_seconds(f), own);
+    }
     double *row = f->F + own->state * n + own->state;
     row[0] = own->Phi[0];
     if (f->augmented[i].order == 2) row[1] = own->Phi[1], row[n] = own->Phi[2], row[n + 1] = own->Phi[3];

@@ -117,6 +117,8 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
 {
   bramah_filter_report *report = &f->progress.report;
   for (size_t k = 0; k < f->n * f->n; k++) f->P[k] += f->P_initial[k];
+  /* what the wrong filter had learned of them is not to be relied on */
+  for (size_t i = 0; i < f->n_augmented; i++) f->information[i] = 0.0;
   bramah_status status = bramah__refresh_root(f, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
     if (f->gate[i] != 0.0) f->reject[i] = 0;

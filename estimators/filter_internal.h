@@ -86,6 +86,7 @@ typedef struct bramah__augmented {
   double nominal, least, most;
   double Phi[4];   /* transition over a step, order 1: Phi[0] */
   double noise[3]; /* Cholesky factor of its noise over a step: l11, l21, l22 */
+  double before;   /* of one with a signal period: prediction of its sensor before the step */
 } bramah__augmented;
 
 /* Steps that delays are looked for in (scores.c). */
@@ -277,7 +278,9 @@ size_t bramah__augmented_states(const bramah_filter_options *o);
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
                                        const bramah_sensor *sensor, const bramah_augmented *a, size_t *out,
                                        bramah_diag *diag);
-/* Rows of F for the augmented states, and the columns by which they act on the plant. */
+/* Before the step of the plant. */
+void bramah__augmented_start_step(bramah_filter *f);
+/* After it: rows of F for the augmented states, and the columns by which they act on the plant. */
 void bramah__augmented_transition(bramah_filter *f);
 /* Derivatives of the coming step by parameters in use an edge of which is in reach: what is believed of them lies on
  * both sides of it. Leaves the plant as it was. */

@@ -25,6 +25,9 @@ typedef enum bramah_alarm_kind {
   BRAMAH_ALARM_KINDS = 3
 } bramah_alarm_kind;
 
+/* "mean", "variance", "correlation". Static storage. */
+BRAMAH_API const char *bramah_alarm_kind_name(bramah_alarm_kind kind);
+
 typedef struct bramah_alarm_options {
   double
       false_per_hour; /* false alarms of all tests together, at most; > 0; default 0.01: one in four days */

@@ -83,15 +83,24 @@ typedef enum bramah_augmented_role {
 /* A Gauss-Markov process about the value the parameter has at init (a bias: zero), driven by white noise w:
  *   order 1   x' = -x / T + w; T = 0: random walk x' = w. Stationary sigma: noise sqrt(T / 2)
  *   order 2   x'' = -2 x' / T - x / T^2 + w, two error states. Stationary sigma: noise sqrt(T^3 / 4)
+ * and of order 2 with a frequency f or a signal period an oscillation, whose amplitude and phase wander: x the real
+ * part of z, the second error state its imaginary part,
+ *   z' = (2 pi i f - 1 / T) z + w, T = 0: w alone. Stationary sigma of both: noise sqrt(T / 2)
+ * With a signal period p the phase is bound to what the sensor measures, f = (its rate) / p: the ripple of an encoder
+ * within the pitch of its graduation, of a resolver, a gear, a pump. It turns as far as the estimate does, also where
+ * samples are too rare to show it (f above half their rate); that the estimate may err counts as noise w.
  * Source: Maybeck, Stochastic Models, Estimation and Control 1 (1979), shaping filters. */
 typedef struct bramah_augmented {
   const char *name;
   bramah_augmented_kind kind;
   const char *at;       /* name of the parameter or of the sensor */
   int order;            /* 1 or 2; 0 means 1 */
-  double time_constant; /* T [s] >= 0; > 0 for order 2 */
+  double time_constant; /* T [s] >= 0; > 0 for order 2, unless it oscillates */
   double sigma;         /* initial standard deviation > 0; of the rate of order 2 it is sigma / T */
   double noise;         /* square root of the spectral density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
+  /* Of order 2, at most one of them, both 0: none */
+  double frequency;     /* [Hz] */
+  double signal_period; /* of a bias: in the unit of the sensor */
   double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
   bramah_augmented_role role;
   /* 1: a positive parameter whose logarithm is the process and the error state, so that it stays positive and a
@@ -126,8 +135,9 @@ typedef struct bramah_filter_options {
   bramah_fusion fusion;
   int iterations; /* of the update, measurements linearised anew about the corrected state; 0 or 1: plain */
   /* [n_sensors] innovation gate: an innovation beyond so many of its standard deviations is not fused; 0:
-   * no gate; NULL: none at all */
+   * no gate. NULL: `common_gate` for every sensor */
   const double *gate;
+  double common_gate;
   /* A sensor whose innovations keep to one side is not fused while the running mean of its normalised
    * innovations (over about 50 samples) is beyond so many standard deviations of that mean, and until it is
    * back within half of it: stuck, drifting and slightly biased sensors, which no gate on single samples
@@ -143,9 +153,12 @@ typedef struct bramah_filter_options {
   int scores;
 } bramah_filter_options;
 
-/* Transition BRAMAH_TRANSITION_KINEMATIC, Joseph form, sequential fusion, no gates, nothing augmented; the
- * standard deviations and noises are left to give. */
+/* What protects: BRAMAH_TRANSITION_STEP, an innovation gate of 4 and a drift gate of 6 standard deviations for every
+ * sensor; Joseph form, sequential fusion, nothing augmented. The standard deviations and noises are left to
+ * give. A session adds its uncertainty budget (bramah/session.h). */
 BRAMAH_API void bramah_filter_options_default(bramah_filter_options *options);
+/* The filter of the papers: BRAMAH_TRANSITION_KINEMATIC, no gates; else the same. */
+BRAMAH_API void bramah_filter_options_papers(bramah_filter_options *options);
 
 typedef struct bramah_filter bramah_filter;
 

@@ -142,6 +142,7 @@ typedef struct bramah__band {
   X(double, value, a->plant->n_output, "estimates")                                                          \
   X(double, sigma, a->plant->n_output, "of these")                                                           \
   X(double, truth, a->plant->n_output, "at the same time")                                                   \
+  X(unsigned char, sigma_unwanted, a->plant->n_output, "nobody looks at it")                                 \
   X(double, alone, a->plant->n_output, "of the model alone")                                                 \
   X(double, measured, a->n_sensors, "at this time")                                                          \
   X(bramah__band, bands, a->n_sensors + 1, "of a NIS by its degrees of freedom")                             \
@@ -164,7 +165,7 @@ typedef struct bramah__band {
   X(bramah_adapted, adapted, a->n_noises, "noise that adapts, at present")                                   \
   X(bramah_input_cost, input_cost, a->plant->n_output, "of unknown inputs")                                  \
   X(bramah_alarm_state, alarms, a->n_sensors + 1, "first ones of sensors and of all jointly")                \
-  X(bramah_finding, finding, BRAMAH__CHECKS *(a->n_sensors + 1) + a->plant->n_output + 2 + BRAMAH_N_LIMITS,  \
+  X(bramah_finding, finding, BRAMAH__CHECKS *(a->n_sensors + 1) + a->plant->n_output + 3 + BRAMAH_N_LIMITS,  \
     "of the verdict")
 
 struct bramah_assess {

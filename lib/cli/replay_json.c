@@ -53,6 +53,14 @@ static const cli_json_field sensors[] = {
     {"faulty_at_end", CLI_JSON_FLAG, offsetof(bramah_consistency, fault.lasts)},
     {0}};
 
+static const cli_json_field alarm[] = {{"times", CLI_JSON_COUNT, offsetof(bramah_alarm_state, times)},
+                                       {"raised", CLI_JSON_TIME, offsetof(bramah_alarm_state, raised_ns)},
+                                       {"since", CLI_JSON_TIME, offsetof(bramah_alarm_state, since_ns)},
+                                       {"size", CLI_JSON_NUMBER, offsetof(bramah_alarm_state, size)},
+                                       {"limit", CLI_JSON_NUMBER, offsetof(bramah_alarm_state, limit)},
+                                       {"amount", CLI_JSON_NUMBER, offsetof(bramah_alarm_state, amount)},
+                                       {0}};
+
 static const cli_json_field events[] = {
     {"fused", CLI_JSON_COUNT, offsetof(bramah_filter_report, accepted)},
     {"gated", CLI_JSON_COUNT, offsetof(bramah_filter_report, gated)},
@@ -60,6 +68,21 @@ static const cli_json_field events[] = {
     {"limited", CLI_JSON_COUNT, offsetof(bramah_filter_report, limited)},
     {"faults", CLI_JSON_COUNT, offsetof(bramah_filter_report, sensor_faults)},
     {"recoveries", CLI_JSON_COUNT, offsetof(bramah_filter_report, recoveries)},
+    {0}};
+
+static const cli_json_field energy[] = {{"error", CLI_JSON_NUMBER, offsetof(bramah_energy, largest)},
+                                        {"turnover", CLI_JSON_NUMBER, offsetof(bramah_energy, turnover)},
+                                        {"limit", CLI_JSON_NUMBER, offsetof(bramah_energy, limit)},
+                                        {"leap", CLI_JSON_NUMBER, offsetof(bramah_energy, leap)},
+                                        {"leap_at", CLI_JSON_TIME, offsetof(bramah_energy, leap_ns)},
+                                        {0}};
+
+static const cli_json_field steps[] = {
+    {"made", CLI_JSON_COUNT, offsetof(bramah_step_report, steps)},
+    {"in_parts", CLI_JSON_COUNT, offsetof(bramah_step_report, divided)},
+    {"unconverged", CLI_JSON_COUNT, offsetof(bramah_step_report, unconverged)},
+    {"coarse", CLI_JSON_COUNT, offsetof(bramah_step_report, coarse)},
+    {"partitioned", CLI_JSON_COUNT, offsetof(bramah_step_report, partitioned)},
     {0}};
 
 static const cli_json_field limits[] = {{"times", CLI_JSON_COUNT, offsetof(bramah_limit_event, n)},
@@ -186,13 +209,26 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   LIST("sensors", results->n_sensors, results->sensor, sensors);
   cli_json_object(json, "all_sensors", &results->all, all_sensors);
   cli_json_object(json, "events", &results->filter, events);
+  cli_json_open(json, "alarms", '[');
+  for (size_t i = 0; i <= results->n_sensors; i++) {
+    if (!results->alarm[i].times) continue;
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "sensor", i < results->n_sensors ? results->sensor[i].name : NULL);
+    cli_json_text(json, "kind", bramah_alarm_kind_name(results->alarm[i].kind));
+    cli_json_fields(json, &results->alarm[i], alarm);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
     static const char *const names[] = {[BRAMAH_LIMIT_PRESSURE] = "pressure_limit",
                                         [BRAMAH_LIMIT_STROKE] = "stroke_limit",
                                         [BRAMAH_LIMIT_LOOP] = "loop_limit",
-                                        [BRAMAH_LIMIT_POSE] = "pose_limit"};
+                                        [BRAMAH_LIMIT_POSE] = "pose_limit",
+                                        [BRAMAH_LIMIT_STEP] = "step_limit"};
     cli_json_object(json, names[k], &results->limit[k], limits);
   }
+  cli_json_object(json, "energy", &results->energy, energy);
+  cli_json_object(json, "plant_steps", &results->steps, steps);
   if (results->adaptation.windows) {
     cli_json_open(json, "adaptation", '{');
     cli_json_count(json, "windows", results->adaptation.windows);

@@ -67,7 +67,9 @@ static int print_limits(const bramah_simulation_result *result, const bramah_cou
       [BRAMAH_LIMIT_PRESSURE] = "oil under tension, which no oil bears (the machine cavitates)",
       [BRAMAH_LIMIT_STROKE] = "a piston behind the end of its cylinder",
       [BRAMAH_LIMIT_LOOP] = "a loop that gapes",
-      [BRAMAH_LIMIT_POSE] = "a singular pose, in which the loops do not determine the motion"};
+      [BRAMAH_LIMIT_POSE] = "a singular pose, in which the loops do not determine the motion",
+      [BRAMAH_LIMIT_STEP] =
+          "the error of a step, larger than the tolerance in 64 parts too; take smaller steps"};
   int some = 0;
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
     const bramah_limit_event *event = &result->limit[k];
@@ -129,8 +131,16 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
     fprintf(out, "largest violation of a loop: %.2g (m or rad)\n", result.violation);
   print_errors(&result, &machine->plant, out);
   if (steps.divided)
-    fprintf(out, "steps made in parts: %llu, up to %u parts; of them beyond the tolerance still: %llu\n",
-            (unsigned long long)steps.divided, (unsigned)steps.most_parts, (unsigned long long)steps.coarse);
+    fprintf(out,
+            "steps made in parts: %llu, up to %u parts; of them did not converge whole: %llu, beyond the "
+            "tolerance "
+            "still: %llu\n",
+            (unsigned long long)steps.divided, (unsigned)steps.most_parts,
+            (unsigned long long)steps.unconverged, (unsigned long long)steps.coarse);
+  if (steps.partitioned)
+    fprintf(out,
+            "steps in independent coordinates, near singular poses or since they did not converge: %llu\n",
+            (unsigned long long)steps.partitioned);
   const bramah_energy *e = &result.energy;
   fprintf(out, "energy balance: error at most %.3g J of %.4g J turned over (limit %.3g J)\n", e->largest,
           e->turnover, e->limit);
@@ -230,7 +240,7 @@ static int run(const cli_arguments *arguments)
   o->truth = cli_value(arguments, "output");
   o->study = cli_value(arguments, "noise");
   o->log = cli_value(arguments, "log");
-  o->hidden_outputs = cli_value(arguments, "all") != NULL;
+  o->columns = cli_value(arguments, "columns");
   o->process_noise = cli_value(arguments, "process-noise") != NULL;
   int code = cli_time_value(arguments, "duration", &r.duration_ns);
   if (!code) code = cli_time_value(arguments, "step", &r.step_ns);
@@ -274,7 +284,8 @@ static const cli_option options[] = {
     {"duration", "TIME", "simulated time: seconds, or with a unit (\"10 s\")", 1, 0},
     {"output", "FILE", "CSV or MAT file for the true motion; - is standard output", 1, 0},
     {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
-    {"all", NULL, "also the outputs meant for sensors: rates and specific forces of bodies, flows", 0, 0},
+    {"columns", "NAMES", "which outputs go to --output: names with commas between them, * for any text", 0,
+     0},
     {"set", "PATH=VALUE", "another value for a key of the machine file", 0, 1},
     {"parameter", "NAME=VALUE[@TIME]", "set a parameter of the plant, at a time or at the start", 0, 1},
     {"noise", "STUDY", "also write a noisy log with the sensors of this study", 0, 0},
