@@ -464,9 +464,17 @@ static void print_verdict(const bramah_verdict *v, FILE *out)
   for (size_t i = 0; i < v->n; i++)
     if (!v->finding[i].passed && &v->finding[i] != v->worst)
       fprintf(out, "  %s\n", finding_text(&v->finding[i], text));
-  for (size_t i = 0; i < v->n; i++)
-    if (v->finding[i].noted && v->finding[i].kind >= BRAMAH_CHECK_SMALL)
-      fprintf(out, "  worth knowing, its noise is overestimated: %s\n", finding_text(&v->finding[i], text));
+  const bramah_finding *most = NULL;
+  size_t noted = 0;
+  for (size_t i = 0; i < v->n; i++) {
+    const bramah_finding *f = &v->finding[i];
+    if (!f->noted || f->kind < BRAMAH_CHECK_SMALL) continue;
+    if (!most || f->value > most->value) most = f;
+    noted++;
+  }
+  if (most)
+    fprintf(out, "  worth knowing, noise is overestimated%s: %s\n", noted > 1 ? ", most of all" : "",
+            finding_text(most, text));
 }
 
 /* Of each kind of check the one that is nearest to its limit, or furthest beyond. */
