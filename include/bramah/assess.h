@@ -9,6 +9,7 @@
 #ifndef BRAMAH_ASSESS_H
 #define BRAMAH_ASSESS_H
 
+#include "bramah/alarm.h"
 #include "bramah/session.h"
 #include "bramah/replay.h"
 
@@ -102,7 +103,7 @@ BRAMAH_API bramah_status bramah_assess_resume(bramah_assess *assess, const char 
 /* An augmented state of the filter at present; after the backward pass, at the end of the run. */
 typedef struct bramah_augmented_estimate {
   const char *name, *at, *unit; /* at: parameter or sensor */
-  int is_bias;
+  bramah_augmented_kind kind;
   int is_shown; /* 1: an output of the plant shows it: the command of an unknown input */
   double value, sigma;
   int is_estimated;          /* 0: considered so far */
@@ -273,8 +274,11 @@ typedef struct bramah_assess_results {
   bramah_limit_event limit[BRAMAH_N_LIMITS]; /* estimates beyond a physical limit by more than 3.92 sigma */
   bramah_energy energy;                      /* of the steps between corrections, at the estimates */
   bramah_step_report steps; /* of the plant; with differenced transitions those of displaced steps too */
-  bramah_event recoveries;  /* the filter was found wrong, its covariance reset; without ends */
-  const bramah_accuracy *accuracy;            /* [n_accuracies] of the outputs that the truth has */
+  /* [n_sensors + 1] the running alarm (bramah/alarm.h) of each sensor, and of all jointly: what it said when it was first
+   * raised, by the time of the log, and how often it was */
+  const bramah_alarm_state *alarm;
+  bramah_event recoveries;         /* the filter was found wrong, its covariance reset; without ends */
+  const bramah_accuracy *accuracy; /* [n_accuracies] of the outputs that the truth has */
   const bramah_augmented_estimate *augmented; /* [n_augmented] */
   const bramah_adapted *adapted;              /* [n_adapted] */
   bramah_adaptive_report adaptation;          /* where noise adapts; else all zero */

@@ -33,12 +33,12 @@ void cli_protection(const bramah_session *session, char *text, size_t size)
   const bramah_session_parts *parts = bramah_session_about(session);
   const bramah_augmented *budget = parts->options.augmented + parts->options.n_augmented - parts->n_budget;
   double least = HUGE_VAL, most = 0.0;
-  size_t biases = 0;
+  size_t of_sensors = 0;
   for (size_t i = 0; i < study->n_sensors; i++) {
     least = fmin(least, study->gate[i]);
     most = fmax(most, study->gate[i]);
   }
-  for (size_t i = 0; i < parts->n_budget; i++) biases += budget[i].kind == BRAMAH_AUGMENTED_BIAS;
+  for (size_t i = 0; i < parts->n_budget; i++) of_sensors += budget[i].kind != BRAMAH_AUGMENTED_PARAMETER;
 
   int n = snprintf(text, size, "transition %s, ", transitions[study->transition]);
   if (most == 0.0)
@@ -52,7 +52,7 @@ void cli_protection(const bramah_session *session, char *text, size_t size)
     n += snprintf(text + n, size - (size_t)n, "drift gate %.6g sigma, ", study->drift_gate);
   if (study->uncertainty.is_on)
     snprintf(text + n, size - (size_t)n, "uncertain values: %zu of the machine, %zu of sensors",
-             parts->n_budget - biases, biases);
+             parts->n_budget - of_sensors, biases);
   else
     snprintf(text + n, size - (size_t)n, "parameters and sensors taken as exact (%s)",
              study->uncertainty.is_stated                  ? "uncertainty: fixed"
@@ -201,6 +201,18 @@ static void add_event(cli_table *table, const char *what, uint64_t n, const char
   cli_table_add(table, "%s", times);
 }
 
+/* The first alarm of sensor i, or of all jointly. */
+static void add_alarm(cli_table *table, const bramah_assess_results *results, size_t i)
+{
+  const bramah_alarm_state *alarm = &results->alarm[i];
+  char name[CLI_CELL], text[CLI_CELL];
+  snprintf(name, sizeof name, "alarm%s%s", i < results->n_sensors ? " " : ", all sensors",
+           i < results->n_sensors ? results->sensor[i].name : "");
+  snprintf(text, sizeof text, "%.9g, %s from %.9g on", cli_seconds(alarm->raised_ns),
+           bramah_alarm_kind_name(alarm->kind), cli_seconds(alarm->since_ns));
+  add_event(table, name, alarm->times, text);
+}
+
 static cli_table events_table(const bramah_coupled *plant, const bramah_assess_results *results)
 {
   static const char *const header[] = {"event", "times", "at [s]"};
@@ -217,6 +229,7 @@ static cli_table events_table(const bramah_coupled *plant, const bramah_assess_r
     snprintf(text, sizeof text, "%.60s%s", times, fault->lasts ? " to the end" : "");
     add_event(&table, name, fault->n, text);
   }
+  for (size_t i = 0; i <= results->n_sensors; i++) add_alarm(&table, results, i);
   list_times(&results->recoveries, 0, times);
   add_event(&table, "filter found wrong, its covariance reset", report.recoveries, times);
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
@@ -267,7 +280,8 @@ static void estimate_tables(const bramah_assess_results *results, cli_table out[
     const bramah_augmented_estimate *a = &results->augmented[i];
     const cli_readable unit = cli_readable_unit(a->unit);
     cli_table_add(&out[0], "%s", a->name);
-    cli_table_add(&out[0], "%s%s", a->is_bias ? "bias of " : "", a->at);
+    static const char *const of[] = {"", "", "bias of ", "gain of ", "delay of "};
+    cli_table_add(&out[0], "%s%s", of[a->kind], a->at);
     cli_table_add(&out[0], "%s", unit.unit);
     if (!a->is_estimated || a->estimated_from_ns == INT64_MIN)
       cli_table_add(&out[0], a->is_estimated ? "the start" : "considered");
