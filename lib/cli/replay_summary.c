@@ -52,7 +52,7 @@ void cli_protection(const bramah_session *session, char *text, size_t size)
     n += snprintf(text + n, size - (size_t)n, "drift gate %.6g sigma, ", study->drift_gate);
   if (study->uncertainty.is_on)
     snprintf(text + n, size - (size_t)n, "uncertain values: %zu of the machine, %zu of sensors",
-             parts->n_budget - of_sensors, biases);
+             parts->n_budget - of_sensors, of_sensors);
   else
     snprintf(text + n, size - (size_t)n, "parameters and sensors taken as exact (%s)",
              study->uncertainty.is_stated                  ? "uncertainty: fixed"
