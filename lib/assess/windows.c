@@ -20,6 +20,7 @@
 
 static const int64_t length[BRAMAH__LENGTHS] = {1000000000, 10000000000, INT64_MAX};
 static const int64_t settle_ns = 1000000000;  /* of a start that may be wrong: not judged */
+static const double no_doubt = 6.0;           /* standard deviations: fails whatever the number of tests */
 static const double common = 4.0;             /* standard deviations of what is considered */
 enum { FEWEST = 10, FEWEST_CORRELATED = 50 }; /* samples of a window that is judged */
 /* What never matters: sigma of a sensor 5 % too small, a correlation of so much, samples rejected [share], a variance
@@ -41,6 +42,7 @@ static void test(bramah__windows *w, bramah_check_kind kind, const bramah__windo
 {
   bramah__worst *worst = &w->worst[kind - BRAMAH_CHECK_MEAN][of - w->window];
   w->tests++;
+  if (matters && size > no_doubt && !worst->fails++) worst->since_ns = of->begin_ns;
   if (worst->tests++ && (matters == worst->matters ? !(size > worst->size) : matters < worst->matters))
     return;
   worst->value = value;
