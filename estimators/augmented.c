@@ -3,6 +3,7 @@
  * state of the plant; and what sensors show with them. */
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
+#include "sensors/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,14 +15,26 @@ size_t bramah__augmented_states(const bramah_filter_options *o)
   return n;
 }
 
-/* Transition and noise over a step h of the shaping filter of white noise w: of order 1 x' = -x/T + w; of
- * order 2 critically damped, Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. */
-static void shape(const bramah_augmented *a, double h, bramah__augmented *own)
+static int oscillates(const bramah_augmented *a) { return a->frequency > 0.0 || a->signal_period > 0.0; }
+
+/* Value and quadrature turn by so many cycles in a step h. */
+static void turn(const bramah_augmented *a, double cycles, double h, bramah__augmented *own)
 {
-  const double T = a->time_constant, s = T > 0.0 ? h / T : 0.0, e = exp(-s), q = a->noise * a->noise;
-  if (a->order != 2) {
+  const double e = a->time_constant > 0.0 ? exp(-h / a->time_constant) : 1.0;
+  const double phase = 6.283185307179586 * cycles, c = e * cos(phase), s = e * sin(phase);
+  const double Phi[4] = {c, -s, s, c};
+  memcpy(own->Phi, Phi, sizeof Phi);
+}
+
+/* Transition and noise over a step h of the shaping filter of white noise w of density `noise`: of order 1 x' =
+ * -x/T + w; of order 2 critically damped, Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. */
+static void shape(const bramah_augmented *a, double noise, double h, bramah__augmented *own)
+{
+  const double T = a->time_constant, s = T > 0.0 ? h / T : 0.0, e = exp(-s), q = noise * noise;
+  if (a->order != 2 || oscillates(a)) {
     own->Phi[0] = e;
-    own->noise[0] = a->noise * (T > 0.0 ? sqrt(-0.5 * T * expm1(-2.0 * h / T)) : sqrt(h));
+    own->noise[0] = noise * (T > 0.0 ? sqrt(-0.5 * T * expm1(-2.0 * h / T)) : sqrt(h));
+    if (oscillates(a)) own->noise[2] = own->noise[0], turn(a, a->frequency * h, h, own);
     return;
   }
   const double Phi[4] = {e * (1.0 + s), e * h, -e * s / T, e * (1.0 - s)};
@@ -67,7 +80,13 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
     wrong = "the initial standard deviation must be positive";
   else if (!(a->noise >= 0.0) || !isfinite(a->noise))
     wrong = "the noise must not be negative";
-  else if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0))
+  else if (!(a->frequency >= 0.0) || !(a->signal_period >= 0.0) ||
+           !isfinite(a->frequency + a->signal_period) || (a->frequency > 0.0 && a->signal_period > 0.0) ||
+           (oscillates(a) && a->order != 2))
+    wrong = "an oscillation has a frequency or a signal period, and order 2";
+  else if (a->signal_period > 0.0 && a->kind != BRAMAH_AUGMENTED_BIAS)
+    wrong = "only a bias has a signal period";
+  else if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0 && !oscillates(a)))
     wrong = "the time constant must be positive";
   else if (!isfinite(a->time_constant))
     wrong = "the time constant must be finite; of a random walk it is 0";
@@ -79,6 +98,8 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
     wrong = "the limits are crossed";
   else if (a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS)
     wrong = "the kind of this augmented state is unknown";
+  else if (a->logarithmic && a->kind != BRAMAH_AUGMENTED_PARAMETER)
+    wrong = "only a parameter of the plant can be logarithmic";
   if (wrong) return bramah__fail(diag, BRAMAH_E_VALUE, a->name, wrong);
 
   *own = (bramah__augmented){.state = state, .column = SIZE_MAX, .least = a->least, .most = a->most};
@@ -87,6 +108,7 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
   if (status != BRAMAH_OK) return status;
 
   const int unlimited = a->least == 0.0 && a->most == 0.0;
+  double sigma = a->sigma;
   if (a->kind == BRAMAH_AUGMENTED_PARAMETER) {
     bramah_parameter_info info;
     f->plant.parameter_info(f->plant.self, own->target, &info);
@@ -96,16 +118,29 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
     own->nominal = f->plant.parameter(f->plant.self, own->target);
     own->least = unlimited ? info.least : fmax(own->least, info.least);
     own->most = unlimited ? info.most : fmin(own->most, info.most);
+    if (a->logarithmic && !(own->nominal > 0.0))
+      return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "a logarithmic parameter must be positive");
+    if (a->logarithmic) sigma = a->sigma / own->nominal;
   } else if (unlimited) {
     own->least = -INFINITY, own->most = INFINITY;
   }
 
-  shape(a, bramah__step_seconds(f), own);
-  f->P_initial[state * f->n + state] = a->sigma * a->sigma;
-  if (a->order == 2)
-    f->P_initial[(state + 1) * f->n + state + 1] =
-        a->sigma * a->sigma / (a->time_constant * a->time_constant);
+  shape(a, sigma == a->sigma ? a->noise : a->noise / a->sigma * sigma, bramah__step_seconds(f), own);
+  f->P_initial[state * f->n + state] = sigma * sigma;
+  const double second = oscillates(a) ? sigma : a->order == 2 ? sigma / a->time_constant : 0.0;
+  if (a->order == 2) f->P_initial[(state + 1) * f->n + state + 1] = second * second;
   return BRAMAH_OK;
+}
+
+/* Its value by x more of its error state, from `value`; and how the value goes with it there. */
+static double displaced(const bramah_filter *f, size_t i, double value, double x)
+{
+  return f->augmented[i].logarithmic ? value * exp(x) : value + x;
+}
+
+static double slope(const bramah_filter *f, size_t i)
+{
+  return f->augmented[i].logarithmic ? bramah__augmented_value(f, i) : 1.0;
 }
 
 bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag)
@@ -152,7 +187,7 @@ static int edge_in_reach(const bramah_filter *f, size_t j, double *back, double 
   for (size_t i = 0; i < f->n_augmented; i++) {
     const bramah__augmented *own = &f->self_state[i];
     if (own->column != j) continue;
-    reach = sqrt(3.0 * f->P[own->state * f->n + own->state]);
+    reach = slope(f, i) * sqrt(3.0 * f->P[own->state * f->n + own->state]);
     info.least = own->least, info.most = own->most;
   }
   if (j >= f->first_noise && j < f->first_noise + f->n_par_noise)
@@ -198,16 +233,33 @@ void bramah__augmented_use_spread(bramah_filter *f)
       f->work.G[r * f->n_par + j] = f->work.G_spread[r * f->n_par + j];
 }
 
+void bramah__augmented_start_step(bramah_filter *f)
+{
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    bramah__augmented *own = &f->self_state[i];
+    if (f->augmented[i].signal_period > 0.0)
+      own->before = bramah_sensor_predict(&f->sensor[own->target], &f->plant);
+  }
+}
+
 void bramah__augmented_transition(bramah_filter *f)
 {
   const size_t n = f->n;
   for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah__augmented *own = &f->self_state[i];
+    bramah__augmented *own = &f->self_state[i];
+    if (f->augmented[i].signal_period > 0.0) {
+      const bramah_sensor *sensor = &f->sensor[own->target];
+      const double by =
+          bramah__sensor_innovation(sensor, bramah_sensor_predict(sensor, &f->plant), own->before);
+      turn(&f->augmented[i], by / f->augmented[i].signal_period, bramah__step_seconds(f), own);
+    }
     double *row = f->F + own->state * n + own->state;
     row[0] = own->Phi[0];
     if (f->augmented[i].order == 2) row[1] = own->Phi[1], row[n] = own->Phi[2], row[n + 1] = own->Phi[3];
     if (own->column == SIZE_MAX) continue;
-    for (size_t r = 0; r < f->n_plant; r++) f->F[r * n + own->state] = f->work.G[r * f->n_par + own->column];
+    const double by = slope(f, i);
+    for (size_t r = 0; r < f->n_plant; r++)
+      f->F[r * n + own->state] = by * f->work.G[r * f->n_par + own->column];
   }
 }
 
@@ -255,14 +307,15 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
     const bramah__augmented *own = &f->self_state[i];
-    const double x = bramah__augmented_value(f, i) - own->nominal;
+    const double value = bramah__augmented_value(f, i);
+    const double x = f->augmented[i].logarithmic ? log(value / own->nominal) : value - own->nominal;
     double next = own->Phi[0] * x;
     if (f->augmented[i].order == 2) {
       double *rate = &f->mean[own->state + 1 - f->n_plant];
       next += own->Phi[1] * *rate;
       *rate = own->Phi[2] * x + own->Phi[3] * *rate;
     }
-    if (next != x) status = set_value(f, i, own->nominal + next, diag);
+    if (next != x) status = set_value(f, i, displaced(f, i, own->nominal, next), diag);
   }
   return status;
 }
@@ -273,7 +326,7 @@ bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, brama
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
     const bramah__augmented *own = &f->self_state[i];
     if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->n_plant] += dx[own->state + 1];
-    status = set_value(f, i, bramah__augmented_value(f, i) + dx[own->state], diag);
+    status = set_value(f, i, displaced(f, i, bramah__augmented_value(f, i), dx[own->state]), diag);
   }
   return status;
 }
@@ -338,6 +391,11 @@ void bramah__augmented_learn(bramah_filter *f)
 
 /* ---- what sensors show ---- */
 
+int bramah__is_moved_at_once(const bramah_output_info *info)
+{
+  return info->kind == BRAMAH_OUTPUT_ACCELERATION || info->kind == BRAMAH_OUTPUT_OTHER;
+}
+
 bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const bramah_sensor *sensor,
                                           size_t parameter, double back, double on, void *snap, double *out,
                                           bramah_diag *diag)
@@ -346,7 +404,7 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
   for (size_t t = 0; t < sensor->n_terms; t++) {
     bramah_output_info info;
     bramah_plant_output_info(plant, sensor->output[t], &info);
-    at_once |= info.kind == BRAMAH_OUTPUT_ACCELERATION || info.kind == BRAMAH_OUTPUT_OTHER;
+    at_once |= bramah__is_moved_at_once(&info);
   }
   *out = 0.0;
   if (!at_once) return BRAMAH_OK;
@@ -369,8 +427,8 @@ bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, doubl
                                      diag);
 }
 
-/* All accelerations by all parameters anew where the plant is no longer where it was. */
-void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H)
+/* All outputs by all parameters anew where the plant is no longer where it was. */
+void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
 {
   const bramah_plant *plant = &f->plant;
   const size_t n_output = plant->n_output;
@@ -387,7 +445,7 @@ void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H)
       const bramah_status status = plant->set_parameter(plant->self, own->target, value + step, NULL);
       for (size_t o = 0; o < n_output; o++) {
         bramah_plant_output_info(plant, o, &info);
-        const int moves = status == BRAMAH_OK && info.kind == BRAMAH_OUTPUT_ACCELERATION;
+        const int moves = status == BRAMAH_OK && info.has_row && bramah__is_moved_at_once(&info);
         by[o] = moves ? (plant->output(plant->self, o) - by[o]) / step : 0.0;
       }
       plant->restore(plant->self, f->work.row_snap);
@@ -397,7 +455,7 @@ void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H)
   }
   for (size_t k = 0; k < f->n_augmented; k++)
     if (f->self_state[k].column != SIZE_MAX)
-      H[f->self_state[k].state] = f->work.by_parameter[k * n_output + i];
+      H[f->self_state[k].state] = slope(f, k) * f->work.by_parameter[k * n_output + i];
 }
 
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
@@ -412,6 +470,7 @@ bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *di
       H[own->state] = own->target == i ? 1.0 : 0.0;
     else
       status = bramah__sensor_by_used(f, i, own->column, &H[own->state], diag);
+    if (own->column != SIZE_MAX) H[own->state] *= slope(f, k);
   }
   return status;
 }

@@ -343,7 +343,8 @@ bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *f, size
 {
   if (i >= f->n_augmented) return (bramah_filter_augmented){NAN, NAN, 0, NAN};
   const size_t k = f->self_state[i].state;
-  return (bramah_filter_augmented){bramah__augmented_value(f, i), sqrt(f->P[k * f->n + k]),
+  const double sigma = sqrt(f->P[k * f->n + k]), value = bramah__augmented_value(f, i);
+  return (bramah_filter_augmented){value, f->augmented[i].logarithmic ? value * sigma : sigma,
                                    bramah__augmented_is_estimated(f, i), f->information[i]};
 }
 
@@ -353,8 +354,7 @@ double bramah_filter_output_sigma(bramah_filter *f, size_t i)
   if (!bramah__row_of_output(&f->plant, i, f->work.term, f->work.row_snap, f->work.dx)) return NAN;
   bramah_output_info info;
   bramah_plant_output_info(&f->plant, i, &info);
-  if (info.kind == BRAMAH_OUTPUT_ACCELERATION && f->n_augmented)
-    bramah__acceleration_by_augmented(f, i, f->work.term);
+  if (bramah__is_moved_at_once(&info) && f->n_augmented) bramah__output_by_augmented(f, i, f->work.term);
   return sqrt(bramah__variance(f->n, f->work.term, f->P));
 }
 

@@ -86,6 +86,7 @@ typedef struct bramah__augmented {
   double nominal, least, most;
   double Phi[4];   /* transition over a step, order 1: Phi[0] */
   double noise[3]; /* Cholesky factor of its noise over a step: l11, l21, l22 */
+  double before;   /* of one with a signal period: prediction of its sensor before the step */
 } bramah__augmented;
 
 /* Steps that delays are looked for in (scores.c). */
@@ -159,7 +160,7 @@ typedef struct bramah__progress {
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
   X(double, G_spread, f->n_plant * f->n_par_most) /* of those whose edges are in reach (augmented.c) */      \
   X(unsigned char, in_reach, f->n_par_most)                                                                  \
-  X(double, by_parameter, f->n_augmented * f->plant.n_output) /* accelerations, at by_parameter_snap */      \
+  X(double, by_parameter, f->n_augmented * f->plant.n_output) /* outputs, at by_parameter_snap */            \
   X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
   X(double, Ap, f->n_dof * f->n_par_most)                                                                    \
@@ -277,7 +278,9 @@ size_t bramah__augmented_states(const bramah_filter_options *o);
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
                                        const bramah_sensor *sensor, const bramah_augmented *a, size_t *out,
                                        bramah_diag *diag);
-/* Rows of F for the augmented states, and the columns by which they act on the plant. */
+/* Before the step of the plant. */
+void bramah__augmented_start_step(bramah_filter *f);
+/* After it: rows of F for the augmented states, and the columns by which they act on the plant. */
 void bramah__augmented_transition(bramah_filter *f);
 /* Derivatives of the coming step by parameters in use an edge of which is in reach: what is believed of them lies on
  * both sides of it. Leaves the plant as it was. */
@@ -308,8 +311,10 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
                                           bramah_diag *diag);
 /* The same of sensor i of the filter by the parameter in use j. */
 bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, double *out, bramah_diag *diag);
-/* What acceleration i has of augmented parameters at once, into its row H [n]. */
-void bramah__acceleration_by_augmented(bramah_filter *f, size_t i, double *H);
+/* 1: an output that parameters may reach at once. */
+int bramah__is_moved_at_once(const bramah_output_info *info);
+/* What output i, one of those, has of augmented parameters at once, into its row H [n]. */
+void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H);
 /* Row of sensor i at the present state of plant and means, into H [n]. */
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
 /* What it is predicted to show there, its bias included. */

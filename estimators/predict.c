@@ -289,6 +289,7 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
   bramah_status status = bramah__process_noise_refresh(plant, &f->noise, diag);
   if (status != BRAMAH_OK) return status;
   if (f->n_causes) bramah__scores_start_step(f);
+  bramah__augmented_start_step(f);
 
   /* the plant, and the derivative of its step */
   if (f->transition == BRAMAH_TRANSITION_STEP) bramah__augmented_spread(f);

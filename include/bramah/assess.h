@@ -219,16 +219,19 @@ typedef enum bramah_check_kind {
       6, /* by how much a pressure was beyond its limit (bramah_limit), 3.92 sigma granted: 0 */
   BRAMAH_CHECK_STROKE = 7, /* the same of strokes */
   BRAMAH_CHECK_LOOP = 8,   /* of gaps of loops, and */
-  BRAMAH_CHECK_POSE = 9,   /* of singular poses, both without sigma */
+  BRAMAH_CHECK_POSE = 9,   /* of singular poses, and */
+  BRAMAH_CHECK_STEP = 10,  /* of the error of a step, all three without sigma */
+  BRAMAH_CHECK_ENERGY =
+      11, /* [J] that steps (not corrections) have made from nothing: at most bramah_energy.limit */
   /* The worst window, in standard deviations of */
-  BRAMAH_CHECK_MEAN = 10,        /* a mean innovation */
-  BRAMAH_CHECK_VARIANCE = 11,    /* a mean NIS that is too large */
-  BRAMAH_CHECK_CORRELATION = 12, /* a correlation at lag 1 */
-  BRAMAH_CHECK_REJECTED = 13,    /* more than a tenth of the samples rejected */
-  BRAMAH_CHECK_SMALL = 14, /* a mean NIS that is too small: noise is overestimated; never a contradiction */
-  BRAMAH_CHECK_ANTI = 15,  /* a negative correlation at lag 1: the same */
+  BRAMAH_CHECK_MEAN = 12,        /* a mean innovation */
+  BRAMAH_CHECK_VARIANCE = 13,    /* a mean NIS that is too large */
+  BRAMAH_CHECK_CORRELATION = 14, /* a correlation at lag 1 */
+  BRAMAH_CHECK_REJECTED = 15,    /* more than a tenth of the samples rejected */
+  BRAMAH_CHECK_SMALL = 16, /* a mean NIS that is too small: noise is overestimated; never a contradiction */
+  BRAMAH_CHECK_ANTI = 17,  /* a negative correlation at lag 1: the same */
   /* Mean innovation of a sensor in its standard deviations where noise adapts (bramah_adaptive_bias), the worst */
-  BRAMAH_CHECK_BIAS = 16
+  BRAMAH_CHECK_BIAS = 18
 } bramah_check_kind;
 
 /* One check. */
@@ -268,8 +271,10 @@ typedef struct bramah_assess_results {
   bramah_rewind_report late;                 /* of their samples */
   bramah_filter_report filter;               /* its counts */
   bramah_limit_event limit[BRAMAH_N_LIMITS]; /* estimates beyond a physical limit by more than 3.92 sigma */
-  bramah_event recoveries;         /* the filter was found wrong, its covariance reset; without ends */
-  const bramah_accuracy *accuracy; /* [n_accuracies] of the outputs that the truth has */
+  bramah_energy energy;                      /* of the steps between corrections, at the estimates */
+  bramah_step_report steps; /* of the plant; with differenced transitions those of displaced steps too */
+  bramah_event recoveries;  /* the filter was found wrong, its covariance reset; without ends */
+  const bramah_accuracy *accuracy;            /* [n_accuracies] of the outputs that the truth has */
   const bramah_augmented_estimate *augmented; /* [n_augmented] */
   const bramah_adapted *adapted;              /* [n_adapted] */
   bramah_adaptive_report adaptation;          /* where noise adapts; else all zero */

@@ -76,22 +76,29 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
  * The work of a step is bounded: it makes at most bramah_integrator.max_iterations Newton iterations (25
  * unless the machine says otherwise), each of which factors one tangent and evaluates the equations at most
  * ten times (the correction is halved up to 8 times); each evaluation closes the loops with at most 20
- * iterations of its own. When the bound is reached the step is refused with E_NO_CONVERGENCE, the plant is as
- * it was before, and diag names the unknown; the augmented Lagrangian and the penalty method first try once more in the
- * independent coordinates, for near singular poses they do not converge. A step whose error exceeds
- * bramah_integrator.tolerance is made again in up to 64 parts, each a step with the bounds above; with the trials before,
- * 97 at most. There is no other loop whose length depends on data: near a singular pose the loops are closed at up to 36
- * more poses (lib/plant/singular.c). */
+ * iterations of its own. The augmented Lagrangian and the penalty method try a step that does not converge once more in
+ * the independent coordinates. A step that does not converge, or whose error exceeds bramah_integrator.tolerance, is made
+ * again in 2 to 64 parts, each a step with the bounds above: 107 of them at most, the whole step and parts that were
+ * tried in vain included (1 + 2 + 8 + 32 + 64). Where 64 do not help, the step is refused with the status of what failed
+ * (E_NO_CONVERGENCE, E_CLOSURE, E_SINGULAR, E_NOT_FINITE), the plant is as it was before, and diag names the unknown or
+ * loop. A step is accepted with an error beyond the tolerance if 64 parts have it too (`coarse`). There is no other loop
+ * whose length depends on data: near a singular pose the loops are closed at up to 36 more poses
+ * (lib/plant/singular.c). */
 typedef struct bramah_step_report {
   uint64_t steps;
   uint64_t iterations;     /* Newton iterations, sum */
   uint32_t max_iterations; /* largest in one step */
   uint32_t basis_changes;  /* times the independent coordinates were changed */
   uint32_t rebases;        /* steps after which a spherical or floating joint was given a new base rotation */
-  uint32_t last_iterations; /* of the last step, also where it failed */
-  uint64_t divided;         /* steps made in parts, since their error exceeded bramah_integrator.tolerance */
-  uint64_t coarse;          /* of them those whose parts exceed it still: something leaps there */
-  uint32_t most_parts;      /* of one step: at most 64 */
+  uint32_t last_iterations; /* of the last step or last part of one, also where it failed */
+  uint64_t divided;         /* steps made in parts */
+  uint64_t
+      unconverged;     /* of them those that did not converge as a whole; the others exceeded the tolerance */
+  uint64_t coarse;     /* of them those whose parts exceed it still: something leaps there */
+  uint32_t most_parts; /* of one step: at most 64 */
+  uint64_t
+      partitioned; /* steps of the augmented Lagrangian or penalty method that were made in the independent
+                               coordinates: near a singular pose, or since they did not converge */
   uint32_t
       last_evaluations; /* of the equations in it: at most 2 + 10 times the largest number of iterations */
 } bramah_step_report;
@@ -123,7 +130,10 @@ typedef enum bramah_limit_kind {
   BRAMAH_LIMIT_POSE =
       3, /* a singular pose that the machine does not pass but stands in: the constraints determine its
                             motion to less than four digits */
-  BRAMAH_N_LIMITS = 4
+  BRAMAH_LIMIT_STEP =
+      4, /* the local error of the step that led here, of the position of a joint, beyond bramah_integrator.tolerance
+                            in 64 parts still */
+  BRAMAH_N_LIMITS = 5
 } bramah_limit_kind;
 
 /* What is furthest beyond a limit: the output of the plant that shows it, "v3.pressure", or the loop or motion. */
@@ -134,7 +144,7 @@ typedef struct bramah_limit {
   double beyond; /* by how much [Pa, m, rad, 1]; 0: the limit holds */
 } bramah_limit;
 
-/* The present state, after a step or a correction, against each limit. */
+/* The present state, after a step or a correction, against each limit; chambers of metered cylinders included. */
 BRAMAH_API void bramah_coupled_limits(bramah_coupled *plant, bramah_limit worst[BRAMAH_N_LIMITS]);
 
 /* Name of what is beyond it and the unit of its value. */
@@ -149,6 +159,28 @@ typedef struct bramah_limit_event {
 } bramah_limit_event;
 /* Add what was found at a time; begin with zeros. */
 BRAMAH_API void bramah_limit_event_add(bramah_limit_event *event, const bramah_limit *limit, int64_t time_ns);
+
+/* The energy balance [J] at the last of a run's rows: what is stored, kinetic and potential, springs included, grows by the
+ * work of actuators, motions and loads less what dampers take. What else steps make of it is their error: smaller steps
+ * make it smaller. Corrections, parameters and noise leap what is stored; that is no error. */
+typedef struct bramah_energy {
+  uint64_t rows;
+  double
+      work; /* of all actuators and motions, less friction and stops; this and the next four since the plant's start */
+  double loads;   /* work of loads from outside */
+  double dampers; /* taken by them */
+  double friction,
+      stops;       /* taken by friction and by end stops and cushions of actuators; off the work already */
+  double error;    /* made by steps from nothing since the first row */
+  double largest;  /* magnitude of the error at any row */
+  double leap;     /* the error has grown most from one row to the next ... */
+  int64_t leap_ns; /* ... to that at this time */
+  double turnover; /* largest of kinetic energy, change of what is stored, work, dampers, loads */
+  double limit;    /* that `largest` is judged by: 1 % of the turnover, at least 1e-6 J */
+  double start, before; /* at the first row: what was stored, the error of steps before it */
+} bramah_energy;
+/* Add a row, after a step or a correction; begin with zeros. */
+BRAMAH_API void bramah_energy_add(bramah_energy *energy, bramah_coupled *plant, int64_t time_ns);
 
 /* ---- the skeleton ---- */
 

@@ -83,17 +83,30 @@ typedef enum bramah_augmented_role {
 /* A Gauss-Markov process about the value the parameter has at init (a bias: zero), driven by white noise w:
  *   order 1   x' = -x / T + w; T = 0: random walk x' = w. Stationary sigma: noise sqrt(T / 2)
  *   order 2   x'' = -2 x' / T - x / T^2 + w, two error states. Stationary sigma: noise sqrt(T^3 / 4)
+ * and of order 2 with a frequency f or a signal period an oscillation, whose amplitude and phase wander: x the real
+ * part of z, the second error state its imaginary part,
+ *   z' = (2 pi i f - 1 / T) z + w, T = 0: w alone. Stationary sigma of both: noise sqrt(T / 2)
+ * With a signal period p the phase is bound to what the sensor measures, f = (its rate) / p: the ripple of an encoder
+ * within the pitch of its graduation, of a resolver, a gear, a pump. It turns as far as the estimate does, also where
+ * samples are too rare to show it (f above half their rate); that the estimate may err counts as noise w.
  * Source: Maybeck, Stochastic Models, Estimation and Control 1 (1979), shaping filters. */
 typedef struct bramah_augmented {
   const char *name;
   bramah_augmented_kind kind;
   const char *at;       /* name of the parameter or of the sensor */
   int order;            /* 1 or 2; 0 means 1 */
-  double time_constant; /* T [s] >= 0; > 0 for order 2 */
+  double time_constant; /* T [s] >= 0; > 0 for order 2, unless it oscillates */
   double sigma;         /* initial standard deviation > 0; of the rate of order 2 it is sigma / T */
   double noise;         /* square root of the spectral density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
+  /* Of order 2, at most one of them, both 0: none */
+  double frequency;     /* [Hz] */
+  double signal_period; /* of a bias: in the unit of the sensor */
   double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
   bramah_augmented_role role;
+  /* 1: a positive parameter whose logarithm is the process and the error state, so that it stays positive and a
+   * factor of two is as likely up as down. sigma and noise are in its unit all the same: a standard deviation of
+   * the logarithm is sigma / value. */
+  int logarithmic;
 } bramah_augmented;
 
 /* White noise on a parameter of the plant (a valve command's offset, a supply's pressure), held over each
@@ -321,8 +334,8 @@ BRAMAH_API bramah_filter_scores bramah_filter_get_scores(const bramah_filter *fi
 /* As if every cause began now: all sums of that bank from zero. */
 BRAMAH_API void bramah_filter_restart_scores(bramah_filter *filter, size_t bank);
 
-/* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. Of an acceleration
- * with what augmented parameters (a load) do to it at once. */
+/* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. Of an acceleration,
+ * force or flow with what augmented parameters (a load, a friction, a supply's pressure) do to it at once. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);
 
 /* Time since init. */

@@ -55,23 +55,6 @@ typedef struct bramah_simulated_sensor {
   uint64_t samples, saturated; /* saturated: at the ends of its range */
 } bramah_simulated_sensor;
 
-/* The energy balance [J] at the last row, since the start: what is stored, kinetic and potential, springs included, has
- * grown by the work of actuators, motions and loads less what dampers take. Parameters and noise may leap what is
- * stored; that counts as stored before. An error is the integrator's: smaller steps make it smaller. */
-typedef struct bramah_energy {
-  double work;    /* of all actuators and motions, less friction and stops */
-  double loads;   /* work of loads from outside */
-  double dampers; /* taken by them */
-  double friction,
-      stops;       /* taken by friction and by end stops and cushions of actuators; off the work already */
-  double error;    /* stored too much */
-  double largest;  /* magnitude of the error at any row */
-  double leap;     /* the error has grown most from one row to the next ... */
-  int64_t leap_ns; /* ... to that at this time */
-  double turnover; /* largest of kinetic energy, change of what is stored, work, dampers, loads */
-  double limit;    /* that `largest` is judged by: 1 % of the turnover, at least 1e-6 J */
-} bramah_energy;
-
 /* Largest estimated local error of a step in an output (bramah_coupled_step_error), and the end of that step. */
 typedef struct bramah_output_error {
   size_t output; /* of the plant: position or rate of a joint, first-order state */
@@ -82,9 +65,9 @@ typedef struct bramah_output_error {
 /* What a simulation came to so far. */
 typedef struct bramah_simulation_result {
   uint64_t rows;
-  int64_t time_ns;  /* of the last row */
-  double violation; /* largest of a loop [m or rad] */
-  bramah_energy energy;
+  int64_t time_ns;      /* of the last row */
+  double violation;     /* largest of a loop [m or rad] */
+  bramah_energy energy; /* at the rows */
   size_t n_errors;
   const bramah_output_error *errors;         /* [n_errors] */
   bramah_limit_event limit[BRAMAH_N_LIMITS]; /* at the rows */

@@ -127,11 +127,13 @@ typedef struct bramah_study_augmented {
   const char *at;    /* parameter of the machine, or sensor of the study */
   const char *input; /* the input whose unknown command this is (`at` is its offset), or NULL */
   int at_line;
-  int order;                      /* 1 or 2; 0: not given */
-  double time_constant;           /* [s], 0: a random walk */
-  bramah_study_value sigma;       /* in the unit of the parameter or sensor */
-  bramah_study_value noise;       /* unit/s^0.5, order 2: unit/s^1.5; may be missing: none */
-  bramah_study_value least, most; /* either may be missing */
+  int order;                        /* 1 or 2; 0: not given */
+  double time_constant;             /* [s], 0: a random walk */
+  double frequency;                 /* [Hz], 0: not given; with it or a signal period `order` is 2 */
+  bramah_study_value signal_period; /* in the unit of the sensor; may be missing */
+  bramah_study_value sigma;         /* in the unit of the parameter or sensor */
+  bramah_study_value noise;         /* unit/s^0.5, order 2 without these two: unit/s^1.5; may be missing */
+  bramah_study_value least, most;   /* either may be missing */
 } bramah_study_augmented;
 
 /* How well a parameter of the machine is known: a standard deviation. */

@@ -166,7 +166,7 @@ typedef struct bramah__band {
   X(bramah_accuracy, accuracy_results, a->options.truth ? a->plant->n_output : 0, "of outputs")              \
   X(bramah_adapted, adapted, a->n_noises, "noise that adapts, at present")                                   \
   X(bramah_input_cost, input_cost, a->plant->n_output, "of unknown inputs")                                  \
-  X(bramah_finding, finding, BRAMAH__CHECKS *(a->n_sensors + 1) + a->plant->n_output + 2 + BRAMAH_N_LIMITS,  \
+  X(bramah_finding, finding, BRAMAH__CHECKS *(a->n_sensors + 1) + a->plant->n_output + 3 + BRAMAH_N_LIMITS,  \
     "of the verdict")
 
 struct bramah_assess {

@@ -188,9 +188,11 @@ void bramah__events_watch(bramah_assess *a)
   bramah_coupled_limits(bramah_session_about(a->session)->machine->coupled, limit);
   for (int k = 0; k < BRAMAH_N_LIMITS; k++)
     if (limit[k].beyond > 0.0 &&
-        (k == BRAMAH_LIMIT_LOOP || k == BRAMAH_LIMIT_POSE ||
+        (k >= BRAMAH_LIMIT_LOOP ||
          !(limit[k].beyond <= 3.92 * bramah_filter_output_sigma(a->filter, limit[k].output))))
       bramah_limit_event_add(&a->results.limit[k], &limit[k], a->totals.last_ns);
+  bramah_energy_add(&a->results.energy, bramah_session_about(a->session)->machine->coupled,
+                    a->totals.last_ns);
   a->counts = counts;
 }
 
@@ -331,6 +333,8 @@ static bramah_finding *add(bramah_assess *a, bramah_check_kind kind, const char 
                 [BRAMAH_CHECK_STROKE] = {"piston behind its end by", ""},
                 [BRAMAH_CHECK_LOOP] = {"loop open by", "m"},
                 [BRAMAH_CHECK_POSE] = {"undetermined pose", ""},
+                [BRAMAH_CHECK_STEP] = {"error of a step beyond its tolerance by", ""},
+                [BRAMAH_CHECK_ENERGY] = {"energy from nothing", "J"},
 
                 [BRAMAH_CHECK_MEAN] = {"mean in a window", "σ"},
                 [BRAMAH_CHECK_VARIANCE] = {"variance in a window", "σ"},
@@ -418,10 +422,13 @@ static void judge(bramah_assess *a)
     const bramah_limit *worst = &r->limit[k].worst;
     const bramah_machine_plant *machine = bramah_session_about(a->session)->machine;
     bramah_output_info info = {.name = ""};
-    if (k >= BRAMAH_LIMIT_LOOP && machine->machine->n_loops + machine->machine->n_motions == 0) continue;
+    if ((k == BRAMAH_LIMIT_LOOP || k == BRAMAH_LIMIT_POSE) &&
+        machine->machine->n_loops + machine->machine->n_motions == 0)
+      continue;
     if (r->limit[k].n) bramah_coupled_limit_info(machine->coupled, (bramah_limit_kind)k, worst, &info);
     add(a, (bramah_check_kind)(BRAMAH_CHECK_PRESSURE + k), info.name, worst->beyond, 0.0, 0.0);
   }
+  add(a, BRAMAH_CHECK_ENERGY, "", r->energy.largest, 0.0, r->energy.limit);
   for (size_t i = 0; r->adaptation.windows && i < a->n_sensors; i++)
     add(a, BRAMAH_CHECK_BIAS, r->sensor[i].name, fabs(r->adaptation.bias[i].worst), 0.0,
         BRAMAH_ADAPTIVE_BIASED);
@@ -475,6 +482,7 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
   r->has_delays = rewind != NULL;
   if (rewind) r->late = bramah_rewind_get_report(rewind);
   r->filter = bramah_filter_get_report(a->filter);
+  r->steps = bramah_coupled_report(bramah_session_about(a->session)->machine->coupled);
   bramah__estimate_augmented(a);
   if (a->adaptive) r->adaptation = bramah_adaptive_get_report(a->adaptive);
 

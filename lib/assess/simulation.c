@@ -21,8 +21,6 @@ struct bramah_simulation {
   double *row; /* time, outputs */
   bramah_study *study;
   bramah__simulated_log *log;
-  size_t kinetic, potential, *work, n_work, exchange[4]; /* outputs */
-  double start; /* [J] energy, with what parameters and noise have leapt it by since */
   bramah_output_error *errors;
   bramah_simulation_result result;
 
@@ -38,9 +36,6 @@ static double output(const bramah_simulation *s, size_t i)
 {
   return plant_of(s)->output(plant_of(s)->self, i);
 }
-
-/* [J] in the machine */
-static double stored(const bramah_simulation *s) { return output(s, s->kinetic) + output(s, s->potential); }
 
 /* ---- process noise ---- */
 
@@ -95,12 +90,10 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
   bramah_simulation_options_default(o);
   if (options) *o = *options;
   s->set = calloc(o->n_parameters + 1, 1);
-  s->work = calloc(plant->n_output + 1, sizeof *s->work);
   s->outputs = calloc(plant->n_output + 1, sizeof *s->outputs);
   s->row = calloc(plant->n_output + 1, sizeof *s->row);
   s->errors = calloc(plant->n_output + 1, sizeof *s->errors);
-  bramah_status status =
-      s->set && s->work && s->outputs && s->row && s->errors ? BRAMAH_OK : bramah__fail_memory(diag);
+  bramah_status status = s->set && s->outputs && s->row && s->errors ? BRAMAH_OK : bramah__fail_memory(diag);
   if (!status) status = bramah_schedule_new(m->machine, m->model, diag, &s->schedule);
   if (!status && o->study) {
     status = bramah_study_load(o->study, 0, NULL, diag, &s->study);
@@ -108,20 +101,6 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
     if (status) bramah__place(diag, o->study, 0);
   }
   if (!status && o->process_noise) status = open_noise(s, diag);
-
-  /* Energies: everything that does work has an output for it, cylinders, rotary actuators, motions. */
-  for (size_t i = 0; i < plant->n_output; i++) {
-    static const char ending[] = ".work";
-    bramah_output_info info;
-    bramah_plant_output_info(plant, i, &info);
-    const size_t n = strlen(info.name);
-    if (n > strlen(ending) && strcmp(info.name + n - strlen(ending), ending) == 0) s->work[s->n_work++] = i;
-  }
-  static const char *const exchange[] = {"energy.dampers", "energy.friction", "energy.stops", "energy.loads"};
-  for (int i = 0; i < 4; i++) s->exchange[i] = (size_t)bramah_plant_find_output(plant, exchange[i]);
-  s->kinetic = (size_t)bramah_plant_find_output(plant, "energy.kinetic");
-  s->potential = (size_t)bramah_plant_find_output(plant, "energy.potential");
-  s->start = stored(s);
 
   /* Files, when everything else is known to be well. */
   if (!status && o->truth) status = bramah_log_create(o->truth, diag, &s->writer);
@@ -160,33 +139,11 @@ bramah_status bramah_simulation_close(bramah_simulation *s, bramah_diag *diag)
   free(s->outputs);
   free(s->row);
   free(s->errors);
-  free(s->work);
   free(s);
   return status;
 }
 
 /* ---- rows ---- */
-
-/* The energy balance at the present row. */
-static void balance(bramah_simulation *s)
-{
-  static const double limit = 0.01, least = 1e-6; /* of what is turned over; [J] */
-  bramah_simulation_result *r = &s->result;
-  bramah_energy *e = &r->energy;
-  const double before = e->error;
-  double *const exchange[] = {&e->dampers, &e->friction, &e->stops, &e->loads};
-  for (int i = 0; i < 4; i++) *exchange[i] = output(s, s->exchange[i]);
-  e->work = 0.0;
-  for (size_t i = 0; i < s->n_work; i++) e->work += output(s, s->work[i]);
-  e->error = stored(s) - s->start - e->work - e->loads + e->dampers;
-  const double parts[] = {output(s, s->kinetic), stored(s) - s->start, e->work, e->dampers, e->loads};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) e->turnover = fmax(e->turnover, fabs(parts[i]));
-  e->largest = fmax(e->largest, fabs(e->error));
-  e->limit = fmax(limit * e->turnover, least);
-  if (fabs(e->error - before) <= fabs(e->leap)) return;
-  e->leap = e->error - before;
-  e->leap_ns = r->time_ns;
-}
 
 /* The errors of the step that led to the present row. */
 static void watch_errors(bramah_simulation *s)
@@ -222,7 +179,6 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
     if (!status && s->noise) {
       const bramah_filter_info info = bramah_filter_get_info(s->session->filter);
       const size_t n = info.n_error, columns = info.n_noise;
-      s->start -= stored(s);
       const double *gamma = bramah_filter_get_last(s->session->filter).noise;
       for (size_t i = 0; i < n; i++) s->dx[i] = 0.0;
       for (size_t c = 0; c < columns; c++) {
@@ -230,7 +186,6 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
         for (size_t i = 0; i < n; i++) s->dx[i] += gamma[i * columns + c] * w;
       }
       status = plant->inject(plant->self, s->dx, diag);
-      s->start += stored(s);
     }
     if (status) {
       const size_t used = strlen(diag->message);
@@ -245,9 +200,7 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
   for (size_t i = 0; !status && i < s->options.n_parameters; i++) {
     const bramah_timed_parameter *p = &s->options.parameters[i];
     if (s->set[i] || p->time_ns > r->time_ns) continue;
-    s->start -= stored(s);
     status = plant->set_parameter(plant->self, p->index, p->value, diag);
-    s->start += stored(s);
     s->set[i] = !status;
   }
   if (!status) status = plant->set_inputs(plant->self, u, diag);
@@ -261,7 +214,7 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
   r->rows++;
 
   /* What the row shows beyond its columns: the energy balance, loops, physical limits. */
-  balance(s);
+  bramah_energy_add(&r->energy, s->machine->coupled, r->time_ns);
   bramah_limit limit[BRAMAH_N_LIMITS];
   bramah_coupled_limits(s->machine->coupled, limit);
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) bramah_limit_event_add(&r->limit[k], &limit[k], r->time_ns);

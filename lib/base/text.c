@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t bramah__append(char *out, size_t n, size_t used, const char *text)
@@ -96,6 +97,35 @@ static uint64_t decimal_digits_slow(double value, int digits, int *exponent)
 #if defined __SIZEOF_INT128__ && FLT_RADIX == 2 && DBL_MANT_DIG == 53
 __extension__ typedef unsigned __int128 wide;
 
+static const uint64_t five[] = {1u,
+                                5u,
+                                25u,
+                                125u,
+                                625u,
+                                3125u,
+                                15625u,
+                                78125u,
+                                390625u,
+                                1953125u,
+                                9765625u,
+                                48828125u,
+                                244140625u,
+                                1220703125u,
+                                6103515625u,
+                                30517578125u,
+                                152587890625u,
+                                762939453125u,
+                                3814697265625u,
+                                19073486328125u,
+                                95367431640625u,
+                                476837158203125u,
+                                2384185791015625u,
+                                11920928955078125u,
+                                59604644775390625u,
+                                298023223876953125u,
+                                1490116119384765625u,
+                                7450580596923828125u};
+
 /* The nearest integer to mantissa 2^binary / 10^digits, ties to even, for numbers from 1 to 2^63; else 0. */
 static uint64_t divide_exactly(uint64_t mantissa, int binary, int digits)
 {
@@ -110,34 +140,6 @@ static uint64_t divide_exactly(uint64_t mantissa, int binary, int digits)
  * 2^64; else 0. All of it is exact. */
 static uint64_t scale_exactly(uint64_t mantissa, int binary, int shift)
 {
-  static const uint64_t five[] = {1u,
-                                  5u,
-                                  25u,
-                                  125u,
-                                  625u,
-                                  3125u,
-                                  15625u,
-                                  78125u,
-                                  390625u,
-                                  1953125u,
-                                  9765625u,
-                                  48828125u,
-                                  244140625u,
-                                  1220703125u,
-                                  6103515625u,
-                                  30517578125u,
-                                  152587890625u,
-                                  762939453125u,
-                                  3814697265625u,
-                                  19073486328125u,
-                                  95367431640625u,
-                                  476837158203125u,
-                                  2384185791015625u,
-                                  11920928955078125u,
-                                  59604644775390625u,
-                                  298023223876953125u,
-                                  1490116119384765625u,
-                                  7450580596923828125u};
   const int bits = -(binary + shift);
   if (shift < 0) return divide_exactly(mantissa, binary, -shift);
   if (shift > 27 || bits > 115 || bits < -10) return 0;
@@ -167,10 +169,43 @@ static uint64_t decimal_digits_quick(double value, int digits, int *exponent)
   *exponent = e;
   return integer;
 }
+
+/* The double nearest to mantissa 10^power, ties to even; 0: the power is none that fits. A quotient with more digits than
+ * a double has, and whether there is a rest, round as the whole of it. */
+static int round_exactly(uint64_t mantissa, int power_of_ten, double *value)
+{
+  if (!mantissa || abs(power_of_ten) > 27) return 0;
+  const int zeros = __builtin_clzll(mantissa);
+  int exponent = power_of_ten;
+  wide n;
+  if (power_of_ten >= 0) {
+    n = (wide)mantissa * five[power_of_ten];
+  } else {
+    const wide top = (wide)(mantissa << zeros) << 63;
+    n = top / five[-power_of_ten];
+    n |= n * five[-power_of_ten] != top;
+    exponent -= zeros + 63;
+  }
+  const uint64_t high = (uint64_t)(n >> 64);
+  const int bits = high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)n), cut = bits - 53;
+  if (cut > 0) {
+    const wide rest = n & (((wide)1 << cut) - 1), half = (wide)1 << (cut - 1);
+    n >>= cut;
+    n += rest > half || (rest == half && (n & 1u));
+    exponent += cut;
+  }
+  *value = ldexp((double)(uint64_t)n, exponent);
+  return 1;
+}
 #else
 static uint64_t decimal_digits_quick(double value, int digits, int *exponent)
 {
   return (void)value, (void)digits, (void)exponent, (uint64_t)0;
+}
+
+static int round_exactly(uint64_t mantissa, int power_of_ten, double *value)
+{
+  return (void)mantissa, (void)power_of_ten, (void)value, 0;
 }
 #endif
 
@@ -243,6 +278,57 @@ size_t bramah__format_number(char *out, double value, int digits)
                                                 : write_fixed(out + length, digit, n, exponent);
   out[length] = '\0';
   return length;
+}
+
+/* Digits from *text on, at most so many that *mantissa holds them exactly; returns how many. */
+static int take_digits(const char **text, uint64_t *mantissa)
+{
+  const char *s = *text;
+  while (*s >= '0' && *s <= '9' && *mantissa < UINT64_C(1000000000000000000))
+    *mantissa = *mantissa * 10 + (uint64_t)(*s++ - '0');
+  const int n = (int)(s - *text);
+  *text = s;
+  return n;
+}
+
+/* mantissa 10^power, rounded once; 0: that is for others to do. */
+static int scale_decimal(uint64_t mantissa, int power_of_ten, double *value)
+{
+#if FLT_EVAL_METHOD == 0
+  static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  const int size = abs(power_of_ten);
+  if (mantissa <= UINT64_C(1) << 53 && size <= 22) {
+    *value = power_of_ten < 0 ? (double)mantissa / ten[size] : (double)mantissa * ten[size];
+    return 1;
+  }
+#endif
+  return round_exactly(mantissa, power_of_ten, value);
+}
+
+int bramah__read_number(const char *text, const char *end, char point, double *value)
+{
+  const char *s = text;
+  uint64_t mantissa = 0;
+  const int negative = *s == '-';
+  int power_of_ten = 0;
+  if (*s == '-' || *s == '+') s++;
+  const int n = take_digits(&s, &mantissa);
+  if (*s == point && s < end) {
+    s++;
+    power_of_ten = -take_digits(&s, &mantissa);
+  }
+  if (n - power_of_ten == 0) return 0;
+  if (*s == 'e' || *s == 'E') {
+    uint64_t exponent = 0;
+    const int down = *++s == '-';
+    if (*s == '-' || *s == '+') s++;
+    if (take_digits(&s, &exponent) == 0 || exponent > 99) return 0;
+    power_of_ten += down ? -(int)exponent : (int)exponent;
+  }
+  if (s != end || !scale_decimal(mantissa, power_of_ten, value)) return 0;
+  if (negative) *value = -*value;
+  return 1;
 }
 
 static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }

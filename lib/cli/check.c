@@ -531,12 +531,16 @@ static void explain_filter(const bramah_session *session)
                              bramah_plant_parameter_index(plant, a->at, &p, NULL) == BRAMAH_OK;
     printf("  estimated %s: %s %s [%s], starts at %.6g, sigma %.6g; ", a->name, what, a->at, unit.unit,
            is_parameter ? unit.factor * plant->parameter(plant->self, p) : 0.0, unit.factor * a->sigma);
-    if (a->time_constant > 0.0)
+    const int oscillates = a->frequency > 0.0 || a->signal_period > 0.0;
+    if (a->frequency > 0.0) printf("oscillation of %.6g Hz", a->frequency);
+    if (a->signal_period > 0.0) printf("ripple of period %.6g %s", unit.factor * a->signal_period, unit.unit);
+    if (oscillates && a->time_constant > 0.0) printf(", time constant %.6g s", a->time_constant);
+    if (!oscillates && a->time_constant > 0.0)
       printf("Gauss-Markov of order %d, time constant %.6g s", a->order == 2 ? 2 : 1, a->time_constant);
-    else
-      printf(a->noise > 0.0 ? "random walk" : "constant");
+    if (!oscillates && !(a->time_constant > 0.0)) printf(a->noise > 0.0 ? "random walk" : "constant");
     if (a->noise > 0.0)
-      printf(", noise %.6g %s/s^%s", unit.factor * a->noise, unit.unit, a->order == 2 ? "1.5" : "0.5");
+      printf(", noise %.6g %s/s^%s", unit.factor * a->noise, unit.unit,
+             a->order == 2 && !oscillates ? "1.5" : "0.5");
     if (a->least < a->most && a->least > -HUGE_VAL) printf(", at least %.6g", unit.factor * a->least);
     if (a->least < a->most && a->most < HUGE_VAL) printf(", at most %.6g", unit.factor * a->most);
     printf("\n");

@@ -62,6 +62,21 @@ static const cli_json_field events[] = {
     {"recoveries", CLI_JSON_COUNT, offsetof(bramah_filter_report, recoveries)},
     {0}};
 
+static const cli_json_field energy[] = {{"error", CLI_JSON_NUMBER, offsetof(bramah_energy, largest)},
+                                        {"turnover", CLI_JSON_NUMBER, offsetof(bramah_energy, turnover)},
+                                        {"limit", CLI_JSON_NUMBER, offsetof(bramah_energy, limit)},
+                                        {"leap", CLI_JSON_NUMBER, offsetof(bramah_energy, leap)},
+                                        {"leap_at", CLI_JSON_TIME, offsetof(bramah_energy, leap_ns)},
+                                        {0}};
+
+static const cli_json_field steps[] = {
+    {"made", CLI_JSON_COUNT, offsetof(bramah_step_report, steps)},
+    {"in_parts", CLI_JSON_COUNT, offsetof(bramah_step_report, divided)},
+    {"unconverged", CLI_JSON_COUNT, offsetof(bramah_step_report, unconverged)},
+    {"coarse", CLI_JSON_COUNT, offsetof(bramah_step_report, coarse)},
+    {"partitioned", CLI_JSON_COUNT, offsetof(bramah_step_report, partitioned)},
+    {0}};
+
 static const cli_json_field limits[] = {{"times", CLI_JSON_COUNT, offsetof(bramah_limit_event, n)},
                                         {"first", CLI_JSON_TIME, offsetof(bramah_limit_event, first_ns)},
                                         {"worst_at", CLI_JSON_TIME, offsetof(bramah_limit_event, worst_ns)},
@@ -190,9 +205,12 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
     static const char *const names[] = {[BRAMAH_LIMIT_PRESSURE] = "pressure_limit",
                                         [BRAMAH_LIMIT_STROKE] = "stroke_limit",
                                         [BRAMAH_LIMIT_LOOP] = "loop_limit",
-                                        [BRAMAH_LIMIT_POSE] = "pose_limit"};
+                                        [BRAMAH_LIMIT_POSE] = "pose_limit",
+                                        [BRAMAH_LIMIT_STEP] = "step_limit"};
     cli_json_object(json, names[k], &results->limit[k], limits);
   }
+  cli_json_object(json, "energy", &results->energy, energy);
+  cli_json_object(json, "plant_steps", &results->steps, steps);
   if (results->adaptation.windows) {
     cli_json_open(json, "adaptation", '{');
     cli_json_count(json, "windows", results->adaptation.windows);

@@ -191,6 +191,17 @@ static cli_table events_table(const bramah_coupled *plant, const bramah_assess_r
              cli_seconds(event->worst_ns));
     add_event(&table, name, event->n, times);
   }
+  const bramah_energy *energy = &results->energy;
+  snprintf(times, sizeof times, "most at %.9g", cli_seconds(energy->leap_ns));
+  add_event(&table, "energies that do not add up", energy->largest > energy->limit, times);
+
+  /* What became of the plant's steps. */
+  const bramah_step_report *steps = &results->steps;
+  snprintf(times, sizeof times, "up to %u parts", (unsigned)steps->most_parts);
+  add_event(&table, "step made in parts: its error exceeds the tolerance",
+            steps->divided - steps->unconverged, times);
+  add_event(&table, "step made in parts: it does not converge", steps->unconverged, times);
+  add_event(&table, "step near a singular pose, in independent coordinates", steps->partitioned, "");
   return table;
 }
 

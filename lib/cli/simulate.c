@@ -67,7 +67,9 @@ static int print_limits(const bramah_simulation_result *result, const bramah_cou
       [BRAMAH_LIMIT_PRESSURE] = "oil under tension, which no oil bears (the machine cavitates)",
       [BRAMAH_LIMIT_STROKE] = "a piston behind the end of its cylinder",
       [BRAMAH_LIMIT_LOOP] = "a loop that gapes",
-      [BRAMAH_LIMIT_POSE] = "a singular pose, in which the loops do not determine the motion"};
+      [BRAMAH_LIMIT_POSE] = "a singular pose, in which the loops do not determine the motion",
+      [BRAMAH_LIMIT_STEP] =
+          "the error of a step, larger than the tolerance in 64 parts too; take smaller steps"};
   int some = 0;
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
     const bramah_limit_event *event = &result->limit[k];
@@ -129,8 +131,16 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
     fprintf(out, "largest violation of a loop: %.2g (m or rad)\n", result.violation);
   print_errors(&result, &machine->plant, out);
   if (steps.divided)
-    fprintf(out, "steps made in parts: %llu, up to %u parts; of them beyond the tolerance still: %llu\n",
-            (unsigned long long)steps.divided, (unsigned)steps.most_parts, (unsigned long long)steps.coarse);
+    fprintf(out,
+            "steps made in parts: %llu, up to %u parts; of them did not converge whole: %llu, beyond the "
+            "tolerance "
+            "still: %llu\n",
+            (unsigned long long)steps.divided, (unsigned)steps.most_parts,
+            (unsigned long long)steps.unconverged, (unsigned long long)steps.coarse);
+  if (steps.partitioned)
+    fprintf(out,
+            "steps in independent coordinates, near singular poses or since they did not converge: %llu\n",
+            (unsigned long long)steps.partitioned);
   const bramah_energy *e = &result.energy;
   fprintf(out, "energy balance: error at most %.3g J of %.4g J turned over (limit %.3g J)\n", e->largest,
           e->turnover, e->limit);

@@ -155,12 +155,14 @@ static bramah_status place_value(bramah_diag *diag, bramah_status status, const 
 static bramah_status take_values(const bramah_study_augmented *from, const bramah_study *study,
                                  const char *unit, double start, bramah_augmented *out, bramah_diag *diag)
 {
+  const int oscillates = from->frequency > 0.0 || from->signal_period.text;
   const struct {
     const char *key, *per; /* what comes behind the unit */
     const bramah_study_value *from;
     double *to;
   } values[] = {{"sigma", "", &from->sigma, &out->sigma},
-                {"noise", from->order == 2 ? "/s^1.5" : "/s^0.5", &from->noise, &out->noise},
+                {"noise", from->order == 2 && !oscillates ? "/s^1.5" : "/s^0.5", &from->noise, &out->noise},
+                {"signal_period", "", &from->signal_period, &out->signal_period},
                 {"least", "", &from->least, &out->least},
                 {"most", "", &from->most, &out->most}};
   const int limited = from->least.text || from->most.text;
@@ -203,7 +205,8 @@ static bramah_status bind_augmented(bramah_session *session, size_t i, const bra
                           .kind = from->kind,
                           .at = from->at,
                           .order = from->order,
-                          .time_constant = from->time_constant};
+                          .time_constant = from->time_constant,
+                          .frequency = from->frequency};
   bramah_parameter_info info = {.unit = biased ? biased->unit : NULL};
   double start = 0.0;
   bramah_diag_clear(diag);

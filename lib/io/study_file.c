@@ -150,8 +150,12 @@ static const bramah__table adapt_table = {.keys = adapt_keys, .finish = finish_a
 
 static bramah_status finish_process(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  const bramah__augmented_draft *draft = object;
-  if (draft->augmented.order == 2 && draft->augmented.time_constant == 0.0)
+  bramah_study_augmented *process = &((bramah__augmented_draft *)object)->augmented;
+  const int oscillates = process->frequency > 0.0 || process->signal_period.text;
+  if (oscillates && process->order == 1)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "an oscillation is of order 2");
+  if (oscillates) process->order = 2;
+  if (process->order == 2 && process->time_constant == 0.0 && !oscillates)
     return bramah__fail_key(reader, item, BRAMAH_E_KEY, "order 2 needs a 'time_constant'");
   return BRAMAH_OK;
 }
@@ -202,6 +206,8 @@ static const bramah__word orders[] = {{"1", 1}, {"2", 2}, {NULL, 0}};
   BRAMAH__KEY("order", bramah__read_word, bramah__augmented_draft, augmented.order, .words = orders),        \
       BRAMAH__KEY("time_constant", bramah__read_quantity, bramah__augmented_draft, augmented.time_constant,  \
                   .unit = "s", .range = BRAMAH__POSITIVE),                                                   \
+      BRAMAH__KEY("frequency", bramah__read_quantity, bramah__augmented_draft, augmented.frequency,          \
+                  .unit = "Hz", .range = BRAMAH__POSITIVE),                                                  \
       BRAMAH__KEY("sigma", bramah__read_value, bramah__augmented_draft, augmented.sigma, .required = 1,      \
                   .range = BRAMAH__POSITIVE),                                                                \
       BRAMAH__KEY("least", bramah__read_value, bramah__augmented_draft, augmented.least, .required = 0),     \
@@ -210,6 +216,8 @@ static const bramah__word orders[] = {{"1", 1}, {"2", 2}, {NULL, 0}};
 static const bramah__key augmented_keys[] = {
     BRAMAH__KEY("parameter", bramah__read_text, bramah__augmented_draft, parameter, .required = 0),
     BRAMAH__KEY("bias_of", bramah__read_name, bramah__augmented_draft, bias_of, .excludes = "parameter"),
+    BRAMAH__KEY("signal_period", bramah__read_value, bramah__augmented_draft, augmented.signal_period,
+                .range = BRAMAH__POSITIVE, .excludes = "frequency"),
     PROCESS_KEYS,
     BRAMAH__KEY("noise", bramah__read_value, bramah__augmented_draft, augmented.noise,
                 .range = BRAMAH__NOT_NEGATIVE),

@@ -20,7 +20,7 @@ static const struct {
   const char *suffix;
   double share, least;
 } parameter_defaults[] = {
-    {".payload", 0.05, 0.0},     {".friction_scale", 0.2, 0.0},   {".pressure", 0.05, 0.3e5},
+    {".payload", 0.1, 0.0},     {".friction_scale", 0.2, 0.0},   {".pressure", 0.05, 0.3e5},
     {".bulk_modulus", 0.3, 0.0}, {".flow_coefficient", 0.1, 0.0}, {".conductance", 0.1, 0.0},
     {".leakage", 0.1, 0.0},      {".drain_leakage", 0.1, 0.0},    {".viscosity", 0.1, 0.0},
     {".pump_flow", 0.05, 0.0},   {".flow_scale", 0.1, 0.0}};
@@ -144,11 +144,8 @@ static bramah_status take_parameter(bramah_session *session, size_t p, bramah_di
                       study, from->line, "uncertainty", from->name, "");
   }
 
-  /* What cannot be negative stays within four standard deviations, and off zero, where derivatives mean nothing. */
-  if (info.nominal > 0.0 && info.least >= 0.0) {
-    out.least = fmax(info.nominal - 4.0 * out.sigma, 0.1 * info.nominal);
-    out.most = info.nominal + 4.0 * out.sigma;
-  }
+  /* What cannot be negative is known by a factor. */
+  out.logarithmic = info.nominal > 0.0 && info.least >= 0.0;
 
   /* It varies slowly about its value, by no more than that: what was learned in a transient far from linear is forgotten
    * again. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The local error of a step, and steps in parts where it is too large.
+/* The local error of a step, and steps in parts where it is too large or the iteration does not converge.
  *
  * The trapezoidal rule is off by -h/12 (f(k+1) - 2 f(k) + f(k-1)) in what has the rate f, h^3/12 of the third
  * derivative. Of positions this is seen in the step alone (Milne's device, predictor and corrector): Taylor's guess
  * z + h z' + h^2/2 z'' and the rule differ by h^2/4 (z''(k+1) - z''(k)), three times the error. A step is divided by
  * that alone, so that it depends on nothing but the state; errors of rates and first-order states are only shown. */
 #include "lib/plant/coupled_internal.h"
+
+#include "lib/base/diag.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,6 +53,7 @@ static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wan
   bramah__step_error *e = &c->error;
   const bramah__wanted part = {w->F ? c->part_F : NULL, w->N ? c->part_N : NULL, w->n_par, w->par, c->part_G};
   double largest = 0.0;
+  size_t worst = 0;
   bramah_status status = BRAMAH_OK;
   bramah__state_copy(&c->start, &c->state);
   c->now_valid = 0;
@@ -62,6 +65,7 @@ static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wan
     c->own.model.step_ns = start_ns + step_ns * (int64_t)(i + 1) / (int64_t)parts - *c->state.time_ns;
     c->own.model.h = (double)c->own.model.step_ns * 1e-9;
     status = one_step(c, &part, diag);
+    if (e->largest > largest) worst = e->worst;
     largest = fmax(largest, e->largest);
     if (status != BRAMAH_OK || !w->F) continue;
     /* White noise that comes evenly over the step comes evenly over its parts. */
@@ -72,7 +76,15 @@ static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wan
   c->own.model.step_ns = step_ns;
   c->own.model.h = h;
   e->largest = largest;
+  e->worst = worst;
   return status;
+}
+
+/* What a shorter step may cure. */
+static int is_too_long(bramah_status status)
+{
+  return status == BRAMAH_E_NO_CONVERGENCE || status == BRAMAH_E_NOT_FINITE || status == BRAMAH_E_CLOSURE ||
+         status == BRAMAH_E_SINGULAR;
 }
 
 bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
@@ -81,23 +93,32 @@ bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *w
   const bramah_step_report before = c->report;
   bramah__state_copy(&c->state, &c->start);
   bramah_status status = one_step(c, w, diag);
-  if (status != BRAMAH_OK || c->error.largest <= tolerance) return status;
+  const bramah_status whole = status;
+  if (status == BRAMAH_OK ? c->error.largest <= tolerance : !is_too_long(status)) return status;
 
-  /* So many parts that each keeps it; where the error does not fall with the third power, as many as there may be. */
-  const double wanted = ceil(cbrt(c->error.largest / tolerance));
+  /* So many parts that each keeps it; where the error does not fall with the third power, as many as there may be. Four
+   * times as many as long as one of them does not converge. */
+  const double wanted = status == BRAMAH_OK ? ceil(cbrt(c->error.largest / tolerance)) : 2.0;
   size_t parts = 2;
   while (parts < MOST_PARTS && (double)parts < wanted) parts *= 2;
-  status = in_parts(c, parts, w, diag);
-  if (status == BRAMAH_OK && c->error.largest > tolerance && parts < MOST_PARTS)
-    status = in_parts(c, parts = MOST_PARTS, w, diag);
+  for (;;) {
+    if (diag) bramah_diag_clear(diag);
+    status = in_parts(c, parts, w, diag);
+    if (status == BRAMAH_OK ? c->error.largest <= tolerance : !is_too_long(status)) break;
+    if (parts == MOST_PARTS) break;
+    parts = status == BRAMAH_OK || 4 * parts > MOST_PARTS ? MOST_PARTS : 4 * parts;
+  }
   c->report.steps = before.steps;
+  c->report.partitioned = before.partitioned + (c->report.partitioned > before.partitioned);
   if (status != BRAMAH_OK) {
+    bramah__add_text(diag, ", one of 64 parts");
     bramah__state_copy(&c->start, &c->state);
     c->now_valid = 0;
     return status;
   }
   c->report.steps++;
   c->report.divided++;
+  c->report.unconverged += whole != BRAMAH_OK;
   c->report.coarse += c->error.largest > tolerance;
   if (parts > c->report.most_parts) c->report.most_parts = (uint32_t)parts;
   return BRAMAH_OK;

@@ -112,7 +112,8 @@ typedef struct bramah__transition {
 
 typedef struct bramah__step_error {
   BRAMAH__STEP_ERROR_FIELDS(BRAMAH__FIELD_MEMBER)
-  double largest; /* of the positions */
+  double largest; /* of the positions, and the joint that has it */
+  size_t worst;
   int64_t end_ns; /* of the step that these are of, and its length */
   double h;
 } bramah__step_error;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Energy that a step exchanges with all that is neither mass, gravity nor spring.
+/* Energy that a step exchanges with all that is neither mass, gravity nor spring, and what it makes from nothing.
  *
  * Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
  * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
  * misses that balance. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/math/vector3.h"
+
+#include <math.h>
 
 /* Taken by the dampers between points and in joints. */
 static double dampers(bramah_coupled *c)
@@ -60,6 +62,32 @@ static double loads(const bramah_coupled *c)
   return sum;
 }
 
+/* In masses, gravity and springs. */
+static double stored(const bramah_model *model, const bramah__state *state, const bramah__eval *eval,
+                     double *kinetic)
+{
+  *kinetic = bramah__tree_kinetic(&model->tree, eval->pose, eval->Z);
+  return *kinetic + bramah__tree_potential(&model->tree, eval->pose) +
+         bramah__forces_potential(&model->forces, eval->pose, state->z);
+}
+
+/* Of actuators and motions. */
+static double work(const bramah_model *model, const bramah__state *state)
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < model->circuit.n_cylinders; i++) sum += state->work[i];
+  for (size_t i = 0; i < model->n_motions; i++) sum += state->drive_work[i];
+  return sum;
+}
+
+/* What of this state a step may neither make nor lose. */
+static double balanced(const bramah_model *model, const bramah__state *state, const bramah__eval *eval)
+{
+  double kinetic;
+  return stored(model, state, eval, &kinetic) - work(model, state) - state->exchange[BRAMAH__LOADS] +
+         state->exchange[BRAMAH__DAMPERS];
+}
+
 void bramah__exchange_energy(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
@@ -78,4 +106,34 @@ void bramah__exchange_energy(bramah_coupled *c)
   }
   next->exchange[BRAMAH__DAMPERS] += dampers(c);
   next->exchange[BRAMAH__LOADS] += loads(c);
+  next->exchange[BRAMAH__FROM_NOTHING] +=
+      balanced(model, next, c->trial) - balanced(model, &c->state, c->now);
+}
+
+void bramah_energy_add(bramah_energy *e, bramah_coupled *c, int64_t time_ns)
+{
+  static const double limit = 0.01, least = 1e-6; /* of what is turned over; [J] */
+  const bramah_model *model = c->model;
+  const double *exchange = c->state.exchange;
+  double kinetic;
+  if (bramah__refresh(c, NULL) != BRAMAH_OK) return;
+  const double now = stored(model, &c->state, c->now, &kinetic), before = e->error;
+  if (e->rows++ == 0) {
+    e->start = now;
+    e->before = exchange[BRAMAH__FROM_NOTHING];
+  }
+  e->work = work(model, &c->state);
+  e->loads = exchange[BRAMAH__LOADS];
+  e->dampers = exchange[BRAMAH__DAMPERS];
+  e->friction = exchange[BRAMAH__FRICTION];
+  e->stops = exchange[BRAMAH__STOPS];
+  e->error = exchange[BRAMAH__FROM_NOTHING] - e->before;
+
+  const double parts[] = {kinetic, now - e->start, e->work, e->dampers, e->loads};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) e->turnover = fmax(e->turnover, fabs(parts[i]));
+  e->largest = fmax(e->largest, fabs(e->error));
+  e->limit = fmax(limit * e->turnover, least);
+  if (fabs(e->error - before) <= fabs(e->leap)) return;
+  e->leap = e->error - before;
+  e->leap_ns = time_ns;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether the state is one that the equations have but no machine: oil under tension, a piston behind the end of its
- * cylinder, an open loop, a pose that constraints do not determine. */
+ * cylinder, an open loop, a pose that constraints do not determine; or that a step was too coarse for. */
 #include "lib/plant/coupled_internal.h"
 
 #include <math.h>
@@ -43,6 +43,12 @@ void bramah_coupled_limits(bramah_coupled *c, bramah_limit worst[BRAMAH_N_LIMITS
     if (least - c->state.p[i] > pressure->beyond)
       *pressure =
           (bramah_limit){output_of(model, BRAMAH__VOLUME_PRESSURE, i), c->state.p[i], least - c->state.p[i]};
+  for (size_t i = 0; circuit->n_metered && i < model->n_outputs; i++) {
+    const bramah__output_code code = model->output[i].code;
+    if (code != BRAMAH__PISTON_PRESSURE && code != BRAMAH__ROD_PRESSURE) continue;
+    const double p = bramah__output_value(c, i);
+    if (least - p > pressure->beyond) *pressure = (bramah_limit){i, p, least - p};
+  }
 
   for (size_t i = 0; i < circuit->n_cylinders; i++) {
     const bramah__cylinder *cylinder = &circuit->cylinder[i];
@@ -53,6 +59,12 @@ void bramah_coupled_limits(bramah_coupled *c, bramah_limit worst[BRAMAH_N_LIMITS
     if (beyond > stroke->beyond)
       *stroke = (bramah_limit){output_of(model, BRAMAH__CYLINDER_STROKE, i), s, beyond};
   }
+
+  /* The step that led here. */
+  const bramah__step_error *e = &c->error;
+  if (e->end_ns == *c->state.time_ns && e->largest > model->tolerance)
+    worst[BRAMAH_LIMIT_STEP] = (bramah_limit){output_of(model, BRAMAH__JOINT_POSITION, e->worst), e->largest,
+                                              e->largest - model->tolerance};
 
   if (model->m == 0) return;
   const double gap = bramah_coupled_constraint_violation(c),
@@ -70,7 +82,7 @@ void bramah_coupled_limit_info(const bramah_coupled *c, bramah_limit_kind kind, 
 {
   const bramah_model *model = c->model;
   *info = (bramah_output_info){.name = "", .unit = kind == BRAMAH_LIMIT_LOOP ? "m" : "1"};
-  if (kind == BRAMAH_LIMIT_PRESSURE || kind == BRAMAH_LIMIT_STROKE)
+  if (kind != BRAMAH_LIMIT_LOOP && kind != BRAMAH_LIMIT_POSE)
     *info = model->output[limit->output].info;
   else if (model->m)
     info->name = limit->output < model->n_loops ? model->loop_name[limit->output]

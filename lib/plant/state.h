@@ -12,6 +12,7 @@ typedef enum bramah__exchange {
   BRAMAH__FRICTION,
   BRAMAH__STOPS,
   BRAMAH__LOADS,
+  BRAMAH__FROM_NOTHING, /* what is stored too much: the error of the steps */
   BRAMAH__N_EXCHANGES
 } bramah__exchange;
 

@@ -380,12 +380,15 @@ static void estimate_error(bramah_coupled *c)
   bramah__step_error *e = &c->error;
   const int known = e->end_ns == *c->state.time_ns && e->h == h; /* the step before this one */
   e->largest = 0.0;
+  e->worst = 0;
   for (size_t j = 0; j < n; j++) {
     const double dzdd = c->next.zdd[j] - c->state.zdd[j];
     e->position[j] = h * h / 12.0 * fabs(dzdd);
     e->rate[j] = known ? h / 12.0 * fabs(dzdd - e->dzdd[j]) : (double)NAN;
     e->dzdd[j] = dzdd;
-    e->largest = fmax(e->largest, e->position[j]);
+    if (!(e->position[j] > e->largest)) continue;
+    e->largest = e->position[j];
+    e->worst = j;
   }
   for (size_t i = 0; i < n_first_order; i++) {
     const double dpd = c->next.pd[i] - c->state.pd[i];
@@ -422,6 +425,7 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
   bramah__take_candidate(c);
   const uint32_t iterations = c->report.last_iterations;
   c->report.steps++;
+  c->report.partitioned += c->partitioned && model->formulation != BRAMAH_FORMULATION_PARTITIONING;
   c->report.iterations += iterations;
   if (iterations > c->report.max_iterations) c->report.max_iterations = iterations;
   return BRAMAH_OK;

@@ -17,7 +17,7 @@ for c in json.load(open("run.json"))["checks"]:
 }
 
 run 0 replay right.yaml log.csv --output estimate.csv --truth truth.csv --json run.json
-says out 'verdict: no contradiction found in 36 tests'
+says out 'verdict: no contradiction found in 38 tests'
 says out 'json: run.json'
 same "$(json '["verdict"]')" '"no contradiction found"' 'verdict'
 same "$(json '["exit_code"]')" 0 'exit code'

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SENSORS = 5, STEPS = 6000 };
@@ -249,11 +250,92 @@ START_TEST(test_considered)
 }
 END_TEST
 
+/* Oil five times softer than the model, known to a factor of two: the state is the logarithm. Its column of the
+ * transition is the derivative of the step by it. */
+START_TEST(test_logarithmic)
+{
+  const bramah_augmented oil = {.name = "oil",
+                                .kind = BRAMAH_AUGMENTED_PARAMETER,
+                                .at = "oil.bulk_modulus",
+                                .sigma = 1.5e9,
+                                .logarithmic = 1};
+  side truth = {0}, estimate = {0};
+  open_side(&truth, "");
+  set(&truth, "oil.bulk_modulus", 3e8);
+  open_side(&estimate, "");
+  make_filter(&estimate, &oil, 1, _i ? BRAMAH_COVARIANCE_SQUARE_ROOT : BRAMAH_COVARIANCE_JOSEPH);
+  const bramah_filter_augmented start = bramah_filter_get_augmented(estimate.filter, 0);
+  ck_assert_double_eq_tol(start.sigma, 1.5e9, 1.0);
+  const outcome out = run(&truth, &estimate, 0.0);
+  printf("oil of 300 MPa, believed to have 1500: %.1f +- %.1f MPa, angle outside %.0f %%\n", 1e-6 * out.value,
+         1e-6 * out.sigma, out.outside);
+  ck_assert_double_lt(fabs(out.value - 3e8), 4.0 * out.sigma);
+  ck_assert_double_lt(out.sigma, 6e7);
+  ck_assert_double_eq(out.outside, 0.0);
+
+  const bramah_plant *plant = &estimate.plant;
+  const size_t i = must_find_parameter(plant, "oil.bulk_modulus"), n = bramah_plant_n_error(plant);
+  unsigned char *before = malloc(plant->snapshot_size);
+  double x[2][8], value = plant->parameter(plant->self, i);
+  plant->save(plant->self, before);
+  must(bramah_filter_predict(estimate.filter, &diag), &diag);
+  for (int k = 0; k < 2; k++) {
+    plant->restore(plant->self, before);
+    must(plant->set_parameter(plant->self, i, value * exp(k ? 1e-3 : -1e-3), &diag), &diag);
+    must(plant->step(plant->self, &diag), &diag);
+    bramah_plant_coordinates(plant, x[k]);
+  }
+  const double *F = bramah_filter_get_last(estimate.filter).transition;
+  double largest = 0.0;
+  for (size_t r = 0; r < n; r++) largest = fmax(largest, fabs(F[r * (n + 1) + n]));
+  ck_assert_double_gt(largest, 1.0); /* pascals */
+  for (size_t r = 0; r < n; r++)
+    ck_assert_double_eq_tol(F[r * (n + 1) + n], (x[1][r] - x[0][r]) / 2e-3,
+                            1e-4 * fabs(F[r * (n + 1) + n]) + 1e-9 * largest);
+  free(before);
+  close_side(&truth);
+  close_side(&estimate);
+}
+END_TEST
+
+/* What cannot have a logarithm is refused. */
+START_TEST(test_no_logarithm)
+{
+  bramah_augmented wrong[2] = {
+      {.name = "load",
+       .kind = BRAMAH_AUGMENTED_PARAMETER,
+       .at = "crank.load",
+       .sigma = 1.0,
+       .logarithmic = 1},
+      {.name = "bias", .kind = BRAMAH_AUGMENTED_BIAS, .at = "p1", .sigma = 1.0, .logarithmic = 1}};
+  const char *const says[2] = {"must be positive", "only a parameter"};
+  side s = {0};
+  open_side(&s, "");
+  wrong[1].at = s.sensor[2].name;
+  const double one[3] = {1.0, 1.0, 1.0};
+  const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
+                                   .position_sigma = one,
+                                   .rate_sigma = one,
+                                   .first_order_sigma = one,
+                                   .acceleration_noise = one,
+                                   .first_order_noise = one,
+                                   .n_augmented = 1,
+                                   .augmented = &wrong[_i]};
+  bramah_filter *filter = NULL;
+  ck_assert_int_eq(bramah_filter_new(&s.plant, SENSORS, s.sensor, &o, &diag, &filter), BRAMAH_E_VALUE);
+  ck_assert_str_eq(diag.thing, wrong[_i].name);
+  ck_assert_ptr_nonnull(strstr(diag.message, says[_i]));
+  close_side(&s);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("augmented");
   TCase *cases = one_case(suite, "augmented");
   tcase_add_loop_test(cases, test_model_errors, 0, sizeof scenarios / sizeof scenarios[0]);
   tcase_add_test(cases, test_considered);
+  tcase_add_loop_test(cases, test_logarithmic, 0, 2);
+  tcase_add_loop_test(cases, test_no_logarithm, 0, 2);
   return run_suite(suite);
 }

@@ -17,14 +17,17 @@ typedef struct rig {
   bramah_plant plant;
 } rig;
 
-static void open_rig(rig *r, double tolerance)
+static void open_limited(rig *r, double tolerance, int64_t step_ns, int max_iterations)
 {
-  four_bar_describe(&r->fb, 1.0, 2000000);
+  four_bar_describe(&r->fb, 1.0, step_ns);
   r->fb.machine.integrator.tolerance = tolerance;
+  r->fb.machine.integrator.max_iterations = max_iterations;
   must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
   must(bramah_coupled_new(r->model, &diag, &r->c), &diag);
   r->plant = bramah_coupled_plant(r->c);
 }
+
+static void open_rig(rig *r, double tolerance) { open_limited(r, tolerance, 2000000, 25); }
 
 static void close_rig(rig *r)
 {
@@ -128,6 +131,123 @@ START_TEST(test_derivatives_of_steps_in_parts)
 }
 END_TEST
 
+/* Three iterations are too few for some whole steps of 8 ms; those in two parts are two steps of 4 ms to the bit. */
+START_TEST(test_parts_where_the_iteration_fails)
+{
+  static _Alignas(64) unsigned char snap[8192];
+  rig r, half;
+  uint64_t in_two = 0;
+  open_limited(&r, 1e6, 8000000, 3);
+  open_limited(&half, 1e6, 4000000, 3);
+  ck_assert_uint_le(r.plant.snapshot_size, sizeof snap);
+  for (int k = 0; k < 100; k++) {
+    const bramah_step_report before = bramah_coupled_report(r.c), halves = bramah_coupled_report(half.c);
+    command(&r, k < 50 ? 8.0 : -6.0);
+    r.plant.save(r.plant.self, snap);
+    half.plant.restore(half.plant.self, snap);
+    step(&r);
+    step(&half);
+    step(&half);
+    if (bramah_coupled_report(r.c).unconverged == before.unconverged) continue;
+    if (bramah_coupled_report(half.c).unconverged != halves.unconverged) continue; /* more than two parts */
+    for (size_t i = 0; i < r.plant.n_output; i++)
+      ck_assert_double_eq(r.plant.output(r.plant.self, i), half.plant.output(half.plant.self, i));
+    in_two++;
+  }
+  const bramah_step_report report = bramah_coupled_report(r.c);
+  ck_assert_msg(in_two > 0 && report.unconverged < 100, "%llu of %llu", (unsigned long long)in_two,
+                (unsigned long long)report.unconverged);
+  ck_assert_uint_eq(report.divided, report.unconverged);
+  ck_assert_uint_eq(report.steps, 100);
+  close_rig(&r);
+  close_rig(&half);
+}
+END_TEST
+
+/* One is too few for any. */
+START_TEST(test_refused_after_all_parts)
+{
+  static _Alignas(64) unsigned char before[8192], after[8192];
+  rig r;
+  open_limited(&r, 1e6, 2000000, 1);
+  ck_assert_uint_le(r.plant.snapshot_size, sizeof before);
+  command(&r, 8.0);
+  r.plant.save(r.plant.self, before);
+  const bramah_step_report report = bramah_coupled_report(r.c);
+  ck_assert_int_eq(r.plant.step(r.plant.self, &diag), BRAMAH_E_NO_CONVERGENCE);
+  ck_assert_msg(strstr(diag.message, "does not converge in the step that starts at 0 s, one of 64 parts"),
+                "%s", diag.message);
+  r.plant.save(r.plant.self, after);
+  ck_assert_mem_eq(before, after, r.plant.snapshot_size);
+  ck_assert_uint_eq(bramah_coupled_report(r.c).steps, report.steps);
+  ck_assert_uint_eq(bramah_coupled_report(r.c).divided, 0);
+  close_rig(&r);
+}
+END_TEST
+
+/* An error beyond the tolerance in 64 parts too is a limit of the step, and of no other state. */
+START_TEST(test_step_beyond_its_tolerance)
+{
+  bramah_limit worst[BRAMAH_N_LIMITS];
+  bramah_output_info info;
+  rig r;
+  open_rig(&r, 1e-15);
+  bramah_coupled_limits(r.c, worst);
+  ck_assert(worst[BRAMAH_LIMIT_STEP].beyond == 0.0);
+  command(&r, 8.0);
+  for (int k = 0; k < 50; k++) step(&r);
+  bramah_coupled_limits(r.c, worst);
+  const bramah_limit *limit = &worst[BRAMAH_LIMIT_STEP];
+  ck_assert(limit->beyond > 0.0 && fabs(limit->value - limit->beyond - 1e-15) < 1e-18);
+  bramah_coupled_limit_info(r.c, BRAMAH_LIMIT_STEP, limit, &info);
+  ck_assert(info.kind == BRAMAH_OUTPUT_POSITION);
+  ck_assert(bramah_coupled_step_error(r.c, limit->output) <= limit->value);
+  ck_assert_uint_eq(bramah_coupled_report(r.c).coarse, 50);
+  must(bramah_coupled_reset(r.c, &diag), &diag);
+  bramah_coupled_limits(r.c, worst);
+  ck_assert(worst[BRAMAH_LIMIT_STEP].beyond == 0.0);
+  close_rig(&r);
+}
+END_TEST
+
+/* Corrections leap what is stored; only steps make energy from nothing. */
+START_TEST(test_energy_of_steps_between_corrections)
+{
+  rig r, alone;
+  bramah_energy energy = {0}, without = {0};
+  double dx[N] = {0};
+  open_rig(&r, 1e6);
+  open_rig(&alone, 1e6);
+  const size_t kinetic = (size_t)bramah_plant_find_output(&r.plant, "energy.kinetic"),
+               potential = (size_t)bramah_plant_find_output(&r.plant, "energy.potential"),
+               work = (size_t)bramah_plant_find_output(&r.plant, "lift.work");
+  double leapt = 0.0;
+  for (int k = 0; k < 500; k++) {
+    rig *const both[] = {&r, &alone};
+    for (int i = 0; i < 2; i++) {
+      command(both[i], 5.0);
+      step(both[i]);
+    }
+    leapt -= r.plant.output(r.plant.self, kinetic) + r.plant.output(r.plant.self, potential);
+    dx[0] = 1e-4 * sin(k);
+    dx[1] = 1e-2 * cos(k);
+    must(r.plant.inject(r.plant.self, dx, &diag), &diag);
+    leapt += r.plant.output(r.plant.self, kinetic) + r.plant.output(r.plant.self, potential);
+    bramah_energy_add(&energy, r.c, 2000000 * (k + 1));
+    bramah_energy_add(&without, alone.c, 2000000 * (k + 1));
+  }
+  const double stored = r.plant.output(r.plant.self, kinetic) + r.plant.output(r.plant.self, potential);
+  ck_assert_double_eq_tol(energy.before + energy.error, stored - leapt - r.plant.output(r.plant.self, work),
+                          1e-9);
+  ck_assert_double_lt(energy.largest, energy.limit);
+  ck_assert_double_gt(energy.largest, 1e-7);
+  ck_assert_double_lt(energy.largest, 10.0 * without.largest);
+  ck_assert_double_gt(fabs(leapt), 100.0 * energy.largest);
+  close_rig(&r);
+  close_rig(&alone);
+}
+END_TEST
+
 START_TEST(test_limits_of_a_state)
 {
   bramah_limit worst[BRAMAH_N_LIMITS];
@@ -158,6 +278,10 @@ int main(void)
   TCase *cases = one_case(suite, "error control");
   tcase_add_test(cases, test_estimate_is_the_error);
   tcase_add_test(cases, test_derivatives_of_steps_in_parts);
+  tcase_add_test(cases, test_parts_where_the_iteration_fails);
+  tcase_add_test(cases, test_refused_after_all_parts);
+  tcase_add_test(cases, test_step_beyond_its_tolerance);
+  tcase_add_test(cases, test_energy_of_steps_between_corrections);
   tcase_add_test(cases, test_limits_of_a_state);
   return run_suite(suite);
 }

@@ -332,7 +332,13 @@ START_TEST(test_refusals)
   refused(&r, &o, BRAMAH_E_VALUE, "time constant");
   a.order = 1, a.time_constant = INFINITY;
   refused(&r, &o, BRAMAH_E_VALUE, "must be finite");
-  a.time_constant = 0.0, a.kind = BRAMAH_AUGMENTED_BIAS;
+  a.time_constant = 0.0, a.frequency = 5.0;
+  refused(&r, &o, BRAMAH_E_VALUE, "order 2");
+  a.order = 2, a.signal_period = 0.1;
+  refused(&r, &o, BRAMAH_E_VALUE, "a frequency or a signal period");
+  a.frequency = 0.0;
+  refused(&r, &o, BRAMAH_E_VALUE, "only a bias");
+  a.order = 1, a.signal_period = 0.0, a.kind = BRAMAH_AUGMENTED_BIAS;
   refused(&r, &o, BRAMAH_E_REFERENCE, "no sensor 'crank.load'");
   o.n_augmented = 0;
   o.n_parameter_noise = 1;

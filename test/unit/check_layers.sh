@@ -24,9 +24,10 @@ own='bramah/|lib/base/'
 check include/bramah 'bramah/'
 check lib/base 'bramah/status\.h|lib/base/'
 check lib/math 'lib/base/|lib/math/'
-check lib/multibody 'lib/base/|lib/math/|lib/multibody/'
-check lib/hydraulics 'bramah/(status|machine)\.h|lib/base/|lib/math/|lib/hydraulics/'
-below='lib/base/|lib/math/|lib/multibody/|lib/hydraulics/|lib/machine/'
+check lib/graph 'lib/graph/'
+check lib/multibody 'lib/base/|lib/math/|lib/graph/|lib/multibody/'
+check lib/hydraulics 'bramah/(status|machine)\.h|lib/base/|lib/math/|lib/graph/|lib/hydraulics/'
+below='lib/base/|lib/math/|lib/graph/|lib/multibody/|lib/hydraulics/|lib/machine/'
 check lib/machine "bramah/(status|machine|plant)\.h|$below"
 check lib/plant "bramah/(status|machine|plant|coupled)\.h|$below|lib/plant/"
 check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/'
@@ -40,7 +41,7 @@ check lib/report "$own|lib/io/|lib/report/"
 # The program uses the public interfaces only.
 check lib/cli 'bramah/|lib/cli/'
 
-core='lib/base lib/math lib/multibody lib/hydraulics lib/machine lib/plant lib/linear sensors estimators'
+core='lib/base lib/math lib/graph lib/multibody lib/hydraulics lib/machine lib/plant lib/linear sensors estimators'
 for folder in $core; do
   bad=$(grep -nE '#include <(stdio|time|fcntl|unistd|pthread|locale|signal|gsl/.*)\.?h?>' "$folder"/*.[ch] || true)
   [ -z "$bad" ] || complain "the core has no files, clock, locks or GSL: $bad"

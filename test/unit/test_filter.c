@@ -353,6 +353,106 @@ START_TEST(test_augmented_covariance)
 }
 END_TEST
 
+/* An oscillation of 125 Hz: an eighth of a turn a step of 1 ms, so that its mean is the opposite after four; with a
+ * time constant it decays, and its variance ends at noise^2 T / 2. */
+START_TEST(test_oscillation)
+{
+  const double T = _i ? 2e-3 : 0.0, h = 1e-3, noise = _i ? 0.7 : 0.0;
+  pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor sensor;
+  must(bramah_sensor_init(&encoder, &plant, &diag, &sensor), &diag);
+  const bramah_augmented hum = {.name = "hum",
+                                .kind = BRAMAH_AUGMENTED_BIAS,
+                                .at = "encoder",
+                                .order = 2,
+                                .frequency = 125.0,
+                                .time_constant = T,
+                                .sigma = 0.3,
+                                .noise = noise};
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
+                                         .position_sigma = &position_sigma,
+                                         .rate_sigma = &velocity_sigma,
+                                         .acceleration_noise = &acceleration_noise,
+                                         .n_augmented = 1,
+                                         .augmented = &hum};
+  bramah_filter *filter;
+  must(bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter), &diag);
+  const double y = 1.5;
+  const unsigned char present = 1;
+  must(bramah_filter_correct(filter, &y, &present, &diag), &diag);
+  const double first = bramah_filter_get_augmented(filter, 0).value;
+  ck_assert_double_gt(first, 0.1);
+  for (int k = 0; k < 4; k++) must(bramah_filter_predict(filter, &diag), &diag);
+  const double decay = _i ? exp(-4 * h / T) : 1.0;
+  ck_assert_double_eq_tol(bramah_filter_get_augmented(filter, 0).value, -first * decay, 1e-12);
+  for (int k = 0; k < 3000; k++) must(bramah_filter_predict(filter, &diag), &diag);
+  const double *P = bramah_filter_covariance(filter), ends = noise * noise * T / 2;
+  ck_assert_uint_eq(bramah_filter_get_info(filter).n_error, 4);
+  if (_i) ck_assert_double_eq_tol(P[2 * 4 + 2], ends, 1e-9 * ends);
+  if (_i) ck_assert_double_eq_tol(P[3 * 4 + 3], ends, 1e-9 * ends);
+  if (_i) ck_assert_double_eq_tol(P[2 * 4 + 3], 0.0, 1e-9 * ends);
+  bramah_filter_free(filter);
+}
+END_TEST
+
+/* An encoder whose graduation has a ripple of ten of its sigma, 0.8 cycles a sample: an alias. With it among the
+ * states the angle is ten times better than the ripple, and innovations are white and of the size expected; the same
+ * ripple in a sigma of its size leaves them far too correlated. */
+START_TEST(test_ripple)
+{
+  const double period = 0.05, amplitude = 0.02, sigma = 0.002;
+  const bramah_augmented ripple = {.name = "ripple",
+                                   .kind = BRAMAH_AUGMENTED_BIAS,
+                                   .at = "encoder",
+                                   .order = 2,
+                                   .signal_period = period,
+                                   .sigma = 0.02,
+                                   .noise = 1e-3};
+  pendulum truth = {0.8, 40.0, 0.0, 1.0, 0.1}, model = {0.7, 39.0, 0.0, 1.0, 0.1};
+  const bramah_plant real = pendulum_plant(&truth, 1000000);
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor_options option = encoder;
+  bramah_sensor sensor;
+  option.sigma = _i ? sigma : hypot(sigma, amplitude / sqrt(2.0));
+  must(bramah_sensor_init(&option, &plant, &diag, &sensor), &diag);
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
+                                         .position_sigma = &position_sigma,
+                                         .rate_sigma = &velocity_sigma,
+                                         .acceleration_noise = &acceleration_noise,
+                                         .n_augmented = (size_t)_i,
+                                         .augmented = &ripple};
+  bramah_filter *filter;
+  must(bramah_filter_new(&plant, 1, &sensor, &options, &diag, &filter), &diag);
+  unsigned seed = 5;
+  const unsigned char present = 1;
+  double error = 0.0, nis = 0.0, product = 0.0, last = 0.0;
+  for (int k = 0; k < 3000; k++) {
+    const double phase = 6.283185307179586 * truth.angle / period;
+    const double y = truth.angle + amplitude * cos(phase + 1.0) + sigma * test_normal(&seed);
+    must(bramah_filter_correct(filter, &y, &present, &diag), &diag);
+    const bramah_innovation *in = bramah_filter_get_last(filter).innovation;
+    const double normalised = in->innovation / in->sigma;
+    if (k >= 1000) {
+      error += (model.angle - truth.angle) * (model.angle - truth.angle) / 2000;
+      nis += in->nis / 2000;
+      product += normalised * last / 2000;
+    }
+    last = normalised;
+    must(bramah_filter_predict(filter, &diag), &diag);
+    must(real.step(real.self, &diag), &diag);
+  }
+  if (_i) {
+    ck_assert_double_lt(sqrt(error), 0.1 * amplitude);
+    ck_assert_double_eq_tol(nis, 1.0, 0.15);
+    ck_assert_double_lt(fabs(product / nis), 0.1);
+  } else {
+    ck_assert_double_gt(fabs(product / nis), 0.2);
+  }
+  bramah_filter_free(filter);
+}
+END_TEST
+
 /* Innovations of c = 2 standard deviations, then of none: by hand the running mean is 2 (1 - 0.98^k), beyond 6
  * of its own standard deviations sqrt(0.02 / 1.98) from k = 18 on, and within 3 after 35 more. */
 START_TEST(test_drift_gate)
@@ -531,6 +631,8 @@ int main(void)
   tcase_add_test(cases, test_innovation_figures);
   tcase_add_loop_test(cases, test_saturated_samples, 0, 2);
   tcase_add_loop_test(cases, test_augmented_covariance, 0, 8);
+  tcase_add_loop_test(cases, test_oscillation, 0, 2);
+  tcase_add_loop_test(cases, test_ripple, 0, 2);
   tcase_add_test(cases, test_drift_gate);
   tcase_add_test(cases, test_bad_options);
   tcase_add_test(cases, test_failing_plant_changes_nothing);

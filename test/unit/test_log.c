@@ -455,6 +455,8 @@ static const struct {
      3},
     /* the points of a word are no decimal points */
     {{.skip_bad_cells = 1}, "t;a;b\n0;n.a.;1,5\n1;2,5;v1.2\n", 2, 4, 1, 1, 2, 0, 0, 0, ',', NULL, 0},
+    /* a quote that opens behind a carriage return, and is left out, does not take the next row in */
+    {{.skip_bad_rows = 1}, "t,a\n0,5\r\"1\n1,2\n2,\"3\"\n", 2, 4, 0, 0, 0, 1, 2, 0, '.', NULL, 0},
     /* two thousand million lines to be skipped of a file with one */
     {{.skip = 2147483647}, "a\n1\n", -1, 0, 0, 0, 0, 0, 0, 0, 0, "the file has no header line", 0},
 };

@@ -229,9 +229,14 @@ START_TEST(augmented_states_are_read)
   bramah_study *s = load_with(6, "augmented:\n"
                                  "  load: {parameter: crank.load, sigma: 50 N*m, noise: 20 N*m/s^0.5}\n"
                                  "  drift: {bias_of: turn, order: 2, time_constant: 500 ms, sigma: 1 deg/s,\n"
-                                 "    least: -5 deg/s, most: 0.1 rad/s}");
-  const bramah_study_augmented *load = &s->augmented[0], *drift = &s->augmented[1];
-  ck_assert_uint_eq(s->n_augmented, 2);
+                                 "    least: -5 deg/s, most: 0.1 rad/s}\n"
+                                 "  hum: {bias_of: turn, frequency: 0.05 kHz, sigma: 1 deg/s}\n"
+                                 "  ripple: {bias_of: turn, signal_period: 2 deg/s, sigma: 1 deg/s}");
+  const bramah_study_augmented *load = &s->augmented[0], *drift = &s->augmented[1], *hum = &s->augmented[2];
+  ck_assert_uint_eq(s->n_augmented, 4);
+  ck_assert(hum->order == 2 && hum->frequency == 50.0 && hum->time_constant == 0.0);
+  ck_assert(hum[1].order == 2 && hum[1].frequency == 0.0);
+  ck_assert_str_eq(hum[1].signal_period.text, "2 deg/s");
   ck_assert_str_eq(load->name, "load");
   ck_assert_str_eq(load->at, "crank.load");
   ck_assert(load->kind == BRAMAH_AUGMENTED_PARAMETER && load->order == 0 && load->time_constant == 0.0);
@@ -516,6 +521,10 @@ static const bad_line bad_lines[] = {
      "'3' is not known here; possible are 1, 2"},
     {6, "augmented: {@a: {parameter: c, sigma: 1 N, order: 2}}", BRAMAH_E_KEY, "augmented.a",
      "order 2 needs a 'time_constant'"},
+    {6, "augmented: {@a: {parameter: c, sigma: 1 N, order: 1, frequency: 5 Hz}}", BRAMAH_E_KEY, "augmented.a",
+     "an oscillation is of order 2"},
+    {6, "augmented: {a: {bias_of: turn, sigma: 1 deg/s, frequency: 5 Hz, @signal_period: 1 deg/s}}",
+     BRAMAH_E_KEY, "augmented.a.signal_period", "'frequency' and 'signal_period' exclude each other"},
     {6, "augmented: {a: {parameter: c, sigma: 1 N, time_constant: @0 s}}", BRAMAH_E_VALUE,
      "augmented.a.time_constant", "time_constant must be positive"},
     {6, "augmented: {a: {bias_of: @trn, sigma: 1 deg/s}}", BRAMAH_E_REFERENCE, "augmented.a.bias_of",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers as text against printf, and names that are nearly right. With -b: the speed of both. */
+/* Numbers as text against printf and strtod, and names that are nearly right. With -b: the speed of all. BRAMAH_NUMBERS: how
+ * many numbers are compared where not one byte or bit may differ (four million). */
 #define _POSIX_C_SOURCE 200809L
 #include "lib/base/text.h"
 #include "test/support/run.h"
@@ -94,11 +95,127 @@ static double file_double(void)
   return value;
 }
 
+static int how_many(void)
+{
+  const char *wanted = getenv("BRAMAH_NUMBERS");
+  return wanted ? atoi(wanted) : 4000000;
+}
+
 /* Not one byte may differ: the digits are those of exact arithmetic. */
 START_TEST(equals_printf_for_all_usual_numbers)
 {
   static const int counts[] = {6, 10, 15, 17};
-  ck_assert_double_eq(compare(file_double, counts[_i], 1000000), 0.0);
+  ck_assert_double_eq(compare(file_double, counts[_i], how_many() / 4), 0.0);
+}
+END_TEST
+
+/* Texts of numbers. What a program writes of a number in a log, shortest, usual or as it is: */
+static void written_text(char *text, size_t n)
+{
+  static const int digits[] = {6, 10, 15, 16, 17, 17};
+  snprintf(text, n, "%.*g", digits[random_bits() % 6], file_double());
+}
+
+/* Digits and marks in any order that makes a number. */
+static void any_text(char *text, size_t n)
+{
+  char digit[32];
+  const size_t length = 1 + random_bits() % 25, point = random_bits() % (length + 1);
+  for (size_t i = 0; i < length; i++) digit[i] = (char)('0' + random_bits() % 10);
+  const int with_exponent = random_bits() % 2 == 0, exponent = (int)(random_bits() % 90) - 45;
+  const int used =
+      snprintf(text, n, "%s%.*s%s%.*s", (const char *[]){"", "-", "+"}[random_bits() % 3], (int)point, digit,
+               random_bits() % 4 || point < length ? "." : "", (int)(length - point), digit + point);
+  if (with_exponent) snprintf(text + used, n - (size_t)used, "%c%d", "eE"[random_bits() % 2], exponent);
+}
+
+/* The middle between two doubles, or one unit of the last digit beside it. */
+static void halfway_text(char *text, size_t n)
+{
+  const int places = (int)(random_bits() % 3); /* behind the point, where halves and quarters end */
+  uint64_t middle = (UINT64_C(1) << 54 | random_bits() >> 10) | 1u; /* 54 bits behind the leading one */
+  if (places == 0) middle <<= random_bits() % 9;
+  for (int i = 0; i < places; i++) middle *= 5;
+  middle += random_bits() % 3 - 1;
+  snprintf(text, n, "%llue-%d", (unsigned long long)middle, places);
+}
+
+/* As strtod reads it, or refused; returns whether it was read. */
+static int reads_as_strtod(const char *text)
+{
+  double value, expected = strtod(text, NULL);
+  if (!bramah__read_number(text, text + strlen(text), '.', &value)) return 0;
+  if (memcmp(&value, &expected, sizeof value) != 0)
+    ck_abort_msg("%s is read as %a instead of %a", text, value, expected);
+  return 1;
+}
+
+START_TEST(reads_numbers_as_strtod)
+{
+  char text[64];
+  const int n = how_many() / 3;
+  int read = 0;
+  for (int i = 0; i < n; i++) {
+    written_text(text, sizeof text);
+    read += reads_as_strtod(text);
+    any_text(text, sizeof text);
+    reads_as_strtod(text);
+    halfway_text(text, sizeof text);
+    if (!reads_as_strtod(text)) ck_abort_msg("%s is left to strtod", text);
+  }
+  ck_assert_msg(read > n - n / 1000, "%d of %d usual numbers were left to strtod", n - read, n);
+}
+END_TEST
+
+/* Numbers of any size, denormals, infinities and what no number is: read right or left to strtod. */
+START_TEST(leaves_to_strtod_what_it_does_not_know)
+{
+  static const char *const others[] = {"",
+                                       "-",
+                                       ".",
+                                       "+.e3",
+                                       "e5",
+                                       "1e",
+                                       "1e+",
+                                       "1e5.",
+                                       "inf",
+                                       "-inf",
+                                       "nan",
+                                       "0x1p3",
+                                       "1,5",
+                                       "1 ",
+                                       " 1",
+                                       "--1",
+                                       "1e9999999999999999999999",
+                                       "12345678901234567890",
+                                       "1.5.5",
+                                       "1_000"};
+  static const char *const numbers[] = {"0",
+                                        "-0",
+                                        "1.",
+                                        ".5",
+                                        "+.5E-3",
+                                        "00012",
+                                        "0.000000",
+                                        "9007199254740993",
+                                        "9007199254740992e22",
+                                        "1e22",
+                                        "1e27",
+                                        "1e-27",
+                                        "1e-22"};
+  char text[64];
+  double value;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    ck_assert_msg(!bramah__read_number(others[i], others[i] + strlen(others[i]), '.', &value), "%s",
+                  others[i]);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    ck_assert_msg(reads_as_strtod(numbers[i]), "%s", numbers[i]);
+  for (int i = 0; i < 200000; i++) {
+    snprintf(text, sizeof text, "%.*g", 1 + i % 19, any_double());
+    reads_as_strtod(text);
+  }
+  ck_assert(bramah__read_number("-1,25;7", "-1,25;7" + 5, ',', &value));
+  ck_assert_double_eq(value, -1.25);
 }
 END_TEST
 
@@ -264,7 +381,7 @@ static double seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Not a test: nanoseconds for one number, by us and by snprintf. */
+/* Not a test: nanoseconds for one number, by us and by snprintf or strtod. */
 static void measure(void)
 {
   enum { N = 1000000 };
@@ -282,6 +399,19 @@ static void measure(void)
     printf("%2d digits: %5.1f ns, snprintf %5.1f ns\n", counts[d], (middle - start) / N * 1e9,
            (end - middle) / N * 1e9);
   }
+  for (size_t d = 0; d < sizeof counts / sizeof *counts; d++) {
+    static char written[N][32];
+    double sum = 0.0, x;
+    for (int i = 0; i < N; i++) snprintf(written[i], sizeof written[i], "%.*g", counts[d], value[i]);
+    const double start = seconds();
+    for (int i = 0; i < N; i++)
+      sum += bramah__read_number(written[i], strchr(written[i], '\0'), '.', &x) ? x : 0.0;
+    const double middle = seconds();
+    for (int i = 0; i < N; i++) sum -= strtod(written[i], NULL);
+    const double end = seconds();
+    printf("%2d digits read: %5.1f ns, strtod %5.1f ns (%g)\n", counts[d], (middle - start) / N * 1e9,
+           (end - middle) / N * 1e9, sum);
+  }
 }
 
 int main(int argc, char **argv)
@@ -298,6 +428,8 @@ int main(int argc, char **argv)
   TCase *t = one_case(suite, "text");
   tcase_add_test(t, equals_printf_up_to_15_digits);
   tcase_add_loop_test(t, equals_printf_for_all_usual_numbers, 0, 4);
+  tcase_add_test(t, reads_numbers_as_strtod);
+  tcase_add_test(t, leaves_to_strtod_what_it_does_not_know);
   tcase_add_test(t, seventeen_digits_come_back);
   tcase_add_test(t, special_values);
   tcase_add_test(t, denormals);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Expressions: formulas as data. An expression is a number or a node of a graph; both are handed about by value, so
+ * that a formula in this code reads as it does on paper,
+ *
+ *   flow = e_mul(coefficient, e_root_flow(e_sub(p, q), transition_pressure));
+ *
+ * and numbers fold by themselves: a machine whose bodies stay in a plane loses the third dimension here, not in what
+ * is run later. A node stands for one operation on nodes made before it; the same operation on the same nodes is
+ * the same node. */
+#ifndef BRAMAH_LIB_GRAPH_EXPR_H
+#define BRAMAH_LIB_GRAPH_EXPR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct bramah__graph bramah__graph;
+
+typedef struct bramah__expr {
+  bramah__graph *graph; /* NULL: the number `value`; zero-initialised: 0 */
+  union {
+    double value;
+    uint32_t node;
+  };
+} bramah__expr;
+
+/* Operations: name, number of arguments. SELECT (c, a, b) is a where c > 0, else b. SLOPE (f, x, s) is f, whose
+ * derivative is said to be s dx/d... whatever f is made of: for slopes at kinks, and for those that cost less than the
+ * general rule. */
+#define BRAMAH__OPERATIONS(X)                                                                                \
+  X(NUMBER, 0)                                                                                               \
+  X(INPUT, 0)                                                                                                \
+  X(ADD, 2)                                                                                                  \
+  X(SUB, 2)                                                                                                  \
+  X(MUL, 2)                                                                                                  \
+  X(NEG, 1)                                                                                                  \
+  X(INV, 1)                                                                                                  \
+  X(SQRT, 1)                                                                                                 \
+  X(SIN, 1)                                                                                                  \
+  X(COS, 1)                                                                                                  \
+  X(TANH, 1)                                                                                                 \
+  X(EXP, 1)                                                                                                  \
+  X(LOG, 1)                                                                                                  \
+  X(ABS, 1)                                                                                                  \
+  X(MIN, 2)                                                                                                  \
+  X(MAX, 2)                                                                                                  \
+  X(SELECT, 3)                                                                                               \
+  X(SLOPE, 3)
+
+#define BRAMAH__OPERATION_NAME(name, arity) BRAMAH__OP_##name,
+typedef enum bramah__operation {
+  BRAMAH__OPERATIONS(BRAMAH__OPERATION_NAME) BRAMAH__N_OPERATIONS
+} bramah__operation;
+
+typedef struct bramah__node {
+  uint8_t operation;
+  uint8_t rate; /* how often it changes: as often as the fastest of its arguments, of an input as it says */
+  uint32_t arg[3]; /* nodes; of an input arg[0] is its number */
+  double value;    /* of a number */
+} bramah__node;
+
+/* Number of arguments of an operation. */
+extern const uint8_t bramah__arity[BRAMAH__N_OPERATIONS];
+
+/* A graph allocates while it is built; memory that fails leaves `failed` set, and expressions of no meaning. */
+bramah__graph *bramah__graph_new(void);
+void bramah__graph_free(bramah__graph *graph);
+int bramah__graph_failed(const bramah__graph *graph);
+void bramah__graph_fail(bramah__graph *graph);
+
+/* Its nodes, in the order they were made: arguments come before what is made of them. They move when nodes are added. */
+size_t bramah__graph_size(const bramah__graph *graph);
+const bramah__node *bramah__graph_nodes(const bramah__graph *graph);
+size_t bramah__graph_n_inputs(const bramah__graph *graph);
+
+/* A new input, numbered from 0. */
+bramah__expr bramah__graph_input(bramah__graph *graph, int rate);
+
+/* Value of one operation. */
+double bramah__operate(bramah__operation operation, double a, double b, double c);
+
+/* Values [size] of all nodes for those of the inputs [n_inputs]. */
+void bramah__graph_evaluate(const bramah__graph *graph, const double *input, double *value);
+
+/* The node of an expression of this graph, also of a number. */
+uint32_t bramah__graph_node(bramah__graph *graph, bramah__expr x);
+
+/* An operation on expressions of one graph; arguments that it does not have are ignored. */
+bramah__expr bramah__expr_make(bramah__operation operation, bramah__expr a, bramah__expr b, bramah__expr c);
+
+/* df [n] = derivatives of f [n] as `at` [n_seeds] move along `along`. Seeds may lie on any nodes, whose own arguments
+ * are then not looked at: a node held fast moves along 0. Seeds on numbers have no effect. */
+void bramah__derive(bramah__graph *graph, size_t n_seeds, const bramah__expr *at, const bramah__expr *along,
+                    size_t n, const bramah__expr *f, bramah__expr *df);
+
+/* ---- short names for formulas ---- */
+
+static inline bramah__expr e_number(double value) { return (bramah__expr){.graph = NULL, .value = value}; }
+
+static inline int e_is_number(bramah__expr x) { return x.graph == NULL; }
+static inline int e_is(bramah__expr x, double value) { return x.graph == NULL && x.value == value; }
+
+#define BRAMAH__UNARY(name, operation)                                                                       \
+  static inline bramah__expr name(bramah__expr a)                                                            \
+  {                                                                                                          \
+    return bramah__expr_make(BRAMAH__OP_##operation, a, a, a);                                               \
+  }
+#define BRAMAH__BINARY(name, operation)                                                                      \
+  static inline bramah__expr name(bramah__expr a, bramah__expr b)                                            \
+  {                                                                                                          \
+    return bramah__expr_make(BRAMAH__OP_##operation, a, b, b);                                               \
+  }
+BRAMAH__BINARY(e_add, ADD)
+BRAMAH__BINARY(e_sub, SUB)
+BRAMAH__BINARY(e_mul, MUL)
+BRAMAH__BINARY(e_min, MIN)
+BRAMAH__BINARY(e_max, MAX)
+BRAMAH__UNARY(e_neg, NEG)
+BRAMAH__UNARY(e_inv, INV)
+BRAMAH__UNARY(e_sqrt, SQRT)
+BRAMAH__UNARY(e_sin, SIN)
+BRAMAH__UNARY(e_cos, COS)
+BRAMAH__UNARY(e_tanh, TANH)
+BRAMAH__UNARY(e_exp, EXP)
+BRAMAH__UNARY(e_log, LOG)
+BRAMAH__UNARY(e_abs, ABS)
+
+static inline bramah__expr e_div(bramah__expr a, bramah__expr b) { return e_mul(a, e_inv(b)); }
+static inline bramah__expr e_scale(double s, bramah__expr a) { return e_mul(e_number(s), a); }
+static inline bramah__expr e_square(bramah__expr a) { return e_mul(a, a); }
+
+/* a where c > 0, else b */
+static inline bramah__expr e_select(bramah__expr c, bramah__expr a, bramah__expr b)
+{
+  return bramah__expr_make(BRAMAH__OP_SELECT, c, a, b);
+}
+
+/* f with the slope s by x */
+static inline bramah__expr e_with_slope(bramah__expr f, bramah__expr x, bramah__expr s)
+{
+  return bramah__expr_make(BRAMAH__OP_SLOPE, f, x, s);
+}
+
+/* |size| with the sign of x, + where x = 0 */
+static inline bramah__expr e_signed(bramah__expr size, bramah__expr x)
+{
+  return e_select(e_neg(x), e_neg(size), size);
+}
+
+/* x^exponent for x >= 0; 0 where x is nearly that */
+static inline bramah__expr e_power(bramah__expr x, double exponent)
+{
+  return e_exp(e_scale(exponent, e_log(e_max(x, e_number(1e-300)))));
+}
+
+/* a.b of n components with strides, and y + s x */
+static inline bramah__expr e_sum_products(size_t n, const bramah__expr *a, size_t step_a,
+                                          const bramah__expr *b, size_t step_b)
+{
+  bramah__expr sum = {0};
+  for (size_t i = 0; i < n; i++) sum = e_add(sum, e_mul(a[i * step_a], b[i * step_b]));
+  return sum;
+}
+
+#endif
