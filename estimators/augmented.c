@@ -357,6 +357,8 @@ const unsigned char *bramah__augmented_hold(bramah_filter *f)
 
 /* Covariances among states that are considered stay as they were before any measurement: none but those of value
  * and rate of one state, which are left out here. */
+/* What the innovation has of each, by their correlation. And of its own bias: what a correction would have taken off
+ * the bias stays in the innovations that follow. */
 double bramah__augmented_share(const bramah_filter *f, const double *H, double S)
 {
   const size_t n = f->n;
@@ -366,7 +368,7 @@ double bramah__augmented_share(const bramah_filter *f, const double *H, double S
     double PH = 0.0;
     if (bramah__augmented_is_estimated(f, i)) continue;
     for (size_t j = 0; j < n; j++) PH += f->P[k * n + j] * H[j];
-    share += PH * PH / (f->P[k * n + k] * S);
+    share += fmax(PH * PH / (f->P[k * n + k] * S), H[k] * PH / S);
   }
   return fmin(share, 1.0);
 }

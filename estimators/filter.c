@@ -60,6 +60,12 @@ size_t bramah_filter_size(const bramah_plant *plant, size_t n_sensors, const bra
 
 void bramah_filter_options_default(bramah_filter_options *options)
 {
+  *options = (bramah_filter_options){
+      .transition = BRAMAH_TRANSITION_STEP, .common_gate = 4.0, .drift_gate = 6.0, .patience = PATIENCE};
+}
+
+void bramah_filter_options_papers(bramah_filter_options *options)
+{
   *options = (bramah_filter_options){.transition = BRAMAH_TRANSITION_KINEMATIC, .patience = PATIENCE};
 }
 
@@ -101,9 +107,11 @@ static bramah_status check_options(const bramah_filter *f, const bramah_filter_o
   for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
     if (mistakes[i].wrong)
       return bramah__fail(diag, mistakes[i].status, mistakes[i].thing, mistakes[i].message);
-  for (size_t i = 0; i < f->n_sensors && o->gate; i++)
-    if (!(o->gate[i] >= 0.0) || !isfinite(o->gate[i]))
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    const double gate = o->gate ? o->gate[i] : o->common_gate;
+    if (!(gate >= 0.0) || !isfinite(gate))
       return bramah__fail(diag, BRAMAH_E_VALUE, f->sensor[i].name, "the gate must not be negative");
+  }
   return BRAMAH_OK;
 }
 
@@ -125,7 +133,7 @@ bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, co
   f->has_coordinates = bramah_plant_coordinates(&f->plant, f->work.coordinates);
   status = check_options(f, o, diag);
   if (status != BRAMAH_OK) return status;
-  if (n_sensors && o->gate) memcpy(f->gate, o->gate, n_sensors * sizeof *o->gate);
+  for (size_t i = 0; i < n_sensors; i++) f->gate[i] = o->gate ? o->gate[i] : o->common_gate;
   f->transition = o->transition;
   f->resolvent = o->transition == BRAMAH_TRANSITION_STEP && f->plant.step_transition &&
                  o->discretisation != BRAMAH_DISCRETISATION_PUBLISHED;

@@ -116,6 +116,7 @@ typedef struct bramah__progress {
   X(double, mean, f->n - f->n_plant, 1)      /* bias, or rate of order 2; parameters are the plant's */      \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
+  X(double, drift_common, f->n_sensors, 0)   /* and of the share of them that is considered */               \
   X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */      \
   X(double, sensitivity, f->n_banks * f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */    \
   X(double, score, f->n_banks * f->n_causes_most, 0)                                                         \

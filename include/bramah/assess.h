@@ -9,6 +9,7 @@
 #ifndef BRAMAH_ASSESS_H
 #define BRAMAH_ASSESS_H
 
+#include "bramah/alarm.h"
 #include "bramah/session.h"
 #include "bramah/replay.h"
 
@@ -124,6 +125,8 @@ typedef struct bramah_estimate {
 
 /* At the present time. Standard deviations are computed by the first call. Hidden outputs have no values. */
 BRAMAH_API const bramah_estimate *bramah_assess_estimate(bramah_assess *assess);
+/* Nobody will look at the standard deviation of this output, which takes longer than its value: it is NaN from now on. */
+BRAMAH_API void bramah_assess_skip_sigma(bramah_assess *assess, size_t output);
 
 /* An output of the plant that is not hidden. */
 typedef struct bramah_assess_output {
@@ -273,8 +276,11 @@ typedef struct bramah_assess_results {
   bramah_limit_event limit[BRAMAH_N_LIMITS]; /* estimates beyond a physical limit by more than 3.92 sigma */
   bramah_energy energy;                      /* of the steps between corrections, at the estimates */
   bramah_step_report steps; /* of the plant; with differenced transitions those of displaced steps too */
-  bramah_event recoveries;  /* the filter was found wrong, its covariance reset; without ends */
-  const bramah_accuracy *accuracy;            /* [n_accuracies] of the outputs that the truth has */
+  /* [n_sensors + 1] the running alarm (bramah/alarm.h) of each sensor, and of all jointly: what it said when it was first
+   * raised, by the time of the log, and how often it was */
+  const bramah_alarm_state *alarm;
+  bramah_event recoveries;         /* the filter was found wrong, its covariance reset; without ends */
+  const bramah_accuracy *accuracy; /* [n_accuracies] of the outputs that the truth has */
   const bramah_augmented_estimate *augmented; /* [n_augmented] */
   const bramah_adapted *adapted;              /* [n_adapted] */
   bramah_adaptive_report adaptation;          /* where noise adapts; else all zero */

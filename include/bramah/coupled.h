@@ -71,6 +71,29 @@ typedef enum bramah_injection {
 /* Another injection from now on. */
 BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injection injection);
 
+/* ---- compiled machines ----
+ *
+ * The equations of a model as a program: one expression graph with its derivatives, folded, scheduled, and run by a small
+ * machine, without a compiler. A plant that uses one makes the same steps, to rounding and the tolerances of the
+ * iteration, in a fraction of the time. What a program does not do, or not well (a step near a singular pose, in other
+ * independent coordinates, whose iteration diverges), the plant does as it would without: bramah_step_report counts it. */
+typedef struct bramah_program bramah_program;
+
+/* The program of a model, which must outlive it. It never changes; any number of plants and threads share it. Allocates.
+ * Errors: E_UNSUPPORTED (diag names what of the machine cannot be compiled: other formulations than coordinate
+ * partitioning, quasistatic actuators, prescribed motions, spherical joints, friction with states, wheels, very large
+ * machines), E_SINGULAR, E_MEMORY. */
+BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag,
+                                            bramah_program **out);
+/* NULL allowed; after the plants that use it. */
+BRAMAH_API void bramah_program_free(bramah_program *program);
+
+/* Let a plant of the program's model use it from now on; NULL: not any longer. It takes memory of its own for it, which
+ * bramah_coupled_free gives back. Errors: E_ARGUMENT (a program of another model), E_MEMORY; the plant then goes on as
+ * before. */
+BRAMAH_API bramah_status bramah_coupled_use(bramah_coupled *plant, const bramah_program *program,
+                                            bramah_diag *diag);
+
 /* Counts since the start.
  *
  * The work of a step is bounded: it makes at most bramah_integrator.max_iterations Newton iterations (25
@@ -101,6 +124,8 @@ typedef struct bramah_step_report {
                                coordinates: near a singular pose, or since they did not converge */
   uint32_t
       last_evaluations; /* of the equations in it: at most 2 + 10 times the largest number of iterations */
+  uint64_t compiled;    /* steps made by a program, parts counted; those it left to the plant, since ... */
+  uint64_t left_basis, left_pivot, left_divergence; /* of other coordinates, a small pivot, a bad iteration */
 } bramah_step_report;
 /* Its counts. */
 BRAMAH_API bramah_step_report bramah_coupled_report(const bramah_coupled *plant);

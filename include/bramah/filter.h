@@ -135,8 +135,9 @@ typedef struct bramah_filter_options {
   bramah_fusion fusion;
   int iterations; /* of the update, measurements linearised anew about the corrected state; 0 or 1: plain */
   /* [n_sensors] innovation gate: an innovation beyond so many of its standard deviations is not fused; 0:
-   * no gate; NULL: none at all */
+   * no gate. NULL: `common_gate` for every sensor */
   const double *gate;
+  double common_gate;
   /* A sensor whose innovations keep to one side is not fused while the running mean of its normalised
    * innovations (over about 50 samples) is beyond so many standard deviations of that mean, and until it is
    * back within half of it: stuck, drifting and slightly biased sensors, which no gate on single samples
@@ -152,9 +153,12 @@ typedef struct bramah_filter_options {
   unsigned scores;
 } bramah_filter_options;
 
-/* Transition BRAMAH_TRANSITION_KINEMATIC, Joseph form, sequential fusion, no gates, nothing augmented; the
- * standard deviations and noises are left to give. */
+/* What protects: BRAMAH_TRANSITION_STEP, an innovation gate of 4 and a drift gate of 6 standard deviations for every
+ * sensor; Joseph form, sequential fusion, nothing augmented. The standard deviations and noises are left to
+ * give. A session adds its uncertainty budget (bramah/session.h). */
 BRAMAH_API void bramah_filter_options_default(bramah_filter_options *options);
+/* The filter of the papers: BRAMAH_TRANSITION_KINEMATIC, no gates; else the same. */
+BRAMAH_API void bramah_filter_options_papers(bramah_filter_options *options);
 
 typedef struct bramah_filter bramah_filter;
 

@@ -256,6 +256,13 @@ BRAMAH_API bramah_status bramah_log_create(const char *path, bramah_diag *diag, 
 /* Add column `name[unit]`, written with so many significant digits (1 to 17). */
 BRAMAH_API bramah_status bramah_log_add_column(bramah_log_writer *writer, const char *name, const char *unit,
                                                int digits, bramah_diag *diag);
+/* Keep of the columns added so far the first one, the time, and those whose name one of the patterns matches, which
+ * commas separate: * is any text, ? any character. NULL: all. Before the first row. Errors: E_COLUMN: a pattern matches
+ * no name; the others are in force nevertheless. */
+BRAMAH_API bramah_status bramah_log_choose_columns(bramah_log_writer *writer, const char *patterns,
+                                                   bramah_diag *diag);
+/* 1 if this column, counted as they were added, is written. */
+BRAMAH_API int bramah_log_has_column(const bramah_log_writer *writer, size_t column);
 /* Write the row; NaN gives an empty cell. values [number of columns added]. The first call writes the header.
  */
 BRAMAH_API bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, bramah_diag *diag);

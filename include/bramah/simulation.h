@@ -20,8 +20,9 @@ typedef struct bramah_timed_parameter {
 
 /* What is simulated in addition to the motion, and where it goes. */
 typedef struct bramah_simulation_options {
-  const char *truth;  /* file for the true motion, a row per step; "-": standard output; NULL: none */
-  int hidden_outputs; /* 1: also the outputs meant for sensors: rates and specific forces of bodies, flows */
+  const char *truth; /* file for the true motion, a row per step; "-": standard output; NULL: none */
+  const char
+      *columns; /* which outputs go there, as bramah_log_choose_columns; NULL: all but the hidden ones */
   size_t n_parameters;
   const bramah_timed_parameter *parameters;
   const char *study; /* study file whose sensors measure; NULL: none */

@@ -146,7 +146,10 @@ typedef struct bramah_study_uncertain {
 
 /* The section `uncertainty`: what the filter reckons with besides noise. */
 typedef struct bramah_study_budget {
-  int is_on; /* 1: with what machine and study state, and the table of defaults for the rest */
+  /* 1: with what machine and study state, and the table of defaults for the rest. Default: of all filters with
+   * BRAMAH_TRANSITION_STEP but the papers' preset */
+  int is_on;
+  int is_stated; /* 1: the study has this section */
   int line;
   int others_fixed; /* 1: no defaults */
   size_t n;

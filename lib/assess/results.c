@@ -74,6 +74,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
                               .n_augmented = a->n_augmented,
                               .n_adapted = a->adaptive ? bramah_adaptive_get_report(a->adaptive).n_values : 0,
                               .sensor = a->sensor_results,
+                              .alarm = a->alarms,
                               .output = a->outputs,
                               .accuracy = a->accuracy_results,
                               .augmented = a->augmented,
@@ -101,6 +102,8 @@ void bramah__estimated_watch(bramah_assess *a)
   }
 }
 
+void bramah_assess_skip_sigma(bramah_assess *a, size_t output) { a->sigma_unwanted[output] = 1; }
+
 const bramah_estimate *bramah_assess_estimate(bramah_assess *a)
 {
   if (a->taken) return &a->estimate;
@@ -109,7 +112,7 @@ const bramah_estimate *bramah_assess_estimate(bramah_assess *a)
     const size_t i = a->outputs[c].output;
     a->value[i] = a->plant->output(a->plant->self, i);
     if (!a->outputs[c].has_sigma) continue;
-    a->sigma[i] = bramah_filter_output_sigma(a->filter, i);
+    if (!a->sigma_unwanted[i]) a->sigma[i] = bramah_filter_output_sigma(a->filter, i);
     a->alone[i] = a->model_runs ? a->model.output(a->model.self, i) : (double)NAN;
   }
   bramah__estimate_augmented(a);
@@ -194,6 +197,13 @@ void bramah__events_watch(bramah_assess *a)
   bramah_energy_add(&a->results.energy, bramah_session_about(a->session)->machine->coupled,
                     a->totals.last_ns);
   a->counts = counts;
+}
+
+void bramah__alarm_keep(bramah_assess *a, size_t i)
+{
+  const uint64_t times = a->alarms[i].times;
+  if (!times) a->alarms[i] = bramah_alarm_get(a->alarm, i);
+  a->alarms[i].times = times + 1;
 }
 
 /* ---- errors against the truth: of outputs, and of the whole state by the filter's own covariance ---- */

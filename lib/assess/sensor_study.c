@@ -189,6 +189,8 @@ static bramah_status open_set(bramah_sensor_study *s, const bramah_sensor_study_
     return status;
   }
   if (filter->transition) study->transition = filter->transition;
+  if (filter->transition && filter->transition != BRAMAH_TRANSITION_STEP && !study->uncertainty.is_stated)
+    study->uncertainty.is_on = 0;
   if (s->plan->n_scenarios) {
     study->n_changes = scenario->n_changes;
     study->changes = scenario->changes;

@@ -108,10 +108,11 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
   for (size_t i = 0; !status && o->truth && i < plant->n_output; i++) {
     bramah_output_info info;
     bramah_plant_output_info(plant, i, &info);
-    if (info.hidden && !o->hidden_outputs) continue;
+    if (info.hidden && !o->columns) continue;
     s->outputs[s->n_outputs++] = i;
     status = bramah_log_add_column(s->writer, info.name, info.unit, 10, diag);
   }
+  if (!status && o->truth) status = bramah_log_choose_columns(s->writer, o->columns, diag);
   if (!status && s->log) status = bramah__simulated_log_create(s->log, o->log, diag);
   r->sensors = s->log ? bramah__simulated_log_sensors(s->log) : NULL;
   r->n_sensors = s->log ? s->study->n_sensors : 0;

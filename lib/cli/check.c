@@ -192,11 +192,20 @@ static void explain_circuit(const bramah_machine_plant *machine)
     print_value(m->supplies[i].pressure, "Pa");
     printf("\n");
   }
+  int equilibrium = m->n_metered_cylinders > 0;
   for (size_t i = 0; i < m->n_volumes; i++) {
+    equilibrium |= m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM;
     printf("  volume %s: starts at ", m->volumes[i].name);
     print_value(bramah_model_get_info(machine->model).initial_pressures[i], "Pa");
     printf("%s, %zu hose%s\n", m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM ? " (equilibrium)" : "",
            m->volumes[i].n_hoses, plural(m->volumes[i].n_hoses));
+  }
+  for (size_t i = 0; equilibrium && i < machine->plant.n_output; i++) {
+    bramah_output_info info;
+    bramah_plant_output_info(&machine->plant, i, &info);
+    if (info.kind != BRAMAH_OUTPUT_ACCELERATION) continue;
+    const double value = machine->plant.output(machine->plant.self, i);
+    if (fabs(value) > 1e-6) printf("  not at rest with these pressures: %s %.4g %s\n", info.name, value, info.unit);
   }
   for (size_t i = 0; i < m->n_valves; i++) {
     const bramah_valve *v = &m->valves[i];
@@ -517,7 +526,9 @@ static void explain_filter(const bramah_session *session)
          study->form == BRAMAH_COVARIANCE_SQUARE_ROOT ? "square-root" : "joseph",
          study->fusion == BRAMAH_FUSION_BLOCK ? "block" : "sequential", iterations,
          iterations == 1 ? "" : "s");
-  if (study->drift_gate > 0.0) printf("  drift gate: %.6g sigma of the running mean\n", study->drift_gate);
+  char protection[256];
+  cli_protection(session, protection, sizeof protection);
+  printf("  protection: %s\n", protection);
   const bramah_filter_options options = bramah_session_about(session)->options;
   for (size_t i = 0; i < study->n_augmented; i++) {
     const bramah_augmented *a = &options.augmented[i];

@@ -55,7 +55,8 @@ int cli_wrong_use(const cli_command *command, const char *format, ...)
 /* Options of earlier versions. */
 static const struct {
   const char *former, *now;
-} renamed[] = {{"as-it-stands", "start-from-study"}, {"plant-noise", "process-noise"}};
+} renamed[] = {
+    {"as-it-stands", "start-from-study"}, {"plant-noise", "process-noise"}, {"all", "columns '*'"}};
 
 /* One option at argv[*i], whose value may be the argument after it. */
 static int take_option(cli_arguments *out, int argc, char **argv, int *i)

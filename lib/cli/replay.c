@@ -68,8 +68,23 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
     status = add_column(file, name, ".innovation", unit, &of->innovation, &of->present, diag);
     if (!status) status = add_column(file, name, ".nis", "", &of->nis, &of->present, diag);
   }
+  if (!status) status = bramah_log_choose_columns(file->writer, r->request.columns, diag);
+  if (status == BRAMAH_E_COLUMN && !of_filter) status = BRAMAH_OK; /* it was one of the filter */
   if (status) cli_place(diag, path, 0);
   return status;
+}
+
+/* What is neither written nor drawn need not be known. */
+static void skip_sigmas(const estimate_file *file, const cli_replay_run *r)
+{
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  size_t column = 1;
+  for (size_t i = 0; !r->request.plots && i < results->n_outputs; i++) {
+    const bramah_assess_output *of = &results->output[i];
+    column += 1 + (size_t)of->has_sigma;
+    if (of->has_sigma && !bramah_log_has_column(file->writer, column - 1))
+      bramah_assess_skip_sigma(r->assess, of->output);
+  }
 }
 
 static bramah_status write_row(const estimate_file *file, bramah_diag *diag)
@@ -174,7 +189,9 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
   if (!status && q->plots) status = cli_replay_report_new(r->session, r->assess, diag, &r->report);
   if (!status && q->resume) status = resume(r, diag);
   if (!status && q->json) status = cli_json_create(&r->json, q->json, diag);
-  return status ? status : create_file(file, q->output, r, 1, diag);
+  if (!status) status = create_file(file, q->output, r, 1, diag);
+  if (!status) skip_sigmas(file, r);
+  return status;
 }
 
 /* ---- rows ---- */
@@ -294,6 +311,7 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
                             .plot_data = cli_value(arguments, "plot-data"),
                             .smooth = cli_value(arguments, "smooth"),
                             .json = cli_value(arguments, "json"),
+                            .columns = cli_value(arguments, "columns"),
                             .snapshot = cli_value(arguments, "snapshot"),
                             .resume = cli_value(arguments, "resume"),
                             .every = 1,
@@ -353,6 +371,8 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     {"output", "FILE", "CSV or MAT file for the estimates; - is standard output", 1, 0},
+    {"columns", "NAMES", "which of them: names with commas between them, * for any text; otherwise all", 0,
+     0},
     {"truth", "FILE", "CSV or MAT file with the true motion, to compare with", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"plot", "FILE", "the plots as a picture for papers, .svg", 0, 0},
@@ -379,7 +399,7 @@ const cli_command cli_replay = {
         "deviation where it has one, then augmented states of the study, then innovation and NIS of each\n"
         "sensor. At a row that cannot be used the estimates before it are kept, the summary is printed\n"
         "and the exit code is 1. --smooth writes the estimates of a second pass, backwards, without the\n"
-        "columns of augmented states and sensors.\n\n"
+        "columns of augmented states and sensors. --columns 'crank.*,*.nis' writes these alone.\n\n"
         "Times are those of the log, in seconds or with a unit ('90 s', '1.5 min'). At --from the filter\n"
         "starts as the study says, with the commands that are in force then. A run that goes on from a\n"
         "snapshot writes what a single run would have written after it, bit for bit; its log may be the\n"

@@ -11,7 +11,8 @@
 
 /* What the command line asks for; files that are not wanted are NULL. */
 typedef struct cli_replay_request {
-  const char *study, *output, *truth, *report, *smooth, *json, *snapshot, *resume, *plot, *plot_data;
+  const char *study, *output, *truth, *report, *smooth, *json, *snapshot, *resume, *plot, *plot_data,
+      *columns;
   const char *const *logs; /* [n_logs] files and folders */
   size_t n_logs;
   int plots; /* report, plot or plot_data is wanted */
@@ -62,5 +63,9 @@ bramah_status cli_replay_json(cli_replay_run *run, int code, bramah_diag *diag);
 
 /* A warning of the states that the sensors of a session do not see, nothing where all is well. */
 void cli_warn_unobservable(const bramah_session *session);
+
+/* What protects the filter of a session, in a line: transition, gates, what it takes as uncertain
+ * (replay_summary.c). */
+void cli_protection(const bramah_session *session, char *text, size_t size);
 
 #endif

@@ -453,7 +453,7 @@ bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables
   const double here = cli_seconds(totals->last_ns - totals->begin_ns);
 
   /* Head and tables. */
-  char rows[128], speed[128];
+  char rows[128], speed[128], protection[256];
   snprintf(rows, sizeof rows, "%llu over %.9g s in steps of %.9g s", (unsigned long long)totals->estimates,
            cli_seconds(totals->last_ns - totals->first_ns), r->step);
   snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / totals->filter_seconds);
@@ -461,6 +461,8 @@ bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables
   add_note(r, "verdict", cli_verdict(&results->verdict));
   add_note(r, "study", study->file);
   add_note(r, "machine", study->machine_file);
+  cli_protection(run->session, protection, sizeof protection);
+  add_note(r, "filter", protection);
   for (size_t i = 0; i < q->n_logs; i++) add_note(r, "log", q->logs[i]);
   add_note(r, "truth", q->truth);
   add_note(r, "estimates", rows);

@@ -26,15 +26,52 @@ void cli_warn_unobservable(const bramah_session *session)
 
 /* ---- lines ---- */
 
+void cli_protection(const bramah_session *session, char *text, size_t size)
+{
+  static const char *const transitions[] = {"", "paper", "paper-exact", "step"};
+  const bramah_study *study = bramah_session_study(session);
+  const bramah_session_parts *parts = bramah_session_about(session);
+  const bramah_augmented *budget = parts->options.augmented + parts->options.n_augmented - parts->n_budget;
+  double least = HUGE_VAL, most = 0.0;
+  size_t biases = 0;
+  for (size_t i = 0; i < study->n_sensors; i++) {
+    least = fmin(least, study->gate[i]);
+    most = fmax(most, study->gate[i]);
+  }
+  for (size_t i = 0; i < parts->n_budget; i++) biases += budget[i].kind == BRAMAH_AUGMENTED_BIAS;
+
+  int n = snprintf(text, size, "transition %s, ", transitions[study->transition]);
+  if (most == 0.0)
+    n += snprintf(text + n, size - (size_t)n, "no gates%s, ",
+                  study->n_unknown_inputs ? " (unknown inputs may leap)" : "");
+  else if (least < most)
+    n += snprintf(text + n, size - (size_t)n, "gates of %.6g to %.6g sigma, ", least, most);
+  else
+    n += snprintf(text + n, size - (size_t)n, "gate %.6g sigma, ", most);
+  if (most > 0.0 && study->drift_gate > 0.0)
+    n += snprintf(text + n, size - (size_t)n, "drift gate %.6g sigma, ", study->drift_gate);
+  if (study->uncertainty.is_on)
+    snprintf(text + n, size - (size_t)n, "uncertain values: %zu of the machine, %zu of sensors",
+             parts->n_budget - biases, biases);
+  else
+    snprintf(text + n, size - (size_t)n, "parameters and sensors taken as exact (%s)",
+             study->uncertainty.is_stated                  ? "uncertainty: fixed"
+             : study->transition == BRAMAH_TRANSITION_STEP ? "preset papers"
+                                                           : "so it is with this transition");
+}
+
 static void print_summary(const cli_replay_run *r, const bramah_assess_results *results, FILE *out)
 {
   const bramah_study *study = bramah_session_study(r->session);
   const bramah_assess_totals *totals = &results->totals;
   const double duration = cli_seconds(totals->last_ns - totals->begin_ns);
+  char protection[256];
   fprintf(out, "study: %s (%s)\n", study->name, study->file);
   fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
           bramah_model_get_info(bramah_session_about(r->session)->machine->model).name, study->machine_file,
           study->n_changes, study->n_changes == 1 ? "" : "s");
+  cli_protection(r->session, protection, sizeof protection);
+  fprintf(out, "filter: %s\n", protection);
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
 
   const bramah_replay_report counts = results->rows;
@@ -164,6 +201,18 @@ static void add_event(cli_table *table, const char *what, uint64_t n, const char
   cli_table_add(table, "%s", times);
 }
 
+/* The first alarm of sensor i, or of all jointly. */
+static void add_alarm(cli_table *table, const bramah_assess_results *results, size_t i)
+{
+  const bramah_alarm_state *alarm = &results->alarm[i];
+  char name[CLI_CELL], text[CLI_CELL];
+  snprintf(name, sizeof name, "alarm%s%s", i < results->n_sensors ? " " : ", all sensors",
+           i < results->n_sensors ? results->sensor[i].name : "");
+  snprintf(text, sizeof text, "%.9g, %s from %.9g on", cli_seconds(alarm->raised_ns),
+           bramah_alarm_kind_name(alarm->kind), cli_seconds(alarm->since_ns));
+  add_event(table, name, alarm->times, text);
+}
+
 static cli_table events_table(const bramah_coupled *plant, const bramah_assess_results *results)
 {
   static const char *const header[] = {"event", "times", "at [s]"};
@@ -180,6 +229,7 @@ static cli_table events_table(const bramah_coupled *plant, const bramah_assess_r
     snprintf(text, sizeof text, "%.60s%s", times, fault->lasts ? " to the end" : "");
     add_event(&table, name, fault->n, text);
   }
+  for (size_t i = 0; i <= results->n_sensors; i++) add_alarm(&table, results, i);
   list_times(&results->recoveries, 0, times);
   add_event(&table, "filter found wrong, its covariance reset", report.recoveries, times);
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {

@@ -240,7 +240,7 @@ static int run(const cli_arguments *arguments)
   o->truth = cli_value(arguments, "output");
   o->study = cli_value(arguments, "noise");
   o->log = cli_value(arguments, "log");
-  o->hidden_outputs = cli_value(arguments, "all") != NULL;
+  o->columns = cli_value(arguments, "columns");
   o->process_noise = cli_value(arguments, "process-noise") != NULL;
   int code = cli_time_value(arguments, "duration", &r.duration_ns);
   if (!code) code = cli_time_value(arguments, "step", &r.step_ns);
@@ -284,7 +284,8 @@ static const cli_option options[] = {
     {"duration", "TIME", "simulated time: seconds, or with a unit (\"10 s\")", 1, 0},
     {"output", "FILE", "CSV or MAT file for the true motion; - is standard output", 1, 0},
     {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
-    {"all", NULL, "also the outputs meant for sensors: rates and specific forces of bodies, flows", 0, 0},
+    {"columns", "NAMES", "which outputs go to --output: names with commas between them, * for any text", 0,
+     0},
     {"set", "PATH=VALUE", "another value for a key of the machine file", 0, 1},
     {"parameter", "NAME=VALUE[@TIME]", "set a parameter of the plant, at a time or at the start", 0, 1},
     {"noise", "STUDY", "also write a noisy log with the sensors of this study", 0, 0},

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Forward derivatives on a graph: from the seeds to the results, node by node in the order they were made. */
+/* Forward derivatives and substitution on a graph: from inputs to results, node by node in the order they were made. */
 #include "lib/graph/expr.h"
 
 #include <stdlib.h>
 
 enum { UNUSED = 0, NEEDED = 1, SEEDED = 2 };
 
+static bramah__expr expression(bramah__graph *graph, uint32_t i)
+{
+  const bramah__node *node = &bramah__graph_nodes(graph)[i];
+  return node->operation == BRAMAH__OP_NUMBER ? e_number(node->value)
+                                              : (bramah__expr){.graph = graph, .node = i};
+}
+
 /* Derivative of x = node `i` from those of its arguments. */
 static bramah__expr differentiate(bramah__graph *graph, uint32_t i, const bramah__expr *d)
 {
   const bramah__node node = bramah__graph_nodes(graph)[i]; /* a copy: nodes move as others are made */
-  const bramah__node *nodes = bramah__graph_nodes(graph);
-  bramah__expr arg[3], da[3];
+  bramah__expr arg[3] = {{0}}, da[3] = {{0}};
   for (int k = 0; k < bramah__arity[node.operation]; k++) {
-    const bramah__node *of = &nodes[node.arg[k]];
-    arg[k] = of->operation == BRAMAH__OP_NUMBER ? e_number(of->value)
-                                                : (bramah__expr){.graph = graph, .node = node.arg[k]};
+    arg[k] = expression(graph, node.arg[k]);
     da[k] = d[node.arg[k]];
   }
   const bramah__expr x = {.graph = graph, .node = i}, zero = {0};
@@ -62,17 +66,31 @@ static bramah__expr differentiate(bramah__graph *graph, uint32_t i, const bramah
   }
 }
 
-void bramah__derive(bramah__graph *graph, size_t n_seeds, const bramah__expr *at, const bramah__expr *along,
-                    size_t n, const bramah__expr *f, bramah__expr *df)
+/* Node i made anew of what its arguments have become; itself where nothing has changed. */
+static bramah__expr rebuild(bramah__graph *graph, uint32_t i, const bramah__expr *d)
+{
+  const bramah__node node = bramah__graph_nodes(graph)[i];
+  bramah__expr arg[3] = {{0}};
+  int changed = 0;
+  for (int k = 0; k < bramah__arity[node.operation]; k++) {
+    arg[k] = d[node.arg[k]];
+    changed |= !arg[k].graph || arg[k].node != node.arg[k];
+  }
+  return changed ? bramah__expr_make((bramah__operation)node.operation, arg[0], arg[1], arg[2])
+                 : expression(graph, i);
+}
+
+/* Visit what f [n] is made of, down to the seeds, with one of the two above; to [n] gets what f has become. */
+static void sweep(bramah__graph *graph,
+                  bramah__expr (*visit)(bramah__graph *, uint32_t, const bramah__expr *), size_t n_seeds,
+                  const bramah__expr *at, const bramah__expr *along, size_t n, const bramah__expr *f,
+                  bramah__expr *to)
 {
   const size_t size = bramah__graph_size(graph);
   unsigned char *state = calloc(size + 1, 1);
   bramah__expr *d = calloc(size + 1, sizeof *d);
-  for (size_t i = 0; i < n; i++) df[i] = e_number(0.0);
-  if (!state || !d) {
-    bramah__graph_fail(graph);
-  } else if (!bramah__graph_failed(graph)) {
-    /* What the results are made of, down to the seeds. */
+  if (!state || !d) bramah__graph_fail(graph);
+  if (!bramah__graph_failed(graph)) {
     for (size_t i = 0; i < n_seeds; i++)
       if (at[i].graph) state[at[i].node] = SEEDED, d[at[i].node] = along[i];
     for (size_t i = 0; i < n; i++)
@@ -83,10 +101,23 @@ void bramah__derive(bramah__graph *graph, size_t n_seeds, const bramah__expr *at
       for (int k = 0; k < bramah__arity[node->operation]; k++) state[node->arg[k]] |= NEEDED;
     }
     for (size_t i = 0; i < size; i++)
-      if (state[i] == NEEDED) d[i] = differentiate(graph, (uint32_t)i, d);
+      if (state[i] == NEEDED) d[i] = visit(graph, (uint32_t)i, d);
     for (size_t i = 0; i < n; i++)
-      if (f[i].graph) df[i] = d[f[i].node];
+      if (f[i].graph) to[i] = d[f[i].node];
   }
   free(state);
   free(d);
+}
+
+void bramah__derive(bramah__graph *graph, size_t n_seeds, const bramah__expr *at, const bramah__expr *along,
+                    size_t n, const bramah__expr *f, bramah__expr *df)
+{
+  for (size_t i = 0; i < n; i++) df[i] = e_number(0.0);
+  sweep(graph, differentiate, n_seeds, at, along, n, f, df);
+}
+
+void bramah__substitute(bramah__graph *graph, size_t n_inputs, const bramah__expr *from,
+                        const bramah__expr *to, size_t n, bramah__expr *f)
+{
+  sweep(graph, rebuild, n_inputs, from, to, n, f, f);
 }

@@ -92,6 +92,10 @@ bramah__expr bramah__expr_make(bramah__operation operation, bramah__expr a, bram
 void bramah__derive(bramah__graph *graph, size_t n_seeds, const bramah__expr *at, const bramah__expr *along,
                     size_t n, const bramah__expr *f, bramah__expr *df);
 
+/* f [n] with other expressions in place of the inputs `from` [n_inputs]. */
+void bramah__substitute(bramah__graph *graph, size_t n_inputs, const bramah__expr *from,
+                        const bramah__expr *to, size_t n, bramah__expr *f);
+
 /* ---- short names for formulas ---- */
 
 static inline bramah__expr e_number(double value) { return (bramah__expr){.graph = NULL, .value = value}; }

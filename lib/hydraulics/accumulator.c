@@ -20,6 +20,18 @@ static bramah__tangent compliance(const bramah__element *e, double p)
                            4.0 * at_precharge * x * x * x / (empty_band * precharge)};
 }
 
+static bramah__expr compliance_graph(const bramah__expr *value, bramah__expr p)
+{
+  const bramah__expr precharge = value[PRECHARGE], one = e_number(1.0);
+  const double n = value[EXPONENT].value; /* no parameter */
+  const bramah__expr at_precharge = e_div(value[GAS_VOLUME], e_scale(n, precharge)),
+                     ratio = e_div(precharge, p);
+  const bramah__expr emptying = e_scale(1.0 / empty_band, e_sub(one, e_div(p, precharge)));
+  const bramah__expr x = e_max(e_sub(one, emptying), e_number(0.0));
+  const bramah__expr empty = e_square(e_square(x)), gas = e_mul(ratio, e_power(ratio, 1.0 / n));
+  return e_mul(at_precharge, e_select(e_sub(precharge, p), empty, gas));
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__VOLUME_KEY("volume", bramah_accumulator, volume),
     BRAMAH__QUANTITY_KEY("gas_volume", bramah_accumulator, gas_volume, .required = 1, .unit = "m^3",
@@ -32,4 +44,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__accumulator_kind = {
     BRAMAH__DESCRIPTION("accumulators", "accumulator", bramah_accumulator, accumulators, .keys = keys),
-    .compliance = compliance};
+    .compliance = compliance, .compliance_graph = compliance_graph};

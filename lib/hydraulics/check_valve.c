@@ -12,6 +12,12 @@ static bramah__tangent flow(const bramah__element *e, double dp, double transiti
   return (bramah__tangent){e->value[COEFFICIENT] * q.value, e->value[COEFFICIENT] * q.slope};
 }
 
+static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
+{
+  const bramah__expr excess = e_max(e_sub(dp, value[CRACKING]), e_number(0.0));
+  return e_mul(value[COEFFICIENT], bramah__flow_graph(excess, transition_pressure));
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_check_valve, from),
     BRAMAH__NODE_KEY("to", bramah_check_valve, to),
@@ -24,4 +30,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__check_valve_kind = {
     BRAMAH__DESCRIPTION("check_valves", "check valve", bramah_check_valve, check_valves, .keys = keys),
-    .flow = flow};
+    .flow = flow, .flow_graph = flow_graph};

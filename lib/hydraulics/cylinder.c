@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+static const double contact_depth = 1e-4; /* [m] over which the damper of a stop sets in */
+
 bramah__stop_tangent bramah__end_stop_at(const bramah__end_stop *stop, double l, double w)
 {
-  static const double contact_depth = 1e-4; /* [m] over which the damper of a stop sets in */
   const double L = stop->cushion_length;
   bramah__stop_tangent out = {0.0, 0.0, 0.0};
   if (stop->stiffness > 0.0 && l < 0.0) {
@@ -31,6 +32,40 @@ bramah__stop_tangent bramah__stops_at(const bramah__cylinder *c, double s, doubl
   const bramah__stop_tangent rod = bramah__end_stop_at(&c->stop, bramah__rod_chamber(c, s), v);
   return (bramah__stop_tangent){piston.force - rod.force, piston.by_length + rod.by_length,
                                 -piston.by_velocity - rod.by_velocity};
+}
+
+/* ---- as expressions ---- */
+
+bramah__expr bramah__chamber_graph(const bramah__cylinder *c, int side, bramah__expr s)
+{
+  if (side == 0) return e_add(s, e_number(c->piston_length - c->reference));
+  return e_sub(e_number(c->rod_length + c->reference), s);
+}
+
+bramah__expr bramah__filled_graph(const bramah__cylinder *c, bramah__expr length)
+{
+  return c->stop.stiffness > 0.0 ? e_max(length, e_number(0.0)) : length;
+}
+
+static bramah__expr end_stop_graph(const bramah__end_stop *stop, bramah__expr l, bramah__expr w)
+{
+  const bramah__expr zero = {0}, one = e_number(1.0);
+  bramah__expr force = zero;
+  if (stop->stiffness > 0.0) {
+    const bramah__expr in_force = e_min(one, e_scale(-1.0 / contact_depth, l));
+    const bramah__expr damper = e_scale(stop->damping, e_mul(w, in_force));
+    force = e_select(e_neg(l), e_max(e_sub(damper, e_scale(stop->stiffness, l)), zero), zero);
+  }
+  if (!(stop->cushion_length > 0.0)) return force;
+  const bramah__expr part = e_min(one, e_sub(one, e_scale(1.0 / stop->cushion_length, l)));
+  const bramah__expr cushion = e_scale(stop->cushion_damping, e_mul(e_max(w, zero), e_max(part, zero)));
+  return e_add(force, cushion);
+}
+
+bramah__expr bramah__stops_graph(const bramah__cylinder *c, bramah__expr s, bramah__expr v)
+{
+  return e_sub(end_stop_graph(&c->stop, bramah__chamber_graph(c, 0, s), e_neg(v)),
+               end_stop_graph(&c->stop, bramah__chamber_graph(c, 1, s), v));
 }
 
 /* ---- keys ---- */

@@ -58,4 +58,10 @@ bramah__stop_tangent bramah__end_stop_at(const bramah__end_stop *stop, double l,
 /* What the stops and cushions of a cylinder add to its force at stroke s and velocity v. */
 bramah__stop_tangent bramah__stops_at(const bramah__cylinder *cylinder, double s, double v);
 
+/* Stroke less that at which a chamber is empty: of the piston side (0) and of the rod side (1), bramah__piston_chamber
+ * and bramah__rod_chamber; what of it holds oil; stops and cushions. All as expressions. */
+bramah__expr bramah__chamber_graph(const bramah__cylinder *cylinder, int side, bramah__expr s);
+bramah__expr bramah__filled_graph(const bramah__cylinder *cylinder, bramah__expr length);
+bramah__expr bramah__stops_graph(const bramah__cylinder *cylinder, bramah__expr s, bramah__expr v);
+
 #endif

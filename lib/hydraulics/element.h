@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stddef.h>
 #include "bramah/machine.h"
+#include "lib/graph/expr.h"
 
 typedef struct bramah__tangent {
   double value, slope;
@@ -48,6 +49,11 @@ typedef struct bramah__element_kind {
   bramah__tangent (*compliance)(const bramah__element *element, double p);
   /* Rate [m^3/s^2] of a flow Q that is a state, by dp and Q; or NULL. */
   bramah__flow_rate (*rate)(const bramah__element *element, double dp, double Q);
+  /* The same four as expressions, without slopes; value [BRAMAH__ELEMENT_VALUES] may hold parameters. */
+  bramah__expr (*flow_graph)(const bramah__expr *value, bramah__expr dp, double transition_pressure);
+  bramah__expr (*drain_graph)(const bramah__expr *value, bramah__expr dp);
+  bramah__expr (*compliance_graph)(const bramah__expr *value, bramah__expr p);
+  bramah__expr (*rate_graph)(const bramah__expr *value, bramah__expr dp, bramah__expr Q);
   const char *flow_output; /* name of the output of this flow behind the element's; NULL: ".flow" */
   int levels; /* 1: oil rests only at equal pressures on both sides; 0: it must pass nothing then */
 } bramah__element_kind;
@@ -141,6 +147,15 @@ static inline bramah__tangent bramah__flow_tangent(double dp, double transition_
   const double root = sqrt(laminar ? transition_pressure : magnitude);
   if (laminar) return (bramah__tangent){dp / root, 1.0 / root};
   return (bramah__tangent){copysign(root, dp), 0.5 / root};
+}
+
+/* The same as an expression. */
+static inline bramah__expr bramah__flow_graph(bramah__expr dp, double transition_pressure)
+{
+  const bramah__expr size = e_abs(dp), transition = e_number(transition_pressure);
+  const bramah__expr per_root = e_inv(e_sqrt(e_max(size, transition)));
+  return e_with_slope(e_mul(dp, per_root), dp,
+                      e_select(e_sub(transition, size), per_root, e_scale(0.5, per_root)));
 }
 
 #endif

@@ -40,6 +40,45 @@ static force bengisu_akay(const bramah__friction *f, double v)
                  -f->decay * excess * decayed + viscous_by_v};
 }
 
+/* ---- the same as expressions ---- */
+
+static bramah__expr brown_mcphee_graph(const bramah__friction *f, bramah__expr v)
+{
+  const bramah__expr r = e_scale(1.0 / f->stribeck, v);
+  const bramah__expr per_Q = e_inv(e_add(e_scale(0.25, e_square(r)), e_number(0.75)));
+  const bramah__expr peak = e_scale(f->static_force - f->coulomb, e_mul(r, e_square(per_Q)));
+  const bramah__expr sliding = e_scale(f->coulomb, e_tanh(e_scale(4.0, r)));
+  return e_add(e_add(sliding, peak), e_scale(f->viscous * BRAMAH__TANH_4, v));
+}
+
+static bramah__expr bengisu_akay_graph(const bramah__friction *f, bramah__expr v)
+{
+  const bramah__expr speed = e_abs(v), beyond = e_sub(speed, e_number(f->stribeck)), one = e_number(1.0);
+  const bramah__expr r = e_scale(1.0 / f->stribeck, speed);
+  const bramah__expr t = e_min(e_max(e_scale(1.0 / 0.02, e_sub(r, e_number(0.99))), e_number(0.0)), one);
+  const bramah__expr ramp = e_mul(e_square(t), e_sub(e_number(3.0), e_scale(2.0, t)));
+  const bramah__expr part = e_scale(1.0 / f->stribeck, beyond);
+  const bramah__expr rising = e_scale(f->static_force, e_sub(one, e_square(part)));
+  const bramah__expr decayed = e_exp(e_scale(-f->decay, beyond));
+  const bramah__expr falling = e_add(e_number(f->coulomb), e_scale(f->static_force - f->coulomb, decayed));
+  const bramah__expr dry = e_signed(e_select(e_neg(beyond), rising, falling), v);
+  return e_add(dry, e_mul(e_scale(f->viscous, v), ramp));
+}
+
+bramah__expr bramah__friction_graph(const bramah__friction *friction, bramah__expr v)
+{
+  switch (friction->kind) {
+  case BRAMAH__FRICTION_BROWN_MCPHEE:
+    return brown_mcphee_graph(friction, v);
+  case BRAMAH__FRICTION_BENGISU_AKAY:
+    return bengisu_akay_graph(friction, v);
+  case BRAMAH__FRICTION_VISCOUS:
+    return e_scale(friction->viscous, v);
+  default:
+    return e_number(0.0);
+  }
+}
+
 /* ---- bristles (LuGre), with a lubricant film (modified) ---- */
 
 /* sigma_0 |v| / g(v, h) of (D 2.46, 2.47), by which the bristles yield. g is the force at which steadily

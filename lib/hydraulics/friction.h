@@ -5,6 +5,7 @@
 #define BRAMAH_LIB_HYDRAULICS_FRICTION_H
 
 #include <stddef.h>
+#include "lib/graph/expr.h"
 
 #define BRAMAH__TANH_4 0.99932929973906704 /* tanh(4), which (D 2.44) carries in its viscous term */
 
@@ -39,6 +40,9 @@ size_t bramah__friction_states(bramah__friction_kind kind);
 /* Friction force [N] at velocity v [m/s] and states x; their rates go to xd. x and xd may be NULL without
  * states. */
 double bramah__friction_force(const bramah__friction *friction, double v, const double *x, double *xd);
+
+/* The same as an expression of the velocity, for models without states. */
+bramah__expr bramah__friction_graph(const bramah__friction *friction, bramah__expr v);
 
 /* States x after a step h [s] of the trapezoidal rule that ends at velocity v, from x_k and their rates xd_k.
  * For given v the rule is a linear equation for each state, so that they need no place among the unknowns of

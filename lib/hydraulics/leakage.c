@@ -9,6 +9,12 @@ static bramah__tangent flow(const bramah__element *e, double dp, double transiti
   return (bramah__tangent){e->value[CONDUCTANCE] * dp, e->value[CONDUCTANCE]};
 }
 
+static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
+{
+  (void)transition_pressure;
+  return e_mul(value[CONDUCTANCE], dp);
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_leakage, from),
     BRAMAH__NODE_KEY("to", bramah_leakage, to),
@@ -20,4 +26,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__leakage_kind = {
     BRAMAH__DESCRIPTION("leakages", "leakage", bramah_leakage, leakages, .keys = keys), .flow = flow,
-    .levels = 1};
+    .flow_graph = flow_graph, .levels = 1};

@@ -15,6 +15,16 @@ static bramah__flow_rate rate(const bramah__element *e, double dp, double Q)
                              -per_inertia * (laminar + 2.0 * turbulent * fabs(Q))};
 }
 
+static bramah__expr rate_graph(const bramah__expr *value, bramah__expr dp, bramah__expr Q)
+{
+  const bramah__expr d = value[DIAMETER], rho = value[DENSITY], l = value[LENGTH], d2 = e_square(d);
+  const bramah__expr A = e_scale(pi / 4.0, d2), per_inertia = e_div(A, e_mul(rho, l));
+  const bramah__expr laminar = e_div(e_scale(128.0 / pi, e_mul(value[VISCOSITY], l)), e_square(d2));
+  const bramah__expr turbulent = e_div(e_scale(0.5, e_mul(value[LOSS], rho)), e_square(A));
+  const bramah__expr loss = e_mul(Q, e_add(laminar, e_mul(turbulent, e_abs(Q))));
+  return e_mul(per_inertia, e_sub(dp, loss));
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_inertial_line, from),
     BRAMAH__NODE_KEY("to", bramah_inertial_line, to),
@@ -35,4 +45,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__line_kind = {
     BRAMAH__DESCRIPTION("lines", "line", bramah_inertial_line, lines, .keys = keys), .rate = rate,
-    .levels = 1};
+    .rate_graph = rate_graph, .levels = 1};

@@ -23,6 +23,17 @@ static const char *check(const void *element, const char **key)
   return motor->drain || motor->drain_leakage == 0.0 ? NULL : "a leakage into the case needs a drain";
 }
 
+static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
+{
+  (void)transition_pressure;
+  return e_mul(value[LEAKAGE], dp);
+}
+
+static bramah__expr drain_graph(const bramah__expr *value, bramah__expr dp)
+{
+  return e_mul(value[DRAIN_LEAKAGE], dp);
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__NAME_KEY("joint", BRAMAH_KEY_COORDINATE, bramah_motor, joint, 1),
     BRAMAH__VOLUME_KEY("a_volume", bramah_motor, a_volume),
@@ -41,8 +52,12 @@ static const bramah_element_key keys[] = {
     {0}};
 
 const bramah__element_kind bramah__motor_kind = {
-    BRAMAH__DESCRIPTION("motors", "motor", bramah_motor, motors, .keys = keys, .check = check), .flow = flow,
-    .drain = drain, .flow_output = ".leakage_flow"};
+    BRAMAH__DESCRIPTION("motors", "motor", bramah_motor, motors, .keys = keys, .check = check),
+    .flow = flow,
+    .drain = drain,
+    .flow_graph = flow_graph,
+    .drain_graph = drain_graph,
+    .flow_output = ".leakage_flow"};
 
 size_t bramah__n_turning(const bramah_machine *machine) { return machine->n_rotaries + machine->n_motors; }
 

@@ -9,6 +9,11 @@ static bramah__tangent flow(const bramah__element *e, double dp, double transiti
   return (bramah__tangent){e->value[COEFFICIENT] * q.value, e->value[COEFFICIENT] * q.slope};
 }
 
+static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
+{
+  return e_mul(value[COEFFICIENT], bramah__flow_graph(dp, transition_pressure));
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_orifice, from),
     BRAMAH__NODE_KEY("to", bramah_orifice, to),
@@ -22,4 +27,4 @@ static const bramah_element_key keys[] = {
 const bramah__element_kind bramah__orifice_kind = {BRAMAH__DESCRIPTION("orifices", "orifice", bramah_orifice,
                                                                        orifices, .keys = keys,
                                                                        .factors_by_density = 1),
-                                                   .flow = flow, .levels = 1};
+                                                   .flow = flow, .flow_graph = flow_graph, .levels = 1};

@@ -13,6 +13,14 @@ static bramah__tangent flow(const bramah__element *e, double dp, double transiti
                            part > 0.0 && part < 1.0 ? e->value[FLOW] / e->value[BAND] : 0.0};
 }
 
+static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
+{
+  (void)transition_pressure;
+  if (e_is_number(value[BAND]) && value[BAND].value <= 0.0) return value[FLOW];
+  const bramah__expr part = e_div(e_add(value[SETTING], dp), value[BAND]);
+  return e_mul(value[FLOW], e_min(e_max(part, e_number(0.0)), e_number(1.0)));
+}
+
 static const char *check(const void *element, const char **key)
 {
   const bramah_pump *pump = element;
@@ -37,4 +45,5 @@ static const bramah_element_key keys[] = {
     {0}};
 
 const bramah__element_kind bramah__pump_kind = {
-    BRAMAH__DESCRIPTION("pumps", "pump", bramah_pump, pumps, .keys = keys, .check = check), .flow = flow};
+    BRAMAH__DESCRIPTION("pumps", "pump", bramah_pump, pumps, .keys = keys, .check = check), .flow = flow,
+    .flow_graph = flow_graph};

@@ -14,6 +14,13 @@ static bramah__tangent flow(const bramah__element *e, double dp, double transiti
   return (bramah__tangent){C * q.value, C * q.slope + opening};
 }
 
+static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
+{
+  const bramah__expr lift = e_div(e_sub(dp, value[SETTING]), value[OVERRIDE]);
+  const bramah__expr open = e_min(e_max(lift, e_number(0.0)), e_number(1.0));
+  return e_mul(e_mul(open, value[COEFFICIENT]), bramah__flow_graph(dp, transition_pressure));
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_relief_valve, from),
     BRAMAH__NODE_KEY("to", bramah_relief_valve, to),
@@ -28,4 +35,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__relief_valve_kind = {
     BRAMAH__DESCRIPTION("relief_valves", "relief valve", bramah_relief_valve, relief_valves, .keys = keys),
-    .flow = flow};
+    .flow = flow, .flow_graph = flow_graph};

@@ -81,6 +81,26 @@ static const bramah__word fusions[] = {
 static const bramah__word injections[] = {
     {"exact", BRAMAH_INJECTION_EXACT}, {"linearised", BRAMAH_INJECTION_LINEARISED}, {NULL, 0}};
 
+/* What holds unless keys say otherwise. */
+static void take_preset(bramah__study_draft *draft)
+{
+  bramah_filter_options options;
+  (draft->papers ? bramah_filter_options_papers : bramah_filter_options_default)(&options);
+  draft->study.transition = options.transition;
+  draft->study.drift_gate = options.drift_gate;
+  draft->gate = options.common_gate;
+}
+
+static bramah_status read_preset(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 void *object)
+{
+  const bramah_status status = bramah__read_word(reader, item, key, object);
+  take_preset(object);
+  return status;
+}
+
+static const bramah__word presets[] = {{"default", 0}, {"papers", 1}, {NULL, 0}};
+
 static bramah_status finish_filter(bramah__reader *reader, const bramah__item *item, void *object)
 {
   const bramah__study_draft *draft = object;
@@ -88,8 +108,7 @@ static bramah_status finish_filter(bramah__reader *reader, const bramah__item *i
   bramah__item wrong;
   int gates = draft->gate > 0.0;
   for (size_t i = 0; i < study->n_sensors; i++) gates |= draft->sensors[i].gate > 0.0; /* read before */
-  if (study->drift_gate > 0.0 && !gates) {
-    bramah__item_find(item, "drift_gate", &wrong);
+  if (study->drift_gate > 0.0 && !gates && bramah__item_find(item, "drift_gate", &wrong)) {
     return bramah__fail_item(reader, &wrong, BRAMAH_E_VALUE,
                              "the drift gate is for sensors with a 'gate': give one here or there");
   }
@@ -99,7 +118,9 @@ static bramah_status finish_filter(bramah__reader *reader, const bramah__item *i
   return bramah__fail_item(reader, &wrong, BRAMAH_E_VALUE, "the resolvent needs 'transition: step'");
 }
 
+/* The preset comes first: the others change it. */
 static const bramah__key filter_keys[] = {
+    BRAMAH__KEY("preset", read_preset, bramah__study_draft, papers, .words = presets),
     BRAMAH__KEY("transition", bramah__read_word, bramah__study_draft, study.transition, .words = transitions),
     BRAMAH__KEY("noise", bramah__read_word, bramah__study_draft, study.discretisation,
                 .words = discretisations),
@@ -109,9 +130,9 @@ static const bramah__key filter_keys[] = {
                 .words = injections),
     BRAMAH__KEY("iterations", bramah__read_integer, bramah__study_draft, study.iterations, .most = 100.0,
                 .bounds = "the update is iterated 1 to 100 times"),
-    BRAMAH__KEY("gate", bramah__read_quantity, bramah__study_draft, gate, .unit = "1",
-                .range = BRAMAH__POSITIVE),
-    BRAMAH__KEY("drift_gate", bramah__read_quantity, bramah__study_draft, study.drift_gate, .unit = "1",
+    BRAMAH__KEY("gate", bramah__read_gate, bramah__study_draft, gate, .unit = "1", .range = BRAMAH__POSITIVE,
+                .given = offsetof(bramah__study_draft, has_gate)),
+    BRAMAH__KEY("drift_gate", bramah__read_gate, bramah__study_draft, study.drift_gate, .unit = "1",
                 .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("patience", bramah__read_integer, bramah__study_draft, study.patience, .required = 0),
     {0}};
@@ -496,6 +517,7 @@ static const bramah__key study_keys[] = {
     BRAMAH__SECTION("augmented", bramah__study_draft, augmented, study.n_augmented, &augmented_table,
                     .required = 0),
     BRAMAH__KEY("uncertainty", read_budget, bramah__study_draft, study.uncertainty,
+                .given = offsetof(bramah__study_draft, study.uncertainty.is_stated),
                 .line = offsetof(bramah__study_draft, study.uncertainty.line)),
     BRAMAH__SECTION("parameter_noise", bramah__study_draft, study.parameter_noise, study.n_parameter_noise,
                     &parameter_noise_table, .required = 0),
@@ -519,7 +541,7 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   if (!status) status = bramah__apply_settings(&reader, draft->n_settings, draft->settings, 0, &root);
 
   /* The file, from these defaults on. */
-  study->transition = BRAMAH_TRANSITION_KINEMATIC;
+  take_preset(draft);
   study->time.column = "t";
   study->log.longest_gap_ns = INT64_C(10000000000);
   study->log.atmosphere = 101325.0;
@@ -533,8 +555,11 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   const int well = !reader.mistakes;
   if (!status && well) status = split_inputs(&reader, draft);
   if (!status && well) status = split_augmented(&reader, draft);
+  if (study->n_unknown_inputs && !draft->has_gate) draft->gate = 0.0; /* what tells of a leap is no fault */
   if (!status && well) status = bramah__split_sensors(&reader, draft);
   if (!status && well) status = bramah__check_log_files(&reader, study);
+  if (!study->uncertainty.is_stated)
+    study->uncertainty.is_on = !draft->papers && study->transition == BRAMAH_TRANSITION_STEP;
   if (!status && well && study->uncertainty.is_on && study->transition != BRAMAH_TRANSITION_STEP)
     status = bramah__failf(reader.diag, BRAMAH_E_VALUE, study->file, study->uncertainty.line, "uncertainty",
                            "needs 'filter: {transition: step}': by the others an error of a parameter never "

@@ -41,6 +41,8 @@ typedef struct bramah__study_draft {
   size_t n_inputs;                    /* with the unknown ones */
   bramah__augmented_draft *augmented; /* [study.n_augmented] */
   double gate;                        /* of all sensors that have none of their own, 0: none */
+  int has_gate;                       /* 1: it is stated */
+  int papers;                         /* 1: the filter's preset is that of the papers */
   /* What it was read from; a copy owns no source. */
   bramah__source *own, *own_machine;
   const bramah__source *source, *machine_source; /* machine NULL: not needed yet */
@@ -61,6 +63,9 @@ bramah_status bramah__study_open_machine(bramah_study *study, bramah_diag *diag)
 extern const bramah__table bramah__sensor_table;
 extern const bramah__table bramah__log_table;  /* of a bramah_study_log */
 extern const bramah__table bramah__time_table; /* of a bramah_study_time: a column, or keys */
+
+/* A number, or the word "off": 0. */
+bramah__read bramah__read_gate;
 
 /* A quantity of any dimension, kept as text: the member is a bramah_study_value. */
 bramah__read bramah__read_value;

@@ -263,6 +263,15 @@ static bramah_status read_bias(bramah__reader *reader, const bramah__item *item,
   return bias->is_fixed ? BRAMAH_OK : bramah__read_value(reader, item, &sigma, bias);
 }
 
+bramah_status bramah__read_gate(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  if (item->node->kind != BRAMAH__NODE_SCALAR || strcmp(item->node->text, "off") != 0)
+    return bramah__read_quantity(reader, item, key, object);
+  *(double *)member(object, key->offset) = 0.0;
+  return BRAMAH_OK;
+}
+
 #define SENSOR_KEYS                                                                                          \
   BRAMAH__KEY("type", bramah__read_word, bramah__sensor_draft, options.kind, .required = 1,                  \
               .words = sensor_kinds),                                                                        \
@@ -272,7 +281,7 @@ static bramah_status read_bias(bramah__reader *reader, const bramah__item *item,
       BRAMAH__KEY("delay", bramah__read_duration, bramah__sensor_draft, options.delay_ns, .unit = "s",       \
                   .range = BRAMAH__NOT_NEGATIVE, .most = 10.0,                                               \
                   .bounds = "delay must not be longer than 10 s"), /* 0: none, whatever the others have. */  \
-      BRAMAH__KEY("gate", bramah__read_quantity, bramah__sensor_draft, gate, .unit = "1",                    \
+      BRAMAH__KEY("gate", bramah__read_gate, bramah__sensor_draft, gate, .unit = "1",                        \
                   .range = BRAMAH__NOT_NEGATIVE, .given = offsetof(bramah__sensor_draft, has_gate)),         \
       BRAMAH__KEY("bias", read_bias, bramah__sensor_draft, bias, .range = BRAMAH__NOT_NEGATIVE),             \
       BRAMAH__KEY("bias_drift", bramah__read_value, bramah__sensor_draft, bias.drift,                        \

@@ -478,7 +478,8 @@ static bramah__node *copy_node(bramah__reader *reader, const bramah__node *from)
 }
 
 /* One step down: the place where `part` of the path is in a node of our own. A last key that is not there is
- * added, with the position of the change, so that a wrong one is reported there. */
+ * added, with the position of the change, so that a wrong one is reported there; so is the section `filter`, which
+ * need not be there. */
 static bramah_status step_down(bramah__reader *reader, const bramah_change *change, bramah__node *node,
                                const char *part, int last, bramah__node ***place)
 {
@@ -496,7 +497,8 @@ static bramah_status step_down(bramah__reader *reader, const bramah_change *chan
     bramah__add_number(reader->diag, node->n ? (double)node->n - 1.0 : 0.0, 9);
     return BRAMAH_E_KEY;
   }
-  if (!last) {
+  const int is_filter = strcmp(part, "filter") == 0;
+  if (!last && !is_filter) {
     fail_change(reader, change, "the file to be changed has no '", part);
     suggest_key(reader->diag, node, part, " there; it has ");
     return BRAMAH_E_KEY;
@@ -506,6 +508,12 @@ static bramah_status step_down(bramah__reader *reader, const bramah_change *chan
   *key = (bramah__node){.kind = BRAMAH__NODE_SCALAR, .file = change->file, .line = change->line};
   key->text = bramah__pool_text(&reader->scratch, part, strlen(part));
   if (!key->text) return bramah__no_memory(reader);
+  if (!last) {
+    bramah__node *section = bramah__pool_take(&reader->scratch, 1, sizeof *section);
+    if (!section) return bramah__no_memory(reader);
+    *section = (bramah__node){.kind = BRAMAH__NODE_MAPPING, .file = change->file, .line = change->line};
+    **place = section;
+  }
   node->keys[node->n++] = key;
   return BRAMAH_OK;
 }

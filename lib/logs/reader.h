@@ -162,8 +162,10 @@ struct bramah_log_writer {
   const bramah__log_sink *sink;
   void *file;
   char *path;
-  bramah__log_title *columns; /* [n_columns] */
+  bramah__log_title *columns; /* [n_columns] that are written */
   size_t n_columns;
+  size_t *chosen; /* [n_columns] their numbers as they were added; NULL: all */
+  double *row;    /* [n_columns] of chosen columns */
   int begun;
   bramah_diag failure; /* sticky */
 };

@@ -8,6 +8,7 @@
 #include <csv.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,9 +187,80 @@ bramah_status bramah_log_add_column(bramah_log_writer *writer, const char *name,
   return report(writer, diag);
 }
 
+/* Mark the columns that match, or say which one may have been meant. */
+static bramah_status choose(const bramah_log_writer *writer, const char *pattern, unsigned char *wanted,
+                            bramah_diag *diag)
+{
+  size_t found = 0;
+  for (size_t i = 0; i < writer->n_columns; i++) {
+    if (fnmatch(pattern, writer->columns[i].name, FNM_NOESCAPE) != 0) continue;
+    wanted[i] = 1;
+    found++;
+  }
+  if (found) return BRAMAH_OK;
+  const char **names = calloc(writer->n_columns + 1, sizeof *names);
+  for (size_t i = 0; names && i < writer->n_columns; i++) names[i] = writer->columns[i].name;
+  const char *near = names ? bramah__nearest(pattern, writer->n_columns, names) : NULL;
+  free(names);
+  return bramah__failf(diag, BRAMAH_E_COLUMN, writer->path, 0, pattern, "there is no such column%s%s%s",
+                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+bramah_status bramah_log_choose_columns(bramah_log_writer *writer, const char *patterns, bramah_diag *diag)
+{
+  const size_t n = writer->n_columns;
+  if (!patterns || !n) return BRAMAH_OK;
+  if (writer->begun || writer->chosen)
+    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, NULL, "%s",
+                         "columns are chosen once, before the first row is written");
+  unsigned char *wanted = calloc(n, 1);
+  char *copy = strdup(patterns);
+  writer->chosen = calloc(n, sizeof *writer->chosen);
+  writer->row = calloc(n, sizeof *writer->row);
+  if (!wanted || !copy || !writer->chosen || !writer->row) {
+    bramah__fail_memory(&writer->failure);
+    free(wanted);
+    free(copy);
+    return report(writer, diag);
+  }
+  bramah_status status = BRAMAH_OK;
+  for (char *rest = copy, *next; rest; rest = next) {
+    bramah_diag other;
+    next = strchr(rest, ',');
+    if (next) *next++ = '\0';
+    const bramah_status one = choose(writer, rest, wanted, status ? &other : diag);
+    if (!status) status = one;
+  }
+  writer->n_columns = 0;
+  for (size_t i = 0; i < n; i++) {
+    const bramah__log_title c = writer->columns[i];
+    if (i == 0 || wanted[i]) {
+      writer->chosen[writer->n_columns] = i;
+      writer->columns[writer->n_columns++] = c;
+    } else {
+      free(c.name);
+      free(c.unit);
+    }
+  }
+  free(wanted);
+  free(copy);
+  return status;
+}
+
+int bramah_log_has_column(const bramah_log_writer *writer, size_t column)
+{
+  int found = !writer->chosen && column < writer->n_columns;
+  for (size_t i = 0; writer->chosen && i < writer->n_columns; i++) found |= writer->chosen[i] == column;
+  return found;
+}
+
 bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, bramah_diag *diag)
 {
-  if (begin(writer)) writer->sink->write(writer, values);
+  if (begin(writer)) {
+    for (size_t i = 0; writer->chosen && i < writer->n_columns; i++)
+      writer->row[i] = values[writer->chosen[i]];
+    writer->sink->write(writer, writer->chosen ? writer->row : values);
+  }
   return report(writer, diag);
 }
 
@@ -209,6 +281,8 @@ bramah_status bramah_log_finish(bramah_log_writer *writer, bramah_diag *diag)
     free(writer->columns[i].unit);
   }
   free(writer->columns);
+  free(writer->chosen);
+  free(writer->row);
   free(writer->path);
   free(writer);
   return status;

@@ -341,7 +341,7 @@ void bramah__update_basis(bramah_coupled *c)
   const size_t n_dependent = model->n_dependent, n_dof = model->n_independent;
   if (rebase(c) || n_dependent == 0 || n_dof == 0) return;
   const double before = largest_ratio(model, c->now);
-  if (before < poor) return;
+  if (before < poor || bramah__refresh(c, NULL) != BRAMAH_OK) return;
 
   /* Another choice, if there is one and it is much better. */
   bramah__state_copy(&c->state, &c->next);

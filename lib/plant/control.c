@@ -5,7 +5,7 @@
  * derivative. Of positions this is seen in the step alone (Milne's device, predictor and corrector): Taylor's guess
  * z + h z' + h^2/2 z'' and the rule differ by h^2/4 (z''(k+1) - z''(k)), three times the error. A step is divided by
  * that alone, so that it depends on nothing but the state; errors of rates and first-order states are only shown. */
-#include "lib/plant/coupled_internal.h"
+#include "lib/plant/compiled.h"
 
 #include "lib/base/diag.h"
 
@@ -25,6 +25,7 @@ double bramah_coupled_step_error(const bramah_coupled *c, size_t output)
 /* One step of the length that the model has now, with its derivatives where F is wanted. */
 static bramah_status one_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
 {
+  if (bramah__compiled_step(c, w)) return BRAMAH_OK;
   if (!w->F) return bramah__trapezoidal_step(c, diag);
   return bramah__step_with_transition(c, w->F, w->N, w->n_par, w->par, w->G, diag);
 }

@@ -86,6 +86,7 @@ void bramah_coupled_free(bramah_coupled *plant)
 {
   if (!plant) return;
   plant->mark = 0;
+  bramah_coupled_use(plant, NULL, NULL);
   if (plant->own_memory) bramah__aligned_free(plant);
 }
 

@@ -144,6 +144,17 @@ typedef struct bramah__own {
   double *theta;      /* [n_parameters] that the tables have been made with */
 } bramah__own;
 
+/* What a plant needs to run its program (compiled.h). */
+typedef struct bramah__compiled {
+  const bramah_program *program; /* NULL: none */
+  void *memory;                  /* of all that follows */
+  double *registers;
+  double *work_force, *work_path; /* [n_works] at the state */
+  double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
+  unsigned char *ends_state;      /* [state.size] the state that the works belong to */
+  int ends_known, is_set_up;
+} bramah__compiled;
+
 struct bramah_coupled {
   uint64_t mark; /* bramah__mark_of; must be first; 0 in the plant that a model is made with */
   const bramah_model
@@ -168,6 +179,7 @@ struct bramah_coupled {
   int sweeps;  /* 1: an open tree without forces between bodies, solved body by body */
   int Q_valid; /* 1: Q belongs to Q_state */
   bramah_step_report report;
+  bramah__compiled compiled;
   int own_memory;
 };
 
@@ -178,6 +190,12 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
 
 /* On success the state has advanced and `now` belongs to it. */
 bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag);
+
+/* Its guess, into c->next and c->newton.change; E_VALUE where a piston of the candidate has left its cylinder; what
+ * follows when the candidate is complete: it becomes the state. */
+void bramah__predict(bramah_coupled *c);
+bramah_status bramah__check_strokes(const bramah_coupled *c, bramah_diag *diag);
+void bramah__complete_step(bramah_coupled *c);
 
 /* The same, divided where its error is too large; with derivatives (control.c). */
 bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *wanted, bramah_diag *diag);

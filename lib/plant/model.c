@@ -229,6 +229,83 @@ static bramah_status close_machine(bramah_coupled *c, bramah_model *model, const
   return BRAMAH_OK;
 }
 
+/* All constraints at once, by Levenberg and Marquardt's method over all coordinates of c->next but those in `held` (NULL:
+ * none): constraints may be redundant in closed poses only, and then no partition at a guess is the right one. Returns
+ * 1 if they close. */
+static int close_all(bramah_coupled *c, const unsigned char *held)
+{
+  enum { ITERATIONS = 50 };
+  const bramah_model *model = c->model;
+  const size_t n = model->n, m = model->m;
+  bramah__eval *eval = c->trial;
+  double *J = c->newton.Jzz, *x = c->newton.correction, gap = (double)INFINITY;
+  for (int i = 0; i < ITERATIONS && gap > accepted_gap * 1e-2; i++) {
+    bramah__tree_pose(&model->tree, c->next.base, c->next.z, eval->pose);
+    bramah__constraint_residual(model, &c->next, eval);
+    bramah__constraint_jacobian(model, eval);
+    gap = 0.0;
+    for (size_t k = 0; k < m; k++) gap = fmax(gap, fabs(eval->Phi[k]));
+    for (size_t k = 0; held && k < m * n; k++)
+      if (held[k % n]) eval->Phi_z[k] = 0.0;
+    memset(J, 0, n * n * sizeof *J);
+    memset(x, 0, n * sizeof *x);
+    for (size_t k = 0; k < m; k++)
+      for (size_t j = 0; j < n; j++) {
+        x[j] += eval->Phi_z[k * n + j] * eval->Phi[k];
+        for (size_t l = 0; l < n; l++) J[j * n + l] += eval->Phi_z[k * n + j] * eval->Phi_z[k * n + l];
+      }
+    for (size_t j = 0; j < n; j++) J[j * n + j] += 1e-9;
+    if (bramah__lu_factor(n, J, c->newton.pivot)) return 0;
+    bramah__lu_solve(n, J, c->newton.pivot, x);
+    for (size_t j = 0; j < n; j++) c->next.z[j] -= x[j];
+  }
+  return gap <= accepted_gap * 1e-2;
+}
+
+/* Where a partition at the guesses does not close the loops: all constraints at once from there, given joints held; what
+ * closes is the better guess. */
+static bramah_status close_redundant(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                                     const unsigned char *given)
+{
+  double *guess = c->zdd_base;
+  bramah__state_copy(&c->state, &c->next);
+  memcpy(c->next.z, model->z0, model->n * sizeof(double));
+  if (!close_all(c, given)) return BRAMAH_E_CLOSURE;
+  memcpy(guess, model->z0, model->n * sizeof(double));
+  memcpy(model->z0, c->next.z, model->n * sizeof(double));
+  const bramah_status status = close_machine(c, model, machine, given, NULL);
+  if (status != BRAMAH_OK) memcpy(model->z0, guess, model->n * sizeof(double));
+  return status;
+}
+
+/* Where the loops do not close from the guesses: one of them that would do instead. It is for the user to take, for loops
+ * may close in more than one way. */
+static bramah_status hint_at_guess(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
+                                   const unsigned char *given, bramah_diag *diag)
+{
+  enum { JOINTS = 8 };
+  static const double moves[] = {0.3, -0.3, 1.0, -1.0};
+  const size_t n_moves = sizeof moves / sizeof *moves;
+  double *guess = c->zdd_base;
+  memcpy(guess, model->z0, model->n * sizeof *guess);
+  for (size_t j = 0, tried = 0; j < model->n && tried < JOINTS; j++) {
+    if (given[j] || model->ball_of[j]) continue;
+    tried++;
+    for (size_t k = 0; k < n_moves; k++) {
+      memcpy(model->z0, guess, model->n * sizeof *guess);
+      model->z0[j] += moves[k];
+      if (close_machine(c, model, machine, given, NULL) != BRAMAH_OK) continue;
+      bramah__add_text(diag, "; from ");
+      bramah__add_number(diag, guess[j] + moves[k], 6);
+      bramah__add_text(diag, model->tree.link[j].revolute ? " rad as the guess of " : " m as the guess of ");
+      bramah__add_text(diag, model->joint_name[j]);
+      bramah__add_text(diag, " they close");
+      return BRAMAH_E_CLOSURE;
+    }
+  }
+  return BRAMAH_E_CLOSURE;
+}
+
 /* Rates are taken in the coordinates the machine gives, then the basis for the simulation is chosen freely.
  */
 static bramah_status start_motion(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
@@ -261,38 +338,17 @@ static bramah_status start_motion(bramah_coupled *c, bramah_model *model, const 
 /* ---- singular poses ---- */
 
 /* Rank of the constraints in a closed pose near the start, 0 if none is found, and its smallest pivot: the independent
- * coordinates are displaced by up to `move`, then all coordinates close all loops (Levenberg and Marquardt), for
- * redundant constraints may be so in closed poses only. The partition goes to c->row_work and c->index_work. */
+ * coordinates are displaced by up to `move`, then all coordinates close all loops. The partition goes to c->row_work and
+ * c->index_work. */
 static size_t rank_nearby(bramah_coupled *c, const unsigned char *given, double move, double *pivot)
 {
-  enum { ITERATIONS = 50 };
   const bramah_model *model = c->model;
   const size_t n = model->n, m = model->m;
-  bramah__eval *eval = c->trial;
-  double *J = c->newton.Jzz, *x = c->newton.correction, gap = (double)INFINITY;
   bramah__state_copy(&c->state, &c->next);
   for (size_t f = 0; f < model->n_independent; f++)
     c->next.z[c->next.index[model->n_dependent + f]] += move / (1.0 + 0.3 * (double)f);
-  for (int i = 0; i < ITERATIONS && gap > accepted_gap * 1e-2; i++) {
-    bramah__tree_pose(&model->tree, c->next.base, c->next.z, eval->pose);
-    bramah__constraint_residual(model, &c->next, eval);
-    bramah__constraint_jacobian(model, eval);
-    gap = 0.0;
-    for (size_t k = 0; k < m; k++) gap = fmax(gap, fabs(eval->Phi[k]));
-    memset(J, 0, n * n * sizeof *J);
-    memset(x, 0, n * sizeof *x);
-    for (size_t k = 0; k < m; k++)
-      for (size_t j = 0; j < n; j++) {
-        x[j] += eval->Phi_z[k * n + j] * eval->Phi[k];
-        for (size_t l = 0; l < n; l++) J[j * n + l] += eval->Phi_z[k * n + j] * eval->Phi_z[k * n + l];
-      }
-    for (size_t j = 0; j < n; j++) J[j * n + j] += 1e-9;
-    if (bramah__lu_factor(n, J, c->newton.pivot)) return 0;
-    bramah__lu_solve(n, J, c->newton.pivot, x);
-    for (size_t j = 0; j < n; j++) c->next.z[j] -= x[j];
-  }
-  if (!(gap <= accepted_gap * 1e-2)) return 0;
-  memcpy(c->Phi_z_work, eval->Phi_z, m * n * sizeof *eval->Phi_z);
+  if (!close_all(c, NULL)) return 0;
+  memcpy(c->Phi_z_work, c->trial->Phi_z, m * n * sizeof *c->trial->Phi_z);
   const size_t rank =
       bramah__eliminate(m, n, c->Phi_z_work, nearby_tolerance, given, c->row_work, c->index_work);
   *pivot =
@@ -376,6 +432,13 @@ static bramah_status assemble(bramah_coupled *c, bramah_model *model, const bram
   }
   model->closure_tolerance = 1e-13 * extent;
   bramah_status status = close_machine(c, model, machine, given, diag);
+  int rebased = 0; /* coordinates that are no guesses any more */
+  for (size_t i = 0; i < model->n_balls; i++) rebased |= c->state.base[4 * i] != 1.0;
+  if (status == BRAMAH_E_CLOSURE && !rebased) {
+    status = close_redundant(c, model, machine, given);
+    if (status == BRAMAH_OK && diag) bramah_diag_clear(diag);
+    if (status != BRAMAH_OK) return hint_at_guess(c, model, machine, given, diag);
+  }
   if (status == BRAMAH_OK) status = check_start(c, model, given, diag);
   if (status == BRAMAH_OK) status = start_motion(c, model, machine, given, diag);
   if (status != BRAMAH_OK) return status;
@@ -397,6 +460,7 @@ static size_t work_size(const bramah_machine *machine, const bramah_model *count
 {
   bramah_machine expanded = *machine;
   expanded.n_joints = counts->n;
+  expanded.n_cylinders = counts->circuit.n_cylinders; /* of all kinds */
   expanded.n_volumes = counts->circuit.n_volumes;
   return bramah__equilibrium_work(&expanded);
 }

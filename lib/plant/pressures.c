@@ -2,7 +2,11 @@
 /* Pressures at which the machine rests in its initial pose. At rest friction vanishes and a closed valve
  * passes nothing, so the balance of the independent coordinates and equal pressures across orifices and
  * leakages are linear equations for the pressures that the machine file leaves open. Check valves, relief
- * valves and pumps must pass nothing at the outcome. */
+ * valves and pumps must pass nothing at the outcome.
+ *
+ * Where these cannot be met less is asked for, as little less as will do: that the strokes of the cylinders with an
+ * open pressure do not accelerate, whatever else of the machine does (a load that swings); then that oil rests but for
+ * that which leaks past the piston of a cylinder, which then creeps under its load. */
 #include "lib/plant/coupled_internal.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
@@ -18,7 +22,8 @@ typedef struct problem {
   bramah_model *model;
   const bramah_machine *machine;
   bramah_coupled *c;
-  size_t n_open, n_rows;
+  size_t n_open, n_balance, n_rows; /* unknowns; rows of the balance, and behind them of what levels */
+  int swings, creeps; /* 1: rows of the balance are those of cylinders; leaks past a piston do not level */
 } problem;
 
 static int is_open(const bramah_machine *machine, size_t volume)
@@ -42,10 +47,31 @@ static void add_node(const problem *q, size_t node, double sign, double *row, do
     *b -= sign * (node < m->circuit.n_volumes ? m->p0[node] : m->circuit.supply[node - m->circuit.n_volumes]);
 }
 
-/* Elements whose oil rests only at equal pressures. */
-static int levels(const bramah__circuit *circuit, size_t i)
+/* Has this cylinder an open pressure? Open volumes of pistons and rods only. */
+static int is_held(const problem *q, size_t i)
 {
-  return bramah__element_kinds[circuit->element[i].kind]->levels;
+  const bramah__cylinder *cylinder = &q->model->circuit.cylinder[i];
+  return is_open(q->machine, cylinder->piston) || is_open(q->machine, cylinder->rod);
+}
+
+static int leaks_past_piston(const bramah__circuit *circuit, size_t i)
+{
+  const size_t *node = circuit->element[i].node;
+  if (circuit->element[i].kind != BRAMAH__KIND(leakage)) return 0;
+  for (size_t k = 0; k < circuit->n_cylinders; k++) {
+    const bramah__cylinder *cylinder = &circuit->cylinder[k];
+    if (node[0] == cylinder->piston && node[1] == cylinder->rod) return 1;
+    if (node[1] == cylinder->piston && node[0] == cylinder->rod) return 1;
+  }
+  return 0;
+}
+
+/* Elements whose oil rests only at equal pressures. */
+static int levels(const problem *q, size_t i)
+{
+  const bramah__circuit *circuit = &q->model->circuit;
+  if (!bramah__element_kinds[circuit->element[i].kind]->levels) return 0;
+  return !q->creeps || !leaks_past_piston(circuit, i);
 }
 
 static int all_zero(size_t n, const double *x)
@@ -80,15 +106,16 @@ static bramah_status check_residual(const problem *q, const double *A, const dou
     }
     if (fabs(residual) <= 1e-8 * size) continue;
 
-    /* The row is the balance of a joint or of the element that levels its two sides. */
+    /* The row is the balance of a joint or cylinder, or of the element that levels its two sides. */
     const bramah_model *m = q->model;
-    const size_t nf = m->n_independent;
+    const int balances = r < q->n_balance;
+    const char *name = balances && !q->swings ? m->joint_name[q->c->state.index[m->n_dependent + r]] : NULL;
     size_t i = 0;
-    if (r >= nf)
-      for (size_t left = r - nf; !levels(&m->circuit, i) || left-- > 0; i++) continue;
-    return bramah__fail(diag, BRAMAH_E_SINGULAR,
-                        r < nf ? m->joint_name[q->c->state.index[m->n_dependent + r]] : m->element_name[i],
-                        "no choice of the open pressures keeps this at rest");
+    for (size_t left = balances ? r : r - q->n_balance; !name; i++) {
+      if (!(balances ? is_held(q, i) : levels(q, i)) || left-- > 0) continue;
+      name = balances ? m->cylinder_name[i] : m->element_name[i];
+    }
+    return bramah__fail(diag, BRAMAH_E_SINGULAR, name, "no choice of the open pressures keeps this at rest");
   }
   return BRAMAH_OK;
 }
@@ -104,7 +131,7 @@ static bramah_status check_elements(const problem *q, bramah_diag *diag)
     double Q = bramah__element_flow(circuit, i, q->model->p0, NULL);
     if (Q == 0.0 && i >= circuit->first_motor && i < circuit->first_motor + circuit->n_motors)
       Q = bramah__motor_flow(circuit, i, 2, q->model->p0, NULL, NULL);
-    if (levels(circuit, i) || !open || fabs(Q) <= still_flow) continue;
+    if (bramah__element_kinds[circuit->element[i].kind]->levels || !open || fabs(Q) <= still_flow) continue;
     bramah__fail(diag, BRAMAH_E_VALUE, q->model->element_name[i],
                  "oil flows through this at the equilibrium pressures: ");
     bramah__add_number(diag, Q, 4);
@@ -115,12 +142,9 @@ static bramah_status check_elements(const problem *q, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
+/* Balance of the independent coordinates, A [n_dof x n_open] and b [n_dof]. */
+static void fill_balance(const problem *q, double *A, double *b)
 {
-  const size_t rows = q->n_rows, columns = q->n_open, longer = rows > columns ? rows : columns;
-  double *A = work, *b = A + rows * columns, *A_copy = b + longer, *x = A_copy + rows * columns,
-         *rest = x + longer;
-  memset(work, 0, (size_t)(rest - work) * sizeof *work);
   const bramah_model *m = q->model;
   const size_t nf = m->n_independent;
   const bramah__eval *now = q->c->now;
@@ -142,8 +166,46 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
           b[f] -= arm * m->p0[chambers[e].volume];
       }
   }
-  for (size_t i = 0, r = nf; i < m->circuit.n_elements; i++) {
-    if (!levels(&m->circuit, i)) continue;
+}
+
+/* From it that of the cylinders, A [n_balance x n_open] and b [n_balance]: with M^-1 in front the rows are accelerations
+ * of the coordinates, with the lever arms of a cylinder in front of these the one of its stroke. */
+static void let_others_go(const problem *q, double *A, double *b)
+{
+  const bramah_model *m = q->model;
+  const size_t nf = m->n_independent;
+  const bramah__eval *now = q->c->now;
+  double *zdd = q->c->zdd_i;
+  for (size_t k = 0; k <= q->n_open; k++) {
+    double *column = k < q->n_open ? A + k : b;
+    const size_t step = k < q->n_open ? q->n_open : 1;
+    for (size_t f = 0; f < nf; f++) {
+      zdd[f] = column[f * step];
+      column[f * step] = 0.0;
+    }
+    bramah__cholesky_solve(nf, now->Mi, zdd);
+    for (size_t i = 0, r = 0; i < m->circuit.n_cylinders; i++) {
+      if (!is_held(q, i)) continue;
+      column[r * step] = 0.0;
+      for (size_t f = 0; f < nf; f++) column[r * step] += now->row_i[i * nf + f] * zdd[f];
+      r++;
+    }
+  }
+}
+
+/* The open pressures into p0 of the model. *undone: 1 if none are an equilibrium. */
+static bramah_status solve(const problem *q, double *work, int *undone, bramah_diag *diag)
+{
+  const size_t rows = q->n_rows, columns = q->n_open, nf = q->model->n_independent;
+  const size_t room = nf > rows ? nf : rows, longer = room > columns ? room : columns;
+  double *A = work, *b = A + room * columns, *A_copy = b + longer, *x = A_copy + rows * columns,
+         *rest = x + longer;
+  memset(work, 0, (size_t)(rest - work) * sizeof *work);
+  const bramah_model *m = q->model;
+  fill_balance(q, A, b);
+  if (q->swings) let_others_go(q, A, b);
+  for (size_t i = 0, r = q->n_balance; i < m->circuit.n_elements; i++) {
+    if (!levels(q, i)) continue;
     add_node(q, m->circuit.element[i].node[0], 1.0, A + r * q->n_open, &b[r]);
     add_node(q, m->circuit.element[i].node[1], -1.0, A + r * q->n_open, &b[r]);
     r++;
@@ -154,17 +216,19 @@ static bramah_status solve(const problem *q, double *work, bramah_diag *diag)
   for (size_t r = 0; r < q->n_rows; r++) {
     double *row = A + r * q->n_open, largest = 0.0;
     for (size_t k = 0; k < q->n_open; k++) largest = fmax(largest, fabs(row[k]));
-    if (largest == 0.0 && r >= q->model->n_independent) b[r] = 0.0;
+    if (largest == 0.0 && r >= q->n_balance) b[r] = 0.0;
     if (largest == 0.0) continue;
     for (size_t k = 0; k < q->n_open; k++) row[k] /= largest;
     b[r] /= largest;
   }
   memcpy(A_copy, A, rows * columns * sizeof *A);
   memcpy(x, b, rows * sizeof *b);
+  *undone = 0;
   if (all_zero(rows * columns, A)) return undetermined(q, diag);
   const int rank = bramah__least_squares(rows, columns, A_copy, x, 1e-10, rest);
   if (rank < (int)columns) return undetermined(q, diag);
   const bramah_status status = check_residual(q, A, b, x, diag);
+  *undone = status != BRAMAH_OK;
   if (status != BRAMAH_OK) return status;
   for (size_t i = 0, k = 0; i < q->machine->n_volumes; i++)
     if (is_open(q->machine, i)) q->model->p0[i] = x[k++];
@@ -194,10 +258,34 @@ static bramah_status check_standing(const problem *q, bramah_diag *diag)
 
 size_t bramah__equilibrium_work(const bramah_machine *machine)
 {
-  const size_t rows = machine->n_joints + bramah__count_elements(machine).levelling,
+  const size_t rows = machine->n_joints + machine->n_cylinders + bramah__count_elements(machine).levelling,
                columns = machine->n_volumes;
   const size_t longer = rows > columns ? rows : columns;
   return 2 * rows * columns + 2 * longer + bramah__least_squares_work(rows, columns);
+}
+
+/* All that rests, else less of it; where nothing will do, the message says what does not rest. */
+static bramah_status solve_for_most(problem *q, double *work, bramah_diag *diag)
+{
+  const bramah_model *m = q->model;
+  bramah_status status = BRAMAH_OK;
+  bramah_diag first = {0};
+  int undone = 1;
+  for (int less = 0; less < 4 && undone; less++) {
+    q->swings = less & 1;
+    q->creeps = less >> 1;
+    q->n_balance = q->n_rows = 0;
+    for (size_t i = 0; i < m->circuit.n_cylinders; i++) q->n_balance += (size_t)is_held(q, i);
+    if (q->swings && !q->n_balance) continue;
+    if (!q->swings) q->n_balance = m->n_independent;
+    for (size_t i = 0; i < m->circuit.n_elements; i++) q->n_rows += (size_t)levels(q, i);
+    q->n_rows += q->n_balance;
+    if (diag) bramah_diag_clear(diag);
+    status = solve(q, work, &undone, diag);
+    if (!less && diag) first = *diag;
+  }
+  if (undone && diag) *diag = first;
+  return status;
 }
 
 bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const bramah_machine *machine,
@@ -215,8 +303,7 @@ bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const 
     bramah__at(diag, machine->file, machine->valves[i].line, 0);
     return BRAMAH_E_VALUE;
   }
-  q.n_rows = model->n_independent + bramah__count_elements(machine).levelling;
   bramah__evaluate_rhs(model, &q.c->state, q.c->now);
-  const bramah_status status = solve(&q, work, diag);
+  const bramah_status status = solve_for_most(&q, work, diag);
   return status == BRAMAH_OK ? check_standing(&q, diag) : status;
 }

@@ -115,12 +115,14 @@ static void residual(bramah_coupled *c)
 
 /* ---- the guess ---- */
 
-/* Taylor's guess of the next state (spec equations 4), and the spools, which need no iteration. */
-static void predict(bramah_coupled *c)
+/* Taylor's guess of the next state (spec equations 4), the spools, which need no iteration, and the tolerances. */
+void bramah__predict(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   const size_t n = model->n, nm = bramah__n_mechanical(c);
   const double h = model->h;
+  for (size_t k = 0; k < bramah__n_unknowns(c); k++)
+    c->newton.tolerance[k] = k < nm ? model->position_tolerance : model->first_order_tolerance[k - nm];
   bramah__state_copy(&c->state, &c->next);
   *c->next.time_ns += model->step_ns;
   for (size_t j = 0; j < n; j++) c->next.z[j] += h * (c->state.zd[j] + 0.5 * h * c->state.zdd[j]);
@@ -147,7 +149,7 @@ bramah_status bramah__step_residual(bramah_coupled *c, const double *change, dou
 {
   bramah_status status = bramah__refresh(c, NULL);
   if (status != BRAMAH_OK) return status;
-  predict(c);
+  bramah__predict(c);
   memcpy(c->newton.change, change, bramah__n_unknowns(c) * sizeof(double));
   status = move_candidate(c, 0.0);
   if (status != BRAMAH_OK) return status;
@@ -319,7 +321,7 @@ static bramah_status iterate(bramah_coupled *c, bramah_diag *diag)
   }
 }
 
-static bramah_status check_strokes(const bramah_coupled *c, bramah_diag *diag)
+bramah_status bramah__check_strokes(const bramah_coupled *c, bramah_diag *diag)
 {
   for (size_t i = 0; i < c->model->circuit.n_cylinders; i++) {
     const bramah__cylinder *cylinder = &c->model->circuit.cylinder[i];
@@ -363,11 +365,8 @@ static bramah_status finish(bramah_coupled *c)
 /* The candidate becomes the solution, in the unknowns that c->partitioned chooses. */
 static bramah_status try_step(bramah_coupled *c, bramah_diag *diag)
 {
-  const size_t nm = bramah__n_mechanical(c);
-  for (size_t k = 0; k < bramah__n_unknowns(c); k++)
-    c->newton.tolerance[k] = k < nm ? c->model->position_tolerance : c->model->first_order_tolerance[k - nm];
   c->report.last_iterations = 0;
-  predict(c);
+  bramah__predict(c);
   const bramah_status status = move_candidate(c, 0.0);
   return status == BRAMAH_OK ? iterate(c, diag) : name_failure(c, status, diag);
 }
@@ -399,6 +398,17 @@ static void estimate_error(bramah_coupled *c)
   e->h = h;
 }
 
+void bramah__complete_step(bramah_coupled *c)
+{
+  const uint32_t iterations = c->report.last_iterations;
+  estimate_error(c);
+  bramah__take_candidate(c);
+  c->report.steps++;
+  c->report.partitioned += c->partitioned && c->model->formulation != BRAMAH_FORMULATION_PARTITIONING;
+  c->report.iterations += iterations;
+  if (iterations > c->report.max_iterations) c->report.max_iterations = iterations;
+}
+
 bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
@@ -415,18 +425,12 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
     if (diag) bramah_diag_clear(diag);
     status = try_step(c, diag);
   }
-  if (status == BRAMAH_OK) status = check_strokes(c, diag);
+  if (status == BRAMAH_OK) status = bramah__check_strokes(c, diag);
   if (status != BRAMAH_OK) return status;
   status = finish(c);
   if (status != BRAMAH_OK) return name_failure(c, status, diag);
 
   bramah__exchange_energy(c);
-  estimate_error(c);
-  bramah__take_candidate(c);
-  const uint32_t iterations = c->report.last_iterations;
-  c->report.steps++;
-  c->report.partitioned += c->partitioned && model->formulation != BRAMAH_FORMULATION_PARTITIONING;
-  c->report.iterations += iterations;
-  if (iterations > c->report.max_iterations) c->report.max_iterations = iterations;
+  bramah__complete_step(c);
   return BRAMAH_OK;
 }

@@ -8,10 +8,19 @@ export LC_ALL
 program=${BRAMAH_PROGRAM:?the program to test}
 source_root=${BRAMAH_SOURCE_ROOT:?the source tree}
 machine=$source_root/datasets/four-bar/four-bar.yaml
-study=$source_root/datasets/four-bar/sensors-2.yaml
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+
+# The shipped studies of the four-bar with the filter of the papers, for what is not about the default.
+papers=$work/papers
+study=$papers/sensors-2.yaml
+mkdir -p "$papers"
+cp "$machine" "$papers"
+for one in 1 2 3 4; do
+  cp "$source_root/datasets/four-bar/sensors-$one.yaml" "$papers"
+  printf 'filter:\n  preset: papers\n  transition: paper\n' >>"$papers/sensors-$one.yaml"
+done
 
 fail() {
   echo "FAILED: $1" >&2

@@ -4,8 +4,7 @@
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 folder=$source_root/datasets/four-bar
 # The study without its wrong friction, and what is appended to it.
-sed -e "s|^machine: |machine: $folder/|" -e '/^changes:/d' -e '/^  hydraulics.cylinders/d' -e '/^filter:/d' \
-  -e '/^  transition:/d' "$study" >exact.yaml
+sed -e "s|^machine: |machine: $folder/|" -e '/^changes:/d' -e '/^  hydraulics.cylinders/d' -e '/^filter:/,$d' "$study" >exact.yaml
 with() {
   cat exact.yaml -
 }
@@ -13,7 +12,7 @@ with() {
 # ---- check ----
 
 with >study.yaml <<'END'
-filter: {transition: step, noise: published, covariance: square-root, iterations: 2, gate: 4}
+filter: {preset: papers, transition: step, noise: published, covariance: square-root, iterations: 2, gate: 4}
 augmented:
   load: {parameter: crank.load, sigma: 50 N*m, noise: 20 N*m/s^0.5, most: 1 kN*m}
   drift: {bias_of: crank_gyro, sigma: 1 deg/s, order: 2, time_constant: 3 s, noise: 0.1 deg/s/s^1.5}
@@ -66,7 +65,7 @@ says err "study.yaml:$((first + 1)): augmented.a.parameter: there is no paramete
 
 run 0 simulate "$machine" --duration 4 --output truth.csv --parameter crank.load=200 --noise exact.yaml --seed 3 --log log.csv
 with >load.yaml <<'END'
-filter: {transition: step}
+filter: {preset: papers, transition: step}
 augmented:
   load: {parameter: crank.load, sigma: 100 N*m, noise: 1 N*m/s^0.5}
 END
@@ -93,7 +92,7 @@ if grep -q '^Events' out; then fail 'events where nothing happened'; fi
 grep -q '<strong>load</strong>' report.html || fail 'no plot of the load'
 grep -q 'Augmented states' report.html || fail 'no table of the load'
 if head -n 1 smooth.csv | grep -q 'load'; then fail 'the smoothed file has a load'; fi
-echo 'filter: {transition: step}' | with >plain.yaml
+echo 'filter: {preset: papers, transition: step}' | with >plain.yaml
 run 3 replay plain.yaml log.csv --output plain.csv --truth truth.csv
 awk -v a="$estimated" -v b="$(rmse crank.angle)" 'BEGIN { exit !(a != "" && 5 * a < b) }' ||
   fail "estimating the load does not help: $estimated and $(rmse crank.angle)"
@@ -116,7 +115,7 @@ settled load 200 5
 run 0 simulate "$machine" --duration 4 --output truth.csv --noise exact.yaml --seed 4 --log log.csv
 awk -F, -v OFS=, 'NR > 1 { $4 = sprintf("%.9e", $4 + 0.02) } { print }' log.csv >biased.csv
 with >drift.yaml <<'END'
-filter: {transition: step}
+filter: {preset: papers, transition: step}
 augmented:
   drift: {bias_of: crank_gyro, sigma: 2 deg/s, noise: 0}
 END
@@ -132,7 +131,7 @@ awk -v a="$corrected" -v b="$(rmse crank.rate)" 'BEGIN { exit !(a != "" && 5 * a
 
 awk -F, -v OFS=, 'NR > 1 && NR % 97 == 0 { $3 = sprintf("%.9e", $3 + 0.5) } { print }' log.csv >spikes.csv
 spikes=$(($(lines log.csv) / 97))
-echo 'filter: {transition: step, gate: 6}' | with >gated.yaml
+echo 'filter: {preset: papers, transition: step, gate: 6}' | with >gated.yaml
 run 3 replay plain.yaml spikes.csv --output plain.csv --truth truth.csv
 without=$(rmse crank.angle)
 says out 'innovations larger than assumed'
@@ -167,9 +166,9 @@ grep -Eq "^  p3 +$((last - 1 - $(cat n))) +0 +[1-9][0-9.]* .* consistent" out ||
 awk -F, -v OFS=, 'NR > 1 && $1 > 0.5 { $3 = sprintf("%.9e", $3 + 0.01 * ($1 - 0.5)) } { print }' log.csv >creeps.csv
 run 3 replay gated.yaml creeps.csv --output plain.csv --truth truth.csv
 without=$(rmse crank.angle)
-echo 'filter: {transition: step, gate: 6, drift_gate: 5}' | with >drift-gate.yaml
+echo 'filter: {preset: papers, transition: step, gate: 6, drift_gate: 5}' | with >drift-gate.yaml
 run 0 check drift-gate.yaml
-says out 'drift gate: 5 sigma of the running mean'
+says out 'protection: transition step, gate 6 sigma, drift gate 5 sigma, parameters and sensors taken as exact (preset papers)'
 run 3 replay drift-gate.yaml creeps.csv --output estimate.csv --truth truth.csv
 grep -Eq '^  sensor crank_encoder faulty +1  [0-9.]* to the end$' out || fail 'the creeping encoder is not lost'
 awk -v a="$(rmse crank.angle)" -v b="$without" 'BEGIN { exit !(a != "" && 1.3 * a < b) }' ||
@@ -182,8 +181,8 @@ grep -E '^  filter found wrong, its covariance reset ' out | grep -q '[0-9]$' ||
 says out "measurements used: $(awk '/^  measurement rejected/ { held = $NF } END { print '$((5 * (last - 1)))' - held }' out)"
 
 # Adaptive noise: the acceleration's density stated ten times too large comes down, and the table says so.
-sed 's/acceleration_noise: [0-9.]* /acceleration_noise: 0.3 /; s/^  transition: paper.*/  transition: step\n  position_problem: linearised/' \
-  "$BRAMAH_SOURCE_ROOT/datasets/four-bar/sensors-2.yaml" >adapt.yaml
+sed 's/acceleration_noise: [0-9.]* /acceleration_noise: 0.3 /; s/transition: paper/transition: step\n  position_problem: linearised/' \
+  "$study" >adapt.yaml
 cp "$BRAMAH_SOURCE_ROOT/datasets/four-bar/four-bar.yaml" .
 printf 'adapt: {accelerations: [0.005, 2], window: 300}\n' >>adapt.yaml
 run 0 check adapt.yaml
@@ -193,7 +192,7 @@ factor=$(awk '$1 == "coupler.rate" || $1 == "crank.rate" { print $2; exit }' "$w
 awk -v f="$factor" 'BEGIN { exit !(f > 0.004 && f < 0.5) }' || fail "the noise did not adapt: $factor"
 # A crank that is 20 % heavier: adaptation does not hide the bias that makes, nor make the filter surer by it.
 {
-  sed -e '/^changes:/,/viscous/d' -e 's/transition: paper/transition: step/' "$BRAMAH_SOURCE_ROOT/datasets/four-bar/sensors-2.yaml"
+  sed -e '/^changes:/,/viscous/d' -e 's/transition: paper/transition: step/' "$study"
   echo 'adapt: {accelerations: [0.1, 10], pressures: [0.1, 10]}'
 } >right.yaml
 sed 's/^filter:/changes: {bodies.crank.mass: 19.2 kg}\nfilter:/' right.yaml >heavy.yaml

@@ -4,7 +4,7 @@
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 folder=$source_root/datasets/four-bar
 # An encoder 30 ms late and a gyro 40 ms late, no pressures.
-sed -e "s|^machine: |machine: $folder/|" -e '/^  p[123]:/d' "$folder/sensors-2.yaml" >prompt.yaml
+sed -e "s|^machine: |machine: $folder/|" -e '/^  p[123]:/d' "$study" >prompt.yaml
 sed -e '/crank_encoder: /s/}/, delay: 30 ms}/' -e '/crank_gyro: /s/}/, delay: 40 ms}/' prompt.yaml >late.yaml
 
 run 0 check late.yaml

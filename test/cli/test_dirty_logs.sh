@@ -49,7 +49,7 @@ make_study() {
     echo "  p1: {type: pressure, volume: v1, sigma: 0.5 bar, rate: 1 kHz$p1}"
     echo "  p2: {type: pressure, volume: v2, sigma: 0.5 bar, rate: 1 kHz$p2}"
     echo "  p3: {type: pressure, volume: v3, sigma: 0.5 bar, rate: 1 kHz$p3}"
-    sed -n '/^filter/,$p' "$study"
+    sed -n '/^joints/,$p' "$study"
   } >dirty.yaml
 }
 

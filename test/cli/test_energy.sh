@@ -52,7 +52,7 @@ hydraulics:
 inputs: {valve: [[0.5 s, 4 V], [1 s, 0 V]]}
 integrator: {step: 1 ms}
 END
-run 0 simulate loader.yaml --duration 3 --all --output whole.csv
+run 0 simulate loader.yaml --duration 3 --columns '*' --output whole.csv
 for part in 'actuators and motions did' 'loads did' 'dampers took' 'friction took'; do says out "$part"; done
 balance >whole
 run 0 simulate loader.yaml --duration 3 --step '0.5 ms' --output half.csv
@@ -75,7 +75,7 @@ bodies: {cart: {mass: 2 kg}}
 joints: {rail: {type: prismatic, parent: ground, child: cart, axis: [1, 0, 0], initial: 0.1 m}}
 joint_springs: {spring: {joint: rail, free_position: 0 m, stiffness: 50 N/m, damping: 8 N*s/m}}
 END
-run 0 simulate slider.yaml --duration 20 --all --output slider.csv
+run 0 simulate slider.yaml --duration 20 --columns '*' --output slider.csv
 near "$(cell slider.csv 20002 'energy.dampers[J]')" 0.25 1e-8 'heat of the damper'
 
 # A kite: two pairs of equal adjacent bars. Folded it is singular, and a step across that leaps to where it likes.

@@ -23,7 +23,7 @@ sensors:
   x: {type: encoder, joint: free_x, sigma: 2 mm, rate: 100 Hz}
   y: {type: encoder, joint: free_y, sigma: 2 mm, rate: 100 Hz}
   z: {type: encoder, joint: free_z, sigma: 2 mm, rate: 100 Hz}
-filter: {transition: paper}
+filter: {preset: papers, transition: paper}
 joints:
   free_x: {position: 5 mm, rate: 0.9 m/s, position_sigma: 10 mm, rate_sigma: 0.1 m/s, acceleration_noise: 0.01 m/s^2/Hz^0.5}
   free_y: {position: 0 m, rate: 0.1 m/s, position_sigma: 10 mm, rate_sigma: 0.1 m/s, acceleration_noise: 0.01 m/s^2/Hz^0.5}

@@ -42,7 +42,7 @@ sensors:
   p2: {type: pressure, volume: v2, sigma: 0.5 bar, rate: 1 kHz}
   p3: {type: pressure, volume: v3, sigma: 0.5 bar, rate: 1 kHz}
 END2
-  sed -n '/^filter/,$p' "$study"
+  sed -n '/^joints/,$p' "$study"
 } >devices.yaml
 run 0 replay devices.yaml run7 --output estimate.csv --json summary.json
 agree clean.csv estimate.csv 'a folder'

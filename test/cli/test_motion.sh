@@ -22,7 +22,7 @@ study: shaken
 machine: shaken.yaml
 sensors:
   encoder: {type: encoder, joint: swing, sigma: 0.5 deg, rate: 100 Hz}
-filter: {transition: paper}
+filter: {preset: papers, transition: paper}
 joints:
   swing: {position: 30 deg, rate: 0 rad/s, position_sigma: 10 deg, rate_sigma: 0.5 rad/s,
           acceleration_noise: 0.05 rad/s^2/Hz^0.5}

@@ -32,7 +32,7 @@ sensors:
   encoder: {type: encoder, joint: turntable, sigma: 0.5 deg, rate: 1 kHz}
   p1: {type: pressure, volume: left, sigma: 0.5 bar, rate: 1 kHz}
   p2: {type: pressure, volume: right, sigma: 0.5 bar, rate: 1 kHz}
-filter: {transition: paper}
+filter: {preset: papers, transition: paper}
 joints:
   turntable: {position: 12 deg, rate: 0 rad/s, position_sigma: 3 deg, rate_sigma: 0.1 rad/s,
               acceleration_noise: 0.05 rad/s^2/Hz^0.5}

@@ -24,6 +24,7 @@ volumes:
   v1: {sigma: 1 bar, noise: 0.5 bar/s^0.5}
   v2: {sigma: 1 bar, noise: 0.5 bar/s^0.5}
   v3: {sigma: 1 bar, noise: 0.5 bar/s^0.5}
+filter: {preset: papers}
 STUDY
 
 run 0 check study.yaml
@@ -31,7 +32,7 @@ says out 'sensor boom: inclinometer at crank, sigma 0.2 deg, in steps of 0.1 deg
 says out 'sensor shake: accelerometer at coupler, sigma 0.05 m/s^2, from -40 to 40 m/s^2, 100 samples per second'
 says out 'sensor drop: pressure-difference at v1 less v2, sigma 0.1 bar'
 says out 'sensor feed: flow at port a of valve, sigma 0.5 L/min'
-run 0 simulate four-bar.yaml --all --duration 1.4 --step 0.001 --output truth.csv --noise study.yaml --seed 4 --log log.csv
+run 0 simulate four-bar.yaml --columns '*' --duration 1.4 --step 0.001 --output truth.csv --noise study.yaml --seed 4 --log log.csv
 same "$(head -n 1 log.csv)" 't[s],valve.command[V],boom[rad],tilt[rad],shake[m/s^2],rod[m],drop[Pa],meter[m^3/s],feed[m^3/s],pin[N]' \
   'columns of the log'
 

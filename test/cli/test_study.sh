@@ -4,6 +4,7 @@
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 cp "$source_root"/datasets/four-bar/*.yaml .
+cp "$papers"/*.yaml .
 
 # cut SCRIPT: the shipped plan, short, with the changes of a sed script, as plan.yaml.
 cut_plan() {
@@ -154,7 +155,7 @@ sed -i 's/volume: v1, sigma: 0.5 bar,/volume: v1, sigma: 0.5 bar, delay: 5 ms,/'
 cut_plan ''
 run 1 study plan.yaml
 says err 'sensors-1.yaml:14: p1: a study by plan knows no sensors with a delay'
-cp "$source_root/datasets/four-bar/sensors-1.yaml" .
+cp "$papers/sensors-1.yaml" .
 cut_plan 's/^    transition: step/&\n    changes: {sensors.p1.delay: 5 ms}/; /^    transition: step/,/^$/{/^    changes:$/d; /^      /d}'
 run 1 study plan.yaml --seeds 1
 says err 'p1: a study by plan knows no sensors with a delay'
@@ -162,7 +163,7 @@ echo 'adapt: {pressures: [0.1, 10]}' >>sensors-1.yaml
 cut_plan ''
 run 1 study plan.yaml --seeds 1
 says err "sensors-1.yaml:$(grep -n '^adapt' sensors-1.yaml | cut -d: -f1): adapt: a study by plan knows no noise that adapts by itself"
-cp "$source_root/datasets/four-bar/sensors-1.yaml" .
+cp "$papers/sensors-1.yaml" .
 run 1 study plan.yaml --scenario F
 says err 'F: the plan has no scenario of this name'
 run 1 study plan.yaml --output sensors-2.yaml

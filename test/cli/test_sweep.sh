@@ -3,6 +3,7 @@
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 cp "$source_root"/datasets/four-bar/*.yaml .
+cp "$papers"/*.yaml .
 make_log 0.2
 cp log.csv log2.csv
 cp truth.csv true.csv

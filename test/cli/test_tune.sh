@@ -4,6 +4,7 @@
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 cp "$source_root"/datasets/four-bar/*.yaml .
+cp "$papers"/*.yaml .
 
 cat >true.yaml <<'END'
 study: known noise
@@ -12,7 +13,7 @@ sensors:
   crank_gyro: {type: gyro, joint: crank, sigma: 0.001 rad/s, rate: 1 kHz}
   p2: {type: pressure, volume: v2, sigma: 0.5 bar, rate: 1 kHz}
   p3: {type: pressure, volume: v3, sigma: 0.5 bar, rate: 1 kHz}
-filter: {transition: step}
+filter: {preset: papers, transition: step}
 joints:
   crank: {position: 60 deg, rate: 0 rad/s, position_sigma: 0.5 deg, rate_sigma: 0.1 rad/s, acceleration_noise: 0.1 rad/s^2/Hz^0.5}
 volumes:

@@ -4,6 +4,7 @@
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 cp "$source_root"/datasets/four-bar/*.yaml .
+cp "$papers"/*.yaml .
 head -n 1201 "$source_root/datasets/four-bar/log.csv" >log.csv
 cp tuning.yaml start.yaml
 cp four-bar.yaml machine.yaml

@@ -4,6 +4,7 @@
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 cp "$source_root"/datasets/four-bar/*.yaml .
+cp "$papers"/*.yaml .
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1

@@ -87,7 +87,7 @@ sed -n '/^  uncertainty/,/known exactly/p' out >budget
 same "$(lines budget)" 3 'one parameter is uncertain'
 with 'uncertainty: fixed'
 run 0 check study.yaml
-if grep -q uncertain out; then fail 'a budget that is switched off'; fi
+if grep -q 'uncertainty, one sigma' out; then fail 'a budget that is switched off'; fi
 # wrong LINE TEXT: where and what
 wrong() {
   with "$1"

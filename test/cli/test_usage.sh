@@ -56,14 +56,14 @@ run 2 simulate m.yaml --output x --duration 0
 run 2 simulate m.yaml --output x --duration -1
 run 2 simulate m.yaml --output x --duration nan
 run 2 simulate m.yaml --output x --duration 1 --step 'quick'
-run 2 simulate m.yaml --output x --duration 1 --all=yes
-says err "option '--all' takes no value"
+run 2 simulate m.yaml --output x --duration 1 --process-noise=yes
+says err "option '--process-noise' takes no value"
 run 0 simulate --help
-says out '  --all  ' # takes no value
+says out '  --process-noise  ' # takes no value
 says out '(may be repeated)'
-run 2 simulate m.yaml --all --output x --duration 1 --all
-says err "option '--all' is given twice"
-run 2 simulate --all m.yaml --output x # the operand is not its value
+run 2 simulate m.yaml --process-noise --output x --duration 1 --process-noise
+says err "option '--process-noise' is given twice"
+run 2 simulate --process-noise m.yaml --output x # the operand is not its value
 says err "option '--duration' is missing"
 run 2 simulate m.yaml --output x --duration 1 --set nothing
 says err "'nothing' is not of the form PATH=VALUE"

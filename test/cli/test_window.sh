@@ -86,8 +86,8 @@ awk -F, -v OFS=, -v OFMT=%.9g -v CONVFMT=%.9g 'NR > 1 { $1 += 0.0002 * (NR % 3 -
 sed -e "s|^machine: |machine: $folder/|" "$study" >plain.yaml
 sed -e '/crank_encoder: /s/}/, delay: 30 ms}/' -e '/crank_gyro: /s/}/, delay: 7 ms}/' plain.yaml >late.yaml
 {
-  sed -e '/^filter:/d' -e '/^  transition:/d' plain.yaml
-  echo 'filter: {transition: step, gate: 6, drift_gate: 5}'
+  sed -e '/^filter:/,$d' plain.yaml
+  echo 'filter: {preset: papers, transition: step, gate: 6, drift_gate: 5}'
   echo 'augmented: {load: {parameter: crank.load, sigma: 100 N*m, noise: 1 N*m/s^0.5}}'
   echo 'adapt: {accelerations: [0.005, 2], window: 100}'
 } >rich.yaml

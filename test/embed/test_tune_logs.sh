@@ -11,7 +11,7 @@ machine: four-bar.yaml
 sensors:
   gyro: {type: gyro, joint: crank, sigma: 0.001 rad/s, rate: 1 kHz}
   p2: {type: pressure, volume: v2, sigma: 0.5 bar, rate: 1 kHz}
-filter: {transition: step}
+filter: {preset: papers, transition: step}
 joints:
   crank: {position: 60 deg, rate: 0 rad/s, position_sigma: 0.5 deg, rate_sigma: 0.1 rad/s, acceleration_noise: 0.1 rad/s^2/Hz^0.5}
 volumes:

@@ -51,13 +51,20 @@ golden() {
   differences=$((differences + 1))
 }
 
-# simulated NAME FOLDER MACHINE STUDY PATTERN OPTION...: the same with a log made here.
+# by_papers FOLDER/STUDY TRANSITION: that study with the filter of the papers, as papers.yaml; its numbers are of arithmetic alone.
+by_papers() {
+  sed "s|^machine: |&$datasets/${1%/*}/|" "$datasets/$1" >papers.yaml
+  echo "filter: {preset: papers, transition: $2}" >>papers.yaml
+}
+
+# simulated NAME FOLDER MACHINE STUDY PATTERN OPTION...: the same with a log made here, of as many seconds as $duration says.
 simulated() {
   name=$1 study=$datasets/$2/$4 pattern=$5
+  [ "$4" != papers.yaml ] || study=papers.yaml
   set -- "$datasets/$2/$3" "$@"
   machine=$1
   shift 6
-  "$program" simulate "$machine" --duration 10 --output truth.csv --noise "$study" --seed 1 --log log.csv "$@" >out 2>err ||
+  "$program" simulate "$machine" --duration "$duration" --output truth.csv --noise "$study" --seed 1 --log log.csv "$@" >out 2>err ||
     fail "$name: no log"
   golden "$name" "$study" log.csv "$pattern"
 }
@@ -66,15 +73,27 @@ four_bar='crank\.(angle|rate)|v[123]\.pressure'
 for set in 1 2 3 4; do
   golden four-bar-$set "$datasets/four-bar/sensors-$set.yaml" "$datasets/four-bar/log.csv" "$four_bar"
 done
+by_papers four-bar/sensors-2.yaml paper
+golden four-bar-2-papers papers.yaml "$datasets/four-bar/log.csv" "$four_bar"
+by_papers four-bar/raw.yaml step
+golden four-bar-raw-papers papers.yaml "$datasets/four-bar/log.csv" "$four_bar"
 golden four-bar-raw "$datasets/four-bar/raw.yaml" "$datasets/four-bar/log.csv" "$four_bar"
 golden rotary-actuator "$datasets/rotary-actuator/act1.yaml" "$datasets/rotary-actuator/act1-base-3.tsv" \
   'shaft\.(angle|rate)|port_[12]\.pressure' 0.06
-simulated crane crane crane.yaml gripper-load.yaml '(boom|jib)\.(angle|rate)|.*\.pressure'
+crane='(boom|jib)\.(angle|rate)|.*\.pressure'
+lifting='boom\.(angle|rate)|v[123]\.pressure'
+duration=5
+simulated crane crane crane.yaml gripper-load.yaml "$crane"
 simulated metered-crane metered-crane ../crane/crane.yaml encoders.yaml '(boom|jib)\.(angle|rate)|.*\.load_pressure'
-simulated lifting-four-bar lifting-four-bar lifting-four-bar.yaml sensors.yaml 'boom\.(angle|rate)|v[123]\.pressure'
+simulated lifting-four-bar lifting-four-bar lifting-four-bar.yaml sensors.yaml "$lifting"
 simulated quick-return quick-return quick-return.yaml sensors.yaml "$four_bar"
 simulated linearization-four-bar linearization-four-bar linearization-four-bar.yaml unknown-torque.yaml "$four_bar|torque" \
-  --parameter crank.load=250@1 --parameter crank.load=0@5
+  --parameter crank.load=250@1 --parameter crank.load=0@4
+duration=10
+by_papers crane/gripper-load.yaml paper
+simulated crane-papers crane crane.yaml papers.yaml "$crane"
+by_papers lifting-four-bar/sensors.yaml step
+simulated lifting-four-bar-papers lifting-four-bar lifting-four-bar.yaml papers.yaml "$lifting"
 
 [ "$differences" -eq 0 ] || {
   echo "FAILED: $differences datasets behave otherwise. If that is meant: sh test/run.sh --golden, and say why in the commit." >&2

@@ -172,7 +172,9 @@ START_TEST(test_sensor_set)
   char path[1024];
   bramah__rmse rmse[SIGNALS] = {{0}}, free_run[SIGNALS] = {{0}};
   snprintf(path, sizeof path, "%s/datasets/four-bar/sensors-%d.yaml", root(), _i + 1);
-  must(bramah_study_load(path, 0, NULL, &diag, &r.study), &diag);
+  must(bramah_study_load(path, 1, &(bramah_change){.path = "filter.preset", .value = "papers"}, &diag,
+                         &r.study),
+       &diag);
   open_machine(&r, r.study->machine_file, r.study->n_changes, r.study->changes);
   for (uint64_t seed = 1; seed <= seeds; seed++) run_once(&r, seed, rmse, seed == 1 ? free_run : NULL);
   print_row(_i, rmse);

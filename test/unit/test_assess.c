@@ -39,15 +39,17 @@ static void remove_folder(void)
   ck_assert_int_eq(system(command), 0);
 }
 
-/* A study of the shipped four-bar, with one text in place of another (NULL: as it is). */
+/* A study of the shipped four-bar with the filter of the papers, with one text in place of another (NULL: as it is). */
 static const char *study(const char *name, const char *what, const char *with)
 {
   static char text[8192], out[8192];
   snprintf(text, sizeof text, "%s/datasets/four-bar/%s", root(), name);
   FILE *file = fopen(text, "r");
   ck_assert_ptr_nonnull(file);
-  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  const size_t length = fread(text, 1, sizeof text - 128, file);
   fclose(file);
+  snprintf(text + length, sizeof text - length, "filter:\n  preset: papers\n  transition: %s\n",
+           strcmp(name, "raw.yaml") == 0 ? "step" : "paper");
   char *machine = strstr(text, "machine: ");
   ck_assert_ptr_nonnull(machine);
   const size_t n = (size_t)snprintf(out, sizeof out, "%.*smachine: %s/datasets/four-bar/%s",

@@ -66,7 +66,7 @@ START_TEST(head_of_study_is_read)
   ck_assert_str_eq(s->file, path);
   ck_assert_str_eq(s->machine_file, beside_path("machines/small.yaml"));
   ck_assert_str_eq(s->time_column, "seconds");
-  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_KINEMATIC);
+  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_STEP);
   ck_assert_uint_eq(s->n_inputs, 1);
   ck_assert_str_eq(s->inputs[0].name, "my column");
   ck_assert_str_eq(s->inputs[0].target, "valve");
@@ -176,13 +176,61 @@ END_TEST
 START_TEST(filter_has_defaults)
 {
   bramah_study *s = load_with(0, NULL);
-  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_KINEMATIC);
+  ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_STEP);
   ck_assert_int_eq(s->discretisation, BRAMAH_DISCRETISATION_DEFAULT);
   ck_assert_int_eq(s->form, BRAMAH_COVARIANCE_JOSEPH);
   ck_assert_int_eq(s->fusion, BRAMAH_FUSION_SEQUENTIAL);
-  ck_assert(s->iterations == 0 && s->patience == 0 && s->drift_gate == 0.0);
-  for (size_t i = 0; i < s->n_sensors; i++) ck_assert_double_eq(s->gate[i], 0.0);
+  ck_assert(s->iterations == 0 && s->patience == 0 && s->drift_gate == 6.0);
+  for (size_t i = 0; i < s->n_sensors; i++) ck_assert_double_eq(s->gate[i], 4.0);
   ck_assert(s->n_augmented == 0 && s->n_parameter_noise == 0);
+  ck_assert(s->uncertainty.is_on && !s->uncertainty.is_stated);
+  bramah_study_free(s);
+}
+END_TEST
+
+/* What protects, by what a study says: one that says nothing is protected, the papers' filter is not, and a budget is
+ * never an error where nobody asked for it. */
+static const struct {
+  const char *says;
+  bramah_transition transition;
+  double gate, drift_gate;
+  int budget;
+} protections[] = {
+    {"filter: {}", BRAMAH_TRANSITION_STEP, 4.0, 6.0, 1},
+    {"filter: {preset: default}", BRAMAH_TRANSITION_STEP, 4.0, 6.0, 1},
+    {"filter: {preset: papers}", BRAMAH_TRANSITION_KINEMATIC, 0.0, 0.0, 0},
+    {"filter: {gate: 3, preset: papers}", BRAMAH_TRANSITION_KINEMATIC, 3.0, 0.0, 0},
+    {"filter: {preset: papers, transition: step}", BRAMAH_TRANSITION_STEP, 0.0, 0.0, 0},
+    {"filter: {preset: papers, transition: step}\nuncertainty: default", BRAMAH_TRANSITION_STEP, 0.0, 0.0, 1},
+    {"filter: {transition: paper}", BRAMAH_TRANSITION_KINEMATIC, 4.0, 6.0, 0},
+    {"filter: {transition: paper-exact, drift_gate: off}", BRAMAH_TRANSITION_KINEMATIC_EXACT, 4.0, 0.0, 0},
+    {"filter: {gate: off}", BRAMAH_TRANSITION_STEP, 0.0, 6.0, 1},
+    {"filter: {gate: 5, drift_gate: 7}\nuncertainty: fixed", BRAMAH_TRANSITION_STEP, 5.0, 7.0, 0},
+};
+
+START_TEST(what_protects)
+{
+  const char *says = protections[_i].says;
+  bramah_study *s = load_with(6, says);
+  ck_assert_int_eq(s->transition, protections[_i].transition);
+  for (size_t i = 0; i < s->n_sensors; i++) ck_assert_double_eq(s->gate[i], protections[_i].gate);
+  ck_assert_double_eq(s->drift_gate, protections[_i].drift_gate);
+  ck_assert_int_eq(s->uncertainty.is_on, protections[_i].budget);
+  bramah_study_free(s);
+}
+END_TEST
+
+/* What tells that an unknown command leapt is no fault of a sensor: no gates, unless the study wants them. */
+START_TEST(unknown_inputs_have_no_gates)
+{
+  static const char unknown[] = "inputs: {valve: {unknown: {sigma: 2 V, noise: 5 V/s^0.5}}}";
+  char with_gate[128];
+  snprintf(with_gate, sizeof with_gate, "%s\nfilter: {gate: 4}", unknown);
+  bramah_study *s = load_with(7, unknown);
+  ck_assert(s->gate[0] == 0.0 && s->uncertainty.is_on);
+  bramah_study_free(s);
+  s = load_with(7, with_gate);
+  ck_assert(s->gate[0] == 4.0 && s->drift_gate == 6.0);
   bramah_study_free(s);
 }
 END_TEST
@@ -213,13 +261,13 @@ START_TEST(gates_are_of_filter_or_sensor)
 {
   bramah_study *s = load_with(9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, gate: 2.5}\n"
                                  "  open: {type: encoder, joint: crank, sigma: 1 deg, gate: 0}");
-  ck_assert(s->n_sensors == 6 && s->gate[0] == 2.5 && s->gate[1] == 0.0 && s->gate[2] == 0.0);
+  ck_assert(s->n_sensors == 6 && s->gate[0] == 2.5 && s->gate[1] == 0.0 && s->gate[2] == 4.0);
   bramah_study_free(s);
   FILE *stream = fopen(path, "ab");
-  fputs("\nfilter: {gate: 4}\n", stream);
+  fputs("\nfilter: {gate: 3}\n", stream);
   fclose(stream);
   s = load_file(path);
-  ck_assert(s->gate[0] == 2.5 && s->gate[1] == 0.0 && s->gate[2] == 4.0 && s->gate[5] == 4.0);
+  ck_assert(s->gate[0] == 2.5 && s->gate[1] == 0.0 && s->gate[2] == 3.0 && s->gate[5] == 3.0);
   bramah_study_free(s);
 }
 END_TEST
@@ -487,6 +535,8 @@ static const bad_line bad_lines[] = {
      "unknown key 'transitoin'; did you mean 'transition'?"},
     {6, "filter: {transition: paper-exact, noise: @resolvent}", BRAMAH_E_VALUE, "filter.noise",
      "the resolvent needs 'transition: step'"},
+    {6, "filter: {preset: @paper}", BRAMAH_E_VALUE, "filter.preset",
+     "'paper' is not known here; did you mean 'papers'?"},
     {6, "filter: {covariance: @cholesky}", BRAMAH_E_VALUE, "filter.covariance",
      "'cholesky' is not known here; possible are joseph, square-root"},
     {6, "filter: {fusion: @blok}", BRAMAH_E_VALUE, "filter.fusion",
@@ -498,7 +548,7 @@ static const bad_line bad_lines[] = {
     {6, "filter: {gate: @0}", BRAMAH_E_VALUE, "filter.gate", "gate must be positive"},
     {6, "filter: {gate: @4 bar}", BRAMAH_E_UNIT, "filter.gate",
      "4 bar is a pressure, a pure number is expected, for example '4'"},
-    {6, "filter: {drift_gate: @5}", BRAMAH_E_VALUE, "filter.drift_gate",
+    {6, "filter: {preset: papers, drift_gate: @5}", BRAMAH_E_VALUE, "filter.drift_gate",
      "the drift gate is for sensors with a 'gate': give one here or there"},
     {6, "filter: {patience: @2.5}", BRAMAH_E_VALUE, "filter.patience",
      "'2.5' is not a whole number from 1 on"},
@@ -848,6 +898,8 @@ int main(void)
   tcase_add_test(tests, columns_are_read);
   tcase_add_test(tests, files_of_columns_must_exist);
   tcase_add_test(tests, filter_has_defaults);
+  tcase_add_loop_test(tests, what_protects, 0, (int)(sizeof protections / sizeof *protections));
+  tcase_add_test(tests, unknown_inputs_have_no_gates);
   tcase_add_test(tests, tuning_is_read);
   tcase_add_test(tests, filter_is_read);
   tcase_add_test(tests, gates_are_of_filter_or_sensor);

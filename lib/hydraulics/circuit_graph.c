@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/circuit_graph.h"
+
+typedef struct sums {
+  const bramah__circuit *circuit;
+  const bramah__circuit_graph *in;
+  bramah__expr *flow, *compliance; /* [n_volumes] */
+} sums;
+
+static bramah__expr pressure(const sums *d, size_t node)
+{
+  const size_t np = d->circuit->n_volumes;
+  return node < np ? d->in->p[node] : d->in->supply[node - np];
+}
+
+static bramah__expr difference(const sums *d, size_t from, size_t to)
+{
+  return e_sub(pressure(d, from), pressure(d, to));
+}
+
+/* Flow Q from one node to another; supplies do not feel it. */
+static void book(const sums *d, size_t from, size_t to, bramah__expr Q)
+{
+  const size_t np = d->circuit->n_volumes;
+  if (from < np) d->flow[from] = e_sub(d->flow[from], Q);
+  if (to < np) d->flow[to] = e_add(d->flow[to], Q);
+}
+
+static void add_element(const sums *d, size_t i)
+{
+  const bramah__element *e = &d->circuit->element[i];
+  const bramah__element_kind *kind = bramah__element_kinds[e->kind];
+  const bramah__expr *value = d->in->element_value[i];
+  const double transition = d->circuit->transition_pressure;
+  book(d, e->node[0], e->node[1], kind->flow_graph(value, difference(d, e->node[0], e->node[1]), transition));
+  for (int port = 0; port < 2 && kind->drain && e->node[2] != BRAMAH__NO_NODE; port++)
+    book(d, e->node[port], e->node[2], kind->drain_graph(value, difference(d, e->node[port], e->node[2])));
+}
+
+/* A port of a valve whose paths open on either side of one spool position: it is joined to the pump or to the tank,
+ * never to both, and one root is enough. e: opening to the pump; f: to the tank. */
+static void add_port(const sums *d, const bramah__valve *valve, size_t port, bramah__expr coefficient,
+                     bramah__expr e, bramah__expr f)
+{
+  const bramah__expr to_pump = difference(d, valve->pump, port), to_tank = difference(d, port, valve->tank);
+  const bramah__expr root =
+      bramah__flow_graph(e_select(e, to_pump, to_tank), d->circuit->transition_pressure);
+  book(d, valve->pump, port, e_mul(e_mul(coefficient, e), root));
+  book(d, port, valve->tank, e_mul(e_mul(coefficient, f), root));
+}
+
+static void add_valve(const sums *d, size_t i)
+{
+  const bramah__valve *valve = &d->circuit->valve[i];
+  const bramah__expr coefficient = d->in->valve_coefficient[i];
+  bramah__expr e[BRAMAH__N_PATHS];
+  int separate = 0;
+  bramah__openings_graph(&valve->opening, d->in->U[i], e);
+  for (int w = 0; w < BRAMAH__N_PATHS; w++) separate |= valve->opening.path[w].n > 0;
+  if (!separate) {
+    add_port(d, valve, valve->a, coefficient, e[BRAMAH__PUMP_A], e[BRAMAH__A_TANK]);
+    add_port(d, valve, valve->b, coefficient, e[BRAMAH__PUMP_B], e[BRAMAH__B_TANK]);
+    return;
+  }
+  size_t ends[BRAMAH__N_PATHS][2];
+  bramah__valve_ends(valve, ends);
+  for (int w = 0; w < BRAMAH__N_PATHS; w++) {
+    const bramah__expr dp = difference(d, ends[w][0], ends[w][1]);
+    book(d, ends[w][0], ends[w][1],
+         e_mul(e_mul(coefficient, e[w]), bramah__flow_graph(dp, d->circuit->transition_pressure)));
+  }
+}
+
+/* Both chambers of cylinder c: the piston takes from one what it gives to the other, and each holds oil. */
+static void add_chambers(const sums *d, size_t c)
+{
+  const bramah__cylinder *cylinder = &d->circuit->cylinder[c];
+  const size_t volume[2] = {cylinder->piston, cylinder->rod};
+  const double area[2] = {cylinder->piston_area, cylinder->rod_area};
+  for (int side = 0; side < 2; side++) {
+    const size_t i = volume[side];
+    const bramah__expr moved = e_scale(side ? -area[side] : area[side], d->in->v[c]);
+    d->flow[i] = e_sub(d->flow[i], moved);
+    if (cylinder->endless) continue;
+    const bramah__expr length =
+        bramah__filled_graph(cylinder, bramah__chamber_graph(cylinder, side, d->in->s[c]));
+    const bramah__expr per_volume =
+        e_add(e_inv(d->in->oil_bulk_modulus), e_number(1.0 / cylinder->bulk_modulus));
+    const bramah__expr soft = e_add(per_volume, bramah__air_graph(&d->circuit->air, d->in->p[i]));
+    d->compliance[i] = e_add(d->compliance[i], e_mul(e_scale(area[side], soft), length));
+  }
+}
+
+void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__circuit_graph *in,
+                                 bramah__expr *flow, bramah__expr *compliance, bramah__expr *pd)
+{
+  const sums d = {circuit, in, flow, compliance};
+  const size_t n_filled = bramah__n_filled(circuit), first_line = circuit->n_elements - circuit->n_lines;
+  for (size_t i = 0; i < n_filled; i++) {
+    const bramah__volume *volume = &circuit->volume[i];
+    const bramah__expr soft = e_add(e_inv(in->oil_bulk_modulus), bramah__air_graph(&circuit->air, in->p[i]));
+    flow[i] = e_number(0.0);
+    compliance[i] = e_add(e_scale(volume->hose_volume, soft), e_number(volume->hose_compliance));
+  }
+  for (size_t i = 0; i < circuit->n_passing; i++) add_element(&d, i);
+  for (size_t i = 0; i < circuit->n_valves; i++) add_valve(&d, i);
+  for (size_t c = 0; c < circuit->n_cylinders; c++) add_chambers(&d, c);
+  for (size_t i = circuit->n_passing; i < first_line; i++) {
+    const bramah__element *e = &circuit->element[i];
+    const bramah__expr gas =
+        bramah__element_kinds[e->kind]->compliance_graph(in->element_value[i], in->p[e->node[0]]);
+    compliance[e->node[0]] = e_add(compliance[e->node[0]], gas);
+  }
+  for (size_t i = 0; i < circuit->n_lines; i++) {
+    const bramah__element *e = &circuit->element[first_line + i];
+    const bramah__expr Q = in->p[n_filled + i];
+    book(&d, e->node[0], e->node[1], Q);
+    pd[n_filled + i] = bramah__element_kinds[e->kind]->rate_graph(in->element_value[first_line + i],
+                                                                  difference(&d, e->node[0], e->node[1]), Q);
+  }
+  for (size_t i = 0; i < n_filled; i++)
+    pd[i] = e_add(e_div(flow[i], compliance[i]), bramah__cavity_graph(&circuit->air, in->p[i]));
+}

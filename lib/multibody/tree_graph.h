@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Kinematics and dynamics of a tree as expressions: what tree.c, closure.c and forces.c compute. Their derivatives
+ * are made on the graph. Vectors are in inertial axes; unlike in tree.c velocities and accelerations are those of
+ * the origin of each body, which costs less once zeros and ones have folded. */
+#ifndef BRAMAH_LIB_MULTIBODY_TREE_GRAPH_H
+#define BRAMAH_LIB_MULTIBODY_TREE_GRAPH_H
+
+#include "lib/graph/vector.h"
+#include "lib/multibody/closure.h"
+#include "lib/multibody/forces.h"
+
+/* Longer trees are not for graphs. */
+enum { BRAMAH__MOST_BODIES = 64 };
+
+/* What parameters may change of a body (bramah__link). */
+typedef struct bramah__link_graph {
+  bramah__expr mass;
+  bramah__vec centre;
+  bramah__mat inertia;
+} bramah__link_graph;
+
+typedef struct bramah__body_graph {
+  bramah__mat A;      /* body axes to inertial axes */
+  bramah__vec r, arm; /* origin of the body frame, from the inertial one and from that of the parent */
+  bramah__vec n;      /* joint axis */
+  bramah__vec w, v;   /* angular velocity, velocity of the origin ... */
+  bramah__vec wd, a;  /* ... and their derivatives */
+} bramah__body_graph;
+
+bramah__link_graph bramah__link_graph_of(const bramah__link *link);
+
+/* The body carries a point mass m as well (parallel axes). */
+void bramah__link_graph_load(bramah__link_graph *link, bramah__expr m, const double *point);
+
+/* Poses of body [n] at joint coordinates z [n]; then their velocities and accelerations at zd, zdd [n]. */
+void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *z, bramah__body_graph *body);
+void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__expr *zd, const bramah__expr *zdd,
+                               bramah__body_graph *body);
+
+/* Joint forces tau [n] that make this motion against gravity (Newton-Euler). */
+void bramah__tree_graph_force(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
+                              const bramah__body_graph *body, bramah__expr *tau);
+
+/* A point and a direction of a body (-1: ground). */
+bramah__vec bramah__point_graph(const bramah__body_graph *body, int number, const double *local);
+bramah__vec bramah__direction_graph(const bramah__body_graph *body, int number, const double *local);
+
+/* Constraint equations of a loop, Phi [bramah__loop_rows]. */
+void bramah__closure_graph(const bramah__loop *loop, const bramah__body_graph *body, bramah__expr *Phi);
+
+/* Length of a line at joint coordinates z. */
+bramah__expr bramah__line_graph(const bramah__line *line, const bramah__expr *z,
+                                const bramah__body_graph *body);
+
+#endif

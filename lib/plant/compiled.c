@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/plant/compiled.h"
+#include "lib/base/diag.h"
+#include "lib/plant/step_graph.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A pivot below this part of what it is at the typical state is left to full pivoting, and one of the closure long
+ * before the pose counts as singular. */
+static const double small_pivot = 1e-3, small_closure_pivot = 0.05;
+
+/* Closing corrections end the iteration below this part of the tolerance of positions: the residual does not see what
+ * remains of them, the square. */
+static const double closed_part = 0.01;
+
+/* ---- registers ---- */
+
+static double *input(const bramah_coupled *c, size_t first) { return c->compiled.registers + first; }
+
+static void run(bramah_coupled *c, size_t part)
+{
+  bramah__tape_run(&c->compiled.program->tape, part, 1, c->compiled.registers);
+}
+
+static double result(const bramah_coupled *c, const uint16_t *at, size_t i)
+{
+  return c->compiled.registers[at[i]];
+}
+
+static void fetch(const bramah_coupled *c, const uint16_t *at, size_t n, double *x)
+{
+  for (size_t i = 0; i < n; i++) x[i] = c->compiled.registers[at[i]];
+}
+
+/* Is none of n pivots smaller than this part of what it usually is? NaN is. */
+static int pivots_hold(const bramah_coupled *c, const uint16_t *at, size_t n, const double *usual,
+                       double part)
+{
+  for (size_t i = 0; i < n; i++)
+    if (!(fabs(result(c, at, i)) >= part * fabs(usual[i]))) return 0;
+  return 1;
+}
+
+/* Parameters and the length of the step, where they are not those of the last time. */
+static void set_up(bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  double *theta = input(c, program->in.theta), *h = input(c, program->in.h);
+  const size_t bytes = program->n_par * sizeof *theta;
+  if (c->compiled.is_set_up && *h == c->model->h && memcmp(theta, c->state.theta, bytes) == 0) return;
+  memcpy(theta, c->state.theta, bytes);
+  *h = c->model->h;
+  run(c, BRAMAH__PART_SETUP);
+  c->compiled.is_set_up = 1;
+}
+
+static void set_spools(bramah_coupled *c, const double *U)
+{
+  const bramah_program *program = c->compiled.program;
+  double *gate = input(c, program->in.gate);
+  memcpy(input(c, program->in.U), U, program->ns * sizeof *U);
+  for (size_t i = 0; i < program->ns; i++) {
+    const bramah__valve *valve = &c->model->circuit.valve[i];
+    gate[i] = fabs(c->state.u[valve->input] + valve->offset) < valve->limit ? 1.0 : 0.0;
+  }
+  run(c, BRAMAH__PART_STEP);
+}
+
+/* A state as it is. */
+static void set_point(bramah_coupled *c, const bramah__state *state)
+{
+  const bramah_program *program = c->compiled.program;
+  const int *independent = program->index + program->nd;
+  double *zd = input(c, program->in.zd), *zdd = input(c, program->in.zdd);
+  memcpy(input(c, program->in.z), state->z, program->n * sizeof(double));
+  memcpy(input(c, program->in.p), state->p, program->np * sizeof(double));
+  for (size_t f = 0; f < program->nf; f++) {
+    zd[f] = state->zd[independent[f]];
+    zdd[f] = state->zdd[independent[f]];
+  }
+}
+
+/* ---- the start of a step ---- */
+
+/* Forces and paths of the works at the state, unless the last step has left them there. */
+static void start_works(bramah_coupled *c, int have_run)
+{
+  bramah__compiled *k = &c->compiled;
+  const bramah_program *program = k->program;
+  if (k->ends_known && memcmp(k->ends_state, c->state.block, c->state.size) == 0) return;
+  if (!have_run) {
+    set_point(c, &c->state);
+    run(c, BRAMAH__PART_ENDS);
+  }
+  fetch(c, program->out.work_force, program->n_works, k->work_force);
+  fetch(c, program->out.work_path, program->n_works, k->work_path);
+}
+
+/* Derivatives of the rates, which the end will be differentiated with; 0 if a pivot is small. */
+static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
+{
+  bramah__compiled *k = &c->compiled;
+  const bramah_program *program = k->program;
+  set_spools(c, c->state.U);
+  set_point(c, &c->state);
+  run(c, BRAMAH__PART_ENDS);
+  run(c, BRAMAH__PART_RATES);
+  if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot)) return 0;
+  run(c, BRAMAH__PART_SLOPES);
+  fetch(c, program->out.A_state, program->nx * program->ne, input(c, program->in.A));
+  for (size_t i = 0; i < w->n_par; i++) {
+    const size_t part = BRAMAH__PART_PARAMETERS + 2 * w->par[i] + 1;
+    run(c, part);
+    fetch(c, bramah__tape_results(&program->tape, part), program->nx, k->carried + i * program->nx);
+  }
+  return 1;
+}
+
+/* ---- the iteration ---- */
+
+/* The point of the iterate by the trapezoidal rule. */
+static void set_iterate(bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  const int *independent = program->index + program->nd;
+  const double *change = c->newton.change, c1 = 2.0 / c->model->h, c2 = c1 * c1;
+  double *zd = input(c, program->in.zd), *zdd = input(c, program->in.zdd), *p = input(c, program->in.p),
+         *pd = input(c, program->in.pd);
+  for (size_t f = 0; f < program->nf; f++) {
+    const size_t j = (size_t)independent[f];
+    c->next.z[j] = c->state.z[j] + change[f];
+    zd[f] = c1 * change[f] - c->state.zd[j];
+    zdd[f] = c2 * change[f] - 2.0 * c1 * c->state.zd[j] - c->state.zdd[j];
+  }
+  memcpy(input(c, program->in.z), c->next.z, program->n * sizeof(double));
+  for (size_t i = 0; i < program->np; i++) {
+    p[i] = c->state.p[i] + change[program->nf + i];
+    pd[i] = c1 * change[program->nf + i] - c->state.pd[i];
+  }
+}
+
+/* Newton's method with full steps from the guess in c->next; 1 if it has converged. */
+static int iterate(bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  const bramah__step_results *out = &program->out;
+  const size_t nx = program->nx, nd = program->nd;
+  double before = (double)INFINITY;
+  for (int i = 0; i < c->model->max_iterations; i++) {
+    set_iterate(c);
+    run(c, BRAMAH__PART_ITERATE);
+    c->report.last_iterations++;
+    c->report.last_evaluations++;
+    if (!pivots_hold(c, out->pivot, nx, program->pivot, small_pivot) ||
+        !pivots_hold(c, out->closure_pivot, nd, program->closure_pivot, small_closure_pivot)) {
+      c->report.left_pivot++;
+      return 0;
+    }
+
+    /* Size of the correction in units of the tolerances, and the largest part of it. */
+    double size = 0.0, largest = 0.0;
+    for (size_t k = 0; k < nx + nd; k++) {
+      const double tolerance = k < nx ? c->newton.tolerance[k] : closed_part * c->model->position_tolerance;
+      const double part =
+          fabs(k < nx ? result(c, out->correction, k) : result(c, out->closing, k - nx)) / tolerance;
+      if (k < nx) size += part * part;
+      if (k < nx || program->nd) largest = part > largest ? part : largest;
+    }
+    if (!(size < before)) break;
+    before = size;
+    for (size_t k = 0; k < nx; k++) c->newton.change[k] += result(c, out->correction, k);
+    for (size_t k = 0; k < nd; k++) c->next.z[program->index[k]] += result(c, out->closing, k);
+    if (largest <= 1.0) return 1;
+  }
+  c->report.left_divergence++;
+  return 0;
+}
+
+/* ---- the end ---- */
+
+/* What follows from the solution, into c->next and c->trial. */
+static void set_end(bramah_coupled *c)
+{
+  bramah__compiled *k = &c->compiled;
+  const bramah_program *program = k->program;
+  const bramah__step_results *out = &program->out;
+  const size_t nc = program->nc;
+  bramah__eval *end = c->trial;
+  set_iterate(c);
+  run(c, BRAMAH__PART_ENDS);
+  fetch(c, out->zd_all, program->n, c->next.zd);
+  fetch(c, out->zdd_all, program->n, c->next.zdd);
+  memcpy(c->next.p, input(c, program->in.p), program->np * sizeof(double));
+  memcpy(c->next.pd, input(c, program->in.pd), program->np * sizeof(double));
+  fetch(c, out->Rz, program->n * program->nf, end->Rz);
+  fetch(c, out->stroke, nc, end->s);
+  fetch(c, out->velocity, nc, end->v);
+  fetch(c, out->force, nc, end->force);
+  fetch(c, out->friction, nc, end->friction);
+  fetch(c, out->stop, nc, end->stop);
+
+  /* Works: trapezoidal sums of forces along their paths, as in energy.c. */
+  for (size_t i = 0; i < program->n_works; i++) {
+    const size_t sum = program->work[i] & ~BRAMAH__IS_POWER;
+    const double force = result(c, out->work_force, i), path = result(c, out->work_path, i);
+    const double moved = program->work[i] & BRAMAH__IS_POWER ? c->model->h : path - k->work_path[i];
+    double *total = sum < nc ? &c->next.work[sum] : &c->next.exchange[sum - nc];
+    *total += 0.5 * (k->work_force[i] + force) * moved;
+    k->work_force[i] = force;
+    k->work_path[i] = path;
+  }
+}
+
+static int is_finite(const bramah_coupled *c)
+{
+  for (size_t j = 0; j < c->model->n; j++)
+    if (!isfinite(c->next.z[j]) || !isfinite(c->next.zd[j]) || !isfinite(c->next.zdd[j])) return 0;
+  for (size_t i = 0; i < c->model->n_first_order; i++)
+    if (!isfinite(c->next.p[i])) return 0;
+  return 1;
+}
+
+/* Derivatives of the end by the start, on the factors of the last iterate. */
+static void give_transition(bramah_coupled *c, const bramah__wanted *w)
+{
+  const bramah_program *program = c->compiled.program;
+  const size_t ne = program->ne, nx = program->nx;
+  run(c, BRAMAH__PART_TRANSITION);
+  fetch(c, program->out.F, ne * ne, w->F);
+  if (w->N) fetch(c, program->out.N, ne * nx, w->N);
+  for (size_t i = 0; i < w->n_par; i++) {
+    const size_t part = BRAMAH__PART_PARAMETERS + 2 * w->par[i];
+    const uint16_t *G = bramah__tape_results(&program->tape, part);
+    memcpy(input(c, program->in.carried), c->compiled.carried + i * nx, nx * sizeof(double));
+    run(c, part);
+    for (size_t r = 0; r < ne; r++) w->G[r * w->n_par + i] = result(c, G, r);
+  }
+}
+
+int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
+{
+  bramah__compiled *k = &c->compiled;
+  const bramah_program *program = k->program;
+  if (!program) return 0;
+  if (memcmp(program->index, c->state.index, program->n * sizeof(int)) != 0 ||
+      memcmp(program->row, c->state.row, c->model->m * sizeof(int)) != 0) {
+    c->report.left_basis++;
+    return 0;
+  }
+  set_up(c);
+  if (w->F && !start_slopes(c, w)) {
+    c->report.left_pivot++;
+    return 0;
+  }
+  start_works(c, w->F != NULL);
+  k->ends_known = 0;
+  c->partitioned = 0;
+  c->report.last_iterations = c->report.last_evaluations = 0;
+  bramah__predict(c);
+  set_spools(c, c->next.U);
+  if (!iterate(c)) return 0;
+  if (w->F) give_transition(c, w);
+  set_end(c);
+  if (!is_finite(c) || bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
+  bramah__complete_step(c);
+  c->now_valid = 0; /* it holds what has been set above, no more */
+  c->report.compiled++;
+  memcpy(k->ends_state, c->state.block, c->state.size);
+  k->ends_known = 1;
+  return 1;
+}
+
+/* ---- its memory ---- */
+
+bramah_status bramah_coupled_use(bramah_coupled *c, const bramah_program *program, bramah_diag *diag)
+{
+  bramah__compiled *k = &c->compiled;
+  if (program && program->model != c->base)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, c->model->name, "the program is that of another model");
+  bramah__compiled taken = {.program = program};
+  size_t size = 0;
+  for (int pass = 0; program && pass < 2; pass++) {
+    bramah__arena arena = bramah__arena_make(NULL, 0);
+    if (pass) {
+      const bramah_status status = bramah__arena_new("program", size, &arena, diag);
+      if (status != BRAMAH_OK) return status;
+      taken.memory = arena.base;
+    }
+    taken.registers = BRAMAH__TAKE(&arena, double, program->tape.n_registers);
+    taken.work_force = BRAMAH__TAKE(&arena, double, program->n_works);
+    taken.work_path = BRAMAH__TAKE(&arena, double, program->n_works);
+    taken.carried = BRAMAH__TAKE(&arena, double, program->nx * program->n_par);
+    taken.ends_state = bramah__arena_take(&arena, c->state.size, 1);
+    size = arena.used;
+  }
+  if (k->memory) bramah__aligned_free(k->memory);
+  *k = taken;
+  if (program) bramah__tape_prepare(&program->tape, 1, k->registers);
+  return BRAMAH_OK;
+}

@@ -1,0 +1,780 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/plant/step_graph.h"
+#include "lib/base/diag.h"
+#include "lib/graph/solve.h"
+#include "lib/hydraulics/circuit_graph.h"
+#include "lib/multibody/tree_graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is being built ---- */
+
+/* Expressions of a machine; matrices row-major. */
+#define EXPRESSIONS(X)                                                                                       \
+  X(supply, model->circuit.n_supplies)                                                                       \
+  X(valve_coefficient, model->circuit.n_valves)                                                              \
+  X(element_value, model->circuit.n_elements *BRAMAH__ELEMENT_VALUES)                                        \
+  X(joint_load, n)                                                                                           \
+  X(cylinder_load, nc)                                                                                       \
+  X(friction_scale, nc)                                                                                      \
+  X(q_d, n) /* rates and accelerations of all joints */                                                      \
+  X(q_dd, n)                                                                                                 \
+  X(Phi, model->m + 1)                                                                                       \
+  X(Phi_used, nd)                                                                                            \
+  X(Phi_z, nd *n) /* rows in use */                                                                          \
+  X(Rz, n *nf)                                                                                               \
+  X(Rz_f, n) /* one of its columns */                                                                        \
+  X(closing, nd)                                                                                             \
+  X(gamma, nd) /* second derivative of Phi_used by time at z'' = 0 */                                        \
+  X(tau, n)                                                                                                  \
+  X(s, nc)                                                                                                   \
+  X(s_i, nc *nf) /* by the independent coordinates */                                                        \
+  X(v, nc)                                                                                                   \
+  X(force, nc)                                                                                               \
+  X(friction, nc)                                                                                            \
+  X(stop, nc)                                                                                                \
+  X(flow, np)                                                                                                \
+  X(compliance, np)                                                                                          \
+  X(rates, np)                                                                                               \
+  X(r, nf) /* out of balance */                                                                              \
+  X(f, nx) /* residual of the step: r; pd by the trapezoidal rule less rates */                              \
+  X(J, nx *nx)                                                                                               \
+  X(mass, nf *nf) /* dr/dz'' */                                                                              \
+  X(r_v, nf *nf)  /* dr/dz' */                                                                               \
+  X(pd_v, np *nf) /* d rates/dz' */                                                                          \
+  X(rhs, nx *(ne + nx) + nd * (n + 1))                                                                       \
+  X(column, nx + n)                                                                                          \
+  X(at, n + nf + nf + np + np + ns) /* seeds of a derivative */                                              \
+  X(along, n + nf + nf + np + np + ns)                                                                       \
+  X(work_force, n_works)                                                                                     \
+  X(work_path, n_works)                                                                                      \
+  X(result, 4 * nx + 4 * nd + nf + ne * (ne + nx) + 2 * (n + n_works) + 5 * nc + n * nf + nx * ne +          \
+                n_par * (ne + nx))
+
+#define INPUT_MEMBER(name, rate, count) bramah__expr *in_##name;
+#define MEMBER(name, count) bramah__expr *name;
+
+typedef struct builder {
+  const bramah_model *model;
+  bramah__graph *graph;
+  bramah_program *out;
+  bramah_diag *diag;
+  bramah__expr *all;
+  BRAMAH__STEP_INPUTS(INPUT_MEMBER)
+  EXPRESSIONS(MEMBER)
+  bramah__expr oil_bulk_modulus, c1, c2; /* 2/h, its square */
+  bramah__vec gravity;
+  bramah__link_graph link[BRAMAH__MOST_BODIES];
+  bramah__body_graph body[BRAMAH__MOST_BODIES];
+  bramah__elimination loops, tangent, inertia;
+  double *typical, *value; /* of inputs, of nodes */
+  size_t n_seeds;
+  bramah__part
+      *part; /* [BRAMAH__PART_PARAMETERS + 2 n_par], whose results lie one behind the other in `result` */
+  size_t n_parts, n_results;
+} builder;
+
+/* Numbers of everything, by their short names. */
+#define SIZES(p)                                                                                             \
+  const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
+               ns = (p)->ns, nc = (p)->nc, n_par = (p)->n_par, n_works = (p)->n_works;                       \
+  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)n_par, (void)n_works
+
+static int take_expressions(builder *b)
+{
+  const bramah_model *model = b->model;
+  SIZES(b->out);
+  size_t total = 0;
+#define COUNT_INPUT(name, rate, count) total += (count);
+#define COUNT(name, count) total += (count);
+  BRAMAH__STEP_INPUTS(COUNT_INPUT)
+  EXPRESSIONS(COUNT)
+  bramah__expr *next = b->all = calloc(total + 1, sizeof *b->all);
+  if (!next) return 0;
+#define CUT_INPUT(name, rate, count) b->in_##name = next, next += (count);
+#define CUT(name, count) b->name = next, next += (count);
+  BRAMAH__STEP_INPUTS(CUT_INPUT)
+  EXPRESSIONS(CUT)
+  size_t number = 0;
+#define MAKE_INPUT(name, rate, count)                                                                        \
+  b->out->in.name = number;                                                                                  \
+  for (size_t i = 0; i < (count); i++, number++)                                                             \
+    b->in_##name[i] = bramah__graph_input(b->graph, BRAMAH__RATE_##rate);
+  BRAMAH__STEP_INPUTS(MAKE_INPUT)
+  b->typical = calloc(number + 1, sizeof *b->typical);
+  b->part = calloc(BRAMAH__PART_PARAMETERS + 2 * n_par, sizeof *b->part);
+  return b->typical && b->part;
+}
+
+/* ---- derivatives ---- */
+
+static void seed(builder *b, bramah__expr at, bramah__expr along)
+{
+  b->at[b->n_seeds] = at;
+  b->along[b->n_seeds++] = along;
+}
+
+/* All joints move along a vector: a column of Rz, their rates. */
+static void seed_joints(builder *b, const bramah__expr *along, size_t stride)
+{
+  for (size_t j = 0; j < b->out->n; j++) seed(b, b->in_z[j], along[j * stride]);
+}
+
+/* df [count] along the seeds, which are then gone. */
+static void derive(builder *b, size_t count, const bramah__expr *f, bramah__expr *df)
+{
+  bramah__derive(b->graph, b->n_seeds, b->at, b->along, count, f, df);
+  b->n_seeds = 0;
+}
+
+/* A column of a matrix with rows of length ld. */
+static void put_column(size_t count, const bramah__expr *column, bramah__expr *out, size_t ld)
+{
+  for (size_t r = 0; r < count; r++) out[r * ld] = column[r];
+}
+
+/* Values of all nodes at the typical state. */
+static void evaluate(builder *b)
+{
+  double *value = realloc(b->value, (bramah__graph_size(b->graph) + 1) * sizeof *value);
+  if (!value) {
+    bramah__graph_fail(b->graph);
+    return;
+  }
+  b->value = value;
+  if (!bramah__graph_failed(b->graph)) bramah__graph_evaluate(b->graph, b->typical, value);
+}
+
+/* Factors of A [count x count] in an order that is good at the typical state. */
+static bramah_status eliminate(builder *b, size_t count, const bramah__expr *A, const double *scale,
+                               const char *what, bramah__elimination *out)
+{
+  double *number = calloc(count * count + count + 1, sizeof *number), *ones = number + count * count;
+  if (!number) return BRAMAH_E_MEMORY;
+  evaluate(b);
+  for (size_t i = 0; i < count * count && !bramah__graph_failed(b->graph); i++)
+    number[i] = e_is_number(A[i]) ? A[i].value : b->value[A[i].node];
+  for (size_t k = 0; k < count; k++) ones[k] = scale ? scale[k] : 1.0;
+  const int fine = bramah__eliminate_graph(count, A, number, ones, out);
+  free(number);
+  if (bramah__graph_failed(b->graph)) return BRAMAH_E_MEMORY;
+  if (fine) return BRAMAH_OK;
+  return bramah__fail(b->diag, BRAMAH_E_SINGULAR, what,
+                      "this is singular at the typical state of the machine");
+}
+
+/* ---- parameters in place of numbers ---- */
+
+static void apply_parameter(builder *b, const bramah__parameter *p, bramah__expr value)
+{
+  switch (p->code) {
+  case BRAMAH__JOINT_LOAD:
+    b->joint_load[p->index] = value;
+    break;
+  case BRAMAH__CYLINDER_LOAD:
+    b->cylinder_load[p->index] = value;
+    break;
+  case BRAMAH__PAYLOAD:
+    if (p->index < b->out->n) bramah__link_graph_load(&b->link[p->index], value, p->point);
+    break;
+  case BRAMAH__SUPPLY_PRESSURE:
+    b->supply[p->index] = value;
+    break;
+  case BRAMAH__FRICTION_SCALE:
+    b->friction_scale[p->index] = value;
+    break;
+  case BRAMAH__BULK_MODULUS:
+    b->oil_bulk_modulus = value;
+    break;
+  case BRAMAH__ELEMENT_VALUE:
+    b->element_value[p->index * BRAMAH__ELEMENT_VALUES + p->value] = value;
+    break;
+  case BRAMAH__VALVE_COEFFICIENT:
+    b->valve_coefficient[p->index] = value;
+    break;
+  case BRAMAH__GRAVITY_SCALE:
+    b->gravity = v_scale(value, b->gravity);
+    break;
+  case BRAMAH__INPUT_OFFSET: /* moves the spools, which are inputs */
+  case BRAMAH__LINE_FLOW:    /* of quasistatic actuators */
+  case BRAMAH__FLOW_SCALE:
+    break;
+  }
+}
+
+static void set_quantities(builder *b)
+{
+  const bramah_model *model = b->model;
+  const bramah__circuit *circuit = &model->circuit;
+  b->c1 = e_div(e_number(2.0), b->in_h[0]);
+  b->c2 = e_square(b->c1);
+  b->gravity = v_number(model->tree.gravity);
+  b->oil_bulk_modulus = e_number(circuit->oil_bulk_modulus);
+  for (size_t j = 0; j < model->n; j++) b->link[j] = bramah__link_graph_of(&model->tree.link[j]);
+  for (size_t i = 0; i < circuit->n_supplies; i++) b->supply[i] = e_number(circuit->supply[i]);
+  for (size_t i = 0; i < circuit->n_valves; i++)
+    b->valve_coefficient[i] = e_number(circuit->valve[i].coefficient);
+  for (size_t i = 0; i < circuit->n_elements * BRAMAH__ELEMENT_VALUES; i++)
+    b->element_value[i] =
+        e_number(circuit->element[i / BRAMAH__ELEMENT_VALUES].value[i % BRAMAH__ELEMENT_VALUES]);
+  for (size_t i = 0; i < circuit->n_cylinders; i++) {
+    b->cylinder_load[i] = e_number(circuit->cylinder[i].load);
+    b->friction_scale[i] = e_number(circuit->cylinder[i].friction_scale);
+  }
+  for (size_t i = 0; i < model->n_parameters; i++) apply_parameter(b, &model->parameter[i], b->in_theta[i]);
+}
+
+/* What the numbers of pivots are found at: initial pose and pressures, slow motion, open valves. */
+static void set_typical(builder *b)
+{
+  const bramah_model *model = b->model;
+  const bramah__step_inputs *in = &b->out->in;
+  SIZES(b->out);
+  for (size_t i = 0; i < n_par; i++) b->typical[in->theta + i] = model->parameter[i].info.nominal;
+  b->typical[in->h] = model->h;
+  for (size_t i = 0; i < ns; i++) {
+    b->typical[in->U + i] = 0.3 * model->circuit.valve[i].limit;
+    b->typical[in->gate + i] = 1.0;
+  }
+  for (size_t j = 0; j < n; j++) b->typical[in->z + j] = model->z0[j];
+  for (size_t f = 0; f < nf; f++) b->typical[in->zd + f] = 0.01;
+  for (size_t i = 0; i < np; i++) b->typical[in->p + i] = model->p0[i];
+}
+
+/* ---- mechanics ---- */
+
+/* Phi_z, what closes the loops, and Rz: z' = Rz z'_i (D 2.26). */
+static bramah_status close_loops(builder *b)
+{
+  const bramah_model *model = b->model;
+  SIZES(b->out);
+  const int *dependent = b->out->index, *independent = b->out->index + nd, *row = b->out->row;
+  for (size_t f = 0; f < nf; f++) b->Rz[(size_t)independent[f] * nf + f] = e_number(1.0);
+  if (nd == 0) return BRAMAH_OK;
+  for (size_t i = 0; i < model->n_loops; i++)
+    bramah__closure_graph(&model->loop[i], b->body, b->Phi + model->loop[i].row);
+  for (size_t k = 0; k < nd; k++) b->Phi_used[k] = b->Phi[row[k]];
+  for (size_t j = 0; j < n; j++) {
+    seed(b, b->in_z[j], e_number(1.0));
+    derive(b, nd, b->Phi_used, b->column);
+    put_column(nd, b->column, b->Phi_z + j, n);
+  }
+  bramah__expr *block = b->rhs, *sides = b->rhs + nd * nd;
+  for (size_t k = 0; k < nd; k++) {
+    for (size_t l = 0; l < nd; l++) block[k * nd + l] = b->Phi_z[k * n + (size_t)dependent[l]];
+    for (size_t f = 0; f < nf; f++) sides[k * (nf + 1) + f] = e_neg(b->Phi_z[k * n + (size_t)independent[f]]);
+    sides[k * (nf + 1) + nf] = e_neg(b->Phi_used[k]);
+  }
+  const bramah_status status = eliminate(b, nd, block, NULL, model->loop_name[0], &b->loops);
+  if (status != BRAMAH_OK) return status;
+  bramah__back_substitute(&b->loops, nf + 1, sides, sides);
+  for (size_t k = 0; k < nd; k++) {
+    for (size_t f = 0; f < nf; f++) b->Rz[(size_t)dependent[k] * nf + f] = sides[k * (nf + 1) + f];
+    b->closing[k] = sides[k * (nf + 1) + nf];
+  }
+  return BRAMAH_OK;
+}
+
+/* z' = Rz z'_i and z'' = Rz z''_i + bias, where bias closes Phi'' = Phi_z z'' + gamma: gamma is the second derivative of
+ * Phi along rates that are held. */
+static void set_motion(builder *b)
+{
+  SIZES(b->out);
+  for (size_t j = 0; j < n; j++) {
+    b->q_d[j] = e_sum_products(nf, b->Rz + j * nf, 1, b->in_zd, 1);
+    b->q_dd[j] = e_sum_products(nf, b->Rz + j * nf, 1, b->in_zdd, 1);
+  }
+  if (nd > 0) {
+    bramah__expr *rate = b->column;
+    seed_joints(b, b->in_held, 1);
+    derive(b, nd, b->Phi_used, rate);
+    seed_joints(b, b->in_held, 1);
+    derive(b, nd, rate, b->gamma);
+    bramah__substitute(b->graph, n, b->in_held, b->q_d, nd, b->gamma);
+    for (size_t k = 0; k < nd; k++) b->gamma[k] = e_neg(b->gamma[k]);
+    bramah__back_substitute(&b->loops, 1, b->gamma, b->gamma);
+    for (size_t k = 0; k < nd; k++) {
+      const size_t j = (size_t)b->out->index[k];
+      b->q_dd[j] = e_add(b->q_dd[j], b->gamma[k]);
+    }
+  }
+  bramah__tree_graph_motion(&b->model->tree, b->q_d, b->q_dd, b->body);
+}
+
+/* A length with its rate and, into by [nf], its derivatives by the independent coordinates. */
+static bramah__expr measure(builder *b, bramah__expr length, bramah__expr *by)
+{
+  bramah__expr rate;
+  for (size_t f = 0; f < b->out->nf; f++) {
+    seed_joints(b, b->Rz + f, b->out->nf);
+    derive(b, 1, &length, &by[f]);
+  }
+  seed_joints(b, b->q_d, 1);
+  derive(b, 1, &length, &rate);
+  return rate;
+}
+
+/* r += by force: a generalised force that acts against the motion. */
+static void resist(builder *b, const bramah__expr *by, size_t stride, bramah__expr force)
+{
+  for (size_t f = 0; f < b->out->nf; f++) b->r[f] = e_add(b->r[f], e_mul(by[f * stride], force));
+}
+
+static void add_work(builder *b, size_t *count, size_t sum, bramah__expr force, bramah__expr path)
+{
+  b->out->work[*count] = sum;
+  b->work_force[*count] = force;
+  b->work_path[(*count)++] = path;
+}
+
+static void add_springs(builder *b, size_t *works)
+{
+  const bramah__forces *forces = &b->model->forces;
+  const size_t nf = b->out->nf, dampers = b->out->nc + BRAMAH__DAMPERS;
+  for (size_t i = 0; i < forces->n_springs; i++) {
+    const bramah__spring *spring = &forces->spring[i];
+    const bramah__expr s = bramah__line_graph(&spring->line, b->in_z, b->body);
+    const bramah__expr damper = e_scale(spring->damping, measure(b, s, b->column));
+    const bramah__expr stretch = e_sub(s, e_number(spring->free_length));
+    resist(b, b->column, 1, e_add(e_scale(spring->stiffness, stretch), damper));
+    add_work(b, works, dampers, damper, s);
+  }
+  for (size_t i = 0; i < forces->n_joint_springs; i++) {
+    const bramah__joint_spring *spring = &forces->joint_spring[i];
+    const size_t j = spring->joint;
+    const bramah__expr damper = e_scale(spring->damping, b->q_d[j]);
+    const bramah__expr turn = e_sub(b->in_z[j], e_number(spring->free_position));
+    resist(b, b->Rz + j * nf, 1, e_add(e_scale(spring->stiffness, turn), damper));
+    add_work(b, works, dampers, damper, b->in_z[j]);
+  }
+}
+
+static void add_loads(builder *b, size_t *works)
+{
+  const bramah__forces *forces = &b->model->forces;
+  const size_t nf = b->out->nf, loads = b->out->nc + BRAMAH__LOADS;
+  for (size_t i = 0; i < forces->n_loads; i++) {
+    const bramah__load *load = &forces->load[i];
+    const int axes = load->turns ? load->body : -1;
+    if (load->body < 0) continue;
+    const bramah__vec place = bramah__point_graph(b->body, load->body, load->point),
+                      force = bramah__direction_graph(b->body, axes, load->force),
+                      torque = bramah__direction_graph(b->body, axes, load->torque);
+    for (size_t f = 0; f < nf; f++) {
+      bramah__vec move;
+      seed_joints(b, b->Rz + f, nf);
+      derive(b, 3, place.x, move.x);
+      b->r[f] = e_sub(b->r[f], v_dot(move, force));
+      for (int j = load->body; j >= 0; j = b->model->tree.link[j].parent)
+        if (b->model->tree.link[j].revolute)
+          b->r[f] = e_sub(b->r[f], e_mul(b->Rz[(size_t)j * nf + f], v_dot(b->body[j].n, torque)));
+    }
+    for (int k = 0; k < 3; k++) add_work(b, works, loads, force.x[k], place.x[k]);
+    add_work(b, works, loads | BRAMAH__IS_POWER, v_dot(torque, b->body[load->body].w), e_number(0.0));
+  }
+  for (size_t j = 0; j < b->out->n; j++) {
+    resist(b, b->Rz + j * nf, 1, e_neg(b->joint_load[j]));
+    add_work(b, works, loads, b->joint_load[j], b->in_z[j]);
+  }
+}
+
+static void add_actuators(builder *b, size_t *works)
+{
+  const bramah__circuit *circuit = &b->model->circuit;
+  const size_t nf = b->out->nf, nc = b->out->nc;
+  for (size_t c = 0; c < nc; c++) {
+    const bramah__cylinder *cylinder = &circuit->cylinder[c];
+    b->s[c] = bramah__line_graph(&b->model->line[c], b->in_z, b->body);
+    b->v[c] = measure(b, b->s[c], b->s_i + c * nf);
+    const bramah__expr pressure = e_sub(e_scale(cylinder->piston_area, b->in_p[cylinder->piston]),
+                                        e_scale(cylinder->rod_area, b->in_p[cylinder->rod]));
+    b->friction[c] = e_mul(b->friction_scale[c], bramah__friction_graph(&cylinder->friction, b->v[c]));
+    b->stop[c] = bramah__stops_graph(cylinder, b->s[c], b->v[c]);
+    const bramah__expr own = e_add(e_sub(pressure, b->friction[c]), b->stop[c]);
+    b->force[c] = e_add(own, b->cylinder_load[c]);
+    resist(b, b->s_i + c * nf, 1, e_neg(b->force[c]));
+    add_work(b, works, c, own, b->s[c]);
+    add_work(b, works, nc + BRAMAH__FRICTION, b->friction[c], b->s[c]);
+    add_work(b, works, nc + BRAMAH__STOPS, e_neg(b->stop[c]), b->s[c]);
+    add_work(b, works, nc + BRAMAH__LOADS, b->cylinder_load[c], b->s[c]);
+  }
+}
+
+/* Out of balance r = Rz' (M z'' - Q) (D 2.29), and the rates of the circuit. */
+static void set_residual(builder *b)
+{
+  const bramah_model *model = b->model;
+  SIZES(b->out);
+  size_t works = 0;
+  bramah__tree_graph_force(&model->tree, b->link, b->gravity, b->body, b->tau);
+  for (size_t f = 0; f < nf; f++) b->r[f] = e_sum_products(n, b->Rz + f, nf, b->tau, 1);
+  add_springs(b, &works);
+  add_loads(b, &works);
+  add_actuators(b, &works);
+  const bramah__circuit_graph circuit = {b->oil_bulk_modulus,
+                                         b->supply,
+                                         b->valve_coefficient,
+                                         (bramah__expr(*)[BRAMAH__ELEMENT_VALUES])(void *)b->element_value,
+                                         b->in_p,
+                                         b->s,
+                                         b->v,
+                                         b->in_U};
+  bramah__circuit_graph_rates(&model->circuit, &circuit, b->flow, b->compliance, b->rates);
+  memcpy(b->f, b->r, nf * sizeof *b->f);
+  for (size_t i = 0; i < np; i++) b->f[nf + i] = e_sub(b->in_pd[i], b->rates[i]);
+}
+
+/* ---- parts ---- */
+
+/* A part on top of another one (of those that a program numbers); then its results. */
+static void begin_part(builder *b, int parent)
+{
+  b->part[b->n_parts++] = (bramah__part){parent - BRAMAH__FIRST_PART, 0, b->result + b->n_results};
+}
+
+static void give(builder *b, size_t count, const bramah__expr *x, size_t stride)
+{
+  for (size_t i = 0; i < count; i++) b->result[b->n_results++] = x[i * stride];
+  b->part[b->n_parts - 1].n += count;
+}
+
+static void give_pivots(builder *b, const bramah__elimination *e, double **typical)
+{
+  *typical = calloc(e->n + 1, sizeof **typical);
+  for (size_t k = 0; k < e->n; k++) {
+    const bramah__expr pivot = e_inv(e->LU[k * e->n + k]);
+    give(b, 1, &pivot, 1);
+    if (*typical) (*typical)[k] = e->pivot[k];
+  }
+  if (!*typical) bramah__graph_fail(b->graph);
+}
+
+/* The step's tangent: unknowns are changes over the step, z' follows them by 2/h and z'' by 4/h^2. */
+static bramah_status set_tangent(builder *b)
+{
+  const bramah_model *model = b->model;
+  SIZES(b->out);
+  double *scale = calloc(nx + 1, sizeof *scale);
+  if (!scale) return BRAMAH_E_MEMORY;
+  for (size_t f = 0; f < nf; f++) {
+    seed_joints(b, b->Rz + f, nf);
+    seed(b, b->in_zd[f], b->c1);
+    seed(b, b->in_zdd[f], b->c2);
+    derive(b, nx, b->f, b->column);
+    put_column(nx, b->column, b->J + f, nx);
+    scale[f] = 1.0;
+  }
+  for (size_t i = 0; i < np; i++) {
+    seed(b, b->in_p[i], e_number(1.0));
+    seed(b, b->in_pd[i], b->c1);
+    derive(b, nx, b->f, b->column);
+    put_column(nx, b->column, b->J + nf + i, nx);
+    scale[nf + i] = model->first_order_scale[i];
+  }
+  const bramah_status status = eliminate(b, nx, b->J, scale, "step", &b->tangent);
+  free(scale);
+  return status;
+}
+
+/* Newton's correction of unknowns and dependent coordinates together: what closes the loops is felt by the residual. */
+static void add_iterate(builder *b)
+{
+  SIZES(b->out);
+  for (size_t k = 0; k < nd; k++) seed(b, b->in_z[b->out->index[k]], b->closing[k]);
+  derive(b, nx, b->f, b->column);
+  for (size_t r = 0; r < nx; r++) b->column[r] = e_neg(e_add(b->f[r], b->column[r]));
+  bramah__back_substitute(&b->tangent, 1, b->column, b->column);
+  begin_part(b, BRAMAH__PART_STEP);
+  give(b, nx, b->column, 1);
+  for (size_t k = 0; k < nd; k++) {
+    const bramah__expr *row = b->Rz + (size_t)b->out->index[k] * nf;
+    const bramah__expr move = e_add(b->closing[k], e_sum_products(nf, row, 1, b->column, 1));
+    give(b, 1, &move, 1);
+  }
+  give_pivots(b, &b->loops, &b->out->closure_pivot);
+  give_pivots(b, &b->tangent, &b->out->pivot);
+}
+
+/* The residual at the end by the state at the start: z' and z'' at the end follow it by -(2/h, 1) and -(4/h^2, 4/h,
+ * A), pressure rates by -(2/h, A). */
+static void add_transition(builder *b)
+{
+  SIZES(b->out);
+  const size_t width = ne + nx;
+  const bramah__expr twice = e_scale(2.0, b->c1);
+  bramah__expr *X = b->rhs;
+  for (size_t f = 0; f < nf; f++) {
+    seed(b, b->in_zdd[f], e_number(1.0));
+    derive(b, nf, b->r, b->column);
+    put_column(nf, b->column, b->mass + f, nf);
+    seed(b, b->in_zd[f], e_number(1.0));
+    derive(b, nf, b->r, b->column);
+    put_column(nf, b->column, b->r_v + f, nf);
+    seed(b, b->in_zd[f], e_number(1.0));
+    derive(b, np, b->rates, b->column);
+    put_column(np, b->column, b->pd_v + f, nf);
+  }
+  memset(X, 0, nx * width * sizeof *X);
+  for (size_t a = 0; a < nf; a++) {
+    bramah__expr *row = X + a * width;
+    for (size_t k = 0; k < ne; k++) row[k] = e_sum_products(nf, b->mass + a * nf, 1, b->in_A + k, ne);
+    for (size_t g = 0; g < nf; g++) {
+      const bramah__expr m = b->mass[a * nf + g], v = b->r_v[a * nf + g], inert = e_mul(b->c1, m);
+      row[g] = e_add(row[g], e_mul(b->c1, e_add(v, inert)));
+      row[nf + g] = e_add(row[nf + g], e_add(v, e_mul(twice, m)));
+      row[ne + g] = inert;
+    }
+  }
+  for (size_t i = 0; i < np; i++) {
+    bramah__expr *row = X + (nf + i) * width;
+    memcpy(row, b->in_A + (nf + i) * ne, ne * sizeof *row);
+    row[2 * nf + i] = e_add(row[2 * nf + i], b->c1);
+    for (size_t g = 0; g < nf; g++) {
+      row[g] = e_sub(row[g], e_mul(b->c1, b->pd_v[i * nf + g]));
+      row[nf + g] = e_sub(row[nf + g], b->pd_v[i * nf + g]);
+    }
+    row[ne + nf + i] = b->c1;
+  }
+  bramah__back_substitute(&b->tangent, width, X, X);
+
+  begin_part(b, BRAMAH__PART_ITERATE);
+  for (size_t noise = 0; noise < 2; noise++) {
+    const size_t first = noise ? ne : 0, count = noise ? nx : ne;
+    for (size_t f = 0; f < nf; f++) give(b, count, X + f * width + first, 1);
+    for (size_t f = 0; f < nf; f++)
+      for (size_t k = 0; k < count; k++) {
+        bramah__expr rate = X[f * width + first + k];
+        if (!noise && k == f) rate = e_sub(rate, e_number(1.0));
+        rate = e_mul(b->c1, rate);
+        if (!noise && k == nf + f) rate = e_sub(rate, e_number(1.0));
+        give(b, 1, &rate, 1);
+      }
+    for (size_t i = 0; i < np; i++) give(b, count, X + (nf + i) * width + first, 1);
+  }
+}
+
+/* What an offset of a command moves are the spools; everything else is a quantity of the equations. */
+static void seed_parameter(builder *b, size_t k)
+{
+  const bramah__parameter *p = &b->model->parameter[k];
+  seed(b, b->in_theta[k], e_number(1.0));
+  for (size_t i = 0; p->code == BRAMAH__INPUT_OFFSET && i < b->out->ns; i++)
+    if (b->model->circuit.valve[i].input == p->index) seed(b, b->in_U[i], b->in_gate[i]);
+}
+
+static void add_parameter(builder *b, size_t k)
+{
+  SIZES(b->out);
+  bramah__expr *X = b->rhs;
+  seed_parameter(b, k);
+  derive(b, nx, b->f, X);
+  for (size_t r = 0; r < nx; r++) {
+    const bramah__expr carried =
+        r < nf ? e_sum_products(nf, b->mass + r * nf, 1, b->in_carried, 1) : b->in_carried[r];
+    X[r] = e_sub(carried, X[r]);
+  }
+  bramah__back_substitute(&b->tangent, 1, X, X);
+  begin_part(b, BRAMAH__PART_TRANSITION);
+  give(b, nf, X, 1);
+  for (size_t f = 0; f < nf; f++) {
+    const bramah__expr rate = e_mul(b->c1, X[f]);
+    give(b, 1, &rate, 1);
+  }
+  give(b, np, X + nf, 1);
+
+  /* The same of the accelerations and rates at the start. */
+  seed_parameter(b, k);
+  derive(b, nx, b->f, X);
+  for (size_t r = 0; r < nx; r++) X[r] = e_neg(X[r]);
+  bramah__back_substitute(&b->inertia, 1, X, X);
+  begin_part(b, BRAMAH__PART_RATES);
+  give(b, nx, X, 1);
+}
+
+static void add_place(builder *b)
+{
+  begin_part(b, BRAMAH__PART_STEP);
+  give(b, b->out->nd, b->closing, 1);
+  double *again;
+  give_pivots(b, &b->loops, &again);
+  free(again);
+}
+
+static void add_ends(builder *b)
+{
+  SIZES(b->out);
+  begin_part(b, BRAMAH__PART_STEP);
+  give(b, n, b->q_d, 1);
+  give(b, n, b->q_dd, 1);
+  give(b, n * nf, b->Rz, 1);
+  give(b, nc, b->s, 1);
+  give(b, nc, b->v, 1);
+  give(b, nc, b->force, 1);
+  give(b, nc, b->friction, 1);
+  give(b, nc, b->stop, 1);
+  give(b, n_works, b->work_force, 1);
+  give(b, n_works, b->work_path, 1);
+}
+
+/* r is linear in z'': from any accelerations one step leads to those at which it vanishes. */
+static bramah_status add_rates(builder *b)
+{
+  SIZES(b->out);
+  const bramah_status status = eliminate(b, nf, b->mass, NULL, "mass matrix", &b->inertia);
+  if (status != BRAMAH_OK) return status;
+  bramah__back_substitute(&b->inertia, 1, b->r, b->column);
+  for (size_t f = 0; f < nf; f++) b->column[f] = e_sub(b->in_zdd[f], b->column[f]);
+  begin_part(b, BRAMAH__PART_ENDS);
+  give(b, nf, b->column, 1);
+  give(b, np, b->rates, 1);
+  give_pivots(b, &b->inertia, &b->out->mass_pivot);
+
+  /* By the error state, at accelerations at which r vanishes. */
+  bramah__expr *X = b->rhs;
+  for (size_t k = 0; k < ne; k++) {
+    if (k < nf)
+      seed_joints(b, b->Rz + k, nf);
+    else
+      seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
+    derive(b, nx, b->f, b->column);
+    for (size_t r = 0; r < nx; r++) X[r * ne + k] = e_neg(b->column[r]);
+  }
+  bramah__back_substitute(&b->inertia, ne, X, X);
+  begin_part(b, BRAMAH__PART_RATES);
+  give(b, nx * ne, X, 1);
+  return BRAMAH_OK;
+}
+
+static bramah_status build(builder *b)
+{
+  bramah_program *out = b->out;
+  if (!take_expressions(b)) return BRAMAH_E_MEMORY;
+  set_quantities(b);
+  set_typical(b);
+  bramah__tree_graph_pose(&b->model->tree, b->in_z, b->body);
+  bramah_status status = close_loops(b);
+  if (status != BRAMAH_OK) return status;
+  set_motion(b);
+  set_residual(b);
+  status = set_tangent(b);
+  if (status != BRAMAH_OK) return status;
+  add_iterate(b);
+  add_transition(b);
+  add_place(b);
+  add_ends(b);
+  status = add_rates(b);
+  if (status != BRAMAH_OK) return status;
+  for (size_t k = 0; k < out->n_par; k++) add_parameter(b, k);
+  if (!bramah__tape_make(b->graph, b->n_parts, b->part, &out->tape)) return BRAMAH_E_MEMORY;
+
+  out->n_nodes = bramah__graph_size(b->graph);
+  SIZES(out);
+  const uint16_t *next = out->tape.result;
+#define FIND(name, count) out->out.name = next, next += (count);
+  BRAMAH__ITERATE_RESULTS(FIND)
+  BRAMAH__TRANSITION_RESULTS(FIND)
+  BRAMAH__PLACE_RESULTS(FIND)
+  BRAMAH__ENDS_RESULTS(FIND)
+  BRAMAH__RATES_RESULTS(FIND)
+  BRAMAH__SLOPES_RESULTS(FIND)
+  return BRAMAH_OK;
+}
+
+/* ---- what a graph does not know ---- */
+
+static bramah_status refuse(bramah_diag *diag, const char *thing, const char *why)
+{
+  return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, thing, why);
+}
+
+static bramah_status check(const bramah_model *model, bramah_diag *diag)
+{
+  if (model->formulation != BRAMAH_FORMULATION_PARTITIONING)
+    return refuse(diag, model->name, "only coordinate partitioning is compiled");
+  if (model->n > BRAMAH__MOST_BODIES || model->n + model->n_first_order > BRAMAH__MOST_UNKNOWNS)
+    return refuse(diag, model->name, "this machine is too large to be compiled");
+  if (model->n_independent == 0)
+    return refuse(diag, model->name, "a machine that cannot move is not compiled");
+  if (model->circuit.n_metered)
+    return refuse(diag, model->cylinder_name[model->circuit.metered_port[0].cylinder],
+                  "quasistatic actuators are not compiled");
+  if (model->n_motions) return refuse(diag, model->motion_name[0], "prescribed motions are not compiled");
+  if (model->n_balls) return refuse(diag, model->ball_name[0], "spherical joints are not compiled");
+  if (model->n_rolling) return refuse(diag, model->rolling[0].name, "wheels and knife edges are not stepped");
+  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
+    if (bramah__friction_states(model->circuit.cylinder[c].friction.kind) > 0)
+      return refuse(diag, model->cylinder_name[c], "friction with states is not compiled");
+  return BRAMAH_OK;
+}
+
+static void count(const bramah_model *model, bramah_program *out)
+{
+  const bramah__forces *forces = &model->forces;
+  out->model = model;
+  out->n = model->n;
+  out->nd = model->n_dependent;
+  out->nf = model->n_independent;
+  out->np = model->n_first_order;
+  out->nx = out->nf + out->np;
+  out->ne = 2 * out->nf + out->np;
+  out->ns = bramah__n_spools(&model->circuit);
+  out->nc = model->circuit.n_cylinders;
+  out->n_par = model->n_parameters;
+  out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc;
+}
+
+bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, bramah_program **out)
+{
+  *out = NULL;
+  bramah_status status = check(model, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah_program *program = calloc(1, sizeof *program);
+  builder *b = calloc(1, sizeof *b);
+  status = BRAMAH_E_MEMORY;
+  if (program && b) {
+    count(model, program);
+    program->work = calloc(program->n_works + 1, sizeof *program->work);
+    program->index = calloc(model->n + 1, sizeof *program->index);
+    program->row = calloc(model->m + 1, sizeof *program->row);
+    *b = (builder){.model = model, .graph = bramah__graph_new(), .out = program, .diag = diag};
+  }
+  if (program && b && program->work && program->index && program->row && b->graph) {
+    memcpy(program->index, model->index0, model->n * sizeof *program->index);
+    memcpy(program->row, model->row0, model->m * sizeof *program->row);
+    status = build(b);
+  }
+  if (status == BRAMAH_E_MEMORY)
+    bramah__fail(diag, status, model->name,
+                 "no memory to compile this machine, or it needs too many registers");
+  if (b) {
+    bramah__graph_free(b->graph);
+    bramah__elimination_free(&b->loops);
+    bramah__elimination_free(&b->tangent);
+    bramah__elimination_free(&b->inertia);
+    free(b->all);
+    free(b->typical);
+    free(b->value);
+    free(b->part);
+    free(b);
+  }
+  if (status == BRAMAH_OK)
+    *out = program;
+  else
+    bramah_program_free(program);
+  return status;
+}
+
+void bramah_program_free(bramah_program *program)
+{
+  if (!program) return;
+  bramah__tape_free(&program->tape);
+  free(program->work);
+  free(program->index);
+  free(program->row);
+  free(program->closure_pivot);
+  free(program->pivot);
+  free(program->mass_pivot);
+  free(program);
+}

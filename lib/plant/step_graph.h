@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The equations of a machine as one graph, cut into the parts that a step wants at different times.
+ *
+ *   iterate      one iterate of the trapezoidal step: kinematics, closure, residual, tangent, elimination. The loops
+ *                are closed together with the unknowns, not within each iterate.
+ *     transition   derivatives of the end of the step by its start, on the factors that the iterate has left
+ *       parameter k  the same by parameter k
+ *   place        what closes the loops, alone
+ *   ends         what follows from a state whose loops are closed: all rates and accelerations, actuators, works
+ *     rates        its independent accelerations and first-order rates
+ *       slopes       these by the error state
+ *       start k      and by parameter k
+ *
+ * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
+ * np error states, ns spools, nc actuators. */
+#ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
+#define BRAMAH_LIB_PLANT_STEP_GRAPH_H
+
+#include "bramah/coupled.h"
+#include "lib/graph/tape.h"
+#include "lib/plant/state.h"
+
+/* Inputs in the order of their registers: name, rate, how many. */
+#define BRAMAH__STEP_INPUTS(X)                                                                               \
+  X(theta, SETUP, n_par) /* parameters */                                                                    \
+  X(h, SETUP, 1)         /* length of the step */                                                            \
+  X(U, STEP, ns)         /* spools */                                                                        \
+  X(gate, STEP, ns)      /* 1 where a spool follows its command, 0 at its limits */                          \
+  X(z, POINT, n)                                                                                             \
+  X(zd, POINT, nf) /* of the independent coordinates */                                                      \
+  X(zdd, POINT, nf)                                                                                          \
+  X(p, POINT, np)                                                                                            \
+  X(pd, POINT, np)      /* by the trapezoidal rule */                                                        \
+  X(A, POINT, nx *ne)   /* accelerations and first-order rates by the error state, at the start */           \
+  X(carried, POINT, nx) /* the same by the parameter at hand */                                              \
+  X(held, POINT, n)     /* stands for rates that a derivative holds; in no result */
+
+/* Results of the parts, in their order. */
+#define BRAMAH__ITERATE_RESULTS(X)                                                                           \
+  X(correction, nx) /* of the unknowns ... */                                                                \
+  X(closing, nd)    /* ... and of the dependent coordinates */                                               \
+  X(closure_pivot, nd)                                                                                       \
+  X(pivot, nx)
+#define BRAMAH__TRANSITION_RESULTS(X)                                                                        \
+  X(F, ne *ne)                                                                                               \
+  X(N, ne *nx)
+#define BRAMAH__PLACE_RESULTS(X)                                                                             \
+  X(closing_alone, nd)                                                                                       \
+  X(place_pivot, nd)
+#define BRAMAH__ENDS_RESULTS(X)                                                                              \
+  X(zd_all, n)                                                                                               \
+  X(zdd_all, n)                                                                                              \
+  X(Rz, n *nf)                                                                                               \
+  X(stroke, nc)                                                                                              \
+  X(velocity, nc)                                                                                            \
+  X(force, nc) /* as in bramah__eval, with stop and friction */                                              \
+  X(friction, nc)                                                                                            \
+  X(stop, nc)                                                                                                \
+  X(work_force, n_works) /* pairs whose trapezoidal sum is a work */                                         \
+  X(work_path, n_works)
+#define BRAMAH__RATES_RESULTS(X)                                                                             \
+  X(zdd_state, nf)                                                                                           \
+  X(pd_state, np)                                                                                            \
+  X(mass_pivot, nf)
+#define BRAMAH__SLOPES_RESULTS(X) X(A_state, nx *ne)
+
+/* Where each result lies: registers. */
+#define BRAMAH__RESULT_REGISTERS(name, count) const uint16_t *name;
+typedef struct bramah__step_results {
+  BRAMAH__ITERATE_RESULTS(BRAMAH__RESULT_REGISTERS)
+  BRAMAH__TRANSITION_RESULTS(BRAMAH__RESULT_REGISTERS)
+  BRAMAH__PLACE_RESULTS(BRAMAH__RESULT_REGISTERS)
+  BRAMAH__ENDS_RESULTS(BRAMAH__RESULT_REGISTERS)
+  BRAMAH__RATES_RESULTS(BRAMAH__RESULT_REGISTERS)
+  BRAMAH__SLOPES_RESULTS(BRAMAH__RESULT_REGISTERS)
+} bramah__step_results;
+
+#define BRAMAH__INPUT_REGISTER(name, rate, count) size_t name;
+typedef struct bramah__step_inputs {
+  BRAMAH__STEP_INPUTS(BRAMAH__INPUT_REGISTER)
+} bramah__step_inputs;
+
+enum {
+  BRAMAH__PART_ITERATE = BRAMAH__FIRST_PART,
+  BRAMAH__PART_TRANSITION,
+  BRAMAH__PART_PLACE,
+  BRAMAH__PART_ENDS,
+  BRAMAH__PART_RATES,
+  BRAMAH__PART_SLOPES,
+  BRAMAH__PART_PARAMETERS /* parameter 0, start 0, parameter 1, ... */
+};
+
+/* Where a work belongs: to actuator i, or nc + i, an exchange of energy; with this bit its force is a power, which goes
+ * on for the step. */
+#define BRAMAH__IS_POWER ((size_t)1 << 31)
+
+struct bramah_program {
+  const bramah_model *model; /* that it was made of */
+  bramah__tape tape;
+  bramah__step_inputs in;
+  bramah__step_results out;
+  size_t n, nd, nf, np, nx, ne, ns, nc, n_par, n_works;
+  size_t *work;                               /* [n_works] */
+  int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */
+  double *closure_pivot, *pivot, *mass_pivot; /* [nd], [nx], [nf] at the typical state */
+  size_t n_nodes;
+};
+
+#endif

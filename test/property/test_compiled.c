@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* A plant that uses its program makes the steps that it makes without: all outputs and the derivatives of the step, on the
+ * machines of the datasets. The tolerances of the iteration are tight, for what they leave open the two ways close
+ * differently. */
+#include "bramah/study.h"
+#include "bramah/coupled.h"
+#include "test/support/four_bar.h"
+#include "test/support/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct rig {
+  bramah_machine *machine;
+  const bramah_model *model;
+  bramah_program *program;
+  bramah_coupled *c[2]; /* without, with */
+  bramah_plant plant[2];
+  bramah_diag diag;
+} rig;
+
+static void open_rig(rig *r, const char *dataset)
+{
+  char path[512];
+  const char *root = getenv("BRAMAH_SOURCE_ROOT");
+  *r = (rig){0};
+  snprintf(path, sizeof path, "%s/datasets/%s.yaml", root ? root : ".", dataset);
+  must(bramah_machine_load(path, 0, NULL, &r->diag, &r->machine), &r->diag);
+  r->machine->integrator.position_tolerance = 1e-11;
+  r->machine->integrator.pressure_tolerance = 1e-5;
+  must(bramah_model_new(r->machine, &r->diag, &r->model), &r->diag);
+  must(bramah_program_new(r->model, &r->diag, &r->program), &r->diag);
+  for (int k = 0; k < 2; k++) {
+    must(bramah_coupled_new(r->model, &r->diag, &r->c[k]), &r->diag);
+    r->plant[k] = bramah_coupled_plant(r->c[k]);
+  }
+  must(bramah_coupled_use(r->c[1], r->program, &r->diag), &r->diag);
+}
+
+static void close_rig(rig *r)
+{
+  for (int k = 0; k < 2; k++) bramah_coupled_free(r->c[k]);
+  bramah_program_free(r->program);
+  bramah_model_free(r->model);
+  bramah_machine_free(r->machine);
+}
+
+/* Of each output the largest value and the largest difference so far. */
+static void compare_outputs(const rig *r, double *size, double *apart)
+{
+  for (size_t i = 0; i < r->plant[0].n_output; i++) {
+    const double a = r->plant[0].output(r->plant[0].self, i), b = r->plant[1].output(r->plant[1].self, i);
+    size[i] = fmax(size[i], fabs(a));
+    apart[i] = fmax(apart[i], fabs(a - b));
+  }
+}
+
+/* The largest relative difference, of outputs that are more than rounding. */
+static double worst_output(const rig *r, const double *size, const double *apart, bramah_output_info *info)
+{
+  double worst = 0.0;
+  for (size_t i = 0; i < r->plant[0].n_output; i++)
+    if (size[i] > 1e-9 && !(apart[i] <= worst * size[i])) {
+      worst = apart[i] / size[i];
+      bramah_plant_output_info(&r->plant[0], i, info);
+    }
+  return worst;
+}
+
+/* Largest difference of two derivatives [rows x columns], in units of the states that they relate. */
+static double matrices_apart(const bramah_plant *plant, size_t columns, const double *A, const double *B,
+                             const double *unit)
+{
+  double worst = 0.0;
+  for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
+    bramah_state_info info;
+    bramah_plant_state_info(plant, i, &info);
+    for (size_t k = 0; k < columns; k++)
+      worst = fmax(worst, fabs(A[i * columns + k] - B[i * columns + k]) * unit[k] / info.scale);
+  }
+  return worst;
+}
+
+/* Machines, and how far their valves are moved. */
+static const struct {
+  const char *dataset;
+  double command;
+} machines[] = {
+    {"four-bar/four-bar", 3.0},
+    {"crane/crane", 1.0},
+    {"lifting-four-bar/lifting-four-bar", 1.0},
+    {"quick-return/quick-return", 1.0},
+    {"linearization-four-bar/linearization-four-bar", 1.0},
+    {"rotary-actuator/rotary-actuator", 1.0},
+};
+enum { N_MACHINES = sizeof machines / sizeof *machines };
+
+START_TEST(test_steps_agree)
+{
+  rig r;
+  open_rig(&r, machines[_i].dataset);
+  const bramah_plant *plant = r.plant;
+  const size_t ne = bramah_plant_n_error(plant), nx = plant->n_dof + plant->n_first_order;
+  double *size = calloc(plant->n_output, sizeof *size), *apart = calloc(plant->n_output, sizeof *apart),
+         *unit = calloc(ne, sizeof *unit), *M = calloc(4 * ne * ne, sizeof *M);
+  double u[16] = {0}, worst_F = 0.0, worst_N = 0.0;
+  for (size_t i = 0; i < ne; i++) {
+    bramah_state_info info;
+    bramah_plant_state_info(plant, i, &info);
+    unit[i] = info.scale;
+  }
+  for (int k = 0; k < 1000; k++) {
+    for (size_t i = 0; i < plant->n_input; i++) u[i] = machines[_i].command * sin(0.01 * k + (double)i);
+    for (int w = 0; w < 2; w++) {
+      must(plant[w].set_inputs(plant[w].self, u, &r.diag), &r.diag);
+      double *F = M + (size_t)w * 2 * ne * ne;
+      if (k % 5)
+        must(plant[w].step(plant[w].self, &r.diag), &r.diag);
+      else
+        must(plant[w].step_transition(plant[w].self, F, F + ne * ne, 0, NULL, NULL, &r.diag), &r.diag);
+    }
+    compare_outputs(&r, size, apart);
+    worst_F = fmax(worst_F, matrices_apart(plant, ne, M, M + 2 * ne * ne, unit));
+    worst_N = fmax(worst_N, matrices_apart(plant, nx, M + ne * ne, M + 3 * ne * ne, unit));
+  }
+  bramah_output_info info = {.name = ""};
+  const double worst = worst_output(&r, size, apart, &info);
+  const bramah_step_report report = bramah_coupled_report(r.c[1]);
+  ck_assert_msg(worst < 1e-9, "%s: %.1e", info.name, worst);
+  ck_assert_double_lt(worst_F, 1e-6);
+  ck_assert_double_lt(worst_N, 1e-6);
+  ck_assert_uint_gt(report.compiled, report.steps / 2);
+  free(size), free(apart), free(unit), free(M);
+  close_rig(&r);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("compiled");
+  TCase *cases = one_case(suite, "steps");
+  tcase_add_loop_test(cases, test_steps_agree, 0, N_MACHINES);
+  return run_suite(suite);
+}
