@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Augmented states: parameters of the plant and biases of sensors as Gauss-Markov processes behind the error
+/* Augmented states: parameters of the plant and errors of sensors as Gauss-Markov processes behind the error
  * state of the plant; and what sensors show with them. */
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
@@ -56,15 +56,15 @@ bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_senso
                                        const bramah_sensor *sensor, const bramah_augmented *a, size_t *out,
                                        bramah_diag *diag)
 {
-  const int bias = a->kind == BRAMAH_AUGMENTED_BIAS;
-  const size_t n = !a->at ? 0 : bias ? n_sensors : plant->n_parameter;
+  const int of_sensor = a->kind != BRAMAH_AUGMENTED_PARAMETER;
+  const size_t n = !a->at ? 0 : of_sensor ? n_sensors : plant->n_parameter;
   for (size_t i = 0; i < n; i++) {
     bramah_parameter_info info;
-    if (!bias) plant->parameter_info(plant->self, i, &info);
-    if (strcmp(bias ? sensor[i].name : info.name, a->at) == 0) return *out = i, BRAMAH_OK;
+    if (!of_sensor) plant->parameter_info(plant->self, i, &info);
+    if (strcmp(of_sensor ? sensor[i].name : info.name, a->at) == 0) return *out = i, BRAMAH_OK;
   }
   bramah__fail(diag, BRAMAH_E_REFERENCE, a->name,
-               bias ? "there is no sensor '" : "the plant has no parameter '");
+               of_sensor ? "there is no sensor '" : "the plant has no parameter '");
   bramah__add_text(diag, a->at ? a->at : "");
   bramah__add_text(diag, "'");
   return BRAMAH_E_REFERENCE;
@@ -96,7 +96,7 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
     wrong = "the role of this augmented state is unknown";
   else if (a->least > a->most)
     wrong = "the limits are crossed";
-  else if (a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS)
+  else if (a->kind < BRAMAH_AUGMENTED_PARAMETER || a->kind > BRAMAH_AUGMENTED_DELAY)
     wrong = "the kind of this augmented state is unknown";
   else if (a->logarithmic && a->kind != BRAMAH_AUGMENTED_PARAMETER)
     wrong = "only a parameter of the plant can be logarithmic";
@@ -233,12 +233,17 @@ void bramah__augmented_use_spread(bramah_filter *f)
       f->work.G[r * f->n_par + j] = f->work.G_spread[r * f->n_par + j];
 }
 
+/* Does it depend on how what its sensor measures changes over a step? */
+static int is_of_change(const bramah_augmented *a)
+{
+  return a->kind == BRAMAH_AUGMENTED_DELAY || a->signal_period > 0.0;
+}
+
 void bramah__augmented_start_step(bramah_filter *f)
 {
   for (size_t i = 0; i < f->n_augmented; i++) {
-    bramah__augmented *own = &f->self_state[i];
-    if (f->augmented[i].signal_period > 0.0)
-      own->before = bramah_sensor_predict(&f->sensor[own->target], &f->plant);
+    const size_t s = f->self_state[i].target;
+    if (is_of_change(&f->augmented[i])) f->work.before[s] = bramah_sensor_predict(&f->sensor[s], &f->plant);
   }
 }
 
@@ -247,12 +252,14 @@ void bramah__augmented_transition(bramah_filter *f)
   const size_t n = f->n;
   for (size_t i = 0; i < f->n_augmented; i++) {
     bramah__augmented *own = &f->self_state[i];
-    if (f->augmented[i].signal_period > 0.0) {
+    if (is_of_change(&f->augmented[i])) {
       const bramah_sensor *sensor = &f->sensor[own->target];
-      const double by =
-          bramah__sensor_innovation(sensor, bramah_sensor_predict(sensor, &f->plant), own->before);
-      turn(&f->augmented[i], by / f->augmented[i].signal_period, bramah__step_seconds(f), own);
+      f->change[own->target] = bramah__sensor_innovation(sensor, bramah_sensor_predict(sensor, &f->plant),
+                                                         f->work.before[own->target]);
     }
+    if (f->augmented[i].signal_period > 0.0)
+      turn(&f->augmented[i], f->change[own->target] / f->augmented[i].signal_period, bramah__step_seconds(f),
+           own);
     double *row = f->F + own->state * n + own->state;
     row[0] = own->Phi[0];
     if (f->augmented[i].order == 2) row[1] = own->Phi[1], row[n] = own->Phi[2], row[n + 1] = own->Phi[3];
@@ -460,28 +467,57 @@ void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
       H[f->self_state[k].state] = slope(f, k) * f->work.by_parameter[k * n_output + i];
 }
 
+/* ---- errors of sensors: shown = (1 + gain) h(x) + bias - delay dh/dt ----
+ *
+ * The rate dh/dt is that of the last step's prediction and does not go with corrections; what a delay has to do with
+ * the row of the state, of first order in it, is left out. */
+
+double bramah__sensor_by_error(const bramah_filter *f, size_t i, bramah_augmented_kind kind, double rate)
+{
+  if (kind == BRAMAH_AUGMENTED_GAIN) return bramah_sensor_predict(&f->sensor[i], &f->plant);
+  return kind == BRAMAH_AUGMENTED_DELAY ? -rate : 1.0;
+}
+
+/* Mean of an error of sensor i, 0 where it has none. */
+static double error_of(const bramah_filter *f, size_t i, bramah_augmented_kind kind)
+{
+  for (size_t k = 0; k < f->n_augmented; k++)
+    if (f->augmented[k].kind == kind && f->self_state[k].target == i)
+      return f->mean[f->self_state[k].state - f->n_plant];
+  return 0.0;
+}
+
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
 {
   bramah_status status =
       bramah_sensor_row(&f->sensor[i], &f->plant, H, f->work.term, f->work.row_snap, f->work.dx, diag);
   if (status != BRAMAH_OK) return status;
   for (size_t k = f->n_plant; k < f->n; k++) H[k] = 0.0;
+  const double gain = 1.0 + error_of(f, i, BRAMAH_AUGMENTED_GAIN);
+  for (size_t k = 0; k < f->n_plant && gain != 1.0; k++) H[k] *= gain;
   for (size_t k = 0; k < f->n_augmented && status == BRAMAH_OK; k++) {
     const bramah__augmented *own = &f->self_state[k];
-    if (own->column == SIZE_MAX)
-      H[own->state] = own->target == i ? 1.0 : 0.0;
-    else
-      status = bramah__sensor_by_used(f, i, own->column, &H[own->state], diag);
-    if (own->column != SIZE_MAX) H[own->state] *= slope(f, k);
+    if (own->column == SIZE_MAX) {
+      if (own->target == i)
+        H[own->state] =
+            bramah__sensor_by_error(f, i, f->augmented[k].kind, f->change[i] / bramah__step_seconds(f));
+      continue;
+    }
+    status = bramah__sensor_by_used(f, i, own->column, &H[own->state], diag);
+    H[own->state] *= slope(f, k) * gain;
   }
   return status;
 }
 
 double bramah__prediction(const bramah_filter *f, size_t i)
 {
-  double bias = 0.0;
-  for (size_t k = 0; k < f->n_augmented; k++)
-    if (f->self_state[k].column == SIZE_MAX && f->self_state[k].target == i)
-      bias += f->mean[f->self_state[k].state - f->n_plant];
-  return bramah_sensor_predict(&f->sensor[i], &f->plant) + bias;
+  double errors = 0.0;
+  for (size_t k = 0; k < f->n_augmented; k++) {
+    const bramah__augmented *own = &f->self_state[k];
+    const double mean = own->column == SIZE_MAX && own->target == i ? f->mean[own->state - f->n_plant] : 0.0;
+    if (mean != 0.0)
+      errors +=
+          mean * bramah__sensor_by_error(f, i, f->augmented[k].kind, f->change[i] / bramah__step_seconds(f));
+  }
+  return bramah_sensor_predict(&f->sensor[i], &f->plant) + errors;
 }

@@ -82,11 +82,10 @@ typedef struct bramah__process_noise {
 typedef struct bramah__augmented {
   size_t target; /* parameter of the plant, or sensor */
   size_t state;  /* its first place in the error state */
-  size_t column; /* its place among the parameters in use; SIZE_MAX: a bias */
+  size_t column; /* its place among the parameters in use; SIZE_MAX: of a sensor */
   double nominal, least, most;
   double Phi[4];   /* transition over a step, order 1: Phi[0] */
   double noise[3]; /* Cholesky factor of its noise over a step: l11, l21, l22 */
-  double before;   /* of one with a signal period: prediction of its sensor before the step */
 } bramah__augmented;
 
 /* Steps that delays are looked for in (scores.c). */
@@ -112,8 +111,10 @@ typedef struct bramah__progress {
 /* Arrays that change from call to call: X(type, name, count, restored by an iteration of the update too). A
  * snapshot of the filter is | progress | these in order, each in whole doubles | plant |. */
 #define BRAMAH__FILTER_STATE(X)                                                                              \
-  X(uint32_t, reject, f->n_sensors, 0)       /* rejections in a row */                                       \
-  X(double, mean, f->n - f->n_plant, 1)      /* bias, or rate of order 2; parameters are the plant's */      \
+  X(uint32_t, reject, f->n_sensors, 0) /* rejections in a row */                                             \
+  X(double, mean, f->n - f->n_plant,                                                                         \
+    1)                               /* error of a sensor, or rate of order 2; parameters are the plant's */ \
+  X(double, change, f->n_sensors, 1) /* of predictions over the last step, for delays */                     \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
   X(double, drift_common, f->n_sensors, 0)   /* and of the share of them that is considered */               \
@@ -169,6 +170,7 @@ typedef struct bramah__progress {
   X(double, T_whole, f->n * f->n)                                                                            \
   X(double, H_start, f->n_sensors * f->n) /* rows at the start of the last step (oosm.c) */                  \
   X(double, term, f->n)                                                                                      \
+  X(double, before, f->n_sensors) /* predictions before the step (augmented.c) */                            \
   X(double, dx, f->n)                                                                                        \
   X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0))                                       \
   X(double, causes, f->n_causes_most * (f->n + 2) + 2 * f->n)                                                      \
@@ -316,9 +318,11 @@ bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, doubl
 int bramah__is_moved_at_once(const bramah_output_info *info);
 /* What output i, one of those, has of augmented parameters at once, into its row H [n]. */
 void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H);
+/* What sensor i shows of an error of its own of size one; rate: of its prediction. */
+double bramah__sensor_by_error(const bramah_filter *f, size_t i, bramah_augmented_kind kind, double rate);
 /* Row of sensor i at the present state of plant and means, into H [n]. */
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
-/* What it is predicted to show there, its bias included. */
+/* What it is predicted to show there, its errors included. */
 double bramah__prediction(const bramah_filter *f, size_t i);
 
 /* ---- scores.c ---- */

@@ -102,14 +102,16 @@ static bramah_status direct(bramah_filter *f, size_t i, size_t j, double *D, bra
   *D = 0.0;
   if (cause->kind == BRAMAH_CAUSE_PARAMETER) return bramah__sensor_by_used(f, i, f->cause_column[j], D, diag);
   if (cause->target != i) return BRAMAH_OK;
-  const double now = bramah__prediction(f, i);
-  if (cause->kind == BRAMAH_CAUSE_BIAS) *D = 1.0;
-  if (cause->kind == BRAMAH_CAUSE_GAIN) *D = now;
-  if (cause->kind != BRAMAH_CAUSE_DELAY) return BRAMAH_OK;
-  const uint64_t steps = f->progress.report.predictions, back = (uint64_t)(cause->lag_ns / f->plant.step_ns);
-  if (steps >= back)
-    *D = -bramah__sensor_innovation(&f->sensor[i], now, past(f, steps - back)[i]) /
-         (1e-9 * (double)cause->lag_ns);
+  const bramah_augmented_kind error = cause->kind == BRAMAH_CAUSE_BIAS   ? BRAMAH_AUGMENTED_BIAS
+                                      : cause->kind == BRAMAH_CAUSE_GAIN ? BRAMAH_AUGMENTED_GAIN
+                                                                         : BRAMAH_AUGMENTED_DELAY;
+  const uint64_t steps = f->progress.report.predictions;
+  double rate = 0.0;
+  if (cause->kind == BRAMAH_CAUSE_DELAY && steps >= (uint64_t)(cause->lag_ns / f->plant.step_ns))
+    rate = bramah__sensor_innovation(&f->sensor[i], bramah__prediction(f, i),
+                                     past(f, steps - (uint64_t)(cause->lag_ns / f->plant.step_ns))[i]) /
+           (1e-9 * (double)cause->lag_ns);
+  *D = bramah__sensor_by_error(f, i, error, rate);
   return BRAMAH_OK;
 }
 

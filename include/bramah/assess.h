@@ -103,7 +103,7 @@ BRAMAH_API bramah_status bramah_assess_resume(bramah_assess *assess, const char 
 /* An augmented state of the filter at present; after the backward pass, at the end of the run. */
 typedef struct bramah_augmented_estimate {
   const char *name, *at, *unit; /* at: parameter or sensor */
-  int is_bias;
+  bramah_augmented_kind kind;
   int is_shown; /* 1: an output of the plant shows it: the command of an unknown input */
   double value, sigma;
   int is_estimated;          /* 0: considered so far */

@@ -65,7 +65,11 @@ typedef enum bramah_fusion {
 typedef enum bramah_augmented_kind {
   BRAMAH_AUGMENTED_PARAMETER =
       1, /* a parameter of the plant: force, payload, supply pressure, friction scale ... */
-  BRAMAH_AUGMENTED_BIAS = 2 /* what a sensor shows too much, in its unit: gyro bias, encoder offset ... */
+  BRAMAH_AUGMENTED_BIAS = 2, /* what a sensor shows too much, in its unit: gyro bias, encoder offset ... */
+  BRAMAH_AUGMENTED_GAIN = 3, /* it shows (1 + x) times what it should */
+  /* It shows what was x seconds ago, taken on the straight line of the last step's prediction: for delays that are
+   * short against the motion. */
+  BRAMAH_AUGMENTED_DELAY = 4
 } bramah_augmented_kind;
 
 /* Whether measurements correct it. Considered: it counts in every gain and band, but is not corrected itself
@@ -80,7 +84,7 @@ typedef enum bramah_augmented_role {
   BRAMAH_AUGMENTED_AUTO = 2
 } bramah_augmented_role;
 
-/* A Gauss-Markov process about the value the parameter has at init (a bias: zero), driven by white noise w:
+/* A Gauss-Markov process about the value the parameter has at init (of a sensor: zero), driven by white noise w:
  *   order 1   x' = -x / T + w; T = 0: random walk x' = w. Stationary sigma: noise sqrt(T / 2)
  *   order 2   x'' = -2 x' / T - x / T^2 + w, two error states. Stationary sigma: noise sqrt(T^3 / 4)
  * and of order 2 with a frequency f or a signal period an oscillation, whose amplitude and phase wander: x the real
@@ -101,7 +105,7 @@ typedef struct bramah_augmented {
   /* Of order 2, at most one of them, both 0: none */
   double frequency;     /* [Hz] */
   double signal_period; /* of a bias: in the unit of the sensor */
-  double least, most;   /* limits of the estimate; both zero: those of the parameter, none for a bias */
+  double least, most;   /* limits of the estimate; both zero: those of the parameter, none of a sensor's */
   bramah_augmented_role role;
   /* 1: a positive parameter whose logarithm is the process and the error state, so that it stays positive and a
    * factor of two is as likely up as down. sigma and noise are in its unit all the same: a standard deviation of

@@ -40,7 +40,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
     a->augmented[k] = (bramah_augmented_estimate){.name = state->name,
                                                   .at = state->at,
                                                   .unit = bramah_session_about(a->session)->augmented_unit[k],
-                                                  .is_bias = state->kind == BRAMAH_AUGMENTED_BIAS,
+                                                  .kind = state->kind,
                                                   .is_shown = i >= 0};
     a->estimated_from[k] = state->role == BRAMAH_AUGMENTED_ESTIMATED ? INT64_MIN : INT64_MAX;
   }

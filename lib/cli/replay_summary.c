@@ -280,7 +280,8 @@ static void estimate_tables(const bramah_assess_results *results, cli_table out[
     const bramah_augmented_estimate *a = &results->augmented[i];
     const cli_readable unit = cli_readable_unit(a->unit);
     cli_table_add(&out[0], "%s", a->name);
-    cli_table_add(&out[0], "%s%s", a->is_bias ? "bias of " : "", a->at);
+    static const char *const of[] = {"", "", "bias of ", "gain of ", "delay of "};
+    cli_table_add(&out[0], "%s%s", of[a->kind], a->at);
     cli_table_add(&out[0], "%s", unit.unit);
     if (!a->is_estimated || a->estimated_from_ns == INT64_MIN)
       cli_table_add(&out[0], a->is_estimated ? "the start" : "considered");

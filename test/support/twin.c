@@ -31,6 +31,11 @@ void twin_open(twin *t, const twin_options *o)
   study->n_changes = 0; /* the model is right */
   study->transition = BRAMAH_TRANSITION_STEP;
   study->uncertainty.is_on = o->budget;
+  for (size_t i = 0; o->budget == 2 && i < study->n_sensors; i++) {
+    t->errors[i] = study->errors[i];
+    t->errors[i].gain = t->errors[i].delay = (bramah_study_uncertain){.line = 1};
+  }
+  if (o->budget == 2) study->errors = t->errors;
   study->gate = o->protect ? gates : none;
   study->drift_gate = o->protect ? 6.0 : 0.0;
   must(bramah_session_new(study, 0, &diag, &t->session), &diag);

@@ -15,7 +15,7 @@ typedef struct twin_options {
   bramah_change *change; /* of the study file; NULL: none */
   size_t n_changes;
   int protect; /* 1: gates of 4 and a drift gate of 6; 0: none */
-  int budget;  /* 1: the uncertainty budget is on */
+  int budget; /* 1: the uncertainty budget is on, by its defaults; 2: gains and delays of sensors are certain */
   size_t rows; /* room for so many */
 } twin_options;
 
@@ -37,9 +37,10 @@ typedef struct twin {
   bramah_schedule *schedule;
   size_t n_rows, n_sensors, n; /* rows so far; n: error states of the plant */
   twin_row *row;
-  double *output, *sigma; /* [n_rows x n_output] of the truth; of the bound */
-  double *x;              /* [n_rows x n] coordinates of the truth */
-  size_t read;            /* rows that the source has given */
+  double *output, *sigma;                          /* [n_rows x n_output] of the truth; of the bound */
+  double *x;                                       /* [n_rows x n] coordinates of the truth */
+  size_t read;                                     /* rows that the source has given */
+  bramah_study_sensor_errors errors[TWIN_SENSORS]; /* where gains and delays are certain */
 } twin;
 
 /* What is wrong with the truth: a parameter is greater by `size` than the model's, a sensor shows `size` more, (1 +
