@@ -381,40 +381,16 @@ bramah_status cli_replay_diagnose(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   const bramah_verdict *v = &bramah_assess_get_results(r->assess)->verdict;
-  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
-  double begin = INFINITY, end = INFINITY;
+  const int64_t last_ns = bramah_assess_get_totals(r->assess).last_ns;
+  bramah_log_stream *log = NULL;
   if (!v->contradicted || q->resume || cli_stop_signal()) return BRAMAH_OK;
   for (size_t i = 0; i < q->n_logs; i++)
     if (!cli_is_regular(q->logs[i])) return BRAMAH_OK;
-  for (size_t i = 0; i < v->n; i++) {
-    if (v->finding[i].passed || isnan(v->finding[i].amount)) continue;
-    if (v->finding[i].begin > begin) continue;
-    end = v->finding[i].begin < begin ? v->finding[i].end : fmin(end, v->finding[i].end);
-    begin = v->finding[i].begin;
-  }
-
-  /* As if the cause had been there from the start, and as if it had begun with the first window that fails: what explains
-   * more. */
-  const int64_t from[] = {INT64_MIN, isfinite(begin) ? llround(1e9 * begin) : INT64_MIN};
-  const int64_t to[] = {totals.last_ns, isfinite(end) ? llround(1e9 * end) : INT64_MIN};
-  bramah_status status = BRAMAH_OK;
-  for (int k = 0; !status && k < 2; k++) {
-    bramah_log_stream *log = NULL;
-    bramah_diagnosis *other = NULL;
-    if (to[k] == INT64_MIN) break;
-    status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &log);
-    if (!status) bramah_log_stream_limit(log, q->from_ns, q->to_ns);
-    if (!status)
-      status = bramah_diagnose(r->session, bramah_log_stream_next, log, from[k], to[k], diag, &other);
-    bramah_log_stream_close(log);
-    if (!status && r->diagnosis &&
-        (!other->n || (r->diagnosis->n && other->cause[0].share <= r->diagnosis->cause[0].share))) {
-      bramah_diagnosis_free(other);
-    } else if (!status) {
-      bramah_diagnosis_free(r->diagnosis);
-      r->diagnosis = other;
-    }
-  }
+  bramah_status status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &log);
+  if (!status) bramah_log_stream_limit(log, q->from_ns, q->to_ns);
+  if (!status)
+    status = bramah_diagnose(r->session, bramah_log_stream_next, log, v, last_ns, diag, &r->diagnosis);
+  bramah_log_stream_close(log);
   return status;
 }
 
