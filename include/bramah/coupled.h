@@ -190,7 +190,8 @@ BRAMAH_API void bramah_limit_event_add(bramah_limit_event *event, const bramah_l
 
 /* The energy balance [J] at the last of a run's rows: what is stored, kinetic and potential, springs included, grows by the
  * work of actuators, motions and loads less what dampers take. What else steps make of it is their error: smaller steps
- * make it smaller. Corrections, parameters and noise leap what is stored; that is no error. */
+ * make it smaller. Corrections, parameters and noise leap what is stored; that is no error. With linearised corrections,
+ * which leave loops open for the step to close, it is not looked at. */
 typedef struct bramah_energy {
   uint64_t rows;
   double
