@@ -117,6 +117,7 @@ sensors:
   encoder: {type: encoder, joint: a, sigma: 0.5 deg, rate: 500 Hz}
 joints:
   a: {position_sigma: 1 deg, rate_sigma: 0.1 rad/s, acceleration_noise: 1 rad/s^2/Hz^0.5}
+filter: {preset: papers, transition: step}
 YAML
 run 0 simulate kite.yaml --duration 1 --set integrator.tolerance=1e-5 --output kite.csv --noise kite-study.yaml --seed 1 --log log.csv
 coarsen() { sed "s/^machine: kite.yaml/&\nchanges: {integrator.tolerance: $1}/" kite-study.yaml; }
