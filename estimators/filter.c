@@ -24,6 +24,7 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   f->n_sensors = n_sensors;
   f->n_augmented = o->n_augmented;
   f->n_par_noise = o->n_parameter_noise;
+  f->n_banks = o->scores;
   f->n_causes_most = o->scores ? bramah__most_causes(plant, n_sensors) : 0;
   f->n_par_most = o->n_augmented + o->n_parameter_noise + (o->scores ? plant->n_parameter : 0);
   f->n_edges = o->transition == BRAMAH_TRANSITION_STEP ? bramah__augmented_edges(plant, o) : 0;

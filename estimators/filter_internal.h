@@ -119,11 +119,11 @@ typedef struct bramah__progress {
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
   X(double, drift_common, f->n_sensors, 0)   /* and of the share of them that is considered */               \
   X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */      \
-  X(double, sensitivity, f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */                 \
-  X(double, score, f->n_causes_most, 0)                                                                      \
-  X(double, score_information, f->n_causes_most * f->n_causes_most, 0)                                       \
+  X(double, sensitivity, f->n_banks * f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */    \
+  X(double, score, f->n_banks * f->n_causes_most, 0)                                                         \
+  X(double, score_information, f->n_banks * f->n_causes_most * f->n_causes_most, 0)                          \
   X(double, past, f->n_causes_most ? BRAMAH__PAST * f->n_sensors : 0, 0) /* predictions of its last steps */ \
-  X(double, score_sums, f->n_causes_most ? 2 : 0, 0)                                                         \
+  X(double, score_sums, 2 * f->n_banks, 0)                                                                   \
   X(double, P, f->n * f->n, 1)                      /* covariance of the error state */                      \
   X(double, S, f->square_root ? f->n * f->n : 0, 1) /* P = S S'; square-root form only */
 
@@ -173,7 +173,7 @@ typedef struct bramah__progress {
   X(double, before, f->n_sensors) /* predictions before the step (augmented.c) */                            \
   X(double, dx, f->n)                                                                                        \
   X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0))                                       \
-  X(double, causes, f->n_causes_most * f->n + 2 * f->n)                                                      \
+  X(double, causes, f->n_causes_most * (f->n + 2) + 2 * f->n)                                                      \
   X(double, block, f->n_block)                                                                               \
   X(double, zdd, 2 * f->n_dof)                                                                               \
   X(double, coordinates, 2 * f->n_plant)                                                                     \
@@ -219,6 +219,7 @@ struct bramah_filter {
   size_t first_noise;                    /* of the noisy ones */
   size_t n_edges;                        /* of augmented and noisy ones that may cease to matter */
   size_t n_causes, n_causes_most;
+  size_t n_banks; /* of scores, each of causes that begin at a time of their own; 0: none */
   size_t n_block;
   int by_parameter_known;
   bramah__progress progress;
