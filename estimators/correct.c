@@ -58,15 +58,20 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
 
 /* ---- gates ---- */
 
-/* The running mean m += a (nu - m) of white innovations has the variance a / (2 - a). */
+/* The running mean m += a (nu - m) of white innovations has the variance a / (2 - a); what they have in common, by states
+ * that are considered, it has whole. */
 static const double drift_share = 1.0 / 50.0;
+
+static double drift_sigma(double common)
+{
+  return sqrt((1.0 - common) * drift_share / (2.0 - drift_share) + common);
+}
 
 /* Sensors whose running mean is beyond its gate are not fused: spikes count no more in it than the gate on
  * single samples lets through. Then count what was accepted and rejected. */
 static void apply_gates(bramah_filter *f)
 {
   bramah_filter_report *report = &f->progress.report;
-  const double limit = f->drift_gate * sqrt(drift_share / (2.0 - drift_share));
   for (size_t i = 0; i < f->n_sensors; i++) {
     bramah_innovation *in = &f->innovation[i];
     const double most = f->gate[i];
@@ -74,6 +79,8 @@ static void apply_gates(bramah_filter *f)
     if (f->drift_gate != 0.0 && most != 0.0 && !in->saturated) {
       const double nu = in->innovation / in->sigma;
       f->drift[i] += drift_share * (fmin(fmax(nu, -most), most) - f->drift[i]);
+      f->drift_common[i] += drift_share * (in->considered - f->drift_common[i]);
+      const double limit = f->drift_gate * drift_sigma(f->drift_common[i]);
       if (fabs(f->drift[i]) > (f->reject[i] ? 0.5 : 1.0) * limit) in->accepted = 0;
     }
     if (in->accepted) {

@@ -82,11 +82,10 @@ typedef struct bramah__process_noise {
 typedef struct bramah__augmented {
   size_t target; /* parameter of the plant, or sensor */
   size_t state;  /* its first place in the error state */
-  size_t column; /* its place among the parameters in use; SIZE_MAX: a bias */
+  size_t column; /* its place among the parameters in use; SIZE_MAX: of a sensor */
   double nominal, least, most;
   double Phi[4];   /* transition over a step, order 1: Phi[0] */
   double noise[3]; /* Cholesky factor of its noise over a step: l11, l21, l22 */
-  double before;   /* of one with a signal period: prediction of its sensor before the step */
 } bramah__augmented;
 
 /* Steps that delays are looked for in (scores.c). */
@@ -112,16 +111,19 @@ typedef struct bramah__progress {
 /* Arrays that change from call to call: X(type, name, count, restored by an iteration of the update too). A
  * snapshot of the filter is | progress | these in order, each in whole doubles | plant |. */
 #define BRAMAH__FILTER_STATE(X)                                                                              \
-  X(uint32_t, reject, f->n_sensors, 0)       /* rejections in a row */                                       \
-  X(double, mean, f->n - f->n_plant, 1)      /* bias, or rate of order 2; parameters are the plant's */      \
+  X(uint32_t, reject, f->n_sensors, 0) /* rejections in a row */                                             \
+  X(double, mean, f->n - f->n_plant,                                                                         \
+    1)                               /* error of a sensor, or rate of order 2; parameters are the plant's */ \
+  X(double, change, f->n_sensors, 1) /* of predictions over the last step, for delays */                     \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
+  X(double, drift_common, f->n_sensors, 0)   /* and of the share of them that is considered */               \
   X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */      \
-  X(double, sensitivity, f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */                 \
-  X(double, score, f->n_causes_most, 0)                                                                      \
-  X(double, score_information, f->n_causes_most * f->n_causes_most, 0)                                       \
+  X(double, sensitivity, f->n_banks * f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */    \
+  X(double, score, f->n_banks * f->n_causes_most, 0)                                                         \
+  X(double, score_information, f->n_banks * f->n_causes_most * f->n_causes_most, 0)                          \
   X(double, past, f->n_causes_most ? BRAMAH__PAST * f->n_sensors : 0, 0) /* predictions of its last steps */ \
-  X(double, score_sums, f->n_causes_most ? 2 : 0, 0)                                                         \
+  X(double, score_sums, 2 * f->n_banks, 0)                                                                   \
   X(double, P, f->n * f->n, 1)                      /* covariance of the error state */                      \
   X(double, S, f->square_root ? f->n * f->n : 0, 1) /* P = S S'; square-root form only */
 
@@ -158,8 +160,8 @@ typedef struct bramah__progress {
   X(double, Fe, f->n_plant * f->n_plant)                                                                     \
   X(double, N, f->n_plant *(f->n_dof + f->n_first_order))                                                    \
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
-  X(double, G_spread, f->n_plant * f->n_par_most) /* of those whose edges are in reach (augmented.c) */      \
-  X(unsigned char, in_reach, f->n_par_most)                                                                  \
+  X(double, spread, f->n_par_most *(2 * f->n_plant + 5)) /* steps beyond edges in reach (augmented.c) */     \
+  X(double, residual, 2 * f->n_plant * f->n_edges)       /* of their linearisation */                        \
   X(double, by_parameter, f->n_augmented * f->plant.n_output) /* outputs, at by_parameter_snap */            \
   X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
@@ -168,9 +170,10 @@ typedef struct bramah__progress {
   X(double, T_whole, f->n * f->n)                                                                            \
   X(double, H_start, f->n_sensors * f->n) /* rows at the start of the last step (oosm.c) */                  \
   X(double, term, f->n)                                                                                      \
+  X(double, before, f->n_sensors) /* predictions before the step (augmented.c) */                            \
   X(double, dx, f->n)                                                                                        \
   X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0))                                       \
-  X(double, causes, f->n_causes_most * f->n + 2 * f->n)                                                      \
+  X(double, causes, f->n_causes_most * (f->n + 2) + 2 * f->n)                                                      \
   X(double, block, f->n_block)                                                                               \
   X(double, zdd, 2 * f->n_dof)                                                                               \
   X(double, coordinates, 2 * f->n_plant)                                                                     \
@@ -214,7 +217,9 @@ struct bramah_filter {
   size_t n_sensors, n_augmented;
   size_t n_par, n_par_most, n_par_noise; /* parameters in use: augmented ones, noisy ones, causes */
   size_t first_noise;                    /* of the noisy ones */
+  size_t n_edges;                        /* of augmented and noisy ones that may cease to matter */
   size_t n_causes, n_causes_most;
+  size_t n_banks; /* of scores, each of causes that begin at a time of their own; 0: none */
   size_t n_block;
   int by_parameter_known;
   bramah__progress progress;
@@ -272,6 +277,8 @@ void bramah__process_noise_columns(const bramah__process_noise *noise, double h,
 /* Take the augmented states of the options; their initial covariance goes to P_initial. */
 bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag);
 size_t bramah__augmented_states(const bramah_filter_options *o);
+/* How many parameters that are augmented or noisy have an edge. */
+size_t bramah__augmented_edges(const bramah_plant *plant, const bramah_filter_options *o);
 /* What an augmented state is about: index of its parameter of the plant, or of its sensor. Errors:
  * E_REFERENCE. */
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
@@ -284,7 +291,7 @@ void bramah__augmented_transition(bramah_filter *f);
 /* Derivatives of the coming step by parameters in use an edge of which is in reach: what is believed of them lies on
  * both sides of it. Leaves the plant as it was. */
 void bramah__augmented_spread(bramah_filter *f);
-/* After the step: they take the places of the local ones in G. */
+/* After the step: they take the places of the local ones in G; and what is left of the step then. */
 void bramah__augmented_use_spread(bramah_filter *f);
 /* Their columns of Gamma, and those of noisy parameters, from `column` on. */
 void bramah__augmented_noise(bramah_filter *f, size_t column);
@@ -314,9 +321,11 @@ bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, doubl
 int bramah__is_moved_at_once(const bramah_output_info *info);
 /* What output i, one of those, has of augmented parameters at once, into its row H [n]. */
 void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H);
+/* What sensor i shows of an error of its own of size one; rate: of its prediction. */
+double bramah__sensor_by_error(const bramah_filter *f, size_t i, bramah_augmented_kind kind, double rate);
 /* Row of sensor i at the present state of plant and means, into H [n]. */
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
-/* What it is predicted to show there, its bias included. */
+/* What it is predicted to show there, its errors included. */
 double bramah__prediction(const bramah_filter *f, size_t i);
 
 /* ---- scores.c ---- */

@@ -89,6 +89,9 @@ bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_senso
     const bramah_augmented *a = &o->augmented[k];
     o->augmented[k] = options->augmented[k];
     status = bramah__augmented_target(&o->plant, n_sensors, o->sensor, a, &o->target[k], diag);
+    if (status == BRAMAH_OK && a->kind > BRAMAH_AUGMENTED_BIAS)
+      status =
+          bramah__fail(diag, BRAMAH_E_UNSUPPORTED, a->name, "gains and delays of sensors are not looked at");
     if (status != BRAMAH_OK || a->kind == BRAMAH_AUGMENTED_BIAS) continue;
     if (!o->plant.step_transition)
       status = bramah__fail(diag, BRAMAH_E_UNSUPPORTED, a->name, "the plant does not tell its transition");

@@ -5,10 +5,33 @@
 #include <math.h>
 #include <string.h>
 
+/* out = F X: of a row of F with one or two entries, as those of augmented states have, nothing but these. */
+static void multiply_sparse(size_t n, const double *F, const double *X, double *out)
+{
+  for (size_t i = 0; i < n; i++) {
+    const double *row = F + i * n;
+    size_t entry[3], found = 0;
+    for (size_t k = 0; k < n && found < 3; k++)
+      if (row[k] != 0.0) entry[found++] = k;
+    if (found == 3) {
+      bramah__multiply(1, n, n, row, X, out + i * n);
+      continue;
+    }
+    for (size_t j = 0; j < n; j++) out[i * n + j] = found ? row[entry[0]] * X[entry[0] * n + j] : 0.0;
+    for (size_t j = 0; j < n && found == 2; j++) out[i * n + j] += row[entry[1]] * X[entry[1] * n + j];
+  }
+}
+
 void bramah__propagate(size_t n, const double *F, double *P, double *work)
 {
-  bramah__multiply(n, n, n, F, P, work);
-  bramah__multiply_transposed(n, n, n, work, F, P);
+  multiply_sparse(n, F, P, work);
+  for (size_t i = 0; i < n; i++) /* (F P F')' = F (F P)' */
+    for (size_t j = 0; j < i; j++) {
+      const double kept = work[i * n + j];
+      work[i * n + j] = work[j * n + i];
+      work[j * n + i] = kept;
+    }
+  multiply_sparse(n, F, work, P);
   bramah__symmetrise(n, P);
 }
 

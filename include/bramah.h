@@ -5,6 +5,7 @@
 #define BRAMAH_H
 
 #include <bramah/adaptive.h>
+#include <bramah/alarm.h>
 #include <bramah/coupled.h>
 #include <bramah/filter.h>
 #include <bramah/linear.h>

@@ -136,11 +136,11 @@ typedef struct bramah_study_augmented {
   bramah_study_value least, most;   /* either may be missing */
 } bramah_study_augmented;
 
-/* How well a parameter of the machine is known: a standard deviation. */
+/* How well a parameter of the machine is known, or a sensor: a standard deviation. */
 typedef struct bramah_study_uncertain {
-  const char *name;
-  int line;
-  double share; /* of its value (of a payload: of the mass of its body); 0: fixed, or given by sigma */
+  const char *name; /* of the parameter */
+  int line;         /* of a sensor 0: the default */
+  double share;     /* of its value (of a payload: of the mass of its body); 0: fixed, or given by sigma */
   bramah_study_value sigma; /* in its unit; text NULL: a share */
 } bramah_study_uncertain;
 
@@ -156,12 +156,10 @@ typedef struct bramah_study_budget {
   const bramah_study_uncertain *parameters;
 } bramah_study_budget;
 
-/* What a sensor shows too much: a random walk. */
-typedef struct bramah_study_bias {
-  int is_fixed;             /* 1: it has none */
-  bramah_study_value sigma; /* at the start, in the unit of the sensor; text NULL: the default */
-  bramah_study_value drift; /* per s^0.5; likewise */
-} bramah_study_bias;
+/* What a sensor may show wrong: a bias that walks, in its unit and its unit/s^0.5; a gain [1]; a delay [s]. */
+typedef struct bramah_study_sensor_errors {
+  bramah_study_uncertain bias, drift, gain, delay;
+} bramah_study_sensor_errors;
 
 /* White noise on a parameter of the machine. */
 typedef struct bramah_study_parameter_noise {
@@ -235,7 +233,7 @@ typedef struct bramah_study {
   size_t n_sensors;
   const bramah_sensor_options *sensors;
   const bramah_study_column *sensor_columns; /* [n_sensors] default: the sensor's name */
-  const bramah_study_bias *biases;           /* [n_sensors] */
+  const bramah_study_sensor_errors *errors;  /* [n_sensors] */
   bramah_study_budget uncertainty;
   bramah_transition transition; /* this and the next ones as in bramah_filter_options */
   bramah_discretisation discretisation;

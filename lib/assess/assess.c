@@ -43,6 +43,8 @@ static void take_sample(void *user, const bramah_rewind_use *use)
   bramah_assess *a = user;
   a->measured[use->sensor] = use->y;
   bramah__consistency_add(a, use);
+  if (bramah_alarm_sample(a->alarm, use->sensor, use->time_ns, &use->innovation))
+    bramah__alarm_keep(a, use->sensor);
   if (a->options.listener.used) a->options.listener.used(a->options.listener.user, use);
 }
 
@@ -131,6 +133,7 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
     a->model_runs = !status;
   }
   if (!status) status = init_adaptive(a, diag);
+  if (!status) status = bramah_alarm_new(a->filter, NULL, diag, &a->alarm);
   if (!status) status = bramah__results_init(a, diag);
   if (status)
     bramah_assess_free(a);
@@ -144,6 +147,7 @@ void bramah_assess_free(bramah_assess *a)
   if (!a) return;
   bramah_smoother_free(a->smoother);
   bramah_adaptive_free(a->adaptive);
+  bramah_alarm_free(a->alarm);
   bramah__known_free(&a->known);
   bramah__truth_close(a->rows);
   bramah_coupled_free(a->free_model);
@@ -261,6 +265,7 @@ bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
   a->estimate.dof = last.nis_dof;
   a->estimate.nis = dof > 0.0 ? nis / dof : (double)NAN;
   if (dof > 0.0) bramah__nis_add(&a->all.nis, nis, dof);
+  if (bramah_alarm_all(a->alarm, time_ns, nis, last.nis_dof)) bramah__alarm_keep(a, a->n_sensors);
   bramah__windows_add_all(&a->windows[a->n_sensors], time_ns, nis, last.nis_dof, a->windows, a->n_sensors);
   if (bramah__known_step(a, &other))
     bramah__assess_tell(a, "the filter with known commands ends at t = %.9g s: %s", t, other.message);

@@ -4,10 +4,12 @@
 #ifndef BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 #define BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 
+#include "bramah/alarm.h"
 #include "bramah/assess.h"
 #include "bramah/log.h"
 #include "bramah/smoother.h"
 #include "bramah/observability.h"
+#include "lib/math/innovation_tests.h"
 #include "lib/assess/statistics.h"
 #include "lib/base/arena.h"
 #include "lib/io/fail.h"
@@ -22,25 +24,24 @@ typedef struct bramah__innovations {
       squares; /* normalised: the last one, sums of products with the one before, squares */
 } bramah__innovations;
 
-/* Sums over the innovations x of a sensor in a window, over their sigmas (windows.c). */
+/* Innovations of a sensor in a window (windows.c). */
 typedef struct bramah__window {
   int open;
-  int64_t begin_ns, end_ns, last_ns;     /* the last sample */
-  uint64_t n, present, rejected;         /* fused; of those within the range of the sensor */
-  double sum, squares, products, before; /* with the one before */
-  double shares, roots, crossed; /* of s, sqrt(s), s (1 - s): what considered states have of a variance */
-  double state;                  /* of what the predicted state has of it */
+  int64_t begin_ns, end_ns, last_ns; /* the last sample */
+  bramah__innovation_sums sums;
 } bramah__window;
 /* Of all windows of a length the one that is worst in one respect. */
 typedef struct bramah__worst {
   uint64_t tests;
   int matters; /* 1: it is beyond what is tolerated, if it is no accident */
   int64_t begin_ns, end_ns;
+  uint64_t fails;     /* windows that fail without a doubt */
+  int64_t since_ns;   /* begin of the first of them */
   double value, size; /* in standard deviations of the value */
 } bramah__worst;
 enum {
   BRAMAH__LENGTHS = 3,
-  BRAMAH__WINDOW_KINDS = BRAMAH_CHECK_ANTI - BRAMAH_CHECK_MEAN + 1,
+  BRAMAH__WINDOW_KINDS = BRAMAH__TESTS,     /* in the order of BRAMAH_CHECK_MEAN to BRAMAH_CHECK_ANTI */
   BRAMAH__CHECKS = BRAMAH__WINDOW_KINDS + 4 /* of a sensor at most */
 };
 /* Windows of a sensor, or of all. */
@@ -165,6 +166,7 @@ typedef struct bramah__band {
   X(bramah_accuracy, accuracy_results, a->options.truth ? a->plant->n_output : 0, "of outputs")              \
   X(bramah_adapted, adapted, a->n_noises, "noise that adapts, at present")                                   \
   X(bramah_input_cost, input_cost, a->plant->n_output, "of unknown inputs")                                  \
+  X(bramah_alarm_state, alarms, a->n_sensors + 1, "first ones of sensors and of all jointly")                \
   X(bramah_finding, finding, BRAMAH__CHECKS *(a->n_sensors + 1) + a->plant->n_output + 3 + BRAMAH_N_LIMITS,  \
     "of the verdict")
 
@@ -204,6 +206,7 @@ struct bramah_assess {
 
   bramah__known_inputs known;
   bramah_adaptive *adaptive; /* noise that adapts; NULL: none */
+  bramah_alarm *alarm;
 
   /* backward pass */
   bramah_smoother *smoother;
@@ -223,6 +226,8 @@ void bramah__estimate_augmented(bramah_assess *a);
 void bramah__estimated_watch(bramah_assess *a);
 void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use);
 void bramah__events_watch(bramah_assess *a);
+/* The alarm of sensor i, or of all jointly, is raised. */
+void bramah__alarm_keep(bramah_assess *a, size_t i);
 /* Where there is a truth: go to the present time; compare the present estimate, or the smoothed one. */
 bramah_status bramah__truth_seek(bramah_assess *a, int64_t time_ns, int *matched, bramah_diag *diag);
 void bramah__accuracy_step(bramah_assess *a);

@@ -40,7 +40,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
     a->augmented[k] = (bramah_augmented_estimate){.name = state->name,
                                                   .at = state->at,
                                                   .unit = bramah_session_about(a->session)->augmented_unit[k],
-                                                  .is_bias = state->kind == BRAMAH_AUGMENTED_BIAS,
+                                                  .kind = state->kind,
                                                   .is_shown = i >= 0};
     a->estimated_from[k] = state->role == BRAMAH_AUGMENTED_ESTIMATED ? INT64_MIN : INT64_MAX;
   }
@@ -74,6 +74,7 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
                               .n_augmented = a->n_augmented,
                               .n_adapted = a->adaptive ? bramah_adaptive_get_report(a->adaptive).n_values : 0,
                               .sensor = a->sensor_results,
+                              .alarm = a->alarms,
                               .output = a->outputs,
                               .accuracy = a->accuracy_results,
                               .augmented = a->augmented,
@@ -196,6 +197,13 @@ void bramah__events_watch(bramah_assess *a)
   bramah_energy_add(&a->results.energy, bramah_session_about(a->session)->machine->coupled,
                     a->totals.last_ns);
   a->counts = counts;
+}
+
+void bramah__alarm_keep(bramah_assess *a, size_t i)
+{
+  const uint64_t times = a->alarms[i].times;
+  if (!times) a->alarms[i] = bramah_alarm_get(a->alarm, i);
+  a->alarms[i].times = times + 1;
 }
 
 /* ---- errors against the truth: of outputs, and of the whole state by the filter's own covariance ---- */
@@ -355,6 +363,7 @@ static bramah_finding *add(bramah_assess *a, bramah_check_kind kind, const char 
                               .most = most,
                               .passed = value >= least && value <= most,
                               .amount = NAN,
+                              .since = NAN,
                               .begin = NAN,
                               .end = NAN};
   return finding;
@@ -379,6 +388,7 @@ static uint64_t judge_windows(bramah_assess *a)
         f->passed |= f->noted;
         f->amount = worst->value;
         f->begin = 1e-9 * (double)worst->begin_ns;
+        f->since = worst->fails ? 1e-9 * (double)worst->since_ns : f->begin;
         f->end = 1e-9 * (double)worst->end_ns;
       }
     }

@@ -36,6 +36,7 @@ static void list_plain(const bramah_assess *a, plain out[PLAIN])
   out[5] = (plain){"estimated from", a->estimated_from, a->n_augmented * sizeof *a->estimated_from};
   out[7] = (plain){"energy", (void *)(uintptr_t)&a->results.energy, sizeof a->results.energy};
   out[6] = (plain){"windows", a->windows, (a->n_sensors + 1) * sizeof *a->windows};
+  out[7] = (plain){"alarms", a->alarms, (a->n_sensors + 1) * sizeof *a->alarms};
 }
 
 static identity identity_of(const bramah_assess *a)
@@ -81,6 +82,8 @@ bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char 
     void *adaptive = bramah__snapshot_add(s, "adaptive", bramah_adaptive_snapshot_size(a->adaptive));
     if (adaptive) bramah_adaptive_save(a->adaptive, adaptive);
   }
+  void *alarm = bramah__snapshot_add(s, "alarm", bramah_alarm_snapshot_size(a->alarm));
+  if (alarm) bramah_alarm_save(a->alarm, alarm);
   if (a->model_runs) {
     void *model = bramah__snapshot_add(s, "model alone", a->model.snapshot_size);
     if (model) a->model.save(a->model.self, model);
@@ -177,6 +180,10 @@ static bramah_status resume(bramah_assess *a, const bramah__snapshot *s, bramah_
   if (a->adaptive && (!adaptive || size != bramah_adaptive_snapshot_size(a->adaptive) ||
                       bramah_adaptive_restore(a->adaptive, adaptive) != BRAMAH_OK))
     return does_not_fit(diag, "adaptive");
+  const void *alarm = bramah__snapshot_find(s, "alarm", &size);
+  if (!alarm || size != bramah_alarm_snapshot_size(a->alarm) ||
+      bramah_alarm_restore(a->alarm, alarm) != BRAMAH_OK)
+    return does_not_fit(diag, "alarm");
   list_plain(a, counts);
   for (size_t i = 0; i < PLAIN; i++)
     if (!bramah__snapshot_get(s, counts[i].name, counts[i].from, counts[i].size))

@@ -475,7 +475,11 @@ static void explain_budget(const bramah_session *session)
     int stated = 0;
     for (size_t i = 0; i < plant->n_parameter; i++)
       stated += bramah_machine_plant_uncertainty(parts->machine, i, &sigma) == BRAMAH_UNCERTAINTY_STATED;
-    for (size_t i = 0; i < parts->study->n_sensors; i++) stated += parts->study->biases[i].sigma.text != NULL;
+    for (size_t i = 0; i < parts->study->n_sensors; i++) {
+      const bramah_study_sensor_errors *e = &parts->study->errors[i];
+      stated += (e->bias.sigma.text != NULL) + (e->gain.sigma.text || e->gain.share > 0.0) +
+                (e->delay.sigma.text != NULL);
+    }
     if (stated)
       cli_note(
           "%d uncertainties are stated, but the study does not reckon with them: 'uncertainty: default' does",
@@ -494,6 +498,7 @@ static void explain_budget(const bramah_session *session)
     const cli_readable unit = cli_readable_unit(parts->augmented_unit[i]);
     if (all[i].kind == BRAMAH_AUGMENTED_BIAS && all[i].noise > 0.0)
       printf(", drifts by %.6g %s/s^0.5", unit.factor * all[i].noise, unit.unit);
+    if (all[i].role == BRAMAH_AUGMENTED_CONSIDERED) printf(", considered to the end");
     printf("%s\n", parts->is_stated[i - first] ? "" : " (default)");
   }
   printf("    known exactly:");

@@ -53,6 +53,14 @@ static const cli_json_field sensors[] = {
     {"faulty_at_end", CLI_JSON_FLAG, offsetof(bramah_consistency, fault.lasts)},
     {0}};
 
+static const cli_json_field alarm[] = {{"times", CLI_JSON_COUNT, offsetof(bramah_alarm_state, times)},
+                                       {"raised", CLI_JSON_TIME, offsetof(bramah_alarm_state, raised_ns)},
+                                       {"since", CLI_JSON_TIME, offsetof(bramah_alarm_state, since_ns)},
+                                       {"size", CLI_JSON_NUMBER, offsetof(bramah_alarm_state, size)},
+                                       {"limit", CLI_JSON_NUMBER, offsetof(bramah_alarm_state, limit)},
+                                       {"amount", CLI_JSON_NUMBER, offsetof(bramah_alarm_state, amount)},
+                                       {0}};
+
 static const cli_json_field events[] = {
     {"fused", CLI_JSON_COUNT, offsetof(bramah_filter_report, accepted)},
     {"gated", CLI_JSON_COUNT, offsetof(bramah_filter_report, gated)},
@@ -201,6 +209,16 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   LIST("sensors", results->n_sensors, results->sensor, sensors);
   cli_json_object(json, "all_sensors", &results->all, all_sensors);
   cli_json_object(json, "events", &results->filter, events);
+  cli_json_open(json, "alarms", '[');
+  for (size_t i = 0; i <= results->n_sensors; i++) {
+    if (!results->alarm[i].times) continue;
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "sensor", i < results->n_sensors ? results->sensor[i].name : NULL);
+    cli_json_text(json, "kind", bramah_alarm_kind_name(results->alarm[i].kind));
+    cli_json_fields(json, &results->alarm[i], alarm);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
     static const char *const names[] = {[BRAMAH_LIMIT_PRESSURE] = "pressure_limit",
                                         [BRAMAH_LIMIT_STROKE] = "stroke_limit",

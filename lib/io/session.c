@@ -257,9 +257,10 @@ bramah_status bramah__session_make_room(bramah_session *session, bramah_diag *di
   bramah__bound_augmented *a = &session->augmented;
   const size_t n = session->machine.plant.n_dof, np = session->machine.plant.n_first_order;
   const size_t n_budget =
-      study->uncertainty.is_on ? session->machine.plant.n_parameter + study->n_sensors : 0;
+      study->uncertainty.is_on ? session->machine.plant.n_parameter + 3 * study->n_sensors : 0;
   size_t n_letters = 1;
-  for (size_t i = 0; i < study->n_sensors; i++) n_letters += strlen(study->sensors[i].name) + sizeof ".bias";
+  for (size_t i = 0; i < study->n_sensors; i++)
+    n_letters += 3 * (strlen(study->sensors[i].name) + sizeof ".delay");
   session->sensors = calloc(study->n_sensors + 1, sizeof *session->sensors);
   s->joints = calloc(2 * n + 1, sizeof *s->joints);
   s->position = calloc(5 * n + 3 * np + 1, sizeof *s->position);

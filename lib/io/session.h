@@ -20,7 +20,7 @@ typedef struct bramah__bound_augmented {
   const char **unit;        /* likewise, of their values */
   size_t n_budget;
   unsigned char *is_stated;      /* [n_budget] 1: by a file, 0: a default */
-  char *names;                   /* of biases */
+  char *names;                   /* of errors of sensors */
   bramah_parameter_noise *noise; /* [study->n_parameter_noise] */
   const char **noise_unit;       /* [study->n_parameter_noise] of the parameters */
 } bramah__bound_augmented;

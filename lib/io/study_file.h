@@ -12,7 +12,7 @@ typedef struct bramah__sensor_draft {
   bramah_study_column column;
   const char *body, *joint; /* gyro: one of them */
   int second_unit;          /* 1: sigma has the second of two possible units */
-  bramah_study_bias bias;
+  bramah_study_sensor_errors errors;
   int has_gate; /* 1: not that of the filter */
   double gate;
 } bramah__sensor_draft;
@@ -69,6 +69,8 @@ bramah__read bramah__read_gate;
 
 /* A quantity of any dimension, kept as text: the member is a bramah_study_value. */
 bramah__read bramah__read_value;
+/* A bramah_study_uncertain: a share, a quantity, or the word 'fixed'. */
+bramah__read bramah__read_uncertain;
 
 /* What a sensor or input may say of its column; the member is a bramah_study_column (study_sensors.c). */
 #define BRAMAH__COLUMN_KEYS(type, member)                                                                    \

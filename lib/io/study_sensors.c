@@ -252,16 +252,10 @@ static const bramah__word sensor_kinds[] = {{"encoder", BRAMAH_SENSOR_ENCODER},
                                             {"load-pin", BRAMAH_SENSOR_LOAD_PIN},
                                             {NULL, 0}};
 
-/* A quantity, or the word. */
-static bramah_status read_bias(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                               void *object)
-{
-  bramah_study_bias *bias = member(object, key->offset);
-  bramah__key sigma = *key;
-  sigma.offset = offsetof(bramah_study_bias, sigma);
-  bias->is_fixed = item->node->kind == BRAMAH__NODE_SCALAR && strcmp(item->node->text, "fixed") == 0;
-  return bias->is_fixed ? BRAMAH_OK : bramah__read_value(reader, item, &sigma, bias);
-}
+/* How well the sensor is known. */
+#define ERROR_KEY(name, member)                                                                              \
+  BRAMAH__KEY(name, bramah__read_uncertain, bramah__sensor_draft, errors.member,                             \
+              .range = BRAMAH__NOT_NEGATIVE)
 
 bramah_status bramah__read_gate(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                 void *object)
@@ -283,9 +277,8 @@ bramah_status bramah__read_gate(bramah__reader *reader, const bramah__item *item
                   .bounds = "delay must not be longer than 10 s"), /* 0: none, whatever the others have. */  \
       BRAMAH__KEY("gate", bramah__read_gate, bramah__sensor_draft, gate, .unit = "1",                        \
                   .range = BRAMAH__NOT_NEGATIVE, .given = offsetof(bramah__sensor_draft, has_gate)),         \
-      BRAMAH__KEY("bias", read_bias, bramah__sensor_draft, bias, .range = BRAMAH__NOT_NEGATIVE),             \
-      BRAMAH__KEY("bias_drift", bramah__read_value, bramah__sensor_draft, bias.drift,                        \
-                  .range = BRAMAH__NOT_NEGATIVE),                                                            \
+      ERROR_KEY("bias", bias), ERROR_KEY("bias_drift", drift), ERROR_KEY("gain", gain),                      \
+      ERROR_KEY("delay_sigma", delay),                                                                       \
       BRAMAH__KEY("column", bramah__read_text, bramah__sensor_draft, column.name, .required = 0),            \
       BRAMAH__COLUMN_KEYS(bramah__sensor_draft, column)
 
@@ -448,13 +441,13 @@ bramah_status bramah__split_sensors(bramah__reader *reader, bramah__study_draft 
   bramah_sensor_options *sensors = bramah__pool_take(reader->keep, study->n_sensors, sizeof *sensors);
   bramah_study_column *columns = bramah__pool_take(reader->keep, study->n_sensors, sizeof *columns);
   double *gate = bramah__pool_take(reader->keep, study->n_sensors, sizeof *gate);
-  bramah_study_bias *biases = bramah__pool_take(reader->keep, study->n_sensors, sizeof *biases);
-  if (!sensors || !columns || !gate || !biases) return bramah__no_memory(reader);
+  bramah_study_sensor_errors *errors = bramah__pool_take(reader->keep, study->n_sensors, sizeof *errors);
+  if (!sensors || !columns || !gate || !errors) return bramah__no_memory(reader);
   for (size_t i = 0; i < study->n_sensors; i++) {
     const bramah__sensor_draft *from = &draft->sensors[i];
     sensors[i] = from->options;
     gate[i] = from->has_gate ? from->gate : draft->gate;
-    biases[i] = from->bias;
+    errors[i] = from->errors;
     columns[i] = from->column;
     columns[i].target = from->options.name;
     columns[i].line = from->options.line;
@@ -462,6 +455,6 @@ bramah_status bramah__split_sensors(bramah__reader *reader, bramah__study_draft 
   study->sensors = sensors;
   study->gate = gate;
   study->sensor_columns = columns;
-  study->biases = biases;
+  study->errors = errors;
   return BRAMAH_OK;
 }

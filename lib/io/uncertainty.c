@@ -20,23 +20,28 @@ static const struct {
   const char *suffix;
   double share, least;
 } parameter_defaults[] = {
-    {".payload", 0.1, 0.0},     {".friction_scale", 0.2, 0.0},   {".pressure", 0.05, 0.3e5},
+    {".payload", 0.1, 0.0},      {".friction_scale", 0.2, 0.0},   {".pressure", 0.05, 0.3e5},
     {".bulk_modulus", 0.3, 0.0}, {".flow_coefficient", 0.1, 0.0}, {".conductance", 0.1, 0.0},
     {".leakage", 0.1, 0.0},      {".drain_leakage", 0.1, 0.0},    {".viscosity", 0.1, 0.0},
     {".pump_flow", 0.05, 0.0},   {".flow_scale", 0.1, 0.0}};
 
 #define DEGREE (3.14159265358979323846 / 180.0)
 
-/* Biases of sensors at the start, and how they walk. All others have none. */
+/* Errors of sensors: the bias at the start, how it walks, the gain, the delay. Of an accelerometer the bias is also what
+ * it feels of gravity across its axis when it is mounted half a degree askew. Others have none. */
 static const struct {
   bramah_sensor_kind kind;
   const char *unit;
-  double bias, drift; /* unit, unit/sqrt(s) */
-} bias_defaults[] = {{BRAMAH_SENSOR_ENCODER, "rad", DEGREE, 0.1 * DEGREE},
-                     {BRAMAH_SENSOR_INCLINOMETER, "rad", DEGREE, 0.1 * DEGREE},
-                     {BRAMAH_SENSOR_GYRO, "rad/s", 5e-3, 0.5e-3},
-                     {BRAMAH_SENSOR_PRESSURE, "Pa", 0.5e5, 0.1e5},
-                     {BRAMAH_SENSOR_PRESSURE_DIFFERENCE, "Pa", 0.5e5, 0.1e5}};
+  double bias, drift, gain, delay; /* unit, unit/sqrt(s), 1, s */
+} sensor_defaults[] = {{BRAMAH_SENSOR_ENCODER, "rad", DEGREE, 0.1 * DEGREE, 0.0, 1e-3},
+                       {BRAMAH_SENSOR_INCLINOMETER, "rad", DEGREE, 0.1 * DEGREE, 0.0, 1e-3},
+                       {BRAMAH_SENSOR_GYRO, "rad/s", 5e-3, 0.5e-3, 0.02, 1e-3},
+                       {BRAMAH_SENSOR_ACCELEROMETER, "m/s^2", 0.1, 0.01, 0.01, 1e-3},
+                       {BRAMAH_SENSOR_STROKE, "m", 0.0, 0.0, 0.0, 1e-3},
+                       {BRAMAH_SENSOR_PRESSURE, "Pa", 0.5e5, 0.1e5, 0.01, 1e-3},
+                       {BRAMAH_SENSOR_PRESSURE_DIFFERENCE, "Pa", 0.5e5, 0.1e5, 0.01, 1e-3},
+                       {BRAMAH_SENSOR_FLOW, "m^3/s", 0.0, 0.0, 0.02, 1e-3},
+                       {BRAMAH_SENSOR_LOAD_PIN, "N", 0.0, 0.0, 0.01, 1e-3}};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -113,7 +118,6 @@ static void add(bramah_session *session, const bramah_augmented *state, const ch
   const size_t i = session->study->n_augmented + a->n_budget;
   if (!(state->sigma > 0.0) || is_listed(session->study, state->kind, state->at)) return;
   a->states[i] = *state;
-  a->states[i].role = BRAMAH_AUGMENTED_AUTO;
   a->unit[i] = unit;
   a->is_stated[a->n_budget++] = (unsigned char)stated;
 }
@@ -125,7 +129,8 @@ static bramah_status take_parameter(bramah_session *session, size_t p, bramah_di
   const bramah_plant *plant = &session->machine.plant;
   bramah_parameter_info info;
   plant->parameter_info(plant->self, p, &info);
-  bramah_augmented out = {.name = info.name, .kind = BRAMAH_AUGMENTED_PARAMETER, .at = info.name};
+  bramah_augmented out = {
+      .name = info.name, .kind = BRAMAH_AUGMENTED_PARAMETER, .at = info.name, .role = BRAMAH_AUGMENTED_AUTO};
   int stated =
       bramah_machine_plant_uncertainty(&session->machine, p, &out.sigma) == BRAMAH_UNCERTAINTY_STATED;
   if (!stated && study->uncertainty.others_fixed) out.sigma = 0.0;
@@ -155,30 +160,69 @@ static bramah_status take_parameter(bramah_session *session, size_t p, bramah_di
   return BRAMAH_OK;
 }
 
-/* The bias of sensor s. Where only its size is stated it drifts as much less as its size is less than the table's. */
-static bramah_status take_bias(bramah_session *session, size_t s, char *name, bramah_diag *diag)
+/* What is stated of an error of sensor s, else left as it is. */
+static bramah_status take_error(const bramah_session *session, size_t s, const bramah_study_uncertain *from,
+                                const char *key, const char *unit, double *sigma, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  if (!from->line) return status;
+  if (from->sigma.text)
+    status = bramah__study_value_get(&from->sigma, unit, sigma, diag);
+  else if (from->share > 0.0 && strcmp(unit, "1") != 0)
+    status = bramah__fail(diag, BRAMAH_E_VALUE, NULL, "a share is for a gain");
+  else
+    *sigma = from->share;
+  return in_study(diag, status, session->study, from->line, "sensors", session->study->sensors[s].name, key);
+}
+
+/* Bias, gain and delay of sensor s, whose names go to `names`. Of a bias of which only the size is stated the drift is as
+ * much less as its size is less than the table's. Gain and delay, which next to no data tell from the model's errors,
+ * are considered to the end. */
+static bramah_status take_sensor(bramah_session *session, size_t s, char **names, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
-  const bramah_study_bias *from = &study->biases[s];
+  const bramah_study_sensor_errors *from = &study->errors[s];
   const bramah_sensor *sensor = &session->sensors[s];
-  const char *at = study->sensors[s].name;
-  bramah_augmented out = {.name = name, .kind = BRAMAH_AUGMENTED_BIAS, .at = at};
+  double bias = 0.0, drift = 0.0, gain = 0.0, delay = 0.0;
+  for (size_t i = 0; i < COUNT(sensor_defaults); i++)
+    if (sensor_defaults[i].kind == sensor->kind && strcmp(sensor_defaults[i].unit, sensor->unit) == 0)
+      bias = sensor_defaults[i].bias, drift = sensor_defaults[i].drift, gain = sensor_defaults[i].gain,
+      delay = sensor_defaults[i].delay;
+
   char per[64];
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < COUNT(bias_defaults); i++)
-    if (bias_defaults[i].kind == study->sensors[s].kind && strcmp(bias_defaults[i].unit, sensor->unit) == 0)
-      out.sigma = bias_defaults[i].bias, out.noise = bias_defaults[i].drift;
-  const double usual = out.sigma;
-  if (from->sigma.text) status = bramah__study_value_get(&from->sigma, sensor->unit, &out.sigma, diag);
-  if (status) return in_study(diag, status, study, from->sigma.line, "sensors", at, ".bias");
-  if (from->sigma.text && usual > 0.0) out.noise *= out.sigma / usual;
   snprintf(per, sizeof per, "%s/s^0.5", sensor->unit);
-  if (from->drift.text) status = bramah__study_value_get(&from->drift, per, &out.noise, diag);
-  if (status) return in_study(diag, status, study, from->drift.line, "sensors", at, ".bias_drift");
-  const int stated = from->is_fixed || from->sigma.text || from->drift.text;
-  if (from->is_fixed || (!stated && study->uncertainty.others_fixed)) out.sigma = 0.0;
-  add(session, &out, sensor->unit, stated);
-  return BRAMAH_OK;
+  const double usual = bias;
+  bramah_status status = take_error(session, s, &from->bias, ".bias", sensor->unit, &bias, diag);
+  if (from->bias.line && usual > 0.0) drift *= bias / usual;
+  if (!status) status = take_error(session, s, &from->drift, ".bias_drift", per, &drift, diag);
+  if (!status) status = take_error(session, s, &from->gain, ".gain", "1", &gain, diag);
+  if (!status) status = take_error(session, s, &from->delay, ".delay_sigma", "s", &delay, diag);
+
+  const struct {
+    bramah_augmented_kind kind;
+    bramah_augmented_role role;
+    const char *suffix, *unit;
+    double sigma, noise;
+    int stated;
+  } errors[] = {
+      {BRAMAH_AUGMENTED_BIAS, BRAMAH_AUGMENTED_AUTO, "bias", sensor->unit, bias, drift,
+       from->bias.line || from->drift.line},
+      {BRAMAH_AUGMENTED_GAIN, BRAMAH_AUGMENTED_CONSIDERED, "gain", "1", gain, 0.0, from->gain.line},
+      {BRAMAH_AUGMENTED_DELAY, BRAMAH_AUGMENTED_CONSIDERED, "delay", "s", delay, 0.0, from->delay.line}};
+  for (size_t i = 0; !status && i < COUNT(errors); i++) {
+    const bramah_augmented out = {
+        .name = *names,
+        .kind = errors[i].kind,
+        .at = study->sensors[s].name,
+        .sigma = study->uncertainty.others_fixed && !errors[i].stated ? 0.0 : errors[i].sigma,
+        .noise = errors[i].noise,
+        .role = errors[i].role};
+    const size_t size = strlen(out.at) + sizeof ".delay";
+    snprintf(*names, size, "%s.%s", out.at, errors[i].suffix);
+    *names += size;
+    add(session, &out, errors[i].unit, errors[i].stated);
+  }
+  return status;
 }
 
 bramah_status bramah__session_take_budget(bramah_session *session, bramah_diag *diag)
@@ -196,12 +240,8 @@ bramah_status bramah__session_take_budget(bramah_session *session, bramah_diag *
   }
   for (size_t p = 0; !status && p < plant->n_parameter; p++) status = take_parameter(session, p, diag);
 
-  char *name = session->augmented.names;
-  for (size_t s = 0; !status && s < study->n_sensors; s++) {
-    const size_t size = strlen(study->sensors[s].name) + sizeof ".bias";
-    snprintf(name, size, "%s.bias", study->sensors[s].name);
-    if (session->sensors[s].unit) status = take_bias(session, s, name, diag);
-    name += size;
-  }
+  char *names = session->augmented.names;
+  for (size_t s = 0; !status && s < study->n_sensors; s++)
+    if (session->sensors[s].unit) status = take_sensor(session, s, &names, diag);
   return status;
 }

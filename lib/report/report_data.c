@@ -50,21 +50,27 @@ static void put_count(bramah__page *page, const char *name, int64_t value)
 
 /* ---- base64 ---- */
 
+enum { ENCODED_AT_ONCE = 3 * 256 };
+
 typedef struct encoder {
   bramah__page *page;
-  unsigned char bytes[3];
+  unsigned char bytes[ENCODED_AT_ONCE];
   size_t n;
 } encoder;
 
-static void put_group(encoder *e)
+static void put_groups(encoder *e)
 {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const unsigned char *b = e->bytes;
-  for (size_t k = e->n; k < 3; k++) e->bytes[k] = 0;
-  const char out[4] = {digits[b[0] >> 2], digits[(b[0] & 3u) << 4 | b[1] >> 4],
-                       e->n > 1 ? digits[(b[1] & 15u) << 2 | b[2] >> 6] : '=',
-                       e->n > 2 ? digits[b[2] & 63u] : '='};
-  bramah__page_put_bytes(e->page, out, 4);
+  char text[ENCODED_AT_ONCE / 3 * 4], *out = text;
+  for (size_t k = e->n; k % 3; k++) e->bytes[k] = 0;
+  for (size_t k = 0; k < e->n; k += 3) {
+    const unsigned char *b = e->bytes + k;
+    *out++ = digits[b[0] >> 2];
+    *out++ = digits[(b[0] & 3u) << 4 | b[1] >> 4];
+    *out++ = k + 1 < e->n ? digits[(b[1] & 15u) << 2 | b[2] >> 6] : '=';
+    *out++ = k + 2 < e->n ? digits[b[2] & 63u] : '=';
+  }
+  bramah__page_put_bytes(e->page, text, (size_t)(out - text));
   e->n = 0;
 }
 
@@ -72,21 +78,18 @@ static void put_float(encoder *e, float value)
 {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
-  for (int k = 0; k < 4; k++) {
-    e->bytes[e->n++] = (unsigned char)(bits >> (8 * k) & 255u);
-    if (e->n == 3) put_group(e);
-  }
+  for (int k = 0; k < 4; k++) e->bytes[e->n++] = (unsigned char)(bits >> (8 * k) & 255u);
+  if (e->n == ENCODED_AT_ONCE) put_groups(e);
 }
 
-static encoder open_array(bramah__page *page, size_t number)
+static void open_array(encoder *e, size_t number)
 {
-  bramah__page_format(page, "<script type=\"text/plain\" id=\"d%zu\">", number);
-  return (encoder){.page = page};
+  bramah__page_format(e->page, "<script type=\"text/plain\" id=\"d%zu\">", number);
 }
 
 static void close_array(encoder *e)
 {
-  if (e->n) put_group(e);
+  if (e->n) put_groups(e);
   bramah__page_put(e->page, "</script>\n");
 }
 
@@ -150,11 +153,12 @@ static void list_all(writer *w)
 static void put_arrays(writer *w)
 {
   const bramah__machine *m = &w->report->machine;
+  encoder e = {.page = w->page};
   for (size_t i = 0; i < w->n * N_FIELDS; i++) {
     const listed *l = &w->list[i / N_FIELDS];
     const size_t f = i % N_FIELDS;
     if (l->array[f] == none || (f == TIME && l->shares_time)) continue;
-    encoder e = open_array(w->page, l->array[f]);
+    open_array(&e, l->array[f]);
     for (size_t k = 0; k < l->samples->n; k++) {
       const bramah__sample *s = &l->samples->at[k];
       const float values[N_FIELDS] = {(float)(s->t - l->t0), s->mean, s->min, s->max, s->low, s->high};
@@ -163,10 +167,10 @@ static void put_arrays(writer *w)
     close_array(&e);
   }
   if (!m->n_poses) return;
-  encoder e = open_array(w->page, w->n_arrays);
+  open_array(&e, w->n_arrays);
   for (size_t i = 0; i < m->n_poses; i++) put_float(&e, (float)(m->t[i] - w->t0));
   close_array(&e);
-  e = open_array(w->page, w->n_arrays + 1);
+  open_array(&e, w->n_arrays + 1);
   for (size_t i = 0; i < m->n_poses * m->n_parts * 6; i++) put_float(&e, m->points[i]);
   close_array(&e);
 }

@@ -58,11 +58,15 @@ typedef struct pen {
   char command; /* the one in force: a repeated letter may be left out */
 } pen;
 
-static void put_step(pen *p, int value) { bramah__page_format(p->page, value >= 0 ? " %d" : "%d", value); }
+static void put_step(pen *p, int value)
+{
+  if (value >= 0) bramah__page_put_bytes(p->page, " ", 1);
+  bramah__page_put_integer(p->page, value);
+}
 
 static void put_command(pen *p, char command)
 {
-  if (p->command != command) bramah__page_put(p->page, (char[]){command, '\0'});
+  if (p->command != command) bramah__page_put_bytes(p->page, &command, 1);
   p->command = command;
 }
 

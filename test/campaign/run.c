@@ -111,6 +111,10 @@ static void conclude(running *r, bramah_assess *assess)
   campaign_outcome *out = r->out;
   const double end = r->step * (double)(r->truth->rows - 1);
   out->contradicted = results->verdict.contradicted;
+  for (size_t i = 0; i <= m->n_sensors; i++)
+    if (results->alarm[i].times)
+      flag(r, 1e-9 * (double)results->alarm[i].raised_ns, "alarm",
+           i < m->n_sensors ? results->sensor[i].name : "jointly");
   for (size_t k = 0; k < results->verdict.n; k++) {
     const bramah_finding *f = &results->verdict.finding[k];
     if (!f->passed) flag(r, isnan(f->end) ? end : fmin(f->end, end), f->what, f->at);

@@ -10,7 +10,7 @@
 
 campaign_machine campaign_machines[CAMPAIGN_MACHINES] = {
     {.name = "four-bar", .command = 6.0, .every = 5},
-    {.name = "crane", .command = 3.0, .every = 2, .step_ns = 2000000},
+    {.name = "crane", .command = 1.0, .every = 2, .step_ns = 2000000},
     {.name = "metered-crane", .command = 3.0, .every = 1}};
 
 const char *const campaign_kinds[N_FAULTS] = {"none",  "bias",    "ramp",   "gain",   "delay",

@@ -102,8 +102,10 @@ static void check_study(const bramah_study *study, int lines)
     check_figure(&u->sigma);
   }
   for (size_t i = 0; i < study->n_sensors; i++) {
-    check_figure(&study->biases[i].sigma);
-    check_figure(&study->biases[i].drift);
+    check_figure(&study->errors[i].bias.sigma);
+    check_figure(&study->errors[i].drift.sigma);
+    check_figure(&study->errors[i].gain.sigma);
+    check_figure(&study->errors[i].delay.sigma);
   }
   for (size_t i = 0; i < study->n_parameter_noise; i++) check_figure(&study->parameter_noise[i].density);
   for (size_t i = 0; i < study->n_joints; i++)

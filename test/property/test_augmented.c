@@ -85,12 +85,19 @@ typedef struct outcome {
   bramah_filter_augmented augmented[2];
 } outcome;
 
-/* The work cycle with noise of the sensors and, from `bias_from` on, a bias of the gyro. */
-static outcome run(side *truth, side *estimate, double gyro_bias)
+/* What the gyro of the truth has wrong: shown = (1 + gain) what it was `delay` steps ago. */
+typedef struct wrong_gyro {
+  double gain;
+  int delay;
+} wrong_gyro;
+
+/* The work cycle with noise of the sensors. */
+static outcome run(side *truth, side *estimate, wrong_gyro wrong)
 {
   unsigned seed = 42;
   double squares = 0.0, nis = 0.0, dof = 0.0, final_sigma = 0.0;
   int outside = 0;
+  double past[8] = {0};
   const size_t angle[2] = {must_find(&truth->plant, "crank.angle"),
                            must_find(&estimate->plant, "crank.angle")};
   const size_t a[2] = {must_find(&truth->plant, "crank.acceleration"),
@@ -105,10 +112,12 @@ static outcome run(side *truth, side *estimate, double gyro_bias)
     must(bramah_filter_set_inputs(estimate->filter, &u, &diag), &diag);
     must(truth->plant.step(truth->plant.self, &diag), &diag);
     must(bramah_filter_predict(estimate->filter, &diag), &diag);
-    for (int i = 0; i < SENSORS; i++)
-      y[i] = bramah_sensor_predict(&truth->sensor[i], &truth->plant) +
-             truth->sensor[i].sigma * test_normal(&seed);
-    y[1] += gyro_bias;
+    for (int i = 0; i < SENSORS; i++) {
+      y[i] = bramah_sensor_predict(&truth->sensor[i], &truth->plant);
+      if (i == 1) past[k % 8] = (1.0 + wrong.gain) * y[i];
+      if (i == 1 && k >= wrong.delay) y[i] = past[(k - wrong.delay) % 8];
+      y[i] += truth->sensor[i].sigma * test_normal(&seed);
+    }
     must(bramah_filter_correct(estimate->filter, y, present, &diag), &diag);
     if (k < 1000) continue;
     const double e =
@@ -140,7 +149,7 @@ static outcome with_form(const char *errors, double payload, const bramah_augmen
   open_side(&estimate, errors);
   must(estimate.plant.inject(estimate.plant.self, three_degrees, &diag), &diag);
   make_filter(&estimate, augmented, n, form);
-  const outcome out = run(&truth, &estimate, 0.0);
+  const outcome out = run(&truth, &estimate, (wrong_gyro){0});
   close_side(&truth);
   close_side(&estimate);
   return out;
@@ -266,7 +275,7 @@ START_TEST(test_logarithmic)
   make_filter(&estimate, &oil, 1, _i ? BRAMAH_COVARIANCE_SQUARE_ROOT : BRAMAH_COVARIANCE_JOSEPH);
   const bramah_filter_augmented start = bramah_filter_get_augmented(estimate.filter, 0);
   ck_assert_double_eq_tol(start.sigma, 1.5e9, 1.0);
-  const outcome out = run(&truth, &estimate, 0.0);
+  const outcome out = run(&truth, &estimate, (wrong_gyro){0});
   printf("oil of 300 MPa, believed to have 1500: %.1f +- %.1f MPa, angle outside %.0f %%\n", 1e-6 * out.value,
          1e-6 * out.sigma, out.outside);
   ck_assert_double_lt(fabs(out.value - 3e8), 4.0 * out.sigma);
@@ -329,6 +338,73 @@ START_TEST(test_no_logarithm)
 }
 END_TEST
 
+/* Prediction and row of the gyro, after one more step, by what they are said to be of gain and delay. */
+static void check_gyro(const side *s, double gain, double delay)
+{
+  const bramah_plant *plant = &s->plant;
+  const size_t n = bramah_filter_get_info(s->filter).n_error, n_plant = bramah_plant_n_error(plant);
+  double y[SENSORS] = {0}, H[8], term[8], dx[8];
+  const unsigned char present[SENSORS] = {0, 1};
+  unsigned char *snap = malloc(plant->snapshot_size);
+  const double before = bramah_sensor_predict(&s->sensor[1], plant);
+  must(bramah_filter_predict(s->filter, &diag), &diag);
+  const double now = y[1] = bramah_sensor_predict(&s->sensor[1], plant), rate = (now - before) / 1e-3;
+  must(bramah_sensor_row(&s->sensor[1], plant, H, term, snap, dx, &diag), &diag);
+  must(bramah_filter_correct(s->filter, y, present, &diag), &diag);
+  const bramah_filter_last last = bramah_filter_get_last(s->filter);
+  const double *row = last.rows + n;
+  for (size_t k = 0; k < n_plant; k++) ck_assert_double_eq_tol(row[k], (1.0 + gain) * H[k], 1e-12);
+  ck_assert_double_eq_tol(row[n_plant], now, 1e-12);
+  ck_assert_double_eq_tol(row[n_plant + 1], -rate, 1e-9 * (1.0 + fabs(rate)));
+  ck_assert_double_eq_tol(last.innovation[1].innovation, -gain * now + delay * rate, 1e-9);
+  free(snap);
+}
+
+/* A gyro that shows 4 % too much, 2 ms late. Ignored, the angle is confidently wrong; considered, the bands hold it;
+ * estimated, both are found. The square-root form has the same covariance. */
+START_TEST(test_gain_and_delay)
+{
+  static const struct {
+    size_t n;
+    bramah_augmented_role role;
+    bramah_covariance_form form;
+  } cases[] = {{0, BRAMAH_AUGMENTED_ESTIMATED, BRAMAH_COVARIANCE_JOSEPH},
+               {2, BRAMAH_AUGMENTED_CONSIDERED, BRAMAH_COVARIANCE_JOSEPH},
+               {2, BRAMAH_AUGMENTED_CONSIDERED, BRAMAH_COVARIANCE_SQUARE_ROOT},
+               {2, BRAMAH_AUGMENTED_ESTIMATED, BRAMAH_COVARIANCE_JOSEPH},
+               {2, BRAMAH_AUGMENTED_AUTO, BRAMAH_COVARIANCE_JOSEPH}};
+  outcome out[5];
+  for (int c = 0; c < 5; c++) {
+    side truth = {0}, estimate = {0};
+    open_side(&truth, "");
+    open_side(&estimate, "");
+    const char *gyro = estimate.sensor[1].name;
+    const bramah_augmented own[2] = {
+        {.name = "gain", .kind = BRAMAH_AUGMENTED_GAIN, .at = gyro, .sigma = 0.03, .role = cases[c].role},
+        {.name = "delay", .kind = BRAMAH_AUGMENTED_DELAY, .at = gyro, .sigma = 2e-3, .role = cases[c].role}};
+    make_filter(&estimate, own, cases[c].n, cases[c].form);
+    out[c] = run(&truth, &estimate, (wrong_gyro){0.04, 2});
+    printf("gyro +4 %%, 2 ms late: angle outside %.0f %%, NIS %.2f", out[c].outside, out[c].nis);
+    for (size_t k = 0; k < cases[c].n; k++)
+      printf(", %.4g +- %.2g", out[c].augmented[k].value, out[c].augmented[k].sigma);
+    printf("\n");
+    if (cases[c].n) check_gyro(&estimate, out[c].augmented[0].value, out[c].augmented[1].value);
+    close_side(&truth);
+    close_side(&estimate);
+  }
+  ck_assert_double_gt(out[0].outside, 20.0);
+  for (int c = 1; c < 5; c++) ck_assert_double_eq(out[c].outside, 0.0);
+  ck_assert_double_eq(out[1].augmented[0].value, 0.0);
+  ck_assert_double_eq(out[1].augmented[0].sigma, 0.03);
+  ck_assert_double_gt(out[1].final_sigma, out[3].final_sigma);
+  ck_assert_double_eq_tol(out[2].final_sigma / out[1].final_sigma, 1.0, 1e-6);
+  for (int c = 3; c < 5; c++) {
+    ck_assert_double_lt(fabs(out[c].augmented[0].value - 0.04), 4.0 * out[c].augmented[0].sigma);
+    ck_assert_double_eq_tol(out[c].augmented[1].value, 2e-3, 1e-4); /* to first order */
+  }
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("augmented");
@@ -337,5 +413,6 @@ int main(void)
   tcase_add_test(cases, test_considered);
   tcase_add_loop_test(cases, test_logarithmic, 0, 2);
   tcase_add_loop_test(cases, test_no_logarithm, 0, 2);
+  tcase_add_test(cases, test_gain_and_delay);
   return run_suite(suite);
 }

@@ -31,11 +31,11 @@ below='lib/base/|lib/math/|lib/graph/|lib/multibody/|lib/hydraulics/|lib/machine
 check lib/machine "bramah/(status|machine|plant)\.h|$below"
 check lib/plant "bramah/(status|machine|plant|coupled)\.h|$below|lib/plant/"
 check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/'
-check estimators 'bramah/(status|plant|sensor|filter|adaptive|observability|replay|smoother|ukf)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/|estimators/'
+check estimators 'bramah/(status|plant|sensor|filter|adaptive|alarm|observability|replay|smoother|ukf)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/|estimators/'
 check lib/linear "$own|$below|lib/plant/|lib/linear/"
 check lib/io "$own|lib/io/"
 check lib/logs "$own|lib/io/|lib/logs/"
-check lib/assess "$own|lib/io/|lib/logs/|lib/assess/"
+check lib/assess "$own|lib/math/innovation_tests\.h|lib/io/|lib/logs/|lib/assess/"
 check lib/tune "$own|lib/io/|lib/logs/|lib/assess/|lib/tune/"
 check lib/report "$own|lib/io/|lib/report/"
 # The program uses the public interfaces only.

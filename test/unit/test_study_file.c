@@ -668,7 +668,8 @@ static const bad_line bad_lines[] = {
      BRAMAH_E_UNIT, "sensors.s.point.2", "3 deg is an angle, a length is expected, for example '3 mm'"},
     {13, "  s: {type: inclinometer, @joint: crank, axis: [0, 1, 0], body: crank, sigma: 1 deg}", BRAMAH_E_KEY,
      "sensors.s.joint",
-     "unknown key 'joint'; allowed are type, rate, delay, gate, bias, bias_drift, column, file, unit, scale, "
+     "unknown key 'joint'; allowed are type, rate, delay, gate, bias, bias_drift, gain, delay_sigma, column, "
+     "file, unit, scale, "
      "offset, wrap, "
      "sign, "
      "sigma, resolution, range, body, axis, about"},
