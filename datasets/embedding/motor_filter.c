@@ -14,7 +14,6 @@ int main(void)
   const double sigma[3] = {0.4, 0.5, 0.5}, noise[2] = {0.01, 0.01}; /* rad, rad/s, A */
   bramah_filter_options options;
   bramah_filter_options_default(&options);
-  options.transition = BRAMAH_TRANSITION_STEP;
   options.position_sigma = &sigma[0], options.rate_sigma = &sigma[1], options.first_order_sigma = &sigma[2];
   options.acceleration_noise = &noise[0], options.first_order_noise = &noise[1];
   bramah_filter *filter;
@@ -29,6 +28,7 @@ int main(void)
     if (bramah_filter_correct(filter, &y, &(const unsigned char){1}, &diag)) return puts(diag.message);
     inside += fabs(model.x[0] - truth.x[0]) < 1.96 * bramah_filter_output_sigma(filter, 0);
   }
+  bramah_filter_free(filter);
   printf("angle %.4f rad, in truth %.4f; %.1f %% inside 95 %%\n", model.x[0], truth.x[0], inside / 100.0);
   return !(fabs(model.x[0] - truth.x[0]) < 0.017 && inside > 9000);
 }

@@ -126,6 +126,7 @@ static void know_state(bramah_coupled *c, int with_rates)
   bramah__compiled *k = &c->compiled;
   fetch(c, k->program->out.work_force, k->program->n_works, k->work_force);
   fetch(c, k->program->out.work_path, k->program->n_works, k->work_path);
+  fetch(c, k->program->out.energy, 2, k->energy);
   memcpy(k->state, c->state.block, c->state.size);
   k->pose_known = 1;
   k->rates_known = with_rates;
@@ -308,6 +309,9 @@ static void set_end(bramah_coupled *c)
     double *total = sum < program->nc ? &c->next.work[sum] : &c->next.exchange[sum - program->nc];
     *total += 0.5 * (k->work_force[i] + force) * moved;
   }
+  double energy[2];
+  fetch(c, out->energy, 2, energy);
+  bramah__balance_energy(c, k->energy, energy);
 }
 
 /* Derivatives of the end by the start, on the factors of the last iterate. */
