@@ -280,7 +280,8 @@ typedef struct bramah_filter_last {
    * included */
   const double *transition;
   /* Gamma [n x n_noise], Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and 2 b + 1 acceleration
-   * b of the basis; 2 n_dof + i first-order state i; then augmented states and noisy parameters. Those of an
+   * b of the basis; 2 n_dof + i first-order state i; then augmented states, noisy parameters and two of
+   * each parameter that has edges. Those of an
    * acceleration and of a first-order state are proportional to the square root of its spectral density. */
   const double *noise;
   const bramah_innovation *innovation; /* [m] */
