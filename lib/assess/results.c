@@ -139,7 +139,9 @@ static void count(bramah__innovations *into, const bramah_innovation *innovation
   into->present++;
   into->gated += (uint64_t)(!innovation->accepted && !innovation->saturated);
   into->saturated += (uint64_t)(innovation->saturated != 0);
-  if (innovation->accepted) into->expected += expected;
+  if (!innovation->accepted) return;
+  into->expected += expected;
+  into->shares += innovation->considered;
 }
 
 void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use)
@@ -419,8 +421,12 @@ static void judge(bramah_assess *a)
     bramah_diag ignored;
     /* The wider of the tolerance and the 99.9 % band of so many samples. */
     v->too_short &= c->samples < JUDGED_FROM;
-    if (c->fused >= JUDGED_FROM && !bramah__nis_band((double)c->fused, 0.999, &low, &high, &ignored))
-      add(a, BRAMAH_CHECK_NIS, c->name, c->nis, 0.0, c->expected * fmax(high, NIS_MOST));
+    if (c->fused >= JUDGED_FROM && !bramah__nis_band((double)c->fused, 0.999, &low, &high, &ignored)) {
+      /* what considered states have of it is one draw for all samples: within 4 of its standard deviations */
+      const double share = a->innovations[i].shares / (double)c->fused;
+      add(a, BRAMAH_CHECK_NIS, c->name, c->nis, 0.0,
+          (1.0 - share) * c->expected * fmax(high, NIS_MOST) + 16.0 * share);
+    }
     if (c->samples >= JUDGED_FROM)
       add(a, BRAMAH_CHECK_GATED, c->name, 100.0 * (double)c->gated / (double)c->samples, 0.0, GATED_MOST);
     add(a, BRAMAH_CHECK_FAULT, c->name, c->fault.lasts, 0.0, 0.0);
