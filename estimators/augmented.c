@@ -170,67 +170,175 @@ bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_optio
  *
  * A valve inside its dead band passes nothing, and the derivative there says that its command does nothing. If the
  * command may as well lie outside, that is wrong: nothing would ever be learned, and the covariance of the motion
- * would not grow. Statistical linearisation takes the slope that fits over the spread of the estimate: here the
- * difference quotient over sqrt(3) standard deviations to either side, the points of the three-point Gauss-Hermite
- * rule, exact for cubics. Source: M. Norgaard, N. K. Poulsen, O. Ravn, "New developments in state estimation for
- * nonlinear systems", Automatica 36 (2000), with h^2 = 3. */
+ * would not grow. Statistical linearisation (A. Gelb, Applied Optimal Estimation, 1974, 6.2) takes the slope that fits
+ * best over all that is believed of it; what no straight line fits is noise of the step. The step goes with
+ * the parameter by its derivative up to the edges, and beyond them by that and two ramps, whose slopes a displaced
+ * step tells on each side; of a normal parameter the moments of ramps are known. */
 
-/* Is an edge of the parameter in use j within the spread of what is believed of it, which is from `back` below its
- * value to `on` above? 0: they are left alone. */
-static int edge_in_reach(const bramah_filter *f, size_t j, double *back, double *on)
+/* What is believed of the parameter in use j: its value, standard deviation, limits and nearest edges. */
+typedef struct belief {
+  double value, sigma, least, most, below, above;
+} belief;
+
+static belief belief_of(const bramah_filter *f, size_t j)
 {
   const bramah_plant *plant = &f->plant;
-  double reach = f->par_step[j], below, above; /* of a score test's */
-  if (!plant->parameter_edges) return 0;
   bramah_parameter_info info;
   plant->parameter_info(plant->self, f->par[j], &info);
+  belief b = {.value = plant->parameter(plant->self, f->par[j]),
+              .sigma = f->par_step[j], /* of a score test */
+              .least = info.least,
+              .most = info.most,
+              .below = -INFINITY,
+              .above = INFINITY};
+  if (plant->parameter_edges) plant->parameter_edges(plant->self, f->par[j], &b.below, &b.above);
   for (size_t i = 0; i < f->n_augmented; i++) {
     const bramah__augmented *own = &f->self_state[i];
     if (own->column != j) continue;
-    reach = slope(f, i) * sqrt(3.0 * f->P[own->state * f->n + own->state]);
-    info.least = own->least, info.most = own->most;
+    b.sigma = slope(f, i) * sqrt(f->P[own->state * f->n + own->state]);
+    b.least = own->least, b.most = own->most;
   }
   if (j >= f->first_noise && j < f->first_noise + f->n_par_noise)
-    reach = sqrt(3.0 / bramah__step_seconds(f)) * f->par_noise[j - f->first_noise];
-  const double value = plant->parameter(plant->self, f->par[j]);
-  plant->parameter_edges(plant->self, f->par[j], &below, &above);
-  const double low = fmin(reach, value - info.least), high = fmin(reach, info.most - value);
-  if (!(value - low < below || value + high > above) || !(low + high > 0.0)) return 0;
-  *back = low;
-  *on = high;
-  return 1;
+    b.sigma = f->par_noise[j - f->first_noise] / sqrt(bramah__step_seconds(f));
+  return b;
+}
+
+/* E u, E u^2 and E u z of the ramp u = max(z - a, 0) of a standard normal z. */
+typedef struct ramp {
+  double mean, square, slope;
+} ramp;
+
+static ramp ramp_from(double a)
+{
+  const double density = 0.3989422804014327 * exp(-0.5 * a * a), tail = 0.5 * erfc(0.7071067811865476 * a);
+  return (ramp){density - a * tail, (1.0 + a * a) * tail - a * density, tail};
+}
+
+/* An edge further away than so many standard deviations does not count. */
+static const double far = 4.0;
+
+size_t bramah__augmented_edges(const bramah_plant *plant, const bramah_filter_options *o)
+{
+  size_t n = 0;
+  for (size_t j = 0; j < o->n_augmented + o->n_parameter_noise; j++) {
+    const int noisy = j >= o->n_augmented;
+    const char *at = noisy ? o->parameter_noise[j - o->n_augmented].at : o->augmented[j].at;
+    double below = -INFINITY, above = INFINITY;
+    size_t i;
+    if (!plant->parameter_edges || (!noisy && o->augmented[j].kind != BRAMAH_AUGMENTED_PARAMETER)) continue;
+    if (!at || bramah_plant_parameter_index(plant, at, &i, NULL) != BRAMAH_OK) continue;
+    plant->parameter_edges(plant->self, i, &below, &above);
+    n += isfinite(below) || isfinite(above);
+  }
+  return n;
+}
+
+/* Where a displaced step is made beyond an edge that is `away` standard deviations off; 0: it does not count, or the
+ * parameter cannot go there. */
+static double beyond(const belief *b, double away, double room)
+{
+  const double by = b->sigma * fmax(away + 1.0, 1.7320508075688772);
+  if (!(b->sigma > 0.0) || !(away < far)) return 0.0;
+  return fmin(by, room) > away * b->sigma ? fmin(by, room) : 0.0;
 }
 
 void bramah__augmented_spread(bramah_filter *f)
 {
   const bramah_plant *plant = &f->plant;
-  double *x[2] = {f->work.coordinates, f->work.coordinates + f->n_plant};
+  const size_t ne = f->n_plant;
   for (size_t j = 0; j < f->n_par; j++) {
-    double by[2];
-    f->work.in_reach[j] = f->has_coordinates && edge_in_reach(f, j, &by[0], &by[1]);
-    if (!f->work.in_reach[j]) continue;
-    const double value = plant->parameter(plant->self, f->par[j]);
-    plant->save(plant->self, f->work.row_snap);
-    for (int side = 0; side < 2 && f->work.in_reach[j]; side++) {
+    double *x = f->work.spread + j * (2 * ne + 5), *edge = x + 2 * ne;
+    const belief b = belief_of(f, j);
+    edge[0] = b.sigma;
+    for (int side = 0; side < 2; side++) { /* below, above */
+      const double away = (side ? b.above - b.value : b.value - b.below) / b.sigma;
+      edge[1 + side] = away;
+      edge[3 + side] =
+          f->has_coordinates ? beyond(&b, away, side ? b.most - b.value : b.value - b.least) : 0.0;
+      if (edge[3 + side] == 0.0) continue;
+      plant->save(plant->self, f->work.row_snap);
       bramah_status status =
-          plant->set_parameter(plant->self, f->par[j], side ? value + by[1] : value - by[0], NULL);
+          plant->set_parameter(plant->self, f->par[j], b.value + (side ? 1.0 : -1.0) * edge[3 + side], NULL);
       if (status == BRAMAH_OK) status = plant->step(plant->self, NULL);
-      bramah_plant_coordinates(plant, x[side]);
+      bramah_plant_coordinates(plant, x + (size_t)side * ne);
       /* where it cannot go there, or goes over to other coordinates: the local derivative */
       if (status != BRAMAH_OK || (plant->basis_change && plant->basis_change(plant->self, f->work.T)))
-        f->work.in_reach[j] = 0;
+        edge[3 + side] = 0.0;
       plant->restore(plant->self, f->work.row_snap);
     }
-    bramah__plant_subtract(plant, x[1], x[0], x[0]);
-    for (size_t r = 0; r < f->n_plant; r++) f->work.G_spread[r * f->n_par + j] = x[0][r] / (by[0] + by[1]);
   }
+}
+
+/* Slopes b [2] and what is left of the ramps below and above, as the factor L of its second moments about the step at
+ * the value itself: standard deviations `away` off, 0 where there is none (by = 0). */
+static void fit_ramps(const double *away, const double *by, double sigma, double *b, double *L)
+{
+  double mean[2] = {0}, at[2] = {0}, square[2] = {0};
+  b[0] = b[1] = 0.0;
+  for (int k = 0; k < 2; k++) {
+    const double sign = k ? 1.0 : -1.0;
+    if (by[k] == 0.0) continue;
+    const ramp u = ramp_from(away[k]);
+    b[k] = u.slope;
+    mean[k] = sign * u.mean;
+    at[k] = sign * fmax(0.0, -away[k]);
+    square[k] = u.square - u.slope * u.slope - 2.0 * at[k] * mean[k] + at[k] * at[k];
+  }
+  const double cross = -b[0] * b[1] - at[0] * mean[1] - at[1] * mean[0] + at[0] * at[1];
+  L[0] = sigma * sqrt(fmax(0.0, square[0]));
+  L[1] = L[0] > 0.0 ? sigma * sigma * cross / L[0] : 0.0;
+  L[2] = sqrt(fmax(0.0, sigma * sigma * square[1] - L[1] * L[1]));
+}
+
+/* As what is left goes with the error of the parameter it lasts as long: white noise of the same effect is so much
+ * greater in each step. Of an error with standard deviation sigma that noise q drives, what is orthogonal to a
+ * straight line has the correlation time sigma^2 / q^2 (second Hermite polynomial of a Gauss-Markov process), no
+ * longer than there has been a filter. */
+static double lasting(const bramah_filter *f, size_t j, double sigma)
+{
+  const double most = 2.0 * (double)f->progress.report.predictions + 1.0;
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const bramah__augmented *own = &f->self_state[i];
+    if (own->column != j) continue;
+    const double noise = slope(f, i) * own->noise[0]; /* q sqrt(h) */
+    return 2.0 * sigma * sigma < most * noise * noise ? fmax(1.0, 2.0 * sigma * sigma / (noise * noise))
+                                                      : most;
+  }
+  return 1.0; /* new in each step */
 }
 
 void bramah__augmented_use_spread(bramah_filter *f)
 {
-  for (size_t j = 0; j < f->n_par; j++)
-    for (size_t r = 0; r < f->n_plant && f->work.in_reach[j]; r++)
-      f->work.G[r * f->n_par + j] = f->work.G_spread[r * f->n_par + j];
+  const bramah_plant *plant = &f->plant;
+  const size_t ne = f->n_plant, nr = 2 * f->n_edges;
+  double *now = f->work.coordinates, *dx = now + ne;
+  size_t column = 0;
+  memset(f->work.residual, 0, ne * nr * sizeof(double));
+  bramah_plant_coordinates(plant, now);
+  if (plant->basis_change && plant->basis_change(plant->self, f->work.T)) return;
+  for (size_t j = 0; j < f->n_par; j++) {
+    double *x = f->work.spread + j * (2 * ne + 5), b[2], L[3];
+    const double sigma = x[2 * ne], *away = x + 2 * ne + 1, *by = away + 2;
+    if (by[0] == 0.0 && by[1] == 0.0) continue;
+    fit_ramps(away, by, sigma, b, L);
+    /* what the ramps add to the derivative, in the places of the displaced steps */
+    for (size_t side = 0; side < 2; side++) {
+      double *added = x + side * ne;
+      const double sign = side ? 1.0 : -1.0, run = by[side] - away[side] * sigma;
+      if (by[side] > 0.0) bramah__plant_subtract(plant, added, now, dx);
+      for (size_t r = 0; r < ne; r++)
+        added[r] = by[side] > 0.0 ? (sign * dx[r] - f->work.G[r * f->n_par + j] * by[side]) / run : 0.0;
+    }
+    const int noisy = j < f->first_noise + f->n_par_noise && column < nr;
+    const double scale = sqrt(lasting(f, j, sigma));
+    for (size_t r = 0; r < ne; r++) {
+      f->work.G[r * f->n_par + j] += b[0] * x[r] + b[1] * x[ne + r];
+      if (!noisy) continue;
+      f->work.residual[r * nr + column] = scale * (L[0] * x[r] + L[1] * x[ne + r]);
+      f->work.residual[r * nr + column + 1] = scale * L[2] * x[ne + r];
+    }
+    column += noisy ? 2 : 0;
+  }
 }
 
 /* Does it depend on how what its sensor measures changes over a step? */
@@ -286,6 +394,9 @@ void bramah__augmented_noise(bramah_filter *f, size_t column)
       f->Gamma[r * f->nq + column] =
           f->work.G[r * f->n_par + par] * f->par_noise[j] / sqrt(bramah__step_seconds(f));
   }
+  for (size_t r = 0; r < f->n_plant; r++)
+    memcpy(f->Gamma + r * f->nq + column, f->work.residual + r * 2 * f->n_edges,
+           2 * f->n_edges * sizeof(double));
 }
 
 double bramah__augmented_value(const bramah_filter *f, size_t i)
@@ -430,8 +541,12 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
 
 bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, double *out, bramah_diag *diag)
 {
-  double back = 0.0, on = f->par_step[j];
-  edge_in_reach(f, j, &back, &on);
+  /* over an edge in reach by the quotient over sqrt(3) standard deviations to both sides */
+  const belief b = belief_of(f, j);
+  const double reach = 1.7320508075688772 * b.sigma, low = fmin(reach, b.value - b.least),
+               high = fmin(reach, b.most - b.value);
+  const int over = (b.value - low < b.below || b.value + high > b.above) && low + high > 0.0;
+  const double back = over ? low : 0.0, on = over ? high : f->par_step[j];
   return bramah__sensor_by_parameter(&f->plant, &f->sensor[i], f->par[j], back, on, f->work.row_snap, out,
                                      diag);
 }

@@ -120,11 +120,11 @@ typedef struct bramah__progress {
   X(uint32_t, drifted, f->n_sensors, 0)    /* 1: rejected by it, until it is back within half of its gate */ \
   X(double, drift_common, f->n_sensors, 0) /* and of the share of them that is considered */                 \
   X(double, information, f->n_augmented, 1) /* that measurements gave of it while it was considered */       \
-  X(double, sensitivity, f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */                 \
-  X(double, score, f->n_causes_most, 0)                                                                      \
-  X(double, score_information, f->n_causes_most * f->n_causes_most, 0)                                       \
+  X(double, sensitivity, f->n_banks * f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */    \
+  X(double, score, f->n_banks * f->n_causes_most, 0)                                                         \
+  X(double, score_information, f->n_banks * f->n_causes_most * f->n_causes_most, 0)                          \
   X(double, past, f->n_causes_most ? BRAMAH__PAST * f->n_sensors : 0, 0) /* predictions of its last steps */ \
-  X(double, score_sums, f->n_causes_most ? 2 : 0, 0)                                                         \
+  X(double, score_sums, 2 * f->n_banks, 0)                                                                   \
   X(double, P, f->n * f->n, 1)                      /* covariance of the error state */                      \
   X(double, S, f->square_root ? f->n * f->n : 0, 1) /* P = S S'; square-root form only */
 
@@ -161,8 +161,8 @@ typedef struct bramah__progress {
   X(double, Fe, f->n_plant * f->n_plant)                                                                     \
   X(double, N, f->n_plant *(f->n_dof + f->n_first_order))                                                    \
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
-  X(double, G_spread, f->n_plant * f->n_par_most) /* of those whose edges are in reach (augmented.c) */      \
-  X(unsigned char, in_reach, f->n_par_most)                                                                  \
+  X(double, spread, f->n_par_most *(2 * f->n_plant + 5)) /* steps beyond edges in reach (augmented.c) */     \
+  X(double, residual, 2 * f->n_plant * f->n_edges)       /* of their linearisation */                        \
   X(double, by_parameter, f->n_augmented * f->plant.n_output) /* outputs, at by_parameter_snap */            \
   X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
@@ -174,7 +174,7 @@ typedef struct bramah__progress {
   X(double, before, f->n_sensors) /* predictions before the step (augmented.c) */                            \
   X(double, dx, f->n)                                                                                        \
   X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0))                                       \
-  X(double, causes, f->n_causes_most * f->n + 2 * f->n)                                                      \
+  X(double, causes, f->n_causes_most *(f->n + 2) + 2 * f->n)                                                 \
   X(double, block, f->n_block)                                                                               \
   X(double, zdd, 2 * f->n_dof)                                                                               \
   X(double, coordinates, 2 * f->n_plant)                                                                     \
@@ -218,7 +218,9 @@ struct bramah_filter {
   size_t n_sensors, n_augmented;
   size_t n_par, n_par_most, n_par_noise; /* parameters in use: augmented ones, noisy ones, causes */
   size_t first_noise;                    /* of the noisy ones */
+  size_t n_edges;                        /* of augmented and noisy ones that may cease to matter */
   size_t n_causes, n_causes_most;
+  size_t n_banks; /* of scores, each of causes that begin at a time of their own; 0: none */
   size_t n_block;
   int by_parameter_known;
   bramah__progress progress;
@@ -276,6 +278,8 @@ void bramah__process_noise_columns(const bramah__process_noise *noise, double h,
 /* Take the augmented states of the options; their initial covariance goes to P_initial. */
 bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag);
 size_t bramah__augmented_states(const bramah_filter_options *o);
+/* How many parameters that are augmented or noisy have an edge. */
+size_t bramah__augmented_edges(const bramah_plant *plant, const bramah_filter_options *o);
 /* What an augmented state is about: index of its parameter of the plant, or of its sensor. Errors:
  * E_REFERENCE. */
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
@@ -288,7 +292,7 @@ void bramah__augmented_transition(bramah_filter *f);
 /* Derivatives of the coming step by parameters in use an edge of which is in reach: what is believed of them lies on
  * both sides of it. Leaves the plant as it was. */
 void bramah__augmented_spread(bramah_filter *f);
-/* After the step: they take the places of the local ones in G. */
+/* After the step: they take the places of the local ones in G; and what is left of the step then. */
 void bramah__augmented_use_spread(bramah_filter *f);
 /* Their columns of Gamma, and those of noisy parameters, from `column` on. */
 void bramah__augmented_noise(bramah_filter *f, size_t column);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Score tests: which cause would explain the innovations. Beside the filter goes, for each cause j of size
- * theta_j that it does not estimate, the derivative V_j = de/dtheta_j of its error:
+ * theta_j, the derivative V_j = de/dtheta_j of its error:
  *
  *   prediction   V = F V + G                        G = df/dtheta, of a parameter of the plant
  *   sample       U = H V + D                        D = dy/dtheta: what the sensor itself shows of it
  *                score += U nu / S, information += U' U / S
  *   fused        V = V - K U
+ *
+ * A cause that the filter estimates is tested too: it may change faster than the filter expects.
  *
  * Source: B. Friedland, "Treatment of bias in recursive filtering", IEEE Trans. AC 14 (1969), whose estimate of a
  * bias theta = score / information is; information^-1/2 is its standard deviation and score^2 / information
@@ -16,14 +18,6 @@
 
 #include <math.h>
 #include <string.h>
-
-static int is_augmented(const bramah_filter *f, bramah_cause_kind kind, size_t target)
-{
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    if ((int)f->augmented[i].kind == (int)kind && f->self_state[i].target == target) return 1;
-  }
-  return 0;
-}
 
 /* A delay is looked for by the change of the prediction over so many steps: a short one in signals that go
  * slowly, a long one in those that have long changed again. */
@@ -40,7 +34,6 @@ void bramah__take_causes(bramah_filter *f)
   f->n_causes = 0;
   for (size_t p = 0; p < f->plant.n_parameter; p++) {
     bramah_parameter_info info;
-    if (is_augmented(f, BRAMAH_CAUSE_PARAMETER, p)) continue;
     f->plant.parameter_info(f->plant.self, p, &info);
     f->cause_column[f->n_causes] = f->n_par;
     f->cause[f->n_causes++] =
@@ -53,7 +46,7 @@ void bramah__take_causes(bramah_filter *f)
   for (size_t i = 0; i < f->n_sensors; i++) {
     bramah_cause cause = {
         .kind = BRAMAH_CAUSE_BIAS, .name = f->sensor[i].name, .unit = f->sensor[i].unit, .target = i};
-    if (!is_augmented(f, BRAMAH_CAUSE_BIAS, i)) f->cause[f->n_causes++] = cause;
+    f->cause[f->n_causes++] = cause;
     cause.kind = BRAMAH_CAUSE_GAIN;
     cause.unit = "1";
     f->cause[f->n_causes++] = cause;
@@ -83,19 +76,23 @@ void bramah__scores_start_step(bramah_filter *f)
 void bramah__scores_predict(bramah_filter *f)
 {
   const size_t n = f->n, m = f->n_causes;
-  bramah__multiply(n, n, m, f->F, f->sensitivity, f->work.causes);
-  memcpy(f->sensitivity, f->work.causes, n * m * sizeof(double));
-  for (size_t j = 0; j < m; j++) {
-    if (f->cause[j].kind != BRAMAH_CAUSE_PARAMETER) continue;
-    for (size_t r = 0; r < f->n_plant; r++)
-      f->sensitivity[r * m + j] += f->work.G[r * f->n_par + f->cause_column[j]];
-  }
+  bramah__scores_rebase(f, f->F);
+  for (size_t b = 0; b < f->n_banks; b++)
+    for (size_t j = 0; j < m; j++) {
+      if (f->cause[j].kind != BRAMAH_CAUSE_PARAMETER) continue;
+      for (size_t r = 0; r < f->n_plant; r++)
+        f->sensitivity[(b * n + r) * m + j] += f->work.G[r * f->n_par + f->cause_column[j]];
+    }
 }
 
 void bramah__scores_rebase(bramah_filter *f, const double *T)
 {
-  bramah__multiply(f->n, f->n, f->n_causes, T, f->sensitivity, f->work.causes);
-  memcpy(f->sensitivity, f->work.causes, f->n * f->n_causes * sizeof(double));
+  const size_t n = f->n, m = f->n_causes;
+  for (size_t b = 0; b < f->n_banks; b++) {
+    double *V = f->sensitivity + b * n * m;
+    bramah__multiply(n, n, m, T, V, f->work.causes);
+    memcpy(V, f->work.causes, n * m * sizeof(double));
+  }
 }
 
 /* What sensor i itself shows of cause j. */
@@ -123,49 +120,57 @@ bramah_status bramah__scores_sample(bramah_filter *f, size_t i, double rest, dou
 {
   const size_t n = f->n, m = f->n_causes;
   const double *H = f->H + i * n;
-  double *U = f->work.causes, *PH = U + m;
+  double *D = f->work.causes, *U = D + m, *PH = U + m;
   for (size_t j = 0; j < m; j++) {
-    const bramah_status status = direct(f, i, j, &U[j], diag);
+    const bramah_status status = direct(f, i, j, &D[j], diag);
     if (status != BRAMAH_OK) return status;
-    for (size_t k = 0; k < n; k++) U[j] += H[k] * f->sensitivity[k * m + j];
   }
-  f->score_sums[0] += rest * rest / S;
-  f->score_sums[1] += 1.0;
-  for (size_t j = 0; j < m; j++) {
-    f->score[j] += U[j] * rest / S;
-    for (size_t k = 0; k <= j; k++) f->score_information[j * m + k] += U[j] * U[k] / S;
-  }
-  if (!f->innovation[i].accepted) return BRAMAH_OK;
-
   if (f->square_root) {
     bramah__apply_transposed(n, n, f->S, H, PH + n);
     bramah__apply(n, n, f->S, PH + n, PH);
   } else {
     bramah__apply(n, n, f->P, H, PH);
   }
-  for (size_t k = 0; k < n; k++) {
-    if (held && held[k]) continue;
-    for (size_t j = 0; j < m; j++) f->sensitivity[k * m + j] -= PH[k] / S * U[j];
+  for (size_t b = 0; b < f->n_banks; b++) {
+    double *V = f->sensitivity + b * n * m, *score = f->score + b * m,
+           *information = f->score_information + b * m * m;
+    memcpy(U, D, m * sizeof *U);
+    for (size_t k = 0; k < n; k++)
+      for (size_t j = 0; j < m && H[k] != 0.0; j++) U[j] += H[k] * V[k * m + j];
+    f->score_sums[2 * b] += rest * rest / S;
+    f->score_sums[2 * b + 1] += 1.0;
+    for (size_t j = 0; j < m; j++) {
+      score[j] += U[j] * rest / S;
+      for (size_t k = 0; k <= j; k++) information[j * m + k] += U[j] * U[k] / S;
+    }
+    for (size_t k = 0; k < n && f->innovation[i].accepted; k++) {
+      if (held && held[k]) continue;
+      for (size_t j = 0; j < m; j++) V[k * m + j] -= PH[k] / S * U[j];
+    }
   }
   return BRAMAH_OK;
 }
 
 /* ---- results ---- */
 
-bramah_filter_scores bramah_filter_get_scores(const bramah_filter *f)
+bramah_filter_scores bramah_filter_get_scores(const bramah_filter *f, size_t bank)
 {
-  return (bramah_filter_scores){.n = f->n_causes,
+  const size_t m = f->n_causes;
+  if (bank >= f->n_banks) return (bramah_filter_scores){.n = 0};
+  return (bramah_filter_scores){.n = m,
                                 .cause = f->cause,
-                                .score = f->score,
-                                .information = f->score_information,
-                                .chi_square = f->score_sums[0],
-                                .samples = f->score_sums[1]};
+                                .score = f->score + bank * m,
+                                .information = f->score_information + bank * m * m,
+                                .chi_square = f->score_sums[2 * bank],
+                                .samples = f->score_sums[2 * bank + 1]};
 }
 
-void bramah_filter_restart_scores(bramah_filter *f)
+void bramah_filter_restart_scores(bramah_filter *f, size_t bank)
 {
-  memset(f->sensitivity, 0, f->n * f->n_causes * sizeof(double));
-  memset(f->score, 0, f->n_causes * sizeof(double));
-  memset(f->score_information, 0, f->n_causes * f->n_causes * sizeof(double));
-  f->score_sums[0] = f->score_sums[1] = 0.0;
+  const size_t n = f->n, m = f->n_causes;
+  if (bank >= f->n_banks) return;
+  memset(f->sensitivity + bank * n * m, 0, n * m * sizeof(double));
+  memset(f->score + bank * m, 0, m * sizeof(double));
+  memset(f->score_information + bank * m * m, 0, m * m * sizeof(double));
+  f->score_sums[2 * bank] = f->score_sums[2 * bank + 1] = 0.0;
 }

@@ -14,7 +14,6 @@ int main(void)
   const double sigma[3] = {0.4, 0.5, 0.5}, noise[2] = {0.01, 0.01}; /* rad, rad/s, A */
   bramah_filter_options options;
   bramah_filter_options_default(&options);
-  options.transition = BRAMAH_TRANSITION_STEP;
   options.position_sigma = &sigma[0], options.rate_sigma = &sigma[1], options.first_order_sigma = &sigma[2];
   options.acceleration_noise = &noise[0], options.first_order_noise = &noise[1];
   bramah_filter *filter;

@@ -248,6 +248,8 @@ typedef struct bramah_finding {
   int noted; /* 1: passed, but no accident: noise is overestimated, or a deviation too small to matter */
   /* Of windows: what value is the size of (mean, NIS, correlation, share [%]), and when; else NaN */
   double amount, begin, end; /* [s] of the log */
+  double
+      since; /* begin of the first window of that length that fails beyond doubt, at 6 standard deviations */
 } bramah_finding;
 
 /* All checks. */
@@ -290,7 +292,7 @@ BRAMAH_API const bramah_assess_results *bramah_assess_get_results(bramah_assess 
 
 /* ---- what would explain a contradiction ---- */
 
-enum { BRAMAH_EXPLANATIONS = 6 };
+enum { BRAMAH_EXPLANATIONS = 6 }; /* shown, and all of the group of the first one */
 /* A single cause that would explain innovations that are too large. */
 typedef struct bramah_explanation {
   bramah_cause_kind kind;
@@ -309,13 +311,14 @@ typedef struct bramah_diagnosis {
   size_t n;                        /* 0: no single cause explains enough */
   const bramah_explanation *cause; /* [n] the one that explains most first */
 } bramah_diagnosis;
-/* A log once more, from its start on `source`, through a filter of its own with the transition `step`, along with score tests of every parameter
- * and of bias, gain and delay of every sensor that the study does not estimate (bramah_filter_get_scores), as if causes
- * began at from_ns of the log; up to to_ns. Noise does not adapt. Costs about the time of three replays of the log
- * more. *out lasts as long as the session, released by bramah_diagnosis_free (NULL allowed). Errors: those of
- * bramah_filter_new and bramah_replay_next. */
+/* A log once more, from its start on `source`, through a filter of its own with the transition `step`, along with score
+ * tests of every parameter and of bias, gain and delay of every sensor (bramah_filter_get_scores): of causes that were there from the start, and of causes that began around the first window
+ * that contradicts in `verdict` (NULL: none is known). Up to the end of that window and up to to_ns of the log: what
+ * explains a larger share. Noise does not adapt. Costs about the time of three replays of the log. *out lasts as long as
+ * the session, released by bramah_diagnosis_free (NULL allowed). Errors: those of bramah_filter_new and
+ * bramah_replay_next. */
 BRAMAH_API bramah_status bramah_diagnose(bramah_session *session, bramah_source source, void *source_user,
-                                         int64_t from_ns, int64_t to_ns, bramah_diag *diag,
+                                         const bramah_verdict *verdict, int64_t to_ns, bramah_diag *diag,
                                          bramah_diagnosis **out);
 BRAMAH_API void bramah_diagnosis_free(bramah_diagnosis *diagnosis);
 

@@ -152,9 +152,9 @@ typedef struct bramah_filter_options {
   const bramah_augmented *augmented;
   size_t n_parameter_noise;
   const bramah_parameter_noise *parameter_noise;
-  /* 1: score tests of causes go with the filter (bramah_filter_get_scores). Sequential fusion, no
-   * iteration. */
-  int scores;
+  /* Score tests of causes go with the filter (bramah_filter_get_scores), so many banks of them, each of causes that begin
+   * at a time of their own; 0: none. Sequential fusion, no iteration. */
+  unsigned scores;
 } bramah_filter_options;
 
 /* What protects: BRAMAH_TRANSITION_STEP, an innovation gate of 4 and a drift gate of 6 standard deviations for every
@@ -280,7 +280,8 @@ typedef struct bramah_filter_last {
    * included */
   const double *transition;
   /* Gamma [n x n_noise], Q = Gamma Gamma', in the coordinates after it. Columns: 2 b and 2 b + 1 acceleration
-   * b of the basis; 2 n_dof + i first-order state i; then augmented states and noisy parameters. Those of an
+   * b of the basis; 2 n_dof + i first-order state i; then augmented states, noisy parameters and two of
+   * each parameter that has edges. Those of an
    * acceleration and of a first-order state are proportional to the square root of its spectral density. */
   const double *noise;
   const bramah_innovation *innovation; /* [m] */
@@ -323,7 +324,8 @@ typedef struct bramah_cause {
   int64_t lag_ns;          /* of a delay; else 0 */
 } bramah_cause;
 
-/* Score tests of all single causes, sums since init; differences of two calls are those of the time between.
+/* Score tests of all single causes, sums since init or the bank's restart; differences of two calls are those of the time
+ * between.
  * If cause j alone were at work, its size would be score[j] / information[j n + j], with the standard
  * deviation information^-1/2, and would explain score^2 / information of chi_square less samples. Source: B.
  * Friedland, "Treatment of bias in recursive filtering", IEEE Trans. AC 14 (1969). Pointers hold as long as
@@ -336,10 +338,10 @@ typedef struct bramah_filter_scores {
   double chi_square, samples; /* sum of nu^2 / S over so many samples */
 } bramah_filter_scores;
 
-/* All of it. */
-BRAMAH_API bramah_filter_scores bramah_filter_get_scores(const bramah_filter *filter);
-/* As if every cause began now: all sums from zero. */
-BRAMAH_API void bramah_filter_restart_scores(bramah_filter *filter);
+/* All of it. n = 0: there is no such bank. */
+BRAMAH_API bramah_filter_scores bramah_filter_get_scores(const bramah_filter *filter, size_t bank);
+/* As if every cause began now: all sums of that bank from zero. */
+BRAMAH_API void bramah_filter_restart_scores(bramah_filter *filter, size_t bank);
 
 /* Standard deviation of output i of the plant, sqrt(h P h'); NaN where the output has no row. Of an acceleration,
  * force or flow with what augmented parameters (a load, a friction, a supply's pressure) do to it at once. */

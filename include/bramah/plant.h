@@ -158,8 +158,8 @@ typedef struct bramah_plant {
 
   /* The nearest values around the present one at which parameter i ceases or begins to matter, as at the edge of
    * a valve's dead band: below <= value <= above, infinite where there is none. Where a filter is so unsure of
-   * a parameter that it may lie beyond, the derivative at its value says the wrong thing, and it takes difference
-   * quotients of whole steps over sqrt(3) standard deviations to either side instead. NULL: all parameters
+   * a parameter that it may lie beyond, the derivative at its value says the wrong thing, and it takes whole
+   * steps beyond them and the straight line that fits best. NULL: all parameters
    * matter everywhere. */
   void (*parameter_edges)(void *self, size_t i, double *below, double *above);
 } bramah_plant;

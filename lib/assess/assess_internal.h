@@ -36,6 +36,8 @@ typedef struct bramah__worst {
   uint64_t tests;
   int matters; /* 1: it is beyond what is tolerated, if it is no accident */
   int64_t begin_ns, end_ns;
+  uint64_t fails;     /* windows that fail without a doubt */
+  int64_t since_ns;   /* begin of the first of them */
   double value, size; /* in standard deviations of the value */
 } bramah__worst;
 enum {

@@ -10,6 +10,15 @@ static const double alike = 0.98; /* correlation of what two causes show in the 
 static const double explained_least =
     12; /* by a cause that is named: chi-square of one degree of freedom, 5e-4 */
 static const double share_least = 0.05; /* of the excess */
+static const double gain_most = 2.0;
+static const double nearly_all = 0.9, nearly_as_much = 0.95; /* explained */
+
+/* A cause may have begun before the first window that contradicts, or within it: onsets that are tried, in tenths of its
+ * length from its begin on. */
+static const int64_t onset_at[] = {-20, -14, -10, -8, -6, -4, -3, -2, -1, 0, 2, 4, 6, 8};
+enum {
+  BANKS = sizeof onset_at / sizeof *onset_at + 1
+}; /* of scores; the first one from the start of the log on */
 
 typedef struct run {
   bramah_diagnosis found; /* first: what the user has */
@@ -17,7 +26,9 @@ typedef struct run {
   bramah_plant plant;
   bramah_filter *filter;
   bramah_replay *replay;
+  int64_t onset[BANKS]; /* of the scores in each bank */
   bramah_explanation *cause;
+  size_t *index; /* of those causes among the scores */
 } run;
 
 void bramah_diagnosis_free(bramah_diagnosis *diagnosis)
@@ -28,6 +39,7 @@ void bramah_diagnosis_free(bramah_diagnosis *diagnosis)
   bramah_filter_free(r->filter);
   bramah_coupled_free(r->coupled);
   free(r->cause);
+  free(r->index);
   free(r);
 }
 
@@ -38,7 +50,7 @@ static bramah_status make(run *r, bramah_session *session, bramah_source source,
   const bramah_study *study = bramah_session_study(session);
   bramah_filter_options options = about->options;
   bramah_replay_options replay;
-  options.scores = 1;
+  options.scores = BANKS;
   options.transition = BRAMAH_TRANSITION_STEP; /* scores need what errors really become */
   options.fusion = BRAMAH_FUSION_SEQUENTIAL;
   options.iterations = 1;
@@ -52,8 +64,10 @@ static bramah_status make(run *r, bramah_session *session, bramah_source source,
   r->plant = bramah_coupled_plant(r->coupled);
   status = bramah_filter_new(&r->plant, study->n_sensors, about->sensors, &options, diag, &r->filter);
   if (status) return status;
-  r->cause = calloc(bramah_filter_get_scores(r->filter).n + 1, sizeof *r->cause);
-  if (!r->cause) return bramah__fail_memory(diag);
+  const size_t n = bramah_filter_get_scores(r->filter, 0).n;
+  r->cause = calloc(n + 1, sizeof *r->cause);
+  r->index = calloc(n + 1, sizeof *r->index);
+  if (!r->cause || !r->index) return bramah__fail_memory(diag);
   return bramah_replay_new(r->filter, &replay, source, source_user, diag, &r->replay);
 }
 
@@ -69,14 +83,27 @@ static double likeness(const bramah_filter_scores *s, size_t j, size_t k)
   return fabs(shared) / sqrt(s->information[j * s->n + j] * s->information[k * s->n + k]);
 }
 
-/* A parameter beyond its limits is no explanation. */
+/* No explanation are a parameter beyond its limits, a sensor that shows the future, and a gain that is several times too
+ * large. */
 static int is_possible(const run *r, const bramah_filter_scores *s, size_t j)
 {
   bramah_parameter_info info;
-  if (s->cause[j].kind != BRAMAH_CAUSE_PARAMETER) return 1;
-  r->plant.parameter_info(r->plant.self, s->cause[j].target, &info);
-  const double value = info.nominal + s->score[j] / s->information[j * s->n + j];
-  return value >= info.least && value <= info.most;
+  const bramah_cause *cause = &s->cause[j];
+  const double change = s->score[j] / s->information[j * s->n + j];
+  const double sigma = 1.0 / sqrt(s->information[j * s->n + j]);
+  switch (cause->kind) {
+  case BRAMAH_CAUSE_PARAMETER:
+    r->plant.parameter_info(r->plant.self, cause->target, &info);
+    return info.nominal + change >= info.least && info.nominal + change <= info.most;
+  case BRAMAH_CAUSE_GAIN:
+    return fabs(change) < gain_most;
+  case BRAMAH_CAUSE_DELAY:
+    return change + 3.0 * sigma >
+           -1e-9 * (double)bramah_filter_get_info(r->filter).sensor[cause->target].delay_ns;
+  case BRAMAH_CAUSE_BIAS:
+    break;
+  }
+  return 1;
 }
 
 /* 1 if a delay of the same sensor over another lag says more. */
@@ -89,76 +116,130 @@ static int has_better_lag(const bramah_filter_scores *s, size_t j)
   return 0;
 }
 
-/* The causes that explain enough, the one that explains most first; what cannot be told from an earlier one belongs
- * to its group. */
-static void rank(run *r)
+/* The cause, behind the n in `index`, that explains most of what the scores have seen, enough to be named, and of what
+ * cannot be told from the first one after so many others; s->n: none. */
+static size_t next_best(const run *r, const bramah_filter_scores *s, size_t n, const size_t *index)
 {
-  const bramah_filter_scores s = bramah_filter_get_scores(r->filter);
-  bramah_diagnosis *d = &r->found;
-  size_t index[BRAMAH_EXPLANATIONS];
-  double last = INFINITY;
+  const double excess = s->chi_square - s->samples, last = n ? explains(s, index[n - 1]) : INFINITY;
+  size_t best = s->n;
+  for (size_t j = 0; j < s->n; j++) {
+    const double e = explains(s, j);
+    int taken = e > last || !(e > explained_least) || !(e > share_least * excess);
+    for (size_t k = 0; k < n; k++) taken |= index[k] == j;
+    if (n >= BRAMAH_EXPLANATIONS && !taken) taken = !(likeness(s, j, index[0]) > alike);
+    if (taken || (best != s->n && !(e > explains(s, best))) || has_better_lag(s, j) || !is_possible(r, s, j))
+      continue;
+    best = j;
+  }
+  return best;
+}
+
+/* The causes that explain enough, the one that explains most first; what cannot be told from the first one of a group
+ * belongs to it. */
+static void list(run *r, const bramah_filter_scores *s)
+{
   static const char *const what[] = {[BRAMAH_CAUSE_PARAMETER] = "parameter",
                                      [BRAMAH_CAUSE_BIAS] = "bias",
                                      [BRAMAH_CAUSE_GAIN] = "gain",
                                      [BRAMAH_CAUSE_DELAY] = "delay"};
-  d->excess = s.chi_square - s.samples;
-  d->samples = s.samples;
-  d->cause = r->cause;
-  while (d->n < BRAMAH_EXPLANATIONS) {
-    size_t best = s.n;
-    for (size_t j = 0; j < s.n; j++) {
-      const double e = explains(&s, j);
-      int taken = e > last || has_better_lag(&s, j) || !is_possible(r, &s, j);
-      for (size_t k = 0; k < d->n; k++) taken |= index[k] == j;
-      if (!taken && e > explained_least && e > share_least * d->excess &&
-          (best == s.n || e > explains(&s, best)))
-        best = j;
-    }
-    if (best == s.n) return;
+  bramah_diagnosis *d = &r->found;
+  size_t *index = r->index, best = 0;
+  d->excess = s->chi_square - s->samples;
+  d->samples = s->samples;
+  for (d->n = 0; (best = next_best(r, s, d->n, index)) != s->n; d->n++) {
     bramah_parameter_info parameter = {.nominal = NAN};
-    if (s.cause[best].kind == BRAMAH_CAUSE_PARAMETER)
-      r->plant.parameter_info(r->plant.self, s.cause[best].target, &parameter);
+    if (s->cause[best].kind == BRAMAH_CAUSE_PARAMETER)
+      r->plant.parameter_info(r->plant.self, s->cause[best].target, &parameter);
     bramah_explanation *out = &r->cause[d->n];
-    *out = (bramah_explanation){.kind = s.cause[best].kind,
-                                .what = what[s.cause[best].kind],
-                                .name = s.cause[best].name,
-                                .unit = s.cause[best].unit,
-                                .change = s.score[best] / s.information[best * s.n + best],
-                                .sigma = 1.0 / sqrt(s.information[best * s.n + best]),
+    *out = (bramah_explanation){.kind = s->cause[best].kind,
+                                .what = what[s->cause[best].kind],
+                                .name = s->cause[best].name,
+                                .unit = s->cause[best].unit,
+                                .change = s->score[best] / s->information[best * s->n + best],
+                                .sigma = 1.0 / sqrt(s->information[best * s->n + best]),
                                 .nominal = parameter.nominal,
-                                .share = d->excess > 0.0 ? fmin(explains(&s, best) / d->excess, 1.0) : 0.0,
+                                .share = d->excess > 0.0 ? fmin(explains(s, best) / d->excess, 1.0) : 0.0,
                                 .group = d->n};
     for (size_t k = d->n; k-- > 0;)
-      if (likeness(&s, best, index[k]) > alike) out->group = r->cause[k].group;
-    index[d->n++] = best;
-    last = explains(&s, best);
+      if (r->cause[k].group == k && likeness(s, best, index[k]) > alike) out->group = k;
+    index[d->n] = best;
+  }
+}
+
+/* 1 if what was found explains nearly everything, and no other group of causes nearly as much. */
+static int is_settled(const bramah_diagnosis *d)
+{
+  for (size_t i = 1; i < d->n; i++)
+    if (d->cause[i].group && d->cause[i].share > nearly_as_much * d->cause[0].share) return 0;
+  return d->n && d->cause[0].share > nearly_all;
+}
+
+/* Of all banks the one whose first cause explains most. A longer stretch tells more causes apart, but a cause may have ended in
+ * it, or have led the filter too far away: what was found earlier stays where it is settled, or explained more. */
+static void rank(run *r, int64_t now)
+{
+  bramah_filter_scores best = {.n = 0};
+  size_t of = 0;
+  double most = 0.0;
+  for (size_t b = 0; b < BANKS; b++) {
+    const bramah_filter_scores s = bramah_filter_get_scores(r->filter, b);
+    if (r->onset[b] >= now) continue;
+    const size_t j = next_best(r, &s, 0, NULL);
+    if (j == s.n || !(explains(&s, j) > most)) continue;
+    most = explains(&s, j);
+    best = s;
+    of = b;
+  }
+  const double excess = best.chi_square - best.samples;
+  if (!best.n || is_settled(&r->found)) return;
+  if (r->found.n && !(most > nearly_all * r->found.cause[0].share * excess)) return;
+  r->found.begin = 1e-9 * (double)r->onset[of];
+  r->found.end = 1e-9 * (double)now;
+  list(r, &best);
+}
+
+/* The first window that contradicts, of those that end with it the shortest; to_ns INT64_MAX: none is known. */
+static void first_window(const bramah_verdict *v, int64_t *from_ns, int64_t *to_ns)
+{
+  *from_ns = INT64_MIN;
+  *to_ns = INT64_MAX;
+  for (size_t i = 0; v && i < v->n; i++) {
+    const bramah_finding *f = &v->finding[i];
+    if (f->passed || isnan(f->amount)) continue;
+    const int64_t begin = llround(1e9 * f->since), end = begin + llround(1e9 * (f->end - f->begin));
+    if (end > *to_ns || (end == *to_ns && begin < *from_ns)) continue;
+    *from_ns = begin;
+    *to_ns = end;
   }
 }
 
 bramah_status bramah_diagnose(bramah_session *session, bramah_source source, void *source_user,
-                              int64_t from_ns, int64_t to_ns, bramah_diag *diag, bramah_diagnosis **out)
+                              const bramah_verdict *verdict, int64_t to_ns, bramah_diag *diag,
+                              bramah_diagnosis **out)
 {
   run *r = calloc(1, sizeof *r);
-  int end = 0, corrected, begun = 0;
-  int64_t t = 0;
+  int64_t begin_ns, end_ns, t = INT64_MIN;
+  int end = 0, corrected;
   bramah_diag_clear(diag);
   if (!r) return bramah__fail_memory(diag);
+  first_window(verdict, &begin_ns, &end_ns);
+  for (size_t b = 1; b < BANKS; b++)
+    r->onset[b] = end_ns < INT64_MAX ? begin_ns + onset_at[b - 1] * ((end_ns - begin_ns) / 10) : INT64_MAX;
   bramah_status status = make(r, session, source, source_user, diag);
-  while (!status && !(begun && t >= to_ns)) {
+  r->found.cause = r->cause;
+  for (size_t bank = 0; !status && t < to_ns;) {
+    const int64_t before = t;
     status = bramah_replay_next(r->replay, &t, &corrected, &end, diag);
     if (status || end) break;
-    if (!begun && t >= from_ns) {
-      bramah_filter_restart_scores(r->filter);
-      r->found.begin = 1e-9 * (double)t;
-      begun = 1;
-    }
-    r->found.end = 1e-9 * (double)t;
+    if (!bank) r->onset[bank++] = t; /* from the start */
+    for (; bank < BANKS && r->onset[bank] <= t; bank++) bramah_filter_restart_scores(r->filter, bank);
+    if (before < end_ns && t >= end_ns) rank(r, t);
   }
   if (status) {
     bramah_diagnosis_free(&r->found);
     return status;
   }
-  if (begun) rank(r);
+  rank(r, t);
   *out = &r->found;
   return BRAMAH_OK;
 }

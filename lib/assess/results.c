@@ -365,6 +365,7 @@ static bramah_finding *add(bramah_assess *a, bramah_check_kind kind, const char 
                               .most = most,
                               .passed = value >= least && value <= most,
                               .amount = NAN,
+                              .since = NAN,
                               .begin = NAN,
                               .end = NAN};
   return finding;
@@ -389,6 +390,7 @@ static uint64_t judge_windows(bramah_assess *a)
         f->passed |= f->noted;
         f->amount = worst->value;
         f->begin = 1e-9 * (double)worst->begin_ns;
+        f->since = worst->fails ? 1e-9 * (double)worst->since_ns : f->begin;
         f->end = 1e-9 * (double)worst->end_ns;
       }
     }

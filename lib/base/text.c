@@ -170,31 +170,32 @@ static uint64_t decimal_digits_quick(double value, int digits, int *exponent)
   return integer;
 }
 
-/* The double nearest to mantissa 10^power, ties to even; 0: the power is none that fits. A quotient with more digits than
- * a double has, and whether there is a rest, round as the whole of it. */
+/* The double nearest to mantissa 10^power, ties to even; 0: the power is none that fits. Product or quotient of numbers
+ * with a leading one has 63 or 64 digits; with a one behind them for a rest they round as the whole of it. */
 static int round_exactly(uint64_t mantissa, int power_of_ten, double *value)
 {
-  if (!mantissa || abs(power_of_ten) > 27) return 0;
-  const int zeros = __builtin_clzll(mantissa);
-  int exponent = power_of_ten;
-  wide n;
-  if (power_of_ten >= 0) {
-    n = (wide)mantissa * five[power_of_ten];
+  const int size = abs(power_of_ten);
+  if (!mantissa || size > 27) return 0;
+  const int zeros = __builtin_clzll(mantissa), shift = __builtin_clzll(five[size]);
+  const uint64_t factor = five[size] << shift;
+  const uint64_t leading = mantissa << zeros;
+  uint64_t n;
+  int exponent = power_of_ten - zeros;
+  if (power_of_ten < 0) {
+    const wide top = (wide)leading << 63;
+    n = (uint64_t)(top / factor);
+    n |= (wide)n * factor != top;
+    exponent += shift - 63;
   } else {
-    const wide top = (wide)(mantissa << zeros) << 63;
-    n = top / five[-power_of_ten];
-    n |= n * five[-power_of_ten] != top;
-    exponent -= zeros + 63;
+    const wide product = (wide)leading * factor;
+    n = (uint64_t)(product >> 64);
+    n |= (uint64_t)product != 0;
+    exponent += 64 - shift;
   }
-  const uint64_t high = (uint64_t)(n >> 64);
-  const int bits = high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)n), cut = bits - 53;
-  if (cut > 0) {
-    const wide rest = n & (((wide)1 << cut) - 1), half = (wide)1 << (cut - 1);
-    n >>= cut;
-    n += rest > half || (rest == half && (n & 1u));
-    exponent += cut;
-  }
-  *value = ldexp((double)(uint64_t)n, exponent);
+  const uint64_t bits = (uint64_t)(1023 + exponent) << 52; /* two to that, which lies within 200 */
+  double power_of_two;
+  memcpy(&power_of_two, &bits, sizeof power_of_two);
+  *value = (double)n * power_of_two;
   return 1;
 }
 #else

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and names as text, independent of the locale and without stdio. */
+/* Numbers and names as text, independent of the locale and without stdio. Numbers are of our own because the libraries for
+ * it (fast_float, double-conversion, Dragonbox, Ryu) are packaged for C++ and Rust, not for C, and files have a fixed
+ * number of digits, which needs no shortest text: products and quotients of 128 bits are exact for all usual numbers. */
 #ifndef BRAMAH_LIB_BASE_TEXT_H
 #define BRAMAH_LIB_BASE_TEXT_H
 

@@ -33,12 +33,12 @@ void cli_protection(const bramah_session *session, char *text, size_t size)
   const bramah_session_parts *parts = bramah_session_about(session);
   const bramah_augmented *budget = parts->options.augmented + parts->options.n_augmented - parts->n_budget;
   double least = HUGE_VAL, most = 0.0;
-  size_t biases = 0;
+  size_t of_sensors = 0;
   for (size_t i = 0; i < study->n_sensors; i++) {
     least = fmin(least, study->gate[i]);
     most = fmax(most, study->gate[i]);
   }
-  for (size_t i = 0; i < parts->n_budget; i++) biases += budget[i].kind == BRAMAH_AUGMENTED_BIAS;
+  for (size_t i = 0; i < parts->n_budget; i++) of_sensors += budget[i].kind != BRAMAH_AUGMENTED_PARAMETER;
 
   int n = snprintf(text, size, "transition %s, ", transitions[study->transition]);
   if (most == 0.0)
@@ -52,7 +52,7 @@ void cli_protection(const bramah_session *session, char *text, size_t size)
     n += snprintf(text + n, size - (size_t)n, "drift gate %.6g sigma, ", study->drift_gate);
   if (study->uncertainty.is_on)
     snprintf(text + n, size - (size_t)n, "uncertain values: %zu of the machine, %zu of sensors",
-             parts->n_budget - biases, biases);
+             parts->n_budget - of_sensors, of_sensors);
   else
     snprintf(text + n, size - (size_t)n, "parameters and sensors taken as exact (%s)",
              study->uncertainty.is_stated                  ? "uncertainty: fixed"
@@ -381,40 +381,16 @@ bramah_status cli_replay_diagnose(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   const bramah_verdict *v = &bramah_assess_get_results(r->assess)->verdict;
-  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
-  double begin = INFINITY, end = INFINITY;
+  const int64_t last_ns = bramah_assess_get_totals(r->assess).last_ns;
+  bramah_log_stream *log = NULL;
   if (!v->contradicted || q->resume || cli_stop_signal()) return BRAMAH_OK;
   for (size_t i = 0; i < q->n_logs; i++)
     if (!cli_is_regular(q->logs[i])) return BRAMAH_OK;
-  for (size_t i = 0; i < v->n; i++) {
-    if (v->finding[i].passed || isnan(v->finding[i].amount)) continue;
-    if (v->finding[i].begin > begin) continue;
-    end = v->finding[i].begin < begin ? v->finding[i].end : fmin(end, v->finding[i].end);
-    begin = v->finding[i].begin;
-  }
-
-  /* As if the cause had been there from the start, and as if it had begun with the first window that fails: what explains
-   * more. */
-  const int64_t from[] = {INT64_MIN, isfinite(begin) ? llround(1e9 * begin) : INT64_MIN};
-  const int64_t to[] = {totals.last_ns, isfinite(end) ? llround(1e9 * end) : INT64_MIN};
-  bramah_status status = BRAMAH_OK;
-  for (int k = 0; !status && k < 2; k++) {
-    bramah_log_stream *log = NULL;
-    bramah_diagnosis *other = NULL;
-    if (to[k] == INT64_MIN) break;
-    status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &log);
-    if (!status) bramah_log_stream_limit(log, q->from_ns, q->to_ns);
-    if (!status)
-      status = bramah_diagnose(r->session, bramah_log_stream_next, log, from[k], to[k], diag, &other);
-    bramah_log_stream_close(log);
-    if (!status && r->diagnosis &&
-        (!other->n || (r->diagnosis->n && other->cause[0].share <= r->diagnosis->cause[0].share))) {
-      bramah_diagnosis_free(other);
-    } else if (!status) {
-      bramah_diagnosis_free(r->diagnosis);
-      r->diagnosis = other;
-    }
-  }
+  bramah_status status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &log);
+  if (!status) bramah_log_stream_limit(log, q->from_ns, q->to_ns);
+  if (!status)
+    status = bramah_diagnose(r->session, bramah_log_stream_next, log, v, last_ns, diag, &r->diagnosis);
+  bramah_log_stream_close(log);
   return status;
 }
 
@@ -478,9 +454,17 @@ static void print_verdict(const bramah_verdict *v, FILE *out)
   for (size_t i = 0; i < v->n; i++)
     if (!v->finding[i].passed && &v->finding[i] != v->worst)
       fprintf(out, "  %s\n", finding_text(&v->finding[i], text));
-  for (size_t i = 0; i < v->n; i++)
-    if (v->finding[i].noted && v->finding[i].kind >= BRAMAH_CHECK_SMALL)
-      fprintf(out, "  worth knowing, its noise is overestimated: %s\n", finding_text(&v->finding[i], text));
+  const bramah_finding *most = NULL;
+  size_t noted = 0;
+  for (size_t i = 0; i < v->n; i++) {
+    const bramah_finding *f = &v->finding[i];
+    if (!f->noted || f->kind < BRAMAH_CHECK_SMALL) continue;
+    if (!most || f->value > most->value) most = f;
+    noted++;
+  }
+  if (most)
+    fprintf(out, "  worth knowing, noise is overestimated%s: %s\n", noted > 1 ? ", most of all" : "",
+            finding_text(most, text));
 }
 
 /* Of each kind of check the one that is nearest to its limit, or furthest beyond. */

@@ -196,7 +196,7 @@ static size_t make_units(scheduler *s, int part)
   return n_units;
 }
 
-/* ---- their order: always the operation of which most are ready ---- */
+/* ---- their order: as many of one operation as are ready, then the operation of which most are ---- */
 
 static size_t put_in_order(scheduler *s, size_t n_units)
 {
@@ -218,9 +218,9 @@ static size_t put_in_order(scheduler *s, size_t n_units)
   for (size_t k = n_units; k-- > 0;)
     if (s->unit[k].code != BRAMAH__N_CODES && s->waits[k] == 0)
       s->ready[(size_t)s->unit[k].code * s->n + n_ready[s->unit[k].code]++] = (uint32_t)k;
-  for (;;) {
-    size_t most = 0;
-    for (size_t code = 1; code < BRAMAH__N_CODES; code++)
+  for (size_t most = 0;;) {
+    const int ends = n_ready[most] == 0;
+    for (size_t code = 0; ends && code < BRAMAH__N_CODES; code++)
       if (n_ready[code] > n_ready[most]) most = code;
     if (n_ready[most] == 0) return n_ordered;
     const size_t first = n_ordered;

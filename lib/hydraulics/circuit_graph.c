@@ -38,15 +38,14 @@ static void add_element(const sums *d, size_t i)
 }
 
 /* A port of a valve whose paths open on either side of one spool position: it is joined to the pump or to the tank,
- * never to both, and one root is enough. e: opening to the pump; f: to the tank. */
-static void add_port(const sums *d, const bramah__valve *valve, size_t port, bramah__expr coefficient,
-                     bramah__expr e, bramah__expr f)
+ * never to both, and one root is enough. In the middle the path counts that opens upwards: e to or from node p; f: q. */
+static void add_port(const sums *d, size_t port, bramah__expr coefficient, size_t p, bramah__expr e, size_t q,
+                     bramah__expr f)
 {
-  const bramah__expr to_pump = difference(d, valve->pump, port), to_tank = difference(d, port, valve->tank);
-  const bramah__expr root =
-      bramah__flow_graph(e_select(e, to_pump, to_tank), d->circuit->transition_pressure);
-  book(d, valve->pump, port, e_mul(e_mul(coefficient, e), root));
-  book(d, port, valve->tank, e_mul(e_mul(coefficient, f), root));
+  const bramah__expr dp = e_select(f, difference(d, q, port), difference(d, p, port));
+  const bramah__expr flow = e_mul(coefficient, bramah__flow_graph(dp, d->circuit->transition_pressure));
+  book(d, p, port, e_mul(e, flow));
+  book(d, q, port, e_mul(f, flow));
 }
 
 static void add_valve(const sums *d, size_t i)
@@ -58,8 +57,8 @@ static void add_valve(const sums *d, size_t i)
   bramah__openings_graph(&valve->opening, d->in->U[i], e);
   for (int w = 0; w < BRAMAH__N_PATHS; w++) separate |= valve->opening.path[w].n > 0;
   if (!separate) {
-    add_port(d, valve, valve->a, coefficient, e[BRAMAH__PUMP_A], e[BRAMAH__A_TANK]);
-    add_port(d, valve, valve->b, coefficient, e[BRAMAH__PUMP_B], e[BRAMAH__B_TANK]);
+    add_port(d, valve->a, coefficient, valve->pump, e[BRAMAH__PUMP_A], valve->tank, e[BRAMAH__A_TANK]);
+    add_port(d, valve->b, coefficient, valve->tank, e[BRAMAH__B_TANK], valve->pump, e[BRAMAH__PUMP_B]);
     return;
   }
   size_t ends[BRAMAH__N_PATHS][2];

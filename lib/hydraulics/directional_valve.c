@@ -38,14 +38,18 @@ void bramah__opening_tangents(const bramah__opening *opening, double U, double *
   }
 }
 
+/* max(x, 0), at 0 with the slope of what is above. */
+static bramah__expr ramp(bramah__expr x) { return e_select(e_neg(x), e_number(0.0), x); }
+
 /* Piece by piece: each adds what x has gone through of it. */
 static bramah__expr curve_graph(const bramah__curve *curve, bramah__expr x)
 {
   const double *X = curve->x, *Y = curve->y;
   bramah__expr y = e_number(Y[0]);
   for (size_t i = 1; i < curve->n; i++) {
-    const bramah__expr within = e_min(e_max(x, e_number(X[i - 1])), e_number(X[i]));
-    y = e_add(y, e_scale((Y[i] - Y[i - 1]) / (X[i] - X[i - 1]), e_sub(within, e_number(X[i - 1]))));
+    const bramah__expr into = e_sub(x, e_number(X[i - 1]));
+    const bramah__expr through = e_min(ramp(into), e_number(X[i] - X[i - 1]));
+    y = e_add(y, e_scale((Y[i] - Y[i - 1]) / (X[i] - X[i - 1]), through));
   }
   return y;
 }
@@ -53,14 +57,14 @@ static bramah__expr curve_graph(const bramah__curve *curve, bramah__expr x)
 void bramah__openings_graph(const bramah__opening *opening, bramah__expr U, bramah__expr *e)
 {
   const bramah__expr zero = {0}, d = e_number(opening->dead_band);
-  const bramah__expr band = e_sub(e_max(e_sub(U, d), zero), e_max(e_neg(e_add(U, d)), zero));
+  const bramah__expr band = e_sub(ramp(e_sub(U, d)), e_max(e_neg(e_add(U, d)), zero));
   const bramah__expr common = opening->common.n ? curve_graph(&opening->common, U) : band;
   for (int w = 0; w < BRAMAH__N_PATHS; w++) {
     const int positive = w == BRAMAH__PUMP_A || w == BRAMAH__B_TANK;
-    const bramah__expr path = opening->path[w].n ? curve_graph(&opening->path[w], U)
-                              : positive         ? common
-                                                 : e_neg(common);
-    e[w] = e_max(path, zero);
+    if (opening->path[w].n)
+      e[w] = ramp(curve_graph(&opening->path[w], U));
+    else
+      e[w] = positive ? ramp(common) : e_max(e_neg(common), zero);
   }
 }
 

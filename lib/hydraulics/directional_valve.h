@@ -62,7 +62,7 @@ static inline void bramah__openings(const bramah__opening *opening, double U, do
   bramah__opening_tangents(opening, U, e, slope);
 }
 
-/* The openings as expressions, without slopes. */
+/* The openings as expressions; at kinks their derivatives are those towards greater U. */
 void bramah__openings_graph(const bramah__opening *opening, bramah__expr U, bramah__expr *e);
 
 /* The nearest spools around U at which a flat piece begins or ends, in which the spool moves no opening: below <= U

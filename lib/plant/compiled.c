@@ -43,26 +43,27 @@ static int pivots_hold(const bramah_coupled *c, const uint16_t *at, size_t n, co
 }
 
 /* Parameters and the length of the step, where they are not those of the last time. */
-static void set_up(bramah_coupled *c)
+static void set_up(bramah_coupled *c, const bramah__state *state)
 {
   const bramah_program *program = c->compiled.program;
   double *theta = input(c, program->in.theta), *h = input(c, program->in.h);
   const size_t bytes = program->n_par * sizeof *theta;
-  if (c->compiled.is_set_up && *h == c->model->h && memcmp(theta, c->state.theta, bytes) == 0) return;
-  memcpy(theta, c->state.theta, bytes);
+  if (c->compiled.is_set_up && *h == c->model->h && memcmp(theta, state->theta, bytes) == 0) return;
+  memcpy(theta, state->theta, bytes);
   *h = c->model->h;
   run(c, BRAMAH__PART_SETUP);
   c->compiled.is_set_up = 1;
 }
 
-static void set_spools(bramah_coupled *c, const double *U)
+/* Spools of a state, and whether they follow their commands. */
+static void set_spools(bramah_coupled *c, const bramah__state *state)
 {
   const bramah_program *program = c->compiled.program;
   double *gate = input(c, program->in.gate);
-  memcpy(input(c, program->in.U), U, program->ns * sizeof *U);
+  memcpy(input(c, program->in.U), state->U, program->ns * sizeof(double));
   for (size_t i = 0; i < program->ns; i++) {
     const bramah__valve *valve = &c->model->circuit.valve[i];
-    gate[i] = fabs(c->state.u[valve->input] + valve->offset) < valve->limit ? 1.0 : 0.0;
+    gate[i] = fabs(state->u[valve->input] + valve->offset) < valve->limit ? 1.0 : 0.0;
   }
   run(c, BRAMAH__PART_STEP);
 }
@@ -81,32 +82,84 @@ static void set_point(bramah_coupled *c, const bramah__state *state)
   }
 }
 
-/* ---- the start of a step ---- */
-
-/* Forces and paths of the works at the state, unless the last step has left them there. */
-static void start_works(bramah_coupled *c, int have_run)
+/* Is this state in the coordinates that the program is made for? */
+static int in_basis(const bramah_coupled *c, const bramah__state *state)
 {
-  bramah__compiled *k = &c->compiled;
-  const bramah_program *program = k->program;
-  if (k->ends_known && memcmp(k->ends_state, c->state.block, c->state.size) == 0) return;
-  if (!have_run) {
-    set_point(c, &c->state);
-    run(c, BRAMAH__PART_ENDS);
-  }
-  fetch(c, program->out.work_force, program->n_works, k->work_force);
-  fetch(c, program->out.work_path, program->n_works, k->work_path);
+  const bramah_program *program = c->compiled.program;
+  return memcmp(program->index, state->index, program->n * sizeof(int)) == 0 &&
+         memcmp(program->row, state->row, c->model->m * sizeof(int)) == 0;
 }
 
-/* Derivatives of the rates, which the end will be differentiated with; 0 if a pivot is small. */
+static int is_finite(const bramah_coupled *c)
+{
+  for (size_t j = 0; j < c->model->n; j++)
+    if (!isfinite(c->next.z[j]) || !isfinite(c->next.zd[j]) || !isfinite(c->next.zdd[j])) return 0;
+  for (size_t i = 0; i < c->model->n_first_order; i++)
+    if (!isfinite(c->next.p[i])) return 0;
+  return 1;
+}
+
+/* ---- a state ----
+ *
+ * The registers hold the pose, and perhaps the rates, of the state whose bytes are in k->state. */
+
+/* From the registers into an evaluation: what a program knows of it. */
+static void give_actuators(const bramah_coupled *c, bramah__eval *eval)
+{
+  const bramah_program *program = c->compiled.program;
+  const bramah__step_results *out = &program->out;
+  fetch(c, out->Rz, program->n * program->nf, eval->Rz);
+  fetch(c, out->stroke, program->nc, eval->s);
+  fetch(c, out->velocity, program->nc, eval->v);
+  fetch(c, out->force, program->nc, eval->force);
+  fetch(c, out->friction, program->nc, eval->friction);
+  fetch(c, out->stop, program->nc, eval->stop);
+}
+
+/* The state is the one whose pose is in the registers; `with_rates`: and its rates. */
+static void know_state(bramah_coupled *c, int with_rates)
+{
+  bramah__compiled *k = &c->compiled;
+  fetch(c, k->program->out.work_force, k->program->n_works, k->work_force);
+  fetch(c, k->program->out.work_path, k->program->n_works, k->work_path);
+  memcpy(k->state, c->state.block, c->state.size);
+  k->pose_known = 1;
+  k->rates_known = with_rates;
+}
+
+int bramah__compiled_pose(bramah_coupled *c)
+{
+  bramah__compiled *k = &c->compiled;
+  if (!k->program) return 0;
+  if (k->pose_known && memcmp(k->state, c->state.block, c->state.size) == 0) return 1;
+  if (!in_basis(c, &c->state)) return 0;
+  set_up(c, &c->state);
+  set_spools(c, &c->state);
+  set_point(c, &c->state);
+  run(c, BRAMAH__PART_POSE);
+  know_state(c, 0);
+  if (!c->now_valid) give_actuators(c, c->now);
+  return 1;
+}
+
+/* Its rates; 0 if a pivot is small. */
+static int state_rates(bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  if (c->compiled.rates_known) return 1;
+  set_spools(c, &c->state);
+  run(c, BRAMAH__PART_RATES);
+  c->compiled.rates_known =
+      pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
+  return c->compiled.rates_known;
+}
+
+/* Derivatives of the rates at the start of a step, which the end will be differentiated with; 0 if a pivot is small. */
 static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
 {
   bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
-  set_spools(c, c->state.U);
-  set_point(c, &c->state);
-  run(c, BRAMAH__PART_ENDS);
-  run(c, BRAMAH__PART_RATES);
-  if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot)) return 0;
+  if (!state_rates(c)) return 0;
   run(c, BRAMAH__PART_SLOPES);
   fetch(c, program->out.A_state, program->nx * program->ne, input(c, program->in.A));
   for (size_t i = 0; i < w->n_par; i++) {
@@ -114,6 +167,55 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
     run(c, part);
     fetch(c, bramah__tape_results(&program->tape, part), program->nx, k->carried + i * program->nx);
   }
+  return 1;
+}
+
+/* Most corrections that close the loops, and one that is followed by none [rad or m]: what it leaves is its square. */
+enum { CLOSE_ITERATIONS = 20 };
+static const double last_closing = 1e-9;
+
+/* Close the loops of the candidate, which is in the registers. */
+static int place(bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  const bramah__step_results *out = &program->out;
+  double *z = input(c, program->in.z);
+  for (int i = 0; i < CLOSE_ITERATIONS && program->nd; i++) {
+    double largest = 0.0;
+    run(c, BRAMAH__PART_PLACE);
+    if (!pivots_hold(c, out->place_pivot, program->nd, program->closure_pivot, small_closure_pivot)) return 0;
+    for (size_t k = 0; k < program->nd; k++) {
+      const double move = result(c, out->closing_alone, k);
+      z[program->index[k]] += move;
+      largest = fabs(move) > largest ? fabs(move) : largest;
+    }
+    if (largest <= last_closing) return 1;
+  }
+  return program->nd == 0;
+}
+
+int bramah__compiled_adopt(bramah_coupled *c)
+{
+  bramah__compiled *k = &c->compiled;
+  const bramah_program *program = k->program;
+  if (!program || c->linearised || !in_basis(c, &c->next)) return 0;
+  k->pose_known = 0;
+  set_up(c, &c->next);
+  set_spools(c, &c->next);
+  set_point(c, &c->next);
+  if (!place(c)) return 0;
+  run(c, BRAMAH__PART_POSE);
+  run(c, BRAMAH__PART_RATES);
+  if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot)) return 0;
+  memcpy(c->next.z, input(c, program->in.z), program->n * sizeof(double));
+  fetch(c, program->out.zd_all, program->n, c->next.zd);
+  fetch(c, program->out.zdd_state, program->n, c->next.zdd);
+  fetch(c, program->out.pd_state, program->np, c->next.pd);
+  if (!is_finite(c)) return 0;
+  give_actuators(c, c->trial);
+  bramah__take_candidate(c);
+  c->now_valid = 0; /* it holds what has been given, no more */
+  know_state(c, 1);
   return 1;
 }
 
@@ -185,40 +287,23 @@ static void set_end(bramah_coupled *c)
   bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
   const bramah__step_results *out = &program->out;
-  const size_t nc = program->nc;
-  bramah__eval *end = c->trial;
   set_iterate(c);
+  run(c, BRAMAH__PART_POSE);
   run(c, BRAMAH__PART_ENDS);
   fetch(c, out->zd_all, program->n, c->next.zd);
   fetch(c, out->zdd_all, program->n, c->next.zdd);
   memcpy(c->next.p, input(c, program->in.p), program->np * sizeof(double));
   memcpy(c->next.pd, input(c, program->in.pd), program->np * sizeof(double));
-  fetch(c, out->Rz, program->n * program->nf, end->Rz);
-  fetch(c, out->stroke, nc, end->s);
-  fetch(c, out->velocity, nc, end->v);
-  fetch(c, out->force, nc, end->force);
-  fetch(c, out->friction, nc, end->friction);
-  fetch(c, out->stop, nc, end->stop);
+  give_actuators(c, c->trial);
 
   /* Works: trapezoidal sums of forces along their paths, as in energy.c. */
   for (size_t i = 0; i < program->n_works; i++) {
     const size_t sum = program->work[i] & ~BRAMAH__IS_POWER;
     const double force = result(c, out->work_force, i), path = result(c, out->work_path, i);
     const double moved = program->work[i] & BRAMAH__IS_POWER ? c->model->h : path - k->work_path[i];
-    double *total = sum < nc ? &c->next.work[sum] : &c->next.exchange[sum - nc];
+    double *total = sum < program->nc ? &c->next.work[sum] : &c->next.exchange[sum - program->nc];
     *total += 0.5 * (k->work_force[i] + force) * moved;
-    k->work_force[i] = force;
-    k->work_path[i] = path;
   }
-}
-
-static int is_finite(const bramah_coupled *c)
-{
-  for (size_t j = 0; j < c->model->n; j++)
-    if (!isfinite(c->next.z[j]) || !isfinite(c->next.zd[j]) || !isfinite(c->next.zdd[j])) return 0;
-  for (size_t i = 0; i < c->model->n_first_order; i++)
-    if (!isfinite(c->next.p[i])) return 0;
-  return 1;
 }
 
 /* Derivatives of the end by the start, on the factors of the last iterate. */
@@ -241,33 +326,42 @@ static void give_transition(bramah_coupled *c, const bramah__wanted *w)
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
 {
   bramah__compiled *k = &c->compiled;
-  const bramah_program *program = k->program;
-  if (!program) return 0;
-  if (memcmp(program->index, c->state.index, program->n * sizeof(int)) != 0 ||
-      memcmp(program->row, c->state.row, c->model->m * sizeof(int)) != 0) {
+  if (!k->program) return 0;
+  if (!in_basis(c, &c->state)) {
     c->report.left_basis++;
     return 0;
   }
-  set_up(c);
+  bramah__compiled_pose(c);
+  set_up(c, &c->state); /* the length of the step may have changed */
   if (w->F && !start_slopes(c, w)) {
     c->report.left_pivot++;
     return 0;
   }
-  start_works(c, w->F != NULL);
-  k->ends_known = 0;
+  k->pose_known = 0;
   c->partitioned = 0;
   c->report.last_iterations = c->report.last_evaluations = 0;
   bramah__predict(c);
-  set_spools(c, c->next.U);
+  set_spools(c, &c->next);
   if (!iterate(c)) return 0;
   if (w->F) give_transition(c, w);
   set_end(c);
   if (!is_finite(c) || bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
   bramah__complete_step(c);
-  c->now_valid = 0; /* it holds what has been set above, no more */
+  c->now_valid = 0; /* it holds what has been given, no more */
   c->report.compiled++;
-  memcpy(k->ends_state, c->state.block, c->state.size);
-  k->ends_known = 1;
+  know_state(c, 0);
+  return 1;
+}
+
+/* ---- rows ---- */
+
+int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
+{
+  const bramah_program *program = c->compiled.program;
+  const size_t part = program ? program->row_part[i] : 0;
+  if (!part || !bramah__compiled_pose(c)) return 0;
+  run(c, part);
+  fetch(c, bramah__tape_results(&program->tape, part), program->ne, row);
   return 1;
 }
 
@@ -291,7 +385,7 @@ bramah_status bramah_coupled_use(bramah_coupled *c, const bramah_program *progra
     taken.work_force = BRAMAH__TAKE(&arena, double, program->n_works);
     taken.work_path = BRAMAH__TAKE(&arena, double, program->n_works);
     taken.carried = BRAMAH__TAKE(&arena, double, program->nx * program->n_par);
-    taken.ends_state = bramah__arena_take(&arena, c->state.size, 1);
+    taken.state = bramah__arena_take(&arena, c->state.size, 1);
     size = arena.used;
   }
   if (k->memory) bramah__aligned_free(k->memory);

@@ -10,4 +10,14 @@
  * state has advanced; 0: nothing has changed. */
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *wanted);
 
+/* The candidate `next`, whose loops are nearly closed, becomes the state with the accelerations and rates that the
+ * equations give it: 1, or 0 with c->state and c->next as they were. */
+int bramah__compiled_adopt(bramah_coupled *c);
+
+/* Rz and what the actuators do at the state, in c->now: 1 if they are there. */
+int bramah__compiled_pose(bramah_coupled *c);
+
+/* Derivative of output i by the error state, row [n_error]: 1 if the program has it. */
+int bramah__compiled_row(bramah_coupled *c, size_t i, double *row);
+
 #endif

@@ -151,8 +151,9 @@ typedef struct bramah__compiled {
   double *registers;
   double *work_force, *work_path; /* [n_works] at the state */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
-  unsigned char *ends_state;      /* [state.size] the state that the works belong to */
-  int ends_known, is_set_up;
+  unsigned char *state;           /* [state.size] that the registers and the works belong to ... */
+  int pose_known, rates_known;    /* ... where they do; `now` then holds what the program knows */
+  int is_set_up;
 } bramah__compiled;
 
 struct bramah_coupled {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the plant shows, its outputs, and how each depends on the error state. */
+#include "lib/plant/compiled.h"
 #include "lib/plant/residual_derivative.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/multibody/tangent.h"
@@ -323,14 +324,22 @@ static void drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, doub
 
 /* ---- values ---- */
 
+/* What stands in the state, and what a program says of actuators. */
+static int needs_no_evaluation(bramah__output_code code)
+{
+  return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK || code == BRAMAH__DRIVE_FORCE ||
+         code == BRAMAH__DRIVE_WORK || (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS);
+}
+
 double bramah__output_value(void *self, size_t index)
 {
   bramah_coupled *c = self;
-  if (bramah__refresh(c, NULL) != BRAMAH_OK) return NAN;
   const bramah_model *model = c->model;
+  const bramah__output *output = &model->output[index];
+  const int known = needs_no_evaluation(output->code) && bramah__compiled_pose(c);
+  if (!known && bramah__refresh(c, NULL) != BRAMAH_OK) return NAN;
   const bramah__state *state = &c->state;
   const bramah__eval *now = c->now;
-  const bramah__output *output = &model->output[index];
   const size_t i = output->index;
   if (is_flow(output->code)) return flow(c, output, NULL);
   if (bramah__is_of_body(output->code)) return body_value(c, output);
@@ -571,6 +580,7 @@ static int pressure_part(const bramah_coupled *c, const bramah__output *output, 
 bramah_status bramah__output_row(void *self, size_t i, double *row)
 {
   bramah_coupled *c = self;
+  if (bramah__compiled_row(c, i, row)) return BRAMAH_OK;
   bramah_status status = bramah__refresh(c, NULL);
   if (status != BRAMAH_OK) return status;
   const bramah__output *output = &c->model->output[i];

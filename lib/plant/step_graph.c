@@ -21,6 +21,8 @@
   X(friction_scale, nc)                                                                                      \
   X(q_d, n) /* rates and accelerations of all joints */                                                      \
   X(q_dd, n)                                                                                                 \
+  X(state_zdd, nf) /* independent accelerations that the equations give, and of all joints */                \
+  X(state_q_dd, n)                                                                                           \
   X(Phi, model->m + 1)                                                                                       \
   X(Phi_used, nd)                                                                                            \
   X(Phi_z, nd *n) /* rows in use */                                                                          \
@@ -50,8 +52,7 @@
   X(along, n + nf + nf + np + np + ns)                                                                       \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
-  X(result, 4 * nx + 4 * nd + nf + ne * (ne + nx) + 2 * (n + n_works) + 5 * nc + n * nf + nx * ne +          \
-                n_par * (ne + nx))
+  X(result, n_results + n_par * (ne + nx) + model->n_outputs * ne)
 
 #define INPUT_MEMBER(name, rate, count) bramah__expr *in_##name;
 #define MEMBER(name, count) bramah__expr *name;
@@ -71,8 +72,7 @@ typedef struct builder {
   bramah__elimination loops, tangent, inertia;
   double *typical, *value; /* of inputs, of nodes */
   size_t n_seeds;
-  bramah__part
-      *part; /* [BRAMAH__PART_PARAMETERS + 2 n_par], whose results lie one behind the other in `result` */
+  bramah__part *part; /* as many as the program numbers; their results lie one behind the other in `result` */
   size_t n_parts, n_results;
 } builder;
 
@@ -82,10 +82,12 @@ typedef struct builder {
                ns = (p)->ns, nc = (p)->nc, n_par = (p)->n_par, n_works = (p)->n_works;                       \
   (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)n_par, (void)n_works
 
+#define COUNT_RESULT(name, count) +(count)
 static int take_expressions(builder *b)
 {
   const bramah_model *model = b->model;
   SIZES(b->out);
+  const size_t n_results = 0 BRAMAH__STEP_RESULTS(COUNT_RESULT);
   size_t total = 0;
 #define COUNT_INPUT(name, rate, count) total += (count);
 #define COUNT(name, count) total += (count);
@@ -104,7 +106,7 @@ static int take_expressions(builder *b)
     b->in_##name[i] = bramah__graph_input(b->graph, BRAMAH__RATE_##rate);
   BRAMAH__STEP_INPUTS(MAKE_INPUT)
   b->typical = calloc(number + 1, sizeof *b->typical);
-  b->part = calloc(BRAMAH__PART_PARAMETERS + 2 * n_par, sizeof *b->part);
+  b->part = calloc(BRAMAH__PART_PARAMETERS + 2 * n_par + model->n_outputs, sizeof *b->part);
   return b->typical && b->part;
 }
 
@@ -478,13 +480,12 @@ static bramah_status set_tangent(builder *b)
   return status;
 }
 
-/* Newton's correction of unknowns and dependent coordinates together: what closes the loops is felt by the residual. */
+/* Newton's correction of unknowns and dependent coordinates together. The residual does not see in advance what closes
+ * the loops, which would cost half as much again and, this being the square of a step's length, saves no iterate. */
 static void add_iterate(builder *b)
 {
   SIZES(b->out);
-  for (size_t k = 0; k < nd; k++) seed(b, b->in_z[b->out->index[k]], b->closing[k]);
-  derive(b, nx, b->f, b->column);
-  for (size_t r = 0; r < nx; r++) b->column[r] = e_neg(e_add(b->f[r], b->column[r]));
+  for (size_t r = 0; r < nx; r++) b->column[r] = e_neg(b->f[r]);
   bramah__back_substitute(&b->tangent, 1, b->column, b->column);
   begin_part(b, BRAMAH__PART_STEP);
   give(b, nx, b->column, 1);
@@ -588,6 +589,7 @@ static void add_parameter(builder *b, size_t k)
   seed_parameter(b, k);
   derive(b, nx, b->f, X);
   for (size_t r = 0; r < nx; r++) X[r] = e_neg(X[r]);
+  bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nf, X);
   bramah__back_substitute(&b->inertia, 1, X, X);
   begin_part(b, BRAMAH__PART_RATES);
   give(b, nx, X, 1);
@@ -602,12 +604,11 @@ static void add_place(builder *b)
   free(again);
 }
 
-static void add_ends(builder *b)
+static void add_pose(builder *b)
 {
   SIZES(b->out);
   begin_part(b, BRAMAH__PART_STEP);
   give(b, n, b->q_d, 1);
-  give(b, n, b->q_dd, 1);
   give(b, n * nf, b->Rz, 1);
   give(b, nc, b->s, 1);
   give(b, nc, b->v, 1);
@@ -616,22 +617,29 @@ static void add_ends(builder *b)
   give(b, nc, b->stop, 1);
   give(b, n_works, b->work_force, 1);
   give(b, n_works, b->work_path, 1);
+  begin_part(b, BRAMAH__PART_POSE);
+  give(b, n, b->q_dd, 1);
 }
 
-/* r is linear in z'': from any accelerations one step leads to those at which it vanishes. */
+/* r = M z''_i + r(0): at a state the accelerations are those at which it vanishes. */
 static bramah_status add_rates(builder *b)
 {
   SIZES(b->out);
   const bramah_status status = eliminate(b, nf, b->mass, NULL, "mass matrix", &b->inertia);
   if (status != BRAMAH_OK) return status;
-  bramah__back_substitute(&b->inertia, 1, b->r, b->column);
-  for (size_t f = 0; f < nf; f++) b->column[f] = e_sub(b->in_zdd[f], b->column[f]);
-  begin_part(b, BRAMAH__PART_ENDS);
-  give(b, nf, b->column, 1);
+  memset(b->column, 0, nf * sizeof *b->column);
+  memcpy(b->state_zdd, b->r, nf * sizeof *b->r);
+  bramah__substitute(b->graph, nf, b->in_zdd, b->column, nf, b->state_zdd);
+  for (size_t f = 0; f < nf; f++) b->state_zdd[f] = e_neg(b->state_zdd[f]);
+  bramah__back_substitute(&b->inertia, 1, b->state_zdd, b->state_zdd);
+  memcpy(b->state_q_dd, b->q_dd, n * sizeof *b->q_dd);
+  bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, n, b->state_q_dd);
+  begin_part(b, BRAMAH__PART_POSE);
+  give(b, n, b->state_q_dd, 1);
   give(b, np, b->rates, 1);
   give_pivots(b, &b->inertia, &b->out->mass_pivot);
 
-  /* By the error state, at accelerations at which r vanishes. */
+  /* By the error state: those of f at these accelerations. */
   bramah__expr *X = b->rhs;
   for (size_t k = 0; k < ne; k++) {
     if (k < nf)
@@ -641,10 +649,56 @@ static bramah_status add_rates(builder *b)
     derive(b, nx, b->f, b->column);
     for (size_t r = 0; r < nx; r++) X[r * ne + k] = e_neg(b->column[r]);
   }
+  bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nx * ne, X);
   bramah__back_substitute(&b->inertia, ne, X, X);
   begin_part(b, BRAMAH__PART_RATES);
   give(b, nx * ne, X, 1);
   return BRAMAH_OK;
+}
+
+/* ---- outputs ---- */
+
+/* An output as an expression of positions, rates and first-order states; a number where the graph has none. */
+static bramah__expr output_of(const builder *b, const bramah__output *output)
+{
+  const size_t i = output->index;
+  switch (output->code) {
+  case BRAMAH__JOINT_POSITION:
+    return b->in_z[i];
+  case BRAMAH__JOINT_RATE:
+    return b->q_d[i];
+  case BRAMAH__VOLUME_PRESSURE:
+    return b->in_p[i];
+  case BRAMAH__CYLINDER_STROKE:
+    return b->s[i];
+  case BRAMAH__CYLINDER_VELOCITY:
+    return b->v[i];
+  case BRAMAH__CYLINDER_FORCE:
+    return e_sub(b->force[i], b->cylinder_load[i]);
+  case BRAMAH__BODY_RATE_X:
+  case BRAMAH__BODY_RATE_Y:
+  case BRAMAH__BODY_RATE_Z:
+    return m_unrotate(b->body[i].A, b->body[i].w).x[output->code - BRAMAH__BODY_RATE_X];
+  default:
+    return e_number(0.0);
+  }
+}
+
+static void add_row(builder *b, size_t i)
+{
+  SIZES(b->out);
+  const bramah__expr output = output_of(b, &b->model->output[i]);
+  if (e_is_number(output)) return;
+  b->out->row_part[i] = BRAMAH__FIRST_PART + b->n_parts;
+  begin_part(b, BRAMAH__PART_POSE);
+  for (size_t k = 0; k < ne; k++) {
+    if (k < nf)
+      seed_joints(b, b->Rz + k, nf);
+    else
+      seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
+    derive(b, 1, &output, b->column);
+    give(b, 1, b->column, 1);
+  }
 }
 
 static bramah_status build(builder *b)
@@ -663,22 +717,18 @@ static bramah_status build(builder *b)
   add_iterate(b);
   add_transition(b);
   add_place(b);
-  add_ends(b);
+  add_pose(b);
   status = add_rates(b);
   if (status != BRAMAH_OK) return status;
   for (size_t k = 0; k < out->n_par; k++) add_parameter(b, k);
+  for (size_t i = 0; i < b->model->n_outputs; i++) add_row(b, i);
   if (!bramah__tape_make(b->graph, b->n_parts, b->part, &out->tape)) return BRAMAH_E_MEMORY;
 
   out->n_nodes = bramah__graph_size(b->graph);
   SIZES(out);
   const uint16_t *next = out->tape.result;
 #define FIND(name, count) out->out.name = next, next += (count);
-  BRAMAH__ITERATE_RESULTS(FIND)
-  BRAMAH__TRANSITION_RESULTS(FIND)
-  BRAMAH__PLACE_RESULTS(FIND)
-  BRAMAH__ENDS_RESULTS(FIND)
-  BRAMAH__RATES_RESULTS(FIND)
-  BRAMAH__SLOPES_RESULTS(FIND)
+  BRAMAH__STEP_RESULTS(FIND)
   return BRAMAH_OK;
 }
 
@@ -736,11 +786,12 @@ bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, b
   if (program && b) {
     count(model, program);
     program->work = calloc(program->n_works + 1, sizeof *program->work);
+    program->row_part = calloc(model->n_outputs + 1, sizeof *program->row_part);
     program->index = calloc(model->n + 1, sizeof *program->index);
     program->row = calloc(model->m + 1, sizeof *program->row);
     *b = (builder){.model = model, .graph = bramah__graph_new(), .out = program, .diag = diag};
   }
-  if (program && b && program->work && program->index && program->row && b->graph) {
+  if (program && b && program->work && program->row_part && program->index && program->row && b->graph) {
     memcpy(program->index, model->index0, model->n * sizeof *program->index);
     memcpy(program->row, model->row0, model->m * sizeof *program->row);
     status = build(b);
@@ -771,6 +822,7 @@ void bramah_program_free(bramah_program *program)
   if (!program) return;
   bramah__tape_free(&program->tape);
   free(program->work);
+  free(program->row_part);
   free(program->index);
   free(program->row);
   free(program->closure_pivot);

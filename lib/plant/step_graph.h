@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The equations of a machine as one graph, cut into the parts that a step wants at different times.
  *
- *   iterate      one iterate of the trapezoidal step: kinematics, closure, residual, tangent, elimination. The loops
- *                are closed together with the unknowns, not within each iterate.
+ *   iterate        one iterate of the trapezoidal step: kinematics, closure, residual, tangent, elimination. The loops
+ *                  are closed together with the unknowns, not within each iterate.
  *     transition   derivatives of the end of the step by its start, on the factors that the iterate has left
  *       parameter k  the same by parameter k
- *   place        what closes the loops, alone
- *   ends         what follows from a state whose loops are closed: all rates and accelerations, actuators, works
- *     rates        its independent accelerations and first-order rates
- *       slopes       these by the error state
- *       start k      and by parameter k
+ *   place          what closes the loops, alone
+ *   pose           what follows from positions, rates and first-order states: all rates, actuators, works
+ *     ends         accelerations of all joints from the independent ones
+ *     rates        accelerations and first-order rates that the equations give
+ *       slopes     these by the error state
+ *       start k    and by parameter k
+ *     row i        output i by the error state
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
  * np error states, ns spools, nc actuators. */
@@ -47,9 +49,8 @@
 #define BRAMAH__PLACE_RESULTS(X)                                                                             \
   X(closing_alone, nd)                                                                                       \
   X(place_pivot, nd)
-#define BRAMAH__ENDS_RESULTS(X)                                                                              \
+#define BRAMAH__POSE_RESULTS(X)                                                                              \
   X(zd_all, n)                                                                                               \
-  X(zdd_all, n)                                                                                              \
   X(Rz, n *nf)                                                                                               \
   X(stroke, nc)                                                                                              \
   X(velocity, nc)                                                                                            \
@@ -58,21 +59,26 @@
   X(stop, nc)                                                                                                \
   X(work_force, n_works) /* pairs whose trapezoidal sum is a work */                                         \
   X(work_path, n_works)
+#define BRAMAH__ENDS_RESULTS(X) X(zdd_all, n)
 #define BRAMAH__RATES_RESULTS(X)                                                                             \
-  X(zdd_state, nf)                                                                                           \
+  X(zdd_state, n) /* of all joints */                                                                        \
   X(pd_state, np)                                                                                            \
   X(mass_pivot, nf)
 #define BRAMAH__SLOPES_RESULTS(X) X(A_state, nx *ne)
 
+#define BRAMAH__STEP_RESULTS(X)                                                                              \
+  BRAMAH__ITERATE_RESULTS(X)                                                                                 \
+  BRAMAH__TRANSITION_RESULTS(X)                                                                              \
+  BRAMAH__PLACE_RESULTS(X)                                                                                   \
+  BRAMAH__POSE_RESULTS(X)                                                                                    \
+  BRAMAH__ENDS_RESULTS(X)                                                                                    \
+  BRAMAH__RATES_RESULTS(X)                                                                                   \
+  BRAMAH__SLOPES_RESULTS(X)
+
 /* Where each result lies: registers. */
 #define BRAMAH__RESULT_REGISTERS(name, count) const uint16_t *name;
 typedef struct bramah__step_results {
-  BRAMAH__ITERATE_RESULTS(BRAMAH__RESULT_REGISTERS)
-  BRAMAH__TRANSITION_RESULTS(BRAMAH__RESULT_REGISTERS)
-  BRAMAH__PLACE_RESULTS(BRAMAH__RESULT_REGISTERS)
-  BRAMAH__ENDS_RESULTS(BRAMAH__RESULT_REGISTERS)
-  BRAMAH__RATES_RESULTS(BRAMAH__RESULT_REGISTERS)
-  BRAMAH__SLOPES_RESULTS(BRAMAH__RESULT_REGISTERS)
+  BRAMAH__STEP_RESULTS(BRAMAH__RESULT_REGISTERS)
 } bramah__step_results;
 
 #define BRAMAH__INPUT_REGISTER(name, rate, count) size_t name;
@@ -84,10 +90,11 @@ enum {
   BRAMAH__PART_ITERATE = BRAMAH__FIRST_PART,
   BRAMAH__PART_TRANSITION,
   BRAMAH__PART_PLACE,
+  BRAMAH__PART_POSE,
   BRAMAH__PART_ENDS,
   BRAMAH__PART_RATES,
   BRAMAH__PART_SLOPES,
-  BRAMAH__PART_PARAMETERS /* parameter 0, start 0, parameter 1, ... */
+  BRAMAH__PART_PARAMETERS /* parameter 0, start 0, parameter 1, ..., then rows */
 };
 
 /* Where a work belongs: to actuator i, or nc + i, an exchange of energy; with this bit its force is a power, which goes
@@ -100,6 +107,7 @@ struct bramah_program {
   bramah__step_inputs in;
   bramah__step_results out;
   size_t n, nd, nf, np, nx, ne, ns, nc, n_par, n_works;
+  size_t *row_part;                           /* [n_outputs] of the output's row; 0: none */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */
   double *closure_pivot, *pivot, *mass_pivot; /* [nd], [nx], [nf] at the typical state */

@@ -42,19 +42,20 @@ mv "$lib"/libbramah.a "$lib"/libbramah-tools.a "$scratch/static"
 mkdir "$scratch/shared"
 mv "$lib"/libbramah*.so* "$scratch/shared"
 
-# build COMPILER LANGUAGE SOURCE PACKAGE [STATIC]
+# build COMPILER LANGUAGE SOURCE PACKAGE [STATIC]; it reads the file $bus
 try() {
   # Flags are meant to be split.
   # shellcheck disable=SC2046
   "$1" -x "${2%%:*}" -std="${2##*:}" -Wall -Werror -O1 "$3" -x none -o program \
     $(pkg-config ${5:+--static} --cflags --libs "$4") || fail "$1 $2 $3 ${5:-shared}: does not build"
-  LD_LIBRARY_PATH="$lib" ./program <bus >out || fail "$1 $2 $3 ${5:-shared}: exit code $?"
+  LD_LIBRARY_PATH="$lib" ./program <"$bus" >out || fail "$1 $2 $3 ${5:-shared}: exit code $?"
   echo "$1 ${2##*:} ${5:-shared} $3: $(cat out)"
   grep -Eq "$6" out || fail "this is not what it should say"
 }
 
 # 0.3 s at rest, the encoder 0.02 rad beside the start of 0.3491 rad
-awk 'BEGIN {for (k = 0; k < 300; k++) print 0, 0.3491}' >bus
+awk 'BEGIN {for (k = 0; k < 300; k++) print 0, 0.3491}' >angle
+awk 'BEGIN {for (k = 0; k < 300; k++) print 0, 0.3491, 2180288}' >angle_and_pressure
 for kind in shared static; do
   rm -f "$lib"/libbramah*
   cp -P "$scratch/$kind"/* "$lib"
@@ -67,7 +68,9 @@ for kind in shared static; do
     *) set -- c:c11 ;;
     esac
     for language in "$@"; do
+      bus=angle
       try "$compiler" "$language" outside.c bramah "$static" 'angle 0\.25'
+      bus=angle_and_pressure
       try "$compiler" "$language" readme.c bramah-tools "$static" '^boom 0\.3[45]'
     done
   done

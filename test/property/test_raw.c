@@ -101,17 +101,17 @@ static double mahalanobis(const double *P, const double *x)
   return sum;
 }
 
-/* One run with a command that is what the filter believes: 3 V and a random walk. NEES at the end. */
-static double matched_run(unsigned seed, double *nis)
+/* One run with a command that is what the filter believes: `base` [V] and a random walk. NEES at the end. */
+static double matched_run(unsigned seed, double base, double dead_band, double *nis)
 {
-  const double base = 3.0, noise = 2.0;
+  const double noise = 2.0;
   side truth = {0}, estimate = {0};
   double dx[N], x[2][N], y[SENSORS], walk;
   unsigned char present[SENSORS];
   size_t dof;
   memset(present, 1, sizeof present);
-  open_side(&truth, 0.0, 0.0);
-  open_side(&estimate, 0.0, 0.0);
+  open_side(&truth, 0.0, dead_band);
+  open_side(&estimate, 0.0, dead_band);
   for (int i = 0; i < N; i++) dx[i] = sigmas[i] * test_normal(&seed);
   must(truth.plant.inject(truth.plant.self, dx, &diag), &diag);
   walk = dx[5];
@@ -145,7 +145,7 @@ static double matched_run(unsigned seed, double *nis)
 START_TEST(test_consistent)
 {
   double nees = 0.0, nis = 0.0;
-  for (unsigned run = 0; run < RUNS; run++) nees += matched_run(100 + run, &nis) / N / RUNS;
+  for (unsigned run = 0; run < RUNS; run++) nees += matched_run(100 + run, 3.0, 0.0, &nis) / N / RUNS;
   printf("command unknown, as assumed: NEES %.3f, NIS %.3f per degree of freedom\n", nees, nis);
   ck_assert_double_ge(nees, 0.67);
   ck_assert_double_le(nees, 1.38);
@@ -248,6 +248,28 @@ START_TEST(test_dead_band)
 }
 END_TEST
 
+/* The command wanders into and out of a dead band: what no straight line through its edges fits counts as noise, for
+ * as long as it lasts. By the slope alone the mean NEES of these is up to 6e14. */
+START_TEST(test_edge)
+{
+  static const double bands[] = {0.2, 0.5, 1.0, 2.0};
+  const double band = bands[_i / 2], base = _i % 2 ? 0.5 * band : 0.0;
+  double nees = 0.0, nis = 0.0, most = 0.0;
+  for (unsigned run = 0; run < RUNS; run++) {
+    const double own = matched_run(100 + run, base, band, &nis) / N;
+    nees += own / RUNS;
+    most = fmax(most, own);
+  }
+  printf("command wanders from %.2f V, dead band %.1f V: NEES %.2f, at most %.1f, NIS %.2f per degree of "
+         "freedom\n",
+         base, band, nees, most, nis);
+  ck_assert_double_ge(nees, 0.5);
+  ck_assert_double_le(nees, 1.38);
+  ck_assert_double_le(most, 6.0);
+  ck_assert_double_le(nis, 1.03);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("raw");
@@ -255,5 +277,6 @@ int main(void)
   tcase_add_test(cases, test_consistent);
   tcase_add_test(cases, test_work_cycle_is_followed);
   tcase_add_loop_test(cases, test_dead_band, 0, 4);
+  tcase_add_loop_test(cases, test_edge, 0, 8);
   return run_suite(suite);
 }

@@ -20,34 +20,35 @@ typedef struct mistake {
   bramah_cause_kind kind; /* 0: nothing */
   const char *at;
   double size, tolerance;
+  int from; /* step at which it begins */
 } mistake;
 
-static const mistake mistakes[] = {{0, NULL, 0.0, 0.0},
-                                   {BRAMAH_CAUSE_PARAMETER, "pump.pressure", -1.52e5, 0.1},
-                                   {BRAMAH_CAUSE_PARAMETER, "pump.pressure", -7.6e5, 0.1},
-                                   {BRAMAH_CAUSE_PARAMETER, "valve.flow_coefficient", 1.07e-9, 0.1},
-                                   {BRAMAH_CAUSE_PARAMETER, "valve.flow_coefficient", -4.276e-9, 0.2},
-                                   {BRAMAH_CAUSE_PARAMETER, "orifice.flow_coefficient", -2.2e-7, 0.0},
-                                   {BRAMAH_CAUSE_PARAMETER, "oil.bulk_modulus", -4.5e8, 0.2},
-                                   {BRAMAH_CAUSE_PARAMETER, "oil.bulk_modulus", 1.5e9, 0.0},
-                                   {BRAMAH_CAUSE_PARAMETER, "coupler.payload", 5.0, 0.2},
-                                   {BRAMAH_CAUSE_PARAMETER, "lift.friction_scale", -0.3, 0.2},
-                                   {BRAMAH_CAUSE_PARAMETER, "crank.load", 200.0, 0.1},
-                                   {BRAMAH_CAUSE_PARAMETER, "valve.offset", 0.1, 0.2},
-                                   {BRAMAH_CAUSE_BIAS, "encoder", 0.05, 0.1},
-                                   {BRAMAH_CAUSE_BIAS, "gyro", 5e-3, 0.1},
-                                   {BRAMAH_CAUSE_BIAS, "p1", 1e5, 0.1},
-                                   {BRAMAH_CAUSE_BIAS, "p2", 1e5, 0.1},
-                                   {BRAMAH_CAUSE_BIAS, "p3", -1e5, 0.1},
-                                   {BRAMAH_CAUSE_GAIN, "encoder", 0.05, 0.1},
-                                   {BRAMAH_CAUSE_GAIN, "gyro", -0.05, 0.1},
-                                   {BRAMAH_CAUSE_GAIN, "p1", 0.05, 0.1},
-                                   {BRAMAH_CAUSE_GAIN, "p3", 0.05, 0.1},
-                                   {BRAMAH_CAUSE_DELAY, "encoder", 0.02, 0.3},
-                                   {BRAMAH_CAUSE_DELAY, "gyro", 0.02, 0.0},
-                                   {BRAMAH_CAUSE_DELAY, "gyro", 0.002, 0.3},
-                                   {BRAMAH_CAUSE_DELAY, "p1", 0.02, 0.0},
-                                   {BRAMAH_CAUSE_DELAY, "p2", 0.003, 0.0}};
+static const mistake mistakes[] = {{0, NULL, 0.0, 0.0, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "pump.pressure", -1.52e5, 0.1, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "pump.pressure", -7.6e5, 0.1, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "valve.flow_coefficient", 1.07e-9, 0.1, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "valve.flow_coefficient", -4.276e-9, 0.2, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "orifice.flow_coefficient", -2.2e-7, 0.0, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "oil.bulk_modulus", -4.5e8, 0.2, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "oil.bulk_modulus", 1.5e9, 0.0, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "coupler.payload", 5.0, 0.2, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "lift.friction_scale", -0.3, 0.2, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "crank.load", 200.0, 0.1, 0},
+                                   {BRAMAH_CAUSE_PARAMETER, "valve.offset", 0.1, 0.2, 0},
+                                   {BRAMAH_CAUSE_BIAS, "encoder", 0.05, 0.1, 0},
+                                   {BRAMAH_CAUSE_BIAS, "gyro", 5e-3, 0.1, 0},
+                                   {BRAMAH_CAUSE_BIAS, "p1", 1e5, 0.1, 0},
+                                   {BRAMAH_CAUSE_BIAS, "p2", 1e5, 0.1, 0},
+                                   {BRAMAH_CAUSE_BIAS, "p3", -1e5, 0.1, 0},
+                                   {BRAMAH_CAUSE_GAIN, "encoder", 0.05, 0.1, 0},
+                                   {BRAMAH_CAUSE_GAIN, "gyro", -0.05, 0.1, 0},
+                                   {BRAMAH_CAUSE_GAIN, "p1", 0.05, 0.1, 0},
+                                   {BRAMAH_CAUSE_GAIN, "p3", 0.05, 0.1, 0},
+                                   {BRAMAH_CAUSE_DELAY, "encoder", 0.02, 0.3, 0},
+                                   {BRAMAH_CAUSE_DELAY, "gyro", 0.02, 0.0, 0},
+                                   {BRAMAH_CAUSE_DELAY, "gyro", 0.002, 0.3, 0},
+                                   {BRAMAH_CAUSE_DELAY, "p1", 0.02, 0.0, 0},
+                                   {BRAMAH_CAUSE_DELAY, "p2", 0.003, 0.0, 0}};
 
 typedef struct rig {
   four_bar fb;
@@ -74,7 +75,7 @@ static bramah_status make_filter(rig *r, double gate, bramah_covariance_form for
                                    .drift_gate = gate > 0.0 ? 6.0 : 0.0,
                                    .form = form,
                                    .fusion = fusion,
-                                   .scores = 1};
+                                   .scores = 2};
   return bramah_filter_new(&r->plant, SENSORS, r->sensor, &o, &diag, &r->filter);
 }
 
@@ -115,8 +116,10 @@ static void run(rig *r, const mistake *m)
     must(bramah_filter_set_inputs(r->filter, &u, &diag), &diag);
     must(r->truth.step(r->truth.self, &diag), &diag);
     must(bramah_filter_predict(r->filter, &diag), &diag);
+    if (k == m->from) bramah_filter_restart_scores(r->filter, 1);
     for (int i = 0; i < SENSORS; i++) {
-      const int wrong = m->kind > BRAMAH_CAUSE_PARAMETER && strcmp(m->at, r->sensor[i].name) == 0;
+      const int wrong =
+          k >= m->from && m->kind > BRAMAH_CAUSE_PARAMETER && strcmp(m->at, r->sensor[i].name) == 0;
       const int delay = wrong && m->kind == BRAMAH_CAUSE_DELAY ? (int)lround(m->size * 1e3) : 0;
       shown[i][k % LATEST] = bramah_sensor_predict(&r->sensor[i], &r->truth);
       y[i] = shown[i][(k > delay ? k - delay : 0) % LATEST];
@@ -167,7 +170,7 @@ START_TEST(test_right_cause_first)
   open_rig(&r);
   must(make_filter(&r, _i % 2 ? 4.0 : 0.0, BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_SEQUENTIAL), &diag);
   run(&r, m);
-  const bramah_filter_scores s = bramah_filter_get_scores(r.filter);
+  const bramah_filter_scores s = bramah_filter_get_scores(r.filter, 0);
   size_t j = first(&s);
   /* the load of another joint moves the mechanism of one freedom just so */
   if (m->kind == BRAMAH_CAUSE_PARAMETER && likeness(&s, j, find(&s, m)) > 0.99) j = find(&s, m);
@@ -187,6 +190,31 @@ START_TEST(test_right_cause_first)
 }
 END_TEST
 
+/* A cause that begins later: scores that are restarted then find its size, those of all the time a smaller one. */
+START_TEST(test_onset)
+{
+  static const mistake late = {BRAMAH_CAUSE_BIAS, "gyro", 5e-3, 0.1, 1700};
+  rig r = {0};
+  open_rig(&r);
+  must(make_filter(&r, 4.0, BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_SEQUENTIAL), &diag);
+  run(&r, &late);
+  double size[2], most[2];
+  for (size_t bank = 0; bank < 2; bank++) {
+    const bramah_filter_scores s = bramah_filter_get_scores(r.filter, bank);
+    const size_t j = find(&s, &late);
+    size[bank] = s.score[j] / s.information[j * s.n + j];
+    most[bank] = explained(&s, j);
+    ck_assert_double_eq(s.samples, bank ? SENSORS * (STEPS - 1700.0) : SENSORS * (double)STEPS);
+    if (bank) ck_assert_uint_eq(first(&s), j);
+  }
+  ck_assert_double_eq_tol(size[1], late.size, 0.1 * late.size);
+  ck_assert_double_lt(size[0], 0.9 * late.size);
+  ck_assert_double_gt(most[1], 1.2 * most[0]);
+  ck_assert_uint_eq(bramah_filter_get_scores(r.filter, 2).n, 0);
+  close_rig(&r);
+}
+END_TEST
+
 /* The root of the covariance gives the same scores, and a snapshot takes them along. */
 START_TEST(test_forms_and_snapshots)
 {
@@ -198,8 +226,8 @@ START_TEST(test_forms_and_snapshots)
          &diag);
     run(&r[k], &mistakes[1]);
   }
-  const bramah_filter_scores a = bramah_filter_get_scores(r[0].filter),
-                             b = bramah_filter_get_scores(r[1].filter);
+  const bramah_filter_scores a = bramah_filter_get_scores(r[0].filter, 0),
+                             b = bramah_filter_get_scores(r[1].filter, 0);
   ck_assert_uint_eq(a.n, b.n);
   for (size_t j = 0; j < a.n; j++) {
     const double scale = sqrt(a.information[j * a.n + j]);
@@ -213,9 +241,9 @@ START_TEST(test_forms_and_snapshots)
   const unsigned char one[SENSORS] = {1};
   const double y[SENSORS] = {1.0};
   must(bramah_filter_correct(r[0].filter, y, one, &diag), &diag);
-  ck_assert_double_ne(bramah_filter_get_scores(r[0].filter).score[3], kept);
+  ck_assert_double_ne(bramah_filter_get_scores(r[0].filter, 0).score[3], kept);
   must(bramah_filter_restore(r[0].filter, snap), &diag);
-  ck_assert_double_eq(bramah_filter_get_scores(r[0].filter).score[3], kept);
+  ck_assert_double_eq(bramah_filter_get_scores(r[0].filter, 0).score[3], kept);
   free(snap);
   bramah_filter_free(r[0].filter);
   r[0].filter = NULL;
@@ -230,6 +258,6 @@ int main(void)
   Suite *suite = suite_create("scores");
   TCase *cases = one_case(suite, "scores");
   tcase_add_loop_test(cases, test_right_cause_first, 0, 2 * sizeof mistakes / sizeof mistakes[0]);
-  tcase_add_test(cases, test_forms_and_snapshots);
+  ADD_TESTS(cases, test_onset, test_forms_and_snapshots);
   return run_suite(suite);
 }

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Elements, friction and stops as expressions against their numeric files: values, and derivatives against the slopes. */
+#include "lib/hydraulics/circuit.h"
+#include "test/support/four_bar.h"
+#include "test/support/run.h"
+
+#include <math.h>
+
+enum { TRIES = 400 };
+
+/* A function of one variable and its derivative on a graph. */
+typedef struct formula {
+  bramah__graph *graph;
+  bramah__expr x, f, slope;
+  double *value;
+  double rounding; /* of values near zero, which are differences of larger ones */
+} formula;
+
+static formula begin(void)
+{
+  formula q = {.graph = bramah__graph_new(), .rounding = 1e-300};
+  q.x = bramah__graph_input(q.graph, 0);
+  return q;
+}
+
+static void complete(formula *q, bramah__expr f)
+{
+  const bramah__expr one = e_number(1.0);
+  q->f = f;
+  bramah__derive(q->graph, 1, &q->x, &one, 1, &q->f, &q->slope);
+  q->value = malloc(bramah__graph_size(q->graph) * sizeof *q->value);
+}
+
+static void expect(const formula *q, double x, double value, double slope, const char *what)
+{
+  bramah__graph_evaluate(q->graph, &x, q->value);
+  const double f = e_is_number(q->f) ? q->f.value : q->value[q->f.node],
+               d = e_is_number(q->slope) ? q->slope.value : q->value[q->slope.node];
+  ck_assert_msg(fabs(f - value) <= 1e-11 * fabs(value) + q->rounding, "%s at %g: %.15g, not %.15g", what, x,
+                f, value);
+  ck_assert_msg(fabs(d - slope) <= 1e-9 * fabs(slope) + 1e-300, "%s' at %g: %.15g, not %.15g", what, x, d,
+                slope);
+}
+
+static void discard(formula *q)
+{
+  free(q->value);
+  bramah__graph_free(q->graph);
+}
+
+/* Each element with quantities that are typical, in the order of its keys. */
+static const struct {
+  int kind;
+  double value[BRAMAH__ELEMENT_VALUES];
+} elements[] = {
+    {BRAMAH__KIND(orifice), {2e-8}},
+    {BRAMAH__KIND(leakage), {1e-12}},
+    {BRAMAH__KIND(check_valve), {2e-8, 1e5}},
+    {BRAMAH__KIND(relief_valve), {2e-8, 2e6, 1e6}},
+    {BRAMAH__KIND(pump), {1e-3, 3e6, 1e6}},
+    {BRAMAH__KIND(pump), {1e-3, 0, 0}},
+    {BRAMAH__KIND(motor), {1e-5, 3.0, 1e-12, 2e-12}},
+    {BRAMAH__KIND(accumulator), {1e-3, 2e6, 1.4}},
+    {BRAMAH__KIND(line), {3.0, 0.01, 850.0, 0.03, 2.0, 0.0}},
+};
+
+START_TEST(test_elements)
+{
+  const double transition = 2e5, Q = 1e-4;
+  unsigned seed = 1;
+  for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+    const bramah__element_kind *kind = bramah__element_kinds[elements[i].kind];
+    bramah__element e = {.kind = elements[i].kind};
+    bramah__expr value[BRAMAH__ELEMENT_VALUES];
+    for (int k = 0; k < BRAMAH__ELEMENT_VALUES; k++)
+      e.value[k] = elements[i].value[k], value[k] = e_number(e.value[k]);
+    ck_assert_int_eq(!kind->flow, !kind->flow_graph);
+    ck_assert_int_eq(!kind->drain, !kind->drain_graph);
+    ck_assert_int_eq(!kind->compliance, !kind->compliance_graph);
+    ck_assert_int_eq(!kind->rate, !kind->rate_graph);
+    formula q[5] = {begin(), begin(), begin(), begin(), begin()};
+    if (kind->flow) complete(&q[0], kind->flow_graph(value, q[0].x, transition));
+    if (kind->drain) complete(&q[1], kind->drain_graph(value, q[1].x));
+    if (kind->compliance) complete(&q[2], kind->compliance_graph(value, q[2].x));
+    if (kind->rate) complete(&q[3], kind->rate_graph(value, q[3].x, e_number(Q)));
+    if (kind->rate) complete(&q[4], kind->rate_graph(value, e_number(1e5), q[4].x));
+    for (int k = 0; k < TRIES; k++) {
+      const double u = test_uniform(&seed), dp = u * (k % 2 ? 1e7 : 3e5), p = 1e4 + 1e7 * u * u;
+      const char *name = kind->description.name;
+      if (kind->flow) {
+        const bramah__tangent t = kind->flow(&e, dp, transition);
+        expect(&q[0], dp, t.value, t.slope, name);
+      }
+      if (kind->drain) {
+        const bramah__tangent t = kind->drain(&e, dp);
+        expect(&q[1], dp, t.value, t.slope, name);
+      }
+      if (kind->compliance) {
+        const bramah__tangent t = kind->compliance(&e, p);
+        expect(&q[2], p, t.value, t.slope, name);
+      }
+      if (!kind->rate) continue;
+      bramah__flow_rate t = kind->rate(&e, dp, Q);
+      expect(&q[3], dp, t.value, t.by_dp, name);
+      t = kind->rate(&e, 1e5, Q * u);
+      expect(&q[4], Q * u, t.value, t.by_Q, name);
+    }
+    for (int k = 0; k < 5; k++) discard(&q[k]);
+  }
+}
+END_TEST
+
+START_TEST(test_oil)
+{
+  const bramah__air air = {.fraction = 0.01, .exponent = 1.3, .vapour_pressure = 3e3};
+  formula q = begin(), cavity = begin();
+  complete(&q, bramah__air_graph(&air, q.x));
+  complete(&cavity, bramah__cavity_graph(&air, cavity.x));
+  unsigned seed = 2;
+  for (int k = 0; k < TRIES; k++) {
+    const double p = 1e4 * test_uniform(&seed) + (k % 2 ? 1e6 : 0.0);
+    bramah__tangent t = bramah__air_tangent(&air, p);
+    expect(&q, p, t.value, t.slope, "air");
+    t = bramah__cavity_tangent(&air, p);
+    expect(&cavity, p, t.value, t.slope, "cavity");
+  }
+  discard(&q);
+  discard(&cavity);
+}
+END_TEST
+
+START_TEST(test_friction)
+{
+  static const bramah__friction_kind kinds[] = {BRAMAH__FRICTION_NONE, BRAMAH__FRICTION_BROWN_MCPHEE,
+                                                BRAMAH__FRICTION_BENGISU_AKAY, BRAMAH__FRICTION_VISCOUS};
+  unsigned seed = 3;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const bramah__friction friction = {.kind = kinds[i],
+                                       .coulomb = 210,
+                                       .static_force = 830,
+                                       .stribeck = 0.0125,
+                                       .viscous = 330,
+                                       .decay = 50};
+    formula q = begin();
+    complete(&q, bramah__friction_graph(&friction, q.x));
+    for (int k = 0; k < TRIES; k++) {
+      const double v = test_uniform(&seed) * (k % 2 ? 0.03 : 1.0);
+      expect(&q, v, bramah__friction_force(&friction, v, NULL, NULL),
+             bramah__friction_slope(&friction, v, NULL), "friction");
+    }
+    discard(&q);
+  }
+}
+END_TEST
+
+/* Stops, cushions and chambers by stroke and by velocity. */
+START_TEST(test_cylinder)
+{
+  const bramah__cylinder c = {
+      .reference = 1.0,
+      .piston_length = 0.3,
+      .rod_length = 0.6,
+      .stop = {.stiffness = 1e8, .damping = 1e5, .cushion_length = 0.05, .cushion_damping = 3e4}};
+  const double v0 = -0.2, s0 = 0.7 - 5e-5;
+  formula by_s = begin(), by_v = begin(), filled = begin();
+  complete(&by_s, bramah__stops_graph(&c, by_s.x, e_number(v0)));
+  complete(&by_v, bramah__stops_graph(&c, e_number(s0), by_v.x));
+  by_s.rounding = by_v.rounding = 1e-7;
+  filled.rounding = 1e-15;
+  complete(&filled, bramah__filled_graph(&c, bramah__chamber_graph(&c, 1, filled.x)));
+  unsigned seed = 4;
+  for (int k = 0; k < TRIES; k++) {
+    const double u = test_uniform(&seed), s = (k % 2 ? 0.7 : 1.6) + u * (k % 3 ? 0.06 : 3e-4);
+    bramah__stop_tangent t = bramah__stops_at(&c, s, v0);
+    expect(&by_s, s, t.force, t.by_length, "stop");
+    t = bramah__stops_at(&c, s0, u);
+    expect(&by_v, u, t.force, t.by_velocity, "stop by velocity");
+    const bramah__tangent length = bramah__chamber_filled(&c, bramah__rod_chamber(&c, s));
+    expect(&filled, s, length.value, -length.slope, "chamber");
+  }
+  discard(&by_s);
+  discard(&by_v);
+  discard(&filled);
+}
+END_TEST
+
+/* A dead band, a common characteristic and one of a single path. */
+START_TEST(test_openings)
+{
+  static const double x[] = {-10, -2, 0, 1, 10}, y[] = {-8, -1, 0, 0, 9}, ends[] = {0, 10}, open[] = {0, 14};
+  const bramah__opening openings[] = {{.dead_band = 0.5},
+                                      {.common = {5, x, y}},
+                                      {.common = {5, x, y}, .path[BRAMAH__PUMP_A] = {2, ends, open}}};
+  unsigned seed = 5;
+  for (size_t i = 0; i < sizeof openings / sizeof *openings; i++)
+    for (int w = 0; w < BRAMAH__N_PATHS; w++) {
+      formula q = begin();
+      bramah__expr e[BRAMAH__N_PATHS];
+      bramah__openings_graph(&openings[i], q.x, e);
+      complete(&q, e[w]);
+      for (int k = 0; k < TRIES; k++) {
+        const double U = 12.0 * test_uniform(&seed);
+        double value[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS];
+        bramah__opening_tangents(&openings[i], U, value, slope);
+        expect(&q, U, value[w], slope[w], "opening");
+      }
+      discard(&q);
+    }
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("element graphs");
+  TCase *cases = one_case(suite, "against the numeric files");
+  ADD_TESTS(cases, test_elements, test_oil, test_friction, test_cylinder, test_openings);
+  return run_suite(suite);
+}
