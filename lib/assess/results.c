@@ -141,7 +141,7 @@ static void count(bramah__innovations *into, const bramah_innovation *innovation
   into->saturated += (uint64_t)(innovation->saturated != 0);
   if (!innovation->accepted) return;
   into->expected += expected;
-  into->shares += innovation->considered;
+  into->considered += innovation->considered;
 }
 
 void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use)
@@ -316,6 +316,7 @@ static bramah_consistency consistency_of(const bramah__innovations *sums)
                               .saturated = sums->saturated,
                               .nis = bramah__nis_mean(nis),
                               .expected = expected,
+                              .considered = nis->n ? sums->considered / nis->dof : (double)NAN,
                               .low = expected * low,
                               .high = expected * high,
                               .lag_1 = sums->squares > 0.0 ? sums->products / sums->squares : (double)NAN};
@@ -423,12 +424,8 @@ static void judge(bramah_assess *a)
     bramah_diag ignored;
     /* The wider of the tolerance and the 99.9 % band of so many samples. */
     v->too_short &= c->samples < JUDGED_FROM;
-    if (c->fused >= JUDGED_FROM && !bramah__nis_band((double)c->fused, 0.999, &low, &high, &ignored)) {
-      /* what considered states have of it is one draw for all samples: within 4 of its standard deviations */
-      const double share = a->innovations[i].shares / (double)c->fused;
-      add(a, BRAMAH_CHECK_NIS, c->name, c->nis, 0.0,
-          (1.0 - share) * c->expected * fmax(high, NIS_MOST) + 16.0 * share);
-    }
+    if (c->fused >= JUDGED_FROM && !bramah__nis_band((double)c->fused, 0.999, &low, &high, &ignored))
+      add(a, BRAMAH_CHECK_NIS, c->name, c->nis, 0.0, c->expected * fmax(high, NIS_MOST));
     if (c->samples >= JUDGED_FROM)
       add(a, BRAMAH_CHECK_GATED, c->name, 100.0 * (double)c->gated / (double)c->samples, 0.0, GATED_MOST);
     add(a, BRAMAH_CHECK_FAULT, c->name, c->fault.lasts, 0.0, 0.0);

@@ -346,6 +346,7 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   if (w->F) give_transition(c, w);
   set_end(c);
   if (!is_finite(c) || bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
+  c->error.energy = c->error.moved = 0.0; /* not known to a program */
   bramah__complete_step(c);
   c->now_valid = 0; /* it holds what has been given, no more */
   c->report.compiled++;

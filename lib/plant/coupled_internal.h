@@ -114,6 +114,7 @@ typedef struct bramah__step_error {
   BRAMAH__STEP_ERROR_FIELDS(BRAMAH__FIELD_MEMBER)
   double largest; /* of the positions, and the joint that has it */
   size_t worst;
+  double energy, moved; /* [J] made from nothing; the scale for it: kinetic, with what was exchanged */
   int64_t end_ns; /* of the step that these are of, and its length */
   double h;
 } bramah__step_error;
