@@ -9,7 +9,8 @@
 #   --valgrind  under valgrind
 #   --clang     with clang, in build-clang/
 #   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles, the controller for 60 s,
-#               10^8 numbers read and printed as the C library does, 300 causes of contradictions to be named
+#               10^8 numbers read and printed as the C library does, 300 causes of contradictions to be named,
+#               200 random machines compiled
 #   --arm       the core for a microcontroller too, with the compiler of the distribution
 #   --fuzz N    nothing else but the fuzz harnesses, with N inputs each; findings go to build-fuzz/findings/
 #   --golden    no tests: keep the estimates of every dataset as they are now in test/golden, to be looked at and committed
@@ -51,7 +52,8 @@ while [ $# -gt 0 ]; do
   --clang) build=build-clang need_clang=1 ;;
   --arm) need_arm=1 ;;
   --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-150} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 BRAMAH_NUMBERS=100000000 &&
-    BRAMAH_CASES=100 && export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES ;;
+     BRAMAH_CASES=100 BRAMAH_MACHINES=200 &&
+     export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES ;;
   --golden) golden=1 ;;
   --fuzz)
     fuzz=${1:-}

@@ -105,14 +105,20 @@ void bramah__exchange_energy(bramah_coupled *c)
   next->exchange[BRAMAH__DAMPERS] += dampers(c);
   next->exchange[BRAMAH__LOADS] += loads(c);
 
-  double kinetic[2];
-  const double more =
-      stored(model, next, c->trial, &kinetic[1]) - stored(model, &c->state, c->now, &kinetic[0]);
-  const double came = received(model, next) - received(model, &c->state);
+  double before[2], after[2];
+  before[1] = stored(model, &c->state, c->now, &before[0]);
+  after[1] = stored(model, next, c->trial, &after[0]);
+  bramah__balance_energy(c, before, after);
+}
+
+void bramah__balance_energy(bramah_coupled *c, const double *before, const double *after)
+{
+  const double came = received(c->model, &c->next) - received(c->model, &c->state);
   /* Corrections that are linearised leave loops open, and what their closing costs is no error of the step. */
-  c->error.energy = c->injection == BRAMAH_INJECTION_LINEARISED && model->m ? 0.0 : more - came;
-  c->error.moved = fmax(kinetic[0], kinetic[1]) + fabs(came);
-  next->exchange[BRAMAH__FROM_NOTHING] += c->error.energy;
+  c->error.energy =
+      c->injection == BRAMAH_INJECTION_LINEARISED && c->model->m ? 0.0 : after[1] - before[1] - came;
+  c->error.moved = fmax(before[0], after[0]) + fabs(came);
+  c->next.exchange[BRAMAH__FROM_NOTHING] += c->error.energy;
 }
 
 void bramah_energy_add(bramah_energy *e, bramah_coupled *c, int64_t time_ns)
