@@ -3,13 +3,14 @@
 #   N passed, N failed, N skipped
 # and the exit code is not 0 if a test failed or none ran.
 #
-# usage: sh test/run.sh [--asan] [--tsan] [--valgrind] [--clang] [--long] [--arm] [--fuzz N] [--golden]
+# usage: sh test/run.sh [--asan] [--tsan] [--valgrind] [--clang] [--long] [--campaign] [--arm] [--fuzz N] [--golden]
 #   --asan      with the address and undefined-behaviour sanitizers, in build-asan/
 #   --tsan      the tests with threads, with the thread sanitizer, in build-tsan/
 #   --valgrind  under valgrind
 #   --clang     with clang, in build-clang/
 #   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles, the controller for 60 s,
-#               10^8 numbers read and printed as the C library does, 300 causes of contradictions to be named
+#               10^8 numbers read and printed as the C library does, 300 causes of contradictions to be named,
+#               200 random machines compiled
 #   --arm       the core for a microcontroller too, with the compiler of the distribution
 #   --fuzz N    nothing else but the fuzz harnesses, with N inputs each; findings go to build-fuzz/findings/
 #   --golden    no tests: keep the estimates of every dataset as they are now in test/golden, to be looked at and committed
@@ -43,7 +44,7 @@ while [ $# -gt 0 ]; do
   argument=$1
   shift
   [ "$argument" = --long ] || short_fuzz=
-  case $argument in --long | --clang | --arm) ;; *) other_builds= ;; esac
+  case $argument in --long | --campaign | --clang | --arm) ;; *) other_builds= ;; esac
   case $argument in
   --asan) asan=1 ;;
   --tsan) tsan=1 ;;
@@ -51,7 +52,8 @@ while [ $# -gt 0 ]; do
   --clang) build=build-clang need_clang=1 ;;
   --arm) need_arm=1 ;;
   --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-150} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 BRAMAH_NUMBERS=100000000 &&
-    BRAMAH_CASES=100 && export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES ;;
+     BRAMAH_CASES=100 BRAMAH_MACHINES=200 &&
+     export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES ;;
   --golden) golden=1 ;;
   --fuzz)
     fuzz=${1:-}
@@ -68,7 +70,7 @@ while [ $# -gt 0 ]; do
     exit 0
     ;;
   *)
-    echo "unknown option '$argument'; there are --asan, --tsan, --valgrind, --clang, --long, --arm, --fuzz and --golden" >&2
+    echo "unknown option '$argument'; there are --asan, --tsan, --valgrind, --clang, --long, --campaign, --arm, --fuzz and --golden" >&2
     exit 2
     ;;
   esac
@@ -131,11 +133,15 @@ test_all() {
   set --
   if [ -n "$valgrind" ]; then
     BRAMAH_WRAP=$under_valgrind
-    : "${BRAMAH_SEEDS:=1}" "${BRAMAH_CYCLES:=20000}" # fewer runs of the studies, fewer cycles
-    export BRAMAH_WRAP BRAMAH_SEEDS BRAMAH_CYCLES
+    : "${BRAMAH_SEEDS:=1}" "${BRAMAH_CYCLES:=20000}" "${BRAMAH_GROUPS:=1}" # fewer runs of the studies, fewer cycles
+    export BRAMAH_WRAP BRAMAH_SEEDS BRAMAH_CYCLES BRAMAH_GROUPS
     set -- "--wrap=sh '$root/test/run.sh' --under-valgrind" --timeout-multiplier=200
   fi
-  [ -z "$asan" ] || set -- --timeout-multiplier=50
+  if [ -n "$asan" ]; then
+    : "${BRAMAH_GROUPS:=3}"
+    export BRAMAH_GROUPS
+    set -- --timeout-multiplier=50
+  fi
   [ -z "$tsan" ] || set -- --timeout-multiplier=50 threads cli-study cli-tune
   echo "testing"
   run_tests "$root/$build" "$@"

@@ -28,6 +28,7 @@ int main(void)
     if (bramah_filter_correct(filter, &y, &(const unsigned char){1}, &diag)) return puts(diag.message);
     inside += fabs(model.x[0] - truth.x[0]) < 1.96 * bramah_filter_output_sigma(filter, 0);
   }
+  bramah_filter_free(filter);
   printf("angle %.4f rad, in truth %.4f; %.1f %% inside 95 %%\n", model.x[0], truth.x[0], inside / 100.0);
   return !(fabs(model.x[0] - truth.x[0]) < 0.017 && inside > 9000);
 }

@@ -163,8 +163,11 @@ typedef struct bramah_event {
 typedef struct bramah_consistency {
   const char *name, *unit; /* of the sensor; NULL: all together */
   uint64_t samples, fused, gated, saturated;
-  double nis;       /* mean NIS per degree of freedom; all together: of what was fused at one time */
-  double expected;  /* what the gates leave of 1 */
+  double nis;      /* mean NIS per degree of freedom; all together: of what was fused at one time */
+  double expected; /* what the gates leave of 1 */
+  /* mean share of the innovations' variance that comes from considered states: by so much nis may be smaller where these
+   * happen to be right */
+  double considered;
   double low, high; /* 95 % band of nis, about what is expected */
   /* Of sensors only: correlation of a normalised innovation with the one before; with the option `whiteness` its
    * autocorrelations since the start or the snapshot, up to lag 50 and a quarter of the samples; times at which

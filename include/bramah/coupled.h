@@ -76,7 +76,8 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
  * The equations of a model as a program: one expression graph with its derivatives, folded, scheduled, and run by a small
  * machine, without a compiler. A plant that uses one makes the same steps, to rounding and the tolerances of the
  * iteration, in a fraction of the time. What a program does not do, or not well (a step near a singular pose, in other
- * independent coordinates, whose iteration diverges), the plant does as it would without: bramah_step_report counts it. */
+ * independent coordinates, whose iteration diverges), the plant does as it would without: bramah_step_report counts it.
+ * Energy that a program's steps make from nothing is not looked at: bramah_energy.error is that of the plant's own. */
 typedef struct bramah_program bramah_program;
 
 /* The program of a model, which must outlive it. It never changes; any number of plants and threads share it. Allocates.
@@ -100,10 +101,12 @@ BRAMAH_API bramah_status bramah_coupled_use(bramah_coupled *plant, const bramah_
  * unless the machine says otherwise), each of which factors one tangent and evaluates the equations at most
  * ten times (the correction is halved up to 8 times); each evaluation closes the loops with at most 20
  * iterations of its own. The augmented Lagrangian and the penalty method try a step that does not converge once more in
- * the independent coordinates. A step that does not converge, or whose error exceeds bramah_integrator.tolerance, is made
- * again in 2 to 64 parts, each a step with the bounds above: 107 of them at most, the whole step and parts that were
- * tried in vain included (1 + 2 + 8 + 32 + 64). Where 64 do not help, the step is refused with the status of what failed
- * (E_NO_CONVERGENCE, E_CLOSURE, E_SINGULAR, E_NOT_FINITE), the plant is as it was before, and diag names the unknown or
+ * the independent coordinates. A step is made again in 2 to 64 parts where it does not converge, where its error exceeds
+ * bramah_integrator.tolerance, or where it makes energy from nothing: more than 0.03 times the tolerance, 3e-4 at least,
+ * of the kinetic energy and what was exchanged, and 1e-6 J. Each part is a step with the bounds above; 107 of them at
+ * most, the whole step and parts that were tried in vain included (1 + 2 + 8 + 32 + 64). Where 64 do not help, the step
+ * is refused with the status of what failed (E_NO_CONVERGENCE, E_CLOSURE, E_SINGULAR, E_NOT_FINITE), the plant is as it
+ * was before, and diag names the unknown or
  * loop. A step is accepted with an error beyond the tolerance if 64 parts have it too (`coarse`). There is no other loop
  * whose length depends on data: near a singular pose the loops are closed at up to 36 more poses
  * (lib/plant/singular.c). */
@@ -116,7 +119,7 @@ typedef struct bramah_step_report {
   uint32_t last_iterations; /* of the last step or last part of one, also where it failed */
   uint64_t divided;         /* steps made in parts */
   uint64_t
-      unconverged;     /* of them those that did not converge as a whole; the others exceeded the tolerance */
+      unconverged; /* of them those that did not converge as a whole; the errors of the others were too large */
   uint64_t coarse;     /* of them those whose parts exceed it still: something leaps there */
   uint32_t most_parts; /* of one step: at most 64 */
   uint64_t
@@ -187,7 +190,8 @@ BRAMAH_API void bramah_limit_event_add(bramah_limit_event *event, const bramah_l
 
 /* The energy balance [J] at the last of a run's rows: what is stored, kinetic and potential, springs included, grows by the
  * work of actuators, motions and loads less what dampers take. What else steps make of it is their error: smaller steps
- * make it smaller. Corrections, parameters and noise leap what is stored; that is no error. */
+ * make it smaller. Corrections, parameters and noise leap what is stored; that is no error. With linearised corrections,
+ * which leave loops open for the step to close, it is not looked at. */
 typedef struct bramah_energy {
   uint64_t rows;
   double

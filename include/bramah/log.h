@@ -250,8 +250,8 @@ BRAMAH_API void bramah_log_survey_free(bramah_log_survey *survey);
 
 typedef struct bramah_log_writer bramah_log_writer;
 
-/* Create (replace) a file ("-": standard output). Columns are added before the first row. Buffered; whole
- * rows only are handed to the system. Errors: E_FILE. */
+/* A writer of this file ("-": standard output). Columns are added before the first row; only with that is the file made, or the
+ * one of that name replaced. Buffered; whole rows only are handed to the system. Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_writer **out);
 /* Add column `name[unit]`, written with so many significant digits (1 to 17). */
 BRAMAH_API bramah_status bramah_log_add_column(bramah_log_writer *writer, const char *name, const char *unit,
@@ -263,14 +263,16 @@ BRAMAH_API bramah_status bramah_log_choose_columns(bramah_log_writer *writer, co
                                                    bramah_diag *diag);
 /* 1 if this column, counted as they were added, is written. */
 BRAMAH_API int bramah_log_has_column(const bramah_log_writer *writer, size_t column);
-/* Write the row; NaN gives an empty cell. values [number of columns added]. The first call writes the header.
- */
+/* Write the row; NaN gives an empty cell. values [number of columns added]. The first call makes the file and writes the
+ * header. Errors: E_FILE. */
 BRAMAH_API bramah_status bramah_log_write(bramah_log_writer *writer, const double *values, bramah_diag *diag);
 /* Bring all rows written so far to the disk: what a snapshot refers to is there before it. Errors: E_FILE. */
 BRAMAH_API bramah_status bramah_log_flush(bramah_log_writer *writer, bramah_diag *diag);
-/* Flush and close; NULL allowed. Errors: E_FILE (disk full): the file is then incomplete. Frees the writer in
- * any case. */
+/* Flush and close; NULL allowed. Without a row the file has a header. Errors: E_FILE (disk full): the file is then
+ * incomplete. Frees the writer in any case. */
 BRAMAH_API bramah_status bramah_log_finish(bramah_log_writer *writer, bramah_diag *diag);
+/* The same, but without a row a file of that name is left as it is: what led up to the writing has failed. */
+BRAMAH_API bramah_status bramah_log_abandon(bramah_log_writer *writer, bramah_diag *diag);
 
 /* ---- reproducible noise (GSL) ---- */
 

@@ -571,8 +571,8 @@ typedef struct bramah_integrator {
   int64_t step_ns;           /* time step; default 1 000 000 ns */
   double position_tolerance; /* [rad or m] default 1e-7: largest correction of the last iteration */
   double pressure_tolerance; /* [Pa] default 1e-2 */
-  double
-      tolerance; /* [rad or m] default 1e-2: error of a joint position beyond which a step is made in parts */
+  double tolerance;   /* [rad or m] default 1e-2: error of a joint position beyond which a step is made in
+                                parts; 0.03 times it (3e-4 at least) is the same of energy, see bramah_step_report */
   int max_iterations; /* default 25 */
   bramah_formulation formulation;
   double penalty_factor;    /* alpha, default 1e11 (augmented Lagrangian), or 1e8 times the inertia against a

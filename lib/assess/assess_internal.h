@@ -17,8 +17,9 @@
 
 /* Sums over the innovations of a sensor, or of all. */
 typedef struct bramah__innovations {
-  bramah__nis nis; /* of those fused */
-  double expected; /* sum over them of what their gates leave of a mean NIS of 1 */
+  bramah__nis nis;   /* of those fused */
+  double expected;   /* sum over them of what their gates leave of a mean NIS of 1 */
+  double considered; /* sum over them of the shares of considered states in their variances */
   uint64_t present, gated, saturated;
   double last, products,
       squares; /* normalised: the last one, sums of products with the one before, squares */

@@ -139,7 +139,9 @@ static void count(bramah__innovations *into, const bramah_innovation *innovation
   into->present++;
   into->gated += (uint64_t)(!innovation->accepted && !innovation->saturated);
   into->saturated += (uint64_t)(innovation->saturated != 0);
-  if (innovation->accepted) into->expected += expected;
+  if (!innovation->accepted) return;
+  into->expected += expected;
+  into->considered += innovation->considered;
 }
 
 void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use)
@@ -314,6 +316,7 @@ static bramah_consistency consistency_of(const bramah__innovations *sums)
                               .saturated = sums->saturated,
                               .nis = bramah__nis_mean(nis),
                               .expected = expected,
+                              .considered = nis->n ? sums->considered / nis->dof : (double)NAN,
                               .low = expected * low,
                               .high = expected * high,
                               .lag_1 = sums->squares > 0.0 ? sums->products / sums->squares : (double)NAN};

@@ -116,10 +116,13 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
   if (!status && s->log) status = bramah__simulated_log_create(s->log, o->log, diag);
   r->sensors = s->log ? bramah__simulated_log_sensors(s->log) : NULL;
   r->n_sensors = s->log ? s->study->n_sensors : 0;
-  if (status)
-    bramah_simulation_close(s, &ignored);
-  else
+  if (!status) {
     *out = s;
+    return BRAMAH_OK;
+  }
+  bramah_log_abandon(s->writer, &ignored);
+  s->writer = NULL;
+  bramah_simulation_close(s, &ignored);
   return status;
 }
 

@@ -70,7 +70,12 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
   }
   if (!status) status = bramah_log_choose_columns(file->writer, r->request.columns, diag);
   if (status == BRAMAH_E_COLUMN && !of_filter) status = BRAMAH_OK; /* it was one of the filter */
-  if (status) cli_place(diag, path, 0);
+  if (status) {
+    bramah_diag ignored;
+    cli_place(diag, path, 0);
+    bramah_log_abandon(file->writer, &ignored);
+    file->writer = NULL;
+  }
   return status;
 }
 
@@ -274,15 +279,16 @@ static bramah_status smooth(cli_replay_run *r, bramah_diag *diag)
 /* After a bad row everything up to it is finished as usual; then the mistake is reported. */
 static int replay(cli_replay_run *r, estimate_file *file)
 {
-  bramah_diag later;
+  bramah_diag later = {0};
   const char *snapshot = r->request.snapshot;
   if (prepare(r, file, &r->mistake)) return cli_report(&r->mistake);
   cli_warn_unobservable(r->session);
   cli_stop_catch();
   r->outcome = go_through(r, file, &r->mistake);
   const bramah_status closed = close_file(file, &later);
+  const int is_same = r->outcome && strcmp(r->mistake.message, later.message) == 0;
   if (r->outcome) cli_report(&r->mistake);
-  if (closed) return cli_report(&later);
+  if (closed) return is_same ? CLI_FAILED : cli_report(&later);
   if (cli_stop_signal() && !r->outcome)
     cli_note("stopped by %s after t = %.9g s; the estimates up to there are complete%s%s", cli_stop_name(),
              cli_seconds(bramah_assess_get_totals(r->assess).last_ns),

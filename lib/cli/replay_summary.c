@@ -159,9 +159,10 @@ static cli_table consistency_table(const bramah_assess_results *results)
      * process noise makes the filter follow the noise of the sensor and take it back. */
     const double limit = fmax(0.1, 1.96 / sqrt((double)c->fused));
     cli_table_add(&table, "%s%s",
-                  c->nis > c->high  ? "innovations larger than assumed"
-                  : c->nis < c->low ? "innovations smaller than assumed"
-                                    : "consistent",
+                  c->nis > c->high                   ? "innovations larger than assumed"
+                  : c->nis >= c->low                 ? "consistent"
+                  : c->nis >= c->low - c->considered ? "consistent with what is uncertain"
+                                                     : "innovations smaller than assumed",
                   c->lag_1 > limit    ? ", correlated: something is not modelled"
                   : c->lag_1 < -limit ? ", anticorrelated: less process noise would do"
                                       : "");

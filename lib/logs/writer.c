@@ -147,9 +147,10 @@ static bramah_status report(const bramah_log_writer *writer, bramah_diag *diag)
   return writer->failure.status;
 }
 
-/* Once, before the first row. Returns 0 if something has failed. */
+/* Once, before the first row: until then nothing has happened to a file of this name. Returns 0 if something has failed. */
 static int begin(bramah_log_writer *writer)
 {
+  if (!writer->failure.status && !writer->begun) writer->sink->create(writer);
   if (!writer->failure.status && !writer->begun) writer->sink->begin(writer);
   writer->begun = 1;
   return !writer->failure.status;
@@ -161,11 +162,10 @@ bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_
   if (!writer) return bramah__fail_memory(diag);
   writer->sink = bramah_log_is_mat(path) ? &bramah__mat_sink : &text_sink;
   writer->path = strdup(path);
-  if (writer->path)
-    writer->sink->create(writer);
-  else
-    bramah__fail_memory(&writer->failure);
-  if (writer->failure.status) return bramah_log_finish(writer, diag);
+  if (!writer->path) {
+    free(writer);
+    return bramah__fail_memory(diag);
+  }
   *out = writer;
   return BRAMAH_OK;
 }
@@ -274,6 +274,12 @@ bramah_status bramah_log_finish(bramah_log_writer *writer, bramah_diag *diag)
 {
   if (!writer) return BRAMAH_OK;
   begin(writer);
+  return bramah_log_abandon(writer, diag);
+}
+
+bramah_status bramah_log_abandon(bramah_log_writer *writer, bramah_diag *diag)
+{
+  if (!writer) return BRAMAH_OK;
   writer->sink->finish(writer);
   const bramah_status status = report(writer, diag);
   for (size_t i = 0; i < writer->n_columns; i++) {

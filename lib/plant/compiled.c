@@ -10,6 +10,10 @@
  * before the pose counts as singular. */
 static const double small_pivot = 1e-3, small_closure_pivot = 0.05;
 
+/* A correction whose square is not below this part of that of the one before is no sign of convergence. The interpreted
+ * step then looks for a shorter one, and so does not go over to another solution where there are several. */
+static const double contraction = 0.25;
+
 /* Closing corrections end the iteration below this part of the tolerance of positions: the residual does not see what
  * remains of them, the square. */
 static const double closed_part = 0.01;
@@ -122,6 +126,7 @@ static void know_state(bramah_coupled *c, int with_rates)
   bramah__compiled *k = &c->compiled;
   fetch(c, k->program->out.work_force, k->program->n_works, k->work_force);
   fetch(c, k->program->out.work_path, k->program->n_works, k->work_path);
+  fetch(c, k->program->out.energy, 2, k->energy);
   memcpy(k->state, c->state.block, c->state.size);
   k->pose_known = 1;
   k->rates_known = with_rates;
@@ -269,7 +274,7 @@ static int iterate(bramah_coupled *c)
       if (k < nx) size += part * part;
       if (k < nx || program->nd) largest = part > largest ? part : largest;
     }
-    if (!(size < before)) break;
+    if (!(size < contraction * before)) break;
     before = size;
     for (size_t k = 0; k < nx; k++) c->newton.change[k] += result(c, out->correction, k);
     for (size_t k = 0; k < nd; k++) c->next.z[program->index[k]] += result(c, out->closing, k);
@@ -304,6 +309,9 @@ static void set_end(bramah_coupled *c)
     double *total = sum < program->nc ? &c->next.work[sum] : &c->next.exchange[sum - program->nc];
     *total += 0.5 * (k->work_force[i] + force) * moved;
   }
+  double energy[2];
+  fetch(c, out->energy, 2, energy);
+  bramah__balance_energy(c, k->energy, energy);
 }
 
 /* Derivatives of the end by the start, on the factors of the last iterate. */
@@ -345,7 +353,10 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   if (!iterate(c)) return 0;
   if (w->F) give_transition(c, w);
   set_end(c);
-  if (!is_finite(c) || bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
+  if (!is_finite(c) || bramah__check_strokes(c, NULL) != BRAMAH_OK) {
+    c->report.left_divergence++;
+    return 0;
+  }
   bramah__complete_step(c);
   c->now_valid = 0; /* it holds what has been given, no more */
   c->report.compiled++;

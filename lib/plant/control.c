@@ -4,9 +4,9 @@
  * The trapezoidal rule is off by -h/12 (f(k+1) - 2 f(k) + f(k-1)) in what has the rate f, h^3/12 of the third
  * derivative. Of positions this is seen in the step alone (Milne's device, predictor and corrector): Taylor's guess
  * z + h z' + h^2/2 z'' and the rule differ by h^2/4 (z''(k+1) - z''(k)), three times the error. A step is divided by
- * that alone, so that it depends on nothing but the state; errors of rates and first-order states are only shown. */
+ * that and by the energy that it makes from nothing (energy.c), so that it depends on nothing but the state: what leaps
+ * where loops are nearly singular is seen by the second. Errors of rates and first-order states are only shown. */
 #include "lib/plant/compiled.h"
-
 #include "lib/base/diag.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wan
   const double h = model->h;
   bramah__step_error *e = &c->error;
   const bramah__wanted part = {w->F ? c->part_F : NULL, w->N ? c->part_N : NULL, w->n_par, w->par, c->part_G};
-  double largest = 0.0;
+  double largest = 0.0, energy = 0.0, moved = 0.0;
   size_t worst = 0;
   bramah_status status = BRAMAH_OK;
   bramah__state_copy(&c->start, &c->state);
@@ -68,6 +68,8 @@ static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wan
     status = one_step(c, &part, diag);
     if (e->largest > largest) worst = e->worst;
     largest = fmax(largest, e->largest);
+    energy += e->energy;
+    moved = fmax(moved, e->moved);
     if (status != BRAMAH_OK || !w->F) continue;
     /* White noise that comes evenly over the step comes evenly over its parts. */
     if (w->N) chain(n_error, n_noise, c->part_F, 1.0 / (double)parts, c->part_N, c->column, w->N);
@@ -78,7 +80,22 @@ static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wan
   c->own.model.h = h;
   e->largest = largest;
   e->worst = worst;
+  e->energy = energy;
+  e->moved = moved;
   return status;
+}
+
+/* How many times too large the error is: of a position, by the tolerance; or what was made from nothing, by its share in
+ * what was moved. The cubes of the parts that would do. */
+static double excess(const bramah_coupled *c)
+{
+  static const double share = 0.03, least_share = 3e-4,
+                      least = 1e-6; /* of the tolerance; of what was moved; [J] */
+  const bramah__step_error *e = &c->error;
+  const double tolerance = c->model->tolerance,
+               allowed = fmax(fmax(share * tolerance, least_share) * e->moved, least);
+  const double made = fabs(e->energy) / allowed;
+  return fmax(e->largest / tolerance, made * sqrt(made)); /* a sum over the parts: falls with their square */
 }
 
 /* What a shorter step may cure. */
@@ -90,22 +107,21 @@ static int is_too_long(bramah_status status)
 
 bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
 {
-  const double tolerance = c->model->tolerance;
   const bramah_step_report before = c->report;
   bramah__state_copy(&c->state, &c->start);
   bramah_status status = one_step(c, w, diag);
   const bramah_status whole = status;
-  if (status == BRAMAH_OK ? c->error.largest <= tolerance : !is_too_long(status)) return status;
+  if (status == BRAMAH_OK ? excess(c) <= 1.0 : !is_too_long(status)) return status;
 
   /* So many parts that each keeps it; where the error does not fall with the third power, as many as there may be. Four
    * times as many as long as one of them does not converge. */
-  const double wanted = status == BRAMAH_OK ? ceil(cbrt(c->error.largest / tolerance)) : 2.0;
+  const double wanted = status == BRAMAH_OK ? ceil(cbrt(excess(c))) : 2.0;
   size_t parts = 2;
   while (parts < MOST_PARTS && (double)parts < wanted) parts *= 2;
   for (;;) {
     if (diag) bramah_diag_clear(diag);
     status = in_parts(c, parts, w, diag);
-    if (status == BRAMAH_OK ? c->error.largest <= tolerance : !is_too_long(status)) break;
+    if (status == BRAMAH_OK ? excess(c) <= 1.0 : !is_too_long(status)) break;
     if (parts == MOST_PARTS) break;
     parts = status == BRAMAH_OK || 4 * parts > MOST_PARTS ? MOST_PARTS : 4 * parts;
   }
@@ -120,7 +136,7 @@ bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *w
   c->report.steps++;
   c->report.divided++;
   c->report.unconverged += whole != BRAMAH_OK;
-  c->report.coarse += c->error.largest > tolerance;
+  c->report.coarse += c->error.largest > c->model->tolerance;
   if (parts > c->report.most_parts) c->report.most_parts = (uint32_t)parts;
   return BRAMAH_OK;
 }

@@ -114,7 +114,8 @@ typedef struct bramah__step_error {
   BRAMAH__STEP_ERROR_FIELDS(BRAMAH__FIELD_MEMBER)
   double largest; /* of the positions, and the joint that has it */
   size_t worst;
-  int64_t end_ns; /* of the step that these are of, and its length */
+  double energy, moved; /* [J] made from nothing; the scale for it: kinetic, with what was exchanged */
+  int64_t end_ns;       /* of the step that these are of, and its length */
   double h;
 } bramah__step_error;
 
@@ -150,6 +151,7 @@ typedef struct bramah__compiled {
   void *memory;                  /* of all that follows */
   double *registers;
   double *work_force, *work_path; /* [n_works] at the state */
+  double energy[2];               /* there: kinetic, all that is stored */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
   unsigned char *state;           /* [state.size] that the registers and the works belong to ... */
   int pose_known, rates_known;    /* ... where they do; `now` then holds what the program knows */
@@ -235,6 +237,10 @@ static inline size_t bramah__unknown_joint(const bramah_coupled *c, size_t k)
 
 /* Add to the candidate what energy has been exchanged since the state; `now` and `trial` belong to them (energy.c). */
 void bramah__exchange_energy(bramah_coupled *c);
+
+/* What the step has made from nothing, when its works are booked, into c->error: by the kinetic energy and all that is stored
+ * [2] before and after it. */
+void bramah__balance_energy(bramah_coupled *c, const double *before, const double *after);
 
 /* ---- formulations in all joint coordinates (formulation.c) ---- */
 

@@ -80,12 +80,10 @@ static double work(const bramah_model *model, const bramah__state *state)
   return sum;
 }
 
-/* What of this state a step may neither make nor lose. */
-static double balanced(const bramah_model *model, const bramah__state *state, const bramah__eval *eval)
+/* What has come from outside and has not gone into dampers. */
+static double received(const bramah_model *model, const bramah__state *state)
 {
-  double kinetic;
-  return stored(model, state, eval, &kinetic) - work(model, state) - state->exchange[BRAMAH__LOADS] +
-         state->exchange[BRAMAH__DAMPERS];
+  return work(model, state) + state->exchange[BRAMAH__LOADS] - state->exchange[BRAMAH__DAMPERS];
 }
 
 void bramah__exchange_energy(bramah_coupled *c)
@@ -106,8 +104,21 @@ void bramah__exchange_energy(bramah_coupled *c)
   }
   next->exchange[BRAMAH__DAMPERS] += dampers(c);
   next->exchange[BRAMAH__LOADS] += loads(c);
-  next->exchange[BRAMAH__FROM_NOTHING] +=
-      balanced(model, next, c->trial) - balanced(model, &c->state, c->now);
+
+  double before[2], after[2];
+  before[1] = stored(model, &c->state, c->now, &before[0]);
+  after[1] = stored(model, next, c->trial, &after[0]);
+  bramah__balance_energy(c, before, after);
+}
+
+void bramah__balance_energy(bramah_coupled *c, const double *before, const double *after)
+{
+  const double came = received(c->model, &c->next) - received(c->model, &c->state);
+  /* Corrections that are linearised leave loops open, and what their closing costs is no error of the step. */
+  c->error.energy =
+      c->injection == BRAMAH_INJECTION_LINEARISED && c->model->m ? 0.0 : after[1] - before[1] - came;
+  c->error.moved = fmax(before[0], after[0]) + fabs(came);
+  c->next.exchange[BRAMAH__FROM_NOTHING] += c->error.energy;
 }
 
 void bramah_energy_add(bramah_energy *e, bramah_coupled *c, int64_t time_ns)

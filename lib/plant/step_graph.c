@@ -37,6 +37,7 @@
   X(force, nc)                                                                                               \
   X(friction, nc)                                                                                            \
   X(stop, nc)                                                                                                \
+  X(energy, 2)                                                                                               \
   X(flow, np)                                                                                                \
   X(compliance, np)                                                                                          \
   X(rates, np)                                                                                               \
@@ -404,6 +405,34 @@ static void add_actuators(builder *b, size_t *works)
   }
 }
 
+/* Kinetic energy, and with it that in the field of gravity and in springs. */
+static void set_energy(builder *b)
+{
+  const bramah__forces *forces = &b->model->forces;
+  bramah__expr kinetic = {0}, potential = {0};
+  for (size_t j = 0; j < b->out->n; j++) {
+    const bramah__body_graph *body = &b->body[j];
+    const bramah__link_graph *link = &b->link[j];
+    const bramah__vec c = m_rotate(body->A, link->centre), v = v_add(body->v, v_cross(body->w, c));
+    const bramah__vec w = m_unrotate(body->A, body->w);
+    kinetic = e_add(kinetic, e_add(e_mul(link->mass, v_dot(v, v)), v_dot(w, m_rotate(link->inertia, w))));
+    potential = e_sub(potential, e_mul(link->mass, v_dot(b->gravity, v_add(body->r, c))));
+  }
+  for (size_t i = 0; i < forces->n_springs + forces->n_joint_springs; i++) {
+    const size_t k = i - forces->n_springs; /* of a joint; wraps for what is before */
+    const bramah__expr stretch =
+        i < forces->n_springs
+            ? e_sub(bramah__line_graph(&forces->spring[i].line, b->in_z, b->body),
+                    e_number(forces->spring[i].free_length))
+            : e_sub(b->in_z[forces->joint_spring[k].joint], e_number(forces->joint_spring[k].free_position));
+    const double stiffness =
+        i < forces->n_springs ? forces->spring[i].stiffness : forces->joint_spring[k].stiffness;
+    potential = e_add(potential, e_scale(0.5 * stiffness, e_square(stretch)));
+  }
+  b->energy[0] = e_scale(0.5, kinetic);
+  b->energy[1] = e_add(b->energy[0], potential);
+}
+
 /* Out of balance r = Rz' (M z'' - Q) (D 2.29), and the rates of the circuit. */
 static void set_residual(builder *b)
 {
@@ -415,6 +444,7 @@ static void set_residual(builder *b)
   add_springs(b, &works);
   add_loads(b, &works);
   add_actuators(b, &works);
+  set_energy(b);
   const bramah__circuit_graph circuit = {b->oil_bulk_modulus,
                                          b->supply,
                                          b->valve_coefficient,
@@ -615,6 +645,7 @@ static void add_pose(builder *b)
   give(b, nc, b->force, 1);
   give(b, nc, b->friction, 1);
   give(b, nc, b->stop, 1);
+  give(b, 2, b->energy, 1);
   give(b, n_works, b->work_force, 1);
   give(b, n_works, b->work_path, 1);
   begin_part(b, BRAMAH__PART_POSE);

@@ -57,6 +57,7 @@
   X(force, nc) /* as in bramah__eval, with stop and friction */                                              \
   X(friction, nc)                                                                                            \
   X(stop, nc)                                                                                                \
+  X(energy, 2)           /* kinetic, all that is stored */                                                   \
   X(work_force, n_works) /* pairs whose trapezoidal sum is a work */                                         \
   X(work_path, n_works)
 #define BRAMAH__ENDS_RESULTS(X) X(zdd_all, n)

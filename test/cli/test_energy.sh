@@ -99,10 +99,12 @@ code=0
 "$program" simulate kite.yaml --duration 1 --set integrator.tolerance=1e9 --output kite.csv >out 2>err || code=$?
 [ "$code" -ne 0 ] || fail 'a kite without error control passes'
 balance | awk '!($1 > 0.5 * $2 && $2 > 1e3) { exit 1 }' || fail 'a kite without error control'
-# The default keeps it from the worst and says that it is not good enough; a tolerance makes it so.
-run 3 simulate kite.yaml --duration 1 --output kite.csv
+# A coarse tolerance keeps it from the worst and says that it is not good enough; the default makes it so.
+run 3 simulate kite.yaml --duration 1 --set integrator.tolerance=1 --output kite.csv
 says out 'the energies do not add up'
 says out 'steps made in parts'
+run 0 simulate kite.yaml --duration 5 --output kite.csv
+balance | awk '!($1 < 4e-3 * $2 && $2 < 100) { exit 1 }' || fail 'a kite by default'
 run 0 simulate kite.yaml --duration 1 --set integrator.tolerance=1e-5 --output kite.csv
 balance | awk '!($1 < 1e-2 * $2 && $2 < 300) { exit 1 }' || fail 'a kite in parts'
 says out ', beyond the tolerance still: 0'
@@ -115,13 +117,16 @@ sensors:
   encoder: {type: encoder, joint: a, sigma: 0.5 deg, rate: 500 Hz}
 joints:
   a: {position_sigma: 1 deg, rate_sigma: 0.1 rad/s, acceleration_noise: 1 rad/s^2/Hz^0.5}
+filter: {preset: papers, transition: step}
 YAML
 run 0 simulate kite.yaml --duration 1 --set integrator.tolerance=1e-5 --output kite.csv --noise kite-study.yaml --seed 1 --log log.csv
-run 3 replay kite-study.yaml log.csv --output estimate.csv --json coarse.json
+coarsen() { sed "s/^machine: kite.yaml/&\nchanges: {integrator.tolerance: $1}/" kite-study.yaml; }
+coarsen 1 >kite-coarse.yaml
+run 3 replay kite-coarse.yaml log.csv --output estimate.csv --json coarse.json
 says out 'energies that do not add up'
 grep -q 'energy from nothing [0-9.]* J, tolerated at most' out || fail 'how much'
 says out 'step made in parts: its error exceeds the tolerance'
-sed 's/^machine: kite.yaml/&\nchanges: {integrator.tolerance: 1e-5}/' kite-study.yaml >kite-fine.yaml
+coarsen 1e-5 >kite-fine.yaml
 "$program" replay kite-fine.yaml log.csv --output estimate.csv --json fine.json >out 2>err || [ $? -eq 3 ] || fail 'a replay in parts'
 python3 - <<'PYTHON' || fail 'energies in the JSON file'
 import json
@@ -131,7 +136,7 @@ for name, good in ("coarse", False), ("fine", True):
     energy, steps = run["energy"], run["plant_steps"]
     assert len(check) == 1 and check[0]["passed"] == good and check[0]["value"] == energy["error"], check
     assert (energy["error"] <= energy["limit"]) == good and energy["limit"] == 0.01 * energy["turnover"], energy
-    assert 0 < energy["leap_at"] < 1 and steps["made"] == 500 and steps["unconverged"] == 0, (energy, steps)
+    assert 0 < energy["leap_at"] < 1 and steps["made"] == 500 and steps["unconverged"] < 5, (energy, steps)
     assert 0 < steps["in_parts"] <= 500 and steps["coarse"] == 0, steps
 PYTHON
 

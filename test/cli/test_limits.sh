@@ -92,3 +92,22 @@ for formulation in partitioning augmented-lagrangian penalty; do
   *) grep -q 'steps in independent coordinates, near singular poses or since they did not converge: [1-9]' out || fail "$formulation" ;;
   esac
 done
+
+# A tolerance that 64 parts do not keep.
+run 3 simulate "$machine" --duration 1.01 --set integrator.tolerance=1e-15 --output tight.csv
+says out 'the error of a step, larger than the tolerance in 64 parts too'
+head -31 log.csv >short.csv
+sed 's|^changes:|&\n  integrator.tolerance: 1e-18|' study.yaml >tight.yaml
+run 3 replay tight.yaml short.csv --output tight.csv --json tight.json
+python3 - <<'PYTHON' || fail 'errors of steps in the JSON file'
+import json
+run = json.load(open("tight.json"))
+limit, steps = run["step_limit"], run["plant_steps"]
+assert limit["times"] > 0 and limit["worst"] > 1e-18 and limit["first"] <= limit["worst_at"], limit
+assert steps["coarse"] > 0 and steps["in_parts"] == steps["made"], steps
+PYTHON
+
+# Chambers of metered cylinders: suction valves hold them at the tank, which is below the vapour pressure here.
+run 3 simulate "$source_root/datasets/metered-arm/two-arms.yaml" --duration 1 --set hydraulics.supplies.tank.pressure='0.2 bar' \
+  --set hydraulics.oil.air_fraction=0.01 --set hydraulics.oil.vapour_pressure='0.5 bar' --output metered.csv
+says out 'worst: first_piston.pressure 0.2 bar'

@@ -74,7 +74,9 @@ run 0 replay "$study" log.csv --output estimate.csv --plot-data all-plots.csv
 run 0 replay "$study" log.csv --output some.csv --columns p1.nis --plot-data plots.csv
 for plots in all-plots.csv plots.csv; do sed -i '/time/d' $plots; done
 cmp all-plots.csv plots.csv || fail 'the plots know only the chosen columns'
+echo kept >some.csv
 run 1 replay "$study" log.csv --output some.csv --columns 'p1.nis,crank.angel'
+same "$(cat some.csv)" kept 'a file was emptied by a mistyped column'
 says err "some.csv: crank.angel: there is no such column; did you mean 'crank.angle'?"
 
 # A log that begins at another time and has gaps; a truth that has only every second row.

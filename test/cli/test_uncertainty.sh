@@ -207,3 +207,14 @@ run 0 replay budget.yaml right.csv --output nothing.csv --to '1.5 s' --snapshot 
 run 0 replay budget.yaml right.csv --output rest.csv --to '2 s' --resume half.snapshot
 sed -n '/^Augmented states/,/^$/p' out >rest
 cmp -s whole rest || fail "$(diff whole rest)"
+
+# Far outside its budget, a valve wired the wrong way round, the filter throws its measurements away; it is found wrong, and says so.
+sed -e "s|^machine: |machine: $folder/|" -e 's/^sensors:/inputs: {valve: {sign: -1}}\n&/' "$folder/sensors-2.yaml" >reversed.yaml
+run 3 replay reversed.yaml "$folder/log.csv" --output estimate.csv --to '2 s'
+says out 'verdict: contradicted: '
+grep -Eq '^  filter found wrong, its covariance reset +[0-9]+ ' out || fail 'gates lock the sensors out'
+# An encoder that is 20 deg off is left out and named, and the angle stays within its bands.
+sed -e "s|^machine: |machine: $folder/|" -e 's/{type: encoder, /&offset: 20 deg, /' "$folder/sensors-2.yaml" >off.yaml
+run 3 replay off.yaml "$folder/log.csv" --truth "$folder/truth.csv" --output estimate.csv --to '2 s'
+says out 'crank_encoder: faulty at the end'
+awk '$1 == "crank.angle" { exit !($5 > 95) }' out || fail 'the angle is not within its bands'

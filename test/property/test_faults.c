@@ -201,6 +201,42 @@ START_TEST(test_recovers_when_it_is_wrong_itself)
 }
 END_TEST
 
+/* What a filter that was wrong had estimated of its machine and sensors it only considers again: the great corrections of the
+ * recovery do not go there. */
+START_TEST(test_recovery_forgets_what_was_learned)
+{
+  rig r = {0};
+  unsigned seed = 3;
+  const double lost[N] = {0.3, 0.5, 3e5, -3e5, 4e5};
+  uint64_t recovered = 0;
+  open_rig(&r, -1);
+  bramah_filter_free(r.filter);
+  bramah_filter_options o = options_of(&r);
+  const bramah_augmented bias = {.name = "bias",
+                                 .kind = BRAMAH_AUGMENTED_BIAS,
+                                 .at = r.sensor[2].name,
+                                 .sigma = 5e4,
+                                 .role = BRAMAH_AUGMENTED_AUTO};
+  o.n_augmented = 1, o.augmented = &bias;
+  must(bramah_filter_new(&r.plant, SENSORS, r.sensor, &o, &diag, &r.filter), &diag);
+  for (int k = 0; k < 600 && !recovered; k++) {
+    double y[SENSORS];
+    unsigned char present[SENSORS];
+    if (k == 200) ck_assert_int_eq(bramah_filter_get_augmented(r.filter, 0).is_estimated, 1);
+    if (k == 200) must(r.plant.inject(r.plant.self, lost, &diag), &diag);
+    must(r.truth.step(r.truth.self, &diag), &diag);
+    must(bramah_filter_predict(r.filter, &diag), &diag);
+    for (int i = 0; i < SENSORS; i++) y[i] = measure(&r, i, 0, 0, DROPOUT, &seed, &present[i]);
+    must(bramah_filter_correct(r.filter, y, present, &diag), &diag);
+    recovered = bramah_filter_get_report(r.filter).recoveries;
+  }
+  ck_assert_uint_eq(recovered, 1);
+  ck_assert_double_eq(bramah_filter_get_last(r.filter).correction[N], 0.0);
+  ck_assert_double_ne(bramah_filter_get_last(r.filter).correction[0], 0.0);
+  close_rig(&r);
+}
+END_TEST
+
 /* Which sensors must lie for the filter to be taken for wrong: all with a gate of one group, if they are two or
  * more; one that is alone in its group may fail by itself. */
 START_TEST(test_groups)
@@ -360,6 +396,7 @@ int main(void)
   TCase *cases = one_case(suite, "faults");
   tcase_add_loop_test(cases, test_faults, 0, N_FAULTS * SENSORS);
   tcase_add_test(cases, test_recovers_when_it_is_wrong_itself);
+  tcase_add_test(cases, test_recovery_forgets_what_was_learned);
   tcase_add_test(cases, test_absurd_sample);
   tcase_add_loop_test(cases, test_groups, 0, 7);
   tcase_add_loop_test(cases, test_extreme_sigmas, 0, 10);
