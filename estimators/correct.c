@@ -81,7 +81,8 @@ static void apply_gates(bramah_filter *f)
       f->drift[i] += drift_share * (fmin(fmax(nu, -most), most) - f->drift[i]);
       f->drift_common[i] += drift_share * (in->considered - f->drift_common[i]);
       const double limit = f->drift_gate * drift_sigma(f->drift_common[i]);
-      if (fabs(f->drift[i]) > (f->reject[i] ? 0.5 : 1.0) * limit) in->accepted = 0;
+      f->drifted[i] = fabs(f->drift[i]) > (f->drifted[i] ? 0.5 : 1.0) * limit;
+      if (f->drifted[i]) in->accepted = 0;
     }
     if (in->accepted) {
       f->reject[i] = 0;
@@ -123,6 +124,7 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
     if (f->gate[i] != 0.0) f->reject[i] = 0;
     f->drift[i] = 0.0;
+    f->drifted[i] = 0;
     if (!f->innovation[i].present) continue;
     const uint64_t rejected = !f->innovation[i].accepted && !f->innovation[i].saturated;
     report->gated -= rejected;

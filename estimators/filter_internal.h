@@ -113,12 +113,14 @@ typedef struct bramah__progress {
 #define BRAMAH__FILTER_STATE(X)                                                                              \
   X(uint32_t, reject, f->n_sensors, 0) /* rejections in a row */                                             \
   X(double, mean, f->n - f->n_plant,                                                                         \
-    1)                               /* error of a sensor, or rate of order 2; parameters are the plant's */ \
-  X(double, change, f->n_sensors, 1) /* of predictions over the last step, for delays */                     \
+    1) /* error of a sensor, or rate of order 2; parameters are the plant's */                               \
+  X(double, change, f->n_augmented ? f->n_sensors : 0,                                                       \
+    1)                                       /* of predictions over the last step, for delays */             \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
-  X(double, drift_common, f->n_sensors, 0)   /* and of the share of them that is considered */               \
-  X(double, information, f->n_augmented, 1)  /* that measurements gave of it while it was considered */      \
+  X(uint32_t, drifted, f->n_sensors, 0)    /* 1: rejected by it, until it is back within half of its gate */ \
+  X(double, drift_common, f->n_sensors, 0) /* and of the share of them that is considered */                 \
+  X(double, information, f->n_augmented, 1) /* that measurements gave of it while it was considered */       \
   X(double, sensitivity, f->n_banks * f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */    \
   X(double, score, f->n_banks * f->n_causes_most, 0)                                                         \
   X(double, score_information, f->n_banks * f->n_causes_most * f->n_causes_most, 0)                          \
@@ -173,7 +175,7 @@ typedef struct bramah__progress {
   X(double, before, f->n_sensors) /* predictions before the step (augmented.c) */                            \
   X(double, dx, f->n)                                                                                        \
   X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0))                                       \
-  X(double, causes, f->n_causes_most * (f->n + 2) + 2 * f->n)                                                      \
+  X(double, causes, f->n_causes_most *(f->n + 2) + 2 * f->n)                                                 \
   X(double, block, f->n_block)                                                                               \
   X(double, zdd, 2 * f->n_dof)                                                                               \
   X(double, coordinates, 2 * f->n_plant)                                                                     \

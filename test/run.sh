@@ -3,7 +3,7 @@
 #   N passed, N failed, N skipped
 # and the exit code is not 0 if a test failed or none ran.
 #
-# usage: sh test/run.sh [--asan] [--tsan] [--valgrind] [--clang] [--long] [--arm] [--fuzz N] [--golden]
+# usage: sh test/run.sh [--asan] [--tsan] [--valgrind] [--clang] [--long] [--campaign] [--arm] [--fuzz N] [--golden]
 #   --asan      with the address and undefined-behaviour sanitizers, in build-asan/
 #   --tsan      the tests with threads, with the thread sanitizer, in build-tsan/
 #   --valgrind  under valgrind
@@ -37,6 +37,7 @@ asan=
 tsan=
 valgrind=
 long=
+campaign=
 golden=
 fuzz=
 short_fuzz=1 other_builds=1
@@ -44,7 +45,7 @@ while [ $# -gt 0 ]; do
   argument=$1
   shift
   [ "$argument" = --long ] || short_fuzz=
-  case $argument in --long | --clang | --arm) ;; *) other_builds= ;; esac
+  case $argument in --long | --campaign | --clang | --arm) ;; *) other_builds= ;; esac
   case $argument in
   --asan) asan=1 ;;
   --tsan) tsan=1 ;;
@@ -70,7 +71,7 @@ while [ $# -gt 0 ]; do
     exit 0
     ;;
   *)
-    echo "unknown option '$argument'; there are --asan, --tsan, --valgrind, --clang, --long, --arm, --fuzz and --golden" >&2
+    echo "unknown option '$argument'; there are --asan, --tsan, --valgrind, --clang, --long, --campaign, --arm, --fuzz and --golden" >&2
     exit 2
     ;;
   esac
@@ -144,6 +145,8 @@ test_all() {
   if [ -n "$long" ]; then
     echo "benchmarks"
     meson test -C "$root/$build" --no-rebuild --benchmark --verbose || code=$?
+  elif [ -n "$campaign" ]; then
+    meson test -C "$root/$build" --no-rebuild --benchmark --verbose campaign || code=$?
   fi
 }
 

@@ -124,7 +124,7 @@ void bramah__apply_parameters(bramah_coupled *c, const double *theta)
 bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag)
 {
   if (c->now_valid) return BRAMAH_OK;
-  c->compiled.pose_known = 0;
+  c->compiled.now_given = 0;
   if (bramah__evaluate(c->model, &c->state, c->now) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the constraints are singular in this pose");
   c->now_valid = 1;
@@ -137,7 +137,7 @@ void bramah__take_candidate(bramah_coupled *c)
   bramah__eval *swap = c->now;
   c->now = c->trial;
   c->trial = swap;
-  c->compiled.pose_known = 0;
+  c->compiled.now_given = 0;
   c->now_valid =
       !c->now->bridged; /* which depends on the rates: evaluated anew with those that it has led to */
 }

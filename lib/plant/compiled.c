@@ -136,14 +136,17 @@ int bramah__compiled_pose(bramah_coupled *c)
 {
   bramah__compiled *k = &c->compiled;
   if (!k->program) return 0;
-  if (k->pose_known && memcmp(k->state, c->state.block, c->state.size) == 0) return 1;
-  if (!in_basis(c, &c->state)) return 0;
-  set_up(c, &c->state);
-  set_spools(c, &c->state);
-  set_point(c, &c->state);
-  run(c, BRAMAH__PART_POSE);
-  know_state(c, 0);
-  if (!c->now_valid) give_actuators(c, c->now);
+  if (!k->pose_known || memcmp(k->state, c->state.block, c->state.size) != 0) {
+    if (!in_basis(c, &c->state)) return 0;
+    set_up(c, &c->state);
+    set_spools(c, &c->state);
+    set_point(c, &c->state);
+    run(c, BRAMAH__PART_POSE);
+    know_state(c, 0);
+    k->now_given = 0;
+  }
+  if (!c->now_valid && !k->now_given) give_actuators(c, c->now);
+  k->now_given = 1;
   return 1;
 }
 
@@ -220,6 +223,7 @@ int bramah__compiled_adopt(bramah_coupled *c)
   give_actuators(c, c->trial);
   bramah__take_candidate(c);
   c->now_valid = 0; /* it holds what has been given, no more */
+  k->now_given = 1;
   know_state(c, 1);
   return 1;
 }
@@ -359,6 +363,7 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   }
   bramah__complete_step(c);
   c->now_valid = 0; /* it holds what has been given, no more */
+  k->now_given = 1;
   c->report.compiled++;
   know_state(c, 0);
   return 1;

@@ -154,7 +154,8 @@ typedef struct bramah__compiled {
   double energy[2];               /* there: kinetic, all that is stored */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
   unsigned char *state;           /* [state.size] that the registers and the works belong to ... */
-  int pose_known, rates_known;    /* ... where they do; `now` then holds what the program knows */
+  int pose_known, rates_known;    /* ... where they do */
+  int now_given;                  /* 1: `now` holds what the program knows of that state */
   int is_set_up;
 } bramah__compiled;
 

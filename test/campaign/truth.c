@@ -18,7 +18,7 @@ const char *const campaign_kinds[N_FAULTS] = {"none",  "bias",    "ramp",   "gai
                                               "sign",  "spikes",  "clipped"};
 
 /* What streams of random numbers are for. */
-enum { OF_START = 1, OF_COMMANDS, OF_STEPS, OF_PARAMETERS, OF_BIASES, OF_NOISE, OF_FAULT, OF_SAMPLES };
+enum { OF_START = 1, OF_COMMANDS, OF_STEPS, OF_PARAMETERS, OF_ERRORS, OF_NOISE, OF_FAULT, OF_SAMPLES };
 
 /* ---- machines ---- */
 
@@ -69,7 +69,24 @@ static void command(campaign_truth *t, size_t n_input, double step)
   }
 }
 
-/* Noise of all samples; biases as the budget has them. */
+/* What the sensor of this error shows too much by it, over the whole motion. */
+static void err(campaign_truth *t, size_t s, const bramah_augmented *a, uint64_t key, double step)
+{
+  const size_t n = t->machine->n_sensors;
+  double x = a->sigma * draw_normal(key, 0);
+  for (size_t k = 0; k < t->rows; k++) {
+    const size_t now = k * n + s;
+    const size_t near =
+        x < 0.0 ? (k + 1 < t->rows ? now + n : now) : (k ? now - n : now); /* later or earlier row */
+    t->noise[now] += a->kind == BRAMAH_AUGMENTED_GAIN ? x * t->reading[now]
+                     : a->kind == BRAMAH_AUGMENTED_DELAY
+                         ? fabs(x) / step * (t->reading[near] - t->reading[now])
+                         : x;
+    x += a->noise * sqrt(step) * draw_normal(key, k + 1);
+  }
+}
+
+/* Noise of all samples; errors of sensors as the budget has them. */
 static void disturb(campaign_truth *t, int uncertain, double step)
 {
   const bramah_session_parts *parts = bramah_session_about(t->machine->session);
@@ -79,13 +96,8 @@ static void disturb(campaign_truth *t, int uncertain, double step)
     for (size_t k = 0; k < t->rows; k++) t->noise[k * n + s] = parts->sensors[s].sigma * draw_normal(key, k);
     for (size_t i = 0; uncertain && i < parts->options.n_augmented; i++) {
       const bramah_augmented *a = &parts->options.augmented[i];
-      const uint64_t walk = draw_key(t->key, OF_BIASES, i);
-      if (a->kind != BRAMAH_AUGMENTED_BIAS || strcmp(parts->sensors[s].name, a->at) != 0) continue;
-      double bias = a->sigma * draw_normal(walk, 0);
-      for (size_t k = 0; k < t->rows; k++) {
-        t->noise[k * n + s] += bias;
-        bias += a->noise * sqrt(step) * draw_normal(walk, k + 1);
-      }
+      if (a->kind != BRAMAH_AUGMENTED_PARAMETER && strcmp(parts->sensors[s].name, a->at) == 0)
+        err(t, s, a, draw_key(t->key, OF_ERRORS, i), step);
     }
   }
 }
@@ -102,11 +114,13 @@ static bramah_status start(campaign_truth *t, bramah_coupled *coupled, const bra
     const bramah_augmented *a = &parts->options.augmented[i];
     const double z = draw_normal(draw_key(t->key, OF_PARAMETERS, i), 0);
     size_t p;
-    if (a->kind == BRAMAH_AUGMENTED_BIAS) continue;
+    if (a->kind != BRAMAH_AUGMENTED_PARAMETER) continue;
     status = bramah_plant_parameter_index(&plant, a->at, &p, diag);
-    double value = plant.parameter(plant.self, p) + a->sigma * z;
+    if (status) break;
+    const double nominal = plant.parameter(plant.self, p);
+    double value = a->logarithmic ? nominal * exp(a->sigma / nominal * z) : nominal + a->sigma * z;
     if (a->least < a->most) value = fmin(fmax(value, a->least), a->most);
-    if (!status) status = plant.set_parameter(plant.self, p, value, diag);
+    status = plant.set_parameter(plant.self, p, value, diag);
   }
 
   double *L = calloc(n * n + n, sizeof *L);
@@ -126,12 +140,8 @@ static void keep_row(campaign_truth *t, const bramah_plant *plant, size_t k)
 {
   const bramah_session_parts *parts = bramah_session_about(t->machine->session);
   for (size_t i = 0; i < t->width; i++) t->output[k * t->width + i] = plant->output(plant->self, i);
-  for (size_t s = 0; s < t->machine->n_sensors; s++) {
-    const int64_t period = parts->sensors[s].period_ns,
-                  every = period > plant->step_ns ? period / plant->step_ns : 1;
-    t->reading[k * t->machine->n_sensors + s] =
-        k % (size_t)every ? (double)NAN : bramah_sensor_predict(&parts->sensors[s], plant);
-  }
+  for (size_t s = 0; s < t->machine->n_sensors; s++)
+    t->reading[k * t->machine->n_sensors + s] = bramah_sensor_predict(&parts->sensors[s], plant);
 }
 
 /* Step after step, each displaced by the noise that the filter reckons with. */
@@ -177,7 +187,6 @@ bramah_status campaign_simulate(const campaign_machine *m, uint64_t key, double 
   t->reading = t->input + t->rows * of->n_input;
   t->noise = t->reading + t->rows * m->n_sensors;
   command(t, of->n_input, 1e-9 * (double)of->step_ns);
-  disturb(t, uncertain, 1e-9 * (double)of->step_ns);
 
   bramah_filter_options options = parts->options;
   options.n_augmented = options.n_parameter_noise = 0;
@@ -189,6 +198,7 @@ bramah_status campaign_simulate(const campaign_machine *m, uint64_t key, double 
   }
   if (!status) status = start(t, coupled, filter, uncertain, diag);
   if (!status) status = move(t, filter, diag);
+  if (!status) disturb(t, uncertain, 1e-9 * (double)of->step_ns);
   bramah_filter_free(filter);
   bramah_coupled_free(coupled);
   return status;
@@ -227,7 +237,10 @@ void campaign_measure(const campaign_truth *t, const campaign_fault *f, size_t k
   const size_t n = t->machine->n_sensors, s = f->sensor;
   const bramah_sensor *sensor = bramah_session_about(t->machine->session)->sensors;
   const double step = 1e-9 * (double)bramah_session_plant(t->machine->session)->step_ns;
-  for (size_t i = 0; i < n; i++) y[i] = t->reading[k * n + i] + t->noise[k * n + i];
+  for (size_t i = 0; i < n; i++) {
+    const size_t every = (size_t)(fmax(1e-9 * (double)sensor[i].period_ns / step, 1.0) + 0.5);
+    y[i] = k % every ? (double)NAN : t->reading[k * n + i] + t->noise[k * n + i];
+  }
   if (f->kind == FAULT_NONE || k < f->begin || k >= f->end || isnan(y[s])) {
     if (!isnan(y[s])) held[s] = y[s];
     return;
@@ -245,9 +258,8 @@ void campaign_measure(const campaign_truth *t, const campaign_fault *f, size_t k
     y[s] = (1.0 + f->size) * true_value + noise;
     break;
   case FAULT_DELAY: {
-    size_t back = (size_t)(f->size / step + 0.5), from = back < k ? k - back : 0;
-    while (from && isnan(t->reading[from * n + s])) from--;
-    y[s] = t->reading[from * n + s] + noise;
+    const size_t back = (size_t)(f->size / step + 0.5);
+    y[s] = t->reading[(back < k ? k - back : 0) * n + s] + noise;
     break;
   }
   case FAULT_STUCK:

@@ -28,12 +28,12 @@ typedef struct campaign_truth {
   size_t rows, width; /* outputs of the plant */
   double *output;     /* [rows x width] */
   double *input;      /* [rows x n_input] */
-  double *reading;    /* [rows x n_sensors] without noise and faults; NaN: no sample */
-  double *noise;      /* [rows x n_sensors] noise, and biases where they are drawn */
+  double *reading;    /* [rows x n_sensors] without noise and faults */
+  double *noise;      /* [rows x n_sensors] noise, and what errors of sensors add where they are drawn */
 } campaign_truth;
 
 /* Under random commands, process noise and a start drawn from what the filter assumes; uncertain: with parameters and
- * biases drawn from the budget too. */
+ * errors of sensors drawn from the budget too. */
 bramah_status campaign_simulate(const campaign_machine *machine, uint64_t key, double seconds, int uncertain,
                                 bramah_diag *diag, campaign_truth *out);
 void campaign_forget(campaign_truth *truth);
