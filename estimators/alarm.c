@@ -61,7 +61,7 @@ struct bramah_alarm {
 
 void bramah_alarm_options_default(bramah_alarm_options *options)
 {
-  *options = (bramah_alarm_options){.false_per_hour = 0.01, .settle_ns = 1000000000};
+  *options = (bramah_alarm_options){.false_per_hour = 0.01, .settle_ns = 100000000};
 }
 
 static bramah_alarm *layout(const bramah_filter *filter, bramah__arena *arena)
@@ -199,6 +199,7 @@ static int append(bramah_alarm *a, size_t i, const bramah__innovation_sums *sums
   int64_t begin_ns = time_ns;
   uint64_t count = 1;
   int raised = 0;
+  const int was = a->of[i].state.raised;
   for (size_t l = 0; l < LEVELS; l++) {
     bramah__alarm_level *level = &a->level[i * LEVELS + l];
     if (!level->count) level->now_ns = begin_ns;
@@ -213,6 +214,9 @@ static int append(bramah_alarm *a, size_t i, const bramah__innovation_sums *sums
     level->count = 0;
     level->complete = 1;
   }
+  /* An alarm that has ended is not raised again for what longer windows remember. */
+  if (was && !a->of[i].state.raised)
+    for (size_t l = 0; l < LEVELS; l++) a->level[i * LEVELS + l] = (bramah__alarm_level){0};
   return raised;
 }
 

@@ -357,6 +357,11 @@ bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *f, size
                                    bramah__augmented_is_estimated(f, i), f->information[i]};
 }
 
+void bramah_filter_estimate_all(bramah_filter *f)
+{
+  for (size_t i = 0; i < f->n_augmented; i++) f->augmented[i].role = BRAMAH_AUGMENTED_ESTIMATED;
+}
+
 double bramah_filter_output_sigma(bramah_filter *f, size_t i)
 {
   memset(f->work.term, 0, f->n * sizeof(double));

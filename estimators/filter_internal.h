@@ -113,8 +113,9 @@ typedef struct bramah__progress {
 #define BRAMAH__FILTER_STATE(X)                                                                              \
   X(uint32_t, reject, f->n_sensors, 0) /* rejections in a row */                                             \
   X(double, mean, f->n - f->n_plant,                                                                         \
-    1)                               /* error of a sensor, or rate of order 2; parameters are the plant's */ \
-  X(double, change, f->n_sensors, 1) /* of predictions over the last step, for delays */                     \
+    1) /* error of a sensor, or rate of order 2; parameters are the plant's */                               \
+  X(double, change, f->n_augmented ? f->n_sensors : 0,                                                       \
+    1)                                       /* of predictions over the last step, for delays */             \
   X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
   X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
   X(uint32_t, drifted, f->n_sensors, 0)    /* 1: rejected by it, until it is back within half of its gate */ \

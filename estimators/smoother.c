@@ -63,6 +63,11 @@ size_t bramah_smoother_size(const bramah_filter *filter, size_t capacity)
 bramah_status bramah_smoother_new(const bramah_filter *filter, size_t capacity, bramah_diag *diag,
                                   bramah_smoother **out)
 {
+  const bramah_filter_info info = bramah_filter_get_info(filter);
+  for (size_t i = 0; i < info.n_augmented; i++)
+    if (info.augmented[i].role != BRAMAH_AUGMENTED_ESTIMATED)
+      return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, info.augmented[i].name,
+                          "a state that is only considered makes the backward pass diverge: estimate it");
   bramah__arena arena;
   const bramah_status status =
       bramah__arena_new("smoother", bramah_smoother_size(filter, capacity), &arena, diag);

@@ -37,6 +37,7 @@ asan=
 tsan=
 valgrind=
 long=
+campaign=
 golden=
 fuzz=
 short_fuzz=1 other_builds=1
@@ -133,21 +134,19 @@ test_all() {
   set --
   if [ -n "$valgrind" ]; then
     BRAMAH_WRAP=$under_valgrind
-    : "${BRAMAH_SEEDS:=1}" "${BRAMAH_CYCLES:=20000}" "${BRAMAH_GROUPS:=1}" # fewer runs of the studies, fewer cycles
-    export BRAMAH_WRAP BRAMAH_SEEDS BRAMAH_CYCLES BRAMAH_GROUPS
+    : "${BRAMAH_SEEDS:=1}" "${BRAMAH_CYCLES:=20000}" # fewer runs of the studies, fewer cycles
+    export BRAMAH_WRAP BRAMAH_SEEDS BRAMAH_CYCLES
     set -- "--wrap=sh '$root/test/run.sh' --under-valgrind" --timeout-multiplier=200
   fi
-  if [ -n "$asan" ]; then
-    : "${BRAMAH_GROUPS:=3}"
-    export BRAMAH_GROUPS
-    set -- --timeout-multiplier=50
-  fi
+  [ -z "$asan" ] || set -- --timeout-multiplier=50
   [ -z "$tsan" ] || set -- --timeout-multiplier=50 threads cli-study cli-tune
   echo "testing"
   run_tests "$root/$build" "$@"
   if [ -n "$long" ]; then
     echo "benchmarks"
     meson test -C "$root/$build" --no-rebuild --benchmark --verbose || code=$?
+  elif [ -n "$campaign" ]; then
+    meson test -C "$root/$build" --no-rebuild --benchmark --verbose campaign || code=$?
   fi
 }
 

@@ -34,6 +34,8 @@ int main(void)
   }
   const bramah_alarm_state state = bramah_alarm_get(alarm, 0);
   const double delay = bramah_alarm_delay(alarm, 0, 5.0);
+  bramah_alarm_free(alarm);
+  bramah_filter_free(filter);
   printf("%s: %s of its innovations %.3g, since %.3f s; raised after %d samples, expected %.0f\n",
          ammeter.name, bramah_alarm_kind_name(state.kind), state.amount, 1e-9 * (double)state.since_ns,
          raised - begin, 1e3 * delay);

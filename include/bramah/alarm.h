@@ -31,7 +31,7 @@ BRAMAH_API const char *bramah_alarm_kind_name(bramah_alarm_kind kind);
 typedef struct bramah_alarm_options {
   double
       false_per_hour; /* false alarms of all tests together, at most; > 0; default 0.01: one in four days */
-  int64_t settle_ns;  /* of a start that may be wrong: not judged; also after a recovery; default 1 s */
+  int64_t settle_ns;  /* of a start that may be wrong: not judged; also after a recovery; default 0.1 s */
 } bramah_alarm_options;
 
 /* All of them at their defaults. */

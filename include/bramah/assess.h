@@ -317,7 +317,8 @@ typedef struct bramah_diagnosis {
 /* A log once more, from its start on `source`, through a filter of its own with the transition `step`, along with score
  * tests of every parameter and of bias, gain and delay of every sensor (bramah_filter_get_scores): of causes that were there from the start, and of causes that began around the first window
  * that contradicts in `verdict` (NULL: none is known). Up to the end of that window and up to to_ns of the log: what
- * explains a larger share. Noise does not adapt. Costs about the time of three replays of the log. *out lasts as long as
+ * explains a larger share. Without the uncertainty budget: what a single cause would explain of a model that is taken as right.
+ * Noise does not adapt. Costs about the time of three replays of the log. *out lasts as long as
  * the session, released by bramah_diagnosis_free (NULL allowed). Errors: those of bramah_filter_new and
  * bramah_replay_next. */
 BRAMAH_API bramah_status bramah_diagnose(bramah_session *session, bramah_source source, void *source_user,

@@ -75,9 +75,11 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
  *
  * The equations of a model as a program: one expression graph with its derivatives, folded, scheduled, and run by a small
  * machine, without a compiler. A plant that uses one makes the same steps, to rounding and the tolerances of the
- * iteration, in a fraction of the time. What a program does not do, or not well (a step near a singular pose, in other
- * independent coordinates, whose iteration diverges), the plant does as it would without: bramah_step_report counts it.
- * Energy that a program's steps make from nothing is not looked at: bramah_energy.error is that of the plant's own. */
+ * iteration. Where bodies stay in a plane it takes about half the instructions; joints with axes in general directions
+ * fold to nothing, and such a machine is faster without. What a program does not do, or not well (a step near a singular
+ * pose, in other independent coordinates, whose iteration diverges), the plant does as it would without:
+ * bramah_step_report counts it. Derivatives of a step by parameters are exact, where those of a plant without are
+ * differences. */
 typedef struct bramah_program bramah_program;
 
 /* The program of a model, which must outlive it. It never changes; any number of plants and threads share it. Allocates.

@@ -308,6 +308,9 @@ typedef struct bramah_filter_augmented {
 /* Augmented state i. */
 BRAMAH_API bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *filter, size_t i);
 
+/* From now on all augmented states are estimated, whatever their role: what the smoother needs. */
+BRAMAH_API void bramah_filter_estimate_all(bramah_filter *filter);
+
 /* What may be wrong with model and sensors besides what the filter estimates or considers. */
 typedef enum bramah_cause_kind {
   BRAMAH_CAUSE_PARAMETER = 1, /* of the plant: it is greater by so much */

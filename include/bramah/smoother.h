@@ -15,6 +15,10 @@
  * It trusts F more than the filter does: where (D 3.4) freezes the errors of pressures, smoothed pressures
  * and rates may be worse than filtered ones, while angles gain; with BRAMAH_TRANSITION_STEP all of them gain.
  *
+ * All augmented states must be estimated (bramah_filter_estimate_all): with the gains of a filter that only considers
+ * some, the backward pass is no optimal smoother, and it diverges. Parameters stay at their filtered values when a
+ * step is shown.
+ *
  * Of a sample measured between two steps (bramah_filter_correct_at) only what it tells of the later one is
  * used.
  *
@@ -35,7 +39,8 @@ typedef struct bramah_smoother bramah_smoother;
 /* Bytes that a smoother of `capacity` steps of this filter takes: 3 n^2 + 2 n doubles and a snapshot of the
  * plant for each step. SIZE_MAX if that is more than can be counted. */
 BRAMAH_API size_t bramah_smoother_size(const bramah_filter *filter, size_t capacity);
-/* Memory is taken here, once. The filter's plant must outlive the smoother. Errors: E_MEMORY. */
+/* Memory is taken here, once. The filter's plant must outlive the smoother. Errors: E_MEMORY; E_UNSUPPORTED names an
+ * augmented state that is not of role ESTIMATED. */
 BRAMAH_API bramah_status bramah_smoother_new(const bramah_filter *filter, size_t capacity, bramah_diag *diag,
                                              bramah_smoother **out);
 BRAMAH_API void bramah_smoother_free(bramah_smoother *smoother); /* NULL allowed */

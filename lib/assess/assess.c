@@ -170,6 +170,7 @@ static bramah_status begin_recording(bramah_assess *a, bramah_diag *diag)
         diag, BRAMAH_E_MEMORY, NULL, 0, "backward pass",
         "%zu steps would take %.0f MB, more than the %.0f MB allowed: replay the log in parts", capacity,
         1e-6 * (double)a->totals.smooth_bytes, 1e-6 * (double)a->options.smooth_memory);
+  bramah_filter_estimate_all(a->filter);
   bramah_status status = bramah_smoother_new(a->filter, capacity, diag, &a->smoother);
   if (!status) status = bramah_smoother_record(a->smoother, BRAMAH_FILTER_CORRECTED, a->filter, diag);
   a->smooth_from_ns = a->totals.last_ns;

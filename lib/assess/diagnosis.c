@@ -51,6 +51,8 @@ static bramah_status make(run *r, bramah_session *session, bramah_source source,
   bramah_filter_options options = about->options;
   bramah_replay_options replay;
   options.scores = BANKS;
+  options.n_augmented -=
+      about->n_budget; /* what is considered makes innovations alike, which scores take for white */
   options.transition = BRAMAH_TRANSITION_STEP; /* scores need what errors really become */
   options.fusion = BRAMAH_FUSION_SEQUENTIAL;
   options.iterations = 1;

@@ -425,7 +425,9 @@ static void judge(bramah_assess *a)
     /* The wider of the tolerance and the 99.9 % band of so many samples. */
     v->too_short &= c->samples < JUDGED_FROM;
     if (c->fused >= JUDGED_FROM && !bramah__nis_band((double)c->fused, 0.999, &low, &high, &ignored))
-      add(a, BRAMAH_CHECK_NIS, c->name, c->nis, 0.0, c->expected * fmax(high, NIS_MOST));
+      /* what considered states have of it is one draw for all samples: within 4 of its standard deviations */
+      add(a, BRAMAH_CHECK_NIS, c->name, c->nis, 0.0,
+          (1.0 - c->considered) * c->expected * fmax(high, NIS_MOST) + 16.0 * c->considered);
     if (c->samples >= JUDGED_FROM)
       add(a, BRAMAH_CHECK_GATED, c->name, 100.0 * (double)c->gated / (double)c->samples, 0.0, GATED_MOST);
     add(a, BRAMAH_CHECK_FAULT, c->name, c->fault.lasts, 0.0, 0.0);

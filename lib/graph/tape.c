@@ -8,9 +8,18 @@
 #if defined __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined __GNUC__
-#define INDEPENDENT _Pragma("GCC ivdep")
+#define INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #else
 #define INDEPENDENT
+#endif
+
+/* Several versions of a machine, the best of which the loader takes for this processor. Sums and products are never
+ * contracted (-ffp-contract=off), so that all give the same bits. */
+#if defined __x86_64__ && defined __gnu_linux__ && defined __GNUC__ && !defined __clang__ &&                 \
+    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#define FOR_PROCESSORS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FOR_PROCESSORS
 #endif
 
 /* `operands` words an operation; d, a, b, c are its registers, l the lane. */
@@ -25,8 +34,8 @@
   }                                                                                                          \
   break
 
-#define MACHINE(name, L)                                                                                     \
-  static void name(const uint16_t *code, const uint16_t *end, double *r)                                     \
+#define MACHINE(name, L, attributes)                                                                         \
+  attributes static void name(const uint16_t *code, const uint16_t *end, double *r)                          \
   {                                                                                                          \
     while (code < end) {                                                                                     \
       const unsigned operation = code[0];                                                                    \
@@ -73,8 +82,8 @@
     }                                                                                                        \
   }
 
-MACHINE(run_alone, (size_t)1)
-#define MACHINE_OF(lanes) MACHINE(run_##lanes, (size_t)lanes)
+MACHINE(run_alone, (size_t)1, )
+#define MACHINE_OF(lanes) MACHINE(run_##lanes, (size_t)lanes, FOR_PROCESSORS)
 BRAMAH__LANES(MACHINE_OF)
 
 void bramah__tape_prepare(const bramah__tape *tape, size_t lanes, double *registers)

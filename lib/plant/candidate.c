@@ -124,7 +124,6 @@ void bramah__apply_parameters(bramah_coupled *c, const double *theta)
 bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag)
 {
   if (c->now_valid) return BRAMAH_OK;
-  c->compiled.pose_known = 0;
   if (bramah__evaluate(c->model, &c->state, c->now) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the constraints are singular in this pose");
   c->now_valid = 1;
@@ -137,9 +136,8 @@ void bramah__take_candidate(bramah_coupled *c)
   bramah__eval *swap = c->now;
   c->now = c->trial;
   c->trial = swap;
-  c->compiled.pose_known = 0;
-  c->now_valid =
-      !c->now->bridged; /* which depends on the rates: evaluated anew with those that it has led to */
+  /* What is interpolated depends on the rates: it is evaluated anew with those that it has led to. */
+  c->now_valid = !c->now->bridged && !c->now->by_program;
 }
 
 /* With the tables that belong to it. */
@@ -148,7 +146,11 @@ static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
   const bramah_model *model = c->model;
   bramah__state *next = &c->next;
   bramah__eval *eval = c->trial;
-  if (bramah__compiled_adopt(c)) return BRAMAH_OK;
+  if (bramah__compiled_adopt(c)) {
+    bramah__take_candidate(c);
+    bramah__compiled_took(c, 1);
+    return BRAMAH_OK;
+  }
 
   /* Loops closed by Newton, or left as the linearised position problem leaves them. */
   bramah_status status = bramah__evaluate_position(

@@ -118,10 +118,10 @@ static void give_actuators(const bramah_coupled *c, bramah__eval *eval)
   fetch(c, out->force, program->nc, eval->force);
   fetch(c, out->friction, program->nc, eval->friction);
   fetch(c, out->stop, program->nc, eval->stop);
+  eval->by_program = 1;
 }
 
-/* The state is the one whose pose is in the registers; `with_rates`: and its rates. */
-static void know_state(bramah_coupled *c, int with_rates)
+void bramah__compiled_took(bramah_coupled *c, int with_rates)
 {
   bramah__compiled *k = &c->compiled;
   fetch(c, k->program->out.work_force, k->program->n_works, k->work_force);
@@ -136,14 +136,16 @@ int bramah__compiled_pose(bramah_coupled *c)
 {
   bramah__compiled *k = &c->compiled;
   if (!k->program) return 0;
-  if (k->pose_known && memcmp(k->state, c->state.block, c->state.size) == 0) return 1;
-  if (!in_basis(c, &c->state)) return 0;
-  set_up(c, &c->state);
-  set_spools(c, &c->state);
-  set_point(c, &c->state);
-  run(c, BRAMAH__PART_POSE);
-  know_state(c, 0);
-  if (!c->now_valid) give_actuators(c, c->now);
+  const int known = k->pose_known && memcmp(k->state, c->state.block, c->state.size) == 0;
+  if (!known) {
+    if (!in_basis(c, &c->state)) return 0;
+    set_up(c, &c->state);
+    set_spools(c, &c->state);
+    set_point(c, &c->state);
+    run(c, BRAMAH__PART_POSE);
+    bramah__compiled_took(c, 0);
+  }
+  if (!c->now_valid && !(known && c->now->by_program)) give_actuators(c, c->now);
   return 1;
 }
 
@@ -218,9 +220,6 @@ int bramah__compiled_adopt(bramah_coupled *c)
   fetch(c, program->out.pd_state, program->np, c->next.pd);
   if (!is_finite(c)) return 0;
   give_actuators(c, c->trial);
-  bramah__take_candidate(c);
-  c->now_valid = 0; /* it holds what has been given, no more */
-  know_state(c, 1);
   return 1;
 }
 
@@ -309,9 +308,7 @@ static void set_end(bramah_coupled *c)
     double *total = sum < program->nc ? &c->next.work[sum] : &c->next.exchange[sum - program->nc];
     *total += 0.5 * (k->work_force[i] + force) * moved;
   }
-  double energy[2];
-  fetch(c, out->energy, 2, energy);
-  bramah__balance_energy(c, k->energy, energy);
+  fetch(c, out->energy, 2, k->energy_after);
 }
 
 /* Derivatives of the end by the start, on the factors of the last iterate. */
@@ -346,21 +343,14 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
     return 0;
   }
   k->pose_known = 0;
-  c->partitioned = 0;
-  c->report.last_iterations = c->report.last_evaluations = 0;
-  bramah__predict(c);
   set_spools(c, &c->next);
   if (!iterate(c)) return 0;
   if (w->F) give_transition(c, w);
   set_end(c);
-  if (!is_finite(c) || bramah__check_strokes(c, NULL) != BRAMAH_OK) {
+  if (!is_finite(c)) {
     c->report.left_divergence++;
     return 0;
   }
-  bramah__complete_step(c);
-  c->now_valid = 0; /* it holds what has been given, no more */
-  c->report.compiled++;
-  know_state(c, 0);
   return 1;
 }
 

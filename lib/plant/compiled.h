@@ -6,13 +6,16 @@
 
 #include "lib/plant/coupled_internal.h"
 
-/* One step of the length that the model has now, with its derivatives where wanted->F is: 1 if it has been made, and the
- * state has advanced; 0: nothing has changed. */
+/* Complete the candidate, which bramah__predict has made, by a step of the length that the model has now, with derivatives
+ * where wanted->F is: 1, or 0 where the program does not do it. */
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *wanted);
 
-/* The candidate `next`, whose loops are nearly closed, becomes the state with the accelerations and rates that the
- * equations give it: 1, or 0 with c->state and c->next as they were. */
+/* Complete the candidate, whose loops are nearly closed, with the accelerations and rates that the equations give it: 1,
+ * or 0 with c->next as it was. */
 int bramah__compiled_adopt(bramah_coupled *c);
+
+/* The candidate so completed has become the state; with_rates: by the second of the two. */
+void bramah__compiled_took(bramah_coupled *c, int with_rates);
 
 /* Rz and what the actuators do at the state, in c->now: 1 if they are there. */
 int bramah__compiled_pose(bramah_coupled *c);

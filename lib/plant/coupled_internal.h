@@ -151,10 +151,11 @@ typedef struct bramah__compiled {
   void *memory;                  /* of all that follows */
   double *registers;
   double *work_force, *work_path; /* [n_works] at the state */
-  double energy[2];               /* there: kinetic, all that is stored */
+  double energy[2];               /* there: kinetic, all that is stored ... */
+  double energy_after[2];         /* ... and after the step of the candidate */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
   unsigned char *state;           /* [state.size] that the registers and the works belong to ... */
-  int pose_known, rates_known;    /* ... where they do; `now` then holds what the program knows */
+  int pose_known, rates_known;    /* ... where they do */
   int is_set_up;
 } bramah__compiled;
 

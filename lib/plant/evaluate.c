@@ -55,6 +55,7 @@ bramah_status bramah__evaluate_position(const bramah_model *model, bramah__state
   eval->factored = 0;
   eval->D_known = 0;
   eval->bridged = 0;
+  eval->by_program = 0;
   bramah_status status = bramah__place_joints(model, state, eval, loops, bramah__near_singular);
   if (status == BRAMAH_E_SINGULAR && !bramah__singular_joint(model, state->z, NULL)) {
     status = bramah__bridge(model, state, eval, loops);

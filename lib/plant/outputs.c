@@ -324,11 +324,13 @@ static void drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, doub
 
 /* ---- values ---- */
 
-/* What stands in the state, and what a program says of actuators. */
-static int needs_no_evaluation(bramah__output_code code)
+/* Of a plant with a program: what stands in the state, and what the program says of actuators. */
+static int needs_no_evaluation(bramah_coupled *c, bramah__output_code code)
 {
-  return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK || code == BRAMAH__DRIVE_FORCE ||
-         code == BRAMAH__DRIVE_WORK || (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS);
+  if (!c->compiled.program) return 0;
+  if (code >= BRAMAH__CYLINDER_STROKE && code <= BRAMAH__CYLINDER_FRICTION) return bramah__compiled_pose(c);
+  return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK ||
+         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS);
 }
 
 double bramah__output_value(void *self, size_t index)
@@ -336,8 +338,7 @@ double bramah__output_value(void *self, size_t index)
   bramah_coupled *c = self;
   const bramah_model *model = c->model;
   const bramah__output *output = &model->output[index];
-  const int known = needs_no_evaluation(output->code) && bramah__compiled_pose(c);
-  if (!known && bramah__refresh(c, NULL) != BRAMAH_OK) return NAN;
+  if (!needs_no_evaluation(c, output->code) && bramah__refresh(c, NULL) != BRAMAH_OK) return NAN;
   const bramah__state *state = &c->state;
   const bramah__eval *now = c->now;
   const size_t i = output->index;

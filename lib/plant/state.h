@@ -101,6 +101,7 @@ typedef struct bramah__eval {
   int Rz_is_identity; /* 1: without loops every coordinate is independent */
   int D_known;        /* 1: bramah__rate_derivative has filled D for this motion */
   int factored;       /* 1: Mi belongs to this pose */
+  int by_program;     /* 1: it holds what a program has given, Rz and actuators, no more */
   int bridged;        /* 1: near a singular pose, Rz, drift, bias and D are interpolated (singular.c) */
 } bramah__eval;
 

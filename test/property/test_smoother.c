@@ -319,7 +319,7 @@ static void go_small(small *s, int from, int to)
 START_TEST(test_going_back)
 {
   small a, b;
-  static double snap[64];
+  static double snap[128];
   open_small(&a, 301);
   open_small(&b, 301);
   ck_assert_uint_le(bramah_filter_snapshot_size(b.filter), sizeof snap);

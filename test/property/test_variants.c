@@ -401,7 +401,7 @@ START_TEST(test_command_noise)
     must(bramah_filter_set_inputs(r.filter, &u, &diag), &diag);
     for (int k = 0; k < 300; k++) must(bramah_filter_predict(r.filter, &diag), &diag);
     sigma[with] = sqrt(r.filter->P[2 * N + 2]);
-    if (with) check_noise_column(&r, &both[1], r.filter->nq - 1); /* the valve's is taken over its spread */
+    if (with) check_noise_column(&r, &both[1], r.filter->n + 1); /* the valve's is taken over its spread */
     close_rig(&r);
   }
   ck_assert_double_gt(sigma[1], 1.05 * sigma[0]);
