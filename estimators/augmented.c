@@ -29,12 +29,13 @@ static void turn(const bramah_augmented *a, double cycles, double h, bramah__aug
 }
 
 /* Transition and noise over a step h of the shaping filter of white noise w of density `noise`: of order 1 x' =
- * -x/T + w; of order 2 critically damped, Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. */
+ * -x/T + w; of order 2 critically damped, Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. Of a delay of order 2 what is of second
+ * order in it, which does not move. */
 static void shape(const bramah_augmented *a, double noise, double h, bramah__augmented *own)
 {
   const double T = a->time_constant, s = T > 0.0 ? h / T : 0.0, e = bramah__exp(-s), q = noise * noise;
-  if (a->order != 2 || oscillates(a)) {
-    own->Phi[0] = e;
+  if (a->order != 2 || oscillates(a) || a->kind == BRAMAH_AUGMENTED_DELAY) {
+    own->Phi[0] = e, own->Phi[3] = 1.0;
     own->noise[0] = noise * (T > 0.0 ? sqrt(-0.5 * T * bramah__expm1(-2.0 * h / T)) : sqrt(h));
     if (oscillates(a)) own->noise[2] = own->noise[0], turn(a, a->frequency * h, h, own);
     return;
@@ -72,6 +73,9 @@ bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_senso
   return BRAMAH_E_REFERENCE;
 }
 
+/* Root of the mean of (x^2 / 2 - x y)^2, x and y standard normal and independent. */
+static const double second_order = 1.3228756555322954;
+
 /* Augmented state i, the first of whose error states is `state`. */
 static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag *diag)
 {
@@ -88,7 +92,8 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
     wrong = "an oscillation has a frequency or a signal period, and order 2";
   else if (a->signal_period > 0.0 && a->kind != BRAMAH_AUGMENTED_BIAS)
     wrong = "only a bias has a signal period";
-  else if (!(a->time_constant >= 0.0) || (a->order == 2 && a->time_constant == 0.0 && !oscillates(a)))
+  else if (!(a->time_constant >= 0.0) ||
+           (a->order == 2 && a->time_constant == 0.0 && !oscillates(a) && a->kind != BRAMAH_AUGMENTED_DELAY))
     wrong = "the time constant must be positive";
   else if (!isfinite(a->time_constant))
     wrong = "the time constant must be finite; of a random walk it is 0";
@@ -129,7 +134,10 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
 
   shape(a, sigma == a->sigma ? a->noise : a->noise / a->sigma * sigma, bramah__step_seconds(f), own);
   f->P_initial[state * f->n + state] = sigma * sigma;
-  const double second = oscillates(a) ? sigma : a->order == 2 ? sigma / a->time_constant : 0.0;
+  const double second = oscillates(a)                       ? sigma
+                        : a->kind == BRAMAH_AUGMENTED_DELAY ? second_order * sigma * sigma
+                        : a->order == 2                     ? sigma / a->time_constant
+                                                            : 0.0;
   if (a->order == 2) f->P_initial[(state + 1) * f->n + state + 1] = second * second;
   return BRAMAH_OK;
 }
@@ -365,8 +373,10 @@ void bramah__augmented_transition(bramah_filter *f)
     bramah__augmented *own = &f->self_state[i];
     if (is_of_change(&f->augmented[i])) {
       const bramah_sensor *sensor = &f->sensor[own->target];
+      const double before = f->change[own->target];
       f->change[own->target] = bramah__sensor_innovation(sensor, bramah_sensor_predict(sensor, &f->plant),
                                                          f->work.before[own->target]);
+      f->bend[own->target] = f->change[own->target] - before;
     }
     if (f->augmented[i].signal_period > 0.0)
       turn(&f->augmented[i], f->change[own->target] / f->augmented[i].signal_period, bramah__step_seconds(f),
@@ -485,11 +495,12 @@ double bramah__augmented_share(const bramah_filter *f, const double *H, double S
   const size_t n = f->n;
   double share = 0.0;
   for (size_t i = 0; i < f->n_augmented; i++) {
-    const size_t k = f->self_state[i].state;
-    double PH = 0.0;
-    if (bramah__augmented_is_estimated(f, i)) continue;
-    for (size_t j = 0; j < n; j++) PH += f->P[k * n + j] * H[j];
-    share += fmax(PH * PH / (f->P[k * n + k] * S), H[k] * PH / S);
+    const size_t first = f->self_state[i].state, end = first + (f->augmented[i].order == 2 ? 2 : 1);
+    for (size_t k = first; k < end && !bramah__augmented_is_estimated(f, i); k++) {
+      double PH = 0.0;
+      for (size_t j = 0; j < n; j++) PH += f->P[k * n + j] * H[j];
+      share += fmax(PH * PH / (f->P[k * n + k] * S), H[k] * PH / S);
+    }
   }
   return fmin(share, 1.0);
 }
@@ -585,10 +596,16 @@ void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
       H[f->self_state[k].state] = slope(f, k) * f->work.by_parameter[k * n_output + i];
 }
 
-/* ---- errors of sensors: shown = (1 + gain) h(x) + bias - delay dh/dt ----
+/* ---- errors of sensors: shown = (1 + gain) h(x) + bias - delay dh/dt + delay^2/2 d2h/dt2 ----
  *
- * The rate dh/dt is that of the last step's prediction and does not go with corrections; what a delay has to do with
- * the row of the state, of first order in it, is left out. */
+ * The rates are those of the last steps' predictions and do not go with corrections; what a delay has to do with the row
+ * of the state, of first order in it, is left out. Of order 2 a delay d has a second state, not correlated with it: the
+ * factor of d2h/dt2, which is d^2/2 - d D where the estimate lags by D, the delays of the other sensors it rests on. */
+
+static double bend_of(const bramah_filter *f, size_t sensor)
+{
+  return f->bend[sensor] / (bramah__step_seconds(f) * bramah__step_seconds(f));
+}
 
 double bramah__sensor_by_error(const bramah_filter *f, size_t i, bramah_augmented_kind kind, double rate)
 {
@@ -616,9 +633,11 @@ bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *di
   for (size_t k = 0; k < f->n_augmented && status == BRAMAH_OK; k++) {
     const bramah__augmented *own = &f->self_state[k];
     if (own->column == SIZE_MAX) {
-      if (own->target == i)
-        H[own->state] =
-            bramah__sensor_by_error(f, i, f->augmented[k].kind, f->change[i] / bramah__step_seconds(f));
+      if (own->target != i) continue;
+      H[own->state] =
+          bramah__sensor_by_error(f, i, f->augmented[k].kind, f->change[i] / bramah__step_seconds(f));
+      if (f->augmented[k].kind == BRAMAH_AUGMENTED_DELAY && f->augmented[k].order == 2)
+        H[own->state + 1] = bend_of(f, i);
       continue;
     }
     status = bramah__sensor_by_used(f, i, own->column, &H[own->state], diag);
@@ -636,6 +655,8 @@ double bramah__prediction(const bramah_filter *f, size_t i)
     if (mean != 0.0)
       errors +=
           mean * bramah__sensor_by_error(f, i, f->augmented[k].kind, f->change[i] / bramah__step_seconds(f));
+    if (mean != 0.0 && f->augmented[k].kind == BRAMAH_AUGMENTED_DELAY && f->augmented[k].order == 2)
+      errors += f->mean[own->state + 1 - f->n_plant] * bend_of(f, i);
   }
   return bramah_sensor_predict(&f->sensor[i], &f->plant) + errors;
 }

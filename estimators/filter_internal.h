@@ -115,9 +115,10 @@ typedef struct bramah__progress {
   X(double, mean, f->n - f->n_plant,                                                                         \
     1) /* error of a sensor, or rate of order 2; parameters are the plant's */                               \
   X(double, change, f->n_augmented ? f->n_sensors : 0,                                                       \
-    1)                                       /* of predictions over the last step, for delays */             \
-  X(double, accumulated_correction, f->n, 1) /* errors injected at the present time so far */                \
-  X(double, drift, f->n_sensors, 0)          /* running mean of normalised innovations */                    \
+    1)                                                  /* of predictions over the last step, for delays */  \
+  X(double, bend, f->n_augmented ? f->n_sensors : 0, 1) /* of these changes over the last two steps */       \
+  X(double, accumulated_correction, f->n, 1)            /* errors injected at the present time so far */     \
+  X(double, drift, f->n_sensors, 0)                     /* running mean of normalised innovations */         \
   X(uint32_t, drifted, f->n_sensors, 0)    /* 1: rejected by it, until it is back within half of its gate */ \
   X(double, drift_common, f->n_sensors, 0) /* and of the share of them that is considered */                 \
   X(double, information, f->n_augmented, 1) /* that measurements gave of it while it was considered */       \

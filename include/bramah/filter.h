@@ -67,8 +67,9 @@ typedef enum bramah_augmented_kind {
       1, /* a parameter of the plant: force, payload, supply pressure, friction scale ... */
   BRAMAH_AUGMENTED_BIAS = 2, /* what a sensor shows too much, in its unit: gyro bias, encoder offset ... */
   BRAMAH_AUGMENTED_GAIN = 3, /* it shows (1 + x) times what it should */
-  /* It shows what was x seconds ago, taken on the straight line of the last step's prediction: for delays that are
-   * short against the motion. */
+  /* It shows what was x seconds ago, or in as many, taken on the straight line of the last step's prediction: for delays
+   * that are short against the motion. Of order 2 with what is of second order in x, as an error state of its own: where
+   * delays are considered; no time constant is needed. */
   BRAMAH_AUGMENTED_DELAY = 4
 } bramah_augmented_kind;
 
@@ -99,7 +100,7 @@ typedef struct bramah_augmented {
   bramah_augmented_kind kind;
   const char *at;       /* name of the parameter or of the sensor */
   int order;            /* 1 or 2; 0 means 1 */
-  double time_constant; /* T [s] >= 0; > 0 for order 2, unless it oscillates */
+  double time_constant; /* T [s] >= 0; > 0 for order 2, unless it oscillates or is a delay */
   double sigma;         /* initial standard deviation > 0; of the rate of order 2 it is sigma / T */
   double noise;         /* square root of the spectral density of w >= 0: unit/sqrt(s), order 2: unit/s^1.5 */
   /* Of order 2, at most one of them, both 0: none */

@@ -216,6 +216,7 @@ static bramah_status take_sensor(bramah_session *session, size_t s, char **names
         .at = study->sensors[s].name,
         .sigma = study->uncertainty.others_fixed && !errors[i].stated ? 0.0 : errors[i].sigma,
         .noise = errors[i].noise,
+        .order = errors[i].kind == BRAMAH_AUGMENTED_DELAY ? 2 : 1,
         .role = errors[i].role};
     const size_t size = strlen(out.at) + sizeof ".delay";
     snprintf(*names, size, "%s.%s", out.at, errors[i].suffix);

@@ -69,19 +69,26 @@ static void command(campaign_truth *t, size_t n_input, double step)
   }
 }
 
+/* Of sensor s at a row between those there are; the first and the last one go on for ever. */
+static double reading_at(const campaign_truth *t, size_t s, double row)
+{
+  const size_t n = t->machine->n_sensors, last = t->rows - 1;
+  const double at = fmin(fmax(row, 0.0), (double)last);
+  const size_t k = (size_t)at, next = k < last ? k + 1 : k;
+  return t->reading[k * n + s] + (at - (double)k) * (t->reading[next * n + s] - t->reading[k * n + s]);
+}
+
 /* What the sensor of this error shows too much by it, over the whole motion. */
 static void err(campaign_truth *t, size_t s, const bramah_augmented *a, uint64_t key, double step)
 {
   const size_t n = t->machine->n_sensors;
   double x = a->sigma * draw_normal(key, 0);
   for (size_t k = 0; k < t->rows; k++) {
-    const size_t now = k * n + s;
-    const size_t near =
-        x < 0.0 ? (k + 1 < t->rows ? now + n : now) : (k ? now - n : now); /* later or earlier row */
-    t->noise[now] += a->kind == BRAMAH_AUGMENTED_GAIN ? x * t->reading[now]
-                     : a->kind == BRAMAH_AUGMENTED_DELAY
-                         ? fabs(x) / step * (t->reading[near] - t->reading[now])
-                         : x;
+    const double reading = t->reading[k * n + s];
+    t->noise[k * n + s] += a->kind == BRAMAH_AUGMENTED_GAIN ? x * reading
+                           : a->kind == BRAMAH_AUGMENTED_DELAY
+                               ? reading_at(t, s, (double)k - x / step) - reading
+                               : x;
     x += a->noise * sqrt(step) * draw_normal(key, k + 1);
   }
 }

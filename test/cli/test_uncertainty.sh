@@ -158,7 +158,7 @@ bound() {
 while read -r name angle_most nees_most; do
   estimated budget "$name" 0
   bound "$angle" 0.01 "$angle_most" "$name: angle"
-  bound "$nees" 0.1 "$nees_most" "$name: NEES"
+  bound "$nees" 0.05 "$nees_most" "$name: NEES"
 done <<'END'
 right   0.3  0.6
 valve   0.4  0.8

@@ -339,17 +339,20 @@ START_TEST(test_no_logarithm)
 }
 END_TEST
 
-/* Prediction and row of the gyro, after one more step, by what they are said to be of gain and delay. */
+/* Prediction and row of the gyro, after two more steps, by what they are said to be of gain and delay. */
 static void check_gyro(const side *s, double gain, double delay)
 {
   const bramah_plant *plant = &s->plant;
   const size_t n = bramah_filter_get_info(s->filter).n_error, n_plant = bramah_plant_n_error(plant);
-  double y[SENSORS] = {0}, H[8], term[8], dx[8];
+  double y[SENSORS] = {0}, H[8], term[8], dx[8], change[2];
   const unsigned char present[SENSORS] = {0, 1};
   unsigned char *snap = malloc(plant->snapshot_size);
-  const double before = bramah_sensor_predict(&s->sensor[1], plant);
-  must(bramah_filter_predict(s->filter, &diag), &diag);
-  const double now = y[1] = bramah_sensor_predict(&s->sensor[1], plant), rate = (now - before) / 1e-3;
+  for (int k = 0; k < 2; k++) {
+    const double before = bramah_sensor_predict(&s->sensor[1], plant);
+    must(bramah_filter_predict(s->filter, &diag), &diag);
+    change[k] = bramah_sensor_predict(&s->sensor[1], plant) - before;
+  }
+  const double now = y[1] = bramah_sensor_predict(&s->sensor[1], plant), rate = change[1] / 1e-3;
   must(bramah_sensor_row(&s->sensor[1], plant, H, term, snap, dx, &diag), &diag);
   must(bramah_filter_correct(s->filter, y, present, &diag), &diag);
   const bramah_filter_last last = bramah_filter_get_last(s->filter);
@@ -357,6 +360,9 @@ static void check_gyro(const side *s, double gain, double delay)
   for (size_t k = 0; k < n_plant; k++) ck_assert_double_eq_tol(row[k], (1.0 + gain) * H[k], 1e-12);
   ck_assert_double_eq_tol(row[n_plant], now, 1e-12);
   ck_assert_double_eq_tol(row[n_plant + 1], -rate, 1e-9 * (1.0 + fabs(rate)));
+  const double bend = (change[1] - change[0]) / 1e-6;
+  ck_assert_double_ne(bend, 0.0);
+  if (n == n_plant + 3) ck_assert_double_eq_tol(row[n_plant + 2], bend, 1e-9 * fabs(bend));
   ck_assert_double_eq_tol(last.innovation[1].innovation, -gain * now + delay * rate, 1e-9);
   free(snap);
 }
@@ -382,7 +388,12 @@ START_TEST(test_gain_and_delay)
     const char *gyro = estimate.sensor[1].name;
     const bramah_augmented own[2] = {
         {.name = "gain", .kind = BRAMAH_AUGMENTED_GAIN, .at = gyro, .sigma = 0.03, .role = cases[c].role},
-        {.name = "delay", .kind = BRAMAH_AUGMENTED_DELAY, .at = gyro, .sigma = 2e-3, .role = cases[c].role}};
+        {.name = "delay",
+         .kind = BRAMAH_AUGMENTED_DELAY,
+         .at = gyro,
+         .sigma = 2e-3,
+         .role = cases[c].role,
+         .order = cases[c].role == BRAMAH_AUGMENTED_CONSIDERED ? 2 : 1}};
     make_filter(&estimate, own, cases[c].n, cases[c].form);
     out[c] = run(&truth, &estimate, (wrong_gyro){0.04, 2});
     printf("gyro +4 %%, 2 ms late: angle outside %.0f %%, NIS %.2f", out[c].outside, out[c].nis);
