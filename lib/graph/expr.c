@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/graph/expr.h"
-#include "lib/graph/elementary.h"
+#include "lib/math/elementary.h"
 
 #include <stdlib.h>
 

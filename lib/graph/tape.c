@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine that runs tapes. */
 #include "lib/graph/tape.h"
-#include "lib/graph/elementary.h"
+#include "lib/math/elementary.h"
 
 /* Lanes of one register never overlap those of another, and an operation may write over its operands: what a loop over
  * lanes reads and writes in one turn it does not touch in another. */
