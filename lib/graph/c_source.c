@@ -52,7 +52,8 @@ static void append_number(bramah__page *page, double value)
     double again;
     size_t n = bramah__format_number(text, value, digits);
     text[n] = ' ';
-    if (!bramah__read_number(text, text + n, '.', &again) || memcmp(&again, &value, sizeof value) != 0) continue;
+    if (!bramah__read_number(text, text + n, '.', &again) || memcmp(&again, &value, sizeof value) != 0)
+      continue;
     if (!memchr(text, '.', n) && !memchr(text, 'e', n)) memcpy(text + n, ".0", 2), n += 2;
     append(page, text, n);
     return;
@@ -103,7 +104,8 @@ typedef struct writer {
   unsigned char *live;  /* [registers] asked for by what comes later, in this part or another */
   unsigned char *given; /* [registers] asked for by another part */
   size_t *kept;         /* [registers] 1 + where it is kept, of what is given */
-  int64_t *value;       /* [registers] number of the value that it holds in the part at hand; NO_VALUE: from before */
+  int64_t
+      *value; /* [registers] number of the value that it holds in the part at hand; NO_VALUE: from before */
 } writer;
 
 static size_t read_operations(const writer *w, size_t part)
@@ -212,7 +214,8 @@ static void write_operation(const writer *w, const operation *o, int64_t *next)
   }
   for (int k = 0; k < o->n_to; k++) {
     w->value[o->to[k]] = (*next)++;
-    if (w->kept[o->to[k]]) bramah__page_write(w->page, "  w->kept[%d] = v%d;\n", w->kept[o->to[k]] - 1, value + (size_t)k);
+    if (w->kept[o->to[k]])
+      bramah__page_write(w->page, "  w->kept[%d] = v%d;\n", w->kept[o->to[k]] - 1, value + (size_t)k);
   }
 }
 
