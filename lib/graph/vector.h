@@ -53,6 +53,12 @@ static inline bramah__mat m_number(const double *A)
   return out;
 }
 
+static inline bramah__mat m_add(bramah__mat A, bramah__mat B)
+{
+  for (int k = 0; k < 9; k++) A.m[k / 3][k % 3] = e_add(A.m[k / 3][k % 3], B.m[k / 3][k % 3]);
+  return A;
+}
+
 /* A x, A' x, A B */
 static inline bramah__vec m_rotate(bramah__mat A, bramah__vec x)
 {

@@ -20,11 +20,14 @@ typedef struct bramah__link_graph {
 } bramah__link_graph;
 
 typedef struct bramah__body_graph {
-  bramah__mat A;      /* body axes to inertial axes */
-  bramah__vec r, arm; /* origin of the body frame, from the inertial one and from that of the parent */
-  bramah__vec n;      /* joint axis */
-  bramah__vec w, v;   /* angular velocity, velocity of the origin ... */
-  bramah__vec wd, a;  /* ... and their derivatives */
+  bramah__mat A;             /* body axes to inertial axes */
+  bramah__vec r, arm;        /* origin of the body frame, from the inertial one and from that of the parent */
+  bramah__vec n;             /* joint axis */
+  bramah__vec w, v;          /* angular velocity, velocity of the origin ... */
+  bramah__vec wd, a;         /* ... and their derivatives */
+  bramah__vec c;             /* centre of mass from the origin of the body */
+  bramah__mat J;             /* inertia about the centre of mass */
+  bramah__vec force, moment; /* that move the subtree against gravity, about the origin of the body */
 } bramah__body_graph;
 
 bramah__link_graph bramah__link_graph_of(const bramah__link *link);
@@ -39,7 +42,13 @@ void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__expr *zd,
 
 /* Joint forces tau [n] that make this motion against gravity (Newton-Euler). */
 void bramah__tree_graph_force(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
-                              const bramah__body_graph *body, bramah__expr *tau);
+                              bramah__body_graph *body, bramah__expr *tau);
+
+/* Their derivatives T [n x n] as coordinate k moves by `along`[0], its rate by [1], its acceleration by [2]: column k.
+ * Composite bodies instead of the graph's own derivatives, which go through the recursion once for each joint. */
+void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
+                                const bramah__body_graph *body, const bramah__expr *zd,
+                                const bramah__expr *zdd, const bramah__expr *along, bramah__expr *T);
 
 /* A point and a direction of a body (-1: ground). */
 bramah__vec bramah__point_graph(const bramah__body_graph *body, int number, const double *local);

@@ -46,11 +46,12 @@
   X(J, nx *nx)                                                                                               \
   X(mass, nf *nf) /* dr/dz'' */                                                                              \
   X(r_v, nf *nf)  /* dr/dz' */                                                                               \
+  X(T, n *n)      /* of the joint forces */                                                                  \
   X(pd_v, np *nf) /* d rates/dz' */                                                                          \
   X(rhs, nx *(ne + nx) + nd * (n + 1))                                                                       \
   X(column, nx + n)                                                                                          \
-  X(at, n + nf + nf + np + np + ns) /* seeds of a derivative */                                              \
-  X(along, n + nf + nf + np + np + ns)                                                                       \
+  X(at, n + n + nf + nf + np + np + ns) /* seeds of a derivative */                                          \
+  X(along, n + n + nf + nf + np + np + ns)                                                                   \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
   X(result, n_results + n_par * (ne + nx) + model->n_outputs * ne)
@@ -123,6 +124,31 @@ static void seed(builder *b, bramah__expr at, bramah__expr along)
 static void seed_joints(builder *b, const bramah__expr *along, size_t stride)
 {
   for (size_t j = 0; j < b->out->n; j++) seed(b, b->in_z[j], along[j * stride]);
+}
+
+/* Element k of the error state moves. */
+static void seed_state(builder *b, size_t k)
+{
+  const size_t nf = b->out->nf;
+  if (k < nf)
+    seed_joints(b, b->Rz + k, nf);
+  else
+    seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
+}
+
+/* The joint forces move along column k of T, in a tree without loops; elsewhere the graph derives them itself. */
+static void seed_forces(builder *b, size_t k)
+{
+  const size_t n = b->out->n;
+  for (size_t j = 0; b->out->nd == 0 && j < n; j++)
+    seed(b, b->tau[j], b->T[j * n + (size_t)b->out->index[k]]);
+}
+
+static void set_force_tangent(builder *b, bramah__expr by_z, bramah__expr by_zd, bramah__expr by_zdd)
+{
+  const bramah__expr along[3] = {by_z, by_zd, by_zdd};
+  if (b->out->nd == 0)
+    bramah__tree_graph_tangent(&b->model->tree, b->link, b->gravity, b->body, b->q_d, b->q_dd, along, b->T);
 }
 
 /* df [count] along the seeds, which are then gone. */
@@ -490,8 +516,10 @@ static bramah_status set_tangent(builder *b)
   SIZES(b->out);
   double *scale = calloc(nx + 1, sizeof *scale);
   if (!scale) return BRAMAH_E_MEMORY;
+  set_force_tangent(b, e_number(1.0), b->c1, b->c2);
   for (size_t f = 0; f < nf; f++) {
     seed_joints(b, b->Rz + f, nf);
+    seed_forces(b, f);
     seed(b, b->in_zd[f], b->c1);
     seed(b, b->in_zdd[f], b->c2);
     derive(b, nx, b->f, b->column);
@@ -534,16 +562,22 @@ static void add_transition(builder *b)
 {
   SIZES(b->out);
   const size_t width = ne + nx;
-  const bramah__expr twice = e_scale(2.0, b->c1);
+  const bramah__expr twice = e_scale(2.0, b->c1), zero = e_number(0.0), one = e_number(1.0);
   bramah__expr *X = b->rhs;
+  set_force_tangent(b, zero, zero, one);
   for (size_t f = 0; f < nf; f++) {
-    seed(b, b->in_zdd[f], e_number(1.0));
+    seed(b, b->in_zdd[f], one);
+    seed_forces(b, f);
     derive(b, nf, b->r, b->column);
     put_column(nf, b->column, b->mass + f, nf);
-    seed(b, b->in_zd[f], e_number(1.0));
+  }
+  set_force_tangent(b, zero, one, zero);
+  for (size_t f = 0; f < nf; f++) {
+    seed(b, b->in_zd[f], one);
+    seed_forces(b, f);
     derive(b, nf, b->r, b->column);
     put_column(nf, b->column, b->r_v + f, nf);
-    seed(b, b->in_zd[f], e_number(1.0));
+    seed(b, b->in_zd[f], one);
     derive(b, np, b->rates, b->column);
     put_column(np, b->column, b->pd_v + f, nf);
   }
@@ -673,10 +707,9 @@ static bramah_status add_rates(builder *b)
   /* By the error state: those of f at these accelerations. */
   bramah__expr *X = b->rhs;
   for (size_t k = 0; k < ne; k++) {
-    if (k < nf)
-      seed_joints(b, b->Rz + k, nf);
-    else
-      seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
+    if (k % nf == 0 && k < 2 * nf) set_force_tangent(b, e_number(k == 0), e_number(k > 0), e_number(0.0));
+    seed_state(b, k);
+    if (k < 2 * nf) seed_forces(b, k % nf);
     derive(b, nx, b->f, b->column);
     for (size_t r = 0; r < nx; r++) X[r * ne + k] = e_neg(b->column[r]);
   }
@@ -723,10 +756,7 @@ static void add_row(builder *b, size_t i)
   b->out->row_part[i] = BRAMAH__FIRST_PART + b->n_parts;
   begin_part(b, BRAMAH__PART_POSE);
   for (size_t k = 0; k < ne; k++) {
-    if (k < nf)
-      seed_joints(b, b->Rz + k, nf);
-    else
-      seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
+    seed_state(b, k);
     derive(b, 1, &output, b->column);
     give(b, 1, b->column, 1);
   }

@@ -35,8 +35,8 @@ check estimators 'bramah/(status|plant|sensor|filter|adaptive|alarm|observabilit
 check lib/linear "$own|$below|lib/plant/|lib/linear/"
 check lib/io "$own|lib/math/elementary\.h|lib/io/"
 check lib/logs "$own|lib/io/|lib/logs/"
-check lib/assess "$own|lib/math/innovation_tests\.h|lib/io/|lib/logs/|lib/assess/"
-check lib/tune "$own|lib/io/|lib/logs/|lib/assess/|lib/tune/"
+check lib/assess "$own|lib/math/(elementary|innovation_tests)\.h|lib/io/|lib/logs/|lib/assess/"
+check lib/tune "$own|lib/math/elementary\.h|lib/io/|lib/logs/|lib/assess/|lib/tune/"
 check lib/report "$own|lib/io/|lib/report/"
 # The program uses the public interfaces only.
 check lib/cli 'bramah/|lib/cli/'
