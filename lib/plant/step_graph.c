@@ -147,8 +147,7 @@ static void seed_forces(builder *b, size_t k)
 static void set_force_tangent(builder *b, bramah__expr by_z, bramah__expr by_zd, bramah__expr by_zdd)
 {
   const bramah__expr along[3] = {by_z, by_zd, by_zdd};
-  if (b->out->nd == 0)
-    bramah__tree_graph_tangent(&b->model->tree, b->link, b->gravity, b->body, b->q_d, b->q_dd, along, b->T);
+  if (b->out->nd == 0) bramah__tree_graph_tangent(&b->model->tree, b->body, along, b->T);
 }
 
 /* df [count] along the seeds, which are then gone. */
@@ -329,7 +328,7 @@ static void set_motion(builder *b)
       b->q_dd[j] = e_add(b->q_dd[j], b->gamma[k]);
     }
   }
-  bramah__tree_graph_motion(&b->model->tree, b->q_d, b->q_dd, b->body);
+  bramah__tree_graph_motion(&b->model->tree, b->link, b->gravity, b->q_d, b->q_dd, b->body);
 }
 
 /* A length with its rate and, into by [nf], its derivatives by the independent coordinates. */
@@ -401,7 +400,7 @@ static void add_loads(builder *b, size_t *works)
           b->r[f] = e_sub(b->r[f], e_mul(b->Rz[(size_t)j * nf + f], v_dot(b->body[j].n, torque)));
     }
     for (int k = 0; k < 3; k++) add_work(b, works, loads, force.x[k], place.x[k]);
-    add_work(b, works, loads | BRAMAH__IS_POWER, v_dot(torque, b->body[load->body].w), e_number(0.0));
+    add_work(b, works, loads | BRAMAH__IS_POWER, v_dot(torque, b->body[load->body].Z.angular), e_number(0.0));
   }
   for (size_t j = 0; j < b->out->n; j++) {
     resist(b, b->Rz + j * nf, 1, e_neg(b->joint_load[j]));
@@ -438,11 +437,8 @@ static void set_energy(builder *b)
   bramah__expr kinetic = {0}, potential = {0};
   for (size_t j = 0; j < b->out->n; j++) {
     const bramah__body_graph *body = &b->body[j];
-    const bramah__link_graph *link = &b->link[j];
-    const bramah__vec c = m_rotate(body->A, link->centre), v = v_add(body->v, v_cross(body->w, c));
-    const bramah__vec w = m_unrotate(body->A, body->w);
-    kinetic = e_add(kinetic, e_add(e_mul(link->mass, v_dot(v, v)), v_dot(w, m_rotate(link->inertia, w))));
-    potential = e_sub(potential, e_mul(link->mass, v_dot(b->gravity, v_add(body->r, c))));
+    kinetic = e_add(kinetic, p_dot(body->h, body->Z));
+    potential = e_sub(potential, v_dot(b->gravity, body->mass.mg));
   }
   for (size_t i = 0; i < forces->n_springs + forces->n_joint_springs; i++) {
     const size_t k = i - forces->n_springs; /* of a joint; wraps for what is before */
@@ -465,7 +461,7 @@ static void set_residual(builder *b)
   const bramah_model *model = b->model;
   SIZES(b->out);
   size_t works = 0;
-  bramah__tree_graph_force(&model->tree, b->link, b->gravity, b->body, b->tau);
+  bramah__tree_graph_force(&model->tree, b->body, b->tau);
   for (size_t f = 0; f < nf; f++) b->r[f] = e_sum_products(n, b->Rz + f, nf, b->tau, 1);
   add_springs(b, &works);
   add_loads(b, &works);
@@ -742,7 +738,7 @@ static bramah__expr output_of(const builder *b, const bramah__output *output)
   case BRAMAH__BODY_RATE_X:
   case BRAMAH__BODY_RATE_Y:
   case BRAMAH__BODY_RATE_Z:
-    return m_unrotate(b->body[i].A, b->body[i].w).x[output->code - BRAMAH__BODY_RATE_X];
+    return m_unrotate(b->body[i].A, b->body[i].Z.angular).x[output->code - BRAMAH__BODY_RATE_X];
   default:
     return e_number(0.0);
   }

@@ -184,10 +184,10 @@ START_TEST(test_expressions)
   const bramah__vec gravity = v_number(t->gravity);
   for (size_t j = 0; j < N; j++) link[j] = bramah__link_graph_of(&t->link[j]);
   bramah__tree_graph_pose(t, z, body);
-  bramah__tree_graph_motion(t, zd, zdd, body);
-  bramah__tree_graph_force(t, link, gravity, body, tau);
+  bramah__tree_graph_motion(t, link, gravity, zd, zdd, body);
+  bramah__tree_graph_force(t, body, tau);
   for (int w = 0; w < WAYS; w++) along[w] = e_number(weight[w]);
-  bramah__tree_graph_tangent(t, link, gravity, body, zd, zdd, along, T);
+  bramah__tree_graph_tangent(t, body, along, T);
 
   bramah__tree_pose(t, NULL, x, pose);
   bramah__tree_velocity(t, pose, x + N, Z);
