@@ -109,6 +109,7 @@ void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__link_grap
     own->bd = p_twist_cross(parent->Z, own->b);
     own->Z = p_add(parent->Z, p_scale(zd[j], own->b));
     own->Zd = p_add(parent->Zd, p_add(p_scale(zdd[j], own->b), p_scale(zd[j], own->bd)));
+    own->bdd = p_add(p_twist_cross(own->Zd, own->b), p_twist_cross(own->Z, own->bd));
     const bramah__vec centre = v_add(own->r, m_rotate(own->A, link[j].centre)),
                       mg = v_scale(link[j].mass, centre);
     own->mass.m = link[j].mass;
@@ -133,15 +134,6 @@ void bramah__tree_graph_force(const bramah__tree *tree, bramah__body_graph *body
 
 /* ---- derivatives of the joint forces: tangent.h has the equations ---- */
 
-/* A subtree, and how its bodies move as the joint in front of it does. */
-typedef struct moving {
-  bramah__mass_graph mass;
-  bramah__vec h;             /* linear momentum */
-  bramah__mat B;             /* half the moment part of B */
-  bramah__vec turning;       /* twice the derivative of the turning velocity, carried by the bodies; */
-  bramah__pair acceleration; /* derivative of Zd likewise */
-} moving;
-
 /* Half of B: [w] J - tr(J)/2 [w] + mg.v 1 - v mg' */
 static bramah__mat turning_matrix(const bramah__mass_graph *mass, bramah__pair Z)
 {
@@ -163,13 +155,45 @@ static bramah__mat turning_matrix(const bramah__mass_graph *mass, bramah__pair Z
   return B;
 }
 
+void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *dz,
+                             const bramah__expr *dzd, const bramah__expr *dzdd, bramah__expr *dtau)
+{
+  const bramah__expr two = e_number(2.0);
+  bramah__pair pid[BRAMAH__MOST_BODIES], pidd[BRAMAH__MOST_BODIES], Y[BRAMAH__MOST_BODIES];
+  for (size_t j = 0; j < tree->n; j++) {
+    const int p = tree->link[j].parent;
+    const bramah__body_graph *own = &body[j];
+    const bramah__pair b = own->b, bd = own->bd;
+    pid[j] = p_add(p_scale(dz[j], bd), p_scale(dzd[j], b));
+    pidd[j] = p_add(p_add(p_scale(dz[j], own->bdd), p_scale(e_scale(2.0, dzd[j]), bd)), p_scale(dzdd[j], b));
+    if (p >= 0) pid[j] = p_add(pid[p], pid[j]), pidd[j] = p_add(pidd[p], pidd[j]);
+    const bramah__vec twice = v_scale(two, pid[j].angular);
+    const bramah__pair B = {v_cross(twice, own->h.linear),
+                            m_rotate(turning_matrix(&own->mass, own->Z), twice)};
+    Y[j] = p_add(momentum(&own->mass, pidd[j]), B);
+  }
+  for (size_t j = tree->n; j-- > 0;) {
+    const int p = tree->link[j].parent;
+    dtau[j] = p_dot(body[j].b, Y[j]);
+    if (p >= 0) Y[p] = p_add(Y[p], p_add(Y[j], p_scale(dz[j], p_wrench_cross(body[j].b, body[j].W))));
+  }
+}
+
+/* A subtree, and how its bodies move as the joint in front of it does. */
+typedef struct moving {
+  bramah__mass_graph mass;
+  bramah__vec h;             /* linear momentum */
+  bramah__mat B;             /* half the moment part of B */
+  bramah__vec turning;       /* twice the derivative of the turning velocity, carried by the bodies; */
+  bramah__pair acceleration; /* derivative of Zd likewise */
+} moving;
+
 static void set_moving(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *along,
                        moving *out)
 {
   const bramah__expr twice[2] = {e_scale(2.0, along[0]), e_scale(2.0, along[1])};
   for (size_t j = 0; j < tree->n; j++) {
-    const bramah__pair b = body[j].b, bd = body[j].bd;
-    const bramah__pair bdd = p_add(p_twist_cross(body[j].Zd, b), p_twist_cross(body[j].Z, bd));
+    const bramah__pair b = body[j].b, bd = body[j].bd, bdd = body[j].bdd;
     out[j].mass = body[j].mass;
     out[j].h = body[j].h.linear;
     out[j].B = turning_matrix(&body[j].mass, body[j].Z);

@@ -31,7 +31,7 @@ typedef struct bramah__body_graph {
   bramah__vec r, n;        /* origin of the body frame, joint axis */
   bramah__pair b;          /* Z = Z_parent + b z' */
   bramah__pair Z, Zd;      /* velocity; acceleration less gravity */
-  bramah__pair bd;         /* b' */
+  bramah__pair bd, bdd;    /* b' and b'', this seen with gravity in the acceleration */
   bramah__mass_graph mass; /* of the body alone */
   bramah__pair h;          /* momentum of the body alone */
   bramah__pair W;          /* wrench that moves the subtree */
@@ -50,8 +50,12 @@ void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__link_grap
 /* Joint forces tau [n] that make this motion against gravity (Newton-Euler). */
 void bramah__tree_graph_force(const bramah__tree *tree, bramah__body_graph *body, bramah__expr *tau);
 
-/* Their derivatives T [n x n] as coordinate k moves by `along`[0], its rate by [1], its acceleration by [2]: column k.
- * Composite bodies instead of the graph's own derivatives, which go through the recursion once for each joint. */
+/* Their derivatives, instead of those that the graph makes, which go through all that the motion is made of:
+ * dtau [n] as the joints, their rates and their accelerations move by dz, dzd, dzdd [n]; ... */
+void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *dz,
+                             const bramah__expr *dzd, const bramah__expr *dzdd, bramah__expr *dtau);
+
+/* ... and T [n x n], column k as those of joint k alone move by `along` [3], by composite bodies. */
 void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__body_graph *body,
                                 const bramah__expr *along, bramah__expr *T);
 

@@ -44,10 +44,10 @@
   X(r, nf) /* out of balance */                                                                              \
   X(f, nx) /* residual of the step: r; pd by the trapezoidal rule less rates */                              \
   X(J, nx *nx)                                                                                               \
-  X(mass, nf *nf) /* dr/dz'' */                                                                              \
-  X(r_v, nf *nf)  /* dr/dz' */                                                                               \
-  X(T, n *n)      /* of the joint forces */                                                                  \
-  X(pd_v, np *nf) /* d rates/dz' */                                                                          \
+  X(mass, nf *nf)  /* dr/dz'' */                                                                             \
+  X(r_v, nf *nf)   /* dr/dz' */                                                                              \
+  X(T, n *(n + 4)) /* of the joint forces */                                                                 \
+  X(pd_v, np *nf)  /* d rates/dz' */                                                                         \
   X(rhs, nx *(ne + nx) + nd * (n + 1))                                                                       \
   X(column, nx + n)                                                                                          \
   X(at, n + n + nf + nf + np + np + ns) /* seeds of a derivative */                                          \
@@ -136,18 +136,26 @@ static void seed_state(builder *b, size_t k)
     seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
 }
 
-/* The joint forces move along column k of T, in a tree without loops; elsewhere the graph derives them itself. */
-static void seed_forces(builder *b, size_t k)
-{
-  const size_t n = b->out->n;
-  for (size_t j = 0; b->out->nd == 0 && j < n; j++)
-    seed(b, b->tau[j], b->T[j * n + (size_t)b->out->index[k]]);
-}
-
+/* The joint forces in a tree without loops, as coordinate k, its rate and acceleration move by `along`: columns of T. */
 static void set_force_tangent(builder *b, bramah__expr by_z, bramah__expr by_zd, bramah__expr by_zdd)
 {
   const bramah__expr along[3] = {by_z, by_zd, by_zdd};
   if (b->out->nd == 0) bramah__tree_graph_tangent(&b->model->tree, b->body, along, b->T);
+}
+
+/* The joint forces move with what is seeded: by column k of T where there are no loops. */
+static void seed_forces(builder *b, size_t k)
+{
+  const size_t n = b->out->n;
+  bramah__expr *dz = b->T, *dzd = dz + n, *dzdd = dzd + n, *dtau = dzdd + n;
+  if (b->out->nd > 0) {
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->in_z, dz);
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->q_d, dzd);
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->q_dd, dzdd);
+    bramah__tree_graph_vary(&b->model->tree, b->body, dz, dzd, dzdd, dtau);
+  }
+  for (size_t j = 0; j < n; j++)
+    seed(b, b->tau[j], b->out->nd > 0 ? dtau[j] : b->T[j * n + (size_t)b->out->index[k]]);
 }
 
 /* df [count] along the seeds, which are then gone. */
@@ -515,9 +523,9 @@ static bramah_status set_tangent(builder *b)
   set_force_tangent(b, e_number(1.0), b->c1, b->c2);
   for (size_t f = 0; f < nf; f++) {
     seed_joints(b, b->Rz + f, nf);
-    seed_forces(b, f);
     seed(b, b->in_zd[f], b->c1);
     seed(b, b->in_zdd[f], b->c2);
+    seed_forces(b, f);
     derive(b, nx, b->f, b->column);
     put_column(nx, b->column, b->J + f, nx);
     scale[f] = 1.0;
