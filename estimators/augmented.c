@@ -317,8 +317,8 @@ void bramah__augmented_use_spread(bramah_filter *f)
   double *now = f->work.coordinates, *dx = now + ne;
   size_t column = 0;
   memset(f->work.residual, 0, ne * nr * sizeof(double));
+  if (f->progress.rebased) return; /* what a step is displaced by would be of other coordinates */
   bramah_plant_coordinates(plant, now);
-  if (plant->basis_change && plant->basis_change(plant->self, f->work.T)) return;
   for (size_t j = 0; j < f->n_par; j++) {
     double *x = f->work.spread + j * (2 * ne + 5), b[2], L[3];
     const double sigma = x[2 * ne], *away = x + 2 * ne + 1, *by = away + 2;

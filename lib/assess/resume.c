@@ -24,7 +24,7 @@ typedef struct plain {
   void *from;
   size_t size;
 } plain;
-enum { PLAIN = 8 };
+enum { PLAIN = 9 };
 
 static void list_plain(const bramah_assess *a, plain out[PLAIN])
 {
@@ -34,9 +34,9 @@ static void list_plain(const bramah_assess *a, plain out[PLAIN])
   out[3] = (plain){"recoveries", (void *)(uintptr_t)&a->recoveries, sizeof a->recoveries};
   out[4] = (plain){"limits", (void *)(uintptr_t)a->results.limit, sizeof a->results.limit};
   out[5] = (plain){"estimated from", a->estimated_from, a->n_augmented * sizeof *a->estimated_from};
-  out[7] = (plain){"energy", (void *)(uintptr_t)&a->results.energy, sizeof a->results.energy};
   out[6] = (plain){"windows", a->windows, (a->n_sensors + 1) * sizeof *a->windows};
-  out[7] = (plain){"alarms", a->alarms, (a->n_sensors + 1) * sizeof *a->alarms};
+  out[7] = (plain){"energy", (void *)(uintptr_t)&a->results.energy, sizeof a->results.energy};
+  out[8] = (plain){"alarms", a->alarms, (a->n_sensors + 1) * sizeof *a->alarms};
 }
 
 static identity identity_of(const bramah_assess *a)
