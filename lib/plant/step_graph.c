@@ -445,7 +445,11 @@ static void set_energy(builder *b)
   bramah__expr kinetic = {0}, potential = {0};
   for (size_t j = 0; j < b->out->n; j++) {
     const bramah__body_graph *body = &b->body[j];
-    kinetic = e_add(kinetic, p_dot(body->h, body->Z));
+    const bramah__link_graph *link = &b->link[j];
+    const bramah__vec centre = v_add(body->r, m_rotate(body->A, link->centre));
+    const bramah__vec v = v_add(body->Z.linear, v_cross(body->Z.angular, centre));
+    const bramah__vec w = m_unrotate(body->A, body->Z.angular);
+    kinetic = e_add(kinetic, e_add(e_mul(link->mass, v_dot(v, v)), v_dot(w, m_rotate(link->inertia, w))));
     potential = e_sub(potential, v_dot(b->gravity, body->mass.mg));
   }
   for (size_t i = 0; i < forces->n_springs + forces->n_joint_springs; i++) {
