@@ -4,6 +4,7 @@
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
 #include "sensors/kinds.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,9 +21,10 @@ static int oscillates(const bramah_augmented *a) { return a->frequency > 0.0 || 
 /* Value and quadrature turn by so many cycles in a step h. */
 static void turn(const bramah_augmented *a, double cycles, double h, bramah__augmented *own)
 {
-  const double e = a->time_constant > 0.0 ? exp(-h / a->time_constant) : 1.0;
-  const double phase = 6.283185307179586 * cycles, c = e * cos(phase), s = e * sin(phase);
-  const double Phi[4] = {c, -s, s, c};
+  const double e = a->time_constant > 0.0 ? bramah__exp(-h / a->time_constant) : 1.0;
+  double s, c;
+  bramah__sincos_any(6.283185307179586 * cycles, &s, &c);
+  const double Phi[4] = {e * c, -e * s, e * s, e * c};
   memcpy(own->Phi, Phi, sizeof Phi);
 }
 
@@ -30,10 +32,10 @@ static void turn(const bramah_augmented *a, double cycles, double h, bramah__aug
  * -x/T + w; of order 2 critically damped, Phi = e^-s [1 + s, h; -s/T, 1 - s], s = h/T. */
 static void shape(const bramah_augmented *a, double noise, double h, bramah__augmented *own)
 {
-  const double T = a->time_constant, s = T > 0.0 ? h / T : 0.0, e = exp(-s), q = noise * noise;
+  const double T = a->time_constant, s = T > 0.0 ? h / T : 0.0, e = bramah__exp(-s), q = noise * noise;
   if (a->order != 2 || oscillates(a)) {
     own->Phi[0] = e;
-    own->noise[0] = noise * (T > 0.0 ? sqrt(-0.5 * T * expm1(-2.0 * h / T)) : sqrt(h));
+    own->noise[0] = noise * (T > 0.0 ? sqrt(-0.5 * T * bramah__expm1(-2.0 * h / T)) : sqrt(h));
     if (oscillates(a)) own->noise[2] = own->noise[0], turn(a, a->frequency * h, h, own);
     return;
   }
@@ -135,7 +137,7 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
 /* Its value by x more of its error state, from `value`; and how the value goes with it there. */
 static double displaced(const bramah_filter *f, size_t i, double value, double x)
 {
-  return f->augmented[i].logarithmic ? value * exp(x) : value + x;
+  return f->augmented[i].logarithmic ? value * bramah__exp(x) : value + x;
 }
 
 static double slope(const bramah_filter *f, size_t i)
@@ -210,7 +212,8 @@ typedef struct ramp {
 
 static ramp ramp_from(double a)
 {
-  const double density = 0.3989422804014327 * exp(-0.5 * a * a), tail = 0.5 * erfc(0.7071067811865476 * a);
+  const double density = 0.3989422804014327 * bramah__exp(-0.5 * a * a),
+               tail = 0.5 * bramah__erfc(0.7071067811865476 * a);
   return (ramp){density - a * tail, (1.0 + a * a) * tail - a * density, tail};
 }
 
@@ -314,8 +317,8 @@ void bramah__augmented_use_spread(bramah_filter *f)
   double *now = f->work.coordinates, *dx = now + ne;
   size_t column = 0;
   memset(f->work.residual, 0, ne * nr * sizeof(double));
+  if (f->progress.rebased) return; /* what a step is displaced by would be of other coordinates */
   bramah_plant_coordinates(plant, now);
-  if (plant->basis_change && plant->basis_change(plant->self, f->work.T)) return;
   for (size_t j = 0; j < f->n_par; j++) {
     double *x = f->work.spread + j * (2 * ne + 5), b[2], L[3];
     const double sigma = x[2 * ne], *away = x + 2 * ne + 1, *by = away + 2;
@@ -426,7 +429,7 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
     const bramah__augmented *own = &f->self_state[i];
     const double value = bramah__augmented_value(f, i);
-    const double x = f->augmented[i].logarithmic ? log(value / own->nominal) : value - own->nominal;
+    const double x = f->augmented[i].logarithmic ? bramah__log(value / own->nominal) : value - own->nominal;
     double next = own->Phi[0] * x;
     if (f->augmented[i].order == 2) {
       double *rate = &f->mean[own->state + 1 - f->n_plant];
@@ -507,7 +510,7 @@ void bramah__augmented_learn(bramah_filter *f)
       double PH = 0.0;
       for (size_t j = 0; j < n; j++) PH += f->P[k * n + j] * f->H[m * n + j];
       const double rho = PH / (f->innovation[m].sigma * sqrt(f->P[k * n + k]));
-      f->information[i] -= 0.5 * log1p(-fmin(rho * rho, 1.0 - 1e-12));
+      f->information[i] -= 0.5 * bramah__log1p(-fmin(rho * rho, 1.0 - 1e-12));
     }
   }
 }

@@ -5,6 +5,7 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/math/dense.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <string.h>
@@ -279,7 +280,7 @@ static bramah_status step(bramah_observability *o, bramah_diag *diag)
   widen(o);
   for (size_t k = 0; k < n - n_plant; k++) { /* augmented states act on the plant and fade by themselves */
     const bramah_augmented *a = &o->augmented[k];
-    o->F[(n_plant + k) * n + n_plant + k] = a->time_constant > 0.0 ? exp(-h / a->time_constant) : 1.0;
+    o->F[(n_plant + k) * n + n_plant + k] = a->time_constant > 0.0 ? bramah__exp(-h / a->time_constant) : 1.0;
     if (a->kind == BRAMAH_AUGMENTED_BIAS) continue;
     for (size_t r = 0; r < n_plant; r++) o->F[r * n + n_plant + k] = o->Gp[r * o->n_par + o->target[k]];
   }

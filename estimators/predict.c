@@ -301,6 +301,7 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
   else
     status = differenced_step(f, diag);
   if (status != BRAMAH_OK) return status;
+  f->progress.rebased = plant->basis_change && plant->basis_change(plant->self, f->work.T); /* told once */
   if (f->transition == BRAMAH_TRANSITION_STEP) bramah__augmented_use_spread(f);
   memset(f->F, 0, n * n * sizeof(double));
   for (size_t r = 0; r < ne; r++) memcpy(f->F + r * n, f->work.Fe + r * ne, ne * sizeof(double));
@@ -310,7 +311,6 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
   fill_noise(f);
   map_covariance(f, f->F, f->nq);
   if (f->n_causes) bramah__scores_predict(f);
-  f->progress.rebased = plant->basis_change && plant->basis_change(plant->self, f->work.T);
   if (f->progress.rebased) follow_basis_change(f);
 
   status = bramah__augmented_advance(f, diag);

@@ -3,6 +3,7 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/plant/plant_table.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <string.h>
@@ -185,8 +186,8 @@ double bramah_sensor_predict(const bramah_sensor *sensor, const bramah_plant *pl
 {
   double sum[2];
   sums(sensor, plant, sum);
-  if (sensor->shape == BRAMAH_SENSOR_ARCSINE) return asin(fmax(-1.0, fmin(1.0, sum[0])));
-  return sensor->shape == BRAMAH_SENSOR_ANGLE ? atan2(sum[0], sum[1]) : sum[0];
+  if (sensor->shape == BRAMAH_SENSOR_ARCSINE) return bramah__asin(fmax(-1.0, fmin(1.0, sum[0])));
+  return sensor->shape == BRAMAH_SENSOR_ANGLE ? bramah__atan2(sum[0], sum[1]) : sum[0];
 }
 
 double bramah_sensor_variance(const bramah_sensor *sensor)

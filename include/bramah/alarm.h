@@ -28,6 +28,7 @@ typedef enum bramah_alarm_kind {
 /* "mean", "variance", "correlation". Static storage. */
 BRAMAH_API const char *bramah_alarm_kind_name(bramah_alarm_kind kind);
 
+/* How much is tolerated, and from when on is looked. */
 typedef struct bramah_alarm_options {
   double
       false_per_hour; /* false alarms of all tests together, at most; > 0; default 0.01: one in four days */

@@ -61,11 +61,12 @@ const char *cli_verdict(const bramah_verdict *verdict);
 /* The summary for programs, if it is wanted; code: the exit code. */
 bramah_status cli_replay_json(cli_replay_run *run, int code, bramah_diag *diag);
 
+/* ---- what is known of a session before it runs (check.c) ---- */
+
 /* A warning of the states that the sensors of a session do not see, nothing where all is well. */
 void cli_warn_unobservable(const bramah_session *session);
 
-/* What protects the filter of a session, in a line: transition, gates, what it takes as uncertain
- * (replay_summary.c). */
+/* What protects the filter of a session, in a line: transition, gates, what it takes as uncertain. */
 void cli_protection(const bramah_session *session, char *text, size_t size);
 
 #endif

@@ -167,21 +167,12 @@ static void put_request(const cli_replay_run *r, cli_json *json)
   cli_json_close(json, '}');
 }
 
-bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
+/* What was read and written, and how long it took. */
+static void put_run(const cli_replay_run *r, cli_json *json)
 {
-  cli_json *json = &r->json;
-  const cli_replay_request *q = &r->request;
   const bramah_assess_results *results = bramah_assess_get_results(r->assess);
   const bramah_assess_totals *totals = &results->totals;
   const bramah_log_stream_info log = bramah_log_stream_get_info(r->log);
-  if (!json->file) return BRAMAH_OK;
-  cli_json_open(json, NULL, '{');
-  cli_json_text(json, "bramah", bramah_version());
-  cli_json_text(json, "command", "replay");
-
-  put_request(r, json);
-
-  /* What was read and written, and how long it took. */
   cli_json_open(json, "rows", '{');
   cli_json_count(json, "log", results->rows.samples);
   cli_json_count(json, "before_from", log.skipped);
@@ -203,8 +194,11 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   cli_json_number(json, "times_real_time",
                   seconds > 0.0 ? cli_seconds(totals->last_ns - totals->begin_ns) / seconds : NAN);
   cli_json_close(json, '}');
+}
 
-  /* What was found. */
+static void put_findings(const cli_replay_run *r, cli_json *json)
+{
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
 #define LIST(name, n, items, fields) cli_json_list(json, name, n, items, sizeof *(items), fields)
   LIST("sensors", results->n_sensors, results->sensor, sensors);
   cli_json_object(json, "all_sensors", &results->all, all_sensors);
@@ -238,11 +232,24 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   LIST("estimated", results->n_augmented, results->augmented, estimated);
   if (bramah_session_study(r->session)->n_unknown_inputs)
     LIST("unknown_commands", results->n_input_costs, results->input_cost, costs);
-  if (q->truth) LIST("errors", results->n_accuracies, results->accuracy, errors);
-  if (q->truth) cli_json_number(json, "nees_mean", totals->nees);
+  if (r->request.truth) LIST("errors", results->n_accuracies, results->accuracy, errors);
+  if (r->request.truth) cli_json_number(json, "nees_mean", results->totals.nees);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
   if (r->diagnosis) LIST("diagnosis", r->diagnosis->n, r->diagnosis->cause, explanations);
 #undef LIST
+}
+
+bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
+{
+  cli_json *json = &r->json;
+  const bramah_assess_results *results = bramah_assess_get_results(r->assess);
+  if (!json->file) return BRAMAH_OK;
+  cli_json_open(json, NULL, '{');
+  cli_json_text(json, "bramah", bramah_version());
+  cli_json_text(json, "command", "replay");
+  put_request(r, json);
+  put_run(r, json);
+  put_findings(r, json);
   cli_json_count(json, "tests", results->verdict.tests);
   cli_json_text(json, "verdict", cli_verdict(&results->verdict));
   char text[1024];

@@ -10,55 +10,7 @@
 
 typedef unsigned long long count;
 
-void cli_warn_unobservable(const bramah_session *session)
-{
-  bramah_diag diag;
-  char names[512];
-  size_t n = 0;
-  double horizon;
-  if (bramah_assess_unseen(session, names, sizeof names, &n, &horizon, &diag))
-    cli_note("what the sensors see could not be looked at: %s", diag.message);
-  else if (n)
-    cli_note("warning: the sensors do not see %s: in %.3g s they tell no more of %s than is known at the "
-             "start, and errors there do not die out",
-             names, horizon, n == 1 ? "it" : "them");
-}
-
-/* ---- lines ---- */
-
-void cli_protection(const bramah_session *session, char *text, size_t size)
-{
-  static const char *const transitions[] = {"", "paper", "paper-exact", "step"};
-  const bramah_study *study = bramah_session_study(session);
-  const bramah_session_parts *parts = bramah_session_about(session);
-  const bramah_augmented *budget = parts->options.augmented + parts->options.n_augmented - parts->n_budget;
-  double least = HUGE_VAL, most = 0.0;
-  size_t of_sensors = 0;
-  for (size_t i = 0; i < study->n_sensors; i++) {
-    least = fmin(least, study->gate[i]);
-    most = fmax(most, study->gate[i]);
-  }
-  for (size_t i = 0; i < parts->n_budget; i++) of_sensors += budget[i].kind != BRAMAH_AUGMENTED_PARAMETER;
-
-  int n = snprintf(text, size, "transition %s, ", transitions[study->transition]);
-  if (most == 0.0)
-    n += snprintf(text + n, size - (size_t)n, "no gates%s, ",
-                  study->n_unknown_inputs ? " (unknown inputs may leap)" : "");
-  else if (least < most)
-    n += snprintf(text + n, size - (size_t)n, "gates of %.6g to %.6g sigma, ", least, most);
-  else
-    n += snprintf(text + n, size - (size_t)n, "gate %.6g sigma, ", most);
-  if (most > 0.0 && study->drift_gate > 0.0)
-    n += snprintf(text + n, size - (size_t)n, "drift gate %.6g sigma, ", study->drift_gate);
-  if (study->uncertainty.is_on)
-    snprintf(text + n, size - (size_t)n, "uncertain values: %zu of the machine, %zu of sensors",
-             parts->n_budget - of_sensors, of_sensors);
-  else
-    snprintf(text + n, size - (size_t)n, "parameters and sensors taken as exact (%s)",
-             study->uncertainty.is_stated                  ? "uncertainty: fixed"
-             : study->transition == BRAMAH_TRANSITION_STEP ? "preset papers"
-                                                           : "so it is with this transition");
-}
+/* ---- text ---- */
 
 static void print_summary(const cli_replay_run *r, const bramah_assess_results *results, FILE *out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/hydraulics/element.h"
+#include "lib/math/elementary.h"
 
 enum { GAS_VOLUME, PRECHARGE, EXPONENT };
 
@@ -12,7 +13,7 @@ static bramah__tangent compliance(const bramah__element *e, double p)
   const double precharge = e->value[PRECHARGE], n = e->value[EXPONENT];
   const double at_precharge = e->value[GAS_VOLUME] / (n * precharge);
   if (p >= precharge) {
-    const double ratio = precharge / p, value = at_precharge * ratio * pow(ratio, 1.0 / n);
+    const double ratio = precharge / p, value = at_precharge * ratio * bramah__power(ratio, 1.0 / n);
     return (bramah__tangent){value, -(1.0 + 1.0 / n) * value / p};
   }
   const double x = fmax(1.0 - (1.0 - p / precharge) / empty_band, 0.0);

@@ -3,6 +3,7 @@
  * f(|v|) sgn v, have the same slope on both sides. */
 #include "lib/hydraulics/friction.h"
 #include "lib/hydraulics/element.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 
@@ -14,7 +15,7 @@ typedef struct force {
 /* (D 2.44), smooth and odd in v; (r/Q^2)' = (Q - r^2)/Q^3 with Q = r^2/4 + 3/4. */
 static force brown_mcphee(const bramah__friction *f, double v)
 {
-  const double r = fabs(v) / f->stribeck, t = tanh(4.0 * r), Q = 0.25 * r * r + 0.75;
+  const double r = fabs(v) / f->stribeck, t = bramah__tanh(4.0 * r), Q = 0.25 * r * r + 0.75;
   const double peak = f->static_force - f->coulomb;
   const double dry = f->coulomb * t + peak * r / (Q * Q);
   const double dry_by_r = f->coulomb * 4.0 * (1.0 - t * t) + peak * (Q - r * r) / (Q * Q * Q);
@@ -35,7 +36,7 @@ static force bengisu_akay(const bramah__friction *f, double v)
     return (force){copysign(f->static_force * (1.0 - part * part), v) + viscous,
                    -2.0 * f->static_force * part / f->stribeck + viscous_by_v};
   }
-  const double excess = f->static_force - f->coulomb, decayed = exp(-f->decay * beyond);
+  const double excess = f->static_force - f->coulomb, decayed = bramah__exp(-f->decay * beyond);
   return (force){copysign(f->coulomb + excess * decayed, v) + viscous,
                  -f->decay * excess * decayed + viscous_by_v};
 }
@@ -90,7 +91,8 @@ typedef struct slip {
 
 static slip slip_at(const bramah__friction *f, double v, double film)
 {
-  const double speed = fabs(v), power = pow(speed / f->stribeck, f->exponent), drop = exp(-power);
+  const double speed = fabs(v), power = bramah__power(speed / f->stribeck, f->exponent),
+               drop = bramah__exp(-power);
   const double excess = (1.0 - film) * f->static_force - f->coulomb, g = f->coulomb + excess * drop;
   const double v_g_by_v = -excess * drop * f->exponent * power, value = f->stiffness * speed / g;
   return (slip){.value = value,
@@ -106,7 +108,7 @@ typedef struct steady {
 static steady steady_at(const bramah__friction *f, double v)
 {
   const double limit = 1.0 - f->coulomb / f->static_force; /* K_f |v_b|^(2/3) */
-  const double r = fabs(v) / f->film_velocity, film = limit * pow(fmin(r, 1.0), 2.0 / 3.0);
+  const double r = fabs(v) / f->film_velocity, film = limit * bramah__power(fmin(r, 1.0), 2.0 / 3.0);
   return (steady){film, v == 0.0 || !(r < 1.0) ? 0.0 : film / (1.5 * v)};
 }
 

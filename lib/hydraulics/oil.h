@@ -4,6 +4,7 @@
 #define BRAMAH_LIB_HYDRAULICS_OIL_H
 
 #include "lib/hydraulics/element.h"
+#include "lib/math/elementary.h"
 
 typedef struct bramah__air {
   double fraction; /* 0: none */
@@ -18,7 +19,8 @@ static inline bramah__tangent bramah__air_tangent(const bramah__air *air, double
   static const double atmosphere = 101325.0, least = 100.0; /* [Pa] */
   if (air->fraction <= 0.0) return (bramah__tangent){0.0, 0.0};
   const double x = fmax(p - air->vapour_pressure, least);
-  const double value = air->fraction / (air->exponent * x) * pow(atmosphere / x, 1.0 / air->exponent);
+  const double value =
+      air->fraction / (air->exponent * x) * bramah__power(atmosphere / x, 1.0 / air->exponent);
   return (bramah__tangent){value, x > least ? -(1.0 + 1.0 / air->exponent) * value / x : 0.0};
 }
 

@@ -6,6 +6,7 @@
 #include "lib/io/uncertainty.h"
 #include "lib/base/diag.h"
 #include "lib/io/session.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,9 +80,10 @@ static bramah_status read_rotation(bramah__reader *reader, const bramah__item *i
   angles.offset = 0;
   const bramah_status status = bramah__read_vector(reader, item, &angles, angle);
   if (status) return status;
-  const double cr = cos(angle[0]), sr = sin(angle[0]);
-  const double cp = cos(angle[1]), sp = sin(angle[1]);
-  const double cy = cos(angle[2]), sy = sin(angle[2]);
+  double sr, cr, sp, cp, sy, cy;
+  bramah__sincos_any(angle[0], &sr, &cr);
+  bramah__sincos_any(angle[1], &sp, &cp);
+  bramah__sincos_any(angle[2], &sy, &cy);
   R[0] = cy * cp;
   R[1] = cy * sp * sr - sy * cr;
   R[2] = cy * sp * cr + sy * sr;

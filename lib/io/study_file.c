@@ -308,24 +308,6 @@ static const bramah__table parameter_noise_table = {
 
 /* ---- uncertainty ---- */
 
-bramah_status bramah__read_uncertain(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                     void *object)
-{
-  bramah_study_uncertain *out = (bramah_study_uncertain *)(void *)((unsigned char *)object + key->offset);
-  const bramah__key sigma = {.name = key->name, .range = key->range};
-  bramah_status status = BRAMAH_OK;
-  out->line = item->node->line;
-  const char *text = item->node->is_set ? item->node->text : bramah__item_text(reader, item, &status);
-  if (!text) return status;
-  const int is_share = !item->node->is_set && bramah__uncertainty_share(reader, text, &out->share);
-  if (strcmp(item->name, "others") == 0 && strcmp(text, "fixed") != 0)
-    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "'others' can only be 'fixed'");
-  if (!is_share) return bramah__read_value(reader, item, &sigma, &out->sigma);
-  if (!(out->share >= 0.0 && isfinite(out->share)))
-    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "must not be negative");
-  return BRAMAH_OK;
-}
-
 static const bramah__key uncertain_key = {
     .name = "uncertainty", .read = bramah__read_uncertain, .range = BRAMAH__NOT_NEGATIVE};
 

@@ -10,7 +10,7 @@
 
 static void *member(void *object, size_t offset) { return (unsigned char *)object + offset; }
 
-/* ---- columns ---- */
+/* ---- values ---- */
 
 bramah_status bramah__read_value(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                  void *object)
@@ -27,6 +27,26 @@ bramah_status bramah__read_value(bramah__reader *reader, const bramah__item *ite
   value->dimension = item->node->dimension;
   return value->text ? BRAMAH_OK : bramah__no_memory(reader);
 }
+
+bramah_status bramah__read_uncertain(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                     void *object)
+{
+  bramah_study_uncertain *out = member(object, key->offset);
+  const bramah__key sigma = {.name = key->name, .range = key->range};
+  bramah_status status = BRAMAH_OK;
+  out->line = item->node->line;
+  const char *text = item->node->is_set ? item->node->text : bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  const int is_share = !item->node->is_set && bramah__uncertainty_share(reader, text, &out->share);
+  if (strcmp(item->name, "others") == 0 && strcmp(text, "fixed") != 0)
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "'others' can only be 'fixed'");
+  if (!is_share) return bramah__read_value(reader, item, &sigma, &out->sigma);
+  if (!(out->share >= 0.0 && isfinite(out->share)))
+    return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "must not be negative");
+  return BRAMAH_OK;
+}
+
+/* ---- columns ---- */
 
 /* Kept as text; that it is a unit is known here, whether it fits only with the sensor. */
 bramah_status bramah__read_log_unit(bramah__reader *reader, const bramah__item *item, const bramah__key *key,

@@ -212,7 +212,7 @@ static bramah_status check_contacts(const bramah_linearization *l, const bramah_
     for (size_t k = 0; k < bramah__rolling_rows(r); k++, row++) {
       double v = 0.0;
       for (size_t j = 0; j < n; j++) v += l->roll.B[row * n + j] * c->state.zd[j];
-      slip = hypot(slip, v);
+      slip = sqrt(slip * slip + v * v);
     }
     if (fabs(height) <= close_enough && slip <= close_enough) continue;
     const int is_off = fabs(height) > close_enough;

@@ -47,7 +47,9 @@ void bramah_noise_free(bramah_noise *noise) { free(noise); }
 
 double bramah_noise_gaussian(bramah_noise *noise, double sigma)
 {
-  return gsl_ran_gaussian_ziggurat(&noise->rng, sigma);
+  /* Above 3.44 GSL makes it from the logarithm of the C library, whose last digits depend on the CPU: they are cut off. */
+  const double z = gsl_ran_gaussian_ziggurat(&noise->rng, 1.0);
+  return sigma * (fabs(z) > 3.44 ? nearbyint(z * 0x1p30) * 0x1p-30 : z);
 }
 
 bramah_status bramah_noise_new(uint64_t seed, const char *name, bramah_diag *diag, bramah_noise **out)

@@ -65,8 +65,8 @@ typedef struct rotation {
 /* That which makes [aa ab; ab bb] diagonal. */
 static rotation rotation_of(double aa, double bb, double ab)
 {
-  const double zeta = (bb - aa) / (2.0 * ab), t = copysign(1.0, zeta) / (fabs(zeta) + hypot(1.0, zeta)),
-               c = 1.0 / hypot(1.0, t);
+  const double zeta = (bb - aa) / (2.0 * ab),
+               t = copysign(1.0, zeta) / (fabs(zeta) + sqrt(1.0 + zeta * zeta)), c = 1.0 / sqrt(1.0 + t * t);
   return (rotation){c, c * t, t};
 }
 

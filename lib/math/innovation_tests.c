@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/math/innovation_tests.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 
@@ -17,7 +18,7 @@ double bramah__normal_beyond(double p)
   double low = 0.0, high = 40.0;
   for (int i = 0; i < 60; i++) {
     const double middle = 0.5 * (low + high);
-    if (0.5 * erfc(middle * 0.70710678118654752) > p)
+    if (0.5 * bramah__erfc(middle * 0.70710678118654752) > p)
       low = middle;
     else
       high = middle;
@@ -39,14 +40,15 @@ static double chi_square_above(double a, double x)
     h *= d * c;
     if (fabs(d * c - 1.0) < 1e-12) break;
   }
-  return exp(a * log(x) - x - lgamma(a)) * h;
+  return bramah__exp(a * bramah__log(x) - x - bramah__log_gamma(a)) * h;
 }
 
 /* A chi-square variable with so many degrees of freedom as a standard normal one that is exceeded as seldom: exact where
  * it is large, else, and of very many, by E. B. Wilson, M. M. Hilferty, Proc. Nat. Acad. Sci. 17 (1931). */
 static double normal_of(double x, double dof)
 {
-  const double variance = 2.0 / (9.0 * dof), about = (cbrt(x / dof) - 1.0 + variance) / sqrt(variance);
+  const double variance = 2.0 / (9.0 * dof),
+               about = (bramah__cbrt(x / dof) - 1.0 + variance) / sqrt(variance);
   if (about < 0.1 || dof > 1000.0) return about;
   const double p = chi_square_above(0.5 * dof, 0.5 * x);
   return p > 1e-290 ? bramah__normal_beyond(p) : about;
@@ -110,8 +112,8 @@ void bramah__innovation_judge(const bramah__innovation_sums *s, int is_sensor, i
   const double below = s->squares / (white * expected), spread = 2.0 / (9.0 * white);
   results[BRAMAH__TEST_VARIANCE] = (bramah__innovation_result){1, variance, normal_of(dof * above, dof),
                                                                variance > fmax(VARIANCE_LEAST, 1.0 + state)};
-  results[BRAMAH__TEST_SMALL] =
-      (bramah__innovation_result){1, variance, (1.0 - spread - cbrt(below)) / sqrt(spread), below < SMALL};
+  results[BRAMAH__TEST_SMALL] = (bramah__innovation_result){
+      1, variance, (1.0 - spread - bramah__cbrt(below)) / sqrt(spread), below < SMALL};
   if (!is_sensor) return;
 
   const double mean = s->sum / n;

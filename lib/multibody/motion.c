@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/motion.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,10 +40,11 @@ void bramah__motion_at(const bramah__motion *motion, double t, double f[3])
     spline_at(motion, t, f);
   } else if (motion->type == BRAMAH__MOTION_HARMONIC) {
     const double angle = motion->omega * t + motion->phase;
-    const double s = motion->amplitude * sin(angle), c = motion->amplitude * cos(angle);
-    f[0] = motion->position + s;
-    f[1] = motion->omega * c;
-    f[2] = -motion->omega * motion->omega * s;
+    double s, c;
+    bramah__sincos_any(angle, &s, &c);
+    f[0] = motion->position + motion->amplitude * s;
+    f[1] = motion->omega * motion->amplitude * c;
+    f[2] = -motion->omega * motion->omega * motion->amplitude * s;
   } else {
     f[0] = motion->position + motion->rate * t;
     f[1] = motion->rate;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/multibody/rotation.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 
@@ -32,9 +33,10 @@ void bramah__quaternion_append(double *q, const double *p)
 
 void bramah__quaternion_of_angles(const double *a, double *q)
 {
-  const double cy = cos(0.5 * a[0]), sy = sin(0.5 * a[0]);
-  const double cp = cos(0.5 * a[1]), sp = sin(0.5 * a[1]);
-  const double cr = cos(0.5 * a[2]), sr = sin(0.5 * a[2]);
+  double sy, cy, sp, cp, sr, cr;
+  bramah__sincos_any(0.5 * a[0], &sy, &cy);
+  bramah__sincos_any(0.5 * a[1], &sp, &cp);
+  bramah__sincos_any(0.5 * a[2], &sr, &cr);
   q[0] = cy * cp * cr + sy * sp * sr;
   q[1] = cy * cp * sr - sy * sp * cr;
   q[2] = cy * sp * cr + sy * cp * sr;
@@ -57,22 +59,25 @@ int bramah__quaternion_is_identity(const double *q)
 void bramah__angles_of_matrix(const double *R, double *a)
 {
   const double cp = sqrt(R[0] * R[0] + R[3] * R[3]);
-  a[1] = atan2(-R[6], cp);
+  a[1] = bramah__atan2(-R[6], cp);
   if (cp < 1e-12) {
-    a[0] = atan2(-R[1], R[4]);
+    a[0] = bramah__atan2(-R[1], R[4]);
     a[2] = 0.0;
     return;
   }
-  a[0] = atan2(R[3], R[0]);
+  a[0] = bramah__atan2(R[3], R[0]);
 
   /* What is left when the yaw is taken back: fits it however little the elements that it came from say. */
-  const double c = cos(a[0]), s = sin(a[0]);
-  a[2] = atan2(s * R[2] - c * R[5], c * R[4] - s * R[1]);
+  double s, c;
+  bramah__sincos_any(a[0], &s, &c);
+  a[2] = bramah__atan2(s * R[2] - c * R[5], c * R[4] - s * R[1]);
 }
 
 void bramah__turn_matrix(const double *a, double *X)
 {
-  const double cp = cos(a[1]), sp = sin(a[1]), cr = cos(a[2]), sr = sin(a[2]);
+  double sp, cp, sr, cr;
+  bramah__sincos_any(a[1], &sp, &cp);
+  bramah__sincos_any(a[2], &sr, &cr);
   const double rows[9] = {cr * cp, -sr, 0.0, sr * cp, cr, 0.0, -sp, 0.0, 1.0};
   for (int k = 0; k < 9; k++) X[k] = rows[k];
 }
@@ -80,7 +85,9 @@ void bramah__turn_matrix(const double *a, double *X)
 void bramah__turn_inverse(const double *a, double *Xi)
 {
   static const double least = 1e-8;
-  const double c = cos(a[1]), sp = sin(a[1]), cr = cos(a[2]), sr = sin(a[2]);
+  double sp, c, sr, cr;
+  bramah__sincos_any(a[1], &sp, &c);
+  bramah__sincos_any(a[2], &sr, &cr);
   const double cp = fabs(c) < least ? copysign(least, c) : c;
   const double rows[9] = {cr / cp, sr / cp, 0.0, -sr, cr, 0.0, cr * sp / cp, sr * sp / cp, 1.0};
   for (int k = 0; k < 9; k++) Xi[k] = rows[k];
@@ -88,7 +95,9 @@ void bramah__turn_inverse(const double *a, double *Xi)
 
 void bramah__turn_gradient(const double *a, const double *rate, double *U)
 {
-  const double cp = cos(a[1]), sp = sin(a[1]), cr = cos(a[2]), sr = sin(a[2]);
+  double sp, cp, sr, cr;
+  bramah__sincos_any(a[1], &sp, &cp);
+  bramah__sincos_any(a[2], &sr, &cr);
   const double y = rate[0], p = rate[1];
   const double rows[9] = {
       0.0, -y * cr * sp, -p * cr - y * sr * cp, 0.0, -y * sr * sp, -p * sr + y * cr * cp, 0.0, -y * cp, 0.0};
@@ -97,7 +106,9 @@ void bramah__turn_gradient(const double *a, const double *rate, double *U)
 
 void bramah__turn_curvature(const double *a, const double *rate, double *P, double *Q)
 {
-  const double cp = cos(a[1]), sp = sin(a[1]), cr = cos(a[2]), sr = sin(a[2]);
+  double sp, cp, sr, cr;
+  bramah__sincos_any(a[1], &sp, &cp);
+  bramah__sincos_any(a[2], &sr, &cr);
   const double y = rate[0], p = rate[1], r = rate[2];
   const double by_angle[9] = {0.0,
                               y * (r * sr * sp - p * cr * cp),

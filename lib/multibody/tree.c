@@ -2,6 +2,7 @@
 #include "lib/multibody/tree.h"
 #include "lib/math/vector3.h"
 #include "lib/multibody/rotation.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 
@@ -10,7 +11,9 @@ static const double zero6[6] = {0, 0, 0, 0, 0, 0};
 /* Rotation about a unit axis (Rodrigues). */
 static void axis_rotation(const double *a, double angle, double *R)
 {
-  const double c = cos(angle), s = sin(angle), k = 1.0 - c;
+  double s, c;
+  bramah__sincos_any(angle, &s, &c);
+  const double k = 1.0 - c;
   R[0] = c + k * a[0] * a[0];
   R[1] = k * a[0] * a[1] - s * a[2];
   R[2] = k * a[0] * a[2] + s * a[1];

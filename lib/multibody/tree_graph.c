@@ -32,17 +32,23 @@ bramah__link_graph bramah__link_graph_of(const bramah__link *link)
   return (bramah__link_graph){e_number(link->mass), cleared_vector(link->centre), m_number(link->inertia)};
 }
 
+/* J += inertia of a mass at x with first moment mg: x.mg 1 - x mg' */
+static bramah__mat parallel_axes(bramah__mat J, bramah__vec x, bramah__vec mg)
+{
+  for (int i = 0; i < 3; i++) {
+    const int k = (i + 1) % 3, l = (i + 2) % 3;
+    J.m[i][i] = e_add(J.m[i][i], e_add(e_mul(x.x[k], mg.x[k]), e_mul(x.x[l], mg.x[l])));
+    J.m[i][k] = J.m[k][i] = e_sub(J.m[i][k], e_mul(x.x[i], mg.x[k]));
+  }
+  return J;
+}
+
 void bramah__link_graph_load(bramah__link_graph *link, bramah__expr m, const double *point)
 {
   const bramah__expr mass = e_add(link->mass, m), part = e_div(m, mass), reduced = e_mul(link->mass, part);
   const bramah__vec d = v_sub(cleared_vector(point), link->centre);
   link->centre = v_add(link->centre, v_scale(part, d));
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      const bramah__expr product = e_mul(d.x[i], d.x[j]);
-      const bramah__expr about = i == j ? e_sub(v_dot(d, d), product) : e_neg(product);
-      link->inertia.m[i][j] = e_add(link->inertia.m[i][j], e_mul(reduced, about));
-    }
+  link->inertia = parallel_axes(link->inertia, d, v_scale(reduced, d));
   link->mass = mass;
 }
 
@@ -67,56 +73,167 @@ void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *z, br
     for (int k = 0; k < 9; k++) rotation[k] = cleared(link->rotation[k]);
     const bramah__mat A = link->turned ? m_multiply(parent->A, m_number(rotation)) : parent->A;
     own->n = m_rotate(A, cleared_vector(link->axis));
-    own->arm = m_rotate(parent->A, cleared_vector(link->position));
+    own->r = v_add(parent->r, m_rotate(parent->A, cleared_vector(link->position)));
     own->A = link->revolute ? m_multiply(A, axis_rotation(link->axis, z[j])) : A;
-    if (!link->revolute) own->arm = v_add(own->arm, v_scale(z[j], own->n));
-    own->r = v_add(parent->r, own->arm);
+    if (!link->revolute) own->r = v_add(own->r, v_scale(z[j], own->n));
+    own->b =
+        link->revolute ? (bramah__pair){v_cross(own->r, own->n), own->n} : (bramah__pair){own->n, ground.r};
   }
 }
 
-void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__expr *zd, const bramah__expr *zdd,
-                               bramah__body_graph *body)
+/* A J A' of a symmetric J */
+static bramah__mat turned_inertia(bramah__mat A, bramah__mat J)
 {
+  const bramah__mat AJ = m_multiply(A, J);
+  bramah__mat out;
+  for (int i = 0; i < 3; i++)
+    for (int k = i; k < 3; k++) out.m[i][k] = out.m[k][i] = e_sum_products(3, AJ.m[i], 1, A.m[k], 1);
+  return out;
+}
+
+/* Momentum of a mass that moves with twist a, and, without what turning adds, the wrench that accelerates it by a. */
+static bramah__pair momentum(const bramah__mass_graph *mass, bramah__pair a)
+{
+  return (bramah__pair){v_add(v_scale(mass->m, a.linear), v_cross(a.angular, mass->mg)),
+                        v_add(v_cross(mass->mg, a.linear), m_rotate(mass->J, a.angular))};
+}
+
+void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
+                               const bramah__expr *zd, const bramah__expr *zdd, bramah__body_graph *body)
+{
+  bramah__body_graph root = ground;
+  root.Zd.linear = v_scale(e_number(-1.0), gravity);
   for (size_t j = 0; j < tree->n; j++) {
-    const bramah__body_graph *parent = parent_of(tree, j, body);
+    const bramah__body_graph *parent = tree->link[j].parent < 0 ? &root : &body[tree->link[j].parent];
     bramah__body_graph *own = &body[j];
-    const bramah__vec rate = v_scale(zd[j], own->n), change = v_scale(zdd[j], own->n);
-    const bramah__vec carried = v_cross(parent->w, own->arm), turning = v_cross(parent->w, rate);
-    own->w = parent->w;
-    own->wd = parent->wd;
-    own->v = v_add(parent->v, carried);
-    own->a = v_add(v_add(parent->a, v_cross(parent->wd, own->arm)), v_cross(parent->w, carried));
-    if (tree->link[j].revolute) {
-      own->w = v_add(own->w, rate);
-      own->wd = v_add(own->wd, v_add(change, turning));
-    } else {
-      own->v = v_add(own->v, rate);
-      own->a = v_add(own->a, v_add(change, v_scale(e_number(2.0), turning)));
-    }
+    own->bd = p_twist_cross(parent->Z, own->b);
+    own->Z = p_add(parent->Z, p_scale(zd[j], own->b));
+    own->Zd = p_add(parent->Zd, p_add(p_scale(zdd[j], own->b), p_scale(zd[j], own->bd)));
+    own->bdd = p_add(p_twist_cross(own->Zd, own->b), p_twist_cross(own->Z, own->bd));
+    const bramah__vec centre = v_add(own->r, m_rotate(own->A, link[j].centre)),
+                      mg = v_scale(link[j].mass, centre);
+    own->mass.m = link[j].mass;
+    own->mass.mg = mg;
+    own->mass.J = parallel_axes(turned_inertia(own->A, link[j].inertia), centre, mg);
+    own->h = momentum(&own->mass, own->Z);
   }
 }
 
 /* ---- inwards: forces ---- */
 
-void bramah__tree_graph_force(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
-                              const bramah__body_graph *body, bramah__expr *tau)
+void bramah__tree_graph_force(const bramah__tree *tree, bramah__body_graph *body, bramah__expr *tau)
 {
-  bramah__vec force[BRAMAH__MOST_BODIES], moment[BRAMAH__MOST_BODIES]; /* about the origin of the body */
-  for (size_t j = 0; j < tree->n; j++) force[j] = moment[j] = (bramah__vec){0};
+  for (size_t j = 0; j < tree->n; j++)
+    body[j].W = p_add(momentum(&body[j].mass, body[j].Zd), p_wrench_cross(body[j].Z, body[j].h));
   for (size_t j = tree->n; j-- > 0;) {
-    const bramah__body_graph *own = &body[j];
-    const bramah__vec c = m_rotate(own->A, link[j].centre);
-    const bramah__vec a = v_add(v_add(own->a, v_cross(own->wd, c)), v_cross(own->w, v_cross(own->w, c)));
-    const bramah__vec f = v_scale(link[j].mass, v_sub(a, gravity));
-    const bramah__vec Jwd = m_rotate(own->A, m_rotate(link[j].inertia, m_unrotate(own->A, own->wd))),
-                      Jw = m_rotate(own->A, m_rotate(link[j].inertia, m_unrotate(own->A, own->w)));
-    force[j] = v_add(force[j], f);
-    moment[j] = v_add(moment[j], v_add(v_add(Jwd, v_cross(own->w, Jw)), v_cross(c, f)));
-    tau[j] = v_dot(own->n, tree->link[j].revolute ? moment[j] : force[j]);
     const int p = tree->link[j].parent;
-    if (p < 0) continue;
-    force[p] = v_add(force[p], force[j]);
-    moment[p] = v_add(moment[p], v_add(moment[j], v_cross(own->arm, force[j])));
+    tau[j] = p_dot(body[j].b, body[j].W);
+    if (p >= 0) body[p].W = p_add(body[p].W, body[j].W);
+  }
+}
+
+/* ---- derivatives of the joint forces: tangent.h has the equations ---- */
+
+/* Half of B: [w] J - tr(J)/2 [w] + mg.v 1 - v mg' */
+static bramah__mat turning_matrix(const bramah__mass_graph *mass, bramah__pair Z)
+{
+  const bramah__mat J = mass->J;
+  const bramah__vec mg = mass->mg;
+  const bramah__expr trace = e_add(e_add(J.m[0][0], J.m[1][1]), J.m[2][2]), mgv = v_dot(mg, Z.linear);
+  const bramah__vec half = v_scale(e_scale(0.5, trace), Z.angular);
+  bramah__mat B;
+  for (int k = 0; k < 3; k++) {
+    const bramah__vec column = v_cross(Z.angular, (bramah__vec){{J.m[0][k], J.m[1][k], J.m[2][k]}});
+    for (int i = 0; i < 3; i++) B.m[i][k] = e_sub(column.x[i], e_mul(Z.linear.x[i], mg.x[k]));
+    B.m[k][k] = e_add(B.m[k][k], mgv);
+  }
+  for (int i = 0; i < 3; i++) {
+    const int k = (i + 1) % 3, l = (i + 2) % 3;
+    B.m[k][l] = e_add(B.m[k][l], half.x[i]);
+    B.m[l][k] = e_sub(B.m[l][k], half.x[i]);
+  }
+  return B;
+}
+
+void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *dz,
+                             const bramah__expr *dzd, const bramah__expr *dzdd, bramah__expr *dtau)
+{
+  const bramah__expr two = e_number(2.0);
+  bramah__pair pid[BRAMAH__MOST_BODIES], pidd[BRAMAH__MOST_BODIES], Y[BRAMAH__MOST_BODIES];
+  for (size_t j = 0; j < tree->n; j++) {
+    const int p = tree->link[j].parent;
+    const bramah__body_graph *own = &body[j];
+    const bramah__pair b = own->b, bd = own->bd;
+    pid[j] = p_add(p_scale(dz[j], bd), p_scale(dzd[j], b));
+    pidd[j] = p_add(p_add(p_scale(dz[j], own->bdd), p_scale(e_scale(2.0, dzd[j]), bd)), p_scale(dzdd[j], b));
+    if (p >= 0) pid[j] = p_add(pid[p], pid[j]), pidd[j] = p_add(pidd[p], pidd[j]);
+    const bramah__vec twice = v_scale(two, pid[j].angular);
+    const bramah__pair B = {v_cross(twice, own->h.linear),
+                            m_rotate(turning_matrix(&own->mass, own->Z), twice)};
+    Y[j] = p_add(momentum(&own->mass, pidd[j]), B);
+  }
+  for (size_t j = tree->n; j-- > 0;) {
+    const int p = tree->link[j].parent;
+    dtau[j] = p_dot(body[j].b, Y[j]);
+    if (p >= 0) Y[p] = p_add(Y[p], p_add(Y[j], p_scale(dz[j], p_wrench_cross(body[j].b, body[j].W))));
+  }
+}
+
+/* A subtree, and how its bodies move as the joint in front of it does. */
+typedef struct moving {
+  bramah__mass_graph mass;
+  bramah__vec h;             /* linear momentum */
+  bramah__mat B;             /* half the moment part of B */
+  bramah__vec turning;       /* twice the derivative of the turning velocity, carried by the bodies; */
+  bramah__pair acceleration; /* derivative of Zd likewise */
+} moving;
+
+static void set_moving(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *along,
+                       moving *out)
+{
+  const bramah__expr twice[2] = {e_scale(2.0, along[0]), e_scale(2.0, along[1])};
+  for (size_t j = 0; j < tree->n; j++) {
+    const bramah__pair b = body[j].b, bd = body[j].bd, bdd = body[j].bdd;
+    out[j].mass = body[j].mass;
+    out[j].h = body[j].h.linear;
+    out[j].B = turning_matrix(&body[j].mass, body[j].Z);
+    out[j].turning = v_add(v_scale(twice[0], bd.angular), v_scale(twice[1], b.angular));
+    out[j].acceleration = p_add(p_add(p_scale(along[0], bdd), p_scale(twice[1], bd)), p_scale(along[2], b));
+  }
+  for (size_t j = tree->n; j-- > 0;) {
+    if (tree->link[j].parent < 0) continue;
+    const moving *own = &out[j];
+    moving *parent = &out[tree->link[j].parent];
+    parent->mass.m = e_add(parent->mass.m, own->mass.m);
+    parent->mass.mg = v_add(parent->mass.mg, own->mass.mg);
+    parent->mass.J = m_add(parent->mass.J, own->mass.J);
+    parent->h = v_add(parent->h, own->h);
+    parent->B = m_add(parent->B, own->B);
+  }
+}
+
+void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__body_graph *body,
+                                const bramah__expr *along, bramah__expr *T)
+{
+  const size_t n = tree->n;
+  moving subtree[BRAMAH__MOST_BODIES];
+  set_moving(tree, body, along, subtree);
+  for (size_t k = 0; k < n * n; k++) T[k] = e_number(0.0);
+  for (size_t j = 0; j < n; j++) {
+    const moving *own = &subtree[j];
+    const bramah__pair b = body[j].b, M = momentum(&own->mass, b),
+                       B = {v_cross(own->turning, own->h), m_rotate(own->B, own->turning)};
+
+    /* What the joints on the way to the root feel of the subtree as joint j moves, and joint j as they move. */
+    const bramah__pair moved = p_add(p_scale(along[0], p_wrench_cross(b, body[j].W)),
+                                     p_add(momentum(&own->mass, own->acceleration), B));
+    const bramah__vec turned = v_add(m_unrotate(own->B, b.angular), v_cross(own->h, b.linear));
+    T[j * n + j] = p_dot(b, moved);
+    for (int i = tree->link[j].parent; i >= 0; i = tree->link[i].parent) {
+      const moving *front = &subtree[i];
+      T[(size_t)i * n + j] = p_dot(body[i].b, moved);
+      T[j * n + (size_t)i] = e_add(p_dot(M, front->acceleration), v_dot(turned, front->turning));
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
 #include "lib/math/vector3.h"
+#include "lib/math/elementary.h"
 #include <math.h>
 #include <string.h>
 
@@ -54,8 +55,9 @@ const char *bramah__singular_joint(const bramah_model *model, const double *z, c
   double least = singular_cosine;
   for (size_t b = 0; b < model->n_balls; b++) {
     const size_t j = model->ball[b].first + 1;
-    if (!(fabs(cos(z[j])) < least)) continue;
-    least = fabs(cos(z[j]));
+    const double cosine = fabs(bramah__cos(z[j]));
+    if (!(cosine < least)) continue;
+    least = cosine;
     name = model->joint_name[j];
     if (reason)
       *reason =

@@ -8,6 +8,7 @@
  * where loops are nearly singular is seen by the second. Errors of rates and first-order states are only shown. */
 #include "lib/plant/compiled.h"
 #include "lib/base/diag.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <string.h>
@@ -130,7 +131,7 @@ bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *w
 
   /* So many parts that each keeps it; where the error does not fall with the third power, as many as there may be. Four
    * times as many as long as one of them does not converge. */
-  const double wanted = status == BRAMAH_OK ? ceil(cbrt(excess(c))) : 2.0;
+  const double wanted = status == BRAMAH_OK ? ceil(bramah__cbrt(excess(c))) : 2.0;
   size_t parts = 2;
   while (parts < MOST_PARTS && (double)parts < wanted) parts *= 2;
   for (;;) {

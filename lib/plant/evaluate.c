@@ -5,6 +5,7 @@
 #include "lib/hydraulics/metering.h"
 #include "lib/math/dense.h"
 #include "lib/math/vector3.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <string.h>
@@ -415,7 +416,7 @@ void bramah__rebase_far(const bramah_model *model, bramah__state *state)
 void bramah__rebase_singular(const bramah_model *model, bramah__state *state)
 {
   for (size_t b = 0; b < model->n_balls; b++)
-    if (!model->ball[b].pinned && fabs(cos(state->z[first_of(model, b) + 1])) < near_singular)
+    if (!model->ball[b].pinned && fabs(bramah__cos(state->z[first_of(model, b) + 1])) < near_singular)
       bramah__rebase_ball(model, state, b, NULL, NULL);
 }
 

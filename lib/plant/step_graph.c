@@ -44,13 +44,14 @@
   X(r, nf) /* out of balance */                                                                              \
   X(f, nx) /* residual of the step: r; pd by the trapezoidal rule less rates */                              \
   X(J, nx *nx)                                                                                               \
-  X(mass, nf *nf) /* dr/dz'' */                                                                              \
-  X(r_v, nf *nf)  /* dr/dz' */                                                                               \
-  X(pd_v, np *nf) /* d rates/dz' */                                                                          \
+  X(mass, nf *nf)  /* dr/dz'' */                                                                             \
+  X(r_v, nf *nf)   /* dr/dz' */                                                                              \
+  X(T, n *(n + 4)) /* of the joint forces */                                                                 \
+  X(pd_v, np *nf)  /* d rates/dz' */                                                                         \
   X(rhs, nx *(ne + nx) + nd * (n + 1))                                                                       \
   X(column, nx + n)                                                                                          \
-  X(at, n + nf + nf + np + np + ns) /* seeds of a derivative */                                              \
-  X(along, n + nf + nf + np + np + ns)                                                                       \
+  X(at, n + n + nf + nf + np + np + ns) /* seeds of a derivative */                                          \
+  X(along, n + n + nf + nf + np + np + ns)                                                                   \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
   X(result, n_results + n_par * (ne + nx) + model->n_outputs * ne)
@@ -123,6 +124,38 @@ static void seed(builder *b, bramah__expr at, bramah__expr along)
 static void seed_joints(builder *b, const bramah__expr *along, size_t stride)
 {
   for (size_t j = 0; j < b->out->n; j++) seed(b, b->in_z[j], along[j * stride]);
+}
+
+/* Element k of the error state moves. */
+static void seed_state(builder *b, size_t k)
+{
+  const size_t nf = b->out->nf;
+  if (k < nf)
+    seed_joints(b, b->Rz + k, nf);
+  else
+    seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
+}
+
+/* The joint forces in a tree without loops, as coordinate k, its rate and acceleration move by `along`: columns of T. */
+static void set_force_tangent(builder *b, bramah__expr by_z, bramah__expr by_zd, bramah__expr by_zdd)
+{
+  const bramah__expr along[3] = {by_z, by_zd, by_zdd};
+  if (b->out->nd == 0) bramah__tree_graph_tangent(&b->model->tree, b->body, along, b->T);
+}
+
+/* The joint forces move with what is seeded: by column k of T where there are no loops. */
+static void seed_forces(builder *b, size_t k)
+{
+  const size_t n = b->out->n;
+  bramah__expr *dz = b->T, *dzd = dz + n, *dzdd = dzd + n, *dtau = dzdd + n;
+  if (b->out->nd > 0) {
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->in_z, dz);
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->q_d, dzd);
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->q_dd, dzdd);
+    bramah__tree_graph_vary(&b->model->tree, b->body, dz, dzd, dzdd, dtau);
+  }
+  for (size_t j = 0; j < n; j++)
+    seed(b, b->tau[j], b->out->nd > 0 ? dtau[j] : b->T[j * n + (size_t)b->out->index[k]]);
 }
 
 /* df [count] along the seeds, which are then gone. */
@@ -303,7 +336,7 @@ static void set_motion(builder *b)
       b->q_dd[j] = e_add(b->q_dd[j], b->gamma[k]);
     }
   }
-  bramah__tree_graph_motion(&b->model->tree, b->q_d, b->q_dd, b->body);
+  bramah__tree_graph_motion(&b->model->tree, b->link, b->gravity, b->q_d, b->q_dd, b->body);
 }
 
 /* A length with its rate and, into by [nf], its derivatives by the independent coordinates. */
@@ -375,7 +408,7 @@ static void add_loads(builder *b, size_t *works)
           b->r[f] = e_sub(b->r[f], e_mul(b->Rz[(size_t)j * nf + f], v_dot(b->body[j].n, torque)));
     }
     for (int k = 0; k < 3; k++) add_work(b, works, loads, force.x[k], place.x[k]);
-    add_work(b, works, loads | BRAMAH__IS_POWER, v_dot(torque, b->body[load->body].w), e_number(0.0));
+    add_work(b, works, loads | BRAMAH__IS_POWER, v_dot(torque, b->body[load->body].Z.angular), e_number(0.0));
   }
   for (size_t j = 0; j < b->out->n; j++) {
     resist(b, b->Rz + j * nf, 1, e_neg(b->joint_load[j]));
@@ -413,10 +446,11 @@ static void set_energy(builder *b)
   for (size_t j = 0; j < b->out->n; j++) {
     const bramah__body_graph *body = &b->body[j];
     const bramah__link_graph *link = &b->link[j];
-    const bramah__vec c = m_rotate(body->A, link->centre), v = v_add(body->v, v_cross(body->w, c));
-    const bramah__vec w = m_unrotate(body->A, body->w);
+    const bramah__vec centre = v_add(body->r, m_rotate(body->A, link->centre));
+    const bramah__vec v = v_add(body->Z.linear, v_cross(body->Z.angular, centre));
+    const bramah__vec w = m_unrotate(body->A, body->Z.angular);
     kinetic = e_add(kinetic, e_add(e_mul(link->mass, v_dot(v, v)), v_dot(w, m_rotate(link->inertia, w))));
-    potential = e_sub(potential, e_mul(link->mass, v_dot(b->gravity, v_add(body->r, c))));
+    potential = e_sub(potential, v_dot(b->gravity, body->mass.mg));
   }
   for (size_t i = 0; i < forces->n_springs + forces->n_joint_springs; i++) {
     const size_t k = i - forces->n_springs; /* of a joint; wraps for what is before */
@@ -439,7 +473,7 @@ static void set_residual(builder *b)
   const bramah_model *model = b->model;
   SIZES(b->out);
   size_t works = 0;
-  bramah__tree_graph_force(&model->tree, b->link, b->gravity, b->body, b->tau);
+  bramah__tree_graph_force(&model->tree, b->body, b->tau);
   for (size_t f = 0; f < nf; f++) b->r[f] = e_sum_products(n, b->Rz + f, nf, b->tau, 1);
   add_springs(b, &works);
   add_loads(b, &works);
@@ -490,10 +524,12 @@ static bramah_status set_tangent(builder *b)
   SIZES(b->out);
   double *scale = calloc(nx + 1, sizeof *scale);
   if (!scale) return BRAMAH_E_MEMORY;
+  set_force_tangent(b, e_number(1.0), b->c1, b->c2);
   for (size_t f = 0; f < nf; f++) {
     seed_joints(b, b->Rz + f, nf);
     seed(b, b->in_zd[f], b->c1);
     seed(b, b->in_zdd[f], b->c2);
+    seed_forces(b, f);
     derive(b, nx, b->f, b->column);
     put_column(nx, b->column, b->J + f, nx);
     scale[f] = 1.0;
@@ -534,16 +570,22 @@ static void add_transition(builder *b)
 {
   SIZES(b->out);
   const size_t width = ne + nx;
-  const bramah__expr twice = e_scale(2.0, b->c1);
+  const bramah__expr twice = e_scale(2.0, b->c1), zero = e_number(0.0), one = e_number(1.0);
   bramah__expr *X = b->rhs;
+  set_force_tangent(b, zero, zero, one);
   for (size_t f = 0; f < nf; f++) {
-    seed(b, b->in_zdd[f], e_number(1.0));
+    seed(b, b->in_zdd[f], one);
+    seed_forces(b, f);
     derive(b, nf, b->r, b->column);
     put_column(nf, b->column, b->mass + f, nf);
-    seed(b, b->in_zd[f], e_number(1.0));
+  }
+  set_force_tangent(b, zero, one, zero);
+  for (size_t f = 0; f < nf; f++) {
+    seed(b, b->in_zd[f], one);
+    seed_forces(b, f);
     derive(b, nf, b->r, b->column);
     put_column(nf, b->column, b->r_v + f, nf);
-    seed(b, b->in_zd[f], e_number(1.0));
+    seed(b, b->in_zd[f], one);
     derive(b, np, b->rates, b->column);
     put_column(np, b->column, b->pd_v + f, nf);
   }
@@ -673,10 +715,9 @@ static bramah_status add_rates(builder *b)
   /* By the error state: those of f at these accelerations. */
   bramah__expr *X = b->rhs;
   for (size_t k = 0; k < ne; k++) {
-    if (k < nf)
-      seed_joints(b, b->Rz + k, nf);
-    else
-      seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
+    if (k % nf == 0 && k < 2 * nf) set_force_tangent(b, e_number(k == 0), e_number(k > 0), e_number(0.0));
+    seed_state(b, k);
+    if (k < 2 * nf) seed_forces(b, k % nf);
     derive(b, nx, b->f, b->column);
     for (size_t r = 0; r < nx; r++) X[r * ne + k] = e_neg(b->column[r]);
   }
@@ -709,7 +750,7 @@ static bramah__expr output_of(const builder *b, const bramah__output *output)
   case BRAMAH__BODY_RATE_X:
   case BRAMAH__BODY_RATE_Y:
   case BRAMAH__BODY_RATE_Z:
-    return m_unrotate(b->body[i].A, b->body[i].w).x[output->code - BRAMAH__BODY_RATE_X];
+    return m_unrotate(b->body[i].A, b->body[i].Z.angular).x[output->code - BRAMAH__BODY_RATE_X];
   default:
     return e_number(0.0);
   }
@@ -723,10 +764,7 @@ static void add_row(builder *b, size_t i)
   b->out->row_part[i] = BRAMAH__FIRST_PART + b->n_parts;
   begin_part(b, BRAMAH__PART_POSE);
   for (size_t k = 0; k < ne; k++) {
-    if (k < nf)
-      seed_joints(b, b->Rz + k, nf);
-    else
-      seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
+    seed_state(b, k);
     derive(b, 1, &output, b->column);
     give(b, 1, b->column, 1);
   }

@@ -1,27 +1,60 @@
 #!/bin/sh
-# The same bits on other types of CPU: OpenBLAS has kernels for each, which round otherwise, and estimates go through none.
-# (Of the mathematical functions of the C library those with fused multiply-add round otherwise than those without.)
+# The same bits on other types of CPU: OpenBLAS has kernels for each and glibc variants of the mathematical functions with and
+# without fused multiply-add, which round otherwise; simulations and estimates go through none of them.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 
 data=$source_root/datasets
+without_fma=glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2
 core() { OPENBLAS_VERBOSE=2 OPENBLAS_CORETYPE=$1 "$program" --version 2>&1 | grep '^Core: '; }
-[ "$(core Prescott)" != "$(core Nehalem)" ] || {
-  echo 'skipped: no OpenBLAS that has kernels for several types of CPU'
-  exit 77
+functions() { GLIBC_TUNABLES=$1 awk 'BEGIN { for (i = 1; i < 3000; i++) printf "%.17g %.17g\n", exp(i / 100), sin(i / 100) }'; }
+
+estimate() { # OUTPUT ARGUMENT...
+  output=$1
+  shift
+  "$program" replay "$@" --output "$output" >out 2>err || [ $? -eq 3 ] || fail "replay $*"
 }
-head -501 "$data/four-bar/log.csv" >log.csv
-for type in Prescott Nehalem Sandybridge Haswell; do
-  OPENBLAS_CORETYPE=$type
-  export OPENBLAS_CORETYPE
-  mkdir $type
-  for m in crane/crane lifting-four-bar/lifting-four-bar metered-arm/two-arms; do
-    run 0 simulate "$data/$m.yaml" --duration 0.5 --output $type/"${m##*/}".csv
+
+# Everything into a folder.
+make() {
+  mkdir "$1"
+  for m in four-bar/four-bar crane/crane lifting-four-bar/lifting-four-bar quick-return/quick-return metered-arm/two-arms; do
+    run 0 simulate "$data/$m.yaml" --duration 0.5 --output "$1/${m##*/}.csv"
   done
-  "$program" replay "$data/four-bar/sensors-4.yaml" log.csv --output $type/estimate.csv >out 2>err || [ $? -eq 3 ] || fail 'the replay'
-  "$program" simulate "$data/crane/crane.yaml" --duration 0.2 --output crane-truth.csv --noise "$data/crane/gripper-load.yaml" --seed 1 --log crane-log.csv >out 2>err
-  "$program" replay "$data/crane/gripper-load.yaml" crane-log.csv --output $type/gripper.csv >out 2>err || [ $? -eq 3 ] || fail 'the replay'
-  for file in Prescott/*; do
-    cmp -s "$file" "$type/${file##*/}" || fail "$type: ${file##*/}"
+  run 0 simulate "$data/crane/crane.yaml" --duration 0.2 --output "$1/truth.csv" --noise "$data/crane/gripper-load.yaml" --seed 1 --log "$1/log.csv"
+  run 0 simulate "$data/crane/crane.yaml" --duration 0.2 --output "$1/metered-truth.csv" \
+    --noise "$data/metered-crane/encoders.yaml" --seed 1 --log "$1/metered-log.csv"
+  for s in 2 4; do estimate "$1/four-bar-$s.csv" "$data/four-bar/sensors-$s.yaml" four-bar.csv; done
+  estimate "$1/four-bar-papers.csv" "$papers/sensors-2.yaml" four-bar.csv
+  estimate "$1/gripper.csv" "$data/crane/gripper-load.yaml" "$1/log.csv"
+  estimate "$1/metered.csv" "$data/metered-crane/encoders.yaml" "$1/metered-log.csv"
+  estimate "$1/rotary.csv" "$data/rotary-actuator/act1.yaml" rotary.tsv
+}
+
+compare() {
+  for file in as-is/*; do
+    cmp -s "$file" "$1/${file##*/}" || fail "$1: ${file##*/}"
   done
-done
+}
+
+head -501 "$data/four-bar/log.csv" >four-bar.csv
+head -301 "$data/rotary-actuator/act1-base-3.tsv" >rotary.tsv
+make as-is
+looked=0
+if [ "$(core Prescott)" != "$(core Nehalem)" ]; then
+  looked=1
+  for type in Prescott Nehalem Sandybridge Haswell; do
+    (OPENBLAS_CORETYPE=$type && export OPENBLAS_CORETYPE && make $type) || exit 1
+    compare $type
+  done
+else
+  echo 'skipped: no OpenBLAS that has kernels for several types of CPU'
+fi
+if [ "$(functions '')" != "$(functions $without_fma)" ]; then
+  looked=1
+  (GLIBC_TUNABLES=$without_fma && export GLIBC_TUNABLES && make without-fma) || exit 1
+  compare without-fma
+else
+  echo 'skipped: the C library has no variants of mathematical functions to choose from here'
+fi
+[ $looked -eq 1 ] || exit 77

@@ -222,7 +222,7 @@ stopped() {
 }
 stopped INT 130 300
 stopped TERM 143 301
-stopped HUP 129 0
+stopped HUP 129 4
 
 # ---- standard output ----
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Expressions: folding, derivatives, elimination; the elementary functions; tapes against the graph itself. */
-#include "lib/graph/elementary.h"
+/* Expressions: folding, derivatives, elimination; tapes against the graph itself. */
 #include "lib/graph/solve.h"
 #include "lib/graph/tape.h"
 #include "lib/graph/vector.h"
@@ -38,40 +37,6 @@ START_TEST(test_folding)
   ck_assert_uint_gt(once, before);
   ck_assert_uint_eq(bramah__graph_size(g), once);
   bramah__graph_free(g);
-}
-END_TEST
-
-/* ---- elementary functions ---- */
-
-/* The largest error of f against libm's in units of 2^-53, relative or (amplitude 1) absolute. */
-static double error_of(double value, double reference, int absolute)
-{
-  return fabs(value - reference) / (absolute ? 1.0 : fabs(reference)) * 0x1p53;
-}
-
-START_TEST(test_elementary_functions)
-{
-  unsigned seed = 1;
-  double sincos = 0.0, tanh_ = 0.0, exp_ = 0.0, log_ = 0.0;
-  for (int i = 0; i < 200000; i++) {
-    const double u = test_uniform(&seed), x = i % 2 ? 10.0 * u : 1e6 * u, small = 20.0 * u * fabs(u * u * u);
-    double s, c;
-    bramah__sincos(x, &s, &c);
-    sincos = fmax(sincos, fmax(error_of(s, sin(x), 1), error_of(c, cos(x), 1)));
-    tanh_ = fmax(tanh_, error_of(bramah__tanh(small), tanh(small), 0));
-    exp_ = fmax(exp_, error_of(bramah__exp(700.0 * u), exp(700.0 * u), 0));
-    log_ = fmax(log_, error_of(bramah__log(exp(700.0 * u)), log(exp(700.0 * u)), 0));
-  }
-  ck_assert_double_lt(sincos, 2.5);
-  ck_assert_double_lt(tanh_, 5.5);
-  ck_assert_double_lt(exp_, 2.5);
-  ck_assert_double_lt(log_, 2.5);
-  double s, c;
-  bramah__sincos(NAN, &s, &c);
-  ck_assert(isnan(s) && isnan(c) && isnan(bramah__tanh(NAN)) && isnan(bramah__exp(NAN)) &&
-            isnan(bramah__log(NAN)));
-  ck_assert(bramah__tanh(1e300) == 1.0 && bramah__tanh(-0.0) == 0.0 && bramah__exp(0.0) == 1.0 &&
-            bramah__log(1.0) == 0.0);
 }
 END_TEST
 
@@ -314,7 +279,7 @@ int main(void)
 {
   Suite *suite = suite_create("graph");
   TCase *cases = one_case(suite, "expressions");
-  ADD_TESTS(cases, test_folding, test_elementary_functions, test_derivatives_against_differences,
+  ADD_TESTS(cases, test_folding, test_derivatives_against_differences,
             test_seeds_on_nodes_hold_what_is_behind_them);
   TCase *tapes = one_case(suite, "tapes");
   ADD_TESTS(tapes, test_tapes_give_the_bits_of_the_graph, test_parts_share,

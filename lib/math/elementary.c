@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/math/elementary.h"
+
+/* ---- angles ---- */
+
+/* 64 zeros, then 2/pi, most significant bits first. */
+static const uint32_t two_per_pi[] = {
+    0,          0,          0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
+    0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e,
+    0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b,
+    0x1ff897ff, 0xde05980f, 0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d,
+    0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab};
+
+enum { WINDOW = 6 };
+
+/* M. H. Payne, R. N. Hanek, Radian reduction for trigonometric functions, ACM SIGNUM Newsletter 18 (1983): |x| = m 2^e
+ * with an integer m of 53 bits times those 192 bits of 2/pi, from the one of weight 2^(1-e) on, that matter: more
+ * significant ones give multiples of 2 pi. The product modulo 4 is q, in its two uppermost bits, and a fraction. */
+void bramah__sincos_far(double x, double *s, double *c)
+{
+  const uint64_t bits = bramah__bits(fabs(x)), m = (bits & 0x000fffffffffffffu) | 0x0010000000000000u;
+  if (!(fabs(x) < (double)INFINITY)) {
+    *s = *c = x - x;
+    return;
+  }
+  const unsigned from = (unsigned)(bits >> 52) - 1075 - 2 + 64, shift = from % 32;
+  const uint32_t *word = two_per_pi + from / 32;
+  uint64_t w[WINDOW], p[WINDOW], carry = 0; /* least significant first */
+  for (int i = 0; i < WINDOW; i++) {
+    const int at = WINDOW - 1 - i;
+    w[i] = ((((uint64_t)word[at] << 32) | word[at + 1]) >> (32 - shift)) & 0xffffffffu;
+  }
+  for (int i = 0; i < WINDOW; i++) {
+    carry += (m & 0xffffffffu) * w[i];
+    p[i] = carry & 0xffffffffu, carry >>= 32;
+  }
+  carry = 0;
+  for (int i = 1; i < WINDOW; i++) {
+    carry += (m >> 32) * w[i - 1] + p[i];
+    p[i] = carry & 0xffffffffu, carry >>= 32;
+  }
+  const uint64_t top = p[5] << 32 | p[4], middle = p[3] << 32 | p[2];
+  uint64_t q = top >> 62, high = top << 2 | middle >> 62, low = middle << 2 | p[1] >> 30;
+  const int is_over = high >> 63 != 0; /* the fraction is above 1/2: from the next q down */
+  if (is_over) q++, low = ~low, high = ~high;
+  const double fraction = (double)high * 0x1p-64 + (double)low * 0x1p-128;
+  bramah__sincos_parts(q, (is_over ? -fraction : fraction) * 1.57079632679489661923, s, c);
+  *s = copysign(1.0, x) * *s;
+}
+
+/* arctan of t >= 0 from that of the nearest of 0, 1/2, 1, 3/2 and infinity. */
+static double arctan(double t)
+{
+  static const struct {
+    double below, high, low; /* t for which it is taken, its arctan in two parts */
+  } near[] = {{0.4375, 0.0, 0.0},
+              {0.6875, 4.63647609000806093515e-01, 2.26987774529616870924e-17},
+              {1.1875, 7.85398163397448278999e-01, 3.06161699786838301793e-17},
+              {2.4375, 9.82793723247329054082e-01, 1.39033110312309984516e-17},
+              {(double)INFINITY, 1.57079632679489655800e+00, 6.12323399573676603587e-17}};
+  int i = 0;
+  while (i < 4 && t >= near[i].below) i++;
+  const double middle = 0.5 * i, r = i < 4 ? (t - middle) / (1.0 + middle * t) : -1.0 / t;
+  const double z = r * r, w = z * z;
+  const double even =
+      z * (3.33333333333329318027e-01 +
+           w * (1.42857142725034663711e-01 +
+                w * (9.09088713343650656196e-02 +
+                     w * (6.66107313738753120669e-02 +
+                          w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))));
+  const double odd = w * (-1.99999999998764832476e-01 +
+                          w * (-1.11111104054623557880e-01 +
+                               w * (-7.69187620504482999495e-02 +
+                                    w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02))));
+  return near[i].high - ((r * (even + odd) - near[i].low) - r);
+}
+
+double bramah__atan2(double y, double x)
+{
+  static const double pi = 3.14159265358979311600, pi_low = 1.22464679914735317636e-16;
+  if (x != x || y != y) return x + y;
+  const double sides = y == 0.0 ? 0.0 : isinf(x) && isinf(y) ? 1.0 : fabs(y / x);
+  const double angle = arctan(sides);
+  return copysign(signbit(x) ? pi - (angle - pi_low) : angle, y);
+}
+
+double bramah__asin(double x) { return bramah__atan2(x, sqrt((1.0 - x) * (1.0 + x))); }
+
+/* ---- probabilities ---- */
+
+/* (1 + 2 |x|) exp(x^2) erfc(|x|) as a Chebyshev series in t = (|x| - 3.75)/(|x| + 3.75): M. M. Shepherd, J. G. Laframboise,
+ * Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity, Math. Comp. 36 (1981). The coefficients were
+ * computed anew. */
+double bramah__erfc(double x)
+{
+  static const double a[] = {
+      1.1775789345674017541,      -0.0045900545806464773309,  -0.084249133366517915584,
+      0.059209939998191890498,    -0.026658668435305752277,   0.0090749976707052650939,
+      -0.0024131635404176081909,  0.00049077583652580863229,  -6.9169733025012063671e-5,
+      4.1390279860730101675e-6,   7.7403830661984906686e-7,   -2.1886401049234395661e-7,
+      1.0764999465670910377e-8,   4.5219598112182868979e-9,   -7.7544002088313511065e-10,
+      -6.3180883408866844944e-11, 2.8687950109306698981e-11,  1.945586854577734723e-13,
+      -9.6546967484334389059e-13, 3.2525481481487398415e-14,  3.3478119482868053878e-14,
+      -1.8645628804193131015e-15, -1.2507950530688647085e-15, 7.418235256624043463e-17,
+      5.0681489047961113168e-17};
+  const double size = fabs(x), t = (fmin(size, 1e9) - 3.75) / (fmin(size, 1e9) + 3.75);
+  double b = 0.0, before = 0.0;
+  for (int i = sizeof a / sizeof *a - 1; i > 0; i--) {
+    const double next = 2.0 * t * b - before + a[i];
+    before = b;
+    b = next;
+  }
+  const double above = (t * b - before + a[0]) / (1.0 + 2.0 * size) * bramah__exp(-size * size);
+  return x == x ? (x < 0.0 ? 2.0 - above : above) : x;
+}
+
+/* Stirling's series above 10; below, by gamma(a + 1) = a gamma(a). */
+double bramah__log_gamma(double a)
+{
+  double product = 1.0;
+  for (; a < 10.0; a += 1.0) product *= a;
+  const double r = 1.0 / a, z = r * r;
+  const double series =
+      r * (1.0 / 12 -
+           z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680 - z * (1.0 / 1188 - z * (691.0 / 360360))))));
+  return (a - 0.5) * bramah__log(a) - a + 0.91893853320467274178 + series - bramah__log(product);
+}
