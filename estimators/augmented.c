@@ -490,15 +490,19 @@ const unsigned char *bramah__augmented_hold(bramah_filter *f)
  * and rate of one state, which are left out here. */
 /* What the innovation has of each, by their correlation. And of its own bias: what a correction would have taken off
  * the bias stays in the innovations that follow. */
-double bramah__augmented_share(const bramah_filter *f, const double *H, double S)
+double bramah__augmented_share(bramah_filter *f, size_t i, double S)
 {
   const size_t n = f->n;
+  const double *H = f->H + i * n;
   double share = 0.0;
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const size_t first = f->self_state[i].state, end = first + (f->augmented[i].order == 2 ? 2 : 1);
-    for (size_t k = first; k < end && !bramah__augmented_is_estimated(f, i); k++) {
+  for (size_t m = 0; m < f->n_augmented; m++) {
+    const size_t first = f->self_state[m].state, end = first + (f->augmented[m].order == 2 ? 2 : 1);
+    double *rho = &f->correlation[i * f->n_augmented + m];
+    *rho = 0.0;
+    for (size_t k = first; k < end && !bramah__augmented_is_estimated(f, m); k++) {
       double PH = 0.0;
       for (size_t j = 0; j < n; j++) PH += f->P[k * n + j] * H[j];
+      if (k == first) *rho = PH / sqrt(f->P[k * n + k] * S);
       share += fmax(PH * PH / (f->P[k * n + k] * S), H[k] * PH / S);
     }
   }

@@ -44,7 +44,7 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
                         "the variance of the innovation is not positive and finite");
   out->innovation = f->y[i] = innovation_of(f, i, y);
   out->sigma = sqrt(S);
-  out->considered = bramah__augmented_share(f, f->H + i * f->n, S);
+  out->considered = bramah__augmented_share(f, i, S);
   const int absurd = fabs(out->innovation) > absurd_innovation * out->sigma;
   if (absurd && f->gate[i] == 0.0)
     return bramah__fail(diag, BRAMAH_E_VALUE, sensor->name,

@@ -336,6 +336,7 @@ bramah_filter_last bramah_filter_get_last(const bramah_filter *f)
                               .innovation = f->innovation,
                               .rows = f->H,
                               .variances = f->r,
+                              .correlation = f->correlation,
                               .correction = f->dx,
                               .nis = f->nis,
                               .nis_dof = f->nis_dof};

@@ -136,8 +136,9 @@ typedef struct bramah__progress {
   X(double, gate, f->n_sensors) /* 0: none */                                                                \
   X(bramah_augmented, augmented, f->n_augmented)                                                             \
   X(bramah_cause, cause, f->n_causes_most)                                                                   \
-  X(size_t, cause_column, f->n_causes_most) /* its place among the parameters in use */                      \
-  X(unsigned char, held, f->n)              /* 1: considered, in the correction in hand */                   \
+  X(size_t, cause_column, f->n_causes_most)             /* its place among the parameters in use */          \
+  X(double, correlation, f->n_sensors * f->n_augmented) /* of innovations with what is considered */         \
+  X(unsigned char, held, f->n)                          /* 1: considered, in the correction in hand */       \
   X(bramah__augmented, self_state, f->n_augmented)                                                           \
   X(size_t, par, f->n_par_most)        /* parameters in use */                                               \
   X(double, par_step, f->n_par_most)   /* for differences */                                                 \
@@ -303,8 +304,9 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag);
 int bramah__augmented_is_estimated(const bramah_filter *f, size_t i);
 /* Which of them are considered in the coming correction: f->held. Returns it, or NULL if none is. */
 const unsigned char *bramah__augmented_hold(bramah_filter *f);
-/* What part of the variance S of an innovation with this row comes from those that are considered, 0 to 1. */
-double bramah__augmented_share(const bramah_filter *f, const double *H, double S);
+/* What part of the variance S of the innovation of sensor i comes from those that are considered, 0 to 1; its correlation
+ * with each into f->correlation. */
+double bramah__augmented_share(bramah_filter *f, size_t i, double S);
 /* Count what the sensors accepted are to tell of those that are considered so far. */
 void bramah__augmented_learn(bramah_filter *f);
 /* Mean value of augmented state i. */

@@ -237,7 +237,10 @@ typedef enum bramah_check_kind {
   BRAMAH_CHECK_SMALL = 16, /* a mean NIS that is too small: noise is overestimated; never a contradiction */
   BRAMAH_CHECK_ANTI = 17,  /* a negative correlation at lag 1: the same */
   /* Mean innovation of a sensor in its standard deviations where noise adapts (bramah_adaptive_bias), the worst */
-  BRAMAH_CHECK_BIAS = 18
+  BRAMAH_CHECK_BIAS = 18,
+  /* A parameter, or an error of a sensor, of the uncertainty budget leaves its stated uncertainty, in the worst window, in
+   * standard deviations of what the budget grants (lib/assess/budget.c); `amount`: its error then, or its change */
+  BRAMAH_CHECK_STATED = 19
 } bramah_check_kind;
 
 /* One check. */

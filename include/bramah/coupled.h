@@ -97,6 +97,24 @@ BRAMAH_API void bramah_program_free(bramah_program *program);
 BRAMAH_API bramah_status bramah_coupled_use(bramah_coupled *plant, const bramah_program *program,
                                             bramah_diag *diag);
 
+/* The steps of a program as C source: two files without dependencies but sqrt and fabs, in fixed sizes, for a computer that
+ * has no bramah. The plant alone, no sensors and no filter; steps are neither divided nor made in other coordinates (the
+ * header says what is refused). The same bits as with bramah_coupled_use as long as the plant needs neither. */
+typedef struct bramah_c_source {
+  char name[64];       /* of the files and of all that they define: <name>.h, <name>.c, <name>_step */
+  char *header, *code; /* their texts */
+  size_t n_iterate;    /* operations of a Newton iterate ... */
+  size_t n_step;       /* ... and of the rest of the equations in a step */
+  size_t n_kept;       /* values between the parts of a step */
+} bramah_c_source;
+
+/* Of a plant of the program's model, which starts where the plant is, with its parameters as the nominal ones. The name may
+ * have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model, a plant in
+ * other independent coordinates, no letter in the name), E_MEMORY; *out is then empty. */
+BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
+                                                 const char *name, bramah_diag *diag, bramah_c_source *out);
+BRAMAH_API void bramah_c_source_free(bramah_c_source *source);
+
 /* Counts since the start.
  *
  * The work of a step is bounded: it makes at most bramah_integrator.max_iterations Newton iterations (25

@@ -287,9 +287,11 @@ typedef struct bramah_filter_last {
   const double *noise;
   const bramah_innovation *innovation; /* [m] */
   const double *rows, *variances;      /* [m x n], [m] of the measurements, those of present sensors */
-  const double *correction;            /* [n] the errors it injected; zeros if nothing was measured */
-  double nis;                          /* y' S^-1 y over all accepted sensors */
-  size_t nis_dof;                      /* its degrees of freedom */
+  /* [m x n_augmented] of the innovations of present sensors with the augmented states that are considered; else 0 */
+  const double *correlation;
+  const double *correction; /* [n] the errors it injected; zeros if nothing was measured */
+  double nis;               /* y' S^-1 y over all accepted sensors */
+  size_t nis_dof;           /* its degrees of freedom */
 } bramah_filter_last;
 
 /* All of it. */

@@ -54,6 +54,7 @@ static bramah_status watch(void *user, bramah_filter_event event, bramah_filter 
   bramah_assess *a = user;
   if (a->adaptive && event == BRAMAH_FILTER_PREDICTED) bramah_adaptive_predicted(a->adaptive);
   if (a->adaptive && event == BRAMAH_FILTER_CORRECTED) bramah_adaptive_corrected(a->adaptive);
+  bramah__budget_watch(a, event);
   return a->smoother ? bramah_smoother_record(a->smoother, event, filter, diag) : BRAMAH_OK;
 }
 
@@ -185,6 +186,7 @@ bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
         diag, BRAMAH_E_ARGUMENT, NULL, 0, "backward pass",
         "there is nothing to smooth: no time was given up to which, or no estimate was made");
   bramah__estimate_augmented(a); /* showing smoothed steps moves the filter */
+  bramah__budget_end(a);
   a->estimate.dof = 0;
   a->estimate.nis = a->estimate.nis_low = a->estimate.nis_high = NAN;
   a->smoothing = 1;

@@ -24,7 +24,7 @@ typedef struct plain {
   void *from;
   size_t size;
 } plain;
-enum { PLAIN = 9 };
+enum { PLAIN = 14 };
 
 static void list_plain(const bramah_assess *a, plain out[PLAIN])
 {
@@ -37,6 +37,12 @@ static void list_plain(const bramah_assess *a, plain out[PLAIN])
   out[6] = (plain){"windows", a->windows, (a->n_sensors + 1) * sizeof *a->windows};
   out[7] = (plain){"energy", (void *)(uintptr_t)&a->results.energy, sizeof a->results.energy};
   out[8] = (plain){"alarms", a->alarms, (a->n_sensors + 1) * sizeof *a->alarms};
+  const size_t m = a->n_augmented, all = BRAMAH__LENGTHS * m;
+  out[9] = (plain){"budget", (void *)(uintptr_t)&a->budget, sizeof a->budget};
+  out[10] = (plain){"budget sums", a->budget_sums, all * sizeof *a->budget_sums};
+  out[11] = (plain){"budget information", a->budget_information, all * m * sizeof(double)};
+  out[12] = (plain){"budget part", a->budget_part, all * m * sizeof(double)};
+  out[13] = (plain){"budget worst", a->budget_worst, all * sizeof *a->budget_worst};
 }
 
 static identity identity_of(const bramah_assess *a)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Statistics of errors and innovations: RMSE, NIS and NEES with their chi-square distribution, whiteness, the
  * condition of a covariance. */
-#define _DEFAULT_SOURCE /* lgamma_r: lgamma writes to a global variable */
 #include "lib/assess/statistics.h"
 #include "lib/base/diag.h"
+#include "lib/math/elementary.h"
+#include "lib/math/innovation_tests.h"
 
 #include <float.h>
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <string.h>
 
@@ -52,8 +52,8 @@ double bramah__nis_mean(const bramah__nis *nis) { return nis->dof > 0.0 ? nis->s
 
 double bramah__nis_left_by_gate(double gate)
 {
-  const double density = exp(-0.5 * gate * gate) / 2.5066282746310005024;
-  return gate > 0.0 ? 1.0 - 2.0 * gate * density / erf(gate / 1.4142135623730950488) : 1.0;
+  const double density = bramah__exp(-0.5 * gate * gate) / 2.5066282746310005024;
+  return gate > 0.0 ? 1.0 - 2.0 * gate * density / (1.0 - bramah__erfc(gate / 1.4142135623730950488)) : 1.0;
 }
 
 /* ---- chi-square ---- */
@@ -74,14 +74,13 @@ double bramah__nis_left_by_gate(double gate)
  * hundred of them. */
 static double probability_below(double x, double degrees_of_freedom)
 {
-  int sign;
   double a = 0.5 * degrees_of_freedom, term = 1.0, sum = 1.0;
   x *= 0.5;
   for (double n = a + 1.0; term > 1e-17 * sum; n += 1.0) {
     term *= x / n;
     sum += term;
   }
-  return exp(a * log(x) - x - lgamma_r(a + 1.0, &sign)) * sum;
+  return bramah__exp(a * bramah__log(x) - x - bramah__log_gamma(a + 1.0)) * sum;
 }
 
 /* The value that a chi-square variable falls below with probability `tail` (or exceeds, if upper), divided by
@@ -89,7 +88,7 @@ static double probability_below(double x, double degrees_of_freedom)
 static double quantile(double degrees_of_freedom, double tail, int upper)
 {
   if (degrees_of_freedom > LARGEST_EXACT) {
-    const double z = upper ? gsl_cdf_ugaussian_Qinv(tail) : gsl_cdf_ugaussian_Pinv(tail);
+    const double z = upper ? bramah__normal_beyond(tail) : -bramah__normal_beyond(tail);
     const double variance = 2.0 / (9.0 * degrees_of_freedom), root = 1.0 - variance + z * sqrt(variance);
     return root * root * root;
   }
@@ -125,12 +124,11 @@ bramah_status bramah__nis_band(double degrees_of_freedom, double probability, do
  * Thompson and Barnett (J. Comput. Phys. 64, 1986). Both converge in some sqrt(a) terms near the mean. */
 double bramah__chi_square_above(double x, double degrees_of_freedom)
 {
-  int sign;
   const double a = 0.5 * degrees_of_freedom, half = 0.5 * x;
   if (isnan(x) || !(degrees_of_freedom > 0.0)) return NAN;
   if (half <= 0.0) return 1.0;
   if (isinf(half)) return 0.0;
-  const double front = exp(a * log(half) - half - lgamma_r(a, &sign));
+  const double front = bramah__exp(a * bramah__log(half) - half - bramah__log_gamma(a));
   if (half < a + 1.0) {
     double term = 1.0 / a, sum = term;
     for (double n = a + 1.0; term > 1e-17 * sum; n += 1.0) sum += term *= half / n;

@@ -2,6 +2,7 @@
 /* Innovations in windows, judged by the tests of lib/math/innovation_tests.h. Only the worst window of each kind and
  * length is kept: memory does not grow with the log. */
 #include "lib/assess/assess_internal.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <string.h>
@@ -108,6 +109,6 @@ const bramah__worst *bramah__windows_worst(const bramah__windows *w, bramah_chec
 
 double bramah__windows_limit(uint64_t tests, int two_sided)
 {
-  const double level = -expm1(log1p(-0.001) / (double)(tests ? tests : 1));
+  const double level = -bramah__expm1(bramah__log1p(-0.001) / (double)(tests ? tests : 1));
   return bramah__normal_beyond(two_sided ? 0.5 * level : level);
 }

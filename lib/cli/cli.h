@@ -97,7 +97,7 @@ int cli_moment_value(const cli_arguments *arguments, const char *name, int64_t *
 int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t least, uint64_t *out);
 
 extern const cli_command cli_simulate, cli_replay, cli_compare, cli_study, cli_check, cli_linearize,
-    cli_modes_command, cli_tune, cli_sweep;
+    cli_modes_command, cli_tune, cli_sweep, cli_compile;
 
 /* ---- tables of text for the terminal and the report, and the units people read (print.c) ---- */
 

@@ -211,10 +211,11 @@ int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t l
 
 /* ---- commands ---- */
 
-/* As a newcomer meets them: describe, simulate, estimate, improve; then the machine as a linear system. */
-static const cli_command *const commands[] = {&cli_check,   &cli_simulate,  &cli_replay,
-                                              &cli_compare, &cli_tune,      &cli_sweep,
-                                              &cli_study,   &cli_linearize, &cli_modes_command};
+/* As a newcomer meets them: describe, simulate, estimate, improve; then the machine as a linear system and
+ * as C source. */
+static const cli_command *const commands[] = {&cli_check,         &cli_simulate, &cli_replay, &cli_compare,
+                                              &cli_tune,          &cli_sweep,    &cli_study,  &cli_linearize,
+                                              &cli_modes_command, &cli_compile};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *file)

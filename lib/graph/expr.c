@@ -195,6 +195,24 @@ static int equal(bramah__expr a, bramah__expr b)
   return a.node == b.node;
 }
 
+/* Simplify; each returns 1 and the result if there is anything to. */
+#define GIVE(value) return *out = (value), 1
+
+static int fold_sum(bramah__operation operation, bramah__expr a, bramah__expr b, bramah__expr *out)
+{
+  const int add = operation == BRAMAH__OP_ADD;
+  int is;
+  bramah__expr x;
+  if (!add && equal(a, b)) GIVE(e_number(0.0));
+  if (e_is(b, 0.0)) GIVE(a);
+  if (e_is(a, 0.0)) GIVE(add ? b : e_neg(b));
+  x = argument(b, BRAMAH__OP_NEG, 0, &is);
+  if (is) GIVE(add ? e_sub(a, x) : e_add(a, x));
+  x = argument(a, BRAMAH__OP_NEG, 0, &is);
+  if (is) GIVE(add ? e_sub(b, x) : e_neg(e_add(x, b)));
+  return 0;
+}
+
 /* x = s y with a number s in front, if it has one. */
 static double factor_of(bramah__expr *x)
 {
@@ -205,55 +223,51 @@ static double factor_of(bramah__expr *x)
   return s.value;
 }
 
-/* Simplify; returns 1 and the result if there is anything to. */
+static int fold_product(bramah__expr a, bramah__expr b, bramah__expr *out)
+{
+  int is;
+  bramah__expr x;
+  if (e_is_number(b)) GIVE(e_mul(b, a));
+  if (e_is(a, 0.0)) GIVE(e_number(0.0));
+  if (e_is(a, 1.0)) GIVE(b);
+  if (e_is(a, -1.0)) GIVE(e_neg(b));
+  x = argument(b, BRAMAH__OP_NEG, 0, &is);
+  if (is) GIVE(e_is_number(a) ? e_scale(-a.value, x) : e_neg(e_mul(a, x)));
+  x = argument(a, BRAMAH__OP_NEG, 0, &is);
+  if (is) GIVE(e_neg(e_mul(x, b)));
+  if (!e_is_number(a)) return 0;
+  x = b;
+  const double s = factor_of(&x);
+  if (s != 1.0) GIVE(e_scale(a.value * s, x));
+  return 0;
+}
+
+static int fold_negative(bramah__expr a, bramah__expr *out)
+{
+  int is;
+  bramah__expr x = argument(a, BRAMAH__OP_NEG, 0, &is);
+  if (is) GIVE(x);
+  x = argument(a, BRAMAH__OP_SUB, 0, &is);
+  if (is) GIVE(e_sub(argument(a, BRAMAH__OP_SUB, 1, &is), x));
+  x = a;
+  const double s = factor_of(&x);
+  if (s != 1.0) GIVE(e_scale(-s, x));
+  return 0;
+}
+
 static int fold(bramah__operation operation, bramah__expr a, bramah__expr b, bramah__expr c,
                 bramah__expr *out)
 {
   int is;
   bramah__expr x;
-#define GIVE(value) return *out = (value), 1
   switch (operation) {
   case BRAMAH__OP_ADD:
-    if (e_is(a, 0.0)) GIVE(b);
-    if (e_is(b, 0.0)) GIVE(a);
-    x = argument(b, BRAMAH__OP_NEG, 0, &is);
-    if (is) GIVE(e_sub(a, x));
-    x = argument(a, BRAMAH__OP_NEG, 0, &is);
-    if (is) GIVE(e_sub(b, x));
-    return 0;
   case BRAMAH__OP_SUB:
-    if (equal(a, b)) GIVE(e_number(0.0));
-    if (e_is(b, 0.0)) GIVE(a);
-    if (e_is(a, 0.0)) GIVE(e_neg(b));
-    x = argument(b, BRAMAH__OP_NEG, 0, &is);
-    if (is) GIVE(e_add(a, x));
-    x = argument(a, BRAMAH__OP_NEG, 0, &is);
-    if (is) GIVE(e_neg(e_add(x, b)));
-    return 0;
+    return fold_sum(operation, a, b, out);
   case BRAMAH__OP_MUL:
-    if (e_is_number(b)) GIVE(e_mul(b, a));
-    if (e_is(a, 0.0)) GIVE(e_number(0.0));
-    if (e_is(a, 1.0)) GIVE(b);
-    if (e_is(a, -1.0)) GIVE(e_neg(b));
-    x = argument(b, BRAMAH__OP_NEG, 0, &is);
-    if (is) GIVE(e_is_number(a) ? e_scale(-a.value, x) : e_neg(e_mul(a, x)));
-    x = argument(a, BRAMAH__OP_NEG, 0, &is);
-    if (is) GIVE(e_neg(e_mul(x, b)));
-    x = b;
-    if (e_is_number(a)) {
-      const double s = factor_of(&x);
-      if (s != 1.0) GIVE(e_scale(a.value * s, x));
-    }
-    return 0;
+    return fold_product(a, b, out);
   case BRAMAH__OP_NEG:
-    x = argument(a, BRAMAH__OP_NEG, 0, &is);
-    if (is) GIVE(x);
-    x = argument(a, BRAMAH__OP_SUB, 0, &is);
-    if (is) GIVE(e_sub(argument(a, BRAMAH__OP_SUB, 1, &is), x));
-    x = a;
-    const double s = factor_of(&x);
-    if (s != 1.0) GIVE(e_scale(-s, x));
-    return 0;
+    return fold_negative(a, out);
   case BRAMAH__OP_INV:
     x = argument(a, BRAMAH__OP_INV, 0, &is);
     if (is) GIVE(x);
@@ -276,8 +290,8 @@ static int fold(bramah__operation operation, bramah__expr a, bramah__expr b, bra
   default:
     return 0;
   }
-#undef GIVE
 }
+#undef GIVE
 
 bramah__expr bramah__expr_make(bramah__operation operation, bramah__expr a, bramah__expr b, bramah__expr c)
 {

@@ -82,4 +82,38 @@ static inline bramah__mat m_multiply(bramah__mat A, bramah__mat B)
   return out;
 }
 
+/* ---- twists [linear; angular] and wrenches [force; moment] about one point ---- */
+
+typedef struct bramah__pair {
+  bramah__vec linear, angular;
+} bramah__pair;
+
+static inline bramah__pair p_add(bramah__pair a, bramah__pair b)
+{
+  return (bramah__pair){v_add(a.linear, b.linear), v_add(a.angular, b.angular)};
+}
+
+static inline bramah__pair p_scale(bramah__expr s, bramah__pair a)
+{
+  return (bramah__pair){v_scale(s, a.linear), v_scale(s, a.angular)};
+}
+
+static inline bramah__expr p_dot(bramah__pair a, bramah__pair b)
+{
+  return e_add(v_dot(a.linear, b.linear), v_dot(a.angular, b.angular));
+}
+
+/* a x b: how twist b changes when it moves along with a; a x* w: how wrench w does. */
+static inline bramah__pair p_twist_cross(bramah__pair a, bramah__pair b)
+{
+  return (bramah__pair){v_add(v_cross(a.angular, b.linear), v_cross(a.linear, b.angular)),
+                        v_cross(a.angular, b.angular)};
+}
+
+static inline bramah__pair p_wrench_cross(bramah__pair a, bramah__pair w)
+{
+  return (bramah__pair){v_cross(a.angular, w.linear),
+                        v_add(v_cross(a.angular, w.angular), v_cross(a.linear, w.linear))};
+}
+
 #endif

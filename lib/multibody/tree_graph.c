@@ -73,36 +73,13 @@ void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *z, br
     for (int k = 0; k < 9; k++) rotation[k] = cleared(link->rotation[k]);
     const bramah__mat A = link->turned ? m_multiply(parent->A, m_number(rotation)) : parent->A;
     own->n = m_rotate(A, cleared_vector(link->axis));
-    own->arm = m_rotate(parent->A, cleared_vector(link->position));
+    own->r = v_add(parent->r, m_rotate(parent->A, cleared_vector(link->position)));
     own->A = link->revolute ? m_multiply(A, axis_rotation(link->axis, z[j])) : A;
-    if (!link->revolute) own->arm = v_add(own->arm, v_scale(z[j], own->n));
-    own->r = v_add(parent->r, own->arm);
+    if (!link->revolute) own->r = v_add(own->r, v_scale(z[j], own->n));
+    own->b =
+        link->revolute ? (bramah__pair){v_cross(own->r, own->n), own->n} : (bramah__pair){own->n, ground.r};
   }
 }
-
-void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__expr *zd, const bramah__expr *zdd,
-                               bramah__body_graph *body)
-{
-  for (size_t j = 0; j < tree->n; j++) {
-    const bramah__body_graph *parent = parent_of(tree, j, body);
-    bramah__body_graph *own = &body[j];
-    const bramah__vec rate = v_scale(zd[j], own->n), change = v_scale(zdd[j], own->n);
-    const bramah__vec carried = v_cross(parent->w, own->arm), turning = v_cross(parent->w, rate);
-    own->w = parent->w;
-    own->wd = parent->wd;
-    own->v = v_add(parent->v, carried);
-    own->a = v_add(v_add(parent->a, v_cross(parent->wd, own->arm)), v_cross(parent->w, carried));
-    if (tree->link[j].revolute) {
-      own->w = v_add(own->w, rate);
-      own->wd = v_add(own->wd, v_add(change, turning));
-    } else {
-      own->v = v_add(own->v, rate);
-      own->a = v_add(own->a, v_add(change, v_scale(e_number(2.0), turning)));
-    }
-  }
-}
-
-/* ---- inwards: forces ---- */
 
 /* A J A' of a symmetric J */
 static bramah__mat turned_inertia(bramah__mat A, bramah__mat J)
@@ -114,70 +91,54 @@ static bramah__mat turned_inertia(bramah__mat A, bramah__mat J)
   return out;
 }
 
-void bramah__tree_graph_force(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
-                              bramah__body_graph *body, bramah__expr *tau)
+/* Momentum of a mass that moves with twist a, and, without what turning adds, the wrench that accelerates it by a. */
+static bramah__pair momentum(const bramah__mass_graph *mass, bramah__pair a)
 {
-  for (size_t j = 0; j < tree->n; j++) body[j].force = body[j].moment = (bramah__vec){0};
-  for (size_t j = tree->n; j-- > 0;) {
+  return (bramah__pair){v_add(v_scale(mass->m, a.linear), v_cross(a.angular, mass->mg)),
+                        v_add(v_cross(mass->mg, a.linear), m_rotate(mass->J, a.angular))};
+}
+
+void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
+                               const bramah__expr *zd, const bramah__expr *zdd, bramah__body_graph *body)
+{
+  bramah__body_graph root = ground;
+  root.Zd.linear = v_scale(e_number(-1.0), gravity);
+  for (size_t j = 0; j < tree->n; j++) {
+    const bramah__body_graph *parent = tree->link[j].parent < 0 ? &root : &body[tree->link[j].parent];
     bramah__body_graph *own = &body[j];
-    const bramah__vec c = own->c = m_rotate(own->A, link[j].centre);
-    const bramah__mat J = own->J = turned_inertia(own->A, link[j].inertia);
-    const bramah__vec a = v_add(v_add(own->a, v_cross(own->wd, c)), v_cross(own->w, v_cross(own->w, c)));
-    const bramah__vec f = v_scale(link[j].mass, v_sub(a, gravity));
-    const bramah__vec turn = v_add(m_rotate(J, own->wd), v_cross(own->w, m_rotate(J, own->w)));
-    own->force = v_add(own->force, f);
-    own->moment = v_add(own->moment, v_add(turn, v_cross(c, f)));
-    tau[j] = v_dot(own->n, tree->link[j].revolute ? own->moment : own->force);
-    if (tree->link[j].parent < 0) continue;
-    bramah__body_graph *parent = &body[tree->link[j].parent];
-    parent->force = v_add(parent->force, own->force);
-    parent->moment = v_add(parent->moment, v_add(own->moment, v_cross(own->arm, own->force)));
+    own->bd = p_twist_cross(parent->Z, own->b);
+    own->Z = p_add(parent->Z, p_scale(zd[j], own->b));
+    own->Zd = p_add(parent->Zd, p_add(p_scale(zdd[j], own->b), p_scale(zd[j], own->bd)));
+    own->bdd = p_add(p_twist_cross(own->Zd, own->b), p_twist_cross(own->Z, own->bd));
+    const bramah__vec centre = v_add(own->r, m_rotate(own->A, link[j].centre)),
+                      mg = v_scale(link[j].mass, centre);
+    own->mass.m = link[j].mass;
+    own->mass.mg = mg;
+    own->mass.J = parallel_axes(turned_inertia(own->A, link[j].inertia), centre, mg);
+    own->h = momentum(&own->mass, own->Z);
+  }
+}
+
+/* ---- inwards: forces ---- */
+
+void bramah__tree_graph_force(const bramah__tree *tree, bramah__body_graph *body, bramah__expr *tau)
+{
+  for (size_t j = 0; j < tree->n; j++)
+    body[j].W = p_add(momentum(&body[j].mass, body[j].Zd), p_wrench_cross(body[j].Z, body[j].h));
+  for (size_t j = tree->n; j-- > 0;) {
+    const int p = tree->link[j].parent;
+    tau[j] = p_dot(body[j].b, body[j].W);
+    if (p >= 0) body[p].W = p_add(body[p].W, body[j].W);
   }
 }
 
 /* ---- derivatives of the joint forces: tangent.h has the equations ---- */
 
-/* Twist [linear; angular] or wrench [force; moment] about the inertial origin. */
-typedef struct pair {
-  bramah__vec linear, angular;
-} pair;
-
-static pair p_add(pair a, pair b) { return (pair){v_add(a.linear, b.linear), v_add(a.angular, b.angular)}; }
-
-static pair p_scale(bramah__expr s, pair a) { return (pair){v_scale(s, a.linear), v_scale(s, a.angular)}; }
-
-static bramah__expr p_dot(pair a, pair b)
-{
-  return e_add(v_dot(a.linear, b.linear), v_dot(a.angular, b.angular));
-}
-
-/* a x b: how twist b changes when it moves along with a; a x* w: how wrench w does. */
-static pair twist_cross(pair a, pair b)
-{
-  return (pair){v_add(v_cross(a.angular, b.linear), v_cross(a.linear, b.angular)),
-                v_cross(a.angular, b.angular)};
-}
-
-static pair wrench_cross(pair a, pair w)
-{
-  return (pair){v_cross(a.angular, w.linear),
-                v_add(v_cross(a.angular, w.angular), v_cross(a.linear, w.linear))};
-}
-
-/* A body, then a subtree, in motion about the inertial origin, and the joint in front of it. */
-typedef struct moving {
-  pair b, Z, Zd; /* of the joint by z'; velocity, acceleration less gravity */
-  bramah__vec
-      turning; /* twice the derivative of the turning velocity as the joint moves, carried by the body; */
-  pair acceleration; /* derivative of Zd likewise */
-  bramah__expr m;    /* mass */
-  bramah__vec mg, h; /* its first moment, momentum */
-  bramah__mat J, B;  /* inertia; half the moment part of B */
-} moving;
-
 /* Half of B: [w] J - tr(J)/2 [w] + mg.v 1 - v mg' */
-static bramah__mat turning_matrix(pair Z, bramah__mat J, bramah__vec mg)
+static bramah__mat turning_matrix(const bramah__mass_graph *mass, bramah__pair Z)
 {
+  const bramah__mat J = mass->J;
+  const bramah__vec mg = mass->mg;
   const bramah__expr trace = e_add(e_add(J.m[0][0], J.m[1][1]), J.m[2][2]), mgv = v_dot(mg, Z.linear);
   const bramah__vec half = v_scale(e_scale(0.5, trace), Z.angular);
   bramah__mat B;
@@ -194,77 +155,83 @@ static bramah__mat turning_matrix(pair Z, bramah__mat J, bramah__vec mg)
   return B;
 }
 
-/* Outwards: joints and single bodies. */
-static void set_moving(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
-                       const bramah__body_graph *body, const bramah__expr *zd, const bramah__expr *zdd,
-                       const bramah__expr *along, moving *out)
+void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *dz,
+                             const bramah__expr *dzd, const bramah__expr *dzdd, bramah__expr *dtau)
 {
-  const pair rest = {{{{0}}}, {{{0}}}}, lifted = {v_scale(e_number(-1.0), gravity), {{{0}}}};
-  const bramah__expr twice[2] = {e_scale(2.0, along[0]), e_scale(2.0, along[1])};
+  const bramah__expr two = e_number(2.0);
+  bramah__pair pid[BRAMAH__MOST_BODIES], pidd[BRAMAH__MOST_BODIES], Y[BRAMAH__MOST_BODIES];
   for (size_t j = 0; j < tree->n; j++) {
     const int p = tree->link[j].parent;
-    const pair Z = p < 0 ? rest : out[p].Z, Zd = p < 0 ? lifted : out[p].Zd;
-    const bramah__vec n = body[j].n, x = v_add(body[j].r, body[j].c);
-    const pair b = tree->link[j].revolute ? (pair){v_cross(body[j].r, n), n} : (pair){n, rest.angular};
-    const pair bd = twist_cross(Z, b), bdd = p_add(twist_cross(Zd, b), twist_cross(Z, bd));
-    moving *own = &out[j];
-    own->b = b;
-    own->Z = p_add(Z, p_scale(zd[j], b));
-    own->Zd = p_add(Zd, p_add(p_scale(zdd[j], b), p_scale(zd[j], bd)));
-    own->turning = v_add(v_scale(twice[0], bd.angular), v_scale(twice[1], b.angular));
-    own->acceleration = p_add(p_add(p_scale(along[0], bdd), p_scale(twice[1], bd)), p_scale(along[2], b));
-    own->m = link[j].mass;
-    own->mg = v_scale(own->m, x);
-    own->h = v_add(v_scale(own->m, own->Z.linear), v_cross(own->Z.angular, own->mg));
-    own->J = parallel_axes(body[j].J, x, own->mg);
-    own->B = turning_matrix(own->Z, own->J, own->mg);
+    const bramah__body_graph *own = &body[j];
+    const bramah__pair b = own->b, bd = own->bd;
+    pid[j] = p_add(p_scale(dz[j], bd), p_scale(dzd[j], b));
+    pidd[j] = p_add(p_add(p_scale(dz[j], own->bdd), p_scale(e_scale(2.0, dzd[j]), bd)), p_scale(dzdd[j], b));
+    if (p >= 0) pid[j] = p_add(pid[p], pid[j]), pidd[j] = p_add(pidd[p], pidd[j]);
+    const bramah__vec twice = v_scale(two, pid[j].angular);
+    const bramah__pair B = {v_cross(twice, own->h.linear),
+                            m_rotate(turning_matrix(&own->mass, own->Z), twice)};
+    Y[j] = p_add(momentum(&own->mass, pidd[j]), B);
+  }
+  for (size_t j = tree->n; j-- > 0;) {
+    const int p = tree->link[j].parent;
+    dtau[j] = p_dot(body[j].b, Y[j]);
+    if (p >= 0) Y[p] = p_add(Y[p], p_add(Y[j], p_scale(dz[j], p_wrench_cross(body[j].b, body[j].W))));
   }
 }
 
-/* Inwards: subtrees. */
-static void add_subtrees(const bramah__tree *tree, moving *bodies)
+/* A subtree, and how its bodies move as the joint in front of it does. */
+typedef struct moving {
+  bramah__mass_graph mass;
+  bramah__vec h;             /* linear momentum */
+  bramah__mat B;             /* half the moment part of B */
+  bramah__vec turning;       /* twice the derivative of the turning velocity, carried by the bodies; */
+  bramah__pair acceleration; /* derivative of Zd likewise */
+} moving;
+
+static void set_moving(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *along,
+                       moving *out)
 {
+  const bramah__expr twice[2] = {e_scale(2.0, along[0]), e_scale(2.0, along[1])};
+  for (size_t j = 0; j < tree->n; j++) {
+    const bramah__pair b = body[j].b, bd = body[j].bd, bdd = body[j].bdd;
+    out[j].mass = body[j].mass;
+    out[j].h = body[j].h.linear;
+    out[j].B = turning_matrix(&body[j].mass, body[j].Z);
+    out[j].turning = v_add(v_scale(twice[0], bd.angular), v_scale(twice[1], b.angular));
+    out[j].acceleration = p_add(p_add(p_scale(along[0], bdd), p_scale(twice[1], bd)), p_scale(along[2], b));
+  }
   for (size_t j = tree->n; j-- > 0;) {
     if (tree->link[j].parent < 0) continue;
-    const moving *own = &bodies[j];
-    moving *parent = &bodies[tree->link[j].parent];
-    parent->m = e_add(parent->m, own->m);
-    parent->mg = v_add(parent->mg, own->mg);
+    const moving *own = &out[j];
+    moving *parent = &out[tree->link[j].parent];
+    parent->mass.m = e_add(parent->mass.m, own->mass.m);
+    parent->mass.mg = v_add(parent->mass.mg, own->mass.mg);
+    parent->mass.J = m_add(parent->mass.J, own->mass.J);
     parent->h = v_add(parent->h, own->h);
-    parent->J = m_add(parent->J, own->J);
     parent->B = m_add(parent->B, own->B);
   }
 }
 
-static pair momentum(const moving *body, pair a)
-{
-  return (pair){v_add(v_scale(body->m, a.linear), v_cross(a.angular, body->mg)),
-                v_add(v_cross(body->mg, a.linear), m_rotate(body->J, a.angular))};
-}
-
-void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
-                                const bramah__body_graph *body, const bramah__expr *zd,
-                                const bramah__expr *zdd, const bramah__expr *along, bramah__expr *T)
+void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__body_graph *body,
+                                const bramah__expr *along, bramah__expr *T)
 {
   const size_t n = tree->n;
-  moving bodies[BRAMAH__MOST_BODIES];
-  set_moving(tree, link, gravity, body, zd, zdd, along, bodies);
-  add_subtrees(tree, bodies);
+  moving subtree[BRAMAH__MOST_BODIES];
+  set_moving(tree, body, along, subtree);
   for (size_t k = 0; k < n * n; k++) T[k] = e_number(0.0);
   for (size_t j = 0; j < n; j++) {
-    const moving *own = &bodies[j];
-    const pair W = {body[j].force, v_add(body[j].moment, v_cross(body[j].r, body[j].force))};
-    const pair B = {v_cross(own->turning, own->h), m_rotate(own->B, own->turning)};
+    const moving *own = &subtree[j];
+    const bramah__pair b = body[j].b, M = momentum(&own->mass, b),
+                       B = {v_cross(own->turning, own->h), m_rotate(own->B, own->turning)};
 
     /* What the joints on the way to the root feel of the subtree as joint j moves, and joint j as they move. */
-    const pair moved =
-        p_add(p_scale(along[0], wrench_cross(own->b, W)), p_add(momentum(own, own->acceleration), B));
-    const pair M = momentum(own, own->b);
-    const bramah__vec turned = v_add(m_unrotate(own->B, own->b.angular), v_cross(own->h, own->b.linear));
-    T[j * n + j] = p_dot(own->b, moved);
+    const bramah__pair moved = p_add(p_scale(along[0], p_wrench_cross(b, body[j].W)),
+                                     p_add(momentum(&own->mass, own->acceleration), B));
+    const bramah__vec turned = v_add(m_unrotate(own->B, b.angular), v_cross(own->h, b.linear));
+    T[j * n + j] = p_dot(b, moved);
     for (int i = tree->link[j].parent; i >= 0; i = tree->link[i].parent) {
-      const moving *front = &bodies[i];
-      T[(size_t)i * n + j] = p_dot(front->b, moved);
+      const moving *front = &subtree[i];
+      T[(size_t)i * n + j] = p_dot(body[i].b, moved);
       T[j * n + (size_t)i] = e_add(p_dot(M, front->acceleration), v_dot(turned, front->turning));
     }
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kinematics and dynamics of a tree as expressions: what tree.c, closure.c and forces.c compute. Their derivatives
- * are made on the graph. Vectors are in inertial axes; unlike in tree.c velocities and accelerations are those of
- * the origin of each body, which costs less once zeros and ones have folded. */
+/* Kinematics and dynamics of a tree as expressions: what tree.c, tangent.c, closure.c and forces.c compute, and in
+ * their frames: inertial axes, velocities and accelerations those of the point of the body that coincides with the
+ * inertial origin. Sums over subtrees then need no transport. Other derivatives are made on the graph. */
 #ifndef BRAMAH_LIB_MULTIBODY_TREE_GRAPH_H
 #define BRAMAH_LIB_MULTIBODY_TREE_GRAPH_H
 
@@ -19,15 +19,22 @@ typedef struct bramah__link_graph {
   bramah__mat inertia;
 } bramah__link_graph;
 
+/* A rigid body or several: mass, its first moment, inertia, about the inertial origin. */
+typedef struct bramah__mass_graph {
+  bramah__expr m;
+  bramah__vec mg;
+  bramah__mat J;
+} bramah__mass_graph;
+
 typedef struct bramah__body_graph {
-  bramah__mat A;             /* body axes to inertial axes */
-  bramah__vec r, arm;        /* origin of the body frame, from the inertial one and from that of the parent */
-  bramah__vec n;             /* joint axis */
-  bramah__vec w, v;          /* angular velocity, velocity of the origin ... */
-  bramah__vec wd, a;         /* ... and their derivatives */
-  bramah__vec c;             /* centre of mass from the origin of the body */
-  bramah__mat J;             /* inertia about the centre of mass */
-  bramah__vec force, moment; /* that move the subtree against gravity, about the origin of the body */
+  bramah__mat A;           /* body axes to inertial axes */
+  bramah__vec r, n;        /* origin of the body frame, joint axis */
+  bramah__pair b;          /* Z = Z_parent + b z' */
+  bramah__pair Z, Zd;      /* velocity; acceleration less gravity */
+  bramah__pair bd, bdd;    /* b' and b'', this seen with gravity in the acceleration */
+  bramah__mass_graph mass; /* of the body alone */
+  bramah__pair h;          /* momentum of the body alone */
+  bramah__pair W;          /* wrench that moves the subtree */
 } bramah__body_graph;
 
 bramah__link_graph bramah__link_graph_of(const bramah__link *link);
@@ -35,20 +42,22 @@ bramah__link_graph bramah__link_graph_of(const bramah__link *link);
 /* The body carries a point mass m as well (parallel axes). */
 void bramah__link_graph_load(bramah__link_graph *link, bramah__expr m, const double *point);
 
-/* Poses of body [n] at joint coordinates z [n]; then their velocities and accelerations at zd, zdd [n]. */
+/* Poses of body [n] at joint coordinates z [n]; then masses, velocities and accelerations at zd, zdd [n]. */
 void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *z, bramah__body_graph *body);
-void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__expr *zd, const bramah__expr *zdd,
-                               bramah__body_graph *body);
+void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
+                               const bramah__expr *zd, const bramah__expr *zdd, bramah__body_graph *body);
 
 /* Joint forces tau [n] that make this motion against gravity (Newton-Euler). */
-void bramah__tree_graph_force(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
-                              bramah__body_graph *body, bramah__expr *tau);
+void bramah__tree_graph_force(const bramah__tree *tree, bramah__body_graph *body, bramah__expr *tau);
 
-/* Their derivatives T [n x n] as coordinate k moves by `along`[0], its rate by [1], its acceleration by [2]: column k.
- * Composite bodies instead of the graph's own derivatives, which go through the recursion once for each joint. */
-void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
-                                const bramah__body_graph *body, const bramah__expr *zd,
-                                const bramah__expr *zdd, const bramah__expr *along, bramah__expr *T);
+/* Their derivatives, instead of those that the graph makes, which go through all that the motion is made of:
+ * dtau [n] as the joints, their rates and their accelerations move by dz, dzd, dzdd [n]; ... */
+void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *dz,
+                             const bramah__expr *dzd, const bramah__expr *dzdd, bramah__expr *dtau);
+
+/* ... and T [n x n], column k as those of joint k alone move by `along` [3], by composite bodies. */
+void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__body_graph *body,
+                                const bramah__expr *along, bramah__expr *T);
 
 /* A point and a direction of a body (-1: ground). */
 bramah__vec bramah__point_graph(const bramah__body_graph *body, int number, const double *local);

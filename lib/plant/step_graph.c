@@ -44,10 +44,10 @@
   X(r, nf) /* out of balance */                                                                              \
   X(f, nx) /* residual of the step: r; pd by the trapezoidal rule less rates */                              \
   X(J, nx *nx)                                                                                               \
-  X(mass, nf *nf) /* dr/dz'' */                                                                              \
-  X(r_v, nf *nf)  /* dr/dz' */                                                                               \
-  X(T, n *n)      /* of the joint forces */                                                                  \
-  X(pd_v, np *nf) /* d rates/dz' */                                                                          \
+  X(mass, nf *nf)  /* dr/dz'' */                                                                             \
+  X(r_v, nf *nf)   /* dr/dz' */                                                                              \
+  X(T, n *(n + 4)) /* of the joint forces */                                                                 \
+  X(pd_v, np *nf)  /* d rates/dz' */                                                                         \
   X(rhs, nx *(ne + nx) + nd * (n + 1))                                                                       \
   X(column, nx + n)                                                                                          \
   X(at, n + n + nf + nf + np + np + ns) /* seeds of a derivative */                                          \
@@ -136,19 +136,26 @@ static void seed_state(builder *b, size_t k)
     seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
 }
 
-/* The joint forces move along column k of T, in a tree without loops; elsewhere the graph derives them itself. */
-static void seed_forces(builder *b, size_t k)
-{
-  const size_t n = b->out->n;
-  for (size_t j = 0; b->out->nd == 0 && j < n; j++)
-    seed(b, b->tau[j], b->T[j * n + (size_t)b->out->index[k]]);
-}
-
+/* The joint forces in a tree without loops, as coordinate k, its rate and acceleration move by `along`: columns of T. */
 static void set_force_tangent(builder *b, bramah__expr by_z, bramah__expr by_zd, bramah__expr by_zdd)
 {
   const bramah__expr along[3] = {by_z, by_zd, by_zdd};
-  if (b->out->nd == 0)
-    bramah__tree_graph_tangent(&b->model->tree, b->link, b->gravity, b->body, b->q_d, b->q_dd, along, b->T);
+  if (b->out->nd == 0) bramah__tree_graph_tangent(&b->model->tree, b->body, along, b->T);
+}
+
+/* The joint forces move with what is seeded: by column k of T where there are no loops. */
+static void seed_forces(builder *b, size_t k)
+{
+  const size_t n = b->out->n;
+  bramah__expr *dz = b->T, *dzd = dz + n, *dzdd = dzd + n, *dtau = dzdd + n;
+  if (b->out->nd > 0) {
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->in_z, dz);
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->q_d, dzd);
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->q_dd, dzdd);
+    bramah__tree_graph_vary(&b->model->tree, b->body, dz, dzd, dzdd, dtau);
+  }
+  for (size_t j = 0; j < n; j++)
+    seed(b, b->tau[j], b->out->nd > 0 ? dtau[j] : b->T[j * n + (size_t)b->out->index[k]]);
 }
 
 /* df [count] along the seeds, which are then gone. */
@@ -329,7 +336,7 @@ static void set_motion(builder *b)
       b->q_dd[j] = e_add(b->q_dd[j], b->gamma[k]);
     }
   }
-  bramah__tree_graph_motion(&b->model->tree, b->q_d, b->q_dd, b->body);
+  bramah__tree_graph_motion(&b->model->tree, b->link, b->gravity, b->q_d, b->q_dd, b->body);
 }
 
 /* A length with its rate and, into by [nf], its derivatives by the independent coordinates. */
@@ -401,7 +408,7 @@ static void add_loads(builder *b, size_t *works)
           b->r[f] = e_sub(b->r[f], e_mul(b->Rz[(size_t)j * nf + f], v_dot(b->body[j].n, torque)));
     }
     for (int k = 0; k < 3; k++) add_work(b, works, loads, force.x[k], place.x[k]);
-    add_work(b, works, loads | BRAMAH__IS_POWER, v_dot(torque, b->body[load->body].w), e_number(0.0));
+    add_work(b, works, loads | BRAMAH__IS_POWER, v_dot(torque, b->body[load->body].Z.angular), e_number(0.0));
   }
   for (size_t j = 0; j < b->out->n; j++) {
     resist(b, b->Rz + j * nf, 1, e_neg(b->joint_load[j]));
@@ -439,10 +446,11 @@ static void set_energy(builder *b)
   for (size_t j = 0; j < b->out->n; j++) {
     const bramah__body_graph *body = &b->body[j];
     const bramah__link_graph *link = &b->link[j];
-    const bramah__vec c = m_rotate(body->A, link->centre), v = v_add(body->v, v_cross(body->w, c));
-    const bramah__vec w = m_unrotate(body->A, body->w);
+    const bramah__vec centre = v_add(body->r, m_rotate(body->A, link->centre));
+    const bramah__vec v = v_add(body->Z.linear, v_cross(body->Z.angular, centre));
+    const bramah__vec w = m_unrotate(body->A, body->Z.angular);
     kinetic = e_add(kinetic, e_add(e_mul(link->mass, v_dot(v, v)), v_dot(w, m_rotate(link->inertia, w))));
-    potential = e_sub(potential, e_mul(link->mass, v_dot(b->gravity, v_add(body->r, c))));
+    potential = e_sub(potential, v_dot(b->gravity, body->mass.mg));
   }
   for (size_t i = 0; i < forces->n_springs + forces->n_joint_springs; i++) {
     const size_t k = i - forces->n_springs; /* of a joint; wraps for what is before */
@@ -465,7 +473,7 @@ static void set_residual(builder *b)
   const bramah_model *model = b->model;
   SIZES(b->out);
   size_t works = 0;
-  bramah__tree_graph_force(&model->tree, b->link, b->gravity, b->body, b->tau);
+  bramah__tree_graph_force(&model->tree, b->body, b->tau);
   for (size_t f = 0; f < nf; f++) b->r[f] = e_sum_products(n, b->Rz + f, nf, b->tau, 1);
   add_springs(b, &works);
   add_loads(b, &works);
@@ -519,9 +527,9 @@ static bramah_status set_tangent(builder *b)
   set_force_tangent(b, e_number(1.0), b->c1, b->c2);
   for (size_t f = 0; f < nf; f++) {
     seed_joints(b, b->Rz + f, nf);
-    seed_forces(b, f);
     seed(b, b->in_zd[f], b->c1);
     seed(b, b->in_zdd[f], b->c2);
+    seed_forces(b, f);
     derive(b, nx, b->f, b->column);
     put_column(nx, b->column, b->J + f, nx);
     scale[f] = 1.0;
@@ -742,7 +750,7 @@ static bramah__expr output_of(const builder *b, const bramah__output *output)
   case BRAMAH__BODY_RATE_X:
   case BRAMAH__BODY_RATE_Y:
   case BRAMAH__BODY_RATE_Z:
-    return m_unrotate(b->body[i].A, b->body[i].w).x[output->code - BRAMAH__BODY_RATE_X];
+    return m_unrotate(b->body[i].A, b->body[i].Z.angular).x[output->code - BRAMAH__BODY_RATE_X];
   default:
     return e_number(0.0);
   }

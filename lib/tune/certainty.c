@@ -3,6 +3,7 @@
  * optimum, by other criteria. */
 #include "lib/io/fail.h"
 #include "lib/tune/tune_internal.h"
+#include "lib/math/elementary.h"
 
 #include <gsl/gsl_eigen.h>
 #include <math.h>
@@ -148,7 +149,7 @@ static void lean_to(const bramah__tune_problem *problem, const bramah__tune_cert
   double z[BRAMAH__TUNE_MOST] = {0};
   for (size_t i = 0; i < problem->n; i++) z[i] = bramah__tune_scaled(&problem->tuned[i], c->x[i]);
   double dz = z_j - z[j];
-  if (look && !problem->tuned[j].linear && !(dz > 0.0)) dz = 0.5 * expm1(2.0 * dz);
+  if (look && !problem->tuned[j].linear && !(dz > 0.0)) dz = 0.5 * bramah__expm1(2.0 * dz);
   if (!look || (c->information[j * c->n + j] > 0.0 && !c->held[j])) lean(c, j, dz, z);
   if (look) z[j] = z_j;
   for (size_t i = 0; i < problem->n; i++) x[i] = bramah__tune_unscaled(&problem->tuned[i], z[i]);

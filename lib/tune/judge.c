@@ -3,6 +3,7 @@
 #include "lib/assess/statistics.h"
 #include "lib/io/fail.h"
 #include "lib/tune/tune_internal.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,7 +124,7 @@ const char *bramah__tune_criterion_name(bramah_tune_criterion criterion)
 static double test_level(const bramah__tune_problem *problem, size_t looks)
 {
   const double tests = (double)looks * (3.0 * (double)problem->n_sensors + 1.0);
-  return fmax(-expm1(log1p(-1e-3) / tests), 2e-9);
+  return fmax(-bramah__expm1(bramah__log1p(-1e-3) / tests), 2e-9);
 }
 
 bramah_tune_colour bramah__tune_colour_of(const bramah__tune_problem *problem, size_t n,
@@ -155,7 +156,7 @@ bramah_tune_colour bramah__tune_colour_of(const bramah__tune_problem *problem, s
    * with a gain that is still. */
   const double rest = 1.0 - (3.0 * c.lag[0] - 3.0 * c.lag[1] + c.lag[2]);
   c.white_sigma = sqrt(s.squares / c.n * fmin(fmax(rest, 1e-4), 5.0));
-  c.coloured = fabs(c.lag[0]) > 0.1 && erfc(fabs(c.lag[0]) * sqrt(0.5 * c.n)) < level;
+  c.coloured = fabs(c.lag[0]) > 0.1 && bramah__erfc(fabs(c.lag[0]) * sqrt(0.5 * c.n)) < level;
   c.faint = !c.coloured && c.p < level;
   return c;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/likelihood.h"
 #include "lib/base/diag.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,7 +88,7 @@ bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, size_t m, c
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, "innovations", "their covariance is not positive definite");
   memcpy(l->e, y, m * sizeof *y);
   bramah__cholesky_forward(m, l->L, l->e, 1);
-  for (size_t i = 0; i < m; i++) cost += log(l->L[i * m + i]) + 0.5 * l->e[i] * l->e[i];
+  for (size_t i = 0; i < m; i++) cost += bramah__log(l->L[i * m + i]) + 0.5 * l->e[i] * l->e[i];
   if (!isfinite(cost))
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "innovations", "their likelihood is not finite");
   l->cost += cost;
@@ -110,7 +111,7 @@ void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, do
   bramah__likelihood *l = likelihood;
   const size_t n = l->n;
   double *d = l->d, *s = l->M;
-  l->cost += 2.0 * log(fabs(y) / gate) - log(sigma) + 0.5 * gate * gate;
+  l->cost += 2.0 * bramah__log(fabs(y) / gate) - bramah__log(sigma) + 0.5 * gate * gate;
   for (size_t j = 0; j < n; j++) { /* of the logarithms */
     d[j] = (near_y[j] - y) / (y * step[j]);
     s[j] = (near_sigma[j] - sigma) / (sigma * step[j]);

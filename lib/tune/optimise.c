@@ -2,6 +2,7 @@
 #include "lib/tune/optimise.h"
 #include "lib/base/diag.h"
 #include "lib/tune/likelihood.h"
+#include "lib/math/elementary.h"
 
 #include <gsl/gsl_multimin.h>
 #include <gsl/gsl_rng.h>
@@ -202,8 +203,11 @@ static double evaluate(const gsl_vector *u, void *user)
   const bramah__objective *f = b->f;
   double cost = unusable;
   if (b->status || (f->stop && f->stop(f->user))) return cost;
-  for (size_t i = 0; i < f->n; i++)
-    b->z[i] = f->low[i] + 0.5 * (f->high[i] - f->low[i]) * (1.0 + sin(gsl_vector_get(u, i)));
+  for (size_t i = 0; i < f->n; i++) {
+    double s, c;
+    bramah__sincos_any(gsl_vector_get(u, i), &s, &c);
+    b->z[i] = f->low[i] + 0.5 * (f->high[i] - f->low[i]) * (1.0 + s);
+  }
   b->out->costs++;
   b->status = f->cost(f->user, b->z, &cost, b->diag);
   if (b->status || !isfinite(cost)) return unusable;
@@ -234,7 +238,7 @@ bramah_status bramah__optimise_simplex(const bramah__objective *objective, doubl
     const double range = f->high[i] - f->low[i];
     const double share = fmin(fmax(2.0 * (z[i] - f->low[i]) / range - 1.0, -0.98), 0.98);
     const double turned = fmin(fabs(size) / (0.5 * range * sqrt(1.0 - share * share)), 1.0);
-    gsl_vector_set(u, i, asin(share));
+    gsl_vector_set(u, i, bramah__asin(share));
     gsl_vector_set(edge, i, share > 0.0 ? -turned : turned);
   }
   if (!b.status) first = gsl_vector_max(edge) > 0.0 ? gsl_vector_max(edge) : -gsl_vector_min(edge);

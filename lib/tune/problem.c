@@ -6,6 +6,7 @@
 #include "lib/io/fail.h"
 #include "lib/io/session.h"
 #include "bramah/units.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -410,12 +411,12 @@ void bramah__tune_candidate_text(const bramah__tune_problem *problem, const doub
 
 double bramah__tune_scaled(const bramah__tune_parameter *t, double x)
 {
-  return t->linear ? (x - t->least) / (t->most - t->least) : log(x);
+  return t->linear ? (x - t->least) / (t->most - t->least) : bramah__log(x);
 }
 
 double bramah__tune_unscaled(const bramah__tune_parameter *t, double z)
 {
-  const double x = t->linear ? t->least + z * (t->most - t->least) : exp(z);
+  const double x = t->linear ? t->least + z * (t->most - t->least) : bramah__exp(z);
   return fmin(fmax(x, t->least), t->most);
 }
 

@@ -2,6 +2,7 @@
 /* The search: evaluations of candidates over logs, where it begins, and how it goes on. */
 #include "lib/io/fail.h"
 #include "lib/tune/tune_internal.h"
+#include "lib/math/elementary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +74,7 @@ double bramah__tune_penalty(const bramah__tune_search *search, const double *x, 
     const bramah__tune_parameter *t = &search->problem->tuned[i];
     if (!(search->white[i] > 0.0) || !(x[i] > search->white[i])) continue;
     const double weight = search->penalty * (search->unit > 0.0 ? search->unit : search->samples[i]);
-    const double over = log(x[i] / search->white[i]);
+    const double over = bramah__log(x[i] / search->white[i]);
     const double by = t->linear ? (t->most - t->least) / x[i] : 1.0; /* d log x / d scale */
     sum += weight * over * over;
     if (gradient) gradient[i] += 2.0 * weight * over * by;

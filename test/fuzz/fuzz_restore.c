@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Any bytes as changes of a snapshot of a filter, a rewind buffer, a replay or adaptive noise on the four-bar:
+/* Any bytes as changes of a snapshot of a filter, a rewind buffer, a replay, adaptive noise or an alarm on the four-bar:
  *   byte 0: which object, and whether the snapshot is sealed anew, all seals within it too;
  *   then for each change 4 bytes, which word, and 8 bytes that are xored with it.
  * A changed snapshot that is not sealed anew is refused and leaves the object as it was. One that is may be taken
  * over: then it can be saved and restored again, and the object works with it. */
 #include "bramah/adaptive.h"
+#include "bramah/alarm.h"
 #include "bramah/replay.h"
 #include "lib/base/seal.h"
 #include "test/fuzz/four_bar.h"
@@ -13,7 +14,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { FILTER, REWIND, REPLAY, REPLAY_WITH_DELAY, ADAPTIVE, KINDS, SENSORS = 3, CHANGE = 12, MOST_SEALS = 4 };
+enum {
+  FILTER,
+  REWIND,
+  REPLAY,
+  REPLAY_WITH_DELAY,
+  ADAPTIVE,
+  ALARM,
+  KINDS,
+  SENSORS = 3,
+  CHANGE = 12,
+  MOST_SEALS = 4
+};
 
 typedef struct object {
   bramah_sensor sensor[SENSORS];
@@ -21,6 +33,7 @@ typedef struct object {
   bramah_rewind *rewind;
   bramah_replay *replay;
   bramah_adaptive *adaptive;
+  bramah_alarm *alarm;
   int64_t row_ns;
   size_t size;
   unsigned char *start, *good, *changed, *after; /* snapshots: two of ours, and room for two */
@@ -48,6 +61,7 @@ static size_t size_of(const object *o)
   return o->rewind     ? bramah_rewind_snapshot_size(o->rewind)
          : o->replay   ? bramah_replay_snapshot_size(o->replay)
          : o->adaptive ? bramah_adaptive_snapshot_size(o->adaptive)
+         : o->alarm    ? bramah_alarm_snapshot_size(o->alarm)
                        : bramah_filter_snapshot_size(o->filter);
 }
 
@@ -59,6 +73,8 @@ static void save(const object *o, void *snap)
     bramah_replay_save(o->replay, snap);
   else if (o->adaptive)
     bramah_adaptive_save(o->adaptive, snap);
+  else if (o->alarm)
+    bramah_alarm_save(o->alarm, snap);
   else
     bramah_filter_save(o->filter, snap);
 }
@@ -68,6 +84,7 @@ static bramah_status restore(object *o, const void *snap)
   return o->rewind     ? bramah_rewind_restore(o->rewind, snap)
          : o->replay   ? bramah_replay_restore(o->replay, snap)
          : o->adaptive ? bramah_adaptive_restore(o->adaptive, snap)
+         : o->alarm    ? bramah_alarm_restore(o->alarm, snap)
                        : bramah_filter_restore(o->filter, snap);
 }
 
@@ -89,8 +106,9 @@ static void work(object *o, int steps)
     } else {
       if (bramah_filter_predict(o->filter, &diag) == BRAMAH_OK && o->adaptive)
         bramah_adaptive_predicted(o->adaptive);
-      if (bramah_filter_correct(o->filter, y, present, &diag) == BRAMAH_OK && o->adaptive)
-        (void)bramah_adaptive_corrected(o->adaptive);
+      if (bramah_filter_correct(o->filter, y, present, &diag) != BRAMAH_OK) continue;
+      if (o->adaptive) (void)bramah_adaptive_corrected(o->adaptive);
+      if (o->alarm) (void)bramah_alarm_corrected(o->alarm);
     }
   }
 }
@@ -116,15 +134,33 @@ static void make(object *o, int kind)
       {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4}};
   static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.015, qp[3] = {8e5, 6e5, 6e5},
                       gate[SENSORS] = {6, 6, 6}, least = 1e-3, most = 10.0;
-  const bramah_augmented offset = {
-      .name = "offset", .kind = BRAMAH_AUGMENTED_BIAS, .at = "encoder", .sigma = 0.01};
+  const bramah_augmented uncertain[] = {
+      {.name = "offset", .kind = BRAMAH_AUGMENTED_BIAS, .at = "encoder", .sigma = 0.01},
+      {.name = "ripple",
+       .kind = BRAMAH_AUGMENTED_BIAS,
+       .at = "encoder",
+       .order = 2,
+       .time_constant = 1.0,
+       .frequency = 20.0,
+       .sigma = 0.01},
+      {.name = "scale",
+       .kind = BRAMAH_AUGMENTED_GAIN,
+       .at = "gyro",
+       .sigma = 0.02,
+       .role = BRAMAH_AUGMENTED_CONSIDERED},
+      {.name = "oil",
+       .kind = BRAMAH_AUGMENTED_PARAMETER,
+       .at = "oil.bulk_modulus",
+       .sigma = 3e8,
+       .logarithmic = 1,
+       .role = BRAMAH_AUGMENTED_AUTO}};
   bramah_filter_options options;
   bramah_filter_options_default(&options);
   options.position_sigma = &sp, options.rate_sigma = &sv, options.first_order_sigma = spr;
   options.acceleration_noise = &q, options.first_order_noise = qp;
   options.gate = gate, options.drift_gate = 6.0;
   options.transition = BRAMAH_TRANSITION_STEP;
-  options.n_augmented = 1, options.augmented = &offset;
+  options.n_augmented = sizeof uncertain / sizeof uncertain[0], options.augmented = uncertain;
   options.scores = kind == FILTER;
   for (int i = 0; i < SENSORS; i++)
     FUZZ_CHECK(!bramah_sensor_init(&sensors[i], plant, &diag, &o->sensor[i]), "%s", diag.message);
@@ -140,6 +176,7 @@ static void make(object *o, int kind)
   if (kind == REPLAY || kind == REPLAY_WITH_DELAY)
     status = bramah_replay_new(o->filter, NULL, next_row, o, &diag, &o->replay);
   if (kind == ADAPTIVE) status = bramah_adaptive_new(o->filter, &adapt, &diag, &o->adaptive);
+  if (kind == ALARM) status = bramah_alarm_new(o->filter, NULL, &diag, &o->alarm);
   FUZZ_CHECK(!status, "%s", diag.message);
 
   o->size = size_of(o);
@@ -153,6 +190,7 @@ static void make(object *o, int kind)
 static void drop_all(void)
 {
   for (object *o = objects; o < objects + KINDS; o++) {
+    bramah_alarm_free(o->alarm);
     bramah_adaptive_free(o->adaptive);
     bramah_replay_free(o->replay);
     bramah_rewind_free(o->rewind);

@@ -24,7 +24,7 @@ own='bramah/|lib/base/'
 check include/bramah 'bramah/'
 check lib/base 'bramah/status\.h|lib/base/'
 check lib/math 'lib/base/|lib/math/'
-check lib/graph 'lib/math/|lib/graph/'
+check lib/graph 'lib/base/|lib/math/|lib/graph/'
 check lib/multibody 'lib/base/|lib/math/|lib/graph/|lib/multibody/'
 check lib/hydraulics 'bramah/(status|machine)\.h|lib/base/|lib/math/|lib/graph/|lib/hydraulics/'
 below='lib/base/|lib/math/|lib/graph/|lib/multibody/|lib/hydraulics/|lib/machine/'
@@ -35,8 +35,8 @@ check estimators 'bramah/(status|plant|sensor|filter|adaptive|alarm|observabilit
 check lib/linear "$own|$below|lib/plant/|lib/linear/"
 check lib/io "$own|lib/math/elementary\.h|lib/io/"
 check lib/logs "$own|lib/io/|lib/logs/"
-check lib/assess "$own|lib/math/innovation_tests\.h|lib/io/|lib/logs/|lib/assess/"
-check lib/tune "$own|lib/io/|lib/logs/|lib/assess/|lib/tune/"
+check lib/assess "$own|lib/math/(elementary|innovation_tests)\.h|lib/io/|lib/logs/|lib/assess/"
+check lib/tune "$own|lib/math/elementary\.h|lib/io/|lib/logs/|lib/assess/|lib/tune/"
 check lib/report "$own|lib/io/|lib/report/"
 # The program uses the public interfaces only.
 check lib/cli 'bramah/|lib/cli/'

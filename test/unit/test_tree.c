@@ -163,7 +163,9 @@ START_TEST(test_velocities_are_derivatives)
 }
 END_TEST
 
-/* Joint forces of random trees as expressions against the numbers, and their derivatives by composite bodies against
+static double number(bramah__expr x, const double *value) { return e_is_number(x) ? x.value : value[x.node]; }
+
+/* Joint forces of random trees as expressions against the numbers, and their derivatives against
  * those that the graph makes of the whole recursion. */
 START_TEST(test_expressions)
 {
@@ -171,7 +173,7 @@ START_TEST(test_expressions)
   spatial_tree tree;
   bramah__body_graph body[N];
   bramah__link_graph link[N];
-  bramah__expr in[WAYS * N], tau[N], dtau[N], T[N * N], along[WAYS];
+  bramah__expr in[WAYS * N], tau[N], dtau[N], vary[N], T[N * N], along[WAYS], moved[WAYS * N];
   double x[WAYS * N], weight[WAYS] = {0.7, 3.0, 11.0}, Z[6 * N], Zd[6 * N], W[6 * N], expected[N];
   bramah__pose pose[N];
   unsigned seed = 3;
@@ -184,26 +186,27 @@ START_TEST(test_expressions)
   const bramah__vec gravity = v_number(t->gravity);
   for (size_t j = 0; j < N; j++) link[j] = bramah__link_graph_of(&t->link[j]);
   bramah__tree_graph_pose(t, z, body);
-  bramah__tree_graph_motion(t, zd, zdd, body);
-  bramah__tree_graph_force(t, link, gravity, body, tau);
+  bramah__tree_graph_motion(t, link, gravity, zd, zdd, body);
+  bramah__tree_graph_force(t, body, tau);
   for (int w = 0; w < WAYS; w++) along[w] = e_number(weight[w]);
-  bramah__tree_graph_tangent(t, link, gravity, body, zd, zdd, along, T);
+  bramah__tree_graph_tangent(t, body, along, T);
 
   bramah__tree_pose(t, NULL, x, pose);
   bramah__tree_velocity(t, pose, x + N, Z);
   bramah__tree_acceleration(t, pose, Z, x + N, x + 2 * N, Zd);
   bramah__tree_force(t, pose, Z, Zd, W, expected);
-  for (size_t k = 0; k < N; k++) {
-    const bramah__expr at[WAYS] = {z[k], zd[k], zdd[k]};
-    bramah__derive(g, WAYS, at, along, N, tau, dtau);
+  for (size_t k = 0; k <= N; k++) { /* joint k; then all */
+    for (size_t i = 0; i < WAYS * N; i++)
+      moved[i] = e_number(k == N ? test_uniform(&seed) : k == i % N ? weight[i / N] : 0.0);
+    bramah__derive(g, WAYS * N, in, moved, N, tau, dtau);
+    bramah__tree_graph_vary(t, body, moved, moved + N, moved + 2 * N, vary);
     double *value = calloc(bramah__graph_size(g), sizeof *value);
     ck_assert_ptr_nonnull(value);
     bramah__graph_evaluate(g, x, value);
     for (size_t j = 0; j < N; j++) {
-      const double by_graph = e_is_number(dtau[j]) ? dtau[j].value : value[dtau[j].node];
-      const bramah__expr entry = T[j * N + k];
-      const double by_bodies = e_is_number(entry) ? entry.value : value[entry.node];
-      ck_assert_double_eq_tol(by_bodies, by_graph, 1e-9 * (1.0 + fabs(by_graph)));
+      const double by_graph = number(dtau[j], value), near = 1e-9 * (1.0 + fabs(by_graph));
+      ck_assert_double_eq_tol(number(vary[j], value), by_graph, near);
+      if (k < N) ck_assert_double_eq_tol(number(T[j * N + k], value), by_graph, near);
       ck_assert_double_eq_tol(value[tau[j].node], expected[j], 1e-10 * (1.0 + fabs(expected[j])));
     }
     free(value);

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/graph/c_source.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- text ---- */
+
+static void append(bramah__page *page, const char *text, size_t n)
+{
+  if (page->used + n + 1 > page->room) {
+    const size_t room = 2 * page->room + n + 4096;
+    char *larger = page->failed ? NULL : realloc(page->text, room);
+    page->failed |= !larger;
+    if (!larger) return;
+    page->text = larger;
+    page->room = room;
+  }
+  memcpy(page->text + page->used, text, n);
+  page->used += n;
+  page->text[page->used] = '\0';
+}
+
+/* 0x1.<13 digits>p<exponent> of a normal number; out [32] */
+static size_t format_hexadecimal(char *out, double value)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  size_t n = 0;
+  if (bits >> 63) out[n++] = '-';
+  memcpy(out + n, "0x1.", 4);
+  n += 4;
+  for (int digit = 12; digit >= 0; digit--) out[n++] = "0123456789abcdef"[(bits >> (4 * digit)) & 15];
+  out[n++] = 'p';
+  return n + bramah__format_integer(out + n, (int64_t)((bits >> 52) & 0x7ff) - 1023);
+}
+
+/* A number as C reads it to the same bits: with as few digits as that takes, in hexadecimal where our own reader, which
+ * is exact, does not take it. */
+static void append_number(bramah__page *page, double value)
+{
+  char text[BRAMAH__NUMBER_SIZE + 4];
+  if (!isfinite(value)) {
+    const char *word = isnan(value) ? "(double)NAN" : value > 0.0 ? "(double)INFINITY" : "-(double)INFINITY";
+    append(page, word, strlen(word));
+    return;
+  }
+  for (int digits = 6; digits <= 17; digits++) {
+    double again;
+    size_t n = bramah__format_number(text, value, digits);
+    text[n] = ' ';
+    if (!bramah__read_number(text, text + n, '.', &again) || memcmp(&again, &value, sizeof value) != 0)
+      continue;
+    if (!memchr(text, '.', n) && !memchr(text, 'e', n)) memcpy(text + n, ".0", 2), n += 2;
+    append(page, text, n);
+    return;
+  }
+  append(page, text, format_hexadecimal(text, value));
+}
+
+void bramah__page_write(bramah__page *page, const char *format, ...)
+{
+  char number[BRAMAH__NUMBER_SIZE];
+  va_list list;
+  va_start(list, format);
+  for (const char *sign; (sign = strchr(format, '%')); format = sign + 2) {
+    append(page, format, (size_t)(sign - format));
+    if (sign[1] == 's') {
+      const char *text = va_arg(list, const char *);
+      append(page, text, strlen(text));
+    } else if (sign[1] == 'd') {
+      append(page, number, bramah__format_integer(number, (int64_t)va_arg(list, size_t)));
+    } else {
+      append_number(page, va_arg(list, double));
+    }
+  }
+  va_end(list);
+  append(page, format, strlen(format));
+}
+
+/* ---- operations one by one ---- */
+
+static const unsigned char operands_of[BRAMAH__N_CODES] = {
+#define OPERANDS(name, operands) [BRAMAH__CODE_##name] = (operands),
+    BRAMAH__CODES(OPERANDS)};
+
+typedef struct operation {
+  bramah__code code;
+  int n_to, n_from;
+  uint16_t to[2], from[3];
+  int live;
+} operation;
+
+enum { NO_VALUE = -1 };
+
+typedef struct writer {
+  const bramah__tape *tape;
+  bramah__c_source *source;
+  bramah__page *page;
+  operation *operation; /* [largest part] of the part at hand */
+  unsigned char *live;  /* [registers] asked for by what comes later, in this part or another */
+  unsigned char *given; /* [registers] asked for by another part */
+  size_t *kept;         /* [registers] 1 + where it is kept, of what is given */
+  int64_t
+      *value; /* [registers] number of the value that it holds in the part at hand; NO_VALUE: from before */
+} writer;
+
+static size_t read_operations(const writer *w, size_t part)
+{
+  const bramah__tape_part *p = &w->tape->part[part];
+  const uint16_t *code = w->tape->code + p->code, *end = code + p->n_code;
+  size_t n = 0;
+  while (code < end) {
+    const bramah__code what = (bramah__code)code[0];
+    size_t count = code[1];
+    for (code += 2; count; count--, code += operands_of[what]) {
+      operation *o = &w->operation[n++];
+      *o = (operation){.code = what, .n_to = what == BRAMAH__CODE_SINCOS ? 2 : 1};
+      o->n_from = operands_of[what] - o->n_to;
+      memcpy(o->to, code, (size_t)o->n_to * sizeof *code);
+      memcpy(o->from, code + o->n_to, (size_t)o->n_from * sizeof *code);
+    }
+  }
+  return n;
+}
+
+/* Which operations the results need, from the last backwards. What is live at the beginning of a part comes from another. */
+static size_t find_live(const writer *w, size_t part, size_t n)
+{
+  const size_t first = w->tape->n_inputs + w->tape->n_numbers;
+  size_t n_live = 0;
+  for (size_t k = 0; k < w->source->n_results; k++) {
+    const bramah__c_member *result = &w->source->result[k];
+    for (size_t i = 0; result->part == part && i < result->n; i++)
+      w->live[bramah__tape_results(w->tape, part)[result->first + i]] = 1;
+  }
+  for (size_t i = n; i-- > 0;) {
+    operation *o = &w->operation[i];
+    for (int k = 0; k < o->n_to; k++) o->live |= w->live[o->to[k]];
+    for (int k = 0; k < o->n_to; k++) w->live[o->to[k]] = 0;
+    for (int k = 0; o->live && k < o->n_from; k++) w->live[o->from[k]] = 1;
+    n_live += (size_t)o->live;
+  }
+  for (size_t r = first; r < w->tape->n_registers; r++) w->given[r] |= w->live[r];
+  return n_live;
+}
+
+/* ---- statements ---- */
+
+/* What a register holds: a value of this part, an input, a number, what another part has kept. */
+static void write_register(const writer *w, uint16_t r)
+{
+  const bramah__tape *tape = w->tape;
+  if (w->value[r] != NO_VALUE) {
+    bramah__page_write(w->page, "v%d", (size_t)w->value[r]);
+  } else if (r < tape->n_inputs) {
+    const bramah__c_member *input = w->source->input;
+    while (r < input->first || r >= input->first + input->n) input++;
+    bramah__page_write(w->page, "w->%s[%d]", input->name, r - input->first);
+  } else if (r < tape->n_inputs + tape->n_numbers) {
+    bramah__page_write(w->page, "%g", tape->number[r - tape->n_inputs]);
+  } else {
+    bramah__page_write(w->page, "w->kept[%d]", w->kept[r] - 1);
+  }
+}
+
+/* Operations with a, b, c in place of their operands. */
+static const char *const formula[BRAMAH__N_CODES] = {
+    [BRAMAH__CODE_ADD] = "a + b",
+    [BRAMAH__CODE_SUB] = "a - b",
+    [BRAMAH__CODE_MUL] = "a * b",
+    [BRAMAH__CODE_MADD] = "a * b + c",
+    [BRAMAH__CODE_MSUB] = "a * b - c",
+    [BRAMAH__CODE_NMADD] = "c - a * b",
+    [BRAMAH__CODE_NEG] = "-a",
+    [BRAMAH__CODE_INV] = "1.0 / a",
+    [BRAMAH__CODE_SQRT] = "sqrt(a)",
+    [BRAMAH__CODE_TANH] = "bramah__tanh(a)",
+    [BRAMAH__CODE_EXP] = "bramah__exp(a)",
+    [BRAMAH__CODE_LOG] = "bramah__log(a)",
+    [BRAMAH__CODE_ABS] = "fabs(a)",
+    [BRAMAH__CODE_MIN] = "a < b ? a : b",
+    [BRAMAH__CODE_MAX] = "a > b ? a : b",
+    [BRAMAH__CODE_SELECT] = "a > 0.0 ? b : c",
+};
+
+/* An operand is a letter that stands alone. */
+static void write_formula(const writer *w, const operation *o)
+{
+  for (const char *at = formula[o->code], *start = at; *at; at++) {
+    const int alone = (at == start || !strchr("abcdefghijklmnopqrstuvwxyz_", at[-1])) &&
+                      !(at[1] && strchr("abcdefghijklmnopqrstuvwxyz_", at[1]));
+    if (alone && *at >= 'a' && *at <= 'c')
+      write_register(w, o->from[*at - 'a']);
+    else
+      append(w->page, at, 1);
+  }
+}
+
+static void write_operation(const writer *w, const operation *o, int64_t *next)
+{
+  const size_t value = (size_t)*next;
+  if (o->code == BRAMAH__CODE_SINCOS) {
+    bramah__page_write(w->page, "  double v%d, v%d;\n  bramah__sincos(", value, value + 1);
+    write_register(w, o->from[0]);
+    bramah__page_write(w->page, ", &v%d, &v%d);\n", value, value + 1);
+  } else {
+    bramah__page_write(w->page, "  const double v%d = ", value);
+    write_formula(w, o);
+    append(w->page, ";\n", 2);
+  }
+  for (int k = 0; k < o->n_to; k++) {
+    w->value[o->to[k]] = (*next)++;
+    if (w->kept[o->to[k]])
+      bramah__page_write(w->page, "  w->kept[%d] = v%d;\n", w->kept[o->to[k]] - 1, value + (size_t)k);
+  }
+}
+
+static void write_part(const writer *w, const bramah__c_part *part, size_t n)
+{
+  int64_t next = 0;
+  for (size_t r = 0; r < w->tape->n_registers; r++) w->value[r] = NO_VALUE;
+  bramah__page_write(w->page, "\nstatic void %s%s(%swork *w)\n{\n  (void)w;\n", w->source->prefix, part->name,
+                     w->source->prefix);
+  for (size_t i = 0; i < n; i++)
+    if (w->operation[i].live) write_operation(w, &w->operation[i], &next);
+  for (size_t k = 0; k < w->source->n_results; k++) {
+    const bramah__c_member *result = &w->source->result[k];
+    for (size_t i = 0; result->part == part->part && i < result->n; i++) {
+      bramah__page_write(w->page, "  w->%s[%d] = ", result->name, i);
+      write_register(w, bramah__tape_results(w->tape, part->part)[result->first + i]);
+      append(w->page, ";\n", 2);
+    }
+  }
+  append(w->page, "}\n", 2);
+}
+
+/* ---- all parts ---- */
+
+/* Backwards through the parts, then, with what each asks of the others, forwards. Scratch registers are never asked for
+ * by another part; kept ones are written by one part. */
+static void write_parts(writer *w)
+{
+  bramah__c_source *source = w->source;
+  for (size_t k = source->n_parts; k-- > 0;) {
+    bramah__c_part *part = &source->part[k];
+    /* What is asked for by parts behind it that it does not make is asked of those before it. */
+    memcpy(w->live, w->given, w->tape->n_registers);
+    part->n_operations = find_live(w, part->part, read_operations(w, part->part));
+  }
+  for (size_t r = w->tape->n_inputs + w->tape->n_numbers; r < w->tape->n_registers; r++)
+    if (w->given[r]) w->kept[r] = ++source->n_kept;
+  for (size_t k = 0; k < source->n_parts; k++) {
+    memcpy(w->live, w->given, w->tape->n_registers);
+    const size_t n = read_operations(w, source->part[k].part);
+    find_live(w, source->part[k].part, n);
+    write_part(w, &source->part[k], n);
+  }
+}
+
+int bramah__c_source_write(const bramah__tape *tape, bramah__c_source *source, bramah__page *page)
+{
+  size_t most = 1, n = tape->n_registers + 1;
+  for (size_t p = 0; p < tape->n_parts; p++)
+    if (tape->part[p].n_operations > most) most = tape->part[p].n_operations;
+  source->n_kept = 0;
+  writer w = {.tape = tape,
+              .source = source,
+              .page = page,
+              .operation = calloc(most, sizeof *w.operation),
+              .live = calloc(n, 1),
+              .given = calloc(n, 1),
+              .kept = calloc(n, sizeof *w.kept),
+              .value = calloc(n, sizeof *w.value)};
+  if (w.operation && w.live && w.given && w.kept && w.value)
+    write_parts(&w);
+  else
+    page->failed = 1;
+  free(w.operation);
+  free(w.live);
+  free(w.given);
+  free(w.kept);
+  free(w.value);
+  return !page->failed;
+}
