@@ -73,6 +73,7 @@ double bramah__windows_limit(uint64_t tests, int two_sided);
 typedef struct bramah__budget_sums {
   double score;            /* while it is considered */
   double change, variance; /* by corrections; of its error where these had told nothing */
+  double drift;            /* of this, what is stated of its drift since the window began */
   uint64_t was_estimated;  /* when the window began */
 } bramah__budget_sums;
 /* Windows of all of them, by the time of the filter. */

@@ -8,8 +8,8 @@
  * considers does not leave it white. Where J_ii < 1 the innovations say less of the state than the budget: not judged.
  *
  * One that is estimated changes in a window by the sum D of its corrections. With nothing but its stated drift Q its
- * variance P goes from P_0 to P_0 + Q and, by what the corrections tell, to P: D has the variance P_0 + Q - P. What its
- * error has of states that are considered, L in their standard deviations, is not told: L^2 - L_0^2 more where it has
+ * variance P goes from P_0 to P_0 + Q and, by what the corrections tell, to P: D has the variance P_0 + Q - P, and what does
+ * not go beyond the stated drift Q itself is no contradiction, whatever a gain that considers makes of it. What its error has of states that are considered, L in their standard deviations, is not told: L^2 - L_0^2 more where it has
  * grown, and (L - L_0)^2 as it goes along with them. */
 #include "lib/assess/assess_internal.h"
 
@@ -68,7 +68,7 @@ static double judge(const bramah_assess *a, size_t l, size_t k, double *amount)
     *amount = unit * sqrt(P) * s->score / J[k];
     return fabs(s->score) / sqrt(variance);
   }
-  double variance = fmax(s->variance - P, 1e-6 * P);
+  double variance = fmax(s->variance - P, fmax(s->drift, 1e-6 * P));
   for (size_t j = 0; j < m; j++) {
     const double before = a->budget_part[(l * m + k) * m + j], after = part(a, k, j);
     variance += fmax(after * after - before * before, 0.0) + (after - before) * (after - before);
@@ -112,6 +112,7 @@ static void predicted(bramah_assess *a)
       bramah__budget_sums *s = &a->budget_sums[l * m + k];
       s->change *= phi;
       s->variance = phi * phi * s->variance + q;
+      s->drift = phi * phi * s->drift + q;
     }
   }
 }
