@@ -79,7 +79,7 @@ static bramah_status run_group(void *user, size_t job, bramah__worker_pool *pool
       *r = (record){.group = group,
                     .number = i,
                     .machine = machine,
-                    .kind = fault.kind,
+                    .kind = (int)fault.kind,
                     .contradicted = o.contradicted,
                     .begin = step * (double)fault.begin,
                     .end = step * (double)fault.end,
@@ -279,7 +279,7 @@ int main(int argc, char **argv)
   int groups = of_environment ? atoi(of_environment) : 15, from = 0, to = 0,
       threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
   const char *keep = NULL;
-  for (int i = 1; i < argc; i++) {
+  for (int i = 1; i < argc; i += 2) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (strcmp(argv[i], "--table") == 0) return table_of_files(argc - i - 1, argv + i + 1);
     const struct {
@@ -296,7 +296,6 @@ int main(int argc, char **argv)
           "usage: campaign [--groups N | --from I --to J] [--threads N] [--keep FILE] | --table FILE...\n");
       return 2;
     }
-    i++;
   }
   campaign c = {.from = from, .groups = to > from ? to - from : groups};
   if (from < 0 || c.groups < 1 || threads < 1) {

@@ -214,7 +214,8 @@ START_TEST(leaves_to_strtod_what_it_does_not_know)
     snprintf(text, sizeof text, "%.*g", 1 + i % 19, any_double());
     reads_as_strtod(text);
   }
-  ck_assert(bramah__read_number("-1,25;7", "-1,25;7" + 5, ',', &value));
+  const char *cell = "-1,25;7";
+  ck_assert(bramah__read_number(cell, cell + 5, ',', &value));
   ck_assert_double_eq(value, -1.25);
 }
 END_TEST
