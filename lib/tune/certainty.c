@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether what was found holds: how well the logs say it, on logs it was not tuned on, away from the
  * optimum, by other criteria. */
+#include "lib/base/diag.h"
 #include "lib/io/fail.h"
 #include "lib/tune/tune_internal.h"
 #include "lib/math/dense.h"
