@@ -154,8 +154,10 @@ typedef struct bramah__compiled {
   double energy[2];               /* there: kinetic, all that is stored ... */
   double energy_after[2];         /* ... and after the step of the candidate */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
-  unsigned char *state;           /* [state.size] that the registers and the works belong to ... */
-  int pose_known, rates_known;    /* ... where they do */
+  double *speed, *w,
+      *P; /* [nc], [nw], [n_metered_lines] of quasistatic actuators at the point in the registers */
+  unsigned char *state;        /* [state.size] that the registers and the works belong to ... */
+  int pose_known, rates_known; /* ... where they do */
   int is_set_up;
 } bramah__compiled;
 
