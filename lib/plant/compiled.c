@@ -368,29 +368,38 @@ int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 
 /* ---- its memory ---- */
 
+bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
+                                      bramah__arena *arena)
+{
+  bramah__compiled taken = {.program = program};
+  taken.registers = BRAMAH__TAKE(arena, double, program->tape.n_registers);
+  taken.work_force = BRAMAH__TAKE(arena, double, program->n_works);
+  taken.work_path = BRAMAH__TAKE(arena, double, program->n_works);
+  taken.carried = BRAMAH__TAKE(arena, double, program->nx * program->n_par);
+  taken.state = bramah__arena_take(arena, c->state.size, 1);
+  return taken;
+}
+
+void bramah__compiled_take(bramah_coupled *c, const bramah__compiled *memory)
+{
+  c->compiled = *memory;
+  if (memory->program) bramah__tape_prepare(&memory->program->tape, 1, c->compiled.registers);
+}
+
 bramah_status bramah_coupled_use(bramah_coupled *c, const bramah_program *program, bramah_diag *diag)
 {
-  bramah__compiled *k = &c->compiled;
   if (program && program->model != c->base)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, c->model->name, "the program is that of another model");
-  bramah__compiled taken = {.program = program};
-  size_t size = 0;
-  for (int pass = 0; program && pass < 2; pass++) {
-    bramah__arena arena = bramah__arena_make(NULL, 0);
-    if (pass) {
-      const bramah_status status = bramah__arena_new("program", size, &arena, diag);
-      if (status != BRAMAH_OK) return status;
-      taken.memory = arena.base;
-    }
-    taken.registers = BRAMAH__TAKE(&arena, double, program->tape.n_registers);
-    taken.work_force = BRAMAH__TAKE(&arena, double, program->n_works);
-    taken.work_path = BRAMAH__TAKE(&arena, double, program->n_works);
-    taken.carried = BRAMAH__TAKE(&arena, double, program->nx * program->n_par);
-    taken.state = bramah__arena_take(&arena, c->state.size, 1);
-    size = arena.used;
+  bramah__compiled taken = {0};
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  if (program) {
+    bramah__compiled_cut(c, program, &arena);
+    const bramah_status status = bramah__arena_new("program", arena.used, &arena, diag);
+    if (status != BRAMAH_OK) return status;
+    taken = bramah__compiled_cut(c, program, &arena);
+    taken.memory = arena.base;
   }
-  if (k->memory) bramah__aligned_free(k->memory);
-  *k = taken;
-  if (program) bramah__tape_prepare(&program->tape, 1, k->registers);
+  if (c->compiled.memory) bramah__aligned_free(c->compiled.memory);
+  bramah__compiled_take(c, &taken);
   return BRAMAH_OK;
 }

@@ -23,4 +23,9 @@ int bramah__compiled_pose(bramah_coupled *c);
 /* Derivative of output i by the error state, row [n_error]: 1 if the program has it. */
 int bramah__compiled_row(bramah_coupled *c, size_t i, double *row);
 
+/* What a plant needs to use a program, cut from an arena; and let it use that from now on. */
+bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
+                                      bramah__arena *arena);
+void bramah__compiled_take(bramah_coupled *c, const bramah__compiled *memory);
+
 #endif
