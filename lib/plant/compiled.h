@@ -29,4 +29,9 @@ int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, co
 /* Kinetic energy, and with it that of gravity and springs: 1 if the program has them. */
 int bramah__compiled_energy(bramah_coupled *c, double *kinetic, double *stored);
 
+/* What a plant needs to use a program, cut from an arena; and let it use that from now on. */
+bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
+                                      bramah__arena *arena);
+void bramah__compiled_take(bramah_coupled *c, const bramah__compiled *memory);
+
 #endif
