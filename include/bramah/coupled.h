@@ -91,6 +91,16 @@ BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_di
 /* NULL allowed; after the plants that use it. */
 BRAMAH_API void bramah_program_free(bramah_program *program);
 
+/* Its size. */
+typedef struct bramah_program_info {
+  size_t n_operations; /* of all parts */
+  size_t n_iterate;    /* of one Newton iterate */
+  size_t bytes;        /* that each plant takes to use it */
+  int is_faster; /* 1: than the plant without: an iterate has at most 400 operations for each joint coordinate and 100
+                        * for each first-order state. So it is in the plane, not with many axes in general directions */
+} bramah_program_info;
+BRAMAH_API bramah_program_info bramah_program_get_info(const bramah_program *program);
+
 /* Let a plant of the program's model use it from now on; NULL: not any longer. It takes memory of its own for it, which
  * bramah_coupled_free gives back. Errors: E_ARGUMENT (a program of another model), E_MEMORY; the plant then goes on as
  * before. */

@@ -28,7 +28,8 @@ typedef struct bramah_machine_plant {
   bramah_valve *valves;             /* the machine's when they differ from its file, else NULL */
   bramah_metered_cylinder *metered; /* likewise */
   const bramah_model *model;
-  bramah_program *program; /* that the plant uses; NULL: none, since the model cannot be compiled or is faster without */
+  bramah_program
+      *program; /* that the plant uses; NULL: none, since the model cannot be compiled or is faster without */
   bramah_coupled *coupled;
   bramah_plant plant;
 } bramah_machine_plant;

@@ -20,13 +20,13 @@ static bramah_status in_file(bramah_diag *diag, bramah_status status, const char
 
 /* ---- machine ---- */
 
-/* Only memory may fail: a machine that cannot be compiled is stepped without. */
-static bramah_status open_program(bramah_machine_plant *machine, bramah_diag *diag)
+/* What cannot be compiled, or is faster without, is stepped without. */
+static void open_program(bramah_machine_plant *machine)
 {
-  const bramah_status status = bramah_program_new(machine->model, diag, &machine->program);
-  if (status == BRAMAH_E_MEMORY) return status;
-  if (diag) bramah_diag_clear(diag);
-  return BRAMAH_OK;
+  const bramah_status status = bramah_program_new(machine->model, NULL, &machine->program);
+  if (status || bramah_program_get_info(machine->program).is_faster) return;
+  bramah_program_free(machine->program);
+  machine->program = NULL;
 }
 
 bramah_status bramah_machine_plant_another(const bramah_machine_plant *machine, bramah_diag *diag,
@@ -70,7 +70,7 @@ static bramah_status open_machine(bramah_machine_plant *machine, const char *pat
   }
 
   if (!status) status = bramah_model_new(m, diag, &machine->model);
-  if (!status) status = open_program(machine, diag);
+  if (!status) open_program(machine);
   if (!status) status = bramah_machine_plant_another(machine, diag, &machine->coupled);
   if (!status) machine->plant = bramah_coupled_plant(machine->coupled);
   return in_file(diag, status, path, 0);

@@ -886,6 +886,16 @@ static void add_readings(builder *b)
   }
 }
 
+/* Beyond that a graph takes longer than most runs. */
+enum { MOST_NODES = 200000 };
+static const char too_large[] = "this machine is too large to be compiled";
+
+static bramah_status check_size(const builder *b)
+{
+  if (bramah__graph_size(b->graph) <= MOST_NODES) return BRAMAH_OK;
+  return bramah__fail(b->diag, BRAMAH_E_UNSUPPORTED, b->model->name, too_large);
+}
+
 static bramah_status build(builder *b)
 {
   bramah_program *out = b->out;
@@ -898,6 +908,7 @@ static bramah_status build(builder *b)
   set_motion(b);
   set_residual(b);
   status = set_tangent(b);
+  if (status == BRAMAH_OK) status = check_size(b);
   if (status != BRAMAH_OK) return status;
   begin_part(b, BRAMAH__PART_STEP); /* the speeds */
   give(b, out->nw ? out->nc : 0, b->v, 1);
@@ -906,8 +917,11 @@ static bramah_status build(builder *b)
   add_place(b);
   add_pose(b);
   status = add_rates(b);
+  for (size_t k = 0; k < out->n_par && status == BRAMAH_OK; k++) {
+    status = check_size(b);
+    add_parameter(b, k);
+  }
   if (status != BRAMAH_OK) return status;
-  for (size_t k = 0; k < out->n_par; k++) add_parameter(b, k);
   add_readings(b);
   if (!bramah__tape_make(b->graph, b->n_parts, b->part, &out->tape)) return BRAMAH_E_MEMORY;
 
@@ -931,7 +945,7 @@ static bramah_status check(const bramah_model *model, bramah_diag *diag)
   if (model->formulation != BRAMAH_FORMULATION_PARTITIONING)
     return refuse(diag, model->name, "only coordinate partitioning is compiled");
   if (model->n > BRAMAH__MOST_BODIES || model->n + model->n_first_order > BRAMAH__MOST_UNKNOWNS)
-    return refuse(diag, model->name, "this machine is too large to be compiled");
+    return refuse(diag, model->name, too_large);
   if (model->n_independent == 0)
     return refuse(diag, model->name, "a machine that cannot move is not compiled");
   if (model->n_motions) return refuse(diag, model->motion_name[0], "prescribed motions are not compiled");
@@ -1000,6 +1014,15 @@ bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, b
   else
     bramah_program_free(program);
   return status;
+}
+
+bramah_program_info bramah_program_get_info(const bramah_program *program)
+{
+  bramah_program_info info = {.n_iterate = program->tape.part[BRAMAH__PART_ITERATE].n_operations,
+                              .bytes = program->tape.n_registers * sizeof(double)};
+  for (size_t i = 0; i < program->tape.n_parts; i++) info.n_operations += program->tape.part[i].n_operations;
+  info.is_faster = info.n_iterate <= 400 * program->n + 100 * program->np;
+  return info;
 }
 
 void bramah_program_free(bramah_program *program)
