@@ -74,8 +74,9 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
 /* ---- compiled machines ----
  *
  * The equations of a model as a program: one expression graph with its derivatives, folded, scheduled, and run by a small
- * machine, without a compiler. A plant that uses one makes the same steps, to rounding and the tolerances of the
- * iteration. Where bodies stay in a plane it takes about half the instructions; joints with axes in general directions
+ * machine, without a compiler. Machine plants and sessions (bramah/session.h) use one where it is faster. A plant that uses
+ * one makes the same steps, to rounding and the tolerances of the iteration. Where bodies stay in a plane it takes about half
+ * the instructions; joints with axes in general directions
  * fold to nothing, and such a machine is faster without. What a program does not do, or not well (a step near a singular
  * pose, in other independent coordinates, whose iteration diverges), the plant does as it would without:
  * bramah_step_report counts it. Derivatives of a step by parameters are exact, where those of a plant without are
@@ -99,6 +100,7 @@ typedef struct bramah_program_info {
   int is_faster; /* 1: than the plant without: an iterate has at most 400 operations for each joint coordinate and 100
                         * for each first-order state. So it is in the plane, not with many axes in general directions */
 } bramah_program_info;
+/* Never fails. */
 BRAMAH_API bramah_program_info bramah_program_get_info(const bramah_program *program);
 
 /* Let a plant of the program's model use it from now on; NULL: not any longer. It takes memory of its own for it, which
