@@ -84,7 +84,7 @@ typedef struct bramah_program bramah_program;
 
 /* The program of a model, which must outlive it. It never changes; any number of plants and threads share it. Allocates.
  * Errors: E_UNSUPPORTED (diag names what of the machine cannot be compiled: other formulations than coordinate
- * partitioning, spherical joints, wheels, very large machines), E_SINGULAR, E_MEMORY. */
+ * partitioning, wheels, very large machines), E_SINGULAR, E_MEMORY. */
 BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag,
                                             bramah_program **out);
 /* NULL allowed; after the plants that use it. */
@@ -109,7 +109,8 @@ typedef struct bramah_c_source {
 
 /* Of a plant of the program's model, which starts where the plant is, with its parameters as the nominal ones. The name may
  * have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model, a plant in
- * other independent coordinates, no letter in the name), E_MEMORY; *out is then empty. */
+ * other independent coordinates, no letter in the name), E_UNSUPPORTED (quasistatic actuators, prescribed motions, friction
+ * with states, spherical joints), E_MEMORY; *out is then empty. */
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
                                                  const char *name, bramah_diag *diag, bramah_c_source *out);
 BRAMAH_API void bramah_c_source_free(bramah_c_source *source);

@@ -210,7 +210,7 @@ static size_t list_results(const bramah_program *p, bramah__c_member *out)
                 {BRAMAH__PART_ENDS, "zdd_all"},          {BRAMAH__PART_RATES, "zdd_state"},
                 {BRAMAH__PART_RATES, "pd_state"},        {BRAMAH__PART_RATES, "mass_pivot"}};
   const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, nc = p->nc, nw = p->nw,
-               nm = p->nm, nq = p->nq, n_works = p->n_works;
+               nm = p->nm, nq = p->nq, nb = p->nb, n_works = p->n_works;
   const struct {
     const char *name;
     const uint16_t *at;
@@ -234,7 +234,7 @@ static size_t list_inputs(const writing *s, bramah__c_member *out)
 {
   const bramah_program *p = s->program;
   const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nw = p->nw, nm = p->nm,
-               nq = p->nq, n_par = p->n_par;
+               nq = p->nq, nb = p->nb, n_par = p->n_par;
   size_t n_out = 0;
 #define INPUT(name, rate, count) out[n_out++] = (bramah__c_member){#name, 0, p->in.name, (count)};
   BRAMAH__STEP_INPUTS(INPUT)
@@ -316,10 +316,11 @@ bramah_status bramah_program_c_source(const bramah_program *program, const brama
       memcmp(program->row, start->state.row, start->model->m * sizeof(int)) != 0)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name,
                         "the plant has other independent coordinates than its program");
-  if (program->nw || program->nm || program->nq)
+  if (program->nw || program->nm || program->nq || program->nb)
     return bramah__fail(
         diag, BRAMAH_E_UNSUPPORTED, start->model->name,
-        "quasistatic actuators, prescribed motions and friction with states are not written as C");
+        "quasistatic actuators, prescribed motions, friction with states and spherical joints are not "
+        "written as C");
   if (!make_names(&s, name))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a name with a letter in it is needed");
   bramah__page header = {0}, code = {0}, parts = {0};
