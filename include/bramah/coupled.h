@@ -113,6 +113,16 @@ typedef struct bramah_c_source {
  * other independent coordinates, no letter in the name), E_MEMORY; *out is then empty. */
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
                                                  const char *name, bramah_diag *diag, bramah_c_source *out);
+
+/* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
+ * bits as of the filter on a plant that uses the program as long as no step is divided, goes over to other coordinates or
+ * falls back. Errors: the same; E_UNSUPPORTED names what the source of a filter does not do: other transitions than that
+ * of the step, other forms and fusions than the defaults, augmented states, delays, sensors of what the program does
+ * not know. */
+struct bramah_filter;
+BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,
+                                                const bramah_program *program, const bramah_coupled *start,
+                                                const char *name, bramah_diag *diag, bramah_c_source *out);
 BRAMAH_API void bramah_c_source_free(bramah_c_source *source);
 
 /* Counts since the start.
