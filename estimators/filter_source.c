@@ -59,6 +59,16 @@ typedef struct filter_lists {
   const char **name;         /* [longest] scratch */
 } filter_lists;
 
+/* An output of the machine that the source has; those of bodies only where a sensor needs them. */
+static int is_shown(const bramah_filter *f, const bramah_program *program, size_t output)
+{
+  if (!bramah__source_has_output(program, output)) return 0;
+  for (size_t i = 0; i < f->n_sensors; i++)
+    for (size_t t = 0; t < f->sensor[i].n_terms; t++)
+      if (f->sensor[i].output[t] == output) return 1;
+  return !bramah__is_of_body(program->model->output[output].code);
+}
+
 static bramah_status list_outputs(const bramah_filter *f, const bramah_program *program, filter_lists *out,
                                   bramah_diag *diag)
 {
@@ -72,7 +82,7 @@ static bramah_status list_outputs(const bramah_filter *f, const bramah_program *
     return bramah__fail(diag, BRAMAH_E_MEMORY, "filter", "no memory for the C source");
   for (size_t i = 0; i < n; i++) {
     out->place[i] = -1;
-    if (!bramah__source_has_output(program, i)) continue;
+    if (!is_shown(f, program, i)) continue;
     out->place[i] = (int)out->n_outputs;
     out->output[out->n_outputs++] = i;
   }
@@ -147,11 +157,6 @@ static void write_terms(const bramah__source *s, const bramah_filter *f, const f
 static void write_outputs(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
 {
   bramah_output_info info;
-  for (size_t i = 0; i < lists->n_outputs; i++) {
-    size_t from, to;
-    lists->index[i] = bramah__source_row(s->program, lists->output[i], &from, &to);
-  }
-  bramah__source_indices(s, "output_has_row", lists->n_outputs, lists->index);
   for (int unit = 0; unit < 2; unit++) {
     for (size_t i = 0; i < f->n_sensors; i++) lists->name[i] = unit ? f->sensor[i].unit : f->sensor[i].name;
     bramah__source_names(s, unit ? "sensor_units" : "sensor_names", "SENSORS", f->n_sensors, lists->name);

@@ -86,6 +86,13 @@ static void set_point(bramah_coupled *c, const bramah__state *state)
   }
 }
 
+/* Run a part that belongs to the state, unless it has been. */
+static void run_once(bramah_coupled *c, size_t part)
+{
+  if (!c->compiled.done[part]) run(c, part);
+  c->compiled.done[part] = 1;
+}
+
 /* Is this state in the coordinates that the program is made for? */
 static int in_basis(const bramah_coupled *c, const bramah__state *state)
 {
@@ -105,7 +112,7 @@ static int is_finite(const bramah_coupled *c)
 
 /* ---- a state ----
  *
- * The registers hold the pose, and perhaps the rates, of the state whose bytes are in k->state. */
+ * The registers hold the pose of the state whose bytes are in k->state, and what the parts in k->done make of it. */
 
 /* From the registers into an evaluation: what a program knows of it. */
 static void give_actuators(const bramah_coupled *c, bramah__eval *eval)
@@ -129,7 +136,8 @@ void bramah__compiled_took(bramah_coupled *c, int with_rates)
   fetch(c, k->program->out.energy, 2, k->energy);
   memcpy(k->state, c->state.block, c->state.size);
   k->pose_known = 1;
-  k->rates_known = with_rates;
+  memset(k->done, 0, k->program->tape.n_parts);
+  k->done[BRAMAH__PART_RATES] = (unsigned char)with_rates;
 }
 
 int bramah__compiled_pose(bramah_coupled *c)
@@ -152,13 +160,22 @@ int bramah__compiled_pose(bramah_coupled *c)
 /* Its rates; 0 if a pivot is small. */
 static int state_rates(bramah_coupled *c)
 {
-  const bramah_program *program = c->compiled.program;
-  if (c->compiled.rates_known) return 1;
+  bramah__compiled *k = &c->compiled;
+  const bramah_program *program = k->program;
+  if (k->done[BRAMAH__PART_RATES]) return 1;
   set_spools(c, &c->state);
   run(c, BRAMAH__PART_RATES);
-  c->compiled.rates_known =
-      pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
-  return c->compiled.rates_known;
+  k->done[BRAMAH__PART_RATES] =
+      (unsigned char)pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
+  return k->done[BRAMAH__PART_RATES];
+}
+
+/* Derivatives of these by parameter i, as registers. */
+static const uint16_t *rates_by_parameter(bramah_coupled *c, size_t i)
+{
+  const size_t part = BRAMAH__PART_PARAMETERS + 2 * i + 1;
+  run_once(c, part);
+  return bramah__tape_results(&c->compiled.program->tape, part);
 }
 
 /* Derivatives of the rates at the start of a step, which the end will be differentiated with; 0 if a pivot is small. */
@@ -167,13 +184,10 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
   if (!state_rates(c)) return 0;
-  run(c, BRAMAH__PART_SLOPES);
+  run_once(c, BRAMAH__PART_SLOPES);
   fetch(c, program->out.A_state, program->nx * program->ne, input(c, program->in.A));
-  for (size_t i = 0; i < w->n_par; i++) {
-    const size_t part = BRAMAH__PART_PARAMETERS + 2 * w->par[i] + 1;
-    run(c, part);
-    fetch(c, bramah__tape_results(&program->tape, part), program->nx, k->carried + i * program->nx);
-  }
+  for (size_t i = 0; i < w->n_par; i++)
+    fetch(c, rates_by_parameter(c, w->par[i]), program->nx, k->carried + i * program->nx);
   return 1;
 }
 
@@ -354,43 +368,115 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   return 1;
 }
 
-/* ---- rows ---- */
+/* ---- outputs ---- */
+
+/* Registers of output i and of its derivatives at the state; NULL if the program has none. */
+static const uint16_t *read_output(bramah_coupled *c, size_t i)
+{
+  const bramah_program *program = c->compiled.program;
+  if (!program || !program->reading[i].part || !bramah__compiled_pose(c)) return NULL;
+  const bramah__reading *reading = &program->reading[i];
+  if (reading->follows_ends && !c->compiled.done[BRAMAH__PART_ENDS]) {
+    const int *independent = program->index + program->nd;
+    double *zdd = input(c, program->in.zdd);
+    for (size_t f = 0; f < program->nf; f++) zdd[f] = c->state.zdd[independent[f]];
+    run_once(c, BRAMAH__PART_ENDS);
+  }
+  run_once(c, reading->part);
+  return bramah__tape_results(&program->tape, reading->part) + reading->first;
+}
+
+int bramah__compiled_value(bramah_coupled *c, size_t i, double *value)
+{
+  const uint16_t *at = read_output(c, i);
+  if (at) *value = result(c, at, 0);
+  return at != NULL;
+}
+
+/* Does an output follow the accelerations, whose derivatives are by_zdd? */
+static int follows_accelerations(const bramah_coupled *c, const uint16_t *by_zdd)
+{
+  for (size_t f = 0; f < c->compiled.program->nf; f++)
+    if (result(c, by_zdd, f) != 0.0) return 1;
+  return 0;
+}
 
 int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 {
   const bramah_program *program = c->compiled.program;
-  const size_t part = program ? program->row_part[i] : 0;
-  if (!part || !bramah__compiled_pose(c)) return 0;
-  run(c, part);
-  fetch(c, bramah__tape_results(&program->tape, part), program->ne, row);
+  const uint16_t *at = read_output(c, i);
+  if (!at) return 0;
+  const uint16_t *by_state = at + 1, *by_zdd = by_state + program->ne;
+  fetch(c, by_state, program->ne, row);
+  if (!follows_accelerations(c, by_zdd)) return 1;
+  if (!state_rates(c)) return 0;
+  run_once(c, BRAMAH__PART_SLOPES);
+  for (size_t f = 0; f < program->nf; f++)
+    for (size_t k = 0; k < program->ne; k++)
+      row[k] += result(c, by_zdd, f) * result(c, program->out.A_state, f * program->ne + k);
+  return 1;
+}
+
+int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, const size_t *par, double *row)
+{
+  const bramah_program *program = c->compiled.program;
+  const uint16_t *at = read_output(c, i);
+  if (!at) return 0;
+  const uint16_t *by_zdd = at + 1 + program->ne, *by_theta = by_zdd + program->nf;
+  const int accelerates = follows_accelerations(c, by_zdd);
+  if (accelerates && !state_rates(c)) return 0;
+  for (size_t j = 0; j < n_par; j++) {
+    row[j] = result(c, by_theta, par[j]);
+    if (!accelerates) continue;
+    const uint16_t *zdd = rates_by_parameter(c, par[j]);
+    for (size_t f = 0; f < program->nf; f++) row[j] += result(c, by_zdd, f) * result(c, zdd, f);
+  }
+  return 1;
+}
+
+int bramah__compiled_energy(bramah_coupled *c, double *kinetic, double *stored)
+{
+  if (!bramah__compiled_pose(c)) return 0;
+  *kinetic = c->compiled.energy[0];
+  *stored = c->compiled.energy[1];
   return 1;
 }
 
 /* ---- its memory ---- */
 
+bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
+                                      bramah__arena *arena)
+{
+  bramah__compiled taken = {.program = program};
+  taken.registers = BRAMAH__TAKE(arena, double, program->tape.n_registers);
+  taken.work_force = BRAMAH__TAKE(arena, double, program->n_works);
+  taken.work_path = BRAMAH__TAKE(arena, double, program->n_works);
+  taken.carried = BRAMAH__TAKE(arena, double, program->nx * program->n_par);
+  taken.done = BRAMAH__TAKE(arena, unsigned char, program->tape.n_parts);
+  taken.state = bramah__arena_take(arena, c->state.size, 1);
+  return taken;
+}
+
+void bramah__compiled_take(bramah_coupled *c, const bramah__compiled *memory)
+{
+  c->compiled = *memory;
+  if (memory->program) bramah__tape_prepare(&memory->program->tape, 1, c->compiled.registers);
+}
+
 bramah_status bramah_coupled_use(bramah_coupled *c, const bramah_program *program, bramah_diag *diag)
 {
-  bramah__compiled *k = &c->compiled;
   if (program && program->model != c->base)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, c->model->name, "the program is that of another model");
-  bramah__compiled taken = {.program = program};
-  size_t size = 0;
-  for (int pass = 0; program && pass < 2; pass++) {
-    bramah__arena arena = bramah__arena_make(NULL, 0);
-    if (pass) {
-      const bramah_status status = bramah__arena_new("program", size, &arena, diag);
-      if (status != BRAMAH_OK) return status;
-      taken.memory = arena.base;
-    }
-    taken.registers = BRAMAH__TAKE(&arena, double, program->tape.n_registers);
-    taken.work_force = BRAMAH__TAKE(&arena, double, program->n_works);
-    taken.work_path = BRAMAH__TAKE(&arena, double, program->n_works);
-    taken.carried = BRAMAH__TAKE(&arena, double, program->nx * program->n_par);
-    taken.state = bramah__arena_take(&arena, c->state.size, 1);
-    size = arena.used;
+  bramah__compiled taken = {0};
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  if (program) {
+    bramah__compiled_cut(c, program, &arena);
+    const bramah_status status = bramah__arena_new("program", arena.used, &arena, diag);
+    if (status != BRAMAH_OK) return status;
+    taken = bramah__compiled_cut(c, program, &arena);
+    taken.memory = arena.base;
   }
-  if (k->memory) bramah__aligned_free(k->memory);
-  *k = taken;
-  if (program) bramah__tape_prepare(&program->tape, 1, k->registers);
+  if (c->compiled.memory) bramah__aligned_free(c->compiled.memory);
+  bramah__compiled_take(c, &taken);
   return BRAMAH_OK;
 }

@@ -155,7 +155,8 @@ typedef struct bramah__compiled {
   double energy_after[2];         /* ... and after the step of the candidate */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
   unsigned char *state;           /* [state.size] that the registers and the works belong to ... */
-  int pose_known, rates_known;    /* ... where they do */
+  int pose_known;                 /* ... where they do */
+  unsigned char *done;            /* [tape.n_parts] parts that have been run there */
   int is_set_up;
 } bramah__compiled;
 
@@ -282,9 +283,9 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row);
 /* Value of output i. */
 double bramah__output_value(void *self, size_t i);
 
-/* Whether an output is a vector in the axes of a body, and whether that depends on accelerations. */
-int bramah__is_of_body(bramah__output_code code);
-int bramah__body_accelerates(bramah__output_code code);
+/* Derivative of output i by the parameters listed, see bramah_plant.output_by_parameters. */
+bramah_status bramah__output_by_parameters(void *self, size_t i, size_t n_par, const size_t *par,
+                                           double *row);
 
 /* J [n_dof x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);

@@ -4,7 +4,7 @@
  * Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
  * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
  * misses that balance. */
-#include "lib/plant/coupled_internal.h"
+#include "lib/plant/compiled.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>
@@ -126,9 +126,12 @@ void bramah_energy_add(bramah_energy *e, bramah_coupled *c, int64_t time_ns)
   static const double limit = 0.01, least = 1e-6; /* of what is turned over; [J] */
   const bramah_model *model = c->model;
   const double *exchange = c->state.exchange;
-  double kinetic;
-  if (bramah__refresh(c, NULL) != BRAMAH_OK) return;
-  const double now = stored(model, &c->state, c->now, &kinetic), before = e->error;
+  const double before = e->error;
+  double kinetic, now;
+  if (!bramah__compiled_energy(c, &kinetic, &now)) {
+    if (bramah__refresh(c, NULL) != BRAMAH_OK) return;
+    now = stored(model, &c->state, c->now, &kinetic);
+  }
   if (e->rows++ == 0) {
     e->start = now;
     e->before = exchange[BRAMAH__FROM_NOTHING];

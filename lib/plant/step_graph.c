@@ -54,7 +54,10 @@
   X(along, n + n + nf + nf + np + np + ns)                                                                   \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
-  X(result, n_results + n_par * (ne + nx) + model->n_outputs * ne)
+  X(output, model->n_outputs)                                                                                \
+  X(slope, model->n_outputs)                                                                                 \
+  X(shown, model->n_outputs *bramah__reading_width(b->out))                                                  \
+  X(result, n_results + n_par * (ne + nx) + model->n_outputs * bramah__reading_width(b->out))
 
 #define INPUT_MEMBER(name, rate, count) bramah__expr *in_##name;
 #define MEMBER(name, count) bramah__expr *name;
@@ -730,15 +733,46 @@ static bramah_status add_rates(builder *b)
 
 /* ---- outputs ---- */
 
-/* An output as an expression of positions, rates and first-order states; a number where the graph has none. */
+/* A component of what a sensor on a body shows, in the axes of the body (outputs.c). */
+static bramah__expr output_of_body(const builder *b, bramah__output_code code, const bramah__body_graph *body)
+{
+  const bramah__vec w = body->Z.angular;
+  const bramah__vec rate = m_unrotate(body->A, w);
+  if (code <= BRAMAH__BODY_RATE_Z) return rate.x[code - BRAMAH__BODY_RATE_X];
+  if (code >= BRAMAH__BODY_RATE_XX) {
+    const size_t *pair = bramah__rate_pair(code);
+    return e_mul(rate.x[pair[0]], rate.x[pair[1]]);
+  }
+  if (code >= BRAMAH__BODY_UP_X) {
+    const bramah__expr square = v_dot(b->gravity, b->gravity);
+    const bramah__expr scale = e_select(square, e_neg(e_inv(e_sqrt(square))), e_number(0.0));
+    return m_unrotate(body->A, v_scale(scale, b->gravity)).x[code - BRAMAH__BODY_UP_X];
+  }
+  if (code >= BRAMAH__BODY_TURN_X) return m_unrotate(body->A, body->Zd.angular).x[code - BRAMAH__BODY_TURN_X];
+  const bramah__vec velocity = v_add(body->Z.linear, v_cross(w, body->r));
+  const bramah__vec turning = v_add(v_cross(body->Zd.angular, body->r), v_cross(w, velocity));
+  return m_unrotate(body->A, v_add(body->Zd.linear, turning)).x[code - BRAMAH__BODY_FORCE_X];
+}
+
+/* Is this output among those below? */
+static int has_reading(bramah__output_code code)
+{
+  return bramah__is_of_body(code) || code <= BRAMAH__VOLUME_PRESSURE ||
+         (code >= BRAMAH__CYLINDER_STROKE && code <= BRAMAH__CYLINDER_FORCE);
+}
+
+/* An output as an expression of positions, rates, accelerations and first-order states. */
 static bramah__expr output_of(const builder *b, const bramah__output *output)
 {
   const size_t i = output->index;
+  if (bramah__is_of_body(output->code)) return output_of_body(b, output->code, &b->body[i]);
   switch (output->code) {
   case BRAMAH__JOINT_POSITION:
     return b->in_z[i];
   case BRAMAH__JOINT_RATE:
     return b->q_d[i];
+  case BRAMAH__JOINT_ACCELERATION:
+    return b->q_dd[i];
   case BRAMAH__VOLUME_PRESSURE:
     return b->in_p[i];
   case BRAMAH__CYLINDER_STROKE:
@@ -747,26 +781,55 @@ static bramah__expr output_of(const builder *b, const bramah__output *output)
     return b->v[i];
   case BRAMAH__CYLINDER_FORCE:
     return e_sub(b->force[i], b->cylinder_load[i]);
-  case BRAMAH__BODY_RATE_X:
-  case BRAMAH__BODY_RATE_Y:
-  case BRAMAH__BODY_RATE_Z:
-    return m_unrotate(b->body[i].A, b->body[i].Z.angular).x[output->code - BRAMAH__BODY_RATE_X];
   default:
     return e_number(0.0);
   }
 }
 
-static void add_row(builder *b, size_t i)
+/* Outputs that have most of their derivatives in common share a part: those of a body, all accelerations. */
+static int share_a_part(const bramah__output *a, const bramah__output *b)
+{
+  if (bramah__is_of_body(a->code)) return bramah__is_of_body(b->code) && a->index == b->index;
+  return a == b || (a->code == BRAMAH__JOINT_ACCELERATION && a->code == b->code);
+}
+
+/* All outputs with their derivatives by the error state, the independent accelerations, and parameters at given
+ * accelerations. */
+static void set_readings(builder *b)
 {
   SIZES(b->out);
-  const bramah__expr output = output_of(b, &b->model->output[i]);
-  if (e_is_number(output)) return;
-  b->out->row_part[i] = BRAMAH__FIRST_PART + b->n_parts;
-  begin_part(b, BRAMAH__PART_POSE);
-  for (size_t k = 0; k < ne; k++) {
-    seed_state(b, k);
-    derive(b, 1, &output, b->column);
-    give(b, 1, b->column, 1);
+  const size_t n_outputs = b->model->n_outputs, width = bramah__reading_width(b->out);
+  for (size_t i = 0; i < n_outputs; i++) b->shown[i * width] = output_of(b, &b->model->output[i]);
+  for (size_t i = 0; i < n_outputs; i++) b->output[i] = b->shown[i * width];
+  for (size_t k = 0; k < ne + nf + n_par; k++) {
+    if (k < ne)
+      seed_state(b, k);
+    else if (k < ne + nf)
+      seed(b, b->in_zdd[k - ne], e_number(1.0));
+    else
+      seed_parameter(b, k - ne - nf);
+    derive(b, n_outputs, b->output, b->slope);
+    put_column(n_outputs, b->slope, b->shown + 1 + k, width);
+  }
+}
+
+static void add_readings(builder *b)
+{
+  const bramah_model *model = b->model;
+  const size_t width = bramah__reading_width(b->out);
+  bramah__reading *reading = b->out->reading;
+  set_readings(b);
+  for (size_t i = 0; i < model->n_outputs; i++) {
+    const bramah__output_code code = model->output[i].code;
+    if (reading[i].part || !has_reading(code)) continue;
+    const int accelerates = bramah__is_of_body(code) || code == BRAMAH__JOINT_ACCELERATION;
+    const size_t part = BRAMAH__FIRST_PART + b->n_parts;
+    begin_part(b, accelerates ? BRAMAH__PART_ENDS : BRAMAH__PART_POSE);
+    for (size_t k = i; k < model->n_outputs; k++) {
+      if (reading[k].part || !share_a_part(&model->output[i], &model->output[k])) continue;
+      reading[k] = (bramah__reading){part, b->part[b->n_parts - 1].n, accelerates};
+      give(b, width, b->shown + k * width, 1);
+    }
   }
 }
 
@@ -790,7 +853,7 @@ static bramah_status build(builder *b)
   status = add_rates(b);
   if (status != BRAMAH_OK) return status;
   for (size_t k = 0; k < out->n_par; k++) add_parameter(b, k);
-  for (size_t i = 0; i < b->model->n_outputs; i++) add_row(b, i);
+  add_readings(b);
   if (!bramah__tape_make(b->graph, b->n_parts, b->part, &out->tape)) return BRAMAH_E_MEMORY;
 
   out->n_nodes = bramah__graph_size(b->graph);
@@ -855,12 +918,12 @@ bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, b
   if (program && b) {
     count(model, program);
     program->work = calloc(program->n_works + 1, sizeof *program->work);
-    program->row_part = calloc(model->n_outputs + 1, sizeof *program->row_part);
+    program->reading = calloc(model->n_outputs + 1, sizeof *program->reading);
     program->index = calloc(model->n + 1, sizeof *program->index);
     program->row = calloc(model->m + 1, sizeof *program->row);
     *b = (builder){.model = model, .graph = bramah__graph_new(), .out = program, .diag = diag};
   }
-  if (program && b && program->work && program->row_part && program->index && program->row && b->graph) {
+  if (program && b && program->work && program->reading && program->index && program->row && b->graph) {
     memcpy(program->index, model->index0, model->n * sizeof *program->index);
     memcpy(program->row, model->row0, model->m * sizeof *program->row);
     status = build(b);
@@ -891,7 +954,7 @@ void bramah_program_free(bramah_program *program)
   if (!program) return;
   bramah__tape_free(&program->tape);
   free(program->work);
-  free(program->row_part);
+  free(program->reading);
   free(program->index);
   free(program->row);
   free(program->closure_pivot);

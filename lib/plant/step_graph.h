@@ -7,11 +7,12 @@
  *       parameter k  the same by parameter k
  *   place          what closes the loops, alone
  *   pose           what follows from positions, rates and first-order states: all rates, actuators, works
+ *     readings     outputs with their derivatives, each alone
  *     ends         accelerations of all joints from the independent ones
+ *       readings   the same of all accelerations, and of what sensors on a body show
  *     rates        accelerations and first-order rates that the equations give
  *       slopes     these by the error state
  *       start k    and by parameter k
- *     row i        output i by the error state
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
  * np error states, ns spools, nc actuators. */
@@ -95,12 +96,19 @@ enum {
   BRAMAH__PART_ENDS,
   BRAMAH__PART_RATES,
   BRAMAH__PART_SLOPES,
-  BRAMAH__PART_PARAMETERS /* parameter 0, start 0, parameter 1, ..., then rows */
+  BRAMAH__PART_PARAMETERS /* parameter 0, start 0, parameter 1, ..., then readings */
 };
 
 /* Where a work belongs: to actuator i, or nc + i, an exchange of energy; with this bit its force is a power, which goes
  * on for the step. */
 #define BRAMAH__IS_POWER ((size_t)1 << 31)
+
+/* Where an output is: a part, 0 for none, and the first of its results there. These are its value, derivatives by the error
+ * state [ne], by the independent accelerations [nf], and by the parameters [n_par] while accelerations are held. */
+typedef struct bramah__reading {
+  size_t part, first;
+  int follows_ends;
+} bramah__reading;
 
 struct bramah_program {
   const bramah_model *model; /* that it was made of */
@@ -108,11 +116,16 @@ struct bramah_program {
   bramah__step_inputs in;
   bramah__step_results out;
   size_t n, nd, nf, np, nx, ne, ns, nc, n_par, n_works;
-  size_t *row_part;                           /* [n_outputs] of the output's row; 0: none */
+  bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */
   double *closure_pivot, *pivot, *mass_pivot; /* [nd], [nx], [nf] at the typical state */
   size_t n_nodes;
 };
+
+static inline size_t bramah__reading_width(const bramah_program *program)
+{
+  return 1 + program->ne + program->nf + program->n_par;
+}
 
 #endif

@@ -247,14 +247,14 @@ static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
   return n_out;
 }
 
-/* Members of the struct, each once: of the inputs those that are in use; of the rows one after the other the same. */
+/* Members of the struct, each once: of the inputs those that are in use; without what is read, which has a member alone. */
 static void write_members(const bramah__source *s, int derivatives, const bramah__c_source *parts)
 {
   const size_t n_in = parts->n_inputs, n_all = n_in + parts->n_results;
   const size_t end = s->program->in.A + (derivatives ? s->program->nx * s->program->ne : 0);
   for (size_t i = 0; i < n_all; i++) {
     const bramah__c_member *m = i < n_in ? &parts->input[i] : &parts->result[i - n_in];
-    int again = i < n_in && m->first >= end;
+    int again = i < n_in ? m->first >= end : strchr(m->name, '[') != NULL;
     for (size_t k = 0; k < i && !again; k++)
       again = strcmp(m->name, (k < n_in ? &parts->input[k] : &parts->result[k - n_in])->name) == 0;
     if (!again) bramah__page_write(s->page, "  double %s[%d];\n", m->name, m->n ? m->n : 1);
@@ -293,22 +293,36 @@ static const char *member_of(const bramah__output *output)
 
 int bramah__source_has_output(const bramah_program *program, size_t output)
 {
-  return member_of(&program->model->output[output]) != NULL;
+  return member_of(&program->model->output[output]) || program->reading[output].part;
+}
+
+/* Is result k of an output's reading always zero? */
+static int is_zero(const bramah_program *program, size_t output, size_t k)
+{
+  const bramah__tape *tape = &program->tape;
+  const bramah__reading *reading = &program->reading[output];
+  const size_t r = bramah__tape_results(tape, reading->part)[reading->first + k];
+  return r >= tape->n_inputs && r < tape->n_inputs + tape->n_numbers && tape->number[r - tape->n_inputs] == 0.0;
+}
+
+static int accelerates(const bramah_program *program, size_t output)
+{
+  int any = 0;
+  for (size_t k = 0; k < program->nf && program->reading[output].part; k++)
+    any |= !is_zero(program, output, 1 + program->ne + k);
+  return any;
 }
 
 int bramah__source_row(const bramah_program *program, size_t output, size_t *from, size_t *to)
 {
-  const bramah__tape *tape = &program->tape;
-  const size_t part = program->row_part[output];
+  const int whole = accelerates(program, output), has_row = program->reading[output].part != 0;
   *from = *to = 0;
-  for (size_t k = 0; part && k < program->ne; k++) {
-    const size_t r = bramah__tape_results(tape, part)[k];
-    const int is_number = r >= tape->n_inputs && r < tape->n_inputs + tape->n_numbers;
-    if (is_number && tape->number[r - tape->n_inputs] == 0.0) continue;
+  for (size_t k = 0; has_row && k < program->ne; k++) {
+    if (!whole && is_zero(program, output, 1 + k)) continue;
     if (*to == 0) *from = k;
     *to = k + 1;
   }
-  return part != 0;
+  return has_row;
 }
 
 /* The load of a cylinder is no part of its own force. */
@@ -323,53 +337,130 @@ static void write_load(const bramah__source *s, size_t cylinder)
   bramah__page_write(s->page, " - %g", model->circuit.cylinder[cylinder].load);
 }
 
+/* How many outputs in the list before output i are in the same part. */
+static size_t slot_of(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  const bramah__reading *all = s->program->reading;
+  size_t n = 0;
+  for (size_t k = 0; k < i; k++) n += all[a->output[k]].part == all[a->output[i]].part;
+  return n;
+}
+
+static void write_output_table(const bramah__source *s, const bramah__source_addition *a, const char *name,
+                               int (*of)(const bramah__source *s, const bramah__source_addition *a, size_t i))
+{
+  bramah__page_write(s->page, "static const int %s[] = {", name);
+  for (size_t i = 0; i < a->n_outputs; i++)
+    bramah__page_write(s->page, i ? ", %d" : "%d", (size_t)of(s, a, i));
+  bramah__page_write(s->page, a->n_outputs ? "};\n" : "0};\n");
+}
+
+static int has_reading(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  return s->program->reading[a->output[i]].part != 0;
+}
+
+static int reading_slot(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  return has_reading(s, a, i) ? (int)slot_of(s, a, i) : 0;
+}
+
+static int follows_ends(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  return s->program->reading[a->output[i]].follows_ends;
+}
+
+static int output_accelerates(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  return accelerates(s->program, a->output[i]);
+}
+
 static void write_outputs(const bramah__source *s, const bramah__source_addition *a)
 {
   const bramah__output *all = s->program->model->output;
-  bramah__page_write(s->page, "\n/* Values of outputs; rows: their derivatives by the error state. */\n");
-  bramah__page_write(s->page, "static double %soutput(const %sstate *s, int i)\n{\n  switch (i) {\n", s->lower,
+  bramah__page_write(s->page, "\n/* ---- outputs ---- */\n\n");
+  write_output_table(s, a, "output_has_row", has_reading);
+  write_output_table(s, a, "output_slot", reading_slot);
+  write_output_table(s, a, "output_follows_ends", follows_ends);
+  write_output_table(s, a, "output_accelerates", output_accelerates);
+  bramah__page_write(s->page, "\nstatic double %soutput(const %sstate *s, int i)\n{\n  switch (i) {\n", s->lower,
                      s->lower);
   for (size_t i = 0; i < a->n_outputs; i++) {
     const bramah__output *output = &all[a->output[i]];
-    bramah__page_write(s->page, "  case %d:\n    return s->%s[%d]", i, member_of(output), output->index);
+    const char *member = member_of(output);
+    if (member)
+      bramah__page_write(s->page, "  case %d:\n    return s->%s[%d]", i, member, output->index);
+    else
+      bramah__page_write(s->page, "  case %d:\n    return s->work.read[%d][0]", i, slot_of(s, a, i));
     if (output->code == BRAMAH__CYLINDER_FORCE) write_load(s, output->index);
     bramah__page_write(s->page, ";\n");
   }
-  bramah__page_write(s->page,
-                     "  default:\n    return 0.0;\n  }\n}\n\nstatic void %srow(%swork *w, int i)\n{\n  switch (i) {\n",
-                     s->lower, s->lower);
+  bramah__page_write(s->page, "  default:\n    return 0.0;\n  }\n}\n\n");
+  bramah__page_write(s->page, "static void %sread(%swork *w, int i)\n{\n  switch (i) {\n", s->lower, s->lower);
   for (size_t i = 0; i < a->n_outputs; i++)
-    if (s->program->row_part[a->output[i]])
-      bramah__page_write(s->page, "  case %d:\n    %srow_%d(w);\n    break;\n", i, s->lower, i);
+    if (has_reading(s, a, i))
+      bramah__page_write(s->page, "  case %d:\n    %sread_%d(w);\n    break;\n", i, s->lower,
+                         s->program->reading[a->output[i]].part);
   bramah__page_write(s->page, "  default:\n    break;\n  }\n}\n");
 }
 
 /* ---- both files ---- */
 
+enum { PART_NAME = 24 };
+
 typedef struct bramah__lists {
   bramah__c_source source;
   bramah__c_member input[MOST_MEMBERS], *result;
   bramah__c_part *part;
-  char (*name)[24]; /* of the functions of rows */
+  char (*name)[PART_NAME]; /* of functions and members that readings are */
+  size_t n_slots;          /* most readings in a part */
 } bramah__lists;
+
+static const struct {
+  size_t part;
+  const char *name;
+  int derivative;
+} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},           {BRAMAH__PART_STEP, "before", 0},
+                  {BRAMAH__PART_ITERATE, "iterate", 0},       {BRAMAH__PART_TRANSITION, "transition", 1},
+                  {BRAMAH__PART_PLACE, "place", 1},           {BRAMAH__PART_POSE, "pose", 0},
+                  {BRAMAH__PART_ENDS, "ends", 0},             {BRAMAH__PART_RATES, "rates", 0},
+                  {BRAMAH__PART_SLOPES, "slopes", 1}};
+enum { N_STEP_PARTS = sizeof step_parts / sizeof *step_parts };
+
+static const char *numbered(char *name, const char *begin, size_t number, const char *end)
+{
+  size_t n = bramah__append(name, PART_NAME, 0, begin);
+  n += bramah__format_integer(name + n, (int64_t)number);
+  bramah__append(name, PART_NAME, n, end);
+  return name;
+}
+
+/* Parts behind the step in which outputs of the list are; value and derivatives of each by state and accelerations. */
+static void list_readings(const bramah__source *s, const bramah__source_addition *a, bramah__lists *out)
+{
+  bramah__c_source *source = &out->source;
+  char(*name)[PART_NAME] = out->name;
+  for (size_t part = BRAMAH__PART_PARAMETERS; part < s->program->tape.n_parts; part++) {
+    size_t n = 0;
+    for (size_t i = 0; i < a->n_outputs; i++) {
+      const bramah__reading *reading = &s->program->reading[a->output[i]];
+      if (reading->part != part) continue;
+      if (n == 0) out->part[source->n_parts++] = (bramah__c_part){part, numbered(*name++, "read_", part, ""), 0};
+      out->result[source->n_results++] = (bramah__c_member){numbered(*name++, "read[", n++, "]"), part, reading->first,
+                                                            1 + s->program->ne + s->program->nf};
+    }
+    if (n > out->n_slots) out->n_slots = n;
+  }
+}
 
 /* All that is wanted of the program, in the order of its parts. */
 static int make_lists(const bramah__source *s, const bramah__source_addition *a, bramah__lists *out)
 {
-  static const struct {
-    size_t part;
-    const char *name;
-    int derivative;
-  } parts[] = {{BRAMAH__PART_SETUP, "setup", 0},           {BRAMAH__PART_STEP, "before", 0},
-               {BRAMAH__PART_ITERATE, "iterate", 0},       {BRAMAH__PART_TRANSITION, "transition", 1},
-               {BRAMAH__PART_PLACE, "place", 1},           {BRAMAH__PART_POSE, "pose", 0},
-               {BRAMAH__PART_ENDS, "ends", 0},             {BRAMAH__PART_RATES, "rates", 0},
-               {BRAMAH__PART_SLOPES, "slopes", 1}};
-  const size_t n_parts = sizeof parts / sizeof *parts, n_rows = a ? a->n_outputs : 0;
+  const size_t n_rows = a ? a->n_outputs : 0;
   bramah__c_source *source = &out->source;
   out->result = calloc(MOST_MEMBERS + n_rows, sizeof *out->result);
-  out->part = calloc(n_parts + n_rows, sizeof *out->part);
-  out->name = calloc(n_rows + 1, sizeof *out->name);
+  out->part = calloc(N_STEP_PARTS + n_rows, sizeof *out->part);
+  out->name = calloc(2 * n_rows + 1, sizeof *out->name);
   if (!out->result || !out->part || !out->name) return 0;
   *source = (bramah__c_source){.prefix = s->lower,
                                .input = out->input,
@@ -377,17 +468,10 @@ static int make_lists(const bramah__source *s, const bramah__source_addition *a,
                                .part = out->part,
                                .n_inputs = list_inputs(s->program, out->input),
                                .n_results = list_results(s->program, a != NULL, out->result)};
-  for (size_t i = 0; i < n_parts; i++)
-    if (a || !parts[i].derivative)
-      out->part[source->n_parts++] = (bramah__c_part){parts[i].part, parts[i].name, 0};
-  for (size_t i = 0; i < n_rows; i++) {
-    const size_t part = s->program->row_part[a->output[i]];
-    if (!part) continue;
-    memcpy(out->name[i], "row_", 4);
-    bramah__format_integer(out->name[i] + 4, (int64_t)i);
-    out->part[source->n_parts++] = (bramah__c_part){part, out->name[i], 0};
-    out->result[source->n_results++] = (bramah__c_member){"row", part, 0, s->program->ne};
-  }
+  for (size_t i = 0; i < N_STEP_PARTS; i++)
+    if (a || !step_parts[i].derivative)
+      out->part[source->n_parts++] = (bramah__c_part){step_parts[i].part, step_parts[i].name, 0};
+  if (a) list_readings(s, a, out);
   return 1;
 }
 
@@ -411,6 +495,9 @@ static void write_header(bramah__source *s, const bramah__source_addition *a, co
   write_sizes(s);
   text = bramah__source_fill(s, text);
   write_members(s, a != NULL, &lists->source);
+  if (a)
+    bramah__page_write(s->page, "\n  double read[%d][%d];", lists->n_slots ? lists->n_slots : 1,
+                       1 + s->program->ne + s->program->nf);
   text = bramah__source_fill(s, text);
   if (a) bramah__page_write(s->page, "%s\n", a->header);
   bramah__source_fill(s, text);

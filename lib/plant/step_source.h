@@ -39,8 +39,11 @@ int bramah__source_has_output(const bramah_program *program, size_t output);
 int bramah__source_row(const bramah_program *program, size_t output, size_t *from, size_t *to);
 
 /* What goes behind the step: text for the end of the header and of the code. With it the code has the derivatives of a
- * step, what places a state on its constraints, and for the outputs in the list their values, `static double
- * name_output(const name_state *s, int i)`, and rows into s->work.row, `static void name_row(name_work *w, int i)`. */
+ * step, what places a state on its constraints, and of the outputs in the list their values, `static double
+ * name_output(const name_state *s, int i)`, and what `static void name_read(name_work *w, int i)` puts into
+ * w->read[output_slot[i]]: value, derivatives by the error state and by the independent accelerations; with tables that
+ * say which have these (output_has_row), which need name_ends before (output_follows_ends) and which follow the
+ * accelerations (output_accelerates). */
 typedef struct bramah__source_addition {
   const char *what; /* in the first line, behind the name of the machine */
   const char *header, *code;

@@ -179,6 +179,38 @@ static void change_parameters(const bramah_plant *plant, unsigned seed, bramah_d
   }
 }
 
+/* Outputs by parameters: those of the plant without a program are differences about the present value. */
+static void check_by_parameters(rig *r, int step)
+{
+  const bramah_plant *plant = r->plant;
+  const size_t n = plant->n_output;
+  double *value = calloc(2 * n, sizeof *value), row;
+  void *snap = malloc(plant->snapshot_size);
+  for (size_t k = 0; k < plant->n_parameter; k++) {
+    bramah_parameter_info info;
+    plant->parameter_info(plant->self, k, &info);
+    const double at = plant->parameter(plant->self, k),
+                 h = 1e-4 * fmax(fabs(at), info.unit[0] == 'N' ? 1e3 : 0.1);
+    const double from = fmax(at - h, info.least), to = fmin(at + h, info.most);
+    plant->save(plant->self, snap);
+    for (size_t side = 0; side < 2; side++) {
+      must(plant->set_parameter(plant->self, k, side ? to : from, &r->diag), &r->diag);
+      for (size_t i = 0; i < n; i++) value[side * n + i] = plant->output(plant->self, i);
+    }
+    plant->restore(plant->self, snap);
+    for (size_t i = 0; i < n; i++) {
+      bramah_output_info output;
+      bramah_plant_output_info(plant, i, &output);
+      if (plant[1].output_by_parameters(plant[1].self, i, 1, &k, &row) != BRAMAH_OK) continue;
+      const double moves = value[n + i] - value[i],
+                   scale = fmax(fabs(moves), 1e-7 * fmax(1.0, fabs(value[i])));
+      ck_assert_msg(fabs(moves - row * (to - from)) < 1e-4 * scale, "step %d: %s by %s: %.6g instead of %.6g",
+                    step, output.name, info.name, row * (to - from), moves);
+    }
+  }
+  free(value), free(snap);
+}
+
 /* As a filter does: a correction, other parameters, rows of outputs and the derivative by parameters, in which the
  * interpreted step takes differences. */
 START_TEST(test_corrections_rows_and_parameters_agree)
@@ -211,6 +243,7 @@ START_TEST(test_corrections_rows_and_parameters_agree)
       plant[w].restore(plant[w].self, snap);
     }
     compare_outputs(&r, size, apart);
+    if (k % 10 == 5) check_by_parameters(&r, k);
     for (size_t i = 0; i < np; i++) {
       plant->parameter_info(plant->self, i, &changed);
       ck_assert_msg(columns_apart(plant, np, G[0] + i, G[1] + i) < 1e-2, "step %d: by %s: %.1e", k,
