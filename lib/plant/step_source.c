@@ -94,10 +94,10 @@ static void write_list(const bramah__source *s, size_t n, const double *x)
 }
 
 void bramah__source_names(const bramah__source *s, const char *what, const char *length, size_t n,
-                        const char *const *name)
+                          const char *const *name)
 {
-  bramah__page_write(s->page, "const char *const %s%s[%sROOM(%s%s)] = {", s->lower, what, s->upper,
-                     s->upper, length);
+  bramah__page_write(s->page, "const char *const %s%s[%sROOM(%s%s)] = {", s->lower, what, s->upper, s->upper,
+                     length);
   for (size_t i = 0; i < n; i++) bramah__page_write(s->page, i ? ", \"%s\"" : "\"%s\"", name[i]);
   bramah__page_write(s->page, n ? "};\n" : "\"\"};\n");
 }
@@ -302,7 +302,8 @@ static int is_zero(const bramah_program *program, size_t output, size_t k)
   const bramah__tape *tape = &program->tape;
   const bramah__reading *reading = &program->reading[output];
   const size_t r = bramah__tape_results(tape, reading->part)[reading->first + k];
-  return r >= tape->n_inputs && r < tape->n_inputs + tape->n_numbers && tape->number[r - tape->n_inputs] == 0.0;
+  return r >= tape->n_inputs && r < tape->n_inputs + tape->n_numbers &&
+         tape->number[r - tape->n_inputs] == 0.0;
 }
 
 static int accelerates(const bramah_program *program, size_t output)
@@ -383,8 +384,8 @@ static void write_outputs(const bramah__source *s, const bramah__source_addition
   write_output_table(s, a, "output_slot", reading_slot);
   write_output_table(s, a, "output_follows_ends", follows_ends);
   write_output_table(s, a, "output_accelerates", output_accelerates);
-  bramah__page_write(s->page, "\nstatic double %soutput(const %sstate *s, int i)\n{\n  switch (i) {\n", s->lower,
-                     s->lower);
+  bramah__page_write(s->page, "\nstatic double %soutput(const %sstate *s, int i)\n{\n  switch (i) {\n",
+                     s->lower, s->lower);
   for (size_t i = 0; i < a->n_outputs; i++) {
     const bramah__output *output = &all[a->output[i]];
     const char *member = member_of(output);
@@ -396,7 +397,8 @@ static void write_outputs(const bramah__source *s, const bramah__source_addition
     bramah__page_write(s->page, ";\n");
   }
   bramah__page_write(s->page, "  default:\n    return 0.0;\n  }\n}\n\n");
-  bramah__page_write(s->page, "static void %sread(%swork *w, int i)\n{\n  switch (i) {\n", s->lower, s->lower);
+  bramah__page_write(s->page, "static void %sread(%swork *w, int i)\n{\n  switch (i) {\n", s->lower,
+                     s->lower);
   for (size_t i = 0; i < a->n_outputs; i++)
     if (has_reading(s, a, i))
       bramah__page_write(s->page, "  case %d:\n    %sread_%d(w);\n    break;\n", i, s->lower,
@@ -420,10 +422,10 @@ static const struct {
   size_t part;
   const char *name;
   int derivative;
-} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},           {BRAMAH__PART_STEP, "before", 0},
-                  {BRAMAH__PART_ITERATE, "iterate", 0},       {BRAMAH__PART_TRANSITION, "transition", 1},
-                  {BRAMAH__PART_PLACE, "place", 1},           {BRAMAH__PART_POSE, "pose", 0},
-                  {BRAMAH__PART_ENDS, "ends", 0},             {BRAMAH__PART_RATES, "rates", 0},
+} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},     {BRAMAH__PART_STEP, "before", 0},
+                  {BRAMAH__PART_ITERATE, "iterate", 0}, {BRAMAH__PART_TRANSITION, "transition", 1},
+                  {BRAMAH__PART_PLACE, "place", 1},     {BRAMAH__PART_POSE, "pose", 0},
+                  {BRAMAH__PART_ENDS, "ends", 0},       {BRAMAH__PART_RATES, "rates", 0},
                   {BRAMAH__PART_SLOPES, "slopes", 1}};
 enum { N_STEP_PARTS = sizeof step_parts / sizeof *step_parts };
 
@@ -445,9 +447,10 @@ static void list_readings(const bramah__source *s, const bramah__source_addition
     for (size_t i = 0; i < a->n_outputs; i++) {
       const bramah__reading *reading = &s->program->reading[a->output[i]];
       if (reading->part != part) continue;
-      if (n == 0) out->part[source->n_parts++] = (bramah__c_part){part, numbered(*name++, "read_", part, ""), 0};
-      out->result[source->n_results++] = (bramah__c_member){numbered(*name++, "read[", n++, "]"), part, reading->first,
-                                                            1 + s->program->ne + s->program->nf};
+      if (n == 0)
+        out->part[source->n_parts++] = (bramah__c_part){part, numbered(*name++, "read_", part, ""), 0};
+      out->result[source->n_results++] = (bramah__c_member){
+          numbered(*name++, "read[", n++, "]"), part, reading->first, 1 + s->program->ne + s->program->nf};
     }
     if (n > out->n_slots) out->n_slots = n;
   }
@@ -484,8 +487,9 @@ static size_t operations(const bramah__lists *lists, size_t part)
 
 static void write_header(bramah__source *s, const bramah__source_addition *a, const bramah__lists *lists)
 {
-  static const char alone[] = "This is the plant alone, the motion of the machine under its commands: no sensors and no "
-                              "filter.\n * ";
+  static const char alone[] =
+      "This is the plant alone, the motion of the machine under its commands: no sensors and no "
+      "filter.\n * ";
   const bramah_model *model = s->start->model;
   const char *text = bramah__source_fill(s, bramah__step_header);
   bramah__page_write(s->page, "%s\"%s", model->name, a ? a->what : "");
@@ -551,8 +555,7 @@ bramah_status bramah__source_end(bramah__source *s, const bramah__source_additio
   bramah__lists lists = {.result = NULL};
   bramah__page header = {0}, code = {0}, equations = {0};
   *out = (bramah_c_source){0};
-  int fine = make_lists(s, a, &lists) &&
-             bramah__c_source_write(&s->program->tape, &lists.source, &equations);
+  int fine = make_lists(s, a, &lists) && bramah__c_source_write(&s->program->tape, &lists.source, &equations);
   if (fine) {
     s->page = &header;
     write_header(s, a, &lists);
