@@ -84,8 +84,8 @@ typedef struct bramah_program bramah_program;
 
 /* The program of a model, which must outlive it. It never changes; any number of plants and threads share it. Allocates.
  * Errors: E_UNSUPPORTED (diag names what of the machine cannot be compiled: other formulations than coordinate
- * partitioning, quasistatic actuators, prescribed motions, spherical joints, friction with states, wheels, very large
- * machines), E_SINGULAR, E_MEMORY. */
+ * partitioning, prescribed motions, spherical joints, friction with states, wheels, very large machines), E_SINGULAR,
+ * E_MEMORY. */
 BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag,
                                             bramah_program **out);
 /* NULL allowed; after the plants that use it. */
@@ -103,8 +103,9 @@ BRAMAH_API bramah_status bramah_coupled_use(bramah_coupled *plant, const bramah_
 typedef struct bramah_c_source {
   char name[64];       /* of the files and of all that they define: <name>.h, <name>.c, <name>_step */
   char *header, *code; /* their texts */
+  double step;         /* [s] */
   size_t n_iterate;    /* operations of a Newton iterate ... */
-  size_t n_step;       /* ... and of the rest of the equations in a step */
+  size_t n_step;       /* ... and of the rest of the equations in a step, of a filter in a cycle */
   size_t n_kept;       /* values between the parts of a step */
 } bramah_c_source;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/plant/compiled.h"
 #include "lib/base/diag.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/plant/step_graph.h"
 
 #include <math.h>
@@ -86,6 +87,40 @@ static void set_point(bramah_coupled *c, const bramah__state *state)
   }
 }
 
+/* Quasistatic actuators at the point and the spools in the registers: what they do there, by the speeds of their rods. */
+static void move_metered(bramah_coupled *c)
+{
+  bramah__compiled *k = &c->compiled;
+  const bramah__step_inputs *in = &k->program->in;
+  if (k->program->nw == 0) return;
+  run(c, BRAMAH__PART_SPEEDS);
+  fetch(c, k->program->out.speed, k->program->nc, k->speed);
+  bramah__metered_solve_tangent(&c->model->circuit, input(c, in->p), k->speed, input(c, in->U), k->w, k->P,
+                                input(c, in->w_load));
+  memcpy(input(c, in->w), k->w, k->program->nw * sizeof *k->w);
+}
+
+/* Their velocities there by parameter i: by a small change of it. */
+static void move_metered_by(bramah_coupled *c, size_t i)
+{
+  const bramah__compiled *k = &c->compiled;
+  const bramah__step_inputs *in = &k->program->in;
+  const bramah__parameter *parameter = &c->model->parameter[i];
+  const double size = fmax(fabs(c->state.theta[i]), fabs(parameter->info.nominal));
+  const double step = 1e-6 * (size > 1e-6 ? size : 1.0);
+  double *theta = c->transition.theta, *U = c->transition.U, *by = input(c, in->w_theta) + i * k->program->nw;
+  if (k->program->nw == 0 || !bramah__moves_metered(parameter)) return;
+  memcpy(theta, c->state.theta, k->program->n_par * sizeof *theta);
+  memcpy(U, input(c, in->U), k->program->ns * sizeof *U);
+  theta[i] += step;
+  for (size_t q = 0; q < k->program->ns && parameter->code == BRAMAH__INPUT_OFFSET; q++)
+    if (c->model->circuit.valve[q].input == parameter->index) U[q] += step * input(c, in->gate)[q];
+  bramah__apply_parameters(c, theta);
+  bramah__metered_solve(&c->model->circuit, input(c, in->p), k->speed, U, by, c->probe->P);
+  bramah__apply_parameters(c, c->state.theta);
+  for (size_t q = 0; q < k->program->nw; q++) by[q] = (by[q] - k->w[q]) / step;
+}
+
 /* Run a part that belongs to the state, unless it has been. */
 static void run_once(bramah_coupled *c, size_t part)
 {
@@ -125,6 +160,8 @@ static void give_actuators(const bramah_coupled *c, bramah__eval *eval)
   fetch(c, out->force, program->nc, eval->force);
   fetch(c, out->friction, program->nc, eval->friction);
   fetch(c, out->stop, program->nc, eval->stop);
+  memcpy(eval->w, c->compiled.w, program->nw * sizeof *eval->w);
+  memcpy(eval->P, c->compiled.P, c->model->circuit.n_metered_lines * sizeof *eval->P);
   eval->by_program = 1;
 }
 
@@ -150,6 +187,7 @@ int bramah__compiled_pose(bramah_coupled *c)
     set_up(c, &c->state);
     set_spools(c, &c->state);
     set_point(c, &c->state);
+    move_metered(c);
     run(c, BRAMAH__PART_POSE);
     bramah__compiled_took(c, 0);
   }
@@ -174,6 +212,7 @@ static int state_rates(bramah_coupled *c)
 static const uint16_t *rates_by_parameter(bramah_coupled *c, size_t i)
 {
   const size_t part = BRAMAH__PART_PARAMETERS + 2 * i + 1;
+  if (!c->compiled.done[part]) move_metered_by(c, i);
   run_once(c, part);
   return bramah__tape_results(&c->compiled.program->tape, part);
 }
@@ -186,6 +225,7 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   if (!state_rates(c)) return 0;
   run_once(c, BRAMAH__PART_SLOPES);
   fetch(c, program->out.A_state, program->nx * program->ne, input(c, program->in.A));
+  fetch(c, program->out.drawn_state, program->nw * 2 * program->nf, input(c, program->in.drawn_by));
   for (size_t i = 0; i < w->n_par; i++)
     fetch(c, rates_by_parameter(c, w->par[i]), program->nx, k->carried + i * program->nx);
   return 1;
@@ -225,6 +265,7 @@ int bramah__compiled_adopt(bramah_coupled *c)
   set_spools(c, &c->next);
   set_point(c, &c->next);
   if (!place(c)) return 0;
+  move_metered(c);
   run(c, BRAMAH__PART_POSE);
   run(c, BRAMAH__PART_RATES);
   if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot)) return 0;
@@ -269,6 +310,7 @@ static int iterate(bramah_coupled *c)
   double before = (double)INFINITY;
   for (int i = 0; i < c->model->max_iterations; i++) {
     set_iterate(c);
+    move_metered(c);
     run(c, BRAMAH__PART_ITERATE);
     c->report.last_iterations++;
     c->report.last_evaluations++;
@@ -306,12 +348,18 @@ static void set_end(bramah_coupled *c)
   const bramah_program *program = k->program;
   const bramah__step_results *out = &program->out;
   set_iterate(c);
+  move_metered(c);
   run(c, BRAMAH__PART_POSE);
   run(c, BRAMAH__PART_ENDS);
   fetch(c, out->zd_all, program->n, c->next.zd);
   fetch(c, out->zdd_all, program->n, c->next.zdd);
   memcpy(c->next.p, input(c, program->in.p), program->np * sizeof(double));
   memcpy(c->next.pd, input(c, program->in.pd), program->np * sizeof(double));
+  for (size_t i = 0; i < program->nw; i++) { /* not carried over but as they are */
+    const bramah__metered_port *port = &c->model->circuit.metered_port[i];
+    c->next.pd[port->volume] =
+        bramah__load_stiffness(&c->model->circuit, i) * (k->w[i] - k->speed[port->cylinder]);
+  }
   give_actuators(c, c->trial);
 
   /* Works: trapezoidal sums of forces along their paths, as in energy.c. */
@@ -337,6 +385,7 @@ static void give_transition(bramah_coupled *c, const bramah__wanted *w)
     const size_t part = BRAMAH__PART_PARAMETERS + 2 * w->par[i];
     const uint16_t *G = bramah__tape_results(&program->tape, part);
     memcpy(input(c, program->in.carried), c->compiled.carried + i * nx, nx * sizeof(double));
+    move_metered_by(c, w->par[i]);
     run(c, part);
     for (size_t r = 0; r < ne; r++) w->G[r * w->n_par + i] = result(c, G, r);
   }
@@ -355,6 +404,11 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   if (w->F && !start_slopes(c, w)) {
     c->report.left_pivot++;
     return 0;
+  }
+  for (size_t i = 0; i < k->program->nw; i++) {
+    const size_t q = c->model->circuit.metered_port[i].cylinder;
+    input(c, k->program->in.drawn)[i] =
+        2.0 / c->model->h * result(c, k->program->out.stroke, q) + result(c, k->program->out.velocity, q);
   }
   k->pose_known = 0;
   set_spools(c, &c->next);
@@ -382,6 +436,7 @@ static const uint16_t *read_output(bramah_coupled *c, size_t i)
     for (size_t f = 0; f < program->nf; f++) zdd[f] = c->state.zdd[independent[f]];
     run_once(c, BRAMAH__PART_ENDS);
   }
+  for (size_t k = 0; k < program->n_par && !c->compiled.done[reading->part]; k++) move_metered_by(c, k);
   run_once(c, reading->part);
   return bramah__tape_results(&program->tape, reading->part) + reading->first;
 }
@@ -452,6 +507,9 @@ bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_prog
   taken.work_force = BRAMAH__TAKE(arena, double, program->n_works);
   taken.work_path = BRAMAH__TAKE(arena, double, program->n_works);
   taken.carried = BRAMAH__TAKE(arena, double, program->nx * program->n_par);
+  taken.speed = BRAMAH__TAKE(arena, double, program->nc);
+  taken.w = BRAMAH__TAKE(arena, double, program->nw);
+  taken.P = BRAMAH__TAKE(arena, double, c->model->circuit.n_metered_lines);
   taken.done = BRAMAH__TAKE(arena, unsigned char, program->tape.n_parts);
   taken.state = bramah__arena_take(arena, c->state.size, 1);
   return taken;

@@ -41,8 +41,9 @@
   X(flow, np)                                                                                                \
   X(compliance, np)                                                                                          \
   X(rates, np)                                                                                               \
-  X(r, nf) /* out of balance */                                                                              \
-  X(f, nx) /* residual of the step: r; pd by the trapezoidal rule less rates */                              \
+  X(r, nf)       /* out of balance */                                                                        \
+  X(f, nx)       /* residual of the step: r; pd by the trapezoidal rule less rates */                        \
+  X(f_state, nx) /* the same with load pressures as a state has them */                                      \
   X(J, nx *nx)                                                                                               \
   X(mass, nf *nf)  /* dr/dz'' */                                                                             \
   X(r_v, nf *nf)   /* dr/dz' */                                                                              \
@@ -50,8 +51,12 @@
   X(pd_v, np *nf)  /* d rates/dz' */                                                                         \
   X(rhs, nx *(ne + nx) + nd * (n + 1))                                                                       \
   X(column, nx + n)                                                                                          \
-  X(at, n + n + nf + nf + np + np + ns) /* seeds of a derivative */                                          \
-  X(along, n + n + nf + nf + np + np + ns)                                                                   \
+  X(load, nw) /* of quasistatic actuators */                                                                 \
+  X(load_along, nw)                                                                                          \
+  X(w_along, nw) /* what a seed moves of their velocities at held loads */                                   \
+  X(drawn, nw)                                                                                               \
+  X(at, n + n + nf + nf + np + np + ns + nw) /* seeds of a derivative */                                     \
+  X(along, n + n + nf + nf + np + np + ns + nw)                                                              \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
   X(output, model->n_outputs)                                                                                \
@@ -84,8 +89,9 @@ typedef struct builder {
 /* Numbers of everything, by their short names. */
 #define SIZES(p)                                                                                             \
   const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
-               ns = (p)->ns, nc = (p)->nc, n_par = (p)->n_par, n_works = (p)->n_works;                       \
-  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)n_par, (void)n_works
+               ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, n_par = (p)->n_par, n_works = (p)->n_works;         \
+  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)n_par,      \
+      (void)n_works
 
 #define COUNT_RESULT(name, count) +(count)
 static int take_expressions(builder *b)
@@ -161,9 +167,16 @@ static void seed_forces(builder *b, size_t k)
     seed(b, b->tau[j], b->out->nd > 0 ? dtau[j] : b->T[j * n + (size_t)b->out->index[k]]);
 }
 
-/* df [count] along the seeds, which are then gone. */
+/* df [count] along the seeds, which are then gone. Quasistatic actuators follow their loads. */
 static void derive(builder *b, size_t count, const bramah__expr *f, bramah__expr *df)
 {
+  const size_t nw = b->out->nw;
+  if (nw) bramah__derive(b->graph, b->n_seeds, b->at, b->along, nw, b->load, b->load_along);
+  for (size_t i = 0; i < nw; i++) {
+    const bramah__expr follows = e_sum_products(nw, b->in_w_load + i * nw, 1, b->load_along, 1);
+    seed(b, b->in_w[i], e_add(b->w_along[i], follows));
+    b->w_along[i] = e_number(0.0);
+  }
   bramah__derive(b->graph, b->n_seeds, b->at, b->along, count, f, df);
   b->n_seeds = 0;
 }
@@ -236,8 +249,8 @@ static void apply_parameter(builder *b, const bramah__parameter *p, bramah__expr
   case BRAMAH__GRAVITY_SCALE:
     b->gravity = v_scale(value, b->gravity);
     break;
-  case BRAMAH__INPUT_OFFSET: /* moves the spools, which are inputs */
-  case BRAMAH__LINE_FLOW:    /* of quasistatic actuators */
+  case BRAMAH__INPUT_OFFSET: /* these move spools and quasistatic actuators, which are inputs */
+  case BRAMAH__LINE_FLOW:
   case BRAMAH__FLOW_SCALE:
     break;
   }
@@ -280,6 +293,8 @@ static void set_typical(builder *b)
   for (size_t j = 0; j < n; j++) b->typical[in->z + j] = model->z0[j];
   for (size_t f = 0; f < nf; f++) b->typical[in->zd + f] = 0.01;
   for (size_t i = 0; i < np; i++) b->typical[in->p + i] = model->p0[i];
+  for (size_t i = 0; i < nw; i++)
+    b->typical[in->w_load + i * nw + i] = -0.99 / model->circuit.metered_port[i].damping; /* a light load */
 }
 
 /* ---- mechanics ---- */
@@ -419,6 +434,17 @@ static void add_loads(builder *b, size_t *works)
   }
 }
 
+/* What a quasistatic actuator exerts beyond its pressure, 0 of others; and what its equations need. */
+static bramah__expr drag_of(builder *b, size_t c)
+{
+  const bramah__circuit *circuit = &b->model->circuit;
+  const size_t i = bramah__metered_of(circuit, c);
+  if (i == b->out->nw) return e_number(0.0);
+  b->load[i] = bramah__metered_load_graph(circuit, i, b->in_p, b->v[c]);
+  b->drawn[i] = e_add(e_mul(b->c1, b->s[c]), b->v[c]);
+  return bramah__metered_drag_graph(circuit, i, b->in_w[i], b->v[c]);
+}
+
 static void add_actuators(builder *b, size_t *works)
 {
   const bramah__circuit *circuit = &b->model->circuit;
@@ -431,7 +457,7 @@ static void add_actuators(builder *b, size_t *works)
                                         e_scale(cylinder->rod_area, b->in_p[cylinder->rod]));
     b->friction[c] = e_mul(b->friction_scale[c], bramah__friction_graph(&cylinder->friction, b->v[c]));
     b->stop[c] = bramah__stops_graph(cylinder, b->s[c], b->v[c]);
-    const bramah__expr own = e_add(e_sub(pressure, b->friction[c]), b->stop[c]);
+    const bramah__expr own = e_add(e_add(e_sub(pressure, b->friction[c]), b->stop[c]), drag_of(b, c));
     b->force[c] = e_add(own, b->cylinder_load[c]);
     resist(b, b->s_i + c * nf, 1, e_neg(b->force[c]));
     add_work(b, works, c, own, b->s[c]);
@@ -489,13 +515,27 @@ static void set_residual(builder *b)
                                          b->in_p,
                                          b->s,
                                          b->v,
-                                         b->in_U};
+                                         b->in_U,
+                                         b->in_w};
   bramah__circuit_graph_rates(&model->circuit, &circuit, b->flow, b->compliance, b->rates);
   memcpy(b->f, b->r, nf * sizeof *b->f);
   for (size_t i = 0; i < np; i++) b->f[nf + i] = e_sub(b->in_pd[i], b->rates[i]);
+  memcpy(b->f_state, b->f, nx * sizeof *b->f);
+
+  /* Load pressures take the change of the rod's stroke where its rates were: the trapezoidal rule for the actuator's own
+   * stroke, which does not change as long as closed valves hold it, whatever its rod does. */
+  for (size_t i = 0; i < nw; i++) {
+    const bramah__metered_port *port = &model->circuit.metered_port[i];
+    const bramah__expr moved = e_sub(e_mul(b->c1, b->s[port->cylinder]), b->in_drawn[i]);
+    const bramah__expr rate = e_scale(bramah__load_stiffness(&model->circuit, i), e_sub(b->in_w[i], moved));
+    b->f[nf + port->volume] = e_sub(b->in_pd[port->volume], rate);
+  }
 }
 
 /* ---- parts ---- */
+
+/* What all parts at a point build on. */
+static int point_part(const builder *b) { return b->out->nw ? BRAMAH__PART_SPEEDS : BRAMAH__PART_STEP; }
 
 /* A part on top of another one (of those that a program numbers); then its results. */
 static void begin_part(builder *b, int parent)
@@ -556,7 +596,7 @@ static void add_iterate(builder *b)
   SIZES(b->out);
   for (size_t r = 0; r < nx; r++) b->column[r] = e_neg(b->f[r]);
   bramah__back_substitute(&b->tangent, 1, b->column, b->column);
-  begin_part(b, BRAMAH__PART_STEP);
+  begin_part(b, point_part(b));
   give(b, nx, b->column, 1);
   for (size_t k = 0; k < nd; k++) {
     const bramah__expr *row = b->Rz + (size_t)b->out->index[k] * nf;
@@ -589,8 +629,8 @@ static void add_transition(builder *b)
     derive(b, nf, b->r, b->column);
     put_column(nf, b->column, b->r_v + f, nf);
     seed(b, b->in_zd[f], one);
-    derive(b, np, b->rates, b->column);
-    put_column(np, b->column, b->pd_v + f, nf);
+    derive(b, np, b->f + nf, b->column);
+    for (size_t i = 0; i < np; i++) b->pd_v[i * nf + f] = e_neg(b->column[i]);
   }
   memset(X, 0, nx * width * sizeof *X);
   for (size_t a = 0; a < nf; a++) {
@@ -612,6 +652,11 @@ static void add_transition(builder *b)
       row[nf + g] = e_sub(row[nf + g], b->pd_v[i * nf + g]);
     }
     row[ne + nf + i] = b->c1;
+  }
+  for (size_t i = 0; i < nw; i++) {
+    bramah__expr *row = X + (nf + b->model->circuit.metered_port[i].volume) * width;
+    const double K = bramah__load_stiffness(&b->model->circuit, i);
+    for (size_t k = 0; k < 2 * nf; k++) row[k] = e_add(row[k], e_scale(K, b->in_drawn_by[i * 2 * nf + k]));
   }
   bramah__back_substitute(&b->tangent, width, X, X);
 
@@ -638,6 +683,8 @@ static void seed_parameter(builder *b, size_t k)
   seed(b, b->in_theta[k], e_number(1.0));
   for (size_t i = 0; p->code == BRAMAH__INPUT_OFFSET && i < b->out->ns; i++)
     if (b->model->circuit.valve[i].input == p->index) seed(b, b->in_U[i], b->in_gate[i]);
+  for (size_t i = 0; bramah__moves_metered(p) && i < b->out->nw; i++)
+    b->w_along[i] = b->in_w_theta[k * b->out->nw + i];
 }
 
 static void add_parameter(builder *b, size_t k)
@@ -682,7 +729,7 @@ static void add_place(builder *b)
 static void add_pose(builder *b)
 {
   SIZES(b->out);
-  begin_part(b, BRAMAH__PART_STEP);
+  begin_part(b, point_part(b));
   give(b, n, b->q_d, 1);
   give(b, n * nf, b->Rz, 1);
   give(b, nc, b->s, 1);
@@ -721,13 +768,19 @@ static bramah_status add_rates(builder *b)
     if (k % nf == 0 && k < 2 * nf) set_force_tangent(b, e_number(k == 0), e_number(k > 0), e_number(0.0));
     seed_state(b, k);
     if (k < 2 * nf) seed_forces(b, k % nf);
-    derive(b, nx, b->f, b->column);
+    derive(b, nx, b->f_state, b->column);
     for (size_t r = 0; r < nx; r++) X[r * ne + k] = e_neg(b->column[r]);
   }
   bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nx * ne, X);
   bramah__back_substitute(&b->inertia, ne, X, X);
   begin_part(b, BRAMAH__PART_RATES);
   give(b, nx * ne, X, 1);
+  for (size_t k = 0; nw && k < 2 * nf; k++) {
+    seed_state(b, k);
+    derive(b, nw, b->drawn, b->column);
+    put_column(nw, b->column, X + k, 2 * nf);
+  }
+  give(b, nw * 2 * nf, X, 1);
   return BRAMAH_OK;
 }
 
@@ -846,6 +899,8 @@ static bramah_status build(builder *b)
   set_residual(b);
   status = set_tangent(b);
   if (status != BRAMAH_OK) return status;
+  begin_part(b, BRAMAH__PART_STEP); /* the speeds */
+  give(b, out->nw ? out->nc : 0, b->v, 1);
   add_iterate(b);
   add_transition(b);
   add_place(b);
@@ -879,9 +934,6 @@ static bramah_status check(const bramah_model *model, bramah_diag *diag)
     return refuse(diag, model->name, "this machine is too large to be compiled");
   if (model->n_independent == 0)
     return refuse(diag, model->name, "a machine that cannot move is not compiled");
-  if (model->circuit.n_metered)
-    return refuse(diag, model->cylinder_name[model->circuit.metered_port[0].cylinder],
-                  "quasistatic actuators are not compiled");
   if (model->n_motions) return refuse(diag, model->motion_name[0], "prescribed motions are not compiled");
   if (model->n_balls) return refuse(diag, model->ball_name[0], "spherical joints are not compiled");
   if (model->n_rolling) return refuse(diag, model->rolling[0].name, "wheels and knife edges are not stepped");
@@ -903,6 +955,7 @@ static void count(const bramah_model *model, bramah_program *out)
   out->ne = 2 * out->nf + out->np;
   out->ns = bramah__n_spools(&model->circuit);
   out->nc = model->circuit.n_cylinders;
+  out->nw = model->circuit.n_metered;
   out->n_par = model->n_parameters;
   out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc;
 }

@@ -566,7 +566,13 @@ bramah_status bramah__source_end(bramah__source *s, const bramah__source_additio
   out->n_iterate = operations(&lists, BRAMAH__PART_ITERATE);
   out->n_step = operations(&lists, BRAMAH__PART_STEP) + operations(&lists, BRAMAH__PART_POSE) +
                 operations(&lists, BRAMAH__PART_ENDS);
+  /* of a filter: the derivatives, and state and pose once more after the correction */
+  for (size_t i = 0; a && i < N_STEP_PARTS; i++)
+    out->n_step += operations(&lists, step_parts[i].part) * (step_parts[i].derivative ||
+                                                             step_parts[i].part == BRAMAH__PART_POSE ||
+                                                             step_parts[i].part == BRAMAH__PART_RATES);
   out->n_kept = lists.source.n_kept;
+  out->step = s->program->model->h;
   out->header = header.text;
   out->code = code.text;
   free(equations.text);

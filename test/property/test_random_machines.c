@@ -11,7 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_BODIES = 7, MOST_ACTUATORS = 3, MOST_VOLUMES = 2 * MOST_ACTUATORS, MOST_ELEMENTS = 3 };
+enum {
+  MOST_BODIES = 7,
+  MOST_ACTUATORS = 3,
+  MOST_METERED = 2,
+  MOST_VOLUMES = 2 * MOST_ACTUATORS,
+  MOST_INPUTS = MOST_ACTUATORS + MOST_METERED,
+  MOST_STATES = 2 * MOST_BODIES + MOST_VOLUMES + 1 + MOST_METERED
+};
 
 typedef struct drawn {
   spatial_tree tree;
@@ -31,7 +38,9 @@ typedef struct drawn {
   bramah_pump pumps[1];
   bramah_accumulator accumulators[1];
   bramah_inertial_line lines[1];
-  bramah_input inputs[MOST_ACTUATORS];
+  bramah_pump_line pump_lines[1];
+  bramah_metered_cylinder metered[MOST_METERED];
+  bramah_input inputs[MOST_INPUTS];
 } drawn;
 
 static const char *const volume_names[MOST_VOLUMES] = {"a0", "b0", "a1", "b1", "a2", "b2"};
@@ -175,19 +184,50 @@ static void draw_actuator(drawn *d, size_t i, unsigned *seed)
     d->valves[i].ports[BRAMAH_PORT_B_TANK] = (bramah_characteristic){2, spools + 2, openings + 2};
 }
 
+/* Quasistatic actuators on one line; the first may regenerate. */
+static void draw_metered(drawn *d, unsigned *seed)
+{
+  static const char *const names[MOST_METERED] = {"tilt", "grip"};
+  bramah_machine *m = &d->tree.machine;
+  m->n_metered_cylinders = 1 + one_of(seed, MOST_METERED), m->metered_cylinders = d->metered;
+  m->n_pump_lines = 1, m->pump_lines = d->pump_lines;
+  d->pump_lines[0] = (bramah_pump_line){
+      .name = "line", .tank = "tank", .flow = between(seed, 2e-6, 4e-5), .set_pressure = 7e6};
+  if (one_of(seed, 2)) d->pump_lines[0].unloading = (bramah_metering_valve){2e-9, 0.5, NULL, 0.0, 0.0};
+  for (size_t i = 0; i < m->n_metered_cylinders; i++) {
+    d->inputs[m->n_inputs] = (bramah_input){.name = names[i]};
+    d->metered[i] = (bramah_metered_cylinder){
+        .name = names[i],
+        .body = {"ground", d->tree.names[one_of(seed, m->n_bodies)]},
+        .point = {{-3.0, -2.0, 0.0}, {0.2, 0.3, 0.0}},
+        .pump_line = "line",
+        .piston_area = 2e-5,
+        .rod_area = 1.3e-5,
+        .piston_relief = 1e7,
+        .rod_relief = 9e6,
+        .flow_coefficient = {2e-9, 2e-9, 2e-9, 2e-9},
+        .spool = {.limit = 10.0, .time_constant = 0.01, .input = d->inputs[m->n_inputs++].name},
+        .stiffness = between(seed, 1e4, 1e5),
+        .damping = between(seed, 5e2, 2e3),
+        .load_pressure = between(seed, -1e6, 1e6)};
+    if (i == 0 && one_of(seed, 2))
+      d->metered[i].regeneration = (bramah_metering_valve){1e-9, 0.5, NULL, 0.0, 0.0};
+  }
+}
+
 static void draw_hydraulics(drawn *d, unsigned *seed)
 {
   bramah_machine *m = &d->tree.machine;
   const size_t n = one_of(seed, MOST_ACTUATORS + 1);
   m->oil_bulk_modulus = 1.5e9, m->transition_pressure = 2e5;
-  if (n == 0) return;
-  for (size_t i = 0; i < n; i++) draw_actuator(d, i, seed);
   d->supplies[0] = (bramah_supply){.name = "pump", .pressure = 7e6};
   d->supplies[1] = (bramah_supply){.name = "tank", .pressure = 1e5};
-  m->n_supplies = 2, m->supplies = d->supplies;
+  m->n_supplies = 2, m->supplies = d->supplies, m->inputs = d->inputs;
+  if (n == 0) return;
+  for (size_t i = 0; i < n; i++) draw_actuator(d, i, seed);
   m->n_volumes = 2 * n, m->volumes = d->volumes;
   m->n_valves = m->n_cylinders = m->n_inputs = n;
-  m->valves = d->valves, m->cylinders = d->cylinders, m->inputs = d->inputs;
+  m->valves = d->valves, m->cylinders = d->cylinders;
   const char *from = volume_names[one_of(seed, 2 * n)], *to = volume_names[one_of(seed, 2 * n)];
   if (from == to) to = "tank";
   d->orifices[0] = (bramah_orifice){.name = "o", .from = from, .to = to, .flow_coefficient = 1e-9};
@@ -237,6 +277,7 @@ static void draw(drawn *d, unsigned number)
   if (loop) draw_loop(d, planar, &seed);
   draw_forces(d, &seed);
   draw_hydraulics(d, &seed);
+  if (one_of(&seed, 3) == 0) draw_metered(d, &seed);
 }
 
 /* Largest relative difference of positions, rates and pressures over the steps; NaN where no machine came out, or where
@@ -249,8 +290,7 @@ static double apart(unsigned number, int steps, bramah_step_report *report)
   bramah_program *program = NULL;
   bramah_coupled *c[2];
   bramah_plant plant[2];
-  double worst = 0.0, size[2 * MOST_BODIES + MOST_VOLUMES + 1], x[2][2 * MOST_BODIES + MOST_VOLUMES + 1],
-         u[MOST_ACTUATORS];
+  double worst = 0.0, size[MOST_STATES], x[2][MOST_STATES], u[MOST_INPUTS];
   draw(&d, number);
   if (bramah_model_new(&d.tree.machine, &diag, &model) != BRAMAH_OK) return NAN;
   const bramah_status compiled = bramah_program_new(model, &diag, &program);
@@ -264,7 +304,7 @@ static double apart(unsigned number, int steps, bramah_step_report *report)
   for (size_t i = 0; i < ne; i++) size[i] = i < nq ? 1.0 : 1e6;
   for (int k = 0; k < steps; k++) {
     bramah_status status[2];
-    for (int i = 0; i < MOST_ACTUATORS; i++) u[i] = 5.0 * sin(0.03 * k + i);
+    for (int i = 0; i < MOST_INPUTS; i++) u[i] = 5.0 * sin(0.03 * k + i);
     for (int w = 0; w < 2; w++) {
       must(plant[w].set_inputs(plant[w].self, u, &diag), &diag);
       status[w] = plant[w].step(plant[w].self, &diag);
