@@ -73,12 +73,21 @@ static void set_spools(bramah_coupled *c, const bramah__state *state)
   run(c, BRAMAH__PART_STEP);
 }
 
+/* Prescribed motions at the time of a state. */
+static void set_motions(bramah_coupled *c, const bramah__state *state)
+{
+  double *motion = input(c, c->compiled.program->in.motion);
+  for (size_t i = 0; i < c->model->n_motions; i++)
+    bramah__motion_at(&c->model->motion[i], (double)*state->time_ns * 1e-9, motion + 3 * i);
+}
+
 /* A state as it is. */
 static void set_point(bramah_coupled *c, const bramah__state *state)
 {
   const bramah_program *program = c->compiled.program;
   const int *independent = program->index + program->nd;
   double *zd = input(c, program->in.zd), *zdd = input(c, program->in.zdd);
+  set_motions(c, state);
   memcpy(input(c, program->in.z), state->z, program->n * sizeof(double));
   memcpy(input(c, program->in.p), state->p, program->np * sizeof(double));
   for (size_t f = 0; f < program->nf; f++) {
@@ -273,6 +282,7 @@ int bramah__compiled_adopt(bramah_coupled *c)
   fetch(c, program->out.zd_all, program->n, c->next.zd);
   fetch(c, program->out.zdd_state, program->n, c->next.zdd);
   fetch(c, program->out.pd_state, program->np, c->next.pd);
+  fetch(c, program->out.drive_state, program->nm, c->next.drive);
   if (!is_finite(c)) return 0;
   give_actuators(c, c->trial);
   return 1;
@@ -370,6 +380,8 @@ static void set_end(bramah_coupled *c)
     double *total = sum < program->nc ? &c->next.work[sum] : &c->next.exchange[sum - program->nc];
     *total += 0.5 * (k->work_force[i] + force) * moved;
   }
+  fetch(c, out->drive, program->nm, c->next.drive);
+  bramah__work_of_drives(c);
   fetch(c, out->energy, 2, k->energy_after);
 }
 
@@ -412,6 +424,7 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   }
   k->pose_known = 0;
   set_spools(c, &c->next);
+  set_motions(c, &c->next);
   if (!iterate(c)) return 0;
   if (w->F) give_transition(c, w);
   set_end(c);

@@ -17,7 +17,7 @@
  *       start k    and by parameter k
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
- * np error states, ns spools, nc actuators, nw of them quasistatic. */
+ * np error states, ns spools, nc actuators, nw of them quasistatic, nm prescribed motions. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
 
@@ -38,6 +38,7 @@
   X(pd, POINT, np)                /* by the trapezoidal rule */                                              \
   X(A, POINT, nx *ne)             /* accelerations and first-order rates by the error state, at the start */ \
   X(carried, POINT, nx)           /* the same by the parameter at hand */                                    \
+  X(motion, POINT, 3 * nm)        /* positions, rates and accelerations of prescribed motions */             \
   X(w, POINT, nw)                 /* of quasistatic actuators: velocities, ... */                            \
   X(w_load, POINT, nw *nw)        /* ... these by the loads ... */                                           \
   X(w_theta, POINT, n_par *nw)    /* ... and by the parameter at hand; */                                    \
@@ -69,11 +70,14 @@
   X(energy, 2)           /* kinetic, all that is stored */                                                   \
   X(work_force, n_works) /* pairs whose trapezoidal sum is a work */                                         \
   X(work_path, n_works)
-#define BRAMAH__ENDS_RESULTS(X) X(zdd_all, n)
+#define BRAMAH__ENDS_RESULTS(X)                                                                              \
+  X(zdd_all, n)                                                                                              \
+  X(drive, nm) /* forces that prescribe the motions */
 #define BRAMAH__RATES_RESULTS(X)                                                                             \
   X(zdd_state, n) /* of all joints */                                                                        \
   X(pd_state, np)                                                                                            \
-  X(mass_pivot, nf)
+  X(mass_pivot, nf)                                                                                          \
+  X(drive_state, nm)
 #define BRAMAH__SLOPES_RESULTS(X)                                                                            \
   X(A_state, nx *ne)                                                                                         \
   X(drawn_state, nw * 2 * nf)
@@ -127,7 +131,7 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, ne, ns, nc, nw, n_par, n_works;
+  size_t n, nd, nf, np, nx, ne, ns, nc, nw, nm, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */

@@ -189,7 +189,7 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
 
 /* ---- which parts, inputs and results the step has ---- */
 
-enum { MOST_MEMBERS = 32 };
+enum { MOST_MEMBERS = 48 };
 
 /* Results by their part and what they are called in the struct: A of a state is what the step's end is differentiated
  * with. The first ones are those of a step alone. */
@@ -219,8 +219,8 @@ static const struct {
 
 static size_t list_results(const bramah_program *p, int derivatives, bramah__c_member *out)
 {
-  const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, nc = p->nc,
-               n_works = p->n_works;
+  const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, nc = p->nc, nw = p->nw,
+               nm = p->nm, n_works = p->n_works;
   const struct {
     const char *name;
     const uint16_t *at;
@@ -240,7 +240,8 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
 
 static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 {
-  const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, n_par = p->n_par;
+  const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nw = p->nw, nm = p->nm,
+               n_par = p->n_par;
   size_t n_out = 0;
 #define INPUT(name, rate, count) out[n_out++] = (bramah__c_member){#name, 0, p->in.name, (count)};
   BRAMAH__STEP_INPUTS(INPUT)
@@ -544,6 +545,9 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
       memcmp(program->row, start->state.row, start->model->m * sizeof(int)) != 0)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name,
                         "the plant has other independent coordinates than its program");
+  if (program->nw || program->nm)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, start->model->name,
+                        "quasistatic actuators and prescribed motions are not written as C");
   if (!make_names(out, name))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a name with a letter in it is needed");
   return BRAMAH_OK;

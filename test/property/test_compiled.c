@@ -102,6 +102,9 @@ static const struct {
     {"metered-crane/metered-crane", 4.0},
     {"metered-arm/metered-arm", 4.0},
     {"metered-arm/two-arms", 4.0},
+    {"../test/fuzz/corpus/machine/motion-harmonic", 1.0},
+    {"../test/fuzz/corpus/machine/motion-table", 1.0},
+    {"../test/fuzz/corpus/machine/motion-rate", 1.0},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 

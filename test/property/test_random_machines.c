@@ -23,6 +23,7 @@ enum {
 typedef struct drawn {
   spatial_tree tree;
   bramah_loop loops[1];
+  bramah_motion motions[1];
   bramah_spring springs[2];
   bramah_joint_spring joint_springs[2];
   bramah_force loads[2];
@@ -107,6 +108,25 @@ static void draw_loop(drawn *d, int planar, unsigned *seed)
   for (size_t i = 0; i < m->n_bodies; i++) d->tree.joints[i].initial_rate = 0.0; /* it would fit no other */
   m->n_loops = 1;
   m->loops = d->loops;
+}
+
+/* A joint moves by itself, from where it is and from rest. */
+static void draw_motion(drawn *d, unsigned *seed)
+{
+  bramah_machine *m = &d->tree.machine;
+  const size_t free_joints = m->n_bodies - 3 * m->n_loops;
+  bramah_joint *joint = &d->tree.joints[one_of(seed, m->n_bodies)];
+  const double amplitude = between(seed, 0.05, 0.3);
+  if (m->n_bodies < 2 || free_joints < 2) return;
+  d->motions[0] = (bramah_motion){.name = "drive",
+                                  .joint = joint->name,
+                                  .type = BRAMAH_MOTION_HARMONIC,
+                                  .mean = joint->initial_position - amplitude,
+                                  .amplitude = amplitude,
+                                  .frequency = between(seed, 0.2, 1.0),
+                                  .phase = 1.57079632679489662};
+  joint->initial_rate = 0.0;
+  m->n_motions = 1, m->motions = d->motions;
 }
 
 static void draw_forces(drawn *d, unsigned *seed)
@@ -278,6 +298,7 @@ static void draw(drawn *d, unsigned number)
   draw_forces(d, &seed);
   draw_hydraulics(d, &seed);
   if (one_of(&seed, 3) == 0) draw_metered(d, &seed);
+  if (one_of(&seed, 4) == 0) draw_motion(d, &seed);
 }
 
 /* Largest relative difference of positions, rates and pressures over the steps; NaN where no machine came out, or where
