@@ -34,7 +34,7 @@ static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *
       {f->block, "fusion", "only sequential fusion is compiled"},
       {f->iterations > 1, "iterations", "an iterated update is not compiled"},
       {f->n_augmented > 0, f->n_augmented ? f->augmented[0].name : NULL,
-       "augmented states are not compiled: the state of the machine alone is estimated"},
+       "augmented states are not compiled, nor an uncertainty budget ('uncertainty: fixed')"},
       {f->n_par_noise > 0, "parameter_noise", "noise on parameters is not compiled"},
       {start->injection == BRAMAH_INJECTION_LINEARISED, "injection", "linearised injection is not compiled"},
   };
