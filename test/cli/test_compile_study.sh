@@ -42,10 +42,10 @@ refused() {
   says err "$2: $3"
 }
 refused '/^uncertainty/d' crank.payload "augmented states are not compiled, nor an uncertainty budget"
-refused '$a filter: {transition: paper}' transition 'only the transition of the step is compiled'
-refused '$a filter: {covariance: square-root}' form 'only the Joseph form is compiled'
-refused '$a filter: {fusion: block}' fusion 'only sequential fusion is compiled'
-refused '$a filter: {iterations: 2}' iterations 'an iterated update is not compiled'
-refused '$a parameter_noise: {pump.pressure: 1 bar/Hz^0.5}' parameter_noise 'noise on parameters is not compiled'
-refused '$a adapt: {sensors: [0.5, 2]}' adapt 'a filter whose noise adapts is not compiled'
+refused 's|^uncertainty.*|&\nfilter: {transition: paper}|' transition 'only the transition of the step is compiled'
+refused 's|^uncertainty.*|&\nfilter: {covariance: square-root}|' form 'only the Joseph form is compiled'
+refused 's|^uncertainty.*|&\nfilter: {fusion: block}|' fusion 'only sequential fusion is compiled'
+refused 's|^uncertainty.*|&\nfilter: {iterations: 2}|' iterations 'an iterated update is not compiled'
+refused 's|^uncertainty.*|&\nparameter_noise: {pump.pressure: 1 bar/Hz^0.5}|' parameter_noise 'noise on parameters is not compiled'
+refused 's|^uncertainty.*|&\nadapt: {sensors: [0.5, 2]}|' adapt 'a filter whose noise adapts is not compiled'
 refused 's/volume: v1,/& delay: 5 ms,/' p1 'sensors whose samples come late are not compiled'
