@@ -84,8 +84,7 @@ typedef struct bramah_program bramah_program;
 
 /* The program of a model, which must outlive it. It never changes; any number of plants and threads share it. Allocates.
  * Errors: E_UNSUPPORTED (diag names what of the machine cannot be compiled: other formulations than coordinate
- * partitioning, spherical joints, friction with states, wheels, very large machines), E_SINGULAR,
- * E_MEMORY. */
+ * partitioning, spherical joints, wheels, very large machines), E_SINGULAR, E_MEMORY. */
 BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag,
                                             bramah_program **out);
 /* NULL allowed; after the plants that use it. */

@@ -60,10 +60,13 @@ static void set_up(bramah_coupled *c, const bramah__state *state)
   c->compiled.is_set_up = 1;
 }
 
-/* Spools of a state, and whether they follow their commands. */
-static void set_spools(bramah_coupled *c, const bramah__state *state)
+/* Spools of a state, and whether they follow their commands; its friction states, which go on for a time. */
+static void set_spools(bramah_coupled *c, const bramah__state *state, double time)
 {
   const bramah_program *program = c->compiled.program;
+  memcpy(input(c, program->in.x), state->x, program->nq * sizeof(double));
+  memcpy(input(c, program->in.xd), state->xd, program->nq * sizeof(double));
+  if (program->nq) *input(c, program->in.half) = 0.5 * time;
   double *gate = input(c, program->in.gate);
   memcpy(input(c, program->in.U), state->U, program->ns * sizeof(double));
   for (size_t i = 0; i < program->ns; i++) {
@@ -181,7 +184,8 @@ void bramah__compiled_took(bramah_coupled *c, int with_rates)
   fetch(c, k->program->out.work_path, k->program->n_works, k->work_path);
   fetch(c, k->program->out.energy, 2, k->energy);
   memcpy(k->state, c->state.block, c->state.size);
-  k->pose_known = 1;
+  /* After a step the friction states are still those of its start. */
+  k->pose_known = k->program->nq == 0 || *input(c, k->program->in.half) == 0.0;
   memset(k->done, 0, k->program->tape.n_parts);
   k->done[BRAMAH__PART_RATES] = (unsigned char)with_rates;
 }
@@ -194,7 +198,7 @@ int bramah__compiled_pose(bramah_coupled *c)
   if (!known) {
     if (!in_basis(c, &c->state)) return 0;
     set_up(c, &c->state);
-    set_spools(c, &c->state);
+    set_spools(c, &c->state, 0.0);
     set_point(c, &c->state);
     move_metered(c);
     run(c, BRAMAH__PART_POSE);
@@ -210,7 +214,7 @@ static int state_rates(bramah_coupled *c)
   bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
   if (k->done[BRAMAH__PART_RATES]) return 1;
-  set_spools(c, &c->state);
+  set_spools(c, &c->state, 0.0);
   run(c, BRAMAH__PART_RATES);
   k->done[BRAMAH__PART_RATES] =
       (unsigned char)pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
@@ -234,6 +238,7 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   if (!state_rates(c)) return 0;
   run_once(c, BRAMAH__PART_SLOPES);
   fetch(c, program->out.A_state, program->nx * program->ne, input(c, program->in.A));
+  fetch(c, program->out.xd_state, program->nq * 2 * program->nf, input(c, program->in.xd_by));
   fetch(c, program->out.drawn_state, program->nw * 2 * program->nf, input(c, program->in.drawn_by));
   for (size_t i = 0; i < w->n_par; i++)
     fetch(c, rates_by_parameter(c, w->par[i]), program->nx, k->carried + i * program->nx);
@@ -271,7 +276,7 @@ int bramah__compiled_adopt(bramah_coupled *c)
   if (!program || c->linearised || !in_basis(c, &c->next)) return 0;
   k->pose_known = 0;
   set_up(c, &c->next);
-  set_spools(c, &c->next);
+  set_spools(c, &c->next, 0.0);
   set_point(c, &c->next);
   if (!place(c)) return 0;
   move_metered(c);
@@ -283,6 +288,7 @@ int bramah__compiled_adopt(bramah_coupled *c)
   fetch(c, program->out.zdd_state, program->n, c->next.zdd);
   fetch(c, program->out.pd_state, program->np, c->next.pd);
   fetch(c, program->out.drive_state, program->nm, c->next.drive);
+  fetch(c, program->out.xd_end, program->nq, c->next.xd);
   if (!is_finite(c)) return 0;
   give_actuators(c, c->trial);
   return 1;
@@ -381,6 +387,8 @@ static void set_end(bramah_coupled *c)
     *total += 0.5 * (k->work_force[i] + force) * moved;
   }
   fetch(c, out->drive, program->nm, c->next.drive);
+  fetch(c, out->x_end, program->nq, c->next.x);
+  fetch(c, out->xd_end, program->nq, c->next.xd);
   bramah__work_of_drives(c);
   fetch(c, out->energy, 2, k->energy_after);
 }
@@ -423,7 +431,7 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
         2.0 / c->model->h * result(c, k->program->out.stroke, q) + result(c, k->program->out.velocity, q);
   }
   k->pose_known = 0;
-  set_spools(c, &c->next);
+  set_spools(c, &c->next, c->model->h);
   set_motions(c, &c->next);
   if (!iterate(c)) return 0;
   if (w->F) give_transition(c, w);

@@ -49,14 +49,16 @@
   X(r_v, nf *nf)   /* dr/dz' */                                                                              \
   X(T, n *(n + 4)) /* of the joint forces */                                                                 \
   X(pd_v, np *nf)  /* d rates/dz' */                                                                         \
-  X(rhs, nx *(ne + nx) + nd * (2 * n + 1))                                                                   \
-  X(column, nx + n)                                                                                          \
+  X(rhs, (nx + nq) * (ne + nx) + nd * (2 * n + 1))                                                           \
+  X(column, nx + n + nq)                                                                                     \
   X(load, nw) /* of quasistatic actuators */                                                                 \
   X(load_along, nw)                                                                                          \
   X(w_along, nw) /* what a seed moves of their velocities at held loads */                                   \
   X(drawn, nw)                                                                                               \
-  X(at, n + n + nf + nf + np + np + ns + nw) /* seeds of a derivative */                                     \
-  X(along, n + n + nf + nf + np + np + ns + nw)                                                              \
+  X(x_end, nq)                                                                                               \
+  X(xd_end, nq)                                                                                              \
+  X(at, n + n + nf + nf + np + np + ns + nw + nq) /* seeds of a derivative */                                \
+  X(along, n + n + nf + nf + np + np + ns + nw + nq)                                                         \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
   X(output, model->n_outputs)                                                                                \
@@ -89,10 +91,10 @@ typedef struct builder {
 /* Numbers of everything, by their short names. */
 #define SIZES(p)                                                                                             \
   const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
-               ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, nm = (p)->nm, nr = nf + nm, n_par = (p)->n_par,     \
-               n_works = (p)->n_works;                                                                       \
+               ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, nm = (p)->nm, nr = nf + nm, nq = (p)->nq,           \
+               n_par = (p)->n_par, n_works = (p)->n_works;                                                   \
   (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)nm,         \
-      (void)nr, (void)n_par, (void)n_works
+      (void)nr, (void)nq, (void)n_par, (void)n_works
 
 #define COUNT_RESULT(name, count) +(count)
 static int take_expressions(builder *b)
@@ -287,6 +289,7 @@ static void set_typical(builder *b)
   SIZES(b->out);
   for (size_t i = 0; i < n_par; i++) b->typical[in->theta + i] = model->parameter[i].info.nominal;
   b->typical[in->h] = model->h;
+  if (nq) b->typical[in->half] = 0.5 * model->h;
   for (size_t i = 0; i < ns; i++) {
     b->typical[in->U + i] = 0.3 * model->circuit.valve[i].limit;
     b->typical[in->gate + i] = 1.0;
@@ -465,7 +468,13 @@ static void add_actuators(builder *b, size_t *works)
     b->v[c] = measure(b, b->s[c], b->s_i + c * nr);
     const bramah__expr pressure = e_sub(e_scale(cylinder->piston_area, b->in_p[cylinder->piston]),
                                         e_scale(cylinder->rod_area, b->in_p[cylinder->rod]));
-    b->friction[c] = e_mul(b->friction_scale[c], bramah__friction_graph(&cylinder->friction, b->v[c]));
+    const size_t first = cylinder->first_state;
+    const bramah__expr friction =
+        bramah__friction_states(cylinder->friction.kind)
+            ? bramah__bristles_graph(&cylinder->friction, b->v[c], b->in_half[0], b->in_x + first,
+                                     b->in_xd + first, b->x_end + first, b->xd_end + first)
+            : bramah__friction_graph(&cylinder->friction, b->v[c]);
+    b->friction[c] = e_mul(b->friction_scale[c], friction);
     b->stop[c] = bramah__stops_graph(cylinder, b->s[c], b->v[c]);
     const bramah__expr own = e_add(e_add(e_sub(pressure, b->friction[c]), b->stop[c]), drag_of(b, c));
     b->force[c] = e_add(own, b->cylinder_load[c]);
@@ -668,6 +677,11 @@ static void add_transition(builder *b)
     const double K = bramah__load_stiffness(&b->model->circuit, i);
     for (size_t k = 0; k < 2 * nf; k++) row[k] = e_add(row[k], e_scale(K, b->in_drawn_by[i * 2 * nf + k]));
   }
+  for (size_t k = 0; nq && k < 2 * nf; k++) {
+    for (size_t q = 0; q < nq; q++) seed(b, b->in_xd[q], b->in_xd_by[q * 2 * nf + k]);
+    derive(b, nf, b->r, b->column);
+    for (size_t r = 0; r < nf; r++) X[r * width + k] = e_sub(X[r * width + k], b->column[r]);
+  }
   bramah__back_substitute(&b->tangent, width, X, X);
 
   begin_part(b, BRAMAH__PART_ITERATE);
@@ -747,6 +761,8 @@ static void add_pose(builder *b)
   give(b, nc, b->force, 1);
   give(b, nc, b->friction, 1);
   give(b, nc, b->stop, 1);
+  give(b, nq, b->x_end, 1);
+  give(b, nq, b->xd_end, 1);
   give(b, 2, b->energy, 1);
   give(b, n_works, b->work_force, 1);
   give(b, n_works, b->work_path, 1);
@@ -796,6 +812,12 @@ static bramah_status add_rates(builder *b)
     put_column(nw, b->column, X + k, 2 * nf);
   }
   give(b, nw * 2 * nf, X, 1);
+  for (size_t k = 0; nq && k < 2 * nf; k++) {
+    seed_state(b, k);
+    derive(b, nq, b->xd_end, b->column);
+    put_column(nq, b->column, X + k, 2 * nf);
+  }
+  give(b, nq * 2 * nf, X, 1);
   return BRAMAH_OK;
 }
 
@@ -952,9 +974,7 @@ static bramah_status check(const bramah_model *model, bramah_diag *diag)
 
   if (model->n_balls) return refuse(diag, model->ball_name[0], "spherical joints are not compiled");
   if (model->n_rolling) return refuse(diag, model->rolling[0].name, "wheels and knife edges are not stepped");
-  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    if (bramah__friction_states(model->circuit.cylinder[c].friction.kind) > 0)
-      return refuse(diag, model->cylinder_name[c], "friction with states is not compiled");
+
   return BRAMAH_OK;
 }
 
@@ -972,6 +992,7 @@ static void count(const bramah_model *model, bramah_program *out)
   out->nc = model->circuit.n_cylinders;
   out->nw = model->circuit.n_metered;
   out->nm = model->n_motions;
+  out->nq = model->circuit.n_friction_states;
   out->n_par = model->n_parameters;
   out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc;
 }

@@ -220,7 +220,7 @@ static const struct {
 static size_t list_results(const bramah_program *p, int derivatives, bramah__c_member *out)
 {
   const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, nc = p->nc, nw = p->nw,
-               nm = p->nm, n_works = p->n_works;
+               nm = p->nm, nq = p->nq, n_works = p->n_works;
   const struct {
     const char *name;
     const uint16_t *at;
@@ -241,7 +241,7 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
 static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 {
   const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nw = p->nw, nm = p->nm,
-               n_par = p->n_par;
+               nq = p->nq, n_par = p->n_par;
   size_t n_out = 0;
 #define INPUT(name, rate, count) out[n_out++] = (bramah__c_member){#name, 0, p->in.name, (count)};
   BRAMAH__STEP_INPUTS(INPUT)
@@ -545,10 +545,11 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
       memcmp(program->row, start->state.row, start->model->m * sizeof(int)) != 0)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name,
                         "the plant has other independent coordinates than its program");
-  if (program->nw || program->nm)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, start->model->name,
-                        "quasistatic actuators and prescribed motions are not written as C");
-  if (!make_names(out, name))
+  if (program->nw || program->nm || program->nq)
+    return bramah__fail(
+        diag, BRAMAH_E_UNSUPPORTED, start->model->name,
+        "quasistatic actuators, prescribed motions and friction with states are not written as C");
+  if (!make_names(&s, name))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a name with a letter in it is needed");
   return BRAMAH_OK;
 }

@@ -105,6 +105,8 @@ static const struct {
     {"../test/fuzz/corpus/machine/motion-harmonic", 1.0},
     {"../test/fuzz/corpus/machine/motion-table", 1.0},
     {"../test/fuzz/corpus/machine/motion-rate", 1.0},
+    {"../test/fuzz/corpus/machine/friction-lugre", 1.0},
+    {"../test/fuzz/corpus/machine/friction-modified-lugre", 1.0},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 

@@ -160,8 +160,9 @@ static void draw_forces(drawn *d, unsigned *seed)
 static void draw_actuator(drawn *d, size_t i, unsigned *seed)
 {
   static const double spools[] = {-10, -1, 1, 10}, openings[] = {-8, 0, 0, 9};
-  static const bramah_friction_model models[] = {BRAMAH_FRICTION_NONE, BRAMAH_FRICTION_BROWN_MCPHEE,
-                                                 BRAMAH_FRICTION_BENGISU_AKAY, BRAMAH_FRICTION_VISCOUS};
+  static const bramah_friction_model models[] = {
+      BRAMAH_FRICTION_NONE,    BRAMAH_FRICTION_BROWN_MCPHEE, BRAMAH_FRICTION_BENGISU_AKAY,
+      BRAMAH_FRICTION_VISCOUS, BRAMAH_FRICTION_LUGRE,        BRAMAH_FRICTION_MODIFIED_LUGRE};
   const char *body = d->tree.names[one_of(seed, d->tree.machine.n_bodies)];
   d->cylinders[i] = (bramah_cylinder){.name = actuator_names[i],
                                       .body = {"ground", body},
@@ -174,12 +175,19 @@ static void draw_actuator(drawn *d, size_t i, unsigned *seed)
                                       .reference_stroke = 4.0,
                                       .piston_chamber_length = 20.0,
                                       .rod_chamber_length = 20.0};
-  d->cylinders[i].friction = (bramah_friction){.model = models[one_of(seed, 4)],
+  d->cylinders[i].friction = (bramah_friction){.model = models[one_of(seed, sizeof models / sizeof *models)],
                                                .coulomb = 2.0,
                                                .static_force = 5.0,
                                                .stribeck_velocity = 0.05,
                                                .viscous = 10.0,
-                                               .decay = 20.0};
+                                               .decay = 20.0,
+                                               .bristle_stiffness = 5e3,
+                                               .bristle_damping = 50.0,
+                                               .stribeck_exponent = 1.5,
+                                               .film_velocity = 0.5,
+                                               .film_time_rising = 0.1,
+                                               .film_time_falling = 0.3,
+                                               .film_time_dwell = 1.0};
   for (size_t side = 0; side < 2; side++) {
     d->hoses[2 * i + side] = (bramah_hose){between(seed, 1e-5, 1e-4), 5e8};
     d->volumes[2 * i + side] = (bramah_volume){.name = volume_names[2 * i + side],
