@@ -549,7 +549,7 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
     return bramah__fail(
         diag, BRAMAH_E_UNSUPPORTED, start->model->name,
         "quasistatic actuators, prescribed motions and friction with states are not written as C");
-  if (!make_names(&s, name))
+  if (!make_names(out, name))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a name with a letter in it is needed");
   return BRAMAH_OK;
 }
