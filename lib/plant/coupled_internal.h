@@ -147,8 +147,8 @@ typedef struct bramah__own {
 
 /* What a plant needs to run its program (compiled.h). */
 typedef struct bramah__compiled {
-  const bramah_program *program; /* NULL: none */
-  void *memory;                  /* of all that follows */
+  const bramah_program *first, *program; /* NULL: none; of these the one at hand */
+  void *memory;                          /* of all that follows */
   double *registers;
   double *work_force, *work_path; /* [n_works] at the state */
   double energy[2];               /* there: kinetic, all that is stored ... */
