@@ -28,6 +28,8 @@ typedef struct bramah_machine_plant {
   bramah_valve *valves;             /* the machine's when they differ from its file, else NULL */
   bramah_metered_cylinder *metered; /* likewise */
   const bramah_model *model;
+  bramah_program
+      *program; /* that the plant uses; NULL: none, since the model cannot be compiled or is faster without */
   bramah_coupled *coupled;
   bramah_plant plant;
 } bramah_machine_plant;
@@ -39,6 +41,11 @@ BRAMAH_API bramah_status bramah_machine_plant_open(bramah_machine_plant *out, co
                                                    size_t n_changes, const bramah_change *changes,
                                                    int64_t step_ns, bramah_diag *diag);
 BRAMAH_API void bramah_machine_plant_close(bramah_machine_plant *machine);
+
+/* Another plant of the machine, which makes its steps as the first one does. Give it back with bramah_coupled_free, before
+ * the machine. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_machine_plant_another(const bramah_machine_plant *machine, bramah_diag *diag,
+                                                      bramah_coupled **out);
 
 /* Who says how well something is known. */
 typedef enum bramah_uncertainty_source {
