@@ -2,6 +2,7 @@
 #include "lib/plant/compiled.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
+#include "lib/multibody/rotation.h"
 #include "lib/plant/step_graph.h"
 
 #include <math.h>
@@ -60,10 +61,16 @@ static void set_up(bramah_coupled *c, const bramah__state *state)
   c->compiled.is_set_up = 1;
 }
 
-/* Spools of a state, and whether they follow their commands. */
-static void set_spools(bramah_coupled *c, const bramah__state *state)
+/* What stays for a step: spools of a state, and whether they follow their commands; what its spherical joints count from;
+ * its friction states, which go on for a time. */
+static void set_spools(bramah_coupled *c, const bramah__state *state, double time)
 {
   const bramah_program *program = c->compiled.program;
+  memcpy(input(c, program->in.x), state->x, program->nq * sizeof(double));
+  memcpy(input(c, program->in.xd), state->xd, program->nq * sizeof(double));
+  if (program->nq) *input(c, program->in.half) = 0.5 * time;
+  for (size_t i = 0; i < program->nb; i++)
+    bramah__quaternion_matrix(state->base + 4 * i, input(c, program->in.base) + 9 * i);
   double *gate = input(c, program->in.gate);
   memcpy(input(c, program->in.U), state->U, program->ns * sizeof(double));
   for (size_t i = 0; i < program->ns; i++) {
@@ -73,12 +80,21 @@ static void set_spools(bramah_coupled *c, const bramah__state *state)
   run(c, BRAMAH__PART_STEP);
 }
 
+/* Prescribed motions at the time of a state. */
+static void set_motions(bramah_coupled *c, const bramah__state *state)
+{
+  double *motion = input(c, c->compiled.program->in.motion);
+  for (size_t i = 0; i < c->model->n_motions; i++)
+    bramah__motion_at(&c->model->motion[i], (double)*state->time_ns * 1e-9, motion + 3 * i);
+}
+
 /* A state as it is. */
 static void set_point(bramah_coupled *c, const bramah__state *state)
 {
   const bramah_program *program = c->compiled.program;
   const int *independent = program->index + program->nd;
   double *zd = input(c, program->in.zd), *zdd = input(c, program->in.zdd);
+  set_motions(c, state);
   memcpy(input(c, program->in.z), state->z, program->n * sizeof(double));
   memcpy(input(c, program->in.p), state->p, program->np * sizeof(double));
   for (size_t f = 0; f < program->nf; f++) {
@@ -136,8 +152,10 @@ static int in_basis(const bramah_coupled *c, const bramah__state *state)
          memcmp(program->row, state->row, c->model->m * sizeof(int)) == 0;
 }
 
-static int is_finite(const bramah_coupled *c)
+/* Is the candidate one that may be taken? */
+static int is_sound(const bramah_coupled *c)
 {
+  if (bramah__singular_joint(c->model, c->next.z, NULL)) return 0;
   for (size_t j = 0; j < c->model->n; j++)
     if (!isfinite(c->next.z[j]) || !isfinite(c->next.zd[j]) || !isfinite(c->next.zdd[j])) return 0;
   for (size_t i = 0; i < c->model->n_first_order; i++)
@@ -172,7 +190,8 @@ void bramah__compiled_took(bramah_coupled *c, int with_rates)
   fetch(c, k->program->out.work_path, k->program->n_works, k->work_path);
   fetch(c, k->program->out.energy, 2, k->energy);
   memcpy(k->state, c->state.block, c->state.size);
-  k->pose_known = 1;
+  /* After a step the friction states are still those of its start. */
+  k->pose_known = k->program->nq == 0 || *input(c, k->program->in.half) == 0.0;
   memset(k->done, 0, k->program->tape.n_parts);
   k->done[BRAMAH__PART_RATES] = (unsigned char)with_rates;
 }
@@ -185,7 +204,7 @@ int bramah__compiled_pose(bramah_coupled *c)
   if (!known) {
     if (!in_basis(c, &c->state)) return 0;
     set_up(c, &c->state);
-    set_spools(c, &c->state);
+    set_spools(c, &c->state, 0.0);
     set_point(c, &c->state);
     move_metered(c);
     run(c, BRAMAH__PART_POSE);
@@ -201,7 +220,7 @@ static int state_rates(bramah_coupled *c)
   bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
   if (k->done[BRAMAH__PART_RATES]) return 1;
-  set_spools(c, &c->state);
+  set_spools(c, &c->state, 0.0);
   run(c, BRAMAH__PART_RATES);
   k->done[BRAMAH__PART_RATES] =
       (unsigned char)pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
@@ -225,6 +244,7 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   if (!state_rates(c)) return 0;
   run_once(c, BRAMAH__PART_SLOPES);
   fetch(c, program->out.A_state, program->nx * program->ne, input(c, program->in.A));
+  fetch(c, program->out.xd_state, program->nq * 2 * program->nf, input(c, program->in.xd_by));
   fetch(c, program->out.drawn_state, program->nw * 2 * program->nf, input(c, program->in.drawn_by));
   for (size_t i = 0; i < w->n_par; i++)
     fetch(c, rates_by_parameter(c, w->par[i]), program->nx, k->carried + i * program->nx);
@@ -262,7 +282,7 @@ int bramah__compiled_adopt(bramah_coupled *c)
   if (!program || c->linearised || !in_basis(c, &c->next)) return 0;
   k->pose_known = 0;
   set_up(c, &c->next);
-  set_spools(c, &c->next);
+  set_spools(c, &c->next, 0.0);
   set_point(c, &c->next);
   if (!place(c)) return 0;
   move_metered(c);
@@ -273,7 +293,9 @@ int bramah__compiled_adopt(bramah_coupled *c)
   fetch(c, program->out.zd_all, program->n, c->next.zd);
   fetch(c, program->out.zdd_state, program->n, c->next.zdd);
   fetch(c, program->out.pd_state, program->np, c->next.pd);
-  if (!is_finite(c)) return 0;
+  fetch(c, program->out.drive_state, program->nm, c->next.drive);
+  fetch(c, program->out.xd_end, program->nq, c->next.xd);
+  if (!is_sound(c)) return 0;
   give_actuators(c, c->trial);
   return 1;
 }
@@ -370,6 +392,10 @@ static void set_end(bramah_coupled *c)
     double *total = sum < program->nc ? &c->next.work[sum] : &c->next.exchange[sum - program->nc];
     *total += 0.5 * (k->work_force[i] + force) * moved;
   }
+  fetch(c, out->drive, program->nm, c->next.drive);
+  fetch(c, out->x_end, program->nq, c->next.x);
+  fetch(c, out->xd_end, program->nq, c->next.xd);
+  bramah__work_of_drives(c);
   fetch(c, out->energy, 2, k->energy_after);
 }
 
@@ -411,11 +437,12 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
         2.0 / c->model->h * result(c, k->program->out.stroke, q) + result(c, k->program->out.velocity, q);
   }
   k->pose_known = 0;
-  set_spools(c, &c->next);
+  set_spools(c, &c->next, c->model->h);
+  set_motions(c, &c->next);
   if (!iterate(c)) return 0;
   if (w->F) give_transition(c, w);
   set_end(c);
-  if (!is_finite(c)) {
+  if (!is_sound(c)) {
     c->report.left_divergence++;
     return 0;
   }

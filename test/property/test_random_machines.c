@@ -17,12 +17,13 @@ enum {
   MOST_METERED = 2,
   MOST_VOLUMES = 2 * MOST_ACTUATORS,
   MOST_INPUTS = MOST_ACTUATORS + MOST_METERED,
-  MOST_STATES = 2 * MOST_BODIES + MOST_VOLUMES + 1 + MOST_METERED
+  MOST_STATES = 2 * (MOST_BODIES + 2) + MOST_VOLUMES + 1 + MOST_METERED
 };
 
 typedef struct drawn {
   spatial_tree tree;
   bramah_loop loops[1];
+  bramah_motion motions[1];
   bramah_spring springs[2];
   bramah_joint_spring joint_springs[2];
   bramah_force loads[2];
@@ -72,6 +73,17 @@ static void flatten(drawn *d)
   }
 }
 
+/* The last joint lets its body turn in all ways. */
+static void draw_ball(drawn *d, unsigned *seed)
+{
+  bramah_joint *joint = &d->tree.joints[d->tree.machine.n_bodies - 1];
+  joint->type = BRAMAH_JOINT_SPHERICAL;
+  for (int k = 0; k < 3; k++) {
+    joint->axis[k] = joint->initial_position = joint->initial_rate = 0.0;
+    joint->initial_positions[k] = test_uniform(seed), joint->initial_rates[k] = 2.0 * test_uniform(seed);
+  }
+}
+
 /* Where a point of a body lies at the start. */
 static void locate(const bramah_machine *machine, const char *body, const double *local, double *place)
 {
@@ -104,9 +116,31 @@ static void draw_loop(drawn *d, int planar, unsigned *seed)
     loop->distance = 1.5;
     loop->point[1][0] += 0.9, loop->point[1][1] += 1.2;
   }
-  for (size_t i = 0; i < m->n_bodies; i++) d->tree.joints[i].initial_rate = 0.0; /* it would fit no other */
+  for (size_t i = 0; i < m->n_bodies; i++) { /* they would fit no others */
+    d->tree.joints[i].initial_rate = 0.0;
+    memset(d->tree.joints[i].initial_rates, 0, sizeof d->tree.joints[i].initial_rates);
+  }
   m->n_loops = 1;
   m->loops = d->loops;
+}
+
+/* A joint moves by itself, from where it is and from rest. */
+static void draw_motion(drawn *d, unsigned *seed)
+{
+  bramah_machine *m = &d->tree.machine;
+  const size_t free_joints = m->n_bodies - 3 * m->n_loops;
+  bramah_joint *joint = &d->tree.joints[one_of(seed, m->n_bodies)];
+  const double amplitude = between(seed, 0.05, 0.3);
+  if (m->n_bodies < 2 || free_joints < 2 || joint->type == BRAMAH_JOINT_SPHERICAL) return;
+  d->motions[0] = (bramah_motion){.name = "drive",
+                                  .joint = joint->name,
+                                  .type = BRAMAH_MOTION_HARMONIC,
+                                  .mean = joint->initial_position - amplitude,
+                                  .amplitude = amplitude,
+                                  .frequency = between(seed, 0.2, 1.0),
+                                  .phase = 1.57079632679489662};
+  joint->initial_rate = 0.0;
+  m->n_motions = 1, m->motions = d->motions;
 }
 
 static void draw_forces(drawn *d, unsigned *seed)
@@ -140,8 +174,9 @@ static void draw_forces(drawn *d, unsigned *seed)
 static void draw_actuator(drawn *d, size_t i, unsigned *seed)
 {
   static const double spools[] = {-10, -1, 1, 10}, openings[] = {-8, 0, 0, 9};
-  static const bramah_friction_model models[] = {BRAMAH_FRICTION_NONE, BRAMAH_FRICTION_BROWN_MCPHEE,
-                                                 BRAMAH_FRICTION_BENGISU_AKAY, BRAMAH_FRICTION_VISCOUS};
+  static const bramah_friction_model models[] = {
+      BRAMAH_FRICTION_NONE,    BRAMAH_FRICTION_BROWN_MCPHEE, BRAMAH_FRICTION_BENGISU_AKAY,
+      BRAMAH_FRICTION_VISCOUS, BRAMAH_FRICTION_LUGRE,        BRAMAH_FRICTION_MODIFIED_LUGRE};
   const char *body = d->tree.names[one_of(seed, d->tree.machine.n_bodies)];
   d->cylinders[i] = (bramah_cylinder){.name = actuator_names[i],
                                       .body = {"ground", body},
@@ -154,12 +189,19 @@ static void draw_actuator(drawn *d, size_t i, unsigned *seed)
                                       .reference_stroke = 4.0,
                                       .piston_chamber_length = 20.0,
                                       .rod_chamber_length = 20.0};
-  d->cylinders[i].friction = (bramah_friction){.model = models[one_of(seed, 4)],
+  d->cylinders[i].friction = (bramah_friction){.model = models[one_of(seed, sizeof models / sizeof *models)],
                                                .coulomb = 2.0,
                                                .static_force = 5.0,
                                                .stribeck_velocity = 0.05,
                                                .viscous = 10.0,
-                                               .decay = 20.0};
+                                               .decay = 20.0,
+                                               .bristle_stiffness = 5e3,
+                                               .bristle_damping = 50.0,
+                                               .stribeck_exponent = 1.5,
+                                               .film_velocity = 0.5,
+                                               .film_time_rising = 0.1,
+                                               .film_time_falling = 0.3,
+                                               .film_time_dwell = 1.0};
   for (size_t side = 0; side < 2; side++) {
     d->hoses[2 * i + side] = (bramah_hose){between(seed, 1e-5, 1e-4), 5e8};
     d->volumes[2 * i + side] = (bramah_volume){.name = volume_names[2 * i + side],
@@ -274,10 +316,12 @@ static void draw(drawn *d, unsigned number)
   d->tree.machine.integrator.pressure_tolerance = 1e-5;
   d->tree.machine.integrator.tolerance = 1e-2;
   if (planar) flatten(d);
+  if (!planar && d->tree.machine.n_bodies > 2 && number % 3 == 0) draw_ball(d, &seed);
   if (loop) draw_loop(d, planar, &seed);
   draw_forces(d, &seed);
   draw_hydraulics(d, &seed);
   if (one_of(&seed, 3) == 0) draw_metered(d, &seed);
+  if (one_of(&seed, 4) == 0) draw_motion(d, &seed);
 }
 
 /* Largest relative difference of positions, rates and pressures over the steps; NaN where no machine came out, or where
