@@ -26,12 +26,19 @@
  * Where the gain is held at zero (Schmidt) it is exact to leave P among those held as it is, and to take PH_i K_j or
  * K_i PH_j off where one of the two is. Matrices row-major; no allocation; nothing fails. */
 
+#if defined __GNUC__
+#define BRAMAH__INLINE static inline __attribute__((always_inline))
+#else
+#define BRAMAH__INLINE static inline
+#endif
+
 #define LANES ((size_t)BRAMAH__LANES)
 #define EACH_LANE for (size_t l = 0; l < LANES; l++)
 #define AT(k) ((k)*LANES + l)
+#define COLUMN(c) (column ? column[c] : (c)) /* of those that a function is told of; NULL: all */
 
 /* Is state i held in some lane (held = 1), or free in some (0)? NULL: all are free. */
-static inline int BRAMAH__KERNEL(some)(const unsigned char *held, size_t i, unsigned char wanted)
+BRAMAH__INLINE int BRAMAH__KERNEL(some)(const unsigned char *held, size_t i, unsigned char wanted)
 {
   int found = 0;
   if (!held) return !wanted;
@@ -40,37 +47,37 @@ static inline int BRAMAH__KERNEL(some)(const unsigned char *held, size_t i, unsi
 }
 
 /* y_j += factor x_j, j from first to end. */
-static inline void BRAMAH__KERNEL(add)(size_t first, size_t end, const double *factor,
-                                       const double *restrict x, double *restrict y)
+BRAMAH__INLINE void BRAMAH__KERNEL(add)(size_t first, size_t end, const double *factor,
+                                        const double *restrict x, double *restrict y)
 {
   for (size_t j = first; j < end; j++) EACH_LANE y[AT(j)] += factor[l] * x[AT(j)];
 }
 
 /* Product of a row of F, of whose entries those listed may not be zero, and P: several columns at a time, whose sums
  * stay in registers. */
-static inline void BRAMAH__KERNEL(row_times)(size_t n, size_t count, const size_t *column, const double *F,
-                                             const double *restrict P, double *restrict out)
+BRAMAH__INLINE void BRAMAH__KERNEL(row_times)(size_t n, size_t count, const size_t *column, const double *F,
+                                              const double *restrict P, double *restrict out)
 {
   enum { WIDE = BRAMAH__LANES < 8 ? 8 / BRAMAH__LANES : 1 };
   size_t j = 0;
   for (; j + WIDE <= n; j += WIDE) {
     double sum[WIDE * BRAMAH__LANES] = {0};
     for (size_t c = 0; c < count; c++) {
-      const double *f = F + column[c] * LANES, *x = P + (column[c] * n + j) * LANES;
+      const double *f = F + COLUMN(c) * LANES, *x = P + (COLUMN(c) * n + j) * LANES;
       for (size_t b = 0; b < WIDE; b++) EACH_LANE sum[AT(b)] += f[l] * x[AT(b)];
     }
     for (size_t b = 0; b < WIDE * LANES; b++) out[j * LANES + b] = sum[b];
   }
   for (; j < n; j++) {
     double sum[BRAMAH__LANES] = {0};
-    for (size_t c = 0; c < count; c++) EACH_LANE sum[l] += F[AT(column[c])] * P[AT(column[c] * n + j)];
+    for (size_t c = 0; c < count; c++) EACH_LANE sum[l] += F[AT(COLUMN(c))] * P[AT(COLUMN(c) * n + j)];
     EACH_LANE out[AT(j)] = sum[l];
   }
 }
 
 /* Rows (columns: the same, `step` from row to row) of a block of augmented states by its entries of F. */
-static inline void BRAMAH__KERNEL(turn)(size_t n, const bramah__kernel_block *block, const double *F,
-                                        size_t along, size_t across, double *P)
+BRAMAH__INLINE void BRAMAH__KERNEL(turn)(size_t n, const bramah__kernel_block *block, const double *F,
+                                         size_t along, size_t across, double *P)
 {
   const size_t s = block->state;
   const double *top = F + (s * n + s) * LANES, *bottom = top + n * LANES;
@@ -91,8 +98,8 @@ static inline void BRAMAH__KERNEL(turn)(size_t n, const bramah__kernel_block *bl
  * augmented states, of which those that are not the identity are listed, as are those with noise. Gamma [n x nq] has
  * its columns below n_plant and from n on in rows of the plant alone, the others in those of their own block. T
  * [n_plant x n] is scratch. */
-static inline void BRAMAH__KERNEL(propagate)(const bramah__kernel_shape *shape, const double *F,
-                                             const double *Gamma, double *restrict P, double *restrict T)
+BRAMAH__INLINE void BRAMAH__KERNEL(propagate)(const bramah__kernel_shape *shape, const double *F,
+                                              const double *Gamma, double *restrict P, double *restrict T)
 {
   const size_t n = shape->n, ne = shape->n_plant, nq = shape->nq;
   for (size_t r = 0; r < ne; r++)
@@ -101,7 +108,7 @@ static inline void BRAMAH__KERNEL(propagate)(const bramah__kernel_shape *shape, 
     for (size_t s = 0; s <= r; s++) {
       double sum[BRAMAH__LANES] = {0}, noise[BRAMAH__LANES] = {0};
       for (size_t c = 0; c < shape->n_acting; c++) {
-        const size_t k = shape->acting[c];
+        const size_t k = shape->acting ? shape->acting[c] : c;
         EACH_LANE sum[l] += T[AT(r * n + k)] * F[AT(s * n + k)];
       }
       for (size_t k = 0; k < ne; k++) EACH_LANE noise[l] += Gamma[AT(r * nq + k)] * Gamma[AT(s * nq + k)];
@@ -133,26 +140,26 @@ static inline void BRAMAH__KERNEL(propagate)(const bramah__kernel_shape *shape, 
 
 /* PH [n] = P H' of the upper triangle of P, and H PH. H has entries in the `count` columns listed, ascending; NULL: in
  * the first `count`. */
-static inline void BRAMAH__KERNEL(project)(size_t n, size_t count, const size_t *column, const double *H,
-                                           const double *restrict P, double *restrict PH, double *variance)
+BRAMAH__INLINE void BRAMAH__KERNEL(project)(size_t n, size_t count, const size_t *column, const double *H,
+                                            const double *restrict P, double *restrict PH, double *variance)
 {
   for (size_t k = 0; k < n * LANES; k++) PH[k] = 0.0;
   for (size_t s = 0; s < count; s++) {
-    const size_t c = column ? column[s] : s;
+    const size_t c = COLUMN(s);
     for (size_t i = 0; i < c; i++) EACH_LANE PH[AT(i)] += P[AT(i * n + c)] * H[AT(c)];
     BRAMAH__KERNEL(add)(c, n, H + c * LANES, P + c * n * LANES, PH);
   }
   EACH_LANE variance[l] = 0.0;
   for (size_t s = 0; s < count; s++) {
-    const size_t c = column ? column[s] : s;
+    const size_t c = COLUMN(s);
     EACH_LANE variance[l] += H[AT(c)] * PH[AT(c)];
   }
 }
 
 /* K [n] and dx from PH, the variance S of the innovation and what the innovation has left, rest. */
-static inline void BRAMAH__KERNEL(gain)(size_t n, const unsigned char *held, const double *restrict PH,
-                                        const double *S, const double *rest, double *restrict K,
-                                        double *restrict dx)
+BRAMAH__INLINE void BRAMAH__KERNEL(gain)(size_t n, const unsigned char *held, const double *restrict PH,
+                                         const double *S, const double *rest, double *restrict K,
+                                         double *restrict dx)
 {
   double inverse[BRAMAH__LANES], share[BRAMAH__LANES];
   EACH_LANE
@@ -170,10 +177,10 @@ static inline void BRAMAH__KERNEL(gain)(size_t n, const unsigned char *held, con
 
 /* The upper triangle of P after a sample with row H (columns as in project), variance r of its noise, PH and the gain K;
  * w [n] is scratch. States from `end` on are held in all lanes. */
-static inline void BRAMAH__KERNEL(reduce)(size_t n, size_t end, const unsigned char *held, size_t count,
-                                          const size_t *column, const double *H, const double *r,
-                                          const double *restrict PH, const double *restrict K,
-                                          double *restrict w, double *restrict P)
+BRAMAH__INLINE void BRAMAH__KERNEL(reduce)(size_t n, size_t end, const unsigned char *held, size_t count,
+                                           const size_t *column, const double *H, const double *r,
+                                           const double *restrict PH, const double *restrict K,
+                                           double *restrict w, double *restrict P)
 {
   for (size_t i = 0; i < end; i++) {
     double factor[BRAMAH__LANES];
@@ -187,25 +194,24 @@ static inline void BRAMAH__KERNEL(reduce)(size_t n, size_t end, const unsigned c
     }
   }
 
-  /* what rounding left */
+  /* what rounding left, half of it from either side */
   for (size_t k = 0; k < end * LANES; k++) w[k] = 0.0;
   for (size_t s = 0; s < count; s++) {
-    const size_t c = column ? column[s] : s;
+    const size_t c = COLUMN(s);
     for (size_t i = 0; i < c && i < end; i++) EACH_LANE w[AT(i)] += P[AT(i * n + c)] * H[AT(c)];
     BRAMAH__KERNEL(add)(c, end, H + c * LANES, P + c * n * LANES, w);
   }
   for (size_t i = 0; i < end; i++)
-    EACH_LANE w[AT(i)] = held && held[AT(i)] ? 0.0 : K[AT(i)] * r[l] - w[AT(i)];
+    EACH_LANE w[AT(i)] = held && held[AT(i)] ? 0.0 : 0.5 * (K[AT(i)] * r[l] - w[AT(i)]);
   for (size_t i = 0; i < end; i++) {
     double *row = P + i * n * LANES;
     if (!BRAMAH__KERNEL(some)(held, i, 0)) continue;
-    for (size_t j = i; j < end; j++)
-      EACH_LANE row[AT(j)] += 0.5 * (w[AT(i)] * K[AT(j)] + w[AT(j)] * K[AT(i)]);
+    for (size_t j = i; j < end; j++) EACH_LANE row[AT(j)] += w[AT(i)] * K[AT(j)] + w[AT(j)] * K[AT(i)];
   }
 }
 
 /* The lower triangle from the first `end` rows of the upper one; the rest is as it was. */
-static inline void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
+BRAMAH__INLINE void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
 {
   for (size_t i = 0; i < end; i++)
     for (size_t j = i + 1; j < n; j++) EACH_LANE P[AT(j * n + i)] = P[AT(i * n + j)];
@@ -214,3 +220,4 @@ static inline void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
 #undef LANES
 #undef EACH_LANE
 #undef AT
+#undef COLUMN

@@ -79,6 +79,20 @@ double bramah__variance(size_t n, const double *H, const double *P)
 void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F, const double *Gamma,
                               double *P, double *T)
 {
+#define OF_PLANT(N)                                                                                          \
+  case N: {                                                                                                  \
+    const bramah__kernel_shape own = {.n = N, .n_plant = N, .nq = N, .n_acting = N};                         \
+    kernel_propagate(&own, F, Gamma, P, T);                                                                  \
+    return;                                                                                                  \
+  }
+  if (shape->nq == shape->n_plant) switch (shape->n) {
+      OF_PLANT(3)
+      OF_PLANT(4)
+      OF_PLANT(5)
+      OF_PLANT(6)
+      OF_PLANT(7)
+      OF_PLANT(8)
+    }
   kernel_propagate(shape, F, Gamma, P, T);
 }
 
@@ -97,6 +111,20 @@ size_t bramah__kernel_fuse(size_t n, size_t count, const size_t *column, const d
   double *K = work, *w = K + n;
   size_t end = n;
   while (held && end > 0 && held[end - 1]) end--;
+#define OF_SIZE(N)                                                                                           \
+  case N:                                                                                                    \
+    kernel_gain(N, NULL, PH, &S, &rest, K, dx);                                                              \
+    kernel_reduce(N, N, NULL, count, column, H, &r, PH, K, w, P);                                            \
+    return N;
+  if (!held) switch (n) {
+      OF_SIZE(3)
+      OF_SIZE(4)
+      OF_SIZE(5)
+      OF_SIZE(6)
+      OF_SIZE(7)
+      OF_SIZE(8)
+      OF_SIZE(12)
+    }
   kernel_gain(n, held, PH, &S, &rest, K, dx);
   kernel_reduce(n, end, held, count, column, H, &r, PH, K, w, P);
   return end;
