@@ -589,6 +589,7 @@ bramah_status bramah__sensor_by_parameter(const bramah_plant *plant, const brama
   }
   *out = 0.0;
   if (!at_once) return BRAMAH_OK;
+  if (back == 0.0 && bramah__sensor_slope(sensor, plant, parameter, out) == BRAMAH_OK) return BRAMAH_OK;
   const double value = plant->parameter(plant->self, parameter);
   plant->save(plant->self, snap);
   bramah_status status = BRAMAH_OK;
@@ -612,11 +613,19 @@ bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, doubl
                                      diag);
 }
 
-/* All outputs by all parameters anew where the plant is no longer where it was. */
+/* As the plant says; else all outputs by all parameters anew where the plant is no longer where it was. */
 void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
 {
   const bramah_plant *plant = &f->plant;
   const size_t n_output = plant->n_output;
+  double *row = f->work.of_output;
+  if (plant->output_by_parameters &&
+      plant->output_by_parameters(plant->self, i, f->n_par, f->par, row) == BRAMAH_OK) {
+    for (size_t k = 0; k < f->n_augmented; k++)
+      if (f->self_state[k].column != SIZE_MAX)
+        H[f->self_state[k].state] = slope(f, k) * row[f->self_state[k].column];
+    return;
+  }
   plant->save(plant->self, f->work.row_snap);
   if (!f->by_parameter_known ||
       memcmp(f->work.by_parameter_snap, f->work.row_snap, plant->snapshot_size) != 0) {

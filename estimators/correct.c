@@ -3,6 +3,7 @@
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
+#include "lib/math/elementary.h"
 #include "sensors/kinds.h"
 
 #include <math.h>
@@ -67,6 +68,25 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
   return BRAMAH_OK;
 }
 
+/* ---- likelihood ---- */
+
+/* A sample of sensor i whose innovation, after those before it, is `rest`, counts by one density whether it is fused or
+ * rejected: else a filter would gain by rejecting what it does not explain. Within the gate g it is the normal one; beyond
+ * it falls with the square, phi(g) (g sigma / rest)^2, to which it is continuous. */
+static void count_sample(bramah_filter *f, size_t i, double rest, double variance)
+{
+  bramah__likelihood_sums *sums = &f->likelihood;
+  const double log_two_pi = 1.8378770664093453;
+  const double most = square(f->gate[i]), marginal = f->innovation[i].nis,
+               nis = marginal < square(absurd_innovation) ? square(rest) / variance : marginal;
+  if (sums->is_closed) return;
+  sums->cost += log_two_pi + (most == 0.0 || nis <= most ? nis : most + 2.0 * bramah__log(nis / most));
+  sums->variance *= variance;
+  if (sums->variance > 1e-100 && sums->variance < 1e100) return;
+  sums->cost += bramah__log(sums->variance);
+  sums->variance = 1.0;
+}
+
 /* ---- gates ---- */
 
 /* The running mean m += a (nu - m) of white innovations has the variance a / (2 - a); what they have in common, by states
@@ -128,6 +148,13 @@ static int filter_is_wrong(const bramah_filter *f)
 static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *diag)
 {
   bramah_filter_report *report = &f->progress.report;
+
+  /* by what was predicted, not by what is made of it now that they are known */
+  for (size_t i = 0; i < f->n_sensors; i++)
+    if (f->innovation[i].present && !f->innovation[i].saturated)
+      count_sample(f, i, f->y[i], square(f->innovation[i].sigma));
+  f->likelihood.is_closed = 1;
+
   for (size_t k = 0; k < f->n * f->n; k++) f->P[k] += f->P_initial[k];
   /* what the wrong filter had learned of them is not to be relied on */
   for (size_t i = 0; i < f->n_augmented; i++) f->information[i] = 0.0;
@@ -181,19 +208,20 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
   memset(f->dx, 0, n * sizeof(double));
   f->nis = 0.0;
   f->nis_dof = 0;
+  if (!f->likelihood.is_closed) f->likelihood = (bramah__likelihood_sums){.variance = 1.0};
   if (f->considered) bramah__augmented_learn(f);
   if (f->block) return fuse_block(f, diag);
   for (size_t i = 0; i < f->n_sensors; i++) {
     const bramah_innovation *in = &f->innovation[i];
-    /* rejected by its gate, a sample still says what may be wrong */
-    const int scored = f->n_causes && in->present && !in->saturated && in->nis < square(absurd_innovation);
-    if (!in->accepted && !scored) continue;
+    if (!in->present || in->saturated) continue;
     const size_t n_entries = f->n_entries[i], *entry = f->entry + i * n;
     const double *H = f->H + i * n, r = f->r[i];
     double rest = f->y[i], *PH = f->work.fuse, *work = PH + n;
     for (size_t k = 0; k < n_entries; k++) rest -= H[entry[k]] * f->dx[entry[k]];
     const double S = r + (f->square_root ? bramah__root_variance(n, H, f->S, work) : project(f, i, PH));
-    if (scored) {
+    count_sample(f, i, rest, S);
+    /* rejected by its gate, a sample still says what may be wrong */
+    if (f->n_causes && in->nis < square(absurd_innovation)) {
       if (f->square_root) bramah__apply(n, n, f->S, work, PH);
       const bramah_status status = bramah__scores_sample(f, i, PH, rest, S, diag);
       if (status != BRAMAH_OK) return status;
@@ -272,6 +300,7 @@ bramah_status bramah__correct(bramah_filter *f, const double *y, const unsigned 
   int any = 0;
   for (size_t i = 0; i < f->n_sensors; i++) any |= present[i];
   bramah__clear_correction(f);
+  f->likelihood = (bramah__likelihood_sums){.variance = 1.0};
   if (!any) return BRAMAH_OK;
   if (whole || f->iterations > 1) bramah__keep(f, f->snapshot.step_start);
   f->snapshot.iterate_from = f->snapshot.step_start;
@@ -304,5 +333,6 @@ bramah_status bramah__correct(bramah_filter *f, const double *y, const unsigned 
     return status;
   }
   f->progress.report.corrections++;
+  f->progress.log_likelihood -= 0.5 * (f->likelihood.cost + bramah__log(f->likelihood.variance));
   return BRAMAH_OK;
 }

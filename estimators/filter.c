@@ -344,6 +344,11 @@ bramah_filter_last bramah_filter_get_last(const bramah_filter *f)
                               .nis_dof = f->nis_dof};
 }
 
+double bramah_filter_log_likelihood(const bramah_filter *f)
+{
+  return f->block ? (double)NAN : f->progress.log_likelihood;
+}
+
 bramah_filter_report bramah_filter_get_report(const bramah_filter *f) { return f->progress.report; }
 
 int bramah_filter_sensor_fault(const bramah_filter *f, size_t i)

@@ -109,7 +109,15 @@ typedef struct bramah__progress {
   bramah_filter_report report;
   uint64_t has_last; /* 1: `previous_step`, F and Gamma are those of a step to the present time */
   uint64_t rebased;  /* 1: it went over to other independent coordinates */
+  double log_likelihood;
 } bramah__progress;
+
+/* What the samples of the correction in hand add to it. */
+typedef struct bramah__likelihood_sums {
+  double cost;     /* -2 log of their density, without the variances */
+  double variance; /* product of these */
+  int is_closed;   /* 1: none of this correction's is added any more */
+} bramah__likelihood_sums;
 
 /* Arrays that change from call to call: X(type, name, count, restored by an iteration of the update too). A
  * snapshot of the filter is | progress | these in order, each in whole doubles | plant |. */
@@ -179,6 +187,7 @@ typedef struct bramah__progress {
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
   X(double, spread, f->n_par_most *(2 * f->n_plant + 5)) /* steps beyond edges in reach (augmented.c) */     \
   X(double, residual, 2 * f->n_plant * f->n_edges)       /* of their linearisation */                        \
+  X(double, of_output, f->n_par_most)                    /* one by the parameters in use */                  \
   X(double, by_parameter, f->n_augmented * f->plant.n_output) /* outputs, at by_parameter_snap */            \
   X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
@@ -251,6 +260,7 @@ struct bramah_filter {
   bramah__process_noise noise; /* in the user's coordinates */
   double nis;
   size_t nis_dof;
+  bramah__likelihood_sums likelihood;
   int own_memory;
 };
 

@@ -6,6 +6,7 @@
 
 #include <bramah/adaptive.h>
 #include <bramah/alarm.h>
+#include <bramah/batch.h>
 #include <bramah/coupled.h>
 #include <bramah/filter.h>
 #include <bramah/linear.h>

@@ -203,12 +203,17 @@ double bramah_sensor_digitize(const bramah_sensor *sensor, double y)
   return has_range(sensor) ? fmax(sensor->least, fmin(sensor->most, y)) : y;
 }
 
-int bramah_sensor_is_saturated(const bramah_sensor *sensor, double y)
+double bramah__sensor_end(const bramah_sensor *sensor, int most)
 {
-  if (!has_range(sensor)) return 0;
+  if (!has_range(sensor)) return most ? (double)INFINITY : -(double)INFINITY;
   const double rounding = 1e-9 * fmax(fabs(sensor->least), fabs(sensor->most));
   const double margin = fmax(0.5 * sensor->resolution, rounding);
-  return y <= sensor->least + margin || y >= sensor->most - margin;
+  return most ? sensor->most - margin : sensor->least + margin;
+}
+
+int bramah_sensor_is_saturated(const bramah_sensor *sensor, double y)
+{
+  return has_range(sensor) && (y <= bramah__sensor_end(sensor, 0) || y >= bramah__sensor_end(sensor, 1));
 }
 
 double bramah__sensor_innovation(const bramah_sensor *sensor, double measured, double predicted)
@@ -217,15 +222,14 @@ double bramah__sensor_innovation(const bramah_sensor *sensor, double measured, d
   return sensor->period > 0.0 ? remainder(y, sensor->period) : y;
 }
 
-bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant *plant, double *H,
-                                double *term, void *snap, double *dx, bramah_diag *diag)
+/* Derivatives of the measurement by the two sums. The arc sine of more than one is that of one, and its slope grows no
+ * further where the cosine is as small as rounding makes it. */
+static void slopes(const bramah_sensor *sensor, const bramah_plant *plant, double slope[2])
 {
   static const double least_cosine = 1e-7;
-  const size_t n = bramah_plant_n_error(plant);
-
-  /* Derivatives of the measurement by the two sums. The arc sine of more than one is that of one, and its slope
-   * grows no further where the cosine is as small as rounding makes it. */
-  double sum[2], slope[2] = {1.0, 0.0};
+  double sum[2];
+  slope[0] = 1.0;
+  slope[1] = 0.0;
   if (sensor->shape != BRAMAH_SENSOR_SUM) sums(sensor, plant, sum);
   if (sensor->shape == BRAMAH_SENSOR_ARCSINE) {
     slope[0] = 1.0 / fmax(least_cosine, sqrt(fmax(0.0, (1.0 - sum[0]) * (1.0 + sum[0]))));
@@ -234,7 +238,14 @@ bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant 
     slope[0] = sum[1] / square;
     slope[1] = -sum[0] / square;
   }
+}
 
+bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant *plant, double *H,
+                                double *term, void *snap, double *dx, bramah_diag *diag)
+{
+  const size_t n = bramah_plant_n_error(plant);
+  double slope[2];
+  slopes(sensor, plant, slope);
   for (size_t k = 0; k < n; k++) H[k] = 0.0;
   for (size_t i = 0; i < sensor->n_terms; i++) {
     const double weight = slope[i >= n_first(sensor)] * sensor->weight[i];
@@ -242,6 +253,23 @@ bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant 
     const bramah_status status = bramah__plant_output_row(plant, sensor->output[i], term, snap, dx, diag);
     if (status != BRAMAH_OK) return status;
     for (size_t k = 0; k < n; k++) H[k] += weight * term[k];
+  }
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__sensor_slope(const bramah_sensor *sensor, const bramah_plant *plant, size_t parameter,
+                                   double *out)
+{
+  double slope[2];
+  *out = 0.0;
+  if (!plant->output_by_parameters) return BRAMAH_E_UNSUPPORTED;
+  slopes(sensor, plant, slope);
+  for (size_t i = 0; i < sensor->n_terms; i++) {
+    double by;
+    const bramah_status status =
+        plant->output_by_parameters(plant->self, sensor->output[i], 1, &parameter, &by);
+    if (status != BRAMAH_OK) return status;
+    *out += slope[i >= n_first(sensor)] * sensor->weight[i] * by;
   }
   return BRAMAH_OK;
 }

@@ -174,7 +174,7 @@ build_others() {
       lib/cli/bramah --version && datasets/embedding/own_plant && test/embed/outside'
   done
   # shellcheck disable=SC2086
-  setup_build "$root/$build-core" $quick -Ddefault_library=static -Dtools=disabled -Dopenblas=disabled >/dev/null
+  setup_build "$root/$build-core" $quick -Ddefault_library=static -Dtools=disabled >/dev/null
   other_build core sh -ec 'ninja datasets/embedding/own_plant test/embed/outside test/unit/test_math test/unit/test_model test/unit/test_filter \
       test/property/test_observability
     meson test --no-rebuild math model filter observability own_plant outside'
@@ -185,7 +185,7 @@ build_others() {
   cp "$root/test/embed/outside.c" "$parent"
   cat >"$parent/meson.build" <<'END'
 project('parent', 'c')
-bramah = dependency('bramah', fallback: 'bramah', default_options: ['tools=disabled', 'openblas=disabled'])
+bramah = dependency('bramah', fallback: 'bramah', default_options: 'tools=disabled')
 test('outside', executable('outside', 'outside.c', dependencies: bramah))
 END
   other_build parent sh -ec '[ -f build/build.ninja ] || meson setup build . -Doptimization=0

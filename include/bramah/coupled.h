@@ -84,8 +84,7 @@ typedef struct bramah_program bramah_program;
 
 /* The program of a model, which must outlive it. It never changes; any number of plants and threads share it. Allocates.
  * Errors: E_UNSUPPORTED (diag names what of the machine cannot be compiled: other formulations than coordinate
- * partitioning, quasistatic actuators, prescribed motions, spherical joints, friction with states, wheels, very large
- * machines), E_SINGULAR, E_MEMORY. */
+ * partitioning, spherical joints, wheels, very large machines), E_SINGULAR, E_MEMORY. */
 BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag,
                                             bramah_program **out);
 /* NULL allowed; after the plants that use it. */
@@ -103,8 +102,9 @@ BRAMAH_API bramah_status bramah_coupled_use(bramah_coupled *plant, const bramah_
 typedef struct bramah_c_source {
   char name[64];       /* of the files and of all that they define: <name>.h, <name>.c, <name>_step */
   char *header, *code; /* their texts */
+  double step;         /* [s] */
   size_t n_iterate;    /* operations of a Newton iterate ... */
-  size_t n_step;       /* ... and of the rest of the equations in a step */
+  size_t n_step;       /* ... and of the rest of the equations in a step, of a filter in a cycle */
   size_t n_kept;       /* values between the parts of a step */
 } bramah_c_source;
 
@@ -113,6 +113,16 @@ typedef struct bramah_c_source {
  * other independent coordinates, no letter in the name), E_MEMORY; *out is then empty. */
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
                                                  const char *name, bramah_diag *diag, bramah_c_source *out);
+
+/* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
+ * bits as of the filter on a plant that uses the program as long as no step is divided, goes over to other coordinates or
+ * falls back. Errors: the same; E_UNSUPPORTED names what the source of a filter does not do: other transitions than that
+ * of the step, other forms and fusions than the defaults, augmented states, delays, sensors of what the program does
+ * not know. */
+struct bramah_filter;
+BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,
+                                                const bramah_program *program, const bramah_coupled *start,
+                                                const char *name, bramah_diag *diag, bramah_c_source *out);
 BRAMAH_API void bramah_c_source_free(bramah_c_source *source);
 
 /* Counts since the start.

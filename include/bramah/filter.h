@@ -297,6 +297,17 @@ typedef struct bramah_filter_last {
 /* All of it. */
 BRAMAH_API bramah_filter_last bramah_filter_get_last(const bramah_filter *filter);
 
+/* Natural logarithm of the probability density of all measurements since init, each under what the filter predicted from
+ * those before it: differences between filters that were given the same samples say which model explains them. Part of
+ * the state: late samples of a rewind buffer count once. Every sample counts by one density, fused or rejected: normal
+ * within the gate g of its sensor, beyond it phi(g) (g sigma / nu)^2 / sigma, so that no filter gains by rejecting what it
+ * does not explain; where the covariance was inflated, by what was predicted before. The tail is not made up for (its
+ * share is 0.0011 at g = 4, for all filters alike). Saturated samples do not count. Exact for linear models whose augmented
+ * states are estimated: considered ones leave the innovations correlated, and evidence then counts several times. NaN with
+ * BRAMAH_FUSION_BLOCK. Source: F. C. Schweppe, "Evaluation of likelihood functions for Gaussian signals", IEEE Trans.
+ * IT 11 (1965); the tail after P. J. Huber, Robust Statistics (1981), chapter 4. */
+BRAMAH_API double bramah_filter_log_likelihood(const bramah_filter *filter);
+
 /* Counts, and whether sensor i is taken for faulty at present. */
 BRAMAH_API bramah_filter_report bramah_filter_get_report(const bramah_filter *filter);
 BRAMAH_API int bramah_filter_sensor_fault(const bramah_filter *filter, size_t i);

@@ -162,6 +162,9 @@ typedef struct bramah_plant {
    * steps beyond them and the straight line that fits best. NULL: all parameters
    * matter everywhere. */
   void (*parameter_edges)(void *self, size_t i, double *below, double *above);
+  /* Derivative of output i by the parameters listed, row [n_par], as they would be set: accelerations follow, the error
+   * state stays. BRAMAH_E_UNSUPPORTED where the plant has none. NULL: differences through set_parameter. */
+  bramah_status (*output_by_parameters)(void *self, size_t i, size_t n_par, const size_t *par, double *row);
 } bramah_plant;
 
 /* Length n of the error state. */

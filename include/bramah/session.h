@@ -125,10 +125,12 @@ typedef enum bramah_file_kind {
   BRAMAH_FILE_PLAN = 2 /* of a sensor study */
 } bramah_file_kind;
 
+/* Which it is, by its key `study` or `plan`; a machine where it cannot be read. */
+BRAMAH_API bramah_file_kind bramah_file_kind_of(const char *path);
+
 /* Read a file as *_load does, but go on after a mistake: every value that is wrong by itself, every unknown,
  * missing or doubled key and every name that refers to nothing goes to `tell`; of a study and its machine without
- * such mistakes also every name and unit of the study that does not fit the machine. Which kind of file it is
- * shows by its key `study` or `plan`; *kind may be asked for (NULL: not). Returns OK if there is no mistake,
+ * such mistakes also every name and unit of the study that does not fit the machine. *kind: bramah_file_kind_of (NULL: not asked for). Returns OK if there is no mistake,
  * else the status of the first; nothing is kept. After 1000 mistakes in a file it stops. What only the whole
  * shows (a loop that cannot close, what a plan names) is left to bramah_machine_plant_open and
  * bramah_sensor_study_open. */

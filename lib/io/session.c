@@ -655,12 +655,17 @@ static int has_key(const char *path, const char *key)
   return found;
 }
 
+bramah_file_kind bramah_file_kind_of(const char *path)
+{
+  return has_key(path, "study")  ? BRAMAH_FILE_STUDY
+         : has_key(path, "plan") ? BRAMAH_FILE_PLAN
+                                 : BRAMAH_FILE_MACHINE;
+}
+
 bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *user, bramah_file_kind *kind)
 {
   checking c = {.tell = tell, .user = user};
-  const bramah_file_kind is = has_key(path, "study")  ? BRAMAH_FILE_STUDY
-                              : has_key(path, "plan") ? BRAMAH_FILE_PLAN
-                                                      : BRAMAH_FILE_MACHINE;
+  const bramah_file_kind is = bramah_file_kind_of(path);
   bramah_diag diag;
   if (kind) *kind = is;
   if (is == BRAMAH_FILE_PLAN) bramah__plan_check(path, hear, &c);

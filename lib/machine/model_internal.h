@@ -72,6 +72,25 @@ typedef enum bramah__output_code {
   BRAMAH__LINE_PRESSURE
 } bramah__output_code;
 
+/* Whether an output is a vector in the axes of a body, and whether that depends on accelerations. */
+static inline int bramah__is_of_body(bramah__output_code code)
+{
+  return (code >= BRAMAH__BODY_RATE_X && code <= BRAMAH__BODY_RATE_Z) ||
+         (code >= BRAMAH__BODY_FORCE_X && code <= BRAMAH__BODY_RATE_YZ);
+}
+
+static inline int bramah__body_accelerates(bramah__output_code code)
+{
+  return code >= BRAMAH__BODY_FORCE_X && code <= BRAMAH__BODY_TURN_Z;
+}
+
+/* The two components of the rate whose product an output is. */
+static inline const size_t *bramah__rate_pair(bramah__output_code code)
+{
+  static const size_t pairs[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+  return pairs[code - BRAMAH__BODY_RATE_XX];
+}
+
 /* What a parameter of the plant changes. */
 typedef enum bramah__parameter_code {
   BRAMAH__JOINT_LOAD,        /* force along a joint */

@@ -1,55 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Least squares and symmetric eigenproblems: by LAPACK where it is built in, else by the rotations of
- * Jacobi, one-sided for least squares (Golub and Van Loan, Matrix Computations, sections 8.5 and 8.6.3), which are
- * slow for large matrices and right for all. */
+/* Least squares and symmetric eigenproblems by the rotations of Jacobi, one-sided for least squares (Golub and Van
+ * Loan, Matrix Computations, sections 8.5 and 8.6.3): slow for large matrices and right for all. */
 #include "lib/math/dense.h"
-#include "lib/math/lapack.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-#ifdef BRAMAH_HAS_LAPACK
-
-/* What LAPACK asks for at least: more would be other blocks, and other bits. */
-static size_t least_squares_room(size_t m, size_t n)
-{
-  const size_t small = m < n ? m : n, large = m < n ? n : m;
-  const size_t room = 3 * small + (2 * small > large ? 2 * small : large);
-  return (room ? room : 1) + 1;
-}
-
-size_t bramah__least_squares_work(size_t m, size_t n)
-{
-  /* transposed copy, singular values, room */
-  return m * n + (m < n ? m : n) + least_squares_room(m, n);
-}
-
-int bramah__least_squares(size_t m, size_t n, double *A, double *b, double rcond, double *work)
-{
-  if (m == 0 || n == 0) return 0;
-  const size_t small = m < n ? m : n, large = m < n ? n : m;
-  double *copy = work, *singular = work + m * n, *rest = singular + small;
-  for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j < n; j++) copy[j * m + i] = A[i * n + j];
-  const int im = (int)m, in = (int)n, one = 1, ldb = (int)large, lwork = (int)least_squares_room(m, n);
-  int rank = 0, info = 0;
-  dgelss_(&im, &in, &one, copy, &im, b, &ldb, singular, &rcond, &rank, rest, &lwork, &info);
-  return info == 0 ? rank : -1;
-}
-
-size_t bramah__symmetric_eigen_work(size_t n) { return 3 * n + 1; }
-
-int bramah__symmetric_eigen(size_t n, double *A, double *w, double *work)
-{
-  const int in = (int)n, lwork = (int)bramah__symmetric_eigen_work(n);
-  int info = 0;
-  if (n == 0) return 0;
-  dsyev_("V", "L", &in, A, &in, w, work, &lwork, &info); /* its columns are our rows */
-  return info == 0 ? 0 : -1;
-}
-
-#else
 
 static double dot(size_t n, const double *a, const double *b)
 {
@@ -182,5 +138,3 @@ int bramah__symmetric_eigen(size_t n, double *A, double *w, double *work)
   }
   return 0;
 }
-
-#endif

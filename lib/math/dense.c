@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/math/dense.h"
-#include "lib/math/lapack.h"
 
 #include <math.h>
 
 /* ---- products ---- */
-
-#ifdef BRAMAH_HAS_LAPACK
-static void multiply_large(char transb, size_t m, size_t k, size_t n, const double *A, const double *B,
-                           double *C)
-{
-  /* Row-major C = A B is column-major C' = B' A'. */
-  const int im = (int)m, ik = (int)k, in = (int)n, ldb = transb == 'N' ? in : ik;
-  const double one = 1.0, zero = 0.0;
-  dgemm_(&transb, "N", &in, &im, &ik, &one, B, &ldb, A, &ik, &zero, C, &in);
-}
-
-static int is_small(size_t m, size_t k, size_t n)
-{
-  return m * k * n <= (size_t)BRAMAH__SMALL * BRAMAH__SMALL * BRAMAH__SMALL;
-}
-#endif
 
 /* Four columns at a time: the sums stay in registers and do not wait for each other. `stride_l` and
  * `stride_j` are the steps in B along the sum and from column to column. */
@@ -51,23 +34,11 @@ static void small_row(size_t k, size_t n, const double *a, const double *B, size
 
 void bramah__multiply(size_t m, size_t k, size_t n, const double *A, const double *B, double *C)
 {
-#ifdef BRAMAH_HAS_LAPACK
-  if (!is_small(m, k, n)) {
-    multiply_large('N', m, k, n, A, B, C);
-    return;
-  }
-#endif
   for (size_t i = 0; i < m; i++) small_row(k, n, A + i * k, B, n, 1, C + i * n);
 }
 
 void bramah__multiply_transposed(size_t m, size_t k, size_t n, const double *A, const double *B, double *C)
 {
-#ifdef BRAMAH_HAS_LAPACK
-  if (!is_small(m, k, n)) {
-    multiply_large('T', m, k, n, A, B, C);
-    return;
-  }
-#endif
   for (size_t i = 0; i < m; i++) small_row(k, n, A + i * k, B, 1, k, C + i * n);
 }
 
@@ -102,26 +73,8 @@ static void swap(double *a, double *b)
   *b = t;
 }
 
-#ifdef BRAMAH_HAS_LAPACK
-/* LAPACK lets what is no number pass; some of it always ends on the diagonal. */
-static size_t not_finite(size_t n, const double *A)
-{
-  for (size_t i = 0; i < n; i++)
-    if (!isfinite(A[i * n + i])) return i + 1;
-  return 0;
-}
-#endif
-
 size_t bramah__lu_factor(size_t n, double *A, int *pivot)
 {
-#ifdef BRAMAH_HAS_LAPACK
-  if (n > BRAMAH__SMALL) {
-    /* LAPACK sees the transpose; the solvers ask for the other side accordingly. */
-    int in = (int)n, info = 0;
-    dgetrf_(&in, &in, A, &in, pivot, &info);
-    return info > 0 ? (size_t)info : not_finite(n, A);
-  }
-#endif
   for (size_t k = 0; k < n; k++) {
     size_t p = k;
     for (size_t i = k + 1; i < n; i++)
@@ -141,14 +94,6 @@ size_t bramah__lu_factor(size_t n, double *A, int *pivot)
 
 void bramah__lu_solve(size_t n, const double *LU, const int *pivot, double *b)
 {
-#ifdef BRAMAH_HAS_LAPACK
-  if (n > BRAMAH__SMALL) {
-    const int in = (int)n, one = 1;
-    int info = 0;
-    dgetrs_("T", &in, &one, LU, &in, pivot, b, &in, &info);
-    return;
-  }
-#endif
   for (size_t k = 0; k < n; k++) {
     if ((size_t)pivot[k] != k) swap(&b[k], &b[pivot[k]]);
   }
@@ -162,14 +107,6 @@ void bramah__lu_solve(size_t n, const double *LU, const int *pivot, double *b)
 
 void bramah__lu_solve_transposed(size_t n, const double *LU, const int *pivot, double *b)
 {
-#ifdef BRAMAH_HAS_LAPACK
-  if (n > BRAMAH__SMALL) {
-    const int in = (int)n, one = 1;
-    int info = 0;
-    dgetrs_("N", &in, &one, LU, &in, pivot, b, &in, &info);
-    return;
-  }
-#endif
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < i; j++) b[i] -= LU[j * n + i] * b[j];
     b[i] /= LU[i * n + i];
@@ -183,13 +120,6 @@ void bramah__lu_solve_transposed(size_t n, const double *LU, const int *pivot, d
 
 size_t bramah__cholesky_factor(size_t n, double *A)
 {
-#ifdef BRAMAH_HAS_LAPACK
-  if (n > BRAMAH__SMALL) {
-    int in = (int)n, info = 0;
-    dpotrf_("U", &in, A, &in, &info); /* upper of the transpose: our lower */
-    return info > 0 ? (size_t)info : not_finite(n, A);
-  }
-#endif
   for (size_t j = 0; j < n; j++) {
     double d = A[j * n + j];
     for (size_t k = 0; k < j; k++) d -= A[j * n + k] * A[j * n + k];
@@ -207,14 +137,6 @@ size_t bramah__cholesky_factor(size_t n, double *A)
 
 void bramah__cholesky_solve(size_t n, const double *L, double *b)
 {
-#ifdef BRAMAH_HAS_LAPACK
-  if (n > BRAMAH__SMALL) {
-    const int in = (int)n, one = 1;
-    int info = 0;
-    dpotrs_("U", &in, &one, L, &in, b, &in, &info);
-    return;
-  }
-#endif
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < i; j++) b[i] -= L[i * n + j] * b[j];
     b[i] /= L[i * n + i];

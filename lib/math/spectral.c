@@ -3,7 +3,13 @@
 #include "lib/math/lapack.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
+
+/* Some distributions build their serial OpenBLAS without locks around its shared buffers: on two threads at once it
+ * returns wrong numbers (Debian's 0.3.21 at n = 40: once in 400 calls). */
+static pthread_mutex_t lapack = PTHREAD_MUTEX_INITIALIZER;
+#define ALONE(call) (pthread_mutex_lock(&lapack), (call), pthread_mutex_unlock(&lapack))
 
 static void transpose(size_t n, double *A)
 {
@@ -21,7 +27,7 @@ int bramah__balance(size_t n, double *A, double *scale)
   int low = 0, high = 0, info = 0;
   if (n == 0) return 0;
   transpose(n, A);
-  dgebal_("S", &in, A, &in, &low, &high, scale, &info);
+  ALONE(dgebal_("S", &in, A, &in, &low, &high, scale, &info));
   transpose(n, A);
   return info;
 }
@@ -38,11 +44,11 @@ int bramah__eigen(size_t n, double *A, double *wr, double *wi, double *L, double
   if (n == 0) return 0;
   transpose(n, A);
   if (L && R)
-    dgeevx_("B", "V", "V", "E", &in, A, &in, wr, wi, L, &in, R, &in, &low, &high, scale, &abnrm, reciprocal,
-            rcondv, rest, &lwork, iwork, &info);
+    ALONE(dgeevx_("B", "V", "V", "E", &in, A, &in, wr, wi, L, &in, R, &in, &low, &high, scale, &abnrm,
+                  reciprocal, rcondv, rest, &lwork, iwork, &info));
   else
-    dgeevx_("B", "N", R ? "V" : "N", "N", &in, A, &in, wr, wi, NULL, &one, R, R ? &in : &one, &low, &high,
-            scale, &abnrm, rcondv, rcondv, rest, &lwork, iwork, &info);
+    ALONE(dgeevx_("B", "N", R ? "V" : "N", "N", &in, A, &in, wr, wi, NULL, &one, R, R ? &in : &one, &low,
+                  &high, scale, &abnrm, rcondv, rcondv, rest, &lwork, iwork, &info));
   if (norm) *norm = abnrm;
   return info;
 }
@@ -54,7 +60,7 @@ int bramah__symmetric_pencil(size_t n, double *K, double *M, double *w, int vect
   const int type = 1, in = (int)n, lwork = (int)bramah__symmetric_pencil_work(n);
   int info = 0;
   if (n == 0) return 0;
-  dsygv_(&type, vectors ? "V" : "N", "L", &in, K, &in, M, &in, w, work, &lwork, &info);
+  ALONE(dsygv_(&type, vectors ? "V" : "N", "L", &in, K, &in, M, &in, w, work, &lwork, &info));
   return info;
 }
 
@@ -76,7 +82,7 @@ int bramah__stable_subspace(size_t n, double *A, double *Z, size_t *stable, doub
   *gap = (double)INFINITY;
   if (n == 0) return 0;
   transpose(n, A);
-  dgees_("V", "S", decays, &in, A, &in, &sdim, wr, wi, Z, &in, rest, &lwork, bwork, &info);
+  ALONE(dgees_("V", "S", decays, &in, A, &in, &sdim, wr, wi, Z, &in, rest, &lwork, bwork, &info));
   *stable = (size_t)sdim;
   for (size_t i = 0; i < n; i++) *gap = fmin(*gap, fabs(wr[i]));
   return info;
@@ -87,7 +93,7 @@ int bramah__complex_solve(size_t n, size_t m, double *A, double *B, int *pivot)
   const int in = (int)n, im = (int)m;
   int info = 0;
   if (n == 0 || m == 0) return 0;
-  zgesv_(&in, &im, A, &in, pivot, B, &in, &info);
+  ALONE(zgesv_(&in, &im, A, &in, pivot, B, &in, &info));
   return info;
 }
 
@@ -104,11 +110,11 @@ int bramah__orthonormal(size_t m, size_t n, double *A, double tolerance, size_t 
   for (size_t i = 0; i < m; i++)
     for (size_t j = 0; j < n; j++) copy[j * m + i] = A[i * n + j];
   memset(pivot, 0, n * sizeof *pivot);
-  dgeqp3_(&im, &in, copy, &im, pivot, tau, rest, &lwork, &info);
+  ALONE(dgeqp3_(&im, &in, copy, &im, pivot, tau, rest, &lwork, &info));
   if (info) return info;
   const double largest = fabs(copy[0]);
   while (*rank < n && fabs(copy[*rank * m + *rank]) > tolerance * largest) ++*rank;
-  dorgqr_(&im, &in, &in, copy, &im, tau, rest, &lwork, &info);
+  ALONE(dorgqr_(&im, &in, &in, copy, &im, tau, rest, &lwork, &info));
   for (size_t i = 0; i < m; i++)
     for (size_t j = 0; j < n; j++) A[i * n + j] = copy[j * m + i];
   return info;
@@ -121,7 +127,7 @@ static int solve_triangle(size_t m, size_t n, size_t rank, double *R)
 {
   const int ir = (int)rank, rest = (int)(n - rank), im = (int)m;
   int info = 0;
-  if (rank && rest) dtrtrs_("U", "N", "N", &ir, &rest, R, &im, R + rank * m, &im, &info);
+  if (rank && rest) ALONE(dtrtrs_("U", "N", "N", &ir, &rest, R, &im, R + rank * m, &im, &info));
   return info;
 }
 
@@ -136,7 +142,7 @@ int bramah__null_space(size_t m, size_t n, double *A, double tolerance, size_t *
   for (size_t i = 0; i < m; i++)
     for (size_t j = 0; j < n; j++) R[j * m + i] = A[i * n + j];
   for (size_t j = 0; j < n; j++) pivot[j] = 0;
-  if (m && n) dgeqp3_(&im, &in, R, &im, pivot, tau, rest, &lwork, &info);
+  if (m && n) ALONE(dgeqp3_(&im, &in, R, &im, pivot, tau, rest, &lwork, &info));
   if (info) return info;
   while (*rank < most && fabs(R[*rank * m + *rank]) > tolerance * fabs(R[0])) ++*rank;
   const size_t free = n - *rank;
@@ -156,13 +162,13 @@ int bramah__solve_many(size_t n, size_t m, double *A, double *B, int *pivot, dou
   double least = (double)INFINITY, most = 0.0;
   *smallest = 1.0;
   if (n == 0) return 0;
-  dgetrf_(&in, &in, A, &in, pivot, &info);
+  ALONE(dgetrf_(&in, &in, A, &in, pivot, &info));
   for (size_t i = 0; i < n; i++) {
     least = fmin(least, fabs(A[i * n + i]));
     most = fmax(most, fabs(A[i * n + i]));
   }
   *smallest = most > 0.0 ? least / most : 0.0;
   if (info) return info;
-  if (m) dgetrs_("T", &in, &im, A, &in, pivot, B, &in, &info);
+  if (m) ALONE(dgetrs_("T", &in, &im, A, &in, pivot, B, &in, &info));
   return info;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Eigenvalues, Schur forms and their kin: what analysis needs and the loop does not. Dense matrices,
  * row-major unless a function says otherwise. Compiled into the tools library; functions take their work
- * memory from the caller. Returns of type int: 0, or what LAPACK complains of. */
+ * memory from the caller; several threads that call them wait for each other. Returns of type int: 0, or what LAPACK complains of. */
 #ifndef BRAMAH_LIB_MATH_SPECTRAL_H
 #define BRAMAH_LIB_MATH_SPECTRAL_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/plant/compiled.h"
 #include "lib/base/diag.h"
+#include "lib/hydraulics/metering.h"
 #include "lib/plant/step_graph.h"
 
 #include <math.h>
@@ -59,10 +60,13 @@ static void set_up(bramah_coupled *c, const bramah__state *state)
   c->compiled.is_set_up = 1;
 }
 
-/* Spools of a state, and whether they follow their commands. */
-static void set_spools(bramah_coupled *c, const bramah__state *state)
+/* Spools of a state, and whether they follow their commands; its friction states, which go on for a time. */
+static void set_spools(bramah_coupled *c, const bramah__state *state, double time)
 {
   const bramah_program *program = c->compiled.program;
+  memcpy(input(c, program->in.x), state->x, program->nq * sizeof(double));
+  memcpy(input(c, program->in.xd), state->xd, program->nq * sizeof(double));
+  if (program->nq) *input(c, program->in.half) = 0.5 * time;
   double *gate = input(c, program->in.gate);
   memcpy(input(c, program->in.U), state->U, program->ns * sizeof(double));
   for (size_t i = 0; i < program->ns; i++) {
@@ -72,18 +76,68 @@ static void set_spools(bramah_coupled *c, const bramah__state *state)
   run(c, BRAMAH__PART_STEP);
 }
 
+/* Prescribed motions at the time of a state. */
+static void set_motions(bramah_coupled *c, const bramah__state *state)
+{
+  double *motion = input(c, c->compiled.program->in.motion);
+  for (size_t i = 0; i < c->model->n_motions; i++)
+    bramah__motion_at(&c->model->motion[i], (double)*state->time_ns * 1e-9, motion + 3 * i);
+}
+
 /* A state as it is. */
 static void set_point(bramah_coupled *c, const bramah__state *state)
 {
   const bramah_program *program = c->compiled.program;
   const int *independent = program->index + program->nd;
   double *zd = input(c, program->in.zd), *zdd = input(c, program->in.zdd);
+  set_motions(c, state);
   memcpy(input(c, program->in.z), state->z, program->n * sizeof(double));
   memcpy(input(c, program->in.p), state->p, program->np * sizeof(double));
   for (size_t f = 0; f < program->nf; f++) {
     zd[f] = state->zd[independent[f]];
     zdd[f] = state->zdd[independent[f]];
   }
+}
+
+/* Quasistatic actuators at the point and the spools in the registers: what they do there, by the speeds of their rods. */
+static void move_metered(bramah_coupled *c)
+{
+  bramah__compiled *k = &c->compiled;
+  const bramah__step_inputs *in = &k->program->in;
+  if (k->program->nw == 0) return;
+  run(c, BRAMAH__PART_SPEEDS);
+  fetch(c, k->program->out.speed, k->program->nc, k->speed);
+  bramah__metered_solve_tangent(&c->model->circuit, input(c, in->p), k->speed, input(c, in->U), k->w, k->P,
+                                input(c, in->w_load));
+  memcpy(input(c, in->w), k->w, k->program->nw * sizeof *k->w);
+}
+
+/* Their velocities there by parameter i: by a small change of it. */
+static void move_metered_by(bramah_coupled *c, size_t i)
+{
+  const bramah__compiled *k = &c->compiled;
+  const bramah__step_inputs *in = &k->program->in;
+  const bramah__parameter *parameter = &c->model->parameter[i];
+  const double size = fmax(fabs(c->state.theta[i]), fabs(parameter->info.nominal));
+  const double step = 1e-6 * (size > 1e-6 ? size : 1.0);
+  double *theta = c->transition.theta, *U = c->transition.U, *by = input(c, in->w_theta) + i * k->program->nw;
+  if (k->program->nw == 0 || !bramah__moves_metered(parameter)) return;
+  memcpy(theta, c->state.theta, k->program->n_par * sizeof *theta);
+  memcpy(U, input(c, in->U), k->program->ns * sizeof *U);
+  theta[i] += step;
+  for (size_t q = 0; q < k->program->ns && parameter->code == BRAMAH__INPUT_OFFSET; q++)
+    if (c->model->circuit.valve[q].input == parameter->index) U[q] += step * input(c, in->gate)[q];
+  bramah__apply_parameters(c, theta);
+  bramah__metered_solve(&c->model->circuit, input(c, in->p), k->speed, U, by, c->probe->P);
+  bramah__apply_parameters(c, c->state.theta);
+  for (size_t q = 0; q < k->program->nw; q++) by[q] = (by[q] - k->w[q]) / step;
+}
+
+/* Run a part that belongs to the state, unless it has been. */
+static void run_once(bramah_coupled *c, size_t part)
+{
+  if (!c->compiled.done[part]) run(c, part);
+  c->compiled.done[part] = 1;
 }
 
 /* Is this state in the coordinates that the program is made for? */
@@ -105,7 +159,7 @@ static int is_finite(const bramah_coupled *c)
 
 /* ---- a state ----
  *
- * The registers hold the pose, and perhaps the rates, of the state whose bytes are in k->state. */
+ * The registers hold the pose of the state whose bytes are in k->state, and what the parts in k->done make of it. */
 
 /* From the registers into an evaluation: what a program knows of it. */
 static void give_actuators(const bramah_coupled *c, bramah__eval *eval)
@@ -118,6 +172,8 @@ static void give_actuators(const bramah_coupled *c, bramah__eval *eval)
   fetch(c, out->force, program->nc, eval->force);
   fetch(c, out->friction, program->nc, eval->friction);
   fetch(c, out->stop, program->nc, eval->stop);
+  memcpy(eval->w, c->compiled.w, program->nw * sizeof *eval->w);
+  memcpy(eval->P, c->compiled.P, c->model->circuit.n_metered_lines * sizeof *eval->P);
   eval->by_program = 1;
 }
 
@@ -128,8 +184,10 @@ void bramah__compiled_took(bramah_coupled *c, int with_rates)
   fetch(c, k->program->out.work_path, k->program->n_works, k->work_path);
   fetch(c, k->program->out.energy, 2, k->energy);
   memcpy(k->state, c->state.block, c->state.size);
-  k->pose_known = 1;
-  k->rates_known = with_rates;
+  /* After a step the friction states are still those of its start. */
+  k->pose_known = k->program->nq == 0 || *input(c, k->program->in.half) == 0.0;
+  memset(k->done, 0, k->program->tape.n_parts);
+  k->done[BRAMAH__PART_RATES] = (unsigned char)with_rates;
 }
 
 int bramah__compiled_pose(bramah_coupled *c)
@@ -140,8 +198,9 @@ int bramah__compiled_pose(bramah_coupled *c)
   if (!known) {
     if (!in_basis(c, &c->state)) return 0;
     set_up(c, &c->state);
-    set_spools(c, &c->state);
+    set_spools(c, &c->state, 0.0);
     set_point(c, &c->state);
+    move_metered(c);
     run(c, BRAMAH__PART_POSE);
     bramah__compiled_took(c, 0);
   }
@@ -152,13 +211,23 @@ int bramah__compiled_pose(bramah_coupled *c)
 /* Its rates; 0 if a pivot is small. */
 static int state_rates(bramah_coupled *c)
 {
-  const bramah_program *program = c->compiled.program;
-  if (c->compiled.rates_known) return 1;
-  set_spools(c, &c->state);
+  bramah__compiled *k = &c->compiled;
+  const bramah_program *program = k->program;
+  if (k->done[BRAMAH__PART_RATES]) return 1;
+  set_spools(c, &c->state, 0.0);
   run(c, BRAMAH__PART_RATES);
-  c->compiled.rates_known =
-      pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
-  return c->compiled.rates_known;
+  k->done[BRAMAH__PART_RATES] =
+      (unsigned char)pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
+  return k->done[BRAMAH__PART_RATES];
+}
+
+/* Derivatives of these by parameter i, as registers. */
+static const uint16_t *rates_by_parameter(bramah_coupled *c, size_t i)
+{
+  const size_t part = BRAMAH__PART_PARAMETERS + 2 * i + 1;
+  if (!c->compiled.done[part]) move_metered_by(c, i);
+  run_once(c, part);
+  return bramah__tape_results(&c->compiled.program->tape, part);
 }
 
 /* Derivatives of the rates at the start of a step, which the end will be differentiated with; 0 if a pivot is small. */
@@ -167,13 +236,12 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
   if (!state_rates(c)) return 0;
-  run(c, BRAMAH__PART_SLOPES);
+  run_once(c, BRAMAH__PART_SLOPES);
   fetch(c, program->out.A_state, program->nx * program->ne, input(c, program->in.A));
-  for (size_t i = 0; i < w->n_par; i++) {
-    const size_t part = BRAMAH__PART_PARAMETERS + 2 * w->par[i] + 1;
-    run(c, part);
-    fetch(c, bramah__tape_results(&program->tape, part), program->nx, k->carried + i * program->nx);
-  }
+  fetch(c, program->out.xd_state, program->nq * 2 * program->nf, input(c, program->in.xd_by));
+  fetch(c, program->out.drawn_state, program->nw * 2 * program->nf, input(c, program->in.drawn_by));
+  for (size_t i = 0; i < w->n_par; i++)
+    fetch(c, rates_by_parameter(c, w->par[i]), program->nx, k->carried + i * program->nx);
   return 1;
 }
 
@@ -208,9 +276,10 @@ int bramah__compiled_adopt(bramah_coupled *c)
   if (!program || c->linearised || !in_basis(c, &c->next)) return 0;
   k->pose_known = 0;
   set_up(c, &c->next);
-  set_spools(c, &c->next);
+  set_spools(c, &c->next, 0.0);
   set_point(c, &c->next);
   if (!place(c)) return 0;
+  move_metered(c);
   run(c, BRAMAH__PART_POSE);
   run(c, BRAMAH__PART_RATES);
   if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot)) return 0;
@@ -218,6 +287,8 @@ int bramah__compiled_adopt(bramah_coupled *c)
   fetch(c, program->out.zd_all, program->n, c->next.zd);
   fetch(c, program->out.zdd_state, program->n, c->next.zdd);
   fetch(c, program->out.pd_state, program->np, c->next.pd);
+  fetch(c, program->out.drive_state, program->nm, c->next.drive);
+  fetch(c, program->out.xd_end, program->nq, c->next.xd);
   if (!is_finite(c)) return 0;
   give_actuators(c, c->trial);
   return 1;
@@ -255,6 +326,7 @@ static int iterate(bramah_coupled *c)
   double before = (double)INFINITY;
   for (int i = 0; i < c->model->max_iterations; i++) {
     set_iterate(c);
+    move_metered(c);
     run(c, BRAMAH__PART_ITERATE);
     c->report.last_iterations++;
     c->report.last_evaluations++;
@@ -292,12 +364,18 @@ static void set_end(bramah_coupled *c)
   const bramah_program *program = k->program;
   const bramah__step_results *out = &program->out;
   set_iterate(c);
+  move_metered(c);
   run(c, BRAMAH__PART_POSE);
   run(c, BRAMAH__PART_ENDS);
   fetch(c, out->zd_all, program->n, c->next.zd);
   fetch(c, out->zdd_all, program->n, c->next.zdd);
   memcpy(c->next.p, input(c, program->in.p), program->np * sizeof(double));
   memcpy(c->next.pd, input(c, program->in.pd), program->np * sizeof(double));
+  for (size_t i = 0; i < program->nw; i++) { /* not carried over but as they are */
+    const bramah__metered_port *port = &c->model->circuit.metered_port[i];
+    c->next.pd[port->volume] =
+        bramah__load_stiffness(&c->model->circuit, i) * (k->w[i] - k->speed[port->cylinder]);
+  }
   give_actuators(c, c->trial);
 
   /* Works: trapezoidal sums of forces along their paths, as in energy.c. */
@@ -308,6 +386,10 @@ static void set_end(bramah_coupled *c)
     double *total = sum < program->nc ? &c->next.work[sum] : &c->next.exchange[sum - program->nc];
     *total += 0.5 * (k->work_force[i] + force) * moved;
   }
+  fetch(c, out->drive, program->nm, c->next.drive);
+  fetch(c, out->x_end, program->nq, c->next.x);
+  fetch(c, out->xd_end, program->nq, c->next.xd);
+  bramah__work_of_drives(c);
   fetch(c, out->energy, 2, k->energy_after);
 }
 
@@ -323,6 +405,7 @@ static void give_transition(bramah_coupled *c, const bramah__wanted *w)
     const size_t part = BRAMAH__PART_PARAMETERS + 2 * w->par[i];
     const uint16_t *G = bramah__tape_results(&program->tape, part);
     memcpy(input(c, program->in.carried), c->compiled.carried + i * nx, nx * sizeof(double));
+    move_metered_by(c, w->par[i]);
     run(c, part);
     for (size_t r = 0; r < ne; r++) w->G[r * w->n_par + i] = result(c, G, r);
   }
@@ -342,8 +425,14 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
     c->report.left_pivot++;
     return 0;
   }
+  for (size_t i = 0; i < k->program->nw; i++) {
+    const size_t q = c->model->circuit.metered_port[i].cylinder;
+    input(c, k->program->in.drawn)[i] =
+        2.0 / c->model->h * result(c, k->program->out.stroke, q) + result(c, k->program->out.velocity, q);
+  }
   k->pose_known = 0;
-  set_spools(c, &c->next);
+  set_spools(c, &c->next, c->model->h);
+  set_motions(c, &c->next);
   if (!iterate(c)) return 0;
   if (w->F) give_transition(c, w);
   set_end(c);
@@ -354,43 +443,119 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   return 1;
 }
 
-/* ---- rows ---- */
+/* ---- outputs ---- */
+
+/* Registers of output i and of its derivatives at the state; NULL if the program has none. */
+static const uint16_t *read_output(bramah_coupled *c, size_t i)
+{
+  const bramah_program *program = c->compiled.program;
+  if (!program || !program->reading[i].part || !bramah__compiled_pose(c)) return NULL;
+  const bramah__reading *reading = &program->reading[i];
+  if (reading->follows_ends && !c->compiled.done[BRAMAH__PART_ENDS]) {
+    const int *independent = program->index + program->nd;
+    double *zdd = input(c, program->in.zdd);
+    for (size_t f = 0; f < program->nf; f++) zdd[f] = c->state.zdd[independent[f]];
+    run_once(c, BRAMAH__PART_ENDS);
+  }
+  for (size_t k = 0; k < program->n_par && !c->compiled.done[reading->part]; k++) move_metered_by(c, k);
+  run_once(c, reading->part);
+  return bramah__tape_results(&program->tape, reading->part) + reading->first;
+}
+
+int bramah__compiled_value(bramah_coupled *c, size_t i, double *value)
+{
+  const uint16_t *at = read_output(c, i);
+  if (at) *value = result(c, at, 0);
+  return at != NULL;
+}
+
+/* Does an output follow the accelerations, whose derivatives are by_zdd? */
+static int follows_accelerations(const bramah_coupled *c, const uint16_t *by_zdd)
+{
+  for (size_t f = 0; f < c->compiled.program->nf; f++)
+    if (result(c, by_zdd, f) != 0.0) return 1;
+  return 0;
+}
 
 int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 {
   const bramah_program *program = c->compiled.program;
-  const size_t part = program ? program->row_part[i] : 0;
-  if (!part || !bramah__compiled_pose(c)) return 0;
-  run(c, part);
-  fetch(c, bramah__tape_results(&program->tape, part), program->ne, row);
+  const uint16_t *at = read_output(c, i);
+  if (!at) return 0;
+  const uint16_t *by_state = at + 1, *by_zdd = by_state + program->ne;
+  fetch(c, by_state, program->ne, row);
+  if (!follows_accelerations(c, by_zdd)) return 1;
+  if (!state_rates(c)) return 0;
+  run_once(c, BRAMAH__PART_SLOPES);
+  for (size_t f = 0; f < program->nf; f++)
+    for (size_t k = 0; k < program->ne; k++)
+      row[k] += result(c, by_zdd, f) * result(c, program->out.A_state, f * program->ne + k);
+  return 1;
+}
+
+int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, const size_t *par, double *row)
+{
+  const bramah_program *program = c->compiled.program;
+  const uint16_t *at = read_output(c, i);
+  if (!at) return 0;
+  const uint16_t *by_zdd = at + 1 + program->ne, *by_theta = by_zdd + program->nf;
+  const int accelerates = follows_accelerations(c, by_zdd);
+  if (accelerates && !state_rates(c)) return 0;
+  for (size_t j = 0; j < n_par; j++) {
+    row[j] = result(c, by_theta, par[j]);
+    if (!accelerates) continue;
+    const uint16_t *zdd = rates_by_parameter(c, par[j]);
+    for (size_t f = 0; f < program->nf; f++) row[j] += result(c, by_zdd, f) * result(c, zdd, f);
+  }
+  return 1;
+}
+
+int bramah__compiled_energy(bramah_coupled *c, double *kinetic, double *stored)
+{
+  if (!bramah__compiled_pose(c)) return 0;
+  *kinetic = c->compiled.energy[0];
+  *stored = c->compiled.energy[1];
   return 1;
 }
 
 /* ---- its memory ---- */
 
+bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
+                                      bramah__arena *arena)
+{
+  bramah__compiled taken = {.program = program};
+  taken.registers = BRAMAH__TAKE(arena, double, program->tape.n_registers);
+  taken.work_force = BRAMAH__TAKE(arena, double, program->n_works);
+  taken.work_path = BRAMAH__TAKE(arena, double, program->n_works);
+  taken.carried = BRAMAH__TAKE(arena, double, program->nx * program->n_par);
+  taken.speed = BRAMAH__TAKE(arena, double, program->nc);
+  taken.w = BRAMAH__TAKE(arena, double, program->nw);
+  taken.P = BRAMAH__TAKE(arena, double, c->model->circuit.n_metered_lines);
+  taken.done = BRAMAH__TAKE(arena, unsigned char, program->tape.n_parts);
+  taken.state = bramah__arena_take(arena, c->state.size, 1);
+  return taken;
+}
+
+void bramah__compiled_take(bramah_coupled *c, const bramah__compiled *memory)
+{
+  c->compiled = *memory;
+  if (memory->program) bramah__tape_prepare(&memory->program->tape, 1, c->compiled.registers);
+}
+
 bramah_status bramah_coupled_use(bramah_coupled *c, const bramah_program *program, bramah_diag *diag)
 {
-  bramah__compiled *k = &c->compiled;
   if (program && program->model != c->base)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, c->model->name, "the program is that of another model");
-  bramah__compiled taken = {.program = program};
-  size_t size = 0;
-  for (int pass = 0; program && pass < 2; pass++) {
-    bramah__arena arena = bramah__arena_make(NULL, 0);
-    if (pass) {
-      const bramah_status status = bramah__arena_new("program", size, &arena, diag);
-      if (status != BRAMAH_OK) return status;
-      taken.memory = arena.base;
-    }
-    taken.registers = BRAMAH__TAKE(&arena, double, program->tape.n_registers);
-    taken.work_force = BRAMAH__TAKE(&arena, double, program->n_works);
-    taken.work_path = BRAMAH__TAKE(&arena, double, program->n_works);
-    taken.carried = BRAMAH__TAKE(&arena, double, program->nx * program->n_par);
-    taken.state = bramah__arena_take(&arena, c->state.size, 1);
-    size = arena.used;
+  bramah__compiled taken = {0};
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  if (program) {
+    bramah__compiled_cut(c, program, &arena);
+    const bramah_status status = bramah__arena_new("program", arena.used, &arena, diag);
+    if (status != BRAMAH_OK) return status;
+    taken = bramah__compiled_cut(c, program, &arena);
+    taken.memory = arena.base;
   }
-  if (k->memory) bramah__aligned_free(k->memory);
-  *k = taken;
-  if (program) bramah__tape_prepare(&program->tape, 1, k->registers);
+  if (c->compiled.memory) bramah__aligned_free(c->compiled.memory);
+  bramah__compiled_take(c, &taken);
   return BRAMAH_OK;
 }

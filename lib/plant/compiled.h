@@ -20,7 +20,18 @@ void bramah__compiled_took(bramah_coupled *c, int with_rates);
 /* Rz and what the actuators do at the state, in c->now: 1 if they are there. */
 int bramah__compiled_pose(bramah_coupled *c);
 
-/* Derivative of output i by the error state, row [n_error]: 1 if the program has it. */
+/* Output i at the state; its derivative by the error state, row [n_error]; by the parameters listed, row [n_par]: 1 if the
+ * program has it. */
+int bramah__compiled_value(bramah_coupled *c, size_t i, double *value);
 int bramah__compiled_row(bramah_coupled *c, size_t i, double *row);
+int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, const size_t *par, double *row);
+
+/* Kinetic energy, and with it that of gravity and springs: 1 if the program has them. */
+int bramah__compiled_energy(bramah_coupled *c, double *kinetic, double *stored);
+
+/* What a plant needs to use a program, cut from an arena; and let it use that from now on. */
+bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
+                                      bramah__arena *arena);
+void bramah__compiled_take(bramah_coupled *c, const bramah__compiled *memory);
 
 #endif

@@ -376,6 +376,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .iterations = iterations,
       .is_sound = is_sound,
       .parameter_edges = parameter_edges,
+      .output_by_parameters = bramah__output_by_parameters,
   };
 }
 

@@ -154,8 +154,11 @@ typedef struct bramah__compiled {
   double energy[2];               /* there: kinetic, all that is stored ... */
   double energy_after[2];         /* ... and after the step of the candidate */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
-  unsigned char *state;           /* [state.size] that the registers and the works belong to ... */
-  int pose_known, rates_known;    /* ... where they do */
+  double *speed, *w,
+      *P; /* [nc], [nw], [n_metered_lines] of quasistatic actuators at the point in the registers */
+  unsigned char *state; /* [state.size] that the registers and the works belong to ... */
+  int pose_known;       /* ... where they do */
+  unsigned char *done;  /* [tape.n_parts] parts that have been run there */
   int is_set_up;
 } bramah__compiled;
 
@@ -239,6 +242,9 @@ static inline size_t bramah__unknown_joint(const bramah_coupled *c, size_t k)
 /* Add to the candidate what energy has been exchanged since the state; `now` and `trial` belong to them (energy.c). */
 void bramah__exchange_energy(bramah_coupled *c);
 
+/* The part of it that the drives have done whose forces the candidate holds. */
+void bramah__work_of_drives(bramah_coupled *c);
+
 /* What the step has made from nothing, when its works are booked, into c->error: by the kinetic energy and all that is stored
  * [2] before and after it. */
 void bramah__balance_energy(bramah_coupled *c, const double *before, const double *after);
@@ -282,9 +288,9 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row);
 /* Value of output i. */
 double bramah__output_value(void *self, size_t i);
 
-/* Whether an output is a vector in the axes of a body, and whether that depends on accelerations. */
-int bramah__is_of_body(bramah__output_code code);
-int bramah__body_accelerates(bramah__output_code code);
+/* Derivative of output i by the parameters listed, see bramah_plant.output_by_parameters. */
+bramah_status bramah__output_by_parameters(void *self, size_t i, size_t n_par, const size_t *par,
+                                           double *row);
 
 /* J [n_dof x n_error] by forward differences that repeat only what a perturbation reaches. */
 bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *diag);

@@ -4,7 +4,7 @@
  * Work is summed as mean force times stroke: the sum for which the trapezoidal rule balances kinetic energy
  * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
  * misses that balance. */
-#include "lib/plant/coupled_internal.h"
+#include "lib/plant/compiled.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>
@@ -86,6 +86,15 @@ static double received(const bramah_model *model, const bramah__state *state)
   return work(model, state) + state->exchange[BRAMAH__LOADS] - state->exchange[BRAMAH__DAMPERS];
 }
 
+void bramah__work_of_drives(bramah_coupled *c)
+{
+  bramah__state *next = &c->next;
+  for (size_t i = 0; i < c->model->n_motions; i++) {
+    const size_t j = c->model->motion[i].joint;
+    next->drive_work[i] += 0.5 * (c->state.drive[i] + next->drive[i]) * (next->z[j] - c->state.z[j]);
+  }
+}
+
 void bramah__exchange_energy(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
@@ -98,10 +107,7 @@ void bramah__exchange_energy(bramah_coupled *c)
     next->exchange[BRAMAH__STOPS] -= 0.5 * (c->now->stop[i] + c->trial->stop[i]) * ds;
   }
   bramah__drive_forces(model, next, c->trial, next->drive);
-  for (size_t i = 0; i < model->n_motions; i++) {
-    const size_t j = model->motion[i].joint;
-    next->drive_work[i] += 0.5 * (c->state.drive[i] + next->drive[i]) * (next->z[j] - c->state.z[j]);
-  }
+  bramah__work_of_drives(c);
   next->exchange[BRAMAH__DAMPERS] += dampers(c);
   next->exchange[BRAMAH__LOADS] += loads(c);
 
@@ -126,9 +132,12 @@ void bramah_energy_add(bramah_energy *e, bramah_coupled *c, int64_t time_ns)
   static const double limit = 0.01, least = 1e-6; /* of what is turned over; [J] */
   const bramah_model *model = c->model;
   const double *exchange = c->state.exchange;
-  double kinetic;
-  if (bramah__refresh(c, NULL) != BRAMAH_OK) return;
-  const double now = stored(model, &c->state, c->now, &kinetic), before = e->error;
+  const double before = e->error;
+  double kinetic, now;
+  if (!bramah__compiled_energy(c, &kinetic, &now)) {
+    if (bramah__refresh(c, NULL) != BRAMAH_OK) return;
+    now = stored(model, &c->state, c->now, &kinetic);
+  }
   if (e->rows++ == 0) {
     e->start = now;
     e->before = exchange[BRAMAH__FROM_NOTHING];

@@ -26,26 +26,12 @@
  *
  * Source: ours, from the variation of dissertation 2.4-2.12. */
 
-/* The two components that each product multiplies. */
-static const size_t factors[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-
 typedef struct body_motion {
   const double *A, *origin, *rate, *gravity;
   const double *Zd;
   double velocity[3]; /* of the origin */
   double up[3];       /* unit vector against gravity, zero without gravity */
 } body_motion;
-
-int bramah__is_of_body(bramah__output_code code)
-{
-  return (code >= BRAMAH__BODY_RATE_X && code <= BRAMAH__BODY_RATE_Z) ||
-         (code >= BRAMAH__BODY_FORCE_X && code <= BRAMAH__BODY_RATE_YZ);
-}
-
-int bramah__body_accelerates(bramah__output_code code)
-{
-  return code >= BRAMAH__BODY_FORCE_X && code <= BRAMAH__BODY_TURN_Z;
-}
 
 /* Accelerations of all bodies at those of the joints. */
 static const double *accelerations(const bramah_coupled *c)
@@ -95,7 +81,7 @@ static double body_value(const bramah_coupled *c, const bramah__output *output)
   body_motion m = motion_of(c, body);
   double x[3];
   if (output->code >= BRAMAH__BODY_RATE_XX && output->code <= BRAMAH__BODY_RATE_YZ) {
-    const size_t *pair = factors[output->code - BRAMAH__BODY_RATE_XX];
+    const size_t *pair = bramah__rate_pair(output->code);
     vector_value(&m, BRAMAH__BODY_RATE_X, x);
     return x[pair[0]] * x[pair[1]];
   }
@@ -162,7 +148,7 @@ static void body_partials(const bramah_coupled *c, const bramah__output *output,
   double along[3] = {0, 0, 0};
   const bramah__output_code vector = vector_of(output->code);
   if (output->code >= BRAMAH__BODY_RATE_XX && output->code <= BRAMAH__BODY_RATE_YZ) {
-    const size_t *pair = factors[output->code - BRAMAH__BODY_RATE_XX];
+    const size_t *pair = bramah__rate_pair(output->code);
     const body_motion m = motion_of(c, output->index);
     double rate[3];
     vector_value(&m, BRAMAH__BODY_RATE_X, rate);
@@ -338,6 +324,11 @@ double bramah__output_value(void *self, size_t index)
   bramah_coupled *c = self;
   const bramah_model *model = c->model;
   const bramah__output *output = &model->output[index];
+  double value, kinetic, stored;
+  if (bramah__is_of_body(output->code) && bramah__compiled_value(c, index, &value)) return value;
+  if ((output->code == BRAMAH__ENERGY_KINETIC || output->code == BRAMAH__ENERGY_POTENTIAL) &&
+      bramah__compiled_energy(c, &kinetic, &stored))
+    return output->code == BRAMAH__ENERGY_KINETIC ? kinetic : stored - kinetic - model->potential0;
   if (!needs_no_evaluation(c, output->code) && bramah__refresh(c, NULL) != BRAMAH_OK) return NAN;
   const bramah__state *state = &c->state;
   const bramah__eval *now = c->now;
@@ -618,6 +609,11 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
       for (size_t k = 0; q[j] != 0.0 && k < n_error; k++) row[k] += q[j] * c->Q[j * n_error + k];
   }
   return BRAMAH_OK;
+}
+
+bramah_status bramah__output_by_parameters(void *self, size_t i, size_t n_par, const size_t *par, double *row)
+{
+  return bramah__compiled_by_parameters(self, i, n_par, par, row) ? BRAMAH_OK : BRAMAH_E_UNSUPPORTED;
 }
 
 /* The angles of spherical and floating joints are no measure of uncertainty: near a pitch of +-90 deg a

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* The equations of a machine as one graph, cut into the parts that a step wants at different times.
  *
+ *   speeds         of the rods of quasistatic actuators, where there are some: from them their velocities are found, by
+ *                  iteration, outside the graph (lib/hydraulics/metering.h), and then the parts that build on it run
  *   iterate        one iterate of the trapezoidal step: kinematics, closure, residual, tangent, elimination. The loops
  *                  are closed together with the unknowns, not within each iterate.
  *     transition   derivatives of the end of the step by its start, on the factors that the iterate has left
  *       parameter k  the same by parameter k
  *   place          what closes the loops, alone
  *   pose           what follows from positions, rates and first-order states: all rates, actuators, works
+ *     readings     outputs with their derivatives, each alone
  *     ends         accelerations of all joints from the independent ones
+ *       readings   the same of all accelerations, and of what sensors on a body show
  *     rates        accelerations and first-order rates that the equations give
  *       slopes     these by the error state
  *       start k    and by parameter k
- *     row i        output i by the error state
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
- * np error states, ns spools, nc actuators. */
+ * np error states, ns spools, nc actuators, nw of them quasistatic, nm prescribed motions, nq friction states. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
 
@@ -32,12 +35,25 @@
   X(zd, POINT, nf) /* of the independent coordinates */                                                      \
   X(zdd, POINT, nf)                                                                                          \
   X(p, POINT, np)                                                                                            \
-  X(pd, POINT, np)      /* by the trapezoidal rule */                                                        \
-  X(A, POINT, nx *ne)   /* accelerations and first-order rates by the error state, at the start */           \
-  X(carried, POINT, nx) /* the same by the parameter at hand */                                              \
-  X(held, POINT, n)     /* stands for rates that a derivative holds; in no result */
+  X(pd, POINT, np)             /* by the trapezoidal rule */                                                 \
+  X(A, POINT, nx *ne)          /* accelerations and first-order rates by the error state, at the start */    \
+  X(carried, POINT, nx)        /* the same by the parameter at hand */                                       \
+  X(motion, POINT, 3 * nm)     /* positions, rates and accelerations of prescribed motions */                \
+  X(w, POINT, nw)              /* of quasistatic actuators: velocities, ... */                               \
+  X(w_load, POINT, nw *nw)     /* ... these by the loads ... */                                              \
+  X(w_theta, POINT, n_par *nw) /* ... and by the parameter at hand; */                                       \
+  X(drawn, POINT, nw)          /* stroke times 2/h, and velocity of the rod, at the start */                 \
+  X(half, STEP,                                                                                              \
+    nq > 0) /* half the step for friction states x, from x and xd at its start; 0 at a state x */            \
+  X(x, STEP, nq)                                                                                             \
+  X(xd, STEP, nq)                                                                                            \
+  X(xd_by, POINT,                                                                                            \
+    nq * 2 * nf) /* rates of the friction states at the start by the joints of the error state */            \
+  X(drawn_by, POINT, nw * 2 * nf) /* `drawn` by the joints of the error state */                             \
+  X(held, POINT, n)               /* stands for rates that a derivative holds; in no result */
 
 /* Results of the parts, in their order. */
+#define BRAMAH__SPEEDS_RESULTS(X) X(speed, nw ? nc : 0)
 #define BRAMAH__ITERATE_RESULTS(X)                                                                           \
   X(correction, nx) /* of the unknowns ... */                                                                \
   X(closing, nd)    /* ... and of the dependent coordinates */                                               \
@@ -57,17 +73,26 @@
   X(force, nc) /* as in bramah__eval, with stop and friction */                                              \
   X(friction, nc)                                                                                            \
   X(stop, nc)                                                                                                \
+  X(x_end, nq)                                                                                               \
+  X(xd_end, nq)                                                                                              \
   X(energy, 2)           /* kinetic, all that is stored */                                                   \
   X(work_force, n_works) /* pairs whose trapezoidal sum is a work */                                         \
   X(work_path, n_works)
-#define BRAMAH__ENDS_RESULTS(X) X(zdd_all, n)
+#define BRAMAH__ENDS_RESULTS(X)                                                                              \
+  X(zdd_all, n)                                                                                              \
+  X(drive, nm) /* forces that prescribe the motions */
 #define BRAMAH__RATES_RESULTS(X)                                                                             \
   X(zdd_state, n) /* of all joints */                                                                        \
   X(pd_state, np)                                                                                            \
-  X(mass_pivot, nf)
-#define BRAMAH__SLOPES_RESULTS(X) X(A_state, nx *ne)
+  X(mass_pivot, nf)                                                                                          \
+  X(drive_state, nm)
+#define BRAMAH__SLOPES_RESULTS(X)                                                                            \
+  X(A_state, nx *ne)                                                                                         \
+  X(drawn_state, nw * 2 * nf)                                                                                \
+  X(xd_state, nq * 2 * nf)
 
 #define BRAMAH__STEP_RESULTS(X)                                                                              \
+  BRAMAH__SPEEDS_RESULTS(X)                                                                                  \
   BRAMAH__ITERATE_RESULTS(X)                                                                                 \
   BRAMAH__TRANSITION_RESULTS(X)                                                                              \
   BRAMAH__PLACE_RESULTS(X)                                                                                   \
@@ -88,31 +113,50 @@ typedef struct bramah__step_inputs {
 } bramah__step_inputs;
 
 enum {
-  BRAMAH__PART_ITERATE = BRAMAH__FIRST_PART,
+  BRAMAH__PART_SPEEDS = BRAMAH__FIRST_PART,
+  BRAMAH__PART_ITERATE,
   BRAMAH__PART_TRANSITION,
   BRAMAH__PART_PLACE,
   BRAMAH__PART_POSE,
   BRAMAH__PART_ENDS,
   BRAMAH__PART_RATES,
   BRAMAH__PART_SLOPES,
-  BRAMAH__PART_PARAMETERS /* parameter 0, start 0, parameter 1, ..., then rows */
+  BRAMAH__PART_PARAMETERS /* parameter 0, start 0, parameter 1, ..., then readings */
 };
 
 /* Where a work belongs: to actuator i, or nc + i, an exchange of energy; with this bit its force is a power, which goes
  * on for the step. */
 #define BRAMAH__IS_POWER ((size_t)1 << 31)
 
+/* Where an output is: a part, 0 for none, and the first of its results there. These are its value, derivatives by the error
+ * state [ne], by the independent accelerations [nf], and by the parameters [n_par] while accelerations are held. */
+typedef struct bramah__reading {
+  size_t part, first;
+  int follows_ends;
+} bramah__reading;
+
 struct bramah_program {
   const bramah_model *model; /* that it was made of */
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, ne, ns, nc, n_par, n_works;
-  size_t *row_part;                           /* [n_outputs] of the output's row; 0: none */
+  size_t n, nd, nf, np, nx, ne, ns, nc, nw, nm, nq, n_par, n_works;
+  bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */
   double *closure_pivot, *pivot, *mass_pivot; /* [nd], [nx], [nf] at the typical state */
   size_t n_nodes;
 };
+
+/* May a parameter move quasistatic actuators at held motion and pressures? */
+static inline int bramah__moves_metered(const bramah__parameter *p)
+{
+  return p->code == BRAMAH__INPUT_OFFSET || p->code == BRAMAH__LINE_FLOW || p->code == BRAMAH__FLOW_SCALE;
+}
+
+static inline size_t bramah__reading_width(const bramah_program *program)
+{
+  return 1 + program->ne + program->nf + program->n_par;
+}
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether what was found holds: how well the logs say it, on logs it was not tuned on, away from the
  * optimum, by other criteria. */
+#include "lib/base/diag.h"
 #include "lib/io/fail.h"
 #include "lib/tune/tune_internal.h"
+#include "lib/math/dense.h"
 #include "lib/math/elementary.h"
 
-#include <gsl/gsl_eigen.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,35 +24,31 @@ static bramah_status invert(bramah__tune_certainty *c, double *V, bramah_diag *d
 {
   const size_t n = c->n;
   const double *information = c->information;
-  gsl_matrix *A = gsl_matrix_calloc(n, n), *E = gsl_matrix_alloc(n, n);
-  gsl_vector *w = gsl_vector_alloc(n);
-  gsl_eigen_symmv_workspace *work = gsl_eigen_symmv_alloc(n);
-  bramah_status status = A && E && w && work ? BRAMAH_OK : bramah__fail_memory(diag);
-  for (size_t i = 0; !status && i < n; i++)
+  double *E = calloc(n * n + n + bramah__symmetric_eigen_work(n) + 1, sizeof *E), *w = E + n * n;
+  if (!E) return bramah__fail_memory(diag);
+  for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++) {
       const int out = c->held[i] || c->held[j];
       const double size = sqrt(information[i * n + i] * information[j * n + j]);
-      gsl_matrix_set(A, i, j, i == j ? 1.0 : out ? 0.0 : information[i * n + j] / size);
+      E[i * n + j] = i == j ? 1.0 : out ? 0.0 : information[i * n + j] / size;
     }
-  if (!status) gsl_eigen_symmv(A, w, E, work);
-  for (size_t k = 0; !status && k < n; k++) {
-    if (gsl_vector_get(w, k) >= c->weakest) continue;
-    c->weakest = gsl_vector_get(w, k);
-    for (size_t i = 0; i < n; i++) c->direction[i] = gsl_matrix_get(E, i, k);
+  const int failed =
+      bramah__symmetric_eigen(n, E, w, w + n); /* its rows are the vectors, the weakest the first */
+  if (n && !failed && w[0] < c->weakest) {
+    c->weakest = w[0];
+    memcpy(c->direction, E, n * sizeof *E);
   }
-  for (size_t i = 0; !status && i < n; i++)
+  for (size_t i = 0; !failed && i < n; i++)
     for (size_t j = 0; j < n; j++) {
       double sum = 0.0;
-      for (size_t k = 0; k < n; k++)
-        sum += gsl_matrix_get(E, i, k) * gsl_matrix_get(E, j, k) / fmax(gsl_vector_get(w, k), 1e-12);
+      for (size_t k = 0; k < n; k++) sum += E[k * n + i] * E[k * n + j] / fmax(w[k], 1e-12);
       const int out = c->held[i] || c->held[j];
       V[i * n + j] = out ? 0.0 : sum / sqrt(information[i * n + i] * information[j * n + j]);
     }
-  gsl_matrix_free(A);
-  gsl_matrix_free(E);
-  gsl_vector_free(w);
-  gsl_eigen_symmv_free(work);
-  return status;
+  free(E);
+  return failed ? bramah__fail(diag, BRAMAH_E_NOT_FINITE, "information",
+                               "the information of the logs is not finite")
+                : BRAMAH_OK;
 }
 
 /* J [n x n]: sum of the squares of the slopes of twentieths about their mean; returns how many there are. */

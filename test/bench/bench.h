@@ -9,8 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-extern char *openblas_get_corename(void);
-
 /* CPU time of the process [s]. */
 static inline double bench_now(void)
 {
@@ -30,7 +28,6 @@ static inline void bench_print_machine(void)
       break;
     }
   if (file) fclose(file);
-  printf("openblas   core %s\n", openblas_get_corename());
 }
 
 static inline int bench_ascending(const void *a, const void *b)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The estimates of every dataset against those kept here at 10 Hz: a change of behaviour shows as a difference to be looked at.
 # What is kept: independent coordinates, their rates, pressures and augmented states, with their standard deviations, to seven
-# digits. Tolerated: the fraction below of the largest magnitude of each column, for rounding, compilers and BLAS kernels.
+# digits. Tolerated: the fraction below of the largest magnitude of each column, for rounding and compilers.
 #
 # usage: BRAMAH_PROGRAM=... BRAMAH_SOURCE_ROOT=... sh test/golden/run.sh [--write]
 #   --write   keep the estimates of this program instead ('sh test/run.sh --golden'); then look at 'git diff test/golden' and say

@@ -4,6 +4,7 @@
  * differently. */
 #include "bramah/study.h"
 #include "bramah/coupled.h"
+#include "lib/machine/model_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -46,11 +47,13 @@ static void close_rig(rig *r)
   bramah_machine_free(r->machine);
 }
 
-/* Of each output the largest value and the largest difference so far. */
+/* Of each output the largest value and the largest difference so far; not of the flags of valves that are open, where
+ * rounding decides at the setting of a relief valve. */
 static void compare_outputs(const rig *r, double *size, double *apart)
 {
   for (size_t i = 0; i < r->plant[0].n_output; i++) {
     const double a = r->plant[0].output(r->plant[0].self, i), b = r->plant[1].output(r->plant[1].self, i);
+    if (r->model->output[i].code == BRAMAH__METERED_VALVES) continue;
     size[i] = fmax(size[i], fabs(a));
     apart[i] = fmax(apart[i], fabs(a - b));
   }
@@ -96,6 +99,14 @@ static const struct {
     {"quick-return/quick-return", 1.0},
     {"linearization-four-bar/linearization-four-bar", 1.0},
     {"rotary-actuator/rotary-actuator", 1.0},
+    {"metered-crane/metered-crane", 4.0},
+    {"metered-arm/metered-arm", 4.0},
+    {"metered-arm/two-arms", 4.0},
+    {"../test/fuzz/corpus/machine/motion-harmonic", 1.0},
+    {"../test/fuzz/corpus/machine/motion-table", 1.0},
+    {"../test/fuzz/corpus/machine/motion-rate", 1.0},
+    {"../test/fuzz/corpus/machine/friction-lugre", 1.0},
+    {"../test/fuzz/corpus/machine/friction-modified-lugre", 1.0},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 
@@ -152,10 +163,10 @@ static double columns_apart(const bramah_plant *plant, size_t stride, const doub
   return worst / size;
 }
 
-/* Rows of outputs are derivatives the other way round. */
-static double rows_apart(const bramah_plant *plant, const double *a, const double *b)
+/* Rows of outputs are derivatives the other way round; of an output of this value. */
+static double rows_apart(const bramah_plant *plant, double value, const double *a, const double *b)
 {
-  double worst = 0.0, size = 1e-6; /* less is rounding */
+  double worst = 0.0, size = fmax(1e-6, 1e-8 * fabs(value)); /* less is rounding */
   for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
     bramah_state_info info;
     bramah_plant_state_info(plant, i, &info);
@@ -177,6 +188,38 @@ static void change_parameters(const bramah_plant *plant, unsigned seed, bramah_d
         fmin(fmax(info.nominal + size * (1.0 + 0.1 * test_uniform(&seed)), info.least), info.most);
     must(plant->set_parameter(plant->self, i, value, diag), diag);
   }
+}
+
+/* Outputs by parameters: those of the plant without a program are differences about the present value. */
+static void check_by_parameters(rig *r, int step)
+{
+  const bramah_plant *plant = r->plant;
+  const size_t n = plant->n_output;
+  double *value = calloc(2 * n, sizeof *value), row;
+  void *snap = malloc(plant->snapshot_size);
+  for (size_t k = 0; k < plant->n_parameter; k++) {
+    bramah_parameter_info info;
+    plant->parameter_info(plant->self, k, &info);
+    const double at = plant->parameter(plant->self, k),
+                 h = 1e-4 * fmax(fabs(at), info.unit[0] == 'N' ? 1e3 : 0.1);
+    const double from = fmax(at - h, info.least), to = fmin(at + h, info.most);
+    plant->save(plant->self, snap);
+    for (size_t side = 0; side < 2; side++) {
+      must(plant->set_parameter(plant->self, k, side ? to : from, &r->diag), &r->diag);
+      for (size_t i = 0; i < n; i++) value[side * n + i] = plant->output(plant->self, i);
+    }
+    plant->restore(plant->self, snap);
+    for (size_t i = 0; i < n; i++) {
+      bramah_output_info output;
+      bramah_plant_output_info(plant, i, &output);
+      if (plant[1].output_by_parameters(plant[1].self, i, 1, &k, &row) != BRAMAH_OK) continue;
+      const double moves = value[n + i] - value[i],
+                   scale = fmax(fabs(moves), 1e-7 * fmax(1.0, fabs(value[i])));
+      ck_assert_msg(fabs(moves - row * (to - from)) < 1e-4 * scale, "step %d: %s by %s: %.6g instead of %.6g",
+                    step, output.name, info.name, row * (to - from), moves);
+    }
+  }
+  free(value), free(snap);
 }
 
 /* As a filter does: a correction, other parameters, rows of outputs and the derivative by parameters, in which the
@@ -211,6 +254,7 @@ START_TEST(test_corrections_rows_and_parameters_agree)
       plant[w].restore(plant[w].self, snap);
     }
     compare_outputs(&r, size, apart);
+    if (k % 10 == 5) check_by_parameters(&r, k);
     for (size_t i = 0; i < np; i++) {
       plant->parameter_info(plant->self, i, &changed);
       ck_assert_msg(columns_apart(plant, np, G[0] + i, G[1] + i) < 1e-2, "step %d: by %s: %.1e", k,
@@ -221,8 +265,12 @@ START_TEST(test_corrections_rows_and_parameters_agree)
       bramah_plant_output_info(plant, i, &info);
       const bramah_status status = plant[0].output_row(plant[0].self, i, dx + ne);
       ck_assert_int_eq(plant[1].output_row(plant[1].self, i, dx + 2 * ne), status);
-      ck_assert_msg(status != BRAMAH_OK || rows_apart(plant, dx + ne, dx + 2 * ne) < 1e-7,
-                    "step %d: row of %s: %.1e", k, info.name, rows_apart(plant, dx + ne, dx + 2 * ne));
+      const bramah__output_code code = r.model->output[i].code;
+      if (code >= BRAMAH__METERED_VELOCITY && code <= BRAMAH__LINE_PRESSURE)
+        continue; /* both ways take differences, which no two states give alike across a kink */
+      const double value = plant->output(plant->self, i);
+      ck_assert_msg(status != BRAMAH_OK || rows_apart(plant, value, dx + ne, dx + 2 * ne) < 1e-7,
+                    "step %d: row of %s: %.1e", k, info.name, rows_apart(plant, value, dx + ne, dx + 2 * ne));
     }
   }
   bramah_output_info info = {.name = ""};

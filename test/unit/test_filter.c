@@ -64,6 +64,77 @@ START_TEST(test_finds_the_pendulum)
 }
 END_TEST
 
+static double log_normal(double y, double S) { return -0.5 * (log(6.283185307179586 * S) + y * y / S); }
+
+/* The first samples by the normal density of both together; one beyond its gate by the tail. */
+START_TEST(test_log_likelihood)
+{
+  const unsigned char both[2] = {1, 1}, one[2] = {1, 0};
+  pendulum model = {0.4, 0.1, 0.0, 1.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor sensors[2];
+  bramah_filter *filter = make(&plant, sensors);
+  const double y[2] = {0.65, 0.9};
+  must(bramah_filter_predict(filter, &diag), &diag);
+  double P[4];
+  memcpy(P, bramah_filter_covariance(filter), sizeof P);
+  const double d[2] = {y[0] - model.angle, y[1] - model.rate};
+  const double S[3] = {P[0] + 0.02 * 0.02, P[1], P[3] + 0.05 * 0.05}, det = S[0] * S[2] - S[1] * S[1];
+  const double chi = (d[0] * d[0] * S[2] - 2.0 * d[0] * d[1] * S[1] + d[1] * d[1] * S[0]) / det;
+  const double expected = -log(6.283185307179586) - 0.5 * (log(det) + chi);
+  must(bramah_filter_correct(filter, y, both, &diag), &diag);
+  ck_assert_double_eq_tol(bramah_filter_log_likelihood(filter), expected, 1e-10 * fabs(expected));
+  bramah_filter_free(filter);
+
+  /* Within the gate and beyond it, of one and the same predicted measurement. */
+  double before = INFINITY;
+  for (int k = 1; k <= 6; k++) {
+    const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
+                                           .common_gate = 3.0,
+                                           .position_sigma = &position_sigma,
+                                           .rate_sigma = &velocity_sigma,
+                                           .acceleration_noise = &acceleration_noise};
+    const double variance = 0.3 * 0.3 + 0.02 * 0.02, sigma = sqrt(variance);
+    model.angle = 0.4;
+    must(bramah_filter_new(&plant, 2, sensors, &options, &diag, &filter), &diag);
+    must(bramah_filter_correct(filter, (double[2]){0.4 + k * sigma, 0.0}, one, &diag), &diag);
+    const double density = bramah_filter_log_likelihood(filter), kept = k < 4 ? k : 3.0;
+    ck_assert_uint_eq(bramah_filter_get_report(filter).gated, k > 3);
+    ck_assert_double_eq_tol(density, log_normal(kept * sigma, variance) - 2.0 * log(k / kept), 1e-10);
+    ck_assert_double_lt(density, before); /* what is rejected is never the better for it */
+    before = density;
+    bramah_filter_free(filter);
+  }
+}
+END_TEST
+
+/* Found wrong, a filter pays what it had predicted, not what its inflated covariance would say. */
+START_TEST(test_log_likelihood_of_a_recovery)
+{
+  pendulum model = {0.4, 0.0, 0.0, 0.0, 0.1};
+  bramah_plant plant = pendulum_plant(&model, 1000000);
+  bramah_sensor sensors[2];
+  bramah_filter_free(make(&plant, sensors));
+  const bramah_filter_options options = {.transition = BRAMAH_TRANSITION_KINEMATIC,
+                                         .gate = (double[2]){3.0, 0.0},
+                                         .patience = 2,
+                                         .position_sigma = &position_sigma,
+                                         .rate_sigma = &velocity_sigma,
+                                         .acceleration_noise = &acceleration_noise};
+  bramah_filter *filter;
+  must(bramah_filter_new(&plant, 2, sensors, &options, &diag, &filter), &diag);
+  double added[2], before = 0.0;
+  for (int k = 0; k < 2; k++) {
+    must(bramah_filter_correct(filter, (double[2]){3.0, 0.0}, (const unsigned char[2]){1, 0}, &diag), &diag);
+    added[k] = bramah_filter_log_likelihood(filter) - before;
+    before += added[k];
+  }
+  ck_assert_uint_eq(bramah_filter_get_report(filter).recoveries, 1);
+  ck_assert_double_eq_tol(added[1], added[0], 1e-12);
+  bramah_filter_free(filter);
+}
+END_TEST
+
 /* Two scalar corrections equal one of two rows: K = P H' S^-1, P = (I - K H) P. */
 START_TEST(test_scalar_fusion_equals_block)
 {
@@ -624,6 +695,8 @@ int main(void)
   Suite *suite = suite_create("filter");
   TCase *cases = one_case(suite, "pendulum");
   tcase_add_test(cases, test_finds_the_pendulum);
+  tcase_add_test(cases, test_log_likelihood);
+  tcase_add_test(cases, test_log_likelihood_of_a_recovery);
   tcase_add_test(cases, test_scalar_fusion_equals_block);
   tcase_add_test(cases, test_held_gain);
   tcase_add_test(cases, test_transition_of_the_paper);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Products and factorisations, small (own loops) and large (BLAS and LAPACK, where they are built in), against their definitions. */
+/* Products and factorisations against their definitions. */
 #include "lib/math/dense.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"

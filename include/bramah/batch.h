@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Many filters of one machine stepped in one call: Monte Carlo runs, ensembles, sweeps of parameters and noise, models to
+ * choose from. Each has parameters, noise and measurements of its own, and its estimate is that of a filter alone, byte for
+ * byte, however many there are.
+ *
+ *   bramah_batch_new(&options, &diag, &batch);
+ *   for (each cycle) bramah_batch_step(batch, &cycle);
+ *   bramah_batch_get(batch, i).log_likelihood, bramah_filter_output_sigma(bramah_batch_filter(batch, i), angle) ...
+ *
+ * A filter that fails does not fail the others: it stays as it was before the call that failed, with its status, and is
+ * left out from then on. Nothing allocates after init. A batch lives on one thread at a time; several batches may live on
+ * several, also of one model and program. */
+#ifndef BRAMAH_BATCH_H
+#define BRAMAH_BATCH_H
+
+#include "bramah/coupled.h"
+#include "bramah/filter.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bramah_batch bramah_batch;
+
+/* What a batch is made of; all of it is copied but strings and the model (and program) behind `start`. */
+typedef struct bramah_batch_options {
+  size_t n; /* filters, >= 1 */
+  bramah_coupled
+      *start; /* where all begin: its state, parameters, injection, and program if it uses one; not changed */
+  size_t n_sensors;
+  const bramah_sensor *sensors;         /* [n_sensors] of all filters; bound to a plant of the model */
+  const bramah_filter_options *options; /* [n] of each filter */
+  const double *
+      parameters; /* [n x n_parameter] row-major, in the order and unit of the plant; NULL: those of `start` */
+} bramah_batch_options;
+
+/* Bytes for a batch; create it there (aligned to 64), or in memory taken once. Errors, which name the number of the filter:
+ * those of bramah_coupled_init, of the plant's set_parameter and of bramah_filter_init; E_ARGUMENT (no filters, memory too
+ * small, or a batch lives there already), E_MEMORY. */
+BRAMAH_API size_t bramah_batch_size(const bramah_batch_options *options);
+BRAMAH_API bramah_status bramah_batch_init(const bramah_batch_options *options, void *mem, size_t size,
+                                           bramah_diag *diag, bramah_batch **out);
+BRAMAH_API bramah_status bramah_batch_new(const bramah_batch_options *options, bramah_diag *diag,
+                                          bramah_batch **out);
+/* NULL allowed. Memory of the caller can be used again after it. */
+BRAMAH_API void bramah_batch_free(bramah_batch *batch);
+
+/* What the filters are given: tables of one row for all of them, or of a row for each; row-major, SI. */
+typedef struct bramah_batch_cycle {
+  size_t n_u;                   /* rows of u: 1 or n; 0: the former inputs go on */
+  const double *u;              /* [n_u x n_input] held over the coming step */
+  size_t n_y;                   /* rows of y: 1 or n; 0: nothing was measured */
+  const double *y;              /* [n_y x n_sensors] */
+  const unsigned char *present; /* [n_y x n_sensors] 0: no sample; NULL: all are there */
+} bramah_batch_cycle;
+
+/* One step of all filters, bramah_filter_set_inputs and bramah_filter_predict (u of the cycle); one correction,
+ * bramah_filter_correct (y and present); or the one after the other. Returns how many filters run: those that failed before
+ * or in this call do not. With other numbers of rows than 0, 1 and n nothing is done, and none runs. */
+BRAMAH_API size_t bramah_batch_predict(bramah_batch *batch, const bramah_batch_cycle *cycle);
+BRAMAH_API size_t bramah_batch_correct(bramah_batch *batch, const bramah_batch_cycle *cycle);
+BRAMAH_API size_t bramah_batch_step(bramah_batch *batch, const bramah_batch_cycle *cycle);
+
+/* How filter i < n fares. */
+typedef struct bramah_batch_result {
+  bramah_status status;    /* OK, or why it was left out */
+  const bramah_diag *diag; /* of this status; lives as long as the batch */
+  int64_t time_ns;         /* of its estimate, since init */
+  double nis;              /* y' S^-1 y of the last correction, and its degrees of freedom */
+  size_t nis_dof;
+  double log_likelihood; /* since init, see bramah_filter_log_likelihood */
+} bramah_batch_result;
+
+/* All of it. */
+BRAMAH_API bramah_batch_result bramah_batch_get(const bramah_batch *batch, size_t i);
+
+/* Values of outputs of the plant, and their standard deviations (bramah_filter_output_sigma), at the filters' times:
+ * value, sigma [n x n_outputs] row-major, SI; NULL: not wanted. */
+BRAMAH_API void bramah_batch_outputs(bramah_batch *batch, size_t n_outputs, const size_t *output,
+                                     double *value, double *sigma);
+
+/* Filter i itself, to look at or to give other noise (bramah_filter_set_noise, _set_sensor_sigma); its plant is that of
+ * bramah_filter_get_info. It is stepped and corrected by the batch only. */
+BRAMAH_API bramah_filter *bramah_batch_filter(bramah_batch *batch, size_t i);
+
+/* A filter that was left out runs again from now on, after its cause was cured: its time is as old as it was. */
+BRAMAH_API void bramah_batch_resume(bramah_batch *batch, size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
