@@ -3607,6 +3607,257 @@ int four_bar_step(four_bar_state *s, const double *inputs, const double *paramet
   return s->error > FOUR_BAR_TOLERANCE ? FOUR_BAR_COARSE : FOUR_BAR_OK;
 }
 
+/* ---- the covariance ---- */
+
+#define BRAMAH__LANES 1
+#define BRAMAH__KERNEL(name) kernel_##name
+/* SPDX-License-Identifier: MIT */
+/* What kernel.h is told of a filter. */
+#ifndef BRAMAH_ESTIMATORS_KERNEL_SHAPE_H
+#define BRAMAH_ESTIMATORS_KERNEL_SHAPE_H
+
+#include <stddef.h>
+
+/* An augmented state of order 1 or 2: the first of its places. */
+typedef struct bramah__kernel_block {
+  size_t state, order;
+} bramah__kernel_block;
+
+/* What of F [n x n] and Gamma [n x nq] may not be zero. */
+typedef struct bramah__kernel_shape {
+  size_t n, n_plant, nq;
+  size_t n_acting, n_moving, n_noisy;
+  const size_t *acting;               /* columns of F that rows of the plant have entries in, ascending */
+  const bramah__kernel_block *moving; /* augmented states whose block of F is not the identity */
+  const bramah__kernel_block *noisy;  /* and those with noise */
+} bramah__kernel_shape;
+
+#endif
+
+/* SPDX-License-Identifier: MIT */
+/* The arithmetic of a cycle on the covariance P [n x n] of a filter, or of several in lockstep. This text is included
+ * once for each number of filters, with
+ *
+ *   BRAMAH__LANES           how many go in lockstep: of every number those of all lanes lie side by side, so that entry
+ *                           (i, j) of lane l of a matrix with m columns is at (i m + j) BRAMAH__LANES + l
+ *   BRAMAH__KERNEL(name)    what its functions are called
+ *
+ * A cycle is
+ *
+ *   propagate               P = F P F' + Gamma Gamma'            leaves all of P
+ *   of each sample:
+ *     project               PH = P H', H P H'
+ *     gain                  K = PH / S, 0 where held; dx += K (y - H dx),  S = H P H' + r
+ *     reduce                P = (I - K H) P (I - K H)' + K r K'  of the upper triangle alone
+ *   mirror                  the lower triangle from the upper one
+ *
+ * (dissertation 3.3-3.9). What is fixed is the order of every sum: terms ascend with the index, and each is rounded
+ * (no contraction). Terms that are zero by structure are left out, which changes no bit of a finite number: a lane that
+ * takes part in what only others need adds zeros. So one lane, several lanes and generated code agree to the bit.
+ *
+ * Joseph's form of one sample, by K = PH / S: what the product from the left takes off, P1 = P - K PH', is symmetric up
+ * to rounding, and the product from the right, P1 + (K r - P1 H') K', is P1 up to rounding too: it is what keeps P
+ * positive, P1 alone does not. Of the upper triangle P1 is kept, and the mean of both sides added:
+ *   P_ij = P1_ij + ((w_i K_j) + (w_j K_i)) / 2,  w = K r - P1 H'
+ * Where the gain is held at zero (Schmidt) it is exact to leave P among those held as it is, and to take PH_i K_j or
+ * K_i PH_j off where one of the two is. Matrices row-major; no allocation; nothing fails. */
+
+#if defined __GNUC__
+#define BRAMAH__INLINE static inline __attribute__((always_inline))
+#else
+#define BRAMAH__INLINE static inline
+#endif
+
+#define LANES ((size_t)BRAMAH__LANES)
+#define EACH_LANE for (size_t l = 0; l < LANES; l++)
+#define AT(k) ((k)*LANES + l)
+#define COLUMN(c) (column ? column[c] : (c)) /* of those that a function is told of; NULL: all */
+
+/* Is state i held in some lane (held = 1), or free in some (0)? NULL: all are free. */
+BRAMAH__INLINE int BRAMAH__KERNEL(some)(const unsigned char *held, size_t i, unsigned char wanted)
+{
+  int found = 0;
+  if (!held) return !wanted;
+  EACH_LANE found |= held[AT(i)] == wanted;
+  return found;
+}
+
+/* y_j += factor x_j, j from first to end. */
+BRAMAH__INLINE void BRAMAH__KERNEL(add)(size_t first, size_t end, const double *factor,
+                                        const double *restrict x, double *restrict y)
+{
+  for (size_t j = first; j < end; j++) EACH_LANE y[AT(j)] += factor[l] * x[AT(j)];
+}
+
+/* Product of a row of F, of whose entries those listed may not be zero, and P: several columns at a time, whose sums
+ * stay in registers. */
+BRAMAH__INLINE void BRAMAH__KERNEL(row_times)(size_t n, size_t count, const size_t *column, const double *F,
+                                              const double *restrict P, double *restrict out)
+{
+  enum { WIDE = BRAMAH__LANES < 8 ? 8 / BRAMAH__LANES : 1 };
+  size_t j = 0;
+  for (; j + WIDE <= n; j += WIDE) {
+    double sum[WIDE * BRAMAH__LANES] = {0};
+    for (size_t c = 0; c < count; c++) {
+      const double *f = F + COLUMN(c) * LANES, *x = P + (COLUMN(c) * n + j) * LANES;
+      for (size_t b = 0; b < WIDE; b++) EACH_LANE sum[AT(b)] += f[l] * x[AT(b)];
+    }
+    for (size_t b = 0; b < WIDE * LANES; b++) out[j * LANES + b] = sum[b];
+  }
+  for (; j < n; j++) {
+    double sum[BRAMAH__LANES] = {0};
+    for (size_t c = 0; c < count; c++) EACH_LANE sum[l] += F[AT(COLUMN(c))] * P[AT(COLUMN(c) * n + j)];
+    EACH_LANE out[AT(j)] = sum[l];
+  }
+}
+
+/* Rows (columns: the same, `step` from row to row) of a block of augmented states by its entries of F. */
+BRAMAH__INLINE void BRAMAH__KERNEL(turn)(size_t n, const bramah__kernel_block *block, const double *F,
+                                         size_t along, size_t across, double *P)
+{
+  const size_t s = block->state;
+  const double *top = F + (s * n + s) * LANES, *bottom = top + n * LANES;
+  for (size_t j = 0; j < n; j++) {
+    double *x = P + (s * across + j * along) * LANES, *y = x + across * LANES;
+    EACH_LANE
+    {
+      const double value = x[l], rate = block->order == 2 ? y[l] : 0.0;
+      x[l] = top[l] * value;
+      if (block->order != 2) continue;
+      x[l] += top[LANES + l] * rate;
+      y[l] = bottom[l] * value + bottom[LANES + l] * rate;
+    }
+  }
+}
+
+/* P = F P F' + Gamma Gamma'. F [n x n] has rows of the plant with entries in the columns `acting`, and blocks of the
+ * augmented states, of which those that are not the identity are listed, as are those with noise. Gamma [n x nq] has
+ * its columns below n_plant and from n on in rows of the plant alone, the others in those of their own block. T
+ * [n_plant x n] is scratch. */
+BRAMAH__INLINE void BRAMAH__KERNEL(propagate)(const bramah__kernel_shape *shape, const double *F,
+                                              const double *Gamma, double *restrict P, double *restrict T)
+{
+  const size_t n = shape->n, ne = shape->n_plant, nq = shape->nq;
+  for (size_t r = 0; r < ne; r++)
+    BRAMAH__KERNEL(row_times)(n, shape->n_acting, shape->acting, F + r * n * LANES, P, T + r * n * LANES);
+  for (size_t r = 0; r < ne; r++)
+    for (size_t s = 0; s <= r; s++) {
+      double sum[BRAMAH__LANES] = {0}, noise[BRAMAH__LANES] = {0};
+      for (size_t c = 0; c < shape->n_acting; c++) {
+        const size_t k = shape->acting ? shape->acting[c] : c;
+        EACH_LANE sum[l] += T[AT(r * n + k)] * F[AT(s * n + k)];
+      }
+      for (size_t k = 0; k < ne; k++) EACH_LANE noise[l] += Gamma[AT(r * nq + k)] * Gamma[AT(s * nq + k)];
+      for (size_t k = n; k < nq; k++) EACH_LANE noise[l] += Gamma[AT(r * nq + k)] * Gamma[AT(s * nq + k)];
+      EACH_LANE P[AT(r * n + s)] = P[AT(s * n + r)] = sum[l] + noise[l];
+    }
+  for (size_t r = 0; r < ne; r++)
+    for (size_t k = ne; k < n; k++) EACH_LANE P[AT(r * n + k)] = P[AT(k * n + r)] = T[AT(r * n + k)];
+
+  for (size_t b = 0; b < shape->n_moving; b++) {
+    const bramah__kernel_block *block = &shape->moving[b];
+    const size_t s = block->state;
+    BRAMAH__KERNEL(turn)(n, block, F, 1, n, P);
+    BRAMAH__KERNEL(turn)(n, block, F, n, 1, P);
+    if (block->order == 2) EACH_LANE P[AT(s * n + s + 1)] = P[AT((s + 1) * n + s)];
+  }
+  for (size_t b = 0; b < shape->n_noisy; b++) {
+    const size_t s = shape->noisy[b].state;
+    const double *top = Gamma + (s * nq + s) * LANES, *bottom = top + nq * LANES;
+    EACH_LANE P[AT(s * n + s)] += top[l] * top[l];
+    if (shape->noisy[b].order != 2) continue;
+    EACH_LANE
+    {
+      P[AT((s + 1) * n + s)] = P[AT(s * n + s + 1)] += top[l] * bottom[l];
+      P[AT((s + 1) * n + s + 1)] += bottom[l] * bottom[l] + bottom[LANES + l] * bottom[LANES + l];
+    }
+  }
+}
+
+/* PH [n] = P H' of the upper triangle of P, and H PH. H has entries in the `count` columns listed, ascending; NULL: in
+ * the first `count`. */
+BRAMAH__INLINE void BRAMAH__KERNEL(project)(size_t n, size_t count, const size_t *column, const double *H,
+                                            const double *restrict P, double *restrict PH, double *variance)
+{
+  for (size_t k = 0; k < n * LANES; k++) PH[k] = 0.0;
+  for (size_t s = 0; s < count; s++) {
+    const size_t c = COLUMN(s);
+    for (size_t i = 0; i < c; i++) EACH_LANE PH[AT(i)] += P[AT(i * n + c)] * H[AT(c)];
+    BRAMAH__KERNEL(add)(c, n, H + c * LANES, P + c * n * LANES, PH);
+  }
+  EACH_LANE variance[l] = 0.0;
+  for (size_t s = 0; s < count; s++) {
+    const size_t c = COLUMN(s);
+    EACH_LANE variance[l] += H[AT(c)] * PH[AT(c)];
+  }
+}
+
+/* K [n] and dx from PH, the variance S of the innovation and what the innovation has left, rest. */
+BRAMAH__INLINE void BRAMAH__KERNEL(gain)(size_t n, const unsigned char *held, const double *restrict PH,
+                                         const double *S, const double *rest, double *restrict K,
+                                         double *restrict dx)
+{
+  double inverse[BRAMAH__LANES], share[BRAMAH__LANES];
+  EACH_LANE
+  {
+    inverse[l] = 1.0 / S[l];
+    share[l] = rest[l] * inverse[l];
+  }
+  for (size_t i = 0; i < n; i++) EACH_LANE
+    {
+      const double shown = held && held[AT(i)] ? 0.0 : PH[AT(i)];
+      K[AT(i)] = shown * inverse[l];
+      dx[AT(i)] += shown * share[l];
+    }
+}
+
+/* The upper triangle of P after a sample with row H (columns as in project), variance r of its noise, PH and the gain K;
+ * w [n] is scratch. States from `end` on are held in all lanes. */
+BRAMAH__INLINE void BRAMAH__KERNEL(reduce)(size_t n, size_t end, const unsigned char *held, size_t count,
+                                           const size_t *column, const double *H, const double *r,
+                                           const double *restrict PH, const double *restrict K,
+                                           double *restrict w, double *restrict P)
+{
+  for (size_t i = 0; i < end; i++) {
+    double factor[BRAMAH__LANES];
+    if (BRAMAH__KERNEL(some)(held, i, 0)) {
+      EACH_LANE factor[l] = -K[AT(i)];
+      BRAMAH__KERNEL(add)(i, n, factor, PH, P + i * n * LANES);
+    }
+    if (BRAMAH__KERNEL(some)(held, i, 1)) {
+      EACH_LANE factor[l] = held[AT(i)] ? -PH[AT(i)] : 0.0;
+      BRAMAH__KERNEL(add)(i, end, factor, K, P + i * n * LANES);
+    }
+  }
+
+  /* what rounding left, half of it from either side */
+  for (size_t k = 0; k < end * LANES; k++) w[k] = 0.0;
+  for (size_t s = 0; s < count; s++) {
+    const size_t c = COLUMN(s);
+    for (size_t i = 0; i < c && i < end; i++) EACH_LANE w[AT(i)] += P[AT(i * n + c)] * H[AT(c)];
+    BRAMAH__KERNEL(add)(c, end, H + c * LANES, P + c * n * LANES, w);
+  }
+  for (size_t i = 0; i < end; i++)
+    EACH_LANE w[AT(i)] = held && held[AT(i)] ? 0.0 : 0.5 * (K[AT(i)] * r[l] - w[AT(i)]);
+  for (size_t i = 0; i < end; i++) {
+    double *row = P + i * n * LANES;
+    if (!BRAMAH__KERNEL(some)(held, i, 0)) continue;
+    for (size_t j = i; j < end; j++) EACH_LANE row[AT(j)] += w[AT(i)] * K[AT(j)] + w[AT(j)] * K[AT(i)];
+  }
+}
+
+/* The lower triangle from the first `end` rows of the upper one; the rest is as it was. */
+BRAMAH__INLINE void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
+{
+  for (size_t i = 0; i < end; i++)
+    for (size_t j = i + 1; j < n; j++) EACH_LANE P[AT(j * n + i)] = P[AT(i * n + j)];
+}
+
+#undef LANES
+#undef EACH_LANE
+#undef AT
+#undef COLUMN
+
 /* ---- the filter ---- */
 
 #define ROOT_STEP 0.03162277660168379
@@ -3617,6 +3868,7 @@ static const int basis[] = {0};
 static const double acceleration_noise[] = {0.002};
 static const double first_order_noise[] = {1581.1388300841895, 1581.1388300841895, 1581.1388300841895};
 static const double initial_covariance[] = {0.0038226562981388645, 0.0, 0.0, 0.0, 0.0, 0.0, 0.013943378188269613, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10};
+static const size_t all_columns[] = {0, 1, 2, 3, 4};
 static const double sensor_variance[] = {0.00030461741978670857, 9.682560000000002e-07, 2.5e+09, 2.5e+09, 2.5e+09};
 static const double sensor_gate[] = {4.0, 4.0, 4.0, 4.0, 4.0};
 static const double sensor_period[] = {6.283185307179586, 0.0, 0.0, 0.0, 0.0};
@@ -3775,29 +4027,7 @@ static void set_noise(const four_bar_work *w, const double *inverse, double Gamm
   }
 }
 
-/* P = F P F' + Gamma Gamma' */
-static void propagate(const double *F, double Gamma[N][N], double P[N][N])
-{
-  double FP[N][N];
-  for (int i = 0; i < N; i++)
-    for (int j = 0; j < N; j++) {
-      double sum = 0.0;
-      for (int k = 0; k < N; k++) sum += F[i * N + k] * P[k][j];
-      FP[j][i] = sum;
-    }
-  for (int i = 0; i < N; i++)
-    for (int j = 0; j < N; j++) {
-      double sum = 0.0;
-      for (int k = 0; k < N; k++) sum += F[i * N + k] * FP[k][j];
-      P[i][j] = sum;
-    }
-  for (int i = 0; i < N; i++)
-    for (int j = 0; j <= i; j++) {
-      double sum = 0.0;
-      for (int k = 0; k < N; k++) sum += Gamma[i][k] * Gamma[j][k];
-      P[i][j] = P[j][i] = (i == j ? P[i][i] : 0.5 * (P[i][j] + P[j][i])) + sum;
-    }
-}
+static const bramah__kernel_shape shape = {.n = N, .n_plant = N, .nq = N, .n_acting = N};
 
 static int variances_hold(double P[N][N])
 {
@@ -3810,7 +4040,7 @@ int four_bar_predict(four_bar_filter *f, const double *inputs)
 {
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
-  double change[NX], inverse[NF * NF], Gamma[N][N], P[N][N];
+  double change[NX], inverse[NF * NF], Gamma[N][N], P[N][N], T[N][N];
   int status = set_conditions(s, inputs, f->parameters);
   if (status == FOUR_BAR_OK) status = locate(f, SLOPES);
   if (status == FOUR_BAR_OK) status = invert_basis(w, inverse);
@@ -3823,7 +4053,7 @@ int four_bar_predict(four_bar_filter *f, const double *inputs)
   if (status != FOUR_BAR_OK) return status;
   set_noise(w, inverse, Gamma);
   memcpy(P, f->P, sizeof P);
-  propagate(w->F, Gamma, P);
+  kernel_propagate(&shape, w->F, &Gamma[0][0], &P[0][0], &T[0][0]);
   status = variances_hold(P);
   if (status != FOUR_BAR_OK) return status;
   take(s);
@@ -3892,16 +4122,12 @@ static int predict_sensor(four_bar_filter *f, int i, double *H, double *shown)
   return status;
 }
 
-/* H P H', H from column `from` up to `to` */
-static double variance(const double *H, int from, int to, double P[N][N])
+/* PH = P H', and H P H' */
+static double project(const correction *c, int i, double *PH)
 {
-  double sum = 0.0;
-  for (int i = from; i < to; i++) {
-    double row = 0.0;
-    for (int j = from; j < to; j++) row += P[i][j] * H[j];
-    sum += H[i] * row;
-  }
-  return sum;
+  double variance;
+  kernel_project(N, (size_t)(row_to[i] - row_from[i]), all_columns + row_from[i], c->H[i], &c->P[0][0], PH, &variance);
+  return variance;
 }
 
 /* Beyond so many of its standard deviations an innovation can no longer be reckoned with. */
@@ -3910,11 +4136,11 @@ static const double absurd_innovation = 1e100;
 static int innovate(four_bar_filter *f, int i, double y, correction *c)
 {
   four_bar_innovation *out = &c->sensor[i];
-  double shown;
+  double shown, PH[N];
   if (!(y - y == 0.0)) return FOUR_BAR_NOT_FINITE;
   const int status = predict_sensor(f, i, c->H[i], &shown);
   if (status != FOUR_BAR_OK) return status;
-  const double S = variance(c->H[i], row_from[i], row_to[i], c->P) + sensor_variance[i];
+  const double S = project(c, i, PH) + sensor_variance[i];
   if (!(S > 0.0) || !(S - S == 0.0)) return FOUR_BAR_NOT_POSITIVE;
   out->innovation = y - shown;
   if (sensor_period[i] > 0.0) out->innovation = wrap(out->innovation, sensor_period[i]);
@@ -3988,43 +4214,19 @@ static int recover(four_bar_filter *f, const double *y, correction *c)
 
 /* ---- fusion ---- */
 
-/* One sensor into dx and P: Joseph form from the left and, with the product of what that left, from the right; the two
- * halves are averaged. */
-static int fuse(correction *c, int sensor)
+/* One sensor into dx and the upper triangle of P. */
+static int fuse(correction *c, int i)
 {
-  const double *H = c->H[sensor], r = sensor_variance[sensor];
-  const int from = row_from[sensor], to = row_to[sensor];
-  double PH[N], K[N], S = 0.0, expected = 0.0;
-  for (int i = 0; i < N; i++) PH[i] = 0.0;
-  for (int j = from; j < to; j++)
-    for (int i = 0; i < N; i++) PH[i] += c->P[j][i] * H[j];
-  double rest = c->sensor[sensor].innovation;
-  for (int k = from; k < to; k++) {
-    S += H[k] * PH[k];
-    expected += H[k] * c->dx[k];
-    rest -= H[k] * c->dx[k];
-  }
-  c->nis += square(rest) / (variance(H, from, to, c->P) + r);
-  c->nis_dof++;
-  S += r;
+  const double *H = c->H[i], r = sensor_variance[i];
+  const size_t *column = all_columns + row_from[i], count = (size_t)(row_to[i] - row_from[i]);
+  double PH[N], K[N], w[N], rest = c->sensor[i].innovation;
+  for (int k = row_from[i]; k < row_to[i]; k++) rest -= H[k] * c->dx[k];
+  const double S = r + project(c, i, PH);
   if (!(S > 0.0) || !(S - S == 0.0)) return FOUR_BAR_NOT_POSITIVE;
-  const double inverse = 1.0 / S, gain = (c->sensor[sensor].innovation - expected) * inverse;
-  for (int i = 0; i < N; i++) {
-    K[i] = PH[i] * inverse;
-    c->dx[i] += PH[i] * gain;
-  }
-  for (int i = 0; i < N; i++)
-    for (int j = 0; j < N; j++) c->P[i][j] -= K[i] * PH[j];
-  for (int i = 0; i < N; i++) {
-    double sum = 0.0;
-    for (int j = from; j < to; j++) sum += c->P[i][j] * H[j];
-    PH[i] = K[i] * r - sum;
-  }
-  for (int i = 0; i < N; i++)
-    for (int j = 0; j <= i; j++) {
-      const double lower = c->P[i][j] + PH[i] * K[j], upper = c->P[j][i] + PH[j] * K[i];
-      c->P[i][j] = c->P[j][i] = 0.5 * (lower + upper);
-    }
+  c->nis += square(rest) / S;
+  c->nis_dof++;
+  kernel_gain(N, NULL, PH, &S, &rest, K, c->dx);
+  kernel_reduce(N, N, NULL, count, column, H, &r, PH, K, w, &c->P[0][0]);
   return FOUR_BAR_OK;
 }
 
@@ -4045,6 +4247,7 @@ int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *p
   }
   for (int i = 0; i < FOUR_BAR_SENSORS && status == FOUR_BAR_OK; i++)
     if (c.sensor[i].accepted) status = fuse(&c, i);
+  if (c.nis_dof) kernel_mirror(N, N, &c.P[0][0]);
   if (status == FOUR_BAR_OK) status = variances_hold(c.P);
   if (status == FOUR_BAR_OK && c.nis_dof) status = four_bar_inject(f, c.dx);
   if (status != FOUR_BAR_OK) return status;
@@ -4067,12 +4270,24 @@ void four_bar_begin(four_bar_filter *f)
   set_up(&f->plant.work, f->parameters);
 }
 
+/* H P H' */
+static double variance(const double *H, double P[N][N])
+{
+  double sum = 0.0;
+  for (int i = 0; i < N; i++) {
+    double row = 0.0;
+    for (int j = 0; j < N; j++) row += P[i][j] * H[j];
+    sum += H[i] * row;
+  }
+  return sum;
+}
+
 void four_bar_outputs(four_bar_filter *f, double *value, double *sigma)
 {
   locate(f, POSE);
   for (int i = 0; i < FOUR_BAR_OUTPUTS; i++) {
     double row[N];
-    sigma[i] = output_has_row[i] && set_row(f, i, row) == FOUR_BAR_OK ? sqrt(variance(row, 0, N, f->P)) : -1.0;
+    sigma[i] = output_has_row[i] && set_row(f, i, row) == FOUR_BAR_OK ? sqrt(variance(row, f->P)) : -1.0;
     value[i] = four_bar_output(&f->plant, i);
   }
 }
