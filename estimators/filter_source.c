@@ -109,6 +109,9 @@ static void write_sensors(const bramah__source *s, const bramah_filter *f, const
 {
   const size_t n = f->n_sensors;
   double *x = lists->number;
+  bramah__page_write(s->page, "#define EACH_SENSOR(X)");
+  for (size_t i = 0; i < n; i++) bramah__page_write(s->page, " X(%d)", i);
+  bramah__page_write(s->page, "\n");
   for (size_t i = 0; i < n; i++) x[i] = bramah_sensor_variance(&f->sensor[i]);
   bramah__source_numbers(s, "sensor_variance", n, x);
   bramah__source_numbers(s, "sensor_gate", n, f->gate);

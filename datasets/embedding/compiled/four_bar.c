@@ -3869,6 +3869,7 @@ static const double acceleration_noise[] = {0.002};
 static const double first_order_noise[] = {1581.1388300841895, 1581.1388300841895, 1581.1388300841895};
 static const double initial_covariance[] = {0.0038226562981388645, 0.0, 0.0, 0.0, 0.0, 0.0, 0.013943378188269613, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10};
 static const size_t all_columns[] = {0, 1, 2, 3, 4};
+#define EACH_SENSOR(X) X(0) X(1) X(2) X(3) X(4)
 static const double sensor_variance[] = {0.00030461741978670857, 9.682560000000002e-07, 2.5e+09, 2.5e+09, 2.5e+09};
 static const double sensor_gate[] = {4.0, 4.0, 4.0, 4.0, 4.0};
 static const double sensor_period[] = {6.283185307179586, 0.0, 0.0, 0.0, 0.0};
@@ -4089,7 +4090,7 @@ static double wrap(double y, double period)
 }
 
 /* The row of an output, its derivative by the error state; its value is there, too, then. */
-static int set_row(four_bar_filter *f, int i, double *row)
+BRAMAH__INLINE int set_row(four_bar_filter *f, int i, double *row)
 {
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
@@ -4108,7 +4109,7 @@ static int set_row(four_bar_filter *f, int i, double *row)
 }
 
 /* What a sensor is predicted to show, and its row. */
-static int predict_sensor(four_bar_filter *f, int i, double *H, double *shown)
+BRAMAH__INLINE int predict_sensor(four_bar_filter *f, int i, double *H, double *shown)
 {
   int status = FOUR_BAR_OK;
   *shown = 0.0;
@@ -4123,7 +4124,7 @@ static int predict_sensor(four_bar_filter *f, int i, double *H, double *shown)
 }
 
 /* PH = P H', and H P H' */
-static double project(const correction *c, int i, double *PH)
+BRAMAH__INLINE double project(const correction *c, int i, double *PH)
 {
   double variance;
   kernel_project(N, (size_t)(row_to[i] - row_from[i]), all_columns + row_from[i], c->H[i], &c->P[0][0], PH, &variance);
@@ -4133,7 +4134,7 @@ static double project(const correction *c, int i, double *PH)
 /* Beyond so many of its standard deviations an innovation can no longer be reckoned with. */
 static const double absurd_innovation = 1e100;
 
-static int innovate(four_bar_filter *f, int i, double y, correction *c)
+BRAMAH__INLINE int innovate_sensor(four_bar_filter *f, int i, double y, correction *c)
 {
   four_bar_innovation *out = &c->sensor[i];
   double shown, PH[N];
@@ -4151,6 +4152,17 @@ static int innovate(four_bar_filter *f, int i, double y, correction *c)
   c->saturated[i] = y <= sensor_least[i] || y >= sensor_most[i];
   out->accepted = !c->saturated[i] && (sensor_gate[i] == 0.0 || out->nis <= square(sensor_gate[i]));
   return FOUR_BAR_OK;
+}
+
+/* For each sensor the compiler has a text of its own, in which it knows the sensor's numbers. */
+static int innovate(four_bar_filter *f, int i, double y, correction *c)
+{
+#define INNOVATE(i) case i: return innovate_sensor(f, i, y, c);
+  switch (i) {
+    EACH_SENSOR(INNOVATE)
+  default:
+    return FOUR_BAR_OK;
+  }
 }
 
 /* ---- gates ---- */
@@ -4215,7 +4227,7 @@ static int recover(four_bar_filter *f, const double *y, correction *c)
 /* ---- fusion ---- */
 
 /* One sensor into dx and the upper triangle of P. */
-static int fuse(correction *c, int i)
+BRAMAH__INLINE int fuse_sensor(correction *c, int i)
 {
   const double *H = c->H[i], r = sensor_variance[i];
   const size_t *column = all_columns + row_from[i], count = (size_t)(row_to[i] - row_from[i]);
@@ -4228,6 +4240,16 @@ static int fuse(correction *c, int i)
   kernel_gain(N, NULL, PH, &S, &rest, K, c->dx);
   kernel_reduce(N, N, NULL, count, column, H, &r, PH, K, w, &c->P[0][0]);
   return FOUR_BAR_OK;
+}
+
+static int fuse(correction *c, int i)
+{
+#define FUSE(i) case i: return fuse_sensor(c, i);
+  switch (i) {
+    EACH_SENSOR(FUSE)
+  default:
+    return FOUR_BAR_OK;
+  }
 }
 
 int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *present)
