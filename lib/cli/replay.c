@@ -320,6 +320,7 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
                             .columns = cli_value(arguments, "columns"),
                             .snapshot = cli_value(arguments, "snapshot"),
                             .resume = cli_value(arguments, "resume"),
+                            .how = cli_value(arguments, "how") != NULL,
                             .every = 1,
                             .from_ns = INT64_MIN,
                             .to_ns = INT64_MAX};
@@ -391,6 +392,7 @@ static const cli_option options[] = {
     {"snapshot-every", "TIME", "and whenever the log has gone on by so much", 0, 0},
     {"resume", "FILE", "go on from a snapshot with what comes after it in the log", 0, 0},
     {"smooth", "FILE", "CSV or MAT file for estimates that use what was measured later too", 0, 0},
+    CLI_HOW,
     {0}};
 
 const cli_command cli_replay = {

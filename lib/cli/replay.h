@@ -16,6 +16,7 @@ typedef struct cli_replay_request {
   const char *const *logs; /* [n_logs] files and folders */
   size_t n_logs;
   int plots; /* report, plot or plot_data is wanted */
+  int how;
   uint64_t every;
   int64_t from_ns, to_ns;    /* INT64_MIN, INT64_MAX: no limit */
   int64_t snapshot_every_ns; /* of the log; 0: at the end only */

@@ -83,6 +83,10 @@ static const cli_json_field steps[] = {
     {"unconverged", CLI_JSON_COUNT, offsetof(bramah_step_report, unconverged)},
     {"coarse", CLI_JSON_COUNT, offsetof(bramah_step_report, coarse)},
     {"partitioned", CLI_JSON_COUNT, offsetof(bramah_step_report, partitioned)},
+    {"by_tape", CLI_JSON_COUNT, offsetof(bramah_step_report, compiled)},
+    {"left_basis", CLI_JSON_COUNT, offsetof(bramah_step_report, left_basis)},
+    {"left_pivot", CLI_JSON_COUNT, offsetof(bramah_step_report, left_pivot)},
+    {"left_divergence", CLI_JSON_COUNT, offsetof(bramah_step_report, left_divergence)},
     {0}};
 
 static const cli_json_field limits[] = {{"times", CLI_JSON_COUNT, offsetof(bramah_limit_event, n)},

@@ -486,6 +486,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   if (q->plots) status = cli_replay_report_write(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   fprintf(out, "\nestimates: %s\n", q->output);
+  if (q->how) cli_print_how(bramah_session_about(r->session)->machine, &results->steps, out);
   if (totals->smooth_steps)
     fprintf(out, "smoothed: %s, %zu steps kept in %.3g MB\n", q->smooth, totals->smooth_steps,
             1e-6 * (double)totals->smooth_bytes);

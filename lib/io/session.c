@@ -20,6 +20,26 @@ static bramah_status in_file(bramah_diag *diag, bramah_status status, const char
 
 /* ---- machine ---- */
 
+/* What cannot be compiled, or is faster without, is stepped without. */
+static void open_program(bramah_machine_plant *machine)
+{
+  const bramah_status status = bramah_program_new(machine->model, NULL, &machine->program);
+  if (status || bramah_program_get_info(machine->program).is_faster) return;
+  bramah_program_free(machine->program);
+  machine->program = NULL;
+}
+
+bramah_status bramah_machine_plant_another(const bramah_machine_plant *machine, bramah_diag *diag,
+                                           bramah_coupled **out)
+{
+  bramah_status status = bramah_coupled_new(machine->model, diag, out);
+  if (!status) status = bramah_coupled_use(*out, machine->program, diag);
+  if (!status) return BRAMAH_OK;
+  bramah_coupled_free(*out);
+  *out = NULL;
+  return status;
+}
+
 /* study NULL: all inputs are known. */
 static bramah_status open_machine(bramah_machine_plant *machine, const char *path, size_t n_changes,
                                   const bramah_change *changes, int64_t step_ns, bramah_study *study,
@@ -50,7 +70,8 @@ static bramah_status open_machine(bramah_machine_plant *machine, const char *pat
   }
 
   if (!status) status = bramah_model_new(m, diag, &machine->model);
-  if (!status) status = bramah_coupled_new(machine->model, diag, &machine->coupled);
+  if (!status) open_program(machine);
+  if (!status) status = bramah_machine_plant_another(machine, diag, &machine->coupled);
   if (!status) machine->plant = bramah_coupled_plant(machine->coupled);
   return in_file(diag, status, path, 0);
 }
@@ -65,6 +86,7 @@ bramah_status bramah_machine_plant_open(bramah_machine_plant *out, const char *p
 void bramah_machine_plant_close(bramah_machine_plant *machine)
 {
   bramah_coupled_free(machine->coupled);
+  bramah_program_free(machine->program);
   bramah_model_free(machine->model);
   bramah_machine_free(machine->machine);
   free(machine->valves);
@@ -537,7 +559,7 @@ bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *d
   clone->shares = session;
   clone->filter = NULL;
   clone->machine.coupled = NULL;
-  bramah_status status = bramah_coupled_new(clone->machine.model, diag, &clone->machine.coupled);
+  bramah_status status = bramah_machine_plant_another(&session->machine, diag, &clone->machine.coupled);
   if (!status) {
     clone->machine.plant = bramah_coupled_plant(clone->machine.coupled);
     status = open_filter(clone, diag);
@@ -655,12 +677,17 @@ static int has_key(const char *path, const char *key)
   return found;
 }
 
+bramah_file_kind bramah_file_kind_of(const char *path)
+{
+  return has_key(path, "study")  ? BRAMAH_FILE_STUDY
+         : has_key(path, "plan") ? BRAMAH_FILE_PLAN
+                                 : BRAMAH_FILE_MACHINE;
+}
+
 bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *user, bramah_file_kind *kind)
 {
   checking c = {.tell = tell, .user = user};
-  const bramah_file_kind is = has_key(path, "study")  ? BRAMAH_FILE_STUDY
-                              : has_key(path, "plan") ? BRAMAH_FILE_PLAN
-                                                      : BRAMAH_FILE_MACHINE;
+  const bramah_file_kind is = bramah_file_kind_of(path);
   bramah_diag diag;
   if (kind) *kind = is;
   if (is == BRAMAH_FILE_PLAN) bramah__plan_check(path, hear, &c);
