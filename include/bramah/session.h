@@ -28,6 +28,8 @@ typedef struct bramah_machine_plant {
   bramah_valve *valves;             /* the machine's when they differ from its file, else NULL */
   bramah_metered_cylinder *metered; /* likewise */
   const bramah_model *model;
+  bramah_program
+      *program; /* that the plant uses; NULL: none, since the model cannot be compiled or is faster without */
   bramah_coupled *coupled;
   bramah_plant plant;
 } bramah_machine_plant;
@@ -39,6 +41,11 @@ BRAMAH_API bramah_status bramah_machine_plant_open(bramah_machine_plant *out, co
                                                    size_t n_changes, const bramah_change *changes,
                                                    int64_t step_ns, bramah_diag *diag);
 BRAMAH_API void bramah_machine_plant_close(bramah_machine_plant *machine);
+
+/* Another plant of the machine, which makes its steps as the first one does. Give it back with bramah_coupled_free, before
+ * the machine. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_machine_plant_another(const bramah_machine_plant *machine, bramah_diag *diag,
+                                                      bramah_coupled **out);
 
 /* Who says how well something is known. */
 typedef enum bramah_uncertainty_source {
@@ -74,6 +81,14 @@ BRAMAH_API bramah_status bramah_session_new(bramah_study *study, int64_t step_ns
  * bramah_coupled_start. */
 BRAMAH_API bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *diag,
                                               bramah_session **out);
+
+/* A clone on which hypothesis k of the study holds: its plant has the values of that one. Budget of any session of a
+ * study with hypotheses: parameters that one of them gives a value are left out, unless the study's `uncertainty` names
+ * them, and what is of role AUTO elsewhere is estimated from the start on, for the sake of likelihoods
+ * (bramah_filter_log_likelihood); gains and delays are considered as ever.
+ * Errors: E_ARGUMENT (no such hypothesis), those of bramah_session_clone and of the plant's set_parameter. */
+BRAMAH_API bramah_status bramah_session_of_hypothesis(const bramah_session *session, size_t k,
+                                                      bramah_diag *diag, bramah_session **out);
 
 BRAMAH_API void bramah_session_close(bramah_session *session); /* NULL allowed */
 

@@ -2,6 +2,7 @@
 #include "lib/plant/compiled.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
+#include "lib/multibody/rotation.h"
 #include "lib/plant/step_graph.h"
 
 #include <math.h>
@@ -60,13 +61,16 @@ static void set_up(bramah_coupled *c, const bramah__state *state)
   c->compiled.is_set_up = 1;
 }
 
-/* Spools of a state, and whether they follow their commands; its friction states, which go on for a time. */
+/* What stays for a step: spools of a state, and whether they follow their commands; what its spherical joints count from;
+ * its friction states, which go on for a time. */
 static void set_spools(bramah_coupled *c, const bramah__state *state, double time)
 {
   const bramah_program *program = c->compiled.program;
   memcpy(input(c, program->in.x), state->x, program->nq * sizeof(double));
   memcpy(input(c, program->in.xd), state->xd, program->nq * sizeof(double));
   if (program->nq) *input(c, program->in.half) = 0.5 * time;
+  for (size_t i = 0; i < program->nb; i++)
+    bramah__quaternion_matrix(state->base + 4 * i, input(c, program->in.base) + 9 * i);
   double *gate = input(c, program->in.gate);
   memcpy(input(c, program->in.U), state->U, program->ns * sizeof(double));
   for (size_t i = 0; i < program->ns; i++) {
@@ -148,8 +152,10 @@ static int in_basis(const bramah_coupled *c, const bramah__state *state)
          memcmp(program->row, state->row, c->model->m * sizeof(int)) == 0;
 }
 
-static int is_finite(const bramah_coupled *c)
+/* Is the candidate one that may be taken? */
+static int is_sound(const bramah_coupled *c)
 {
+  if (bramah__singular_joint(c->model, c->next.z, NULL)) return 0;
   for (size_t j = 0; j < c->model->n; j++)
     if (!isfinite(c->next.z[j]) || !isfinite(c->next.zd[j]) || !isfinite(c->next.zdd[j])) return 0;
   for (size_t i = 0; i < c->model->n_first_order; i++)
@@ -289,7 +295,7 @@ int bramah__compiled_adopt(bramah_coupled *c)
   fetch(c, program->out.pd_state, program->np, c->next.pd);
   fetch(c, program->out.drive_state, program->nm, c->next.drive);
   fetch(c, program->out.xd_end, program->nq, c->next.xd);
-  if (!is_finite(c)) return 0;
+  if (!is_sound(c)) return 0;
   give_actuators(c, c->trial);
   return 1;
 }
@@ -436,7 +442,7 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   if (!iterate(c)) return 0;
   if (w->F) give_transition(c, w);
   set_end(c);
-  if (!is_finite(c)) {
+  if (!is_sound(c)) {
     c->report.left_divergence++;
     return 0;
   }

@@ -3,6 +3,7 @@
 #include "lib/base/diag.h"
 #include "lib/graph/solve.h"
 #include "lib/hydraulics/circuit_graph.h"
+#include "lib/multibody/rotation.h"
 #include "lib/multibody/tree_graph.h"
 
 #include <math.h>
@@ -92,9 +93,9 @@ typedef struct builder {
 #define SIZES(p)                                                                                             \
   const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
                ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, nm = (p)->nm, nr = nf + nm, nq = (p)->nq,           \
-               n_par = (p)->n_par, n_works = (p)->n_works;                                                   \
+               nb = (p)->nb, n_par = (p)->n_par, n_works = (p)->n_works;                                     \
   (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)nm,         \
-      (void)nr, (void)nq, (void)n_par, (void)n_works
+      (void)nr, (void)nq, (void)nb, (void)n_par, (void)n_works
 
 #define COUNT_RESULT(name, count) +(count)
 static int take_expressions(builder *b)
@@ -289,6 +290,8 @@ static void set_typical(builder *b)
   SIZES(b->out);
   for (size_t i = 0; i < n_par; i++) b->typical[in->theta + i] = model->parameter[i].info.nominal;
   b->typical[in->h] = model->h;
+  for (size_t i = 0; i < nb; i++)
+    bramah__quaternion_matrix(model->base0 + 4 * i, b->typical + in->base + 9 * i);
   if (nq) b->typical[in->half] = 0.5 * model->h;
   for (size_t i = 0; i < ns; i++) {
     b->typical[in->U + i] = 0.3 * model->circuit.valve[i].limit;
@@ -844,9 +847,11 @@ static bramah__expr output_of_body(const builder *b, bramah__output_code code, c
   return m_unrotate(body->A, v_add(body->Zd.linear, turning)).x[code - BRAMAH__BODY_FORCE_X];
 }
 
-/* Is this output among those below? */
-static int has_reading(bramah__output_code code)
+/* Is this output among those below? The angles of spherical joints are shown against other axes than they count from. */
+static int has_reading(const bramah_model *model, const bramah__output *output)
 {
+  const bramah__output_code code = output->code;
+  if (code <= BRAMAH__JOINT_ACCELERATION && model->ball_of[output->index]) return 0;
   return bramah__is_of_body(code) || code <= BRAMAH__VOLUME_PRESSURE ||
          (code >= BRAMAH__CYLINDER_STROKE && code <= BRAMAH__CYLINDER_FORCE);
 }
@@ -911,7 +916,7 @@ static void add_readings(builder *b)
   set_readings(b);
   for (size_t i = 0; i < model->n_outputs; i++) {
     const bramah__output_code code = model->output[i].code;
-    if (reading[i].part || !has_reading(code)) continue;
+    if (reading[i].part || !has_reading(model, &model->output[i])) continue;
     const int accelerates = bramah__is_of_body(code) || code == BRAMAH__JOINT_ACCELERATION;
     const size_t part = BRAMAH__FIRST_PART + b->n_parts;
     begin_part(b, accelerates ? BRAMAH__PART_ENDS : BRAMAH__PART_POSE);
@@ -923,18 +928,29 @@ static void add_readings(builder *b)
   }
 }
 
+/* Beyond that a graph takes longer than most runs. */
+enum { MOST_NODES = 200000 };
+static const char too_large[] = "this machine is too large to be compiled";
+
+static bramah_status check_size(const builder *b)
+{
+  if (bramah__graph_size(b->graph) <= MOST_NODES) return BRAMAH_OK;
+  return bramah__fail(b->diag, BRAMAH_E_UNSUPPORTED, b->model->name, too_large);
+}
+
 static bramah_status build(builder *b)
 {
   bramah_program *out = b->out;
   if (!take_expressions(b)) return BRAMAH_E_MEMORY;
   set_quantities(b);
   set_typical(b);
-  bramah__tree_graph_pose(&b->model->tree, b->in_z, b->body);
+  bramah__tree_graph_pose(&b->model->tree, b->in_base, b->in_z, b->body);
   bramah_status status = close_loops(b);
   if (status != BRAMAH_OK) return status;
   set_motion(b);
   set_residual(b);
   status = set_tangent(b);
+  if (status == BRAMAH_OK) status = check_size(b);
   if (status != BRAMAH_OK) return status;
   begin_part(b, BRAMAH__PART_STEP); /* the speeds */
   give(b, out->nw ? out->nc : 0, b->v, 1);
@@ -943,8 +959,11 @@ static bramah_status build(builder *b)
   add_place(b);
   add_pose(b);
   status = add_rates(b);
+  for (size_t k = 0; k < out->n_par && status == BRAMAH_OK; k++) {
+    status = check_size(b);
+    add_parameter(b, k);
+  }
   if (status != BRAMAH_OK) return status;
-  for (size_t k = 0; k < out->n_par; k++) add_parameter(b, k);
   add_readings(b);
   if (!bramah__tape_make(b->graph, b->n_parts, b->part, &out->tape)) return BRAMAH_E_MEMORY;
 
@@ -968,11 +987,10 @@ static bramah_status check(const bramah_model *model, bramah_diag *diag)
   if (model->formulation != BRAMAH_FORMULATION_PARTITIONING)
     return refuse(diag, model->name, "only coordinate partitioning is compiled");
   if (model->n > BRAMAH__MOST_BODIES || model->n + model->n_first_order > BRAMAH__MOST_UNKNOWNS)
-    return refuse(diag, model->name, "this machine is too large to be compiled");
+    return refuse(diag, model->name, too_large);
   if (model->n_independent == 0)
     return refuse(diag, model->name, "a machine that cannot move is not compiled");
 
-  if (model->n_balls) return refuse(diag, model->ball_name[0], "spherical joints are not compiled");
   if (model->n_rolling) return refuse(diag, model->rolling[0].name, "wheels and knife edges are not stepped");
 
   return BRAMAH_OK;
@@ -992,6 +1010,7 @@ static void count(const bramah_model *model, bramah_program *out)
   out->nc = model->circuit.n_cylinders;
   out->nw = model->circuit.n_metered;
   out->nm = model->n_motions;
+  out->nb = model->n_balls;
   out->nq = model->circuit.n_friction_states;
   out->n_par = model->n_parameters;
   out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc;
@@ -1037,6 +1056,15 @@ bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, b
   else
     bramah_program_free(program);
   return status;
+}
+
+bramah_program_info bramah_program_get_info(const bramah_program *program)
+{
+  bramah_program_info info = {.n_iterate = program->tape.part[BRAMAH__PART_ITERATE].n_operations,
+                              .bytes = program->tape.n_registers * sizeof(double)};
+  for (size_t i = 0; i < program->tape.n_parts; i++) info.n_operations += program->tape.part[i].n_operations;
+  info.is_faster = info.n_iterate <= 400 * program->n + 100 * program->np;
+  return info;
 }
 
 void bramah_program_free(bramah_program *program)

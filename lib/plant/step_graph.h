@@ -17,7 +17,7 @@
  *       start k    and by parameter k
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
- * np error states, ns spools, nc actuators, nw of them quasistatic, nm prescribed motions, nq friction states. */
+ * np error states, ns spools, nc actuators, nw of them quasistatic, nm prescribed motions, nq friction states, nb spherical joints. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
 
@@ -43,12 +43,11 @@
   X(w_load, POINT, nw *nw)     /* ... these by the loads ... */                                              \
   X(w_theta, POINT, n_par *nw) /* ... and by the parameter at hand; */                                       \
   X(drawn, POINT, nw)          /* stroke times 2/h, and velocity of the rod, at the start */                 \
-  X(half, STEP,                                                                                              \
-    nq > 0) /* half the step for friction states x, from x and xd at its start; 0 at a state x */            \
+  X(base, STEP, 9 * nb)        /* rotations that spherical joints count from */                              \
+  X(half, STEP, nq > 0) /* of the step for friction states, from x, xd at its start; 0 at a state x */       \
   X(x, STEP, nq)                                                                                             \
   X(xd, STEP, nq)                                                                                            \
-  X(xd_by, POINT,                                                                                            \
-    nq * 2 * nf) /* rates of the friction states at the start by the joints of the error state */            \
+  X(xd_by, POINT, nq * 2 * nf)    /* xd by the joints of the error state */                                  \
   X(drawn_by, POINT, nw * 2 * nf) /* `drawn` by the joints of the error state */                             \
   X(held, POINT, n)               /* stands for rates that a derivative holds; in no result */
 
@@ -140,7 +139,7 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, ne, ns, nc, nw, nm, nq, n_par, n_works;
+  size_t n, nd, nf, np, nx, ne, ns, nc, nw, nm, nq, nb, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */

@@ -241,7 +241,7 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
 static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 {
   const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nw = p->nw, nm = p->nm,
-               nq = p->nq, n_par = p->n_par;
+               nq = p->nq, nb = p->nb, n_par = p->n_par;
   size_t n_out = 0;
 #define INPUT(name, rate, count) out[n_out++] = (bramah__c_member){#name, 0, p->in.name, (count)};
   BRAMAH__STEP_INPUTS(INPUT)
@@ -545,10 +545,11 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
       memcmp(program->row, start->state.row, start->model->m * sizeof(int)) != 0)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name,
                         "the plant has other independent coordinates than its program");
-  if (program->nw || program->nm || program->nq)
+  if (program->nw || program->nm || program->nq || program->nb)
     return bramah__fail(
         diag, BRAMAH_E_UNSUPPORTED, start->model->name,
-        "quasistatic actuators, prescribed motions and friction with states are not written as C");
+        "quasistatic actuators, prescribed motions, friction with states and spherical joints are not "
+        "written as C");
   if (!make_names(out, name))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a name with a letter in it is needed");
   return BRAMAH_OK;

@@ -17,7 +17,7 @@ enum {
   MOST_METERED = 2,
   MOST_VOLUMES = 2 * MOST_ACTUATORS,
   MOST_INPUTS = MOST_ACTUATORS + MOST_METERED,
-  MOST_STATES = 2 * MOST_BODIES + MOST_VOLUMES + 1 + MOST_METERED
+  MOST_STATES = 2 * (MOST_BODIES + 2) + MOST_VOLUMES + 1 + MOST_METERED
 };
 
 typedef struct drawn {
@@ -73,6 +73,17 @@ static void flatten(drawn *d)
   }
 }
 
+/* The last joint lets its body turn in all ways. */
+static void draw_ball(drawn *d, unsigned *seed)
+{
+  bramah_joint *joint = &d->tree.joints[d->tree.machine.n_bodies - 1];
+  joint->type = BRAMAH_JOINT_SPHERICAL;
+  for (int k = 0; k < 3; k++) {
+    joint->axis[k] = joint->initial_position = joint->initial_rate = 0.0;
+    joint->initial_positions[k] = test_uniform(seed), joint->initial_rates[k] = 2.0 * test_uniform(seed);
+  }
+}
+
 /* Where a point of a body lies at the start. */
 static void locate(const bramah_machine *machine, const char *body, const double *local, double *place)
 {
@@ -105,7 +116,10 @@ static void draw_loop(drawn *d, int planar, unsigned *seed)
     loop->distance = 1.5;
     loop->point[1][0] += 0.9, loop->point[1][1] += 1.2;
   }
-  for (size_t i = 0; i < m->n_bodies; i++) d->tree.joints[i].initial_rate = 0.0; /* it would fit no other */
+  for (size_t i = 0; i < m->n_bodies; i++) { /* they would fit no others */
+    d->tree.joints[i].initial_rate = 0.0;
+    memset(d->tree.joints[i].initial_rates, 0, sizeof d->tree.joints[i].initial_rates);
+  }
   m->n_loops = 1;
   m->loops = d->loops;
 }
@@ -117,7 +131,7 @@ static void draw_motion(drawn *d, unsigned *seed)
   const size_t free_joints = m->n_bodies - 3 * m->n_loops;
   bramah_joint *joint = &d->tree.joints[one_of(seed, m->n_bodies)];
   const double amplitude = between(seed, 0.05, 0.3);
-  if (m->n_bodies < 2 || free_joints < 2) return;
+  if (m->n_bodies < 2 || free_joints < 2 || joint->type == BRAMAH_JOINT_SPHERICAL) return;
   d->motions[0] = (bramah_motion){.name = "drive",
                                   .joint = joint->name,
                                   .type = BRAMAH_MOTION_HARMONIC,
@@ -302,6 +316,7 @@ static void draw(drawn *d, unsigned number)
   d->tree.machine.integrator.pressure_tolerance = 1e-5;
   d->tree.machine.integrator.tolerance = 1e-2;
   if (planar) flatten(d);
+  if (!planar && d->tree.machine.n_bodies > 2 && number % 3 == 0) draw_ball(d, &seed);
   if (loop) draw_loop(d, planar, &seed);
   draw_forces(d, &seed);
   draw_hydraulics(d, &seed);
