@@ -24,6 +24,7 @@
 #ifndef BRAMAH_CORE_ONLY
 #include <bramah/assess.h>
 #include <bramah/compare.h>
+#include <bramah/hypotheses.h>
 #include <bramah/log.h>
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>

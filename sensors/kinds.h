@@ -29,6 +29,9 @@ extern const bramah__sensor_kind bramah__any_output;
 /* Innovation: measured minus predicted, wrapped where the sensor measures an angle. */
 double bramah__sensor_innovation(const bramah_sensor *sensor, double measured, double predicted);
 
+/* Where its range counts as left, below or above: samples there or beyond are saturated; infinite without a range. */
+double bramah__sensor_end(const bramah_sensor *sensor, int most);
+
 /* Its derivative by a parameter of the plant, where the plant knows those of its outputs: else E_UNSUPPORTED. */
 bramah_status bramah__sensor_slope(const bramah_sensor *sensor, const bramah_plant *plant, size_t parameter,
                                    double *out);

@@ -203,12 +203,17 @@ double bramah_sensor_digitize(const bramah_sensor *sensor, double y)
   return has_range(sensor) ? fmax(sensor->least, fmin(sensor->most, y)) : y;
 }
 
-int bramah_sensor_is_saturated(const bramah_sensor *sensor, double y)
+double bramah__sensor_end(const bramah_sensor *sensor, int most)
 {
-  if (!has_range(sensor)) return 0;
+  if (!has_range(sensor)) return most ? (double)INFINITY : -(double)INFINITY;
   const double rounding = 1e-9 * fmax(fabs(sensor->least), fabs(sensor->most));
   const double margin = fmax(0.5 * sensor->resolution, rounding);
-  return y <= sensor->least + margin || y >= sensor->most - margin;
+  return most ? sensor->most - margin : sensor->least + margin;
+}
+
+int bramah_sensor_is_saturated(const bramah_sensor *sensor, double y)
+{
+  return has_range(sensor) && (y <= bramah__sensor_end(sensor, 0) || y >= bramah__sensor_end(sensor, 1));
 }
 
 double bramah__sensor_innovation(const bramah_sensor *sensor, double measured, double predicted)

@@ -74,8 +74,9 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
 /* ---- compiled machines ----
  *
  * The equations of a model as a program: one expression graph with its derivatives, folded, scheduled, and run by a small
- * machine, without a compiler. A plant that uses one makes the same steps, to rounding and the tolerances of the
- * iteration. Where bodies stay in a plane it takes about half the instructions; joints with axes in general directions
+ * machine, without a compiler. Machine plants and sessions (bramah/session.h) use one where it is faster. A plant that uses
+ * one makes the same steps, to rounding and the tolerances of the iteration. Where bodies stay in a plane it takes about half
+ * the instructions; joints with axes in general directions
  * fold to nothing, and such a machine is faster without. What a program does not do, or not well (a step near a singular
  * pose, in other independent coordinates, whose iteration diverges), the plant does as it would without:
  * bramah_step_report counts it. Derivatives of a step by parameters are exact, where those of a plant without are
@@ -84,12 +85,22 @@ typedef struct bramah_program bramah_program;
 
 /* The program of a model, which must outlive it. It never changes; any number of plants and threads share it. Allocates.
  * Errors: E_UNSUPPORTED (diag names what of the machine cannot be compiled: other formulations than coordinate
- * partitioning, quasistatic actuators, prescribed motions, spherical joints, friction with states, wheels, very large
- * machines), E_SINGULAR, E_MEMORY. */
+ * partitioning, wheels, very large machines), E_SINGULAR, E_MEMORY. */
 BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag,
                                             bramah_program **out);
 /* NULL allowed; after the plants that use it. */
 BRAMAH_API void bramah_program_free(bramah_program *program);
+
+/* Its size. */
+typedef struct bramah_program_info {
+  size_t n_operations; /* of all parts */
+  size_t n_iterate;    /* of one Newton iterate */
+  size_t bytes;        /* that each plant takes to use it */
+  int is_faster; /* 1: than the plant without: an iterate has at most 400 operations for each joint coordinate and 100
+                        * for each first-order state. So it is in the plane, not with many axes in general directions */
+} bramah_program_info;
+/* Never fails. */
+BRAMAH_API bramah_program_info bramah_program_get_info(const bramah_program *program);
 
 /* Let a plant of the program's model use it from now on; NULL: not any longer. It takes memory of its own for it, which
  * bramah_coupled_free gives back. Errors: E_ARGUMENT (a program of another model), E_MEMORY; the plant then goes on as
@@ -103,16 +114,28 @@ BRAMAH_API bramah_status bramah_coupled_use(bramah_coupled *plant, const bramah_
 typedef struct bramah_c_source {
   char name[64];       /* of the files and of all that they define: <name>.h, <name>.c, <name>_step */
   char *header, *code; /* their texts */
+  double step;         /* [s] */
   size_t n_iterate;    /* operations of a Newton iterate ... */
-  size_t n_step;       /* ... and of the rest of the equations in a step */
+  size_t n_step;       /* ... and of the rest of the equations in a step, of a filter in a cycle */
   size_t n_kept;       /* values between the parts of a step */
 } bramah_c_source;
 
 /* Of a plant of the program's model, which starts where the plant is, with its parameters as the nominal ones. The name may
  * have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model, a plant in
- * other independent coordinates, no letter in the name), E_MEMORY; *out is then empty. */
+ * other independent coordinates, no letter in the name), E_UNSUPPORTED (quasistatic actuators, prescribed motions, friction
+ * with states, spherical joints), E_MEMORY; *out is then empty. */
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
                                                  const char *name, bramah_diag *diag, bramah_c_source *out);
+
+/* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
+ * bits as of the filter on a plant that uses the program as long as no step is divided, goes over to other coordinates or
+ * falls back. Errors: the same; E_UNSUPPORTED names what the source of a filter does not do: other transitions than that
+ * of the step, other forms and fusions than the defaults, augmented states, delays, sensors of what the program does
+ * not know. */
+struct bramah_filter;
+BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,
+                                                const bramah_program *program, const bramah_coupled *start,
+                                                const char *name, bramah_diag *diag, bramah_c_source *out);
 BRAMAH_API void bramah_c_source_free(bramah_c_source *source);
 
 /* Counts since the start.

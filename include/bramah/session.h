@@ -28,6 +28,8 @@ typedef struct bramah_machine_plant {
   bramah_valve *valves;             /* the machine's when they differ from its file, else NULL */
   bramah_metered_cylinder *metered; /* likewise */
   const bramah_model *model;
+  bramah_program
+      *program; /* that the plant uses; NULL: none, since the model cannot be compiled or is faster without */
   bramah_coupled *coupled;
   bramah_plant plant;
 } bramah_machine_plant;
@@ -39,6 +41,11 @@ BRAMAH_API bramah_status bramah_machine_plant_open(bramah_machine_plant *out, co
                                                    size_t n_changes, const bramah_change *changes,
                                                    int64_t step_ns, bramah_diag *diag);
 BRAMAH_API void bramah_machine_plant_close(bramah_machine_plant *machine);
+
+/* Another plant of the machine, which makes its steps as the first one does. Give it back with bramah_coupled_free, before
+ * the machine. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_machine_plant_another(const bramah_machine_plant *machine, bramah_diag *diag,
+                                                      bramah_coupled **out);
 
 /* Who says how well something is known. */
 typedef enum bramah_uncertainty_source {
@@ -74,6 +81,14 @@ BRAMAH_API bramah_status bramah_session_new(bramah_study *study, int64_t step_ns
  * bramah_coupled_start. */
 BRAMAH_API bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *diag,
                                               bramah_session **out);
+
+/* A clone on which hypothesis k of the study holds: its plant has the values of that one. Budget of any session of a
+ * study with hypotheses: parameters that one of them gives a value are left out, unless the study's `uncertainty` names
+ * them, and what is of role AUTO elsewhere is estimated from the start on, for the sake of likelihoods
+ * (bramah_filter_log_likelihood); gains and delays are considered as ever.
+ * Errors: E_ARGUMENT (no such hypothesis), those of bramah_session_clone and of the plant's set_parameter. */
+BRAMAH_API bramah_status bramah_session_of_hypothesis(const bramah_session *session, size_t k,
+                                                      bramah_diag *diag, bramah_session **out);
 
 BRAMAH_API void bramah_session_close(bramah_session *session); /* NULL allowed */
 
@@ -125,10 +140,12 @@ typedef enum bramah_file_kind {
   BRAMAH_FILE_PLAN = 2 /* of a sensor study */
 } bramah_file_kind;
 
+/* Which it is, by its key `study` or `plan`; a machine where it cannot be read. */
+BRAMAH_API bramah_file_kind bramah_file_kind_of(const char *path);
+
 /* Read a file as *_load does, but go on after a mistake: every value that is wrong by itself, every unknown,
  * missing or doubled key and every name that refers to nothing goes to `tell`; of a study and its machine without
- * such mistakes also every name and unit of the study that does not fit the machine. Which kind of file it is
- * shows by its key `study` or `plan`; *kind may be asked for (NULL: not). Returns OK if there is no mistake,
+ * such mistakes also every name and unit of the study that does not fit the machine. *kind: bramah_file_kind_of (NULL: not asked for). Returns OK if there is no mistake,
  * else the status of the first; nothing is kept. After 1000 mistakes in a file it stops. What only the whole
  * shows (a loop that cannot close, what a plan names) is left to bramah_machine_plant_open and
  * bramah_sensor_study_open. */

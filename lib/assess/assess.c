@@ -128,7 +128,7 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
   if (!status) status = bramah_replay_new(a->filter, &watched, next_row, a, diag, &a->replay);
   if (!status) status = bramah__known_init(a, &replay, diag);
   if (!status && a->options.model_alone) {
-    status = bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &a->free_model);
+    status = bramah_machine_plant_another(bramah_session_about(session)->machine, diag, &a->free_model);
     if (!status) status = bramah_session_start(session, a->free_model, diag);
     if (!status) a->model = bramah_coupled_plant(a->free_model);
     a->model_runs = !status;
@@ -321,7 +321,7 @@ bramah_status bramah_assess_unseen(const bramah_session *session, char *names, s
   double *sigma = calloc(n_filter + 1, sizeof *sigma);
   bramah_diag_clear(diag);
   if (!sigma) return bramah__fail_memory(diag);
-  bramah_status status = bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &coupled);
+  bramah_status status = bramah_machine_plant_another(bramah_session_about(session)->machine, diag, &coupled);
   if (!status) status = bramah_session_start(session, coupled, diag);
   /* Other parameters are left out: from where a run starts, often at rest, most of them cannot be seen yet (a
    * pump behind a closed valve), which would be no news. */

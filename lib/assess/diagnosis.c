@@ -59,7 +59,7 @@ static bramah_status make(run *r, bramah_session *session, bramah_source source,
   bramah_replay_options_default(&replay);
   replay.gather = 1;
   replay.max_gap_ns = study->log.longest_gap_ns;
-  bramah_status status = bramah_coupled_new(about->machine->model, diag, &r->coupled);
+  bramah_status status = bramah_machine_plant_another(about->machine, diag, &r->coupled);
   if (!status) status = bramah_session_start(session, r->coupled, diag);
   if (status) return status;
   bramah_coupled_set_injection(r->coupled, (bramah_injection)study->injection);

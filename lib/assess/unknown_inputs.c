@@ -79,7 +79,7 @@ bramah_status bramah__known_init(bramah_assess *a, const bramah_replay_options *
   options.augmented += known->n;
   options.n_augmented -= known->n;
   bramah_status status =
-      bramah_coupled_new(bramah_session_about(a->session)->machine->model, diag, &known->coupled);
+      bramah_machine_plant_another(bramah_session_about(a->session)->machine, diag, &known->coupled);
   if (!status) status = bramah_session_start(a->session, known->coupled, diag);
   if (status) return status;
   known->plant = bramah_coupled_plant(known->coupled);

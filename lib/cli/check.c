@@ -302,7 +302,8 @@ static void explain_machine(const bramah_machine_plant *machine)
     if (in->n_points) printf(", the last from %.6g s on", in->times[in->n_points - 1]);
     printf("\n");
   }
-  printf("  step: %.6g ms\n", 1e-6 * (double)machine->plant.step_ns);
+  printf("  step: %.6g ms\n  ", 1e-6 * (double)machine->plant.step_ns);
+  cli_print_how(machine, NULL, stdout);
 }
 
 /* ---- log ---- */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "bramah/report.h"
+#include "bramah/session.h"
 
 /* ---- messages: on standard error, "bramah: file:line:column: thing: message" (print.c) ---- */
 
@@ -146,6 +147,14 @@ bramah_status cli_finish(FILE *file, const char *path, bramah_diag *diag);
 
 /* Where the summary goes: standard output, unless one of the files does. */
 FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs);
+
+/* A row that says whether the machine's steps are made by its program, whose size it gives, else why not; and how many were
+ * (NULL: none yet), parts of divided steps counted. */
+#define CLI_HOW                                                                                              \
+  {                                                                                                          \
+    "how", NULL, "also say how the steps were made: by a tape or interpreted, and how many", 0, 0            \
+  }
+void cli_print_how(const bramah_machine_plant *machine, const bramah_step_report *steps, FILE *out);
 
 /* 1 for a file that can be read twice: no pipe, no device. */
 int cli_is_regular(const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bramah compile: the steps of a machine as C source. */
+/* bramah compile: the steps of a machine, or the filter of a study, as C source. */
 #define _POSIX_C_SOURCE 200809L /* mkdir */
 #include "bramah/session.h"
 #include "lib/cli/cli.h"
@@ -42,11 +42,51 @@ static const char *name_of_file(const char *path, char *out, size_t n)
   return out;
 }
 
+/* The steps of a machine from where its file has it. */
+static bramah_status compile_machine(const char *path, const char *name, int64_t step_ns,
+                                     bramah_c_source *out, bramah_diag *diag)
+{
+  bramah_machine_plant machine = {0};
+  bramah_program *program = NULL;
+  bramah_status status = bramah_machine_plant_open(&machine, path, 0, NULL, step_ns, diag);
+  if (!status) status = bramah_program_new(machine.model, diag, &program);
+  if (!status) status = bramah_program_c_source(program, machine.coupled, name, diag, out);
+  cli_place(diag, status ? path : NULL, 0);
+  bramah_program_free(program);
+  bramah_machine_plant_close(&machine);
+  return status;
+}
+
+/* The filter of a study from where it starts. */
+static bramah_status compile_study(const char *path, const char *name, int64_t step_ns, bramah_c_source *out,
+                                   bramah_diag *diag)
+{
+  bramah_study *study = NULL;
+  bramah_session *session = NULL;
+  bramah_program *program = NULL;
+  bramah_status status = bramah_study_load(path, 0, NULL, diag, &study);
+  if (!status && study->adapt.line) {
+    status = cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
+                      "a filter whose noise adapts is not compiled");
+    bramah_study_free(study);
+  } else if (!status) {
+    status = bramah_session_new(study, step_ns, diag, &session);
+  }
+  const bramah_machine_plant *machine = status ? NULL : bramah_session_about(session)->machine;
+  if (!status) status = bramah_program_new(machine->model, diag, &program);
+  if (!status)
+    status =
+        bramah_filter_c_source(bramah_session_filter(session), program, machine->coupled, name, diag, out);
+  cli_place(diag, status ? path : NULL, 0);
+  bramah_program_free(program);
+  bramah_session_close(session);
+  return status;
+}
+
 static int run(const cli_arguments *arguments)
 {
   const char *path = arguments->operands[0], *name = cli_value(arguments, "name");
-  bramah_machine_plant machine = {0};
-  bramah_program *program = NULL;
+  const int is_study = bramah_file_kind_of(path) == BRAMAH_FILE_STUDY;
   bramah_c_source source = {.header = NULL};
   bramah_diag diag;
   int64_t step_ns = 0;
@@ -54,19 +94,16 @@ static int run(const cli_arguments *arguments)
   if (!name) name = name_of_file(path, of_file, sizeof of_file);
   const int code = cli_time_value(arguments, "step", &step_ns);
   if (code) return code;
-  bramah_status status = bramah_machine_plant_open(&machine, path, 0, NULL, step_ns, &diag);
-  if (!status) status = bramah_program_new(machine.model, &diag, &program);
-  if (!status) status = bramah_program_c_source(program, machine.coupled, name, &diag, &source);
-  cli_place(&diag, status ? path : NULL, 0);
+  bramah_diag_clear(&diag);
+  bramah_status status = (is_study ? compile_study : compile_machine)(path, name, step_ns, &source, &diag);
   if (!status) status = write_files(cli_value(arguments, "output"), &source, &diag);
   if (!status)
-    printf(
-        "%s_step: %.9g s; %zu operations a Newton iterate, %zu the rest of a step, %zu values between them\n"
-        "the plant alone: no sensors, no filter; steps are not divided\n",
-        source.name, cli_seconds(machine.plant.step_ns), source.n_iterate, source.n_step, source.n_kept);
+    printf("%s_%s: %.9g s; %zu operations a Newton iterate, %zu the rest of %s, %zu values between them\n%s",
+           source.name, is_study ? "predict" : "step", source.step, source.n_iterate, source.n_step,
+           is_study ? "a cycle, without those of the covariance" : "a step", source.n_kept,
+           is_study ? "the filter with its plant; steps are not divided\n"
+                    : "the plant alone: no sensors, no filter; steps are not divided\n");
   bramah_c_source_free(&source);
-  bramah_program_free(program);
-  bramah_machine_plant_close(&machine);
   return status ? cli_report(&diag) : CLI_OK;
 }
 
@@ -78,22 +115,23 @@ static const cli_option options[] = {
 
 const cli_command cli_compile = {
     .name = "compile",
-    .operands = "MACHINE",
-    .summary = "Write the steps of a machine as C source, for a computer without bramah",
+    .operands = "MACHINE|STUDY",
+    .summary =
+        "Write the steps of a machine or the filter of a study as C source, for a computer without bramah",
     .details =
-        "Writes NAME.h and NAME.c: C11 that needs nothing but sqrt and fabs, of fixed size, without "
-        "allocation,\n"
-        "recursion or unbounded loops. NAME_step(state, commands, parameters) advances the machine by one "
-        "step\n"
-        "of the trapezoidal rule, from where the machine file has it; compiled with -std=c11\n"
-        "-ffp-contract=off it gives the same bits everywhere.\n"
-        "It is the plant alone, no sensors and no filter. A step that fails (a pose near a singular one, an\n"
-        "iteration that does not converge, a piston that leaves its cylinder) is refused and leaves the "
-        "state\n"
-        "as it was; one whose error is beyond the tolerance is made and says so, where 'bramah simulate'\n"
-        "would divide it. Machines with quasistatic actuators, prescribed motions, spherical joints, wheels "
-        "or\n"
-        "friction with states are not compiled.\n",
+        "Writes NAME.h and NAME.c: C11 that needs nothing but sqrt and fabs, of fixed size, without\n"
+        "allocation, recursion or unbounded loops; compiled with -std=c11 -ffp-contract=off it gives the\n"
+        "same bits everywhere.\n"
+        "Of a machine: NAME_step(state, commands, parameters) advances it by one step of the trapezoidal\n"
+        "rule, from where the machine file has it. Of a study: with it NAME_begin, NAME_predict,\n"
+        "NAME_correct, NAME_inject and NAME_outputs, its filter with gates and recovery, which estimates\n"
+        "what 'bramah replay' does.\n"
+        "A step that fails (a pose near a singular one, an iteration that does not converge, a piston that\n"
+        "leaves its cylinder) is refused and leaves everything as it was; one whose error is beyond the\n"
+        "tolerance is made and says so, where 'bramah simulate' would divide it. Refused by name are\n"
+        "machines that have no program (prescribed motions, spherical joints, wheels, friction with states)\n"
+        "and, of studies, augmented states ('uncertainty: fixed' leaves out those of the budget), other\n"
+        "transitions than 'step', delays, adapting noise, inclinometers and flow sensors.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,
     .max_operands = 1,

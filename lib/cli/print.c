@@ -391,3 +391,33 @@ size_t cli_processors(void)
   const long n = sysconf(_SC_NPROCESSORS_ONLN);
   return n > 0 ? (size_t)n : 1;
 }
+
+/* ---- how steps are made ---- */
+
+void cli_print_how(const bramah_machine_plant *machine, const bramah_step_report *steps, FILE *out)
+{
+  bramah_program *program = NULL;
+  bramah_diag diag = {0};
+  if (!machine->program) {
+    const bramah_status status = bramah_program_new(machine->model, &diag, &program);
+    bramah_program_free(program);
+    if (status)
+      fprintf(out, "how: interpreter (%s: %s)\n", diag.thing, diag.message);
+    else
+      fprintf(out, "how: interpreter (a tape of this machine would be slower)\n");
+    return;
+  }
+  const bramah_program_info info = bramah_program_get_info(machine->program);
+  fprintf(out, "how: tape of %zu operations, %zu of them an iterate, %.3g KB", info.n_operations,
+          info.n_iterate, 1e-3 * (double)info.bytes);
+  if (steps) {
+    const uint64_t left[] = {steps->left_basis, steps->left_pivot, steps->left_divergence};
+    static const char *const why[] = {"other coordinates", "small pivots", "iterations that do not converge"};
+    fprintf(out, "; %llu steps by it, %llu by the interpreter", (unsigned long long)steps->compiled,
+            (unsigned long long)(left[0] + left[1] + left[2]));
+    for (size_t i = 0, n = 0; i < sizeof left / sizeof *left; i++)
+      if (left[i]) fprintf(out, "%s%s: %llu", n++ ? ", " : " (", why[i], (unsigned long long)left[i]);
+    if (left[0] + left[1] + left[2]) fprintf(out, ")");
+  }
+  fprintf(out, "\n");
+}

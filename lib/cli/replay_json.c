@@ -83,6 +83,10 @@ static const cli_json_field steps[] = {
     {"unconverged", CLI_JSON_COUNT, offsetof(bramah_step_report, unconverged)},
     {"coarse", CLI_JSON_COUNT, offsetof(bramah_step_report, coarse)},
     {"partitioned", CLI_JSON_COUNT, offsetof(bramah_step_report, partitioned)},
+    {"by_tape", CLI_JSON_COUNT, offsetof(bramah_step_report, compiled)},
+    {"left_basis", CLI_JSON_COUNT, offsetof(bramah_step_report, left_basis)},
+    {"left_pivot", CLI_JSON_COUNT, offsetof(bramah_step_report, left_pivot)},
+    {"left_divergence", CLI_JSON_COUNT, offsetof(bramah_step_report, left_divergence)},
     {0}};
 
 static const cli_json_field limits[] = {{"times", CLI_JSON_COUNT, offsetof(bramah_limit_event, n)},
@@ -234,6 +238,7 @@ static void put_findings(const cli_replay_run *r, cli_json *json)
     LIST("unknown_commands", results->n_input_costs, results->input_cost, costs);
   if (r->request.truth) LIST("errors", results->n_accuracies, results->accuracy, errors);
   if (r->request.truth) cli_json_number(json, "nees_mean", results->totals.nees);
+  cli_hypotheses_json(r, json);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
   if (r->diagnosis) LIST("diagnosis", r->diagnosis->n, r->diagnosis->cause, explanations);
 #undef LIST

@@ -469,24 +469,27 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
   print_summary(r, results, out);
-  cli_table tables[10] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
+  cli_table tables[11] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
                           consistency_table(results),
                           events_table(bramah_session_about(r->session)->machine->coupled, results)};
   estimate_tables(results, &tables[3]);
   tables[8] = verdict_table(&results->verdict);
   tables[9] = diagnosis_table(r->diagnosis);
+  tables[10] = cli_hypotheses_table(r);
   size_t n = 0;
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
     if (tables[i].n_cells) cli_table_print(&tables[i], out);
     if (tables[i].n_cells) tables[n++] = tables[i];
   }
 
+  cli_hypotheses_print(r, out);
   print_verdict(&results->verdict, out);
   print_diagnosis(r->diagnosis, out);
 
   if (q->plots) status = cli_replay_report_write(r, n, tables, diag);
   for (size_t i = 0; i < n; i++) cli_table_free(&tables[i]);
   fprintf(out, "\nestimates: %s\n", q->output);
+  if (q->how) cli_print_how(bramah_session_about(r->session)->machine, &results->steps, out);
   if (totals->smooth_steps)
     fprintf(out, "smoothed: %s, %zu steps kept in %.3g MB\n", q->smooth, totals->smooth_steps,
             1e-6 * (double)totals->smooth_bytes);

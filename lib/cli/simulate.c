@@ -15,6 +15,7 @@ typedef struct request {
   bramah_simulation_options options;
   size_t n_changes;
   bramah_change *changes; /* of the machine file */
+  int how;
 } request;
 
 /* A number alone is in SI. */
@@ -155,6 +156,7 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
   }
   if (between[0] == ',') fprintf(out, "\n");
   fprintf(out, "truth: %s\n", o->truth);
+  if (r->how) cli_print_how(machine, &steps, out);
   if (result.sensors)
     fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", result.n_sensors, (unsigned long long)o->seed,
             o->log);
@@ -242,6 +244,7 @@ static int run(const cli_arguments *arguments)
   o->log = cli_value(arguments, "log");
   o->columns = cli_value(arguments, "columns");
   o->process_noise = cli_value(arguments, "process-noise") != NULL;
+  r.how = cli_value(arguments, "how") != NULL;
   int code = cli_time_value(arguments, "duration", &r.duration_ns);
   if (!code) code = cli_time_value(arguments, "step", &r.step_ns);
   if (!code) code = cli_count_value(arguments, "seed", 0, &o->seed);
@@ -292,6 +295,7 @@ static const cli_option options[] = {
     {"process-noise", NULL, "the process noise that the study assumes acts on the machine", 0, 0},
     {"seed", "NUMBER", "of the noise; default 1", 0, 0},
     {"log", "FILE", "CSV or MAT file for the noisy log", 0, 0},
+    CLI_HOW,
     {0}};
 
 const cli_command cli_simulate = {

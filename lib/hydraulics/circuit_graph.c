@@ -103,7 +103,8 @@ void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__c
   }
   for (size_t i = 0; i < circuit->n_passing; i++) add_element(&d, i);
   for (size_t i = 0; i < circuit->n_valves; i++) add_valve(&d, i);
-  for (size_t c = 0; c < circuit->n_cylinders; c++) add_chambers(&d, c);
+  for (size_t c = 0; c < circuit->n_cylinders; c++)
+    if (!circuit->cylinder[c].metered) add_chambers(&d, c);
   for (size_t i = circuit->n_passing; i < first_line; i++) {
     const bramah__element *e = &circuit->element[i];
     const bramah__expr gas =
@@ -119,4 +120,9 @@ void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__c
   }
   for (size_t i = 0; i < n_filled; i++)
     pd[i] = e_add(e_div(flow[i], compliance[i]), bramah__cavity_graph(&circuit->air, in->p[i]));
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    const bramah__expr apart = e_sub(in->w[i], in->v[port->cylinder]);
+    pd[port->volume] = e_scale(bramah__load_stiffness(circuit, i), apart);
+  }
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates of a circuit as expressions: what circuit.c computes. Quasistatic actuators are not among them. */
+/* Rates of a circuit as expressions: what circuit.c computes. The velocities of quasistatic actuators, which several on
+ * one line find together by iteration, are given. */
 #ifndef BRAMAH_LIB_HYDRAULICS_CIRCUIT_GRAPH_H
 #define BRAMAH_LIB_HYDRAULICS_CIRCUIT_GRAPH_H
 
 #include "lib/hydraulics/circuit.h"
+#include "lib/hydraulics/metering.h"
 
 /* Quantities that parameters may change, and the state. */
 typedef struct bramah__circuit_graph {
@@ -11,10 +13,25 @@ typedef struct bramah__circuit_graph {
   bramah__expr *supply, *valve_coefficient;              /* [n_supplies], [n_valves] */
   bramah__expr (*element_value)[BRAMAH__ELEMENT_VALUES]; /* [n_elements] */
   const bramah__expr *p, *s, *v, *U;                     /* [n_volumes], [n_cylinders] two, [n_spools] */
+  const bramah__expr *w;                                 /* [n_metered] */
 } bramah__circuit_graph;
 
 /* pd [n_volumes]; flow and compliance [n_volumes] are scratch. */
 void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__circuit_graph *in,
                                  bramah__expr *flow, bramah__expr *compliance, bramah__expr *pd);
+
+/* Load of quasistatic actuator i [N], and what it exerts beyond A_h p at its velocity w, when its rod moves with v. */
+static inline bramah__expr bramah__metered_load_graph(const bramah__circuit *circuit, size_t i,
+                                                      const bramah__expr *p, bramah__expr v)
+{
+  const bramah__metered_port *port = &circuit->metered_port[i];
+  return e_sub(e_scale(circuit->metered[i].A_h, p[port->volume]), e_scale(port->damping, v));
+}
+
+static inline bramah__expr bramah__metered_drag_graph(const bramah__circuit *circuit, size_t i,
+                                                      bramah__expr w, bramah__expr v)
+{
+  return e_scale(circuit->metered_port[i].damping, e_sub(w, v));
+}
 
 #endif

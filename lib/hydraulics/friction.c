@@ -264,6 +264,60 @@ void bramah__friction_step_slopes(const bramah__friction *friction, double h, do
             end.force_by_x[1] * d.h_by_hd * start.rate_by_v[1];
 }
 
+/* ---- the same as expressions ---- */
+
+static bramah__expr speed_graph(bramah__expr v)
+{
+  return e_with_slope(e_abs(v), v, e_select(e_neg(v), e_number(-1.0), e_number(1.0)));
+}
+
+static bramah__expr slip_graph(const bramah__friction *f, bramah__expr v, bramah__expr film)
+{
+  const bramah__expr speed = speed_graph(v);
+  const bramah__expr drop = e_exp(e_neg(e_power(e_scale(1.0 / f->stribeck, speed), f->exponent)));
+  const bramah__expr excess = e_sub(e_number(f->static_force - f->coulomb), e_scale(f->static_force, film));
+  return e_div(e_scale(f->stiffness, speed), e_add(e_number(f->coulomb), e_mul(excess, drop)));
+}
+
+static bramah__expr steady_graph(const bramah__friction *f, bramah__expr v)
+{
+  const bramah__expr r = e_scale(1.0 / f->film_velocity, speed_graph(v));
+  return e_scale(1.0 - f->coulomb / f->static_force, e_power(e_min(r, e_number(1.0)), 2.0 / 3.0));
+}
+
+/* 1 / film_time */
+static bramah__expr film_rate_graph(const bramah__friction *f, bramah__expr v, double moving)
+{
+  return e_select(e_abs(v), e_number(1.0 / moving), e_number(1.0 / f->film_dwell));
+}
+
+static bramah__expr relax_graph(bramah__expr half, bramah__expr x_k, bramah__expr xd_k, bramah__expr target,
+                                bramah__expr rate)
+{
+  const bramah__expr moved = e_add(x_k, e_mul(half, e_add(xd_k, e_mul(target, rate))));
+  return e_div(moved, e_add(e_number(1.0), e_mul(half, rate)));
+}
+
+bramah__expr bramah__bristles_graph(const bramah__friction *f, bramah__expr v, bramah__expr half,
+                                    const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
+                                    bramah__expr *xd)
+{
+  bramah__expr film = {0};
+  if (f->kind == BRAMAH__FRICTION_MODIFIED_LUGRE) {
+    const bramah__expr settled = steady_graph(f, v), rising = film_rate_graph(f, v, f->film_rising),
+                       falling = film_rate_graph(f, v, f->film_falling);
+    const bramah__expr risen = relax_graph(half, x_k[1], xd_k[1], settled, rising),
+                       fallen = relax_graph(half, x_k[1], xd_k[1], settled, falling),
+                       above = e_sub(risen, settled);
+    film = x[1] = e_select(above, fallen, risen);
+    xd[1] = e_mul(e_sub(settled, film), e_select(above, falling, rising));
+  }
+  const bramah__expr yields = slip_graph(f, v, film), one = e_number(1.0);
+  x[0] = e_div(e_add(x_k[0], e_mul(half, e_add(xd_k[0], v))), e_add(one, e_mul(half, yields)));
+  xd[0] = e_sub(v, e_mul(yields, x[0]));
+  return e_add(e_add(e_scale(f->stiffness, x[0]), e_scale(f->damping, xd[0])), e_scale(f->viscous, v));
+}
+
 /* ---- keys ---- */
 
 /* Models by 1 << number. */

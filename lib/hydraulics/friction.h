@@ -44,6 +44,12 @@ double bramah__friction_force(const bramah__friction *friction, double v, const 
 /* The same as an expression of the velocity, for models without states. */
 bramah__expr bramah__friction_graph(const bramah__friction *friction, bramah__expr v);
 
+/* And of models with states: the force at the end of a trapezoidal step of length 2 half, with the states and their rates
+ * there into x and xd, from x_k and xd_k at its start. With half = 0 all of them at the state x_k. */
+bramah__expr bramah__bristles_graph(const bramah__friction *friction, bramah__expr v, bramah__expr half,
+                                    const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
+                                    bramah__expr *xd);
+
 /* States x after a step h [s] of the trapezoidal rule that ends at velocity v, from x_k and their rates xd_k.
  * For given v the rule is a linear equation for each state, so that they need no place among the unknowns of
  * the Newton iteration. */

@@ -430,7 +430,8 @@ double bramah__line_pressure(const bramah__metered_group *group, const double *v
   return balanced_pressure(&(balance){.group = group, .v = v});
 }
 
-/* Line pressure of one moving actuator from the force of its driven chamber, where that is not at a limit. */
+/* Line pressure of one moving actuator from the force of its driven chamber, where that is not at a limit. At its relief
+ * setting but for rounding a line is there: its derivatives are others. */
 static double pressure_behind(const bramah__metered_group *group, double beta, double fbar, double v)
 {
   const directed d = direct(group->actuators, group->u);
@@ -438,7 +439,8 @@ static double pressure_behind(const bramah__metered_group *group, double beta, d
   const double driven = beta * w + d.sign * fbar + drained;
   const double margin = 1e-9 * d.F_M; /* at its relief the chamber takes what the line gives */
   if (w > 0.0 && d.a > 0.0 && driven > margin && driven < d.F_M - margin) {
-    return fmin((driven + w * w / d.a) / d.A, group->line.P_M);
+    const double P = (driven + w * w / d.a) / d.A, P_M = group->line.P_M;
+    return P < (1.0 - 1e-12) * P_M ? P : P_M;
   }
   return bramah__line_pressure(group, &v);
 }

@@ -80,6 +80,25 @@ void bramah__metered_solve(const bramah__circuit *circuit, const double *p, cons
   }
 }
 
+void bramah__metered_solve_tangent(const bramah__circuit *circuit, const double *p, const double *v,
+                                   const double *U, double *w, double *P, double *by_load)
+{
+  const size_t n_all = circuit->n_metered;
+  double slope[BRAMAH__MAX_ON_LINE * BRAMAH__MAX_ON_LINE], work[2 * BRAMAH__MAX_ON_LINE];
+  point at;
+  memset(by_load, 0, n_all * n_all * sizeof *by_load);
+  for (size_t l = 0; l < circuit->n_metered_lines; l++) {
+    const bramah__metered_line *line = &circuit->metered_line[l];
+    solve(circuit, line, p, v, U, &at);
+    bramah__lambda_slopes(&at.group, at.P, at.beta, at.w, slope, work);
+    memcpy(w + line->first, at.w, line->n * sizeof *w);
+    P[l] = at.P;
+    for (size_t j = 0; j < line->n; j++)
+      memcpy(by_load + (line->first + j) * n_all + line->first, slope + j * line->n,
+             line->n * sizeof *by_load);
+  }
+}
+
 double bramah__metered_drag(const bramah__circuit *circuit, size_t i, double w, const double *v)
 {
   const bramah__metered_port *port = &circuit->metered_port[i];

@@ -20,6 +20,26 @@ static bramah_status in_file(bramah_diag *diag, bramah_status status, const char
 
 /* ---- machine ---- */
 
+/* What cannot be compiled, or is faster without, is stepped without. */
+static void open_program(bramah_machine_plant *machine)
+{
+  const bramah_status status = bramah_program_new(machine->model, NULL, &machine->program);
+  if (status || bramah_program_get_info(machine->program).is_faster) return;
+  bramah_program_free(machine->program);
+  machine->program = NULL;
+}
+
+bramah_status bramah_machine_plant_another(const bramah_machine_plant *machine, bramah_diag *diag,
+                                           bramah_coupled **out)
+{
+  bramah_status status = bramah_coupled_new(machine->model, diag, out);
+  if (!status) status = bramah_coupled_use(*out, machine->program, diag);
+  if (!status) return BRAMAH_OK;
+  bramah_coupled_free(*out);
+  *out = NULL;
+  return status;
+}
+
 /* study NULL: all inputs are known. */
 static bramah_status open_machine(bramah_machine_plant *machine, const char *path, size_t n_changes,
                                   const bramah_change *changes, int64_t step_ns, bramah_study *study,
@@ -50,7 +70,8 @@ static bramah_status open_machine(bramah_machine_plant *machine, const char *pat
   }
 
   if (!status) status = bramah_model_new(m, diag, &machine->model);
-  if (!status) status = bramah_coupled_new(machine->model, diag, &machine->coupled);
+  if (!status) open_program(machine);
+  if (!status) status = bramah_machine_plant_another(machine, diag, &machine->coupled);
   if (!status) machine->plant = bramah_coupled_plant(machine->coupled);
   return in_file(diag, status, path, 0);
 }
@@ -65,6 +86,7 @@ bramah_status bramah_machine_plant_open(bramah_machine_plant *out, const char *p
 void bramah_machine_plant_close(bramah_machine_plant *machine)
 {
   bramah_coupled_free(machine->coupled);
+  bramah_program_free(machine->program);
   bramah_model_free(machine->model);
   bramah_machine_free(machine->machine);
   free(machine->valves);
@@ -361,8 +383,9 @@ bramah_status bramah_session_start(const bramah_session *session, bramah_coupled
   const bramah__start_values *s = &session->start;
   const bramah_study *study = session->study;
   bramah_diag_clear(diag);
-  const bramah_status status =
+  bramah_status status =
       bramah_coupled_start(coupled, study->n_joints, s->joints, s->position, s->rate, s->pressure, diag);
+  if (!status) status = bramah__session_apply_hypothesis(session, coupled, diag);
   return in_file(diag, status, study->file, study->n_joints ? study->joints[0].line : 0);
 }
 
@@ -471,6 +494,7 @@ static bramah_status bind(bramah_session *session, checking *c, bramah_diag *dia
       if (strcmp(study->sensors[k].name, from->at) == 0) biased = &session->sensors[k];
     if (!biased || biased->unit) status = go_on(c, bind_augmented(session, i, biased, diag), diag);
   }
+  if (!status) status = go_on(c, bramah__session_take_hypotheses(session, diag), diag);
   if (!status) status = go_on(c, bramah__session_take_budget(session, diag), diag);
   for (size_t i = 0; !status && i < study->n_parameter_noise; i++)
     status = go_on(c, bind_parameter_noise(session, i, diag), diag);
@@ -528,16 +552,19 @@ bramah_status bramah_session_open(const char *path, bramah_diag *diag, bramah_se
   return status ? in_file(diag, status, path, 0) : bramah_session_new(study, 0, diag, out);
 }
 
-bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *diag, bramah_session **out)
+/* holds: as in the session. */
+static bramah_status make_clone(const bramah_session *session, size_t holds, bramah_diag *diag,
+                                bramah_session **out)
 {
   *out = NULL;
   bramah_session *clone = malloc(sizeof *clone);
   if (!clone) return bramah__fail_memory(diag);
   *clone = *session;
   clone->shares = session;
+  clone->holds = holds;
   clone->filter = NULL;
   clone->machine.coupled = NULL;
-  bramah_status status = bramah_coupled_new(clone->machine.model, diag, &clone->machine.coupled);
+  bramah_status status = bramah_machine_plant_another(&session->machine, diag, &clone->machine.coupled);
   if (!status) {
     clone->machine.plant = bramah_coupled_plant(clone->machine.coupled);
     status = open_filter(clone, diag);
@@ -547,6 +574,19 @@ bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *d
   else
     *out = clone;
   return status;
+}
+
+bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *diag, bramah_session **out)
+{
+  return make_clone(session, session->holds, diag, out);
+}
+
+bramah_status bramah_session_of_hypothesis(const bramah_session *session, size_t k, bramah_diag *diag,
+                                           bramah_session **out)
+{
+  *out = NULL;
+  if (k < session->study->hypotheses.n) return make_clone(session, k + 1, diag, out);
+  return bramah__fail(diag, BRAMAH_E_ARGUMENT, "session", "the study has no hypothesis of this number");
 }
 
 void bramah_session_close(bramah_session *session)
@@ -563,6 +603,7 @@ void bramah_session_close(bramah_session *session)
     free(session->augmented.names);
     free(session->augmented.noise);
     free(session->augmented.noise_unit);
+    free(session->fixed);
     free(session->start.joints);
     free(session->start.position);
     bramah_machine_plant_close(&session->machine);
@@ -655,12 +696,17 @@ static int has_key(const char *path, const char *key)
   return found;
 }
 
+bramah_file_kind bramah_file_kind_of(const char *path)
+{
+  return has_key(path, "study")  ? BRAMAH_FILE_STUDY
+         : has_key(path, "plan") ? BRAMAH_FILE_PLAN
+                                 : BRAMAH_FILE_MACHINE;
+}
+
 bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *user, bramah_file_kind *kind)
 {
   checking c = {.tell = tell, .user = user};
-  const bramah_file_kind is = has_key(path, "study")  ? BRAMAH_FILE_STUDY
-                              : has_key(path, "plan") ? BRAMAH_FILE_PLAN
-                                                      : BRAMAH_FILE_MACHINE;
+  const bramah_file_kind is = bramah_file_kind_of(path);
   bramah_diag diag;
   if (kind) *kind = is;
   if (is == BRAMAH_FILE_PLAN) bramah__plan_check(path, hear, &c);

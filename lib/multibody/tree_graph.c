@@ -2,6 +2,7 @@
 #include "lib/multibody/tree_graph.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Cosines of right angles come as 6e-17: as zeros they let a plane be a plane. */
 static double cleared(double x) { return fabs(x) < 1e-15 ? 0.0 : x; }
@@ -63,7 +64,8 @@ static const bramah__body_graph *parent_of(const bramah__tree *tree, size_t j, c
   return tree->link[j].parent < 0 ? &ground : &body[tree->link[j].parent];
 }
 
-void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *z, bramah__body_graph *body)
+void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *base, const bramah__expr *z,
+                             bramah__body_graph *body)
 {
   for (size_t j = 0; j < tree->n; j++) {
     const bramah__link *link = &tree->link[j];
@@ -71,7 +73,11 @@ void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *z, br
     bramah__body_graph *own = &body[j];
     double rotation[9];
     for (int k = 0; k < 9; k++) rotation[k] = cleared(link->rotation[k]);
-    const bramah__mat A = link->turned ? m_multiply(parent->A, m_number(rotation)) : parent->A;
+    bramah__mat A = link->turned ? m_multiply(parent->A, m_number(rotation)) : parent->A, turn;
+    if (link->ball) {
+      memcpy(turn.m, base + 9 * (link->ball - 1), sizeof turn.m);
+      A = m_multiply(A, turn);
+    }
     own->n = m_rotate(A, cleared_vector(link->axis));
     own->r = v_add(parent->r, m_rotate(parent->A, cleared_vector(link->position)));
     own->A = link->revolute ? m_multiply(A, axis_rotation(link->axis, z[j])) : A;

@@ -42,8 +42,10 @@ bramah__link_graph bramah__link_graph_of(const bramah__link *link);
 /* The body carries a point mass m as well (parallel axes). */
 void bramah__link_graph_load(bramah__link_graph *link, bramah__expr m, const double *point);
 
-/* Poses of body [n] at joint coordinates z [n]; then masses, velocities and accelerations at zd, zdd [n]. */
-void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *z, bramah__body_graph *body);
+/* Poses of body [n] at joint coordinates z [n], where base [n_balls x 9] are rotations by which the axes of spherical joints
+ * are turned (tree.h); then masses, velocities and accelerations at zd, zdd [n]. */
+void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *base, const bramah__expr *z,
+                             bramah__body_graph *body);
 void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
                                const bramah__expr *zd, const bramah__expr *zdd, bramah__body_graph *body);
 

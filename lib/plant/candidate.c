@@ -298,7 +298,7 @@ static int rebase(bramah_coupled *c)
   const size_t n_dof = model->n_independent;
   int any = 0;
   for (size_t b = 0; b < model->n_balls; b++) any |= bramah__ball_is_far(model, &c->state, b);
-  if (!any) return 0;
+  if (!any || bramah__refresh(c, NULL) != BRAMAH_OK) return 0;
   double *Rz = c->now->MR; /* scratch of the same size */
   bramah__rate_derivative(model, &c->state, c->now);
   memcpy(c->D, c->now->D, model->n * n_dof * sizeof *c->D);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/plant/compiled.h"
 #include "lib/base/diag.h"
+#include "lib/hydraulics/metering.h"
+#include "lib/multibody/rotation.h"
 #include "lib/plant/step_graph.h"
 
 #include <math.h>
@@ -59,10 +61,16 @@ static void set_up(bramah_coupled *c, const bramah__state *state)
   c->compiled.is_set_up = 1;
 }
 
-/* Spools of a state, and whether they follow their commands. */
-static void set_spools(bramah_coupled *c, const bramah__state *state)
+/* What stays for a step: spools of a state, and whether they follow their commands; what its spherical joints count from;
+ * its friction states, which go on for a time. */
+static void set_spools(bramah_coupled *c, const bramah__state *state, double time)
 {
   const bramah_program *program = c->compiled.program;
+  memcpy(input(c, program->in.x), state->x, program->nq * sizeof(double));
+  memcpy(input(c, program->in.xd), state->xd, program->nq * sizeof(double));
+  if (program->nq) *input(c, program->in.half) = 0.5 * time;
+  for (size_t i = 0; i < program->nb; i++)
+    bramah__quaternion_matrix(state->base + 4 * i, input(c, program->in.base) + 9 * i);
   double *gate = input(c, program->in.gate);
   memcpy(input(c, program->in.U), state->U, program->ns * sizeof(double));
   for (size_t i = 0; i < program->ns; i++) {
@@ -72,18 +80,61 @@ static void set_spools(bramah_coupled *c, const bramah__state *state)
   run(c, BRAMAH__PART_STEP);
 }
 
+/* Prescribed motions at the time of a state. */
+static void set_motions(bramah_coupled *c, const bramah__state *state)
+{
+  double *motion = input(c, c->compiled.program->in.motion);
+  for (size_t i = 0; i < c->model->n_motions; i++)
+    bramah__motion_at(&c->model->motion[i], (double)*state->time_ns * 1e-9, motion + 3 * i);
+}
+
 /* A state as it is. */
 static void set_point(bramah_coupled *c, const bramah__state *state)
 {
   const bramah_program *program = c->compiled.program;
   const int *independent = program->index + program->nd;
   double *zd = input(c, program->in.zd), *zdd = input(c, program->in.zdd);
+  set_motions(c, state);
   memcpy(input(c, program->in.z), state->z, program->n * sizeof(double));
   memcpy(input(c, program->in.p), state->p, program->np * sizeof(double));
   for (size_t f = 0; f < program->nf; f++) {
     zd[f] = state->zd[independent[f]];
     zdd[f] = state->zdd[independent[f]];
   }
+}
+
+/* Quasistatic actuators at the point and the spools in the registers: what they do there, by the speeds of their rods. */
+static void move_metered(bramah_coupled *c)
+{
+  bramah__compiled *k = &c->compiled;
+  const bramah__step_inputs *in = &k->program->in;
+  if (k->program->nw == 0) return;
+  run(c, BRAMAH__PART_SPEEDS);
+  fetch(c, k->program->out.speed, k->program->nc, k->speed);
+  bramah__metered_solve_tangent(&c->model->circuit, input(c, in->p), k->speed, input(c, in->U), k->w, k->P,
+                                input(c, in->w_load));
+  memcpy(input(c, in->w), k->w, k->program->nw * sizeof *k->w);
+}
+
+/* Their velocities there by parameter i: by a small change of it. */
+static void move_metered_by(bramah_coupled *c, size_t i)
+{
+  const bramah__compiled *k = &c->compiled;
+  const bramah__step_inputs *in = &k->program->in;
+  const bramah__parameter *parameter = &c->model->parameter[i];
+  const double size = fmax(fabs(c->state.theta[i]), fabs(parameter->info.nominal));
+  const double step = 1e-6 * (size > 1e-6 ? size : 1.0);
+  double *theta = c->transition.theta, *U = c->transition.U, *by = input(c, in->w_theta) + i * k->program->nw;
+  if (k->program->nw == 0 || !bramah__moves_metered(parameter)) return;
+  memcpy(theta, c->state.theta, k->program->n_par * sizeof *theta);
+  memcpy(U, input(c, in->U), k->program->ns * sizeof *U);
+  theta[i] += step;
+  for (size_t q = 0; q < k->program->ns && parameter->code == BRAMAH__INPUT_OFFSET; q++)
+    if (c->model->circuit.valve[q].input == parameter->index) U[q] += step * input(c, in->gate)[q];
+  bramah__apply_parameters(c, theta);
+  bramah__metered_solve(&c->model->circuit, input(c, in->p), k->speed, U, by, c->probe->P);
+  bramah__apply_parameters(c, c->state.theta);
+  for (size_t q = 0; q < k->program->nw; q++) by[q] = (by[q] - k->w[q]) / step;
 }
 
 /* Run a part that belongs to the state, unless it has been. */
@@ -101,8 +152,10 @@ static int in_basis(const bramah_coupled *c, const bramah__state *state)
          memcmp(program->row, state->row, c->model->m * sizeof(int)) == 0;
 }
 
-static int is_finite(const bramah_coupled *c)
+/* Is the candidate one that may be taken? */
+static int is_sound(const bramah_coupled *c)
 {
+  if (bramah__singular_joint(c->model, c->next.z, NULL)) return 0;
   for (size_t j = 0; j < c->model->n; j++)
     if (!isfinite(c->next.z[j]) || !isfinite(c->next.zd[j]) || !isfinite(c->next.zdd[j])) return 0;
   for (size_t i = 0; i < c->model->n_first_order; i++)
@@ -125,6 +178,8 @@ static void give_actuators(const bramah_coupled *c, bramah__eval *eval)
   fetch(c, out->force, program->nc, eval->force);
   fetch(c, out->friction, program->nc, eval->friction);
   fetch(c, out->stop, program->nc, eval->stop);
+  memcpy(eval->w, c->compiled.w, program->nw * sizeof *eval->w);
+  memcpy(eval->P, c->compiled.P, c->model->circuit.n_metered_lines * sizeof *eval->P);
   eval->by_program = 1;
 }
 
@@ -135,7 +190,8 @@ void bramah__compiled_took(bramah_coupled *c, int with_rates)
   fetch(c, k->program->out.work_path, k->program->n_works, k->work_path);
   fetch(c, k->program->out.energy, 2, k->energy);
   memcpy(k->state, c->state.block, c->state.size);
-  k->pose_known = 1;
+  /* After a step the friction states are still those of its start. */
+  k->pose_known = k->program->nq == 0 || *input(c, k->program->in.half) == 0.0;
   memset(k->done, 0, k->program->tape.n_parts);
   k->done[BRAMAH__PART_RATES] = (unsigned char)with_rates;
 }
@@ -148,8 +204,9 @@ int bramah__compiled_pose(bramah_coupled *c)
   if (!known) {
     if (!in_basis(c, &c->state)) return 0;
     set_up(c, &c->state);
-    set_spools(c, &c->state);
+    set_spools(c, &c->state, 0.0);
     set_point(c, &c->state);
+    move_metered(c);
     run(c, BRAMAH__PART_POSE);
     bramah__compiled_took(c, 0);
   }
@@ -163,7 +220,7 @@ static int state_rates(bramah_coupled *c)
   bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
   if (k->done[BRAMAH__PART_RATES]) return 1;
-  set_spools(c, &c->state);
+  set_spools(c, &c->state, 0.0);
   run(c, BRAMAH__PART_RATES);
   k->done[BRAMAH__PART_RATES] =
       (unsigned char)pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
@@ -174,6 +231,7 @@ static int state_rates(bramah_coupled *c)
 static const uint16_t *rates_by_parameter(bramah_coupled *c, size_t i)
 {
   const size_t part = BRAMAH__PART_PARAMETERS + 2 * i + 1;
+  if (!c->compiled.done[part]) move_metered_by(c, i);
   run_once(c, part);
   return bramah__tape_results(&c->compiled.program->tape, part);
 }
@@ -186,6 +244,8 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   if (!state_rates(c)) return 0;
   run_once(c, BRAMAH__PART_SLOPES);
   fetch(c, program->out.A_state, program->nx * program->ne, input(c, program->in.A));
+  fetch(c, program->out.xd_state, program->nq * 2 * program->nf, input(c, program->in.xd_by));
+  fetch(c, program->out.drawn_state, program->nw * 2 * program->nf, input(c, program->in.drawn_by));
   for (size_t i = 0; i < w->n_par; i++)
     fetch(c, rates_by_parameter(c, w->par[i]), program->nx, k->carried + i * program->nx);
   return 1;
@@ -222,9 +282,10 @@ int bramah__compiled_adopt(bramah_coupled *c)
   if (!program || c->linearised || !in_basis(c, &c->next)) return 0;
   k->pose_known = 0;
   set_up(c, &c->next);
-  set_spools(c, &c->next);
+  set_spools(c, &c->next, 0.0);
   set_point(c, &c->next);
   if (!place(c)) return 0;
+  move_metered(c);
   run(c, BRAMAH__PART_POSE);
   run(c, BRAMAH__PART_RATES);
   if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot)) return 0;
@@ -232,7 +293,9 @@ int bramah__compiled_adopt(bramah_coupled *c)
   fetch(c, program->out.zd_all, program->n, c->next.zd);
   fetch(c, program->out.zdd_state, program->n, c->next.zdd);
   fetch(c, program->out.pd_state, program->np, c->next.pd);
-  if (!is_finite(c)) return 0;
+  fetch(c, program->out.drive_state, program->nm, c->next.drive);
+  fetch(c, program->out.xd_end, program->nq, c->next.xd);
+  if (!is_sound(c)) return 0;
   give_actuators(c, c->trial);
   return 1;
 }
@@ -269,6 +332,7 @@ static int iterate(bramah_coupled *c)
   double before = (double)INFINITY;
   for (int i = 0; i < c->model->max_iterations; i++) {
     set_iterate(c);
+    move_metered(c);
     run(c, BRAMAH__PART_ITERATE);
     c->report.last_iterations++;
     c->report.last_evaluations++;
@@ -306,12 +370,18 @@ static void set_end(bramah_coupled *c)
   const bramah_program *program = k->program;
   const bramah__step_results *out = &program->out;
   set_iterate(c);
+  move_metered(c);
   run(c, BRAMAH__PART_POSE);
   run(c, BRAMAH__PART_ENDS);
   fetch(c, out->zd_all, program->n, c->next.zd);
   fetch(c, out->zdd_all, program->n, c->next.zdd);
   memcpy(c->next.p, input(c, program->in.p), program->np * sizeof(double));
   memcpy(c->next.pd, input(c, program->in.pd), program->np * sizeof(double));
+  for (size_t i = 0; i < program->nw; i++) { /* not carried over but as they are */
+    const bramah__metered_port *port = &c->model->circuit.metered_port[i];
+    c->next.pd[port->volume] =
+        bramah__load_stiffness(&c->model->circuit, i) * (k->w[i] - k->speed[port->cylinder]);
+  }
   give_actuators(c, c->trial);
 
   /* Works: trapezoidal sums of forces along their paths, as in energy.c. */
@@ -322,6 +392,10 @@ static void set_end(bramah_coupled *c)
     double *total = sum < program->nc ? &c->next.work[sum] : &c->next.exchange[sum - program->nc];
     *total += 0.5 * (k->work_force[i] + force) * moved;
   }
+  fetch(c, out->drive, program->nm, c->next.drive);
+  fetch(c, out->x_end, program->nq, c->next.x);
+  fetch(c, out->xd_end, program->nq, c->next.xd);
+  bramah__work_of_drives(c);
   fetch(c, out->energy, 2, k->energy_after);
 }
 
@@ -337,6 +411,7 @@ static void give_transition(bramah_coupled *c, const bramah__wanted *w)
     const size_t part = BRAMAH__PART_PARAMETERS + 2 * w->par[i];
     const uint16_t *G = bramah__tape_results(&program->tape, part);
     memcpy(input(c, program->in.carried), c->compiled.carried + i * nx, nx * sizeof(double));
+    move_metered_by(c, w->par[i]);
     run(c, part);
     for (size_t r = 0; r < ne; r++) w->G[r * w->n_par + i] = result(c, G, r);
   }
@@ -356,12 +431,18 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
     c->report.left_pivot++;
     return 0;
   }
+  for (size_t i = 0; i < k->program->nw; i++) {
+    const size_t q = c->model->circuit.metered_port[i].cylinder;
+    input(c, k->program->in.drawn)[i] =
+        2.0 / c->model->h * result(c, k->program->out.stroke, q) + result(c, k->program->out.velocity, q);
+  }
   k->pose_known = 0;
-  set_spools(c, &c->next);
+  set_spools(c, &c->next, c->model->h);
+  set_motions(c, &c->next);
   if (!iterate(c)) return 0;
   if (w->F) give_transition(c, w);
   set_end(c);
-  if (!is_finite(c)) {
+  if (!is_sound(c)) {
     c->report.left_divergence++;
     return 0;
   }
@@ -382,6 +463,7 @@ static const uint16_t *read_output(bramah_coupled *c, size_t i)
     for (size_t f = 0; f < program->nf; f++) zdd[f] = c->state.zdd[independent[f]];
     run_once(c, BRAMAH__PART_ENDS);
   }
+  for (size_t k = 0; k < program->n_par && !c->compiled.done[reading->part]; k++) move_metered_by(c, k);
   run_once(c, reading->part);
   return bramah__tape_results(&program->tape, reading->part) + reading->first;
 }
@@ -452,6 +534,9 @@ bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_prog
   taken.work_force = BRAMAH__TAKE(arena, double, program->n_works);
   taken.work_path = BRAMAH__TAKE(arena, double, program->n_works);
   taken.carried = BRAMAH__TAKE(arena, double, program->nx * program->n_par);
+  taken.speed = BRAMAH__TAKE(arena, double, program->nc);
+  taken.w = BRAMAH__TAKE(arena, double, program->nw);
+  taken.P = BRAMAH__TAKE(arena, double, c->model->circuit.n_metered_lines);
   taken.done = BRAMAH__TAKE(arena, unsigned char, program->tape.n_parts);
   taken.state = bramah__arena_take(arena, c->state.size, 1);
   return taken;

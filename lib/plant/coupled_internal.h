@@ -154,9 +154,11 @@ typedef struct bramah__compiled {
   double energy[2];               /* there: kinetic, all that is stored ... */
   double energy_after[2];         /* ... and after the step of the candidate */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
-  unsigned char *state;           /* [state.size] that the registers and the works belong to ... */
-  int pose_known;                 /* ... where they do */
-  unsigned char *done;            /* [tape.n_parts] parts that have been run there */
+  double *speed, *w,
+      *P; /* [nc], [nw], [n_metered_lines] of quasistatic actuators at the point in the registers */
+  unsigned char *state; /* [state.size] that the registers and the works belong to ... */
+  int pose_known;       /* ... where they do */
+  unsigned char *done;  /* [tape.n_parts] parts that have been run there */
   int is_set_up;
 } bramah__compiled;
 
@@ -239,6 +241,9 @@ static inline size_t bramah__unknown_joint(const bramah_coupled *c, size_t k)
 
 /* Add to the candidate what energy has been exchanged since the state; `now` and `trial` belong to them (energy.c). */
 void bramah__exchange_energy(bramah_coupled *c);
+
+/* The part of it that the drives have done whose forces the candidate holds. */
+void bramah__work_of_drives(bramah_coupled *c);
 
 /* What the step has made from nothing, when its works are booked, into c->error: by the kinetic energy and all that is stored
  * [2] before and after it. */

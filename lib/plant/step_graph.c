@@ -3,6 +3,7 @@
 #include "lib/base/diag.h"
 #include "lib/graph/solve.h"
 #include "lib/hydraulics/circuit_graph.h"
+#include "lib/multibody/rotation.h"
 #include "lib/multibody/tree_graph.h"
 
 #include <math.h>
@@ -26,13 +27,13 @@
   X(Phi, model->m + 1)                                                                                       \
   X(Phi_used, nd)                                                                                            \
   X(Phi_z, nd *n) /* rows in use */                                                                          \
-  X(Rz, n *nf)                                                                                               \
-  X(Rz_f, n) /* one of its columns */                                                                        \
+  X(Rz, n *nr)    /* behind its nf columns those along the motions: z' = Rz [z'_i; f'] */                    \
+  X(Rz_f, n)      /* one of its columns */                                                                   \
   X(closing, nd)                                                                                             \
   X(gamma, nd) /* second derivative of Phi_used by time at z'' = 0 */                                        \
   X(tau, n)                                                                                                  \
   X(s, nc)                                                                                                   \
-  X(s_i, nc *nf) /* by the independent coordinates */                                                        \
+  X(s_i, nc *nr) /* along the columns of Rz */                                                               \
   X(v, nc)                                                                                                   \
   X(force, nc)                                                                                               \
   X(friction, nc)                                                                                            \
@@ -41,17 +42,24 @@
   X(flow, np)                                                                                                \
   X(compliance, np)                                                                                          \
   X(rates, np)                                                                                               \
-  X(r, nf) /* out of balance */                                                                              \
-  X(f, nx) /* residual of the step: r; pd by the trapezoidal rule less rates */                              \
+  X(r, nr)       /* out of balance; behind it the forces of the drives that prescribe motions */             \
+  X(f, nx)       /* residual of the step: r; pd by the trapezoidal rule less rates */                        \
+  X(f_state, nx) /* the same with load pressures as a state has them */                                      \
   X(J, nx *nx)                                                                                               \
   X(mass, nf *nf)  /* dr/dz'' */                                                                             \
   X(r_v, nf *nf)   /* dr/dz' */                                                                              \
   X(T, n *(n + 4)) /* of the joint forces */                                                                 \
   X(pd_v, np *nf)  /* d rates/dz' */                                                                         \
-  X(rhs, nx *(ne + nx) + nd * (n + 1))                                                                       \
-  X(column, nx + n)                                                                                          \
-  X(at, n + n + nf + nf + np + np + ns) /* seeds of a derivative */                                          \
-  X(along, n + n + nf + nf + np + np + ns)                                                                   \
+  X(rhs, (nx + nq) * (ne + nx) + nd * (2 * n + 1))                                                           \
+  X(column, nx + n + nq)                                                                                     \
+  X(load, nw) /* of quasistatic actuators */                                                                 \
+  X(load_along, nw)                                                                                          \
+  X(w_along, nw) /* what a seed moves of their velocities at held loads */                                   \
+  X(drawn, nw)                                                                                               \
+  X(x_end, nq)                                                                                               \
+  X(xd_end, nq)                                                                                              \
+  X(at, n + n + nf + nf + np + np + ns + nw + nq) /* seeds of a derivative */                                \
+  X(along, n + n + nf + nf + np + np + ns + nw + nq)                                                         \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
   X(output, model->n_outputs)                                                                                \
@@ -84,8 +92,10 @@ typedef struct builder {
 /* Numbers of everything, by their short names. */
 #define SIZES(p)                                                                                             \
   const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
-               ns = (p)->ns, nc = (p)->nc, n_par = (p)->n_par, n_works = (p)->n_works;                       \
-  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)n_par, (void)n_works
+               ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, nm = (p)->nm, nr = nf + nm, nq = (p)->nq,           \
+               nb = (p)->nb, n_par = (p)->n_par, n_works = (p)->n_works;                                     \
+  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)nm,         \
+      (void)nr, (void)nq, (void)nb, (void)n_par, (void)n_works
 
 #define COUNT_RESULT(name, count) +(count)
 static int take_expressions(builder *b)
@@ -134,7 +144,7 @@ static void seed_state(builder *b, size_t k)
 {
   const size_t nf = b->out->nf;
   if (k < nf)
-    seed_joints(b, b->Rz + k, nf);
+    seed_joints(b, b->Rz + k, nf + b->out->nm);
   else
     seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
 }
@@ -161,9 +171,16 @@ static void seed_forces(builder *b, size_t k)
     seed(b, b->tau[j], b->out->nd > 0 ? dtau[j] : b->T[j * n + (size_t)b->out->index[k]]);
 }
 
-/* df [count] along the seeds, which are then gone. */
+/* df [count] along the seeds, which are then gone. Quasistatic actuators follow their loads. */
 static void derive(builder *b, size_t count, const bramah__expr *f, bramah__expr *df)
 {
+  const size_t nw = b->out->nw;
+  if (nw) bramah__derive(b->graph, b->n_seeds, b->at, b->along, nw, b->load, b->load_along);
+  for (size_t i = 0; i < nw; i++) {
+    const bramah__expr follows = e_sum_products(nw, b->in_w_load + i * nw, 1, b->load_along, 1);
+    seed(b, b->in_w[i], e_add(b->w_along[i], follows));
+    b->w_along[i] = e_number(0.0);
+  }
   bramah__derive(b->graph, b->n_seeds, b->at, b->along, count, f, df);
   b->n_seeds = 0;
 }
@@ -236,8 +253,8 @@ static void apply_parameter(builder *b, const bramah__parameter *p, bramah__expr
   case BRAMAH__GRAVITY_SCALE:
     b->gravity = v_scale(value, b->gravity);
     break;
-  case BRAMAH__INPUT_OFFSET: /* moves the spools, which are inputs */
-  case BRAMAH__LINE_FLOW:    /* of quasistatic actuators */
+  case BRAMAH__INPUT_OFFSET: /* these move spools and quasistatic actuators, which are inputs */
+  case BRAMAH__LINE_FLOW:
   case BRAMAH__FLOW_SCALE:
     break;
   }
@@ -273,13 +290,19 @@ static void set_typical(builder *b)
   SIZES(b->out);
   for (size_t i = 0; i < n_par; i++) b->typical[in->theta + i] = model->parameter[i].info.nominal;
   b->typical[in->h] = model->h;
+  for (size_t i = 0; i < nb; i++)
+    bramah__quaternion_matrix(model->base0 + 4 * i, b->typical + in->base + 9 * i);
+  if (nq) b->typical[in->half] = 0.5 * model->h;
   for (size_t i = 0; i < ns; i++) {
     b->typical[in->U + i] = 0.3 * model->circuit.valve[i].limit;
     b->typical[in->gate + i] = 1.0;
   }
   for (size_t j = 0; j < n; j++) b->typical[in->z + j] = model->z0[j];
+  for (size_t i = 0; i < nm; i++) bramah__motion_at(&model->motion[i], 0.0, b->typical + in->motion + 3 * i);
   for (size_t f = 0; f < nf; f++) b->typical[in->zd + f] = 0.01;
   for (size_t i = 0; i < np; i++) b->typical[in->p + i] = model->p0[i];
+  for (size_t i = 0; i < nw; i++)
+    b->typical[in->w_load + i * nw + i] = -0.99 / model->circuit.metered_port[i].damping; /* a light load */
 }
 
 /* ---- mechanics ---- */
@@ -290,10 +313,12 @@ static bramah_status close_loops(builder *b)
   const bramah_model *model = b->model;
   SIZES(b->out);
   const int *dependent = b->out->index, *independent = b->out->index + nd, *row = b->out->row;
-  for (size_t f = 0; f < nf; f++) b->Rz[(size_t)independent[f] * nf + f] = e_number(1.0);
+  for (size_t f = 0; f < nf; f++) b->Rz[(size_t)independent[f] * nr + f] = e_number(1.0);
   if (nd == 0) return BRAMAH_OK;
   for (size_t i = 0; i < model->n_loops; i++)
     bramah__closure_graph(&model->loop[i], b->body, b->Phi + model->loop[i].row);
+  for (size_t i = 0; i < nm; i++)
+    b->Phi[model->motion[i].row] = e_sub(b->in_z[model->motion[i].joint], b->in_motion[3 * i]);
   for (size_t k = 0; k < nd; k++) b->Phi_used[k] = b->Phi[row[k]];
   for (size_t j = 0; j < n; j++) {
     seed(b, b->in_z[j], e_number(1.0));
@@ -303,27 +328,32 @@ static bramah_status close_loops(builder *b)
   bramah__expr *block = b->rhs, *sides = b->rhs + nd * nd;
   for (size_t k = 0; k < nd; k++) {
     for (size_t l = 0; l < nd; l++) block[k * nd + l] = b->Phi_z[k * n + (size_t)dependent[l]];
-    for (size_t f = 0; f < nf; f++) sides[k * (nf + 1) + f] = e_neg(b->Phi_z[k * n + (size_t)independent[f]]);
-    sides[k * (nf + 1) + nf] = e_neg(b->Phi_used[k]);
+    bramah__expr *side = sides + k * (nr + 1);
+    for (size_t f = 0; f < nf; f++) side[f] = e_neg(b->Phi_z[k * n + (size_t)independent[f]]);
+    for (size_t i = 0; i < nm; i++) side[nf + i] = e_number(model->motion[i].row == (size_t)row[k]);
+    side[nr] = e_neg(b->Phi_used[k]);
   }
-  const bramah_status status = eliminate(b, nd, block, NULL, model->loop_name[0], &b->loops);
+  const char *what = nm ? model->motion_name[0] : model->loop_name[0];
+  const bramah_status status = eliminate(b, nd, block, NULL, what, &b->loops);
   if (status != BRAMAH_OK) return status;
-  bramah__back_substitute(&b->loops, nf + 1, sides, sides);
+  bramah__back_substitute(&b->loops, nr + 1, sides, sides);
   for (size_t k = 0; k < nd; k++) {
-    for (size_t f = 0; f < nf; f++) b->Rz[(size_t)dependent[k] * nf + f] = sides[k * (nf + 1) + f];
-    b->closing[k] = sides[k * (nf + 1) + nf];
+    memcpy(b->Rz + (size_t)dependent[k] * nr, sides + k * (nr + 1), nr * sizeof *sides);
+    b->closing[k] = sides[k * (nr + 1) + nr];
   }
   return BRAMAH_OK;
 }
 
-/* z' = Rz z'_i and z'' = Rz z''_i + bias, where bias closes Phi'' = Phi_z z'' + gamma: gamma is the second derivative of
- * Phi along rates that are held. */
+/* z' = Rz [z'_i; f'] and z'' = Rz [z''_i; f''] + bias, where bias closes Phi'' = Phi_z z'' + gamma: gamma is the second
+ * derivative of the loops' equations along rates that are held. */
 static void set_motion(builder *b)
 {
   SIZES(b->out);
   for (size_t j = 0; j < n; j++) {
-    b->q_d[j] = e_sum_products(nf, b->Rz + j * nf, 1, b->in_zd, 1);
-    b->q_dd[j] = e_sum_products(nf, b->Rz + j * nf, 1, b->in_zdd, 1);
+    b->q_d[j] = e_add(e_sum_products(nf, b->Rz + j * nr, 1, b->in_zd, 1),
+                      e_sum_products(nm, b->Rz + j * nr + nf, 1, b->in_motion + 1, 3));
+    b->q_dd[j] = e_add(e_sum_products(nf, b->Rz + j * nr, 1, b->in_zdd, 1),
+                       e_sum_products(nm, b->Rz + j * nr + nf, 1, b->in_motion + 2, 3));
   }
   if (nd > 0) {
     bramah__expr *rate = b->column;
@@ -342,12 +372,13 @@ static void set_motion(builder *b)
   bramah__tree_graph_motion(&b->model->tree, b->link, b->gravity, b->q_d, b->q_dd, b->body);
 }
 
-/* A length with its rate and, into by [nf], its derivatives by the independent coordinates. */
+/* A length with its rate and, into by [nr], its derivatives along the columns of Rz. */
 static bramah__expr measure(builder *b, bramah__expr length, bramah__expr *by)
 {
+  const size_t nr = b->out->nf + b->out->nm;
   bramah__expr rate;
-  for (size_t f = 0; f < b->out->nf; f++) {
-    seed_joints(b, b->Rz + f, b->out->nf);
+  for (size_t f = 0; f < nr; f++) {
+    seed_joints(b, b->Rz + f, nr);
     derive(b, 1, &length, &by[f]);
   }
   seed_joints(b, b->q_d, 1);
@@ -355,10 +386,10 @@ static bramah__expr measure(builder *b, bramah__expr length, bramah__expr *by)
   return rate;
 }
 
-/* r += by force: a generalised force that acts against the motion. */
-static void resist(builder *b, const bramah__expr *by, size_t stride, bramah__expr force)
+/* r += by force: a generalised force that acts against the motion. by [nr] */
+static void resist(builder *b, const bramah__expr *by, bramah__expr force)
 {
-  for (size_t f = 0; f < b->out->nf; f++) b->r[f] = e_add(b->r[f], e_mul(by[f * stride], force));
+  for (size_t f = 0; f < b->out->nf + b->out->nm; f++) b->r[f] = e_add(b->r[f], e_mul(by[f], force));
 }
 
 static void add_work(builder *b, size_t *count, size_t sum, bramah__expr force, bramah__expr path)
@@ -371,13 +402,13 @@ static void add_work(builder *b, size_t *count, size_t sum, bramah__expr force, 
 static void add_springs(builder *b, size_t *works)
 {
   const bramah__forces *forces = &b->model->forces;
-  const size_t nf = b->out->nf, dampers = b->out->nc + BRAMAH__DAMPERS;
+  const size_t nr = b->out->nf + b->out->nm, dampers = b->out->nc + BRAMAH__DAMPERS;
   for (size_t i = 0; i < forces->n_springs; i++) {
     const bramah__spring *spring = &forces->spring[i];
     const bramah__expr s = bramah__line_graph(&spring->line, b->in_z, b->body);
     const bramah__expr damper = e_scale(spring->damping, measure(b, s, b->column));
     const bramah__expr stretch = e_sub(s, e_number(spring->free_length));
-    resist(b, b->column, 1, e_add(e_scale(spring->stiffness, stretch), damper));
+    resist(b, b->column, e_add(e_scale(spring->stiffness, stretch), damper));
     add_work(b, works, dampers, damper, s);
   }
   for (size_t i = 0; i < forces->n_joint_springs; i++) {
@@ -385,7 +416,7 @@ static void add_springs(builder *b, size_t *works)
     const size_t j = spring->joint;
     const bramah__expr damper = e_scale(spring->damping, b->q_d[j]);
     const bramah__expr turn = e_sub(b->in_z[j], e_number(spring->free_position));
-    resist(b, b->Rz + j * nf, 1, e_add(e_scale(spring->stiffness, turn), damper));
+    resist(b, b->Rz + j * nr, e_add(e_scale(spring->stiffness, turn), damper));
     add_work(b, works, dampers, damper, b->in_z[j]);
   }
 }
@@ -393,7 +424,7 @@ static void add_springs(builder *b, size_t *works)
 static void add_loads(builder *b, size_t *works)
 {
   const bramah__forces *forces = &b->model->forces;
-  const size_t nf = b->out->nf, loads = b->out->nc + BRAMAH__LOADS;
+  const size_t nr = b->out->nf + b->out->nm, loads = b->out->nc + BRAMAH__LOADS;
   for (size_t i = 0; i < forces->n_loads; i++) {
     const bramah__load *load = &forces->load[i];
     const int axes = load->turns ? load->body : -1;
@@ -401,39 +432,56 @@ static void add_loads(builder *b, size_t *works)
     const bramah__vec place = bramah__point_graph(b->body, load->body, load->point),
                       force = bramah__direction_graph(b->body, axes, load->force),
                       torque = bramah__direction_graph(b->body, axes, load->torque);
-    for (size_t f = 0; f < nf; f++) {
+    for (size_t f = 0; f < nr; f++) {
       bramah__vec move;
-      seed_joints(b, b->Rz + f, nf);
+      seed_joints(b, b->Rz + f, nr);
       derive(b, 3, place.x, move.x);
       b->r[f] = e_sub(b->r[f], v_dot(move, force));
       for (int j = load->body; j >= 0; j = b->model->tree.link[j].parent)
         if (b->model->tree.link[j].revolute)
-          b->r[f] = e_sub(b->r[f], e_mul(b->Rz[(size_t)j * nf + f], v_dot(b->body[j].n, torque)));
+          b->r[f] = e_sub(b->r[f], e_mul(b->Rz[(size_t)j * nr + f], v_dot(b->body[j].n, torque)));
     }
     for (int k = 0; k < 3; k++) add_work(b, works, loads, force.x[k], place.x[k]);
     add_work(b, works, loads | BRAMAH__IS_POWER, v_dot(torque, b->body[load->body].Z.angular), e_number(0.0));
   }
   for (size_t j = 0; j < b->out->n; j++) {
-    resist(b, b->Rz + j * nf, 1, e_neg(b->joint_load[j]));
+    resist(b, b->Rz + j * nr, e_neg(b->joint_load[j]));
     add_work(b, works, loads, b->joint_load[j], b->in_z[j]);
   }
+}
+
+/* What a quasistatic actuator exerts beyond its pressure, 0 of others; and what its equations need. */
+static bramah__expr drag_of(builder *b, size_t c)
+{
+  const bramah__circuit *circuit = &b->model->circuit;
+  const size_t i = bramah__metered_of(circuit, c);
+  if (i == b->out->nw) return e_number(0.0);
+  b->load[i] = bramah__metered_load_graph(circuit, i, b->in_p, b->v[c]);
+  b->drawn[i] = e_add(e_mul(b->c1, b->s[c]), b->v[c]);
+  return bramah__metered_drag_graph(circuit, i, b->in_w[i], b->v[c]);
 }
 
 static void add_actuators(builder *b, size_t *works)
 {
   const bramah__circuit *circuit = &b->model->circuit;
-  const size_t nf = b->out->nf, nc = b->out->nc;
+  const size_t nr = b->out->nf + b->out->nm, nc = b->out->nc;
   for (size_t c = 0; c < nc; c++) {
     const bramah__cylinder *cylinder = &circuit->cylinder[c];
     b->s[c] = bramah__line_graph(&b->model->line[c], b->in_z, b->body);
-    b->v[c] = measure(b, b->s[c], b->s_i + c * nf);
+    b->v[c] = measure(b, b->s[c], b->s_i + c * nr);
     const bramah__expr pressure = e_sub(e_scale(cylinder->piston_area, b->in_p[cylinder->piston]),
                                         e_scale(cylinder->rod_area, b->in_p[cylinder->rod]));
-    b->friction[c] = e_mul(b->friction_scale[c], bramah__friction_graph(&cylinder->friction, b->v[c]));
+    const size_t first = cylinder->first_state;
+    const bramah__expr friction =
+        bramah__friction_states(cylinder->friction.kind)
+            ? bramah__bristles_graph(&cylinder->friction, b->v[c], b->in_half[0], b->in_x + first,
+                                     b->in_xd + first, b->x_end + first, b->xd_end + first)
+            : bramah__friction_graph(&cylinder->friction, b->v[c]);
+    b->friction[c] = e_mul(b->friction_scale[c], friction);
     b->stop[c] = bramah__stops_graph(cylinder, b->s[c], b->v[c]);
-    const bramah__expr own = e_add(e_sub(pressure, b->friction[c]), b->stop[c]);
+    const bramah__expr own = e_add(e_add(e_sub(pressure, b->friction[c]), b->stop[c]), drag_of(b, c));
     b->force[c] = e_add(own, b->cylinder_load[c]);
-    resist(b, b->s_i + c * nf, 1, e_neg(b->force[c]));
+    resist(b, b->s_i + c * nr, e_neg(b->force[c]));
     add_work(b, works, c, own, b->s[c]);
     add_work(b, works, nc + BRAMAH__FRICTION, b->friction[c], b->s[c]);
     add_work(b, works, nc + BRAMAH__STOPS, e_neg(b->stop[c]), b->s[c]);
@@ -477,7 +525,7 @@ static void set_residual(builder *b)
   SIZES(b->out);
   size_t works = 0;
   bramah__tree_graph_force(&model->tree, b->body, b->tau);
-  for (size_t f = 0; f < nf; f++) b->r[f] = e_sum_products(n, b->Rz + f, nf, b->tau, 1);
+  for (size_t f = 0; f < nr; f++) b->r[f] = e_sum_products(n, b->Rz + f, nr, b->tau, 1);
   add_springs(b, &works);
   add_loads(b, &works);
   add_actuators(b, &works);
@@ -489,13 +537,27 @@ static void set_residual(builder *b)
                                          b->in_p,
                                          b->s,
                                          b->v,
-                                         b->in_U};
+                                         b->in_U,
+                                         b->in_w};
   bramah__circuit_graph_rates(&model->circuit, &circuit, b->flow, b->compliance, b->rates);
   memcpy(b->f, b->r, nf * sizeof *b->f);
   for (size_t i = 0; i < np; i++) b->f[nf + i] = e_sub(b->in_pd[i], b->rates[i]);
+  memcpy(b->f_state, b->f, nx * sizeof *b->f);
+
+  /* Load pressures take the change of the rod's stroke where its rates were: the trapezoidal rule for the actuator's own
+   * stroke, which does not change as long as closed valves hold it, whatever its rod does. */
+  for (size_t i = 0; i < nw; i++) {
+    const bramah__metered_port *port = &model->circuit.metered_port[i];
+    const bramah__expr moved = e_sub(e_mul(b->c1, b->s[port->cylinder]), b->in_drawn[i]);
+    const bramah__expr rate = e_scale(bramah__load_stiffness(&model->circuit, i), e_sub(b->in_w[i], moved));
+    b->f[nf + port->volume] = e_sub(b->in_pd[port->volume], rate);
+  }
 }
 
 /* ---- parts ---- */
+
+/* What all parts at a point build on. */
+static int point_part(const builder *b) { return b->out->nw ? BRAMAH__PART_SPEEDS : BRAMAH__PART_STEP; }
 
 /* A part on top of another one (of those that a program numbers); then its results. */
 static void begin_part(builder *b, int parent)
@@ -529,7 +591,7 @@ static bramah_status set_tangent(builder *b)
   if (!scale) return BRAMAH_E_MEMORY;
   set_force_tangent(b, e_number(1.0), b->c1, b->c2);
   for (size_t f = 0; f < nf; f++) {
-    seed_joints(b, b->Rz + f, nf);
+    seed_joints(b, b->Rz + f, nr);
     seed(b, b->in_zd[f], b->c1);
     seed(b, b->in_zdd[f], b->c2);
     seed_forces(b, f);
@@ -556,10 +618,10 @@ static void add_iterate(builder *b)
   SIZES(b->out);
   for (size_t r = 0; r < nx; r++) b->column[r] = e_neg(b->f[r]);
   bramah__back_substitute(&b->tangent, 1, b->column, b->column);
-  begin_part(b, BRAMAH__PART_STEP);
+  begin_part(b, point_part(b));
   give(b, nx, b->column, 1);
   for (size_t k = 0; k < nd; k++) {
-    const bramah__expr *row = b->Rz + (size_t)b->out->index[k] * nf;
+    const bramah__expr *row = b->Rz + (size_t)b->out->index[k] * nr;
     const bramah__expr move = e_add(b->closing[k], e_sum_products(nf, row, 1, b->column, 1));
     give(b, 1, &move, 1);
   }
@@ -589,8 +651,8 @@ static void add_transition(builder *b)
     derive(b, nf, b->r, b->column);
     put_column(nf, b->column, b->r_v + f, nf);
     seed(b, b->in_zd[f], one);
-    derive(b, np, b->rates, b->column);
-    put_column(np, b->column, b->pd_v + f, nf);
+    derive(b, np, b->f + nf, b->column);
+    for (size_t i = 0; i < np; i++) b->pd_v[i * nf + f] = e_neg(b->column[i]);
   }
   memset(X, 0, nx * width * sizeof *X);
   for (size_t a = 0; a < nf; a++) {
@@ -612,6 +674,16 @@ static void add_transition(builder *b)
       row[nf + g] = e_sub(row[nf + g], b->pd_v[i * nf + g]);
     }
     row[ne + nf + i] = b->c1;
+  }
+  for (size_t i = 0; i < nw; i++) {
+    bramah__expr *row = X + (nf + b->model->circuit.metered_port[i].volume) * width;
+    const double K = bramah__load_stiffness(&b->model->circuit, i);
+    for (size_t k = 0; k < 2 * nf; k++) row[k] = e_add(row[k], e_scale(K, b->in_drawn_by[i * 2 * nf + k]));
+  }
+  for (size_t k = 0; nq && k < 2 * nf; k++) {
+    for (size_t q = 0; q < nq; q++) seed(b, b->in_xd[q], b->in_xd_by[q * 2 * nf + k]);
+    derive(b, nf, b->r, b->column);
+    for (size_t r = 0; r < nf; r++) X[r * width + k] = e_sub(X[r * width + k], b->column[r]);
   }
   bramah__back_substitute(&b->tangent, width, X, X);
 
@@ -638,6 +710,8 @@ static void seed_parameter(builder *b, size_t k)
   seed(b, b->in_theta[k], e_number(1.0));
   for (size_t i = 0; p->code == BRAMAH__INPUT_OFFSET && i < b->out->ns; i++)
     if (b->model->circuit.valve[i].input == p->index) seed(b, b->in_U[i], b->in_gate[i]);
+  for (size_t i = 0; bramah__moves_metered(p) && i < b->out->nw; i++)
+    b->w_along[i] = b->in_w_theta[k * b->out->nw + i];
 }
 
 static void add_parameter(builder *b, size_t k)
@@ -682,19 +756,22 @@ static void add_place(builder *b)
 static void add_pose(builder *b)
 {
   SIZES(b->out);
-  begin_part(b, BRAMAH__PART_STEP);
+  begin_part(b, point_part(b));
   give(b, n, b->q_d, 1);
-  give(b, n * nf, b->Rz, 1);
+  for (size_t j = 0; j < n; j++) give(b, nf, b->Rz + j * nr, 1);
   give(b, nc, b->s, 1);
   give(b, nc, b->v, 1);
   give(b, nc, b->force, 1);
   give(b, nc, b->friction, 1);
   give(b, nc, b->stop, 1);
+  give(b, nq, b->x_end, 1);
+  give(b, nq, b->xd_end, 1);
   give(b, 2, b->energy, 1);
   give(b, n_works, b->work_force, 1);
   give(b, n_works, b->work_path, 1);
   begin_part(b, BRAMAH__PART_POSE);
   give(b, n, b->q_dd, 1);
+  give(b, nm, b->r + nf, 1);
 }
 
 /* r = M z''_i + r(0): at a state the accelerations are those at which it vanishes. */
@@ -714,6 +791,10 @@ static bramah_status add_rates(builder *b)
   give(b, n, b->state_q_dd, 1);
   give(b, np, b->rates, 1);
   give_pivots(b, &b->inertia, &b->out->mass_pivot);
+  bramah__expr *drive = b->column;
+  memcpy(drive, b->r + nf, nm * sizeof *drive);
+  bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nm, drive);
+  give(b, nm, drive, 1);
 
   /* By the error state: those of f at these accelerations. */
   bramah__expr *X = b->rhs;
@@ -721,13 +802,25 @@ static bramah_status add_rates(builder *b)
     if (k % nf == 0 && k < 2 * nf) set_force_tangent(b, e_number(k == 0), e_number(k > 0), e_number(0.0));
     seed_state(b, k);
     if (k < 2 * nf) seed_forces(b, k % nf);
-    derive(b, nx, b->f, b->column);
+    derive(b, nx, b->f_state, b->column);
     for (size_t r = 0; r < nx; r++) X[r * ne + k] = e_neg(b->column[r]);
   }
   bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nx * ne, X);
   bramah__back_substitute(&b->inertia, ne, X, X);
   begin_part(b, BRAMAH__PART_RATES);
   give(b, nx * ne, X, 1);
+  for (size_t k = 0; nw && k < 2 * nf; k++) {
+    seed_state(b, k);
+    derive(b, nw, b->drawn, b->column);
+    put_column(nw, b->column, X + k, 2 * nf);
+  }
+  give(b, nw * 2 * nf, X, 1);
+  for (size_t k = 0; nq && k < 2 * nf; k++) {
+    seed_state(b, k);
+    derive(b, nq, b->xd_end, b->column);
+    put_column(nq, b->column, X + k, 2 * nf);
+  }
+  give(b, nq * 2 * nf, X, 1);
   return BRAMAH_OK;
 }
 
@@ -754,9 +847,11 @@ static bramah__expr output_of_body(const builder *b, bramah__output_code code, c
   return m_unrotate(body->A, v_add(body->Zd.linear, turning)).x[code - BRAMAH__BODY_FORCE_X];
 }
 
-/* Is this output among those below? */
-static int has_reading(bramah__output_code code)
+/* Is this output among those below? The angles of spherical joints are shown against other axes than they count from. */
+static int has_reading(const bramah_model *model, const bramah__output *output)
 {
+  const bramah__output_code code = output->code;
+  if (code <= BRAMAH__JOINT_ACCELERATION && model->ball_of[output->index]) return 0;
   return bramah__is_of_body(code) || code <= BRAMAH__VOLUME_PRESSURE ||
          (code >= BRAMAH__CYLINDER_STROKE && code <= BRAMAH__CYLINDER_FORCE);
 }
@@ -821,7 +916,7 @@ static void add_readings(builder *b)
   set_readings(b);
   for (size_t i = 0; i < model->n_outputs; i++) {
     const bramah__output_code code = model->output[i].code;
-    if (reading[i].part || !has_reading(code)) continue;
+    if (reading[i].part || !has_reading(model, &model->output[i])) continue;
     const int accelerates = bramah__is_of_body(code) || code == BRAMAH__JOINT_ACCELERATION;
     const size_t part = BRAMAH__FIRST_PART + b->n_parts;
     begin_part(b, accelerates ? BRAMAH__PART_ENDS : BRAMAH__PART_POSE);
@@ -833,26 +928,42 @@ static void add_readings(builder *b)
   }
 }
 
+/* Beyond that a graph takes longer than most runs. */
+enum { MOST_NODES = 200000 };
+static const char too_large[] = "this machine is too large to be compiled";
+
+static bramah_status check_size(const builder *b)
+{
+  if (bramah__graph_size(b->graph) <= MOST_NODES) return BRAMAH_OK;
+  return bramah__fail(b->diag, BRAMAH_E_UNSUPPORTED, b->model->name, too_large);
+}
+
 static bramah_status build(builder *b)
 {
   bramah_program *out = b->out;
   if (!take_expressions(b)) return BRAMAH_E_MEMORY;
   set_quantities(b);
   set_typical(b);
-  bramah__tree_graph_pose(&b->model->tree, b->in_z, b->body);
+  bramah__tree_graph_pose(&b->model->tree, b->in_base, b->in_z, b->body);
   bramah_status status = close_loops(b);
   if (status != BRAMAH_OK) return status;
   set_motion(b);
   set_residual(b);
   status = set_tangent(b);
+  if (status == BRAMAH_OK) status = check_size(b);
   if (status != BRAMAH_OK) return status;
+  begin_part(b, BRAMAH__PART_STEP); /* the speeds */
+  give(b, out->nw ? out->nc : 0, b->v, 1);
   add_iterate(b);
   add_transition(b);
   add_place(b);
   add_pose(b);
   status = add_rates(b);
+  for (size_t k = 0; k < out->n_par && status == BRAMAH_OK; k++) {
+    status = check_size(b);
+    add_parameter(b, k);
+  }
   if (status != BRAMAH_OK) return status;
-  for (size_t k = 0; k < out->n_par; k++) add_parameter(b, k);
   add_readings(b);
   if (!bramah__tape_make(b->graph, b->n_parts, b->part, &out->tape)) return BRAMAH_E_MEMORY;
 
@@ -876,18 +987,12 @@ static bramah_status check(const bramah_model *model, bramah_diag *diag)
   if (model->formulation != BRAMAH_FORMULATION_PARTITIONING)
     return refuse(diag, model->name, "only coordinate partitioning is compiled");
   if (model->n > BRAMAH__MOST_BODIES || model->n + model->n_first_order > BRAMAH__MOST_UNKNOWNS)
-    return refuse(diag, model->name, "this machine is too large to be compiled");
+    return refuse(diag, model->name, too_large);
   if (model->n_independent == 0)
     return refuse(diag, model->name, "a machine that cannot move is not compiled");
-  if (model->circuit.n_metered)
-    return refuse(diag, model->cylinder_name[model->circuit.metered_port[0].cylinder],
-                  "quasistatic actuators are not compiled");
-  if (model->n_motions) return refuse(diag, model->motion_name[0], "prescribed motions are not compiled");
-  if (model->n_balls) return refuse(diag, model->ball_name[0], "spherical joints are not compiled");
+
   if (model->n_rolling) return refuse(diag, model->rolling[0].name, "wheels and knife edges are not stepped");
-  for (size_t c = 0; c < model->circuit.n_cylinders; c++)
-    if (bramah__friction_states(model->circuit.cylinder[c].friction.kind) > 0)
-      return refuse(diag, model->cylinder_name[c], "friction with states is not compiled");
+
   return BRAMAH_OK;
 }
 
@@ -903,6 +1008,10 @@ static void count(const bramah_model *model, bramah_program *out)
   out->ne = 2 * out->nf + out->np;
   out->ns = bramah__n_spools(&model->circuit);
   out->nc = model->circuit.n_cylinders;
+  out->nw = model->circuit.n_metered;
+  out->nm = model->n_motions;
+  out->nb = model->n_balls;
+  out->nq = model->circuit.n_friction_states;
   out->n_par = model->n_parameters;
   out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc;
 }
@@ -947,6 +1056,15 @@ bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, b
   else
     bramah_program_free(program);
   return status;
+}
+
+bramah_program_info bramah_program_get_info(const bramah_program *program)
+{
+  bramah_program_info info = {.n_iterate = program->tape.part[BRAMAH__PART_ITERATE].n_operations,
+                              .bytes = program->tape.n_registers * sizeof(double)};
+  for (size_t i = 0; i < program->tape.n_parts; i++) info.n_operations += program->tape.part[i].n_operations;
+  info.is_faster = info.n_iterate <= 400 * program->n + 100 * program->np;
+  return info;
 }
 
 void bramah_program_free(bramah_program *program)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The equations of a machine as one graph, cut into the parts that a step wants at different times.
  *
+ *   speeds         of the rods of quasistatic actuators, where there are some: from them their velocities are found, by
+ *                  iteration, outside the graph (lib/hydraulics/metering.h), and then the parts that build on it run
  *   iterate        one iterate of the trapezoidal step: kinematics, closure, residual, tangent, elimination. The loops
  *                  are closed together with the unknowns, not within each iterate.
  *     transition   derivatives of the end of the step by its start, on the factors that the iterate has left
@@ -15,7 +17,7 @@
  *       start k    and by parameter k
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
- * np error states, ns spools, nc actuators. */
+ * np error states, ns spools, nc actuators, nw of them quasistatic, nm prescribed motions, nq friction states, nb spherical joints. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
 
@@ -33,12 +35,24 @@
   X(zd, POINT, nf) /* of the independent coordinates */                                                      \
   X(zdd, POINT, nf)                                                                                          \
   X(p, POINT, np)                                                                                            \
-  X(pd, POINT, np)      /* by the trapezoidal rule */                                                        \
-  X(A, POINT, nx *ne)   /* accelerations and first-order rates by the error state, at the start */           \
-  X(carried, POINT, nx) /* the same by the parameter at hand */                                              \
-  X(held, POINT, n)     /* stands for rates that a derivative holds; in no result */
+  X(pd, POINT, np)             /* by the trapezoidal rule */                                                 \
+  X(A, POINT, nx *ne)          /* accelerations and first-order rates by the error state, at the start */    \
+  X(carried, POINT, nx)        /* the same by the parameter at hand */                                       \
+  X(motion, POINT, 3 * nm)     /* positions, rates and accelerations of prescribed motions */                \
+  X(w, POINT, nw)              /* of quasistatic actuators: velocities, ... */                               \
+  X(w_load, POINT, nw *nw)     /* ... these by the loads ... */                                              \
+  X(w_theta, POINT, n_par *nw) /* ... and by the parameter at hand; */                                       \
+  X(drawn, POINT, nw)          /* stroke times 2/h, and velocity of the rod, at the start */                 \
+  X(base, STEP, 9 * nb)        /* rotations that spherical joints count from */                              \
+  X(half, STEP, nq > 0) /* of the step for friction states, from x, xd at its start; 0 at a state x */       \
+  X(x, STEP, nq)                                                                                             \
+  X(xd, STEP, nq)                                                                                            \
+  X(xd_by, POINT, nq * 2 * nf)    /* xd by the joints of the error state */                                  \
+  X(drawn_by, POINT, nw * 2 * nf) /* `drawn` by the joints of the error state */                             \
+  X(held, POINT, n)               /* stands for rates that a derivative holds; in no result */
 
 /* Results of the parts, in their order. */
+#define BRAMAH__SPEEDS_RESULTS(X) X(speed, nw ? nc : 0)
 #define BRAMAH__ITERATE_RESULTS(X)                                                                           \
   X(correction, nx) /* of the unknowns ... */                                                                \
   X(closing, nd)    /* ... and of the dependent coordinates */                                               \
@@ -58,17 +72,26 @@
   X(force, nc) /* as in bramah__eval, with stop and friction */                                              \
   X(friction, nc)                                                                                            \
   X(stop, nc)                                                                                                \
+  X(x_end, nq)                                                                                               \
+  X(xd_end, nq)                                                                                              \
   X(energy, 2)           /* kinetic, all that is stored */                                                   \
   X(work_force, n_works) /* pairs whose trapezoidal sum is a work */                                         \
   X(work_path, n_works)
-#define BRAMAH__ENDS_RESULTS(X) X(zdd_all, n)
+#define BRAMAH__ENDS_RESULTS(X)                                                                              \
+  X(zdd_all, n)                                                                                              \
+  X(drive, nm) /* forces that prescribe the motions */
 #define BRAMAH__RATES_RESULTS(X)                                                                             \
   X(zdd_state, n) /* of all joints */                                                                        \
   X(pd_state, np)                                                                                            \
-  X(mass_pivot, nf)
-#define BRAMAH__SLOPES_RESULTS(X) X(A_state, nx *ne)
+  X(mass_pivot, nf)                                                                                          \
+  X(drive_state, nm)
+#define BRAMAH__SLOPES_RESULTS(X)                                                                            \
+  X(A_state, nx *ne)                                                                                         \
+  X(drawn_state, nw * 2 * nf)                                                                                \
+  X(xd_state, nq * 2 * nf)
 
 #define BRAMAH__STEP_RESULTS(X)                                                                              \
+  BRAMAH__SPEEDS_RESULTS(X)                                                                                  \
   BRAMAH__ITERATE_RESULTS(X)                                                                                 \
   BRAMAH__TRANSITION_RESULTS(X)                                                                              \
   BRAMAH__PLACE_RESULTS(X)                                                                                   \
@@ -89,7 +112,8 @@ typedef struct bramah__step_inputs {
 } bramah__step_inputs;
 
 enum {
-  BRAMAH__PART_ITERATE = BRAMAH__FIRST_PART,
+  BRAMAH__PART_SPEEDS = BRAMAH__FIRST_PART,
+  BRAMAH__PART_ITERATE,
   BRAMAH__PART_TRANSITION,
   BRAMAH__PART_PLACE,
   BRAMAH__PART_POSE,
@@ -115,13 +139,19 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, ne, ns, nc, n_par, n_works;
+  size_t n, nd, nf, np, nx, ne, ns, nc, nw, nm, nq, nb, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */
   double *closure_pivot, *pivot, *mass_pivot; /* [nd], [nx], [nf] at the typical state */
   size_t n_nodes;
 };
+
+/* May a parameter move quasistatic actuators at held motion and pressures? */
+static inline int bramah__moves_metered(const bramah__parameter *p)
+{
+  return p->code == BRAMAH__INPUT_OFFSET || p->code == BRAMAH__LINE_FLOW || p->code == BRAMAH__FLOW_SCALE;
+}
 
 static inline size_t bramah__reading_width(const bramah_program *program)
 {

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine's step as C source: its equations from the tape, tables of the machine, and the step around them, which is
- * the same text for all machines (step_source.c.in, step_source.h.in; NAME_ and name_ stand for the machine's name, @
- * for what differs) and does what compiled.c does with a tape. */
+#include "lib/plant/step_source.h"
 #include "lib/base/diag.h"
-#include "lib/graph/c_source.h"
+#include "lib/base/text.h"
 #include "lib/plant/coupled_internal.h"
-#include "lib/plant/step_graph.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,20 +11,11 @@
 /* Texts that the build puts into the library. */
 extern const char bramah__elementary_text[], bramah__step_header[], bramah__step_code[];
 
-enum { LONGEST_NAME = 63 };
-
-typedef struct writing {
-  const bramah_program *program;
-  const bramah_coupled *start;
-  char lower[LONGEST_NAME + 2], upper[LONGEST_NAME + 2]; /* of all that the files define, with _ behind it */
-  bramah__page *page;
-} writing;
-
 /* "four-bar" as four_bar_ and FOUR_BAR_; 0 where nothing of it can begin a name of C. */
-static int make_names(writing *s, const char *name)
+static int make_names(bramah__source *s, const char *name)
 {
   size_t n = 0;
-  for (; *name && n < LONGEST_NAME; name++) {
+  for (; *name && n < BRAMAH__SOURCE_NAME; name++) {
     char c = *name;
     if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
     const int letter = c >= 'a' && c <= 'z', digit = c >= '0' && c <= '9';
@@ -43,8 +31,7 @@ static int make_names(writing *s, const char *name)
   return 1;
 }
 
-/* Text up to the next @, with the machine's name in it; returns what follows. */
-static const char *fill(const writing *s, const char *text)
+const char *bramah__source_fill(const bramah__source *s, const char *text)
 {
   bramah__page *page = s->page;
   char other[2] = "";
@@ -63,9 +50,14 @@ static const char *fill(const writing *s, const char *text)
   return *text ? text + 1 : text;
 }
 
+void bramah__source_define(const bramah__source *s, const char *name, size_t n)
+{
+  bramah__page_write(s->page, "#define %s%s %d\n", s->upper, name, n);
+}
+
 /* ---- the header ---- */
 
-static void write_sizes(const writing *s)
+static void write_sizes(const bramah__source *s)
 {
   const bramah_program *p = s->program;
   const bramah_model *model = s->start->model;
@@ -78,7 +70,7 @@ static void write_sizes(const writing *s)
                {"ACTUATORS", p->nc},     {"INPUTS", model->n_inputs},
                {"PARAMETERS", p->n_par}, {"ITERATIONS", (size_t)model->max_iterations}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    bramah__page_write(s->page, "#define %s%s %d\n", s->upper, sizes[i].name, sizes[i].n);
+    bramah__source_define(s, sizes[i].name, sizes[i].n);
   bramah__page_write(s->page, "#define %sSTEP %g /* [s] */\n", s->upper, model->h);
   bramah__page_write(s->page,
                      "#define %sTOLERANCE %g /* of the error of a position in a step [rad or m] */\n",
@@ -87,30 +79,30 @@ static void write_sizes(const writing *s)
 
 /* ---- the code ---- */
 
-static void write_numbers(const writing *s, const char *name, size_t n, const double *x)
+void bramah__source_numbers(const bramah__source *s, const char *name, size_t n, const double *x)
 {
   bramah__page_write(s->page, "static const double %s[] = {", name);
   for (size_t i = 0; i < n; i++) bramah__page_write(s->page, i ? ", %g" : "%g", x[i]);
   bramah__page_write(s->page, n ? "};\n" : "0.0};\n");
 }
 
-static void write_list(const writing *s, size_t n, const double *x)
+static void write_list(const bramah__source *s, size_t n, const double *x)
 {
   bramah__page_write(s->page, "{");
   for (size_t i = 0; i < n; i++) bramah__page_write(s->page, i ? ", %g" : "%g", x[i]);
   bramah__page_write(s->page, n ? "}" : "0.0}");
 }
 
-static void write_names(const writing *s, const char *what, const char *length, size_t n,
-                        const char *const *name)
+void bramah__source_names(const bramah__source *s, const char *what, const char *length, size_t n,
+                          const char *const *name)
 {
-  bramah__page_write(s->page, "const char *const %s%s_names[%sROOM(%s%s)] = {", s->lower, what, s->upper,
-                     s->upper, length);
+  bramah__page_write(s->page, "const char *const %s%s[%sROOM(%s%s)] = {", s->lower, what, s->upper, s->upper,
+                     length);
   for (size_t i = 0; i < n; i++) bramah__page_write(s->page, i ? ", \"%s\"" : "\"%s\"", name[i]);
   bramah__page_write(s->page, n ? "};\n" : "\"\"};\n");
 }
 
-static void write_indices(const writing *s, const char *name, size_t n, const int *x)
+void bramah__source_indices(const bramah__source *s, const char *name, size_t n, const int *x)
 {
   bramah__page_write(s->page, "static const int %s[] = {", name);
   for (size_t i = 0; i < n; i++)
@@ -119,28 +111,28 @@ static void write_indices(const writing *s, const char *name, size_t n, const in
 }
 
 /* Valves: input, limit, lag; which parameter, if any, is the offset of the input. */
-static void write_valves(const writing *s, double *x, int *index)
+static void write_valves(const bramah__source *s, double *x, int *index)
 {
   const bramah_model *model = s->start->model;
   const size_t ns = s->program->ns;
   const bramah__valve *valve = model->circuit.valve;
   for (size_t i = 0; i < ns; i++) x[i] = valve[i].limit;
-  write_numbers(s, "spool_limit", ns, x);
+  bramah__source_numbers(s, "spool_limit", ns, x);
   for (size_t i = 0; i < ns; i++) x[i] = valve[i].time_constant;
-  write_numbers(s, "time_constant", ns, x);
+  bramah__source_numbers(s, "time_constant", ns, x);
   for (size_t i = 0; i < ns; i++) index[i] = (int)valve[i].input;
-  write_indices(s, "spool_input", ns, index);
+  bramah__source_indices(s, "spool_input", ns, index);
   for (size_t i = 0; i < ns; i++) {
     index[i] = -1;
     for (size_t k = 0; k < model->n_parameters; k++)
       if (model->parameter[k].code == BRAMAH__INPUT_OFFSET && model->parameter[k].index == valve[i].input)
         index[i] = (int)k;
   }
-  write_indices(s, "offset_parameter", ns, index);
+  bramah__source_indices(s, "offset_parameter", ns, index);
 }
 
 /* Strokes between which a cylinder without end stop must stay. */
-static void write_strokes(const writing *s, double *x)
+static void write_strokes(const bramah__source *s, double *x)
 {
   const bramah__circuit *circuit = &s->start->model->circuit;
   for (int most = 0; most < 2; most++) {
@@ -149,25 +141,25 @@ static void write_strokes(const writing *s, double *x)
       x[i] = most ? c->reference + c->rod_length : c->reference - c->piston_length;
       if (c->stop.stiffness > 0.0) x[i] = most ? (double)INFINITY : -(double)INFINITY;
     }
-    write_numbers(s, most ? "most_stroke" : "least_stroke", circuit->n_cylinders, x);
+    bramah__source_numbers(s, most ? "most_stroke" : "least_stroke", circuit->n_cylinders, x);
   }
 }
 
 /* x [as long as anything], index likewise: scratch. */
-static void write_tables(const writing *s, double *x, int *index, const char **name)
+static void write_tables(const bramah__source *s, double *x, int *index, const char **name)
 {
   const bramah_program *p = s->program;
   const bramah_model *model = s->start->model;
   const bramah__state *at = &s->start->state;
   bramah__page_write(s->page, "#define %sPOSITION_TOLERANCE %g\n#define %sLONGEST_GUESS %g\n\n", s->upper,
                      model->position_tolerance, s->upper, 0.1 * model->circuit.transition_pressure);
-  write_indices(s, "joint", p->n, p->index);
+  bramah__source_indices(s, "joint", p->n, p->index);
   for (size_t k = 0; k < p->nx; k++)
     x[k] = k < p->nf ? model->position_tolerance : model->first_order_tolerance[k - p->nf];
-  write_numbers(s, "tolerance", p->nx, x);
-  write_numbers(s, "usual_pivot", p->nx, p->pivot);
-  write_numbers(s, "usual_closure_pivot", p->nd, p->closure_pivot);
-  write_numbers(s, "usual_mass_pivot", p->nf, p->mass_pivot);
+  bramah__source_numbers(s, "tolerance", p->nx, x);
+  bramah__source_numbers(s, "usual_pivot", p->nx, p->pivot);
+  bramah__source_numbers(s, "usual_closure_pivot", p->nd, p->closure_pivot);
+  bramah__source_numbers(s, "usual_mass_pivot", p->nf, p->mass_pivot);
   write_valves(s, x, index);
   write_strokes(s, x);
 
@@ -186,31 +178,49 @@ static void write_tables(const writing *s, double *x, int *index, const char **n
     write_list(s, start[i].n, start[i].x);
   }
   bramah__page_write(s->page, "};\n\n");
-  write_names(s, "joint", "JOINTS", p->n, model->joint_name);
-  write_names(s, "first_order", "FIRST_ORDER", p->np, model->volume_name);
-  write_names(s, "actuator", "ACTUATORS", p->nc, model->cylinder_name);
-  write_names(s, "input", "INPUTS", model->n_inputs, model->input_name);
+  bramah__source_names(s, "joint_names", "JOINTS", p->n, model->joint_name);
+  bramah__source_names(s, "first_order_names", "FIRST_ORDER", p->np, model->volume_name);
+  bramah__source_names(s, "actuator_names", "ACTUATORS", p->nc, model->cylinder_name);
+  bramah__source_names(s, "input_names", "INPUTS", model->n_inputs, model->input_name);
   for (size_t i = 0; i < p->n_par; i++) name[i] = model->parameter[i].info.name;
-  write_names(s, "parameter", "PARAMETERS", p->n_par, name);
+  bramah__source_names(s, "parameter_names", "PARAMETERS", p->n_par, name);
   bramah__page_write(s->page, "\n");
 }
 
 /* ---- which parts, inputs and results the step has ---- */
 
-/* Results in the order of step_graph.h; those that the step does not want have no name. */
-static size_t list_results(const bramah_program *p, bramah__c_member *out)
+enum { MOST_MEMBERS = 48 };
+
+/* Results by their part and what they are called in the struct: A of a state is what the step's end is differentiated
+ * with. The first ones are those of a step alone. */
+static const struct {
+  size_t part;
+  const char *result, *name;
+  int derivative;
+} wanted[] = {{BRAMAH__PART_ITERATE, "correction", "correction", 0},
+              {BRAMAH__PART_ITERATE, "closing", "closing", 0},
+              {BRAMAH__PART_ITERATE, "closure_pivot", "closure_pivot", 0},
+              {BRAMAH__PART_ITERATE, "pivot", "pivot", 0},
+              {BRAMAH__PART_POSE, "zd_all", "zd_all", 0},
+              {BRAMAH__PART_POSE, "stroke", "stroke", 0},
+              {BRAMAH__PART_POSE, "velocity", "velocity", 0},
+              {BRAMAH__PART_POSE, "force", "force", 0},
+              {BRAMAH__PART_ENDS, "zdd_all", "zdd_all", 0},
+              {BRAMAH__PART_RATES, "zdd_state", "zdd_state", 0},
+              {BRAMAH__PART_RATES, "pd_state", "pd_state", 0},
+              {BRAMAH__PART_RATES, "mass_pivot", "mass_pivot", 0},
+              {BRAMAH__PART_TRANSITION, "F", "F", 1},
+              {BRAMAH__PART_TRANSITION, "N", "N", 1},
+              {BRAMAH__PART_PLACE, "closing_alone", "closing", 1},
+              {BRAMAH__PART_PLACE, "place_pivot", "closure_pivot", 1},
+              {BRAMAH__PART_POSE, "Rz", "Rz", 1},
+              {BRAMAH__PART_POSE, "friction", "friction", 1},
+              {BRAMAH__PART_SLOPES, "A_state", "A", 1}};
+
+static size_t list_results(const bramah_program *p, int derivatives, bramah__c_member *out)
 {
-  static const struct {
-    size_t part;
-    const char *name;
-  } wanted[] = {{BRAMAH__PART_ITERATE, "correction"},    {BRAMAH__PART_ITERATE, "closing"},
-                {BRAMAH__PART_ITERATE, "closure_pivot"}, {BRAMAH__PART_ITERATE, "pivot"},
-                {BRAMAH__PART_POSE, "zd_all"},           {BRAMAH__PART_POSE, "stroke"},
-                {BRAMAH__PART_POSE, "velocity"},         {BRAMAH__PART_POSE, "force"},
-                {BRAMAH__PART_ENDS, "zdd_all"},          {BRAMAH__PART_RATES, "zdd_state"},
-                {BRAMAH__PART_RATES, "pd_state"},        {BRAMAH__PART_RATES, "mass_pivot"}};
-  const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, nc = p->nc,
-               n_works = p->n_works;
+  const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, nc = p->nc, nw = p->nw,
+               nm = p->nm, nq = p->nq, n_works = p->n_works;
   const struct {
     const char *name;
     const uint16_t *at;
@@ -221,114 +231,372 @@ static size_t list_results(const bramah_program *p, bramah__c_member *out)
   size_t n_out = 0;
   for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-      if (strcmp(all[i].name, wanted[k].name) == 0)
+      if (strcmp(all[i].name, wanted[k].result) == 0 && derivatives >= wanted[k].derivative)
         out[n_out++] = (bramah__c_member){
             wanted[k].name, wanted[k].part,
             (size_t)(all[i].at - bramah__tape_results(&p->tape, wanted[k].part)), all[i].n};
   return n_out;
 }
 
-enum { MOST_MEMBERS = 16 };
-
-static size_t list_inputs(const writing *s, bramah__c_member *out)
+static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 {
-  const bramah_program *p = s->program;
-  const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, n_par = p->n_par;
+  const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nw = p->nw, nm = p->nm,
+               nq = p->nq, nb = p->nb, n_par = p->n_par;
   size_t n_out = 0;
 #define INPUT(name, rate, count) out[n_out++] = (bramah__c_member){#name, 0, p->in.name, (count)};
   BRAMAH__STEP_INPUTS(INPUT)
   return n_out;
 }
 
-/* Members of the struct; of the inputs those that steps have. */
-static void write_members(const writing *s, const bramah__c_source *parts)
+/* Members of the struct, each once: of the inputs those that are in use; without what is read, which has a member alone. */
+static void write_members(const bramah__source *s, int derivatives, const bramah__c_source *parts)
 {
-  for (size_t list = 0; list < 2; list++)
-    for (size_t i = 0; i < (list ? parts->n_results : parts->n_inputs); i++) {
-      const bramah__c_member *m = list ? &parts->result[i] : &parts->input[i];
-      if (!list && m->first >= s->program->in.A) continue; /* of derivatives */
-      bramah__page_write(s->page, "  double %s[%d];\n", m->name, m->n ? m->n : 1);
-    }
+  const size_t n_in = parts->n_inputs, n_all = n_in + parts->n_results;
+  const size_t end = s->program->in.A + (derivatives ? s->program->nx * s->program->ne : 0);
+  for (size_t i = 0; i < n_all; i++) {
+    const bramah__c_member *m = i < n_in ? &parts->input[i] : &parts->result[i - n_in];
+    int again = i < n_in ? m->first >= end : strchr(m->name, '[') != NULL;
+    for (size_t k = 0; k < i && !again; k++)
+      again = strcmp(m->name, (k < n_in ? &parts->input[k] : &parts->result[k - n_in])->name) == 0;
+    if (!again) bramah__page_write(s->page, "  double %s[%d];\n", m->name, m->n ? m->n : 1);
+  }
   bramah__page_write(s->page, "  double kept[%d];", parts->n_kept ? parts->n_kept : 1);
+}
+
+/* ---- outputs ---- */
+
+/* The member of name_state that holds it, with its index; NULL: none. */
+static const char *member_of(const bramah__output *output)
+{
+  switch (output->code) {
+  case BRAMAH__JOINT_POSITION:
+    return "z";
+  case BRAMAH__JOINT_RATE:
+    return "zd";
+  case BRAMAH__JOINT_ACCELERATION:
+    return "zdd";
+  case BRAMAH__VOLUME_PRESSURE:
+    return "p";
+  case BRAMAH__VALVE_SPOOL:
+    return "U";
+  case BRAMAH__CYLINDER_STROKE:
+    return "work.stroke";
+  case BRAMAH__CYLINDER_VELOCITY:
+    return "work.velocity";
+  case BRAMAH__CYLINDER_FORCE:
+    return "work.force";
+  case BRAMAH__CYLINDER_FRICTION:
+    return "work.friction";
+  default:
+    return NULL;
+  }
+}
+
+int bramah__source_has_output(const bramah_program *program, size_t output)
+{
+  return member_of(&program->model->output[output]) || program->reading[output].part;
+}
+
+/* Is result k of an output's reading always zero? */
+static int is_zero(const bramah_program *program, size_t output, size_t k)
+{
+  const bramah__tape *tape = &program->tape;
+  const bramah__reading *reading = &program->reading[output];
+  const size_t r = bramah__tape_results(tape, reading->part)[reading->first + k];
+  return r >= tape->n_inputs && r < tape->n_inputs + tape->n_numbers &&
+         tape->number[r - tape->n_inputs] == 0.0;
+}
+
+static int accelerates(const bramah_program *program, size_t output)
+{
+  int any = 0;
+  for (size_t k = 0; k < program->nf && program->reading[output].part; k++)
+    any |= !is_zero(program, output, 1 + program->ne + k);
+  return any;
+}
+
+int bramah__source_row(const bramah_program *program, size_t output, size_t *from, size_t *to)
+{
+  const int whole = accelerates(program, output), has_row = program->reading[output].part != 0;
+  *from = *to = 0;
+  for (size_t k = 0; has_row && k < program->ne; k++) {
+    if (!whole && is_zero(program, output, 1 + k)) continue;
+    if (*to == 0) *from = k;
+    *to = k + 1;
+  }
+  return has_row;
+}
+
+/* The load of a cylinder is no part of its own force. */
+static void write_load(const bramah__source *s, size_t cylinder)
+{
+  const bramah_model *model = s->program->model;
+  for (size_t i = 0; i < model->n_parameters; i++)
+    if (model->parameter[i].code == BRAMAH__CYLINDER_LOAD && model->parameter[i].index == cylinder) {
+      bramah__page_write(s->page, " - s->work.theta[%d]", i);
+      return;
+    }
+  bramah__page_write(s->page, " - %g", model->circuit.cylinder[cylinder].load);
+}
+
+/* How many outputs in the list before output i are in the same part. */
+static size_t slot_of(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  const bramah__reading *all = s->program->reading;
+  size_t n = 0;
+  for (size_t k = 0; k < i; k++) n += all[a->output[k]].part == all[a->output[i]].part;
+  return n;
+}
+
+static void write_output_table(const bramah__source *s, const bramah__source_addition *a, const char *name,
+                               int (*of)(const bramah__source *s, const bramah__source_addition *a, size_t i))
+{
+  bramah__page_write(s->page, "static const int %s[] = {", name);
+  for (size_t i = 0; i < a->n_outputs; i++)
+    bramah__page_write(s->page, i ? ", %d" : "%d", (size_t)of(s, a, i));
+  bramah__page_write(s->page, a->n_outputs ? "};\n" : "0};\n");
+}
+
+static int has_reading(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  return s->program->reading[a->output[i]].part != 0;
+}
+
+static int reading_slot(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  return has_reading(s, a, i) ? (int)slot_of(s, a, i) : 0;
+}
+
+static int follows_ends(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  return s->program->reading[a->output[i]].follows_ends;
+}
+
+static int output_accelerates(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  return accelerates(s->program, a->output[i]);
+}
+
+static void write_outputs(const bramah__source *s, const bramah__source_addition *a)
+{
+  const bramah__output *all = s->program->model->output;
+  bramah__page_write(s->page, "\n/* ---- outputs ---- */\n\n");
+  write_output_table(s, a, "output_has_row", has_reading);
+  write_output_table(s, a, "output_slot", reading_slot);
+  write_output_table(s, a, "output_follows_ends", follows_ends);
+  write_output_table(s, a, "output_accelerates", output_accelerates);
+  bramah__page_write(s->page, "\nstatic double %soutput(const %sstate *s, int i)\n{\n  switch (i) {\n",
+                     s->lower, s->lower);
+  for (size_t i = 0; i < a->n_outputs; i++) {
+    const bramah__output *output = &all[a->output[i]];
+    const char *member = member_of(output);
+    if (member)
+      bramah__page_write(s->page, "  case %d:\n    return s->%s[%d]", i, member, output->index);
+    else
+      bramah__page_write(s->page, "  case %d:\n    return s->work.read[%d][0]", i, slot_of(s, a, i));
+    if (output->code == BRAMAH__CYLINDER_FORCE) write_load(s, output->index);
+    bramah__page_write(s->page, ";\n");
+  }
+  bramah__page_write(s->page, "  default:\n    return 0.0;\n  }\n}\n\n");
+  bramah__page_write(s->page, "static void %sread(%swork *w, int i)\n{\n  switch (i) {\n", s->lower,
+                     s->lower);
+  for (size_t i = 0; i < a->n_outputs; i++)
+    if (has_reading(s, a, i))
+      bramah__page_write(s->page, "  case %d:\n    %sread_%d(w);\n    break;\n", i, s->lower,
+                         s->program->reading[a->output[i]].part);
+  bramah__page_write(s->page, "  default:\n    break;\n  }\n}\n");
 }
 
 /* ---- both files ---- */
 
-static void write_files(writing *s, bramah__page *header, bramah__page *code, bramah__page *parts,
-                        bramah_c_source *out)
+enum { PART_NAME = 24 };
+
+typedef struct bramah__lists {
+  bramah__c_source source;
+  bramah__c_member input[MOST_MEMBERS], *result;
+  bramah__c_part *part;
+  char (*name)[PART_NAME]; /* of functions and members that readings are */
+  size_t n_slots;          /* most readings in a part */
+} bramah__lists;
+
+static const struct {
+  size_t part;
+  const char *name;
+  int derivative;
+} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},     {BRAMAH__PART_STEP, "before", 0},
+                  {BRAMAH__PART_ITERATE, "iterate", 0}, {BRAMAH__PART_TRANSITION, "transition", 1},
+                  {BRAMAH__PART_PLACE, "place", 1},     {BRAMAH__PART_POSE, "pose", 0},
+                  {BRAMAH__PART_ENDS, "ends", 0},       {BRAMAH__PART_RATES, "rates", 0},
+                  {BRAMAH__PART_SLOPES, "slopes", 1}};
+enum { N_STEP_PARTS = sizeof step_parts / sizeof *step_parts };
+
+static const char *numbered(char *name, const char *begin, size_t number, const char *end)
 {
-  bramah__c_member input[MOST_MEMBERS], result[MOST_MEMBERS];
-  bramah__c_part part[] = {{BRAMAH__PART_SETUP, "setup", 0},     {BRAMAH__PART_STEP, "before", 0},
-                           {BRAMAH__PART_ITERATE, "iterate", 0}, {BRAMAH__PART_POSE, "pose", 0},
-                           {BRAMAH__PART_ENDS, "ends", 0},       {BRAMAH__PART_RATES, "rates", 0}};
-  enum { N_PARTS = sizeof part / sizeof *part };
-  bramah__c_source equations = {.prefix = s->lower,
-                                .input = input,
-                                .result = result,
-                                .part = part,
-                                .n_inputs = list_inputs(s, input),
-                                .n_results = list_results(s->program, result),
-                                .n_parts = N_PARTS};
+  size_t n = bramah__append(name, PART_NAME, 0, begin);
+  n += bramah__format_integer(name + n, (int64_t)number);
+  bramah__append(name, PART_NAME, n, end);
+  return name;
+}
+
+/* Parts behind the step in which outputs of the list are; value and derivatives of each by state and accelerations. */
+static void list_readings(const bramah__source *s, const bramah__source_addition *a, bramah__lists *out)
+{
+  bramah__c_source *source = &out->source;
+  char(*name)[PART_NAME] = out->name;
+  for (size_t part = BRAMAH__PART_PARAMETERS; part < s->program->tape.n_parts; part++) {
+    size_t n = 0;
+    for (size_t i = 0; i < a->n_outputs; i++) {
+      const bramah__reading *reading = &s->program->reading[a->output[i]];
+      if (reading->part != part) continue;
+      if (n == 0)
+        out->part[source->n_parts++] = (bramah__c_part){part, numbered(*name++, "read_", part, ""), 0};
+      out->result[source->n_results++] = (bramah__c_member){
+          numbered(*name++, "read[", n++, "]"), part, reading->first, 1 + s->program->ne + s->program->nf};
+    }
+    if (n > out->n_slots) out->n_slots = n;
+  }
+}
+
+/* All that is wanted of the program, in the order of its parts. */
+static int make_lists(const bramah__source *s, const bramah__source_addition *a, bramah__lists *out)
+{
+  const size_t n_rows = a ? a->n_outputs : 0;
+  bramah__c_source *source = &out->source;
+  out->result = calloc(MOST_MEMBERS + n_rows, sizeof *out->result);
+  out->part = calloc(N_STEP_PARTS + n_rows, sizeof *out->part);
+  out->name = calloc(2 * n_rows + 1, sizeof *out->name);
+  if (!out->result || !out->part || !out->name) return 0;
+  *source = (bramah__c_source){.prefix = s->lower,
+                               .input = out->input,
+                               .result = out->result,
+                               .part = out->part,
+                               .n_inputs = list_inputs(s->program, out->input),
+                               .n_results = list_results(s->program, a != NULL, out->result)};
+  for (size_t i = 0; i < N_STEP_PARTS; i++)
+    if (a || !step_parts[i].derivative)
+      out->part[source->n_parts++] = (bramah__c_part){step_parts[i].part, step_parts[i].name, 0};
+  if (a) list_readings(s, a, out);
+  return 1;
+}
+
+static size_t operations(const bramah__lists *lists, size_t part)
+{
+  for (size_t i = 0; i < lists->source.n_parts; i++)
+    if (lists->part[i].part == part) return lists->part[i].n_operations;
+  return 0;
+}
+
+static void write_header(bramah__source *s, const bramah__source_addition *a, const bramah__lists *lists)
+{
+  static const char alone[] =
+      "This is the plant alone, the motion of the machine under its commands: no sensors and no "
+      "filter.\n * ";
+  const bramah_model *model = s->start->model;
+  const char *text = bramah__source_fill(s, bramah__step_header);
+  bramah__page_write(s->page, "%s\"%s", model->name, a ? a->what : "");
+  text = bramah__source_fill(s, text);
+  bramah__page_write(s->page, a ? "" : alone);
+  text = bramah__source_fill(s, text);
+  write_sizes(s);
+  text = bramah__source_fill(s, text);
+  write_members(s, a != NULL, &lists->source);
+  if (a)
+    bramah__page_write(s->page, "\n  double read[%d][%d];", lists->n_slots ? lists->n_slots : 1,
+                       1 + s->program->ne + s->program->nf);
+  text = bramah__source_fill(s, text);
+  if (a) bramah__page_write(s->page, "%s\n", a->header);
+  bramah__source_fill(s, text);
+}
+
+static int write_code(bramah__source *s, const bramah__source_addition *a, const char *equations)
+{
   const bramah_model *model = s->start->model;
   const size_t longest =
       model->n + model->n_first_order + model->n_parameters + s->program->ns + s->program->nc + 1;
   double *x = calloc(longest, sizeof *x);
   int *index = calloc(longest, sizeof *index);
   const char **name = calloc(longest, sizeof *name);
-  if (x && index && name && bramah__c_source_write(&s->program->tape, &equations, parts)) {
-    s->page = header;
-    const char *text = fill(s, bramah__step_header);
-    bramah__page_write(header, "%s", model->name);
-    text = fill(s, text);
-    write_sizes(s);
-    text = fill(s, text);
-    write_members(s, &equations);
-    fill(s, text);
-    s->page = code;
-    text = fill(s, bramah__step_code);
-    bramah__page_write(code, "%s", model->name);
-    text = fill(s, text);
-    bramah__page_write(code, "%s\n/* ---- the machine ---- */\n\n", bramah__elementary_text);
+  const int fine = x && index && name;
+  if (fine) {
+    const char *text = bramah__source_fill(s, bramah__step_code);
+    bramah__page_write(s->page, "%s\"%s", model->name, a ? a->what : "");
+    text = bramah__source_fill(s, text);
+    bramah__page_write(s->page, "%s\n/* ---- the machine ---- */\n\n", bramah__elementary_text);
     write_tables(s, x, index, name);
-    text = fill(s, text);
-    bramah__page_write(code, "%s", parts->text);
-    fill(s, text);
-    out->n_iterate = part[2].n_operations;
-    out->n_step = part[1].n_operations + part[3].n_operations + part[4].n_operations;
-    out->n_kept = equations.n_kept;
-  } else {
-    code->failed = 1;
+    text = bramah__source_fill(s, text);
+    bramah__page_write(s->page, "%s", equations);
+    if (a) write_outputs(s, a);
+    bramah__source_fill(s, text);
+    if (a) bramah__page_write(s->page, "\n%s", a->code);
   }
   free(x);
   free(index);
   free(name);
+  return fine;
 }
 
-bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
-                                      const char *name, bramah_diag *diag, bramah_c_source *out)
+bramah_status bramah__source_begin(const bramah_program *program, const bramah_coupled *start,
+                                   const char *name, bramah_diag *diag, bramah__source *out)
 {
-  *out = (bramah_c_source){0};
-  writing s = {.program = program, .start = start};
+  *out = (bramah__source){.program = program, .start = start};
   if (program->model != start->base)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name, "the program is that of another model");
   if (memcmp(program->index, start->state.index, program->n * sizeof(int)) != 0 ||
       memcmp(program->row, start->state.row, start->model->m * sizeof(int)) != 0)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name,
                         "the plant has other independent coordinates than its program");
-  if (!make_names(&s, name))
+  if (program->nw || program->nm || program->nq || program->nb)
+    return bramah__fail(
+        diag, BRAMAH_E_UNSUPPORTED, start->model->name,
+        "quasistatic actuators, prescribed motions, friction with states and spherical joints are not "
+        "written as C");
+  if (!make_names(out, name))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a name with a letter in it is needed");
-  bramah__page header = {0}, code = {0}, parts = {0};
-  write_files(&s, &header, &code, &parts, out);
-  const int failed = header.failed || code.failed;
-  free(parts.text);
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__source_end(bramah__source *s, const bramah__source_addition *a, bramah_diag *diag,
+                                 bramah_c_source *out)
+{
+  bramah__lists lists = {.result = NULL};
+  bramah__page header = {0}, code = {0}, equations = {0};
+  *out = (bramah_c_source){0};
+  int fine = make_lists(s, a, &lists) && bramah__c_source_write(&s->program->tape, &lists.source, &equations);
+  if (fine) {
+    s->page = &header;
+    write_header(s, a, &lists);
+    s->page = &code;
+    fine = write_code(s, a, equations.text);
+  }
+  memcpy(out->name, s->lower, strlen(s->lower) - 1); /* ends with _ */
+  out->n_iterate = operations(&lists, BRAMAH__PART_ITERATE);
+  out->n_step = operations(&lists, BRAMAH__PART_STEP) + operations(&lists, BRAMAH__PART_POSE) +
+                operations(&lists, BRAMAH__PART_ENDS);
+  /* of a filter: the derivatives, and state and pose once more after the correction */
+  for (size_t i = 0; a && i < N_STEP_PARTS; i++)
+    out->n_step += operations(&lists, step_parts[i].part) * (step_parts[i].derivative ||
+                                                             step_parts[i].part == BRAMAH__PART_POSE ||
+                                                             step_parts[i].part == BRAMAH__PART_RATES);
+  out->n_kept = lists.source.n_kept;
+  out->step = s->program->model->h;
   out->header = header.text;
   out->code = code.text;
-  if (!failed) {
-    memcpy(out->name, s.lower, strlen(s.lower) - 1); /* ends with _ */
-    return BRAMAH_OK;
-  }
+  free(equations.text);
+  free(lists.result);
+  free(lists.part);
+  free(lists.name);
+  if (fine && !header.failed && !code.failed) return BRAMAH_OK;
   bramah_c_source_free(out);
-  return bramah__fail(diag, BRAMAH_E_MEMORY, name, "no memory for the C source");
+  return bramah__fail(diag, BRAMAH_E_MEMORY, s->start->model->name, "no memory for the C source");
+}
+
+bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
+                                      const char *name, bramah_diag *diag, bramah_c_source *out)
+{
+  bramah__source s;
+  *out = (bramah_c_source){0};
+  const bramah_status status = bramah__source_begin(program, start, name, diag, &s);
+  return status == BRAMAH_OK ? bramah__source_end(&s, NULL, diag, out) : status;
 }
 
 void bramah_c_source_free(bramah_c_source *source)

@@ -212,6 +212,8 @@ bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const cha
   problem->n_sensors = study->n_sensors;
   problem->settle_ns = llround(1e9 * study->tune.settle);
   problem->ahead = study->tune.ahead;
+  status = bramah__refuse_hypotheses(study, "tuning", diag);
+  if (status) return status;
   if (study->adapt.line)
     return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
                          "noise that adapts by itself cannot be tuned: take this section out");
@@ -506,7 +508,8 @@ bramah_status bramah__tune_session_open(bramah__tune_session *s, const bramah__t
   s->shared = 1;
   session->machine.model = problem->session->machine.model;
   session->machine.machine = problem->session->machine.machine;
-  status = bramah_coupled_new(session->machine.model, diag, &session->machine.coupled);
+  session->machine.program = problem->session->machine.program;
+  status = bramah_machine_plant_another(&session->machine, diag, &session->machine.coupled);
   if (status) return status;
   session->machine.plant = bramah_coupled_plant(session->machine.coupled);
   return bramah__session_open_on_machine(session, diag);
@@ -517,6 +520,7 @@ void bramah__tune_session_close(bramah__tune_session *session)
   if (!session->session) return;
   if (session->shared) { /* the problem's */
     session->session->machine.model = NULL;
+    session->session->machine.program = NULL;
     session->session->machine.machine = NULL;
   }
   bramah_session_close(session->session);

@@ -423,7 +423,7 @@ static bramah_status open_ahead(work *w, bramah_diag *diag)
     w->command[i] = bramah_plant_find_output(plant, name);
   }
   const bramah_status status =
-      bramah_coupled_new(bramah_session_about(session)->machine->model, diag, &w->free_model);
+      bramah_machine_plant_another(bramah_session_about(session)->machine, diag, &w->free_model);
   if (!status) w->ahead = bramah_coupled_plant(w->free_model);
   return status;
 }

@@ -14,13 +14,14 @@ says out 'valve.offset: 0 V'
 run 0 check "$study" --parameters
 says out 'gravity.scale: 1'
 
-# A parameter at the start does what the machine file would have done; units and numbers in SI.
+# A parameter at the start does what the machine file would have done, but for the order of operations that a tape chooses for the
+# numbers of the file; units and numbers in SI.
 run 0 simulate "$machine" --duration 0.2 --output set.csv --set 'hydraulics.supplies.pump.pressure=9 MPa'
 says out 'energy balance'
 run 0 simulate "$machine" --duration 0.2 --output a.csv --parameter 'pump.pressure=9 MPa'
 says out 'energy balance'
 run 0 simulate "$machine" --duration 0.2 --output b.csv --parameter pump.pressure=9e6
-cmp -s set.csv a.csv || fail 'a parameter differs from the machine file'
+run 0 compare set.csv a.csv --all --relative 1e-9
 cmp -s a.csv b.csv || fail 'a number in SI differs from one with a unit'
 
 # Later it leaves what was before; the row of its time shows it.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The C source of a machine makes the steps of a plant that uses its program, to the bit, on the machines of the datasets;
- * with other parameters to rounding; what a plant
- * would do without its program it refuses. The compiler of the tests compiles it. */
+ * with other parameters to rounding; what a plant would do without its program it refuses. That of a filter does what the
+ * filter does on such a plant, to the bit, gates and recovery included. The compiler of the tests compiles both. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
-#include "bramah/study.h"
 #include "bramah/coupled.h"
+#include "bramah/session.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 #include "test/support/scratch.h"
@@ -87,13 +87,13 @@ static int is_plain(const bramah_coupled *c)
   return r.compiled == r.steps && r.divided == 0 && r.basis_changes == 0;
 }
 
-static void compile_and_run(const char *folder, const bramah_c_source *source)
+static void compile_and_run(const char *folder, const bramah_c_source *source, const char *program)
 {
   char command[2048];
   const char *cc = getenv("BRAMAH_CC");
   put_text(folder, "m.h", source->header);
   put_text(folder, "m.c", source->code);
-  put_text(folder, "main.c", driver);
+  put_text(folder, "main.c", program);
   snprintf(command, sizeof command,
            "cd %s && %s -std=c11 -O1 -ffp-contract=off -o steps main.c m.c -lm && ./steps <in >out", folder,
            cc ? cc : "cc");
@@ -132,11 +132,16 @@ static void open_rig(rig *r, const char *dataset)
   ck_assert(scratch_folder(r->folder));
 }
 
-static void close_rig(rig *r)
+static void remove_folder(const char *folder)
 {
   char command[1024];
-  snprintf(command, sizeof command, "rm -rf %s", r->folder);
+  snprintf(command, sizeof command, "rm -rf %s", folder);
   ck_assert_int_eq(system(command), 0);
+}
+
+static void close_rig(rig *r)
+{
+  remove_folder(r->folder);
   free(r->expected);
   bramah_c_source_free(&r->source);
   bramah_coupled_free(r->c);
@@ -201,9 +206,199 @@ START_TEST(test_source_makes_the_same_bits)
   open_rig(&r, machines[_i].dataset);
   run_plant(&r, machines[_i].command, machines[_i].parameter);
   if (machines[_i].all_steps) ck_assert_uint_eq(r.n_plain, STEPS);
-  compile_and_run(r.folder, &r.source);
+  compile_and_run(r.folder, &r.source, driver);
   compare(&r);
   close_rig(&r);
+}
+END_TEST
+
+/* ---- filters ---- */
+
+/* All kinds of sensors that a source has, on a machine of two degrees of freedom; one with a range, one without gate. */
+static const char crane_study[] =
+    "study: crane\nuncertainty: fixed\nsensors:\n"
+    "  encoder: {type: encoder, joint: boom, sigma: 0.5 deg, range: [-20 deg, 60 deg], resolution: 0.1 deg}\n"
+    "  gyro: {type: gyro, body: jib, axis: [0, 0.1, 1], sigma: 0.1 deg/s}\n"
+    "  accelerometer: {type: accelerometer, body: jib, axis: [1, 0, 0], point: [1, 0, 0 m], sigma: 0.5 "
+    "m/s^2}\n"
+    "  stroke: {type: stroke, cylinder: lift, sigma: 1 mm, gate: off}\n"
+    "  pin: {type: load-pin, cylinder: lift, sigma: 500 N}\n"
+    "  across: {type: pressure-difference, a: jib_piston, b: jib_rod, sigma: 1 bar}\n"
+    "  p: {type: pressure, volume: lift_rod, sigma: 0.5 bar}\n"
+    "joints:\n"
+    "  boom: {position: 37 deg, position_sigma: 2 deg, rate_sigma: 5 deg/s, acceleration_noise: 0.06 "
+    "rad/s^2/Hz^0.5}\n"
+    "  jib: {position: -78 deg, position_sigma: 3 deg, rate_sigma: 5 deg/s, acceleration_noise: 0.12 "
+    "rad/s^2/Hz^0.5}\n"
+    "volumes:\n"
+    "  lift_piston: {sigma: 2 bar, noise: 15 bar/s^0.5}\n  lift_rod: {sigma: 2 bar, noise: 15 bar/s^0.5}\n"
+    "  jib_piston: {sigma: 2 bar, noise: 15 bar/s^0.5}\n  jib_rod: {sigma: 2 bar, noise: 15 bar/s^0.5}\n";
+
+/* Independent is the coupler, noise is stated of the crank. */
+static const char four_bar_study[] =
+    "study: four-bar\nuncertainty: fixed\nsensors:\n"
+    "  encoder: {type: encoder, joint: crank, sigma: 1 deg}\n"
+    "  gyro: {type: gyro, joint: crank, sigma: 0.1 deg/s}\n"
+    "  p1: {type: pressure, volume: v1, sigma: 0.5 bar}\n"
+    "  p3: {type: pressure, volume: v3, sigma: 0.5 bar}\n"
+    "joints:\n"
+    "  crank: {position: 63 deg, position_sigma: 3 deg, rate_sigma: 0.1 rad/s, acceleration_noise: 0.01 "
+    "rad/s^2/Hz^0.5}\n"
+    "volumes:\n  v1: {sigma: 1 bar, noise: 0.5 bar/s^0.5}\n  v2: {sigma: 1 bar, noise: 0.5 bar/s^0.5}\n"
+    "  v3: {sigma: 1 bar, noise: 0.5 bar/s^0.5}\n";
+
+static const struct {
+  const char *machine, *text;
+  double
+      off; /* in the end all sensors of motion are off by so many standard deviations; more makes the four-bar jump so
+                 far that its next step is one for the plant */
+} studies[] = {{"four-bar/four-bar.yaml", four_bar_study, 0.0}, {"crane/crane.yaml", crane_study, 8.0}};
+enum { N_STUDIES = sizeof studies / sizeof *studies, SAMPLES = 400, MOST_SENSORS = 8, MOST_ERRORS = 12 };
+
+/* Reads commands, measurements and which there are; writes what it makes of them. */
+static const char filter_driver[] =
+    "#include \"m.h\"\n"
+    "#include <stdio.h>\n"
+    "int main(void)\n"
+    "{\n"
+    "  static m_filter f;\n"
+    "  double u[M_ROOM(M_INPUTS)], y[M_SENSORS], value[M_OUTPUTS], sigma[M_OUTPUTS], status;\n"
+    "  unsigned char present[M_SENSORS];\n"
+    "  m_begin(&f);\n"
+    "  while (fread(u, sizeof *u, M_INPUTS, stdin) == M_INPUTS && fread(y, sizeof *y, M_SENSORS, stdin) == "
+    "M_SENSORS &&\n"
+    "         fread(present, 1, M_SENSORS, stdin) == M_SENSORS) {\n"
+    "    status = m_predict(&f, u);\n"
+    "    if (status == 0.0) status = m_correct(&f, y, present);\n"
+    "    m_outputs(&f, value, sigma);\n"
+    "    fwrite(&status, sizeof status, 1, stdout);\n"
+    "    fwrite(value, sizeof *value, M_OUTPUTS, stdout);\n"
+    "    fwrite(sigma, sizeof *sigma, M_OUTPUTS, stdout);\n"
+    "    fwrite(f.P, sizeof **f.P, M_ERRORS * M_ERRORS, stdout);\n"
+    "    for (int i = 0; i < M_SENSORS; i++) fwrite(&f.sensor[i].nis, sizeof(double), 1, stdout);\n"
+    "    fwrite(&f.nis, sizeof f.nis, 1, stdout);\n"
+    "  }\n"
+    "  return 0;\n"
+    "}\n";
+
+/* Numbers that look like noise: (-1, 1). */
+static double noise(size_t k, size_t i)
+{
+  const uint32_t x = (uint32_t)(k * 2654435761u + i * 40503u) * 2246822519u;
+  return (double)(x >> 8) / 8388608.0 - 1.0;
+}
+
+/* Errors of sample k of sensor i in its standard deviations: noise, a spike, one that drifts, then all of motion are off. */
+static double error_of(size_t k, size_t i, double off)
+{
+  const double spike = k % 97 == 50 && i == k / 97 % 3 ? 30.0 : 0.0, drift = k > 150 && i == 1 ? 3.5 : 0.0;
+  return 2.0 * noise(k, i) + spike + drift + (k >= 300 && k < 340 && i < 3 ? off : 0.0);
+}
+
+/* Outputs with the names that stand in the header's list, in their order; the number of them. */
+static size_t find_outputs(const bramah_plant *plant, const char *code, size_t *out)
+{
+  size_t n = 0;
+  const char *at = strstr(code, "m_output_names[");
+  ck_assert_ptr_nonnull(at);
+  for (at = strchr(at, '{'); *at != '}' && n < 64; at++) {
+    char name[64] = "";
+    if (*at != '"') continue;
+    const size_t length = strcspn(at + 1, "\"");
+    snprintf(name, sizeof name, "%.*s", (int)length, at + 1);
+    const long found = bramah_plant_find_output(plant, name);
+    ck_assert_int_ge(found, 0);
+    out[n++] = (size_t)found;
+    at += length + 1;
+  }
+  return n;
+}
+
+/* The same steps by the library; `row` gets what the driver writes. */
+static size_t run_filter(bramah_filter *f, size_t k, double off, FILE *in, size_t n_outputs,
+                         const size_t *output, double *row)
+{
+  const bramah_filter_info info = bramah_filter_get_info(f);
+  const bramah_plant *plant = info.plant;
+  double u[8], y[MOST_SENSORS];
+  unsigned char present[MOST_SENSORS];
+  bramah_diag diag;
+  for (size_t i = 0; i < plant->n_input; i++) u[i] = 2.0 * sin(0.01 * (double)k + (double)i);
+  const uint64_t recoveries = bramah_filter_get_report(f).recoveries;
+  must(bramah_filter_set_inputs(f, u, &diag), &diag);
+  must(bramah_filter_predict(f, &diag), &diag);
+  for (size_t i = 0; i < info.n_sensors; i++) {
+    present[i] = (k + i) % 5 != 0;
+    y[i] = bramah_sensor_predict(&info.sensor[i], plant) + info.sensor[i].sigma * error_of(k, i, off);
+  }
+  must(bramah_filter_correct(f, y, present, &diag), &diag);
+  fwrite(u, sizeof *u, plant->n_input, in);
+  fwrite(y, sizeof *y, info.n_sensors, in);
+  fwrite(present, 1, info.n_sensors, in);
+  const bramah_filter_last last = bramah_filter_get_last(f);
+  size_t n = 0;
+  row[n++] = bramah_filter_get_report(f).recoveries > recoveries ? 2.0 : 0.0;
+  for (size_t i = 0; i < n_outputs; i++) row[n++] = plant->output(plant->self, output[i]);
+  for (size_t i = 0; i < n_outputs; i++) {
+    const double sigma = bramah_filter_output_sigma(f, output[i]);
+    row[n++] = isnan(sigma) ? -1.0 : sigma;
+  }
+  memcpy(row + n, bramah_filter_covariance(f), info.n_error * info.n_error * sizeof *row);
+  n += info.n_error * info.n_error;
+  for (size_t i = 0; i < info.n_sensors; i++) row[n++] = present[i] ? last.innovation[i].nis : 0.0;
+  row[n++] = last.nis;
+  return n;
+}
+
+START_TEST(test_filter_makes_the_same_bits)
+{
+  char folder[SCRATCH_NAME], path[1024], text[4096];
+  const char *root = getenv("BRAMAH_SOURCE_ROOT");
+  size_t output[64], n = 0;
+  bramah_session *session;
+  bramah_program *program;
+  bramah_c_source source;
+  bramah_diag diag;
+  ck_assert(scratch_folder(folder));
+  snprintf(text, sizeof text, "machine: %s/datasets/%s\n%s", root ? root : ".", studies[_i].machine,
+           studies[_i].text);
+  put_text(folder, "study.yaml", text);
+  snprintf(path, sizeof path, "%s/study.yaml", folder);
+  must(bramah_session_open(path, &diag, &session), &diag);
+  const bramah_machine_plant *machine = bramah_session_about(session)->machine;
+  bramah_filter *f = bramah_session_filter(session);
+  must(bramah_program_new(machine->model, &diag, &program), &diag);
+  must(bramah_filter_c_source(f, program, machine->coupled, "m", &diag, &source), &diag);
+  must(bramah_coupled_use(machine->coupled, program, &diag), &diag);
+  const size_t n_outputs = find_outputs(&machine->plant, source.code, output);
+  double *expected =
+      calloc(SAMPLES * (2 * 64 + MOST_ERRORS * MOST_ERRORS + 2 * MOST_SENSORS), sizeof *expected);
+  FILE *in = in_folder(folder, "in", "wb");
+  for (size_t k = 0; k < SAMPLES; k++)
+    n = run_filter(f, k, studies[_i].off, in, n_outputs, output, expected + k * n);
+  ck_assert_int_eq(fclose(in), 0);
+  ck_assert(is_plain(machine->coupled));
+
+  /* Every gate, and the recovery, are at work. */
+  const bramah_filter_report report = bramah_filter_get_report(f);
+  ck_assert_int_eq(report.recoveries > 0, studies[_i].off > 0.0);
+  ck_assert_uint_gt(report.gated, 60);
+
+  compile_and_run(folder, &source, filter_driver);
+  FILE *out = in_folder(folder, "out", "rb");
+  double row[512];
+  for (size_t k = 0; k < SAMPLES; k++) {
+    ck_assert_uint_eq(fread(row, sizeof *row, n, out), n);
+    for (size_t i = 0; i < n; i++)
+      ck_assert_msg(row[i] == expected[k * n + i], "step %zu, value %zu of %zu: %.17g, not %.17g", k, i, n,
+                    row[i], expected[k * n + i]);
+  }
+  fclose(out);
+  remove_folder(folder);
+  free(expected);
+  bramah_c_source_free(&source);
+  bramah_session_close(session);
+  bramah_program_free(program);
 }
 END_TEST
 
@@ -211,5 +406,6 @@ int main(void)
 {
   Suite *suite = suite_create("c_source");
   tcase_add_loop_test(one_case(suite, "steps"), test_source_makes_the_same_bits, 0, N_MACHINES);
+  tcase_add_loop_test(one_case(suite, "filters"), test_filter_makes_the_same_bits, 0, N_STUDIES);
   return run_suite(suite);
 }

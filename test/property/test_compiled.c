@@ -4,6 +4,7 @@
  * differently. */
 #include "bramah/study.h"
 #include "bramah/coupled.h"
+#include "lib/machine/model_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -46,11 +47,13 @@ static void close_rig(rig *r)
   bramah_machine_free(r->machine);
 }
 
-/* Of each output the largest value and the largest difference so far. */
+/* Of each output the largest value and the largest difference so far; not of the flags of valves that are open, where
+ * rounding decides at the setting of a relief valve. */
 static void compare_outputs(const rig *r, double *size, double *apart)
 {
   for (size_t i = 0; i < r->plant[0].n_output; i++) {
     const double a = r->plant[0].output(r->plant[0].self, i), b = r->plant[1].output(r->plant[1].self, i);
+    if (r->model->output[i].code == BRAMAH__METERED_VALVES) continue;
     size[i] = fmax(size[i], fabs(a));
     apart[i] = fmax(apart[i], fabs(a - b));
   }
@@ -85,17 +88,26 @@ static double matrices_apart(const bramah_plant *plant, size_t columns, const do
   return worst;
 }
 
-/* Machines, and how far their valves are moved. */
+/* Machines, how far their valves are moved, and how large a load may be. */
 static const struct {
   const char *dataset;
-  double command;
+  double command, load;
 } machines[] = {
-    {"four-bar/four-bar", 3.0},
-    {"crane/crane", 1.0},
-    {"lifting-four-bar/lifting-four-bar", 1.0},
-    {"quick-return/quick-return", 1.0},
-    {"linearization-four-bar/linearization-four-bar", 1.0},
-    {"rotary-actuator/rotary-actuator", 1.0},
+    {"four-bar/four-bar", 3.0, 1000.0},
+    {"crane/crane", 1.0, 1000.0},
+    {"lifting-four-bar/lifting-four-bar", 1.0, 1000.0},
+    {"quick-return/quick-return", 1.0, 1000.0},
+    {"linearization-four-bar/linearization-four-bar", 1.0, 1000.0},
+    {"rotary-actuator/rotary-actuator", 1.0, 1000.0},
+    {"metered-crane/metered-crane", 4.0, 1000.0},
+    {"metered-arm/metered-arm", 4.0, 1000.0},
+    {"metered-arm/two-arms", 4.0, 1000.0},
+    {"../test/fuzz/corpus/machine/motion-harmonic", 1.0, 1.0},
+    {"../test/fuzz/corpus/machine/motion-table", 1.0, 1.0},
+    {"../test/fuzz/corpus/machine/motion-rate", 1.0, 1.0},
+    {"../test/property/balls", 1.0, 1.0},
+    {"../test/fuzz/corpus/machine/friction-lugre", 1.0, 1.0},
+    {"../test/fuzz/corpus/machine/friction-modified-lugre", 1.0, 1.0},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 
@@ -152,26 +164,58 @@ static double columns_apart(const bramah_plant *plant, size_t stride, const doub
   return worst / size;
 }
 
-/* Rows of outputs are derivatives the other way round. */
-static double rows_apart(const bramah_plant *plant, const double *a, const double *b)
+/* The largest entry of the row of an output, in units of the error states. */
+static double row_size(const bramah_plant *plant, const double *row)
 {
-  double worst = 0.0, size = 1e-6; /* less is rounding */
+  double size = 0.0;
   for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
     bramah_state_info info;
     bramah_plant_state_info(plant, i, &info);
-    size = fmax(size, fabs(a[i]) * info.scale);
-    worst = fmax(worst, fabs(a[i] - b[i]) * info.scale);
+    size = fmax(size, fabs(row[i]) * info.scale);
   }
-  return worst / size;
+  return size;
+}
+
+/* Rows of all outputs. Less than 1e-8 of what others in the same unit have, or of the value, is rounding. */
+static void check_rows(const rig *r, int step)
+{
+  const bramah_plant *plant = r->plant;
+  const size_t ne = bramah_plant_n_error(plant), n = plant->n_output;
+  double *rows = calloc(2 * n * ne, sizeof *rows);
+  int *has = calloc(n, sizeof *has);
+  for (size_t i = 0; i < n; i++)
+    for (int w = 0; w < 2; w++) {
+      const int has_one =
+          r->plant[w].output_row(r->plant[w].self, i, rows + (2 * i + (size_t)w) * ne) == BRAMAH_OK;
+      ck_assert(w == 0 || has[i] == has_one);
+      has[i] = has_one;
+    }
+  for (size_t i = 0; i < n; i++) {
+    bramah_output_info info, other;
+    bramah_plant_output_info(plant, i, &info);
+    const bramah__output_code code = r->model->output[i].code;
+    if (!has[i] || (code >= BRAMAH__METERED_VELOCITY && code <= BRAMAH__LINE_PRESSURE))
+      continue; /* of these both ways take differences, which no two states give alike across a kink */
+    double size = fmax(row_size(plant, rows + 2 * i * ne), 1e-8 * fabs(plant->output(plant->self, i)));
+    for (size_t k = 0; k < n; k++) {
+      bramah_plant_output_info(plant, k, &other);
+      if (has[k] && strcmp(info.unit, other.unit) == 0)
+        size = fmax(size, 1e-8 * row_size(plant, rows + 2 * k * ne));
+    }
+    for (size_t k = 0; k < ne; k++) rows[(2 * i + 1) * ne + k] -= rows[2 * i * ne + k];
+    const double apart = row_size(plant, rows + (2 * i + 1) * ne) / fmax(size, 1e-6);
+    ck_assert_msg(apart < 1e-7, "step %d: row of %s: %.1e", step, info.name, apart);
+  }
+  free(rows), free(has);
 }
 
 /* All of them: loads and offsets are no longer zero, where a difference would have no size to go by. */
-static void change_parameters(const bramah_plant *plant, unsigned seed, bramah_diag *diag)
+static void change_parameters(const bramah_plant *plant, unsigned seed, double load, bramah_diag *diag)
 {
   for (size_t i = 0; i < plant->n_parameter; i++) {
     bramah_parameter_info info;
     plant->parameter_info(plant->self, i, &info);
-    const double otherwise = info.unit[0] == 'N' ? 1000.0 : info.unit[0] == 'V' ? 0.1 : 10.0;
+    const double otherwise = info.unit[0] == 'N' ? load : info.unit[0] == 'V' ? 0.1 : 10.0;
     const double size = info.nominal != 0.0 ? 0.01 * info.nominal : otherwise;
     const double value =
         fmin(fmax(info.nominal + size * (1.0 + 0.1 * test_uniform(&seed)), info.least), info.most);
@@ -219,7 +263,7 @@ START_TEST(test_corrections_rows_and_parameters_agree)
   open_rig(&r, machines[_i].dataset);
   const bramah_plant *plant = r.plant;
   const size_t ne = bramah_plant_n_error(plant), np = plant->n_parameter;
-  double *dx = calloc(3 * ne, sizeof *dx), *size = calloc(plant->n_output, sizeof *size),
+  double *dx = calloc(ne, sizeof *dx), *size = calloc(plant->n_output, sizeof *size),
          *apart = calloc(plant->n_output, sizeof *apart), *M = calloc(ne * (4 * ne + 2 * np), sizeof *M);
   size_t *par = calloc(np + 1, sizeof *par);
   void *snap = malloc(plant->snapshot_size);
@@ -232,7 +276,7 @@ START_TEST(test_corrections_rows_and_parameters_agree)
     bramah_parameter_info changed;
     for (int w = 0; w < 2; w++) {
       must(plant[w].set_inputs(plant[w].self, u, &r.diag), &r.diag);
-      if (k % 10 == 0) change_parameters(&plant[w], (unsigned)k + 1, &r.diag);
+      if (k % 10 == 0) change_parameters(&plant[w], (unsigned)k + 1, machines[_i].load, &r.diag);
       must(plant[w].step_transition(plant[w].self, F, N, np, par, G[w], &r.diag), &r.diag);
       must(plant[w].inject(plant[w].self, dx, &r.diag), &r.diag);
 
@@ -249,14 +293,7 @@ START_TEST(test_corrections_rows_and_parameters_agree)
       ck_assert_msg(columns_apart(plant, np, G[0] + i, G[1] + i) < 1e-2, "step %d: by %s: %.1e", k,
                     changed.name, columns_apart(plant, np, G[0] + i, G[1] + i));
     }
-    for (size_t i = 0; i < plant->n_output; i++) {
-      bramah_output_info info;
-      bramah_plant_output_info(plant, i, &info);
-      const bramah_status status = plant[0].output_row(plant[0].self, i, dx + ne);
-      ck_assert_int_eq(plant[1].output_row(plant[1].self, i, dx + 2 * ne), status);
-      ck_assert_msg(status != BRAMAH_OK || rows_apart(plant, dx + ne, dx + 2 * ne) < 1e-7,
-                    "step %d: row of %s: %.1e", k, info.name, rows_apart(plant, dx + ne, dx + 2 * ne));
-    }
+    check_rows(&r, k);
   }
   bramah_output_info info = {.name = ""};
   const double worst = worst_output(&r, size, apart, &info);

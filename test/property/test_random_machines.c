@@ -11,11 +11,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_BODIES = 7, MOST_ACTUATORS = 3, MOST_VOLUMES = 2 * MOST_ACTUATORS, MOST_ELEMENTS = 3 };
+enum {
+  MOST_BODIES = 7,
+  MOST_ACTUATORS = 3,
+  MOST_METERED = 2,
+  MOST_VOLUMES = 2 * MOST_ACTUATORS,
+  MOST_INPUTS = MOST_ACTUATORS + MOST_METERED,
+  MOST_STATES = 2 * (MOST_BODIES + 2) + MOST_VOLUMES + 1 + MOST_METERED
+};
 
 typedef struct drawn {
   spatial_tree tree;
   bramah_loop loops[1];
+  bramah_motion motions[1];
   bramah_spring springs[2];
   bramah_joint_spring joint_springs[2];
   bramah_force loads[2];
@@ -31,7 +39,9 @@ typedef struct drawn {
   bramah_pump pumps[1];
   bramah_accumulator accumulators[1];
   bramah_inertial_line lines[1];
-  bramah_input inputs[MOST_ACTUATORS];
+  bramah_pump_line pump_lines[1];
+  bramah_metered_cylinder metered[MOST_METERED];
+  bramah_input inputs[MOST_INPUTS];
 } drawn;
 
 static const char *const volume_names[MOST_VOLUMES] = {"a0", "b0", "a1", "b1", "a2", "b2"};
@@ -60,6 +70,17 @@ static void flatten(drawn *d)
     const int slides = joint->type == BRAMAH_JOINT_PRISMATIC;
     joint->axis[0] = slides ? 0.6 : 0.0, joint->axis[1] = slides ? 0.8 : 0.0,
     joint->axis[2] = slides ? 0.0 : 1.0;
+  }
+}
+
+/* The last joint lets its body turn in all ways. */
+static void draw_ball(drawn *d, unsigned *seed)
+{
+  bramah_joint *joint = &d->tree.joints[d->tree.machine.n_bodies - 1];
+  joint->type = BRAMAH_JOINT_SPHERICAL;
+  for (int k = 0; k < 3; k++) {
+    joint->axis[k] = joint->initial_position = joint->initial_rate = 0.0;
+    joint->initial_positions[k] = test_uniform(seed), joint->initial_rates[k] = 2.0 * test_uniform(seed);
   }
 }
 
@@ -95,9 +116,31 @@ static void draw_loop(drawn *d, int planar, unsigned *seed)
     loop->distance = 1.5;
     loop->point[1][0] += 0.9, loop->point[1][1] += 1.2;
   }
-  for (size_t i = 0; i < m->n_bodies; i++) d->tree.joints[i].initial_rate = 0.0; /* it would fit no other */
+  for (size_t i = 0; i < m->n_bodies; i++) { /* they would fit no others */
+    d->tree.joints[i].initial_rate = 0.0;
+    memset(d->tree.joints[i].initial_rates, 0, sizeof d->tree.joints[i].initial_rates);
+  }
   m->n_loops = 1;
   m->loops = d->loops;
+}
+
+/* A joint moves by itself, from where it is and from rest. */
+static void draw_motion(drawn *d, unsigned *seed)
+{
+  bramah_machine *m = &d->tree.machine;
+  const size_t free_joints = m->n_bodies - 3 * m->n_loops;
+  bramah_joint *joint = &d->tree.joints[one_of(seed, m->n_bodies)];
+  const double amplitude = between(seed, 0.05, 0.3);
+  if (m->n_bodies < 2 || free_joints < 2 || joint->type == BRAMAH_JOINT_SPHERICAL) return;
+  d->motions[0] = (bramah_motion){.name = "drive",
+                                  .joint = joint->name,
+                                  .type = BRAMAH_MOTION_HARMONIC,
+                                  .mean = joint->initial_position - amplitude,
+                                  .amplitude = amplitude,
+                                  .frequency = between(seed, 0.2, 1.0),
+                                  .phase = 1.57079632679489662};
+  joint->initial_rate = 0.0;
+  m->n_motions = 1, m->motions = d->motions;
 }
 
 static void draw_forces(drawn *d, unsigned *seed)
@@ -131,8 +174,9 @@ static void draw_forces(drawn *d, unsigned *seed)
 static void draw_actuator(drawn *d, size_t i, unsigned *seed)
 {
   static const double spools[] = {-10, -1, 1, 10}, openings[] = {-8, 0, 0, 9};
-  static const bramah_friction_model models[] = {BRAMAH_FRICTION_NONE, BRAMAH_FRICTION_BROWN_MCPHEE,
-                                                 BRAMAH_FRICTION_BENGISU_AKAY, BRAMAH_FRICTION_VISCOUS};
+  static const bramah_friction_model models[] = {
+      BRAMAH_FRICTION_NONE,    BRAMAH_FRICTION_BROWN_MCPHEE, BRAMAH_FRICTION_BENGISU_AKAY,
+      BRAMAH_FRICTION_VISCOUS, BRAMAH_FRICTION_LUGRE,        BRAMAH_FRICTION_MODIFIED_LUGRE};
   const char *body = d->tree.names[one_of(seed, d->tree.machine.n_bodies)];
   d->cylinders[i] = (bramah_cylinder){.name = actuator_names[i],
                                       .body = {"ground", body},
@@ -145,12 +189,19 @@ static void draw_actuator(drawn *d, size_t i, unsigned *seed)
                                       .reference_stroke = 4.0,
                                       .piston_chamber_length = 20.0,
                                       .rod_chamber_length = 20.0};
-  d->cylinders[i].friction = (bramah_friction){.model = models[one_of(seed, 4)],
+  d->cylinders[i].friction = (bramah_friction){.model = models[one_of(seed, sizeof models / sizeof *models)],
                                                .coulomb = 2.0,
                                                .static_force = 5.0,
                                                .stribeck_velocity = 0.05,
                                                .viscous = 10.0,
-                                               .decay = 20.0};
+                                               .decay = 20.0,
+                                               .bristle_stiffness = 5e3,
+                                               .bristle_damping = 50.0,
+                                               .stribeck_exponent = 1.5,
+                                               .film_velocity = 0.5,
+                                               .film_time_rising = 0.1,
+                                               .film_time_falling = 0.3,
+                                               .film_time_dwell = 1.0};
   for (size_t side = 0; side < 2; side++) {
     d->hoses[2 * i + side] = (bramah_hose){between(seed, 1e-5, 1e-4), 5e8};
     d->volumes[2 * i + side] = (bramah_volume){.name = volume_names[2 * i + side],
@@ -175,19 +226,50 @@ static void draw_actuator(drawn *d, size_t i, unsigned *seed)
     d->valves[i].ports[BRAMAH_PORT_B_TANK] = (bramah_characteristic){2, spools + 2, openings + 2};
 }
 
+/* Quasistatic actuators on one line; the first may regenerate. */
+static void draw_metered(drawn *d, unsigned *seed)
+{
+  static const char *const names[MOST_METERED] = {"tilt", "grip"};
+  bramah_machine *m = &d->tree.machine;
+  m->n_metered_cylinders = 1 + one_of(seed, MOST_METERED), m->metered_cylinders = d->metered;
+  m->n_pump_lines = 1, m->pump_lines = d->pump_lines;
+  d->pump_lines[0] = (bramah_pump_line){
+      .name = "line", .tank = "tank", .flow = between(seed, 2e-6, 4e-5), .set_pressure = 7e6};
+  if (one_of(seed, 2)) d->pump_lines[0].unloading = (bramah_metering_valve){2e-9, 0.5, NULL, 0.0, 0.0};
+  for (size_t i = 0; i < m->n_metered_cylinders; i++) {
+    d->inputs[m->n_inputs] = (bramah_input){.name = names[i]};
+    d->metered[i] = (bramah_metered_cylinder){
+        .name = names[i],
+        .body = {"ground", d->tree.names[one_of(seed, m->n_bodies)]},
+        .point = {{-3.0, -2.0, 0.0}, {0.2, 0.3, 0.0}},
+        .pump_line = "line",
+        .piston_area = 2e-5,
+        .rod_area = 1.3e-5,
+        .piston_relief = 1e7,
+        .rod_relief = 9e6,
+        .flow_coefficient = {2e-9, 2e-9, 2e-9, 2e-9},
+        .spool = {.limit = 10.0, .time_constant = 0.01, .input = d->inputs[m->n_inputs++].name},
+        .stiffness = between(seed, 1e4, 1e5),
+        .damping = between(seed, 5e2, 2e3),
+        .load_pressure = between(seed, -1e6, 1e6)};
+    if (i == 0 && one_of(seed, 2))
+      d->metered[i].regeneration = (bramah_metering_valve){1e-9, 0.5, NULL, 0.0, 0.0};
+  }
+}
+
 static void draw_hydraulics(drawn *d, unsigned *seed)
 {
   bramah_machine *m = &d->tree.machine;
   const size_t n = one_of(seed, MOST_ACTUATORS + 1);
   m->oil_bulk_modulus = 1.5e9, m->transition_pressure = 2e5;
-  if (n == 0) return;
-  for (size_t i = 0; i < n; i++) draw_actuator(d, i, seed);
   d->supplies[0] = (bramah_supply){.name = "pump", .pressure = 7e6};
   d->supplies[1] = (bramah_supply){.name = "tank", .pressure = 1e5};
-  m->n_supplies = 2, m->supplies = d->supplies;
+  m->n_supplies = 2, m->supplies = d->supplies, m->inputs = d->inputs;
+  if (n == 0) return;
+  for (size_t i = 0; i < n; i++) draw_actuator(d, i, seed);
   m->n_volumes = 2 * n, m->volumes = d->volumes;
   m->n_valves = m->n_cylinders = m->n_inputs = n;
-  m->valves = d->valves, m->cylinders = d->cylinders, m->inputs = d->inputs;
+  m->valves = d->valves, m->cylinders = d->cylinders;
   const char *from = volume_names[one_of(seed, 2 * n)], *to = volume_names[one_of(seed, 2 * n)];
   if (from == to) to = "tank";
   d->orifices[0] = (bramah_orifice){.name = "o", .from = from, .to = to, .flow_coefficient = 1e-9};
@@ -234,9 +316,12 @@ static void draw(drawn *d, unsigned number)
   d->tree.machine.integrator.pressure_tolerance = 1e-5;
   d->tree.machine.integrator.tolerance = 1e-2;
   if (planar) flatten(d);
+  if (!planar && d->tree.machine.n_bodies > 2 && number % 3 == 0) draw_ball(d, &seed);
   if (loop) draw_loop(d, planar, &seed);
   draw_forces(d, &seed);
   draw_hydraulics(d, &seed);
+  if (one_of(&seed, 3) == 0) draw_metered(d, &seed);
+  if (one_of(&seed, 4) == 0) draw_motion(d, &seed);
 }
 
 /* Largest relative difference of positions, rates and pressures over the steps; NaN where no machine came out, or where
@@ -249,8 +334,7 @@ static double apart(unsigned number, int steps, bramah_step_report *report)
   bramah_program *program = NULL;
   bramah_coupled *c[2];
   bramah_plant plant[2];
-  double worst = 0.0, size[2 * MOST_BODIES + MOST_VOLUMES + 1], x[2][2 * MOST_BODIES + MOST_VOLUMES + 1],
-         u[MOST_ACTUATORS];
+  double worst = 0.0, size[MOST_STATES], x[2][MOST_STATES], u[MOST_INPUTS];
   draw(&d, number);
   if (bramah_model_new(&d.tree.machine, &diag, &model) != BRAMAH_OK) return NAN;
   const bramah_status compiled = bramah_program_new(model, &diag, &program);
@@ -264,7 +348,7 @@ static double apart(unsigned number, int steps, bramah_step_report *report)
   for (size_t i = 0; i < ne; i++) size[i] = i < nq ? 1.0 : 1e6;
   for (int k = 0; k < steps; k++) {
     bramah_status status[2];
-    for (int i = 0; i < MOST_ACTUATORS; i++) u[i] = 5.0 * sin(0.03 * k + i);
+    for (int i = 0; i < MOST_INPUTS; i++) u[i] = 5.0 * sin(0.03 * k + i);
     for (int w = 0; w < 2; w++) {
       must(plant[w].set_inputs(plant[w].self, u, &diag), &diag);
       status[w] = plant[w].step(plant[w].self, &diag);

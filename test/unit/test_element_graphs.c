@@ -31,11 +31,16 @@ static void complete(formula *q, bramah__expr f)
   q->value = malloc(bramah__graph_size(q->graph) * sizeof *q->value);
 }
 
+/* Of an expression of a completed formula, where it was evaluated last. */
+static double value_of(const formula *q, bramah__expr f)
+{
+  return e_is_number(f) ? f.value : q->value[f.node];
+}
+
 static void expect(const formula *q, double x, double value, double slope, const char *what)
 {
   bramah__graph_evaluate(q->graph, &x, q->value);
-  const double f = e_is_number(q->f) ? q->f.value : q->value[q->f.node],
-               d = e_is_number(q->slope) ? q->slope.value : q->value[q->slope.node];
+  const double f = value_of(q, q->f), d = value_of(q, q->slope);
   ck_assert_msg(fabs(f - value) <= 1e-11 * fabs(value) + q->rounding, "%s at %g: %.15g, not %.15g", what, x,
                 f, value);
   ck_assert_msg(fabs(d - slope) <= 1e-9 * fabs(slope) + 1e-300, "%s' at %g: %.15g, not %.15g", what, x, d,
@@ -153,6 +158,46 @@ START_TEST(test_friction)
 }
 END_TEST
 
+/* Bristles: force, its slope, states and their rates at the end of a step; where it has no length, at its start. */
+START_TEST(test_bristles)
+{
+  unsigned seed = 6;
+  for (int k = 0; k < TRIES; k++) {
+    const bramah__friction f = {.kind = k % 2 ? BRAMAH__FRICTION_LUGRE : BRAMAH__FRICTION_MODIFIED_LUGRE,
+                                .coulomb = 210,
+                                .static_force = 830,
+                                .stribeck = 0.0125,
+                                .viscous = 330,
+                                .stiffness = 5e5,
+                                .damping = 1e3,
+                                .exponent = 1.0 + 0.4 * test_uniform(&seed),
+                                .film_velocity = 0.7,
+                                .film_rising = 0.25,
+                                .film_falling = 1.5,
+                                .film_dwell = 40};
+    const double v = k % 7 ? test_uniform(&seed) * (k % 3 ? 0.03 : 1.0) : 0.0, v_k = test_uniform(&seed);
+    const double h = k % 5 ? 1e-3 : 0.0,
+                 x_k[2] = {1e-4 * test_uniform(&seed), 0.3 + 0.3 * test_uniform(&seed)};
+    double x[2], xd[2], xd_k[2], by_v, by_v_k;
+    bramah__friction_force(&f, v_k, x_k, xd_k);
+    bramah__friction_step(&f, h, v, x_k, xd_k, x);
+    bramah__friction_step_slopes(&f, h, v, v_k, x_k, xd_k, &by_v, &by_v_k);
+
+    formula q = begin();
+    q.rounding = 1e-10;
+    const bramah__expr start[4] = {e_number(x_k[0]), e_number(x_k[1]), e_number(xd_k[0]), e_number(xd_k[1])};
+    bramah__expr end[2], rate[2];
+    complete(&q, bramah__bristles_graph(&f, q.x, e_number(0.5 * h), start, start + 2, end, rate));
+    expect(&q, v, bramah__friction_force(&f, v, x, xd), by_v, "bristles");
+    for (size_t i = 0; i < bramah__friction_states(f.kind); i++) {
+      ck_assert_double_eq_tol(value_of(&q, end[i]), x[i], 1e-14);
+      ck_assert_double_eq_tol(value_of(&q, rate[i]), xd[i], 1e-10);
+    }
+    discard(&q);
+  }
+}
+END_TEST
+
 /* Stops, cushions and chambers by stroke and by velocity. */
 START_TEST(test_cylinder)
 {
@@ -213,6 +258,6 @@ int main(void)
 {
   Suite *suite = suite_create("element graphs");
   TCase *cases = one_case(suite, "against the numeric files");
-  ADD_TESTS(cases, test_elements, test_oil, test_friction, test_cylinder, test_openings);
+  ADD_TESTS(cases, test_elements, test_oil, test_friction, test_bristles, test_cylinder, test_openings);
   return run_suite(suite);
 }

@@ -185,7 +185,7 @@ START_TEST(test_expressions)
   const bramah__expr *z = in, *zd = in + N, *zdd = in + 2 * N;
   const bramah__vec gravity = v_number(t->gravity);
   for (size_t j = 0; j < N; j++) link[j] = bramah__link_graph_of(&t->link[j]);
-  bramah__tree_graph_pose(t, z, body);
+  bramah__tree_graph_pose(t, NULL, z, body);
   bramah__tree_graph_motion(t, link, gravity, zd, zdd, body);
   bramah__tree_graph_force(t, body, tau);
   for (int w = 0; w < WAYS; w++) along[w] = e_number(weight[w]);

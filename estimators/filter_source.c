@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* A filter as C source, behind the steps of its machine: tables of what it is made of, and the filter around them, which
+ * is the same text for all (filter_source.c.in, filter_source.h.in). The text does what predict.c, correct.c and
+ * update.c do, in their order, so that the same bits come out. */
+#include "estimators/filter_internal.h"
+#include "lib/base/diag.h"
+#include "lib/plant/coupled_internal.h"
+#include "lib/plant/step_source.h"
+#include "sensors/kinds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Texts that the build puts into the library. */
+extern const char bramah__filter_header[], bramah__filter_code[];
+
+static bramah_status refuse(bramah_diag *diag, const char *thing, const char *why)
+{
+  return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, thing, why);
+}
+
+static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *start, bramah_diag *diag)
+{
+  const bramah_filter_report *report = &f->progress.report;
+  const struct {
+    int is_so;
+    const char *thing, *why;
+  } refused[] = {
+      {report->predictions || report->corrections, "filter", "a filter is compiled where it starts"},
+      {f->transition != BRAMAH_TRANSITION_STEP, "transition", "only the transition of the step is compiled"},
+      {!f->resolvent, "discretisation", "only noise through the resolvent is compiled"},
+      {f->square_root, "form", "only the Joseph form is compiled"},
+      {f->block, "fusion", "only sequential fusion is compiled"},
+      {f->iterations > 1, "iterations", "an iterated update is not compiled"},
+      {f->n_augmented > 0, f->n_augmented ? f->augmented[0].name : NULL,
+       "augmented states are not compiled, nor an uncertainty budget ('uncertainty: fixed')"},
+      {f->n_par_noise > 0, "parameter_noise", "noise on parameters is not compiled"},
+      {start->injection == BRAMAH_INJECTION_LINEARISED, "injection", "linearised injection is not compiled"},
+  };
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    if (refused[i].is_so) return refuse(diag, refused[i].thing, refused[i].why);
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    if (f->sensor[i].delay_ns)
+      return refuse(diag, f->sensor[i].name, "sensors whose samples come late are not compiled");
+    if (f->sensor[i].shape != BRAMAH_SENSOR_SUM)
+      return refuse(diag, f->sensor[i].name, "angles against the horizontal are not compiled");
+  }
+  return BRAMAH_OK;
+}
+
+/* ---- what the tables need ---- */
+
+typedef struct filter_lists {
+  size_t n_outputs, *output; /* of the plant that the source has */
+  int *place;                /* of each output of the plant among them; -1: none */
+  double *number;            /* [longest] scratch */
+  int *index;                /* [longest] scratch */
+  const char **name;         /* [longest] scratch */
+} filter_lists;
+
+/* An output of the machine that the source has; those of bodies only where a sensor needs them. */
+static int is_shown(const bramah_filter *f, const bramah_program *program, size_t output)
+{
+  if (!bramah__source_has_output(program, output)) return 0;
+  for (size_t i = 0; i < f->n_sensors; i++)
+    for (size_t t = 0; t < f->sensor[i].n_terms; t++)
+      if (f->sensor[i].output[t] == output) return 1;
+  return !bramah__is_of_body(program->model->output[output].code);
+}
+
+static bramah_status list_outputs(const bramah_filter *f, const bramah_program *program, filter_lists *out,
+                                  bramah_diag *diag)
+{
+  const size_t n = f->plant.n_output, longest = n + f->n_sensors * BRAMAH_SENSOR_MAX_TERMS + f->n + 2;
+  out->output = calloc(n + 1, sizeof *out->output);
+  out->place = calloc(n + 1, sizeof *out->place);
+  out->number = calloc(longest, sizeof *out->number);
+  out->index = calloc(longest, sizeof *out->index);
+  out->name = calloc(longest, sizeof *out->name);
+  if (!out->output || !out->place || !out->number || !out->index || !out->name)
+    return bramah__fail(diag, BRAMAH_E_MEMORY, "filter", "no memory for the C source");
+  for (size_t i = 0; i < n; i++) {
+    out->place[i] = -1;
+    if (!is_shown(f, program, i)) continue;
+    out->place[i] = (int)out->n_outputs;
+    out->output[out->n_outputs++] = i;
+  }
+  for (size_t i = 0; i < f->n_sensors; i++)
+    for (size_t t = 0; t < f->sensor[i].n_terms; t++) {
+      const size_t output = f->sensor[i].output[t];
+      size_t from, to;
+      if (out->place[output] < 0 || !bramah__source_row(program, output, &from, &to))
+        return refuse(diag, f->sensor[i].name, "what this sensor measures is not compiled");
+    }
+  return BRAMAH_OK;
+}
+
+/* ---- tables ---- */
+
+static void write_number(const bramah__source *s, const char *name, double x)
+{
+  bramah__page_write(s->page, "#define %s %g\n", name, x);
+}
+
+/* The list of numbers that a member of each sensor is. */
+static void write_sensors(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
+{
+  const size_t n = f->n_sensors;
+  double *x = lists->number;
+  for (size_t i = 0; i < n; i++) x[i] = bramah_sensor_variance(&f->sensor[i]);
+  bramah__source_numbers(s, "sensor_variance", n, x);
+  bramah__source_numbers(s, "sensor_gate", n, f->gate);
+  for (size_t i = 0; i < n; i++) x[i] = f->sensor[i].period;
+  bramah__source_numbers(s, "sensor_period", n, x);
+  for (size_t i = 0; i < n; i++) lists->index[i] = f->sensor[i].group;
+  bramah__source_indices(s, "sensor_group", n, lists->index);
+  for (int most = 0; most < 2; most++) {
+    for (size_t i = 0; i < n; i++) x[i] = bramah__sensor_end(&f->sensor[i], most);
+    bramah__source_numbers(s, most ? "sensor_most" : "sensor_least", n, x);
+  }
+}
+
+/* Terms of all sensors one behind the other, and the columns of each one's row that may differ from zero. */
+static void write_terms(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
+{
+  int *first = lists->index, n_terms = 0;
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    first[i] = n_terms;
+    n_terms += (int)f->sensor[i].n_terms;
+  }
+  first[f->n_sensors] = n_terms;
+  bramah__source_indices(s, "first_term", f->n_sensors + 1, first);
+  n_terms = 0;
+  for (size_t i = 0; i < f->n_sensors; i++)
+    for (size_t t = 0; t < f->sensor[i].n_terms; t++) {
+      lists->number[n_terms] = f->sensor[i].weight[t];
+      lists->index[n_terms++] = lists->place[f->sensor[i].output[t]];
+    }
+  bramah__source_numbers(s, "term_weight", (size_t)n_terms, lists->number);
+  bramah__source_indices(s, "term_output", (size_t)n_terms, lists->index);
+  for (int end = 0; end < 2; end++) {
+    for (size_t i = 0; i < f->n_sensors; i++) {
+      size_t least = f->n, most = 0;
+      for (size_t t = 0; t < f->sensor[i].n_terms; t++) {
+        size_t from, to;
+        bramah__source_row(s->program, f->sensor[i].output[t], &from, &to);
+        if (from < least) least = from;
+        if (to > most) most = to;
+      }
+      lists->index[i] = (int)(end ? most : least);
+    }
+    bramah__source_indices(s, end ? "row_to" : "row_from", f->n_sensors, lists->index);
+  }
+}
+
+static void write_outputs(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
+{
+  bramah_output_info info;
+  for (int unit = 0; unit < 2; unit++) {
+    for (size_t i = 0; i < f->n_sensors; i++) lists->name[i] = unit ? f->sensor[i].unit : f->sensor[i].name;
+    bramah__source_names(s, unit ? "sensor_units" : "sensor_names", "SENSORS", f->n_sensors, lists->name);
+    for (size_t i = 0; i < lists->n_outputs; i++) {
+      bramah_plant_output_info(&f->plant, lists->output[i], &info);
+      lists->name[i] = unit ? info.unit : info.name;
+    }
+    bramah__source_names(s, unit ? "output_units" : "output_names", "OUTPUTS", lists->n_outputs, lists->name);
+  }
+}
+
+static void write_tables(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
+{
+  const double h = bramah__step_seconds(f), drift_share = 1.0 / 50.0;
+  write_number(s, "ROOT_STEP", sqrt(h));
+  write_number(s, "ROOT_CUBED_STEP", sqrt(h * h * h / 12.0));
+  write_number(s, "DRIFT_GATE", f->drift_gate);
+  write_number(s, "DRIFT_SIGMA", sqrt((1.0 - 0.0) * drift_share / (2.0 - drift_share) + 0.0));
+  for (size_t r = 0; r < f->n_dof; r++)
+    lists->index[r] = (int)s->program->model->output[f->noise.basis[r]].index;
+  bramah__source_indices(s, "basis", f->n_dof, lists->index);
+  bramah__source_numbers(s, "acceleration_noise", f->n_dof, f->noise.acceleration);
+  for (size_t i = 0; i < f->n_first_order; i++) lists->number[i] = sqrt(h) * f->noise.first_order[i];
+  bramah__source_numbers(s, "first_order_noise", f->n_first_order, lists->number);
+  bramah__source_numbers(s, "initial_covariance", f->n * f->n, f->P_initial);
+  write_sensors(s, f, lists);
+  write_terms(s, f, lists);
+  write_outputs(s, f, lists);
+}
+
+/* ---- both texts ---- */
+
+static void write_texts(bramah__source *s, const bramah_filter *f, const filter_lists *lists,
+                        bramah__page *header, bramah__page *code)
+{
+  s->page = header;
+  const char *text = bramah__source_fill(s, bramah__filter_header);
+  bramah__source_define(s, "ERRORS", f->n);
+  bramah__source_define(s, "SENSORS", f->n_sensors);
+  bramah__source_define(s, "OUTPUTS", lists->n_outputs);
+  bramah__source_define(s, "PATIENCE", f->patience);
+  bramah__source_fill(s, text);
+  s->page = code;
+  text = bramah__source_fill(s, bramah__filter_code);
+  write_tables(s, f, lists);
+  bramah__source_fill(s, text);
+}
+
+bramah_status bramah_filter_c_source(const bramah_filter *f, const bramah_program *program,
+                                     const bramah_coupled *start, const char *name, bramah_diag *diag,
+                                     bramah_c_source *out)
+{
+  bramah__source s;
+  filter_lists lists = {0};
+  bramah__page header = {0}, code = {0};
+  *out = (bramah_c_source){0};
+  bramah_status status = bramah__source_begin(program, start, name, diag, &s);
+  if (status == BRAMAH_OK && f->plant.self != start)
+    status = bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "the filter has another plant");
+  if (status == BRAMAH_OK) status = check_filter(f, start, diag);
+  if (status == BRAMAH_OK) status = list_outputs(f, program, &lists, diag);
+  if (status == BRAMAH_OK) {
+    write_texts(&s, f, &lists, &header, &code);
+    if (header.failed || code.failed)
+      status = bramah__fail(diag, BRAMAH_E_MEMORY, "filter", "no memory for the C source");
+  }
+  const bramah__source_addition addition = {" and its filter", header.text, code.text, lists.n_outputs,
+                                            lists.output};
+  if (status == BRAMAH_OK) status = bramah__source_end(&s, &addition, diag, out);
+  free(header.text);
+  free(code.text);
+  free(lists.output);
+  free(lists.place);
+  free(lists.number);
+  free(lists.index);
+  free(lists.name);
+  return status;
+}
