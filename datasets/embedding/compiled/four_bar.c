@@ -217,7 +217,7 @@ static const double least_stroke[] = {1.4320508075688771};
 static const double most_stroke[] = {2.3320508075688773};
 
 const double four_bar_nominal[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 7.6e+06, 100000.0, 1.5e+09, 1.0982013101645156e-06, 2.138e-08, 0.0, 1.0};
-const four_bar_state four_bar_start = {.z = {1.0995574287564276, -0.7235625196321946, -1.6103018518194687}, .zd = {0.0, 0.0, 0.0}, .zdd = {-2.366862263991856, 2.794840249297252, -1.0552682238825577}, .p = {2965604.527353115, 2965604.527353115, 3.5e+06}, .pd = {0.0, 0.0, 0.0}, .U = {0.0}};
+const four_bar_state four_bar_start = {.z = {1.0995574287564276, -0.7235625196321946, -1.6103018518194687}, .zd = {-0.0, 0.0, -0.0}, .zdd = {-2.36686226399185, 2.7948402492972453, -1.0552682238825553}, .p = {2965604.527353115, 2965604.527353115, 3.5e+06}, .pd = {0.0, 0.0, 0.0}, .U = {0.0}};
 
 const char *const four_bar_joint_names[FOUR_BAR_ROOM(FOUR_BAR_JOINTS)] = {"crank", "coupler", "rocker"};
 const char *const four_bar_first_order_names[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)] = {"v1", "v2", "v3"};
@@ -3616,7 +3616,7 @@ int four_bar_step(four_bar_state *s, const double *inputs, const double *paramet
 static const int basis[] = {0};
 static const double acceleration_noise[] = {0.002};
 static const double first_order_noise[] = {1581.1388300841895, 1581.1388300841895, 1581.1388300841895};
-static const double initial_covariance[] = {0.0038226562981388615, 0.0, 0.0, 0.0, 0.0, 0.0, 0.013943378188269602, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10};
+static const double initial_covariance[] = {0.0038226562981388645, 0.0, 0.0, 0.0, 0.0, 0.0, 0.013943378188269613, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10};
 static const double sensor_variance[] = {0.00030461741978670857, 9.682560000000002e-07, 2.5e+09, 2.5e+09, 2.5e+09};
 static const double sensor_gate[] = {4.0, 4.0, 4.0, 4.0, 4.0};
 static const double sensor_period[] = {6.283185307179586, 0.0, 0.0, 0.0, 0.0};
