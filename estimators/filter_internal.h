@@ -132,7 +132,9 @@ typedef struct bramah__likelihood_sums {
   X(double, drift, f->n_sensors, 0)                     /* running mean of normalised innovations */         \
   X(uint32_t, drifted, f->n_sensors, 0)    /* 1: rejected by it, until it is back within half of its gate */ \
   X(double, drift_common, f->n_sensors, 0) /* and of the share of them that is considered */                 \
-  X(double, information, f->n_augmented, 1) /* that measurements gave of it while it was considered */       \
+  X(double, information, f->n_augmented, 1)   /* that measurements gave of it while it was considered */     \
+  X(double, effect, f->n_augmented, 1)        /* of it on steps of late, squared; and how far */             \
+  X(double, effect_spread, f->n_augmented, 1) /* that varies over the spread of the estimate */              \
   X(double, sensitivity, f->n_banks * f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */    \
   X(double, score, f->n_banks * f->n_causes_most, 0)                                                         \
   X(double, score_information, f->n_banks * f->n_causes_most * f->n_causes_most, 0)                          \
@@ -187,7 +189,8 @@ typedef struct bramah__likelihood_sums {
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
   X(double, spread, f->n_par_most *(2 * f->n_plant + 5)) /* steps beyond edges in reach (augmented.c) */     \
   X(double, residual, 2 * f->n_plant * f->n_edges)       /* of their linearisation */                        \
-  X(double, of_output, f->n_par_most)                    /* one by the parameters in use */                  \
+  X(double, displaced, f->n_plant * f->n_par_most) /* G of a displaced step; the first is NaN: of none */    \
+  X(double, of_output, f->n_par_most)              /* one by the parameters in use */                        \
   X(double, by_parameter, f->n_augmented * f->plant.n_output) /* outputs, at by_parameter_snap */            \
   X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
@@ -324,6 +327,10 @@ void bramah__augmented_transition(bramah_filter *f);
 void bramah__augmented_spread(bramah_filter *f);
 /* After the step: they take the places of the local ones in G; and what is left of the step then. */
 void bramah__augmented_use_spread(bramah_filter *f);
+/* Before the step: effects of parameters in use on a step from within the spread of the estimate. Leaves the plant as it
+ * was. After the step: how they compare with those on the step itself. */
+void bramah__augmented_displace(bramah_filter *f);
+void bramah__augmented_compare(bramah_filter *f);
 /* Their columns of Gamma, and those of noisy parameters, from `column` on. */
 void bramah__augmented_noise(bramah_filter *f, size_t column);
 /* Their means over one step. */

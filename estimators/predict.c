@@ -291,7 +291,10 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
   bramah__augmented_start_step(f);
 
   /* the plant, and the derivative of its step */
-  if (f->transition == BRAMAH_TRANSITION_STEP) bramah__augmented_spread(f);
+  if (f->transition == BRAMAH_TRANSITION_STEP) {
+    bramah__augmented_spread(f);
+    bramah__augmented_displace(f);
+  }
   if (f->transition != BRAMAH_TRANSITION_STEP)
     status = kinematic_step(f, diag);
   else if (plant->step_transition)
@@ -301,7 +304,10 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
     status = differenced_step(f, diag);
   if (status != BRAMAH_OK) return status;
   f->progress.rebased = plant->basis_change && plant->basis_change(plant->self, f->work.T); /* told once */
-  if (f->transition == BRAMAH_TRANSITION_STEP) bramah__augmented_use_spread(f);
+  if (f->transition == BRAMAH_TRANSITION_STEP) {
+    bramah__augmented_compare(f);
+    bramah__augmented_use_spread(f);
+  }
   if (f->n_foreign) {
     memset(f->F, 0, n * n * sizeof(double));
     memset(f->Gamma, 0, n * f->nq * sizeof(double));

@@ -11,6 +11,7 @@
 #include <bramah/filter.h>
 #include <bramah/linear.h>
 #include <bramah/machine.h>
+#include <bramah/monitor.h>
 #include <bramah/observability.h>
 #include <bramah/plant.h>
 #include <bramah/replay.h>

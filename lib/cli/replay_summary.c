@@ -317,7 +317,8 @@ static const char *finding_text(const bramah_finding *f, char text[256])
                                      [BRAMAH_CHECK_REJECTED] = "rejected",
                                      [BRAMAH_CHECK_SMALL] = "small variance",
                                      [BRAMAH_CHECK_ANTI] = "anticorrelation",
-                                     [BRAMAH_CHECK_STATED] = "beyond its stated uncertainty"};
+                                     [BRAMAH_CHECK_STATED] = "beyond its stated uncertainty",
+                                     [BRAMAH_CHECK_OFFSET] = "offset"};
   char limits[64];
   if (isnan(f->amount))
     snprintf(text, 256, "%s%s%s %.3g%s%s, tolerated %s", f->at, *f->at ? ": " : "", f->what, f->value,
