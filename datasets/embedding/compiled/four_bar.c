@@ -3783,19 +3783,14 @@ static void propagate(const double *F, double Gamma[N][N], double P[N][N])
     for (int j = 0; j < N; j++) {
       double sum = 0.0;
       for (int k = 0; k < N; k++) sum += F[i * N + k] * P[k][j];
-      FP[j][i] = sum;
-    }
-  for (int i = 0; i < N; i++)
-    for (int j = 0; j < N; j++) {
-      double sum = 0.0;
-      for (int k = 0; k < N; k++) sum += F[i * N + k] * FP[k][j];
-      P[i][j] = sum;
+      FP[i][j] = sum;
     }
   for (int i = 0; i < N; i++)
     for (int j = 0; j <= i; j++) {
-      double sum = 0.0;
-      for (int k = 0; k < N; k++) sum += Gamma[i][k] * Gamma[j][k];
-      P[i][j] = P[j][i] = (i == j ? P[i][i] : 0.5 * (P[i][j] + P[j][i])) + sum;
+      double sum = 0.0, noise = 0.0;
+      for (int k = 0; k < N; k++) sum += FP[i][k] * F[j * N + k];
+      for (int k = 0; k < N; k++) noise += Gamma[i][k] * Gamma[j][k];
+      P[i][j] = P[j][i] = sum + noise;
     }
 }
 
@@ -3988,43 +3983,37 @@ static int recover(four_bar_filter *f, const double *y, correction *c)
 
 /* ---- fusion ---- */
 
-/* One sensor into dx and P: Joseph form from the left and, with the product of what that left, from the right; the two
- * halves are averaged. */
+/* One sensor into dx and P: Joseph form of the upper triangle, K PH' taken off and then half of what rounding left of the
+ * product from the right put on from either side. */
 static int fuse(correction *c, int sensor)
 {
   const double *H = c->H[sensor], r = sensor_variance[sensor];
   const int from = row_from[sensor], to = row_to[sensor];
-  double PH[N], K[N], S = 0.0, expected = 0.0;
+  double PH[N], K[N], w[N], S = 0.0, rest = c->sensor[sensor].innovation;
   for (int i = 0; i < N; i++) PH[i] = 0.0;
   for (int j = from; j < to; j++)
     for (int i = 0; i < N; i++) PH[i] += c->P[j][i] * H[j];
-  double rest = c->sensor[sensor].innovation;
   for (int k = from; k < to; k++) {
     S += H[k] * PH[k];
-    expected += H[k] * c->dx[k];
     rest -= H[k] * c->dx[k];
   }
-  c->nis += square(rest) / (variance(H, from, to, c->P) + r);
-  c->nis_dof++;
   S += r;
+  c->nis += square(rest) / S;
+  c->nis_dof++;
   if (!(S > 0.0) || !(S - S == 0.0)) return FOUR_BAR_NOT_POSITIVE;
-  const double inverse = 1.0 / S, gain = (c->sensor[sensor].innovation - expected) * inverse;
+  const double inverse = 1.0 / S, share = rest * inverse;
   for (int i = 0; i < N; i++) {
     K[i] = PH[i] * inverse;
-    c->dx[i] += PH[i] * gain;
+    c->dx[i] += PH[i] * share;
+    w[i] = 0.0;
   }
   for (int i = 0; i < N; i++)
-    for (int j = 0; j < N; j++) c->P[i][j] -= K[i] * PH[j];
-  for (int i = 0; i < N; i++) {
-    double sum = 0.0;
-    for (int j = from; j < to; j++) sum += c->P[i][j] * H[j];
-    PH[i] = K[i] * r - sum;
-  }
+    for (int j = i; j < N; j++) c->P[i][j] = c->P[j][i] = c->P[i][j] - K[i] * PH[j];
+  for (int j = from; j < to; j++)
+    for (int i = 0; i < N; i++) w[i] += c->P[j][i] * H[j];
+  for (int i = 0; i < N; i++) w[i] = 0.5 * (K[i] * r - w[i]);
   for (int i = 0; i < N; i++)
-    for (int j = 0; j <= i; j++) {
-      const double lower = c->P[i][j] + PH[i] * K[j], upper = c->P[j][i] + PH[j] * K[i];
-      c->P[i][j] = c->P[j][i] = 0.5 * (lower + upper);
-    }
+    for (int j = i; j < N; j++) c->P[i][j] = c->P[j][i] = c->P[i][j] + (w[i] * K[j] + w[j] * K[i]);
   return FOUR_BAR_OK;
 }
 
