@@ -11,6 +11,7 @@
 #include <bramah/filter.h>
 #include <bramah/linear.h>
 #include <bramah/machine.h>
+#include <bramah/monitor.h>
 #include <bramah/observability.h>
 #include <bramah/plant.h>
 #include <bramah/replay.h>
@@ -23,6 +24,7 @@
 #ifndef BRAMAH_CORE_ONLY
 #include <bramah/assess.h>
 #include <bramah/compare.h>
+#include <bramah/hypotheses.h>
 #include <bramah/log.h>
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>

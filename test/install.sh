@@ -37,6 +37,7 @@ find_missing() {
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_arm:-}" ] || need gcc-arm-none-eabi command -v arm-none-eabi-gcc
   [ -z "${need_arm:-}" ] || need libnewlib-arm-none-eabi has_newlib
+  [ -z "${need_arm:-}" ] || need qemu-system-arm command -v qemu-system-arm
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }
 

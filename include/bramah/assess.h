@@ -239,8 +239,10 @@ typedef enum bramah_check_kind {
   /* Mean innovation of a sensor in its standard deviations where noise adapts (bramah_adaptive_bias), the worst */
   BRAMAH_CHECK_BIAS = 18,
   /* A parameter, or an error of a sensor, of the uncertainty budget leaves its stated uncertainty, in the worst window, in
-   * standard deviations of what the budget grants (lib/assess/budget.c); `amount`: its error then, or its change */
-  BRAMAH_CHECK_STATED = 19
+   * standard deviations of what the budget grants (bramah_monitor_state); `amount`: its change */
+  BRAMAH_CHECK_STATED = 19,
+  /* A sensor is off by the same from the begin of a window to its end (bramah_monitor_offset); `amount`: by how much */
+  BRAMAH_CHECK_OFFSET = 20
 } bramah_check_kind;
 
 /* One check. */

@@ -82,6 +82,14 @@ BRAMAH_API bramah_status bramah_session_new(bramah_study *study, int64_t step_ns
 BRAMAH_API bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *diag,
                                               bramah_session **out);
 
+/* A clone on which hypothesis k of the study holds: its plant has the values of that one. Budget of any session of a
+ * study with hypotheses: parameters that one of them gives a value are left out, unless the study's `uncertainty` names
+ * them, and what is of role AUTO elsewhere is estimated from the start on, for the sake of likelihoods
+ * (bramah_filter_log_likelihood); gains and delays are considered as ever.
+ * Errors: E_ARGUMENT (no such hypothesis), those of bramah_session_clone and of the plant's set_parameter. */
+BRAMAH_API bramah_status bramah_session_of_hypothesis(const bramah_session *session, size_t k,
+                                                      bramah_diag *diag, bramah_session **out);
+
 BRAMAH_API void bramah_session_close(bramah_session *session); /* NULL allowed */
 
 /* What a session was made of and what came out of it; everything lives as long as the session. */

@@ -156,6 +156,30 @@ typedef struct bramah_study_budget {
   const bramah_study_uncertain *parameters;
 } bramah_study_budget;
 
+/* A parameter of the machine with another value. */
+typedef struct bramah_study_parameter {
+  const char *name;
+  int line;
+  double share;             /* what is added, by its nominal value: -0.2 of "-20 %" */
+  bramah_study_value value; /* the value itself, in its unit; text NULL: a share */
+} bramah_study_parameter;
+
+/* A model of the machine that may be the right one: it has these values, all else as stated. */
+typedef struct bramah_study_hypothesis {
+  const char *name;
+  int line;
+  double prior; /* probability before any measurement, > 0; those of all add up to 1 */
+  size_t n;     /* 0: the machine as it is stated */
+  const bramah_study_parameter *parameters;
+} bramah_study_hypothesis;
+
+/* The section `hypotheses`: models that a replay weighs against each other (bramah/hypotheses.h). */
+typedef struct bramah_study_hypotheses {
+  int line;
+  size_t n; /* 0: there is no such section; else >= 2 */
+  const bramah_study_hypothesis *list;
+} bramah_study_hypotheses;
+
 /* What a sensor may show wrong: a bias that walks, in its unit and its unit/s^0.5; a gain [1]; a delay [s]. */
 typedef struct bramah_study_sensor_errors {
   bramah_study_uncertain bias, drift, gain, delay;
@@ -235,6 +259,7 @@ typedef struct bramah_study {
   const bramah_study_column *sensor_columns; /* [n_sensors] default: the sensor's name */
   const bramah_study_sensor_errors *errors;  /* [n_sensors] */
   bramah_study_budget uncertainty;
+  bramah_study_hypotheses hypotheses;
   bramah_transition transition; /* this and the next ones as in bramah_filter_options */
   bramah_discretisation discretisation;
   bramah_covariance_form form;

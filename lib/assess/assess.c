@@ -54,7 +54,7 @@ static bramah_status watch(void *user, bramah_filter_event event, bramah_filter 
   bramah_assess *a = user;
   if (a->adaptive && event == BRAMAH_FILTER_PREDICTED) bramah_adaptive_predicted(a->adaptive);
   if (a->adaptive && event == BRAMAH_FILTER_CORRECTED) bramah_adaptive_corrected(a->adaptive);
-  bramah__budget_watch(a, event);
+  if (a->monitor) bramah_monitor_watch(a->monitor, event);
   return a->smoother ? bramah_smoother_record(a->smoother, event, filter, diag) : BRAMAH_OK;
 }
 
@@ -135,6 +135,7 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
   }
   if (!status) status = init_adaptive(a, diag);
   if (!status) status = bramah_alarm_new(a->filter, NULL, diag, &a->alarm);
+  if (!status && a->n_augmented) status = bramah_monitor_new(a->filter, diag, &a->monitor);
   if (!status) status = bramah__results_init(a, diag);
   if (status)
     bramah_assess_free(a);
@@ -149,6 +150,7 @@ void bramah_assess_free(bramah_assess *a)
   bramah_smoother_free(a->smoother);
   bramah_adaptive_free(a->adaptive);
   bramah_alarm_free(a->alarm);
+  bramah_monitor_free(a->monitor);
   bramah__known_free(&a->known);
   bramah__truth_close(a->rows);
   bramah_coupled_free(a->free_model);
@@ -186,7 +188,6 @@ bramah_status bramah_assess_smooth(bramah_assess *a, bramah_diag *diag)
         diag, BRAMAH_E_ARGUMENT, NULL, 0, "backward pass",
         "there is nothing to smooth: no time was given up to which, or no estimate was made");
   bramah__estimate_augmented(a); /* showing smoothed steps moves the filter */
-  bramah__budget_end(a);
   a->estimate.dof = 0;
   a->estimate.nis = a->estimate.nis_low = a->estimate.nis_high = NAN;
   a->smoothing = 1;

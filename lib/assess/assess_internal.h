@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An assessment and its parts. assess.c steps it, forwards and backwards, results.c has what it estimates, counts,
- * compares with the truth and judges, windows.c judges innovations in windows, budget.c what the budget states, unknown_inputs.c runs the second filter, snapshot.c writes it all into a file. */
+ * compares with the truth and judges, windows.c judges innovations in windows, unknown_inputs.c runs the second filter, snapshot.c writes it all into a file. */
 #ifndef BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 #define BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 
 #include "bramah/alarm.h"
 #include "bramah/assess.h"
 #include "bramah/log.h"
+#include "bramah/monitor.h"
 #include "bramah/smoother.h"
 #include "bramah/observability.h"
 #include "lib/math/innovation_tests.h"
@@ -68,19 +69,6 @@ const bramah__worst *bramah__windows_worst(const bramah__windows *w, bramah_chec
 /* Standard deviations within which all of so many tests stay in 99.9 % of the runs of a right filter (Z. Sidak, J. Am.
  * Stat. Assoc. 62, 1967). */
 double bramah__windows_limit(uint64_t tests, int two_sided);
-
-/* A state of the uncertainty budget in a window (budget.c). */
-typedef struct bramah__budget_sums {
-  double score;            /* while it is considered */
-  double change, variance; /* by corrections; of its error where these had told nothing */
-  double drift;            /* of this, what is stated of its drift since the window began */
-  uint64_t was_estimated;  /* when the window began */
-} bramah__budget_sums;
-/* Windows of all of them, by the time of the filter. */
-typedef struct bramah__budget {
-  uint64_t has_start, is_open, is_new, recoveries;
-  int64_t from_ns, now_ns, begin_ns[BRAMAH__LENGTHS];
-} bramah__budget;
 
 /* Sums over the errors of an output. */
 typedef struct bramah__accuracy {
@@ -169,11 +157,6 @@ typedef struct bramah__band {
   X(bramah__windows, windows, a->n_sensors + 1, "of each, and of all together")                              \
   X(bramah__autocorrelation, whiteness, a->options.whiteness ? a->n_sensors : 0, "of innovations")           \
   X(double, lags, a->options.whiteness ? a->n_sensors *BRAMAH__AUTOCORRELATION_LAGS : 0, "of these")         \
-  X(size_t, error_state, a->n_augmented, "of the filter")                                                    \
-  X(bramah__budget_sums, budget_sums, BRAMAH__LENGTHS * a->n_augmented, "of each length")                    \
-  X(double, budget_information, BRAMAH__LENGTHS * a->n_augmented * a->n_augmented, "of those considered")    \
-  X(double, budget_part, BRAMAH__LENGTHS * a->n_augmented * a->n_augmented, "of others, at the begin")       \
-  X(bramah__worst, budget_worst, BRAMAH__LENGTHS * a->n_augmented, "of windows that are over")               \
   X(bramah_event, fault, a->n_sensors, "of sensors")                                                         \
   X(bramah__accuracy, accuracy, a->options.truth ? a->plant->n_output : 0, "[n_accuracies]")                 \
   X(long, column, a->plant->n_output, "of the truth by output, -1: none")                                    \
@@ -187,7 +170,7 @@ typedef struct bramah__band {
   X(bramah_input_cost, input_cost, a->plant->n_output, "of unknown inputs")                                  \
   X(bramah_alarm_state, alarms, a->n_sensors + 1, "first ones of sensors and of all jointly")                \
   X(bramah_finding, finding,                                                                                 \
-    BRAMAH__CHECKS *(a->n_sensors + 1) + a->n_augmented + a->plant->n_output + 3 + BRAMAH_N_LIMITS,          \
+    (BRAMAH__CHECKS + 1) * (a->n_sensors + 1) + a->n_augmented + a->plant->n_output + 3 + BRAMAH_N_LIMITS,   \
     "of the verdict")
 
 struct bramah_assess {
@@ -212,7 +195,6 @@ struct bramah_assess {
   bramah_estimate estimate;
   int taken; /* the estimate holds the values of the present step */
   bramah__innovations all;
-  bramah__budget budget;
   bramah_event recoveries;
   bramah_assess_results results;
 
@@ -228,6 +210,7 @@ struct bramah_assess {
   bramah__known_inputs known;
   bramah_adaptive *adaptive; /* noise that adapts; NULL: none */
   bramah_alarm *alarm;
+  bramah_monitor *monitor; /* NULL: nothing is augmented, innovations are white anyway */
 
   /* backward pass */
   bramah_smoother *smoother;
@@ -247,11 +230,6 @@ void bramah__estimate_augmented(bramah_assess *a);
 void bramah__estimated_watch(bramah_assess *a);
 void bramah__consistency_add(bramah_assess *a, const bramah_rewind_use *use);
 void bramah__events_watch(bramah_assess *a);
-/* budget.c: follow a call of the filter; the worst of state k at the shortest length at which it is beyond `limit`, else the
- * largest; without tests where none was made. */
-void bramah__budget_watch(bramah_assess *a, bramah_filter_event event);
-void bramah__budget_end(bramah_assess *a); /* judge what is open, and that is all */
-bramah__worst bramah__budget_worst(const bramah_assess *a, size_t k, double limit, uint64_t *tests);
 /* The alarm of sensor i, or of all jointly, is raised. */
 void bramah__alarm_keep(bramah_assess *a, size_t i);
 /* Where there is a truth: go to the present time; compare the present estimate, or the smoothed one. */

@@ -44,10 +44,6 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
                                                   .is_shown = i >= 0};
     a->estimated_from[k] = state->role == BRAMAH_AUGMENTED_ESTIMATED ? INT64_MIN : INT64_MAX;
   }
-  for (size_t k = 0, next = bramah_plant_n_error(a->plant); k < a->n_augmented; k++) {
-    a->error_state[k] = next;
-    next += bramah_filter_get_info(a->filter).augmented[k].order == 2 ? 2 : 1;
-  }
   for (size_t i = 0; i < n; i++) {
     bramah_output_info info;
     bramah_plant_output_info(a->plant, i, &info);
@@ -333,7 +329,7 @@ static const double NIS_MOST = 2.25;     /* of what the gates leave: innovations
 static const double GATED_MOST = 10.0;   /* % of the samples of a sensor */
 static const double WITHIN_LEAST = 90.0; /* % of the errors within 2 * 1.96 sigma: twice as large */
 static const double NEES_MOST = 4.0;     /* per state: errors twice as large */
-static const double STATED_LEAST = 6.0;  /* σ: the tests of the budget take for white what nearly is */
+static const double MONITOR_LEAST = 5.5; /* σ: its innovations are white but for what is not linear */
 enum { JUDGED_FROM = 50 };               /* samples */
 
 static bramah_finding *add(bramah_assess *a, bramah_check_kind kind, const char *at, double value,
@@ -361,7 +357,8 @@ static bramah_finding *add(bramah_assess *a, bramah_check_kind kind, const char 
                 [BRAMAH_CHECK_SMALL] = {"small variance in a window", "σ"},
                 [BRAMAH_CHECK_ANTI] = {"anticorrelation in a window", "σ"},
                 [BRAMAH_CHECK_BIAS] = {"mean while noise adapts", "σ"},
-                [BRAMAH_CHECK_STATED] = {"beyond its stated uncertainty", "σ"}};
+                [BRAMAH_CHECK_STATED] = {"beyond its stated uncertainty", "σ"},
+                [BRAMAH_CHECK_OFFSET] = {"offset in a window", "σ"}};
   bramah_finding *finding = &a->finding[a->results.verdict.n++];
   *finding = (bramah_finding){.kind = kind,
                               .what = checks[kind].what,
@@ -378,27 +375,33 @@ static bramah_finding *add(bramah_assess *a, bramah_check_kind kind, const char 
   return finding;
 }
 
-/* The worst window of each state of the budget, against this limit; or, of none, how many tests were made. */
-static uint64_t judge_budget(bramah_assess *a, double limit)
+/* What the monitor says of each state of the budget and each sensor, against this limit; or, of none, how many tests were
+ * made. */
+static uint64_t judge_monitor(bramah_assess *a, double limit)
 {
-  uint64_t tests = 0, made;
-  for (size_t k = 0; k < a->n_augmented; k++) {
-    const bramah__worst worst = bramah__budget_worst(a, k, limit, &made);
-    tests += made;
-    if (limit == 0.0 || !made) continue;
-    const int64_t zero_ns = a->totals.last_ns - bramah_filter_time_ns(a->filter);
-    bramah_finding *f = add(a, BRAMAH_CHECK_STATED, a->augmented[k].name, worst.size, -INFINITY, limit);
-    f->amount = worst.value;
+  const int64_t zero_ns = a->totals.last_ns - bramah_filter_time_ns(a->filter);
+  uint64_t tests = 0;
+  for (size_t k = 0; a->monitor && k < a->n_augmented + a->n_sensors; k++) {
+    const size_t sensor = k - a->n_augmented;
+    const int of_state = k < a->n_augmented;
+    const bramah_monitor_worst worst = of_state ? bramah_monitor_state(a->monitor, k, limit)
+                                                : bramah_monitor_offset(a->monitor, sensor, limit);
+    tests += worst.tests;
+    if (limit == 0.0 || !worst.tests) continue;
+    bramah_finding *f =
+        add(a, of_state ? BRAMAH_CHECK_STATED : BRAMAH_CHECK_OFFSET,
+            of_state ? a->augmented[k].name : a->results.sensor[sensor].name, worst.size, -INFINITY, limit);
+    f->amount = worst.amount;
     f->begin = f->since = 1e-9 * (double)(worst.begin_ns + zero_ns);
     f->end = 1e-9 * (double)(worst.end_ns + zero_ns);
   }
   return tests;
 }
 
-/* The worst windows of every sensor and of all, and of the budget. Returns how many tests were made. */
+/* The worst windows of every sensor and of all, and what the monitor says. Returns how many tests were made. */
 static uint64_t judge_windows(bramah_assess *a)
 {
-  uint64_t tests = judge_budget(a, 0.0);
+  uint64_t tests = judge_monitor(a, 0.0);
   for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i <= a->n_sensors; i++) {
       const bramah__windows closed = bramah__windows_close(&a->windows[i]);
@@ -418,7 +421,7 @@ static uint64_t judge_windows(bramah_assess *a)
         f->end = 1e-9 * (double)worst->end_ns;
       }
     }
-  judge_budget(a, fmax(bramah__windows_limit(tests, 1), STATED_LEAST));
+  judge_monitor(a, fmax(bramah__windows_limit(tests, 1), MONITOR_LEAST));
   return tests;
 }
 

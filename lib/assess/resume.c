@@ -24,7 +24,7 @@ typedef struct plain {
   void *from;
   size_t size;
 } plain;
-enum { PLAIN = 14 };
+enum { PLAIN = 9 };
 
 static void list_plain(const bramah_assess *a, plain out[PLAIN])
 {
@@ -37,12 +37,6 @@ static void list_plain(const bramah_assess *a, plain out[PLAIN])
   out[6] = (plain){"windows", a->windows, (a->n_sensors + 1) * sizeof *a->windows};
   out[7] = (plain){"energy", (void *)(uintptr_t)&a->results.energy, sizeof a->results.energy};
   out[8] = (plain){"alarms", a->alarms, (a->n_sensors + 1) * sizeof *a->alarms};
-  const size_t m = a->n_augmented, all = BRAMAH__LENGTHS * m;
-  out[9] = (plain){"budget", (void *)(uintptr_t)&a->budget, sizeof a->budget};
-  out[10] = (plain){"budget sums", a->budget_sums, all * sizeof *a->budget_sums};
-  out[11] = (plain){"budget information", a->budget_information, all * m * sizeof(double)};
-  out[12] = (plain){"budget part", a->budget_part, all * m * sizeof(double)};
-  out[13] = (plain){"budget worst", a->budget_worst, all * sizeof *a->budget_worst};
 }
 
 static identity identity_of(const bramah_assess *a)
@@ -90,6 +84,9 @@ bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char 
   }
   void *alarm = bramah__snapshot_add(s, "alarm", bramah_alarm_snapshot_size(a->alarm));
   if (alarm) bramah_alarm_save(a->alarm, alarm);
+  void *monitor =
+      a->monitor ? bramah__snapshot_add(s, "monitor", bramah_monitor_snapshot_size(a->monitor)) : NULL;
+  if (monitor) bramah_monitor_save(a->monitor, monitor);
   if (a->model_runs) {
     void *model = bramah__snapshot_add(s, "model alone", a->model.snapshot_size);
     if (model) a->model.save(a->model.self, model);
@@ -190,6 +187,10 @@ static bramah_status resume(bramah_assess *a, const bramah__snapshot *s, bramah_
   if (!alarm || size != bramah_alarm_snapshot_size(a->alarm) ||
       bramah_alarm_restore(a->alarm, alarm) != BRAMAH_OK)
     return does_not_fit(diag, "alarm");
+  const void *monitor = bramah__snapshot_find(s, "monitor", &size);
+  if (a->monitor && (!monitor || size != bramah_monitor_snapshot_size(a->monitor) ||
+                     bramah_monitor_restore(a->monitor, monitor) != BRAMAH_OK))
+    return does_not_fit(diag, "monitor");
   list_plain(a, counts);
   for (size_t i = 0; i < PLAIN; i++)
     if (!bramah__snapshot_get(s, counts[i].name, counts[i].from, counts[i].size))

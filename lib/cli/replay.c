@@ -19,7 +19,7 @@ typedef struct cell {
 
 typedef struct estimate_file {
   bramah_log_writer *writer;
-  bramah_assess *assess;
+  const cli_replay_run *run;
   size_t n;
   cell *cells; /* [n] */
   double *row; /* [1 + n] */
@@ -34,16 +34,21 @@ static bramah_status add_column(estimate_file *file, const char *name, const cha
   return bramah_log_add_column(file->writer, text, unit, *ending ? 6 : 10, diag);
 }
 
+static const bramah_estimate *present(const cli_replay_run *r)
+{
+  return r->hypotheses ? bramah_hypotheses_estimate(r->hypotheses) : bramah_assess_estimate(r->assess);
+}
+
 /* With what only the filter knows if wanted: augmented states and innovations. */
 static bramah_status create_file(estimate_file *file, const char *path, const cli_replay_run *r,
                                  int of_filter, bramah_diag *diag)
 {
-  const bramah_estimate *estimate = bramah_assess_estimate(r->assess);
+  const bramah_estimate *estimate = present(r);
   const bramah_assess_results *results = bramah_assess_get_results(r->assess);
   const size_t n_augmented = of_filter ? results->n_augmented : 0,
                n_sensors = of_filter ? results->n_sensors : 0;
-  const size_t most = 2 * (results->n_outputs + n_augmented + n_sensors);
-  *file = (estimate_file){.assess = r->assess};
+  const size_t most = 2 * (results->n_outputs + n_augmented + n_sensors) + r->n_members;
+  *file = (estimate_file){.run = r};
   file->cells = calloc(most + 1, sizeof *file->cells);
   file->row = calloc(most + 1, sizeof *file->row);
   bramah_diag_clear(diag);
@@ -68,6 +73,12 @@ static bramah_status create_file(estimate_file *file, const char *path, const cl
     status = add_column(file, name, ".innovation", unit, &of->innovation, &of->present, diag);
     if (!status) status = add_column(file, name, ".nis", "", &of->nis, &of->present, diag);
   }
+  for (size_t k = 0; !status && k < r->n_members; k++) {
+    char ending[256];
+    snprintf(ending, sizeof ending, ".%s", bramah_hypotheses_get_result(r->hypotheses, k).name);
+    status = add_column(file, "probability", ending, "", &bramah_hypotheses_probability(r->hypotheses)[k],
+                        NULL, diag);
+  }
   if (!status) status = bramah_log_choose_columns(file->writer, r->request.columns, diag);
   if (status == BRAMAH_E_COLUMN && !of_filter) status = BRAMAH_OK; /* it was one of the filter */
   if (status) {
@@ -87,14 +98,15 @@ static void skip_sigmas(const estimate_file *file, const cli_replay_run *r)
   for (size_t i = 0; !r->request.plots && i < results->n_outputs; i++) {
     const bramah_assess_output *of = &results->output[i];
     column += 1 + (size_t)of->has_sigma;
-    if (of->has_sigma && !bramah_log_has_column(file->writer, column - 1))
-      bramah_assess_skip_sigma(r->assess, of->output);
+    if (!of->has_sigma || bramah_log_has_column(file->writer, column - 1)) continue;
+    bramah_assess_skip_sigma(r->assess, of->output);
+    for (size_t k = 1; k < r->n_members; k++) bramah_assess_skip_sigma(r->member[k].assess, of->output);
   }
 }
 
 static bramah_status write_row(const estimate_file *file, bramah_diag *diag)
 {
-  file->row[0] = cli_seconds(bramah_assess_estimate(file->assess)->time_ns);
+  file->row[0] = cli_seconds(present(file->run)->time_ns);
   for (size_t i = 0; i < file->n; i++) {
     const cell *of = &file->cells[i];
     file->row[1 + i] = of->present && !*of->present ? (double)NAN : *of->value;
@@ -142,15 +154,29 @@ static bramah_status resume(cli_replay_run *r, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
+bramah_status cli_replay_open(cli_replay_run *r, const bramah_assess_options *common, bramah_diag *diag)
+{
+  const cli_replay_request *q = &r->request;
+  bramah_assess_options options = *common;
+  bramah_status status =
+      r->log ? BRAMAH_OK : bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &r->log);
+  if (status) return status;
+  bramah_log_stream_limit(r->log, q->from_ns, q->to_ns);
+  bramah_log_stream_stop(r->log, is_stopped, NULL);
+  if (q->plots) options.listener = (bramah_listener){r, cli_replay_report_sample};
+  status = bramah_assess_new(r->session, bramah_log_stream_next, r->log, &options, diag, &r->assess);
+  if (!status && q->plots) status = cli_replay_report_new(r->session, r->assess, diag, &r->report);
+  return status;
+}
+
 /* Open and check everything, and begin the file of estimates. */
 static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   bramah_status status = bramah_session_open(q->study, diag, &r->session);
+  if (!status) status = cli_hypotheses_check(r, diag);
   if (!status) status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &r->log);
   if (status) return status;
-  bramah_log_stream_limit(r->log, q->from_ns, q->to_ns);
-  bramah_log_stream_stop(r->log, is_stopped, NULL);
 
   /* No file is written that is read in the same run, or twice. The next snapshot may take the place of the one that is
    * gone on from. */
@@ -176,7 +202,6 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
   options.whiteness = q->plots;
   options.clock = cli_clock;
   options.tell = note;
-  if (q->plots) options.listener = (bramah_listener){r, cli_replay_report_sample};
 
   /* The backward pass reads the truth a second time, and needs the end of the log. */
   if (!status && q->smooth && q->truth && !cli_is_regular(q->truth))
@@ -189,9 +214,8 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
                "--smooth needs a file, no pipe: it is read a second time to know its end");
   }
 
-  if (!status)
-    status = bramah_assess_new(r->session, bramah_log_stream_next, r->log, &options, diag, &r->assess);
-  if (!status && q->plots) status = cli_replay_report_new(r->session, r->assess, diag, &r->report);
+  const int several = bramah_session_study(r->session)->hypotheses.n > 0;
+  if (!status) status = several ? cli_hypotheses_open(r, &options, diag) : cli_replay_open(r, &options, diag);
   if (!status && q->resume) status = resume(r, diag);
   if (!status && q->json) status = cli_json_create(&r->json, q->json, diag);
   if (!status) status = create_file(file, q->output, r, 1, diag);
@@ -256,6 +280,24 @@ static bramah_status go_through(cli_replay_run *r, const estimate_file *file, br
   return status;
 }
 
+/* The same with hypotheses, whose reports and assessments are ahead of the estimates. */
+static bramah_status go_through_together(cli_replay_run *r, const estimate_file *file, bramah_diag *diag)
+{
+  const double begin = cli_clock();
+  cli_progress progress = cli_progress_begin(0);
+  bramah_status status = BRAMAH_OK;
+  int end = 0;
+  for (uint64_t k = 0; !status && !cli_stop_signal(); k++) {
+    status = bramah_hypotheses_next(r->hypotheses, &end, diag);
+    if (status || end) break;
+    if (k % r->request.every == 0) status = write_row(file, diag), r->written += !status;
+    cli_progress_update(&progress, present(r)->time_ns - bramah_assess_get_totals(r->assess).begin_ns);
+  }
+  cli_progress_end(&progress);
+  r->seconds = cli_clock() - begin;
+  return status;
+}
+
 /* The estimates once more, backwards. */
 static bramah_status smooth(cli_replay_run *r, bramah_diag *diag)
 {
@@ -284,15 +326,16 @@ static int replay(cli_replay_run *r, estimate_file *file)
   if (prepare(r, file, &r->mistake)) return cli_report(&r->mistake);
   cli_warn_unobservable(r->session);
   cli_stop_catch();
-  r->outcome = go_through(r, file, &r->mistake);
+  r->outcome = r->n_members ? go_through_together(r, file, &r->mistake) : go_through(r, file, &r->mistake);
   const bramah_status closed = close_file(file, &later);
   const int is_same = r->outcome && strcmp(r->mistake.message, later.message) == 0;
   if (r->outcome) cli_report(&r->mistake);
   if (closed) return is_same ? CLI_FAILED : cli_report(&later);
   if (cli_stop_signal() && !r->outcome)
     cli_note("stopped by %s after t = %.9g s; the estimates up to there are complete%s%s", cli_stop_name(),
-             cli_seconds(bramah_assess_get_totals(r->assess).last_ns),
-             snapshot ? "; go on with --resume " : "", snapshot ? snapshot : "");
+             cli_seconds(present(r)->time_ns), snapshot ? "; go on with --resume " : "",
+             snapshot ? snapshot : "");
+  r = cli_hypotheses_shown(r);
   const int not_smoothed = smooth(r, &later) != BRAMAH_OK && cli_report(&later);
   if (!r->outcome && cli_replay_diagnose(r, &later)) cli_note("no diagnosis: %s", later.message);
   int code = cli_replay_conclude(r, &later) ? cli_report(&later) : CLI_OK;
@@ -322,10 +365,12 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
                             .resume = cli_value(arguments, "resume"),
                             .how = cli_value(arguments, "how") != NULL,
                             .every = 1,
+                            .threads = cli_processors(),
                             .from_ns = INT64_MIN,
                             .to_ns = INT64_MAX};
   q->plots = q->report || q->plot || q->plot_data;
   int code = cli_count_value(arguments, "every", 1, &q->every);
+  if (!code) code = cli_count_value(arguments, "threads", 1, &q->threads);
   if (!code) code = cli_moment_value(arguments, "from", &q->from_ns);
   if (!code) code = cli_moment_value(arguments, "to", &q->to_ns);
   if (!code && q->from_ns > q->to_ns)
@@ -367,6 +412,7 @@ static int run(const cli_arguments *arguments)
   int code = read_request(arguments, &r.request);
   if (!code) code = replay(&r, &file);
   close_file(&file, &ignored);
+  cli_hypotheses_close(&r);
   cli_replay_report_free(r.report);
   bramah_diagnosis_free(r.diagnosis);
   bramah_assess_free(r.assess);
@@ -388,6 +434,7 @@ static const cli_option options[] = {
     {"from", "TIME", "begin at the first row of the log at this time or later", 0, 0},
     {"to", "TIME", "end with the last estimate up to this time", 0, 0},
     {"every", "N", "write only every N-th estimate", 0, 0},
+    {"threads", "N", "for the hypotheses of a study; default: one per processor", 0, 0},
     {"snapshot", "FILE", "write the whole state at the end, to go on later", 0, 0},
     {"snapshot-every", "TIME", "and whenever the log has gone on by so much", 0, 0},
     {"resume", "FILE", "go on from a snapshot with what comes after it in the log", 0, 0},

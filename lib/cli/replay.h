@@ -4,7 +4,7 @@
 #ifndef BRAMAH_LIB_CLI_REPLAY_H
 #define BRAMAH_LIB_CLI_REPLAY_H
 
-#include "bramah/assess.h"
+#include "bramah/hypotheses.h"
 #include "bramah/log.h"
 #include "lib/cli/cli.h"
 #include "lib/cli/json.h"
@@ -17,13 +17,15 @@ typedef struct cli_replay_request {
   size_t n_logs;
   int plots; /* report, plot or plot_data is wanted */
   int how;
-  uint64_t every;
+  uint64_t every, threads;
   int64_t from_ns, to_ns;    /* INT64_MIN, INT64_MAX: no limit */
   int64_t snapshot_every_ns; /* of the log; 0: at the end only */
 } cli_replay_request;
 
 typedef struct cli_replay_report cli_replay_report;
 
+/* Of a study with hypotheses: a run for each of them, with session, log, assessment and report of its own. At the end the
+ * one of the most probable hypothesis is concluded like any other, with these pointers and counts of all. */
 typedef struct cli_replay_run {
   cli_replay_request request;
   bramah_session *session;
@@ -36,8 +38,11 @@ typedef struct cli_replay_run {
   int64_t snapshot_ns;   /* their last time */
   bramah_status outcome; /* of the rows: what ended them early */
   bramah_diag mistake;
-  double seconds;              /* of the clock */
-  bramah_diagnosis *diagnosis; /* of a contradiction; NULL: none */
+  double seconds;                /* of the clock */
+  bramah_diagnosis *diagnosis;   /* of a contradiction; NULL: none */
+  size_t n_members;              /* 0: no hypotheses */
+  struct cli_replay_run *member; /* [n_members] */
+  bramah_hypotheses *hypotheses;
 } cli_replay_run;
 
 /* Begin the report of an assessment before its first sample: released by cli_replay_report_free in any case (NULL
@@ -61,6 +66,23 @@ bramah_status cli_replay_diagnose(cli_replay_run *run, bramah_diag *diag);
 const char *cli_verdict(const bramah_verdict *verdict);
 /* The summary for programs, if it is wanted; code: the exit code. */
 bramah_status cli_replay_json(cli_replay_run *run, int code, bramah_diag *diag);
+
+/* ---- hypotheses (replay_hypotheses.c) ---- */
+
+/* Does the request go with the hypotheses of the study, if it has some? Errors: E_UNSUPPORTED names what does not. */
+bramah_status cli_hypotheses_check(const cli_replay_run *r, bramah_diag *diag);
+/* Their runs, on r->session, with these options for each assessment. Errors: those of bramah_session_of_hypothesis, the
+ * log and bramah_assess_new. */
+bramah_status cli_hypotheses_open(cli_replay_run *r, const bramah_assess_options *options, bramah_diag *diag);
+void cli_hypotheses_close(cli_replay_run *r);
+/* Session, log, assessment and report of one run; the session is there. */
+bramah_status cli_replay_open(cli_replay_run *r, const bramah_assess_options *options, bramah_diag *diag);
+/* The run to conclude: r itself, or that of the most probable hypothesis with what r knows of all. */
+cli_replay_run *cli_hypotheses_shown(cli_replay_run *r);
+/* How probable each of them is, for people and for programs; without hypotheses an empty table, or nothing. */
+cli_table cli_hypotheses_table(const cli_replay_run *r);
+void cli_hypotheses_print(const cli_replay_run *r, FILE *out);
+void cli_hypotheses_json(const cli_replay_run *r, cli_json *json);
 
 /* ---- what is known of a session before it runs (check.c) ---- */
 

@@ -238,6 +238,7 @@ static void put_findings(const cli_replay_run *r, cli_json *json)
     LIST("unknown_commands", results->n_input_costs, results->input_cost, costs);
   if (r->request.truth) LIST("errors", results->n_accuracies, results->accuracy, errors);
   if (r->request.truth) cli_json_number(json, "nees_mean", results->totals.nees);
+  cli_hypotheses_json(r, json);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
   if (r->diagnosis) LIST("diagnosis", r->diagnosis->n, r->diagnosis->cause, explanations);
 #undef LIST

@@ -317,7 +317,8 @@ static const char *finding_text(const bramah_finding *f, char text[256])
                                      [BRAMAH_CHECK_REJECTED] = "rejected",
                                      [BRAMAH_CHECK_SMALL] = "small variance",
                                      [BRAMAH_CHECK_ANTI] = "anticorrelation",
-                                     [BRAMAH_CHECK_STATED] = "beyond its stated uncertainty"};
+                                     [BRAMAH_CHECK_STATED] = "beyond its stated uncertainty",
+                                     [BRAMAH_CHECK_OFFSET] = "offset"};
   char limits[64];
   if (isnan(f->amount))
     snprintf(text, 256, "%s%s%s %.3g%s%s, tolerated %s", f->at, *f->at ? ": " : "", f->what, f->value,
@@ -468,18 +469,20 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
   print_summary(r, results, out);
-  cli_table tables[10] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
+  cli_table tables[11] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
                           consistency_table(results),
                           events_table(bramah_session_about(r->session)->machine->coupled, results)};
   estimate_tables(results, &tables[3]);
   tables[8] = verdict_table(&results->verdict);
   tables[9] = diagnosis_table(r->diagnosis);
+  tables[10] = cli_hypotheses_table(r);
   size_t n = 0;
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
     if (tables[i].n_cells) cli_table_print(&tables[i], out);
     if (tables[i].n_cells) tables[n++] = tables[i];
   }
 
+  cli_hypotheses_print(r, out);
   print_verdict(&results->verdict, out);
   print_diagnosis(r->diagnosis, out);
 

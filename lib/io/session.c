@@ -383,8 +383,9 @@ bramah_status bramah_session_start(const bramah_session *session, bramah_coupled
   const bramah__start_values *s = &session->start;
   const bramah_study *study = session->study;
   bramah_diag_clear(diag);
-  const bramah_status status =
+  bramah_status status =
       bramah_coupled_start(coupled, study->n_joints, s->joints, s->position, s->rate, s->pressure, diag);
+  if (!status) status = bramah__session_apply_hypothesis(session, coupled, diag);
   return in_file(diag, status, study->file, study->n_joints ? study->joints[0].line : 0);
 }
 
@@ -493,6 +494,7 @@ static bramah_status bind(bramah_session *session, checking *c, bramah_diag *dia
       if (strcmp(study->sensors[k].name, from->at) == 0) biased = &session->sensors[k];
     if (!biased || biased->unit) status = go_on(c, bind_augmented(session, i, biased, diag), diag);
   }
+  if (!status) status = go_on(c, bramah__session_take_hypotheses(session, diag), diag);
   if (!status) status = go_on(c, bramah__session_take_budget(session, diag), diag);
   for (size_t i = 0; !status && i < study->n_parameter_noise; i++)
     status = go_on(c, bind_parameter_noise(session, i, diag), diag);
@@ -550,13 +552,16 @@ bramah_status bramah_session_open(const char *path, bramah_diag *diag, bramah_se
   return status ? in_file(diag, status, path, 0) : bramah_session_new(study, 0, diag, out);
 }
 
-bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *diag, bramah_session **out)
+/* holds: as in the session. */
+static bramah_status make_clone(const bramah_session *session, size_t holds, bramah_diag *diag,
+                                bramah_session **out)
 {
   *out = NULL;
   bramah_session *clone = malloc(sizeof *clone);
   if (!clone) return bramah__fail_memory(diag);
   *clone = *session;
   clone->shares = session;
+  clone->holds = holds;
   clone->filter = NULL;
   clone->machine.coupled = NULL;
   bramah_status status = bramah_machine_plant_another(&session->machine, diag, &clone->machine.coupled);
@@ -569,6 +574,19 @@ bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *d
   else
     *out = clone;
   return status;
+}
+
+bramah_status bramah_session_clone(const bramah_session *session, bramah_diag *diag, bramah_session **out)
+{
+  return make_clone(session, session->holds, diag, out);
+}
+
+bramah_status bramah_session_of_hypothesis(const bramah_session *session, size_t k, bramah_diag *diag,
+                                           bramah_session **out)
+{
+  *out = NULL;
+  if (k < session->study->hypotheses.n) return make_clone(session, k + 1, diag, out);
+  return bramah__fail(diag, BRAMAH_E_ARGUMENT, "session", "the study has no hypothesis of this number");
 }
 
 void bramah_session_close(bramah_session *session)
@@ -585,6 +603,7 @@ void bramah_session_close(bramah_session *session)
     free(session->augmented.names);
     free(session->augmented.noise);
     free(session->augmented.noise_unit);
+    free(session->fixed);
     free(session->start.joints);
     free(session->start.position);
     bramah_machine_plant_close(&session->machine);

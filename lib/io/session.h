@@ -25,6 +25,12 @@ typedef struct bramah__bound_augmented {
   const char **noise_unit;       /* [study->n_parameter_noise] of the parameters */
 } bramah__bound_augmented;
 
+/* A parameter that a hypothesis of the study gives a value. */
+typedef struct bramah__fixed {
+  size_t hypothesis, parameter;
+  double value; /* SI */
+} bramah__fixed;
+
 struct bramah_session {
   const bramah_session *shares; /* of a clone: whose study, model and sensors these are; else NULL */
   bramah_study *study;
@@ -33,6 +39,9 @@ struct bramah_session {
   bramah_sensor *sensors; /* [study->n_sensors] */
   bramah__start_values start;
   bramah__bound_augmented augmented;
+  size_t n_fixed;
+  bramah__fixed *fixed; /* [n_fixed] of all hypotheses */
+  size_t holds;         /* the number of the hypothesis that this session is of, plus 1; 0: none */
   bramah_filter *filter;
   bramah_session_parts parts; /* for the user */
 };
@@ -45,6 +54,16 @@ bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag 
 /* The augmented states of the study's uncertainty budget behind those it lists itself, in the arrays of the session,
  * which have room for them. Errors: E_REFERENCE, E_UNIT, E_VALUE with their places. */
 bramah_status bramah__session_take_budget(bramah_session *session, bramah_diag *diag);
+
+/* Names and values of the study's hypotheses. Errors: E_REFERENCE, E_UNIT, E_VALUE with their places. */
+bramah_status bramah__session_take_hypotheses(bramah_session *session, bramah_diag *diag);
+/* Has any of them a value for this parameter of the plant? */
+int bramah__session_is_fixed(const bramah_session *session, size_t parameter);
+/* Values of the one that holds, into a plant of the session's model. Errors: those of the plant's set_parameter. */
+bramah_status bramah__session_apply_hypothesis(const bramah_session *session, bramah_coupled *coupled,
+                                               bramah_diag *diag);
+/* What goes by one model refuses a study with hypotheses. Errors: E_UNSUPPORTED, with its place. */
+bramah_status bramah__refuse_hypotheses(const bramah_study *study, const char *what, bramah_diag *diag);
 
 /* All of it; all after the machine. */
 bramah_status bramah__session_open_study(bramah_session *session, bramah_diag *diag);

@@ -502,6 +502,8 @@ static const bramah__key study_keys[] = {
     BRAMAH__KEY("uncertainty", read_budget, bramah__study_draft, study.uncertainty,
                 .given = offsetof(bramah__study_draft, study.uncertainty.is_stated),
                 .line = offsetof(bramah__study_draft, study.uncertainty.line)),
+    BRAMAH__KEY("hypotheses", bramah__read_hypotheses, bramah__study_draft, study.hypotheses,
+                .line = offsetof(bramah__study_draft, study.hypotheses.line)),
     BRAMAH__SECTION("parameter_noise", bramah__study_draft, study.parameter_noise, study.n_parameter_noise,
                     &parameter_noise_table, .required = 0),
     BRAMAH__SECTION("joints", bramah__study_draft, study.joints, study.n_joints, &joint_table, .required = 1),
@@ -541,6 +543,7 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   if (study->n_unknown_inputs && !draft->has_gate) draft->gate = 0.0; /* what tells of a leap is no fault */
   if (!status && well) status = bramah__split_sensors(&reader, draft);
   if (!status && well) status = bramah__check_log_files(&reader, study);
+  if (!status && well) status = bramah__check_hypotheses(&reader, study);
   if (!study->uncertainty.is_stated)
     study->uncertainty.is_on = !draft->papers && study->transition == BRAMAH_TRANSITION_STEP;
   if (!status && well && study->uncertainty.is_on && study->transition != BRAMAH_TRANSITION_STEP)

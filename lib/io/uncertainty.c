@@ -118,6 +118,8 @@ static void add(bramah_session *session, const bramah_augmented *state, const ch
   const size_t i = session->study->n_augmented + a->n_budget;
   if (!(state->sigma > 0.0) || is_listed(session->study, state->kind, state->at)) return;
   a->states[i] = *state;
+  if (session->study->hypotheses.n && state->role == BRAMAH_AUGMENTED_AUTO)
+    a->states[i].role = BRAMAH_AUGMENTED_ESTIMATED;
   a->unit[i] = unit;
   a->is_stated[a->n_budget++] = (unsigned char)stated;
 }
@@ -134,6 +136,7 @@ static bramah_status take_parameter(bramah_session *session, size_t p, bramah_di
   int stated =
       bramah_machine_plant_uncertainty(&session->machine, p, &out.sigma) == BRAMAH_UNCERTAINTY_STATED;
   if (!stated && study->uncertainty.others_fixed) out.sigma = 0.0;
+  if (bramah__session_is_fixed(session, p)) out.sigma = 0.0; /* each hypothesis knows it */
   for (size_t i = 0; i < study->uncertainty.n; i++) {
     const bramah_study_uncertain *from = &study->uncertainty.parameters[i];
     if (strcmp(from->name, info.name) != 0) continue;

@@ -212,6 +212,8 @@ bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const cha
   problem->n_sensors = study->n_sensors;
   problem->settle_ns = llround(1e9 * study->tune.settle);
   problem->ahead = study->tune.ahead;
+  status = bramah__refuse_hypotheses(study, "tuning", diag);
+  if (status) return status;
   if (study->adapt.line)
     return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
                          "noise that adapts by itself cannot be tuned: take this section out");

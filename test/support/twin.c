@@ -25,7 +25,7 @@ void twin_open(twin *t, const twin_options *o)
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
   char path[1024];
   bramah_study *study;
-  *t = (twin){.n_rows = 0};
+  *t = (twin){.as_model = o->as_model};
   snprintf(path, sizeof path, "%s/datasets/%s", root ? root : ".", o->study);
   must(bramah_study_load(path, o->n_changes, o->change, &diag, &study), &diag);
   study->n_changes = 0; /* the model is right */
@@ -76,6 +76,7 @@ static void disturb(twin *t, size_t columns, const double *L, bramah_noise *nois
 {
   double dx[32] = {0.0};
   if (t->n > 32) abort();
+  if (t->as_model) return;
   for (size_t c = 0; c < columns; c++) {
     const double xi = bramah_noise_gaussian(noise, 1.0);
     for (size_t i = 0; i < t->n; i++) dx[i] += L[i * columns + c] * xi;

@@ -16,7 +16,8 @@ typedef struct twin_options {
   size_t n_changes;
   int protect; /* 1: gates of 4 and a drift gate of 6; 0: none */
   int budget; /* 1: the uncertainty budget is on, by its defaults; 2: gains and delays of sensors are certain */
-  size_t rows; /* room for so many */
+  int as_model; /* 1: the truth starts as the model does, and no noise acts on it */
+  size_t rows;  /* room for so many */
 } twin_options;
 
 /* One moment of the log. */
@@ -35,6 +36,7 @@ typedef struct twin {
    * covariance the posterior Cramer-Rao bound. */
   bramah_filter *bound;
   bramah_schedule *schedule;
+  int as_model;
   size_t n_rows, n_sensors, n; /* rows so far; n: error states of the plant */
   twin_row *row;
   double *output, *sigma;                          /* [n_rows x n_output] of the truth; of the bound */

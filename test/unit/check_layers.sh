@@ -32,7 +32,7 @@ below='lib/base/|lib/math/|lib/graph/|lib/multibody/|lib/hydraulics/|lib/machine
 check lib/machine "bramah/(status|machine|plant)\.h|$below"
 check lib/plant "bramah/(status|machine|plant|coupled)\.h|$below|lib/plant/"
 check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/'
-estimators='bramah/(status|plant|sensor|filter|adaptive|alarm|observability|replay|smoother|ukf)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/|estimators/'
+estimators='bramah/(status|plant|sensor|filter|adaptive|alarm|monitor|observability|replay|smoother|ukf)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/|estimators/'
 check estimators "$estimators" 'estimators/batch.c estimators/filter_source.c'
 check estimators/batch.c "$estimators|bramah/(batch|coupled)\.h|lib/plant/compiled\.h" # makes plants of its own
 check estimators/filter_source.c "$estimators|lib/plant/(coupled_internal|step_source)\.h" # writes its plant, too

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* With x = estimate of all states less that of the filter, P its covariance and K = P H' / S its gain:
+ *
+ *   prediction   x = F x,  P = F P F' + Q
+ *   sample       rest = nu - H x, white with the variance S = H P H' + r;  x = x + K rest
+ *   then         x = x - what the filter injected
+ *
+ * An offset of sensor i that began with a window has moved the estimate by V theta: V = F V; U = D - H V, D = 1 for samples
+ * of i; V = V + K U. The sum of U rest / S has the variance J = sum of U U / S, and theta = sum / J.
+ *
+ * What a state changes by in a window, the sum of its corrections, has the variance P_0 + Q - P: increments of an optimal
+ * estimate are not correlated with what it does not know yet.
+ *
+ * Started from the filter's own P with x = 0 all of this holds at once; so it does again after a recovery. */
+#include "bramah/monitor.h"
+#include "estimators/filter_internal.h"
+#include "estimators/update.h"
+#include "lib/base/diag.h"
+#include "lib/base/seal.h"
+
+#include <math.h>
+
+enum { LENGTHS = 3 };
+typedef enum subject { STATE, SENSOR, SUBJECTS } subject;
+static const int64_t length[LENGTHS] = {100000000, 300000000, 1000000000};
+static const int64_t settle_ns = 100000000; /* of a start that may be wrong */
+static const double furthest = 3.0;         /* sigmas that an innovation counts at most */
+static const double doubt = 0.3;            /* of H x, which is linear: so large a part of it may be wrong */
+
+/* In the open window of a length: of a state the sum of its corrections, and P_0 + Q; of a sensor the score and J. */
+typedef struct sums {
+  double sum, variance;
+} sums;
+
+typedef struct monitor_progress {
+  uint64_t has_start, is_open, recoveries;
+  int64_t from_ns, now_ns, begin_ns[LENGTHS];
+} monitor_progress;
+
+/* Arrays that a snapshot holds; those of subjects by length, states first, then sensors. */
+#define MONITOR_STATE(X)                                                                                     \
+  X(double, P, m->n * m->n)                                                                                  \
+  X(double, moved, m->n * m->width) /* row by row: V by length and sensor, then x */                         \
+  X(sums, sum, LENGTHS *(m->n_augmented + m->n_sensors))                                                     \
+  X(bramah_monitor_worst, worst, LENGTHS *(m->n_augmented + m->n_sensors))
+#define MONITOR_REST(X)                                                                                      \
+  X(double, square, m->n *(m->n > m->width ? m->n : m->width))                                               \
+  X(double, row, m->n + m->width)                                                                            \
+  X(int64_t, past_ns, m->n_past)                                                                             \
+  X(unsigned char, past, m->n_past * m->past_size)
+
+struct bramah_monitor {
+  uint64_t mark;
+  int own_memory;
+  bramah_filter *filter;
+  size_t n, n_sensors, n_augmented, width;
+  size_t n_past, past_size; /* steps that late samples may go back, 0: none are late */
+  monitor_progress progress;
+  MONITOR_STATE(BRAMAH__FIELD_MEMBER)
+  MONITOR_REST(BRAMAH__FIELD_MEMBER)
+};
+
+/* ---- making one ---- */
+
+static size_t state_size(const bramah_monitor *m)
+{
+  size_t size = bramah__whole_words(sizeof m->progress);
+  MONITOR_STATE(BRAMAH__FIELD_ADD)
+  return size;
+}
+
+static bramah_monitor *layout(const bramah_filter *filter, bramah__arena *arena)
+{
+  const bramah_filter_info info = bramah_filter_get_info(filter);
+  bramah_monitor *object = BRAMAH__TAKE(arena, bramah_monitor, 1), counted = {0};
+  bramah_monitor *m = object ? object : &counted, *fields = m;
+  int64_t latest = 0;
+  m->n = info.n_error;
+  m->n_sensors = info.n_sensors;
+  m->n_augmented = info.n_augmented;
+  m->width = LENGTHS * m->n_sensors + 1;
+  for (size_t i = 0; i < m->n_sensors; i++)
+    latest = info.sensor[i].delay_ns > latest ? info.sensor[i].delay_ns : latest;
+  m->n_past = latest > 0 ? (size_t)(latest / info.plant->step_ns) + 4 : 0;
+  m->past_size = state_size(m);
+  MONITOR_STATE(BRAMAH__FIELD_TAKE)
+  MONITOR_REST(BRAMAH__FIELD_TAKE)
+  return object;
+}
+
+size_t bramah_monitor_size(const bramah_filter *filter)
+{
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(filter, &arena);
+  return arena.used;
+}
+
+bramah_status bramah_monitor_init(bramah_filter *filter, void *mem, size_t size, bramah_diag *diag,
+                                  bramah_monitor **out)
+{
+  bramah__arena arena;
+  const bramah_status status =
+      bramah__arena_in("monitor", mem, size, bramah_monitor_size(filter), &arena, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah_monitor *m = layout(filter, &arena);
+  m->filter = filter;
+  for (size_t k = 0; k < m->n_past; k++) m->past_ns[k] = INT64_MIN;
+  *out = m;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_monitor_new(bramah_filter *filter, bramah_diag *diag, bramah_monitor **out)
+{
+  const size_t size = bramah_monitor_size(filter);
+  void *mem = bramah__aligned_new(size);
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "monitor", "out of memory");
+  const bramah_status status = bramah_monitor_init(filter, mem, size, diag, out);
+  if (status == BRAMAH_OK)
+    (*out)->own_memory = 1;
+  else
+    bramah__aligned_free(mem);
+  return status;
+}
+
+void bramah_monitor_free(bramah_monitor *monitor)
+{
+  if (monitor && monitor->own_memory) bramah__aligned_free(monitor);
+}
+
+/* ---- windows ---- */
+
+static size_t count(const bramah_monitor *m, subject of)
+{
+  return of == STATE ? m->n_augmented : m->n_sensors;
+}
+
+/* Place of a subject among sums and worst windows. */
+static size_t place(const bramah_monitor *m, subject of, size_t l, size_t k)
+{
+  return (of == STATE ? 0 : LENGTHS * m->n_augmented) + l * count(m, of) + k;
+}
+
+static void open_window(bramah_monitor *m, size_t l)
+{
+  m->progress.begin_ns[l] = m->progress.now_ns;
+  for (size_t k = 0; k < m->n_augmented; k++)
+    m->sum[place(m, STATE, l, k)] = (sums){.variance = m->P[m->filter->self_state[k].state * (m->n + 1)]};
+  for (size_t i = 0; i < m->n_sensors; i++) {
+    m->sum[place(m, SENSOR, l, i)] = (sums){0};
+    for (size_t j = 0; j < m->n; j++) m->moved[j * m->width + l * m->n_sensors + i] = 0.0;
+  }
+}
+
+/* The open window of a subject: how far it is from what is stated; 0: it is not judged. */
+static bramah_monitor_worst judge(const bramah_monitor *m, subject of, size_t l, size_t k)
+{
+  const bramah_filter *f = m->filter;
+  const sums *s = &m->sum[place(m, of, l, k)];
+  bramah_monitor_worst out = {.begin_ns = m->progress.begin_ns[l], .end_ns = m->progress.now_ns};
+  if (out.end_ns <= out.begin_ns) return out;
+  if (of == STATE) {
+    const bramah_augmented *a = &f->augmented[k];
+    if (a->role == BRAMAH_AUGMENTED_ESTIMATED) return out;
+    const double P = m->P[f->self_state[k].state * (m->n + 1)];
+    out.size = fabs(s->sum) / sqrt(fmax(s->variance - P, doubt * doubt * s->variance));
+    out.amount = s->sum * (a->logarithmic ? bramah__augmented_value(f, k) : 1.0);
+    return out;
+  }
+  if (!(s->variance > 0.0)) return out;
+  out.size = fabs(s->sum) / sqrt(s->variance);
+  out.amount = s->sum / s->variance;
+  return out;
+}
+
+/* The worst window so far, or the open one if that is worse. */
+static bramah_monitor_worst worse(const bramah_monitor *m, subject of, size_t l, size_t k)
+{
+  bramah_monitor_worst worst = m->worst[place(m, of, l, k)];
+  if (!m->progress.is_open) return worst;
+  bramah_monitor_worst now = judge(m, of, l, k);
+  if (!(now.size > 0.0)) return worst;
+  now.tests = ++worst.tests;
+  return now.tests == 1 || now.size > worst.size ? now : worst;
+}
+
+static void close_window(bramah_monitor *m, size_t l)
+{
+  for (int of = 0; of < SUBJECTS; of++)
+    for (size_t k = 0; k < count(m, (subject)of); k++)
+      m->worst[place(m, (subject)of, l, k)] = worse(m, (subject)of, l, k);
+}
+
+/* ---- with the filter ---- */
+
+/* out = F X, X [n x width]: most rows of F have few entries. */
+static void carry(size_t n, size_t width, const double *F, const double *X, double *out)
+{
+  memset(out, 0, n * width * sizeof *out);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < n; k++) {
+      const double by = F[i * n + k];
+      for (size_t j = 0; by != 0.0 && j < width; j++) out[i * width + j] += by * X[k * width + j];
+    }
+}
+
+static void predicted(bramah_monitor *m)
+{
+  const bramah_filter *f = m->filter;
+  const size_t n = m->n, width = m->width;
+  bramah__propagate(n, f->F, m->P, m->square);
+  for (size_t i = 0; i < n; i++) /* of most columns of Gamma one entry is not zero */
+    for (size_t c = 0; c < f->nq; c++)
+      for (size_t j = 0; f->Gamma[i * f->nq + c] != 0.0 && j < n; j++)
+        m->P[i * n + j] += f->Gamma[i * f->nq + c] * f->Gamma[j * f->nq + c];
+  carry(n, width, f->F, m->moved, m->square);
+  memcpy(m->moved, m->square, n * width * sizeof(double));
+  for (size_t k = 0; k < m->n_augmented; k++) {
+    const size_t i = f->self_state[k].state;
+    const double phi = f->F[i * (n + 1)];
+    double q = 0.0;
+    for (size_t c = 0; c < f->nq; c++) q += f->Gamma[i * f->nq + c] * f->Gamma[i * f->nq + c];
+    for (size_t l = 0; l < LENGTHS; l++) {
+      sums *s = &m->sum[place(m, STATE, l, k)];
+      s->sum *= phi;
+      s->variance = phi * phi * s->variance + q;
+    }
+  }
+}
+
+/* A sample of sensor i into x, P and all windows. */
+static void add_sample(bramah_monitor *m, size_t i)
+{
+  const bramah_filter *f = m->filter;
+  const size_t n = m->n, width = m->width, x = width - 1;
+  const double *H = f->H + i * n;
+  double *PH = m->row, *U = PH + n, S = 0.0; /* U: of x, what it predicts */
+  memset(PH, 0, (n + width) * sizeof *PH);
+  for (size_t k = 0; k < n; k++) {
+    if (H[k] == 0.0) continue;
+    for (size_t j = 0; j < n; j++) PH[j] += H[k] * m->P[k * n + j];
+    for (size_t c = 0; c < width; c++) U[c] -= H[k] * m->moved[k * width + c];
+  }
+  for (size_t k = 0; k < n; k++) S += H[k] * PH[k];
+  S += f->r[i] + doubt * doubt * U[x] * U[x];
+  if (!(S > 0.0) || !isfinite(S)) return;
+  const double most = furthest * sqrt(S), rest = fmin(fmax(f->y[i] + U[x], -most), most);
+  for (size_t l = 0; l < LENGTHS; l++) {
+    U[l * m->n_sensors + i] += 1.0;
+    for (size_t k = 0; k < m->n_augmented; k++)
+      m->sum[place(m, STATE, l, k)].sum += PH[f->self_state[k].state] / S * rest;
+    for (size_t k = 0; k < m->n_sensors; k++) {
+      sums *s = &m->sum[place(m, SENSOR, l, k)];
+      const double u = U[l * m->n_sensors + k];
+      s->sum += u * rest / S;
+      s->variance += u * u / S;
+    }
+  }
+  U[x] = rest;
+  const double inverse = 1.0 / S;
+  for (size_t k = 0; k < n; k++) {
+    const double K = PH[k] * inverse;
+    for (size_t c = 0; c < width; c++) m->moved[k * width + c] += K * U[c];
+    for (size_t j = 0; j < n; j++) m->P[k * n + j] -= PH[k] * PH[j] * inverse;
+  }
+}
+
+static void corrected(bramah_monitor *m)
+{
+  const bramah_filter *f = m->filter;
+  for (size_t l = 0; l < LENGTHS; l++) {
+    if (m->progress.now_ns - m->progress.begin_ns[l] < length[l]) continue;
+    close_window(m, l);
+    open_window(m, l);
+  }
+  for (size_t i = 0; i < m->n_sensors; i++)
+    if (f->innovation[i].accepted) add_sample(m, i);
+  for (size_t j = 0; j < m->n; j++) m->moved[(j + 1) * m->width - 1] -= f->dx[j];
+}
+
+/* Before the first correction that counts: where the filter is. */
+static void start(bramah_monitor *m)
+{
+  memcpy(m->P, m->filter->P, m->n * m->n * sizeof(double));
+  memset(m->moved, 0, m->n * m->width * sizeof(double));
+  for (size_t l = 0; l < LENGTHS; l++) open_window(m, l);
+  m->progress.is_open = 1;
+}
+
+/* ---- its past, for late samples; snapshots ---- */
+
+static void put_state(const bramah_monitor *m, unsigned char *out)
+{
+  const bramah_monitor *fields = m;
+  out = bramah__put(out, &m->progress, sizeof m->progress);
+  MONITOR_STATE(BRAMAH__FIELD_PUT)
+}
+
+static void get_state(bramah_monitor *m, const unsigned char *in)
+{
+  bramah_monitor *fields = m;
+  in = bramah__get(&m->progress, in, sizeof m->progress);
+  MONITOR_STATE(BRAMAH__FIELD_GET)
+}
+
+/* Where its state of before the corrections at this time is kept. */
+static size_t slot_of(const bramah_monitor *m, int64_t t)
+{
+  return (size_t)(t / m->filter->plant.step_ns) % m->n_past;
+}
+
+void bramah_monitor_watch(bramah_monitor *m, bramah_filter_event event)
+{
+  monitor_progress *p = &m->progress;
+  const int64_t t = p->now_ns = m->filter->progress.time_ns;
+  const uint64_t recoveries = m->filter->progress.report.recoveries;
+  if (event == BRAMAH_FILTER_RESTORED) {
+    const size_t slot = m->n_past ? slot_of(m, t) : 0;
+    if (m->n_past && m->past_ns[slot] == t)
+      get_state(m, m->past + slot * m->past_size);
+    else
+      p->is_open = 0;
+    p->now_ns = t;
+    return;
+  }
+  if (!p->has_start || recoveries != p->recoveries) {
+    for (size_t l = 0; l < LENGTHS; l++) close_window(m, l);
+    p->is_open = 0;
+    p->has_start = 1;
+    p->recoveries = recoveries;
+    p->from_ns = t + settle_ns;
+  }
+  if (event == BRAMAH_FILTER_PREDICTED) {
+    if (p->is_open) predicted(m);
+    if (!m->n_past) return;
+    const size_t slot = slot_of(m, t);
+    put_state(m, m->past + slot * m->past_size);
+    m->past_ns[slot] = t;
+  } else if (p->is_open) {
+    corrected(m);
+  } else if (t >= p->from_ns) {
+    start(m);
+  }
+}
+
+static uint64_t identity(const bramah_monitor *m)
+{
+  return bramah__mix(bramah__mix_text(0, "monitor"), m->filter->identity);
+}
+
+size_t bramah_monitor_snapshot_size(const bramah_monitor *m)
+{
+  return sizeof(bramah__seal) + m->past_size + m->n_past * (m->past_size + sizeof(int64_t));
+}
+
+void bramah_monitor_save(const bramah_monitor *m, void *snap)
+{
+  unsigned char *out = (unsigned char *)snap + sizeof(bramah__seal);
+  put_state(m, out);
+  out = bramah__put(out + m->past_size, m->past_ns, m->n_past * sizeof *m->past_ns);
+  bramah__put(out, m->past, m->n_past * m->past_size);
+  bramah__seal_put(snap, identity(m), bramah_monitor_snapshot_size(m));
+}
+
+bramah_status bramah_monitor_restore(bramah_monitor *m, const void *snap)
+{
+  const bramah_status status = bramah__seal_check(snap, bramah_monitor_snapshot_size(m), identity(m),
+                                                  bramah_monitor_snapshot_size(m), NULL);
+  if (status != BRAMAH_OK) return status;
+  const unsigned char *in = (const unsigned char *)snap + sizeof(bramah__seal);
+  get_state(m, in);
+  in = bramah__get(m->past_ns, in + m->past_size, m->n_past * sizeof *m->past_ns);
+  bramah__get(m->past, in, m->n_past * m->past_size);
+  return BRAMAH_OK;
+}
+
+/* ---- results ---- */
+
+static bramah_monitor_worst worst_of(const bramah_monitor *m, subject of, size_t k, double limit)
+{
+  bramah_monitor_worst worst = {0};
+  uint64_t tests = 0;
+  for (size_t l = 0; l < LENGTHS && k < count(m, of); l++) {
+    const bramah_monitor_worst at = worse(m, of, l, k);
+    tests += at.tests;
+    if (at.tests && (!worst.tests || (at.size > worst.size && !(worst.size > limit)))) worst = at;
+  }
+  worst.tests = tests;
+  return worst;
+}
+
+bramah_monitor_worst bramah_monitor_state(const bramah_monitor *m, size_t k, double limit)
+{
+  return worst_of(m, STATE, k, limit);
+}
+
+bramah_monitor_worst bramah_monitor_offset(const bramah_monitor *m, size_t i, double limit)
+{
+  return worst_of(m, SENSOR, i, limit);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of sensors and of the uncertainty budget that grant nothing: beside a filter that considers states without
+ * estimating them goes the linear filter that estimates them all, on the same linearisation and with the same innovations.
+ * Its own innovations are white, whatever is considered; so what a test of them is worth is known exactly:
+ *
+ *   of a state     what a parameter, bias, gain or delay of the budget changes by in a window of 0.1 s, 0.3 s or 1 s, against
+ *                  what it may by its stated uncertainty and drift
+ *   of a sensor    an offset of it that begins with such a window and lasts for it
+ *
+ * An offset of a pressure is followed by an estimate that may drift within a second, and its innovations are white again: in
+ * a window it is seen by what it did to all sensors until then.
+ *
+ * One cycle: bramah_filter_predict or bramah_filter_correct, bramah_monitor_watch. Nothing allocates after init; work
+ * (about that of the filter's own covariance) and memory are bounded. Deterministic. Sources: A. S. Willsky, H. L.
+ * Jones, IEEE Trans. AC 21 (1976), of jumps and their scores in windows; P. J. Huber, Ann. Math. Stat. 35 (1964), of
+ * innovations that count no further out than 3 sigma. */
+#ifndef BRAMAH_MONITOR_H
+#define BRAMAH_MONITOR_H
+
+#include "bramah/filter.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bramah_monitor bramah_monitor;
+
+/* Bytes for the monitor of this filter; create it there (aligned to 64) or in memory taken once. The filter must outlive
+ * it. Where sensors have a delay it keeps its past as far back as the longest of them. Errors: E_ARGUMENT (memory too small),
+ * E_MEMORY. */
+BRAMAH_API size_t bramah_monitor_size(const bramah_filter *filter);
+BRAMAH_API bramah_status bramah_monitor_init(bramah_filter *filter, void *mem, size_t size, bramah_diag *diag,
+                                             bramah_monitor **out);
+BRAMAH_API bramah_status bramah_monitor_new(bramah_filter *filter, bramah_diag *diag, bramah_monitor **out);
+BRAMAH_API void bramah_monitor_free(bramah_monitor *monitor); /* NULL allowed; only for bramah_monitor_new */
+
+/* After each successful call of the filter, as a bramah_watcher is called: those made again for late samples take the place
+ * of those before. The first 0.1 s, after a recovery too, are not judged. */
+BRAMAH_API void bramah_monitor_watch(bramah_monitor *monitor, bramah_filter_event event);
+
+/* The worst window of a state or a sensor. */
+typedef struct bramah_monitor_worst {
+  uint64_t tests;           /* windows judged, the open ones included; 0: the rest means nothing */
+  double size;              /* standard deviations */
+  double amount;            /* change of the state, offset of the sensor, in their units */
+  int64_t begin_ns, end_ns; /* as of bramah_filter_time_ns */
+} bramah_monitor_worst;
+
+/* Of augmented state k (none of role ESTIMATED is judged: it moves as its user likes), and of sensor i: at the shortest
+ * length of windows at which it is beyond `limit`, else the largest. */
+BRAMAH_API bramah_monitor_worst bramah_monitor_state(const bramah_monitor *monitor, size_t k, double limit);
+BRAMAH_API bramah_monitor_worst bramah_monitor_offset(const bramah_monitor *monitor, size_t i, double limit);
+
+/* The whole state, copied to and from snap [size bytes, 8-byte aligned], exact to the bit; save and restore it together with
+ * the filter. Sealed and checked like snapshots of a filter, the same errors. */
+BRAMAH_API size_t bramah_monitor_snapshot_size(const bramah_monitor *monitor);
+BRAMAH_API void bramah_monitor_save(const bramah_monitor *monitor, void *snap);
+BRAMAH_API bramah_status bramah_monitor_restore(bramah_monitor *monitor, const void *snap);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

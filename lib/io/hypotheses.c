@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Model hypotheses of a study: what the file says of them, their values bound to the machine, and the session on which one
+ * of them holds. */
+#define _GNU_SOURCE /* locale_t */
+#include "lib/base/diag.h"
+#include "lib/io/session.h"
+#include "lib/io/study_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the file says ---- */
+
+/* A value, or a change by a share of it: "-20 %". */
+static bramah_status read_parameter(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                    void *object)
+{
+  bramah_study_parameter *out = (bramah_study_parameter *)(void *)((unsigned char *)object + key->offset);
+  bramah_status status = BRAMAH_OK;
+  const char *text = item->node->is_set ? item->node->text : bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  if (item->node->is_set || strcmp(text, "fixed") == 0 ||
+      !bramah__uncertainty_share(reader, text, &out->share))
+    return bramah__read_value(reader, item, key, &out->value);
+  return isfinite(out->share)
+             ? BRAMAH_OK
+             : bramah__fail_item(reader, item, BRAMAH_E_VALUE, "this is not a finite number");
+}
+
+static const bramah__key parameter_key = {.name = "value", .read = read_parameter};
+static const bramah__table parameter_table = {
+    .size = sizeof(bramah_study_parameter), .value = &parameter_key, .names_with_dots = 1};
+
+/* Names of parameters have a dot, 'prior' has none. */
+static bramah_status read_hypothesis(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  static const bramah__key list =
+      BRAMAH__SECTION("hypothesis", bramah_study_hypothesis, parameters, n, &parameter_table, .required = 0);
+  static const bramah__key prior = BRAMAH__KEY("prior", bramah__read_quantity, bramah_study_hypothesis, prior,
+                                               .unit = "1", .range = BRAMAH__POSITIVE);
+  bramah_study_hypothesis *out = object;
+  bramah__item at;
+  bramah_status status = bramah__read_section(reader, item, &list, out);
+  if (status || !bramah__item_find(item, "prior", &at)) return status;
+  bramah_study_parameter *parameters = (bramah_study_parameter *)(uintptr_t)out->parameters; /* ours */
+  size_t n = 0;
+  for (size_t i = 0; i < out->n; i++)
+    if (strcmp(parameters[i].name, "prior") != 0) parameters[n++] = parameters[i];
+  out->n = n;
+  return bramah__read_quantity(reader, &at, &prior, out);
+}
+
+static const bramah__table hypothesis_table = {.size = sizeof(bramah_study_hypothesis),
+                                               .read = read_hypothesis};
+
+/* Those without a prior probability share what the others leave. */
+static bramah_status share_priors(bramah__reader *reader, const bramah__item *item, size_t n,
+                                  bramah_study_hypothesis *list)
+{
+  double sum = 0.0;
+  size_t open = 0;
+  for (size_t i = 0; i < n; i++) {
+    sum += list[i].prior;
+    open += list[i].prior == 0.0;
+  }
+  if (open ? sum >= 1.0 : fabs(sum - 1.0) > 1e-6)
+    return bramah__fail_key(reader, item, BRAMAH_E_VALUE,
+                            open ? "the prior probabilities leave nothing for those without one"
+                                 : "the prior probabilities must add up to 1");
+  for (size_t i = 0; i < n; i++)
+    list[i].prior = list[i].prior > 0.0 ? list[i].prior / (open ? 1.0 : sum) : (1.0 - sum) / (double)open;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__read_hypotheses(bramah__reader *reader, const bramah__item *item,
+                                      const bramah__key *key, void *object)
+{
+  static const bramah__key list =
+      BRAMAH__SECTION("hypotheses", bramah_study_hypotheses, list, n, &hypothesis_table, .required = 1);
+  bramah_study_hypotheses *out = (bramah_study_hypotheses *)(void *)((unsigned char *)object + key->offset);
+  const size_t mistakes = reader->mistakes;
+  const bramah_status status = bramah__read_section(reader, item, &list, out);
+  if (status || reader->mistakes != mistakes) return status;
+  if (out->n < 2)
+    return bramah__fail_key(reader, item, BRAMAH_E_VALUE, "one hypothesis has nothing to compete with");
+  return share_priors(reader, item, out->n, (bramah_study_hypothesis *)(uintptr_t)out->list);
+}
+
+bramah_status bramah__check_hypotheses(bramah__reader *reader, const bramah_study *study)
+{
+  const bramah_study_hypotheses *h = &study->hypotheses;
+  const char *what = study->adapt.line ? "'adapt': noise would grow until it explains a wrong one"
+                     : study->fusion == BRAMAH_FUSION_BLOCK ? "'fusion: block', which gives no likelihoods"
+                                                            : NULL;
+  if (!h->n || !what) return BRAMAH_OK;
+  return bramah__failf(reader->diag, BRAMAH_E_VALUE, study->file, h->line, "hypotheses", "do not go with %s",
+                       what);
+}
+
+bramah_status bramah__refuse_hypotheses(const bramah_study *study, const char *what, bramah_diag *diag)
+{
+  if (!study->hypotheses.n) return BRAMAH_OK;
+  return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, study->file, study->hypotheses.line, "hypotheses",
+                       "are for 'bramah replay': %s goes by one model, take this section out", what);
+}
+
+/* ---- bound to the machine ---- */
+
+static bramah_status in_study(const bramah_study *study, const bramah_study_hypothesis *hypothesis,
+                              const bramah_study_parameter *from, bramah_status status, bramah_diag *diag)
+{
+  if (!status || !diag) return status;
+  snprintf(diag->file, sizeof diag->file, "%s", study->file);
+  snprintf(diag->thing, sizeof diag->thing, "hypotheses.%s.%s", hypothesis->name, from->name);
+  const int of_value = status != BRAMAH_E_REFERENCE && from->value.text;
+  diag->line = of_value ? from->value.line : from->line;
+  diag->column = of_value ? from->value.column : 0;
+  return status;
+}
+
+/* The parameter and its value in SI. */
+static bramah_status bind_parameter(const bramah_session *session, const bramah_study_parameter *from,
+                                    bramah__fixed *out, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  const bramah_plant *plant = &session->machine.plant;
+  bramah_parameter_info info;
+  bramah_status status = bramah_plant_parameter_index(plant, from->name, &out->parameter, diag);
+  if (status) return status;
+  for (size_t i = 0; i < study->n_augmented; i++)
+    if (study->augmented[i].kind == BRAMAH_AUGMENTED_PARAMETER &&
+        strcmp(study->augmented[i].at, from->name) == 0)
+      return bramah__fail(diag, BRAMAH_E_VALUE, NULL,
+                          "the study estimates this parameter: it cannot be given a value too");
+  plant->parameter_info(plant->self, out->parameter, &info);
+  out->value = info.nominal * (1.0 + from->share);
+  if (from->value.text) status = bramah__study_value_get(&from->value, info.unit, &out->value, diag);
+  if (status) return status;
+  if (!from->value.text && info.nominal == 0.0)
+    return bramah__fail(diag, BRAMAH_E_VALUE, NULL, "a share of 0: give it with its unit");
+  if (out->value >= info.least && out->value <= info.most) return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_VALUE, NULL, "the model does not take this value: ");
+  bramah__add_text(diag, out->value < info.least ? "at least " : "at most ");
+  bramah__add_number(diag, out->value < info.least ? info.least : info.most, 6);
+  bramah__add_text(diag, " ");
+  bramah__add_text(diag, info.unit);
+  return BRAMAH_E_VALUE;
+}
+
+bramah_status bramah__session_take_hypotheses(bramah_session *session, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  const bramah_study_hypotheses *h = &study->hypotheses;
+  bramah_status status = BRAMAH_OK;
+  size_t n = 0;
+  for (size_t i = 0; i < h->n; i++) n += h->list[i].n;
+  session->fixed = calloc(n + 1, sizeof *session->fixed);
+  if (!session->fixed) return bramah__fail_memory(diag);
+  session->n_fixed = n;
+  n = 0;
+  for (size_t i = 0; !status && i < h->n; i++)
+    for (size_t k = 0; !status && k < h->list[i].n; k++, n++) {
+      const bramah_study_parameter *from = &h->list[i].parameters[k];
+      bramah_diag_clear(diag);
+      status = bind_parameter(session, from, &session->fixed[n], diag);
+      session->fixed[n].hypothesis = i;
+      status = in_study(study, &h->list[i], from, status, diag);
+    }
+  return status;
+}
+
+int bramah__session_is_fixed(const bramah_session *session, size_t parameter)
+{
+  for (size_t i = 0; i < session->n_fixed; i++)
+    if (session->fixed[i].parameter == parameter) return 1;
+  return 0;
+}
+
+bramah_status bramah__session_apply_hypothesis(const bramah_session *session, bramah_coupled *coupled,
+                                               bramah_diag *diag)
+{
+  const bramah_plant plant = bramah_coupled_plant(coupled);
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && session->holds && i < session->n_fixed; i++)
+    if (session->fixed[i].hypothesis == session->holds - 1)
+      status = plant.set_parameter(plant.self, session->fixed[i].parameter, session->fixed[i].value, diag);
+  return status;
+}
