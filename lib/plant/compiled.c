@@ -173,12 +173,19 @@ static void run_once(bramah_coupled *c, size_t part)
   c->compiled.done[part] = 1;
 }
 
-/* Is this state in the coordinates that the program is made for? */
-static int in_basis(const bramah_coupled *c, const bramah__state *state)
+/* Is this state in the coordinates that one of the programs is made for? That one is then at hand. Those who share
+ * registers stay with one. */
+static int in_basis(bramah_coupled *c, const bramah__state *state)
 {
-  const bramah_program *program = c->compiled.program;
-  return memcmp(program->index, state->index, program->n * sizeof(int)) == 0 &&
-         memcmp(program->row, state->row, c->model->m * sizeof(int)) == 0;
+  bramah__compiled *k = &c->compiled;
+  if (bramah__program_knows(k->program, state)) return 1;
+  const bramah_program *other = k->lanes == 1 ? k->first : NULL;
+  while (other && !bramah__program_knows(other, state)) other = other->next;
+  if (!other) return 0;
+  k->program = other;
+  k->is_set_up = k->pose_known = 0;
+  bramah__tape_prepare(&other->tape, 1, k->registers);
+  return 1;
 }
 
 /* Is the candidate one that may be taken? */
@@ -318,8 +325,8 @@ static int place(bramah_coupled *c)
 int bramah__compiled_adopt(bramah_coupled *c)
 {
   bramah__compiled *k = &c->compiled;
+  if (!k->program || c->linearised || !in_basis(c, &c->next)) return 0;
   const bramah_program *program = k->program;
-  if (!program || c->linearised || !in_basis(c, &c->next)) return 0;
   k->pose_known = 0;
   set_up(c, &c->next);
   hold_spools(c, &c->next, 0.0);
@@ -689,8 +696,8 @@ int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *ar
 /* Registers of output i and of its derivatives at the state; NULL if the program has none. */
 static const uint16_t *read_output(bramah_coupled *c, size_t i)
 {
+  if (!c->compiled.program || !c->compiled.program->reading[i].part || !bramah__compiled_pose(c)) return NULL;
   const bramah_program *program = c->compiled.program;
-  if (!program || !program->reading[i].part || !bramah__compiled_pose(c)) return NULL;
   const bramah__reading *reading = &program->reading[i];
   if (reading->follows_ends && !c->compiled.done[BRAMAH__PART_ENDS]) {
     const int *independent = program->index + program->nd;
@@ -719,9 +726,9 @@ static int follows_accelerations(const bramah_coupled *c, const uint16_t *by_zdd
 
 int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 {
-  const bramah_program *program = c->compiled.program;
   const uint16_t *at = read_output(c, i);
   if (!at) return 0;
+  const bramah_program *program = c->compiled.program;
   const uint16_t *by_state = at + 1, *by_zdd = by_state + program->ne;
   fetch(c, by_state, program->ne, row);
   if (!follows_accelerations(c, by_zdd)) return 1;
@@ -735,9 +742,9 @@ int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 
 int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, const size_t *par, double *row)
 {
-  const bramah_program *program = c->compiled.program;
   const uint16_t *at = read_output(c, i);
   if (!at) return 0;
+  const bramah_program *program = c->compiled.program;
   const uint16_t *by_zdd = at + 1 + program->ne, *by_theta = by_zdd + program->nf;
   const int accelerates = follows_accelerations(c, by_zdd);
   if (accelerates && !state_rates(c)) return 0;
@@ -763,15 +770,20 @@ int bramah__compiled_energy(bramah_coupled *c, double *kinetic, double *stored)
 bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
                                       bramah__arena *arena)
 {
-  bramah__compiled taken = {.program = program, .lanes = 1};
-  taken.registers = BRAMAH__TAKE(arena, double, program->tape.n_registers);
+  bramah__compiled taken = {.first = program, .program = program, .lanes = 1};
+  size_t n_registers = 0, n_parts = 0;
+  for (const bramah_program *p = program; p; p = p->next) {
+    if (p->tape.n_registers > n_registers) n_registers = p->tape.n_registers;
+    if (p->tape.n_parts > n_parts) n_parts = p->tape.n_parts;
+  }
+  taken.registers = BRAMAH__TAKE(arena, double, n_registers);
   taken.work_force = BRAMAH__TAKE(arena, double, program->n_works);
   taken.work_path = BRAMAH__TAKE(arena, double, program->n_works);
   taken.carried = BRAMAH__TAKE(arena, double, program->nx * program->n_par);
   taken.speed = BRAMAH__TAKE(arena, double, program->nc);
   taken.w = BRAMAH__TAKE(arena, double, program->nw);
   taken.P = BRAMAH__TAKE(arena, double, c->model->circuit.n_metered_lines);
-  taken.done = BRAMAH__TAKE(arena, unsigned char, program->tape.n_parts);
+  taken.done = BRAMAH__TAKE(arena, unsigned char, n_parts);
   taken.state = bramah__arena_take(arena, c->state.size, 1);
   return taken;
 }

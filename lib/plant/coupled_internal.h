@@ -147,7 +147,7 @@ typedef struct bramah__own {
 
 /* What a plant needs to run its program (compiled.h). */
 typedef struct bramah__compiled {
-  const bramah_program *program;  /* NULL: none */
+  const bramah_program *first, *program; /* NULL: none; of these the one at hand */
   void *memory;                   /* of all that follows */
   double *registers;              /* of its own lane ... */
   size_t lanes;                   /* ... of so many; 1: it runs alone */
