@@ -147,9 +147,10 @@ typedef struct bramah__own {
 
 /* What a plant needs to run its program (compiled.h). */
 typedef struct bramah__compiled {
-  const bramah_program *program; /* NULL: none */
-  void *memory;                  /* of all that follows */
-  double *registers;
+  const bramah_program *program;  /* NULL: none */
+  void *memory;                   /* of all that follows */
+  double *registers;              /* of its own lane ... */
+  size_t lanes;                   /* ... of so many; 1: it runs alone */
   double *work_force, *work_path; /* [n_works] at the state */
   double energy[2];               /* there: kinetic, all that is stored ... */
   double energy_after[2];         /* ... and after the step of the candidate */
