@@ -82,14 +82,19 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
  * are exact, where those of a plant without are differences. */
 typedef struct bramah_program bramah_program;
 
-/* The program of a model, which must outlive it. A machine with loops is led about from its initial pose, and compiled for
- * the choices of independent coordinates that it comes to, six at most. The program never changes; any number of plants and
- * threads share it. Allocates. Errors: E_UNSUPPORTED (diag names what of the machine cannot be compiled: other formulations
- * than coordinate partitioning, wheels, very large machines), E_SINGULAR, E_MEMORY. */
+/* The program of a model, which must outlive it; any number of plants and threads share it. Allocates. Errors: E_UNSUPPORTED
+ * (diag names what of the machine cannot be compiled: other formulations than coordinate partitioning, wheels, very large
+ * machines), E_SINGULAR, E_MEMORY. */
 BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag,
                                             bramah_program **out);
 /* NULL allowed; after the plants that use it. */
 BRAMAH_API void bramah_program_free(bramah_program *program);
+
+/* A program knows the independent coordinates that the machine begins with. Where loops move far the plant goes over to others,
+ * and makes steps in these without. For up to five more choices, those that it comes to when it is led about from its initial
+ * pose between the ends of its cylinders; before plants use the program. A choice that cannot be compiled is left out. Errors:
+ * E_MEMORY; the program is then as it was. */
+BRAMAH_API bramah_status bramah_program_add_bases(bramah_program *program, bramah_diag *diag);
 
 /* Its size. */
 typedef struct bramah_program_info {

@@ -523,6 +523,174 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   return take_end(c);
 }
 
+/* ---- steps in lanes ----
+ *
+ * Every part is run for all lanes at once. A lane that has converged, or left, keeps its inputs, so that running its part
+ * again changes nothing in it. */
+
+#define EACH_LIVE(l)                                                                                         \
+  for (size_t l = 0; l < lanes->n; l++)                                                                      \
+    if (lanes->live[l])
+
+static void run_lanes(const bramah__lanes *lanes, size_t part)
+{
+  bramah__tape_run(&lanes->program->tape, part, lanes->n, lanes->registers);
+}
+
+/* Into a lane, out of the plant's own registers; and back. */
+static void enter(bramah__lanes *lanes, bramah_coupled *c, size_t l)
+{
+  bramah__compiled *k = &c->compiled;
+  lanes->own[l] = k->registers;
+  lanes->own_set_up[l] = k->is_set_up;
+  k->registers = lanes->registers + l;
+  k->lanes = lanes->n;
+  k->is_set_up = lanes->is_set_up[l];
+}
+
+void bramah__lanes_leave(bramah__lanes *lanes, bramah_coupled *const *c)
+{
+  for (size_t l = 0; l < lanes->n; l++) {
+    bramah__compiled *k = &c[l]->compiled;
+    if (k->lanes == 1) continue;
+    lanes->is_set_up[l] = k->is_set_up;
+    k->registers = lanes->own[l];
+    k->lanes = 1;
+    k->is_set_up = lanes->own_set_up[l];
+    k->pose_known = 0;
+  }
+}
+
+/* What is known of the states at the start; their rates and the derivatives of these. */
+static void start_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
+{
+  int changed = 0;
+  EACH_LIVE(l) changed |= change_setup(c[l], &c[l]->state);
+  if (changed) run_lanes(lanes, BRAMAH__PART_SETUP);
+  EACH_LIVE(l) set_spools(c[l], &c[l]->state, 0.0);
+  run_lanes(lanes, BRAMAH__PART_STEP);
+  EACH_LIVE(l) set_point(c[l], &c[l]->state);
+  run_lanes(lanes, BRAMAH__PART_POSE);
+  EACH_LIVE(l)
+  {
+    bramah__compiled_took(c[l], 0);
+    if (!c[l]->now_valid) give_actuators(c[l], c[l]->now);
+  }
+  run_lanes(lanes, BRAMAH__PART_RATES);
+  EACH_LIVE(l)
+  {
+    lanes->live[l] = (unsigned char)masses_hold(c[l]);
+    c[l]->report.left_pivot += !lanes->live[l];
+  }
+  run_lanes(lanes, BRAMAH__PART_SLOPES);
+  EACH_LIVE(l) take_slopes(c[l]);
+}
+
+/* Place of a parameter among those wanted; n_par: it is none of them. */
+static size_t place_of(const bramah__wanted *w, size_t parameter)
+{
+  size_t i = 0;
+  while (i < w->n_par && w->par[i] != parameter) i++;
+  return i;
+}
+
+/* Parts of the parameters that any lane wants, at the start of the step or at its end; lanes have them in orders of their
+ * own. */
+static void run_parameters(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w,
+                           int at_start)
+{
+  const bramah_program *program = lanes->program;
+  for (size_t p = 0; p < program->n_par; p++) {
+    const size_t part = BRAMAH__PART_PARAMETERS + 2 * p + (size_t)at_start;
+    size_t place[BRAMAH__MOST_LANES], wanted = 0;
+    EACH_LIVE(l)
+    {
+      place[l] = place_of(&w[l], p);
+      if (place[l] == w[l].n_par) continue;
+      wanted++;
+      if (!at_start) carry_parameter(c[l], place[l]);
+    }
+    if (!wanted) continue;
+    run_lanes(lanes, part);
+    EACH_LIVE(l)
+    {
+      if (place[l] == w[l].n_par) continue;
+      if (at_start)
+        fetch(c[l], bramah__tape_results(&program->tape, part), program->nx,
+              c[l]->compiled.carried + place[l] * program->nx);
+      else
+        take_parameter(c[l], &w[l], place[l]);
+    }
+  }
+}
+
+/* Newton's method in all lanes, until the last of them has converged or left. */
+static void iterate_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
+{
+  double before[BRAMAH__MOST_LANES];
+  unsigned char goes_on[BRAMAH__MOST_LANES];
+  size_t going = 0;
+  for (size_t l = 0; l < lanes->n; l++) {
+    before[l] = (double)INFINITY;
+    going += goes_on[l] = lanes->live[l];
+  }
+  for (int i = 0; going && i < c[0]->model->max_iterations; i++) {
+    EACH_LIVE(l)
+    {
+      if (goes_on[l]) set_iterate(c[l]);
+    }
+    run_lanes(lanes, BRAMAH__PART_ITERATE);
+    EACH_LIVE(l)
+    {
+      if (!goes_on[l]) continue;
+      const verdict came = correct_guess(c[l], &before[l]);
+      lanes->live[l] = came != LEFT;
+      goes_on[l] = came == GO_ON;
+      going -= !goes_on[l];
+    }
+  }
+  EACH_LIVE(l)
+  {
+    if (!goes_on[l]) continue;
+    c[l]->report.left_divergence++;
+    lanes->live[l] = 0;
+  }
+}
+
+void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w)
+{
+  for (size_t l = 0; l < lanes->n; l++) {
+    lanes->live[l] = (unsigned char)in_basis(c[l], &c[l]->state);
+    c[l]->report.left_basis += !lanes->live[l];
+    if (lanes->live[l]) enter(lanes, c[l], l);
+  }
+  start_lanes(lanes, c);
+  run_parameters(lanes, c, w, 1);
+  EACH_LIVE(l)
+  {
+    set_spools(c[l], &c[l]->next, c[l]->model->h);
+    set_motions(c[l], &c[l]->next);
+  }
+  run_lanes(lanes, BRAMAH__PART_STEP);
+  iterate_lanes(lanes, c);
+  run_lanes(lanes, BRAMAH__PART_TRANSITION);
+  EACH_LIVE(l) take_transition(c[l], &w[l]);
+  run_parameters(lanes, c, w, 0);
+  EACH_LIVE(l) set_iterate(c[l]);
+  run_lanes(lanes, BRAMAH__PART_POSE);
+  run_lanes(lanes, BRAMAH__PART_ENDS);
+  EACH_LIVE(l) lanes->live[l] = (unsigned char)take_end(c[l]);
+}
+
+int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *arena, bramah__lanes *out)
+{
+  if (program->nw) return 0;
+  *out = (bramah__lanes){.program = program, .n = n};
+  out->registers = BRAMAH__TAKE(arena, double, program->tape.n_registers *n);
+  if (out->registers) bramah__tape_prepare(&program->tape, n, out->registers);
+  return 1;
+}
+
 /* ---- outputs ---- */
 
 /* Registers of output i and of its derivatives at the state; NULL if the program has none. */

@@ -208,6 +208,11 @@ void bramah__complete_step(bramah_coupled *c);
 /* The same, divided where its error is too large; with derivatives (control.c). */
 bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *wanted, bramah_diag *diag);
 
+/* bramah_plant.step_transition of several plants in lanes (compiled.h): status and diag [n] of each. */
+struct bramah__lanes;
+void bramah__steps_with_transition(struct bramah__lanes *lanes, bramah_coupled *const *c,
+                                   const bramah__wanted *wanted, bramah_status *status, bramah_diag *diag);
+
 /* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);
 
