@@ -3983,8 +3983,8 @@ static int recover(four_bar_filter *f, const double *y, correction *c)
 
 /* ---- fusion ---- */
 
-/* One sensor into dx and P: Joseph form of the upper triangle, K PH' taken off and then half of what rounding left of the
- * product from the right put on from either side. */
+/* One sensor into dx and P: Joseph form of the upper triangle, K PH' taken off and then, of a precise sample, half of what
+ * rounding left of the product from the right put on from either side. */
 static int fuse(correction *c, int sensor)
 {
   const double *H = c->H[sensor], r = sensor_variance[sensor];
@@ -4009,6 +4009,7 @@ static int fuse(correction *c, int sensor)
   }
   for (int i = 0; i < N; i++)
     for (int j = i; j < N; j++) c->P[i][j] = c->P[j][i] = c->P[i][j] - K[i] * PH[j];
+  if (!(S > 1e3 * r)) return FOUR_BAR_OK;
   for (int j = from; j < to; j++)
     for (int i = 0; i < N; i++) w[i] += c->P[j][i] * H[j];
   for (int i = 0; i < N; i++) w[i] = 0.5 * (K[i] * r - w[i]);
