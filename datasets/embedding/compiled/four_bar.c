@@ -201,9 +201,11 @@ double bramah__log_gamma(double a);
 
 /* ---- the machine ---- */
 
-#define FOUR_BAR_POSITION_TOLERANCE 1e-07
+#define FOUR_BAR_CLOSED 1e-09
+#define FOUR_BAR_PLACED 1e-09
 #define FOUR_BAR_LONGEST_GUESS 20000.0
-
+#define FOUR_BAR_NEGLIGIBLE 0x1.6e93f5da2824cp-831
+#define FOUR_BAR_MOST_SIGMAS 0x1.249ad2594c37dp332
 static const int joint[] = {0, 2, 1};
 static const double tolerance[] = {1e-07, 0.01, 0.01, 0.01};
 static const double usual_pivot[] = {583786026.0378582, 23109.250399740613, 2213.394661870182, 2014.4141791120887};
@@ -3398,9 +3400,6 @@ static const double small_pivot = 1e-3, small_closure_pivot = 0.05;
 /* A correction whose square is not below this part of that of the one before is no sign of convergence. */
 static const double contraction = 0.25;
 
-/* Corrections of the loops end the iteration below this part of the tolerance of positions. */
-static const double closed_part = 0.01;
-
 static int is_finite(const double *x, int n)
 {
   for (int i = 0; i < n; i++)
@@ -3492,7 +3491,7 @@ static void predict(four_bar_state *s, const double *inputs, double *change)
     if (!(time_constant[i] > 0.0)) continue;
     const double ratio = h / time_constant[i];
     const double next = s->U[i] + ratio * (to - s->U[i]) / (1.0 + 0.5 * ratio);
-    w->U[i] = fabs(next - to) < 1e-250 ? to : next;
+    w->U[i] = fabs(next - to) < FOUR_BAR_NEGLIGIBLE ? to : next;
   }
 }
 
@@ -3533,7 +3532,7 @@ static int iterate(four_bar_state *s, double *change)
       largest = part > largest ? part : largest;
     }
     for (int k = 0; k < FOUR_BAR_DEPENDENT; k++) {
-      const double part = fabs(w->closing[k]) / (closed_part * FOUR_BAR_POSITION_TOLERANCE);
+      const double part = fabs(w->closing[k]) / FOUR_BAR_CLOSED;
       largest = part > largest ? part : largest;
     }
     if (!(size < contraction * before)) return FOUR_BAR_NO_CONVERGENCE;
@@ -3950,7 +3949,7 @@ static int place(four_bar_work *w)
       w->z[joint[k]] += move;
       largest = fabs(move) > largest ? fabs(move) : largest;
     }
-    if (largest <= 1e-9) return FOUR_BAR_OK;
+    if (largest <= FOUR_BAR_PLACED) return FOUR_BAR_OK;
   }
   return FOUR_BAR_NO_CONVERGENCE;
 }
@@ -4152,7 +4151,7 @@ BRAMAH__INLINE double project(const correction *c, int i, double *PH)
 }
 
 /* Beyond so many of its standard deviations an innovation can no longer be reckoned with. */
-static const double absurd_innovation = 1e100;
+static const double absurd_innovation = FOUR_BAR_MOST_SIGMAS;
 
 BRAMAH__INLINE int innovate_sensor(four_bar_filter *f, int i, double y, correction *c)
 {
