@@ -68,7 +68,7 @@ typedef struct four_bar_work {
   double N[20];
   double Rz[3];
   double friction[1];
-  double kept[277];
+  double kept[267];
   double read[3][7];
   int is_set_up;
 } four_bar_work;
