@@ -136,7 +136,9 @@ const cli_command cli_compile = {
         "leaves its cylinder) is refused and leaves everything as it was; one whose error is beyond the\n"
         "tolerance is made and says so, where 'bramah simulate' would divide it. Refused by name are\n"
         "machines that have no program (prescribed motions, spherical joints, wheels, friction with states)\n"
-        "and, of studies, augmented states ('uncertainty: fixed' leaves out those of the budget), other\n"
+        "and, of studies, augmented states but parameters and biases of order 1 ('uncertainty: fixed' "
+        "leaves\n"
+        "out the budget), other\n"
         "transitions than 'step', delays, adapting noise, inclinometers and flow sensors.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,

@@ -3904,8 +3904,10 @@ const char *const four_bar_sensor_names[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)] = {"cra
 const char *const four_bar_output_names[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)] = {"crank.angle", "crank.rate", "crank.acceleration", "coupler.angle", "coupler.rate", "coupler.acceleration", "rocker.angle", "rocker.rate", "rocker.acceleration", "v1.pressure", "v2.pressure", "v3.pressure", "valve.spool", "lift.stroke", "lift.velocity", "lift.force", "lift.friction"};
 const char *const four_bar_sensor_units[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)] = {"rad", "rad/s", "Pa", "Pa", "Pa"};
 const char *const four_bar_output_units[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)] = {"rad", "rad/s", "rad/s^2", "rad", "rad/s", "rad/s^2", "rad", "rad/s", "rad/s^2", "Pa", "Pa", "Pa", "V", "m", "m/s", "N", "N"};
+static const bramah__kernel_shape shape = {5, 5, 5, 5, 0, 0, NULL, NULL, NULL};
+const char *const four_bar_augmented_names[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)] = {""};
 
-enum { N = FOUR_BAR_ERRORS, NF = FOUR_BAR_INDEPENDENT, NP = FOUR_BAR_FIRST_ORDER, NX = FOUR_BAR_UNKNOWNS };
+enum { N = FOUR_BAR_ERRORS, NE = N - FOUR_BAR_AUGMENTED, NF = FOUR_BAR_INDEPENDENT, NP = FOUR_BAR_FIRST_ORDER, NX = FOUR_BAR_UNKNOWNS };
 
 static double square(double x) { return x * x; }
 
@@ -3954,20 +3956,13 @@ static int place(four_bar_work *w)
   return FOUR_BAR_NO_CONVERGENCE;
 }
 
-int four_bar_inject(four_bar_filter *f, const double *dx)
+/* The positions, rates and first-order states in the work, once the loops are closed, become the state. */
+static int adopt(four_bar_filter *f)
 {
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
-  int status = is_finite(dx, N) ? locate(f, POSE) : FOUR_BAR_NOT_FINITE;
-  if (status != FOUR_BAR_OK) return status;
+  int status = place(w);
   f->known = NOTHING;
-  for (int j = 0; j < FOUR_BAR_JOINTS; j++) {
-    w->z[j] = s->z[j];
-    for (int i = 0; i < NF; i++) w->z[j] += w->Rz[j * NF + i] * dx[i];
-  }
-  for (int i = 0; i < NF; i++) w->zd[i] = s->zd[joint[FOUR_BAR_DEPENDENT + i]] + dx[NF + i];
-  for (int i = 0; i < NP; i++) w->p[i] = s->p[i] + dx[2 * NF + i];
-  status = place(w);
   if (status != FOUR_BAR_OK) return status;
   four_bar_pose(w);
   four_bar_rates(w);
@@ -3986,6 +3981,100 @@ int four_bar_inject(four_bar_filter *f, const double *dx)
   }
   f->known = RATES;
   return FOUR_BAR_OK;
+}
+
+static int inject_state(four_bar_filter *f, const double *dx)
+{
+  four_bar_state *s = &f->plant;
+  four_bar_work *w = &s->work;
+  const int status = locate(f, POSE);
+  if (status != FOUR_BAR_OK) return status;
+  for (int j = 0; j < FOUR_BAR_JOINTS; j++) {
+    w->z[j] = s->z[j];
+    for (int i = 0; i < NF; i++) w->z[j] += w->Rz[j * NF + i] * dx[i];
+  }
+  for (int i = 0; i < NF; i++) w->zd[i] = s->zd[joint[FOUR_BAR_DEPENDENT + i]] + dx[NF + i];
+  for (int i = 0; i < NP; i++) w->p[i] = s->p[i] + dx[2 * NF + i];
+  return adopt(f);
+}
+
+/* ---- what else is estimated ---- */
+
+#if FOUR_BAR_AUGMENTED > 0
+/* What of the state a change of parameters moves, to put it back. */
+typedef struct kept_state {
+  double z[FOUR_BAR_JOINTS], zd[FOUR_BAR_JOINTS], zdd[FOUR_BAR_JOINTS], p[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)], pd[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)];
+  double U[FOUR_BAR_ROOM(FOUR_BAR_SPOOLS)], parameters[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)], mean[FOUR_BAR_AUGMENTED];
+} kept_state;
+
+static void keep(four_bar_filter *f, kept_state *k, int back)
+{
+  four_bar_state *s = &f->plant;
+#define KEEP(of, name) memcpy(back ? of name : k->name, back ? k->name : of name, sizeof k->name)
+  KEEP(s->, z);
+  KEEP(s->, zd);
+  KEEP(s->, zdd);
+  KEEP(s->, p);
+  KEEP(s->, pd);
+  KEEP(s->, U);
+  KEEP(f->, parameters);
+  KEEP(f->, mean);
+  if (!back) return;
+  set_up(&s->work, f->parameters);
+  f->known = NOTHING;
+}
+
+/* Within its limits; with a parameter the accelerations and pressure rates move. */
+static int set_augmented(four_bar_filter *f, int i, double value)
+{
+  four_bar_work *w = &f->plant.work;
+  const double below = value > augmented_least[i] ? value : augmented_least[i],
+               held = below < augmented_most[i] ? below : augmented_most[i];
+  const int parameter = augmented_parameter[i];
+  if (parameter < 0) {
+    f->mean[i] = held;
+    return FOUR_BAR_OK;
+  }
+  if (held == f->parameters[parameter]) return FOUR_BAR_OK;
+  f->parameters[parameter] = held;
+  set_up(w, f->parameters);
+  set_point(&f->plant);
+  four_bar_before(w);
+  return adopt(f);
+}
+
+static double augmented_value(const four_bar_filter *f, int i)
+{
+  return augmented_parameter[i] < 0 ? f->mean[i] : f->parameters[augmented_parameter[i]];
+}
+
+/* Their means over a step. */
+static int advance_augmented(four_bar_filter *f)
+{
+  int status = FOUR_BAR_OK;
+  for (int i = 0; i < FOUR_BAR_AUGMENTED && status == FOUR_BAR_OK; i++) {
+    const double x = augmented_value(f, i) - augmented_nominal[i], next = augmented_decay[i] * x;
+    if (augmented_decay[i] != 1.0 && next != x) status = set_augmented(f, i, augmented_nominal[i] + next);
+  }
+  return status;
+}
+#endif
+
+int four_bar_inject(four_bar_filter *f, const double *dx)
+{
+  if (!is_finite(dx, N)) return FOUR_BAR_NOT_FINITE;
+#if FOUR_BAR_AUGMENTED > 0
+  kept_state before;
+  int status = FOUR_BAR_OK;
+  keep(f, &before, 0);
+  for (int i = 0; i < FOUR_BAR_AUGMENTED && status == FOUR_BAR_OK; i++)
+    status = set_augmented(f, i, augmented_value(f, i) + dx[NE + i]);
+  if (status == FOUR_BAR_OK) status = inject_state(f, dx);
+  if (status != FOUR_BAR_OK) keep(f, &before, 1);
+  return status;
+#else
+  return inject_state(f, dx);
+#endif
 }
 
 /* ---- prediction ---- */
@@ -4036,7 +4125,7 @@ static int invert_basis(const four_bar_work *w, double *inverse)
 /* The noise of the step, Q = Gamma Gamma': white noise on accelerations and first-order states through the resolvent. */
 static void set_noise(const four_bar_work *w, const double *inverse, double Gamma[N][N])
 {
-  for (int r = 0; r < N; r++) {
+  for (int r = 0; r < NE; r++) {
     for (int b = 0; b < NF; b++) {
       double sum = 0.0;
       for (int k = 0; k < NF; k++) sum += w->N[r * NX + k] * inverse[k * NF + b];
@@ -4047,7 +4136,19 @@ static void set_noise(const four_bar_work *w, const double *inverse, double Gamm
   }
 }
 
-static const bramah__kernel_shape shape = {.n = N, .n_plant = N, .nq = N, .n_acting = N};
+#if FOUR_BAR_AUGMENTED > 0
+/* The transition and the noise of all: parameters act on the plant. */
+static void add_augmented(const four_bar_work *w, double F[N][N], double Gamma[N][N])
+{
+  for (int r = 0; r < N; r++)
+    for (int k = 0; k < N; k++) F[r][k] = r < NE && k < NE ? w->F[r * NE + k] : 0.0;
+  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) {
+    F[NE + i][NE + i] = augmented_decay[i];
+    Gamma[NE + i][NE + i] = augmented_noise[i];
+    for (int r = 0; r < NE && augmented_column[i] >= 0; r++) F[r][NE + i] = w->G[augmented_column[i]][r];
+  }
+}
+#endif
 
 static int variances_hold(double P[N][N])
 {
@@ -4061,24 +4162,47 @@ int four_bar_predict(four_bar_filter *f, const double *inputs)
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
   double change[NX], inverse[NF * NF], Gamma[N][N], P[N][N], T[N][N];
+#if FOUR_BAR_AUGMENTED > 0
+  double all[N][N], *F = &all[0][0];
+  kept_state before;
+  keep(f, &before, 0);
+#else
+  const double *F = w->F;
+#endif
   int status = set_conditions(s, inputs, f->parameters);
   if (status == FOUR_BAR_OK) status = locate(f, SLOPES);
   if (status == FOUR_BAR_OK) status = invert_basis(w, inverse);
   f->known = NOTHING;
   if (status != FOUR_BAR_OK) return status;
+#if FOUR_BAR_AUGMENTED > 0
+  four_bar_start_parameters(w);
+#endif
   status = solve(s, inputs, change);
   if (status != FOUR_BAR_OK) return status;
   four_bar_transition(w);
+#if FOUR_BAR_AUGMENTED > 0
+  four_bar_follow_parameters(w);
+#endif
   status = finish(s, change);
   if (status != FOUR_BAR_OK) return status;
   set_noise(w, inverse, Gamma);
+#if FOUR_BAR_AUGMENTED > 0
+  add_augmented(w, all, Gamma);
+#endif
   memcpy(P, f->P, sizeof P);
-  kernel_propagate(&shape, w->F, &Gamma[0][0], &P[0][0], &T[0][0]);
+  kernel_propagate(&shape, F, &Gamma[0][0], &P[0][0], &T[0][0]);
   status = variances_hold(P);
   if (status != FOUR_BAR_OK) return status;
   take(s);
-  memcpy(f->P, P, sizeof P);
   f->known = POSE;
+#if FOUR_BAR_AUGMENTED > 0
+  status = advance_augmented(f);
+  if (status != FOUR_BAR_OK) {
+    keep(f, &before, 1);
+    return status;
+  }
+#endif
+  memcpy(f->P, P, sizeof P);
   return s->error > FOUR_BAR_TOLERANCE ? FOUR_BAR_COARSE : FOUR_BAR_OK;
 }
 
@@ -4121,9 +4245,9 @@ BRAMAH__INLINE int set_row(four_bar_filter *f, int i, double *row)
     four_bar_ends(w);
   }
   four_bar_read(w, i);
-  for (int k = 0; k < N; k++) row[k] = read[1 + k];
+  for (int k = 0; k < N; k++) row[k] = k < NE ? read[1 + k] : 0.0;
   for (int a = 0; a < NF && output_accelerates[i]; a++)
-    for (int k = 0; k < N; k++) row[k] += read[1 + N + a] * w->A[a * N + k];
+    for (int k = 0; k < NE; k++) row[k] += read[1 + NE + a] * w->A[a * NE + k];
   return FOUR_BAR_OK;
 }
 
@@ -4139,6 +4263,15 @@ BRAMAH__INLINE int predict_sensor(four_bar_filter *f, int i, double *H, double *
     *shown += term_weight[t] * four_bar_output(&f->plant, term_output[t]);
     for (int k = row_from[i]; k < row_to[i] && status == FOUR_BAR_OK; k++) H[k] += term_weight[t] * row[k];
   }
+#if FOUR_BAR_AUGMENTED > 0
+  double errors = 0.0;
+  for (int k = 0; k < FOUR_BAR_AUGMENTED; k++) {
+    if (augmented_sensor[k] != i) continue;
+    H[NE + k] = 1.0;
+    errors += f->mean[k];
+  }
+  *shown += errors;
+#endif
   return status;
 }
 
@@ -4321,6 +4454,18 @@ static double variance(const double *H, double P[N][N])
     sum += H[i] * row;
   }
   return sum;
+}
+
+void four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma)
+{
+#if FOUR_BAR_AUGMENTED > 0
+  *value = augmented_value(f, i);
+  *sigma = sqrt(f->P[NE + i][NE + i]);
+#else
+  (void)f;
+  (void)i;
+  *value = *sigma = 0.0;
+#endif
 }
 
 void four_bar_outputs(four_bar_filter *f, double *value, double *sigma)
