@@ -4024,22 +4024,24 @@ static void keep(four_bar_filter *f, kept_state *k, int back)
   f->known = NOTHING;
 }
 
-/* Within its limits; with a parameter the accelerations and pressure rates move. */
+/* Within its limits; 1: a parameter has changed. */
 static int set_augmented(four_bar_filter *f, int i, double value)
 {
-  four_bar_work *w = &f->plant.work;
   const double below = value > augmented_least[i] ? value : augmented_least[i],
                held = below < augmented_most[i] ? below : augmented_most[i];
   const int parameter = augmented_parameter[i];
-  if (parameter < 0) {
-    f->mean[i] = held;
-    return FOUR_BAR_OK;
-  }
-  if (held == f->parameters[parameter]) return FOUR_BAR_OK;
-  f->parameters[parameter] = held;
-  set_up(w, f->parameters);
+  double *own = parameter < 0 ? &f->mean[i] : &f->parameters[parameter];
+  const int moved = parameter >= 0 && held != *own;
+  *own = held;
+  return moved;
+}
+
+/* With the parameters accelerations and pressure rates move. */
+static int settle(four_bar_filter *f)
+{
+  set_up(&f->plant.work, f->parameters);
   set_point(&f->plant);
-  four_bar_before(w);
+  four_bar_before(&f->plant.work);
   return adopt(f);
 }
 
@@ -4051,12 +4053,12 @@ static double augmented_value(const four_bar_filter *f, int i)
 /* Their means over a step. */
 static int advance_augmented(four_bar_filter *f)
 {
-  int status = FOUR_BAR_OK;
-  for (int i = 0; i < FOUR_BAR_AUGMENTED && status == FOUR_BAR_OK; i++) {
+  int moved = 0;
+  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) {
     const double x = augmented_value(f, i) - augmented_nominal[i], next = augmented_decay[i] * x;
-    if (augmented_decay[i] != 1.0 && next != x) status = set_augmented(f, i, augmented_nominal[i] + next);
+    if (augmented_decay[i] != 1.0 && next != x) moved |= set_augmented(f, i, augmented_nominal[i] + next);
   }
-  return status;
+  return moved ? settle(f) : FOUR_BAR_OK;
 }
 #endif
 
@@ -4065,10 +4067,10 @@ int four_bar_inject(four_bar_filter *f, const double *dx)
   if (!is_finite(dx, N)) return FOUR_BAR_NOT_FINITE;
 #if FOUR_BAR_AUGMENTED > 0
   kept_state before;
-  int status = FOUR_BAR_OK;
+  int moved = 0;
   keep(f, &before, 0);
-  for (int i = 0; i < FOUR_BAR_AUGMENTED && status == FOUR_BAR_OK; i++)
-    status = set_augmented(f, i, augmented_value(f, i) + dx[NE + i]);
+  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) moved |= set_augmented(f, i, augmented_value(f, i) + dx[NE + i]);
+  int status = moved ? settle(f) : FOUR_BAR_OK;
   if (status == FOUR_BAR_OK) status = inject_state(f, dx);
   if (status != FOUR_BAR_OK) keep(f, &before, 1);
   return status;
