@@ -368,13 +368,19 @@ void bramah_filter_estimate_all(bramah_filter *f)
   for (size_t i = 0; i < f->n_augmented; i++) f->augmented[i].role = BRAMAH_AUGMENTED_ESTIMATED;
 }
 
+int bramah__filter_output_row(bramah_filter *f, size_t i, double *row)
+{
+  bramah_output_info info;
+  memset(row, 0, f->n * sizeof *row);
+  if (!bramah__row_of_output(&f->plant, i, row, f->work.row_snap, f->work.dx)) return 0;
+  bramah_plant_output_info(&f->plant, i, &info);
+  if (bramah__is_moved_at_once(&info) && f->n_augmented) bramah__output_by_augmented(f, i, row);
+  return 1;
+}
+
 double bramah_filter_output_sigma(bramah_filter *f, size_t i)
 {
-  memset(f->work.term, 0, f->n * sizeof(double));
-  if (!bramah__row_of_output(&f->plant, i, f->work.term, f->work.row_snap, f->work.dx)) return NAN;
-  bramah_output_info info;
-  bramah_plant_output_info(&f->plant, i, &info);
-  if (bramah__is_moved_at_once(&info) && f->n_augmented) bramah__output_by_augmented(f, i, f->work.term);
+  if (!bramah__filter_output_row(f, i, f->work.term)) return NAN;
   return sqrt(bramah__variance(f->n, f->work.term, f->P));
 }
 

@@ -350,6 +350,11 @@ bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *di
 /* What it is predicted to show there, its errors included. */
 double bramah__prediction(const bramah_filter *f, size_t i);
 
+/* ---- filter.c ---- */
+
+/* Row of output i of the plant by all error states, into row [n]; 0: it has none. */
+int bramah__filter_output_row(bramah_filter *f, size_t i, double *row);
+
 /* ---- scores.c ---- */
 
 size_t bramah__most_causes(const bramah_plant *plant, size_t n_sensors);
