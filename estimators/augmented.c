@@ -146,12 +146,58 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
 /* Its value by x more of its error state, from `value`; and how the value goes with it there. */
 static double displaced(const bramah_filter *f, size_t i, double value, double x)
 {
-  return f->augmented[i].logarithmic ? value * bramah__exp(x) : value + x;
+  return f->augmented[i].logarithmic && x != 0.0 ? value * bramah__exp(x) : value + x;
 }
 
 static double slope(const bramah_filter *f, size_t i)
 {
   return f->augmented[i].logarithmic ? bramah__augmented_value(f, i) : 1.0;
+}
+
+/* Does it depend on how what its sensor measures changes over a step? */
+static int is_of_change(const bramah_augmented *a)
+{
+  return a->kind == BRAMAH_AUGMENTED_DELAY || a->signal_period > 0.0;
+}
+
+/* Which sensors they and parameters reach, and what of F and Gamma may not be zero. */
+static void find_structure(bramah_filter *f)
+{
+  bramah__kernel_shape *shape = &f->shape;
+  *shape = (bramah__kernel_shape){.n = f->n,
+                                  .n_plant = f->n_plant,
+                                  .nq = f->nq,
+                                  .acting = f->acting,
+                                  .moving = f->moving,
+                                  .noisy = f->noisy};
+  for (size_t k = 0; k < f->n_plant; k++) f->acting[shape->n_acting++] = k;
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const bramah_augmented *a = &f->augmented[i];
+    bramah__augmented *own = &f->self_state[i];
+    const bramah__kernel_block block = {own->state, a->order == 2 ? 2 : 1};
+    const double *Phi = own->Phi, *noise = own->noise;
+    own->moves = Phi[0] != 1.0 || a->signal_period > 0.0 ||
+                 (block.order == 2 && (Phi[1] != 0.0 || Phi[2] != 0.0 || Phi[3] != 1.0));
+    if (own->column != SIZE_MAX) f->acting[shape->n_acting++] = own->state;
+    if (own->moves) f->moving[shape->n_moving++] = block;
+    if (noise[0] != 0.0 || noise[1] != 0.0 || noise[2] != 0.0) f->noisy[shape->n_noisy++] = block;
+  }
+
+  for (size_t s = 0; s < f->n_sensors; s++) {
+    f->first_error[s] = SIZE_MAX;
+    for (size_t t = 0; t < f->sensor[s].n_terms; t++) {
+      bramah_output_info info;
+      bramah_plant_output_info(&f->plant, f->sensor[s].output[t], &info);
+      f->moved_at_once[s] |= (unsigned char)bramah__is_moved_at_once(&info);
+    }
+  }
+  for (size_t i = f->n_augmented; i-- > 0;) {
+    bramah__augmented *own = &f->self_state[i];
+    if (own->column != SIZE_MAX) continue;
+    own->next = f->first_error[own->target];
+    f->first_error[own->target] = i;
+    f->changes[own->target] |= (unsigned char)is_of_change(&f->augmented[i]);
+  }
 }
 
 bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag)
@@ -174,6 +220,7 @@ bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_optio
     f->par_noise[j] = noise->density;
     f->par_step[f->n_par++] = 1e-3 * noise->density / sqrt(bramah__step_seconds(f));
   }
+  if (status == BRAMAH_OK) find_structure(f);
   return status;
 }
 
@@ -259,7 +306,10 @@ void bramah__augmented_spread(bramah_filter *f)
   const bramah_plant *plant = &f->plant;
   const size_t ne = f->n_plant;
   for (size_t j = 0; j < f->n_par; j++) {
-    double *x = f->work.spread + j * (2 * ne + 5), *edge = x + 2 * ne;
+    double *x = f->work.spread + j * (2 * ne + 5), *edge = x + 2 * ne, below = -INFINITY, above = INFINITY;
+    if (plant->parameter_edges) plant->parameter_edges(plant->self, f->par[j], &below, &above);
+    edge[3] = edge[4] = 0.0;
+    if (!(isfinite(below) || isfinite(above))) continue;
     const belief b = belief_of(f, j);
     edge[0] = b.sigma;
     for (int side = 0; side < 2; side++) { /* below, above */
@@ -425,32 +475,24 @@ void bramah__augmented_compare(bramah_filter *f)
   }
 }
 
-/* Does it depend on how what its sensor measures changes over a step? */
-static int is_of_change(const bramah_augmented *a)
-{
-  return a->kind == BRAMAH_AUGMENTED_DELAY || a->signal_period > 0.0;
-}
-
 void bramah__augmented_start_step(bramah_filter *f)
 {
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const size_t s = f->self_state[i].target;
-    if (is_of_change(&f->augmented[i])) f->work.before[s] = bramah_sensor_predict(&f->sensor[s], &f->plant);
-  }
+  for (size_t s = 0; s < f->n_sensors; s++)
+    if (f->changes[s]) f->work.before[s] = bramah_sensor_predict(&f->sensor[s], &f->plant);
 }
 
 void bramah__augmented_transition(bramah_filter *f)
 {
   const size_t n = f->n;
+  for (size_t s = 0; s < f->n_sensors; s++) {
+    if (!f->changes[s]) continue;
+    const double before = f->change[s];
+    f->change[s] = bramah__sensor_innovation(&f->sensor[s], bramah_sensor_predict(&f->sensor[s], &f->plant),
+                                             f->work.before[s]);
+    f->bend[s] = f->change[s] - before;
+  }
   for (size_t i = 0; i < f->n_augmented; i++) {
     bramah__augmented *own = &f->self_state[i];
-    if (is_of_change(&f->augmented[i])) {
-      const bramah_sensor *sensor = &f->sensor[own->target];
-      const double before = f->change[own->target];
-      f->change[own->target] = bramah__sensor_innovation(sensor, bramah_sensor_predict(sensor, &f->plant),
-                                                         f->work.before[own->target]);
-      f->bend[own->target] = f->change[own->target] - before;
-    }
     if (f->augmented[i].signal_period > 0.0)
       turn(&f->augmented[i], f->change[own->target] / f->augmented[i].signal_period, bramah__step_seconds(f),
            own);
@@ -511,6 +553,7 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
     const bramah__augmented *own = &f->self_state[i];
+    if (!own->moves) continue;
     const double value = bramah__augmented_value(f, i);
     const double x = f->augmented[i].logarithmic ? bramah__log(value / own->nominal) : value - own->nominal;
     double next = own->Phi[0] * x;
@@ -546,23 +589,19 @@ int bramah__augmented_is_estimated(const bramah_filter *f, size_t i)
   return role == BRAMAH_AUGMENTED_ESTIMATED || (role == BRAMAH_AUGMENTED_AUTO && f->information[i] >= enough);
 }
 
-/* Is it considered in the coming correction? */
-static int is_held(const bramah_filter *f, size_t i)
-{
-  return !bramah__augmented_is_estimated(f, i) || !is_significant(f, i);
-}
-
-const unsigned char *bramah__augmented_hold(bramah_filter *f)
+void bramah__augmented_hold(bramah_filter *f)
 {
   int any = 0;
   for (size_t i = 0; i < f->n_augmented; i++) {
-    const size_t k = f->self_state[i].state;
-    const unsigned char hold = (unsigned char)is_held(f, i);
-    f->held[k] = hold;
-    if (f->augmented[i].order == 2) f->held[k + 1] = hold;
+    const size_t first = f->self_state[i].state, end = first + (f->augmented[i].order == 2 ? 2 : 1);
+    const unsigned char hold = !bramah__augmented_is_estimated(f, i) || !is_significant(f, i);
+    for (size_t k = first; k < end; k++) {
+      f->held[k] = hold;
+      f->weight[k] = hold ? 1.0 / sqrt(f->P[k * f->n + k]) : 0.0;
+    }
     any |= hold;
   }
-  return any ? f->held : NULL;
+  f->considered = any ? f->held : NULL;
 }
 
 /* Covariances among states that are considered stay as they were before any measurement: none but those of value
@@ -571,40 +610,38 @@ const unsigned char *bramah__augmented_hold(bramah_filter *f)
  * the bias stays in the innovations that follow. */
 double bramah__augmented_share(bramah_filter *f, size_t i, double S)
 {
-  const size_t n = f->n;
-  const double *H = f->H + i * n;
+  if (!f->considered) {
+    memset(f->correlation + i * f->n_augmented, 0, f->n_augmented * sizeof(double));
+    return 0.0;
+  }
+  const double *H = f->H + i * f->n, *PH = f->PH + i * f->n, inverse = 1.0 / S, root = sqrt(inverse);
   double share = 0.0;
   for (size_t m = 0; m < f->n_augmented; m++) {
     const size_t first = f->self_state[m].state, end = first + (f->augmented[m].order == 2 ? 2 : 1);
-    double *rho = &f->correlation[i * f->n_augmented + m];
-    *rho = 0.0;
-    for (size_t k = first; k < end && is_held(f, m); k++) {
-      double PH = 0.0;
-      for (size_t j = 0; j < n; j++) PH += f->P[k * n + j] * H[j];
-      if (k == first) *rho = PH / sqrt(f->P[k * n + k] * S);
-      share += fmax(PH * PH / (f->P[k * n + k] * S), H[k] * PH / S);
+    f->correlation[i * f->n_augmented + m] = PH[first] * f->weight[first] * root; /* estimated: 0 */
+    for (size_t k = first; k < end && f->held[first]; k++) {
+      const double rho = PH[k] * f->weight[k] * root, common = rho * rho, own = H[k] * PH[k] * inverse;
+      share += common > own ? common : own;
     }
   }
-  return fmin(share, 1.0);
+  return share < 1.0 ? share : 1.0;
 }
 
 /* By the covariance before the correction: of sensors that say the same at one time more is counted than they
- * tell together. */
+ * tell together. Sum of log(1 - rho^2) over them, by one logarithm of the product. */
 void bramah__augmented_learn(bramah_filter *f)
 {
-  const size_t n = f->n;
   for (size_t i = 0; i < f->n_augmented; i++) {
-    const size_t k = f->self_state[i].state;
+    double told = 0.0; /* one less the product */
     if (f->augmented[i].role != BRAMAH_AUGMENTED_AUTO || bramah__augmented_is_estimated(f, i) ||
         !is_significant(f, i))
       continue;
     for (size_t m = 0; m < f->n_sensors; m++) {
       if (!f->innovation[m].accepted) continue;
-      double PH = 0.0;
-      for (size_t j = 0; j < n; j++) PH += f->P[k * n + j] * f->H[m * n + j];
-      const double rho = PH / (f->innovation[m].sigma * sqrt(f->P[k * n + k]));
-      f->information[i] -= 0.5 * bramah__log1p(-fmin(rho * rho, 1.0 - 1e-12));
+      const double rho = f->correlation[m * f->n_augmented + i];
+      told += fmin(rho * rho, 1.0 - 1e-12) * (1.0 - told);
     }
+    f->information[i] -= 0.5 * bramah__log1p(-fmin(told, 1.0 - 1e-12));
   }
 }
 
@@ -696,6 +733,11 @@ void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
  * of the state, of first order in it, is left out. Of order 2 a delay d has a second state, not correlated with it: the
  * factor of d2h/dt2, which is d^2/2 - d D where the estimate lags by D, the delays of the other sensors it rests on. */
 
+static double rate_of(const bramah_filter *f, size_t sensor)
+{
+  return f->changes[sensor] ? f->change[sensor] / bramah__step_seconds(f) : 0.0;
+}
+
 static double bend_of(const bramah_filter *f, size_t sensor)
 {
   return f->bend[sensor] / (bramah__step_seconds(f) * bramah__step_seconds(f));
@@ -707,33 +749,24 @@ double bramah__sensor_by_error(const bramah_filter *f, size_t i, bramah_augmente
   return kind == BRAMAH_AUGMENTED_DELAY ? -rate : 1.0;
 }
 
-/* Mean of an error of sensor i, 0 where it has none. */
-static double error_of(const bramah_filter *f, size_t i, bramah_augmented_kind kind)
-{
-  for (size_t k = 0; k < f->n_augmented; k++)
-    if (f->augmented[k].kind == kind && f->self_state[k].target == i)
-      return f->mean[f->self_state[k].state - f->n_plant];
-  return 0.0;
-}
-
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag)
 {
   bramah_status status =
       bramah_sensor_row(&f->sensor[i], &f->plant, H, f->work.term, f->work.row_snap, f->work.dx, diag);
   if (status != BRAMAH_OK) return status;
   for (size_t k = f->n_plant; k < f->n; k++) H[k] = 0.0;
-  const double gain = 1.0 + error_of(f, i, BRAMAH_AUGMENTED_GAIN);
+  double gain = 1.0;
+  for (size_t k = f->first_error[i]; k != SIZE_MAX; k = f->self_state[k].next) {
+    const size_t s = f->self_state[k].state;
+    const bramah_augmented_kind kind = f->augmented[k].kind;
+    H[s] = bramah__sensor_by_error(f, i, kind, rate_of(f, i));
+    if (kind == BRAMAH_AUGMENTED_DELAY && f->augmented[k].order == 2) H[s + 1] = bend_of(f, i);
+    if (kind == BRAMAH_AUGMENTED_GAIN) gain += f->mean[s - f->n_plant];
+  }
   for (size_t k = 0; k < f->n_plant && gain != 1.0; k++) H[k] *= gain;
-  for (size_t k = 0; k < f->n_augmented && status == BRAMAH_OK; k++) {
+  for (size_t k = 0; k < f->n_augmented && f->moved_at_once[i] && status == BRAMAH_OK; k++) {
     const bramah__augmented *own = &f->self_state[k];
-    if (own->column == SIZE_MAX) {
-      if (own->target != i) continue;
-      H[own->state] =
-          bramah__sensor_by_error(f, i, f->augmented[k].kind, f->change[i] / bramah__step_seconds(f));
-      if (f->augmented[k].kind == BRAMAH_AUGMENTED_DELAY && f->augmented[k].order == 2)
-        H[own->state + 1] = bend_of(f, i);
-      continue;
-    }
+    if (own->column == SIZE_MAX) continue;
     status = bramah__sensor_by_used(f, i, own->column, &H[own->state], diag);
     H[own->state] *= slope(f, k) * gain;
   }
@@ -743,14 +776,12 @@ bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *di
 double bramah__prediction(const bramah_filter *f, size_t i)
 {
   double errors = 0.0;
-  for (size_t k = 0; k < f->n_augmented; k++) {
-    const bramah__augmented *own = &f->self_state[k];
-    const double mean = own->column == SIZE_MAX && own->target == i ? f->mean[own->state - f->n_plant] : 0.0;
-    if (mean != 0.0)
-      errors +=
-          mean * bramah__sensor_by_error(f, i, f->augmented[k].kind, f->change[i] / bramah__step_seconds(f));
-    if (mean != 0.0 && f->augmented[k].kind == BRAMAH_AUGMENTED_DELAY && f->augmented[k].order == 2)
-      errors += f->mean[own->state + 1 - f->n_plant] * bend_of(f, i);
+  for (size_t k = f->first_error[i]; k != SIZE_MAX; k = f->self_state[k].next) {
+    const double *mean = f->mean + f->self_state[k].state - f->n_plant;
+    const bramah_augmented_kind kind = f->augmented[k].kind;
+    if (*mean == 0.0) continue;
+    errors += *mean * bramah__sensor_by_error(f, i, kind, rate_of(f, i));
+    if (kind == BRAMAH_AUGMENTED_DELAY && f->augmented[k].order == 2) errors += mean[1] * bend_of(f, i);
   }
   return bramah_sensor_predict(&f->sensor[i], &f->plant) + errors;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Correction: innovations, gates, fusion, injection of the estimated errors (dissertation 3.5-3.16). */
 #include "estimators/filter_internal.h"
-#include "estimators/update.h"
 #include "lib/base/diag.h"
 #include "lib/math/dense.h"
 #include "lib/math/elementary.h"
@@ -24,7 +23,19 @@ static bramah_status row_of(bramah_filter *f, size_t i, bramah_diag *diag)
   const bramah_status status = bramah__row(f, i, f->H + i * f->n, diag);
   f->r[i] = bramah_sensor_variance(&f->sensor[i]);
   if (status == BRAMAH_OK && f->oosm[i].theta != 0.0) bramah__oosm_shift_row(f, i);
+  size_t found = 0, *entry = f->entry + i * f->n;
+  for (size_t k = 0; k < f->n; k++) {
+    entry[found] = k;
+    found += f->H[i * f->n + k] != 0.0;
+  }
+  f->n_entries[i] = found;
   return status;
+}
+
+static double project(const bramah_filter *f, size_t i, double *PH)
+{
+  const size_t n = f->n;
+  return bramah__kernel_project(n, f->n_entries[i], f->entry + i * n, f->H + i * n, f->P, PH);
 }
 
 /* In its standard deviations: its square and sums of such squares can still be reckoned with. */
@@ -39,7 +50,7 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, sensor->name, "the measurement is not a finite number");
   const bramah_status status = row_of(f, i, diag);
   if (status != BRAMAH_OK) return status;
-  const double S = bramah__variance(f->n, f->H + i * f->n, f->P) + f->r[i];
+  const double S = project(f, i, f->PH + i * f->n) + f->r[i];
   if (!(S > 0.0) || !isfinite(S))
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, sensor->name,
                         "the variance of the innovation is not positive and finite");
@@ -147,6 +158,7 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
   for (size_t k = 0; k < f->n * f->n; k++) f->P[k] += f->P_initial[k];
   /* what the wrong filter had learned of them is not to be relied on */
   for (size_t i = 0; i < f->n_augmented; i++) f->information[i] = 0.0;
+  bramah__augmented_hold(f);
   bramah_status status = bramah__refresh_root(f, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++) {
     if (f->gate[i] != 0.0) f->reject[i] = 0;
@@ -168,7 +180,7 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
 /* ---- fusion ---- */
 
 /* All accepted sensors at once. */
-static bramah_status fuse_block(bramah_filter *f, const unsigned char *held, bramah_diag *diag)
+static bramah_status fuse_block(bramah_filter *f, bramah_diag *diag)
 {
   const size_t n = f->n, ns = f->n_sensors;
   double *H = f->work.block, *y = H + ns * n, *r = y + ns, *work = r + ns;
@@ -181,7 +193,7 @@ static bramah_status fuse_block(bramah_filter *f, const unsigned char *held, bra
   }
   if (m == 0) return BRAMAH_OK;
   f->nis_dof = m;
-  if (bramah__fuse_block(n, m, H, y, r, held, f->P, f->dx, &f->nis, work))
+  if (bramah__fuse_block(n, m, H, y, r, f->considered, f->P, f->dx, &f->nis, work))
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, "measurements",
                         "the covariance of the innovations is not positive definite");
   return BRAMAH_OK;
@@ -192,35 +204,44 @@ static bramah_status fuse_block(bramah_filter *f, const unsigned char *held, bra
 static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
 {
   const size_t n = f->n;
+  size_t changed = 0; /* rows of the upper triangle of P */
   memset(f->dx, 0, n * sizeof(double));
   f->nis = 0.0;
   f->nis_dof = 0;
   if (!f->likelihood.is_closed) f->likelihood = (bramah__likelihood_sums){.variance = 1.0};
-  const unsigned char *held = bramah__augmented_hold(f);
-  if (held) bramah__augmented_learn(f);
-  if (f->block) return fuse_block(f, held, diag);
+  if (f->considered) bramah__augmented_learn(f);
+  if (f->block) return fuse_block(f, diag);
   for (size_t i = 0; i < f->n_sensors; i++) {
     const bramah_innovation *in = &f->innovation[i];
     if (!in->present || in->saturated) continue;
+    const size_t n_entries = f->n_entries[i], *entry = f->entry + i * n;
     const double *H = f->H + i * n, r = f->r[i];
-    double rest = f->y[i], *work = f->work.fuse;
-    for (size_t k = 0; k < n; k++) rest -= H[k] * f->dx[k];
-    const double variance =
-        f->square_root ? bramah__root_variance(n, H, f->S, work) : bramah__variance(n, H, f->P);
-    count_sample(f, i, rest, variance + r);
+    double rest = f->y[i], *PH = f->work.fuse, *work = PH + n;
+    for (size_t k = 0; k < n_entries; k++) rest -= H[entry[k]] * f->dx[entry[k]];
+    const double S = r + (f->square_root ? bramah__root_variance(n, H, f->S, work) : project(f, i, PH));
+    count_sample(f, i, rest, S);
     /* rejected by its gate, a sample still says what may be wrong */
     if (f->n_causes && in->nis < square(absurd_innovation)) {
-      const bramah_status status = bramah__scores_sample(f, i, rest, variance + r, held, diag);
+      if (f->square_root) bramah__apply(n, n, f->S, work, PH);
+      const bramah_status status = bramah__scores_sample(f, i, PH, rest, S, diag);
       if (status != BRAMAH_OK) return status;
     }
     if (!in->accepted) continue;
-    f->nis += square(rest) / (variance + r);
+    int failed = !(S > 0.0) || !isfinite(S);
+    f->nis += square(rest) / S;
     f->nis_dof++;
-    if (f->square_root ? bramah__fuse_root(n, H, f->y[i], r, held, f->S, f->dx, work)
-                       : bramah__fuse_scalar(n, H, f->y[i], r, held, f->P, f->dx, work))
+    if (f->square_root) {
+      failed = bramah__fuse_root(n, H, f->y[i], r, f->considered, f->S, f->dx, work);
+    } else if (!failed) {
+      const size_t rows =
+          bramah__kernel_fuse(n, n_entries, entry, H, PH, S, r, rest, f->considered, f->P, f->dx, work);
+      if (rows > changed) changed = rows;
+    }
+    if (failed)
       return bramah__fail(diag, BRAMAH_E_NOT_SPD, f->sensor[i].name,
                           "the variance of the innovation is not positive");
   }
+  bramah__kernel_mirror(n, changed, f->P);
   if (f->square_root) bramah__refresh_covariance(f);
   return BRAMAH_OK;
 }
@@ -270,15 +291,22 @@ bramah_status bramah_filter_correct(bramah_filter *f, const double *y, const uns
 bramah_status bramah_filter_correct_at(bramah_filter *f, const double *y, const unsigned char *present,
                                        const int64_t *offset_ns, bramah_diag *diag)
 {
+  return bramah__correct(f, y, present, offset_ns, 1, diag);
+}
+
+bramah_status bramah__correct(bramah_filter *f, const double *y, const unsigned char *present,
+                              const int64_t *offset_ns, int whole, bramah_diag *diag)
+{
   int any = 0;
   for (size_t i = 0; i < f->n_sensors; i++) any |= present[i];
   bramah__clear_correction(f);
   f->likelihood = (bramah__likelihood_sums){.variance = 1.0};
   if (!any) return BRAMAH_OK;
-  bramah__keep(f, f->snapshot.step_start);
+  if (whole || f->iterations > 1) bramah__keep(f, f->snapshot.step_start);
   f->snapshot.iterate_from = f->snapshot.step_start;
 
   /* innovations, all before any correction of this time */
+  bramah__augmented_hold(f);
   bramah_status status = bramah__oosm_prepare(f, present, offset_ns, diag);
   for (size_t i = 0; i < f->n_sensors && status == BRAMAH_OK; i++)
     if (present[i]) status = innovate(f, i, y[i], diag);
@@ -300,7 +328,7 @@ bramah_status bramah_filter_correct_at(bramah_filter *f, const double *y, const 
   if (status == BRAMAH_OK) status = bramah__check_covariance(f, diag);
   if (status == BRAMAH_OK && f->nis_dof) status = inject(f, diag);
   if (status != BRAMAH_OK) {
-    bramah__take_back(f, f->snapshot.step_start, 1);
+    if (whole) bramah__take_back(f, f->snapshot.step_start, 1);
     bramah__clear_correction(f);
     return status;
   }

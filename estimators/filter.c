@@ -33,9 +33,10 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   f->block = o->fusion == BRAMAH_FUSION_BLOCK && !f->square_root;
   f->n_block = f->block ? n_sensors * (f->n + 2) + bramah__fuse_block_work(f->n, n_sensors) : 0;
   f->iterations = o->iterations > 1 ? o->iterations : 1;
+  f->state = BRAMAH__TAKE(arena, unsigned char, bramah__state_size(f));
+  if (object) bramah__place_state(f, f->state, f);
   {
     bramah_filter *fields = f;
-    BRAMAH__FILTER_STATE(BRAMAH__FIELD_TAKE)
     BRAMAH__FILTER_ARRAYS(BRAMAH__FIELD_TAKE)
   }
   {
@@ -266,10 +267,11 @@ static bramah_status predict_and_correct(bramah_filter *f, const bramah_filter_c
   /* bramah_filter_predict leaves the snapshot of before the former step where the correction would write: it is
    * put aside, for the case that the correction fails. */
   swap(&f->snapshot.step_start, &f->snapshot.step_before_that);
-  status = bramah_filter_correct_at(f, cycle->y, cycle->present, offset_ns, diag);
+  status = bramah__correct(f, cycle->y, cycle->present, offset_ns, 0, diag);
   if (status == BRAMAH_OK) return BRAMAH_OK;
   bramah__swap_matrices(f);
   swap(&f->snapshot.previous_step, &f->snapshot.step_before_that);
+  bramah__take_back(f, f->snapshot.step_before_that, 1);
   return status;
 }
 
@@ -284,11 +286,11 @@ bramah_status bramah_filter_step(bramah_filter *f, const bramah_filter_cycle *cy
   const bramah_filter_report before = f->progress.report, *now = &f->progress.report;
   bramah_status status = check_cycle(f, cycle, diag);
   if (status != BRAMAH_OK) return status;
-  bramah__keep(f, f->snapshot.cycle_start);
+  if (cycle->n_input) f->plant.save(f->plant.self, f->snapshot.cycle_start);
   if (cycle->n_input) status = bramah_filter_set_inputs(f, cycle->u, diag);
   if (status == BRAMAH_OK) status = predict_and_correct(f, cycle, diag);
   if (status != BRAMAH_OK) {
-    bramah__take_back(f, f->snapshot.cycle_start, 1);
+    if (cycle->n_input) f->plant.restore(f->plant.self, f->snapshot.cycle_start); /* its inputs */
     return status;
   }
   if (!report) return BRAMAH_OK;

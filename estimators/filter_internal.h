@@ -17,6 +17,7 @@
 
 #include "bramah/observability.h"
 #include "bramah/replay.h"
+#include "estimators/update.h"
 #include "lib/base/arena.h"
 #include "lib/plant/plant_table.h"
 
@@ -83,6 +84,8 @@ typedef struct bramah__augmented {
   size_t target; /* parameter of the plant, or sensor */
   size_t state;  /* its first place in the error state */
   size_t column; /* its place among the parameters in use; SIZE_MAX: of a sensor */
+  size_t next;   /* the next error of the same sensor; SIZE_MAX: none */
+  int moves;     /* 0: Phi is the identity */
   double nominal, least, most;
   double Phi[4];   /* transition over a step, order 1: Phi[0] */
   double noise[3]; /* Cholesky factor of its noise over a step: l11, l21, l22 */
@@ -149,7 +152,14 @@ typedef struct bramah__likelihood_sums {
   X(size_t, cause_column, f->n_causes_most)             /* its place among the parameters in use */          \
   X(double, correlation, f->n_sensors * f->n_augmented) /* of innovations with what is considered */         \
   X(unsigned char, held, f->n)                          /* 1: considered, in the correction in hand */       \
+  X(double, weight, f->n)                               /* of these: one by the standard deviation */        \
   X(bramah__augmented, self_state, f->n_augmented)                                                           \
+  X(size_t, first_error, f->n_sensors)          /* augmented state; SIZE_MAX: none */                        \
+  X(unsigned char, moved_at_once, f->n_sensors) /* 1: parameters may reach it at once */                     \
+  X(unsigned char, changes, f->n_sensors)       /* 1: some error depends on how it changes over a step */    \
+  X(size_t, acting, f->n)                       /* see bramah__kernel_shape */                               \
+  X(bramah__kernel_block, moving, f->n_augmented)                                                            \
+  X(bramah__kernel_block, noisy, f->n_augmented)                                                             \
   X(size_t, par, f->n_par_most)        /* parameters in use */                                               \
   X(double, par_step, f->n_par_most)   /* for differences */                                                 \
   X(double, par_noise, f->n_par_noise) /* square roots of spectral densities */                              \
@@ -160,9 +170,12 @@ typedef struct bramah__likelihood_sums {
   X(double, Gamma_spare, f->n * f->nq)                                                                       \
   X(bramah_innovation, innovation, f->n_sensors)                                                             \
   X(double, H, f->n_sensors * f->n)                                                                          \
-  X(double, r, f->n_sensors) /* variances of the measurement noise */                                        \
-  X(double, y, f->n_sensors) /* innovations to fuse */                                                       \
-  X(double, dx, f->n)        /* estimated errors */                                                          \
+  X(size_t, entry, f->n_sensors * f->n) /* columns of each row that are not zero, and how */                 \
+  X(size_t, n_entries, f->n_sensors)    /* many */                                                           \
+  X(double, PH, f->n_sensors * f->n)    /* P H', before any correction */                                    \
+  X(double, r, f->n_sensors)            /* variances of the measurement noise */                             \
+  X(double, y, f->n_sensors)            /* innovations to fuse */                                            \
+  X(double, dx, f->n)                   /* estimated errors */                                               \
   X(bramah__oosm, oosm, f->n_sensors)
 
 /* Scratch, of one call. Those of the plant, ne = n_plant: Fe [ne x ne], N [ne x (n_dof + n_first_order)], G
@@ -188,7 +201,7 @@ typedef struct bramah__likelihood_sums {
   X(double, term, f->n)                                                                                      \
   X(double, before, f->n_sensors) /* predictions before the step (augmented.c) */                            \
   X(double, dx, f->n)                                                                                        \
-  X(double, fuse, 2 * f->n + (f->square_root ? f->n * (f->n + 1) : 0))                                       \
+  X(double, fuse, 3 * f->n + (f->square_root ? f->n * (f->n + 1) : 0))                                       \
   X(double, causes, f->n_causes_most *(f->n + 2) + 2 * f->n)                                                 \
   X(double, block, f->n_block)                                                                               \
   X(double, zdd, 2 * f->n_dof)                                                                               \
@@ -200,13 +213,13 @@ typedef struct bramah__likelihood_sums {
 /* Snapshots of the filter for its own use, at
  *
  *   step_before_that --- step ---> previous_step --- step ---> the present time: correction, correction ...
- *                                  cycle_start                 step_start of predict or correct, iterate_from
+ *                                                              step_start of predict or correct, iterate_from
  */
 #define BRAMAH__FILTER_SNAPSHOTS(X)                                                                          \
   X(unsigned char, step_start, bramah__own_size(f))       /* before the call in hand */                      \
   X(unsigned char, previous_step, bramah__own_size(f))    /* before the last step */                         \
   X(unsigned char, step_before_that, bramah__own_size(f)) /* kept while bramah_filter_step may fail */       \
-  X(unsigned char, cycle_start, bramah__own_size(f))      /* where bramah_filter_step began */               \
+  X(unsigned char, cycle_start, f->plant.snapshot_size)   /* of the plant, where bramah_filter_step began */ \
   X(unsigned char, inflated,                                                                                 \
     f->iterations > 1 ? bramah__own_size(f) : 0) /* after recovery; iterated updates */
 
@@ -237,8 +250,12 @@ struct bramah_filter {
   size_t n_causes, n_causes_most;
   size_t n_banks; /* of scores, each of causes that begin at a time of their own; 0: none */
   size_t n_block;
+  bramah__kernel_shape shape;
+  const unsigned char *considered; /* held, or NULL where nothing is */
   int by_parameter_known;
+  int n_foreign; /* how many of the two pairs of F and Gamma may have entries where ours are zero by structure */
   bramah__progress progress;
+  unsigned char *state; /* the arrays that follow, one behind the other as in a snapshot */
   BRAMAH__FILTER_STATE(BRAMAH__FIELD_MEMBER)
   BRAMAH__FILTER_ARRAYS(BRAMAH__FIELD_MEMBER)
   bramah__filter_work work;
@@ -289,6 +306,11 @@ void bramah__process_noise_covariance(const bramah__process_noise *noise,
  * for each acceleration of the basis, one for each first-order state. Gamma must be zero there. */
 void bramah__process_noise_columns(const bramah__process_noise *noise, double h, size_t nq, double *Gamma);
 
+/* bramah_filter_predict is: begin, the step of the plant with its derivatives into f->work, end with the status of these.
+ * On error the end puts plant and covariance back. */
+bramah_status bramah__predict_begin(bramah_filter *f, bramah_diag *diag);
+bramah_status bramah__predict_end(bramah_filter *f, bramah_status status, bramah_diag *diag);
+
 /* ---- augmented.c ---- */
 
 /* Take the augmented states of the options; their initial covariance goes to P_initial. */
@@ -319,10 +341,11 @@ void bramah__augmented_noise(bramah_filter *f, size_t column);
 /* Their means over one step. */
 bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag);
 int bramah__augmented_is_estimated(const bramah_filter *f, size_t i);
-/* Which of them are considered in the coming correction: f->held. Returns it, or NULL if none is. */
-const unsigned char *bramah__augmented_hold(bramah_filter *f);
-/* What part of the variance S of the innovation of sensor i comes from those that are considered, 0 to 1; its correlation
- * with each into f->correlation. */
+/* Which of them are considered in the coming correction, by what was learned so far: f->held, f->considered and
+ * f->weight. */
+void bramah__augmented_hold(bramah_filter *f);
+/* What part of the variance S of the innovation of sensor i, whose P H' is known, comes from those that are considered, 0
+ * to 1; its correlation with each into f->correlation. */
 double bramah__augmented_share(bramah_filter *f, size_t i, double S);
 /* Count what the sensors accepted are to tell of those that are considered so far. */
 void bramah__augmented_learn(bramah_filter *f);
@@ -355,6 +378,12 @@ double bramah__prediction(const bramah_filter *f, size_t i);
 /* Row of output i of the plant by all error states, into row [n]; 0: it has none. */
 int bramah__filter_output_row(bramah_filter *f, size_t i, double *row);
 
+/* ---- correct.c ---- */
+
+/* bramah_filter_correct_at; whole = 0: on error the filter is left for the caller to take back. */
+bramah_status bramah__correct(bramah_filter *f, const double *y, const unsigned char *present,
+                              const int64_t *offset_ns, int whole, bramah_diag *diag);
+
 /* ---- scores.c ---- */
 
 size_t bramah__most_causes(const bramah_plant *plant, size_t n_sensors);
@@ -364,9 +393,9 @@ void bramah__take_causes(bramah_filter *f);
 void bramah__scores_start_step(bramah_filter *f);
 void bramah__scores_predict(bramah_filter *f);
 void bramah__scores_rebase(bramah_filter *f, const double *T);
-/* A sample of sensor i before it is fused: what is left of its innovation and its variance. */
-bramah_status bramah__scores_sample(bramah_filter *f, size_t i, double rest, double S,
-                                    const unsigned char *held, bramah_diag *diag);
+/* A sample of sensor i before it is fused: P H', what is left of its innovation and its variance. */
+bramah_status bramah__scores_sample(bramah_filter *f, size_t i, const double *PH, double rest, double S,
+                                    bramah_diag *diag);
 
 /* ---- oosm.c ---- */
 
@@ -380,6 +409,9 @@ void bramah__oosm_shift_row(bramah_filter *f, size_t i);
 
 /* ---- filter_state.c ---- */
 
+/* Size of the arrays of BRAMAH__FILTER_STATE; and where they are behind `at`, into the pointers of `fields`. */
+size_t bramah__state_size(const bramah_filter *filter);
+void bramah__place_state(const bramah_filter *filter, void *at, bramah_filter *fields);
 /* Size of a snapshot for the filter's own use, which leaves out the last step. */
 size_t bramah__own_size(const bramah_filter *filter);
 void bramah__keep(const bramah_filter *filter, void *snap);

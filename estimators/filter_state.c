@@ -17,11 +17,19 @@
  *   | seal | noise: sigma of the sensors, of accelerations, of first-order states | body |
  * each in whole doubles. There are no pointers in it: another process with the same filter can take it over.
  */
-static size_t plant_place(const bramah_filter *f)
+size_t bramah__state_size(const bramah_filter *f)
 {
-  size_t size = sizeof f->progress;
+  size_t size = 0;
   BRAMAH__FILTER_STATE(BRAMAH__FIELD_ADD)
   return size;
+}
+
+static size_t plant_place(const bramah_filter *f) { return sizeof f->progress + bramah__state_size(f); }
+
+void bramah__place_state(const bramah_filter *f, void *at, bramah_filter *fields)
+{
+  unsigned char *in = at;
+  BRAMAH__FILTER_STATE(BRAMAH__FIELD_LOOK)
 }
 
 size_t bramah__own_size(const bramah_filter *f)
@@ -31,22 +39,19 @@ size_t bramah__own_size(const bramah_filter *f)
 
 bramah__parts bramah__parts_of(const bramah_filter *f, void *snap)
 {
-  unsigned char *at = (unsigned char *)snap + sizeof f->progress;
-  bramah_filter found = {0};
-#define PLACE(type, name, ...)                                                                               \
-  found.name = (type *)(void *)at;                                                                           \
-  at += bramah__whole_words(BRAMAH__FIELD_BYTES(type, __VA_ARGS__));
-  BRAMAH__FILTER_STATE(PLACE)
-#undef PLACE
-  return (bramah__parts){found.mean, found.P, at};
+  unsigned char *at = snap;
+  bramah_filter found;
+  bramah__place_state(f, at + sizeof f->progress, &found);
+  return (bramah__parts){found.mean, found.P, at + plant_place(f)};
 }
 
 void bramah__keep(const bramah_filter *f, void *snap)
 {
-  const bramah_filter *fields = f;
-  unsigned char *out = bramah__put(snap, &f->progress, sizeof f->progress);
-  BRAMAH__FILTER_STATE(BRAMAH__FIELD_PUT)
-  f->plant.save(f->plant.self, out);
+  const size_t size = bramah__state_size(f);
+  unsigned char *out = snap;
+  memcpy(out, &f->progress, sizeof f->progress);
+  memcpy(out + sizeof f->progress, f->state, size);
+  f->plant.save(f->plant.self, out + sizeof f->progress + size);
 }
 
 void bramah__take_back(bramah_filter *f, const void *snap, int with_counts)
@@ -96,6 +101,7 @@ void bramah__restore_body(bramah_filter *f, const void *snap)
   memcpy(f->snapshot.previous_step, in + own, own);
   memcpy(f->F, in + 2 * own, square_size(f));
   memcpy(f->Gamma, in + 2 * own + square_size(f), gamma_size(f));
+  f->n_foreign = 2;
 }
 
 int bramah__body_is_sound(const bramah_filter *f, const void *snap, int64_t *time_ns)

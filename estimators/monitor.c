@@ -254,11 +254,7 @@ static void predicted(bramah_monitor *m)
 {
   const bramah_filter *f = m->filter;
   const size_t n = m->n, width = m->width;
-  bramah__propagate(n, f->F, m->P, m->square);
-  for (size_t i = 0; i < n; i++) /* of most columns of Gamma one entry is not zero */
-    for (size_t c = 0; c < f->nq; c++)
-      for (size_t j = 0; f->Gamma[i * f->nq + c] != 0.0 && j < n; j++)
-        m->P[i * n + j] += f->Gamma[i * f->nq + c] * f->Gamma[j * f->nq + c];
+  bramah__kernel_propagate(&f->shape, f->F, f->Gamma, m->P, m->square);
   carry(n, width, f->F, m->moved, m->square);
   memcpy(m->moved, m->square, n * width * sizeof(double));
   for (size_t k = 0; k < m->n_augmented; k++) {

@@ -356,17 +356,17 @@ static bramah_status check_bound(size_t n, const double *P, bramah_diag *diag)
 bramah_status bramah_pcrb_step(size_t n, const double *F, const double *Q, size_t m, const double *H,
                                const double *sigma, double *P, double *work, bramah_diag *diag)
 {
-  double *before = work, *dx = work + 2 * n * n;
+  double *before = work, *scratch = work + n * n, *dx = scratch + n * n + 2 * n;
   for (size_t i = 0; i < m; i++)
     if (!(sigma[i] > 0.0) || !isfinite(sigma[i]))
       return bramah__fail(diag, BRAMAH_E_VALUE, "bound", "a sensor's standard deviation must be positive");
   memcpy(before, P, n * n * sizeof(double));
-  if (F) bramah__propagate(n, F, P, work + n * n);
+  if (F) bramah__propagate(n, F, P, scratch);
   for (size_t i = 0; F && Q && i < n * n; i++) P[i] += Q[i];
   bramah_status status = check_bound(n, P, diag);
   memset(dx, 0, n * sizeof(double));
   for (size_t i = 0; i < m && status == BRAMAH_OK; i++)
-    if (bramah__fuse_scalar(n, H + i * n, 0.0, sigma[i] * sigma[i], NULL, P, dx, dx + n))
+    if (bramah__fuse_scalar(n, H + i * n, 0.0, sigma[i] * sigma[i], NULL, P, dx, scratch))
       status = bramah__fail(diag, BRAMAH_E_NOT_SPD, "bound", "the variance of a prediction is not positive");
   if (status == BRAMAH_OK) status = check_bound(n, P, diag);
   if (status != BRAMAH_OK) memcpy(P, before, n * n * sizeof(double));

@@ -225,8 +225,9 @@ static bramah_status differenced_step(bramah_filter *f, bramah_diag *diag)
 static void fill_noise(bramah_filter *f)
 {
   const double h = bramah__step_seconds(f);
+  const double of_rate = sqrt(h), of_position = sqrt(h * h * h / 12.0);
   const size_t nf = f->n_dof, np = f->n_first_order, nx = nf + np, nq = f->nq;
-  memset(f->Gamma, 0, f->n * nq * sizeof(double));
+  for (size_t r = 0; r < f->n_plant; r++) memset(f->Gamma + r * nq, 0, f->n_plant * sizeof(double));
   if (!f->resolvent) bramah__process_noise_columns(&f->noise, h, nq, f->Gamma);
   for (size_t r = 0; r < f->n_plant && f->resolvent; r++) {
     /* White noise on accelerations through the resolvent gives positions h^3/4; the h^3/12 that it misses of
@@ -234,28 +235,23 @@ static void fill_noise(bramah_filter *f)
     for (size_t b = 0; b < nf; b++) {
       double sum = 0.0;
       for (size_t k = 0; k < nf; k++) sum += f->work.N[r * nx + k] * f->noise.B_inverse[k * nf + b];
-      f->Gamma[r * nq + 2 * b] = sqrt(h) * sum * f->noise.acceleration[b];
+      f->Gamma[r * nq + 2 * b] = of_rate * sum * f->noise.acceleration[b];
       if (r < nf)
         f->Gamma[r * nq + 2 * b + 1] =
-            sqrt(h * h * h / 12.0) * f->noise.B_inverse[r * nf + b] * f->noise.acceleration[b];
+            of_position * f->noise.B_inverse[r * nf + b] * f->noise.acceleration[b];
     }
     for (size_t i = 0; i < np; i++)
-      f->Gamma[r * nq + 2 * nf + i] = sqrt(h) * f->noise.first_order[i] * f->work.N[r * nx + nf + i];
+      f->Gamma[r * nq + 2 * nf + i] = of_rate * f->noise.first_order[i] * f->work.N[r * nx + nf + i];
   }
   bramah__augmented_noise(f, 2 * nf + np);
 }
 
 /* ---- covariance ---- */
 
-/* P = A P A' + Gamma Gamma', of the first q columns of Gamma: all or none. */
-static void map_covariance(bramah_filter *f, const double *A, size_t q)
+/* S = lower root of [A S, Gamma] [A S, Gamma]', of Gamma the first q columns: all or none. */
+static void map_root(bramah_filter *f, const double *A, size_t q)
 {
   const size_t n = f->n;
-  if (!f->square_root) {
-    bramah__propagate(n, A, f->P, f->work.wide);
-    if (q) bramah__add_outer(n, q, f->Gamma, f->P);
-    return;
-  }
   bramah__multiply(n, n, n, A, f->S, f->work.square);
   for (size_t r = 0; r < n; r++) {
     memcpy(f->work.wide + r * (n + q), f->work.square + r * n, n * sizeof(double));
@@ -273,7 +269,10 @@ static void follow_basis_change(bramah_filter *f)
   memset(whole, 0, n * n * sizeof(double));
   for (size_t r = 0; r < ne; r++) memcpy(whole + r * n, f->work.T + r * ne, ne * sizeof(double));
   for (size_t k = ne; k < n; k++) whole[k * n + k] = 1.0;
-  map_covariance(f, whole, 0);
+  if (f->square_root)
+    map_root(f, whole, 0);
+  else
+    bramah__propagate(n, whole, f->P, f->work.wide);
   if (f->n_causes) bramah__scores_rebase(f, whole);
   bramah__multiply(n, n, n, whole, f->F, f->work.wide);
   memcpy(f->F, f->work.wide, n * n * sizeof(double));
@@ -281,53 +280,66 @@ static void follow_basis_change(bramah_filter *f)
   memcpy(f->Gamma, f->work.wide, n * f->nq * sizeof(double));
 }
 
-/* One step of everything, into F and Gamma. */
-static bramah_status advance(bramah_filter *f, bramah_diag *diag)
+/* ---- a step ---- */
+
+bramah_status bramah__predict_begin(bramah_filter *f, bramah_diag *diag)
 {
-  const bramah_plant *plant = &f->plant;
-  const size_t n = f->n, ne = f->n_plant;
-  bramah_status status = bramah__process_noise_refresh(plant, &f->noise, diag);
+  bramah__keep(f, f->snapshot.step_start);
+  bramah__swap_matrices(f);
+  const bramah_status status = bramah__process_noise_refresh(&f->plant, &f->noise, diag);
   if (status != BRAMAH_OK) return status;
   if (f->n_causes) bramah__scores_start_step(f);
   bramah__augmented_start_step(f);
-
-  /* the plant, and the derivative of its step */
   if (f->transition == BRAMAH_TRANSITION_STEP) {
     bramah__augmented_spread(f);
     bramah__augmented_displace(f);
   }
-  if (f->transition != BRAMAH_TRANSITION_STEP)
-    status = kinematic_step(f, diag);
-  else if (plant->step_transition)
-    status = plant->step_transition(plant->self, f->work.Fe, f->resolvent ? f->work.N : NULL, f->n_par,
-                                    f->par, f->work.G, diag);
-  else
-    status = differenced_step(f, diag);
-  if (status != BRAMAH_OK) return status;
+  return BRAMAH_OK;
+}
+
+/* The plant, and the derivative of its step. */
+static bramah_status step_plant(bramah_filter *f, bramah_diag *diag)
+{
+  const bramah_plant *plant = &f->plant;
+  if (f->transition != BRAMAH_TRANSITION_STEP) return kinematic_step(f, diag);
+  if (!plant->step_transition) return differenced_step(f, diag);
+  return plant->step_transition(plant->self, f->work.Fe, f->resolvent ? f->work.N : NULL, f->n_par, f->par,
+                                f->work.G, diag);
+}
+
+/* All else follows, into F and Gamma. */
+static bramah_status follow_plant(bramah_filter *f, bramah_diag *diag)
+{
+  const bramah_plant *plant = &f->plant;
+  const size_t n = f->n, ne = f->n_plant;
   f->progress.rebased = plant->basis_change && plant->basis_change(plant->self, f->work.T); /* told once */
   if (f->transition == BRAMAH_TRANSITION_STEP) {
     bramah__augmented_compare(f);
     bramah__augmented_use_spread(f);
   }
-  memset(f->F, 0, n * n * sizeof(double));
+  if (f->n_foreign) {
+    memset(f->F, 0, n * n * sizeof(double));
+    memset(f->Gamma, 0, n * f->nq * sizeof(double));
+  }
   for (size_t r = 0; r < ne; r++) memcpy(f->F + r * n, f->work.Fe + r * ne, ne * sizeof(double));
   bramah__augmented_transition(f);
 
   /* the covariance, in the coordinates after the step */
   fill_noise(f);
-  map_covariance(f, f->F, f->nq);
+  if (f->square_root)
+    map_root(f, f->F, f->nq);
+  else
+    bramah__kernel_propagate(&f->shape, f->F, f->Gamma, f->P, f->work.wide);
   if (f->n_causes) bramah__scores_predict(f);
   if (f->progress.rebased) follow_basis_change(f);
 
-  status = bramah__augmented_advance(f, diag);
+  const bramah_status status = bramah__augmented_advance(f, diag);
   return status == BRAMAH_OK ? bramah__check_covariance(f, diag) : status;
 }
 
-bramah_status bramah_filter_predict(bramah_filter *f, bramah_diag *diag)
+bramah_status bramah__predict_end(bramah_filter *f, bramah_status status, bramah_diag *diag)
 {
-  bramah__keep(f, f->snapshot.step_start);
-  bramah__swap_matrices(f);
-  const bramah_status status = advance(f, diag);
+  if (status == BRAMAH_OK) status = follow_plant(f, diag);
   if (status != BRAMAH_OK) {
     bramah__swap_matrices(f);
     bramah__take_back(f, f->snapshot.step_start, 1);
@@ -339,7 +351,15 @@ bramah_status bramah_filter_predict(bramah_filter *f, bramah_diag *diag)
   f->snapshot.previous_step = last;
   memset(f->accumulated_correction, 0, f->n * sizeof(double));
   f->progress.has_last = 1;
+  f->n_foreign -= f->n_foreign > 0;
   f->progress.time_ns += f->plant.step_ns;
   f->progress.report.predictions++;
   return BRAMAH_OK;
+}
+
+bramah_status bramah_filter_predict(bramah_filter *f, bramah_diag *diag)
+{
+  bramah_status status = bramah__predict_begin(f, diag);
+  if (status == BRAMAH_OK) status = step_plant(f, diag);
+  return bramah__predict_end(f, status, diag);
 }

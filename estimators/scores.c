@@ -115,21 +115,16 @@ static bramah_status direct(bramah_filter *f, size_t i, size_t j, double *D, bra
   return BRAMAH_OK;
 }
 
-bramah_status bramah__scores_sample(bramah_filter *f, size_t i, double rest, double S,
-                                    const unsigned char *held, bramah_diag *diag)
+bramah_status bramah__scores_sample(bramah_filter *f, size_t i, const double *PH, double rest, double S,
+                                    bramah_diag *diag)
 {
   const size_t n = f->n, m = f->n_causes;
+  const unsigned char *held = f->considered;
   const double *H = f->H + i * n;
-  double *D = f->work.causes, *U = D + m, *PH = U + m;
+  double *D = f->work.causes, *U = D + m;
   for (size_t j = 0; j < m; j++) {
     const bramah_status status = direct(f, i, j, &D[j], diag);
     if (status != BRAMAH_OK) return status;
-  }
-  if (f->square_root) {
-    bramah__apply_transposed(n, n, f->S, H, PH + n);
-    bramah__apply(n, n, f->S, PH + n, PH);
-  } else {
-    bramah__apply(n, n, f->P, H, PH);
   }
   for (size_t b = 0; b < f->n_banks; b++) {
     double *V = f->sensitivity + b * n * m, *score = f->score + b * m,

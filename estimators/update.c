@@ -65,50 +65,81 @@ double bramah__variance(size_t n, const double *H, const double *P)
   for (size_t i = 0; i < n; i++) {
     if (H[i] == 0.0) continue;
     double row = 0.0;
-    for (size_t j = 0; j < n; j++) row += P[i * n + j] * H[j];
+    for (size_t j = 0; j < n; j++)
+      if (H[j] != 0.0) row += P[i * n + j] * H[j];
     sum += H[i] * row;
   }
   return sum;
 }
 
+#define BRAMAH__LANES 1
+#define BRAMAH__KERNEL(name) kernel_##name
+#include "estimators/kernel.h"
+
+void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F, const double *Gamma,
+                              double *P, double *T)
+{
+#define OF_PLANT(N)                                                                                          \
+  case N: {                                                                                                  \
+    const bramah__kernel_shape own = {.n = N, .n_plant = N, .nq = N, .n_acting = N};                         \
+    kernel_propagate(&own, F, Gamma, P, T);                                                                  \
+    return;                                                                                                  \
+  }
+  if (shape->nq == shape->n_plant) switch (shape->n) {
+      OF_PLANT(3)
+      OF_PLANT(4)
+      OF_PLANT(5)
+      OF_PLANT(6)
+      OF_PLANT(7)
+      OF_PLANT(8)
+    }
+  kernel_propagate(shape, F, Gamma, P, T);
+}
+
+double bramah__kernel_project(size_t n, size_t count, const size_t *column, const double *H, const double *P,
+                              double *PH)
+{
+  double variance;
+  kernel_project(n, count, column, H, P, PH, &variance);
+  return variance;
+}
+
+size_t bramah__kernel_fuse(size_t n, size_t count, const size_t *column, const double *H, const double *PH,
+                           double S, double r, double rest, const unsigned char *held, double *P, double *dx,
+                           double *work)
+{
+  double *K = work, *w = K + n;
+  size_t end = n;
+  while (held && end > 0 && held[end - 1]) end--;
+#define OF_SIZE(N)                                                                                           \
+  case N:                                                                                                    \
+    kernel_gain(N, NULL, PH, &S, &rest, K, dx);                                                              \
+    kernel_reduce(N, N, NULL, count, column, H, &r, PH, K, w, P);                                            \
+    return N;
+  if (!held) switch (n) {
+      OF_SIZE(3)
+      OF_SIZE(4)
+      OF_SIZE(5)
+      OF_SIZE(6)
+      OF_SIZE(7)
+      OF_SIZE(8)
+      OF_SIZE(12)
+    }
+  kernel_gain(n, held, PH, &S, &rest, K, dx);
+  kernel_reduce(n, end, held, count, column, H, &r, PH, K, w, P);
+  return end;
+}
+
+void bramah__kernel_mirror(size_t n, size_t rows, double *P) { kernel_mirror(n, rows, P); }
+
 int bramah__fuse_scalar(size_t n, const double *H, double y, double r, const unsigned char *held, double *P,
                         double *dx, double *work)
 {
-  double *PH = work, *K = work + n;
-  double S = 0.0, expected = 0.0;
-  /* P H': most rows of H have one entry only */
-  for (size_t i = 0; i < n; i++) PH[i] = 0.0;
-  for (size_t j = 0; j < n; j++) {
-    if (H[j] == 0.0) continue;
-    for (size_t i = 0; i < n; i++) PH[i] += P[j * n + i] * H[j]; /* row j is column j */
-  }
-  for (size_t j = 0; j < n; j++) S += H[j] * PH[j];
-  S += r;
-  for (size_t i = 0; i < n; i++) expected += H[i] * dx[i];
+  double *PH = work;
+  const double S = bramah__kernel_project(n, n, NULL, H, P, PH) + r;
   if (!(S > 0.0) || !isfinite(S)) return -1;
-
-  /* the Kalman gain, and with it the estimated errors */
-  const double inverse = 1.0 / S, rest = (y - expected) * inverse;
-  for (size_t i = 0; i < n; i++) {
-    const int fixed = held && held[i];
-    K[i] = fixed ? 0.0 : PH[i] * inverse;
-    if (!fixed) dx[i] += PH[i] * rest;
-  }
-
-  /* Joseph form, from the left and then, with the product of what that left, from the right; the two halves
-   * are averaged */
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < n; j++) P[i * n + j] -= K[i] * PH[j];
-  for (size_t i = 0; i < n; i++) {
-    double sum = 0.0;
-    for (size_t j = 0; j < n; j++) sum += P[i * n + j] * H[j];
-    PH[i] = K[i] * r - sum;
-  }
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j <= i; j++) {
-      const double lower = P[i * n + j] + PH[i] * K[j], upper = P[j * n + i] + PH[j] * K[i];
-      P[i * n + j] = P[j * n + i] = 0.5 * (lower + upper);
-    }
+  for (size_t i = 0; i < n; i++) y -= H[i] * dx[i];
+  bramah__kernel_mirror(n, bramah__kernel_fuse(n, n, NULL, H, PH, S, r, y, held, P, dx, work + n), P);
   return 0;
 }
 

@@ -3,7 +3,7 @@
 #ifndef BRAMAH_ESTIMATORS_UPDATE_H
 #define BRAMAH_ESTIMATORS_UPDATE_H
 
-#include <stddef.h>
+#include "estimators/kernel_shape.h"
 
 /* F [n x n] of (D 3.4) from the derivative A [nf x n] of the independent accelerations by the error state, n
  * = 2 nf + np; h [s]. Errors of first-order states are carried on unchanged. */
@@ -15,9 +15,31 @@ void bramah__kinematic_parameters(size_t nf, size_t np, size_t n_par, double h, 
 /* P = F P F' + Q (D 3.3), symmetrised. Q is added by the caller. work [n x n]. */
 void bramah__propagate(size_t n, const double *F, double *P, double *work);
 
+/* ---- a cycle of the filter; kernel.h says what each does and in which order ---- */
+
+/* P = F P F' + Gamma Gamma' of all of P; T [n_plant x n] is scratch. */
+void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F, const double *Gamma,
+                              double *P, double *T);
+
+/* PH [n] = P H'; returns H P H'. Of P the upper triangle is read. H has entries in the `count` columns listed,
+ * ascending; NULL: in the first `count`. */
+double bramah__kernel_project(size_t n, size_t count, const size_t *column, const double *H, const double *P,
+                              double *PH);
+
+/* Fuse a sample into the upper triangle of P and dx [n]: PH of it, S = H P H' + r > 0 and finite, and rest = y - H dx.
+ * work [2 n]. held [n]: see bramah__fuse_scalar. Returns how many rows of the upper triangle have changed. */
+size_t bramah__kernel_fuse(size_t n, size_t count, const size_t *column, const double *H, const double *PH,
+                           double S, double r, double rest, const unsigned char *held, double *P, double *dx,
+                           double *work);
+
+/* The lower triangle from the first `rows` rows of the upper one. */
+void bramah__kernel_mirror(size_t n, size_t rows, double *P);
+
+/* ---- samples one at a time, and all at once ---- */
+
 /* Fuse one scalar measurement into the error state: innovation y with respect to x = 0, row H [n],
  * variance r of the measurement noise. Source: dissertation 3.5-3.9, covariance in Joseph form, P = (I - K
- * H) P (I - K H)' + K r K'. Reads and writes P [n x n], dx [n]; work [2 n]. Where held [n] (NULL: nowhere)
+ * H) P (I - K H)' + K r K'. Reads and writes P [n x n], dx [n]; work [3 n]. Where held [n] (NULL: nowhere)
  * is not 0 the gain is zero: Schmidt's filter, for which that form of the covariance holds as it does for
  * any gain. Returns 0, or -1 if S = H P H' + r is not positive (nothing changed).
  */

@@ -22,7 +22,16 @@ static const double closed_part = 0.01;
 
 /* ---- registers ---- */
 
-static double *input(const bramah_coupled *c, size_t first) { return c->compiled.registers + first; }
+/* Register i of the plant's own lane. Neighbours follow each other only where it runs alone. */
+static double *input(const bramah_coupled *c, size_t i)
+{
+  return c->compiled.registers + i * c->compiled.lanes;
+}
+
+static void put(const bramah_coupled *c, size_t first, size_t n, const double *x)
+{
+  for (size_t i = 0; i < n; i++) *input(c, first + i) = x[i];
+}
 
 static void run(bramah_coupled *c, size_t part)
 {
@@ -31,12 +40,18 @@ static void run(bramah_coupled *c, size_t part)
 
 static double result(const bramah_coupled *c, const uint16_t *at, size_t i)
 {
-  return c->compiled.registers[at[i]];
+  return c->compiled.registers[at[i] * c->compiled.lanes];
 }
 
 static void fetch(const bramah_coupled *c, const uint16_t *at, size_t n, double *x)
 {
-  for (size_t i = 0; i < n; i++) x[i] = c->compiled.registers[at[i]];
+  for (size_t i = 0; i < n; i++) x[i] = result(c, at, i);
+}
+
+/* Results that become inputs. */
+static void carry(const bramah_coupled *c, const uint16_t *at, size_t n, size_t first)
+{
+  for (size_t i = 0; i < n; i++) *input(c, first + i) = result(c, at, i);
 }
 
 /* Is none of n pivots smaller than this part of what it usually is? NaN is. */
@@ -48,17 +63,23 @@ static int pivots_hold(const bramah_coupled *c, const uint16_t *at, size_t n, co
   return 1;
 }
 
-/* Parameters and the length of the step, where they are not those of the last time. */
-static void set_up(bramah_coupled *c, const bramah__state *state)
+/* Parameters and the length of the step; 1: they are not those of the last time. */
+static int change_setup(bramah_coupled *c, const bramah__state *state)
 {
   const bramah_program *program = c->compiled.program;
-  double *theta = input(c, program->in.theta), *h = input(c, program->in.h);
-  const size_t bytes = program->n_par * sizeof *theta;
-  if (c->compiled.is_set_up && *h == c->model->h && memcmp(theta, state->theta, bytes) == 0) return;
-  memcpy(theta, state->theta, bytes);
+  double *h = input(c, program->in.h);
+  int changed = !c->compiled.is_set_up || *h != c->model->h;
+  for (size_t i = 0; i < program->n_par; i++)
+    changed |= memcmp(input(c, program->in.theta + i), &state->theta[i], sizeof(double)) != 0;
+  if (!changed) return 0;
+  put(c, program->in.theta, program->n_par, state->theta);
   *h = c->model->h;
-  run(c, BRAMAH__PART_SETUP);
-  c->compiled.is_set_up = 1;
+  return c->compiled.is_set_up = 1;
+}
+
+static void set_up(bramah_coupled *c, const bramah__state *state)
+{
+  if (change_setup(c, state)) run(c, BRAMAH__PART_SETUP);
 }
 
 /* What stays for a step: spools of a state, and whether they follow their commands; what its spherical joints count from;
@@ -66,26 +87,35 @@ static void set_up(bramah_coupled *c, const bramah__state *state)
 static void set_spools(bramah_coupled *c, const bramah__state *state, double time)
 {
   const bramah_program *program = c->compiled.program;
-  memcpy(input(c, program->in.x), state->x, program->nq * sizeof(double));
-  memcpy(input(c, program->in.xd), state->xd, program->nq * sizeof(double));
+  put(c, program->in.x, program->nq, state->x);
+  put(c, program->in.xd, program->nq, state->xd);
   if (program->nq) *input(c, program->in.half) = 0.5 * time;
-  for (size_t i = 0; i < program->nb; i++)
-    bramah__quaternion_matrix(state->base + 4 * i, input(c, program->in.base) + 9 * i);
-  double *gate = input(c, program->in.gate);
-  memcpy(input(c, program->in.U), state->U, program->ns * sizeof(double));
+  for (size_t i = 0; i < program->nb; i++) {
+    double base[9];
+    bramah__quaternion_matrix(state->base + 4 * i, base);
+    put(c, program->in.base + 9 * i, 9, base);
+  }
+  put(c, program->in.U, program->ns, state->U);
   for (size_t i = 0; i < program->ns; i++) {
     const bramah__valve *valve = &c->model->circuit.valve[i];
-    gate[i] = fabs(state->u[valve->input] + valve->offset) < valve->limit ? 1.0 : 0.0;
+    *input(c, program->in.gate + i) = fabs(state->u[valve->input] + valve->offset) < valve->limit ? 1.0 : 0.0;
   }
+}
+
+static void hold_spools(bramah_coupled *c, const bramah__state *state, double time)
+{
+  set_spools(c, state, time);
   run(c, BRAMAH__PART_STEP);
 }
 
 /* Prescribed motions at the time of a state. */
 static void set_motions(bramah_coupled *c, const bramah__state *state)
 {
-  double *motion = input(c, c->compiled.program->in.motion);
-  for (size_t i = 0; i < c->model->n_motions; i++)
-    bramah__motion_at(&c->model->motion[i], (double)*state->time_ns * 1e-9, motion + 3 * i);
+  for (size_t i = 0; i < c->model->n_motions; i++) {
+    double motion[3];
+    bramah__motion_at(&c->model->motion[i], (double)*state->time_ns * 1e-9, motion);
+    put(c, c->compiled.program->in.motion + 3 * i, 3, motion);
+  }
 }
 
 /* A state as it is. */
@@ -93,13 +123,12 @@ static void set_point(bramah_coupled *c, const bramah__state *state)
 {
   const bramah_program *program = c->compiled.program;
   const int *independent = program->index + program->nd;
-  double *zd = input(c, program->in.zd), *zdd = input(c, program->in.zdd);
   set_motions(c, state);
-  memcpy(input(c, program->in.z), state->z, program->n * sizeof(double));
-  memcpy(input(c, program->in.p), state->p, program->np * sizeof(double));
+  put(c, program->in.z, program->n, state->z);
+  put(c, program->in.p, program->np, state->p);
   for (size_t f = 0; f < program->nf; f++) {
-    zd[f] = state->zd[independent[f]];
-    zdd[f] = state->zdd[independent[f]];
+    *input(c, program->in.zd + f) = state->zd[independent[f]];
+    *input(c, program->in.zdd + f) = state->zdd[independent[f]];
   }
 }
 
@@ -144,12 +173,19 @@ static void run_once(bramah_coupled *c, size_t part)
   c->compiled.done[part] = 1;
 }
 
-/* Is this state in the coordinates that the program is made for? */
-static int in_basis(const bramah_coupled *c, const bramah__state *state)
+/* Is this state in the coordinates that one of the programs is made for? That one is then at hand. Those who share
+ * registers stay with one. */
+static int in_basis(bramah_coupled *c, const bramah__state *state)
 {
-  const bramah_program *program = c->compiled.program;
-  return memcmp(program->index, state->index, program->n * sizeof(int)) == 0 &&
-         memcmp(program->row, state->row, c->model->m * sizeof(int)) == 0;
+  bramah__compiled *k = &c->compiled;
+  if (bramah__program_knows(k->program, state)) return 1;
+  const bramah_program *other = k->lanes == 1 ? k->first : NULL;
+  while (other && !bramah__program_knows(other, state)) other = other->next;
+  if (!other) return 0;
+  k->program = other;
+  k->is_set_up = k->pose_known = 0;
+  bramah__tape_prepare(&other->tape, 1, k->registers);
+  return 1;
 }
 
 /* Is the candidate one that may be taken? */
@@ -204,7 +240,7 @@ int bramah__compiled_pose(bramah_coupled *c)
   if (!known) {
     if (!in_basis(c, &c->state)) return 0;
     set_up(c, &c->state);
-    set_spools(c, &c->state, 0.0);
+    hold_spools(c, &c->state, 0.0);
     set_point(c, &c->state);
     move_metered(c);
     run(c, BRAMAH__PART_POSE);
@@ -214,16 +250,20 @@ int bramah__compiled_pose(bramah_coupled *c)
   return 1;
 }
 
+static int masses_hold(const bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  return pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
+}
+
 /* Its rates; 0 if a pivot is small. */
 static int state_rates(bramah_coupled *c)
 {
   bramah__compiled *k = &c->compiled;
-  const bramah_program *program = k->program;
   if (k->done[BRAMAH__PART_RATES]) return 1;
-  set_spools(c, &c->state, 0.0);
+  hold_spools(c, &c->state, 0.0);
   run(c, BRAMAH__PART_RATES);
-  k->done[BRAMAH__PART_RATES] =
-      (unsigned char)pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
+  k->done[BRAMAH__PART_RATES] = (unsigned char)masses_hold(c);
   return k->done[BRAMAH__PART_RATES];
 }
 
@@ -236,16 +276,23 @@ static const uint16_t *rates_by_parameter(bramah_coupled *c, size_t i)
   return bramah__tape_results(&c->compiled.program->tape, part);
 }
 
-/* Derivatives of the rates at the start of a step, which the end will be differentiated with; 0 if a pivot is small. */
+/* Derivatives of the rates at the start of a step, which the end will be differentiated with. */
+static void take_slopes(bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  carry(c, program->out.A_state, program->nx * program->ne, program->in.A);
+  carry(c, program->out.xd_state, program->nq * 2 * program->nf, program->in.xd_by);
+  carry(c, program->out.drawn_state, program->nw * 2 * program->nf, program->in.drawn_by);
+}
+
+/* These at the state, and by parameters; 0 if a pivot is small. */
 static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
 {
   bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
   if (!state_rates(c)) return 0;
   run_once(c, BRAMAH__PART_SLOPES);
-  fetch(c, program->out.A_state, program->nx * program->ne, input(c, program->in.A));
-  fetch(c, program->out.xd_state, program->nq * 2 * program->nf, input(c, program->in.xd_by));
-  fetch(c, program->out.drawn_state, program->nw * 2 * program->nf, input(c, program->in.drawn_by));
+  take_slopes(c);
   for (size_t i = 0; i < w->n_par; i++)
     fetch(c, rates_by_parameter(c, w->par[i]), program->nx, k->carried + i * program->nx);
   return 1;
@@ -278,11 +325,11 @@ static int place(bramah_coupled *c)
 int bramah__compiled_adopt(bramah_coupled *c)
 {
   bramah__compiled *k = &c->compiled;
+  if (!k->program || c->linearised || !in_basis(c, &c->next)) return 0;
   const bramah_program *program = k->program;
-  if (!program || c->linearised || !in_basis(c, &c->next)) return 0;
   k->pose_known = 0;
   set_up(c, &c->next);
-  set_spools(c, &c->next, 0.0);
+  hold_spools(c, &c->next, 0.0);
   set_point(c, &c->next);
   if (!place(c)) return 0;
   move_metered(c);
@@ -308,54 +355,65 @@ static void set_iterate(bramah_coupled *c)
   const bramah_program *program = c->compiled.program;
   const int *independent = program->index + program->nd;
   const double *change = c->newton.change, c1 = 2.0 / c->model->h, c2 = c1 * c1;
-  double *zd = input(c, program->in.zd), *zdd = input(c, program->in.zdd), *p = input(c, program->in.p),
-         *pd = input(c, program->in.pd);
   for (size_t f = 0; f < program->nf; f++) {
     const size_t j = (size_t)independent[f];
     c->next.z[j] = c->state.z[j] + change[f];
-    zd[f] = c1 * change[f] - c->state.zd[j];
-    zdd[f] = c2 * change[f] - 2.0 * c1 * c->state.zd[j] - c->state.zdd[j];
+    *input(c, program->in.zd + f) = c1 * change[f] - c->state.zd[j];
+    *input(c, program->in.zdd + f) = c2 * change[f] - 2.0 * c1 * c->state.zd[j] - c->state.zdd[j];
   }
-  memcpy(input(c, program->in.z), c->next.z, program->n * sizeof(double));
+  put(c, program->in.z, program->n, c->next.z);
   for (size_t i = 0; i < program->np; i++) {
-    p[i] = c->state.p[i] + change[program->nf + i];
-    pd[i] = c1 * change[program->nf + i] - c->state.pd[i];
+    *input(c, program->in.p + i) = c->state.p[i] + change[program->nf + i];
+    *input(c, program->in.pd + i) = c1 * change[program->nf + i] - c->state.pd[i];
   }
+}
+
+/* What comes of an iterate. */
+typedef enum verdict { CONVERGED, GO_ON, LEFT } verdict;
+
+/* Correct the guess by the iterate that has been run. before: size of the correction before, in units of the tolerances. */
+static verdict correct_guess(bramah_coupled *c, double *before)
+{
+  const bramah_program *program = c->compiled.program;
+  const bramah__step_results *out = &program->out;
+  const size_t nx = program->nx, nd = program->nd;
+  c->report.last_iterations++;
+  c->report.last_evaluations++;
+  if (!pivots_hold(c, out->pivot, nx, program->pivot, small_pivot) ||
+      !pivots_hold(c, out->closure_pivot, nd, program->closure_pivot, small_closure_pivot)) {
+    c->report.left_pivot++;
+    return LEFT;
+  }
+
+  /* Size of the correction in units of the tolerances, and the largest part of it. */
+  double size = 0.0, largest = 0.0;
+  for (size_t k = 0; k < nx + nd; k++) {
+    const double tolerance = k < nx ? c->newton.tolerance[k] : closed_part * c->model->position_tolerance;
+    const double part =
+        fabs(k < nx ? result(c, out->correction, k) : result(c, out->closing, k - nx)) / tolerance;
+    if (k < nx) size += part * part;
+    if (k < nx || program->nd) largest = part > largest ? part : largest;
+  }
+  if (!(size < contraction * *before)) {
+    c->report.left_divergence++;
+    return LEFT;
+  }
+  *before = size;
+  for (size_t k = 0; k < nx; k++) c->newton.change[k] += result(c, out->correction, k);
+  for (size_t k = 0; k < nd; k++) c->next.z[program->index[k]] += result(c, out->closing, k);
+  return largest <= 1.0 ? CONVERGED : GO_ON;
 }
 
 /* Newton's method with full steps from the guess in c->next; 1 if it has converged. */
 static int iterate(bramah_coupled *c)
 {
-  const bramah_program *program = c->compiled.program;
-  const bramah__step_results *out = &program->out;
-  const size_t nx = program->nx, nd = program->nd;
   double before = (double)INFINITY;
   for (int i = 0; i < c->model->max_iterations; i++) {
     set_iterate(c);
     move_metered(c);
     run(c, BRAMAH__PART_ITERATE);
-    c->report.last_iterations++;
-    c->report.last_evaluations++;
-    if (!pivots_hold(c, out->pivot, nx, program->pivot, small_pivot) ||
-        !pivots_hold(c, out->closure_pivot, nd, program->closure_pivot, small_closure_pivot)) {
-      c->report.left_pivot++;
-      return 0;
-    }
-
-    /* Size of the correction in units of the tolerances, and the largest part of it. */
-    double size = 0.0, largest = 0.0;
-    for (size_t k = 0; k < nx + nd; k++) {
-      const double tolerance = k < nx ? c->newton.tolerance[k] : closed_part * c->model->position_tolerance;
-      const double part =
-          fabs(k < nx ? result(c, out->correction, k) : result(c, out->closing, k - nx)) / tolerance;
-      if (k < nx) size += part * part;
-      if (k < nx || program->nd) largest = part > largest ? part : largest;
-    }
-    if (!(size < contraction * before)) break;
-    before = size;
-    for (size_t k = 0; k < nx; k++) c->newton.change[k] += result(c, out->correction, k);
-    for (size_t k = 0; k < nd; k++) c->next.z[program->index[k]] += result(c, out->closing, k);
-    if (largest <= 1.0) return 1;
+    const verdict came = correct_guess(c, &before);
+    if (came != GO_ON) return came == CONVERGED;
   }
   c->report.left_divergence++;
   return 0;
@@ -363,20 +421,18 @@ static int iterate(bramah_coupled *c)
 
 /* ---- the end ---- */
 
-/* What follows from the solution, into c->next and c->trial. */
-static void set_end(bramah_coupled *c)
+/* What follows from the solution, into c->next and c->trial: 0 if it is none that may be taken. */
+static int take_end(bramah_coupled *c)
 {
   bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
   const bramah__step_results *out = &program->out;
-  set_iterate(c);
-  move_metered(c);
-  run(c, BRAMAH__PART_POSE);
-  run(c, BRAMAH__PART_ENDS);
   fetch(c, out->zd_all, program->n, c->next.zd);
   fetch(c, out->zdd_all, program->n, c->next.zdd);
-  memcpy(c->next.p, input(c, program->in.p), program->np * sizeof(double));
-  memcpy(c->next.pd, input(c, program->in.pd), program->np * sizeof(double));
+  for (size_t i = 0; i < program->np; i++) {
+    c->next.p[i] = *input(c, program->in.p + i);
+    c->next.pd[i] = *input(c, program->in.pd + i);
+  }
   for (size_t i = 0; i < program->nw; i++) { /* not carried over but as they are */
     const bramah__metered_port *port = &c->model->circuit.metered_port[i];
     c->next.pd[port->volume] =
@@ -397,23 +453,42 @@ static void set_end(bramah_coupled *c)
   fetch(c, out->xd_end, program->nq, c->next.xd);
   bramah__work_of_drives(c);
   fetch(c, out->energy, 2, k->energy_after);
+  if (is_sound(c)) return 1;
+  c->report.left_divergence++;
+  return 0;
 }
 
 /* Derivatives of the end by the start, on the factors of the last iterate. */
-static void give_transition(bramah_coupled *c, const bramah__wanted *w)
+static void take_transition(const bramah_coupled *c, const bramah__wanted *w)
 {
   const bramah_program *program = c->compiled.program;
-  const size_t ne = program->ne, nx = program->nx;
+  fetch(c, program->out.F, program->ne * program->ne, w->F);
+  if (w->N) fetch(c, program->out.N, program->ne * program->nx, w->N);
+}
+
+/* Those by parameter i of the ones wanted; before its part runs, and after. */
+static void carry_parameter(const bramah_coupled *c, size_t i)
+{
+  const bramah_program *program = c->compiled.program;
+  put(c, program->in.carried, program->nx, c->compiled.carried + i * program->nx);
+}
+
+static void take_parameter(const bramah_coupled *c, const bramah__wanted *w, size_t i)
+{
+  const bramah_program *program = c->compiled.program;
+  const uint16_t *G = bramah__tape_results(&program->tape, BRAMAH__PART_PARAMETERS + 2 * w->par[i]);
+  for (size_t r = 0; r < program->ne; r++) w->G[r * w->n_par + i] = result(c, G, r);
+}
+
+static void give_transition(bramah_coupled *c, const bramah__wanted *w)
+{
   run(c, BRAMAH__PART_TRANSITION);
-  fetch(c, program->out.F, ne * ne, w->F);
-  if (w->N) fetch(c, program->out.N, ne * nx, w->N);
+  take_transition(c, w);
   for (size_t i = 0; i < w->n_par; i++) {
-    const size_t part = BRAMAH__PART_PARAMETERS + 2 * w->par[i];
-    const uint16_t *G = bramah__tape_results(&program->tape, part);
-    memcpy(input(c, program->in.carried), c->compiled.carried + i * nx, nx * sizeof(double));
+    carry_parameter(c, i);
     move_metered_by(c, w->par[i]);
-    run(c, part);
-    for (size_t r = 0; r < ne; r++) w->G[r * w->n_par + i] = result(c, G, r);
+    run(c, BRAMAH__PART_PARAMETERS + 2 * w->par[i]);
+    take_parameter(c, w, i);
   }
 }
 
@@ -437,15 +512,182 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
         2.0 / c->model->h * result(c, k->program->out.stroke, q) + result(c, k->program->out.velocity, q);
   }
   k->pose_known = 0;
-  set_spools(c, &c->next, c->model->h);
+  hold_spools(c, &c->next, c->model->h);
   set_motions(c, &c->next);
   if (!iterate(c)) return 0;
   if (w->F) give_transition(c, w);
-  set_end(c);
-  if (!is_sound(c)) {
-    c->report.left_divergence++;
-    return 0;
+  set_iterate(c);
+  move_metered(c);
+  run(c, BRAMAH__PART_POSE);
+  run(c, BRAMAH__PART_ENDS);
+  return take_end(c);
+}
+
+/* ---- steps in lanes ----
+ *
+ * Every part is run for all lanes at once. A lane that has converged, or left, keeps its inputs, so that running its part
+ * again changes nothing in it. */
+
+#define EACH_LIVE(l)                                                                                         \
+  for (size_t l = 0; l < lanes->n; l++)                                                                      \
+    if (lanes->live[l])
+
+static void run_lanes(const bramah__lanes *lanes, size_t part)
+{
+  bramah__tape_run(&lanes->program->tape, part, lanes->n, lanes->registers);
+}
+
+/* Into a lane, out of the plant's own registers; and back. */
+static void enter(bramah__lanes *lanes, bramah_coupled *c, size_t l)
+{
+  bramah__compiled *k = &c->compiled;
+  lanes->own[l] = k->registers;
+  lanes->own_set_up[l] = k->is_set_up;
+  k->registers = lanes->registers + l;
+  k->lanes = lanes->n;
+  k->is_set_up = lanes->is_set_up[l];
+}
+
+void bramah__lanes_leave(bramah__lanes *lanes, bramah_coupled *const *c)
+{
+  for (size_t l = 0; l < lanes->n; l++) {
+    bramah__compiled *k = &c[l]->compiled;
+    if (k->lanes == 1) continue;
+    lanes->is_set_up[l] = k->is_set_up;
+    k->registers = lanes->own[l];
+    k->lanes = 1;
+    k->is_set_up = lanes->own_set_up[l];
+    k->pose_known = 0;
   }
+}
+
+/* What is known of the states at the start; their rates and the derivatives of these. */
+static void start_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
+{
+  int changed = 0;
+  EACH_LIVE(l) changed |= change_setup(c[l], &c[l]->state);
+  if (changed) run_lanes(lanes, BRAMAH__PART_SETUP);
+  EACH_LIVE(l) set_spools(c[l], &c[l]->state, 0.0);
+  run_lanes(lanes, BRAMAH__PART_STEP);
+  EACH_LIVE(l) set_point(c[l], &c[l]->state);
+  run_lanes(lanes, BRAMAH__PART_POSE);
+  EACH_LIVE(l)
+  {
+    bramah__compiled_took(c[l], 0);
+    if (!c[l]->now_valid) give_actuators(c[l], c[l]->now);
+  }
+  run_lanes(lanes, BRAMAH__PART_RATES);
+  EACH_LIVE(l)
+  {
+    lanes->live[l] = (unsigned char)masses_hold(c[l]);
+    c[l]->report.left_pivot += !lanes->live[l];
+  }
+  run_lanes(lanes, BRAMAH__PART_SLOPES);
+  EACH_LIVE(l) take_slopes(c[l]);
+}
+
+/* Place of a parameter among those wanted; n_par: it is none of them. */
+static size_t place_of(const bramah__wanted *w, size_t parameter)
+{
+  size_t i = 0;
+  while (i < w->n_par && w->par[i] != parameter) i++;
+  return i;
+}
+
+/* Parts of the parameters that any lane wants, at the start of the step or at its end; lanes have them in orders of their
+ * own. */
+static void run_parameters(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w,
+                           int at_start)
+{
+  const bramah_program *program = lanes->program;
+  for (size_t p = 0; p < program->n_par; p++) {
+    const size_t part = BRAMAH__PART_PARAMETERS + 2 * p + (size_t)at_start;
+    size_t place[BRAMAH__MOST_LANES], wanted = 0;
+    EACH_LIVE(l)
+    {
+      place[l] = place_of(&w[l], p);
+      if (place[l] == w[l].n_par) continue;
+      wanted++;
+      if (!at_start) carry_parameter(c[l], place[l]);
+    }
+    if (!wanted) continue;
+    run_lanes(lanes, part);
+    EACH_LIVE(l)
+    {
+      if (place[l] == w[l].n_par) continue;
+      if (at_start)
+        fetch(c[l], bramah__tape_results(&program->tape, part), program->nx,
+              c[l]->compiled.carried + place[l] * program->nx);
+      else
+        take_parameter(c[l], &w[l], place[l]);
+    }
+  }
+}
+
+/* Newton's method in all lanes, until the last of them has converged or left. */
+static void iterate_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
+{
+  double before[BRAMAH__MOST_LANES];
+  unsigned char goes_on[BRAMAH__MOST_LANES];
+  size_t going = 0;
+  for (size_t l = 0; l < lanes->n; l++) {
+    before[l] = (double)INFINITY;
+    going += goes_on[l] = lanes->live[l];
+  }
+  for (int i = 0; going && i < c[0]->model->max_iterations; i++) {
+    EACH_LIVE(l)
+    {
+      if (goes_on[l]) set_iterate(c[l]);
+    }
+    run_lanes(lanes, BRAMAH__PART_ITERATE);
+    EACH_LIVE(l)
+    {
+      if (!goes_on[l]) continue;
+      const verdict came = correct_guess(c[l], &before[l]);
+      lanes->live[l] = came != LEFT;
+      goes_on[l] = came == GO_ON;
+      going -= !goes_on[l];
+    }
+  }
+  EACH_LIVE(l)
+  {
+    if (!goes_on[l]) continue;
+    c[l]->report.left_divergence++;
+    lanes->live[l] = 0;
+  }
+}
+
+void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w)
+{
+  for (size_t l = 0; l < lanes->n; l++) {
+    lanes->live[l] = (unsigned char)in_basis(c[l], &c[l]->state);
+    c[l]->report.left_basis += !lanes->live[l];
+    if (lanes->live[l]) enter(lanes, c[l], l);
+  }
+  start_lanes(lanes, c);
+  run_parameters(lanes, c, w, 1);
+  EACH_LIVE(l)
+  {
+    set_spools(c[l], &c[l]->next, c[l]->model->h);
+    set_motions(c[l], &c[l]->next);
+  }
+  run_lanes(lanes, BRAMAH__PART_STEP);
+  iterate_lanes(lanes, c);
+  run_lanes(lanes, BRAMAH__PART_TRANSITION);
+  EACH_LIVE(l) take_transition(c[l], &w[l]);
+  run_parameters(lanes, c, w, 0);
+  EACH_LIVE(l) set_iterate(c[l]);
+  run_lanes(lanes, BRAMAH__PART_POSE);
+  run_lanes(lanes, BRAMAH__PART_ENDS);
+  EACH_LIVE(l) lanes->live[l] = (unsigned char)take_end(c[l]);
+}
+
+int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *arena, bramah__lanes *out)
+{
+  if (program->nw) return 0;
+  *out = (bramah__lanes){.program = program, .n = n};
+  out->registers = BRAMAH__TAKE(arena, double, program->tape.n_registers *n);
+  if (out->registers) bramah__tape_prepare(&program->tape, n, out->registers);
   return 1;
 }
 
@@ -454,13 +696,12 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
 /* Registers of output i and of its derivatives at the state; NULL if the program has none. */
 static const uint16_t *read_output(bramah_coupled *c, size_t i)
 {
+  if (!c->compiled.program || !c->compiled.program->reading[i].part || !bramah__compiled_pose(c)) return NULL;
   const bramah_program *program = c->compiled.program;
-  if (!program || !program->reading[i].part || !bramah__compiled_pose(c)) return NULL;
   const bramah__reading *reading = &program->reading[i];
   if (reading->follows_ends && !c->compiled.done[BRAMAH__PART_ENDS]) {
     const int *independent = program->index + program->nd;
-    double *zdd = input(c, program->in.zdd);
-    for (size_t f = 0; f < program->nf; f++) zdd[f] = c->state.zdd[independent[f]];
+    for (size_t f = 0; f < program->nf; f++) *input(c, program->in.zdd + f) = c->state.zdd[independent[f]];
     run_once(c, BRAMAH__PART_ENDS);
   }
   for (size_t k = 0; k < program->n_par && !c->compiled.done[reading->part]; k++) move_metered_by(c, k);
@@ -485,9 +726,9 @@ static int follows_accelerations(const bramah_coupled *c, const uint16_t *by_zdd
 
 int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 {
-  const bramah_program *program = c->compiled.program;
   const uint16_t *at = read_output(c, i);
   if (!at) return 0;
+  const bramah_program *program = c->compiled.program;
   const uint16_t *by_state = at + 1, *by_zdd = by_state + program->ne;
   fetch(c, by_state, program->ne, row);
   if (!follows_accelerations(c, by_zdd)) return 1;
@@ -501,9 +742,9 @@ int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 
 int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, const size_t *par, double *row)
 {
-  const bramah_program *program = c->compiled.program;
   const uint16_t *at = read_output(c, i);
   if (!at) return 0;
+  const bramah_program *program = c->compiled.program;
   const uint16_t *by_zdd = at + 1 + program->ne, *by_theta = by_zdd + program->nf;
   const int accelerates = follows_accelerations(c, by_zdd);
   if (accelerates && !state_rates(c)) return 0;
@@ -529,15 +770,20 @@ int bramah__compiled_energy(bramah_coupled *c, double *kinetic, double *stored)
 bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
                                       bramah__arena *arena)
 {
-  bramah__compiled taken = {.program = program};
-  taken.registers = BRAMAH__TAKE(arena, double, program->tape.n_registers);
+  bramah__compiled taken = {.first = program, .program = program, .lanes = 1};
+  size_t n_registers = 0, n_parts = 0;
+  for (const bramah_program *p = program; p; p = p->next) {
+    if (p->tape.n_registers > n_registers) n_registers = p->tape.n_registers;
+    if (p->tape.n_parts > n_parts) n_parts = p->tape.n_parts;
+  }
+  taken.registers = BRAMAH__TAKE(arena, double, n_registers);
   taken.work_force = BRAMAH__TAKE(arena, double, program->n_works);
   taken.work_path = BRAMAH__TAKE(arena, double, program->n_works);
   taken.carried = BRAMAH__TAKE(arena, double, program->nx * program->n_par);
   taken.speed = BRAMAH__TAKE(arena, double, program->nc);
   taken.w = BRAMAH__TAKE(arena, double, program->nw);
   taken.P = BRAMAH__TAKE(arena, double, c->model->circuit.n_metered_lines);
-  taken.done = BRAMAH__TAKE(arena, unsigned char, program->tape.n_parts);
+  taken.done = BRAMAH__TAKE(arena, unsigned char, n_parts);
   taken.state = bramah__arena_take(arena, c->state.size, 1);
   return taken;
 }

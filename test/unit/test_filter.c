@@ -140,7 +140,7 @@ START_TEST(test_scalar_fusion_equals_block)
 {
   enum { n = 4, m = 2 };
   const double H[m * n] = {1, 0.5, 0, 0, 0, 2, -1, 0.3}, r[m] = {0.2, 0.5}, y[m] = {0.7, -0.4};
-  double G[n * n], P[n * n], P0[n * n], dx[n] = {0}, work[2 * n], S[m * m], PHt[n * m], gain[m];
+  double G[n * n], P[n * n], P0[n * n], dx[n] = {0}, work[3 * n], S[m * m], PHt[n * m], gain[m];
   int pivot[m];
   unsigned seed = 1;
   for (int i = 0; i < n * n; i++) G[i] = test_uniform(&seed);
