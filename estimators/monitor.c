@@ -27,7 +27,8 @@ static const int64_t settle_ns = 100000000;      /* of a start that may be wrong
 static const double furthest = 3.0;              /* sigmas that an innovation counts at most */
 static const double surely = 1.6448536269514722; /* beyond a limit by so much: 95 times of 100 */
 static const double slowness = 0.1;              /* [s] */
-static const double doubt = 0.3; /* of H x, which is linear: so large a part of it may be wrong */
+static const double doubt =
+    0.3; /* so large a part of H x, and of a stated sigma, may be what is not linear */
 
 /* In the open window of a length: of a state the sum of its corrections, and P_0 + Q; of a sensor the score and J. */
 typedef struct sums {
@@ -166,10 +167,10 @@ static bramah_monitor_worst judge(const bramah_monitor *m, subject of, size_t l,
   if (out.end_ns <= out.begin_ns) return out;
   if (of == STATE) {
     const bramah_augmented *a = &f->augmented[k];
-    if (a->role == BRAMAH_AUGMENTED_ESTIMATED) return out;
+    if (a->role == BRAMAH_AUGMENTED_ESTIMATED || a->kind == BRAMAH_AUGMENTED_PARAMETER) return out;
     const double P = m->P[f->self_state[k].state * (m->n + 1)];
-    out.size = fabs(s->sum) / sqrt(fmax(s->variance - P, doubt * doubt * s->variance));
-    out.amount = s->sum * (a->logarithmic ? bramah__augmented_value(f, k) : 1.0);
+    out.size = fabs(s->sum) / sqrt(fmax(s->variance - P, doubt * doubt * a->sigma * a->sigma));
+    out.amount = s->sum;
     return out;
   }
   if (!(s->variance > 0.0)) return out;

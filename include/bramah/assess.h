@@ -246,7 +246,7 @@ typedef enum bramah_check_kind {
   BRAMAH_CHECK_ANTI = 17,  /* a negative correlation at lag 1: the same */
   /* Mean innovation of a sensor in its standard deviations where noise adapts (bramah_adaptive_bias), the worst */
   BRAMAH_CHECK_BIAS = 18,
-  /* A parameter, or an error of a sensor, of the uncertainty budget leaves its stated uncertainty, in the worst window, in
+  /* An error of a sensor leaves its stated uncertainty in the budget, in the worst window, in
    * standard deviations of what the budget grants (bramah_monitor_state); `amount`: its change */
   BRAMAH_CHECK_STATED = 19,
   /* A sensor is off by the same from the begin of a window to its end (bramah_monitor_offset); `amount`: by how much */

@@ -3,8 +3,8 @@
  * estimating them goes the linear filter that estimates them all, on the same linearisation and with the same innovations.
  * Its own innovations are white, whatever is considered; so what a test of them is worth is known exactly:
  *
- *   of a state     what a parameter, bias, gain or delay of the budget changes by in a window of 0.1 s, 0.3 s or 1 s, against
- *                  what it may by its stated uncertainty and drift
+ *   of a state     what a bias, gain or delay of the budget changes by in a window of 0.1 s, 0.3 s or 1 s or since the start,
+ *                  against what it may by its stated uncertainty and drift
  *   of a sensor    an offset of it that begins with such a window and lasts for it
  *
  * An offset of a pressure is followed by an estimate that may drift within a second, and its innovations are white again: in
@@ -46,7 +46,7 @@ typedef struct bramah_monitor_worst {
   int64_t begin_ns, end_ns; /* as of bramah_filter_time_ns */
 } bramah_monitor_worst;
 
-/* Of augmented state k (none of role ESTIMATED is judged: it moves as its user likes), and of sensor i: at the shortest
+/* Of augmented state k (a parameter, or one of role ESTIMATED, is not judged: what a far-off parameter does is not linear), and of sensor i: at the shortest
  * length of windows at which it is beyond `limit`, else the largest. */
 BRAMAH_API bramah_monitor_worst bramah_monitor_state(const bramah_monitor *monitor, size_t k, double limit);
 BRAMAH_API bramah_monitor_worst bramah_monitor_offset(const bramah_monitor *monitor, size_t i, double limit);
