@@ -82,14 +82,19 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
  * are exact, where those of a plant without are differences. */
 typedef struct bramah_program bramah_program;
 
-/* The program of a model, which must outlive it. A machine with loops is led about from its initial pose, and compiled for
- * the choices of independent coordinates that it comes to, six at most. The program never changes; any number of plants and
- * threads share it. Allocates. Errors: E_UNSUPPORTED (diag names what of the machine cannot be compiled: other formulations
- * than coordinate partitioning, wheels, very large machines), E_SINGULAR, E_MEMORY. */
+/* The program of a model, which must outlive it; any number of plants and threads share it. Allocates. Errors: E_UNSUPPORTED
+ * (diag names what of the machine cannot be compiled: other formulations than coordinate partitioning, wheels, very large
+ * machines), E_SINGULAR, E_MEMORY. */
 BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag,
                                             bramah_program **out);
 /* NULL allowed; after the plants that use it. */
 BRAMAH_API void bramah_program_free(bramah_program *program);
+
+/* A program knows the independent coordinates that the machine begins with. Where loops move far the plant goes over to others,
+ * and makes steps in these without. For up to five more choices, those that it comes to when it is led about from its initial
+ * pose between the ends of its cylinders; before plants use the program. A choice that cannot be compiled is left out. Errors:
+ * E_MEMORY; the program is then as it was. */
+BRAMAH_API bramah_status bramah_program_add_bases(bramah_program *program, bramah_diag *diag);
 
 /* Its size. */
 typedef struct bramah_program_info {
@@ -111,6 +116,12 @@ BRAMAH_API bramah_status bramah_coupled_use(bramah_coupled *plant, const bramah_
 /* The steps of a program as C source: two files without dependencies but sqrt and fabs, in fixed sizes, for a computer that
  * has no bramah. The plant alone, no sensors and no filter; steps are neither divided nor made in other coordinates (the
  * header says what is refused). The same bits as with bramah_coupled_use as long as the plant needs neither. */
+typedef enum bramah_precision {
+  BRAMAH_PRECISION_DOUBLE = 0,
+  /* Floats, for processors without doubles. Newton's method ends at corrections below 2e-6 rad or m, pressures 10 Pa. */
+  BRAMAH_PRECISION_SINGLE = 1
+} bramah_precision;
+
 typedef struct bramah_c_source {
   char name[64];       /* of the files and of all that they define: <name>.h, <name>.c, <name>_step */
   char *header, *code; /* their texts */
@@ -125,7 +136,8 @@ typedef struct bramah_c_source {
  * other independent coordinates, no letter in the name), E_UNSUPPORTED (quasistatic actuators, prescribed motions, friction
  * with states, spherical joints), E_MEMORY; *out is then empty. */
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
-                                                 const char *name, bramah_diag *diag, bramah_c_source *out);
+                                                 const char *name, bramah_precision precision,
+                                                 bramah_diag *diag, bramah_c_source *out);
 
 /* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
  * bits as of the filter on a plant that uses the program as long as no step is divided, goes over to other coordinates or
@@ -135,7 +147,8 @@ BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, 
 struct bramah_filter;
 BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,
                                                 const bramah_program *program, const bramah_coupled *start,
-                                                const char *name, bramah_diag *diag, bramah_c_source *out);
+                                                const char *name, bramah_precision precision,
+                                                bramah_diag *diag, bramah_c_source *out);
 BRAMAH_API void bramah_c_source_free(bramah_c_source *source);
 
 /* Counts since the start.

@@ -122,8 +122,8 @@ static bramah_status compile(const bramah_model *model, const bramah__state *at,
   return status;
 }
 
-/* For the choices that the plant c comes to. Without one of them its steps are left to the plant. */
-static void add_bases(bramah_coupled *c, bramah_program *program)
+/* For the choices that the plant c comes to. */
+static void lead_about(bramah_coupled *c, bramah_program *program)
 {
   const bramah_model *model = program->model;
   double way[BRAMAH__MOST_BODIES] = {0};
@@ -152,10 +152,20 @@ bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, b
   if (status == BRAMAH_OK) status = bramah_coupled_new(model, diag, &c);
   if (status != BRAMAH_OK) return status;
   status = compile(model, &c->state, diag, out);
-  memset(c->state.zd, 0, model->n * sizeof *c->state.zd);
-  if (status == BRAMAH_OK && model->n_dependent && bramah__refresh(c, NULL) == BRAMAH_OK) add_bases(c, *out);
   bramah_coupled_free(c);
   return status;
+}
+
+bramah_status bramah_program_add_bases(bramah_program *program, bramah_diag *diag)
+{
+  bramah_coupled *c;
+  if (program->nd == 0 || program->next) return BRAMAH_OK;
+  const bramah_status status = bramah_coupled_new(program->model, diag, &c);
+  if (status != BRAMAH_OK) return status;
+  memset(c->state.zd, 0, program->n * sizeof *c->state.zd);
+  if (bramah__refresh(c, NULL) == BRAMAH_OK) lead_about(c, program);
+  bramah_coupled_free(c);
+  return BRAMAH_OK;
 }
 
 bramah_program_info bramah_program_get_info(const bramah_program *program)
