@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Many filters of one model, in blocks that stay near the processor while they are predicted and corrected. */
 #include "bramah/batch.h"
+#include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
 #include "lib/plant/compiled.h"
 
 #include <string.h>
 
-/* Filters that are stepped together. */
-enum { BLOCK = 8 };
+/* Filters that are stepped together: as many as there are lanes, or fewer, which then step alone. */
+enum { BLOCK = BRAMAH__MOST_LANES, HALF_BLOCK = BLOCK / 2 };
 
 typedef struct member {
   bramah_coupled *plant;
@@ -18,9 +19,10 @@ typedef struct member {
 struct bramah_batch {
   uint64_t mark; /* bramah__mark_of; comes first */
   size_t n, n_input, n_sensors;
-  member *member;         /* [n] */
-  bramah_diag *diag;      /* [n] */
-  unsigned char *present; /* [n_sensors] ones */
+  member *member;            /* [n] */
+  bramah_diag *diag;         /* [n] */
+  unsigned char *present;    /* [n_sensors] ones */
+  bramah__lanes lanes, half; /* of a block, of half of one; n = 0: there are none */
   int own_memory;
 };
 
@@ -52,6 +54,9 @@ static bramah_batch *layout(const bramah_batch_options *o, bramah__arena *arena)
   b->member = BRAMAH__TAKE(arena, member, o->n);
   b->diag = BRAMAH__TAKE(arena, bramah_diag, o->n);
   b->present = BRAMAH__TAKE(arena, unsigned char, o->n_sensors);
+  const bramah_program *program = o->start->compiled.program;
+  if (program && o->n >= BLOCK) bramah__lanes_cut(program, BLOCK, arena, &b->lanes);
+  if (program && o->n % BLOCK >= HALF_BLOCK) bramah__lanes_cut(program, HALF_BLOCK, arena, &b->half);
   return batch;
 }
 
@@ -138,13 +143,53 @@ static size_t row(const bramah_batch *b, size_t rows, size_t i) { return rows ==
 
 static int is_table(const bramah_batch *b, size_t rows) { return rows <= 1 || rows == b->n; }
 
+/* Predict as many filters as there are lanes, all of which run. Their algebra is still one after the other. */
+static void predict_in_lanes(bramah__lanes *lanes, member *m, bramah_diag *diag)
+{
+  bramah_coupled *plant[BLOCK];
+  bramah__wanted wanted[BLOCK];
+  bramah_status status[BLOCK];
+  size_t n_begun = 0;
+  for (size_t l = 0; l < lanes->n; l++) {
+    bramah_filter *f = m[l].filter;
+    plant[l] = m[l].plant;
+    m[l].status = bramah__predict_begin(f, &diag[l]);
+    n_begun += m[l].status == BRAMAH_OK;
+    wanted[l] = (bramah__wanted){f->work.Fe, f->resolvent ? f->work.N : NULL, f->n_par, f->par, f->work.G};
+  }
+  if (n_begun == lanes->n) bramah__steps_with_transition(lanes, plant, wanted, status, diag);
+  for (size_t l = 0; l < lanes->n; l++) {
+    const bramah_plant *alone = &m[l].filter->plant;
+    const bramah__wanted *w = &wanted[l];
+    if (n_begun < lanes->n)
+      status[l] = m[l].status
+                      ? m[l].status
+                      : alone->step_transition(alone->self, w->F, w->N, w->n_par, w->par, w->G, &diag[l]);
+    m[l].status = bramah__predict_end(m[l].filter, status[l], &diag[l]);
+  }
+}
+
 static void predict(bramah_batch *b, const bramah_batch_cycle *c, size_t first, size_t end)
 {
-  for (size_t i = first; i < end; i++) {
+  for (size_t i = first; i < end && c->n_u; i++) {
     member *m = &b->member[i];
-    if (m->status == BRAMAH_OK && c->n_u)
+    if (m->status == BRAMAH_OK)
       m->status = bramah_filter_set_inputs(m->filter, c->u + row(b, c->n_u, i) * b->n_input, &b->diag[i]);
-    if (m->status == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
+  }
+  for (size_t i = first; i < end;) {
+    bramah__lanes *lanes = end - i == BLOCK ? &b->lanes : &b->half;
+    member *m = &b->member[i];
+    size_t together = 0;
+    while (together < lanes->n && i + together < end && m[together].status == BRAMAH_OK &&
+           m[together].filter->transition == BRAMAH_TRANSITION_STEP)
+      together++;
+    if (together && together == lanes->n) {
+      predict_in_lanes(lanes, m, &b->diag[i]);
+      i += together;
+    } else {
+      if (m->status == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
+      i++;
+    }
   }
 }
 

@@ -309,6 +309,11 @@ void bramah__process_noise_covariance(const bramah__process_noise *noise,
  * for each acceleration of the basis, one for each first-order state. Gamma must be zero there. */
 void bramah__process_noise_columns(const bramah__process_noise *noise, double h, size_t nq, double *Gamma);
 
+/* bramah_filter_predict is: begin, the step of the plant with its derivatives into f->work, end with the status of these.
+ * On error the end puts plant and covariance back. */
+bramah_status bramah__predict_begin(bramah_filter *f, bramah_diag *diag);
+bramah_status bramah__predict_end(bramah_filter *f, bramah_status status, bramah_diag *diag);
+
 /* ---- augmented.c ---- */
 
 /* Take the augmented states of the options; their initial covariance goes to P_initial. */

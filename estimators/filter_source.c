@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A filter as C source, behind the steps of its machine: tables of what it is made of, and the filter around them, which
- * is the same text for all (filter_source.c.in, filter_source.h.in). The text does what predict.c, correct.c and
- * update.c do, in their order, so that the same bits come out. */
+ * is the same text for all (filter_source.c.in, filter_source.h.in). The text does what predict.c and correct.c do, in
+ * their order and with the same kernel, so that the same bits come out. */
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
 #include "lib/plant/coupled_internal.h"
@@ -13,7 +13,8 @@
 #include <string.h>
 
 /* Texts that the build puts into the library. */
-extern const char bramah__filter_header[], bramah__filter_code[];
+extern const char bramah__filter_header[], bramah__filter_code[], bramah__kernel_shape_text[],
+    bramah__kernel_text[];
 
 static bramah_status refuse(bramah_diag *diag, const char *thing, const char *why)
 {
@@ -108,6 +109,9 @@ static void write_sensors(const bramah__source *s, const bramah_filter *f, const
 {
   const size_t n = f->n_sensors;
   double *x = lists->number;
+  bramah__page_write(s->page, "#define EACH_SENSOR(X)");
+  for (size_t i = 0; i < n; i++) bramah__page_write(s->page, " X(%d)", i);
+  bramah__page_write(s->page, "\n");
   for (size_t i = 0; i < n; i++) x[i] = bramah_sensor_variance(&f->sensor[i]);
   bramah__source_numbers(s, "sensor_variance", n, x);
   bramah__source_numbers(s, "sensor_gate", n, f->gate);
@@ -182,6 +186,9 @@ static void write_tables(const bramah__source *s, const bramah_filter *f, const 
   for (size_t i = 0; i < f->n_first_order; i++) lists->number[i] = sqrt(h) * f->noise.first_order[i];
   bramah__source_numbers(s, "first_order_noise", f->n_first_order, lists->number);
   bramah__source_numbers(s, "initial_covariance", f->n * f->n, f->P_initial);
+  bramah__page_write(s->page, "static const size_t all_columns[] = {");
+  for (size_t k = 0; k < f->n; k++) bramah__page_write(s->page, k ? ", %d" : "%d", k);
+  bramah__page_write(s->page, "};\n");
   write_sensors(s, f, lists);
   write_terms(s, f, lists);
   write_outputs(s, f, lists);
@@ -201,6 +208,8 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
   bramah__source_fill(s, text);
   s->page = code;
   text = bramah__source_fill(s, bramah__filter_code);
+  bramah__page_write(code, "%s\n%s", bramah__kernel_shape_text, bramah__kernel_text);
+  text = bramah__source_fill(s, text);
   write_tables(s, f, lists);
   bramah__source_fill(s, text);
 }

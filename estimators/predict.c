@@ -280,29 +280,38 @@ static void follow_basis_change(bramah_filter *f)
   memcpy(f->Gamma, f->work.wide, n * f->nq * sizeof(double));
 }
 
-/* One step of everything, into F and Gamma. */
-static bramah_status advance(bramah_filter *f, bramah_diag *diag)
+/* ---- a step ---- */
+
+bramah_status bramah__predict_begin(bramah_filter *f, bramah_diag *diag)
 {
-  const bramah_plant *plant = &f->plant;
-  const size_t n = f->n, ne = f->n_plant;
-  bramah_status status = bramah__process_noise_refresh(plant, &f->noise, diag);
+  bramah__keep(f, f->snapshot.step_start);
+  bramah__swap_matrices(f);
+  const bramah_status status = bramah__process_noise_refresh(&f->plant, &f->noise, diag);
   if (status != BRAMAH_OK) return status;
   if (f->n_causes) bramah__scores_start_step(f);
   bramah__augmented_start_step(f);
-
-  /* the plant, and the derivative of its step */
   if (f->transition == BRAMAH_TRANSITION_STEP) {
     bramah__augmented_spread(f);
     bramah__augmented_displace(f);
   }
-  if (f->transition != BRAMAH_TRANSITION_STEP)
-    status = kinematic_step(f, diag);
-  else if (plant->step_transition)
-    status = plant->step_transition(plant->self, f->work.Fe, f->resolvent ? f->work.N : NULL, f->n_par,
-                                    f->par, f->work.G, diag);
-  else
-    status = differenced_step(f, diag);
-  if (status != BRAMAH_OK) return status;
+  return BRAMAH_OK;
+}
+
+/* The plant, and the derivative of its step. */
+static bramah_status step_plant(bramah_filter *f, bramah_diag *diag)
+{
+  const bramah_plant *plant = &f->plant;
+  if (f->transition != BRAMAH_TRANSITION_STEP) return kinematic_step(f, diag);
+  if (!plant->step_transition) return differenced_step(f, diag);
+  return plant->step_transition(plant->self, f->work.Fe, f->resolvent ? f->work.N : NULL, f->n_par, f->par,
+                                f->work.G, diag);
+}
+
+/* All else follows, into F and Gamma. */
+static bramah_status follow_plant(bramah_filter *f, bramah_diag *diag)
+{
+  const bramah_plant *plant = &f->plant;
+  const size_t n = f->n, ne = f->n_plant;
   f->progress.rebased = plant->basis_change && plant->basis_change(plant->self, f->work.T); /* told once */
   if (f->transition == BRAMAH_TRANSITION_STEP) {
     bramah__augmented_compare(f);
@@ -324,15 +333,13 @@ static bramah_status advance(bramah_filter *f, bramah_diag *diag)
   if (f->n_causes) bramah__scores_predict(f);
   if (f->progress.rebased) follow_basis_change(f);
 
-  status = bramah__augmented_advance(f, diag);
+  const bramah_status status = bramah__augmented_advance(f, diag);
   return status == BRAMAH_OK ? bramah__check_covariance(f, diag) : status;
 }
 
-bramah_status bramah_filter_predict(bramah_filter *f, bramah_diag *diag)
+bramah_status bramah__predict_end(bramah_filter *f, bramah_status status, bramah_diag *diag)
 {
-  bramah__keep(f, f->snapshot.step_start);
-  bramah__swap_matrices(f);
-  const bramah_status status = advance(f, diag);
+  if (status == BRAMAH_OK) status = follow_plant(f, diag);
   if (status != BRAMAH_OK) {
     bramah__swap_matrices(f);
     bramah__take_back(f, f->snapshot.step_start, 1);
@@ -348,4 +355,11 @@ bramah_status bramah_filter_predict(bramah_filter *f, bramah_diag *diag)
   f->progress.time_ns += f->plant.step_ns;
   f->progress.report.predictions++;
   return BRAMAH_OK;
+}
+
+bramah_status bramah_filter_predict(bramah_filter *f, bramah_diag *diag)
+{
+  bramah_status status = bramah__predict_begin(f, diag);
+  if (status == BRAMAH_OK) status = step_plant(f, diag);
+  return bramah__predict_end(f, status, diag);
 }

@@ -3,7 +3,7 @@
 #ifndef BRAMAH_ESTIMATORS_UPDATE_H
 #define BRAMAH_ESTIMATORS_UPDATE_H
 
-#include <stddef.h>
+#include "estimators/kernel_shape.h"
 
 /* F [n x n] of (D 3.4) from the derivative A [nf x n] of the independent accelerations by the error state, n
  * = 2 nf + np; h [s]. Errors of first-order states are carried on unchanged. */
@@ -16,20 +16,6 @@ void bramah__kinematic_parameters(size_t nf, size_t np, size_t n_par, double h, 
 void bramah__propagate(size_t n, const double *F, double *P, double *work);
 
 /* ---- a cycle of the filter; kernel.h says what each does and in which order ---- */
-
-/* An augmented state of order 1 or 2: the first of its places. */
-typedef struct bramah__kernel_block {
-  size_t state, order;
-} bramah__kernel_block;
-
-/* What of F [n x n] and Gamma [n x nq] may not be zero. */
-typedef struct bramah__kernel_shape {
-  size_t n, n_plant, nq;
-  size_t n_acting, n_moving, n_noisy;
-  const size_t *acting;               /* columns of F that rows of the plant have entries in, ascending */
-  const bramah__kernel_block *moving; /* augmented states whose block of F is not the identity */
-  const bramah__kernel_block *noisy;  /* and those with noise */
-} bramah__kernel_shape;
 
 /* P = F P F' + Gamma Gamma' of all of P; T [n_plant x n] is scratch. */
 void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F, const double *Gamma,

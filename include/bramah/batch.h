@@ -7,6 +7,10 @@
  *   for (each cycle) bramah_batch_step(batch, &cycle);
  *   bramah_batch_get(batch, i).log_likelihood, bramah_filter_output_sigma(bramah_batch_filter(batch, i), angle) ...
  *
+ * Where `start` uses a program (bramah_coupled_use), blocks of 16 and 8 filters make the steps of their plants together, in
+ * lanes of the processor's vectors, and a plant that cannot be stepped so makes its step alone. Plants with quasistatic
+ * actuators all step alone.
+ *
  * A filter that fails does not fail the others: it stays as it was before the call that failed, with its status, and is
  * left out from then on. Nothing allocates after init. A batch lives on one thread at a time; several batches may live on
  * several, also of one model and program. */

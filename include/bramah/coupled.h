@@ -76,24 +76,29 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
  * The equations of a model as a program: one expression graph with its derivatives, folded, scheduled, and run by a small
  * machine, without a compiler. Machine plants and sessions (bramah/session.h) use one where it is faster. A plant that uses
  * one makes the same steps, to rounding and the tolerances of the iteration. Where bodies stay in a plane it takes about half
- * the instructions; joints with axes in general directions
- * fold to nothing, and such a machine is faster without. What a program does not do, or not well (a step near a singular
- * pose, in other independent coordinates, whose iteration diverges), the plant does as it would without:
- * bramah_step_report counts it. Derivatives of a step by parameters are exact, where those of a plant without are
- * differences. */
+ * the instructions; joints with axes in general directions fold to nothing, and such a machine is faster without. What a
+ * program does not do, or not well (a step near a singular pose, in independent coordinates that it is not made for, whose
+ * iteration diverges), the plant does as it would without: bramah_step_report counts it. Derivatives of a step by parameters
+ * are exact, where those of a plant without are differences. */
 typedef struct bramah_program bramah_program;
 
-/* The program of a model, which must outlive it. It never changes; any number of plants and threads share it. Allocates.
- * Errors: E_UNSUPPORTED (diag names what of the machine cannot be compiled: other formulations than coordinate
- * partitioning, wheels, very large machines), E_SINGULAR, E_MEMORY. */
+/* The program of a model, which must outlive it; any number of plants and threads share it. Allocates. Errors: E_UNSUPPORTED
+ * (diag names what of the machine cannot be compiled: other formulations than coordinate partitioning, wheels, very large
+ * machines), E_SINGULAR, E_MEMORY. */
 BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag,
                                             bramah_program **out);
 /* NULL allowed; after the plants that use it. */
 BRAMAH_API void bramah_program_free(bramah_program *program);
 
+/* A program knows the independent coordinates that the machine begins with. Where loops move far the plant goes over to others,
+ * and makes steps in these without. For up to five more choices, those that it comes to when it is led about from its initial
+ * pose between the ends of its cylinders; before plants use the program. A choice that cannot be compiled is left out. Errors:
+ * E_MEMORY; the program is then as it was. */
+BRAMAH_API bramah_status bramah_program_add_bases(bramah_program *program, bramah_diag *diag);
+
 /* Its size. */
 typedef struct bramah_program_info {
-  size_t n_operations; /* of all parts */
+  size_t n_operations; /* of all parts, for all choices of independent coordinates that it is made for */
   size_t n_iterate;    /* of one Newton iterate */
   size_t bytes;        /* that each plant takes to use it */
   int is_faster; /* 1: than the plant without: an iterate has at most 400 operations for each joint coordinate and 100

@@ -87,11 +87,14 @@ static const unsigned char operands_of[BRAMAH__N_CODES] = {
 #define OPERANDS(name, operands) [BRAMAH__CODE_##name] = (operands),
     BRAMAH__CODES(OPERANDS)};
 
+/* Values are numbered 2 i + k, result k of operation i, as the tape has it, and again as they are written. */
 typedef struct operation {
   bramah__code code;
   int n_to, n_from;
   uint16_t to[2], from[3];
-  int live;
+  int64_t source[3]; /* the value that is asked for; NO_VALUE: of another part, an input, a number */
+  int64_t number;    /* of its first result in the text; NO_VALUE: not written yet */
+  int live, depth;   /* values that are in use at one time while it is computed alone */
 } operation;
 
 enum { NO_VALUE = -1 };
@@ -104,8 +107,8 @@ typedef struct writer {
   unsigned char *live;  /* [registers] asked for by what comes later, in this part or another */
   unsigned char *given; /* [registers] asked for by another part */
   size_t *kept;         /* [registers] 1 + where it is kept, of what is given */
-  int64_t
-      *value; /* [registers] number of the value that it holds in the part at hand; NO_VALUE: from before */
+  int64_t *value; /* [registers] that it holds after the operations so far; NO_VALUE: from before the part */
+  int64_t next;   /* number in the text */
 } writer;
 
 static size_t read_operations(const writer *w, size_t part)
@@ -118,7 +121,7 @@ static size_t read_operations(const writer *w, size_t part)
     size_t count = code[1];
     for (code += 2; count; count--, code += operands_of[what]) {
       operation *o = &w->operation[n++];
-      *o = (operation){.code = what, .n_to = what == BRAMAH__CODE_SINCOS ? 2 : 1};
+      *o = (operation){.code = what, .n_to = what == BRAMAH__CODE_SINCOS ? 2 : 1, .number = NO_VALUE};
       o->n_from = operands_of[what] - o->n_to;
       memcpy(o->to, code, (size_t)o->n_to * sizeof *code);
       memcpy(o->from, code + o->n_to, (size_t)o->n_from * sizeof *code);
@@ -148,15 +151,34 @@ static size_t find_live(const writer *w, size_t part, size_t n)
   return n_live;
 }
 
+/* Where each operation has its operands from. */
+static void find_sources(const writer *w, size_t n)
+{
+  for (size_t r = 0; r < w->tape->n_registers; r++) w->value[r] = NO_VALUE;
+  for (size_t i = 0; i < n; i++) {
+    operation *o = &w->operation[i];
+    int depth[3] = {0, 0, 0};
+    for (int k = 0; k < o->n_from; k++) {
+      const int64_t value = o->source[k] = w->value[o->from[k]];
+      const int own = value == NO_VALUE ? 0 : w->operation[value / 2].depth;
+      int at = k; /* the deepest first */
+      for (; at > 0 && depth[at - 1] < own; at--) depth[at] = depth[at - 1];
+      depth[at] = own;
+    }
+    o->depth = 1;
+    for (int k = 0; k < o->n_from; k++)
+      if (depth[k] + k > o->depth) o->depth = depth[k] + k;
+    for (int k = 0; k < o->n_to; k++) w->value[o->to[k]] = 2 * (int64_t)i + k;
+  }
+}
+
 /* ---- statements ---- */
 
-/* What a register holds: a value of this part, an input, a number, what another part has kept. */
+/* An input, a number, what another part has kept. */
 static void write_register(const writer *w, uint16_t r)
 {
   const bramah__tape *tape = w->tape;
-  if (w->value[r] != NO_VALUE) {
-    bramah__page_write(w->page, "v%d", (size_t)w->value[r]);
-  } else if (r < tape->n_inputs) {
+  if (r < tape->n_inputs) {
     const bramah__c_member *input = w->source->input;
     while (r < input->first || r >= input->first + input->n) input++;
     bramah__page_write(w->page, "w->%s[%d]", input->name, r - input->first);
@@ -165,6 +187,14 @@ static void write_register(const writer *w, uint16_t r)
   } else {
     bramah__page_write(w->page, "w->kept[%d]", w->kept[r] - 1);
   }
+}
+
+static void write_value(const writer *w, int64_t value, uint16_t r)
+{
+  if (value == NO_VALUE)
+    write_register(w, r);
+  else
+    bramah__page_write(w->page, "v%d", (size_t)(w->operation[value / 2].number + value % 2));
 }
 
 /* Operations with a, b, c in place of their operands. */
@@ -194,47 +224,68 @@ static void write_formula(const writer *w, const operation *o)
     const int alone = (at == start || !strchr("abcdefghijklmnopqrstuvwxyz_", at[-1])) &&
                       !(at[1] && strchr("abcdefghijklmnopqrstuvwxyz_", at[1]));
     if (alone && *at >= 'a' && *at <= 'c')
-      write_register(w, o->from[*at - 'a']);
+      write_value(w, o->source[*at - 'a'], o->from[*at - 'a']);
     else
       append(w->page, at, 1);
   }
 }
 
-static void write_operation(const writer *w, const operation *o, int64_t *next)
+static void write_operation(writer *w, operation *o)
 {
-  const size_t value = (size_t)*next;
+  const size_t number = (size_t)w->next;
   if (o->code == BRAMAH__CODE_SINCOS) {
-    bramah__page_write(w->page, "  double v%d, v%d;\n  bramah__sincos(", value, value + 1);
-    write_register(w, o->from[0]);
-    bramah__page_write(w->page, ", &v%d, &v%d);\n", value, value + 1);
+    bramah__page_write(w->page, "  double v%d, v%d;\n  bramah__sincos(", number, number + 1);
+    write_value(w, o->source[0], o->from[0]);
+    bramah__page_write(w->page, ", &v%d, &v%d);\n", number, number + 1);
   } else {
-    bramah__page_write(w->page, "  const double v%d = ", value);
+    bramah__page_write(w->page, "  const double v%d = ", number);
     write_formula(w, o);
     append(w->page, ";\n", 2);
   }
-  for (int k = 0; k < o->n_to; k++) {
-    w->value[o->to[k]] = (*next)++;
+  o->number = w->next;
+  w->next += o->n_to;
+  for (int k = 0; k < o->n_to; k++)
     if (w->kept[o->to[k]])
-      bramah__page_write(w->page, "  w->kept[%d] = v%d;\n", w->kept[o->to[k]] - 1, value + (size_t)k);
-  }
+      bramah__page_write(w->page, "  w->kept[%d] = v%d;\n", w->kept[o->to[k]] - 1, number + (size_t)k);
 }
 
-static void write_part(const writer *w, const bramah__c_part *part, size_t n)
+/* A value, and before it what it is made of, the deepest first: so that few values are in use at one time, and stay in
+ * registers of the processor. The tape has operations of one kind together. */
+static void write_tree(writer *w, int64_t value)
 {
-  int64_t next = 0;
-  for (size_t r = 0; r < w->tape->n_registers; r++) w->value[r] = NO_VALUE;
+  if (value == NO_VALUE || w->operation[value / 2].number != NO_VALUE) return;
+  operation *o = &w->operation[value / 2];
+  for (int done = 0; done < o->n_from; done++) {
+    int64_t deepest = NO_VALUE;
+    for (int k = 0; k < o->n_from; k++) {
+      const int64_t source = o->source[k];
+      if (source == NO_VALUE || w->operation[source / 2].number != NO_VALUE) continue;
+      if (deepest == NO_VALUE || w->operation[source / 2].depth > w->operation[deepest / 2].depth)
+        deepest = source;
+    }
+    write_tree(w, deepest);
+  }
+  write_operation(w, o);
+}
+
+static void write_part(writer *w, const bramah__c_part *part, size_t n)
+{
+  w->next = 0;
+  find_sources(w, n);
   bramah__page_write(w->page, "\nstatic void %s%s(%swork *w)\n{\n  (void)w;\n", w->source->prefix, part->name,
                      w->source->prefix);
-  for (size_t i = 0; i < n; i++)
-    if (w->operation[i].live) write_operation(w, &w->operation[i], &next);
   for (size_t k = 0; k < w->source->n_results; k++) {
     const bramah__c_member *result = &w->source->result[k];
     for (size_t i = 0; result->part == part->part && i < result->n; i++) {
+      const uint16_t r = bramah__tape_results(w->tape, part->part)[result->first + i];
+      write_tree(w, w->value[r]);
       bramah__page_write(w->page, "  w->%s[%d] = ", result->name, i);
-      write_register(w, bramah__tape_results(w->tape, part->part)[result->first + i]);
+      write_value(w, w->value[r], r);
       append(w->page, ";\n", 2);
     }
   }
+  for (size_t i = 0; i < n; i++) /* for other parts */
+    if (w->operation[i].live) write_tree(w, 2 * (int64_t)i);
   append(w->page, "}\n", 2);
 }
 

@@ -24,7 +24,10 @@ static bramah_status in_file(bramah_diag *diag, bramah_status status, const char
 static void open_program(bramah_machine_plant *machine)
 {
   const bramah_status status = bramah_program_new(machine->model, NULL, &machine->program);
-  if (status || bramah_program_get_info(machine->program).is_faster) return;
+  if (status) return;
+  if (bramah_program_get_info(machine->program).is_faster &&
+      bramah_program_add_bases(machine->program, NULL) == BRAMAH_OK)
+    return;
   bramah_program_free(machine->program);
   machine->program = NULL;
 }

@@ -173,12 +173,19 @@ static void run_once(bramah_coupled *c, size_t part)
   c->compiled.done[part] = 1;
 }
 
-/* Is this state in the coordinates that the program is made for? */
-static int in_basis(const bramah_coupled *c, const bramah__state *state)
+/* Is this state in the coordinates that one of the programs is made for? That one is then at hand. Those who share
+ * registers stay with one. */
+static int in_basis(bramah_coupled *c, const bramah__state *state)
 {
-  const bramah_program *program = c->compiled.program;
-  return memcmp(program->index, state->index, program->n * sizeof(int)) == 0 &&
-         memcmp(program->row, state->row, c->model->m * sizeof(int)) == 0;
+  bramah__compiled *k = &c->compiled;
+  if (bramah__program_knows(k->program, state)) return 1;
+  const bramah_program *other = k->lanes == 1 ? k->first : NULL;
+  while (other && !bramah__program_knows(other, state)) other = other->next;
+  if (!other) return 0;
+  k->program = other;
+  k->is_set_up = k->pose_known = 0;
+  bramah__tape_prepare(&other->tape, 1, k->registers);
+  return 1;
 }
 
 /* Is the candidate one that may be taken? */
@@ -318,8 +325,8 @@ static int place(bramah_coupled *c)
 int bramah__compiled_adopt(bramah_coupled *c)
 {
   bramah__compiled *k = &c->compiled;
+  if (!k->program || c->linearised || !in_basis(c, &c->next)) return 0;
   const bramah_program *program = k->program;
-  if (!program || c->linearised || !in_basis(c, &c->next)) return 0;
   k->pose_known = 0;
   set_up(c, &c->next);
   hold_spools(c, &c->next, 0.0);
@@ -516,13 +523,181 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   return take_end(c);
 }
 
+/* ---- steps in lanes ----
+ *
+ * Every part is run for all lanes at once. A lane that has converged, or left, keeps its inputs, so that running its part
+ * again changes nothing in it. */
+
+#define EACH_LIVE(l)                                                                                         \
+  for (size_t l = 0; l < lanes->n; l++)                                                                      \
+    if (lanes->live[l])
+
+static void run_lanes(const bramah__lanes *lanes, size_t part)
+{
+  bramah__tape_run(&lanes->program->tape, part, lanes->n, lanes->registers);
+}
+
+/* Into a lane, out of the plant's own registers; and back. */
+static void enter(bramah__lanes *lanes, bramah_coupled *c, size_t l)
+{
+  bramah__compiled *k = &c->compiled;
+  lanes->own[l] = k->registers;
+  lanes->own_set_up[l] = k->is_set_up;
+  k->registers = lanes->registers + l;
+  k->lanes = lanes->n;
+  k->is_set_up = lanes->is_set_up[l];
+}
+
+void bramah__lanes_leave(bramah__lanes *lanes, bramah_coupled *const *c)
+{
+  for (size_t l = 0; l < lanes->n; l++) {
+    bramah__compiled *k = &c[l]->compiled;
+    if (k->lanes == 1) continue;
+    lanes->is_set_up[l] = k->is_set_up;
+    k->registers = lanes->own[l];
+    k->lanes = 1;
+    k->is_set_up = lanes->own_set_up[l];
+    k->pose_known = 0;
+  }
+}
+
+/* What is known of the states at the start; their rates and the derivatives of these. */
+static void start_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
+{
+  int changed = 0;
+  EACH_LIVE(l) changed |= change_setup(c[l], &c[l]->state);
+  if (changed) run_lanes(lanes, BRAMAH__PART_SETUP);
+  EACH_LIVE(l) set_spools(c[l], &c[l]->state, 0.0);
+  run_lanes(lanes, BRAMAH__PART_STEP);
+  EACH_LIVE(l) set_point(c[l], &c[l]->state);
+  run_lanes(lanes, BRAMAH__PART_POSE);
+  EACH_LIVE(l)
+  {
+    bramah__compiled_took(c[l], 0);
+    if (!c[l]->now_valid) give_actuators(c[l], c[l]->now);
+  }
+  run_lanes(lanes, BRAMAH__PART_RATES);
+  EACH_LIVE(l)
+  {
+    lanes->live[l] = (unsigned char)masses_hold(c[l]);
+    c[l]->report.left_pivot += !lanes->live[l];
+  }
+  run_lanes(lanes, BRAMAH__PART_SLOPES);
+  EACH_LIVE(l) take_slopes(c[l]);
+}
+
+/* Place of a parameter among those wanted; n_par: it is none of them. */
+static size_t place_of(const bramah__wanted *w, size_t parameter)
+{
+  size_t i = 0;
+  while (i < w->n_par && w->par[i] != parameter) i++;
+  return i;
+}
+
+/* Parts of the parameters that any lane wants, at the start of the step or at its end; lanes have them in orders of their
+ * own. */
+static void run_parameters(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w,
+                           int at_start)
+{
+  const bramah_program *program = lanes->program;
+  for (size_t p = 0; p < program->n_par; p++) {
+    const size_t part = BRAMAH__PART_PARAMETERS + 2 * p + (size_t)at_start;
+    size_t place[BRAMAH__MOST_LANES], wanted = 0;
+    EACH_LIVE(l)
+    {
+      place[l] = place_of(&w[l], p);
+      if (place[l] == w[l].n_par) continue;
+      wanted++;
+      if (!at_start) carry_parameter(c[l], place[l]);
+    }
+    if (!wanted) continue;
+    run_lanes(lanes, part);
+    EACH_LIVE(l)
+    {
+      if (place[l] == w[l].n_par) continue;
+      if (at_start)
+        fetch(c[l], bramah__tape_results(&program->tape, part), program->nx,
+              c[l]->compiled.carried + place[l] * program->nx);
+      else
+        take_parameter(c[l], &w[l], place[l]);
+    }
+  }
+}
+
+/* Newton's method in all lanes, until the last of them has converged or left. */
+static void iterate_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
+{
+  double before[BRAMAH__MOST_LANES];
+  unsigned char goes_on[BRAMAH__MOST_LANES];
+  size_t going = 0;
+  for (size_t l = 0; l < lanes->n; l++) {
+    before[l] = (double)INFINITY;
+    going += goes_on[l] = lanes->live[l];
+  }
+  for (int i = 0; going && i < c[0]->model->max_iterations; i++) {
+    EACH_LIVE(l)
+    {
+      if (goes_on[l]) set_iterate(c[l]);
+    }
+    run_lanes(lanes, BRAMAH__PART_ITERATE);
+    EACH_LIVE(l)
+    {
+      if (!goes_on[l]) continue;
+      const verdict came = correct_guess(c[l], &before[l]);
+      lanes->live[l] = came != LEFT;
+      goes_on[l] = came == GO_ON;
+      going -= !goes_on[l];
+    }
+  }
+  EACH_LIVE(l)
+  {
+    if (!goes_on[l]) continue;
+    c[l]->report.left_divergence++;
+    lanes->live[l] = 0;
+  }
+}
+
+void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w)
+{
+  for (size_t l = 0; l < lanes->n; l++) {
+    lanes->live[l] = (unsigned char)in_basis(c[l], &c[l]->state);
+    c[l]->report.left_basis += !lanes->live[l];
+    if (lanes->live[l]) enter(lanes, c[l], l);
+  }
+  start_lanes(lanes, c);
+  run_parameters(lanes, c, w, 1);
+  EACH_LIVE(l)
+  {
+    set_spools(c[l], &c[l]->next, c[l]->model->h);
+    set_motions(c[l], &c[l]->next);
+  }
+  run_lanes(lanes, BRAMAH__PART_STEP);
+  iterate_lanes(lanes, c);
+  run_lanes(lanes, BRAMAH__PART_TRANSITION);
+  EACH_LIVE(l) take_transition(c[l], &w[l]);
+  run_parameters(lanes, c, w, 0);
+  EACH_LIVE(l) set_iterate(c[l]);
+  run_lanes(lanes, BRAMAH__PART_POSE);
+  run_lanes(lanes, BRAMAH__PART_ENDS);
+  EACH_LIVE(l) lanes->live[l] = (unsigned char)take_end(c[l]);
+}
+
+int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *arena, bramah__lanes *out)
+{
+  if (program->nw) return 0;
+  *out = (bramah__lanes){.program = program, .n = n};
+  out->registers = BRAMAH__TAKE(arena, double, program->tape.n_registers *n);
+  if (out->registers) bramah__tape_prepare(&program->tape, n, out->registers);
+  return 1;
+}
+
 /* ---- outputs ---- */
 
 /* Registers of output i and of its derivatives at the state; NULL if the program has none. */
 static const uint16_t *read_output(bramah_coupled *c, size_t i)
 {
+  if (!c->compiled.program || !c->compiled.program->reading[i].part || !bramah__compiled_pose(c)) return NULL;
   const bramah_program *program = c->compiled.program;
-  if (!program || !program->reading[i].part || !bramah__compiled_pose(c)) return NULL;
   const bramah__reading *reading = &program->reading[i];
   if (reading->follows_ends && !c->compiled.done[BRAMAH__PART_ENDS]) {
     const int *independent = program->index + program->nd;
@@ -551,9 +726,9 @@ static int follows_accelerations(const bramah_coupled *c, const uint16_t *by_zdd
 
 int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 {
-  const bramah_program *program = c->compiled.program;
   const uint16_t *at = read_output(c, i);
   if (!at) return 0;
+  const bramah_program *program = c->compiled.program;
   const uint16_t *by_state = at + 1, *by_zdd = by_state + program->ne;
   fetch(c, by_state, program->ne, row);
   if (!follows_accelerations(c, by_zdd)) return 1;
@@ -567,9 +742,9 @@ int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 
 int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, const size_t *par, double *row)
 {
-  const bramah_program *program = c->compiled.program;
   const uint16_t *at = read_output(c, i);
   if (!at) return 0;
+  const bramah_program *program = c->compiled.program;
   const uint16_t *by_zdd = at + 1 + program->ne, *by_theta = by_zdd + program->nf;
   const int accelerates = follows_accelerations(c, by_zdd);
   if (accelerates && !state_rates(c)) return 0;
@@ -595,15 +770,20 @@ int bramah__compiled_energy(bramah_coupled *c, double *kinetic, double *stored)
 bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
                                       bramah__arena *arena)
 {
-  bramah__compiled taken = {.program = program, .lanes = 1};
-  taken.registers = BRAMAH__TAKE(arena, double, program->tape.n_registers);
+  bramah__compiled taken = {.first = program, .program = program, .lanes = 1};
+  size_t n_registers = 0, n_parts = 0;
+  for (const bramah_program *p = program; p; p = p->next) {
+    if (p->tape.n_registers > n_registers) n_registers = p->tape.n_registers;
+    if (p->tape.n_parts > n_parts) n_parts = p->tape.n_parts;
+  }
+  taken.registers = BRAMAH__TAKE(arena, double, n_registers);
   taken.work_force = BRAMAH__TAKE(arena, double, program->n_works);
   taken.work_path = BRAMAH__TAKE(arena, double, program->n_works);
   taken.carried = BRAMAH__TAKE(arena, double, program->nx * program->n_par);
   taken.speed = BRAMAH__TAKE(arena, double, program->nc);
   taken.w = BRAMAH__TAKE(arena, double, program->nw);
   taken.P = BRAMAH__TAKE(arena, double, c->model->circuit.n_metered_lines);
-  taken.done = BRAMAH__TAKE(arena, unsigned char, program->tape.n_parts);
+  taken.done = BRAMAH__TAKE(arena, unsigned char, n_parts);
   taken.state = bramah__arena_take(arena, c->state.size, 1);
   return taken;
 }

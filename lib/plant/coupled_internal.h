@@ -147,7 +147,7 @@ typedef struct bramah__own {
 
 /* What a plant needs to run its program (compiled.h). */
 typedef struct bramah__compiled {
-  const bramah_program *program;  /* NULL: none */
+  const bramah_program *first, *program; /* NULL: none; of these the one at hand */
   void *memory;                   /* of all that follows */
   double *registers;              /* of its own lane ... */
   size_t lanes;                   /* ... of so many; 1: it runs alone */
@@ -207,6 +207,11 @@ void bramah__complete_step(bramah_coupled *c);
 
 /* The same, divided where its error is too large; with derivatives (control.c). */
 bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *wanted, bramah_diag *diag);
+
+/* bramah_plant.step_transition of several plants in lanes (compiled.h): status and diag [n] of each. */
+struct bramah__lanes;
+void bramah__steps_with_transition(struct bramah__lanes *lanes, bramah_coupled *const *c,
+                                   const bramah__wanted *wanted, bramah_status *status, bramah_diag *diag);
 
 /* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);

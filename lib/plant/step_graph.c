@@ -72,6 +72,7 @@
 
 typedef struct builder {
   const bramah_model *model;
+  const bramah__state *usual; /* a typical one */
   bramah__graph *graph;
   bramah_program *out;
   bramah_diag *diag;
@@ -282,7 +283,7 @@ static void set_quantities(builder *b)
   for (size_t i = 0; i < model->n_parameters; i++) apply_parameter(b, &model->parameter[i], b->in_theta[i]);
 }
 
-/* What the numbers of pivots are found at: initial pose and pressures, slow motion, open valves. */
+/* What the numbers of pivots are found at: pose and pressures of a state, slow motion, open valves. */
 static void set_typical(builder *b)
 {
   const bramah_model *model = b->model;
@@ -291,16 +292,16 @@ static void set_typical(builder *b)
   for (size_t i = 0; i < n_par; i++) b->typical[in->theta + i] = model->parameter[i].info.nominal;
   b->typical[in->h] = model->h;
   for (size_t i = 0; i < nb; i++)
-    bramah__quaternion_matrix(model->base0 + 4 * i, b->typical + in->base + 9 * i);
+    bramah__quaternion_matrix(b->usual->base + 4 * i, b->typical + in->base + 9 * i);
   if (nq) b->typical[in->half] = 0.5 * model->h;
   for (size_t i = 0; i < ns; i++) {
     b->typical[in->U + i] = 0.3 * model->circuit.valve[i].limit;
     b->typical[in->gate + i] = 1.0;
   }
-  for (size_t j = 0; j < n; j++) b->typical[in->z + j] = model->z0[j];
+  for (size_t j = 0; j < n; j++) b->typical[in->z + j] = b->usual->z[j];
   for (size_t i = 0; i < nm; i++) bramah__motion_at(&model->motion[i], 0.0, b->typical + in->motion + 3 * i);
   for (size_t f = 0; f < nf; f++) b->typical[in->zd + f] = 0.01;
-  for (size_t i = 0; i < np; i++) b->typical[in->p + i] = model->p0[i];
+  for (size_t i = 0; i < np; i++) b->typical[in->p + i] = b->usual->p[i];
   for (size_t i = 0; i < nw; i++)
     b->typical[in->w_load + i * nw + i] = -0.99 / model->circuit.metered_port[i].damping; /* a light load */
 }
@@ -930,12 +931,12 @@ static void add_readings(builder *b)
 
 /* Beyond that a graph takes longer than most runs. */
 enum { MOST_NODES = 200000 };
-static const char too_large[] = "this machine is too large to be compiled";
 
 static bramah_status check_size(const builder *b)
 {
   if (bramah__graph_size(b->graph) <= MOST_NODES) return BRAMAH_OK;
-  return bramah__fail(b->diag, BRAMAH_E_UNSUPPORTED, b->model->name, too_large);
+  return bramah__fail(b->diag, BRAMAH_E_UNSUPPORTED, b->model->name,
+                      "this machine is too large to be compiled");
 }
 
 static bramah_status build(builder *b)
@@ -975,108 +976,22 @@ static bramah_status build(builder *b)
   return BRAMAH_OK;
 }
 
-/* ---- what a graph does not know ---- */
-
-static bramah_status refuse(bramah_diag *diag, const char *thing, const char *why)
+bramah_status bramah__step_graph_build(const bramah__state *at, bramah_program *program, bramah_diag *diag)
 {
-  return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, thing, why);
-}
-
-static bramah_status check(const bramah_model *model, bramah_diag *diag)
-{
-  if (model->formulation != BRAMAH_FORMULATION_PARTITIONING)
-    return refuse(diag, model->name, "only coordinate partitioning is compiled");
-  if (model->n > BRAMAH__MOST_BODIES || model->n + model->n_first_order > BRAMAH__MOST_UNKNOWNS)
-    return refuse(diag, model->name, too_large);
-  if (model->n_independent == 0)
-    return refuse(diag, model->name, "a machine that cannot move is not compiled");
-
-  if (model->n_rolling) return refuse(diag, model->rolling[0].name, "wheels and knife edges are not stepped");
-
-  return BRAMAH_OK;
-}
-
-static void count(const bramah_model *model, bramah_program *out)
-{
-  const bramah__forces *forces = &model->forces;
-  out->model = model;
-  out->n = model->n;
-  out->nd = model->n_dependent;
-  out->nf = model->n_independent;
-  out->np = model->n_first_order;
-  out->nx = out->nf + out->np;
-  out->ne = 2 * out->nf + out->np;
-  out->ns = bramah__n_spools(&model->circuit);
-  out->nc = model->circuit.n_cylinders;
-  out->nw = model->circuit.n_metered;
-  out->nm = model->n_motions;
-  out->nb = model->n_balls;
-  out->nq = model->circuit.n_friction_states;
-  out->n_par = model->n_parameters;
-  out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc;
-}
-
-bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, bramah_program **out)
-{
-  *out = NULL;
-  bramah_status status = check(model, diag);
-  if (status != BRAMAH_OK) return status;
-  bramah_program *program = calloc(1, sizeof *program);
   builder *b = calloc(1, sizeof *b);
-  status = BRAMAH_E_MEMORY;
-  if (program && b) {
-    count(model, program);
-    program->work = calloc(program->n_works + 1, sizeof *program->work);
-    program->reading = calloc(model->n_outputs + 1, sizeof *program->reading);
-    program->index = calloc(model->n + 1, sizeof *program->index);
-    program->row = calloc(model->m + 1, sizeof *program->row);
-    *b = (builder){.model = model, .graph = bramah__graph_new(), .out = program, .diag = diag};
-  }
-  if (program && b && program->work && program->reading && program->index && program->row && b->graph) {
-    memcpy(program->index, model->index0, model->n * sizeof *program->index);
-    memcpy(program->row, model->row0, model->m * sizeof *program->row);
-    status = build(b);
-  }
-  if (status == BRAMAH_E_MEMORY)
-    bramah__fail(diag, status, model->name,
-                 "no memory to compile this machine, or it needs too many registers");
-  if (b) {
-    bramah__graph_free(b->graph);
-    bramah__elimination_free(&b->loops);
-    bramah__elimination_free(&b->tangent);
-    bramah__elimination_free(&b->inertia);
-    free(b->all);
-    free(b->typical);
-    free(b->value);
-    free(b->part);
-    free(b);
-  }
-  if (status == BRAMAH_OK)
-    *out = program;
-  else
-    bramah_program_free(program);
+  bramah_status status = BRAMAH_E_MEMORY;
+  if (!b) return status;
+  *b = (builder){
+      .model = program->model, .usual = at, .graph = bramah__graph_new(), .out = program, .diag = diag};
+  if (b->graph) status = build(b);
+  bramah__graph_free(b->graph);
+  bramah__elimination_free(&b->loops);
+  bramah__elimination_free(&b->tangent);
+  bramah__elimination_free(&b->inertia);
+  free(b->all);
+  free(b->typical);
+  free(b->value);
+  free(b->part);
+  free(b);
   return status;
-}
-
-bramah_program_info bramah_program_get_info(const bramah_program *program)
-{
-  bramah_program_info info = {.n_iterate = program->tape.part[BRAMAH__PART_ITERATE].n_operations,
-                              .bytes = program->tape.n_registers * sizeof(double)};
-  for (size_t i = 0; i < program->tape.n_parts; i++) info.n_operations += program->tape.part[i].n_operations;
-  info.is_faster = info.n_iterate <= 400 * program->n + 100 * program->np;
-  return info;
-}
-
-void bramah_program_free(bramah_program *program)
-{
-  if (!program) return;
-  bramah__tape_free(&program->tape);
-  free(program->work);
-  free(program->reading);
-  free(program->index);
-  free(program->row);
-  free(program->closure_pivot);
-  free(program->pivot);
-  free(program->mass_pivot);
-  free(program);
 }

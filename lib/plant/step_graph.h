@@ -136,6 +136,7 @@ typedef struct bramah__reading {
 
 struct bramah_program {
   const bramah_model *model; /* that it was made of */
+  bramah_program *next;      /* for other independent coordinates; NULL: none */
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
@@ -146,6 +147,13 @@ struct bramah_program {
   double *closure_pivot, *pivot, *mass_pivot; /* [nd], [nx], [nf] at the typical state */
   size_t n_nodes;
 };
+
+/* The graph of a program that has its counts, choice of coordinates and room for tables; `at` is a typical state. Errors:
+ * E_UNSUPPORTED, E_SINGULAR, E_MEMORY. */
+bramah_status bramah__step_graph_build(const bramah__state *at, bramah_program *program, bramah_diag *diag);
+
+/* Is a state in the coordinates that a program is made for? */
+int bramah__program_knows(const bramah_program *program, const bramah__state *state);
 
 /* May a parameter move quasistatic actuators at held motion and pressures? */
 static inline int bramah__moves_metered(const bramah__parameter *p)

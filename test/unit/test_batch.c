@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { N = 11, STEPS = 300, SENSORS = 5, AUGMENTED = 1 };
+/* Blocks of 16 and 8 lanes, and 3 filters that step alone; one is thrown about, so that its steps leave the lanes. */
+enum { N = 27, STEPS = 300, SENSORS = 5, AUGMENTED = 1, THROWN = 20 };
 
 static bramah_diag diag;
 
@@ -58,6 +59,7 @@ static void open_ensemble(ensemble *e, int by_program)
     e->options[i].n_augmented = i % 3 ? AUGMENTED : 0;
     e->options[i].augmented = &load;
   }
+  e->options[THROWN].common_gate = e->options[THROWN].drift_gate = 0.0;
   e->all = (bramah_batch_options){.n = N,
                                   .start = e->rig.c,
                                   .n_sensors = SENSORS,
@@ -82,10 +84,11 @@ static bramah_batch_cycle cycle_of(ensemble *e, bramah_batch *batch, const doubl
     for (size_t s = 0; s < SENSORS; s++)
       e->y[i * SENSORS + s] =
           bramah_sensor_predict(&e->sensor[s], plant) + e->sensor[s].sigma * test_normal(&e->seed);
+  for (size_t s = 2; s < SENSORS; s++) e->y[THROWN * SENSORS + s] += 1e7 * test_normal(&e->seed);
   return (bramah_batch_cycle){.n_u = 1, .u = u, .n_y = N, .y = e->y};
 }
 
-/* Everything that the two filters hold. */
+/* Everything that the two filters hold, and what their plants have counted. */
 static void check_same(bramah_filter *a, bramah_filter *b)
 {
   const size_t size = bramah_filter_snapshot_size(a);
@@ -96,6 +99,14 @@ static void check_same(bramah_filter *a, bramah_filter *b)
   ck_assert_int_eq(memcmp(of_a, of_b, size), 0);
   free(of_a);
   free(of_b);
+  const bramah_step_report steps_a = bramah_coupled_report(bramah_filter_get_info(a).plant->self),
+                           steps_b = bramah_coupled_report(bramah_filter_get_info(b).plant->self);
+  ck_assert_uint_eq(steps_a.steps, steps_b.steps);
+  ck_assert_uint_eq(steps_a.iterations, steps_b.iterations);
+  ck_assert_uint_eq(steps_a.divided, steps_b.divided);
+  ck_assert_uint_eq(steps_a.compiled, steps_b.compiled);
+  ck_assert_uint_eq(steps_a.left_divergence, steps_b.left_divergence);
+  ck_assert_uint_eq(steps_a.left_pivot, steps_b.left_pivot);
 }
 
 /* A filter of the ensemble by itself. */
@@ -154,6 +165,8 @@ START_TEST(test_as_alone)
     ck_assert_int_eq(r.time_ns, (i == FAILS ? AT + 1 : STEPS) * 1000000);
   }
   ck_assert_str_eq(bramah_batch_get(batch, FAILS).diag->thing, four_bar_sensors[2].name);
+  const bramah_step_report thrown = bramah_coupled_report(bramah_filter_get_info(filter[THROWN]).plant->self);
+  ck_assert_int_eq(thrown.compiled > 100 && thrown.left_divergence > 10, _i);
   for (size_t i = 1; i < N; i++) /* they are different filters */
     ck_assert_double_ne(value[i], value[0]);
   bramah_batch_resume(batch, FAILS);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs of a machine: what can be compiled, and for which independent coordinates. A graph knows one choice of these;
+ * where loops move far the plant goes over to another one (candidate.c). So a machine has a program for each choice that it
+ * meets while it is led about between the ends of its cylinders, up to a few; they share what a plant needs to run them. */
+#include "lib/base/diag.h"
+#include "lib/graph/solve.h"
+#include "lib/multibody/tree_graph.h"
+#include "lib/plant/coupled_internal.h"
+#include "lib/plant/step_graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a graph does not know ---- */
+
+static bramah_status refuse(bramah_diag *diag, const char *thing, const char *why)
+{
+  return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, thing, why);
+}
+
+static bramah_status check(const bramah_model *model, bramah_diag *diag)
+{
+  if (model->formulation != BRAMAH_FORMULATION_PARTITIONING)
+    return refuse(diag, model->name, "only coordinate partitioning is compiled");
+  if (model->n > BRAMAH__MOST_BODIES || model->n + model->n_first_order > BRAMAH__MOST_UNKNOWNS)
+    return refuse(diag, model->name, "this machine is too large to be compiled");
+  if (model->n_independent == 0)
+    return refuse(diag, model->name, "a machine that cannot move is not compiled");
+
+  if (model->n_rolling) return refuse(diag, model->rolling[0].name, "wheels and knife edges are not stepped");
+
+  return BRAMAH_OK;
+}
+
+static void count(const bramah_model *model, bramah_program *out)
+{
+  const bramah__forces *forces = &model->forces;
+  out->model = model;
+  out->n = model->n;
+  out->nd = model->n_dependent;
+  out->nf = model->n_independent;
+  out->np = model->n_first_order;
+  out->nx = out->nf + out->np;
+  out->ne = 2 * out->nf + out->np;
+  out->ns = bramah__n_spools(&model->circuit);
+  out->nc = model->circuit.n_cylinders;
+  out->nw = model->circuit.n_metered;
+  out->nm = model->n_motions;
+  out->nb = model->n_balls;
+  out->nq = model->circuit.n_friction_states;
+  out->n_par = model->n_parameters;
+  out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc;
+}
+
+/* ---- other choices of coordinates ---- */
+
+enum { MOST_BASES = 6, POSES = 1000, STRAIGHT = 100 };
+
+/* Another pose, about this far away [rad or m], the way that the independent coordinates go; 0 if there is none. */
+static int go_on(bramah_coupled *c, const double *way)
+{
+  static const double far = 0.2;
+  const bramah_model *model = c->model;
+  const size_t nf = model->n_independent;
+  double fastest = 1.0;
+  for (size_t k = 0; k < model->n * nf; k++) fastest = fmax(fastest, fabs(c->now->Rz[k]));
+  bramah__state_copy(&c->state, &c->next);
+  for (size_t j = 0; j < model->n; j++)
+    for (size_t f = 0; f < nf; f++) c->next.z[j] += far / fastest * c->now->Rz[j * nf + f] * way[f];
+  if (bramah__evaluate_position(model, &c->next, c->trial, BRAMAH__LOOPS_CLOSED) != BRAMAH_OK) return 0;
+  if (bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
+  bramah__take_candidate(c);
+  c->now_valid = 0;
+  bramah__update_basis(c);
+  return 1;
+}
+
+int bramah__program_knows(const bramah_program *program, const bramah__state *state)
+{
+  const size_t nd = program->nd, nf = program->nf;
+  if (memcmp(program->index + nd, state->index + nd, nf * sizeof(int)) != 0) return 0;
+  for (size_t k = 0; k < nd; k++) {
+    size_t l = 0;
+    while (l < nd && program->row[l] != state->row[k]) l++;
+    if (l == nd) return 0;
+  }
+  return 1;
+}
+
+static const bramah_program *find(const bramah_program *program, const bramah__state *state)
+{
+  while (program && !bramah__program_knows(program, state)) program = program->next;
+  return program;
+}
+
+/* ---- all programs ---- */
+
+static bramah_status compile(const bramah_model *model, const bramah__state *at, bramah_diag *diag,
+                             bramah_program **out)
+{
+  bramah_program *program = *out = calloc(1, sizeof *program);
+  bramah_status status = BRAMAH_E_MEMORY;
+  if (program) {
+    count(model, program);
+    program->work = calloc(program->n_works + 1, sizeof *program->work);
+    program->reading = calloc(model->n_outputs + 1, sizeof *program->reading);
+    program->index = calloc(model->n + 1, sizeof *program->index);
+    program->row = calloc(model->m + 1, sizeof *program->row);
+  }
+  if (program && program->work && program->reading && program->index && program->row) {
+    memcpy(program->index, at->index, model->n * sizeof *program->index);
+    memcpy(program->row, at->row, model->m * sizeof *program->row);
+    status = bramah__step_graph_build(at, program, diag);
+  }
+  if (status == BRAMAH_E_MEMORY)
+    bramah__fail(diag, status, model->name,
+                 "no memory to compile this machine, or it needs too many registers");
+  if (status == BRAMAH_OK) return status;
+  bramah_program_free(program);
+  *out = NULL;
+  return status;
+}
+
+/* For the choices that the plant c comes to. */
+static void lead_about(bramah_coupled *c, bramah_program *program)
+{
+  const bramah_model *model = program->model;
+  double way[BRAMAH__MOST_BODIES] = {0};
+  uint32_t number = 1;
+  int turns = 1;
+  size_t tried = 1;
+  for (int pose = 0; pose < POSES && tried < MOST_BASES; pose++) {
+    for (size_t f = 0; f < model->n_independent && (turns || pose % STRAIGHT == 0); f++) {
+      number = 1664525u * number + 1013904223u;
+      way[f] = (double)(number >> 8) / (double)(1u << 23) - 1.0;
+    }
+    turns = !go_on(c, way);
+    if (turns || find(program, &c->state)) continue;
+    bramah_program **last = &program->next;
+    while (*last) last = &(*last)->next;
+    compile(model, &c->state, NULL, last);
+    tried++;
+  }
+}
+
+bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, bramah_program **out)
+{
+  *out = NULL;
+  bramah_coupled *c;
+  bramah_status status = check(model, diag);
+  if (status == BRAMAH_OK) status = bramah_coupled_new(model, diag, &c);
+  if (status != BRAMAH_OK) return status;
+  status = compile(model, &c->state, diag, out);
+  bramah_coupled_free(c);
+  return status;
+}
+
+bramah_status bramah_program_add_bases(bramah_program *program, bramah_diag *diag)
+{
+  bramah_coupled *c;
+  if (program->nd == 0 || program->next) return BRAMAH_OK;
+  const bramah_status status = bramah_coupled_new(program->model, diag, &c);
+  if (status != BRAMAH_OK) return status;
+  memset(c->state.zd, 0, program->n * sizeof *c->state.zd);
+  if (bramah__refresh(c, NULL) == BRAMAH_OK) lead_about(c, program);
+  bramah_coupled_free(c);
+  return BRAMAH_OK;
+}
+
+bramah_program_info bramah_program_get_info(const bramah_program *program)
+{
+  bramah_program_info info = {.n_iterate = program->tape.part[BRAMAH__PART_ITERATE].n_operations};
+  for (const bramah_program *p = program; p; p = p->next) {
+    for (size_t i = 0; i < p->tape.n_parts; i++) info.n_operations += p->tape.part[i].n_operations;
+    if (p->tape.n_registers * sizeof(double) > info.bytes) info.bytes = p->tape.n_registers * sizeof(double);
+  }
+  info.is_faster = info.n_iterate <= 400 * program->n + 100 * program->np;
+  return info;
+}
+
+void bramah_program_free(bramah_program *program)
+{
+  if (!program) return;
+  bramah_program_free(program->next);
+  bramah__tape_free(&program->tape);
+  free(program->work);
+  free(program->reading);
+  free(program->index);
+  free(program->row);
+  free(program->closure_pivot);
+  free(program->pivot);
+  free(program->mass_pivot);
+  free(program);
+}
