@@ -83,8 +83,9 @@ typedef enum bramah_augmented_role {
    * standard deviation, estimated from then on. What a sample tells of it is -1/2 ln(1 - rho^2), rho the
    * correlation of its error with the innovation (Shannon's information of two normal variables). A parameter of the
    * plant is only considered, and nothing counted, while its effect on the motion is less than twice what that varies by
-   * over the spread of the estimate: what noise moves would be learned from noise (transition of the step, plants with
-   * step_transition). */
+   * over the spread of the estimate: what noise moves would be learned from noise. What is of second order in the
+   * parameter and the estimate is noise of the step (both: transition of the step, plants with step_transition; one
+   * step in four is made from a displaced estimate as well). */
   BRAMAH_AUGMENTED_AUTO = 2
 } bramah_augmented_role;
 
