@@ -411,8 +411,8 @@ void bramah__augmented_use_spread(bramah_filter *f)
  * alone: 19,400 +- 2,000 bar of oil that has 15,000). Such is a property of first-order filters: L. Ljung, "Asymptotic
  * behavior of the extended Kalman filter as a parameter estimator", IEEE AC-24 (1979). One step in four is made from the
  * estimate displaced by a standard deviation too, along the columns of a root of P in turn; with what its G differs by,
- *   1. role AUTO learns only where G is more than twice as large, by running means of squares, in standard deviations of
- *      the states;
+ *   1. role AUTO learns only where the square of G is more than twice that, by running means in standard deviations of the
+ *      states;
  *   2. what is of second order in dx and the parameter's error together is noise of the step, the same until the next
  *      displaced one, as large as if it stood for all columns. */
 
@@ -439,7 +439,7 @@ static int is_displaced(const bramah_filter *f, size_t i)
 
 static int is_significant(const bramah_filter *f, size_t i)
 {
-  return !is_displaced(f, i) || f->effect[i] > significant * significant * f->effect_spread[i];
+  return !is_displaced(f, i) || f->effect[i] > significant * f->effect_spread[i];
 }
 
 void bramah__augmented_displace(bramah_filter *f)
