@@ -549,7 +549,7 @@ void bramah__augmented_noise(bramah_filter *f, size_t column)
       f->Gamma[r * f->nq + column] =
           f->work.G[r * f->n_par + par] * f->par_noise[j] / sqrt(bramah__step_seconds(f));
   }
-  for (size_t r = 0; r < f->n_plant; r++)
+  for (size_t r = 0; r < f->n_plant && f->n_edges; r++)
     memcpy(f->Gamma + r * f->nq + column, f->work.residual + r * 2 * f->n_edges,
            2 * f->n_edges * sizeof(double));
   second_order_noise(f, column + 2 * f->n_edges);
@@ -600,6 +600,7 @@ bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, brama
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
     const bramah__augmented *own = &f->self_state[i];
+    if (f->considered && f->held[own->state]) continue;
     if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->n_plant] += dx[own->state + 1];
     status = set_value(f, i, displaced(f, i, bramah__augmented_value(f, i), dx[own->state]), diag);
   }
@@ -638,19 +639,26 @@ void bramah__augmented_hold(bramah_filter *f)
  * the bias stays in the innovations that follow. */
 double bramah__augmented_share(bramah_filter *f, size_t i, double S)
 {
+  if (f->n_augmented == 0) return 0.0;
   if (!f->considered) {
     memset(f->correlation + i * f->n_augmented, 0, f->n_augmented * sizeof(double));
     return 0.0;
   }
   const double *H = f->H + i * f->n, *PH = f->PH + i * f->n, inverse = 1.0 / S, root = sqrt(inverse);
+  const size_t *entry = f->entry + i * f->n;
   double share = 0.0;
+  for (size_t k = f->n_plant; k < f->n; k++) { /* weight 0: estimated */
+    const double rho = PH[k] * f->weight[k] * root;
+    share += rho * rho;
+  }
+  for (size_t e = 0; e < f->n_entries[i]; e++) {
+    const size_t k = entry[e];
+    const double rho = PH[k] * f->weight[k] * root, own = H[k] * PH[k] * inverse;
+    if (k >= f->n_plant && f->held[k] && own > rho * rho) share += own - rho * rho;
+  }
   for (size_t m = 0; m < f->n_augmented; m++) {
-    const size_t first = f->self_state[m].state, end = first + (f->augmented[m].order == 2 ? 2 : 1);
-    f->correlation[i * f->n_augmented + m] = PH[first] * f->weight[first] * root; /* estimated: 0 */
-    for (size_t k = first; k < end && f->held[first]; k++) {
-      const double rho = PH[k] * f->weight[k] * root, common = rho * rho, own = H[k] * PH[k] * inverse;
-      share += common > own ? common : own;
-    }
+    const size_t k = f->self_state[m].state;
+    f->correlation[i * f->n_augmented + m] = PH[k] * f->weight[k] * root;
   }
   return share < 1.0 ? share : 1.0;
 }
@@ -659,6 +667,7 @@ double bramah__augmented_share(bramah_filter *f, size_t i, double S)
  * tell together. Sum of log(1 - rho^2) over them, by one logarithm of the product. */
 void bramah__augmented_learn(bramah_filter *f)
 {
+  static const double most = 1.0 - 1e-12;
   for (size_t i = 0; i < f->n_augmented; i++) {
     double told = 0.0; /* one less the product */
     if (f->augmented[i].role != BRAMAH_AUGMENTED_AUTO || bramah__augmented_is_estimated(f, i) ||
@@ -667,9 +676,9 @@ void bramah__augmented_learn(bramah_filter *f)
     for (size_t m = 0; m < f->n_sensors; m++) {
       if (!f->innovation[m].accepted) continue;
       const double rho = f->correlation[m * f->n_augmented + i];
-      told += fmin(rho * rho, 1.0 - 1e-12) * (1.0 - told);
+      told += (rho * rho < most ? rho * rho : most) * (1.0 - told);
     }
-    f->information[i] -= 0.5 * bramah__log1p(-fmin(told, 1.0 - 1e-12));
+    f->information[i] -= 0.5 * bramah__log1p(-(told < most ? told : most));
   }
 }
 

@@ -34,7 +34,8 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   f->block = o->fusion == BRAMAH_FUSION_BLOCK && !f->square_root;
   f->n_block = f->block ? n_sensors * (f->n + 2) + bramah__fuse_block_work(f->n, n_sensors) : 0;
   f->iterations = o->iterations > 1 ? o->iterations : 1;
-  f->state = BRAMAH__TAKE(arena, unsigned char, bramah__state_size(f));
+  f->state_size = bramah__state_size(f);
+  f->state = BRAMAH__TAKE(arena, unsigned char, f->state_size);
   if (object) bramah__place_state(f, f->state, f);
   {
     bramah_filter *fields = f;
@@ -303,7 +304,7 @@ bramah_status bramah_filter_step(bramah_filter *f, const bramah_filter_cycle *cy
     report->present += (unsigned)in->present;
     report->accepted += in->present && in->accepted;
     report->saturated += in->present && in->saturated;
-    report->faulty += (unsigned)bramah_filter_sensor_fault(f, i);
+    report->faulty += f->reject[i] >= f->patience;
   }
   report->gated = report->present - report->accepted - report->saturated;
   report->flags = (report->gated ? (unsigned)BRAMAH_STEP_GATED : 0u) |

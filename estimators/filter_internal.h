@@ -258,7 +258,8 @@ struct bramah_filter {
   int by_parameter_known;
   int n_foreign; /* how many of the two pairs of F and Gamma may have entries where ours are zero by structure */
   bramah__progress progress;
-  unsigned char *state; /* the arrays that follow, one behind the other as in a snapshot */
+  size_t state_size;
+  unsigned char *state; /* [state_size] the arrays that follow, one behind the other as in a snapshot */
   BRAMAH__FILTER_STATE(BRAMAH__FIELD_MEMBER)
   BRAMAH__FILTER_ARRAYS(BRAMAH__FIELD_MEMBER)
   bramah__filter_work work;

@@ -215,18 +215,18 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
 }
 
 bramah_status bramah_filter_c_source(const bramah_filter *f, const bramah_program *program,
-                                     const bramah_coupled *start, const char *name, bramah_diag *diag,
-                                     bramah_c_source *out)
+                                     const bramah_coupled *start, const char *name,
+                                     bramah_precision precision, bramah_diag *diag, bramah_c_source *out)
 {
   bramah__source s;
   filter_lists lists = {0};
   bramah__page header = {0}, code = {0};
   *out = (bramah_c_source){0};
-  bramah_status status = bramah__source_begin(program, start, name, diag, &s);
+  bramah_status status = bramah__source_begin(program, start, name, precision, diag, &s);
   if (status == BRAMAH_OK && f->plant.self != start)
     status = bramah__fail(diag, BRAMAH_E_ARGUMENT, "filter", "the filter has another plant");
   if (status == BRAMAH_OK) status = check_filter(f, start, diag);
-  if (status == BRAMAH_OK) status = list_outputs(f, program, &lists, diag);
+  if (status == BRAMAH_OK) status = list_outputs(f, s.program, &lists, diag);
   if (status == BRAMAH_OK) {
     write_texts(&s, f, &lists, &header, &code);
     if (header.failed || code.failed)

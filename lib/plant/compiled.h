@@ -11,7 +11,7 @@
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *wanted);
 
 /* Steps of several plants of one program at once, each with the bits that it has alone. */
-enum { BRAMAH__MOST_LANES = 16 };
+enum { BRAMAH__MOST_LANES = 16, BRAMAH__MOST_READ = 64 };
 typedef struct bramah__lanes {
   const bramah_program *program;
   size_t n;                        /* lanes, as in BRAMAH__LANES */
@@ -20,6 +20,7 @@ typedef struct bramah__lanes {
   int own_set_up[BRAMAH__MOST_LANES],
       is_set_up[BRAMAH__MOST_LANES];      /* and whether these and the lanes are set up */
   unsigned char live[BRAMAH__MOST_LANES]; /* 1: the step was made, 0: left to the plant */
+  size_t n_read, read[BRAMAH__MOST_READ]; /* parts of outputs that are wanted after each step */
 } bramah__lanes;
 
 /* Cut them from an arena; 0 where the program cannot be run so (quasistatic actuators). */
@@ -29,6 +30,11 @@ int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *ar
  * These are in lanes until bramah__lanes_leave, c the same. */
 void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w);
 void bramah__lanes_leave(bramah__lanes *lanes, bramah_coupled *const *c);
+
+/* An output that will be asked for after each step, with its derivatives: of live lanes it is then read in lanes, when their
+ * steps are complete and before they leave, for bramah__compiled_row and the like. */
+void bramah__lanes_want(bramah__lanes *lanes, size_t output);
+void bramah__lanes_read(bramah__lanes *lanes, bramah_coupled *const *c);
 
 /* Complete the candidate, whose loops are nearly closed, with the accelerations and rates that the equations give it: 1,
  * or 0 with c->next as it was. */

@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* Texts that the build puts into the library. */
-extern const char bramah__elementary_text[], bramah__step_header[], bramah__step_code[];
+extern const char bramah__elementary_text[], bramah__elementary_single_text[], bramah__step_header[],
+    bramah__step_code[];
 
 /* "four-bar" as four_bar_ and FOUR_BAR_; 0 where nothing of it can begin a name of C. */
 static int make_names(bramah__source *s, const char *name)
@@ -151,11 +152,23 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
   const bramah_program *p = s->program;
   const bramah_model *model = s->start->model;
   const bramah__state *at = &s->start->state;
-  bramah__page_write(s->page, "#define %sPOSITION_TOLERANCE %g\n#define %sLONGEST_GUESS %g\n\n", s->upper,
-                     model->position_tolerance, s->upper, 0.1 * model->circuit.transition_pressure);
+  /* What rounding leaves of a correction to an angle or of a metre; what a small number is. */
+  const double rounding = s->single ? 2e-6 : 0.0;
+  const struct {
+    const char *name;
+    double x;
+  } numbers[] = {{"CLOSED", fmax(0.01 * model->position_tolerance, rounding)},
+                 {"PLACED", s->single ? 1e-6 : 1e-9},
+                 {"LONGEST_GUESS", 0.1 * model->circuit.transition_pressure},
+                 {"NEGLIGIBLE", s->single ? 1e-30 : 1e-250},
+                 {"MOST_SIGMAS", s->single ? 1e15 : 1e100}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    bramah__page_write(s->page, "#define %s%s %g\n", s->upper, numbers[i].name, numbers[i].x);
   bramah__source_indices(s, "joint", p->n, p->index);
   for (size_t k = 0; k < p->nx; k++)
-    x[k] = k < p->nf ? model->position_tolerance : model->first_order_tolerance[k - p->nf];
+    x[k] = k < p->nf ? fmax(model->position_tolerance, rounding)
+                     : fmax(model->first_order_tolerance[k - p->nf],
+                            5.0 * rounding * model->first_order_scale[k - p->nf]);
   bramah__source_numbers(s, "tolerance", p->nx, x);
   bramah__source_numbers(s, "usual_pivot", p->nx, p->pivot);
   bramah__source_numbers(s, "usual_closure_pivot", p->nd, p->closure_pivot);
@@ -521,7 +534,8 @@ static int write_code(bramah__source *s, const bramah__source_addition *a, const
     const char *text = bramah__source_fill(s, bramah__step_code);
     bramah__page_write(s->page, "%s\"%s", model->name, a ? a->what : "");
     text = bramah__source_fill(s, text);
-    bramah__page_write(s->page, "%s\n/* ---- the machine ---- */\n\n", bramah__elementary_text);
+    bramah__page_write(s->page, "%s\n/* ---- the machine ---- */\n\n",
+                       s->single ? bramah__elementary_single_text : bramah__elementary_text);
     write_tables(s, x, index, name);
     text = bramah__source_fill(s, text);
     bramah__page_write(s->page, "%s", equations);
@@ -536,13 +550,14 @@ static int write_code(bramah__source *s, const bramah__source_addition *a, const
 }
 
 bramah_status bramah__source_begin(const bramah_program *program, const bramah_coupled *start,
-                                   const char *name, bramah_diag *diag, bramah__source *out)
+                                   const char *name, bramah_precision precision, bramah_diag *diag,
+                                   bramah__source *out)
 {
-  *out = (bramah__source){.program = program, .start = start};
   if (program->model != start->base)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name, "the program is that of another model");
-  if (memcmp(program->index, start->state.index, program->n * sizeof(int)) != 0 ||
-      memcmp(program->row, start->state.row, start->model->m * sizeof(int)) != 0)
+  while (program && !bramah__program_knows(program, &start->state)) program = program->next;
+  *out = (bramah__source){.program = program, .start = start, .single = precision == BRAMAH_PRECISION_SINGLE};
+  if (!program)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name,
                         "the plant has other independent coordinates than its program");
   if (program->nw || program->nm || program->nq || program->nb)
@@ -568,6 +583,10 @@ bramah_status bramah__source_end(bramah__source *s, const bramah__source_additio
     s->page = &code;
     fine = write_code(s, a, equations.text);
   }
+  if (s->single) {
+    bramah__page_make_single(&header);
+    bramah__page_make_single(&code);
+  }
   memcpy(out->name, s->lower, strlen(s->lower) - 1); /* ends with _ */
   out->n_iterate = operations(&lists, BRAMAH__PART_ITERATE);
   out->n_step = operations(&lists, BRAMAH__PART_STEP) + operations(&lists, BRAMAH__PART_POSE) +
@@ -591,11 +610,12 @@ bramah_status bramah__source_end(bramah__source *s, const bramah__source_additio
 }
 
 bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
-                                      const char *name, bramah_diag *diag, bramah_c_source *out)
+                                      const char *name, bramah_precision precision, bramah_diag *diag,
+                                      bramah_c_source *out)
 {
   bramah__source s;
   *out = (bramah_c_source){0};
-  const bramah_status status = bramah__source_begin(program, start, name, diag, &s);
+  const bramah_status status = bramah__source_begin(program, start, name, precision, diag, &s);
   return status == BRAMAH_OK ? bramah__source_end(&s, NULL, diag, out) : status;
 }
 

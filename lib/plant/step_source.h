@@ -16,12 +16,14 @@ typedef struct bramah__source {
   const bramah_program *program;
   const bramah_coupled *start;
   char lower[BRAMAH__SOURCE_NAME + 2], upper[BRAMAH__SOURCE_NAME + 2]; /* with _ behind it */
+  int single;                                                          /* floats instead of doubles */
   bramah__page *page;                                                  /* that is being written */
 } bramah__source;
 
 /* Errors: E_ARGUMENT as of bramah_program_c_source. */
 bramah_status bramah__source_begin(const bramah_program *program, const bramah_coupled *start,
-                                   const char *name, bramah_diag *diag, bramah__source *out);
+                                   const char *name, bramah_precision precision, bramah_diag *diag,
+                                   bramah__source *out);
 
 /* Append text up to the next @; returns what follows it. */
 const char *bramah__source_fill(const bramah__source *s, const char *text);

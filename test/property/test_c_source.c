@@ -125,7 +125,7 @@ static void open_rig(rig *r, const char *dataset)
   must(bramah_program_new(r->model, &diag, &r->program), &diag);
   must(bramah_coupled_new(r->model, &diag, &r->c), &diag);
   must(bramah_coupled_use(r->c, r->program, &diag), &diag);
-  must(bramah_program_c_source(r->program, r->c, "m", &diag, &r->source), &diag);
+  must(bramah_program_c_source(r->program, r->c, "m", BRAMAH_PRECISION_DOUBLE, &diag, &r->source), &diag);
   r->plant = bramah_coupled_plant(r->c);
   r->n = list_outputs(&r->plant, bramah_model_get_info(r->model).n_joints, r->plant.n_first_order, r->output);
   r->expected = calloc((STEPS + 1) * r->n, sizeof *r->expected);
@@ -368,7 +368,8 @@ START_TEST(test_filter_makes_the_same_bits)
   const bramah_machine_plant *machine = bramah_session_about(session)->machine;
   bramah_filter *f = bramah_session_filter(session);
   must(bramah_program_new(machine->model, &diag, &program), &diag);
-  must(bramah_filter_c_source(f, program, machine->coupled, "m", &diag, &source), &diag);
+  must(bramah_filter_c_source(f, program, machine->coupled, "m", BRAMAH_PRECISION_DOUBLE, &diag, &source),
+       &diag);
   must(bramah_coupled_use(machine->coupled, program, &diag), &diag);
   const size_t n_outputs = find_outputs(&machine->plant, source.code, output);
   double *expected =

@@ -30,6 +30,9 @@
 
 #define FOUR_BAR_ROOM(n) ((n) > 0 ? (n) : 1)
 
+/* Of all numbers. */
+typedef double four_bar_real;
+
 /* Of a step. Below FOUR_BAR_OK it was refused: the state is where it was. */
 enum {
   FOUR_BAR_OK = 0,
