@@ -562,24 +562,35 @@ double bramah__augmented_value(const bramah_filter *f, size_t i)
   return f->plant.parameter(f->plant.self, own->target);
 }
 
-/* Give it a value within its limits. */
-static bramah_status set_value(bramah_filter *f, size_t i, double value, bramah_diag *diag)
+/* Give it a value within its limits; a parameter of the plant with others, of which n are waiting, when all are known. */
+static void set_value(bramah_filter *f, size_t i, double value, size_t *n)
 {
   const bramah__augmented *own = &f->self_state[i];
   const double held = fmin(fmax(value, own->least), own->most);
   if (held != value) f->progress.report.limited++;
   if (own->column == SIZE_MAX) {
     f->mean[own->state - f->n_plant] = held;
-    return BRAMAH_OK;
+  } else if (held != f->plant.parameter(f->plant.self, own->target)) {
+    f->work.waiting[*n] = own->target;
+    f->work.par_row[(*n)++] = held;
   }
-  if (held == f->plant.parameter(f->plant.self, own->target)) return BRAMAH_OK;
-  return f->plant.set_parameter(f->plant.self, own->target, held, diag);
+}
+
+static bramah_status set_waiting(bramah_filter *f, size_t n, bramah_diag *diag)
+{
+  const bramah_plant *plant = &f->plant;
+  bramah_status status = BRAMAH_OK;
+  if (n && plant->set_parameters)
+    return plant->set_parameters(plant->self, n, f->work.waiting, f->work.par_row, diag);
+  for (size_t j = 0; j < n && status == BRAMAH_OK; j++)
+    status = plant->set_parameter(plant->self, f->work.waiting[j], f->work.par_row[j], diag);
+  return status;
 }
 
 bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
 {
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
+  size_t waiting = 0;
+  for (size_t i = 0; i < f->n_augmented; i++) {
     const bramah__augmented *own = &f->self_state[i];
     if (!own->moves) continue;
     const double value = bramah__augmented_value(f, i);
@@ -590,21 +601,21 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
       next += own->Phi[1] * *rate;
       *rate = own->Phi[2] * x + own->Phi[3] * *rate;
     }
-    if (next != x) status = set_value(f, i, displaced(f, i, own->nominal, next), diag);
+    if (next != x) set_value(f, i, displaced(f, i, own->nominal, next), &waiting);
   }
-  return status;
+  return set_waiting(f, waiting, diag);
 }
 
 bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, bramah_diag *diag)
 {
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
+  size_t waiting = 0;
+  for (size_t i = 0; i < f->n_augmented; i++) {
     const bramah__augmented *own = &f->self_state[i];
     if (f->considered && f->held[own->state]) continue;
     if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->n_plant] += dx[own->state + 1];
-    status = set_value(f, i, displaced(f, i, bramah__augmented_value(f, i), dx[own->state]), diag);
+    set_value(f, i, displaced(f, i, bramah__augmented_value(f, i), dx[own->state]), &waiting);
   }
-  return status;
+  return set_waiting(f, waiting, diag);
 }
 
 /* ---- what is considered ---- */
@@ -730,7 +741,7 @@ void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
 {
   const bramah_plant *plant = &f->plant;
   const size_t n_output = plant->n_output;
-  double *row = f->work.of_output;
+  double *row = f->work.par_row;
   if (plant->output_by_parameters &&
       plant->output_by_parameters(plant->self, i, f->n_par, f->par, row) == BRAMAH_OK) {
     for (size_t k = 0; k < f->n_augmented; k++)

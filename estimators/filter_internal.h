@@ -189,10 +189,10 @@ typedef struct bramah__likelihood_sums {
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
   X(double, spread, f->n_par_most *(2 * f->n_plant + 5)) /* steps beyond edges in reach (augmented.c) */     \
   X(double, residual, 2 * f->n_plant * f->n_edges)       /* of their linearisation */                        \
-  X(double, displaced,                                                                                       \
-    f->n_plant *                                                                                             \
-        f->n_par_most) /* G of a displaced step, less that of the step; the first is NaN: of none */         \
-  X(double, of_output, f->n_par_most)                         /* one by the parameters in use */             \
+  X(double, displaced, f->n_plant * f->n_par_most) /* G of a displaced step less that of the step, or NaN */ \
+  X(double, par_row,                                                                                         \
+    f->n_par_most) /* of the parameters in use: an output by them; values for those that wait */             \
+  X(size_t, waiting, f->n_par_most)                                                                          \
   X(double, by_parameter, f->n_augmented * f->plant.n_output) /* outputs, at by_parameter_snap */            \
   X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
