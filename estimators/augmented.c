@@ -403,35 +403,43 @@ void bramah__augmented_use_spread(bramah_filter *f)
   }
 }
 
-/* ---- effects that are significant ----
+/* ---- effects over the spread of the estimate ----
  *
  * What a parameter does to the motion goes with the motion: of the bulk modulus nothing at rest. A filter takes the
- * effect G on a step at its estimate; where that is hardly more than its own error, noise gives an effect, and what
+ * effect G on a step at its estimate x; where that is hardly more than its own error dx, noise gives an effect, and what
  * follows from the noise would be learned of the parameter, as often as it is measured (a boom at rest with an encoder
  * alone: 19,400 +- 2,000 bar of oil that has 15,000). Such is a property of first-order filters: L. Ljung, "Asymptotic
- * behavior of the extended Kalman filter as a parameter estimator", IEEE AC-24 (1979). So role AUTO learns only where G
- * is more than twice what it differs by from that of steps displaced by the standard deviations of the estimate, the columns
- * of a root of P in turn: running means of squares, in standard deviations of the states. */
+ * behavior of the extended Kalman filter as a parameter estimator", IEEE AC-24 (1979). One step in four is made from the
+ * estimate displaced by a standard deviation too, along the columns of a root of P in turn; with what its G differs by,
+ *   1. role AUTO learns only where the square of G is more than twice that, by running means in standard deviations of the
+ *      states;
+ *   2. what is of second order in dx and the parameter's error together is noise of the step, the same until the next
+ *      displaced one, as large as if it stood for all columns. */
 
 static const double significant = 2.0, effect_share = 1.0 / 25.0;
 
 /* A displaced step in so many. */
 enum { DISPLACE_EVERY = 4 };
 
-static int is_auto(const bramah_filter *f, size_t i)
+size_t bramah__augmented_displaced(const bramah_plant *plant, const bramah_filter_options *o)
 {
-  return f->augmented[i].role == BRAMAH_AUGMENTED_AUTO && f->self_state[i].column != SIZE_MAX;
+  size_t n = 0;
+  for (size_t i = 0; i < o->n_augmented; i++)
+    n += o->augmented[i].kind == BRAMAH_AUGMENTED_PARAMETER && o->augmented[i].role == BRAMAH_AUGMENTED_AUTO;
+  /* of plants without a derivative of the step, and of other transitions, nothing is known */
+  return o->transition == BRAMAH_TRANSITION_STEP && plant->step_transition ? n : 0;
 }
 
-/* Of plants without a derivative of the step, and of other transitions, nothing is known: all counts. */
-static int is_compared(const bramah_filter *f)
+/* Role AUTO still, and compared. */
+static int is_displaced(const bramah_filter *f, size_t i)
 {
-  return f->transition == BRAMAH_TRANSITION_STEP && f->plant.step_transition;
+  return f->n_displaced && f->augmented[i].role == BRAMAH_AUGMENTED_AUTO &&
+         f->self_state[i].column != SIZE_MAX;
 }
 
 static int is_significant(const bramah_filter *f, size_t i)
 {
-  return !is_compared(f) || !is_auto(f, i) || f->effect[i] > significant * significant * f->effect_spread[i];
+  return !is_displaced(f, i) || f->effect[i] > significant * f->effect_spread[i];
 }
 
 void bramah__augmented_displace(bramah_filter *f)
@@ -439,11 +447,9 @@ void bramah__augmented_displace(bramah_filter *f)
   const bramah_plant *plant = &f->plant;
   const size_t ne = f->n_plant;
   const uint64_t turn = (uint64_t)(f->progress.time_ns / plant->step_ns);
-  const size_t k = (size_t)(turn / DISPLACE_EVERY % ne);
   double *L = f->work.square, *dx = f->work.dx;
-  int any = 0;
-  for (size_t i = 0; i < f->n_augmented; i++) any |= is_auto(f, i);
-  if (!any || !is_compared(f)) return;
+  if (!f->n_displaced) return;
+  const size_t k = (size_t)(turn / DISPLACE_EVERY % ne);
   f->work.displaced[0] = NAN;
   if (turn % DISPLACE_EVERY) return;
   for (size_t r = 0; r < ne; r++) memcpy(L + r * ne, f->P + r * f->n, ne * sizeof(double));
@@ -461,17 +467,38 @@ void bramah__augmented_displace(bramah_filter *f)
 void bramah__augmented_compare(bramah_filter *f)
 {
   const size_t ne = f->n_plant;
-  for (size_t i = 0; i < f->n_augmented && is_compared(f); i++) {
+  if (!f->n_displaced || isnan(f->work.displaced[0])) return;
+  if (f->progress.rebased) { /* what it is displaced by would be of other coordinates */
+    f->work.displaced[0] = NAN;
+    return;
+  }
+  for (size_t k = 0; k < ne * f->n_par; k++) f->work.displaced[k] -= f->work.G[k];
+  for (size_t i = 0; i < f->n_augmented; i++) {
     double effect = 0.0, spread = 0.0;
-    if (!is_auto(f, i) || isnan(f->work.displaced[0]) || f->progress.rebased) continue;
+    if (!is_displaced(f, i)) continue;
     for (size_t r = 0; r < ne; r++) {
       const size_t at = r * f->n_par + f->self_state[i].column;
-      const double by = f->work.G[at], variance = f->P[r * f->n + r];
-      effect += by * by / variance;
-      spread += (f->work.displaced[at] - by) * (f->work.displaced[at] - by) / variance;
+      effect += f->work.G[at] * f->work.G[at] / f->P[r * f->n + r];
+      spread += f->work.displaced[at] * f->work.displaced[at] / f->P[r * f->n + r];
     }
     f->effect[i] += effect_share * (effect - f->effect[i]);
     f->effect_spread[i] += effect_share * ((double)ne * spread - f->effect_spread[i]);
+  }
+}
+
+/* Columns of Gamma from `column` on: of second order. */
+static void second_order_noise(bramah_filter *f, size_t column)
+{
+  for (size_t r = 0; r < f->n_plant; r++)
+    memset(f->Gamma + r * f->nq + column, 0, f->n_displaced * sizeof(double));
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const bramah__augmented *own = &f->self_state[i];
+    if (!is_displaced(f, i) || isnan(f->work.displaced[0])) continue;
+    const double by =
+        DISPLACE_EVERY * sqrt((double)f->n_plant) * slope(f, i) * sqrt(f->P[own->state * f->n + own->state]);
+    for (size_t r = 0; r < f->n_plant; r++)
+      f->Gamma[r * f->nq + column] = by * f->work.displaced[r * f->n_par + own->column];
+    column++;
   }
 }
 
@@ -522,9 +549,10 @@ void bramah__augmented_noise(bramah_filter *f, size_t column)
       f->Gamma[r * f->nq + column] =
           f->work.G[r * f->n_par + par] * f->par_noise[j] / sqrt(bramah__step_seconds(f));
   }
-  for (size_t r = 0; r < f->n_plant; r++)
+  for (size_t r = 0; r < f->n_plant && f->n_edges; r++)
     memcpy(f->Gamma + r * f->nq + column, f->work.residual + r * 2 * f->n_edges,
            2 * f->n_edges * sizeof(double));
+  second_order_noise(f, column + 2 * f->n_edges);
 }
 
 double bramah__augmented_value(const bramah_filter *f, size_t i)
@@ -534,24 +562,35 @@ double bramah__augmented_value(const bramah_filter *f, size_t i)
   return f->plant.parameter(f->plant.self, own->target);
 }
 
-/* Give it a value within its limits. */
-static bramah_status set_value(bramah_filter *f, size_t i, double value, bramah_diag *diag)
+/* Give it a value within its limits; a parameter of the plant with others, of which n are waiting, when all are known. */
+static void set_value(bramah_filter *f, size_t i, double value, size_t *n)
 {
   const bramah__augmented *own = &f->self_state[i];
   const double held = fmin(fmax(value, own->least), own->most);
   if (held != value) f->progress.report.limited++;
   if (own->column == SIZE_MAX) {
     f->mean[own->state - f->n_plant] = held;
-    return BRAMAH_OK;
+  } else if (held != f->plant.parameter(f->plant.self, own->target)) {
+    f->work.waiting[*n] = own->target;
+    f->work.par_row[(*n)++] = held;
   }
-  if (held == f->plant.parameter(f->plant.self, own->target)) return BRAMAH_OK;
-  return f->plant.set_parameter(f->plant.self, own->target, held, diag);
+}
+
+static bramah_status set_waiting(bramah_filter *f, size_t n, bramah_diag *diag)
+{
+  const bramah_plant *plant = &f->plant;
+  bramah_status status = BRAMAH_OK;
+  if (n && plant->set_parameters)
+    return plant->set_parameters(plant->self, n, f->work.waiting, f->work.par_row, diag);
+  for (size_t j = 0; j < n && status == BRAMAH_OK; j++)
+    status = plant->set_parameter(plant->self, f->work.waiting[j], f->work.par_row[j], diag);
+  return status;
 }
 
 bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
 {
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
+  size_t waiting = 0;
+  for (size_t i = 0; i < f->n_augmented; i++) {
     const bramah__augmented *own = &f->self_state[i];
     if (!own->moves) continue;
     const double value = bramah__augmented_value(f, i);
@@ -562,20 +601,21 @@ bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag)
       next += own->Phi[1] * *rate;
       *rate = own->Phi[2] * x + own->Phi[3] * *rate;
     }
-    if (next != x) status = set_value(f, i, displaced(f, i, own->nominal, next), diag);
+    if (next != x) set_value(f, i, displaced(f, i, own->nominal, next), &waiting);
   }
-  return status;
+  return set_waiting(f, waiting, diag);
 }
 
 bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, bramah_diag *diag)
 {
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; i < f->n_augmented && status == BRAMAH_OK; i++) {
+  size_t waiting = 0;
+  for (size_t i = 0; i < f->n_augmented; i++) {
     const bramah__augmented *own = &f->self_state[i];
+    if (f->considered && f->held[own->state]) continue;
     if (f->augmented[i].order == 2) f->mean[own->state + 1 - f->n_plant] += dx[own->state + 1];
-    status = set_value(f, i, displaced(f, i, bramah__augmented_value(f, i), dx[own->state]), diag);
+    set_value(f, i, displaced(f, i, bramah__augmented_value(f, i), dx[own->state]), &waiting);
   }
-  return status;
+  return set_waiting(f, waiting, diag);
 }
 
 /* ---- what is considered ---- */
@@ -610,19 +650,26 @@ void bramah__augmented_hold(bramah_filter *f)
  * the bias stays in the innovations that follow. */
 double bramah__augmented_share(bramah_filter *f, size_t i, double S)
 {
+  if (f->n_augmented == 0) return 0.0;
   if (!f->considered) {
     memset(f->correlation + i * f->n_augmented, 0, f->n_augmented * sizeof(double));
     return 0.0;
   }
   const double *H = f->H + i * f->n, *PH = f->PH + i * f->n, inverse = 1.0 / S, root = sqrt(inverse);
+  const size_t *entry = f->entry + i * f->n;
   double share = 0.0;
+  for (size_t k = f->n_plant; k < f->n; k++) { /* weight 0: estimated */
+    const double rho = PH[k] * f->weight[k] * root;
+    share += rho * rho;
+  }
+  for (size_t e = 0; e < f->n_entries[i]; e++) {
+    const size_t k = entry[e];
+    const double rho = PH[k] * f->weight[k] * root, own = H[k] * PH[k] * inverse;
+    if (k >= f->n_plant && f->held[k] && own > rho * rho) share += own - rho * rho;
+  }
   for (size_t m = 0; m < f->n_augmented; m++) {
-    const size_t first = f->self_state[m].state, end = first + (f->augmented[m].order == 2 ? 2 : 1);
-    f->correlation[i * f->n_augmented + m] = PH[first] * f->weight[first] * root; /* estimated: 0 */
-    for (size_t k = first; k < end && f->held[first]; k++) {
-      const double rho = PH[k] * f->weight[k] * root, common = rho * rho, own = H[k] * PH[k] * inverse;
-      share += common > own ? common : own;
-    }
+    const size_t k = f->self_state[m].state;
+    f->correlation[i * f->n_augmented + m] = PH[k] * f->weight[k] * root;
   }
   return share < 1.0 ? share : 1.0;
 }
@@ -631,6 +678,7 @@ double bramah__augmented_share(bramah_filter *f, size_t i, double S)
  * tell together. Sum of log(1 - rho^2) over them, by one logarithm of the product. */
 void bramah__augmented_learn(bramah_filter *f)
 {
+  static const double most = 1.0 - 1e-12;
   for (size_t i = 0; i < f->n_augmented; i++) {
     double told = 0.0; /* one less the product */
     if (f->augmented[i].role != BRAMAH_AUGMENTED_AUTO || bramah__augmented_is_estimated(f, i) ||
@@ -639,9 +687,9 @@ void bramah__augmented_learn(bramah_filter *f)
     for (size_t m = 0; m < f->n_sensors; m++) {
       if (!f->innovation[m].accepted) continue;
       const double rho = f->correlation[m * f->n_augmented + i];
-      told += fmin(rho * rho, 1.0 - 1e-12) * (1.0 - told);
+      told += (rho * rho < most ? rho * rho : most) * (1.0 - told);
     }
-    f->information[i] -= 0.5 * bramah__log1p(-fmin(told, 1.0 - 1e-12));
+    f->information[i] -= 0.5 * bramah__log1p(-(told < most ? told : most));
   }
 }
 
@@ -693,7 +741,7 @@ void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
 {
   const bramah_plant *plant = &f->plant;
   const size_t n_output = plant->n_output;
-  double *row = f->work.of_output;
+  double *row = f->work.par_row;
   if (plant->output_by_parameters &&
       plant->output_by_parameters(plant->self, i, f->n_par, f->par, row) == BRAMAH_OK) {
     for (size_t k = 0; k < f->n_augmented; k++)

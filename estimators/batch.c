@@ -100,6 +100,11 @@ bramah_status bramah_batch_init(const bramah_batch_options *o, void *mem, size_t
   b->n_input = plant.n_input;
   b->n_sensors = o->n_sensors;
   memset(b->present, 1, o->n_sensors);
+  for (size_t i = 0; i < o->n_sensors; i++)
+    for (size_t k = 0; k < o->sensors[i].n_terms; k++) {
+      bramah__lanes_want(&b->lanes, o->sensors[i].output[k]);
+      bramah__lanes_want(&b->half, o->sensors[i].output[k]);
+    }
   for (size_t i = 0; i < o->n && status == BRAMAH_OK; i++) {
     status = make_member(o, i, &arena, &b->member[i], diag);
     if (status == BRAMAH_OK) continue;

@@ -23,19 +23,27 @@ static bramah_status row_of(bramah_filter *f, size_t i, bramah_diag *diag)
   const bramah_status status = bramah__row(f, i, f->H + i * f->n, diag);
   f->r[i] = bramah_sensor_variance(&f->sensor[i]);
   if (status == BRAMAH_OK && f->oosm[i].theta != 0.0) bramah__oosm_shift_row(f, i);
+  /* where it has entries: states of the plant, errors of its own; else anywhere */
+  const int anywhere = f->moved_at_once[i] || f->oosm[i].theta != 0.0;
   size_t found = 0, *entry = f->entry + i * f->n;
-  for (size_t k = 0; k < f->n; k++) {
+  for (size_t k = 0; k < (anywhere ? f->n : f->n_plant); k++) {
     entry[found] = k;
     found += f->H[i * f->n + k] != 0.0;
   }
+  for (size_t e = anywhere ? SIZE_MAX : f->first_error[i]; e != SIZE_MAX; e = f->self_state[e].next)
+    for (size_t k = f->self_state[e].state; k < f->self_state[e].state + (f->augmented[e].order == 2 ? 2 : 1);
+         k++) {
+      entry[found] = k;
+      found += f->H[i * f->n + k] != 0.0;
+    }
   f->n_entries[i] = found;
   return status;
 }
 
-static double project(const bramah_filter *f, size_t i, double *PH)
+static double project(const bramah_filter *f, size_t i, int whole, double *PH)
 {
   const size_t n = f->n;
-  return bramah__kernel_project(n, f->n_entries[i], f->entry + i * n, f->H + i * n, f->P, PH);
+  return bramah__kernel_project(whole, n, f->n_entries[i], f->entry + i * n, f->H + i * n, f->P, PH);
 }
 
 /* In its standard deviations: its square and sums of such squares can still be reckoned with. */
@@ -50,7 +58,7 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, sensor->name, "the measurement is not a finite number");
   const bramah_status status = row_of(f, i, diag);
   if (status != BRAMAH_OK) return status;
-  const double S = project(f, i, f->PH + i * f->n) + f->r[i];
+  const double S = project(f, i, 1, f->PH + i * f->n) + f->r[i];
   if (!(S > 0.0) || !isfinite(S))
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, sensor->name,
                         "the variance of the innovation is not positive and finite");
@@ -109,7 +117,7 @@ static void apply_gates(bramah_filter *f)
     if (!in->present) continue;
     if (f->drift_gate != 0.0 && most != 0.0 && !in->saturated) {
       const double nu = in->innovation / in->sigma;
-      f->drift[i] += drift_share * (fmin(fmax(nu, -most), most) - f->drift[i]);
+      f->drift[i] += drift_share * ((nu < -most ? -most : nu > most ? most : nu) - f->drift[i]);
       f->drift_common[i] += drift_share * (in->considered - f->drift_common[i]);
       const double limit = f->drift_gate * drift_sigma(f->drift_common[i]);
       f->drifted[i] = fabs(f->drift[i]) > (f->drifted[i] ? 0.5 : 1.0) * limit;
@@ -132,6 +140,9 @@ static void apply_gates(bramah_filter *f)
  * two and more that measure motion (0), or pressures (1): one of them may fail, hardly all. */
 static int filter_is_wrong(const bramah_filter *f)
 {
+  size_t any = 0;
+  for (size_t i = 0; i < f->n_sensors; i++) any += f->reject[i] >= f->patience;
+  if (!any) return 0;
   for (int group = 0; group <= 2; group++) {
     size_t n = 0, faulty = 0;
     for (size_t i = 0; i < f->n_sensors; i++) {
@@ -218,7 +229,7 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
     const double *H = f->H + i * n, r = f->r[i];
     double rest = f->y[i], *PH = f->work.fuse, *work = PH + n;
     for (size_t k = 0; k < n_entries; k++) rest -= H[entry[k]] * f->dx[entry[k]];
-    const double S = r + (f->square_root ? bramah__root_variance(n, H, f->S, work) : project(f, i, PH));
+    const double S = r + (f->square_root ? bramah__root_variance(n, H, f->S, work) : project(f, i, 0, PH));
     count_sample(f, i, rest, S);
     /* rejected by its gate, a sample still says what may be wrong */
     if (f->n_causes && in->nis < square(absurd_innovation)) {

@@ -24,7 +24,7 @@ size_t bramah__state_size(const bramah_filter *f)
   return size;
 }
 
-static size_t plant_place(const bramah_filter *f) { return sizeof f->progress + bramah__state_size(f); }
+static size_t plant_place(const bramah_filter *f) { return sizeof f->progress + f->state_size; }
 
 void bramah__place_state(const bramah_filter *f, void *at, bramah_filter *fields)
 {
@@ -47,7 +47,7 @@ bramah__parts bramah__parts_of(const bramah_filter *f, void *snap)
 
 void bramah__keep(const bramah_filter *f, void *snap)
 {
-  const size_t size = bramah__state_size(f);
+  const size_t size = f->state_size;
   unsigned char *out = snap;
   memcpy(out, &f->progress, sizeof f->progress);
   memcpy(out + sizeof f->progress, f->state, size);

@@ -21,7 +21,8 @@
  *
  * Joseph's form of one sample, by K = PH / S: what the product from the left takes off, P1 = P - K PH', is symmetric up
  * to rounding, and the product from the right, P1 + (K r - P1 H') K', is P1 up to rounding too: it is what keeps P
- * positive, P1 alone does not. Of the upper triangle P1 is kept, and the mean of both sides added:
+ * positive, P1 alone does not where r is small beside S. Of the upper triangle P1 is kept, and for S > 1000 r the mean of
+ * both sides added:
  *   P_ij = P1_ij + ((w_i K_j) + (w_j K_i)) / 2,  w = K r - P1 H'
  * Where the gain is held at zero (Schmidt) it is exact to leave P among those held as it is, and to take PH_i K_j or
  * K_i PH_j off where one of the two is. Matrices row-major; no allocation; nothing fails. */
@@ -32,7 +33,11 @@
 #define BRAMAH__INLINE static inline
 #endif
 
+/* A sample matters to rounding whose innovation has so many times its own variance. */
+#define PRECISE 1e3
+
 #define LANES ((size_t)BRAMAH__LANES)
+#define SMALL 8 /* up to here loops over all states are written out */
 #define EACH_LANE for (size_t l = 0; l < LANES; l++)
 #define AT(k) ((k)*LANES + l)
 #define COLUMN(c) (column ? column[c] : (c)) /* of those that a function is told of; NULL: all */
@@ -53,26 +58,19 @@ BRAMAH__INLINE void BRAMAH__KERNEL(add)(size_t first, size_t end, const double *
   for (size_t j = first; j < end; j++) EACH_LANE y[AT(j)] += factor[l] * x[AT(j)];
 }
 
-/* Product of a row of F, of whose entries those listed may not be zero, and P: several columns at a time, whose sums
+/* `wide` columns from j on of the product of a row of F, of whose entries those listed may not be zero, and P: the sums
  * stay in registers. */
-BRAMAH__INLINE void BRAMAH__KERNEL(row_times)(size_t n, size_t count, const size_t *column, const double *F,
-                                              const double *restrict P, double *restrict out)
+BRAMAH__INLINE void BRAMAH__KERNEL(row_times)(size_t wide, size_t j, size_t n, size_t count,
+                                              const size_t *column, const double *F, const double *restrict P,
+                                              double *restrict out)
 {
-  enum { WIDE = BRAMAH__LANES < 8 ? 8 / BRAMAH__LANES : 1 };
-  size_t j = 0;
-  for (; j + WIDE <= n; j += WIDE) {
-    double sum[WIDE * BRAMAH__LANES] = {0};
-    for (size_t c = 0; c < count; c++) {
-      const double *f = F + COLUMN(c) * LANES, *x = P + (COLUMN(c) * n + j) * LANES;
-      for (size_t b = 0; b < WIDE; b++) EACH_LANE sum[AT(b)] += f[l] * x[AT(b)];
-    }
-    for (size_t b = 0; b < WIDE * LANES; b++) out[j * LANES + b] = sum[b];
+  double sum[16 * BRAMAH__LANES];
+  for (size_t b = 0; b < wide * LANES; b++) sum[b] = 0.0;
+  for (size_t c = 0; c < count; c++) {
+    const double *f = F + COLUMN(c) * LANES, *x = P + (COLUMN(c) * n + j) * LANES;
+    for (size_t b = 0; b < wide; b++) EACH_LANE sum[AT(b)] += f[l] * x[AT(b)];
   }
-  for (; j < n; j++) {
-    double sum[BRAMAH__LANES] = {0};
-    for (size_t c = 0; c < count; c++) EACH_LANE sum[l] += F[AT(COLUMN(c))] * P[AT(COLUMN(c) * n + j)];
-    EACH_LANE out[AT(j)] = sum[l];
-  }
+  for (size_t b = 0; b < wide * LANES; b++) out[j * LANES + b] = sum[b];
 }
 
 /* Rows (columns: the same, `step` from row to row) of a block of augmented states by its entries of F. */
@@ -102,15 +100,21 @@ BRAMAH__INLINE void BRAMAH__KERNEL(propagate)(const bramah__kernel_shape *shape,
                                               const double *Gamma, double *restrict P, double *restrict T)
 {
   const size_t n = shape->n, ne = shape->n_plant, nq = shape->nq;
-  for (size_t r = 0; r < ne; r++)
-    BRAMAH__KERNEL(row_times)(n, shape->n_acting, shape->acting, F + r * n * LANES, P, T + r * n * LANES);
+  const size_t *column = shape->acting, count = shape->n_acting;
+  for (size_t r = 0; r < ne; r++) {
+    const double *row = F + r * n * LANES;
+    double *out = T + r * n * LANES;
+    size_t j = 0;
+    for (; LANES == 1 && j + 16 <= n; j += 16)
+      BRAMAH__KERNEL(row_times)(16, j, n, count, column, row, P, out);
+    for (; LANES <= 4 && j + 4 <= n; j += 4) BRAMAH__KERNEL(row_times)(4, j, n, count, column, row, P, out);
+    for (; j < n; j++) BRAMAH__KERNEL(row_times)(1, j, n, count, column, row, P, out);
+  }
   for (size_t r = 0; r < ne; r++)
     for (size_t s = 0; s <= r; s++) {
       double sum[BRAMAH__LANES] = {0}, noise[BRAMAH__LANES] = {0};
-      for (size_t c = 0; c < shape->n_acting; c++) {
-        const size_t k = shape->acting ? shape->acting[c] : c;
-        EACH_LANE sum[l] += T[AT(r * n + k)] * F[AT(s * n + k)];
-      }
+      for (size_t c = 0; c < count; c++)
+        EACH_LANE sum[l] += T[AT(r * n + COLUMN(c))] * F[AT(s * n + COLUMN(c))];
       for (size_t k = 0; k < ne; k++) EACH_LANE noise[l] += Gamma[AT(r * nq + k)] * Gamma[AT(s * nq + k)];
       for (size_t k = n; k < nq; k++) EACH_LANE noise[l] += Gamma[AT(r * nq + k)] * Gamma[AT(s * nq + k)];
       EACH_LANE P[AT(r * n + s)] = P[AT(s * n + r)] = sum[l] + noise[l];
@@ -138,17 +142,30 @@ BRAMAH__INLINE void BRAMAH__KERNEL(propagate)(const bramah__kernel_shape *shape,
   }
 }
 
-/* PH [n] = P H' of the upper triangle of P, and H PH. H has entries in the `count` columns listed, ascending; NULL: in
- * the first `count`. */
-BRAMAH__INLINE void BRAMAH__KERNEL(project)(size_t n, size_t count, const size_t *column, const double *H,
-                                            const double *restrict P, double *restrict PH, double *variance)
+/* The first `end` elements of P H', of all of P or of its upper triangle; columns of H as in project. */
+BRAMAH__INLINE void BRAMAH__KERNEL(times)(int whole, size_t n, size_t end, size_t count, const size_t *column,
+                                          const double *H, const double *restrict P, double *restrict out)
 {
-  for (size_t k = 0; k < n * LANES; k++) PH[k] = 0.0;
+  for (size_t k = 0; k < end * LANES; k++) out[k] = 0.0;
   for (size_t s = 0; s < count; s++) {
-    const size_t c = COLUMN(s);
-    for (size_t i = 0; i < c; i++) EACH_LANE PH[AT(i)] += P[AT(i * n + c)] * H[AT(c)];
-    BRAMAH__KERNEL(add)(c, n, H + c * LANES, P + c * n * LANES, PH);
+    const size_t c = COLUMN(s), middle = whole ? 0 : c < end ? c : end;
+    if (n <= SMALL && !whole) {
+      for (size_t i = 0; i < end; i++)
+        EACH_LANE out[AT(i)] += P[AT(i < c ? i * n + c : c * n + i)] * H[AT(c)];
+      continue;
+    }
+    for (size_t i = 0; i < middle; i++) EACH_LANE out[AT(i)] += P[AT(i * n + c)] * H[AT(c)];
+    BRAMAH__KERNEL(add)(middle, end, H + c * LANES, P + c * n * LANES, out);
   }
+}
+
+/* PH [n] = P H' of all of P or of its upper triangle, and H PH. H has entries in the `count` columns listed, ascending; NULL: in
+ * the first `count`. */
+BRAMAH__INLINE void BRAMAH__KERNEL(project)(int whole, size_t n, size_t count, const size_t *column,
+                                            const double *H, const double *restrict P, double *restrict PH,
+                                            double *variance)
+{
+  BRAMAH__KERNEL(times)(whole, n, n, count, column, H, P, PH);
   EACH_LANE variance[l] = 0.0;
   for (size_t s = 0; s < count; s++) {
     const size_t c = COLUMN(s);
@@ -175,12 +192,12 @@ BRAMAH__INLINE void BRAMAH__KERNEL(gain)(size_t n, const unsigned char *held, co
     }
 }
 
-/* The upper triangle of P after a sample with row H (columns as in project), variance r of its noise, PH and the gain K;
+/* The upper triangle of P after a sample with row H (columns as in project), variances S and r, PH and the gain K;
  * w [n] is scratch. States from `end` on are held in all lanes. */
 BRAMAH__INLINE void BRAMAH__KERNEL(reduce)(size_t n, size_t end, const unsigned char *held, size_t count,
-                                           const size_t *column, const double *H, const double *r,
-                                           const double *restrict PH, const double *restrict K,
-                                           double *restrict w, double *restrict P)
+                                           const size_t *column, const double *H, const double *S,
+                                           const double *r, const double *restrict PH,
+                                           const double *restrict K, double *restrict w, double *restrict P)
 {
   for (size_t i = 0; i < end; i++) {
     double factor[BRAMAH__LANES];
@@ -195,14 +212,15 @@ BRAMAH__INLINE void BRAMAH__KERNEL(reduce)(size_t n, size_t end, const unsigned 
   }
 
   /* what rounding left, half of it from either side */
-  for (size_t k = 0; k < end * LANES; k++) w[k] = 0.0;
-  for (size_t s = 0; s < count; s++) {
-    const size_t c = COLUMN(s);
-    for (size_t i = 0; i < c && i < end; i++) EACH_LANE w[AT(i)] += P[AT(i * n + c)] * H[AT(c)];
-    BRAMAH__KERNEL(add)(c, end, H + c * LANES, P + c * n * LANES, w);
-  }
-  for (size_t i = 0; i < end; i++)
-    EACH_LANE w[AT(i)] = held && held[AT(i)] ? 0.0 : 0.5 * (K[AT(i)] * r[l] - w[AT(i)]);
+  int matters = 0;
+  EACH_LANE matters |= S[l] > PRECISE * r[l];
+  if (!matters) return;
+  BRAMAH__KERNEL(times)(0, n, end, count, column, H, P, w);
+  for (size_t i = 0; i < end; i++) EACH_LANE
+    {
+      const int none = (held && held[AT(i)]) || !(S[l] > PRECISE * r[l]);
+      w[AT(i)] = none ? 0.0 : 0.5 * (K[AT(i)] * r[l] - w[AT(i)]);
+    }
   for (size_t i = 0; i < end; i++) {
     double *row = P + i * n * LANES;
     if (!BRAMAH__KERNEL(some)(held, i, 0)) continue;
@@ -218,6 +236,8 @@ BRAMAH__INLINE void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
 }
 
 #undef LANES
+#undef PRECISE
+#undef SMALL
 #undef EACH_LANE
 #undef AT
 #undef COLUMN

@@ -227,7 +227,8 @@ static void fill_noise(bramah_filter *f)
   const double h = bramah__step_seconds(f);
   const double of_rate = sqrt(h), of_position = sqrt(h * h * h / 12.0);
   const size_t nf = f->n_dof, np = f->n_first_order, nx = nf + np, nq = f->nq;
-  for (size_t r = 0; r < f->n_plant; r++) memset(f->Gamma + r * nq, 0, f->n_plant * sizeof(double));
+  for (size_t r = 0; r < f->n_plant && !f->resolvent; r++)
+    memset(f->Gamma + r * nq, 0, f->n_plant * sizeof(double));
   if (!f->resolvent) bramah__process_noise_columns(&f->noise, h, nq, f->Gamma);
   for (size_t r = 0; r < f->n_plant && f->resolvent; r++) {
     /* White noise on accelerations through the resolvent gives positions h^3/4; the h^3/12 that it misses of

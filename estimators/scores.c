@@ -115,34 +115,40 @@ static bramah_status direct(bramah_filter *f, size_t i, size_t j, double *D, bra
   return BRAMAH_OK;
 }
 
+/* A sample of variance S, of which `rest` is left, into one bank: `shown` [m] of the sensor itself, `gain` [n] what is fused of
+ * it. U [m] is scratch. */
+static void sample_bank(bramah_filter *f, size_t b, const double *restrict H, double rest, double S,
+                        const double *restrict shown, const double *restrict gain, double *restrict U)
+{
+  const size_t n = f->n, m = f->n_causes;
+  double *restrict V = f->sensitivity + b * n * m, *restrict information = f->score_information + b * m * m,
+                   *restrict score = f->score + b * m;
+  memcpy(U, shown, m * sizeof *U);
+  for (size_t k = 0; k < n; k++)
+    for (size_t j = 0; j < m && H[k] != 0.0; j++) U[j] += H[k] * V[k * m + j];
+  f->score_sums[2 * b] += rest * rest / S;
+  f->score_sums[2 * b + 1] += 1.0;
+  for (size_t j = 0; j < m; j++) {
+    const double part = U[j] / S;
+    score[j] += part * rest;
+    for (size_t k = 0; k <= j && part != 0.0; k++) information[j * m + k] += part * U[k];
+  }
+  for (size_t k = 0; k < n; k++)
+    for (size_t j = 0; j < m && gain[k] != 0.0; j++) V[k * m + j] -= gain[k] * U[j];
+}
+
 bramah_status bramah__scores_sample(bramah_filter *f, size_t i, const double *PH, double rest, double S,
                                     bramah_diag *diag)
 {
   const size_t n = f->n, m = f->n_causes;
   const unsigned char *held = f->considered;
-  const double *H = f->H + i * n;
-  double *D = f->work.causes, *U = D + m;
+  double *D = f->work.causes, *U = D + m, *gain = U + m;
   for (size_t j = 0; j < m; j++) {
     const bramah_status status = direct(f, i, j, &D[j], diag);
     if (status != BRAMAH_OK) return status;
   }
-  for (size_t b = 0; b < f->n_banks; b++) {
-    double *V = f->sensitivity + b * n * m, *score = f->score + b * m,
-           *information = f->score_information + b * m * m;
-    memcpy(U, D, m * sizeof *U);
-    for (size_t k = 0; k < n; k++)
-      for (size_t j = 0; j < m && H[k] != 0.0; j++) U[j] += H[k] * V[k * m + j];
-    f->score_sums[2 * b] += rest * rest / S;
-    f->score_sums[2 * b + 1] += 1.0;
-    for (size_t j = 0; j < m; j++) {
-      score[j] += U[j] * rest / S;
-      for (size_t k = 0; k <= j; k++) information[j * m + k] += U[j] * U[k] / S;
-    }
-    for (size_t k = 0; k < n && f->innovation[i].accepted; k++) {
-      if (held && held[k]) continue;
-      for (size_t j = 0; j < m; j++) V[k * m + j] -= PH[k] / S * U[j];
-    }
-  }
+  for (size_t k = 0; k < n; k++) gain[k] = f->innovation[i].accepted && !(held && held[k]) ? PH[k] / S : 0.0;
+  for (size_t b = 0; b < f->n_banks; b++) sample_bank(f, b, f->H + i * n, rest, S, D, gain, U);
   return BRAMAH_OK;
 }
 

@@ -76,32 +76,42 @@ double bramah__variance(size_t n, const double *H, const double *P)
 #define BRAMAH__KERNEL(name) kernel_##name
 #include "estimators/kernel.h"
 
+/* Sizes that the compiler is to know: of plants with few states and nothing augmented. */
+#define SMALL_SIZES(X) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
+
 void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F, const double *Gamma,
                               double *P, double *T)
 {
-#define OF_PLANT(N)                                                                                          \
+  const size_t whole = shape->nq == shape->n_plant;
+  switch (whole * shape->n) {
+#define OF_SIZE(N)                                                                                           \
   case N: {                                                                                                  \
     const bramah__kernel_shape own = {.n = N, .n_plant = N, .nq = N, .n_acting = N};                         \
     kernel_propagate(&own, F, Gamma, P, T);                                                                  \
     return;                                                                                                  \
   }
-  if (shape->nq == shape->n_plant) switch (shape->n) {
-      OF_PLANT(3)
-      OF_PLANT(4)
-      OF_PLANT(5)
-      OF_PLANT(6)
-      OF_PLANT(7)
-      OF_PLANT(8)
-    }
-  kernel_propagate(shape, F, Gamma, P, T);
+    SMALL_SIZES(OF_SIZE)
+#undef OF_SIZE
+  default:
+    kernel_propagate(shape, F, Gamma, P, T);
+  }
 }
 
-double bramah__kernel_project(size_t n, size_t count, const size_t *column, const double *H, const double *P,
-                              double *PH)
+double bramah__kernel_project(int whole, size_t n, size_t count, const size_t *column, const double *H,
+                              const double *P, double *PH)
 {
   double variance;
-  kernel_project(n, count, column, H, P, PH, &variance);
-  return variance;
+  switch (n) {
+#define OF_SIZE(N)                                                                                           \
+  case N:                                                                                                    \
+    kernel_project(0, N, count, column, H, P, PH, &variance);                                                \
+    return variance;
+    SMALL_SIZES(OF_SIZE)
+#undef OF_SIZE
+  default:
+    kernel_project(whole, n, count, column, H, P, PH, &variance);
+    return variance;
+  }
 }
 
 size_t bramah__kernel_fuse(size_t n, size_t count, const size_t *column, const double *H, const double *PH,
@@ -111,23 +121,19 @@ size_t bramah__kernel_fuse(size_t n, size_t count, const size_t *column, const d
   double *K = work, *w = K + n;
   size_t end = n;
   while (held && end > 0 && held[end - 1]) end--;
+  switch (held ? 0 : n) {
 #define OF_SIZE(N)                                                                                           \
   case N:                                                                                                    \
     kernel_gain(N, NULL, PH, &S, &rest, K, dx);                                                              \
-    kernel_reduce(N, N, NULL, count, column, H, &r, PH, K, w, P);                                            \
+    kernel_reduce(N, N, NULL, count, column, H, &S, &r, PH, K, w, P);                                        \
     return N;
-  if (!held) switch (n) {
-      OF_SIZE(3)
-      OF_SIZE(4)
-      OF_SIZE(5)
-      OF_SIZE(6)
-      OF_SIZE(7)
-      OF_SIZE(8)
-      OF_SIZE(12)
-    }
-  kernel_gain(n, held, PH, &S, &rest, K, dx);
-  kernel_reduce(n, end, held, count, column, H, &r, PH, K, w, P);
-  return end;
+    SMALL_SIZES(OF_SIZE)
+#undef OF_SIZE
+  default:
+    kernel_gain(n, held, PH, &S, &rest, K, dx);
+    kernel_reduce(n, end, held, count, column, H, &S, &r, PH, K, w, P);
+    return end;
+  }
 }
 
 void bramah__kernel_mirror(size_t n, size_t rows, double *P) { kernel_mirror(n, rows, P); }
@@ -136,7 +142,7 @@ int bramah__fuse_scalar(size_t n, const double *H, double y, double r, const uns
                         double *dx, double *work)
 {
   double *PH = work;
-  const double S = bramah__kernel_project(n, n, NULL, H, P, PH) + r;
+  const double S = bramah__kernel_project(1, n, n, NULL, H, P, PH) + r;
   if (!(S > 0.0) || !isfinite(S)) return -1;
   for (size_t i = 0; i < n; i++) y -= H[i] * dx[i];
   bramah__kernel_mirror(n, bramah__kernel_fuse(n, n, NULL, H, PH, S, r, y, held, P, dx, work + n), P);

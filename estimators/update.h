@@ -21,10 +21,10 @@ void bramah__propagate(size_t n, const double *F, double *P, double *work);
 void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F, const double *Gamma,
                               double *P, double *T);
 
-/* PH [n] = P H'; returns H P H'. Of P the upper triangle is read. H has entries in the `count` columns listed,
- * ascending; NULL: in the first `count`. */
-double bramah__kernel_project(size_t n, size_t count, const size_t *column, const double *H, const double *P,
-                              double *PH);
+/* PH [n] = P H'; returns H P H'. Of P the upper triangle is read, or where it is whole what is quickest. H has entries in
+ * the `count` columns listed, ascending; NULL: in the first `count`. */
+double bramah__kernel_project(int whole, size_t n, size_t count, const size_t *column, const double *H,
+                              const double *P, double *PH);
 
 /* Fuse a sample into the upper triangle of P and dx [n]: PH of it, S = H P H' + r > 0 and finite, and rest = y - H dx.
  * work [2 n]. held [n]: see bramah__fuse_scalar. Returns how many rows of the upper triangle have changed. */

@@ -244,6 +244,11 @@ bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant 
                                 double *term, void *snap, double *dx, bramah_diag *diag)
 {
   const size_t n = bramah_plant_n_error(plant);
+  if (sensor->shape == BRAMAH_SENSOR_SUM && sensor->n_terms == 1) { /* most are */
+    const bramah_status status = bramah__plant_output_row(plant, sensor->output[0], H, snap, dx, diag);
+    for (size_t k = 0; k < n; k++) H[k] *= sensor->weight[0];
+    return status;
+  }
   double slope[2];
   slopes(sensor, plant, slope);
   for (size_t k = 0; k < n; k++) H[k] = 0.0;

@@ -165,6 +165,9 @@ typedef struct bramah_plant {
   /* Derivative of output i by the parameters listed, row [n_par], as they would be set: accelerations follow, the error
    * state stays. BRAMAH_E_UNSUPPORTED where the plant has none. NULL: differences through set_parameter. */
   bramah_status (*output_by_parameters)(void *self, size_t i, size_t n_par, const size_t *par, double *row);
+  /* set_parameter for n parameters at once: on an error none has changed. NULL: one after the other. */
+  bramah_status (*set_parameters)(void *self, size_t n, const size_t *par, const double *value,
+                                  bramah_diag *diag);
 } bramah_plant;
 
 /* Length n of the error state. */

@@ -465,6 +465,23 @@ static void list_parameters(const bramah_machine_plant *machine)
   }
 }
 
+/* Machines that it may be, with values as they are written. */
+static void explain_hypotheses(const bramah_study *study)
+{
+  for (size_t i = 0; i < study->hypotheses.n; i++) {
+    const bramah_study_hypothesis *h = &study->hypotheses.list[i];
+    printf("  hypothesis %s: prior %.4g %%", h->name, 100.0 * h->prior);
+    for (size_t k = 0; k < h->n; k++) {
+      const bramah_study_parameter *p = &h->parameters[k];
+      if (p->value.text)
+        printf(", %s %s", p->name, p->value.text);
+      else
+        printf(", %s %+.6g %%", p->name, 100.0 * p->share);
+    }
+    printf("%s\n", h->n ? "" : ", the machine as it is stated");
+  }
+}
+
 /* What the filter reckons with besides noise. */
 static void explain_budget(const bramah_session *session)
 {
@@ -488,7 +505,9 @@ static void explain_budget(const bramah_session *session)
           stated);
     return;
   }
-  printf("  uncertainty, one sigma; considered, and estimated once the measurements tell enough:\n");
+  printf("  uncertainty, one sigma; %s:\n",
+         parts->study->hypotheses.n ? "estimated from the start, as likelihoods want it"
+                                    : "considered, and estimated once the measurements tell enough");
   for (size_t i = first; i < n; i++) {
     size_t p;
     double nominal = 0.0;
@@ -612,6 +631,7 @@ static void explain_filter(const bramah_session *session)
     printf("\n");
   }
   explain_budget(session);
+  explain_hypotheses(bramah_session_study(session));
   for (size_t i = 0; i < options.n_parameter_noise; i++) {
     const cli_readable unit = cli_readable_unit(bramah_session_about(session)->noise_unit[i]);
     printf("  noise on %s: %.6g %s/Hz^0.5\n", options.parameter_noise[i].at,

@@ -44,13 +44,13 @@ static const char *name_of_file(const char *path, char *out, size_t n)
 
 /* The steps of a machine from where its file has it. */
 static bramah_status compile_machine(const char *path, const char *name, int64_t step_ns,
-                                     bramah_c_source *out, bramah_diag *diag)
+                                     bramah_precision precision, bramah_c_source *out, bramah_diag *diag)
 {
   bramah_machine_plant machine = {0};
   bramah_program *program = NULL;
   bramah_status status = bramah_machine_plant_open(&machine, path, 0, NULL, step_ns, diag);
   if (!status) status = bramah_program_new(machine.model, diag, &program);
-  if (!status) status = bramah_program_c_source(program, machine.coupled, name, diag, out);
+  if (!status) status = bramah_program_c_source(program, machine.coupled, name, precision, diag, out);
   cli_place(diag, status ? path : NULL, 0);
   bramah_program_free(program);
   bramah_machine_plant_close(&machine);
@@ -58,8 +58,8 @@ static bramah_status compile_machine(const char *path, const char *name, int64_t
 }
 
 /* The filter of a study from where it starts. */
-static bramah_status compile_study(const char *path, const char *name, int64_t step_ns, bramah_c_source *out,
-                                   bramah_diag *diag)
+static bramah_status compile_study(const char *path, const char *name, int64_t step_ns,
+                                   bramah_precision precision, bramah_c_source *out, bramah_diag *diag)
 {
   bramah_study *study = NULL;
   bramah_session *session = NULL;
@@ -75,8 +75,8 @@ static bramah_status compile_study(const char *path, const char *name, int64_t s
   const bramah_machine_plant *machine = status ? NULL : bramah_session_about(session)->machine;
   if (!status) status = bramah_program_new(machine->model, diag, &program);
   if (!status)
-    status =
-        bramah_filter_c_source(bramah_session_filter(session), program, machine->coupled, name, diag, out);
+    status = bramah_filter_c_source(bramah_session_filter(session), program, machine->coupled, name,
+                                    precision, diag, out);
   cli_place(diag, status ? path : NULL, 0);
   bramah_program_free(program);
   bramah_session_close(session);
@@ -85,7 +85,8 @@ static bramah_status compile_study(const char *path, const char *name, int64_t s
 
 static int run(const cli_arguments *arguments)
 {
-  const char *path = arguments->operands[0], *name = cli_value(arguments, "name");
+  const char *path = arguments->operands[0], *name = cli_value(arguments, "name"),
+             *precision = cli_value(arguments, "precision");
   const int is_study = bramah_file_kind_of(path) == BRAMAH_FILE_STUDY;
   bramah_c_source source = {.header = NULL};
   bramah_diag diag;
@@ -94,8 +95,12 @@ static int run(const cli_arguments *arguments)
   if (!name) name = name_of_file(path, of_file, sizeof of_file);
   const int code = cli_time_value(arguments, "step", &step_ns);
   if (code) return code;
+  if (precision && strcmp(precision, "single") != 0 && strcmp(precision, "double") != 0)
+    return cli_wrong_use(arguments->command, "the precision is 'single' or 'double'");
   bramah_diag_clear(&diag);
-  bramah_status status = (is_study ? compile_study : compile_machine)(path, name, step_ns, &source, &diag);
+  bramah_status status = (is_study ? compile_study : compile_machine)(
+      path, name, step_ns, precision && *precision == 's' ? BRAMAH_PRECISION_SINGLE : BRAMAH_PRECISION_DOUBLE,
+      &source, &diag);
   if (!status) status = write_files(cli_value(arguments, "output"), &source, &diag);
   if (!status)
     printf("%s_%s: %.9g s; %zu operations a Newton iterate, %zu the rest of %s, %zu values between them\n%s",
@@ -111,6 +116,7 @@ static const cli_option options[] = {
     {"output", "FOLDER", "where the two files go", 1, 0},
     {"name", "NAME", "of the files and of what they define; otherwise that of the machine's file", 0, 0},
     {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
+    {"precision", "WORD", "single: floats, for processors without doubles; otherwise double", 0, 0},
     {0}};
 
 const cli_command cli_compile = {
@@ -129,9 +135,10 @@ const cli_command cli_compile = {
         "A step that fails (a pose near a singular one, an iteration that does not converge, a piston that\n"
         "leaves its cylinder) is refused and leaves everything as it was; one whose error is beyond the\n"
         "tolerance is made and says so, where 'bramah simulate' would divide it. Refused by name are\n"
-        "machines that have no program (prescribed motions, spherical joints, wheels, friction with states)\n"
-        "and, of studies, augmented states ('uncertainty: fixed' leaves out those of the budget), other\n"
-        "transitions than 'step', delays, adapting noise, inclinometers and flow sensors.\n",
+        "machines with quasistatic actuators, prescribed motions, spherical joints, wheels or friction with\n"
+        "states and, of studies, the uncertainty budget (write 'uncertainty: fixed'), augmented states but\n"
+        "parameters and biases of order 1, other transitions than 'step', delays, adapting noise,\n"
+        "inclinometers and flow sensors.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,
     .max_operands = 1,

@@ -81,6 +81,58 @@ void bramah__page_write(bramah__page *page, const char *format, ...)
   append(page, format, strlen(format));
 }
 
+/* ---- single precision ---- */
+
+static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+static int is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Behind a comment, a string, a number with its signs of exponents, a word, or one character. */
+static const char *next_token(const char *at)
+{
+  const char *begin = at;
+  if (at[0] == '/' && at[1] == '*') {
+    const char *end = strstr(at + 2, "*/");
+    return end ? end + 2 : at + strlen(at);
+  }
+  if (*at == '"') {
+    for (at++; *at && *at != '"'; at++) at += *at == '\\' && at[1];
+    return *at ? at + 1 : at;
+  }
+  if (!is_digit(*at) && !is_letter(*at)) return at + 1;
+  while (is_letter(*at) || is_digit(*at) || (is_digit(*begin) && *at == '.') ||
+         (is_digit(*begin) && (*at == '+' || *at == '-') && strchr("ep", at[-1]) && begin[1] != 'x') ||
+         (is_digit(*begin) && (*at == '+' || *at == '-') && at[-1] == 'p'))
+    at++;
+  return at;
+}
+
+void bramah__page_make_single(bramah__page *page)
+{
+  static const char *const words[][2] = {{"double", "float"},
+                                         {"sqrt", "sqrtf"},
+                                         {"fabs", "fabsf"},
+                                         {"bramah__sincos", "bramah__sincosf"},
+                                         {"bramah__exp", "bramah__expf"},
+                                         {"bramah__log", "bramah__logf"},
+                                         {"bramah__tanh", "bramah__tanhf"}};
+  bramah__page out = {.failed = page->failed};
+  const char *at = page->text, *end;
+  for (; at && *at; at = end) {
+    end = next_token(at);
+    const size_t n = (size_t)(end - at);
+    const char *as = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+      if (strlen(words[i][0]) == n && memcmp(words[i][0], at, n) == 0) as = words[i][1];
+    append(&out, as ? as : at, as ? strlen(as) : n);
+    const int is_hexadecimal = n > 2 && at[1] == 'x';
+    const int is_real = is_digit(*at) && (memchr(at, '.', n) || memchr(at, is_hexadecimal ? 'p' : 'e', n));
+    if (is_real && end[-1] != 'f') append(&out, "f", 1);
+  }
+  free(page->text);
+  *page = out;
+}
+
 /* ---- operations one by one ---- */
 
 static const unsigned char operands_of[BRAMAH__N_CODES] = {

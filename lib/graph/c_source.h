@@ -18,6 +18,9 @@ typedef struct bramah__page {
 /* Append text in which %s stands for a const char *, %d for a size_t, %g for a double, which reads back to the same bits. */
 void bramah__page_write(bramah__page *page, const char *format, ...);
 
+/* A text of C in doubles as one in floats: types, constants, and the functions that the text may call. */
+void bramah__page_make_single(bramah__page *page);
+
 /* Members of the struct: `name` [n] are inputs of the tape from `first` on, or results of a part from its result `first`
  * on. */
 typedef struct bramah__c_member {

@@ -232,11 +232,16 @@ void bramah__compiled_took(bramah_coupled *c, int with_rates)
   k->done[BRAMAH__PART_RATES] = (unsigned char)with_rates;
 }
 
+static int is_state_of_registers(const bramah_coupled *c)
+{
+  return memcmp(c->compiled.state, c->state.block, c->state.size) == 0;
+}
+
 int bramah__compiled_pose(bramah_coupled *c)
 {
   bramah__compiled *k = &c->compiled;
   if (!k->program) return 0;
-  const int known = k->pose_known && memcmp(k->state, c->state.block, c->state.size) == 0;
+  const int known = k->pose_known && is_state_of_registers(c);
   if (!known) {
     if (!in_basis(c, &c->state)) return 0;
     set_up(c, &c->state);
@@ -254,6 +259,12 @@ static int masses_hold(const bramah_coupled *c)
 {
   const bramah_program *program = c->compiled.program;
   return pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
+}
+
+int bramah__compiled_actuators(bramah_coupled *c)
+{
+  if (c->compiled.program && c->now->by_program && is_state_of_registers(c)) return 1;
+  return bramah__compiled_pose(c);
 }
 
 /* Its rates; 0 if a pivot is small. */
@@ -682,6 +693,33 @@ void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, cons
   EACH_LIVE(l) lanes->live[l] = (unsigned char)take_end(c[l]);
 }
 
+void bramah__lanes_read(bramah__lanes *lanes, bramah_coupled *const *c)
+{
+  const bramah__tape *tape = &lanes->program->tape;
+  for (size_t r = 0; lanes->program->nq == 0 && r < lanes->n_read; r++) {
+    const size_t part = lanes->read[r];
+    const uint16_t *at = bramah__tape_results(tape, part);
+    run_lanes(lanes, part);
+    for (size_t i = 0; i < tape->part[part].n_results; i++) {
+      if (at[i] >= tape->n_inputs && at[i] < tape->n_inputs + tape->n_numbers) continue; /* is there */
+      EACH_LIVE(l)
+      {
+        lanes->own[l][at[i]] = result(c[l], at, i);
+        lanes->own_set_up[l] &= at[i] > lanes->program->in.h; /* else it is a parameter */
+      }
+    }
+    EACH_LIVE(l) c[l]->compiled.done[part] = 1;
+  }
+}
+
+void bramah__lanes_want(bramah__lanes *lanes, size_t output)
+{
+  const size_t part = lanes->n ? lanes->program->reading[output].part : 0;
+  size_t r = 0;
+  while (r < lanes->n_read && lanes->read[r] != part) r++;
+  if (part && r == lanes->n_read && r < BRAMAH__MOST_READ) lanes->read[lanes->n_read++] = part;
+}
+
 int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *arena, bramah__lanes *out)
 {
   if (program->nw) return 0;
@@ -696,17 +734,21 @@ int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *ar
 /* Registers of output i and of its derivatives at the state; NULL if the program has none. */
 static const uint16_t *read_output(bramah_coupled *c, size_t i)
 {
-  if (!c->compiled.program || !c->compiled.program->reading[i].part || !bramah__compiled_pose(c)) return NULL;
-  const bramah_program *program = c->compiled.program;
+  const bramah__compiled *k = &c->compiled;
+  const bramah_program *program = k->program;
+  if (!program || !program->reading[i].part) return NULL;
   const bramah__reading *reading = &program->reading[i];
+  const uint16_t *at = bramah__tape_results(&program->tape, reading->part) + reading->first;
+  if (k->done[reading->part] && !k->pose_known && is_state_of_registers(c)) return at; /* made in lanes */
+  if (!bramah__compiled_pose(c)) return NULL;
   if (reading->follows_ends && !c->compiled.done[BRAMAH__PART_ENDS]) {
     const int *independent = program->index + program->nd;
     for (size_t f = 0; f < program->nf; f++) *input(c, program->in.zdd + f) = c->state.zdd[independent[f]];
     run_once(c, BRAMAH__PART_ENDS);
   }
-  for (size_t k = 0; k < program->n_par && !c->compiled.done[reading->part]; k++) move_metered_by(c, k);
+  for (size_t p = 0; program->nw && p < program->n_par && !k->done[reading->part]; p++) move_metered_by(c, p);
   run_once(c, reading->part);
-  return bramah__tape_results(&program->tape, reading->part) + reading->first;
+  return at;
 }
 
 int bramah__compiled_value(bramah_coupled *c, size_t i, double *value)
@@ -732,7 +774,7 @@ int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
   const uint16_t *by_state = at + 1, *by_zdd = by_state + program->ne;
   fetch(c, by_state, program->ne, row);
   if (!follows_accelerations(c, by_zdd)) return 1;
-  if (!state_rates(c)) return 0;
+  if (!bramah__compiled_pose(c) || !state_rates(c)) return 0;
   run_once(c, BRAMAH__PART_SLOPES);
   for (size_t f = 0; f < program->nf; f++)
     for (size_t k = 0; k < program->ne; k++)
@@ -747,7 +789,7 @@ int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, co
   const bramah_program *program = c->compiled.program;
   const uint16_t *by_zdd = at + 1 + program->ne, *by_theta = by_zdd + program->nf;
   const int accelerates = follows_accelerations(c, by_zdd);
-  if (accelerates && !state_rates(c)) return 0;
+  if (accelerates && !(bramah__compiled_pose(c) && state_rates(c))) return 0;
   for (size_t j = 0; j < n_par; j++) {
     row[j] = result(c, by_theta, par[j]);
     if (!accelerates) continue;

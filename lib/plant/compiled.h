@@ -11,7 +11,7 @@
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *wanted);
 
 /* Steps of several plants of one program at once, each with the bits that it has alone. */
-enum { BRAMAH__MOST_LANES = 16 };
+enum { BRAMAH__MOST_LANES = 16, BRAMAH__MOST_READ = 64 };
 typedef struct bramah__lanes {
   const bramah_program *program;
   size_t n;                        /* lanes, as in BRAMAH__LANES */
@@ -20,6 +20,7 @@ typedef struct bramah__lanes {
   int own_set_up[BRAMAH__MOST_LANES],
       is_set_up[BRAMAH__MOST_LANES];      /* and whether these and the lanes are set up */
   unsigned char live[BRAMAH__MOST_LANES]; /* 1: the step was made, 0: left to the plant */
+  size_t n_read, read[BRAMAH__MOST_READ]; /* parts of outputs that are wanted after each step */
 } bramah__lanes;
 
 /* Cut them from an arena; 0 where the program cannot be run so (quasistatic actuators). */
@@ -30,6 +31,11 @@ int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *ar
 void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w);
 void bramah__lanes_leave(bramah__lanes *lanes, bramah_coupled *const *c);
 
+/* An output that will be asked for after each step, with its derivatives: of live lanes it is then read in lanes, when their
+ * steps are complete and before they leave, for bramah__compiled_row and the like. */
+void bramah__lanes_want(bramah__lanes *lanes, size_t output);
+void bramah__lanes_read(bramah__lanes *lanes, bramah_coupled *const *c);
+
 /* Complete the candidate, whose loops are nearly closed, with the accelerations and rates that the equations give it: 1,
  * or 0 with c->next as it was. */
 int bramah__compiled_adopt(bramah_coupled *c);
@@ -37,8 +43,9 @@ int bramah__compiled_adopt(bramah_coupled *c);
 /* The candidate so completed has become the state; with_rates: by the second of the two. */
 void bramah__compiled_took(bramah_coupled *c, int with_rates);
 
-/* Rz and what the actuators do at the state, in c->now: 1 if they are there. */
+/* Rz and what the actuators do at the state, in c->now: 1 if they are there; with the pose in the registers or not. */
 int bramah__compiled_pose(bramah_coupled *c);
+int bramah__compiled_actuators(bramah_coupled *c);
 
 /* Output i at the state; its derivative by the error state, row [n_error]; by the parameters listed, row [n_par]: 1 if the
  * program has it. */

@@ -188,6 +188,7 @@ void bramah__steps_with_transition(bramah__lanes *lanes, bramah_coupled *const *
   }
   bramah__compiled_steps(lanes, c, w);
   for (size_t l = 0; l < lanes->n; l++) lanes->live[l] = lanes->live[l] && end_by_program(c[l]);
+  bramah__lanes_read(lanes, c);
   bramah__lanes_leave(lanes, c);
   for (size_t l = 0; l < lanes->n; l++) {
     const bramah_status whole = lanes->live[l] ? BRAMAH_OK : interpreted_step(c[l], &w[l], &diag[l]);

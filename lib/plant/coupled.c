@@ -149,7 +149,7 @@ static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
   for (size_t i = 0; i < 2 * n_dof + n_first_order; i++)
     if (!isfinite(dx[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->name, "the correction is not finite");
-  const bramah_status status = bramah__compiled_pose(c) ? BRAMAH_OK : bramah__refresh(c, diag);
+  const bramah_status status = bramah__compiled_actuators(c) ? BRAMAH_OK : bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   bramah__state_copy(&c->state, &c->next);
   for (size_t j = 0; j < model->n; j++)
@@ -251,41 +251,58 @@ static double parameter(const void *self, size_t i)
   return c->state.theta[i];
 }
 
-bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag)
+static bramah_status check_parameter(const bramah_coupled *c, size_t i, double value, bramah_diag *diag)
 {
-  bramah_coupled *c = self;
   if (i >= c->model->n_parameters)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, c->model->name, "there is no parameter of this number");
   const bramah_parameter_info *info = &c->model->parameter[i].info;
   if (!isfinite(value))
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, info->name, "the value of the parameter is not finite");
-  if (value < info->least || value > info->most) {
-    const int low = value < info->least;
-    bramah__fail(diag, BRAMAH_E_VALUE, info->name, low ? "must be at least " : "must be at most ");
-    bramah__add_number(diag, low ? info->least : info->most, 6);
-    if (strcmp(info->unit, "1") != 0) {
-      bramah__add_text(diag, " ");
-      bramah__add_text(diag, info->unit);
-    }
-    bramah__add_text(diag, ", not ");
-    bramah__add_number(diag, value, 6);
-    return BRAMAH_E_VALUE;
+  if (value >= info->least && value <= info->most) return BRAMAH_OK;
+  const int low = value < info->least;
+  bramah__fail(diag, BRAMAH_E_VALUE, info->name, low ? "must be at least " : "must be at most ");
+  bramah__add_number(diag, low ? info->least : info->most, 6);
+  if (strcmp(info->unit, "1") != 0) {
+    bramah__add_text(diag, " ");
+    bramah__add_text(diag, info->unit);
   }
-  if (value == c->state.theta[i]) return BRAMAH_OK;
-  bramah__state_copy(&c->state, &c->next);
-  c->next.theta[i] = value;
+  bramah__add_text(diag, ", not ");
+  bramah__add_number(diag, value, 6);
+  return BRAMAH_E_VALUE;
+}
 
-  /* An offset lasts: spools go along with its changes at once, as they would have done long ago. */
-  const bramah__parameter *p = &c->model->parameter[i];
-  for (size_t k = 0; p->code == BRAMAH__INPUT_OFFSET && k < bramah__n_spools(&c->model->circuit); k++) {
-    const bramah__valve *valve = &c->model->circuit.valve[k];
-    if (valve->input != p->index) continue;
-    bramah__valve other = *valve;
-    other.offset = value;
-    const double u = c->state.u[p->index];
-    c->next.U[k] += bramah__spool_reference(&other, u) - bramah__spool_reference(valve, u);
+static bramah_status set_parameters(void *self, size_t n, const size_t *par, const double *value,
+                                    bramah_diag *diag)
+{
+  bramah_coupled *c = self;
+  int any = 0;
+  for (size_t j = 0; j < n; j++) {
+    const bramah_status status = check_parameter(c, par[j], value[j], diag);
+    if (status != BRAMAH_OK) return status;
+    any |= value[j] != c->state.theta[par[j]];
+  }
+  if (!any) return BRAMAH_OK;
+  bramah__state_copy(&c->state, &c->next);
+  for (size_t j = 0; j < n; j++) {
+    const bramah__parameter *p = &c->model->parameter[par[j]];
+    c->next.theta[par[j]] = value[j];
+
+    /* An offset lasts: spools go along with its changes at once, as they would have done long ago. */
+    for (size_t k = 0; p->code == BRAMAH__INPUT_OFFSET && k < bramah__n_spools(&c->model->circuit); k++) {
+      const bramah__valve *valve = &c->model->circuit.valve[k];
+      if (valve->input != p->index) continue;
+      bramah__valve other = *valve;
+      other.offset = value[j];
+      const double u = c->state.u[p->index];
+      c->next.U[k] += bramah__spool_reference(&other, u) - bramah__spool_reference(valve, u);
+    }
   }
   return bramah__adopt_candidate(c, diag);
+}
+
+bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag)
+{
+  return set_parameters(self, 1, &i, &value, diag);
 }
 
 /* An offset does nothing where the openings of the valves that it moves are flat, nor at their limits. */
@@ -377,6 +394,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .is_sound = is_sound,
       .parameter_edges = parameter_edges,
       .output_by_parameters = bramah__output_by_parameters,
+      .set_parameters = set_parameters,
   };
 }
 

@@ -148,13 +148,13 @@ typedef struct bramah__own {
 /* What a plant needs to run its program (compiled.h). */
 typedef struct bramah__compiled {
   const bramah_program *first, *program; /* NULL: none; of these the one at hand */
-  void *memory;                   /* of all that follows */
-  double *registers;              /* of its own lane ... */
-  size_t lanes;                   /* ... of so many; 1: it runs alone */
-  double *work_force, *work_path; /* [n_works] at the state */
-  double energy[2];               /* there: kinetic, all that is stored ... */
-  double energy_after[2];         /* ... and after the step of the candidate */
-  double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
+  void *memory;                          /* of all that follows */
+  double *registers;                     /* of its own lane ... */
+  size_t lanes;                          /* ... of so many; 1: it runs alone */
+  double *work_force, *work_path;        /* [n_works] at the state */
+  double energy[2];                      /* there: kinetic, all that is stored ... */
+  double energy_after[2];                /* ... and after the step of the candidate */
+  double *carried;                       /* [n_par x nx] rates by parameters at the start of a step */
   double *speed, *w,
       *P; /* [nc], [nw], [n_metered_lines] of quasistatic actuators at the point in the registers */
   unsigned char *state; /* [state.size] that the registers and the works belong to ... */

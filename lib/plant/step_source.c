@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* Texts that the build puts into the library. */
-extern const char bramah__elementary_text[], bramah__step_header[], bramah__step_code[];
+extern const char bramah__elementary_text[], bramah__elementary_single_text[], bramah__step_header[],
+    bramah__step_code[];
 
 /* "four-bar" as four_bar_ and FOUR_BAR_; 0 where nothing of it can begin a name of C. */
 static int make_names(bramah__source *s, const char *name)
@@ -151,11 +152,23 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
   const bramah_program *p = s->program;
   const bramah_model *model = s->start->model;
   const bramah__state *at = &s->start->state;
-  bramah__page_write(s->page, "#define %sPOSITION_TOLERANCE %g\n#define %sLONGEST_GUESS %g\n\n", s->upper,
-                     model->position_tolerance, s->upper, 0.1 * model->circuit.transition_pressure);
+  /* What rounding leaves of a correction to an angle or of a metre; what a small number is. */
+  const double rounding = s->single ? 2e-6 : 0.0;
+  const struct {
+    const char *name;
+    double x;
+  } numbers[] = {{"CLOSED", fmax(0.01 * model->position_tolerance, rounding)},
+                 {"PLACED", s->single ? 1e-6 : 1e-9},
+                 {"LONGEST_GUESS", 0.1 * model->circuit.transition_pressure},
+                 {"NEGLIGIBLE", s->single ? 1e-30 : 1e-250},
+                 {"MOST_SIGMAS", s->single ? 1e15 : 1e100}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    bramah__page_write(s->page, "#define %s%s %g\n", s->upper, numbers[i].name, numbers[i].x);
   bramah__source_indices(s, "joint", p->n, p->index);
   for (size_t k = 0; k < p->nx; k++)
-    x[k] = k < p->nf ? model->position_tolerance : model->first_order_tolerance[k - p->nf];
+    x[k] = k < p->nf ? fmax(model->position_tolerance, rounding)
+                     : fmax(model->first_order_tolerance[k - p->nf],
+                            5.0 * rounding * model->first_order_scale[k - p->nf]);
   bramah__source_numbers(s, "tolerance", p->nx, x);
   bramah__source_numbers(s, "usual_pivot", p->nx, p->pivot);
   bramah__source_numbers(s, "usual_closure_pivot", p->nd, p->closure_pivot);
@@ -249,10 +262,13 @@ static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 }
 
 /* Members of the struct, each once: of the inputs those that are in use; without what is read, which has a member alone. */
-static void write_members(const bramah__source *s, int derivatives, const bramah__c_source *parts)
+static void write_members(const bramah__source *s, int derivatives /* 2: by parameters, too */,
+                          const bramah__c_source *parts)
 {
   const size_t n_in = parts->n_inputs, n_all = n_in + parts->n_results;
-  const size_t end = s->program->in.A + (derivatives ? s->program->nx * s->program->ne : 0);
+  const size_t end = derivatives == 2 ? s->program->in.carried + s->program->nx
+                     : derivatives    ? s->program->in.carried
+                                      : s->program->in.A;
   for (size_t i = 0; i < n_all; i++) {
     const bramah__c_member *m = i < n_in ? &parts->input[i] : &parts->result[i - n_in];
     int again = i < n_in ? m->first >= end : strchr(m->name, '[') != NULL;
@@ -315,6 +331,14 @@ static int accelerates(const bramah_program *program, size_t output)
   return any;
 }
 
+int bramah__source_follows(const bramah_program *program, size_t output, size_t n_par, const size_t *par)
+{
+  int any = n_par && accelerates(program, output);
+  for (size_t i = 0; i < n_par && program->reading[output].part; i++)
+    any |= !is_zero(program, output, 1 + program->ne + program->nf + par[i]);
+  return any;
+}
+
 int bramah__source_row(const bramah_program *program, size_t output, size_t *from, size_t *to)
 {
   const int whole = accelerates(program, output), has_row = program->reading[output].part != 0;
@@ -362,6 +386,11 @@ static int has_reading(const bramah__source *s, const bramah__source_addition *a
   return s->program->reading[a->output[i]].part != 0;
 }
 
+static int has_row(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  return has_reading(s, a, i) && !bramah__source_follows(s->program, a->output[i], a->n_par, a->par);
+}
+
 static int reading_slot(const bramah__source *s, const bramah__source_addition *a, size_t i)
 {
   return has_reading(s, a, i) ? (int)slot_of(s, a, i) : 0;
@@ -381,7 +410,7 @@ static void write_outputs(const bramah__source *s, const bramah__source_addition
 {
   const bramah__output *all = s->program->model->output;
   bramah__page_write(s->page, "\n/* ---- outputs ---- */\n\n");
-  write_output_table(s, a, "output_has_row", has_reading);
+  write_output_table(s, a, "output_has_row", has_row);
   write_output_table(s, a, "output_slot", reading_slot);
   write_output_table(s, a, "output_follows_ends", follows_ends);
   write_output_table(s, a, "output_accelerates", output_accelerates);
@@ -457,14 +486,45 @@ static void list_readings(const bramah__source *s, const bramah__source_addition
   }
 }
 
+/* Parts of the parameters: of the step and of its start, which stand in this order. */
+static void list_parameters(const bramah__source *s, const bramah__source_addition *a, bramah__lists *out)
+{
+  bramah__c_source *source = &out->source;
+  char(*name)[PART_NAME] = out->name + 2 * a->n_outputs;
+  for (size_t k = 0; k < s->program->n_par; k++)
+    for (size_t i = 0; i < a->n_par; i++) {
+      const size_t part = BRAMAH__PART_PARAMETERS + 2 * k;
+      if (a->par[i] != k) continue;
+      for (size_t start = 0; start < 2; start++) {
+        out->part[source->n_parts++] =
+            (bramah__c_part){part + start, numbered(*name++, start ? "start_" : "follow_", i, ""), 0};
+        out->result[source->n_results++] =
+            (bramah__c_member){numbered(*name++, start ? "start[" : "G[", i, "]"), part + start, 0,
+                               start ? s->program->nx : s->program->ne};
+      }
+    }
+}
+
+static void write_parameters(const bramah__source *s, const bramah__source_addition *a)
+{
+  if (a->n_par == 0) return;
+  bramah__page_write(s->page, "\nstatic void %sstart_parameters(%swork *w)\n{\n", s->lower, s->lower);
+  for (size_t i = 0; i < a->n_par; i++) bramah__page_write(s->page, "  %sstart_%d(w);\n", s->lower, i);
+  bramah__page_write(s->page, "}\n\nstatic void %sfollow_parameters(%swork *w)\n{\n", s->lower, s->lower);
+  for (size_t i = 0; i < a->n_par; i++)
+    bramah__page_write(s->page, "  memcpy(w->carried, w->start[%d], sizeof w->carried);\n  %sfollow_%d(w);\n",
+                       i, s->lower, i);
+  bramah__page_write(s->page, "}\n");
+}
+
 /* All that is wanted of the program, in the order of its parts. */
 static int make_lists(const bramah__source *s, const bramah__source_addition *a, bramah__lists *out)
 {
-  const size_t n_rows = a ? a->n_outputs : 0;
+  const size_t n_rows = a ? a->n_outputs : 0, n_par = a ? a->n_par : 0;
   bramah__c_source *source = &out->source;
-  out->result = calloc(MOST_MEMBERS + n_rows, sizeof *out->result);
-  out->part = calloc(N_STEP_PARTS + n_rows, sizeof *out->part);
-  out->name = calloc(2 * n_rows + 1, sizeof *out->name);
+  out->result = calloc(MOST_MEMBERS + n_rows + 2 * n_par, sizeof *out->result);
+  out->part = calloc(N_STEP_PARTS + n_rows + 2 * n_par, sizeof *out->part);
+  out->name = calloc(2 * n_rows + 4 * n_par + 1, sizeof *out->name);
   if (!out->result || !out->part || !out->name) return 0;
   *source = (bramah__c_source){.prefix = s->lower,
                                .input = out->input,
@@ -475,6 +535,7 @@ static int make_lists(const bramah__source *s, const bramah__source_addition *a,
   for (size_t i = 0; i < N_STEP_PARTS; i++)
     if (a || !step_parts[i].derivative)
       out->part[source->n_parts++] = (bramah__c_part){step_parts[i].part, step_parts[i].name, 0};
+  if (a) list_parameters(s, a, out);
   if (a) list_readings(s, a, out);
   return 1;
 }
@@ -499,7 +560,10 @@ static void write_header(bramah__source *s, const bramah__source_addition *a, co
   text = bramah__source_fill(s, text);
   write_sizes(s);
   text = bramah__source_fill(s, text);
-  write_members(s, a != NULL, &lists->source);
+  write_members(s, a ? 1 + (a->n_par > 0) : 0, &lists->source);
+  if (a && a->n_par)
+    bramah__page_write(s->page, "\n  double start[%d][%d], G[%d][%d];", a->n_par, s->program->nx, a->n_par,
+                       s->program->ne);
   if (a)
     bramah__page_write(s->page, "\n  double read[%d][%d];", lists->n_slots ? lists->n_slots : 1,
                        1 + s->program->ne + s->program->nf);
@@ -521,10 +585,12 @@ static int write_code(bramah__source *s, const bramah__source_addition *a, const
     const char *text = bramah__source_fill(s, bramah__step_code);
     bramah__page_write(s->page, "%s\"%s", model->name, a ? a->what : "");
     text = bramah__source_fill(s, text);
-    bramah__page_write(s->page, "%s\n/* ---- the machine ---- */\n\n", bramah__elementary_text);
+    bramah__page_write(s->page, "%s\n/* ---- the machine ---- */\n\n",
+                       s->single ? bramah__elementary_single_text : bramah__elementary_text);
     write_tables(s, x, index, name);
     text = bramah__source_fill(s, text);
     bramah__page_write(s->page, "%s", equations);
+    if (a) write_parameters(s, a);
     if (a) write_outputs(s, a);
     bramah__source_fill(s, text);
     if (a) bramah__page_write(s->page, "\n%s", a->code);
@@ -536,13 +602,14 @@ static int write_code(bramah__source *s, const bramah__source_addition *a, const
 }
 
 bramah_status bramah__source_begin(const bramah_program *program, const bramah_coupled *start,
-                                   const char *name, bramah_diag *diag, bramah__source *out)
+                                   const char *name, bramah_precision precision, bramah_diag *diag,
+                                   bramah__source *out)
 {
-  *out = (bramah__source){.program = program, .start = start};
   if (program->model != start->base)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name, "the program is that of another model");
-  if (memcmp(program->index, start->state.index, program->n * sizeof(int)) != 0 ||
-      memcmp(program->row, start->state.row, start->model->m * sizeof(int)) != 0)
+  while (program && !bramah__program_knows(program, &start->state)) program = program->next;
+  *out = (bramah__source){.program = program, .start = start, .single = precision == BRAMAH_PRECISION_SINGLE};
+  if (!program)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name,
                         "the plant has other independent coordinates than its program");
   if (program->nw || program->nm || program->nq || program->nb)
@@ -568,6 +635,10 @@ bramah_status bramah__source_end(bramah__source *s, const bramah__source_additio
     s->page = &code;
     fine = write_code(s, a, equations.text);
   }
+  if (s->single) {
+    bramah__page_make_single(&header);
+    bramah__page_make_single(&code);
+  }
   memcpy(out->name, s->lower, strlen(s->lower) - 1); /* ends with _ */
   out->n_iterate = operations(&lists, BRAMAH__PART_ITERATE);
   out->n_step = operations(&lists, BRAMAH__PART_STEP) + operations(&lists, BRAMAH__PART_POSE) +
@@ -591,11 +662,12 @@ bramah_status bramah__source_end(bramah__source *s, const bramah__source_additio
 }
 
 bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
-                                      const char *name, bramah_diag *diag, bramah_c_source *out)
+                                      const char *name, bramah_precision precision, bramah_diag *diag,
+                                      bramah_c_source *out)
 {
   bramah__source s;
   *out = (bramah_c_source){0};
-  const bramah_status status = bramah__source_begin(program, start, name, diag, &s);
+  const bramah_status status = bramah__source_begin(program, start, name, precision, diag, &s);
   return status == BRAMAH_OK ? bramah__source_end(&s, NULL, diag, out) : status;
 }
 

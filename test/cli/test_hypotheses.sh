@@ -61,6 +61,10 @@ says out 'the log does not tell it from a: '
 [ "$(last a)" = 0.25 ] && [ "$(last b)" = 0.75 ] || fail 'equal models change their probabilities'
 run 0 compare one.csv estimate.csv
 
+run 0 check "$shipped"
+says out 'hypothesis as-built: prior 50 %, the machine as it is stated'
+says out 'hypothesis worn-valve: prior 25 %, valve.flow_coefficient -30 %'
+
 # What does not go with them is refused by name.
 refused() {
   code=$1 message=$2

@@ -12,7 +12,8 @@ enum { M = FOUR_BAR_SENSORS, ROWS = 4000, PAINTED = 16384 };
 static volatile unsigned *const systick = (volatile unsigned *)0xE000E010;
 static unsigned now(void) { return 0xFFFFFF & ~systick[2]; }
 
-__attribute__((noinline)) static unsigned cycle(four_bar_filter *f, const double *u, const double *y)
+__attribute__((noinline)) static unsigned cycle(four_bar_filter *f, const four_bar_real *u,
+                                                const four_bar_real *y)
 {
   static const unsigned char present[M] = {1, 1, 1, 1, 1};
   const unsigned begin = now();
@@ -39,7 +40,8 @@ int main(void)
 {
   static four_bar_filter f;
   static unsigned count[ROWS];
-  double t, u, next = 0.0, y[M], sum = 0.0;
+  double t, in[1 + M], sum = 0.0;
+  four_bar_real u = 0, y[M];
   size_t deepest = 0;
   int n = 0;
   systick[1] = 0xFFFFFF;
@@ -53,11 +55,13 @@ int main(void)
 
   four_bar_begin(&f);
   while (getchar() != '\n') continue;
-  for (; n < ROWS && scanf("%lf,%lf,%lf,%lf,%lf,%lf,%lf", &t, &u, y, y + 1, y + 2, y + 3, y + 4) == 2 + M;
-       next = u) {
+  while (n < ROWS &&
+         scanf("%lf,%lf,%lf,%lf,%lf,%lf,%lf", &t, in, in + 1, in + 2, in + 3, in + 4, in + 5) == 2 + M) {
+    for (int i = 0; i < M; i++) y[i] = (four_bar_real)in[1 + i];
     paint(0);
-    count[n] = cycle(&f, &next, y);
+    count[n] = cycle(&f, &u, y);
     sum += count[n++];
+    u = (four_bar_real)in[0];
     const size_t depth = paint(1);
     if (depth > deepest) deepest = depth;
   }

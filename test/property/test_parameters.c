@@ -449,6 +449,29 @@ START_TEST(test_refused_values)
 }
 END_TEST
 
+/* Several at once are as one after the other, an offset that moves spools among them; where one is refused none is set. */
+START_TEST(test_several_at_once)
+{
+  static const char *const names[] = {"pump.pressure", "valve.offset", "crank.payload", "oil.bulk_modulus"};
+  double values[] = {9e6, 0.25, 30.0, 1.1e9};
+  enum { N = sizeof values / sizeof *values };
+  four_bar fb;
+  describe(&fb);
+  running a = start(&fb.machine), b = start(&fb.machine);
+  size_t par[N];
+  for (size_t i = 0; i < N; i++) par[i] = parameter(&a, names[i]);
+  values[N - 1] = -1.0;
+  ck_assert_int_eq(a.p.set_parameters(a.p.self, N, par, values, &diag), BRAMAH_E_VALUE);
+  same_motion(&a, &b, 1.0, 0.0, 5, 0.0);
+  values[N - 1] = 1.1e9;
+  must(a.p.set_parameters(a.p.self, N, par, values, &diag), &diag);
+  for (size_t i = 0; i < N; i++) set(&b, names[i], values[i]);
+  ck_assert_double_eq(value(&a, "valve.spool"), value(&b, "valve.spool"));
+  same_motion(&a, &b, 2.0, 0.0, 100, 1e-9);
+  stop(&a), stop(&b);
+}
+END_TEST
+
 /* Too large to work with: what was set before still holds, in the state and in the tables. */
 START_TEST(test_failure_leaves_the_tables)
 {
@@ -504,6 +527,7 @@ int main(void)
   tcase_add_test(cases, test_reset_gives_the_nominal_machine);
   tcase_add_test(cases, test_plants_of_one_model_keep_apart);
   tcase_add_test(cases, test_refused_values);
+  tcase_add_test(cases, test_several_at_once);
   tcase_add_test(cases, test_failure_leaves_the_tables);
   tcase_add_test(cases, test_names);
   return run_suite(suite);

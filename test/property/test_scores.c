@@ -53,6 +53,7 @@ static const mistake mistakes[] = {{0, NULL, 0.0, 0.0, 0},
 typedef struct rig {
   four_bar fb;
   const bramah_model *model;
+  bramah_program *program;
   bramah_coupled *coupled[2];
   bramah_plant truth, plant;
   bramah_sensor sensor[SENSORS];
@@ -83,7 +84,11 @@ static void open_rig(rig *r)
 {
   four_bar_describe(&r->fb, 1.0, 1000000);
   must(bramah_model_new(&r->fb.machine, &diag, &r->model), &diag);
-  for (int k = 0; k < 2; k++) must(bramah_coupled_new(r->model, &diag, &r->coupled[k]), &diag);
+  must(bramah_program_new(r->model, &diag, &r->program), &diag);
+  for (int k = 0; k < 2; k++) {
+    must(bramah_coupled_new(r->model, &diag, &r->coupled[k]), &diag);
+    must(bramah_coupled_use(r->coupled[k], r->program, &diag), &diag);
+  }
   r->truth = bramah_coupled_plant(r->coupled[0]);
   r->plant = bramah_coupled_plant(r->coupled[1]);
   for (int i = 0; i < SENSORS; i++)
@@ -94,6 +99,7 @@ static void close_rig(rig *r)
 {
   bramah_filter_free(r->filter);
   for (int k = 0; k < 2; k++) bramah_coupled_free(r->coupled[k]);
+  bramah_program_free(r->program);
   bramah_model_free(r->model);
 }
 

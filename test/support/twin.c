@@ -44,7 +44,7 @@ void twin_open(twin *t, const twin_options *o)
   t->n = bramah_plant_n_error(&t->plant);
   t->n_sensors = study->n_sensors;
   if (t->n_sensors > TWIN_SENSORS || t->plant.n_input > TWIN_INPUTS) abort();
-  must(bramah_coupled_new(t->about->machine->model, &diag, &t->coupled), &diag);
+  must(bramah_machine_plant_another(t->about->machine, &diag, &t->coupled), &diag);
   t->truth = bramah_coupled_plant(t->coupled);
   must(bramah_schedule_new(t->about->machine->machine, t->about->machine->model, &diag, &t->schedule), &diag);
   must(bramah_session_start(t->session, t->coupled, &diag), &diag);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Elementary functions against those of the C library: random arguments, special ones and limits of their ranges. */
 #include "lib/math/elementary.h"
+#include "lib/math/elementary_single.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -33,6 +34,28 @@ static double cbrt_reference(double x) { return (double)cbrtl(x); } /* that of d
 static double log_gamma_above(double x) { return bramah__log_gamma(3.0 + x); }
 static double lgamma_above(double x) { return lgamma(3.0 + x); }
 
+/* In floats, against the reference at the float. */
+#define SINGLE(name, reference)                                                                              \
+  static double single_##name(double x) { return (double)name((float)x); }                                   \
+  static double reference_##name(double x) { return reference((double)(float)x); }
+static float bramah__sinf(float x)
+{
+  float s, c;
+  bramah__sincosf(x, &s, &c);
+  return s;
+}
+static float bramah__cosf(float x)
+{
+  float s, c;
+  bramah__sincosf(x, &s, &c);
+  return c;
+}
+SINGLE(bramah__sinf, sin)
+SINGLE(bramah__cosf, cos)
+SINGLE(bramah__expf, exp)
+SINGLE(bramah__logf, log)
+SINGLE(bramah__tanhf, tanh)
+
 enum { ANY, POSITIVE };
 
 /* Functions of one argument, over what range, and within how much. */
@@ -62,6 +85,11 @@ static const struct {
     {"erfc", bramah__erfc, erfc, ANY, 2.0, 20, 0.0, 12.0},
     {"erfc, tail", bramah__erfc, erfc, POSITIVE, 26.0, 3, 0.0, 684.0},
     {"log gamma", bramah__log_gamma, lgamma, POSITIVE, 3.0, 12, 1.0, 150.0},
+    {"sin of floats", single_bramah__sinf, reference_bramah__sinf, ANY, 1e3, 30, 1.0, 2.0 * 0x1p29},
+    {"cos of floats", single_bramah__cosf, reference_bramah__cosf, ANY, 1e3, 30, 1.0, 2.0 * 0x1p29},
+    {"exp of floats", single_bramah__expf, reference_bramah__expf, ANY, 87.0, 20, 0.0, 2.5 * 0x1p29},
+    {"log of floats", single_bramah__logf, reference_bramah__logf, POSITIVE, 1e38, 240, 0.0, 2.5 * 0x1p29},
+    {"tanh of floats", single_bramah__tanhf, reference_bramah__tanhf, ANY, 25.0, 60, 0.0, 3.0 * 0x1p29},
     {"log gamma, above 3", log_gamma_above, lgamma_above, POSITIVE, 1e6, 30, 0.0, 150.0},
 };
 

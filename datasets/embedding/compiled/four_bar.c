@@ -201,9 +201,11 @@ double bramah__log_gamma(double a);
 
 /* ---- the machine ---- */
 
-#define FOUR_BAR_POSITION_TOLERANCE 1e-07
+#define FOUR_BAR_CLOSED 1e-09
+#define FOUR_BAR_PLACED 1e-09
 #define FOUR_BAR_LONGEST_GUESS 20000.0
-
+#define FOUR_BAR_NEGLIGIBLE 0x1.6e93f5da2824cp-831
+#define FOUR_BAR_MOST_SIGMAS 0x1.249ad2594c37dp332
 static const int joint[] = {0, 2, 1};
 static const double tolerance[] = {1e-07, 0.01, 0.01, 0.01};
 static const double usual_pivot[] = {23109.250399740613, 2009.162320779924, 585321424.0723568, 2213.359085163133};
@@ -3308,9 +3310,6 @@ static const double small_pivot = 1e-3, small_closure_pivot = 0.05;
 /* A correction whose square is not below this part of that of the one before is no sign of convergence. */
 static const double contraction = 0.25;
 
-/* Corrections of the loops end the iteration below this part of the tolerance of positions. */
-static const double closed_part = 0.01;
-
 static int is_finite(const double *x, int n)
 {
   for (int i = 0; i < n; i++)
@@ -3402,7 +3401,7 @@ static void predict(four_bar_state *s, const double *inputs, double *change)
     if (!(time_constant[i] > 0.0)) continue;
     const double ratio = h / time_constant[i];
     const double next = s->U[i] + ratio * (to - s->U[i]) / (1.0 + 0.5 * ratio);
-    w->U[i] = fabs(next - to) < 1e-250 ? to : next;
+    w->U[i] = fabs(next - to) < FOUR_BAR_NEGLIGIBLE ? to : next;
   }
 }
 
@@ -3443,7 +3442,7 @@ static int iterate(four_bar_state *s, double *change)
       largest = part > largest ? part : largest;
     }
     for (int k = 0; k < FOUR_BAR_DEPENDENT; k++) {
-      const double part = fabs(w->closing[k]) / (closed_part * FOUR_BAR_POSITION_TOLERANCE);
+      const double part = fabs(w->closing[k]) / FOUR_BAR_CLOSED;
       largest = part > largest ? part : largest;
     }
     if (!(size < contraction * before)) return FOUR_BAR_NO_CONVERGENCE;
@@ -3567,7 +3566,8 @@ typedef struct bramah__kernel_shape {
  *
  * Joseph's form of one sample, by K = PH / S: what the product from the left takes off, P1 = P - K PH', is symmetric up
  * to rounding, and the product from the right, P1 + (K r - P1 H') K', is P1 up to rounding too: it is what keeps P
- * positive, P1 alone does not. Of the upper triangle P1 is kept, and the mean of both sides added:
+ * positive, P1 alone does not where r is small beside S. Of the upper triangle P1 is kept, and for S > 1000 r the mean of
+ * both sides added:
  *   P_ij = P1_ij + ((w_i K_j) + (w_j K_i)) / 2,  w = K r - P1 H'
  * Where the gain is held at zero (Schmidt) it is exact to leave P among those held as it is, and to take PH_i K_j or
  * K_i PH_j off where one of the two is. Matrices row-major; no allocation; nothing fails. */
@@ -3578,7 +3578,11 @@ typedef struct bramah__kernel_shape {
 #define BRAMAH__INLINE static inline
 #endif
 
+/* A sample matters to rounding whose innovation has so many times its own variance. */
+#define PRECISE 1e3
+
 #define LANES ((size_t)BRAMAH__LANES)
+#define SMALL 8 /* up to here loops over all states are written out */
 #define EACH_LANE for (size_t l = 0; l < LANES; l++)
 #define AT(k) ((k)*LANES + l)
 #define COLUMN(c) (column ? column[c] : (c)) /* of those that a function is told of; NULL: all */
@@ -3599,26 +3603,19 @@ BRAMAH__INLINE void BRAMAH__KERNEL(add)(size_t first, size_t end, const double *
   for (size_t j = first; j < end; j++) EACH_LANE y[AT(j)] += factor[l] * x[AT(j)];
 }
 
-/* Product of a row of F, of whose entries those listed may not be zero, and P: several columns at a time, whose sums
+/* `wide` columns from j on of the product of a row of F, of whose entries those listed may not be zero, and P: the sums
  * stay in registers. */
-BRAMAH__INLINE void BRAMAH__KERNEL(row_times)(size_t n, size_t count, const size_t *column, const double *F,
-                                              const double *restrict P, double *restrict out)
+BRAMAH__INLINE void BRAMAH__KERNEL(row_times)(size_t wide, size_t j, size_t n, size_t count,
+                                              const size_t *column, const double *F, const double *restrict P,
+                                              double *restrict out)
 {
-  enum { WIDE = BRAMAH__LANES < 8 ? 8 / BRAMAH__LANES : 1 };
-  size_t j = 0;
-  for (; j + WIDE <= n; j += WIDE) {
-    double sum[WIDE * BRAMAH__LANES] = {0};
-    for (size_t c = 0; c < count; c++) {
-      const double *f = F + COLUMN(c) * LANES, *x = P + (COLUMN(c) * n + j) * LANES;
-      for (size_t b = 0; b < WIDE; b++) EACH_LANE sum[AT(b)] += f[l] * x[AT(b)];
-    }
-    for (size_t b = 0; b < WIDE * LANES; b++) out[j * LANES + b] = sum[b];
+  double sum[16 * BRAMAH__LANES];
+  for (size_t b = 0; b < wide * LANES; b++) sum[b] = 0.0;
+  for (size_t c = 0; c < count; c++) {
+    const double *f = F + COLUMN(c) * LANES, *x = P + (COLUMN(c) * n + j) * LANES;
+    for (size_t b = 0; b < wide; b++) EACH_LANE sum[AT(b)] += f[l] * x[AT(b)];
   }
-  for (; j < n; j++) {
-    double sum[BRAMAH__LANES] = {0};
-    for (size_t c = 0; c < count; c++) EACH_LANE sum[l] += F[AT(COLUMN(c))] * P[AT(COLUMN(c) * n + j)];
-    EACH_LANE out[AT(j)] = sum[l];
-  }
+  for (size_t b = 0; b < wide * LANES; b++) out[j * LANES + b] = sum[b];
 }
 
 /* Rows (columns: the same, `step` from row to row) of a block of augmented states by its entries of F. */
@@ -3648,15 +3645,21 @@ BRAMAH__INLINE void BRAMAH__KERNEL(propagate)(const bramah__kernel_shape *shape,
                                               const double *Gamma, double *restrict P, double *restrict T)
 {
   const size_t n = shape->n, ne = shape->n_plant, nq = shape->nq;
-  for (size_t r = 0; r < ne; r++)
-    BRAMAH__KERNEL(row_times)(n, shape->n_acting, shape->acting, F + r * n * LANES, P, T + r * n * LANES);
+  const size_t *column = shape->acting, count = shape->n_acting;
+  for (size_t r = 0; r < ne; r++) {
+    const double *row = F + r * n * LANES;
+    double *out = T + r * n * LANES;
+    size_t j = 0;
+    for (; LANES == 1 && j + 16 <= n; j += 16)
+      BRAMAH__KERNEL(row_times)(16, j, n, count, column, row, P, out);
+    for (; LANES <= 4 && j + 4 <= n; j += 4) BRAMAH__KERNEL(row_times)(4, j, n, count, column, row, P, out);
+    for (; j < n; j++) BRAMAH__KERNEL(row_times)(1, j, n, count, column, row, P, out);
+  }
   for (size_t r = 0; r < ne; r++)
     for (size_t s = 0; s <= r; s++) {
       double sum[BRAMAH__LANES] = {0}, noise[BRAMAH__LANES] = {0};
-      for (size_t c = 0; c < shape->n_acting; c++) {
-        const size_t k = shape->acting ? shape->acting[c] : c;
-        EACH_LANE sum[l] += T[AT(r * n + k)] * F[AT(s * n + k)];
-      }
+      for (size_t c = 0; c < count; c++)
+        EACH_LANE sum[l] += T[AT(r * n + COLUMN(c))] * F[AT(s * n + COLUMN(c))];
       for (size_t k = 0; k < ne; k++) EACH_LANE noise[l] += Gamma[AT(r * nq + k)] * Gamma[AT(s * nq + k)];
       for (size_t k = n; k < nq; k++) EACH_LANE noise[l] += Gamma[AT(r * nq + k)] * Gamma[AT(s * nq + k)];
       EACH_LANE P[AT(r * n + s)] = P[AT(s * n + r)] = sum[l] + noise[l];
@@ -3684,17 +3687,30 @@ BRAMAH__INLINE void BRAMAH__KERNEL(propagate)(const bramah__kernel_shape *shape,
   }
 }
 
-/* PH [n] = P H' of the upper triangle of P, and H PH. H has entries in the `count` columns listed, ascending; NULL: in
- * the first `count`. */
-BRAMAH__INLINE void BRAMAH__KERNEL(project)(size_t n, size_t count, const size_t *column, const double *H,
-                                            const double *restrict P, double *restrict PH, double *variance)
+/* The first `end` elements of P H', of all of P or of its upper triangle; columns of H as in project. */
+BRAMAH__INLINE void BRAMAH__KERNEL(times)(int whole, size_t n, size_t end, size_t count, const size_t *column,
+                                          const double *H, const double *restrict P, double *restrict out)
 {
-  for (size_t k = 0; k < n * LANES; k++) PH[k] = 0.0;
+  for (size_t k = 0; k < end * LANES; k++) out[k] = 0.0;
   for (size_t s = 0; s < count; s++) {
-    const size_t c = COLUMN(s);
-    for (size_t i = 0; i < c; i++) EACH_LANE PH[AT(i)] += P[AT(i * n + c)] * H[AT(c)];
-    BRAMAH__KERNEL(add)(c, n, H + c * LANES, P + c * n * LANES, PH);
+    const size_t c = COLUMN(s), middle = whole ? 0 : c < end ? c : end;
+    if (n <= SMALL && !whole) {
+      for (size_t i = 0; i < end; i++)
+        EACH_LANE out[AT(i)] += P[AT(i < c ? i * n + c : c * n + i)] * H[AT(c)];
+      continue;
+    }
+    for (size_t i = 0; i < middle; i++) EACH_LANE out[AT(i)] += P[AT(i * n + c)] * H[AT(c)];
+    BRAMAH__KERNEL(add)(middle, end, H + c * LANES, P + c * n * LANES, out);
   }
+}
+
+/* PH [n] = P H' of all of P or of its upper triangle, and H PH. H has entries in the `count` columns listed, ascending; NULL: in
+ * the first `count`. */
+BRAMAH__INLINE void BRAMAH__KERNEL(project)(int whole, size_t n, size_t count, const size_t *column,
+                                            const double *H, const double *restrict P, double *restrict PH,
+                                            double *variance)
+{
+  BRAMAH__KERNEL(times)(whole, n, n, count, column, H, P, PH);
   EACH_LANE variance[l] = 0.0;
   for (size_t s = 0; s < count; s++) {
     const size_t c = COLUMN(s);
@@ -3721,12 +3737,12 @@ BRAMAH__INLINE void BRAMAH__KERNEL(gain)(size_t n, const unsigned char *held, co
     }
 }
 
-/* The upper triangle of P after a sample with row H (columns as in project), variance r of its noise, PH and the gain K;
+/* The upper triangle of P after a sample with row H (columns as in project), variances S and r, PH and the gain K;
  * w [n] is scratch. States from `end` on are held in all lanes. */
 BRAMAH__INLINE void BRAMAH__KERNEL(reduce)(size_t n, size_t end, const unsigned char *held, size_t count,
-                                           const size_t *column, const double *H, const double *r,
-                                           const double *restrict PH, const double *restrict K,
-                                           double *restrict w, double *restrict P)
+                                           const size_t *column, const double *H, const double *S,
+                                           const double *r, const double *restrict PH,
+                                           const double *restrict K, double *restrict w, double *restrict P)
 {
   for (size_t i = 0; i < end; i++) {
     double factor[BRAMAH__LANES];
@@ -3741,14 +3757,15 @@ BRAMAH__INLINE void BRAMAH__KERNEL(reduce)(size_t n, size_t end, const unsigned 
   }
 
   /* what rounding left, half of it from either side */
-  for (size_t k = 0; k < end * LANES; k++) w[k] = 0.0;
-  for (size_t s = 0; s < count; s++) {
-    const size_t c = COLUMN(s);
-    for (size_t i = 0; i < c && i < end; i++) EACH_LANE w[AT(i)] += P[AT(i * n + c)] * H[AT(c)];
-    BRAMAH__KERNEL(add)(c, end, H + c * LANES, P + c * n * LANES, w);
-  }
-  for (size_t i = 0; i < end; i++)
-    EACH_LANE w[AT(i)] = held && held[AT(i)] ? 0.0 : 0.5 * (K[AT(i)] * r[l] - w[AT(i)]);
+  int matters = 0;
+  EACH_LANE matters |= S[l] > PRECISE * r[l];
+  if (!matters) return;
+  BRAMAH__KERNEL(times)(0, n, end, count, column, H, P, w);
+  for (size_t i = 0; i < end; i++) EACH_LANE
+    {
+      const int none = (held && held[AT(i)]) || !(S[l] > PRECISE * r[l]);
+      w[AT(i)] = none ? 0.0 : 0.5 * (K[AT(i)] * r[l] - w[AT(i)]);
+    }
   for (size_t i = 0; i < end; i++) {
     double *row = P + i * n * LANES;
     if (!BRAMAH__KERNEL(some)(held, i, 0)) continue;
@@ -3764,6 +3781,8 @@ BRAMAH__INLINE void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
 }
 
 #undef LANES
+#undef PRECISE
+#undef SMALL
 #undef EACH_LANE
 #undef AT
 #undef COLUMN
@@ -3795,8 +3814,10 @@ const char *const four_bar_sensor_names[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)] = {"cra
 const char *const four_bar_output_names[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)] = {"crank.angle", "crank.rate", "crank.acceleration", "coupler.angle", "coupler.rate", "coupler.acceleration", "rocker.angle", "rocker.rate", "rocker.acceleration", "v1.pressure", "v2.pressure", "v3.pressure", "valve.spool", "lift.stroke", "lift.velocity", "lift.force", "lift.friction"};
 const char *const four_bar_sensor_units[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)] = {"rad", "rad/s", "Pa", "Pa", "Pa"};
 const char *const four_bar_output_units[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)] = {"rad", "rad/s", "rad/s^2", "rad", "rad/s", "rad/s^2", "rad", "rad/s", "rad/s^2", "Pa", "Pa", "Pa", "V", "m", "m/s", "N", "N"};
+static const bramah__kernel_shape shape = {5, 5, 5, 5, 0, 0, NULL, NULL, NULL};
+const char *const four_bar_augmented_names[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)] = {""};
 
-enum { N = FOUR_BAR_ERRORS, NF = FOUR_BAR_INDEPENDENT, NP = FOUR_BAR_FIRST_ORDER, NX = FOUR_BAR_UNKNOWNS };
+enum { N = FOUR_BAR_ERRORS, NE = N - FOUR_BAR_AUGMENTED, NF = FOUR_BAR_INDEPENDENT, NP = FOUR_BAR_FIRST_ORDER, NX = FOUR_BAR_UNKNOWNS };
 
 static double square(double x) { return x * x; }
 
@@ -3840,25 +3861,18 @@ static int place(four_bar_work *w)
       w->z[joint[k]] += move;
       largest = fabs(move) > largest ? fabs(move) : largest;
     }
-    if (largest <= 1e-9) return FOUR_BAR_OK;
+    if (largest <= FOUR_BAR_PLACED) return FOUR_BAR_OK;
   }
   return FOUR_BAR_NO_CONVERGENCE;
 }
 
-int four_bar_inject(four_bar_filter *f, const double *dx)
+/* The positions, rates and first-order states in the work, once the loops are closed, become the state. */
+static int adopt(four_bar_filter *f)
 {
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
-  int status = is_finite(dx, N) ? locate(f, POSE) : FOUR_BAR_NOT_FINITE;
-  if (status != FOUR_BAR_OK) return status;
+  int status = place(w);
   f->known = NOTHING;
-  for (int j = 0; j < FOUR_BAR_JOINTS; j++) {
-    w->z[j] = s->z[j];
-    for (int i = 0; i < NF; i++) w->z[j] += w->Rz[j * NF + i] * dx[i];
-  }
-  for (int i = 0; i < NF; i++) w->zd[i] = s->zd[joint[FOUR_BAR_DEPENDENT + i]] + dx[NF + i];
-  for (int i = 0; i < NP; i++) w->p[i] = s->p[i] + dx[2 * NF + i];
-  status = place(w);
   if (status != FOUR_BAR_OK) return status;
   four_bar_pose(w);
   four_bar_rates(w);
@@ -3877,6 +3891,102 @@ int four_bar_inject(four_bar_filter *f, const double *dx)
   }
   f->known = RATES;
   return FOUR_BAR_OK;
+}
+
+static int inject_state(four_bar_filter *f, const double *dx)
+{
+  four_bar_state *s = &f->plant;
+  four_bar_work *w = &s->work;
+  const int status = locate(f, POSE);
+  if (status != FOUR_BAR_OK) return status;
+  for (int j = 0; j < FOUR_BAR_JOINTS; j++) {
+    w->z[j] = s->z[j];
+    for (int i = 0; i < NF; i++) w->z[j] += w->Rz[j * NF + i] * dx[i];
+  }
+  for (int i = 0; i < NF; i++) w->zd[i] = s->zd[joint[FOUR_BAR_DEPENDENT + i]] + dx[NF + i];
+  for (int i = 0; i < NP; i++) w->p[i] = s->p[i] + dx[2 * NF + i];
+  return adopt(f);
+}
+
+/* ---- what else is estimated ---- */
+
+#if FOUR_BAR_AUGMENTED > 0
+/* What of the state a change of parameters moves, to put it back. */
+typedef struct kept_state {
+  double z[FOUR_BAR_JOINTS], zd[FOUR_BAR_JOINTS], zdd[FOUR_BAR_JOINTS], p[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)], pd[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)];
+  double U[FOUR_BAR_ROOM(FOUR_BAR_SPOOLS)], parameters[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)], mean[FOUR_BAR_AUGMENTED];
+} kept_state;
+
+static void keep(four_bar_filter *f, kept_state *k, int back)
+{
+  four_bar_state *s = &f->plant;
+#define KEEP(of, name) memcpy(back ? of name : k->name, back ? k->name : of name, sizeof k->name)
+  KEEP(s->, z);
+  KEEP(s->, zd);
+  KEEP(s->, zdd);
+  KEEP(s->, p);
+  KEEP(s->, pd);
+  KEEP(s->, U);
+  KEEP(f->, parameters);
+  KEEP(f->, mean);
+  if (!back) return;
+  set_up(&s->work, f->parameters);
+  f->known = NOTHING;
+}
+
+/* Within its limits; 1: a parameter has changed. */
+static int set_augmented(four_bar_filter *f, int i, double value)
+{
+  const double below = value > augmented_least[i] ? value : augmented_least[i],
+               held = below < augmented_most[i] ? below : augmented_most[i];
+  const int parameter = augmented_parameter[i];
+  double *own = parameter < 0 ? &f->mean[i] : &f->parameters[parameter];
+  const int moved = parameter >= 0 && held != *own;
+  *own = held;
+  return moved;
+}
+
+/* With the parameters accelerations and pressure rates move. */
+static int settle(four_bar_filter *f)
+{
+  set_up(&f->plant.work, f->parameters);
+  set_point(&f->plant);
+  four_bar_before(&f->plant.work);
+  return adopt(f);
+}
+
+static double augmented_value(const four_bar_filter *f, int i)
+{
+  return augmented_parameter[i] < 0 ? f->mean[i] : f->parameters[augmented_parameter[i]];
+}
+
+/* Their means over a step. */
+static int advance_augmented(four_bar_filter *f)
+{
+  int moved = 0;
+  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) {
+    const double x = augmented_value(f, i) - augmented_nominal[i], next = augmented_decay[i] * x;
+    if (augmented_decay[i] != 1.0 && next != x) moved |= set_augmented(f, i, augmented_nominal[i] + next);
+  }
+  return moved ? settle(f) : FOUR_BAR_OK;
+}
+#endif
+
+int four_bar_inject(four_bar_filter *f, const double *dx)
+{
+  if (!is_finite(dx, N)) return FOUR_BAR_NOT_FINITE;
+#if FOUR_BAR_AUGMENTED > 0
+  kept_state before;
+  int moved = 0;
+  keep(f, &before, 0);
+  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) moved |= set_augmented(f, i, augmented_value(f, i) + dx[NE + i]);
+  int status = moved ? settle(f) : FOUR_BAR_OK;
+  if (status == FOUR_BAR_OK) status = inject_state(f, dx);
+  if (status != FOUR_BAR_OK) keep(f, &before, 1);
+  return status;
+#else
+  return inject_state(f, dx);
+#endif
 }
 
 /* ---- prediction ---- */
@@ -3927,7 +4037,7 @@ static int invert_basis(const four_bar_work *w, double *inverse)
 /* The noise of the step, Q = Gamma Gamma': white noise on accelerations and first-order states through the resolvent. */
 static void set_noise(const four_bar_work *w, const double *inverse, double Gamma[N][N])
 {
-  for (int r = 0; r < N; r++) {
+  for (int r = 0; r < NE; r++) {
     for (int b = 0; b < NF; b++) {
       double sum = 0.0;
       for (int k = 0; k < NF; k++) sum += w->N[r * NX + k] * inverse[k * NF + b];
@@ -3938,7 +4048,19 @@ static void set_noise(const four_bar_work *w, const double *inverse, double Gamm
   }
 }
 
-static const bramah__kernel_shape shape = {.n = N, .n_plant = N, .nq = N, .n_acting = N};
+#if FOUR_BAR_AUGMENTED > 0
+/* The transition and the noise of all: parameters act on the plant. */
+static void add_augmented(const four_bar_work *w, double F[N][N], double Gamma[N][N])
+{
+  for (int r = 0; r < N; r++)
+    for (int k = 0; k < N; k++) F[r][k] = r < NE && k < NE ? w->F[r * NE + k] : 0.0;
+  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) {
+    F[NE + i][NE + i] = augmented_decay[i];
+    Gamma[NE + i][NE + i] = augmented_noise[i];
+    for (int r = 0; r < NE && augmented_column[i] >= 0; r++) F[r][NE + i] = w->G[augmented_column[i]][r];
+  }
+}
+#endif
 
 static int variances_hold(double P[N][N])
 {
@@ -3952,24 +4074,47 @@ int four_bar_predict(four_bar_filter *f, const double *inputs)
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
   double change[NX], inverse[NF * NF], Gamma[N][N], P[N][N], T[N][N];
+#if FOUR_BAR_AUGMENTED > 0
+  double all[N][N], *F = &all[0][0];
+  kept_state before;
+  keep(f, &before, 0);
+#else
+  const double *F = w->F;
+#endif
   int status = set_conditions(s, inputs, f->parameters);
   if (status == FOUR_BAR_OK) status = locate(f, SLOPES);
   if (status == FOUR_BAR_OK) status = invert_basis(w, inverse);
   f->known = NOTHING;
   if (status != FOUR_BAR_OK) return status;
+#if FOUR_BAR_AUGMENTED > 0
+  four_bar_start_parameters(w);
+#endif
   status = solve(s, inputs, change);
   if (status != FOUR_BAR_OK) return status;
   four_bar_transition(w);
+#if FOUR_BAR_AUGMENTED > 0
+  four_bar_follow_parameters(w);
+#endif
   status = finish(s, change);
   if (status != FOUR_BAR_OK) return status;
   set_noise(w, inverse, Gamma);
+#if FOUR_BAR_AUGMENTED > 0
+  add_augmented(w, all, Gamma);
+#endif
   memcpy(P, f->P, sizeof P);
-  kernel_propagate(&shape, w->F, &Gamma[0][0], &P[0][0], &T[0][0]);
+  kernel_propagate(&shape, F, &Gamma[0][0], &P[0][0], &T[0][0]);
   status = variances_hold(P);
   if (status != FOUR_BAR_OK) return status;
   take(s);
-  memcpy(f->P, P, sizeof P);
   f->known = POSE;
+#if FOUR_BAR_AUGMENTED > 0
+  status = advance_augmented(f);
+  if (status != FOUR_BAR_OK) {
+    keep(f, &before, 1);
+    return status;
+  }
+#endif
+  memcpy(f->P, P, sizeof P);
   return s->error > FOUR_BAR_TOLERANCE ? FOUR_BAR_COARSE : FOUR_BAR_OK;
 }
 
@@ -4012,9 +4157,9 @@ BRAMAH__INLINE int set_row(four_bar_filter *f, int i, double *row)
     four_bar_ends(w);
   }
   four_bar_read(w, i);
-  for (int k = 0; k < N; k++) row[k] = read[1 + k];
+  for (int k = 0; k < N; k++) row[k] = k < NE ? read[1 + k] : 0.0;
   for (int a = 0; a < NF && output_accelerates[i]; a++)
-    for (int k = 0; k < N; k++) row[k] += read[1 + N + a] * w->A[a * N + k];
+    for (int k = 0; k < NE; k++) row[k] += read[1 + NE + a] * w->A[a * NE + k];
   return FOUR_BAR_OK;
 }
 
@@ -4030,6 +4175,15 @@ BRAMAH__INLINE int predict_sensor(four_bar_filter *f, int i, double *H, double *
     *shown += term_weight[t] * four_bar_output(&f->plant, term_output[t]);
     for (int k = row_from[i]; k < row_to[i] && status == FOUR_BAR_OK; k++) H[k] += term_weight[t] * row[k];
   }
+#if FOUR_BAR_AUGMENTED > 0
+  double errors = 0.0;
+  for (int k = 0; k < FOUR_BAR_AUGMENTED; k++) {
+    if (augmented_sensor[k] != i) continue;
+    H[NE + k] = 1.0;
+    errors += f->mean[k];
+  }
+  *shown += errors;
+#endif
   return status;
 }
 
@@ -4037,12 +4191,12 @@ BRAMAH__INLINE int predict_sensor(four_bar_filter *f, int i, double *H, double *
 BRAMAH__INLINE double project(const correction *c, int i, double *PH)
 {
   double variance;
-  kernel_project(N, (size_t)(row_to[i] - row_from[i]), all_columns + row_from[i], c->H[i], &c->P[0][0], PH, &variance);
+  kernel_project(0, N, (size_t)(row_to[i] - row_from[i]), all_columns + row_from[i], c->H[i], &c->P[0][0], PH, &variance);
   return variance;
 }
 
 /* Beyond so many of its standard deviations an innovation can no longer be reckoned with. */
-static const double absurd_innovation = 1e100;
+static const double absurd_innovation = FOUR_BAR_MOST_SIGMAS;
 
 BRAMAH__INLINE int innovate_sensor(four_bar_filter *f, int i, double y, correction *c)
 {
@@ -4148,7 +4302,7 @@ BRAMAH__INLINE int fuse_sensor(correction *c, int i)
   c->nis += square(rest) / S;
   c->nis_dof++;
   kernel_gain(N, NULL, PH, &S, &rest, K, c->dx);
-  kernel_reduce(N, N, NULL, count, column, H, &r, PH, K, w, &c->P[0][0]);
+  kernel_reduce(N, N, NULL, count, column, H, &S, &r, PH, K, w, &c->P[0][0]);
   return FOUR_BAR_OK;
 }
 
@@ -4212,6 +4366,18 @@ static double variance(const double *H, double P[N][N])
     sum += H[i] * row;
   }
   return sum;
+}
+
+void four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma)
+{
+#if FOUR_BAR_AUGMENTED > 0
+  *value = augmented_value(f, i);
+  *sigma = sqrt(f->P[NE + i][NE + i]);
+#else
+  (void)f;
+  (void)i;
+  *value = *sigma = 0.0;
+#endif
 }
 
 void four_bar_outputs(four_bar_filter *f, double *value, double *sigma)
