@@ -207,11 +207,7 @@ static void predicted(bramah_monitor *m)
 {
   const bramah_filter *f = m->filter;
   const size_t n = m->n, width = m->width;
-  bramah__propagate(n, f->F, m->P, m->square);
-  for (size_t i = 0; i < n; i++) /* of most columns of Gamma one entry is not zero */
-    for (size_t c = 0; c < f->nq; c++)
-      for (size_t j = 0; f->Gamma[i * f->nq + c] != 0.0 && j < n; j++)
-        m->P[i * n + j] += f->Gamma[i * f->nq + c] * f->Gamma[j * f->nq + c];
+  bramah__kernel_propagate(&f->shape, f->F, f->Gamma, m->P, m->square);
   carry(n, width, f->F, m->moved, m->square);
   memcpy(m->moved, m->square, n * width * sizeof(double));
   for (size_t k = 0; k < m->n_augmented; k++) {
@@ -243,20 +239,20 @@ static void add_sample(bramah_monitor *m, size_t i)
   for (size_t k = 0; k < n; k++) S += H[k] * PH[k];
   S += f->r[i] + doubt * doubt * U[x] * U[x];
   if (!(S > 0.0) || !isfinite(S)) return;
-  const double most = furthest * sqrt(S), rest = fmin(fmax(f->y[i] + U[x], -most), most);
+  const double most = furthest * sqrt(S), rest = fmin(fmax(f->y[i] + U[x], -most), most), inverse = 1.0 / S,
+               share = rest * inverse;
   for (size_t l = 0; l < LENGTHS; l++) {
     U[l * m->n_sensors + i] += 1.0;
     for (size_t k = 0; k < m->n_augmented; k++)
-      m->sum[place(m, STATE, l, k)].sum += PH[f->self_state[k].state] / S * rest;
+      m->sum[place(m, STATE, l, k)].sum += PH[f->self_state[k].state] * share;
     for (size_t k = 0; k < m->n_sensors; k++) {
       sums *s = &m->sum[place(m, SENSOR, l, k)];
       const double u = U[l * m->n_sensors + k];
-      s->sum += u * rest / S;
-      s->variance += u * u / S;
+      s->sum += u * share;
+      s->variance += u * u * inverse;
     }
   }
   U[x] = rest;
-  const double inverse = 1.0 / S;
   for (size_t k = 0; k < n; k++) {
     const double K = PH[k] * inverse;
     for (size_t c = 0; c < width; c++) m->moved[k * width + c] += K * U[c];
