@@ -301,20 +301,20 @@ static void add_sample(bramah_monitor *m, size_t i)
   for (size_t k = 0; k < n; k++) S += H[k] * PH[k];
   S += f->r[i] + doubt * doubt * U[x] * U[x];
   if (!(S > 0.0) || !isfinite(S)) return;
-  const double most = furthest * sqrt(S), rest = fmin(fmax(f->y[i] + U[x], -most), most);
+  const double most = furthest * sqrt(S), rest = fmin(fmax(f->y[i] + U[x], -most), most), inverse = 1.0 / S,
+               share = rest * inverse;
   for (size_t l = 0; l < LENGTHS; l++) {
     U[l * m->n_sensors + i] += 1.0;
     for (size_t k = 0; k < m->n_augmented; k++)
-      m->sum[place(m, STATE, l, k)].sum += PH[f->self_state[k].state] / S * rest;
+      m->sum[place(m, STATE, l, k)].sum += PH[f->self_state[k].state] * share;
     for (size_t k = 0; k < m->n_sensors; k++) {
       sums *s = &m->sum[place(m, SENSOR, l, k)];
       const double u = U[l * m->n_sensors + k];
-      s->sum += u * rest / S;
-      s->variance += u * u / S;
+      s->sum += u * share;
+      s->variance += u * u * inverse;
     }
   }
   U[x] = rest;
-  const double inverse = 1.0 / S;
   for (size_t k = 0; k < n; k++) {
     const double K = PH[k] * inverse;
     for (size_t c = 0; c < width; c++) m->moved[k * width + c] += K * U[c];
