@@ -403,35 +403,43 @@ void bramah__augmented_use_spread(bramah_filter *f)
   }
 }
 
-/* ---- effects that are significant ----
+/* ---- effects over the spread of the estimate ----
  *
  * What a parameter does to the motion goes with the motion: of the bulk modulus nothing at rest. A filter takes the
- * effect G on a step at its estimate; where that is hardly more than its own error, noise gives an effect, and what
+ * effect G on a step at its estimate x; where that is hardly more than its own error dx, noise gives an effect, and what
  * follows from the noise would be learned of the parameter, as often as it is measured (a boom at rest with an encoder
  * alone: 19,400 +- 2,000 bar of oil that has 15,000). Such is a property of first-order filters: L. Ljung, "Asymptotic
- * behavior of the extended Kalman filter as a parameter estimator", IEEE AC-24 (1979). So role AUTO learns only where G
- * is more than twice what it differs by from that of steps displaced by the standard deviations of the estimate, the columns
- * of a root of P in turn: running means of squares, in standard deviations of the states. */
+ * behavior of the extended Kalman filter as a parameter estimator", IEEE AC-24 (1979). One step in four is made from the
+ * estimate displaced by a standard deviation too, along the columns of a root of P in turn; with what its G differs by,
+ *   1. role AUTO learns only where the square of G is more than twice that, by running means in standard deviations of the
+ *      states;
+ *   2. what is of second order in dx and the parameter's error together is noise of the step, the same until the next
+ *      displaced one, as large as if it stood for all columns. */
 
 static const double significant = 2.0, effect_share = 1.0 / 25.0;
 
 /* A displaced step in so many. */
 enum { DISPLACE_EVERY = 4 };
 
-static int is_auto(const bramah_filter *f, size_t i)
+size_t bramah__augmented_displaced(const bramah_plant *plant, const bramah_filter_options *o)
 {
-  return f->augmented[i].role == BRAMAH_AUGMENTED_AUTO && f->self_state[i].column != SIZE_MAX;
+  size_t n = 0;
+  for (size_t i = 0; i < o->n_augmented; i++)
+    n += o->augmented[i].kind == BRAMAH_AUGMENTED_PARAMETER && o->augmented[i].role == BRAMAH_AUGMENTED_AUTO;
+  /* of plants without a derivative of the step, and of other transitions, nothing is known */
+  return o->transition == BRAMAH_TRANSITION_STEP && plant->step_transition ? n : 0;
 }
 
-/* Of plants without a derivative of the step, and of other transitions, nothing is known: all counts. */
-static int is_compared(const bramah_filter *f)
+/* Role AUTO still, and compared. */
+static int is_displaced(const bramah_filter *f, size_t i)
 {
-  return f->transition == BRAMAH_TRANSITION_STEP && f->plant.step_transition;
+  return f->n_displaced && f->augmented[i].role == BRAMAH_AUGMENTED_AUTO &&
+         f->self_state[i].column != SIZE_MAX;
 }
 
 static int is_significant(const bramah_filter *f, size_t i)
 {
-  return !is_compared(f) || !is_auto(f, i) || f->effect[i] > significant * significant * f->effect_spread[i];
+  return !is_displaced(f, i) || f->effect[i] > significant * f->effect_spread[i];
 }
 
 void bramah__augmented_displace(bramah_filter *f)
@@ -439,11 +447,9 @@ void bramah__augmented_displace(bramah_filter *f)
   const bramah_plant *plant = &f->plant;
   const size_t ne = f->n_plant;
   const uint64_t turn = (uint64_t)(f->progress.time_ns / plant->step_ns);
-  const size_t k = (size_t)(turn / DISPLACE_EVERY % ne);
   double *L = f->work.square, *dx = f->work.dx;
-  int any = 0;
-  for (size_t i = 0; i < f->n_augmented; i++) any |= is_auto(f, i);
-  if (!any || !is_compared(f)) return;
+  if (!f->n_displaced) return;
+  const size_t k = (size_t)(turn / DISPLACE_EVERY % ne);
   f->work.displaced[0] = NAN;
   if (turn % DISPLACE_EVERY) return;
   for (size_t r = 0; r < ne; r++) memcpy(L + r * ne, f->P + r * f->n, ne * sizeof(double));
@@ -461,17 +467,38 @@ void bramah__augmented_displace(bramah_filter *f)
 void bramah__augmented_compare(bramah_filter *f)
 {
   const size_t ne = f->n_plant;
-  for (size_t i = 0; i < f->n_augmented && is_compared(f); i++) {
+  if (!f->n_displaced || isnan(f->work.displaced[0])) return;
+  if (f->progress.rebased) { /* what it is displaced by would be of other coordinates */
+    f->work.displaced[0] = NAN;
+    return;
+  }
+  for (size_t k = 0; k < ne * f->n_par; k++) f->work.displaced[k] -= f->work.G[k];
+  for (size_t i = 0; i < f->n_augmented; i++) {
     double effect = 0.0, spread = 0.0;
-    if (!is_auto(f, i) || isnan(f->work.displaced[0]) || f->progress.rebased) continue;
+    if (!is_displaced(f, i)) continue;
     for (size_t r = 0; r < ne; r++) {
       const size_t at = r * f->n_par + f->self_state[i].column;
-      const double by = f->work.G[at], variance = f->P[r * f->n + r];
-      effect += by * by / variance;
-      spread += (f->work.displaced[at] - by) * (f->work.displaced[at] - by) / variance;
+      effect += f->work.G[at] * f->work.G[at] / f->P[r * f->n + r];
+      spread += f->work.displaced[at] * f->work.displaced[at] / f->P[r * f->n + r];
     }
     f->effect[i] += effect_share * (effect - f->effect[i]);
     f->effect_spread[i] += effect_share * ((double)ne * spread - f->effect_spread[i]);
+  }
+}
+
+/* Columns of Gamma from `column` on: of second order. */
+static void second_order_noise(bramah_filter *f, size_t column)
+{
+  for (size_t r = 0; r < f->n_plant; r++)
+    memset(f->Gamma + r * f->nq + column, 0, f->n_displaced * sizeof(double));
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const bramah__augmented *own = &f->self_state[i];
+    if (!is_displaced(f, i) || isnan(f->work.displaced[0])) continue;
+    const double by =
+        DISPLACE_EVERY * sqrt((double)f->n_plant) * slope(f, i) * sqrt(f->P[own->state * f->n + own->state]);
+    for (size_t r = 0; r < f->n_plant; r++)
+      f->Gamma[r * f->nq + column] = by * f->work.displaced[r * f->n_par + own->column];
+    column++;
   }
 }
 
@@ -525,6 +552,7 @@ void bramah__augmented_noise(bramah_filter *f, size_t column)
   for (size_t r = 0; r < f->n_plant && f->n_edges; r++)
     memcpy(f->Gamma + r * f->nq + column, f->work.residual + r * 2 * f->n_edges,
            2 * f->n_edges * sizeof(double));
+  second_order_noise(f, column + 2 * f->n_edges);
 }
 
 double bramah__augmented_value(const bramah_filter *f, size_t i)

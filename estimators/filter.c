@@ -28,7 +28,8 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   f->n_causes_most = o->scores ? bramah__most_causes(plant, n_sensors) : 0;
   f->n_par_most = o->n_augmented + o->n_parameter_noise + (o->scores ? plant->n_parameter : 0);
   f->n_edges = o->transition == BRAMAH_TRANSITION_STEP ? bramah__augmented_edges(plant, o) : 0;
-  f->nq = f->n + f->n_par_noise + 2 * f->n_edges;
+  f->n_displaced = bramah__augmented_displaced(plant, o);
+  f->nq = f->n + f->n_par_noise + 2 * f->n_edges + f->n_displaced;
   f->square_root = o->form == BRAMAH_COVARIANCE_SQUARE_ROOT;
   f->block = o->fusion == BRAMAH_FUSION_BLOCK && !f->square_root;
   f->n_block = f->block ? n_sensors * (f->n + 2) + bramah__fuse_block_work(f->n, n_sensors) : 0;
@@ -371,13 +372,19 @@ void bramah_filter_estimate_all(bramah_filter *f)
   for (size_t i = 0; i < f->n_augmented; i++) f->augmented[i].role = BRAMAH_AUGMENTED_ESTIMATED;
 }
 
+int bramah__filter_output_row(bramah_filter *f, size_t i, double *row)
+{
+  bramah_output_info info;
+  memset(row, 0, f->n * sizeof *row);
+  if (!bramah__row_of_output(&f->plant, i, row, f->work.row_snap, f->work.dx)) return 0;
+  bramah_plant_output_info(&f->plant, i, &info);
+  if (bramah__is_moved_at_once(&info) && f->n_augmented) bramah__output_by_augmented(f, i, row);
+  return 1;
+}
+
 double bramah_filter_output_sigma(bramah_filter *f, size_t i)
 {
-  memset(f->work.term, 0, f->n * sizeof(double));
-  if (!bramah__row_of_output(&f->plant, i, f->work.term, f->work.row_snap, f->work.dx)) return NAN;
-  bramah_output_info info;
-  bramah_plant_output_info(&f->plant, i, &info);
-  if (bramah__is_moved_at_once(&info) && f->n_augmented) bramah__output_by_augmented(f, i, f->work.term);
+  if (!bramah__filter_output_row(f, i, f->work.term)) return NAN;
   return sqrt(bramah__variance(f->n, f->work.term, f->P));
 }
 

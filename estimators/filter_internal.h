@@ -189,7 +189,7 @@ typedef struct bramah__likelihood_sums {
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
   X(double, spread, f->n_par_most *(2 * f->n_plant + 5)) /* steps beyond edges in reach (augmented.c) */     \
   X(double, residual, 2 * f->n_plant * f->n_edges)       /* of their linearisation */                        \
-  X(double, displaced, f->n_plant * f->n_par_most) /* G of a displaced step; the first is NaN: of none */    \
+  X(double, displaced, f->n_plant * f->n_par_most) /* G of a displaced step less that of the step, or NaN */ \
   X(double, par_row,                                                                                         \
     f->n_par_most) /* of the parameters in use: an output by them; values for those that wait */             \
   X(size_t, waiting, f->n_par_most)                                                                          \
@@ -249,6 +249,7 @@ struct bramah_filter {
   size_t n_par, n_par_most, n_par_noise; /* parameters in use: augmented ones, noisy ones, causes */
   size_t first_noise;                    /* of the noisy ones */
   size_t n_edges;                        /* of augmented and noisy ones that may cease to matter */
+  size_t n_displaced;                    /* whose effects are compared with those on displaced steps */
   size_t n_causes, n_causes_most;
   size_t n_banks; /* of scores, each of causes that begin at a time of their own; 0: none */
   size_t n_block;
@@ -321,6 +322,8 @@ bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_optio
 size_t bramah__augmented_states(const bramah_filter_options *o);
 /* How many parameters that are augmented or noisy have an edge. */
 size_t bramah__augmented_edges(const bramah_plant *plant, const bramah_filter_options *o);
+/* How many effects of parameters are compared with those on displaced steps. */
+size_t bramah__augmented_displaced(const bramah_plant *plant, const bramah_filter_options *o);
 /* What an augmented state is about: index of its parameter of the plant, or of its sensor. Errors:
  * E_REFERENCE. */
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
@@ -375,6 +378,11 @@ double bramah__sensor_by_error(const bramah_filter *f, size_t i, bramah_augmente
 bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *diag);
 /* What it is predicted to show there, its errors included. */
 double bramah__prediction(const bramah_filter *f, size_t i);
+
+/* ---- filter.c ---- */
+
+/* Row of output i of the plant by all error states, into row [n]; 0: it has none. */
+int bramah__filter_output_row(bramah_filter *f, size_t i, double *row);
 
 /* ---- correct.c ---- */
 

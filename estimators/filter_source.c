@@ -34,13 +34,21 @@ static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *
       {f->square_root, "form", "only the Joseph form is compiled"},
       {f->block, "fusion", "only sequential fusion is compiled"},
       {f->iterations > 1, "iterations", "an iterated update is not compiled"},
-      {f->n_augmented > 0, f->n_augmented ? f->augmented[0].name : NULL,
-       "augmented states are not compiled, nor an uncertainty budget ('uncertainty: fixed')"},
+      {f->n_edges > 0, "augmented", "parameters that cease to act at edges are not compiled"},
       {f->n_par_noise > 0, "parameter_noise", "noise on parameters is not compiled"},
       {start->injection == BRAMAH_INJECTION_LINEARISED, "injection", "linearised injection is not compiled"},
   };
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (refused[i].is_so) return refuse(diag, refused[i].thing, refused[i].why);
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const bramah_augmented *a = &f->augmented[i];
+    if (a->role != BRAMAH_AUGMENTED_ESTIMATED)
+      return refuse(diag, a->name,
+                    "what is considered is not compiled, nor an uncertainty budget ('uncertainty: fixed')");
+    if (a->order == 2 || a->logarithmic ||
+        (a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS))
+      return refuse(diag, a->name, "of augmented states parameters and biases of order 1 are compiled");
+  }
   for (size_t i = 0; i < f->n_sensors; i++) {
     if (f->sensor[i].delay_ns)
       return refuse(diag, f->sensor[i].name, "sensors whose samples come late are not compiled");
@@ -93,6 +101,9 @@ static bramah_status list_outputs(const bramah_filter *f, const bramah_program *
       size_t from, to;
       if (out->place[output] < 0 || !bramah__source_row(program, output, &from, &to))
         return refuse(diag, f->sensor[i].name, "what this sensor measures is not compiled");
+      if (bramah__source_follows(program, output, f->n_par, f->par))
+        return refuse(diag, f->sensor[i].name,
+                      "what an estimated parameter moves at once is not compiled as measured");
     }
   return BRAMAH_OK;
 }
@@ -146,6 +157,8 @@ static void write_terms(const bramah__source *s, const bramah_filter *f, const f
   for (int end = 0; end < 2; end++) {
     for (size_t i = 0; i < f->n_sensors; i++) {
       size_t least = f->n, most = 0;
+      for (size_t k = f->first_error[i]; k != SIZE_MAX; k = f->self_state[k].next)
+        if (f->self_state[k].state >= most) most = f->self_state[k].state + 1;
       for (size_t t = 0; t < f->sensor[i].n_terms; t++) {
         size_t from, to;
         bramah__source_row(s->program, f->sensor[i].output[t], &from, &to);
@@ -156,6 +169,60 @@ static void write_terms(const bramah__source *s, const bramah_filter *f, const f
     }
     bramah__source_indices(s, end ? "row_to" : "row_from", f->n_sensors, lists->index);
   }
+}
+
+/* Columns of F and blocks as the kernel wants them. */
+static void write_shape(const bramah__source *s, const bramah_filter *f)
+{
+  const bramah__kernel_shape *shape = &f->shape;
+  const int whole = f->n_augmented == 0;
+  for (size_t k = 0; k < shape->n_acting && !whole; k++)
+    bramah__page_write(s->page, "%s%d", k ? ", " : "static const size_t acting[] = {", shape->acting[k]);
+  if (!whole) bramah__page_write(s->page, "};\n");
+  for (int noisy = 0; noisy < 2; noisy++) {
+    const bramah__kernel_block *block = noisy ? shape->noisy : shape->moving;
+    const size_t n = noisy ? shape->n_noisy : shape->n_moving;
+    for (size_t k = 0; k < n; k++)
+      bramah__page_write(s->page, "%s{%d, 1}",
+                         k       ? ", "
+                         : noisy ? "static const bramah__kernel_block noisy[] = {"
+                                 : "static const bramah__kernel_block moving[] = {",
+                         block[k].state);
+    if (n) bramah__page_write(s->page, "};\n");
+  }
+  bramah__page_write(
+      s->page, "static const bramah__kernel_shape shape = {%d, %d, %d, %d, %d, %d, %s, %s, %s};\n", shape->n,
+      shape->n_plant, shape->nq, shape->n_acting, shape->n_moving, shape->n_noisy, whole ? "NULL" : "acting",
+      shape->n_moving ? "moving" : "NULL", shape->n_noisy ? "noisy" : "NULL");
+}
+
+static void write_augmented(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
+{
+  const size_t n = f->n_augmented;
+  const bramah__augmented *own = f->self_state;
+  write_shape(s, f);
+  for (size_t i = 0; i < n; i++) lists->name[i] = f->augmented[i].name;
+  bramah__source_names(s, "augmented_names", "AUGMENTED", n, lists->name);
+  if (n == 0) return;
+  const struct {
+    const char *name;
+    size_t at; /* in own */
+  } numbers[] = {{"augmented_nominal", offsetof(bramah__augmented, nominal)},
+                 {"augmented_least", offsetof(bramah__augmented, least)},
+                 {"augmented_most", offsetof(bramah__augmented, most)},
+                 {"augmented_decay", offsetof(bramah__augmented, Phi)},
+                 {"augmented_noise", offsetof(bramah__augmented, noise)}};
+  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+    for (size_t i = 0; i < n; i++)
+      memcpy(&lists->number[i], (const char *)&own[i] + numbers[k].at, sizeof(double));
+    bramah__source_numbers(s, numbers[k].name, n, lists->number);
+  }
+  for (size_t i = 0; i < n; i++) lists->index[i] = own[i].column == SIZE_MAX ? -1 : (int)own[i].column;
+  bramah__source_indices(s, "augmented_column", n, lists->index);
+  for (size_t i = 0; i < n; i++) lists->index[i] = own[i].column == SIZE_MAX ? -1 : (int)own[i].target;
+  bramah__source_indices(s, "augmented_parameter", n, lists->index);
+  for (size_t i = 0; i < n; i++) lists->index[i] = own[i].column == SIZE_MAX ? (int)own[i].target : -1;
+  bramah__source_indices(s, "augmented_sensor", n, lists->index);
 }
 
 static void write_outputs(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
@@ -192,6 +259,7 @@ static void write_tables(const bramah__source *s, const bramah_filter *f, const 
   write_sensors(s, f, lists);
   write_terms(s, f, lists);
   write_outputs(s, f, lists);
+  write_augmented(s, f, lists);
 }
 
 /* ---- both texts ---- */
@@ -202,6 +270,7 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
   s->page = header;
   const char *text = bramah__source_fill(s, bramah__filter_header);
   bramah__source_define(s, "ERRORS", f->n);
+  bramah__source_define(s, "AUGMENTED", f->n_augmented);
   bramah__source_define(s, "SENSORS", f->n_sensors);
   bramah__source_define(s, "OUTPUTS", lists->n_outputs);
   bramah__source_define(s, "PATIENCE", f->patience);
@@ -233,7 +302,7 @@ bramah_status bramah_filter_c_source(const bramah_filter *f, const bramah_progra
       status = bramah__fail(diag, BRAMAH_E_MEMORY, "filter", "no memory for the C source");
   }
   const bramah__source_addition addition = {" and its filter", header.text, code.text, lists.n_outputs,
-                                            lists.output};
+                                            lists.output,      f->n_par,    f->par};
   if (status == BRAMAH_OK) status = bramah__source_end(&s, &addition, diag, out);
   free(header.text);
   free(code.text);

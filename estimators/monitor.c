@@ -20,12 +20,15 @@
 
 #include <math.h>
 
-enum { LENGTHS = 3 };
+enum { LENGTHS = 4, SECOND = 2, ALL = 3 };
 typedef enum subject { STATE, SENSOR, SUBJECTS } subject;
-static const int64_t length[LENGTHS] = {100000000, 300000000, 1000000000};
-static const int64_t settle_ns = 100000000; /* of a start that may be wrong */
-static const double furthest = 3.0;         /* sigmas that an innovation counts at most */
-static const double doubt = 0.3;            /* of H x, which is linear: so large a part of it may be wrong */
+static const int64_t length[LENGTHS] = {100000000, 300000000, 1000000000, INT64_MAX};
+static const int64_t settle_ns = 100000000;      /* of a start that may be wrong */
+static const double furthest = 3.0;              /* sigmas that an innovation counts at most */
+static const double surely = 1.6448536269514722; /* beyond a limit by so much: 95 times of 100 */
+static const double slowness = 0.1;              /* [s] */
+static const double doubt =
+    0.3; /* so large a part of H x, and of a stated sigma, may be what is not linear */
 
 /* In the open window of a length: of a state the sum of its corrections, and P_0 + Q; of a sensor the score and J. */
 typedef struct sums {
@@ -41,10 +44,13 @@ typedef struct monitor_progress {
 #define MONITOR_STATE(X)                                                                                     \
   X(double, P, m->n * m->n)                                                                                  \
   X(double, moved, m->n * m->width) /* row by row: V by length and sensor, then x */                         \
+  X(double, slow, m->n_sensors)     /* predicted readings, 0: none yet */                                    \
   X(sums, sum, LENGTHS *(m->n_augmented + m->n_sensors))                                                     \
-  X(bramah_monitor_worst, worst, LENGTHS *(m->n_augmented + m->n_sensors))
+  X(bramah_monitor_worst, worst, LENGTHS *(m->n_augmented + m->n_sensors))                                   \
+  X(bramah_monitor_hidden, hidden, m->n_output)
 #define MONITOR_REST(X)                                                                                      \
   X(double, square, m->n *(m->n > m->width ? m->n : m->width))                                               \
+  X(double, H, m->n)                                                                                         \
   X(double, row, m->n + m->width)                                                                            \
   X(int64_t, past_ns, m->n_past)                                                                             \
   X(unsigned char, past, m->n_past * m->past_size)
@@ -53,7 +59,7 @@ struct bramah_monitor {
   uint64_t mark;
   int own_memory;
   bramah_filter *filter;
-  size_t n, n_sensors, n_augmented, width;
+  size_t n, n_sensors, n_augmented, n_output, width;
   size_t n_past, past_size; /* steps that late samples may go back, 0: none are late */
   monitor_progress progress;
   MONITOR_STATE(BRAMAH__FIELD_MEMBER)
@@ -78,6 +84,7 @@ static bramah_monitor *layout(const bramah_filter *filter, bramah__arena *arena)
   m->n = info.n_error;
   m->n_sensors = info.n_sensors;
   m->n_augmented = info.n_augmented;
+  m->n_output = info.plant->n_output;
   m->width = LENGTHS * m->n_sensors + 1;
   for (size_t i = 0; i < m->n_sensors; i++)
     latest = info.sensor[i].delay_ns > latest ? info.sensor[i].delay_ns : latest;
@@ -160,10 +167,10 @@ static bramah_monitor_worst judge(const bramah_monitor *m, subject of, size_t l,
   if (out.end_ns <= out.begin_ns) return out;
   if (of == STATE) {
     const bramah_augmented *a = &f->augmented[k];
-    if (a->role == BRAMAH_AUGMENTED_ESTIMATED) return out;
+    if (a->role == BRAMAH_AUGMENTED_ESTIMATED || a->kind == BRAMAH_AUGMENTED_PARAMETER) return out;
     const double P = m->P[f->self_state[k].state * (m->n + 1)];
-    out.size = fabs(s->sum) / sqrt(fmax(s->variance - P, doubt * doubt * s->variance));
-    out.amount = s->sum * (a->logarithmic ? bramah__augmented_value(f, k) : 1.0);
+    out.size = fabs(s->sum) / sqrt(fmax(s->variance - P, doubt * doubt * a->sigma * a->sigma));
+    out.amount = s->sum;
     return out;
   }
   if (!(s->variance > 0.0)) return out;
@@ -172,11 +179,17 @@ static bramah_monitor_worst judge(const bramah_monitor *m, subject of, size_t l,
   return out;
 }
 
+/* Windows that begin with the first sample are not judged, but that of all time. */
+static int is_settled(const bramah_monitor *m, size_t l)
+{
+  return l == ALL || m->progress.begin_ns[l] >= m->progress.from_ns;
+}
+
 /* The worst window so far, or the open one if that is worse. */
 static bramah_monitor_worst worse(const bramah_monitor *m, subject of, size_t l, size_t k)
 {
   bramah_monitor_worst worst = m->worst[place(m, of, l, k)];
-  if (!m->progress.is_open) return worst;
+  if (!m->progress.is_open || !is_settled(m, l)) return worst;
   bramah_monitor_worst now = judge(m, of, l, k);
   if (!(now.size > 0.0)) return worst;
   now.tests = ++worst.tests;
@@ -188,6 +201,41 @@ static void close_window(bramah_monitor *m, size_t l)
   for (int of = 0; of < SUBJECTS; of++)
     for (size_t k = 0; k < count(m, (subject)of); k++)
       m->worst[place(m, (subject)of, l, k)] = worse(m, (subject)of, l, k);
+}
+
+/* What an offset of a sensor in the open window of a length could hide of an output with row H and this sigma, if it is more
+ * than what is known. */
+static void look_hidden(const bramah_monitor *m, size_t l, double sigma, bramah_monitor_hidden *worst)
+{
+  for (size_t i = 0; i < m->n_sensors; i++) {
+    const double J = m->sum[place(m, SENSOR, l, i)].variance,
+                 found = (BRAMAH_MONITOR_LIMIT + surely) / sqrt(J);
+    double by = 0.0;
+    for (size_t j = 0; j < m->n; j++) by += m->H[j] * m->moved[j * m->width + l * m->n_sensors + i];
+    if (!(J > 0.0 && fabs(by) * found > worst->sigmas * sigma)) continue;
+    *worst = (bramah_monitor_hidden){.sensor = i,
+                                     .offset = found,
+                                     .effect = fabs(by) * found,
+                                     .sigmas = fabs(by) * found / sigma,
+                                     .begin_ns = m->progress.begin_ns[l],
+                                     .end_ns = m->progress.now_ns};
+  }
+}
+
+/* Of all outputs, when a window of a second ends. */
+static void close_hidden(bramah_monitor *m)
+{
+  bramah_filter *f = m->filter;
+  for (size_t o = 0; o < m->n_output; o++) {
+    bramah_monitor_hidden worst = {.sigmas = BRAMAH_MONITOR_BAND}, *kept = &m->hidden[o];
+    if (!bramah__filter_output_row(f, o, m->H)) continue;
+    const double sigma = sqrt(bramah__variance(m->n, m->H, f->P));
+    for (size_t l = SECOND; l < LENGTHS; l++) look_hidden(m, l, sigma, &worst);
+    const uint64_t windows = kept->windows + 1, open = kept->open + (worst.effect > 0.0);
+    if (worst.effect > 0.0 && worst.sigmas > kept->sigmas) *kept = worst;
+    kept->windows = windows;
+    kept->open = open;
+  }
 }
 
 /* ---- with the filter ---- */
@@ -207,11 +255,7 @@ static void predicted(bramah_monitor *m)
 {
   const bramah_filter *f = m->filter;
   const size_t n = m->n, width = m->width;
-  bramah__propagate(n, f->F, m->P, m->square);
-  for (size_t i = 0; i < n; i++) /* of most columns of Gamma one entry is not zero */
-    for (size_t c = 0; c < f->nq; c++)
-      for (size_t j = 0; f->Gamma[i * f->nq + c] != 0.0 && j < n; j++)
-        m->P[i * n + j] += f->Gamma[i * f->nq + c] * f->Gamma[j * f->nq + c];
+  bramah__kernel_propagate(&f->shape, f->F, f->Gamma, m->P, m->square);
   carry(n, width, f->F, m->moved, m->square);
   memcpy(m->moved, m->square, n * width * sizeof(double));
   for (size_t k = 0; k < m->n_augmented; k++) {
@@ -227,12 +271,26 @@ static void predicted(bramah_monitor *m)
   }
 }
 
+/* What a gain is the factor of: what the sensor is predicted to show, but slowly, without the noise of the last samples.
+ * With it, where the noise of the process is overestimated and each innovation takes back a part of the one before, gains
+ * would drift without end. */
+static double slow_reading(bramah_monitor *m, size_t i, double predicted)
+{
+  const double period = fmax(1e-9 * (double)m->filter->sensor[i].period_ns, bramah__step_seconds(m->filter));
+  m->slow[i] += (m->slow[i] == 0.0 ? 1.0 : fmin(period / slowness, 1.0)) * (predicted - m->slow[i]);
+  return m->slow[i];
+}
+
 /* A sample of sensor i into x, P and all windows. */
 static void add_sample(bramah_monitor *m, size_t i)
 {
   const bramah_filter *f = m->filter;
   const size_t n = m->n, width = m->width, x = width - 1;
-  const double *H = f->H + i * n;
+  double *H = m->H;
+  memcpy(H, f->H + i * n, n * sizeof *H);
+  for (size_t k = 0; k < m->n_augmented; k++)
+    if (f->augmented[k].kind == BRAMAH_AUGMENTED_GAIN && f->self_state[k].target == i)
+      H[f->self_state[k].state] = slow_reading(m, i, H[f->self_state[k].state]);
   double *PH = m->row, *U = PH + n, S = 0.0; /* U: of x, what it predicts */
   memset(PH, 0, (n + width) * sizeof *PH);
   for (size_t k = 0; k < n; k++) {
@@ -243,20 +301,20 @@ static void add_sample(bramah_monitor *m, size_t i)
   for (size_t k = 0; k < n; k++) S += H[k] * PH[k];
   S += f->r[i] + doubt * doubt * U[x] * U[x];
   if (!(S > 0.0) || !isfinite(S)) return;
-  const double most = furthest * sqrt(S), rest = fmin(fmax(f->y[i] + U[x], -most), most);
+  const double most = furthest * sqrt(S), rest = fmin(fmax(f->y[i] + U[x], -most), most), inverse = 1.0 / S,
+               share = rest * inverse;
   for (size_t l = 0; l < LENGTHS; l++) {
     U[l * m->n_sensors + i] += 1.0;
     for (size_t k = 0; k < m->n_augmented; k++)
-      m->sum[place(m, STATE, l, k)].sum += PH[f->self_state[k].state] / S * rest;
+      m->sum[place(m, STATE, l, k)].sum += PH[f->self_state[k].state] * share;
     for (size_t k = 0; k < m->n_sensors; k++) {
       sums *s = &m->sum[place(m, SENSOR, l, k)];
       const double u = U[l * m->n_sensors + k];
-      s->sum += u * rest / S;
-      s->variance += u * u / S;
+      s->sum += u * share;
+      s->variance += u * u * inverse;
     }
   }
   U[x] = rest;
-  const double inverse = 1.0 / S;
   for (size_t k = 0; k < n; k++) {
     const double K = PH[k] * inverse;
     for (size_t c = 0; c < width; c++) m->moved[k * width + c] += K * U[c];
@@ -267,9 +325,11 @@ static void add_sample(bramah_monitor *m, size_t i)
 static void corrected(bramah_monitor *m)
 {
   const bramah_filter *f = m->filter;
+  const monitor_progress *p = &m->progress;
   for (size_t l = 0; l < LENGTHS; l++) {
-    if (m->progress.now_ns - m->progress.begin_ns[l] < length[l]) continue;
+    if (is_settled(m, l) ? p->now_ns - p->begin_ns[l] < length[l] : p->now_ns < p->from_ns) continue;
     close_window(m, l);
+    if (l == SECOND && is_settled(m, l)) close_hidden(m);
     open_window(m, l);
   }
   for (size_t i = 0; i < m->n_sensors; i++)
@@ -277,10 +337,10 @@ static void corrected(bramah_monitor *m)
   for (size_t j = 0; j < m->n; j++) m->moved[(j + 1) * m->width - 1] -= f->dx[j];
 }
 
-/* Before the first correction that counts: where the filter is. */
-static void start(bramah_monitor *m)
+/* Begin where the filter is, or was before the first call of all. */
+static void start(bramah_monitor *m, const double *P)
 {
-  memcpy(m->P, m->filter->P, m->n * m->n * sizeof(double));
+  memcpy(m->P, P, m->n * m->n * sizeof(double));
   memset(m->moved, 0, m->n * m->width * sizeof(double));
   for (size_t l = 0; l < LENGTHS; l++) open_window(m, l);
   m->progress.is_open = 1;
@@ -322,7 +382,12 @@ void bramah_monitor_watch(bramah_monitor *m, bramah_filter_event event)
     p->now_ns = t;
     return;
   }
-  if (!p->has_start || recoveries != p->recoveries) {
+  if (!p->has_start && m->filter->progress.report.predictions + m->filter->progress.report.corrections <= 1) {
+    start(m, m->filter->P_initial);
+    p->has_start = 1;
+    p->recoveries = recoveries;
+    p->from_ns = t + settle_ns;
+  } else if (!p->has_start || recoveries != p->recoveries) {
     for (size_t l = 0; l < LENGTHS; l++) close_window(m, l);
     p->is_open = 0;
     p->has_start = 1;
@@ -338,7 +403,7 @@ void bramah_monitor_watch(bramah_monitor *m, bramah_filter_event event)
   } else if (p->is_open) {
     corrected(m);
   } else if (t >= p->from_ns) {
-    start(m);
+    start(m, m->filter->P);
   }
 }
 
@@ -386,6 +451,11 @@ static bramah_monitor_worst worst_of(const bramah_monitor *m, subject of, size_t
   }
   worst.tests = tests;
   return worst;
+}
+
+bramah_monitor_hidden bramah_monitor_hidden_of(const bramah_monitor *m, size_t output)
+{
+  return output < m->n_output ? m->hidden[output] : (bramah_monitor_hidden){0};
 }
 
 bramah_monitor_worst bramah_monitor_state(const bramah_monitor *m, size_t k, double limit)

@@ -209,6 +209,14 @@ typedef struct bramah_input_cost {
   double sigma_known; /* NaN: the output is the command itself */
 } bramah_input_cost;
 
+/* An output that a sensor could move out of its band unnoticed: what no test can see (bramah_monitor_hidden_of). */
+typedef struct bramah_hidden {
+  const char *name, *unit, *sensor, *sensor_unit;
+  double offset, effect, sigmas; /* of the sensor, at most; of the output by it; in its standard deviations */
+  double begin, end; /* [s] of the log: it begins, and is looked for until then, in the worst case */
+  double share;      /* of the time at which it could */
+} bramah_hidden;
+
 /* Whether a log contradicts what the filter says of itself: its innovations and, with a truth, its errors against its
  * covariance. Innovations over their sigmas are tested in windows of 1 s, of 10 s and in all, from a second after the
  * first on, sensor by sensor, their sum of squares jointly too. A test fails that is beyond what happens by accident in
@@ -238,7 +246,7 @@ typedef enum bramah_check_kind {
   BRAMAH_CHECK_ANTI = 17,  /* a negative correlation at lag 1: the same */
   /* Mean innovation of a sensor in its standard deviations where noise adapts (bramah_adaptive_bias), the worst */
   BRAMAH_CHECK_BIAS = 18,
-  /* A parameter, or an error of a sensor, of the uncertainty budget leaves its stated uncertainty, in the worst window, in
+  /* An error of a sensor leaves its stated uncertainty in the budget, in the worst window, in
    * standard deviations of what the budget grants (bramah_monitor_state); `amount`: its change */
   BRAMAH_CHECK_STATED = 19,
   /* A sensor is off by the same from the begin of a window to its end (bramah_monitor_offset); `amount`: by how much */
@@ -273,7 +281,8 @@ typedef struct bramah_verdict {
 /* All of it, as of the present estimate. */
 typedef struct bramah_assess_results {
   bramah_assess_totals totals;
-  size_t n_outputs, n_sensors, n_accuracies, n_augmented, n_adapted, n_input_costs; /* 0: there are none */
+  size_t n_outputs, n_sensors, n_accuracies, n_augmented, n_adapted, n_input_costs,
+      n_hidden;                              /* 0: there are none */
   const bramah_assess_output *output;        /* [n_outputs] all that are not hidden, in the plant's order */
   const bramah_consistency *sensor;          /* [n_sensors] in the order of the study */
   bramah_consistency all;                    /* sensors */
@@ -293,6 +302,7 @@ typedef struct bramah_assess_results {
   const bramah_adapted *adapted;              /* [n_adapted] */
   bramah_adaptive_report adaptation;          /* where noise adapts; else all zero */
   const bramah_input_cost *input_cost;        /* [n_input_costs] where inputs are unknown */
+  const bramah_hidden *hidden;                /* [n_hidden] outputs with an uncertainty budget */
   bramah_verdict verdict;
 } bramah_assess_results;
 /* Valid until the next call of this or of bramah_assess_next. No allocation. */

@@ -101,8 +101,9 @@ typedef struct bramah_program_info {
   size_t n_operations; /* of all parts, for all choices of independent coordinates that it is made for */
   size_t n_iterate;    /* of one Newton iterate */
   size_t bytes;        /* that each plant takes to use it */
-  int is_faster; /* 1: than the plant without: an iterate has at most 400 operations for each joint coordinate and 100
-                        * for each first-order state. So it is in the plane, not with many axes in general directions */
+  int is_faster; /* 1: than the plant without: an iterate has at most 400 operations for each joint coordinate, 100 for each
+                  * first-order state and what a dense elimination takes, n^3/3 of the unknowns. So it is in the plane, not
+                  * with many axes in general directions and little hydraulics */
 } bramah_program_info;
 /* Never fails. */
 BRAMAH_API bramah_program_info bramah_program_get_info(const bramah_program *program);
@@ -142,8 +143,8 @@ BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, 
 /* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
  * bits as of the filter on a plant that uses the program as long as no step is divided, goes over to other coordinates or
  * falls back. Errors: the same; E_UNSUPPORTED names what the source of a filter does not do: other transitions than that
- * of the step, other forms and fusions than the defaults, augmented states, delays, sensors of what the program does
- * not know. */
+ * of the step, other forms and fusions than the defaults, of augmented states others than parameters and biases of order 1
+ * that are estimated, delays, sensors of what the program does not know. */
 struct bramah_filter;
 BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,
                                                 const bramah_program *program, const bramah_coupled *start,

@@ -81,10 +81,11 @@ typedef enum bramah_augmented_role {
   BRAMAH_AUGMENTED_CONSIDERED = 1,
   /* Considered until the measurements have told so much of it that estimating it would have halved its
    * standard deviation, estimated from then on. What a sample tells of it is -1/2 ln(1 - rho^2), rho the
-   * correlation of its error with the innovation (Shannon's information of two normal variables). A parameter of the
-   * plant is only considered, and nothing counted, while its effect on the motion is less than twice what that varies by
-   * over the spread of the estimate: what noise moves would be learned from noise (transition of the step, plants with
-   * step_transition). */
+   * correlation of its error with the innovation (Shannon's information of two normal variables). Where the transition
+   * is that of the step and the plant has step_transition, one step in four is made from a displaced estimate as
+   * well: a parameter of the plant is only considered, and nothing counted, while the square of its effect on the
+   * motion is less than twice that of what the effect varies by over the spread of the estimate (what noise moves
+   * would be learned from noise), and what is of second order in both is noise of the step. */
   BRAMAH_AUGMENTED_AUTO = 2
 } bramah_augmented_role;
 

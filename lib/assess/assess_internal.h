@@ -168,6 +168,7 @@ typedef struct bramah__band {
   X(bramah_accuracy, accuracy_results, a->options.truth ? a->plant->n_output : 0, "of outputs")              \
   X(bramah_adapted, adapted, a->n_noises, "noise that adapts, at present")                                   \
   X(bramah_input_cost, input_cost, a->plant->n_output, "of unknown inputs")                                  \
+  X(bramah_hidden, hidden, a->plant->n_output, "what sensors could hide")                                    \
   X(bramah_alarm_state, alarms, a->n_sensors + 1, "first ones of sensors and of all jointly")                \
   X(bramah_finding, finding,                                                                                 \
     (BRAMAH__CHECKS + 1) * (a->n_sensors + 1) + a->n_augmented + a->plant->n_output + 3 + BRAMAH_N_LIMITS,   \

@@ -79,7 +79,8 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
                               .accuracy = a->accuracy_results,
                               .augmented = a->augmented,
                               .adapted = a->adapted,
-                              .input_cost = a->input_cost};
+                              .input_cost = a->input_cost,
+                              .hidden = a->hidden};
   return status;
 }
 
@@ -329,7 +330,6 @@ static const double NIS_MOST = 2.25;     /* of what the gates leave: innovations
 static const double GATED_MOST = 10.0;   /* % of the samples of a sensor */
 static const double WITHIN_LEAST = 90.0; /* % of the errors within 2 * 1.96 sigma: twice as large */
 static const double NEES_MOST = 4.0;     /* per state: errors twice as large */
-static const double MONITOR_LEAST = 5.5; /* σ: its innovations are white but for what is not linear */
 enum { JUDGED_FROM = 50 };               /* samples */
 
 static bramah_finding *add(bramah_assess *a, bramah_check_kind kind, const char *at, double value,
@@ -421,7 +421,7 @@ static uint64_t judge_windows(bramah_assess *a)
         f->end = 1e-9 * (double)worst->end_ns;
       }
     }
-  judge_monitor(a, fmax(bramah__windows_limit(tests, 1), MONITOR_LEAST));
+  judge_monitor(a, fmax(bramah__windows_limit(tests, 1), BRAMAH_MONITOR_LIMIT));
   return tests;
 }
 
@@ -488,6 +488,30 @@ static void judge(bramah_assess *a)
   v->worst = worst_of(v);
   v->contradicted = v->n_failed > 0;
   v->too_short &= !v->contradicted;
+}
+
+/* What sensors could hide, of the outputs that are shown. */
+static void take_hidden(bramah_assess *a)
+{
+  const bramah_filter_info info = bramah_filter_get_info(a->filter);
+  const int64_t zero_ns = a->totals.last_ns - bramah_filter_time_ns(a->filter);
+  bramah_assess_results *r = &a->results;
+  r->n_hidden = 0;
+  for (size_t c = 0; a->monitor && c < a->n_outputs; c++) {
+    const bramah_assess_output *of = &a->outputs[c];
+    const bramah_monitor_hidden h = bramah_monitor_hidden_of(a->monitor, of->output);
+    if (!of->has_sigma || !h.open) continue;
+    a->hidden[r->n_hidden++] = (bramah_hidden){.name = of->name,
+                                               .unit = of->unit,
+                                               .sensor = info.sensor[h.sensor].name,
+                                               .sensor_unit = info.sensor[h.sensor].unit,
+                                               .offset = h.offset,
+                                               .effect = h.effect,
+                                               .sigmas = h.sigmas,
+                                               .begin = 1e-9 * (double)(h.begin_ns + zero_ns),
+                                               .end = 1e-9 * (double)(h.end_ns + zero_ns),
+                                               .share = (double)h.open / (double)h.windows};
+  }
 }
 
 /* ---- all of it ---- */
@@ -568,6 +592,7 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
     const double sigma_known = info.has_row ? a->known.sum[1][of->output] / count : (double)NAN;
     a->input_cost[r->n_input_costs++] = (bramah_input_cost){of->name, of->unit, sigma, sigma_known};
   }
+  take_hidden(a);
   judge(a);
   return r;
 }

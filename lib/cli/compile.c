@@ -135,9 +135,10 @@ const cli_command cli_compile = {
         "A step that fails (a pose near a singular one, an iteration that does not converge, a piston that\n"
         "leaves its cylinder) is refused and leaves everything as it was; one whose error is beyond the\n"
         "tolerance is made and says so, where 'bramah simulate' would divide it. Refused by name are\n"
-        "machines that have no program (prescribed motions, spherical joints, wheels, friction with states)\n"
-        "and, of studies, augmented states ('uncertainty: fixed' leaves out those of the budget), other\n"
-        "transitions than 'step', delays, adapting noise, inclinometers and flow sensors.\n",
+        "machines with quasistatic actuators, prescribed motions, spherical joints, wheels or friction with\n"
+        "states and, of studies, the uncertainty budget (write 'uncertainty: fixed'), augmented states but\n"
+        "parameters and biases of order 1, other transitions than 'step', delays, adapting noise,\n"
+        "inclinometers and flow sensors.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,
     .max_operands = 1,

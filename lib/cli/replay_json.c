@@ -122,6 +122,18 @@ static const cli_json_field errors[] = {
     {"rmse_sensor", CLI_JSON_NUMBER, offsetof(bramah_accuracy, measured.value)},
     {0}};
 
+static const cli_json_field hidden[] = {{"output", CLI_JSON_TEXT, offsetof(bramah_hidden, name)},
+                                        {"unit", CLI_JSON_TEXT, offsetof(bramah_hidden, unit)},
+                                        {"effect", CLI_JSON_NUMBER, offsetof(bramah_hidden, effect)},
+                                        {"sigmas", CLI_JSON_NUMBER, offsetof(bramah_hidden, sigmas)},
+                                        {"sensor", CLI_JSON_TEXT, offsetof(bramah_hidden, sensor)},
+                                        {"sensor_unit", CLI_JSON_TEXT, offsetof(bramah_hidden, sensor_unit)},
+                                        {"offset", CLI_JSON_NUMBER, offsetof(bramah_hidden, offset)},
+                                        {"begin", CLI_JSON_NUMBER, offsetof(bramah_hidden, begin)},
+                                        {"end", CLI_JSON_NUMBER, offsetof(bramah_hidden, end)},
+                                        {"share", CLI_JSON_NUMBER, offsetof(bramah_hidden, share)},
+                                        {0}};
+
 static const cli_json_field checks[] = {{"check", CLI_JSON_TEXT, offsetof(bramah_finding, what)},
                                         {"at", CLI_JSON_NAME, offsetof(bramah_finding, at)},
                                         {"unit", CLI_JSON_TEXT, offsetof(bramah_finding, unit)},
@@ -239,6 +251,7 @@ static void put_findings(const cli_replay_run *r, cli_json *json)
   if (r->request.truth) LIST("errors", results->n_accuracies, results->accuracy, errors);
   if (r->request.truth) cli_json_number(json, "nees_mean", results->totals.nees);
   cli_hypotheses_json(r, json);
+  LIST("hidden", results->n_hidden, results->hidden, hidden);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
   if (r->diagnosis) LIST("diagnosis", r->diagnosis->n, r->diagnosis->cause, explanations);
 #undef LIST

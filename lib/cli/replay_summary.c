@@ -422,6 +422,27 @@ static void print_verdict(const bramah_verdict *v, FILE *out)
             finding_text(most, text));
 }
 
+/* What no test can see, of outputs that it would move out of their bands. */
+static cli_table hidden_table(const bramah_assess_results *results)
+{
+  static const char *const header[] = {"output",          "unit", "wrong by up to", "sigma", "if",
+                                       "is off by up to", "unit", "from s",         "to s"};
+  cli_table table = cli_table_make("What offsets of sensors could hide", "llrrlrlrr", header);
+  for (size_t i = 0; i < results->n_hidden; i++) {
+    const bramah_hidden *h = &results->hidden[i];
+    const cli_readable of = cli_readable_unit(h->sensor_unit);
+    const double factor = add_name(&table, h->name, h->unit);
+    cli_table_add(&table, "%.3g", factor * h->effect);
+    cli_table_add(&table, "%.1f", h->sigmas);
+    cli_table_add(&table, "%s", h->sensor);
+    cli_table_add(&table, "%.3g", of.factor * h->offset);
+    cli_table_add(&table, "%s", of.unit);
+    cli_table_add_number(&table, h->begin);
+    cli_table_add_number(&table, h->end);
+  }
+  return table;
+}
+
 /* Of each kind of check the one that is nearest to its limit, or furthest beyond. */
 static cli_table verdict_table(const bramah_verdict *verdict)
 {
@@ -469,13 +490,14 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
   print_summary(r, results, out);
-  cli_table tables[11] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
+  cli_table tables[12] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
                           consistency_table(results),
                           events_table(bramah_session_about(r->session)->machine->coupled, results)};
   estimate_tables(results, &tables[3]);
   tables[8] = verdict_table(&results->verdict);
   tables[9] = diagnosis_table(r->diagnosis);
   tables[10] = cli_hypotheses_table(r);
+  tables[11] = hidden_table(results);
   size_t n = 0;
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
     if (tables[i].n_cells) cli_table_print(&tables[i], out);

@@ -297,7 +297,8 @@ bramah__expr bramah__expr_make(bramah__operation operation, bramah__expr a, bram
 {
   const int arity = bramah__arity[operation];
   const int numbers = e_is_number(a) && (arity < 2 || e_is_number(b)) && (arity < 3 || e_is_number(c));
-  if (numbers) return e_number(bramah__operate(operation, a.value, b.value, c.value));
+  if (numbers) /* never -0, which would be another number than 0 to all that follows */
+    return e_number(bramah__operate(operation, a.value, b.value, c.value) + 0.0);
   bramah__expr out;
   if (fold(operation, a, b, c, &out)) return out;
   bramah__graph *graph = a.graph ? a.graph : arity > 1 && b.graph ? b.graph : c.graph;

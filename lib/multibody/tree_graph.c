@@ -64,6 +64,17 @@ static const bramah__body_graph *parent_of(const bramah__tree *tree, size_t j, c
   return tree->link[j].parent < 0 ? &ground : &body[tree->link[j].parent];
 }
 
+/* The rotation that joint axes begin with, against the parent. */
+static bramah__mat joint_axes(const bramah__link *link, const bramah__expr *base)
+{
+  double rotation[9];
+  bramah__mat turn;
+  for (int k = 0; k < 9; k++) rotation[k] = cleared(link->rotation[k]);
+  if (!link->ball) return m_number(rotation);
+  memcpy(turn.m, base + 9 * (link->ball - 1), sizeof turn.m);
+  return m_multiply(m_number(rotation), turn);
+}
+
 void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *base, const bramah__expr *z,
                              bramah__body_graph *body)
 {
@@ -71,13 +82,7 @@ void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *base,
     const bramah__link *link = &tree->link[j];
     const bramah__body_graph *parent = parent_of(tree, j, body);
     bramah__body_graph *own = &body[j];
-    double rotation[9];
-    for (int k = 0; k < 9; k++) rotation[k] = cleared(link->rotation[k]);
-    bramah__mat A = link->turned ? m_multiply(parent->A, m_number(rotation)) : parent->A, turn;
-    if (link->ball) {
-      memcpy(turn.m, base + 9 * (link->ball - 1), sizeof turn.m);
-      A = m_multiply(A, turn);
-    }
+    const bramah__mat A = m_multiply(parent->A, joint_axes(link, base));
     own->n = m_rotate(A, cleared_vector(link->axis));
     own->r = v_add(parent->r, m_rotate(parent->A, cleared_vector(link->position)));
     own->A = link->revolute ? m_multiply(A, axis_rotation(link->axis, z[j])) : A;
@@ -272,11 +277,40 @@ void bramah__closure_graph(const bramah__loop *loop, const bramah__body_graph *b
                                         bramah__direction_graph(body, loop->body[1], loop->v[k]));
 }
 
-bramah__expr bramah__line_graph(const bramah__line *line, const bramah__expr *z,
-                                const bramah__body_graph *body)
+/* A point of a body in the axes of one that carries it. */
+static bramah__vec carried_point(const bramah__tree *tree, const bramah__expr *base, const bramah__expr *z,
+                                 int carrier, int body, const double *local)
+{
+  bramah__vec x = cleared_vector(local);
+  for (int j = body; j != carrier; j = tree->link[j].parent) {
+    const bramah__link *link = &tree->link[j];
+    x = link->revolute ? m_rotate(axis_rotation(link->axis, z[j]), x)
+                       : v_add(x, v_scale(z[j], cleared_vector(link->axis)));
+    x = v_add(cleared_vector(link->position), m_rotate(joint_axes(link, base), x));
+  }
+  return x;
+}
+
+/* The last body that carries both; -1: the ground. Bodies come behind those that carry them. */
+static int common_carrier(const bramah__tree *tree, int a, int b)
+{
+  while (a != b)
+    if (a > b)
+      a = tree->link[a].parent;
+    else
+      b = tree->link[b].parent;
+  return a;
+}
+
+bramah__expr bramah__line_graph(const bramah__tree *tree, const bramah__line *line, const bramah__expr *base,
+                                const bramah__expr *z, const bramah__body_graph *body)
 {
   if (line->is_coordinate) return z[line->joint];
-  const bramah__vec d = v_sub(bramah__point_graph(body, line->body[1], line->point[1]),
-                              bramah__point_graph(body, line->body[0], line->point[0]));
+  const int carrier = common_carrier(tree, line->body[0], line->body[1]);
+  bramah__vec end[2];
+  for (int e = 0; e < 2; e++)
+    end[e] = carrier < 0 ? bramah__point_graph(body, line->body[e], line->point[e])
+                         : carried_point(tree, base, z, carrier, line->body[e], line->point[e]);
+  const bramah__vec d = v_sub(end[1], end[0]);
   return e_sqrt(v_dot(d, d));
 }

@@ -68,8 +68,8 @@ bramah__vec bramah__direction_graph(const bramah__body_graph *body, int number, 
 /* Constraint equations of a loop, Phi [bramah__loop_rows]. */
 void bramah__closure_graph(const bramah__loop *loop, const bramah__body_graph *body, bramah__expr *Phi);
 
-/* Length of a line at joint coordinates z. */
-bramah__expr bramah__line_graph(const bramah__line *line, const bramah__expr *z,
-                                const bramah__body_graph *body);
+/* Length of a line at joint coordinates z and bases as above; of the joints it sees those between its two bodies alone. */
+bramah__expr bramah__line_graph(const bramah__tree *tree, const bramah__line *line, const bramah__expr *base,
+                                const bramah__expr *z, const bramah__body_graph *body);
 
 #endif

@@ -261,6 +261,12 @@ static int masses_hold(const bramah_coupled *c)
   return pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
 }
 
+int bramah__compiled_actuators(bramah_coupled *c)
+{
+  if (c->compiled.program && c->now->by_program && is_state_of_registers(c)) return 1;
+  return bramah__compiled_pose(c);
+}
+
 /* Its rates; 0 if a pivot is small. */
 static int state_rates(bramah_coupled *c)
 {

@@ -43,8 +43,9 @@ int bramah__compiled_adopt(bramah_coupled *c);
 /* The candidate so completed has become the state; with_rates: by the second of the two. */
 void bramah__compiled_took(bramah_coupled *c, int with_rates);
 
-/* Rz and what the actuators do at the state, in c->now: 1 if they are there. */
+/* Rz and what the actuators do at the state, in c->now: 1 if they are there; with the pose in the registers or not. */
 int bramah__compiled_pose(bramah_coupled *c);
+int bramah__compiled_actuators(bramah_coupled *c);
 
 /* Output i at the state; its derivative by the error state, row [n_error]; by the parameters listed, row [n_par]: 1 if the
  * program has it. */

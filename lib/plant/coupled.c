@@ -149,7 +149,7 @@ static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
   for (size_t i = 0; i < 2 * n_dof + n_first_order; i++)
     if (!isfinite(dx[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->name, "the correction is not finite");
-  const bramah_status status = bramah__compiled_pose(c) ? BRAMAH_OK : bramah__refresh(c, diag);
+  const bramah_status status = bramah__compiled_actuators(c) ? BRAMAH_OK : bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   bramah__state_copy(&c->state, &c->next);
   for (size_t j = 0; j < model->n; j++)

@@ -175,7 +175,8 @@ bramah_program_info bramah_program_get_info(const bramah_program *program)
     for (size_t i = 0; i < p->tape.n_parts; i++) info.n_operations += p->tape.part[i].n_operations;
     if (p->tape.n_registers * sizeof(double) > info.bytes) info.bytes = p->tape.n_registers * sizeof(double);
   }
-  info.is_faster = info.n_iterate <= 400 * program->n + 100 * program->np;
+  info.is_faster =
+      info.n_iterate <= 400 * program->n + 100 * program->np + program->nx * program->nx * program->nx / 3;
   return info;
 }
 

@@ -406,7 +406,7 @@ static void add_springs(builder *b, size_t *works)
   const size_t nr = b->out->nf + b->out->nm, dampers = b->out->nc + BRAMAH__DAMPERS;
   for (size_t i = 0; i < forces->n_springs; i++) {
     const bramah__spring *spring = &forces->spring[i];
-    const bramah__expr s = bramah__line_graph(&spring->line, b->in_z, b->body);
+    const bramah__expr s = bramah__line_graph(&b->model->tree, &spring->line, b->in_base, b->in_z, b->body);
     const bramah__expr damper = e_scale(spring->damping, measure(b, s, b->column));
     const bramah__expr stretch = e_sub(s, e_number(spring->free_length));
     resist(b, b->column, e_add(e_scale(spring->stiffness, stretch), damper));
@@ -468,7 +468,7 @@ static void add_actuators(builder *b, size_t *works)
   const size_t nr = b->out->nf + b->out->nm, nc = b->out->nc;
   for (size_t c = 0; c < nc; c++) {
     const bramah__cylinder *cylinder = &circuit->cylinder[c];
-    b->s[c] = bramah__line_graph(&b->model->line[c], b->in_z, b->body);
+    b->s[c] = bramah__line_graph(&b->model->tree, &b->model->line[c], b->in_base, b->in_z, b->body);
     b->v[c] = measure(b, b->s[c], b->s_i + c * nr);
     const bramah__expr pressure = e_sub(e_scale(cylinder->piston_area, b->in_p[cylinder->piston]),
                                         e_scale(cylinder->rod_area, b->in_p[cylinder->rod]));
@@ -508,8 +508,9 @@ static void set_energy(builder *b)
     const size_t k = i - forces->n_springs; /* of a joint; wraps for what is before */
     const bramah__expr stretch =
         i < forces->n_springs
-            ? e_sub(bramah__line_graph(&forces->spring[i].line, b->in_z, b->body),
-                    e_number(forces->spring[i].free_length))
+            ? e_sub(
+                  bramah__line_graph(&b->model->tree, &forces->spring[i].line, b->in_base, b->in_z, b->body),
+                  e_number(forces->spring[i].free_length))
             : e_sub(b->in_z[forces->joint_spring[k].joint], e_number(forces->joint_spring[k].free_position));
     const double stiffness =
         i < forces->n_springs ? forces->spring[i].stiffness : forces->joint_spring[k].stiffness;
@@ -598,7 +599,7 @@ static bramah_status set_tangent(builder *b)
     seed_forces(b, f);
     derive(b, nx, b->f, b->column);
     put_column(nx, b->column, b->J + f, nx);
-    scale[f] = 1.0;
+    scale[f] = 1e-3; /* with pressures in steps of 1e6 Pa */
   }
   for (size_t i = 0; i < np; i++) {
     seed(b, b->in_p[i], e_number(1.0));

@@ -262,10 +262,13 @@ static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 }
 
 /* Members of the struct, each once: of the inputs those that are in use; without what is read, which has a member alone. */
-static void write_members(const bramah__source *s, int derivatives, const bramah__c_source *parts)
+static void write_members(const bramah__source *s, int derivatives /* 2: by parameters, too */,
+                          const bramah__c_source *parts)
 {
   const size_t n_in = parts->n_inputs, n_all = n_in + parts->n_results;
-  const size_t end = s->program->in.A + (derivatives ? s->program->nx * s->program->ne : 0);
+  const size_t end = derivatives == 2 ? s->program->in.carried + s->program->nx
+                     : derivatives    ? s->program->in.carried
+                                      : s->program->in.A;
   for (size_t i = 0; i < n_all; i++) {
     const bramah__c_member *m = i < n_in ? &parts->input[i] : &parts->result[i - n_in];
     int again = i < n_in ? m->first >= end : strchr(m->name, '[') != NULL;
@@ -328,6 +331,14 @@ static int accelerates(const bramah_program *program, size_t output)
   return any;
 }
 
+int bramah__source_follows(const bramah_program *program, size_t output, size_t n_par, const size_t *par)
+{
+  int any = n_par && accelerates(program, output);
+  for (size_t i = 0; i < n_par && program->reading[output].part; i++)
+    any |= !is_zero(program, output, 1 + program->ne + program->nf + par[i]);
+  return any;
+}
+
 int bramah__source_row(const bramah_program *program, size_t output, size_t *from, size_t *to)
 {
   const int whole = accelerates(program, output), has_row = program->reading[output].part != 0;
@@ -375,6 +386,11 @@ static int has_reading(const bramah__source *s, const bramah__source_addition *a
   return s->program->reading[a->output[i]].part != 0;
 }
 
+static int has_row(const bramah__source *s, const bramah__source_addition *a, size_t i)
+{
+  return has_reading(s, a, i) && !bramah__source_follows(s->program, a->output[i], a->n_par, a->par);
+}
+
 static int reading_slot(const bramah__source *s, const bramah__source_addition *a, size_t i)
 {
   return has_reading(s, a, i) ? (int)slot_of(s, a, i) : 0;
@@ -394,7 +410,7 @@ static void write_outputs(const bramah__source *s, const bramah__source_addition
 {
   const bramah__output *all = s->program->model->output;
   bramah__page_write(s->page, "\n/* ---- outputs ---- */\n\n");
-  write_output_table(s, a, "output_has_row", has_reading);
+  write_output_table(s, a, "output_has_row", has_row);
   write_output_table(s, a, "output_slot", reading_slot);
   write_output_table(s, a, "output_follows_ends", follows_ends);
   write_output_table(s, a, "output_accelerates", output_accelerates);
@@ -470,14 +486,45 @@ static void list_readings(const bramah__source *s, const bramah__source_addition
   }
 }
 
+/* Parts of the parameters: of the step and of its start, which stand in this order. */
+static void list_parameters(const bramah__source *s, const bramah__source_addition *a, bramah__lists *out)
+{
+  bramah__c_source *source = &out->source;
+  char(*name)[PART_NAME] = out->name + 2 * a->n_outputs;
+  for (size_t k = 0; k < s->program->n_par; k++)
+    for (size_t i = 0; i < a->n_par; i++) {
+      const size_t part = BRAMAH__PART_PARAMETERS + 2 * k;
+      if (a->par[i] != k) continue;
+      for (size_t start = 0; start < 2; start++) {
+        out->part[source->n_parts++] =
+            (bramah__c_part){part + start, numbered(*name++, start ? "start_" : "follow_", i, ""), 0};
+        out->result[source->n_results++] =
+            (bramah__c_member){numbered(*name++, start ? "start[" : "G[", i, "]"), part + start, 0,
+                               start ? s->program->nx : s->program->ne};
+      }
+    }
+}
+
+static void write_parameters(const bramah__source *s, const bramah__source_addition *a)
+{
+  if (a->n_par == 0) return;
+  bramah__page_write(s->page, "\nstatic void %sstart_parameters(%swork *w)\n{\n", s->lower, s->lower);
+  for (size_t i = 0; i < a->n_par; i++) bramah__page_write(s->page, "  %sstart_%d(w);\n", s->lower, i);
+  bramah__page_write(s->page, "}\n\nstatic void %sfollow_parameters(%swork *w)\n{\n", s->lower, s->lower);
+  for (size_t i = 0; i < a->n_par; i++)
+    bramah__page_write(s->page, "  memcpy(w->carried, w->start[%d], sizeof w->carried);\n  %sfollow_%d(w);\n",
+                       i, s->lower, i);
+  bramah__page_write(s->page, "}\n");
+}
+
 /* All that is wanted of the program, in the order of its parts. */
 static int make_lists(const bramah__source *s, const bramah__source_addition *a, bramah__lists *out)
 {
-  const size_t n_rows = a ? a->n_outputs : 0;
+  const size_t n_rows = a ? a->n_outputs : 0, n_par = a ? a->n_par : 0;
   bramah__c_source *source = &out->source;
-  out->result = calloc(MOST_MEMBERS + n_rows, sizeof *out->result);
-  out->part = calloc(N_STEP_PARTS + n_rows, sizeof *out->part);
-  out->name = calloc(2 * n_rows + 1, sizeof *out->name);
+  out->result = calloc(MOST_MEMBERS + n_rows + 2 * n_par, sizeof *out->result);
+  out->part = calloc(N_STEP_PARTS + n_rows + 2 * n_par, sizeof *out->part);
+  out->name = calloc(2 * n_rows + 4 * n_par + 1, sizeof *out->name);
   if (!out->result || !out->part || !out->name) return 0;
   *source = (bramah__c_source){.prefix = s->lower,
                                .input = out->input,
@@ -488,6 +535,7 @@ static int make_lists(const bramah__source *s, const bramah__source_addition *a,
   for (size_t i = 0; i < N_STEP_PARTS; i++)
     if (a || !step_parts[i].derivative)
       out->part[source->n_parts++] = (bramah__c_part){step_parts[i].part, step_parts[i].name, 0};
+  if (a) list_parameters(s, a, out);
   if (a) list_readings(s, a, out);
   return 1;
 }
@@ -512,7 +560,10 @@ static void write_header(bramah__source *s, const bramah__source_addition *a, co
   text = bramah__source_fill(s, text);
   write_sizes(s);
   text = bramah__source_fill(s, text);
-  write_members(s, a != NULL, &lists->source);
+  write_members(s, a ? 1 + (a->n_par > 0) : 0, &lists->source);
+  if (a && a->n_par)
+    bramah__page_write(s->page, "\n  double start[%d][%d], G[%d][%d];", a->n_par, s->program->nx, a->n_par,
+                       s->program->ne);
   if (a)
     bramah__page_write(s->page, "\n  double read[%d][%d];", lists->n_slots ? lists->n_slots : 1,
                        1 + s->program->ne + s->program->nf);
@@ -539,6 +590,7 @@ static int write_code(bramah__source *s, const bramah__source_addition *a, const
     write_tables(s, x, index, name);
     text = bramah__source_fill(s, text);
     bramah__page_write(s->page, "%s", equations);
+    if (a) write_parameters(s, a);
     if (a) write_outputs(s, a);
     bramah__source_fill(s, text);
     if (a) bramah__page_write(s->page, "\n%s", a->code);

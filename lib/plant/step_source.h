@@ -40,17 +40,24 @@ void bramah__source_names(const bramah__source *s, const char *what, const char 
 int bramah__source_has_output(const bramah_program *program, size_t output);
 int bramah__source_row(const bramah_program *program, size_t output, size_t *from, size_t *to);
 
+/* Does one of these parameters move it at once? */
+int bramah__source_follows(const bramah_program *program, size_t output, size_t n_par, const size_t *par);
+
 /* What goes behind the step: text for the end of the header and of the code. With it the code has the derivatives of a
  * step, what places a state on its constraints, and of the outputs in the list their values, `static double
  * name_output(const name_state *s, int i)`, and what `static void name_read(name_work *w, int i)` puts into
  * w->read[output_slot[i]]: value, derivatives by the error state and by the independent accelerations; with tables that
  * say which have these (output_has_row), which need name_ends before (output_follows_ends) and which follow the
- * accelerations (output_accelerates). */
+ * accelerations (output_accelerates). What one of the parameters in the list moves at once counts as without a row. Of these
+ * parameters name_start_parameters puts the derivatives of the rates at the start into the work, and after the transition
+ * name_follow_parameters those of the step, w->G[i][NAME_ERRORS]. */
 typedef struct bramah__source_addition {
   const char *what; /* in the first line, behind the name of the machine */
   const char *header, *code;
   size_t n_outputs;
   const size_t *output;
+  size_t n_par; /* parameters by which derivatives are wanted */
+  const size_t *par;
 } bramah__source_addition;
 
 /* Both files; NULL: the step alone. Errors: E_MEMORY; *out is then empty. */

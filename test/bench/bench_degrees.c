@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a cycle of the filter costs with 1, 2, 5 and 10 degrees of freedom: booms of so many links, each moved
- * by a cylinder with two volumes and a valve of its own, so that the error state has 4 elements per degree of
- * freedom; encoders and pressures are measured at every step. Plant alone, prediction with each transition,
- * correction in each form. */
+/* What a step of the plant and a cycle of the filter cost with 1, 2, 5 and 10 degrees of freedom: booms of so many links,
+ * each moved by a cylinder with two volumes and a valve of its own, so that the error state has 4 elements per degree of
+ * freedom. The cylinders are as thick as the loads ask for, and begin at rest. The step alone, in the plane and with axes in
+ * general directions, interpreted and by tape; then plant, prediction with each transition and correction in each form, with
+ * encoders and pressures at every step. */
 #define _GNU_SOURCE
 #include "bramah/filter.h"
 #include "test/bench/bench.h"
@@ -33,9 +34,10 @@ static const char *name(boom *b, int kind, size_t i, const char *stem)
   return b->names[kind][i];
 }
 
-/* Link i with its cylinder, volumes, valve and command. */
-static void describe_link(boom *b, size_t i)
+/* Link i of n with its cylinder, volumes, valve and command. What it carries grows with the square of what follows. */
+static void describe_link(boom *b, size_t i, size_t n, int spatial)
 {
+  const double thick = (double)((n - i) * (n - i)), tilt = spatial ? 0.2 : 0.0;
   b->bodies[i] = (bramah_body){.name = name(b, 0, i, "link"),
                                .mass = 20.0,
                                .centre_of_mass = {0.5, 0, 0},
@@ -45,23 +47,24 @@ static void describe_link(boom *b, size_t i)
                                 .parent = i ? b->names[0][i - 1] : "ground",
                                 .child = b->names[0][i],
                                 .position = {i ? 1.0 : 0.0, 0, 0},
-                                .axis = {0, 0, 1},
-                                .initial_position = -0.4,
+                                .axis = {tilt * sin(1.0 + (double)i), tilt * cos(2.0 * (double)i), 1},
+                                .initial_position = i ? -0.1 : 0.6,
                                 .initial = BRAMAH_INITIAL_GIVEN};
 
   const char *piston = name(b, 1, i, "a"), *rod = name(b, 2, i, "b");
   for (size_t e = 0; e < 2; e++) {
-    b->hoses[2 * i + e] = (bramah_hose){.volume = 5e-4, .bulk_modulus = 1e9};
+    b->hoses[2 * i + e] = (bramah_hose){.volume = 1e-4 * thick, .bulk_modulus = 1e9};
     b->volumes[2 * i + e] = (bramah_volume){
-        .name = e ? rod : piston, .n_hoses = 1, .hoses = &b->hoses[2 * i + e], .initial_pressure = 3e6};
+        .name = e ? rod : piston, .n_hoses = 1, .hoses = &b->hoses[2 * i + e], .initial_pressure = 1e6};
+    if (!e) b->volumes[2 * i].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
   }
   b->cylinders[i] = (bramah_cylinder){.name = name(b, 3, i, "cylinder"),
                                       .body = {i ? b->names[0][i - 1] : "ground", b->names[0][i]},
                                       .point = {{i ? 0.7 : -0.3, -0.3, 0}, {0.4, -0.1, 0}},
                                       .piston_volume = piston,
                                       .rod_volume = rod,
-                                      .piston_area = 2e-3,
-                                      .rod_area = 1.2e-3,
+                                      .piston_area = 4e-4 * thick,
+                                      .rod_area = 2.4e-4 * thick,
                                       .bulk_modulus = 3e10,
                                       .reference_stroke = 0.6,
                                       .piston_chamber_length = 0.6,
@@ -77,16 +80,16 @@ static void describe_link(boom *b, size_t i)
                                 .tank = "tank",
                                 .a = piston,
                                 .b = rod,
-                                .flow_coefficient = 2e-8,
+                                .flow_coefficient = 4e-9 * thick,
                                 .time_constant = 0.01,
                                 .limit = 10.0,
                                 .input = b->names[5][i]};
 }
 
-static void describe(boom *b, size_t n)
+static void describe(boom *b, size_t n, int spatial)
 {
   memset(b, 0, sizeof *b);
-  for (size_t i = 0; i < n; i++) describe_link(b, i);
+  for (size_t i = 0; i < n; i++) describe_link(b, i, n, spatial);
   b->supplies[0] = (bramah_supply){.name = "pump", .pressure = 2e7};
   b->supplies[1] = (bramah_supply){.name = "tank", .pressure = 1e5};
   b->machine = (bramah_machine){.name = "boom",
@@ -112,6 +115,7 @@ static void describe(boom *b, size_t n)
 typedef struct rig {
   boom boom;
   const bramah_model *model;
+  bramah_program *program;
   bramah_coupled *coupled;
   bramah_plant plant;
   bramah_sensor sensor[3 * MOST];
@@ -119,14 +123,30 @@ typedef struct rig {
   size_t n;
 } rig;
 
+/* The plant alone; by tape, where there is one, or interpreted. */
+static void open_plant(rig *r, size_t n, int spatial, int by_tape)
+{
+  r->n = n;
+  describe(&r->boom, n, spatial);
+  must(bramah_model_new(&r->boom.machine, &diag, &r->model), &diag);
+  if (bramah_program_new(r->model, &diag, &r->program) != BRAMAH_OK && diag.status != BRAMAH_E_UNSUPPORTED)
+    must(diag.status, &diag);
+  must(bramah_coupled_new(r->model, &diag, &r->coupled), &diag);
+  if (by_tape) must(bramah_coupled_use(r->coupled, r->program, &diag), &diag);
+  r->plant = bramah_coupled_plant(r->coupled);
+}
+
+static void close_plant(rig *r)
+{
+  bramah_coupled_free(r->coupled);
+  bramah_program_free(r->program);
+  bramah_model_free(r->model);
+}
+
 static void open_rig(rig *r, size_t n, bramah_transition transition, bramah_covariance_form form)
 {
   double sp[MOST], sv[MOST], q[MOST], spr[2 * MOST], qp[2 * MOST];
-  r->n = n;
-  describe(&r->boom, n);
-  must(bramah_model_new(&r->boom.machine, &diag, &r->model), &diag);
-  must(bramah_coupled_new(r->model, &diag, &r->coupled), &diag);
-  r->plant = bramah_coupled_plant(r->coupled);
+  open_plant(r, n, 0, 1);
   for (size_t i = 0; i < n; i++) {
     const bramah_sensor_options o[3] = {
         {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = r->boom.names[0][i], .sigma = 1e-3},
@@ -192,6 +212,50 @@ static parts once(rig *r)
   return spent;
 }
 
+/* Microseconds a step while all valves move, and the lowest and highest pressure on the way [Pa]. */
+static double step_time(rig *r, double *least, double *most)
+{
+  double u[MOST], spent = 0.0;
+  for (int k = 0; k < STEPS; k++) {
+    for (size_t i = 0; i < r->n; i++) u[i] = sin(0.005 * k + (double)i);
+    must(r->plant.set_inputs(r->plant.self, u, &diag), &diag);
+    const double start = now_us();
+    must(r->plant.step(r->plant.self, &diag), &diag);
+    spent += now_us() - start;
+    double x[4 * MOST];
+    bramah_plant_coordinates(&r->plant, x);
+    for (size_t i = 2 * r->n; i < 4 * r->n; i++) *least = fmin(*least, x[i]), *most = fmax(*most, x[i]);
+  }
+  return spent / STEPS;
+}
+
+static void time_steps(const size_t *degrees, size_t n_degrees)
+{
+  printf("\nhydraulic booms, all valves move, a step of 1 ms, us, median of %d\n\n%8s  %-8s %12s %8s %12s "
+         "%20s\n",
+         RUNS, "freedom", "axes", "interpreted", "tape", "iterate", "pressures [bar]");
+  for (size_t d = 0; d < n_degrees; d++)
+    for (int spatial = 0; spatial < 2; spatial++) {
+      static rig r;
+      double times[2][RUNS], least = (double)INFINITY, most = 0.0;
+      size_t n_iterate = 0;
+      for (int i = 0; i < RUNS; i++)
+        for (int by_tape = 0; by_tape < 2; by_tape++) {
+          open_plant(&r, degrees[d], spatial, by_tape);
+          times[by_tape][i] = step_time(&r, &least, &most);
+          n_iterate = r.program ? bramah_program_get_info(r.program).n_iterate : 0;
+          close_plant(&r);
+        }
+      printf("%8u  %-8s %12.2f ", (unsigned)degrees[d], spatial ? "general" : "plane",
+             bench_median(times[0], RUNS));
+      if (n_iterate)
+        printf("%8.2f %12u", bench_median(times[1], RUNS), (unsigned)n_iterate);
+      else
+        printf("%8s %12s", "-", "too large");
+      printf(" %9.0f to %.0f\n", 1e-5 * least, 1e-5 * most);
+    }
+}
+
 int main(void)
 {
   static const size_t degrees[] = {1, 2, 5, 10};
@@ -204,7 +268,9 @@ int main(void)
                   {"step", BRAMAH_TRANSITION_STEP, BRAMAH_COVARIANCE_JOSEPH},
                   {"step, square root", BRAMAH_TRANSITION_STEP, BRAMAH_COVARIANCE_SQUARE_ROOT}};
   bench_print_machine();
-  printf("\nhydraulic booms, all sensors at every step of 1 ms, us per step, median of %d\n\n"
+  time_steps(degrees, sizeof degrees / sizeof *degrees);
+  printf("\nhydraulic booms in the plane, by tape, all sensors at every step of 1 ms, us per step, median of "
+         "%d\n\n"
          "%8s %7s  %-18s %8s %11s %11s %8s\n",
          RUNS, "freedom", "states", "variant", "plant", "transition", "correction", "cycle");
   for (size_t d = 0; d < sizeof degrees / sizeof degrees[0]; d++) {
@@ -217,8 +283,7 @@ int main(void)
         const parts p = once(&r);
         plants[i] = p.plant, predictions[i] = p.predict, corrections[i] = p.correct;
         bramah_filter_free(r.filter);
-        bramah_coupled_free(r.coupled);
-        bramah_model_free(r.model);
+        close_plant(&r);
       }
       const double plant = bench_median(plants, RUNS), predict = bench_median(predictions, RUNS),
                    correct = bench_median(corrections, RUNS);

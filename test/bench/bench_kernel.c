@@ -4,6 +4,7 @@
  * instructions.sh. Not a test: nothing here can fail for being slow. */
 #define _GNU_SOURCE
 #include "bramah/filter.h"
+#include "estimators/update.h"
 #include "test/bench/bench.h"
 #include "test/support/four_bar.h"
 
@@ -127,9 +128,83 @@ static bramah_plant plant_of(table *self)
                         .set_parameter = set_parameter};
 }
 
+/* ---- the kernel by itself: step of five states, then four samples of one state each ---- */
+
+#define BRAMAH__LANES 8
+#define BRAMAH__KERNEL(name) lockstep_##name
+#include "estimators/kernel.h"
+
+static double arithmetic(int n_cycles, int with_step)
+{
+  static const bramah__kernel_shape shape = {.n = N, .n_plant = N, .nq = N, .n_acting = N};
+  static const size_t column[4] = {0, 1, 2, 3};
+  double P[N * N] = {0}, Gamma[N * N] = {0}, H[N] = {1, 1, 1, 1}, dx[N] = {0}, T[N * N], PH[N], work[2 * N];
+  for (int k = 0; k < N; k++) P[k * N + k] = Gamma[k * N + k] = 0.1;
+  const double t = bench_now();
+  for (int cycle = 0; cycle < n_cycles; cycle++) {
+    if (with_step) bramah__kernel_propagate(&shape, F_, Gamma, P, T);
+    for (int s = 0; s < 4; s++) {
+      const double S = 0.5 + bramah__kernel_project(0, N, 1, &column[s], H, P, PH);
+      bramah__kernel_fuse(N, 1, &column[s], H, PH, S, 0.5, 0.1 - dx[s], NULL, P, dx, work);
+    }
+    bramah__kernel_mirror(N, N, P);
+    dx[0] = 0.0;
+  }
+  return isnan(dx[1]) ? NAN : bench_now() - t;
+}
+
+/* The same of eight filters at once. */
+#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+static double
+arithmetic_in_lockstep(int n_cycles, int with_step)
+{
+  enum { L = 8 };
+  static const bramah__kernel_shape shape = {.n = N, .n_plant = N, .nq = N, .n_acting = N};
+  static const size_t column[4] = {0, 1, 2, 3};
+  static double F[N * N * L], P[N * N * L], Gamma[N * N * L], H[N * L], dx[N * L], T[N * N * L], PH[N * L],
+      K[N * L], w[N * L];
+  double S[L], rest[L], r[L];
+  for (size_t l = 0; l < L; l++) {
+    for (size_t k = 0; k < N * N; k++) {
+      F[k * L + l] = F_[k];
+      P[k * L + l] = Gamma[k * L + l] = k % (N + 1) == 0 ? 0.1 : 0.0;
+    }
+    for (size_t k = 0; k < N; k++) H[k * L + l] = k < 4;
+    r[l] = 0.5;
+  }
+  const double t = bench_now();
+  for (int cycle = 0; cycle < n_cycles / L; cycle++) {
+    if (with_step) lockstep_propagate(&shape, F, Gamma, P, T);
+    for (size_t s = 0; s < 4; s++) {
+      lockstep_project(0, N, 1, &column[s], H, P, PH, S);
+      for (size_t l = 0; l < L; l++) {
+        S[l] += r[l];
+        rest[l] = 0.1 - dx[s * L + l];
+      }
+      lockstep_gain(N, NULL, PH, S, rest, K, dx);
+      lockstep_reduce(N, N, NULL, 1, &column[s], H, S, r, PH, K, w, P);
+    }
+    lockstep_mirror(N, N, P);
+    memset(dx, 0, L * sizeof *dx);
+  }
+  return isnan(dx[L]) ? NAN : bench_now() - t;
+}
+
 /* ---- the filters ---- */
 
-typedef enum way { STEP, PREDICT_AND_CORRECT, CORRECT, CORRECT_FOUR, SIGMAS } way;
+typedef enum way {
+  STEP,
+  PREDICT_AND_CORRECT,
+  CORRECT,
+  CORRECT_FOUR,
+  SIGMAS,
+  ARITHMETIC,
+  ARITHMETIC_STEP,
+  LOCKSTEP,
+  LOCKSTEP_STEP
+} way;
 
 static const struct bench_case {
   const char *name;
@@ -143,6 +218,10 @@ static const struct bench_case {
     {"  correction alone, 5 sensors", 0, 0, CORRECT, BRAMAH_COVARIANCE_JOSEPH},
     {"  correction alone, 4 sensors", 0, 0, CORRECT_FOUR, BRAMAH_COVARIANCE_JOSEPH},
     {"  sigmas of 5 outputs", 0, 0, SIGMAS, BRAMAH_COVARIANCE_JOSEPH},
+    {"  arithmetic of a correction, 4 sensors", 0, 0, ARITHMETIC, BRAMAH_COVARIANCE_JOSEPH},
+    {"  and of the step of the covariance", 0, 0, ARITHMETIC_STEP, BRAMAH_COVARIANCE_JOSEPH},
+    {"  arithmetic of a correction, eight in lockstep, each", 0, 0, LOCKSTEP, BRAMAH_COVARIANCE_JOSEPH},
+    {"  and of the step of the covariance", 0, 0, LOCKSTEP_STEP, BRAMAH_COVARIANCE_JOSEPH},
     {"n = 12, seven estimated: cycle", 7, 0, STEP, BRAMAH_COVARIANCE_JOSEPH},
     {"  correction alone, 5 sensors", 7, 0, CORRECT, BRAMAH_COVARIANCE_JOSEPH},
     {"n = 33, uncertainty budget: cycle", 0, 1, STEP, BRAMAH_COVARIANCE_JOSEPH},
@@ -216,6 +295,10 @@ static double run(const struct bench_case *c, int n_cycles)
   static double noise[1024][SENSORS];
   unsigned seed = 1;
   double y[SENSORS], u = 1.0, sum = 0.0;
+  if (c->way == ARITHMETIC || c->way == ARITHMETIC_STEP)
+    return arithmetic(n_cycles, c->way == ARITHMETIC_STEP);
+  if (c->way == LOCKSTEP || c->way == LOCKSTEP_STEP)
+    return arithmetic_in_lockstep(n_cycles, c->way == LOCKSTEP_STEP);
   for (int k = 0; k < 1024; k++)
     for (int i = 0; i < SENSORS; i++) noise[k][i] = sigma[i] * test_normal(&seed);
   open_rig(&r, c);
@@ -243,7 +326,7 @@ static double run(const struct bench_case *c, int n_cycles)
     case CORRECT_FOUR:
       must(bramah_filter_correct(r.filter, y, c->way == CORRECT ? all : four, &diag), &diag);
       break;
-    case SIGMAS:
+    default:
       for (size_t i = 0; i < SENSORS; i++) sum += bramah_filter_output_sigma(r.filter, i);
     }
   }

@@ -8,7 +8,8 @@
  *
  * Confidently wrong: an output is outside 3.92 sigma more than 10 % of the time, from the beginning of the fault to the end
  * of the log. Flagged: the verdict contradicts, a sensor is found faulty, the filter recovers, the alarm is raised, or
- * the replay ends with an error.
+ * the replay ends with an error. Silent: not flagged, and the run does not say of each output that is confidently wrong that
+ * the sensor at fault could move it so far unnoticed (bramah_hidden).
  *
  * Group i has a true motion for a replay without faults and ten with a fault each, and one with wrong parameters: 1,000
  * groups are 10,000 faults. --from and --to take a part of them; --keep writes a line for each replay; --table puts
@@ -33,7 +34,7 @@ typedef enum record_of { OF_CLEAN, OF_FAULT, OF_UNCERTAIN } record_of;
 /* What is kept of a replay. */
 typedef struct record {
   int group, number; /* 0: clean; 1 to FAULTS; FAULTS + 1: uncertain */
-  int machine, kind, contradicted;
+  int machine, kind, contradicted, hidden, is_hidden;
   double begin, end, size, share, worst, wrong_at, flagged_at, false_at, nees;
   char sensor[CAMPAIGN_TEXT], output[CAMPAIGN_TEXT], flag[CAMPAIGN_TEXT];
 } record;
@@ -81,6 +82,8 @@ static bramah_status run_group(void *user, size_t job, bramah__worker_pool *pool
                     .machine = machine,
                     .kind = (int)fault.kind,
                     .contradicted = o.contradicted,
+                    .hidden = (int)o.hidden,
+                    .is_hidden = o.is_hidden,
                     .begin = step * (double)fault.begin,
                     .end = step * (double)fault.end,
                     .size = fault.size,
@@ -114,17 +117,18 @@ static bramah_status count_group(void *user, size_t job, bramah_diag *diag)
 
 static void write_record(FILE *file, const record *r)
 {
-  fprintf(file, "%d %d %d %d %d %.6g %.6g %.6g %.6g %.6g %.6g %.6g %.6g %.6g %s %s %s\n", r->group, r->number,
-          r->machine, r->kind, r->contradicted, r->begin, r->end, r->size, r->share, r->worst, r->wrong_at,
-          r->flagged_at, r->false_at, r->nees, r->sensor, r->output, r->flag);
+  fprintf(file, "%d %d %d %d %d %d %d %.6g %.6g %.6g %.6g %.6g %.6g %.6g %.6g %.6g %s %s %s\n", r->group,
+          r->number, r->machine, r->kind, r->contradicted, r->hidden, r->is_hidden, r->begin, r->end, r->size,
+          r->share, r->worst, r->wrong_at, r->flagged_at, r->false_at, r->nees, r->sensor, r->output,
+          r->flag);
 }
 
 static int read_record(FILE *file, record *r)
 {
-  return fscanf(file, "%d %d %d %d %d %lf %lf %lf %lf %lf %lf %lf %lf %lf %95s %95s %95s", &r->group,
-                &r->number, &r->machine, &r->kind, &r->contradicted, &r->begin, &r->end, &r->size, &r->share,
-                &r->worst, &r->wrong_at, &r->flagged_at, &r->false_at, &r->nees, r->sensor, r->output,
-                r->flag) == 17;
+  return fscanf(file, "%d %d %d %d %d %d %d %lf %lf %lf %lf %lf %lf %lf %lf %lf %95s %95s %95s", &r->group,
+                &r->number, &r->machine, &r->kind, &r->contradicted, &r->hidden, &r->is_hidden, &r->begin,
+                &r->end, &r->size, &r->share, &r->worst, &r->wrong_at, &r->flagged_at, &r->false_at, &r->nees,
+                r->sensor, r->output, r->flag) == 19;
 }
 
 /* ---- the table ---- */
@@ -134,7 +138,8 @@ static int is_flagged(const record *r)
 {
   return r->contradicted || isfinite(r->flagged_at) || isfinite(r->false_at);
 }
-static int is_silent(const record *r) { return is_wrong(r) && !is_flagged(r); }
+static int is_unseen(const record *r) { return is_wrong(r) && !is_flagged(r); }
+static int is_silent(const record *r) { return is_unseen(r) && !r->is_hidden; }
 
 /* Two-sided 95 % bounds of a share of k in n (C. J. Clopper, E. S. Pearson, Biometrika 26, 1934). */
 static void bounds(size_t k, size_t n, double *low, double *high)
@@ -194,7 +199,8 @@ static void print_classes(const record *r, size_t n)
 
 static int print_table(const record *r, size_t n)
 {
-  size_t runs[3] = {0}, wrong[3] = {0}, silent[3] = {0}, alarms[3] = {0}, late = 0, seen = 0;
+  size_t runs[3] = {0}, wrong[3] = {0}, silent[3] = {0}, alarms[3] = {0}, unseen[3] = {0}, late = 0, seen = 0,
+         hidden = 0;
   double nees = 0.0, *delay = calloc(2 * n + 1, sizeof *delay), *after = delay + n;
   if (!delay) return 1;
   for (size_t i = 0; i < n; i++) {
@@ -206,11 +212,15 @@ static int print_table(const record *r, size_t n)
     if (kind == OF_UNCERTAIN) nees += r[i].nees;
     if (kind == OF_FAULT && is_wrong(&r[i])) delay[late++] = fmax(r[i].flagged_at - r[i].wrong_at, 0.0);
     if (kind == OF_FAULT && isfinite(r[i].flagged_at)) after[seen++] = r[i].flagged_at - r[i].begin;
-    if (is_silent(&r[i])) printf("silent: "), write_record(stdout, &r[i]);
+    unseen[kind] += (size_t)is_unseen(&r[i]);
+    if (kind == OF_CLEAN) hidden += (size_t)r[i].hidden;
+    if (is_unseen(&r[i]))
+      printf(is_silent(&r[i]) ? "silent: " : "not flagged, but said: "), write_record(stdout, &r[i]);
   }
   print_classes(r, n);
   printf("with a fault\n");
   print_share("confidently wrong", wrong[OF_FAULT], runs[OF_FAULT]);
+  print_share("confidently wrong and not flagged", unseen[OF_FAULT], runs[OF_FAULT]);
   print_share("confidently wrong and silent", silent[OF_FAULT], runs[OF_FAULT]);
   const double late_by = median(delay, late), seen_after = median(after, seen);
   printf("  flagged after an output is wrong: median %.3f s; after the fault begins: %.3f s\n", late_by,
@@ -224,6 +234,8 @@ static int print_table(const record *r, size_t n)
   printf("with nothing wrong\n");
   print_share("confidently wrong", wrong[OF_CLEAN], runs[OF_CLEAN]);
   print_share("false alarms", alarms[OF_CLEAN], runs[OF_CLEAN]);
+  printf("  outputs that sensors could move unnoticed: %.1f of a run\n",
+         (double)hidden / (double)runs[OF_CLEAN]);
   print_share("false alarms before a fault", alarms[OF_FAULT], runs[OF_FAULT]);
   free(delay);
 

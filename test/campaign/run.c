@@ -104,6 +104,16 @@ static void watch(running *r, size_t row, bramah_filter *filter, bramah_filter_r
   *before = now;
 }
 
+/* Does the run say that the sensor at fault could move this output out of its band unnoticed? */
+static int is_said(const running *r, const bramah_assess_results *results, const char *output)
+{
+  int said = 0;
+  for (size_t i = 0; r->fault->kind != FAULT_NONE && i < results->n_hidden; i++)
+    said |= strcmp(results->hidden[i].name, output) == 0 &&
+            strcmp(results->hidden[i].sensor, results->sensor[r->fault->sensor].name) == 0;
+  return said;
+}
+
 static void conclude(running *r, bramah_assess *assess)
 {
   const campaign_machine *m = r->truth->machine;
@@ -111,6 +121,7 @@ static void conclude(running *r, bramah_assess *assess)
   campaign_outcome *out = r->out;
   const double end = r->step * (double)(r->truth->rows - 1);
   out->contradicted = results->verdict.contradicted;
+  out->is_hidden = 1;
   for (size_t i = 0; i <= m->n_sensors; i++)
     if (results->alarm[i].times)
       flag(r, 1e-9 * (double)results->alarm[i].raised_ns, "alarm",
@@ -121,15 +132,17 @@ static void conclude(running *r, bramah_assess *assess)
   }
   for (size_t i = 0; i < m->n_outputs; i++) {
     const double share = r->looks ? (double)r->outside[i] / (double)r->looks : 0.0;
-    if (share <= out->share && i) continue;
     bramah_output_info info;
     bramah_plant_output_info(bramah_session_plant(m->session), m->output[i], &info);
+    if (share > campaign_wrong_share) out->is_hidden &= is_said(r, results, info.name);
+    if (share <= out->share && i) continue;
     out->share = share;
     out->worst = r->largest[i];
     out->wrong_at = r->outside[i] ? r->first[i] : (double)INFINITY;
     snprintf(out->output, sizeof out->output, "%s", info.name);
   }
   out->nees = bramah__nis_mean(&r->nees);
+  out->hidden = results->n_hidden;
 }
 
 bramah_status campaign_run(const campaign_truth *t, const campaign_fault *fault, bramah_diag *diag,

@@ -17,6 +17,8 @@ typedef struct campaign_outcome {
   double flagged_at; /* first flag after the fault began, whoever raised it */
   double false_at;   /* first flag before that; of runs without a fault: any */
   double nees;       /* mean per state, over the whole run */
+  size_t hidden;     /* outputs that the run says sensors could move out of their bands unnoticed */
+  int is_hidden;     /* all those that are confidently wrong are among them, by the sensor at fault */
   char output[CAMPAIGN_TEXT], flag[CAMPAIGN_TEXT]; /* the worst one; what the first flag says */
 } campaign_outcome;
 

@@ -45,7 +45,8 @@ refused() {
   run 1 compile study.yaml --output no
   says err "$2: $3"
 }
-refused '/^uncertainty/d' crank.payload "augmented states are not compiled, nor an uncertainty budget"
+refused '/^uncertainty/d' crank.payload "what is considered is not compiled, nor an uncertainty budget ('uncertainty: fixed')"
+refused 's|^uncertainty.*|&\naugmented: {v: {parameter: valve.offset, sigma: 1 V}}|' augmented 'parameters that cease to act at edges are not compiled'
 refused 's|^uncertainty.*|&\nfilter: {transition: paper}|' transition 'only the transition of the step is compiled'
 refused 's|^uncertainty.*|&\nfilter: {covariance: square-root}|' form 'only the Joseph form is compiled'
 refused 's|^uncertainty.*|&\nfilter: {fusion: block}|' fusion 'only sequential fusion is compiled'

@@ -71,7 +71,7 @@ typedef struct four_bar_work {
   double N[20];
   double Rz[3];
   double friction[1];
-  double kept[277];
+  double kept[267];
   double read[3][7];
   int is_set_up;
 } four_bar_work;
@@ -116,9 +116,11 @@ int four_bar_step(four_bar_state *s, const double *inputs, const double *paramet
  *   }
  *
  * An error-state extended Kalman filter: the derivative of the step itself for the transition, sensors one after the
- * other, gates on single innovations and on their running mean. Nothing else is estimated than the state of the machine;
- * f.parameters may be set. All or nothing: what is refused (below FOUR_BAR_OK) leaves the filter as it was. */
+ * other, gates on single innovations and on their running mean. With the state of the machine FOUR_BAR_AUGMENTED others are
+ * estimated: parameters, which stand in f.parameters, and biases of sensors, in f.mean; other parameters may be set. All
+ * or nothing: what is refused (below FOUR_BAR_OK) leaves the filter as it was. */
 #define FOUR_BAR_ERRORS 5
+#define FOUR_BAR_AUGMENTED 0
 #define FOUR_BAR_SENSORS 5
 #define FOUR_BAR_OUTPUTS 17
 #define FOUR_BAR_PATIENCE 25
@@ -143,10 +145,12 @@ typedef struct four_bar_innovation {
   int accepted;                  /* 0: rejected by its gate or at an end of its range */
 } four_bar_innovation;
 
-/* P: covariance of the errors of the positions and rates of the independent joints, and of the first-order states. */
+/* P: covariance of the errors of the positions and rates of the independent joints, of the first-order states, and of what
+ * else is estimated. */
 typedef struct four_bar_filter {
   four_bar_state plant;
   double parameters[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)];
+  double mean[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)]; /* of biases */
   double P[FOUR_BAR_ERRORS][FOUR_BAR_ERRORS];
   four_bar_watch watch[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
   four_bar_innovation sensor[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
@@ -170,7 +174,11 @@ int four_bar_inject(four_bar_filter *f, const double *dx);
 /* Values of FOUR_BAR_OUTPUTS outputs of the machine; their standard deviations, -1 where there is none. */
 void four_bar_outputs(four_bar_filter *f, double *value, double *sigma);
 
+/* Value and standard deviation of the augmented state i. */
+void four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma);
+
 /* Names and units, in these orders. */
+extern const char *const four_bar_augmented_names[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)];
 extern const char *const four_bar_sensor_names[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
 extern const char *const four_bar_sensor_units[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
 extern const char *const four_bar_output_names[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)];
