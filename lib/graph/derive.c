@@ -88,19 +88,19 @@ static void sweep(bramah__graph *graph,
 {
   const size_t size = bramah__graph_size(graph);
   unsigned char *state = calloc(size + 1, 1);
-  bramah__expr *d = calloc(size + 1, sizeof *d);
+  bramah__expr *d = malloc((size + 1) * sizeof *d); /* of nodes that are marked */
   if (!state || !d) bramah__graph_fail(graph);
   if (!bramah__graph_failed(graph)) {
     for (size_t i = 0; i < n_seeds; i++)
       if (at[i].graph) state[at[i].node] = SEEDED, d[at[i].node] = along[i];
     for (size_t i = 0; i < n; i++)
       if (f[i].graph) state[f[i].node] |= NEEDED;
-    for (size_t i = size; i-- > 0;) {
+    for (size_t i = size; (i = bramah__last_marked(state, i)) < size;) {
       const bramah__node *node = &bramah__graph_nodes(graph)[i];
       if (state[i] != NEEDED) continue;
       for (int k = 0; k < bramah__arity[node->operation]; k++) state[node->arg[k]] |= NEEDED;
     }
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; (i = bramah__next_marked(state, i, size)) < size; i++)
       if (state[i] == NEEDED) d[i] = visit(graph, (uint32_t)i, d);
     for (size_t i = 0; i < n; i++)
       if (f[i].graph) to[i] = d[f[i].node];

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct bramah__graph bramah__graph;
 
@@ -95,6 +96,29 @@ void bramah__derive(bramah__graph *graph, size_t n_seeds, const bramah__expr *at
 /* f [n] with other expressions in place of the inputs `from` [n_inputs]. */
 void bramah__substitute(bramah__graph *graph, size_t n_inputs, const bramah__expr *from,
                         const bramah__expr *to, size_t n, bramah__expr *f);
+
+/* ---- sets of nodes as bytes: most are zero, and are passed over eight at a time ---- */
+
+/* The first node from i on that is marked, n: none; the last one below i, SIZE_MAX: none. */
+static inline size_t bramah__next_marked(const unsigned char *mark, size_t i, size_t n)
+{
+  for (uint64_t eight; i + sizeof eight <= n; i += sizeof eight) {
+    memcpy(&eight, mark + i, sizeof eight);
+    if (eight) break;
+  }
+  while (i < n && !mark[i]) i++;
+  return i;
+}
+
+static inline size_t bramah__last_marked(const unsigned char *mark, size_t i)
+{
+  for (uint64_t eight; i >= sizeof eight; i -= sizeof eight) {
+    memcpy(&eight, mark + i - sizeof eight, sizeof eight);
+    if (eight) break;
+  }
+  while (i > 0 && !mark[i - 1]) i--;
+  return i - 1;
+}
 
 /* ---- short names for formulas ---- */
 

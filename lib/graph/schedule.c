@@ -105,7 +105,8 @@ static void place_given(scheduler *s)
 
 static void place_kept(scheduler *s)
 {
-  for (size_t k = 0; k < s->n_parts * s->n; k++)
+  const size_t n = s->n_parts * s->n;
+  for (size_t k = 0; (k = bramah__next_marked(s->state, k, n)) < n; k++)
     if (s->state[k] & KEPT) s->home[k] = (uint16_t)s->tape->n_registers++;
 }
 
@@ -157,12 +158,12 @@ static size_t make_units(scheduler *s, int part)
   size_t n_units = 0;
   memset(s->uses, 0, s->n * sizeof *s->uses);
   memset(s->unit_of, 0, s->n * sizeof *s->unit_of);
-  for (size_t i = 0; i < s->n; i++)
+  for (size_t i = 0; (i = bramah__next_marked(state, i, s->n)) < s->n; i++)
     for (int k = 0; (state[i] & COMPUTED) && k < bramah__arity[s->node[i].operation]; k++)
       s->uses[s->value[s->node[i].arg[k]]]++;
 
   /* From the results backwards: whether a product is swallowed is known before it is met. */
-  for (size_t i = s->n; i-- > 0;) {
+  for (size_t i = s->n; (i = bramah__last_marked(state, i)) < s->n;) {
     if (!(state[i] & COMPUTED) || s->unit_of[i]) continue;
     unit *u = &s->unit[n_units];
     fill_unit(s, part, (uint32_t)i, u);

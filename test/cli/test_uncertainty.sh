@@ -148,7 +148,7 @@ biased encoder '^crank_encoder' 0.0523599
 # estimated STUDY NAME CODE: replay it; angle [deg] is the RMSE, nees the mean
 estimated() {
   run "$3" replay "$1.yaml" "$2.csv" --truth "$2.truth.csv" --output estimate.csv
-  angle=$(awk '$1 == "crank.angle" { print $3 }' out)
+  angle=$(awk '$1 == "crank.angle" { print $3; exit }' out)
   nees=$(awk '/^  mean NEES/ { print $3; exit }' out)
 }
 # bound VALUE LEAST MOST WHAT
