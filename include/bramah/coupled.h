@@ -76,9 +76,10 @@ BRAMAH_API void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injec
  * The equations of a model as a program: one expression graph with its derivatives, folded, scheduled, and run by a small
  * machine, without a compiler. Machine plants and sessions (bramah/session.h) use one where it is faster. A plant that uses
  * one makes the same steps, to rounding and the tolerances of the iteration. Where bodies stay in a plane it takes about half
- * the instructions; joints with axes in general directions fold to nothing, and such a machine is faster without. What a
- * program does not do, or not well (a step near a singular pose, in independent coordinates that it is not made for, whose
- * iteration diverges), the plant does as it would without: bramah_step_report counts it. Derivatives of a step by parameters
+ * the instructions; joints with axes in general directions fold to nothing, and a machine with many of these and little
+ * hydraulics is faster without. What a program does not do, or not well (a step near a singular pose, in independent coordinates
+ * that it is not made for or beyond 1e6 rad, whose iteration diverges), the plant does as it would without:
+ * bramah_step_report counts it (under `basis` where the coordinates are to blame). Derivatives of a step by parameters
  * are exact, where those of a plant without are differences. */
 typedef struct bramah_program bramah_program;
 

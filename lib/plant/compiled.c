@@ -173,11 +173,16 @@ static void run_once(bramah_coupled *c, size_t part)
   c->compiled.done[part] = 1;
 }
 
+/* Where the sines of tapes, which have no branches, lose digits (bramah__sincos) [rad]. */
+static const double farthest = 1e6;
+
 /* Is this state in the coordinates that one of the programs is made for? That one is then at hand. Those who share
  * registers stay with one. */
 static int in_basis(bramah_coupled *c, const bramah__state *state)
 {
   bramah__compiled *k = &c->compiled;
+  for (size_t j = 0; j < c->model->n; j++)
+    if (fabs(state->z[j]) > farthest) return 0;
   if (bramah__program_knows(k->program, state)) return 1;
   const bramah_program *other = k->lanes == 1 ? k->first : NULL;
   while (other && !bramah__program_knows(other, state)) other = other->next;
