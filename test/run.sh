@@ -11,7 +11,7 @@
 #   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles, the controller for 60 s,
 #               10^8 numbers read and printed as the C library does, 300 causes of contradictions to be named,
 #               200 random machines compiled
-#   --arm       the core for a microcontroller too, with the compiler of the distribution
+#   --arm       the core for a microcontroller too, with the compiler of the distribution; a compiled filter in qemu
 #   --fuzz N    nothing else but the fuzz harnesses, with N inputs each; findings go to build-fuzz/findings/
 #   --golden    no tests: keep the estimates of every dataset as they are now in test/golden, to be looked at and committed
 # Without options follow: the libraries static, shared, the core alone and in a project of others, and for a microcontroller where
