@@ -28,7 +28,7 @@ typedef struct estimate_file {
 static bramah_status add_column(estimate_file *file, const char *name, const char *ending, const char *unit,
                                 const double *value, const int *present, bramah_diag *diag)
 {
-  char text[256];
+  char text[300];
   snprintf(text, sizeof text, "%s%s", name, ending);
   file->cells[file->n++] = (cell){value, present};
   return bramah_log_add_column(file->writer, text, unit, *ending ? 6 : 10, diag);

@@ -359,7 +359,7 @@ bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag 
   bramah__start_values *s = &session->start;
   for (size_t i = 0; i < study->n_volumes; i++) {
     const bramah_volume_start *from = &study->volumes[i];
-    size_t v;
+    size_t v = 0;
     const bramah_status status =
         find_name(study, "volume", info.n_volumes, info.volume_names, from->volume, from->line, &v, diag);
     if (status) return status;
