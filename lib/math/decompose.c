@@ -45,11 +45,15 @@ static void set_unit(size_t n, double *V)
 enum { MOST_SWEEPS = 60 };
 
 /* Rotate the rows of R [k x n] until they are orthogonal, V [k x k], orthogonal too, along with them: R = V
- * R_before. Returns 0, or -1 if a number is not finite or the sweeps are not enough. */
+ * R_before. Rows of which only rounding is left have no direction, and stay. Returns 0, or -1 if a number is not finite or
+ * the sweeps are not enough. */
 static int orthogonalise(size_t k, size_t n, double *R, double *V)
 {
+  const double rounding = DBL_EPSILON * (double)n;
+  double largest = 0.0;
   int rotated = 1;
   set_unit(k, V);
+  for (size_t p = 0; p < k; p++) largest = fmax(largest, dot(n, R + p * n, R + p * n));
   for (int sweep = 0; rotated; sweep++) {
     rotated = 0;
     for (size_t p = 0; p < k; p++)
@@ -57,7 +61,8 @@ static int orthogonalise(size_t k, size_t n, double *R, double *V)
         double *a = R + p * n, *b = R + q * n;
         const double aa = dot(n, a, a), bb = dot(n, b, b), ab = dot(n, a, b);
         if (!isfinite(aa + bb) || sweep == MOST_SWEEPS) return -1;
-        if (fabs(ab) <= DBL_EPSILON * (double)n * sqrt(aa) * sqrt(bb)) continue;
+        if (fabs(ab) <= rounding * sqrt(aa) * sqrt(bb) || fmin(aa, bb) <= rounding * rounding * largest)
+          continue;
         const rotation r = rotation_of(aa, bb, ab);
         rotate(n, r, a, b, 1);
         rotate(k, r, V + p * k, V + q * k, 1);

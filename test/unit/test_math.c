@@ -126,6 +126,14 @@ START_TEST(test_least_squares)
   ck_assert_int_eq(bramah__least_squares(2, 2, D, d, 1e-12, work), 1);
   ck_assert_double_eq_tol(d[0], 1.0, 1e-12); /* minimum norm */
   ck_assert_double_eq_tol(d[1], 1.0, 1e-12);
+
+  /* Dependent, but for rounding that no rotation takes away: the constraints of a flat parallelogram. */
+  double E[20] = {2, 0, -2, 0, 0, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0, 0, 0, -1}, e[5] = {9.81, 0, 9.81, 0, 0};
+  ck_assert_uint_le(bramah__least_squares_work(5, 4), 64);
+  ck_assert_int_eq(bramah__least_squares(5, 4, E, e, 1e-10, work), 3);
+  ck_assert_double_eq_tol(e[0], 4.905, 1e-12); /* minimum norm of x1 - x3 = x2 + x3 = 4.905 */
+  ck_assert_double_eq_tol(e[1], 4.905, 1e-12);
+  ck_assert_double_eq_tol(e[2], 0.0, 1e-12);
 }
 END_TEST
 
