@@ -115,15 +115,15 @@ BRAMAH_API bramah_program_info bramah_program_get_info(const bramah_program *pro
 BRAMAH_API bramah_status bramah_coupled_use(bramah_coupled *plant, const bramah_program *program,
                                             bramah_diag *diag);
 
-/* The steps of a program as C source: two files without dependencies but sqrt and fabs, in fixed sizes, for a computer that
- * has no bramah. The plant alone, no sensors and no filter; steps are neither divided nor made in other coordinates (the
- * header says what is refused). The same bits as with bramah_coupled_use as long as the plant needs neither. */
+/* Of the numbers in C source. */
 typedef enum bramah_precision {
   BRAMAH_PRECISION_DOUBLE = 0,
   /* Floats, for processors without doubles. Newton's method ends at corrections below 2e-6 rad or m, pressures 10 Pa. */
   BRAMAH_PRECISION_SINGLE = 1
 } bramah_precision;
 
+/* The steps of a program, or a filter around them, as C source: two files without dependencies but sqrt and fabs, in fixed
+ * sizes, for a computer that has no bramah. */
 typedef struct bramah_c_source {
   char name[64];       /* of the files and of all that they define: <name>.h, <name>.c, <name>_step */
   char *header, *code; /* their texts */
@@ -133,24 +133,26 @@ typedef struct bramah_c_source {
   size_t n_kept;       /* values between the parts of a step */
 } bramah_c_source;
 
-/* Of a plant of the program's model, which starts where the plant is, with its parameters as the nominal ones. The name may
- * have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model, a plant in
+/* The plant alone, no sensors and no filter: it starts where the plant is, one of the program's model, with its parameters as
+ * the nominal ones. Steps are neither divided nor made in other coordinates (the header says what is refused); the same bits
+ * as with bramah_coupled_use as long as the plant needs neither. The name may have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model, a plant in
  * other independent coordinates, no letter in the name), E_UNSUPPORTED (quasistatic actuators, prescribed motions, friction
  * with states, spherical joints), E_MEMORY; *out is then empty. */
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
                                                  const char *name, bramah_precision precision,
                                                  bramah_diag *diag, bramah_c_source *out);
 
+struct bramah_filter;
 /* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
  * bits as of the filter on a plant that uses the program as long as no step is divided, goes over to other coordinates or
  * falls back. Errors: the same; E_UNSUPPORTED names what the source of a filter does not do: other transitions than that
  * of the step, other forms and fusions than the defaults, of augmented states others than parameters and biases of order 1
  * that are estimated, delays, sensors of what the program does not know. */
-struct bramah_filter;
 BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,
                                                 const bramah_program *program, const bramah_coupled *start,
                                                 const char *name, bramah_precision precision,
                                                 bramah_diag *diag, bramah_c_source *out);
+/* What it holds, not *source itself. */
 BRAMAH_API void bramah_c_source_free(bramah_c_source *source);
 
 /* Counts since the start.
