@@ -676,8 +676,9 @@ static void iterate_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
 void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w)
 {
   for (size_t l = 0; l < lanes->n; l++) {
-    lanes->live[l] = (unsigned char)in_basis(c[l], &c[l]->state);
-    c[l]->report.left_basis += !lanes->live[l];
+    const int known = in_basis(c[l], &c[l]->state); /* perhaps by another program, which it then runs alone */
+    lanes->live[l] = (unsigned char)(known && c[l]->compiled.program == lanes->program);
+    c[l]->report.left_basis += !known;
     if (lanes->live[l]) enter(lanes, c[l], l);
   }
   start_lanes(lanes, c);
