@@ -104,7 +104,7 @@ typedef struct bramah_program_info {
   size_t bytes;        /* that each plant takes to use it */
   int is_faster; /* 1: than the plant without: an iterate has at most 400 operations for each joint coordinate, 100 for each
                   * first-order state and what a dense elimination takes, n^3/3 of the unknowns. So it is in the plane, not
-                  * with many axes in general directions and little hydraulics */
+                  * with many axes in general directions and little hydraulics, nor with spherical joints */
 } bramah_program_info;
 /* Never fails. */
 BRAMAH_API bramah_program_info bramah_program_get_info(const bramah_program *program);
@@ -115,15 +115,16 @@ BRAMAH_API bramah_program_info bramah_program_get_info(const bramah_program *pro
 BRAMAH_API bramah_status bramah_coupled_use(bramah_coupled *plant, const bramah_program *program,
                                             bramah_diag *diag);
 
-/* Of the numbers in C source. */
+/* What the numbers of C source are. */
 typedef enum bramah_precision {
   BRAMAH_PRECISION_DOUBLE = 0,
   /* Floats, for processors without doubles. Newton's method ends at corrections below 2e-6 rad or m, pressures 10 Pa. */
   BRAMAH_PRECISION_SINGLE = 1
 } bramah_precision;
 
-/* The steps of a program, or a filter around them, as C source: two files without dependencies but sqrt and fabs, in fixed
- * sizes, for a computer that has no bramah. */
+/* The steps of a program as C source: two files without dependencies but sqrt and fabs, in fixed sizes, for a computer that
+ * has no bramah. The plant alone, no sensors and no filter; steps are neither divided nor made in other coordinates (the
+ * header says what is refused). The same bits as with bramah_coupled_use as long as the plant needs neither. */
 typedef struct bramah_c_source {
   char name[64];       /* of the files and of all that they define: <name>.h, <name>.c, <name>_step */
   char *header, *code; /* their texts */
@@ -133,9 +134,8 @@ typedef struct bramah_c_source {
   size_t n_kept;       /* values between the parts of a step */
 } bramah_c_source;
 
-/* The plant alone, no sensors and no filter: it starts where the plant is, one of the program's model, with its parameters as
- * the nominal ones. Steps are neither divided nor made in other coordinates (the header says what is refused); the same bits
- * as with bramah_coupled_use as long as the plant needs neither. The name may have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model, a plant in
+/* Of a plant of the program's model, which starts where the plant is, with its parameters as the nominal ones. The name may
+ * have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model, a plant in
  * other independent coordinates, no letter in the name), E_UNSUPPORTED (quasistatic actuators, prescribed motions, friction
  * with states, spherical joints), E_MEMORY; *out is then empty. */
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
@@ -152,7 +152,7 @@ BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filt
                                                 const bramah_program *program, const bramah_coupled *start,
                                                 const char *name, bramah_precision precision,
                                                 bramah_diag *diag, bramah_c_source *out);
-/* What it holds, not *source itself. */
+/* Its texts; zero-initialised allowed. */
 BRAMAH_API void bramah_c_source_free(bramah_c_source *source);
 
 /* Counts since the start.
