@@ -421,13 +421,12 @@ static const double significant = 2.0, effect_share = 1.0 / 25.0;
 /* A displaced step in so many. */
 enum { DISPLACE_EVERY = 4 };
 
-size_t bramah__augmented_displaced(const bramah_plant *plant, const bramah_filter_options *o)
+size_t bramah__augmented_displaced(const bramah_filter_options *o)
 {
   size_t n = 0;
   for (size_t i = 0; i < o->n_augmented; i++)
     n += o->augmented[i].kind == BRAMAH_AUGMENTED_PARAMETER && o->augmented[i].role == BRAMAH_AUGMENTED_AUTO;
-  /* of plants without a derivative of the step, and of other transitions, nothing is known */
-  return o->transition == BRAMAH_TRANSITION_STEP && plant->step_transition ? n : 0;
+  return o->transition == BRAMAH_TRANSITION_STEP ? n : 0; /* of other transitions nothing is known */
 }
 
 /* Role AUTO still, and compared. */
@@ -442,26 +441,19 @@ static int is_significant(const bramah_filter *f, size_t i)
   return !is_displaced(f, i) || f->effect[i] > significant * f->effect_spread[i];
 }
 
-void bramah__augmented_displace(bramah_filter *f)
+int bramah__augmented_displace(bramah_filter *f)
 {
-  const bramah_plant *plant = &f->plant;
   const size_t ne = f->n_plant;
-  const uint64_t turn = (uint64_t)(f->progress.time_ns / plant->step_ns);
-  double *L = f->work.square, *dx = f->work.dx;
-  if (!f->n_displaced) return;
+  const uint64_t turn = (uint64_t)(f->progress.time_ns / f->plant.step_ns);
+  double *L = f->work.square;
+  if (!f->n_displaced) return 0;
   const size_t k = (size_t)(turn / DISPLACE_EVERY % ne);
   f->work.displaced[0] = NAN;
-  if (turn % DISPLACE_EVERY) return;
+  if (turn % DISPLACE_EVERY) return 0;
   for (size_t r = 0; r < ne; r++) memcpy(L + r * ne, f->P + r * f->n, ne * sizeof(double));
-  if (bramah__cholesky_factor(ne, L)) return;
-  for (size_t r = 0; r < ne; r++) dx[r] = r < k ? 0.0 : L[r * ne + k];
-  plant->save(plant->self, f->work.row_snap);
-  bramah_status status = plant->inject(plant->self, dx, NULL);
-  if (status == BRAMAH_OK)
-    status = plant->step_transition(plant->self, f->work.Fe, NULL, f->n_par, f->par, f->work.displaced, NULL);
-  if (status != BRAMAH_OK || (plant->basis_change && plant->basis_change(plant->self, f->work.T)))
-    f->work.displaced[0] = NAN;
-  plant->restore(plant->self, f->work.row_snap);
+  if (bramah__cholesky_factor(ne, L)) return 0;
+  for (size_t r = 0; r < ne; r++) f->work.dx[r] = r < k ? 0.0 : L[r * ne + k];
+  return 1;
 }
 
 void bramah__augmented_compare(bramah_filter *f)

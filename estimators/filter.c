@@ -28,7 +28,7 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   f->n_causes_most = o->scores ? bramah__most_causes(plant, n_sensors) : 0;
   f->n_par_most = o->n_augmented + o->n_parameter_noise + (o->scores ? plant->n_parameter : 0);
   f->n_edges = o->transition == BRAMAH_TRANSITION_STEP ? bramah__augmented_edges(plant, o) : 0;
-  f->n_displaced = bramah__augmented_displaced(plant, o);
+  f->n_displaced = bramah__augmented_displaced(o);
   f->nq = f->n + f->n_par_noise + 2 * f->n_edges + f->n_displaced;
   f->square_root = o->form == BRAMAH_COVARIANCE_SQUARE_ROOT;
   f->block = o->fusion == BRAMAH_FUSION_BLOCK && !f->square_root;

@@ -323,7 +323,7 @@ size_t bramah__augmented_states(const bramah_filter_options *o);
 /* How many parameters that are augmented or noisy have an edge. */
 size_t bramah__augmented_edges(const bramah_plant *plant, const bramah_filter_options *o);
 /* How many effects of parameters are compared with those on displaced steps. */
-size_t bramah__augmented_displaced(const bramah_plant *plant, const bramah_filter_options *o);
+size_t bramah__augmented_displaced(const bramah_filter_options *o);
 /* What an augmented state is about: index of its parameter of the plant, or of its sensor. Errors:
  * E_REFERENCE. */
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
@@ -338,9 +338,9 @@ void bramah__augmented_transition(bramah_filter *f);
 void bramah__augmented_spread(bramah_filter *f);
 /* After the step: they take the places of the local ones in G; and what is left of the step then. */
 void bramah__augmented_use_spread(bramah_filter *f);
-/* Before the step: effects of parameters in use on a step from within the spread of the estimate. Leaves the plant as it
- * was. After the step: how they compare with those on the step itself. */
-void bramah__augmented_displace(bramah_filter *f);
+/* Before the step: 1 with work.dx to be displaced by where effects of parameters on the step are wanted from within the
+ * spread of the estimate too, as work.displaced. After the step: how they compare with those on the step itself. */
+int bramah__augmented_displace(bramah_filter *f);
 void bramah__augmented_compare(bramah_filter *f);
 /* Their columns of Gamma, and those of noisy parameters, from `column` on. */
 void bramah__augmented_noise(bramah_filter *f, size_t column);

@@ -191,6 +191,27 @@ static bramah_status displaced_step(bramah_filter *f, size_t k, double by, doubl
   return status == BRAMAH_OK ? step_from(f, x, diag) : status;
 }
 
+/* Derivative of the step from here by the parameters, G [n_plant x n_par]; the plant is where it was afterwards. */
+static bramah_status differenced_parameters(bramah_filter *f, double *G, bramah_diag *diag)
+{
+  const bramah_plant *plant = &f->plant;
+  double *above = f->work.coordinates, *below = above + f->n_plant;
+  bramah_status status = BRAMAH_OK;
+  plant->save(plant->self, f->work.snap);
+  for (size_t j = 0; j < f->n_par && status == BRAMAH_OK; j++) {
+    const double value = plant->parameter(plant->self, f->par[j]);
+    for (int side = 0; side < 2 && status == BRAMAH_OK; side++) {
+      const double by = side ? f->par_step[j] : -f->par_step[j];
+      status = plant->set_parameter(plant->self, f->par[j], value + by, diag);
+      if (status == BRAMAH_OK) status = step_from(f, side ? above : below, diag);
+      plant->restore(plant->self, f->work.snap);
+    }
+    bramah__plant_subtract(plant, above, below, above);
+    for (size_t r = 0; r < f->n_plant; r++) G[r * f->n_par + j] = above[r] / (2.0 * f->par_step[j]);
+  }
+  return status;
+}
+
 /* Fe by the states and G by the parameters, then the step itself. */
 static bramah_status differenced_step(bramah_filter *f, bramah_diag *diag)
 {
@@ -206,18 +227,24 @@ static bramah_status differenced_step(bramah_filter *f, bramah_diag *diag)
     for (size_t r = 0; r < f->n_plant; r++) f->work.Fe[r * f->n_plant + k] = above[r] / (2.0 * by);
   }
   plant->restore(plant->self, f->work.snap);
-  for (size_t j = 0; j < f->n_par && status == BRAMAH_OK; j++) {
-    const double value = plant->parameter(plant->self, f->par[j]);
-    for (int side = 0; side < 2 && status == BRAMAH_OK; side++) {
-      const double by = side ? f->par_step[j] : -f->par_step[j];
-      status = plant->set_parameter(plant->self, f->par[j], value + by, diag);
-      if (status == BRAMAH_OK) status = step_from(f, side ? above : below, diag);
-      plant->restore(plant->self, f->work.snap);
-    }
-    bramah__plant_subtract(plant, above, below, above);
-    for (size_t r = 0; r < f->n_plant; r++) f->work.G[r * f->n_par + j] = above[r] / (2.0 * f->par_step[j]);
-  }
+  if (status == BRAMAH_OK) status = differenced_parameters(f, f->work.G, diag);
   return status == BRAMAH_OK ? plant->step(plant->self, diag) : status;
+}
+
+/* What parameters do to the step from where the estimate might be as well (see augmented.c); NaN where that fails. */
+static void derive_displaced(bramah_filter *f)
+{
+  const bramah_plant *plant = &f->plant;
+  if (!bramah__augmented_displace(f)) return;
+  plant->save(plant->self, f->work.row_snap);
+  bramah_status status = plant->inject(plant->self, f->work.dx, NULL);
+  if (status == BRAMAH_OK)
+    status = plant->step_transition ? plant->step_transition(plant->self, f->work.Fe, NULL, f->n_par, f->par,
+                                                             f->work.displaced, NULL)
+                                    : differenced_parameters(f, f->work.displaced, NULL);
+  if (status != BRAMAH_OK || (plant->basis_change && plant->basis_change(plant->self, f->work.T)))
+    f->work.displaced[0] = NAN;
+  plant->restore(plant->self, f->work.row_snap);
 }
 
 /* Gamma of the step whose N and G are in the filter: what the user states, through the
@@ -293,7 +320,7 @@ bramah_status bramah__predict_begin(bramah_filter *f, bramah_diag *diag)
   bramah__augmented_start_step(f);
   if (f->transition == BRAMAH_TRANSITION_STEP) {
     bramah__augmented_spread(f);
-    bramah__augmented_displace(f);
+    derive_displaced(f);
   }
   return BRAMAH_OK;
 }

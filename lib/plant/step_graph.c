@@ -923,7 +923,9 @@ static void add_readings(builder *b)
     const size_t part = BRAMAH__FIRST_PART + b->n_parts;
     begin_part(b, accelerates ? BRAMAH__PART_ENDS : BRAMAH__PART_POSE);
     for (size_t k = i; k < model->n_outputs; k++) {
-      if (reading[k].part || !share_a_part(&model->output[i], &model->output[k])) continue;
+      if (reading[k].part || !has_reading(model, &model->output[k]) ||
+          !share_a_part(&model->output[i], &model->output[k]))
+        continue;
       reading[k] = (bramah__reading){part, b->part[b->n_parts - 1].n, accelerates};
       give(b, width, b->shown + k * width, 1);
     }

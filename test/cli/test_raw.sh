@@ -43,7 +43,7 @@ for at in 0.9:0 2:10 2.9:0; do
 done
 # factor NAME: by which unknown commands widen its band.
 factor() {
-  awk -v name="$1" '/^What unknown/ { on = 1 } /^Errors/ { on = 0 } on && $1 == name { print $NF }' out
+  awk -v name="$1" '/^What unknown/ { on = 1 } /^$/ { on = 0 } on && $1 == name { print $NF }' out
 }
 run 0 replay "$raw" log.csv --output estimate.csv --json summary.json
 for name in crank.angle crank.rate v1.pressure; do

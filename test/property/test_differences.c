@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STEPS = 1100, EVERY = 50, MOST_SENSORS = 8, MOST_AUGMENTED = 64 };
+enum { STEPS = 1100, EVERY = 50, MOST_SENSORS = 8 };
 
 static const char *const studies[] = {"four-bar/sensors-1.yaml", "four-bar/sensors-3.yaml",
                                       "crane/gripper-load.yaml", "lifting-four-bar/sensors.yaml",
@@ -40,20 +40,12 @@ static bramah_session *open_study(const char *name, const char *preset)
 }
 
 /* The filter of a study with exact derivatives or with differences; of steps the noise is that of a plant without derivatives
- * for both, and so is that all of the budget is estimated: what a filter weighs against displaced steps before it learns
- * (role AUTO) it does not know of such a plant. */
+ * for both. */
 static bramah_filter *filter_of(const bramah_session *session, bramah_transition transition, int exact)
 {
   bramah_filter_options options = bramah_session_about(session)->options;
   bramah_plant plant = *bramah_session_plant(session);
   bramah_filter *filter;
-  bramah_augmented augmented[MOST_AUGMENTED];
-  ck_assert_uint_le(options.n_augmented, MOST_AUGMENTED);
-  for (size_t i = 0; i < options.n_augmented; i++) {
-    augmented[i] = options.augmented[i];
-    augmented[i].role = BRAMAH_AUGMENTED_ESTIMATED;
-  }
-  options.augmented = augmented;
   options.transition = transition;
   options.discretisation = BRAMAH_DISCRETISATION_PUBLISHED;
   if (transition == BRAMAH_TRANSITION_STEP && !exact) plant.step_transition = NULL;
