@@ -154,7 +154,8 @@ static bramah_status resume(cli_replay_run *r, bramah_diag *diag)
   return BRAMAH_OK;
 }
 
-bramah_status cli_replay_open(cli_replay_run *r, const bramah_assess_options *common, bramah_diag *diag)
+/* Log, assessment and report of one run; the session is there. */
+static bramah_status open_run(cli_replay_run *r, const bramah_assess_options *common, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   bramah_assess_options options = *common;
@@ -214,8 +215,12 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
                "--smooth needs a file, no pipe: it is read a second time to know its end");
   }
 
-  const int several = bramah_session_study(r->session)->hypotheses.n > 0;
-  if (!status) status = several ? cli_hypotheses_open(r, &options, diag) : cli_replay_open(r, &options, diag);
+  if (!status && bramah_session_study(r->session)->hypotheses.n > 0) {
+    status = cli_hypotheses_members(r, diag);
+    for (size_t k = 0; !status && k < r->n_members; k++) status = open_run(&r->member[k], &options, diag);
+    if (!status) status = cli_hypotheses_begin(r, diag);
+  } else if (!status)
+    status = open_run(r, &options, diag);
   if (!status && q->resume) status = resume(r, diag);
   if (!status && q->json) status = cli_json_create(&r->json, q->json, diag);
   if (!status) status = create_file(file, q->output, r, 1, diag);

@@ -71,12 +71,11 @@ bramah_status cli_replay_json(cli_replay_run *run, int code, bramah_diag *diag);
 
 /* Does the request go with the hypotheses of the study, if it has some? Errors: E_UNSUPPORTED names what does not. */
 bramah_status cli_hypotheses_check(const cli_replay_run *r, bramah_diag *diag);
-/* Their runs, on r->session, with these options for each assessment. Errors: those of bramah_session_of_hypothesis, the
- * log and bramah_assess_new. */
-bramah_status cli_hypotheses_open(cli_replay_run *r, const bramah_assess_options *options, bramah_diag *diag);
+/* A run for each, with its session but nothing else; then, with an assessment each, all of them together. Errors: those of
+ * bramah_session_of_hypothesis; of bramah_hypotheses_new. */
+bramah_status cli_hypotheses_members(cli_replay_run *r, bramah_diag *diag);
+bramah_status cli_hypotheses_begin(cli_replay_run *r, bramah_diag *diag);
 void cli_hypotheses_close(cli_replay_run *r);
-/* Session, log, assessment and report of one run; the session is there. */
-bramah_status cli_replay_open(cli_replay_run *r, const bramah_assess_options *options, bramah_diag *diag);
 /* The run to conclude: r itself, or that of the most probable hypothesis with what r knows of all. */
 cli_replay_run *cli_hypotheses_shown(cli_replay_run *r);
 /* How probable each of them is, for people and for programs; without hypotheses an empty table, or nothing. */

@@ -31,26 +31,31 @@ static bramah_status add_to_report(void *user, size_t k, bramah_diag *diag)
   return cli_replay_report_estimate(r->member[k].report, diag);
 }
 
-bramah_status cli_hypotheses_open(cli_replay_run *r, const bramah_assess_options *options, bramah_diag *diag)
+bramah_status cli_hypotheses_members(cli_replay_run *r, bramah_diag *diag)
 {
   const size_t n = bramah_session_study(r->session)->hypotheses.n;
   bramah_status status = BRAMAH_OK;
-  bramah_assess **assess = calloc(n, sizeof *assess);
   r->member = calloc(n, sizeof *r->member);
-  if (!status && (!assess || !r->member)) status = cli_no_memory(diag);
-  for (size_t k = 0; !status && k < n; k++, r->n_members++) {
-    cli_replay_run *m = &r->member[k];
+  if (!r->member) return cli_no_memory(diag);
+  for (; !status && r->n_members < n; r->n_members++) {
+    cli_replay_run *m = &r->member[r->n_members];
     m->request = r->request;
-    status = bramah_session_of_hypothesis(r->session, k, diag, &m->session);
-    if (!status) status = cli_replay_open(m, options, diag);
-    assess[k] = m->assess;
+    status = bramah_session_of_hypothesis(r->session, r->n_members, diag, &m->session);
   }
+  return status;
+}
+
+bramah_status cli_hypotheses_begin(cli_replay_run *r, bramah_diag *diag)
+{
   bramah_hypotheses_options together;
+  bramah_assess **assess = calloc(r->n_members, sizeof *assess);
+  if (!assess) return cli_no_memory(diag);
+  for (size_t k = 0; k < r->n_members; k++) assess[k] = r->member[k].assess;
   bramah_hypotheses_options_default(&together);
   together.n_threads = r->request.threads;
   together.user = r;
   if (r->request.plots) together.each = add_to_report;
-  if (!status) status = bramah_hypotheses_new(n, assess, &together, diag, &r->hypotheses);
+  const bramah_status status = bramah_hypotheses_new(r->n_members, assess, &together, diag, &r->hypotheses);
   if (!status) r->assess = assess[0]; /* for names and units, which all have in common */
   free(assess);
   return status;

@@ -480,6 +480,94 @@ static const bramah__table tune_table = {.keys = tune_keys, .finish = finish_tun
 
 /* ---- the whole ---- */
 
+/* ---- hypotheses ---- */
+
+/* A value, or a change by a share of it: "-20 %". */
+static bramah_status read_hypothetical(bramah__reader *reader, const bramah__item *item,
+                                       const bramah__key *key, void *object)
+{
+  bramah_study_parameter *out = (bramah_study_parameter *)(void *)((unsigned char *)object + key->offset);
+  bramah_status status = BRAMAH_OK;
+  const char *text = item->node->is_set ? item->node->text : bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  if (item->node->is_set || strcmp(text, "fixed") == 0 ||
+      !bramah__uncertainty_share(reader, text, &out->share))
+    return bramah__read_value(reader, item, key, &out->value);
+  return isfinite(out->share)
+             ? BRAMAH_OK
+             : bramah__fail_item(reader, item, BRAMAH_E_VALUE, "this is not a finite number");
+}
+
+static const bramah__key hypothetical_key = {.name = "value", .read = read_hypothetical};
+static const bramah__table hypothetical_table = {
+    .size = sizeof(bramah_study_parameter), .value = &hypothetical_key, .names_with_dots = 1};
+
+/* Names of parameters have a dot, 'prior' has none. */
+static bramah_status read_hypothesis(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  static const bramah__key list = BRAMAH__SECTION("hypothesis", bramah_study_hypothesis, parameters, n,
+                                                  &hypothetical_table, .required = 0);
+  static const bramah__key prior = BRAMAH__KEY("prior", bramah__read_quantity, bramah_study_hypothesis, prior,
+                                               .unit = "1", .range = BRAMAH__POSITIVE);
+  bramah_study_hypothesis *out = object;
+  bramah__item at;
+  bramah_status status = bramah__read_section(reader, item, &list, out);
+  if (status || !bramah__item_find(item, "prior", &at)) return status;
+  bramah_study_parameter *parameters = (bramah_study_parameter *)(uintptr_t)out->parameters; /* ours */
+  size_t n = 0;
+  for (size_t i = 0; i < out->n; i++)
+    if (strcmp(parameters[i].name, "prior") != 0) parameters[n++] = parameters[i];
+  out->n = n;
+  return bramah__read_quantity(reader, &at, &prior, out);
+}
+
+static const bramah__table hypothesis_table = {.size = sizeof(bramah_study_hypothesis),
+                                               .read = read_hypothesis};
+
+/* Those without a prior probability share what the others leave. */
+static bramah_status share_priors(bramah__reader *reader, const bramah__item *item, size_t n,
+                                  bramah_study_hypothesis *list)
+{
+  double sum = 0.0;
+  size_t open = 0;
+  for (size_t i = 0; i < n; i++) {
+    sum += list[i].prior;
+    open += list[i].prior == 0.0;
+  }
+  if (open ? sum >= 1.0 : fabs(sum - 1.0) > 1e-6)
+    return bramah__fail_key(reader, item, BRAMAH_E_VALUE,
+                            open ? "the prior probabilities leave nothing for those without one"
+                                 : "the prior probabilities must add up to 1");
+  for (size_t i = 0; i < n; i++)
+    list[i].prior = list[i].prior > 0.0 ? list[i].prior / (open ? 1.0 : sum) : (1.0 - sum) / (double)open;
+  return BRAMAH_OK;
+}
+
+static bramah_status read_hypotheses(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                     void *object)
+{
+  static const bramah__key list =
+      BRAMAH__SECTION("hypotheses", bramah_study_hypotheses, list, n, &hypothesis_table, .required = 1);
+  bramah_study_hypotheses *out = (bramah_study_hypotheses *)(void *)((unsigned char *)object + key->offset);
+  const size_t mistakes = reader->mistakes;
+  const bramah_status status = bramah__read_section(reader, item, &list, out);
+  if (status || reader->mistakes != mistakes) return status;
+  if (out->n < 2)
+    return bramah__fail_key(reader, item, BRAMAH_E_VALUE, "one hypothesis has nothing to compete with");
+  return share_priors(reader, item, out->n, (bramah_study_hypothesis *)(uintptr_t)out->list);
+}
+
+static bramah_status check_hypotheses(bramah__reader *reader, const bramah_study *study)
+{
+  const bramah_study_hypotheses *h = &study->hypotheses;
+  const char *what = study->adapt.line ? "'adapt': noise would grow until it explains a wrong one"
+                     : study->fusion == BRAMAH_FUSION_BLOCK ? "'fusion: block', which gives no likelihoods"
+                                                            : NULL;
+  if (!h->n || !what) return BRAMAH_OK;
+  return bramah__failf(reader->diag, BRAMAH_E_VALUE, study->file, h->line, "hypotheses", "do not go with %s",
+                       what);
+}
+
 static const bramah__key study_keys[] = {
     BRAMAH__KEY("study", bramah__read_text, bramah__study_draft, study.name, .required = 1),
     BRAMAH__KEY("machine", bramah__read_path, bramah__study_draft, study.machine_file, .required = 1),
@@ -502,7 +590,7 @@ static const bramah__key study_keys[] = {
     BRAMAH__KEY("uncertainty", read_budget, bramah__study_draft, study.uncertainty,
                 .given = offsetof(bramah__study_draft, study.uncertainty.is_stated),
                 .line = offsetof(bramah__study_draft, study.uncertainty.line)),
-    BRAMAH__KEY("hypotheses", bramah__read_hypotheses, bramah__study_draft, study.hypotheses,
+    BRAMAH__KEY("hypotheses", read_hypotheses, bramah__study_draft, study.hypotheses,
                 .line = offsetof(bramah__study_draft, study.hypotheses.line)),
     BRAMAH__SECTION("parameter_noise", bramah__study_draft, study.parameter_noise, study.n_parameter_noise,
                     &parameter_noise_table, .required = 0),
@@ -543,7 +631,7 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   if (study->n_unknown_inputs && !draft->has_gate) draft->gate = 0.0; /* what tells of a leap is no fault */
   if (!status && well) status = bramah__split_sensors(&reader, draft);
   if (!status && well) status = bramah__check_log_files(&reader, study);
-  if (!status && well) status = bramah__check_hypotheses(&reader, study);
+  if (!status && well) status = check_hypotheses(&reader, study);
   if (!study->uncertainty.is_stated)
     study->uncertainty.is_on = !draft->papers && study->transition == BRAMAH_TRANSITION_STEP;
   if (!status && well && study->uncertainty.is_on && study->transition != BRAMAH_TRANSITION_STEP)

@@ -83,10 +83,6 @@ bramah__read bramah__read_uncertain;
 bramah__read bramah__read_log_unit; /* a unit, "counts" or "iso8601", as text */
 bramah__read bramah__read_sign;     /* double: 1 or -1 */
 
-/* The member is a bramah_study_hypotheses (hypotheses.c); and what does not go with them. */
-bramah__read bramah__read_hypotheses;
-bramah_status bramah__check_hypotheses(bramah__reader *reader, const bramah_study *study);
-
 /* Names of files that columns refer to must exist. */
 bramah_status bramah__check_log_files(bramah__reader *reader, const bramah_study *study);
 

@@ -173,6 +173,18 @@ static void run_once(bramah_coupled *c, size_t part)
   c->compiled.done[part] = 1;
 }
 
+int bramah__program_knows(const bramah_program *program, const bramah__state *state)
+{
+  const size_t nd = program->nd, nf = program->nf;
+  if (memcmp(program->index + nd, state->index + nd, nf * sizeof(int)) != 0) return 0;
+  for (size_t k = 0; k < nd; k++) {
+    size_t l = 0;
+    while (l < nd && program->row[l] != state->row[k]) l++;
+    if (l == nd) return 0;
+  }
+  return 1;
+}
+
 /* Where the sines of tapes, which have no branches, lose digits (bramah__sincos) [rad]. */
 static const double farthest = 1e6;
 
@@ -467,7 +479,7 @@ static int take_end(bramah_coupled *c)
   fetch(c, out->drive, program->nm, c->next.drive);
   fetch(c, out->x_end, program->nq, c->next.x);
   fetch(c, out->xd_end, program->nq, c->next.xd);
-  bramah__work_of_drives(c);
+  bramah__work_of_drives(c->model, &c->state, &c->next);
   fetch(c, out->energy, 2, k->energy_after);
   if (is_sound(c)) return 1;
   c->report.left_divergence++;

@@ -248,9 +248,6 @@ static inline size_t bramah__unknown_joint(const bramah_coupled *c, size_t k)
 /* Add to the candidate what energy has been exchanged since the state; `now` and `trial` belong to them (energy.c). */
 void bramah__exchange_energy(bramah_coupled *c);
 
-/* The part of it that the drives have done whose forces the candidate holds. */
-void bramah__work_of_drives(bramah_coupled *c);
-
 /* What the step has made from nothing, when its works are booked, into c->error: by the kinetic energy and all that is stored
  * [2] before and after it. */
 void bramah__balance_energy(bramah_coupled *c, const double *before, const double *after);

@@ -86,15 +86,6 @@ static double received(const bramah_model *model, const bramah__state *state)
   return work(model, state) + state->exchange[BRAMAH__LOADS] - state->exchange[BRAMAH__DAMPERS];
 }
 
-void bramah__work_of_drives(bramah_coupled *c)
-{
-  bramah__state *next = &c->next;
-  for (size_t i = 0; i < c->model->n_motions; i++) {
-    const size_t j = c->model->motion[i].joint;
-    next->drive_work[i] += 0.5 * (c->state.drive[i] + next->drive[i]) * (next->z[j] - c->state.z[j]);
-  }
-}
-
 void bramah__exchange_energy(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
@@ -107,7 +98,7 @@ void bramah__exchange_energy(bramah_coupled *c)
     next->exchange[BRAMAH__STOPS] -= 0.5 * (c->now->stop[i] + c->trial->stop[i]) * ds;
   }
   bramah__drive_forces(model, next, c->trial, next->drive);
-  bramah__work_of_drives(c);
+  bramah__work_of_drives(c->model, &c->state, &c->next);
   next->exchange[BRAMAH__DAMPERS] += dampers(c);
   next->exchange[BRAMAH__LOADS] += loads(c);
 

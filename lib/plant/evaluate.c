@@ -307,6 +307,14 @@ void bramah__drive_forces(const bramah_model *model, const bramah__state *state,
   }
 }
 
+void bramah__work_of_drives(const bramah_model *model, const bramah__state *before, bramah__state *next)
+{
+  for (size_t i = 0; i < model->n_motions; i++) {
+    const size_t j = model->motion[i].joint;
+    next->drive_work[i] += 0.5 * (before->drive[i] + next->drive[i]) * (next->z[j] - before->z[j]);
+  }
+}
+
 /* ---- spherical and floating joints through any rotation ----
  *
  * Their three angles are singular at a pitch of +-90 deg, so they are counted from a base rotation that is

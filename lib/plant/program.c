@@ -76,18 +76,6 @@ static int go_on(bramah_coupled *c, const double *way)
   return 1;
 }
 
-int bramah__program_knows(const bramah_program *program, const bramah__state *state)
-{
-  const size_t nd = program->nd, nf = program->nf;
-  if (memcmp(program->index + nd, state->index + nd, nf * sizeof(int)) != 0) return 0;
-  for (size_t k = 0; k < nd; k++) {
-    size_t l = 0;
-    while (l < nd && program->row[l] != state->row[k]) l++;
-    if (l == nd) return 0;
-  }
-  return 1;
-}
-
 static const bramah_program *find(const bramah_program *program, const bramah__state *state)
 {
   while (program && !bramah__program_knows(program, state)) program = program->next;

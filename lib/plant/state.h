@@ -133,6 +133,8 @@ void bramah__prescribe(const bramah_model *model, bramah__state *state);
  * eval must belong to the state, forces included. */
 void bramah__drive_forces(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                           double *force);
+/* Add to drive_work of `next` what the drives have done since `before`; both hold their forces. */
+void bramah__work_of_drives(const bramah_model *model, const bramah__state *before, bramah__state *next);
 
 /* ---- the stages ---- */
 
