@@ -3,7 +3,7 @@
 #   N passed, N failed, N skipped
 # and the exit code is not 0 if a test failed or none ran.
 #
-# usage: sh test/run.sh [--asan] [--tsan] [--valgrind] [--clang] [--long] [--campaign] [--arm] [--fuzz N] [--golden]
+# usage: sh test/run.sh [--asan] [--tsan] [--valgrind] [--clang] [--long] [--arm] [--fuzz N] [--golden]
 #   --asan      with the address and undefined-behaviour sanitizers, in build-asan/
 #   --tsan      the tests with threads, with the thread sanitizer, in build-tsan/
 #   --valgrind  under valgrind
@@ -37,7 +37,6 @@ asan=
 tsan=
 valgrind=
 long=
-campaign=
 golden=
 fuzz=
 short_fuzz=1 other_builds=1
@@ -45,7 +44,7 @@ while [ $# -gt 0 ]; do
   argument=$1
   shift
   [ "$argument" = --long ] || short_fuzz=
-  case $argument in --long | --campaign | --clang | --arm) ;; *) other_builds= ;; esac
+  case $argument in --long | --clang | --arm) ;; *) other_builds= ;; esac
   case $argument in
   --asan) asan=1 ;;
   --tsan) tsan=1 ;;
@@ -53,8 +52,8 @@ while [ $# -gt 0 ]; do
   --clang) build=build-clang need_clang=1 ;;
   --arm) need_arm=1 ;;
   --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-150} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 BRAMAH_NUMBERS=100000000 &&
-     BRAMAH_CASES=100 BRAMAH_MACHINES=200 &&
-     export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES ;;
+     BRAMAH_CASES=100 BRAMAH_MACHINES=200 BRAMAH_GROUPS=1000 &&
+     export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES BRAMAH_GROUPS ;;
   --golden) golden=1 ;;
   --fuzz)
     fuzz=${1:-}
@@ -71,7 +70,7 @@ while [ $# -gt 0 ]; do
     exit 0
     ;;
   *)
-    echo "unknown option '$argument'; there are --asan, --tsan, --valgrind, --clang, --long, --campaign, --arm, --fuzz and --golden" >&2
+    echo "unknown option '$argument'; there are --asan, --tsan, --valgrind, --clang, --long, --arm, --fuzz and --golden" >&2
     exit 2
     ;;
   esac
@@ -134,19 +133,20 @@ test_all() {
   set --
   if [ -n "$valgrind" ]; then
     BRAMAH_WRAP=$under_valgrind
-    : "${BRAMAH_SEEDS:=1}" "${BRAMAH_CYCLES:=20000}" # fewer runs of the studies, fewer cycles
-    export BRAMAH_WRAP BRAMAH_SEEDS BRAMAH_CYCLES
+    : "${BRAMAH_SEEDS:=1}" "${BRAMAH_CYCLES:=20000}" "${BRAMAH_GROUPS:=3}" # fewer runs of the studies, fewer cycles
+    export BRAMAH_WRAP BRAMAH_SEEDS BRAMAH_CYCLES BRAMAH_GROUPS
     set -- "--wrap=sh '$root/test/run.sh' --under-valgrind" --timeout-multiplier=200
   fi
-  [ -z "$asan" ] || set -- --timeout-multiplier=50
+  if [ -n "$asan" ]; then
+    export BRAMAH_GROUPS="${BRAMAH_GROUPS:-12}"
+    set -- --timeout-multiplier=50
+  fi
   [ -z "$tsan" ] || set -- --timeout-multiplier=50 threads cli-study cli-tune
   echo "testing"
   run_tests "$root/$build" "$@"
   if [ -n "$long" ]; then
     echo "benchmarks"
     meson test -C "$root/$build" --no-rebuild --benchmark --verbose || code=$?
-  elif [ -n "$campaign" ]; then
-    meson test -C "$root/$build" --no-rebuild --benchmark --verbose campaign || code=$?
   fi
 }
 

@@ -141,11 +141,22 @@ static int is_flagged(const record *r)
 static int is_unseen(const record *r) { return is_wrong(r) && !is_flagged(r); }
 static int is_silent(const record *r) { return is_unseen(r) && !r->is_hidden; }
 
+/* Where the beta distribution function is `share`: by halving, for that of GSL gives up at large numbers. */
+static double beta_quantile(double share, double a, double b)
+{
+  double low = 0.0, high = 1.0;
+  for (int i = 0; i < 60; i++) {
+    const double x = 0.5 * (low + high);
+    *(gsl_cdf_beta_P(x, a, b) < share ? &low : &high) = x;
+  }
+  return 0.5 * (low + high);
+}
+
 /* Two-sided 95 % bounds of a share of k in n (C. J. Clopper, E. S. Pearson, Biometrika 26, 1934). */
 static void bounds(size_t k, size_t n, double *low, double *high)
 {
-  *low = k ? gsl_cdf_beta_Pinv(0.025, (double)k, (double)(n - k + 1)) : 0.0;
-  *high = k < n ? gsl_cdf_beta_Pinv(0.975, (double)(k + 1), (double)(n - k)) : 1.0;
+  *low = k ? beta_quantile(0.025, (double)k, (double)(n - k + 1)) : 0.0;
+  *high = k < n ? beta_quantile(0.975, (double)(k + 1), (double)(n - k)) : 1.0;
 }
 
 /* Of the whole campaign the share itself counts; of a part of it whether the part contradicts that the whole stays within
@@ -288,7 +299,7 @@ static int table_of_files(int n_files, char **names)
 int main(int argc, char **argv)
 {
   const char *of_environment = getenv("BRAMAH_GROUPS");
-  int groups = of_environment ? atoi(of_environment) : 15, from = 0, to = 0,
+  int groups = of_environment ? atoi(of_environment) : 100, from = 0, to = 0,
       threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
   const char *keep = NULL;
   for (int i = 1; i < argc; i += 2) {
