@@ -505,7 +505,7 @@ static const bramah__table hypothetical_table = {
 /* Names of parameters have a dot, 'prior' has none. */
 static bramah_status read_hypothesis(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  static const bramah__key list = BRAMAH__SECTION("hypothesis", bramah_study_hypothesis, parameters, n,
+  static const bramah__key list = BRAMAH__SECTION("hypotheses", bramah_study_hypothesis, parameters, n,
                                                   &hypothetical_table, .required = 0);
   static const bramah__key prior = BRAMAH__KEY("prior", bramah__read_quantity, bramah_study_hypothesis, prior,
                                                .unit = "1", .range = BRAMAH__POSITIVE);
