@@ -146,6 +146,12 @@ void bramah_batch_free(bramah_batch *b)
 /* Row i of a table that has so many. */
 static size_t row(const bramah_batch *b, size_t rows, size_t i) { return rows == b->n ? i : 0; }
 
+/* Is filter i part of this call, and able to run? */
+static int takes(const bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+{
+  return b->member[i].status == BRAMAH_OK && (!c->taking || c->taking[i]);
+}
+
 static int is_table(const bramah_batch *b, size_t rows) { return rows <= 1 || rows == b->n; }
 
 /* Predict as many filters as there are lanes, all of which run. Their algebra is still one after the other. */
@@ -178,21 +184,21 @@ static void predict(bramah_batch *b, const bramah_batch_cycle *c, size_t first, 
 {
   for (size_t i = first; i < end && c->n_u; i++) {
     member *m = &b->member[i];
-    if (m->status == BRAMAH_OK)
+    if (takes(b, c, i))
       m->status = bramah_filter_set_inputs(m->filter, c->u + row(b, c->n_u, i) * b->n_input, &b->diag[i]);
   }
   for (size_t i = first; i < end;) {
     bramah__lanes *lanes = end - i == BLOCK ? &b->lanes : &b->half;
     member *m = &b->member[i];
     size_t together = 0;
-    while (together < lanes->n && i + together < end && m[together].status == BRAMAH_OK &&
+    while (together < lanes->n && i + together < end && takes(b, c, i + together) &&
            m[together].filter->transition == BRAMAH_TRANSITION_STEP)
       together++;
     if (together && together == lanes->n) {
       predict_in_lanes(lanes, m, &b->diag[i]);
       i += together;
     } else {
-      if (m->status == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
+      if (takes(b, c, i)) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
       i++;
     }
   }
@@ -203,7 +209,7 @@ static void correct(bramah_batch *b, const bramah_batch_cycle *c, size_t first, 
   for (size_t i = first; i < end && c->n_y; i++) {
     member *m = &b->member[i];
     const size_t at = row(b, c->n_y, i) * b->n_sensors;
-    if (m->status == BRAMAH_OK)
+    if (takes(b, c, i))
       m->status =
           bramah_filter_correct(m->filter, c->y + at, c->present ? c->present + at : b->present, &b->diag[i]);
   }
@@ -217,7 +223,7 @@ static size_t run(bramah_batch *b, const bramah_batch_cycle *cycle, int predicts
     const size_t end = first + BLOCK < b->n ? first + BLOCK : b->n;
     if (predicts) predict(b, cycle, first, end);
     if (corrects) correct(b, cycle, first, end);
-    for (size_t i = first; i < end; i++) running += b->member[i].status == BRAMAH_OK;
+    for (size_t i = first; i < end; i++) running += (size_t)takes(b, cycle, i);
   }
   return running;
 }
