@@ -520,10 +520,16 @@ static void give_transition(bramah_coupled *c, const bramah__wanted *w)
   }
 }
 
+/* Does the program have the derivatives that are wanted of a step? */
+static int has_wanted(const bramah_program *program, const bramah__wanted *w)
+{
+  return !w->F || program->scope >= (w->n_par ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES);
+}
+
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
 {
   bramah__compiled *k = &c->compiled;
-  if (!k->program) return 0;
+  if (!k->program || !has_wanted(k->program, w)) return 0;
   if (!in_basis(c, &c->state)) {
     c->report.left_basis++;
     return 0;
@@ -689,7 +695,8 @@ void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, cons
 {
   for (size_t l = 0; l < lanes->n; l++) {
     const int known = in_basis(c[l], &c[l]->state); /* perhaps by another program, which it then runs alone */
-    lanes->live[l] = (unsigned char)(known && c[l]->compiled.program == lanes->program);
+    lanes->live[l] = (unsigned char)(known && c[l]->compiled.program == lanes->program &&
+                                     has_wanted(lanes->program, &w[l]));
     c[l]->report.left_basis += !known;
     if (lanes->live[l]) enter(lanes, c[l], l);
   }
@@ -784,9 +791,14 @@ static int follows_accelerations(const bramah_coupled *c, const uint16_t *by_zdd
   return 0;
 }
 
+static int has_scope(const bramah_coupled *c, bramah_program_scope scope)
+{
+  return c->compiled.program && c->compiled.program->scope >= scope;
+}
+
 int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 {
-  const uint16_t *at = read_output(c, i);
+  const uint16_t *at = has_scope(c, BRAMAH_PROGRAM_DERIVATIVES) ? read_output(c, i) : NULL;
   if (!at) return 0;
   const bramah_program *program = c->compiled.program;
   const uint16_t *by_state = at + 1, *by_zdd = by_state + program->ne;
@@ -802,7 +814,7 @@ int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 
 int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, const size_t *par, double *row)
 {
-  const uint16_t *at = read_output(c, i);
+  const uint16_t *at = has_scope(c, BRAMAH_PROGRAM_PARAMETERS) ? read_output(c, i) : NULL;
   if (!at) return 0;
   const bramah_program *program = c->compiled.program;
   const uint16_t *by_zdd = at + 1 + program->ne, *by_theta = by_zdd + program->nf;
