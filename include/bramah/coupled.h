@@ -93,7 +93,8 @@ BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_di
 typedef enum bramah_program_scope {
   BRAMAH_PROGRAM_STEPS = 0,       /* steps, and values of outputs: simulations */
   BRAMAH_PROGRAM_DERIVATIVES = 1, /* and the derivatives of both by the error state: filters */
-  BRAMAH_PROGRAM_PARAMETERS = 2   /* and by all parameters: filters that estimate or consider some; everything */
+  BRAMAH_PROGRAM_PARAMETERS =
+      2 /* and by all parameters: filters that estimate or consider some; everything */
 } bramah_program_scope;
 /* The same of a smaller scope: the same steps to the last bit. Errors: the same. */
 BRAMAH_API bramah_status bramah_program_new_for(const bramah_model *model, bramah_program_scope scope,

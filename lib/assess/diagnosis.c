@@ -22,7 +22,7 @@ enum {
 }; /* of scores; the first one from the start of the log on */
 
 typedef struct run {
-  bramah_diagnosis found; /* first: what the user has */
+  bramah_diagnosis found;  /* first: what the user has */
   bramah_program *program; /* with derivatives by parameters; NULL: the session's has them */
   bramah_coupled *coupled;
   bramah_plant plant;
