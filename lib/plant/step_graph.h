@@ -16,6 +16,9 @@
  *       slopes     these by the error state
  *       start k    and by parameter k
  *
+ * step_mechanics.c writes the equations, step_graph.c makes the parts of a step of them, step_readings.c those of outputs; all on
+ * step_builder.h.
+ *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
  * np error states, ns spools, nc actuators, nw of them quasistatic, nm prescribed motions, nq friction states, nb spherical joints. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H

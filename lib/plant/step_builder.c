@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/plant/step_builder.h"
+#include "lib/base/diag.h"
+
+#include <stdlib.h>
+
+#define COUNT_RESULT(name, count) +(count)
+int bramah__take_expressions(bramah__step_builder *b)
+{
+  const bramah_model *model = b->model;
+  BRAMAH__STEP_SIZES(b->out);
+  const size_t n_results = 0 BRAMAH__STEP_RESULTS(COUNT_RESULT);
+  size_t total = 0;
+#define COUNT_INPUT(name, rate, count) total += (count);
+#define COUNT(name, count) total += (count);
+  BRAMAH__STEP_INPUTS(COUNT_INPUT)
+  BRAMAH__STEP_EXPRESSIONS(COUNT)
+  bramah__expr *next = b->all = calloc(total + 1, sizeof *b->all);
+  if (!next) return 0;
+#define CUT_INPUT(name, rate, count) b->in_##name = next, next += (count);
+#define CUT(name, count) b->name = next, next += (count);
+  BRAMAH__STEP_INPUTS(CUT_INPUT)
+  BRAMAH__STEP_EXPRESSIONS(CUT)
+  size_t number = 0;
+#define MAKE_INPUT(name, rate, count)                                                                        \
+  b->out->in.name = number;                                                                                  \
+  for (size_t i = 0; i < (count); i++, number++)                                                             \
+    b->in_##name[i] = bramah__graph_input(b->graph, BRAMAH__RATE_##rate);
+  BRAMAH__STEP_INPUTS(MAKE_INPUT)
+  b->typical = calloc(number + 1, sizeof *b->typical);
+  b->part = calloc(BRAMAH__PART_PARAMETERS + 2 * n_par + model->n_outputs, sizeof *b->part);
+  return b->typical && b->part;
+}
+
+/* ---- derivatives ---- */
+
+void bramah__seed(bramah__step_builder *b, bramah__expr at, bramah__expr along)
+{
+  b->at[b->n_seeds] = at;
+  b->along[b->n_seeds++] = along;
+}
+
+void bramah__seed_joints(bramah__step_builder *b, const bramah__expr *along, size_t stride)
+{
+  for (size_t j = 0; j < b->out->n; j++) bramah__seed(b, b->in_z[j], along[j * stride]);
+}
+
+void bramah__seed_state(bramah__step_builder *b, size_t k)
+{
+  const size_t nf = b->out->nf;
+  if (k < nf)
+    bramah__seed_joints(b, b->Rz + k, nf + b->out->nm);
+  else
+    bramah__seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
+}
+
+void bramah__set_force_tangent(bramah__step_builder *b, bramah__expr by_z, bramah__expr by_zd,
+                               bramah__expr by_zdd)
+{
+  const bramah__expr along[3] = {by_z, by_zd, by_zdd};
+  if (b->out->nd == 0) bramah__tree_graph_tangent(&b->model->tree, b->body, along, b->T);
+}
+
+void bramah__seed_forces(bramah__step_builder *b, size_t k)
+{
+  const size_t n = b->out->n;
+  bramah__expr *dz = b->T, *dzd = dz + n, *dzdd = dzd + n, *dtau = dzdd + n;
+  if (b->out->nd > 0) {
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->in_z, dz);
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->q_d, dzd);
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->q_dd, dzdd);
+    bramah__tree_graph_vary(&b->model->tree, b->body, dz, dzd, dzdd, dtau);
+  }
+  for (size_t j = 0; j < n; j++)
+    bramah__seed(b, b->tau[j], b->out->nd > 0 ? dtau[j] : b->T[j * n + (size_t)b->out->index[k]]);
+}
+
+void bramah__seed_parameter(bramah__step_builder *b, size_t k)
+{
+  const bramah__parameter *p = &b->model->parameter[k];
+  bramah__seed(b, b->in_theta[k], e_number(1.0));
+  for (size_t i = 0; p->code == BRAMAH__INPUT_OFFSET && i < b->out->ns; i++)
+    if (b->model->circuit.valve[i].input == p->index) bramah__seed(b, b->in_U[i], b->in_gate[i]);
+  for (size_t i = 0; bramah__moves_metered(p) && i < b->out->nw; i++)
+    b->w_along[i] = b->in_w_theta[k * b->out->nw + i];
+}
+
+void bramah__derive_along(bramah__step_builder *b, size_t count, const bramah__expr *f, bramah__expr *df)
+{
+  const size_t nw = b->out->nw;
+  if (nw) bramah__derive(b->graph, b->n_seeds, b->at, b->along, nw, b->load, b->load_along);
+  for (size_t i = 0; i < nw; i++) {
+    const bramah__expr follows = e_sum_products(nw, b->in_w_load + i * nw, 1, b->load_along, 1);
+    bramah__seed(b, b->in_w[i], e_add(b->w_along[i], follows));
+    b->w_along[i] = e_number(0.0);
+  }
+  bramah__derive(b->graph, b->n_seeds, b->at, b->along, count, f, df);
+  b->n_seeds = 0;
+}
+
+void bramah__put_column(size_t count, const bramah__expr *column, bramah__expr *out, size_t ld)
+{
+  for (size_t r = 0; r < count; r++) out[r * ld] = column[r];
+}
+
+/* Values of all nodes at the typical state. */
+static void evaluate(bramah__step_builder *b)
+{
+  double *value = realloc(b->value, (bramah__graph_size(b->graph) + 1) * sizeof *value);
+  if (!value) {
+    bramah__graph_fail(b->graph);
+    return;
+  }
+  b->value = value;
+  if (!bramah__graph_failed(b->graph)) bramah__graph_evaluate(b->graph, b->typical, value);
+}
+
+bramah_status bramah__factor_block(bramah__step_builder *b, size_t count, const bramah__expr *A,
+                                   const double *scale, const char *what, bramah__elimination *out)
+{
+  double *number = calloc(count * count + count + 1, sizeof *number), *ones = number + count * count;
+  if (!number) return BRAMAH_E_MEMORY;
+  evaluate(b);
+  for (size_t i = 0; i < count * count && !bramah__graph_failed(b->graph); i++)
+    number[i] = e_is_number(A[i]) ? A[i].value : b->value[A[i].node];
+  for (size_t k = 0; k < count; k++) ones[k] = scale ? scale[k] : 1.0;
+  const int fine = bramah__eliminate_graph(count, A, number, ones, out);
+  free(number);
+  if (bramah__graph_failed(b->graph)) return BRAMAH_E_MEMORY;
+  if (fine) return BRAMAH_OK;
+  return bramah__fail(b->diag, BRAMAH_E_SINGULAR, what,
+                      "this is singular at the typical state of the machine");
+}
+
+/* ---- parts ---- */
+
+void bramah__begin_part(bramah__step_builder *b, int parent)
+{
+  b->part[b->n_parts++] = (bramah__part){parent - BRAMAH__FIRST_PART, 0, b->result + b->n_results};
+}
+
+void bramah__give(bramah__step_builder *b, size_t count, const bramah__expr *x, size_t stride)
+{
+  for (size_t i = 0; i < count; i++) b->result[b->n_results++] = x[i * stride];
+  b->part[b->n_parts - 1].n += count;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* A machine's equations while they become a program (step_graph.h): its expressions, derivatives of them along what is
+ * seeded, factors, and the list of parts. Who calls looks at bramah__graph_failed in the end: expressions of a graph whose memory
+ * has failed mean nothing, but may be handed about. */
+#ifndef BRAMAH_LIB_PLANT_STEP_BUILDER_H
+#define BRAMAH_LIB_PLANT_STEP_BUILDER_H
+
+#include "lib/graph/solve.h"
+#include "lib/multibody/tree_graph.h"
+#include "lib/plant/step_graph.h"
+
+/* Expressions of a machine; matrices row-major. */
+#define BRAMAH__STEP_EXPRESSIONS(X)                                                                          \
+  X(supply, model->circuit.n_supplies)                                                                       \
+  X(valve_coefficient, model->circuit.n_valves)                                                              \
+  X(element_value, model->circuit.n_elements *BRAMAH__ELEMENT_VALUES)                                        \
+  X(joint_load, n)                                                                                           \
+  X(cylinder_load, nc)                                                                                       \
+  X(friction_scale, nc)                                                                                      \
+  X(q_d, n) /* rates and accelerations of all joints */                                                      \
+  X(q_dd, n)                                                                                                 \
+  X(state_zdd, nf) /* independent accelerations that the equations give, and of all joints */                \
+  X(state_q_dd, n)                                                                                           \
+  X(Phi, model->m + 1)                                                                                       \
+  X(Phi_used, nd)                                                                                            \
+  X(Phi_z, nd *n) /* rows in use */                                                                          \
+  X(Rz, n *nr)    /* behind its nf columns those along the motions: z' = Rz [z'_i; f'] */                    \
+  X(Rz_f, n)      /* one of its columns */                                                                   \
+  X(closing, nd)                                                                                             \
+  X(gamma, nd) /* second derivative of Phi_used by time at z'' = 0 */                                        \
+  X(tau, n)                                                                                                  \
+  X(s, nc)                                                                                                   \
+  X(s_i, nc *nr) /* along the columns of Rz */                                                               \
+  X(v, nc)                                                                                                   \
+  X(force, nc)                                                                                               \
+  X(friction, nc)                                                                                            \
+  X(stop, nc)                                                                                                \
+  X(energy, 2)                                                                                               \
+  X(flow, np)                                                                                                \
+  X(compliance, np)                                                                                          \
+  X(rates, np)                                                                                               \
+  X(r, nr)       /* out of balance; behind it the forces of the drives that prescribe motions */             \
+  X(f, nx)       /* residual of the step: r; pd by the trapezoidal rule less rates */                        \
+  X(f_state, nx) /* the same with load pressures as a state has them */                                      \
+  X(J, nx *nx)                                                                                               \
+  X(mass, nf *nf)  /* dr/dz'' */                                                                             \
+  X(r_v, nf *nf)   /* dr/dz' */                                                                              \
+  X(T, n *(n + 4)) /* of the joint forces */                                                                 \
+  X(pd_v, np *nf)  /* d rates/dz' */                                                                         \
+  X(rhs, (nx + nq) * (ne + nx) + nd * (2 * n + 1))                                                           \
+  X(column, nx + n + nq)                                                                                     \
+  X(load, nw) /* of quasistatic actuators */                                                                 \
+  X(load_along, nw)                                                                                          \
+  X(w_along, nw) /* what a seed moves of their velocities at held loads */                                   \
+  X(drawn, nw)                                                                                               \
+  X(x_end, nq)                                                                                               \
+  X(xd_end, nq)                                                                                              \
+  X(at, n + n + nf + nf + np + np + ns + nw + nq) /* seeds of a derivative */                                \
+  X(along, n + n + nf + nf + np + np + ns + nw + nq)                                                         \
+  X(work_force, n_works)                                                                                     \
+  X(work_path, n_works)                                                                                      \
+  X(output, model->n_outputs)                                                                                \
+  X(slope, model->n_outputs)                                                                                 \
+  X(shown, model->n_outputs *bramah__reading_width(b->out))                                                  \
+  X(result, n_results + n_par * (ne + nx) + model->n_outputs * bramah__reading_width(b->out))
+
+#define BRAMAH__BUILDER_INPUT(name, rate, count) bramah__expr *in_##name;
+#define BRAMAH__BUILDER_MEMBER(name, count) bramah__expr *name;
+
+typedef struct bramah__step_builder {
+  const bramah_model *model;
+  const bramah__state *usual; /* a typical one */
+  bramah__graph *graph;
+  bramah_program *out;
+  bramah_diag *diag;
+  bramah__expr *all;
+  BRAMAH__STEP_INPUTS(BRAMAH__BUILDER_INPUT)
+  BRAMAH__STEP_EXPRESSIONS(BRAMAH__BUILDER_MEMBER)
+  bramah__expr oil_bulk_modulus, c1, c2; /* 2/h, its square */
+  bramah__vec gravity;
+  bramah__link_graph link[BRAMAH__MOST_BODIES];
+  bramah__body_graph body[BRAMAH__MOST_BODIES];
+  bramah__elimination loops, tangent, inertia;
+  double *typical, *value; /* of inputs, of nodes */
+  size_t n_seeds;
+  bramah__part *part; /* as many as the program numbers; their results lie one behind the other in `result` */
+  size_t n_parts, n_results;
+} bramah__step_builder;
+
+/* Numbers of everything, by their short names. */
+#define BRAMAH__STEP_SIZES(p)                                                                                \
+  const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
+               ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, nm = (p)->nm, nr = nf + nm, nq = (p)->nq,           \
+               nb = (p)->nb, n_par = (p)->n_par, n_works = (p)->n_works;                                     \
+  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)nm,         \
+      (void)nr, (void)nq, (void)nb, (void)n_par, (void)n_works
+
+/* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
+int bramah__take_expressions(bramah__step_builder *b);
+
+/* Mechanics and circuit (step_mechanics.c): everything above from `supply` to `f_state`, at inputs and parameters as they are.
+ * Errors: E_SINGULAR, E_MEMORY. */
+bramah_status bramah__add_mechanics(bramah__step_builder *b);
+
+/* Parts of all outputs (step_readings.c). */
+void bramah__add_readings(bramah__step_builder *b);
+
+/* ---- derivatives: first what moves, then along it ---- */
+
+/* An expression moves along another one; all joints along a vector: a column of Rz, their rates; element k of the error state;
+ * parameter k, which may move spools and quasistatic actuators. */
+void bramah__seed(bramah__step_builder *b, bramah__expr at, bramah__expr along);
+void bramah__seed_joints(bramah__step_builder *b, const bramah__expr *along, size_t stride);
+void bramah__seed_state(bramah__step_builder *b, size_t k);
+void bramah__seed_parameter(bramah__step_builder *b, size_t k);
+
+/* The joint forces in a tree without loops, as coordinate k, its rate and acceleration move by `along`: columns of T. Then
+ * they move with what is seeded: by column k of T where there are no loops. */
+void bramah__set_force_tangent(bramah__step_builder *b, bramah__expr by_z, bramah__expr by_zd,
+                               bramah__expr by_zdd);
+void bramah__seed_forces(bramah__step_builder *b, size_t k);
+
+/* df [count] along the seeds, which are then gone. Quasistatic actuators follow their loads. */
+void bramah__derive_along(bramah__step_builder *b, size_t count, const bramah__expr *f, bramah__expr *df);
+
+/* A column of a matrix with rows of length ld. */
+void bramah__put_column(size_t count, const bramah__expr *column, bramah__expr *out, size_t ld);
+
+/* Factors of A [count x count] in an order that is good at the typical state; `what` is named where it is singular. */
+bramah_status bramah__factor_block(bramah__step_builder *b, size_t count, const bramah__expr *A,
+                                   const double *scale, const char *what, bramah__elimination *out);
+
+/* ---- parts ---- */
+
+/* A part on top of another one (of those that a program numbers); then its results. */
+void bramah__begin_part(bramah__step_builder *b, int parent);
+void bramah__give(bramah__step_builder *b, size_t count, const bramah__expr *x, size_t stride);
+
+#endif

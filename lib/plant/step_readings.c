@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/plant/step_builder.h"
+
+/* A component of what a sensor on a body shows, in the axes of the body (outputs.c). */
+static bramah__expr output_of_body(const bramah__step_builder *b, bramah__output_code code,
+                                   const bramah__body_graph *body)
+{
+  const bramah__vec w = body->Z.angular;
+  const bramah__vec rate = m_unrotate(body->A, w);
+  if (code <= BRAMAH__BODY_RATE_Z) return rate.x[code - BRAMAH__BODY_RATE_X];
+  if (code >= BRAMAH__BODY_RATE_XX) {
+    const size_t *pair = bramah__rate_pair(code);
+    return e_mul(rate.x[pair[0]], rate.x[pair[1]]);
+  }
+  if (code >= BRAMAH__BODY_UP_X) {
+    const bramah__expr square = v_dot(b->gravity, b->gravity);
+    const bramah__expr scale = e_select(square, e_neg(e_inv(e_sqrt(square))), e_number(0.0));
+    return m_unrotate(body->A, v_scale(scale, b->gravity)).x[code - BRAMAH__BODY_UP_X];
+  }
+  if (code >= BRAMAH__BODY_TURN_X) return m_unrotate(body->A, body->Zd.angular).x[code - BRAMAH__BODY_TURN_X];
+  const bramah__vec velocity = v_add(body->Z.linear, v_cross(w, body->r));
+  const bramah__vec turning = v_add(v_cross(body->Zd.angular, body->r), v_cross(w, velocity));
+  return m_unrotate(body->A, v_add(body->Zd.linear, turning)).x[code - BRAMAH__BODY_FORCE_X];
+}
+
+/* Is this output among those below? The angles of spherical joints are shown against other axes than they count from. */
+static int has_reading(const bramah_model *model, const bramah__output *output)
+{
+  const bramah__output_code code = output->code;
+  if (code <= BRAMAH__JOINT_ACCELERATION && model->ball_of[output->index]) return 0;
+  return bramah__is_of_body(code) || code <= BRAMAH__VOLUME_PRESSURE ||
+         (code >= BRAMAH__CYLINDER_STROKE && code <= BRAMAH__CYLINDER_FORCE);
+}
+
+/* An output as an expression of positions, rates, accelerations and first-order states. */
+static bramah__expr output_of(const bramah__step_builder *b, const bramah__output *output)
+{
+  const size_t i = output->index;
+  if (bramah__is_of_body(output->code)) return output_of_body(b, output->code, &b->body[i]);
+  switch (output->code) {
+  case BRAMAH__JOINT_POSITION:
+    return b->in_z[i];
+  case BRAMAH__JOINT_RATE:
+    return b->q_d[i];
+  case BRAMAH__JOINT_ACCELERATION:
+    return b->q_dd[i];
+  case BRAMAH__VOLUME_PRESSURE:
+    return b->in_p[i];
+  case BRAMAH__CYLINDER_STROKE:
+    return b->s[i];
+  case BRAMAH__CYLINDER_VELOCITY:
+    return b->v[i];
+  case BRAMAH__CYLINDER_FORCE:
+    return e_sub(b->force[i], b->cylinder_load[i]);
+  default:
+    return e_number(0.0);
+  }
+}
+
+/* Outputs that have most of their derivatives in common share a part: those of a body, all accelerations. */
+static int share_a_part(const bramah__output *a, const bramah__output *b)
+{
+  if (bramah__is_of_body(a->code)) return bramah__is_of_body(b->code) && a->index == b->index;
+  return a == b || (a->code == BRAMAH__JOINT_ACCELERATION && a->code == b->code);
+}
+
+/* All outputs with their derivatives by the error state, the independent accelerations, and parameters at given
+ * accelerations. */
+static void set_readings(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  const size_t n_outputs = b->model->n_outputs, width = bramah__reading_width(b->out);
+  for (size_t i = 0; i < n_outputs; i++) b->shown[i * width] = output_of(b, &b->model->output[i]);
+  for (size_t i = 0; i < n_outputs; i++) b->output[i] = b->shown[i * width];
+  for (size_t k = 0; k < ne + nf + n_par; k++) {
+    if (k < ne)
+      bramah__seed_state(b, k);
+    else if (k < ne + nf)
+      bramah__seed(b, b->in_zdd[k - ne], e_number(1.0));
+    else
+      bramah__seed_parameter(b, k - ne - nf);
+    bramah__derive_along(b, n_outputs, b->output, b->slope);
+    bramah__put_column(n_outputs, b->slope, b->shown + 1 + k, width);
+  }
+}
+
+void bramah__add_readings(bramah__step_builder *b)
+{
+  const bramah_model *model = b->model;
+  const size_t width = bramah__reading_width(b->out);
+  bramah__reading *reading = b->out->reading;
+  set_readings(b);
+  for (size_t i = 0; i < model->n_outputs; i++) {
+    const bramah__output_code code = model->output[i].code;
+    if (reading[i].part || !has_reading(model, &model->output[i])) continue;
+    const int accelerates = bramah__is_of_body(code) || code == BRAMAH__JOINT_ACCELERATION;
+    const size_t part = BRAMAH__FIRST_PART + b->n_parts;
+    bramah__begin_part(b, accelerates ? BRAMAH__PART_ENDS : BRAMAH__PART_POSE);
+    for (size_t k = i; k < model->n_outputs; k++) {
+      if (reading[k].part || !has_reading(model, &model->output[k]) ||
+          !share_a_part(&model->output[i], &model->output[k]))
+        continue;
+      reading[k] = (bramah__reading){part, b->part[b->n_parts - 1].n, accelerates};
+      bramah__give(b, width, b->shown + k * width, 1);
+    }
+  }
+}
