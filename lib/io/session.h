@@ -40,7 +40,7 @@ struct bramah_session {
   bramah__start_values start;
   bramah__bound_augmented augmented;
   size_t n_fixed;
-  bramah__fixed *fixed; /* [n_fixed] of all hypotheses */
+  bramah__fixed *fixed; /* [n_fixed] of all hypotheses, or of a candidate of a tuning */
   size_t holds;         /* the number of the hypothesis that this session is of, plus 1; 0: none */
   bramah_filter *filter;
   bramah_session_parts parts; /* for the user */
