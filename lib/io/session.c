@@ -4,6 +4,7 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
+#include "lib/io/native.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,8 +27,10 @@ static void open_program(bramah_machine_plant *machine)
   const bramah_status status = bramah_program_new(machine->model, NULL, &machine->program);
   if (status) return;
   if (bramah_program_get_info(machine->program).is_faster &&
-      bramah_program_add_bases(machine->program, NULL) == BRAMAH_OK)
+      bramah_program_add_bases(machine->program, NULL) == BRAMAH_OK) {
+    machine->native = bramah__native_code_open(machine->program);
     return;
+  }
   bramah_program_free(machine->program);
   machine->program = NULL;
 }
@@ -86,9 +89,15 @@ bramah_status bramah_machine_plant_open(bramah_machine_plant *out, const char *p
   return open_machine(out, path, n_changes, changes, step_ns, NULL, diag);
 }
 
+bramah_native_report bramah_machine_plant_native(const bramah_machine_plant *machine)
+{
+  return bramah__native_code_report(machine->native);
+}
+
 void bramah_machine_plant_close(bramah_machine_plant *machine)
 {
   bramah_coupled_free(machine->coupled);
+  bramah__native_code_close(machine->native);
   bramah_program_free(machine->program);
   bramah_model_free(machine->model);
   bramah_machine_free(machine->machine);
