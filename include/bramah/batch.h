@@ -46,6 +46,11 @@ BRAMAH_API bramah_status bramah_batch_init(const bramah_batch_options *options, 
                                            bramah_diag *diag, bramah_batch **out);
 BRAMAH_API bramah_status bramah_batch_new(const bramah_batch_options *options, bramah_diag *diag,
                                           bramah_batch **out);
+/* A batch of filters that are there already: each on a plant of its own (bramah_coupled), all plants with the same program
+ * or none; models, sensors and options may differ. They stay the caller's, who only asks them while the batch lives, and
+ * outlive it. Errors: E_ARGUMENT (no filters, other programs or numbers of sensors), E_MEMORY. */
+BRAMAH_API bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_diag *diag,
+                                         bramah_batch **out);
 /* NULL allowed. Memory of the caller can be used again after it. */
 BRAMAH_API void bramah_batch_free(bramah_batch *batch);
 

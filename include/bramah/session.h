@@ -41,11 +41,11 @@ typedef struct bramah_machine_plant {
  * compiler, cc otherwise), XDG_CACHE_HOME (its folder `bramah`, otherwise ~/.cache/bramah: 200 files and 256 MB at most;
  * only a folder that nobody else can enter is used). */
 typedef struct bramah_native_report {
-  int is_off;                  /* by the environment, or there is no program */
-  size_t n_cached, n_compiled; /* versions of the program that are in use: from the cache, made just now */
-  size_t n_failed;             /* that could not be made or loaded; */
-  char why[128];               /* of the last of these */
-  double seconds;              /* that compiling took */
+  int is_off;                    /* by the environment, or there is no program */
+  uint64_t n_cached, n_compiled; /* versions of the program that are in use: from the cache, made just now */
+  double seconds;                /* that making them took */
+  uint64_t n_failed;             /* that could not be made or loaded; */
+  const char *why;               /* of the last of these, else NULL */
 } bramah_native_report;
 /* Never fails. */
 BRAMAH_API bramah_native_report bramah_machine_plant_native(const bramah_machine_plant *machine);

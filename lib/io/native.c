@@ -169,7 +169,7 @@ static void say(bramah__native_code *n, const char *why)
 {
   pthread_mutex_lock(&n->lock);
   n->report.n_failed++;
-  snprintf(n->report.why, sizeof n->report.why, "%s", why);
+  n->report.why = why;
   pthread_mutex_unlock(&n->lock);
 }
 
@@ -177,22 +177,23 @@ static void say(bramah__native_code *n, const char *why)
 static int load(bramah__native_code *n, size_t i, const bramah_native_version *version)
 {
   char path[LONGEST_PATH + 64];
-  bramah_diag diag = {0};
+  const char *why = "a file in the cache was damaged";
   path_of(n, version->key ^ n->computer, ".so", path);
   if (access(path, F_OK) != 0) return 0;
   if (is_whole(path)) {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const bramah_native_part *part = handle ? dlsym(handle, "bramah_parts") : NULL;
     const unsigned *n_parts = handle ? dlsym(handle, "bramah_n_parts") : NULL;
-    if (part && n_parts && *n_parts == version->n_parts &&
-        bramah_program_use_native(n->program, i, part, &diag) == BRAMAH_OK) {
+    const int is_ours = part && n_parts && *n_parts == version->n_parts;
+    if (is_ours && bramah_program_use_native(n->program, i, part, NULL) == BRAMAH_OK) {
       n->loaded[i] = handle;
       (void)utimensat(AT_FDCWD, path, NULL, 0);
       return 1;
     }
     if (handle) dlclose(handle);
+    if (is_ours) why = "the native code does not give the bits of the tape";
   }
-  say(n, *diag.message ? diag.message : "a file in the cache was damaged");
+  say(n, why);
   (void)unlink(path);
   return 0;
 }

@@ -13,9 +13,13 @@
 enum { STEPS = 400, CHANGED = 150, MOST_PAR = 3 };
 
 /* The first two always. */
-static const char *const machines[] = {"rotary-actuator/rotary-actuator", "metered-arm/metered-arm", "crane/crane",
-                                       "four-bar/four-bar", "lifting-four-bar/lifting-four-bar",
-                                       "quick-return/quick-return", "metered-crane/metered-crane"};
+static const char *const machines[] = {"rotary-actuator/rotary-actuator",
+                                       "metered-arm/metered-arm",
+                                       "crane/crane",
+                                       "four-bar/four-bar",
+                                       "lifting-four-bar/lifting-four-bar",
+                                       "quick-return/quick-return",
+                                       "metered-crane/metered-crane"};
 enum { N_MACHINES = sizeof machines / sizeof *machines, N_ALWAYS = 2 };
 
 /* Two plants of a model, the second one with native code. */
@@ -58,8 +62,8 @@ static void close_rig(rig *r)
 static void check_same(const double *x, size_t n, const char *what, int step)
 {
   for (size_t i = 0; i < n; i++)
-    ck_assert_msg(memcmp(&x[i], &x[n + i], sizeof *x) == 0, "%s %zu, step %d: %.17g and %.17g", what, i, step, x[i],
-                  x[n + i]);
+    ck_assert_msg(memcmp(&x[i], &x[n + i], sizeof *x) == 0, "%s %zu, step %d: %.17g and %.17g", what, i, step,
+                  x[i], x[n + i]);
 }
 
 /* A step with its derivatives by the state, by noise and by some parameters. */
@@ -76,8 +80,10 @@ static void step_both(const rig *r, int k)
     for (int i = 0; i < 8; i++) u[i] = 0.8 * sin(0.02 * k + i);
     must(plant->set_inputs(plant->self, u, &diag), &diag);
     if (k == CHANGED)
-      must(plant->set_parameter(plant->self, par[0], 1.01 * plant->parameter(plant->self, par[0]), &diag), &diag);
-    must(plant->step_transition(plant->self, F + w * nF, N + w * nN, MOST_PAR, par, G + w * nG, &diag), &diag);
+      must(plant->set_parameter(plant->self, par[0], 1.01 * plant->parameter(plant->self, par[0]), &diag),
+           &diag);
+    must(plant->step_transition(plant->self, F + w * nF, N + w * nN, MOST_PAR, par, G + w * nG, &diag),
+         &diag);
   }
   check_same(F, nF, "F", k);
   check_same(N, nN, "N", k);

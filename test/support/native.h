@@ -24,8 +24,9 @@ static inline const bramah_native_part *use_native(bramah_program *program, size
   char *text = bramah_program_native_text(program, i);
   ck_assert(file && text && fputs(text, file) >= 0 && fclose(file) == 0);
   free(text);
-  snprintf(command, sizeof command, "cd %s && %s -std=gnu11 -w -O1 -ffp-contract=off -fPIC -shared -o parts.so parts.c",
-           folder, cc ? cc : "cc");
+  snprintf(command, sizeof command,
+           "cd %s && %s -std=gnu11 -w -O1 -ffp-contract=off -fPIC -shared -o parts.so parts.c", folder,
+           cc ? cc : "cc");
   ck_assert_msg(system(command) == 0, "%s", command);
   snprintf(path, sizeof path, "%s/parts.so", folder);
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);

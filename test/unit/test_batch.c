@@ -28,7 +28,7 @@ typedef struct ensemble {
   unsigned seed;
 } ensemble;
 
-enum { INTERPRETED, BY_TAPE, NATIVE, WAYS };
+enum { INTERPRETED, BY_TAPE, GIVEN, NATIVE, WAYS };
 
 static void open_ensemble(ensemble *e, int way)
 {
@@ -38,12 +38,13 @@ static void open_ensemble(ensemble *e, int way)
   *e = (ensemble){.seed = 7};
   four_bar_open(&e->rig, 1.0, 60.0);
   const bramah_plant *plant = &e->rig.plant;
-  if (way != INTERPRETED) {
-    must(bramah_program_new(e->rig.model, &diag, &e->program), &diag);
+  if (way != INTERPRETED) must(bramah_program_new(e->rig.model, &diag, &e->program), &diag);
+  e->of_alone = e->program;
+  if (way == NATIVE) {
     must(bramah_program_new(e->rig.model, &diag, &e->of_alone), &diag);
-    for (size_t version = 0; version < 3 && way == NATIVE; version++) use_native(e->program, version);
-    must(bramah_coupled_use(e->rig.c, e->program, &diag), &diag);
+    for (size_t version = 0; version < 3; version++) use_native(e->program, version);
   }
+  must(bramah_coupled_use(e->rig.c, e->program, &diag), &diag);
   for (size_t i = 0; i < SENSORS; i++)
     must(bramah_sensor_init(&four_bar_sensors[i], plant, &diag, &e->sensor[i]), &diag);
   e->parameters = calloc(N * plant->n_parameter, sizeof(double));
@@ -78,8 +79,8 @@ static void close_ensemble(ensemble *e)
 {
   free(e->parameters);
   bramah_coupled_use(e->rig.c, NULL, &diag);
+  if (e->of_alone != e->program) bramah_program_free(e->of_alone);
   bramah_program_free(e->program);
-  bramah_program_free(e->of_alone);
   four_bar_close(&e->rig);
 }
 
@@ -133,18 +134,21 @@ static bramah_filter *alone(const ensemble *e, size_t i, bramah_coupled **plant)
   return filter;
 }
 
-/* By the interpreter, by the program on its tape and by native code: the bytes of filters alone; one fails on the way, which stops it and no other. */
+/* By the interpreter, by the program on its tape, of filters that were there already, and by native code: the bytes of filters
+ * alone; one fails on the way, which stops it and no other. */
 START_TEST(test_as_alone)
 {
   enum { FAILS = 4, AT = 120, SKIPS = 11, SKIPPED = 5 };
   static ensemble e;
-  bramah_coupled *plant[N];
-  bramah_filter *filter[N];
+  bramah_coupled *plant[N], *other_plant[N] = {NULL};
+  bramah_filter *filter[N], *other[N] = {NULL};
   bramah_batch *batch;
   const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
   open_ensemble(&e, _i);
-  must(bramah_batch_new(&e.all, &diag, &batch), &diag);
   for (size_t i = 0; i < N; i++) filter[i] = alone(&e, i, &plant[i]);
+  for (size_t i = 0; i < N && _i == GIVEN; i++) other[i] = alone(&e, i, &other_plant[i]);
+  must(_i == GIVEN ? bramah_batch_of(N, other, &diag, &batch) : bramah_batch_new(&e.all, &diag, &batch),
+       &diag);
   unsigned char taking[N];
   memset(taking, 1, sizeof taking);
   for (int k = 0; k < STEPS; k++) {
@@ -186,11 +190,13 @@ START_TEST(test_as_alone)
   bramah_batch_resume(batch, FAILS);
   const double u = 0.0;
   ck_assert_uint_eq(bramah_batch_predict(batch, &(bramah_batch_cycle){.n_u = 1, .u = &u}), N);
+  bramah_batch_free(batch);
   for (size_t i = 0; i < N; i++) {
     bramah_filter_free(filter[i]);
     bramah_coupled_free(plant[i]);
+    bramah_filter_free(other[i]);
+    bramah_coupled_free(other_plant[i]);
   }
-  bramah_batch_free(batch);
   close_ensemble(&e);
 }
 END_TEST
@@ -218,6 +224,14 @@ START_TEST(test_memory_and_mistakes)
   ck_assert_ptr_nonnull(strstr(diag.message, "filter 9"));
   e.all.n = 0;
   ck_assert_int_eq(bramah_batch_new(&e.all, &diag, &batch), BRAMAH_E_ARGUMENT);
+  bramah_coupled *plant[2];
+  bramah_filter *filter[2] = {alone(&e, 0, &plant[0]), alone(&e, 1, &plant[1])};
+  must(bramah_coupled_use(plant[1], NULL, &diag), &diag);
+  ck_assert_int_eq(bramah_batch_of(2, filter, &diag, &batch), BRAMAH_E_ARGUMENT);
+  for (size_t i = 0; i < 2; i++) {
+    bramah_filter_free(filter[i]);
+    bramah_coupled_free(plant[i]);
+  }
   free(mem);
   close_ensemble(&e);
 }
