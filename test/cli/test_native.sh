@@ -9,28 +9,28 @@ cache=$XDG_CACHE_HOME/bramah
 
 # The replay, which the measurements contradict, by native code in the manner that $1 tells, with the bytes of the tape.
 replay() {
-  run 3 replay "$data/act1.yaml" "$data/act1-base-3.tsv" --to 1 --output native.csv --how --json native.json
+  run 3 replay "$data/act1.yaml" "$data/act1-base-3.tsv" --to 0.3 --output native.csv --how --json native.json
   quiet err
   grep -q "steps by it, .* by the interpreter[^;]*; $1\$" out || fail "$1: not said by --how"
   cmp tape.csv native.csv || fail "$1: other bytes than those of the tape"
 }
 
-BRAMAH_NATIVE=off run 3 replay "$data/act1.yaml" "$data/act1-base-3.tsv" --to 1 --output tape.csv --how --json tape.json
+BRAMAH_NATIVE=off run 3 replay "$data/act1.yaml" "$data/act1-base-3.tsv" --to 0.3 --output tape.csv --how --json tape.json
 says out '; native code is off'
 [ ! -e "$cache" ] || fail 'a cache though native code is off'
 replay 'native code compiled in [0-9.]* s'
-grep -q '"native_code": {"is_off": false, "cached": 0, "compiled": 1,' native.json || fail 'JSON does not tell'
+grep -q '"compiled": 1,' native.json || fail 'JSON does not tell'
 same "$(stat -c %a "$cache")" 700 'mode of the cache'
 same "$(ls "$cache" | wc -l)" 1 'files in the cache'
 replay 'native code from the cache'
 
 # A file that ends too early, one of somebody else's making, and one that anybody can write to: made again.
 library=$(echo "$cache"/*.so)
-for damage in 'truncate -s 9000' 'sed -i s/GCC/GCX/' 'chmod 666' 'cp /bin/true'; do
-  case $damage in cp*) cp /bin/true "$library" ;; *) $damage "$library" ;; esac
+for damage in 'truncate -s 9000' 'cp /bin/true' 'chmod 666'; do
+  $damage "$library"
   replay 'native code compiled in .* s; no native code: a file in the cache was damaged'
-  replay 'native code from the cache'
 done
+replay 'native code from the cache'
 
 # A folder that others can read, a link, no compiler, one that fails: the tape.
 chmod 755 "$cache"
