@@ -52,7 +52,6 @@ refused() {
   run 1 compile study.yaml --output no
   says err "$2: $3"
 }
-refused 's|^uncertainty.*|&\naugmented: {v: {parameter: valve.offset, sigma: 1 V}}|' augmented 'parameters that cease to act at edges are not compiled'
 refused 's|^uncertainty.*|&\nfilter: {transition: paper}|' transition 'only the transition of the step is compiled'
 refused 's|^uncertainty.*|&\nfilter: {covariance: square-root}|' form 'only the Joseph form is compiled'
 refused 's|^uncertainty.*|&\nfilter: {fusion: block}|' fusion 'only sequential fusion is compiled'

@@ -295,6 +295,7 @@ static const char budget_study[] =
     "  v3: {sigma: 1 bar, noise: 0.5 bar/s^0.5}\n"
     "parameter_noise: {oil.bulk_modulus: 5 bar/Hz^0.5}\n"
     "augmented:\n"
+    "  command: {parameter: valve.offset, sigma: 3 V, noise: 1 V/s^0.5}\n"
     "  slow: {parameter: coupler.payload, sigma: 5 kg, order: 2, time_constant: 3 s, noise: 1 kg/s^1.5}\n"
     "  ripple: {bias_of: encoder, sigma: 0.2 deg, signal_period: 3 deg, time_constant: 0.5 s, noise: 0.1 "
     "deg/s^0.5}\n"
