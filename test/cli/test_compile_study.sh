@@ -58,3 +58,5 @@ refused 's|^uncertainty.*|&\nfilter: {fusion: block}|' fusion 'only sequential f
 refused 's|^uncertainty.*|&\nfilter: {iterations: 2}|' iterations 'an iterated update is not compiled'
 refused 's|^uncertainty.*|&\nadapt: {sensors: [0.5, 2]}|' adapt 'a filter whose noise adapts is not compiled'
 refused 's/volume: v1,/& delay: 5 ms,/' p1 'sensors whose samples come late are not compiled'
+run 1 compile "$source_root/datasets/four-bar/hypotheses.yaml" --output no
+says err 'hypotheses: one filter is compiled, not several that are weighed'
