@@ -17,12 +17,16 @@ static bramah__expr expression(bramah__graph *graph, uint32_t i)
 static bramah__expr differentiate(bramah__graph *graph, uint32_t i, const bramah__expr *d)
 {
   const bramah__node node = bramah__graph_nodes(graph)[i]; /* a copy: nodes move as others are made */
-  bramah__expr arg[3] = {{0}}, da[3] = {{0}};
-  for (int k = 0; k < bramah__arity[node.operation]; k++) {
-    arg[k] = expression(graph, node.arg[k]);
-    da[k] = d[node.arg[k]];
-  }
+  const int arity = bramah__arity[node.operation];
   const bramah__expr x = {.graph = graph, .node = i}, zero = {0};
+  bramah__expr arg[3], da[3];
+  int moves = 0;
+  for (int k = 0; k < arity; k++) {
+    da[k] = d[node.arg[k]];
+    moves |= !e_is(da[k], 0.0);
+  }
+  if (!moves) return zero;
+  for (int k = 0; k < arity; k++) arg[k] = expression(graph, node.arg[k]);
   switch ((bramah__operation)node.operation) {
   case BRAMAH__OP_ADD:
     return e_add(da[0], da[1]);
@@ -43,7 +47,6 @@ static bramah__expr differentiate(bramah__graph *graph, uint32_t i, const bramah
   default:
     break;
   }
-  if (e_is(da[0], 0.0)) return zero;
   switch ((bramah__operation)node.operation) {
   case BRAMAH__OP_INV:
     return e_neg(e_mul(e_square(x), da[0]));
@@ -76,7 +79,7 @@ static bramah__expr rebuild(bramah__graph *graph, uint32_t i, const bramah__expr
     arg[k] = d[node.arg[k]];
     changed |= !arg[k].graph || arg[k].node != node.arg[k];
   }
-  return changed ? bramah__expr_make((bramah__operation)node.operation, arg[0], arg[1], arg[2])
+  return changed ? bramah__expr_make((bramah__operation)node.operation, &arg[0], &arg[1], &arg[2])
                  : expression(graph, i);
 }
 
