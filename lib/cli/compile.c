@@ -65,9 +65,12 @@ static bramah_status compile_study(const char *path, const char *name, int64_t s
   bramah_session *session = NULL;
   bramah_program *program = NULL;
   bramah_status status = bramah_study_load(path, 0, NULL, diag, &study);
-  if (!status && study->adapt.line) {
-    status = cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
-                      "a filter whose noise adapts is not compiled");
+  const int hypotheses = !status && study->hypotheses.n > 0;
+  if (!status && (study->adapt.line || hypotheses)) {
+    status = hypotheses ? cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, 0, "hypotheses",
+                                   "one filter is compiled, not several that are weighed")
+                        : cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
+                                   "a filter whose noise adapts is not compiled");
     bramah_study_free(study);
   } else if (!status) {
     status = bramah_session_new(study, step_ns, diag, &session);
@@ -136,9 +139,9 @@ const cli_command cli_compile = {
         "leaves its cylinder) is refused and leaves everything as it was; one whose error is beyond the\n"
         "tolerance is made and says so, where 'bramah simulate' would divide it. Refused by name are\n"
         "machines with quasistatic actuators, prescribed motions, spherical joints, wheels or friction with\n"
-        "states and, of studies, the uncertainty budget (write 'uncertainty: fixed'), augmented states but\n"
-        "parameters and biases of order 1, other transitions than 'step', delays, adapting noise,\n"
-        "inclinometers and flow sensors.\n",
+        "states and, of studies, parameters with edges (offsets of commands), other transitions than "
+        "'step',\n"
+        "the square-root form, delays, adapting noise, inclinometers and flow sensors.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,
     .max_operands = 1,

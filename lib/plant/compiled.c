@@ -8,18 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot below this part of what it is at the typical state is left to full pivoting, and one of the closure long
- * before the pose counts as singular. */
-static const double small_pivot = 1e-3, small_closure_pivot = 0.05;
-
-/* A correction whose square is not below this part of that of the one before is no sign of convergence. The interpreted
- * step then looks for a shorter one, and so does not go over to another solution where there are several. */
-static const double contraction = 0.25;
-
-/* Closing corrections end the iteration below this part of the tolerance of positions: the residual does not see what
- * remains of them, the square. */
-static const double closed_part = 0.01;
-
 /* ---- registers ---- */
 
 /* Register i of the plant's own lane. Neighbours follow each other only where it runs alone. */
@@ -36,6 +24,11 @@ static void put(const bramah_coupled *c, size_t first, size_t n, const double *x
 static void run(bramah_coupled *c, size_t part)
 {
   bramah__tape_run(&c->compiled.program->tape, part, 1, c->compiled.registers);
+}
+
+void bramah__run_lanes(const bramah_program *program, size_t part, size_t lanes, double *registers)
+{
+  bramah__tape_run(&program->tape, part, lanes, registers);
 }
 
 static double result(const bramah_coupled *c, const uint16_t *at, size_t i)
@@ -173,6 +166,21 @@ static void run_once(bramah_coupled *c, size_t part)
   c->compiled.done[part] = 1;
 }
 
+/* The same with derivatives by parameters, for which quasistatic actuators are moved by each. */
+static void run_once_by_parameters(bramah_coupled *c, size_t part)
+{
+  enum { MOVED = BRAMAH__PART_SPEEDS, ALL = 2 }; /* the speeds themselves are run with the pose */
+  unsigned char *done = c->compiled.done;
+  if (c->compiled.program->nw == 0) {
+    run_once(c, part);
+    return;
+  }
+  for (size_t p = 0; p < c->compiled.program->n_par && !done[MOVED]; p++) move_metered_by(c, p);
+  if (done[part] < ALL) run(c, part);
+  done[MOVED] = 1;
+  done[part] = ALL;
+}
+
 int bramah__program_knows(const bramah_program *program, const bramah__state *state)
 {
   const size_t nd = program->nd, nf = program->nf;
@@ -185,16 +193,13 @@ int bramah__program_knows(const bramah_program *program, const bramah__state *st
   return 1;
 }
 
-/* Where the sines of tapes, which have no branches, lose digits (bramah__sincos) [rad]. */
-static const double farthest = 1e6;
-
 /* Is this state in the coordinates that one of the programs is made for? That one is then at hand. Those who share
  * registers stay with one. */
 static int in_basis(bramah_coupled *c, const bramah__state *state)
 {
   bramah__compiled *k = &c->compiled;
   for (size_t j = 0; j < c->model->n; j++)
-    if (fabs(state->z[j]) > farthest) return 0;
+    if (fabs(state->z[j]) > bramah__farthest) return 0;
   if (bramah__program_knows(k->program, state)) return 1;
   const bramah_program *other = k->lanes == 1 ? k->first : NULL;
   while (other && !bramah__program_knows(other, state)) other = other->next;
@@ -275,7 +280,7 @@ int bramah__compiled_pose(bramah_coupled *c)
 static int masses_hold(const bramah_coupled *c)
 {
   const bramah_program *program = c->compiled.program;
-  return pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
+  return pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, bramah__small_pivot);
 }
 
 int bramah__compiled_actuators(bramah_coupled *c)
@@ -299,8 +304,7 @@ static int state_rates(bramah_coupled *c)
 static const uint16_t *rates_by_parameter(bramah_coupled *c, size_t i)
 {
   const size_t part = BRAMAH__PART_PARAMETERS + 2 * i + 1;
-  if (!c->compiled.done[part]) move_metered_by(c, i);
-  run_once(c, part);
+  run_once_by_parameters(c, part);
   return bramah__tape_results(&c->compiled.program->tape, part);
 }
 
@@ -326,26 +330,23 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   return 1;
 }
 
-/* Most corrections that close the loops, and one that is followed by none [rad or m]: what it leaves is its square. */
-enum { CLOSE_ITERATIONS = 20 };
-static const double last_closing = 1e-9;
-
 /* Close the loops of the candidate, which is in the registers. */
 static int place(bramah_coupled *c)
 {
   const bramah_program *program = c->compiled.program;
   const bramah__step_results *out = &program->out;
   double *z = input(c, program->in.z);
-  for (int i = 0; i < CLOSE_ITERATIONS && program->nd; i++) {
+  for (int i = 0; i < BRAMAH__CLOSE_ITERATIONS && program->nd; i++) {
     double largest = 0.0;
     run(c, BRAMAH__PART_PLACE);
-    if (!pivots_hold(c, out->place_pivot, program->nd, program->closure_pivot, small_closure_pivot)) return 0;
+    if (!pivots_hold(c, out->place_pivot, program->nd, program->closure_pivot, bramah__small_closure_pivot))
+      return 0;
     for (size_t k = 0; k < program->nd; k++) {
       const double move = result(c, out->closing_alone, k);
       z[program->index[k]] += move;
       largest = fabs(move) > largest ? fabs(move) : largest;
     }
-    if (largest <= last_closing) return 1;
+    if (largest <= bramah__last_closing) return 1;
   }
   return program->nd == 0;
 }
@@ -363,7 +364,8 @@ int bramah__compiled_adopt(bramah_coupled *c)
   move_metered(c);
   run(c, BRAMAH__PART_POSE);
   run(c, BRAMAH__PART_RATES);
-  if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot)) return 0;
+  if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, bramah__small_pivot))
+    return 0;
   memcpy(c->next.z, input(c, program->in.z), program->n * sizeof(double));
   fetch(c, program->out.zd_all, program->n, c->next.zd);
   fetch(c, program->out.zdd_state, program->n, c->next.zdd);
@@ -407,8 +409,8 @@ static verdict correct_guess(bramah_coupled *c, double *before)
   const size_t nx = program->nx, nd = program->nd;
   c->report.last_iterations++;
   c->report.last_evaluations++;
-  if (!pivots_hold(c, out->pivot, nx, program->pivot, small_pivot) ||
-      !pivots_hold(c, out->closure_pivot, nd, program->closure_pivot, small_closure_pivot)) {
+  if (!pivots_hold(c, out->pivot, nx, program->pivot, bramah__small_pivot) ||
+      !pivots_hold(c, out->closure_pivot, nd, program->closure_pivot, bramah__small_closure_pivot)) {
     c->report.left_pivot++;
     return LEFT;
   }
@@ -416,13 +418,14 @@ static verdict correct_guess(bramah_coupled *c, double *before)
   /* Size of the correction in units of the tolerances, and the largest part of it. */
   double size = 0.0, largest = 0.0;
   for (size_t k = 0; k < nx + nd; k++) {
-    const double tolerance = k < nx ? c->newton.tolerance[k] : closed_part * c->model->position_tolerance;
+    const double tolerance =
+        k < nx ? c->newton.tolerance[k] : bramah__closed_part * c->model->position_tolerance;
     const double part =
         fabs(k < nx ? result(c, out->correction, k) : result(c, out->closing, k - nx)) / tolerance;
     if (k < nx) size += part * part;
     if (k < nx || program->nd) largest = part > largest ? part : largest;
   }
-  if (!(size < contraction * *before)) {
+  if (!(size < bramah__contraction * *before)) {
     c->report.left_divergence++;
     return LEFT;
   }
@@ -520,10 +523,16 @@ static void give_transition(bramah_coupled *c, const bramah__wanted *w)
   }
 }
 
+/* Does the program have the derivatives that are wanted of a step? */
+static int has_wanted(const bramah_program *program, const bramah__wanted *w)
+{
+  return !w->F || program->scope >= (w->n_par ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES);
+}
+
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
 {
   bramah__compiled *k = &c->compiled;
-  if (!k->program) return 0;
+  if (!k->program || !has_wanted(k->program, w)) return 0;
   if (!in_basis(c, &c->state)) {
     c->report.left_basis++;
     return 0;
@@ -562,7 +571,7 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
 
 static void run_lanes(const bramah__lanes *lanes, size_t part)
 {
-  bramah__tape_run(&lanes->program->tape, part, lanes->n, lanes->registers);
+  bramah__run_lanes(lanes->program, part, lanes->n, lanes->registers);
 }
 
 /* Into a lane, out of the plant's own registers; and back. */
@@ -689,7 +698,8 @@ void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, cons
 {
   for (size_t l = 0; l < lanes->n; l++) {
     const int known = in_basis(c[l], &c[l]->state); /* perhaps by another program, which it then runs alone */
-    lanes->live[l] = (unsigned char)(known && c[l]->compiled.program == lanes->program);
+    lanes->live[l] = (unsigned char)(known && c[l]->compiled.program == lanes->program &&
+                                     has_wanted(lanes->program, &w[l]));
     c[l]->report.left_basis += !known;
     if (lanes->live[l]) enter(lanes, c[l], l);
   }
@@ -750,7 +760,7 @@ int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *ar
 /* ---- outputs ---- */
 
 /* Registers of output i and of its derivatives at the state; NULL if the program has none. */
-static const uint16_t *read_output(bramah_coupled *c, size_t i)
+static const uint16_t *read_output(bramah_coupled *c, size_t i, int by_parameters)
 {
   const bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
@@ -764,14 +774,16 @@ static const uint16_t *read_output(bramah_coupled *c, size_t i)
     for (size_t f = 0; f < program->nf; f++) *input(c, program->in.zdd + f) = c->state.zdd[independent[f]];
     run_once(c, BRAMAH__PART_ENDS);
   }
-  for (size_t p = 0; program->nw && p < program->n_par && !k->done[reading->part]; p++) move_metered_by(c, p);
-  run_once(c, reading->part);
+  if (by_parameters)
+    run_once_by_parameters(c, reading->part);
+  else
+    run_once(c, reading->part);
   return at;
 }
 
 int bramah__compiled_value(bramah_coupled *c, size_t i, double *value)
 {
-  const uint16_t *at = read_output(c, i);
+  const uint16_t *at = read_output(c, i, 0);
   if (at) *value = result(c, at, 0);
   return at != NULL;
 }
@@ -784,9 +796,14 @@ static int follows_accelerations(const bramah_coupled *c, const uint16_t *by_zdd
   return 0;
 }
 
+static int has_scope(const bramah_coupled *c, bramah_program_scope scope)
+{
+  return c->compiled.program && c->compiled.program->scope >= scope;
+}
+
 int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 {
-  const uint16_t *at = read_output(c, i);
+  const uint16_t *at = has_scope(c, BRAMAH_PROGRAM_DERIVATIVES) ? read_output(c, i, 0) : NULL;
   if (!at) return 0;
   const bramah_program *program = c->compiled.program;
   const uint16_t *by_state = at + 1, *by_zdd = by_state + program->ne;
@@ -802,7 +819,7 @@ int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 
 int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, const size_t *par, double *row)
 {
-  const uint16_t *at = read_output(c, i);
+  const uint16_t *at = has_scope(c, BRAMAH_PROGRAM_PARAMETERS) ? read_output(c, i, 1) : NULL;
   if (!at) return 0;
   const bramah_program *program = c->compiled.program;
   const uint16_t *by_zdd = at + 1 + program->ne, *by_theta = by_zdd + program->nf;
