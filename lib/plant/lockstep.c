@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/equation.h"
 #include "lib/plant/lockstep.h"
 #include "lib/base/processors.h"
 #include "lib/plant/step_graph.h"
@@ -448,8 +449,8 @@ BRAMAH__FOR_PROCESSORS static void check_pose(bramah__lockstep *k, size_t g, bra
     const double *s = input(k, g, program->out.stroke[i]);
     const bramah__cylinder *cylinder = &program->model->circuit.cylinder[i];
     if (cylinder->stop.stiffness > 0.0) continue;
-    EACH_LANE group->live[l] &=
-        (bramah__piston_chamber(cylinder, s[l]) > 0.0) & (bramah__rod_chamber(cylinder, s[l]) > 0.0);
+    EACH_LANE group->live[l] &= (bramah__chamber(cylinder, 0, e_number(s[l])).value > 0.0) &
+                                (bramah__chamber(cylinder, 1, e_number(s[l])).value > 0.0);
   }
   for (size_t i = 0; program->nd && i < program->n * program->nf; i++)
     EACH_LANE group->live[l] &= fabs(k->of[g].Rz[i * L + l]) < bramah__poor_ratio;
