@@ -177,6 +177,9 @@ static bramah_status set_commands(bramah_replay *r, bramah_diag *diag)
     const double rest = (double)(r->step_ns - r->since[i]);
     r->held[i] = r->since[i] ? (r->integral[i] + r->latest[i] * rest) / (double)r->step_ns : r->latest[i];
   }
+  int finite = 1;
+  for (size_t i = 0; i < r->n_input; i++) finite &= isfinite(r->held[i]) != 0;
+  if (r->defers && finite) return r->has_inputs = 1, BRAMAH_OK;
   if (r->rewind) return bramah_rewind_set_inputs(r->rewind, r->held, diag);
   return bramah_filter_set_inputs(r->filter, r->held, diag);
 }

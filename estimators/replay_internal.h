@@ -74,6 +74,8 @@ struct bramah_replay {
   uint64_t measured_before; /* samples fused before this point */
   int fused;                /* corrections made at this point */
   int corrected, at_end;    /* what is said of this point: something was fused; there is none */
+  int defers,
+      has_inputs; /* 1: `held` is not given to the filter, whoever makes its steps does that; it is to be */
   int ended;
   bramah_status failed; /* of a row read ahead: reported when what came before is delivered */
   bramah_diag failure;

@@ -7,9 +7,15 @@
  *   for (each cycle) bramah_batch_step(batch, &cycle);
  *   bramah_batch_get(batch, i).log_likelihood, bramah_filter_output_sigma(bramah_batch_filter(batch, i), angle) ...
  *
- * Where `start` uses a program (bramah_coupled_use), blocks of 16 and 8 filters make the steps of their plants together, in
- * lanes of the processor's vectors, and a plant that cannot be stepped so makes its step alone. Plants with quasistatic
- * actuators all step alone.
+ * Where `start` uses a program (bramah_coupled_use), filters of one structure (augmented states, noisy parameters) live eight
+ * by eight in the lanes of the processor's vectors with their whole cycle: step, transition, covariance, innovations, gates,
+ * fusion, injection. What is seldom (a step that is divided or goes over to other coordinates, a faulty sensor, a recovery)
+ * a filter does by itself, and comes back with the next step. Always by themselves, with the steps of their plants in
+ * lanes, are filters with augmented states that move or are considered, delays and gains of sensors, parameters with edges,
+ * score tests, other forms of the covariance, of fusion or of the transition, noise in other coordinates than the independent
+ * ones, sensors of accelerations, flows and forces; all alone those on plants with quasistatic actuators, prescribed
+ * motions, friction states, spherical joints or valves without lag. What bramah_coupled_step_error shows is not known of
+ * steps in lanes.
  *
  * A filter that fails does not fail the others: it stays as it was before the call that failed, with its status, and is
  * left out from then on. Nothing allocates after init. A batch lives on one thread at a time; several batches may live on
@@ -47,8 +53,8 @@ BRAMAH_API bramah_status bramah_batch_init(const bramah_batch_options *options, 
 BRAMAH_API bramah_status bramah_batch_new(const bramah_batch_options *options, bramah_diag *diag,
                                           bramah_batch **out);
 /* A batch of filters that are there already: each on a plant of its own (bramah_coupled), all plants with the same program
- * or none; models, sensors and options may differ. They stay the caller's, who only asks them while the batch lives, and
- * outlive it. Errors: E_ARGUMENT (no filters, other programs or numbers of sensors), E_MEMORY. */
+ * or none; models, sensors and options may differ. They stay the caller's, who asks for them by bramah_batch_filter while the
+ * batch lives, and outlive it. Errors: E_ARGUMENT (no filters, other programs or numbers of sensors), E_MEMORY. */
 BRAMAH_API bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_diag *diag,
                                          bramah_batch **out);
 /* NULL allowed. Memory of the caller can be used again after it. */
@@ -56,10 +62,12 @@ BRAMAH_API void bramah_batch_free(bramah_batch *batch);
 
 /* What the filters are given: tables of one row for all of them, or of a row for each; row-major, SI. */
 typedef struct bramah_batch_cycle {
-  size_t n_u;                   /* rows of u: 1 or n; 0: the former inputs go on */
-  const double *u;              /* [n_u x n_input] held over the coming step */
-  size_t n_y;                   /* rows of y: 1 or n; 0: nothing was measured */
-  const double *y;              /* [n_y x n_sensors] */
+  size_t n_u;      /* rows of u: 1 or n; 0: the former inputs go on */
+  const double *u; /* [n_u x n_input] held over the coming step */
+  const unsigned char
+      *news;       /* [n] 0: the former inputs of this filter go on; NULL: with n_u all are given new ones */
+  size_t n_y;      /* rows of y: 1 or n; 0: nothing was measured */
+  const double *y; /* [n_y x n_sensors] */
   const unsigned char *present; /* [n_y x n_sensors] 0: no sample; NULL: all are there */
   const unsigned char *taking;  /* [n] 0: this filter has no part in the call; NULL: all have */
 } bramah_batch_cycle;
@@ -93,7 +101,9 @@ BRAMAH_API void bramah_batch_outputs(bramah_batch *batch, size_t n_outputs, cons
                                      double *value, double *sigma);
 
 /* Filter i itself, to look at or to give other noise (bramah_filter_set_noise, _set_sensor_sigma); its plant is that of
- * bramah_filter_get_info. It is stepped and corrected by the batch only. */
+ * bramah_filter_get_info. It is stepped and corrected by the batch only, and what it shows is of the time of this call: ask
+ * again after the next. It goes out of its lane and back into it, which costs more than a cycle: bramah_batch_get and
+ * _outputs do without. */
 BRAMAH_API bramah_filter *bramah_batch_filter(bramah_batch *batch, size_t i);
 
 /* A filter that was left out runs again from now on, after its cause was cured: its time is as old as it was. */

@@ -213,6 +213,10 @@ BRAMAH_API bramah_status bramah_lockstep_new(size_t n, bramah_replay *const *rep
                                              bramah_lockstep **out);
 BRAMAH_API void bramah_lockstep_free(bramah_lockstep *lockstep);
 
+/* The filter of replay i as it is now. Between points, and in watchers, a filter itself shows what its last correction says
+ * of the samples (bramah_filter_get_last: innovation, nis) and may be old otherwise; bramah_lockstep_free completes it. */
+BRAMAH_API bramah_filter *bramah_lockstep_filter(bramah_lockstep *lockstep, size_t i);
+
 /* Every replay goes on to its next point, at [n]; those whose `end` or `status` is set stay as they are. No allocation. */
 BRAMAH_API void bramah_lockstep_next(bramah_lockstep *lockstep, bramah_replay_point *at);
 

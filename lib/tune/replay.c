@@ -110,7 +110,9 @@ typedef struct runner {
   size_t n_steps, n_seen, room;
   step steps[CHUNK];
   bramah_innovation *innovations; /* [room x n_sensors] */
-  bramah_replay_point *at;        /* in its group */
+  bramah_lockstep *lockstep;      /* of its group, */
+  size_t place;                   /* and where it is in it */
+  bramah_replay_point *at;
 } runner;
 
 /* Runners that go together. */
@@ -314,6 +316,7 @@ static bramah_status judge(work *w, size_t at, size_t k, bramah_diag *diag)
 static bramah_status go_ahead(work *w, bramah_diag *diag)
 {
   const bramah_session *session = w->runners[0].opened.session;
+  bramah_lockstep_filter(w->runners[0].lockstep, w->runners[0].place);
   const bramah_plant *plant = bramah_session_plant(session);
   const bramah_sensor *sensors = bramah_session_about(session)->sensors;
   for (size_t i = 0; i < plant->n_input; i++)
@@ -334,6 +337,8 @@ static void look_at_plant(work *w, const step *at)
   const bramah__tune_problem *problem = w->problem;
   const bramah_plant *plant = bramah_session_plant(w->runners[0].opened.session);
   const int judged = is_judged(w, at->time_ns);
+  if (!problem->ahead && !w->log->truth_rows) return;
+  bramah_lockstep_filter(w->runners[0].lockstep, w->runners[0].place);
   for (size_t i = 0; judged && w->log->truth_rows && i < problem->n_outputs; i++) {
     const double truth = bramah__tune_log_truth(w->log, at->time_ns, plant->step_ns / 2, i, &w->truth_row);
     if (isnan(truth)) continue;
@@ -515,13 +520,15 @@ static bramah_status form_groups(work *works, size_t n_works, group *groups, siz
     for (size_t j = 0; !works[i].over && j < 1 + works[i].n; j++) {
       if (!*n || groups[*n - 1].n == BRAMAH__TUNE_TOGETHER) ++*n;
       group *g = &groups[*n - 1];
-      works[i].runners[j].at = &g->at[g->n];
-      g->runner[g->n++] = &works[i].runners[j];
+      runner *r = g->runner[g->n] = &works[i].runners[j];
+      r->at = &g->at[g->n];
+      r->place = g->n++;
     }
   for (size_t k = 0; !status && k < *n; k++) {
     bramah_replay *replays[BRAMAH__TUNE_TOGETHER];
     for (size_t i = 0; i < groups[k].n; i++) replays[i] = groups[k].runner[i]->replay;
     status = bramah_lockstep_new(groups[k].n, replays, diag, &groups[k].lockstep);
+    for (size_t i = 0; i < groups[k].n; i++) groups[k].runner[i]->lockstep = groups[k].lockstep;
   }
   return status;
 }

@@ -279,11 +279,23 @@ START_TEST(test_replays_in_lockstep)
       ck_assert_int_eq(at[i].corrected, corrected);
       if (end) continue;
       ck_assert_int_eq(at[i].time_ns, time_ns);
+      const bramah_innovation *a = bramah_filter_get_last(filter[i]).innovation,
+                              *b = bramah_filter_get_last(filter[N + i]).innovation;
+      for (size_t s = 0; s < SENSORS; s++) {
+        ck_assert_int_eq(a[s].present, b[s].present);
+        if (!a[s].present) continue;
+        ck_assert_double_eq(a[s].innovation, b[s].innovation);
+        ck_assert_double_eq(a[s].rest, b[s].rest);
+        ck_assert_double_eq(a[s].rest_variance, b[s].rest_variance);
+      }
       points++;
     }
   }
   ck_assert_uint_gt(points, 1000);
   ck_assert_int_eq(at[GOES_BACK].status, BRAMAH_E_TIME);
+  check_same(bramah_lockstep_filter(lockstep, 0), filter[N]);
+  bramah_lockstep_free(lockstep);
+  bramah_lockstep_free(NULL);
   for (size_t i = 0; i < N; i++) {
     const size_t size = bramah_replay_snapshot_size(replay[i]);
     unsigned char *a = malloc(size), *b = malloc(size);
@@ -294,8 +306,6 @@ START_TEST(test_replays_in_lockstep)
     free(a);
     free(b);
   }
-  bramah_lockstep_free(lockstep);
-  bramah_lockstep_free(NULL);
   for (size_t i = 0; i < 2 * N; i++) {
     bramah_replay_free(replay[i]);
     bramah_filter_free(filter[i]);
