@@ -100,7 +100,6 @@ static void cut_groups(bramah_batch *b, const roll *r, bramah__arena *arena)
   enum { FULL = BRAMAH__MOST_GROUPS * BRAMAH__GROUP };
   structures s = {0};
   bramah_filter largest = {0};
-  int narrow = 0, wide = 0;
   if (!bramah__lockstep_fits(r->options->start)) return;
   b->block = BRAMAH__TAKE(arena, block, r->options->n);
   for (size_t i = 0; i < r->options->n; i++) {
@@ -120,31 +119,49 @@ static void cut_groups(bramah_batch *b, const roll *r, bramah__arena *arena)
     }
     if (of) of->member[g][of->n[g]++] = i;
   }
-  for (size_t k = 0; k < s.n; k++) {
-    const size_t rest = s.count[k] % FULL;
-    wide |= s.count[k] > BRAMAH__GROUP && (s.count[k] >= FULL || rest > BRAMAH__GROUP);
-    narrow |= rest > 0 && rest <= BRAMAH__GROUP;
-  }
-  if (narrow) bramah__filter_lockstep_cut(&largest, r->options->start, 1, arena, &b->room[0]);
-  if (wide) bramah__filter_lockstep_cut(&largest, r->options->start, 2, arena, &b->room[1]);
+  for (size_t g = 0; g < BRAMAH__MOST_GROUPS; g++)
+    bramah__filter_lockstep_cut(&largest, r->options->start, g + 1, arena, &b->room[g]);
 }
 
-/* The members of the groups take their lanes. */
-static void assign_lanes(bramah_batch *b)
+/* Fewer filters are as quick by themselves. */
+enum { LEAST_LANES = 3 };
+
+/* The members of a group take their lanes; 0: it has too few. */
+static int assign_lanes(bramah_batch *b, block *of, size_t g)
 {
-  for (block *of = b->block; of && of < b->block + b->n_blocks; of++)
-    for (size_t g = 0; g < of->n_groups; g++)
-      for (size_t l = 0; l < of->n[g]; l++) {
-        member *m = &b->member[of->member[g][l]];
-        bramah__filter_group *group = of->group[g];
-        if (!bramah__lockstep_may(m->filter, m->plant)) continue;
-        group->filter[l] = m->filter;
-        group->plant.plant[l] = m->plant;
-        group->n_filters = l + 1;
-        m->group = group;
-        m->lane = l;
-        m->block = of;
-      }
+  bramah__filter_group *group = of->group[g];
+  size_t n = 0;
+  for (size_t l = 0; l < of->n[g]; l++) {
+    const member *m = &b->member[of->member[g][l]];
+    n += (size_t)bramah__lockstep_may(m->filter, m->plant);
+  }
+  for (size_t l = 0; l < of->n[g] && n >= LEAST_LANES; l++) {
+    member *m = &b->member[of->member[g][l]];
+    if (!bramah__lockstep_may(m->filter, m->plant)) continue;
+    group->like = group->filter[l] = m->filter;
+    group->plant.plant[l] = m->plant;
+    group->n_filters = l + 1;
+    m->group = group;
+    m->lane = l;
+    m->block = of;
+  }
+  return n >= LEAST_LANES;
+}
+
+/* All groups, of which those with too few are dropped. */
+static void assign_groups(bramah_batch *b)
+{
+  for (block *of = b->block; of && of < b->block + b->n_blocks; of++) {
+    const block all = *of;
+    of->n_groups = 0;
+    for (size_t g = 0; g < all.n_groups; g++) {
+      const size_t to = of->n_groups;
+      of->group[to] = all.group[g];
+      of->n[to] = all.n[g];
+      memcpy(of->member[to], all.member[g], sizeof all.member[g]);
+      of->n_groups += (size_t)assign_lanes(b, of, to);
+    }
+  }
 }
 
 static bramah__filter_lockstep *room_of(bramah_batch *b, const block *of)
@@ -246,7 +263,7 @@ bramah_status bramah_batch_init(const bramah_batch_options *o, void *mem, size_t
     bramah__add_number(diag, (double)i, 15);
   }
   if (status != BRAMAH_OK) return status;
-  assign_lanes(b);
+  assign_groups(b);
   b->mark = bramah__mark_of(mem);
   *out = b;
   return BRAMAH_OK;
@@ -294,7 +311,7 @@ bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_di
   want_outputs(b, &o);
   for (size_t i = 0; i < n; i++)
     b->member[i] = (member){.plant = filters[i]->plant.self, .filter = filters[i]};
-  assign_lanes(b);
+  assign_groups(b);
   *out = b;
   return BRAMAH_OK;
 }
@@ -403,6 +420,7 @@ static void complete(bramah_batch *b, const bramah_batch_cycle *c, const block *
   for (size_t g = 0; g < of->n_groups; g++)
     for (size_t l = 0; l < of->group[g]->n_filters; l++) {
       const size_t i = of->member[g][l];
+      if (!of->group[g]->filter[l]) continue;
       if (takes(b, c, i) && !of->group[g]->taken[l]) alone(b, c, i);
     }
 }
@@ -414,7 +432,8 @@ static void run_block(bramah_batch *b, const bramah_batch_cycle *c, const block 
   bramah__lane_samples samples[BRAMAH__MOST_GROUPS];
   for (size_t g = 0; g < of->n_groups && predicts; g++)
     for (size_t l = 0; l < of->group[g]->n_filters; l++)
-      if (takes(b, c, of->member[g][l])) bramah__lockstep_enter(room, of->group[g], l);
+      if (of->group[g]->filter[l] && takes(b, c, of->member[g][l]))
+        bramah__lockstep_enter(room, of->group[g], l);
   if (predicts) {
     if (call(b, c, of, samples)) bramah__lockstep_predict(room, of->group, samples);
     complete(b, c, of, predict_alone);
@@ -456,7 +475,7 @@ static size_t run(bramah_batch *b, const bramah_batch_cycle *cycle, int predicts
   size_t running = 0;
   if (!is_table(b, cycle->n_u) || !is_table(b, cycle->n_y)) return 0;
   for (size_t k = 0; k < b->n_blocks; k++)
-    if (b->block[k].group[0]->n_filters) run_block(b, cycle, &b->block[k], predicts, corrects);
+    if (b->block[k].n_groups) run_block(b, cycle, &b->block[k], predicts, corrects);
   for (size_t first = 0; first < b->n; first += BLOCK) {
     const size_t end = first + BLOCK < b->n ? first + BLOCK : b->n;
     if (predicts) predict(b, cycle, first, end);

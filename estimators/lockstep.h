@@ -47,10 +47,11 @@ void bramah__batch_show(bramah_batch *batch, size_t i);
 
 #define BRAMAH__GROUP_ARRAY(name, count) double *name;
 typedef struct bramah__filter_group {
-  size_t n_filters;
-  bramah_filter *filter[BRAMAH__GROUP];
-  unsigned char in[BRAMAH__GROUP];    /* 1: it lives in its lane, what the filter itself holds is old */
-  unsigned char taken[BRAMAH__GROUP]; /* 1: the last call was done there */
+  size_t n_filters;                     /* lanes up to the last one that is used */
+  bramah_filter *filter[BRAMAH__GROUP]; /* NULL: none */
+  const bramah_filter *like;            /* one of them, for what is the same in all */
+  unsigned char in[BRAMAH__GROUP];      /* 1: it lives in its lane, what the filter itself holds is old */
+  unsigned char taken[BRAMAH__GROUP];   /* 1: the last call was done there */
   bramah__plant_group plant;
   BRAMAH__GROUP_STATE(BRAMAH__GROUP_ARRAY)
 } bramah__filter_group;

@@ -90,6 +90,7 @@ typedef struct bramah_batch_result {
   double nis;              /* y' S^-1 y of the last correction, and its degrees of freedom */
   size_t nis_dof;
   double log_likelihood; /* since init, see bramah_filter_log_likelihood */
+  int in_lane;           /* 1: it lives in a lane now, 0: it makes its cycles by itself, or was asked for */
 } bramah_batch_result;
 
 /* All of it. */

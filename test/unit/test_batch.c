@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Blocks of 16 and 8 lanes, and 3 filters that step alone; one is thrown about, so that its steps leave the lanes. */
-enum { N = 27, STEPS = 300, SENSORS = 5, AUGMENTED = 1, THROWN = 20 };
+/* Groups of three structures, each eight and one by itself; one filter is thrown about, so that its steps leave the lanes, one is asked for in each cycle. */
+enum { N = 27, STEPS = 300, SENSORS = 5, THROWN = 20 };
 
 static bramah_diag diag;
 
@@ -34,8 +34,21 @@ enum { INTERPRETED, BY_TAPE, GIVEN, NATIVE, WAYS };
 static void open_ensemble(ensemble *e, int way)
 {
   static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, qp[3] = {8e5, 6e5, 6e5};
-  static const bramah_augmented load = {
-      .name = "load", .kind = BRAMAH_AUGMENTED_PARAMETER, .at = "pump.pressure", .sigma = 2e5, .noise = 1e4};
+  static const bramah_augmented augmented[] = {
+      {.kind = BRAMAH_AUGMENTED_PARAMETER, .name = "pump", .at = "pump.pressure", .sigma = 2e5, .noise = 1e4},
+      {.kind = BRAMAH_AUGMENTED_PARAMETER,
+       .name = "oil",
+       .at = "oil.bulk_modulus",
+       .sigma = 4e7,
+       .logarithmic = 1},
+      {.kind = BRAMAH_AUGMENTED_PARAMETER,
+       .name = "payload",
+       .at = "crank.payload",
+       .sigma = 3.0,
+       .least = -1.0,
+       .most = 40.0},
+      {.kind = BRAMAH_AUGMENTED_PARAMETER, .name = "offset", .at = "valve.offset", .sigma = 0.02},
+      {.kind = BRAMAH_AUGMENTED_BIAS, .name = "zero", .at = "p2", .sigma = 1e5, .noise = 1e3}};
   *e = (ensemble){.seed = 7};
   four_bar_open(&e->rig, 1.0, 60.0);
   const bramah_plant *plant = &e->rig.plant;
@@ -64,8 +77,8 @@ static void open_ensemble(ensemble *e, int way)
     e->options[i].first_order_sigma = spr;
     e->options[i].acceleration_noise = &e->acceleration_noise[i];
     e->options[i].first_order_noise = qp;
-    e->options[i].n_augmented = i % 3 ? AUGMENTED : 0;
-    e->options[i].augmented = &load;
+    e->options[i].n_augmented = i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : sizeof augmented / sizeof *augmented;
+    e->options[i].augmented = augmented;
   }
   e->options[THROWN].common_gate = e->options[THROWN].drift_gate = 0.0;
   e->all = (bramah_batch_options){.n = N,
@@ -160,6 +173,8 @@ START_TEST(test_as_alone)
     cycle.taking = taking;
     ck_assert_uint_eq(bramah_batch_step(batch, &cycle), (size_t)(k < AT ? N : N - 1) - !taking[SKIPS]);
     for (size_t i = 0; i < N; i++) {
+      /* the last three are by themselves; later on some have faulty sensors, and at full command the valve's offset is at an edge */
+      if (k == 20 && i < 24 && i != THROWN) ck_assert_int_eq(bramah_batch_get(batch, i).in_lane, _i > 0);
       if ((i == FAILS && k > AT) || !taking[i]) continue;
       must(bramah_filter_set_inputs(filter[i], &u, &diag), &diag);
       must(bramah_filter_predict(filter[i], &diag), &diag);
