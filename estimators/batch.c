@@ -103,6 +103,7 @@ static void cut_groups(bramah_batch *b, const roll *r, bramah__arena *arena)
   if (!bramah__lockstep_fits(r->options->start)) return;
   b->block = BRAMAH__TAKE(arena, block, r->options->n);
   for (size_t i = 0; i < r->options->n; i++) {
+    if (r->filter && !bramah__lockstep_may(r->filter[i], r->filter[i]->plant.self)) continue;
     const size_t k = structure_of(&s, r, i);
     if (k == MOST_CLASSES) continue;
     const size_t place = s.count[k]++ % FULL, g = place / BRAMAH__GROUP;
@@ -338,6 +339,12 @@ static int takes(const bramah_batch *b, const bramah_batch_cycle *c, size_t i)
   return b->member[i].status == BRAMAH_OK && (!c->taking || c->taking[i]);
 }
 
+/* Its row of inputs; NULL: the former ones go on. */
+static const double *inputs_of(const bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+{
+  return c->n_u && (!c->news || c->news[i]) ? c->u + row(b, c->n_u, i) * b->n_input : NULL;
+}
+
 static int is_table(const bramah_batch *b, size_t rows) { return rows <= 1 || rows == b->n; }
 
 /* Predict as many filters as there are lanes, all of which run. Their algebra is still one after the other. */
@@ -371,8 +378,8 @@ static void predict_in_lanes(bramah__lanes *lanes, member *m, bramah_diag *diag)
 static bramah_status predict_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
 {
   member *m = &b->member[i];
-  if (c->n_u)
-    m->status = bramah_filter_set_inputs(m->filter, c->u + row(b, c->n_u, i) * b->n_input, &b->diag[i]);
+  const double *u = inputs_of(b, c, i);
+  if (u) m->status = bramah_filter_set_inputs(m->filter, u, &b->diag[i]);
   if (m->status == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
   return m->status;
 }
@@ -396,7 +403,7 @@ static size_t call(bramah_batch *b, const bramah_batch_cycle *c, const block *of
     memset(group->taken, 0, sizeof group->taken);
     for (size_t l = 0; l < group->n_filters; l++) {
       const size_t i = of->member[g][l], at = row(b, c->n_y, i) * b->n_sensors;
-      samples[g].u[l] = c->n_u ? c->u + row(b, c->n_u, i) * b->n_input : NULL;
+      samples[g].u[l] = inputs_of(b, c, i);
       samples[g].y[l] = c->y + at;
       samples[g].present[l] = c->present ? c->present + at : b->present;
       group->taken[l] = takes(b, c, i) && group->in[l];
@@ -415,7 +422,6 @@ static void complete(bramah_batch *b, const bramah_batch_cycle *c, const block *
       const size_t i = of->member[g][l];
       if (!of->group[g]->filter[l]) continue;
       if (takes(b, c, i) && !of->group[g]->taken[l]) alone(b, c, i);
-      if (b->is_of_others) bramah__lockstep_write(room_of(b, of), of->group[g], l);
     }
 }
 
@@ -444,8 +450,8 @@ static void predict(bramah_batch *b, const bramah_batch_cycle *c, size_t first, 
 {
   for (size_t i = first; i < end && c->n_u; i++) {
     member *m = &b->member[i];
-    if (!m->group && takes(b, c, i))
-      m->status = bramah_filter_set_inputs(m->filter, c->u + row(b, c->n_u, i) * b->n_input, &b->diag[i]);
+    const double *u = inputs_of(b, c, i);
+    if (!m->group && u && takes(b, c, i)) m->status = bramah_filter_set_inputs(m->filter, u, &b->diag[i]);
   }
   for (size_t i = first; i < end;) {
     bramah__lanes *lanes = end - i == BLOCK ? &b->lanes : &b->half;
@@ -487,8 +493,15 @@ size_t bramah_batch_step(bramah_batch *b, const bramah_batch_cycle *cycle) { ret
 
 /* ---- results ---- */
 
-/* The filter as it is now; it stays where it is. */
-static bramah_filter *look_at(bramah_batch *b, size_t i)
+int bramah__batch_has_lane(const bramah_batch *b, size_t i) { return b->member[i].group != NULL; }
+
+void bramah__batch_show(bramah_batch *b, size_t i)
+{
+  const member *m = &b->member[i];
+  if (m->group) bramah__lockstep_show(m->group, m->lane);
+}
+
+bramah_filter *bramah__batch_look(bramah_batch *b, size_t i)
 {
   const member *m = &b->member[i];
   if (m->group) bramah__lockstep_write(room_of(b, m->block), m->group, m->lane);
@@ -513,7 +526,7 @@ void bramah_batch_outputs(bramah_batch *b, size_t n_outputs, const size_t *outpu
                           double *sigma)
 {
   for (size_t i = 0; i < b->n; i++) {
-    bramah_filter *filter = look_at(b, i);
+    bramah_filter *filter = bramah__batch_look(b, i);
     const bramah_plant *plant = bramah_filter_get_info(filter).plant;
     for (size_t k = 0; k < n_outputs; k++) {
       if (value) value[i * n_outputs + k] = plant->output(plant->self, output[k]);

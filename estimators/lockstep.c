@@ -168,6 +168,8 @@ void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *gr
     group->chi[i * L + lane] = in->nis;
     group->flags[i * L + lane] =
         (in->present ? PRESENT : 0) | (in->accepted ? ACCEPTED : 0) | (in->saturated ? SATURATED : 0);
+    group->rest[i * L + lane] = in->rest;
+    group->rest_variance[i * L + lane] = in->rest_variance;
   }
   scatter(f->H, f->n_sensors * f->n, lane, group->H);
   scatter(f->r, f->n_sensors, lane, group->r);
@@ -178,6 +180,25 @@ void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *gr
   group->in[lane] = 1;
   for (size_t g = 0; g < BRAMAH__MOST_GROUPS; g++)
     if (k->posed[g] == group) k->posed[g] = NULL;
+}
+
+void bramah__lockstep_show(const bramah__filter_group *group, size_t lane)
+{
+  bramah_filter *f = group->filter[lane];
+  if (!group->in[lane]) return;
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    const unsigned flags = (unsigned)group->flags[i * L + lane];
+    f->innovation[i] = (bramah_innovation){.present = (flags & PRESENT) != 0,
+                                           .innovation = group->innovation[i * L + lane],
+                                           .sigma = group->sigma[i * L + lane],
+                                           .nis = group->chi[i * L + lane],
+                                           .accepted = (flags & ACCEPTED) != 0,
+                                           .saturated = (flags & SATURATED) != 0,
+                                           .rest = group->rest[i * L + lane],
+                                           .rest_variance = group->rest_variance[i * L + lane]};
+  }
+  f->nis = group->nis[lane];
+  f->nis_dof = (size_t)group->dof[lane];
 }
 
 void bramah__lockstep_write(bramah__filter_lockstep *k, const bramah__filter_group *group, size_t lane)
@@ -193,21 +214,11 @@ void bramah__lockstep_write(bramah__filter_lockstep *k, const bramah__filter_gro
     gather(group->F, f->n * f->n, lane, f->F);
     gather(group->Gamma, f->n * f->nq, lane, f->Gamma);
   }
-  for (size_t i = 0; i < f->n_sensors; i++) {
-    const unsigned flags = (unsigned)group->flags[i * L + lane];
-    f->innovation[i] = (bramah_innovation){.present = (flags & PRESENT) != 0,
-                                           .innovation = group->innovation[i * L + lane],
-                                           .sigma = group->sigma[i * L + lane],
-                                           .nis = group->chi[i * L + lane],
-                                           .accepted = (flags & ACCEPTED) != 0,
-                                           .saturated = (flags & SATURATED) != 0};
-  }
+  bramah__lockstep_show(group, lane);
   gather(group->H, f->n_sensors * f->n, lane, f->H);
   gather(group->r, f->n_sensors, lane, f->r);
   gather(group->dx, f->n, lane, f->dx);
   memset(f->correlation, 0, f->n_sensors * f->n_augmented * sizeof *f->correlation);
-  f->nis = group->nis[lane];
-  f->nis_dof = (size_t)group->dof[lane];
 }
 
 void bramah__lockstep_leave(bramah__filter_lockstep *k, bramah__filter_group *group, size_t lane)
@@ -710,11 +721,18 @@ BRAMAH__IN_CALLER void fuse_sample(bramah__filter_lockstep *k, size_t g, bramah_
     fuses[l] = counts[l] & ((told & ACCEPTED) != 0);
     some |= counts[l];
     rest[l] = room->y[i * L + l];
+    if (group->plant.live[l]) group->rest[i * L + l] = group->rest_variance[i * L + l] = 0.0;
   }
   if (!some) return;
   for (size_t c = 0; c < count; c++) EACH_LANE rest[l] -= H[entry[c] * L + l] * room->dx[entry[c] * L + l];
   lockstep_project(0, n, count, entry, H, room->P, room->PH, S);
   EACH_LANE S[l] = r[l] + S[l];
+  EACH_LANE
+  {
+    if (!counts[l]) continue;
+    group->rest[i * L + l] = rest[l];
+    group->rest_variance[i * L + l] = S[l];
+  }
   count_samples(counts, group->gate + i * L, rest, S, room->count + COST * L, room->count + PRODUCT * L);
   EACH_LANE
   {
