@@ -16,6 +16,9 @@ static const double small_pivot = 1e-3, small_closure_pivot = 0.05;
  * step then looks for a shorter one, and so does not go over to another solution where there are several. */
 static const double contraction = 0.25;
 
+/* The last iterate, at which the step is differentiated, is not farther from the solution, in units of the tolerances. */
+static const double near_enough = 10.0;
+
 /* Closing corrections end the iteration below this part of the tolerance of positions: the residual does not see what
  * remains of them, the square. */
 static const double closed_part = 0.01;
@@ -399,8 +402,28 @@ static void set_iterate(bramah_coupled *c)
 /* What comes of an iterate. */
 typedef enum verdict { CONVERGED, GO_ON, LEFT } verdict;
 
-/* Correct the guess by the iterate that has been run. before: size of the correction before, in units of the tolerances. */
-static verdict correct_guess(bramah_coupled *c, double *before)
+/* Where the start's own slopes lead, which have been run, as the first guess. The change over the step is then a correction
+ * of Newton's as those that follow. Where friction has states it stays Taylor's. */
+static void take_guess(bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  c->newton.before = 0.0;
+  if (program->nq) return;
+  fetch(c, program->out.guess, program->nx, c->newton.change);
+  for (size_t k = 0; k < program->nx; k++) {
+    const double part = c->newton.change[k] / c->newton.tolerance[k];
+    c->newton.before += part * part;
+  }
+  for (size_t k = 0; k < program->nd; k++) {
+    const size_t j = (size_t)program->index[k];
+    c->next.z[j] = c->state.z[j] + result(c, program->out.guess_dependent, k);
+  }
+}
+
+/* Correct the guess by the iterate that has been run. It has converged where the correction is within the tolerances, or all
+ * that would follow is: corrections that shrink by theta < 1/2 add up to theta / (1 - theta) of the last one, and Newton's
+ * shrink faster (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8). */
+static verdict correct_guess(bramah_coupled *c)
 {
   const bramah_program *program = c->compiled.program;
   const bramah__step_results *out = &program->out;
@@ -422,25 +445,26 @@ static verdict correct_guess(bramah_coupled *c, double *before)
     if (k < nx) size += part * part;
     if (k < nx || program->nd) largest = part > largest ? part : largest;
   }
-  if (!(size < contraction * *before)) {
+  const double before = c->newton.before;
+  if (!(size < (c->report.last_iterations == 1 ? (double)INFINITY : contraction * before))) {
     c->report.left_divergence++;
     return LEFT;
   }
-  *before = size;
+  c->newton.before = size;
   for (size_t k = 0; k < nx; k++) c->newton.change[k] += result(c, out->correction, k);
   for (size_t k = 0; k < nd; k++) c->next.z[program->index[k]] += result(c, out->closing, k);
-  return largest <= 1.0 ? CONVERGED : GO_ON;
+  const int follows_little = largest <= near_enough && 4.0 * size * largest * largest <= before;
+  return largest <= 1.0 || follows_little ? CONVERGED : GO_ON;
 }
 
 /* Newton's method with full steps from the guess in c->next; 1 if it has converged. */
 static int iterate(bramah_coupled *c)
 {
-  double before = (double)INFINITY;
   for (int i = 0; i < c->model->max_iterations; i++) {
     set_iterate(c);
     move_metered(c);
     run(c, BRAMAH__PART_ITERATE);
-    const verdict came = correct_guess(c, &before);
+    const verdict came = correct_guess(c);
     if (came != GO_ON) return came == CONVERGED;
   }
   c->report.left_divergence++;
@@ -539,6 +563,8 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
     input(c, k->program->in.drawn)[i] =
         2.0 / c->model->h * result(c, k->program->out.stroke, q) + result(c, k->program->out.velocity, q);
   }
+  c->newton.before = 0.0;
+  if (w->F) run(c, BRAMAH__PART_GUESS), take_guess(c);
   k->pose_known = 0;
   hold_spools(c, &c->next, c->model->h);
   set_motions(c, &c->next);
@@ -612,6 +638,8 @@ static void start_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
   }
   run_lanes(lanes, BRAMAH__PART_SLOPES);
   EACH_LIVE(l) take_slopes(c[l]);
+  run_lanes(lanes, BRAMAH__PART_GUESS);
+  EACH_LIVE(l) take_guess(c[l]);
 }
 
 /* Place of a parameter among those wanted; n_par: it is none of them. */
@@ -655,13 +683,9 @@ static void run_parameters(bramah__lanes *lanes, bramah_coupled *const *c, const
 /* Newton's method in all lanes, until the last of them has converged or left. */
 static void iterate_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
 {
-  double before[BRAMAH__MOST_LANES];
   unsigned char goes_on[BRAMAH__MOST_LANES];
   size_t going = 0;
-  for (size_t l = 0; l < lanes->n; l++) {
-    before[l] = (double)INFINITY;
-    going += goes_on[l] = lanes->live[l];
-  }
+  for (size_t l = 0; l < lanes->n; l++) going += goes_on[l] = lanes->live[l];
   for (int i = 0; going && i < c[0]->model->max_iterations; i++) {
     EACH_LIVE(l)
     {
@@ -671,7 +695,7 @@ static void iterate_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
     EACH_LIVE(l)
     {
       if (!goes_on[l]) continue;
-      const verdict came = correct_guess(c[l], &before[l]);
+      const verdict came = correct_guess(c[l]);
       lanes->live[l] = came != LEFT;
       goes_on[l] = came == GO_ON;
       going -= !goes_on[l];
