@@ -19,11 +19,11 @@ typedef struct member {
 struct bramah_batch {
   uint64_t mark; /* bramah__mark_of; comes first */
   size_t n, n_input, n_sensors;
-  member *member;            /* [n] */
-  bramah_diag *diag;         /* [n] */
-  unsigned char *present;    /* [n_sensors] ones */
-  bramah__lanes lanes, half; /* of a block, of half of one; n = 0: there are none */
-  int own_memory;
+  member *member;               /* [n] */
+  bramah_diag *diag;            /* [n] */
+  unsigned char *present;       /* [n_sensors] ones */
+  bramah__lanes lanes, half;    /* of a block, of half of one; n = 0: there are none */
+  int own_memory, is_of_others; /* 1: filters and plants are the caller's */
 };
 
 /* ---- making and releasing ---- */
@@ -87,6 +87,16 @@ static bramah_status make_member(const bramah_batch_options *o, size_t i, bramah
                             diag, &out->filter);
 }
 
+/* What sensors show is read in lanes. */
+static void want_outputs(bramah_batch *b, const bramah_batch_options *o)
+{
+  for (size_t i = 0; i < o->n_sensors; i++)
+    for (size_t k = 0; k < o->sensors[i].n_terms; k++) {
+      bramah__lanes_want(&b->lanes, o->sensors[i].output[k]);
+      bramah__lanes_want(&b->half, o->sensors[i].output[k]);
+    }
+}
+
 bramah_status bramah_batch_init(const bramah_batch_options *o, void *mem, size_t size, bramah_diag *diag,
                                 bramah_batch **out)
 {
@@ -100,11 +110,7 @@ bramah_status bramah_batch_init(const bramah_batch_options *o, void *mem, size_t
   b->n_input = plant.n_input;
   b->n_sensors = o->n_sensors;
   memset(b->present, 1, o->n_sensors);
-  for (size_t i = 0; i < o->n_sensors; i++)
-    for (size_t k = 0; k < o->sensors[i].n_terms; k++) {
-      bramah__lanes_want(&b->lanes, o->sensors[i].output[k]);
-      bramah__lanes_want(&b->half, o->sensors[i].output[k]);
-    }
+  want_outputs(b, o);
   for (size_t i = 0; i < o->n && status == BRAMAH_OK; i++) {
     status = make_member(o, i, &arena, &b->member[i], diag);
     if (status == BRAMAH_OK) continue;
@@ -130,10 +136,42 @@ bramah_status bramah_batch_new(const bramah_batch_options *options, bramah_diag 
   return status;
 }
 
+bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_diag *diag, bramah_batch **out)
+{
+  *out = NULL;
+  if (n == 0) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "batch", "there are no filters in it");
+  bramah_coupled *start = filters[0]->plant.self;
+  const size_t n_sensors = filters[0]->n_sensors;
+  for (size_t i = 0; i < n; i++) {
+    const bramah_coupled *c = filters[i]->plant.self;
+    if (c->compiled.program != start->compiled.program || filters[i]->n_sensors != n_sensors)
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, "batch",
+                          "filters of one batch have plants of one program, and as many sensors");
+  }
+
+  const bramah_batch_options o = {
+      .n = n, .start = start, .n_sensors = n_sensors, .sensors = filters[0]->sensor};
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  layout(&o, &arena);
+  const bramah_status status = bramah__arena_new("batch", arena.used, &arena, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah_batch *b = layout(&o, &arena);
+  b->n = n;
+  b->n_input = filters[0]->plant.n_input;
+  b->n_sensors = n_sensors;
+  b->own_memory = b->is_of_others = 1;
+  memset(b->present, 1, n_sensors);
+  want_outputs(b, &o);
+  for (size_t i = 0; i < n; i++)
+    b->member[i] = (member){.plant = filters[i]->plant.self, .filter = filters[i]};
+  *out = b;
+  return BRAMAH_OK;
+}
+
 void bramah_batch_free(bramah_batch *b)
 {
   if (!b) return;
-  for (size_t i = 0; i < b->n; i++) {
+  for (size_t i = 0; i < b->n && !b->is_of_others; i++) {
     bramah_filter_free(b->member[i].filter);
     bramah_coupled_free(b->member[i].plant);
   }
@@ -145,6 +183,12 @@ void bramah_batch_free(bramah_batch *b)
 
 /* Row i of a table that has so many. */
 static size_t row(const bramah_batch *b, size_t rows, size_t i) { return rows == b->n ? i : 0; }
+
+/* Is filter i part of this call, and able to run? */
+static int takes(const bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+{
+  return b->member[i].status == BRAMAH_OK && (!c->taking || c->taking[i]);
+}
 
 static int is_table(const bramah_batch *b, size_t rows) { return rows <= 1 || rows == b->n; }
 
@@ -178,21 +222,21 @@ static void predict(bramah_batch *b, const bramah_batch_cycle *c, size_t first, 
 {
   for (size_t i = first; i < end && c->n_u; i++) {
     member *m = &b->member[i];
-    if (m->status == BRAMAH_OK)
+    if (takes(b, c, i))
       m->status = bramah_filter_set_inputs(m->filter, c->u + row(b, c->n_u, i) * b->n_input, &b->diag[i]);
   }
   for (size_t i = first; i < end;) {
     bramah__lanes *lanes = end - i == BLOCK ? &b->lanes : &b->half;
     member *m = &b->member[i];
     size_t together = 0;
-    while (together < lanes->n && i + together < end && m[together].status == BRAMAH_OK &&
+    while (together < lanes->n && i + together < end && takes(b, c, i + together) &&
            m[together].filter->transition == BRAMAH_TRANSITION_STEP)
       together++;
     if (together && together == lanes->n) {
       predict_in_lanes(lanes, m, &b->diag[i]);
       i += together;
     } else {
-      if (m->status == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
+      if (takes(b, c, i)) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
       i++;
     }
   }
@@ -203,7 +247,7 @@ static void correct(bramah_batch *b, const bramah_batch_cycle *c, size_t first, 
   for (size_t i = first; i < end && c->n_y; i++) {
     member *m = &b->member[i];
     const size_t at = row(b, c->n_y, i) * b->n_sensors;
-    if (m->status == BRAMAH_OK)
+    if (takes(b, c, i))
       m->status =
           bramah_filter_correct(m->filter, c->y + at, c->present ? c->present + at : b->present, &b->diag[i]);
   }
@@ -217,7 +261,7 @@ static size_t run(bramah_batch *b, const bramah_batch_cycle *cycle, int predicts
     const size_t end = first + BLOCK < b->n ? first + BLOCK : b->n;
     if (predicts) predict(b, cycle, first, end);
     if (corrects) correct(b, cycle, first, end);
-    for (size_t i = first; i < end; i++) running += b->member[i].status == BRAMAH_OK;
+    for (size_t i = first; i < end; i++) running += (size_t)takes(b, cycle, i);
   }
   return running;
 }

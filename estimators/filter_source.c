@@ -4,6 +4,7 @@
  * their order and with the same kernel, so that the same bits come out. */
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
+#include "lib/math/elementary.h"
 #include "lib/plant/coupled_internal.h"
 #include "lib/plant/step_source.h"
 #include "sensors/kinds.h"
@@ -13,8 +14,8 @@
 #include <string.h>
 
 /* Texts that the build puts into the library. */
-extern const char bramah__filter_header[], bramah__filter_code[], bramah__kernel_shape_text[],
-    bramah__kernel_text[];
+extern const char bramah__filter_header[], bramah__filter_code[], bramah__augmented_code[],
+    bramah__kernel_shape_text[], bramah__kernel_text[];
 
 static bramah_status refuse(bramah_diag *diag, const char *thing, const char *why)
 {
@@ -34,21 +35,13 @@ static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *
       {f->square_root, "form", "only the Joseph form is compiled"},
       {f->block, "fusion", "only sequential fusion is compiled"},
       {f->iterations > 1, "iterations", "an iterated update is not compiled"},
+      {f->n_par_noise && !f->n_augmented, "parameter_noise",
+       "noise on parameters is compiled with augmented states only"},
       {f->n_edges > 0, "augmented", "parameters that cease to act at edges are not compiled"},
-      {f->n_par_noise > 0, "parameter_noise", "noise on parameters is not compiled"},
       {start->injection == BRAMAH_INJECTION_LINEARISED, "injection", "linearised injection is not compiled"},
   };
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (refused[i].is_so) return refuse(diag, refused[i].thing, refused[i].why);
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah_augmented *a = &f->augmented[i];
-    if (a->role != BRAMAH_AUGMENTED_ESTIMATED)
-      return refuse(diag, a->name,
-                    "what is considered is not compiled, nor an uncertainty budget ('uncertainty: fixed')");
-    if (a->order == 2 || a->logarithmic ||
-        (a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS))
-      return refuse(diag, a->name, "of augmented states parameters and biases of order 1 are compiled");
-  }
   for (size_t i = 0; i < f->n_sensors; i++) {
     if (f->sensor[i].delay_ns)
       return refuse(diag, f->sensor[i].name, "sensors whose samples come late are not compiled");
@@ -65,6 +58,7 @@ typedef struct filter_lists {
   int *place;                /* of each output of the plant among them; -1: none */
   double *number;            /* [longest] scratch */
   int *index;                /* [longest] scratch */
+  int *column;               /* [n_sensors n] scratch */
   const char **name;         /* [longest] scratch */
 } filter_lists;
 
@@ -86,8 +80,9 @@ static bramah_status list_outputs(const bramah_filter *f, const bramah_program *
   out->place = calloc(n + 1, sizeof *out->place);
   out->number = calloc(longest, sizeof *out->number);
   out->index = calloc(longest, sizeof *out->index);
+  out->column = calloc(f->n_sensors * f->n + 1, sizeof *out->column);
   out->name = calloc(longest, sizeof *out->name);
-  if (!out->output || !out->place || !out->number || !out->index || !out->name)
+  if (!out->column || !out->output || !out->place || !out->number || !out->index || !out->name)
     return bramah__fail(diag, BRAMAH_E_MEMORY, "filter", "no memory for the C source");
   for (size_t i = 0; i < n; i++) {
     out->place[i] = -1;
@@ -101,9 +96,6 @@ static bramah_status list_outputs(const bramah_filter *f, const bramah_program *
       size_t from, to;
       if (out->place[output] < 0 || !bramah__source_row(program, output, &from, &to))
         return refuse(diag, f->sensor[i].name, "what this sensor measures is not compiled");
-      if (bramah__source_follows(program, output, f->n_par, f->par))
-        return refuse(diag, f->sensor[i].name,
-                      "what an estimated parameter moves at once is not compiled as measured");
     }
   return BRAMAH_OK;
 }
@@ -114,6 +106,17 @@ static void write_number(const bramah__source *s, const char *name, double x)
 {
   bramah__page_write(s->page, "#define %s %g\n", name, x);
 }
+
+/* `static const size_t name[] = {...};` */
+static void write_sizes_of(const bramah__source *s, const char *name, size_t n, const int *x)
+{
+  bramah__page_write(s->page, "static const size_t %s[] = {", name);
+  for (size_t k = 0; k < n; k++) bramah__page_write(s->page, k ? ", %d" : "%d", (size_t)x[k]);
+  bramah__page_write(s->page, n ? "};\n" : "0};\n");
+}
+
+/* Parameters in use by the filter itself: augmented and noisy ones. */
+static size_t parameters_of(const bramah_filter *f) { return f->first_noise + f->n_par_noise; }
 
 /* The list of numbers that a member of each sensor is. */
 static void write_sensors(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
@@ -136,16 +139,47 @@ static void write_sensors(const bramah__source *s, const bramah_filter *f, const
   }
 }
 
-/* Terms of all sensors one behind the other, and the columns of each one's row that may differ from zero. */
+/* The columns of the row of sensor i that may differ from zero, ascending; the number of them. Parameters that move it at
+ * once are those of the first n_par in use. */
+static size_t list_columns(const bramah__source *s, const bramah_filter *f, size_t i, size_t n_par, int *out)
+{
+  const bramah_sensor *sensor = &f->sensor[i];
+  size_t least = f->n_plant, most = 0, n = 0;
+  int follows = 0;
+  for (size_t t = 0; t < sensor->n_terms; t++) {
+    size_t from, to;
+    bramah__source_row(s->program, sensor->output[t], &from, &to);
+    follows |= bramah__source_follows(s->program, sensor->output[t], n_par, f->par);
+    if (from < least) least = from;
+    if (to > most) most = to;
+  }
+  for (size_t k = least; k < most; k++) out[n++] = (int)k;
+  for (size_t k = 0; k < f->n_augmented; k++) {
+    const bramah__augmented *own = &f->self_state[k];
+    const size_t order = f->augmented[k].order == 2 ? 2 : 1;
+    if (own->column == SIZE_MAX ? own->target != i : !follows) continue;
+    for (size_t e = 0; e < order; e++) out[n++] = (int)(own->state + e);
+  }
+  return n;
+}
+
+/* Terms of all sensors one behind the other, and the columns of each one's row. */
 static void write_terms(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
 {
-  int *first = lists->index, n_terms = 0;
+  int *first = lists->index, n_terms = 0, n_columns = 0, *column = lists->column;
   for (size_t i = 0; i < f->n_sensors; i++) {
     first[i] = n_terms;
     n_terms += (int)f->sensor[i].n_terms;
   }
   first[f->n_sensors] = n_terms;
   bramah__source_indices(s, "first_term", f->n_sensors + 1, first);
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    first[i] = n_columns;
+    n_columns += (int)list_columns(s, f, i, parameters_of(f), column + n_columns);
+  }
+  first[f->n_sensors] = n_columns;
+  bramah__source_indices(s, "first_column", f->n_sensors + 1, first);
+  write_sizes_of(s, "row_column", (size_t)n_columns, column);
   n_terms = 0;
   for (size_t i = 0; i < f->n_sensors; i++)
     for (size_t t = 0; t < f->sensor[i].n_terms; t++) {
@@ -154,21 +188,6 @@ static void write_terms(const bramah__source *s, const bramah_filter *f, const f
     }
   bramah__source_numbers(s, "term_weight", (size_t)n_terms, lists->number);
   bramah__source_indices(s, "term_output", (size_t)n_terms, lists->index);
-  for (int end = 0; end < 2; end++) {
-    for (size_t i = 0; i < f->n_sensors; i++) {
-      size_t least = f->n, most = 0;
-      for (size_t k = f->first_error[i]; k != SIZE_MAX; k = f->self_state[k].next)
-        if (f->self_state[k].state >= most) most = f->self_state[k].state + 1;
-      for (size_t t = 0; t < f->sensor[i].n_terms; t++) {
-        size_t from, to;
-        bramah__source_row(s->program, f->sensor[i].output[t], &from, &to);
-        if (from < least) least = from;
-        if (to > most) most = to;
-      }
-      lists->index[i] = (int)(end ? most : least);
-    }
-    bramah__source_indices(s, end ? "row_to" : "row_from", f->n_sensors, lists->index);
-  }
 }
 
 /* Columns of F and blocks as the kernel wants them. */
@@ -183,11 +202,11 @@ static void write_shape(const bramah__source *s, const bramah_filter *f)
     const bramah__kernel_block *block = noisy ? shape->noisy : shape->moving;
     const size_t n = noisy ? shape->n_noisy : shape->n_moving;
     for (size_t k = 0; k < n; k++)
-      bramah__page_write(s->page, "%s{%d, 1}",
+      bramah__page_write(s->page, "%s{%d, %d}",
                          k       ? ", "
                          : noisy ? "static const bramah__kernel_block noisy[] = {"
                                  : "static const bramah__kernel_block moving[] = {",
-                         block[k].state);
+                         block[k].state, block[k].order);
     if (n) bramah__page_write(s->page, "};\n");
   }
   bramah__page_write(
@@ -196,33 +215,75 @@ static void write_shape(const bramah__source *s, const bramah_filter *f)
       shape->n_moving ? "moving" : "NULL", shape->n_noisy ? "noisy" : "NULL");
 }
 
+/* What is in use of what the text knows. */
+static void write_features(const bramah__source *s, const bramah_filter *f)
+{
+  size_t holds = 0, changes = 0, ripples = 0;
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    holds |= f->augmented[i].role != BRAMAH_AUGMENTED_ESTIMATED;
+    ripples |= f->augmented[i].signal_period > 0.0;
+  }
+  for (size_t i = 0; i < f->n_sensors; i++) changes |= f->changes[i];
+  const struct {
+    const char *name;
+    size_t n;
+  } features[] = {{"N_PAR", parameters_of(f)},
+                  {"N_PAR_NOISE", f->n_par_noise},
+                  {"NQ", f->nq},
+                  {"HOLDS", holds},
+                  {"CHANGES", changes},
+                  {"RIPPLES", ripples},
+                  {"DISPLACED", f->n_displaced}};
+  for (size_t i = 0; i < sizeof features / sizeof *features; i++)
+    bramah__page_write(s->page, "#define %s %d\n", features[i].name, features[i].n);
+}
+
+/* A member of the table of augmented states. */
+static void write_index(const bramah__source *s, size_t index, int is_none)
+{
+  bramah__page_write(s->page, is_none ? "-1, " : "%d, ", index);
+}
+
 static void write_augmented(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
 {
+  static const char type[] = "typedef struct augmented {\n"
+                             "  int state, order, kind, role, logarithmic, moves;\n"
+                             "  int column, parameter, sensor; /* -1: none */\n"
+                             "  double nominal, least, most, Phi[4], noise[3], signal_period, remains;\n"
+                             "} augmented;\n"
+                             "static const augmented extra[NAME_AUGMENTED] = {\n@";
   const size_t n = f->n_augmented;
-  const bramah__augmented *own = f->self_state;
+  int changes = 0;
   write_shape(s, f);
   for (size_t i = 0; i < n; i++) lists->name[i] = f->augmented[i].name;
   bramah__source_names(s, "augmented_names", "AUGMENTED", n, lists->name);
   if (n == 0) return;
-  const struct {
-    const char *name;
-    size_t at; /* in own */
-  } numbers[] = {{"augmented_nominal", offsetof(bramah__augmented, nominal)},
-                 {"augmented_least", offsetof(bramah__augmented, least)},
-                 {"augmented_most", offsetof(bramah__augmented, most)},
-                 {"augmented_decay", offsetof(bramah__augmented, Phi)},
-                 {"augmented_noise", offsetof(bramah__augmented, noise)}};
-  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-    for (size_t i = 0; i < n; i++)
-      memcpy(&lists->number[i], (const char *)&own[i] + numbers[k].at, sizeof(double));
-    bramah__source_numbers(s, numbers[k].name, n, lists->number);
+  if (f->n_par_noise) bramah__source_numbers(s, "parameter_noise", f->n_par_noise, f->par_noise);
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    lists->index[i] = f->changes[i];
+    changes |= f->changes[i];
   }
-  for (size_t i = 0; i < n; i++) lists->index[i] = own[i].column == SIZE_MAX ? -1 : (int)own[i].column;
-  bramah__source_indices(s, "augmented_column", n, lists->index);
-  for (size_t i = 0; i < n; i++) lists->index[i] = own[i].column == SIZE_MAX ? -1 : (int)own[i].target;
-  bramah__source_indices(s, "augmented_parameter", n, lists->index);
-  for (size_t i = 0; i < n; i++) lists->index[i] = own[i].column == SIZE_MAX ? (int)own[i].target : -1;
-  bramah__source_indices(s, "augmented_sensor", n, lists->index);
+  if (changes) bramah__source_indices(s, "sensor_changes", f->n_sensors, lists->index);
+  bramah__page_write(s->page, "enum { ESTIMATED = %d, AUTO = %d };\nenum { GAIN = %d, DELAY = %d };\n",
+                     (size_t)BRAMAH_AUGMENTED_ESTIMATED, (size_t)BRAMAH_AUGMENTED_AUTO,
+                     (size_t)BRAMAH_AUGMENTED_GAIN, (size_t)BRAMAH_AUGMENTED_DELAY);
+  bramah__source_fill(s, type);
+  for (size_t i = 0; i < n; i++) {
+    const bramah_augmented *a = &f->augmented[i];
+    const bramah__augmented *own = &f->self_state[i];
+    const int of_sensor = own->column == SIZE_MAX, order = a->order == 2 ? 2 : 1;
+    bramah__page_write(s->page, "  {%d, %d, %d, %d, %d, %d, ", own->state, (size_t)order, (size_t)a->kind,
+                       (size_t)a->role, (size_t)a->logarithmic, (size_t)own->moves);
+    write_index(s, own->column, of_sensor);
+    write_index(s, own->target, of_sensor);
+    write_index(s, own->target, !of_sensor);
+    bramah__page_write(s->page, "%g, %g, %g, {%g, %g, %g, %g}, {%g, %g, %g}, %g, %g},\n", own->nominal,
+                       own->least, own->most, own->Phi[0], own->Phi[1], own->Phi[2], own->Phi[3],
+                       own->noise[0], own->noise[1], own->noise[2], a->signal_period,
+                       a->time_constant > 0.0 ? bramah__exp(-bramah__step_seconds(f) / a->time_constant)
+                                              : 1.0);
+  }
+  bramah__page_write(s->page, "};\n");
 }
 
 static void write_outputs(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
@@ -242,6 +303,8 @@ static void write_outputs(const bramah__source *s, const bramah_filter *f, const
 static void write_tables(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
 {
   const double h = bramah__step_seconds(f), drift_share = 1.0 / 50.0;
+  write_features(s, f);
+  write_number(s, "LEAST_LEFT", s->single ? 1e-6 : 1e-12);
   write_number(s, "ROOT_STEP", sqrt(h));
   write_number(s, "ROOT_CUBED_STEP", sqrt(h * h * h / 12.0));
   write_number(s, "DRIFT_GATE", f->drift_gate);
@@ -253,9 +316,6 @@ static void write_tables(const bramah__source *s, const bramah_filter *f, const 
   for (size_t i = 0; i < f->n_first_order; i++) lists->number[i] = sqrt(h) * f->noise.first_order[i];
   bramah__source_numbers(s, "first_order_noise", f->n_first_order, lists->number);
   bramah__source_numbers(s, "initial_covariance", f->n * f->n, f->P_initial);
-  bramah__page_write(s->page, "static const size_t all_columns[] = {");
-  for (size_t k = 0; k < f->n; k++) bramah__page_write(s->page, k ? ", %d" : "%d", k);
-  bramah__page_write(s->page, "};\n");
   write_sensors(s, f, lists);
   write_terms(s, f, lists);
   write_outputs(s, f, lists);
@@ -280,7 +340,12 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
   bramah__page_write(code, "%s\n%s", bramah__kernel_shape_text, bramah__kernel_text);
   text = bramah__source_fill(s, text);
   write_tables(s, f, lists);
-  bramah__source_fill(s, text);
+  text = bramah__source_fill(s, text);
+  const char *augmented = bramah__augmented_code;
+  for (int part = 0; part < 3; part++) {
+    if (f->n_augmented) augmented = bramah__source_fill(s, augmented);
+    text = bramah__source_fill(s, text);
+  }
 }
 
 bramah_status bramah_filter_c_source(const bramah_filter *f, const bramah_program *program,
@@ -301,8 +366,8 @@ bramah_status bramah_filter_c_source(const bramah_filter *f, const bramah_progra
     if (header.failed || code.failed)
       status = bramah__fail(diag, BRAMAH_E_MEMORY, "filter", "no memory for the C source");
   }
-  const bramah__source_addition addition = {" and its filter", header.text, code.text, lists.n_outputs,
-                                            lists.output,      f->n_par,    f->par};
+  const bramah__source_addition addition = {" and its filter", header.text,      code.text, lists.n_outputs,
+                                            lists.output,      parameters_of(f), f->par};
   if (status == BRAMAH_OK) status = bramah__source_end(&s, &addition, diag, out);
   free(header.text);
   free(code.text);
@@ -310,6 +375,7 @@ bramah_status bramah_filter_c_source(const bramah_filter *f, const bramah_progra
   free(lists.place);
   free(lists.number);
   free(lists.index);
+  free(lists.column);
   free(lists.name);
   return status;
 }

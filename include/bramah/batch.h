@@ -46,6 +46,11 @@ BRAMAH_API bramah_status bramah_batch_init(const bramah_batch_options *options, 
                                            bramah_diag *diag, bramah_batch **out);
 BRAMAH_API bramah_status bramah_batch_new(const bramah_batch_options *options, bramah_diag *diag,
                                           bramah_batch **out);
+/* A batch of filters that are there already: each on a plant of its own (bramah_coupled), all plants with the same program
+ * or none; models, sensors and options may differ. They stay the caller's, who only asks them while the batch lives, and
+ * outlive it. Errors: E_ARGUMENT (no filters, other programs or numbers of sensors), E_MEMORY. */
+BRAMAH_API bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_diag *diag,
+                                         bramah_batch **out);
 /* NULL allowed. Memory of the caller can be used again after it. */
 BRAMAH_API void bramah_batch_free(bramah_batch *batch);
 
@@ -56,11 +61,15 @@ typedef struct bramah_batch_cycle {
   size_t n_y;                   /* rows of y: 1 or n; 0: nothing was measured */
   const double *y;              /* [n_y x n_sensors] */
   const unsigned char *present; /* [n_y x n_sensors] 0: no sample; NULL: all are there */
+  const unsigned char *taking;  /* [n] 0: this filter has no part in the call; NULL: all have */
 } bramah_batch_cycle;
 
 /* One step of all filters, bramah_filter_set_inputs and bramah_filter_predict (u of the cycle); one correction,
  * bramah_filter_correct (y and present); or the one after the other. Returns how many filters run: those that failed before
- * or in this call do not. With other numbers of rows than 0, 1 and n nothing is done, and none runs. */
+ * or in this call do not, those that have no part in it do not count. With other numbers of rows than 0, 1 and n nothing is
+ * done, and none runs. Filters at different times go on in one call, each by its own rows; between the two halves and
+ * after them each may be asked as if it were alone: bramah_filter_covariance(bramah_batch_filter(batch, i)) is that before
+ * the correction, bramah_filter_get_last has its innovations with their variances, rows and what was injected. */
 BRAMAH_API size_t bramah_batch_predict(bramah_batch *batch, const bramah_batch_cycle *cycle);
 BRAMAH_API size_t bramah_batch_correct(bramah_batch *batch, const bramah_batch_cycle *cycle);
 BRAMAH_API size_t bramah_batch_step(bramah_batch *batch, const bramah_batch_cycle *cycle);

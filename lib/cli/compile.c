@@ -136,9 +136,9 @@ const cli_command cli_compile = {
         "leaves its cylinder) is refused and leaves everything as it was; one whose error is beyond the\n"
         "tolerance is made and says so, where 'bramah simulate' would divide it. Refused by name are\n"
         "machines with quasistatic actuators, prescribed motions, spherical joints, wheels or friction with\n"
-        "states and, of studies, the uncertainty budget (write 'uncertainty: fixed'), augmented states but\n"
-        "parameters and biases of order 1, other transitions than 'step', delays, adapting noise,\n"
-        "inclinometers and flow sensors.\n",
+        "states and, of studies, parameters with edges (offsets of commands), other transitions than "
+        "'step',\n"
+        "the square-root form, delays, adapting noise, inclinometers and flow sensors.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,
     .max_operands = 1,

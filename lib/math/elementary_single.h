@@ -84,4 +84,11 @@ static inline float bramah__logf(float x)
   return k * 0.693359375f + (f + (f * z * series - 0.5f * z + k * -2.12194440e-4f));
 }
 
+/* x > -1: of the rounded sum, and what rounding took. */
+static inline float bramah__log1pf(float x)
+{
+  const float sum = 1.0f + x;
+  return bramah__logf(sum) - ((sum - 1.0f) - x) / sum;
+}
+
 #endif

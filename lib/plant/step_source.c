@@ -184,8 +184,13 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
     const char *name;
     size_t n;
     const double *x;
-  } start[] = {{".z = ", p->n, at->z},    {", .zd = ", p->n, at->zd},  {", .zdd = ", p->n, at->zdd},
-               {", .p = ", p->np, at->p}, {", .pd = ", p->np, at->pd}, {", .U = ", p->ns, at->U}};
+  } start[] = {{".z = ", p->n, at->z},
+               {", .zd = ", p->n, at->zd},
+               {", .zdd = ", p->n, at->zdd},
+               {", .p = ", p->np, at->p},
+               {", .pd = ", p->np, at->pd},
+               {", .U = ", p->ns, at->U},
+               {", .u = ", model->n_inputs, at->u}};
   for (size_t i = 0; i < sizeof start / sizeof *start; i++) {
     bramah__page_write(s->page, start[i].name);
     write_list(s, start[i].n, start[i].x);
@@ -374,48 +379,33 @@ static size_t slot_of(const bramah__source *s, const bramah__source_addition *a,
   return n;
 }
 
-static void write_output_table(const bramah__source *s, const bramah__source_addition *a, const char *name,
-                               int (*of)(const bramah__source *s, const bramah__source_addition *a, size_t i))
+/* What the filter has to know of each. */
+static void write_output_table(const bramah__source *s, const bramah__source_addition *a)
 {
-  bramah__page_write(s->page, "static const int %s[] = {", name);
-  for (size_t i = 0; i < a->n_outputs; i++)
-    bramah__page_write(s->page, i ? ", %d" : "%d", (size_t)of(s, a, i));
-  bramah__page_write(s->page, a->n_outputs ? "};\n" : "0};\n");
-}
-
-static int has_reading(const bramah__source *s, const bramah__source_addition *a, size_t i)
-{
-  return s->program->reading[a->output[i]].part != 0;
-}
-
-static int has_row(const bramah__source *s, const bramah__source_addition *a, size_t i)
-{
-  return has_reading(s, a, i) && !bramah__source_follows(s->program, a->output[i], a->n_par, a->par);
-}
-
-static int reading_slot(const bramah__source *s, const bramah__source_addition *a, size_t i)
-{
-  return has_reading(s, a, i) ? (int)slot_of(s, a, i) : 0;
-}
-
-static int follows_ends(const bramah__source *s, const bramah__source_addition *a, size_t i)
-{
-  return s->program->reading[a->output[i]].follows_ends;
-}
-
-static int output_accelerates(const bramah__source *s, const bramah__source_addition *a, size_t i)
-{
-  return accelerates(s->program, a->output[i]);
+  bramah__page_write(s->page, "static const struct {\n"
+                              "  int has_row, slot, is_read, follows, follows_ends, accelerates;\n"
+                              "} output_table[] = {\n");
+  for (size_t i = 0; i < a->n_outputs; i++) {
+    const size_t output = a->output[i];
+    const bramah__reading *reading = &s->program->reading[output];
+    const int columns[] = {reading->part != 0,
+                           reading->part ? (int)slot_of(s, a, i) : 0,
+                           !member_of(&s->program->model->output[output]),
+                           bramah__source_follows(s->program, output, a->n_par, a->par),
+                           reading->follows_ends,
+                           accelerates(s->program, output)};
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+      bramah__page_write(s->page, k ? ", %d" : "  {%d", (size_t)columns[k]);
+    bramah__page_write(s->page, "},\n");
+  }
+  bramah__page_write(s->page, a->n_outputs ? "};\n" : "  {0}};\n");
 }
 
 static void write_outputs(const bramah__source *s, const bramah__source_addition *a)
 {
   const bramah__output *all = s->program->model->output;
   bramah__page_write(s->page, "\n/* ---- outputs ---- */\n\n");
-  write_output_table(s, a, "output_has_row", has_row);
-  write_output_table(s, a, "output_slot", reading_slot);
-  write_output_table(s, a, "output_follows_ends", follows_ends);
-  write_output_table(s, a, "output_accelerates", output_accelerates);
+  write_output_table(s, a);
   bramah__page_write(s->page, "\nstatic double %soutput(const %sstate *s, int i)\n{\n  switch (i) {\n",
                      s->lower, s->lower);
   for (size_t i = 0; i < a->n_outputs; i++) {
@@ -432,7 +422,7 @@ static void write_outputs(const bramah__source *s, const bramah__source_addition
   bramah__page_write(s->page, "static void %sread(%swork *w, int i)\n{\n  switch (i) {\n", s->lower,
                      s->lower);
   for (size_t i = 0; i < a->n_outputs; i++)
-    if (has_reading(s, a, i))
+    if (s->program->reading[a->output[i]].part)
       bramah__page_write(s->page, "  case %d:\n    %sread_%d(w);\n    break;\n", i, s->lower,
                          s->program->reading[a->output[i]].part);
   bramah__page_write(s->page, "  default:\n    break;\n  }\n}\n");
@@ -469,6 +459,12 @@ static const char *numbered(char *name, const char *begin, size_t number, const 
   return name;
 }
 
+/* Those by parameters only where these are wanted. */
+static size_t reading_width(const bramah__source *s, const bramah__source_addition *a)
+{
+  return 1 + s->program->ne + s->program->nf + (a->n_par ? s->program->n_par : 0);
+}
+
 /* Parts behind the step in which outputs of the list are; value and derivatives of each by state and accelerations. */
 static void list_readings(const bramah__source *s, const bramah__source_addition *a, bramah__lists *out)
 {
@@ -481,8 +477,8 @@ static void list_readings(const bramah__source *s, const bramah__source_addition
       if (reading->part != part) continue;
       if (n == 0)
         out->part[source->n_parts++] = (bramah__c_part){part, numbered(*name++, "read_", part, ""), 0};
-      out->result[source->n_results++] = (bramah__c_member){
-          numbered(*name++, "read[", n++, "]"), part, reading->first, 1 + s->program->ne + s->program->nf};
+      out->result[source->n_results++] =
+          (bramah__c_member){numbered(*name++, "read[", n++, "]"), part, reading->first, reading_width(s, a)};
     }
     if (n > out->n_slots) out->n_slots = n;
   }
@@ -568,7 +564,7 @@ static void write_header(bramah__source *s, const bramah__source_addition *a, co
                        s->program->ne);
   if (a)
     bramah__page_write(s->page, "\n  double read[%d][%d];", lists->n_slots ? lists->n_slots : 1,
-                       1 + s->program->ne + s->program->nf);
+                       reading_width(s, a));
   text = bramah__source_fill(s, text);
   if (a) bramah__page_write(s->page, "%s\n", a->header);
   bramah__source_fill(s, text);

@@ -46,9 +46,10 @@ int bramah__source_follows(const bramah_program *program, size_t output, size_t 
 /* What goes behind the step: text for the end of the header and of the code. With it the code has the derivatives of a
  * step, what places a state on its constraints, and of the outputs in the list their values, `static double
  * name_output(const name_state *s, int i)`, and what `static void name_read(name_work *w, int i)` puts into
- * w->read[output_slot[i]]: value, derivatives by the error state and by the independent accelerations; with tables that
- * say which have these (output_has_row), which need name_ends before (output_follows_ends) and which follow the
- * accelerations (output_accelerates). What one of the parameters in the list moves at once counts as without a row. Of these
+ * w->read[output_table[i].slot]: value, derivatives by the error state, by the independent accelerations and, where
+ * parameters are in the list, by all parameters while accelerations are held; with a table that says which have these
+ * (has_row), whose value is there only then (is_read), which one of the listed parameters moves at once (follows), which
+ * need name_ends before (follows_ends) and which follow the accelerations (accelerates). Of these
  * parameters name_start_parameters puts the derivatives of the rates at the start into the work, and after the transition
  * name_follow_parameters those of the step, w->G[i][NAME_ERRORS]. */
 typedef struct bramah__source_addition {

@@ -126,25 +126,31 @@ static bramah_filter *alone(const ensemble *e, size_t i, bramah_coupled **plant)
   return filter;
 }
 
-/* By the interpreter and by the program: the bytes of filters alone; one fails on the way, which stops it and no other. */
+/* By the interpreter, by the program, and of filters that were there already: the bytes of filters alone; one fails on the
+ * way, which stops it and no other. */
 START_TEST(test_as_alone)
 {
-  enum { FAILS = 4, AT = 120 };
+  enum { FAILS = 4, AT = 120, SKIPS = 11, SKIPPED = 5 };
   static ensemble e;
-  bramah_coupled *plant[N];
-  bramah_filter *filter[N];
+  bramah_coupled *plant[N], *other_plant[N] = {NULL};
+  bramah_filter *filter[N], *other[N] = {NULL};
   bramah_batch *batch;
   const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
-  open_ensemble(&e, _i);
-  must(bramah_batch_new(&e.all, &diag, &batch), &diag);
+  open_ensemble(&e, _i > 0);
   for (size_t i = 0; i < N; i++) filter[i] = alone(&e, i, &plant[i]);
+  for (size_t i = 0; i < N && _i == 2; i++) other[i] = alone(&e, i, &other_plant[i]);
+  must(_i == 2 ? bramah_batch_of(N, other, &diag, &batch) : bramah_batch_new(&e.all, &diag, &batch), &diag);
+  unsigned char taking[N];
+  memset(taking, 1, sizeof taking);
   for (int k = 0; k < STEPS; k++) {
     const double u = four_bar_command((int64_t)k * 20000000);
-    const bramah_batch_cycle cycle = cycle_of(&e, batch, &u);
+    bramah_batch_cycle cycle = cycle_of(&e, batch, &u);
     if (k == AT) e.y[FAILS * SENSORS + 2] = NAN;
-    ck_assert_uint_eq(bramah_batch_step(batch, &cycle), k < AT ? N : N - 1);
+    taking[SKIPS] = k % 50 >= SKIPPED; /* one is slower than the others */
+    cycle.taking = taking;
+    ck_assert_uint_eq(bramah_batch_step(batch, &cycle), (size_t)(k < AT ? N : N - 1) - !taking[SKIPS]);
     for (size_t i = 0; i < N; i++) {
-      if (i == FAILS && k > AT) continue;
+      if ((i == FAILS && k > AT) || !taking[i]) continue;
       must(bramah_filter_set_inputs(filter[i], &u, &diag), &diag);
       must(bramah_filter_predict(filter[i], &diag), &diag);
       const bramah_status status = bramah_filter_correct(filter[i], e.y + i * SENSORS, present, &diag);
@@ -162,21 +168,26 @@ START_TEST(test_as_alone)
     ck_assert_double_eq(value[i], own->output(own->self, angle));
     ck_assert_double_eq(sigma[i], bramah_filter_output_sigma(filter[i], angle));
     ck_assert_int_eq(r.status, i == FAILS ? BRAMAH_E_NOT_FINITE : BRAMAH_OK);
-    ck_assert_int_eq(r.time_ns, (i == FAILS ? AT + 1 : STEPS) * 1000000);
+    ck_assert_int_eq(r.time_ns, (i == FAILS   ? AT + 1
+                                 : i == SKIPS ? STEPS - SKIPPED * STEPS / 50
+                                              : STEPS) *
+                                    1000000);
   }
   ck_assert_str_eq(bramah_batch_get(batch, FAILS).diag->thing, four_bar_sensors[2].name);
   const bramah_step_report thrown = bramah_coupled_report(bramah_filter_get_info(filter[THROWN]).plant->self);
-  ck_assert_int_eq(thrown.compiled > 100 && thrown.left_divergence > 10, _i);
+  ck_assert_int_eq(thrown.compiled > 100 && thrown.left_divergence > 10, _i > 0);
   for (size_t i = 1; i < N; i++) /* they are different filters */
     ck_assert_double_ne(value[i], value[0]);
   bramah_batch_resume(batch, FAILS);
   const double u = 0.0;
   ck_assert_uint_eq(bramah_batch_predict(batch, &(bramah_batch_cycle){.n_u = 1, .u = &u}), N);
+  bramah_batch_free(batch);
   for (size_t i = 0; i < N; i++) {
     bramah_filter_free(filter[i]);
     bramah_coupled_free(plant[i]);
+    bramah_filter_free(other[i]);
+    bramah_coupled_free(other_plant[i]);
   }
-  bramah_batch_free(batch);
   close_ensemble(&e);
 }
 END_TEST
@@ -204,6 +215,14 @@ START_TEST(test_memory_and_mistakes)
   ck_assert_ptr_nonnull(strstr(diag.message, "filter 9"));
   e.all.n = 0;
   ck_assert_int_eq(bramah_batch_new(&e.all, &diag, &batch), BRAMAH_E_ARGUMENT);
+  bramah_coupled *plant[2];
+  bramah_filter *filter[2] = {alone(&e, 0, &plant[0]), alone(&e, 1, &plant[1])};
+  must(bramah_coupled_use(plant[1], NULL, &diag), &diag);
+  ck_assert_int_eq(bramah_batch_of(2, filter, &diag, &batch), BRAMAH_E_ARGUMENT);
+  for (size_t i = 0; i < 2; i++) {
+    bramah_filter_free(filter[i]);
+    bramah_coupled_free(plant[i]);
+  }
   free(mem);
   close_ensemble(&e);
 }
@@ -213,7 +232,7 @@ int main(void)
 {
   Suite *suite = suite_create("batch");
   TCase *cases = one_case(suite, "four-bar");
-  tcase_add_loop_test(cases, test_as_alone, 0, 2);
+  tcase_add_loop_test(cases, test_as_alone, 0, 3);
   tcase_add_test(cases, test_memory_and_mistakes);
   return run_suite(suite);
 }

@@ -219,7 +219,7 @@ static const double least_stroke[] = {1.4320508075688771};
 static const double most_stroke[] = {2.3320508075688773};
 
 const double four_bar_nominal[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 7.6e+06, 100000.0, 1.5e+09, 1.0982013101645156e-06, 2.138e-08, 0.0, 1.0};
-const four_bar_state four_bar_start = {.z = {1.0995574287564276, -0.7235625196321946, -1.6103018518194687}, .zd = {-0.0, 0.0, -0.0}, .zdd = {-2.36686226399185, 2.7948402492972453, -1.0552682238825553}, .p = {2965604.527353115, 2965604.527353115, 3.5e+06}, .pd = {0.0, 0.0, 0.0}, .U = {0.0}};
+const four_bar_state four_bar_start = {.z = {1.0995574287564276, -0.7235625196321946, -1.6103018518194687}, .zd = {-0.0, 0.0, -0.0}, .zdd = {-2.36686226399185, 2.7948402492972453, -1.0552682238825553}, .p = {2965604.527353115, 2965604.527353115, 3.5e+06}, .pd = {0.0, 0.0, 0.0}, .U = {0.0}, .u = {0.0}};
 
 const char *const four_bar_joint_names[FOUR_BAR_ROOM(FOUR_BAR_JOINTS)] = {"crank", "coupler", "rocker"};
 const char *const four_bar_first_order_names[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)] = {"v1", "v2", "v3"};
@@ -3272,10 +3272,27 @@ static void four_bar_read_53(four_bar_work *w)
 
 /* ---- outputs ---- */
 
-static const int output_has_row[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0};
-static const int output_slot[] = {0, 0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0};
-static const int output_follows_ends[] = {0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0};
-static const int output_accelerates[] = {0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0};
+static const struct {
+  int has_row, slot, is_read, follows, follows_ends, accelerates;
+} output_table[] = {
+  {1, 0, 0, 0, 0, 0},
+  {1, 0, 0, 0, 0, 0},
+  {1, 0, 0, 0, 1, 1},
+  {1, 0, 0, 0, 0, 0},
+  {1, 0, 0, 0, 0, 0},
+  {1, 1, 0, 0, 1, 1},
+  {1, 0, 0, 0, 0, 0},
+  {1, 0, 0, 0, 0, 0},
+  {1, 2, 0, 0, 1, 1},
+  {1, 0, 0, 0, 0, 0},
+  {1, 0, 0, 0, 0, 0},
+  {1, 0, 0, 0, 0, 0},
+  {0, 0, 0, 0, 0, 0},
+  {1, 0, 0, 0, 0, 0},
+  {1, 0, 0, 0, 0, 0},
+  {1, 0, 0, 0, 0, 0},
+  {0, 0, 0, 0, 0, 0},
+};
 
 static double four_bar_output(const four_bar_state *s, int i)
 {
@@ -3399,17 +3416,27 @@ static int pivots_hold(const double *pivot, const double *usual, int n, double p
 }
 
 /* Where a command leads a spool. */
-static double reference(const four_bar_state *s, int spool, const double *inputs)
+static double reference(const double *theta, int spool, const double *inputs)
 {
   const int offset = offset_parameter[spool];
   const double limit = spool_limit[spool];
-  const double command = inputs[spool_input[spool]] + (offset < 0 ? 0.0 : s->work.theta[offset]);
+  const double command = inputs[spool_input[spool]] + (offset < 0 ? 0.0 : theta[offset]);
   return command < -limit ? -limit : command > limit ? limit : command;
+}
+
+/* 1 where a spool follows its command, 0 at its limits. */
+static void set_gates(four_bar_state *s)
+{
+  for (int i = 0; i < FOUR_BAR_SPOOLS; i++) {
+    const double offset = offset_parameter[i] < 0 ? 0.0 : s->work.theta[offset_parameter[i]];
+    s->work.gate[i] = fabs(s->u[spool_input[i]] + offset) < spool_limit[i] ? 1.0 : 0.0;
+  }
 }
 
 static void set_point(four_bar_state *s)
 {
   four_bar_work *w = &s->work;
+  set_gates(s);
   for (int j = 0; j < FOUR_BAR_JOINTS; j++) w->z[j] = s->z[j];
   for (int f = 0; f < FOUR_BAR_INDEPENDENT; f++) {
     w->zd[f] = s->zd[joint[FOUR_BAR_DEPENDENT + f]];
@@ -3419,32 +3446,46 @@ static void set_point(four_bar_state *s)
   for (int i = 0; i < FOUR_BAR_SPOOLS; i++) w->U[i] = s->U[i];
 }
 
-static void set_up(four_bar_work *w, const double *parameters)
+/* Spools that follow their commands at once. 1: one has moved. */
+static int place_spools(four_bar_state *s)
 {
+  int moved = 0;
+  for (int i = 0; i < FOUR_BAR_SPOOLS; i++) {
+    if (time_constant[i] > 0.0) continue;
+    const double U = reference(s->work.theta, i, s->u);
+    moved |= U != s->U[i];
+    s->U[i] = U;
+  }
+  return moved;
+}
+
+/* Parameters. An offset of a command lasts: spools go along with its changes at once. */
+static void set_up(four_bar_state *s, const double *parameters)
+{
+  four_bar_work *w = &s->work;
+  for (int i = 0; i < FOUR_BAR_SPOOLS && w->is_set_up; i++)
+    if (offset_parameter[i] >= 0 && parameters[offset_parameter[i]] != w->theta[offset_parameter[i]])
+      s->U[i] += reference(parameters, i, s->u) - reference(w->theta, i, s->u);
   for (int i = 0; i < FOUR_BAR_PARAMETERS; i++) w->theta[i] = parameters[i];
   w->h[0] = FOUR_BAR_STEP;
   four_bar_setup(w);
   w->is_set_up = 1;
 }
 
-/* Parameters, and spools that follow their commands at once. Where these have changed, so have the pressure rates, and by
+/* Parameters, commands, and spools that follow these at once. Where these have changed, so have the pressure rates, and by
  * parameters the accelerations. */
 static int set_conditions(four_bar_state *s, const double *inputs, const double *parameters)
 {
   four_bar_work *w = &s->work;
-  int moved = 0;
+  int other = 0;
   const double *theta = w->is_set_up ? w->theta : four_bar_nominal;
   if (!is_finite(inputs, FOUR_BAR_INPUTS) || !is_finite(parameters, FOUR_BAR_PARAMETERS)) return FOUR_BAR_NOT_FINITE;
-  for (int i = 0; i < FOUR_BAR_PARAMETERS; i++) moved |= parameters[i] != theta[i];
-  const int other = moved;
-  if (moved || !w->is_set_up) set_up(w, parameters);
-  for (int i = 0; i < FOUR_BAR_SPOOLS; i++) {
-    if (time_constant[i] > 0.0) continue;
-    const double U = reference(s, i, inputs);
-    moved |= U != s->U[i];
-    s->U[i] = U;
-  }
-  if (!moved) return FOUR_BAR_OK;
+  for (int i = 0; i < FOUR_BAR_PARAMETERS; i++) other |= parameters[i] != theta[i];
+  if (!w->is_set_up) set_up(s, four_bar_nominal);
+  if (other) set_up(s, parameters);
+  for (int i = 0; i < FOUR_BAR_INPUTS; i++) s->u[i] = inputs[i];
+  const int moved = place_spools(s);
+  if (!moved && !other) return FOUR_BAR_OK;
   set_point(s);
   four_bar_before(w);
   four_bar_pose(w);
@@ -3460,6 +3501,7 @@ static void predict(four_bar_state *s, const double *inputs, double *change)
 {
   const double h = FOUR_BAR_STEP;
   four_bar_work *w = &s->work;
+  set_gates(s);
   for (int j = 0; j < FOUR_BAR_JOINTS; j++) w->z[j] = s->z[j] + h * (s->zd[j] + 0.5 * h * s->zdd[j]);
   for (int f = 0; f < FOUR_BAR_INDEPENDENT; f++) {
     const int j = joint[FOUR_BAR_DEPENDENT + f];
@@ -3470,7 +3512,7 @@ static void predict(four_bar_state *s, const double *inputs, double *change)
     change[FOUR_BAR_INDEPENDENT + i] = rise < -longest ? -longest : rise > longest ? longest : rise;
   }
   for (int i = 0; i < FOUR_BAR_SPOOLS; i++) {
-    const double to = reference(s, i, inputs);
+    const double to = reference(w->theta, i, inputs);
     w->U[i] = to;
     if (!(time_constant[i] > 0.0)) continue;
     const double ratio = h / time_constant[i];
@@ -3871,6 +3913,14 @@ BRAMAH__INLINE void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
 
 /* ---- the filter ---- */
 
+#define N_PAR 0
+#define N_PAR_NOISE 0
+#define NQ 5
+#define HOLDS 0
+#define CHANGES 0
+#define RIPPLES 0
+#define DISPLACED 0
+#define LEAST_LEFT 1e-12
 #define ROOT_STEP 0.03162277660168379
 #define ROOT_CUBED_STEP 9.12870929175277e-06
 #define DRIFT_GATE 6.0
@@ -3879,7 +3929,6 @@ static const int basis[] = {0};
 static const double acceleration_noise[] = {0.002};
 static const double first_order_noise[] = {1581.1388300841895, 1581.1388300841895, 1581.1388300841895};
 static const double initial_covariance[] = {0.0038226562981388645, 0.0, 0.0, 0.0, 0.0, 0.0, 0.013943378188269613, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10};
-static const size_t all_columns[] = {0, 1, 2, 3, 4};
 #define EACH_SENSOR(X) X(0) X(1) X(2) X(3) X(4)
 static const double sensor_variance[] = {0.00030461741978670857, 9.682560000000002e-07, 2.5e+09, 2.5e+09, 2.5e+09};
 static const double sensor_gate[] = {4.0, 4.0, 4.0, 4.0, 4.0};
@@ -3888,10 +3937,10 @@ static const int sensor_group[] = {0, 0, 1, 1, 1};
 static const double sensor_least[] = {-(double)INFINITY, -(double)INFINITY, -(double)INFINITY, -(double)INFINITY, -(double)INFINITY};
 static const double sensor_most[] = {(double)INFINITY, (double)INFINITY, (double)INFINITY, (double)INFINITY, (double)INFINITY};
 static const int first_term[] = {0, 1, 2, 3, 4, 5};
+static const int first_column[] = {0, 1, 3, 4, 5, 6};
+static const size_t row_column[] = {0, 0, 1, 2, 3, 4};
 static const double term_weight[] = {1.0, 1.0, 1.0, 1.0, 1.0};
 static const int term_output[] = {0, 1, 9, 10, 11};
-static const int row_from[] = {0, 0, 2, 3, 4};
-static const int row_to[] = {1, 2, 3, 4, 5};
 const char *const four_bar_sensor_names[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)] = {"crank_encoder", "crank_gyro", "p1", "p2", "p3"};
 const char *const four_bar_output_names[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)] = {"crank.angle", "crank.rate", "crank.acceleration", "coupler.angle", "coupler.rate", "coupler.acceleration", "rocker.angle", "rocker.rate", "rocker.acceleration", "v1.pressure", "v2.pressure", "v3.pressure", "valve.spool", "lift.stroke", "lift.velocity", "lift.force", "lift.friction"};
 const char *const four_bar_sensor_units[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)] = {"rad", "rad/s", "Pa", "Pa", "Pa"};
@@ -3899,14 +3948,28 @@ const char *const four_bar_output_units[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)] = {"rad
 static const bramah__kernel_shape shape = {5, 5, 5, 5, 0, 0, NULL, NULL, NULL};
 const char *const four_bar_augmented_names[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)] = {""};
 
-enum { N = FOUR_BAR_ERRORS, NE = N - FOUR_BAR_AUGMENTED, NF = FOUR_BAR_INDEPENDENT, NP = FOUR_BAR_FIRST_ORDER, NX = FOUR_BAR_UNKNOWNS };
+enum { N = FOUR_BAR_ERRORS, NF = FOUR_BAR_INDEPENDENT, NP = FOUR_BAR_FIRST_ORDER, NX = FOUR_BAR_UNKNOWNS, NE = NF + NX };
 
 static double square(double x) { return x * x; }
+
+/* y less whole periods, exactly. */
+static double wrap(double y, double period)
+{
+  double rest = fabs(y), whole = period;
+  int odd = 0;
+  while (whole <= 0.5 * rest) whole *= 2.0;
+  for (; whole >= period; whole *= 0.5) {
+    odd = rest >= whole;
+    if (odd) rest -= whole;
+  }
+  if (rest > 0.5 * period || (odd && rest == 0.5 * period)) rest -= period;
+  return y < 0.0 ? -rest : rest;
+}
 
 /* ---- the plant ---- */
 
 /* What the work holds of the state. */
-enum { NOTHING, POSE, RATES, SLOPES };
+enum { NOTHING, POSE, RATES, SLOPES, STARTS };
 
 static int locate(four_bar_filter *f, int wanted)
 {
@@ -3926,6 +3989,12 @@ static int locate(four_bar_filter *f, int wanted)
     four_bar_slopes(w);
     f->known = SLOPES;
   }
+#if N_PAR > 0
+  if (f->known < STARTS && wanted >= STARTS) {
+    four_bar_start_parameters(w);
+    f->known = STARTS;
+  }
+#endif
   return FOUR_BAR_OK;
 }
 
@@ -3990,69 +4059,43 @@ static int inject_state(four_bar_filter *f, const double *dx)
   return adopt(f);
 }
 
-/* ---- what else is estimated ---- */
-
-#if FOUR_BAR_AUGMENTED > 0
-/* What of the state a change of parameters moves, to put it back. */
-typedef struct kept_state {
-  double z[FOUR_BAR_JOINTS], zd[FOUR_BAR_JOINTS], zdd[FOUR_BAR_JOINTS], p[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)], pd[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)];
-  double U[FOUR_BAR_ROOM(FOUR_BAR_SPOOLS)], parameters[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)], mean[FOUR_BAR_AUGMENTED];
-} kept_state;
-
-static void keep(four_bar_filter *f, kept_state *k, int back)
+/* What an output needs before its value is there: readings. */
+static int look(four_bar_filter *f, int i)
 {
   four_bar_state *s = &f->plant;
-#define KEEP(of, name) memcpy(back ? of name : k->name, back ? k->name : of name, sizeof k->name)
-  KEEP(s->, z);
-  KEEP(s->, zd);
-  KEEP(s->, zdd);
-  KEEP(s->, p);
-  KEEP(s->, pd);
-  KEEP(s->, U);
-  KEEP(f->, parameters);
-  KEEP(f->, mean);
-  if (!back) return;
-  set_up(&s->work, f->parameters);
-  f->known = NOTHING;
-}
-
-/* Within its limits; 1: a parameter has changed. */
-static int set_augmented(four_bar_filter *f, int i, double value)
-{
-  const double below = value > augmented_least[i] ? value : augmented_least[i],
-               held = below < augmented_most[i] ? below : augmented_most[i];
-  const int parameter = augmented_parameter[i];
-  double *own = parameter < 0 ? &f->mean[i] : &f->parameters[parameter];
-  const int moved = parameter >= 0 && held != *own;
-  *own = held;
-  return moved;
-}
-
-/* With the parameters accelerations and pressure rates move. */
-static int settle(four_bar_filter *f)
-{
-  set_up(&f->plant.work, f->parameters);
-  set_point(&f->plant);
-  four_bar_before(&f->plant.work);
-  return adopt(f);
-}
-
-static double augmented_value(const four_bar_filter *f, int i)
-{
-  return augmented_parameter[i] < 0 ? f->mean[i] : f->parameters[augmented_parameter[i]];
-}
-
-/* Their means over a step. */
-static int advance_augmented(four_bar_filter *f)
-{
-  int moved = 0;
-  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) {
-    const double x = augmented_value(f, i) - augmented_nominal[i], next = augmented_decay[i] * x;
-    if (augmented_decay[i] != 1.0 && next != x) moved |= set_augmented(f, i, augmented_nominal[i] + next);
+  four_bar_work *w = &s->work;
+  const int status = locate(f, POSE);
+  if (status != FOUR_BAR_OK) return status;
+  if (output_table[i].follows_ends) {
+    for (int k = 0; k < NF; k++) w->zdd[k] = s->zdd[joint[FOUR_BAR_DEPENDENT + k]];
+    four_bar_ends(w);
   }
-  return moved ? settle(f) : FOUR_BAR_OK;
+  four_bar_read(w, i);
+  return FOUR_BAR_OK;
 }
+
+/* The row of an output, its derivative by the error state, of parameters by their value; its value is there, too, then. */
+BRAMAH__INLINE int set_row(four_bar_filter *f, int i, double *row)
+{
+  four_bar_work *w = &f->plant.work;
+  const double *read = w->read[output_table[i].slot];
+  int status = locate(f, output_table[i].accelerates ? STARTS : POSE);
+  if (status == FOUR_BAR_OK) status = look(f, i);
+  if (status != FOUR_BAR_OK) return status;
+  for (int k = 0; k < N; k++) row[k] = k < NE ? read[1 + k] : 0.0;
+  for (int a = 0; a < NF && output_table[i].accelerates; a++)
+    for (int k = 0; k < NE; k++) row[k] += read[1 + NE + a] * w->A[a * NE + k];
+#if N_PAR > 0
+  for (int k = 0; k < FOUR_BAR_AUGMENTED && output_table[i].follows; k++) {
+    if (extra[k].parameter < 0) continue;
+    double by = read[1 + NE + NF + extra[k].parameter];
+    for (int a = 0; a < NF && output_table[i].accelerates; a++) by += read[1 + NE + a] * w->start[extra[k].column][a];
+    row[extra[k].state] = by;
+  }
 #endif
+  return FOUR_BAR_OK;
+}
+
 
 int four_bar_inject(four_bar_filter *f, const double *dx)
 {
@@ -4061,7 +4104,11 @@ int four_bar_inject(four_bar_filter *f, const double *dx)
   kept_state before;
   int moved = 0;
   keep(f, &before, 0);
-  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) moved |= set_augmented(f, i, augmented_value(f, i) + dx[NE + i]);
+  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) {
+    const augmented *a = &extra[i];
+    if (a->order == 2) f->mean[a->state + 1 - NE] += dx[a->state + 1];
+    moved |= set_augmented(f, i, displaced(a, augmented_value(f, i), dx[a->state]));
+  }
   int status = moved ? settle(f) : FOUR_BAR_OK;
   if (status == FOUR_BAR_OK) status = inject_state(f, dx);
   if (status != FOUR_BAR_OK) keep(f, &before, 1);
@@ -4070,6 +4117,7 @@ int four_bar_inject(four_bar_filter *f, const double *dx)
   return inject_state(f, dx);
 #endif
 }
+
 
 /* ---- prediction ---- */
 
@@ -4117,7 +4165,7 @@ static int invert_basis(const four_bar_work *w, double *inverse)
 }
 
 /* The noise of the step, Q = Gamma Gamma': white noise on accelerations and first-order states through the resolvent. */
-static void set_noise(const four_bar_work *w, const double *inverse, double Gamma[N][N])
+static void set_noise(const four_bar_work *w, const double *inverse, double Gamma[N][NQ])
 {
   for (int r = 0; r < NE; r++) {
     for (int b = 0; b < NF; b++) {
@@ -4130,20 +4178,6 @@ static void set_noise(const four_bar_work *w, const double *inverse, double Gamm
   }
 }
 
-#if FOUR_BAR_AUGMENTED > 0
-/* The transition and the noise of all: parameters act on the plant. */
-static void add_augmented(const four_bar_work *w, double F[N][N], double Gamma[N][N])
-{
-  for (int r = 0; r < N; r++)
-    for (int k = 0; k < N; k++) F[r][k] = r < NE && k < NE ? w->F[r * NE + k] : 0.0;
-  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) {
-    F[NE + i][NE + i] = augmented_decay[i];
-    Gamma[NE + i][NE + i] = augmented_noise[i];
-    for (int r = 0; r < NE && augmented_column[i] >= 0; r++) F[r][NE + i] = w->G[augmented_column[i]][r];
-  }
-}
-#endif
-
 static int variances_hold(double P[N][N])
 {
   for (int i = 0; i < N; i++)
@@ -4155,48 +4189,49 @@ int four_bar_predict(four_bar_filter *f, const double *inputs)
 {
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
-  double change[NX], inverse[NF * NF], Gamma[N][N], P[N][N], T[N][N];
+  double change[NX], inverse[NF * NF], Gamma[N][NQ], P[N][N], T[NE][N];
 #if FOUR_BAR_AUGMENTED > 0
   double all[N][N], *F = &all[0][0];
   kept_state before;
+  start_of_step start;
   keep(f, &before, 0);
 #else
   const double *F = w->F;
 #endif
   int status = set_conditions(s, inputs, f->parameters);
-  if (status == FOUR_BAR_OK) status = locate(f, SLOPES);
+#if FOUR_BAR_AUGMENTED > 0
+  if (status == FOUR_BAR_OK) status = begin_augmented(f, inputs, &start);
+#endif
+  if (status == FOUR_BAR_OK) status = locate(f, STARTS);
   if (status == FOUR_BAR_OK) status = invert_basis(w, inverse);
   f->known = NOTHING;
   if (status != FOUR_BAR_OK) return status;
-#if FOUR_BAR_AUGMENTED > 0
-  four_bar_start_parameters(w);
-#endif
   four_bar_guess(w);
   status = solve(s, inputs, w->guess, w->guess_dependent, change);
   if (status != FOUR_BAR_OK) return status;
   four_bar_transition(w);
-#if FOUR_BAR_AUGMENTED > 0
+#if N_PAR > 0
   four_bar_follow_parameters(w);
 #endif
   status = finish(s, change);
   if (status != FOUR_BAR_OK) return status;
   set_noise(w, inverse, Gamma);
 #if FOUR_BAR_AUGMENTED > 0
-  add_augmented(w, all, Gamma);
+  take(s);
+  f->known = POSE;
+  add_augmented(f, &start, all, Gamma);
 #endif
   memcpy(P, f->P, sizeof P);
   kernel_propagate(&shape, F, &Gamma[0][0], &P[0][0], &T[0][0]);
   status = variances_hold(P);
-  if (status != FOUR_BAR_OK) return status;
-  take(s);
-  f->known = POSE;
 #if FOUR_BAR_AUGMENTED > 0
-  status = advance_augmented(f);
-  if (status != FOUR_BAR_OK) {
-    keep(f, &before, 1);
-    return status;
-  }
+  if (status == FOUR_BAR_OK) status = advance_augmented(f, &start);
+  if (status != FOUR_BAR_OK) keep(f, &before, 1);
+#else
+  if (status == FOUR_BAR_OK) take(s);
+  if (status == FOUR_BAR_OK) f->known = POSE;
 #endif
+  if (status != FOUR_BAR_OK) return status;
   memcpy(f->P, P, sizeof P);
   return s->error > FOUR_BAR_TOLERANCE ? FOUR_BAR_COARSE : FOUR_BAR_OK;
 }
@@ -4205,6 +4240,12 @@ int four_bar_predict(four_bar_filter *f, const double *inputs)
 
 /* A correction that is being made; the filter takes it when all has gone well. */
 typedef struct correction {
+#if HOLDS
+  double weight[N], correlation[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)][FOUR_BAR_AUGMENTED], information[FOUR_BAR_AUGMENTED];
+  double common[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)]; /* what of the innovation's variance comes from what is considered */
+  unsigned char held[N];
+  int considered; /* 1: something is held */
+#endif
   double H[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)][N], P[N][N], dx[N];
   four_bar_watch watch[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
   four_bar_innovation sensor[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
@@ -4213,38 +4254,10 @@ typedef struct correction {
   int nis_dof;
 } correction;
 
-/* y less whole periods, exactly. */
-static double wrap(double y, double period)
-{
-  double rest = fabs(y), whole = period;
-  int odd = 0;
-  while (whole <= 0.5 * rest) whole *= 2.0;
-  for (; whole >= period; whole *= 0.5) {
-    odd = rest >= whole;
-    if (odd) rest -= whole;
-  }
-  if (rest > 0.5 * period || (odd && rest == 0.5 * period)) rest -= period;
-  return y < 0.0 ? -rest : rest;
-}
+/* Where a sensor's row may differ from zero. */
+BRAMAH__INLINE const size_t *columns_of(int i) { return row_column + first_column[i]; }
+BRAMAH__INLINE int n_columns(int i) { return first_column[i + 1] - first_column[i]; }
 
-/* The row of an output, its derivative by the error state; its value is there, too, then. */
-BRAMAH__INLINE int set_row(four_bar_filter *f, int i, double *row)
-{
-  four_bar_state *s = &f->plant;
-  four_bar_work *w = &s->work;
-  const double *read = w->read[output_slot[i]];
-  const int status = locate(f, output_accelerates[i] ? SLOPES : POSE);
-  if (status != FOUR_BAR_OK) return status;
-  if (output_follows_ends[i]) {
-    for (int k = 0; k < NF; k++) w->zdd[k] = s->zdd[joint[FOUR_BAR_DEPENDENT + k]];
-    four_bar_ends(w);
-  }
-  four_bar_read(w, i);
-  for (int k = 0; k < N; k++) row[k] = k < NE ? read[1 + k] : 0.0;
-  for (int a = 0; a < NF && output_accelerates[i]; a++)
-    for (int k = 0; k < NE; k++) row[k] += read[1 + NE + a] * w->A[a * NE + k];
-  return FOUR_BAR_OK;
-}
 
 /* What a sensor is predicted to show, and its row. */
 BRAMAH__INLINE int predict_sensor(four_bar_filter *f, int i, double *H, double *shown)
@@ -4256,16 +4269,11 @@ BRAMAH__INLINE int predict_sensor(four_bar_filter *f, int i, double *H, double *
     double row[N];
     status = set_row(f, term_output[t], row);
     *shown += term_weight[t] * four_bar_output(&f->plant, term_output[t]);
-    for (int k = row_from[i]; k < row_to[i] && status == FOUR_BAR_OK; k++) H[k] += term_weight[t] * row[k];
+    for (int k = 0; k < n_columns(i) && status == FOUR_BAR_OK; k++)
+      H[columns_of(i)[k]] += term_weight[t] * row[columns_of(i)[k]];
   }
 #if FOUR_BAR_AUGMENTED > 0
-  double errors = 0.0;
-  for (int k = 0; k < FOUR_BAR_AUGMENTED; k++) {
-    if (augmented_sensor[k] != i) continue;
-    H[NE + k] = 1.0;
-    errors += f->mean[k];
-  }
-  *shown += errors;
+  if (status == FOUR_BAR_OK) add_errors(f, i, H, shown);
 #endif
   return status;
 }
@@ -4274,7 +4282,7 @@ BRAMAH__INLINE int predict_sensor(four_bar_filter *f, int i, double *H, double *
 BRAMAH__INLINE double project(const correction *c, int i, double *PH)
 {
   double variance;
-  kernel_project(0, N, (size_t)(row_to[i] - row_from[i]), all_columns + row_from[i], c->H[i], &c->P[0][0], PH, &variance);
+  kernel_project(0, N, (size_t)n_columns(i), columns_of(i), c->H[i], &c->P[0][0], PH, &variance);
   return variance;
 }
 
@@ -4293,6 +4301,9 @@ BRAMAH__INLINE int innovate_sensor(four_bar_filter *f, int i, double y, correcti
   out->innovation = y - shown;
   if (sensor_period[i] > 0.0) out->innovation = wrap(out->innovation, sensor_period[i]);
   out->sigma = sqrt(S);
+#if HOLDS
+  c->common[i] = share(c, i, PH, S);
+#endif
   const int absurd = fabs(out->innovation) > absurd_innovation * out->sigma;
   if (absurd && sensor_gate[i] == 0.0) return FOUR_BAR_ABSURD;
   out->nis = absurd ? square(absurd_innovation) : square(out->innovation) / S;
@@ -4315,7 +4326,11 @@ static int innovate(four_bar_filter *f, int i, double y, correction *c)
 /* ---- gates ---- */
 
 /* Share of a sample in the running mean, and the standard deviation of the mean of white innovations. */
+#if HOLDS
+static const double drift_share = 1.0 / 50.0;
+#else
 static const double drift_share = 1.0 / 50.0, drift_sigma = DRIFT_SIGMA;
+#endif
 
 static void apply_gates(correction *c)
 {
@@ -4327,6 +4342,11 @@ static void apply_gates(correction *c)
     if (DRIFT_GATE != 0.0 && most != 0.0 && !c->saturated[i]) {
       const double nu = in->innovation / in->sigma, held = nu < -most ? -most : nu > most ? most : nu;
       watch->drift += drift_share * (held - watch->drift);
+#if HOLDS
+      watch->common += drift_share * (c->common[i] - watch->common);
+      const double common = watch->common,
+                   drift_sigma = sqrt((1.0 - common) * drift_share / (2.0 - drift_share) + common);
+#endif
       const double limit = DRIFT_GATE * drift_sigma;
       watch->drifted = fabs(watch->drift) > (watch->drifted ? 0.5 : 1.0) * limit;
       if (watch->drifted) in->accepted = 0;
@@ -4360,6 +4380,10 @@ static int recover(four_bar_filter *f, const double *y, correction *c)
   int status = FOUR_BAR_OK;
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) c->P[i][j] += initial_covariance[i * N + j];
+#if HOLDS
+  for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) c->information[i] = 0.0;
+  hold(f, c);
+#endif
   for (int i = 0; i < FOUR_BAR_SENSORS && status == FOUR_BAR_OK; i++) {
     if (sensor_gate[i] != 0.0) c->watch[i].rejected = 0;
     c->watch[i].drift = 0.0;
@@ -4377,15 +4401,22 @@ static int recover(four_bar_filter *f, const double *y, correction *c)
 BRAMAH__INLINE int fuse_sensor(correction *c, int i)
 {
   const double *H = c->H[i], r = sensor_variance[i];
-  const size_t *column = all_columns + row_from[i], count = (size_t)(row_to[i] - row_from[i]);
+  const size_t *column = columns_of(i), count = (size_t)n_columns(i);
   double PH[N], K[N], w[N], rest = c->sensor[i].innovation;
-  for (int k = row_from[i]; k < row_to[i]; k++) rest -= H[k] * c->dx[k];
+#if HOLDS
+  const unsigned char *held = c->considered ? c->held : NULL;
+#else
+  const unsigned char *held = NULL;
+#endif
+  size_t end = N;
+  while (held && end > 0 && held[end - 1]) end--;
+  for (size_t k = 0; k < count; k++) rest -= H[column[k]] * c->dx[column[k]];
   const double S = r + project(c, i, PH);
   if (!(S > 0.0) || !(S - S == 0.0)) return FOUR_BAR_NOT_POSITIVE;
   c->nis += square(rest) / S;
   c->nis_dof++;
-  kernel_gain(N, NULL, PH, &S, &rest, K, c->dx);
-  kernel_reduce(N, N, NULL, count, column, H, &S, &r, PH, K, w, &c->P[0][0]);
+  kernel_gain(N, held, PH, &S, &rest, K, c->dx);
+  kernel_reduce(N, end, held, count, column, H, &S, &r, PH, K, w, &c->P[0][0]);
   return FOUR_BAR_OK;
 }
 
@@ -4406,6 +4437,10 @@ int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *p
   for (int i = 0; i < FOUR_BAR_SENSORS; i++) any |= c.present[i] = present[i] != 0;
   memcpy(c.P, f->P, sizeof c.P);
   memcpy(c.watch, f->watch, sizeof c.watch);
+#if HOLDS
+  memcpy(c.information, f->information, sizeof c.information);
+  if (any) hold(f, &c);
+#endif
   int status = any ? locate(f, POSE) : FOUR_BAR_OK, recovered = 0;
   for (int i = 0; i < FOUR_BAR_SENSORS && status == FOUR_BAR_OK; i++)
     if (present[i]) status = innovate(f, i, y[i], &c);
@@ -4414,6 +4449,9 @@ int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *p
     recovered = filter_is_wrong(&c);
     if (recovered) status = recover(f, y, &c);
   }
+#if HOLDS
+  if (any && status == FOUR_BAR_OK && c.considered) learn(f, &c);
+#endif
   for (int i = 0; i < FOUR_BAR_SENSORS && status == FOUR_BAR_OK; i++)
     if (c.sensor[i].accepted) status = fuse(&c, i);
   if (c.nis_dof) kernel_mirror(N, N, &c.P[0][0]);
@@ -4422,6 +4460,9 @@ int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *p
   if (status != FOUR_BAR_OK) return status;
   memcpy(f->P, c.P, sizeof c.P);
   memcpy(f->watch, c.watch, sizeof c.watch);
+#if HOLDS
+  memcpy(f->information, c.information, sizeof c.information);
+#endif
   memcpy(f->sensor, c.sensor, sizeof c.sensor);
   f->nis = c.nis;
   f->nis_dof = c.nis_dof;
@@ -4436,7 +4477,7 @@ void four_bar_begin(four_bar_filter *f)
   f->plant = four_bar_start;
   memcpy(f->parameters, four_bar_nominal, sizeof f->parameters);
   memcpy(f->P, initial_covariance, sizeof f->P);
-  set_up(&f->plant.work, f->parameters);
+  set_up(&f->plant, f->parameters);
 }
 
 /* H P H' */
@@ -4451,15 +4492,18 @@ static double variance(const double *H, double P[N][N])
   return sum;
 }
 
-void four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma)
+int four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma)
 {
 #if FOUR_BAR_AUGMENTED > 0
   *value = augmented_value(f, i);
-  *sigma = sqrt(f->P[NE + i][NE + i]);
+  *sigma = sqrt(f->P[extra[i].state][extra[i].state]);
+  if (extra[i].logarithmic) *sigma = *value * *sigma;
+  return is_estimated(i, f->information);
 #else
   (void)f;
   (void)i;
   *value = *sigma = 0.0;
+  return 0;
 #endif
 }
 
@@ -4468,7 +4512,14 @@ void four_bar_outputs(four_bar_filter *f, double *value, double *sigma)
   locate(f, POSE);
   for (int i = 0; i < FOUR_BAR_OUTPUTS; i++) {
     double row[N];
-    sigma[i] = output_has_row[i] && set_row(f, i, row) == FOUR_BAR_OK ? sqrt(variance(row, f->P)) : -1.0;
+    sigma[i] = -1.0;
+    if (output_table[i].has_row && set_row(f, i, row) == FOUR_BAR_OK) {
+#if N_PAR > 0
+      for (int k = 0; k < FOUR_BAR_AUGMENTED; k++)
+        if (extra[k].parameter >= 0) row[extra[k].state] = slope(f, k) * row[extra[k].state];
+#endif
+      sigma[i] = sqrt(variance(row, f->P));
+    }
     value[i] = four_bar_output(&f->plant, i);
   }
 }

@@ -84,7 +84,7 @@ typedef struct four_bar_work {
 typedef struct four_bar_state {
   double z[FOUR_BAR_ROOM(FOUR_BAR_JOINTS)], zd[FOUR_BAR_ROOM(FOUR_BAR_JOINTS)], zdd[FOUR_BAR_ROOM(FOUR_BAR_JOINTS)];
   double p[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)], pd[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)];
-  double U[FOUR_BAR_ROOM(FOUR_BAR_SPOOLS)];
+  double U[FOUR_BAR_ROOM(FOUR_BAR_SPOOLS)], u[FOUR_BAR_ROOM(FOUR_BAR_INPUTS)]; /* u: commands */
   double stroke[FOUR_BAR_ROOM(FOUR_BAR_ACTUATORS)], velocity[FOUR_BAR_ROOM(FOUR_BAR_ACTUATORS)]; /* after a step */
   double force[FOUR_BAR_ROOM(FOUR_BAR_ACTUATORS)];
   double error;   /* of the last step, of the position that has the largest [rad or m] */
@@ -137,6 +137,7 @@ enum {
  * FOUR_BAR_PATIENCE make it count as faulty; 1: rejected by the running mean. */
 typedef struct four_bar_watch {
   double drift;
+  double common; /* of that what comes from what is considered */
   unsigned rejected;
   int drifted;
 } four_bar_watch;
@@ -152,13 +153,17 @@ typedef struct four_bar_innovation {
 typedef struct four_bar_filter {
   four_bar_state plant;
   double parameters[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)];
-  double mean[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)]; /* of biases */
+  double mean[FOUR_BAR_ROOM(FOUR_BAR_ERRORS - FOUR_BAR_INDEPENDENT - FOUR_BAR_UNKNOWNS)]; /* of what else is estimated, but parameters */
   double P[FOUR_BAR_ERRORS][FOUR_BAR_ERRORS];
   four_bar_watch watch[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
   four_bar_innovation sensor[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
   double nis;  /* of all that was fused together */
   int nis_dof; /* how many that were */
   int known;   /* what the work holds of the state */
+  int turn;    /* of displaced steps */
+  /* what was learned of what is considered; effects of parameters on steps; how predictions change over them */
+  double information[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)], effect[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)], effect_spread[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)];
+  double change[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)], bend[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
 } four_bar_filter;
 
 /* Where the study starts. */
@@ -176,8 +181,8 @@ int four_bar_inject(four_bar_filter *f, const double *dx);
 /* Values of FOUR_BAR_OUTPUTS outputs of the machine; their standard deviations, -1 where there is none. */
 void four_bar_outputs(four_bar_filter *f, double *value, double *sigma);
 
-/* Value and standard deviation of the augmented state i. */
-void four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma);
+/* Value and standard deviation of the augmented state i; 1: it is estimated, 0: considered so far. */
+int four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma);
 
 /* Names and units, in these orders. */
 extern const char *const four_bar_augmented_names[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)];
