@@ -92,6 +92,31 @@ BRAMAH__INLINE void BRAMAH__KERNEL(turn)(size_t n, const bramah__kernel_block *b
   }
 }
 
+/* Blocks of augmented states in P = F P F' + Gamma Gamma', when the rows of the plant are there. */
+BRAMAH__INLINE void BRAMAH__KERNEL(propagate_blocks)(const bramah__kernel_shape *shape, const double *F,
+                                                     const double *Gamma, double *restrict P)
+{
+  const size_t n = shape->n, nq = shape->nq;
+  for (size_t b = 0; b < shape->n_moving; b++) {
+    const bramah__kernel_block *block = &shape->moving[b];
+    const size_t s = block->state;
+    BRAMAH__KERNEL(turn)(n, block, F, 1, n, P);
+    BRAMAH__KERNEL(turn)(n, block, F, n, 1, P);
+    if (block->order == 2) EACH_LANE P[AT(s * n + s + 1)] = P[AT((s + 1) * n + s)];
+  }
+  for (size_t b = 0; b < shape->n_noisy; b++) {
+    const size_t s = shape->noisy[b].state;
+    const double *top = Gamma + (s * nq + s) * LANES, *bottom = top + nq * LANES;
+    EACH_LANE P[AT(s * n + s)] += top[l] * top[l];
+    if (shape->noisy[b].order != 2) continue;
+    EACH_LANE
+    {
+      P[AT((s + 1) * n + s)] = P[AT(s * n + s + 1)] += top[l] * bottom[l];
+      P[AT((s + 1) * n + s + 1)] += bottom[l] * bottom[l] + bottom[LANES + l] * bottom[LANES + l];
+    }
+  }
+}
+
 /* P = F P F' + Gamma Gamma'. F [n x n] has rows of the plant with entries in the columns `acting`, and blocks of the
  * augmented states, of which those that are not the identity are listed, as are those with noise. Gamma [n x nq] has
  * its columns below n_plant and from n on in rows of the plant alone, the others in those of their own block. T
@@ -121,25 +146,7 @@ BRAMAH__INLINE void BRAMAH__KERNEL(propagate)(const bramah__kernel_shape *shape,
     }
   for (size_t r = 0; r < ne; r++)
     for (size_t k = ne; k < n; k++) EACH_LANE P[AT(r * n + k)] = P[AT(k * n + r)] = T[AT(r * n + k)];
-
-  for (size_t b = 0; b < shape->n_moving; b++) {
-    const bramah__kernel_block *block = &shape->moving[b];
-    const size_t s = block->state;
-    BRAMAH__KERNEL(turn)(n, block, F, 1, n, P);
-    BRAMAH__KERNEL(turn)(n, block, F, n, 1, P);
-    if (block->order == 2) EACH_LANE P[AT(s * n + s + 1)] = P[AT((s + 1) * n + s)];
-  }
-  for (size_t b = 0; b < shape->n_noisy; b++) {
-    const size_t s = shape->noisy[b].state;
-    const double *top = Gamma + (s * nq + s) * LANES, *bottom = top + nq * LANES;
-    EACH_LANE P[AT(s * n + s)] += top[l] * top[l];
-    if (shape->noisy[b].order != 2) continue;
-    EACH_LANE
-    {
-      P[AT((s + 1) * n + s)] = P[AT(s * n + s + 1)] += top[l] * bottom[l];
-      P[AT((s + 1) * n + s + 1)] += bottom[l] * bottom[l] + bottom[LANES + l] * bottom[LANES + l];
-    }
-  }
+  BRAMAH__KERNEL(propagate_blocks)(shape, F, Gamma, P);
 }
 
 /* The first `end` elements of P H', of all of P or of its upper triangle; columns of H as in project. */

@@ -255,7 +255,7 @@ static void predicted(bramah_monitor *m)
 {
   const bramah_filter *f = m->filter;
   const size_t n = m->n, width = m->width;
-  bramah__kernel_propagate(&f->shape, f->F, f->Gamma, m->P, m->square);
+  bramah__kernel_propagate(&f->shape, f->F, f->Gamma, m->P, f->work.wide);
   carry(n, width, f->F, m->moved, m->square);
   memcpy(m->moved, m->square, n * width * sizeof(double));
   for (size_t k = 0; k < m->n_augmented; k++) {

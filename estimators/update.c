@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimators/update.h"
+#include "lib/base/processors.h"
 #include "lib/math/dense.h"
 
 #include <math.h>
@@ -79,6 +80,54 @@ double bramah__variance(size_t n, const double *H, const double *P)
 /* Sizes that the compiler is to know: of plants with few states and nothing augmented. */
 #define SMALL_SIZES(X) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
 
+/* The same sums beyond these sizes, each in its order, but those of a row side by side: the compiler puts neighbours into
+ * one register. out [end] += f [count] X, whose rows, of n numbers, are those listed; NULL: the first. */
+BRAMAH__INLINE void add_rows(size_t end, size_t n, size_t count, const size_t *column, const double *f,
+                             const double *restrict X, double *restrict out)
+{
+#define ROW(c) (column ? column[c] : (c))
+  size_t c = 0;
+  for (; c + 4 <= count; c += 4) {
+    const size_t k[4] = {ROW(c), ROW(c + 1), ROW(c + 2), ROW(c + 3)};
+    const double f0 = f[k[0]], f1 = f[k[1]], f2 = f[k[2]], f3 = f[k[3]];
+    const double *x0 = X + k[0] * n, *x1 = X + k[1] * n, *x2 = X + k[2] * n, *x3 = X + k[3] * n;
+    for (size_t j = 0; j < end; j++) out[j] = out[j] + f0 * x0[j] + f1 * x1[j] + f2 * x2[j] + f3 * x3[j];
+  }
+  for (; c < count; c++)
+    for (size_t j = 0; j < end; j++) out[j] += f[ROW(c)] * X[ROW(c) * n + j];
+#undef ROW
+}
+
+/* A' of A [m x count]. */
+static void turn_round(size_t m, size_t count, const double *A, double *turned)
+{
+  for (size_t r = 0; r < m; r++)
+    for (size_t c = 0; c < count; c++) turned[c * m + r] = A[r * count + c];
+}
+
+BRAMAH__FOR_PROCESSORS static void propagate_rows(const bramah__kernel_shape *shape, const double *F,
+                                                  const double *Gamma, double *P, double *T)
+{
+  const size_t n = shape->n, ne = shape->n_plant, nq = shape->nq;
+  double *turned = T + ne * n;
+  memset(T, 0, ne * n * sizeof *T);
+  for (size_t r = 0; r < ne; r++) add_rows(n, n, shape->n_acting, shape->acting, F + r * n, P, T + r * n);
+  turn_round(ne, n, F, turned);
+  for (size_t r = 0; r < ne; r++) {
+    memset(P + r * n, 0, ne * sizeof *P);
+    add_rows(r + 1, ne, shape->n_acting, shape->acting, T + r * n, turned, P + r * n);
+    for (size_t k = ne; k < n; k++) P[r * n + k] = P[k * n + r] = T[r * n + k];
+  }
+  turn_round(ne, nq, Gamma, turned);
+  for (size_t r = 0; r < ne; r++) {
+    memset(T, 0, ne * sizeof *T);
+    add_rows(r + 1, ne, ne, NULL, Gamma + r * nq, turned, T);
+    add_rows(r + 1, ne, nq - n, NULL, Gamma + r * nq + n, turned + n * ne, T);
+    for (size_t s = 0; s <= r; s++) P[r * n + s] = P[s * n + r] = P[r * n + s] + T[s];
+  }
+  kernel_propagate_blocks(shape, F, Gamma, P);
+}
+
 void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F, const double *Gamma,
                               double *P, double *T)
 {
@@ -93,7 +142,7 @@ void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F
     SMALL_SIZES(OF_SIZE)
 #undef OF_SIZE
   default:
-    kernel_propagate(shape, F, Gamma, P, T);
+    propagate_rows(shape, F, Gamma, P, T);
   }
 }
 
@@ -114,6 +163,15 @@ double bramah__kernel_project(int whole, size_t n, size_t count, const size_t *c
   }
 }
 
+BRAMAH__FOR_PROCESSORS static void fuse_rows(size_t n, size_t end, size_t count, const size_t *column,
+                                             const double *H, const double *PH, double S, double r,
+                                             double rest, const unsigned char *held, double *P, double *dx,
+                                             double *K)
+{
+  kernel_gain(n, held, PH, &S, &rest, K, dx);
+  kernel_reduce(n, end, held, count, column, H, &S, &r, PH, K, K + n, P);
+}
+
 size_t bramah__kernel_fuse(size_t n, size_t count, const size_t *column, const double *H, const double *PH,
                            double S, double r, double rest, const unsigned char *held, double *P, double *dx,
                            double *work)
@@ -130,8 +188,7 @@ size_t bramah__kernel_fuse(size_t n, size_t count, const size_t *column, const d
     SMALL_SIZES(OF_SIZE)
 #undef OF_SIZE
   default:
-    kernel_gain(n, held, PH, &S, &rest, K, dx);
-    kernel_reduce(n, end, held, count, column, H, &S, &r, PH, K, w, P);
+    fuse_rows(n, end, count, column, H, PH, S, r, rest, held, P, dx, K);
     return end;
   }
 }

@@ -17,7 +17,7 @@ void bramah__propagate(size_t n, const double *F, double *P, double *work);
 
 /* ---- a cycle of the filter; kernel.h says what each does and in which order ---- */
 
-/* P = F P F' + Gamma Gamma' of all of P; T [n_plant x n] is scratch. */
+/* P = F P F' + Gamma Gamma' of all of P; T [n (n + nq)] is scratch. */
 void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F, const double *Gamma,
                               double *P, double *T);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine that runs tapes. */
 #include "lib/graph/tape.h"
+#include "lib/base/processors.h"
 #include "lib/math/elementary.h"
 
 /* Lanes of one register never overlap those of another, and an operation may write over its operands: what a loop over
@@ -13,15 +14,6 @@
 #define INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #else
 #define INDEPENDENT
-#endif
-
-/* Several versions of a machine, the best of which the loader takes for this processor. Sums and products are never
- * contracted (-ffp-contract=off), so that all give the same bits. */
-#if defined __x86_64__ && defined __gnu_linux__ && defined __GNUC__ && !defined __clang__ &&                 \
-    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-#define FOR_PROCESSORS __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FOR_PROCESSORS
 #endif
 
 /* `operands` words an operation; d, a, b, c are its registers, l the lane. */
@@ -85,7 +77,7 @@
   }
 
 MACHINE(run_alone, (size_t)1, )
-#define MACHINE_OF(lanes) MACHINE(run_##lanes, (size_t)lanes, FOR_PROCESSORS)
+#define MACHINE_OF(lanes) MACHINE(run_##lanes, (size_t)lanes, BRAMAH__FOR_PROCESSORS)
 BRAMAH__LANES(MACHINE_OF)
 
 void bramah__tape_prepare(const bramah__tape *tape, size_t lanes, double *registers)

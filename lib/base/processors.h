@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BRAMAH_LIB_BASE_PROCESSORS_H
+#define BRAMAH_LIB_BASE_PROCESSORS_H
+
+/* Several versions of a function, the best of which the loader takes for this processor. Sums and products are never
+ * contracted (-ffp-contract=off), so that all give the same bits. */
+#if defined __x86_64__ && defined __gnu_linux__ && defined __GNUC__ && !defined __clang__ &&                 \
+    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#define BRAMAH__FOR_PROCESSORS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define BRAMAH__FOR_PROCESSORS
+#endif
+
+#endif
