@@ -4005,6 +4005,13 @@ static int locate(four_bar_filter *f, int wanted)
   return FOUR_BAR_OK;
 }
 
+/* The changes of the unknowns over the step, with the slopes at its start in the work. */
+static int solve_by_slopes(four_bar_state *s, const double *inputs, double *change)
+{
+  four_bar_guess(&s->work);
+  return solve(s, inputs, s->work.guess, s->work.guess_dependent, change);
+}
+
 /* Close the loops of what is in the work. */
 static int place(four_bar_work *w)
 {
@@ -4213,8 +4220,7 @@ int four_bar_predict(four_bar_filter *f, const double *inputs)
   if (status == FOUR_BAR_OK) status = invert_basis(w, inverse);
   f->known = NOTHING;
   if (status != FOUR_BAR_OK) return status;
-  four_bar_guess(w);
-  status = solve(s, inputs, w->guess, w->guess_dependent, change);
+  status = solve_by_slopes(s, inputs, change);
   if (status != FOUR_BAR_OK) return status;
   four_bar_transition(w);
 #if N_PAR > 0
