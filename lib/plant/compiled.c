@@ -287,6 +287,15 @@ int bramah__compiled_actuators(bramah_coupled *c)
   return bramah__compiled_pose(c);
 }
 
+const double *bramah__compiled_motion(bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  if (!bramah__compiled_actuators(c)) return NULL;
+  if (c->now->by_program) return c->now->Rz;
+  fetch(c, program->out.Rz, program->n * program->nf, c->trial->Rz);
+  return c->trial->Rz;
+}
+
 /* Its rates; 0 if a pivot is small. */
 static int state_rates(bramah_coupled *c)
 {
@@ -296,6 +305,14 @@ static int state_rates(bramah_coupled *c)
   run(c, BRAMAH__PART_RATES);
   k->done[BRAMAH__PART_RATES] = (unsigned char)masses_hold(c);
   return k->done[BRAMAH__PART_RATES];
+}
+
+int bramah__compiled_settle(bramah_coupled *c)
+{
+  if (!bramah__compiled_pose(c) || !state_rates(c)) return 0;
+  fetch(c, c->compiled.program->out.pd_state, c->compiled.program->np, c->state.pd);
+  bramah__compiled_took(c, 1);
+  return 1;
 }
 
 /* Derivatives of these by parameter i, as registers. */

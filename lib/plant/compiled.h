@@ -40,12 +40,19 @@ void bramah__lanes_read(bramah__lanes *lanes, bramah_coupled *const *c);
  * or 0 with c->next as it was. */
 int bramah__compiled_adopt(bramah_coupled *c);
 
+/* First-order rates of the state whose spools have moved: 1, or 0 with nothing changed. */
+int bramah__compiled_settle(bramah_coupled *c);
+
 /* The candidate so completed has become the state; with_rates: by the second of the two. */
 void bramah__compiled_took(bramah_coupled *c, int with_rates);
 
 /* Rz and what the actuators do at the state, in c->now: 1 if they are there; with the pose in the registers or not. */
 int bramah__compiled_pose(bramah_coupled *c);
 int bramah__compiled_actuators(bramah_coupled *c);
+
+/* Rz at the state by the program, the same whether an evaluation is there or not; NULL: the program does not do it. Valid until
+ * the next change. */
+const double *bramah__compiled_motion(bramah_coupled *c);
 
 /* Output i at the state; its derivative by the error state, row [n_error]; by the parameters listed, row [n_par]: 1 if the
  * program has it. */
