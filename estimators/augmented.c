@@ -728,6 +728,34 @@ bramah_status bramah__sensor_by_used(bramah_filter *f, size_t i, size_t j, doubl
                                      diag);
 }
 
+/* Outputs that parameters move and whose derivatives the plant does not say, by all augmented parameters; the others are 0.
+ * The plant is at row_snap. */
+static void difference_outputs(bramah_filter *f)
+{
+  const bramah_plant *plant = &f->plant;
+  const size_t n_output = plant->n_output;
+  double *shown = f->work.shown;
+  for (size_t o = 0; o < n_output; o++) {
+    bramah_output_info info;
+    bramah_plant_output_info(plant, o, &info);
+    const int moves = info.has_row && bramah__is_moved_at_once(&info);
+    f->work.differs[o] =
+        (unsigned char)(moves && !(plant->output_by_parameters &&
+                                   plant->output_by_parameters(plant->self, o, 0, NULL, NULL) == BRAMAH_OK));
+    if (f->work.differs[o]) shown[o] = plant->output(plant->self, o);
+  }
+  for (size_t k = 0; k < f->n_augmented; k++) {
+    const bramah__augmented *own = &f->self_state[k];
+    double *by = f->work.by_parameter + k * n_output;
+    if (own->column == SIZE_MAX) continue;
+    const double value = plant->parameter(plant->self, own->target), step = f->par_step[own->column];
+    const int moved = plant->set_parameter(plant->self, own->target, value + step, NULL) == BRAMAH_OK;
+    for (size_t o = 0; o < n_output; o++)
+      by[o] = moved && f->work.differs[o] ? (plant->output(plant->self, o) - shown[o]) / step : 0.0;
+    plant->restore(plant->self, f->work.row_snap);
+  }
+}
+
 /* As the plant says; else all outputs by all parameters anew where the plant is no longer where it was. */
 void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
 {
@@ -744,21 +772,7 @@ void bramah__output_by_augmented(bramah_filter *f, size_t i, double *H)
   plant->save(plant->self, f->work.row_snap);
   if (!f->by_parameter_known ||
       memcmp(f->work.by_parameter_snap, f->work.row_snap, plant->snapshot_size) != 0) {
-    for (size_t k = 0; k < f->n_augmented; k++) {
-      const bramah__augmented *own = &f->self_state[k];
-      double *by = f->work.by_parameter + k * n_output;
-      bramah_output_info info;
-      if (own->column == SIZE_MAX) continue;
-      const double value = plant->parameter(plant->self, own->target), step = f->par_step[own->column];
-      for (size_t o = 0; o < n_output; o++) by[o] = plant->output(plant->self, o);
-      const bramah_status status = plant->set_parameter(plant->self, own->target, value + step, NULL);
-      for (size_t o = 0; o < n_output; o++) {
-        bramah_plant_output_info(plant, o, &info);
-        const int moves = status == BRAMAH_OK && info.has_row && bramah__is_moved_at_once(&info);
-        by[o] = moves ? (plant->output(plant->self, o) - by[o]) / step : 0.0;
-      }
-      plant->restore(plant->self, f->work.row_snap);
-    }
+    difference_outputs(f);
     memcpy(f->work.by_parameter_snap, f->work.row_snap, plant->snapshot_size);
     f->by_parameter_known = 1;
   }

@@ -223,13 +223,15 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
   if (f->considered) bramah__augmented_learn(f);
   if (f->block) return fuse_block(f, diag);
   for (size_t i = 0; i < f->n_sensors; i++) {
-    const bramah_innovation *in = &f->innovation[i];
+    bramah_innovation *in = &f->innovation[i];
     if (!in->present || in->saturated) continue;
     const size_t n_entries = f->n_entries[i], *entry = f->entry + i * n;
     const double *H = f->H + i * n, r = f->r[i];
     double rest = f->y[i], *PH = f->work.fuse, *work = PH + n;
     for (size_t k = 0; k < n_entries; k++) rest -= H[entry[k]] * f->dx[entry[k]];
     const double S = r + (f->square_root ? bramah__root_variance(n, H, f->S, work) : project(f, i, 0, PH));
+    in->rest = rest;
+    in->rest_variance = S;
     count_sample(f, i, rest, S);
     /* rejected by its gate, a sample still says what may be wrong */
     if (f->n_causes && in->nis < square(absurd_innovation)) {

@@ -195,6 +195,8 @@ typedef struct bramah__likelihood_sums {
   X(size_t, waiting, f->n_par_most)                                                                          \
   X(double, by_parameter, f->n_augmented * f->plant.n_output) /* outputs, at by_parameter_snap */            \
   X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
+  X(double, shown, f->n_augmented ? f->plant.n_output : 0) /* outputs there */                               \
+  X(unsigned char, differs, f->n_augmented ? f->plant.n_output : 0) /* 1: by differences */                  \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
   X(double, Ap, f->n_dof * f->n_par_most)                                                                    \
   X(double, T, f->n_plant * f->n_plant)                                                                      \

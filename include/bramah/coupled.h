@@ -88,6 +88,17 @@ typedef struct bramah_program bramah_program;
  * machines), E_SINGULAR, E_MEMORY. */
 BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag,
                                             bramah_program **out);
+
+/* What plants ask of their program; the less, the sooner it is compiled. What is beyond they do as without it. */
+typedef enum bramah_program_scope {
+  BRAMAH_PROGRAM_STEPS = 0,       /* steps, and values of outputs: simulations */
+  BRAMAH_PROGRAM_DERIVATIVES = 1, /* and the derivatives of both by the error state: filters */
+  BRAMAH_PROGRAM_PARAMETERS =
+      2 /* and by all parameters: filters that estimate or consider some; everything */
+} bramah_program_scope;
+/* The same of a smaller scope: the same steps to the last bit. Errors: the same. */
+BRAMAH_API bramah_status bramah_program_new_for(const bramah_model *model, bramah_program_scope scope,
+                                                bramah_diag *diag, bramah_program **out);
 /* NULL allowed; after the plants that use it. */
 BRAMAH_API void bramah_program_free(bramah_program *program);
 
@@ -99,6 +110,7 @@ BRAMAH_API bramah_status bramah_program_add_bases(bramah_program *program, brama
 
 /* Its size. */
 typedef struct bramah_program_info {
+  bramah_program_scope scope;
   size_t n_operations; /* of all parts, for all choices of independent coordinates that it is made for */
   size_t n_iterate;    /* of one Newton iterate */
   size_t bytes;        /* that each plant takes to use it */
@@ -135,8 +147,8 @@ typedef struct bramah_c_source {
 } bramah_c_source;
 
 /* Of a plant of the program's model, which starts where the plant is, with its parameters as the nominal ones. The name may
- * have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model, a plant in
- * other independent coordinates, no letter in the name), E_UNSUPPORTED (quasistatic actuators, prescribed motions, friction
+ * have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model or a
+ * smaller scope, a plant in other independent coordinates, no letter in the name), E_UNSUPPORTED (quasistatic actuators, prescribed motions, friction
  * with states, spherical joints), E_MEMORY; *out is then empty. */
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
                                                  const char *name, bramah_precision precision,
@@ -146,8 +158,7 @@ struct bramah_filter;
 /* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
  * bits as of the filter on a plant that uses the program as long as no step is divided, goes over to other coordinates or
  * falls back. Errors: the same; E_UNSUPPORTED names what the source of a filter does not do: other transitions than that
- * of the step, other forms and fusions than the defaults, parameters with edges, samples that come late, sensors of what the
- * program does not know. */
+ * of the step, other forms and fusions than the defaults, samples that come late, sensors of what the program does not know. */
 BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,
                                                 const bramah_program *program, const bramah_coupled *start,
                                                 const char *name, bramah_precision precision,

@@ -182,6 +182,9 @@ typedef struct bramah_innovation {
   /* Share of S, 0 to 1, that comes from augmented states that are considered: innovations have it in common, are not
    * white by that much */
   double considered;
+  /* What is left of y by the samples of this time that were fused before it, and its variance: independent of theirs, so
+   * that the likelihood is a product over samples. Sequential fusion; 0 where it was not weighed (absent, saturated). */
+  double rest, rest_variance;
 } bramah_innovation;
 
 /* Counts since init. */

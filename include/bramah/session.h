@@ -34,13 +34,17 @@ typedef struct bramah_machine_plant {
   bramah_plant plant;
 } bramah_machine_plant;
 
-/* Load, compile, make the plant; it is where the machine file says. step_ns 0: that of the file. *out is
+/* Load, make the plant, compile its steps; it is where the machine file says. step_ns 0: that of the file. *out is
  * filled whatever it held before, and is released by bramah_machine_plant_close, after an error too. Errors:
  * those of bramah_machine_load, bramah_model_new, E_MEMORY. */
 BRAMAH_API bramah_status bramah_machine_plant_open(bramah_machine_plant *out, const char *path,
                                                    size_t n_changes, const bramah_change *changes,
                                                    int64_t step_ns, bramah_diag *diag);
 BRAMAH_API void bramah_machine_plant_close(bramah_machine_plant *machine);
+
+/* Compile it anew, for a filter on its plant; before there is another plant of it. A session has done this. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_machine_plant_compile(bramah_machine_plant *machine,
+                                                      bramah_program_scope scope, bramah_diag *diag);
 
 /* Another plant of the machine, which makes its steps as the first one does. Give it back with bramah_coupled_free, before
  * the machine. Errors: E_MEMORY. */

@@ -2,6 +2,7 @@
 /* What would explain innovations that contradict a filter: the log goes once more through a filter of the same study,
  * along with the score tests of all single causes (bramah_filter_get_scores). */
 #include "lib/assess/assess_internal.h"
+#include "lib/io/session.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ enum {
 }; /* of scores; the first one from the start of the log on */
 
 typedef struct run {
-  bramah_diagnosis found; /* first: what the user has */
+  bramah_diagnosis found;  /* first: what the user has */
+  bramah_program *program; /* with derivatives by parameters; NULL: the session's has them */
   bramah_coupled *coupled;
   bramah_plant plant;
   bramah_filter *filter;
@@ -38,6 +40,7 @@ void bramah_diagnosis_free(bramah_diagnosis *diagnosis)
   bramah_replay_free(r->replay);
   bramah_filter_free(r->filter);
   bramah_coupled_free(r->coupled);
+  bramah_program_free(r->program);
   free(r->cause);
   free(r->index);
   free(r);
@@ -60,6 +63,11 @@ static bramah_status make(run *r, bramah_session *session, bramah_source source,
   replay.gather = 1;
   replay.max_gap_ns = study->log.longest_gap_ns;
   bramah_status status = bramah_machine_plant_another(about->machine, diag, &r->coupled);
+  const bramah_program *program = about->machine->program;
+  if (!status && program && bramah_program_get_info(program).scope != BRAMAH_PROGRAM_PARAMETERS) {
+    r->program = bramah__machine_program(about->machine, BRAMAH_PROGRAM_PARAMETERS);
+    status = bramah_coupled_use(r->coupled, r->program, diag);
+  }
   if (!status) status = bramah_session_start(session, r->coupled, diag);
   if (status) return status;
   bramah_coupled_set_injection(r->coupled, (bramah_injection)study->injection);

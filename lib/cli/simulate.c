@@ -188,6 +188,8 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
   if (!status) status = cli_check_output(r->options.log, 2, others, diag);
   if (!status)
     status = bramah_machine_plant_open(&machine, r->machine, r->n_changes, r->changes, r->step_ns, diag);
+  if (!status && r->options.process_noise)
+    status = bramah_machine_plant_compile(&machine, BRAMAH_PROGRAM_DERIVATIVES, diag);
   r->options.parameters = parameters;
   if (!status) bramah_diag_clear(diag);
   while (!status && (text = cli_value_again(arguments, "parameter", r->options.n_parameters))) {

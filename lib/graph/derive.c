@@ -2,9 +2,7 @@
 /* Forward derivatives and substitution on a graph: from inputs to results, node by node in the order they were made. */
 #include "lib/graph/expr.h"
 
-#include <stdlib.h>
-
-enum { UNUSED = 0, NEEDED = 1, SEEDED = 2 };
+#include <string.h>
 
 static bramah__expr expression(bramah__graph *graph, uint32_t i)
 {
@@ -13,14 +11,14 @@ static bramah__expr expression(bramah__graph *graph, uint32_t i)
                                               : (bramah__expr){.graph = graph, .node = i};
 }
 
-/* Derivative of x = node `i` from those of its arguments. */
-static bramah__expr differentiate(bramah__graph *graph, uint32_t i, const bramah__expr *d)
+/* Derivative of x = node `i` from those of its arguments that have one. */
+static bramah__expr differentiate(bramah__graph *graph, uint32_t i, const bramah__node_sweep *sweep)
 {
   const bramah__node node = bramah__graph_nodes(graph)[i]; /* a copy: nodes move as others are made */
   bramah__expr arg[3] = {{0}}, da[3] = {{0}};
   for (int k = 0; k < bramah__arity[node.operation]; k++) {
     arg[k] = expression(graph, node.arg[k]);
-    da[k] = d[node.arg[k]];
+    if (bramah__node_marked(sweep->moved, node.arg[k])) da[k] = sweep->to[node.arg[k]];
   }
   const bramah__expr x = {.graph = graph, .node = i}, zero = {0};
   switch ((bramah__operation)node.operation) {
@@ -66,58 +64,86 @@ static bramah__expr differentiate(bramah__graph *graph, uint32_t i, const bramah
   }
 }
 
-/* Node i made anew of what its arguments have become; itself where nothing has changed. */
-static bramah__expr rebuild(bramah__graph *graph, uint32_t i, const bramah__expr *d)
+/* Node i made anew of what its arguments have become. */
+static bramah__expr rebuild(bramah__graph *graph, uint32_t i, const bramah__node_sweep *sweep)
 {
   const bramah__node node = bramah__graph_nodes(graph)[i];
   bramah__expr arg[3] = {{0}};
-  int changed = 0;
-  for (int k = 0; k < bramah__arity[node.operation]; k++) {
-    arg[k] = d[node.arg[k]];
-    changed |= !arg[k].graph || arg[k].node != node.arg[k];
-  }
-  return changed ? bramah__expr_make((bramah__operation)node.operation, arg[0], arg[1], arg[2])
-                 : expression(graph, i);
+  for (int k = 0; k < bramah__arity[node.operation]; k++)
+    arg[k] = bramah__node_marked(sweep->moved, node.arg[k]) ? sweep->to[node.arg[k]]
+                                                            : expression(graph, node.arg[k]);
+  return bramah__expr_make((bramah__operation)node.operation, arg[0], arg[1], arg[2]);
 }
 
-/* Visit what f [n] is made of, down to the seeds, with one of the two above; to [n] gets what f has become. */
-static void sweep(bramah__graph *graph,
-                  bramah__expr (*visit)(bramah__graph *, uint32_t, const bramah__expr *), size_t n_seeds,
-                  const bramah__expr *at, const bramah__expr *along, size_t n, const bramah__expr *f,
-                  bramah__expr *to)
+/* All that f [n] is made of, down to the nodes at[], becomes needed. */
+static void need(const bramah__graph *graph, const bramah__node_sweep *sweep, size_t size, size_t n,
+                 const bramah__expr *f)
+{
+  const bramah__node *node = bramah__graph_nodes(graph);
+  for (size_t i = 0; i < n; i++)
+    if (f[i].graph) bramah__mark_node(sweep->needed, f[i].node);
+  for (size_t w = size / 64 + 1; w-- > 0;)
+    for (uint32_t bit = sweep->needed[w] ? 64 : 0; bit-- > 0;) {
+      const uint32_t i = (uint32_t)(64 * w) + bit;
+      if (!(sweep->needed[w] >> bit & 1) || bramah__node_marked(sweep->given, i)) continue;
+      for (int k = 0; k < bramah__arity[node[i].operation]; k++)
+        bramah__mark_node(sweep->needed, node[i].arg[k]);
+    }
+}
+
+static int depends_on_moved(const bramah__graph *graph, const bramah__node_sweep *sweep, uint32_t i)
+{
+  const bramah__node *node = &bramah__graph_nodes(graph)[i];
+  for (int k = 0; k < bramah__arity[node->operation]; k++)
+    if (bramah__node_marked(sweep->moved, node->arg[k])) return 1;
+  return 0;
+}
+
+/* Visit what f [n] is made of and what moves as the nodes at [n_given] become given [n_given], with one of the two above; to [n]
+ * gets what f has become where it moves. */
+static void visit_all(bramah__graph *graph,
+                      bramah__expr (*visit)(bramah__graph *, uint32_t, const bramah__node_sweep *),
+                      size_t n_given, const bramah__expr *at, const bramah__expr *given, size_t n,
+                      const bramah__expr *f, bramah__expr *to)
 {
   const size_t size = bramah__graph_size(graph);
-  unsigned char *state = calloc(size + 1, 1);
-  bramah__expr *d = malloc((size + 1) * sizeof *d); /* of nodes that are marked */
-  if (!state || !d) bramah__graph_fail(graph);
-  if (!bramah__graph_failed(graph)) {
-    for (size_t i = 0; i < n_seeds; i++)
-      if (at[i].graph) state[at[i].node] = SEEDED, d[at[i].node] = along[i];
-    for (size_t i = 0; i < n; i++)
-      if (f[i].graph) state[f[i].node] |= NEEDED;
-    for (size_t i = size; (i = bramah__last_marked(state, i)) < size;) {
-      const bramah__node *node = &bramah__graph_nodes(graph)[i];
-      if (state[i] != NEEDED) continue;
-      for (int k = 0; k < bramah__arity[node->operation]; k++) state[node->arg[k]] |= NEEDED;
-    }
-    for (size_t i = 0; (i = bramah__next_marked(state, i, size)) < size; i++)
-      if (state[i] == NEEDED) d[i] = visit(graph, (uint32_t)i, d);
-    for (size_t i = 0; i < n; i++)
-      if (f[i].graph) to[i] = d[f[i].node];
+  bramah__node_sweep *sweep = bramah__graph_sweep(graph);
+  if (!sweep) return;
+  for (size_t i = 0; i < n_given; i++) {
+    if (!at[i].graph) continue;
+    sweep->to[at[i].node] = given[i];
+    bramah__mark_node(sweep->given, at[i].node);
+    if (given[i].graph || given[i].value != 0.0 || visit == rebuild)
+      bramah__mark_node(sweep->moved, at[i].node);
   }
-  free(state);
-  free(d);
+  need(graph, sweep, size, n, f);
+  for (size_t w = 0; w <= size / 64; w++)
+    for (uint32_t bit = 0; bit < 64 && sweep->needed[w] >> bit; bit++) {
+      const uint32_t i = (uint32_t)(64 * w) + bit;
+      if (!(sweep->needed[w] >> bit & 1) || bramah__node_marked(sweep->given, i) ||
+          !depends_on_moved(graph, sweep, i))
+        continue;
+      const bramah__expr became = sweep->to[i] = visit(graph, i, sweep);
+      const int stays = visit == rebuild ? became.graph && became.node == i : e_is(became, 0.0);
+      if (!stays) bramah__mark_node(sweep->moved, i);
+    }
+  for (size_t i = 0; i < n; i++)
+    if (f[i].graph && bramah__node_marked(sweep->moved, f[i].node)) to[i] = sweep->to[f[i].node];
+  const size_t bytes = (size / 64 + 1) * sizeof *sweep->needed;
+  memset(sweep->needed, 0, bytes);
+  memset(sweep->given, 0, bytes);
+  memset(sweep->moved, 0, bytes);
 }
 
 void bramah__derive(bramah__graph *graph, size_t n_seeds, const bramah__expr *at, const bramah__expr *along,
                     size_t n, const bramah__expr *f, bramah__expr *df)
 {
   for (size_t i = 0; i < n; i++) df[i] = e_number(0.0);
-  sweep(graph, differentiate, n_seeds, at, along, n, f, df);
+  visit_all(graph, differentiate, n_seeds, at, along, n, f, df);
 }
 
 void bramah__substitute(bramah__graph *graph, size_t n_inputs, const bramah__expr *from,
                         const bramah__expr *to, size_t n, bramah__expr *f)
 {
-  sweep(graph, rebuild, n_inputs, from, to, n, f, f);
+  visit_all(graph, rebuild, n_inputs, from, to, n, f, f);
 }

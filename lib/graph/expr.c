@@ -11,6 +11,7 @@ struct bramah__graph {
   unsigned bits;
   size_t n_inputs;
   int failed;
+  bramah__node_sweep sweep;
 };
 
 #define ARITY(name, arity) arity,
@@ -35,6 +36,8 @@ void bramah__graph_free(bramah__graph *graph)
   if (!graph) return;
   free(graph->node);
   free(graph->table);
+  free(graph->sweep.needed);
+  free(graph->sweep.to);
   free(graph);
 }
 
@@ -112,6 +115,26 @@ uint32_t bramah__graph_node(bramah__graph *graph, bramah__expr x)
 {
   if (x.graph) return x.node;
   return intern(graph, (bramah__node){.operation = BRAMAH__OP_NUMBER, .value = x.value}).node;
+}
+
+bramah__node_sweep *bramah__graph_sweep(bramah__graph *graph)
+{
+  bramah__node_sweep *sweep = &graph->sweep;
+  if (graph->failed) return NULL;
+  if (sweep->room >= graph->n) return sweep;
+  const size_t room = 2 * graph->n, words = room / 64 + 1;
+  free(sweep->needed);
+  free(sweep->to);
+  *sweep = (bramah__node_sweep){.room = room,
+                                .needed = calloc(3 * words, sizeof *sweep->needed),
+                                .to = malloc(room * sizeof *sweep->to)};
+  if (!sweep->needed || !sweep->to) {
+    graph->failed = 1;
+    return NULL;
+  }
+  sweep->given = sweep->needed + words;
+  sweep->moved = sweep->given + words;
+  return sweep;
 }
 
 /* ---- values ---- */

@@ -12,7 +12,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 typedef struct bramah__graph bramah__graph;
 
@@ -97,27 +96,19 @@ void bramah__derive(bramah__graph *graph, size_t n_seeds, const bramah__expr *at
 void bramah__substitute(bramah__graph *graph, size_t n_inputs, const bramah__expr *from,
                         const bramah__expr *to, size_t n, bramah__expr *f);
 
-/* ---- sets of nodes as bytes: most are zero, and are passed over eight at a time ---- */
+/* Room for a sweep over the nodes there are, which the graph keeps: sets of nodes, a bit each, empty and to be left so, and
+ * an expression for each node. NULL where memory fails. */
+typedef struct bramah__node_sweep {
+  size_t room;
+  uint64_t *needed, *given, *moved;
+  bramah__expr *to;
+} bramah__node_sweep;
+bramah__node_sweep *bramah__graph_sweep(bramah__graph *graph);
 
-/* The first node from i on that is marked, n: none; the last one below i, SIZE_MAX: none. */
-static inline size_t bramah__next_marked(const unsigned char *mark, size_t i, size_t n)
+static inline void bramah__mark_node(uint64_t *set, uint32_t i) { set[i / 64] |= (uint64_t)1 << i % 64; }
+static inline int bramah__node_marked(const uint64_t *set, uint32_t i)
 {
-  for (uint64_t eight; i + sizeof eight <= n; i += sizeof eight) {
-    memcpy(&eight, mark + i, sizeof eight);
-    if (eight) break;
-  }
-  while (i < n && !mark[i]) i++;
-  return i;
-}
-
-static inline size_t bramah__last_marked(const unsigned char *mark, size_t i)
-{
-  for (uint64_t eight; i >= sizeof eight; i -= sizeof eight) {
-    memcpy(&eight, mark + i - sizeof eight, sizeof eight);
-    if (eight) break;
-  }
-  while (i > 0 && !mark[i - 1]) i--;
-  return i - 1;
+  return (int)(set[i / 64] >> i % 64 & 1);
 }
 
 /* ---- short names for formulas ---- */

@@ -5,8 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPUTED = 1, KEPT = 2 };
 enum { NO_REGISTER = 0xffff };
+
+/* A node that a part computes: kept where another part or the caller wants it, then in the register `home`. */
+typedef struct made {
+  uint32_t node, next; /* 1 + another part's entry of this node; 0: none */
+  uint32_t next_here;  /* 1 + another node of the part */
+  uint16_t part, home;
+  int kept;
+} made;
 
 /* What a node becomes in the part at hand: an operation with up to two destinations and three operands. */
 typedef struct unit {
@@ -22,17 +29,24 @@ typedef struct scheduler {
   const bramah__part *part;
   bramah__tape *tape;
   int failed;
-  uint32_t *value;      /* [n] the node itself, or what a SLOPE stands on */
-  unsigned char *state; /* [n_parts x n] of a node in a part */
-  uint16_t *home;  /* [n_parts x n] register of what is kept; of inputs and numbers in the row of part 0 */
-  uint32_t *stack; /* [n] */
-  size_t n_words, room;   /* of tape->code */
-  uint32_t *uses, *waits; /* [n] in the part at hand: how often a node is used, for how many a unit waits */
-  uint32_t *unit_of;      /* [n] 1 + the unit that makes a node there; 0: another part does */
-  uint16_t *at;           /* [n] its register there */
-  unit *unit;             /* [n] */
-  uint32_t *order;        /* [n] units in the order they are run */
-  uint32_t *ready;        /* [BRAMAH__N_CODES x n] */
+  uint32_t *value; /* [n] the node itself, or what a SLOPE stands on */
+  made *made;
+  size_t n_made, room_made;
+  uint32_t *first_made;             /* [n] 1 + the first entry of a node; 0: no part computes it */
+  uint32_t *first_here;             /* [n_parts] 1 + the last entry of a part */
+  uint16_t *given;                  /* [n] register of an input or number */
+  uint32_t *stack;                  /* [n] */
+  size_t n_words, room;             /* of tape->code */
+  size_t n_here;                    /* the part at hand: */
+  uint32_t *node_here;              /* [n] its nodes, ascending */
+  uint64_t *mark;                   /* [n / 64 + 1] scratch of that, zero */
+  uint32_t *here;                   /* [n] 1 + its entry of a node; 0: another part's or given */
+  uint32_t *uses, *waits;           /* [n] how often a node is used, for how many a unit waits */
+  uint32_t *unit_of;                /* [n] 1 + the unit that makes a node there; 0: another part does */
+  uint16_t *at;                     /* [n] its register there */
+  unit *unit;                       /* [n] */
+  uint32_t *order;                  /* [n] units in the order they are run */
+  uint32_t *ready;                  /* [BRAMAH__N_CODES x n] */
   uint32_t *first_user, *next_user; /* [n], [3 n] lists of the units that wait for a unit */
 } scheduler;
 
@@ -50,40 +64,59 @@ static int is_given(const scheduler *s, uint32_t node)
 
 /* ---- which part computes what ---- */
 
-/* The part whose node this is when `part` asks for it; -1: nobody computes it yet. */
-static int owner(const scheduler *s, int part, uint32_t node)
+/* The entry of a node when `part` asks for it, its own or an ancestor's; NULL: nobody computes it yet. */
+static made *owner(const scheduler *s, int part, uint32_t node)
 {
-  for (; part >= 0; part = parent_of(s, part))
-    if (s->state[(size_t)part * s->n + node] & COMPUTED) return part;
-  return -1;
+  for (; part >= 0 && s->first_made[node]; part = parent_of(s, part))
+    for (uint32_t m = s->first_made[node]; m; m = s->made[m - 1].next)
+      if (s->made[m - 1].part == part) return &s->made[m - 1];
+  return NULL;
 }
 
-/* Have a node computed for a part that needs it; 1 if its arguments are still to be asked for, in the part *in. */
-static int require(scheduler *s, int part, uint32_t node, int *in)
+/* A part is to compute a node. */
+static made *make(scheduler *s, int part, uint32_t node)
 {
-  const int rate = s->node[node].rate;
-  *in = rate < part ? (rate <= BRAMAH__PART_STEP ? rate : part) : part;
-  const int found = owner(s, part, node), from = found < 0 ? *in : found;
-  if (from != part) s->state[(size_t)from * s->n + node] |= KEPT;
-  if (found >= 0) return 0;
-  s->state[(size_t)*in * s->n + node] |= COMPUTED;
-  return 1;
+  if (s->n_made == s->room_made) {
+    made *more = realloc(s->made, (2 * s->room_made + 1024) * sizeof *more);
+    if (!more) {
+      s->failed = 1;
+      return NULL;
+    }
+    s->made = more;
+    s->room_made = 2 * s->room_made + 1024;
+  }
+  made *entry = &s->made[s->n_made++];
+  *entry = (made){
+      .node = node, .next = s->first_made[node], .next_here = s->first_here[part], .part = (uint16_t)part};
+  s->first_made[node] = s->first_here[part] = (uint32_t)s->n_made;
+  return entry;
+}
+
+/* Have a node computed for a part that needs it; 1 if its arguments are still to be asked for. */
+static int require(scheduler *s, int part, uint32_t node)
+{
+  const int rate = s->node[node].rate, in = rate < part && rate <= BRAMAH__PART_STEP ? rate : part;
+  made *entry = owner(s, part, node);
+  const int known = entry != NULL;
+  if (!known) entry = make(s, in, node);
+  if (!entry) return 0;
+  if (entry->part != part) entry->kept = 1;
+  return !known;
 }
 
 static void collect(scheduler *s, int part, uint32_t result)
 {
   /* Nodes wait on the stack together with the part that needs their arguments: by rates there are only three. */
-  int in;
   size_t top = 0;
   if (is_given(s, result)) return;
-  if (require(s, part, result, &in)) s->stack[top++] = result;
+  if (require(s, part, result)) s->stack[top++] = result;
   while (top > 0) {
     const uint32_t at = s->stack[--top];
     const int here =
         s->node[at].rate <= BRAMAH__PART_STEP && s->node[at].rate < part ? s->node[at].rate : part;
     for (int k = 0; k < bramah__arity[s->node[at].operation]; k++) {
       const uint32_t arg = s->value[s->node[at].arg[k]];
-      if (!is_given(s, arg) && require(s, here, arg, &in)) s->stack[top++] = arg;
+      if (!is_given(s, arg) && require(s, here, arg)) s->stack[top++] = arg;
     }
   }
 }
@@ -95,19 +128,43 @@ static void place_given(scheduler *s)
   bramah__tape *tape = s->tape;
   for (size_t i = 0; i < s->n; i++) {
     const bramah__node *node = &s->node[i];
-    if (node->operation == BRAMAH__OP_INPUT) s->home[i] = (uint16_t)node->arg[0];
+    if (node->operation == BRAMAH__OP_INPUT) s->given[i] = (uint16_t)node->arg[0];
     if (node->operation != BRAMAH__OP_NUMBER) continue;
-    s->home[i] = (uint16_t)(tape->n_inputs + tape->n_numbers);
+    s->given[i] = (uint16_t)(tape->n_inputs + tape->n_numbers);
     tape->number[tape->n_numbers++] = node->value;
   }
   tape->n_registers = tape->n_inputs + tape->n_numbers;
 }
 
+/* Go over to a part: its nodes in the order of the graph, and nothing known of them and their arguments. */
+static void turn_to(scheduler *s, size_t part)
+{
+  s->n_here = 0;
+  for (uint32_t m = s->first_here[part]; m; m = s->made[m - 1].next_here)
+    s->mark[s->made[m - 1].node / 64] |= (uint64_t)1 << s->made[m - 1].node % 64;
+  for (size_t w = 0; w <= s->n / 64; s->mark[w++] = 0)
+    for (uint64_t word = s->mark[w], bit = 0; word; word >>= 1, bit++)
+      if (word & 1) s->node_here[s->n_here++] = (uint32_t)(64 * w + bit);
+  for (size_t k = 0; k < s->n_here; k++) {
+    const uint32_t i = s->node_here[k];
+    s->uses[i] = s->unit_of[i] = 0;
+    for (int a = 0; a < bramah__arity[s->node[i].operation]; a++) {
+      const uint32_t arg = s->value[s->node[i].arg[a]];
+      s->uses[arg] = s->unit_of[arg] = s->here[arg] = 0;
+    }
+  }
+  for (uint32_t m = s->first_here[part]; m; m = s->made[m - 1].next_here) s->here[s->made[m - 1].node] = m;
+}
+
 static void place_kept(scheduler *s)
 {
-  const size_t n = s->n_parts * s->n;
-  for (size_t k = 0; (k = bramah__next_marked(s->state, k, n)) < n; k++)
-    if (s->state[k] & KEPT) s->home[k] = (uint16_t)s->tape->n_registers++;
+  for (size_t p = 0; p < s->n_parts; p++) {
+    turn_to(s, p);
+    for (size_t k = 0; k < s->n_here; k++) {
+      made *entry = &s->made[s->here[s->node_here[k]] - 1];
+      if (entry->kept) entry->home = (uint16_t)s->tape->n_registers++;
+    }
+  }
 }
 
 /* ---- units of a part ---- */
@@ -123,14 +180,19 @@ static const bramah__code code_of[BRAMAH__N_OPERATIONS] = {
     [BRAMAH__OP_SELECT] = BRAMAH__CODE_SELECT,
 };
 
-/* Is this a product that only one sum of this part uses? It then needs no register. */
-static int is_lone_product(const scheduler *s, int part, uint32_t node)
+/* Does the part at hand alone want this node, which it computes? */
+static int is_scratch(const scheduler *s, uint32_t node)
 {
-  return s->node[node].operation == BRAMAH__OP_MUL && s->uses[node] == 1 &&
-         s->state[(size_t)part * s->n + node] == COMPUTED;
+  return s->here[node] && !s->made[s->here[node] - 1].kept;
 }
 
-static void fill_unit(const scheduler *s, int part, uint32_t i, unit *u)
+/* Is this a product that only one sum of this part uses? It then needs no register. */
+static int is_lone_product(const scheduler *s, uint32_t node)
+{
+  return s->node[node].operation == BRAMAH__OP_MUL && s->uses[node] == 1 && is_scratch(s, node);
+}
+
+static void fill_unit(const scheduler *s, uint32_t i, unit *u)
 {
   const bramah__node *node = &s->node[i];
   *u = (unit){.code = code_of[node->operation], .to = {i}, .n_to = 1};
@@ -139,7 +201,7 @@ static void fill_unit(const scheduler *s, int part, uint32_t i, unit *u)
   if (node->operation != BRAMAH__OP_ADD && node->operation != BRAMAH__OP_SUB) return;
   for (int k = 0; k < 2; k++) {
     const uint32_t product = u->from[k], other = u->from[1 - k];
-    if (!is_lone_product(s, part, product)) continue;
+    if (!is_lone_product(s, product)) continue;
     u->code = node->operation == BRAMAH__OP_ADD ? BRAMAH__CODE_MADD
               : k == 0                          ? BRAMAH__CODE_MSUB
                                                 : BRAMAH__CODE_NMADD;
@@ -151,31 +213,29 @@ static void fill_unit(const scheduler *s, int part, uint32_t i, unit *u)
   }
 }
 
-/* The sine and cosine of one angle are one unit. `other`: the node of the one that was met first. */
-static size_t make_units(scheduler *s, int part)
+/* The sine and cosine of one angle are one unit. */
+static size_t make_units(scheduler *s)
 {
-  const unsigned char *state = s->state + (size_t)part * s->n;
   size_t n_units = 0;
-  memset(s->uses, 0, s->n * sizeof *s->uses);
-  memset(s->unit_of, 0, s->n * sizeof *s->unit_of);
-  for (size_t i = 0; (i = bramah__next_marked(state, i, s->n)) < s->n; i++)
-    for (int k = 0; (state[i] & COMPUTED) && k < bramah__arity[s->node[i].operation]; k++)
-      s->uses[s->value[s->node[i].arg[k]]]++;
+  for (size_t k = 0; k < s->n_here; k++)
+    for (int a = 0; a < bramah__arity[s->node[s->node_here[k]].operation]; a++)
+      s->uses[s->value[s->node[s->node_here[k]].arg[a]]]++;
 
   /* From the results backwards: whether a product is swallowed is known before it is met. */
-  for (size_t i = s->n; (i = bramah__last_marked(state, i)) < s->n;) {
-    if (!(state[i] & COMPUTED) || s->unit_of[i]) continue;
+  for (size_t k = s->n_here; k-- > 0;) {
+    const uint32_t i = s->node_here[k];
+    if (s->unit_of[i]) continue;
     unit *u = &s->unit[n_units];
-    fill_unit(s, part, (uint32_t)i, u);
+    fill_unit(s, i, u);
     if (u->code == BRAMAH__CODE_MADD || u->code == BRAMAH__CODE_MSUB || u->code == BRAMAH__CODE_NMADD) {
       const uint32_t *arg = s->node[i].arg;
       const uint32_t first = s->value[arg[0]];
-      s->unit_of[is_lone_product(s, part, first) ? first : s->value[arg[1]]] = UINT32_MAX;
+      s->unit_of[is_lone_product(s, first) ? first : s->value[arg[1]]] = UINT32_MAX;
     }
     if (u->code == BRAMAH__CODE_SINCOS) {
       u->n_to = 2;
       u->to[0] = u->to[1] = UINT32_MAX;
-      u->to[s->node[i].operation == BRAMAH__OP_COS] = (uint32_t)i;
+      u->to[s->node[i].operation == BRAMAH__OP_COS] = i;
     }
     s->unit_of[i] = (uint32_t)++n_units;
   }
@@ -239,11 +299,10 @@ static size_t put_in_order(scheduler *s, size_t n_units)
 
 /* ---- registers of a part, and its code ---- */
 
-static uint16_t register_of(const scheduler *s, int part, uint32_t node)
+/* Of what stays. */
+static uint16_t home_of(const scheduler *s, int part, uint32_t node)
 {
-  if (is_given(s, node)) return s->home[node];
-  if (s->unit_of[node] && !(s->state[(size_t)part * s->n + node] & KEPT)) return s->at[node];
-  return s->home[(size_t)owner(s, part, node) * s->n + node];
+  return is_given(s, node) ? s->given[node] : owner(s, part, node)->home;
 }
 
 static void put(scheduler *s, size_t word)
@@ -267,24 +326,23 @@ static void write_code(scheduler *s, int part, size_t n_ordered, size_t *highest
   bramah__tape_part *out = &s->tape->part[part];
   size_t top = s->tape->n_registers, n_free = 0, run = 0;
   uint32_t *left = s->waits; /* uses to come, by node */
-  memset(left, 0, s->n * sizeof *left);
+  for (size_t i = 0; i < n_ordered; i++)
+    for (int k = 0; k < s->unit[s->order[i]].n_from; k++) left[s->unit[s->order[i]].from[k]] = 0;
   for (size_t i = 0; i < n_ordered; i++)
     for (int k = 0; k < s->unit[s->order[i]].n_from; k++) left[s->unit[s->order[i]].from[k]]++;
   out->code = s->n_words;
   for (size_t i = 0; i < n_ordered; i++) {
     const unit *u = &s->unit[s->order[i]];
     uint16_t from[3], to[2];
-    for (int k = 0; k < u->n_from; k++) from[k] = register_of(s, part, u->from[k]);
-    for (int k = 0; k < u->n_from; k++) {
-      const uint32_t node = u->from[k];
-      const int scratch = s->unit_of[node] && !(s->state[(size_t)part * s->n + node] & KEPT);
-      if (--left[node] == 0 && scratch) s->stack[n_free++] = s->at[node];
-    }
+    for (int k = 0; k < u->n_from; k++)
+      from[k] = is_scratch(s, u->from[k]) ? s->at[u->from[k]] : home_of(s, part, u->from[k]);
+    for (int k = 0; k < u->n_from; k++)
+      if (--left[u->from[k]] == 0 && is_scratch(s, u->from[k])) s->stack[n_free++] = s->at[u->from[k]];
     for (int k = 0; k < u->n_to; k++) {
       const uint32_t node = u->to[k];
       const int known = node != UINT32_MAX;
-      if (known && (s->state[(size_t)part * s->n + node] & KEPT)) {
-        to[k] = s->home[(size_t)part * s->n + node];
+      if (known && !is_scratch(s, node)) {
+        to[k] = s->made[s->here[node] - 1].home;
         continue;
       }
       to[k] = (uint16_t)(n_free ? s->stack[--n_free] : top++);
@@ -323,8 +381,12 @@ static int take_memory(scheduler *s)
   tape->number = calloc(n, sizeof *tape->number);
   tape->result = calloc(n_results, sizeof *tape->result);
   s->value = calloc(n, sizeof *s->value);
-  s->state = calloc(s->n_parts * n, 1);
-  s->home = calloc(s->n_parts * n, sizeof *s->home);
+  s->first_made = calloc(n, sizeof *s->first_made);
+  s->first_here = calloc(s->n_parts, sizeof *s->first_here);
+  s->given = calloc(n, sizeof *s->given);
+  s->node_here = calloc(n, sizeof *s->node_here);
+  s->mark = calloc(n / 64 + 1, sizeof *s->mark);
+  s->here = calloc(n, sizeof *s->here);
   s->stack = calloc(2 * n, sizeof *s->stack);
   s->uses = calloc(n, sizeof *s->uses);
   s->waits = calloc(n, sizeof *s->waits);
@@ -335,15 +397,16 @@ static int take_memory(scheduler *s)
   s->ready = calloc(BRAMAH__N_CODES * n, sizeof *s->ready);
   s->first_user = calloc(n, sizeof *s->first_user);
   s->next_user = calloc(6 * n, sizeof *s->next_user);
-  return tape->part && tape->number && tape->result && s->value && s->state && s->home && s->stack &&
-         s->uses && s->waits && s->unit_of && s->at && s->unit && s->order && s->ready && s->first_user &&
-         s->next_user;
+  return tape->part && tape->number && tape->result && s->value && s->first_made && s->first_here &&
+         s->given && s->node_here && s->mark && s->here && s->stack && s->uses && s->waits && s->unit_of &&
+         s->at && s->unit && s->order && s->ready && s->first_user && s->next_user;
 }
 
 static void release(scheduler *s)
 {
-  void *const all[] = {s->value, s->state, s->home,  s->stack, s->uses,       s->waits,    s->unit_of,
-                       s->at,    s->unit,  s->order, s->ready, s->first_user, s->next_user};
+  void *const all[] = {s->value,     s->made, s->first_made, s->first_here, s->given,      s->stack,
+                       s->node_here, s->mark, s->here,       s->uses,       s->waits,      s->unit_of,
+                       s->at,        s->unit, s->order,      s->ready,      s->first_user, s->next_user};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -357,22 +420,23 @@ static void make_parts(scheduler *s)
     for (size_t k = 0; k < part->n; k++) {
       const uint32_t result = s->value[bramah__graph_node(s->graph, part->result[k])];
       collect(s, (int)p, result);
-      if (!is_given(s, result)) s->state[(size_t)owner(s, (int)p, result) * s->n + result] |= KEPT;
+      made *entry = is_given(s, result) ? NULL : owner(s, (int)p, result);
+      if (entry) entry->kept = 1;
     }
   }
+  if (s->failed) return;
   place_given(s);
   place_kept(s);
   size_t highest = tape->n_registers, n_results = 0;
   for (size_t p = 0; p < s->n_parts && highest < NO_REGISTER && !s->failed; p++) {
-    const size_t n_units = make_units(s, (int)p);
-    write_code(s, (int)p, put_in_order(s, n_units), &highest);
+    turn_to(s, p);
+    write_code(s, (int)p, put_in_order(s, make_units(s)), &highest);
     if (p < BRAMAH__FIRST_PART) continue;
     const bramah__part *part = &s->part[p - BRAMAH__FIRST_PART];
     tape->part[p].result = n_results;
     tape->part[p].n_results = part->n;
     for (size_t k = 0; k < part->n; k++)
-      tape->result[n_results++] =
-          register_of(s, (int)p, s->value[bramah__graph_node(s->graph, part->result[k])]);
+      tape->result[n_results++] = home_of(s, (int)p, s->value[bramah__graph_node(s->graph, part->result[k])]);
   }
   s->failed |= highest >= NO_REGISTER;
   tape->n_registers = highest;

@@ -66,6 +66,7 @@ bramah_status bramah__session_take_hypotheses(bramah_session *session, bramah_di
   const bramah_study_hypotheses *h = &study->hypotheses;
   bramah_status status = BRAMAH_OK;
   size_t n = 0;
+  if (session->fixed) return BRAMAH_OK; /* whoever opens the session says what holds */
   for (size_t i = 0; i < h->n; i++) n += h->list[i].n;
   session->fixed = calloc(n + 1, sizeof *session->fixed);
   if (!session->fixed) return bramah__fail_memory(diag);

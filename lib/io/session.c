@@ -20,16 +20,25 @@ static bramah_status in_file(bramah_diag *diag, bramah_status status, const char
 
 /* ---- machine ---- */
 
-/* What cannot be compiled, or is faster without, is stepped without. */
-static void open_program(bramah_machine_plant *machine)
+bramah_program *bramah__machine_program(const bramah_machine_plant *machine, bramah_program_scope scope)
 {
-  const bramah_status status = bramah_program_new(machine->model, NULL, &machine->program);
-  if (status) return;
-  if (bramah_program_get_info(machine->program).is_faster &&
-      bramah_program_add_bases(machine->program, NULL) == BRAMAH_OK)
-    return;
-  bramah_program_free(machine->program);
-  machine->program = NULL;
+  bramah_program *program;
+  if (bramah_program_new_for(machine->model, scope, NULL, &program)) return NULL;
+  if (bramah_program_get_info(program).is_faster && bramah_program_add_bases(program, NULL) == BRAMAH_OK)
+    return program;
+  bramah_program_free(program);
+  return NULL;
+}
+
+bramah_status bramah_machine_plant_compile(bramah_machine_plant *machine, bramah_program_scope scope,
+                                           bramah_diag *diag)
+{
+  bramah_program *program = bramah__machine_program(machine, scope);
+  const bramah_status status = bramah_coupled_use(machine->coupled, program, diag);
+  bramah_program *needless = status ? program : machine->program;
+  if (!status) machine->program = program;
+  bramah_program_free(needless);
+  return status;
 }
 
 bramah_status bramah_machine_plant_another(const bramah_machine_plant *machine, bramah_diag *diag,
@@ -73,8 +82,7 @@ static bramah_status open_machine(bramah_machine_plant *machine, const char *pat
   }
 
   if (!status) status = bramah_model_new(m, diag, &machine->model);
-  if (!status) open_program(machine);
-  if (!status) status = bramah_machine_plant_another(machine, diag, &machine->coupled);
+  if (!status) status = bramah_coupled_new(machine->model, diag, &machine->coupled);
   if (!status) machine->plant = bramah_coupled_plant(machine->coupled);
   return in_file(diag, status, path, 0);
 }
@@ -83,7 +91,8 @@ bramah_status bramah_machine_plant_open(bramah_machine_plant *out, const char *p
                                         const bramah_change *changes, int64_t step_ns, bramah_diag *diag)
 {
   *out = (bramah_machine_plant){0};
-  return open_machine(out, path, n_changes, changes, step_ns, NULL, diag);
+  const bramah_status status = open_machine(out, path, n_changes, changes, step_ns, NULL, diag);
+  return status ? status : bramah_machine_plant_compile(out, BRAMAH_PROGRAM_STEPS, diag);
 }
 
 void bramah_machine_plant_close(bramah_machine_plant *machine)
@@ -477,7 +486,7 @@ static bramah_status go_on(checking *c, bramah_status status, const bramah_diag 
   return BRAMAH_OK;
 }
 
-/* Everything after the machine. */
+/* Everything between machine and filter. */
 static bramah_status bind(bramah_session *session, checking *c, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
@@ -504,13 +513,24 @@ static bramah_status bind(bramah_session *session, checking *c, bramah_diag *dia
 
   if (!status) status = go_on(c, bramah__session_find_joints(session, diag), diag);
   if (!status) status = go_on(c, bramah__session_find_volumes(session, diag), diag);
-  if (status || (c && c->first)) return status;
-  return open_filter(session, diag);
+  return status;
 }
 
 bramah_status bramah__session_open_on_machine(bramah_session *session, bramah_diag *diag)
 {
-  return bind(session, NULL, diag);
+  const bramah_status status = bind(session, NULL, diag);
+  return status ? status : open_filter(session, diag);
+}
+
+/* What the filter asks of the plant. */
+static bramah_program_scope scope_of(const bramah_session *session)
+{
+  const bramah_study *study = session->study;
+  const bramah__bound_augmented *a = &session->augmented;
+  size_t n = study->n_parameter_noise;
+  for (size_t i = 0; i < study->n_augmented + a->n_budget; i++)
+    n += a->states[i].kind == BRAMAH_AUGMENTED_PARAMETER;
+  return n ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES;
 }
 
 static bramah_status open_study(bramah_session *session, checking *c, bramah_diag *diag)
@@ -519,7 +539,10 @@ static bramah_status open_study(bramah_session *session, checking *c, bramah_dia
   bramah_status status = open_machine(&session->machine, study->machine_file, study->n_changes,
                                       study->changes, session->step_ns, study, diag);
   if (!status) status = go_on(c, bramah__study_check_inputs(study, session->machine.model, diag), diag);
-  return status ? status : bind(session, c, diag);
+  if (!status) status = bind(session, c, diag);
+  if (status || (c && c->first)) return status;
+  status = bramah_machine_plant_compile(&session->machine, scope_of(session), diag);
+  return status ? status : open_filter(session, diag);
 }
 
 bramah_status bramah__session_open_study(bramah_session *session, bramah_diag *diag)

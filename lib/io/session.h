@@ -40,7 +40,7 @@ struct bramah_session {
   bramah__start_values start;
   bramah__bound_augmented augmented;
   size_t n_fixed;
-  bramah__fixed *fixed; /* [n_fixed] of all hypotheses */
+  bramah__fixed *fixed; /* [n_fixed] of all hypotheses, or of a candidate of a tuning */
   size_t holds;         /* the number of the hypothesis that this session is of, plus 1; 0: none */
   bramah_filter *filter;
   bramah_session_parts parts; /* for the user */
@@ -64,6 +64,9 @@ bramah_status bramah__session_apply_hypothesis(const bramah_session *session, br
                                                bramah_diag *diag);
 /* What goes by one model refuses a study with hypotheses. Errors: E_UNSUPPORTED, with its place. */
 bramah_status bramah__refuse_hypotheses(const bramah_study *study, const char *what, bramah_diag *diag);
+
+/* The machine's program of a scope; NULL: it cannot be compiled, or is faster without. */
+bramah_program *bramah__machine_program(const bramah_machine_plant *machine, bramah_program_scope scope);
 
 /* All of it; all after the machine. */
 bramah_status bramah__session_open_study(bramah_session *session, bramah_diag *diag);

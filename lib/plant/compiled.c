@@ -176,6 +176,21 @@ static void run_once(bramah_coupled *c, size_t part)
   c->compiled.done[part] = 1;
 }
 
+/* The same with derivatives by parameters, for which quasistatic actuators are moved by each. */
+static void run_once_by_parameters(bramah_coupled *c, size_t part)
+{
+  enum { MOVED = BRAMAH__PART_SPEEDS, ALL = 2 }; /* the speeds themselves are run with the pose */
+  unsigned char *done = c->compiled.done;
+  if (c->compiled.program->nw == 0) {
+    run_once(c, part);
+    return;
+  }
+  for (size_t p = 0; p < c->compiled.program->n_par && !done[MOVED]; p++) move_metered_by(c, p);
+  if (done[part] < ALL) run(c, part);
+  done[MOVED] = 1;
+  done[part] = ALL;
+}
+
 int bramah__program_knows(const bramah_program *program, const bramah__state *state)
 {
   const size_t nd = program->nd, nf = program->nf;
@@ -319,8 +334,7 @@ int bramah__compiled_settle(bramah_coupled *c)
 static const uint16_t *rates_by_parameter(bramah_coupled *c, size_t i)
 {
   const size_t part = BRAMAH__PART_PARAMETERS + 2 * i + 1;
-  if (!c->compiled.done[part]) move_metered_by(c, i);
-  run_once(c, part);
+  run_once_by_parameters(c, part);
   return bramah__tape_results(&c->compiled.program->tape, part);
 }
 
@@ -346,9 +360,10 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   return 1;
 }
 
-/* Most corrections that close the loops, and one that is followed by none [rad or m]: what it leaves is its square. */
+/* Most corrections that close the loops; one that is followed by none [rad or m], as what it leaves is its square; and one
+ * that is not made: loops that are closed but for rounding stay as they are, whatever parameters are set. */
 enum { CLOSE_ITERATIONS = 20 };
-static const double last_closing = 1e-9;
+static const double last_closing = 1e-9, no_closing = 1e-4 * 1e-9;
 
 /* Close the loops of the candidate, which is in the registers. */
 static int place(bramah_coupled *c)
@@ -360,11 +375,9 @@ static int place(bramah_coupled *c)
     double largest = 0.0;
     run(c, BRAMAH__PART_PLACE);
     if (!pivots_hold(c, out->place_pivot, program->nd, program->closure_pivot, small_closure_pivot)) return 0;
-    for (size_t k = 0; k < program->nd; k++) {
-      const double move = result(c, out->closing_alone, k);
-      z[program->index[k]] += move;
-      largest = fabs(move) > largest ? fabs(move) : largest;
-    }
+    for (size_t k = 0; k < program->nd; k++) largest = fmax(largest, fabs(result(c, out->closing_alone, k)));
+    if (largest <= no_closing) return 1;
+    for (size_t k = 0; k < program->nd; k++) z[program->index[k]] += result(c, out->closing_alone, k);
     if (largest <= last_closing) return 1;
   }
   return program->nd == 0;
@@ -561,10 +574,16 @@ static void give_transition(bramah_coupled *c, const bramah__wanted *w)
   }
 }
 
+/* Does the program have the derivatives that are wanted of a step? */
+static int has_wanted(const bramah_program *program, const bramah__wanted *w)
+{
+  return !w->F || program->scope >= (w->n_par ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES);
+}
+
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
 {
   bramah__compiled *k = &c->compiled;
-  if (!k->program) return 0;
+  if (!k->program || !has_wanted(k->program, w)) return 0;
   if (!in_basis(c, &c->state)) {
     c->report.left_basis++;
     return 0;
@@ -730,7 +749,8 @@ void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, cons
 {
   for (size_t l = 0; l < lanes->n; l++) {
     const int known = in_basis(c[l], &c[l]->state); /* perhaps by another program, which it then runs alone */
-    lanes->live[l] = (unsigned char)(known && c[l]->compiled.program == lanes->program);
+    lanes->live[l] = (unsigned char)(known && c[l]->compiled.program == lanes->program &&
+                                     has_wanted(lanes->program, &w[l]));
     c[l]->report.left_basis += !known;
     if (lanes->live[l]) enter(lanes, c[l], l);
   }
@@ -791,7 +811,7 @@ int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *ar
 /* ---- outputs ---- */
 
 /* Registers of output i and of its derivatives at the state; NULL if the program has none. */
-static const uint16_t *read_output(bramah_coupled *c, size_t i)
+static const uint16_t *read_output(bramah_coupled *c, size_t i, int by_parameters)
 {
   const bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
@@ -805,14 +825,26 @@ static const uint16_t *read_output(bramah_coupled *c, size_t i)
     for (size_t f = 0; f < program->nf; f++) *input(c, program->in.zdd + f) = c->state.zdd[independent[f]];
     run_once(c, BRAMAH__PART_ENDS);
   }
-  for (size_t p = 0; program->nw && p < program->n_par && !k->done[reading->part]; p++) move_metered_by(c, p);
-  run_once(c, reading->part);
+  if (by_parameters)
+    run_once_by_parameters(c, reading->part);
+  else
+    run_once(c, reading->part);
   return at;
+}
+
+int bramah__compiled_actuator(bramah_coupled *c, const bramah__output *output, double *value)
+{
+  if (!bramah__compiled_pose(c)) return 0;
+  const bramah__step_results *out = &c->compiled.program->out;
+  const uint16_t *const at[] = {out->stroke, out->velocity, out->force, out->friction};
+  *value = result(c, at[output->code - BRAMAH__CYLINDER_STROKE], output->index);
+  if (output->code == BRAMAH__CYLINDER_FORCE) *value -= c->model->circuit.cylinder[output->index].load;
+  return 1;
 }
 
 int bramah__compiled_value(bramah_coupled *c, size_t i, double *value)
 {
-  const uint16_t *at = read_output(c, i);
+  const uint16_t *at = read_output(c, i, 0);
   if (at) *value = result(c, at, 0);
   return at != NULL;
 }
@@ -825,9 +857,14 @@ static int follows_accelerations(const bramah_coupled *c, const uint16_t *by_zdd
   return 0;
 }
 
+static int has_scope(const bramah_coupled *c, bramah_program_scope scope)
+{
+  return c->compiled.program && c->compiled.program->scope >= scope;
+}
+
 int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 {
-  const uint16_t *at = read_output(c, i);
+  const uint16_t *at = has_scope(c, BRAMAH_PROGRAM_DERIVATIVES) ? read_output(c, i, 0) : NULL;
   if (!at) return 0;
   const bramah_program *program = c->compiled.program;
   const uint16_t *by_state = at + 1, *by_zdd = by_state + program->ne;
@@ -843,7 +880,7 @@ int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 
 int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, const size_t *par, double *row)
 {
-  const uint16_t *at = read_output(c, i);
+  const uint16_t *at = has_scope(c, BRAMAH_PROGRAM_PARAMETERS) ? read_output(c, i, 1) : NULL;
   if (!at) return 0;
   const bramah_program *program = c->compiled.program;
   const uint16_t *by_zdd = at + 1 + program->ne, *by_theta = by_zdd + program->nf;

@@ -54,6 +54,9 @@ int bramah__compiled_actuators(bramah_coupled *c);
  * the next change. */
 const double *bramah__compiled_motion(bramah_coupled *c);
 
+/* Stroke, velocity, force or friction of an actuator at the state: 1 if the program has it. */
+int bramah__compiled_actuator(bramah_coupled *c, const bramah__output *output, double *value);
+
 /* Output i at the state; its derivative by the error state, row [n_error]; by the parameters listed, row [n_par]: 1 if the
  * program has it. */
 int bramah__compiled_value(bramah_coupled *c, size_t i, double *value);

@@ -55,7 +55,8 @@ static void count(const bramah_model *model, bramah_program *out)
 
 /* ---- other choices of coordinates ---- */
 
-enum { MOST_BASES = 6, POSES = 1000, STRAIGHT = 100 };
+/* Poses of machines with one degree of freedom, which are soon at their ends or round, and of others. */
+enum { MOST_BASES = 6, POSES_ON_A_LINE = 150, POSES = 1000, STRAIGHT = 100 };
 
 /* Another pose, about this far away [rad or m], the way that the independent coordinates go; 0 if there is none. */
 static int go_on(bramah_coupled *c, const double *way)
@@ -84,12 +85,13 @@ static const bramah_program *find(const bramah_program *program, const bramah__s
 
 /* ---- all programs ---- */
 
-static bramah_status compile(const bramah_model *model, const bramah__state *at, bramah_diag *diag,
-                             bramah_program **out)
+static bramah_status compile(const bramah_model *model, bramah_program_scope scope, const bramah__state *at,
+                             bramah_diag *diag, bramah_program **out)
 {
   bramah_program *program = *out = calloc(1, sizeof *program);
   bramah_status status = BRAMAH_E_MEMORY;
   if (program) {
+    program->scope = scope;
     count(model, program);
     program->work = calloc(program->n_works + 1, sizeof *program->work);
     program->reading = calloc(model->n_outputs + 1, sizeof *program->reading);
@@ -118,7 +120,8 @@ static void lead_about(bramah_coupled *c, bramah_program *program)
   uint32_t number = 1;
   int turns = 1;
   size_t tried = 1;
-  for (int pose = 0; pose < POSES && tried < MOST_BASES; pose++) {
+  const int poses = model->n_independent == 1 ? POSES_ON_A_LINE : POSES;
+  for (int pose = 0; pose < poses && tried < MOST_BASES; pose++) {
     for (size_t f = 0; f < model->n_independent && (turns || pose % STRAIGHT == 0); f++) {
       number = 1664525u * number + 1013904223u;
       way[f] = (double)(number >> 8) / (double)(1u << 23) - 1.0;
@@ -127,19 +130,25 @@ static void lead_about(bramah_coupled *c, bramah_program *program)
     if (turns || find(program, &c->state)) continue;
     bramah_program **last = &program->next;
     while (*last) last = &(*last)->next;
-    compile(model, &c->state, NULL, last);
+    compile(model, program->scope, &c->state, NULL, last);
     tried++;
   }
 }
 
 bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, bramah_program **out)
 {
+  return bramah_program_new_for(model, BRAMAH_PROGRAM_PARAMETERS, diag, out);
+}
+
+bramah_status bramah_program_new_for(const bramah_model *model, bramah_program_scope scope, bramah_diag *diag,
+                                     bramah_program **out)
+{
   *out = NULL;
   bramah_coupled *c;
   bramah_status status = check(model, diag);
   if (status == BRAMAH_OK) status = bramah_coupled_new(model, diag, &c);
   if (status != BRAMAH_OK) return status;
-  status = compile(model, &c->state, diag, out);
+  status = compile(model, scope, &c->state, diag, out);
   bramah_coupled_free(c);
   return status;
 }
@@ -158,7 +167,8 @@ bramah_status bramah_program_add_bases(bramah_program *program, bramah_diag *dia
 
 bramah_program_info bramah_program_get_info(const bramah_program *program)
 {
-  bramah_program_info info = {.n_iterate = program->tape.part[BRAMAH__PART_ITERATE].n_operations};
+  bramah_program_info info = {.scope = program->scope,
+                              .n_iterate = program->tape.part[BRAMAH__PART_ITERATE].n_operations};
   for (const bramah_program *p = program; p; p = p->next) {
     for (size_t i = 0; i < p->tape.n_parts; i++) info.n_operations += p->tape.part[i].n_operations;
     if (p->tape.n_registers * sizeof(double) > info.bytes) info.bytes = p->tape.n_registers * sizeof(double);

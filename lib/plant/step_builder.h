@@ -62,7 +62,7 @@
   X(output, model->n_outputs)                                                                                \
   X(slope, model->n_outputs)                                                                                 \
   X(shown, model->n_outputs *bramah__reading_width(b->out))                                                  \
-  X(result, n_results + n_par * (ne + nx) + model->n_outputs * bramah__reading_width(b->out))
+  X(result, n_results + bramah__n_columns(b->out) * (ne + nx) + model->n_outputs * bramah__reading_width(b->out))
 
 #define BRAMAH__BUILDER_INPUT(name, rate, count) bramah__expr *in_##name;
 #define BRAMAH__BUILDER_MEMBER(name, count) bramah__expr *name;

@@ -76,6 +76,19 @@ static void add_iterate(bramah__step_builder *b)
   give_pivots(b, &b->tangent, &b->out->pivot);
 }
 
+static void set_mass(bramah__step_builder *b)
+{
+  const size_t nf = b->out->nf;
+  const bramah__expr zero = e_number(0.0), one = e_number(1.0);
+  bramah__set_force_tangent(b, zero, zero, one);
+  for (size_t f = 0; f < nf; f++) {
+    bramah__seed(b, b->in_zdd[f], one);
+    bramah__seed_forces(b, f);
+    bramah__derive_along(b, nf, b->r, b->column);
+    bramah__put_column(nf, b->column, b->mass + f, nf);
+  }
+}
+
 /* The residual at the end by the state at the start: z' and z'' at the end follow it by -(2/h, 1) and -(4/h^2, 4/h,
  * A), pressure rates by -(2/h, A). */
 static void add_transition(bramah__step_builder *b)
@@ -84,13 +97,8 @@ static void add_transition(bramah__step_builder *b)
   const size_t width = ne + nx;
   const bramah__expr twice = e_scale(2.0, b->c1), zero = e_number(0.0), one = e_number(1.0);
   bramah__expr *X = b->rhs;
-  bramah__set_force_tangent(b, zero, zero, one);
-  for (size_t f = 0; f < nf; f++) {
-    bramah__seed(b, b->in_zdd[f], one);
-    bramah__seed_forces(b, f);
-    bramah__derive_along(b, nf, b->r, b->column);
-    bramah__put_column(nf, b->column, b->mass + f, nf);
-  }
+  bramah__begin_part(b, BRAMAH__PART_ITERATE);
+  if (b->out->scope == BRAMAH_PROGRAM_STEPS) return;
   bramah__set_force_tangent(b, zero, one, zero);
   for (size_t f = 0; f < nf; f++) {
     bramah__seed(b, b->in_zd[f], one);
@@ -134,7 +142,6 @@ static void add_transition(bramah__step_builder *b)
   }
   bramah__back_substitute(&b->tangent, width, X, X);
 
-  bramah__begin_part(b, BRAMAH__PART_ITERATE);
   for (size_t noise = 0; noise < 2; noise++) {
     const size_t first = noise ? ne : 0, count = noise ? nx : ne;
     for (size_t f = 0; f < nf; f++) bramah__give(b, count, X + f * width + first, 1);
@@ -210,44 +217,6 @@ static void add_pose(bramah__step_builder *b)
   bramah__give(b, nm, b->r + nf, 1);
 }
 
-/* The changes over a step of the equations linearised at its start, whose slopes A are in rhs: with z' = 2/h dz - z'_0 and
- * z'' = 4/h^2 dz - 4/h z'_0 - z''_0 at the end,
- *   z'' = z''_0 + A_z dz + A_z' (z' - z'_0) + A_p dp, and 2/h dp - p'_0 likewise.
- * It is Newton's iterate from the start of the step, with commands and motions held, and costs a tenth of one: nothing is
- * evaluated. Dependent coordinates follow, to second order. Where friction has states it is left out: their stiffness shows
- * in a step alone. */
-static bramah_status add_guess(bramah__step_builder *b)
-{
-  BRAMAH__STEP_SIZES(b->out);
-  const bramah__expr *A = b->rhs, twice = e_number(2.0);
-  bramah__expr *matrix = b->J, *change = b->column;
-  for (size_t r = 0; r < nx && nq == 0; r++) {
-    const bramah__expr *slope = A + r * ne, *by_rate = slope + nf;
-    for (size_t k = 0; k < nx; k++) {
-      const bramah__expr own = r != k ? e_number(0.0) : k < nf ? b->c2 : b->c1;
-      const bramah__expr by = k < nf ? e_add(slope[k], e_mul(b->c1, by_rate[k])) : slope[nf + k];
-      matrix[r * nx + k] = e_sub(own, by);
-    }
-    bramah__expr side = r < nf ? e_add(b->state_zdd[r], e_mul(b->c1, b->in_zd[r])) : b->rates[r - nf];
-    side = e_sub(side, e_sum_products(nf, by_rate, 1, b->in_zd, 1));
-    change[r] = e_mul(twice, side);
-  }
-  bramah_status status = BRAMAH_OK;
-  if (nq == 0) status = factor_unknowns(b, matrix, "guess", &b->guess);
-  if (nq == 0 && status == BRAMAH_OK) bramah__back_substitute(&b->guess, 1, change, change);
-  bramah__begin_part(b, BRAMAH__PART_SLOPES);
-  bramah__give(b, nq ? 0 : nx, change, 1);
-  for (size_t k = 0; k < nd && nq == 0; k++) {
-    const bramah__expr *row = b->Rz + (size_t)b->out->index[k] * nr;
-    const bramah__expr rate = e_sum_products(nm, row + nf, 1, b->in_motion + 1, 3),
-                       bend = e_add(b->gamma[k], e_sum_products(nm, row + nf, 1, b->in_motion + 2, 3)),
-                       drift = e_mul(b->in_h[0], e_add(rate, e_mul(e_inv(b->c1), bend))),
-                       move = e_add(e_sum_products(nf, row, 1, change, 1), drift);
-    bramah__give(b, 1, &move, 1);
-  }
-  return status;
-}
-
 /* r = M z''_i + r(0): at a state the accelerations are those at which it vanishes. */
 static bramah_status add_rates(bramah__step_builder *b)
 {
@@ -269,9 +238,16 @@ static bramah_status add_rates(bramah__step_builder *b)
   memcpy(drive, b->r + nf, nm * sizeof *drive);
   bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nm, drive);
   bramah__give(b, nm, drive, 1);
+  return BRAMAH_OK;
+}
 
-  /* By the error state: those of f at these accelerations. */
+/* By the error state: those of f at these accelerations. */
+static void add_slopes(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
   bramah__expr *X = b->rhs;
+  bramah__begin_part(b, BRAMAH__PART_RATES);
+  if (b->out->scope == BRAMAH_PROGRAM_STEPS) return;
   for (size_t k = 0; k < ne; k++) {
     if (k % nf == 0 && k < 2 * nf)
       bramah__set_force_tangent(b, e_number(k == 0), e_number(k > 0), e_number(0.0));
@@ -282,7 +258,6 @@ static bramah_status add_rates(bramah__step_builder *b)
   }
   bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nx * ne, X);
   bramah__back_substitute(&b->inertia, ne, X, X);
-  bramah__begin_part(b, BRAMAH__PART_RATES);
   bramah__give(b, nx * ne, X, 1);
   bramah__expr *others = X + nx * ne; /* A stays */
   for (size_t k = 0; nw && k < 2 * nf; k++) {
@@ -297,7 +272,45 @@ static bramah_status add_rates(bramah__step_builder *b)
     bramah__put_column(nq, b->column, others + k, 2 * nf);
   }
   bramah__give(b, nq * 2 * nf, others, 1);
-  return add_guess(b);
+}
+
+/* The changes over a step of the equations linearised at its start, whose slopes A are in rhs: with z' = 2/h dz - z'_0 and
+ * z'' = 4/h^2 dz - 4/h z'_0 - z''_0 at the end,
+ *   z'' = z''_0 + A_z dz + A_z' (z' - z'_0) + A_p dp, and 2/h dp - p'_0 likewise.
+ * It is Newton's iterate from the start of the step, with commands and motions held, and costs a tenth of one: nothing is
+ * evaluated. Dependent coordinates follow, to second order. Where friction has states it is left out: their stiffness shows
+ * in a step alone. */
+static bramah_status add_guess(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  const bramah__expr *A = b->rhs, twice = e_number(2.0);
+  bramah__expr *matrix = b->J, *change = b->column;
+  bramah__begin_part(b, BRAMAH__PART_SLOPES);
+  if (b->out->scope == BRAMAH_PROGRAM_STEPS || nq > 0) return BRAMAH_OK;
+  for (size_t r = 0; r < nx; r++) {
+    const bramah__expr *slope = A + r * ne, *by_rate = slope + nf;
+    for (size_t k = 0; k < nx; k++) {
+      const bramah__expr own = r != k ? e_number(0.0) : k < nf ? b->c2 : b->c1;
+      const bramah__expr by = k < nf ? e_add(slope[k], e_mul(b->c1, by_rate[k])) : slope[nf + k];
+      matrix[r * nx + k] = e_sub(own, by);
+    }
+    bramah__expr side = r < nf ? e_add(b->state_zdd[r], e_mul(b->c1, b->in_zd[r])) : b->rates[r - nf];
+    side = e_sub(side, e_sum_products(nf, by_rate, 1, b->in_zd, 1));
+    change[r] = e_mul(twice, side);
+  }
+  const bramah_status status = factor_unknowns(b, matrix, "guess", &b->guess);
+  if (status != BRAMAH_OK) return status;
+  bramah__back_substitute(&b->guess, 1, change, change);
+  bramah__give(b, nx, change, 1);
+  for (size_t k = 0; k < nd; k++) {
+    const bramah__expr *row = b->Rz + (size_t)b->out->index[k] * nr;
+    const bramah__expr rate = e_sum_products(nm, row + nf, 1, b->in_motion + 1, 3),
+                       bend = e_add(b->gamma[k], e_sum_products(nm, row + nf, 1, b->in_motion + 2, 3)),
+                       drift = e_mul(b->in_h[0], e_add(rate, e_mul(e_inv(b->c1), bend))),
+                       move = e_add(e_sum_products(nf, row, 1, change, 1), drift);
+    bramah__give(b, 1, &move, 1);
+  }
+  return BRAMAH_OK;
 }
 
 /* Beyond that a graph takes longer than most runs. */
@@ -308,6 +321,26 @@ static bramah_status check_size(const bramah__step_builder *b)
   if (bramah__graph_size(b->graph) <= MOST_NODES) return BRAMAH_OK;
   return bramah__fail(b->diag, BRAMAH_E_UNSUPPORTED, b->model->name,
                       "this machine is too large to be compiled");
+}
+
+/* Those of parts that are empty in the program's scope are NULL. */
+static void find_results(bramah_program *out)
+{
+  BRAMAH__STEP_SIZES(out);
+  const uint16_t *next;
+#define FIND(name, count) out->out.name = next, next = next ? next + (count) : NULL;
+#define FIND_PART(number, results)                                                                           \
+  next = out->tape.part[number].n_results ? bramah__tape_results(&out->tape, number) : NULL;                 \
+  results(FIND)
+  FIND_PART(BRAMAH__PART_SPEEDS, BRAMAH__SPEEDS_RESULTS)
+  FIND_PART(BRAMAH__PART_ITERATE, BRAMAH__ITERATE_RESULTS)
+  FIND_PART(BRAMAH__PART_TRANSITION, BRAMAH__TRANSITION_RESULTS)
+  FIND_PART(BRAMAH__PART_PLACE, BRAMAH__PLACE_RESULTS)
+  FIND_PART(BRAMAH__PART_POSE, BRAMAH__POSE_RESULTS)
+  FIND_PART(BRAMAH__PART_ENDS, BRAMAH__ENDS_RESULTS)
+  FIND_PART(BRAMAH__PART_RATES, BRAMAH__RATES_RESULTS)
+  FIND_PART(BRAMAH__PART_SLOPES, BRAMAH__SLOPES_RESULTS)
+  FIND_PART(BRAMAH__PART_GUESS, BRAMAH__GUESS_RESULTS)
 }
 
 static bramah_status build(bramah__step_builder *b)
@@ -321,11 +354,15 @@ static bramah_status build(bramah__step_builder *b)
   bramah__begin_part(b, BRAMAH__PART_STEP); /* the speeds */
   bramah__give(b, out->nw ? out->nc : 0, b->v, 1);
   add_iterate(b);
+  set_mass(b);
   add_transition(b);
   add_place(b);
   add_pose(b);
   status = add_rates(b);
-  for (size_t k = 0; k < out->n_par && status == BRAMAH_OK; k++) {
+  if (status != BRAMAH_OK) return status;
+  add_slopes(b);
+  status = add_guess(b);
+  for (size_t k = 0; k < bramah__n_columns(out) && status == BRAMAH_OK; k++) {
     status = check_size(b);
     add_parameter(b, k);
   }
@@ -334,10 +371,7 @@ static bramah_status build(bramah__step_builder *b)
   if (!bramah__tape_make(b->graph, b->n_parts, b->part, &out->tape)) return BRAMAH_E_MEMORY;
 
   out->n_nodes = bramah__graph_size(b->graph);
-  BRAMAH__STEP_SIZES(out);
-  const uint16_t *next = out->tape.result;
-#define FIND(name, count) out->out.name = next, next += (count);
-  BRAMAH__STEP_RESULTS(FIND)
+  find_results(out);
   return BRAMAH_OK;
 }
 

@@ -137,7 +137,8 @@ enum {
 #define BRAMAH__IS_POWER ((size_t)1 << 31)
 
 /* Where an output is: a part, 0 for none, and the first of its results there. These are its value, derivatives by the error
- * state [ne], by the independent accelerations [nf], and by the parameters [n_par] while accelerations are held. */
+ * state [ne], by the independent accelerations [nf], and by the parameters [n_par] while accelerations are held, as far as the
+ * program's scope goes. */
 typedef struct bramah__reading {
   size_t part, first;
   int follows_ends;
@@ -146,6 +147,7 @@ typedef struct bramah__reading {
 struct bramah_program {
   const bramah_model *model; /* that it was made of */
   bramah_program *next;      /* for other independent coordinates; NULL: none */
+  bramah_program_scope scope;
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
@@ -170,9 +172,16 @@ static inline int bramah__moves_metered(const bramah__parameter *p)
   return p->code == BRAMAH__INPUT_OFFSET || p->code == BRAMAH__LINE_FLOW || p->code == BRAMAH__FLOW_SCALE;
 }
 
+/* Parameters that the program has derivatives by. */
+static inline size_t bramah__n_columns(const bramah_program *program)
+{
+  return program->scope == BRAMAH_PROGRAM_PARAMETERS ? program->n_par : 0;
+}
+
 static inline size_t bramah__reading_width(const bramah_program *program)
 {
-  return 1 + program->ne + program->nf + program->n_par;
+  return program->scope == BRAMAH_PROGRAM_STEPS ? 1
+                                                : 1 + program->ne + program->nf + bramah__n_columns(program);
 }
 
 #endif

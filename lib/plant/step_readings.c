@@ -64,15 +64,15 @@ static int share_a_part(const bramah__output *a, const bramah__output *b)
   return a == b || (a->code == BRAMAH__JOINT_ACCELERATION && a->code == b->code);
 }
 
-/* All outputs with their derivatives by the error state, the independent accelerations, and parameters at given
- * accelerations. */
+/* All outputs with what the program's scope has of their derivatives: by the error state, the independent accelerations, and
+ * parameters at given accelerations. */
 static void set_readings(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
   const size_t n_outputs = b->model->n_outputs, width = bramah__reading_width(b->out);
   for (size_t i = 0; i < n_outputs; i++) b->shown[i * width] = output_of(b, &b->model->output[i]);
   for (size_t i = 0; i < n_outputs; i++) b->output[i] = b->shown[i * width];
-  for (size_t k = 0; k < ne + nf + n_par; k++) {
+  for (size_t k = 0; k + 1 < width; k++) {
     if (k < ne)
       bramah__seed_state(b, k);
     else if (k < ne + nf)

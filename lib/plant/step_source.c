@@ -605,6 +605,8 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
 {
   if (program->model != start->base)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name, "the program is that of another model");
+  if (program->scope != BRAMAH_PROGRAM_PARAMETERS)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name, "the program lacks derivatives");
   while (program && !bramah__program_knows(program, &start->state)) program = program->next;
   *out = (bramah__source){.program = program, .start = start, .single = precision == BRAMAH_PRECISION_SINGLE};
   if (!program)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/optimise.h"
 #include "lib/base/diag.h"
-#include "lib/tune/likelihood.h"
+#include "lib/math/dense.h"
 #include "lib/math/elementary.h"
 
 #include <gsl/gsl_multimin.h>
@@ -58,13 +58,9 @@ static int aim(search *s, double lambda)
       s->A[i * n + i] = s->held[i] ? 1.0 : s->I[i * n + i] * (1.0 + lambda);
       s->right[i] = s->held[i] ? s->d[i] : right;
     }
-    if (bramah__cholesky(n, s->A, s->A)) return 1;
+    if (bramah__cholesky_factor(n, s->A)) return 1;
     memcpy(s->d, s->right, n * sizeof *s->d);
-    bramah__cholesky_forward(n, s->A, s->d, 1);
-    for (size_t i = n; i-- > 0;) {
-      for (size_t k = i + 1; k < n; k++) s->d[i] -= s->A[k * n + i] * s->d[k];
-      s->d[i] /= s->A[i * n + i];
-    }
+    bramah__cholesky_solve(n, s->A, s->d);
 
     /* Hold the one that would go too far by most. */
     size_t worst = n;

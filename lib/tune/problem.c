@@ -342,6 +342,94 @@ static bramah_status read_logs(bramah__tune_problem *problem, size_t n, const ch
   return status;
 }
 
+/* ---- values of the machine that are parameters of its plant ---- */
+
+/* A value in SI: 0 if it is no number. */
+static int si_of(const bramah__tune_parameter *t, double x, double *si)
+{
+  char text[256];
+  bramah__tune_value_text(t, x, text);
+  return t->unit && bramah_quantity_parse(text, *t->unit ? t->unit : "1", si, NULL) == BRAMAH_OK;
+}
+
+/* Do two plants show the same for a while, up to rounding, where commands push them about? */
+static int move_alike(const bramah_plant *a, const bramah_plant *b)
+{
+  enum { STEPS = 50, SETS = 10 };
+  int alike = 1;
+  double *u = calloc(a->n_input + 2 * a->n_output + 1, sizeof *u);
+  double *size = u + a->n_input, *apart = size + a->n_output;
+  for (int k = 0; u && alike && k <= STEPS; k++) {
+    for (size_t i = 0; i < a->n_output; i++) {
+      const double x = a->output(a->self, i), y = b->output(b->self, i);
+      size[i] += fabs(x);
+      apart[i] += fabs(x - y);
+    }
+    for (size_t i = 0; i < a->n_input; i++) u[i] = (k / SETS + (int)i) % 2 ? -3.0 : 3.0;
+    alike = !a->set_inputs(a->self, u, NULL) && !b->set_inputs(b->self, u, NULL) && !a->step(a->self, NULL) &&
+            !b->step(b->self, NULL);
+  }
+  for (size_t i = 0; u && i < a->n_output; i++) alike = alike && apart[i] <= 1e-6 * size[i] + 1e-12;
+  free(u);
+  return u && alike;
+}
+
+/* The machine with this value changed a little against the problem's with that parameter changed so. */
+static bramah_status try_parameter(const bramah__tune_problem *problem, const bramah__tune_parameter *t,
+                                   size_t parameter, double si, int *alike, bramah_diag *diag)
+{
+  const bramah_study_setting setting = {.ref = &t->ref, .si = si};
+  bramah_study *study = NULL;
+  bramah_machine *machine = NULL;
+  const bramah_model *model = NULL;
+  bramah_coupled *changed = NULL, *set = NULL;
+  *alike = 0;
+  bramah_status status = bramah_study_copy(problem->study, diag, &study);
+  if (!status) status = bramah_study_set(study, 1, &setting, diag);
+  if (!status) status = bramah__study_load_machine(study, diag, &machine);
+  if (!status) status = bramah_model_new(machine, diag, &model);
+  if (!status) status = bramah_coupled_new(model, diag, &changed);
+  if (!status) status = bramah_coupled_new(problem->session->machine.model, diag, &set);
+  if (!status) {
+    const bramah_plant a = bramah_coupled_plant(changed), b = bramah_coupled_plant(set);
+    status = b.set_parameter(b.self, parameter, si, diag);
+    *alike = !status && a.n_output == b.n_output && move_alike(&a, &b);
+  }
+  bramah_coupled_free(set);
+  bramah_coupled_free(changed);
+  bramah_model_free(model);
+  bramah_machine_free(machine);
+  bramah_study_free(study);
+  return status == BRAMAH_E_MEMORY ? status : BRAMAH_OK;
+}
+
+/* Parameters of a plant are called like the end of what they are in the machine's file,
+ * "hydraulics.oil.bulk_modulus". A candidate that differs in nothing else of the machine needs no model of its own. Where the
+ * study goes by the parameter itself it stays a value of the machine. */
+static bramah_status find_parameter(const bramah__tune_problem *problem, bramah__tune_parameter *t,
+                                    bramah_diag *diag)
+{
+  const bramah_study *study = bramah_session_study(problem->session);
+  const bramah_plant *plant = bramah_session_plant(problem->session);
+  const char *name = t->name + strlen(t->name);
+  for (int dots = 0; name > t->name && (dots += name[-1] == '.') < 2;) name--;
+  const double si = t->ref.number * t->factor;
+  bramah_parameter_info info;
+  double listed;
+  if (!t->ref.in_machine || !t->ref.is_number || t->n_also || study->uncertainty.is_on ||
+      bramah_plant_parameter_index(plant, name, &t->parameter, NULL))
+    return BRAMAH_OK;
+  plant->parameter_info(plant->self, t->parameter, &info);
+  if (!(fabs(info.nominal - si) <= 1e-12 * fabs(si)) || si == 0.0) return BRAMAH_OK;
+  for (size_t i = 0; i < study->n_augmented; i++)
+    if (strcmp(study->augmented[i].at, name) == 0) return BRAMAH_OK;
+  for (size_t i = 0; i < study->n_parameter_noise; i++)
+    if (strcmp(study->parameter_noise[i].at, name) == 0) return BRAMAH_OK;
+  for (size_t i = 0; i < t->n_listed; i++)
+    if (!si_of(t, (double)i, &listed)) return BRAMAH_OK;
+  return try_parameter(problem, t, t->parameter, 1.01 * si, &t->is_parameter, diag);
+}
+
 bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n, const char *const *paths,
                                         size_t n_held, bramah_diag *diag)
 {
@@ -368,15 +456,18 @@ bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n,
   hash = bramah__fnv(hash, &problem->settle_ns, sizeof problem->settle_ns);
   hash = bramah__fnv(hash, problem->outputs, problem->n_outputs * sizeof *problem->outputs);
   problem->shared_model = 1;
-  for (size_t i = 0; i < problem->n; i++) {
-    const bramah__tune_parameter *t = &problem->tuned[i];
+  for (size_t i = 0; !status && i < problem->n; i++) {
+    bramah__tune_parameter *t = &problem->tuned[i];
+    status = find_parameter(problem, t, diag);
     for (size_t k = 0; k <= t->n_also; k++) {
       const char *place = k ? t->also[k - 1] : t->name;
       hash = bramah__fnv(hash, place, strlen(place) + 1);
-      if (after(place, "machine.") || after(place, "changes.") || strcmp(place, "machine") == 0)
+      if (!t->is_parameter &&
+          (after(place, "machine.") || after(place, "changes.") || strcmp(place, "machine") == 0))
         problem->shared_model = 0;
     }
   }
+  if (status) return status;
   problem->identity = hash;
   return make_bins(problem, diag);
 }
@@ -502,6 +593,8 @@ bramah_status bramah__tune_session_open(bramah__tune_session *s, const bramah__t
     sensor->delay_ns = 0;
     s->shift[i] = offset_of(session->study, i, unit) - offset_of(problem->session->study, i, unit);
   }
+  session->study->fusion =
+      BRAMAH_FUSION_SEQUENTIAL; /* the same but for rounding; it says what each sample adds */
   if (!problem->shared_model) return bramah__session_open_study(session, diag);
 
   /* As bramah_session_new, on the problem's model. */
@@ -509,6 +602,16 @@ bramah_status bramah__tune_session_open(bramah__tune_session *s, const bramah__t
   session->machine.model = problem->session->machine.model;
   session->machine.machine = problem->session->machine.machine;
   session->machine.program = problem->session->machine.program;
+  session->fixed = calloc(problem->n + 1, sizeof *session->fixed);
+  session->holds = 1;
+  if (!session->fixed) return bramah__fail_memory(diag);
+  for (size_t i = 0; i < problem->n; i++) {
+    const bramah__tune_parameter *t = &problem->tuned[i];
+    bramah__fixed *fixed = &session->fixed[session->n_fixed];
+    if (!t->is_parameter) continue;
+    *fixed = (bramah__fixed){.parameter = t->parameter};
+    session->n_fixed += (size_t)si_of(t, x[i], &fixed->value);
+  }
   status = bramah_machine_plant_another(&session->machine, diag, &session->machine.coupled);
   if (status) return status;
   session->machine.plant = bramah_coupled_plant(session->machine.coupled);

@@ -91,12 +91,6 @@ int bramah__tune_cut(const bramah__tune_job *job, bramah__replay_score *score)
 /* Steps of a chunk: some tenths of a millisecond, much longer than it takes to share them out. */
 enum { CHUNK = 64 };
 
-/* One correction. */
-typedef struct seen {
-  const bramah_innovation *innovation; /* [n_sensors] */
-  const double *S;                     /* [n_sensors x n_sensors] covariance of those present */
-} seen;
-
 /* One step of the chunk, and its corrections: a log faster than the step brings several. */
 typedef struct step {
   int64_t time_ns;
@@ -112,13 +106,10 @@ typedef struct runner {
   bramah__tune_session opened;
   bramah__tune_cursor cursor;
   bramah_replay *replay;
-  double *P;      /* [n_error x n_error] before the coming correction */
-  double *column; /* [n_error] */
   /* The last chunk; it ends early where the log ends, or with an error. */
   size_t n_steps, n_seen, room;
   step steps[CHUNK];
   bramah_innovation *innovations; /* [room x n_sensors] */
-  double *S;                      /* [room x n_sensors x n_sensors] */
   int end;
   bramah_status status;
   bramah_diag diag;
@@ -128,12 +119,10 @@ struct work {
   const bramah__tune_problem *problem;
   const bramah__tune_job *job;
   const bramah__tune_log *log;
-  size_t n;             /* neighbours */
-  runner *runners;      /* [1 + n] the candidate itself first */
-  double *neighbour_by; /* [n] how far each is off, on the scale of the values */
+  size_t n;        /* neighbours */
+  runner *runners; /* [1 + n] the candidate itself first */
   bramah__likelihood *likelihood;
-  double *block, *y, *S, *near_y, *near_S, *near_sigma; /* what goes into it */
-  size_t *index;                                        /* [n_sensors] of those fused */
+  double *near_y, *near_spread; /* [n] what goes into it */
   double *former;             /* [n_sensors x BRAMAH_TUNE_LAGS] normalised innovations, the last one first */
   bramah_coupled *free_model; /* predicts without corrections */
   bramah_plant ahead;
@@ -147,71 +136,35 @@ struct work {
   int64_t begin_ns, length_ns;
 };
 
-static void take_covariance(runner *r)
-{
-  const bramah_filter *filter = bramah_session_filter(r->opened.session);
-  const size_t n = bramah_filter_get_info(filter).n_error;
-  memcpy(r->P, bramah_filter_covariance(filter), n * n * sizeof *r->P);
-}
-
 static bramah_status go_ahead(work *w, bramah_diag *diag);
 
-static bramah_status grow(runner *r, size_t room, bramah_diag *diag)
-{
-  const size_t m = r->n_sensors;
-  bramah_innovation *innovations = realloc(r->innovations, (room * m + 1) * sizeof *innovations);
-  if (innovations) r->innovations = innovations;
-  double *S = innovations ? realloc(r->S, (room * m * m + 1) * sizeof *S) : NULL;
-  if (!S) return bramah__fail_memory(diag);
-  r->S = S;
-  r->room = room;
-  return BRAMAH_OK;
-}
-
-/* bramah_watcher: after a step what goes ahead of its correction; after a correction keep the innovations
- * and their covariance, which is h_i P h_j' off the diagonal and on it what the filter itself says. */
+/* bramah_watcher: after a step what goes ahead of its correction; after a correction keep the innovations. */
 static bramah_status watch(void *user, bramah_filter_event event, bramah_filter *filter, bramah_diag *diag)
 {
   runner *r = user;
-  if (event == BRAMAH_FILTER_PREDICTED) {
-    take_covariance(r);
+  const size_t m = r->n_sensors;
+  if (event == BRAMAH_FILTER_PREDICTED)
     return r->judged && r->judged->problem->ahead ? go_ahead(r->judged, diag) : BRAMAH_OK;
-  }
   if (event != BRAMAH_FILTER_CORRECTED) return BRAMAH_OK;
   const bramah_innovation *innovation = bramah_filter_get_last(filter).innovation;
-  const double *H = bramah_filter_get_last(filter).rows;
-  const size_t m = r->n_sensors, n = bramah_filter_get_info(filter).n_error;
   int any = 0;
   for (size_t i = 0; i < m; i++) any |= innovation[i].present;
   if (!any) return BRAMAH_OK;
-  const bramah_status status = r->n_seen == r->room ? grow(r, 2 * r->room, diag) : BRAMAH_OK;
-  if (status) return status;
-  memcpy(r->innovations + r->n_seen * m, innovation, m * sizeof *innovation);
-  double *S = r->S + r->n_seen * m * m;
-  for (size_t i = 0; i < m; i++) {
-    if (!innovation[i].present) continue;
-    for (size_t a = 0; a < n; a++) {
-      r->column[a] = 0.0;
-      for (size_t b = 0; b < n; b++) r->column[a] += r->P[a * n + b] * H[i * n + b];
-    }
-    S[i * m + i] = innovation[i].sigma * innovation[i].sigma;
-    for (size_t j = 0; j < i; j++) {
-      if (!innovation[j].present) continue;
-      double sum = 0.0;
-      for (size_t a = 0; a < n; a++) sum += H[j * n + a] * r->column[a];
-      S[i * m + j] = S[j * m + i] = sum;
-    }
+  if (r->n_seen == r->room) {
+    const size_t room = r->room ? 2 * r->room : CHUNK;
+    bramah_innovation *innovations = realloc(r->innovations, (room * m + 1) * sizeof *innovations);
+    if (!innovations) return bramah__fail_memory(diag);
+    r->innovations = innovations;
+    r->room = room;
   }
-  r->n_seen++;
-  take_covariance(r);
+  memcpy(r->innovations + r->n_seen++ * m, innovation, m * sizeof *innovation);
   return BRAMAH_OK;
 }
 
-/* Correction k of the chunk. */
-static seen seen_by(const runner *r, size_t k)
+/* Of all sensors at correction k of the chunk. */
+static const bramah_innovation *seen_by(const runner *r, size_t k)
 {
-  const size_t m = r->n_sensors;
-  return (seen){r->innovations + k * m, r->S + k * m * m};
+  return r->innovations + k * r->n_sensors;
 }
 
 static bramah_status open_runner(runner *r, const work *w, const double *x, bramah_diag *diag)
@@ -224,21 +177,12 @@ static bramah_status open_runner(runner *r, const work *w, const double *x, bram
   r->n_sensors = problem->n_sensors;
   bramah_status status = bramah__tune_session_open(&r->opened, problem, x, diag);
   if (status) return status;
-  bramah_filter *filter = bramah_session_filter(r->opened.session);
-  const size_t n = bramah_filter_get_info(filter).n_error;
   options.max_gap_ns = bramah_session_study(r->opened.session)->log.longest_gap_ns;
   status = bramah__tune_cursor_open(&r->cursor, w->log, r->opened.delay_ns, r->opened.shift,
                                     w->job->thousandths, diag);
   if (status) return status;
-  r->P = calloc(n * n + n + 1, sizeof *r->P);
-  if (!r->P) return bramah__fail_memory(diag);
-  r->column = r->P + n * n;
-  status = grow(r, CHUNK, diag);
-  if (!status)
-    status = bramah_replay_new(filter, &options, bramah__tune_cursor_next, &r->cursor, diag, &r->replay);
-  if (status) return status;
-  take_covariance(r);
-  return BRAMAH_OK;
+  return bramah_replay_new(bramah_session_filter(r->opened.session), &options, bramah__tune_cursor_next,
+                           &r->cursor, diag, &r->replay);
 }
 
 static void look_at_plant(work *w, const step *at);
@@ -297,24 +241,15 @@ static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
   s->bins[bin_of(w->problem, e * e, 1)]++;
 }
 
-/* Innovations of sensors index[m] with their covariance. */
-static void gather(const work *w, seen s, size_t m, double *y, double *S)
-{
-  const size_t all = w->problem->n_sensors;
-  for (size_t a = 0; a < m; a++) {
-    y[a] = s.innovation[w->index[a]].innovation;
-    for (size_t b = 0; b < m; b++) S[a * m + b] = s.S[w->index[a] * all + w->index[b]];
-  }
-}
-
 /* Neighbours must have seen the same; a delay that moves a sample to another step makes them differ. */
-static seen partner(const work *w, size_t j, size_t at, size_t k, seen own)
+static const bramah_innovation *partner(const work *w, size_t j, size_t at, size_t k,
+                                        const bramah_innovation *own)
 {
   const runner *r = &w->runners[1 + j];
   if (at >= r->n_steps || k >= r->steps[at].n_seen) return own;
-  const seen other = seen_by(r, r->steps[at].first + k);
+  const bramah_innovation *other = seen_by(r, r->steps[at].first + k);
   for (size_t i = 0; i < w->problem->n_sensors; i++)
-    if (own.innovation[i].present && !other.innovation[i].present) return own;
+    if (own[i].present && !other[i].present) return own;
   return other;
 }
 
@@ -322,38 +257,37 @@ static seen partner(const work *w, size_t j, size_t at, size_t k, seen own)
 static bramah_status judge(work *w, size_t at, size_t k, bramah_diag *diag)
 {
   const runner *r = &w->runners[0];
-  const seen s = seen_by(r, r->steps[at].first + k);
-  size_t m = 0;
-  for (size_t i = 0; i < w->problem->n_sensors; i++) {
-    const bramah_innovation *in = &s.innovation[i];
+  const bramah_innovation *own = seen_by(r, r->steps[at].first + k);
+  const bramah_innovation *near[BRAMAH__TUNE_MOST];
+  const double *gates = bramah_session_study(r->opened.session)->gate;
+  bramah_status status = BRAMAH_OK;
+  double nis = 0.0;
+  size_t dof = 0;
+  for (size_t j = 0; j < w->n; j++) near[j] = partner(w, j, at, k, own);
+  for (size_t i = 0; !status && i < w->problem->n_sensors; i++) {
+    const bramah_innovation *in = &own[i];
     if (!in->present) continue;
     judge_sensor(w, i, in);
-    if (in->accepted) w->index[m++] = i;
-
-    /* An outlier; beyond the gate on drifts an innovation may be small. */
-    const double gate = bramah_session_study(r->opened.session)->gate[i];
-    if (in->accepted || in->saturated || in->nis <= gate * gate) continue;
     for (size_t j = 0; j < w->n; j++) {
-      const seen near = partner(w, j, at, k, s);
-      w->near_y[j] = near.innovation[i].innovation;
-      w->near_sigma[j] = near.innovation[i].sigma;
+      w->near_y[j] = in->accepted ? near[j][i].rest : near[j][i].innovation;
+      w->near_spread[j] = in->accepted ? near[j][i].rest_variance : near[j][i].sigma;
     }
-    bramah__likelihood_add_outlier(w->likelihood, in->innovation, in->sigma, gate, w->near_y, w->near_sigma,
-                                   w->neighbour_by);
+    if (in->accepted) {
+      status =
+          bramah__likelihood_add(w->likelihood, in->rest, in->rest_variance, w->near_y, w->near_spread, diag);
+      nis += in->rest * in->rest / in->rest_variance;
+      dof++;
+    } else if (!in->saturated && in->nis > gates[i] * gates[i]) {
+      /* An outlier; beyond the gate on drifts an innovation may be small. */
+      bramah__likelihood_add_outlier(w->likelihood, in->innovation, in->sigma, gates[i], w->near_y,
+                                     w->near_spread);
+    }
   }
-  if (m == 0) return BRAMAH_OK;
-
-  gather(w, s, m, w->y, w->S);
-  for (size_t j = 0; j < w->n; j++)
-    gather(w, partner(w, j, at, k, s), m, w->near_y + j * m, w->near_S + j * m * m);
-  const bramah_status status =
-      bramah__likelihood_add(w->likelihood, m, w->y, w->S, w->near_y, w->near_S, w->neighbour_by, diag);
-  if (status) return status;
-  const double nis = w->likelihood->nis;
+  if (dof == 0) return status;
   w->score->nis += nis;
-  w->score->dof += (double)m;
-  w->score->bins[bin_of(w->problem, nis, m)]++;
-  return BRAMAH_OK;
+  w->score->dof += (double)dof;
+  w->score->bins[bin_of(w->problem, nis, dof)]++;
+  return status;
 }
 
 /* ---- truth and predictions, while the plant of the candidate is there ---- */
@@ -395,7 +329,7 @@ static void look_at_plant(work *w, const step *at)
 
   if (!problem->ahead || w->steps % (uint64_t)problem->ahead != 0) return;
   for (size_t i = 0; judged && w->steps && at->n_seen && i < problem->n_sensors; i++) {
-    const bramah_innovation *in = &seen_by(&w->runners[0], at->first + at->n_seen - 1).innovation[i];
+    const bramah_innovation *in = seen_by(&w->runners[0], at->first + at->n_seen - 1) + i;
     if (!in->present || in->saturated) continue;
     const double error = in->innovation + w->apart[i];
     w->score->sensor[i].ahead_squares += error * error;
@@ -434,24 +368,19 @@ static bramah_status open_work(work *w, bramah_diag *diag)
 {
   const size_t n = w->n, m = w->problem->n_sensors;
   w->runners = calloc(1 + n, sizeof *w->runners);
-  w->block = calloc(n + m + m * m + n * (m + 1) + n * m * m + n + m * BRAMAH_TUNE_LAGS + 1, sizeof *w->block);
-  w->index = calloc(m + 1, sizeof *w->index);
-  if (!w->runners || !w->block || !w->index) return bramah__fail_memory(diag);
-  w->neighbour_by = w->block;
-  w->y = w->neighbour_by + n;
-  w->S = w->y + m;
-  w->near_y = w->S + m * m;
-  w->near_S = w->near_y + n * (m + 1);
-  w->near_sigma = w->near_S + n * m * m;
-  w->former = w->near_sigma + n;
+  w->near_y = calloc(2 * n + m * BRAMAH_TUNE_LAGS + 1, sizeof *w->near_y);
+  if (!w->runners || !w->near_y) return bramah__fail_memory(diag);
+  w->near_spread = w->near_y + n;
+  w->former = w->near_spread + n;
   w->runners[0].judged = w;
-  bramah_status status = bramah__likelihood_new(m, n, diag, &w->likelihood);
-  if (!status) status = open_runner(&w->runners[0], w, w->job->x, diag);
+  double by[BRAMAH__TUNE_MOST];
+  bramah_status status = open_runner(&w->runners[0], w, w->job->x, diag);
   for (size_t j = 0; !status && j < n; j++) {
     double x[BRAMAH__TUNE_MOST];
-    w->neighbour_by[j] = bramah__tune_neighbour(w->problem, w->job->x, j, x);
+    by[j] = bramah__tune_neighbour(w->problem, w->job->x, j, x);
     status = open_runner(&w->runners[1 + j], w, x, diag);
   }
+  if (!status) status = bramah__likelihood_new(n, by, diag, &w->likelihood);
   return !status && w->problem->ahead ? open_ahead(w, diag) : status;
 }
 
@@ -462,15 +391,12 @@ static void close_work(work *w)
     bramah_replay_free(r->replay);
     bramah__tune_cursor_close(&r->cursor);
     bramah__tune_session_close(&r->opened);
-    free(r->P);
     free(r->innovations);
-    free(r->S);
   }
   bramah_coupled_free(w->free_model);
   bramah__likelihood_free(w->likelihood);
   free(w->runners);
-  free(w->block);
-  free(w->index);
+  free(w->near_y);
   free(w->command);
   free(w->u);
   free(w->apart);
@@ -480,7 +406,7 @@ static void close_work(work *w)
 static void note_check(work *w)
 {
   bramah__replay_score *s = w->score;
-  s->cost[s->checked] = w->likelihood->cost;
+  s->cost[s->checked] = bramah__likelihood_cost(w->likelihood);
   if (w->n)
     memcpy(s->gradient_at + (size_t)s->checked * w->n, w->likelihood->gradient,
            w->n * sizeof *s->gradient_at);

@@ -220,19 +220,20 @@ static bramah_status try_factors(bramah__tune_search *s, double *x, bramah_diag 
   const int thousandths = rows > 8000 ? 250 : 1000; /* a quarter of long logs is enough to begin with */
   for (size_t kind = 0; !status && kind < sizeof plant_noise / sizeof plant_noise[0]; kind++) {
     double trial[N_FACTORS][BRAMAH__TUNE_MOST] = {{0}}, value[N_FACTORS], least = (double)INFINITY;
+    size_t n = 0; /* different ones: a bound may make several the same */
     int any = 0;
-    for (size_t k = 0; k < N_FACTORS; k++) {
+    for (size_t f = 0; f < N_FACTORS; f++) {
       for (size_t i = 0; i < problem->n; i++) {
         const bramah__tune_parameter *t = &problem->tuned[i];
-        trial[k][i] = t->kind == plant_noise[kind] ? inside(t, factors[k] * x[i]) : x[i];
+        trial[n][i] = t->kind == plant_noise[kind] ? inside(t, factors[f] * x[i]) : x[i];
         any |= t->kind == plant_noise[kind];
       }
-      bramah__tune_round(problem, trial[k]);
+      bramah__tune_round(problem, trial[n]);
+      n += n == 0 || memcmp(trial[n], trial[n - 1], sizeof trial[n]) != 0;
     }
     if (!any) continue;
-    status =
-        bramah__tune_evaluate_all(s, N_FACTORS, trial, thousandths, BRAMAH_TUNE_LIKELIHOOD, 0, value, diag);
-    for (size_t k = 0; !status && k < N_FACTORS; k++) {
+    status = bramah__tune_evaluate_all(s, n, trial, thousandths, BRAMAH_TUNE_LIKELIHOOD, 0, value, diag);
+    for (size_t k = 0; !status && k < n; k++) {
       if (!(value[k] < least)) continue;
       least = value[k];
       memcpy(x, trial[k], problem->n * sizeof *x);
@@ -290,7 +291,10 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, br
 
   for (int round = 0; !status && round < ROUNDS; round++) {
     /* Sensors: the part of their innovations that has no memory, less what rounding makes. All else from the
-     * values as given: what was best with wrong sensors means little. */
+     * values as given: what was best with wrong sensors means little. Another round is for sensors that came out
+     * different. */
+    static const double same = 0.01;
+    double moved = 0.0;
     for (size_t i = 0; i < n; i++) {
       const bramah__tune_parameter *t = &problem->tuned[i];
       if (t->kind != BRAMAH__TUNE_SENSOR) {
@@ -301,8 +305,11 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, br
           bramah__tune_colour_of(problem, search->n_logs, search->scores, t->index, 1);
       const double step = bramah_session_about(problem->session)->sensors[t->index].resolution;
       const double variance = c.white_sigma * c.white_sigma - step * step / 12.0;
-      if (variance > 0.0) at[i] = inside(t, sqrt(variance) / t->factor);
+      const double now = variance > 0.0 ? inside(t, sqrt(variance) / t->factor) : at[i];
+      moved = fmax(moved, fabs(bramah__log(now / at[i])));
+      at[i] = now;
     }
+    if (round && moved < same) break;
     status = try_factors(search, at, diag);
     bramah__tune_round(problem, at);
     if (!status) status = bramah__tune_evaluate(search, at, 0, 0, &value, &verdict, diag);

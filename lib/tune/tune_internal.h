@@ -99,6 +99,8 @@ typedef struct bramah__tune_parameter {
       listed; /* [n_listed] the values of a sweep, words among them; a candidate has the place in this list */
   bramah__tune_kind kind;
   size_t index;
+  int is_parameter; /* 1: `parameter` of the plant is this value of the machine */
+  size_t parameter;
 } bramah__tune_parameter;
 
 typedef struct bramah__tune_problem {
@@ -118,7 +120,7 @@ typedef struct bramah__tune_problem {
   int64_t settle_ns;
   double *edges;     /* [n_sensors x (BINS - 1)] upper ends of bins of chi-square, by degrees of freedom */
   uint64_t identity; /* of the program, the study, its machine, what is judged */
-  int shared_model;  /* 1: no value changes the machine, all replays use the session's model */
+  int shared_model; /* 1: no value changes the machine but by parameters, all replays use the session's model */
 } bramah__tune_problem;
 
 /* Open the study. Whatever was made is released by bramah__tune_problem_close. run NULL: default. */

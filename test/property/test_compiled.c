@@ -325,11 +325,69 @@ START_TEST(test_far_angles_are_left)
 }
 END_TEST
 
+/* A program of a smaller scope makes the same steps to the last bit, and leaves to the plant what it does not have. */
+START_TEST(test_smaller_scopes)
+{
+  for (int scope = BRAMAH_PROGRAM_STEPS; scope <= BRAMAH_PROGRAM_DERIVATIVES; scope++) {
+    rig r;
+    open_rig(&r, machines[_i].dataset);
+    bramah_program *small;
+    must(bramah_program_new_for(r.model, (bramah_program_scope)scope, &r.diag, &small), &r.diag);
+    must(bramah_coupled_use(r.c[0], small, &r.diag), &r.diag);
+    const bramah_plant *plant = r.plant;
+    const size_t ne = bramah_plant_n_error(plant), parameter = 0;
+    const int by_state = scope == BRAMAH_PROGRAM_DERIVATIVES;
+    double u[16] = {0}, *F[2], G[2][64];
+    for (int w = 0; w < 2; w++) F[w] = calloc(ne * ne, sizeof *F[w]);
+    for (int k = 0; k < 60; k++) {
+      for (size_t i = 0; i < plant->n_input; i++) u[i] = machines[_i].command * sin(0.1 * k + (double)i);
+      for (int w = 0; w < 2; w++) {
+        must(plant[w].set_inputs(plant[w].self, u, &r.diag), &r.diag);
+        must(by_state && k % 2 ? plant[w].step_transition(plant[w].self, F[w], NULL, 0, NULL, NULL, &r.diag)
+                               : plant[w].step(plant[w].self, &r.diag),
+             &r.diag);
+      }
+      ck_assert_int_eq(memcmp(F[0], F[1], ne * ne * sizeof(double)), 0);
+      for (size_t i = 0; i < plant->n_output; i++) {
+        double row[2][64] = {{0}};
+        const double a = plant[0].output(plant[0].self, i), b = plant[1].output(plant[1].self, i);
+        ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "output %zu %s scope %d at %d: %.17g, %.17g", i,
+                      r.model->output[i].info.name, scope, k, a, b);
+        for (int w = 0; w < 2 && by_state; w++)
+          if (plant[w].output_row(plant[w].self, i, row[w]) != BRAMAH_OK) row[w][0] = 0.0;
+        ck_assert_int_eq(memcmp(row[0], row[1], sizeof row[0]), 0);
+      }
+    }
+    ck_assert_uint_eq(bramah_coupled_report(r.c[0]).compiled, bramah_coupled_report(r.c[1]).compiled);
+
+    /* By a parameter the one with everything alone steps on its program. */
+    for (int w = 0; w < 2; w++)
+      must(plant[w].step_transition(plant[w].self, F[w], NULL, 1, &parameter, G[w], &r.diag), &r.diag);
+    ck_assert_uint_lt(bramah_coupled_report(r.c[0]).compiled, bramah_coupled_report(r.c[1]).compiled);
+    for (size_t i = 0; i < ne; i++) {
+      double largest = 0.0;
+      for (size_t k = 0; k < ne; k++) largest = fmax(largest, fabs(F[0][i * ne + k]));
+      for (size_t k = 0; k < ne; k++)
+        ck_assert_double_eq_tol(F[0][i * ne + k], F[1][i * ne + k], 1e-6 * largest);
+    }
+    bramah_c_source source;
+    ck_assert_int_eq(
+        bramah_program_c_source(small, r.c[0], "small", BRAMAH_PRECISION_DOUBLE, &r.diag, &source),
+        BRAMAH_E_ARGUMENT);
+    for (int w = 0; w < 2; w++) free(F[w]);
+    must(bramah_coupled_use(r.c[0], NULL, &r.diag), &r.diag);
+    bramah_program_free(small);
+    close_rig(&r);
+  }
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("compiled");
   TCase *cases = one_case(suite, "steps");
   tcase_add_test(cases, test_far_angles_are_left);
+  tcase_add_loop_test(cases, test_smaller_scopes, 0, N_MACHINES);
   tcase_add_loop_test(cases, test_steps_agree, 0, N_MACHINES);
   tcase_add_loop_test(cases, test_corrections_rows_and_parameters_agree, 0, N_MACHINES);
   return run_suite(suite);
