@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/equation.h"
 #include "lib/plant/lockstep.h"
 #include "lib/base/processors.h"
 #include "lib/plant/step_graph.h"
@@ -449,8 +450,8 @@ BRAMAH__FOR_PROCESSORS static void check_pose(bramah__lockstep *k, size_t g, bra
     const double *s = input(k, g, program->out.stroke[i]);
     const bramah__cylinder *cylinder = &program->model->circuit.cylinder[i];
     if (cylinder->stop.stiffness > 0.0) continue;
-    EACH_LANE group->live[l] &=
-        (bramah__piston_chamber(cylinder, s[l]) > 0.0) & (bramah__rod_chamber(cylinder, s[l]) > 0.0);
+    EACH_LANE group->live[l] &= (bramah__chamber(cylinder, 0, e_number(s[l])).value > 0.0) &
+                                (bramah__chamber(cylinder, 1, e_number(s[l])).value > 0.0);
   }
   for (size_t i = 0; program->nd && i < program->n * program->nf; i++)
     EACH_LANE group->live[l] &= fabs(k->of[g].Rz[i * L + l]) < bramah__poor_ratio;
@@ -653,6 +654,24 @@ BRAMAH__FOR_PROCESSORS void bramah__lockstep_row(const bramah__lockstep *k, size
   const bramah__reading *reading = &k->program->reading[i];
   const uint16_t *at = bramah__tape_results(&k->program->tape, reading->part) + reading->first;
   fetch(k, g, at + 1, k->program->ne, row);
+}
+
+void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t parameter,
+                                   double *out)
+{
+  const bramah_program *program = k->program;
+  const bramah__reading *reading = &program->reading[i];
+  const uint16_t *at = bramah__tape_results(&program->tape, reading->part) + reading->first;
+  fetch(k, g, at + 1 + program->ne + program->nf + parameter, 1, out);
+}
+
+void bramah__lockstep_show_edges(const bramah__lockstep *k, const bramah__plant_group *group, size_t lane)
+{
+  bramah_coupled *c = group->plant[lane];
+  const double *state = group->state + lane;
+  for (size_t i = 0; i < k->program->ns; i++) c->state.U[i] = state[(k->place.U + i) * L];
+  for (size_t i = 0; i < c->model->n_inputs; i++) c->state.u[i] = state[(k->place.u + i) * L];
+  for (size_t i = 0; i < k->program->n_par; i++) c->state.theta[i] = state[(k->place.theta + i) * L];
 }
 
 /* As bramah__output_value. */
