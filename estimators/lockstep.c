@@ -17,6 +17,9 @@ enum { L = BRAMAH__GROUP };
 
 #define EACH_LANE for (size_t l = 0; l < L; l++)
 
+/* Error states whose number the compiler is to know: nothing augmented. */
+#define SMALL_SIZES(X) X(3) X(4) X(5) X(6)
+
 /* A sample of a group as numbers: bits of its flags. */
 enum { PRESENT = 1, ACCEPTED = 2, SATURATED = 4 };
 enum { COUNT_ACCEPTED, COUNT_SATURATED, COUNT_GATED, COUNT_FAULTS, COUNT_LIMITED, COST, PRODUCT, LIKELIHOOD };
@@ -350,7 +353,18 @@ BRAMAH__FOR_PROCESSORS static void follow_plants(bramah__filter_lockstep *k, siz
   fill_transition(k, group, f, &k->plant.of[g], room->F);
   fill_noise(group, f, &k->plant.of[g], room->Gamma);
   memcpy(room->P, array(f, group->now, f->P), f->n * f->n * L * sizeof(double));
-  lockstep_propagate(&f->shape, room->F, room->Gamma, room->P, room->T);
+  switch (f->nq == f->n_plant ? f->n : 0) {
+#define OF_SIZE(N)                                                                                           \
+  case N: {                                                                                                  \
+    const bramah__kernel_shape own = {.n = N, .n_plant = N, .nq = N, .n_acting = N};                         \
+    lockstep_propagate(&own, room->F, room->Gamma, room->P, room->T);                                        \
+    break;                                                                                                   \
+  }
+    SMALL_SIZES(OF_SIZE)
+#undef OF_SIZE
+  default:
+    lockstep_propagate(&f->shape, room->F, room->Gamma, room->P, room->T);
+  }
   check_covariance(f->n, room->P, group->plant.live);
 }
 
@@ -713,12 +727,11 @@ BRAMAH__IN_CALLER void count_samples(const int64_t *counts, const double *gate, 
 
 /* Sensor i into the upper triangle of the room's P and dx. A lane that takes no part in it has no gain: P and dx stay, but
  * for additions of zero. */
-BRAMAH__IN_CALLER void fuse_sample(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group,
-                                   size_t i)
+BRAMAH__IN_CALLER void fuse_sample(size_t n, bramah__filter_lockstep *k, size_t g,
+                                   bramah__filter_group *group, size_t i)
 {
-  const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
-  const size_t n = f->n, count = room->n_entries[i], *entry = room->entry + i * n;
+  const size_t count = room->n_entries[i], *entry = room->entry + i * n;
   const double *H = group->H + i * n * L, *r = group->r + i * L, *flags = group->flags + i * L;
   double rest[L], S[L], of_gain[L], of_rounding[L];
   int64_t counts[L], fuses[L], some = 0;
@@ -762,7 +775,16 @@ BRAMAH__FOR_PROCESSORS static void fuse(bramah__filter_lockstep *k, size_t g, br
   bramah__filter_room *room = &k->of[g];
   memcpy(room->P, array(f, group->now, f->P), n * n * L * sizeof(double));
   for (size_t i = 0; i < n * L; i++) room->dx[i] = 0.0;
-  for (size_t i = 0; i < f->n_sensors; i++) fuse_sample(k, g, group, i);
+  switch (n) {
+#define OF_SIZE(N)                                                                                           \
+  case N:                                                                                                    \
+    for (size_t i = 0; i < f->n_sensors; i++) fuse_sample(N, k, g, group, i);                                \
+    break;
+    SMALL_SIZES(OF_SIZE)
+#undef OF_SIZE
+  default:
+    for (size_t i = 0; i < f->n_sensors; i++) fuse_sample(n, k, g, group, i);
+  }
   lockstep_mirror(n, n, room->P);
   check_covariance(n, room->P, group->plant.live);
   EACH_LANE room->count[LIKELIHOOD * L + l] =
