@@ -6,7 +6,7 @@
  *
  *   bench_compiled table [FILE]     times, in rounds that take turns, and the instructions that FILE has ("key number")
  *   bench_compiled list             keys
- *   bench_compiled run KEY N        N units of work by bench_unit, whose instructions are then counted
+ *   bench_compiled run KEY N        N units of work by bench_unit, whose instructions are then counted; bytes that they allocate
  *   bench_compiled growth           seconds of compiling, sizes and instructions over the length of booms
  *
  * CC compiles the C sources, into the folder BENCH_FOLDER, which keeps them. Not a test: nothing can fail for being slow. */
@@ -514,10 +514,8 @@ static void print_table(const char *file)
       }
   }
   for (size_t i = 0; i < n; i++) run_units(&rigs[i], WARM);
-  const size_t allocated = mallinfo2().uordblks;
   for (int round = 0; round < ROUNDS; round++)
     for (size_t i = 0; i < n; i++) rigs[i].us[round] = 1e6 * run_units(&rigs[i], CYCLES) / CYCLES;
-  const size_t more = mallinfo2().uordblks - allocated;
   for (size_t i = 0; i < n; i++) rigs[i].median = bench_median(rigs[i].us, ROUNDS);
   bench_print_machine();
   printf("\nus of processor time per filter, median of %d rounds of %d that take turns\n\n", ROUNDS, CYCLES);
@@ -526,7 +524,6 @@ static void print_table(const char *file)
   if (file) print_matrix(rigs, n, file);
   printf("\ngoals\n\n");
   print_goals(rigs, n, file);
-  printf("\nbytes allocated in %d rounds: %zu\n", ROUNDS, more);
   for (size_t i = 0; i < n; i++) close_rig(&rigs[i]);
   for (size_t m = 0; rigs && m < N_MACHINES; m++) free(y[m]);
   free(rigs);
@@ -566,7 +563,11 @@ static int run_one(const char *key, size_t machine, bench_work work, bench_way w
   size_t n_sensors;
   if (strcmp(key, wanted->key) != 0) return 0;
   double *y = measure(machine, wanted->n, &n_sensors);
-  if (open_rig(&r, machine, work, way, y)) run_units(&r, wanted->n);
+  if (open_rig(&r, machine, work, way, y)) {
+    const size_t allocated = mallinfo2().uordblks;
+    run_units(&r, wanted->n);
+    printf("allocated %zu\n", mallinfo2().uordblks - allocated);
+  }
   close_rig(&r);
   free(y);
   return 1;
