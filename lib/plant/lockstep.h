@@ -23,6 +23,7 @@ typedef struct bramah__plant_group {
   double *state;                     /* [words] */
   size_t n_par;                      /* parameters that derivatives are wanted by: the same in all lanes */
   const size_t *par;
+  const size_t *basis; /* [nf] positions whose derivatives at the start of a step are wanted, too */
 } bramah__plant_group;
 
 /* What one group leaves, [...] of eight lanes each. */
@@ -31,6 +32,7 @@ typedef struct bramah__plant_group {
   X(F, ne *ne)    /* of the step to it, as in bramah__wanted */                                              \
   X(N, ne *nx)    /* */                                                                                      \
   X(G, ne *n_par) /* [ne x n_par of the group] */                                                            \
+  X(B, nf *nf)    /* of `basis` by the independent positions */                                              \
   X(Rz, n *nf)    /* at the state that the registers hold */                                                 \
   X(change, nx)   /* unknowns of the step; scratch from here on */                                           \
   X(carried, n_par *nx)                                                                                      \
@@ -85,5 +87,11 @@ void bramah__lockstep_read(bramah__lockstep *k, size_t i);
 void bramah__lockstep_value(const bramah__lockstep *k, size_t g, const double *state, size_t i,
                             double *value);
 void bramah__lockstep_row(const bramah__lockstep *k, size_t g, size_t i, double *row);
+/* And its derivative by a parameter. */
+void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t parameter,
+                                   double *out);
+
+/* Put what the plant's parameter_edges looks at where it looks, in a plant whose state is in a lane. */
+void bramah__lockstep_show_edges(const bramah__lockstep *k, const bramah__plant_group *group, size_t lane);
 
 #endif
