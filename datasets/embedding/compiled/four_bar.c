@@ -3399,9 +3399,9 @@ static const double near_enough = 10.0;
 
 static int is_finite(const double *x, int n)
 {
-  for (int i = 0; i < n; i++)
-    if (!(x[i] - x[i] == 0.0)) return 0;
-  return 1;
+  double none = 0.0;
+  for (int i = 0; i < n; i++) none += 0.0 * x[i];
+  return none == 0.0;
 }
 
 static int pivots_hold(const double *pivot, const double *usual, int n, double part)
@@ -3510,8 +3510,8 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   int other = 0;
   *moved = 0;
   const double *theta = w->is_set_up ? w->theta : four_bar_nominal;
-  if (!is_finite(inputs, FOUR_BAR_INPUTS) || !is_finite(parameters, FOUR_BAR_PARAMETERS)) return FOUR_BAR_NOT_FINITE;
   for (int i = 0; i < FOUR_BAR_PARAMETERS; i++) other |= parameters[i] != theta[i];
+  if (!is_finite(inputs, FOUR_BAR_INPUTS) || (other && !is_finite(parameters, FOUR_BAR_PARAMETERS))) return FOUR_BAR_NOT_FINITE;
   if (!w->is_set_up) set_up(s, four_bar_nominal);
   if (other) set_up(s, parameters);
   for (int i = 0; i < FOUR_BAR_INPUTS; i++) s->u[i] = inputs[i];
@@ -3530,22 +3530,13 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   return FOUR_BAR_OK;
 }
 
-/* Taylor's guess; spools, which need no iteration. */
-static void predict(four_bar_state *s, const double *inputs, double *change)
+/* What stays for a step, and spools at its end, which need no iteration. */
+static void begin_step(four_bar_state *s, const double *inputs)
 {
   const double h = FOUR_BAR_STEP;
   four_bar_work *w = &s->work;
   set_gates(s);
   freeze(s, h);
-  for (int j = 0; j < FOUR_BAR_JOINTS; j++) w->z[j] = s->z[j] + h * (s->zd[j] + 0.5 * h * s->zdd[j]);
-  for (int f = 0; f < FOUR_BAR_INDEPENDENT; f++) {
-    const int j = joint[FOUR_BAR_DEPENDENT + f];
-    change[f] = h * (s->zd[j] + 0.5 * h * s->zdd[j]);
-  }
-  for (int i = 0; i < FOUR_BAR_FIRST_ORDER; i++) {
-    const double rise = h * s->pd[i], longest = FOUR_BAR_LONGEST_GUESS;
-    change[FOUR_BAR_INDEPENDENT + i] = rise < -longest ? -longest : rise > longest ? longest : rise;
-  }
   for (int i = 0; i < FOUR_BAR_SPOOLS; i++) {
     const double to = reference(w->theta, i, inputs);
     w->U[i] = to;
@@ -3553,6 +3544,21 @@ static void predict(four_bar_state *s, const double *inputs, double *change)
     const double ratio = h / time_constant[i];
     const double next = s->U[i] + ratio * (to - s->U[i]) / (1.0 + 0.5 * ratio);
     w->U[i] = fabs(next - to) < FOUR_BAR_NEGLIGIBLE ? to : next;
+  }
+}
+
+/* Taylor's guess. */
+static void predict(four_bar_state *s, double *change)
+{
+  const double h = FOUR_BAR_STEP;
+  for (int j = 0; j < FOUR_BAR_JOINTS; j++) s->work.z[j] = s->z[j] + h * (s->zd[j] + 0.5 * h * s->zdd[j]);
+  for (int f = 0; f < FOUR_BAR_INDEPENDENT; f++) {
+    const int j = joint[FOUR_BAR_DEPENDENT + f];
+    change[f] = h * (s->zd[j] + 0.5 * h * s->zdd[j]);
+  }
+  for (int i = 0; i < FOUR_BAR_FIRST_ORDER; i++) {
+    const double rise = h * s->pd[i], longest = FOUR_BAR_LONGEST_GUESS;
+    change[FOUR_BAR_INDEPENDENT + i] = rise < -longest ? -longest : rise > longest ? longest : rise;
   }
 }
 
@@ -3658,7 +3664,8 @@ static void take(four_bar_state *s)
 /* The changes of the unknowns over the step. */
 static int solve(four_bar_state *s, const double *inputs, double *change)
 {
-  predict(s, inputs, change);
+  predict(s, change);
+  begin_step(s, inputs);
   four_bar_before(&s->work);
   return iterate(s, change, 0.0);
 }
@@ -4066,13 +4073,13 @@ static int solve_by_slopes(four_bar_state *s, const double *inputs, double *chan
   four_bar_work *w = &s->work;
   double before = 0.0;
   if (FOUR_BAR_BRISTLES > 0) return solve(s, inputs, change); /* there these say little */
-  predict(s, inputs, change);
   four_bar_guess(w);
   for (int k = 0; k < NX; k++) {
     change[k] = w->guess[k];
     before += square(change[k] / tolerance[k]);
   }
   for (int k = 0; k < FOUR_BAR_DEPENDENT; k++) w->z[joint[k]] = s->z[joint[k]] + w->guess_dependent[k];
+  begin_step(s, inputs);
   four_bar_before(w);
   return iterate(s, change, before);
 }
