@@ -25,7 +25,8 @@ int bramah__eliminate_graph(size_t n, const bramah__expr *A, const double *typic
                             bramah__elimination *out);
 void bramah__elimination_free(bramah__elimination *e);
 
-/* x [n x m] = A^-1 b [n x m]; x may be b. */
+/* x [n x m] = A^-1 b [n x m]; x may be b. Columns that are numbers times others are solved once, as is what follows from a single
+ * entry that several have; zeros cost nothing. */
 void bramah__back_substitute(const bramah__elimination *e, size_t m, const bramah__expr *b, bramah__expr *x);
 
 #endif
