@@ -37,7 +37,6 @@ static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *
       {f->iterations > 1, "iterations", "an iterated update is not compiled"},
       {f->n_par_noise && !f->n_augmented, "parameter_noise",
        "noise on parameters is compiled with augmented states only"},
-      {f->n_edges > 0, "augmented", "parameters that cease to act at edges are not compiled"},
       {start->injection == BRAMAH_INJECTION_LINEARISED, "injection", "linearised injection is not compiled"},
   };
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -52,6 +51,16 @@ static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *
 }
 
 /* ---- what the tables need ---- */
+
+/* Parameters in use by the filter itself: augmented and noisy ones. */
+static size_t parameters_of(const bramah_filter *f) { return f->first_noise + f->n_par_noise; }
+
+static int has_edges(const bramah_filter *f, size_t parameter)
+{
+  double below = -INFINITY, above = INFINITY;
+  if (f->plant.parameter_edges) f->plant.parameter_edges(f->plant.self, parameter, &below, &above);
+  return isfinite(below) || isfinite(above);
+}
 
 typedef struct filter_lists {
   size_t n_outputs, *output; /* of the plant that the source has */
@@ -94,6 +103,10 @@ static bramah_status list_outputs(const bramah_filter *f, const bramah_program *
     for (size_t t = 0; t < f->sensor[i].n_terms; t++) {
       const size_t output = f->sensor[i].output[t];
       size_t from, to;
+      for (size_t j = 0; j < parameters_of(f); j++)
+        if (has_edges(f, f->par[j]) && bramah__source_follows(program, output, 1, &f->par[j]))
+          return refuse(diag, f->sensor[i].name,
+                        "what a parameter with edges moves at once is not compiled as measured");
       if (out->place[output] < 0 || !bramah__source_row(program, output, &from, &to))
         return refuse(diag, f->sensor[i].name, "what this sensor measures is not compiled");
     }
@@ -114,9 +127,6 @@ static void write_sizes_of(const bramah__source *s, const char *name, size_t n, 
   for (size_t k = 0; k < n; k++) bramah__page_write(s->page, k ? ", %d" : "%d", (size_t)x[k]);
   bramah__page_write(s->page, n ? "};\n" : "0};\n");
 }
-
-/* Parameters in use by the filter itself: augmented and noisy ones. */
-static size_t parameters_of(const bramah_filter *f) { return f->first_noise + f->n_par_noise; }
 
 /* The list of numbers that a member of each sensor is. */
 static void write_sensors(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
@@ -233,9 +243,53 @@ static void write_features(const bramah__source *s, const bramah_filter *f)
                   {"HOLDS", holds},
                   {"CHANGES", changes},
                   {"RIPPLES", ripples},
-                  {"DISPLACED", f->n_displaced}};
+                  {"DISPLACED", f->n_displaced},
+                  {"N_EDGES", f->n_edges}};
   for (size_t i = 0; i < sizeof features / sizeof *features; i++)
     bramah__page_write(s->page, "#define %s %d\n", features[i].name, features[i].n);
+}
+
+/* Of each spool the places at which it begins or ceases to move openings, ascending. */
+static void write_edges(const bramah__source *s, const filter_lists *lists)
+{
+  const size_t ns = s->program->ns;
+  int n = 0;
+  bramah__page_write(s->page, "static const double spool_edge[] = {");
+  for (size_t i = 0; i < ns; i++) {
+    double below, edge, from = -INFINITY;
+    lists->index[i] = n;
+    for (;; from = nextafter(edge, INFINITY)) {
+      bramah__opening_edges(&s->start->model->circuit.valve[i].opening, from, &below, &edge);
+      if (!isfinite(edge)) break;
+      bramah__page_write(s->page, n++ ? ", %g" : "%g", edge);
+    }
+  }
+  lists->index[ns] = n;
+  bramah__page_write(s->page, n ? "};\n" : "0.0};\n");
+  bramah__source_indices(s, "first_edge", ns + 1, lists->index);
+}
+
+/* Of each parameter in use its place among all, its limits, and which augmented state it is (-1: none). */
+static void write_parameters(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
+{
+  const size_t n = parameters_of(f);
+  for (size_t j = 0; j < n; j++) lists->index[j] = (int)f->par[j];
+  bramah__source_indices(s, "used_parameter", n, lists->index);
+  for (size_t j = 0; j < n; j++) {
+    lists->index[j] = -1;
+    for (size_t i = 0; i < f->n_augmented; i++)
+      if (f->self_state[i].column == j) lists->index[j] = (int)i;
+  }
+  bramah__source_indices(s, "used_augmented", n, lists->index);
+  for (int most = 0; most < 2; most++) {
+    for (size_t j = 0; j < n; j++) {
+      const bramah_parameter_info *info = &s->program->model->parameter[f->par[j]].info;
+      const int i = lists->index[j];
+      lists->number[j] =
+          i < 0 ? (most ? info->most : info->least) : (most ? f->self_state[i].most : f->self_state[i].least);
+    }
+    bramah__source_numbers(s, most ? "used_most" : "used_least", n, lists->number);
+  }
 }
 
 /* A member of the table of augmented states. */
@@ -259,6 +313,8 @@ static void write_augmented(const bramah__source *s, const bramah_filter *f, con
   bramah__source_names(s, "augmented_names", "AUGMENTED", n, lists->name);
   if (n == 0) return;
   if (f->n_par_noise) bramah__source_numbers(s, "parameter_noise", f->n_par_noise, f->par_noise);
+  if (f->n_edges) write_edges(s, lists);
+  if (f->n_edges) write_parameters(s, f, lists);
   for (size_t i = 0; i < f->n_sensors; i++) {
     lists->index[i] = f->changes[i];
     changes |= f->changes[i];

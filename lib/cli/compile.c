@@ -65,9 +65,12 @@ static bramah_status compile_study(const char *path, const char *name, int64_t s
   bramah_session *session = NULL;
   bramah_program *program = NULL;
   bramah_status status = bramah_study_load(path, 0, NULL, diag, &study);
-  if (!status && study->adapt.line) {
-    status = cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
-                      "a filter whose noise adapts is not compiled");
+  const int hypotheses = !status && study->hypotheses.n > 0;
+  if (!status && (study->adapt.line || hypotheses)) {
+    status = hypotheses ? cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, 0, "hypotheses",
+                                   "one filter is compiled, not several that are weighed")
+                        : cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, study->adapt.line, "adapt",
+                                   "a filter whose noise adapts is not compiled");
     bramah_study_free(study);
   } else if (!status) {
     status = bramah_session_new(study, step_ns, diag, &session);

@@ -116,6 +116,7 @@ void bramah__page_make_single(bramah__page *page)
                                          {"bramah__exp", "bramah__expf"},
                                          {"bramah__log", "bramah__logf"},
                                          {"bramah__log1p", "bramah__log1pf"},
+                                         {"bramah__erfc", "bramah__erfcf"},
                                          {"bramah__tanh", "bramah__tanhf"}};
   bramah__page out = {.failed = page->failed};
   const char *at = page->text, *end;

@@ -88,32 +88,6 @@ double bramah__asin(double x) { return bramah__atan2(x, sqrt((1.0 - x) * (1.0 + 
 
 /* ---- probabilities ---- */
 
-/* (1 + 2 |x|) exp(x^2) erfc(|x|) as a Chebyshev series in t = (|x| - 3.75)/(|x| + 3.75): M. M. Shepherd, J. G. Laframboise,
- * Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity, Math. Comp. 36 (1981). The coefficients were
- * computed anew. */
-double bramah__erfc(double x)
-{
-  static const double a[] = {
-      1.1775789345674017541,      -0.0045900545806464773309,  -0.084249133366517915584,
-      0.059209939998191890498,    -0.026658668435305752277,   0.0090749976707052650939,
-      -0.0024131635404176081909,  0.00049077583652580863229,  -6.9169733025012063671e-5,
-      4.1390279860730101675e-6,   7.7403830661984906686e-7,   -2.1886401049234395661e-7,
-      1.0764999465670910377e-8,   4.5219598112182868979e-9,   -7.7544002088313511065e-10,
-      -6.3180883408866844944e-11, 2.8687950109306698981e-11,  1.945586854577734723e-13,
-      -9.6546967484334389059e-13, 3.2525481481487398415e-14,  3.3478119482868053878e-14,
-      -1.8645628804193131015e-15, -1.2507950530688647085e-15, 7.418235256624043463e-17,
-      5.0681489047961113168e-17};
-  const double size = fabs(x), t = (fmin(size, 1e9) - 3.75) / (fmin(size, 1e9) + 3.75);
-  double b = 0.0, before = 0.0;
-  for (int i = sizeof a / sizeof *a - 1; i > 0; i--) {
-    const double next = 2.0 * t * b - before + a[i];
-    before = b;
-    b = next;
-  }
-  const double above = (t * b - before + a[0]) / (1.0 + 2.0 * size) * bramah__exp(-size * size);
-  return x == x ? (x < 0.0 ? 2.0 - above : above) : x;
-}
-
 /* Stirling's series above 10; below, by gamma(a + 1) = a gamma(a). */
 double bramah__log_gamma(double a)
 {

@@ -84,6 +84,24 @@ static inline float bramah__logf(float x)
   return k * 0.693359375f + (f + (f * z * series - 0.5f * z + k * -2.12194440e-4f));
 }
 
+/* The first terms of the series of doubles. */
+static inline float bramah__erfcf(float x)
+{
+  static const float a[] = {1.17757893f,     -4.59005405e-3f, -8.42491334e-2f, 5.92099400e-2f,
+                            -2.66586684e-2f, 9.07499767e-3f,  -2.41316354e-3f, 4.90775837e-4f,
+                            -6.91697330e-5f, 4.13902798e-6f,  7.74038307e-7f,  -2.18864010e-7f};
+  const float size = fabsf(x), held = size < 1e9f ? size : 1e9f, t = (held - 3.75f) / (held + 3.75f);
+  float b = 0.0f, before = 0.0f;
+  for (int i = sizeof a / sizeof *a - 1; i > 0; i--) {
+    const float next = 2.0f * t * b - before + a[i];
+    before = b;
+    b = next;
+  }
+  const float square = held < 9.0f ? held * held : 81.0f;
+  const float above = (t * b - before + a[0]) / (1.0f + 2.0f * held) * bramah__expf(-square);
+  return x < 0.0f ? 2.0f - above : above;
+}
+
 /* x > -1: of the rounded sum, and what rounding took. */
 static inline float bramah__log1pf(float x)
 {

@@ -52,10 +52,11 @@ refused() {
   run 1 compile study.yaml --output no
   says err "$2: $3"
 }
-refused 's|^uncertainty.*|&\naugmented: {v: {parameter: valve.offset, sigma: 1 V}}|' augmented 'parameters that cease to act at edges are not compiled'
 refused 's|^uncertainty.*|&\nfilter: {transition: paper}|' transition 'only the transition of the step is compiled'
 refused 's|^uncertainty.*|&\nfilter: {covariance: square-root}|' form 'only the Joseph form is compiled'
 refused 's|^uncertainty.*|&\nfilter: {fusion: block}|' fusion 'only sequential fusion is compiled'
 refused 's|^uncertainty.*|&\nfilter: {iterations: 2}|' iterations 'an iterated update is not compiled'
 refused 's|^uncertainty.*|&\nadapt: {sensors: [0.5, 2]}|' adapt 'a filter whose noise adapts is not compiled'
 refused 's/volume: v1,/& delay: 5 ms,/' p1 'sensors whose samples come late are not compiled'
+run 1 compile "$source_root/datasets/four-bar/hypotheses.yaml" --output no
+says err 'hypotheses: one filter is compiled, not several that are weighed'

@@ -55,6 +55,8 @@ SINGLE(bramah__cosf, cos)
 SINGLE(bramah__expf, exp)
 SINGLE(bramah__logf, log)
 SINGLE(bramah__tanhf, tanh)
+SINGLE(bramah__log1pf, log1p)
+SINGLE(bramah__erfcf, erfc)
 
 enum { ANY, POSITIVE };
 
@@ -90,6 +92,10 @@ static const struct {
     {"exp of floats", single_bramah__expf, reference_bramah__expf, ANY, 87.0, 20, 0.0, 2.5 * 0x1p29},
     {"log of floats", single_bramah__logf, reference_bramah__logf, POSITIVE, 1e38, 240, 0.0, 2.5 * 0x1p29},
     {"tanh of floats", single_bramah__tanhf, reference_bramah__tanhf, ANY, 25.0, 60, 0.0, 3.0 * 0x1p29},
+    {"log(1 + x) of floats", single_bramah__log1pf, reference_bramah__log1pf, POSITIVE, 1e38, 240, 0.0,
+     4.0 * 0x1p29},
+    {"erfc of floats, below 3", single_bramah__erfcf, reference_bramah__erfcf, ANY, 3.0, 20, 0.0,
+     20.0 * 0x1p29},
     {"log gamma, above 3", log_gamma_above, lgamma_above, POSITIVE, 1e6, 30, 0.0, 150.0},
 };
 

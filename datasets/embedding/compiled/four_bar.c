@@ -191,8 +191,31 @@ double bramah__atan2(double y, double x);
 /* NaN outside -1 to 1. Error 4. */
 double bramah__asin(double x);
 
-/* The complementary error function. Error 8 + x^2; 0 above 26.6. */
-double bramah__erfc(double x);
+/* (1 + 2 |x|) exp(x^2) erfc(|x|) as a Chebyshev series in t = (|x| - 3.75)/(|x| + 3.75): M. M. Shepherd, J. G. Laframboise,
+ * Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity, Math. Comp. 36 (1981). The coefficients were
+ * computed anew. The complementary error function; error 8 + x^2; 0 above 26.6. */
+static inline double bramah__erfc(double x)
+{
+  static const double a[] = {
+      1.1775789345674017541,      -0.0045900545806464773309,  -0.084249133366517915584,
+      0.059209939998191890498,    -0.026658668435305752277,   0.0090749976707052650939,
+      -0.0024131635404176081909,  0.00049077583652580863229,  -6.9169733025012063671e-5,
+      4.1390279860730101675e-6,   7.7403830661984906686e-7,   -2.1886401049234395661e-7,
+      1.0764999465670910377e-8,   4.5219598112182868979e-9,   -7.7544002088313511065e-10,
+      -6.3180883408866844944e-11, 2.8687950109306698981e-11,  1.945586854577734723e-13,
+      -9.6546967484334389059e-13, 3.2525481481487398415e-14,  3.3478119482868053878e-14,
+      -1.8645628804193131015e-15, -1.2507950530688647085e-15, 7.418235256624043463e-17,
+      5.0681489047961113168e-17};
+  const double size = fabs(x), held = size < 1e9 ? size : 1e9, t = (held - 3.75) / (held + 3.75);
+  double b = 0.0, before = 0.0;
+  for (int i = sizeof a / sizeof *a - 1; i > 0; i--) {
+    const double next = 2.0 * t * b - before + a[i];
+    before = b;
+    b = next;
+  }
+  const double above = (t * b - before + a[0]) / (1.0 + 2.0 * size) * bramah__exp(-size * size);
+  return x == x ? (x < 0.0 ? 2.0 - above : above) : x;
+}
 
 /* The logarithm of the gamma function of a > 0. Error 150 of the larger of one and its size. */
 double bramah__log_gamma(double a);
@@ -3399,19 +3422,20 @@ static void set_up(four_bar_state *s, const double *parameters)
 }
 
 /* Parameters, commands, and spools that follow these at once. Where these have changed, so have the pressure rates, and by
- * parameters the accelerations. */
-static int set_conditions(four_bar_state *s, const double *inputs, const double *parameters)
+ * parameters the accelerations: *moved is 1 then, and the work holds the rates. */
+static int set_conditions(four_bar_state *s, const double *inputs, const double *parameters, int *moved)
 {
   four_bar_work *w = &s->work;
   int other = 0;
+  *moved = 0;
   const double *theta = w->is_set_up ? w->theta : four_bar_nominal;
   if (!is_finite(inputs, FOUR_BAR_INPUTS) || !is_finite(parameters, FOUR_BAR_PARAMETERS)) return FOUR_BAR_NOT_FINITE;
   for (int i = 0; i < FOUR_BAR_PARAMETERS; i++) other |= parameters[i] != theta[i];
   if (!w->is_set_up) set_up(s, four_bar_nominal);
   if (other) set_up(s, parameters);
   for (int i = 0; i < FOUR_BAR_INPUTS; i++) s->u[i] = inputs[i];
-  const int moved = place_spools(s);
-  if (!moved && !other) return FOUR_BAR_OK;
+  *moved = place_spools(s) || other;
+  if (!*moved) return FOUR_BAR_OK;
   set_point(s);
   four_bar_before(w);
   four_bar_pose(w);
@@ -3550,7 +3574,7 @@ static int finish(four_bar_state *s, const double *change)
 int four_bar_step(four_bar_state *s, const double *inputs, const double *parameters)
 {
   double change[FOUR_BAR_ROOM(FOUR_BAR_UNKNOWNS)];
-  int status = set_conditions(s, inputs, parameters);
+  int moved, status = set_conditions(s, inputs, parameters, &moved);
   if (status == FOUR_BAR_OK) status = solve(s, inputs, change);
   if (status == FOUR_BAR_OK) status = finish(s, change);
   if (status != FOUR_BAR_OK) return status;
@@ -3845,6 +3869,7 @@ BRAMAH__INLINE void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
 #define CHANGES 0
 #define RIPPLES 0
 #define DISPLACED 0
+#define N_EDGES 0
 #define LEAST_LEFT 1e-12
 #define ROOT_STEP 0.03162277660168379
 #define ROOT_CUBED_STEP 9.12870929175277e-06
@@ -4123,7 +4148,8 @@ int four_bar_predict(four_bar_filter *f, const double *inputs)
 #else
   const double *F = w->F;
 #endif
-  int status = set_conditions(s, inputs, f->parameters);
+  int moved, status = set_conditions(s, inputs, f->parameters, &moved);
+  if (moved) f->known = status == FOUR_BAR_OK ? RATES : NOTHING;
 #if FOUR_BAR_AUGMENTED > 0
   if (status == FOUR_BAR_OK) status = begin_augmented(f, inputs, &start);
 #endif

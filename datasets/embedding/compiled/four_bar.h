@@ -158,7 +158,7 @@ typedef struct four_bar_filter {
   double nis;  /* of all that was fused together */
   int nis_dof; /* how many that were */
   int known;   /* what the work holds of the state */
-  int turn;    /* of displaced steps */
+  unsigned long long predictions; /* since the start */
   /* what was learned of what is considered; effects of parameters on steps; how predictions change over them */
   double information[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)], effect[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)], effect_spread[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)];
   double change[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)], bend[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
