@@ -166,6 +166,38 @@ BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filt
 /* Its texts; zero-initialised allowed. */
 BRAMAH_API void bramah_c_source_free(bramah_c_source *source);
 
+/* ---- native code ----
+ *
+ * Parts of a program as functions of the processor, which do to the bit what the program does, several times as fast. The core
+ * writes their text and checks what was made of it; machine plants and sessions (bramah/session.h) compile and load it. A
+ * program has a version for each choice of independent coordinates and each number of states that are run at once (1, and
+ * those of bramah_batch). */
+typedef void (*bramah_native_part)(double *registers);
+/* One of these versions. */
+typedef struct bramah_native_version {
+  size_t lanes;        /* states at once */
+  size_t n_parts;      /* functions */
+  size_t n_operations; /* in them */
+  uint64_t key;        /* stands for the text: another text has another key */
+  int is_asked;        /* 1: a plant has run the program in this way, without native code */
+  int is_native;       /* 1: it has native code */
+} bramah_native_version;
+
+/* Version i of a program; 0: it has no such one. Any thread may ask at any time. */
+BRAMAH_API int bramah_program_native_version(const bramah_program *program, size_t i,
+                                             bramah_native_version *out);
+
+/* Its text: C11 with the vector types of GCC and Clang, to be compiled without contraction of products and sums
+ * (-ffp-contract=off) into `const bramah_native_part bramah_parts[]` and `const unsigned bramah_n_parts`. free() it. NULL: no
+ * memory, or no such version. */
+BRAMAH_API char *bramah_program_native_text(const bramah_program *program, size_t i);
+
+/* Let all plants of the program go on by the functions part [n_parts], which must stay until the program is freed; they are
+ * tried first, on states around the initial one. Plants may run meanwhile, on any thread: their bits stay the same.
+ * Errors: E_VALUE (other bits than the program's; nothing has changed then), E_ARGUMENT, E_MEMORY. */
+BRAMAH_API bramah_status bramah_program_use_native(bramah_program *program, size_t i,
+                                                   const bramah_native_part *part, bramah_diag *diag);
+
 /* Counts since the start.
  *
  * The work of a step is bounded: it makes at most bramah_integrator.max_iterations Newton iterations (25

@@ -30,9 +30,25 @@ typedef struct bramah_machine_plant {
   const bramah_model *model;
   bramah_program
       *program; /* that the plant uses; NULL: none, since the model cannot be compiled or is faster without */
+  struct bramah__native_code *native; /* what makes its program faster; NULL: nothing does */
   bramah_coupled *coupled;
   bramah_plant plant;
 } bramah_machine_plant;
+
+/* Native code of a machine plant's program (bramah/coupled.h). The C compiler of this computer makes it in the background when
+ * the machine has been open for half a second and the program is in use, and plants go over to it, with the same bits; a later
+ * run finds it in the cache. The environment: BRAMAH_NATIVE (off: none; wait: it is there before anything is run), CC (the
+ * compiler, cc otherwise), XDG_CACHE_HOME (its folder `bramah`, otherwise ~/.cache/bramah: 200 files and 256 MB at most;
+ * only a folder that nobody else can enter is used). */
+typedef struct bramah_native_report {
+  int is_off;                    /* by the environment, or there is no program */
+  uint64_t n_cached, n_compiled; /* versions of the program that are in use: from the cache, made just now */
+  double seconds;                /* that making them took */
+  uint64_t n_failed;             /* that could not be made or loaded; */
+  const char *why;               /* of the last of these, else NULL */
+} bramah_native_report;
+/* Never fails. */
+BRAMAH_API bramah_native_report bramah_machine_plant_native(const bramah_machine_plant *machine);
 
 /* Load, make the plant, compile its steps; it is where the machine file says. step_ns 0: that of the file. *out is
  * filled whatever it held before, and is released by bramah_machine_plant_close, after an error too. Errors:

@@ -89,6 +89,15 @@ static const cli_json_field steps[] = {
     {"left_divergence", CLI_JSON_COUNT, offsetof(bramah_step_report, left_divergence)},
     {0}};
 
+static const cli_json_field native[] = {
+    {"is_off", CLI_JSON_FLAG, offsetof(bramah_native_report, is_off)},
+    {"cached", CLI_JSON_COUNT, offsetof(bramah_native_report, n_cached)},
+    {"compiled", CLI_JSON_COUNT, offsetof(bramah_native_report, n_compiled)},
+    {"seconds", CLI_JSON_NUMBER, offsetof(bramah_native_report, seconds)},
+    {"failed", CLI_JSON_COUNT, offsetof(bramah_native_report, n_failed)},
+    {"why", CLI_JSON_TEXT, offsetof(bramah_native_report, why)},
+    {0}};
+
 static const cli_json_field limits[] = {{"times", CLI_JSON_COUNT, offsetof(bramah_limit_event, n)},
                                         {"first", CLI_JSON_TIME, offsetof(bramah_limit_event, first_ns)},
                                         {"worst_at", CLI_JSON_TIME, offsetof(bramah_limit_event, worst_ns)},
@@ -239,6 +248,8 @@ static void put_findings(const cli_replay_run *r, cli_json *json)
   }
   cli_json_object(json, "energy", &results->energy, energy);
   cli_json_object(json, "plant_steps", &results->steps, steps);
+  const bramah_native_report code = bramah_machine_plant_native(bramah_session_about(r->session)->machine);
+  cli_json_object(json, "native_code", &code, native);
   if (results->adaptation.windows) {
     cli_json_open(json, "adaptation", '{');
     cli_json_count(json, "windows", results->adaptation.windows);

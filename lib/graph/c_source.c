@@ -155,7 +155,8 @@ enum { NO_VALUE = -1 };
 
 typedef struct writer {
   const bramah__tape *tape;
-  bramah__c_source *source;
+  bramah__c_source *source; /* NULL: native code */
+  const char *type;         /* of a value */
   bramah__page *page;
   operation *operation; /* [largest part] of the part at hand */
   unsigned char *live;  /* [registers] asked for by what comes later, in this part or another */
@@ -232,7 +233,9 @@ static void find_sources(const writer *w, size_t n)
 static void write_register(const writer *w, uint16_t r)
 {
   const bramah__tape *tape = w->tape;
-  if (r < tape->n_inputs) {
+  if (!w->source) {
+    bramah__page_write(w->page, "R(%d)", (size_t)r);
+  } else if (r < tape->n_inputs) {
     const bramah__c_member *input = w->source->input;
     while (r < input->first || r >= input->first + input->n) input++;
     bramah__page_write(w->page, "w->%s[%d]", input->name, r - input->first);
@@ -251,30 +254,31 @@ static void write_value(const writer *w, int64_t value, uint16_t r)
     bramah__page_write(w->page, "v%d", (size_t)(w->operation[value / 2].number + value % 2));
 }
 
-/* Operations with a, b, c in place of their operands. */
-static const char *const formula[BRAMAH__N_CODES] = {
-    [BRAMAH__CODE_ADD] = "a + b",
-    [BRAMAH__CODE_SUB] = "a - b",
-    [BRAMAH__CODE_MUL] = "a * b",
-    [BRAMAH__CODE_MADD] = "a * b + c",
-    [BRAMAH__CODE_MSUB] = "a * b - c",
-    [BRAMAH__CODE_NMADD] = "c - a * b",
-    [BRAMAH__CODE_NEG] = "-a",
-    [BRAMAH__CODE_INV] = "1.0 / a",
-    [BRAMAH__CODE_SQRT] = "sqrt(a)",
-    [BRAMAH__CODE_TANH] = "bramah__tanh(a)",
-    [BRAMAH__CODE_EXP] = "bramah__exp(a)",
-    [BRAMAH__CODE_LOG] = "bramah__log(a)",
-    [BRAMAH__CODE_ABS] = "fabs(a)",
-    [BRAMAH__CODE_MIN] = "a < b ? a : b",
-    [BRAMAH__CODE_MAX] = "a > b ? a : b",
-    [BRAMAH__CODE_SELECT] = "a > 0.0 ? b : c",
+/* Operations with a, b, c in place of their operands: on doubles, and in native code, where NAME(...) of what vectors have no
+ * operator for comes from native_text.h.in. */
+static const char *const formula[BRAMAH__N_CODES][2] = {
+    [BRAMAH__CODE_ADD] = {"a + b", "a + b"},
+    [BRAMAH__CODE_SUB] = {"a - b", "a - b"},
+    [BRAMAH__CODE_MUL] = {"a * b", "a * b"},
+    [BRAMAH__CODE_MADD] = {"a * b + c", "a * b + c"},
+    [BRAMAH__CODE_MSUB] = {"a * b - c", "a * b - c"},
+    [BRAMAH__CODE_NMADD] = {"c - a * b", "c - a * b"},
+    [BRAMAH__CODE_NEG] = {"-a", "-a"},
+    [BRAMAH__CODE_INV] = {"1.0 / a", "1.0 / a"},
+    [BRAMAH__CODE_SQRT] = {"sqrt(a)", "SQRT(a)"},
+    [BRAMAH__CODE_TANH] = {"bramah__tanh(a)", "TANH(a)"},
+    [BRAMAH__CODE_EXP] = {"bramah__exp(a)", "EXP(a)"},
+    [BRAMAH__CODE_LOG] = {"bramah__log(a)", "LOG(a)"},
+    [BRAMAH__CODE_ABS] = {"fabs(a)", "ABS(a)"},
+    [BRAMAH__CODE_MIN] = {"a < b ? a : b", "MIN(a, b)"},
+    [BRAMAH__CODE_MAX] = {"a > b ? a : b", "MAX(a, b)"},
+    [BRAMAH__CODE_SELECT] = {"a > 0.0 ? b : c", "SELECT(a, b, c)"},
 };
 
 /* An operand is a letter that stands alone. */
 static void write_formula(const writer *w, const operation *o)
 {
-  for (const char *at = formula[o->code], *start = at; *at; at++) {
+  for (const char *at = formula[o->code][!w->source], *start = at; *at; at++) {
     const int alone = (at == start || !strchr("abcdefghijklmnopqrstuvwxyz_", at[-1])) &&
                       !(at[1] && strchr("abcdefghijklmnopqrstuvwxyz_", at[1]));
     if (alone && *at >= 'a' && *at <= 'c')
@@ -284,23 +288,31 @@ static void write_formula(const writer *w, const operation *o)
   }
 }
 
+/* Where a register is kept for other parts; 0: nobody asks for it. */
+static int write_place(const writer *w, uint16_t r)
+{
+  if (w->source && w->kept[r]) bramah__page_write(w->page, "  w->kept[%d]", w->kept[r] - 1);
+  if (!w->source && r < w->tape->n_lasting) bramah__page_write(w->page, "  R(%d)", (size_t)r);
+  return w->source ? w->kept[r] > 0 : r < w->tape->n_lasting;
+}
+
 static void write_operation(writer *w, operation *o)
 {
   const size_t number = (size_t)w->next;
   if (o->code == BRAMAH__CODE_SINCOS) {
-    bramah__page_write(w->page, "  double v%d, v%d;\n  bramah__sincos(", number, number + 1);
+    bramah__page_write(w->page, "  %s v%d, v%d;\n  %s(", w->type, number, number + 1,
+                       w->source ? "bramah__sincos" : "SINCOS");
     write_value(w, o->source[0], o->from[0]);
     bramah__page_write(w->page, ", &v%d, &v%d);\n", number, number + 1);
   } else {
-    bramah__page_write(w->page, "  const double v%d = ", number);
+    bramah__page_write(w->page, "  const %s v%d = ", w->type, number);
     write_formula(w, o);
     append(w->page, ";\n", 2);
   }
   o->number = w->next;
   w->next += o->n_to;
   for (int k = 0; k < o->n_to; k++)
-    if (w->kept[o->to[k]])
-      bramah__page_write(w->page, "  w->kept[%d] = v%d;\n", w->kept[o->to[k]] - 1, number + (size_t)k);
+    if (write_place(w, o->to[k])) bramah__page_write(w->page, " = v%d;\n", number + (size_t)k);
 }
 
 /* A value, and before it what it is made of, the deepest first: so that few values are in use at one time, and stay in
@@ -366,14 +378,32 @@ static void write_parts(writer *w)
   }
 }
 
-int bramah__c_source_write(const bramah__tape *tape, bramah__c_source *source, bramah__page *page)
+/* All parts, each with what it leaves for others or for whoever reads its results: the registers that last. */
+static void write_native(writer *w)
+{
+  for (size_t p = 0; p < w->tape->n_parts; p++) {
+    const size_t n = read_operations(w, p);
+    w->next = 0;
+    find_sources(w, n);
+    bramah__page_write(w->page, "PART(%d)\n", p);
+    for (size_t i = 0; i < n; i++)
+      for (int k = 0; k < w->operation[i].n_to; k++)
+        if (w->operation[i].to[k] < w->tape->n_lasting) write_tree(w, 2 * (int64_t)i);
+    append(w->page, "END\n", 4);
+  }
+  bramah__page_write(w->page, "const native_part bramah_parts[] = {");
+  for (size_t p = 0; p < w->tape->n_parts; p++) bramah__page_write(w->page, p ? ", part_%d" : "part_%d", p);
+  bramah__page_write(w->page, "};\nconst unsigned bramah_n_parts = %d;\n", w->tape->n_parts);
+}
+
+static int write_all(const bramah__tape *tape, bramah__c_source *source, bramah__page *page)
 {
   size_t most = 1, n = tape->n_registers + 1;
   for (size_t p = 0; p < tape->n_parts; p++)
     if (tape->part[p].n_operations > most) most = tape->part[p].n_operations;
-  source->n_kept = 0;
   writer w = {.tape = tape,
               .source = source,
+              .type = source ? "double" : "value",
               .page = page,
               .operation = calloc(most, sizeof *w.operation),
               .live = calloc(n, 1),
@@ -381,7 +411,7 @@ int bramah__c_source_write(const bramah__tape *tape, bramah__c_source *source, b
               .kept = calloc(n, sizeof *w.kept),
               .value = calloc(n, sizeof *w.value)};
   if (w.operation && w.live && w.given && w.kept && w.value)
-    write_parts(&w);
+    (source ? write_parts : write_native)(&w);
   else
     page->failed = 1;
   free(w.operation);
@@ -391,3 +421,11 @@ int bramah__c_source_write(const bramah__tape *tape, bramah__c_source *source, b
   free(w.value);
   return !page->failed;
 }
+
+int bramah__c_source_write(const bramah__tape *tape, bramah__c_source *source, bramah__page *page)
+{
+  source->n_kept = 0;
+  return write_all(tape, source, page);
+}
+
+int bramah__native_write(const bramah__tape *tape, bramah__page *page) { return write_all(tape, NULL, page); }

@@ -380,6 +380,7 @@ static int take_memory(scheduler *s)
   tape->part = calloc(s->n_parts, sizeof *tape->part);
   tape->number = calloc(n, sizeof *tape->number);
   tape->result = calloc(n_results, sizeof *tape->result);
+  tape->native = calloc(1, sizeof *tape->native);
   s->value = calloc(n, sizeof *s->value);
   s->first_made = calloc(n, sizeof *s->first_made);
   s->first_here = calloc(s->n_parts, sizeof *s->first_here);
@@ -397,9 +398,9 @@ static int take_memory(scheduler *s)
   s->ready = calloc(BRAMAH__N_CODES * n, sizeof *s->ready);
   s->first_user = calloc(n, sizeof *s->first_user);
   s->next_user = calloc(6 * n, sizeof *s->next_user);
-  return tape->part && tape->number && tape->result && s->value && s->first_made && s->first_here &&
-         s->given && s->node_here && s->mark && s->here && s->stack && s->uses && s->waits && s->unit_of &&
-         s->at && s->unit && s->order && s->ready && s->first_user && s->next_user;
+  return tape->part && tape->number && tape->result && tape->native && s->value && s->first_made &&
+         s->first_here && s->given && s->node_here && s->mark && s->here && s->stack && s->uses && s->waits &&
+         s->unit_of && s->at && s->unit && s->order && s->ready && s->first_user && s->next_user;
 }
 
 static void release(scheduler *s)
@@ -427,6 +428,7 @@ static void make_parts(scheduler *s)
   if (s->failed) return;
   place_given(s);
   place_kept(s);
+  tape->n_lasting = tape->n_registers;
   size_t highest = tape->n_registers, n_results = 0;
   for (size_t p = 0; p < s->n_parts && highest < NO_REGISTER && !s->failed; p++) {
     turn_to(s, p);
@@ -469,5 +471,6 @@ void bramah__tape_free(bramah__tape *tape)
   free(tape->part);
   free(tape->code);
   free(tape->result);
+  free(tape->native);
   *tape = (bramah__tape){0};
 }

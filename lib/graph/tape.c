@@ -87,7 +87,7 @@ void bramah__tape_prepare(const bramah__tape *tape, size_t lanes, double *regist
     for (size_t l = 0; l < lanes; l++) registers[(tape->n_inputs + i) * lanes + l] = tape->number[i];
 }
 
-void bramah__tape_run(const bramah__tape *tape, size_t part, size_t lanes, double *registers)
+void bramah__tape_interpret(const bramah__tape *tape, size_t part, size_t lanes, double *registers)
 {
   const uint16_t *code = tape->code + tape->part[part].code, *end = code + tape->part[part].n_code;
   switch (lanes) {
@@ -99,4 +99,22 @@ void bramah__tape_run(const bramah__tape *tape, size_t part, size_t lanes, doubl
   default:
     run_alone(code, end, registers);
   }
+}
+
+const size_t bramah__width[BRAMAH__N_WIDTHS] = {1,
+#define WIDTH(n) n,
+                                                BRAMAH__LANES(WIDTH)};
+
+void bramah__tape_run(const bramah__tape *tape, size_t part, size_t lanes, double *registers)
+{
+  size_t width = 0;
+  while (bramah__width[width] != lanes) width++;
+  const bramah__native_part *native = atomic_load_explicit(&tape->native->part[width], memory_order_acquire);
+  if (native) {
+    native[part](registers);
+    return;
+  }
+  if (!atomic_load_explicit(&tape->native->asked[width], memory_order_relaxed))
+    atomic_store_explicit(&tape->native->asked[width], 1, memory_order_relaxed);
+  bramah__tape_interpret(tape, part, lanes, registers);
 }

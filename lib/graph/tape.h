@@ -17,6 +17,8 @@
 
 #include "lib/graph/expr.h"
 
+#include <stdatomic.h>
+
 /* Rates of inputs. */
 enum { BRAMAH__RATE_SETUP = 0, BRAMAH__RATE_STEP = 1, BRAMAH__RATE_POINT = 2 };
 
@@ -37,13 +39,27 @@ typedef struct bramah__tape_part {
   size_t result, n_results; /* registers of its results, in `result` */
 } bramah__tape_part;
 
+/* Lanes that can be run at once: these numbers, or 1. */
+#define BRAMAH__LANES(X) X(8) X(16) X(32)
+
+/* Parts as functions of the processor's own (c_source.h), for 1 lane and for each number of lanes: NULL, or functions that
+ * do what the machine does, to the bit. These may come while tapes run. `asked`: the tape was run so without. */
+enum { BRAMAH__N_WIDTHS = 4 };
+typedef void (*bramah__native_part)(double *registers);
+typedef struct bramah__native {
+  _Atomic(const bramah__native_part *) part[BRAMAH__N_WIDTHS];
+  atomic_int asked[BRAMAH__N_WIDTHS];
+} bramah__native;
+extern const size_t bramah__width[BRAMAH__N_WIDTHS]; /* lanes */
+
 typedef struct bramah__tape {
-  size_t n_inputs, n_numbers, n_registers;
-  double *number; /* [n_numbers] */
+  size_t n_inputs, n_numbers, n_lasting, n_registers; /* lasting: all but scratch */
+  double *number;                                     /* [n_numbers] */
   size_t n_parts;
   bramah__tape_part *part;
   uint16_t *code;
   uint16_t *result;
+  bramah__native *native;
 } bramah__tape;
 
 /* Operations of the machine, and how many operands each has: the destinations come first. MADD: d = a b + c, MSUB: d =
@@ -79,13 +95,12 @@ static inline const uint16_t *bramah__tape_results(const bramah__tape *tape, siz
   return tape->result + tape->part[part].result;
 }
 
-/* Lanes that can be run at once: these numbers, or 1. */
-#define BRAMAH__LANES(X) X(8) X(16) X(32)
-
 /* Put the numbers into the registers of all lanes, once. */
 void bramah__tape_prepare(const bramah__tape *tape, size_t lanes, double *registers);
 
-/* Run a part; its inputs and the parts before it must be in place. No allocation. */
+/* Run a part; its inputs and the parts before it must be in place. No allocation. By native code where there is some; by the
+ * machine in any case. */
 void bramah__tape_run(const bramah__tape *tape, size_t part, size_t lanes, double *registers);
+void bramah__tape_interpret(const bramah__tape *tape, size_t part, size_t lanes, double *registers);
 
 #endif

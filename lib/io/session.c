@@ -4,6 +4,7 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
+#include "lib/io/native.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +37,11 @@ bramah_status bramah_machine_plant_compile(bramah_machine_plant *machine, bramah
   bramah_program *program = bramah__machine_program(machine, scope);
   const bramah_status status = bramah_coupled_use(machine->coupled, program, diag);
   bramah_program *needless = status ? program : machine->program;
-  if (!status) machine->program = program;
+  if (!status) {
+    bramah__native_code_close(machine->native);
+    machine->program = program;
+    machine->native = program ? bramah__native_code_open(program) : NULL;
+  }
   bramah_program_free(needless);
   return status;
 }
@@ -95,9 +100,15 @@ bramah_status bramah_machine_plant_open(bramah_machine_plant *out, const char *p
   return status ? status : bramah_machine_plant_compile(out, BRAMAH_PROGRAM_STEPS, diag);
 }
 
+bramah_native_report bramah_machine_plant_native(const bramah_machine_plant *machine)
+{
+  return bramah__native_code_report(machine->native);
+}
+
 void bramah_machine_plant_close(bramah_machine_plant *machine)
 {
   bramah_coupled_free(machine->coupled);
+  bramah__native_code_close(machine->native);
   bramah_program_free(machine->program);
   bramah_model_free(machine->model);
   bramah_machine_free(machine->machine);

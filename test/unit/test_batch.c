@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Many filters in one call: each as if it were alone. */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "bramah/batch.h"
 #include "test/support/four_bar.h"
+#include "test/support/native.h"
 #include "test/support/running.h"
 #include "test/support/run.h"
 
@@ -16,7 +18,7 @@ static bramah_diag diag;
 /* Filters of the four-bar that differ in parameters, noise and measurements. */
 typedef struct ensemble {
   four_bar_rig rig;
-  bramah_program *program;
+  bramah_program *program, *of_alone; /* the same; the one without native code */
   bramah_sensor sensor[SENSORS];
   double acceleration_noise[N];
   double *parameters; /* [N x n_parameter] */
@@ -26,7 +28,9 @@ typedef struct ensemble {
   unsigned seed;
 } ensemble;
 
-static void open_ensemble(ensemble *e, int by_program)
+enum { INTERPRETED, BY_TAPE, GIVEN, NATIVE, WAYS };
+
+static void open_ensemble(ensemble *e, int way)
 {
   static const double sp = 0.05, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, qp[3] = {8e5, 6e5, 6e5};
   static const bramah_augmented load = {
@@ -34,10 +38,13 @@ static void open_ensemble(ensemble *e, int by_program)
   *e = (ensemble){.seed = 7};
   four_bar_open(&e->rig, 1.0, 60.0);
   const bramah_plant *plant = &e->rig.plant;
-  if (by_program) {
-    must(bramah_program_new(e->rig.model, &diag, &e->program), &diag);
-    must(bramah_coupled_use(e->rig.c, e->program, &diag), &diag);
+  if (way != INTERPRETED) must(bramah_program_new(e->rig.model, &diag, &e->program), &diag);
+  e->of_alone = e->program;
+  if (way == NATIVE) {
+    must(bramah_program_new(e->rig.model, &diag, &e->of_alone), &diag);
+    for (size_t version = 0; version < 3; version++) use_native(e->program, version);
   }
+  must(bramah_coupled_use(e->rig.c, e->program, &diag), &diag);
   for (size_t i = 0; i < SENSORS; i++)
     must(bramah_sensor_init(&four_bar_sensors[i], plant, &diag, &e->sensor[i]), &diag);
   e->parameters = calloc(N * plant->n_parameter, sizeof(double));
@@ -72,6 +79,7 @@ static void close_ensemble(ensemble *e)
 {
   free(e->parameters);
   bramah_coupled_use(e->rig.c, NULL, &diag);
+  if (e->of_alone != e->program) bramah_program_free(e->of_alone);
   bramah_program_free(e->program);
   four_bar_close(&e->rig);
 }
@@ -114,7 +122,7 @@ static bramah_filter *alone(const ensemble *e, size_t i, bramah_coupled **plant)
 {
   bramah_filter *filter;
   must(bramah_coupled_new(e->rig.model, &diag, plant), &diag);
-  must(bramah_coupled_use(*plant, e->program, &diag), &diag);
+  must(bramah_coupled_use(*plant, e->of_alone, &diag), &diag);
   const bramah_plant table = bramah_coupled_plant(*plant);
   void *snap = malloc(table.snapshot_size);
   e->rig.plant.save(e->rig.plant.self, snap);
@@ -126,8 +134,8 @@ static bramah_filter *alone(const ensemble *e, size_t i, bramah_coupled **plant)
   return filter;
 }
 
-/* By the interpreter, by the program, and of filters that were there already: the bytes of filters alone; one fails on the
- * way, which stops it and no other. */
+/* By the interpreter, by the program on its tape, of filters that were there already, and by native code: the bytes of filters
+ * alone; one fails on the way, which stops it and no other. */
 START_TEST(test_as_alone)
 {
   enum { FAILS = 4, AT = 120, SKIPS = 11, SKIPPED = 5 };
@@ -136,10 +144,11 @@ START_TEST(test_as_alone)
   bramah_filter *filter[N], *other[N] = {NULL};
   bramah_batch *batch;
   const unsigned char present[SENSORS] = {1, 1, 1, 1, 1};
-  open_ensemble(&e, _i > 0);
+  open_ensemble(&e, _i);
   for (size_t i = 0; i < N; i++) filter[i] = alone(&e, i, &plant[i]);
-  for (size_t i = 0; i < N && _i == 2; i++) other[i] = alone(&e, i, &other_plant[i]);
-  must(_i == 2 ? bramah_batch_of(N, other, &diag, &batch) : bramah_batch_new(&e.all, &diag, &batch), &diag);
+  for (size_t i = 0; i < N && _i == GIVEN; i++) other[i] = alone(&e, i, &other_plant[i]);
+  must(_i == GIVEN ? bramah_batch_of(N, other, &diag, &batch) : bramah_batch_new(&e.all, &diag, &batch),
+       &diag);
   unsigned char taking[N];
   memset(taking, 1, sizeof taking);
   for (int k = 0; k < STEPS; k++) {
@@ -175,7 +184,7 @@ START_TEST(test_as_alone)
   }
   ck_assert_str_eq(bramah_batch_get(batch, FAILS).diag->thing, four_bar_sensors[2].name);
   const bramah_step_report thrown = bramah_coupled_report(bramah_filter_get_info(filter[THROWN]).plant->self);
-  ck_assert_int_eq(thrown.compiled > 100 && thrown.left_divergence > 10, _i > 0);
+  ck_assert_int_eq(thrown.compiled > 100 && thrown.left_divergence > 10, _i != INTERPRETED);
   for (size_t i = 1; i < N; i++) /* they are different filters */
     ck_assert_double_ne(value[i], value[0]);
   bramah_batch_resume(batch, FAILS);
@@ -196,7 +205,7 @@ START_TEST(test_memory_and_mistakes)
 {
   static ensemble e;
   bramah_batch *batch;
-  open_ensemble(&e, 1);
+  open_ensemble(&e, BY_TAPE);
   const size_t size = bramah_batch_size(&e.all);
   void *mem = aligned_alloc(64, size);
   memset(mem, 0, size);
@@ -232,7 +241,7 @@ int main(void)
 {
   Suite *suite = suite_create("batch");
   TCase *cases = one_case(suite, "four-bar");
-  tcase_add_loop_test(cases, test_as_alone, 0, 3);
+  tcase_add_loop_test(cases, test_as_alone, 0, WAYS);
   tcase_add_test(cases, test_memory_and_mistakes);
   return run_suite(suite);
 }
