@@ -122,8 +122,7 @@ typedef struct sides {
   size_t tail[MOST_SIDES]; /* ... and the first of the zeros right before that */
 } sides;
 
-/* s where column k of b is s times column l, a number; 0: it is not. */
-static double ratio_of(size_t n, size_t m, const bramah__expr *b, size_t k, size_t l)
+double bramah__column_ratio(size_t n, size_t m, const bramah__expr *b, size_t k, size_t l)
 {
   double ratio = 0.0;
   for (size_t r = 0; r < n; r++) {
@@ -186,7 +185,7 @@ static void reduce_sides(sides *s, const bramah__expr *b)
   for (size_t k = 0; k < s->count; k++) {
     s->like[k] = k;
     for (size_t l = 0; l < k && s->like[k] == k; l++) {
-      s->times[k] = s->like[l] == l ? ratio_of(n, m, b, k, l) : 0.0;
+      s->times[k] = s->like[l] == l ? bramah__column_ratio(n, m, b, k, l) : 0.0;
       if (s->times[k] != 0.0) s->like[k] = l;
     }
   }
