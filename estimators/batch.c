@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Many filters of one model, in blocks that stay near the processor while they are predicted and corrected. */
 #include "bramah/batch.h"
-#include "estimators/filter_internal.h"
+#include "estimators/lockstep.h"
 #include "lib/base/diag.h"
-#include "lib/plant/compiled.h"
 
 #include <string.h>
 
@@ -14,17 +13,143 @@ typedef struct member {
   bramah_coupled *plant;
   bramah_filter *filter;
   bramah_status status;
+  bramah__filter_group *group; /* it goes in lockstep in this lane; NULL: never */
+  const struct block *block;
+  size_t lane;
 } member;
+
+/* Groups of filters of one structure that go at once, and their members. */
+typedef struct block {
+  size_t n_groups;
+  bramah__filter_group *group[BRAMAH__MOST_GROUPS];
+  size_t n[BRAMAH__MOST_GROUPS], member[BRAMAH__MOST_GROUPS][BRAMAH__GROUP];
+} block;
 
 struct bramah_batch {
   uint64_t mark; /* bramah__mark_of; comes first */
   size_t n, n_input, n_sensors;
-  member *member;               /* [n] */
-  bramah_diag *diag;            /* [n] */
-  unsigned char *present;       /* [n_sensors] ones */
-  bramah__lanes lanes, half;    /* of a block, of half of one; n = 0: there are none */
-  int own_memory, is_of_others; /* 1: filters and plants are the caller's */
+  member *member;            /* [n] */
+  bramah_diag *diag;         /* [n] */
+  unsigned char *present;    /* [n_sensors] ones */
+  bramah__lanes lanes, half; /* of a block, of half of one; n = 0: there are none */
+  size_t n_blocks;
+  block *block;                                      /* [n_blocks] */
+  bramah__filter_lockstep room[BRAMAH__MOST_GROUPS]; /* for blocks of so many groups, less one */
+  int own_memory, is_of_others;                      /* 1: filters and plants are the caller's */
 };
+
+/* ---- who goes together ---- */
+
+/* Filters by what they are to be, or as they are. */
+typedef struct roll {
+  const bramah_batch_options *options;
+  bramah_filter *const *filter; /* NULL: by their options */
+} roll;
+
+static bramah_filter sizes_of(const roll *r, size_t i)
+{
+  bramah_filter f = {0};
+  const bramah_plant plant = bramah_coupled_plant(r->options->start);
+  if (r->filter) return *r->filter[i];
+  bramah__filter_count(&plant, r->options->n_sensors, &r->options->options[i], &f);
+  return f;
+}
+
+static int same_name(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+static int are_alike(const roll *r, size_t i, size_t k)
+{
+  if (r->filter) return bramah__lockstep_alike(r->filter[i], r->filter[k]);
+  const bramah_filter_options *a = &r->options->options[i], *b = &r->options->options[k];
+  if (a->n_augmented != b->n_augmented || a->n_parameter_noise != b->n_parameter_noise ||
+      a->transition != b->transition || a->form != b->form || a->fusion != b->fusion ||
+      a->iterations != b->iterations || a->scores != b->scores || a->discretisation != b->discretisation)
+    return 0;
+  for (size_t j = 0; j < a->n_augmented && a->augmented != b->augmented; j++) {
+    const bramah_augmented *p = &a->augmented[j], *q = &b->augmented[j];
+    if (p->kind != q->kind || p->order != q->order || p->role != q->role ||
+        p->logarithmic != q->logarithmic || !same_name(p->at, q->at))
+      return 0;
+  }
+  for (size_t j = 0; j < a->n_parameter_noise; j++)
+    if (!same_name(a->parameter_noise[j].at, b->parameter_noise[j].at)) return 0;
+  return 1;
+}
+
+enum { MOST_CLASSES = 32 };
+
+/* Structures that have been met: the first member of each, how many it has, and the block that is being filled. */
+typedef struct structures {
+  size_t n, first[MOST_CLASSES], count[MOST_CLASSES], block[MOST_CLASSES];
+} structures;
+
+static size_t structure_of(structures *s, const roll *r, size_t i)
+{
+  size_t k = 0;
+  while (k < s->n && !are_alike(r, s->first[k], i)) k++;
+  if (k == s->n && k < MOST_CLASSES) {
+    s->first[s->n++] = i;
+    s->count[k] = 0;
+  }
+  return k;
+}
+
+/* Groups of filters of one structure, and blocks of these: the same when memory is counted and when it is cut. */
+static void cut_groups(bramah_batch *b, const roll *r, bramah__arena *arena)
+{
+  enum { FULL = BRAMAH__MOST_GROUPS * BRAMAH__GROUP };
+  structures s = {0};
+  bramah_filter largest = {0};
+  int narrow = 0, wide = 0;
+  if (!bramah__lockstep_fits(r->options->start)) return;
+  b->block = BRAMAH__TAKE(arena, block, r->options->n);
+  for (size_t i = 0; i < r->options->n; i++) {
+    const size_t k = structure_of(&s, r, i);
+    if (k == MOST_CLASSES) continue;
+    const size_t place = s.count[k]++ % FULL, g = place / BRAMAH__GROUP;
+    if (place == 0) s.block[k] = b->n_blocks++;
+    block *of = b->block ? &b->block[s.block[k]] : NULL;
+    if (place % BRAMAH__GROUP == 0) {
+      const bramah_filter f = sizes_of(r, i);
+      bramah__filter_group counted, *group = BRAMAH__TAKE(arena, bramah__filter_group, 1);
+      bramah__filter_group_cut(&f, arena, group ? group : &counted);
+      bramah__lockstep_enlarge(&largest, &f);
+      if (of) of->group[g] = group;
+      if (of) of->n_groups = g + 1;
+    }
+    if (of) of->member[g][of->n[g]++] = i;
+  }
+  for (size_t k = 0; k < s.n; k++) {
+    const size_t rest = s.count[k] % FULL;
+    wide |= s.count[k] > BRAMAH__GROUP && (s.count[k] >= FULL || rest > BRAMAH__GROUP);
+    narrow |= rest > 0 && rest <= BRAMAH__GROUP;
+  }
+  if (narrow) bramah__filter_lockstep_cut(&largest, r->options->start, 1, arena, &b->room[0]);
+  if (wide) bramah__filter_lockstep_cut(&largest, r->options->start, 2, arena, &b->room[1]);
+}
+
+/* The members of the groups take their lanes. */
+static void assign_lanes(bramah_batch *b)
+{
+  for (block *of = b->block; of && of < b->block + b->n_blocks; of++)
+    for (size_t g = 0; g < of->n_groups; g++)
+      for (size_t l = 0; l < of->n[g]; l++) {
+        member *m = &b->member[of->member[g][l]];
+        bramah__filter_group *group = of->group[g];
+        if (!bramah__lockstep_may(m->filter, m->plant)) continue;
+        group->filter[l] = m->filter;
+        group->plant.plant[l] = m->plant;
+        group->n_filters = l + 1;
+        m->group = group;
+        m->lane = l;
+        m->block = of;
+      }
+}
+
+static bramah__filter_lockstep *room_of(bramah_batch *b, const block *of)
+{
+  return &b->room[of->n_groups - 1];
+}
 
 /* ---- making and releasing ---- */
 
@@ -47,8 +172,9 @@ static pieces cut_member(const bramah_batch_options *o, size_t i, bramah__arena 
   return p;
 }
 
-static bramah_batch *layout(const bramah_batch_options *o, bramah__arena *arena)
+static bramah_batch *layout(const roll *r, bramah__arena *arena)
 {
+  const bramah_batch_options *o = r->options;
   bramah_batch *batch = BRAMAH__TAKE(arena, bramah_batch, 1), counted = {0};
   bramah_batch *b = batch ? batch : &counted;
   b->member = BRAMAH__TAKE(arena, member, o->n);
@@ -57,13 +183,14 @@ static bramah_batch *layout(const bramah_batch_options *o, bramah__arena *arena)
   const bramah_program *program = o->start->compiled.program;
   if (program && o->n >= BLOCK) bramah__lanes_cut(program, BLOCK, arena, &b->lanes);
   if (program && o->n % BLOCK >= HALF_BLOCK) bramah__lanes_cut(program, HALF_BLOCK, arena, &b->half);
+  cut_groups(b, r, arena);
   return batch;
 }
 
 size_t bramah_batch_size(const bramah_batch_options *options)
 {
   bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(options, &arena);
+  layout(&(roll){.options = options}, &arena);
   for (size_t i = 0; i < options->n; i++) cut_member(options, i, &arena);
   return arena.used;
 }
@@ -104,7 +231,7 @@ bramah_status bramah_batch_init(const bramah_batch_options *o, void *mem, size_t
   if (o->n == 0) return bramah__fail(diag, BRAMAH_E_ARGUMENT, "batch", "there are no filters in it");
   bramah_status status = bramah__arena_in("batch", mem, size, bramah_batch_size(o), &arena, diag);
   if (status != BRAMAH_OK) return status;
-  bramah_batch *b = layout(o, &arena);
+  bramah_batch *b = layout(&(roll){.options = o}, &arena);
   const bramah_plant plant = bramah_coupled_plant(o->start);
   b->n = o->n;
   b->n_input = plant.n_input;
@@ -118,6 +245,7 @@ bramah_status bramah_batch_init(const bramah_batch_options *o, void *mem, size_t
     bramah__add_number(diag, (double)i, 15);
   }
   if (status != BRAMAH_OK) return status;
+  assign_lanes(b);
   b->mark = bramah__mark_of(mem);
   *out = b;
   return BRAMAH_OK;
@@ -151,11 +279,12 @@ bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_di
 
   const bramah_batch_options o = {
       .n = n, .start = start, .n_sensors = n_sensors, .sensors = filters[0]->sensor};
+  const roll r = {&o, filters};
   bramah__arena arena = bramah__arena_make(NULL, 0);
-  layout(&o, &arena);
+  layout(&r, &arena);
   const bramah_status status = bramah__arena_new("batch", arena.used, &arena, diag);
   if (status != BRAMAH_OK) return status;
-  bramah_batch *b = layout(&o, &arena);
+  bramah_batch *b = layout(&r, &arena);
   b->n = n;
   b->n_input = filters[0]->plant.n_input;
   b->n_sensors = n_sensors;
@@ -164,6 +293,7 @@ bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_di
   want_outputs(b, &o);
   for (size_t i = 0; i < n; i++)
     b->member[i] = (member){.plant = filters[i]->plant.self, .filter = filters[i]};
+  assign_lanes(b);
   *out = b;
   return BRAMAH_OK;
 }
@@ -171,6 +301,7 @@ bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_di
 void bramah_batch_free(bramah_batch *b)
 {
   if (!b) return;
+  for (size_t i = 0; i < b->n && b->is_of_others; i++) bramah_batch_filter(b, i);
   for (size_t i = 0; i < b->n && !b->is_of_others; i++) {
     bramah_filter_free(b->member[i].filter);
     bramah_coupled_free(b->member[i].plant);
@@ -218,38 +349,99 @@ static void predict_in_lanes(bramah__lanes *lanes, member *m, bramah_diag *diag)
   }
 }
 
+/* ---- those that live in lanes ---- */
+
+static bramah_status predict_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+{
+  member *m = &b->member[i];
+  if (c->n_u)
+    m->status = bramah_filter_set_inputs(m->filter, c->u + row(b, c->n_u, i) * b->n_input, &b->diag[i]);
+  if (m->status == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
+  return m->status;
+}
+
+static bramah_status correct_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+{
+  member *m = &b->member[i];
+  const size_t at = row(b, c->n_y, i) * b->n_sensors;
+  m->status =
+      bramah_filter_correct(m->filter, c->y + at, c->present ? c->present + at : b->present, &b->diag[i]);
+  return m->status;
+}
+
+/* Which lanes have part in a call, with their rows; how many. */
+static size_t call(bramah_batch *b, const bramah_batch_cycle *c, const block *of,
+                   bramah__lane_samples *samples)
+{
+  size_t taken = 0;
+  for (size_t g = 0; g < of->n_groups; g++) {
+    bramah__filter_group *group = of->group[g];
+    memset(group->taken, 0, sizeof group->taken);
+    for (size_t l = 0; l < group->n_filters; l++) {
+      const size_t i = of->member[g][l], at = row(b, c->n_y, i) * b->n_sensors;
+      samples[g].u[l] = c->n_u ? c->u + row(b, c->n_u, i) * b->n_input : NULL;
+      samples[g].y[l] = c->y + at;
+      samples[g].present[l] = c->present ? c->present + at : b->present;
+      group->taken[l] = takes(b, c, i) && group->in[l];
+      taken += group->taken[l];
+    }
+  }
+  return taken;
+}
+
+/* Those of a block that have part in it and could not do it in their lanes, or were in none. */
+static void complete(bramah_batch *b, const bramah_batch_cycle *c, const block *of,
+                     bramah_status (*alone)(bramah_batch *, const bramah_batch_cycle *, size_t))
+{
+  for (size_t g = 0; g < of->n_groups; g++)
+    for (size_t l = 0; l < of->group[g]->n_filters; l++) {
+      const size_t i = of->member[g][l];
+      if (takes(b, c, i) && !of->group[g]->taken[l]) alone(b, c, i);
+      if (b->is_of_others) bramah__lockstep_write(room_of(b, of), of->group[g], l);
+    }
+}
+
+static void run_block(bramah_batch *b, const bramah_batch_cycle *c, const block *of, int predicts,
+                      int corrects)
+{
+  bramah__filter_lockstep *room = room_of(b, of);
+  bramah__lane_samples samples[BRAMAH__MOST_GROUPS];
+  for (size_t g = 0; g < of->n_groups && predicts; g++)
+    for (size_t l = 0; l < of->group[g]->n_filters; l++)
+      if (takes(b, c, of->member[g][l])) bramah__lockstep_enter(room, of->group[g], l);
+  if (predicts) {
+    if (call(b, c, of, samples)) bramah__lockstep_predict(room, of->group, samples);
+    complete(b, c, of, predict_alone);
+  }
+  if (corrects && c->n_y) {
+    if (call(b, c, of, samples)) bramah__lockstep_correct(room, of->group, samples);
+    complete(b, c, of, correct_alone);
+  }
+}
+
+/* ---- those that do not ---- */
+
 static void predict(bramah_batch *b, const bramah_batch_cycle *c, size_t first, size_t end)
 {
   for (size_t i = first; i < end && c->n_u; i++) {
     member *m = &b->member[i];
-    if (takes(b, c, i))
+    if (!m->group && takes(b, c, i))
       m->status = bramah_filter_set_inputs(m->filter, c->u + row(b, c->n_u, i) * b->n_input, &b->diag[i]);
   }
   for (size_t i = first; i < end;) {
     bramah__lanes *lanes = end - i == BLOCK ? &b->lanes : &b->half;
     member *m = &b->member[i];
     size_t together = 0;
-    while (together < lanes->n && i + together < end && takes(b, c, i + together) &&
+    while (together < lanes->n && i + together < end && takes(b, c, i + together) && !m[together].group &&
            m[together].filter->transition == BRAMAH_TRANSITION_STEP)
       together++;
     if (together && together == lanes->n) {
       predict_in_lanes(lanes, m, &b->diag[i]);
       i += together;
     } else {
-      if (takes(b, c, i)) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
+      if (!m->group && takes(b, c, i)) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
       i++;
     }
-  }
-}
-
-static void correct(bramah_batch *b, const bramah_batch_cycle *c, size_t first, size_t end)
-{
-  for (size_t i = first; i < end && c->n_y; i++) {
-    member *m = &b->member[i];
-    const size_t at = row(b, c->n_y, i) * b->n_sensors;
-    if (takes(b, c, i))
-      m->status =
-          bramah_filter_correct(m->filter, c->y + at, c->present ? c->present + at : b->present, &b->diag[i]);
   }
 }
 
@@ -257,11 +449,15 @@ static size_t run(bramah_batch *b, const bramah_batch_cycle *cycle, int predicts
 {
   size_t running = 0;
   if (!is_table(b, cycle->n_u) || !is_table(b, cycle->n_y)) return 0;
+  for (size_t k = 0; k < b->n_blocks; k++)
+    if (b->block[k].group[0]->n_filters) run_block(b, cycle, &b->block[k], predicts, corrects);
   for (size_t first = 0; first < b->n; first += BLOCK) {
     const size_t end = first + BLOCK < b->n ? first + BLOCK : b->n;
     if (predicts) predict(b, cycle, first, end);
-    if (corrects) correct(b, cycle, first, end);
-    for (size_t i = first; i < end; i++) running += (size_t)takes(b, cycle, i);
+    for (size_t i = first; i < end; i++) {
+      if (corrects && cycle->n_y && !b->member[i].group && takes(b, cycle, i)) correct_alone(b, cycle, i);
+      running += (size_t)takes(b, cycle, i);
+    }
   }
   return running;
 }
@@ -272,23 +468,33 @@ size_t bramah_batch_step(bramah_batch *b, const bramah_batch_cycle *cycle) { ret
 
 /* ---- results ---- */
 
+/* The filter as it is now; it stays where it is. */
+static bramah_filter *look_at(bramah_batch *b, size_t i)
+{
+  const member *m = &b->member[i];
+  if (m->group) bramah__lockstep_write(room_of(b, m->block), m->group, m->lane);
+  return m->filter;
+}
+
 bramah_batch_result bramah_batch_get(const bramah_batch *b, size_t i)
 {
   const member *m = &b->member[i];
   const bramah_filter_last last = bramah_filter_get_last(m->filter);
-  return (bramah_batch_result){.status = m->status,
-                               .diag = &b->diag[i],
-                               .time_ns = bramah_filter_time_ns(m->filter),
-                               .nis = last.nis,
-                               .nis_dof = last.nis_dof,
-                               .log_likelihood = bramah_filter_log_likelihood(m->filter)};
+  bramah_batch_result result = {.status = m->status,
+                                .diag = &b->diag[i],
+                                .time_ns = bramah_filter_time_ns(m->filter),
+                                .nis = last.nis,
+                                .nis_dof = last.nis_dof,
+                                .log_likelihood = bramah_filter_log_likelihood(m->filter)};
+  if (m->group) bramah__lockstep_result(m->group, m->lane, &result);
+  return result;
 }
 
 void bramah_batch_outputs(bramah_batch *b, size_t n_outputs, const size_t *output, double *value,
                           double *sigma)
 {
   for (size_t i = 0; i < b->n; i++) {
-    bramah_filter *filter = b->member[i].filter;
+    bramah_filter *filter = look_at(b, i);
     const bramah_plant *plant = bramah_filter_get_info(filter).plant;
     for (size_t k = 0; k < n_outputs; k++) {
       if (value) value[i * n_outputs + k] = plant->output(plant->self, output[k]);
@@ -297,6 +503,11 @@ void bramah_batch_outputs(bramah_batch *b, size_t n_outputs, const size_t *outpu
   }
 }
 
-bramah_filter *bramah_batch_filter(bramah_batch *b, size_t i) { return b->member[i].filter; }
+bramah_filter *bramah_batch_filter(bramah_batch *b, size_t i)
+{
+  const member *m = &b->member[i];
+  if (m->group) bramah__lockstep_leave(room_of(b, m->block), m->group, m->lane);
+  return m->filter;
+}
 
 void bramah_batch_resume(bramah_batch *b, size_t i) { b->member[i].status = BRAMAH_OK; }

@@ -46,9 +46,6 @@ static double project(const bramah_filter *f, size_t i, int whole, double *PH)
   return bramah__kernel_project(whole, n, f->n_entries[i], f->entry + i * n, f->H + i * n, f->P, PH);
 }
 
-/* In its standard deviations: its square and sums of such squares can still be reckoned with. */
-static const double absurd_innovation = 1e100;
-
 /* Prediction, innovation and its variance for one sensor, all before any correction of this time. */
 static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag *diag)
 {
@@ -65,11 +62,11 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
   out->innovation = f->y[i] = innovation_of(f, i, y);
   out->sigma = sqrt(S);
   out->considered = bramah__augmented_share(f, i, S);
-  const int absurd = fabs(out->innovation) > absurd_innovation * out->sigma;
+  const int absurd = fabs(out->innovation) > bramah__absurd_innovation * out->sigma;
   if (absurd && f->gate[i] == 0.0)
     return bramah__fail(diag, BRAMAH_E_VALUE, sensor->name,
                         "the measurement is absurd, and this sensor has no gate that would reject it");
-  out->nis = absurd ? square(absurd_innovation) : square(out->innovation) / S;
+  out->nis = absurd ? square(bramah__absurd_innovation) : square(out->innovation) / S;
   out->present = 1;
   out->saturated = bramah_sensor_is_saturated(sensor, y);
   out->accepted = !out->saturated && (f->gate[i] == 0.0 || out->nis <= square(f->gate[i]));
@@ -84,11 +81,11 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
 static void count_sample(bramah_filter *f, size_t i, double rest, double variance)
 {
   bramah__likelihood_sums *sums = &f->likelihood;
-  const double log_two_pi = 1.8378770664093453;
   const double most = square(f->gate[i]), marginal = f->innovation[i].nis,
-               nis = marginal < square(absurd_innovation) ? square(rest) / variance : marginal;
+               nis = marginal < square(bramah__absurd_innovation) ? square(rest) / variance : marginal;
   if (sums->is_closed) return;
-  sums->cost += log_two_pi + (most == 0.0 || nis <= most ? nis : most + 2.0 * bramah__log(nis / most));
+  sums->cost +=
+      bramah__log_two_pi + (most == 0.0 || nis <= most ? nis : most + 2.0 * bramah__log(nis / most));
   sums->variance *= variance;
   if (sums->variance > 1e-100 && sums->variance < 1e100) return;
   sums->cost += bramah__log(sums->variance);
@@ -96,15 +93,6 @@ static void count_sample(bramah_filter *f, size_t i, double rest, double varianc
 }
 
 /* ---- gates ---- */
-
-/* The running mean m += a (nu - m) of white innovations has the variance a / (2 - a); what they have in common, by states
- * that are considered, it has whole. */
-static const double drift_share = 1.0 / 50.0;
-
-static double drift_sigma(double common)
-{
-  return sqrt((1.0 - common) * drift_share / (2.0 - drift_share) + common);
-}
 
 /* Sensors whose running mean is beyond its gate are not fused: spikes count no more in it than the gate on
  * single samples lets through. Then count what was accepted and rejected. */
@@ -117,9 +105,9 @@ static void apply_gates(bramah_filter *f)
     if (!in->present) continue;
     if (f->drift_gate != 0.0 && most != 0.0 && !in->saturated) {
       const double nu = in->innovation / in->sigma;
-      f->drift[i] += drift_share * ((nu < -most ? -most : nu > most ? most : nu) - f->drift[i]);
-      f->drift_common[i] += drift_share * (in->considered - f->drift_common[i]);
-      const double limit = f->drift_gate * drift_sigma(f->drift_common[i]);
+      f->drift[i] += bramah__drift_share * ((nu < -most ? -most : nu > most ? most : nu) - f->drift[i]);
+      f->drift_common[i] += bramah__drift_share * (in->considered - f->drift_common[i]);
+      const double limit = f->drift_gate * bramah__drift_sigma(f->drift_common[i]);
       f->drifted[i] = fabs(f->drift[i]) > (f->drifted[i] ? 0.5 : 1.0) * limit;
       if (f->drifted[i]) in->accepted = 0;
     }
@@ -182,7 +170,7 @@ static bramah_status recover(bramah_filter *f, const double *y, bramah_diag *dia
     status = innovate(f, i, y[i], diag);
     /* what the initial uncertainty does not cover would be rejected for ever */
     f->innovation[i].accepted =
-        !f->innovation[i].saturated && f->innovation[i].nis < square(absurd_innovation);
+        !f->innovation[i].saturated && f->innovation[i].nis < square(bramah__absurd_innovation);
   }
   report->recoveries++;
   return status;
@@ -234,7 +222,7 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
     in->rest_variance = S;
     count_sample(f, i, rest, S);
     /* rejected by its gate, a sample still says what may be wrong */
-    if (f->n_causes && in->nis < square(absurd_innovation)) {
+    if (f->n_causes && in->nis < square(bramah__absurd_innovation)) {
       if (f->square_root) bramah__apply(n, n, f->S, work, PH);
       const bramah_status status = bramah__scores_sample(f, i, PH, rest, S, diag);
       if (status != BRAMAH_OK) return status;

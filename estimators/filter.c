@@ -11,11 +11,9 @@
 
 enum { PATIENCE = 25 };
 
-static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const bramah_filter_options *o,
-                             bramah__arena *arena)
+void bramah__filter_count(const bramah_plant *plant, size_t n_sensors, const bramah_filter_options *o,
+                          bramah_filter *f)
 {
-  bramah_filter *object = BRAMAH__TAKE(arena, bramah_filter, 1), counted = {0};
-  bramah_filter *f = object ? object : &counted;
   f->plant = bramah__plant_copy(plant);
   f->n_dof = plant->n_dof;
   f->n_first_order = plant->n_first_order;
@@ -35,6 +33,14 @@ static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const 
   f->n_block = f->block ? n_sensors * (f->n + 2) + bramah__fuse_block_work(f->n, n_sensors) : 0;
   f->iterations = o->iterations > 1 ? o->iterations : 1;
   f->state_size = bramah__state_size(f);
+}
+
+static bramah_filter *layout(const bramah_plant *plant, size_t n_sensors, const bramah_filter_options *o,
+                             bramah__arena *arena)
+{
+  bramah_filter *object = BRAMAH__TAKE(arena, bramah_filter, 1), counted = {0};
+  bramah_filter *f = object ? object : &counted;
+  bramah__filter_count(plant, n_sensors, o, f);
   f->state = BRAMAH__TAKE(arena, unsigned char, f->state_size);
   if (object) bramah__place_state(f, f->state, f);
   {

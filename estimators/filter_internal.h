@@ -21,6 +21,7 @@
 #include "lib/base/arena.h"
 #include "lib/plant/plant_table.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Fields to and from a snapshot, each in whole doubles: lists of them (lib/base/arena.h) in a function that
@@ -195,7 +196,7 @@ typedef struct bramah__likelihood_sums {
   X(size_t, waiting, f->n_par_most)                                                                          \
   X(double, by_parameter, f->n_augmented * f->plant.n_output) /* outputs, at by_parameter_snap */            \
   X(unsigned char, by_parameter_snap, f->n_augmented ? f->plant.snapshot_size : 0)                           \
-  X(double, shown, f->n_augmented ? f->plant.n_output : 0) /* outputs there */                               \
+  X(double, shown, f->n_augmented ? f->plant.n_output : 0)          /* outputs there */                      \
   X(unsigned char, differs, f->n_augmented ? f->plant.n_output : 0) /* 1: by differences */                  \
   X(double, A, f->n_dof * f->n_plant)                                                                        \
   X(double, Ap, f->n_dof * f->n_par_most)                                                                    \
@@ -383,10 +384,28 @@ double bramah__prediction(const bramah_filter *f, size_t i);
 
 /* ---- filter.c ---- */
 
+/* The sizes of a filter that these options ask for. */
+void bramah__filter_count(const bramah_plant *plant, size_t n_sensors, const bramah_filter_options *options,
+                          bramah_filter *filter);
+
 /* Row of output i of the plant by all error states, into row [n]; 0: it has none. */
 int bramah__filter_output_row(bramah_filter *f, size_t i, double *row);
 
 /* ---- correct.c ---- */
+
+/* Of an innovation in its standard deviations: its square and sums of such squares can still be reckoned with. */
+static const double bramah__absurd_innovation = 1e100;
+
+/* The running mean m += a (nu - m) of white innovations has the variance a / (2 - a); what they have in common, by states
+ * that are considered, it has whole. */
+static const double bramah__drift_share = 1.0 / 50.0;
+
+static inline double bramah__drift_sigma(double common)
+{
+  return sqrt((1.0 - common) * bramah__drift_share / (2.0 - bramah__drift_share) + common);
+}
+
+static const double bramah__log_two_pi = 1.8378770664093453;
 
 /* bramah_filter_correct_at; whole = 0: on error the filter is left for the caller to take back. */
 bramah_status bramah__correct(bramah_filter *f, const double *y, const unsigned char *present,

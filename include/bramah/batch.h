@@ -7,9 +7,15 @@
  *   for (each cycle) bramah_batch_step(batch, &cycle);
  *   bramah_batch_get(batch, i).log_likelihood, bramah_filter_output_sigma(bramah_batch_filter(batch, i), angle) ...
  *
- * Where `start` uses a program (bramah_coupled_use), blocks of 16 and 8 filters make the steps of their plants together, in
- * lanes of the processor's vectors, and a plant that cannot be stepped so makes its step alone. Plants with quasistatic
- * actuators all step alone.
+ * Where `start` uses a program (bramah_coupled_use), filters of one structure (augmented states, noisy parameters) live eight
+ * by eight in the lanes of the processor's vectors with their whole cycle: step, transition, covariance, innovations, gates,
+ * fusion, injection. What is seldom (a step that is divided or goes over to other coordinates, a faulty sensor, a recovery)
+ * a filter does by itself, and comes back with the next step. Always by themselves, with the steps of their plants in
+ * lanes, are filters with augmented states that move or are considered, delays and gains of sensors, parameters with edges,
+ * score tests, other forms of the covariance, of fusion or of the transition, noise in other coordinates than the independent
+ * ones, sensors of accelerations, flows and forces; all alone those on plants with quasistatic actuators, prescribed
+ * motions, friction states, spherical joints or valves without lag. What bramah_coupled_step_error shows is not known of
+ * steps in lanes.
  *
  * A filter that fails does not fail the others: it stays as it was before the call that failed, with its status, and is
  * left out from then on. Nothing allocates after init. A batch lives on one thread at a time; several batches may live on
@@ -93,7 +99,9 @@ BRAMAH_API void bramah_batch_outputs(bramah_batch *batch, size_t n_outputs, cons
                                      double *value, double *sigma);
 
 /* Filter i itself, to look at or to give other noise (bramah_filter_set_noise, _set_sensor_sigma); its plant is that of
- * bramah_filter_get_info. It is stepped and corrected by the batch only. */
+ * bramah_filter_get_info. It is stepped and corrected by the batch only, and what it shows is of the time of this call: ask
+ * again after the next. It goes out of its lane and back into it, which costs more than a cycle: bramah_batch_get and
+ * _outputs do without. */
 BRAMAH_API bramah_filter *bramah_batch_filter(bramah_batch *batch, size_t i);
 
 /* A filter that was left out runs again from now on, after its cause was cured: its time is as old as it was. */

@@ -72,7 +72,7 @@ static bramah__expr rebuild(bramah__graph *graph, uint32_t i, const bramah__node
   for (int k = 0; k < bramah__arity[node.operation]; k++)
     arg[k] = bramah__node_marked(sweep->moved, node.arg[k]) ? sweep->to[node.arg[k]]
                                                             : expression(graph, node.arg[k]);
-  return bramah__expr_make((bramah__operation)node.operation, arg[0], arg[1], arg[2]);
+  return bramah__expr_make((bramah__operation)node.operation, &arg[0], &arg[1], &arg[2]);
 }
 
 /* All that f [n] is made of, down to the nodes at[], becomes needed. */

@@ -111,10 +111,11 @@ bramah__expr bramah__graph_input(bramah__graph *graph, int rate)
                                       .arg = {(uint32_t)graph->n_inputs++}});
 }
 
+/* Never -0, which would be another number than 0 to all that follows. */
 uint32_t bramah__graph_node(bramah__graph *graph, bramah__expr x)
 {
   if (x.graph) return x.node;
-  return intern(graph, (bramah__node){.operation = BRAMAH__OP_NUMBER, .value = x.value}).node;
+  return intern(graph, (bramah__node){.operation = BRAMAH__OP_NUMBER, .value = x.value + 0.0}).node;
 }
 
 bramah__node_sweep *bramah__graph_sweep(bramah__graph *graph)
@@ -138,47 +139,6 @@ bramah__node_sweep *bramah__graph_sweep(bramah__graph *graph)
 }
 
 /* ---- values ---- */
-
-double bramah__operate(bramah__operation operation, double a, double b, double c)
-{
-  double s, k;
-  switch (operation) {
-  case BRAMAH__OP_ADD:
-    return a + b;
-  case BRAMAH__OP_SUB:
-    return a - b;
-  case BRAMAH__OP_MUL:
-    return a * b;
-  case BRAMAH__OP_NEG:
-    return -a;
-  case BRAMAH__OP_INV:
-    return 1.0 / a;
-  case BRAMAH__OP_SQRT:
-    return sqrt(a);
-  case BRAMAH__OP_SIN:
-    bramah__sincos(a, &s, &k);
-    return s;
-  case BRAMAH__OP_COS:
-    bramah__sincos(a, &s, &k);
-    return k;
-  case BRAMAH__OP_TANH:
-    return bramah__tanh(a);
-  case BRAMAH__OP_EXP:
-    return bramah__exp(a);
-  case BRAMAH__OP_LOG:
-    return bramah__log(a);
-  case BRAMAH__OP_ABS:
-    return fabs(a);
-  case BRAMAH__OP_MIN:
-    return a < b ? a : b;
-  case BRAMAH__OP_MAX:
-    return a > b ? a : b;
-  case BRAMAH__OP_SELECT:
-    return a > 0.0 ? b : c;
-  default:
-    return a;
-  }
-}
 
 void bramah__graph_evaluate(const bramah__graph *graph, const double *input, double *value)
 {
@@ -214,7 +174,8 @@ static bramah__expr argument(bramah__expr x, bramah__operation operation, int i,
 
 static int equal(bramah__expr a, bramah__expr b)
 {
-  if (!a.graph || !b.graph) return a.graph == b.graph && bramah__bits(a.value) == bramah__bits(b.value);
+  if (!a.graph || !b.graph)
+    return a.graph == b.graph && bramah__bits(a.value + 0.0) == bramah__bits(b.value + 0.0);
   return a.node == b.node;
 }
 
@@ -317,12 +278,13 @@ static int fold(bramah__operation operation, bramah__expr a, bramah__expr b, bra
 }
 #undef GIVE
 
-bramah__expr bramah__expr_make(bramah__operation operation, bramah__expr a, bramah__expr b, bramah__expr c)
+bramah__expr bramah__expr_make(bramah__operation operation, const bramah__expr *pa, const bramah__expr *pb,
+                               const bramah__expr *pc)
 {
+  const bramah__expr a = *pa, b = *pb, c = *pc;
   const int arity = bramah__arity[operation];
   const int numbers = e_is_number(a) && (arity < 2 || e_is_number(b)) && (arity < 3 || e_is_number(c));
-  if (numbers) /* never -0, which would be another number than 0 to all that follows */
-    return e_number(bramah__operate(operation, a.value, b.value, c.value) + 0.0);
+  if (numbers) return bramah__of_numbers(operation, a, b, c);
   bramah__expr out;
   if (fold(operation, a, b, c, &out)) return out;
   bramah__graph *graph = a.graph ? a.graph : arity > 1 && b.graph ? b.graph : c.graph;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/equation.h"
 #include "lib/hydraulics/element.h"
 #include "lib/math/elementary.h"
 
@@ -8,24 +9,11 @@ enum { GAS_VOLUME, PRECHARGE, EXPONENT };
 static const double empty_band = 0.1;
 
 /* At the precharge the slope is that of the gas above it. */
-static bramah__tangent compliance(const bramah__element *e, double p)
+static bramah__expr compliance(bramah__quantities of, bramah__expr p)
 {
-  const double precharge = e->value[PRECHARGE], n = e->value[EXPONENT];
-  const double at_precharge = e->value[GAS_VOLUME] / (n * precharge);
-  if (p >= precharge) {
-    const double ratio = precharge / p, value = at_precharge * ratio * bramah__power(ratio, 1.0 / n);
-    return (bramah__tangent){value, -(1.0 + 1.0 / n) * value / p};
-  }
-  const double x = fmax(1.0 - (1.0 - p / precharge) / empty_band, 0.0);
-  return (bramah__tangent){at_precharge * (x * x) * (x * x),
-                           4.0 * at_precharge * x * x * x / (empty_band * precharge)};
-}
-
-static bramah__expr compliance_graph(const bramah__expr *value, bramah__expr p)
-{
-  const bramah__expr precharge = value[PRECHARGE], one = e_number(1.0);
-  const double n = value[EXPONENT].value; /* no parameter */
-  const bramah__expr at_precharge = e_div(value[GAS_VOLUME], e_scale(n, precharge)),
+  const bramah__expr precharge = e_of(of, PRECHARGE), one = e_number(1.0);
+  const double n = e_of(of, EXPONENT).value; /* no parameter */
+  const bramah__expr at_precharge = e_div(e_of(of, GAS_VOLUME), e_scale(n, precharge)),
                      ratio = e_div(precharge, p);
   const bramah__expr emptying = e_scale(1.0 / empty_band, e_sub(one, e_div(p, precharge)));
   const bramah__expr x = e_max(e_sub(one, emptying), e_number(0.0));
@@ -45,4 +33,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__accumulator_kind = {
     BRAMAH__DESCRIPTION("accumulators", "accumulator", bramah_accumulator, accumulators, .keys = keys),
-    .compliance = compliance, .compliance_graph = compliance_graph};
+    .compliance = compliance};

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/equation.h"
 #include "lib/hydraulics/element.h"
 
 enum { COEFFICIENT, CRACKING };
 
 /* Never negative; shut at the cracking pressure. */
-static bramah__tangent flow(const bramah__element *e, double dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
 {
-  const double excess = dp - e->value[CRACKING];
-  if (!(excess > 0.0)) return (bramah__tangent){0.0, 0.0};
-  const bramah__tangent q = bramah__flow_tangent(excess, transition_pressure);
-  return (bramah__tangent){e->value[COEFFICIENT] * q.value, e->value[COEFFICIENT] * q.slope};
-}
-
-static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
-{
-  const bramah__expr excess = e_max(e_sub(dp, value[CRACKING]), e_number(0.0));
-  return e_mul(value[COEFFICIENT], bramah__flow_graph(excess, transition_pressure));
+  const bramah__expr excess = e_max(e_sub(dp, e_of(of, CRACKING)), e_number(0.0));
+  return e_mul(e_of(of, COEFFICIENT), bramah__root_flow(excess, transition_pressure));
 }
 
 static const bramah_element_key keys[] = {
@@ -30,4 +23,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__check_valve_kind = {
     BRAMAH__DESCRIPTION("check_valves", "check valve", bramah_check_valve, check_valves, .keys = keys),
-    .flow = flow, .flow_graph = flow_graph};
+    .flow = flow};

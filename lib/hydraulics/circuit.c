@@ -3,6 +3,7 @@
  *   d pd = (d flow - (flow/C) dC) / C + d recovery
  * C depends on the volume's own pressure (air, gas) and on the strokes of its cylinders. One pass over
  * the circuit sums values and, where they are wanted, derivatives. */
+#include "lib/hydraulics/equation.h"
 #include "lib/hydraulics/metering.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ static inline void begin(const sums *d)
   clear(d->by_supply, np * circuit->n_supplies);
   for (size_t i = 0; i < bramah__n_filled(circuit); i++) {
     const bramah__volume *volume = &circuit->volume[i];
-    const bramah__tangent air = bramah__air_tangent(&circuit->air, d->p[i]);
+    const bramah__expr air = bramah__air_compliance(&circuit->air, e_variable(d->p[i]));
     d->flow[i] = 0.0;
     d->compliance[i] = volume->hose_volume / circuit->oil_bulk_modulus + volume->hose_compliance +
                        volume->hose_volume * air.value;
@@ -54,7 +55,7 @@ static void add(const sums *d, size_t volume, size_t node, double slope)
 }
 
 /* Flow from one node to another with its slope by p_from - p_to. */
-static inline void book(const sums *d, size_t from, size_t to, bramah__tangent Q)
+static inline void book(const sums *d, size_t from, size_t to, bramah__expr Q)
 {
   const size_t np = d->circuit->n_volumes;
   if (from < np) {
@@ -72,19 +73,21 @@ static double difference(const bramah__circuit *circuit, const double *p, size_t
   return bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
 }
 
-static bramah__tangent flow_through(const bramah__circuit *circuit, const bramah__element *e, const double *p)
+static bramah__expr flow_through(const bramah__circuit *circuit, const bramah__element *e, const double *p)
 {
-  const double dp = difference(circuit, p, e->node[0], e->node[1]);
-  return bramah__element_kinds[e->kind]->flow(e, dp, circuit->transition_pressure);
+  const bramah__expr dp = e_variable(difference(circuit, p, e->node[0], e->node[1]));
+  return bramah__element_kinds[e->kind]->flow((bramah__quantities){.number = e->value}, dp,
+                                              circuit->transition_pressure);
 }
 
 /* From port 0 or 1 of an element to its drain; nothing where there is none. */
-static bramah__tangent drained(const bramah__circuit *circuit, const bramah__element *e, int port,
-                               const double *p)
+static bramah__expr drained(const bramah__circuit *circuit, const bramah__element *e, int port,
+                            const double *p)
 {
   const bramah__element_kind *kind = bramah__element_kinds[e->kind];
-  if (!kind->drain || e->node[2] == BRAMAH__NO_NODE) return (bramah__tangent){0.0, 0.0};
-  return kind->drain(e, difference(circuit, p, e->node[port], e->node[2]));
+  if (!kind->drain || e->node[2] == BRAMAH__NO_NODE) return e_number(0.0);
+  return kind->drain((bramah__quantities){.number = e->value},
+                     e_variable(difference(circuit, p, e->node[port], e->node[2])));
 }
 
 /* A flow path that is shut passes nothing, but may be about to open. */
@@ -93,39 +96,41 @@ static inline void add_valve(const sums *d, size_t i, double U)
   const bramah__circuit *circuit = d->circuit;
   const bramah__valve *valve = &circuit->valve[i];
   const size_t np = circuit->n_volumes, nv = bramah__n_spools(circuit);
-  double e[BRAMAH__N_PATHS], e_U[BRAMAH__N_PATHS];
+  bramah__expr e[BRAMAH__N_PATHS];
   size_t ends[BRAMAH__N_PATHS][2];
   bramah__valve_ends(valve, ends);
-  bramah__opening_tangents(&valve->opening, U, e, e_U);
+  bramah__openings(&valve->opening, e_variable(U), e);
   for (int w = 0; w < BRAMAH__N_PATHS; w++) {
     const size_t from = ends[w][0], to = ends[w][1];
-    if (!(e[w] > 0.0) && (!d->by_U || e_U[w] == 0.0)) continue;
-    const bramah__tangent q =
-        bramah__flow_tangent(difference(circuit, d->p, from, to), circuit->transition_pressure);
-    const double C = valve->coefficient * e[w], by_U = valve->coefficient * e_U[w] * q.value;
-    if (e[w] > 0.0) book(d, from, to, (bramah__tangent){C * q.value, C * q.slope});
+    if (!(e[w].value > 0.0) && (!d->by_U || e[w].slope == 0.0)) continue;
+    const bramah__expr q =
+        bramah__root_flow(e_variable(difference(circuit, d->p, from, to)), circuit->transition_pressure);
+    const double C = valve->coefficient * e[w].value, by_U = valve->coefficient * e[w].slope * q.value;
+    if (e[w].value > 0.0) book(d, from, to, e_scale(C, q));
     if (d->by_U && from < np) d->by_U[from * nv + i] -= by_U;
     if (d->by_U && to < np) d->by_U[to * nv + i] += by_U;
   }
 }
 
-/* A chamber of cylinder c with its length; sign: whether it grows or shrinks with the stroke. */
-static inline void add_chamber(const sums *d, size_t c, size_t volume, double area, double length,
-                               double sign, double v)
+/* The chamber of cylinder c on its piston side (0), which grows with the stroke, or on its rod side (1). */
+static inline void add_chamber(const sums *d, size_t c, int side, double s, double v)
 {
   const bramah__cylinder *cylinder = &d->circuit->cylinder[c];
+  const size_t volume = side ? cylinder->rod : cylinder->piston;
+  const double area = side ? cylinder->rod_area : cylinder->piston_area, sign = side ? -1.0 : 1.0;
   const size_t at = volume * d->circuit->n_cylinders + c;
   d->flow[volume] -= sign * area * v;
   if (d->by_p) d->by_v[at] -= sign * area;
   if (cylinder->endless) return;
-  const double air = d->by_p ? d->air[volume] : bramah__air_tangent(&d->circuit->air, d->p[volume]).value;
+  const double air =
+      d->by_p ? d->air[volume] : bramah__air_compliance(&d->circuit->air, e_number(d->p[volume])).value;
   const double per_volume = 1.0 / d->circuit->oil_bulk_modulus + 1.0 / cylinder->bulk_modulus;
-  const bramah__tangent filled = bramah__chamber_filled(cylinder, length);
+  const bramah__expr filled = bramah__filled(cylinder, bramah__chamber(cylinder, side, e_variable(s)));
   const double oil = area * filled.value, by_volume = per_volume + air;
   d->compliance[volume] += oil * by_volume;
   if (!d->by_p) return;
   d->compliance_by_p[volume] += oil * d->air_by_p[volume];
-  d->by_s[at] += sign * area * filled.slope * by_volume;
+  d->by_s[at] += area * filled.slope * by_volume;
 }
 
 static void scale(double *x, size_t row, size_t n, double factor)
@@ -139,7 +144,7 @@ static inline double finish(const sums *d, size_t i)
   const bramah__circuit *circuit = d->circuit;
   const size_t np = circuit->n_volumes, nc = circuit->n_cylinders;
   const double pd = d->flow[i] / d->compliance[i];
-  const bramah__tangent recovery = bramah__cavity_tangent(&circuit->air, d->p[i]);
+  const bramah__expr recovery = bramah__cavity_recovery(&circuit->air, e_variable(d->p[i]));
   if (d->by_p) {
     const double per_compliance = 1.0 / d->compliance[i];
     d->by_p[i * np + i] -= pd * d->compliance_by_p[i];
@@ -177,14 +182,17 @@ static inline void rate_lines(const sums *d, double *pd)
   for (size_t i = 0, state = bramah__n_filled(circuit); i < circuit->n_lines; i++, state++) {
     const bramah__element *e = &circuit->element[circuit->n_elements - circuit->n_lines + i];
     const double dp = difference(circuit, d->p, e->node[0], e->node[1]);
-    const bramah__flow_rate rate = bramah__element_kinds[e->kind]->rate(e, dp, d->p[state]);
+    const bramah__element_kind *kind = bramah__element_kinds[e->kind];
+    const bramah__expr by_dp =
+        kind->rate((bramah__quantities){.number = e->value}, e_variable(dp), e_number(d->p[state]));
     d->flow[state] = 0.0;
-    pd[state] = rate.value;
+    pd[state] = by_dp.value;
     if (!d->by_p) continue;
     d->compliance[state] = 0.0;
-    add(d, state, e->node[0], rate.by_dp);
-    add(d, state, e->node[1], -rate.by_dp);
-    d->by_p[state * np + state] += rate.by_Q;
+    add(d, state, e->node[0], by_dp.slope);
+    add(d, state, e->node[1], -by_dp.slope);
+    d->by_p[state * np + state] +=
+        kind->rate((bramah__quantities){.number = e->value}, e_number(dp), e_variable(d->p[state])).slope;
   }
 }
 
@@ -200,15 +208,14 @@ static inline void sum(const sums *d, const double *s, const double *v, const do
   }
   for (size_t i = 0; i < circuit->n_valves; i++) add_valve(d, i, U[i]);
   for (size_t c = 0; c < circuit->n_cylinders; c++) {
-    const bramah__cylinder *cylinder = &circuit->cylinder[c];
-    if (cylinder->metered) continue;
-    add_chamber(d, c, cylinder->piston, cylinder->piston_area, bramah__piston_chamber(cylinder, s[c]), 1.0,
-                v[c]);
-    add_chamber(d, c, cylinder->rod, cylinder->rod_area, bramah__rod_chamber(cylinder, s[c]), -1.0, v[c]);
+    if (circuit->cylinder[c].metered) continue;
+    add_chamber(d, c, 0, s[c], v[c]);
+    add_chamber(d, c, 1, s[c], v[c]);
   }
   for (size_t i = circuit->n_passing; i < circuit->n_elements - circuit->n_lines; i++) {
     const bramah__element *e = &circuit->element[i];
-    const bramah__tangent compliance = bramah__element_kinds[e->kind]->compliance(e, d->p[e->node[0]]);
+    const bramah__expr compliance = bramah__element_kinds[e->kind]->compliance(
+        (bramah__quantities){.number = e->value}, e_variable(d->p[e->node[0]]));
     d->compliance[e->node[0]] += compliance.value;
     if (d->by_p) d->compliance_by_p[e->node[0]] += compliance.slope;
   }
@@ -271,7 +278,7 @@ static void add_slopes(const bramah__circuit *circuit, size_t from, size_t to, d
 double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, double *by_p)
 {
   const bramah__element *e = &circuit->element[i];
-  const bramah__tangent Q = flow_through(circuit, e, p);
+  const bramah__expr Q = flow_through(circuit, e, p);
   clear(by_p, circuit->n_volumes);
   if (by_p) add_slopes(circuit, e->node[0], e->node[1], Q.slope, by_p);
   return Q.value;
@@ -286,12 +293,12 @@ double bramah__motor_flow(const bramah__circuit *circuit, size_t i, int port, co
   double flow = 0.0;
   clear(by_p, circuit->n_volumes);
   if (port < 2) {
-    const bramah__tangent Q = flow_through(circuit, e, p);
+    const bramah__expr Q = flow_through(circuit, e, p);
     flow = circuit->cylinder[cylinder].piston_area * v[cylinder] + Q.value;
     if (by_p) add_slopes(circuit, e->node[0], e->node[1], Q.slope, by_p);
   }
   for (int side = 0; side < 2; side++) {
-    const bramah__tangent Q = drained(circuit, e, side, p);
+    const bramah__expr Q = drained(circuit, e, side, p);
     flow += sign[port][side] * Q.value;
     if (by_p && Q.slope != 0.0)
       add_slopes(circuit, e->node[side], e->node[2], sign[port][side] * Q.slope, by_p);
@@ -304,16 +311,17 @@ double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int por
 {
   const bramah__valve *valve = &circuit->valve[i];
   const int paths[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
-  double e[BRAMAH__N_PATHS], flow = 0.0;
+  bramah__expr e[BRAMAH__N_PATHS];
+  double flow = 0.0;
   size_t ends[BRAMAH__N_PATHS][2];
-  bramah__openings(&valve->opening, U, e);
+  bramah__openings(&valve->opening, e_number(U), e);
   bramah__valve_ends(valve, ends);
   clear(by_p, circuit->n_volumes);
   for (int k = 0; k < 2; k++) {
     const size_t from = ends[paths[k]][0], to = ends[paths[k]][1];
-    const bramah__tangent q =
-        bramah__flow_tangent(difference(circuit, p, from, to), circuit->transition_pressure);
-    const double C = (k ? -1.0 : 1.0) * valve->coefficient * e[paths[k]];
+    const bramah__expr q =
+        bramah__root_flow(e_variable(difference(circuit, p, from, to)), circuit->transition_pressure);
+    const double C = (k ? -1.0 : 1.0) * valve->coefficient * e[paths[k]].value;
     flow += C * q.value;
     if (by_p) add_slopes(circuit, from, to, C * q.slope, by_p);
   }

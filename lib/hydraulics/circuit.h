@@ -138,19 +138,4 @@ static inline double bramah__pressure_force(const bramah__circuit *circuit, size
   return p[cylinder->piston] * cylinder->piston_area - p[cylinder->rod] * cylinder->rod_area;
 }
 
-/* What the stops and cushions of cylinder c add to its force [N] at stroke s and velocity v, and its derivatives
- * [N/m, N s/m]. */
-static inline double bramah__stop_force(const bramah__circuit *circuit, size_t c, double s, double v)
-{
-  return bramah__stops_at(&circuit->cylinder[c], s, v).force;
-}
-
-static inline void bramah__stop_slopes(const bramah__circuit *circuit, size_t c, double s, double v,
-                                       double *by_s, double *by_v)
-{
-  const bramah__stop_tangent stops = bramah__stops_at(&circuit->cylinder[c], s, v);
-  *by_s = stops.by_length;
-  *by_v = stops.by_velocity;
-}
-
 #endif

@@ -30,11 +30,11 @@ static void add_element(const sums *d, size_t i)
 {
   const bramah__element *e = &d->circuit->element[i];
   const bramah__element_kind *kind = bramah__element_kinds[e->kind];
-  const bramah__expr *value = d->in->element_value[i];
+  const bramah__quantities of = {.node = d->in->element_value[i]};
   const double transition = d->circuit->transition_pressure;
-  book(d, e->node[0], e->node[1], kind->flow_graph(value, difference(d, e->node[0], e->node[1]), transition));
+  book(d, e->node[0], e->node[1], kind->flow(of, difference(d, e->node[0], e->node[1]), transition));
   for (int port = 0; port < 2 && kind->drain && e->node[2] != BRAMAH__NO_NODE; port++)
-    book(d, e->node[port], e->node[2], kind->drain_graph(value, difference(d, e->node[port], e->node[2])));
+    book(d, e->node[port], e->node[2], kind->drain(of, difference(d, e->node[port], e->node[2])));
 }
 
 /* A port of a valve whose paths open on either side of one spool position: it is joined to the pump or to the tank,
@@ -43,7 +43,7 @@ static void add_port(const sums *d, size_t port, bramah__expr coefficient, size_
                      bramah__expr f)
 {
   const bramah__expr dp = e_select(f, difference(d, q, port), difference(d, p, port));
-  const bramah__expr flow = e_mul(coefficient, bramah__flow_graph(dp, d->circuit->transition_pressure));
+  const bramah__expr flow = e_mul(coefficient, bramah__root_flow(dp, d->circuit->transition_pressure));
   book(d, p, port, e_mul(e, flow));
   book(d, q, port, e_mul(f, flow));
 }
@@ -54,7 +54,7 @@ static void add_valve(const sums *d, size_t i)
   const bramah__expr coefficient = d->in->valve_coefficient[i];
   bramah__expr e[BRAMAH__N_PATHS];
   int separate = 0;
-  bramah__openings_graph(&valve->opening, d->in->U[i], e);
+  bramah__openings(&valve->opening, d->in->U[i], e);
   for (int w = 0; w < BRAMAH__N_PATHS; w++) separate |= valve->opening.path[w].n > 0;
   if (!separate) {
     add_port(d, valve->a, coefficient, valve->pump, e[BRAMAH__PUMP_A], valve->tank, e[BRAMAH__A_TANK]);
@@ -66,7 +66,7 @@ static void add_valve(const sums *d, size_t i)
   for (int w = 0; w < BRAMAH__N_PATHS; w++) {
     const bramah__expr dp = difference(d, ends[w][0], ends[w][1]);
     book(d, ends[w][0], ends[w][1],
-         e_mul(e_mul(coefficient, e[w]), bramah__flow_graph(dp, d->circuit->transition_pressure)));
+         e_mul(e_mul(coefficient, e[w]), bramah__root_flow(dp, d->circuit->transition_pressure)));
   }
 }
 
@@ -81,11 +81,10 @@ static void add_chambers(const sums *d, size_t c)
     const bramah__expr moved = e_scale(side ? -area[side] : area[side], d->in->v[c]);
     d->flow[i] = e_sub(d->flow[i], moved);
     if (cylinder->endless) continue;
-    const bramah__expr length =
-        bramah__filled_graph(cylinder, bramah__chamber_graph(cylinder, side, d->in->s[c]));
+    const bramah__expr length = bramah__filled(cylinder, bramah__chamber(cylinder, side, d->in->s[c]));
     const bramah__expr per_volume =
         e_add(e_inv(d->in->oil_bulk_modulus), e_number(1.0 / cylinder->bulk_modulus));
-    const bramah__expr soft = e_add(per_volume, bramah__air_graph(&d->circuit->air, d->in->p[i]));
+    const bramah__expr soft = e_add(per_volume, bramah__air_compliance(&d->circuit->air, d->in->p[i]));
     d->compliance[i] = e_add(d->compliance[i], e_mul(e_scale(area[side], soft), length));
   }
 }
@@ -97,7 +96,8 @@ void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__c
   const size_t n_filled = bramah__n_filled(circuit), first_line = circuit->n_elements - circuit->n_lines;
   for (size_t i = 0; i < n_filled; i++) {
     const bramah__volume *volume = &circuit->volume[i];
-    const bramah__expr soft = e_add(e_inv(in->oil_bulk_modulus), bramah__air_graph(&circuit->air, in->p[i]));
+    const bramah__expr soft =
+        e_add(e_inv(in->oil_bulk_modulus), bramah__air_compliance(&circuit->air, in->p[i]));
     flow[i] = e_number(0.0);
     compliance[i] = e_add(e_scale(volume->hose_volume, soft), e_number(volume->hose_compliance));
   }
@@ -107,19 +107,20 @@ void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__c
     if (!circuit->cylinder[c].metered) add_chambers(&d, c);
   for (size_t i = circuit->n_passing; i < first_line; i++) {
     const bramah__element *e = &circuit->element[i];
-    const bramah__expr gas =
-        bramah__element_kinds[e->kind]->compliance_graph(in->element_value[i], in->p[e->node[0]]);
+    const bramah__expr gas = bramah__element_kinds[e->kind]->compliance(
+        (bramah__quantities){.node = in->element_value[i]}, in->p[e->node[0]]);
     compliance[e->node[0]] = e_add(compliance[e->node[0]], gas);
   }
   for (size_t i = 0; i < circuit->n_lines; i++) {
     const bramah__element *e = &circuit->element[first_line + i];
     const bramah__expr Q = in->p[n_filled + i];
     book(&d, e->node[0], e->node[1], Q);
-    pd[n_filled + i] = bramah__element_kinds[e->kind]->rate_graph(in->element_value[first_line + i],
-                                                                  difference(&d, e->node[0], e->node[1]), Q);
+    pd[n_filled + i] =
+        bramah__element_kinds[e->kind]->rate((bramah__quantities){.node = in->element_value[first_line + i]},
+                                             difference(&d, e->node[0], e->node[1]), Q);
   }
   for (size_t i = 0; i < n_filled; i++)
-    pd[i] = e_add(e_div(flow[i], compliance[i]), bramah__cavity_graph(&circuit->air, in->p[i]));
+    pd[i] = e_add(e_div(flow[i], compliance[i]), bramah__cavity_recovery(&circuit->air, in->p[i]));
   for (size_t i = 0; i < circuit->n_metered; i++) {
     const bramah__metered_port *port = &circuit->metered_port[i];
     const bramah__expr apart = e_sub(in->w[i], in->v[port->cylinder]);

@@ -1,71 +1,41 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/equation.h"
 #include "lib/hydraulics/cylinder.h"
 
 #include <string.h>
 
 static const double contact_depth = 1e-4; /* [m] over which the damper of a stop sets in */
 
-bramah__stop_tangent bramah__end_stop_at(const bramah__end_stop *stop, double l, double w)
-{
-  const double L = stop->cushion_length;
-  bramah__stop_tangent out = {0.0, 0.0, 0.0};
-  if (stop->stiffness > 0.0 && l < 0.0) {
-    const double depth = -l / contact_depth, in_force = fmin(1.0, depth);
-    const double force = -stop->stiffness * l + stop->damping * w * in_force;
-    if (force > 0.0) {
-      out.force = force;
-      out.by_length = -stop->stiffness - (depth < 1.0 ? stop->damping * w / contact_depth : 0.0);
-      out.by_velocity = stop->damping * in_force;
-    }
-  }
-  if (!(L > 0.0 && l < L && w > 0.0)) return out;
-  const double part = fmin(1.0, (L - l) / L);
-  out.force += stop->cushion_damping * w * part;
-  if (l > 0.0) out.by_length -= stop->cushion_damping * w / L;
-  out.by_velocity += stop->cushion_damping * part;
-  return out;
-}
-
-bramah__stop_tangent bramah__stops_at(const bramah__cylinder *c, double s, double v)
-{
-  const bramah__stop_tangent piston = bramah__end_stop_at(&c->stop, bramah__piston_chamber(c, s), -v);
-  const bramah__stop_tangent rod = bramah__end_stop_at(&c->stop, bramah__rod_chamber(c, s), v);
-  return (bramah__stop_tangent){piston.force - rod.force, piston.by_length + rod.by_length,
-                                -piston.by_velocity - rod.by_velocity};
-}
-
-/* ---- as expressions ---- */
-
-bramah__expr bramah__chamber_graph(const bramah__cylinder *c, int side, bramah__expr s)
-{
-  if (side == 0) return e_add(s, e_number(c->piston_length - c->reference));
-  return e_sub(e_number(c->rod_length + c->reference), s);
-}
-
-bramah__expr bramah__filled_graph(const bramah__cylinder *c, bramah__expr length)
-{
-  return c->stop.stiffness > 0.0 ? e_max(length, e_number(0.0)) : length;
-}
-
-static bramah__expr end_stop_graph(const bramah__end_stop *stop, bramah__expr l, bramah__expr w)
+BRAMAH__EQUATION bramah__expr end_stop_force(const bramah__end_stop *stop, bramah__expr l, bramah__expr w)
 {
   const bramah__expr zero = {0}, one = e_number(1.0);
   bramah__expr force = zero;
-  if (stop->stiffness > 0.0) {
-    const bramah__expr in_force = e_min(one, e_scale(-1.0 / contact_depth, l));
+  if (stop->stiffness > 0.0 && !e_excludes(e_neg(l))) {
+    const bramah__expr in_force = e_min(e_scale(-1.0 / contact_depth, l), one);
     const bramah__expr damper = e_scale(stop->damping, e_mul(w, in_force));
     force = e_select(e_neg(l), e_max(e_sub(damper, e_scale(stop->stiffness, l)), zero), zero);
   }
   if (!(stop->cushion_length > 0.0)) return force;
-  const bramah__expr part = e_min(one, e_sub(one, e_scale(1.0 / stop->cushion_length, l)));
-  const bramah__expr cushion = e_scale(stop->cushion_damping, e_mul(e_max(w, zero), e_max(part, zero)));
-  return e_add(force, cushion);
+  const bramah__expr inside = e_sub(e_number(stop->cushion_length), l);
+  if (e_excludes(inside)) return force;
+  const bramah__expr part = e_max(e_min(e_scale(1.0 / stop->cushion_length, inside), one), zero);
+  return e_add(force, e_scale(stop->cushion_damping, e_mul(e_max(w, zero), part)));
 }
 
-bramah__expr bramah__stops_graph(const bramah__cylinder *c, bramah__expr s, bramah__expr v)
+bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l, bramah__expr w)
 {
-  return e_sub(end_stop_graph(&c->stop, bramah__chamber_graph(c, 0, s), e_neg(v)),
-               end_stop_graph(&c->stop, bramah__chamber_graph(c, 1, s), v));
+  return end_stop_force(stop, l, w);
+}
+
+BRAMAH__EQUATION bramah__expr stop_force(const bramah__cylinder *c, bramah__expr s, bramah__expr v)
+{
+  return e_sub(end_stop_force(&c->stop, bramah__chamber(c, 0, s), e_neg(v)),
+               end_stop_force(&c->stop, bramah__chamber(c, 1, s), v));
+}
+
+bramah__expr bramah__stop_force(const bramah__cylinder *cylinder, bramah__expr s, bramah__expr v)
+{
+  return BRAMAH__EITHER(s.graph || v.graph, stop_force(cylinder, s, v));
 }
 
 /* ---- keys ---- */

@@ -29,39 +29,23 @@ typedef struct bramah__cylinder {
   bramah__end_stop stop;
 } bramah__cylinder;
 
-/* Chamber lengths at stroke s [m]. */
-static inline double bramah__piston_chamber(const bramah__cylinder *cylinder, double s)
+/* Length of a chamber [m] at stroke s: of the piston side (0) and of the rod side (1). */
+static inline bramah__expr bramah__chamber(const bramah__cylinder *cylinder, int side, bramah__expr s)
 {
-  return cylinder->piston_length + (s - cylinder->reference);
+  if (side == 0) return e_add(s, e_number(cylinder->piston_length - cylinder->reference));
+  return e_sub(e_number(cylinder->rod_length + cylinder->reference), s);
 }
 
-static inline double bramah__rod_chamber(const bramah__cylinder *cylinder, double s)
+/* Part of it that holds oil: none at and behind a stop. */
+static inline bramah__expr bramah__filled(const bramah__cylinder *cylinder, bramah__expr length)
 {
-  return cylinder->rod_length - (s - cylinder->reference);
+  return cylinder->stop.stiffness > 0.0 ? e_max(length, e_number(0.0)) : length;
 }
 
-/* Part of a chamber length that holds oil [m], by the length: none at and behind a stop. */
-static inline bramah__tangent bramah__chamber_filled(const bramah__cylinder *c, double length)
-{
-  if (c->stop.stiffness > 0.0 && !(length > 0.0)) return (bramah__tangent){fmax(length, 0.0), 0.0};
-  return (bramah__tangent){length, 1.0};
-}
-
-/* A force [N] with its slopes by a length [m] and a velocity [m/s]. */
-typedef struct bramah__stop_tangent {
-  double force, by_length, by_velocity;
-} bramah__stop_tangent;
-
-/* Force >= 0 that one end pushes back with, at chamber length l and closing speed w = -l'. */
-bramah__stop_tangent bramah__end_stop_at(const bramah__end_stop *stop, double l, double w);
+/* Force [N] >= 0 that one end pushes back with, at chamber length l and closing speed w = -l'. */
+bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l, bramah__expr w);
 
 /* What the stops and cushions of a cylinder add to its force at stroke s and velocity v. */
-bramah__stop_tangent bramah__stops_at(const bramah__cylinder *cylinder, double s, double v);
-
-/* Stroke less that at which a chamber is empty: of the piston side (0) and of the rod side (1), bramah__piston_chamber
- * and bramah__rod_chamber; what of it holds oil; stops and cushions. All as expressions. */
-bramah__expr bramah__chamber_graph(const bramah__cylinder *cylinder, int side, bramah__expr s);
-bramah__expr bramah__filled_graph(const bramah__cylinder *cylinder, bramah__expr length);
-bramah__expr bramah__stops_graph(const bramah__cylinder *cylinder, bramah__expr s, bramah__expr v);
+bramah__expr bramah__stop_force(const bramah__cylinder *cylinder, bramah__expr s, bramah__expr v);
 
 #endif

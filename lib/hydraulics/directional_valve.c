@@ -1,80 +1,52 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/equation.h"
 #include "lib/hydraulics/directional_valve.h"
 
-bramah__tangent bramah__curve_tangent(const bramah__curve *curve, double x)
-{
-  const double *X = curve->x, *Y = curve->y;
-  if (!(x > X[0])) return (bramah__tangent){Y[0], 0.0};
-  for (size_t i = 1; i < curve->n; i++)
-    if (x < X[i]) {
-      const double rise = Y[i] - Y[i - 1], run = X[i] - X[i - 1];
-      return (bramah__tangent){Y[i - 1] + rise * ((x - X[i - 1]) / run), rise / run};
-    }
-  return (bramah__tangent){Y[curve->n - 1], 0.0};
-}
-
-/* max(sign t, 0), towards greater x. */
-static bramah__tangent positive_part(bramah__tangent t, double sign)
-{
-  const double value = sign * t.value, slope = sign * t.slope;
-  if (value > 0.0) return (bramah__tangent){value, slope};
-  return (bramah__tangent){0.0, value < 0.0 ? 0.0 : fmax(slope, 0.0)};
-}
-
-void bramah__opening_tangents(const bramah__opening *opening, double U, double *e, double *slope)
-{
-  /* Outside the dead band, and on the edge from which U leaves it upwards, the opening follows the spool. */
-  const double d = opening->dead_band;
-  const bramah__tangent common = opening->common.n ? bramah__curve_tangent(&opening->common, U)
-                                                   : (bramah__tangent){copysign(fmax(fabs(U) - d, 0.0), U),
-                                                                       U >= d || U < -d ? 1.0 : 0.0};
-  for (int w = 0; w < BRAMAH__N_PATHS; w++) {
-    const double sign = w == BRAMAH__PUMP_A || w == BRAMAH__B_TANK ? 1.0 : -1.0;
-    const bramah__tangent path = opening->path[w].n
-                                     ? positive_part(bramah__curve_tangent(&opening->path[w], U), 1.0)
-                                     : positive_part(common, sign);
-    e[w] = path.value;
-    slope[w] = path.slope;
-  }
-}
-
 /* max(x, 0), at 0 with the slope of what is above. */
-static bramah__expr ramp(bramah__expr x) { return e_select(e_neg(x), e_number(0.0), x); }
+BRAMAH__EQUATION bramah__expr ramp(bramah__expr x) { return e_select(e_neg(x), e_number(0.0), x); }
 
-/* Piece by piece: each adds what x has gone through of it. */
-static bramah__expr curve_graph(const bramah__curve *curve, bramah__expr x)
+BRAMAH__EQUATION bramah__expr curve_at(const bramah__curve *curve, bramah__expr x)
 {
   const double *X = curve->x, *Y = curve->y;
-  bramah__expr y = e_number(Y[0]);
-  for (size_t i = 1; i < curve->n; i++) {
-    const bramah__expr into = e_sub(x, e_number(X[i - 1]));
-    const bramah__expr through = e_min(ramp(into), e_number(X[i] - X[i - 1]));
-    y = e_add(y, e_scale((Y[i] - Y[i - 1]) / (X[i] - X[i - 1]), through));
+  bramah__expr y = e_number(Y[0]), ahead = e_sub(e_number(X[0]), x);
+  for (size_t i = 1; i < curve->n && (!e_is_number(ahead) || e_excludes(ahead)); i++) {
+    const bramah__expr begins = ahead;
+    ahead = e_sub(e_number(X[i]), x);
+    if (e_excludes(ahead)) continue;
+    const bramah__expr part = e_scale(-1.0 / (X[i] - X[i - 1]), begins);
+    y = e_select(begins, y, e_add(e_number(Y[i - 1]), e_scale(Y[i] - Y[i - 1], part)));
   }
-  return y;
+  return e_select(ahead, y, e_number(Y[curve->n - 1]));
 }
 
-void bramah__openings_graph(const bramah__opening *opening, bramah__expr U, bramah__expr *e)
+bramah__expr bramah__curve_at(const bramah__curve *curve, bramah__expr x) { return curve_at(curve, x); }
+
+BRAMAH__EQUATION void openings(const bramah__opening *opening, bramah__expr U, bramah__expr *e)
 {
   const bramah__expr zero = {0}, d = e_number(opening->dead_band);
   const bramah__expr band = e_sub(ramp(e_sub(U, d)), e_max(e_neg(e_add(U, d)), zero));
-  const bramah__expr common = opening->common.n ? curve_graph(&opening->common, U) : band;
+  const bramah__expr common = opening->common.n ? curve_at(&opening->common, U) : band;
   for (int w = 0; w < BRAMAH__N_PATHS; w++) {
     const int positive = w == BRAMAH__PUMP_A || w == BRAMAH__B_TANK;
     if (opening->path[w].n)
-      e[w] = ramp(curve_graph(&opening->path[w], U));
+      e[w] = ramp(curve_at(&opening->path[w], U));
     else
       e[w] = positive ? ramp(common) : e_max(e_neg(common), zero);
   }
 }
 
+void bramah__openings(const bramah__opening *opening, bramah__expr U, bramah__expr *e)
+{
+  BRAMAH__EITHER(U.graph, openings(opening, U, e));
+}
+
 /* Does the spool move no opening at U? */
 static int is_flat(const bramah__opening *opening, double U)
 {
-  double e[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS];
-  bramah__opening_tangents(opening, U, e, slope);
+  bramah__expr e[BRAMAH__N_PATHS];
+  bramah__openings(opening, e_variable(U), e);
   for (int w = 0; w < BRAMAH__N_PATHS; w++)
-    if (slope[w] != 0.0) return 0;
+    if (e[w].slope != 0.0) return 0;
   return 1;
 }
 

@@ -46,24 +46,13 @@ typedef struct bramah__valve {
       BRAMAH__PART_KEY("port_characteristics", type_, to ports, &bramah__ports_part)
 const char *bramah__check_spool(const bramah_valve *valve, const char **key);
 
-/* At a corner the slope of the piece above it, 0 at both ends. */
-bramah__tangent bramah__curve_tangent(const bramah__curve *curve, double x);
+/* At a corner the slope of the piece above it. */
+bramah__expr bramah__curve_at(const bramah__curve *curve, bramah__expr x);
 
-/* Effective openings e >= 0 [V] and their derivatives slope by the spool U [V], both [BRAMAH__N_PATHS]. At a kink
- * (U = 0, the edges of a dead band, corners of characteristics) the derivative towards greater U, but for the
- * ends of a characteristic, which are flat. So a spool in the middle of a valve without dead band is seen to
- * open pump -> a and b -> tank. */
-void bramah__opening_tangents(const bramah__opening *opening, double U, double *e, double *slope);
-
-/* The openings alone. */
-static inline void bramah__openings(const bramah__opening *opening, double U, double *e)
-{
-  double slope[BRAMAH__N_PATHS];
-  bramah__opening_tangents(opening, U, e, slope);
-}
-
-/* The openings as expressions; at kinks their derivatives are those towards greater U. */
-void bramah__openings_graph(const bramah__opening *opening, bramah__expr U, bramah__expr *e);
+/* Effective openings e [BRAMAH__N_PATHS] >= 0 [V] at spool U [V]. At a kink (U = 0, the edges of a dead band, corners of
+ * characteristics) the derivative is that towards greater U. So a spool in the middle of a valve without dead band is
+ * seen to open pump -> a and b -> tank. */
+void bramah__openings(const bramah__opening *opening, bramah__expr U, bramah__expr *e);
 
 /* The nearest spools around U at which a flat piece begins or ends, in which the spool moves no opening: below <= U
  * <= above; where there is none, infinite. */

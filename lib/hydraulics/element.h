@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Hydraulic elements. Each has a file of its own: its keys, its checks, and what it does, a value together
- * with its slope. A row in BRAMAH__ELEMENTS makes it known to everybody: readers of files, compiler, circuit,
+/* Hydraulic elements. Each has a file of its own: its keys, its checks, and what it does, equations that the interpreter
+ * calls with numbers, for a value with its slope, and the graph with nodes (lib/graph/expr.h). A row in BRAMAH__ELEMENTS makes it known to everybody: readers of files, compiler, circuit,
  * outputs, parameters, listings. Devices (directional valves, actuators, pump lines) share the keys and the checks;
  * what they do has signatures of its own. Equations and sources: bramah/machine.h.
  *
  * At a kink a slope is the one-sided derivative of the branch that the value takes there; where both branches
- * give the same value (fmin, fmax), that of the branch that is held constant: a shut valve, an idle
- * compensator, a chamber that is just empty. Openings of a directional valve are the exception, see
- * bramah__opening_tangents. */
+ * give the same value (minimum, maximum), that of the second, which is the one that is held constant: a shut valve, an
+ * idle compensator, a chamber that is just empty. Openings of a directional valve are the exception, see
+ * bramah__openings. */
 #ifndef BRAMAH_LIB_HYDRAULICS_ELEMENT_H
 #define BRAMAH_LIB_HYDRAULICS_ELEMENT_H
 
@@ -15,14 +15,6 @@
 #include <stddef.h>
 #include "bramah/machine.h"
 #include "lib/graph/expr.h"
-
-typedef struct bramah__tangent {
-  double value, slope;
-} bramah__tangent;
-
-typedef struct bramah__flow_rate {
-  double value, by_dp, by_Q;
-} bramah__flow_rate;
 
 /* In the order in which a circuit sums them; those that pass oil come first, those with a state last. Files: lib/hydraulics/<name>.c. */
 #define BRAMAH__ELEMENTS(X)                                                                                  \
@@ -38,22 +30,28 @@ typedef struct bramah__element {
   double value[BRAMAH__ELEMENT_VALUES]; /* its quantities in the order of the keys, SI */
 } bramah__element;
 
+/* The quantities of an element, its numbers or what stands for them in a graph. */
+typedef struct bramah__quantities {
+  const double *number;     /* [BRAMAH__ELEMENT_VALUES] */
+  const bramah__expr *node; /* [BRAMAH__ELEMENT_VALUES]; NULL: the numbers */
+} bramah__quantities;
+
+static inline bramah__expr e_of(bramah__quantities of, int i)
+{
+  return of.node ? of.node[i] : e_number(of.number[i]);
+}
+
 typedef struct bramah__element_kind {
   bramah_element_kind description;
-  /* Flow [m^3/s] from node 0 to node 1 by dp = p0 - p1 [Pa], for any dp an iteration may try; or NULL. Below
-   * the transition pressure turbulent flow becomes linear in dp. */
-  bramah__tangent (*flow)(const bramah__element *element, double dp, double transition_pressure);
+  /* Flow [m^3/s] from node 0 to node 1 by dp = p0 - p1 [Pa], for any
+   * dp an iteration may try; or NULL. Below the transition pressure turbulent flow becomes linear in dp. */
+  bramah__expr (*flow)(bramah__quantities of, bramah__expr dp, double transition_pressure);
   /* Flow [m^3/s] from each of the nodes 0 and 1 to the drain, by the pressure above it; or NULL. */
-  bramah__tangent (*drain)(const bramah__element *element, double dp);
+  bramah__expr (*drain)(bramah__quantities of, bramah__expr dp);
   /* dV_oil/dp [m^3/Pa] >= 0 that it adds to its volume, by the pressure p; or NULL. */
-  bramah__tangent (*compliance)(const bramah__element *element, double p);
+  bramah__expr (*compliance)(bramah__quantities of, bramah__expr p);
   /* Rate [m^3/s^2] of a flow Q that is a state, by dp and Q; or NULL. */
-  bramah__flow_rate (*rate)(const bramah__element *element, double dp, double Q);
-  /* The same four as expressions, without slopes; value [BRAMAH__ELEMENT_VALUES] may hold parameters. */
-  bramah__expr (*flow_graph)(const bramah__expr *value, bramah__expr dp, double transition_pressure);
-  bramah__expr (*drain_graph)(const bramah__expr *value, bramah__expr dp);
-  bramah__expr (*compliance_graph)(const bramah__expr *value, bramah__expr p);
-  bramah__expr (*rate_graph)(const bramah__expr *value, bramah__expr dp, bramah__expr Q);
+  bramah__expr (*rate)(bramah__quantities of, bramah__expr dp, bramah__expr Q);
   const char *flow_output; /* name of the output of this flow behind the element's; NULL: ".flow" */
   int levels; /* 1: oil rests only at equal pressures on both sides; 0: it must pass nothing then */
 } bramah__element_kind;
@@ -138,19 +136,9 @@ const bramah_element_key *bramah__value_key(const bramah_element_kind *kind, siz
 
 #define BRAMAH__FLOW_UNIT "m^3/s/Pa^0.5" /* of C in Q = C sqrt(dp) */
 
-/* sgn(dp) sqrt|dp| by dp [sqrt(Pa), 1/sqrt(Pa)], linear below the transition pressure and continuous there,
- * where the slope is that of the root, half of the linear part's. Source: spec equations 2. */
-static inline bramah__tangent bramah__flow_tangent(double dp, double transition_pressure)
-{
-  const double magnitude = fabs(dp);
-  const int laminar = magnitude < transition_pressure;
-  const double root = sqrt(laminar ? transition_pressure : magnitude);
-  if (laminar) return (bramah__tangent){dp / root, 1.0 / root};
-  return (bramah__tangent){copysign(root, dp), 0.5 / root};
-}
-
-/* The same as an expression. */
-static inline bramah__expr bramah__flow_graph(bramah__expr dp, double transition_pressure)
+/* sgn(dp) sqrt|dp| [sqrt(Pa)], linear below the transition pressure and continuous there, where the slope is that of
+ * the root, half of the linear part's. Source: spec equations 2. */
+static inline bramah__expr bramah__root_flow(bramah__expr dp, double transition_pressure)
 {
   const bramah__expr size = e_abs(dp), transition = e_number(transition_pressure);
   const bramah__expr per_root = e_inv(e_sqrt(e_max(size, transition)));

@@ -4,7 +4,6 @@
 #ifndef BRAMAH_LIB_HYDRAULICS_FRICTION_H
 #define BRAMAH_LIB_HYDRAULICS_FRICTION_H
 
-#include <stddef.h>
 #include "lib/graph/expr.h"
 
 #define BRAMAH__TANH_4 0.99932929973906704 /* tanh(4), which (D 2.44) carries in its viscous term */
@@ -37,22 +36,23 @@ typedef struct bramah__friction {
 /* Number of internal states x: none; bristle deflection q [m]; q and film thickness h [-]. */
 size_t bramah__friction_states(bramah__friction_kind kind);
 
+/* Friction force [N] at the end of a trapezoidal step of length 2 half [s] that ends at velocity v [m/s], with the states
+ * and their rates there into x and xd, from x_k and xd_k at its start: for given v the rule is a linear equation for each
+ * state, so that they need no place among the unknowns of an iteration. With half = 0 all of them at the state x_k.
+ * Kinks: at v = 0 |v| has the slope of what is above; the steady film, whose slope grows beyond bounds there, counts as
+ * level (0), as it does from the film velocity on; a film at its steady value counts as rising. Brown-McPhee is smooth;
+ * Bengisu-Akay takes the decaying branch at |v| = v_s. The arrays are not looked at without states. */
+bramah__expr bramah__friction_at(const bramah__friction *friction, bramah__expr v, bramah__expr half,
+                                 const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
+                                 bramah__expr *xd);
+
+/* ---- the same with numbers ---- */
+
 /* Friction force [N] at velocity v [m/s] and states x; their rates go to xd. x and xd may be NULL without
  * states. */
 double bramah__friction_force(const bramah__friction *friction, double v, const double *x, double *xd);
 
-/* The same as an expression of the velocity, for models without states. */
-bramah__expr bramah__friction_graph(const bramah__friction *friction, bramah__expr v);
-
-/* And of models with states: the force at the end of a trapezoidal step of length 2 half, with the states and their rates
- * there into x and xd, from x_k and xd_k at its start. With half = 0 all of them at the state x_k. */
-bramah__expr bramah__bristles_graph(const bramah__friction *friction, bramah__expr v, bramah__expr half,
-                                    const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
-                                    bramah__expr *xd);
-
-/* States x after a step h [s] of the trapezoidal rule that ends at velocity v, from x_k and their rates xd_k.
- * For given v the rule is a linear equation for each state, so that they need no place among the unknowns of
- * the Newton iteration. */
+/* States x after a step h [s] that ends at velocity v, from x_k and their rates xd_k. */
 void bramah__friction_step(const bramah__friction *friction, double h, double v, const double *x_k,
                            const double *xd_k, double *x);
 
@@ -65,10 +65,6 @@ typedef struct bramah__friction_partials {
   double rate_by_x[BRAMAH__FRICTION_MAX_STATES][BRAMAH__FRICTION_MAX_STATES]; /* of xd[i] by x[j] */
 } bramah__friction_partials;
 
-/* Fill them. Kinks: at v = 0 the bristles' |v| has the slope of the side that the sign bit of v names; the
- * steady film, whose slope grows beyond bounds there, counts as level (0), as it does from the film velocity
- * on; a film at its steady value counts as rising. Brown-McPhee is smooth; Bengisu-Akay takes the decaying
- * branch at |v| = v_s. */
 void bramah__friction_derivatives(const bramah__friction *friction, double v, const double *x,
                                   bramah__friction_partials *out);
 

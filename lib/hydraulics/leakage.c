@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/equation.h"
 #include "lib/hydraulics/element.h"
 
 enum { CONDUCTANCE };
 
-static bramah__tangent flow(const bramah__element *e, double dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
 {
   (void)transition_pressure;
-  return (bramah__tangent){e->value[CONDUCTANCE] * dp, e->value[CONDUCTANCE]};
-}
-
-static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
-{
-  (void)transition_pressure;
-  return e_mul(value[CONDUCTANCE], dp);
+  return e_mul(e_of(of, CONDUCTANCE), dp);
 }
 
 static const bramah_element_key keys[] = {
@@ -26,4 +21,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__leakage_kind = {
     BRAMAH__DESCRIPTION("leakages", "leakage", bramah_leakage, leakages, .keys = keys), .flow = flow,
-    .flow_graph = flow_graph, .levels = 1};
+    .levels = 1};

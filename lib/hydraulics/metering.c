@@ -23,9 +23,9 @@ static double part(double open, double limit)
 /* Opening of a valve with one flow path, which its spool opens from 0 on. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U)
 {
-  double e[BRAMAH__N_PATHS];
-  bramah__openings(&circuit->valve[spool].opening, U[spool], e);
-  return part(e[BRAMAH__PUMP_A], circuit->valve[spool].limit);
+  bramah__expr e[BRAMAH__N_PATHS];
+  bramah__openings(&circuit->valve[spool].opening, e_number(U[spool]), e);
+  return part(e[BRAMAH__PUMP_A].value, circuit->valve[spool].limit);
 }
 
 static double single(const bramah__circuit *circuit, size_t spool, double constant, const double *U)
@@ -37,12 +37,12 @@ bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, c
 {
   const bramah__metered_port *port = &circuit->metered_port[i];
   const bramah__valve *valve = &circuit->valve[port->spool];
-  double e[BRAMAH__N_PATHS];
-  bramah__openings(&valve->opening, U[port->spool], e);
-  return (bramah__metering){.ph = part(e[BRAMAH__PUMP_A], valve->limit),
-                            .tr = part(e[BRAMAH__B_TANK], valve->limit),
-                            .pr = part(e[BRAMAH__PUMP_B], valve->limit),
-                            .th = part(e[BRAMAH__A_TANK], valve->limit),
+  bramah__expr e[BRAMAH__N_PATHS];
+  bramah__openings(&valve->opening, e_number(U[port->spool]), e);
+  return (bramah__metering){.ph = part(e[BRAMAH__PUMP_A].value, valve->limit),
+                            .tr = part(e[BRAMAH__B_TANK].value, valve->limit),
+                            .pr = part(e[BRAMAH__PUMP_B].value, valve->limit),
+                            .th = part(e[BRAMAH__A_TANK].value, valve->limit),
                             .a = single(circuit, port->regeneration, port->regeneration_open, U)};
 }
 
@@ -162,22 +162,22 @@ static void store_slopes(const bramah__circuit *circuit, const point *at, const 
   }
 }
 
-/* Slopes of openings that end at the full one, `limit`. */
-static double part_slope(double open, double slope, double limit)
+/* Slope of an opening that ends at the full one, `limit`. */
+static double part_slope(bramah__expr open, double limit)
 {
-  return open < limit ? slope : open > limit ? 0.0 : fmin(slope, 0.0);
+  return open.value < limit ? open.slope : open.value > limit ? 0.0 : fmin(open.slope, 0.0);
 }
 
 /* Do all openings follow their slopes at U as far as `by`? */
 static int is_straight(const bramah__valve *valve, double U, double by)
 {
-  double e[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS], there[BRAMAH__N_PATHS];
-  bramah__opening_tangents(&valve->opening, U, e, slope);
-  bramah__openings(&valve->opening, U + by, there);
+  bramah__expr e[BRAMAH__N_PATHS], there[BRAMAH__N_PATHS];
+  bramah__openings(&valve->opening, e_variable(U), e);
+  bramah__openings(&valve->opening, e_number(U + by), there);
   for (int w = 0; w < BRAMAH__N_PATHS; w++) {
-    const double follows = by * part_slope(e[w], slope[w], valve->limit),
-                 moves = fmin(there[w], valve->limit) - fmin(e[w], valve->limit);
-    if (fabs(moves - follows) > 1e-3 * fabs(by) * (1.0 + fabs(slope[w]))) return 0;
+    const double follows = by * part_slope(e[w], valve->limit),
+                 moves = fmin(there[w].value, valve->limit) - fmin(e[w].value, valve->limit);
+    if (fabs(moves - follows) > 1e-3 * fabs(by) * (1.0 + fabs(e[w].slope))) return 0;
   }
   return 1;
 }
@@ -201,9 +201,10 @@ static void store_spools(const bramah__circuit *circuit, const point *at, const 
   for (size_t spool = circuit->n_valves; spool < ns; spool++) {
     /* How openings follow the spool, as parts of the full one. */
     const bramah__valve *valve = &circuit->valve[spool];
-    double e[BRAMAH__N_PATHS], e_U[BRAMAH__N_PATHS];
-    bramah__opening_tangents(&valve->opening, U[spool], e, e_U);
-    for (int k = 0; k < BRAMAH__N_PATHS; k++) e_U[k] = part_slope(e[k], e_U[k], valve->limit) / valve->limit;
+    bramah__expr e[BRAMAH__N_PATHS];
+    double e_U[BRAMAH__N_PATHS];
+    bramah__openings(&valve->opening, e_variable(U[spool]), e);
+    for (int k = 0; k < BRAMAH__N_PATHS; k++) e_U[k] = part_slope(e[k], valve->limit) / valve->limit;
     const double unloading = at->line->unloading == spool ? at->line->line.U_b * e_U[BRAMAH__PUMP_A] : 0.0;
 
     const bramah__spool_difference d = bramah__differ_spool(valve, U[spool]);

@@ -23,7 +23,7 @@ typedef struct bramah__spool_difference {
 } bramah__spool_difference;
 
 /* Central; where an opening has a corner (a shut valve that is about to open) to the side that
- * bramah__opening_tangents looks to, and from next to the corner: an actuator that a shut valve holds has
+ * bramah__openings looks to, and from next to the corner: an actuator that a shut valve holds has
  * chamber pressures of its own. Second order. */
 bramah__spool_difference bramah__differ_spool(const bramah__valve *valve, double U);
 

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Its torque and its flow are those of a rotary actuator whose chambers have no ends and no volume: a cylinder of
  * the circuit. The leakages are an element like others. */
+#include "lib/hydraulics/equation.h"
 #include "lib/hydraulics/element.h"
 
 enum { DISPLACEMENT, GEAR_RATIO, LEAKAGE, DRAIN_LEAKAGE };
-
-static bramah__tangent flow(const bramah__element *e, double dp, double transition_pressure)
-{
-  (void)transition_pressure;
-  return (bramah__tangent){e->value[LEAKAGE] * dp, e->value[LEAKAGE]};
-}
-
-static bramah__tangent drain(const bramah__element *e, double dp)
-{
-  return (bramah__tangent){e->value[DRAIN_LEAKAGE] * dp, e->value[DRAIN_LEAKAGE]};
-}
 
 static const char *check(const void *element, const char **key)
 {
@@ -23,15 +13,15 @@ static const char *check(const void *element, const char **key)
   return motor->drain || motor->drain_leakage == 0.0 ? NULL : "a leakage into the case needs a drain";
 }
 
-static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
 {
   (void)transition_pressure;
-  return e_mul(value[LEAKAGE], dp);
+  return e_mul(e_of(of, LEAKAGE), dp);
 }
 
-static bramah__expr drain_graph(const bramah__expr *value, bramah__expr dp)
+static bramah__expr drain(bramah__quantities of, bramah__expr dp)
 {
-  return e_mul(value[DRAIN_LEAKAGE], dp);
+  return e_mul(e_of(of, DRAIN_LEAKAGE), dp);
 }
 
 static const bramah_element_key keys[] = {
@@ -52,12 +42,8 @@ static const bramah_element_key keys[] = {
     {0}};
 
 const bramah__element_kind bramah__motor_kind = {
-    BRAMAH__DESCRIPTION("motors", "motor", bramah_motor, motors, .keys = keys, .check = check),
-    .flow = flow,
-    .drain = drain,
-    .flow_graph = flow_graph,
-    .drain_graph = drain_graph,
-    .flow_output = ".leakage_flow"};
+    BRAMAH__DESCRIPTION("motors", "motor", bramah_motor, motors, .keys = keys, .check = check), .flow = flow,
+    .drain = drain, .flow_output = ".leakage_flow"};
 
 size_t bramah__n_turning(const bramah_machine *machine) { return machine->n_rotaries + machine->n_motors; }
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/equation.h"
 #include "lib/hydraulics/element.h"
 
 enum { COEFFICIENT };
 
-static bramah__tangent flow(const bramah__element *e, double dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
 {
-  const bramah__tangent q = bramah__flow_tangent(dp, transition_pressure);
-  return (bramah__tangent){e->value[COEFFICIENT] * q.value, e->value[COEFFICIENT] * q.slope};
-}
-
-static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
-{
-  return e_mul(value[COEFFICIENT], bramah__flow_graph(dp, transition_pressure));
+  return e_mul(e_of(of, COEFFICIENT), bramah__root_flow(dp, transition_pressure));
 }
 
 static const bramah_element_key keys[] = {
@@ -27,4 +22,4 @@ static const bramah_element_key keys[] = {
 const bramah__element_kind bramah__orifice_kind = {BRAMAH__DESCRIPTION("orifices", "orifice", bramah_orifice,
                                                                        orifices, .keys = keys,
                                                                        .factors_by_density = 1),
-                                                   .flow = flow, .flow_graph = flow_graph, .levels = 1};
+                                                   .flow = flow, .levels = 1};

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/equation.h"
 #include "lib/hydraulics/element.h"
 
 enum { FLOW, SETTING, BAND };
 
 /* Never negative. dp falls where the pressure that the pump works against rises. */
-static bramah__tangent flow(const bramah__element *e, double dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
 {
   (void)transition_pressure;
-  if (e->value[BAND] <= 0.0) return (bramah__tangent){e->value[FLOW], 0.0};
-  const double part = (e->value[SETTING] + dp) / e->value[BAND];
-  return (bramah__tangent){e->value[FLOW] * fmin(fmax(part, 0.0), 1.0),
-                           part > 0.0 && part < 1.0 ? e->value[FLOW] / e->value[BAND] : 0.0};
-}
-
-static bramah__expr flow_graph(const bramah__expr *value, bramah__expr dp, double transition_pressure)
-{
-  (void)transition_pressure;
-  if (e_is_number(value[BAND]) && value[BAND].value <= 0.0) return value[FLOW];
-  const bramah__expr part = e_div(e_add(value[SETTING], dp), value[BAND]);
-  return e_mul(value[FLOW], e_min(e_max(part, e_number(0.0)), e_number(1.0)));
+  const bramah__expr band = e_of(of, BAND);
+  if (e_excludes(band)) return e_of(of, FLOW);
+  const bramah__expr part = e_div(e_add(e_of(of, SETTING), dp), band);
+  return e_mul(e_of(of, FLOW), e_min(e_max(part, e_number(0.0)), e_number(1.0)));
 }
 
 static const char *check(const void *element, const char **key)
@@ -45,5 +38,4 @@ static const bramah_element_key keys[] = {
     {0}};
 
 const bramah__element_kind bramah__pump_kind = {
-    BRAMAH__DESCRIPTION("pumps", "pump", bramah_pump, pumps, .keys = keys, .check = check), .flow = flow,
-    .flow_graph = flow_graph};
+    BRAMAH__DESCRIPTION("pumps", "pump", bramah_pump, pumps, .keys = keys, .check = check), .flow = flow};

@@ -152,15 +152,16 @@ static double flow_by_spool(const bramah_coupled *c, size_t valve_index, int por
   const bramah__circuit *circuit = &c->model->circuit;
   const bramah__valve *valve = &circuit->valve[valve_index];
   const int paths[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
-  double e[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS], sum = 0.0;
+  bramah__expr e[BRAMAH__N_PATHS];
+  double sum = 0.0;
   size_t ends[BRAMAH__N_PATHS][2];
-  bramah__opening_tangents(&valve->opening, c->state.U[valve_index], e, slope);
+  bramah__openings(&valve->opening, e_variable(c->state.U[valve_index]), e);
   bramah__valve_ends(valve, ends);
   for (int k = 0; k < 2; k++) {
     const double dp = bramah__node_pressure(circuit, c->state.p, ends[paths[k]][0]) -
                       bramah__node_pressure(circuit, c->state.p, ends[paths[k]][1]);
-    sum += (k ? -1.0 : 1.0) * valve->coefficient * slope[paths[k]] *
-           bramah__flow_tangent(dp, circuit->transition_pressure).value;
+    sum += (k ? -1.0 : 1.0) * valve->coefficient * e[paths[k]].slope *
+           bramah__root_flow(e_number(dp), circuit->transition_pressure).value;
   }
   return sum;
 }

@@ -513,7 +513,7 @@ static int is_closed(const bramah__curve *curve, double side)
   if (curve->n == 0) return 1;
   for (size_t i = 0; i < curve->n; i++)
     if (side * curve->x[i] >= 0.0 && curve->y[i] > 0.0) return 0;
-  return !(bramah__curve_tangent(curve, 0.0).value > 0.0);
+  return !(bramah__curve_at(curve, e_number(0.0)).value > 0.0);
 }
 
 /* Pump lines with the metered cylinders on each of them. After the spools. */
@@ -526,7 +526,7 @@ static bramah_status build_pump_lines(bramah__compiler *k)
     const bramah__opening *opening = &k->t.valve[d->n_valves + i].opening;
     const bramah_status status = take(k, in, &bramah__metered_cylinder_kind, &t);
     if (status != BRAMAH_OK) return status;
-    if ((opening->common.n && bramah__curve_tangent(&opening->common, 0.0).value != 0.0) ||
+    if ((opening->common.n && bramah__curve_at(&opening->common, e_number(0.0)).value != 0.0) ||
         !is_closed(&opening->path[BRAMAH__PUMP_A], -1.0) ||
         !is_closed(&opening->path[BRAMAH__B_TANK], -1.0) || !is_closed(&opening->path[BRAMAH__A_TANK], 1.0) ||
         !is_closed(&opening->path[BRAMAH__PUMP_B], 1.0))

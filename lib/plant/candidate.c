@@ -122,10 +122,6 @@ bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag)
  * joints (the identity for the others) errors map by dz_new = E_X Rz dz_i, dz'_new = E_X (Rz dz'_i + D
  * dz_i) + E_Y Rz dz_i, of which the rows of the coordinates that are independent afterwards make the map. */
 
-/* Poor when a dependent coordinate moves this much faster than an independent one; a new choice must halve
- * it, so that two equally good choices do not alternate. */
-static const double poor = 6.0;
-
 static double largest_ratio(const bramah_model *model, const bramah__eval *eval)
 {
   double largest = 0.0;
@@ -237,7 +233,7 @@ void bramah__update_basis(bramah_coupled *c)
   const size_t n_dependent = model->n_dependent, n_dof = model->n_independent;
   if (rebase(c) || n_dependent == 0 || n_dof == 0) return;
   const double before = largest_ratio(model, c->now);
-  if (before < poor || bramah__refresh(c, NULL) != BRAMAH_OK) return;
+  if (before < bramah__poor_ratio || bramah__refresh(c, NULL) != BRAMAH_OK) return;
 
   /* Another choice, if there is one and it is much better. */
   bramah__state_copy(&c->state, &c->next);

@@ -8,18 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot below this part of what it is at the typical state is left to full pivoting, and one of the closure long
- * before the pose counts as singular. */
-static const double small_pivot = 1e-3, small_closure_pivot = 0.05;
-
-/* A correction whose square is not below this part of that of the one before is no sign of convergence. The interpreted
- * step then looks for a shorter one, and so does not go over to another solution where there are several. */
-static const double contraction = 0.25;
-
-/* Closing corrections end the iteration below this part of the tolerance of positions: the residual does not see what
- * remains of them, the square. */
-static const double closed_part = 0.01;
-
 /* ---- registers ---- */
 
 /* Register i of the plant's own lane. Neighbours follow each other only where it runs alone. */
@@ -36,6 +24,11 @@ static void put(const bramah_coupled *c, size_t first, size_t n, const double *x
 static void run(bramah_coupled *c, size_t part)
 {
   bramah__tape_run(&c->compiled.program->tape, part, 1, c->compiled.registers);
+}
+
+void bramah__run_lanes(const bramah_program *program, size_t part, size_t lanes, double *registers)
+{
+  bramah__tape_run(&program->tape, part, lanes, registers);
 }
 
 static double result(const bramah_coupled *c, const uint16_t *at, size_t i)
@@ -200,16 +193,13 @@ int bramah__program_knows(const bramah_program *program, const bramah__state *st
   return 1;
 }
 
-/* Where the sines of tapes, which have no branches, lose digits (bramah__sincos) [rad]. */
-static const double farthest = 1e6;
-
 /* Is this state in the coordinates that one of the programs is made for? That one is then at hand. Those who share
  * registers stay with one. */
 static int in_basis(bramah_coupled *c, const bramah__state *state)
 {
   bramah__compiled *k = &c->compiled;
   for (size_t j = 0; j < c->model->n; j++)
-    if (fabs(state->z[j]) > farthest) return 0;
+    if (fabs(state->z[j]) > bramah__farthest) return 0;
   if (bramah__program_knows(k->program, state)) return 1;
   const bramah_program *other = k->lanes == 1 ? k->first : NULL;
   while (other && !bramah__program_knows(other, state)) other = other->next;
@@ -290,7 +280,7 @@ int bramah__compiled_pose(bramah_coupled *c)
 static int masses_hold(const bramah_coupled *c)
 {
   const bramah_program *program = c->compiled.program;
-  return pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot);
+  return pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, bramah__small_pivot);
 }
 
 int bramah__compiled_actuators(bramah_coupled *c)
@@ -340,26 +330,23 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   return 1;
 }
 
-/* Most corrections that close the loops, and one that is followed by none [rad or m]: what it leaves is its square. */
-enum { CLOSE_ITERATIONS = 20 };
-static const double last_closing = 1e-9;
-
 /* Close the loops of the candidate, which is in the registers. */
 static int place(bramah_coupled *c)
 {
   const bramah_program *program = c->compiled.program;
   const bramah__step_results *out = &program->out;
   double *z = input(c, program->in.z);
-  for (int i = 0; i < CLOSE_ITERATIONS && program->nd; i++) {
+  for (int i = 0; i < BRAMAH__CLOSE_ITERATIONS && program->nd; i++) {
     double largest = 0.0;
     run(c, BRAMAH__PART_PLACE);
-    if (!pivots_hold(c, out->place_pivot, program->nd, program->closure_pivot, small_closure_pivot)) return 0;
+    if (!pivots_hold(c, out->place_pivot, program->nd, program->closure_pivot, bramah__small_closure_pivot))
+      return 0;
     for (size_t k = 0; k < program->nd; k++) {
       const double move = result(c, out->closing_alone, k);
       z[program->index[k]] += move;
       largest = fabs(move) > largest ? fabs(move) : largest;
     }
-    if (largest <= last_closing) return 1;
+    if (largest <= bramah__last_closing) return 1;
   }
   return program->nd == 0;
 }
@@ -377,7 +364,8 @@ int bramah__compiled_adopt(bramah_coupled *c)
   move_metered(c);
   run(c, BRAMAH__PART_POSE);
   run(c, BRAMAH__PART_RATES);
-  if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, small_pivot)) return 0;
+  if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, bramah__small_pivot))
+    return 0;
   memcpy(c->next.z, input(c, program->in.z), program->n * sizeof(double));
   fetch(c, program->out.zd_all, program->n, c->next.zd);
   fetch(c, program->out.zdd_state, program->n, c->next.zdd);
@@ -421,8 +409,8 @@ static verdict correct_guess(bramah_coupled *c, double *before)
   const size_t nx = program->nx, nd = program->nd;
   c->report.last_iterations++;
   c->report.last_evaluations++;
-  if (!pivots_hold(c, out->pivot, nx, program->pivot, small_pivot) ||
-      !pivots_hold(c, out->closure_pivot, nd, program->closure_pivot, small_closure_pivot)) {
+  if (!pivots_hold(c, out->pivot, nx, program->pivot, bramah__small_pivot) ||
+      !pivots_hold(c, out->closure_pivot, nd, program->closure_pivot, bramah__small_closure_pivot)) {
     c->report.left_pivot++;
     return LEFT;
   }
@@ -430,13 +418,14 @@ static verdict correct_guess(bramah_coupled *c, double *before)
   /* Size of the correction in units of the tolerances, and the largest part of it. */
   double size = 0.0, largest = 0.0;
   for (size_t k = 0; k < nx + nd; k++) {
-    const double tolerance = k < nx ? c->newton.tolerance[k] : closed_part * c->model->position_tolerance;
+    const double tolerance =
+        k < nx ? c->newton.tolerance[k] : bramah__closed_part * c->model->position_tolerance;
     const double part =
         fabs(k < nx ? result(c, out->correction, k) : result(c, out->closing, k - nx)) / tolerance;
     if (k < nx) size += part * part;
     if (k < nx || program->nd) largest = part > largest ? part : largest;
   }
-  if (!(size < contraction * *before)) {
+  if (!(size < bramah__contraction * *before)) {
     c->report.left_divergence++;
     return LEFT;
   }
@@ -582,7 +571,7 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
 
 static void run_lanes(const bramah__lanes *lanes, size_t part)
 {
-  bramah__tape_run(&lanes->program->tape, part, lanes->n, lanes->registers);
+  bramah__run_lanes(lanes->program, part, lanes->n, lanes->registers);
 }
 
 /* Into a lane, out of the plant's own registers; and back. */

@@ -6,6 +6,45 @@
 
 #include "lib/plant/coupled_internal.h"
 
+#include <math.h>
+
+/* ---- what steps by a program keep to, alone and in lockstep (lockstep.h) ---- */
+
+/* A pivot below this part of what it is at the typical state is left to full pivoting, and one of the closure long
+ * before the pose counts as singular. */
+static const double bramah__small_pivot = 1e-3, bramah__small_closure_pivot = 0.05;
+
+/* A correction whose square is not below this part of that of the one before is no sign of convergence. The interpreted
+ * step then looks for a shorter one, and so does not go over to another solution where there are several. */
+static const double bramah__contraction = 0.25;
+
+/* Closing corrections end the iteration below this part of the tolerance of positions: the residual does not see what
+ * remains of them, the square. */
+static const double bramah__closed_part = 0.01;
+
+/* Most corrections that close the loops, and one that is followed by none [rad or m]: what it leaves is its square. */
+enum { BRAMAH__CLOSE_ITERATIONS = 20 };
+static const double bramah__last_closing = 1e-9;
+
+/* Where the sines of tapes, which have no branches, lose digits (bramah__sincos) [rad]. */
+static const double bramah__farthest = 1e6;
+
+/* How many times too large the error of a step is: of a position, by the tolerance; or what was made from nothing, by its
+ * share in what was moved. The cubes of the parts that would do. */
+static inline double bramah__step_excess(double tolerance, double error, double energy, double moved)
+{
+  static const double share = 0.03, least_share = 3e-4,
+                      least = 1e-6; /* of the tolerance; of what was moved; [J] */
+  const double allowed = fmax(fmax(share * tolerance, least_share) * moved, least),
+               made = fabs(energy) / allowed;
+  return fmax(error / tolerance, made * sqrt(made)); /* a sum over the parts: falls with their square */
+}
+
+/* Run a part in so many lanes, each with the bits that it has alone. */
+void bramah__run_lanes(const bramah_program *program, size_t part, size_t lanes, double *registers);
+
+/* ---- one plant ---- */
+
 /* Complete the candidate, which bramah__predict has made, by a step of the length that the model has now, with derivatives
  * where wanted->F is: 1, or 0 where the program does not do it. */
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *wanted);

@@ -46,13 +46,10 @@ void bramah__prescribe(const bramah_model *model, bramah__state *state)
 
 /* ---- the position stage ---- */
 
-/* cos(pitch) below which the yaw and roll of a spherical joint count as one motion: about 1.1 deg */
-static const double singular_cosine = 0.02;
-
 const char *bramah__singular_joint(const bramah_model *model, const double *z, const char **reason)
 {
   const char *name = NULL;
-  double least = singular_cosine;
+  double least = BRAMAH__SINGULAR_COSINE;
   for (size_t b = 0; b < model->n_balls; b++) {
     const size_t j = model->ball[b].first + 1;
     const double cosine = fabs(bramah__cos(z[j]));

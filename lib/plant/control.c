@@ -115,17 +115,10 @@ static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wan
   return status;
 }
 
-/* How many times too large the error is: of a position, by the tolerance; or what was made from nothing, by its share in
- * what was moved. The cubes of the parts that would do. */
 static double excess(const bramah_coupled *c)
 {
-  static const double share = 0.03, least_share = 3e-4,
-                      least = 1e-6; /* of the tolerance; of what was moved; [J] */
   const bramah__step_error *e = &c->error;
-  const double tolerance = c->model->tolerance,
-               allowed = fmax(fmax(share * tolerance, least_share) * e->moved, least);
-  const double made = fabs(e->energy) / allowed;
-  return fmax(e->largest / tolerance, made * sqrt(made)); /* a sum over the parts: falls with their square */
+  return bramah__step_excess(c->model->tolerance, e->largest, e->energy, e->moved);
 }
 
 /* What a shorter step may cure. */

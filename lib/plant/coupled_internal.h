@@ -275,6 +275,10 @@ bramah_status bramah__refresh(bramah_coupled *c, bramah_diag *diag);
 /* The candidate `next`, evaluated in `trial`, becomes the state. */
 void bramah__take_candidate(bramah_coupled *c);
 
+/* Poor when a dependent coordinate moves this much faster than an independent one; a new choice must halve
+ * it, so that two equally good choices do not alternate. */
+static const double bramah__poor_ratio = 6.0;
+
 /* Go over to other coordinates if the present ones have become poor: new base rotations of spherical joints,
  * other independent coordinates. */
 void bramah__update_basis(bramah_coupled *c);

@@ -137,7 +137,7 @@ void bramah__evaluate_forces(const bramah_model *model, const double *p, const d
     const size_t first = cylinder->first_state;
     eval->friction[c] = cylinder->friction_scale *
                         bramah__friction_force(&cylinder->friction, eval->v[c], x + first, xd + first);
-    eval->stop[c] = bramah__stop_force(&model->circuit, c, eval->s[c], eval->v[c]);
+    eval->stop[c] = bramah__stop_force(cylinder, e_number(eval->s[c]), e_number(eval->v[c])).value;
   }
   bramah__update_forces(model, p, U, eval);
 }

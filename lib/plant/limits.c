@@ -52,8 +52,8 @@ void bramah_coupled_limits(bramah_coupled *c, bramah_limit worst[BRAMAH_N_LIMITS
 
   for (size_t i = 0; i < circuit->n_cylinders; i++) {
     const bramah__cylinder *cylinder = &circuit->cylinder[i];
-    const double s = c->now->s[i], piston = bramah__piston_chamber(cylinder, s),
-                 rod = bramah__rod_chamber(cylinder, s);
+    const double s = c->now->s[i], piston = bramah__chamber(cylinder, 0, e_number(s)).value,
+                 rod = bramah__chamber(cylinder, 1, e_number(s)).value;
     const double gives = cylinder->stop.stiffness > 0.0 ? stop_share * (piston + rod) : 0.0;
     const double beyond = -fmin(piston, rod) - gives;
     if (beyond > stroke->beyond)

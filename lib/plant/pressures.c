@@ -155,7 +155,7 @@ static void fill_balance(const problem *q, double *A, double *b)
       size_t volume;
       double area;
     } chambers[2] = {{cylinder->piston, cylinder->piston_area}, {cylinder->rod, -cylinder->rod_area}};
-    const double stop = bramah__stop_force(&m->circuit, i, now->s[i], 0.0);
+    const double stop = bramah__stop_force(&m->circuit.cylinder[i], e_number(now->s[i]), e_number(0.0)).value;
     for (size_t f = 0; f < nf; f++) b[f] -= now->row_i[i * nf + f] * stop;
     for (int e = 0; e < 2; e++)
       for (size_t f = 0; f < nf; f++) {
@@ -295,9 +295,11 @@ bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const 
   for (size_t i = 0; i < machine->n_volumes; i++) q.n_open += (size_t)is_open(machine, i);
   if (q.n_open == 0) return BRAMAH_OK;
   for (size_t i = 0; i < model->circuit.n_valves; i++) {
-    double e[BRAMAH__N_PATHS];
-    bramah__openings(&model->circuit.valve[i].opening, machine->valves[i].initial_spool, e);
-    if (all_zero(BRAMAH__N_PATHS, e)) continue;
+    bramah__expr e[BRAMAH__N_PATHS];
+    int open = 0;
+    bramah__openings(&model->circuit.valve[i].opening, e_number(machine->valves[i].initial_spool), e);
+    for (int w = 0; w < BRAMAH__N_PATHS; w++) open |= e[w].value != 0.0;
+    if (!open) continue;
     bramah__fail(diag, BRAMAH_E_VALUE, machine->valves[i].name,
                  "equilibrium pressures need a closed valve at the start");
     bramah__at(diag, machine->file, machine->valves[i].line, 0);

@@ -261,11 +261,18 @@ void bramah__force_by_pressures(const bramah_model *model, const bramah__derivat
 
 /* ---- first use: the accelerations and rates of a state ---- */
 
+/* What stops and cushions add to the force, by stroke and velocity [N/m, N s/m]. */
+static void stop_slopes(const bramah__cylinder *cylinder, double s, double v, double *by_s, double *by_v)
+{
+  *by_s = bramah__stop_force(cylinder, e_variable(s), e_number(v)).slope;
+  *by_v = bramah__stop_force(cylinder, e_number(s), e_variable(v)).slope;
+}
+
 void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, double *by_v)
 {
   const bramah__cylinder *cylinder = &c->model->circuit.cylinder[i];
   const double *x = c->state.x + cylinder->first_state;
-  bramah__stop_slopes(&c->model->circuit, i, c->now->s[i], c->now->v[i], by_s, by_v);
+  stop_slopes(cylinder, c->now->s[i], c->now->v[i], by_s, by_v);
   *by_v -= cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, c->now->v[i], x);
 }
 
@@ -342,7 +349,7 @@ void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const doubl
     double friction, at_start, by_s, by_v;
     bramah__friction_step_slopes(&cylinder->friction, c->model->h, end->v[i], v[i], start->x + first,
                                  start->xd + first, &friction, &at_start);
-    bramah__stop_slopes(circuit, i, end->s[i], end->v[i], &by_s, &by_v);
+    stop_slopes(cylinder, end->s[i], end->v[i], &by_s, &by_v);
     if (by_start) by_start[i] = cylinder->friction_scale * at_start;
     c->derivative.F_s[i] = by_s;
     c->derivative.F_v[i] = by_v - cylinder->friction_scale * friction;

@@ -138,6 +138,9 @@ void bramah__work_of_drives(const bramah_model *model, const bramah__state *befo
 
 /* ---- the stages ---- */
 
+/* cos(pitch) below which the yaw and roll of a spherical joint count as one motion: about 1.1 deg */
+#define BRAMAH__SINGULAR_COSINE 0.02
+
 /* Name of the spherical coordinate nearest to its singular position if it is too near, and how that could come
  * about (may be NULL); NULL if none is. */
 const char *bramah__singular_joint(const bramah_model *model, const double *z, const char **reason);

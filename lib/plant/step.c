@@ -327,7 +327,9 @@ bramah_status bramah__check_strokes(const bramah_coupled *c, bramah_diag *diag)
     const bramah__cylinder *cylinder = &c->model->circuit.cylinder[i];
     const double s = c->trial->s[i];
     if (cylinder->stop.stiffness > 0.0) continue;
-    if (bramah__piston_chamber(cylinder, s) > 0.0 && bramah__rod_chamber(cylinder, s) > 0.0) continue;
+    if (bramah__chamber(cylinder, 0, e_number(s)).value > 0.0 &&
+        bramah__chamber(cylinder, 1, e_number(s)).value > 0.0)
+      continue;
     const int turns = c->model->line[i].is_coordinate;
     fail_at(c, BRAMAH_E_VALUE, c->model->cylinder_name[i],
             turns ? "the rotary actuator has left its range" : "the piston has left its cylinder", diag);

@@ -252,6 +252,7 @@ static void add_actuators(bramah__step_builder *b, size_t *works)
 {
   const bramah__circuit *circuit = &b->model->circuit;
   const size_t nr = b->out->nf + b->out->nm, nc = b->out->nc;
+  const bramah__expr half = circuit->n_friction_states ? b->in_half[0] : e_number(0.0);
   for (size_t c = 0; c < nc; c++) {
     const bramah__cylinder *cylinder = &circuit->cylinder[c];
     b->s[c] = bramah__line_graph(&b->model->tree, &b->model->line[c], b->in_base, b->in_z, b->body);
@@ -259,13 +260,10 @@ static void add_actuators(bramah__step_builder *b, size_t *works)
     const bramah__expr pressure = e_sub(e_scale(cylinder->piston_area, b->in_p[cylinder->piston]),
                                         e_scale(cylinder->rod_area, b->in_p[cylinder->rod]));
     const size_t first = cylinder->first_state;
-    const bramah__expr friction =
-        bramah__friction_states(cylinder->friction.kind)
-            ? bramah__bristles_graph(&cylinder->friction, b->v[c], b->in_half[0], b->in_x + first,
-                                     b->in_xd + first, b->x_end + first, b->xd_end + first)
-            : bramah__friction_graph(&cylinder->friction, b->v[c]);
+    const bramah__expr friction = bramah__friction_at(&cylinder->friction, b->v[c], half, b->in_x + first,
+                                                      b->in_xd + first, b->x_end + first, b->xd_end + first);
     b->friction[c] = e_mul(b->friction_scale[c], friction);
-    b->stop[c] = bramah__stops_graph(cylinder, b->s[c], b->v[c]);
+    b->stop[c] = bramah__stop_force(cylinder, b->s[c], b->v[c]);
     const bramah__expr own = e_add(e_add(e_sub(pressure, b->friction[c]), b->stop[c]), drag_of(b, c));
     b->force[c] = e_add(own, b->cylinder_load[c]);
     resist(b, b->s_i + c * nr, e_neg(b->force[c]));

@@ -2,6 +2,7 @@
 #include "lib/plant/step_source.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
+#include "lib/multibody/rotation.h"
 #include "lib/plant/coupled_internal.h"
 
 #include <math.h>
@@ -69,7 +70,9 @@ static void write_sizes(const bramah__source *s)
                {"INDEPENDENT", p->nf},   {"FIRST_ORDER", p->np},
                {"UNKNOWNS", p->nx},      {"SPOOLS", p->ns},
                {"ACTUATORS", p->nc},     {"INPUTS", model->n_inputs},
-               {"PARAMETERS", p->n_par}, {"ITERATIONS", (size_t)model->max_iterations}};
+               {"PARAMETERS", p->n_par}, {"ITERATIONS", (size_t)model->max_iterations},
+               {"MOTIONS", p->nm},       {"BRISTLES", p->nq},
+               {"BALLS", p->nb},         {"STEP_NS", (size_t)model->step_ns}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     bramah__source_define(s, sizes[i].name, sizes[i].n);
   bramah__page_write(s->page, "#define %sSTEP %g /* [s] */\n", s->upper, model->h);
@@ -146,6 +149,33 @@ static void write_strokes(const bramah__source *s, double *x)
   }
 }
 
+/* Prescribed motions, and what spherical joints count from. */
+static void write_mechanics(const bramah__source *s, double *x, int *index)
+{
+  const bramah_model *model = s->start->model;
+  const size_t nm = s->program->nm, nb = s->program->nb;
+  if (nm)
+    bramah__page_write(s->page, "typedef struct motion {\n"
+                                "  double position, rate, amplitude, omega, phase;\n"
+                                "} motion;\n"
+                                "static const motion motions[] = {\n");
+  for (size_t i = 0; i < nm; i++) {
+    const bramah__motion *m = &model->motion[i];
+    const int turns = m->type == BRAMAH__MOTION_HARMONIC;
+    bramah__page_write(s->page, "  {%g, %g, %g, %g, %g},\n", m->position, turns ? 0.0 : m->rate,
+                       turns ? m->amplitude : 0.0, turns ? m->omega : 0.0, turns ? m->phase : 0.0);
+  }
+  if (nm) bramah__page_write(s->page, "};\n");
+  if (nb == 0) return;
+  bramah__page_write(s->page, "#define %sSINGULAR_COSINE %g\n", s->upper, BRAMAH__SINGULAR_COSINE);
+  for (size_t i = 0; i < nb; i++) {
+    bramah__quaternion_matrix(s->start->state.base + 4 * i, x + 9 * i);
+    index[i] = (int)model->ball[i].first + 1;
+  }
+  bramah__source_numbers(s, "ball_base", 9 * nb, x);
+  bramah__source_indices(s, "ball_pitch", nb, index);
+}
+
 /* x [as long as anything], index likewise: scratch. */
 static void write_tables(const bramah__source *s, double *x, int *index, const char **name)
 {
@@ -175,6 +205,7 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
   bramah__source_numbers(s, "usual_mass_pivot", p->nf, p->mass_pivot);
   write_valves(s, x, index);
   write_strokes(s, x);
+  write_mechanics(s, x, index);
 
   bramah__page_write(s->page, "\nconst double %snominal[%sROOM(%sPARAMETERS)] = ", s->lower, s->upper,
                      s->upper);
@@ -190,8 +221,11 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
                {", .p = ", p->np, at->p},
                {", .pd = ", p->np, at->pd},
                {", .U = ", p->ns, at->U},
-               {", .u = ", model->n_inputs, at->u}};
+               {", .u = ", model->n_inputs, at->u},
+               {", .x = ", p->nq, at->x},
+               {", .xd = ", p->nq, at->xd}};
   for (size_t i = 0; i < sizeof start / sizeof *start; i++) {
+    if (strchr(start[i].name, 'x') && p->nq == 0) continue;
     bramah__page_write(s->page, start[i].name);
     write_list(s, start[i].n, start[i].x);
   }
@@ -223,6 +257,8 @@ static const struct {
               {BRAMAH__PART_POSE, "stroke", "stroke", 0},
               {BRAMAH__PART_POSE, "velocity", "velocity", 0},
               {BRAMAH__PART_POSE, "force", "force", 0},
+              {BRAMAH__PART_POSE, "x_end", "x_end", 0},
+              {BRAMAH__PART_POSE, "xd_end", "xd_end", 0},
               {BRAMAH__PART_ENDS, "zdd_all", "zdd_all", 0},
               {BRAMAH__PART_RATES, "zdd_state", "zdd_state", 0},
               {BRAMAH__PART_RATES, "pd_state", "pd_state", 0},
@@ -233,7 +269,8 @@ static const struct {
               {BRAMAH__PART_PLACE, "place_pivot", "closure_pivot", 1},
               {BRAMAH__PART_POSE, "Rz", "Rz", 1},
               {BRAMAH__PART_POSE, "friction", "friction", 1},
-              {BRAMAH__PART_SLOPES, "A_state", "A", 1}};
+              {BRAMAH__PART_SLOPES, "A_state", "A", 1},
+              {BRAMAH__PART_SLOPES, "xd_state", "xd_by", 1}};
 
 static size_t list_results(const bramah_program *p, int derivatives, bramah__c_member *out)
 {
@@ -266,17 +303,24 @@ static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
   return n_out;
 }
 
+/* Is an input in use? From A on only some machines have them. derivatives: 0 none, 1 by the state, 2 by parameters, too. */
+static int is_used(const bramah__step_inputs *in, const bramah__c_member *m, int derivatives)
+{
+  if (m->n == 0 || m->first == in->held) return 0;
+  if (m->first == in->A || m->first == in->xd_by) return derivatives > 0;
+  return m->first != in->carried || derivatives == 2;
+}
+
 /* Members of the struct, each once: of the inputs those that are in use; without what is read, which has a member alone. */
-static void write_members(const bramah__source *s, int derivatives /* 2: by parameters, too */,
-                          const bramah__c_source *parts)
+static void write_members(const bramah__source *s, int derivatives, const bramah__c_source *parts)
 {
   const size_t n_in = parts->n_inputs, n_all = n_in + parts->n_results;
-  const size_t end = derivatives == 2 ? s->program->in.carried + s->program->nx
-                     : derivatives    ? s->program->in.carried
-                                      : s->program->in.A;
+  int optional = 0;
   for (size_t i = 0; i < n_all; i++) {
     const bramah__c_member *m = i < n_in ? &parts->input[i] : &parts->result[i - n_in];
-    int again = i < n_in ? m->first >= end : strchr(m->name, '[') != NULL;
+    optional |= i < n_in && m->n > 0 && m->first == s->program->in.A;
+    int again = i < n_in ? optional && !is_used(&s->program->in, m, derivatives)
+                         : strchr(m->name, '[') != NULL || (m->n == 0 && *m->name == 'x'); /* of friction */
     for (size_t k = 0; k < i && !again; k++)
       again = strcmp(m->name, (k < n_in ? &parts->input[k] : &parts->result[k - n_in])->name) == 0;
     if (!again) bramah__page_write(s->page, "  double %s[%d];\n", m->name, m->n ? m->n : 1);
@@ -571,8 +615,8 @@ static void write_header(bramah__source *s, const bramah__source_addition *a, co
 static int write_code(bramah__source *s, const bramah__source_addition *a, const char *equations)
 {
   const bramah_model *model = s->start->model;
-  const size_t longest =
-      model->n + model->n_first_order + model->n_parameters + s->program->ns + s->program->nc + 1;
+  const size_t longest = model->n + model->n_first_order + model->n_parameters + s->program->ns +
+                         s->program->nc + 9 * s->program->nb + 1;
   double *x = calloc(longest, sizeof *x);
   int *index = calloc(longest, sizeof *index);
   const char **name = calloc(longest, sizeof *name);
@@ -610,11 +654,12 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
   if (!program)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name,
                         "the plant has other independent coordinates than its program");
-  if (program->nw || program->nm || program->nq || program->nb)
-    return bramah__fail(
-        diag, BRAMAH_E_UNSUPPORTED, start->model->name,
-        "quasistatic actuators, prescribed motions, friction with states and spherical joints are not "
-        "written as C");
+  int table = 0;
+  for (size_t i = 0; i < program->nm; i++) table |= start->model->motion[i].type == BRAMAH__MOTION_TABLE;
+  if (program->nw || table)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, start->model->name,
+                        program->nw ? "quasistatic actuators are not written as C"
+                                    : "motions prescribed by a table are not written as C");
   if (!make_names(out, name))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a name with a letter in it is needed");
   return BRAMAH_OK;

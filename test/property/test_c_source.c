@@ -7,7 +7,7 @@
 #include "bramah/session.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
-#include "test/support/scratch.h"
+#include "test/support/c_source.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,42 +31,6 @@ static const struct {
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 
-/* Reads commands and parameters of each step, writes status, positions, rates and pressures. */
-static const char driver[] = "#include \"m.h\"\n"
-                             "#include <stdio.h>\n"
-                             "#include <stdlib.h>\n"
-                             "int main(void)\n"
-                             "{\n"
-                             "  static m_state s;\n"
-                             "  double u[M_ROOM(M_INPUTS)] = {0}, theta[M_ROOM(M_PARAMETERS)], status;\n"
-                             "  s = m_start;\n"
-                             "  while (fread(u, sizeof *u, M_INPUTS, stdin) == M_INPUTS &&\n"
-                             "         fread(theta, sizeof *theta, M_PARAMETERS, stdin) == M_PARAMETERS) {\n"
-                             "    status = m_step(&s, u, theta);\n"
-                             "    fwrite(&status, sizeof status, 1, stdout);\n"
-                             "    fwrite(s.z, sizeof *s.z, M_JOINTS, stdout);\n"
-                             "    fwrite(s.zd, sizeof *s.zd, M_JOINTS, stdout);\n"
-                             "    fwrite(s.p, sizeof *s.p, M_FIRST_ORDER, stdout);\n"
-                             "  }\n"
-                             "  return 0;\n"
-                             "}\n";
-
-static FILE *in_folder(const char *folder, const char *name, const char *mode)
-{
-  char path[1024];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, mode);
-  ck_assert_ptr_nonnull(file);
-  return file;
-}
-
-static void put_text(const char *folder, const char *name, const char *text)
-{
-  FILE *file = in_folder(folder, name, "w");
-  fputs(text, file);
-  ck_assert_int_eq(fclose(file), 0);
-}
-
 /* Outputs of the plant in the order of the driver: those of joints, then pressures; the number of them. */
 static size_t list_outputs(const bramah_plant *plant, size_t n_joints, size_t n_volumes, size_t *out)
 {
@@ -78,27 +42,6 @@ static size_t list_outputs(const bramah_plant *plant, size_t n_joints, size_t n_
   bramah_plant_output_info(plant, out[n - 1], &info);
   ck_assert_ptr_nonnull(strstr(info.name, n_volumes ? ".pressure" : ".rate"));
   return n;
-}
-
-/* How the plant has stepped: whether in a way that the source has, too. */
-static int is_plain(const bramah_coupled *c)
-{
-  const bramah_step_report r = bramah_coupled_report(c);
-  return r.compiled == r.steps && r.divided == 0 && r.basis_changes == 0;
-}
-
-static void compile_and_run(const char *folder, const bramah_c_source *source, const char *program,
-                            const char *optimisation)
-{
-  char command[2048];
-  const char *cc = getenv("BRAMAH_CC");
-  put_text(folder, "m.h", source->header);
-  put_text(folder, "m.c", source->code);
-  put_text(folder, "main.c", program);
-  snprintf(command, sizeof command,
-           "cd %s && %s -std=c11 %s -ffp-contract=off -o steps main.c m.c -lm && ./steps <in >out", folder,
-           cc ? cc : "cc", optimisation);
-  ck_assert_msg(system(command) == 0, "%s", command);
 }
 
 typedef struct rig {
@@ -131,13 +74,6 @@ static void open_rig(rig *r, const char *dataset)
   r->n = list_outputs(&r->plant, bramah_model_get_info(r->model).n_joints, r->plant.n_first_order, r->output);
   r->expected = calloc((STEPS + 1) * r->n, sizeof *r->expected);
   ck_assert(scratch_folder(r->folder));
-}
-
-static void remove_folder(const char *folder)
-{
-  char command[1024];
-  snprintf(command, sizeof command, "rm -rf %s", folder);
-  ck_assert_int_eq(system(command), 0);
 }
 
 static void close_rig(rig *r)
@@ -207,7 +143,7 @@ START_TEST(test_source_makes_the_same_bits)
   open_rig(&r, machines[_i].dataset);
   run_plant(&r, machines[_i].command, machines[_i].parameter);
   if (machines[_i].all_steps) ck_assert_uint_eq(r.n_plain, STEPS);
-  compile_and_run(r.folder, &r.source, driver, "-O1");
+  compile_and_run(r.folder, &r.source, step_driver, "-O1");
   compare(&r);
   close_rig(&r);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Machines drawn at random (trees and loops in space and in the plane, springs, loads, actuators with friction, all hydraulic
- * elements) step by their programs as they step without. Twelve in the suite; BRAMAH_MACHINES says how many, then for 1,000
- * steps each. */
+ * elements) step by their programs as they step without, and as C source by the compiler of the tests. Twelve in the suite, four
+ * of them as C; BRAMAH_MACHINES says how many, then for 1,000 steps each. */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "lib/multibody/tree.h"
 #include "lib/plant/coupled_internal.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
+#include "test/support/c_source.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -302,6 +304,74 @@ static void draw_hydraulics(drawn *d, unsigned *seed)
   if (one_of(seed, 4) == 0) m->air = (bramah_air){.fraction = 0.005, .exponent = 1.4};
 }
 
+/* ---- as C source ---- */
+
+/* What a run is given, and where it comes out as long as the source can follow. */
+typedef struct source_run {
+  char folder[SCRATCH_NAME];
+  bramah_c_source source; /* empty where none is written */
+  FILE *in;
+  size_t n, n_plain; /* numbers of a row; rows */
+  double *expected;  /* [steps x n] */
+  size_t joints, volumes;
+  double base[4]; /* that the spherical joint, if any, counts from at the start */
+} source_run;
+
+static void begin_source(source_run *r, const bramah_program *program, const bramah_coupled *c, int steps)
+{
+  const bramah_model *model = c->model;
+  bramah_diag diag;
+  *r = (source_run){.n = 2 * model->n + model->n_first_order, .joints = model->n};
+  r->volumes = model->n_first_order;
+  memcpy(r->base, c->state.base, model->n_balls * sizeof r->base);
+  const bramah_status status =
+      bramah_program_c_source(program, c, "m", BRAMAH_PRECISION_DOUBLE, &diag, &r->source);
+  ck_assert_msg(status == BRAMAH_OK || (status == BRAMAH_E_UNSUPPORTED && model->circuit.n_metered > 0),
+                "%s: %s", diag.thing, diag.message);
+  if (status != BRAMAH_OK) return;
+  ck_assert(scratch_folder(r->folder));
+  r->in = in_folder(r->folder, "in", "wb");
+  r->expected = calloc((size_t)steps * r->n, sizeof *r->expected);
+}
+
+/* A step that the plant has made. */
+static void add_step(source_run *r, const bramah_coupled *c, const double *u, size_t n_input)
+{
+  if (!r->in) return;
+  fwrite(u, sizeof *u, n_input, r->in);
+  fwrite(c->state.theta, sizeof(double), c->model->n_parameters, r->in);
+  if (!is_plain(c) || memcmp(r->base, c->state.base, c->model->n_balls * sizeof r->base) != 0) return;
+  double *row = r->expected + r->n_plain++ * r->n;
+  memcpy(row, c->state.z, r->joints * sizeof *row);
+  memcpy(row + r->joints, c->state.zd, r->joints * sizeof *row);
+  memcpy(row + 2 * r->joints, c->state.p, r->volumes * sizeof *row);
+}
+
+/* The largest relative difference; steps that were compared are counted. */
+static double end_source(source_run *r, uint64_t *compared)
+{
+  double worst = 0.0, size = 0.0, row[2 * (MOST_BODIES + 2) + MOST_STATES];
+  if (!r->in) return 0.0;
+  ck_assert_int_eq(fclose(r->in), 0);
+  compile_and_run(r->folder, &r->source, step_driver, "-O0");
+  FILE *out = in_folder(r->folder, "out", "rb");
+  for (size_t k = 0; k < r->n_plain; k++) {
+    const double *x = r->expected + k * r->n;
+    ck_assert_uint_eq(fread(row, sizeof *row, r->n + 1, out), r->n + 1);
+    ck_assert_msg(row[0] >= 0.0, "step %zu: status %g", k, row[0]);
+    for (size_t i = 0; i < r->n; i++) {
+      size = fmax(i < 2 * r->joints ? 1.0 : 1e6, fabs(x[i]));
+      worst = fmax(worst, fabs(row[1 + i] - x[i]) / size);
+    }
+  }
+  *compared += r->n_plain;
+  fclose(out);
+  remove_folder(r->folder);
+  free(r->expected);
+  bramah_c_source_free(&r->source);
+  return worst;
+}
+
 /* ---- both ways ---- */
 
 static void draw(drawn *d, unsigned number)
@@ -326,7 +396,7 @@ static void draw(drawn *d, unsigned number)
 
 /* Largest relative difference of positions, rates and pressures over the steps; NaN where no machine came out, or where
  * neither way goes on. */
-static double apart(unsigned number, int steps, bramah_step_report *report)
+static double apart(unsigned number, int steps, int as_source, bramah_step_report *report, uint64_t *compared)
 {
   drawn d;
   bramah_diag diag = {0};
@@ -346,6 +416,8 @@ static double apart(unsigned number, int steps, bramah_step_report *report)
     plant[w] = bramah_coupled_plant(c[w]);
   }
   must(bramah_coupled_use(c[1], program, &diag), &diag);
+  source_run source = {.in = NULL};
+  if (as_source) begin_source(&source, program, c[1], steps);
   const size_t ne = bramah_plant_n_error(plant), nq = 2 * plant->n_dof;
   /* Load pressures go by that of the line: next to closed valves the actuators find their velocities to the root of
    * rounding. */
@@ -361,6 +433,7 @@ static double apart(unsigned number, int steps, bramah_step_report *report)
     }
     ck_assert_msg(status[0] == status[1], "machine %u, step %d: %d and %d", number, k, status[0], status[1]);
     if (status[0] != BRAMAH_OK) break;
+    add_step(&source, c[1], u, plant->n_input);
     /* Where Newton's iteration fails, as where an accumulator runs empty, rounding decides into how many parts the step
      * falls. */
     if (bramah_coupled_report(c[0]).unconverged + bramah_coupled_report(c[1]).unconverged > 0) break;
@@ -371,6 +444,7 @@ static double apart(unsigned number, int steps, bramah_step_report *report)
     }
   }
   *report = bramah_coupled_report(c[1]);
+  worst = fmax(worst, end_source(&source, compared));
   for (int w = 0; w < 2; w++) bramah_coupled_free(c[w]);
   bramah_program_free(program);
   bramah_model_free(model);
@@ -383,10 +457,10 @@ START_TEST(test_machines)
   const unsigned n = asked ? (unsigned)atoi(asked) : 12;
   const int steps = asked ? 1000 : 100;
   unsigned made = 0, left = 0;
-  uint64_t compiled = 0, all = 0, divergence = 0, pivot = 0, basis = 0;
+  uint64_t compiled = 0, all = 0, divergence = 0, pivot = 0, basis = 0, source = 0;
   for (unsigned i = 0; i < n; i++) {
     bramah_step_report report = {0};
-    const double worst = apart(i, steps, &report);
+    const double worst = apart(i, steps, asked || (i % 2 == 1 && i < 10), &report, &source);
     made += isnan(worst) ? 0 : 1;
     if (isnan(worst)) continue;
     ck_assert_msg(worst < 1e-9, "machine %u: %.1e", i, worst);
@@ -397,12 +471,13 @@ START_TEST(test_machines)
   }
   if (asked)
     printf("%u machines, %lu steps by programs; left to the plant %lu for the basis, %lu for a pivot, %lu "
-           "for divergence\n",
+           "for divergence; %lu steps as C source\n",
            made, (unsigned long)compiled, (unsigned long)basis, (unsigned long)pivot,
-           (unsigned long)divergence);
+           (unsigned long)divergence, (unsigned long)source);
   ck_assert_uint_ge(made, 3 * n / 4);
   ck_assert_uint_le(left, n / 20);
   ck_assert_uint_ge(10 * compiled, 9 * all);
+  ck_assert_uint_ge(source, asked ? compiled / 2 : 300);
 }
 END_TEST
 

@@ -13,7 +13,7 @@ complain() {
 # folder or file: what its quoted includes may begin with; of folders without those that have a line of their own
 check() {
   allowed=$2
-  case $1 in *.c) files=$1 ;; *) files=$1/*.[ch] ;; esac
+  case $1 in *.[ch]) files=$1 ;; *) files=$1/*.[ch] ;; esac
   for file in $files; do
     case " ${3:-} " in *" $file "*) continue ;; esac
     bad=$(sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file" | grep -vE "^($allowed)" || true)
@@ -33,8 +33,10 @@ check lib/machine "bramah/(status|machine|plant)\.h|$below"
 check lib/plant "bramah/(status|machine|plant|coupled)\.h|$below|lib/plant/"
 check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/'
 estimators='bramah/(status|plant|sensor|filter|adaptive|alarm|monitor|observability|replay|smoother|ukf)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/|estimators/'
-check estimators "$estimators" 'estimators/batch.c estimators/filter_source.c'
-check estimators/batch.c "$estimators|bramah/(batch|coupled)\.h|lib/plant/compiled\.h" # makes plants of its own
+check estimators "$estimators" 'estimators/batch.c estimators/filter_source.c estimators/lockstep.c estimators/lockstep.h'
+for file in batch.c lockstep.c lockstep.h; do # makes plants of its own, and keeps them in lanes
+  check estimators/$file "$estimators|bramah/(batch|coupled)\.h|lib/plant/(compiled|lockstep)\.h"
+done
 check estimators/filter_source.c "$estimators|lib/plant/(coupled_internal|step_source)\.h" # writes its plant, too
 check lib/linear "$own|$below|lib/plant/|lib/linear/"
 check lib/io "$own|lib/math/elementary\.h|lib/io/"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Elements, friction and stops as expressions against their numeric files: values, and derivatives against the slopes. */
+/* Equations of elements, friction and stops, called with nodes and with numbers: values, and derivatives of the graph against
+ * slopes of numbers. (Slopes against differences: test_hydraulic_derivatives.c, test_friction_derivatives.c.) */
 #include "lib/hydraulics/circuit.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -37,14 +38,16 @@ static double value_of(const formula *q, bramah__expr f)
   return e_is_number(f) ? f.value : q->value[f.node];
 }
 
-static void expect(const formula *q, double x, double value, double slope, const char *what)
+/* The same as f, a number with its slope. */
+static void expect(const formula *q, double x, bramah__expr f, const char *what)
 {
   bramah__graph_evaluate(q->graph, &x, q->value);
-  const double f = value_of(q, q->f), d = value_of(q, q->slope);
-  ck_assert_msg(fabs(f - value) <= 1e-11 * fabs(value) + q->rounding, "%s at %g: %.15g, not %.15g", what, x,
-                f, value);
-  ck_assert_msg(fabs(d - slope) <= 1e-9 * fabs(slope) + 1e-300, "%s' at %g: %.15g, not %.15g", what, x, d,
-                slope);
+  const double value = value_of(q, q->f), slope = value_of(q, q->slope);
+  ck_assert(e_is_number(f));
+  ck_assert_msg(fabs(value - f.value) <= 1e-11 * fabs(f.value) + q->rounding, "%s at %g: %.15g, not %.15g",
+                what, x, value, f.value);
+  ck_assert_msg(fabs(slope - f.slope) <= 1e-9 * fabs(f.slope) + 1e-300, "%s' at %g: %.15g, not %.15g", what,
+                x, slope, f.slope);
 }
 
 static void discard(formula *q)
@@ -75,40 +78,22 @@ START_TEST(test_elements)
   unsigned seed = 1;
   for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
     const bramah__element_kind *kind = bramah__element_kinds[elements[i].kind];
-    bramah__element e = {.kind = elements[i].kind};
-    bramah__expr value[BRAMAH__ELEMENT_VALUES];
-    for (int k = 0; k < BRAMAH__ELEMENT_VALUES; k++)
-      e.value[k] = elements[i].value[k], value[k] = e_number(e.value[k]);
-    ck_assert_int_eq(!kind->flow, !kind->flow_graph);
-    ck_assert_int_eq(!kind->drain, !kind->drain_graph);
-    ck_assert_int_eq(!kind->compliance, !kind->compliance_graph);
-    ck_assert_int_eq(!kind->rate, !kind->rate_graph);
+    const bramah__quantities of = {.number = elements[i].value};
     formula q[5] = {begin(), begin(), begin(), begin(), begin()};
-    if (kind->flow) complete(&q[0], kind->flow_graph(value, q[0].x, transition));
-    if (kind->drain) complete(&q[1], kind->drain_graph(value, q[1].x));
-    if (kind->compliance) complete(&q[2], kind->compliance_graph(value, q[2].x));
-    if (kind->rate) complete(&q[3], kind->rate_graph(value, q[3].x, e_number(Q)));
-    if (kind->rate) complete(&q[4], kind->rate_graph(value, e_number(1e5), q[4].x));
+    if (kind->flow) complete(&q[0], kind->flow(of, q[0].x, transition));
+    if (kind->drain) complete(&q[1], kind->drain(of, q[1].x));
+    if (kind->compliance) complete(&q[2], kind->compliance(of, q[2].x));
+    if (kind->rate) complete(&q[3], kind->rate(of, q[3].x, e_number(Q)));
+    if (kind->rate) complete(&q[4], kind->rate(of, e_number(1e5), q[4].x));
     for (int k = 0; k < TRIES; k++) {
       const double u = test_uniform(&seed), dp = u * (k % 2 ? 1e7 : 3e5), p = 1e4 + 1e7 * u * u;
       const char *name = kind->description.name;
-      if (kind->flow) {
-        const bramah__tangent t = kind->flow(&e, dp, transition);
-        expect(&q[0], dp, t.value, t.slope, name);
-      }
-      if (kind->drain) {
-        const bramah__tangent t = kind->drain(&e, dp);
-        expect(&q[1], dp, t.value, t.slope, name);
-      }
-      if (kind->compliance) {
-        const bramah__tangent t = kind->compliance(&e, p);
-        expect(&q[2], p, t.value, t.slope, name);
-      }
+      if (kind->flow) expect(&q[0], dp, kind->flow(of, e_variable(dp), transition), name);
+      if (kind->drain) expect(&q[1], dp, kind->drain(of, e_variable(dp)), name);
+      if (kind->compliance) expect(&q[2], p, kind->compliance(of, e_variable(p)), name);
       if (!kind->rate) continue;
-      bramah__flow_rate t = kind->rate(&e, dp, Q);
-      expect(&q[3], dp, t.value, t.by_dp, name);
-      t = kind->rate(&e, 1e5, Q * u);
-      expect(&q[4], Q * u, t.value, t.by_Q, name);
+      expect(&q[3], dp, kind->rate(of, e_variable(dp), e_number(Q)), name);
+      expect(&q[4], Q * u, kind->rate(of, e_number(1e5), e_variable(Q * u)), name);
     }
     for (int k = 0; k < 5; k++) discard(&q[k]);
   }
@@ -119,15 +104,13 @@ START_TEST(test_oil)
 {
   const bramah__air air = {.fraction = 0.01, .exponent = 1.3, .vapour_pressure = 3e3};
   formula q = begin(), cavity = begin();
-  complete(&q, bramah__air_graph(&air, q.x));
-  complete(&cavity, bramah__cavity_graph(&air, cavity.x));
+  complete(&q, bramah__air_compliance(&air, q.x));
+  complete(&cavity, bramah__cavity_recovery(&air, cavity.x));
   unsigned seed = 2;
   for (int k = 0; k < TRIES; k++) {
     const double p = 1e4 * test_uniform(&seed) + (k % 2 ? 1e6 : 0.0);
-    bramah__tangent t = bramah__air_tangent(&air, p);
-    expect(&q, p, t.value, t.slope, "air");
-    t = bramah__cavity_tangent(&air, p);
-    expect(&cavity, p, t.value, t.slope, "cavity");
+    expect(&q, p, bramah__air_compliance(&air, e_variable(p)), "air");
+    expect(&cavity, p, bramah__cavity_recovery(&air, e_variable(p)), "cavity");
   }
   discard(&q);
   discard(&cavity);
@@ -147,11 +130,11 @@ START_TEST(test_friction)
                                        .viscous = 330,
                                        .decay = 50};
     formula q = begin();
-    complete(&q, bramah__friction_graph(&friction, q.x));
+    complete(&q, bramah__friction_at(&friction, q.x, e_number(0.0), NULL, NULL, NULL, NULL));
     for (int k = 0; k < TRIES; k++) {
-      const double v = test_uniform(&seed) * (k % 2 ? 0.03 : 1.0);
-      expect(&q, v, bramah__friction_force(&friction, v, NULL, NULL),
-             bramah__friction_slope(&friction, v, NULL), "friction");
+      const double v = k ? test_uniform(&seed) * (k % 2 ? 0.03 : 1.0) : 0.0;
+      expect(&q, v, bramah__friction_at(&friction, e_variable(v), e_number(0.0), NULL, NULL, NULL, NULL),
+             "friction");
     }
     discard(&q);
   }
@@ -178,20 +161,19 @@ START_TEST(test_bristles)
     const double v = k % 7 ? test_uniform(&seed) * (k % 3 ? 0.03 : 1.0) : 0.0, v_k = test_uniform(&seed);
     const double h = k % 5 ? 1e-3 : 0.0,
                  x_k[2] = {1e-4 * test_uniform(&seed), 0.3 + 0.3 * test_uniform(&seed)};
-    double x[2], xd[2], xd_k[2], by_v, by_v_k;
+    double xd_k[2];
     bramah__friction_force(&f, v_k, x_k, xd_k);
-    bramah__friction_step(&f, h, v, x_k, xd_k, x);
-    bramah__friction_step_slopes(&f, h, v, v_k, x_k, xd_k, &by_v, &by_v_k);
 
     formula q = begin();
     q.rounding = 1e-10;
     const bramah__expr start[4] = {e_number(x_k[0]), e_number(x_k[1]), e_number(xd_k[0]), e_number(xd_k[1])};
-    bramah__expr end[2], rate[2];
-    complete(&q, bramah__bristles_graph(&f, q.x, e_number(0.5 * h), start, start + 2, end, rate));
-    expect(&q, v, bramah__friction_force(&f, v, x, xd), by_v, "bristles");
+    const bramah__expr half = e_number(0.5 * h);
+    bramah__expr end[2], rate[2], x[2], xd[2];
+    complete(&q, bramah__friction_at(&f, q.x, half, start, start + 2, end, rate));
+    expect(&q, v, bramah__friction_at(&f, e_variable(v), half, start, start + 2, x, xd), "bristles");
     for (size_t i = 0; i < bramah__friction_states(f.kind); i++) {
-      ck_assert_double_eq_tol(value_of(&q, end[i]), x[i], 1e-14);
-      ck_assert_double_eq_tol(value_of(&q, rate[i]), xd[i], 1e-10);
+      ck_assert_double_eq_tol(value_of(&q, end[i]), x[i].value, 1e-14);
+      ck_assert_double_eq_tol(value_of(&q, rate[i]), xd[i].value, 1e-10);
     }
     discard(&q);
   }
@@ -208,20 +190,17 @@ START_TEST(test_cylinder)
       .stop = {.stiffness = 1e8, .damping = 1e5, .cushion_length = 0.05, .cushion_damping = 3e4}};
   const double v0 = -0.2, s0 = 0.7 - 5e-5;
   formula by_s = begin(), by_v = begin(), filled = begin();
-  complete(&by_s, bramah__stops_graph(&c, by_s.x, e_number(v0)));
-  complete(&by_v, bramah__stops_graph(&c, e_number(s0), by_v.x));
+  complete(&by_s, bramah__stop_force(&c, by_s.x, e_number(v0)));
+  complete(&by_v, bramah__stop_force(&c, e_number(s0), by_v.x));
   by_s.rounding = by_v.rounding = 1e-7;
   filled.rounding = 1e-15;
-  complete(&filled, bramah__filled_graph(&c, bramah__chamber_graph(&c, 1, filled.x)));
+  complete(&filled, bramah__filled(&c, bramah__chamber(&c, 1, filled.x)));
   unsigned seed = 4;
   for (int k = 0; k < TRIES; k++) {
     const double u = test_uniform(&seed), s = (k % 2 ? 0.7 : 1.6) + u * (k % 3 ? 0.06 : 3e-4);
-    bramah__stop_tangent t = bramah__stops_at(&c, s, v0);
-    expect(&by_s, s, t.force, t.by_length, "stop");
-    t = bramah__stops_at(&c, s0, u);
-    expect(&by_v, u, t.force, t.by_velocity, "stop by velocity");
-    const bramah__tangent length = bramah__chamber_filled(&c, bramah__rod_chamber(&c, s));
-    expect(&filled, s, length.value, -length.slope, "chamber");
+    expect(&by_s, s, bramah__stop_force(&c, e_variable(s), e_number(v0)), "stop");
+    expect(&by_v, u, bramah__stop_force(&c, e_number(s0), e_variable(u)), "stop by velocity");
+    expect(&filled, s, bramah__filled(&c, bramah__chamber(&c, 1, e_variable(s))), "chamber");
   }
   discard(&by_s);
   discard(&by_v);
@@ -241,13 +220,13 @@ START_TEST(test_openings)
     for (int w = 0; w < BRAMAH__N_PATHS; w++) {
       formula q = begin();
       bramah__expr e[BRAMAH__N_PATHS];
-      bramah__openings_graph(&openings[i], q.x, e);
+      bramah__openings(&openings[i], q.x, e);
       complete(&q, e[w]);
       for (int k = 0; k < TRIES; k++) {
-        const double U = 12.0 * test_uniform(&seed);
-        double value[BRAMAH__N_PATHS], slope[BRAMAH__N_PATHS];
-        bramah__opening_tangents(&openings[i], U, value, slope);
-        expect(&q, U, value[w], slope[w], "opening");
+        const double U = k < 9 ? 0.5 * k - 2.0 : 12.0 * test_uniform(&seed); /* corners, too */
+        bramah__expr there[BRAMAH__N_PATHS];
+        bramah__openings(&openings[i], e_variable(U), there);
+        expect(&q, U, there[w], "opening");
       }
       discard(&q);
     }
@@ -257,7 +236,7 @@ END_TEST
 int main(void)
 {
   Suite *suite = suite_create("element graphs");
-  TCase *cases = one_case(suite, "against the numeric files");
+  TCase *cases = one_case(suite, "nodes and numbers");
   ADD_TESTS(cases, test_elements, test_oil, test_friction, test_bristles, test_cylinder, test_openings);
   return run_suite(suite);
 }

@@ -44,11 +44,9 @@ END_TEST
 
 enum { N_INPUTS = 6, N_STEPS = 120 };
 
-/* A graph of everything on inputs of all rates, smooth nearly everywhere and never far from one; results in x. */
-static bramah__graph *random_graph(unsigned seed, bramah__expr *input, bramah__expr *x)
+/* Formulas of everything on the inputs x [N_INPUTS], smooth nearly everywhere and never far from one, behind these. */
+static void random_formulas(unsigned seed, bramah__expr *x)
 {
-  bramah__graph *g = bramah__graph_new();
-  for (int i = 0; i < N_INPUTS; i++) input[i] = x[i] = bramah__graph_input(g, i % 3);
   for (int i = N_INPUTS; i < N_INPUTS + N_STEPS; i++) {
     const bramah__expr a = x[(size_t)(fabs(test_uniform(&seed)) * i)],
                        b = x[(size_t)(fabs(test_uniform(&seed)) * i)],
@@ -73,6 +71,14 @@ static bramah__graph *random_graph(unsigned seed, bramah__expr *input, bramah__e
                                  e_power(positive, 0.3)};
     x[i] = e_sin(made[(size_t)(fabs(test_uniform(&seed)) * (sizeof made / sizeof *made))]);
   }
+}
+
+/* A graph of them on inputs of all rates. */
+static bramah__graph *random_graph(unsigned seed, bramah__expr *input, bramah__expr *x)
+{
+  bramah__graph *g = bramah__graph_new();
+  for (int i = 0; i < N_INPUTS; i++) input[i] = x[i] = bramah__graph_input(g, i % 3);
+  random_formulas(seed, x);
   return g;
 }
 
@@ -109,6 +115,37 @@ START_TEST(test_derivatives_against_differences)
   }
   ck_assert_uint_gt(all, 1000);
   ck_assert_uint_lt(far, 5);
+}
+END_TEST
+
+/* The same formulas called with numbers: values, and slopes as the graph derives them, at kinks too. */
+START_TEST(test_numbers_carry_their_slope)
+{
+  unsigned seed = 11;
+  for (unsigned k = 1; k <= 40; k++) {
+    bramah__expr input[N_INPUTS], x[N_INPUTS + N_STEPS], y[N_INPUTS + N_STEPS], along[N_INPUTS], dx[N_STEPS];
+    bramah__graph *g = random_graph(k, input, x);
+    double u[N_INPUTS];
+    for (int i = 0; i < N_INPUTS; i++) {
+      u[i] = k % 4 ? test_uniform(&seed) : 0.5 * (i / 2);
+      along[i] = e_number(i % 3 ? test_uniform(&seed) : 0.0);
+      y[i] = (bramah__expr){.value = u[i], .slope = along[i].value};
+    }
+    random_formulas(k, y);
+    bramah__derive(g, N_INPUTS, input, along, N_STEPS, x + N_INPUTS, dx);
+    double *v = malloc(bramah__graph_size(g) * sizeof *v);
+    bramah__graph_evaluate(g, u, v);
+    for (int i = 0; i < N_STEPS; i++) {
+      const bramah__expr f = x[N_INPUTS + i], own = y[N_INPUTS + i];
+      const double value = e_is_number(f) ? f.value : v[f.node],
+                   slope = e_is_number(dx[i]) ? dx[i].value : v[dx[i].node];
+      ck_assert(e_is_number(own));
+      ck_assert_double_eq_tol(own.value, value, 1e-13);
+      ck_assert_double_eq_tol(own.slope, slope, 1e-12 * (1.0 + fabs(slope)));
+    }
+    free(v);
+    bramah__graph_free(g);
+  }
 }
 END_TEST
 
@@ -279,7 +316,7 @@ int main(void)
 {
   Suite *suite = suite_create("graph");
   TCase *cases = one_case(suite, "expressions");
-  ADD_TESTS(cases, test_folding, test_derivatives_against_differences,
+  ADD_TESTS(cases, test_folding, test_derivatives_against_differences, test_numbers_carry_their_slope,
             test_seeds_on_nodes_hold_what_is_behind_them);
   TCase *tapes = one_case(suite, "tapes");
   ADD_TESTS(tapes, test_tapes_give_the_bits_of_the_graph, test_parts_share,

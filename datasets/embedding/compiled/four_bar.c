@@ -3382,10 +3382,44 @@ static void set_gates(four_bar_state *s)
   }
 }
 
+#if FOUR_BAR_MOTIONS > 0
+/* Prescribed motions at time t [s]: position, rate, acceleration. */
+static void set_motions(four_bar_work *w, double t)
+{
+  for (int i = 0; i < FOUR_BAR_MOTIONS; i++) {
+    const motion *m = &motions[i];
+    double sine, cosine, *f = w->motion + 3 * i;
+    bramah__sincos(m->omega * t + m->phase, &sine, &cosine);
+    f[0] = m->omega != 0.0 ? m->position + m->amplitude * sine : m->position + m->rate * t;
+    f[1] = m->omega != 0.0 ? m->omega * m->amplitude * cosine : m->rate;
+    f[2] = m->omega != 0.0 ? -m->omega * m->omega * m->amplitude * sine : 0.0;
+  }
+}
+#endif
+
+/* What stands still over `time` from the state: what spherical joints count from; friction states, which go on for it. */
+static void freeze(four_bar_state *s, double time)
+{
+#if FOUR_BAR_BALLS > 0
+  memcpy(s->work.base, ball_base, sizeof s->work.base);
+#endif
+#if FOUR_BAR_BRISTLES > 0
+  memcpy(s->work.x, s->x, sizeof s->x);
+  memcpy(s->work.xd, s->xd, sizeof s->xd);
+  s->work.half[0] = 0.5 * time;
+#endif
+#if FOUR_BAR_MOTIONS > 0
+  set_motions(&s->work, (double)(s->time_ns + (time > 0.0 ? FOUR_BAR_STEP_NS : 0)) * 1e-9);
+#endif
+  (void)s;
+  (void)time;
+}
+
 static void set_point(four_bar_state *s)
 {
   four_bar_work *w = &s->work;
   set_gates(s);
+  freeze(s, 0.0);
   for (int j = 0; j < FOUR_BAR_JOINTS; j++) w->z[j] = s->z[j];
   for (int f = 0; f < FOUR_BAR_INDEPENDENT; f++) {
     w->zd[f] = s->zd[joint[FOUR_BAR_DEPENDENT + f]];
@@ -3443,6 +3477,9 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   if (!pivots_hold(w->mass_pivot, usual_mass_pivot, FOUR_BAR_INDEPENDENT, small_pivot)) return FOUR_BAR_SINGULAR;
   for (int j = 0; other && j < FOUR_BAR_JOINTS; j++) s->zdd[j] = w->zdd_state[j];
   for (int i = 0; i < FOUR_BAR_FIRST_ORDER; i++) s->pd[i] = w->pd_state[i];
+#if FOUR_BAR_BRISTLES > 0
+  if (other) memcpy(s->xd, w->xd_end, sizeof s->xd);
+#endif
   return FOUR_BAR_OK;
 }
 
@@ -3452,6 +3489,7 @@ static void predict(four_bar_state *s, const double *inputs, double *change)
   const double h = FOUR_BAR_STEP;
   four_bar_work *w = &s->work;
   set_gates(s);
+  freeze(s, h);
   for (int j = 0; j < FOUR_BAR_JOINTS; j++) w->z[j] = s->z[j] + h * (s->zd[j] + 0.5 * h * s->zdd[j]);
   for (int f = 0; f < FOUR_BAR_INDEPENDENT; f++) {
     const int j = joint[FOUR_BAR_DEPENDENT + f];
@@ -3526,6 +3564,13 @@ static int is_sound(const four_bar_work *w)
   if (!is_finite(w->z, FOUR_BAR_JOINTS) || !is_finite(w->zd_all, FOUR_BAR_JOINTS) ||
       !is_finite(w->zdd_all, FOUR_BAR_JOINTS) || !is_finite(w->p, FOUR_BAR_FIRST_ORDER))
     return FOUR_BAR_NOT_FINITE;
+#if FOUR_BAR_BALLS > 0
+  for (int i = 0; i < FOUR_BAR_BALLS; i++) {
+    double sine, cosine;
+    bramah__sincos(w->z[ball_pitch[i]], &sine, &cosine);
+    if (!(fabs(cosine) >= FOUR_BAR_SINGULAR_COSINE)) return FOUR_BAR_SINGULAR;
+  }
+#endif
   for (int i = 0; i < FOUR_BAR_ACTUATORS; i++)
     if (w->stroke[i] <= least_stroke[i] || w->stroke[i] >= most_stroke[i]) return FOUR_BAR_STROKE;
   return FOUR_BAR_OK;
@@ -3547,6 +3592,13 @@ static void take(four_bar_state *s)
     s->pd[i] = w->pd[i];
   }
   for (int i = 0; i < FOUR_BAR_SPOOLS; i++) s->U[i] = w->U[i];
+#if FOUR_BAR_BRISTLES > 0
+  memcpy(s->x, w->x_end, sizeof s->x);
+  memcpy(s->xd, w->xd_end, sizeof s->xd);
+#endif
+#if FOUR_BAR_MOTIONS > 0
+  s->time_ns += FOUR_BAR_STEP_NS;
+#endif
   for (int i = 0; i < FOUR_BAR_ACTUATORS; i++) {
     s->stroke[i] = w->stroke[i];
     s->velocity[i] = w->velocity[i];
@@ -3921,6 +3973,9 @@ static double wrap(double y, double period)
 /* What the work holds of the state. */
 enum { NOTHING, POSE, RATES, SLOPES, STARTS };
 
+/* After a step friction states are still those of its start. */
+enum { AFTER_STEP = FOUR_BAR_BRISTLES > 0 ? NOTHING : POSE };
+
 static int locate(four_bar_filter *f, int wanted)
 {
   four_bar_work *w = &f->plant.work;
@@ -3990,6 +4045,9 @@ static int adopt(four_bar_filter *f)
     s->p[i] = w->p[i];
     s->pd[i] = w->pd_state[i];
   }
+#if FOUR_BAR_BRISTLES > 0
+  memcpy(s->xd, w->xd_end, sizeof s->xd);
+#endif
   f->known = RATES;
   return FOUR_BAR_OK;
 }
@@ -4167,7 +4225,7 @@ int four_bar_predict(four_bar_filter *f, const double *inputs)
   set_noise(w, inverse, Gamma);
 #if FOUR_BAR_AUGMENTED > 0
   take(s);
-  f->known = POSE;
+  f->known = AFTER_STEP;
   add_augmented(f, &start, all, Gamma);
 #endif
   memcpy(P, f->P, sizeof P);
@@ -4178,7 +4236,7 @@ int four_bar_predict(four_bar_filter *f, const double *inputs)
   if (status != FOUR_BAR_OK) keep(f, &before, 1);
 #else
   if (status == FOUR_BAR_OK) take(s);
-  if (status == FOUR_BAR_OK) f->known = POSE;
+  if (status == FOUR_BAR_OK) f->known = AFTER_STEP;
 #endif
   if (status != FOUR_BAR_OK) return status;
   memcpy(f->P, P, sizeof P);

@@ -25,8 +25,14 @@
 #define FOUR_BAR_INPUTS 1
 #define FOUR_BAR_PARAMETERS 15
 #define FOUR_BAR_ITERATIONS 25
+#define FOUR_BAR_MOTIONS 0
+#define FOUR_BAR_BRISTLES 0
+#define FOUR_BAR_BALLS 0
+#define FOUR_BAR_STEP_NS 1000000
 #define FOUR_BAR_STEP 0.001 /* [s] */
 #define FOUR_BAR_TOLERANCE 0.01 /* of the error of a position in a step [rad or m] */
+
+#include <stdint.h>
 
 #define FOUR_BAR_ROOM(n) ((n) > 0 ? (n) : 1)
 
@@ -85,6 +91,12 @@ typedef struct four_bar_state {
   double U[FOUR_BAR_ROOM(FOUR_BAR_SPOOLS)], u[FOUR_BAR_ROOM(FOUR_BAR_INPUTS)]; /* u: commands */
   double stroke[FOUR_BAR_ROOM(FOUR_BAR_ACTUATORS)], velocity[FOUR_BAR_ROOM(FOUR_BAR_ACTUATORS)]; /* after a step */
   double force[FOUR_BAR_ROOM(FOUR_BAR_ACTUATORS)];
+#if FOUR_BAR_BRISTLES > 0
+  double x[FOUR_BAR_BRISTLES], xd[FOUR_BAR_BRISTLES]; /* states of friction, and their rates */
+#endif
+#if FOUR_BAR_MOTIONS > 0
+  int64_t time_ns; /* that prescribed motions go by */
+#endif
   double error;   /* of the last step, of the position that has the largest [rad or m] */
   int iterations; /* of the last step */
   four_bar_work work;

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Filters of one plant and one structure side by side, in groups of eight (lib/plant/lockstep.h): they stay in the lanes from
+ * cycle to cycle, and each has the bits that it has alone. What a lane does not do well is not done at all: the filter
+ * leaves, as it was before the call, and does it by itself. */
+#ifndef BRAMAH_ESTIMATORS_LOCKSTEP_H
+#define BRAMAH_ESTIMATORS_LOCKSTEP_H
+
+#include "bramah/batch.h"
+#include "estimators/filter_internal.h"
+#include "lib/plant/lockstep.h"
+
+/* What a group holds, [...] of eight lanes each: X(name, count). */
+#define BRAMAH__GROUP_STATE(X)                                                                               \
+  X(now, words)    /* its own snapshots (filter_state.c), word for word */                                   \
+  X(before, words) /* those of before the last step */                                                       \
+  X(F, n *n)       /* of the last step */                                                                    \
+  X(Gamma, n *nq)                                                                                            \
+  X(H, m *n) /* of the last correction */                                                                    \
+  X(r, m)                                                                                                    \
+  X(innovation, m)                                                                                           \
+  X(sigma, m)                                                                                                \
+  X(chi, m)   /* nis of each */                                                                              \
+  X(flags, m) /* PRESENT ... as numbers */                                                                   \
+  X(dx, n)                                                                                                   \
+  X(nis, 1)                                                                                                  \
+  X(dof, 1)                                                                                                  \
+  X(variance, m) /* what does not change: of the noise of sensors, ... */                                    \
+  X(gate, m)                                                                                                 \
+  X(drift_gate, 1)                                                                                           \
+  X(patience, 1)                                                                                             \
+  X(acceleration, nf)                                                                                        \
+  X(first_order, np)                                                                                         \
+  X(Phi, 4 * n_augmented) /* ... of augmented states, */                                                     \
+  X(noise, 3 * n_augmented)                                                                                  \
+  X(nominal, n_augmented)                                                                                    \
+  X(least, n_augmented)                                                                                      \
+  X(most, n_augmented)                                                                                       \
+  X(par_noise, n_par_noise)
+
+#define BRAMAH__GROUP_ARRAY(name, count) double *name;
+typedef struct bramah__filter_group {
+  size_t n_filters;
+  bramah_filter *filter[BRAMAH__GROUP];
+  unsigned char in[BRAMAH__GROUP];    /* 1: it lives in its lane, what the filter itself holds is old */
+  unsigned char taken[BRAMAH__GROUP]; /* 1: the last call was done there */
+  bramah__plant_group plant;
+  BRAMAH__GROUP_STATE(BRAMAH__GROUP_ARRAY)
+} bramah__filter_group;
+
+/* Room that the groups of a batch share while they are at work, [...] of eight lanes each and for each group at once. */
+#define BRAMAH__ROOM_ARRAYS(X)                                                                               \
+  X(F, n *n)                                                                                                 \
+  X(Gamma, n *nq)                                                                                            \
+  X(P, n *n)                                                                                                 \
+  X(T, n *n)                                                                                                 \
+  X(PH, n)                                                                                                   \
+  X(K, n)                                                                                                    \
+  X(w, n)                                                                                                    \
+  X(row, ne)                                                                                                 \
+  X(value, 1)                                                                                                \
+  X(y, m)                                                                                                    \
+  X(dx, n)                                                                                                   \
+  X(mean, n)                                                                                                 \
+  X(drift, m)                                                                                                \
+  X(drift_common, m)                                                                                         \
+  X(drifted, m)                                                                                              \
+  X(reject, m)                                                                                               \
+  X(middle, plant_words)                                                                                     \
+  X(count, 8) /* accepted, saturated, gated, faults, limited; cost, product, log-likelihood */
+
+typedef struct bramah__filter_room {
+  BRAMAH__ROOM_ARRAYS(BRAMAH__GROUP_ARRAY)
+  size_t *entry, *n_entries; /* [m x n], [m] columns of the rows */
+} bramah__filter_room;
+
+typedef struct bramah__filter_lockstep {
+  bramah__lockstep plant;
+  bramah__filter_room of[BRAMAH__MOST_GROUPS];
+  unsigned char *snapshot;                                /* of one filter */
+  const bramah__filter_group *posed[BRAMAH__MOST_GROUPS]; /* whose states the registers hold */
+} bramah__filter_lockstep;
+
+/* Can a filter on this plant go in lockstep at all, and do two have the same structure? */
+int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant);
+int bramah__lockstep_alike(const bramah_filter *a, const bramah_filter *b);
+
+/* Sizes that are enough for both. */
+void bramah__lockstep_enlarge(bramah_filter *largest, const bramah_filter *f);
+/* Cut a group for filters like this one, whose plant is c, and the room for n_groups of groups like those of the largest. */
+void bramah__filter_group_cut(const bramah_filter *like, bramah__arena *arena, bramah__filter_group *out);
+void bramah__filter_lockstep_cut(const bramah_filter *largest, const bramah_coupled *c, size_t n_groups,
+                                 bramah__arena *arena, bramah__filter_lockstep *out);
+
+/* A filter goes into its lane where it can, and comes back out of it, or is only written to be looked at. */
+void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *group, size_t lane);
+void bramah__lockstep_write(bramah__filter_lockstep *k, const bramah__filter_group *group, size_t lane);
+/* What of bramah_batch_get a lane knows better than its filter. */
+void bramah__lockstep_result(const bramah__filter_group *group, size_t lane, bramah_batch_result *result);
+void bramah__lockstep_leave(bramah__filter_lockstep *k, bramah__filter_group *group, size_t lane);
+
+/* Steps and corrections of the groups at once, of the lanes with taken = 1: those for which it is 0 afterwards have left
+ * and do the call by themselves. u of a lane NULL: the former inputs. y and present [n_sensors] of each lane. */
+typedef struct bramah__lane_samples {
+  const double *u[BRAMAH__GROUP], *y[BRAMAH__GROUP];
+  const unsigned char *present[BRAMAH__GROUP];
+} bramah__lane_samples;
+void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *const *group,
+                              const bramah__lane_samples *samples);
+void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *const *group,
+                              const bramah__lane_samples *samples);
+
+#endif
