@@ -276,6 +276,11 @@ static ramp ramp_from(double a)
 /* An edge further away than so many standard deviations does not count. */
 static const double far = 4.0;
 
+int bramah__augmented_reaches(double value, double sigma, double below, double above)
+{
+  return (value - below) / sigma < far || (above - value) / sigma < far;
+}
+
 size_t bramah__augmented_edges(const bramah_plant *plant, const bramah_filter_options *o)
 {
   size_t n = 0;

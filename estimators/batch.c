@@ -100,10 +100,10 @@ static void cut_groups(bramah_batch *b, const roll *r, bramah__arena *arena)
   enum { FULL = BRAMAH__MOST_GROUPS * BRAMAH__GROUP };
   structures s = {0};
   bramah_filter largest = {0};
-  int narrow = 0, wide = 0;
   if (!bramah__lockstep_fits(r->options->start)) return;
   b->block = BRAMAH__TAKE(arena, block, r->options->n);
   for (size_t i = 0; i < r->options->n; i++) {
+    if (r->filter && !bramah__lockstep_may(r->filter[i], r->filter[i]->plant.self)) continue;
     const size_t k = structure_of(&s, r, i);
     if (k == MOST_CLASSES) continue;
     const size_t place = s.count[k]++ % FULL, g = place / BRAMAH__GROUP;
@@ -119,31 +119,49 @@ static void cut_groups(bramah_batch *b, const roll *r, bramah__arena *arena)
     }
     if (of) of->member[g][of->n[g]++] = i;
   }
-  for (size_t k = 0; k < s.n; k++) {
-    const size_t rest = s.count[k] % FULL;
-    wide |= s.count[k] > BRAMAH__GROUP && (s.count[k] >= FULL || rest > BRAMAH__GROUP);
-    narrow |= rest > 0 && rest <= BRAMAH__GROUP;
-  }
-  if (narrow) bramah__filter_lockstep_cut(&largest, r->options->start, 1, arena, &b->room[0]);
-  if (wide) bramah__filter_lockstep_cut(&largest, r->options->start, 2, arena, &b->room[1]);
+  for (size_t g = 0; g < BRAMAH__MOST_GROUPS; g++)
+    bramah__filter_lockstep_cut(&largest, r->options->start, g + 1, arena, &b->room[g]);
 }
 
-/* The members of the groups take their lanes. */
-static void assign_lanes(bramah_batch *b)
+/* Fewer filters are as quick by themselves. */
+enum { LEAST_LANES = 3 };
+
+/* The members of a group take their lanes; 0: it has too few. */
+static int assign_lanes(bramah_batch *b, block *of, size_t g)
 {
-  for (block *of = b->block; of && of < b->block + b->n_blocks; of++)
-    for (size_t g = 0; g < of->n_groups; g++)
-      for (size_t l = 0; l < of->n[g]; l++) {
-        member *m = &b->member[of->member[g][l]];
-        bramah__filter_group *group = of->group[g];
-        if (!bramah__lockstep_may(m->filter, m->plant)) continue;
-        group->filter[l] = m->filter;
-        group->plant.plant[l] = m->plant;
-        group->n_filters = l + 1;
-        m->group = group;
-        m->lane = l;
-        m->block = of;
-      }
+  bramah__filter_group *group = of->group[g];
+  size_t n = 0;
+  for (size_t l = 0; l < of->n[g]; l++) {
+    const member *m = &b->member[of->member[g][l]];
+    n += (size_t)bramah__lockstep_may(m->filter, m->plant);
+  }
+  for (size_t l = 0; l < of->n[g] && n >= LEAST_LANES; l++) {
+    member *m = &b->member[of->member[g][l]];
+    if (!bramah__lockstep_may(m->filter, m->plant)) continue;
+    group->like = group->filter[l] = m->filter;
+    group->plant.plant[l] = m->plant;
+    group->n_filters = l + 1;
+    m->group = group;
+    m->lane = l;
+    m->block = of;
+  }
+  return n >= LEAST_LANES;
+}
+
+/* All groups, of which those with too few are dropped. */
+static void assign_groups(bramah_batch *b)
+{
+  for (block *of = b->block; of && of < b->block + b->n_blocks; of++) {
+    const block all = *of;
+    of->n_groups = 0;
+    for (size_t g = 0; g < all.n_groups; g++) {
+      const size_t to = of->n_groups;
+      of->group[to] = all.group[g];
+      of->n[to] = all.n[g];
+      memcpy(of->member[to], all.member[g], sizeof all.member[g]);
+      of->n_groups += (size_t)assign_lanes(b, of, to);
+    }
+  }
 }
 
 static bramah__filter_lockstep *room_of(bramah_batch *b, const block *of)
@@ -245,7 +263,7 @@ bramah_status bramah_batch_init(const bramah_batch_options *o, void *mem, size_t
     bramah__add_number(diag, (double)i, 15);
   }
   if (status != BRAMAH_OK) return status;
-  assign_lanes(b);
+  assign_groups(b);
   b->mark = bramah__mark_of(mem);
   *out = b;
   return BRAMAH_OK;
@@ -293,7 +311,7 @@ bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_di
   want_outputs(b, &o);
   for (size_t i = 0; i < n; i++)
     b->member[i] = (member){.plant = filters[i]->plant.self, .filter = filters[i]};
-  assign_lanes(b);
+  assign_groups(b);
   *out = b;
   return BRAMAH_OK;
 }
@@ -319,6 +337,12 @@ static size_t row(const bramah_batch *b, size_t rows, size_t i) { return rows ==
 static int takes(const bramah_batch *b, const bramah_batch_cycle *c, size_t i)
 {
   return b->member[i].status == BRAMAH_OK && (!c->taking || c->taking[i]);
+}
+
+/* Its row of inputs; NULL: the former ones go on. */
+static const double *inputs_of(const bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+{
+  return c->n_u && (!c->news || c->news[i]) ? c->u + row(b, c->n_u, i) * b->n_input : NULL;
 }
 
 static int is_table(const bramah_batch *b, size_t rows) { return rows <= 1 || rows == b->n; }
@@ -354,8 +378,8 @@ static void predict_in_lanes(bramah__lanes *lanes, member *m, bramah_diag *diag)
 static bramah_status predict_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
 {
   member *m = &b->member[i];
-  if (c->n_u)
-    m->status = bramah_filter_set_inputs(m->filter, c->u + row(b, c->n_u, i) * b->n_input, &b->diag[i]);
+  const double *u = inputs_of(b, c, i);
+  if (u) m->status = bramah_filter_set_inputs(m->filter, u, &b->diag[i]);
   if (m->status == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
   return m->status;
 }
@@ -379,7 +403,7 @@ static size_t call(bramah_batch *b, const bramah_batch_cycle *c, const block *of
     memset(group->taken, 0, sizeof group->taken);
     for (size_t l = 0; l < group->n_filters; l++) {
       const size_t i = of->member[g][l], at = row(b, c->n_y, i) * b->n_sensors;
-      samples[g].u[l] = c->n_u ? c->u + row(b, c->n_u, i) * b->n_input : NULL;
+      samples[g].u[l] = inputs_of(b, c, i);
       samples[g].y[l] = c->y + at;
       samples[g].present[l] = c->present ? c->present + at : b->present;
       group->taken[l] = takes(b, c, i) && group->in[l];
@@ -396,8 +420,8 @@ static void complete(bramah_batch *b, const bramah_batch_cycle *c, const block *
   for (size_t g = 0; g < of->n_groups; g++)
     for (size_t l = 0; l < of->group[g]->n_filters; l++) {
       const size_t i = of->member[g][l];
+      if (!of->group[g]->filter[l]) continue;
       if (takes(b, c, i) && !of->group[g]->taken[l]) alone(b, c, i);
-      if (b->is_of_others) bramah__lockstep_write(room_of(b, of), of->group[g], l);
     }
 }
 
@@ -408,7 +432,8 @@ static void run_block(bramah_batch *b, const bramah_batch_cycle *c, const block 
   bramah__lane_samples samples[BRAMAH__MOST_GROUPS];
   for (size_t g = 0; g < of->n_groups && predicts; g++)
     for (size_t l = 0; l < of->group[g]->n_filters; l++)
-      if (takes(b, c, of->member[g][l])) bramah__lockstep_enter(room, of->group[g], l);
+      if (of->group[g]->filter[l] && takes(b, c, of->member[g][l]))
+        bramah__lockstep_enter(room, of->group[g], l);
   if (predicts) {
     if (call(b, c, of, samples)) bramah__lockstep_predict(room, of->group, samples);
     complete(b, c, of, predict_alone);
@@ -425,8 +450,8 @@ static void predict(bramah_batch *b, const bramah_batch_cycle *c, size_t first, 
 {
   for (size_t i = first; i < end && c->n_u; i++) {
     member *m = &b->member[i];
-    if (!m->group && takes(b, c, i))
-      m->status = bramah_filter_set_inputs(m->filter, c->u + row(b, c->n_u, i) * b->n_input, &b->diag[i]);
+    const double *u = inputs_of(b, c, i);
+    if (!m->group && u && takes(b, c, i)) m->status = bramah_filter_set_inputs(m->filter, u, &b->diag[i]);
   }
   for (size_t i = first; i < end;) {
     bramah__lanes *lanes = end - i == BLOCK ? &b->lanes : &b->half;
@@ -450,7 +475,7 @@ static size_t run(bramah_batch *b, const bramah_batch_cycle *cycle, int predicts
   size_t running = 0;
   if (!is_table(b, cycle->n_u) || !is_table(b, cycle->n_y)) return 0;
   for (size_t k = 0; k < b->n_blocks; k++)
-    if (b->block[k].group[0]->n_filters) run_block(b, cycle, &b->block[k], predicts, corrects);
+    if (b->block[k].n_groups) run_block(b, cycle, &b->block[k], predicts, corrects);
   for (size_t first = 0; first < b->n; first += BLOCK) {
     const size_t end = first + BLOCK < b->n ? first + BLOCK : b->n;
     if (predicts) predict(b, cycle, first, end);
@@ -468,8 +493,15 @@ size_t bramah_batch_step(bramah_batch *b, const bramah_batch_cycle *cycle) { ret
 
 /* ---- results ---- */
 
-/* The filter as it is now; it stays where it is. */
-static bramah_filter *look_at(bramah_batch *b, size_t i)
+int bramah__batch_has_lane(const bramah_batch *b, size_t i) { return b->member[i].group != NULL; }
+
+void bramah__batch_show(bramah_batch *b, size_t i)
+{
+  const member *m = &b->member[i];
+  if (m->group) bramah__lockstep_show(m->group, m->lane);
+}
+
+bramah_filter *bramah__batch_look(bramah_batch *b, size_t i)
 {
   const member *m = &b->member[i];
   if (m->group) bramah__lockstep_write(room_of(b, m->block), m->group, m->lane);
@@ -494,7 +526,7 @@ void bramah_batch_outputs(bramah_batch *b, size_t n_outputs, const size_t *outpu
                           double *sigma)
 {
   for (size_t i = 0; i < b->n; i++) {
-    bramah_filter *filter = look_at(b, i);
+    bramah_filter *filter = bramah__batch_look(b, i);
     const bramah_plant *plant = bramah_filter_get_info(filter).plant;
     for (size_t k = 0; k < n_outputs; k++) {
       if (value) value[i * n_outputs + k] = plant->output(plant->self, output[k]);

@@ -327,6 +327,8 @@ size_t bramah__augmented_states(const bramah_filter_options *o);
 size_t bramah__augmented_edges(const bramah_plant *plant, const bramah_filter_options *o);
 /* How many effects of parameters are compared with those on displaced steps. */
 size_t bramah__augmented_displaced(const bramah_filter_options *o);
+/* Is one of these edges so near that it matters? */
+int bramah__augmented_reaches(double value, double sigma, double below, double above);
 /* What an augmented state is about: index of its parameter of the plant, or of its sensor. Errors:
  * E_REFERENCE. */
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,

@@ -54,7 +54,7 @@ int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
 {
   if (!bramah__lockstep_fits(plant) || f->transition != BRAMAH_TRANSITION_STEP || !f->resolvent) return 0;
   if (f->square_root || f->block || f->iterations > 1 || f->n_banks || f->n_causes_most) return 0;
-  if (f->n_edges || f->n_displaced || f->n_par > plant->model->n_parameters) return 0;
+  if (f->n_displaced || f->n_par > plant->model->n_parameters) return 0;
   for (size_t i = 0; i < f->n_augmented; i++) {
     const bramah_augmented *a = &f->augmented[i];
     if (a->role != BRAMAH_AUGMENTED_ESTIMATED || f->self_state[i].moves) return 0;
@@ -63,7 +63,6 @@ int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
   for (size_t i = 0; i < f->n_sensors; i++) {
     const bramah_sensor *sensor = &f->sensor[i];
     if (sensor->shape != BRAMAH_SENSOR_SUM || sensor->n_terms == 0) return 0;
-    if (f->moved_at_once[i] && f->n_par) return 0;
     for (size_t t = 0; t < sensor->n_terms; t++)
       if (!bramah__lockstep_reads(plant, sensor->output[t])) return 0;
   }
@@ -169,6 +168,8 @@ void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *gr
     group->chi[i * L + lane] = in->nis;
     group->flags[i * L + lane] =
         (in->present ? PRESENT : 0) | (in->accepted ? ACCEPTED : 0) | (in->saturated ? SATURATED : 0);
+    group->rest[i * L + lane] = in->rest;
+    group->rest_variance[i * L + lane] = in->rest_variance;
   }
   scatter(f->H, f->n_sensors * f->n, lane, group->H);
   scatter(f->r, f->n_sensors, lane, group->r);
@@ -179,6 +180,25 @@ void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *gr
   group->in[lane] = 1;
   for (size_t g = 0; g < BRAMAH__MOST_GROUPS; g++)
     if (k->posed[g] == group) k->posed[g] = NULL;
+}
+
+void bramah__lockstep_show(const bramah__filter_group *group, size_t lane)
+{
+  bramah_filter *f = group->filter[lane];
+  if (!group->in[lane]) return;
+  for (size_t i = 0; i < f->n_sensors; i++) {
+    const unsigned flags = (unsigned)group->flags[i * L + lane];
+    f->innovation[i] = (bramah_innovation){.present = (flags & PRESENT) != 0,
+                                           .innovation = group->innovation[i * L + lane],
+                                           .sigma = group->sigma[i * L + lane],
+                                           .nis = group->chi[i * L + lane],
+                                           .accepted = (flags & ACCEPTED) != 0,
+                                           .saturated = (flags & SATURATED) != 0,
+                                           .rest = group->rest[i * L + lane],
+                                           .rest_variance = group->rest_variance[i * L + lane]};
+  }
+  f->nis = group->nis[lane];
+  f->nis_dof = (size_t)group->dof[lane];
 }
 
 void bramah__lockstep_write(bramah__filter_lockstep *k, const bramah__filter_group *group, size_t lane)
@@ -194,21 +214,11 @@ void bramah__lockstep_write(bramah__filter_lockstep *k, const bramah__filter_gro
     gather(group->F, f->n * f->n, lane, f->F);
     gather(group->Gamma, f->n * f->nq, lane, f->Gamma);
   }
-  for (size_t i = 0; i < f->n_sensors; i++) {
-    const unsigned flags = (unsigned)group->flags[i * L + lane];
-    f->innovation[i] = (bramah_innovation){.present = (flags & PRESENT) != 0,
-                                           .innovation = group->innovation[i * L + lane],
-                                           .sigma = group->sigma[i * L + lane],
-                                           .nis = group->chi[i * L + lane],
-                                           .accepted = (flags & ACCEPTED) != 0,
-                                           .saturated = (flags & SATURATED) != 0};
-  }
+  bramah__lockstep_show(group, lane);
   gather(group->H, f->n_sensors * f->n, lane, f->H);
   gather(group->r, f->n_sensors, lane, f->r);
   gather(group->dx, f->n, lane, f->dx);
   memset(f->correlation, 0, f->n_sensors * f->n_augmented * sizeof *f->correlation);
-  f->nis = group->nis[lane];
-  f->nis_dof = (size_t)group->dof[lane];
 }
 
 void bramah__lockstep_leave(bramah__filter_lockstep *k, bramah__filter_group *group, size_t lane)
@@ -222,6 +232,7 @@ void bramah__lockstep_result(const bramah__filter_group *group, size_t lane, bra
   bramah__progress now;
   if (!group->in[lane]) return;
   gather(group->now, sizeof now / sizeof(double), lane, &now);
+  result->in_lane = 1;
   result->time_ns = now.time_ns;
   result->log_likelihood = now.log_likelihood;
   result->nis = group->nis[lane];
@@ -328,7 +339,7 @@ BRAMAH__IN_CALLER void take(const unsigned char *live, size_t n, const double *f
 BRAMAH__FOR_PROCESSORS static void follow_plants(bramah__filter_lockstep *k, size_t g,
                                                  bramah__filter_group *group)
 {
-  const bramah_filter *f = group->filter[0];
+  const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
   fill_transition(k, group, f, &k->plant.of[g], room->F);
   fill_noise(group, f, &k->plant.of[g], room->Gamma);
@@ -340,7 +351,7 @@ BRAMAH__FOR_PROCESSORS static void follow_plants(bramah__filter_lockstep *k, siz
 BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t g,
                                              bramah__filter_group *group)
 {
-  const bramah_filter *f = group->filter[0];
+  const bramah_filter *f = group->like;
   const unsigned char *live = group->plant.live;
   const size_t n = f->n;
   bramah__filter_room *room = &k->of[g];
@@ -366,7 +377,7 @@ static void set_inputs(const bramah__filter_lockstep *k, bramah__filter_group *g
 {
   double *u = group->plant.state + k->plant.place.u * L;
   for (size_t l = 0; l < group->n_filters; l++) {
-    const size_t n_input = group->filter[l]->plant.n_input;
+    const size_t n_input = group->like->plant.n_input;
     int finite = 1;
     if (!group->plant.live[l] || !samples->u[l]) continue;
     for (size_t i = 0; i < n_input; i++) finite &= isfinite(samples->u[l][i]) != 0;
@@ -379,12 +390,37 @@ static void begin(bramah__filter_lockstep *k, bramah__filter_group *const *group
 {
   EACH_GROUP
   {
-    const bramah_filter *f = group[g]->filter[0];
+    const bramah_filter *f = group[g]->like;
     bramah__plant_group *p = plant[g] = &group[g]->plant;
     p->state = plant_words(f, group[g]->now);
     p->n_par = f->n_par;
     p->par = f->par;
     EACH_LANE p->live[l] = group[g]->in[l] & group[g]->taken[l];
+  }
+}
+
+/* Lanes with a parameter that may lie beyond an edge leave (augmented.c). */
+static void check_edges(const bramah__filter_lockstep *k, bramah__filter_group *group)
+{
+  const bramah_filter *like = group->like;
+  for (size_t l = 0; l < group->n_filters && like->n_edges; l++) {
+    const bramah_plant *plant = &group->filter[l]->plant;
+    if (!group->plant.live[l]) continue;
+    bramah__lockstep_show_edges(&k->plant, &group->plant, l);
+    for (size_t j = 0; j < like->n_par; j++) {
+      double below, above, sigma = 0.0;
+      if (j >= like->first_noise)
+        sigma = group->par_noise[(j - like->first_noise) * L + l] / sqrt(bramah__step_seconds(like));
+      plant->parameter_edges(plant->self, like->par[j], &below, &above);
+      if (!isfinite(below) && !isfinite(above)) continue;
+      const double value = plant->parameter(plant->self, like->par[j]);
+      for (size_t i = 0; i < like->n_augmented; i++) {
+        const bramah__augmented *own = &like->self_state[i];
+        const double *variance = array(like, group->now, like->P) + (own->state * like->n + own->state) * L;
+        if (own->column == j) sigma = (like->augmented[i].logarithmic ? value : 1.0) * sqrt(variance[l]);
+      }
+      group->plant.live[l] &= !bramah__augmented_reaches(value, sigma, below, above);
+    }
   }
 }
 
@@ -411,6 +447,7 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
   bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
   begin(k, group, plant);
   EACH_GROUP set_inputs(k, group[g], &samples[g]);
+  EACH_GROUP check_edges(k, group[g]);
   bramah__lockstep_step(&k->plant, plant);
   EACH_GROUP
   {
@@ -427,7 +464,7 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
 BRAMAH__FOR_PROCESSORS static void add_term(bramah__filter_lockstep *k, size_t g,
                                             const bramah__filter_group *group, size_t i, size_t t)
 {
-  const bramah_filter *f = group->filter[0];
+  const bramah_filter *f = group->like;
   const bramah_sensor *sensor = &f->sensor[i];
   const double weight = sensor->weight[t];
   bramah__filter_room *room = &k->of[g];
@@ -443,18 +480,31 @@ BRAMAH__FOR_PROCESSORS static void add_term(bramah__filter_lockstep *k, size_t g
       H[j] = sensor->n_terms == 1 ? room->row[j] * weight : H[j] + weight * room->row[j];
 }
 
+/* Sensor i by parameters that reach it at once, into its row; as bramah__row. */
+BRAMAH__FOR_PROCESSORS static void add_parameters(bramah__filter_lockstep *k, size_t g,
+                                                  const bramah__filter_group *group, size_t i)
+{
+  const bramah_filter *f = group->like;
+  const bramah_sensor *sensor = &f->sensor[i];
+  for (size_t j = 0; j < f->n_augmented; j++) {
+    const bramah__augmented *own = &f->self_state[j];
+    double *H = k->of[g].T + own->state * L, by[L];
+    if (own->column == SIZE_MAX) continue;
+    for (size_t t = 0; t < sensor->n_terms; t++) {
+      bramah__lockstep_by_parameter(&k->plant, g, sensor->output[t], own->target, by);
+      EACH_LANE H[l] += sensor->weight[t] * by[l];
+    }
+    const double *value = value_of(k, f, group->plant.state, j);
+    EACH_LANE H[l] *= f->augmented[j].logarithmic ? value[l] : 1.0;
+  }
+}
+
 /* Its own errors, and which columns have entries. */
 BRAMAH__IN_CALLER size_t complete_row(const bramah_filter *f, size_t i, const double *mean, size_t *entry,
                                       double *H, double *value)
 {
   size_t found = 0;
   double errors[L] = {0};
-  for (size_t j = 0; j < f->n_plant; j++) {
-    int some = 0;
-    EACH_LANE some |= H[j * L + l] != 0.0;
-    entry[found] = j;
-    found += (size_t)some;
-  }
   for (size_t e = f->first_error[i]; e != SIZE_MAX; e = f->self_state[e].next) {
     const size_t s = f->self_state[e].state;
     EACH_LANE
@@ -462,9 +512,14 @@ BRAMAH__IN_CALLER size_t complete_row(const bramah_filter *f, size_t i, const do
       H[s * L + l] = 1.0;
       errors[l] += mean[(s - f->n_plant) * L + l];
     }
-    entry[found++] = s;
   }
   EACH_LANE value[l] += errors[l];
+  for (size_t j = 0; j < f->n; j++) {
+    int some = 0;
+    EACH_LANE some |= H[j * L + l] != 0.0;
+    entry[found] = j;
+    found += (size_t)some;
+  }
   return found;
 }
 
@@ -481,7 +536,7 @@ static void wrap(const bramah_sensor *sensor, double *y)
 BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group,
                                             size_t i, const bramah__lane_samples *samples)
 {
-  const bramah_filter *f = group->filter[0];
+  const bramah_filter *f = group->like;
   const size_t n = f->n;
   bramah__filter_room *room = &k->of[g];
   double *H = room->T, S[L], y[L] = {0};
@@ -527,7 +582,7 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
 /* Nothing was measured, in the lanes that take part. */
 static void clear(bramah__filter_group *group)
 {
-  const bramah_filter *f = group->filter[0];
+  const bramah_filter *f = group->like;
   EACH_LANE
   {
     if (!group->plant.live[l]) continue;
@@ -543,15 +598,19 @@ static void clear(bramah__filter_group *group)
 static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *group,
                     const bramah__lane_samples *samples)
 {
-  const size_t n_sensors = group[0]->filter[0]->n_sensors;
+  const size_t n_sensors = group[0]->like->n_sensors;
   EACH_GROUP clear(group[g]);
   for (size_t i = 0; i < n_sensors; i++) {
-    const bramah_sensor *sensor = &group[0]->filter[0]->sensor[i];
+    const bramah_sensor *sensor = &group[0]->like->sensor[i];
     for (size_t t = 0; t < sensor->n_terms; t++) {
       bramah__lockstep_read(&k->plant, sensor->output[t]);
       EACH_GROUP add_term(k, g, group[g], i, t);
     }
-    EACH_GROUP innovate(k, g, group[g], i, &samples[g]);
+    EACH_GROUP
+    {
+      if (group[g]->like->moved_at_once[i]) add_parameters(k, g, group[g], i);
+      innovate(k, g, group[g], i, &samples[g]);
+    }
   }
 }
 
@@ -580,7 +639,7 @@ static void set_small(double *words, size_t i, size_t l, double to)
 BRAMAH__FOR_PROCESSORS static void apply_gates(bramah__filter_lockstep *k, size_t g,
                                                bramah__filter_group *group)
 {
-  const bramah_filter *f = group->filter[0];
+  const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
   double *reject = array(f, group->now, f->reject), *drifted = array(f, group->now, f->drifted),
          *drift = array(f, group->now, f->drift), *common = array(f, group->now, f->drift_common);
@@ -649,7 +708,7 @@ BRAMAH__IN_CALLER void count_samples(const int64_t *counts, const double *gate, 
 BRAMAH__IN_CALLER void fuse_sample(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group,
                                    size_t i)
 {
-  const bramah_filter *f = group->filter[0];
+  const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
   const size_t n = f->n, count = room->n_entries[i], *entry = room->entry + i * n;
   const double *H = group->H + i * n * L, *r = group->r + i * L, *flags = group->flags + i * L;
@@ -662,11 +721,18 @@ BRAMAH__IN_CALLER void fuse_sample(bramah__filter_lockstep *k, size_t g, bramah_
     fuses[l] = counts[l] & ((told & ACCEPTED) != 0);
     some |= counts[l];
     rest[l] = room->y[i * L + l];
+    if (group->plant.live[l]) group->rest[i * L + l] = group->rest_variance[i * L + l] = 0.0;
   }
   if (!some) return;
   for (size_t c = 0; c < count; c++) EACH_LANE rest[l] -= H[entry[c] * L + l] * room->dx[entry[c] * L + l];
   lockstep_project(0, n, count, entry, H, room->P, room->PH, S);
   EACH_LANE S[l] = r[l] + S[l];
+  EACH_LANE
+  {
+    if (!counts[l]) continue;
+    group->rest[i * L + l] = rest[l];
+    group->rest_variance[i * L + l] = S[l];
+  }
   count_samples(counts, group->gate + i * L, rest, S, room->count + COST * L, room->count + PRODUCT * L);
   EACH_LANE
   {
@@ -683,7 +749,7 @@ BRAMAH__IN_CALLER void fuse_sample(bramah__filter_lockstep *k, size_t g, bramah_
 
 BRAMAH__FOR_PROCESSORS static void fuse(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group)
 {
-  const bramah_filter *f = group->filter[0];
+  const bramah_filter *f = group->like;
   const size_t n = f->n;
   bramah__filter_room *room = &k->of[g];
   memcpy(room->P, array(f, group->now, f->P), n * n * L * sizeof(double));
@@ -701,7 +767,7 @@ BRAMAH__FOR_PROCESSORS static void fuse(bramah__filter_lockstep *k, size_t g, br
  * one changes. */
 static void displace(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, unsigned char *moved)
 {
-  const bramah_filter *f = group->filter[0];
+  const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
   memset(moved, 0, L);
   memcpy(room->mean, array(f, group->now, f->mean), (f->n - f->n_plant) * L * sizeof *room->mean);
@@ -759,7 +825,7 @@ static void set_parameters(bramah__filter_lockstep *k, bramah__filter_group *con
 BRAMAH__FOR_PROCESSORS static void take_correction(bramah__filter_lockstep *k, size_t g,
                                                    bramah__filter_group *group)
 {
-  const bramah_filter *f = group->filter[0];
+  const bramah_filter *f = group->like;
   const unsigned char *live = group->plant.live;
   const size_t n = f->n, m = f->n_sensors;
   bramah__filter_room *room = &k->of[g];
@@ -796,7 +862,7 @@ static void set_aside(bramah__filter_lockstep *k, bramah__filter_group *const *g
   EACH_GROUP EACH_LANE
   {
     int measured = 0;
-    for (size_t i = 0; group[g]->plant.live[l] && i < group[g]->filter[0]->n_sensors; i++)
+    for (size_t i = 0; group[g]->plant.live[l] && i < group[g]->like->n_sensors; i++)
       measured |= samples[g].present[l][i];
     idle[g][l] = group[g]->plant.live[l] && !measured;
   }
@@ -809,6 +875,7 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
   double *dx[BRAMAH__MOST_GROUPS];
   unsigned char idle[BRAMAH__MOST_GROUPS][L], posed = 1;
   begin(k, group, plant);
+  EACH_GROUP check_edges(k, group[g]);
   set_aside(k, group, samples, idle);
   EACH_GROUP posed &= k->posed[g] == group[g];
   if (!posed) bramah__lockstep_pose(&k->plant, plant);
@@ -826,7 +893,7 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
   {
     unsigned char live[L];
     memcpy(live, plant[g]->live, L);
-    plant[g]->state = plant_words(group[g]->filter[0], group[g]->now);
+    plant[g]->state = plant_words(group[g]->like, group[g]->now);
     EACH_LANE plant[g]->live[l] &= group[g]->dof[l] > 0.0;
     bramah__lockstep_take(&k->plant, g, plant[g], 0);
     memcpy(plant[g]->live, live, L);

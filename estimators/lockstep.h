@@ -9,6 +9,12 @@
 #include "estimators/filter_internal.h"
 #include "lib/plant/lockstep.h"
 
+/* Of a batch, for replays in lockstep: may filter i live in a lane; the filter as it is now, which stays there; and with what
+ * its last correction says of the samples, and no more. */
+int bramah__batch_has_lane(const bramah_batch *batch, size_t i);
+bramah_filter *bramah__batch_look(bramah_batch *batch, size_t i);
+void bramah__batch_show(bramah_batch *batch, size_t i);
+
 /* What a group holds, [...] of eight lanes each: X(name, count). */
 #define BRAMAH__GROUP_STATE(X)                                                                               \
   X(now, words)    /* its own snapshots (filter_state.c), word for word */                                   \
@@ -21,6 +27,8 @@
   X(sigma, m)                                                                                                \
   X(chi, m)   /* nis of each */                                                                              \
   X(flags, m) /* PRESENT ... as numbers */                                                                   \
+  X(rest, m)  /* what is left of each, and its variance */                                                   \
+  X(rest_variance, m)                                                                                        \
   X(dx, n)                                                                                                   \
   X(nis, 1)                                                                                                  \
   X(dof, 1)                                                                                                  \
@@ -39,10 +47,11 @@
 
 #define BRAMAH__GROUP_ARRAY(name, count) double *name;
 typedef struct bramah__filter_group {
-  size_t n_filters;
-  bramah_filter *filter[BRAMAH__GROUP];
-  unsigned char in[BRAMAH__GROUP];    /* 1: it lives in its lane, what the filter itself holds is old */
-  unsigned char taken[BRAMAH__GROUP]; /* 1: the last call was done there */
+  size_t n_filters;                     /* lanes up to the last one that is used */
+  bramah_filter *filter[BRAMAH__GROUP]; /* NULL: none */
+  const bramah_filter *like;            /* one of them, for what is the same in all */
+  unsigned char in[BRAMAH__GROUP];      /* 1: it lives in its lane, what the filter itself holds is old */
+  unsigned char taken[BRAMAH__GROUP];   /* 1: the last call was done there */
   bramah__plant_group plant;
   BRAMAH__GROUP_STATE(BRAMAH__GROUP_ARRAY)
 } bramah__filter_group;
@@ -97,6 +106,8 @@ void bramah__lockstep_write(bramah__filter_lockstep *k, const bramah__filter_gro
 /* What of bramah_batch_get a lane knows better than its filter. */
 void bramah__lockstep_result(const bramah__filter_group *group, size_t lane, bramah_batch_result *result);
 void bramah__lockstep_leave(bramah__filter_lockstep *k, bramah__filter_group *group, size_t lane);
+/* What its last correction says of the samples, nothing else, is written. */
+void bramah__lockstep_show(const bramah__filter_group *group, size_t lane);
 
 /* Steps and corrections of the groups at once, of the lanes with taken = 1: those for which it is 0 afterwards have left
  * and do the call by themselves. u of a lane NULL: the former inputs. y and present [n_sensors] of each lane. */

@@ -8,76 +8,13 @@
  *
  * Gathering, the queue is filled up to the first row beyond the coming point before the step is made; live,
  * with one row. */
-#include "bramah/replay.h"
-#include "estimators/filter_internal.h"
+#include "estimators/replay_internal.h"
 #include "lib/base/arena.h"
 #include "lib/base/diag.h"
 #include "lib/base/seal.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { QUEUE = 64 }; /* rows; of more than that at one point those behind are fused as live ones are */
-
-typedef struct waiting_row {
-  int64_t time_ns, mark;
-  int handed;    /* its measurements are in the rewind buffer */
-  int commanded; /* its commands are taken */
-} waiting_row;
-
-/* What changes besides the arrays. */
-typedef struct replay_progress {
-  size_t first, n_rows;  /* of the queue */
-  int mixed;             /* some command changes within the step */
-  int news;              /* the plant is to be given commands anew */
-  int started, gathered; /* samples in the correction that is being gathered */
-  int64_t zero_ns;       /* time of the log at time 0 of the filter */
-  int64_t time_ns;       /* of the grid point the filter is at */
-  int64_t gathered_mark; /* of the last row in the correction */
-  bramah_replay_report counts;
-} replay_progress;
-
-/* Arrays that a snapshot holds.
- *
- * Commands may change at any time, for a plant that holds them over whole steps: it is given their mean over
- * the step, what a zero-order hold of the true ones brings to first order. A command that does not change
- * within the step is passed on as it is, to the bit. */
-#define REPLAY_STATE(X)                                                                                      \
-  X(waiting_row, row, QUEUE, "a ring; of each:")                                                             \
-  X(double, row_inputs, QUEUE * r->n_input)                                                                  \
-  X(unsigned char, row_has_input, QUEUE * r->n_input)                                                        \
-  X(double, row_y, QUEUE * r->n_sensors)                                                                     \
-  X(unsigned char, row_present, QUEUE * r->n_sensors)                                                        \
-  X(double, latest, r->n_input, "commands")                                                                  \
-  X(double, integral, r->n_input, "from the begin of the step to `since`, command times ns")                 \
-  X(int64_t, since, r->n_input, "when the latest came, after the begin; 0: it holds from there on")          \
-  X(double, held, r->n_input, "given to the plant now")                                                      \
-  X(double, stepped, r->n_input, "and over the last step")                                                   \
-  X(double, y, r->n_sensors, "of the correction that is being gathered")                                     \
-  X(int64_t, offset_ns, r->n_sensors)                                                                        \
-  X(unsigned char, present, r->n_sensors)
-
-#define REPLAY_WORK(X) X(bramah_innovation, innovation, r->n_sensors, "of this call, the last of each sensor")
-
-struct bramah_replay {
-  bramah_filter *filter;
-  const bramah_sensor *sensor;
-  bramah_rewind *rewind; /* NULL: no sensor has a delay */
-  bramah_source source;
-  void *user;
-  bramah_replay_options options;
-  int64_t step_ns;
-  size_t n_input, n_sensors;
-  replay_progress progress;
-  REPLAY_STATE(BRAMAH__FIELD_MEMBER)
-  REPLAY_WORK(BRAMAH__FIELD_MEMBER)
-  double nis;
-  size_t nis_dof;
-  int fused; /* corrections made at this point */
-  int ended;
-  bramah_status failed; /* of a row read ahead: reported when what came before is delivered */
-  bramah_diag failure;
-};
 
 /* ---- making and releasing ---- */
 
@@ -240,6 +177,9 @@ static bramah_status set_commands(bramah_replay *r, bramah_diag *diag)
     const double rest = (double)(r->step_ns - r->since[i]);
     r->held[i] = r->since[i] ? (r->integral[i] + r->latest[i] * rest) / (double)r->step_ns : r->latest[i];
   }
+  int finite = 1;
+  for (size_t i = 0; i < r->n_input; i++) finite &= isfinite(r->held[i]) != 0;
+  if (r->defers && finite) return r->has_inputs = 1, BRAMAH_OK;
   if (r->rewind) return bramah_rewind_set_inputs(r->rewind, r->held, diag);
   return bramah_filter_set_inputs(r->filter, r->held, diag);
 }
@@ -287,11 +227,10 @@ static void tell(bramah_replay *r, const bramah_rewind_use *use)
   if (l->used) l->used(l->user, use);
 }
 
-/* The correction that was gathered. */
-static bramah_status correct(bramah_replay *r, bramah_diag *diag)
+/* The correction that was gathered is made. */
+static bramah_status correction_made(bramah_replay *r, bramah_status status, bramah_diag *diag)
 {
   replay_progress *p = &r->progress;
-  bramah_status status = bramah_filter_correct_at(r->filter, r->y, r->present, r->offset_ns, diag);
   status = watch(r, status, BRAMAH_FILTER_CORRECTED, diag);
   if (status != BRAMAH_OK) {
     if (p->gathered) p->counts.mark = p->gathered_mark;
@@ -340,8 +279,17 @@ static void collect_uses(bramah_replay *r, int *corrected)
   *corrected |= report.n_uses > 0;
 }
 
+/* Has the row in front a sample of a sensor whose sample is gathered already, which is to be fused before it? */
+static int repeats(const bramah_replay *r)
+{
+  const bramah_sample sample = sample_at(r, r->progress.first);
+  for (size_t i = 0; i < r->n_sensors; i++)
+    if (r->present[i] && sample.present[i]) return 1;
+  return 0;
+}
+
 /* The row in front, which belongs to the present point. Its samples go to the rewind buffer, or are added to
- * the correction; what a sensor has measured before is fused first. */
+ * the correction. */
 static bramah_status use_row(bramah_replay *r, bramah_diag *diag)
 {
   replay_progress *p = &r->progress;
@@ -356,10 +304,7 @@ static bramah_status use_row(bramah_replay *r, bramah_diag *diag)
   p->n_rows--;
   if (r->rewind) return hand_over(r, place, diag);
 
-  int again = 0;
-  for (size_t i = 0; i < r->n_sensors; i++) again |= r->present[i] && sample.present[i];
-  const bramah_status status = again ? correct(r, diag) : BRAMAH_OK;
-  if (status == BRAMAH_OK) p->gathered_mark = sample.mark;
+  p->gathered_mark = sample.mark;
   for (size_t i = 0; i < r->n_sensors; i++) {
     if (!sample.present[i]) continue;
     r->present[i] = 1;
@@ -367,36 +312,13 @@ static bramah_status use_row(bramah_replay *r, bramah_diag *diag)
     r->offset_ns[i] = shift;
     p->gathered++;
   }
-  return status;
+  return BRAMAH_OK;
 }
 
 /* ---- points ---- */
 
-/* A step to the coming point and the rows that belong to it; the first row sets the start. */
-static bramah_status go_on(bramah_replay *r, int *corrected, bramah_diag *diag)
-{
-  bramah_status status = BRAMAH_OK;
-  const uint64_t before = r->progress.counts.measurements;
-  if (r->progress.started) {
-    status = plan_step(r, diag);
-    if (status == BRAMAH_OK) status = bramah_filter_predict(r->filter, diag);
-    status = watch(r, status, BRAMAH_FILTER_PREDICTED, diag);
-    if (status == BRAMAH_OK) step_made(r);
-  }
-  r->fused = 0;
-  while (status == BRAMAH_OK && belongs_here(r)) {
-    status = use_row(r, diag);
-    if (!r->options.gather) break;
-    fill(r, r->progress.time_ns);
-  }
-  if (status == BRAMAH_OK && (r->progress.gathered || !r->fused)) status = correct(r, diag);
-  *corrected = r->progress.counts.measurements > before;
-  return status;
-}
-
-/* The same with delays. Measurements of the coming point are given to the buffer before the step, to be fused
- * with it. */
-static bramah_status go_on_with_rewind(bramah_replay *r, int64_t coming_ns, int *corrected, bramah_diag *diag)
+/* With delays, on to the coming point. Its measurements are given to the buffer before the step, to be fused with it. */
+static bramah_status go_on_with_rewind(bramah_replay *r, int64_t coming_ns, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   for (size_t k = 0; k < r->progress.n_rows && status == BRAMAH_OK && belongs_to(r, k, coming_ns); k++)
@@ -408,50 +330,60 @@ static bramah_status go_on_with_rewind(bramah_replay *r, int64_t coming_ns, int 
     if (status == BRAMAH_OK) status = bramah_rewind_advance(r->rewind, diag);
     if (status == BRAMAH_OK) step_made(r);
   }
-  if (status == BRAMAH_OK) collect_uses(r, corrected);
+  if (status == BRAMAH_OK) collect_uses(r, &r->corrected);
   while (status == BRAMAH_OK && belongs_here(r) && r->row[r->progress.first].handed)
     status = use_row(r, diag);
   return status;
 }
 
-bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end,
-                                 bramah_diag *diag)
+/* No more rows: an error that was read ahead, or the end, where what came after the last step is fused. */
+static bramah_status conclude(bramah_replay *r, bramah_diag *diag)
 {
-  bramah_replay *r = replay;
-  replay_progress *p = &r->progress;
-  bramah_status status = BRAMAH_OK;
-  *corrected = *end = 0;
-  for (size_t i = 0; i < r->n_sensors; i++)
-    r->innovation[i] = (bramah_innovation){.innovation = NAN, .sigma = NAN, .nis = NAN};
-  r->nis = 0.0;
-  r->nis_dof = 0;
-
-  /* Rows that still belong to the point delivered last (a log faster than the step) are fused there and then;
-   * live, nothing is read beyond the row that is needed, so that a source is never waited for in vain. */
-  fill(r, p->time_ns);
-  while (status == BRAMAH_OK && p->started && belongs_here(r)) {
-    status = use_row(r, diag);
-    p->counts.merged++;
-    fill(r, p->time_ns);
-  }
-  if (status == BRAMAH_OK && p->gathered) status = correct(r, diag);
-  if (status != BRAMAH_OK) return status;
-
-  /* No more rows: an error that was read ahead, or the end, where what came after the last step is fused. */
-  if (!p->n_rows && r->failed != BRAMAH_OK) {
-    p->counts.mark = r->row[p->first].mark;
+  int late = 0;
+  if (r->failed != BRAMAH_OK) {
+    r->progress.counts.mark = r->row[r->progress.first].mark;
     if (diag) *diag = r->failure;
     return r->failed;
   }
-  if (!p->n_rows) {
-    *end = 1;
-    if (!r->rewind || !p->started) return BRAMAH_OK;
-    int late = 0;
-    status = bramah_rewind_settle(r->rewind, diag);
-    if (status == BRAMAH_OK) collect_uses(r, &late);
-    return status;
-  }
+  r->at_end = 1;
+  if (!r->rewind || !r->progress.started) return BRAMAH_OK;
+  const bramah_status status = bramah_rewind_settle(r->rewind, diag);
+  if (status == BRAMAH_OK) collect_uses(r, &late);
+  return status;
+}
 
+/* Rows that still belong to the point delivered last (a log faster than the step) are fused there and then; live,
+ * nothing is read beyond the row that is needed, so that a source is never waited for in vain. 1: with a correction. */
+static int finish_last(bramah_replay *r, bramah_status *status, bramah_diag *diag)
+{
+  replay_progress *p = &r->progress;
+  fill(r, p->time_ns);
+  while (*status == BRAMAH_OK && p->started && belongs_here(r)) {
+    if (repeats(r)) return 1;
+    *status = use_row(r, diag);
+    p->counts.merged++;
+    fill(r, p->time_ns);
+  }
+  return *status == BRAMAH_OK && p->gathered;
+}
+
+/* The rows of the point that the filter is at. 1: with a correction; the last one is made even if nothing was measured. */
+static int gather_rows(bramah_replay *r, bramah_status *status, bramah_diag *diag)
+{
+  while (*status == BRAMAH_OK && belongs_here(r)) {
+    if (repeats(r)) return 1;
+    *status = use_row(r, diag);
+    if (!r->options.gather) break;
+    fill(r, r->progress.time_ns);
+  }
+  r->stage = DELIVERING;
+  return *status == BRAMAH_OK && (r->progress.gathered || !r->fused);
+}
+
+/* The coming point is known: with the step to it, or the first row sets the start. */
+static bramah_status begin_point(bramah_replay *r, bramah_diag *diag)
+{
+  replay_progress *p = &r->progress;
   if (!p->started) {
     p->time_ns = r->row[p->first].time_ns;
     p->zero_ns = p->time_ns - bramah_filter_time_ns(r->filter);
@@ -459,10 +391,77 @@ bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *c
   const int64_t coming_ns = p->started ? p->time_ns + r->step_ns : p->time_ns;
   p->counts.mark = r->row[p->first].mark;
   fill(r, coming_ns);
-  status = r->rewind ? go_on_with_rewind(r, coming_ns, corrected, diag) : go_on(r, corrected, diag);
+  r->measured_before = p->counts.measurements;
+  r->fused = 0;
+  r->stage = r->rewind ? DELIVERING : GATHERING;
+  if (r->rewind) return go_on_with_rewind(r, coming_ns, diag);
+  return p->started ? plan_step(r, diag) : BRAMAH_OK;
+}
+
+bramah_status bramah__replay_want(bramah_replay *r, bramah__replay_need *need, bramah_diag *diag)
+{
+  replay_progress *p = &r->progress;
+  bramah_status status = BRAMAH_OK;
+  *need = BRAMAH__NEEDS_NOTHING;
+  if (r->stage == AT_POINT) {
+    for (size_t i = 0; i < r->n_sensors; i++)
+      r->innovation[i] = (bramah_innovation){.innovation = NAN, .sigma = NAN, .nis = NAN};
+    r->nis = 0.0;
+    r->nis_dof = 0;
+    r->corrected = r->at_end = 0;
+    r->stage = FINISHING;
+  }
+  if (r->stage == FINISHING) {
+    if (finish_last(r, &status, diag)) return *need = BRAMAH__NEEDS_CORRECTION, BRAMAH_OK;
+    if (status == BRAMAH_OK && !p->n_rows) {
+      r->stage = AT_POINT;
+      return conclude(r, diag);
+    }
+    const int steps = p->started && !r->rewind;
+    if (status == BRAMAH_OK) status = begin_point(r, diag);
+    if (status == BRAMAH_OK && steps) return *need = BRAMAH__NEEDS_STEP, BRAMAH_OK;
+  }
+  if (status == BRAMAH_OK && r->stage == GATHERING && gather_rows(r, &status, diag))
+    return *need = BRAMAH__NEEDS_CORRECTION, BRAMAH_OK;
+  r->stage = AT_POINT;
   p->started = 1;
-  if (status == BRAMAH_OK) status = set_commands(r, diag);
-  *time_ns = p->time_ns;
+  if (status == BRAMAH_OK && !r->rewind) r->corrected = p->counts.measurements > r->measured_before;
+  return status == BRAMAH_OK ? set_commands(r, diag) : status;
+}
+
+bramah_status bramah__replay_made(bramah_replay *r, bramah__replay_need need, bramah_status status,
+                                  bramah_diag *diag)
+{
+  if (need == BRAMAH__NEEDS_CORRECTION) {
+    status = correction_made(r, status, diag);
+  } else {
+    status = watch(r, status, BRAMAH_FILTER_PREDICTED, diag);
+    if (status == BRAMAH_OK) step_made(r);
+  }
+  if (status != BRAMAH_OK) r->stage = AT_POINT;
+  return status;
+}
+
+bramah_status bramah__replay_make(bramah_replay *r, bramah__replay_need need, bramah_diag *diag)
+{
+  const bramah_status status =
+      need == BRAMAH__NEEDS_STEP ? bramah_filter_predict(r->filter, diag)
+                                 : bramah_filter_correct_at(r->filter, r->y, r->present, r->offset_ns, diag);
+  return bramah__replay_made(r, need, status, diag);
+}
+
+bramah_status bramah_replay_next(bramah_replay *r, int64_t *time_ns, int *corrected, int *end,
+                                 bramah_diag *diag)
+{
+  bramah__replay_need need;
+  bramah_status status = bramah__replay_want(r, &need, diag);
+  while (status == BRAMAH_OK && need != BRAMAH__NEEDS_NOTHING) {
+    status = bramah__replay_make(r, need, diag);
+    if (status == BRAMAH_OK) status = bramah__replay_want(r, &need, diag);
+  }
+  *corrected = r->corrected;
+  *end = r->at_end;
+  if (!r->at_end) *time_ns = r->progress.time_ns;
   return status;
 }
 

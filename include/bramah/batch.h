@@ -53,8 +53,8 @@ BRAMAH_API bramah_status bramah_batch_init(const bramah_batch_options *options, 
 BRAMAH_API bramah_status bramah_batch_new(const bramah_batch_options *options, bramah_diag *diag,
                                           bramah_batch **out);
 /* A batch of filters that are there already: each on a plant of its own (bramah_coupled), all plants with the same program
- * or none; models, sensors and options may differ. They stay the caller's, who only asks them while the batch lives, and
- * outlive it. Errors: E_ARGUMENT (no filters, other programs or numbers of sensors), E_MEMORY. */
+ * or none; models, sensors and options may differ. They stay the caller's, who asks for them by bramah_batch_filter while the
+ * batch lives, and outlive it. Errors: E_ARGUMENT (no filters, other programs or numbers of sensors), E_MEMORY. */
 BRAMAH_API bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_diag *diag,
                                          bramah_batch **out);
 /* NULL allowed. Memory of the caller can be used again after it. */
@@ -62,10 +62,12 @@ BRAMAH_API void bramah_batch_free(bramah_batch *batch);
 
 /* What the filters are given: tables of one row for all of them, or of a row for each; row-major, SI. */
 typedef struct bramah_batch_cycle {
-  size_t n_u;                   /* rows of u: 1 or n; 0: the former inputs go on */
-  const double *u;              /* [n_u x n_input] held over the coming step */
-  size_t n_y;                   /* rows of y: 1 or n; 0: nothing was measured */
-  const double *y;              /* [n_y x n_sensors] */
+  size_t n_u;      /* rows of u: 1 or n; 0: the former inputs go on */
+  const double *u; /* [n_u x n_input] held over the coming step */
+  const unsigned char
+      *news;       /* [n] 0: the former inputs of this filter go on; NULL: with n_u all are given new ones */
+  size_t n_y;      /* rows of y: 1 or n; 0: nothing was measured */
+  const double *y; /* [n_y x n_sensors] */
   const unsigned char *present; /* [n_y x n_sensors] 0: no sample; NULL: all are there */
   const unsigned char *taking;  /* [n] 0: this filter has no part in the call; NULL: all have */
 } bramah_batch_cycle;
@@ -88,6 +90,7 @@ typedef struct bramah_batch_result {
   double nis;              /* y' S^-1 y of the last correction, and its degrees of freedom */
   size_t nis_dof;
   double log_likelihood; /* since init, see bramah_filter_log_likelihood */
+  int in_lane;           /* 1: it lives in a lane now, 0: it makes its cycles by itself, or was asked for */
 } bramah_batch_result;
 
 /* All of it. */

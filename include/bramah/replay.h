@@ -192,6 +192,34 @@ BRAMAH_API void bramah_replay_free(bramah_replay *replay); /* NULL allowed */
 BRAMAH_API bramah_status bramah_replay_next(bramah_replay *replay, int64_t *time_ns, int *corrected, int *end,
                                             bramah_diag *diag);
 
+/* ---- several replays in lockstep ---- */
+
+/* Replays whose filters make their steps and corrections together (bramah_batch_of): candidates of a tuning, runs of a study,
+ * several logs. Each shows what it shows alone, byte for byte. */
+typedef struct bramah_lockstep bramah_lockstep;
+
+/* Where one of them is, as bramah_replay_next says it. */
+typedef struct bramah_replay_point {
+  int64_t time_ns;
+  int corrected, end;
+  bramah_status status; /* other than OK: with diag */
+  bramah_diag diag;
+} bramah_replay_point;
+
+/* Of replays [n], which must outlive it, each of a filter of its own on a plant made by bramah_coupled_new or _init.
+ * Filters that bramah_batch_of does not take together make their cycles one after the other. Released by
+ * bramah_lockstep_free (NULL allowed). Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_lockstep_new(size_t n, bramah_replay *const *replays, bramah_diag *diag,
+                                             bramah_lockstep **out);
+BRAMAH_API void bramah_lockstep_free(bramah_lockstep *lockstep);
+
+/* The filter of replay i as it is now. Between points, and in watchers, a filter itself shows what its last correction says
+ * of the samples (bramah_filter_get_last: innovation, nis) and may be old otherwise; bramah_lockstep_free completes it. */
+BRAMAH_API bramah_filter *bramah_lockstep_filter(bramah_lockstep *lockstep, size_t i);
+
+/* Every replay goes on to its next point, at [n]; those whose `end` or `status` is set stay as they are. No allocation. */
+BRAMAH_API void bramah_lockstep_next(bramah_lockstep *lockstep, bramah_replay_point *at);
+
 /* Counts since the start, and what the last call of next did. */
 typedef struct bramah_replay_report {
   uint64_t samples;      /* rows taken from the source */

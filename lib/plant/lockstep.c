@@ -653,6 +653,24 @@ BRAMAH__FOR_PROCESSORS void bramah__lockstep_row(const bramah__lockstep *k, size
   fetch(k, g, at + 1, k->program->ne, row);
 }
 
+void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t parameter,
+                                   double *out)
+{
+  const bramah_program *program = k->program;
+  const bramah__reading *reading = &program->reading[i];
+  const uint16_t *at = bramah__tape_results(&program->tape, reading->part) + reading->first;
+  fetch(k, g, at + 1 + program->ne + program->nf + parameter, 1, out);
+}
+
+void bramah__lockstep_show_edges(const bramah__lockstep *k, const bramah__plant_group *group, size_t lane)
+{
+  bramah_coupled *c = group->plant[lane];
+  const double *state = group->state + lane;
+  for (size_t i = 0; i < k->program->ns; i++) c->state.U[i] = state[(k->place.U + i) * L];
+  for (size_t i = 0; i < c->model->n_inputs; i++) c->state.u[i] = state[(k->place.u + i) * L];
+  for (size_t i = 0; i < k->program->n_par; i++) c->state.theta[i] = state[(k->place.theta + i) * L];
+}
+
 /* As bramah__output_value. */
 void bramah__lockstep_value(const bramah__lockstep *k, size_t g, const double *state, size_t i, double *value)
 {

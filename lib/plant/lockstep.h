@@ -85,5 +85,11 @@ void bramah__lockstep_read(bramah__lockstep *k, size_t i);
 void bramah__lockstep_value(const bramah__lockstep *k, size_t g, const double *state, size_t i,
                             double *value);
 void bramah__lockstep_row(const bramah__lockstep *k, size_t g, size_t i, double *row);
+/* And its derivative by a parameter. */
+void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t parameter,
+                                   double *out);
+
+/* Put what the plant's parameter_edges looks at where it looks, in a plant whose state is in a lane. */
+void bramah__lockstep_show_edges(const bramah__lockstep *k, const bramah__plant_group *group, size_t lane);
 
 #endif

@@ -186,14 +186,15 @@ bramah_status bramah__tune_explain_failure(const bramah__tune_problem *problem, 
                                            const bramah_tune_verdict *verdict, bramah_diag *diag)
 {
   bramah__tune_job job = {.log = verdict->failed, .thousandths = 1000};
+  const bramah__tune_job *one = &job;
   bramah__replay_score *score = bramah__replay_scores_new(problem, 1, 1);
   if (!score) return bramah__fail_memory(diag);
   for (size_t i = 0; i < problem->n; i++) job.x[i] = x[i];
   bramah_diag why = {0};
-  bramah_status status = bramah__tune_replay(problem, &job, NULL, score, &why);
+  bramah_status status = bramah__tune_replay(problem, 1, &one, NULL, &score, &why);
   if (!status && slope && !score->status) {
     job.slope = 1;
-    status = bramah__tune_replay(problem, &job, NULL, score, &why);
+    status = bramah__tune_replay(problem, 1, &one, NULL, &score, &why);
   }
   const double t = score->time;
   const int again = score->status != BRAMAH_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One replay of one log with one candidate, and its score. The filter and its neighbours, in each of which
- * one value is a little different, are runners: each goes a chunk of steps at a time, on whatever thread;
- * then what they saw is judged step by step. */
+/* Replays of a log with a candidate each, and their scores. The filter and its neighbours, in each of which
+ * one value is a little different, are runners. Those of all replays go a chunk of steps at a time, in groups
+ * that go in lockstep, each on whatever thread; then what they saw is judged step by step. */
 #include "lib/assess/statistics.h"
 #include "lib/io/fail.h"
 #include "lib/tune/likelihood.h"
@@ -110,10 +110,18 @@ typedef struct runner {
   size_t n_steps, n_seen, room;
   step steps[CHUNK];
   bramah_innovation *innovations; /* [room x n_sensors] */
-  int end;
-  bramah_status status;
-  bramah_diag diag;
+  bramah_lockstep *lockstep;      /* of its group, */
+  size_t place;                   /* and where it is in it */
+  bramah_replay_point *at;
 } runner;
+
+/* Runners that go together. */
+typedef struct group {
+  size_t n;
+  runner *runner[BRAMAH__TUNE_TOGETHER];
+  bramah_replay_point at[BRAMAH__TUNE_TOGETHER];
+  bramah_lockstep *lockstep;
+} group;
 
 struct work {
   const bramah__tune_problem *problem;
@@ -134,6 +142,9 @@ struct work {
   size_t truth_row;
   bramah__replay_score *score;
   int64_t begin_ns, length_ns;
+  int over; /* the log has ended, the replay is given up, or failed with `status` */
+  bramah_status status;
+  bramah_diag diag;
 };
 
 static bramah_status go_ahead(work *w, bramah_diag *diag);
@@ -187,20 +198,28 @@ static bramah_status open_runner(runner *r, const work *w, const double *x, bram
 
 static void look_at_plant(work *w, const step *at);
 
-/* The next chunk of runner i. What goes wrong is in its `status` and `diag`, after the steps before it. */
+/* The next chunk of group i. What goes wrong with a runner is in its `at`, after the steps before it. */
 static void go(void *of, size_t i)
 {
-  runner *r = &((work *)of)->runners[i];
-  r->n_steps = r->n_seen = 0;
-  while (!r->status && !r->end && r->n_steps < CHUNK) {
-    step *at = &r->steps[r->n_steps];
-    int fused;
-    at->first = r->n_seen;
-    r->status = bramah_replay_next(r->replay, &at->time_ns, &fused, &r->end, &r->diag);
-    if (r->status || r->end) break;
-    at->n_seen = r->n_seen - at->first;
-    r->n_steps++;
-    if (r->judged) look_at_plant(r->judged, at);
+  group *g = (group *)of + i;
+  size_t going = g->n;
+  for (size_t k = 0; k < g->n; k++) g->runner[k]->n_steps = g->runner[k]->n_seen = 0;
+  for (size_t n = 0; n < CHUNK && going; n++) {
+    for (size_t k = 0; k < g->n; k++) {
+      runner *r = g->runner[k];
+      if (r->n_steps == n) r->steps[n].first = r->n_seen;
+    }
+    bramah_lockstep_next(g->lockstep, g->at);
+    going = 0;
+    for (size_t k = 0; k < g->n; k++) {
+      runner *r = g->runner[k];
+      step *at = &r->steps[n];
+      if (g->at[k].end || g->at[k].status) continue;
+      going++;
+      *at = (step){g->at[k].time_ns, at->first, r->n_seen - at->first};
+      r->n_steps++;
+      if (r->judged) look_at_plant(r->judged, at);
+    }
   }
 }
 
@@ -297,6 +316,7 @@ static bramah_status judge(work *w, size_t at, size_t k, bramah_diag *diag)
 static bramah_status go_ahead(work *w, bramah_diag *diag)
 {
   const bramah_session *session = w->runners[0].opened.session;
+  bramah_lockstep_filter(w->runners[0].lockstep, w->runners[0].place);
   const bramah_plant *plant = bramah_session_plant(session);
   const bramah_sensor *sensors = bramah_session_about(session)->sensors;
   for (size_t i = 0; i < plant->n_input; i++)
@@ -317,6 +337,8 @@ static void look_at_plant(work *w, const step *at)
   const bramah__tune_problem *problem = w->problem;
   const bramah_plant *plant = bramah_session_plant(w->runners[0].opened.session);
   const int judged = is_judged(w, at->time_ns);
+  if (!problem->ahead && !w->log->truth_rows) return;
+  bramah_lockstep_filter(w->runners[0].lockstep, w->runners[0].place);
   for (size_t i = 0; judged && w->log->truth_rows && i < problem->n_outputs; i++) {
     const double truth = bramah__tune_log_truth(w->log, at->time_ns, plant->step_ns / 2, i, &w->truth_row);
     if (isnan(truth)) continue;
@@ -375,6 +397,7 @@ static bramah_status open_work(work *w, bramah_diag *diag)
   w->runners[0].judged = w;
   double by[BRAMAH__TUNE_MOST];
   bramah_status status = open_runner(&w->runners[0], w, w->job->x, diag);
+  if (!status) w->length_ns = w->runners[0].cursor.end_ns - w->begin_ns;
   for (size_t j = 0; !status && j < n; j++) {
     double x[BRAMAH__TUNE_MOST];
     by[j] = bramah__tune_neighbour(w->problem, w->job->x, j, x);
@@ -418,15 +441,15 @@ static bramah_status failed(const work *w, size_t at, bramah_diag *diag)
 {
   for (size_t i = 0; i < 1 + w->n; i++) {
     const runner *r = &w->runners[i];
-    if (at < r->n_steps || !r->status) continue;
-    *diag = r->diag;
-    return r->status;
+    if (at < r->n_steps || !r->at->status) continue;
+    *diag = r->at->diag;
+    return r->at->status;
   }
   return BRAMAH_OK;
 }
 
-/* The chunk's steps, one after the other; *over: the log has ended, or the replay is given up. */
-static bramah_status judge_chunk(work *w, int *over, bramah_diag *diag)
+/* The chunk's steps, one after the other. */
+static bramah_status judge_chunk(work *w, bramah_diag *diag)
 {
   const runner *r = &w->runners[0];
   bramah__replay_score *s = w->score;
@@ -443,51 +466,109 @@ static bramah_status judge_chunk(work *w, int *over, bramah_diag *diag)
       note_check(w);
       if (!w->job->limited || s->cost[s->checked - 1] <= w->job->limit[s->checked - 1]) continue;
       s->stopped = s->checked;
-      *over = 1;
+      w->over = 1;
       return BRAMAH_OK;
     }
     for (size_t k = 0; !status && is_judged(w, time_ns) && k < r->steps[at].n_seen; k++)
       status = judge(w, at, k, diag);
     if (status) return status;
   }
-  *over = r->end;
-  return *over ? BRAMAH_OK : failed(w, r->n_steps, diag);
+  w->over = r->at->end;
+  return w->over ? BRAMAH_OK : failed(w, r->n_steps, diag);
 }
 
-bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job,
-                                  bramah__worker_pool *pool, bramah__replay_score *score, bramah_diag *diag)
+/* A replay's begin; its score is empty. */
+static void begin_work(work *w, const bramah__tune_problem *problem, const bramah__tune_job *job,
+                       bramah__replay_score *score)
 {
-  work w = {.problem = problem,
-            .job = job,
-            .log = &problem->logs[job->log],
-            .n = job->slope ? problem->n : 0,
-            .score = score};
-  int interrupted = 0;
+  *w = (work){.problem = problem,
+              .job = job,
+              .log = &problem->logs[job->log],
+              .n = job->slope ? problem->n : 0,
+              .score = score};
+  w->begin_ns = w->log->time_ns[0];
   memset(score->sensor, 0, array_length(problem, job->slope) * sizeof(double));
   *score = (bramah__replay_score){.sensor = score->sensor,
                                   .output = score->output,
                                   .gradient = score->gradient,
                                   .information = score->information,
                                   .gradient_at = score->gradient_at};
-  w.begin_ns = w.log->time_ns[0];
-  bramah_diag_clear(diag);
-  bramah_status status = open_work(&w, diag);
-  if (!status) {
-    w.length_ns = w.runners[0].cursor.end_ns - w.begin_ns;
-    for (int over = 0; !status && !over;) {
-      bramah__worker_pool_share(pool, 1 + w.n, go, &w);
-      status = bramah__tune_stopped(&problem->run, diag);
-      interrupted = status != BRAMAH_OK;
-      if (!status) status = judge_chunk(&w, &over, diag);
+  bramah_diag_clear(&w->diag);
+  w->status = open_work(w, &w->diag);
+  w->over = w->status != BRAMAH_OK;
+}
+
+/* What came of it. */
+static void end_work(work *w)
+{
+  bramah__replay_score *s = w->score;
+  while (!w->status && !s->stopped && s->checked < BRAMAH__TUNE_CHECKS) note_check(w);
+  if (w->status) bramah__place(&w->diag, w->log->path, 0);
+  if (w->n && w->likelihood) {
+    memcpy(s->gradient, w->likelihood->gradient, w->n * sizeof *s->gradient);
+    memcpy(s->information, w->likelihood->information, w->n * w->n * sizeof *s->information);
+  }
+  s->status = w->status;
+}
+
+/* Runners of all works that go on, in groups; *n of them. */
+static bramah_status form_groups(work *works, size_t n_works, group *groups, size_t *n, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  *n = 0;
+  for (size_t i = 0; i < n_works; i++)
+    for (size_t j = 0; !works[i].over && j < 1 + works[i].n; j++) {
+      if (!*n || groups[*n - 1].n == BRAMAH__TUNE_TOGETHER) ++*n;
+      group *g = &groups[*n - 1];
+      runner *r = g->runner[g->n] = &works[i].runners[j];
+      r->at = &g->at[g->n];
+      r->place = g->n++;
     }
-    while (!status && !score->stopped && score->checked < BRAMAH__TUNE_CHECKS) note_check(&w);
-    if (status && !interrupted) bramah__place(diag, w.log->path, 0);
-    if (w.n) {
-      memcpy(score->gradient, w.likelihood->gradient, w.n * sizeof *score->gradient);
-      memcpy(score->information, w.likelihood->information, w.n * w.n * sizeof *score->information);
+  for (size_t k = 0; !status && k < *n; k++) {
+    bramah_replay *replays[BRAMAH__TUNE_TOGETHER];
+    for (size_t i = 0; i < groups[k].n; i++) replays[i] = groups[k].runner[i]->replay;
+    status = bramah_lockstep_new(groups[k].n, replays, diag, &groups[k].lockstep);
+    for (size_t i = 0; i < groups[k].n; i++) groups[k].runner[i]->lockstep = groups[k].lockstep;
+  }
+  return status;
+}
+
+bramah_status bramah__tune_replay(const bramah__tune_problem *problem, size_t n,
+                                  const bramah__tune_job *const *jobs, bramah__worker_pool *pool,
+                                  bramah__replay_score *const *scores, bramah_diag *diag)
+{
+  const size_t most = n * (1 + problem->n) / BRAMAH__TUNE_TOGETHER + 1;
+  work *works = calloc(n, sizeof *works);
+  group *groups = calloc(most, sizeof *groups);
+  size_t n_groups = 0, going = n;
+  bramah_status status = works && groups ? BRAMAH_OK : bramah__fail_memory(diag);
+  for (size_t i = 0; !status && i < n; i++) {
+    begin_work(&works[i], problem, jobs[i], scores[i]);
+    if (works[i].status == BRAMAH_E_MEMORY) status = bramah__fail_memory(diag);
+  }
+  if (!status) status = form_groups(works, n, groups, &n_groups, diag);
+  while (!status && going) {
+    bramah__worker_pool_share(pool, n_groups, go, groups);
+    status = bramah__tune_stopped(&problem->run, diag);
+    going = 0;
+    for (size_t i = 0; !status && i < n; i++) {
+      work *w = &works[i];
+      if (!w->over) w->status = judge_chunk(w, &w->diag);
+      w->over |= w->status != BRAMAH_OK;
+      for (size_t j = 0; w->runners && w->over && j < 1 + w->n; j++)
+        if (w->runners[j].at) w->runners[j].at->end = 1;
+      going += !w->over;
     }
   }
-  close_work(&w);
-  score->status = status;
-  return status == BRAMAH_E_MEMORY || interrupted ? status : BRAMAH_OK;
+  for (size_t i = 0; works && i < n; i++) {
+    work *w = &works[i];
+    if (!status) end_work(w);
+    if (!status && w->status == BRAMAH_E_MEMORY) status = w->status;
+    if (n == 1 && (!status || w->status)) *diag = w->diag;
+  }
+  for (size_t k = 0; groups && k < n_groups; k++) bramah_lockstep_free(groups[k].lockstep);
+  for (size_t i = 0; works && i < n; i++) close_work(&works[i]);
+  free(groups);
+  free(works);
+  return status;
 }

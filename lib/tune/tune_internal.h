@@ -171,7 +171,7 @@ bramah_status bramah__tune_session_open(bramah__tune_session *session, const bra
                                         const double *x, bramah_diag *diag);
 void bramah__tune_session_close(bramah__tune_session *session);
 
-/* ---- one replay of one log with one candidate, and its score (replay.c) ---- */
+/* ---- replays of a log with a candidate each, and their scores (replay.c) ---- */
 
 /* What is asked. With `slope` a neighbour per value of the problem runs along. Sent between processes as
  * bytes. */
@@ -231,11 +231,16 @@ void bramah__replay_score_transfer(const bramah__tune_problem *problem, int slop
                                    bramah__score_direction direction, bramah__replay_score *score,
                                    double *numbers);
 
-/* Replay. Whatever goes wrong in the filter is score->status, with its message in diag; errors:
- * E_MEMORY; E_TIME (interrupted). Runs on any thread; neighbours on those of the pool (NULL: none) that
- * have nothing else to do. Scores do not depend on them. */
-bramah_status bramah__tune_replay(const bramah__tune_problem *problem, const bramah__tune_job *job,
-                                  bramah__worker_pool *pool, bramah__replay_score *score, bramah_diag *diag);
+/* Filters that go in lockstep: as many as a program has lanes. */
+enum { BRAMAH__TUNE_TOGETHER = 16 };
+
+/* Replay jobs [n] into scores [n], all filters of them in lockstep. Whatever goes wrong in a filter is
+ * score->status, of a single job with its message in diag; errors: E_MEMORY; E_TIME (interrupted). Runs on any
+ * thread; what is more than go together, on those of the pool (NULL: none) that have nothing else to do. Scores
+ * do not depend on them, nor on the jobs that go with them. */
+bramah_status bramah__tune_replay(const bramah__tune_problem *problem, size_t n,
+                                  const bramah__tune_job *const *jobs, bramah__worker_pool *pool,
+                                  bramah__replay_score *const *scores, bramah_diag *diag);
 
 /* What a job with these limits gives, from one without or with others: 0 if that cannot be said. */
 int bramah__tune_cut(const bramah__tune_job *job, bramah__replay_score *score);

@@ -71,60 +71,77 @@ static int recall(const bramah__tune_workers *w, const bramah__tune_job *job, br
 
 /* ---- jobs ---- */
 
+/* Those that the journal does not know, in units of some that are replayed together. */
 typedef struct batch {
   bramah__tune_workers *workers;
-  const bramah__tune_job *jobs;
-  bramah__replay_score *scores;
-  size_t n, *index; /* [n] of the jobs that the journal does not know */
-  double *numbers;  /* of one score */
+  size_t n, n_units;
+  const bramah__tune_job **jobs; /* [n] */
+  bramah__replay_score **scores; /* [n] */
+  double *numbers;               /* of one score */
 } batch;
+
+/* The first job of a unit. */
+static size_t first_of(const batch *b, size_t unit) { return unit * b->n / b->n_units; }
 
 static bramah_status begin(void *user, bramah_diag *diag)
 {
   return bramah__tune_stopped(&((batch *)user)->workers->problem->run, diag);
 }
 
-static bramah_status replay(void *user, size_t k, bramah__worker_pool *pool, bramah_diag *diag)
+static bramah_status replay(void *user, size_t unit, bramah__worker_pool *pool, bramah_diag *diag)
 {
   batch *b = user;
-  const size_t i = b->index[k];
-  return bramah__tune_replay(b->workers->problem, &b->jobs[i], pool, &b->scores[i], diag);
+  const size_t i = first_of(b, unit), n = first_of(b, unit + 1) - i;
+  return bramah__tune_replay(b->workers->problem, n, b->jobs + i, pool, b->scores + i, diag);
 }
 
-static bramah_status remember(void *user, size_t k, bramah_diag *diag)
+static bramah_status remember(void *user, size_t unit, bramah_diag *diag)
 {
   batch *b = user;
   bramah__tune_workers *w = b->workers;
-  const bramah__tune_job *job = &b->jobs[b->index[k]];
-  bramah__replay_score *score = &b->scores[b->index[k]];
-  const size_t n = 1 + (job->slope ? w->problem->n : 0);
-  char key[KEY_ROOM];
-  w->replays += n;
-  w->log_seconds +=
-      (double)n * score->steps * 1e-9 * (double)bramah_session_plant(w->problem->session)->step_ns;
-  write_key(w->problem, job, score->stopped > 0, key);
-  bramah__replay_score_transfer(w->problem, job->slope, BRAMAH__SCORE_PACK, score, b->numbers);
-  return bramah__journal_add(w->journal, key, bramah__replay_score_length(w->problem, job->slope), b->numbers,
-                             diag);
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = first_of(b, unit); !status && i < first_of(b, unit + 1); i++) {
+    const bramah__tune_job *job = b->jobs[i];
+    bramah__replay_score *score = b->scores[i];
+    const size_t n = 1 + (job->slope ? w->problem->n : 0);
+    char key[KEY_ROOM];
+    w->replays += n;
+    w->log_seconds +=
+        (double)n * score->steps * 1e-9 * (double)bramah_session_plant(w->problem->session)->step_ns;
+    write_key(w->problem, job, score->stopped > 0, key);
+    bramah__replay_score_transfer(w->problem, job->slope, BRAMAH__SCORE_PACK, score, b->numbers);
+    status = bramah__journal_add(w->journal, key, bramah__replay_score_length(w->problem, job->slope),
+                                 b->numbers, diag);
+  }
+  return status;
 }
 
-/* ---- other processes: jobs go out as bytes, answers come back; an empty message dismisses ---- */
+/* ---- other processes: units go out as bytes, answers come back; an empty message dismisses ---- */
 
 typedef struct parcel {
-  size_t number;
-  bramah__tune_job job;
+  size_t number, n;
+  bramah__tune_job job[BRAMAH__TUNE_TOGETHER];
 } parcel;
 
-/* Followed by the numbers of the score. */
+/* Followed by the numbers of each score. */
 typedef struct answer {
   size_t number;
   bramah_status status;
   bramah_diag diag;
 } answer;
 
-static size_t answer_size(const bramah__tune_problem *problem, int slope)
+static size_t answer_size(const bramah__tune_problem *problem, size_t n, int slope)
 {
-  return sizeof(answer) + bramah__replay_score_length(problem, slope) * sizeof(double);
+  return sizeof(answer) + n * bramah__replay_score_length(problem, slope) * sizeof(double);
+}
+
+/* Scores of jobs [n] of one kind into the numbers behind an answer, or back. */
+static void transfer(const bramah__tune_problem *problem, size_t n, int slope,
+                     bramah__score_direction direction, bramah__replay_score *const *scores, answer *a)
+{
+  const size_t length = bramah__replay_score_length(problem, slope);
+  for (size_t i = 0; i < n; i++)
+    bramah__replay_score_transfer(problem, slope, direction, scores[i], (double *)(a + 1) + i * length);
 }
 
 /* Waiting without keeping a processor busy. */
@@ -134,13 +151,13 @@ static void wait_a_little(void)
   nanosleep(&pause, NULL);
 }
 
-/* The other processes get a job each, and another one when they have answered. */
+/* The other processes get a unit each, and another one when they have answered. */
 static void lead(void *user, bramah__worker_pool *pool)
 {
   batch *b = user;
   const bramah__tune_problem *problem = b->workers->problem;
   const bramah_transport *t = problem->run.transport;
-  const size_t room = answer_size(problem, 1);
+  const size_t room = answer_size(problem, BRAMAH__TUNE_TOGETHER, 1);
   unsigned char *busy = calloc(t->size, 1);
   answer *a = malloc(room);
   for (size_t working = busy && a; working;) {
@@ -149,7 +166,9 @@ static void lead(void *user, bramah__worker_pool *pool)
       parcel p;
       memset(&p, 0, sizeof p);
       if (!busy[rank] && bramah__worker_pool_take(pool, &p.number)) {
-        p.job = b->jobs[b->index[p.number]];
+        const size_t first = first_of(b, p.number);
+        p.n = first_of(b, p.number + 1) - first;
+        for (size_t i = 0; i < p.n; i++) p.job[i] = *b->jobs[first + i];
         t->send(t->self, rank, &p, sizeof p);
         busy[rank] = 1;
       }
@@ -162,10 +181,10 @@ static void lead(void *user, bramah__worker_pool *pool)
       continue;
     }
     busy[from] = 0;
-    const size_t i = b->index[a->number];
+    const size_t i = first_of(b, a->number);
     if (!a->status)
-      bramah__replay_score_transfer(problem, b->jobs[i].slope, BRAMAH__SCORE_UNPACK, &b->scores[i],
-                                    (double *)(a + 1));
+      transfer(problem, first_of(b, a->number + 1) - i, b->jobs[i]->slope, BRAMAH__SCORE_UNPACK,
+               b->scores + i, a);
     bramah__worker_pool_finish(pool, a->number, a->status, &a->diag);
   }
   free(busy);
@@ -177,9 +196,11 @@ int bramah__tune_serves(const bramah_tune_run *run) { return run->transport && r
 bramah_status bramah__tune_serve(const bramah__tune_problem *problem, bramah_diag *diag)
 {
   const bramah_transport *t = problem->run.transport;
-  bramah__replay_score *score = bramah__replay_scores_new(problem, 1, 1);
-  answer *a = calloc(1, answer_size(problem, 1));
+  bramah__replay_score *block = bramah__replay_scores_new(problem, BRAMAH__TUNE_TOGETHER, 1);
+  answer *a = calloc(1, answer_size(problem, BRAMAH__TUNE_TOGETHER, 1));
   for (;;) {
+    const bramah__tune_job *jobs[BRAMAH__TUNE_TOGETHER];
+    bramah__replay_score *scores[BRAMAH__TUNE_TOGETHER];
     parcel p;
     size_t n, from;
     if (!t->receive(t->self, &p, sizeof p, &n, &from)) {
@@ -188,18 +209,22 @@ bramah_status bramah__tune_serve(const bramah__tune_problem *problem, bramah_dia
     }
     if (n == 0) break;
     answer without = {.number = p.number};
-    if (!score || !a) { /* the first process would wait for ever */
+    if (!block || !a) { /* the first process would wait for ever */
       without.status = bramah__fail_memory(&without.diag);
       t->send(t->self, 0, &without, sizeof without);
       continue;
     }
     *a = without;
-    a->status = bramah__tune_replay(problem, &p.job, NULL, score, &a->diag);
-    bramah__replay_score_transfer(problem, p.job.slope, BRAMAH__SCORE_PACK, score, (double *)(a + 1));
-    t->send(t->self, 0, a, answer_size(problem, p.job.slope));
+    for (size_t i = 0; i < p.n; i++) {
+      jobs[i] = &p.job[i];
+      scores[i] = &block[i];
+    }
+    a->status = bramah__tune_replay(problem, p.n, jobs, NULL, scores, &a->diag);
+    if (!a->status) transfer(problem, p.n, jobs[0]->slope, BRAMAH__SCORE_PACK, scores, a);
+    t->send(t->self, 0, a, answer_size(problem, p.n, jobs[0]->slope));
   }
   bramah_diag_clear(diag);
-  free(score);
+  free(block);
   free(a);
   return BRAMAH_OK;
 }
@@ -254,23 +279,38 @@ bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, c
                                       bramah__replay_score *scores, bramah_diag *diag)
 {
   const bramah__tune_problem *problem = workers->problem;
-  const int several = problem->run.transport && problem->run.transport->size > 1;
-  batch b = {.workers = workers, .jobs = jobs, .scores = scores};
-  size_t busy =
-      0; /* threads that can have something to do: replays, of a slope those of the neighbours too */
-  b.index = calloc(n + 1, sizeof *b.index);
+  const bramah_transport *t = problem->run.transport;
+  const int several = t && t->size > 1;
+  const size_t n_workers = workers->n_threads + (several ? t->size - 1 : 0);
+  const size_t of_one = 1 + (n && jobs[0].slope ? problem->n : 0); /* filters */
+  const size_t together = of_one < BRAMAH__TUNE_TOGETHER ? BRAMAH__TUNE_TOGETHER / of_one : 1;
+  batch b = {.workers = workers};
+  b.jobs = calloc(n + 1, sizeof *b.jobs);
+  b.scores = calloc(n + 1, sizeof *b.scores);
   b.numbers = calloc(bramah__replay_score_length(problem, 1), sizeof *b.numbers);
-  bramah_status status = b.index && b.numbers ? BRAMAH_OK : bramah__fail_memory(diag);
+  bramah_status status = b.jobs && b.scores && b.numbers ? BRAMAH_OK : bramah__fail_memory(diag);
   for (size_t i = 0; !status && i < n; i++) {
     if (recall(workers, &jobs[i], &scores[i])) continue;
-    b.index[b.n++] = i;
-    busy += 1 + (jobs[i].slope ? problem->n : 0);
+    b.jobs[b.n] = &jobs[i];
+    b.scores[b.n++] = &scores[i];
   }
-  const bramah__worker_jobs work = {
-      .n = b.n, .user = &b, .begin = begin, .job = replay, .done = remember, .lead = several ? lead : NULL};
+
+  /* Units no larger than go in lockstep, as many for each worker. */
+  b.n_units = (b.n + together - 1) / together;
+  b.n_units = (b.n_units + n_workers - 1) / n_workers * n_workers;
+  if (b.n_units > b.n) b.n_units = b.n;
+  const size_t groups = b.n * of_one / BRAMAH__TUNE_TOGETHER + 1; /* that can have a thread of their own */
+  const size_t busy = b.n_units > groups ? b.n_units : groups;
+  const bramah__worker_jobs work = {.n = b.n_units,
+                                    .user = &b,
+                                    .begin = begin,
+                                    .job = replay,
+                                    .done = remember,
+                                    .lead = several ? lead : NULL};
   const size_t n_threads = (busy < workers->n_threads ? busy : workers->n_threads) + (size_t)several;
   if (!status && b.n) status = bramah__worker_pool_run(&work, n_threads, diag);
-  free(b.index);
+  free(b.jobs);
+  free(b.scores);
   free(b.numbers);
   return status;
 }

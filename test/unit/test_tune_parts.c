@@ -132,11 +132,12 @@ START_TEST(sums_of_a_replay)
   ck_assert_int_eq(bramah__tune_problem_read(&p, 1, &log, 0, &diag), BRAMAH_OK);
   bramah__replay_score *half = bramah__replay_scores_new(&p, 2, 1), *quarter = half + 1;
   bramah__tune_job job = {.slope = 1, .thousandths = 200};
+  const bramah__tune_job *one = &job;
   p.ahead = 100;
   for (size_t i = 0; i < p.n; i++) job.x[i] = p.tuned[i].start;
-  ck_assert_int_eq(bramah__tune_replay(&p, &job, NULL, half, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__tune_replay(&p, 1, &one, NULL, &half, &diag), BRAMAH_OK);
   job.thousandths = 100;
-  ck_assert_int_eq(bramah__tune_replay(&p, &job, NULL, quarter, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__tune_replay(&p, 1, &one, NULL, &quarter, &diag), BRAMAH_OK);
   ck_assert_int_eq(half->status + quarter->status, 0);
 
   /* 2 s at 1 kHz from 0 on, the first 0.5 s of them settle. */
