@@ -270,7 +270,9 @@ static const struct {
               {BRAMAH__PART_POSE, "Rz", "Rz", 1},
               {BRAMAH__PART_POSE, "friction", "friction", 1},
               {BRAMAH__PART_SLOPES, "A_state", "A", 1},
-              {BRAMAH__PART_SLOPES, "xd_state", "xd_by", 1}};
+              {BRAMAH__PART_SLOPES, "xd_state", "xd_by", 1},
+              {BRAMAH__PART_GUESS, "guess", "guess", 1},
+              {BRAMAH__PART_GUESS, "guess_dependent", "guess_dependent", 1}};
 
 static size_t list_results(const bramah_program *p, int derivatives, bramah__c_member *out)
 {
@@ -490,7 +492,7 @@ static const struct {
                   {BRAMAH__PART_ITERATE, "iterate", 0}, {BRAMAH__PART_TRANSITION, "transition", 1},
                   {BRAMAH__PART_PLACE, "place", 1},     {BRAMAH__PART_POSE, "pose", 0},
                   {BRAMAH__PART_ENDS, "ends", 0},       {BRAMAH__PART_RATES, "rates", 0},
-                  {BRAMAH__PART_SLOPES, "slopes", 1}};
+                  {BRAMAH__PART_SLOPES, "slopes", 1},   {BRAMAH__PART_GUESS, "guess", 1}};
 enum { N_STEP_PARTS = sizeof step_parts / sizeof *step_parts };
 
 static const char *numbered(char *name, const char *begin, size_t number, const char *end)

@@ -77,7 +77,9 @@ typedef struct four_bar_work {
   double N[20];
   double Rz[3];
   double friction[1];
-  double kept[267];
+  double guess[4];
+  double guess_dependent[2];
+  double kept[283];
   double read[3][7];
   int is_set_up;
 } four_bar_work;
