@@ -1,7 +1,11 @@
 /* The step of "hydraulic four-bar" and its filter: see four_bar.h. Written by bramah, whose elementary functions follow (MIT licence). */
 #include "four_bar.h"
 
+#ifndef BRAMAH_DEVICE
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
+#endif
 
 #if defined __clang__
 #pragma STDC FP_CONTRACT OFF
@@ -16,9 +20,6 @@
 #ifndef BRAMAH_LIB_MATH_ELEMENTARY_H
 #define BRAMAH_LIB_MATH_ELEMENTARY_H
 
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 /* Adding it rounds to an integer, which then stands in the last bits. */
 #define BRAMAH__ROUNDER 6755399441055744.0
@@ -141,25 +142,6 @@ static inline double bramah__log(double x)
 
 /* ---- with branches ---- */
 
-/* Of |x| > 1e6, exactly reduced. */
-void bramah__sincos_far(double x, double *s, double *c);
-
-/* Of any x. Error 2.5 of the amplitude. */
-static inline void bramah__sincos_any(double x, double *s, double *c)
-{
-  if (fabs(x) > 1e6)
-    bramah__sincos_far(x, s, c);
-  else
-    bramah__sincos(x, s, c);
-}
-
-static inline double bramah__cos(double x)
-{
-  double s, c;
-  bramah__sincos_any(x, &s, &c);
-  return c;
-}
-
 /* e^x - 1, x <= 709. Error 4. */
 static inline double bramah__expm1(double x)
 {
@@ -174,22 +156,6 @@ static inline double bramah__log1p(double x)
   const double sum = 1.0 + x;
   return bramah__log(sum) - ((sum - 1.0) - x) / sum;
 }
-
-/* x^y, x >= 0, y > 0. Error 3 + 4 |log of it|. */
-static inline double bramah__power(double x, double y) { return bramah__exp(y * bramah__log(x)); }
-
-/* x >= 0. Error 3: one step of Newton's method. */
-static inline double bramah__cbrt(double x)
-{
-  const double y = bramah__exp(bramah__log(x) / 3.0);
-  return x > 0.0 && x < (double)INFINITY ? y - (y - x / (y * y)) / 3.0 : x;
-}
-
-/* The angle of (x, y), -pi to pi, signed zeros and infinities as C has them. Error 3. */
-double bramah__atan2(double y, double x);
-
-/* NaN outside -1 to 1. Error 4. */
-double bramah__asin(double x);
 
 /* (1 + 2 |x|) exp(x^2) erfc(|x|) as a Chebyshev series in t = (|x| - 3.75)/(|x| + 3.75): M. M. Shepherd, J. G. Laframboise,
  * Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity, Math. Comp. 36 (1981). The coefficients were
@@ -217,9 +183,6 @@ static inline double bramah__erfc(double x)
   return x == x ? (x < 0.0 ? 2.0 - above : above) : x;
 }
 
-/* The logarithm of the gamma function of a > 0. Error 150 of the larger of one and its size. */
-double bramah__log_gamma(double a);
-
 #endif
 
 /* ---- the machine ---- */
@@ -241,14 +204,24 @@ static const int offset_parameter[] = {13};
 static const double least_stroke[] = {1.4320508075688771};
 static const double most_stroke[] = {2.3320508075688773};
 
-const double four_bar_nominal[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 7.6e+06, 100000.0, 1.5e+09, 1.0982013101645156e-06, 2.138e-08, 0.0, 1.0};
-const four_bar_state four_bar_start = {.z = {1.0995574287564276, -0.7235625196321946, -1.6103018518194687}, .zd = {-0.0, 0.0, -0.0}, .zdd = {-2.36686226399185, 2.7948402492972453, -1.0552682238825553}, .p = {2965604.527353115, 2965604.527353115, 3.5e+06}, .pd = {0.0, 0.0, 0.0}, .U = {0.0}, .u = {0.0}};
+FOUR_BAR_FUNCTION const double four_bar_nominal[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 7.6e+06, 100000.0, 1.5e+09, 1.0982013101645156e-06, 2.138e-08, 0.0, 1.0};
+FOUR_BAR_FUNCTION const four_bar_state four_bar_start = {.z = {1.0995574287564276, -0.7235625196321946, -1.6103018518194687}, .zd = {-0.0, 0.0, -0.0}, .zdd = {-2.36686226399185, 2.7948402492972453, -1.0552682238825553}, .p = {2965604.527353115, 2965604.527353115, 3.5e+06}, .pd = {0.0, 0.0, 0.0}, .U = {0.0}, .u = {0.0}};
 
+#ifndef BRAMAH_DEVICE
 const char *const four_bar_joint_names[FOUR_BAR_ROOM(FOUR_BAR_JOINTS)] = {"crank", "coupler", "rocker"};
+#endif
+#ifndef BRAMAH_DEVICE
 const char *const four_bar_first_order_names[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)] = {"v1", "v2", "v3"};
+#endif
+#ifndef BRAMAH_DEVICE
 const char *const four_bar_actuator_names[FOUR_BAR_ROOM(FOUR_BAR_ACTUATORS)] = {"lift"};
+#endif
+#ifndef BRAMAH_DEVICE
 const char *const four_bar_input_names[FOUR_BAR_ROOM(FOUR_BAR_INPUTS)] = {"valve"};
+#endif
+#ifndef BRAMAH_DEVICE
 const char *const four_bar_parameter_names[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)] = {"crank.load", "coupler.load", "rocker.load", "crank.payload", "coupler.payload", "rocker.payload", "lift.actuator_load", "lift.friction_scale", "pump.pressure", "tank.pressure", "oil.bulk_modulus", "orifice.flow_coefficient", "valve.flow_coefficient", "valve.offset", "gravity.scale"};
+#endif
 
 
 /* ---- the equations ---- */
@@ -3695,7 +3668,7 @@ static int finish(four_bar_state *s, const double *change)
   return is_sound(&s->work);
 }
 
-int four_bar_step(four_bar_state *s, const double *inputs, const double *parameters)
+FOUR_BAR_FUNCTION int four_bar_step(four_bar_state *s, const double *inputs, const double *parameters)
 {
   double change[FOUR_BAR_ROOM(FOUR_BAR_UNKNOWNS)];
   int moved, status = set_conditions(s, inputs, parameters, &moved);
@@ -3715,7 +3688,6 @@ int four_bar_step(four_bar_state *s, const double *inputs, const double *paramet
 #ifndef BRAMAH_ESTIMATORS_KERNEL_SHAPE_H
 #define BRAMAH_ESTIMATORS_KERNEL_SHAPE_H
 
-#include <stddef.h>
 
 /* An augmented state of order 1 or 2: the first of its places. */
 typedef struct bramah__kernel_block {
@@ -3732,7 +3704,6 @@ typedef struct bramah__kernel_shape {
 } bramah__kernel_shape;
 
 #endif
-
 /* SPDX-License-Identifier: MIT */
 /* The arithmetic of a cycle on the covariance P [n x n] of a filter, or of several in lockstep. This text is included
  * once for each number of filters, with
@@ -4015,12 +3986,22 @@ static const int first_column[] = {0, 1, 3, 4, 5, 6};
 static const size_t row_column[] = {0, 0, 1, 2, 3, 4};
 static const double term_weight[] = {1.0, 1.0, 1.0, 1.0, 1.0};
 static const int term_output[] = {0, 1, 9, 10, 11};
+#ifndef BRAMAH_DEVICE
 const char *const four_bar_sensor_names[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)] = {"crank_encoder", "crank_gyro", "p1", "p2", "p3"};
+#endif
+#ifndef BRAMAH_DEVICE
 const char *const four_bar_output_names[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)] = {"crank.angle", "crank.rate", "crank.acceleration", "coupler.angle", "coupler.rate", "coupler.acceleration", "rocker.angle", "rocker.rate", "rocker.acceleration", "v1.pressure", "v2.pressure", "v3.pressure", "valve.spool", "lift.stroke", "lift.velocity", "lift.force", "lift.friction"};
+#endif
+#ifndef BRAMAH_DEVICE
 const char *const four_bar_sensor_units[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)] = {"rad", "rad/s", "Pa", "Pa", "Pa"};
+#endif
+#ifndef BRAMAH_DEVICE
 const char *const four_bar_output_units[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)] = {"rad", "rad/s", "rad/s^2", "rad", "rad/s", "rad/s^2", "rad", "rad/s", "rad/s^2", "Pa", "Pa", "Pa", "V", "m", "m/s", "N", "N"};
+#endif
 static const bramah__kernel_shape shape = {5, 5, 5, 5, 0, 0, NULL, NULL, NULL};
+#ifndef BRAMAH_DEVICE
 const char *const four_bar_augmented_names[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)] = {""};
+#endif
 
 enum { N = FOUR_BAR_ERRORS, NF = FOUR_BAR_INDEPENDENT, NP = FOUR_BAR_FIRST_ORDER, NX = FOUR_BAR_UNKNOWNS, NE = NF + NX };
 
@@ -4195,7 +4176,7 @@ BRAMAH__INLINE int set_row(four_bar_filter *f, int i, double *row)
 }
 
 
-int four_bar_inject(four_bar_filter *f, const double *dx)
+FOUR_BAR_FUNCTION int four_bar_inject(four_bar_filter *f, const double *dx)
 {
   if (!is_finite(dx, N)) return FOUR_BAR_NOT_FINITE;
 #if FOUR_BAR_AUGMENTED > 0
@@ -4283,7 +4264,7 @@ static int variances_hold(double P[N][N])
   return FOUR_BAR_OK;
 }
 
-int four_bar_predict(four_bar_filter *f, const double *inputs)
+FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 {
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
@@ -4528,7 +4509,7 @@ static int fuse(correction *c, int i)
   }
 }
 
-int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *present)
+FOUR_BAR_FUNCTION int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *present)
 {
   correction c = {.nis_dof = 0};
   int any = 0;
@@ -4569,7 +4550,7 @@ int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *p
 
 /* ---- start and results ---- */
 
-void four_bar_begin(four_bar_filter *f)
+FOUR_BAR_FUNCTION void four_bar_begin(four_bar_filter *f)
 {
   memset(f, 0, sizeof *f);
   f->plant = four_bar_start;
@@ -4579,7 +4560,7 @@ void four_bar_begin(four_bar_filter *f)
 }
 
 /* H P H' */
-static double variance(const double *H, double P[N][N])
+static double variance(const double *H, double (*P)[N])
 {
   double sum = 0.0;
   for (int i = 0; i < N; i++) {
@@ -4590,7 +4571,7 @@ static double variance(const double *H, double P[N][N])
   return sum;
 }
 
-int four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma)
+FOUR_BAR_FUNCTION int four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma)
 {
 #if FOUR_BAR_AUGMENTED > 0
   *value = augmented_value(f, i);
@@ -4605,7 +4586,7 @@ int four_bar_augmented(const four_bar_filter *f, int i, double *value, double *s
 #endif
 }
 
-void four_bar_outputs(four_bar_filter *f, double *value, double *sigma)
+FOUR_BAR_FUNCTION void four_bar_outputs(four_bar_filter *f, double *value, double *sigma)
 {
   locate(f, POSE);
   for (int i = 0; i < FOUR_BAR_OUTPUTS; i++) {
