@@ -289,6 +289,15 @@ int bramah__compiled_actuators(bramah_coupled *c)
   return bramah__compiled_pose(c);
 }
 
+const double *bramah__compiled_motion(bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  if (!bramah__compiled_actuators(c)) return NULL;
+  if (c->now->by_program) return c->now->Rz;
+  fetch(c, program->out.Rz, program->n * program->nf, c->trial->Rz);
+  return c->trial->Rz;
+}
+
 /* Its rates; 0 if a pivot is small. */
 static int state_rates(bramah_coupled *c)
 {
@@ -298,6 +307,14 @@ static int state_rates(bramah_coupled *c)
   run(c, BRAMAH__PART_RATES);
   k->done[BRAMAH__PART_RATES] = (unsigned char)masses_hold(c);
   return k->done[BRAMAH__PART_RATES];
+}
+
+int bramah__compiled_settle(bramah_coupled *c)
+{
+  if (!bramah__compiled_pose(c) || !state_rates(c)) return 0;
+  fetch(c, c->compiled.program->out.pd_state, c->compiled.program->np, c->state.pd);
+  bramah__compiled_took(c, 1);
+  return 1;
 }
 
 /* Derivatives of these by parameter i, as registers. */
@@ -341,11 +358,9 @@ static int place(bramah_coupled *c)
     run(c, BRAMAH__PART_PLACE);
     if (!pivots_hold(c, out->place_pivot, program->nd, program->closure_pivot, bramah__small_closure_pivot))
       return 0;
-    for (size_t k = 0; k < program->nd; k++) {
-      const double move = result(c, out->closing_alone, k);
-      z[program->index[k]] += move;
-      largest = fabs(move) > largest ? fabs(move) : largest;
-    }
+    for (size_t k = 0; k < program->nd; k++) largest = fmax(largest, fabs(result(c, out->closing_alone, k)));
+    if (largest <= bramah__no_closing) return 1;
+    for (size_t k = 0; k < program->nd; k++) z[program->index[k]] += result(c, out->closing_alone, k);
     if (largest <= bramah__last_closing) return 1;
   }
   return program->nd == 0;
@@ -401,8 +416,28 @@ static void set_iterate(bramah_coupled *c)
 /* What comes of an iterate. */
 typedef enum verdict { CONVERGED, GO_ON, LEFT } verdict;
 
-/* Correct the guess by the iterate that has been run. before: size of the correction before, in units of the tolerances. */
-static verdict correct_guess(bramah_coupled *c, double *before)
+/* Where the start's own slopes lead, which have been run, as the first guess. The change over the step is then a correction
+ * of Newton's as those that follow. Where friction has states it stays Taylor's. */
+static void take_guess(bramah_coupled *c)
+{
+  const bramah_program *program = c->compiled.program;
+  c->newton.before = 0.0;
+  if (program->nq) return;
+  fetch(c, program->out.guess, program->nx, c->newton.change);
+  for (size_t k = 0; k < program->nx; k++) {
+    const double part = c->newton.change[k] / c->newton.tolerance[k];
+    c->newton.before += part * part;
+  }
+  for (size_t k = 0; k < program->nd; k++) {
+    const size_t j = (size_t)program->index[k];
+    c->next.z[j] = c->state.z[j] + result(c, program->out.guess_dependent, k);
+  }
+}
+
+/* Correct the guess by the iterate that has been run. It has converged where the correction is within the tolerances, or all
+ * that would follow is: corrections that shrink by theta < 1/2 add up to theta / (1 - theta) of the last one, and Newton's
+ * shrink faster (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8). */
+static verdict correct_guess(bramah_coupled *c)
 {
   const bramah_program *program = c->compiled.program;
   const bramah__step_results *out = &program->out;
@@ -425,25 +460,26 @@ static verdict correct_guess(bramah_coupled *c, double *before)
     if (k < nx) size += part * part;
     if (k < nx || program->nd) largest = part > largest ? part : largest;
   }
-  if (!(size < bramah__contraction * *before)) {
+  const double before = c->newton.before;
+  if (!(size < (c->report.last_iterations == 1 ? (double)INFINITY : bramah__contraction * before))) {
     c->report.left_divergence++;
     return LEFT;
   }
-  *before = size;
+  c->newton.before = size;
   for (size_t k = 0; k < nx; k++) c->newton.change[k] += result(c, out->correction, k);
   for (size_t k = 0; k < nd; k++) c->next.z[program->index[k]] += result(c, out->closing, k);
-  return largest <= 1.0 ? CONVERGED : GO_ON;
+  const int follows_little = largest <= bramah__near_enough && 4.0 * size * largest * largest <= before;
+  return largest <= 1.0 || follows_little ? CONVERGED : GO_ON;
 }
 
 /* Newton's method with full steps from the guess in c->next; 1 if it has converged. */
 static int iterate(bramah_coupled *c)
 {
-  double before = (double)INFINITY;
   for (int i = 0; i < c->model->max_iterations; i++) {
     set_iterate(c);
     move_metered(c);
     run(c, BRAMAH__PART_ITERATE);
-    const verdict came = correct_guess(c, &before);
+    const verdict came = correct_guess(c);
     if (came != GO_ON) return came == CONVERGED;
   }
   c->report.left_divergence++;
@@ -548,6 +584,8 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
     input(c, k->program->in.drawn)[i] =
         2.0 / c->model->h * result(c, k->program->out.stroke, q) + result(c, k->program->out.velocity, q);
   }
+  c->newton.before = 0.0;
+  if (w->F) run(c, BRAMAH__PART_GUESS), take_guess(c);
   k->pose_known = 0;
   hold_spools(c, &c->next, c->model->h);
   set_motions(c, &c->next);
@@ -621,6 +659,8 @@ static void start_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
   }
   run_lanes(lanes, BRAMAH__PART_SLOPES);
   EACH_LIVE(l) take_slopes(c[l]);
+  run_lanes(lanes, BRAMAH__PART_GUESS);
+  EACH_LIVE(l) take_guess(c[l]);
 }
 
 /* Place of a parameter among those wanted; n_par: it is none of them. */
@@ -664,13 +704,9 @@ static void run_parameters(bramah__lanes *lanes, bramah_coupled *const *c, const
 /* Newton's method in all lanes, until the last of them has converged or left. */
 static void iterate_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
 {
-  double before[BRAMAH__MOST_LANES];
   unsigned char goes_on[BRAMAH__MOST_LANES];
   size_t going = 0;
-  for (size_t l = 0; l < lanes->n; l++) {
-    before[l] = (double)INFINITY;
-    going += goes_on[l] = lanes->live[l];
-  }
+  for (size_t l = 0; l < lanes->n; l++) going += goes_on[l] = lanes->live[l];
   for (int i = 0; going && i < c[0]->model->max_iterations; i++) {
     EACH_LIVE(l)
     {
@@ -680,7 +716,7 @@ static void iterate_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
     EACH_LIVE(l)
     {
       if (!goes_on[l]) continue;
-      const verdict came = correct_guess(c[l], &before[l]);
+      const verdict came = correct_guess(c[l]);
       lanes->live[l] = came != LEFT;
       goes_on[l] = came == GO_ON;
       going -= !goes_on[l];
@@ -779,6 +815,16 @@ static const uint16_t *read_output(bramah_coupled *c, size_t i, int by_parameter
   else
     run_once(c, reading->part);
   return at;
+}
+
+int bramah__compiled_actuator(bramah_coupled *c, const bramah__output *output, double *value)
+{
+  if (!bramah__compiled_pose(c)) return 0;
+  const bramah__step_results *out = &c->compiled.program->out;
+  const uint16_t *const at[] = {out->stroke, out->velocity, out->force, out->friction};
+  *value = result(c, at[output->code - BRAMAH__CYLINDER_STROKE], output->index);
+  if (output->code == BRAMAH__CYLINDER_FORCE) *value -= c->model->circuit.cylinder[output->index].load;
+  return 1;
 }
 
 int bramah__compiled_value(bramah_coupled *c, size_t i, double *value)

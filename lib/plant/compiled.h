@@ -18,13 +18,17 @@ static const double bramah__small_pivot = 1e-3, bramah__small_closure_pivot = 0.
  * step then looks for a shorter one, and so does not go over to another solution where there are several. */
 static const double bramah__contraction = 0.25;
 
+/* The last iterate, at which the step is differentiated, is not farther from the solution, in units of the tolerances. */
+static const double bramah__near_enough = 10.0;
+
 /* Closing corrections end the iteration below this part of the tolerance of positions: the residual does not see what
  * remains of them, the square. */
 static const double bramah__closed_part = 0.01;
 
-/* Most corrections that close the loops, and one that is followed by none [rad or m]: what it leaves is its square. */
+/* Most corrections that close the loops; one that is followed by none [rad or m], as what it leaves is its square; and one
+ * that is not made: loops that are closed but for rounding stay as they are, whatever parameters are set. */
 enum { BRAMAH__CLOSE_ITERATIONS = 20 };
-static const double bramah__last_closing = 1e-9;
+static const double bramah__last_closing = 1e-9, bramah__no_closing = 1e-4 * 1e-9;
 
 /* Where the sines of tapes, which have no branches, lose digits (bramah__sincos) [rad]. */
 static const double bramah__farthest = 1e6;
@@ -79,12 +83,22 @@ void bramah__lanes_read(bramah__lanes *lanes, bramah_coupled *const *c);
  * or 0 with c->next as it was. */
 int bramah__compiled_adopt(bramah_coupled *c);
 
+/* First-order rates of the state whose spools have moved: 1, or 0 with nothing changed. */
+int bramah__compiled_settle(bramah_coupled *c);
+
 /* The candidate so completed has become the state; with_rates: by the second of the two. */
 void bramah__compiled_took(bramah_coupled *c, int with_rates);
 
 /* Rz and what the actuators do at the state, in c->now: 1 if they are there; with the pose in the registers or not. */
 int bramah__compiled_pose(bramah_coupled *c);
 int bramah__compiled_actuators(bramah_coupled *c);
+
+/* Rz at the state by the program, the same whether an evaluation is there or not; NULL: the program does not do it. Valid until
+ * the next change. */
+const double *bramah__compiled_motion(bramah_coupled *c);
+
+/* Stroke, velocity, force or friction of an actuator at the state: 1 if the program has it. */
+int bramah__compiled_actuator(bramah_coupled *c, const bramah__output *output, double *value);
 
 /* Output i at the state; its derivative by the error state, row [n_error]; by the parameters listed, row [n_par]: 1 if the
  * program has it. */

@@ -135,6 +135,7 @@ static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
   /* Valves without lag open at once: the pressure rates leap, and with metered cylinders the forces. */
   if (!bramah__place_direct_spools(c->model, c->state.u, c->state.U)) return BRAMAH_OK;
   if (c->model->circuit.n_metered) return bramah__settle_rates(c, diag);
+  if (bramah__compiled_settle(c)) return BRAMAH_OK;
   const bramah_status status = bramah__refresh(c, diag);
   if (status == BRAMAH_OK) bramah__evaluate_rates(c->model, c->state.p, c->state.U, c->now, c->state.pd);
   return status;
@@ -149,11 +150,13 @@ static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
   for (size_t i = 0; i < 2 * n_dof + n_first_order; i++)
     if (!isfinite(dx[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->name, "the correction is not finite");
-  const bramah_status status = bramah__compiled_actuators(c) ? BRAMAH_OK : bramah__refresh(c, diag);
+  const double *Rz = bramah__compiled_motion(c);
+  const bramah_status status = Rz ? BRAMAH_OK : bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
+  if (!Rz) Rz = c->now->Rz;
   bramah__state_copy(&c->state, &c->next);
   for (size_t j = 0; j < model->n; j++)
-    for (size_t f = 0; f < n_dof; f++) c->next.z[j] += c->now->Rz[j * n_dof + f] * dx[f];
+    for (size_t f = 0; f < n_dof; f++) c->next.z[j] += Rz[j * n_dof + f] * dx[f];
   for (size_t f = 0; f < n_dof; f++) c->next.zd[c->next.index[n_dependent + f]] += dx[n_dof + f];
   for (size_t i = 0; i < n_first_order; i++) c->next.p[i] += dx[2 * n_dof + i];
   c->linearised = c->injection == BRAMAH_INJECTION_LINEARISED && model->n_motions == 0;

@@ -98,6 +98,8 @@
 
 typedef struct bramah__newton {
   BRAMAH__NEWTON_FIELDS(BRAMAH__FIELD_MEMBER)
+  double
+      before; /* size of the last correction in units of the tolerances, squared; 0: it says nothing of the next */
 } bramah__newton;
 
 typedef struct bramah__derivative {

@@ -152,14 +152,22 @@ BRAMAH__FOR_PROCESSORS static void take_start(bramah__lockstep *k, size_t g, bra
   carry(k, g, out->A_state, program->nx * program->ne, program->in.A);
 }
 
-/* Taylor's guess (step.c) into the candidate and the unknowns. */
+/* Of a correction of unknown i, or behind them of a dependent coordinate. */
+BRAMAH__IN_CALLER double tolerance_of(const bramah_program *program, size_t i)
+{
+  const bramah_model *model = program->model;
+  if (i >= program->nx) return bramah__closed_part * model->position_tolerance;
+  return i < program->nf ? model->position_tolerance : model->first_order_tolerance[i - program->nf];
+}
+
+/* The guess by the slopes (compiled.c) into the candidate and the unknowns, and its size. */
 BRAMAH__FOR_PROCESSORS static void guess(bramah__lockstep *k, size_t g, const bramah__plant_group *group)
 {
   const bramah_program *program = k->program;
   const bramah_model *model = program->model;
   const bramah__state_places *at = &k->place;
-  const double h = model->h, longest = 0.1 * model->circuit.transition_pressure;
-  double *next = k->of[g].next, *change = k->of[g].change;
+  bramah__group_results *of = &k->of[g];
+  double *next = of->next;
   memcpy(next, group->state, at->words * L * sizeof *next);
   EACH_LANE
   {
@@ -167,25 +175,18 @@ BRAMAH__FOR_PROCESSORS static void guess(bramah__lockstep *k, size_t g, const br
     memcpy(&time_ns, &next[at->time_ns * L + l], sizeof time_ns);
     time_ns += model->step_ns;
     memcpy(&next[at->time_ns * L + l], &time_ns, sizeof time_ns);
+    of->before[l] = 0.0;
   }
-  for (size_t j = 0; j < program->n; j++) {
-    double *z = next + (at->z + j) * L;
-    const double *zd = next + (at->zd + j) * L, *zdd = next + (at->zdd + j) * L;
-    EACH_LANE z[l] += h * (zd[l] + 0.5 * h * zdd[l]);
-  }
-  for (size_t f = 0; f < program->nf; f++) {
-    const size_t j = (size_t)program->index[program->nd + f];
-    const double *zd = next + (at->zd + j) * L, *zdd = next + (at->zdd + j) * L;
-    EACH_LANE change[f * L + l] = h * (zd[l] + 0.5 * h * zdd[l]);
-  }
-  for (size_t i = 0; i < program->np; i++) {
-    const double *pd = next + (at->pd + i) * L;
-    double *to = change + (program->nf + i) * L;
-    EACH_LANE
+  fetch(k, g, program->out.guess, program->nx, of->change);
+  for (size_t i = 0; i < program->nx; i++) EACH_LANE
     {
-      const double by = h * pd[l], above = by > -longest ? by : -longest;
-      to[l] = above < longest ? above : longest;
+      const double part = of->change[i * L + l] / tolerance_of(program, i);
+      of->before[l] += part * part;
     }
+  for (size_t i = 0; i < program->nd; i++) {
+    double *z = next + (at->z + (size_t)program->index[i]) * L;
+    const double *move = input(k, g, program->out.guess_dependent[i]);
+    EACH_LANE z[l] += move[l];
   }
 }
 
@@ -253,8 +254,7 @@ BRAMAH__FOR_PROCESSORS static void correct_guess(bramah__lockstep *k, size_t g, 
 {
   const bramah_program *program = k->program;
   const bramah__step_results *out = &program->out;
-  const bramah_model *model = program->model;
-  const size_t nx = program->nx, nd = program->nd, nf = program->nf;
+  const size_t nx = program->nx, nd = program->nd;
   bramah__group_results *of = &k->of[g];
   unsigned char sound[L];
   double size[L] = {0}, largest[L] = {0};
@@ -266,9 +266,7 @@ BRAMAH__FOR_PROCESSORS static void correct_guess(bramah__lockstep *k, size_t g, 
   check_pivots(k, g, out->pivot, nx, program->pivot, bramah__small_pivot, sound);
   check_pivots(k, g, out->closure_pivot, nd, program->closure_pivot, bramah__small_closure_pivot, sound);
   for (size_t i = 0; i < nx + nd; i++) {
-    const double tolerance = i >= nx  ? bramah__closed_part * model->position_tolerance
-                             : i < nf ? model->position_tolerance
-                                      : model->first_order_tolerance[i - nf];
+    const double tolerance = tolerance_of(program, i);
     const double *by = input(k, g, i < nx ? out->correction[i] : out->closing[i - nx]);
     EACH_LANE
     {
@@ -280,11 +278,14 @@ BRAMAH__FOR_PROCESSORS static void correct_guess(bramah__lockstep *k, size_t g, 
   int64_t moves[L];
   EACH_LANE
   {
-    const unsigned char good = sound[l] & (size[l] < bramah__contraction * of->before[l]);
+    const double before = of->before[l], most = of->iterations[l] == 1.0 ? (double)INFINITY : before;
+    const unsigned char good = sound[l] & (size[l] < bramah__contraction * most),
+                        follows_little = (largest[l] <= bramah__near_enough) &
+                                         (4.0 * size[l] * largest[l] * largest[l] <= before);
     live[l] &= (unsigned char)(good | !goes_on[l]);
     moves[l] = goes_on[l] &= good;
     of->before[l] = goes_on[l] ? size[l] : of->before[l];
-    goes_on[l] &= !(largest[l] <= 1.0);
+    goes_on[l] &= !((largest[l] <= 1.0) | follows_little);
   }
   for (size_t i = 0; i < nx; i++) {
     const double *by = input(k, g, out->correction[i]);
@@ -312,7 +313,7 @@ static void iterate(bramah__lockstep *k, bramah__plant_group *const *group)
   EACH_GROUP
   {
     memcpy(goes_on[g], group[g]->live, L);
-    EACH_LANE k->of[g].before[l] = (double)INFINITY, k->of[g].iterations[l] = 0.0;
+    EACH_LANE k->of[g].iterations[l] = 0.0;
     going |= any(goes_on[g]);
   }
   for (int i = 0; going && i < k->program->model->max_iterations; i++) {
@@ -456,12 +457,25 @@ BRAMAH__FOR_PROCESSORS static void check_pose(bramah__lockstep *k, size_t g, bra
     EACH_LANE group->live[l] &= fabs(k->of[g].Rz[i * L + l]) < bramah__poor_ratio;
 }
 
+static void take_basis(bramah__lockstep *k, const size_t *basis)
+{
+  const bramah_program *program = k->program;
+  for (size_t r = 0; r < program->nf; r++) {
+    const bramah__reading *reading = &program->reading[basis[r]];
+    const uint16_t *at = bramah__tape_results(&program->tape, reading->part) + reading->first;
+    run(k, reading->part);
+    EACH_GROUP fetch(k, g, at + 1, program->nf, k->of[g].B + r * program->nf * L);
+  }
+}
+
 void bramah__lockstep_step(bramah__lockstep *k, bramah__plant_group *const *group)
 {
   set_states(k, group, 0);
   run(k, BRAMAH__PART_POSE);
+  take_basis(k, group[0]->basis);
   run(k, BRAMAH__PART_RATES);
   run(k, BRAMAH__PART_SLOPES);
+  run(k, BRAMAH__PART_GUESS);
   run_parameters(k, group[0], 1);
   EACH_GROUP
   {
@@ -525,12 +539,13 @@ BRAMAH__FOR_PROCESSORS static void close_loops(bramah__lockstep *k, size_t g, un
   }
   for (size_t i = 0; i < program->nd; i++) {
     const double *move = input(k, g, program->out.closing_alone[i]);
+    EACH_LANE largest[l] = fabs(move[l]) > largest[l] ? fabs(move[l]) : largest[l];
+  }
+  EACH_LANE moves[l] &= !(largest[l] <= bramah__no_closing);
+  for (size_t i = 0; i < program->nd; i++) {
+    const double *move = input(k, g, program->out.closing_alone[i]);
     double *z = input(k, g, program->in.z + (size_t)program->index[i]);
-    EACH_LANE
-    {
-      z[l] = moves[l] ? z[l] + move[l] : z[l];
-      largest[l] = fabs(move[l]) > largest[l] ? fabs(move[l]) : largest[l];
-    }
+    EACH_LANE z[l] = moves[l] ? z[l] + move[l] : z[l];
   }
   EACH_LANE goes_on[l] &= !(largest[l] <= bramah__last_closing);
 }

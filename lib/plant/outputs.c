@@ -310,11 +310,10 @@ static void drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, doub
 
 /* ---- values ---- */
 
-/* Of a plant with a program: what stands in the state, and what the program says of actuators. */
-static int needs_no_evaluation(bramah_coupled *c, bramah__output_code code)
+/* Of a plant with a program: what stands in the state. */
+static int needs_no_evaluation(const bramah_coupled *c, bramah__output_code code)
 {
   if (!c->compiled.program) return 0;
-  if (code >= BRAMAH__CYLINDER_STROKE && code <= BRAMAH__CYLINDER_FRICTION) return bramah__compiled_pose(c);
   return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK ||
          (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS);
 }
@@ -326,6 +325,9 @@ double bramah__output_value(void *self, size_t index)
   const bramah__output *output = &model->output[index];
   double value, kinetic, stored;
   if (bramah__is_of_body(output->code) && bramah__compiled_value(c, index, &value)) return value;
+  if (output->code >= BRAMAH__CYLINDER_STROKE && output->code <= BRAMAH__CYLINDER_FRICTION &&
+      bramah__compiled_actuator(c, output, &value))
+    return value;
   if ((output->code == BRAMAH__ENERGY_KINETIC || output->code == BRAMAH__ENERGY_POTENTIAL) &&
       bramah__compiled_energy(c, &kinetic, &stored))
     return output->code == BRAMAH__ENERGY_KINETIC ? kinetic : stored - kinetic - model->potential0;

@@ -80,7 +80,7 @@ typedef struct bramah__step_builder {
   bramah__vec gravity;
   bramah__link_graph link[BRAMAH__MOST_BODIES];
   bramah__body_graph body[BRAMAH__MOST_BODIES];
-  bramah__elimination loops, tangent, inertia;
+  bramah__elimination loops, tangent, inertia, guess;
   double *typical, *value; /* of inputs, of nodes */
   size_t n_seeds;
   bramah__part *part; /* as many as the program numbers; their results lie one behind the other in `result` */

@@ -23,13 +23,23 @@ static void give_pivots(bramah__step_builder *b, const bramah__elimination *e, d
   if (!*typical) bramah__graph_fail(b->graph);
 }
 
-/* The step's tangent: unknowns are changes over the step, z' follows them by 2/h and z'' by 4/h^2. */
-static bramah_status set_tangent(bramah__step_builder *b)
+/* Factors of a matrix [nx x nx] of the unknowns, which have typical sizes: pressures go in steps of 1e6 Pa. */
+static bramah_status factor_unknowns(bramah__step_builder *b, const bramah__expr *A, const char *what,
+                                     bramah__elimination *out)
 {
-  const bramah_model *model = b->model;
   BRAMAH__STEP_SIZES(b->out);
   double *scale = calloc(nx + 1, sizeof *scale);
   if (!scale) return BRAMAH_E_MEMORY;
+  for (size_t k = 0; k < nx; k++) scale[k] = k < nf ? 1e-3 : b->model->first_order_scale[k - nf];
+  const bramah_status status = bramah__factor_block(b, nx, A, scale, what, out);
+  free(scale);
+  return status;
+}
+
+/* The step's tangent: unknowns are changes over the step, z' follows them by 2/h and z'' by 4/h^2. */
+static bramah_status set_tangent(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
   bramah__set_force_tangent(b, e_number(1.0), b->c1, b->c2);
   for (size_t f = 0; f < nf; f++) {
     bramah__seed_joints(b, b->Rz + f, nr);
@@ -38,18 +48,14 @@ static bramah_status set_tangent(bramah__step_builder *b)
     bramah__seed_forces(b, f);
     bramah__derive_along(b, nx, b->f, b->column);
     bramah__put_column(nx, b->column, b->J + f, nx);
-    scale[f] = 1e-3; /* with pressures in steps of 1e6 Pa */
   }
   for (size_t i = 0; i < np; i++) {
     bramah__seed(b, b->in_p[i], e_number(1.0));
     bramah__seed(b, b->in_pd[i], b->c1);
     bramah__derive_along(b, nx, b->f, b->column);
     bramah__put_column(nx, b->column, b->J + nf + i, nx);
-    scale[nf + i] = model->first_order_scale[i];
   }
-  const bramah_status status = bramah__factor_block(b, nx, b->J, scale, "step", &b->tangent);
-  free(scale);
-  return status;
+  return factor_unknowns(b, b->J, "step", &b->tangent);
 }
 
 /* Newton's correction of unknowns and dependent coordinates together. The residual does not see in advance what closes
@@ -253,18 +259,58 @@ static void add_slopes(bramah__step_builder *b)
   bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nx * ne, X);
   bramah__back_substitute(&b->inertia, ne, X, X);
   bramah__give(b, nx * ne, X, 1);
+  bramah__expr *others = X + nx * ne; /* A stays */
   for (size_t k = 0; nw && k < 2 * nf; k++) {
     bramah__seed_state(b, k);
     bramah__derive_along(b, nw, b->drawn, b->column);
-    bramah__put_column(nw, b->column, X + k, 2 * nf);
+    bramah__put_column(nw, b->column, others + k, 2 * nf);
   }
-  bramah__give(b, nw * 2 * nf, X, 1);
+  bramah__give(b, nw * 2 * nf, others, 1);
   for (size_t k = 0; nq && k < 2 * nf; k++) {
     bramah__seed_state(b, k);
     bramah__derive_along(b, nq, b->xd_end, b->column);
-    bramah__put_column(nq, b->column, X + k, 2 * nf);
+    bramah__put_column(nq, b->column, others + k, 2 * nf);
   }
-  bramah__give(b, nq * 2 * nf, X, 1);
+  bramah__give(b, nq * 2 * nf, others, 1);
+}
+
+/* The changes over a step of the equations linearised at its start, whose slopes A are in rhs: with z' = 2/h dz - z'_0 and
+ * z'' = 4/h^2 dz - 4/h z'_0 - z''_0 at the end,
+ *   z'' = z''_0 + A_z dz + A_z' (z' - z'_0) + A_p dp, and 2/h dp - p'_0 likewise.
+ * It is Newton's iterate from the start of the step, with commands and motions held, and costs a tenth of one: nothing is
+ * evaluated. Dependent coordinates follow, to second order. Where friction has states it is left out: their stiffness shows
+ * in a step alone. */
+static bramah_status add_guess(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  const bramah__expr *A = b->rhs, twice = e_number(2.0);
+  bramah__expr *matrix = b->J, *change = b->column;
+  bramah__begin_part(b, BRAMAH__PART_SLOPES);
+  if (b->out->scope == BRAMAH_PROGRAM_STEPS || nq > 0) return BRAMAH_OK;
+  for (size_t r = 0; r < nx; r++) {
+    const bramah__expr *slope = A + r * ne, *by_rate = slope + nf;
+    for (size_t k = 0; k < nx; k++) {
+      const bramah__expr own = r != k ? e_number(0.0) : k < nf ? b->c2 : b->c1;
+      const bramah__expr by = k < nf ? e_add(slope[k], e_mul(b->c1, by_rate[k])) : slope[nf + k];
+      matrix[r * nx + k] = e_sub(own, by);
+    }
+    bramah__expr side = r < nf ? e_add(b->state_zdd[r], e_mul(b->c1, b->in_zd[r])) : b->rates[r - nf];
+    side = e_sub(side, e_sum_products(nf, by_rate, 1, b->in_zd, 1));
+    change[r] = e_mul(twice, side);
+  }
+  const bramah_status status = factor_unknowns(b, matrix, "guess", &b->guess);
+  if (status != BRAMAH_OK) return status;
+  bramah__back_substitute(&b->guess, 1, change, change);
+  bramah__give(b, nx, change, 1);
+  for (size_t k = 0; k < nd; k++) {
+    const bramah__expr *row = b->Rz + (size_t)b->out->index[k] * nr;
+    const bramah__expr rate = e_sum_products(nm, row + nf, 1, b->in_motion + 1, 3),
+                       bend = e_add(b->gamma[k], e_sum_products(nm, row + nf, 1, b->in_motion + 2, 3)),
+                       drift = e_mul(b->in_h[0], e_add(rate, e_mul(e_inv(b->c1), bend))),
+                       move = e_add(e_sum_products(nf, row, 1, change, 1), drift);
+    bramah__give(b, 1, &move, 1);
+  }
+  return BRAMAH_OK;
 }
 
 /* Beyond that a graph takes longer than most runs. */
@@ -294,6 +340,7 @@ static void find_results(bramah_program *out)
   FIND_PART(BRAMAH__PART_ENDS, BRAMAH__ENDS_RESULTS)
   FIND_PART(BRAMAH__PART_RATES, BRAMAH__RATES_RESULTS)
   FIND_PART(BRAMAH__PART_SLOPES, BRAMAH__SLOPES_RESULTS)
+  FIND_PART(BRAMAH__PART_GUESS, BRAMAH__GUESS_RESULTS)
 }
 
 static bramah_status build(bramah__step_builder *b)
@@ -314,6 +361,7 @@ static bramah_status build(bramah__step_builder *b)
   status = add_rates(b);
   if (status != BRAMAH_OK) return status;
   add_slopes(b);
+  status = add_guess(b);
   for (size_t k = 0; k < bramah__n_columns(out) && status == BRAMAH_OK; k++) {
     status = check_size(b);
     add_parameter(b, k);
@@ -339,6 +387,7 @@ bramah_status bramah__step_graph_build(const bramah__state *at, bramah_program *
   bramah__elimination_free(&b->loops);
   bramah__elimination_free(&b->tangent);
   bramah__elimination_free(&b->inertia);
+  bramah__elimination_free(&b->guess);
   free(b->all);
   free(b->typical);
   free(b->value);

@@ -14,6 +14,7 @@
  *       readings   the same of all accelerations, and of what sensors on a body show
  *     rates        accelerations and first-order rates that the equations give
  *       slopes     these by the error state
+ *         guess    where the step leads by these alone: Newton's first guess
  *       start k    and by parameter k
  *
  * step_mechanics.c writes the equations, step_graph.c makes the parts of a step of them, step_readings.c those of outputs; all on
@@ -92,6 +93,9 @@
   X(A_state, nx *ne)                                                                                         \
   X(drawn_state, nw * 2 * nf)                                                                                \
   X(xd_state, nq * 2 * nf)
+#define BRAMAH__GUESS_RESULTS(X)                                                                             \
+  X(guess, nq ? 0 : nx) /* changes of the unknowns ... */                                                    \
+  X(guess_dependent, nq ? 0 : nd)
 
 #define BRAMAH__STEP_RESULTS(X)                                                                              \
   BRAMAH__SPEEDS_RESULTS(X)                                                                                  \
@@ -101,7 +105,8 @@
   BRAMAH__POSE_RESULTS(X)                                                                                    \
   BRAMAH__ENDS_RESULTS(X)                                                                                    \
   BRAMAH__RATES_RESULTS(X)                                                                                   \
-  BRAMAH__SLOPES_RESULTS(X)
+  BRAMAH__SLOPES_RESULTS(X)                                                                                  \
+  BRAMAH__GUESS_RESULTS(X)
 
 /* Where each result lies: registers. */
 #define BRAMAH__RESULT_REGISTERS(name, count) const uint16_t *name;
@@ -123,6 +128,7 @@ enum {
   BRAMAH__PART_ENDS,
   BRAMAH__PART_RATES,
   BRAMAH__PART_SLOPES,
+  BRAMAH__PART_GUESS,
   BRAMAH__PART_PARAMETERS /* parameter 0, start 0, parameter 1, ..., then readings */
 };
 
