@@ -383,7 +383,7 @@ static int take_memory(scheduler *s)
   tape->part = calloc(s->n_parts, sizeof *tape->part);
   tape->number = calloc(n, sizeof *tape->number);
   tape->result = calloc(n_results, sizeof *tape->result);
-  tape->native = calloc(1, sizeof *tape->native);
+  tape->native = calloc(BRAMAH__N_WIDTHS * s->n_parts, sizeof *tape->native);
   s->first_made = calloc(n, sizeof *s->first_made);
   s->first_here = calloc(s->n_parts, sizeof *s->first_here);
   s->mark = calloc(n / 64 + 1, sizeof *s->mark);
