@@ -393,7 +393,8 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
   bramah__source_fill(s, text);
   s->page = code;
   text = bramah__source_fill(s, bramah__filter_code);
-  bramah__page_write(code, "%s\n%s", bramah__kernel_shape_text, bramah__kernel_text);
+  bramah__source_text(s, bramah__kernel_shape_text);
+  bramah__source_text(s, bramah__kernel_text);
   text = bramah__source_fill(s, text);
   write_tables(s, f, lists);
   text = bramah__source_fill(s, text);

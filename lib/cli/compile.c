@@ -138,10 +138,9 @@ const cli_command cli_compile = {
         "A step that fails (a pose near a singular one, an iteration that does not converge, a piston that\n"
         "leaves its cylinder) is refused and leaves everything as it was; one whose error is beyond the\n"
         "tolerance is made and says so, where 'bramah simulate' would divide it. Refused by name are\n"
-        "machines with quasistatic actuators, prescribed motions, spherical joints, wheels or friction with\n"
-        "states and, of studies, parameters with edges (offsets of commands), other transitions than "
-        "'step',\n"
-        "the square-root form, delays, adapting noise, inclinometers and flow sensors.\n",
+        "machines with quasistatic actuators, motions prescribed by a table or wheels and, of studies,\n"
+        "hypotheses, other transitions than 'step', the square-root form, delays, adapting noise,\n"
+        "inclinometers and flow sensors.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,
     .max_operands = 1,

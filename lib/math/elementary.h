@@ -131,25 +131,6 @@ static inline double bramah__log(double x)
 
 /* ---- with branches ---- */
 
-/* Of |x| > 1e6, exactly reduced. */
-void bramah__sincos_far(double x, double *s, double *c);
-
-/* Of any x. Error 2.5 of the amplitude. */
-static inline void bramah__sincos_any(double x, double *s, double *c)
-{
-  if (fabs(x) > 1e6)
-    bramah__sincos_far(x, s, c);
-  else
-    bramah__sincos(x, s, c);
-}
-
-static inline double bramah__cos(double x)
-{
-  double s, c;
-  bramah__sincos_any(x, &s, &c);
-  return c;
-}
-
 /* e^x - 1, x <= 709. Error 4. */
 static inline double bramah__expm1(double x)
 {
@@ -164,22 +145,6 @@ static inline double bramah__log1p(double x)
   const double sum = 1.0 + x;
   return bramah__log(sum) - ((sum - 1.0) - x) / sum;
 }
-
-/* x^y, x >= 0, y > 0. Error 3 + 4 |log of it|. */
-static inline double bramah__power(double x, double y) { return bramah__exp(y * bramah__log(x)); }
-
-/* x >= 0. Error 3: one step of Newton's method. */
-static inline double bramah__cbrt(double x)
-{
-  const double y = bramah__exp(bramah__log(x) / 3.0);
-  return x > 0.0 && x < (double)INFINITY ? y - (y - x / (y * y)) / 3.0 : x;
-}
-
-/* The angle of (x, y), -pi to pi, signed zeros and infinities as C has them. Error 3. */
-double bramah__atan2(double y, double x);
-
-/* NaN outside -1 to 1. Error 4. */
-double bramah__asin(double x);
 
 /* (1 + 2 |x|) exp(x^2) erfc(|x|) as a Chebyshev series in t = (|x| - 3.75)/(|x| + 3.75): M. M. Shepherd, J. G. Laframboise,
  * Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity, Math. Comp. 36 (1981). The coefficients were
@@ -206,6 +171,43 @@ static inline double bramah__erfc(double x)
   const double above = (t * b - before + a[0]) / (1.0 + 2.0 * size) * bramah__exp(-size * size);
   return x == x ? (x < 0.0 ? 2.0 - above : above) : x;
 }
+
+/* ---- behind this line not in C source (lib/plant/step_source.c) ---- */
+
+/* Of |x| > 1e6, exactly reduced. */
+void bramah__sincos_far(double x, double *s, double *c);
+
+/* Of any x. Error 2.5 of the amplitude. */
+static inline void bramah__sincos_any(double x, double *s, double *c)
+{
+  if (fabs(x) > 1e6)
+    bramah__sincos_far(x, s, c);
+  else
+    bramah__sincos(x, s, c);
+}
+
+static inline double bramah__cos(double x)
+{
+  double s, c;
+  bramah__sincos_any(x, &s, &c);
+  return c;
+}
+
+/* x^y, x >= 0, y > 0. Error 3 + 4 |log of it|. */
+static inline double bramah__power(double x, double y) { return bramah__exp(y * bramah__log(x)); }
+
+/* x >= 0. Error 3: one step of Newton's method. */
+static inline double bramah__cbrt(double x)
+{
+  const double y = bramah__exp(bramah__log(x) / 3.0);
+  return x > 0.0 && x < (double)INFINITY ? y - (y - x / (y * y)) / 3.0 : x;
+}
+
+/* The angle of (x, y), -pi to pi, signed zeros and infinities as C has them. Error 3. */
+double bramah__atan2(double y, double x);
+
+/* NaN outside -1 to 1. Error 4. */
+double bramah__asin(double x);
 
 /* The logarithm of the gamma function of a > 0. Error 150 of the larger of one and its size. */
 double bramah__log_gamma(double a);

@@ -52,6 +52,25 @@ const char *bramah__source_fill(const bramah__source *s, const char *text)
   return *text ? text + 1 : text;
 }
 
+void bramah__source_text(const bramah__source *s, const char *text)
+{
+  static const char last[] = "/* ---- behind this line";
+  char line[256];
+  while (*text) {
+    const char *end = strchr(text, '\n');
+    size_t n = end ? (size_t)(end - text) + 1 : strlen(text);
+    if (n >= sizeof line) n = sizeof line - 1; /* the rest is another one */
+    memcpy(line, text, n);
+    line[n] = '\0';
+    if (strncmp(line, last, sizeof last - 1) == 0) {
+      bramah__page_write(s->page, "#endif\n");
+      return;
+    }
+    if (strncmp(line, "#include", 8) != 0) bramah__page_write(s->page, "%s", line);
+    text += n;
+  }
+}
+
 void bramah__source_define(const bramah__source *s, const char *name, size_t n)
 {
   bramah__page_write(s->page, "#define %s%s %d\n", s->upper, name, n);
@@ -100,10 +119,10 @@ static void write_list(const bramah__source *s, size_t n, const double *x)
 void bramah__source_names(const bramah__source *s, const char *what, const char *length, size_t n,
                           const char *const *name)
 {
-  bramah__page_write(s->page, "const char *const %s%s[%sROOM(%s%s)] = {", s->lower, what, s->upper, s->upper,
-                     length);
+  bramah__page_write(s->page, "#ifndef BRAMAH_DEVICE\nconst char *const %s%s[%sROOM(%s%s)] = {", s->lower,
+                     what, s->upper, s->upper, length);
   for (size_t i = 0; i < n; i++) bramah__page_write(s->page, i ? ", \"%s\"" : "\"%s\"", name[i]);
-  bramah__page_write(s->page, n ? "};\n" : "\"\"};\n");
+  bramah__page_write(s->page, n ? "};\n#endif\n" : "\"\"};\n#endif\n");
 }
 
 void bramah__source_indices(const bramah__source *s, const char *name, size_t n, const int *x)
@@ -207,10 +226,10 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
   write_strokes(s, x);
   write_mechanics(s, x, index);
 
-  bramah__page_write(s->page, "\nconst double %snominal[%sROOM(%sPARAMETERS)] = ", s->lower, s->upper,
-                     s->upper);
+  bramah__page_write(s->page, "\n%sFUNCTION const double %snominal[%sROOM(%sPARAMETERS)] = ", s->upper,
+                     s->lower, s->upper, s->upper);
   write_list(s, p->n_par, at->theta);
-  bramah__page_write(s->page, ";\nconst %sstate %sstart = {", s->lower, s->lower);
+  bramah__page_write(s->page, ";\n%sFUNCTION const %sstate %sstart = {", s->upper, s->lower, s->lower);
   const struct {
     const char *name;
     size_t n;
@@ -627,8 +646,8 @@ static int write_code(bramah__source *s, const bramah__source_addition *a, const
     const char *text = bramah__source_fill(s, bramah__step_code);
     bramah__page_write(s->page, "%s\"%s", model->name, a ? a->what : "");
     text = bramah__source_fill(s, text);
-    bramah__page_write(s->page, "%s\n/* ---- the machine ---- */\n\n",
-                       s->single ? bramah__elementary_single_text : bramah__elementary_text);
+    bramah__source_text(s, s->single ? bramah__elementary_single_text : bramah__elementary_text);
+    bramah__page_write(s->page, "\n/* ---- the machine ---- */\n\n");
     write_tables(s, x, index, name);
     text = bramah__source_fill(s, text);
     bramah__page_write(s->page, "%s", equations);

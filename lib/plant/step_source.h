@@ -27,6 +27,8 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
 
 /* Append text up to the next @; returns what follows it. */
 const char *bramah__source_fill(const bramah__source *s, const char *text);
+/* Append a header of ours, without what it includes, up to the line from which on it is not meant for C source. */
+void bramah__source_text(const bramah__source *s, const char *text);
 void bramah__source_define(const bramah__source *s, const char *name, size_t n);
 /* `static const double name[] = {...};`; of int. An empty one gets a zero. */
 void bramah__source_numbers(const bramah__source *s, const char *name, size_t n, const double *x);

@@ -32,7 +32,12 @@
 #define FOUR_BAR_STEP 0.001 /* [s] */
 #define FOUR_BAR_TOLERANCE 0.01 /* of the error of a position in a step [rad or m] */
 
+#ifndef BRAMAH_DEVICE /* a processor of graphics, which has no headers */
 #include <stdint.h>
+#endif
+#ifndef FOUR_BAR_FUNCTION /* what stands before all that the files define for others: __device__ of CUDA */
+#define FOUR_BAR_FUNCTION
+#endif
 
 #define FOUR_BAR_ROOM(n) ((n) > 0 ? (n) : 1)
 
@@ -79,7 +84,7 @@ typedef struct four_bar_work {
   double friction[1];
   double guess[4];
   double guess_dependent[2];
-  double kept[284];
+  double kept[283];
   double read[3][7];
   int is_set_up;
 } four_bar_work;
@@ -105,19 +110,21 @@ typedef struct four_bar_state {
 } four_bar_state;
 
 /* Where the machine file has it, with the nominal parameters. */
-extern const four_bar_state four_bar_start;
-extern const double four_bar_nominal[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)];
+FOUR_BAR_FUNCTION extern const four_bar_state four_bar_start;
+FOUR_BAR_FUNCTION extern const double four_bar_nominal[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)];
 
 /* Names, in the order of the arrays. */
+#ifndef BRAMAH_DEVICE
 extern const char *const four_bar_joint_names[FOUR_BAR_ROOM(FOUR_BAR_JOINTS)];
 extern const char *const four_bar_first_order_names[FOUR_BAR_ROOM(FOUR_BAR_FIRST_ORDER)];
 extern const char *const four_bar_actuator_names[FOUR_BAR_ROOM(FOUR_BAR_ACTUATORS)];
 extern const char *const four_bar_input_names[FOUR_BAR_ROOM(FOUR_BAR_INPUTS)];
 extern const char *const four_bar_parameter_names[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)];
+#endif
 
 /* A step of FOUR_BAR_STEP seconds with commands held. Parameters other than those of the step before move accelerations and
  * pressure rates at once. */
-int four_bar_step(four_bar_state *s, const double *inputs, const double *parameters);
+FOUR_BAR_FUNCTION int four_bar_step(four_bar_state *s, const double *inputs, const double *parameters);
 
 /* ---- the filter ----
  *
@@ -172,35 +179,37 @@ typedef struct four_bar_filter {
   double nis;  /* of all that was fused together */
   int nis_dof; /* how many that were */
   int known;   /* what the work holds of the state */
-  unsigned long long predictions; /* since the start */
+  uint64_t predictions; /* since the start */
   /* what was learned of what is considered; effects of parameters on steps; how predictions change over them */
   double information[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)], effect[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)], effect_spread[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)];
   double change[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)], bend[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
 } four_bar_filter;
 
 /* Where the study starts. */
-void four_bar_begin(four_bar_filter *f);
+FOUR_BAR_FUNCTION void four_bar_begin(four_bar_filter *f);
 
 /* FOUR_BAR_STEP seconds on, with commands held. */
-int four_bar_predict(four_bar_filter *f, const double *inputs);
+FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs);
 
 /* Measurements y at the present time, in the order and units of the names below; present[i] = 0: none of sensor i. */
-int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *present);
+FOUR_BAR_FUNCTION int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *present);
 
 /* Errors of the state, in the order of P, are taken off: the loops stay closed, rates and pressures follow. */
-int four_bar_inject(four_bar_filter *f, const double *dx);
+FOUR_BAR_FUNCTION int four_bar_inject(four_bar_filter *f, const double *dx);
 
 /* Values of FOUR_BAR_OUTPUTS outputs of the machine; their standard deviations, -1 where there is none. */
-void four_bar_outputs(four_bar_filter *f, double *value, double *sigma);
+FOUR_BAR_FUNCTION void four_bar_outputs(four_bar_filter *f, double *value, double *sigma);
 
 /* Value and standard deviation of the augmented state i; 1: it is estimated, 0: considered so far. */
-int four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma);
+FOUR_BAR_FUNCTION int four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma);
 
 /* Names and units, in these orders. */
+#ifndef BRAMAH_DEVICE
 extern const char *const four_bar_augmented_names[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)];
 extern const char *const four_bar_sensor_names[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
 extern const char *const four_bar_sensor_units[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
 extern const char *const four_bar_output_names[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)];
 extern const char *const four_bar_output_units[FOUR_BAR_ROOM(FOUR_BAR_OUTPUTS)];
+#endif
 
 #endif
