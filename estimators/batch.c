@@ -65,6 +65,8 @@ static int are_alike(const roll *r, size_t i, size_t k)
       a->transition != b->transition || a->form != b->form || a->fusion != b->fusion ||
       a->iterations != b->iterations || a->scores != b->scores || a->discretisation != b->discretisation)
     return 0;
+  for (size_t j = 0; j < r->options->start->model->n_independent && a->basis != b->basis; j++)
+    if (!a->basis || !b->basis || a->basis[j] != b->basis[j]) return 0;
   for (size_t j = 0; j < a->n_augmented && a->augmented != b->augmented; j++) {
     const bramah_augmented *p = &a->augmented[j], *q = &b->augmented[j];
     if (p->kind != q->kind || p->order != q->order || p->role != q->role ||
@@ -138,6 +140,7 @@ static int assign_lanes(bramah_batch *b, block *of, size_t g)
   for (size_t l = 0; l < of->n[g] && n >= LEAST_LANES; l++) {
     member *m = &b->member[of->member[g][l]];
     if (!bramah__lockstep_may(m->filter, m->plant)) continue;
+    if (group->like && !bramah__lockstep_alike(group->like, m->filter)) continue;
     group->like = group->filter[l] = m->filter;
     group->plant.plant[l] = m->plant;
     group->n_filters = l + 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimators/lockstep.h"
 #include "lib/base/processors.h"
+#include "lib/math/dense.h"
 #include "lib/math/elementary.h"
 #include "sensors/kinds.h"
 
@@ -60,6 +61,8 @@ int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
     if (a->role != BRAMAH_AUGMENTED_ESTIMATED || f->self_state[i].moves) return 0;
     if (a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS) return 0;
   }
+  for (size_t r = 0; r < f->n_dof; r++)
+    if (!bramah__lockstep_reads(plant, f->noise.basis[r])) return 0;
   for (size_t i = 0; i < f->n_sensors; i++) {
     const bramah_sensor *sensor = &f->sensor[i];
     if (sensor->shape != BRAMAH_SENSOR_SUM || sensor->n_terms == 0) return 0;
@@ -81,6 +84,7 @@ int bramah__lockstep_alike(const bramah_filter *a, const bramah_filter *b)
   if (a->n != b->n || a->n_sensors != b->n_sensors || a->n_augmented != b->n_augmented || a->nq != b->nq ||
       a->n_par != b->n_par || a->shape.n_noisy != b->shape.n_noisy ||
       memcmp(a->par, b->par, a->n_par * sizeof *a->par) != 0 ||
+      memcmp(a->noise.basis, b->noise.basis, a->n_dof * sizeof *a->noise.basis) != 0 ||
       memcmp(a->noisy, b->noisy, a->shape.n_noisy * sizeof *a->noisy) != 0)
     return 0;
   for (size_t i = 0; i < a->n_augmented; i++) {
@@ -91,24 +95,6 @@ int bramah__lockstep_alike(const bramah_filter *a, const bramah_filter *b)
   }
   for (size_t i = 0; i < a->n_sensors; i++)
     if (!alike_sensors(&a->sensor[i], &b->sensor[i])) return 0;
-  return 1;
-}
-
-/* Is its noise that of the coordinates which are independent now? */
-static int is_plain_noise(bramah_filter *f)
-{
-  const size_t nf = f->n_dof;
-  if (bramah__process_noise_refresh(&f->plant, &f->noise, NULL) != BRAMAH_OK) return 0;
-  for (size_t r = 0; r < nf; r++) {
-    bramah_output_info basis, state;
-    bramah_plant_output_info(&f->plant, f->noise.basis[r], &basis);
-    const long own = bramah_plant_find_output(&f->plant, bramah__plant_state_name(&f->plant, r));
-    if (own < 0) return 0;
-    bramah_plant_output_info(&f->plant, (size_t)own, &state);
-    if (strcmp(basis.name, state.name) != 0) return 0;
-    for (size_t k = 0; k < nf; k++)
-      if (f->noise.B[r * nf + k] != (r == k ? 1.0 : 0.0)) return 0;
-  }
   return 1;
 }
 
@@ -152,7 +138,7 @@ void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *gr
 {
   bramah_filter *f = group->filter[lane];
   const size_t own = bramah__own_size(f), tail = own - sizeof f->progress - f->state_size;
-  if (group->in[lane] || !bramah__lockstep_knows(f->plant.self) || !is_plain_noise(f)) return;
+  if (group->in[lane] || !bramah__lockstep_knows(f->plant.self)) return;
   memset(k->snapshot + own - tail, 0, tail);
   bramah__keep(f, k->snapshot);
   scatter(k->snapshot, n_words(f), lane, group->now);
@@ -276,7 +262,24 @@ BRAMAH__IN_CALLER void fill_transition(const bramah__filter_lockstep *k, const b
   }
 }
 
-/* As fill_noise and bramah__augmented_noise, in the coordinates of the noise. */
+/* B^-1 as bramah__process_noise_refresh has it, in the place of B; where there is none the lane leaves. */
+static void invert_basis(const bramah_filter *f, double *B, unsigned char *live)
+{
+  const size_t nf = f->n_dof;
+  const bramah__process_noise *scratch = &f->noise;
+  for (size_t l = 0; l < L; l++) {
+    if (!live[l]) continue;
+    gather(B, nf * nf, l, scratch->LU);
+    if (bramah__lu_factor(nf, scratch->LU, scratch->pivot)) live[l] = 0;
+    for (size_t k = 0; k < nf && live[l]; k++) {
+      for (size_t r = 0; r < nf; r++) scratch->column[r] = r == k ? 1.0 : 0.0;
+      bramah__lu_solve(nf, scratch->LU, scratch->pivot, scratch->column);
+      for (size_t r = 0; r < nf; r++) B[(r * nf + k) * L + l] = scratch->column[r];
+    }
+  }
+}
+
+/* As fill_noise of predict.c and bramah__augmented_noise; B is inverted. */
 BRAMAH__IN_CALLER void fill_noise(const bramah__filter_group *group, const bramah_filter *f,
                                   const bramah__group_results *of, double *Gamma)
 {
@@ -286,12 +289,15 @@ BRAMAH__IN_CALLER void fill_noise(const bramah__filter_group *group, const brama
   for (size_t i = 0; i < f->n * nq * L; i++) Gamma[i] = 0.0;
   for (size_t r = 0; r < ne; r++) {
     double *row = Gamma + r * nq * L;
-    for (size_t b = 0; b < nf; b++) EACH_LANE
-      {
-        const double acceleration = group->acceleration[b * L + l];
-        row[2 * b * L + l] = of_rate * (0.0 + of->N[(r * nx + b) * L + l]) * acceleration;
-        if (r < nf) row[(2 * b + 1) * L + l] = of_position * (r == b ? 1.0 : 0.0) * acceleration;
-      }
+    for (size_t b = 0; b < nf; b++) {
+      const double *acceleration = group->acceleration + b * L;
+      double sum[L] = {0};
+      for (size_t k = 0; k < nf; k++)
+        EACH_LANE sum[l] += of->N[(r * nx + k) * L + l] * of->B[(k * nf + b) * L + l];
+      EACH_LANE row[2 * b * L + l] = of_rate * sum[l] * acceleration[l];
+      if (r < nf)
+        EACH_LANE row[(2 * b + 1) * L + l] = of_position * of->B[(r * nf + b) * L + l] * acceleration[l];
+    }
     for (size_t i = 0; i < np; i++)
       EACH_LANE row[(2 * nf + i) * L + l] =
           of_rate * group->first_order[i * L + l] * of->N[(r * nx + nf + i) * L + l];
@@ -395,6 +401,7 @@ static void begin(bramah__filter_lockstep *k, bramah__filter_group *const *group
     p->state = plant_words(f, group[g]->now);
     p->n_par = f->n_par;
     p->par = f->par;
+    p->basis = f->noise.basis;
     EACH_LANE p->live[l] = group[g]->in[l] & group[g]->taken[l];
   }
 }
@@ -451,6 +458,7 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
   bramah__lockstep_step(&k->plant, plant);
   EACH_GROUP
   {
+    invert_basis(group[g]->like, k->plant.of[g].B, plant[g]->live);
     follow_plants(k, g, group[g]);
     take_step(k, g, group[g]);
     bramah__lockstep_take(&k->plant, g, plant[g], 1);

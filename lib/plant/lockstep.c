@@ -457,10 +457,22 @@ BRAMAH__FOR_PROCESSORS static void check_pose(bramah__lockstep *k, size_t g, bra
     EACH_LANE group->live[l] &= fabs(k->of[g].Rz[i * L + l]) < bramah__poor_ratio;
 }
 
+static void take_basis(bramah__lockstep *k, const size_t *basis)
+{
+  const bramah_program *program = k->program;
+  for (size_t r = 0; r < program->nf; r++) {
+    const bramah__reading *reading = &program->reading[basis[r]];
+    const uint16_t *at = bramah__tape_results(&program->tape, reading->part) + reading->first;
+    run(k, reading->part);
+    EACH_GROUP fetch(k, g, at + 1, program->nf, k->of[g].B + r * program->nf * L);
+  }
+}
+
 void bramah__lockstep_step(bramah__lockstep *k, bramah__plant_group *const *group)
 {
   set_states(k, group, 0);
   run(k, BRAMAH__PART_POSE);
+  take_basis(k, group[0]->basis);
   run(k, BRAMAH__PART_RATES);
   run(k, BRAMAH__PART_SLOPES);
   run(k, BRAMAH__PART_GUESS);

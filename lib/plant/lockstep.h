@@ -23,6 +23,7 @@ typedef struct bramah__plant_group {
   double *state;                     /* [words] */
   size_t n_par;                      /* parameters that derivatives are wanted by: the same in all lanes */
   const size_t *par;
+  const size_t *basis; /* [nf] positions whose derivatives at the start of a step are wanted, too */
 } bramah__plant_group;
 
 /* What one group leaves, [...] of eight lanes each. */
@@ -31,6 +32,7 @@ typedef struct bramah__plant_group {
   X(F, ne *ne)    /* of the step to it, as in bramah__wanted */                                              \
   X(N, ne *nx)    /* */                                                                                      \
   X(G, ne *n_par) /* [ne x n_par of the group] */                                                            \
+  X(B, nf *nf)    /* of `basis` by the independent positions */                                              \
   X(Rz, n *nf)    /* at the state that the registers hold */                                                 \
   X(change, nx)   /* unknowns of the step; scratch from here on */                                           \
   X(carried, n_par *nx)                                                                                      \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Microseconds per filter and step of a batch: the four-bar with five sensors, transition of the step, by its program, for
  * several numbers of filters and error states. Measurements are those of a filter by itself, with noise, made beforehand.
- * `bench_batch CASE FILTERS` runs one in silence, to be looked at with a profiler; the last case is the interpreted plant.
+ * `bench_batch CASE FILTERS RUNS` runs one in silence, to be looked at with a profiler; the last case is the interpreted plant.
  * Not a test: nothing here can fail for being slow. */
 #define _GNU_SOURCE
 #include "bramah/batch.h"
@@ -135,9 +135,9 @@ int main(int argc, char **argv)
   must(bramah_program_new(rig.model, &diag, &program), &diag);
   make_log(&rig, sensor);
   if (argc > 2) {
-    const double us = batch_us(&rig, program, sensor, &cases[strtoul(argv[1], NULL, 10) % N_CASES],
-                               strtoul(argv[2], NULL, 10));
-    printf("%.3f\n", us);
+    const size_t c = strtoul(argv[1], NULL, 10) % N_CASES, n = strtoul(argv[2], NULL, 10);
+    for (long run = argc > 3 ? strtol(argv[3], NULL, 10) : 1; run > 0; run--)
+      printf("%.3f\n", batch_us(&rig, program, sensor, &cases[c], n));
     return EXIT_SUCCESS;
   }
   bench_print_machine();

@@ -500,7 +500,7 @@ static const struct {
     {"lifting-four-bar/sensors", NULL, 60, 0.0},
     {"linearization-four-bar/unknown-torque", "sensors whose samples come late", 0, 0.0},
     {"quick-return/sensors", "only the Joseph form", 0, 0.0},
-    {"rotary-actuator/act1", NULL, 60, 0.0},
+    {"rotary-actuator/act1", NULL, 60, 1e-9},
     {"rotary-actuator/act2", NULL, 0, 0.0},
     {"rotary-actuator/act3", NULL, 0, 0.0},
     {"rotary-actuator/act4", NULL, 0, 0.0},

@@ -21,6 +21,7 @@ typedef struct ensemble {
   four_bar_rig rig;
   bramah_program *program, *of_alone; /* the same; the one without native code */
   bramah_sensor sensor[SENSORS];
+  size_t rocker;
   double acceleration_noise[N];
   double *parameters; /* [N x n_parameter] */
   bramah_filter_options options[N];
@@ -56,13 +57,14 @@ static void open_ensemble(ensemble *e, int way)
   e->of_alone = e->program;
   if (way == NATIVE) {
     must(bramah_program_new(e->rig.model, &diag, &e->of_alone), &diag);
-    for (size_t version = 0; version < 3; version++) use_native(e->program, version);
+    use_all_native(e->program, 1);
   }
   must(bramah_coupled_use(e->rig.c, e->program, &diag), &diag);
   for (size_t i = 0; i < SENSORS; i++)
     must(bramah_sensor_init(&four_bar_sensors[i], plant, &diag, &e->sensor[i]), &diag);
   e->parameters = calloc(N * plant->n_parameter, sizeof(double));
   size_t bulk, payload;
+  e->rocker = must_find(plant, "rocker.angle");
   must(bramah_plant_parameter_index(plant, "oil.bulk_modulus", &bulk, &diag), &diag);
   must(bramah_plant_parameter_index(plant, "crank.payload", &payload, &diag), &diag);
   for (size_t i = 0; i < N; i++) {
@@ -79,6 +81,8 @@ static void open_ensemble(ensemble *e, int way)
     e->options[i].first_order_noise = qp;
     e->options[i].n_augmented = i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : sizeof augmented / sizeof *augmented;
     e->options[i].augmented = augmented;
+    e->options[i].basis =
+        i % 3 == 0 ? &e->rocker : NULL; /* noise in a coordinate that depends on the independent one */
   }
   e->options[THROWN].common_gate = e->options[THROWN].drift_gate = 0.0;
   e->all = (bramah_batch_options){.n = N,
