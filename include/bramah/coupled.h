@@ -156,7 +156,7 @@ BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, 
 
 struct bramah_filter;
 /* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
- * bits as of the filter on a plant that uses the program as long as no step is divided, goes over to other coordinates or
+ * bits as of the filter on a plant that uses the program as long as no step is divided for its energy, goes over to other coordinates or
  * falls back. Errors: the same; E_UNSUPPORTED names what the source of a filter does not do: other transitions than that
  * of the step, other forms and fusions than the defaults, samples that come late, sensors of what the program does not know. */
 BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,

@@ -288,7 +288,7 @@ static inline bramah__expr e_signed(bramah__expr size, bramah__expr x)
   return e_select(e_neg(x), e_neg(size), size);
 }
 
-/* x^exponent for x >= 0; 0 where x is nearly that */
+/* x^exponent for x >= 0, at 0 that of 1e-300. Error 3 + 4 |log of it| 2^-53. */
 static inline bramah__expr e_power(bramah__expr x, double exponent)
 {
   return e_exp(e_scale(exponent, e_log(e_max(x, e_number(1e-300)))));

@@ -83,7 +83,7 @@ int bramah__eliminate_graph(size_t n, const bramah__expr *A, const double *typic
       const bramah__expr l = w.A[r * n + q] = e_mul(w.A[r * n + q], per_pivot);
       const double ln = w.number[r * n + q] / w.number[p * n + q];
       for (size_t k = 0; k < n; k++) {
-        if (w.column_done[k]) continue;
+        if (w.column_done[k] || e_is(w.A[p * n + k], 0.0)) continue;
         w.A[r * n + k] = e_sub(w.A[r * n + k], e_mul(l, w.A[p * n + k]));
         w.number[r * n + k] -= ln * w.number[p * n + k];
       }
@@ -146,7 +146,8 @@ static size_t go_down(const bramah__elimination *e, size_t t, int stops, bramah_
     size_t next = t + 1;
     while (next < n && e_is(y[next], 0.0)) next++;
     if (stops && next == n) return t;
-    for (size_t r = t + 1; r < n; r++) y[r] = e_sub(y[r], e_mul(e->LU[r * n + t], y[t]));
+    for (size_t r = t + 1; r < n; r++)
+      if (!e_is(e->LU[r * n + t], 0.0)) y[r] = e_sub(y[r], e_mul(e->LU[r * n + t], y[t]));
   }
   return n;
 }
@@ -161,7 +162,8 @@ static void go_up(const bramah__elimination *e, size_t end, const unsigned char 
     if (divided[r]) y[r] = e_mul(y[r], per_pivot);
     for (size_t l = r + 1; l < n; l++) {
       const bramah__expr u = e->LU[r * n + l];
-      y[r] = e_sub(y[r], e_mul(divided[r] && !e_is(u, 0.0) ? e_mul(u, per_pivot) : u, y[l]));
+      if (e_is(u, 0.0) || e_is(y[l], 0.0)) continue;
+      y[r] = e_sub(y[r], e_mul(divided[r] ? e_mul(u, per_pivot) : u, y[l]));
     }
     if (!divided[r]) y[r] = e_mul(y[r], per_pivot);
   }

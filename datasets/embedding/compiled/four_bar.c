@@ -3452,7 +3452,7 @@ static void freeze(four_bar_state *s, double time)
   s->work.half[0] = 0.5 * time;
 #endif
 #if FOUR_BAR_MOTIONS > 0
-  set_motions(&s->work, (double)(s->time_ns + (time > 0.0 ? FOUR_BAR_STEP_NS : 0)) * 1e-9);
+  set_motions(&s->work, (double)(s->time_ns + (int64_t)(time * 1e9 + 0.5)) * 1e-9);
 #endif
   (void)s;
   (void)time;
@@ -3529,8 +3529,8 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
 /* What stays for a step, and spools at its end, which need no iteration. */
 static void begin_step(four_bar_state *s, const double *inputs)
 {
-  const double h = FOUR_BAR_STEP;
   four_bar_work *w = &s->work;
+  const double h = w->h[0];
   set_gates(s);
   freeze(s, h);
   for (int i = 0; i < FOUR_BAR_SPOOLS; i++) {
@@ -3561,8 +3561,8 @@ static void predict(four_bar_state *s, double *change)
 /* The point of the iterate by the trapezoidal rule. */
 static void set_iterate(four_bar_state *s, const double *change)
 {
-  const double c1 = 2.0 / FOUR_BAR_STEP, c2 = c1 * c1;
   four_bar_work *w = &s->work;
+  const double c1 = 2.0 / w->h[0], c2 = c1 * c1;
   for (int f = 0; f < FOUR_BAR_INDEPENDENT; f++) {
     const int j = joint[FOUR_BAR_DEPENDENT + f];
     w->z[j] = s->z[j] + change[f];
@@ -3632,7 +3632,7 @@ static void take(four_bar_state *s)
   const four_bar_work *w = &s->work;
   s->error = 0.0;
   for (int j = 0; j < FOUR_BAR_JOINTS; j++) {
-    const double error = FOUR_BAR_STEP * FOUR_BAR_STEP / 12.0 * fabs(w->zdd_all[j] - s->zdd[j]);
+    const double error = w->h[0] * w->h[0] / 12.0 * fabs(w->zdd_all[j] - s->zdd[j]);
     s->error = error > s->error ? error : s->error;
     s->z[j] = w->z[j];
     s->zd[j] = w->zd_all[j];
@@ -3648,7 +3648,7 @@ static void take(four_bar_state *s)
   memcpy(s->xd, w->xd_end, sizeof s->xd);
 #endif
 #if FOUR_BAR_MOTIONS > 0
-  s->time_ns += FOUR_BAR_STEP_NS;
+  s->time_ns += (int64_t)(w->h[0] * 1e9 + 0.5);
 #endif
   for (int i = 0; i < FOUR_BAR_ACTUATORS; i++) {
     s->stroke[i] = w->stroke[i];
@@ -4145,6 +4145,31 @@ static int inject_state(four_bar_filter *f, const double *dx)
   return adopt(f);
 }
 
+enum { PLANT_BYTES = sizeof(four_bar_state) - sizeof(four_bar_work) }; /* the work is its end */
+
+/* What of a filter a step or a change of parameters moves, to put it back. */
+typedef struct kept_state {
+  unsigned char plant[PLANT_BYTES];
+#if FOUR_BAR_AUGMENTED > 0
+  double parameters[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)], mean[N - NE];
+#endif
+} kept_state;
+
+static void keep(four_bar_filter *f, kept_state *k, int back)
+{
+#if FOUR_BAR_AUGMENTED > 0
+  if (back) set_up(&f->plant, k->parameters);
+#define KEEP(name) memcpy(back ? f->name : k->name, back ? k->name : f->name, sizeof k->name)
+  KEEP(parameters);
+  KEEP(mean);
+#endif
+  if (back)
+    memcpy(&f->plant, k->plant, sizeof k->plant);
+  else
+    memcpy(k->plant, &f->plant, sizeof k->plant);
+  if (back) f->known = NOTHING;
+}
+
 /* What an output needs before its value is there: readings. */
 static int look(four_bar_filter *f, int i)
 {
@@ -4271,19 +4296,114 @@ static int variances_hold(double P[N][N])
   return FOUR_BAR_OK;
 }
 
+/* A step of the length in the work with its derivatives; nothing is taken yet. What starts it is in the work. */
+static int solve_with_derivatives(four_bar_state *s, const double *inputs)
+{
+  double change[NX];
+  const int status = solve_by_slopes(s, inputs, change);
+  if (status != FOUR_BAR_OK) return status;
+  four_bar_transition(&s->work);
+#if N_PAR > 0
+  four_bar_follow_parameters(&s->work);
+#endif
+  return finish(s, change);
+}
+
+/* X [NE x width] = F X + part Y */
+static void chain(int width, const double *F, double part, const double *Y, double *X)
+{
+  for (int k = 0; k < width; k++) {
+    double column[NE];
+    for (int r = 0; r < NE; r++) {
+      column[r] = part * Y[r * width + k];
+      for (int l = 0; l < NE; l++) column[r] += F[r * NE + l] * X[l * width + k];
+    }
+    for (int r = 0; r < NE; r++) X[r * width + k] = column[r];
+  }
+}
+
+static void set_length(four_bar_work *w, double h)
+{
+  w->h[0] = h;
+  four_bar_setup(w);
+}
+
+/* The step in equal parts, which are taken; its derivatives go into the work. White noise that comes evenly over the step
+ * comes evenly over its parts. */
+static int in_parts(four_bar_filter *f, const double *inputs, int parts)
+{
+  four_bar_state *s = &f->plant;
+  four_bar_work *w = &s->work;
+  double F[NE * NE] = {0.0}, shares[NE * NX] = {0.0}, largest = 0.0;
+#if N_PAR > 0
+  double G[N_PAR][NE] = {{0.0}};
+#endif
+  int status = FOUR_BAR_OK, iterations = 0;
+  for (int r = 0; r < NE; r++) F[r * NE + r] = 1.0;
+  for (int i = 0; i < parts && status == FOUR_BAR_OK; i++) {
+    const int64_t from = (int64_t)FOUR_BAR_STEP_NS * i / parts, to = (int64_t)FOUR_BAR_STEP_NS * (i + 1) / parts;
+    f->known = NOTHING;
+    set_length(w, (double)(to - from) * 1e-9);
+    status = locate(f, STARTS);
+    if (status == FOUR_BAR_OK) status = solve_with_derivatives(s, inputs);
+    iterations += s->iterations;
+    if (status != FOUR_BAR_OK) break;
+    chain(NX, w->F, 1.0 / (double)parts, w->N, shares);
+#if N_PAR > 0
+    for (int j = 0; j < N_PAR; j++) chain(1, w->F, 1.0, w->G[j], G[j]);
+#endif
+    chain(NE, w->F, 0.0, w->F, F);
+    take(s);
+    largest = s->error > largest ? s->error : largest;
+  }
+  f->known = NOTHING;
+  set_length(w, FOUR_BAR_STEP);
+  memcpy(w->F, F, sizeof F);
+  memcpy(w->N, shares, sizeof shares);
+#if N_PAR > 0
+  memcpy(w->G, G, sizeof G);
+#endif
+  s->error = largest;
+  s->iterations = iterations;
+  return status;
+}
+
+/* A step with its derivatives, which is taken: as a whole, or in parts where its error is too large or it does not converge. */
+static int step_with_derivatives(four_bar_filter *f, const double *inputs)
+{
+  enum { MOST_PARTS = 64 };
+  four_bar_state *s = &f->plant;
+  unsigned char before[PLANT_BYTES];
+  memcpy(before, s, sizeof before);
+  int parts = 2, status = solve_with_derivatives(s, inputs);
+  if (status == FOUR_BAR_OK) take(s);
+  f->known = status == FOUR_BAR_OK ? AFTER_STEP : NOTHING;
+  if (status == FOUR_BAR_OK ? s->error <= FOUR_BAR_TOLERANCE : status == FOUR_BAR_STROKE) return status;
+  for (double n = 2.0; status == FOUR_BAR_OK && parts < MOST_PARTS && n * n * n * FOUR_BAR_TOLERANCE < s->error; n *= 2.0) parts *= 2;
+  for (;;) {
+    memcpy(s, before, sizeof before);
+    status = in_parts(f, inputs, parts);
+    if (status == FOUR_BAR_OK ? s->error <= FOUR_BAR_TOLERANCE : status == FOUR_BAR_STROKE) break;
+    if (parts == MOST_PARTS) break;
+    parts = status == FOUR_BAR_OK || 4 * parts > MOST_PARTS ? MOST_PARTS : 4 * parts;
+  }
+  if (status != FOUR_BAR_OK) memcpy(s, before, sizeof before);
+  return status;
+}
+
 FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 {
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
-  double change[NX], inverse[NF * NF], Gamma[N][NQ], P[N][N], T[NE][N];
+  double inverse[NF * NF], Gamma[N][NQ], P[N][N], T[NE][N];
 #if FOUR_BAR_AUGMENTED > 0
   double all[N][N], *F = &all[0][0];
-  kept_state before;
   start_of_step start;
-  keep(f, &before, 0);
 #else
   const double *F = w->F;
 #endif
+  kept_state before;
+  keep(f, &before, 0);
   int moved, status = set_conditions(s, inputs, f->parameters, &moved);
   if (moved) f->known = status == FOUR_BAR_OK ? RATES : NOTHING;
 #if FOUR_BAR_AUGMENTED > 0
@@ -4291,20 +4411,13 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 #endif
   if (status == FOUR_BAR_OK) status = locate(f, STARTS);
   if (status == FOUR_BAR_OK) status = invert_basis(w, inverse);
-  f->known = NOTHING;
-  if (status != FOUR_BAR_OK) return status;
-  status = solve_by_slopes(s, inputs, change);
-  if (status != FOUR_BAR_OK) return status;
-  four_bar_transition(w);
-#if N_PAR > 0
-  four_bar_follow_parameters(w);
-#endif
-  status = finish(s, change);
-  if (status != FOUR_BAR_OK) return status;
+  if (status == FOUR_BAR_OK) status = step_with_derivatives(f, inputs);
+  if (status != FOUR_BAR_OK) {
+    f->known = NOTHING;
+    return status;
+  }
   set_noise(w, inverse, Gamma);
 #if FOUR_BAR_AUGMENTED > 0
-  take(s);
-  f->known = AFTER_STEP;
   add_augmented(f, &start, all, Gamma);
 #endif
   memcpy(P, f->P, sizeof P);
@@ -4312,12 +4425,11 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
   status = variances_hold(P);
 #if FOUR_BAR_AUGMENTED > 0
   if (status == FOUR_BAR_OK) status = advance_augmented(f, &start);
-  if (status != FOUR_BAR_OK) keep(f, &before, 1);
-#else
-  if (status == FOUR_BAR_OK) take(s);
-  if (status == FOUR_BAR_OK) f->known = AFTER_STEP;
 #endif
-  if (status != FOUR_BAR_OK) return status;
+  if (status != FOUR_BAR_OK) {
+    keep(f, &before, 1);
+    return status;
+  }
   memcpy(f->P, P, sizeof P);
   return s->error > FOUR_BAR_TOLERANCE ? FOUR_BAR_COARSE : FOUR_BAR_OK;
 }

@@ -9,7 +9,7 @@
  *   memcpy(parameters, four_bar_nominal, sizeof parameters);
  *   while (four_bar_step(&s, commands, parameters) >= FOUR_BAR_OK) ...
  *
- * What it does not do, and the program does: it does not divide a step whose error is too large (it says FOUR_BAR_COARSE),
+ * What FOUR_BAR_step does not do, and the program does: it does not divide a step whose error is too large (it says FOUR_BAR_COARSE),
  * does not halve a correction that goes astray and does not go over to other independent coordinates (it says so and
  * leaves the state as it was), and takes no sums of works. Units: SI, angles rad, pressures Pa absolute, commands V. */
 #ifndef FOUR_BAR_H
@@ -188,7 +188,7 @@ typedef struct four_bar_filter {
 /* Where the study starts. */
 FOUR_BAR_FUNCTION void four_bar_begin(four_bar_filter *f);
 
-/* FOUR_BAR_STEP seconds on, with commands held. */
+/* FOUR_BAR_STEP seconds on, with commands held; in up to 64 parts where the whole does not converge or its error is too large. */
 FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs);
 
 /* Measurements y at the present time, in the order and units of the names below; present[i] = 0: none of sensor i. */
