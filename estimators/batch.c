@@ -498,6 +498,8 @@ size_t bramah_batch_step(bramah_batch *b, const bramah_batch_cycle *cycle) { ret
 
 int bramah__batch_has_lane(const bramah_batch *b, size_t i) { return b->member[i].group != NULL; }
 
+bramah_status bramah__batch_status(const bramah_batch *b, size_t i) { return b->member[i].status; }
+
 void bramah__batch_show(bramah_batch *b, size_t i)
 {
   const member *m = &b->member[i];

@@ -40,10 +40,11 @@ static bramah_status row_of(bramah_filter *f, size_t i, bramah_diag *diag)
   return status;
 }
 
-static double project(const bramah_filter *f, size_t i, int whole, double *PH)
+/* PH = P H' of the upper triangle of P; H P H' */
+static double project(const bramah_filter *f, size_t i, double *PH)
 {
   const size_t n = f->n;
-  return bramah__kernel_project(whole, n, f->n_entries[i], f->entry + i * n, f->H + i * n, f->P, PH);
+  return bramah__kernel_project(0, n, f->n_entries[i], f->entry + i * n, f->H + i * n, f->P, PH);
 }
 
 /* Prediction, innovation and its variance for one sensor, all before any correction of this time. */
@@ -55,7 +56,11 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, sensor->name, "the measurement is not a finite number");
   const bramah_status status = row_of(f, i, diag);
   if (status != BRAMAH_OK) return status;
-  const double S = project(f, i, 1, f->PH + i * f->n) + f->r[i];
+  const size_t n = f->n, count = f->n_entries[i], *column = f->entry + i * n;
+  const double *H = f->H + i * n;
+  const double S = f->r[i] + (f->considered /* then all of P H' is wanted */
+                                  ? bramah__kernel_project(1, n, count, column, H, f->P, f->PH + i * n)
+                                  : bramah__kernel_variance(n, count, column, H, f->P));
   if (!(S > 0.0) || !isfinite(S))
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, sensor->name,
                         "the variance of the innovation is not positive and finite");
@@ -217,7 +222,7 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
     const double *H = f->H + i * n, r = f->r[i];
     double rest = f->y[i], *PH = f->work.fuse, *work = PH + n;
     for (size_t k = 0; k < n_entries; k++) rest -= H[entry[k]] * f->dx[entry[k]];
-    const double S = r + (f->square_root ? bramah__root_variance(n, H, f->S, work) : project(f, i, 0, PH));
+    const double S = r + (f->square_root ? bramah__root_variance(n, H, f->S, work) : project(f, i, PH));
     in->rest = rest;
     in->rest_variance = S;
     count_sample(f, i, rest, S);

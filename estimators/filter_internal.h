@@ -173,7 +173,7 @@ typedef struct bramah__likelihood_sums {
   X(double, H, f->n_sensors * f->n)                                                                          \
   X(size_t, entry, f->n_sensors * f->n) /* columns of each row that are not zero, and how */                 \
   X(size_t, n_entries, f->n_sensors)    /* many */                                                           \
-  X(double, PH, f->n_sensors * f->n)    /* P H', before any correction */                                    \
+  X(double, PH, f->n_sensors * f->n)    /* P H', before any correction, where something is considered */     \
   X(double, r, f->n_sensors)            /* variances of the measurement noise */                             \
   X(double, y, f->n_sensors)            /* innovations to fuse */                                            \
   X(double, dx, f->n)                   /* estimated errors */                                               \

@@ -9,9 +9,10 @@
 #include "estimators/filter_internal.h"
 #include "lib/plant/lockstep.h"
 
-/* Of a batch, for replays in lockstep: may filter i live in a lane; the filter as it is now, which stays there; and with what
- * its last correction says of the samples, and no more. */
+/* Of a batch, for replays in lockstep: may filter i live in a lane; its status; the filter as it is now, which stays there; and
+ * with what its last correction says of the samples, and no more. */
 int bramah__batch_has_lane(const bramah_batch *batch, size_t i);
+bramah_status bramah__batch_status(const bramah_batch *batch, size_t i);
 bramah_filter *bramah__batch_look(bramah_batch *batch, size_t i);
 void bramah__batch_show(bramah_batch *batch, size_t i);
 

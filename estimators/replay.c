@@ -220,11 +220,11 @@ static bramah_status watch(bramah_replay *r, bramah_status status, bramah_filter
 }
 
 /* A sample was fused for the first time. */
-static void tell(bramah_replay *r, const bramah_rewind_use *use)
+static void tell(bramah_replay *r, size_t sensor, int64_t time_ns, double y, const bramah_innovation *in)
 {
   const bramah_listener *l = &r->options.listener;
-  r->innovation[use->sensor] = use->innovation;
-  if (l->used) l->used(l->user, use);
+  r->innovation[sensor] = *in;
+  if (l->used) l->used(l->user, &(bramah_rewind_use){sensor, time_ns, y, *in});
 }
 
 /* The correction that was gathered is made. */
@@ -238,8 +238,7 @@ static bramah_status correction_made(bramah_replay *r, bramah_status status, bra
   }
   const bramah_filter_last last = bramah_filter_get_last(r->filter);
   for (size_t i = 0; i < r->n_sensors; i++)
-    if (r->present[i])
-      tell(r, &(bramah_rewind_use){i, p->time_ns + r->offset_ns[i], r->y[i], last.innovation[i]});
+    if (r->present[i]) tell(r, i, p->time_ns + r->offset_ns[i], r->y[i], &last.innovation[i]);
   r->nis += last.nis;
   r->nis_dof += last.nis_dof;
   p->counts.measurements += (uint64_t)p->gathered;
@@ -269,9 +268,8 @@ static void collect_uses(bramah_replay *r, int *corrected)
 {
   const bramah_rewind_report report = bramah_rewind_get_report(r->rewind);
   for (size_t k = 0; k < report.n_uses; k++) {
-    bramah_rewind_use use = report.use[k];
-    use.time_ns += r->progress.zero_ns;
-    tell(r, &use);
+    const bramah_rewind_use *use = &report.use[k];
+    tell(r, use->sensor, use->time_ns + r->progress.zero_ns, use->y, &use->innovation);
   }
   r->nis += report.nis;
   r->nis_dof += report.nis_dof;

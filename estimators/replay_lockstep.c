@@ -138,10 +138,10 @@ static void make(bramah_lockstep *l, bramah__replay_need need, bramah_replay_poi
     if (!l->taking[i]) {
       p->status = bramah__replay_make(l->replay[i], need, &p->diag);
     } else {
-      const bramah_batch_result result = bramah_batch_get(l->batch, i);
-      if (result.status != BRAMAH_OK) p->diag = *result.diag;
+      const bramah_status status = bramah__batch_status(l->batch, i);
+      if (status != BRAMAH_OK) p->diag = *bramah_batch_get(l->batch, i).diag;
       if (need == BRAMAH__NEEDS_CORRECTION) bramah__batch_show(l->batch, i);
-      p->status = bramah__replay_made(l->replay[i], need, result.status, &p->diag);
+      p->status = bramah__replay_made(l->replay[i], need, status, &p->diag);
     }
     if (p->status == BRAMAH_OK) p->status = bramah__replay_want(l->replay[i], &l->need[i], &p->diag);
   }

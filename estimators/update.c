@@ -163,6 +163,18 @@ double bramah__kernel_project(int whole, size_t n, size_t count, const size_t *c
   }
 }
 
+double bramah__kernel_variance(size_t n, size_t count, const size_t *column, const double *H, const double *P)
+{
+  double variance = 0.0;
+  for (size_t s = 0; s < count; s++) {
+    const double *row = P + column[s] * n;
+    double shown = 0.0;
+    for (size_t c = 0; c < count; c++) shown += row[column[c]] * H[column[c]];
+    variance += H[column[s]] * shown;
+  }
+  return variance;
+}
+
 BRAMAH__FOR_PROCESSORS static void fuse_rows(size_t n, size_t end, size_t count, const size_t *column,
                                              const double *H, const double *PH, double S, double r,
                                              double rest, const unsigned char *held, double *P, double *dx,

@@ -26,6 +26,10 @@ void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F
 double bramah__kernel_project(int whole, size_t n, size_t count, const size_t *column, const double *H,
                               const double *P, double *PH);
 
+/* H P H' alone, of all of P: the same bits. */
+double bramah__kernel_variance(size_t n, size_t count, const size_t *column, const double *H,
+                               const double *P);
+
 /* Fuse a sample into the upper triangle of P and dx [n]: PH of it, S = H P H' + r > 0 and finite, and rest = y - H dx.
  * work [2 n]. held [n]: see bramah__fuse_scalar. Returns how many rows of the upper triangle have changed. */
 size_t bramah__kernel_fuse(size_t n, size_t count, const size_t *column, const double *H, const double *PH,

@@ -156,9 +156,9 @@ BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, 
 
 struct bramah_filter;
 /* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
- * bits as of the filter on a plant that uses the program as long as no step is divided, goes over to other coordinates or
+ * bits as of the filter on a plant that uses the program as long as no step is divided for its energy, goes over to other coordinates or
  * falls back. Errors: the same; E_UNSUPPORTED names what the source of a filter does not do: other transitions than that
- * of the step, other forms and fusions than the defaults, samples that come late, sensors of what the program does not know. */
+ * of the step, block fusion, iterated updates, samples that come late, sensors of what the program does not know. */
 BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,
                                                 const bramah_program *program, const bramah_coupled *start,
                                                 const char *name, bramah_precision precision,
@@ -169,27 +169,26 @@ BRAMAH_API void bramah_c_source_free(bramah_c_source *source);
 /* ---- native code ----
  *
  * Parts of a program as functions of the processor, which do to the bit what the program does, several times as fast. The core
- * writes their text and checks what was made of it; machine plants and sessions (bramah/session.h) compile and load it. A
- * program has a version for each choice of independent coordinates and each number of states that are run at once (1, and
- * those of bramah_batch). */
+ * writes their text and checks what was made of it; machine plants and sessions (bramah/session.h) compile and load it. For
+ * each choice of independent coordinates and each number of states that are run at once (1, and those of bramah_batch) a
+ * program has some pieces, of one or more parts, which come one by one. */
 typedef void (*bramah_native_part)(double *registers);
-/* One of these versions. */
-typedef struct bramah_native_version {
+/* One of these pieces. */
+typedef struct bramah_native_piece {
   size_t lanes;        /* states at once */
   size_t n_parts;      /* functions */
   size_t n_operations; /* in them */
   uint64_t key;        /* stands for the text: another text has another key */
-  int is_asked;        /* 1: a plant has run the program in this way, without native code */
+  int is_asked;        /* 1: a plant has run a part of it, without native code */
   int is_native;       /* 1: it has native code */
-} bramah_native_version;
+} bramah_native_piece;
 
-/* Version i of a program; 0: it has no such one. Any thread may ask at any time. */
-BRAMAH_API int bramah_program_native_version(const bramah_program *program, size_t i,
-                                             bramah_native_version *out);
+/* Piece i of a program; 0: it has no such one. Any thread may ask at any time. */
+BRAMAH_API int bramah_program_native_piece(const bramah_program *program, size_t i, bramah_native_piece *out);
 
 /* Its text: C11 with the vector types of GCC and Clang, to be compiled without contraction of products and sums
  * (-ffp-contract=off) into `const bramah_native_part bramah_parts[]` and `const unsigned bramah_n_parts`. free() it. NULL: no
- * memory, or no such version. */
+ * memory, or no such piece. */
 BRAMAH_API char *bramah_program_native_text(const bramah_program *program, size_t i);
 
 /* Let all plants of the program go on by the functions part [n_parts], which must stay until the program is freed; they are

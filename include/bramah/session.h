@@ -42,7 +42,7 @@ typedef struct bramah_machine_plant {
  * only a folder that nobody else can enter is used). */
 typedef struct bramah_native_report {
   int is_off;                    /* by the environment, or there is no program */
-  uint64_t n_cached, n_compiled; /* versions of the program that are in use: from the cache, made just now */
+  uint64_t n_cached, n_compiled; /* pieces of the program that are in use: from the cache, made just now */
   double seconds;                /* that making them took */
   uint64_t n_failed;             /* that could not be made or loaded; */
   const char *why;               /* of the last of these, else NULL */

@@ -109,7 +109,7 @@ static int run(const cli_arguments *arguments)
     printf("%s_%s: %.9g s; %zu operations a Newton iterate, %zu the rest of %s, %zu values between them\n%s",
            source.name, is_study ? "predict" : "step", source.step, source.n_iterate, source.n_step,
            is_study ? "a cycle, without those of the covariance" : "a step", source.n_kept,
-           is_study ? "the filter with its plant; steps are not divided\n"
+           is_study ? "the filter with its plant\n"
                     : "the plant alone: no sensors, no filter; steps are not divided\n");
   bramah_c_source_free(&source);
   return status ? cli_report(&diag) : CLI_OK;
@@ -136,10 +136,12 @@ const cli_command cli_compile = {
         "NAME_correct, NAME_inject and NAME_outputs, its filter with gates and recovery, which estimates\n"
         "what 'bramah replay' does.\n"
         "A step that fails (a pose near a singular one, an iteration that does not converge, a piston that\n"
-        "leaves its cylinder) is refused and leaves everything as it was; one whose error is beyond the\n"
-        "tolerance is made and says so, where 'bramah simulate' would divide it. Refused by name are\n"
+        "leaves its cylinder) is refused and leaves everything as it was. NAME_predict divides a step that\n"
+        "does not converge or whose error is beyond the tolerance, as 'bramah simulate' does; NAME_step "
+        "makes\n"
+        "the latter and says so. Refused by name are\n"
         "machines with quasistatic actuators, motions prescribed by a table or wheels and, of studies,\n"
-        "hypotheses, other transitions than 'step', the square-root form, delays, adapting noise,\n"
+        "hypotheses, other transitions than 'step', block fusion, delays, adapting noise,\n"
         "inclinometers and flow sensors.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,

@@ -378,10 +378,10 @@ static void write_parts(writer *w)
   }
 }
 
-/* All parts, each with what it leaves for others or for whoever reads its results: the registers that last. */
-static void write_native(writer *w)
+/* Parts, each with what it leaves for others or for whoever reads its results: the registers that last. */
+static void write_native(writer *w, size_t first, size_t end)
 {
-  for (size_t p = 0; p < w->tape->n_parts; p++) {
+  for (size_t p = first; p < end; p++) {
     const size_t n = read_operations(w, p);
     w->next = 0;
     find_sources(w, n);
@@ -392,11 +392,13 @@ static void write_native(writer *w)
     append(w->page, "END\n", 4);
   }
   bramah__page_write(w->page, "const native_part bramah_parts[] = {");
-  for (size_t p = 0; p < w->tape->n_parts; p++) bramah__page_write(w->page, p ? ", part_%d" : "part_%d", p);
-  bramah__page_write(w->page, "};\nconst unsigned bramah_n_parts = %d;\n", w->tape->n_parts);
+  for (size_t p = first; p < end; p++) bramah__page_write(w->page, p > first ? ", part_%d" : "part_%d", p);
+  bramah__page_write(w->page, "};\nconst unsigned bramah_n_parts = %d;\n", end - first);
 }
 
-static int write_all(const bramah__tape *tape, bramah__c_source *source, bramah__page *page)
+/* The source, or where there is none native code of the parts from first up to end. */
+static int write_all(const bramah__tape *tape, bramah__c_source *source, size_t first, size_t end,
+                     bramah__page *page)
 {
   size_t most = 1, n = tape->n_registers + 1;
   for (size_t p = 0; p < tape->n_parts; p++)
@@ -410,10 +412,11 @@ static int write_all(const bramah__tape *tape, bramah__c_source *source, bramah_
               .given = calloc(n, 1),
               .kept = calloc(n, sizeof *w.kept),
               .value = calloc(n, sizeof *w.value)};
-  if (w.operation && w.live && w.given && w.kept && w.value)
-    (source ? write_parts : write_native)(&w);
-  else
-    page->failed = 1;
+  page->failed |= !w.operation || !w.live || !w.given || !w.kept || !w.value;
+  if (!page->failed && source)
+    write_parts(&w);
+  else if (!page->failed)
+    write_native(&w, first, end);
   free(w.operation);
   free(w.live);
   free(w.given);
@@ -425,7 +428,10 @@ static int write_all(const bramah__tape *tape, bramah__c_source *source, bramah_
 int bramah__c_source_write(const bramah__tape *tape, bramah__c_source *source, bramah__page *page)
 {
   source->n_kept = 0;
-  return write_all(tape, source, page);
+  return write_all(tape, source, 0, 0, page);
 }
 
-int bramah__native_write(const bramah__tape *tape, bramah__page *page) { return write_all(tape, NULL, page); }
+int bramah__native_write(const bramah__tape *tape, size_t first, size_t end, bramah__page *page)
+{
+  return write_all(tape, NULL, first, end, page);
+}

@@ -49,8 +49,8 @@ typedef struct bramah__c_source {
  * works. Returns 0 where memory fails. */
 int bramah__c_source_write(const bramah__tape *tape, bramah__c_source *source, bramah__page *page);
 
-/* Append all parts as functions on the tape's own registers, behind the text native_text.h.in: each leaves in the registers
+/* Append the parts from first up to end as functions on the tape's own registers, behind the text native_text.h.in: each leaves in the registers
  * that last what the machine would leave there. Returns 0 where memory fails. */
-int bramah__native_write(const bramah__tape *tape, bramah__page *page);
+int bramah__native_write(const bramah__tape *tape, size_t first, size_t end, bramah__page *page);
 
 #endif

@@ -197,10 +197,11 @@ static int fold_sum(bramah__operation operation, bramah__expr a, bramah__expr b,
   return 0;
 }
 
-/* x = s y with a number s in front, if it has one. */
-static double factor_of(bramah__expr *x)
+double bramah__expr_factor(bramah__expr *x)
 {
   int is;
+  const bramah__expr negative = argument(*x, BRAMAH__OP_NEG, 0, &is);
+  if (is) return *x = negative, -1.0;
   const bramah__expr s = argument(*x, BRAMAH__OP_MUL, 0, &is);
   if (!is || !e_is_number(s)) return 1.0;
   *x = argument(*x, BRAMAH__OP_MUL, 1, &is);
@@ -221,7 +222,7 @@ static int fold_product(bramah__expr a, bramah__expr b, bramah__expr *out)
   if (is) GIVE(e_neg(e_mul(x, b)));
   if (!e_is_number(a)) return 0;
   x = b;
-  const double s = factor_of(&x);
+  const double s = bramah__expr_factor(&x);
   if (s != 1.0) GIVE(e_scale(a.value * s, x));
   return 0;
 }
@@ -234,7 +235,7 @@ static int fold_negative(bramah__expr a, bramah__expr *out)
   x = argument(a, BRAMAH__OP_SUB, 0, &is);
   if (is) GIVE(e_sub(argument(a, BRAMAH__OP_SUB, 1, &is), x));
   x = a;
-  const double s = factor_of(&x);
+  const double s = bramah__expr_factor(&x);
   if (s != 1.0) GIVE(e_scale(-s, x));
   return 0;
 }

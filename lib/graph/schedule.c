@@ -64,12 +64,15 @@ static int is_given(const scheduler *s, uint32_t node)
 
 /* ---- which part computes what ---- */
 
-/* The entry of a node when `part` asks for it, its own or an ancestor's; NULL: nobody computes it yet. */
+/* The entry of a node when `part` asks for it, its own or an ancestor's; NULL: nobody computes it yet. Entries of a node go from
+ * later parts to earlier ones, as those who are asked do. */
 static made *owner(const scheduler *s, int part, uint32_t node)
 {
-  for (; part >= 0 && s->first_made[node]; part = parent_of(s, part))
-    for (uint32_t m = s->first_made[node]; m; m = s->made[m - 1].next)
-      if (s->made[m - 1].part == part) return &s->made[m - 1];
+  uint32_t m = s->first_made[node];
+  for (; m && part >= 0; part = parent_of(s, part)) {
+    while (m && s->made[m - 1].part > part) m = s->made[m - 1].next;
+    if (m && s->made[m - 1].part == part) return &s->made[m - 1];
+  }
   return NULL;
 }
 
@@ -380,24 +383,26 @@ static int take_memory(scheduler *s)
   tape->part = calloc(s->n_parts, sizeof *tape->part);
   tape->number = calloc(n, sizeof *tape->number);
   tape->result = calloc(n_results, sizeof *tape->result);
-  tape->native = calloc(1, sizeof *tape->native);
-  s->value = calloc(n, sizeof *s->value);
+  tape->native = calloc(BRAMAH__N_WIDTHS * s->n_parts, sizeof *tape->native);
   s->first_made = calloc(n, sizeof *s->first_made);
   s->first_here = calloc(s->n_parts, sizeof *s->first_here);
-  s->given = calloc(n, sizeof *s->given);
-  s->node_here = calloc(n, sizeof *s->node_here);
   s->mark = calloc(n / 64 + 1, sizeof *s->mark);
-  s->here = calloc(n, sizeof *s->here);
-  s->stack = calloc(2 * n, sizeof *s->stack);
-  s->uses = calloc(n, sizeof *s->uses);
-  s->waits = calloc(n, sizeof *s->waits);
-  s->unit_of = calloc(n, sizeof *s->unit_of);
-  s->at = calloc(n, sizeof *s->at);
-  s->unit = calloc(n, sizeof *s->unit);
-  s->order = calloc(n, sizeof *s->order);
-  s->ready = calloc(BRAMAH__N_CODES * n, sizeof *s->ready);
-  s->first_user = calloc(n, sizeof *s->first_user);
-  s->next_user = calloc(6 * n, sizeof *s->next_user);
+
+  /* these are filled before they are read */
+  s->value = malloc(n * sizeof *s->value);
+  s->given = malloc(n * sizeof *s->given);
+  s->node_here = malloc(n * sizeof *s->node_here);
+  s->here = malloc(n * sizeof *s->here);
+  s->stack = malloc(2 * n * sizeof *s->stack);
+  s->uses = malloc(n * sizeof *s->uses);
+  s->waits = malloc(n * sizeof *s->waits);
+  s->unit_of = malloc(n * sizeof *s->unit_of);
+  s->at = malloc(n * sizeof *s->at);
+  s->unit = malloc(n * sizeof *s->unit);
+  s->order = malloc(n * sizeof *s->order);
+  s->ready = malloc(BRAMAH__N_CODES * n * sizeof *s->ready);
+  s->first_user = malloc(n * sizeof *s->first_user);
+  s->next_user = malloc(6 * n * sizeof *s->next_user);
   return tape->part && tape->number && tape->result && tape->native && s->value && s->first_made &&
          s->first_here && s->given && s->node_here && s->mark && s->here && s->stack && s->uses && s->waits &&
          s->unit_of && s->at && s->unit && s->order && s->ready && s->first_user && s->next_user;

@@ -25,7 +25,11 @@ int bramah__eliminate_graph(size_t n, const bramah__expr *A, const double *typic
                             bramah__elimination *out);
 void bramah__elimination_free(bramah__elimination *e);
 
-/* x [n x m] = A^-1 b [n x m]; x may be b. */
+/* s where column k of b [n x m] is s times column l, a number; 0: it is not. */
+double bramah__column_ratio(size_t n, size_t m, const bramah__expr *b, size_t k, size_t l);
+
+/* x [n x m] = A^-1 b [n x m]; x may be b. Columns that are numbers times others are solved once, as is what follows from a single
+ * entry that several have; zeros cost nothing. */
 void bramah__back_substitute(const bramah__elimination *e, size_t m, const bramah__expr *b, bramah__expr *x);
 
 #endif

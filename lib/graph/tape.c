@@ -109,12 +109,13 @@ void bramah__tape_run(const bramah__tape *tape, size_t part, size_t lanes, doubl
 {
   size_t width = 0;
   while (bramah__width[width] != lanes) width++;
-  const bramah__native_part *native = atomic_load_explicit(&tape->native->part[width], memory_order_acquire);
-  if (native) {
-    native[part](registers);
+  bramah__native *native = &tape->native[width * tape->n_parts + part];
+  const bramah__native_part function = atomic_load_explicit(&native->part, memory_order_acquire);
+  if (function) {
+    function(registers);
     return;
   }
-  if (!atomic_load_explicit(&tape->native->asked[width], memory_order_relaxed))
-    atomic_store_explicit(&tape->native->asked[width], 1, memory_order_relaxed);
+  if (!atomic_load_explicit(&native->asked, memory_order_relaxed))
+    atomic_store_explicit(&native->asked, 1, memory_order_relaxed);
   bramah__tape_interpret(tape, part, lanes, registers);
 }

@@ -42,13 +42,13 @@ typedef struct bramah__tape_part {
 /* Lanes that can be run at once: these numbers, or 1. */
 #define BRAMAH__LANES(X) X(8) X(16) X(32)
 
-/* Parts as functions of the processor's own (c_source.h), for 1 lane and for each number of lanes: NULL, or functions that
- * do what the machine does, to the bit. These may come while tapes run. `asked`: the tape was run so without. */
+/* A part as a function of the processor's own (c_source.h) on 1 state or on a number of lanes: NULL, or a function that does
+ * what the machine does, to the bit. It may come while tapes run. `asked`: the machine has run the part. */
 enum { BRAMAH__N_WIDTHS = 4 };
 typedef void (*bramah__native_part)(double *registers);
 typedef struct bramah__native {
-  _Atomic(const bramah__native_part *) part[BRAMAH__N_WIDTHS];
-  atomic_int asked[BRAMAH__N_WIDTHS];
+  _Atomic(bramah__native_part) part;
+  atomic_int asked;
 } bramah__native;
 extern const size_t bramah__width[BRAMAH__N_WIDTHS]; /* lanes */
 
@@ -59,7 +59,7 @@ typedef struct bramah__tape {
   bramah__tape_part *part;
   uint16_t *code;
   uint16_t *result;
-  bramah__native *native;
+  bramah__native *native; /* [BRAMAH__N_WIDTHS x n_parts] */
 } bramah__tape;
 
 /* Operations of the machine, and how many operands each has: the destinations come first. MADD: d = a b + c, MSUB: d =

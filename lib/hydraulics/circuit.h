@@ -126,10 +126,10 @@ static inline size_t bramah__motor_cylinder(const bramah__circuit *circuit, size
   return circuit->n_cylinders - circuit->n_motors + i - circuit->first_motor;
 }
 
-/* Flow out of directional valve i into its port a (port 0) or b (port 1) [m^3/s] at spool U, and its
- * derivatives as above: pump -> port less port -> tank. */
-double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int port, const double *p, double U,
-                               double *by_p);
+/* Flow out of directional valve i into its port a (port 0) or b (port 1) [m^3/s] at spool U, a number, with its slope by
+ * the spool, and its derivatives as above: pump -> port less port -> tank. */
+bramah__expr bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int port, const double *p,
+                                     bramah__expr U, double *by_p);
 
 /* Force of the pressures on the piston of cylinder c, p1 A1 - p2 A2 [N]; friction goes off from it. */
 static inline double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p)

@@ -368,18 +368,6 @@ double bramah__lambda(const bramah__metered *actuator, const bramah__metering *u
   return d.sign * fmax(fmin(at_driven_relief(&d, beta, g), supplied), at_driven_suction(&d, beta, g));
 }
 
-double bramah__relaxed_step(const bramah__metered *actuator, const bramah__metering *u,
-                            const bramah__pump_line *line, double h, double l, bramah__relaxed *state,
-                            double *v)
-{
-  const double beta = state->B + h * state->K;
-  const double fbar = state->K * (state->x - l) - state->B * (l - state->l) / h;
-  *v = bramah__lambda(actuator, u, line, beta, fbar);
-  state->x += h * *v;
-  state->l = l;
-  return fbar + beta * *v;
-}
-
 /* ---- actuators on one line ---- */
 
 /* Flow out of the line at P while the driven side takes the velocity q (74): between what flows against the
@@ -459,7 +447,10 @@ double bramah__lambda_of(const bramah__metered_group *group, const double *beta,
   return P;
 }
 
-/* ---- derivatives of Lambda by the loads ---- */
+/* ---- derivatives of Lambda by the loads ----
+ *
+ * Written out: v is found by iteration and by roots that take care of cancellation, and what a root depends on follows from
+ * the equation that it solves. */
 
 /* Of one actuator at rest or on a segment: of its velocity w and of the flow Q it draws, by its load g and by
  * the pressure P of the line. */

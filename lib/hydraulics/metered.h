@@ -106,21 +106,6 @@ double bramah__lambda_of(const bramah__metered_group *group, const double *beta,
 void bramah__lambda_slopes(const bramah__metered_group *group, double P, const double *beta, const double *v,
                            double *slope, double *work);
 
-/* ---- behind a viscoelastic element, in time steps ---- */
-
-/* The element K [N/m], B [N s/m] lies between the actuator at stroke x and its load at stroke l [m]. */
-typedef struct bramah__relaxed {
-  double K, B;
-  double x, l;
-} bramah__relaxed;
-
-/* One implicit Euler step h [s] to the stroke l of the load (52), for programs that have an integrator of
- * their own; the coupled plant takes the trapezoidal rule instead. Returns the force on the load [N] and the
- * velocity v of the actuator over the step. One actuator without regeneration on its line. */
-double bramah__relaxed_step(const bramah__metered *actuator, const bramah__metering *u,
-                            const bramah__pump_line *line, double h, double l, bramah__relaxed *state,
-                            double *v);
-
 /* ---- the chambers behind a force ---- */
 
 /* Bits of `valves` (Table 1). */

@@ -21,17 +21,17 @@
 
 extern char **environ;
 
-/* Versions of a program that are looked at; files and bytes in the folder; how long a program is in use before something is
- * compiled for it, and how often it is then asked whether something is wanted [s]. */
-enum { MOST_VERSIONS = 18, MOST_FILES = 200, LONGEST_PATH = 1024, MOST_WORDS = 8 };
+/* Files and bytes in the folder; how long a program is in use before something is compiled for it, and how often it is asked
+ * whether something is wanted [s]. */
+enum { MOST_FILES = 200, LONGEST_PATH = 1024, MOST_WORDS = 8 };
 static const off_t most_bytes = 256 << 20;
-static const double patience = 0.5, between = 0.2;
+static const double patience = 0.5, between = 0.05;
 
-/* Options that decide on bits, on the instructions of this processor, and how well elementary functions
- * become vector code. */
+/* No more optimisation than pays: expressions are folded and in a good order already. What decides on bits, the instructions of
+ * this processor, elementary functions as vector code; nothing that takes long in functions of thousands of lines. */
 static const char *const flags[] = {
     "-std=gnu11",
-    "-O2",
+    "-O1",
     "-w",
     "-fPIC",
     "-shared",
@@ -39,7 +39,7 @@ static const char *const flags[] = {
     "-fno-math-errno",
     "-fno-trapping-math",
     "-ftree-vectorize",
-    "-fno-tree-slp-vectorize",
+    "-fno-tree-slp-vectorize", /* of GCC 12: contracts */
 #if defined __x86_64__
     "-march=native",
 #endif
@@ -54,8 +54,9 @@ struct bramah__native_code {
   char compiler[256]; /* its words, each terminated */
   size_t n_words;
   uint64_t computer; /* stands for compiler, flags and processor */
-  void *loaded[MOST_VERSIONS];
-  unsigned char tried[MOST_VERSIONS];
+  size_t n_pieces;
+  void **loaded;        /* [n_pieces] */
+  unsigned char *tried; /* [n_pieces] */
   pthread_t thread;
   int has_thread;
   pthread_mutex_t lock; /* of all that follows */
@@ -158,9 +159,9 @@ static int seal(const char *path)
   int good = 0;
   FILE *file = fopen(path, "r+b");
   if (!file) return 0;
-  unsigned char piece[4096];
+  unsigned char block[4096];
   uint64_t hash = 0;
-  for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;) hash = bramah__fnv(hash, piece, got);
+  for (size_t got; (got = fread(block, 1, sizeof block, file)) > 0;) hash = bramah__fnv(hash, block, got);
   good = !ferror(file) && fseek(file, 0, SEEK_END) == 0 && fwrite(&hash, sizeof hash, 1, file) == 1;
   return (fclose(file) == 0) & good;
 }
@@ -173,18 +174,18 @@ static void say(bramah__native_code *n, const char *why)
   pthread_mutex_unlock(&n->lock);
 }
 
-/* Load version i and let the program use it. 0: it is not there, or not good; then it is deleted. */
-static int load(bramah__native_code *n, size_t i, const bramah_native_version *version)
+/* Load piece i and let the program use it. 0: it is not there, or not good; then it is deleted. */
+static int load(bramah__native_code *n, size_t i, const bramah_native_piece *piece)
 {
   char path[LONGEST_PATH + 64];
   const char *why = "a file in the cache was damaged";
-  path_of(n, version->key ^ n->computer, ".so", path);
+  path_of(n, piece->key ^ n->computer, ".so", path);
   if (access(path, F_OK) != 0) return 0;
   if (is_whole(path)) {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const bramah_native_part *part = handle ? dlsym(handle, "bramah_parts") : NULL;
     const unsigned *n_parts = handle ? dlsym(handle, "bramah_n_parts") : NULL;
-    const int is_ours = part && n_parts && *n_parts == version->n_parts;
+    const int is_ours = part && n_parts && *n_parts == piece->n_parts;
     if (is_ours && bramah_program_use_native(n->program, i, part, NULL) == BRAMAH_OK) {
       n->loaded[i] = handle;
       (void)utimensat(AT_FDCWD, path, NULL, 0);
@@ -293,7 +294,7 @@ static double seconds(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Version i from its text: by files with names that nobody can guess to the one that others load. NULL, or why not. */
+/* Piece i from its text: by files with names that nobody can guess to the one that others load. NULL, or why not. */
 static const char *compile(bramah__native_code *n, size_t i, uint64_t key)
 {
   char source[LONGEST_PATH + 64], made[sizeof source], log[sizeof source], place[sizeof source];
@@ -313,11 +314,11 @@ static const char *compile(bramah__native_code *n, size_t i, uint64_t key)
   return why;
 }
 
-static void make(bramah__native_code *n, size_t i, const bramah_native_version *version)
+static void make(bramah__native_code *n, size_t i, const bramah_native_piece *piece)
 {
   const double begin = seconds();
-  const char *why = compile(n, i, version->key ^ n->computer);
-  if (!why && !load(n, i, version)) return; /* which says it */
+  const char *why = compile(n, i, piece->key ^ n->computer);
+  if (!why && !load(n, i, piece)) return; /* which says it */
   if (why) say(n, why);
   tidy(n, 0);
   pthread_mutex_lock(&n->lock);
@@ -328,16 +329,30 @@ static void make(bramah__native_code *n, size_t i, const bramah_native_version *
 
 /* ---- in the background ---- */
 
+/* What the program is run without, from the cache or, where it has been in use for a while, by the compiler. */
+static void supply(bramah__native_code *n, size_t i, int patient)
+{
+  bramah_native_piece piece;
+  (void)bramah_program_native_piece(n->program, i, &piece);
+  if (n->tried[i] || piece.is_native || !(piece.is_asked || n->waits)) return;
+  if (load(n, i, &piece)) {
+    pthread_mutex_lock(&n->lock);
+    n->report.n_cached++;
+    pthread_mutex_unlock(&n->lock);
+  } else if (!patient) {
+    n->tried[i] = 1;
+    make(n, i, &piece);
+  }
+}
+
 static void *work(void *user)
 {
   bramah__native_code *n = user;
-  bramah_native_version version;
-  for (int over = is_over(n, n->waits ? 0.0 : patience); !over; over = is_over(n, between))
-    for (size_t i = 0; i < MOST_VERSIONS && bramah_program_native_version(n->program, i, &version); i++) {
-      if (n->tried[i] || version.is_native || !version.is_asked) continue;
-      n->tried[i] = 1;
-      make(n, i, &version);
-    }
+  const double begin = seconds();
+  while (!is_over(n, between)) {
+    const int patient = seconds() - begin < patience;
+    for (size_t i = 0; i < n->n_pieces; i++) supply(n, i, patient);
+  }
   return NULL;
 }
 
@@ -375,23 +390,31 @@ static int find_compiler(bramah__native_code *n)
 bramah__native_code *bramah__native_code_open(bramah_program *program)
 {
   const char *wish = getenv("BRAMAH_NATIVE");
-  bramah_native_version version;
+  bramah_native_piece piece;
   bramah__native_code *n = wish && strcmp(wish, "off") == 0 ? NULL : calloc(1, sizeof *n);
   if (!n) return NULL;
   n->program = program;
   n->waits = wish && strcmp(wish, "wait") == 0;
   pthread_mutex_init(&n->lock, NULL);
   pthread_cond_init(&n->changed, NULL);
+  while (bramah_program_native_piece(program, n->n_pieces, &piece)) n->n_pieces++;
+  n->loaded = calloc(n->n_pieces, sizeof *n->loaded);
+  n->tried = calloc(n->n_pieces, 1);
+  if (!n->loaded || !n->tried) return n;
   if (!find_compiler(n) || !find_folder(n)) {
     say(n, "the cache is not a folder of the user's alone");
     return n;
   }
-  for (size_t i = 0; i < MOST_VERSIONS && bramah_program_native_version(program, i, &version); i++)
-    n->report.n_cached += (size_t)load(n, i, &version);
-  if (n->waits && bramah_program_native_version(program, 0, &version) && !version.is_native) {
-    n->tried[0] = 1;
-    make(n, 0, &version);
+  /* For one state what is there at once, or all of it if the run is to wait; the rest when it is asked for. */
+  for (size_t i = 0; i < n->n_pieces; i++) {
+    (void)bramah_program_native_piece(program, i, &piece);
+    if (piece.lanes != 1) continue;
+    if (n->waits)
+      supply(n, i, 0);
+    else
+      n->report.n_cached += (uint64_t)load(n, i, &piece);
   }
+  n->waits = 0;
   n->has_thread = pthread_create(&n->thread, NULL, work, n) == 0;
   return n;
 }
@@ -406,10 +429,12 @@ void bramah__native_code_close(bramah__native_code *n)
   pthread_mutex_unlock(&n->lock);
   if (n->has_thread) pthread_join(n->thread, NULL);
   if (n->is_temporary) tidy(n, 1);
-  for (size_t i = 0; i < MOST_VERSIONS; i++)
+  for (size_t i = 0; n->loaded && i < n->n_pieces; i++)
     if (n->loaded[i]) dlclose(n->loaded[i]);
   pthread_cond_destroy(&n->changed);
   pthread_mutex_destroy(&n->lock);
+  free(n->loaded);
+  free(n->tried);
   free(n);
 }
 

@@ -146,26 +146,6 @@ static void friction_part(const bramah_linearization *l, const bramah_coupled *c
         sign * cylinder->friction_scale * by.force_by_x[k];
 }
 
-/* Flow into port a or b of a valve by its spool. */
-static double flow_by_spool(const bramah_coupled *c, size_t valve_index, int port)
-{
-  const bramah__circuit *circuit = &c->model->circuit;
-  const bramah__valve *valve = &circuit->valve[valve_index];
-  const int paths[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
-  bramah__expr e[BRAMAH__N_PATHS];
-  double sum = 0.0;
-  size_t ends[BRAMAH__N_PATHS][2];
-  bramah__openings(&valve->opening, e_variable(c->state.U[valve_index]), e);
-  bramah__valve_ends(valve, ends);
-  for (int k = 0; k < 2; k++) {
-    const double dp = bramah__node_pressure(circuit, c->state.p, ends[paths[k]][0]) -
-                      bramah__node_pressure(circuit, c->state.p, ends[paths[k]][1]);
-    sum += (k ? -1.0 : 1.0) * valve->coefficient * e[paths[k]].slope *
-           bramah__root_flow(e_number(dp), circuit->transition_pressure).value;
-  }
-  return sum;
-}
-
 /* What no derivative is known of: forces of drives hold friction states in balance too, in which they are linear but for
  * the film; spools of quasistatic actuators reach forces and chambers at once. */
 static bramah_status differ_output(bramah_linearization *l, bramah_coupled *c, size_t output, double *row,
@@ -240,7 +220,9 @@ static bramah_status linearize_outputs(bramah_linearization *l, bramah_coupled *
     const int accelerates = o->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(o->code);
     if (o->code == BRAMAH__VALVE_SPOOL) by_U[o->index] = 1.0;
     if (o->code == BRAMAH__VALVE_FLOW_A || o->code == BRAMAH__VALVE_FLOW_B)
-      by_U[o->index] = flow_by_spool(c, o->index, o->code == BRAMAH__VALVE_FLOW_B);
+      by_U[o->index] = bramah__valve_port_flow(&c->model->circuit, o->index, o->code == BRAMAH__VALVE_FLOW_B,
+                                               c->state.p, e_variable(c->state.U[o->index]), NULL)
+                           .slope;
     if (o->code == BRAMAH__CYLINDER_FORCE) friction_part(l, c, o->index, -1.0, row);
     if (o->code == BRAMAH__CYLINDER_FRICTION) friction_part(l, c, o->index, 1.0, row);
     if (accelerates && n_friction) { /* as A has them already */

@@ -193,9 +193,6 @@ static inline double bramah__cos(double x)
   return c;
 }
 
-/* x^y, x >= 0, y > 0. Error 3 + 4 |log of it|. */
-static inline double bramah__power(double x, double y) { return bramah__exp(y * bramah__log(x)); }
-
 /* x >= 0. Error 3: one step of Newton's method. */
 static inline double bramah__cbrt(double x)
 {

@@ -14,44 +14,72 @@
 /* Texts that the build puts into the library. */
 extern const char bramah__elementary_text[], bramah__native_text[];
 
-/* Versions of the tapes are numbered: of the first program all widths that plants use, then of the next one. */
-enum { WIDTHS = 3 };
+/* Pieces are numbered: those of the first program for one state, then for each number of lanes that plants use, then those of
+ * the next program. A piece is so many operations, or one part. */
+enum { WIDTHS = 3, PIECE = 3000 };
 
-static const bramah__tape *tape_of(const bramah_program *program, size_t version)
+typedef struct piece {
+  const bramah__tape *tape;
+  size_t width, first, end; /* parts from first up to end */
+} piece;
+
+static void go_on(piece *at)
 {
-  for (; program && version >= WIDTHS; version -= WIDTHS) program = program->next;
-  return program ? &program->tape : NULL;
+  size_t n = 0;
+  at->first = at->end;
+  while (at->end < at->tape->n_parts) {
+    n += at->tape->part[at->end].n_operations;
+    if (n > PIECE && at->end > at->first) return;
+    at->end++;
+  }
 }
 
-int bramah_program_native_version(const bramah_program *program, size_t i, bramah_native_version *out)
+/* Piece i; 0: there is none. */
+static int find(const bramah_program *program, size_t i, piece *out)
 {
-  const bramah__tape *tape = tape_of(program, i);
-  if (!tape) return 0;
-  const size_t width = i % WIDTHS, sizes[] = {bramah__width[width], tape->n_inputs, tape->n_numbers,
-                                              tape->n_lasting, tape->n_parts};
-  *out = (bramah_native_version){.lanes = bramah__width[width], .n_parts = tape->n_parts};
+  for (; program; program = program->next)
+    for (size_t width = 0; width < WIDTHS; width++) {
+      *out = (piece){.tape = &program->tape, .width = width};
+      for (go_on(out); out->first < out->tape->n_parts; go_on(out))
+        if (i-- == 0) return 1;
+    }
+  return 0;
+}
+
+static bramah__native *slot(const piece *p, size_t part)
+{
+  return &p->tape->native[p->width * p->tape->n_parts + part];
+}
+
+int bramah_program_native_piece(const bramah_program *program, size_t i, bramah_native_piece *out)
+{
+  piece p;
+  if (!find(program, i, &p)) return 0;
+  const size_t lanes = bramah__width[p.width];
+  const size_t sizes[] = {lanes, p.tape->n_lasting, p.first, p.end};
+  *out = (bramah_native_piece){.lanes = lanes, .n_parts = p.end - p.first, .is_native = 1};
   uint64_t key = bramah__mix_text(bramah__mix_text(1, bramah__elementary_text), bramah__native_text);
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) key = bramah__mix(key, sizes[k]);
-  for (size_t p = 0; p < tape->n_parts; p++) {
-    const bramah__tape_part *part = &tape->part[p];
+  for (size_t n = p.first; n < p.end; n++) {
+    const bramah__tape_part *part = &p.tape->part[n];
     key = bramah__mix(key, part->n_code);
-    for (size_t k = 0; k < part->n_code; k++) key = bramah__mix(key, tape->code[part->code + k]);
+    for (size_t k = 0; k < part->n_code; k++) key = bramah__mix(key, p.tape->code[part->code + k]);
     out->n_operations += part->n_operations;
+    out->is_asked |= atomic_load_explicit(&slot(&p, n)->asked, memory_order_relaxed);
+    out->is_native &= atomic_load_explicit(&slot(&p, n)->part, memory_order_acquire) != NULL;
   }
   out->key = key;
-  out->is_asked = atomic_load_explicit(&tape->native->asked[width], memory_order_relaxed);
-  out->is_native = atomic_load_explicit(&tape->native->part[width], memory_order_acquire) != NULL;
   return 1;
 }
 
 char *bramah_program_native_text(const bramah_program *program, size_t i)
 {
   bramah__page page = {0};
-  const bramah__tape *tape = tape_of(program, i);
-  if (!tape) return NULL;
-  bramah__page_write(&page, "%s#define LANES %d\n%s", bramah__elementary_text, bramah__width[i % WIDTHS],
+  piece p;
+  if (!find(program, i, &p)) return NULL;
+  bramah__page_write(&page, "%s#define LANES %d\n%s", bramah__elementary_text, bramah__width[p.width],
                      bramah__native_text);
-  if (bramah__native_write(tape, &page)) return page.text;
+  if (bramah__native_write(p.tape, p.first, p.end, &page)) return page.text;
   free(page.text);
   return NULL;
 }
@@ -68,19 +96,22 @@ static void draw_inputs(const bramah_coupled *c, const bramah__tape *tape, size_
     }
 }
 
-/* Do these functions leave what the machine leaves, all parts one after the other? */
-static int agree(const bramah_coupled *c, const bramah__tape *tape, size_t lanes,
-                 const bramah_native_part *part, double *native, double *tapes)
+/* Do these functions leave what the machine leaves, all parts run one after the other? */
+static int agree(const bramah_coupled *c, const piece *p, const bramah_native_part *part, double *native,
+                 double *tapes)
 {
   enum { ROUNDS = 3 };
+  const bramah__tape *tape = p->tape;
+  const size_t lanes = bramah__width[p->width];
   uint32_t number = 1;
   for (int round = 0; round < ROUNDS; round++) {
     bramah__tape_prepare(tape, lanes, tapes);
     draw_inputs(c, tape, lanes, &number, tapes);
+    for (size_t n = 0; n < p->first; n++) bramah__tape_interpret(tape, n, lanes, tapes);
     memcpy(native, tapes, tape->n_registers * lanes * sizeof *native);
-    for (size_t p = 0; p < tape->n_parts; p++) {
-      bramah__tape_interpret(tape, p, lanes, tapes);
-      part[p](native);
+    for (size_t n = p->first; n < p->end; n++) {
+      bramah__tape_interpret(tape, n, lanes, tapes);
+      part[n - p->first](native);
     }
     for (size_t k = 0; k < tape->n_lasting * lanes; k++)
       if (memcmp(&native[k], &tapes[k], sizeof *native) != 0 &&
@@ -93,26 +124,27 @@ static int agree(const bramah_coupled *c, const bramah__tape *tape, size_t lanes
 bramah_status bramah_program_use_native(bramah_program *program, size_t i, const bramah_native_part *part,
                                         bramah_diag *diag)
 {
-  const bramah__tape *tape = tape_of(program, i);
-  if (!tape)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, program->model->name, "the program has no such version");
-  const size_t width = i % WIDTHS, lanes = bramah__width[width], n = tape->n_registers * lanes;
+  const char *name = program->model->name;
+  piece p;
   bramah_coupled *c;
+  if (!find(program, i, &p))
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "the program has no such piece");
   bramah_status status = bramah_coupled_new(program->model, diag, &c);
   if (status) return status;
   status = bramah_coupled_use(c, program, diag);
+  const size_t n = p.tape->n_registers * bramah__width[p.width];
   double *registers = status ? NULL : malloc(2 * n * sizeof *registers);
   if (!status && !registers)
-    status = bramah__fail(diag, BRAMAH_E_MEMORY, program->model->name, "no memory to try native code");
+    status = bramah__fail(diag, BRAMAH_E_MEMORY, name, "no memory to try native code");
   if (!status) {
     const bramah_plant plant = bramah_coupled_plant(c);
     (void)plant.step(plant.self, NULL); /* for typical inputs */
-    if (!agree(c, tape, lanes, part, registers, registers + n))
-      status = bramah__fail(diag, BRAMAH_E_VALUE, program->model->name,
-                            "the native code does not give the bits of the tape");
+    if (!agree(c, &p, part, registers, registers + n))
+      status = bramah__fail(diag, BRAMAH_E_VALUE, name, "the native code does not give the bits of the tape");
   }
   free(registers);
   bramah_coupled_free(c);
-  if (!status) atomic_store_explicit(&tape->native->part[width], part, memory_order_release);
+  for (size_t k = p.first; k < p.end && !status; k++)
+    atomic_store_explicit(&slot(&p, k)->part, part[k - p.first], memory_order_release);
   return status;
 }

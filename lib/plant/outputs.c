@@ -184,8 +184,9 @@ static double flow(const bramah_coupled *c, const bramah__output *output, double
   const bramah__state *state = &c->state;
   const size_t i = output->index;
   if (output->code == BRAMAH__VALVE_FLOW_A || output->code == BRAMAH__VALVE_FLOW_B)
-    return bramah__valve_port_flow(circuit, i, output->code == BRAMAH__VALVE_FLOW_B, state->p, state->U[i],
-                                   by_p);
+    return bramah__valve_port_flow(circuit, i, output->code == BRAMAH__VALVE_FLOW_B, state->p,
+                                   e_number(state->U[i]), by_p)
+        .value;
   if (output->code >= BRAMAH__MOTOR_FLOW_A)
     return bramah__motor_flow(circuit, i, (int)output->code - (int)BRAMAH__MOTOR_FLOW_A, state->p, c->now->v,
                               by_p);

@@ -43,10 +43,12 @@
   X(f, nx)       /* residual of the step: r; pd by the trapezoidal rule less rates */                        \
   X(f_state, nx) /* the same with load pressures as a state has them */                                      \
   X(J, nx *nx)                                                                                               \
-  X(mass, nf *nf)  /* dr/dz'' */                                                                             \
-  X(r_v, nf *nf)   /* dr/dz' */                                                                              \
-  X(T, n *(n + 4)) /* of the joint forces */                                                                 \
-  X(pd_v, np *nf)  /* d rates/dz' */                                                                         \
+  X(mass, nf *nf)   /* dr/dz'' */                                                                            \
+  X(r_v, nf *nf)    /* dr/dz' */                                                                             \
+  X(T, n *(n + 4))  /* of the joint forces */                                                                \
+  X(pd_v, np *nf)   /* d rates/dz' */                                                                        \
+  X(slopes, nx *ne) /* accelerations and first-order rates that the equations give, by the error state */    \
+  X(slopes_before, nx *ne) /* the same at the start of a step */                                             \
   X(rhs, (nx + nq) * (ne + nx) + nd * (2 * n + 1))                                                           \
   X(column, nx + n + nq)                                                                                     \
   X(load, nw) /* of quasistatic actuators */                                                                 \
@@ -62,7 +64,8 @@
   X(output, model->n_outputs)                                                                                \
   X(slope, model->n_outputs)                                                                                 \
   X(shown, model->n_outputs *bramah__reading_width(b->out))                                                  \
-  X(result, n_results + bramah__n_columns(b->out) * (ne + nx) + model->n_outputs * bramah__reading_width(b->out))
+  X(result,                                                                                                  \
+    n_results + bramah__n_columns(b->out) * (ne + nx) + model->n_outputs * bramah__reading_width(b->out))
 
 #define BRAMAH__BUILDER_INPUT(name, rate, count) bramah__expr *in_##name;
 #define BRAMAH__BUILDER_MEMBER(name, count) bramah__expr *name;

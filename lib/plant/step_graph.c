@@ -89,16 +89,63 @@ static void set_mass(bramah__step_builder *b)
   }
 }
 
-/* The residual at the end by the state at the start: z' and z'' at the end follow it by -(2/h, 1) and -(4/h^2, 4/h,
- * A), pressure rates by -(2/h, A). */
-static void add_transition(bramah__step_builder *b)
+/* r = M z''_i + r(0): at a state the accelerations are those at which it vanishes. */
+static bramah_status set_state(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
-  const size_t width = ne + nx;
-  const bramah__expr twice = e_scale(2.0, b->c1), zero = e_number(0.0), one = e_number(1.0);
-  bramah__expr *X = b->rhs;
-  bramah__begin_part(b, BRAMAH__PART_ITERATE);
-  if (b->out->scope == BRAMAH_PROGRAM_STEPS) return;
+  const bramah_status status = bramah__factor_block(b, nf, b->mass, NULL, "mass matrix", &b->inertia);
+  if (status != BRAMAH_OK) return status;
+  memset(b->column, 0, nf * sizeof *b->column);
+  memcpy(b->state_zdd, b->r, nf * sizeof *b->r);
+  bramah__substitute(b->graph, nf, b->in_zdd, b->column, nf, b->state_zdd);
+  for (size_t f = 0; f < nf; f++) b->state_zdd[f] = e_neg(b->state_zdd[f]);
+  bramah__back_substitute(&b->inertia, 1, b->state_zdd, b->state_zdd);
+  memcpy(b->state_q_dd, b->q_dd, n * sizeof *b->q_dd);
+  bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, n, b->state_q_dd);
+  return BRAMAH_OK;
+}
+
+/* Accelerations and rates there by the error state: by the derivatives of f at these accelerations. */
+static void set_slopes(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  bramah__expr *X = b->slopes;
+  for (size_t k = 0; k < ne; k++) {
+    if (k % nf == 0 && k < 2 * nf)
+      bramah__set_force_tangent(b, e_number(k == 0), e_number(k > 0), e_number(0.0));
+    bramah__seed_state(b, k);
+    if (k < 2 * nf) bramah__seed_forces(b, k % nf);
+    bramah__derive_along(b, nx, b->f_state, b->column);
+    for (size_t r = 0; r < nx; r++) X[r * ne + k] = e_neg(b->column[r]);
+  }
+  bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nx * ne, X);
+  bramah__back_substitute(&b->inertia, ne, X, X);
+}
+
+/* The slopes at the start of a step, which are inputs there: what is zero or a number always is so there too, and what is a
+ * multiple of another one in its row. */
+static void set_slopes_before(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  bramah__expr *base = b->rhs;
+  double scale[4 * BRAMAH__MOST_UNKNOWNS];
+  for (size_t r = 0; r < nx; r++)
+    for (size_t k = 0; k < ne; k++) {
+      const size_t at = r * ne + k;
+      size_t l = 0;
+      base[k] = b->slopes[at];
+      b->slopes_before[at] = b->slopes[at];
+      if (e_is_number(base[k])) continue;
+      scale[k] = bramah__expr_factor(&base[k]);
+      while (e_is_number(base[l]) || base[l].node != base[k].node) l++;
+      b->slopes_before[at] = e_scale(scale[k] / scale[l], b->in_A[r * ne + l]);
+    }
+}
+
+static void set_damping(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  const bramah__expr zero = e_number(0.0), one = e_number(1.0);
   bramah__set_force_tangent(b, zero, one, zero);
   for (size_t f = 0; f < nf; f++) {
     bramah__seed(b, b->in_zd[f], one);
@@ -109,10 +156,20 @@ static void add_transition(bramah__step_builder *b)
     bramah__derive_along(b, np, b->f + nf, b->column);
     for (size_t i = 0; i < np; i++) b->pd_v[i * nf + f] = e_neg(b->column[i]);
   }
+}
+
+/* What the residual at the end lacks as the state at the start moves, and by noise, which moves z'' and pressure rates at the end:
+ * z' and z'' there follow the start by -(2/h, 1) and -(4/h^2, 4/h, A), pressure rates by -(2/h, A). */
+static void set_sides(bramah__step_builder *b, bramah__expr *X)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  const size_t width = ne + nx;
+  const bramah__expr twice = e_scale(2.0, b->c1);
   memset(X, 0, nx * width * sizeof *X);
   for (size_t a = 0; a < nf; a++) {
     bramah__expr *row = X + a * width;
-    for (size_t k = 0; k < ne; k++) row[k] = e_sum_products(nf, b->mass + a * nf, 1, b->in_A + k, ne);
+    for (size_t k = 0; k < ne; k++)
+      row[k] = e_sum_products(nf, b->mass + a * nf, 1, b->slopes_before + k, ne);
     for (size_t g = 0; g < nf; g++) {
       const bramah__expr m = b->mass[a * nf + g], v = b->r_v[a * nf + g], inert = e_mul(b->c1, m);
       row[g] = e_add(row[g], e_mul(b->c1, e_add(v, inert)));
@@ -122,7 +179,7 @@ static void add_transition(bramah__step_builder *b)
   }
   for (size_t i = 0; i < np; i++) {
     bramah__expr *row = X + (nf + i) * width;
-    memcpy(row, b->in_A + (nf + i) * ne, ne * sizeof *row);
+    memcpy(row, b->slopes_before + (nf + i) * ne, ne * sizeof *row);
     row[2 * nf + i] = e_add(row[2 * nf + i], b->c1);
     for (size_t g = 0; g < nf; g++) {
       row[g] = e_sub(row[g], e_mul(b->c1, b->pd_v[i * nf + g]));
@@ -140,7 +197,49 @@ static void add_transition(bramah__step_builder *b)
     bramah__derive_along(b, nf, b->r, b->column);
     for (size_t r = 0; r < nf; r++) X[r * width + k] = e_sub(X[r * width + k], b->column[r]);
   }
+}
+
+/* As the pressures of an actuator's two chambers move, so do the accelerations, but for a number. Such columns are solved without
+ * their own rows, whose part of the solution the noise there has already: where[i] is what it takes of it, 0: all is in X. */
+static void split_columns(const bramah__step_builder *b, bramah__expr *X, bramah__expr *where)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  const size_t width = ne + nx;
+  for (size_t i = 0; i < np; i++) {
+    size_t others = 0, twins = 0;
+    for (size_t j = 0; j < np; j++) {
+      const double ratio =
+          i == j ? 0.0 : bramah__column_ratio(nf, ne, b->slopes_before, 2 * nf + i, 2 * nf + j);
+      others += i != j && !e_is(X[(nf + j) * width + 2 * nf + i], 0.0);
+      twins += ratio != 0.0;
+      for (size_t g = 0; g < nf && ratio != 0.0 && j < i; g++)
+        X[g * width + 2 * nf + i] = e_scale(ratio, X[g * width + 2 * nf + j]);
+    }
+    where[i] = e_number(0.0);
+    if (!twins || others) continue;
+    where[i] = e_div(X[(nf + i) * width + 2 * nf + i], b->c1);
+    X[(nf + i) * width + 2 * nf + i] = e_number(0.0);
+  }
+}
+
+/* Derivatives of the end of the step by its start, on the factors of the last iterate. */
+static void add_transition(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  const size_t width = ne + nx;
+  bramah__expr *X = b->rhs, where[BRAMAH__MOST_UNKNOWNS];
+  bramah__begin_part(b, BRAMAH__PART_ITERATE);
+  if (b->out->scope == BRAMAH_PROGRAM_STEPS) return;
+  set_slopes_before(b);
+  set_damping(b);
+  set_sides(b, X);
+  split_columns(b, X, where);
   bramah__back_substitute(&b->tangent, width, X, X);
+  for (size_t r = 0; r < nx; r++)
+    for (size_t i = 0; i < np; i++) {
+      bramah__expr *x = X + r * width + 2 * nf + i;
+      *x = e_add(*x, e_mul(where[i], X[r * width + ne + nf + i]));
+    }
 
   for (size_t noise = 0; noise < 2; noise++) {
     const size_t first = noise ? ne : 0, count = noise ? nx : ne;
@@ -217,19 +316,9 @@ static void add_pose(bramah__step_builder *b)
   bramah__give(b, nm, b->r + nf, 1);
 }
 
-/* r = M z''_i + r(0): at a state the accelerations are those at which it vanishes. */
-static bramah_status add_rates(bramah__step_builder *b)
+static void add_rates(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
-  const bramah_status status = bramah__factor_block(b, nf, b->mass, NULL, "mass matrix", &b->inertia);
-  if (status != BRAMAH_OK) return status;
-  memset(b->column, 0, nf * sizeof *b->column);
-  memcpy(b->state_zdd, b->r, nf * sizeof *b->r);
-  bramah__substitute(b->graph, nf, b->in_zdd, b->column, nf, b->state_zdd);
-  for (size_t f = 0; f < nf; f++) b->state_zdd[f] = e_neg(b->state_zdd[f]);
-  bramah__back_substitute(&b->inertia, 1, b->state_zdd, b->state_zdd);
-  memcpy(b->state_q_dd, b->q_dd, n * sizeof *b->q_dd);
-  bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, n, b->state_q_dd);
   bramah__begin_part(b, BRAMAH__PART_POSE);
   bramah__give(b, n, b->state_q_dd, 1);
   bramah__give(b, np, b->rates, 1);
@@ -238,28 +327,15 @@ static bramah_status add_rates(bramah__step_builder *b)
   memcpy(drive, b->r + nf, nm * sizeof *drive);
   bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nm, drive);
   bramah__give(b, nm, drive, 1);
-  return BRAMAH_OK;
 }
 
-/* By the error state: those of f at these accelerations. */
 static void add_slopes(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
-  bramah__expr *X = b->rhs;
+  bramah__expr *others = b->rhs;
   bramah__begin_part(b, BRAMAH__PART_RATES);
   if (b->out->scope == BRAMAH_PROGRAM_STEPS) return;
-  for (size_t k = 0; k < ne; k++) {
-    if (k % nf == 0 && k < 2 * nf)
-      bramah__set_force_tangent(b, e_number(k == 0), e_number(k > 0), e_number(0.0));
-    bramah__seed_state(b, k);
-    if (k < 2 * nf) bramah__seed_forces(b, k % nf);
-    bramah__derive_along(b, nx, b->f_state, b->column);
-    for (size_t r = 0; r < nx; r++) X[r * ne + k] = e_neg(b->column[r]);
-  }
-  bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nx * ne, X);
-  bramah__back_substitute(&b->inertia, ne, X, X);
-  bramah__give(b, nx * ne, X, 1);
-  bramah__expr *others = X + nx * ne; /* A stays */
+  bramah__give(b, nx * ne, b->slopes, 1);
   for (size_t k = 0; nw && k < 2 * nf; k++) {
     bramah__seed_state(b, k);
     bramah__derive_along(b, nw, b->drawn, b->column);
@@ -274,7 +350,7 @@ static void add_slopes(bramah__step_builder *b)
   bramah__give(b, nq * 2 * nf, others, 1);
 }
 
-/* The changes over a step of the equations linearised at its start, whose slopes A are in rhs: with z' = 2/h dz - z'_0 and
+/* The changes over a step of the equations linearised at its start, with slopes A: with z' = 2/h dz - z'_0 and
  * z'' = 4/h^2 dz - 4/h z'_0 - z''_0 at the end,
  *   z'' = z''_0 + A_z dz + A_z' (z' - z'_0) + A_p dp, and 2/h dp - p'_0 likewise.
  * It is Newton's iterate from the start of the step, with commands and motions held, and costs a tenth of one: nothing is
@@ -283,7 +359,7 @@ static void add_slopes(bramah__step_builder *b)
 static bramah_status add_guess(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
-  const bramah__expr *A = b->rhs, twice = e_number(2.0);
+  const bramah__expr *A = b->slopes, twice = e_number(2.0);
   bramah__expr *matrix = b->J, *change = b->column;
   bramah__begin_part(b, BRAMAH__PART_SLOPES);
   if (b->out->scope == BRAMAH_PROGRAM_STEPS || nq > 0) return BRAMAH_OK;
@@ -355,11 +431,13 @@ static bramah_status build(bramah__step_builder *b)
   bramah__give(b, out->nw ? out->nc : 0, b->v, 1);
   add_iterate(b);
   set_mass(b);
+  status = set_state(b);
+  if (status != BRAMAH_OK) return status;
+  if (out->scope != BRAMAH_PROGRAM_STEPS) set_slopes(b);
   add_transition(b);
   add_place(b);
   add_pose(b);
-  status = add_rates(b);
-  if (status != BRAMAH_OK) return status;
+  add_rates(b);
   add_slopes(b);
   status = add_guess(b);
   for (size_t k = 0; k < bramah__n_columns(out) && status == BRAMAH_OK; k++) {

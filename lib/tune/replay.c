@@ -233,8 +233,14 @@ static int is_judged(const work *w, int64_t time_ns)
 static size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof)
 {
   const double *edge = problem->edges + (dof - 1) * (BRAMAH__TUNE_BINS - 1);
-  size_t bin = 0;
-  while (bin < BRAMAH__TUNE_BINS - 1 && nis > edge[bin]) bin++;
+  size_t bin = 0, end = BRAMAH__TUNE_BINS - 1;
+  while (bin < end) {
+    const size_t middle = (bin + end) / 2;
+    if (nis > edge[middle])
+      bin = middle + 1;
+    else
+      end = middle;
+  }
   return bin;
 }
 

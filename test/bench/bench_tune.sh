@@ -1,6 +1,7 @@
 #!/bin/sh
 # How many evaluations `bramah tune` and `bramah sweep` make in a second on the four-bar log of 10 s at 1 kHz, and what a second
-# thread gives. Runs with one and two threads take turns, since a processor does not keep its speed.
+# thread gives. Runs with one and two threads take turns, since a processor does not keep its speed. Then six values, one of
+# them of the machine, on ten logs: by tape and by native code, seconds of the clock and of the processors.
 set -eu
 data=${BRAMAH_SOURCE_ROOT:?}/datasets/four-bar
 scratch=$(mktemp -d)
@@ -32,6 +33,20 @@ compare_threads() {
   echo "$what, 1 thread: $(per_second out); $(grep '^search' out)"
 }
 
+# way: the case of six values with native code off, or waited for once and there from then on.
+six_values() {
+  # shellcheck disable=SC2086
+  (
+    BRAMAH_NATIVE=$1
+    export BRAMAH_NATIVE
+    "$BRAMAH_PROGRAM" tune six.yaml $logs --threads 2 >out
+    times >used
+  )
+  awk -v way="$1" 'NR == FNR { if (/^work:/) { replays = $2; clock = $5 } if (/^search:/) search = $0; next }
+    FNR == 2 { for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); cpu += 60 * t[1] + t[2] }
+      printf "six values, 10 logs, native code %s: %.1f s, %.1f s of processors, %d replays; %s\n", way, clock, cpu, replays, search }' out used
+}
+
 for n in 1 2; do
   "$BRAMAH_PROGRAM" sweep tuning.yaml log.csv --vary 'volumes.v1.noise=0.1 .. 1: 24' --output x.csv --threads $n >out
   echo "sweep, threads $n: $(per_second out)"
@@ -46,3 +61,5 @@ done
 compare_threads 'tune, 5 values, 1 log' log1.csv
 # shellcheck disable=SC2086
 compare_threads 'tune, 5 values, 10 logs' $logs
+sed 's|^    volumes.v1.noise:.*|&\n    machine.hydraulics.oil.bulk_modulus: {least: 1000 MPa, most: 2000 MPa}|' tuning.yaml >six.yaml
+for way in off wait off wait off wait; do six_values "$way"; done

@@ -526,7 +526,7 @@ static double element_flow(const bramah__circuit *circuit, size_t none, size_t i
 static double spools[NV];
 static double valve_port(const bramah__circuit *circuit, size_t port, size_t i, const double *p, double *by_p)
 {
-  return bramah__valve_port_flow(circuit, i, (int)port, p, spools[i], by_p);
+  return bramah__valve_port_flow(circuit, i, (int)port, p, e_number(spools[i]), by_p).value;
 }
 
 static const double still[NC] = {0.0};
@@ -589,8 +589,8 @@ START_TEST(test_single_flows_add_up)
       most = fmax(most, fabs(Q));
     }
     for (size_t i = 0; i < NV; i++) {
-      sum[valves[i].a] += bramah__valve_port_flow(&circuit, i, 0, x.p, x.U[i], NULL);
-      sum[valves[i].b] += bramah__valve_port_flow(&circuit, i, 1, x.p, x.U[i], NULL);
+      sum[valves[i].a] += bramah__valve_port_flow(&circuit, i, 0, x.p, e_number(x.U[i]), NULL).value;
+      sum[valves[i].b] += bramah__valve_port_flow(&circuit, i, 1, x.p, e_number(x.U[i]), NULL).value;
     }
     for (size_t i = 0; i < NC; i++) {
       sum[cylinders[i].piston] -= cylinders[i].piston_area * x.v[i];

@@ -238,16 +238,34 @@ static const char budget_study[] =
     "deg/s^0.5}\n"
     "  hum: {bias_of: p1, sigma: 0.2 bar, frequency: 7 Hz, noise: 0.1 bar/s^0.5}\n";
 
+/* The tolerance is so small that steps are divided. */
+static const char divided_study[] =
+    "study: four-bar, divided\nuncertainty: fixed\nchanges: {integrator.tolerance: 3e-8}\nsensors:\n"
+    "  encoder: {type: encoder, joint: crank, sigma: 1 deg}\n"
+    "  gyro: {type: gyro, joint: crank, sigma: 0.1 deg/s}\n"
+    "  p1: {type: pressure, volume: v1, sigma: 0.5 bar}\n"
+    "  p3: {type: pressure, volume: v3, sigma: 0.5 bar}\n"
+    "joints:\n"
+    "  crank: {position: 61 deg, position_sigma: 3 deg, rate_sigma: 0.1 rad/s, acceleration_noise: 0.01 "
+    "rad/s^2/Hz^0.5}\n"
+    "volumes:\n  v1: {sigma: 1 bar, noise: 0.5 bar/s^0.5}\n  v2: {sigma: 1 bar, noise: 0.5 bar/s^0.5}\n"
+    "  v3: {sigma: 1 bar, noise: 0.5 bar/s^0.5}\n"
+    "augmented:\n"
+    "  supply: {parameter: pump.pressure, sigma: 3 bar, noise: 2 bar/s^0.5, time_constant: 5 s}\n";
+
 static const struct {
   const char *machine, *text;
   double
       off; /* in the end all sensors of motion are off by so many standard deviations; more makes the four-bar jump so
                  far that its next step is one for the plant */
-} studies[] = {{"four-bar/four-bar.yaml", four_bar_study, 0.0},
-               {"crane/crane.yaml", crane_study, 8.0},
-               {"quick-return/quick-return.yaml", quick_return_study, 0.0},
-               {"four-bar/four-bar.yaml", augmented_study, 0.0},
-               {"four-bar/four-bar.yaml", budget_study, 0.0}};
+  const char *more;
+} studies[] = {{"four-bar/four-bar.yaml", four_bar_study, 0.0, ""},
+               {"crane/crane.yaml", crane_study, 8.0, ""},
+               {"crane/crane.yaml", crane_study, 8.0, "filter: {covariance: square-root}\n"},
+               {"quick-return/quick-return.yaml", quick_return_study, 0.0, ""},
+               {"four-bar/four-bar.yaml", augmented_study, 0.0, ""},
+               {"four-bar/four-bar.yaml", budget_study, 0.0, ""},
+               {"four-bar/four-bar.yaml", divided_study, 0.0, ""}};
 enum { N_STUDIES = sizeof studies / sizeof *studies, SAMPLES = 400, MOST_SENSORS = 8, MOST_ERRORS = 60 };
 
 /* Reads commands, measurements and which there are; writes what it makes of them. */
@@ -385,12 +403,19 @@ static bramah_status open_filter(filter_rig *r, const char *path, bramah_diag *d
   return status;
 }
 
+/* So far in a way that the source has, too: by the program, in parts or not. */
+static int is_followed(const bramah_coupled *c)
+{
+  const bramah_step_report r = bramah_coupled_report(c);
+  return r.left_basis + r.left_pivot + r.left_divergence == 0 && r.basis_changes == 0;
+}
+
 static void run_samples(filter_rig *r, size_t n, double off)
 {
   FILE *in = in_folder(r->folder, "in", "wb");
   for (size_t k = 0; k < n; k++) {
     r->n = run_filter(r->f, k, off, in, r->n_outputs, r->output, r->expected + k * r->n);
-    r->n_plain += (size_t)is_plain(r->machine->coupled);
+    r->n_plain += (size_t)is_followed(r->machine->coupled);
   }
   ck_assert_int_eq(fclose(in), 0);
 }
@@ -430,13 +455,14 @@ START_TEST(test_filter_makes_the_same_bits)
   filter_rig r = {.n = 0};
   bramah_diag diag;
   ck_assert(scratch_folder(r.folder));
-  snprintf(text, sizeof text, "machine: %s/datasets/%s\n%s", root ? root : ".", studies[_i].machine,
-           studies[_i].text);
+  snprintf(text, sizeof text, "machine: %s/datasets/%s\n%s%s", root ? root : ".", studies[_i].machine,
+           studies[_i].text, studies[_i].more);
   put_text(r.folder, "study.yaml", text);
   snprintf(path, sizeof path, "%s/study.yaml", r.folder);
   must(open_filter(&r, path, &diag), &diag);
   run_samples(&r, SAMPLES, studies[_i].off);
   ck_assert_uint_eq(r.n_plain, SAMPLES);
+  ck_assert_int_eq(bramah_coupled_report(r.machine->coupled).divided > 0, studies[_i].text == divided_study);
 
   const size_t n_augmented = bramah_filter_get_info(r.f).n_augmented;
   const double *first = r.expected + r.n - 1 - 2 * n_augmented, *last = first + (SAMPLES - 1) * r.n;
@@ -464,7 +490,7 @@ static const struct {
     {"four-bar/sensors-1", NULL, 0, 0.0},
     {"four-bar/sensors-2", NULL, 0, 0.0},
     {"four-bar/sensors-3", NULL, 0, 0.0},
-    {"four-bar/sensors-4", NULL, 60, 0.0},
+    {"four-bar/sensors-4", NULL, 0, 0.0},
     {"four-bar/raw", NULL, 60, 1e-9},
     {"four-bar/raw-angle", NULL, 0, 0.0},
     {"four-bar/tuning", NULL, 0, 0.0},
@@ -473,10 +499,10 @@ static const struct {
     {"metered-crane/encoders-lumped", NULL, 0, 0.0},
     {"metered-crane/encoders", "quasistatic actuators", 0, 0.0},
     {"metered-crane/pressures", "quasistatic actuators", 0, 0.0},
-    {"lifting-four-bar/sensors", NULL, 60, 0.0},
+    {"lifting-four-bar/sensors", NULL, 0, 0.0},
     {"linearization-four-bar/unknown-torque", "sensors whose samples come late", 0, 0.0},
-    {"quick-return/sensors", "only the Joseph form", 0, 0.0},
-    {"rotary-actuator/act1", NULL, 60, 0.0},
+    {"quick-return/sensors", NULL, 60, 0.0},
+    {"rotary-actuator/act1", NULL, 60, 1e-9},
     {"rotary-actuator/act2", NULL, 0, 0.0},
     {"rotary-actuator/act3", NULL, 0, 0.0},
     {"rotary-actuator/act4", NULL, 0, 0.0},

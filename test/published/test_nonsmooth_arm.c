@@ -105,11 +105,31 @@ static double acceleration(double t, double theta, double f)
   return (-1.5 * cos(theta) * 2000.0 * 9.81 + slope * f + 3.0 * cos(theta) * tip_force(t)) / 9500.0;
 }
 
+/* The element K [N/m], B [N s/m] between the actuator at stroke x and its load at stroke l [m]. */
+typedef struct element_between {
+  double K, B;
+  double x, l;
+} element_between;
+
+/* One implicit Euler step h [s] to the stroke l of the load (52): the force on the load [N], and the velocity v of the
+ * actuator over the step. */
+static double element_step(const bramah__metered *actuator, const bramah__metering *u,
+                           const bramah__pump_line *line, double h, double l, element_between *state,
+                           double *v)
+{
+  const double beta = state->B + h * state->K;
+  const double fbar = state->K * (state->x - l) - state->B * (l - state->l) / h;
+  *v = bramah__lambda(actuator, u, line, beta, fbar);
+  state->x += h * *v;
+  state->l = l;
+  return fbar + beta * *v;
+}
+
 /* The specification's loop: (52), then theta by the semi-implicit Euler rule. Stops before the step that
  * begins at t_end; leaves theta, omega, l, p, v, f there. */
 typedef struct arm {
   double theta, omega;
-  bramah__relaxed element;
+  element_between element;
   double v, f;
 } arm;
 
@@ -126,7 +146,7 @@ static void arm_step(arm *a, double t, double h)
   const bramah__metering u = openings(t);
   const bramah__pump_line line = arm_line();
   double slope;
-  a->f = bramah__relaxed_step(&cylinder, &u, &line, h, stroke(a->theta, &slope), &a->element, &a->v);
+  a->f = element_step(&cylinder, &u, &line, h, stroke(a->theta, &slope), &a->element, &a->v);
 }
 
 static void arm_move(arm *a, double t, double h)

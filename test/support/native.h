@@ -10,14 +10,14 @@
 
 #include <dlfcn.h>
 
-/* Version i of the program from now on runs by native code; it stays loaded as long as the test runs. Returns its parts. */
+/* Piece i of the program from now on runs by native code; it stays loaded as long as the test runs. Returns its parts. */
 static inline const bramah_native_part *use_native(bramah_program *program, size_t i)
 {
   char folder[SCRATCH_NAME], path[SCRATCH_NAME + 16], command[4 * SCRATCH_NAME];
   const char *cc = getenv("BRAMAH_CC");
-  bramah_native_version version;
+  bramah_native_piece piece;
   bramah_diag diag;
-  ck_assert(bramah_program_native_version(program, i, &version));
+  ck_assert(bramah_program_native_piece(program, i, &piece));
   ck_assert(scratch_folder(folder));
   snprintf(path, sizeof path, "%s/parts.c", folder);
   FILE *file = fopen(path, "w");
@@ -33,12 +33,26 @@ static inline const bramah_native_part *use_native(bramah_program *program, size
   ck_assert_msg(handle != NULL, "%s", dlerror());
   const bramah_native_part *part = dlsym(handle, "bramah_parts");
   const unsigned *n_parts = dlsym(handle, "bramah_n_parts");
-  ck_assert(part && n_parts && *n_parts == version.n_parts);
+  ck_assert(part && n_parts && *n_parts == piece.n_parts);
   must(bramah_program_use_native(program, i, part, &diag), &diag);
-  ck_assert(bramah_program_native_version(program, i, &version) && version.is_native);
+  ck_assert(bramah_program_native_piece(program, i, &piece) && piece.is_native);
   snprintf(command, sizeof command, "rm -r %s", folder);
   ck_assert_int_eq(system(command), 0);
   return part;
+}
+
+/* All pieces; those that have been run without. */
+static inline void use_all_native(bramah_program *program)
+{
+  bramah_native_piece piece;
+  for (size_t i = 0; bramah_program_native_piece(program, i, &piece); i++) (void)use_native(program, i);
+}
+
+static inline void use_asked_native(bramah_program *program)
+{
+  bramah_native_piece piece;
+  for (size_t i = 0; bramah_program_native_piece(program, i, &piece); i++)
+    if (piece.is_asked) (void)use_native(program, i);
 }
 
 #endif

@@ -57,7 +57,7 @@ static void open_ensemble(ensemble *e, int way)
   e->of_alone = e->program;
   if (way == NATIVE) {
     must(bramah_program_new(e->rig.model, &diag, &e->of_alone), &diag);
-    for (size_t version = 0; version < 3; version++) use_native(e->program, version);
+    use_all_native(e->program);
   }
   must(bramah_coupled_use(e->rig.c, e->program, &diag), &diag);
   for (size_t i = 0; i < SENSORS; i++)

@@ -187,6 +187,70 @@ START_TEST(criteria_by_hand)
 }
 END_TEST
 
+/* A value of the machine, in the unit of its file. */
+static bramah__tune_parameter *add_machine_value(bramah__tune_problem *p, const char *name, double least,
+                                                 double most)
+{
+  bramah__tune_parameter *t;
+  ck_assert_int_eq(bramah__tune_problem_add(p, name, 0, 0, NULL, &t, &diag), BRAMAH_OK);
+  t->least = least;
+  t->most = most;
+  return t;
+}
+
+/* Replays that go in lockstep give the numbers of each alone, to the bit: candidates and neighbours that differ by noise and
+ * by a parameter of the plant, more of them than go together; one fails on the way. */
+START_TEST(replays_together_as_alone)
+{
+  enum { JOBS = 5, FAILS = 3 };
+  const char *log = four_bar("log.csv");
+  bramah__tune_problem p = {0};
+  ck_assert_int_eq(bramah__tune_problem_open(&p, four_bar("tuning.yaml"), NULL, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__tune_problem_add_parameters(&p, &diag), BRAMAH_OK);
+  const bramah__tune_parameter *bulk =
+      add_machine_value(&p, "machine.hydraulics.oil.bulk_modulus", 1e-9, 2000.0);
+  ck_assert_int_eq(bramah__tune_problem_read(&p, 1, &log, 0, &diag), BRAMAH_OK);
+  ck_assert(bulk->is_parameter && p.shared_model);
+  for (int slope = 0; slope < 2; slope++) {
+    const size_t length = bramah__replay_score_length(&p, slope);
+    double *one = calloc(2 * length, sizeof *one), *other = one + length;
+    bramah__replay_score *block = bramah__replay_scores_new(&p, JOBS + 1, slope), *scores[JOBS],
+                         *alone = block + JOBS;
+    bramah__tune_job job[JOBS];
+    const bramah__tune_job *jobs[JOBS];
+    for (size_t k = 0; k < JOBS; k++) {
+      job[k] = (bramah__tune_job){.slope = slope, .thousandths = 20 + 5 * (int)k};
+      for (size_t i = 0; i < p.n; i++) job[k].x[i] = p.tuned[i].start * (1.0 + 0.05 * (double)k);
+      jobs[k] = &job[k];
+      scores[k] = &block[k];
+    }
+    job[FAILS].x[p.n - 1] = 1e-9; /* oil as soft as that is no machine any more */
+    ck_assert_int_eq(bramah__tune_replay(&p, JOBS, jobs, NULL, scores, &diag), BRAMAH_OK);
+    for (size_t k = 0; k < JOBS; k++) {
+      ck_assert_int_eq(bramah__tune_replay(&p, 1, &jobs[k], NULL, &alone, &diag), BRAMAH_OK);
+      bramah__replay_score_transfer(&p, slope, BRAMAH__SCORE_PACK, scores[k], one);
+      bramah__replay_score_transfer(&p, slope, BRAMAH__SCORE_PACK, alone, other);
+      ck_assert_int_eq(memcmp(one, other, length * sizeof *one), 0);
+      ck_assert_int_eq(scores[k]->status != BRAMAH_OK, k == FAILS);
+      ck_assert(k == FAILS || scores[k]->steps > 100.0);
+    }
+    free(block);
+    free(one);
+  }
+  bramah__tune_problem_close(&p);
+
+  /* What is no parameter of a plant makes a machine of its own. */
+  p = (bramah__tune_problem){0};
+  ck_assert_int_eq(bramah__tune_problem_open(&p, four_bar("tuning.yaml"), NULL, &diag), BRAMAH_OK);
+  const bramah__tune_parameter *coulomb =
+      add_machine_value(&p, "machine.hydraulics.cylinders.lift.friction.coulomb", 200.0, 250.0);
+  log = four_bar("log.csv");
+  ck_assert_int_eq(bramah__tune_problem_read(&p, 1, &log, 0, &diag), BRAMAH_OK);
+  ck_assert(!coulomb->is_parameter && !p.shared_model);
+  bramah__tune_problem_close(&p);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("tune_parts");
@@ -195,6 +259,7 @@ int main(void)
   tcase_add_test(t, standard_errors_by_hand);
   tcase_add_test(t, innovations_by_hand);
   tcase_add_test(t, sums_of_a_replay);
+  tcase_add_test(t, replays_together_as_alone);
   tcase_add_test(t, errors_by_hand);
   tcase_add_test(t, criteria_by_hand);
   return run_suite(suite);

@@ -1188,162 +1188,159 @@ static void four_bar_transition(four_bar_work *w)
   const double v154 = v151 - w->kept[90] * v153;
   const double v155 = w->kept[65] * w->kept[84];
   const double v156 = w->A[10] - w->kept[0] * v155;
-  const double v157 = w->A[5] * w->kept[88] + v156;
-  const double v158 = v157 - w->kept[92] * v154;
-  const double v159 = w->kept[93] * v158;
-  const double v160 = v154 - w->kept[84] * v159;
-  const double v161 = w->kept[91] * v160;
+  const double v157 = v156 - w->kept[92] * v154;
+  const double v158 = w->kept[93] * v157;
+  const double v159 = w->kept[84] * w->kept[91];
+  const double v160 = v158 * v159;
+  const double v161 = w->kept[91] * v154 - v160;
   w->F[0] = v161;
   const double v162 = w->kept[11] * v147 + v119;
   const double v163 = w->A[1] * v147 + v162;
   const double v164 = w->A[16] - v152;
   const double v165 = v163 - w->kept[90] * v164;
   const double v166 = w->A[11] - v155;
-  const double v167 = w->A[6] * w->kept[88] + v166;
-  const double v168 = v167 - w->kept[92] * v165;
-  const double v169 = w->kept[93] * v168;
-  const double v170 = v165 - w->kept[84] * v169;
-  const double v171 = w->kept[91] * v170;
-  w->F[1] = v171;
-  const double v172 = w->A[17] * w->kept[90];
-  const double v173 = w->A[2] * v147 - v172;
-  const double v174 = w->A[7] + w->kept[0];
-  const double v175 = w->kept[88] * v174 + w->A[12];
-  const double v176 = v175 - w->kept[92] * v173;
-  const double v177 = w->kept[93] * v176;
-  const double v178 = v173 - w->kept[84] * v177;
-  const double v179 = w->kept[91] * v178;
-  w->F[2] = v179;
-  const double v180 = w->A[18] * w->kept[90];
-  const double v181 = w->A[3] * v147 - v180;
-  const double v182 = w->A[13] + w->kept[0];
-  const double v183 = w->A[8] * w->kept[88] + v182;
-  const double v184 = v183 - w->kept[92] * v181;
-  const double v185 = w->kept[93] * v184;
-  const double v186 = v181 - w->kept[84] * v185;
+  const double v167 = v166 - w->kept[92] * v165;
+  const double v168 = w->kept[93] * v167;
+  const double v169 = v159 * v168;
+  const double v170 = w->kept[91] * v165 - v169;
+  w->F[1] = v170;
+  const double v171 = w->A[7] + w->kept[0];
+  const double v172 = w->kept[88] * v171 + w->A[12];
+  const double v173 = w->kept[84] * w->kept[93];
+  const double v174 = w->kept[91] * v173;
+  const double v175 = v172 * v174;
+  const double v176 = -v175;
+  w->F[2] = v176;
+  const double v177 = w->A[3] * v147;
+  const double v178 = w->kept[0] - w->A[12];
+  const double v179 = w->A[8] * w->kept[88] + v178;
+  const double v180 = v179 - w->kept[92] * v177;
+  const double v181 = w->kept[93] * v180;
+  const double v182 = v159 * v181;
+  const double v183 = w->kept[91] * v177 - v182;
+  w->F[3] = v183;
+  const double v184 = -0.8085937500000001 * v177;
+  const double v185 = w->kept[92] * w->kept[93];
+  const double v186 = w->kept[84] * v185 + 1.0;
   const double v187 = w->kept[91] * v186;
-  w->F[3] = v187;
-  const double v188 = w->A[19] + w->kept[0];
-  const double v189 = w->kept[90] * v188;
-  const double v190 = w->A[4] * v147 - v189;
-  const double v191 = w->A[9] * w->kept[88] + w->A[14];
-  const double v192 = v191 - w->kept[92] * v190;
-  const double v193 = w->kept[93] * v192;
-  const double v194 = v190 - w->kept[84] * v193;
-  const double v195 = w->kept[91] * v194;
-  w->F[4] = v195;
-  const double v196 = v161 - 1.0;
-  const double v197 = w->kept[0] * v196;
-  w->F[5] = v197;
-  const double v198 = w->kept[0] * v171 - 1.0;
-  w->F[6] = v198;
-  const double v199 = w->kept[0] * v179;
-  w->F[7] = v199;
-  const double v200 = w->kept[0] * v187;
-  w->F[8] = v200;
-  const double v201 = w->kept[0] * v195;
-  w->F[9] = v201;
-  const double v202 = w->kept[85] * v159 + w->A[5];
-  const double v203 = w->kept[87] * v202;
-  w->F[10] = v203;
-  const double v204 = w->kept[85] * v169 + w->A[6];
-  const double v205 = w->kept[87] * v204;
-  w->F[11] = v205;
-  const double v206 = w->kept[85] * v177 + v174;
-  const double v207 = w->kept[87] * v206;
-  w->F[12] = v207;
-  const double v208 = w->kept[85] * v185 + w->A[8];
-  const double v209 = w->kept[87] * v208;
-  w->F[13] = v209;
-  const double v210 = w->kept[85] * v193 + w->A[9];
-  const double v211 = w->kept[87] * v210;
-  w->F[14] = v211;
-  w->F[15] = v159;
-  w->F[16] = v169;
-  w->F[17] = v177;
-  w->F[18] = v185;
-  w->F[19] = v193;
-  const double v212 = w->kept[83] * v161 + v153;
-  const double v213 = w->kept[89] * v212;
-  w->F[20] = v213;
-  const double v214 = w->kept[83] * v171 + v164;
-  const double v215 = w->kept[89] * v214;
-  w->F[21] = v215;
-  const double v216 = w->kept[83] * v179 + w->A[17];
-  const double v217 = w->kept[89] * v216;
-  w->F[22] = v217;
-  const double v218 = w->kept[83] * v187 + w->A[18];
-  const double v219 = w->kept[89] * v218;
-  w->F[23] = v219;
-  const double v220 = w->kept[83] * v195 + v188;
-  const double v221 = w->kept[89] * v220;
-  w->F[24] = v221;
-  const double v222 = w->kept[92] * v148;
-  const double v223 = w->kept[93] * v222;
-  const double v224 = w->kept[84] * v223 + v148;
-  const double v225 = w->kept[91] * v224;
-  w->N[0] = v225;
-  const double v226 = w->kept[0] * w->kept[88];
-  const double v227 = w->kept[93] * v226;
-  const double v228 = w->kept[84] * v227;
-  const double v229 = w->kept[91] * v228;
-  const double v230 = -v229;
-  w->N[1] = v230;
-  const double v231 = w->kept[0] * w->kept[93];
-  const double v232 = w->kept[84] * v231;
-  const double v233 = w->kept[91] * v232;
-  const double v234 = -v233;
-  w->N[2] = v234;
-  const double v235 = w->kept[0] * w->kept[90];
-  const double v236 = w->kept[92] * v235;
+  const double v188 = w->kept[0] * w->kept[90];
+  const double v189 = w->kept[92] * v188;
+  const double v190 = w->kept[93] * v189;
+  const double v191 = v159 * v190;
+  const double v192 = w->kept[91] * v188 + v191;
+  const double v193 = w->A[19] + w->kept[0];
+  const double v194 = v193 * w->kept[12];
+  const double v195 = v194 * v192;
+  const double v196 = v184 * v187 - v195;
+  w->F[4] = v196;
+  const double v197 = v161 - 1.0;
+  const double v198 = w->kept[0] * v197;
+  w->F[5] = v198;
+  const double v199 = w->kept[0] * v170 - 1.0;
+  w->F[6] = v199;
+  const double v200 = w->kept[0] * v175;
+  const double v201 = -v200;
+  w->F[7] = v201;
+  const double v202 = w->kept[0] * v183;
+  w->F[8] = v202;
+  const double v203 = w->kept[0] * v196;
+  w->F[9] = v203;
+  const double v204 = w->kept[85] * w->kept[87];
+  const double v205 = v204 * v158;
+  w->F[10] = v205;
+  const double v206 = v204 * v168;
+  w->F[11] = v206;
+  const double v207 = w->kept[93] * v172;
+  const double v208 = v207 * v204;
+  const double v209 = w->kept[87] * v171 + v208;
+  w->F[12] = v209;
+  const double v210 = v204 * v181;
+  const double v211 = w->A[8] * w->kept[87] + v210;
+  w->F[13] = v211;
+  const double v212 = w->kept[85] * v185;
+  const double v213 = w->kept[87] * v212;
+  const double v214 = v184 * v213;
+  const double v215 = v204 * v190;
+  const double v216 = v194 * v215 - v214;
+  w->F[14] = v216;
+  w->F[15] = v158;
+  w->F[16] = v168;
+  w->F[17] = v207;
+  w->F[18] = v181;
+  const double v217 = v184 * v185;
+  const double v218 = v194 * v190 - v217;
+  w->F[19] = v218;
+  const double v219 = w->kept[83] * w->kept[89];
+  const double v220 = v161 * v219;
+  const double v221 = w->kept[89] * v153 + v220;
+  w->F[20] = v221;
+  const double v222 = v219 * v170;
+  const double v223 = w->kept[89] * v164 + v222;
+  w->F[21] = v223;
+  const double v224 = w->kept[83] * v174;
+  const double v225 = w->kept[89] * v224;
+  const double v226 = v172 * v225;
+  const double v227 = -v226;
+  w->F[22] = v227;
+  const double v228 = v219 * v183;
+  w->F[23] = v228;
+  const double v229 = w->kept[83] * v187;
+  const double v230 = w->kept[89] * v229;
+  const double v231 = v219 * v192;
+  const double v232 = w->kept[0] * w->kept[89] - v231;
+  const double v233 = v194 * v232;
+  const double v234 = v184 * v230 + v233;
+  w->F[24] = v234;
+  const double v235 = v148 * v187;
+  w->N[0] = v235;
+  const double v236 = w->kept[0] * w->kept[88];
   const double v237 = w->kept[93] * v236;
-  const double v238 = w->kept[84] * v237 + v235;
-  const double v239 = w->kept[91] * v238;
-  const double v240 = -v239;
-  w->N[3] = v240;
-  const double v241 = w->kept[0] * v225;
-  w->N[4] = v241;
-  const double v242 = w->kept[0] * v229;
-  const double v243 = -v242;
-  w->N[5] = v243;
-  const double v244 = w->kept[0] * v233;
+  const double v238 = v159 * v237;
+  const double v239 = -v238;
+  w->N[1] = v239;
+  const double v240 = w->kept[0] * v174;
+  const double v241 = -v240;
+  w->N[2] = v241;
+  const double v242 = -v192;
+  w->N[3] = v242;
+  const double v243 = w->kept[0] * v235;
+  w->N[4] = v243;
+  const double v244 = w->kept[0] * v238;
   const double v245 = -v244;
-  w->N[6] = v245;
-  const double v246 = w->kept[0] * v239;
+  w->N[5] = v245;
+  const double v246 = w->kept[0] * v240;
   const double v247 = -v246;
-  w->N[7] = v247;
-  const double v248 = w->kept[85] * v223;
-  const double v249 = w->kept[87] * v248;
-  const double v250 = -v249;
-  w->N[8] = v250;
-  const double v251 = w->kept[85] * v227 + w->kept[0];
-  const double v252 = w->kept[87] * v251;
-  w->N[9] = v252;
-  const double v253 = w->kept[85] * v231;
-  const double v254 = w->kept[87] * v253;
-  w->N[10] = v254;
-  const double v255 = w->kept[85] * v237;
-  const double v256 = w->kept[87] * v255;
-  w->N[11] = v256;
-  const double v257 = -v223;
-  w->N[12] = v257;
-  w->N[13] = v227;
-  w->N[14] = v231;
-  w->N[15] = v237;
-  const double v258 = w->kept[83] * v225;
-  const double v259 = w->kept[89] * v258;
-  w->N[16] = v259;
-  const double v260 = w->kept[83] * v229;
-  const double v261 = w->kept[89] * v260;
+  w->N[6] = v247;
+  const double v248 = w->kept[0] * v192;
+  const double v249 = -v248;
+  w->N[7] = v249;
+  const double v250 = v148 * v213;
+  const double v251 = -v250;
+  w->N[8] = v251;
+  const double v252 = v204 * v237;
+  const double v253 = w->kept[0] * w->kept[87] + v252;
+  w->N[9] = v253;
+  const double v254 = w->kept[85] * w->kept[93];
+  const double v255 = w->kept[87] * v254;
+  const double v256 = w->kept[0] * v255;
+  w->N[10] = v256;
+  w->N[11] = v215;
+  const double v257 = v148 * v185;
+  const double v258 = -v257;
+  w->N[12] = v258;
+  w->N[13] = v237;
+  const double v259 = w->kept[0] * w->kept[93];
+  w->N[14] = v259;
+  w->N[15] = v190;
+  const double v260 = v148 * v230;
+  w->N[16] = v260;
+  const double v261 = v219 * v238;
   const double v262 = -v261;
   w->N[17] = v262;
-  const double v263 = w->kept[83] * v233;
-  const double v264 = w->kept[89] * v263;
-  const double v265 = -v264;
-  w->N[18] = v265;
-  const double v266 = w->kept[0] - w->kept[83] * v239;
-  const double v267 = w->kept[89] * v266;
-  w->N[19] = v267;
+  const double v263 = w->kept[0] * v225;
+  const double v264 = -v263;
+  w->N[18] = v264;
+  w->N[19] = v232;
 }
 
 static void four_bar_place(four_bar_work *w)
@@ -2456,7 +2453,7 @@ static void four_bar_slopes(four_bar_work *w)
   const double v438 = 362.7565358052813 * w->kept[252] + v437;
   const double v439 = w->theta[7] * v438;
   const double v440 = w->kept[252] * v439 + v424;
-  const double v441 = v440 * w->kept[268];
+  const double v441 = w->kept[268] * v440;
   w->kept[281] = v441;
   const double v442 = -v441;
   w->A[1] = v442;
@@ -2465,125 +2462,124 @@ static void four_bar_slopes(four_bar_work *w)
   const double v444 = v443 * w->kept[268];
   w->kept[282] = v444;
   w->A[3] = v444;
-  const double v445 = -0.004064435495581795 * w->kept[252];
-  const double v446 = v445 * w->kept[268];
-  w->kept[283] = v446;
-  w->A[4] = v446;
+  const double v445 = -0.8085937500000001 * v444;
+  w->A[4] = v445;
   w->A[5] = 0.0;
   w->A[6] = 0.0;
-  const double v447 = 200000.0 - w->kept[255];
-  const double v448 = 0.5 * w->kept[256];
-  const double v449 = v447 > 0.0 ? w->kept[256] : v448;
-  const double v450 = w->theta[12] * v449;
-  const double v451 = 200000.0 - w->kept[253];
-  const double v452 = 0.5 * w->kept[254];
-  const double v453 = v451 > 0.0 ? w->kept[254] : v452;
-  const double v454 = w->theta[11] * v453;
-  const double v455 = w->kept[13] * v450 + v454;
-  const double v456 = w->kept[14] * v450 + v455;
-  const double v457 = w->kept[10] * v456;
-  w->kept[272] = v457;
-  const double v458 = -v457;
-  w->A[7] = v458;
-  const double v459 = w->kept[10] * v454;
-  w->kept[274] = v459;
-  w->A[8] = v459;
+  const double v446 = 200000.0 - w->kept[255];
+  const double v447 = 0.5 * w->kept[256];
+  const double v448 = v446 > 0.0 ? w->kept[256] : v447;
+  const double v449 = w->theta[12] * v448;
+  const double v450 = 200000.0 - w->kept[253];
+  const double v451 = 0.5 * w->kept[254];
+  const double v452 = v450 > 0.0 ? w->kept[254] : v451;
+  const double v453 = w->theta[11] * v452;
+  const double v454 = w->kept[13] * v449 + v453;
+  const double v455 = w->kept[14] * v449 + v454;
+  const double v456 = w->kept[10] * v455;
+  w->kept[272] = v456;
+  const double v457 = -v456;
+  w->A[7] = v457;
+  const double v458 = w->kept[10] * v453;
+  w->kept[274] = v458;
+  w->A[8] = v458;
   w->A[9] = 0.0;
-  const double v460 = -0.005026548245743669 * v289;
-  const double v461 = w->kept[252] * w->kept[8];
-  const double v462 = w->kept[262] * w->kept[262];
-  const double v463 = v461 * v462;
-  const double v464 = w->kept[259] * v463;
-  const double v465 = w->kept[262] * v460 - v464;
-  w->kept[278] = v465;
-  w->A[10] = v465;
-  const double v466 = -0.005026548245743669 * w->kept[252];
-  const double v467 = w->kept[262] * v466;
-  w->kept[276] = v467;
-  w->A[11] = v467;
-  const double v468 = w->kept[262] * v454;
-  w->kept[273] = v468;
-  w->A[12] = v468;
-  const double v469 = -v468;
-  w->A[13] = v469;
+  const double v459 = -0.005026548245743669 * v289;
+  const double v460 = w->kept[252] * w->kept[8];
+  const double v461 = w->kept[262] * w->kept[262];
+  const double v462 = v460 * v461;
+  const double v463 = w->kept[259] * v462;
+  const double v464 = w->kept[262] * v459 - v463;
+  w->kept[276] = v464;
+  w->A[10] = v464;
+  const double v465 = -0.005026548245743669 * w->kept[252];
+  const double v466 = w->kept[262] * v465;
+  w->kept[278] = v466;
+  w->A[11] = v466;
+  const double v467 = w->kept[262] * v453;
+  w->kept[273] = v467;
+  w->A[12] = v467;
+  const double v468 = -v467;
+  w->A[13] = v468;
   w->A[14] = 0.0;
-  const double v470 = 0.004064435495581795 * v289;
-  const double v471 = w->kept[264] * v470;
-  const double v472 = w->kept[252] * w->kept[9];
-  const double v473 = w->kept[264] * w->kept[264];
-  const double v474 = v472 * v473;
-  const double v475 = w->kept[260] * v474 + v471;
-  w->kept[279] = v475;
-  w->A[15] = v475;
-  const double v476 = 0.004064435495581795 * w->kept[252];
-  const double v477 = w->kept[264] * v476;
-  w->kept[277] = v477;
-  w->A[16] = v477;
+  const double v469 = 0.004064435495581795 * v289;
+  const double v470 = w->kept[264] * v469;
+  const double v471 = w->kept[252] * w->kept[9];
+  const double v472 = w->kept[264] * w->kept[264];
+  const double v473 = v471 * v472;
+  const double v474 = w->kept[260] * v473 + v470;
+  w->kept[277] = v474;
+  w->A[15] = v474;
+  const double v475 = 0.004064435495581795 * w->kept[252];
+  const double v476 = w->kept[264] * v475;
+  w->kept[279] = v476;
+  w->A[16] = v476;
   w->A[17] = 0.0;
   w->A[18] = 0.0;
-  const double v478 = 200000.0 - w->kept[257];
-  const double v479 = 0.5 * w->kept[258];
-  const double v480 = v478 > 0.0 ? w->kept[258] : v479;
-  const double v481 = w->theta[12] * v480;
-  const double v482 = w->kept[14] * v481;
-  const double v483 = w->kept[13] * v481 + v482;
-  const double v484 = w->kept[264] * v483;
-  w->kept[275] = v484;
-  const double v485 = -v484;
-  w->A[19] = v485;
+  const double v477 = 200000.0 - w->kept[257];
+  const double v478 = 0.5 * w->kept[258];
+  const double v479 = v477 > 0.0 ? w->kept[258] : v478;
+  const double v480 = w->theta[12] * v479;
+  const double v481 = w->kept[14] * v480;
+  const double v482 = w->kept[13] * v480 + v481;
+  const double v483 = w->kept[264] * v482;
+  w->kept[275] = v483;
+  const double v484 = -v483;
+  w->A[19] = v484;
 }
 
 static void four_bar_guess(four_bar_work *w)
 {
   (void)w;
-  const double v0 = w->kept[0] * w->kept[277] + w->kept[279];
-  const double v1 = w->kept[280] - w->kept[0] * w->kept[281];
-  const double v2 = w->kept[1] - v1;
-  const double v3 = w->kept[0] + w->kept[275];
-  const double v4 = 1.0 / v3;
-  const double v5 = v4 * w->kept[283];
-  const double v6 = v2 - v0 * v5;
-  const double v7 = 1.0 / v6;
-  const double v8 = w->kept[0] * w->kept[276] + w->kept[278];
-  const double v9 = v8 * v7;
-  const double v10 = w->zd[0] * w->kept[0] + w->kept[269];
-  const double v11 = w->zd[0] * w->kept[281] + v10;
-  const double v12 = w->kept[265] - w->zd[0] * w->kept[277];
-  const double v13 = 2.0 * v12;
-  const double v14 = v13 * v5;
-  const double v15 = 2.0 * v11 + v14;
-  const double v16 = w->kept[263] - w->zd[0] * w->kept[276];
-  const double v17 = w->kept[0] + w->kept[272];
-  const double v18 = 1.0 / v17;
-  const double v19 = w->kept[273] * v18;
-  const double v20 = 2.0 * w->kept[261];
-  const double v21 = v19 * v20;
-  const double v22 = 2.0 * v16 + v21;
-  const double v23 = v9 * v15 + v22;
-  const double v24 = w->kept[0] + w->kept[273];
-  const double v25 = v24 - w->kept[274] * v19;
-  const double v26 = v25 - w->kept[282] * v9;
-  const double v27 = 1.0 / v26;
-  const double v28 = v27 * v23;
-  const double v29 = w->kept[282] * v28 + v15;
-  const double v30 = v7 * v29;
-  w->guess[0] = v30;
-  const double v31 = w->kept[274] * v28 + v20;
-  const double v32 = v18 * v31;
-  w->guess[1] = v32;
-  w->guess[2] = v28;
-  const double v33 = v0 * v30 + v13;
-  const double v34 = v4 * v33;
-  w->guess[3] = v34;
-  const double v35 = w->kept[119] * v30;
-  const double v36 = w->kept[224] * w->kept[12];
-  const double v37 = w->h[0] * v36 + v35;
-  const double v38 = -v37;
-  w->guess_dependent[0] = v38;
-  const double v39 = w->kept[117] * v30;
-  const double v40 = w->kept[222] * w->kept[12];
-  const double v41 = w->h[0] * v40 + v39;
-  w->guess_dependent[1] = v41;
+  const double v0 = w->kept[0] * w->kept[279] + w->kept[277];
+  const double v1 = w->kept[0] + w->kept[275];
+  const double v2 = 1.0 / v1;
+  const double v3 = 0.8085937500000001 * w->kept[282];
+  const double v4 = v2 * v3;
+  const double v5 = w->kept[280] - w->kept[0] * w->kept[281];
+  const double v6 = w->kept[1] - v5;
+  const double v7 = v0 * v4 + v6;
+  const double v8 = 1.0 / v7;
+  const double v9 = w->kept[0] * w->kept[278] + w->kept[276];
+  const double v10 = v9 * v8;
+  const double v11 = w->kept[265] - w->zd[0] * w->kept[279];
+  const double v12 = 2.0 * v11;
+  const double v13 = v12 * v4;
+  const double v14 = w->zd[0] * w->kept[0] + w->kept[269];
+  const double v15 = w->zd[0] * w->kept[281] + v14;
+  const double v16 = 2.0 * v15 - v13;
+  const double v17 = w->kept[263] - w->zd[0] * w->kept[278];
+  const double v18 = w->kept[0] + w->kept[272];
+  const double v19 = 1.0 / v18;
+  const double v20 = w->kept[273] * v19;
+  const double v21 = 2.0 * w->kept[261];
+  const double v22 = v20 * v21;
+  const double v23 = 2.0 * v17 + v22;
+  const double v24 = v10 * v16 + v23;
+  const double v25 = w->kept[0] + w->kept[273];
+  const double v26 = v25 - w->kept[274] * v20;
+  const double v27 = v26 - w->kept[282] * v10;
+  const double v28 = 1.0 / v27;
+  const double v29 = v28 * v24;
+  const double v30 = w->kept[282] * v29 + v16;
+  const double v31 = v8 * v30;
+  w->guess[0] = v31;
+  const double v32 = w->kept[274] * v29 + v21;
+  const double v33 = v19 * v32;
+  w->guess[1] = v33;
+  w->guess[2] = v29;
+  const double v34 = v0 * v31 + v12;
+  const double v35 = v2 * v34;
+  w->guess[3] = v35;
+  const double v36 = w->kept[119] * v31;
+  const double v37 = w->kept[224] * w->kept[12];
+  const double v38 = w->h[0] * v37 + v36;
+  const double v39 = -v38;
+  w->guess_dependent[0] = v39;
+  const double v40 = w->kept[117] * v31;
+  const double v41 = w->kept[222] * w->kept[12];
+  const double v42 = w->h[0] * v41 + v40;
+  w->guess_dependent[1] = v42;
 }
 
 static void four_bar_read_41(four_bar_work *w)
@@ -3399,9 +3395,9 @@ static const double near_enough = 10.0;
 
 static int is_finite(const double *x, int n)
 {
-  for (int i = 0; i < n; i++)
-    if (!(x[i] - x[i] == 0.0)) return 0;
-  return 1;
+  double none = 0.0;
+  for (int i = 0; i < n; i++) none += 0.0 * x[i];
+  return none == 0.0;
 }
 
 static int pivots_hold(const double *pivot, const double *usual, int n, double part)
@@ -3456,7 +3452,7 @@ static void freeze(four_bar_state *s, double time)
   s->work.half[0] = 0.5 * time;
 #endif
 #if FOUR_BAR_MOTIONS > 0
-  set_motions(&s->work, (double)(s->time_ns + (time > 0.0 ? FOUR_BAR_STEP_NS : 0)) * 1e-9);
+  set_motions(&s->work, (double)(s->time_ns + (int64_t)(time * 1e9 + 0.5)) * 1e-9);
 #endif
   (void)s;
   (void)time;
@@ -3510,8 +3506,8 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   int other = 0;
   *moved = 0;
   const double *theta = w->is_set_up ? w->theta : four_bar_nominal;
-  if (!is_finite(inputs, FOUR_BAR_INPUTS) || !is_finite(parameters, FOUR_BAR_PARAMETERS)) return FOUR_BAR_NOT_FINITE;
   for (int i = 0; i < FOUR_BAR_PARAMETERS; i++) other |= parameters[i] != theta[i];
+  if (!is_finite(inputs, FOUR_BAR_INPUTS) || (other && !is_finite(parameters, FOUR_BAR_PARAMETERS))) return FOUR_BAR_NOT_FINITE;
   if (!w->is_set_up) set_up(s, four_bar_nominal);
   if (other) set_up(s, parameters);
   for (int i = 0; i < FOUR_BAR_INPUTS; i++) s->u[i] = inputs[i];
@@ -3530,22 +3526,13 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   return FOUR_BAR_OK;
 }
 
-/* Taylor's guess; spools, which need no iteration. */
-static void predict(four_bar_state *s, const double *inputs, double *change)
+/* What stays for a step, and spools at its end, which need no iteration. */
+static void begin_step(four_bar_state *s, const double *inputs)
 {
-  const double h = FOUR_BAR_STEP;
   four_bar_work *w = &s->work;
+  const double h = w->h[0];
   set_gates(s);
   freeze(s, h);
-  for (int j = 0; j < FOUR_BAR_JOINTS; j++) w->z[j] = s->z[j] + h * (s->zd[j] + 0.5 * h * s->zdd[j]);
-  for (int f = 0; f < FOUR_BAR_INDEPENDENT; f++) {
-    const int j = joint[FOUR_BAR_DEPENDENT + f];
-    change[f] = h * (s->zd[j] + 0.5 * h * s->zdd[j]);
-  }
-  for (int i = 0; i < FOUR_BAR_FIRST_ORDER; i++) {
-    const double rise = h * s->pd[i], longest = FOUR_BAR_LONGEST_GUESS;
-    change[FOUR_BAR_INDEPENDENT + i] = rise < -longest ? -longest : rise > longest ? longest : rise;
-  }
   for (int i = 0; i < FOUR_BAR_SPOOLS; i++) {
     const double to = reference(w->theta, i, inputs);
     w->U[i] = to;
@@ -3556,11 +3543,26 @@ static void predict(four_bar_state *s, const double *inputs, double *change)
   }
 }
 
+/* Taylor's guess. */
+static void predict(four_bar_state *s, double *change)
+{
+  const double h = FOUR_BAR_STEP;
+  for (int j = 0; j < FOUR_BAR_JOINTS; j++) s->work.z[j] = s->z[j] + h * (s->zd[j] + 0.5 * h * s->zdd[j]);
+  for (int f = 0; f < FOUR_BAR_INDEPENDENT; f++) {
+    const int j = joint[FOUR_BAR_DEPENDENT + f];
+    change[f] = h * (s->zd[j] + 0.5 * h * s->zdd[j]);
+  }
+  for (int i = 0; i < FOUR_BAR_FIRST_ORDER; i++) {
+    const double rise = h * s->pd[i], longest = FOUR_BAR_LONGEST_GUESS;
+    change[FOUR_BAR_INDEPENDENT + i] = rise < -longest ? -longest : rise > longest ? longest : rise;
+  }
+}
+
 /* The point of the iterate by the trapezoidal rule. */
 static void set_iterate(four_bar_state *s, const double *change)
 {
-  const double c1 = 2.0 / FOUR_BAR_STEP, c2 = c1 * c1;
   four_bar_work *w = &s->work;
+  const double c1 = 2.0 / w->h[0], c2 = c1 * c1;
   for (int f = 0; f < FOUR_BAR_INDEPENDENT; f++) {
     const int j = joint[FOUR_BAR_DEPENDENT + f];
     w->z[j] = s->z[j] + change[f];
@@ -3630,7 +3632,7 @@ static void take(four_bar_state *s)
   const four_bar_work *w = &s->work;
   s->error = 0.0;
   for (int j = 0; j < FOUR_BAR_JOINTS; j++) {
-    const double error = FOUR_BAR_STEP * FOUR_BAR_STEP / 12.0 * fabs(w->zdd_all[j] - s->zdd[j]);
+    const double error = w->h[0] * w->h[0] / 12.0 * fabs(w->zdd_all[j] - s->zdd[j]);
     s->error = error > s->error ? error : s->error;
     s->z[j] = w->z[j];
     s->zd[j] = w->zd_all[j];
@@ -3646,7 +3648,7 @@ static void take(four_bar_state *s)
   memcpy(s->xd, w->xd_end, sizeof s->xd);
 #endif
 #if FOUR_BAR_MOTIONS > 0
-  s->time_ns += FOUR_BAR_STEP_NS;
+  s->time_ns += (int64_t)(w->h[0] * 1e9 + 0.5);
 #endif
   for (int i = 0; i < FOUR_BAR_ACTUATORS; i++) {
     s->stroke[i] = w->stroke[i];
@@ -3658,7 +3660,8 @@ static void take(four_bar_state *s)
 /* The changes of the unknowns over the step. */
 static int solve(four_bar_state *s, const double *inputs, double *change)
 {
-  predict(s, inputs, change);
+  predict(s, change);
+  begin_step(s, inputs);
   four_bar_before(&s->work);
   return iterate(s, change, 0.0);
 }
@@ -3969,6 +3972,7 @@ BRAMAH__INLINE void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
 #define RIPPLES 0
 #define DISPLACED 0
 #define N_EDGES 0
+#define ROOT 0
 #define LEAST_LEFT 1e-12
 #define ROOT_STEP 0.03162277660168379
 #define ROOT_CUBED_STEP 9.12870929175277e-06
@@ -4066,13 +4070,13 @@ static int solve_by_slopes(four_bar_state *s, const double *inputs, double *chan
   four_bar_work *w = &s->work;
   double before = 0.0;
   if (FOUR_BAR_BRISTLES > 0) return solve(s, inputs, change); /* there these say little */
-  predict(s, inputs, change);
   four_bar_guess(w);
   for (int k = 0; k < NX; k++) {
     change[k] = w->guess[k];
     before += square(change[k] / tolerance[k]);
   }
   for (int k = 0; k < FOUR_BAR_DEPENDENT; k++) w->z[joint[k]] = s->z[joint[k]] + w->guess_dependent[k];
+  begin_step(s, inputs);
   four_bar_before(w);
   return iterate(s, change, before);
 }
@@ -4140,6 +4144,31 @@ static int inject_state(four_bar_filter *f, const double *dx)
   for (int i = 0; i < NF; i++) w->zd[i] = s->zd[joint[FOUR_BAR_DEPENDENT + i]] + dx[NF + i];
   for (int i = 0; i < NP; i++) w->p[i] = s->p[i] + dx[2 * NF + i];
   return adopt(f);
+}
+
+enum { PLANT_BYTES = sizeof(four_bar_state) - sizeof(four_bar_work) }; /* the work is its end */
+
+/* What of a filter a step or a change of parameters moves, to put it back. */
+typedef struct kept_state {
+  unsigned char plant[PLANT_BYTES];
+#if FOUR_BAR_AUGMENTED > 0
+  double parameters[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)], mean[N - NE];
+#endif
+} kept_state;
+
+static void keep(four_bar_filter *f, kept_state *k, int back)
+{
+#if FOUR_BAR_AUGMENTED > 0
+  if (back) set_up(&f->plant, k->parameters);
+#define KEEP(name) memcpy(back ? f->name : k->name, back ? k->name : f->name, sizeof k->name)
+  KEEP(parameters);
+  KEEP(mean);
+#endif
+  if (back)
+    memcpy(&f->plant, k->plant, sizeof k->plant);
+  else
+    memcpy(k->plant, &f->plant, sizeof k->plant);
+  if (back) f->known = NOTHING;
 }
 
 /* What an output needs before its value is there: readings. */
@@ -4268,19 +4297,122 @@ static int variances_hold(double P[N][N])
   return FOUR_BAR_OK;
 }
 
+
+/* A step of the length in the work with its derivatives; nothing is taken yet. What starts it is in the work. */
+static int solve_with_derivatives(four_bar_state *s, const double *inputs)
+{
+  double change[NX];
+  const int status = solve_by_slopes(s, inputs, change);
+  if (status != FOUR_BAR_OK) return status;
+  four_bar_transition(&s->work);
+#if N_PAR > 0
+  four_bar_follow_parameters(&s->work);
+#endif
+  return finish(s, change);
+}
+
+/* X [NE x width] = F X + part Y */
+static void chain(int width, const double *F, double part, const double *Y, double *X)
+{
+  for (int k = 0; k < width; k++) {
+    double column[NE];
+    for (int r = 0; r < NE; r++) {
+      column[r] = part * Y[r * width + k];
+      for (int l = 0; l < NE; l++) column[r] += F[r * NE + l] * X[l * width + k];
+    }
+    for (int r = 0; r < NE; r++) X[r * width + k] = column[r];
+  }
+}
+
+static void set_length(four_bar_work *w, double h)
+{
+  w->h[0] = h;
+  four_bar_setup(w);
+}
+
+/* The step in equal parts, which are taken; its derivatives go into the work. White noise that comes evenly over the step
+ * comes evenly over its parts. */
+static int in_parts(four_bar_filter *f, const double *inputs, int parts)
+{
+  four_bar_state *s = &f->plant;
+  four_bar_work *w = &s->work;
+  double F[NE * NE] = {0.0}, shares[NE * NX] = {0.0}, largest = 0.0;
+#if N_PAR > 0
+  double G[N_PAR][NE] = {{0.0}};
+#endif
+  int status = FOUR_BAR_OK, iterations = 0;
+  for (int r = 0; r < NE; r++) F[r * NE + r] = 1.0;
+  for (int i = 0; i < parts && status == FOUR_BAR_OK; i++) {
+    const int64_t from = (int64_t)FOUR_BAR_STEP_NS * i / parts, to = (int64_t)FOUR_BAR_STEP_NS * (i + 1) / parts;
+    f->known = NOTHING;
+    set_length(w, (double)(to - from) * 1e-9);
+    status = locate(f, STARTS);
+    if (status == FOUR_BAR_OK) status = solve_with_derivatives(s, inputs);
+    iterations += s->iterations;
+    if (status != FOUR_BAR_OK) break;
+    chain(NX, w->F, 1.0 / (double)parts, w->N, shares);
+#if N_PAR > 0
+    for (int j = 0; j < N_PAR; j++) chain(1, w->F, 1.0, w->G[j], G[j]);
+#endif
+    chain(NE, w->F, 0.0, w->F, F);
+    take(s);
+    largest = s->error > largest ? s->error : largest;
+  }
+  f->known = NOTHING;
+  set_length(w, FOUR_BAR_STEP);
+  memcpy(w->F, F, sizeof F);
+  memcpy(w->N, shares, sizeof shares);
+#if N_PAR > 0
+  memcpy(w->G, G, sizeof G);
+#endif
+  s->error = largest;
+  s->iterations = iterations;
+  return status;
+}
+
+/* A step with its derivatives, which is taken: as a whole, or in parts where its error is too large or it does not converge. */
+static int step_with_derivatives(four_bar_filter *f, const double *inputs)
+{
+  enum { MOST_PARTS = 64 };
+  four_bar_state *s = &f->plant;
+  unsigned char before[PLANT_BYTES];
+  memcpy(before, s, sizeof before);
+  int parts = 2, status = solve_with_derivatives(s, inputs);
+  if (status == FOUR_BAR_OK) take(s);
+  f->known = status == FOUR_BAR_OK ? AFTER_STEP : NOTHING;
+  if (status == FOUR_BAR_OK ? s->error <= FOUR_BAR_TOLERANCE : status == FOUR_BAR_STROKE) return status;
+  for (double n = 2.0; status == FOUR_BAR_OK && parts < MOST_PARTS && n * n * n * FOUR_BAR_TOLERANCE < s->error; n *= 2.0) parts *= 2;
+  for (;;) {
+    memcpy(s, before, sizeof before);
+    status = in_parts(f, inputs, parts);
+    if (status == FOUR_BAR_OK ? s->error <= FOUR_BAR_TOLERANCE : status == FOUR_BAR_STROKE) break;
+    if (parts == MOST_PARTS) break;
+    parts = status == FOUR_BAR_OK || 4 * parts > MOST_PARTS ? MOST_PARTS : 4 * parts;
+  }
+  if (status != FOUR_BAR_OK) memcpy(s, before, sizeof before);
+  return status;
+}
+
 FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 {
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
-  double change[NX], inverse[NF * NF], Gamma[N][NQ], P[N][N], T[NE][N];
+  double inverse[NF * NF], Gamma[N][NQ], P[N][N];
 #if FOUR_BAR_AUGMENTED > 0
   double all[N][N], *F = &all[0][0];
-  kept_state before;
   start_of_step start;
-  keep(f, &before, 0);
 #else
   const double *F = w->F;
 #endif
+#if ROOT
+  double S[N][N];
+  memcpy(S, f->S, sizeof S);
+  memset(Gamma, 0, sizeof Gamma);
+#else
+  double T[NE][N];
+#endif
+  kept_state before;
+  keep(f, &before, 0);
   int moved, status = set_conditions(s, inputs, f->parameters, &moved);
   if (moved) f->known = status == FOUR_BAR_OK ? RATES : NOTHING;
 #if FOUR_BAR_AUGMENTED > 0
@@ -4288,34 +4420,33 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 #endif
   if (status == FOUR_BAR_OK) status = locate(f, STARTS);
   if (status == FOUR_BAR_OK) status = invert_basis(w, inverse);
-  f->known = NOTHING;
-  if (status != FOUR_BAR_OK) return status;
-  status = solve_by_slopes(s, inputs, change);
-  if (status != FOUR_BAR_OK) return status;
-  four_bar_transition(w);
-#if N_PAR > 0
-  four_bar_follow_parameters(w);
-#endif
-  status = finish(s, change);
-  if (status != FOUR_BAR_OK) return status;
+  if (status == FOUR_BAR_OK) status = step_with_derivatives(f, inputs);
+  if (status != FOUR_BAR_OK) {
+    f->known = NOTHING;
+    return status;
+  }
   set_noise(w, inverse, Gamma);
 #if FOUR_BAR_AUGMENTED > 0
-  take(s);
-  f->known = AFTER_STEP;
   add_augmented(f, &start, all, Gamma);
 #endif
+#if ROOT
+  propagate_root(F, Gamma, S, P);
+#else
   memcpy(P, f->P, sizeof P);
   kernel_propagate(&shape, F, &Gamma[0][0], &P[0][0], &T[0][0]);
+#endif
   status = variances_hold(P);
 #if FOUR_BAR_AUGMENTED > 0
   if (status == FOUR_BAR_OK) status = advance_augmented(f, &start);
-  if (status != FOUR_BAR_OK) keep(f, &before, 1);
-#else
-  if (status == FOUR_BAR_OK) take(s);
-  if (status == FOUR_BAR_OK) f->known = AFTER_STEP;
 #endif
-  if (status != FOUR_BAR_OK) return status;
+  if (status != FOUR_BAR_OK) {
+    keep(f, &before, 1);
+    return status;
+  }
   memcpy(f->P, P, sizeof P);
+#if ROOT
+  memcpy(f->S, S, sizeof S);
+#endif
   return s->error > FOUR_BAR_TOLERANCE ? FOUR_BAR_COARSE : FOUR_BAR_OK;
 }
 
@@ -4323,6 +4454,9 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 
 /* A correction that is being made; the filter takes it when all has gone well. */
 typedef struct correction {
+#if ROOT
+  double S[N][N];
+#endif
 #if HOLDS
   double weight[N], correlation[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)][FOUR_BAR_AUGMENTED], information[FOUR_BAR_AUGMENTED];
   double common[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)]; /* what of the innovation's variance comes from what is considered */
@@ -4467,6 +4601,9 @@ static int recover(four_bar_filter *f, const double *y, correction *c)
   for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) c->information[i] = 0.0;
   hold(f, c);
 #endif
+#if ROOT
+  status = find_root(c->P, c->S);
+#endif
   for (int i = 0; i < FOUR_BAR_SENSORS && status == FOUR_BAR_OK; i++) {
     if (sensor_gate[i] != 0.0) c->watch[i].rejected = 0;
     c->watch[i].drift = 0.0;
@@ -4485,22 +4622,31 @@ BRAMAH__INLINE int fuse_sensor(correction *c, int i)
 {
   const double *H = c->H[i], r = sensor_variance[i];
   const size_t *column = columns_of(i), count = (size_t)n_columns(i);
-  double PH[N], K[N], w[N], rest = c->sensor[i].innovation;
+  double PH[N], rest = c->sensor[i].innovation;
 #if HOLDS
   const unsigned char *held = c->considered ? c->held : NULL;
 #else
   const unsigned char *held = NULL;
 #endif
-  size_t end = N;
-  while (held && end > 0 && held[end - 1]) end--;
   for (size_t k = 0; k < count; k++) rest -= H[column[k]] * c->dx[column[k]];
+#if ROOT
+  const double S = r + project_root(H, c->S, PH);
+#else
   const double S = r + project(c, i, PH);
+#endif
   if (!(S > 0.0) || !(S - S == 0.0)) return FOUR_BAR_NOT_POSITIVE;
   c->nis += square(rest) / S;
   c->nis_dof++;
+#if ROOT
+  return fuse_root(H, c->sensor[i].innovation, r, held, c->S, c->dx);
+#else
+  double K[N], w[N];
+  size_t end = N;
+  while (held && end > 0 && held[end - 1]) end--;
   kernel_gain(N, held, PH, &S, &rest, K, c->dx);
   kernel_reduce(N, end, held, count, column, H, &S, &r, PH, K, w, &c->P[0][0]);
   return FOUR_BAR_OK;
+#endif
 }
 
 static int fuse(correction *c, int i)
@@ -4520,6 +4666,9 @@ FOUR_BAR_FUNCTION int four_bar_correct(four_bar_filter *f, const double *y, cons
   for (int i = 0; i < FOUR_BAR_SENSORS; i++) any |= c.present[i] = present[i] != 0;
   memcpy(c.P, f->P, sizeof c.P);
   memcpy(c.watch, f->watch, sizeof c.watch);
+#if ROOT
+  memcpy(c.S, f->S, sizeof c.S);
+#endif
 #if HOLDS
   memcpy(c.information, f->information, sizeof c.information);
   if (any) hold(f, &c);
@@ -4537,11 +4686,18 @@ FOUR_BAR_FUNCTION int four_bar_correct(four_bar_filter *f, const double *y, cons
 #endif
   for (int i = 0; i < FOUR_BAR_SENSORS && status == FOUR_BAR_OK; i++)
     if (c.sensor[i].accepted) status = fuse(&c, i);
+#if ROOT
+  square_root(c.S, c.P);
+#else
   if (c.nis_dof) kernel_mirror(N, N, &c.P[0][0]);
+#endif
   if (status == FOUR_BAR_OK) status = variances_hold(c.P);
   if (status == FOUR_BAR_OK && c.nis_dof) status = four_bar_inject(f, c.dx);
   if (status != FOUR_BAR_OK) return status;
   memcpy(f->P, c.P, sizeof c.P);
+#if ROOT
+  memcpy(f->S, c.S, sizeof c.S);
+#endif
   memcpy(f->watch, c.watch, sizeof c.watch);
 #if HOLDS
   memcpy(f->information, c.information, sizeof c.information);
@@ -4560,6 +4716,9 @@ FOUR_BAR_FUNCTION void four_bar_begin(four_bar_filter *f)
   f->plant = four_bar_start;
   memcpy(f->parameters, four_bar_nominal, sizeof f->parameters);
   memcpy(f->P, initial_covariance, sizeof f->P);
+#if ROOT
+  find_root(f->P, f->S);
+#endif
   set_up(&f->plant, f->parameters);
 }
 

@@ -9,7 +9,7 @@
  *   memcpy(parameters, four_bar_nominal, sizeof parameters);
  *   while (four_bar_step(&s, commands, parameters) >= FOUR_BAR_OK) ...
  *
- * What it does not do, and the program does: it does not divide a step whose error is too large (it says FOUR_BAR_COARSE),
+ * What FOUR_BAR_step does not do, and the program does: it does not divide a step whose error is too large (it says FOUR_BAR_COARSE),
  * does not halve a correction that goes astray and does not go over to other independent coordinates (it says so and
  * leaves the state as it was), and takes no sums of works. Units: SI, angles rad, pressures Pa absolute, commands V. */
 #ifndef FOUR_BAR_H
@@ -84,7 +84,7 @@ typedef struct four_bar_work {
   double friction[1];
   double guess[4];
   double guess_dependent[2];
-  double kept[284];
+  double kept[283];
   double read[3][7];
   int is_set_up;
 } four_bar_work;
@@ -145,6 +145,7 @@ FOUR_BAR_FUNCTION int four_bar_step(four_bar_state *s, const double *inputs, con
 #define FOUR_BAR_SENSORS 5
 #define FOUR_BAR_OUTPUTS 17
 #define FOUR_BAR_PATIENCE 25
+#define FOUR_BAR_ROOT 0
 
 enum {
   FOUR_BAR_RECOVERED = 2, /* no sensor agreed with the filter any more: its covariance was inflated by that of the start */
@@ -174,6 +175,9 @@ typedef struct four_bar_filter {
   double parameters[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)];
   double mean[FOUR_BAR_ROOM(FOUR_BAR_ERRORS - FOUR_BAR_INDEPENDENT - FOUR_BAR_UNKNOWNS)]; /* of what else is estimated, but parameters */
   double P[FOUR_BAR_ERRORS][FOUR_BAR_ERRORS];
+#if FOUR_BAR_ROOT
+  double S[FOUR_BAR_ERRORS][FOUR_BAR_ERRORS]; /* P = S S' */
+#endif
   four_bar_watch watch[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
   four_bar_innovation sensor[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
   double nis;  /* of all that was fused together */
@@ -188,7 +192,7 @@ typedef struct four_bar_filter {
 /* Where the study starts. */
 FOUR_BAR_FUNCTION void four_bar_begin(four_bar_filter *f);
 
-/* FOUR_BAR_STEP seconds on, with commands held. */
+/* FOUR_BAR_STEP seconds on, with commands held; in up to 64 parts where the whole does not converge or its error is too large. */
 FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs);
 
 /* Measurements y at the present time, in the order and units of the names below; present[i] = 0: none of sensor i. */
