@@ -71,14 +71,14 @@ static bramah_filter_options options_of(const four_bar_rig *rig, const struct be
   return o;
 }
 
-/* Native code of all widths, compiled as by lib/io/native.c. */
+/* Native code of all pieces, compiled as by lib/io/native.c. */
 static void make_native(bramah_program *program)
 {
   static const char flags[] =
-      "-std=gnu11 -O2 -w -fPIC -shared -ffp-contract=off -fno-math-errno -fno-trapping-math "
+      "-std=gnu11 -O1 -w -fPIC -shared -ffp-contract=off -fno-math-errno -fno-trapping-math "
       "-ftree-vectorize -fno-tree-slp-vectorize -march=native";
-  bramah_native_version version;
-  for (size_t i = 0; bramah_program_native_version(program, i, &version); i++) {
+  bramah_native_piece piece;
+  for (size_t i = 0; bramah_program_native_piece(program, i, &piece); i++) {
     char folder[] = "/tmp/bench-XXXXXX", command[1024];
     char *text = bramah_program_native_text(program, i);
     FILE *file = NULL;
