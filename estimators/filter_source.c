@@ -15,7 +15,7 @@
 
 /* Texts that the build puts into the library. */
 extern const char bramah__filter_header[], bramah__filter_code[], bramah__augmented_code[],
-    bramah__kernel_shape_text[], bramah__kernel_text[];
+    bramah__root_code[], bramah__kernel_shape_text[], bramah__kernel_text[];
 
 static bramah_status refuse(bramah_diag *diag, const char *thing, const char *why)
 {
@@ -32,7 +32,6 @@ static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *
       {report->predictions || report->corrections, "filter", "a filter is compiled where it starts"},
       {f->transition != BRAMAH_TRANSITION_STEP, "transition", "only the transition of the step is compiled"},
       {!f->resolvent, "discretisation", "only noise through the resolvent is compiled"},
-      {f->square_root, "form", "only the Joseph form is compiled"},
       {f->block, "fusion", "only sequential fusion is compiled"},
       {f->iterations > 1, "iterations", "an iterated update is not compiled"},
       {f->n_par_noise && !f->n_augmented, "parameter_noise",
@@ -244,7 +243,8 @@ static void write_features(const bramah__source *s, const bramah_filter *f)
                   {"CHANGES", changes},
                   {"RIPPLES", ripples},
                   {"DISPLACED", f->n_displaced},
-                  {"N_EDGES", f->n_edges}};
+                  {"N_EDGES", f->n_edges},
+                  {"ROOT", (size_t)f->square_root}};
   for (size_t i = 0; i < sizeof features / sizeof *features; i++)
     bramah__page_write(s->page, "#define %s %d\n", features[i].name, features[i].n);
 }
@@ -308,7 +308,7 @@ static void write_augmented(const bramah__source *s, const bramah_filter *f, con
                              "static const augmented extra[NAME_AUGMENTED] = {\n@";
   const size_t n = f->n_augmented;
   int changes = 0;
-  write_shape(s, f);
+  if (!f->square_root) write_shape(s, f);
   for (size_t i = 0; i < n; i++) lists->name[i] = f->augmented[i].name;
   bramah__source_names(s, "augmented_names", "AUGMENTED", n, lists->name);
   if (n == 0) return;
@@ -390,6 +390,7 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
   bramah__source_define(s, "SENSORS", f->n_sensors);
   bramah__source_define(s, "OUTPUTS", lists->n_outputs);
   bramah__source_define(s, "PATIENCE", f->patience);
+  bramah__source_define(s, "ROOT", (size_t)f->square_root);
   bramah__source_fill(s, text);
   s->page = code;
   text = bramah__source_fill(s, bramah__filter_code);
@@ -399,8 +400,10 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
   write_tables(s, f, lists);
   text = bramah__source_fill(s, text);
   const char *augmented = bramah__augmented_code;
-  for (int part = 0; part < 3; part++) {
-    if (f->n_augmented) augmented = bramah__source_fill(s, augmented);
+  for (int part = 0; part < 4; part++) {
+    const int of_root = part == 2;
+    if (of_root && f->square_root) bramah__source_fill(s, bramah__root_code);
+    if (!of_root && f->n_augmented) augmented = bramah__source_fill(s, augmented);
     text = bramah__source_fill(s, text);
   }
 }

@@ -141,7 +141,7 @@ const cli_command cli_compile = {
         "makes\n"
         "the latter and says so. Refused by name are\n"
         "machines with quasistatic actuators, motions prescribed by a table or wheels and, of studies,\n"
-        "hypotheses, other transitions than 'step', the square-root form, delays, adapting noise,\n"
+        "hypotheses, other transitions than 'step', block fusion, delays, adapting noise,\n"
         "inclinometers and flow sensors.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,

@@ -447,7 +447,10 @@ double bramah__lambda_of(const bramah__metered_group *group, const double *beta,
   return P;
 }
 
-/* ---- derivatives of Lambda by the loads ---- */
+/* ---- derivatives of Lambda by the loads ----
+ *
+ * Written out: v is found by iteration and by roots that take care of cancellation, and what a root depends on follows from
+ * the equation that it solves. */
 
 /* Of one actuator at rest or on a segment: of its velocity w and of the flow Q it draws, by its load g and by
  * the pressure P of the line. */

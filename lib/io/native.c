@@ -39,6 +39,7 @@ static const char *const flags[] = {
     "-fno-math-errno",
     "-fno-trapping-math",
     "-ftree-vectorize",
+    "-fno-tree-slp-vectorize", /* of GCC 12: contracts */
 #if defined __x86_64__
     "-march=native",
 #endif

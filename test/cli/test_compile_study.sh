@@ -58,7 +58,6 @@ refused() {
   says err "$2: $3"
 }
 refused 's|^uncertainty.*|&\nfilter: {transition: paper}|' transition 'only the transition of the step is compiled'
-refused 's|^uncertainty.*|&\nfilter: {covariance: square-root}|' form 'only the Joseph form is compiled'
 refused 's|^uncertainty.*|&\nfilter: {fusion: block}|' fusion 'only sequential fusion is compiled'
 refused 's|^uncertainty.*|&\nfilter: {iterations: 2}|' iterations 'an iterated update is not compiled'
 refused 's|^uncertainty.*|&\nadapt: {sensors: [0.5, 2]}|' adapt 'a filter whose noise adapts is not compiled'

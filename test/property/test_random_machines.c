@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Machines drawn at random (trees and loops in space and in the plane, springs, loads, actuators with friction, all hydraulic
- * elements) step by their programs as they step without, and as C source by the compiler of the tests. Twelve in the suite, four
- * of them as C; BRAMAH_MACHINES says how many, then for 1,000 steps each. */
+ * elements) step by their programs as they step without, and as C source by the compiler of the tests; by native code to the bit.
+ * Twelve in the suite, four of them as C, two by native code; BRAMAH_MACHINES says how many, then for 1,000 steps each. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "lib/multibody/tree.h"
 #include "lib/plant/coupled_internal.h"
+#include "lib/plant/step_graph.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 #include "test/support/c_source.h"
+#include "test/support/native.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -394,28 +396,37 @@ static void draw(drawn *d, unsigned number)
   if (one_of(&seed, 4) == 0) draw_motion(d, &seed);
 }
 
+enum { TAKEN_OVER = 5 }; /* at this step native code comes */
+
 /* Largest relative difference of positions, rates and pressures over the steps; NaN where no machine came out, or where
  * neither way goes on. */
-static double apart(unsigned number, int steps, int as_source, bramah_step_report *report, uint64_t *compared)
+static double apart(unsigned number, int steps, int as_source, int as_native, bramah_step_report *report,
+                    uint64_t *compared)
 {
   drawn d;
   bramah_diag diag = {0};
   const bramah_model *model;
-  bramah_program *program = NULL;
-  bramah_coupled *c[2];
-  bramah_plant plant[2];
-  double worst = 0.0, size[MOST_STATES], x[2][MOST_STATES], u[MOST_INPUTS];
+  bramah_program *program = NULL, *native = NULL;
+  bramah_coupled *c[3]; /* without, by the program, by native code */
+  bramah_plant plant[3];
+  const int ways = as_native ? 3 : 2;
+  double worst = 0.0, size[MOST_STATES], x[3][MOST_STATES], u[MOST_INPUTS];
   draw(&d, number);
   if (bramah_model_new(&d.tree.machine, &diag, &model) != BRAMAH_OK) return NAN;
   const bramah_status compiled = bramah_program_new(model, &diag, &program);
   ck_assert_msg(compiled == BRAMAH_OK, "machine %u: %s: %s", number, diag.thing, diag.message);
   if (number % 4 == 3 || steps > 100)
     must(bramah_program_add_bases(program, &diag), &diag); /* takes its time */
-  for (int w = 0; w < 2; w++) {
+  for (int w = 0; w < ways; w++) {
     must(bramah_coupled_new(model, &diag, &c[w]), &diag);
     plant[w] = bramah_coupled_plant(c[w]);
   }
   must(bramah_coupled_use(c[1], program, &diag), &diag);
+  if (as_native) {
+    must(bramah_program_new_for(model, BRAMAH_PROGRAM_STEPS, &diag, &native), &diag);
+    if (program->next) must(bramah_program_add_bases(native, &diag), &diag);
+    must(bramah_coupled_use(c[2], native, &diag), &diag);
+  }
   source_run source = {.in = NULL};
   if (as_source) begin_source(&source, program, c[1], steps);
   const size_t ne = bramah_plant_n_error(plant), nq = 2 * plant->n_dof;
@@ -424,14 +435,17 @@ static double apart(unsigned number, int steps, int as_source, bramah_step_repor
   for (size_t i = 0; i < ne; i++)
     size[i] = i < nq ? 1.0 : i < ne - d.tree.machine.n_metered_cylinders ? 1e6 : d.pump_lines[0].set_pressure;
   for (int k = 0; k < steps; k++) {
-    bramah_status status[2];
+    bramah_status status[3];
+    if (as_native && k == TAKEN_OVER) use_asked_native(native);
     for (int i = 0; i < MOST_INPUTS; i++) u[i] = 5.0 * sin(0.03 * k + i);
-    for (int w = 0; w < 2; w++) {
+    for (int w = 0; w < ways; w++) {
       must(plant[w].set_inputs(plant[w].self, u, &diag), &diag);
       status[w] = plant[w].step(plant[w].self, &diag);
       bramah_plant_coordinates(&plant[w], x[w]);
     }
     ck_assert_msg(status[0] == status[1], "machine %u, step %d: %d and %d", number, k, status[0], status[1]);
+    ck_assert_msg(!as_native || (status[2] == status[1] && memcmp(x[2], x[1], ne * sizeof(double)) == 0),
+                  "machine %u, step %d: native code has other bits", number, k);
     if (status[0] != BRAMAH_OK) break;
     add_step(&source, c[1], u, plant->n_input);
     /* Where Newton's iteration fails, as where an accumulator runs empty, rounding decides into how many parts the step
@@ -445,7 +459,8 @@ static double apart(unsigned number, int steps, int as_source, bramah_step_repor
   }
   *report = bramah_coupled_report(c[1]);
   worst = fmax(worst, end_source(&source, compared));
-  for (int w = 0; w < 2; w++) bramah_coupled_free(c[w]);
+  for (int w = 0; w < ways; w++) bramah_coupled_free(c[w]);
+  bramah_program_free(native);
   bramah_program_free(program);
   bramah_model_free(model);
   return worst;
@@ -460,7 +475,8 @@ START_TEST(test_machines)
   uint64_t compiled = 0, all = 0, divergence = 0, pivot = 0, basis = 0, source = 0;
   for (unsigned i = 0; i < n; i++) {
     bramah_step_report report = {0};
-    const double worst = apart(i, steps, asked || (i % 2 == 1 && i < 10), &report, &source);
+    const double worst =
+        apart(i, steps, asked || (i % 2 == 1 && i < 10), asked || i == 2 || i == 5, &report, &source);
     made += isnan(worst) ? 0 : 1;
     if (isnan(worst)) continue;
     ck_assert_msg(worst < 1e-9, "machine %u: %.1e", i, worst);

@@ -41,12 +41,18 @@ static inline const bramah_native_part *use_native(bramah_program *program, size
   return part;
 }
 
-/* All pieces for one state, with lanes those for many, too. */
-static inline void use_all_native(bramah_program *program, int lanes)
+/* All pieces; those that have been run without. */
+static inline void use_all_native(bramah_program *program)
+{
+  bramah_native_piece piece;
+  for (size_t i = 0; bramah_program_native_piece(program, i, &piece); i++) (void)use_native(program, i);
+}
+
+static inline void use_asked_native(bramah_program *program)
 {
   bramah_native_piece piece;
   for (size_t i = 0; bramah_program_native_piece(program, i, &piece); i++)
-    if (lanes || piece.lanes == 1) (void)use_native(program, i);
+    if (piece.is_asked) (void)use_native(program, i);
 }
 
 #endif

@@ -57,7 +57,7 @@ static void open_ensemble(ensemble *e, int way)
   e->of_alone = e->program;
   if (way == NATIVE) {
     must(bramah_program_new(e->rig.model, &diag, &e->of_alone), &diag);
-    use_all_native(e->program, 1);
+    use_all_native(e->program);
   }
   must(bramah_coupled_use(e->rig.c, e->program, &diag), &diag);
   for (size_t i = 0; i < SENSORS; i++)

@@ -3972,6 +3972,7 @@ BRAMAH__INLINE void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
 #define RIPPLES 0
 #define DISPLACED 0
 #define N_EDGES 0
+#define ROOT 0
 #define LEAST_LEFT 1e-12
 #define ROOT_STEP 0.03162277660168379
 #define ROOT_CUBED_STEP 9.12870929175277e-06
@@ -4296,6 +4297,7 @@ static int variances_hold(double P[N][N])
   return FOUR_BAR_OK;
 }
 
+
 /* A step of the length in the work with its derivatives; nothing is taken yet. What starts it is in the work. */
 static int solve_with_derivatives(four_bar_state *s, const double *inputs)
 {
@@ -4395,12 +4397,19 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 {
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
-  double inverse[NF * NF], Gamma[N][NQ], P[N][N], T[NE][N];
+  double inverse[NF * NF], Gamma[N][NQ], P[N][N];
 #if FOUR_BAR_AUGMENTED > 0
   double all[N][N], *F = &all[0][0];
   start_of_step start;
 #else
   const double *F = w->F;
+#endif
+#if ROOT
+  double S[N][N];
+  memcpy(S, f->S, sizeof S);
+  memset(Gamma, 0, sizeof Gamma);
+#else
+  double T[NE][N];
 #endif
   kept_state before;
   keep(f, &before, 0);
@@ -4420,8 +4429,12 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 #if FOUR_BAR_AUGMENTED > 0
   add_augmented(f, &start, all, Gamma);
 #endif
+#if ROOT
+  propagate_root(F, Gamma, S, P);
+#else
   memcpy(P, f->P, sizeof P);
   kernel_propagate(&shape, F, &Gamma[0][0], &P[0][0], &T[0][0]);
+#endif
   status = variances_hold(P);
 #if FOUR_BAR_AUGMENTED > 0
   if (status == FOUR_BAR_OK) status = advance_augmented(f, &start);
@@ -4431,6 +4444,9 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
     return status;
   }
   memcpy(f->P, P, sizeof P);
+#if ROOT
+  memcpy(f->S, S, sizeof S);
+#endif
   return s->error > FOUR_BAR_TOLERANCE ? FOUR_BAR_COARSE : FOUR_BAR_OK;
 }
 
@@ -4438,6 +4454,9 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 
 /* A correction that is being made; the filter takes it when all has gone well. */
 typedef struct correction {
+#if ROOT
+  double S[N][N];
+#endif
 #if HOLDS
   double weight[N], correlation[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)][FOUR_BAR_AUGMENTED], information[FOUR_BAR_AUGMENTED];
   double common[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)]; /* what of the innovation's variance comes from what is considered */
@@ -4582,6 +4601,9 @@ static int recover(four_bar_filter *f, const double *y, correction *c)
   for (int i = 0; i < FOUR_BAR_AUGMENTED; i++) c->information[i] = 0.0;
   hold(f, c);
 #endif
+#if ROOT
+  status = find_root(c->P, c->S);
+#endif
   for (int i = 0; i < FOUR_BAR_SENSORS && status == FOUR_BAR_OK; i++) {
     if (sensor_gate[i] != 0.0) c->watch[i].rejected = 0;
     c->watch[i].drift = 0.0;
@@ -4600,22 +4622,31 @@ BRAMAH__INLINE int fuse_sensor(correction *c, int i)
 {
   const double *H = c->H[i], r = sensor_variance[i];
   const size_t *column = columns_of(i), count = (size_t)n_columns(i);
-  double PH[N], K[N], w[N], rest = c->sensor[i].innovation;
+  double PH[N], rest = c->sensor[i].innovation;
 #if HOLDS
   const unsigned char *held = c->considered ? c->held : NULL;
 #else
   const unsigned char *held = NULL;
 #endif
-  size_t end = N;
-  while (held && end > 0 && held[end - 1]) end--;
   for (size_t k = 0; k < count; k++) rest -= H[column[k]] * c->dx[column[k]];
+#if ROOT
+  const double S = r + project_root(H, c->S, PH);
+#else
   const double S = r + project(c, i, PH);
+#endif
   if (!(S > 0.0) || !(S - S == 0.0)) return FOUR_BAR_NOT_POSITIVE;
   c->nis += square(rest) / S;
   c->nis_dof++;
+#if ROOT
+  return fuse_root(H, c->sensor[i].innovation, r, held, c->S, c->dx);
+#else
+  double K[N], w[N];
+  size_t end = N;
+  while (held && end > 0 && held[end - 1]) end--;
   kernel_gain(N, held, PH, &S, &rest, K, c->dx);
   kernel_reduce(N, end, held, count, column, H, &S, &r, PH, K, w, &c->P[0][0]);
   return FOUR_BAR_OK;
+#endif
 }
 
 static int fuse(correction *c, int i)
@@ -4635,6 +4666,9 @@ FOUR_BAR_FUNCTION int four_bar_correct(four_bar_filter *f, const double *y, cons
   for (int i = 0; i < FOUR_BAR_SENSORS; i++) any |= c.present[i] = present[i] != 0;
   memcpy(c.P, f->P, sizeof c.P);
   memcpy(c.watch, f->watch, sizeof c.watch);
+#if ROOT
+  memcpy(c.S, f->S, sizeof c.S);
+#endif
 #if HOLDS
   memcpy(c.information, f->information, sizeof c.information);
   if (any) hold(f, &c);
@@ -4652,11 +4686,18 @@ FOUR_BAR_FUNCTION int four_bar_correct(four_bar_filter *f, const double *y, cons
 #endif
   for (int i = 0; i < FOUR_BAR_SENSORS && status == FOUR_BAR_OK; i++)
     if (c.sensor[i].accepted) status = fuse(&c, i);
+#if ROOT
+  square_root(c.S, c.P);
+#else
   if (c.nis_dof) kernel_mirror(N, N, &c.P[0][0]);
+#endif
   if (status == FOUR_BAR_OK) status = variances_hold(c.P);
   if (status == FOUR_BAR_OK && c.nis_dof) status = four_bar_inject(f, c.dx);
   if (status != FOUR_BAR_OK) return status;
   memcpy(f->P, c.P, sizeof c.P);
+#if ROOT
+  memcpy(f->S, c.S, sizeof c.S);
+#endif
   memcpy(f->watch, c.watch, sizeof c.watch);
 #if HOLDS
   memcpy(f->information, c.information, sizeof c.information);
@@ -4675,6 +4716,9 @@ FOUR_BAR_FUNCTION void four_bar_begin(four_bar_filter *f)
   f->plant = four_bar_start;
   memcpy(f->parameters, four_bar_nominal, sizeof f->parameters);
   memcpy(f->P, initial_covariance, sizeof f->P);
+#if ROOT
+  find_root(f->P, f->S);
+#endif
   set_up(&f->plant, f->parameters);
 }
 

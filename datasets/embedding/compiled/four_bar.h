@@ -145,6 +145,7 @@ FOUR_BAR_FUNCTION int four_bar_step(four_bar_state *s, const double *inputs, con
 #define FOUR_BAR_SENSORS 5
 #define FOUR_BAR_OUTPUTS 17
 #define FOUR_BAR_PATIENCE 25
+#define FOUR_BAR_ROOT 0
 
 enum {
   FOUR_BAR_RECOVERED = 2, /* no sensor agreed with the filter any more: its covariance was inflated by that of the start */
@@ -174,6 +175,9 @@ typedef struct four_bar_filter {
   double parameters[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)];
   double mean[FOUR_BAR_ROOM(FOUR_BAR_ERRORS - FOUR_BAR_INDEPENDENT - FOUR_BAR_UNKNOWNS)]; /* of what else is estimated, but parameters */
   double P[FOUR_BAR_ERRORS][FOUR_BAR_ERRORS];
+#if FOUR_BAR_ROOT
+  double S[FOUR_BAR_ERRORS][FOUR_BAR_ERRORS]; /* P = S S' */
+#endif
   four_bar_watch watch[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
   four_bar_innovation sensor[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
   double nis;  /* of all that was fused together */
