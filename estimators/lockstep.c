@@ -720,7 +720,7 @@ BRAMAH__IN_CALLER void count_samples(const int64_t *counts, const double *gate, 
                  next = product[l] * variance[l];
     beyond[l] = counts[l] & !((most == 0.0) | (nis <= most));
     extreme[l] = counts[l] & !((next > 1e-100) & (next < 1e100));
-    cost[l] += counts[l] & !beyond[l] ? bramah__log_two_pi + nis : 0.0;
+    cost[l] += (counts[l] & !beyond[l]) ? bramah__log_two_pi + nis : 0.0;
     product[l] = counts[l] ? next : product[l];
     seldom |= beyond[l] | extreme[l];
   }

@@ -450,8 +450,8 @@ BRAMAH__FOR_PROCESSORS static void check_pose(bramah__lockstep *k, size_t g, bra
     const double *s = input(k, g, program->out.stroke[i]);
     const bramah__cylinder *cylinder = &program->model->circuit.cylinder[i];
     if (cylinder->stop.stiffness > 0.0) continue;
-    EACH_LANE group->live[l] &= (bramah__chamber(cylinder, 0, e_number(s[l])).value > 0.0) &
-                                (bramah__chamber(cylinder, 1, e_number(s[l])).value > 0.0);
+    for (int side = 0; side < 2; side++)
+      EACH_LANE group->live[l] &= bramah__chamber(cylinder, side, e_number(s[l])).value > 0.0;
   }
   for (size_t i = 0; program->nd && i < program->n * program->nf; i++)
     EACH_LANE group->live[l] &= fabs(k->of[g].Rz[i * L + l]) < bramah__poor_ratio;
