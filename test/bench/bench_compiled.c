@@ -9,7 +9,7 @@
  *   bench_compiled run KEY N        N units of work by bench_unit, whose instructions are then counted; bytes that they allocate
  *   bench_compiled growth           seconds of compiling, sizes and instructions over the length of booms
  *
- * CC compiles the C sources, into the folder BENCH_FOLDER, which keeps them. Not a test: nothing can fail for being slow. */
+ * CC compiles the C sources, for BENCH_PROCESSOR (native), into the folder BENCH_FOLDER, which keeps them. Not a test: nothing can fail for being slow. */
 #define _GNU_SOURCE
 #include "bramah/batch.h"
 #include "bramah/session.h"
@@ -296,10 +296,10 @@ static double compile_source(const bramah_c_source *source, const char *library)
       "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
       "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1");
   if (fclose(f)) return -1.0;
-  const char *cc = getenv("CC");
+  const char *cc = getenv("CC"), *processor = getenv("BENCH_PROCESSOR");
   snprintf(command, sizeof command,
-           "%s -std=c11 -O3 -march=native -ffp-contract=off -w -fPIC -shared -o '%s' bench.c -lm",
-           cc ? cc : "cc", library);
+           "%s -std=c11 -O3 -march=%s -ffp-contract=off -w -fPIC -shared -o '%s' bench.c -lm", cc ? cc : "cc",
+           processor ? processor : "native", library);
   struct rusage before, after;
   getrusage(RUSAGE_CHILDREN, &before);
   if (system(command)) return -1.0;

@@ -7,16 +7,18 @@ bench=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export BENCH_FOLDER="$folder"
+[ "$(uname -m)" != x86_64 ] || export BENCH_PROCESSOR=x86-64-v3 # valgrind knows no wider vectors: nor native code with these
 
 # instructions KEY N: of N units. spread KEY N: median, p99.9 and largest of N units after 100 others, each dumped by itself
 instructions() {
   valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect=bench_unit "$bench" run "$1" "$2" \
-    2>&1 | sed -n 's/.*Collected : //p'
+    >"$folder/out" 2>&1 && sed -n 's/.*Collected : //p' "$folder/out"
 }
 spread() {
   rm -rf "$folder/units" && mkdir "$folder/units"
   valgrind --tool=callgrind --callgrind-out-file="$folder/units/unit" --collect-atstart=no --toggle-collect=bench_unit \
-    --dump-before=bench_unit "$bench" run "$1" $(($2 + 100)) >"$folder/out" 2>&1
+    --dump-before=bench_unit "$bench" run "$1" $(($2 + 100)) >"$folder/out" 2>&1 || true
+  [ -f "$folder/units/unit.$(($2 + 100))" ] || return 0
   for i in $(seq 102 $(($2 + 100))); do sed -n 's/^totals: //p' "$folder/units/unit.$i"; done | sort -n | awk -v key="$1" '
     { n[NR] = $1 } END { m = n[int((NR + 1) / 2)]; p = n[int(0.999 * NR + 0.999)]
       printf "%-44s %10d %10d %10d %8.2f", key, m, p, n[NR], p / m }'
@@ -25,8 +27,8 @@ spread() {
 
 if command -v valgrind >/dev/null; then
   for key in $("$bench" list); do
-    n=$(instructions "$key" 100)
-    [ -z "$n" ] || [ "$n" = 0 ] || echo "$key $((n / 100))"
+    n=$(instructions "$key" 100) || n=
+    [ "${n:-0}" = 0 ] || echo "$key $((n / 100))"
   done >"$folder/instructions"
 fi
 "$bench" table "$folder/instructions"
