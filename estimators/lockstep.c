@@ -17,6 +17,9 @@ enum { L = BRAMAH__GROUP };
 
 #define EACH_LANE for (size_t l = 0; l < L; l++)
 
+/* Error states whose number the compiler is to know: nothing augmented. */
+#define SMALL_SIZES(X) X(3) X(4) X(5) X(6)
+
 /* A sample of a group as numbers: bits of its flags. */
 enum { PRESENT = 1, ACCEPTED = 2, SATURATED = 4 };
 enum { COUNT_ACCEPTED, COUNT_SATURATED, COUNT_GATED, COUNT_FAULTS, COUNT_LIMITED, COST, PRODUCT, LIKELIHOOD };
@@ -350,7 +353,18 @@ BRAMAH__FOR_PROCESSORS static void follow_plants(bramah__filter_lockstep *k, siz
   fill_transition(k, group, f, &k->plant.of[g], room->F);
   fill_noise(group, f, &k->plant.of[g], room->Gamma);
   memcpy(room->P, array(f, group->now, f->P), f->n * f->n * L * sizeof(double));
-  lockstep_propagate(&f->shape, room->F, room->Gamma, room->P, room->T);
+  switch (f->nq == f->n_plant ? f->n : 0) {
+#define OF_SIZE(N)                                                                                           \
+  case N: {                                                                                                  \
+    const bramah__kernel_shape own = {.n = N, .n_plant = N, .nq = N, .n_acting = N};                         \
+    lockstep_propagate(&own, room->F, room->Gamma, room->P, room->T);                                        \
+    break;                                                                                                   \
+  }
+    SMALL_SIZES(OF_SIZE)
+#undef OF_SIZE
+  default:
+    lockstep_propagate(&f->shape, room->F, room->Gamma, room->P, room->T);
+  }
   check_covariance(f->n, room->P, group->plant.live);
 }
 
@@ -695,17 +709,25 @@ BRAMAH__FOR_PROCESSORS static void apply_gates(bramah__filter_lockstep *k, size_
 
 /* ---- fusion ---- */
 
-/* As count_sample of correct.c, of the lanes in `counts`. */
+/* As count_sample of correct.c, of the lanes in `counts`; what is seldom lane by lane. */
 BRAMAH__IN_CALLER void count_samples(const int64_t *counts, const double *gate, const double *rest,
                                      const double *variance, double *cost, double *product)
 {
+  int64_t seldom = 0, beyond[L], extreme[L];
   EACH_LANE
   {
+    const double most = gate[l] * gate[l], nis = rest[l] * rest[l] / variance[l],
+                 next = product[l] * variance[l];
+    beyond[l] = counts[l] & !((most == 0.0) | (nis <= most));
+    extreme[l] = counts[l] & !((next > 1e-100) & (next < 1e100));
+    cost[l] += counts[l] & !beyond[l] ? bramah__log_two_pi + nis : 0.0;
+    product[l] = counts[l] ? next : product[l];
+    seldom |= beyond[l] | extreme[l];
+  }
+  for (size_t l = 0; l < L && seldom; l++) {
     const double most = gate[l] * gate[l], nis = rest[l] * rest[l] / variance[l];
-    if (!counts[l]) continue;
-    cost[l] += bramah__log_two_pi + (most == 0.0 || nis <= most ? nis : most + 2.0 * bramah__log(nis / most));
-    product[l] *= variance[l];
-    if (product[l] > 1e-100 && product[l] < 1e100) continue;
+    if (beyond[l]) cost[l] += bramah__log_two_pi + (most + 2.0 * bramah__log(nis / most));
+    if (!extreme[l]) continue;
     cost[l] += bramah__log(product[l]);
     product[l] = 1.0;
   }
@@ -713,44 +735,42 @@ BRAMAH__IN_CALLER void count_samples(const int64_t *counts, const double *gate, 
 
 /* Sensor i into the upper triangle of the room's P and dx. A lane that takes no part in it has no gain: P and dx stay, but
  * for additions of zero. */
-BRAMAH__IN_CALLER void fuse_sample(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group,
-                                   size_t i)
+BRAMAH__IN_CALLER void fuse_sample(size_t n, bramah__filter_lockstep *k, size_t g,
+                                   bramah__filter_group *group, size_t i)
 {
-  const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
-  const size_t n = f->n, count = room->n_entries[i], *entry = room->entry + i * n;
+  const size_t count = room->n_entries[i], *entry = room->entry + i * n;
   const double *H = group->H + i * n * L, *r = group->r + i * L, *flags = group->flags + i * L;
-  double rest[L], S[L], of_gain[L], of_rounding[L];
-  int64_t counts[L], fuses[L], some = 0;
+  double rest[L], S[L], of_gain[L], of_rounding[L],
+      *left = group->rest + i * L, *left_variance = group->rest_variance + i * L, *nis = group->nis,
+      *dof = group->dof;
+  int64_t counts[L], fuses[L], live[L], some = 0;
+  EACH_LANE live[l] = group->plant.live[l];
   EACH_LANE
   {
-    const int64_t told = (int64_t)flags[l];
-    counts[l] = ((told & (PRESENT | SATURATED)) == PRESENT) & group->plant.live[l];
-    fuses[l] = counts[l] & ((told & ACCEPTED) != 0);
+    fuses[l] = live[l] & (flags[l] == (double)(PRESENT | ACCEPTED));
+    counts[l] = fuses[l] | (live[l] & (flags[l] == (double)PRESENT));
     some |= counts[l];
     rest[l] = room->y[i * L + l];
-    if (group->plant.live[l]) group->rest[i * L + l] = group->rest_variance[i * L + l] = 0.0;
+    left[l] = live[l] ? 0.0 : left[l];
+    left_variance[l] = live[l] ? 0.0 : left_variance[l];
   }
   if (!some) return;
   for (size_t c = 0; c < count; c++) EACH_LANE rest[l] -= H[entry[c] * L + l] * room->dx[entry[c] * L + l];
   lockstep_project(0, n, count, entry, H, room->P, room->PH, S);
   EACH_LANE S[l] = r[l] + S[l];
-  EACH_LANE
-  {
-    if (!counts[l]) continue;
-    group->rest[i * L + l] = rest[l];
-    group->rest_variance[i * L + l] = S[l];
-  }
   count_samples(counts, group->gate + i * L, rest, S, room->count + COST * L, room->count + PRODUCT * L);
   EACH_LANE
   {
-    const unsigned char good = (S[l] > 0.0) & (S[l] < (double)INFINITY);
-    group->plant.live[l] &= (unsigned char)(good | !fuses[l]);
-    group->nis[l] += fuses[l] ? rest[l] * rest[l] / S[l] : 0.0;
-    group->dof[l] += fuses[l] ? 1.0 : 0.0;
+    left[l] = counts[l] ? rest[l] : left[l];
+    left_variance[l] = counts[l] ? S[l] : left_variance[l];
+    live[l] &= ((S[l] > 0.0) & (S[l] < (double)INFINITY)) | !fuses[l];
+    nis[l] += fuses[l] ? rest[l] * rest[l] / S[l] : 0.0;
+    dof[l] += fuses[l] ? 1.0 : 0.0;
     of_gain[l] = fuses[l] ? S[l] : (double)INFINITY;
     of_rounding[l] = fuses[l] ? S[l] : 0.0;
   }
+  EACH_LANE group->plant.live[l] = (unsigned char)live[l];
   lockstep_gain(n, NULL, room->PH, of_gain, rest, room->K, room->dx);
   lockstep_reduce(n, n, NULL, count, entry, H, of_rounding, r, room->PH, room->K, room->w, room->P);
 }
@@ -762,7 +782,16 @@ BRAMAH__FOR_PROCESSORS static void fuse(bramah__filter_lockstep *k, size_t g, br
   bramah__filter_room *room = &k->of[g];
   memcpy(room->P, array(f, group->now, f->P), n * n * L * sizeof(double));
   for (size_t i = 0; i < n * L; i++) room->dx[i] = 0.0;
-  for (size_t i = 0; i < f->n_sensors; i++) fuse_sample(k, g, group, i);
+  switch (n) {
+#define OF_SIZE(N)                                                                                           \
+  case N:                                                                                                    \
+    for (size_t i = 0; i < f->n_sensors; i++) fuse_sample(N, k, g, group, i);                                \
+    break;
+    SMALL_SIZES(OF_SIZE)
+#undef OF_SIZE
+  default:
+    for (size_t i = 0; i < f->n_sensors; i++) fuse_sample(n, k, g, group, i);
+  }
   lockstep_mirror(n, n, room->P);
   check_covariance(n, room->P, group->plant.live);
   EACH_LANE room->count[LIKELIHOOD * L + l] =

@@ -9,13 +9,13 @@
  *
  * Where `start` uses a program (bramah_coupled_use), filters of one structure (augmented states, noisy parameters) live eight
  * by eight in the lanes of the processor's vectors with their whole cycle: step, transition, covariance, innovations, gates,
- * fusion, injection. What is seldom (a step that is divided or goes over to other coordinates, a faulty sensor, a recovery)
- * a filter does by itself, and comes back with the next step. Always by themselves, with the steps of their plants in
- * lanes, are filters with augmented states that move or are considered, delays and gains of sensors, parameters with edges,
- * score tests, other forms of the covariance, of fusion or of the transition, noise in other coordinates than the independent
- * ones, sensors of accelerations, flows and forces; all alone those on plants with quasistatic actuators, prescribed
- * motions, friction states, spherical joints or valves without lag. What bramah_coupled_step_error shows is not known of
- * steps in lanes.
+ * fusion, injection. What is seldom (a step that is divided or goes over to other coordinates, a parameter near an edge, a
+ * faulty sensor, a recovery) a filter does by itself, and comes back with the next step. Always by themselves, with the steps
+ * of their plants in lanes, are fewer than three of a structure; augmented states that move by themselves, are considered or
+ * find their role (the uncertainty budget); delays and gains of sensors; score tests; other forms of the covariance, of
+ * fusion or of the transition; sensors of accelerations, flows and forces. All alone are those on plants with quasistatic
+ * actuators, prescribed motions, friction states, spherical joints or valves without lag. What bramah_coupled_step_error
+ * shows is not known of steps in lanes.
  *
  * A filter that fails does not fail the others: it stays as it was before the call that failed, with its status, and is
  * left out from then on. Nothing allocates after init. A batch lives on one thread at a time; several batches may live on

@@ -253,6 +253,28 @@ void bramah__tune_heedless(const bramah__tune_problem *problem, double *x)
   bramah__tune_round(problem, x);
 }
 
+/* Sensors: the part of their innovations that has no memory, less what rounding makes. All else from the values
+ * as given: what was best with wrong sensors means little. The most that a sensor has moved, in logarithms. */
+static double take_white(const bramah__tune_search *search, const double *given, double *at)
+{
+  const bramah__tune_problem *problem = search->problem;
+  double moved = 0.0;
+  for (size_t i = 0; i < problem->n; i++) {
+    const bramah__tune_parameter *t = &problem->tuned[i];
+    if (t->kind != BRAMAH__TUNE_SENSOR) {
+      at[i] = given[i];
+      continue;
+    }
+    const bramah_tune_colour c = bramah__tune_colour_of(problem, search->n_logs, search->scores, t->index, 1);
+    const double step = bramah_session_about(problem->session)->sensors[t->index].resolution;
+    const double variance = c.white_sigma * c.white_sigma - step * step / 12.0;
+    const double now = variance > 0.0 ? inside(t, sqrt(variance) / t->factor) : at[i];
+    moved = fmax(moved, fabs(bramah__log(now / at[i])));
+    at[i] = now;
+  }
+  return moved;
+}
+
 bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, bramah_diag *diag)
 {
   const bramah__tune_problem *problem = search->problem;
@@ -290,26 +312,9 @@ bramah_status bramah__tune_find_start(bramah__tune_search *search, double *x, br
   if (search->criterion != BRAMAH_TUNE_LIKELIHOOD) search->unit = isfinite(lowest) ? lowest : 1.0;
 
   for (int round = 0; !status && round < ROUNDS; round++) {
-    /* Sensors: the part of their innovations that has no memory, less what rounding makes. All else from the
-     * values as given: what was best with wrong sensors means little. Another round is for sensors that came out
-     * different. */
-    static const double same = 0.01;
-    double moved = 0.0;
-    for (size_t i = 0; i < n; i++) {
-      const bramah__tune_parameter *t = &problem->tuned[i];
-      if (t->kind != BRAMAH__TUNE_SENSOR) {
-        at[i] = given[i];
-        continue;
-      }
-      const bramah_tune_colour c =
-          bramah__tune_colour_of(problem, search->n_logs, search->scores, t->index, 1);
-      const double step = bramah_session_about(problem->session)->sensors[t->index].resolution;
-      const double variance = c.white_sigma * c.white_sigma - step * step / 12.0;
-      const double now = variance > 0.0 ? inside(t, sqrt(variance) / t->factor) : at[i];
-      moved = fmax(moved, fabs(bramah__log(now / at[i])));
-      at[i] = now;
-    }
-    if (round && moved < same) break;
+    /* Another round is for sensors that came out different. */
+    const double moved = take_white(search, given, at);
+    if (round && moved < 0.01) break;
     status = try_factors(search, at, diag);
     bramah__tune_round(problem, at);
     if (!status) status = bramah__tune_evaluate(search, at, 0, 0, &value, &verdict, diag);

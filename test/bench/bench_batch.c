@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Microseconds per filter and step of a batch: the four-bar with five sensors, transition of the step, by its program, for
- * several numbers of filters and error states. Measurements are those of a filter by itself, with noise, made beforehand.
- * `bench_batch CASE FILTERS RUNS` runs one in silence, to be looked at with a profiler; the last case is the interpreted plant.
- * Not a test: nothing here can fail for being slow. */
+/* Microseconds per filter and step of a batch: the four-bar with five sensors, transition of the step, interpreted, by the
+ * tape of its program and by native code, for several numbers of filters and error states. Measurements are those of a
+ * filter by itself, with noise, made beforehand. `bench_batch CASE FILTERS RUNS` runs one in silence, to be looked at with a
+ * profiler. Not a test: nothing here can fail for being slow. */
 #define _GNU_SOURCE
 #include "bramah/batch.h"
 #include "test/bench/bench.h"
 #include "test/support/four_bar.h"
 
+#include <dlfcn.h>
 #include <math.h>
+#include <unistd.h>
 
-enum { WORK = 40000, RUNS = 5, SENSORS = 5, MOST = 1000, LOG = 2000, ESTIMATED = 7, PARAMETERS = 9 };
+enum { WORK = 40000, RUNS = 5, SENSORS = 5, MOST = 1000, LOG = 2000, ESTIMATED = 7, PARAMETERS = 8 };
 
 static const struct bench_case {
   const char *name;
-  int by_program, estimated, budget;
-} cases[] = {{"n = 5", 1, 0, 0},
-             {"n = 12, estimated", 1, ESTIMATED, 0},
-             {"budget", 1, 0, 1},
-             {"n = 5, interpreted", 0, 0, 0}};
+  enum { INTERPRETED, TAPE, NATIVE } way;
+  int estimated, budget;
+} cases[] = {{"n = 5, interpreted", INTERPRETED, 0, 0}, {"n = 5", TAPE, 0, 0},
+             {"n = 12, estimated", TAPE, ESTIMATED, 0}, {"budget", TAPE, 0, 1},
+             {"n = 5, native code", NATIVE, 0, 0},      {"n = 12, native code", NATIVE, ESTIMATED, 0},
+             {"budget, native code", NATIVE, 0, 1}};
 enum { N_CASES = sizeof cases / sizeof *cases };
 static const size_t numbers[] = {1, 8, 32, 1000};
 enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
 
 static const char *const parameter[PARAMETERS] = {
-    "pump.pressure",        "oil.bulk_modulus", "valve.flow_coefficient",
-    "lift.friction_scale",  "crank.payload",    "valve.offset",
-    "v1.hose.bulk_modulus", "tank.pressure",    "orifice.flow_coefficient"};
+    "pump.pressure", "oil.bulk_modulus",     "valve.flow_coefficient", "lift.friction_scale",
+    "crank.payload", "v1.hose.bulk_modulus", "tank.pressure",          "orifice.flow_coefficient"};
 
 static bramah_diag diag;
 static double measured[LOG][SENSORS], y[MOST * SENSORS];
@@ -69,6 +71,33 @@ static bramah_filter_options options_of(const four_bar_rig *rig, const struct be
   return o;
 }
 
+/* Native code of all pieces, compiled as by lib/io/native.c. */
+static void make_native(bramah_program *program)
+{
+  static const char flags[] =
+      "-std=gnu11 -O1 -w -fPIC -shared -ffp-contract=off -fno-math-errno -fno-trapping-math "
+      "-ftree-vectorize -fno-tree-slp-vectorize -march=native";
+  bramah_native_piece piece;
+  for (size_t i = 0; bramah_program_native_piece(program, i, &piece); i++) {
+    char folder[] = "/tmp/bench-XXXXXX", command[1024];
+    char *text = bramah_program_native_text(program, i);
+    FILE *file = NULL;
+    if (text && mkdtemp(folder)) {
+      snprintf(command, sizeof command, "%s/parts.c", folder);
+      file = fopen(command, "w");
+    }
+    if (!file || fputs(text, file) < 0 || fclose(file)) exit(EXIT_FAILURE);
+    free(text);
+    snprintf(command, sizeof command, "cd %s && cc %s -o parts.so parts.c", folder, flags);
+    if (system(command)) exit(EXIT_FAILURE);
+    snprintf(command, sizeof command, "%s/parts.so", folder);
+    void *handle = dlopen(command, RTLD_NOW | RTLD_LOCAL);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    if (!handle || system(command)) exit(EXIT_FAILURE);
+    must(bramah_program_use_native(program, i, dlsym(handle, "bramah_parts"), &diag), &diag);
+  }
+}
+
 /* What the sensors show along a run of the plant. */
 static void make_log(four_bar_rig *rig, const bramah_sensor *sensor)
 {
@@ -87,7 +116,7 @@ static void make_log(four_bar_rig *rig, const bramah_sensor *sensor)
 }
 
 /* Steps of n filters; us per step of one of them. */
-static double batch_us(four_bar_rig *rig, const bramah_program *program, const bramah_sensor *sensor,
+static double batch_us(four_bar_rig *rig, bramah_program *const *program, const bramah_sensor *sensor,
                        const struct bench_case *c, size_t n)
 {
   static bramah_filter_options options[MOST];
@@ -96,7 +125,7 @@ static double batch_us(four_bar_rig *rig, const bramah_program *program, const b
                output = must_find(&rig->plant, "crank.angle");
   bramah_batch *batch;
   unsigned seed = 2;
-  must(bramah_coupled_use(rig->c, c->by_program ? program : NULL, &diag), &diag);
+  must(bramah_coupled_use(rig->c, c->way == INTERPRETED ? NULL : program[c->way == NATIVE], &diag), &diag);
   options[0] = options_of(rig, c);
   for (size_t i = 1; i < n; i++) options[i] = options[0];
   must(bramah_batch_new(
@@ -128,11 +157,12 @@ int main(int argc, char **argv)
 {
   four_bar_rig rig;
   bramah_sensor sensor[SENSORS];
-  bramah_program *program;
+  bramah_program *program[2]; /* its tape, native code */
   four_bar_open(&rig, 1.0, 60.0);
   for (int i = 0; i < SENSORS; i++)
     must(bramah_sensor_init(&four_bar_sensors[i], &rig.plant, &diag, &sensor[i]), &diag);
-  must(bramah_program_new(rig.model, &diag, &program), &diag);
+  for (int i = 0; i < 2; i++) must(bramah_program_new(rig.model, &diag, &program[i]), &diag);
+  make_native(program[1]);
   make_log(&rig, sensor);
   if (argc > 2) {
     const size_t c = strtoul(argv[1], NULL, 10) % N_CASES, n = strtoul(argv[2], NULL, 10);
@@ -154,7 +184,7 @@ int main(int argc, char **argv)
   }
   printf("\n");
   must(bramah_coupled_use(rig.c, NULL, &diag), &diag);
-  bramah_program_free(program);
+  for (int i = 0; i < 2; i++) bramah_program_free(program[i]);
   four_bar_close(&rig);
   return EXIT_SUCCESS;
 }
