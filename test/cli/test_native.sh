@@ -3,6 +3,7 @@
 # tape, and is told by --how and JSON alone.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+[ -z "${BRAMAH_WRAP:-}" ] || exit 77 # Valgrind does not know all instructions of this processor
 data=$BRAMAH_SOURCE_ROOT/datasets/rotary-actuator
 export BRAMAH_NATIVE=wait XDG_CACHE_HOME="$PWD/cache" CC="${BRAMAH_CC:-cc}"
 cache=$XDG_CACHE_HOME/bramah
@@ -21,7 +22,7 @@ says out '; native code is off'
 replay 'native code compiled in [0-9.]* s'
 grep -q '"compiled": 1,' native.json || fail 'JSON does not tell'
 same "$(stat -c %a "$cache")" 700 'mode of the cache'
-same "$(ls "$cache" | wc -l)" 1 'files in the cache'
+same "$(find "$cache" -type f | wc -l)" 1 'files in the cache'
 replay 'native code from the cache'
 
 # A file that ends too early, one of somebody else's making, and one that anybody can write to: made again.
@@ -44,7 +45,7 @@ CC=no-such-compiler
 replay 'no native code: no C compiler'
 CC=false
 replay 'no native code: the C compiler failed; its log is in the cache'
-same "$(ls "$cache")" "$(ls "$cache" | grep 'log$')" 'files left behind'
+same "$(find "$cache" -type f ! -name '*.log')" '' 'files left behind'
 replay 'no native code: the C compiler failed; its log is in the cache'
 
 # No home: a folder of its own, which goes with the program.
@@ -67,5 +68,5 @@ while [ $i -lt 210 ]; do
   i=$((i + 1))
 done
 replay 'native code compiled in .* s'
-same "$(ls .cache/bramah | wc -l)" 200 'files in the cache'
+same "$(find .cache/bramah -type f | wc -l)" 200 'files in the cache'
 [ ! -e .cache/bramah/0.so ] || fail 'the oldest file is still there'
