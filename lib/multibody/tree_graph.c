@@ -55,9 +55,13 @@ void bramah__link_graph_load(bramah__link_graph *link, bramah__expr m, const dou
 
 /* ---- outwards: poses and motion ---- */
 
-static const bramah__body_graph ground = {.A = {{{{NULL, {1.0}}, {NULL, {0.0}}, {NULL, {0.0}}},
-                                                 {{NULL, {0.0}}, {NULL, {1.0}}, {NULL, {0.0}}},
-                                                 {{NULL, {0.0}}, {NULL, {0.0}}, {NULL, {1.0}}}}}};
+#define CONSTANT(x)                                                                                          \
+  {                                                                                                          \
+    .value = (x)                                                                                             \
+  }
+static const bramah__body_graph ground = {.A = {{{CONSTANT(1.0), CONSTANT(0.0), CONSTANT(0.0)},
+                                                 {CONSTANT(0.0), CONSTANT(1.0), CONSTANT(0.0)},
+                                                 {CONSTANT(0.0), CONSTANT(0.0), CONSTANT(1.0)}}}};
 
 static const bramah__body_graph *parent_of(const bramah__tree *tree, size_t j, const bramah__body_graph *body)
 {
