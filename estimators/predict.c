@@ -258,18 +258,17 @@ static void fill_noise(bramah_filter *f)
     memset(f->Gamma + r * nq, 0, f->n_plant * sizeof(double));
   if (!f->resolvent) bramah__process_noise_columns(&f->noise, h, nq, f->Gamma);
   for (size_t r = 0; r < f->n_plant && f->resolvent; r++) {
+    double *restrict row = f->Gamma + r * nq;
+    const double *N = f->work.N + r * nx, *first_order = f->noise.first_order;
     /* White noise on accelerations through the resolvent gives positions h^3/4; the h^3/12 that it misses of
      * their h^3/3 follows. */
     for (size_t b = 0; b < nf; b++) {
       double sum = 0.0;
-      for (size_t k = 0; k < nf; k++) sum += f->work.N[r * nx + k] * f->noise.B_inverse[k * nf + b];
-      f->Gamma[r * nq + 2 * b] = of_rate * sum * f->noise.acceleration[b];
-      if (r < nf)
-        f->Gamma[r * nq + 2 * b + 1] =
-            of_position * f->noise.B_inverse[r * nf + b] * f->noise.acceleration[b];
+      for (size_t k = 0; k < nf; k++) sum += N[k] * f->noise.B_inverse[k * nf + b];
+      row[2 * b] = of_rate * sum * f->noise.acceleration[b];
+      if (r < nf) row[2 * b + 1] = of_position * f->noise.B_inverse[r * nf + b] * f->noise.acceleration[b];
     }
-    for (size_t i = 0; i < np; i++)
-      f->Gamma[r * nq + 2 * nf + i] = of_rate * f->noise.first_order[i] * f->work.N[r * nx + nf + i];
+    for (size_t i = 0; i < np; i++) row[2 * nf + i] = of_rate * first_order[i] * N[nf + i];
   }
   bramah__augmented_noise(f, 2 * nf + np);
 }
