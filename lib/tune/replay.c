@@ -88,8 +88,9 @@ int bramah__tune_cut(const bramah__tune_job *job, bramah__replay_score *score)
 
 /* ---- runners ---- */
 
-/* Steps of a chunk: some tenths of a millisecond, much longer than it takes to share them out. */
-enum { CHUNK = 64 };
+/* Steps of a chunk: some tenths of a millisecond, much longer than it takes to share them out; what a group has seen in them
+ * stays near the processor until it is judged. */
+enum { CHUNK = 16 };
 
 /* One step of the chunk, and its corrections: a log faster than the step brings several. */
 typedef struct step {
