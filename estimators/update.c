@@ -3,6 +3,7 @@
 #include "lib/base/processors.h"
 #include "lib/math/dense.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -359,6 +360,6 @@ void bramah__lower_root(size_t n, size_t m, double *W, double *S)
 size_t bramah__bad_variance(size_t n, const double *P)
 {
   for (size_t i = 0; i < n; i++)
-    if (!(P[i * n + i] > 0.0) || !isfinite(P[i * n + i])) return i;
+    if (!(P[i * n + i] > 0.0 && P[i * n + i] <= DBL_MAX)) return i;
   return n;
 }
