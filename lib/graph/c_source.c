@@ -158,7 +158,7 @@ enum { NO_VALUE = -1 };
 
 /* A part of more statements is cut into several functions: compilers need less time for them. In native code short ones are
  * the fastest, too, at -O1; whoever compiles the source may want more optimisation, which sees one function at a time. */
-enum { MOST_NATIVE = 400, MOST_SOURCE = 1500 };
+enum { MOST_NATIVE = 400, MOST_SOURCE = 700 };
 
 /* A line of the text: an operation, or a result of the caller's that is made of a value. */
 typedef struct statement {
