@@ -608,19 +608,25 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
 }
 
 /* Nothing was measured, in the lanes that take part. */
-static void clear(bramah__filter_group *group)
+BRAMAH__FOR_PROCESSORS static void clear(bramah__filter_group *group)
 {
   const bramah_filter *f = group->like;
-  EACH_LANE
-  {
-    if (!group->plant.live[l]) continue;
-    for (size_t i = 0; i < f->n_sensors; i++) {
-      group->innovation[i * L + l] = group->sigma[i * L + l] = group->chi[i * L + l] = (double)NAN;
-      group->flags[i * L + l] = 0.0;
+  int64_t live[L];
+  EACH_LANE live[l] = group->plant.live[l];
+  for (size_t i = 0; i < f->n_sensors * L; i += L) {
+    double *innovation = group->innovation + i, *sigma = group->sigma + i, *chi = group->chi + i,
+           *flags = group->flags + i;
+    EACH_LANE
+    {
+      innovation[l] = live[l] ? (double)NAN : innovation[l];
+      sigma[l] = live[l] ? (double)NAN : sigma[l];
+      chi[l] = live[l] ? (double)NAN : chi[l];
+      flags[l] = live[l] ? 0.0 : flags[l];
     }
-    for (size_t i = 0; i < f->n; i++) group->dx[i * L + l] = 0.0;
-    group->nis[l] = group->dof[l] = 0.0;
   }
+  for (size_t i = 0; i < f->n * L; i += L) EACH_LANE group->dx[i + l] = live[l] ? 0.0 : group->dx[i + l];
+  EACH_LANE group->nis[l] = live[l] ? 0.0 : group->nis[l];
+  EACH_LANE group->dof[l] = live[l] ? 0.0 : group->dof[l];
 }
 
 static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *group,
