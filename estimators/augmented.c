@@ -380,6 +380,7 @@ void bramah__augmented_use_spread(bramah_filter *f)
   const size_t ne = f->n_plant, nr = 2 * f->n_edges;
   double *now = f->work.coordinates, *dx = now + ne;
   size_t column = 0;
+  if (f->n_par == 0) return;
   memset(f->work.residual, 0, ne * nr * sizeof(double));
   if (f->progress.rebased) return; /* what a step is displaced by would be of other coordinates */
   bramah_plant_coordinates(plant, now);
@@ -486,6 +487,7 @@ void bramah__augmented_compare(bramah_filter *f)
 /* Columns of Gamma from `column` on: of second order. */
 static void second_order_noise(bramah_filter *f, size_t column)
 {
+  if (f->n_displaced == 0) return;
   for (size_t r = 0; r < f->n_plant; r++)
     memset(f->Gamma + r * f->nq + column, 0, f->n_displaced * sizeof(double));
   for (size_t i = 0; i < f->n_augmented; i++) {
@@ -812,7 +814,7 @@ bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *di
 {
   bramah_status status =
       bramah_sensor_row(&f->sensor[i], &f->plant, H, f->work.term, f->work.row_snap, f->work.dx, diag);
-  if (status != BRAMAH_OK) return status;
+  if (status != BRAMAH_OK || f->n == f->n_plant) return status;
   for (size_t k = f->n_plant; k < f->n; k++) H[k] = 0.0;
   double gain = 1.0;
   for (size_t k = f->first_error[i]; k != SIZE_MAX; k = f->self_state[k].next) {
@@ -835,6 +837,7 @@ bramah_status bramah__row(bramah_filter *f, size_t i, double *H, bramah_diag *di
 double bramah__prediction(const bramah_filter *f, size_t i)
 {
   double errors = 0.0;
+  if (f->first_error[i] == SIZE_MAX) return bramah_sensor_predict(&f->sensor[i], &f->plant);
   for (size_t k = f->first_error[i]; k != SIZE_MAX; k = f->self_state[k].next) {
     const double *mean = f->mean + f->self_state[k].state - f->n_plant;
     const bramah_augmented_kind kind = f->augmented[k].kind;

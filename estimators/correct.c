@@ -18,24 +18,29 @@ static double innovation_of(const bramah_filter *f, size_t i, double y)
   return bramah__sensor_innovation(&f->sensor[i], y, predicted);
 }
 
+/* Of the columns of row H from first to end those with entries, behind the `found` listed so far; returns how many are. */
+static size_t list_entries(const double *H, size_t first, size_t end, size_t found, size_t *entry)
+{
+  for (size_t k = first; k < end; k++) {
+    entry[found] = k;
+    found += H[k] != 0.0;
+  }
+  return found;
+}
+
 static bramah_status row_of(bramah_filter *f, size_t i, bramah_diag *diag)
 {
-  const bramah_status status = bramah__row(f, i, f->H + i * f->n, diag);
+  double *H = f->H + i * f->n;
+  const bramah_status status = bramah__row(f, i, H, diag);
   f->r[i] = bramah_sensor_variance(&f->sensor[i]);
   if (status == BRAMAH_OK && f->oosm[i].theta != 0.0) bramah__oosm_shift_row(f, i);
   /* where it has entries: states of the plant, errors of its own; else anywhere */
   const int anywhere = f->moved_at_once[i] || f->oosm[i].theta != 0.0;
-  size_t found = 0, *entry = f->entry + i * f->n;
-  for (size_t k = 0; k < (anywhere ? f->n : f->n_plant); k++) {
-    entry[found] = k;
-    found += f->H[i * f->n + k] != 0.0;
+  size_t *entry = f->entry + i * f->n, found = list_entries(H, 0, anywhere ? f->n : f->n_plant, 0, entry);
+  for (size_t e = anywhere ? SIZE_MAX : f->first_error[i]; e != SIZE_MAX; e = f->self_state[e].next) {
+    const size_t first = f->self_state[e].state;
+    found = list_entries(H, first, first + (f->augmented[e].order == 2 ? 2 : 1), found, entry);
   }
-  for (size_t e = anywhere ? SIZE_MAX : f->first_error[i]; e != SIZE_MAX; e = f->self_state[e].next)
-    for (size_t k = f->self_state[e].state; k < f->self_state[e].state + (f->augmented[e].order == 2 ? 2 : 1);
-         k++) {
-      entry[found] = k;
-      found += f->H[i * f->n + k] != 0.0;
-    }
   f->n_entries[i] = found;
   return status;
 }

@@ -77,6 +77,7 @@ static inline int bramah__is_time(int64_t ns) { return ns > -INT64_MAX / 3 && ns
 
 typedef struct bramah__process_noise {
   size_t n_dof, n_first_order;
+  int is_inverted; /* 1: B_inverse is that of B */
   BRAMAH__PROCESS_NOISE_ARRAYS(BRAMAH__FIELD_MEMBER)
 } bramah__process_noise;
 

@@ -270,7 +270,12 @@ static void invert_basis(const bramah_filter *f, double *B, unsigned char *live)
 {
   const size_t nf = f->n_dof;
   const bramah__process_noise *scratch = &f->noise;
-  for (size_t l = 0; l < L; l++) {
+  if (nf == 1) EACH_LANE
+    {
+      live[l] &= (fabs(B[l]) > 0.0) & (fabs(B[l]) < (double)INFINITY);
+      B[l] = 1.0 / B[l];
+    }
+  for (size_t l = 0; l < L && nf > 1; l++) {
     if (!live[l]) continue;
     gather(B, nf * nf, l, scratch->LU);
     if (bramah__lu_factor(nf, scratch->LU, scratch->pivot)) live[l] = 0;
@@ -572,7 +577,8 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
     if (!group->plant.live[l] || !samples->present[l][i]) continue;
     present[l] = 1;
     y[l] = samples->y[l][i];
-    saturated[l] = bramah_sensor_is_saturated(&group->filter[l]->sensor[i], y[l]);
+    const bramah_sensor *own = &group->filter[l]->sensor[i];
+    saturated[l] = own->least < own->most && bramah_sensor_is_saturated(own, y[l]);
   }
   const double *variance = group->variance + i * L, *gate = group->gate + i * L;
   EACH_LANE
@@ -602,19 +608,25 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
 }
 
 /* Nothing was measured, in the lanes that take part. */
-static void clear(bramah__filter_group *group)
+BRAMAH__FOR_PROCESSORS static void clear(bramah__filter_group *group)
 {
   const bramah_filter *f = group->like;
-  EACH_LANE
-  {
-    if (!group->plant.live[l]) continue;
-    for (size_t i = 0; i < f->n_sensors; i++) {
-      group->innovation[i * L + l] = group->sigma[i * L + l] = group->chi[i * L + l] = (double)NAN;
-      group->flags[i * L + l] = 0.0;
+  int64_t live[L];
+  EACH_LANE live[l] = group->plant.live[l];
+  for (size_t i = 0; i < f->n_sensors * L; i += L) {
+    double *innovation = group->innovation + i, *sigma = group->sigma + i, *chi = group->chi + i,
+           *flags = group->flags + i;
+    EACH_LANE
+    {
+      innovation[l] = live[l] ? (double)NAN : innovation[l];
+      sigma[l] = live[l] ? (double)NAN : sigma[l];
+      chi[l] = live[l] ? (double)NAN : chi[l];
+      flags[l] = live[l] ? 0.0 : flags[l];
     }
-    for (size_t i = 0; i < f->n; i++) group->dx[i * L + l] = 0.0;
-    group->nis[l] = group->dof[l] = 0.0;
   }
+  for (size_t i = 0; i < f->n * L; i += L) EACH_LANE group->dx[i + l] = live[l] ? 0.0 : group->dx[i + l];
+  EACH_LANE group->nis[l] = live[l] ? 0.0 : group->nis[l];
+  EACH_LANE group->dof[l] = live[l] ? 0.0 : group->dof[l];
 }
 
 static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *group,
@@ -657,6 +669,28 @@ static void set_small(double *words, size_t i, size_t l, double to)
   memcpy(small(words, i, l), &value, sizeof value);
 }
 
+/* The usual: all samples are accepted, as those before them were, and no gate is on drifts. Then a gate changes nothing. */
+BRAMAH__IN_CALLER int all_accepted(const bramah_filter *f, const bramah__filter_group *group, double *count)
+{
+  const size_t words = (f->n_sensors + 1) / 2 * L;
+  const double *reject = array(f, group->now, f->reject), *drifted = array(f, group->now, f->drifted);
+  uint64_t other = 0;
+  for (size_t i = 0; i < words; i++) {
+    uint64_t rejected, drifts;
+    memcpy(&rejected, &reject[i], sizeof rejected);
+    memcpy(&drifts, &drifted[i], sizeof drifts);
+    other |= rejected | drifts;
+  }
+  EACH_LANE other |= group->plant.live[l] & ((group->drift_gate[l] != 0.0) | !(group->patience[l] > 0.0));
+  for (size_t i = 0; i < f->n_sensors; i++) EACH_LANE
+    {
+      const double told = group->flags[i * L + l];
+      other |= (told != 0.0) & (told != (double)(PRESENT | ACCEPTED));
+      count[COUNT_ACCEPTED * L + l] += told != 0.0 ? 1.0 : 0.0;
+    }
+  return !other;
+}
+
 /* As apply_gates of correct.c into the room; a lane with a faulty sensor leaves. */
 BRAMAH__FOR_PROCESSORS static void apply_gates(bramah__filter_lockstep *k, size_t g,
                                                bramah__filter_group *group)
@@ -665,10 +699,13 @@ BRAMAH__FOR_PROCESSORS static void apply_gates(bramah__filter_lockstep *k, size_
   bramah__filter_room *room = &k->of[g];
   double *reject = array(f, group->now, f->reject), *drifted = array(f, group->now, f->drifted),
          *drift = array(f, group->now, f->drift), *common = array(f, group->now, f->drift_common);
-  memcpy(room->drift, drift, f->n_sensors * L * sizeof *drift);
-  memcpy(room->drift_common, common, f->n_sensors * L * sizeof *common);
   for (size_t i = 0; i < 8 * L; i++) room->count[i] = 0.0;
   EACH_LANE room->count[PRODUCT * L + l] = 1.0;
+  room->as_usual = all_accepted(f, group, room->count);
+  if (room->as_usual) return;
+  EACH_LANE room->count[COUNT_ACCEPTED * L + l] = 0.0;
+  memcpy(room->drift, drift, f->n_sensors * L * sizeof *drift);
+  memcpy(room->drift_common, common, f->n_sensors * L * sizeof *common);
   for (size_t i = 0; i < f->n_sensors; i++) {
     double *to = room->drift + i * L, *share = room->drift_common + i * L, *flags = group->flags + i * L,
            limit[L];
@@ -870,8 +907,10 @@ BRAMAH__FOR_PROCESSORS static void take_correction(bramah__filter_lockstep *k, s
          *likelihood = PROGRESS(group->now, log_likelihood);
   take(live, n * n, room->P, array(f, group->now, f->P));
   take(live, n - f->n_plant, room->mean, array(f, group->now, f->mean));
-  take(live, m, room->drift, array(f, group->now, f->drift));
-  take(live, m, room->drift_common, array(f, group->now, f->drift_common));
+  if (!room->as_usual) {
+    take(live, m, room->drift, array(f, group->now, f->drift));
+    take(live, m, room->drift_common, array(f, group->now, f->drift_common));
+  }
   take(live, n, room->dx, group->dx);
   for (size_t i = 0; i < n; i++)
     EACH_LANE correction[i * L + l] += live[l] && group->dof[l] > 0.0 ? room->dx[i * L + l] : 0.0;
@@ -885,7 +924,7 @@ BRAMAH__FOR_PROCESSORS static void take_correction(bramah__filter_lockstep *k, s
     add_to(PROGRESS(group->now, report.saturated), l, (int64_t)count[COUNT_SATURATED * L]);
     add_to(PROGRESS(group->now, report.gated), l, (int64_t)count[COUNT_GATED * L]);
     add_to(PROGRESS(group->now, report.limited), l, (int64_t)count[COUNT_LIMITED * L]);
-    for (size_t i = 0; i < m; i++) {
+    for (size_t i = 0; i < m && !room->as_usual; i++) {
       set_small(array(f, group->now, f->reject), i, l, room->reject[i * L + l]);
       set_small(array(f, group->now, f->drifted), i, l, room->drifted[i * L + l]);
     }

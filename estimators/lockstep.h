@@ -81,6 +81,7 @@ typedef struct bramah__filter_group {
 typedef struct bramah__filter_room {
   BRAMAH__ROOM_ARRAYS(BRAMAH__GROUP_ARRAY)
   size_t *entry, *n_entries; /* [m x n], [m] columns of the rows */
+  int as_usual;              /* no gate has anything to say, nor had one */
 } bramah__filter_room;
 
 typedef struct bramah__filter_lockstep {

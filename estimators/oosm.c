@@ -73,12 +73,13 @@ bramah_status bramah__oosm_prepare(bramah_filter *f, const unsigned char *presen
 {
   int any = 0, any_before = 0;
   const int64_t step_ns = f->plant.step_ns;
-  for (size_t i = 0; i < f->n_sensors; i++) f->oosm[i] = (bramah__oosm){0};
+  for (size_t i = 0; i < f->n_sensors; i++) f->oosm[i].theta = 0.0; /* without it nothing else counts */
   for (size_t i = 0; i < f->n_sensors && offset_ns; i++) {
     if (!present[i] || offset_ns[i] == 0) continue;
     if (offset_ns[i] < -step_ns || offset_ns[i] > step_ns)
       return bramah__fail(diag, BRAMAH_E_TIME, f->sensor[i].name,
                           "the sample was measured more than a step off the present time");
+    f->oosm[i] = (bramah__oosm){0};
     if (f->progress.has_last) f->oosm[i].theta = (double)offset_ns[i] / (double)step_ns;
     any |= f->oosm[i].theta != 0.0;
     any_before |= f->oosm[i].theta < 0.0;

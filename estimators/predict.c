@@ -34,8 +34,11 @@ bramah_status bramah__process_noise_refresh(const bramah_plant *plant, bramah__p
     if (status == BRAMAH_E_UNSUPPORTED)
       status = bramah__plant_output_row(plant, output, noise->row, noise->snap, noise->dx, diag);
     if (status != BRAMAH_OK) return status;
+    if (memcmp(noise->B + r * nf, noise->row, nf * sizeof(double)) == 0) continue;
     memcpy(noise->B + r * nf, noise->row, nf * sizeof(double));
+    noise->is_inverted = 0;
   }
+  if (noise->is_inverted) return BRAMAH_OK;
 
   memcpy(noise->LU, noise->B, nf * nf * sizeof(double));
   if (bramah__lu_factor(nf, noise->LU, noise->pivot))
@@ -46,6 +49,7 @@ bramah_status bramah__process_noise_refresh(const bramah_plant *plant, bramah__p
     bramah__lu_solve(nf, noise->LU, noise->pivot, noise->column);
     for (size_t r = 0; r < nf; r++) noise->B_inverse[r * nf + k] = noise->column[r];
   }
+  noise->is_inverted = 1;
   return BRAMAH_OK;
 }
 
@@ -257,19 +261,22 @@ static void fill_noise(bramah_filter *f)
   for (size_t r = 0; r < f->n_plant && !f->resolvent; r++)
     memset(f->Gamma + r * nq, 0, f->n_plant * sizeof(double));
   if (!f->resolvent) bramah__process_noise_columns(&f->noise, h, nq, f->Gamma);
-  for (size_t r = 0; r < f->n_plant && f->resolvent; r++) {
+  for (size_t b = 0; b < nf && f->resolvent; b++) {
     /* White noise on accelerations through the resolvent gives positions h^3/4; the h^3/12 that it misses of
      * their h^3/3 follows. */
-    for (size_t b = 0; b < nf; b++) {
+    const double *inverse = f->noise.B_inverse + b, acceleration = f->noise.acceleration[b];
+    double *column = f->Gamma + 2 * b;
+    for (size_t r = 0; r < f->n_plant; r++) {
       double sum = 0.0;
-      for (size_t k = 0; k < nf; k++) sum += f->work.N[r * nx + k] * f->noise.B_inverse[k * nf + b];
-      f->Gamma[r * nq + 2 * b] = of_rate * sum * f->noise.acceleration[b];
-      if (r < nf)
-        f->Gamma[r * nq + 2 * b + 1] =
-            of_position * f->noise.B_inverse[r * nf + b] * f->noise.acceleration[b];
+      for (size_t k = 0; k < nf; k++) sum += f->work.N[r * nx + k] * inverse[k * nf];
+      column[r * nq] = of_rate * sum * acceleration;
     }
-    for (size_t i = 0; i < np; i++)
-      f->Gamma[r * nq + 2 * nf + i] = of_rate * f->noise.first_order[i] * f->work.N[r * nx + nf + i];
+    for (size_t r = 0; r < nf; r++) column[r * nq + 1] = of_position * inverse[r * nf] * acceleration;
+  }
+  for (size_t i = 0; i < np && f->resolvent; i++) {
+    const double *shown = f->work.N + nf + i, by = of_rate * f->noise.first_order[i];
+    double *column = f->Gamma + 2 * nf + i;
+    for (size_t r = 0; r < f->n_plant; r++) column[r * nq] = by * shown[r * nx];
   }
   bramah__augmented_noise(f, 2 * nf + np);
 }
@@ -349,7 +356,8 @@ static bramah_status follow_plant(bramah_filter *f, bramah_diag *diag)
     memset(f->F, 0, n * n * sizeof(double));
     memset(f->Gamma, 0, n * f->nq * sizeof(double));
   }
-  for (size_t r = 0; r < ne; r++) memcpy(f->F + r * n, f->work.Fe + r * ne, ne * sizeof(double));
+  if (n == ne) memcpy(f->F, f->work.Fe, n * n * sizeof(double));
+  for (size_t r = 0; r < ne && n > ne; r++) memcpy(f->F + r * n, f->work.Fe + r * ne, ne * sizeof(double));
   bramah__augmented_transition(f);
 
   /* the covariance, in the coordinates after the step */

@@ -3,6 +3,7 @@
 #include "lib/base/processors.h"
 #include "lib/math/dense.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -80,6 +81,10 @@ double bramah__variance(size_t n, const double *H, const double *P)
 /* Sizes that the compiler is to know: of plants with few states and nothing augmented. */
 #define SMALL_SIZES(X) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
 
+/* From where rows side by side pay (measured with 512 bits, 5 to 12 states of the plant): shorter ones are mostly what is left
+ * over of a register. */
+enum { WIDE_STATES = 20, WIDE_ENTRIES = 120 };
+
 /* The same sums beyond these sizes, each in its order, but those of a row side by side: the compiler puts neighbours into
  * one register. out [end] += f [count] X, whose rows, of n numbers, are those listed; NULL: the first. */
 BRAMAH__INLINE void add_rows(size_t end, size_t n, size_t count, const size_t *column, const double *f,
@@ -142,7 +147,10 @@ void bramah__kernel_propagate(const bramah__kernel_shape *shape, const double *F
     SMALL_SIZES(OF_SIZE)
 #undef OF_SIZE
   default:
-    propagate_rows(shape, F, Gamma, P, T);
+    if (shape->n_plant * shape->n < WIDE_ENTRIES)
+      kernel_propagate(shape, F, Gamma, P, T);
+    else
+      propagate_rows(shape, F, Gamma, P, T);
   }
 }
 
@@ -200,7 +208,12 @@ size_t bramah__kernel_fuse(size_t n, size_t count, const size_t *column, const d
     SMALL_SIZES(OF_SIZE)
 #undef OF_SIZE
   default:
-    fuse_rows(n, end, count, column, H, PH, S, r, rest, held, P, dx, K);
+    if (n < WIDE_STATES) {
+      kernel_gain(n, held, PH, &S, &rest, K, dx);
+      kernel_reduce(n, end, held, count, column, H, &S, &r, PH, K, w, P);
+    } else {
+      fuse_rows(n, end, count, column, H, PH, S, r, rest, held, P, dx, K);
+    }
     return end;
   }
 }
@@ -347,6 +360,6 @@ void bramah__lower_root(size_t n, size_t m, double *W, double *S)
 size_t bramah__bad_variance(size_t n, const double *P)
 {
   for (size_t i = 0; i < n; i++)
-    if (!(P[i * n + i] > 0.0) || !isfinite(P[i * n + i])) return i;
+    if (!(P[i * n + i] > 0.0 && P[i * n + i] <= DBL_MAX)) return i;
   return n;
 }

@@ -175,6 +175,12 @@ static size_t n_first(const bramah_sensor *sensor)
   return sensor->shape == BRAMAH_SENSOR_ANGLE ? sensor->n_first : sensor->n_terms;
 }
 
+/* One output of the plant, as most are. */
+static int is_plain(const bramah_sensor *sensor)
+{
+  return sensor->shape == BRAMAH_SENSOR_SUM && sensor->n_terms == 1;
+}
+
 static void sums(const bramah_sensor *sensor, const bramah_plant *plant, double sum[2])
 {
   sum[0] = sum[1] = 0.0;
@@ -185,6 +191,7 @@ static void sums(const bramah_sensor *sensor, const bramah_plant *plant, double 
 double bramah_sensor_predict(const bramah_sensor *sensor, const bramah_plant *plant)
 {
   double sum[2];
+  if (is_plain(sensor)) return 0.0 + sensor->weight[0] * plant->output(plant->self, sensor->output[0]);
   sums(sensor, plant, sum);
   if (sensor->shape == BRAMAH_SENSOR_ARCSINE) return bramah__asin(fmax(-1.0, fmin(1.0, sum[0])));
   return sensor->shape == BRAMAH_SENSOR_ANGLE ? bramah__atan2(sum[0], sum[1]) : sum[0];
@@ -244,9 +251,10 @@ bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant 
                                 double *term, void *snap, double *dx, bramah_diag *diag)
 {
   const size_t n = bramah_plant_n_error(plant);
-  if (sensor->shape == BRAMAH_SENSOR_SUM && sensor->n_terms == 1) { /* most are */
+  if (is_plain(sensor)) {
+    const double weight = sensor->weight[0];
     const bramah_status status = bramah__plant_output_row(plant, sensor->output[0], H, snap, dx, diag);
-    for (size_t k = 0; k < n; k++) H[k] *= sensor->weight[0];
+    for (size_t k = 0; k < n && weight != 1.0; k++) H[k] *= weight;
     return status;
   }
   double slope[2];

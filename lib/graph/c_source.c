@@ -147,11 +147,26 @@ typedef struct operation {
   int n_to, n_from;
   uint16_t to[2], from[3];
   int64_t source[3]; /* the value that is asked for; NO_VALUE: of another part, an input, a number */
-  int64_t number;    /* of its first result in the text; NO_VALUE: not written yet */
+  int64_t number;    /* of its first result in the text; NO_VALUE: not in order yet */
+  size_t function;   /* that has it */
+  size_t last[2];    /* function that asks for each result last */
+  size_t handed[2];  /* 1 + where it is handed on to later functions; 0: nobody there asks */
   int live, depth;   /* values that are in use at one time while it is computed alone */
 } operation;
 
 enum { NO_VALUE = -1 };
+
+/* A part of more statements is cut into several functions: compilers need less time for them. In native code short ones are
+ * the fastest, too, at -O1; whoever compiles the source may want more optimisation, which sees one function at a time. */
+enum { MOST_NATIVE = 400, MOST_SOURCE = 700 };
+
+/* A line of the text: an operation, or a result of the caller's that is made of a value. */
+typedef struct statement {
+  const bramah__c_member *result; /* NULL: the operation that makes the value */
+  size_t i;                       /* of the result's */
+  int64_t value;
+  uint16_t from; /* register of the value */
+} statement;
 
 typedef struct writer {
   const bramah__tape *tape;
@@ -164,6 +179,10 @@ typedef struct writer {
   size_t *kept;         /* [registers] 1 + where it is kept, of what is given */
   int64_t *value; /* [registers] that it holds after the operations so far; NO_VALUE: from before the part */
   int64_t next;   /* number in the text */
+  statement *statement; /* [n_statements] of the part at hand, in the order of the text */
+  size_t n_statements, function, n_functions;
+  size_t *until;           /* [n_handed] function that asks for what is handed on there */
+  size_t n_handed, n_most; /* of this part, of all */
 } writer;
 
 static size_t read_operations(const writer *w, size_t part)
@@ -229,6 +248,14 @@ static void find_sources(const writer *w, size_t n)
 
 /* ---- statements ---- */
 
+static void write_handed(const writer *w, size_t place)
+{
+  if (w->source)
+    bramah__page_write(w->page, "w->kept[%d]", w->source->n_kept + place - 1);
+  else
+    bramah__page_write(w->page, "k[%d]", place - 1);
+}
+
 /* An input, a number, what another part has kept. */
 static void write_register(const writer *w, uint16_t r)
 {
@@ -246,12 +273,21 @@ static void write_register(const writer *w, uint16_t r)
   }
 }
 
+/* Result k of an operation: of this function or of one before it. */
+static void write_made(const writer *w, const operation *o, size_t k)
+{
+  if (o->function != w->function)
+    write_handed(w, o->handed[k]);
+  else
+    bramah__page_write(w->page, "v%d", (size_t)o->number + k);
+}
+
 static void write_value(const writer *w, int64_t value, uint16_t r)
 {
   if (value == NO_VALUE)
     write_register(w, r);
   else
-    bramah__page_write(w->page, "v%d", (size_t)(w->operation[value / 2].number + value % 2));
+    write_made(w, &w->operation[value / 2], (size_t)(value % 2));
 }
 
 /* Operations with a, b, c in place of their operands: on doubles, and in native code, where NAME(...) of what vectors have no
@@ -296,9 +332,9 @@ static int write_place(const writer *w, uint16_t r)
   return w->source ? w->kept[r] > 0 : r < w->tape->n_lasting;
 }
 
-static void write_operation(writer *w, operation *o)
+static void write_operation(const writer *w, const operation *o)
 {
-  const size_t number = (size_t)w->next;
+  const size_t number = (size_t)o->number;
   if (o->code == BRAMAH__CODE_SINCOS) {
     bramah__page_write(w->page, "  %s v%d, v%d;\n  %s(", w->type, number, number + 1,
                        w->source ? "bramah__sincos" : "SINCOS");
@@ -309,15 +345,31 @@ static void write_operation(writer *w, operation *o)
     write_formula(w, o);
     append(w->page, ";\n", 2);
   }
-  o->number = w->next;
-  w->next += o->n_to;
-  for (int k = 0; k < o->n_to; k++)
+  for (int k = 0; k < o->n_to; k++) {
     if (write_place(w, o->to[k])) bramah__page_write(w->page, " = v%d;\n", number + (size_t)k);
+    if (!o->handed[k]) continue;
+    append(w->page, "  ", 2);
+    write_handed(w, o->handed[k]);
+    bramah__page_write(w->page, " = v%d;\n", number + (size_t)k);
+  }
 }
+
+static void write_statement(const writer *w, const statement *s)
+{
+  if (!s->result) {
+    write_operation(w, &w->operation[s->value / 2]);
+    return;
+  }
+  bramah__page_write(w->page, "  w->%s[%d] = ", s->result->name, s->i);
+  write_value(w, s->value, s->from);
+  append(w->page, ";\n", 2);
+}
+
+/* ---- their order, and functions ---- */
 
 /* A value, and before it what it is made of, the deepest first: so that few values are in use at one time, and stay in
  * registers of the processor. The tape has operations of one kind together. */
-static void write_tree(writer *w, int64_t value)
+static void order_tree(writer *w, int64_t value)
 {
   if (value == NO_VALUE || w->operation[value / 2].number != NO_VALUE) return;
   operation *o = &w->operation[value / 2];
@@ -329,29 +381,90 @@ static void write_tree(writer *w, int64_t value)
       if (deepest == NO_VALUE || w->operation[source / 2].depth > w->operation[deepest / 2].depth)
         deepest = source;
     }
-    write_tree(w, deepest);
+    order_tree(w, deepest);
   }
-  write_operation(w, o);
+  o->number = w->next;
+  w->next += o->n_to;
+  w->statement[w->n_statements++] = (statement){.value = value};
 }
+
+static void ask(const writer *w, int64_t value, size_t function)
+{
+  if (value != NO_VALUE) w->operation[value / 2].last[value % 2] = function;
+}
+
+/* Where a value is from function `first` to function `last`. */
+static size_t find_place(writer *w, size_t first, size_t last)
+{
+  size_t place = 0;
+  while (place < w->n_handed && w->until[place] >= first) place++;
+  w->n_handed += place == w->n_handed;
+  w->until[place] = last;
+  return place + 1;
+}
+
+/* Cut the statements into functions of about the same length. */
+static void cut(writer *w)
+{
+  const size_t most = w->source ? MOST_SOURCE : MOST_NATIVE;
+  w->n_functions = w->n_statements > most ? (w->n_statements + most - 1) / most : 1;
+  w->n_handed = 0;
+  const size_t length = w->n_statements / w->n_functions + 1;
+  for (size_t s = 0; s < w->n_statements; s++) {
+    const statement *at = &w->statement[s];
+    operation *o = at->result ? NULL : &w->operation[at->value / 2];
+    if (!o) ask(w, at->value, s / length);
+    if (o) o->function = o->last[0] = o->last[1] = s / length;
+    for (int k = 0; o && k < o->n_from; k++) ask(w, o->source[k], s / length);
+  }
+  for (size_t s = 0; s < w->n_statements; s++) {
+    operation *o = w->statement[s].result ? NULL : &w->operation[w->statement[s].value / 2];
+    for (int k = 0; o && k < o->n_to; k++)
+      if (o->last[k] > o->function) o->handed[k] = find_place(w, o->function, o->last[k]);
+  }
+  if (w->n_handed > w->n_most) w->n_most = w->n_handed;
+}
+
+/* Statements of function i; where there is but one, of the part. */
+static void write_function(writer *w, size_t i)
+{
+  const size_t length = w->n_statements / w->n_functions + 1;
+  w->function = i;
+  for (size_t s = i * length; s < w->n_statements && s < (i + 1) * length; s++)
+    write_statement(w, &w->statement[s]);
+}
+
+static const char apart[] =
+    "\n#ifndef APART\n#ifdef __GNUC__\n#define APART __attribute__((noinline))\n#else\n"
+    "#define APART\n#endif\n#endif\n";
 
 static void write_part(writer *w, const bramah__c_part *part, size_t n)
 {
+  const char *prefix = w->source->prefix, *name = part->name;
   w->next = 0;
+  w->n_statements = 0;
   find_sources(w, n);
-  bramah__page_write(w->page, "\nstatic void %s%s(%swork *w)\n{\n  (void)w;\n", w->source->prefix, part->name,
-                     w->source->prefix);
   for (size_t k = 0; k < w->source->n_results; k++) {
     const bramah__c_member *result = &w->source->result[k];
     for (size_t i = 0; result->part == part->part && i < result->n; i++) {
       const uint16_t r = bramah__tape_results(w->tape, part->part)[result->first + i];
-      write_tree(w, w->value[r]);
-      bramah__page_write(w->page, "  w->%s[%d] = ", result->name, i);
-      write_value(w, w->value[r], r);
-      append(w->page, ";\n", 2);
+      order_tree(w, w->value[r]);
+      w->statement[w->n_statements++] = (statement){result, i, w->value[r], r};
     }
   }
   for (size_t i = 0; i < n; i++) /* for other parts */
-    if (w->operation[i].live) write_tree(w, 2 * (int64_t)i);
+    if (w->operation[i].live) order_tree(w, 2 * (int64_t)i);
+  cut(w);
+  if (w->n_functions > 1) bramah__page_write(w->page, "%s", apart);
+  for (size_t i = 0; w->n_functions > 1 && i < w->n_functions; i++) {
+    bramah__page_write(w->page, "\nstatic APART void %s%s_%d(%swork *w)\n{\n", prefix, name, i, prefix);
+    write_function(w, i);
+    append(w->page, "}\n", 2);
+  }
+  bramah__page_write(w->page, "\nstatic void %s%s(%swork *w)\n{\n  (void)w;\n", prefix, name, prefix);
+  if (w->n_functions == 1) write_function(w, 0);
+  for (size_t i = 0; w->n_functions > 1 && i < w->n_functions; i++)
+    bramah__page_write(w->page, "  %s%s_%d(w);\n", prefix, name, i);
   append(w->page, "}\n", 2);
 }
 
@@ -376,21 +489,38 @@ static void write_parts(writer *w)
     find_live(w, source->part[k].part, n);
     write_part(w, &source->part[k], n);
   }
+  source->n_kept += w->n_most;
 }
 
-/* Parts, each with what it leaves for others or for whoever reads its results: the registers that last. */
+/* A part with what it leaves for others or for whoever reads its results: the registers that last. */
+static void write_native_part(writer *w, size_t p)
+{
+  const size_t n = read_operations(w, p);
+  w->next = 0;
+  w->n_statements = 0;
+  find_sources(w, n);
+  for (size_t i = 0; i < n; i++)
+    for (int k = 0; k < w->operation[i].n_to; k++)
+      if (w->operation[i].to[k] < w->tape->n_lasting) order_tree(w, 2 * (int64_t)i);
+  cut(w);
+  for (size_t i = 0; w->n_functions > 1 && i < w->n_functions; i++) {
+    bramah__page_write(w->page, "PIECE(%d, %d)\n", p, i);
+    write_function(w, i);
+    append(w->page, "}\n", 2);
+  }
+  bramah__page_write(w->page, "PART(%d)\n", p);
+  if (w->n_functions == 1)
+    write_function(w, 0);
+  else
+    bramah__page_write(w->page, "  value k[%d];\n", w->n_handed + 1);
+  for (size_t i = 0; w->n_functions > 1 && i < w->n_functions; i++)
+    bramah__page_write(w->page, "  part_%d_%d(r, k);\n", p, i);
+  append(w->page, "END\n", 4);
+}
+
 static void write_native(writer *w, size_t first, size_t end)
 {
-  for (size_t p = first; p < end; p++) {
-    const size_t n = read_operations(w, p);
-    w->next = 0;
-    find_sources(w, n);
-    bramah__page_write(w->page, "PART(%d)\n", p);
-    for (size_t i = 0; i < n; i++)
-      for (int k = 0; k < w->operation[i].n_to; k++)
-        if (w->operation[i].to[k] < w->tape->n_lasting) write_tree(w, 2 * (int64_t)i);
-    append(w->page, "END\n", 4);
-  }
+  for (size_t p = first; p < end; p++) write_native_part(w, p);
   bramah__page_write(w->page, "const native_part bramah_parts[] = {");
   for (size_t p = first; p < end; p++) bramah__page_write(w->page, p > first ? ", part_%d" : "part_%d", p);
   bramah__page_write(w->page, "};\nconst unsigned bramah_n_parts = %d;\n", end - first);
@@ -403,6 +533,8 @@ static int write_all(const bramah__tape *tape, bramah__c_source *source, size_t 
   size_t most = 1, n = tape->n_registers + 1;
   for (size_t p = 0; p < tape->n_parts; p++)
     if (tape->part[p].n_operations > most) most = tape->part[p].n_operations;
+  size_t lines = most;
+  for (size_t k = 0; source && k < source->n_results; k++) lines += source->result[k].n;
   writer w = {.tape = tape,
               .source = source,
               .type = source ? "double" : "value",
@@ -411,8 +543,10 @@ static int write_all(const bramah__tape *tape, bramah__c_source *source, size_t 
               .live = calloc(n, 1),
               .given = calloc(n, 1),
               .kept = calloc(n, sizeof *w.kept),
-              .value = calloc(n, sizeof *w.value)};
-  page->failed |= !w.operation || !w.live || !w.given || !w.kept || !w.value;
+              .value = calloc(n, sizeof *w.value),
+              .statement = calloc(lines, sizeof *w.statement),
+              .until = calloc(2 * most, sizeof *w.until)};
+  page->failed |= !w.operation || !w.live || !w.given || !w.kept || !w.value || !w.statement || !w.until;
   if (!page->failed && source)
     write_parts(&w);
   else if (!page->failed)
@@ -422,6 +556,8 @@ static int write_all(const bramah__tape *tape, bramah__c_source *source, size_t 
   free(w.given);
   free(w.kept);
   free(w.value);
+  free(w.statement);
+  free(w.until);
   return !page->failed;
 }
 

@@ -23,9 +23,9 @@ extern char **environ;
 
 /* Files and bytes in the folder; how long a program is in use before something is compiled for it, and how often it is asked
  * whether something is wanted [s]. */
-enum { MOST_FILES = 200, LONGEST_PATH = 1024, MOST_WORDS = 8 };
+enum { MOST_FILES = 200, LONGEST_PATH = 1024, MOST_WORDS = 8, MOST_COMPILERS = 4 };
 static const off_t most_bytes = 256 << 20;
-static const double patience = 0.5, between = 0.05;
+static const double patience = 0.5, between = 0.05, between_compilers = 0.02;
 
 /* No more optimisation than pays: expressions are folded and in a good order already. What decides on bits, the instructions of
  * this processor, elementary functions as vector code; nothing that takes long in functions of thousands of lines. */
@@ -46,11 +46,19 @@ static const char *const flags[] = {
 };
 enum { N_FLAGS = sizeof flags / sizeof *flags };
 
+/* A compiler at work on a piece, and its files: with names that nobody can guess. */
+typedef struct compiler {
+  pid_t child; /* 0: none */
+  size_t piece;
+  uint64_t key;
+  double begin;
+  char source[LONGEST_PATH + 64], made[LONGEST_PATH + 64], log[LONGEST_PATH + 64];
+} compiler;
+
 struct bramah__native_code {
   bramah_program *program;
   char folder[LONGEST_PATH];
   int is_temporary;   /* the folder: it goes with us */
-  int waits;          /* for the compiler before anything is run */
   char compiler[256]; /* its words, each terminated */
   size_t n_words;
   uint64_t computer; /* stands for compiler, flags and processor */
@@ -61,8 +69,9 @@ struct bramah__native_code {
   int has_thread;
   pthread_mutex_t lock; /* of all that follows */
   pthread_cond_t changed;
-  int ends;    /* we are closed */
-  pid_t child; /* compiler at work; 0: none */
+  int ends; /* we are closed */
+  size_t n_compilers;
+  compiler at_work[MOST_COMPILERS];
   bramah_native_report report;
 };
 
@@ -224,23 +233,25 @@ static int is_over(bramah__native_code *n, double time)
 static const char compiler_failed[] = "the C compiler failed; its log is in the cache",
                   not_written[] = "the cache cannot be written";
 
-/* Waits for the child; 1: it has ended well. */
-static int wait_for(bramah__native_code *n, pid_t child)
+/* Has it ended? Waits for it or not; 1, and whether it has ended well. */
+static int has_ended(bramah__native_code *n, compiler *c, int wait, int *well)
 {
-  siginfo_t info;
+  siginfo_t info = {0};
   int status = -1, got;
-  do got = waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+  do got = waitid(P_PID, (id_t)c->child, &info, WEXITED | WNOWAIT | (wait ? 0 : WNOHANG));
   while (got != 0 && errno == EINTR);
+  if (got == 0 && info.si_pid == 0) return 0;
   pthread_mutex_lock(&n->lock); /* so that nobody ends a stranger that has its number */
-  (void)waitpid(child, &status, 0);
-  n->child = 0;
+  (void)waitpid(c->child, &status, 0);
+  c->child = 0;
   pthread_mutex_unlock(&n->lock);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  *well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return 1;
 }
 
-/* Run the compiler on a file, in a group of processes of its own; what it says goes into the log. NULL, or why nothing came
+/* Start the compiler on a file, in a group of processes of its own; what it says goes into the log. NULL, or why nothing came
  * of it. */
-static const char *run_compiler(bramah__native_code *n, char *source, char *made, const char *log)
+static const char *start_compiler(bramah__native_code *n, compiler *c)
 {
   static const char no_compiler[] = "no C compiler", no_memory[] = "no memory";
   char *words[MOST_WORDS + N_FLAGS + 8], *word = n->compiler;
@@ -248,7 +259,7 @@ static const char *run_compiler(bramah__native_code *n, char *source, char *made
   for (size_t w = 0; w < n->n_words; w++, word += strlen(word) + 1) words[count++] = word;
   for (size_t f = 0; f < N_FLAGS; f++) words[count++] = (char *)(uintptr_t)flags[f];
   char output[] = "-o";
-  words[count++] = output, words[count++] = made, words[count++] = source;
+  words[count++] = output, words[count++] = c->made, words[count++] = c->source;
   words[count] = NULL;
 
   posix_spawn_file_actions_t files;
@@ -260,18 +271,17 @@ static const char *run_compiler(bramah__native_code *n, char *source, char *made
     return no_memory;
   }
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&files, 1, c->log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
   posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&how, 0);
   pthread_mutex_lock(&n->lock);
   const int failed = n->ends ? ECANCELED : posix_spawnp(&child, words[0], &files, &how, words, environ);
-  if (!failed) n->child = child;
+  if (!failed) c->child = child;
   pthread_mutex_unlock(&n->lock);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&how);
-  if (failed) return no_compiler;
-  return wait_for(n, child) ? NULL : compiler_failed;
+  return failed ? no_compiler : NULL;
 }
 
 static int write_text(const bramah__native_code *n, size_t i, const char *path)
@@ -294,66 +304,120 @@ static double seconds(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Piece i from its text: by files with names that nobody can guess to the one that others load. NULL, or why not. */
-static const char *compile(bramah__native_code *n, size_t i, uint64_t key)
+/* What came of a piece: the program uses it, or `why` not. */
+static void finish(bramah__native_code *n, const compiler *c, const char *why)
 {
-  char source[LONGEST_PATH + 64], made[sizeof source], log[sizeof source], place[sizeof source];
-  uint64_t number;
-  path_of(n, key, ".log", place);
-  if (access(place, F_OK) == 0) return compiler_failed;
-  if (getentropy(&number, sizeof number) != 0) return not_written;
-  path_of(n, number, ".c", source);
-  path_of(n, number, ".part", made);
-  path_of(n, number, ".text", log);
-  const char *why = write_text(n, i, source) ? run_compiler(n, source, made, log) : not_written;
-  (void)unlink(source);
-  if (why != compiler_failed || is_over(n, 0.0) || rename(log, place) != 0) (void)unlink(log);
-  path_of(n, key, ".so", place);
-  if (!why && (!seal(made) || rename(made, place) != 0)) why = not_written;
-  if (why) (void)unlink(made);
-  return why;
-}
-
-static void make(bramah__native_code *n, size_t i, const bramah_native_piece *piece)
-{
-  const double begin = seconds();
-  const char *why = compile(n, i, piece->key ^ n->computer);
-  if (!why && !load(n, i, piece)) return; /* which says it */
+  bramah_native_piece piece;
+  (void)bramah_program_native_piece(n->program, c->piece, &piece);
+  if (!why && !load(n, c->piece, &piece)) return; /* which says it */
   if (why) say(n, why);
   tidy(n, 0);
   pthread_mutex_lock(&n->lock);
   n->report.n_compiled += !why;
-  n->report.seconds += seconds() - begin;
+  n->report.seconds += seconds() - c->begin;
   pthread_mutex_unlock(&n->lock);
+}
+
+/* A compiler on piece i from its text. */
+static void start_piece(bramah__native_code *n, compiler *c, size_t i, uint64_t key)
+{
+  char log[LONGEST_PATH + 64];
+  uint64_t number;
+  const char *why = NULL;
+  c->piece = i;
+  c->key = key;
+  c->begin = seconds();
+  path_of(n, key, ".log", log);
+  if (access(log, F_OK) == 0) why = compiler_failed;
+  if (!why && getentropy(&number, sizeof number) != 0) why = not_written;
+  if (!why) {
+    path_of(n, number, ".c", c->source);
+    path_of(n, number, ".part", c->made);
+    path_of(n, number, ".text", c->log);
+    why = write_text(n, i, c->source) ? start_compiler(n, c) : not_written;
+    if (why) (void)unlink(c->source), (void)unlink(c->log);
+  }
+  if (why) finish(n, c, why);
+}
+
+/* Take over what a compiler has made, if it has ended: its files get the name that others look for. */
+static void take_over(bramah__native_code *n, compiler *c, int wait)
+{
+  char place[LONGEST_PATH + 64];
+  int well = 0;
+  if (!c->child || !has_ended(n, c, wait, &well)) return;
+  const char *why = well ? NULL : compiler_failed;
+  (void)unlink(c->source);
+  path_of(n, c->key, ".log", place);
+  if (well || is_over(n, 0.0) || rename(c->log, place) != 0) (void)unlink(c->log);
+  path_of(n, c->key, ".so", place);
+  if (!why && (!seal(c->made) || rename(c->made, place) != 0)) why = not_written;
+  if (why) (void)unlink(c->made);
+  finish(n, c, why);
 }
 
 /* ---- in the background ---- */
 
-/* What the program is run without, from the cache or, where it has been in use for a while, by the compiler. */
-static void supply(bramah__native_code *n, size_t i, int patient)
+/* What the program is run without, from the cache or, where `c` is one that is free, by a compiler. */
+static void supply(bramah__native_code *n, size_t i, int all, compiler *c)
 {
   bramah_native_piece piece;
+  if (n->tried[i] || n->loaded[i]) return;
   (void)bramah_program_native_piece(n->program, i, &piece);
-  if (n->tried[i] || piece.is_native || !(piece.is_asked || n->waits)) return;
+  if (piece.is_native || !(piece.is_asked || all)) return;
   if (load(n, i, &piece)) {
     pthread_mutex_lock(&n->lock);
     n->report.n_cached++;
     pthread_mutex_unlock(&n->lock);
-  } else if (!patient) {
+  } else if (c) {
     n->tried[i] = 1;
-    make(n, i, &piece);
+    start_piece(n, c, i, piece.key ^ n->computer);
   }
+}
+
+/* Who has ended: what they made. A compiler that is free, or NULL. */
+static compiler *find_free(bramah__native_code *n, int wait)
+{
+  compiler *c = NULL;
+  for (size_t k = n->n_compilers; k-- > 0;) {
+    take_over(n, &n->at_work[k], wait);
+    if (!n->at_work[k].child) c = &n->at_work[k];
+  }
+  return c;
+}
+
+static int is_busy(const bramah__native_code *n)
+{
+  int busy = 0;
+  for (size_t k = 0; k < n->n_compilers; k++) busy |= n->at_work[k].child != 0;
+  return busy;
 }
 
 static void *work(void *user)
 {
   bramah__native_code *n = user;
-  const double begin = seconds();
-  while (!is_over(n, between)) {
-    const int patient = seconds() - begin < patience;
-    for (size_t i = 0; i < n->n_pieces; i++) supply(n, i, patient);
+  const double start = seconds();
+  while (!is_over(n, is_busy(n) ? between_compilers : between)) {
+    const int patient = seconds() - start < patience;
+    (void)find_free(n, 0);
+    for (size_t i = 0; i < n->n_pieces; i++) supply(n, i, 0, patient ? NULL : find_free(n, 0));
   }
+  (void)find_free(n, 1);
   return NULL;
+}
+
+/* Pieces for one state: what is there, or all of them, waiting for the compilers. */
+static void supply_at_once(bramah__native_code *n, int waits)
+{
+  bramah_native_piece piece;
+  for (size_t i = 0; i < n->n_pieces; i++) {
+    (void)bramah_program_native_piece(n->program, i, &piece);
+    if (piece.lanes != 1) continue;
+    compiler *c = NULL;
+    while (waits && !(c = find_free(n, 0))) (void)is_over(n, between_compilers);
+    supply(n, i, 1, c);
+  }
+  (void)find_free(n, 1);
 }
 
 /* ---- */
@@ -394,7 +458,8 @@ bramah__native_code *bramah__native_code_open(bramah_program *program)
   bramah__native_code *n = wish && strcmp(wish, "off") == 0 ? NULL : calloc(1, sizeof *n);
   if (!n) return NULL;
   n->program = program;
-  n->waits = wish && strcmp(wish, "wait") == 0;
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  n->n_compilers = processors < 1 ? 1 : processors < MOST_COMPILERS ? (size_t)processors : MOST_COMPILERS;
   pthread_mutex_init(&n->lock, NULL);
   pthread_cond_init(&n->changed, NULL);
   while (bramah_program_native_piece(program, n->n_pieces, &piece)) n->n_pieces++;
@@ -405,16 +470,7 @@ bramah__native_code *bramah__native_code_open(bramah_program *program)
     say(n, "the cache is not a folder of the user's alone");
     return n;
   }
-  /* For one state what is there at once, or all of it if the run is to wait; the rest when it is asked for. */
-  for (size_t i = 0; i < n->n_pieces; i++) {
-    (void)bramah_program_native_piece(program, i, &piece);
-    if (piece.lanes != 1) continue;
-    if (n->waits)
-      supply(n, i, 0);
-    else
-      n->report.n_cached += (uint64_t)load(n, i, &piece);
-  }
-  n->waits = 0;
+  supply_at_once(n, wish && strcmp(wish, "wait") == 0);
   n->has_thread = pthread_create(&n->thread, NULL, work, n) == 0;
   return n;
 }
@@ -424,7 +480,8 @@ void bramah__native_code_close(bramah__native_code *n)
   if (!n) return;
   pthread_mutex_lock(&n->lock);
   n->ends = 1;
-  if (n->child) (void)kill(-n->child, SIGKILL);
+  for (size_t k = 0; k < n->n_compilers; k++)
+    if (n->at_work[k].child) (void)kill(-n->at_work[k].child, SIGKILL);
   pthread_cond_signal(&n->changed);
   pthread_mutex_unlock(&n->lock);
   if (n->has_thread) pthread_join(n->thread, NULL);

@@ -61,9 +61,10 @@ static int change_setup(bramah_coupled *c, const bramah__state *state)
 {
   const bramah_program *program = c->compiled.program;
   double *h = input(c, program->in.h);
+  const size_t together = c->compiled.lanes == 1 ? program->n_par : 1; /* that many follow each other */
   int changed = !c->compiled.is_set_up || *h != c->model->h;
-  for (size_t i = 0; i < program->n_par; i++)
-    changed |= memcmp(input(c, program->in.theta + i), &state->theta[i], sizeof(double)) != 0;
+  for (size_t i = 0; i < program->n_par && !changed; i += together)
+    changed = memcmp(input(c, program->in.theta + i), &state->theta[i], together * sizeof(double)) != 0;
   if (!changed) return 0;
   put(c, program->in.theta, program->n_par, state->theta);
   *h = c->model->h;
@@ -73,6 +74,13 @@ static int change_setup(bramah_coupled *c, const bramah__state *state)
 static void set_up(bramah_coupled *c, const bramah__state *state)
 {
   if (change_setup(c, state)) run(c, BRAMAH__PART_SETUP);
+}
+
+/* 1: spool i follows its command. */
+static double gate(const bramah_coupled *c, const bramah__state *state, size_t i)
+{
+  const bramah__valve *valve = &c->model->circuit.valve[i];
+  return fabs(state->u[valve->input] + valve->offset) < valve->limit ? 1.0 : 0.0;
 }
 
 /* What stays for a step: spools of a state, and whether they follow their commands; what its spherical joints count from;
@@ -89,10 +97,7 @@ static void set_spools(bramah_coupled *c, const bramah__state *state, double tim
     put(c, program->in.base + 9 * i, 9, base);
   }
   put(c, program->in.U, program->ns, state->U);
-  for (size_t i = 0; i < program->ns; i++) {
-    const bramah__valve *valve = &c->model->circuit.valve[i];
-    *input(c, program->in.gate + i) = fabs(state->u[valve->input] + valve->offset) < valve->limit ? 1.0 : 0.0;
-  }
+  for (size_t i = 0; i < program->ns; i++) *input(c, program->in.gate + i) = gate(c, state, i);
 }
 
 static void hold_spools(bramah_coupled *c, const bramah__state *state, double time)
@@ -259,11 +264,26 @@ static int is_state_of_registers(const bramah_coupled *c)
   return memcmp(c->compiled.state, c->state.block, c->state.size) == 0;
 }
 
+/* Is it, but for commands, of which the registers know only whether spools follow them? These are then theirs. */
+static int commands_alone_changed(bramah_coupled *c)
+{
+  bramah__compiled *k = &c->compiled;
+  const unsigned char *known = k->state, *now = c->state.block;
+  const size_t n = c->model->n_inputs * sizeof *c->state.u,
+               first = (size_t)((const unsigned char *)c->state.u - now), behind = first + n;
+  if (memcmp(known, now, first) != 0 || memcmp(known + behind, now + behind, c->state.size - behind) != 0)
+    return 0;
+  for (size_t i = 0; i < k->program->ns; i++)
+    if (*input(c, k->program->in.gate + i) != gate(c, &c->state, i)) return 0;
+  memcpy(k->state + first, c->state.u, n);
+  return 1;
+}
+
 int bramah__compiled_pose(bramah_coupled *c)
 {
   bramah__compiled *k = &c->compiled;
   if (!k->program) return 0;
-  const int known = k->pose_known && is_state_of_registers(c);
+  const int known = k->pose_known && commands_alone_changed(c);
   if (!known) {
     if (!in_basis(c, &c->state)) return 0;
     set_up(c, &c->state);
@@ -452,13 +472,15 @@ static verdict correct_guess(bramah_coupled *c)
 
   /* Size of the correction in units of the tolerances, and the largest part of it. */
   double size = 0.0, largest = 0.0;
-  for (size_t k = 0; k < nx + nd; k++) {
-    const double tolerance =
-        k < nx ? c->newton.tolerance[k] : bramah__closed_part * c->model->position_tolerance;
-    const double part =
-        fabs(k < nx ? result(c, out->correction, k) : result(c, out->closing, k - nx)) / tolerance;
-    if (k < nx) size += part * part;
-    if (k < nx || program->nd) largest = part > largest ? part : largest;
+  for (size_t k = 0; k < nx; k++) {
+    const double part = fabs(result(c, out->correction, k)) / c->newton.tolerance[k];
+    size += part * part;
+    largest = part > largest ? part : largest;
+  }
+  for (size_t k = 0; k < nd; k++) {
+    const double tolerance = bramah__closed_part * c->model->position_tolerance;
+    const double part = fabs(result(c, out->closing, k)) / tolerance;
+    largest = part > largest ? part : largest;
   }
   const double before = c->newton.before;
   if (!(size < (c->report.last_iterations == 1 ? (double)INFINITY : bramah__contraction * before))) {

@@ -62,23 +62,32 @@ static void run(const bramah__lockstep *k, size_t part)
 
 /* ---- states into registers ---- */
 
-/* Parameters of the lanes that take part. */
-static void set_up(bramah__lockstep *k, bramah__plant_group *const *group, int of_next)
+/* Parameters of the lanes that take part; 1: some are others than before. */
+BRAMAH__FOR_PROCESSORS static int put_parameters(bramah__lockstep *k, size_t g,
+                                                 const bramah__plant_group *group, const double *theta)
 {
   const bramah_program *program = k->program;
-  int changed = !k->is_set_up;
-  EACH_GROUP
-  {
-    const double *theta = (of_next ? k->of[g].next : group[g]->state) + k->place.theta * L;
-    for (size_t i = 0; i < program->n_par; i++) {
-      double *to = input(k, g, program->in.theta + i);
-      EACH_LIVE(group[g])
-      {
-        changed |= memcmp(&to[l], &theta[i * L + l], sizeof(double)) != 0;
-        to[l] = theta[i * L + l];
-      }
+  int64_t live[L], changed = 0;
+  EACH_LANE live[l] = -(int64_t)(group->live[l] != 0);
+  for (size_t i = 0; i < program->n_par; i++) {
+    double *to = input(k, g, program->in.theta + i);
+    EACH_LANE
+    {
+      int64_t now, before;
+      memcpy(&now, &theta[i * L + l], sizeof now);
+      memcpy(&before, &to[l], sizeof before);
+      changed |= live[l] & (now ^ before);
+      to[l] = live[l] ? theta[i * L + l] : to[l];
     }
   }
+  return changed != 0;
+}
+
+static void set_up(bramah__lockstep *k, bramah__plant_group *const *group, int of_next)
+{
+  int changed = !k->is_set_up;
+  EACH_GROUP changed |=
+      put_parameters(k, g, group[g], (of_next ? k->of[g].next : group[g]->state) + k->place.theta * L);
   if (changed) run(k, BRAMAH__PART_SETUP);
   k->is_set_up = 1;
 }

@@ -53,13 +53,16 @@ bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, double rest
     l->cost = bramah__likelihood_cost(l);
     l->variance = 1.0;
   }
+  double *restrict d = l->d, *restrict s = l->s, *restrict gradient = l->gradient;
   for (size_t j = 0; j < n; j++) {
-    l->d[j] = (near_rest[j] - rest) * by_sigma * l->by_step[j];
-    l->s[j] = (near_variance[j] - variance) * by_variance * l->by_step[j];
-    l->gradient[j] += 0.5 * l->s[j] * (1.0 - e * e) + e * l->d[j];
+    d[j] = (near_rest[j] - rest) * by_sigma * l->by_step[j];
+    s[j] = (near_variance[j] - variance) * by_variance * l->by_step[j];
+    gradient[j] += 0.5 * s[j] * (1.0 - e * e) + e * d[j];
   }
-  for (size_t j = 0; j < n; j++)
-    for (size_t k = 0; k < n; k++) l->information[j * n + k] += 0.5 * l->s[j] * l->s[k] + l->d[j] * l->d[k];
+  for (size_t j = 0; j < n; j++) {
+    double *restrict row = l->information + j * n;
+    for (size_t k = 0; k < n; k++) row[k] += 0.5 * s[j] * s[k] + d[j] * d[k];
+  }
   return BRAMAH_OK;
 }
 
