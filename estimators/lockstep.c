@@ -288,8 +288,8 @@ static void invert_basis(const bramah_filter *f, double *B, unsigned char *live)
 }
 
 /* As fill_noise of predict.c and bramah__augmented_noise; B is inverted. */
-BRAMAH__IN_CALLER void fill_noise(const bramah__filter_group *group, const bramah_filter *f,
-                                  const bramah__group_results *of, double *Gamma)
+BRAMAH__IN_CALLER void noise_in_lanes(const bramah__filter_group *group, const bramah_filter *f,
+                                      const bramah__group_results *of, double *Gamma)
 {
   const double h = bramah__step_seconds(f), of_rate = sqrt(h), of_position = sqrt(h * h * h / 12.0);
   const size_t nf = f->n_dof, np = f->n_first_order, nx = nf + np, nq = f->nq, ne = f->n_plant;
@@ -356,7 +356,7 @@ BRAMAH__FOR_PROCESSORS static void follow_plants(bramah__filter_lockstep *k, siz
   const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
   fill_transition(k, group, f, &k->plant.of[g], room->F);
-  fill_noise(group, f, &k->plant.of[g], room->Gamma);
+  noise_in_lanes(group, f, &k->plant.of[g], room->Gamma);
   memcpy(room->P, array(f, group->now, f->P), f->n * f->n * L * sizeof(double));
   switch (f->nq == f->n_plant ? f->n : 0) {
 #define OF_SIZE(N)                                                                                           \

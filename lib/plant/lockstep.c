@@ -14,33 +14,34 @@ enum { L = BRAMAH__GROUP };
 
 /* ---- registers of a group ---- */
 
-BRAMAH__IN_CALLER double *input(const bramah__lockstep *k, size_t g, size_t i)
+BRAMAH__IN_CALLER double *lanes_of(const bramah__lockstep *k, size_t g, size_t i)
 {
   return k->registers + (i * k->n_groups + g) * L;
 }
 
-BRAMAH__IN_CALLER void put(const bramah__lockstep *k, size_t g, size_t first, size_t n, const double *x)
+BRAMAH__IN_CALLER void set_lanes(const bramah__lockstep *k, size_t g, size_t first, size_t n, const double *x)
 {
   for (size_t i = 0; i < n; i++) {
-    double *to = input(k, g, first + i);
+    double *to = lanes_of(k, g, first + i);
     EACH_LANE to[l] = x[i * L + l];
   }
 }
 
-BRAMAH__IN_CALLER void fetch(const bramah__lockstep *k, size_t g, const uint16_t *at, size_t n, double *x)
+BRAMAH__IN_CALLER void get_lanes(const bramah__lockstep *k, size_t g, const uint16_t *at, size_t n, double *x)
 {
   for (size_t i = 0; i < n; i++) {
-    const double *from = input(k, g, at[i]);
+    const double *from = lanes_of(k, g, at[i]);
     EACH_LANE x[i * L + l] = from[l];
   }
 }
 
 /* Results that become inputs. */
-BRAMAH__IN_CALLER void carry(const bramah__lockstep *k, size_t g, const uint16_t *at, size_t n, size_t first)
+BRAMAH__IN_CALLER void copy_lanes(const bramah__lockstep *k, size_t g, const uint16_t *at, size_t n,
+                                  size_t first)
 {
   for (size_t i = 0; i < n; i++) {
-    const double *from = input(k, g, at[i]);
-    double *to = input(k, g, first + i);
+    const double *from = lanes_of(k, g, at[i]);
+    double *to = lanes_of(k, g, first + i);
     EACH_LANE to[l] = from[l];
   }
 }
@@ -50,7 +51,7 @@ BRAMAH__IN_CALLER void check_pivots(const bramah__lockstep *k, size_t g, const u
                                     const double *usual, double part, unsigned char *live)
 {
   for (size_t i = 0; i < n; i++) {
-    const double *pivot = input(k, g, at[i]), least = part * fabs(usual[i]);
+    const double *pivot = lanes_of(k, g, at[i]), least = part * fabs(usual[i]);
     EACH_LANE live[l] &= fabs(pivot[l]) >= least;
   }
 }
@@ -70,7 +71,7 @@ BRAMAH__FOR_PROCESSORS static int put_parameters(bramah__lockstep *k, size_t g,
   int64_t live[L], changed = 0;
   EACH_LANE live[l] = -(int64_t)(group->live[l] != 0);
   for (size_t i = 0; i < program->n_par; i++) {
-    double *to = input(k, g, program->in.theta + i);
+    double *to = lanes_of(k, g, program->in.theta + i);
     EACH_LANE
     {
       int64_t now, before;
@@ -96,9 +97,9 @@ static void set_up(bramah__lockstep *k, bramah__plant_group *const *group, int o
 static void set_spools(bramah__lockstep *k, size_t g, const bramah__plant_group *group, const double *state)
 {
   const bramah_program *program = k->program;
-  put(k, g, program->in.U, program->ns, state + k->place.U * L);
+  set_lanes(k, g, program->in.U, program->ns, state + k->place.U * L);
   for (size_t i = 0; i < program->ns; i++) {
-    double *gate = input(k, g, program->in.gate + i);
+    double *gate = lanes_of(k, g, program->in.gate + i);
     EACH_LIVE(group)
     {
       const bramah__valve *valve = &group->plant[l]->model->circuit.valve[i];
@@ -112,12 +113,12 @@ BRAMAH__FOR_PROCESSORS static void set_point(bramah__lockstep *k, size_t g, cons
 {
   const bramah_program *program = k->program;
   const int *independent = program->index + program->nd;
-  put(k, g, program->in.z, program->n, state + k->place.z * L);
-  put(k, g, program->in.p, program->np, state + k->place.p * L);
+  set_lanes(k, g, program->in.z, program->n, state + k->place.z * L);
+  set_lanes(k, g, program->in.p, program->np, state + k->place.p * L);
   for (size_t f = 0; f < program->nf; f++) {
     const size_t j = (size_t)independent[f];
-    put(k, g, program->in.zd + f, 1, state + (k->place.zd + j) * L);
-    put(k, g, program->in.zdd + f, 1, state + (k->place.zdd + j) * L);
+    set_lanes(k, g, program->in.zd + f, 1, state + (k->place.zd + j) * L);
+    set_lanes(k, g, program->in.zdd + f, 1, state + (k->place.zdd + j) * L);
   }
 }
 
@@ -136,7 +137,7 @@ static void set_states(bramah__lockstep *k, bramah__plant_group *const *group, i
 BRAMAH__FOR_PROCESSORS static void take_pose(bramah__lockstep *k, size_t g)
 {
   const bramah_program *program = k->program;
-  fetch(k, g, program->out.Rz, program->n * program->nf, k->of[g].Rz);
+  get_lanes(k, g, program->out.Rz, program->n * program->nf, k->of[g].Rz);
 }
 
 void bramah__lockstep_pose(bramah__lockstep *k, bramah__plant_group *const *group)
@@ -154,11 +155,11 @@ BRAMAH__FOR_PROCESSORS static void take_start(bramah__lockstep *k, size_t g, bra
   const bramah_program *program = k->program;
   const bramah__step_results *out = &program->out;
   bramah__group_results *of = &k->of[g];
-  fetch(k, g, out->work_force, program->n_works, of->work_force);
-  fetch(k, g, out->work_path, program->n_works, of->work_path);
-  fetch(k, g, out->energy, 2, of->energy);
+  get_lanes(k, g, out->work_force, program->n_works, of->work_force);
+  get_lanes(k, g, out->work_path, program->n_works, of->work_path);
+  get_lanes(k, g, out->energy, 2, of->energy);
   check_pivots(k, g, out->mass_pivot, program->nf, program->mass_pivot, bramah__small_pivot, group->live);
-  carry(k, g, out->A_state, program->nx * program->ne, program->in.A);
+  copy_lanes(k, g, out->A_state, program->nx * program->ne, program->in.A);
 }
 
 /* Of a correction of unknown i, or behind them of a dependent coordinate. */
@@ -186,7 +187,7 @@ BRAMAH__FOR_PROCESSORS static void guess(bramah__lockstep *k, size_t g, const br
     memcpy(&next[at->time_ns * L + l], &time_ns, sizeof time_ns);
     of->before[l] = 0.0;
   }
-  fetch(k, g, program->out.guess, program->nx, of->change);
+  get_lanes(k, g, program->out.guess, program->nx, of->change);
   for (size_t i = 0; i < program->nx; i++) EACH_LANE
     {
       const double part = of->change[i * L + l] / tolerance_of(program, i);
@@ -194,7 +195,7 @@ BRAMAH__FOR_PROCESSORS static void guess(bramah__lockstep *k, size_t g, const br
     }
   for (size_t i = 0; i < program->nd; i++) {
     double *z = next + (at->z + (size_t)program->index[i]) * L;
-    const double *move = input(k, g, program->out.guess_dependent[i]);
+    const double *move = lanes_of(k, g, program->out.guess_dependent[i]);
     EACH_LANE z[l] += move[l];
   }
 }
@@ -231,8 +232,8 @@ BRAMAH__FOR_PROCESSORS static void set_iterate(bramah__lockstep *k, size_t g,
     const size_t j = (size_t)program->index[program->nd + f];
     const double *z = state + (at->z + j) * L, *zd = state + (at->zd + j) * L,
                  *zdd = state + (at->zdd + j) * L, *by = change + f * L;
-    double *moved = next + (at->z + j) * L, *rate = input(k, g, program->in.zd + f),
-           *acceleration = input(k, g, program->in.zdd + f);
+    double *moved = next + (at->z + j) * L, *rate = lanes_of(k, g, program->in.zd + f),
+           *acceleration = lanes_of(k, g, program->in.zdd + f);
     EACH_LANE
     {
       moved[l] = z[l] + by[l];
@@ -242,13 +243,13 @@ BRAMAH__FOR_PROCESSORS static void set_iterate(bramah__lockstep *k, size_t g,
   }
   for (size_t j = 0; j < program->n; j++) {
     const double *z = next + (at->z + j) * L;
-    double *to = input(k, g, program->in.z + j);
+    double *to = lanes_of(k, g, program->in.z + j);
     EACH_LANE to[l] = set[l] ? z[l] : to[l];
   }
   for (size_t i = 0; i < program->np; i++) {
     const double *p = state + (at->p + i) * L, *pd = state + (at->pd + i) * L,
                  *by = change + (program->nf + i) * L;
-    double *value = input(k, g, program->in.p + i), *rate = input(k, g, program->in.pd + i);
+    double *value = lanes_of(k, g, program->in.p + i), *rate = lanes_of(k, g, program->in.pd + i);
     EACH_LANE
     {
       value[l] = set[l] ? p[l] + by[l] : value[l];
@@ -276,7 +277,7 @@ BRAMAH__FOR_PROCESSORS static void correct_guess(bramah__lockstep *k, size_t g, 
   check_pivots(k, g, out->closure_pivot, nd, program->closure_pivot, bramah__small_closure_pivot, sound);
   for (size_t i = 0; i < nx + nd; i++) {
     const double tolerance = tolerance_of(program, i);
-    const double *by = input(k, g, i < nx ? out->correction[i] : out->closing[i - nx]);
+    const double *by = lanes_of(k, g, i < nx ? out->correction[i] : out->closing[i - nx]);
     EACH_LANE
     {
       const double part = fabs(by[l]) / tolerance;
@@ -297,12 +298,12 @@ BRAMAH__FOR_PROCESSORS static void correct_guess(bramah__lockstep *k, size_t g, 
     goes_on[l] &= !((largest[l] <= 1.0) | follows_little);
   }
   for (size_t i = 0; i < nx; i++) {
-    const double *by = input(k, g, out->correction[i]);
+    const double *by = lanes_of(k, g, out->correction[i]);
     double *to = of->change + i * L;
     EACH_LANE to[l] = moves[l] ? to[l] + by[l] : to[l];
   }
   for (size_t i = 0; i < nd; i++) {
-    const double *by = input(k, g, out->closing[i]);
+    const double *by = lanes_of(k, g, out->closing[i]);
     double *to = of->next + (k->place.z + (size_t)program->index[i]) * L;
     EACH_LANE to[l] = moves[l] ? to[l] + by[l] : to[l];
   }
@@ -343,13 +344,13 @@ static void iterate(bramah__lockstep *k, bramah__plant_group *const *group)
 /* Parts of the parameters at the start of the step, and at its end. */
 BRAMAH__FOR_PROCESSORS static void keep_rates(bramah__lockstep *k, size_t g, const uint16_t *at, size_t i)
 {
-  fetch(k, g, at, k->program->nx, k->of[g].carried + i * k->program->nx * L);
+  get_lanes(k, g, at, k->program->nx, k->of[g].carried + i * k->program->nx * L);
 }
 
 BRAMAH__FOR_PROCESSORS static void take_parameter(bramah__lockstep *k, size_t g, const uint16_t *at, size_t i,
                                                   size_t n_par)
 {
-  for (size_t r = 0; r < k->program->ne; r++) fetch(k, g, at + r, 1, k->of[g].G + (r * n_par + i) * L);
+  for (size_t r = 0; r < k->program->ne; r++) get_lanes(k, g, at + r, 1, k->of[g].G + (r * n_par + i) * L);
 }
 
 /* Groups at once are of the same parameters. */
@@ -361,7 +362,8 @@ static void run_parameters(bramah__lockstep *k, const bramah__plant_group *group
     const uint16_t *at = bramah__tape_results(&program->tape, part);
     EACH_GROUP
     {
-      if (!at_start) put(k, g, program->in.carried, program->nx, k->of[g].carried + i * program->nx * L);
+      if (!at_start)
+        set_lanes(k, g, program->in.carried, program->nx, k->of[g].carried + i * program->nx * L);
     }
     run(k, part);
     EACH_GROUP
@@ -377,8 +379,8 @@ static void run_parameters(bramah__lockstep *k, const bramah__plant_group *group
 BRAMAH__FOR_PROCESSORS static void take_transition(bramah__lockstep *k, size_t g)
 {
   const bramah_program *program = k->program;
-  fetch(k, g, program->out.F, program->ne * program->ne, k->of[g].F);
-  fetch(k, g, program->out.N, program->ne * program->nx, k->of[g].N);
+  get_lanes(k, g, program->out.F, program->ne * program->ne, k->of[g].F);
+  get_lanes(k, g, program->out.N, program->ne * program->nx, k->of[g].N);
 }
 
 /* What has come from outside and has not gone into dampers (energy.c). */
@@ -408,16 +410,16 @@ BRAMAH__FOR_PROCESSORS static void take_end(bramah__lockstep *k, size_t g, brama
   bramah__group_results *of = &k->of[g];
   double *next = of->next, came[L], went[L], largest[L] = {0};
   const double *state = group->state;
-  fetch(k, g, out->zd_all, program->n, next + at->zd * L);
-  fetch(k, g, out->zdd_all, program->n, next + at->zdd * L);
+  get_lanes(k, g, out->zd_all, program->n, next + at->zd * L);
+  get_lanes(k, g, out->zdd_all, program->n, next + at->zdd * L);
   for (size_t i = 0; i < program->np; i++) EACH_LANE
     {
-      next[(at->p + i) * L + l] = input(k, g, program->in.p + i)[l];
-      next[(at->pd + i) * L + l] = input(k, g, program->in.pd + i)[l];
+      next[(at->p + i) * L + l] = lanes_of(k, g, program->in.p + i)[l];
+      next[(at->pd + i) * L + l] = lanes_of(k, g, program->in.pd + i)[l];
     }
   for (size_t i = 0; i < program->n_works; i++) {
     const size_t sum = program->work[i] & ~BRAMAH__IS_POWER;
-    const double *force = input(k, g, out->work_force[i]), *path = input(k, g, out->work_path[i]),
+    const double *force = lanes_of(k, g, out->work_force[i]), *path = lanes_of(k, g, out->work_path[i]),
                  *force_before = of->work_force + i * L, *path_before = of->work_path + i * L;
     double *total = next + (sum < program->nc ? at->work + sum : at->exchange + sum - program->nc) * L;
     const int is_power = (program->work[i] & BRAMAH__IS_POWER) != 0;
@@ -433,7 +435,7 @@ BRAMAH__FOR_PROCESSORS static void take_end(bramah__lockstep *k, size_t g, brama
   check_finite(next + at->p * L, program->np, group->live);
 
   /* what was made from nothing, and the error of positions */
-  const double *kinetic = input(k, g, out->energy[0]), *stored = input(k, g, out->energy[1]);
+  const double *kinetic = lanes_of(k, g, out->energy[0]), *stored = lanes_of(k, g, out->energy[1]);
   received(k, next, came);
   received(k, state, went);
   for (size_t j = 0; j < program->n; j++) EACH_LANE
@@ -456,7 +458,7 @@ BRAMAH__FOR_PROCESSORS static void check_pose(bramah__lockstep *k, size_t g, bra
 {
   const bramah_program *program = k->program;
   for (size_t i = 0; i < program->nc; i++) {
-    const double *s = input(k, g, program->out.stroke[i]);
+    const double *s = lanes_of(k, g, program->out.stroke[i]);
     const bramah__cylinder *cylinder = &program->model->circuit.cylinder[i];
     if (cylinder->stop.stiffness > 0.0) continue;
     for (int side = 0; side < 2; side++)
@@ -473,7 +475,7 @@ static void take_basis(bramah__lockstep *k, const size_t *basis)
     const bramah__reading *reading = &program->reading[basis[r]];
     const uint16_t *at = bramah__tape_results(&program->tape, reading->part) + reading->first;
     run(k, reading->part);
-    EACH_GROUP fetch(k, g, at + 1, program->nf, k->of[g].B + r * program->nf * L);
+    EACH_GROUP get_lanes(k, g, at + 1, program->nf, k->of[g].B + r * program->nf * L);
   }
 }
 
@@ -547,13 +549,13 @@ BRAMAH__FOR_PROCESSORS static void close_loops(bramah__lockstep *k, size_t g, un
     moves[l] = goes_on[l] &= sound[l];
   }
   for (size_t i = 0; i < program->nd; i++) {
-    const double *move = input(k, g, program->out.closing_alone[i]);
+    const double *move = lanes_of(k, g, program->out.closing_alone[i]);
     EACH_LANE largest[l] = fabs(move[l]) > largest[l] ? fabs(move[l]) : largest[l];
   }
   EACH_LANE moves[l] &= !(largest[l] <= bramah__no_closing);
   for (size_t i = 0; i < program->nd; i++) {
-    const double *move = input(k, g, program->out.closing_alone[i]);
-    double *z = input(k, g, program->in.z + (size_t)program->index[i]);
+    const double *move = lanes_of(k, g, program->out.closing_alone[i]);
+    double *z = lanes_of(k, g, program->in.z + (size_t)program->index[i]);
     EACH_LANE z[l] = moves[l] ? z[l] + move[l] : z[l];
   }
   EACH_LANE goes_on[l] &= !(largest[l] <= bramah__last_closing);
@@ -567,10 +569,10 @@ BRAMAH__FOR_PROCESSORS static void take_adopted(bramah__lockstep *k, size_t g, b
   double *next = k->of[g].next;
   check_pivots(k, g, out->mass_pivot, program->nf, program->mass_pivot, bramah__small_pivot, group->live);
   for (size_t j = 0; j < program->n; j++)
-    EACH_LANE next[(at->z + j) * L + l] = input(k, g, program->in.z + j)[l];
-  fetch(k, g, out->zd_all, program->n, next + at->zd * L);
-  fetch(k, g, out->zdd_state, program->n, next + at->zdd * L);
-  fetch(k, g, out->pd_state, program->np, next + at->pd * L);
+    EACH_LANE next[(at->z + j) * L + l] = lanes_of(k, g, program->in.z + j)[l];
+  get_lanes(k, g, out->zd_all, program->n, next + at->zd * L);
+  get_lanes(k, g, out->zdd_state, program->n, next + at->zdd * L);
+  get_lanes(k, g, out->pd_state, program->np, next + at->pd * L);
   check_finite(next + at->z * L, program->n, group->live);
   check_finite(next + at->zd * L, program->n, group->live);
   check_finite(next + at->zdd * L, program->n, group->live);
@@ -670,11 +672,17 @@ void bramah__lockstep_take(bramah__lockstep *k, size_t g, bramah__plant_group *g
 
 void bramah__lockstep_read(bramah__lockstep *k, size_t i) { run(k, k->program->reading[i].part); }
 
-BRAMAH__FOR_PROCESSORS void bramah__lockstep_row(const bramah__lockstep *k, size_t g, size_t i, double *row)
+BRAMAH__FOR_PROCESSORS static void read_row(const bramah__lockstep *k, size_t g, size_t i, double *row)
 {
   const bramah__reading *reading = &k->program->reading[i];
   const uint16_t *at = bramah__tape_results(&k->program->tape, reading->part) + reading->first;
-  fetch(k, g, at + 1, k->program->ne, row);
+  get_lanes(k, g, at + 1, k->program->ne, row);
+}
+
+/* What the loader chooses among has a name outside this library, so this is in front of it. */
+void bramah__lockstep_row(const bramah__lockstep *k, size_t g, size_t i, double *row)
+{
+  read_row(k, g, i, row);
 }
 
 void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t parameter,
@@ -683,7 +691,7 @@ void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i
   const bramah_program *program = k->program;
   const bramah__reading *reading = &program->reading[i];
   const uint16_t *at = bramah__tape_results(&program->tape, reading->part) + reading->first;
-  fetch(k, g, at + 1 + program->ne + program->nf + parameter, 1, out);
+  get_lanes(k, g, at + 1 + program->ne + program->nf + parameter, 1, out);
 }
 
 void bramah__lockstep_show_edges(const bramah__lockstep *k, const bramah__plant_group *group, size_t lane)
@@ -702,12 +710,12 @@ void bramah__lockstep_value(const bramah__lockstep *k, size_t g, const double *s
   const bramah__output *output = &program->model->output[i];
   const uint16_t *at =
       bramah__tape_results(&program->tape, program->reading[i].part) + program->reading[i].first;
-  const double *from = input(k, g, at[0]);
+  const double *from = lanes_of(k, g, at[0]);
   if (output->code == BRAMAH__JOINT_POSITION) from = state + (k->place.z + output->index) * L;
   if (output->code == BRAMAH__JOINT_RATE) from = state + (k->place.zd + output->index) * L;
   if (output->code == BRAMAH__VOLUME_PRESSURE) from = state + (k->place.p + output->index) * L;
-  if (output->code == BRAMAH__CYLINDER_STROKE) from = input(k, g, program->out.stroke[output->index]);
-  if (output->code == BRAMAH__CYLINDER_VELOCITY) from = input(k, g, program->out.velocity[output->index]);
+  if (output->code == BRAMAH__CYLINDER_STROKE) from = lanes_of(k, g, program->out.stroke[output->index]);
+  if (output->code == BRAMAH__CYLINDER_VELOCITY) from = lanes_of(k, g, program->out.velocity[output->index]);
   memcpy(value, from, L * sizeof *value);
 }
 
@@ -773,5 +781,5 @@ void bramah__lockstep_cut(const bramah_coupled *c, size_t n_groups, bramah__aren
   }
   if (!out->registers) return;
   bramah__tape_prepare(&program->tape, L * n_groups, out->registers);
-  for (size_t g = 0; g < n_groups; g++) EACH_LANE input(out, g, program->in.h)[l] = program->model->h;
+  for (size_t g = 0; g < n_groups; g++) EACH_LANE lanes_of(out, g, program->in.h)[l] = program->model->h;
 }
