@@ -339,7 +339,7 @@ BRAMAH__IN_CALLER void check_covariance(size_t n, const double *P, unsigned char
 }
 
 /* to = from in live lanes. */
-BRAMAH__IN_CALLER void take(const unsigned char *live, size_t n, const double *from, double *to)
+BRAMAH__IN_CALLER void keep_where(const unsigned char *live, size_t n, const double *from, double *to)
 {
   int64_t taken[L], all = 1;
   EACH_LANE all &= taken[l] = live[l];
@@ -381,10 +381,10 @@ BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t 
   const size_t n = f->n;
   bramah__filter_room *room = &k->of[g];
   double *correction = array(f, group->now, f->accumulated_correction);
-  take(live, n_words(f), group->now, group->before);
-  take(live, n * n, room->P, array(f, group->now, f->P));
-  take(live, n * n, room->F, group->F);
-  take(live, n * f->nq, room->Gamma, group->Gamma);
+  keep_where(live, n_words(f), group->now, group->before);
+  keep_where(live, n * n, room->P, array(f, group->now, f->P));
+  keep_where(live, n * n, room->F, group->F);
+  keep_where(live, n * f->nq, room->Gamma, group->Gamma);
   for (size_t i = 0; i < n; i++) EACH_LANE if (live[l]) correction[i * L + l] = 0.0;
   EACH_LANE
   {
@@ -603,8 +603,8 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
     const double told = (double)(PRESENT + ACCEPTED * accepted + SATURATED * saturated[l]);
     flags[l] = present[l] ? told : flags[l];
   }
-  take(group->plant.live, n, H, group->H + i * n * L);
-  take(group->plant.live, 1, variance, group->r + i * L);
+  keep_where(group->plant.live, n, H, group->H + i * n * L);
+  keep_where(group->plant.live, 1, variance, group->r + i * L);
 }
 
 /* Nothing was measured, in the lanes that take part. */
@@ -905,13 +905,13 @@ BRAMAH__FOR_PROCESSORS static void take_correction(bramah__filter_lockstep *k, s
   bramah__filter_room *room = &k->of[g];
   double *correction = array(f, group->now, f->accumulated_correction),
          *likelihood = PROGRESS(group->now, log_likelihood);
-  take(live, n * n, room->P, array(f, group->now, f->P));
-  take(live, n - f->n_plant, room->mean, array(f, group->now, f->mean));
+  keep_where(live, n * n, room->P, array(f, group->now, f->P));
+  keep_where(live, n - f->n_plant, room->mean, array(f, group->now, f->mean));
   if (!room->as_usual) {
-    take(live, m, room->drift, array(f, group->now, f->drift));
-    take(live, m, room->drift_common, array(f, group->now, f->drift_common));
+    keep_where(live, m, room->drift, array(f, group->now, f->drift));
+    keep_where(live, m, room->drift_common, array(f, group->now, f->drift_common));
   }
-  take(live, n, room->dx, group->dx);
+  keep_where(live, n, room->dx, group->dx);
   for (size_t i = 0; i < n; i++)
     EACH_LANE correction[i * L + l] += live[l] && group->dof[l] > 0.0 ? room->dx[i * L + l] : 0.0;
   EACH_LANE
