@@ -22,10 +22,8 @@ typedef struct bramah__graph bramah__graph;
 
 typedef struct bramah__expr {
   bramah__graph *graph; /* NULL: the number `value`; zero-initialised: 0 */
-  union {
-    double value;
-    uint32_t node;
-  };
+  uint32_t node;
+  double value; /* beside `node`, not in its place: compilers keep what is no union in registers */
   double slope; /* of a number; one that varies has no place in a graph, where its slope is lost */
 } bramah__expr;
 
