@@ -128,6 +128,26 @@ BRAMAH_API const bramah_estimate *bramah_assess_estimate(bramah_assess *assess);
 /* Nobody will look at the standard deviation of this output, which takes longer than its value: it is NaN from now on. */
 BRAMAH_API void bramah_assess_skip_sigma(bramah_assess *assess, size_t output);
 
+/* Tables of estimates, to plot and to compute with: columns of `room` values each, the value of column j at the i-th time
+ * at [j * room + i]. NULL: not wanted. Those of outputs have the columns of bramah_assess_results.output, those of sensors
+ * and augmented states theirs. NaN: there is none. */
+typedef struct bramah_estimate_table {
+  size_t room, n;                            /* times it has room for; times in it */
+  int64_t *time_ns;                          /* [room] */
+  double *nis, *dof;                         /* [room] of all that was fused, and its degrees of freedom */
+  double *value, *sigma, *truth, *model;     /* [n_outputs x room] SI */
+  double *measured, *innovation, *deviation; /* [n_sensors x room] deviation: the innovation's sigma */
+  double *accepted;                          /* [n_sensors x room] 1: fused, 0: rejected */
+  double *augmented, *augmented_sigma;       /* [n_augmented x room] */
+} bramah_estimate_table;
+/* Put an estimate of this assessment, or of hypotheses with it as a member, behind those that are there. No allocation.
+ * Errors: E_ARGUMENT (no room). */
+BRAMAH_API bramah_status bramah_estimate_table_add(bramah_estimate_table *table, const bramah_assess *assess,
+                                                   const bramah_estimate *estimate, bramah_diag *diag);
+/* Next and add, until the table is full or *end. Errors: those of bramah_assess_next; the table then has the estimates before. */
+BRAMAH_API bramah_status bramah_assess_fill(bramah_assess *assess, bramah_estimate_table *table, int *end,
+                                            bramah_diag *diag);
+
 /* An output of the plant that is not hidden. */
 typedef struct bramah_assess_output {
   size_t output; /* of the plant */
@@ -277,6 +297,14 @@ typedef struct bramah_verdict {
   const bramah_finding *finding; /* [n] */
   const bramah_finding *worst;   /* of the failed ones; NULL: none failed */
 } bramah_verdict;
+
+/* What a check tolerates: "0.25 to 2", "at most 10"; what it found: "crank_gyro, 12 to 13 s, mean 14 sigma (0.44)",
+ * "crank_gyro: mean NIS 3.2, tolerated at most 2.25"; the verdict in a sentence: "contradicted: " and its worst finding,
+ * "no contradiction found in 12345 tests", "too short to judge: ...". Written to out [n], cut to fit and always terminated
+ * when n > 0. No allocation. */
+BRAMAH_API void bramah_finding_tolerated(const bramah_finding *finding, char *out, size_t n);
+BRAMAH_API void bramah_finding_text(const bramah_finding *finding, char *out, size_t n);
+BRAMAH_API void bramah_verdict_text(const bramah_verdict *verdict, char *out, size_t n);
 
 /* All of it, as of the present estimate. */
 typedef struct bramah_assess_results {
