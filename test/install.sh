@@ -29,6 +29,7 @@ find_missing() {
   need libcsv-dev has_header csv.h
   need libmatio-dev pkg-config --exists matio
   need libsubunit-dev has_subunit
+  need mandoc command -v mandoc # only a test looks at the manual pages with it
   need libudunits2-dev has_header udunits2.h # only a test compares with it
   need libopenmpi-dev has_mpi # optional for the build: bramah-mpi
   need libjs-dygraphs test -f /usr/share/javascript/dygraphs/dygraph.min.js
