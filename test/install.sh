@@ -34,6 +34,7 @@ find_for_tests() {
   need libsubunit-dev has_subunit
   need libmatio-dev pkg-config --exists matio
   need libopenmpi-dev has_mpi
+  need libudunits2-dev has_header udunits2.h # only a test compares with it
   need doxygen command -v doxygen
   [ -z "${need_all:-}" ] || need chromium command -v chromium
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff

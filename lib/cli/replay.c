@@ -341,6 +341,7 @@ static int replay(cli_replay_run *r, estimate_file *file)
              cli_seconds(present(r)->time_ns), snapshot ? "; go on with --resume " : "",
              snapshot ? snapshot : "");
   r = cli_hypotheses_shown(r);
+  if (r->outcome) bramah_assess_break_off(r->assess);
   const int not_smoothed = smooth(r, &later) != BRAMAH_OK && cli_report(&later);
   if (!r->outcome && cli_replay_diagnose(r, &later)) cli_note("no diagnosis: %s", later.message);
   int code = cli_replay_conclude(r, &later) ? cli_report(&later) : CLI_OK;
