@@ -35,6 +35,8 @@ find_for_tests() {
   need libmatio-dev pkg-config --exists matio
   need libopenmpi-dev has_mpi
   need libudunits2-dev has_header udunits2.h # only a test compares with it
+  need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it
+  need python3-yaml /usr/bin/python3 -c 'import yaml'
   need mandoc command -v mandoc # only a test looks at the manual pages with it
   need doxygen command -v doxygen
   [ -z "${need_all:-}" ] || need chromium command -v chromium

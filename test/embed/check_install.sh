@@ -22,7 +22,8 @@ fail() {
 }
 
 # Manual pages and completion, where others have theirs.
-for file in man/man1/bramah.1 man/man1/bramah-replay.1 bash-completion/completions/bramah.bash; do
+for file in man/man1/bramah.1 man/man1/bramah-replay.1 bash-completion/completions/bramah.bash \
+  bramah/schema/machine.schema.json; do
   [ -s "$(dirname "$include")/share/$file" ] || fail "share/$file is not installed"
 done
 
