@@ -457,12 +457,9 @@ void bramah_batch_outputs(bramah_batch *b, size_t n_outputs, const size_t *outpu
                           double *sigma)
 {
   for (size_t i = 0; i < b->n; i++) {
-    bramah_filter *filter = bramah__batch_look(b, i);
-    const bramah_plant *plant = bramah_filter_get_info(filter).plant;
-    for (size_t k = 0; k < n_outputs; k++) {
-      if (value) value[i * n_outputs + k] = plant->output(plant->self, output[k]);
-      if (sigma) sigma[i * n_outputs + k] = bramah_filter_output_sigma(filter, output[k]);
-    }
+    const size_t at = i * n_outputs;
+    bramah_filter_outputs(bramah__batch_look(b, i), n_outputs, output, value ? &value[at] : NULL,
+                          sigma ? &sigma[at] : NULL);
   }
 }
 

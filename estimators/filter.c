@@ -394,4 +394,13 @@ double bramah_filter_output_sigma(bramah_filter *f, size_t i)
   return sqrt(bramah__variance(f->n, f->work.term, f->P));
 }
 
+void bramah_filter_outputs(bramah_filter *f, size_t n_outputs, const size_t *output, double *value,
+                           double *sigma)
+{
+  for (size_t k = 0; k < n_outputs; k++) {
+    if (value) value[k] = f->plant.output(f->plant.self, output[k]);
+    if (sigma) sigma[k] = bramah_filter_output_sigma(f, output[k]);
+  }
+}
+
 int64_t bramah_filter_time_ns(const bramah_filter *f) { return f->progress.time_ns; }
