@@ -33,6 +33,10 @@ find_missing() {
   need libjs-dygraphs test -f /usr/share/javascript/dygraphs/dygraph.min.js
   [ -z "${need_browser:-}" ] || need chromium command -v chromium
   need doxygen command -v doxygen
+  for module in cffi numpy mesonpy build installer; do
+    need python3-$module has_python "import $module"
+  done
+  need python3-dev has_python 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_arm:-}" ] || need gcc-arm-none-eabi command -v arm-none-eabi-gcc
@@ -43,6 +47,11 @@ find_missing() {
 
 has_newlib() {
   echo 'int main(void) { return 0; }' | arm-none-eabi-gcc --specs=rdimon.specs -x c - -o /dev/null
+}
+
+# The Python that meson runs on, which is that of the distribution.
+has_python() {
+  "$(sed -n '1s/^#! *//p' "$(command -v meson)")" -c "$1"
 }
 
 has_mpi() {
