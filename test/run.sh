@@ -51,7 +51,7 @@ while [ $# -gt 0 ]; do
   --valgrind) valgrind=1 need_valgrind=1 ;;
   --clang) build=build-clang need_clang=1 ;;
   --arm) need_arm=1 ;;
-  --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-150} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 BRAMAH_NUMBERS=100000000 &&
+  --long) long=1 need_all=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-150} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 BRAMAH_NUMBERS=100000000 &&
      BRAMAH_CASES=100 BRAMAH_MACHINES=200 BRAMAH_GROUPS=1000 &&
      export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES BRAMAH_GROUPS ;;
   --golden) golden=1 ;;
@@ -110,6 +110,10 @@ build_all() {
   if [ -n "${need_clang:-}" ]; then
     CC=clang
     export CC
+  fi
+  # As quickstart.sh leaves it, without Check, there are no tests in it.
+  if [ -f "$root/$build/build.ninja" ] && ! grep -q test_filter "$root/$build/build.ninja"; then
+    installed=1
   fi
   if [ -n "$asan" ]; then
     build=$build-asan
@@ -213,7 +217,7 @@ fuzz_all() {
   run_tests "$root/build-fuzz" "$@"
 }
 
-install_missing
+install_missing program tests
 if [ -z "$fuzz" ]; then
   build_all
   if [ -n "$golden" ]; then

@@ -41,6 +41,8 @@ void bramah_verdict_text(const bramah_verdict *v, char *out, size_t n)
     char worst[256];
     bramah_finding_text(v->worst, worst, sizeof worst);
     snprintf(out, n, "contradicted: %s", worst);
+  } else if (v->broken_off) {
+    snprintf(out, n, "none: the run was broken off; what was estimated before is not judged");
   } else if (v->too_short) {
     snprintf(out, n, "too short to judge: no sensor has 50 samples");
   } else {

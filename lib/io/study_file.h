@@ -76,12 +76,13 @@ bramah__read bramah__read_uncertain;
 #define BRAMAH__COLUMN_KEYS(type, member)                                                                    \
   BRAMAH__KEY("file", bramah__read_name, type, member.file, .required = 0),                                  \
       BRAMAH__KEY("unit", bramah__read_log_unit, type, member.unit, .required = 0),                          \
-      BRAMAH__KEY("scale", bramah__read_value, type, member.scale, .required = 0),                           \
+      BRAMAH__KEY("scale", bramah__read_scale, type, member, .required = 0),                                 \
       BRAMAH__KEY("offset", bramah__read_value, type, member.offset, .required = 0),                         \
       BRAMAH__KEY("wrap", bramah__read_value, type, member.wrap, .range = BRAMAH__POSITIVE),                 \
       BRAMAH__KEY("sign", bramah__read_sign, type, member.sign, .unit = "1")
 bramah__read bramah__read_log_unit; /* a unit, "counts" or "iso8601", as text */
 bramah__read bramah__read_sign;     /* double: 1 or -1 */
+bramah__read bramah__read_scale;    /* of the bramah_study_column: a factor or two points */
 
 /* Names of files that columns refer to must exist. */
 bramah_status bramah__check_log_files(bramah__reader *reader, const bramah_study *study);

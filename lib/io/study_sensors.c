@@ -74,6 +74,28 @@ bramah_status bramah__read_sign(bramah__reader *reader, const bramah__item *item
   return status;
 }
 
+/* A factor, or two points [column, value] of a straight line. */
+bramah_status bramah__read_scale(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 void *object)
+{
+  const size_t points = key->offset + offsetof(bramah_study_column, points);
+  bramah__key one = {.name = key->name, .offset = key->offset + offsetof(bramah_study_column, scale)};
+  if (item->node->kind != BRAMAH__NODE_LIST) return bramah__read_value(reader, item, &one, object);
+  bramah_status status = BRAMAH_OK;
+  one.element = bramah__read_value;
+  one.stride = sizeof(bramah_study_value);
+  if (item->node->n != 2)
+    return bramah__fail_item(
+        reader, item, BRAMAH_E_SYNTAX,
+        "a factor or two points are expected, such as [[4 mA, 0 bar], [20 mA, 400 bar]]");
+  for (size_t i = 0; !status && i < 2; i++) {
+    const bramah__item point = bramah__item_at(item, i);
+    one.offset = points + 2 * i * one.stride;
+    status = bramah__read_pair(reader, &point, &one, object);
+  }
+  return status;
+}
+
 /* ---- times ---- */
 
 /* "first", a time or a date: kept as text. */
