@@ -39,6 +39,10 @@ find_for_tests() {
   need python3-yaml /usr/bin/python3 -c 'import yaml'
   need mandoc command -v mandoc # only a test looks at the manual pages with it
   need doxygen command -v doxygen
+  for module in cffi numpy mesonpy build installer; do
+    need python3-$module has_python "import $module"
+  done
+  need python3-dev has_python 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
   [ -z "${need_all:-}" ] || need chromium command -v chromium
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
@@ -50,6 +54,11 @@ find_for_tests() {
 
 has_newlib() {
   echo 'int main(void) { return 0; }' | arm-none-eabi-gcc --specs=rdimon.specs -x c - -o /dev/null
+}
+
+# The Python that meson runs on, which is that of the distribution.
+has_python() {
+  "$(sed -n '1s/^#! *//p' "$(command -v meson)")" -c "$1"
 }
 
 has_mpi() {
