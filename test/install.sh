@@ -45,6 +45,12 @@ find_for_tests() {
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }
 
+find_for_packages() {
+  need debhelper command -v dh
+  need fakeroot command -v fakeroot
+  need libmatio-dev pkg-config --exists matio
+}
+
 has_newlib() {
   echo 'int main(void) { return 0; }' | arm-none-eabi-gcc --specs=rdimon.specs -x c - -o /dev/null
 }
@@ -91,11 +97,11 @@ can_install() {
 
 # quietly COMMAND...: what it has to say is shown only if it fails.
 quietly() {
-  output=$(mktemp)
+  heard=$(mktemp)
   code=0
-  "$@" >"$output" 2>&1 || code=$?
-  [ "$code" -eq 0 ] || tail -n 30 "$output" >&2
-  rm -f "$output"
+  "$@" >"$heard" 2>&1 || code=$?
+  [ "$code" -eq 0 ] || tail -n 30 "$heard" >&2
+  rm -f "$heard"
   return "$code"
 }
 
