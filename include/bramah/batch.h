@@ -9,11 +9,11 @@
  *
  * Where `start` uses a program (bramah_coupled_use), filters of one structure (augmented states, noisy parameters) live eight
  * by eight in the lanes of the processor's vectors with their whole cycle: step, transition, covariance, innovations, gates,
- * fusion, injection. What is seldom (a step that is divided or goes over to other coordinates, a parameter near an edge, a
- * faulty sensor, a recovery) a filter does by itself, and comes back with the next step. Always by themselves, with the steps
- * of their plants in lanes, are fewer than three of a structure; augmented states that move by themselves, are considered or
- * find their role (the uncertainty budget); delays and gains of sensors; score tests; other forms of the covariance, of
- * fusion or of the transition; sensors of accelerations, flows and forces. All alone are those on plants with quasistatic
+ * fusion, injection, and the roles, errors of sensors and displaced steps of the uncertainty budget. What is seldom (a step
+ * that is divided or goes over to other coordinates, a parameter near an edge, a faulty sensor, a recovery) a filter does by
+ * itself, and comes back with the next step. Always by themselves are fewer than three of a structure; biases with a signal
+ * period; score tests; other forms of the covariance, of fusion or of the transition; sensors of accelerations, inclination,
+ * flows and forces; programs of too small a scope for the derivatives that filters need; and those on plants with quasistatic
  * actuators, prescribed motions, friction states, spherical joints or valves without lag. What bramah_coupled_step_error
  * shows is not known of steps in lanes.
  *

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Debian packages of the tree as it is: libbramah0.2 (the core), libbramah-tools0.2 (files, logs, tuning, reports), libbramah-dev
-# and bramah (the program and the datasets). They are built in a copy of the tree; nothing is written beside it.
+# Debian packages of the tree as it is: libbramah0.2 (the core), libbramah-tools0.2 (files, logs, tuning, reports), libbramah-dev,
+# bramah (the program and the datasets) and python3-bramah. They are built in a copy of the tree; nothing is written beside it.
 #
 # usage: sh lib/packages/build-debs.sh [FOLDER]     where the packages go: build-debs/ if nothing is said
 # Who made them is taken from DEBFULLNAME and DEBEMAIL, or from git.

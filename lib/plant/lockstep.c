@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { L = BRAMAH__GROUP };
-#define EACH_LANE for (size_t l = 0; l < L; l++)
+#define EACH_LANE BRAMAH__AS_VECTORS for (size_t l = 0; l < L; l++)
 #define EACH_LIVE(group) EACH_LANE if ((group)->live[l])
 #define EACH_GROUP for (size_t g = 0; g < k->n_groups && g < BRAMAH__MOST_GROUPS; g++)
 
@@ -646,6 +646,21 @@ void bramah__lockstep_set_parameter(bramah__lockstep *k, size_t g, const bramah_
   bramah__apply_parameters(c, theta);
 }
 
+void bramah__lockstep_count(const bramah__plant_group *group, const double *iterations)
+{
+  EACH_LIVE(group)
+  {
+    bramah_step_report *report = &group->plant[l]->report;
+    const uint32_t made = (uint32_t)iterations[l];
+    if (made == 0) continue;
+    report->last_iterations = report->last_evaluations = made;
+    report->iterations += made;
+    if (made > report->max_iterations) report->max_iterations = made;
+    report->steps++;
+    report->compiled++;
+  }
+}
+
 void bramah__lockstep_take(bramah__lockstep *k, size_t g, bramah__plant_group *group, int is_step)
 {
   const double *next = k->of[g].next;
@@ -655,19 +670,8 @@ void bramah__lockstep_take(bramah__lockstep *k, size_t g, bramah__plant_group *g
     memcpy(group->state, next, k->place.words * L * sizeof *next);
   else
     for (size_t i = 0; i < k->place.words; i++) EACH_LIVE(group) group->state[i * L + l] = next[i * L + l];
-  if (!is_step) return;
-  EACH_LIVE(group)
-  {
-    bramah_step_report *report = &group->plant[l]->report;
-    const uint32_t iterations = (uint32_t)k->of[g].iterations[l];
-    report->last_iterations = report->last_evaluations = iterations;
-    report->iterations += iterations;
-    if (iterations > report->max_iterations) report->max_iterations = iterations;
-    report->steps++;
-    report->compiled++;
-  }
+  if (is_step) bramah__lockstep_count(group, k->of[g].iterations);
 }
-
 /* ---- outputs ---- */
 
 void bramah__lockstep_read(bramah__lockstep *k, size_t i) { run(k, k->program->reading[i].part); }
@@ -721,10 +725,11 @@ void bramah__lockstep_value(const bramah__lockstep *k, size_t g, const double *s
 
 /* ---- what can be done so ---- */
 
-int bramah__lockstep_fits(const bramah_coupled *c)
+int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par)
 {
   const bramah_program *program = c->compiled.first;
-  if (!program || program->nw || program->nm || program->nq || program->nb) return 0;
+  if (!program || program->scope < (n_par ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES)) return 0;
+  if (program->nw || program->nm || program->nq || program->nb) return 0;
   for (size_t i = 0; i < program->ns; i++)
     if (bramah__is_direct(&c->model->circuit.valve[i])) return 0;
   return c->injection != BRAMAH_INJECTION_LINEARISED;

@@ -21,6 +21,12 @@ fail() {
   exit 1
 }
 
+# Manual pages and completion, where others have theirs.
+for file in man/man1/bramah.1 man/man1/bramah-replay.1 bash-completion/completions/bramah.bash \
+  bramah/schema/machine.schema.json; do
+  [ -s "$(dirname "$include")/share/$file" ] || fail "share/$file is not installed"
+done
+
 # Nothing the core needs may be GPL: GSL and the file libraries belong to the tools.
 if pkg-config --static --libs bramah | grep -qE 'gsl|yaml|csv'; then
   fail "libbramah must not link GSL, YAML or CSV"

@@ -17,7 +17,7 @@ fail() {
 
 export DEBFULLNAME='bramah authors' DEBEMAIL=bramah@debian.org # for lintian an address has to be a real one
 sh "$root/lib/packages/build-debs.sh" "$scratch/packages"
-for package in libbramah0.2 libbramah-tools0.2 libbramah-dev bramah; do
+for package in libbramah0.2 libbramah-tools0.2 libbramah-dev bramah python3-bramah; do
   dpkg-deb -x "$scratch/packages/${package}_"*.deb "$scratch/root"
 done
 if command -v lintian >/dev/null; then
@@ -37,6 +37,7 @@ grep -q '^verdict: no contradiction found' summary || fail "the packaged program
 cmp estimate.csv ours.csv || fail "the packaged program estimates something else"
 
 # Programs of others: the core alone, and with files; what they need to run is the runtime packages.
+# shellcheck disable=SC2016 # backticks of Markdown
 sed -n '/^```c$/,/^```$/p' "$root/README.md" | sed '/^```/d' >readme.c
 sh "$root/test/support/fenced.sh" "$root/README.md"
 # shellcheck disable=SC2046
@@ -46,3 +47,9 @@ cc -Wall -Werror readme.c -o readme $(pkg-config --cflags --libs bramah-tools)
 rm "$lib"/*.a "$lib"/libbramah.so "$lib"/libbramah-tools.so
 awk 'BEGIN {for (k = 0; k < 300; k++) print 0, 0.3491}' | ./outside | grep 'angle 0\.25' || fail "outside says something else"
 awk 'BEGIN {for (k = 0; k < 300; k++) print 0, 0.3491, 2180288}' | ./readme | grep '^boom 0\.3[45]' || fail "readme says something else"
+
+PYTHONPATH=$(echo "$scratch"/root/usr/lib/python3*/*-packages) /usr/bin/python3 - "$data" <<'END' || fail "the Python package does not work"
+import sys, bramah
+print("python", bramah.__version__, bramah.__file__)
+bramah.Session(sys.argv[1] + "/sensors-2.yaml")
+END
