@@ -5,13 +5,14 @@
 #define BRAMAH_ESTIMATORS_LOCKSTEP_INTERNAL_H
 
 #include "estimators/lockstep.h"
+#include "lib/base/processors.h"
 #include "sensors/kinds.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { L = BRAMAH__GROUP };
-#define EACH_LANE for (size_t l = 0; l < L; l++)
+#define EACH_LANE BRAMAH__AS_VECTORS for (size_t l = 0; l < L; l++)
 #define EACH_GROUP for (size_t g = 0; g < k->plant.n_groups && g < BRAMAH__MOST_GROUPS; g++)
 
 /* A sample of a group as numbers: bits of its flags. */

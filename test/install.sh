@@ -35,8 +35,14 @@ find_for_tests() {
   need libmatio-dev pkg-config --exists matio
   need libopenmpi-dev has_mpi
   need libudunits2-dev has_header udunits2.h # only a test compares with it
+  need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it
+  need python3-yaml /usr/bin/python3 -c 'import yaml'
   need mandoc command -v mandoc # only a test looks at the manual pages with it
   need doxygen command -v doxygen
+  for module in cffi numpy mesonpy build installer; do
+    need python3-$module has_python "import $module"
+  done
+  need python3-dev has_python "$python_header"
   [ -z "${need_all:-}" ] || need chromium command -v chromium
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
@@ -46,8 +52,25 @@ find_for_tests() {
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }
 
+find_for_packages() {
+  need debhelper command -v dh
+  need fakeroot command -v fakeroot
+  need dh-python test -d /usr/share/dh-python
+  need python3-cffi has_python 'import cffi'
+  need python3-numpy has_python 'import numpy'
+  need python3-dev has_python "$python_header"
+  need libmatio-dev pkg-config --exists matio
+}
+
+python_header='import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
+
 has_newlib() {
   echo 'int main(void) { return 0; }' | arm-none-eabi-gcc --specs=rdimon.specs -x c - -o /dev/null
+}
+
+# The Python that meson runs on, which is that of the distribution.
+has_python() {
+  "$(sed -n '1s/^#! *//p' "$(command -v meson)")" -c "$1"
 }
 
 has_mpi() {
@@ -92,11 +115,11 @@ can_install() {
 
 # quietly COMMAND...: what it has to say is shown only if it fails.
 quietly() {
-  output=$(mktemp)
+  heard=$(mktemp)
   code=0
-  "$@" >"$output" 2>&1 || code=$?
-  [ "$code" -eq 0 ] || tail -n 30 "$output" >&2
-  rm -f "$output"
+  "$@" >"$heard" 2>&1 || code=$?
+  [ "$code" -eq 0 ] || tail -n 30 "$heard" >&2
+  rm -f "$heard"
   return "$code"
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is installed beside the program and says what its tables say: manual pages (mdoc) and completion for bash. The
- * build runs `bramah generate FOLDER`. */
+/* What is installed beside the program and says what its tables say: manual pages (mdoc), completion for bash, and JSON
+ * Schemas of the files. The build runs `bramah generate FOLDER`. */
 #include "lib/cli/cli.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* When the texts last changed: the same pages from the same source. */
@@ -240,11 +241,30 @@ static bramah_status generate(const char *folder, const char *name, const cli_co
   return cli_finish(out, path, diag);
 }
 
+static bramah_status generate_schema(const char *folder, const char *name, bramah_file_kind kind,
+                                     bramah_diag *diag)
+{
+  char path[4096], *json;
+  bramah_status status = bramah_file_schema(kind, &json, diag);
+  if (status) return status;
+  snprintf(path, sizeof path, "%s/%s.schema.json", folder, name);
+  FILE *out = cli_create(path, diag);
+  if (out) {
+    fputs(json, out);
+    status = cli_finish(out, path, diag);
+  }
+  free(json);
+  return out ? status : BRAMAH_E_FILE;
+}
+
 int cli_generate(const char *folder)
 {
   bramah_diag diag;
   bramah_status status = generate(folder, "bramah.1", NULL, put_main_page, &diag);
   if (!status) status = generate(folder, "bramah.bash", NULL, put_completion, &diag);
+  if (!status) status = generate_schema(folder, "machine", BRAMAH_FILE_MACHINE, &diag);
+  if (!status) status = generate_schema(folder, "study", BRAMAH_FILE_STUDY, &diag);
+  if (!status) status = generate_schema(folder, "plan", BRAMAH_FILE_PLAN, &diag);
   const cli_command *command;
   for (size_t i = 0; !status && (command = cli_command_at(i)) != NULL; i++)
     status = generate(folder, "bramah-", command, NULL, &diag);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { L = BRAMAH__GROUP };
-#define EACH_LANE for (size_t l = 0; l < L; l++)
+#define EACH_LANE BRAMAH__AS_VECTORS for (size_t l = 0; l < L; l++)
 #define EACH_LIVE(group) EACH_LANE if ((group)->live[l])
 #define EACH_GROUP for (size_t g = 0; g < k->n_groups && g < BRAMAH__MOST_GROUPS; g++)
 
