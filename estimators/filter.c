@@ -394,4 +394,11 @@ double bramah_filter_output_sigma(bramah_filter *f, size_t i)
   return sqrt(bramah__variance(f->n, f->work.term, f->P));
 }
 
+void bramah_filter_outputs(bramah_filter *f, size_t n_outputs, const size_t *output, double *value,
+                           double *sigma)
+{
+  if (value) bramah_plant_outputs(&f->plant, n_outputs, output, value);
+  for (size_t k = 0; sigma && k < n_outputs; k++) sigma[k] = bramah_filter_output_sigma(f, output[k]);
+}
+
 int64_t bramah_filter_time_ns(const bramah_filter *f) { return f->progress.time_ns; }

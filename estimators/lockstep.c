@@ -1,69 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "estimators/lockstep.h"
-#include "lib/base/processors.h"
-#include "lib/math/dense.h"
-#include "lib/math/elementary.h"
-#include "sensors/kinds.h"
-
-#include <math.h>
-#include <string.h>
-
-enum { L = BRAMAH__GROUP };
-#define EACH_GROUP for (size_t g = 0; g < k->plant.n_groups && g < BRAMAH__MOST_GROUPS; g++)
-
-#define BRAMAH__LANES 8
-#define BRAMAH__KERNEL(name) lockstep_##name
-#include "estimators/kernel.h"
-
-#define EACH_LANE for (size_t l = 0; l < L; l++)
-
-/* Error states whose number the compiler is to know: nothing augmented. */
-#define SMALL_SIZES(X) X(3) X(4) X(5) X(6)
-
-/* A sample of a group as numbers: bits of its flags. */
-enum { PRESENT = 1, ACCEPTED = 2, SATURATED = 4 };
-enum { COUNT_ACCEPTED, COUNT_SATURATED, COUNT_GATED, COUNT_FAULTS, COUNT_LIMITED, COST, PRODUCT, LIKELIHOOD };
-
-/* ---- where things are in the words of a snapshot ---- */
-
-static size_t n_words(const bramah_filter *f) { return bramah__own_size(f) / sizeof(double); }
-
-static double *array(const bramah_filter *f, double *words, const void *of_state)
-{
-  const size_t bytes = (size_t)((const unsigned char *)of_state - f->state);
-  return words + (sizeof f->progress + bytes) / sizeof(double) * L;
-}
-
-static double *plant_words(const bramah_filter *f, double *words)
-{
-  return words + (sizeof f->progress + f->state_size) / sizeof(double) * L;
-}
-
-#define PROGRESS(words, member) ((words) + offsetof(bramah__progress, member) / sizeof(double) * L)
-
-/* Integers among the words. */
-static void add_to(double *words, size_t l, int64_t by)
-{
-  int64_t value;
-  memcpy(&value, &words[l], sizeof value);
-  value += by;
-  memcpy(&words[l], &value, sizeof value);
-}
-
-static void set_to(double *words, size_t l, uint64_t value) { memcpy(&words[l], &value, sizeof value); }
+#include "estimators/lockstep_internal.h"
 
 /* ---- what goes in lockstep ---- */
 
 int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
 {
-  if (!bramah__lockstep_fits(plant) || f->transition != BRAMAH_TRANSITION_STEP || !f->resolvent) return 0;
+  if (!bramah__lockstep_fits(plant, f->n_par) || f->transition != BRAMAH_TRANSITION_STEP || !f->resolvent)
+    return 0;
   if (f->square_root || f->block || f->iterations > 1 || f->n_banks || f->n_causes_most) return 0;
-  if (f->n_displaced || f->n_par > plant->model->n_parameters) return 0;
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah_augmented *a = &f->augmented[i];
-    if (a->role != BRAMAH_AUGMENTED_ESTIMATED || f->self_state[i].moves) return 0;
-    if (a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS) return 0;
-  }
+  for (size_t i = 0; i < f->n_augmented; i++)
+    if (f->augmented[i].signal_period > 0.0) return 0;
   for (size_t r = 0; r < f->n_dof; r++)
     if (!bramah__lockstep_reads(plant, f->noise.basis[r])) return 0;
   for (size_t i = 0; i < f->n_sensors; i++) {
@@ -85,15 +31,16 @@ static int alike_sensors(const bramah_sensor *a, const bramah_sensor *b)
 int bramah__lockstep_alike(const bramah_filter *a, const bramah_filter *b)
 {
   if (a->n != b->n || a->n_sensors != b->n_sensors || a->n_augmented != b->n_augmented || a->nq != b->nq ||
-      a->n_par != b->n_par || a->shape.n_noisy != b->shape.n_noisy ||
-      memcmp(a->par, b->par, a->n_par * sizeof *a->par) != 0 ||
+      a->n_par != b->n_par || a->n_edges != b->n_edges || a->n_displaced != b->n_displaced ||
+      a->shape.n_noisy != b->shape.n_noisy || memcmp(a->par, b->par, a->n_par * sizeof *a->par) != 0 ||
       memcmp(a->noise.basis, b->noise.basis, a->n_dof * sizeof *a->noise.basis) != 0 ||
       memcmp(a->noisy, b->noisy, a->shape.n_noisy * sizeof *a->noisy) != 0)
     return 0;
   for (size_t i = 0; i < a->n_augmented; i++) {
     const bramah_augmented *p = &a->augmented[i], *q = &b->augmented[i];
-    if (p->kind != q->kind || p->order != q->order || p->logarithmic != q->logarithmic ||
-        a->self_state[i].target != b->self_state[i].target)
+    if (p->kind != q->kind || p->order != q->order || p->role != q->role ||
+        p->logarithmic != q->logarithmic || a->self_state[i].target != b->self_state[i].target ||
+        a->self_state[i].moves != b->self_state[i].moves)
       return 0;
   }
   for (size_t i = 0; i < a->n_sensors; i++)
@@ -107,12 +54,6 @@ static void scatter(const void *from, size_t words, size_t lane, double *to)
 {
   const double *x = from;
   for (size_t i = 0; i < words; i++) memcpy(&to[i * L + lane], &x[i], sizeof *x);
-}
-
-static void gather(const double *from, size_t words, size_t lane, void *to)
-{
-  double *x = to;
-  for (size_t i = 0; i < words; i++) memcpy(&x[i], &from[i * L + lane], sizeof *x);
 }
 
 /* What the options say, which bramah_filter_set_noise and the like may have changed. */
@@ -130,6 +71,7 @@ static void enter_constants(bramah__filter_group *group, const bramah_filter *f,
     const bramah__augmented *own = &f->self_state[i];
     scatter(own->Phi, 4, lane, group->Phi + 4 * i * L);
     scatter(own->noise, 3, lane, group->noise + 3 * i * L);
+    group->role[i * L + lane] = (double)f->augmented[i].role;
     group->nominal[i * L + lane] = own->nominal;
     group->least[i * L + lane] = own->least;
     group->most[i * L + lane] = own->most;
@@ -144,9 +86,9 @@ void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *gr
   if (group->in[lane] || !bramah__lockstep_knows(f->plant.self)) return;
   memset(k->snapshot + own - tail, 0, tail);
   bramah__keep(f, k->snapshot);
-  scatter(k->snapshot, n_words(f), lane, group->now);
+  scatter(k->snapshot, bramah__lane_words(f), lane, group->now);
   if (f->progress.has_last) {
-    scatter(f->snapshot.previous_step, n_words(f), lane, group->before);
+    scatter(f->snapshot.previous_step, bramah__lane_words(f), lane, group->before);
     scatter(f->F, f->n * f->n, lane, group->F);
     scatter(f->Gamma, f->n * f->nq, lane, group->Gamma);
   }
@@ -159,7 +101,9 @@ void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *gr
         (in->present ? PRESENT : 0) | (in->accepted ? ACCEPTED : 0) | (in->saturated ? SATURATED : 0);
     group->rest[i * L + lane] = in->rest;
     group->rest_variance[i * L + lane] = in->rest_variance;
+    group->considered[i * L + lane] = in->considered;
   }
+  scatter(f->correlation, f->n_sensors * f->n_augmented, lane, group->correlation);
   scatter(f->H, f->n_sensors * f->n, lane, group->H);
   scatter(f->r, f->n_sensors, lane, group->r);
   scatter(f->dx, f->n, lane, group->dx);
@@ -181,6 +125,7 @@ void bramah__lockstep_show(const bramah__filter_group *group, size_t lane)
                                            .innovation = group->innovation[i * L + lane],
                                            .sigma = group->sigma[i * L + lane],
                                            .nis = group->chi[i * L + lane],
+                                           .considered = group->considered[i * L + lane],
                                            .accepted = (flags & ACCEPTED) != 0,
                                            .saturated = (flags & SATURATED) != 0,
                                            .rest = group->rest[i * L + lane],
@@ -195,19 +140,19 @@ void bramah__lockstep_write(bramah__filter_lockstep *k, const bramah__filter_gro
   bramah_filter *f = group->filter[lane];
   bramah_coupled *c = f->plant.self;
   if (!group->in[lane]) return;
-  gather(group->now, n_words(f), lane, k->snapshot);
+  bramah__gather(group->now, bramah__lane_words(f), lane, k->snapshot);
   bramah__take_back(f, k->snapshot, 1);
   c->error.end_ns = -1; /* not known in lanes */
   if (f->progress.has_last) {
-    gather(group->before, n_words(f), lane, f->snapshot.previous_step);
-    gather(group->F, f->n * f->n, lane, f->F);
-    gather(group->Gamma, f->n * f->nq, lane, f->Gamma);
+    bramah__gather(group->before, bramah__lane_words(f), lane, f->snapshot.previous_step);
+    bramah__gather(group->F, f->n * f->n, lane, f->F);
+    bramah__gather(group->Gamma, f->n * f->nq, lane, f->Gamma);
   }
   bramah__lockstep_show(group, lane);
-  gather(group->H, f->n_sensors * f->n, lane, f->H);
-  gather(group->r, f->n_sensors, lane, f->r);
-  gather(group->dx, f->n, lane, f->dx);
-  memset(f->correlation, 0, f->n_sensors * f->n_augmented * sizeof *f->correlation);
+  bramah__gather(group->H, f->n_sensors * f->n, lane, f->H);
+  bramah__gather(group->r, f->n_sensors, lane, f->r);
+  bramah__gather(group->dx, f->n, lane, f->dx);
+  bramah__gather(group->correlation, f->n_sensors * f->n_augmented, lane, f->correlation);
 }
 
 void bramah__lockstep_leave(bramah__filter_lockstep *k, bramah__filter_group *group, size_t lane)
@@ -220,763 +165,12 @@ void bramah__lockstep_result(const bramah__filter_group *group, size_t lane, bra
 {
   bramah__progress now;
   if (!group->in[lane]) return;
-  gather(group->now, sizeof now / sizeof(double), lane, &now);
+  bramah__gather(group->now, sizeof now / sizeof(double), lane, &now);
   result->in_lane = 1;
   result->time_ns = now.time_ns;
   result->log_likelihood = now.log_likelihood;
   result->nis = group->nis[lane];
   result->nis_dof = (size_t)group->dof[lane];
-}
-
-/* ---- a step ---- */
-
-/* The values that parameters of the plant have in the lanes. */
-BRAMAH__IN_CALLER const double *value_of(const bramah__filter_lockstep *k, const bramah_filter *f,
-                                         const double *plant, size_t i)
-{
-  return plant + (k->plant.place.theta + f->self_state[i].target) * L;
-}
-
-BRAMAH__IN_CALLER void fill_transition(const bramah__filter_lockstep *k, const bramah__filter_group *group,
-                                       const bramah_filter *f, const bramah__group_results *of, double *F)
-{
-  const size_t n = f->n, ne = f->n_plant;
-  for (size_t i = 0; i < n * n * L; i++) F[i] = 0.0;
-  for (size_t r = 0; r < ne; r++)
-    for (size_t i = 0; i < ne * L; i++) F[r * n * L + i] = of->F[r * ne * L + i];
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah__augmented *own = &f->self_state[i];
-    const double *Phi = group->Phi + 4 * i * L;
-    double *row = F + (own->state * n + own->state) * L;
-    for (size_t l = 0; l < L; l++) row[l] = Phi[l];
-    if (f->augmented[i].order == 2) EACH_LANE
-      {
-        row[L + l] = Phi[L + l];
-        row[n * L + l] = Phi[2 * L + l];
-        row[(n + 1) * L + l] = Phi[3 * L + l];
-      }
-    if (own->column == SIZE_MAX) continue;
-    const double *value = value_of(k, f, group->plant.state, i);
-    for (size_t r = 0; r < ne; r++) EACH_LANE
-      {
-        const double by = f->augmented[i].logarithmic ? value[l] : 1.0;
-        F[(r * n + own->state) * L + l] = by * of->G[(r * f->n_par + own->column) * L + l];
-      }
-  }
-}
-
-/* B^-1 as bramah__process_noise_refresh has it, in the place of B; where there is none the lane leaves. */
-static void invert_basis(const bramah_filter *f, double *B, unsigned char *live)
-{
-  const size_t nf = f->n_dof;
-  const bramah__process_noise *scratch = &f->noise;
-  if (nf == 1) EACH_LANE
-    {
-      live[l] &= (fabs(B[l]) > 0.0) & (fabs(B[l]) < (double)INFINITY);
-      B[l] = 1.0 / B[l];
-    }
-  for (size_t l = 0; l < L && nf > 1; l++) {
-    if (!live[l]) continue;
-    gather(B, nf * nf, l, scratch->LU);
-    if (bramah__lu_factor(nf, scratch->LU, scratch->pivot)) live[l] = 0;
-    for (size_t k = 0; k < nf && live[l]; k++) {
-      for (size_t r = 0; r < nf; r++) scratch->column[r] = r == k ? 1.0 : 0.0;
-      bramah__lu_solve(nf, scratch->LU, scratch->pivot, scratch->column);
-      for (size_t r = 0; r < nf; r++) B[(r * nf + k) * L + l] = scratch->column[r];
-    }
-  }
-}
-
-/* As fill_noise of predict.c and bramah__augmented_noise; B is inverted. */
-BRAMAH__IN_CALLER void noise_in_lanes(const bramah__filter_group *group, const bramah_filter *f,
-                                      const bramah__group_results *of, double *Gamma)
-{
-  const double h = bramah__step_seconds(f), of_rate = sqrt(h), of_position = sqrt(h * h * h / 12.0);
-  const size_t nf = f->n_dof, np = f->n_first_order, nx = nf + np, nq = f->nq, ne = f->n_plant;
-  size_t column = ne;
-  for (size_t i = 0; i < f->n * nq * L; i++) Gamma[i] = 0.0;
-  for (size_t r = 0; r < ne; r++) {
-    double *row = Gamma + r * nq * L;
-    for (size_t b = 0; b < nf; b++) {
-      const double *acceleration = group->acceleration + b * L;
-      double sum[L] = {0};
-      for (size_t k = 0; k < nf; k++)
-        EACH_LANE sum[l] += of->N[(r * nx + k) * L + l] * of->B[(k * nf + b) * L + l];
-      EACH_LANE row[2 * b * L + l] = of_rate * sum[l] * acceleration[l];
-      if (r < nf)
-        EACH_LANE row[(2 * b + 1) * L + l] = of_position * of->B[(r * nf + b) * L + l] * acceleration[l];
-    }
-    for (size_t i = 0; i < np; i++)
-      EACH_LANE row[(2 * nf + i) * L + l] =
-          of_rate * group->first_order[i * L + l] * of->N[(r * nx + nf + i) * L + l];
-  }
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const double *noise = group->noise + 3 * i * L;
-    double *row = Gamma + (f->self_state[i].state * nq + column) * L;
-    EACH_LANE row[l] = noise[l];
-    column++;
-    if (f->augmented[i].order != 2) continue;
-    EACH_LANE
-    {
-      row[nq * L + l] = noise[L + l];
-      row[(nq + 1) * L + l] = noise[2 * L + l];
-    }
-    column++;
-  }
-  for (size_t j = 0; j < f->n_par_noise; j++, column++)
-    for (size_t r = 0; r < ne; r++)
-      EACH_LANE Gamma[(r * nq + column) * L + l] =
-          of->G[(r * f->n_par + f->first_noise + j) * L + l] * group->par_noise[j * L + l] / sqrt(h);
-}
-
-/* Variances that are not positive and finite take a lane out. */
-BRAMAH__IN_CALLER void check_covariance(size_t n, const double *P, unsigned char *live)
-{
-  for (size_t i = 0; i < n; i++) {
-    const double *variance = P + (i * n + i) * L;
-    EACH_LANE live[l] &= (variance[l] > 0.0) & (variance[l] < (double)INFINITY);
-  }
-}
-
-/* to = from in live lanes. */
-BRAMAH__IN_CALLER void keep_where(const unsigned char *live, size_t n, const double *from, double *to)
-{
-  int64_t taken[L], all = 1;
-  EACH_LANE all &= taken[l] = live[l];
-  if (all)
-    memcpy(to, from, n * L * sizeof *to);
-  else
-    for (size_t i = 0; i < n; i++) EACH_LANE to[i * L + l] = taken[l] ? from[i * L + l] : to[i * L + l];
-}
-
-/* The covariance of a group after the step that the plants have made; what has come of it is not taken yet. */
-BRAMAH__FOR_PROCESSORS static void follow_plants(bramah__filter_lockstep *k, size_t g,
-                                                 bramah__filter_group *group)
-{
-  const bramah_filter *f = group->like;
-  bramah__filter_room *room = &k->of[g];
-  fill_transition(k, group, f, &k->plant.of[g], room->F);
-  noise_in_lanes(group, f, &k->plant.of[g], room->Gamma);
-  memcpy(room->P, array(f, group->now, f->P), f->n * f->n * L * sizeof(double));
-  switch (f->nq == f->n_plant ? f->n : 0) {
-#define OF_SIZE(N)                                                                                           \
-  case N: {                                                                                                  \
-    const bramah__kernel_shape own = {.n = N, .n_plant = N, .nq = N, .n_acting = N};                         \
-    lockstep_propagate(&own, room->F, room->Gamma, room->P, room->T);                                        \
-    break;                                                                                                   \
-  }
-    SMALL_SIZES(OF_SIZE)
-#undef OF_SIZE
-  default:
-    lockstep_propagate(&f->shape, room->F, room->Gamma, room->P, room->T);
-  }
-  check_covariance(f->n, room->P, group->plant.live);
-}
-
-BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t g,
-                                             bramah__filter_group *group)
-{
-  const bramah_filter *f = group->like;
-  const unsigned char *live = group->plant.live;
-  const size_t n = f->n;
-  bramah__filter_room *room = &k->of[g];
-  double *correction = array(f, group->now, f->accumulated_correction);
-  keep_where(live, n_words(f), group->now, group->before);
-  keep_where(live, n * n, room->P, array(f, group->now, f->P));
-  keep_where(live, n * n, room->F, group->F);
-  keep_where(live, n * f->nq, room->Gamma, group->Gamma);
-  for (size_t i = 0; i < n; i++) EACH_LANE if (live[l]) correction[i * L + l] = 0.0;
-  EACH_LANE
-  {
-    if (!live[l]) continue;
-    add_to(PROGRESS(group->now, time_ns), l, f->plant.step_ns);
-    add_to(PROGRESS(group->now, report.predictions), l, 1);
-    set_to(PROGRESS(group->now, has_last), l, 1);
-    set_to(PROGRESS(group->now, rebased), l, 0);
-  }
-}
-
-/* New commands; those that are not finite are refused by the filter itself. */
-static void set_inputs(const bramah__filter_lockstep *k, bramah__filter_group *group,
-                       const bramah__lane_samples *samples)
-{
-  double *u = group->plant.state + k->plant.place.u * L;
-  for (size_t l = 0; l < group->n_filters; l++) {
-    const size_t n_input = group->like->plant.n_input;
-    int finite = 1;
-    if (!group->plant.live[l] || !samples->u[l]) continue;
-    for (size_t i = 0; i < n_input; i++) finite &= isfinite(samples->u[l][i]) != 0;
-    group->plant.live[l] &= (unsigned char)finite;
-    for (size_t i = 0; i < n_input && finite; i++) u[i * L + l] = samples->u[l][i];
-  }
-}
-
-static void begin(bramah__filter_lockstep *k, bramah__filter_group *const *group, bramah__plant_group **plant)
-{
-  EACH_GROUP
-  {
-    const bramah_filter *f = group[g]->like;
-    bramah__plant_group *p = plant[g] = &group[g]->plant;
-    p->state = plant_words(f, group[g]->now);
-    p->n_par = f->n_par;
-    p->par = f->par;
-    p->basis = f->noise.basis;
-    EACH_LANE p->live[l] = group[g]->in[l] & group[g]->taken[l];
-  }
-}
-
-/* Lanes with a parameter that may lie beyond an edge leave (augmented.c). */
-static void check_edges(const bramah__filter_lockstep *k, bramah__filter_group *group)
-{
-  const bramah_filter *like = group->like;
-  for (size_t l = 0; l < group->n_filters && like->n_edges; l++) {
-    const bramah_plant *plant = &group->filter[l]->plant;
-    if (!group->plant.live[l]) continue;
-    bramah__lockstep_show_edges(&k->plant, &group->plant, l);
-    for (size_t j = 0; j < like->n_par; j++) {
-      double below, above, sigma = 0.0;
-      if (j >= like->first_noise)
-        sigma = group->par_noise[(j - like->first_noise) * L + l] / sqrt(bramah__step_seconds(like));
-      plant->parameter_edges(plant->self, like->par[j], &below, &above);
-      if (!isfinite(below) && !isfinite(above)) continue;
-      const double value = plant->parameter(plant->self, like->par[j]);
-      for (size_t i = 0; i < like->n_augmented; i++) {
-        const bramah__augmented *own = &like->self_state[i];
-        const double *variance = array(like, group->now, like->P) + (own->state * like->n + own->state) * L;
-        if (own->column == j) sigma = (like->augmented[i].logarithmic ? value : 1.0) * sqrt(variance[l]);
-      }
-      group->plant.live[l] &= !bramah__augmented_reaches(value, sigma, below, above);
-    }
-  }
-}
-
-/* Those that are not live have not done it. */
-static void end(bramah__filter_lockstep *k, bramah__filter_group *const *group, int leaves_pose)
-{
-  EACH_GROUP
-  {
-    EACH_LANE
-    {
-      const int left = group[g]->taken[l] && !group[g]->plant.live[l];
-      if (left && group[g]->in[l]) bramah__lockstep_leave(k, group[g], l);
-      group[g]->taken[l] &= group[g]->plant.live[l];
-    }
-    k->posed[g] = leaves_pose ? group[g] : NULL;
-    for (size_t l = 0; l < group[g]->n_filters; l++) /* it holds the states of those that took part */
-      if (group[g]->in[l] && !group[g]->taken[l]) k->posed[g] = NULL;
-  }
-}
-
-void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *const *group,
-                              const bramah__lane_samples *samples)
-{
-  bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
-  begin(k, group, plant);
-  EACH_GROUP set_inputs(k, group[g], &samples[g]);
-  EACH_GROUP check_edges(k, group[g]);
-  bramah__lockstep_step(&k->plant, plant);
-  EACH_GROUP
-  {
-    invert_basis(group[g]->like, k->plant.of[g].B, plant[g]->live);
-    follow_plants(k, g, group[g]);
-    take_step(k, g, group[g]);
-    bramah__lockstep_take(&k->plant, g, plant[g], 1);
-  }
-  end(k, group, 1);
-}
-
-/* ---- a correction: what the samples say ---- */
-
-/* Term t of sensor i into its row and value; the states are in the registers. */
-BRAMAH__FOR_PROCESSORS static void add_term(bramah__filter_lockstep *k, size_t g,
-                                            const bramah__filter_group *group, size_t i, size_t t)
-{
-  const bramah_filter *f = group->like;
-  const bramah_sensor *sensor = &f->sensor[i];
-  const double weight = sensor->weight[t];
-  bramah__filter_room *room = &k->of[g];
-  double *H = room->T, value[L];
-  bramah__lockstep_value(&k->plant, g, group->plant.state, sensor->output[t], value);
-  bramah__lockstep_row(&k->plant, g, sensor->output[t], room->row);
-  if (t == 0)
-    for (size_t j = 0; j < f->n * L; j++) H[j] = 0.0;
-  if (t == 0) EACH_LANE room->value[l] = 0.0;
-  EACH_LANE room->value[l] += weight * value[l];
-  if (weight != 0.0)
-    for (size_t j = 0; j < f->n_plant * L; j++)
-      H[j] = sensor->n_terms == 1 ? room->row[j] * weight : H[j] + weight * room->row[j];
-}
-
-/* Sensor i by parameters that reach it at once, into its row; as bramah__row. */
-BRAMAH__FOR_PROCESSORS static void add_parameters(bramah__filter_lockstep *k, size_t g,
-                                                  const bramah__filter_group *group, size_t i)
-{
-  const bramah_filter *f = group->like;
-  const bramah_sensor *sensor = &f->sensor[i];
-  for (size_t j = 0; j < f->n_augmented; j++) {
-    const bramah__augmented *own = &f->self_state[j];
-    double *H = k->of[g].T + own->state * L, by[L];
-    if (own->column == SIZE_MAX) continue;
-    for (size_t t = 0; t < sensor->n_terms; t++) {
-      bramah__lockstep_by_parameter(&k->plant, g, sensor->output[t], own->target, by);
-      EACH_LANE H[l] += sensor->weight[t] * by[l];
-    }
-    const double *value = value_of(k, f, group->plant.state, j);
-    EACH_LANE H[l] *= f->augmented[j].logarithmic ? value[l] : 1.0;
-  }
-}
-
-/* Its own errors, and which columns have entries. */
-BRAMAH__IN_CALLER size_t complete_row(const bramah_filter *f, size_t i, const double *mean, size_t *entry,
-                                      double *H, double *value)
-{
-  size_t found = 0;
-  double errors[L] = {0};
-  for (size_t e = f->first_error[i]; e != SIZE_MAX; e = f->self_state[e].next) {
-    const size_t s = f->self_state[e].state;
-    EACH_LANE
-    {
-      H[s * L + l] = 1.0;
-      errors[l] += mean[(s - f->n_plant) * L + l];
-    }
-  }
-  EACH_LANE value[l] += errors[l];
-  for (size_t j = 0; j < f->n; j++) {
-    int some = 0;
-    EACH_LANE some |= H[j * L + l] != 0.0;
-    entry[found] = j;
-    found += (size_t)some;
-  }
-  return found;
-}
-
-/* Angles are compared across their turn. */
-static void wrap(const bramah_sensor *sensor, double *y)
-{
-  EACH_LANE
-  {
-    if (!(fabs(y[l]) < 0.5 * sensor->period)) y[l] = bramah__sensor_innovation(sensor, y[l], 0.0);
-  }
-}
-
-/* Innovation of sensor i before any correction, its variance and what its gate says. */
-BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group,
-                                            size_t i, const bramah__lane_samples *samples)
-{
-  const bramah_filter *f = group->like;
-  const size_t n = f->n;
-  bramah__filter_room *room = &k->of[g];
-  double *H = room->T, S[L], y[L] = {0};
-  int64_t present[L] = {0}, saturated[L] = {0};
-  size_t *entry = room->entry + i * n;
-  const size_t count = complete_row(f, i, array(f, group->now, f->mean), entry, H, room->value);
-  room->n_entries[i] = count;
-  lockstep_project(1, n, count, entry, H, array(f, group->now, f->P), room->PH, S);
-  EACH_LANE
-  {
-    if (!group->plant.live[l] || !samples->present[l][i]) continue;
-    present[l] = 1;
-    y[l] = samples->y[l][i];
-    const bramah_sensor *own = &group->filter[l]->sensor[i];
-    saturated[l] = own->least < own->most && bramah_sensor_is_saturated(own, y[l]);
-  }
-  const double *variance = group->variance + i * L, *gate = group->gate + i * L;
-  EACH_LANE
-  {
-    S[l] += variance[l];
-    y[l] -= room->value[l];
-  }
-  if (f->sensor[i].period > 0.0) wrap(&f->sensor[i], y);
-  double *innovation = group->innovation + i * L, *sigma = group->sigma + i * L, *chi = group->chi + i * L,
-         *flags = group->flags + i * L;
-  EACH_LANE
-  {
-    const double root = sqrt(S[l]), nis = y[l] * y[l] / S[l];
-    const int64_t good =
-        (S[l] > 0.0) & (S[l] < (double)INFINITY) & (fabs(y[l]) <= bramah__absurd_innovation * root);
-    group->plant.live[l] &= (unsigned char)(good | !present[l]);
-    const int64_t accepted = (saturated[l] == 0) & ((gate[l] == 0.0) | (nis <= gate[l] * gate[l]));
-    room->y[i * L + l] = y[l];
-    innovation[l] = present[l] ? y[l] : innovation[l];
-    sigma[l] = present[l] ? root : sigma[l];
-    chi[l] = present[l] ? nis : chi[l];
-    const double told = (double)(PRESENT + ACCEPTED * accepted + SATURATED * saturated[l]);
-    flags[l] = present[l] ? told : flags[l];
-  }
-  keep_where(group->plant.live, n, H, group->H + i * n * L);
-  keep_where(group->plant.live, 1, variance, group->r + i * L);
-}
-
-/* Nothing was measured, in the lanes that take part. */
-BRAMAH__FOR_PROCESSORS static void clear(bramah__filter_group *group)
-{
-  const bramah_filter *f = group->like;
-  int64_t live[L];
-  EACH_LANE live[l] = group->plant.live[l];
-  for (size_t i = 0; i < f->n_sensors * L; i += L) {
-    double *innovation = group->innovation + i, *sigma = group->sigma + i, *chi = group->chi + i,
-           *flags = group->flags + i;
-    EACH_LANE
-    {
-      innovation[l] = live[l] ? (double)NAN : innovation[l];
-      sigma[l] = live[l] ? (double)NAN : sigma[l];
-      chi[l] = live[l] ? (double)NAN : chi[l];
-      flags[l] = live[l] ? 0.0 : flags[l];
-    }
-  }
-  for (size_t i = 0; i < f->n * L; i += L) EACH_LANE group->dx[i + l] = live[l] ? 0.0 : group->dx[i + l];
-  EACH_LANE group->nis[l] = live[l] ? 0.0 : group->nis[l];
-  EACH_LANE group->dof[l] = live[l] ? 0.0 : group->dof[l];
-}
-
-static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *group,
-                    const bramah__lane_samples *samples)
-{
-  const size_t n_sensors = group[0]->like->n_sensors;
-  EACH_GROUP clear(group[g]);
-  for (size_t i = 0; i < n_sensors; i++) {
-    const bramah_sensor *sensor = &group[0]->like->sensor[i];
-    for (size_t t = 0; t < sensor->n_terms; t++) {
-      bramah__lockstep_read(&k->plant, sensor->output[t]);
-      EACH_GROUP add_term(k, g, group[g], i, t);
-    }
-    EACH_GROUP
-    {
-      if (group[g]->like->moved_at_once[i]) add_parameters(k, g, group[g], i);
-      innovate(k, g, group[g], i, &samples[g]);
-    }
-  }
-}
-
-/* ---- gates ---- */
-
-/* Element i of an array of 32-bit numbers in the words of lane l. */
-static unsigned char *small(double *words, size_t i, size_t l)
-{
-  return (unsigned char *)(words + i / 2 * L + l) + i % 2 * sizeof(uint32_t);
-}
-
-static uint32_t get_small(double *words, size_t i, size_t l)
-{
-  uint32_t value;
-  memcpy(&value, small(words, i, l), sizeof value);
-  return value;
-}
-
-static void set_small(double *words, size_t i, size_t l, double to)
-{
-  const uint32_t value = (uint32_t)to;
-  memcpy(small(words, i, l), &value, sizeof value);
-}
-
-/* The usual: all samples are accepted, as those before them were, and no gate is on drifts. Then a gate changes nothing. */
-BRAMAH__IN_CALLER int all_accepted(const bramah_filter *f, const bramah__filter_group *group, double *count)
-{
-  const size_t words = (f->n_sensors + 1) / 2 * L;
-  const double *reject = array(f, group->now, f->reject), *drifted = array(f, group->now, f->drifted);
-  uint64_t other = 0;
-  for (size_t i = 0; i < words; i++) {
-    uint64_t rejected, drifts;
-    memcpy(&rejected, &reject[i], sizeof rejected);
-    memcpy(&drifts, &drifted[i], sizeof drifts);
-    other |= rejected | drifts;
-  }
-  EACH_LANE other |= group->plant.live[l] & ((group->drift_gate[l] != 0.0) | !(group->patience[l] > 0.0));
-  for (size_t i = 0; i < f->n_sensors; i++) EACH_LANE
-    {
-      const double told = group->flags[i * L + l];
-      other |= (told != 0.0) & (told != (double)(PRESENT | ACCEPTED));
-      count[COUNT_ACCEPTED * L + l] += told != 0.0 ? 1.0 : 0.0;
-    }
-  return !other;
-}
-
-/* As apply_gates of correct.c into the room; a lane with a faulty sensor leaves. */
-BRAMAH__FOR_PROCESSORS static void apply_gates(bramah__filter_lockstep *k, size_t g,
-                                               bramah__filter_group *group)
-{
-  const bramah_filter *f = group->like;
-  bramah__filter_room *room = &k->of[g];
-  double *reject = array(f, group->now, f->reject), *drifted = array(f, group->now, f->drifted),
-         *drift = array(f, group->now, f->drift), *common = array(f, group->now, f->drift_common);
-  for (size_t i = 0; i < 8 * L; i++) room->count[i] = 0.0;
-  EACH_LANE room->count[PRODUCT * L + l] = 1.0;
-  room->as_usual = all_accepted(f, group, room->count);
-  if (room->as_usual) return;
-  EACH_LANE room->count[COUNT_ACCEPTED * L + l] = 0.0;
-  memcpy(room->drift, drift, f->n_sensors * L * sizeof *drift);
-  memcpy(room->drift_common, common, f->n_sensors * L * sizeof *common);
-  for (size_t i = 0; i < f->n_sensors; i++) {
-    double *to = room->drift + i * L, *share = room->drift_common + i * L, *flags = group->flags + i * L,
-           limit[L];
-    int64_t told[L], follows[L];
-    EACH_LANE
-    {
-      const double most = group->gate[i * L + l], nu = group->innovation[i * L + l] / group->sigma[i * L + l];
-      told[l] = (int64_t)flags[l];
-      follows[l] =
-          (group->drift_gate[l] != 0.0) & (most != 0.0) & ((told[l] & (PRESENT | SATURATED)) == PRESENT);
-      const double moved = to[l] + bramah__drift_share * ((nu < -most  ? -most
-                                                           : nu > most ? most
-                                                                       : nu) -
-                                                          to[l]);
-      to[l] = follows[l] ? moved : to[l];
-      share[l] += follows[l] ? bramah__drift_share * (0.0 - share[l]) : 0.0;
-      limit[l] = group->drift_gate[l] * bramah__drift_sigma(share[l]);
-    }
-    EACH_LANE
-    {
-      const uint32_t was = get_small(drifted, i, l);
-      const int64_t drifts = follows[l] ? fabs(to[l]) > (was ? 0.5 : 1.0) * limit[l] : was != 0;
-      room->drifted[i * L + l] = (double)drifts;
-      if (follows[l] && drifts) told[l] &= ~ACCEPTED;
-      uint32_t times = get_small(reject, i, l);
-      if (told[l] & ACCEPTED) times = 0;
-      times += (told[l] & (PRESENT | ACCEPTED | SATURATED)) == PRESENT && times < UINT32_MAX;
-      room->reject[i * L + l] = times;
-      if ((double)times >= group->patience[l]) group->plant.live[l] = 0;
-      if (group->plant.live[l] && (told[l] & PRESENT)) flags[l] = (double)told[l];
-      if (!(told[l] & PRESENT)) continue;
-      room->count[COUNT_ACCEPTED * L + l] += told[l] & ACCEPTED ? 1.0 : 0.0;
-      room->count[COUNT_SATURATED * L + l] += told[l] & SATURATED ? 1.0 : 0.0;
-      room->count[COUNT_GATED * L + l] += told[l] & (ACCEPTED | SATURATED) ? 0.0 : 1.0;
-    }
-  }
-}
-
-/* ---- fusion ---- */
-
-/* As count_sample of correct.c, of the lanes in `counts`; what is seldom lane by lane. */
-BRAMAH__IN_CALLER void count_samples(const int64_t *counts, const double *gate, const double *rest,
-                                     const double *variance, double *cost, double *product)
-{
-  int64_t seldom = 0, beyond[L], extreme[L];
-  EACH_LANE
-  {
-    const double most = gate[l] * gate[l], nis = rest[l] * rest[l] / variance[l],
-                 next = product[l] * variance[l];
-    beyond[l] = counts[l] & !((most == 0.0) | (nis <= most));
-    extreme[l] = counts[l] & !((next > 1e-100) & (next < 1e100));
-    cost[l] += (counts[l] & !beyond[l]) ? bramah__log_two_pi + nis : 0.0;
-    product[l] = counts[l] ? next : product[l];
-    seldom |= beyond[l] | extreme[l];
-  }
-  for (size_t l = 0; l < L && seldom; l++) {
-    const double most = gate[l] * gate[l], nis = rest[l] * rest[l] / variance[l];
-    if (beyond[l]) cost[l] += bramah__log_two_pi + (most + 2.0 * bramah__log(nis / most));
-    if (!extreme[l]) continue;
-    cost[l] += bramah__log(product[l]);
-    product[l] = 1.0;
-  }
-}
-
-/* Sensor i into the upper triangle of the room's P and dx. A lane that takes no part in it has no gain: P and dx stay, but
- * for additions of zero. */
-BRAMAH__IN_CALLER void fuse_sample(size_t n, bramah__filter_lockstep *k, size_t g,
-                                   bramah__filter_group *group, size_t i)
-{
-  bramah__filter_room *room = &k->of[g];
-  const size_t count = room->n_entries[i], *entry = room->entry + i * n;
-  const double *H = group->H + i * n * L, *r = group->r + i * L, *flags = group->flags + i * L;
-  double rest[L], S[L], of_gain[L], of_rounding[L],
-      *left = group->rest + i * L, *left_variance = group->rest_variance + i * L, *nis = group->nis,
-      *dof = group->dof;
-  int64_t counts[L], fuses[L], live[L], some = 0;
-  EACH_LANE live[l] = group->plant.live[l];
-  EACH_LANE
-  {
-    fuses[l] = live[l] & (flags[l] == (double)(PRESENT | ACCEPTED));
-    counts[l] = fuses[l] | (live[l] & (flags[l] == (double)PRESENT));
-    some |= counts[l];
-    rest[l] = room->y[i * L + l];
-    left[l] = live[l] ? 0.0 : left[l];
-    left_variance[l] = live[l] ? 0.0 : left_variance[l];
-  }
-  if (!some) return;
-  for (size_t c = 0; c < count; c++) EACH_LANE rest[l] -= H[entry[c] * L + l] * room->dx[entry[c] * L + l];
-  lockstep_project(0, n, count, entry, H, room->P, room->PH, S);
-  EACH_LANE S[l] = r[l] + S[l];
-  count_samples(counts, group->gate + i * L, rest, S, room->count + COST * L, room->count + PRODUCT * L);
-  EACH_LANE
-  {
-    left[l] = counts[l] ? rest[l] : left[l];
-    left_variance[l] = counts[l] ? S[l] : left_variance[l];
-    live[l] &= ((S[l] > 0.0) & (S[l] < (double)INFINITY)) | !fuses[l];
-    nis[l] += fuses[l] ? rest[l] * rest[l] / S[l] : 0.0;
-    dof[l] += fuses[l] ? 1.0 : 0.0;
-    of_gain[l] = fuses[l] ? S[l] : (double)INFINITY;
-    of_rounding[l] = fuses[l] ? S[l] : 0.0;
-  }
-  EACH_LANE group->plant.live[l] = (unsigned char)live[l];
-  lockstep_gain(n, NULL, room->PH, of_gain, rest, room->K, room->dx);
-  lockstep_reduce(n, n, NULL, count, entry, H, of_rounding, r, room->PH, room->K, room->w, room->P);
-}
-
-BRAMAH__FOR_PROCESSORS static void fuse(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group)
-{
-  const bramah_filter *f = group->like;
-  const size_t n = f->n;
-  bramah__filter_room *room = &k->of[g];
-  memcpy(room->P, array(f, group->now, f->P), n * n * L * sizeof(double));
-  for (size_t i = 0; i < n * L; i++) room->dx[i] = 0.0;
-  switch (n) {
-#define OF_SIZE(N)                                                                                           \
-  case N:                                                                                                    \
-    for (size_t i = 0; i < f->n_sensors; i++) fuse_sample(N, k, g, group, i);                                \
-    break;
-    SMALL_SIZES(OF_SIZE)
-#undef OF_SIZE
-  default:
-    for (size_t i = 0; i < f->n_sensors; i++) fuse_sample(n, k, g, group, i);
-  }
-  lockstep_mirror(n, n, room->P);
-  check_covariance(n, room->P, group->plant.live);
-  EACH_LANE room->count[LIKELIHOOD * L + l] =
-      room->count[COST * L + l] + bramah__log(room->count[PRODUCT * L + l]);
-}
-
-/* ---- injection ---- */
-
-/* Means and parameters by dx, within their limits; the latter into the candidates of the plants, `moved` in the lanes where
- * one changes. */
-static void displace(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, unsigned char *moved)
-{
-  const bramah_filter *f = group->like;
-  bramah__filter_room *room = &k->of[g];
-  memset(moved, 0, L);
-  memcpy(room->mean, array(f, group->now, f->mean), (f->n - f->n_plant) * L * sizeof *room->mean);
-  if (f->n_par) memcpy(k->plant.of[g].next, group->plant.state, k->plant.place.words * L * sizeof(double));
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah__augmented *own = &f->self_state[i];
-    double *mean = room->mean + (own->state - f->n_plant) * L;
-    EACH_LANE
-    {
-      if (!group->plant.live[l] || group->dof[l] == 0.0) continue;
-      const double dx = room->dx[own->state * L + l],
-                   value = own->column == SIZE_MAX ? mean[l] : value_of(k, f, group->plant.state, i)[l];
-      if (f->augmented[i].order == 2) mean[L + l] += room->dx[(own->state + 1) * L + l];
-      const double wanted = f->augmented[i].logarithmic && dx != 0.0 ? value * bramah__exp(dx) : value + dx;
-      const double held = fmin(fmax(wanted, group->least[i * L + l]), group->most[i * L + l]);
-      room->count[COUNT_LIMITED * L + l] += held != wanted;
-      if (own->column == SIZE_MAX) {
-        mean[l] = held;
-      } else if (held != value) {
-        group->plant.live[l] &= isfinite(held) != 0;
-        bramah__lockstep_set_parameter(&k->plant, g, &group->plant, own->target, l, held);
-        moved[l] = 1;
-      }
-    }
-  }
-}
-
-/* Candidates of the plants where parameters have moved; they become the states that corrections start from. */
-static void set_parameters(bramah__filter_lockstep *k, bramah__filter_group *const *group,
-                           bramah__plant_group **plant)
-{
-  unsigned char moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L], some = 0;
-  EACH_GROUP
-  {
-    displace(k, g, group[g], moved[g]);
-    EACH_LANE some |= moved[g][l];
-  }
-  if (!some) return;
-  EACH_GROUP
-  {
-    memcpy(live[g], plant[g]->live, L);
-    EACH_LANE plant[g]->live[l] &= moved[g][l];
-  }
-  bramah__lockstep_adopt(&k->plant, plant);
-  EACH_GROUP
-  {
-    memcpy(k->of[g].middle, plant[g]->state, k->plant.place.words * L * sizeof(double));
-    plant[g]->state = k->of[g].middle;
-    bramah__lockstep_take(&k->plant, g, plant[g], 0);
-    EACH_LANE plant[g]->live[l] = live[g][l] & (unsigned char)(plant[g]->live[l] | !moved[g][l]);
-  }
-}
-
-/* What has come of a correction. */
-BRAMAH__FOR_PROCESSORS static void take_correction(bramah__filter_lockstep *k, size_t g,
-                                                   bramah__filter_group *group)
-{
-  const bramah_filter *f = group->like;
-  const unsigned char *live = group->plant.live;
-  const size_t n = f->n, m = f->n_sensors;
-  bramah__filter_room *room = &k->of[g];
-  double *correction = array(f, group->now, f->accumulated_correction),
-         *likelihood = PROGRESS(group->now, log_likelihood);
-  keep_where(live, n * n, room->P, array(f, group->now, f->P));
-  keep_where(live, n - f->n_plant, room->mean, array(f, group->now, f->mean));
-  if (!room->as_usual) {
-    keep_where(live, m, room->drift, array(f, group->now, f->drift));
-    keep_where(live, m, room->drift_common, array(f, group->now, f->drift_common));
-  }
-  keep_where(live, n, room->dx, group->dx);
-  for (size_t i = 0; i < n; i++)
-    EACH_LANE correction[i * L + l] += live[l] && group->dof[l] > 0.0 ? room->dx[i * L + l] : 0.0;
-  EACH_LANE
-  {
-    const double *count = room->count + l;
-    if (!live[l]) continue;
-    likelihood[l] -= 0.5 * count[LIKELIHOOD * L];
-    add_to(PROGRESS(group->now, report.corrections), l, 1);
-    add_to(PROGRESS(group->now, report.accepted), l, (int64_t)count[COUNT_ACCEPTED * L]);
-    add_to(PROGRESS(group->now, report.saturated), l, (int64_t)count[COUNT_SATURATED * L]);
-    add_to(PROGRESS(group->now, report.gated), l, (int64_t)count[COUNT_GATED * L]);
-    add_to(PROGRESS(group->now, report.limited), l, (int64_t)count[COUNT_LIMITED * L]);
-    for (size_t i = 0; i < m && !room->as_usual; i++) {
-      set_small(array(f, group->now, f->reject), i, l, room->reject[i * L + l]);
-      set_small(array(f, group->now, f->drifted), i, l, room->drifted[i * L + l]);
-    }
-  }
-}
-
-/* Lanes where nothing was measured are done. */
-static void set_aside(bramah__filter_lockstep *k, bramah__filter_group *const *group,
-                      const bramah__lane_samples *samples, unsigned char idle[][L])
-{
-  EACH_GROUP EACH_LANE
-  {
-    int measured = 0;
-    for (size_t i = 0; group[g]->plant.live[l] && i < group[g]->like->n_sensors; i++)
-      measured |= samples[g].present[l][i];
-    idle[g][l] = group[g]->plant.live[l] && !measured;
-  }
-}
-
-void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *const *group,
-                              const bramah__lane_samples *samples)
-{
-  bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
-  double *dx[BRAMAH__MOST_GROUPS];
-  unsigned char idle[BRAMAH__MOST_GROUPS][L], posed = 1;
-  begin(k, group, plant);
-  EACH_GROUP check_edges(k, group[g]);
-  set_aside(k, group, samples, idle);
-  EACH_GROUP posed &= k->posed[g] == group[g];
-  if (!posed) bramah__lockstep_pose(&k->plant, plant);
-  observe(k, group, samples);
-  EACH_GROUP
-  {
-    EACH_LANE plant[g]->live[l] &= !idle[g][l];
-    apply_gates(k, g, group[g]);
-    fuse(k, g, group[g]);
-    dx[g] = k->of[g].dx;
-  }
-  set_parameters(k, group, plant);
-  bramah__lockstep_inject(&k->plant, plant, dx);
-  EACH_GROUP
-  {
-    unsigned char live[L];
-    memcpy(live, plant[g]->live, L);
-    plant[g]->state = plant_words(group[g]->like, group[g]->now);
-    EACH_LANE plant[g]->live[l] &= group[g]->dof[l] > 0.0;
-    bramah__lockstep_take(&k->plant, g, plant[g], 0);
-    memcpy(plant[g]->live, live, L);
-    take_correction(k, g, group[g]);
-    EACH_LANE plant[g]->live[l] |= idle[g][l];
-  }
-  end(k, group, 0);
 }
 
 /* ---- memory ---- */
@@ -987,12 +181,15 @@ void bramah__lockstep_enlarge(bramah_filter *largest, const bramah_filter *f)
   if (bramah__own_size(f) > bramah__own_size(&was) || was.n == 0) *largest = *f;
   largest->n = f->n > was.n ? f->n : was.n;
   largest->nq = f->nq > was.nq ? f->nq : was.nq;
+  largest->n_augmented = f->n_augmented > was.n_augmented ? f->n_augmented : was.n_augmented;
+  largest->n_par_most = f->n_par_most > was.n_par_most ? f->n_par_most : was.n_par_most;
 }
 
 void bramah__filter_group_cut(const bramah_filter *like, bramah__arena *arena, bramah__filter_group *out)
 {
   const size_t n = like->n, nq = like->nq, m = like->n_sensors, nf = like->n_dof, np = like->n_first_order,
-               n_augmented = like->n_augmented, n_par_noise = like->n_par_noise, words = n_words(like);
+               n_augmented = like->n_augmented, n_par_noise = like->n_par_noise,
+               words = bramah__lane_words(like);
   *out = (bramah__filter_group){0};
 #define TAKE(name, count) out->name = BRAMAH__TAKE(arena, double, L *(count));
   BRAMAH__GROUP_STATE(TAKE)
@@ -1003,6 +200,7 @@ void bramah__filter_lockstep_cut(const bramah_filter *largest, const bramah_coup
                                  bramah__arena *arena, bramah__filter_lockstep *out)
 {
   const size_t n = largest->n, nq = largest->nq, m = largest->n_sensors, ne = largest->n_plant,
+               n_augmented = largest->n_augmented, n_par = largest->n_par_most,
                plant_words = c->state.size / sizeof(double);
   *out = (bramah__filter_lockstep){0};
   bramah__lockstep_cut(c, n_groups, arena, &out->plant);
@@ -1012,6 +210,7 @@ void bramah__filter_lockstep_cut(const bramah_filter *largest, const bramah_coup
 #undef TAKE
     out->of[g].entry = BRAMAH__TAKE(arena, size_t, m * n);
     out->of[g].n_entries = BRAMAH__TAKE(arena, size_t, m);
+    out->of[g].held = BRAMAH__TAKE(arena, unsigned char, n *L);
   }
   out->snapshot = bramah__arena_take(arena, bramah__own_size(largest), 1);
 }

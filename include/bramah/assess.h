@@ -80,6 +80,10 @@ BRAMAH_API bramah_status bramah_assess_next(bramah_assess *assess, int *end, bra
 /* Next until the end. */
 BRAMAH_API bramah_status bramah_assess_run(bramah_assess *assess, bramah_diag *diag);
 
+/* The run ends here by an error outside of it, such as a full disk: as after an error of bramah_assess_next nothing is
+ * said in favour of the filter any more (bramah_verdict.broken_off). */
+BRAMAH_API void bramah_assess_break_off(bramah_assess *assess);
+
 /* The backward pass: estimates that use later measurements too. Once, after the last estimate that is wanted; then
  * bramah_assess_next goes through the same times again, from the first on, and bramah_assess_estimate has the
  * smoothed values. It changes the state of the session's plant and filter. Errors:
@@ -127,6 +131,26 @@ typedef struct bramah_estimate {
 BRAMAH_API const bramah_estimate *bramah_assess_estimate(bramah_assess *assess);
 /* Nobody will look at the standard deviation of this output, which takes longer than its value: it is NaN from now on. */
 BRAMAH_API void bramah_assess_skip_sigma(bramah_assess *assess, size_t output);
+
+/* Tables of estimates, to plot and to compute with: columns of `room` values each, the value of column j at the i-th time
+ * at [j * room + i]. NULL: not wanted. Those of outputs have the columns of bramah_assess_results.output, those of sensors
+ * and augmented states theirs. NaN: there is none. */
+typedef struct bramah_estimate_table {
+  size_t room, n;                            /* times it has room for; times in it */
+  int64_t *time_ns;                          /* [room] */
+  double *nis, *dof;                         /* [room] of all that was fused, and its degrees of freedom */
+  double *value, *sigma, *truth, *model;     /* [n_outputs x room] SI */
+  double *measured, *innovation, *deviation; /* [n_sensors x room] deviation: the innovation's sigma */
+  double *accepted;                          /* [n_sensors x room] 1: fused, 0: rejected */
+  double *augmented, *augmented_sigma;       /* [n_augmented x room] */
+} bramah_estimate_table;
+/* Put an estimate of this assessment, or of hypotheses with it as a member, behind those that are there. No allocation.
+ * Errors: E_ARGUMENT (no room). */
+BRAMAH_API bramah_status bramah_estimate_table_add(bramah_estimate_table *table, const bramah_assess *assess,
+                                                   const bramah_estimate *estimate, bramah_diag *diag);
+/* Next and add, until the table is full or *end. Errors: those of bramah_assess_next; the table then has the estimates before. */
+BRAMAH_API bramah_status bramah_assess_fill(bramah_assess *assess, bramah_estimate_table *table, int *end,
+                                            bramah_diag *diag);
 
 /* An output of the plant that is not hidden. */
 typedef struct bramah_assess_output {
@@ -270,13 +294,22 @@ typedef struct bramah_finding {
 
 /* All checks. */
 typedef struct bramah_verdict {
-  int contradicted;              /* 1: a check failed */
-  int too_short;                 /* 1: none failed, but no sensor had enough samples to be judged */
-  uint64_t tests;                /* made, those of all windows included */
-  size_t n, n_failed;            /* checks */
+  int contradicted;   /* 1: a check failed */
+  int broken_off;     /* 1: none failed, but an error ended the run before its log: no verdict */
+  int too_short;      /* 1: none failed, the run is whole, but no sensor had enough samples to be judged */
+  uint64_t tests;     /* made, those of all windows included */
+  size_t n, n_failed; /* checks */
   const bramah_finding *finding; /* [n] */
   const bramah_finding *worst;   /* of the failed ones; NULL: none failed */
 } bramah_verdict;
+
+/* What a check tolerates: "0.25 to 2", "at most 10"; what it found: "crank_gyro, 12 to 13 s, mean 14 sigma (0.44)",
+ * "crank_gyro: mean NIS 3.2, tolerated at most 2.25"; the verdict in a sentence: "contradicted: " and its worst finding,
+ * "no contradiction found in 12345 tests", "too short to judge: ...", "none: the run was broken off ...". Written to out [n], cut to fit and always terminated
+ * when n > 0. No allocation. */
+BRAMAH_API void bramah_finding_tolerated(const bramah_finding *finding, char *out, size_t n);
+BRAMAH_API void bramah_finding_text(const bramah_finding *finding, char *out, size_t n);
+BRAMAH_API void bramah_verdict_text(const bramah_verdict *verdict, char *out, size_t n);
 
 /* All of it, as of the present estimate. */
 typedef struct bramah_assess_results {

@@ -371,6 +371,11 @@ BRAMAH_API void bramah_filter_restart_scores(bramah_filter *filter, size_t bank)
  * force or flow with what augmented parameters (a load, a friction, a supply's pressure) do to it at once. */
 BRAMAH_API double bramah_filter_output_sigma(bramah_filter *filter, size_t i);
 
+/* Present values of outputs of the plant, and their standard deviations as above, in one call: value, sigma [n_outputs], SI;
+ * NULL: not wanted. */
+BRAMAH_API void bramah_filter_outputs(bramah_filter *filter, size_t n_outputs, const size_t *output,
+                                      double *value, double *sigma);
+
 /* Time since init. */
 BRAMAH_API int64_t bramah_filter_time_ns(const bramah_filter *filter);
 

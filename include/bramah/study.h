@@ -69,19 +69,21 @@ typedef struct bramah_study_value {
   bramah_dimension dimension;
 } bramah_study_value;
 
-/* A column of the log and what it feeds: value = offset + sign * scale * column, in SI; a pressure over the
- * atmosphere has that added. */
+/* A column of the log and what it feeds: value = offset + sign * scale * column, in SI, or offset + sign * what the
+ * straight line through two points has for the column; a pressure over the atmosphere has that added. A current
+ * whose points begin above 0 (4 to 20 mA) measures nothing 10 % below the first or 5 % above the last of them. */
 typedef struct bramah_study_column {
   const char *name;   /* as in the log's header, without unit */
   const char *target; /* input or sensor */
   int line;
-  const char *file;          /* one of log.files, in which the column is; NULL: any that has it */
-  const char *unit;          /* of the column; "counts": a bare number; NULL: that of the header */
-  bramah_study_value scale;  /* its unit times that of the column is one of the target; not given: 1 */
-  bramah_study_value offset; /* in a unit of the target; not given: 0 */
-  bramah_study_value wrap;   /* scale * column jumps by this much; without unit: the column does */
-  double sign;               /* 1 or -1 */
-  int gauge;                 /* 1: the column tells the pressure over that of the atmosphere */
+  const char *file;             /* one of log.files, in which the column is; NULL: any that has it */
+  const char *unit;             /* of the column; "counts": a bare number; NULL: that of the header */
+  bramah_study_value scale;     /* its unit times that of the column is one of the target; not given: 1 */
+  bramah_study_value offset;    /* in a unit of the target; not given: 0 */
+  bramah_study_value wrap;      /* scale * column jumps by this much; without unit: the column does */
+  double sign;                  /* 1 or -1 */
+  int gauge;                    /* 1: the column tells the pressure over that of the atmosphere */
+  bramah_study_value points[4]; /* instead of the scale: column, value, column, value; or not given */
 } bramah_study_column;
 
 /* The times of a log, or of one of its files. */

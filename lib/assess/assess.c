@@ -237,7 +237,7 @@ static bramah_status next_smoothed(bramah_assess *a, int *end, bramah_diag *diag
 
 /* ---- a step ---- */
 
-bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
+static bramah_status next_estimate(bramah_assess *a, int *end, bramah_diag *diag)
 {
   bramah_assess_totals *totals = &a->totals;
   bramah_diag other;
@@ -298,6 +298,15 @@ bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
   if (totals->estimates++ == totals->resumed) totals->begin_ns = time_ns;
   return BRAMAH_OK;
 }
+
+bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
+{
+  const bramah_status status = next_estimate(a, end, diag);
+  a->broken_off |= status != BRAMAH_OK;
+  return status;
+}
+
+void bramah_assess_break_off(bramah_assess *a) { a->broken_off = 1; }
 
 bramah_status bramah_assess_run(bramah_assess *a, bramah_diag *diag)
 {

@@ -487,7 +487,8 @@ static void judge(bramah_assess *a)
   for (size_t k = 0; k < v->n; k++) v->n_failed += !v->finding[k].passed;
   v->worst = worst_of(v);
   v->contradicted = v->n_failed > 0;
-  v->too_short &= !v->contradicted;
+  v->broken_off = a->broken_off && !v->contradicted;
+  v->too_short &= !v->contradicted && !v->broken_off;
 }
 
 /* What sensors could hide, of the outputs that are shown. */

@@ -62,7 +62,7 @@ bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables
 bramah_status cli_replay_conclude(cli_replay_run *run, bramah_diag *diag);
 /* Where the log contradicts the filter and can be read again: what would explain it. Errors: those of bramah_diagnose. */
 bramah_status cli_replay_diagnose(cli_replay_run *run, bramah_diag *diag);
-/* "no contradiction found", "contradicted", "too short": what a verdict says. */
+/* "no contradiction found", "contradicted", "broken off", "too short": what a verdict says. */
 const char *cli_verdict(const bramah_verdict *verdict);
 /* The summary for programs, if it is wanted; code: the exit code. */
 bramah_status cli_replay_json(cli_replay_run *run, int code, bramah_diag *diag);

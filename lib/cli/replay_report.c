@@ -439,7 +439,10 @@ static void add_timing(cli_replay_report *r)
 
 const char *cli_verdict(const bramah_verdict *verdict)
 {
-  return verdict->contradicted ? "contradicted" : verdict->too_short ? "too short" : "no contradiction found";
+  return verdict->contradicted ? "contradicted"
+         : verdict->broken_off ? "broken off"
+         : verdict->too_short  ? "too short"
+                               : "no contradiction found";
 }
 
 bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables, const cli_table *tables,

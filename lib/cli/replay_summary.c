@@ -287,18 +287,6 @@ static void estimate_tables(const bramah_assess_results *results, cli_table out[
 
 /* ---- verdict ---- */
 
-/* "0.25 to 2", "at most 10" */
-static const char *tolerated(const bramah_finding *finding, char text[64])
-{
-  if (isinf(finding->most))
-    snprintf(text, 64, "at least %.3g", finding->least);
-  else if (finding->least <= 0.0)
-    snprintf(text, 64, finding->most > 0.0 ? "at most %.3g" : "%.3g", finding->most);
-  else
-    snprintf(text, 64, "%.3g to %.3g", finding->least, finding->most);
-  return text;
-}
-
 /* How far beyond its limits, by their distance; negative within. */
 static double beyond(const bramah_finding *finding)
 {
@@ -306,28 +294,6 @@ static double beyond(const bramah_finding *finding)
   const double scale = isinf(finding->most) ? least : fmax(finding->most - least, 1e-9);
   if (finding->noted) return 0.0;
   return fmax(finding->least - finding->value, finding->value - finding->most) / scale;
-}
-
-/* "crank_gyro, 12 to 13 s, mean 14 sigma (0.44)", "crank_gyro: mean NIS 3.2, tolerated at most 2.25" */
-static const char *finding_text(const bramah_finding *f, char text[256])
-{
-  static const char *const what[] = {[BRAMAH_CHECK_MEAN] = "mean",
-                                     [BRAMAH_CHECK_VARIANCE] = "variance",
-                                     [BRAMAH_CHECK_CORRELATION] = "correlation",
-                                     [BRAMAH_CHECK_REJECTED] = "rejected",
-                                     [BRAMAH_CHECK_SMALL] = "small variance",
-                                     [BRAMAH_CHECK_ANTI] = "anticorrelation",
-                                     [BRAMAH_CHECK_STATED] = "beyond its stated uncertainty",
-                                     [BRAMAH_CHECK_OFFSET] = "offset"};
-  char limits[64];
-  if (isnan(f->amount))
-    snprintf(text, 256, "%s%s%s %.3g%s%s, tolerated %s", f->at, *f->at ? ": " : "", f->what, f->value,
-             *f->unit ? " " : "", f->unit, tolerated(f, limits));
-  else
-    snprintf(text, 256, "%s, %.6g to %.6g s, %s %.3g sigma (%.3g%s)", *f->at ? f->at : "all sensors",
-             f->begin, f->end, what[f->kind], f->value, f->amount,
-             f->kind == BRAMAH_CHECK_REJECTED ? " %" : "");
-  return text;
 }
 
 /* ---- diagnosis ---- */
@@ -399,16 +365,14 @@ static void print_diagnosis(const bramah_diagnosis *d, FILE *out)
 /* What was found, in words; then what else failed, and what is worth knowing. */
 static void print_verdict(const bramah_verdict *v, FILE *out)
 {
-  char text[256];
-  if (v->contradicted)
-    fprintf(out, "\nverdict: contradicted: %s\n", finding_text(v->worst, text));
-  else if (v->too_short)
-    fprintf(out, "\nverdict: too short to judge: no sensor has 50 samples\n");
-  else
-    fprintf(out, "\nverdict: no contradiction found in %llu tests\n", (count)v->tests);
+  char text[300];
+  bramah_verdict_text(v, text, sizeof text);
+  fprintf(out, "\nverdict: %s\n", text);
   for (size_t i = 0; i < v->n; i++)
-    if (!v->finding[i].passed && &v->finding[i] != v->worst)
-      fprintf(out, "  %s\n", finding_text(&v->finding[i], text));
+    if (!v->finding[i].passed && &v->finding[i] != v->worst) {
+      bramah_finding_text(&v->finding[i], text, sizeof text);
+      fprintf(out, "  %s\n", text);
+    }
   const bramah_finding *most = NULL;
   size_t noted = 0;
   for (size_t i = 0; i < v->n; i++) {
@@ -417,9 +381,9 @@ static void print_verdict(const bramah_verdict *v, FILE *out)
     if (!most || f->value > most->value) most = f;
     noted++;
   }
-  if (most)
-    fprintf(out, "  worth knowing, noise is overestimated%s: %s\n", noted > 1 ? ", most of all" : "",
-            finding_text(most, text));
+  if (!most) return;
+  bramah_finding_text(most, text, sizeof text);
+  fprintf(out, "  worth knowing, noise is overestimated%s: %s\n", noted > 1 ? ", most of all" : "", text);
 }
 
 /* What no test can see, of outputs that it would move out of their bands. */
@@ -465,7 +429,8 @@ static cli_table verdict_table(const bramah_verdict *verdict)
     cli_table_add(&table, "%s", worst->what);
     cli_table_add_number(&table, worst->value);
     cli_table_add(&table, "%s", worst->unit);
-    cli_table_add(&table, "%s", tolerated(worst, text));
+    bramah_finding_tolerated(worst, text, sizeof text);
+    cli_table_add(&table, "%s", text);
     if (failed)
       cli_table_add(&table, "FAIL %zu of %zu", failed, n);
     else

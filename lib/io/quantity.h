@@ -36,6 +36,18 @@ bramah_status bramah__quantity_expect(const bramah__quantity *q, const char *exp
 void bramah__add_expectation(bramah_diag *diag, const char *number, size_t number_length,
                              const char *expected, const char *other);
 
+/* "a length" for "m", with the unit of an example ("mm"); NULL: it has no name. */
+const char *bramah__unit_phrase(const char *unit, const char **example);
+
+/* "; did you mean 'kgf/cm^2'?" behind the message, where the unit `text` is often written for one of the dimension
+ * of `expected`. */
+void bramah__add_meant(bramah_diag *diag, const char *text, const char *expected);
+
+/* Name of the unit i that is known without a prefix, NULL behind the last one; and the letters it may have as
+ * prefixes. */
+const char *bramah__unit_name(size_t i);
+const char *bramah__unit_prefixes(size_t i);
+
 /* 1 if two dimensions are the same. */
 int bramah__same_dimension(bramah_dimension a, bramah_dimension b);
 

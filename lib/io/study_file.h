@@ -59,6 +59,7 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
 /* Read the machine file, unless it was read before. */
 bramah_status bramah__study_open_machine(bramah_study *study, bramah_diag *diag);
 
+extern const bramah__table bramah__study_table; /* of a study file */
 /* Tables of the sections in study_sensors.c. */
 extern const bramah__table bramah__sensor_table;
 extern const bramah__table bramah__log_table;  /* of a bramah_study_log */
@@ -66,6 +67,7 @@ extern const bramah__table bramah__time_table; /* of a bramah_study_time: a colu
 
 /* A number, or the word "off": 0. */
 bramah__read bramah__read_gate;
+extern const bramah__word bramah__word_off[], bramah__word_fixed[];
 
 /* A quantity of any dimension, kept as text: the member is a bramah_study_value. */
 bramah__read bramah__read_value;
@@ -76,12 +78,13 @@ bramah__read bramah__read_uncertain;
 #define BRAMAH__COLUMN_KEYS(type, member)                                                                    \
   BRAMAH__KEY("file", bramah__read_name, type, member.file, .required = 0),                                  \
       BRAMAH__KEY("unit", bramah__read_log_unit, type, member.unit, .required = 0),                          \
-      BRAMAH__KEY("scale", bramah__read_value, type, member.scale, .required = 0),                           \
+      BRAMAH__KEY("scale", bramah__read_scale, type, member, .required = 0),                                 \
       BRAMAH__KEY("offset", bramah__read_value, type, member.offset, .required = 0),                         \
       BRAMAH__KEY("wrap", bramah__read_value, type, member.wrap, .range = BRAMAH__POSITIVE),                 \
       BRAMAH__KEY("sign", bramah__read_sign, type, member.sign, .unit = "1")
 bramah__read bramah__read_log_unit; /* a unit, "counts" or "iso8601", as text */
 bramah__read bramah__read_sign;     /* double: 1 or -1 */
+bramah__read bramah__read_scale;    /* of the bramah_study_column: a factor or two points */
 
 /* Names of files that columns refer to must exist. */
 bramah_status bramah__check_log_files(bramah__reader *reader, const bramah_study *study);

@@ -31,18 +31,61 @@ typedef struct base_unit {
 } base_unit;
 
 static const base_unit base_units[] = {
-    {"1", "", 1.0, 0, {0, 0, 0, 0, 0}},          {"m", "kdcmun", 1.0, 0, {2, 0, 0, 0, 0}},
-    {"g", "kmu", 1.0, -3, {0, 2, 0, 0, 0}},      {"t", "", 1.0, 3, {0, 2, 0, 0, 0}},
-    {"s", "mun", 1.0, 0, {0, 0, 2, 0, 0}},       {"min", "", 60.0, 0, {0, 0, 2, 0, 0}},
-    {"h", "", 3600.0, 0, {0, 0, 2, 0, 0}},       {"N", "mkM", 1.0, 0, {2, 2, -4, 0, 0}},
-    {"Pa", "hkMG", 1.0, 0, {-2, 2, -4, 0, 0}},   {"bar", "m", 1.0, 5, {-2, 2, -4, 0, 0}},
-    {"V", "kmu", 1.0, 0, {0, 0, 0, 2, 0}},       {"rad", "mu", 1.0, 0, {0, 0, 0, 0, 2}},
-    {"deg", "", PI / 180.0, 0, {0, 0, 0, 0, 2}}, {"rpm", "", PI / 30.0, 0, {0, 0, -2, 0, 2}},
-    {"Hz", "kM", 1.0, 0, {0, 0, -2, 0, 0}},      {"L", "dcmu", 1.0, -3, {6, 0, 0, 0, 0}},
-    {"rev", "", 2.0 * PI, 0, {0, 0, 0, 0, 2}},   {"J", "mkM", 1.0, 0, {4, 2, -4, 0, 0}},
-    {"W", "mkM", 1.0, 0, {4, 2, -6, 0, 0}},      {"ppm", "", 1.0, -6, {0, 0, 0, 0, 0}},
+    /* SI, and what is used beside it. An ampere is a watt per volt. */
+    {"1", "", 1.0, 0, {0, 0, 0, 0, 0}},
+    {"%", "", 1.0, -2, {0, 0, 0, 0, 0}},
+    {"ppm", "", 1.0, -6, {0, 0, 0, 0, 0}},
+    {"m", "kdcmun", 1.0, 0, {2, 0, 0, 0, 0}},
+    {"L", "dcmu", 1.0, -3, {6, 0, 0, 0, 0}},
+    {"l", "dcmu", 1.0, -3, {6, 0, 0, 0, 0}},
+    {"cc", "", 1.0, -6, {6, 0, 0, 0, 0}},
+    {"g", "kmu", 1.0, -3, {0, 2, 0, 0, 0}},
+    {"t", "", 1.0, 3, {0, 2, 0, 0, 0}},
+    {"s", "mun", 1.0, 0, {0, 0, 2, 0, 0}},
+    {"min", "", 60.0, 0, {0, 0, 2, 0, 0}},
+    {"h", "", 3600.0, 0, {0, 0, 2, 0, 0}},
+    {"Hz", "kM", 1.0, 0, {0, 0, -2, 0, 0}},
+    {"rad", "mu", 1.0, 0, {0, 0, 0, 0, 2}},
+    {"deg", "", PI / 180.0, 0, {0, 0, 0, 0, 2}},
+    {"\xc2\xb0", "", PI / 180.0, 0, {0, 0, 0, 0, 2}},
+    {"rev", "", 2.0 * PI, 0, {0, 0, 0, 0, 2}},
+    {"rpm", "", PI / 30.0, 0, {0, 0, -2, 0, 2}},
+    {"N", "mkM", 1.0, 0, {2, 2, -4, 0, 0}},
+    {"daN", "", 1.0, 1, {2, 2, -4, 0, 0}},
+    {"Nm", "mkM", 1.0, 0, {4, 2, -4, 0, 0}},
+    {"Pa", "hkMG", 1.0, 0, {-2, 2, -4, 0, 0}},
+    {"bar", "m", 1.0, 5, {-2, 2, -4, 0, 0}},
+    {"J", "mkM", 1.0, 0, {4, 2, -4, 0, 0}},
+    {"W", "mkM", 1.0, 0, {4, 2, -6, 0, 0}},
+    {"V", "kmu", 1.0, 0, {0, 0, 0, 2, 0}},
+    {"A", "mu", 1.0, 0, {4, 2, -6, -2, 0}},
+    /* By the standard acceleration of gravity, 9.80665 m/s^2. */
+    {"gn", "m", 9.80665, 0, {2, 0, -4, 0, 0}},
+    {"kgf", "", 9.80665, 0, {2, 2, -4, 0, 0}},
+    {"kp", "", 9.80665, 0, {2, 2, -4, 0, 0}},
+    {"at", "", 9.80665, 4, {-2, 2, -4, 0, 0}},
+    {"atm", "", 101325.0, 0, {-2, 2, -4, 0, 0}},
+    {"PS", "", 735.49875, 0, {4, 2, -6, 0, 0}},
+    /* By the inch, 25.4 mm, the pound, 0.45359237 kg, and the US gallon, 231 in^3. */
+    {"in", "", 25.4, -3, {2, 0, 0, 0, 0}},
+    {"ft", "", 304.8, -3, {2, 0, 0, 0, 0}},
+    {"lb", "", 0.45359237, 0, {0, 2, 0, 0, 0}},
+    {"slug", "", 14.59390293720636483, 0, {0, 2, 0, 0, 0}},
+    {"lbf", "", 4.4482216152605, 0, {2, 2, -4, 0, 0}},
+    {"psi", "k", 6894.757293168361337, 0, {-2, 2, -4, 0, 0}},
+    {"ksi", "", 6894.757293168361337, 3, {-2, 2, -4, 0, 0}},
+    {"hp", "", 745.69987158227022, 0, {4, 2, -6, 0, 0}},
+    {"gal", "", 3.785411784, -3, {6, 0, 0, 0, 0}},
+    {"gpm", "", 6.30901964, -5, {6, 0, -2, 0, 0}},
+    {"lpm", "", 1.0 / 60.0, -3, {6, 0, -2, 0, 0}},
+    /* Viscosities: stokes and poise. */
+    {"St", "c", 1.0, -4, {4, 0, -2, 0, 0}},
+    {"P", "c", 1.0, -1, {-2, 2, -2, 0, 0}},
 };
 enum { N_BASE_UNITS = sizeof base_units / sizeof base_units[0] };
+
+const char *bramah__unit_name(size_t i) { return i < N_BASE_UNITS ? base_units[i].name : NULL; }
+const char *bramah__unit_prefixes(size_t i) { return base_units[i].prefixes; }
 
 static const struct {
   char letter;
@@ -73,6 +116,11 @@ static const struct {
     {"kg*m^2", "a moment of inertia", "kg*m^2"},
     {"kg/m^3", "a density", "kg/m^3"},
     {"N*s/m", "a viscous friction coefficient", "N*s/m"},
+    {"m^3/rad", "a displacement", "cm^3/rev"},
+    {"A", "a current", "mA"},
+    {"Pa*s", "a viscosity", "cP"},
+    {"m^2/s", "a kinematic viscosity", "cSt"},
+    {"N/m", "a stiffness", "N/m"},
     {"m^3/s", "a volume flow", "L/min"},
     {"J", "an energy or a torque", "J"},
     {"W", "a power", "W"},
@@ -149,26 +197,68 @@ static int find_unit(const char *name, unit *out)
   return 1;
 }
 
-/* What units are often called; no slips of the pen. */
-static const char *const usual_slips[][2] = {{"sec", "s"},      {"seconds", "s"},   {"hr", "h"},
-                                             {"degree", "deg"}, {"degrees", "deg"}, {"l", "L"},
-                                             {"volt", "V"},     {"volts", "V"},     {"Nm", "N*m"},
-                                             {"Ns", "N*s"},     {"kgm", "kg*m"},    {"\xc2\xb0", "deg"}};
+/* What is often written, without blanks and ^ * -, and what is meant, be it that the unit is unknown or is one of
+ * another dimension; with a remark, or NULL. */
+static const struct {
+  const char *written, *meant, *remark;
+} usual_slips[] = {{"sec", "s", NULL},
+                   {"seconds", "s", NULL},
+                   {"hr", "h", NULL},
+                   {"degree", "deg", NULL},
+                   {"degrees", "deg", NULL},
+                   {"volt", "V", NULL},
+                   {"volts", "V", NULL},
+                   {"Ns", "N*s", NULL},
+                   {"kgm", "kg*m", NULL},
+                   {"inch", "in", NULL},
+                   {"feet", "ft", NULL},
+                   {"lbs", "lb", NULL},
+                   {"lbm", "lb", NULL},
+                   {"kg", "kgf", NULL},
+                   {"lb", "lbf", NULL},
+                   {"g", "gn", "the standard acceleration of gravity"},
+                   {"Hz", "rev/s", NULL},
+                   {"1/min", "rpm", NULL},
+                   {"RPM", "rpm", NULL},
+                   {"GPM", "gpm", NULL},
+                   {"PSI", "psi", NULL},
+                   {"lb/in2", "psi", NULL},
+                   {"lbs/in2", "psi", NULL},
+                   {"psia", "psi", NULL},
+                   {"bara", "bar", NULL},
+                   {"psig", "psi", "a sensor of gauge pressure says 'reference: gauge'"},
+                   {"barg", "bar", "a sensor of gauge pressure says 'reference: gauge'"},
+                   {"kg/cm2", "kgf/cm^2", NULL},
+                   {"kg/mm2", "kgf/mm^2", NULL},
+                   {"ftlb", "lbf*ft", NULL},
+                   {"lbft", "lbf*ft", NULL},
+                   {"inlb", "lbf*in", NULL},
+                   {"lbin", "lbf*in", NULL}};
+enum { N_USUAL_SLIPS = sizeof usual_slips / sizeof usual_slips[0] };
 
-/* What is meant perhaps: what others write for it, else the nearest name, with the prefixes it may have; NULL:
- * nothing is near. `near`: room for it. */
-static const char *suggest_unit(const char *name, char near[8])
+/* Index of what is written there, N_USUAL_SLIPS if it is no usual slip. */
+static size_t find_slip(const char *text)
 {
-  enum { MOST = 96 };
+  char squeezed[LONGEST_NAME + 1];
+  size_t n = 0, i = 0;
+  for (; *text && n < LONGEST_NAME; text++)
+    if (!strchr(" ^*-", *text)) squeezed[n++] = *text;
+  squeezed[n] = '\0';
+  while (!*text && i < N_USUAL_SLIPS && strcmp(usual_slips[i].written, squeezed) != 0) i++;
+  return *text ? N_USUAL_SLIPS : i;
+}
+
+/* The nearest name, with the prefixes it may have; NULL: nothing is near. `near`: room for it. */
+static const char *find_near(const char *name, char near[8])
+{
+  enum { MOST = 128 };
   char text[MOST][8];
   const char *candidates[MOST];
   size_t n = 0;
-  for (size_t i = 0; i < sizeof usual_slips / sizeof usual_slips[0]; i++)
-    if (strcmp(usual_slips[i][0], name) == 0) return usual_slips[i][1];
-  for (size_t i = 0; i < N_BASE_UNITS; i++) {
+  for (size_t i = 0; i < N_BASE_UNITS && n < MOST; i++) {
     const char *prefix = base_units[i].prefixes;
     bramah__append(text[n++], sizeof text[0], 0, base_units[i].name);
-    for (; *prefix && n < MOST - 1; prefix++) {
+    for (; *prefix && n < MOST; prefix++) {
       text[n][0] = *prefix;
       bramah__append(text[n++], sizeof text[0], 1, base_units[i].name);
     }
@@ -179,15 +269,49 @@ static const char *suggest_unit(const char *name, char near[8])
   return best ? near : NULL;
 }
 
+/* What is meant perhaps: what others write for it, "m^2" for "m2", or the nearest name. */
+static bramah_status fail_name(cursor *c, const char *start, size_t length, char *name)
+{
+  char near[8], after[160] = "'";
+  unit out;
+  size_t letters = strlen(name), used = 1, slip = find_slip(c->text);
+  const size_t all = letters;
+  const int is_whole = slip < N_USUAL_SLIPS;
+  if (!is_whole) slip = find_slip(name);
+  const int is_slip = slip < N_USUAL_SLIPS;
+  const char *best = is_slip ? usual_slips[slip].meant : find_near(name, near);
+  while (letters && is_digit(name[letters - 1])) letters--;
+  const int forgotten = letters && letters < all;
+  if (forgotten) name[letters] = '\0';
+  const int power = forgotten && !is_slip && find_unit(name, &out);
+  if (is_whole) start = c->text, length = strlen(c->text);
+  if (!best && !power) return fail_unit(c, "unknown unit '", start, length, after);
+  used = bramah__append(after, sizeof after, used, "; did you mean '");
+  used = bramah__append(after, sizeof after, used, power ? name : best);
+  if (power) {
+    used = bramah__append(after, sizeof after, used, "^");
+    for (size_t i = letters; i < length && used < sizeof after - 4; i++) after[used++] = start[i];
+    after[used] = '\0';
+  }
+  used = bramah__append(after, sizeof after, used, "'?");
+  if (is_slip && usual_slips[slip].remark) {
+    used = bramah__append(after, sizeof after, used, " (");
+    used = bramah__append(after, sizeof after, used, usual_slips[slip].remark);
+    bramah__append(after, sizeof after, used, ")");
+  }
+  return fail_unit(c, "unknown unit '", start, length, after);
+}
+
 static bramah_status parse_name(cursor *c, unit *out)
 {
   char name[LONGEST_NAME + 1] = "";
   const char *start = c->at;
-  if (*c->at == '1' && !is_letter(c->at[1]) && !is_digit(c->at[1]))
+  if (*c->at == '%' || (*c->at == '1' && !is_letter(c->at[1]) && !is_digit(c->at[1])))
     c->at++;
   else if (is_letter(*c->at))
     while (is_letter(*c->at) || is_digit(*c->at)) c->at++;
   const size_t length = (size_t)(c->at - start);
+  if (!length && find_slip(c->text) < N_USUAL_SLIPS) return fail_name(c, start, length, name);
   if (!length && !*start) return fail_unit(c, "a unit is missing at the end", start, 0, "");
   if (!length)
     return fail_unit(c, "a unit cannot begin with '", start, 1,
@@ -198,27 +322,7 @@ static bramah_status parse_name(cursor *c, unit *out)
   const int micro = length > 2 && (memcmp(start, "\xc2\xb5", 2) == 0 || memcmp(start, "\xce\xbc", 2) == 0);
   if (micro) name[0] = 'u';
   memcpy(name + micro, start + 2 * micro, length - 2 * (size_t)micro);
-  if (find_unit(name, out)) return BRAMAH_OK;
-
-  /* "m2" was to be "m^2", if what comes before the digits is a unit. */
-  char near[8], after[80] = "'";
-  const char *best = suggest_unit(name, near);
-  size_t letters = strlen(name), used = 1;
-  const size_t all = letters;
-  while (letters && is_digit(name[letters - 1])) letters--;
-  const int forgotten = letters && letters < all;
-  if (forgotten) name[letters] = '\0';
-  const int power = forgotten && find_unit(name, out);
-  if (!best && !power) return fail_unit(c, "unknown unit '", start, length, after);
-  used = bramah__append(after, sizeof after, used, "; did you mean '");
-  used = bramah__append(after, sizeof after, used, power ? name : best);
-  if (power) {
-    used = bramah__append(after, sizeof after, used, "^");
-    for (size_t i = letters; i < length && used < sizeof after - 4; i++) after[used++] = start[i];
-    after[used] = '\0';
-  }
-  bramah__append(after, sizeof after, used, "'?");
-  return fail_unit(c, "unknown unit '", start, length, after);
+  return find_unit(name, out) ? BRAMAH_OK : fail_name(c, start, length, name);
 }
 
 /* ---- products of powers ---- */
@@ -470,6 +574,15 @@ static int dimension_of_text(const char *text, bramah_dimension *out)
   return 1;
 }
 
+const char *bramah__unit_phrase(const char *text, const char **example)
+{
+  bramah_dimension dimension;
+  const size_t name = dimension_of_text(text, &dimension) ? find_quantity_name(dimension) : N_QUANTITY_NAMES;
+  if (name == N_QUANTITY_NAMES) return NULL;
+  *example = quantity_names[name].example;
+  return quantity_names[name].phrase;
+}
+
 static void add_phrase(bramah_diag *diag, const char *unit_text, size_t name)
 {
   if (name < N_QUANTITY_NAMES) {
@@ -500,6 +613,21 @@ void bramah__add_expectation(bramah_diag *diag, const char *number_text, size_t 
   bramah__add_text(diag, "'");
 }
 
+void bramah__add_meant(bramah_diag *diag, const char *text, const char *expected)
+{
+  bramah_dimension wanted, meant;
+  const size_t slip = find_slip(text);
+  if (slip == N_USUAL_SLIPS || !dimension_of_text(expected, &wanted) ||
+      !dimension_of_text(usual_slips[slip].meant, &meant) || !bramah__same_dimension(wanted, meant))
+    return;
+  bramah__add_text(diag, "; did you mean '");
+  bramah__add_text(diag, usual_slips[slip].meant);
+  bramah__add_text(diag, usual_slips[slip].remark ? "' (" : "'?");
+  if (!usual_slips[slip].remark) return;
+  bramah__add_text(diag, usual_slips[slip].remark);
+  bramah__add_text(diag, ")?");
+}
+
 bramah_status bramah__quantity_expect(const bramah__quantity *q, const char *expected, const char *other,
                                       bramah_diag *diag)
 {
@@ -520,6 +648,7 @@ bramah_status bramah__quantity_expect(const bramah__quantity *q, const char *exp
     bramah__add_text(diag, ", ");
   }
   bramah__add_expectation(diag, q->number, q->number_length, expected, other);
+  bramah__add_meant(diag, q->unit, expected);
   return BRAMAH_E_UNIT;
 }
 

@@ -141,8 +141,8 @@ int bramah__clock_time(const bramah__clock *clock, int64_t ns, int64_t *time_ns)
 
 int bramah__column_map_is_needed(const bramah_study_column *from)
 {
-  return from && (from->unit || from->scale.text || from->offset.text || from->wrap.text || from->gauge ||
-                  from->sign < 0.0);
+  return from && (from->unit || from->scale.text || from->points[0].text || from->offset.text ||
+                  from->wrap.text || from->gauge || from->sign < 0.0);
 }
 
 static bramah_status fail_value(const bramah_study *study, const bramah_study_column *from,
@@ -156,6 +156,30 @@ static bramah_status fail_value(const bramah_study *study, const bramah_study_co
   return status;
 }
 
+/* The straight line through two points, whose columns are in the unit `raw`: its slope [SI], and what it has for a
+ * column of 0. A loop of 4 to 20 mA is alive from 3.6 to 21 mA (NAMUR NE 43). */
+static bramah_status read_points(const bramah_study *study, const bramah_study_column *from, const char *raw,
+                                 const char *si_unit, bramah_dimension have, bramah__column_map *out,
+                                 bramah_diag *diag)
+{
+  double p[4], ampere;
+  bramah_dimension current;
+  for (size_t i = 0; i < 4; i++)
+    if (bramah_quantity_parse(from->points[i].text, i % 2 ? si_unit : *raw ? raw : "1", &p[i], diag))
+      return fail_value(study, from, &from->points[i], "scale", diag);
+  if (p[0] == p[2] || p[1] == p[3]) {
+    bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "two different points are expected");
+    return fail_value(study, from, &from->points[2 + (p[0] != p[2])], "scale", diag);
+  }
+  out->factor = (p[3] - p[1]) / (p[2] - p[0]);
+  out->offset = p[1] - out->factor * p[0];
+  bramah_unit_parse("A", &ampere, &current, NULL);
+  if (!bramah__same_dimension(have, current) || !(fmin(p[0], p[2]) > 0.0)) return BRAMAH_OK;
+  out->least = 0.9 * fmin(p[0], p[2]);
+  out->most = 1.05 * fmax(p[0], p[2]);
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__column_map_make(bramah__column_map *map, const bramah_study *study,
                                       const bramah_study_column *from, const char *unit, const char *si_unit,
                                       bramah_diag *diag)
@@ -163,6 +187,8 @@ bramah_status bramah__column_map_make(bramah__column_map *map, const bramah_stud
   const char *raw = bramah__log_is_no_unit(unit) ? "" : unit; /* of the numbers in the column */
   bramah_dimension have = {0}, want = {0};
   double raw_factor = 1.0, scale = 1.0, wrap, ignored;
+  bramah__column_map line = {0};
+  if (!*raw && from->points[0].text) raw = bramah__unit_of(from->points[0].text);
   bramah_diag_clear(diag);
   bramah_status status = *raw ? bramah_unit_parse(raw, &raw_factor, &have, diag) : BRAMAH_OK;
   if (!status && strcmp(si_unit, "1") != 0) status = bramah_unit_parse(si_unit, &ignored, &want, diag);
@@ -170,26 +196,38 @@ bramah_status bramah__column_map_make(bramah__column_map *map, const bramah_stud
 
   /* A scale without unit leaves the unit of the column as it is; one with a unit takes it into that of the
    * target: 50 bar/V. */
-  if (from->scale.text && bramah_quantity_parse(from->scale.text, "1", &scale, diag) != BRAMAH_OK) {
+  if (from->points[0].text) {
+    status = read_points(study, from, raw, si_unit, have, &line, diag);
+    if (status) return status;
+    scale = line.factor;
+  } else if (from->scale.text && bramah_quantity_parse(from->scale.text, "1", &scale, diag) != BRAMAH_OK) {
     char expected[160];
     snprintf(expected, sizeof expected, "%s%s%s%s", si_unit, *raw ? "/(" : "", raw, *raw ? ")" : "");
     bramah_diag_clear(diag);
     if (bramah_quantity_parse(from->scale.text, expected, &scale, diag))
       return fail_value(study, from, &from->scale, "scale", diag);
   } else if (!bramah__same_dimension(have, want)) {
-    if (*raw)
-      return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
-                           "the column is in %s; expected a unit like %s, or a scale that leads to it", raw,
-                           si_unit);
+    if (*raw) {
+      bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
+                    "the column is in %s; expected a unit like %s, or a scale that leads to it", raw,
+                    si_unit);
+      bramah__add_meant(diag, raw, si_unit);
+      return BRAMAH_E_UNIT;
+    }
     return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, from->target,
                          "the column '%s' has no unit: give it one in the header (%s[%s]) or by 'unit', or "
                          "counts a 'scale' in %s",
                          from->name, from->name, si_unit, si_unit);
   }
-  *map = (bramah__column_map){.factor = (from->sign < 0.0 ? -1.0 : 1.0) * scale * raw_factor, .last = NAN};
+  const double sign = from->sign < 0.0 ? -1.0 : 1.0;
+  *map = (bramah__column_map){.factor = sign * scale * raw_factor,
+                              .least = line.least / raw_factor,
+                              .most = line.most / raw_factor,
+                              .last = NAN};
 
   if (from->offset.text && bramah_quantity_parse(from->offset.text, si_unit, &map->offset, diag))
     return fail_value(study, from, &from->offset, "offset", diag);
+  if (from->points[0].text) map->offset += sign * line.offset;
   if (from->gauge) map->offset += study->log.atmosphere;
 
   /* A wrap without unit is in the numbers of the column. */
@@ -242,9 +280,15 @@ const char *bramah__column_map_unit(const bramah_study_column *from, const char 
   bramah_diag ignored;
   double scale;
   if (from->unit) return bramah__log_is_no_unit(from->unit) ? "" : from->unit;
+  if (from->points[0].text) return bramah__unit_of(from->points[0].text);
   if (!from->scale.text || bramah_quantity_parse(from->scale.text, "1", &scale, &ignored) == BRAMAH_OK)
     return si_unit;
   return "";
+}
+
+int bramah__column_map_is_dead(const bramah__column_map *map, double column)
+{
+  return map->most > 0.0 && !(column >= map->least && column <= map->most);
 }
 
 double bramah__column_map_value(bramah__column_map *map, double column)

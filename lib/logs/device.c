@@ -466,6 +466,22 @@ static void give(bramah__device *d)
   for (size_t i = 0; i < n; i++) {
     const double cell = d->out[i];
     if (!d->has[i]) continue;
+    const bramah__column_map *map = &d->targets[i].map;
+    if (bramah__column_map_is_dead(map, cell)) {
+      d->has[i] = 0;
+      if (d->study->log.format.skip_bad_cells) {
+        note(&d->counts.bad_cells, d->mark);
+        continue;
+      }
+      bramah__failf(
+          &d->failure, BRAMAH_E_VALUE, d->paths[bramah__mark_path(d->mark)].path, bramah__mark_line(d->mark),
+          d->targets[i].name,
+          "%.6g is no measurement: this loop is alive from %.6g to %.6g (a broken wire?); 'log: {bad_cells: "
+          "skip}' goes on without such cells",
+          cell, map->least, map->most);
+      good = 0;
+      continue;
+    }
     d->out[i] = bramah__column_map_value(&d->targets[i].map, cell);
     if (isfinite(d->out[i])) continue;
     bramah__failf(&d->failure, BRAMAH_E_NOT_FINITE, d->paths[bramah__mark_path(d->mark)].path,

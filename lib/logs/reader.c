@@ -202,6 +202,7 @@ static bramah_status fail_unit(const bramah_log_reader *reader, size_t column, c
                   "'units' of the file (units.%s = '%s')",
                   is, unit, expected, is_time ? "time: {column: " : "column: ", name, expected,
                   is_time ? "}" : "", name, expected);
+  bramah__add_meant(diag, unit, expected);
   if (diag) diag->column = reader->units[column].position;
   return BRAMAH_E_UNIT;
 }

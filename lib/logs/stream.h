@@ -51,6 +51,7 @@ typedef struct bramah__column_map {
   int plain;             /* 1: the column holds the value */
   double factor, offset; /* value [SI] = offset + factor * column, as its numbers are in the file */
   double wrap;           /* the column jumps by this much; 0: it does not */
+  double least, most;    /* of what it holds, beyond these it is no measurement; both 0: none known */
   double last, turns;    /* the column's last value, and how often it has jumped since the first */
 } bramah__column_map;
 
@@ -68,6 +69,8 @@ const char *bramah__column_map_unit(const bramah_study_column *from, const char 
 /* 1 if the study says anything about the column but its name. */
 int bramah__column_map_is_needed(const bramah_study_column *from);
 double bramah__column_map_value(bramah__column_map *map, double column);
+/* 1 if the column holds what no measurement is: the current of a loop that is broken. */
+int bramah__column_map_is_dead(const bramah__column_map *map, double column);
 /* What the column holds for a value; of a column that jumps, within [0, wrap). */
 double bramah__column_map_column(const bramah__column_map *map, double value);
 

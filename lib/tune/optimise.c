@@ -16,6 +16,10 @@
 static const double reach = 2.0;
 enum { MOST_STEPS = 200 };
 
+/* What promises no more than this lies so near, in standard errors, that likelihoods are parabolas: such a step is likely taken,
+ * and the slope is wanted there. */
+static const double near_enough = 25.0;
+
 static bramah_status fail_memory(bramah_diag *diag)
 {
   return bramah__fail(diag, BRAMAH_E_MEMORY, "optimiser", "out of memory");
@@ -23,10 +27,12 @@ static bramah_status fail_memory(bramah_diag *diag)
 
 typedef struct search {
   const bramah__objective *f;
-  double *z, *trial, *g, *I, *d; /* at z: gradient, information; step */
-  double *A, *right;             /* [n x n], [n] of a linear system */
-  unsigned char *held;           /* [n] */
+  double *z, *trial, *d;             /* step from z to the trial */
+  double *g, *I, *trial_g, *trial_I; /* gradient, information */
+  double *A, *right;                 /* [n x n], [n] of a linear system */
+  unsigned char *held;               /* [n] */
   double cost, lambda, tolerance;
+  int has_slope; /* g and I are of z */
   bramah__optimum *out;
 } search;
 
@@ -92,10 +98,36 @@ static double promise(search *s)
   return sum;
 }
 
-static bramah_status look(search *s, bramah_diag *diag)
+static bramah_status slope_at(search *s, const double *z, double *cost, double *g, double *I,
+                              bramah_diag *diag)
 {
   s->out->slopes++;
-  return s->f->slope(s->f->user, s->z, &s->cost, s->g, s->I, diag);
+  return s->f->slope(s->f->user, z, cost, g, I, diag);
+}
+
+/* Slope at z, where it must be. */
+static bramah_status look(search *s, bramah_diag *diag)
+{
+  const bramah_status status = slope_at(s, s->z, &s->cost, s->g, s->I, diag);
+  s->has_slope = 1;
+  if (status || isfinite(s->cost)) return status;
+  return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "optimiser",
+                      "the cost is not finite where a slope is wanted");
+}
+
+/* The trial with this cost becomes z. */
+static void take_trial(search *s, double cost, double promised, int with_slope)
+{
+  memcpy(s->z, s->trial, s->f->n * sizeof *s->z);
+  if (s->cost - cost > 0.25 * promised) s->lambda = fmax(0.1 * s->lambda, 1e-7);
+  s->cost = cost;
+  s->has_slope = with_slope;
+  if (!with_slope) return;
+  double *const g = s->g, *const I = s->I;
+  s->g = s->trial_g;
+  s->I = s->trial_I;
+  s->trial_g = g;
+  s->trial_I = I;
 }
 
 /* One step down, trying shorter and shorter ones until they promise nothing. *moved 0: there is none. */
@@ -107,13 +139,13 @@ static bramah_status descend(search *s, int *moved, double *promised, bramah_dia
     if (aim(s, s->lambda)) continue;
     *promised = promise(s);
     if (*promised < s->tolerance) return BRAMAH_OK;
-    s->out->costs++;
-    const bramah_status status = s->f->cost(s->f->user, s->trial, &cost, diag);
+    const int with_slope = *promised < near_enough;
+    s->out->costs += !with_slope;
+    const bramah_status status = with_slope ? slope_at(s, s->trial, &cost, s->trial_g, s->trial_I, diag)
+                                            : s->f->cost(s->f->user, s->trial, &cost, diag);
     if (status) return status;
     if (!isfinite(cost) || cost >= s->cost) continue;
-    memcpy(s->z, s->trial, s->f->n * sizeof *s->z);
-    if (s->cost - cost > 0.25 * *promised) s->lambda = fmax(0.1 * s->lambda, 1e-7);
-    s->cost = cost;
+    take_trial(s, cost, *promised, with_slope);
     *moved = 1;
     return BRAMAH_OK;
   }
@@ -125,7 +157,7 @@ bramah_status bramah__optimise_scoring(const bramah__objective *objective, doubl
                                        bramah_diag *diag)
 {
   const size_t n = objective->n;
-  double *block = calloc(4 * n + 2 * n * n + 1, sizeof *block);
+  double *block = calloc(5 * n + 3 * n * n + 1, sizeof *block);
   unsigned char *held = calloc(n + 1, 1);
   *out = (bramah__optimum){0};
   if (!block || !held) {
@@ -136,24 +168,25 @@ bramah_status bramah__optimise_scoring(const bramah__objective *objective, doubl
   search s = {.f = objective,
               .z = z,
               .trial = block,
-              .g = block + n,
-              .d = block + 2 * n,
-              .I = block + 3 * n,
-              .A = block + 3 * n + n * n,
-              .right = block + 3 * n + 2 * n * n,
+              .d = block + n,
+              .right = block + 2 * n,
+              .g = block + 3 * n,
+              .trial_g = block + 4 * n,
+              .I = block + 5 * n,
+              .trial_I = block + 5 * n + n * n,
+              .A = block + 5 * n + 2 * n * n,
               .held = held,
               .lambda = 1e-3,
               .tolerance = tolerance,
               .out = out};
   for (size_t i = 0; i < n; i++) z[i] = fmin(fmax(z[i], objective->low[i]), objective->high[i]);
   bramah_status status = look(&s, diag);
-  if (!status && !isfinite(s.cost))
-    status = bramah__fail(diag, BRAMAH_E_NOT_FINITE, "optimiser", "the cost at the start is not finite");
   while (!status) {
     int moved;
     double promised = (double)INFINITY;
     /* Would a whole step still be worth it? Where the matrix is singular the damped one is asked. */
     if ((aim(&s, 1e-9) && aim(&s, s.lambda)) || !(promise(&s) > tolerance)) break;
+    if (!out->iterations && promise(&s) > near_enough) s.lambda = 0.1; /* parabolas end before that */
     out->ending = BRAMAH_ENDING_STOPPED;
     if (out->iterations == MOST_STEPS || (objective->stop && objective->stop(objective->user))) break;
     out->iterations++;
@@ -164,7 +197,7 @@ bramah_status bramah__optimise_scoring(const bramah__objective *objective, doubl
       break;
     }
     if (status || (objective->stop && objective->stop(objective->user))) break;
-    status = look(&s, diag);
+    if (!s.has_slope) status = look(&s, diag);
     out->ending = BRAMAH_ENDING_CONVERGED;
   }
   out->cost = s.cost;

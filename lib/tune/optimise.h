@@ -15,8 +15,8 @@ typedef struct bramah__objective {
   size_t n;
   const double *low, *high; /* [n] bounds, low < high */
   bramah_status (*cost)(void *user, const double *z, double *cost, bramah_diag *diag);
-  /* Cost, gradient [n] and information [n x n], a positive semidefinite stand-in for the second derivatives.
-   * For scoring only. */
+  /* Cost, gradient [n] and information [n x n], a positive semidefinite stand-in for the second derivatives;
+   * of them nothing where the cost is not finite. For scoring only. */
   bramah_status (*slope)(void *user, const double *z, double *cost, double *gradient, double *information,
                          bramah_diag *diag);
   /* 1 when time or evaluations are used up; NULL: never. */
@@ -40,10 +40,11 @@ typedef struct bramah__optimum {
 /* Scoring: steps that solve (I + lambda diag I) d = -gradient, lambda falling and rising as steps succeed or
  * not (K. Levenberg 1944, D. W. Marquardt 1963), with the information in place of the second derivatives (R.
  * A. Fisher's scoring); a variable that meets its bound goes as far as that, the others make the
- * best of it. It ends when a whole step promises less than `tolerance` of cost. A sum that holds logarithms
+ * best of it. A step that promises little is tried with its slope at once. It ends when a whole step promises less than
+ * `tolerance` of cost. A sum that holds logarithms
  * of variances is no sum of squares, so least-squares solvers such as GSL's cannot judge its steps. z [n]:
  * from where, and the minimum. gradient [n] and information [n x n] there (may be NULL). Errors: those of the
- * functions; E_NOT_FINITE (at the start). */
+ * functions; E_NOT_FINITE (at the start, or the slope where it has come to). */
 bramah_status bramah__optimise_scoring(const bramah__objective *objective, double tolerance, double *z,
                                        double *gradient, double *information, bramah__optimum *out,
                                        bramah_diag *diag);

@@ -337,6 +337,9 @@ typedef struct posed {
   size_t index[BRAMAH__TUNE_MOST]; /* of them */
   double x[BRAMAH__TUNE_MOST];     /* all, the free ones to be filled in */
   double low[BRAMAH__TUNE_MOST], high[BRAMAH__TUNE_MOST];
+  double slope_x[BRAMAH__TUNE_MOST]; /* where the last slope was wanted, and what came of it */
+  bramah_tune_verdict verdict;
+  int failed;
 } posed;
 
 static void candidate_at(const posed *p, const double *z, double *x)
@@ -364,12 +367,11 @@ static bramah_status slope(void *user, const double *z, double *out, double *gra
   posed *p = user;
   const bramah__tune_search *s = p->search;
   const size_t all = s->problem->n;
-  double x[BRAMAH__TUNE_MOST], g[BRAMAH__TUNE_MOST] = {0};
-  bramah_tune_verdict verdict;
+  double *x = p->slope_x, g[BRAMAH__TUNE_MOST] = {0};
   candidate_at(p, z, x);
-  const bramah_status status = bramah__tune_evaluate(p->search, x, 1, 0, out, &verdict, diag);
-  if (status) return status;
-  if (!isfinite(*out)) return bramah__tune_explain(s, x, &verdict, diag);
+  const bramah_status status = bramah__tune_evaluate(p->search, x, 1, 0, out, &p->verdict, diag);
+  p->failed = !isfinite(*out);
+  if (status || p->failed) return status;
 
   /* Summed over the logs in their order, then the penalty. */
   double *I = calloc(all * all + 1, sizeof *I);
@@ -438,6 +440,8 @@ static bramah_status score(posed *p, const bramah__objective *f, double *z, bram
       break;
     }
     status = bramah__optimise_scoring(f, tolerance, z, g, I, &one, diag);
+    if (status == BRAMAH_E_NOT_FINITE && p->failed)
+      status = bramah__tune_explain(p->search, p->slope_x, &p->verdict, diag);
     out->iterations += one.iterations;
     out->cost = one.cost;
     out->ending = one.ending;

@@ -10,13 +10,18 @@ bad() {
   rm -f estimate.csv
   run 1 check "$study" "$1"
   cp err err.check
-  run 1 replay "$study" "$1" --output estimate.csv --report report.html --truth truth.csv
+  run 1 replay "$study" "$1" --output estimate.csv --report report.html --truth truth.csv --json summary.json
   says err "bramah: $1:"
   grep -qF "$(tail -n 1 err)" err.check || fail "$1: check and replay say different things"
   [ "$2" -gt 0 ] || return 0
   head -n "$2" good.csv >wanted.csv
   cmp estimate.csv wanted.csv || fail "$1: the estimates before the mistake are not there"
   says out 'mean NIS'
+  # Nothing is called right of a run that was broken off, wherever its verdict is read.
+  ! grep -q '^verdict: no contradiction' out || fail "$1: a verdict after a mistake"
+  grep -q '"verdict": "\(broken off\|contradicted\)"' summary.json || fail "$1: verdict in JSON"
+  grep -q '"exit_code": 1' summary.json || fail "$1: exit code in JSON"
+  ! grep -q 'no contradiction found' report.html || fail "$1: a verdict in the report"
   grep -qi '</html>' report.html || fail "$1: no report"
 }
 # edit NAME LINE CELL TEXT: the log with another text in a cell.

@@ -123,6 +123,37 @@ printf 'time: {unit: ms}\n' | cat mapped.yaml - >wrong.yaml
 run 1 simulate "$machine" --duration 0.2 --output truth.csv --noise wrong.yaml --seed 1 --log other.csv
 says err 'simulated logs have plain seconds'
 
+# Sensors of 4 to 20 mA and of the trade: two points of the line, psi, degrees; nothing but the units differs.
+sed -e "s|^machine: .*|machine: $machine|" \
+  -e 's/^  crank_encoder: {/&scale: [[1 V, -180 deg], [9 V, 180 deg]], unit: V, /' \
+  -e 's/^  p1: {/&scale: [[4 mA, 0 bar], [20 mA, 400 bar]], reference: gauge, /' \
+  -e 's/^  p2: {/&scale: [[4 mA, 100 kgf\/cm^2], [20 mA, 0 bar]], /' \
+  -e 's/^  p3: {/&unit: psi, /' "$study" >trade.yaml
+run 0 simulate "$machine" --duration 0.2 --output truth.csv --noise trade.yaml --seed 1 --log trade.csv
+same "$(head -n 1 trade.csv)" \
+  't[s],valve.command[V],crank_encoder[V],crank_gyro[rad/s],p1[mA],p2[mA],p3[psi]' 'header of the log of the trade'
+run 0 replay trade.yaml trade.csv --output estimate.csv
+agree clean.csv estimate.csv 'a log of the trade'
+run 0 check trade.yaml trade.csv
+says out 'p1 = -98.98675 bar + 25 bar x p1'
+says out 'p2 = 122.583125 bar - 6.12915625 bar x p2'
+# 0 mA is no -100 bar.
+awk -F, -v OFS=, 'NR == 100 { $5 = 0 } { print }' trade.csv >broken.csv
+run 1 replay trade.yaml broken.csv --output other.csv
+says err 'broken.csv:100: p1: 0 is no measurement: this loop is alive from 3.6 to 21 (a broken wire?)'
+echo 'log: {bad_cells: skip}' | cat trade.yaml - >skip.yaml
+run 0 replay skip.yaml broken.csv --output other.csv
+says out 'bad cells, taken for empty'
+sed 's/\[20 mA, 400 bar\]/[20 mA, 0 bar]/' trade.yaml >wrong.yaml
+run 1 check wrong.yaml trade.csv
+says err 'p1.scale: two different points are expected'
+sed 's/\[20 mA, 400 bar\]/[20 V, 400 bar]/' trade.yaml >wrong.yaml
+run 1 check wrong.yaml trade.csv
+says err 'p1.scale: 20 V is a voltage, a current is expected'
+sed 's/, \[20 mA, 400 bar\]//' trade.yaml >wrong.yaml
+run 1 check wrong.yaml trade.csv
+says err 'a factor or two points are expected, such as [[4 mA, 0 bar], [20 mA, 400 bar]]'
+
 # Going on from a snapshot: wraps and dates count from the first row, so the rest alone is refused; the whole log is not.
 sed -e "s|^machine: .*|machine: $machine|" -e 's/^sensors:/time: {unit: iso8601}\nsensors:/' "$study" >dates.yaml
 awk -F, -v OFS=, 'NR == 1 { $1 = "t" } NR > 1 { $1 = sprintf("2024-03-05T12:00:%06.3fZ", $1) } { print }' log.csv >dates.csv

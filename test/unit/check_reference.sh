@@ -1,5 +1,5 @@
 #!/bin/sh
-# datasets/README.md names every key that the readers of machine files, study files and plans know.
+# datasets/README.md names every key that the readers of machine files, study files and plans know, and every unit.
 set -u
 cd "${BRAMAH_SOURCE_ROOT:-.}" || exit 1
 failed=0
@@ -12,6 +12,17 @@ keys=$(sed -nE 's/.*(KEY|SECTION|PORT)\("([a-z_]+)".*/\2/p; s/.*\{?\.name = "([a
 for key in $keys; do
   grep -q "\`$key\`" datasets/README.md || {
     echo "datasets/README.md does not explain the key '$key'" >&2
+    failed=1
+  }
+done
+units=$(sed -nE '/ base_units\[\]/,/^};/s/^ *\{"([^"\\]+)",.*/\1/p' lib/io/units.c)
+[ "$(echo "$units" | wc -l)" -gt 40 ] || {
+  echo "the units were not found in lib/io/units.c" >&2
+  exit 1
+}
+for unit in $units; do
+  grep -q "\`$unit\`" datasets/README.md || {
+    echo "datasets/README.md does not name the unit '$unit'" >&2
     failed=1
   }
 done

@@ -339,6 +339,51 @@ static void add_sample(void *user, const bramah_rewind_use *use)
   of->n++;
 }
 
+/* Tables filled 30 times at once hold what is asked for one by one. */
+START_TEST(tables_of_estimates)
+{
+  enum { ROOM = 30, OUTPUTS = 64, SENSORS = 8 };
+  const bramah_assess_options options = options_to(0.1);
+  const char *path = study("sensors-2.yaml", NULL, NULL);
+  static double value[OUTPUTS * ROOM], sigma[OUTPUTS * ROOM], innovation[SENSORS * ROOM], nis[ROOM];
+  static int64_t time_ns[ROOM];
+  bramah_estimate_table table = {
+      .room = ROOM, .time_ns = time_ns, .nis = nis, .value = value, .sigma = sigma, .innovation = innovation};
+  int end = 0;
+  run single = open_run(path, &options), many = open_run(path, &options);
+  const bramah_assess_results *results = bramah_assess_get_results(single.assess);
+  ck_assert(results->n_outputs <= OUTPUTS && results->n_sensors <= SENSORS);
+  size_t rows = 0;
+  while (!end) {
+    table.n = 0;
+    must(bramah_assess_fill(many.assess, &table, &end, &diag));
+    ck_assert_uint_eq(table.n, end ? 101 % ROOM : ROOM);
+    for (size_t i = 0; i < table.n; i++, rows++) {
+      int over;
+      must(bramah_assess_next(single.assess, &over, &diag));
+      const bramah_estimate *e = bramah_assess_estimate(single.assess);
+      ck_assert_int_eq(time_ns[i], e->time_ns);
+      ck_assert(memcmp(&nis[i], &e->nis, sizeof nis[i]) == 0);
+      for (size_t j = 0; j < results->n_outputs; j++) {
+        const size_t output = results->output[j].output;
+        ck_assert(memcmp(&value[j * ROOM + i], &e->value[output], sizeof *value) == 0);
+        ck_assert(memcmp(&sigma[j * ROOM + i], &e->sigma[output], sizeof *sigma) == 0);
+      }
+      for (size_t j = 0; j < results->n_sensors; j++)
+        ck_assert(e->innovation[j].present ? innovation[j * ROOM + i] == e->innovation[j].innovation
+                                           : isnan(innovation[j * ROOM + i]));
+    }
+  }
+  ck_assert_uint_eq(rows, 101);
+  table.n = ROOM;
+  ck_assert_int_eq(
+      bramah_estimate_table_add(&table, single.assess, bramah_assess_estimate(single.assess), &diag),
+      BRAMAH_E_ARGUMENT);
+  close_run(&single);
+  close_run(&many);
+}
+END_TEST
+
 START_TEST(innovations_by_hand)
 {
   sums of = {0};
@@ -636,7 +681,7 @@ int main(void)
   TCase *t = one_case(suite, "assess");
   tcase_add_checked_fixture(t, make_folder, remove_folder);
   ADD_TESTS(t, numbers_of_the_program, numbers_of_a_filter_with_unknown_inputs, estimates_of_the_program,
-            innovations_by_hand, goes_on_from_a_snapshot, takes_any_source, smooths,
+            tables_of_estimates, innovations_by_hand, goes_on_from_a_snapshot, takes_any_source, smooths,
             tells_when_a_sensor_is_faulty, names_the_sensor_whose_sigma_is_wrong, names_the_cause,
             noise_adapts, names_what_is_not_seen, tells_where_a_row_is_wrong);
   return run_suite(suite);

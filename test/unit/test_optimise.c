@@ -71,22 +71,56 @@ static bramah_status far(void *user, const double *z, double *cost, bramah_diag 
 static bramah_status far_slope(void *user, const double *z, double *cost, double *g, double *I,
                                bramah_diag *d)
 {
+  const bramah_status status = far(user, z, cost, d);
   g[0] = -1.0;
   I[0] = 1e-3;
   former = z[0];
-  return far(user, z, cost, d);
+  return status;
 }
 
 START_TEST(no_step_is_too_long)
 {
   static const double from = -50.0, to = 50.0;
   const bramah__objective f = {.n = 1, .low = &from, .high = &to, .cost = far, .slope = far_slope};
-  double z = -30.0;
+  double z = former = -30.0;
   bramah__optimum optimum;
   longest = 0.0;
   ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-6, &z, NULL, NULL, &optimum, &diag), BRAMAH_OK);
   ck_assert_double_eq_tol(z, 50.0, 1e-9);
   ck_assert_double_eq_tol(longest, 2.0, 1e-9);
+}
+END_TEST
+
+/* A parabola that ends beyond 1.5, with an information of half its curvature: a whole step from 0 goes to 2. */
+static bramah_status edge_slope(void *user, const double *z, double *cost, double *g, double *I,
+                                bramah_diag *d)
+{
+  (void)user, (void)d;
+  g[0] = z[0] > 1.5 ? (double)NAN : 2.0 * (z[0] - 1.0);
+  I[0] = 1.0;
+  *cost = z[0] > 1.5 ? (double)NAN : (z[0] - 1.0) * (z[0] - 1.0);
+  return BRAMAH_OK;
+}
+
+static bramah_status no_cost(void *user, const double *z, double *cost, bramah_diag *d)
+{
+  (void)user, (void)z, (void)cost, (void)d;
+  return BRAMAH_E_ARGUMENT;
+}
+
+/* What promises little is tried with its slope at once, which may be undefined there. */
+START_TEST(small_steps_are_tried_with_their_slope)
+{
+  const bramah__objective f = {.n = 1, .low = low, .high = high, .cost = no_cost, .slope = edge_slope};
+  double z = 0.0, g;
+  bramah__optimum out;
+  ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-10, &z, &g, NULL, &out, &diag), BRAMAH_OK);
+  ck_assert_int_eq(out.ending, BRAMAH_ENDING_CONVERGED);
+  ck_assert_double_eq_tol(z, 1.0, 1e-5);
+  ck_assert_double_eq(g, 2.0 * (z - 1.0));
+  ck_assert_uint_eq(out.costs, 0);
+  z = 2.0;
+  ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-10, &z, NULL, NULL, &out, &diag), BRAMAH_E_NOT_FINITE);
 }
 END_TEST
 
@@ -237,6 +271,7 @@ int main(void)
   Suite *suite = suite_create("optimise");
   TCase *t = one_case(suite, "optimise");
   tcase_add_test(t, no_step_is_too_long);
+  tcase_add_test(t, small_steps_are_tried_with_their_slope);
   tcase_add_test(t, scoring_finds_the_valley);
   tcase_add_test(t, scoring_rests_on_a_bound);
   tcase_add_test(t, scoring_comes_from_far_and_heeds_what_is_undefined);
