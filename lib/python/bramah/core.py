@@ -207,16 +207,16 @@ def array_of(values: Any, n: int, what: str) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=None)
-def _words(name: str) -> Dict[int, str]:
+def words_of(name: str) -> Dict[int, str]:
     """Enumerators as words: BRAMAH_CHECK_GATED of bramah_check_kind is "gated"."""
-    values = ffi.typeof(name).elements
+    values = {n: t for n, t in ffi.typeof(name).elements.items() if not t.startswith("BRAMAH_N_")}
     prefix = os.path.commonprefix(list(values.values()))
     start = prefix.rfind("_") + 1
     return {number: text[start:].lower().replace("_", " ") for number, text in values.items()}
 
 
 def word(kind: Any, value: int) -> str:
-    return _words(kind.cname).get(int(value), str(int(value)))
+    return words_of(kind.cname).get(int(value), str(int(value)))
 
 
 class Record:
