@@ -53,14 +53,16 @@ find_for_tests() {
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }
 
+# By package, for once: dpkg-buildpackage asks for those.
 find_for_packages() {
-  need debhelper command -v dh
-  need fakeroot command -v fakeroot
-  need dh-python test -d /usr/share/dh-python
-  need python3-cffi has_python 'import cffi'
-  need python3-numpy has_python 'import numpy'
-  need python3-dev has_python "$python_header"
-  need libmatio-dev pkg-config --exists matio
+  for package in build-essential fakeroot debhelper $(sed -n '/^Build-Depends/,/^Standards/{s/^Build-Depends:.*13),//;s/,//g;/^Standards/!p}' \
+    "$root/lib/packages/debian/control"); do
+    need "$package" has_package "$package"
+  done
+}
+
+has_package() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1")" = installed ]
 }
 
 python_header='import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
