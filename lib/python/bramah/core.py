@@ -14,7 +14,7 @@ import numpy as np
 
 from bramah._bramah import ffi, lib
 
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, os.PathLike]
 
 
 # ---- errors ----
