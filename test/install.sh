@@ -37,7 +37,8 @@ find_for_tests() {
   need libudunits2-dev has_header udunits2.h # only a test compares with it
   need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it
   need python3-yaml /usr/bin/python3 -c 'import yaml'
-  need mandoc command -v mandoc # only a test looks at the manual pages with it
+  need mandoc command -v mandoc # for the documentation
+  need python3-markdown-it has_python 'import markdown_it'
   need doxygen command -v doxygen
   for module in cffi numpy mesonpy build installer; do
     need python3-$module has_python "import $module"
