@@ -31,7 +31,6 @@ find_missing() {
   need libsubunit-dev has_subunit
   need libudunits2-dev has_header udunits2.h # only a test compares with it
   need libopenmpi-dev has_mpi # optional for the build: bramah-mpi
-  need libjs-dygraphs test -f /usr/share/javascript/dygraphs/dygraph.min.js
   [ -z "${need_browser:-}" ] || need chromium command -v chromium
   need doxygen command -v doxygen
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
