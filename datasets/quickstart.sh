@@ -1,12 +1,12 @@
 #!/bin/sh
-# Builds bramah and replays the log of the hydraulic four-bar through its filter. Installs what is missing where that is
-# possible. Results: build/quickstart-output/.
+# Builds bramah and replays the log of the hydraulic four-bar through its filter. Installs what that needs and is missing, or
+# says the line that does. Results: build/quickstart-output/.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=test/install.sh
 . "$root/test/install.sh"
 
-install_missing
+install_missing program
 setup_build "$root/build"
 echo "compiling"
 meson compile -C "$root/build" bramah:executable

@@ -422,11 +422,6 @@ void bramah__augmented_use_spread(bramah_filter *f)
  *   2. what is of second order in dx and the parameter's error together is noise of the step, the same until the next
  *      displaced one, as large as if it stood for all columns. */
 
-static const double significant = 2.0, effect_share = 1.0 / 25.0;
-
-/* A displaced step in so many. */
-enum { DISPLACE_EVERY = 4 };
-
 size_t bramah__augmented_displaced(const bramah_filter_options *o)
 {
   size_t n = 0;
@@ -435,8 +430,7 @@ size_t bramah__augmented_displaced(const bramah_filter_options *o)
   return o->transition == BRAMAH_TRANSITION_STEP ? n : 0; /* of other transitions nothing is known */
 }
 
-/* Role AUTO still, and compared. */
-static int is_displaced(const bramah_filter *f, size_t i)
+int bramah__augmented_is_displaced(const bramah_filter *f, size_t i)
 {
   return f->n_displaced && f->augmented[i].role == BRAMAH_AUGMENTED_AUTO &&
          f->self_state[i].column != SIZE_MAX;
@@ -444,7 +438,8 @@ static int is_displaced(const bramah_filter *f, size_t i)
 
 static int is_significant(const bramah_filter *f, size_t i)
 {
-  return !is_displaced(f, i) || f->effect[i] > significant * f->effect_spread[i];
+  return !bramah__augmented_is_displaced(f, i) ||
+         f->effect[i] > bramah__significant_effect * f->effect_spread[i];
 }
 
 int bramah__augmented_displace(bramah_filter *f)
@@ -453,9 +448,9 @@ int bramah__augmented_displace(bramah_filter *f)
   const uint64_t turn = (uint64_t)(f->progress.time_ns / f->plant.step_ns);
   double *L = f->work.square;
   if (!f->n_displaced) return 0;
-  const size_t k = (size_t)(turn / DISPLACE_EVERY % ne);
+  const size_t k = (size_t)(turn / BRAMAH__DISPLACE_EVERY % ne);
   f->work.displaced[0] = NAN;
-  if (turn % DISPLACE_EVERY) return 0;
+  if (turn % BRAMAH__DISPLACE_EVERY) return 0;
   for (size_t r = 0; r < ne; r++) memcpy(L + r * ne, f->P + r * f->n, ne * sizeof(double));
   if (bramah__cholesky_factor(ne, L)) return 0;
   for (size_t r = 0; r < ne; r++) f->work.dx[r] = r < k ? 0.0 : L[r * ne + k];
@@ -473,14 +468,14 @@ void bramah__augmented_compare(bramah_filter *f)
   for (size_t k = 0; k < ne * f->n_par; k++) f->work.displaced[k] -= f->work.G[k];
   for (size_t i = 0; i < f->n_augmented; i++) {
     double effect = 0.0, spread = 0.0;
-    if (!is_displaced(f, i)) continue;
+    if (!bramah__augmented_is_displaced(f, i)) continue;
     for (size_t r = 0; r < ne; r++) {
       const size_t at = r * f->n_par + f->self_state[i].column;
       effect += f->work.G[at] * f->work.G[at] / f->P[r * f->n + r];
       spread += f->work.displaced[at] * f->work.displaced[at] / f->P[r * f->n + r];
     }
-    f->effect[i] += effect_share * (effect - f->effect[i]);
-    f->effect_spread[i] += effect_share * ((double)ne * spread - f->effect_spread[i]);
+    f->effect[i] += bramah__effect_share * (effect - f->effect[i]);
+    f->effect_spread[i] += bramah__effect_share * ((double)ne * spread - f->effect_spread[i]);
   }
 }
 
@@ -492,9 +487,9 @@ static void second_order_noise(bramah_filter *f, size_t column)
     memset(f->Gamma + r * f->nq + column, 0, f->n_displaced * sizeof(double));
   for (size_t i = 0; i < f->n_augmented; i++) {
     const bramah__augmented *own = &f->self_state[i];
-    if (!is_displaced(f, i) || isnan(f->work.displaced[0])) continue;
-    const double by =
-        DISPLACE_EVERY * sqrt((double)f->n_plant) * slope(f, i) * sqrt(f->P[own->state * f->n + own->state]);
+    if (!bramah__augmented_is_displaced(f, i) || isnan(f->work.displaced[0])) continue;
+    const double by = BRAMAH__DISPLACE_EVERY * sqrt((double)f->n_plant) * slope(f, i) *
+                      sqrt(f->P[own->state * f->n + own->state]);
     for (size_t r = 0; r < f->n_plant; r++)
       f->Gamma[r * f->nq + column] = by * f->work.displaced[r * f->n_par + own->column];
     column++;
@@ -619,13 +614,11 @@ bramah_status bramah__augmented_inject(bramah_filter *f, const double *dx, brama
 
 /* ---- what is considered ---- */
 
-/* Half the standard deviation: ln 2. */
-static const double enough = 0.6931471805599453;
-
 int bramah__augmented_is_estimated(const bramah_filter *f, size_t i)
 {
   const bramah_augmented_role role = f->augmented[i].role;
-  return role == BRAMAH_AUGMENTED_ESTIMATED || (role == BRAMAH_AUGMENTED_AUTO && f->information[i] >= enough);
+  return role == BRAMAH_AUGMENTED_ESTIMATED ||
+         (role == BRAMAH_AUGMENTED_AUTO && f->information[i] >= bramah__enough_information);
 }
 
 void bramah__augmented_hold(bramah_filter *f)

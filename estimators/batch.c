@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Many filters of one model, in blocks that stay near the processor while they are predicted and corrected. */
+/* Many filters of one model: those that can in lanes, the others by themselves. */
 #include "bramah/batch.h"
 #include "estimators/lockstep.h"
 #include "lib/base/diag.h"
 
 #include <string.h>
-
-/* Filters that are stepped together: as many as there are lanes, or fewer, which then step alone. */
-enum { BLOCK = BRAMAH__MOST_LANES, HALF_BLOCK = BLOCK / 2 };
 
 typedef struct member {
   bramah_coupled *plant;
@@ -28,10 +25,10 @@ typedef struct block {
 struct bramah_batch {
   uint64_t mark; /* bramah__mark_of; comes first */
   size_t n, n_input, n_sensors;
-  member *member;            /* [n] */
-  bramah_diag *diag;         /* [n] */
-  unsigned char *present;    /* [n_sensors] ones */
-  bramah__lanes lanes, half; /* of a block, of half of one; n = 0: there are none */
+  member *member;         /* [n] */
+  bramah_diag *diag;      /* [n] */
+  unsigned char *present; /* [n_sensors] ones */
+  unsigned char *left;    /* [n] to be asked alone */
   size_t n_blocks;
   block *block;                                      /* [n_blocks] */
   bramah__filter_lockstep room[BRAMAH__MOST_GROUPS]; /* for blocks of so many groups, less one */
@@ -102,7 +99,7 @@ static void cut_groups(bramah_batch *b, const roll *r, bramah__arena *arena)
   enum { FULL = BRAMAH__MOST_GROUPS * BRAMAH__GROUP };
   structures s = {0};
   bramah_filter largest = {0};
-  if (!bramah__lockstep_fits(r->options->start)) return;
+  if (!bramah__lockstep_fits(r->options->start, 0)) return;
   b->block = BRAMAH__TAKE(arena, block, r->options->n);
   for (size_t i = 0; i < r->options->n; i++) {
     if (r->filter && !bramah__lockstep_may(r->filter[i], r->filter[i]->plant.self)) continue;
@@ -201,9 +198,7 @@ static bramah_batch *layout(const roll *r, bramah__arena *arena)
   b->member = BRAMAH__TAKE(arena, member, o->n);
   b->diag = BRAMAH__TAKE(arena, bramah_diag, o->n);
   b->present = BRAMAH__TAKE(arena, unsigned char, o->n_sensors);
-  const bramah_program *program = o->start->compiled.program;
-  if (program && o->n >= BLOCK) bramah__lanes_cut(program, BLOCK, arena, &b->lanes);
-  if (program && o->n % BLOCK >= HALF_BLOCK) bramah__lanes_cut(program, HALF_BLOCK, arena, &b->half);
+  b->left = BRAMAH__TAKE(arena, unsigned char, o->n);
   cut_groups(b, r, arena);
   return batch;
 }
@@ -235,16 +230,6 @@ static bramah_status make_member(const bramah_batch_options *o, size_t i, bramah
                             diag, &out->filter);
 }
 
-/* What sensors show is read in lanes. */
-static void want_outputs(bramah_batch *b, const bramah_batch_options *o)
-{
-  for (size_t i = 0; i < o->n_sensors; i++)
-    for (size_t k = 0; k < o->sensors[i].n_terms; k++) {
-      bramah__lanes_want(&b->lanes, o->sensors[i].output[k]);
-      bramah__lanes_want(&b->half, o->sensors[i].output[k]);
-    }
-}
-
 bramah_status bramah_batch_init(const bramah_batch_options *o, void *mem, size_t size, bramah_diag *diag,
                                 bramah_batch **out)
 {
@@ -258,7 +243,6 @@ bramah_status bramah_batch_init(const bramah_batch_options *o, void *mem, size_t
   b->n_input = plant.n_input;
   b->n_sensors = o->n_sensors;
   memset(b->present, 1, o->n_sensors);
-  want_outputs(b, o);
   for (size_t i = 0; i < o->n && status == BRAMAH_OK; i++) {
     status = make_member(o, i, &arena, &b->member[i], diag);
     if (status == BRAMAH_OK) continue;
@@ -311,7 +295,6 @@ bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_di
   b->n_sensors = n_sensors;
   b->own_memory = b->is_of_others = 1;
   memset(b->present, 1, n_sensors);
-  want_outputs(b, &o);
   for (size_t i = 0; i < n; i++)
     b->member[i] = (member){.plant = filters[i]->plant.self, .filter = filters[i]};
   assign_groups(b);
@@ -350,40 +333,20 @@ static const double *inputs_of(const bramah_batch *b, const bramah_batch_cycle *
 
 static int is_table(const bramah_batch *b, size_t rows) { return rows <= 1 || rows == b->n; }
 
-/* Predict as many filters as there are lanes, all of which run. Their algebra is still one after the other. */
-static void predict_in_lanes(bramah__lanes *lanes, member *m, bramah_diag *diag)
-{
-  bramah_coupled *plant[BLOCK];
-  bramah__wanted wanted[BLOCK];
-  bramah_status status[BLOCK];
-  size_t n_begun = 0;
-  for (size_t l = 0; l < lanes->n; l++) {
-    bramah_filter *f = m[l].filter;
-    plant[l] = m[l].plant;
-    m[l].status = bramah__predict_begin(f, &diag[l]);
-    n_begun += m[l].status == BRAMAH_OK;
-    wanted[l] = (bramah__wanted){f->work.Fe, f->resolvent ? f->work.N : NULL, f->n_par, f->par, f->work.G};
-  }
-  if (n_begun == lanes->n) bramah__steps_with_transition(lanes, plant, wanted, status, diag);
-  for (size_t l = 0; l < lanes->n; l++) {
-    const bramah_plant *alone = &m[l].filter->plant;
-    const bramah__wanted *w = &wanted[l];
-    if (n_begun < lanes->n)
-      status[l] = m[l].status
-                      ? m[l].status
-                      : alone->step_transition(alone->self, w->F, w->N, w->n_par, w->par, w->G, &diag[l]);
-    m[l].status = bramah__predict_end(m[l].filter, status[l], &diag[l]);
-  }
-}
-
 /* ---- those that live in lanes ---- */
 
-static bramah_status predict_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+static bramah_status inputs_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
 {
   member *m = &b->member[i];
   const double *u = inputs_of(b, c, i);
   if (u) m->status = bramah_filter_set_inputs(m->filter, u, &b->diag[i]);
-  if (m->status == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
+  return m->status;
+}
+
+static bramah_status predict_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+{
+  member *m = &b->member[i];
+  if (inputs_alone(b, c, i) == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
   return m->status;
 }
 
@@ -447,30 +410,22 @@ static void run_block(bramah_batch *b, const bramah_batch_cycle *c, const block 
   }
 }
 
-/* ---- those that do not ---- */
-
-static void predict(bramah_batch *b, const bramah_batch_cycle *c, size_t first, size_t end)
+size_t bramah_batch_inputs(bramah_batch *b, const bramah_batch_cycle *cycle)
 {
-  for (size_t i = first; i < end && c->n_u; i++) {
-    member *m = &b->member[i];
-    const double *u = inputs_of(b, c, i);
-    if (!m->group && u && takes(b, c, i)) m->status = bramah_filter_set_inputs(m->filter, u, &b->diag[i]);
+  bramah__lane_samples samples[BRAMAH__MOST_GROUPS];
+  size_t running = 0;
+  if (!is_table(b, cycle->n_u)) return 0;
+  for (size_t k = 0; k < b->n_blocks; k++) {
+    const block *of = &b->block[k];
+    if (!of->n_groups) continue;
+    if (call(b, cycle, of, samples)) bramah__lockstep_inputs(room_of(b, of), of->group, samples);
+    complete(b, cycle, of, inputs_alone);
   }
-  for (size_t i = first; i < end;) {
-    bramah__lanes *lanes = end - i == BLOCK ? &b->lanes : &b->half;
-    member *m = &b->member[i];
-    size_t together = 0;
-    while (together < lanes->n && i + together < end && takes(b, c, i + together) && !m[together].group &&
-           m[together].filter->transition == BRAMAH_TRANSITION_STEP)
-      together++;
-    if (together && together == lanes->n) {
-      predict_in_lanes(lanes, m, &b->diag[i]);
-      i += together;
-    } else {
-      if (!m->group && takes(b, c, i)) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
-      i++;
-    }
+  for (size_t i = 0; i < b->n; i++) {
+    if (!b->member[i].group && takes(b, cycle, i)) inputs_alone(b, cycle, i);
+    running += (size_t)takes(b, cycle, i);
   }
+  return running;
 }
 
 static size_t run(bramah_batch *b, const bramah_batch_cycle *cycle, int predicts, int corrects)
@@ -479,13 +434,10 @@ static size_t run(bramah_batch *b, const bramah_batch_cycle *cycle, int predicts
   if (!is_table(b, cycle->n_u) || !is_table(b, cycle->n_y)) return 0;
   for (size_t k = 0; k < b->n_blocks; k++)
     if (b->block[k].n_groups) run_block(b, cycle, &b->block[k], predicts, corrects);
-  for (size_t first = 0; first < b->n; first += BLOCK) {
-    const size_t end = first + BLOCK < b->n ? first + BLOCK : b->n;
-    if (predicts) predict(b, cycle, first, end);
-    for (size_t i = first; i < end; i++) {
-      if (corrects && cycle->n_y && !b->member[i].group && takes(b, cycle, i)) correct_alone(b, cycle, i);
-      running += (size_t)takes(b, cycle, i);
-    }
+  for (size_t i = 0; i < b->n; i++) {
+    if (predicts && !b->member[i].group && takes(b, cycle, i)) predict_alone(b, cycle, i);
+    if (corrects && cycle->n_y && !b->member[i].group && takes(b, cycle, i)) correct_alone(b, cycle, i);
+    running += (size_t)takes(b, cycle, i);
   }
   return running;
 }
@@ -527,13 +479,51 @@ bramah_batch_result bramah_batch_get(const bramah_batch *b, size_t i)
   return result;
 }
 
-void bramah_batch_outputs(bramah_batch *b, size_t n_outputs, const size_t *output, double *value,
-                          double *sigma)
+/* Of the filters that take part and are in lanes of a block; those of which nothing is known there are `left`. */
+static void show_block(bramah_batch *b, const block *of, const unsigned char *taking, size_t n,
+                       const size_t *output, double *value, double *sigma, unsigned char *left)
 {
+  bramah__filter_lockstep *room = room_of(b, of);
+  double values[BRAMAH__MOST_GROUPS][BRAMAH__GROUP], sigmas[BRAMAH__MOST_GROUPS][BRAMAH__GROUP];
+  for (size_t k = 0; k < n; k++)
+    if (!bramah__lockstep_shows(of->group[0]->like->plant.self, output[k])) return;
+  size_t some = 0;
+  for (size_t g = 0; g < of->n_groups; g++) {
+    bramah__filter_group *group = of->group[g];
+    for (size_t l = 0; l < BRAMAH__GROUP; l++) {
+      group->taken[l] = group->in[l] && (!taking || taking[of->member[g][l]]);
+      some += group->taken[l];
+    }
+  }
+  if (!some) return;
+  bramah__lockstep_prepare(room, of->group, sigma ? n : 0, output);
+  for (size_t k = 0; k < n; k++) {
+    bramah__lockstep_output(room, of->group, output[k], values, sigma ? sigmas : NULL);
+    for (size_t g = 0; g < of->n_groups; g++)
+      for (size_t l = 0; l < of->group[g]->n_filters; l++) {
+        const size_t i = of->member[g][l];
+        if (!of->group[g]->taken[l]) continue;
+        if (value) value[i * n + k] = values[g][l];
+        if (sigma) sigma[i * n + k] = sigmas[g][l];
+        left[i] = 0;
+      }
+  }
+}
+
+void bramah_batch_outputs(bramah_batch *b, const unsigned char *taking, size_t n_outputs,
+                          const size_t *output, double *value, double *sigma)
+{
+  for (size_t i = 0; i < b->n; i++) b->left[i] = !taking || taking[i];
+  for (size_t k = 0; k < b->n_blocks; k++)
+    if (b->block[k].n_groups) show_block(b, &b->block[k], taking, n_outputs, output, value, sigma, b->left);
   for (size_t i = 0; i < b->n; i++) {
-    const size_t at = i * n_outputs;
-    bramah_filter_outputs(bramah__batch_look(b, i), n_outputs, output, value ? &value[at] : NULL,
-                          sigma ? &sigma[at] : NULL);
+    if (!b->left[i]) continue;
+    bramah_filter *filter = bramah__batch_look(b, i);
+    const bramah_plant *plant = bramah_filter_get_info(filter).plant;
+    for (size_t k = 0; k < n_outputs; k++) {
+      if (value) value[i * n_outputs + k] = plant->output(plant->self, output[k]);
+      if (sigma) sigma[i * n_outputs + k] = bramah_filter_output_sigma(filter, output[k]);
+    }
   }
 }
 

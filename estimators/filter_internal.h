@@ -314,11 +314,6 @@ void bramah__process_noise_covariance(const bramah__process_noise *noise,
  * for each acceleration of the basis, one for each first-order state. Gamma must be zero there. */
 void bramah__process_noise_columns(const bramah__process_noise *noise, double h, size_t nq, double *Gamma);
 
-/* bramah_filter_predict is: begin, the step of the plant with its derivatives into f->work, end with the status of these.
- * On error the end puts plant and covariance back. */
-bramah_status bramah__predict_begin(bramah_filter *f, bramah_diag *diag);
-bramah_status bramah__predict_end(bramah_filter *f, bramah_status status, bramah_diag *diag);
-
 /* ---- augmented.c ---- */
 
 /* Take the augmented states of the options; their initial covariance goes to P_initial. */
@@ -352,7 +347,15 @@ void bramah__augmented_compare(bramah_filter *f);
 void bramah__augmented_noise(bramah_filter *f, size_t column);
 /* Their means over one step. */
 bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag);
+/* What measurements tell of one that is considered until it is estimated: half its standard deviation, ln 2. How far an effect
+ * is above what it varies by before it is learned from; the share of a step in both; and one step in so many is compared
+ * with one from beside the estimate. */
+static const double bramah__enough_information = 0.6931471805599453;
+static const double bramah__significant_effect = 2.0, bramah__effect_share = 1.0 / 25.0;
+enum { BRAMAH__DISPLACE_EVERY = 4 };
 int bramah__augmented_is_estimated(const bramah_filter *f, size_t i);
+/* Role AUTO, and compared with displaced steps. */
+int bramah__augmented_is_displaced(const bramah_filter *f, size_t i);
 /* Which of them are considered in the coming correction, by what was learned so far: f->held, f->considered and
  * f->weight. */
 void bramah__augmented_hold(bramah_filter *f);

@@ -38,7 +38,11 @@
 
 #define LANES ((size_t)BRAMAH__LANES)
 #define SMALL 8 /* up to here loops over all states are written out */
+#if BRAMAH__LANES > 1 && defined __GNUC__ && !defined __clang__ /* as processors.h */
+#define EACH_LANE _Pragma("GCC unroll 1") for (size_t l = 0; l < LANES; l++)
+#else
 #define EACH_LANE for (size_t l = 0; l < LANES; l++)
+#endif
 #define AT(k) ((k)*LANES + l)
 #define COLUMN(c) (column ? column[c] : (c)) /* of those that a function is told of; NULL: all */
 

@@ -5,14 +5,11 @@
 
 int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
 {
-  if (!bramah__lockstep_fits(plant) || f->transition != BRAMAH_TRANSITION_STEP || !f->resolvent) return 0;
+  if (!bramah__lockstep_fits(plant, f->n_par) || f->transition != BRAMAH_TRANSITION_STEP || !f->resolvent)
+    return 0;
   if (f->square_root || f->block || f->iterations > 1 || f->n_banks || f->n_causes_most) return 0;
-  if (f->n_displaced || f->n_par > plant->model->n_parameters) return 0;
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah_augmented *a = &f->augmented[i];
-    if (a->role != BRAMAH_AUGMENTED_ESTIMATED || f->self_state[i].moves) return 0;
-    if (a->kind != BRAMAH_AUGMENTED_PARAMETER && a->kind != BRAMAH_AUGMENTED_BIAS) return 0;
-  }
+  for (size_t i = 0; i < f->n_augmented; i++)
+    if (f->augmented[i].signal_period > 0.0) return 0;
   for (size_t r = 0; r < f->n_dof; r++)
     if (!bramah__lockstep_reads(plant, f->noise.basis[r])) return 0;
   for (size_t i = 0; i < f->n_sensors; i++) {
@@ -34,15 +31,16 @@ static int alike_sensors(const bramah_sensor *a, const bramah_sensor *b)
 int bramah__lockstep_alike(const bramah_filter *a, const bramah_filter *b)
 {
   if (a->n != b->n || a->n_sensors != b->n_sensors || a->n_augmented != b->n_augmented || a->nq != b->nq ||
-      a->n_par != b->n_par || a->shape.n_noisy != b->shape.n_noisy ||
-      memcmp(a->par, b->par, a->n_par * sizeof *a->par) != 0 ||
+      a->n_par != b->n_par || a->n_edges != b->n_edges || a->n_displaced != b->n_displaced ||
+      a->shape.n_noisy != b->shape.n_noisy || memcmp(a->par, b->par, a->n_par * sizeof *a->par) != 0 ||
       memcmp(a->noise.basis, b->noise.basis, a->n_dof * sizeof *a->noise.basis) != 0 ||
       memcmp(a->noisy, b->noisy, a->shape.n_noisy * sizeof *a->noisy) != 0)
     return 0;
   for (size_t i = 0; i < a->n_augmented; i++) {
     const bramah_augmented *p = &a->augmented[i], *q = &b->augmented[i];
-    if (p->kind != q->kind || p->order != q->order || p->logarithmic != q->logarithmic ||
-        a->self_state[i].target != b->self_state[i].target)
+    if (p->kind != q->kind || p->order != q->order || p->role != q->role ||
+        p->logarithmic != q->logarithmic || a->self_state[i].target != b->self_state[i].target ||
+        a->self_state[i].moves != b->self_state[i].moves)
       return 0;
   }
   for (size_t i = 0; i < a->n_sensors; i++)
@@ -73,6 +71,7 @@ static void enter_constants(bramah__filter_group *group, const bramah_filter *f,
     const bramah__augmented *own = &f->self_state[i];
     scatter(own->Phi, 4, lane, group->Phi + 4 * i * L);
     scatter(own->noise, 3, lane, group->noise + 3 * i * L);
+    group->role[i * L + lane] = (double)f->augmented[i].role;
     group->nominal[i * L + lane] = own->nominal;
     group->least[i * L + lane] = own->least;
     group->most[i * L + lane] = own->most;
@@ -102,7 +101,9 @@ void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *gr
         (in->present ? PRESENT : 0) | (in->accepted ? ACCEPTED : 0) | (in->saturated ? SATURATED : 0);
     group->rest[i * L + lane] = in->rest;
     group->rest_variance[i * L + lane] = in->rest_variance;
+    group->considered[i * L + lane] = in->considered;
   }
+  scatter(f->correlation, f->n_sensors * f->n_augmented, lane, group->correlation);
   scatter(f->H, f->n_sensors * f->n, lane, group->H);
   scatter(f->r, f->n_sensors, lane, group->r);
   scatter(f->dx, f->n, lane, group->dx);
@@ -124,6 +125,7 @@ void bramah__lockstep_show(const bramah__filter_group *group, size_t lane)
                                            .innovation = group->innovation[i * L + lane],
                                            .sigma = group->sigma[i * L + lane],
                                            .nis = group->chi[i * L + lane],
+                                           .considered = group->considered[i * L + lane],
                                            .accepted = (flags & ACCEPTED) != 0,
                                            .saturated = (flags & SATURATED) != 0,
                                            .rest = group->rest[i * L + lane],
@@ -150,7 +152,7 @@ void bramah__lockstep_write(bramah__filter_lockstep *k, const bramah__filter_gro
   bramah__gather(group->H, f->n_sensors * f->n, lane, f->H);
   bramah__gather(group->r, f->n_sensors, lane, f->r);
   bramah__gather(group->dx, f->n, lane, f->dx);
-  memset(f->correlation, 0, f->n_sensors * f->n_augmented * sizeof *f->correlation);
+  bramah__gather(group->correlation, f->n_sensors * f->n_augmented, lane, f->correlation);
 }
 
 void bramah__lockstep_leave(bramah__filter_lockstep *k, bramah__filter_group *group, size_t lane)
@@ -179,6 +181,8 @@ void bramah__lockstep_enlarge(bramah_filter *largest, const bramah_filter *f)
   if (bramah__own_size(f) > bramah__own_size(&was) || was.n == 0) *largest = *f;
   largest->n = f->n > was.n ? f->n : was.n;
   largest->nq = f->nq > was.nq ? f->nq : was.nq;
+  largest->n_augmented = f->n_augmented > was.n_augmented ? f->n_augmented : was.n_augmented;
+  largest->n_par_most = f->n_par_most > was.n_par_most ? f->n_par_most : was.n_par_most;
 }
 
 void bramah__filter_group_cut(const bramah_filter *like, bramah__arena *arena, bramah__filter_group *out)
@@ -196,6 +200,7 @@ void bramah__filter_lockstep_cut(const bramah_filter *largest, const bramah_coup
                                  bramah__arena *arena, bramah__filter_lockstep *out)
 {
   const size_t n = largest->n, nq = largest->nq, m = largest->n_sensors, ne = largest->n_plant,
+               n_augmented = largest->n_augmented, n_par = largest->n_par_most,
                plant_words = c->state.size / sizeof(double);
   *out = (bramah__filter_lockstep){0};
   bramah__lockstep_cut(c, n_groups, arena, &out->plant);
@@ -205,6 +210,7 @@ void bramah__filter_lockstep_cut(const bramah_filter *largest, const bramah_coup
 #undef TAKE
     out->of[g].entry = BRAMAH__TAKE(arena, size_t, m * n);
     out->of[g].n_entries = BRAMAH__TAKE(arena, size_t, m);
+    out->of[g].held = BRAMAH__TAKE(arena, unsigned char, n *L);
   }
   out->snapshot = bramah__arena_take(arena, bramah__own_size(largest), 1);
 }

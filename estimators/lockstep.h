@@ -30,6 +30,8 @@ void bramah__batch_show(bramah_batch *batch, size_t i);
   X(flags, m) /* PRESENT ... as numbers */                                                                   \
   X(rest, m)  /* what is left of each, and its variance */                                                   \
   X(rest_variance, m)                                                                                        \
+  X(considered, m)                                                                                           \
+  X(correlation, m *n_augmented)                                                                             \
   X(dx, n)                                                                                                   \
   X(nis, 1)                                                                                                  \
   X(dof, 1)                                                                                                  \
@@ -41,6 +43,7 @@ void bramah__batch_show(bramah_batch *batch, size_t i);
   X(first_order, np)                                                                                         \
   X(Phi, 4 * n_augmented) /* ... of augmented states, */                                                     \
   X(noise, 3 * n_augmented)                                                                                  \
+  X(role, n_augmented)                                                                                       \
   X(nominal, n_augmented)                                                                                    \
   X(least, n_augmented)                                                                                      \
   X(most, n_augmented)                                                                                       \
@@ -74,6 +77,15 @@ typedef struct bramah__filter_group {
   X(drift, m)                                                                                                \
   X(drift_common, m)                                                                                         \
   X(drifted, m)                                                                                              \
+  X(shown, m)                                                                                                \
+  X(change, m)                                                                                               \
+  X(bend, m)                                                                                                 \
+  X(information, n_augmented)                                                                                \
+  X(effect, n_augmented)                                                                                     \
+  X(effect_spread, n_augmented)                                                                              \
+  X(weight, n)                                                                                               \
+  X(displaced, ne *n_par + 1) /* NaN first: there is no displaced step */                                    \
+  X(tried, 1)                 /* its iterations */                                                           \
   X(reject, m)                                                                                               \
   X(middle, plant_words)                                                                                     \
   X(count, 8) /* accepted, saturated, gated, faults, limited; cost, product, log-likelihood */
@@ -81,6 +93,9 @@ typedef struct bramah__filter_group {
 typedef struct bramah__filter_room {
   BRAMAH__ROOM_ARRAYS(BRAMAH__GROUP_ARRAY)
   size_t *entry, *n_entries; /* [m x n], [m] columns of the rows */
+  unsigned char *held;       /* [n] 1: considered in the correction in hand, */
+  int considers;             /* if any is; and */
+  size_t n_fused;            /* behind which all are */
   int as_usual;              /* no gate has anything to say, nor had one */
 } bramah__filter_room;
 
@@ -121,5 +136,15 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
                               const bramah__lane_samples *samples);
 void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *const *group,
                               const bramah__lane_samples *samples);
+/* Inputs alone, to the same end. */
+void bramah__lockstep_inputs(bramah__filter_lockstep *k, bramah__filter_group *const *group,
+                             const bramah__lane_samples *samples);
+/* Outputs of the lanes with taken = 1, of those that bramah__lockstep_shows: first prepare with the n whose sigmas will be
+ * wanted, after which taken is 0 of lanes that cannot say them, in which nothing has changed; then one by one value
+ * and, unless NULL, sigma [n_groups][lanes]. */
+void bramah__lockstep_prepare(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t n,
+                              const size_t *output);
+void bramah__lockstep_output(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t i,
+                             double value[][BRAMAH__GROUP], double sigma[][BRAMAH__GROUP]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A step and a correction of filters in lanes. */
+/* A step and a correction of filters in lanes; and what they show between them. */
 #define BRAMAH__LANES 8
 #define BRAMAH__KERNEL(name) lockstep_##name
 #include "estimators/kernel_shape.h"
@@ -17,8 +17,6 @@
 /* Error states whose number the compiler is to know: nothing augmented. */
 #define SMALL_SIZES(X) X(3) X(4) X(5) X(6)
 
-enum { COUNT_ACCEPTED, COUNT_SATURATED, COUNT_GATED, COUNT_FAULTS, COUNT_LIMITED, COST, PRODUCT, LIKELIHOOD };
-
 /* Integers among the words. */
 static void add_to(double *words, size_t l, int64_t by)
 {
@@ -32,39 +30,13 @@ static void set_to(double *words, size_t l, uint64_t value) { memcpy(&words[l], 
 
 /* ---- a step ---- */
 
-/* The values that parameters of the plant have in the lanes. */
-BRAMAH__IN_CALLER const double *value_of(const bramah__filter_lockstep *k, const bramah_filter *f,
-                                         const double *plant, size_t i)
-{
-  return plant + (k->plant.place.theta + f->self_state[i].target) * L;
-}
-
-BRAMAH__IN_CALLER void fill_transition(const bramah__filter_lockstep *k, const bramah__filter_group *group,
-                                       const bramah_filter *f, const bramah__group_results *of, double *F)
+/* F of the plant; what is augmented follows. */
+BRAMAH__IN_CALLER void fill_transition(const bramah_filter *f, const bramah__group_results *of, double *F)
 {
   const size_t n = f->n, ne = f->n_plant;
   for (size_t i = 0; i < n * n * L; i++) F[i] = 0.0;
   for (size_t r = 0; r < ne; r++)
     for (size_t i = 0; i < ne * L; i++) F[r * n * L + i] = of->F[r * ne * L + i];
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah__augmented *own = &f->self_state[i];
-    const double *Phi = group->Phi + 4 * i * L;
-    double *row = F + (own->state * n + own->state) * L;
-    for (size_t l = 0; l < L; l++) row[l] = Phi[l];
-    if (f->augmented[i].order == 2) EACH_LANE
-      {
-        row[L + l] = Phi[L + l];
-        row[n * L + l] = Phi[2 * L + l];
-        row[(n + 1) * L + l] = Phi[3 * L + l];
-      }
-    if (own->column == SIZE_MAX) continue;
-    const double *value = value_of(k, f, group->plant.state, i);
-    for (size_t r = 0; r < ne; r++) EACH_LANE
-      {
-        const double by = f->augmented[i].logarithmic ? value[l] : 1.0;
-        F[(r * n + own->state) * L + l] = by * of->G[(r * f->n_par + own->column) * L + l];
-      }
-  }
 }
 
 /* B^-1 as bramah__process_noise_refresh has it, in the place of B; where there is none the lane leaves. */
@@ -89,13 +61,12 @@ static void invert_basis(const bramah_filter *f, double *B, unsigned char *live)
   }
 }
 
-/* As fill_noise of predict.c and bramah__augmented_noise; B is inverted. */
+/* As fill_noise of predict.c, of the plant; B is inverted. */
 BRAMAH__IN_CALLER void noise_in_lanes(const bramah__filter_group *group, const bramah_filter *f,
                                       const bramah__group_results *of, double *Gamma)
 {
   const double h = bramah__step_seconds(f), of_rate = sqrt(h), of_position = sqrt(h * h * h / 12.0);
   const size_t nf = f->n_dof, np = f->n_first_order, nx = nf + np, nq = f->nq, ne = f->n_plant;
-  size_t column = ne;
   for (size_t i = 0; i < f->n * nq * L; i++) Gamma[i] = 0.0;
   for (size_t r = 0; r < ne; r++) {
     double *row = Gamma + r * nq * L;
@@ -112,23 +83,6 @@ BRAMAH__IN_CALLER void noise_in_lanes(const bramah__filter_group *group, const b
       EACH_LANE row[(2 * nf + i) * L + l] =
           of_rate * group->first_order[i * L + l] * of->N[(r * nx + nf + i) * L + l];
   }
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const double *noise = group->noise + 3 * i * L;
-    double *row = Gamma + (f->self_state[i].state * nq + column) * L;
-    EACH_LANE row[l] = noise[l];
-    column++;
-    if (f->augmented[i].order != 2) continue;
-    EACH_LANE
-    {
-      row[nq * L + l] = noise[L + l];
-      row[(nq + 1) * L + l] = noise[2 * L + l];
-    }
-    column++;
-  }
-  for (size_t j = 0; j < f->n_par_noise; j++, column++)
-    for (size_t r = 0; r < ne; r++)
-      EACH_LANE Gamma[(r * nq + column) * L + l] =
-          of->G[(r * f->n_par + f->first_noise + j) * L + l] * group->par_noise[j * L + l] / sqrt(h);
 }
 
 /* Variances that are not positive and finite take a lane out. */
@@ -157,8 +111,9 @@ BRAMAH__FOR_PROCESSORS static void follow_plants(bramah__filter_lockstep *k, siz
 {
   const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
-  fill_transition(k, group, f, &k->plant.of[g], room->F);
+  fill_transition(f, &k->plant.of[g], room->F);
   noise_in_lanes(group, f, &k->plant.of[g], room->Gamma);
+  if (f->nq > f->n_plant) bramah__lanes_follow_step(k, g, group);
   memcpy(room->P, bramah__lane_array(f, group->now, f->P), f->n * f->n * L * sizeof(double));
   switch (f->nq == f->n_plant ? f->n : 0) {
 #define OF_SIZE(N)                                                                                           \
@@ -175,6 +130,21 @@ BRAMAH__FOR_PROCESSORS static void follow_plants(bramah__filter_lockstep *k, siz
   check_covariance(f->n, room->P, group->plant.live);
 }
 
+/* What a step has made of augmented states. */
+BRAMAH__IN_CALLER void take_augmented(const bramah__filter_room *room, bramah__filter_group *group)
+{
+  const bramah_filter *f = group->like;
+  const unsigned char *live = group->plant.live;
+  keep_where(live, f->n - f->n_plant, room->mean, bramah__lane_array(f, group->now, f->mean));
+  keep_where(live, f->n_augmented, room->effect, bramah__lane_array(f, group->now, f->effect));
+  keep_where(live, f->n_augmented, room->effect_spread, bramah__lane_array(f, group->now, f->effect_spread));
+  for (size_t s = 0; s < f->n_sensors; s++) {
+    if (!f->changes[s]) continue;
+    keep_where(live, 1, room->change + s * L, bramah__lane_array(f, group->now, f->change) + s * L);
+    keep_where(live, 1, room->bend + s * L, bramah__lane_array(f, group->now, f->bend) + s * L);
+  }
+}
+
 BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t g,
                                              bramah__filter_group *group)
 {
@@ -188,9 +158,12 @@ BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t 
   keep_where(live, n * n, room->F, group->F);
   keep_where(live, n * f->nq, room->Gamma, group->Gamma);
   for (size_t i = 0; i < n; i++) EACH_LANE if (live[l]) correction[i * L + l] = 0.0;
+  if (f->n_augmented) take_augmented(room, group);
   EACH_LANE
   {
     if (!live[l]) continue;
+    if (f->n_augmented)
+      add_to(PROGRESS(group->now, report.limited), l, (int64_t)room->count[COUNT_LIMITED * L + l]);
     add_to(PROGRESS(group->now, time_ns), l, f->plant.step_ns);
     add_to(PROGRESS(group->now, report.predictions), l, 1);
     set_to(PROGRESS(group->now, has_last), l, 1);
@@ -254,20 +227,32 @@ static void check_edges(const bramah__filter_lockstep *k, bramah__filter_group *
 }
 
 /* Those that are not live have not done it. */
-static void end(bramah__filter_lockstep *k, bramah__filter_group *const *group, int leaves_pose)
+static void leave_undone(bramah__filter_lockstep *k, bramah__filter_group *const *group)
+{
+  EACH_GROUP EACH_LANE
+  {
+    const int left = group[g]->taken[l] && !group[g]->plant.live[l];
+    if (left && group[g]->in[l]) bramah__lockstep_leave(k, group[g], l);
+    group[g]->taken[l] &= group[g]->plant.live[l];
+  }
+}
+
+/* The registers hold the poses of those that took part. */
+static void note_pose(bramah__filter_lockstep *k, bramah__filter_group *const *group, int leaves_pose)
 {
   EACH_GROUP
   {
-    EACH_LANE
-    {
-      const int left = group[g]->taken[l] && !group[g]->plant.live[l];
-      if (left && group[g]->in[l]) bramah__lockstep_leave(k, group[g], l);
-      group[g]->taken[l] &= group[g]->plant.live[l];
-    }
     k->posed[g] = leaves_pose ? group[g] : NULL;
-    for (size_t l = 0; l < group[g]->n_filters; l++) /* it holds the states of those that took part */
+    for (size_t l = 0; l < group[g]->n_filters; l++)
       if (group[g]->in[l] && !group[g]->taken[l]) k->posed[g] = NULL;
   }
+}
+
+static int is_posed(const bramah__filter_lockstep *k, bramah__filter_group *const *group)
+{
+  int posed = 1;
+  EACH_GROUP posed &= k->posed[g] == group[g];
+  return posed;
 }
 
 void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *const *group,
@@ -277,15 +262,23 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
   begin(k, group, plant);
   EACH_GROUP set_inputs(k, group[g], &samples[g]);
   EACH_GROUP check_edges(k, group[g]);
+  bramah__lanes_start_step(k, group, plant);
   bramah__lockstep_step(&k->plant, plant);
+  bramah__lanes_end_step(k, group);
   EACH_GROUP
   {
     invert_basis(group[g]->like, k->plant.of[g].B, plant[g]->live);
     follow_plants(k, g, group[g]);
+  }
+  const int moved = bramah__lanes_advance(k, group, plant);
+  EACH_GROUP
+  {
+    if (group[g]->like->n_displaced) bramah__lockstep_count(plant[g], k->of[g].tried);
     take_step(k, g, group[g]);
     bramah__lockstep_take(&k->plant, g, plant[g], 1);
   }
-  end(k, group, 1);
+  leave_undone(k, group);
+  note_pose(k, group, !moved);
 }
 
 /* ---- a correction: what the samples say ---- */
@@ -310,56 +303,17 @@ BRAMAH__FOR_PROCESSORS static void add_term(bramah__filter_lockstep *k, size_t g
       H[j] = sensor->n_terms == 1 ? room->row[j] * weight : H[j] + weight * room->row[j];
 }
 
-/* Sensor i by parameters that reach it at once, into its row; as bramah__row. */
-BRAMAH__FOR_PROCESSORS static void add_parameters(bramah__filter_lockstep *k, size_t g,
-                                                  const bramah__filter_group *group, size_t i)
-{
-  const bramah_filter *f = group->like;
-  const bramah_sensor *sensor = &f->sensor[i];
-  for (size_t j = 0; j < f->n_augmented; j++) {
-    const bramah__augmented *own = &f->self_state[j];
-    double *H = k->of[g].T + own->state * L, by[L];
-    if (own->column == SIZE_MAX) continue;
-    for (size_t t = 0; t < sensor->n_terms; t++) {
-      bramah__lockstep_by_parameter(&k->plant, g, sensor->output[t], own->target, by);
-      EACH_LANE H[l] += sensor->weight[t] * by[l];
-    }
-    const double *value = value_of(k, f, group->plant.state, j);
-    EACH_LANE H[l] *= f->augmented[j].logarithmic ? value[l] : 1.0;
-  }
-}
-
-/* Its own errors, and which columns have entries. */
-BRAMAH__IN_CALLER size_t complete_row(const bramah_filter *f, size_t i, const double *mean, size_t *entry,
-                                      double *H, double *value)
+/* Columns of a row that have entries in some lane. */
+BRAMAH__IN_CALLER size_t list_entries(size_t n, const double *H, size_t *entry)
 {
   size_t found = 0;
-  double errors[L] = {0};
-  for (size_t e = f->first_error[i]; e != SIZE_MAX; e = f->self_state[e].next) {
-    const size_t s = f->self_state[e].state;
-    EACH_LANE
-    {
-      H[s * L + l] = 1.0;
-      errors[l] += mean[(s - f->n_plant) * L + l];
-    }
-  }
-  EACH_LANE value[l] += errors[l];
-  for (size_t j = 0; j < f->n; j++) {
+  for (size_t j = 0; j < n; j++) {
     int some = 0;
     EACH_LANE some |= H[j * L + l] != 0.0;
     entry[found] = j;
     found += (size_t)some;
   }
   return found;
-}
-
-/* Angles are compared across their turn. */
-static void wrap(const bramah_sensor *sensor, double *y)
-{
-  EACH_LANE
-  {
-    if (!(fabs(y[l]) < 0.5 * sensor->period)) y[l] = bramah__sensor_innovation(sensor, y[l], 0.0);
-  }
 }
 
 /* Innovation of sensor i before any correction, its variance and what its gate says. */
@@ -372,7 +326,7 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
   double *H = room->T, S[L], y[L] = {0};
   int64_t present[L] = {0}, saturated[L] = {0};
   size_t *entry = room->entry + i * n;
-  const size_t count = complete_row(f, i, bramah__lane_array(f, group->now, f->mean), entry, H, room->value);
+  const size_t count = list_entries(n, H, entry);
   room->n_entries[i] = count;
   lockstep_project(1, n, count, entry, H, bramah__lane_array(f, group->now, f->P), room->PH, S);
   EACH_LANE
@@ -389,7 +343,8 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
     S[l] += variance[l];
     y[l] -= room->value[l];
   }
-  if (f->sensor[i].period > 0.0) wrap(&f->sensor[i], y);
+  if (f->sensor[i].period > 0.0) bramah__lanes_wrap(&f->sensor[i], y);
+  if (f->n_augmented) bramah__lanes_share(room, group, i, present, S);
   double *innovation = group->innovation + i * L, *sigma = group->sigma + i * L, *chi = group->chi + i * L,
          *flags = group->flags + i * L;
   EACH_LANE
@@ -418,9 +373,10 @@ BRAMAH__FOR_PROCESSORS static void clear(bramah__filter_group *group)
   EACH_LANE live[l] = group->plant.live[l];
   for (size_t i = 0; i < f->n_sensors * L; i += L) {
     double *innovation = group->innovation + i, *sigma = group->sigma + i, *chi = group->chi + i,
-           *flags = group->flags + i;
+           *flags = group->flags + i, *considered = group->considered + i;
     EACH_LANE
     {
+      considered[l] = live[l] ? 0.0 : considered[l];
       innovation[l] = live[l] ? (double)NAN : innovation[l];
       sigma[l] = live[l] ? (double)NAN : sigma[l];
       chi[l] = live[l] ? (double)NAN : chi[l];
@@ -436,7 +392,11 @@ static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *gro
                     const bramah__lane_samples *samples)
 {
   const size_t n_sensors = group[0]->like->n_sensors;
-  EACH_GROUP clear(group[g]);
+  EACH_GROUP
+  {
+    clear(group[g]);
+    bramah__lanes_hold(k, g, group[g]);
+  }
   for (size_t i = 0; i < n_sensors; i++) {
     const bramah_sensor *sensor = &group[0]->like->sensor[i];
     for (size_t t = 0; t < sensor->n_terms; t++) {
@@ -445,7 +405,7 @@ static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *gro
     }
     EACH_GROUP
     {
-      if (group[g]->like->moved_at_once[i]) add_parameters(k, g, group[g], i);
+      if (group[g]->like->n_augmented) bramah__lanes_complete_row(k, g, group[g], i);
       innovate(k, g, group[g], i, &samples[g]);
     }
   }
@@ -515,6 +475,7 @@ BRAMAH__FOR_PROCESSORS static void apply_gates(bramah__filter_lockstep *k, size_
   for (size_t i = 0; i < f->n_sensors; i++) {
     double *to = room->drift + i * L, *share = room->drift_common + i * L, *flags = group->flags + i * L,
            limit[L];
+    const double *considered = group->considered + i * L;
     int64_t told[L], follows[L];
     EACH_LANE
     {
@@ -527,7 +488,7 @@ BRAMAH__FOR_PROCESSORS static void apply_gates(bramah__filter_lockstep *k, size_
                                                                        : nu) -
                                                           to[l]);
       to[l] = follows[l] ? moved : to[l];
-      share[l] += follows[l] ? bramah__drift_share * (0.0 - share[l]) : 0.0;
+      share[l] += follows[l] ? bramah__drift_share * (considered[l] - share[l]) : 0.0;
       limit[l] = group->drift_gate[l] * bramah__drift_sigma(share[l]);
     }
     EACH_LANE
@@ -614,8 +575,10 @@ BRAMAH__IN_CALLER void fuse_sample(size_t n, bramah__filter_lockstep *k, size_t 
     of_rounding[l] = fuses[l] ? S[l] : 0.0;
   }
   EACH_LANE group->plant.live[l] = (unsigned char)live[l];
-  lockstep_gain(n, NULL, room->PH, of_gain, rest, room->K, room->dx);
-  lockstep_reduce(n, n, NULL, count, entry, H, of_rounding, r, room->PH, room->K, room->w, room->P);
+  const unsigned char *held = room->considers ? room->held : NULL;
+  const size_t end = held ? room->n_fused : n;
+  lockstep_gain(n, held, room->PH, of_gain, rest, room->K, room->dx);
+  lockstep_reduce(n, end, held, count, entry, H, of_rounding, r, room->PH, room->K, room->w, room->P);
 }
 
 BRAMAH__FOR_PROCESSORS static void fuse(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group)
@@ -625,7 +588,8 @@ BRAMAH__FOR_PROCESSORS static void fuse(bramah__filter_lockstep *k, size_t g, br
   bramah__filter_room *room = &k->of[g];
   memcpy(room->P, bramah__lane_array(f, group->now, f->P), n * n * L * sizeof(double));
   for (size_t i = 0; i < n * L; i++) room->dx[i] = 0.0;
-  switch (n) {
+  if (f->n_augmented) bramah__lanes_learn(room, group);
+  switch (room->considers ? 0 : n) {
 #define OF_SIZE(N)                                                                                           \
   case N:                                                                                                    \
     for (size_t i = 0; i < f->n_sensors; i++) fuse_sample(N, k, g, group, i);                                \
@@ -643,49 +607,12 @@ BRAMAH__FOR_PROCESSORS static void fuse(bramah__filter_lockstep *k, size_t g, br
 
 /* ---- injection ---- */
 
-/* Means and parameters by dx, within their limits; the latter into the candidates of the plants, `moved` in the lanes where
- * one changes. */
-static void displace(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, unsigned char *moved)
-{
-  const bramah_filter *f = group->like;
-  bramah__filter_room *room = &k->of[g];
-  memset(moved, 0, L);
-  memcpy(room->mean, bramah__lane_array(f, group->now, f->mean),
-         (f->n - f->n_plant) * L * sizeof *room->mean);
-  if (f->n_par) memcpy(k->plant.of[g].next, group->plant.state, k->plant.place.words * L * sizeof(double));
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah__augmented *own = &f->self_state[i];
-    double *mean = room->mean + (own->state - f->n_plant) * L;
-    EACH_LANE
-    {
-      if (!group->plant.live[l] || group->dof[l] == 0.0) continue;
-      const double dx = room->dx[own->state * L + l],
-                   value = own->column == SIZE_MAX ? mean[l] : value_of(k, f, group->plant.state, i)[l];
-      if (f->augmented[i].order == 2) mean[L + l] += room->dx[(own->state + 1) * L + l];
-      const double wanted = f->augmented[i].logarithmic && dx != 0.0 ? value * bramah__exp(dx) : value + dx;
-      const double held = fmin(fmax(wanted, group->least[i * L + l]), group->most[i * L + l]);
-      room->count[COUNT_LIMITED * L + l] += held != wanted;
-      if (own->column == SIZE_MAX) {
-        mean[l] = held;
-      } else if (held != value) {
-        group->plant.live[l] &= isfinite(held) != 0;
-        bramah__lockstep_set_parameter(&k->plant, g, &group->plant, own->target, l, held);
-        moved[l] = 1;
-      }
-    }
-  }
-}
-
 /* Candidates of the plants where parameters have moved; they become the states that corrections start from. */
 static void set_parameters(bramah__filter_lockstep *k, bramah__filter_group *const *group,
                            bramah__plant_group **plant)
 {
   unsigned char moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L], some = 0;
-  EACH_GROUP
-  {
-    displace(k, g, group[g], moved[g]);
-    EACH_LANE some |= moved[g][l];
-  }
+  EACH_GROUP { some |= (unsigned char)bramah__lanes_inject(k, g, group[g], moved[g]); }
   if (!some) return;
   EACH_GROUP
   {
@@ -714,6 +641,8 @@ BRAMAH__FOR_PROCESSORS static void take_correction(bramah__filter_lockstep *k, s
          *likelihood = PROGRESS(group->now, log_likelihood);
   keep_where(live, n * n, room->P, bramah__lane_array(f, group->now, f->P));
   keep_where(live, n - f->n_plant, room->mean, bramah__lane_array(f, group->now, f->mean));
+  if (room->considers)
+    keep_where(live, f->n_augmented, room->information, bramah__lane_array(f, group->now, f->information));
   if (!room->as_usual) {
     keep_where(live, m, room->drift, bramah__lane_array(f, group->now, f->drift));
     keep_where(live, m, room->drift_common, bramah__lane_array(f, group->now, f->drift_common));
@@ -756,12 +685,11 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
 {
   bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
   double *dx[BRAMAH__MOST_GROUPS];
-  unsigned char idle[BRAMAH__MOST_GROUPS][L], posed = 1;
+  unsigned char idle[BRAMAH__MOST_GROUPS][L];
   begin(k, group, plant);
   EACH_GROUP check_edges(k, group[g]);
   set_aside(k, group, samples, idle);
-  EACH_GROUP posed &= k->posed[g] == group[g];
-  if (!posed) bramah__lockstep_pose(&k->plant, plant);
+  if (!is_posed(k, group)) bramah__lockstep_pose(&k->plant, plant);
   observe(k, group, samples);
   EACH_GROUP
   {
@@ -783,5 +711,88 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
     take_correction(k, g, group[g]);
     EACH_LANE plant[g]->live[l] |= idle[g][l];
   }
-  end(k, group, 0);
+  leave_undone(k, group);
+  note_pose(k, group, 0);
+}
+
+/* ---- outputs ---- */
+
+void bramah__lockstep_inputs(bramah__filter_lockstep *k, bramah__filter_group *const *group,
+                             const bramah__lane_samples *samples)
+{
+  bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
+  begin(k, group, plant);
+  EACH_GROUP set_inputs(k, group[g], &samples[g]);
+  leave_undone(k, group);
+}
+
+static int accelerates(const bramah_filter *f, size_t output)
+{
+  return !bramah__lockstep_reads(f->plant.self, output);
+}
+
+void bramah__lockstep_prepare(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t n,
+                              const size_t *output)
+{
+  bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
+  int follow = 0;
+  begin(k, group, plant);
+  for (size_t i = 0; i < n; i++) follow |= accelerates(group[0]->like, output[i]);
+  if (follow || !is_posed(k, group)) { /* rates by parameters go with the inputs */
+    bramah__lockstep_pose(&k->plant, plant);
+    note_pose(k, group, 1);
+  }
+  if (follow) bramah__lockstep_slopes(&k->plant, plant);
+  EACH_GROUP EACH_LANE group[g]->taken[l] &= plant[g]->live[l];
+}
+
+/* Row of output i, which has been read, by all error states, into the room. */
+static void output_row(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group, size_t i)
+{
+  const bramah_filter *f = group->like;
+  const int follows = accelerates(f, i);
+  double *H = k->of[g].T;
+  bramah_output_info info;
+  bramah__lockstep_row(&k->plant, g, i, H);
+  if (follows) bramah__lockstep_row_of_rates(&k->plant, g, i, H);
+  for (size_t j = f->n_plant * L; j < f->n * L; j++) H[j] = 0.0;
+  bramah_plant_output_info(&f->plant, i, &info);
+  for (size_t j = 0; j < f->n_augmented && bramah__is_moved_at_once(&info); j++) {
+    const bramah__augmented *own = &f->self_state[j];
+    double by[L];
+    if (own->column == SIZE_MAX) continue;
+    bramah__lockstep_by_parameter(&k->plant, g, i, own->target, by);
+    if (follows) bramah__lockstep_rates_by_parameter(&k->plant, g, i, own->column, by);
+    const double *value = group->plant.state + (k->plant.place.theta + own->target) * L;
+    EACH_LANE H[own->state * L + l] = (f->augmented[j].logarithmic ? value[l] : 1.0) * by[l];
+  }
+}
+
+/* As bramah__variance: its root, by the row in the room. */
+BRAMAH__FOR_PROCESSORS static void spread(const bramah_filter *f, const double *P, size_t *entry,
+                                          const double *H, double *sigma)
+{
+  const size_t n = f->n, count = list_entries(n, H, entry);
+  double sum[L] = {0};
+  for (size_t e = 0; e < count; e++) {
+    double row[L] = {0};
+    for (size_t c = 0; c < count; c++)
+      EACH_LANE row[l] += P[(entry[e] * n + entry[c]) * L + l] * H[entry[c] * L + l];
+    EACH_LANE sum[l] += H[entry[e] * L + l] * row[l];
+  }
+  EACH_LANE sigma[l] = sqrt(sum[l]);
+}
+
+void bramah__lockstep_output(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t i,
+                             double value[][L], double sigma[][L])
+{
+  bramah__lockstep_read(&k->plant, i);
+  EACH_GROUP
+  {
+    const bramah_filter *f = group[g]->like;
+    bramah__lockstep_value(&k->plant, g, group[g]->plant.state, i, value[g]);
+    if (!sigma) continue;
+    output_row(k, g, group[g], i);
+    spread(f, bramah__lane_array(f, group[g]->now, f->P), k->of[g].entry, k->of[g].T, sigma[g]);
+  }
 }

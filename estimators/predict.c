@@ -317,7 +317,7 @@ static void follow_basis_change(bramah_filter *f)
 
 /* ---- a step ---- */
 
-bramah_status bramah__predict_begin(bramah_filter *f, bramah_diag *diag)
+static bramah_status begin_step(bramah_filter *f, bramah_diag *diag)
 {
   bramah__keep(f, f->snapshot.step_start);
   bramah__swap_matrices(f);
@@ -373,7 +373,7 @@ static bramah_status follow_plant(bramah_filter *f, bramah_diag *diag)
   return status == BRAMAH_OK ? bramah__check_covariance(f, diag) : status;
 }
 
-bramah_status bramah__predict_end(bramah_filter *f, bramah_status status, bramah_diag *diag)
+static bramah_status end_step(bramah_filter *f, bramah_status status, bramah_diag *diag)
 {
   if (status == BRAMAH_OK) status = follow_plant(f, diag);
   if (status != BRAMAH_OK) {
@@ -395,7 +395,7 @@ bramah_status bramah__predict_end(bramah_filter *f, bramah_status status, bramah
 
 bramah_status bramah_filter_predict(bramah_filter *f, bramah_diag *diag)
 {
-  bramah_status status = bramah__predict_begin(f, diag);
+  bramah_status status = begin_step(f, diag);
   if (status == BRAMAH_OK) status = step_plant(f, diag);
-  return bramah__predict_end(f, status, diag);
+  return end_step(f, status, diag);
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Sourced by run.sh and quickstart.sh: what the build needs, and installing it where that is possible.
+# Sourced by run.sh, quickstart.sh and .ci: what the build needs, and installing it where that is possible.
 root=${root:?the source tree}
 
 # need PACKAGE TEST...: remember the package if the test fails.
@@ -14,9 +14,8 @@ has_header() {
   printf '#include <stdio.h>\n#include <%s>\n' "$1" | cc -E - -o /dev/null
 }
 
-# Is each thing there? Asked by use, not by package, so that other distributions pass too.
-find_missing() {
-  missing=
+# What it takes to build the program and replay a log. Asked by use, not by package, so that other distributions pass too.
+find_for_program() {
   need gcc command -v cc
   need libc6-dev has_header stdlib.h # only recommended by gcc, and recommendations are not installed
   need pkg-config command -v pkg-config
@@ -24,15 +23,27 @@ find_missing() {
   need ninja-build command -v ninja
   need libgsl-dev pkg-config --exists gsl
   need libyaml-dev pkg-config --exists yaml-0.1
-  need check pkg-config --exists check
   need libopenblas-serial-dev has_openblas
   need libcsv-dev has_header csv.h
-  need libmatio-dev pkg-config --exists matio
+}
+
+# And the rest: the tests, and what is optional for the build (MAT files, bramah-mpi).
+find_for_tests() {
+  need check pkg-config --exists check
   need libsubunit-dev has_subunit
+  need libmatio-dev pkg-config --exists matio
+  need libopenmpi-dev has_mpi
   need libudunits2-dev has_header udunits2.h # only a test compares with it
-  need libopenmpi-dev has_mpi # optional for the build: bramah-mpi
-  [ -z "${need_browser:-}" ] || need chromium command -v chromium
+  need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it
+  need python3-yaml /usr/bin/python3 -c 'import yaml'
+  need mandoc command -v mandoc # only a test looks at the manual pages with it
   need doxygen command -v doxygen
+  for module in cffi numpy mesonpy build installer; do
+    need python3-$module has_python "import $module"
+  done
+  need python3-dev has_python "$python_header"
+  [ -z "${need_all:-}" ] || need chromium command -v chromium
+  [ -z "${need_all:-}" ] || need poppler-utils command -v pdftoppm # pages of reports on paper, as pictures
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_arm:-}" ] || need gcc-arm-none-eabi command -v arm-none-eabi-gcc
@@ -41,8 +52,25 @@ find_missing() {
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }
 
+find_for_packages() {
+  need debhelper command -v dh
+  need fakeroot command -v fakeroot
+  need dh-python test -d /usr/share/dh-python
+  need python3-cffi has_python 'import cffi'
+  need python3-numpy has_python 'import numpy'
+  need python3-dev has_python "$python_header"
+  need libmatio-dev pkg-config --exists matio
+}
+
+python_header='import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
+
 has_newlib() {
   echo 'int main(void) { return 0; }' | arm-none-eabi-gcc --specs=rdimon.specs -x c - -o /dev/null
+}
+
+# The Python that meson runs on, which is that of the distribution.
+has_python() {
+  "$(sed -n '1s/^#! *//p' "$(command -v meson)")" -c "$1"
 }
 
 has_mpi() {
@@ -59,8 +87,7 @@ has_fuzzer() {
   return "$code"
 }
 
-find_missing_fuzzer() {
-  missing=
+find_for_fuzzer() {
   need clang command -v clang
   need libclang-rt-dev has_fuzzer
 }
@@ -86,40 +113,62 @@ can_install() {
   command -v apt-get >/dev/null && { [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null; }
 }
 
+# quietly COMMAND...: what it has to say is shown only if it fails.
+quietly() {
+  heard=$(mktemp)
+  code=0
+  "$@" >"$heard" 2>&1 || code=$?
+  [ "$code" -eq 0 ] || tail -n 30 "$heard" >&2
+  rm -f "$heard"
+  return "$code"
+}
+
+# The packages of $missing.
 install_them() {
-  echo "installing with apt-get:$missing"
+  echo "installing with apt-get, which may take a few minutes:$missing"
   # Package names hold no blanks.
   # shellcheck disable=SC2086
-  as_root env DEBIAN_FRONTEND=noninteractive sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' \
-    install $missing
+  quietly as_root env DEBIAN_FRONTEND=noninteractive \
+    sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' install $missing
 }
 
+# install_missing GROUP...: all that the groups (program, tests) need is there afterwards, or this ends with the line to type.
+installed=
 install_missing() {
-  find_missing
+  missing=
+  for group in "$@"; do
+    "find_for_$group"
+  done
   [ -n "$missing" ] || return 0
-  echo "missing:$missing"
-  if ! can_install; then
-    echo "please install these packages (names of Debian):$missing" >&2
-    exit 1
+  if can_install && install_them; then
+    installed=1
+    return 0
   fi
-  install_them
+  echo "These packages are missing, and could not be installed from here. On Debian and Ubuntu, as root:" >&2
+  echo "  apt-get update && apt-get install --no-install-recommends$missing" >&2
+  echo "Others have them under similar names. Then run this once more." >&2
+  exit 1
 }
 
-# What the build can do without: libFuzzer is there afterwards, or 1 is returned.
+# What the tests can do without: libFuzzer is there afterwards, or 1 is returned.
 install_fuzzer() {
-  find_missing_fuzzer
+  missing=
+  find_for_fuzzer
   [ -n "$missing" ] || return 0
-  can_install && install_them && find_missing_fuzzer && [ -z "$missing" ]
+  can_install && install_them
 }
 
-# setup_build FOLDER OPTION...: configure unless that was done.
+# setup_build FOLDER OPTION...: configure, again if something was installed meanwhile.
 setup_build() {
   folder=$1
   shift
-  if [ -f "$folder/build.ninja" ]; then
-    echo "build folder: $folder"
-  else
+  if [ ! -f "$folder/build.ninja" ]; then
     echo "configuring $folder"
-    meson setup "$folder" "$root" "$@"
+    quietly meson setup "$folder" "$root" "$@"
+  elif [ -n "$installed" ]; then
+    echo "configuring $folder again"
+    quietly meson setup --reconfigure "$folder" "$root" "$@"
+  else
+    echo "build folder: $folder"
   fi
 }

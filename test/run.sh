@@ -10,7 +10,7 @@
 #   --clang     with clang, in build-clang/
 #   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles, the controller for 60 s,
 #               10^8 numbers read and printed as the C library does, 300 causes of contradictions to be named,
-#               200 random machines compiled
+#               200 random machines compiled, the Debian packages
 #   --arm       the core for a microcontroller too, with the compiler of the distribution; a compiled filter in qemu
 #   --fuzz N    nothing else but the fuzz harnesses, with N inputs each; findings go to build-fuzz/findings/
 #   --golden    no tests: keep the estimates of every dataset as they are now in test/golden, to be looked at and committed
@@ -51,9 +51,9 @@ while [ $# -gt 0 ]; do
   --valgrind) valgrind=1 need_valgrind=1 ;;
   --clang) build=build-clang need_clang=1 ;;
   --arm) need_arm=1 ;;
-  --long) long=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-150} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 BRAMAH_NUMBERS=100000000 &&
-     BRAMAH_CASES=100 BRAMAH_MACHINES=200 BRAMAH_GROUPS=1000 &&
-     export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES BRAMAH_GROUPS ;;
+  --long) long=1 need_all=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-150} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 BRAMAH_NUMBERS=100000000 &&
+     BRAMAH_CASES=100 BRAMAH_MACHINES=200 BRAMAH_GROUPS=1000 BRAMAH_PACKAGES=1 &&
+     export BRAMAH_PACKAGES BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES BRAMAH_GROUPS ;;
   --golden) golden=1 ;;
   --fuzz)
     fuzz=${1:-}
@@ -110,6 +110,10 @@ build_all() {
   if [ -n "${need_clang:-}" ]; then
     CC=clang
     export CC
+  fi
+  # As quickstart.sh leaves it, without Check, there are no tests in it.
+  if [ -f "$root/$build/build.ninja" ] && ! grep -q test_filter "$root/$build/build.ninja"; then
+    installed=1
   fi
   if [ -n "$asan" ]; then
     build=$build-asan
@@ -213,7 +217,7 @@ fuzz_all() {
   run_tests "$root/build-fuzz" "$@"
 }
 
-install_missing
+install_missing program tests
 if [ -z "$fuzz" ]; then
   build_all
   if [ -n "$golden" ]; then

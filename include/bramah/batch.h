@@ -9,11 +9,11 @@
  *
  * Where `start` uses a program (bramah_coupled_use), filters of one structure (augmented states, noisy parameters) live eight
  * by eight in the lanes of the processor's vectors with their whole cycle: step, transition, covariance, innovations, gates,
- * fusion, injection. What is seldom (a step that is divided or goes over to other coordinates, a parameter near an edge, a
- * faulty sensor, a recovery) a filter does by itself, and comes back with the next step. Always by themselves, with the steps
- * of their plants in lanes, are fewer than three of a structure; augmented states that move by themselves, are considered or
- * find their role (the uncertainty budget); delays and gains of sensors; score tests; other forms of the covariance, of
- * fusion or of the transition; sensors of accelerations, flows and forces. All alone are those on plants with quasistatic
+ * fusion, injection, and the roles, errors of sensors and displaced steps of the uncertainty budget. What is seldom (a step
+ * that is divided or goes over to other coordinates, a parameter near an edge, a faulty sensor, a recovery) a filter does by
+ * itself, and comes back with the next step. Always by themselves are fewer than three of a structure; biases with a signal
+ * period; score tests; other forms of the covariance, of fusion or of the transition; sensors of accelerations, inclination,
+ * flows and forces; programs of too small a scope for the derivatives that filters need; and those on plants with quasistatic
  * actuators, prescribed motions, friction states, spherical joints or valves without lag. What bramah_coupled_step_error
  * shows is not known of steps in lanes.
  *
@@ -82,6 +82,9 @@ BRAMAH_API size_t bramah_batch_predict(bramah_batch *batch, const bramah_batch_c
 BRAMAH_API size_t bramah_batch_correct(bramah_batch *batch, const bramah_batch_cycle *cycle);
 BRAMAH_API size_t bramah_batch_step(bramah_batch *batch, const bramah_batch_cycle *cycle);
 
+/* bramah_filter_set_inputs alone (u of the cycle), which a step does anyway: for who asks for outputs between. */
+BRAMAH_API size_t bramah_batch_inputs(bramah_batch *batch, const bramah_batch_cycle *cycle);
+
 /* How filter i < n fares. */
 typedef struct bramah_batch_result {
   bramah_status status;    /* OK, or why it was left out */
@@ -97,9 +100,11 @@ typedef struct bramah_batch_result {
 BRAMAH_API bramah_batch_result bramah_batch_get(const bramah_batch *batch, size_t i);
 
 /* Values of outputs of the plant, and their standard deviations (bramah_filter_output_sigma), at the filters' times:
- * value, sigma [n x n_outputs] row-major, SI; NULL: not wanted. */
-BRAMAH_API void bramah_batch_outputs(bramah_batch *batch, size_t n_outputs, const size_t *output,
-                                     double *value, double *sigma);
+ * value, sigma [n x n_outputs] row-major, SI; NULL: not wanted. taking [n] as in a cycle, NULL: of all; rows of others stay as
+ * they are. Filters in lanes are asked there for positions, rates, accelerations, pressures, strokes and what bodies do; with
+ * another output among those asked for each is asked by itself. */
+BRAMAH_API void bramah_batch_outputs(bramah_batch *batch, const unsigned char *taking, size_t n_outputs,
+                                     const size_t *output, double *value, double *sigma);
 
 /* Filter i itself, to look at or to give other noise (bramah_filter_set_noise, _set_sensor_sigma); its plant is that of
  * bramah_filter_get_info. It is stepped and corrected by the batch only, and what it shows is of the time of this call: ask

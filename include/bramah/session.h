@@ -172,6 +172,11 @@ BRAMAH_API bramah_file_kind bramah_file_kind_of(const char *path);
 BRAMAH_API bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *user,
                                            bramah_file_kind *kind);
 
+/* The JSON Schema (draft 7) of such a file, for editors: made of the tables by which files are read, so that it knows
+ * every key, word and unit that they do. *json is allocated, to be freed by free(). What only the whole shows it does
+ * not know. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_file_schema(bramah_file_kind kind, char **json, bramah_diag *diag);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,6 +12,13 @@
 #define BRAMAH__FOR_PROCESSORS
 #endif
 
+/* Before a loop over lanes, that it becomes instructions on vectors: GCC would write it out before it looks for them. */
+#if defined __GNUC__ && !defined __clang__
+#define BRAMAH__AS_VECTORS _Pragma("GCC unroll 1")
+#else
+#define BRAMAH__AS_VECTORS
+#endif
+
 #if defined __GNUC__
 #define BRAMAH__IN_CALLER static inline __attribute__((always_inline))
 #else

@@ -829,8 +829,8 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"parameters", NULL, "also list the parameters of the machine: names, nominal values, units, uncertainty",
-     0, 0},
+    {"parameters", NULL,
+     "also list the parameters of the machine\nTheir names, nominal values, units and uncertainty.", 0, 0},
     {0}};
 
 const cli_command cli_check = {

@@ -49,8 +49,8 @@ const char *cli_nearest(const char *text, size_t n, const char *const *candidate
 /* An option `--name VALUE`, or `--name` alone. The table of a command ends with a name NULL. */
 typedef struct cli_option {
   const char *name;  /* without the dashes */
-  const char *value; /* the value in the help; NULL: takes none */
-  const char *help;
+  const char *value; /* the value in the help, alternatives with | between them; NULL: takes none */
+  const char *help;  /* one line, and after it, for the manual, what else there is to say */
   int required;
   int repeats; /* may be given more than once */
 } cli_option;
@@ -61,7 +61,7 @@ typedef struct cli_command {
   const char *name;
   const char *operands; /* "STUDY LOG" as shown in the help */
   const char *summary;  /* one line */
-  const char *details;  /* paragraphs of the help */
+  const char *details;  /* paragraphs of the manual, with an empty line between them */
   const char *example;
   int min_operands, max_operands;
   const cli_option *options;
@@ -96,6 +96,13 @@ int cli_time_value(const cli_arguments *arguments, const char *name, int64_t *ns
 /* A moment of a log: may be zero or negative. */
 int cli_moment_value(const cli_arguments *arguments, const char *name, int64_t *ns);
 int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t least, uint64_t *out);
+
+/* Command i as listed in the help, NULL behind the last one. */
+const cli_command *cli_command_at(size_t i);
+
+/* Manual pages, completion and what else is made of the tables, into a folder that is there (generate.c); for the
+ * build, not in the help. */
+int cli_generate(const char *folder);
 
 extern const cli_command cli_simulate, cli_replay, cli_compare, cli_study, cli_check, cli_linearize,
     cli_modes_command, cli_tune, cli_sweep, cli_compile;
@@ -152,7 +159,21 @@ FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs);
  * (NULL: none yet), parts of divided steps counted. */
 #define CLI_HOW                                                                                              \
   {                                                                                                          \
-    "how", NULL, "also say how the steps were made: by a tape or interpreted, and how many", 0, 0            \
+    "how", NULL,                                                                                             \
+        "say how steps were made, and how many\nBy a tape or native code of the machine, or interpreted.",   \
+        0, 0                                                                                                 \
+  }
+/* Logs of `tune` and `sweep`. */
+#define CLI_EACH                                                                                             \
+  {                                                                                                          \
+    "each", "FOLDER",                                                                                        \
+        "its files and folders are logs\nEach .csv and .mat file in it and each folder is a log of its "     \
+        "own; as LOG a folder is one log.",                                                                  \
+        0, 1                                                                                                 \
+  }
+#define CLI_STRICT                                                                                           \
+  {                                                                                                          \
+    "strict", NULL, "a log that cannot be used ends the run\nOtherwise it is named and left out.", 0, 0      \
   }
 void cli_print_how(const bramah_machine_plant *machine, const bramah_step_report *steps, FILE *out);
 

@@ -241,22 +241,23 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     {"column", "NAME", "compare this column only", 0, 1},
-    {"tolerance", "COLUMN=VALUE", "difference allowed in a column, with its unit", 0, 1},
-    {"relative", "FRACTION", "difference allowed, of the largest magnitude of each column", 0, 0},
-    {"sigmas", "FACTOR", "difference allowed, of the column's standard deviation (<column>.sigma)", 0, 0},
-    {"all", NULL, "what only A has (columns, rows, cells) is a difference too", 0, 0},
-    {"within", "TIME", "pair rows whose times differ by so much; default: equal times only", 0, 0},
+    {"tolerance", "NAME=VALUE", "difference allowed in a column, with its unit", 0, 1},
+    {"relative", "FRACTION", "of the largest magnitude of each column", 0, 0},
+    {"sigmas", "FACTOR",
+     "of the column's standard deviation\nThat of <column>.sigma, of A, or of B where A has none.", 0, 0},
+    {"all", NULL, "what only A has is a difference too\nColumns, rows and cells.", 0, 0},
+    {"within", "TIME", "pair rows whose times differ by so much\nDefault: equal times only.", 0, 0},
     {"from", "TIME", "only rows from this time on", 0, 0},
     {"to", "TIME", "only rows up to this time", 0, 0},
     {"turns", NULL, "angles that differ by whole turns are the same", 0, 0},
     {"time", "NAME", "time column of both files (t)", 0, 0},
-    {"json", "FILE", "the result for programs, as JSON; - is standard output", 0, 0},
+    {"json", "FILE", "the result for programs; - is standard output", 0, 0},
     {0}};
 
 const cli_command cli_compare = {
     .name = "compare",
     .operands = "A B",
-    .summary = "Say how far two files of estimates, or estimates and truth, are apart",
+    .summary = "Say how far estimates are from others or from the truth",
     .details =
         "Columns of the same name are compared, whatever their order and units; values of .sigma columns\n"
         "(of A, or of B where A has none) say how large differences are in standard deviations.\n\n"

@@ -117,18 +117,18 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     {"output", "FOLDER", "where the two files go", 1, 0},
-    {"name", "NAME", "of the files and of what they define; otherwise that of the machine's file", 0, 0},
-    {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
-    {"precision", "WORD", "single: floats, for processors without doubles; otherwise double", 0, 0},
+    {"name", "NAME", "of the files and of what they define\nOtherwise that of the machine's file.", 0, 0},
+    {"step", "TIME", "time step, \"1 ms\"; else that of the machine", 0, 0},
+    {"precision", "single|double", "floats for processors without doubles", 0, 0},
     {0}};
 
 const cli_command cli_compile = {
     .name = "compile",
     .operands = "MACHINE|STUDY",
-    .summary =
-        "Write the steps of a machine or the filter of a study as C source, for a computer without bramah",
+    .summary = "Write a machine's steps or a study's filter as C source",
     .details =
-        "Writes NAME.h and NAME.c: C11 that needs nothing but sqrt and fabs, of fixed size, without\n"
+        "For a computer without bramah. Writes NAME.h and NAME.c: C11 that needs nothing but sqrt and fabs, "
+        "of fixed size, without\n"
         "allocation, recursion or unbounded loops; compiled with -std=c11 -ffp-contract=off it gives the\n"
         "same bits everywhere.\n"
         "Of a machine: NAME_step(state, commands, parameters) advances it by one step of the trapezoidal\n"

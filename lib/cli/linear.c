@@ -13,14 +13,16 @@
 /* ---- the point ---- */
 
 #define OPERATING_POINT_OPTIONS                                                                              \
-  {"at", "POINT", "start (default), a time (\"2 s\", simulated), FILE@TIME (a row of a log), or rest", 0,    \
-   0},                                                                                                       \
+  {"at", "POINT",                                                                                            \
+   "start (default), rest, a time or FILE@TIME\nA time (\"2 s\") is simulated; FILE@TIME is a row of a "     \
+   "log; at rest the machine has come to rest from its start, where trapped oil stays trapped.",             \
+   0, 0},                                                                                                    \
       {"set", "PATH=VALUE", "another value for a key of the machine file", 0, 1},                            \
       {"parameter", "NAME=VALUE", "set a parameter of the plant at the start", 0, 1},                        \
       {"command", "NAME=VALUE", "another command [V] from the point on", 0, 1},                              \
-      {"hold", "OUTPUT=VALUE", "search an equilibrium where an output has this value", 0, 1},                \
-      {"free", "INPUT", "a command or parameter this search may choose", 0, 1},                              \
-      {"input", "PARAMETER", "a parameter that counts as an input, a load say", 0, 1},                       \
+      {"hold", "OUTPUT=VALUE", "an equilibrium where an output has this value", 0, 1},                       \
+      {"free", "INPUT", "a command or parameter it may choose", 0, 1},                                       \
+      {"input", "PARAMETER", "a parameter that counts as an input", 0, 1},                                   \
   {                                                                                                          \
     "sensors", "STUDY", "also the sensors of this study as outputs", 0, 0                                    \
   }
@@ -223,8 +225,8 @@ static int run_linearize(const cli_arguments *arguments)
 
 static const cli_option linearize_options[] = {
     OPERATING_POINT_OPTIONS,
-    {"discrete", "TIME", "A and B of discrete time, inputs held over steps of this length", 0, 0},
-    {"output", "FILE", "CSV or .mat file for the matrices; - is standard output", 0, 0},
+    {"discrete", "TIME", "A and B of discrete time, with this step\nInputs are held over each step.", 0, 0},
+    {"output", "FILE", "the matrices, CSV or MAT; - is standard output", 0, 0},
     {0}};
 
 const cli_command cli_linearize = {
@@ -236,15 +238,14 @@ const cli_command cli_linearize = {
         "constraints are left. A spool without lag (time_constant 0) is no state: its command acts at once, "
         "in\n"
         "B and D.\n\n"
-        "--at rest lets the machine come to rest from its start; trapped oil stays trapped. --hold and "
-        "--free\n"
-        "search an equilibrium with given outputs, say --hold crank.angle=\"50 deg\" --free valve; what "
+        "--hold and --free search an equilibrium with given outputs, say --hold crank.angle=\"50 deg\" "
+        "--free valve; what "
         "cannot\n"
         "balance is named.\n\n"
         "The file is in SI. Its row of a state holds value, rate, row of A, row of B; its row y:NAME of an\n"
         "output value, row of C, row of D. A .mat file holds A, B, C, D, x, xd, u, y (value and rate of the\n"
         "state, inputs, outputs), dt (0: continuous), and x_name, x_unit and so on.\n",
-    .example = "bramah linearize four-bar.yaml --at rest --input crank.load --output A.csv",
+    .example = "bramah linearize four-bar.yaml --at rest --output A.csv",
     .min_operands = 1,
     .max_operands = 1,
     .options = linearize_options,
@@ -481,17 +482,16 @@ static int run_modes(const cli_arguments *arguments)
 
 static const cli_option modes_options[] = {
     OPERATING_POINT_OPTIONS,
-    {"approaches", NULL, "also find the eigenvalues from the equations with constraints, in three ways", 0,
-     0},
-    {"output", "FILE", "CSV file for the modes with their shapes; - is standard output", 0, 0},
+    {"approaches", NULL, "also from the equations with constraints\nThe eigenvalues, in three ways.", 0, 0},
+    {"output", "FILE", "the modes with their shapes, CSV", 0, 0},
     {"response", "INPUT:OUTPUT", "frequency response, for --curves", 0, 1},
-    {"curves", "FILE", "CSV file for these responses; - is standard output", 0, 0},
+    {"curves", "FILE", "these responses, CSV; - is standard output", 0, 0},
     {0}};
 
 const cli_command cli_modes_command = {
     .name = "modes",
     .operands = "MACHINE",
-    .summary = "Eigenvalues of a machine at a point: stability, frequency, damping, what takes part",
+    .summary = "Eigenvalues of a machine at a point: stability, frequency, damping",
     .details =
         "Linearizes the machine as 'bramah linearize' does and prints its modes: eigenvalue, frequency,\n"
         "damping; how bodies (by their motion) and volumes (by their oil) share the energy of the mode; "

@@ -14,11 +14,11 @@ enum { MOST_OPTIONS = 32 };
 
 /* ---- help ---- */
 
-/* "--name VALUE" */
-static const char *option_text(const cli_option *o, char *text, size_t size)
+/* "--name VALUE", "..." where it may be repeated. */
+static int option_text(const cli_option *o, char *text, size_t size)
 {
-  snprintf(text, size, o->value ? "--%s %s" : "--%s", o->name, o->value);
-  return text;
+  const char *value = !o->value ? "" : strchr(o->value, '|') ? "WORD" : o->value;
+  return snprintf(text, size, "--%s%s%s%s", o->name, o->value ? " " : "", value, o->repeats ? "..." : "");
 }
 
 /* What a run needs; what else there is the help lists. */
@@ -27,13 +27,26 @@ static void print_usage(FILE *file, const cli_command *command)
   char text[64];
   fprintf(file, "usage: bramah %s %s", command->name, command->operands);
   for (const cli_option *o = command->options; o->name; o++)
-    if (o->required) fprintf(file, " %s", option_text(o, text, sizeof text));
+    if (o->required) fprintf(file, " %s", (option_text(o, text, sizeof text), text));
   fputs(" [OPTION...]\n", file);
 }
 
-static void print_option(const char *option, int width, const char *help, const char *rest)
+/* At most a screen; the manual says the rest. */
+static void print_command_help(const cli_command *command)
 {
-  printf("  %-*s  %s%s\n", width, option, help, rest);
+  char text[64];
+  int width = 0;
+  print_usage(stdout, command);
+  printf("%s.\n\n", command->summary);
+  for (const cli_option *o = command->options; o->name; o++) {
+    const int length = option_text(o, text, sizeof text);
+    if (length > width) width = length;
+  }
+  for (const cli_option *o = command->options; o->name; o++) {
+    option_text(o, text, sizeof text);
+    printf("  %-*s  %.*s\n", width, text, (int)strcspn(o->help, "\n"), o->help);
+  }
+  printf("\nExample: %s\n'man bramah-%s' says more\n", command->example, command->name);
 }
 
 int cli_wrong_use(const cli_command *command, const char *format, ...)
@@ -122,21 +135,7 @@ static int dispatch(const cli_command *command, int argc, char **argv)
 {
   for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
     if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0) continue;
-    print_usage(stdout, command);
-    printf("\n%s\n\n%s\nOptions:\n", command->summary, command->details);
-    char text[64];
-    int width = 0;
-    for (const cli_option *o = command->options; o->name; o++) {
-      const int length = (int)strlen(option_text(o, text, sizeof text));
-      if (length > width) width = length;
-    }
-    for (const cli_option *o = command->options; o->name; o++)
-      print_option(option_text(o, text, sizeof text), width, o->help,
-                   o->required  ? " (required)"
-                   : o->repeats ? " (may be repeated)"
-                                : "");
-    print_option("--help", width, "this text", "");
-    printf("\nExample:\n  %s\n", command->example);
+    print_command_help(command);
     return CLI_OK;
   }
   const size_t room = (size_t)argc + 1;
@@ -218,21 +217,23 @@ static const cli_command *const commands[] = {&cli_check,         &cli_simulate,
                                               &cli_modes_command, &cli_compile};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
+const cli_command *cli_command_at(size_t i) { return i < N_COMMANDS ? commands[i] : NULL; }
+
 static void print_help(FILE *file)
 {
   fputs("usage: bramah COMMAND ...\n\n"
-        "State estimation for hydraulically actuated multibody machines.\n\nCommands:\n",
+        "State estimation for hydraulically actuated multibody machines.\n\n",
         file);
   for (size_t i = 0; i < N_COMMANDS; i++)
     fprintf(file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-  fputs(
-      "\nFiles: a machine says what the machine is (YAML); a study which sensors it has and what the filter\n"
-      "assumes (YAML); a log what was measured (CSV or MAT); a plan which studies to compare (YAML).\n\n"
-      "'bramah COMMAND --help' says more; 'bramah --version' prints the version.\n\n"
-      "Example, in datasets/four-bar:\n"
-      "  bramah check sensors-2.yaml log.csv\n"
-      "  bramah replay sensors-2.yaml log.csv --output estimate.csv --report report.html\n",
-      file);
+  fputs("\nFiles: a machine says what the machine is (YAML); a study which sensors it has\n"
+        "and what the filter assumes (YAML); a log what was measured (CSV or MAT); a plan\n"
+        "which studies to compare (YAML).\n\n"
+        "'bramah COMMAND --help' and 'man bramah' say more, 'bramah --version' which one.\n\n"
+        "Example, in datasets/four-bar:\n"
+        "  bramah check sensors-2.yaml log.csv\n"
+        "  bramah replay sensors-2.yaml log.csv --output estimate.csv\n",
+        file);
 }
 
 static int run(int argc, char **argv)
@@ -249,6 +250,7 @@ static int run(int argc, char **argv)
     printf("bramah %s\n", bramah_version());
     return CLI_OK;
   }
+  if (strcmp(argv[1], "generate") == 0 && argc == 3) return cli_generate(argv[2]);
   for (size_t i = 0; i < N_COMMANDS; i++)
     if (strcmp(argv[1], commands[i]->name) == 0) return dispatch(commands[i], argc - 2, argv + 2);
   const char *name = argv[1], *names[N_COMMANDS];

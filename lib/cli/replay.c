@@ -429,22 +429,25 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", "FILE", "CSV or MAT file for the estimates; - is standard output", 1, 0},
-    {"columns", "NAMES", "which of them: names with commas between them, * for any text; otherwise all", 0,
-     0},
-    {"truth", "FILE", "CSV or MAT file with the true motion, to compare with", 0, 0},
+    {"output", "FILE", "estimates, CSV or MAT; - is standard output", 1, 0},
+    {"columns", "NAMES",
+     "which of them: 'crank.*,*.nis'\nNames with commas between them, * for any text; otherwise all.", 0, 0},
+    {"truth", "FILE", "the true motion, to compare with, CSV or MAT", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"plot", "FILE", "the plots as a picture for papers, .svg", 0, 0},
-    {"plot-data", "FILE", "CSV file with every number the plots show; - is standard output", 0, 0},
-    {"json", "FILE", "the summary for programs, as JSON; - is standard output", 0, 0},
-    {"from", "TIME", "begin at the first row of the log at this time or later", 0, 0},
+    {"plot-data", "FILE", "every number the plots show, CSV", 0, 0},
+    {"json", "FILE", "the summary for programs, as JSON", 0, 0},
+    {"from", "TIME", "begin at the first row at this time or later", 0, 0},
     {"to", "TIME", "end with the last estimate up to this time", 0, 0},
     {"every", "N", "write only every N-th estimate", 0, 0},
-    {"threads", "N", "for the hypotheses of a study; default: one per processor", 0, 0},
+    {"threads", "N", "for hypotheses; default: one per processor", 0, 0},
     {"snapshot", "FILE", "write the whole state at the end, to go on later", 0, 0},
     {"snapshot-every", "TIME", "and whenever the log has gone on by so much", 0, 0},
-    {"resume", "FILE", "go on from a snapshot with what comes after it in the log", 0, 0},
-    {"smooth", "FILE", "CSV or MAT file for estimates that use what was measured later too", 0, 0},
+    {"resume", "FILE", "go on from a snapshot with what comes after it", 0, 0},
+    {"smooth", "FILE",
+     "estimates that use what was measured later too\nCSV or MAT: of a second pass, backwards, without the "
+     "columns of augmented states and sensors.",
+     0, 0},
     CLI_HOW,
     {0}};
 
@@ -459,8 +462,7 @@ const cli_command cli_replay = {
         "sensors measured and writes a row per step: every output of the machine with its standard\n"
         "deviation where it has one, then augmented states of the study, then innovation and NIS of each\n"
         "sensor. At a row that cannot be used the estimates before it are kept, the summary is printed\n"
-        "and the exit code is 1. --smooth writes the estimates of a second pass, backwards, without the\n"
-        "columns of augmented states and sensors. --columns 'crank.*,*.nis' writes these alone.\n\n"
+        "and the exit code is 1.\n\n"
         "Times are those of the log, in seconds or with a unit ('90 s', '1.5 min'). At --from the filter\n"
         "starts as the study says, with the commands that are in force then. A run that goes on from a\n"
         "snapshot writes what a single run would have written after it, bit for bit; its log may be the\n"
@@ -469,8 +471,8 @@ const cli_command cli_replay = {
         "Ctrl-C, SIGTERM and SIGHUP end the run with the present step: files, summary and snapshot are\n"
         "finished (exit code 130, 143, 129). Exit code 3: the filter ran, but failed one of its own\n"
         "checks, which the summary lists; datasets/README.md explains them ('Replays').\n",
-    .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv --truth truth.csv \\\n"
-               "    --report report.html",
+    .example = "bramah replay sensors-2.yaml log.csv --output estimate.csv \\\n"
+               "    --truth truth.csv --report report.html",
     .min_operands = 2,
     .max_operands = INT_MAX,
     .options = options,

@@ -286,36 +286,38 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"duration", "TIME", "simulated time: seconds, or with a unit (\"10 s\")", 1, 0},
-    {"output", "FILE", "CSV or MAT file for the true motion; - is standard output", 1, 0},
-    {"step", "TIME", "time step (\"1 ms\"); otherwise that of the machine file", 0, 0},
-    {"columns", "NAMES", "which outputs go to --output: names with commas between them, * for any text", 0,
-     0},
+    {"duration", "TIME", "simulated time: seconds, or \"10 s\"", 1, 0},
+    {"output", "FILE", "true motion, CSV or MAT; - is standard output", 1, 0},
+    {"step", "TIME", "time step, \"1 ms\"; else that of the machine", 0, 0},
+    {"columns", "NAMES",
+     "which outputs to write: 'crank.*,p1'\nNames with commas between them, * for any text; otherwise all.",
+     0, 0},
     {"set", "PATH=VALUE", "another value for a key of the machine file", 0, 1},
-    {"parameter", "NAME=VALUE[@TIME]", "set a parameter of the plant, at a time or at the start", 0, 1},
-    {"noise", "STUDY", "also write a noisy log with the sensors of this study", 0, 0},
-    {"process-noise", NULL, "the process noise that the study assumes acts on the machine", 0, 0},
-    {"seed", "NUMBER", "of the noise; default 1", 0, 0},
-    {"log", "FILE", "CSV or MAT file for the noisy log", 0, 0},
+    {"parameter", "NAME=VALUE",
+     "set a parameter, \"boom.payload=10 kg@2 s\"\nOf the plant, at a time (@) or at the start. A value "
+     "without unit is in SI; 'bramah check MACHINE --parameters' lists what can be set.",
+     0, 1},
+    {"noise", "STUDY", "also write a noisy log with its sensors", 0, 0},
+    {"process-noise", NULL, "with the process noise that the study assumes", 0, 0},
+    {"seed", "N", "of the noise; default 1", 0, 0},
+    {"log", "FILE", "the noisy log, CSV or MAT", 0, 0},
     CLI_HOW,
     {0}};
 
 const cli_command cli_simulate = {
     .name = "simulate",
     .operands = "MACHINE",
-    .summary = "Simulate a machine file: true motion and, on request, noisy measurements",
+    .summary = "Simulate a machine: true motion and, on request, noisy measurements",
     .details =
         "Starts from the initial state of the machine, applies the commands planned in its file and writes\n"
         "a row per step: time, motion of the joints, pressures, cylinders, commands, energies.\n"
         "With --noise a second file holds what the sensors of a study would have measured; the same\n"
         "seed gives the same bytes, and the noise of a sensor does not depend on the other sensors.\n"
-        "--parameter \"boom.payload=10 kg@2 s\" changes the truth during the run; 'bramah check MACHINE\n"
-        "--parameters' lists what can be set. A value without unit is in SI.\n"
         "Exit code 3: the motion is none that a machine makes, a pressure below that of vapour, a piston\n"
         "behind the end of its cylinder, or energies that do not add up to 1 %.\n"
         "Changes that a study makes to the machine belong to the filter's model: they are not applied "
         "here.\n",
-    .example = "bramah simulate four-bar.yaml --duration \"10 s\" --step \"1 ms\" --output truth.csv \\\n"
+    .example = "bramah simulate four-bar.yaml --duration \"10 s\" --output truth.csv \\\n"
                "    --noise sensors-2.yaml --seed 1 --log log.csv",
     .min_operands = 1,
     .max_operands = 1,

@@ -345,7 +345,7 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", "FILE", "CSV file with a row per case and signal; - is standard output", 0, 0},
+    {"output", "FILE", "a row per case and signal, CSV; - is standard output", 0, 0},
     {"seeds", "N", "noises per case instead of the plan's number", 0, 0},
     {"scenario", "NAME", "only this scenario of the plan", 0, 1},
     {"threads", "N", "default: one per processor", 0, 0},
@@ -354,7 +354,7 @@ static const cli_option options[] = {
 const cli_command cli_study = {
     .name = "study",
     .operands = "PLAN",
-    .summary = "Compare sensor sets, rates and filters by simulation, as a plan says",
+    .summary = "Compare sensor sets, rates and filters by simulating a plan",
     .details =
         "Simulates the truth once for every scenario of the plan, adds the noise of every seed to what the\n"
         "sensors would have measured, and runs every filter of every study at every rate over it. Prints "
@@ -362,7 +362,7 @@ const cli_command cli_study = {
         "errors, root mean squares in % of the largest magnitude of the truth, mean over the seeds; then\n"
         "compares sensor sets, rates and filters by ratios of these errors. Runs that fail are counted and\n"
         "named. The result does not depend on the number of threads.\n",
-    .example = "bramah study estimator-study.yaml --seeds 5 --scenario A --output table.csv",
+    .example = "bramah study estimator-study.yaml --seeds 5 --output table.csv",
     .min_operands = 1,
     .max_operands = 1,
     .options = options,

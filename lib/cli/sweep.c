@@ -105,29 +105,29 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", "FILE", "CSV file with a row per point; - is standard output", 1, 0},
-    {"vary", "NAME=VALUES", "\"0.1 bar, 1 bar\", or \"0.1 bar .. 10 bar: 5 log\"; more make a grid", 0, 1},
-    {"latin", "N", "N points spread over the ranges given, or over the bounds of the study's 'tune'", 0, 0},
-    {"seed", "N", "of --latin (1)", 0, 0},
-    {"each", "FOLDER", "its .csv and .mat files and its folders are logs; as LOG a folder is one log", 0, 1},
-    {"strict", NULL, "a log that cannot be used ends the run; otherwise it is named and left out", 0, 0},
+    {"output", "FILE", "a row per point, CSV; - is standard output", 1, 0},
+    {"vary", "NAME=VALUES",
+     "\"0.1 bar, 1 bar\" or \"0.1 bar .. 10 bar: 5 log\"\nSeveral make a grid. Any value of the study may "
+     "vary, volumes.v1.noise, or of its machine, machine.integrator.step.",
+     0, 1},
+    {"latin", "N", "N points spread over the ranges given\nOr over the bounds of the study's 'tune'.", 0, 0},
+    {"seed", "N", "of --latin; default 1", 0, 0},
+    CLI_EACH,
+    CLI_STRICT,
     {"truth", "FILE", "true motion of a log, in the order of the logs", 0, 1},
     {"ahead", "N", "also judge predictions N steps ahead", 0, 0},
-    {"journal", "FILE", "every result goes there as it comes; a new run goes on from it", 0, 0},
+    {"journal", "FILE", "every result as it comes; a new run goes on from it", 0, 0},
     {"threads", "N", "default: one per processor; 1 under mpirun", 0, 0},
     {0}};
 
 const cli_command cli_sweep = {.name = "sweep",
                                .operands = "STUDY [LOG...]",
                                .summary = "Replay logs with many sets of values of a study",
-                               .details = "Any value of the study may vary, \"volumes.v1.noise\", or of its "
-                                          "machine, \"machine.integrator.step\".\n"
-                                          "Each point is a row with likelihood, NIS, errors against the "
+                               .details = "Each point is a row with likelihood, NIS, errors against the "
                                           "truth and of predictions; with several\n"
                                           "logs a row for each of them follows.\n",
-                               .example = "bramah sweep sensors-2.yaml log.csv --vary \"volumes.v1.noise=0.1 "
-                                          "bar/s^0.5 .. 10 bar/s^0.5: 5 log\" \\\n"
-                                          "    --vary \"filter.transition=paper, step\" --output sweep.csv",
+                               .example = "bramah sweep sensors-2.yaml log.csv --output sweep.csv \\\n"
+                                          "    --vary \"sensors.p1.sigma=0.1 bar .. 10 bar: 5 log\"",
                                .min_operands = 1,
                                .max_operands = 1000,
                                .options = options,

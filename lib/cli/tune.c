@@ -637,21 +637,21 @@ static int run(const cli_arguments *a)
 }
 
 static const cli_option options[] = {
-    {"output", "FILE", "study file with the values found; - is standard output", 0, 0},
-    {"journal", "FILE", "every result goes there as it comes; a new run goes on from it", 0, 0},
-    {"evaluations", "FILE", "CSV file with every set of values that was tried", 0, 0},
+    {"output", "FILE", "study file with the values found", 0, 0},
+    {"journal", "FILE", "every result as it comes; a new run goes on from it", 0, 0},
+    {"evaluations", "FILE", "every set of values that was tried, CSV", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"truth", "FILE", "true motion of a log, in the order of the logs", 0, 1},
-    {"each", "FOLDER", "its .csv and .mat files and its folders are logs; as LOG a folder is one log", 0, 1},
+    CLI_EACH,
     {"hold-out", "LOG", "a log that is judged but not tuned on", 0, 1},
-    {"strict", NULL, "a log that cannot be used ends the run; otherwise it is named and left out", 0, 0},
-    {"folds", "N", "cross-validation: tune anew without each N-th of the logs", 0, 0},
-    {"profile", "N", "profile of the likelihood, N points to each side of every value", 0, 0},
-    {"criterion", "NAME", "likelihood, nis, rmse or prediction, instead of the study's", 0, 0},
-    {"method", "NAME", "scoring or simplex, instead of the study's", 0, 0},
-    {"start-from-study", NULL, "begin with the study's values, not with what the innovations tell", 0, 0},
+    CLI_STRICT,
+    {"folds", "N", "cross-validation: tune anew without each N-th log", 0, 0},
+    {"profile", "N", "likelihood N points to each side of every value", 0, 0},
+    {"criterion", "likelihood|nis|rmse|prediction", "instead of the study's", 0, 0},
+    {"method", "scoring|simplex", "instead of the study's", 0, 0},
+    {"start-from-study", NULL, "begin with its values, not what innovations tell", 0, 0},
     {"budget", "N", "evaluations at most, and as many in each fold", 0, 0},
-    {"time", "TIME", "time of the clock at most; what was finished then depends on the machine", 0, 0},
+    {"time", "TIME", "of the clock at most\nWhat was finished then depends on the machine.", 0, 0},
     {"threads", "N", "default: one per processor; 1 under mpirun", 0, 0},
     {0}};
 
@@ -664,9 +664,8 @@ const cli_command cli_tune = {
         "likelihood of the innovations is made as large as it gets. The outcome does not depend on the "
         "number\n"
         "of threads, or of processes (mpirun bramah-mpi tune ...).\n",
-    .example =
-        "bramah tune sensors-2.yaml monday.csv tuesday.csv --hold-out friday.csv --journal tune.journal \\\n"
-        "    --output tuned.yaml",
+    .example = "bramah tune sensors-2.yaml monday.csv tuesday.csv --output tuned.yaml \\\n"
+               "    --hold-out friday.csv --journal tune.journal",
     .min_operands = 1,
     .max_operands = 1000,
     .options = options,

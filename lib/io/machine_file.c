@@ -111,18 +111,21 @@ static const bramah__key joint_keys[] = {
     BRAMAH__KEY("parent", bramah__read_name, bramah_joint, parent, .required = 1),
     BRAMAH__KEY("child", bramah__read_name, bramah_joint, child, .required = 1),
     BRAMAH__KEY("position", bramah__read_vector, bramah_joint, position, .unit = "m", .count = 3),
-    {.name = "rotation", .read = read_rotation, .unit = "rad", .count = 3},
+    {.name = "rotation", .read = read_rotation, .unit = "rad", .count = 3, .shape = BRAMAH__SHAPE_VECTOR},
     BRAMAH__KEY("axis", bramah__read_direction, bramah_joint, axis, .required = 1, .types = AN_AXIS),
     BRAMAH__KEY("second_axis", bramah__read_direction, bramah_joint, second_axis, .required = 1,
                 .types = TWO_AXES),
-    BRAMAH__KEY("initial", read_by_type, bramah_joint, initial_position, .types = MOVING, .unit = "rad",
-                .other_unit = "m", .stride = offsetof(bramah_joint, initial_positions),
+    BRAMAH__KEY("initial", read_by_type, bramah_joint, initial_position, .shape = BRAMAH__SHAPE_QUANTITIES,
+                .types = MOVING, .unit = "rad", .other_unit = "m",
+                .stride = offsetof(bramah_joint, initial_positions),
                 .given = offsetof(bramah_joint, initial)),
     /* A position is either to be found or given. */
-    BRAMAH__KEY("guess", read_by_type, bramah_joint, initial_position, .types = MOVING, .excludes = "initial",
-                .unit = "rad", .other_unit = "m", .stride = offsetof(bramah_joint, initial_positions)),
-    BRAMAH__KEY("rate", read_by_type, bramah_joint, initial_rate, .types = MOVING, .unit = "rad/s",
-                .other_unit = "m/s", .stride = offsetof(bramah_joint, initial_rates)),
+    BRAMAH__KEY("guess", read_by_type, bramah_joint, initial_position, .shape = BRAMAH__SHAPE_QUANTITIES,
+                .types = MOVING, .excludes = "initial", .unit = "rad", .other_unit = "m",
+                .stride = offsetof(bramah_joint, initial_positions)),
+    BRAMAH__KEY("rate", read_by_type, bramah_joint, initial_rate, .shape = BRAMAH__SHAPE_QUANTITIES,
+                .types = MOVING, .unit = "rad/s", .other_unit = "m/s",
+                .stride = offsetof(bramah_joint, initial_rates)),
     {0}};
 
 static const bramah__table joint_table = {
@@ -215,12 +218,13 @@ static bramah_status read_by_coordinate(bramah__reader *reader, const bramah__it
 
 static const bramah__key joint_spring_keys[] = {
     BRAMAH__KEY("joint", bramah__read_name, bramah_joint_spring, joint, .required = 1),
-    BRAMAH__KEY("free_position", read_by_coordinate, bramah_joint_spring, free_position, .unit = "rad",
-                .other_unit = "m"),
-    BRAMAH__KEY("stiffness", read_by_coordinate, bramah_joint_spring, stiffness, .unit = "N*m/rad",
-                .other_unit = "N/m", .range = BRAMAH__NOT_NEGATIVE),
-    BRAMAH__KEY("damping", read_by_coordinate, bramah_joint_spring, damping, .unit = "N*m*s/rad",
-                .other_unit = "N*s/m", .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("free_position", read_by_coordinate, bramah_joint_spring, free_position,
+                .shape = BRAMAH__SHAPE_QUANTITY, .unit = "rad", .other_unit = "m"),
+    BRAMAH__KEY("stiffness", read_by_coordinate, bramah_joint_spring, stiffness,
+                .shape = BRAMAH__SHAPE_QUANTITY, .unit = "N*m/rad", .other_unit = "N/m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("damping", read_by_coordinate, bramah_joint_spring, damping, .shape = BRAMAH__SHAPE_QUANTITY,
+                .unit = "N*m*s/rad", .other_unit = "N*s/m", .range = BRAMAH__NOT_NEGATIVE),
     {0}};
 
 static const bramah__table joint_spring_table = {
@@ -300,19 +304,20 @@ enum {
 static const bramah__key motion_keys[] = {
     BRAMAH__KEY("joint", bramah__read_name, bramah_motion, joint, .required = 1),
     BRAMAH__KEY("type", bramah__read_word, bramah_motion, type, .required = 1, .words = motion_types),
-    BRAMAH__KEY("position", read_by_coordinate, bramah_motion, position, .required = 1, .types = OF_RATE,
-                .unit = "rad", .other_unit = "m"),
-    BRAMAH__KEY("rate", read_by_coordinate, bramah_motion, rate, .types = OF_RATE, .unit = "rad/s",
-                .other_unit = "m/s"),
-    BRAMAH__KEY("mean", read_by_coordinate, bramah_motion, mean, .types = OF_HARMONIC, .unit = "rad",
-                .other_unit = "m"),
-    BRAMAH__KEY("amplitude", read_by_coordinate, bramah_motion, amplitude, .required = 1,
+    BRAMAH__KEY("position", read_by_coordinate, bramah_motion, position, .shape = BRAMAH__SHAPE_QUANTITY,
+                .required = 1, .types = OF_RATE, .unit = "rad", .other_unit = "m"),
+    BRAMAH__KEY("rate", read_by_coordinate, bramah_motion, rate, .shape = BRAMAH__SHAPE_QUANTITY,
+                .types = OF_RATE, .unit = "rad/s", .other_unit = "m/s"),
+    BRAMAH__KEY("mean", read_by_coordinate, bramah_motion, mean, .shape = BRAMAH__SHAPE_QUANTITY,
                 .types = OF_HARMONIC, .unit = "rad", .other_unit = "m"),
+    BRAMAH__KEY("amplitude", read_by_coordinate, bramah_motion, amplitude, .shape = BRAMAH__SHAPE_QUANTITY,
+                .required = 1, .types = OF_HARMONIC, .unit = "rad", .other_unit = "m"),
     BRAMAH__KEY("frequency", bramah__read_quantity, bramah_motion, frequency, .required = 1,
                 .types = OF_HARMONIC, .unit = "Hz", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("phase", bramah__read_quantity, bramah_motion, phase, .types = OF_HARMONIC, .unit = "rad"),
     {.name = "points",
      .read = read_motion_points,
+     .shape = BRAMAH__SHAPE_CURVE,
      .required = 1,
      .types = OF_TABLE,
      .unit = "rad",
@@ -335,7 +340,9 @@ static bramah_status read_input(bramah__reader *reader, const bramah__item *item
   return bramah__read_curve(reader, item, &curve, &input->n_points, &input->times, &input->values);
 }
 
-static const bramah__table input_table = {.size = sizeof(bramah_input), .read = read_input};
+static const bramah__key input_key = {.name = "input", .shape = BRAMAH__SHAPE_CURVE};
+static const bramah__table input_table = {
+    .size = sizeof(bramah_input), .read = read_input, .value = &input_key};
 
 /* ---- integrator ---- */
 
@@ -386,13 +393,13 @@ static const bramah__key machine_keys[] = {
     BRAMAH__SECTION("wheels", bramah__loaded, machine.wheels, machine.n_wheels, &wheel_table, .required = 0),
     BRAMAH__SECTION("knife_edges", bramah__loaded, machine.knife_edges, machine.n_knife_edges,
                     &knife_edge_table, .required = 0),
-    {.name = "hydraulics", .read = bramah__read_hydraulics},
+    {.name = "hydraulics", .read = bramah__read_hydraulics, .shape = BRAMAH__SHAPE_HYDRAULICS},
     BRAMAH__SECTION("inputs", bramah__loaded, machine.inputs, machine.n_inputs, &input_table, .required = 0),
     BRAMAH__KEY("integrator", bramah__read_child, bramah__loaded, machine.integrator,
                 .table = &integrator_table),
     {0}};
 
-static const bramah__table machine_table = {.keys = machine_keys};
+const bramah__table bramah__machine_table = {.keys = machine_keys};
 
 /* ---- names that refer to elements ---- */
 
@@ -773,12 +780,12 @@ bramah_status bramah__machine_read(const bramah__source *source, const bramah__m
   reader.tell = tell;
   reader.tell_user = user;
   bramah__node *root = source->root;
-  if (!status) status = bramah__check_kind(&reader, root, "machine", &machine_table);
+  if (!status) status = bramah__check_kind(&reader, root, "machine", &bramah__machine_table);
   if (!status) status = bramah__changes_apply(&reader, with->n_changes, with->changes, &root);
   if (!status) status = bramah__apply_settings(&reader, with->n_settings, with->settings, 1, &root);
   bramah_machine_default(&machine->machine);
   const bramah__item item = {.node = root};
-  if (!status) status = bramah__read_table(&reader, &item, &machine_table, machine);
+  if (!status) status = bramah__read_table(&reader, &item, &bramah__machine_table, machine);
   if (!status) status = check_machine(&reader, &item, &machine->machine);
   if (!status && !reader.mistakes) status = add_silent_inputs(&reader, &machine->machine);
   machine->machine.file = reader.file;

@@ -14,8 +14,12 @@ typedef struct bramah__loaded {
   struct bramah__uncertain *uncertain; /* values with "± ..." (uncertainty.h) */
 } bramah__loaded;
 
-/* The section `hydraulics` (machine_hydraulics.c). */
+extern const bramah__table bramah__machine_table; /* of a machine file */
+
+/* The section `hydraulics` (machine_hydraulics.c), and its table, which is made in the reader's scratch memory.
+ * Errors: E_MEMORY. */
 bramah__read bramah__read_hydraulics;
+bramah_status bramah__hydraulics_table(bramah__reader *reader, bramah__table *out);
 
 /* Does coordinate i of such a joint slide? Otherwise it turns. */
 int bramah__coordinate_slides(bramah_joint_type type, size_t i);

@@ -94,9 +94,12 @@ static bramah_status read_pressure(bramah__reader *reader, const bramah__item *i
   return status;
 }
 
+static const bramah__word rest[] = {{"equilibrium", BRAMAH_PRESSURE_EQUILIBRIUM}, {NULL, 0}};
+
 static const bramah__key volume_keys[] = {
-    BRAMAH__KEY("pressure", read_pressure, bramah_volume, initial_pressure, .required = 1, .unit = "Pa",
-                .range = BRAMAH__NOT_NEGATIVE, .count_offset = offsetof(bramah_volume, initial)),
+    BRAMAH__KEY("pressure", read_pressure, bramah_volume, initial_pressure, .shape = BRAMAH__SHAPE_QUANTITY,
+                .words = rest, .required = 1, .unit = "Pa", .range = BRAMAH__NOT_NEGATIVE,
+                .count_offset = offsetof(bramah_volume, initial)),
     BRAMAH__KEY("hoses", bramah__read_list, bramah_volume, hoses, .table = &hose_table,
                 .count_offset = offsetof(bramah_volume, n_hoses)),
     {0}};
@@ -143,9 +146,9 @@ static const bramah__key readers[] = {
                            .stride = sizeof(double[3]),
                            .unit = "m",
                            .count = 3},
-    [BRAMAH_KEY_CHARACTERISTIC] = {.read = read_characteristic},
+    [BRAMAH_KEY_CHARACTERISTIC] = {.read = read_characteristic, .shape = BRAMAH__SHAPE_CURVE},
     [BRAMAH_KEY_FRICTION_MODEL] = {.read = bramah__read_word, .words = friction_models},
-    [BRAMAH_KEY_PRESSURE] = {.read = read_pressure},
+    [BRAMAH_KEY_PRESSURE] = {.read = read_pressure, .shape = BRAMAH__SHAPE_QUANTITY, .words = rest},
     [BRAMAH_KEY_DIAMETER] = {.read = bramah__read_nothing},
 };
 
@@ -404,12 +407,10 @@ static const bramah__key hydraulics_keys[] = {
     {0}};
 
 /* The keys above and a section for each kind of element after them. */
-bramah_status bramah__read_hydraulics(bramah__reader *reader, const bramah__item *item,
-                                      const bramah__key *key, void *object)
+bramah_status bramah__hydraulics_table(bramah__reader *reader, bramah__table *out)
 {
   const size_t n = sizeof hydraulics_keys / sizeof hydraulics_keys[0] - 1;
   size_t n_kinds = 0;
-  (void)key;
   while (bramah_element_kind_at(n_kinds)) n_kinds++;
   bramah__key *keys = bramah__pool_take(&reader->scratch, n + n_kinds + 1, sizeof *keys);
   bramah__table *tables = bramah__pool_take(&reader->scratch, n_kinds, sizeof *tables);
@@ -425,5 +426,15 @@ bramah_status bramah__read_hydraulics(bramah__reader *reader, const bramah__item
                                 .count_offset = offsetof(bramah__loaded, machine) + kind->count,
                                 .table = &tables[i]};
   }
-  return bramah__read_table(reader, item, &(const bramah__table){.keys = keys}, object);
+  *out = (bramah__table){.keys = keys};
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__read_hydraulics(bramah__reader *reader, const bramah__item *item,
+                                      const bramah__key *key, void *object)
+{
+  bramah__table table;
+  const bramah_status status = bramah__hydraulics_table(reader, &table);
+  (void)key;
+  return status ? status : bramah__read_table(reader, item, &table, object);
 }

@@ -94,15 +94,15 @@ static const bramah__key plan_keys[] = {
     BRAMAH__KEY("settle", bramah__read_quantity, bramah_plan, settle, .unit = "s",
                 .range = BRAMAH__NOT_NEGATIVE),
     BRAMAH__KEY("seeds", bramah__read_integer, bramah_plan, seeds, .required = 1),
-    BRAMAH__KEY("rates", read_rates, bramah_plan, rates, .count_offset = offsetof(bramah_plan, n_rates),
-                .table = &rate_table),
+    BRAMAH__KEY("rates", read_rates, bramah_plan, rates, .shape = BRAMAH__SHAPE_LIST,
+                .count_offset = offsetof(bramah_plan, n_rates), .table = &rate_table),
     BRAMAH__SECTION("signals", bramah_plan, signals, n_signals, &signal_table, .required = 1),
     BRAMAH__SECTION("studies", bramah_plan, studies, n_studies, &study_table, .required = 1),
     BRAMAH__SECTION("filters", bramah_plan, filters, n_filters, &filter_table, .required = 0),
     BRAMAH__SECTION("scenarios", bramah_plan, scenarios, n_scenarios, &scenario_table, .required = 0),
     {0}};
 
-static const bramah__table plan_table = {.keys = plan_keys, .finish = finish_plan};
+const bramah__table bramah__plan_table = {.keys = plan_keys, .finish = finish_plan};
 
 /* tell NULL: the first mistake ends the reading. */
 static bramah_status load(const char *path, bramah_mistake tell, void *user, bramah_diag *diag,
@@ -119,8 +119,8 @@ static bramah_status load(const char *path, bramah_mistake tell, void *user, bra
     reader.tell = tell;
     reader.tell_user = user;
     const bramah__item item = {.node = source->root};
-    if (!status) status = bramah__check_kind(&reader, source->root, "plan", &plan_table);
-    if (!status) status = bramah__read_table(&reader, &item, &plan_table, &whole->plan);
+    if (!status) status = bramah__check_kind(&reader, source->root, "plan", &bramah__plan_table);
+    if (!status) status = bramah__read_table(&reader, &item, &bramah__plan_table, &whole->plan);
     whole->plan.file = reader.file;
     status = bramah__reader_close(&reader, status);
     bramah__source_free(source);

@@ -36,6 +36,9 @@ bramah_status bramah__quantity_expect(const bramah__quantity *q, const char *exp
 void bramah__add_expectation(bramah_diag *diag, const char *number, size_t number_length,
                              const char *expected, const char *other);
 
+/* "a length" for "m", with the unit of an example ("mm"); NULL: it has no name. */
+const char *bramah__unit_phrase(const char *unit, const char **example);
+
 /* "; did you mean 'kgf/cm^2'?" behind the message, where the unit `text` is often written for one of the dimension
  * of `expected`. */
 void bramah__add_meant(bramah_diag *diag, const char *text, const char *expected);

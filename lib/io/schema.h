@@ -26,6 +26,28 @@ typedef struct bramah__word {
   int value;
 } bramah__word;
 
+/* What a key may hold, for the JSON Schema of the file (json_schema.c); of the readers below it follows from them. */
+typedef enum bramah__shape {
+  BRAMAH__SHAPE_OF_READER = 0,
+  BRAMAH__SHAPE_QUANTITY, /* in key->unit or key->other_unit, of any dimension without them; or one of key->words */
+  BRAMAH__SHAPE_QUANTITIES, /* one, or a list of them */
+  BRAMAH__SHAPE_INTEGER,
+  BRAMAH__SHAPE_TEXT,
+  BRAMAH__SHAPE_NAME,
+  BRAMAH__SHAPE_WORD,
+  BRAMAH__SHAPE_VECTOR,
+  BRAMAH__SHAPE_DIRECTION,
+  BRAMAH__SHAPE_PAIR,
+  BRAMAH__SHAPE_CHILD,
+  BRAMAH__SHAPE_SECTION,
+  BRAMAH__SHAPE_LIST,
+  BRAMAH__SHAPE_CHANGES,
+  BRAMAH__SHAPE_CURVE, /* pairs [x, y]: x in s, y in key->unit or key->other_unit; voltages where it has none */
+  BRAMAH__SHAPE_SCALE, /* a factor or two points */
+  BRAMAH__SHAPE_HYDRAULICS,
+  BRAMAH__SHAPE_ANYTHING
+} bramah__shape;
+
 struct bramah__key;
 
 /* Read the item into `object`, as the key says. */
@@ -43,6 +65,10 @@ typedef struct bramah__table {
   bramah__finish *read;            /* instead of all that, for elements of other kinds; or NULL */
   bramah__finish *finish;
   size_t type; /* int member that the keys' `types` refer to */
+  /* For the JSON Schema where `read` does it all: the table of each kind of element, and how elements behind other
+   * keys than these are read. */
+  const struct bramah__table *const *kinds; /* by the values of the words of their key `type` */
+  const struct bramah__table *others;
 } bramah__table;
 
 typedef struct bramah__key {
@@ -67,7 +93,11 @@ typedef struct bramah__key {
   size_t count_offset;        /* sections and lists: size_t member with the number of elements */
   bramah__read *element;      /* pairs: how each of the two is read */
   size_t stride;              /* pairs: bytes from one member to the other */
+  bramah__shape shape;        /* where the reader is of one file */
 } bramah__key;
+
+/* Of a plan (plan_file.c); those of machines and studies are in machine_file.h and study_file.h. */
+extern const bramah__table bramah__plan_table;
 
 /* Rows of a table: name in the file, reader, object and member, and the rest by name. */
 #define BRAMAH__KEY(key, reader, type, member, ...)                                                          \

@@ -120,7 +120,8 @@ static bramah_status finish_filter(bramah__reader *reader, const bramah__item *i
 
 /* The preset comes first: the others change it. */
 static const bramah__key filter_keys[] = {
-    BRAMAH__KEY("preset", read_preset, bramah__study_draft, papers, .words = presets),
+    BRAMAH__KEY("preset", read_preset, bramah__study_draft, papers, .shape = BRAMAH__SHAPE_WORD,
+                .words = presets),
     BRAMAH__KEY("transition", bramah__read_word, bramah__study_draft, study.transition, .words = transitions),
     BRAMAH__KEY("noise", bramah__read_word, bramah__study_draft, study.discretisation,
                 .words = discretisations),
@@ -130,10 +131,10 @@ static const bramah__key filter_keys[] = {
                 .words = injections),
     BRAMAH__KEY("iterations", bramah__read_integer, bramah__study_draft, study.iterations, .most = 100.0,
                 .bounds = "the update is iterated 1 to 100 times"),
-    BRAMAH__KEY("gate", bramah__read_gate, bramah__study_draft, gate, .unit = "1", .range = BRAMAH__POSITIVE,
-                .given = offsetof(bramah__study_draft, has_gate)),
-    BRAMAH__KEY("drift_gate", bramah__read_gate, bramah__study_draft, study.drift_gate, .unit = "1",
-                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("gate", bramah__read_gate, bramah__study_draft, gate, .words = bramah__word_off, .unit = "1",
+                .range = BRAMAH__POSITIVE, .given = offsetof(bramah__study_draft, has_gate)),
+    BRAMAH__KEY("drift_gate", bramah__read_gate, bramah__study_draft, study.drift_gate,
+                .words = bramah__word_off, .unit = "1", .range = BRAMAH__POSITIVE),
     BRAMAH__KEY("patience", bramah__read_integer, bramah__study_draft, study.patience, .required = 0),
     {0}};
 
@@ -308,19 +309,22 @@ static const bramah__table parameter_noise_table = {
 
 /* ---- uncertainty ---- */
 
-static const bramah__key uncertain_key = {
-    .name = "uncertainty", .read = bramah__read_uncertain, .range = BRAMAH__NOT_NEGATIVE};
+static const bramah__key uncertain_key = {.name = "uncertainty",
+                                          .read = bramah__read_uncertain,
+                                          .words = bramah__word_fixed,
+                                          .range = BRAMAH__NOT_NEGATIVE};
 
 static const bramah__table uncertain_table = {
     .size = sizeof(bramah_study_uncertain), .value = &uncertain_key, .names_with_dots = 1};
+
+static const bramah__word budgets[] = {{"default", 1}, {"fixed", 0}, {NULL, 0}};
 
 /* A word, or what is said of parameters. */
 static bramah_status read_budget(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                  void *object)
 {
-  static const bramah__word words[] = {{"default", 1}, {"fixed", 0}, {NULL, 0}};
   static const bramah__key word = {
-      .name = "uncertainty", .offset = offsetof(bramah_study_budget, is_on), .words = words};
+      .name = "uncertainty", .offset = offsetof(bramah_study_budget, is_on), .words = budgets};
   static const bramah__key list =
       BRAMAH__SECTION("uncertainty", bramah_study_budget, parameters, n, &uncertain_table, .required = 0);
   bramah_study_budget *budget = (bramah_study_budget *)(void *)((unsigned char *)object + key->offset);
@@ -498,17 +502,20 @@ static bramah_status read_hypothetical(bramah__reader *reader, const bramah__ite
              : bramah__fail_item(reader, item, BRAMAH_E_VALUE, "this is not a finite number");
 }
 
-static const bramah__key hypothetical_key = {.name = "value", .read = read_hypothetical};
+static const bramah__key hypothetical_key = {
+    .name = "value", .read = read_hypothetical, .shape = BRAMAH__SHAPE_QUANTITY};
 static const bramah__table hypothetical_table = {
     .size = sizeof(bramah_study_parameter), .value = &hypothetical_key, .names_with_dots = 1};
+
+static const bramah__key prior_keys[] = {BRAMAH__KEY("prior", bramah__read_quantity, bramah_study_hypothesis,
+                                                     prior, .unit = "1", .range = BRAMAH__POSITIVE),
+                                         {0}};
 
 /* Names of parameters have a dot, 'prior' has none. */
 static bramah_status read_hypothesis(bramah__reader *reader, const bramah__item *item, void *object)
 {
   static const bramah__key list = BRAMAH__SECTION("hypotheses", bramah_study_hypothesis, parameters, n,
                                                   &hypothetical_table, .required = 0);
-  static const bramah__key prior = BRAMAH__KEY("prior", bramah__read_quantity, bramah_study_hypothesis, prior,
-                                               .unit = "1", .range = BRAMAH__POSITIVE);
   bramah_study_hypothesis *out = object;
   bramah__item at;
   bramah_status status = bramah__read_section(reader, item, &list, out);
@@ -518,11 +525,13 @@ static bramah_status read_hypothesis(bramah__reader *reader, const bramah__item 
   for (size_t i = 0; i < out->n; i++)
     if (strcmp(parameters[i].name, "prior") != 0) parameters[n++] = parameters[i];
   out->n = n;
-  return bramah__read_quantity(reader, &at, &prior, out);
+  return bramah__read_quantity(reader, &at, prior_keys, out);
 }
 
-static const bramah__table hypothesis_table = {.size = sizeof(bramah_study_hypothesis),
-                                               .read = read_hypothesis};
+static const bramah__table hypothesis_table = {.keys = prior_keys,
+                                               .size = sizeof(bramah_study_hypothesis),
+                                               .read = read_hypothesis,
+                                               .others = &hypothetical_table};
 
 /* Those without a prior probability share what the others leave. */
 static bramah_status share_priors(bramah__reader *reader, const bramah__item *item, size_t n,
@@ -588,9 +597,11 @@ static const bramah__key study_keys[] = {
     BRAMAH__SECTION("augmented", bramah__study_draft, augmented, study.n_augmented, &augmented_table,
                     .required = 0),
     BRAMAH__KEY("uncertainty", read_budget, bramah__study_draft, study.uncertainty,
+                .shape = BRAMAH__SHAPE_SECTION, .words = budgets, .table = &uncertain_table,
                 .given = offsetof(bramah__study_draft, study.uncertainty.is_stated),
                 .line = offsetof(bramah__study_draft, study.uncertainty.line)),
     BRAMAH__KEY("hypotheses", read_hypotheses, bramah__study_draft, study.hypotheses,
+                .shape = BRAMAH__SHAPE_SECTION, .table = &hypothesis_table,
                 .line = offsetof(bramah__study_draft, study.hypotheses.line)),
     BRAMAH__SECTION("parameter_noise", bramah__study_draft, study.parameter_noise, study.n_parameter_noise,
                     &parameter_noise_table, .required = 0),
@@ -599,7 +610,7 @@ static const bramah__key study_keys[] = {
                     .required = 0),
     {0}};
 
-static const bramah__table study_table = {.keys = study_keys};
+const bramah__table bramah__study_table = {.keys = study_keys};
 
 bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell, void *user,
                                  bramah_diag *diag)
@@ -620,8 +631,8 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
   study->log.atmosphere = 101325.0;
   study->file = reader.file;
   const bramah__item item = {.node = root};
-  if (!status) status = bramah__check_kind(&reader, root, "study", &study_table);
-  if (!status) status = bramah__read_table(&reader, &item, &study_table, draft);
+  if (!status) status = bramah__check_kind(&reader, root, "study", &bramah__study_table);
+  if (!status) status = bramah__read_table(&reader, &item, &bramah__study_table, draft);
   study->time_column = study->time.column;
 
   /* What its parts become. */

@@ -59,6 +59,7 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
 /* Read the machine file, unless it was read before. */
 bramah_status bramah__study_open_machine(bramah_study *study, bramah_diag *diag);
 
+extern const bramah__table bramah__study_table; /* of a study file */
 /* Tables of the sections in study_sensors.c. */
 extern const bramah__table bramah__sensor_table;
 extern const bramah__table bramah__log_table;  /* of a bramah_study_log */
@@ -66,6 +67,7 @@ extern const bramah__table bramah__time_table; /* of a bramah_study_time: a colu
 
 /* A number, or the word "off": 0. */
 bramah__read bramah__read_gate;
+extern const bramah__word bramah__word_off[], bramah__word_fixed[];
 
 /* A quantity of any dimension, kept as text: the member is a bramah_study_value. */
 bramah__read bramah__read_value;

@@ -139,7 +139,7 @@ static const bramah__key time_keys[] = {
     BRAMAH__KEY("drift", bramah__read_quantity, bramah_study_time, drift, .unit = "1", .least = -0.0999999,
                 .most = 0.0999999,
                 .bounds = "drift is a small number: what the clock gains per second, as in 30 ppm"),
-    BRAMAH__KEY("origin", read_origin, bramah_study_time, origin, .required = 0),
+    BRAMAH__KEY("origin", read_origin, bramah_study_time, origin, .shape = BRAMAH__SHAPE_TEXT),
     {0}};
 
 static const bramah__key time_column = {
@@ -171,11 +171,12 @@ static bramah_status read_delimiter(bramah__reader *reader, const bramah__item *
   return BRAMAH_OK;
 }
 
+static const bramah__word decimals[] = {{"point", '.'}, {"comma", ','}, {NULL, 0}};
+
 static bramah_status read_decimal(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                   void *object)
 {
-  static const bramah__word words[] = {{"point", '.'}, {"comma", ','}, {NULL, 0}};
-  const bramah__key word = {.name = "decimal", .words = words};
+  const bramah__key word = {.name = "decimal", .words = key->words};
   int mark = 0;
   const bramah_status status = bramah__read_word(reader, item, &word, &mark);
   *(char *)member(object, key->offset) = (char)mark;
@@ -205,9 +206,10 @@ static const bramah__word reset_policies[] = {
     {"error", BRAMAH_LOG_RESETS_ERROR}, {"join", BRAMAH_LOG_RESETS_JOIN}, {NULL, 0}};
 
 #define FORMAT_KEYS(type)                                                                                    \
-  BRAMAH__KEY("delimiter", read_delimiter, type, format.delimiter, .required = 0),                           \
-      BRAMAH__KEY("decimal", read_decimal, type, format.decimal, .required = 0),                             \
-      BRAMAH__KEY("comment", read_comment, type, format.comment, .required = 0),                             \
+  BRAMAH__KEY("delimiter", read_delimiter, type, format.delimiter, .shape = BRAMAH__SHAPE_TEXT),             \
+      BRAMAH__KEY("decimal", read_decimal, type, format.decimal, .shape = BRAMAH__SHAPE_WORD,                \
+                  .words = decimals),                                                                        \
+      BRAMAH__KEY("comment", read_comment, type, format.comment, .shape = BRAMAH__SHAPE_TEXT),               \
       BRAMAH__KEY("missing", bramah__read_text, type, format.missing, .required = 0),                        \
       BRAMAH__KEY("skip", bramah__read_integer, type, format.skip, .required = 0),                           \
       BRAMAH__KEY("header", bramah__read_word, type, format.no_header, .words = headers),                    \
@@ -294,10 +296,13 @@ static const bramah__word sensor_kinds[] = {{"encoder", BRAMAH_SENSOR_ENCODER},
                                             {"load-pin", BRAMAH_SENSOR_LOAD_PIN},
                                             {NULL, 0}};
 
+const bramah__word bramah__word_off[] = {{"off", 0}, {NULL, 0}},
+                   bramah__word_fixed[] = {{"fixed", 0}, {NULL, 0}};
+
 /* How well the sensor is known. */
 #define ERROR_KEY(name, member)                                                                              \
   BRAMAH__KEY(name, bramah__read_uncertain, bramah__sensor_draft, errors.member,                             \
-              .range = BRAMAH__NOT_NEGATIVE)
+              .words = bramah__word_fixed, .range = BRAMAH__NOT_NEGATIVE)
 
 bramah_status bramah__read_gate(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                 void *object)
@@ -317,8 +322,9 @@ bramah_status bramah__read_gate(bramah__reader *reader, const bramah__item *item
       BRAMAH__KEY("delay", bramah__read_duration, bramah__sensor_draft, options.delay_ns, .unit = "s",       \
                   .range = BRAMAH__NOT_NEGATIVE, .most = 10.0,                                               \
                   .bounds = "delay must not be longer than 10 s"), /* 0: none, whatever the others have. */  \
-      BRAMAH__KEY("gate", bramah__read_gate, bramah__sensor_draft, gate, .unit = "1",                        \
-                  .range = BRAMAH__NOT_NEGATIVE, .given = offsetof(bramah__sensor_draft, has_gate)),         \
+      BRAMAH__KEY("gate", bramah__read_gate, bramah__sensor_draft, gate, .words = bramah__word_off,          \
+                  .unit = "1", .range = BRAMAH__NOT_NEGATIVE,                                                \
+                  .given = offsetof(bramah__sensor_draft, has_gate)),                                        \
       ERROR_KEY("bias", bias), ERROR_KEY("bias_drift", drift), ERROR_KEY("gain", gain),                      \
       ERROR_KEY("delay_sigma", delay),                                                                       \
       BRAMAH__KEY("column", bramah__read_text, bramah__sensor_draft, column.name, .required = 0),            \
@@ -455,27 +461,24 @@ static const bramah__table *const tables_of_kinds[] = {[BRAMAH_SENSOR_ENCODER] =
                                                        [BRAMAH_SENSOR_FLOW] = &flow_table,
                                                        [BRAMAH_SENSOR_LOAD_PIN] = &load_pin_table};
 
-/* The type decides which keys are allowed. */
+/* The type, the first key of each kind, decides which keys are allowed. */
 static bramah_status read_sensor(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  static const bramah__key type_key = {.name = "type",
-                                       .read = bramah__read_word,
-                                       .offset = offsetof(bramah__sensor_draft, options.kind),
-                                       .words = sensor_kinds};
   bramah__sensor_draft *sensor = object;
   bramah__item type;
   if (item->node->kind != BRAMAH__NODE_MAPPING)
     return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX,
                              "keys and values ('key: value') are expected here");
   if (!bramah__item_find(item, "type", &type)) return bramah__fail_missing(reader, item, "type");
-  bramah_status status = bramah__read_word(reader, &type, &type_key, object);
+  bramah_status status = bramah__read_word(reader, &type, &encoder_keys[0], object);
   if (status) return status;
   status = bramah__read_table(reader, item, tables_of_kinds[sensor->options.kind], object);
   if (!sensor->column.name) sensor->column.name = sensor->options.name;
   return status;
 }
 
-const bramah__table bramah__sensor_table = {.size = sizeof(bramah__sensor_draft), .read = read_sensor};
+const bramah__table bramah__sensor_table = {
+    .size = sizeof(bramah__sensor_draft), .read = read_sensor, .kinds = tables_of_kinds};
 
 bramah_status bramah__split_sensors(bramah__reader *reader, bramah__study_draft *draft)
 {

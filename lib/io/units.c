@@ -574,6 +574,15 @@ static int dimension_of_text(const char *text, bramah_dimension *out)
   return 1;
 }
 
+const char *bramah__unit_phrase(const char *text, const char **example)
+{
+  bramah_dimension dimension;
+  const size_t name = dimension_of_text(text, &dimension) ? find_quantity_name(dimension) : N_QUANTITY_NAMES;
+  if (name == N_QUANTITY_NAMES) return NULL;
+  *example = quantity_names[name].example;
+  return quantity_names[name].phrase;
+}
+
 static void add_phrase(bramah_diag *diag, const char *unit_text, size_t name)
 {
   if (name < N_QUANTITY_NAMES) {

@@ -10,15 +10,11 @@
 
 /* ---- registers ---- */
 
-/* Register i of the plant's own lane. Neighbours follow each other only where it runs alone. */
-static double *input(const bramah_coupled *c, size_t i)
-{
-  return c->compiled.registers + i * c->compiled.lanes;
-}
+static double *input(const bramah_coupled *c, size_t i) { return c->compiled.registers + i; }
 
 static void put(const bramah_coupled *c, size_t first, size_t n, const double *x)
 {
-  for (size_t i = 0; i < n; i++) *input(c, first + i) = x[i];
+  memcpy(input(c, first), x, n * sizeof *x);
 }
 
 static void run(bramah_coupled *c, size_t part)
@@ -33,7 +29,7 @@ void bramah__run_lanes(const bramah_program *program, size_t part, size_t lanes,
 
 static double result(const bramah_coupled *c, const uint16_t *at, size_t i)
 {
-  return c->compiled.registers[at[i] * c->compiled.lanes];
+  return c->compiled.registers[at[i]];
 }
 
 static void fetch(const bramah_coupled *c, const uint16_t *at, size_t n, double *x)
@@ -56,24 +52,17 @@ static int pivots_hold(const bramah_coupled *c, const uint16_t *at, size_t n, co
   return 1;
 }
 
-/* Parameters and the length of the step; 1: they are not those of the last time. */
-static int change_setup(bramah_coupled *c, const bramah__state *state)
-{
-  const bramah_program *program = c->compiled.program;
-  double *h = input(c, program->in.h);
-  const size_t together = c->compiled.lanes == 1 ? program->n_par : 1; /* that many follow each other */
-  int changed = !c->compiled.is_set_up || *h != c->model->h;
-  for (size_t i = 0; i < program->n_par && !changed; i += together)
-    changed = memcmp(input(c, program->in.theta + i), &state->theta[i], together * sizeof(double)) != 0;
-  if (!changed) return 0;
-  put(c, program->in.theta, program->n_par, state->theta);
-  *h = c->model->h;
-  return c->compiled.is_set_up = 1;
-}
-
+/* Parameters and the length of the step, and what follows from them alone. */
 static void set_up(bramah_coupled *c, const bramah__state *state)
 {
-  if (change_setup(c, state)) run(c, BRAMAH__PART_SETUP);
+  const bramah_program *program = c->compiled.program;
+  double *h = input(c, program->in.h), *theta = input(c, program->in.theta);
+  const size_t size = program->n_par * sizeof *theta;
+  if (c->compiled.is_set_up && *h == c->model->h && memcmp(theta, state->theta, size) == 0) return;
+  memcpy(theta, state->theta, size);
+  *h = c->model->h;
+  c->compiled.is_set_up = 1;
+  run(c, BRAMAH__PART_SETUP);
 }
 
 /* 1: spool i follows its command. */
@@ -198,15 +187,14 @@ int bramah__program_knows(const bramah_program *program, const bramah__state *st
   return 1;
 }
 
-/* Is this state in the coordinates that one of the programs is made for? That one is then at hand. Those who share
- * registers stay with one. */
+/* Is this state in the coordinates that one of the programs is made for? That one is then at hand. */
 static int in_basis(bramah_coupled *c, const bramah__state *state)
 {
   bramah__compiled *k = &c->compiled;
   for (size_t j = 0; j < c->model->n; j++)
     if (fabs(state->z[j]) > bramah__farthest) return 0;
   if (bramah__program_knows(k->program, state)) return 1;
-  const bramah_program *other = k->lanes == 1 ? k->first : NULL;
+  const bramah_program *other = k->first;
   while (other && !bramah__program_knows(other, state)) other = other->next;
   if (!other) return 0;
   k->program = other;
@@ -620,201 +608,6 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   return take_end(c);
 }
 
-/* ---- steps in lanes ----
- *
- * Every part is run for all lanes at once. A lane that has converged, or left, keeps its inputs, so that running its part
- * again changes nothing in it. */
-
-#define EACH_LIVE(l)                                                                                         \
-  for (size_t l = 0; l < lanes->n; l++)                                                                      \
-    if (lanes->live[l])
-
-static void run_lanes(const bramah__lanes *lanes, size_t part)
-{
-  bramah__run_lanes(lanes->program, part, lanes->n, lanes->registers);
-}
-
-/* Into a lane, out of the plant's own registers; and back. */
-static void enter(bramah__lanes *lanes, bramah_coupled *c, size_t l)
-{
-  bramah__compiled *k = &c->compiled;
-  lanes->own[l] = k->registers;
-  lanes->own_set_up[l] = k->is_set_up;
-  k->registers = lanes->registers + l;
-  k->lanes = lanes->n;
-  k->is_set_up = lanes->is_set_up[l];
-}
-
-void bramah__lanes_leave(bramah__lanes *lanes, bramah_coupled *const *c)
-{
-  for (size_t l = 0; l < lanes->n; l++) {
-    bramah__compiled *k = &c[l]->compiled;
-    if (k->lanes == 1) continue;
-    lanes->is_set_up[l] = k->is_set_up;
-    k->registers = lanes->own[l];
-    k->lanes = 1;
-    k->is_set_up = lanes->own_set_up[l];
-    k->pose_known = 0;
-  }
-}
-
-/* What is known of the states at the start; their rates and the derivatives of these. */
-static void start_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
-{
-  int changed = 0;
-  EACH_LIVE(l) changed |= change_setup(c[l], &c[l]->state);
-  if (changed) run_lanes(lanes, BRAMAH__PART_SETUP);
-  EACH_LIVE(l) set_spools(c[l], &c[l]->state, 0.0);
-  run_lanes(lanes, BRAMAH__PART_STEP);
-  EACH_LIVE(l) set_point(c[l], &c[l]->state);
-  run_lanes(lanes, BRAMAH__PART_POSE);
-  EACH_LIVE(l)
-  {
-    bramah__compiled_took(c[l], 0);
-    if (!c[l]->now_valid) give_actuators(c[l], c[l]->now);
-  }
-  run_lanes(lanes, BRAMAH__PART_RATES);
-  EACH_LIVE(l)
-  {
-    lanes->live[l] = (unsigned char)masses_hold(c[l]);
-    c[l]->report.left_pivot += !lanes->live[l];
-  }
-  run_lanes(lanes, BRAMAH__PART_SLOPES);
-  EACH_LIVE(l) take_slopes(c[l]);
-  run_lanes(lanes, BRAMAH__PART_GUESS);
-  EACH_LIVE(l) take_guess(c[l]);
-}
-
-/* Place of a parameter among those wanted; n_par: it is none of them. */
-static size_t place_of(const bramah__wanted *w, size_t parameter)
-{
-  size_t i = 0;
-  while (i < w->n_par && w->par[i] != parameter) i++;
-  return i;
-}
-
-/* Parts of the parameters that any lane wants, at the start of the step or at its end; lanes have them in orders of their
- * own. */
-static void run_parameters(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w,
-                           int at_start)
-{
-  const bramah_program *program = lanes->program;
-  for (size_t p = 0; p < program->n_par; p++) {
-    const size_t part = BRAMAH__PART_PARAMETERS + 2 * p + (size_t)at_start;
-    size_t place[BRAMAH__MOST_LANES], wanted = 0;
-    EACH_LIVE(l)
-    {
-      place[l] = place_of(&w[l], p);
-      if (place[l] == w[l].n_par) continue;
-      wanted++;
-      if (!at_start) carry_parameter(c[l], place[l]);
-    }
-    if (!wanted) continue;
-    run_lanes(lanes, part);
-    EACH_LIVE(l)
-    {
-      if (place[l] == w[l].n_par) continue;
-      if (at_start)
-        fetch(c[l], bramah__tape_results(&program->tape, part), program->nx,
-              c[l]->compiled.carried + place[l] * program->nx);
-      else
-        take_parameter(c[l], &w[l], place[l]);
-    }
-  }
-}
-
-/* Newton's method in all lanes, until the last of them has converged or left. */
-static void iterate_lanes(bramah__lanes *lanes, bramah_coupled *const *c)
-{
-  unsigned char goes_on[BRAMAH__MOST_LANES];
-  size_t going = 0;
-  for (size_t l = 0; l < lanes->n; l++) going += goes_on[l] = lanes->live[l];
-  for (int i = 0; going && i < c[0]->model->max_iterations; i++) {
-    EACH_LIVE(l)
-    {
-      if (goes_on[l]) set_iterate(c[l]);
-    }
-    run_lanes(lanes, BRAMAH__PART_ITERATE);
-    EACH_LIVE(l)
-    {
-      if (!goes_on[l]) continue;
-      const verdict came = correct_guess(c[l]);
-      lanes->live[l] = came != LEFT;
-      goes_on[l] = came == GO_ON;
-      going -= !goes_on[l];
-    }
-  }
-  EACH_LIVE(l)
-  {
-    if (!goes_on[l]) continue;
-    c[l]->report.left_divergence++;
-    lanes->live[l] = 0;
-  }
-}
-
-void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w)
-{
-  for (size_t l = 0; l < lanes->n; l++) {
-    const int known = in_basis(c[l], &c[l]->state); /* perhaps by another program, which it then runs alone */
-    lanes->live[l] = (unsigned char)(known && c[l]->compiled.program == lanes->program &&
-                                     has_wanted(lanes->program, &w[l]));
-    c[l]->report.left_basis += !known;
-    if (lanes->live[l]) enter(lanes, c[l], l);
-  }
-  start_lanes(lanes, c);
-  run_parameters(lanes, c, w, 1);
-  EACH_LIVE(l)
-  {
-    set_spools(c[l], &c[l]->next, c[l]->model->h);
-    set_motions(c[l], &c[l]->next);
-  }
-  run_lanes(lanes, BRAMAH__PART_STEP);
-  iterate_lanes(lanes, c);
-  run_lanes(lanes, BRAMAH__PART_TRANSITION);
-  EACH_LIVE(l) take_transition(c[l], &w[l]);
-  run_parameters(lanes, c, w, 0);
-  EACH_LIVE(l) set_iterate(c[l]);
-  run_lanes(lanes, BRAMAH__PART_POSE);
-  run_lanes(lanes, BRAMAH__PART_ENDS);
-  EACH_LIVE(l) lanes->live[l] = (unsigned char)take_end(c[l]);
-}
-
-void bramah__lanes_read(bramah__lanes *lanes, bramah_coupled *const *c)
-{
-  const bramah__tape *tape = &lanes->program->tape;
-  for (size_t r = 0; lanes->program->nq == 0 && r < lanes->n_read; r++) {
-    const size_t part = lanes->read[r];
-    const uint16_t *at = bramah__tape_results(tape, part);
-    run_lanes(lanes, part);
-    for (size_t i = 0; i < tape->part[part].n_results; i++) {
-      if (at[i] >= tape->n_inputs && at[i] < tape->n_inputs + tape->n_numbers) continue; /* is there */
-      EACH_LIVE(l)
-      {
-        lanes->own[l][at[i]] = result(c[l], at, i);
-        lanes->own_set_up[l] &= at[i] > lanes->program->in.h; /* else it is a parameter */
-      }
-    }
-    EACH_LIVE(l) c[l]->compiled.done[part] = 1;
-  }
-}
-
-void bramah__lanes_want(bramah__lanes *lanes, size_t output)
-{
-  const size_t part = lanes->n ? lanes->program->reading[output].part : 0;
-  size_t r = 0;
-  while (r < lanes->n_read && lanes->read[r] != part) r++;
-  if (part && r == lanes->n_read && r < BRAMAH__MOST_READ) lanes->read[lanes->n_read++] = part;
-}
-
-int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *arena, bramah__lanes *out)
-{
-  if (program->nw) return 0;
-  *out = (bramah__lanes){.program = program, .n = n};
-  out->registers = BRAMAH__TAKE(arena, double, program->tape.n_registers *n);
-  if (out->registers) bramah__tape_prepare(&program->tape, n, out->registers);
-  return 1;
-}
-
 /* ---- outputs ---- */
 
 /* Registers of output i and of its derivatives at the state; NULL if the program has none. */
@@ -825,7 +618,6 @@ static const uint16_t *read_output(bramah_coupled *c, size_t i, int by_parameter
   if (!program || !program->reading[i].part) return NULL;
   const bramah__reading *reading = &program->reading[i];
   const uint16_t *at = bramah__tape_results(&program->tape, reading->part) + reading->first;
-  if (k->done[reading->part] && !k->pose_known && is_state_of_registers(c)) return at; /* made in lanes */
   if (!bramah__compiled_pose(c)) return NULL;
   if (reading->follows_ends && !c->compiled.done[BRAMAH__PART_ENDS]) {
     const int *independent = program->index + program->nd;
@@ -915,7 +707,7 @@ int bramah__compiled_energy(bramah_coupled *c, double *kinetic, double *stored)
 bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
                                       bramah__arena *arena)
 {
-  bramah__compiled taken = {.first = program, .program = program, .lanes = 1};
+  bramah__compiled taken = {.first = program, .program = program};
   size_t n_registers = 0, n_parts = 0;
   for (const bramah_program *p = program; p; p = p->next) {
     if (p->tape.n_registers > n_registers) n_registers = p->tape.n_registers;

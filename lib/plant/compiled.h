@@ -53,32 +53,6 @@ void bramah__run_lanes(const bramah_program *program, size_t part, size_t lanes,
  * where wanted->F is: 1, or 0 where the program does not do it. */
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *wanted);
 
-/* Steps of several plants of one program at once, each with the bits that it has alone. */
-enum { BRAMAH__MOST_LANES = 16, BRAMAH__MOST_READ = 64 };
-typedef struct bramah__lanes {
-  const bramah_program *program;
-  size_t n;                        /* lanes, as in BRAMAH__LANES */
-  double *registers;               /* [n_registers x n] */
-  double *own[BRAMAH__MOST_LANES]; /* registers of the plants, while they are in lanes, */
-  int own_set_up[BRAMAH__MOST_LANES],
-      is_set_up[BRAMAH__MOST_LANES];      /* and whether these and the lanes are set up */
-  unsigned char live[BRAMAH__MOST_LANES]; /* 1: the step was made, 0: left to the plant */
-  size_t n_read, read[BRAMAH__MOST_READ]; /* parts of outputs that are wanted after each step */
-} bramah__lanes;
-
-/* Cut them from an arena; 0 where the program cannot be run so (quasistatic actuators). */
-int bramah__lanes_cut(const bramah_program *program, size_t n, bramah__arena *arena, bramah__lanes *out);
-
-/* As bramah__compiled_step for c [n], with derivatives w [n], which all want F: lanes->live says which were completed.
- * These are in lanes until bramah__lanes_leave, c the same. */
-void bramah__compiled_steps(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w);
-void bramah__lanes_leave(bramah__lanes *lanes, bramah_coupled *const *c);
-
-/* An output that will be asked for after each step, with its derivatives: of live lanes it is then read in lanes, when their
- * steps are complete and before they leave, for bramah__compiled_row and the like. */
-void bramah__lanes_want(bramah__lanes *lanes, size_t output);
-void bramah__lanes_read(bramah__lanes *lanes, bramah_coupled *const *c);
-
 /* Complete the candidate, whose loops are nearly closed, with the accelerations and rates that the equations give it: 1,
  * or 0 with c->next as it was. */
 int bramah__compiled_adopt(bramah_coupled *c);

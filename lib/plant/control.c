@@ -23,17 +23,13 @@ double bramah_coupled_step_error(const bramah_coupled *c, size_t output)
   return o->code == BRAMAH__JOINT_RATE ? c->error.rate[o->index] : (double)NAN;
 }
 
-/* A step by the plant's program: its beginning, its end, and all of it if there is a program that does it. */
-static void begin_by_program(bramah_coupled *c)
+static int step_by_program(bramah_coupled *c, const bramah__wanted *w)
 {
+  if (!c->compiled.program) return 0;
   c->partitioned = 0;
   c->report.last_iterations = c->report.last_evaluations = 0;
   bramah__predict(c);
-}
-
-static int end_by_program(bramah_coupled *c)
-{
-  if (bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
+  if (!bramah__compiled_step(c, w) || bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
   bramah__balance_energy(c, c->compiled.energy, c->compiled.energy_after);
   bramah__complete_step(c);
   bramah__compiled_took(c, 0);
@@ -41,23 +37,12 @@ static int end_by_program(bramah_coupled *c)
   return 1;
 }
 
-static int step_by_program(bramah_coupled *c, const bramah__wanted *w)
-{
-  if (!c->compiled.program) return 0;
-  begin_by_program(c);
-  return bramah__compiled_step(c, w) && end_by_program(c);
-}
-
-static bramah_status interpreted_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
-{
-  if (!w->F) return bramah__trapezoidal_step(c, diag);
-  return bramah__step_with_transition(c, w->F, w->N, w->n_par, w->par, w->G, diag);
-}
-
 /* One step of the length that the model has now, with its derivatives where F is wanted. */
 static bramah_status one_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
 {
-  return step_by_program(c, w) ? BRAMAH_OK : interpreted_step(c, w, diag);
+  if (step_by_program(c, w)) return BRAMAH_OK;
+  if (!w->F) return bramah__trapezoidal_step(c, diag);
+  return bramah__step_with_transition(c, w->F, w->N, w->n_par, w->par, w->G, diag);
 }
 
 /* X [n x width] = F X + part Y */
@@ -168,24 +153,4 @@ bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *w
   const bramah_step_report before = c->report;
   bramah__state_copy(&c->state, &c->start);
   return divide(c, w, before, one_step(c, w, diag), diag);
-}
-
-void bramah__steps_with_transition(bramah__lanes *lanes, bramah_coupled *const *c, const bramah__wanted *w,
-                                   bramah_status *status, bramah_diag *diag)
-{
-  bramah_step_report before[BRAMAH__MOST_LANES];
-  for (size_t l = 0; l < lanes->n; l++) {
-    before[l] = c[l]->report;
-    bramah__state_copy(&c[l]->state, &c[l]->start);
-    begin_by_program(c[l]);
-  }
-  bramah__compiled_steps(lanes, c, w);
-  for (size_t l = 0; l < lanes->n; l++) lanes->live[l] = lanes->live[l] && end_by_program(c[l]);
-  bramah__lanes_read(lanes, c);
-  bramah__lanes_leave(lanes, c);
-  for (size_t l = 0; l < lanes->n; l++) {
-    const bramah_status whole = lanes->live[l] ? BRAMAH_OK : interpreted_step(c[l], &w[l], &diag[l]);
-    status[l] = divide(c[l], &w[l], before[l], whole, &diag[l]);
-    if (status[l] == BRAMAH_OK) bramah__update_basis(c[l]);
-  }
 }

@@ -151,12 +151,11 @@ typedef struct bramah__own {
 typedef struct bramah__compiled {
   const bramah_program *first, *program; /* NULL: none; of these the one at hand */
   void *memory;                          /* of all that follows */
-  double *registers;                     /* of its own lane ... */
-  size_t lanes;                          /* ... of so many; 1: it runs alone */
-  double *work_force, *work_path;        /* [n_works] at the state */
-  double energy[2];                      /* there: kinetic, all that is stored ... */
-  double energy_after[2];                /* ... and after the step of the candidate */
-  double *carried;                       /* [n_par x nx] rates by parameters at the start of a step */
+  double *registers;
+  double *work_force, *work_path; /* [n_works] at the state */
+  double energy[2];               /* there: kinetic, all that is stored ... */
+  double energy_after[2];         /* ... and after the step of the candidate */
+  double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
   double *speed, *w,
       *P; /* [nc], [nw], [n_metered_lines] of quasistatic actuators at the point in the registers */
   unsigned char *state; /* [state.size] that the registers and the works belong to ... */
@@ -209,11 +208,6 @@ void bramah__complete_step(bramah_coupled *c);
 
 /* The same, divided where its error is too large; with derivatives (control.c). */
 bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *wanted, bramah_diag *diag);
-
-/* bramah_plant.step_transition of several plants in lanes (compiled.h): status and diag [n] of each. */
-struct bramah__lanes;
-void bramah__steps_with_transition(struct bramah__lanes *lanes, bramah_coupled *const *c,
-                                   const bramah__wanted *wanted, bramah_status *status, bramah_diag *diag);
 
 /* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);

@@ -57,10 +57,12 @@ typedef struct bramah__lockstep {
 } bramah__lockstep;
 
 /* Can plants like this one, which uses a program, go in lockstep? Not those with quasistatic actuators, prescribed motions,
- * friction states, spherical joints, valves without lag, or corrections that leave loops open. Can they be asked for an
- * output? Not for one whose derivatives follow accelerations. */
-int bramah__lockstep_fits(const bramah_coupled *c);
+ * friction states, spherical joints, valves without lag, or corrections that leave loops open; nor by a program without the
+ * derivatives of steps, or with n_par without those by parameters. Can they be asked for an output while their cycles are at
+ * work? Not for one whose derivatives follow accelerations, which can be asked for between them (_shows). */
+int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par);
 int bramah__lockstep_reads(const bramah_coupled *c, size_t output);
+int bramah__lockstep_shows(const bramah_coupled *c, size_t output);
 /* Is this plant where its program is at home? */
 int bramah__lockstep_knows(bramah_coupled *c);
 
@@ -78,6 +80,8 @@ void bramah__lockstep_set_parameter(bramah__lockstep *k, size_t g, const bramah_
                                     size_t lane, double value);
 /* The candidate of group g becomes the state of its live lanes; of a step these are counted. */
 void bramah__lockstep_take(bramah__lockstep *k, size_t g, bramah__plant_group *group, int is_step);
+/* Of a step that is not taken by live lanes only its iterations count; 0: there was none. */
+void bramah__lockstep_count(const bramah__plant_group *group, const double *iterations);
 /* The states into the registers, and their Rz; after a step or an injection that was taken they are there. */
 void bramah__lockstep_pose(bramah__lockstep *k, bramah__plant_group *const *group);
 
@@ -87,6 +91,12 @@ void bramah__lockstep_read(bramah__lockstep *k, size_t i);
 void bramah__lockstep_value(const bramah__lockstep *k, size_t g, const double *state, size_t i,
                             double *value);
 void bramah__lockstep_row(const bramah__lockstep *k, size_t g, size_t i, double *row);
+/* Rates of the states in the registers and their derivatives, by parameters too, once for all outputs that follow
+ * accelerations; then what these add to the row of one, and to its derivative by the parameter in use j of the group. */
+void bramah__lockstep_slopes(bramah__lockstep *k, bramah__plant_group *const *group);
+void bramah__lockstep_row_of_rates(const bramah__lockstep *k, size_t g, size_t i, double *row);
+void bramah__lockstep_rates_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t j,
+                                         double *out);
 /* And its derivative by a parameter. */
 void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t parameter,
                                    double *out);

@@ -164,7 +164,7 @@ function draw_axes(plot) {
     make('line', {class: at === 0 && !plot.log ? 'z' : 'g', x1: 0, x2: '100%', y1: share, y2: share}, group);
     make('text', {class: 'y', x: -7, y: share, dy: 4}, group, y.label(at));
   }
-  make('text', {class: 'u', x: -7, y: -12}, group, (y.exponent ? '\u00d7' + power_of_ten(y.exponent) + ' ' : '') + unit);
+  make('text', {class: 'u', x: -58, y: -11}, group, (y.exponent ? '\u00d7' + power_of_ten(y.exponent) + ' ' : '') + unit);
 }
 
 /* A part of the picture: the times of all plots, and the heights that are there. */

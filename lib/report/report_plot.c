@@ -520,7 +520,7 @@ static void put_axes(bramah__page *page, const bramah__plot *plot, const frame *
     put_decades(page, f);
   else
     put_linear_ticks(page, f, 0, &y);
-  bramah__page_put(page, "<text class=\"u\" x=\"-7\" y=\"-12\">");
+  bramah__page_put(page, "<text class=\"u\" x=\"-58\" y=\"-11\">");
   put_unit(page, y.exponent, plot->unit);
   bramah__page_put(page, "</text></g>\n<rect class=\"f\" width=\"100%\" height=\"100%\"/>\n");
   bramah__page_format(page, "<text class=\"x\" x=\"50%%\" y=\"%d\">",

@@ -12,6 +12,7 @@ for subcommand in check simulate replay compare tune sweep study linearize modes
   says out "usage: bramah $subcommand"
   says out 'Example:'
   quiet err
+  [ "$(wc -l <out)" -lt 24 ] || fail "the help of $subcommand is longer than a screen"
 done
 run 0 replay a b --outptu x --help # help comes before complaints
 
@@ -60,7 +61,7 @@ run 2 simulate m.yaml --output x --duration 1 --process-noise=yes
 says err "option '--process-noise' takes no value"
 run 0 simulate --help
 says out '  --process-noise  ' # takes no value
-says out '(may be repeated)'
+says out '--set PATH=VALUE...' # may be repeated
 run 2 simulate m.yaml --process-noise --output x --duration 1 --process-noise
 says err "option '--process-noise' is given twice"
 run 2 simulate --process-noise m.yaml --output x # the operand is not its value

@@ -21,6 +21,12 @@ fail() {
   exit 1
 }
 
+# Manual pages and completion, where others have theirs.
+for file in man/man1/bramah.1 man/man1/bramah-replay.1 bash-completion/completions/bramah.bash \
+  bramah/schema/machine.schema.json; do
+  [ -s "$(dirname "$include")/share/$file" ] || fail "share/$file is not installed"
+done
+
 # Nothing the core needs may be GPL: GSL and the file libraries belong to the tools.
 if pkg-config --static --libs bramah | grep -qE 'gsl|yaml|csv'; then
   fail "libbramah must not link GSL, YAML or CSV"
@@ -96,7 +102,12 @@ if command -v nm >/dev/null && command -v readelf >/dev/null; then
   echo "$(wc -l <shown) functions, each in a header"
 fi
 
-# The installed program runs from where it is, without the build folder.
+# The installed program runs from where it is, without the build folder and without our shared libraries.
 program=$(find "$scratch" -path '*/bin/bramah' -type f)
 data=$(find "$scratch" -type d -path '*/share/bramah/four-bar')
-"$program" check "$data/sensors-3.yaml" "$data/log.csv" | tail -n 1
+rm -f "$lib"/libbramah*
+if readelf -d "$program" | grep 'NEEDED.*libbramah'; then
+  fail "the program asks for a library of ours"
+fi
+"$program" check "$data/sensors-3.yaml" "$data/log.csv" >checked || fail "the installed program does not run"
+tail -n 1 checked
