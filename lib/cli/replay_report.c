@@ -497,7 +497,7 @@ static void add_answer(cli_replay_report *r, const cli_replay_run *run, const br
   for (size_t i = 0; i < v->n; i++) {
     const bramah_finding *f = &v->finding[i];
     weigh(r, results, f);
-    if (!v->contradicted && !v->broken_off && f->kind >= BRAMAH_CHECK_MEAN && !isnan(f->amount) &&
+    if (!v->contradicted && !v->broken_off && !isnan(f->value) &&
         (!worst || bramah_finding_closeness(f) > bramah_finding_closeness(worst)))
       worst = f;
   }

@@ -502,7 +502,7 @@ static bramah_status answer(bramah_report *report, const bramah_tune_result *r)
     snprintf(advice, sizeof advice,
              "Let it go on: a larger --budget, and --journal so that nothing is done twice.");
   else if (r->n_warnings)
-    snprintf(advice, sizeof advice, "%s%s", r->warnings[0],
+    snprintf(advice, sizeof advice, "Mind the warning: %s%s", r->warnings[0],
              r->n_warnings > 1 ? " (further warnings below)" : ".");
   else if (coloured)
     snprintf(advice, sizeof advice,

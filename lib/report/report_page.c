@@ -65,8 +65,8 @@ static void put_answer(bramah__page *page, const bramah_report *report, size_t n
     put_element(page, "<strong>", a->headline, "</strong></p>\n");
     if (a->reason) put_element(page, "<p class=\"reason\">", a->reason, "</p>\n");
     if (a->advice)
-      put_element(page, a->level ? "<p class=\"advice\"><b>What to do</b> " : "<p class=\"advice\">", a->advice,
-                  "</p>\n");
+      put_element(page, a->level ? "<p class=\"advice\"><b>What to do</b> " : "<p class=\"advice\">",
+                  a->advice, "</p>\n");
     if (a->end > a->begin) {
       bramah__page_format(page, "<p class=\"window\"><a id=\"window\" href=\"#%s\"",
                           n_first              ? "first"

@@ -27,7 +27,7 @@ const pair = (text) => text.split(' ').map(Number);
 /* A value that is known to so much: no more digits than that. */
 function shown(x, known) {
   const size = Math.abs(x), decimals = Math.max(0, -Math.floor(Math.log10(known)));
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
+  if (decimals > 6 || size >= 1e6) {
     const [digits, power] = x.toExponential(2).split('e');
     return minus(digits) + '\u00d7' + power_of_ten(Number(power));
   }
@@ -44,8 +44,12 @@ function ticks_of(range, about) {
   return {at: ticks, exponent, label: (x) => plain(x / Math.pow(10, exponent))};
 }
 
-/* The same of decades: 1, 2 and 5 of each where there are few. */
+/* The same of decades: 1, 2 and 5 of each where there are few, round values in less than one. */
 function decades_of(range) {
+  if (range[1] - range[0] < 0.8) {
+    const ticks = ticks_of(range.map((x) => Math.pow(10, x)), 5);
+    return {at: ticks.at.map(Math.log10), exponent: ticks.exponent, label: (x) => ticks.label(Math.pow(10, x))};
+  }
   const ticks = [], fine = range[1] - range[0] < 2, first = Math.floor(range[0]), last = Math.ceil(range[1]);
   const each = fine ? 1 : 1 + Math.floor((last - first) / 6);
   for (let k = first - first % each; k <= last; k += each)
@@ -240,13 +244,14 @@ function set_time(t) {
   for (const follow of followers) follow(time);
 }
 
+let drawing = 0;
 function show_range(wanted) {
   let width = Math.min(wanted[1] - wanted[0], span);
   width = Math.max(width, span / 500);
   const from = Math.min(Math.max(wanted[0], whole[0]), whole[1] - width);
   range = [from, from + width];
   for (const plot of plots) if (plot.timed) plot.stale = true;
-  requestAnimationFrame(() => { for (const plot of plots) if (plot.seen && plot.stale) show_part(plot); });
+  if (!drawing) drawing = setTimeout(() => { drawing = 0; for (const plot of plots) if (plot.seen && plot.stale) show_part(plot); });
 }
 
 const pan = (share) => show_range(range.map((x) => x + share * (range[1] - range[0])));

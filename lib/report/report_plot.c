@@ -467,7 +467,8 @@ static void put_linear_ticks(bramah__page *page, const frame *f, int upright, co
     char label[BRAMAH__LABEL_SIZE];
     const double value = bramah__tick_value(ticks, k);
     bramah__tick_label(label, ticks, k);
-    open_tick(page, upright ? place_x(f, value) : place_y(f, value), upright, !upright && k == 0);
+    const int at = upright ? place_x(f, value) : place_y(f, f->logarithmic ? log10(value) : value);
+    open_tick(page, at, upright, !upright && k == 0);
     bramah__page_format(page, "%s</text>\n", label);
   }
 }
@@ -511,12 +512,16 @@ static void put_axes(bramah__page *page, const bramah__plot *plot, const frame *
                       "<svg class=\"g\" y=\"%d\" width=\"100%%\" height=\"%d\" overflow=\"visible\">\n<g>\n",
                       TOP, INNER_HEIGHT);
   const bramah__ticks x = bramah__ticks_of(f->x, X_TICKS);
-  const bramah__ticks y = f->logarithmic ? (bramah__ticks){0} : bramah__ticks_of(f->y, Y_TICKS);
+  const int few = f->y.high - f->y.low < 0.8; /* less than a decade has round values */
+  const bramah__range values = {pow(10.0, f->y.low), pow(10.0, f->y.high)};
+  const bramah__ticks y = !f->logarithmic ? bramah__ticks_of(f->y, Y_TICKS)
+                          : few           ? bramah__ticks_of(values, Y_TICKS)
+                                          : (bramah__ticks){0};
   if (plot->n_labels)
     put_names(page, plot, f);
   else
     put_linear_ticks(page, f, 1, &x);
-  if (f->logarithmic)
+  if (f->logarithmic && !few)
     put_decades(page, f);
   else
     put_linear_ticks(page, f, 0, &y);

@@ -204,8 +204,8 @@ found 'replay#wide end' '"t = 1.000 s"'
 found 'replay#wide whole' true
 ticks 'whole run' ticks 0 0 1 1
 # A quarter of the run about the cursor at 0.4 s, then a quarter of that further on.
-ticks 'zoom about the cursor' zoomed 0.275 0.325 0.475 0.525
-ticks 'view moved' moved 0.3375 0.4 0.55 0.5876
+ticks 'zoom about the cursor' zoomed 0.3 0.325 0.525 0.55
+ticks 'view moved' moved 0.3625 0.4 0.6 0.6125
 # The value beside the estimate's key at 0.4 s, in degrees, by the picture.
 near "$(sed -n 's/^FOUND replay#wide value: "\(.*\)"/\1/p' found)" \
   "$(awk -v a="$(cell estimate.csv 402 'crank.angle[rad]')" 'BEGIN { print a * 180 / 3.14159265358979 }')" 0.05 'value under the cursor'
