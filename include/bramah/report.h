@@ -28,6 +28,7 @@ typedef enum bramah_report_level {
   BRAMAH_REPORT_UNSURE = 1, /* it cannot be told */
   BRAMAH_REPORT_WRONG = 2   /* not to be trusted */
 } bramah_report_level;
+/* The answer of a report. */
 typedef struct bramah_report_answer {
   bramah_report_level level;
   const char *headline; /* a sentence */
