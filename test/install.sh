@@ -36,7 +36,8 @@ find_for_tests() {
   need libudunits2-dev has_header udunits2.h # only a test compares with it
   need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it
   need python3-yaml /usr/bin/python3 -c 'import yaml'
-  need mandoc command -v mandoc # only a test looks at the manual pages with it
+  need mandoc command -v mandoc # for the documentation
+  need python3-markdown-it has_python 'import markdown_it'
   need doxygen command -v doxygen
   for module in cffi numpy mesonpy build installer; do
     need python3-$module has_python "import $module"
@@ -52,14 +53,16 @@ find_for_tests() {
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }
 
+# By package, for once: dpkg-buildpackage asks for those.
 find_for_packages() {
-  need debhelper command -v dh
-  need fakeroot command -v fakeroot
-  need dh-python test -d /usr/share/dh-python
-  need python3-cffi has_python 'import cffi'
-  need python3-numpy has_python 'import numpy'
-  need python3-dev has_python "$python_header"
-  need libmatio-dev pkg-config --exists matio
+  for package in build-essential fakeroot debhelper $(sed -n '/^Build-Depends/,/^Standards/{s/^Build-Depends:.*13),//;s/,//g;/^Standards/!p}' \
+    "$root/lib/packages/debian/control"); do
+    need "$package" has_package "$package"
+  done
+}
+
+has_package() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1")" = installed ]
 }
 
 python_header='import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'

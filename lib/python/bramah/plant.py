@@ -110,12 +110,15 @@ class Plant:
         return self
 
     def step(self) -> None:
+        """Move x [n] on by step_length, in place."""
         raise NotImplementedError("a plant needs a function step")
 
     def inject(self, dx: np.ndarray) -> None:
+        """Add errors dx [n] to the state, in place."""
         self.x += dx
 
     def observe(self) -> Any:
+        """Present values of `outputs` [len(outputs)]."""
         return ()
 
 
@@ -415,6 +418,7 @@ class Filter(BaseFilter):
             part.settle()
 
     def step(self, time: Any = None, inputs: Any = None, measurements: Any = None) -> int:
+        """As in Session; what the plant's functions raise comes out, and nothing has changed."""
         flags = super().step(time, inputs, measurements)
         self._settle()
         return flags
