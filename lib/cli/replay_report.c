@@ -484,72 +484,88 @@ static void find_window(const bramah_verdict *v, const bramah_finding *worst, co
     answer->begin = d->begin, answer->end = d->end;
 }
 
+/* What to do about a contradiction: what is doubted of study and log, what would explain it, what such a finding asks for. */
+static void contradiction_text(const cli_replay_run *run, const bramah_finding *worst, char *text,
+                               size_t size)
+{
+  const bramah_diagnosis *d = run->diagnosis;
+  char cause[CLI_CELL];
+  size_t used = 0;
+  text[0] = '\0';
+  if (run->plausibility && run->plausibility->n) {
+    char doubt[1024];
+    bramah_diag_format(&run->plausibility->doubt[0].diag, doubt, sizeof doubt);
+    used = (size_t)snprintf(text, size, "Look first at this: %s. ", doubt);
+  } else if (d && d->n && d->excess > 0.0) {
+    cli_explanation_text(&d->cause[0], cause);
+    used = (size_t)snprintf(
+        text, size,
+        "A single cause would explain %.3g %% of it: %s. If that can be, correct it or state it as "
+        "uncertain. Otherwise: ",
+        100.0 * d->cause[0].share, cause);
+  }
+  if (used < size) snprintf(text + used, size - used, "%s", bramah_finding_advice(worst));
+}
+
 /* Whether to trust the run, and why. */
 static void add_answer(cli_replay_report *r, const cli_replay_run *run, const bramah_assess_results *results)
 {
   const bramah_verdict *v = &results->verdict;
   const bramah_finding *worst = v->worst;
   const double end = cli_seconds(results->totals.last_ns);
-  const bramah_diagnosis *d = run->diagnosis;
-  const int stopped = cli_stop_signal() != 0;
-  char headline[160], sentence[512], cause[CLI_CELL], reason[1536] = "", advice[768] = "";
-  bramah_report_answer answer = {
-      .headline = headline, .reason = reason, .advice = advice, .begin = NAN, .end = NAN};
+  const int broken = run->outcome != BRAMAH_OK, stopped = cli_stop_signal() != 0;
+  char headline[160], why[1024] = "", reason[2048], advice[2048] = "", sentence[512] = "";
+  bramah_report_answer answer = {.level = BRAMAH_REPORT_WRONG,
+                                 .headline = headline,
+                                 .reason = reason,
+                                 .advice = advice,
+                                 .begin = NAN,
+                                 .end = NAN};
   for (size_t i = 0; i < v->n; i++) {
     const bramah_finding *f = &v->finding[i];
     weigh(r, results, f);
-    if (!v->contradicted && !v->broken_off && !isnan(f->value) &&
-        (!worst || bramah_finding_closeness(f) > bramah_finding_closeness(worst)))
-      worst = f;
+    if (v->contradicted || isnan(f->value)) continue;
+    if (!worst || bramah_finding_closeness(f) > bramah_finding_closeness(worst)) worst = f;
   }
   if (worst) bramah_finding_sentence(worst, sentence, sizeof sentence);
-  find_window(v, worst, d, &answer);
+  if (v->contradicted || !(broken || v->doubt)) find_window(v, worst, run->diagnosis, &answer);
+  if (broken) bramah_diag_format(&run->mistake, why, sizeof why);
+  if (!broken && v->doubt) bramah_diag_format(&v->doubt->diag, why, sizeof why);
 
-  size_t used = 0;
-  if (run->outcome) {
-    char mistake[768];
-    bramah_diag_format(&run->mistake, mistake, sizeof mistake);
-    used = (size_t)snprintf(reason, sizeof reason, "%s. ", mistake);
-  }
-  if (stopped)
-    used = (size_t)snprintf(reason, sizeof reason, "It was stopped by %s at %.6g s. ", cli_stop_name(), end);
-  if (used >= sizeof reason) used = sizeof reason - 1;
-  answer.level = v->contradicted || run->outcome ? BRAMAH_REPORT_WRONG
-                 : v->too_short || stopped       ? BRAMAH_REPORT_UNSURE
-                                                 : BRAMAH_REPORT_FINE;
-  if (run->outcome)
-    snprintf(headline, sizeof headline, "The run was broken off at %.6g s: no verdict", end);
-  else if (v->contradicted)
-    snprintf(headline, sizeof headline, "Do not trust these estimates: the log contradicts the filter");
-  else
-    snprintf(headline, sizeof headline, "%s",
-             v->too_short ? "Too short to judge"
-             : stopped    ? "Stopped early; up to there nothing contradicts the estimates"
-                          : "Nothing contradicts these estimates");
   if (v->contradicted) {
-    snprintf(reason + used, sizeof reason - used, "%s%s%s",
-             run->outcome ? "And up to there the log contradicts the filter: " : "", sentence,
+    snprintf(headline, sizeof headline, "Do not trust these estimates: the log contradicts the filter");
+    snprintf(reason, sizeof reason, "%s%s", sentence,
              v->n_failed > 1 ? " Other checks failed too (table \"Checks\")." : "");
-    if (d && d->n) cli_explanation_text(&d->cause[0], cause);
-    if (d && d->n && d->excess > 0.0)
-      snprintf(advice, sizeof advice,
-               "A single cause would explain %.3g %% of it: %s. If that can be, correct it or "
-               "state it as "
-               "uncertain. Otherwise: %s",
-               100.0 * d->cause[0].share, cause, bramah_finding_advice(worst));
-    else
-      snprintf(advice, sizeof advice, "%s", bramah_finding_advice(worst));
-  } else if (run->outcome) {
-    snprintf(reason + used, sizeof reason - used, "What was estimated before is not judged.");
+    contradiction_text(run, worst, advice, sizeof advice);
+  } else if (broken) {
+    snprintf(reason, sizeof reason, "%s. What was estimated before is not judged.", why);
     snprintf(advice, sizeof advice,
              "Correct what the message names and run it again; the estimates up to there are kept.");
+  } else if (v->doubt) {
+    snprintf(headline, sizeof headline, "Do not trust these estimates: study and log do not go together");
+    snprintf(reason, sizeof reason, "%s. The tests of the innovations found nothing.", why);
+    snprintf(advice, sizeof advice, "Correct it and run it again. bramah check says what else is doubtful.");
   } else if (v->too_short) {
-    snprintf(reason + used, sizeof reason - used, "No sensor has 50 samples.");
+    answer.level = BRAMAH_REPORT_UNSURE;
+    snprintf(headline, sizeof headline, "Too short to judge");
+    snprintf(reason, sizeof reason, "No sensor has 50 samples.");
     snprintf(advice, sizeof advice, "Take a longer log before the standard deviations are relied on.");
   } else {
-    snprintf(reason + used, sizeof reason - used, "%llu tests found nothing. The nearest to its limit: %s",
-             (unsigned long long)v->tests, worst ? sentence : "none.");
+    answer.level = stopped ? BRAMAH_REPORT_UNSURE : BRAMAH_REPORT_FINE;
+    snprintf(headline, sizeof headline, "Nothing contradicts these estimates");
+    snprintf(reason, sizeof reason, "%llu tests found nothing. The nearest to its limit: %s",
+             (unsigned long long)v->tests, sentence);
     hidden_text(results, advice, sizeof advice);
+  }
+  if (broken) { /* it says so first, whatever else is known */
+    char known[sizeof reason];
+    snprintf(headline, sizeof headline, "The run was broken off at %.6g s: no verdict", end);
+    memcpy(known, reason, sizeof known);
+    if (v->contradicted)
+      snprintf(reason, sizeof reason, "%s. Up to there the log contradicts the filter: %.900s", why, known);
+  } else if (stopped) {
+    snprintf(headline, sizeof headline, "Stopped by %s at %.6g s%s", cli_stop_name(), end,
+             answer.level == BRAMAH_REPORT_WRONG ? "; do not trust these estimates" : "");
   }
   if (!*advice) answer.advice = NULL;
   if (!r->status) r->status = bramah_report_say(r->page, &answer);
