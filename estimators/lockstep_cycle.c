@@ -30,13 +30,14 @@ static void set_to(double *words, size_t l, uint64_t value) { memcpy(&words[l], 
 
 /* ---- a step ---- */
 
-/* F of the plant; what is augmented follows. */
+/* Rows of F of the plant; what is augmented follows. Of the others no more than their blocks is ever looked at. */
 BRAMAH__IN_CALLER void fill_transition(const bramah_filter *f, const bramah__group_results *of, double *F)
 {
   const size_t n = f->n, ne = f->n_plant;
-  for (size_t i = 0; i < n * n * L; i++) F[i] = 0.0;
-  for (size_t r = 0; r < ne; r++)
+  for (size_t r = 0; r < ne; r++) {
     for (size_t i = 0; i < ne * L; i++) F[r * n * L + i] = of->F[r * ne * L + i];
+    for (size_t i = ne * L; i < n * L; i++) F[r * n * L + i] = 0.0;
+  }
 }
 
 /* B^-1 as bramah__process_noise_refresh has it, in the place of B; where there is none the lane leaves. */
@@ -67,7 +68,7 @@ BRAMAH__IN_CALLER void noise_in_lanes(const bramah__filter_group *group, const b
 {
   const double h = bramah__step_seconds(f), of_rate = sqrt(h), of_position = sqrt(h * h * h / 12.0);
   const size_t nf = f->n_dof, np = f->n_first_order, nx = nf + np, nq = f->nq, ne = f->n_plant;
-  for (size_t i = 0; i < f->n * nq * L; i++) Gamma[i] = 0.0;
+  for (size_t i = 0; i < ne * nq * L; i++) Gamma[i] = 0.0;
   for (size_t r = 0; r < ne; r++) {
     double *row = Gamma + r * nq * L;
     for (size_t b = 0; b < nf; b++) {
@@ -145,6 +146,26 @@ BRAMAH__IN_CALLER void take_augmented(const bramah__filter_room *room, bramah__f
   }
 }
 
+/* What was is what was before the step; P, which is most of it, follows. */
+BRAMAH__IN_CALLER void keep_before(bramah__filter_group *group)
+{
+  const bramah_filter *f = group->like;
+  double *was = group->now;
+  int all = 1;
+  EACH_LANE all &= group->plant.live[l] | !group->in[l];
+  if (!all) {
+    keep_where(group->plant.live, bramah__lane_words(f), was, group->before);
+    return;
+  }
+  const size_t words = bramah__lane_words(f) * L, P = (size_t)(bramah__lane_array(f, was, f->P) - was),
+               behind = P + f->n * f->n * L;
+  group->now = group->before;
+  group->before = was;
+  memcpy(group->now, was, P * sizeof *was);
+  memcpy(group->now + behind, was + behind, (words - behind) * sizeof *was);
+  group->plant.state = bramah__lane_plant(f, group->now);
+}
+
 BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t g,
                                              bramah__filter_group *group)
 {
@@ -152,11 +173,11 @@ BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t 
   const unsigned char *live = group->plant.live;
   const size_t n = f->n;
   bramah__filter_room *room = &k->of[g];
+  keep_before(group);
   double *correction = bramah__lane_array(f, group->now, f->accumulated_correction);
-  keep_where(live, bramah__lane_words(f), group->now, group->before);
   keep_where(live, n * n, room->P, bramah__lane_array(f, group->now, f->P));
-  keep_where(live, n * n, room->F, group->F);
-  keep_where(live, n * f->nq, room->Gamma, group->Gamma);
+  keep_where(live, f->n_plant * n, room->F, group->F);
+  keep_where(live, f->n_plant * f->nq, room->Gamma, group->Gamma);
   for (size_t i = 0; i < n; i++) EACH_LANE if (live[l]) correction[i * L + l] = 0.0;
   if (f->n_augmented) take_augmented(room, group);
   EACH_LANE

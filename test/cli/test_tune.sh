@@ -145,7 +145,7 @@ says out 'logs: 2 tuned on, 1 held out'
 says out 'Cross-validation on logs left out'
 says out 'Profiles of the likelihood'
 same "$(grep -c 'log1.csv *all together' out)" 2 'logs judged'
-grep -q '"axis":"curve"' report.html || fail 'no curves in the report'
+grep -q 'data-axis="curve"' report.html || fail 'no curves in the report'
 grep -q 'best so far' report.html || fail 'no plot of the search'
 grep -q 'profile of joints.crank.acceleration_noise' report.html || fail 'no plot of the profiles'
 
