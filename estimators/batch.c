@@ -365,7 +365,7 @@ static size_t call(bramah_batch *b, const bramah_batch_cycle *c, const block *of
       samples[g].y[l] = c->y + at;
       samples[g].present[l] = c->present ? c->present + at : b->present;
       group->taken[l] = takes(b, c, i) && group->in[l];
-      taken += group->taken[l];
+      taken += (size_t)group->taken[l];
     }
   }
   return taken;
