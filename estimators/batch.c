@@ -28,6 +28,7 @@ struct bramah_batch {
   member *member;         /* [n] */
   bramah_diag *diag;      /* [n] */
   unsigned char *present; /* [n_sensors] ones */
+  unsigned char *left;    /* [n] to be asked alone */
   size_t n_blocks;
   block *block;                                      /* [n_blocks] */
   bramah__filter_lockstep room[BRAMAH__MOST_GROUPS]; /* for blocks of so many groups, less one */
@@ -197,6 +198,7 @@ static bramah_batch *layout(const roll *r, bramah__arena *arena)
   b->member = BRAMAH__TAKE(arena, member, o->n);
   b->diag = BRAMAH__TAKE(arena, bramah_diag, o->n);
   b->present = BRAMAH__TAKE(arena, unsigned char, o->n_sensors);
+  b->left = BRAMAH__TAKE(arena, unsigned char, o->n);
   cut_groups(b, r, arena);
   return batch;
 }
@@ -333,12 +335,18 @@ static int is_table(const bramah_batch *b, size_t rows) { return rows <= 1 || ro
 
 /* ---- those that live in lanes ---- */
 
-static bramah_status predict_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+static bramah_status inputs_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
 {
   member *m = &b->member[i];
   const double *u = inputs_of(b, c, i);
   if (u) m->status = bramah_filter_set_inputs(m->filter, u, &b->diag[i]);
-  if (m->status == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
+  return m->status;
+}
+
+static bramah_status predict_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+{
+  member *m = &b->member[i];
+  if (inputs_alone(b, c, i) == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
   return m->status;
 }
 
@@ -402,6 +410,24 @@ static void run_block(bramah_batch *b, const bramah_batch_cycle *c, const block 
   }
 }
 
+size_t bramah_batch_inputs(bramah_batch *b, const bramah_batch_cycle *cycle)
+{
+  bramah__lane_samples samples[BRAMAH__MOST_GROUPS];
+  size_t running = 0;
+  if (!is_table(b, cycle->n_u)) return 0;
+  for (size_t k = 0; k < b->n_blocks; k++) {
+    const block *of = &b->block[k];
+    if (!of->n_groups) continue;
+    if (call(b, cycle, of, samples)) bramah__lockstep_inputs(room_of(b, of), of->group, samples);
+    complete(b, cycle, of, inputs_alone);
+  }
+  for (size_t i = 0; i < b->n; i++) {
+    if (!b->member[i].group && takes(b, cycle, i)) inputs_alone(b, cycle, i);
+    running += (size_t)takes(b, cycle, i);
+  }
+  return running;
+}
+
 static size_t run(bramah_batch *b, const bramah_batch_cycle *cycle, int predicts, int corrects)
 {
   size_t running = 0;
@@ -453,13 +479,51 @@ bramah_batch_result bramah_batch_get(const bramah_batch *b, size_t i)
   return result;
 }
 
-void bramah_batch_outputs(bramah_batch *b, size_t n_outputs, const size_t *output, double *value,
-                          double *sigma)
+/* Of the filters that take part and are in lanes of a block; those of which nothing is known there are `left`. */
+static void show_block(bramah_batch *b, const block *of, const unsigned char *taking, size_t n,
+                       const size_t *output, double *value, double *sigma, unsigned char *left)
 {
+  bramah__filter_lockstep *room = room_of(b, of);
+  double values[BRAMAH__MOST_GROUPS][BRAMAH__GROUP], sigmas[BRAMAH__MOST_GROUPS][BRAMAH__GROUP];
+  for (size_t k = 0; k < n; k++)
+    if (!bramah__lockstep_shows(of->group[0]->like->plant.self, output[k])) return;
+  size_t some = 0;
+  for (size_t g = 0; g < of->n_groups; g++) {
+    bramah__filter_group *group = of->group[g];
+    for (size_t l = 0; l < BRAMAH__GROUP; l++) {
+      group->taken[l] = group->in[l] && (!taking || taking[of->member[g][l]]);
+      some += group->taken[l];
+    }
+  }
+  if (!some) return;
+  bramah__lockstep_prepare(room, of->group, sigma ? n : 0, output);
+  for (size_t k = 0; k < n; k++) {
+    bramah__lockstep_output(room, of->group, output[k], values, sigma ? sigmas : NULL);
+    for (size_t g = 0; g < of->n_groups; g++)
+      for (size_t l = 0; l < of->group[g]->n_filters; l++) {
+        const size_t i = of->member[g][l];
+        if (!of->group[g]->taken[l]) continue;
+        if (value) value[i * n + k] = values[g][l];
+        if (sigma) sigma[i * n + k] = sigmas[g][l];
+        left[i] = 0;
+      }
+  }
+}
+
+void bramah_batch_outputs(bramah_batch *b, const unsigned char *taking, size_t n_outputs,
+                          const size_t *output, double *value, double *sigma)
+{
+  for (size_t i = 0; i < b->n; i++) b->left[i] = !taking || taking[i];
+  for (size_t k = 0; k < b->n_blocks; k++)
+    if (b->block[k].n_groups) show_block(b, &b->block[k], taking, n_outputs, output, value, sigma, b->left);
   for (size_t i = 0; i < b->n; i++) {
-    const size_t at = i * n_outputs;
-    bramah_filter_outputs(bramah__batch_look(b, i), n_outputs, output, value ? &value[at] : NULL,
-                          sigma ? &sigma[at] : NULL);
+    if (!b->left[i]) continue;
+    bramah_filter *filter = bramah__batch_look(b, i);
+    const bramah_plant *plant = bramah_filter_get_info(filter).plant;
+    for (size_t k = 0; k < n_outputs; k++) {
+      if (value) value[i * n_outputs + k] = plant->output(plant->self, output[k]);
+      if (sigma) sigma[i * n_outputs + k] = bramah_filter_output_sigma(filter, output[k]);
+    }
   }
 }
 

@@ -397,10 +397,8 @@ double bramah_filter_output_sigma(bramah_filter *f, size_t i)
 void bramah_filter_outputs(bramah_filter *f, size_t n_outputs, const size_t *output, double *value,
                            double *sigma)
 {
-  for (size_t k = 0; k < n_outputs; k++) {
-    if (value) value[k] = f->plant.output(f->plant.self, output[k]);
-    if (sigma) sigma[k] = bramah_filter_output_sigma(f, output[k]);
-  }
+  if (value) bramah_plant_outputs(&f->plant, n_outputs, output, value);
+  for (size_t k = 0; sigma && k < n_outputs; k++) sigma[k] = bramah_filter_output_sigma(f, output[k]);
 }
 
 int64_t bramah_filter_time_ns(const bramah_filter *f) { return f->progress.time_ns; }

@@ -127,14 +127,18 @@ static void write_sizes_of(const bramah__source *s, const char *name, size_t n, 
   bramah__page_write(s->page, n ? "};\n" : "0};\n");
 }
 
+/* A text of each sensor's own takes a compiler as long as 200 operations of the machine. */
+enum { FEW_SENSORS = 8 };
+
 /* The list of numbers that a member of each sensor is. */
 static void write_sensors(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
 {
   const size_t n = f->n_sensors;
   double *x = lists->number;
   bramah__page_write(s->page, "#define EACH_SENSOR(X)");
-  for (size_t i = 0; i < n; i++) bramah__page_write(s->page, " X(%d)", i);
-  bramah__page_write(s->page, "\n");
+  for (size_t i = 0; i < n && n <= FEW_SENSORS; i++)
+    bramah__page_write(s->page, " case %d: return X(%d);", i, i);
+  bramah__page_write(s->page, n <= FEW_SENSORS ? "\n" : " default: return X(i);\n");
   for (size_t i = 0; i < n; i++) x[i] = bramah_sensor_variance(&f->sensor[i]);
   bramah__source_numbers(s, "sensor_variance", n, x);
   bramah__source_numbers(s, "sensor_gate", n, f->gate);

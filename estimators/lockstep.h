@@ -137,5 +137,15 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
                               const bramah__lane_samples *samples);
 void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *const *group,
                               const bramah__lane_samples *samples);
+/* Inputs alone, to the same end. */
+void bramah__lockstep_inputs(bramah__filter_lockstep *k, bramah__filter_group *const *group,
+                             const bramah__lane_samples *samples);
+/* Outputs of the lanes with taken = 1, of those that bramah__lockstep_shows: first prepare with the n whose sigmas will be
+ * wanted, after which taken is 0 of lanes that cannot say them, in which nothing has changed; then one by one value
+ * and, unless NULL, sigma [n_groups][lanes]. */
+void bramah__lockstep_prepare(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t n,
+                              const size_t *output);
+void bramah__lockstep_output(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t i,
+                             double value[][BRAMAH__GROUP], double sigma[][BRAMAH__GROUP]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A step and a correction of filters in lanes. */
+/* A step and a correction of filters in lanes; and what they show between them. */
 #define BRAMAH__LANES 8
 #define BRAMAH__KERNEL(name) lockstep_##name
 #include "estimators/kernel_shape.h"
@@ -229,20 +229,32 @@ static void check_edges(const bramah__filter_lockstep *k, bramah__filter_group *
 }
 
 /* Those that are not live have not done it. */
-static void end(bramah__filter_lockstep *k, bramah__filter_group *const *group, int leaves_pose)
+static void leave_undone(bramah__filter_lockstep *k, bramah__filter_group *const *group)
+{
+  EACH_GROUP EACH_LANE
+  {
+    const int left = group[g]->taken[l] && !group[g]->plant.live[l];
+    if (left && group[g]->in[l]) bramah__lockstep_leave(k, group[g], l);
+    group[g]->taken[l] &= group[g]->plant.live[l];
+  }
+}
+
+/* The registers hold the poses of those that took part. */
+static void note_pose(bramah__filter_lockstep *k, bramah__filter_group *const *group, int leaves_pose)
 {
   EACH_GROUP
   {
-    EACH_LANE
-    {
-      const int left = group[g]->taken[l] && !group[g]->plant.live[l];
-      if (left && group[g]->in[l]) bramah__lockstep_leave(k, group[g], l);
-      group[g]->taken[l] &= group[g]->plant.live[l];
-    }
     k->posed[g] = leaves_pose ? group[g] : NULL;
-    for (size_t l = 0; l < group[g]->n_filters; l++) /* it holds the states of those that took part */
+    for (size_t l = 0; l < group[g]->n_filters; l++)
       if (group[g]->in[l] && !group[g]->taken[l]) k->posed[g] = NULL;
   }
+}
+
+static int is_posed(const bramah__filter_lockstep *k, bramah__filter_group *const *group)
+{
+  int posed = 1;
+  EACH_GROUP posed &= k->posed[g] == group[g];
+  return posed;
 }
 
 void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *const *group,
@@ -267,7 +279,8 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
     take_step(k, g, group[g]);
     bramah__lockstep_take(&k->plant, g, plant[g], 1);
   }
-  end(k, group, !moved);
+  leave_undone(k, group);
+  note_pose(k, group, !moved);
 }
 
 /* ---- a correction: what the samples say ---- */
@@ -676,12 +689,11 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
 {
   bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
   double *dx[BRAMAH__MOST_GROUPS];
-  int64_t idle[BRAMAH__MOST_GROUPS][L], posed = 1;
+  int64_t idle[BRAMAH__MOST_GROUPS][L];
   begin(k, group, plant);
   EACH_GROUP check_edges(k, group[g]);
   set_aside(k, group, samples, idle);
-  EACH_GROUP posed &= k->posed[g] == group[g];
-  if (!posed) bramah__lockstep_pose(&k->plant, plant);
+  if (!is_posed(k, group)) bramah__lockstep_pose(&k->plant, plant);
   observe(k, group, samples);
   EACH_GROUP
   {
@@ -703,5 +715,88 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
     take_correction(k, g, group[g]);
     EACH_LANE plant[g]->live[l] |= idle[g][l];
   }
-  end(k, group, 0);
+  leave_undone(k, group);
+  note_pose(k, group, 0);
+}
+
+/* ---- outputs ---- */
+
+void bramah__lockstep_inputs(bramah__filter_lockstep *k, bramah__filter_group *const *group,
+                             const bramah__lane_samples *samples)
+{
+  bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
+  begin(k, group, plant);
+  EACH_GROUP set_inputs(k, group[g], &samples[g]);
+  leave_undone(k, group);
+}
+
+static int accelerates(const bramah_filter *f, size_t output)
+{
+  return !bramah__lockstep_reads(f->plant.self, output);
+}
+
+void bramah__lockstep_prepare(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t n,
+                              const size_t *output)
+{
+  bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
+  int follow = 0;
+  begin(k, group, plant);
+  for (size_t i = 0; i < n; i++) follow |= accelerates(group[0]->like, output[i]);
+  if (follow || !is_posed(k, group)) { /* rates by parameters go with the inputs */
+    bramah__lockstep_pose(&k->plant, plant);
+    note_pose(k, group, 1);
+  }
+  if (follow) bramah__lockstep_slopes(&k->plant, plant);
+  EACH_GROUP EACH_LANE group[g]->taken[l] &= plant[g]->live[l];
+}
+
+/* Row of output i, which has been read, by all error states, into the room. */
+static void output_row(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group, size_t i)
+{
+  const bramah_filter *f = group->like;
+  const int follows = accelerates(f, i);
+  double *H = k->of[g].T;
+  bramah_output_info info;
+  bramah__lockstep_row(&k->plant, g, i, H);
+  if (follows) bramah__lockstep_row_of_rates(&k->plant, g, i, H);
+  for (size_t j = f->n_plant * L; j < f->n * L; j++) H[j] = 0.0;
+  bramah_plant_output_info(&f->plant, i, &info);
+  for (size_t j = 0; j < f->n_augmented && bramah__is_moved_at_once(&info); j++) {
+    const bramah__augmented *own = &f->self_state[j];
+    double by[L];
+    if (own->column == SIZE_MAX) continue;
+    bramah__lockstep_by_parameter(&k->plant, g, i, own->target, by);
+    if (follows) bramah__lockstep_rates_by_parameter(&k->plant, g, i, own->column, by);
+    const double *value = group->plant.state + (k->plant.place.theta + own->target) * L;
+    EACH_LANE H[own->state * L + l] = (f->augmented[j].logarithmic ? value[l] : 1.0) * by[l];
+  }
+}
+
+/* As bramah__variance: its root, by the row in the room. */
+BRAMAH__FOR_PROCESSORS static void spread(const bramah_filter *f, const double *P, size_t *entry,
+                                          const double *H, double *sigma)
+{
+  const size_t n = f->n, count = list_entries(n, H, entry);
+  double sum[L] = {0};
+  for (size_t e = 0; e < count; e++) {
+    double row[L] = {0};
+    for (size_t c = 0; c < count; c++)
+      EACH_LANE row[l] += P[(entry[e] * n + entry[c]) * L + l] * H[entry[c] * L + l];
+    EACH_LANE sum[l] += H[entry[e] * L + l] * row[l];
+  }
+  EACH_LANE sigma[l] = sqrt(sum[l]);
+}
+
+void bramah__lockstep_output(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t i,
+                             double value[][L], double sigma[][L])
+{
+  bramah__lockstep_read(&k->plant, i);
+  EACH_GROUP
+  {
+    const bramah_filter *f = group[g]->like;
+    bramah__lockstep_value(&k->plant, g, group[g]->plant.state, i, value[g]);
+    if (!sigma) continue;
+    output_row(k, g, group[g], i);
+    spread(f, bramah__lane_array(f, group[g]->now, f->P), k->of[g].entry, k->of[g].T, sigma[g]);
+  }
 }

@@ -37,12 +37,13 @@ find_for_tests() {
   need libudunits2-dev has_header udunits2.h # only a test compares with it
   need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it
   need python3-yaml /usr/bin/python3 -c 'import yaml'
-  need mandoc command -v mandoc # only a test looks at the manual pages with it
+  need mandoc command -v mandoc # for the documentation
+  need python3-markdown-it has_python 'import markdown_it'
   need doxygen command -v doxygen
   for module in cffi numpy mesonpy build installer; do
     need python3-$module has_python "import $module"
   done
-  need python3-dev has_python 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
+  need python3-dev has_python "$python_header"
   [ -z "${need_all:-}" ] || need chromium command -v chromium
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
@@ -51,6 +52,20 @@ find_for_tests() {
   [ -z "${need_arm:-}" ] || need qemu-system-arm command -v qemu-system-arm
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }
+
+# By package, for once: dpkg-buildpackage asks for those.
+find_for_packages() {
+  for package in build-essential fakeroot debhelper $(sed -n '/^Build-Depends/,/^Standards/{s/^Build-Depends:.*13),//;s/,//g;/^Standards/!p}' \
+    "$root/lib/packages/debian/control"); do
+    need "$package" has_package "$package"
+  done
+}
+
+has_package() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1")" = installed ]
+}
+
+python_header='import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
 
 has_newlib() {
   echo 'int main(void) { return 0; }' | arm-none-eabi-gcc --specs=rdimon.specs -x c - -o /dev/null
@@ -103,11 +118,11 @@ can_install() {
 
 # quietly COMMAND...: what it has to say is shown only if it fails.
 quietly() {
-  output=$(mktemp)
+  heard=$(mktemp)
   code=0
-  "$@" >"$output" 2>&1 || code=$?
-  [ "$code" -eq 0 ] || tail -n 30 "$output" >&2
-  rm -f "$output"
+  "$@" >"$heard" 2>&1 || code=$?
+  [ "$code" -eq 0 ] || tail -n 30 "$heard" >&2
+  rm -f "$heard"
   return "$code"
 }
 

@@ -10,7 +10,7 @@
 #   --clang     with clang, in build-clang/
 #   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles, the controller for 60 s,
 #               10^8 numbers read and printed as the C library does, 300 causes of contradictions to be named,
-#               200 random machines compiled
+#               200 random machines compiled, the Debian packages
 #   --arm       the core for a microcontroller too, with the compiler of the distribution; a compiled filter in qemu
 #   --fuzz N    nothing else but the fuzz harnesses, with N inputs each; findings go to build-fuzz/findings/
 #   --golden    no tests: keep the estimates of every dataset as they are now in test/golden, to be looked at and committed
@@ -52,8 +52,8 @@ while [ $# -gt 0 ]; do
   --clang) build=build-clang need_clang=1 ;;
   --arm) need_arm=1 ;;
   --long) long=1 need_all=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-150} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 BRAMAH_NUMBERS=100000000 &&
-     BRAMAH_CASES=100 BRAMAH_MACHINES=200 BRAMAH_GROUPS=1000 &&
-     export BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES BRAMAH_GROUPS ;;
+     BRAMAH_CASES=100 BRAMAH_MACHINES=200 BRAMAH_GROUPS=1000 BRAMAH_PACKAGES=1 &&
+     export BRAMAH_PACKAGES BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES BRAMAH_GROUPS ;;
   --golden) golden=1 ;;
   --fuzz)
     fuzz=${1:-}
@@ -85,13 +85,14 @@ esac
 
 code=0
 passed=0 failed=0 skipped=0
-# run_tests FOLDER OPTION...: the tests of a build folder. What became of them is counted in the log of meson: one line of JSON
-# per test.
+# run_tests FOLDER OPTION...: the tests of a build folder, one more at a time than there are processors, since some wait for clocks
+# and browsers. What became of them is counted in the log of meson: one line of JSON per test.
 run_tests() {
   logs=$1/meson-logs
   shift
   rm -f "$logs"/all-tests*
-  meson test -C "${logs%/*}" --no-rebuild --print-errorlogs --logbase all-tests "$@" || code=$?
+  meson test -C "${logs%/*}" --no-rebuild --print-errorlogs --logbase all-tests \
+    --num-processes $(($(nproc) + 1)) "$@" || code=$?
   passed=$((passed + $(count OK EXPECTEDFAIL)))
   failed=$((failed + $(count FAIL ERROR TIMEOUT INTERRUPT UNEXPECTEDPASS)))
   skipped=$((skipped + $(count SKIP)))

@@ -82,6 +82,9 @@ BRAMAH_API size_t bramah_batch_predict(bramah_batch *batch, const bramah_batch_c
 BRAMAH_API size_t bramah_batch_correct(bramah_batch *batch, const bramah_batch_cycle *cycle);
 BRAMAH_API size_t bramah_batch_step(bramah_batch *batch, const bramah_batch_cycle *cycle);
 
+/* bramah_filter_set_inputs alone (u of the cycle), which a step does anyway: for who asks for outputs between. */
+BRAMAH_API size_t bramah_batch_inputs(bramah_batch *batch, const bramah_batch_cycle *cycle);
+
 /* How filter i < n fares. */
 typedef struct bramah_batch_result {
   bramah_status status;    /* OK, or why it was left out */
@@ -97,9 +100,11 @@ typedef struct bramah_batch_result {
 BRAMAH_API bramah_batch_result bramah_batch_get(const bramah_batch *batch, size_t i);
 
 /* Values of outputs of the plant, and their standard deviations (bramah_filter_output_sigma), at the filters' times:
- * value, sigma [n x n_outputs] row-major, SI; NULL: not wanted. */
-BRAMAH_API void bramah_batch_outputs(bramah_batch *batch, size_t n_outputs, const size_t *output,
-                                     double *value, double *sigma);
+ * value, sigma [n x n_outputs] row-major, SI; NULL: not wanted. taking [n] as in a cycle, NULL: of all; rows of others stay as
+ * they are. Filters in lanes are asked there for positions, rates, accelerations, pressures, strokes and what bodies do; with
+ * another output among those asked for each is asked by itself. */
+BRAMAH_API void bramah_batch_outputs(bramah_batch *batch, const unsigned char *taking, size_t n_outputs,
+                                     const size_t *output, double *value, double *sigma);
 
 /* Filter i itself, to look at or to give other noise (bramah_filter_set_noise, _set_sensor_sigma); its plant is that of
  * bramah_filter_get_info. It is stepped and corrected by the batch only, and what it shows is of the time of this call: ask

@@ -184,6 +184,10 @@ BRAMAH_API void bramah_plant_output_info(const bramah_plant *plant, size_t i, br
  * nor an output of the name of each state. */
 BRAMAH_API int bramah_plant_coordinates(const bramah_plant *plant, double *x);
 
+/* Present values [n_outputs] of some outputs. */
+BRAMAH_API void bramah_plant_outputs(const bramah_plant *plant, size_t n_outputs, const size_t *output,
+                                     double *value);
+
 /* Index of the output of that name, or -1. */
 BRAMAH_API long bramah_plant_find_output(const bramah_plant *plant, const char *name);
 

@@ -29,8 +29,12 @@ typedef struct bramah_simulation_options {
   const char *log;   /* file for what they log; required with `study` */
   uint64_t seed;     /* of the noise; 1 */
   int process_noise; /* 1: the process noise that the study assumes acts on the machine */
+  /* Called for each row, after its values are known and before they are written: u [n_input of the plant] has the commands
+   * that the machine plans from this time on, to be changed at will. An error ends the run. NULL: nobody does. */
+  bramah_status (*commands)(void *user, int64_t time_ns, double *u, bramah_diag *diag);
+  void *user; /* of `commands` */
 } bramah_simulation_options;
-/* Files, parameters and noise: none; seed 1. */
+/* Files, parameters, noise and other commands: none; seed 1. */
 BRAMAH_API void bramah_simulation_options_default(bramah_simulation_options *options);
 
 typedef struct bramah_simulation bramah_simulation;

@@ -2,6 +2,7 @@
 /* Sensor studies: from a plan to what its runs need, the runs of filters over noise by several threads, and from
  * their metrics to means. Runs only read the study and write their own metrics, so that any number of threads may
  * work at once and the results do not depend on how many. */
+#include "bramah/batch.h"
 #include "bramah/log.h"
 #include "bramah/sensor_study.h"
 #include "bramah/session.h"
@@ -371,7 +372,10 @@ void bramah_sensor_study_free(bramah_sensor_study *s)
   free(s);
 }
 
-/* ---- one run ---- */
+/* ---- runs ---- */
+
+/* Runs of one session go together in one batch, whose filters go in lanes where they can: at most so many. */
+enum { TOGETHER = 16 };
 
 typedef struct sampled {
   bramah_noise *noise; /* a stream of its own, as in `simulate --noise` */
@@ -380,155 +384,262 @@ typedef struct sampled {
 
 typedef struct watched {
   bramah__rmse all, settled, noise;
-  long sensor;   /* that measures just this; -1: none */
-  double before; /* sigma before the correction */
   double saw_sum;
   size_t saw_n;
 } watched;
 
 /* What one run has to itself: its session is a clone. */
 typedef struct running {
-  const bramah_sensor_study *study;
-  bramah_sensor_study_case at;
-  const double *truth;                  /* of its scenario */
-  const size_t *output;                 /* [signals] */
-  const bramah_sensor_options *sensors; /* of the truth */
-  size_t n_sensors;
   bramah_session *session;
-  bramah_filter *filter;
-  const bramah_plant *plant;
-  const bramah_sensor *assumed; /* [n_sensors] by the filter */
-  bramah_schedule *schedule;
-  sampled *sampled;       /* [n_sensors] */
-  double *y;              /* [n_sensors] */
-  unsigned char *present; /* [n_sensors] */
+  sampled *sampled; /* [n_sensors] */
   watched watched[BRAMAH_PLAN_MOST_SIGNALS];
   bramah__nis nis;
+  bramah_status status;
+  bramah_diag diag;
+  size_t row; /* where it failed */
 } running;
 
-static double sigma_of(const running *b, size_t signal)
+typedef struct unit {
+  bramah_sensor_study *study;
+  bramah_sensor_study_case at; /* but for rate and seed */
+  size_t first, n;             /* runs */
+  const double *truth;         /* of its scenario */
+  const size_t *output;        /* [signals] */
+  size_t n_sensors;
+  const bramah_sensor_options *sensors;    /* of the truth */
+  const bramah_sensor *assumed;            /* [n_sensors] by the filters */
+  long measures[BRAMAH_PLAN_MOST_SIGNALS]; /* sensor that measures just this signal; -1: none */
+  running running[TOGETHER];
+  bramah_batch *batch;
+  bramah_schedule *schedule;
+  void *memory;
+  double *y;                       /* [n x n_sensors] */
+  double *value, *sigma, *before;  /* [n x signals]; sigma before the correction */
+  unsigned char *present;          /* [n x n_sensors] */
+  unsigned char *going, *sampling; /* [n] not failed, and something is measured */
+} unit;
+
+static void cut_unit(unit *w, bramah__arena *arena)
 {
-  return bramah_filter_output_sigma(b->filter, b->output[signal]);
+  const size_t n = w->n, n_signals = w->study->is.n_signals;
+  w->y = BRAMAH__TAKE(arena, double, n * w->n_sensors);
+  w->value = BRAMAH__TAKE(arena, double, n *n_signals);
+  w->sigma = BRAMAH__TAKE(arena, double, n *n_signals);
+  w->before = BRAMAH__TAKE(arena, double, n *n_signals);
+  w->present = BRAMAH__TAKE(arena, unsigned char, n * w->n_sensors);
+  w->going = BRAMAH__TAKE(arena, unsigned char, n);
+  w->sampling = BRAMAH__TAKE(arena, unsigned char, n);
+  for (size_t i = 0; i < n; i++) w->running[i].sampled = BRAMAH__TAKE(arena, sampled, w->n_sensors);
+}
+
+static bramah_status open_run(unit *w, size_t i, bramah_filter **filter, bramah_diag *diag)
+{
+  const bramah_sensor_study *s = w->study;
+  const bramah_sensor_study_case *at = &s->runs[w->first + i].at;
+  running *r = &w->running[i];
+  bramah_status status = bramah_session_clone(s->sessions[set_of(s, at)], diag, &r->session);
+  if (status) return status;
+  *filter = bramah_session_filter(r->session);
+  w->assumed = bramah_session_about(r->session)->sensors;
+  w->going[i] = 1;
+  for (size_t k = 0; !status && k < w->n_sensors; k++) {
+    r->sampled[k].every = steps_between(s->rates[at->rate], w->assumed[k].period_ns, s->is.step_ns);
+    status = bramah_noise_new(at->seed + 1, w->sensors[k].name, diag, &r->sampled[k].noise);
+  }
+  return status;
+}
+
+static bramah_status open_unit(unit *w, bramah_diag *diag)
+{
+  const bramah_sensor_study *s = w->study;
+  bramah_filter *filter[TOGETHER];
+  bramah__arena arena = bramah__arena_make(NULL, 0);
+  cut_unit(w, &arena);
+  bramah_status status = bramah__arena_new("sensor study", arena.used, &arena, diag);
+  if (status) return status;
+  w->memory = arena.base;
+  cut_unit(w, &arena);
+  for (size_t i = 0; !status && i < w->n; i++) status = open_run(w, i, &filter[i], diag);
+  if (!status) status = bramah_batch_of(w->n, filter, diag, &w->batch);
+  if (status) return status;
+  const bramah_session *session = w->running[0].session;
+  for (size_t i = 0; i < s->is.n_signals; i++)
+    w->measures[i] = bramah__session_sensor_of_output(session, w->output[i]);
+  return bramah_schedule_new(s->machine.machine, bramah_session_about(session)->machine->model, diag,
+                             &w->schedule);
+}
+
+static void close_unit(unit *w)
+{
+  bramah_batch_free(w->batch);
+  bramah_schedule_free(w->schedule);
+  for (size_t i = 0; i < w->n; i++) {
+    running *r = &w->running[i];
+    for (size_t k = 0; r->sampled && k < w->n_sensors; k++) bramah_noise_free(r->sampled[k].noise);
+    bramah_session_close(r->session);
+  }
+  bramah__aligned_free(w->memory);
+}
+
+/* What run i measures at row k; 1: something. */
+static int measure(unit *w, size_t i, size_t k)
+{
+  const bramah_sensor_study *s = w->study;
+  const double *measured = w->truth + k * s->width + s->is.n_signals + s->first_sensor[w->at.study];
+  const sampled *of = w->running[i].sampled;
+  double *y = w->y + i * w->n_sensors;
+  unsigned char *present = w->present + i * w->n_sensors;
+  int any = 0;
+  for (size_t j = 0; w->going[i] && j < w->n_sensors; j++) {
+    present[j] = k % of[j].every == 0;
+    any |= present[j];
+    if (!present[j]) continue;
+    const double noise = bramah_noise_gaussian(of[j].noise, w->sensors[j].sigma);
+    y[j] = bramah_sensor_digitize(&w->assumed[j], measured[j] + noise);
+  }
+  return any;
+}
+
+/* How run i stands at row k: errors, and by how much a correction lowers the sigmas once everything has settled. */
+static void look_at(unit *w, size_t i, size_t k)
+{
+  const size_t n = w->study->is.n_signals;
+  const double *truth = w->truth + k * w->study->width, *y = w->y + i * w->n_sensors;
+  const int settled = k >= w->study->settled;
+  for (size_t j = 0; j < n; j++) {
+    watched *to = &w->running[i].watched[j];
+    const double is = truth[j], has = w->value[i * n + j], sigma = w->sigma[i * n + j],
+                 ratio = w->before[i * n + j] / sigma;
+    const long sensor = w->measures[j];
+    if (w->sampling[i] && settled && isfinite(ratio)) {
+      to->saw_sum += ratio;
+      to->saw_n++;
+    }
+    bramah__rmse_add(&to->all, is, has, sigma);
+    if (settled) bramah__rmse_add(&to->settled, is, has, NAN);
+    if (sensor >= 0 && w->sampling[i] && w->present[i * w->n_sensors + (size_t)sensor])
+      bramah__rmse_add(&to->noise, is, y[sensor], NAN);
+  }
+}
+
+/* Those that have failed at row k go no further; how many go on. */
+static size_t note_failures(unit *w, size_t k)
+{
+  size_t going = 0;
+  for (size_t i = 0; i < w->n; i++) {
+    running *r = &w->running[i];
+    if (!w->going[i]) continue;
+    const bramah_batch_result result = bramah_batch_get(w->batch, i);
+    w->going[i] = result.status == BRAMAH_OK;
+    going += w->going[i];
+    if (w->going[i]) continue;
+    r->status = result.status;
+    r->diag = *result.diag;
+    r->row = k;
+  }
+  return going;
 }
 
 /* A row holds what was corrected at its time and the command from then on, as the truth does. */
-static bramah_status run_row(running *b, size_t k, bramah_diag *diag)
+static void run_row(unit *w, size_t k, size_t *going)
 {
-  const bramah_plant *plant = b->plant;
-  const size_t n = b->study->is.n_signals;
-  const double *truth = b->truth + k * b->study->width;
-  const double *measured = truth + n + b->study->first_sensor[b->at.study];
-  int any = 0;
-  for (size_t i = 0; i < b->n_sensors; i++) {
-    b->present[i] = k % b->sampled[i].every == 0;
-    any |= b->present[i];
-    if (!b->present[i]) continue;
-    const double noise = bramah_noise_gaussian(b->sampled[i].noise, b->sensors[i].sigma);
-    b->y[i] = bramah_sensor_digitize(&b->assumed[i], measured[i] + noise);
+  const size_t n = w->study->is.n_signals;
+  size_t sampling = 0, left = *going;
+  for (size_t i = 0; i < w->n; i++) sampling += w->sampling[i] = (unsigned char)measure(w, i, k);
+  if (sampling && k >= w->study->settled)
+    bramah_batch_outputs(w->batch, w->sampling, n, w->output, NULL, w->before);
+  if (sampling)
+    bramah_batch_correct(w->batch, &(bramah_batch_cycle){
+                                       .n_y = w->n, .y = w->y, .present = w->present, .taking = w->sampling});
+  for (size_t i = 0; i < w->n && sampling; i++) {
+    if (!w->sampling[i]) continue;
+    const bramah_batch_result result = bramah_batch_get(w->batch, i);
+    if (!result.status) bramah__nis_add(&w->running[i].nis, result.nis, (double)result.nis_dof);
   }
 
-  /* A correction, and by how much it lowers the sigmas once everything has settled. */
-  const int settled = k >= b->study->settled;
-  bramah_status status = BRAMAH_OK;
-  for (size_t i = 0; any && settled && i < n; i++) b->watched[i].before = sigma_of(b, i);
-  if (any) status = bramah_filter_correct(b->filter, b->y, b->present, diag);
-  if (any && !status) {
-    const bramah_filter_last last = bramah_filter_get_last(b->filter);
-    bramah__nis_add(&b->nis, last.nis, (double)last.nis_dof);
-    for (size_t i = 0; settled && i < n; i++) {
-      const double ratio = b->watched[i].before / sigma_of(b, i);
-      if (!isfinite(ratio)) continue;
-      b->watched[i].saw_sum += ratio;
-      b->watched[i].saw_n++;
-    }
-  }
+  const double *u = bramah_schedule_at(w->schedule, (int64_t)k * w->study->is.step_ns);
+  left = bramah_batch_inputs(w->batch, &(bramah_batch_cycle){.n_u = 1, .u = u});
+  bramah_batch_outputs(w->batch, w->going, n, w->output, w->value, w->sigma);
+  for (size_t i = 0; i < w->n; i++)
+    if (w->going[i]) look_at(w, i, k);
+  if (k + 1 < w->study->is.rows) left = bramah_batch_predict(w->batch, &(bramah_batch_cycle){0});
+  if (left < *going) *going = note_failures(w, k);
+}
 
-  const double *u = bramah_schedule_at(b->schedule, (int64_t)k * plant->step_ns);
-  if (!status) status = bramah_filter_set_inputs(b->filter, u, diag);
-  for (size_t i = 0; !status && i < n; i++) {
-    watched *w = &b->watched[i];
-    const double is = truth[i], has = plant->output(plant->self, b->output[i]);
-    bramah__rmse_add(&w->all, is, has, sigma_of(b, i));
-    if (settled) bramah__rmse_add(&w->settled, is, has, NAN);
-    if (w->sensor >= 0 && b->present[w->sensor]) bramah__rmse_add(&w->noise, is, b->y[w->sensor], NAN);
+/* Only what belongs to this run is written. */
+static void finish_run(const unit *w, size_t i)
+{
+  bramah_sensor_study *s = w->study;
+  const running *r = &w->running[i];
+  const size_t n = s->is.n_signals, run = w->first + i;
+  double *metrics = &s->metrics[run * n * BRAMAH_N_METRICS];
+  s->runs[run].failure = r->status ? s->why[run] : NULL;
+  if (r->status)
+    snprintf(s->why[run], sizeof s->why[run], "%.60s%s%.140s (at t = %.9g s)", r->diag.thing,
+             r->diag.thing[0] ? ": " : "", r->diag.message, seconds((int64_t)r->row * s->is.step_ns));
+  for (size_t j = 0; !r->status && j < n; j++, metrics += BRAMAH_N_METRICS) {
+    const watched *of = &r->watched[j];
+    const double percent = 100.0 / s->signals[w->at.scenario * n + j].largest;
+    metrics[BRAMAH_METRIC_RMSE] = percent * bramah__rmse_of(&of->all).value;
+    metrics[BRAMAH_METRIC_SETTLED] = percent * bramah__rmse_of(&of->settled).value;
+    metrics[BRAMAH_METRIC_INSIDE] = bramah__rmse_of(&of->all).inside;
+    metrics[BRAMAH_METRIC_SAW_TOOTH] = of->saw_n ? of->saw_sum / (double)of->saw_n : (double)NAN;
+    metrics[BRAMAH_METRIC_NOISE] = percent * bramah__rmse_of(&of->noise).value;
+    metrics[BRAMAH_METRIC_NIS] = bramah__nis_mean(&r->nis);
   }
-  return !status && k + 1 < b->study->is.rows ? bramah_filter_predict(b->filter, diag) : status;
 }
 
 typedef struct all_runs {
   bramah_sensor_study *study;
   bramah_sensor_study_progress progress;
   void *user;
+  size_t units; /* of the runs of a session */
   size_t done;
 } all_runs;
 
-/* Only what belongs to this run is written. */
-static bramah_status run_job(void *user, size_t run, bramah__worker_pool *pool, bramah_diag *ignored)
+/* Runs of unit i of all: the first of them, and how many. */
+static size_t runs_of(const all_runs *all, size_t i, size_t *n)
 {
-  bramah_sensor_study *s = ((all_runs *)user)->study;
-  bramah_sensor_study_outcome *outcome = &s->runs[run];
-  const bramah_sensor_study_case at = outcome->at;
-  const size_t set = set_of(s, &at), n = s->is.n_signals;
-  running b = {.study = s,
-               .at = at,
-               .truth = s->truth[at.scenario],
-               .output = &s->outputs[set * n],
-               .sensors = s->studies[at.study]->sensors,
-               .n_sensors = s->studies[at.study]->n_sensors};
+  const bramah_sensor_study_layout *is = &all->study->is;
+  const size_t of_session = is->n_rates * is->n_seeds, session = i / all->units, u = i % all->units,
+               first = u * of_session / all->units;
+  *n = (u + 1) * of_session / all->units - first;
+  return session * of_session + first;
+}
+
+static bramah_status run_unit(void *user, size_t i, bramah__worker_pool *pool, bramah_diag *ignored)
+{
+  const all_runs *all = user;
+  bramah_sensor_study *s = all->study;
+  unit w = {.study = s};
   bramah_diag diag;
-  size_t k = 0;
   (void)pool, (void)ignored;
   bramah_diag_clear(&diag);
-  b.sampled = calloc(b.n_sensors + 1, sizeof *b.sampled);
-  b.y = calloc(b.n_sensors + 1, sizeof *b.y);
-  b.present = calloc(b.n_sensors + 1, 1);
-  bramah_status status = b.sampled && b.y && b.present ? BRAMAH_OK : bramah__fail_memory(&diag);
-  if (!status) status = bramah_session_clone(s->sessions[set], &diag, &b.session);
-  if (!status) {
-    const bramah_session_parts *parts = bramah_session_about(b.session);
-    b.filter = bramah_session_filter(b.session);
-    b.plant = bramah_session_plant(b.session);
-    b.assumed = parts->sensors;
-    status = bramah_schedule_new(s->machine.machine, parts->machine->model, &diag, &b.schedule);
+  w.first = runs_of(all, i, &w.n);
+  w.at = s->runs[w.first].at;
+  w.truth = s->truth[w.at.scenario];
+  w.output = &s->outputs[set_of(s, &w.at) * s->is.n_signals];
+  w.sensors = s->studies[w.at.study]->sensors;
+  w.n_sensors = s->studies[w.at.study]->n_sensors;
+  const bramah_status status = open_unit(&w, &diag);
+  for (size_t k = 0; status && k < w.n; k++) {
+    w.running[k].status = status;
+    w.running[k].diag = diag;
   }
-  for (size_t i = 0; !status && i < b.n_sensors; i++) {
-    b.sampled[i].every = steps_between(s->rates[at.rate], b.assumed[i].period_ns, b.plant->step_ns);
-    status = bramah_noise_new(at.seed + 1, b.sensors[i].name, &diag, &b.sampled[i].noise);
-  }
-  for (size_t i = 0; !status && i < n; i++)
-    b.watched[i].sensor = bramah__session_sensor_of_output(b.session, b.output[i]);
-  for (; !status && k < s->is.rows; k++) status = run_row(&b, k, &diag);
-
-  double *metrics = &s->metrics[run * n * BRAMAH_N_METRICS];
-  for (size_t i = 0; !status && i < n; i++, metrics += BRAMAH_N_METRICS) {
-    const watched *w = &b.watched[i];
-    const double percent = 100.0 / s->signals[at.scenario * n + i].largest;
-    metrics[BRAMAH_METRIC_RMSE] = percent * bramah__rmse_of(&w->all).value;
-    metrics[BRAMAH_METRIC_SETTLED] = percent * bramah__rmse_of(&w->settled).value;
-    metrics[BRAMAH_METRIC_INSIDE] = bramah__rmse_of(&w->all).inside;
-    metrics[BRAMAH_METRIC_SAW_TOOTH] = w->saw_n ? w->saw_sum / (double)w->saw_n : (double)NAN;
-    metrics[BRAMAH_METRIC_NOISE] = percent * bramah__rmse_of(&w->noise).value;
-    metrics[BRAMAH_METRIC_NIS] = bramah__nis_mean(&b.nis);
-  }
-  outcome->failure = status ? s->why[run] : NULL;
-  if (status)
-    snprintf(s->why[run], sizeof s->why[run], "%.60s%s%.140s (at t = %.9g s)", diag.thing,
-             diag.thing[0] ? ": " : "", diag.message, k ? seconds((int64_t)(k - 1) * s->is.step_ns) : 0.0);
-
-  for (size_t i = 0; b.sampled && i < b.n_sensors; i++) bramah_noise_free(b.sampled[i].noise);
-  free(b.sampled);
-  free(b.y);
-  free(b.present);
-  bramah_schedule_free(b.schedule);
-  bramah_session_close(b.session);
+  size_t going = status ? 0 : w.n;
+  for (size_t k = 0; going && k < s->is.rows; k++) run_row(&w, k, &going);
+  for (size_t k = 0; k < w.n; k++) finish_run(&w, k);
+  close_unit(&w);
   return BRAMAH_OK;
 }
 
-static bramah_status run_done(void *user, size_t run, bramah_diag *diag)
+static bramah_status unit_done(void *user, size_t i, bramah_diag *diag)
 {
   all_runs *all = user;
-  (void)run, (void)diag;
-  all->done++;
+  size_t n;
+  (void)diag;
+  runs_of(all, i, &n);
+  all->done += n;
   if (all->progress) all->progress(all->user, all->done);
   return BRAMAH_OK;
 }
@@ -536,8 +647,15 @@ static bramah_status run_done(void *user, size_t run, bramah_diag *diag)
 bramah_status bramah_sensor_study_run(bramah_sensor_study *study, size_t n_threads,
                                       bramah_sensor_study_progress progress, void *user, bramah_diag *diag)
 {
-  all_runs all = {.study = study, .progress = progress, .user = user};
-  const bramah__worker_jobs work = {.n = study->is.n_runs, .user = &all, .job = run_job, .done = run_done};
+  const bramah_sensor_study_layout *is = &study->is;
+  const size_t of_session = is->n_rates * is->n_seeds, n_sessions = is->n_runs / of_session;
+  size_t most = is->n_runs / (n_threads ? n_threads : 1);
+  if (most > TOGETHER) most = TOGETHER;
+  if (most == 0) most = 1;
+  all_runs all = {
+      .study = study, .progress = progress, .user = user, .units = (of_session + most - 1) / most};
+  const bramah__worker_jobs work = {
+      .n = n_sessions * all.units, .user = &all, .job = run_unit, .done = unit_done};
   return bramah__worker_pool_run(&work, n_threads, diag);
 }
 

@@ -19,6 +19,7 @@ struct bramah_simulation {
   bramah_log_writer *writer; /* NULL: no file */
   size_t *outputs, n_outputs;
   double *row; /* time, outputs */
+  double *u;   /* [n_input] commands */
   bramah_study *study;
   bramah__simulated_log *log;
   bramah_output_error *errors;
@@ -93,7 +94,9 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
   s->outputs = calloc(plant->n_output + 1, sizeof *s->outputs);
   s->row = calloc(plant->n_output + 1, sizeof *s->row);
   s->errors = calloc(plant->n_output + 1, sizeof *s->errors);
-  bramah_status status = s->set && s->outputs && s->row && s->errors ? BRAMAH_OK : bramah__fail_memory(diag);
+  s->u = calloc(plant->n_input + 1, sizeof *s->u);
+  bramah_status status =
+      s->set && s->outputs && s->row && s->errors && s->u ? BRAMAH_OK : bramah__fail_memory(diag);
   if (!status) status = bramah_schedule_new(m->machine, m->model, diag, &s->schedule);
   if (!status && o->study) {
     status = bramah_study_load(o->study, 0, NULL, diag, &s->study);
@@ -143,6 +146,7 @@ bramah_status bramah_simulation_close(bramah_simulation *s, bramah_diag *diag)
   free(s->outputs);
   free(s->row);
   free(s->errors);
+  free(s->u);
   free(s);
   return status;
 }
@@ -200,13 +204,15 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
     r->time_ns += plant->step_ns;
     watch_errors(s);
   }
-  const double *u = bramah_schedule_at(s->schedule, r->time_ns);
+  double *u = s->u;
+  if (plant->n_input) memcpy(u, bramah_schedule_at(s->schedule, r->time_ns), plant->n_input * sizeof *u);
   for (size_t i = 0; !status && i < s->options.n_parameters; i++) {
     const bramah_timed_parameter *p = &s->options.parameters[i];
     if (s->set[i] || p->time_ns > r->time_ns) continue;
     status = plant->set_parameter(plant->self, p->index, p->value, diag);
     s->set[i] = !status;
   }
+  if (!status && s->options.commands) status = s->options.commands(s->options.user, r->time_ns, u, diag);
   if (!status) status = plant->set_inputs(plant->self, u, diag);
   if (status) return status;
   if (s->writer) {

@@ -43,6 +43,10 @@ void bramah_verdict_text(const bramah_verdict *v, char *out, size_t n)
     snprintf(out, n, "contradicted: %s", worst);
   } else if (v->broken_off) {
     snprintf(out, n, "none: the run was broken off; what was estimated before is not judged");
+  } else if (v->doubt) {
+    char doubt[1024];
+    bramah_diag_format(&v->doubt->diag, doubt, sizeof doubt);
+    snprintf(out, n, "doubted: %s", doubt);
   } else if (v->too_short) {
     snprintf(out, n, "too short to judge: no sensor has 50 samples");
   } else {

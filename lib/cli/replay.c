@@ -343,12 +343,14 @@ static int replay(cli_replay_run *r, estimate_file *file)
   r = cli_hypotheses_shown(r);
   if (r->outcome) bramah_assess_break_off(r->assess);
   const int not_smoothed = smooth(r, &later) != BRAMAH_OK && cli_report(&later);
+  if (cli_replay_doubt(r, &later)) cli_note("not looked at for plausibility: %s", later.message);
   if (!r->outcome && cli_replay_diagnose(r, &later)) cli_note("no diagnosis: %s", later.message);
   int code = cli_replay_conclude(r, &later) ? cli_report(&later) : CLI_OK;
   /* Mistakes go before a signal, and that before doubts about the filter. */
   if (!code && (not_smoothed || r->outcome)) code = CLI_FAILED;
   if (!code && cli_stop_signal()) code = CLI_STOPPED + cli_stop_signal();
-  if (!code && bramah_assess_get_results(r->assess)->verdict.contradicted) code = CLI_UNTRUSTED;
+  const bramah_verdict *verdict = &bramah_assess_get_results(r->assess)->verdict;
+  if (!code && (verdict->contradicted || verdict->doubt)) code = CLI_UNTRUSTED;
   return cli_replay_json(r, code, &later) ? cli_report(&later) : code;
 }
 
@@ -421,6 +423,7 @@ static int run(const cli_arguments *arguments)
   cli_hypotheses_close(&r);
   cli_replay_report_free(r.report);
   bramah_diagnosis_free(r.diagnosis);
+  bramah_plausibility_free(r.plausibility);
   bramah_assess_free(r.assess);
   bramah_log_stream_close(r.log);
   bramah_session_close(r.session);

@@ -441,6 +441,7 @@ const char *cli_verdict(const bramah_verdict *verdict)
 {
   return verdict->contradicted ? "contradicted"
          : verdict->broken_off ? "broken off"
+         : verdict->doubt      ? "doubted"
          : verdict->too_short  ? "too short"
                                : "no contradiction found";
 }

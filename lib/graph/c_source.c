@@ -156,9 +156,9 @@ typedef struct operation {
 
 enum { NO_VALUE = -1 };
 
-/* A part of more statements is cut into several functions: compilers need less time for them. In native code short ones are
- * the fastest, too, at -O1; whoever compiles the source may want more optimisation, which sees one function at a time. */
-enum { MOST_NATIVE = 400, MOST_SOURCE = 700 };
+/* Long parts are cut into functions of so many statements: compilers need less time for them. Whoever compiles source of which
+ * no part has more than LONG operations may want more optimisation, which sees one function at a time. */
+enum { LENGTH = 250, LONG = 700 };
 
 /* A line of the text: an operation, or a result of the caller's that is made of a value. */
 typedef struct statement {
@@ -253,7 +253,7 @@ static void write_handed(const writer *w, size_t place)
   if (w->source)
     bramah__page_write(w->page, "w->kept[%d]", w->source->n_kept + place - 1);
   else
-    bramah__page_write(w->page, "k[%d]", place - 1);
+    bramah__page_write(w->page, "R(%d)", w->tape->n_lasting + place - 1);
 }
 
 /* An input, a number, what another part has kept. */
@@ -403,11 +403,11 @@ static size_t find_place(writer *w, size_t first, size_t last)
   return place + 1;
 }
 
-/* Cut the statements into functions of about the same length. */
-static void cut(writer *w)
+/* Cut the statements into functions of about the same length. Native code hands on in registers that do not last; where they
+ * are too few the part stays whole. */
+static void cut(writer *w, size_t most)
 {
-  const size_t most = w->source ? MOST_SOURCE : MOST_NATIVE;
-  w->n_functions = w->n_statements > most ? (w->n_statements + most - 1) / most : 1;
+  w->n_functions = w->n_statements > most ? (w->n_statements + LENGTH - 1) / LENGTH : 1;
   w->n_handed = 0;
   const size_t length = w->n_statements / w->n_functions + 1;
   for (size_t s = 0; s < w->n_statements; s++) {
@@ -420,7 +420,11 @@ static void cut(writer *w)
   for (size_t s = 0; s < w->n_statements; s++) {
     operation *o = w->statement[s].result ? NULL : &w->operation[w->statement[s].value / 2];
     for (int k = 0; o && k < o->n_to; k++)
-      if (o->last[k] > o->function) o->handed[k] = find_place(w, o->function, o->last[k]);
+      o->handed[k] = o->last[k] > o->function ? find_place(w, o->function, o->last[k]) : 0;
+  }
+  if (!w->source && w->n_handed > w->tape->n_registers - w->tape->n_lasting) {
+    cut(w, w->n_statements);
+    return;
   }
   if (w->n_handed > w->n_most) w->n_most = w->n_handed;
 }
@@ -434,34 +438,71 @@ static void write_function(writer *w, size_t i)
     write_statement(w, &w->statement[s]);
 }
 
-static const char apart[] =
-    "\n#ifndef APART\n#ifdef __GNUC__\n#define APART __attribute__((noinline))\n#else\n"
-    "#define APART\n#endif\n#endif\n";
+/* Around parts that are long. What GCC would look for takes it twice the time, and in straight lines of folded expressions
+ * there is next to nothing of it. */
+static const char before_long[] =
+    "\n#ifdef __GNUC__\n#define APART __attribute__((noinline))\n#else\n#define APART\n#endif\n"
+    "#if defined __GNUC__ && !defined __clang__ && !defined BRAMAH_DEVICE\n#pragma GCC push_options\n"
+    "#pragma GCC optimize(\"O1\", \"no-tree-fre\", \"no-tree-dominator-opts\", \"no-tree-ccp\", "
+    "\"no-tree-dse\", \"no-dse\")\n#endif\n",
+                  after_long[] = "\n#if defined __GNUC__ && !defined __clang__ && !defined BRAMAH_DEVICE\n"
+                                 "#pragma GCC pop_options\n#endif\n";
 
-static void write_part(writer *w, const bramah__c_part *part, size_t n)
+/* A member with more zeros than this is cleared as a whole first. */
+enum { FEW_ZEROS = 8 };
+
+static int prints_zero(const writer *w, uint16_t r)
 {
-  const char *prefix = w->source->prefix, *name = part->name;
+  const bramah__tape *tape = w->tape;
+  const double *x =
+      r < tape->n_inputs || r >= tape->n_inputs + tape->n_numbers ? NULL : &tape->number[r - tape->n_inputs];
+  return x && *x == 0.0 && !signbit(*x);
+}
+
+static int has_many_zeros(const writer *w, const bramah__c_member *result)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < result->n; i++)
+    n += (size_t)prints_zero(w, bramah__tape_results(w->tape, result->part)[result->first + i]);
+  return n > FEW_ZEROS;
+}
+
+/* Statements of the part in their order. */
+static void order_statements(writer *w, size_t part, size_t n)
+{
   w->next = 0;
   w->n_statements = 0;
   find_sources(w, n);
   for (size_t k = 0; k < w->source->n_results; k++) {
     const bramah__c_member *result = &w->source->result[k];
-    for (size_t i = 0; result->part == part->part && i < result->n; i++) {
-      const uint16_t r = bramah__tape_results(w->tape, part->part)[result->first + i];
+    const int is_cleared = result->part == part && has_many_zeros(w, result);
+    for (size_t i = 0; result->part == part && i < result->n; i++) {
+      const uint16_t r = bramah__tape_results(w->tape, part)[result->first + i];
+      if (is_cleared && prints_zero(w, r)) continue;
       order_tree(w, w->value[r]);
       w->statement[w->n_statements++] = (statement){result, i, w->value[r], r};
     }
   }
   for (size_t i = 0; i < n; i++) /* for other parts */
     if (w->operation[i].live) order_tree(w, 2 * (int64_t)i);
-  cut(w);
-  if (w->n_functions > 1) bramah__page_write(w->page, "%s", apart);
+}
+
+static void write_part(writer *w, const bramah__c_part *part, size_t n)
+{
+  const char *prefix = w->source->prefix, *name = part->name;
+  order_statements(w, part->part, n);
+  cut(w, part->n_operations > LONG ? LENGTH : w->n_statements);
   for (size_t i = 0; w->n_functions > 1 && i < w->n_functions; i++) {
     bramah__page_write(w->page, "\nstatic APART void %s%s_%d(%swork *w)\n{\n", prefix, name, i, prefix);
     write_function(w, i);
     append(w->page, "}\n", 2);
   }
   bramah__page_write(w->page, "\nstatic void %s%s(%swork *w)\n{\n  (void)w;\n", prefix, name, prefix);
+  for (size_t k = 0; k < w->source->n_results; k++) {
+    const bramah__c_member *result = &w->source->result[k];
+    if (result->part == part->part && has_many_zeros(w, result))
+      bramah__page_write(w->page, "  memset(w->%s, 0, sizeof w->%s);\n", result->name, result->name);
+  }
   if (w->n_functions == 1) write_function(w, 0);
   for (size_t i = 0; w->n_functions > 1 && i < w->n_functions; i++)
     bramah__page_write(w->page, "  %s%s_%d(w);\n", prefix, name, i);
@@ -475,20 +516,24 @@ static void write_part(writer *w, const bramah__c_part *part, size_t n)
 static void write_parts(writer *w)
 {
   bramah__c_source *source = w->source;
+  int any_long = 0;
   for (size_t k = source->n_parts; k-- > 0;) {
     bramah__c_part *part = &source->part[k];
     /* What is asked for by parts behind it that it does not make is asked of those before it. */
     memcpy(w->live, w->given, w->tape->n_registers);
     part->n_operations = find_live(w, part->part, read_operations(w, part->part));
+    any_long |= part->n_operations > LONG;
   }
   for (size_t r = w->tape->n_inputs + w->tape->n_numbers; r < w->tape->n_registers; r++)
     if (w->given[r]) w->kept[r] = ++source->n_kept;
+  bramah__page_write(w->page, any_long ? before_long : "");
   for (size_t k = 0; k < source->n_parts; k++) {
     memcpy(w->live, w->given, w->tape->n_registers);
     const size_t n = read_operations(w, source->part[k].part);
     find_live(w, source->part[k].part, n);
     write_part(w, &source->part[k], n);
   }
+  bramah__page_write(w->page, any_long ? after_long : "");
   source->n_kept += w->n_most;
 }
 
@@ -502,19 +547,16 @@ static void write_native_part(writer *w, size_t p)
   for (size_t i = 0; i < n; i++)
     for (int k = 0; k < w->operation[i].n_to; k++)
       if (w->operation[i].to[k] < w->tape->n_lasting) order_tree(w, 2 * (int64_t)i);
-  cut(w);
+  cut(w, LENGTH);
   for (size_t i = 0; w->n_functions > 1 && i < w->n_functions; i++) {
     bramah__page_write(w->page, "PIECE(%d, %d)\n", p, i);
     write_function(w, i);
     append(w->page, "}\n", 2);
   }
   bramah__page_write(w->page, "PART(%d)\n", p);
-  if (w->n_functions == 1)
-    write_function(w, 0);
-  else
-    bramah__page_write(w->page, "  value k[%d];\n", w->n_handed + 1);
+  if (w->n_functions == 1) write_function(w, 0);
   for (size_t i = 0; w->n_functions > 1 && i < w->n_functions; i++)
-    bramah__page_write(w->page, "  part_%d_%d(r, k);\n", p, i);
+    bramah__page_write(w->page, "  part_%d_%d(r);\n", p, i);
   append(w->page, "END\n", 4);
 }
 

@@ -446,7 +446,7 @@ static void make_parts(scheduler *s)
       tape->result[n_results++] = home_of(s, (int)p, s->value[bramah__graph_node(s->graph, part->result[k])]);
   }
   s->failed |= highest >= NO_REGISTER;
-  tape->n_registers = highest;
+  tape->n_registers = 2 * highest - tape->n_lasting; /* native code, in another order, needs more */
 }
 
 int bramah__tape_make(bramah__graph *graph, size_t n_parts, const bramah__part *part, bramah__tape *out)

@@ -674,11 +674,16 @@ void bramah__lockstep_take(bramah__lockstep *k, size_t g, bramah__plant_group *g
 
 void bramah__lockstep_read(bramah__lockstep *k, size_t i) { run(k, k->program->reading[i].part); }
 
+/* Its value, derivatives by the error state, by independent accelerations, by parameters. */
+static const uint16_t *reading_of(const bramah_program *program, size_t i)
+{
+  const bramah__reading *reading = &program->reading[i];
+  return bramah__tape_results(&program->tape, reading->part) + reading->first;
+}
+
 BRAMAH__FOR_PROCESSORS static void read_row(const bramah__lockstep *k, size_t g, size_t i, double *row)
 {
-  const bramah__reading *reading = &k->program->reading[i];
-  const uint16_t *at = bramah__tape_results(&k->program->tape, reading->part) + reading->first;
-  get_lanes(k, g, at + 1, k->program->ne, row);
+  get_lanes(k, g, reading_of(k->program, i) + 1, k->program->ne, row);
 }
 
 /* What the loader chooses among has a name outside this library, so this is in front of it. */
@@ -691,9 +696,44 @@ void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i
                                    double *out)
 {
   const bramah_program *program = k->program;
-  const bramah__reading *reading = &program->reading[i];
-  const uint16_t *at = bramah__tape_results(&program->tape, reading->part) + reading->first;
-  get_lanes(k, g, at + 1 + program->ne + program->nf + parameter, 1, out);
+  get_lanes(k, g, reading_of(program, i) + 1 + program->ne + program->nf + parameter, 1, out);
+}
+
+void bramah__lockstep_slopes(bramah__lockstep *k, bramah__plant_group *const *group)
+{
+  const bramah_program *program = k->program;
+  run(k, BRAMAH__PART_RATES);
+  run(k, BRAMAH__PART_SLOPES);
+  run_parameters(k, group[0], 1);
+  EACH_GROUP check_pivots(k, g, program->out.mass_pivot, program->nf, program->mass_pivot,
+                          bramah__small_pivot, group[g]->live);
+}
+
+BRAMAH__FOR_PROCESSORS static void add_rates(const bramah__lockstep *k, size_t g, size_t i, double *row)
+{
+  const bramah_program *program = k->program;
+  const uint16_t *by_zdd = reading_of(program, i) + 1 + program->ne;
+  for (size_t f = 0; f < program->nf; f++)
+    for (size_t j = 0; j < program->ne; j++) {
+      const double *by = lanes_of(k, g, by_zdd[f]),
+                   *A = lanes_of(k, g, program->out.A_state[f * program->ne + j]);
+      EACH_LANE row[j * L + l] += by[l] * A[l];
+    }
+}
+
+void bramah__lockstep_row_of_rates(const bramah__lockstep *k, size_t g, size_t i, double *row)
+{
+  add_rates(k, g, i, row);
+}
+
+void bramah__lockstep_rates_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t j, double *out)
+{
+  const bramah_program *program = k->program;
+  const double *zdd = k->of[g].carried + j * program->nx * L;
+  for (size_t f = 0; f < program->nf; f++) {
+    const double *by = lanes_of(k, g, reading_of(program, i)[1 + program->ne + f]);
+    EACH_LANE out[l] += by[l] * zdd[f * L + l];
+  }
 }
 
 void bramah__lockstep_show_edges(const bramah__lockstep *k, const bramah__plant_group *group, size_t lane)
@@ -710,11 +750,10 @@ void bramah__lockstep_value(const bramah__lockstep *k, size_t g, const double *s
 {
   const bramah_program *program = k->program;
   const bramah__output *output = &program->model->output[i];
-  const uint16_t *at =
-      bramah__tape_results(&program->tape, program->reading[i].part) + program->reading[i].first;
-  const double *from = lanes_of(k, g, at[0]);
+  const double *from = lanes_of(k, g, reading_of(program, i)[0]);
   if (output->code == BRAMAH__JOINT_POSITION) from = state + (k->place.z + output->index) * L;
   if (output->code == BRAMAH__JOINT_RATE) from = state + (k->place.zd + output->index) * L;
+  if (output->code == BRAMAH__JOINT_ACCELERATION) from = state + (k->place.zdd + output->index) * L;
   if (output->code == BRAMAH__VOLUME_PRESSURE) from = state + (k->place.p + output->index) * L;
   if (output->code == BRAMAH__CYLINDER_STROKE) from = lanes_of(k, g, program->out.stroke[output->index]);
   if (output->code == BRAMAH__CYLINDER_VELOCITY) from = lanes_of(k, g, program->out.velocity[output->index]);
@@ -733,18 +772,22 @@ int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par)
   return c->injection != BRAMAH_INJECTION_LINEARISED;
 }
 
+int bramah__lockstep_shows(const bramah_coupled *c, size_t output)
+{
+  const bramah__output_code code = c->model->output[output].code;
+  if (!c->compiled.first->reading[output].part) return 0;
+  return code <= BRAMAH__VOLUME_PRESSURE || code == BRAMAH__CYLINDER_STROKE ||
+         code == BRAMAH__CYLINDER_VELOCITY || bramah__is_of_body(code);
+}
+
 int bramah__lockstep_reads(const bramah_coupled *c, size_t output)
 {
   const bramah_program *program = c->compiled.first;
-  const bramah__reading *reading = &program->reading[output];
   const bramah__output_code code = c->model->output[output].code;
-  if (!reading->part) return 0;
-  if (code != BRAMAH__JOINT_POSITION && code != BRAMAH__JOINT_RATE && code != BRAMAH__VOLUME_PRESSURE &&
-      code != BRAMAH__CYLINDER_STROKE && code != BRAMAH__CYLINDER_VELOCITY &&
-      (!bramah__is_of_body(code) || bramah__body_accelerates(code)))
+  if (!bramah__lockstep_shows(c, output) || code == BRAMAH__JOINT_ACCELERATION ||
+      bramah__body_accelerates(code))
     return 0;
-  const uint16_t *by_zdd =
-      bramah__tape_results(&program->tape, reading->part) + reading->first + 1 + program->ne;
+  const uint16_t *by_zdd = reading_of(program, output) + 1 + program->ne;
   for (size_t f = 0; f < program->nf; f++) {
     const size_t number = by_zdd[f] - program->tape.n_inputs;
     if (by_zdd[f] < program->tape.n_inputs || number >= program->tape.n_numbers ||

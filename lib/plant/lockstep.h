@@ -75,10 +75,11 @@ typedef struct bramah__lockstep {
 
 /* Can plants like this one, which uses a program, go in lockstep? Not those with quasistatic actuators, prescribed motions,
  * friction states, spherical joints, valves without lag, or corrections that leave loops open; nor by a program without the
- * derivatives of steps, or with n_par without those by parameters. Can they be asked for an
- * output? Not for one whose derivatives follow accelerations. */
+ * derivatives of steps, or with n_par without those by parameters. Can they be asked for an output while their cycles are at
+ * work? Not for one whose derivatives follow accelerations, which can be asked for between them (_shows). */
 int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par);
 int bramah__lockstep_reads(const bramah_coupled *c, size_t output);
+int bramah__lockstep_shows(const bramah_coupled *c, size_t output);
 /* Is this plant where its program is at home? */
 int bramah__lockstep_knows(bramah_coupled *c);
 
@@ -107,6 +108,12 @@ void bramah__lockstep_read(bramah__lockstep *k, size_t i);
 void bramah__lockstep_value(const bramah__lockstep *k, size_t g, const double *state, size_t i,
                             double *value);
 void bramah__lockstep_row(const bramah__lockstep *k, size_t g, size_t i, double *row);
+/* Rates of the states in the registers and their derivatives, by parameters too, once for all outputs that follow
+ * accelerations; then what these add to the row of one, and to its derivative by the parameter in use j of the group. */
+void bramah__lockstep_slopes(bramah__lockstep *k, bramah__plant_group *const *group);
+void bramah__lockstep_row_of_rates(const bramah__lockstep *k, size_t g, size_t i, double *row);
+void bramah__lockstep_rates_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t j,
+                                         double *out);
 /* And its derivative by a parameter. */
 void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t parameter,
                                    double *out);

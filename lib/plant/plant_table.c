@@ -140,6 +140,11 @@ void bramah__plant_subtract(const bramah_plant *plant, const double *a, const do
   }
 }
 
+void bramah_plant_outputs(const bramah_plant *plant, size_t n_outputs, const size_t *output, double *value)
+{
+  for (size_t k = 0; k < n_outputs; k++) value[k] = plant->output(plant->self, output[k]);
+}
+
 long bramah_plant_find_output(const bramah_plant *plant, const char *name)
 {
   for (size_t i = 0; i < plant->n_output; i++) {

@@ -383,14 +383,39 @@ int bramah__source_has_output(const bramah_program *program, size_t output)
   return member_of(&program->model->output[output]) || program->reading[output].part;
 }
 
-/* Is result k of an output's reading always zero? */
-static int is_zero(const bramah_program *program, size_t output, size_t k)
+/* Result k of an output's reading where that is always the same number; NAN: it is not. */
+static double always(const bramah_program *program, size_t output, size_t k)
 {
   const bramah__tape *tape = &program->tape;
   const bramah__reading *reading = &program->reading[output];
   const size_t r = bramah__tape_results(tape, reading->part)[reading->first + k];
-  return r >= tape->n_inputs && r < tape->n_inputs + tape->n_numbers &&
-         tape->number[r - tape->n_inputs] == 0.0;
+  return r >= tape->n_inputs && r < tape->n_inputs + tape->n_numbers ? tape->number[r - tape->n_inputs]
+                                                                     : (double)NAN;
+}
+
+static int is_zero(const bramah_program *program, size_t output, size_t k)
+{
+  return always(program, output, k) == 0.0;
+}
+
+/* Of an output that is a state or an independent acceleration itself the only one of its derivatives that is not zero, which
+ * is one: nothing has to be computed for it. -1: it is another. */
+static int only_entry(const bramah_program *program, size_t output)
+{
+  int only = -1;
+  if (!member_of(&program->model->output[output]) || !program->reading[output].part) return -1;
+  for (size_t k = 1; k < bramah__reading_width(program); k++) {
+    const double x = always(program, output, k);
+    if (x == 0.0) continue;
+    if (x != 1.0 || only >= 0) return -1;
+    only = (int)k - 1;
+  }
+  return only;
+}
+
+static int is_computed(const bramah_program *program, size_t output)
+{
+  return program->reading[output].part && only_entry(program, output) < 0;
 }
 
 static int accelerates(const bramah_program *program, size_t output)
@@ -433,12 +458,13 @@ static void write_load(const bramah__source *s, size_t cylinder)
   bramah__page_write(s->page, " - %g", model->circuit.cylinder[cylinder].load);
 }
 
-/* How many outputs in the list before output i are in the same part. */
+/* How many outputs in the list before output i are computed in the same part. */
 static size_t slot_of(const bramah__source *s, const bramah__source_addition *a, size_t i)
 {
   const bramah__reading *all = s->program->reading;
   size_t n = 0;
-  for (size_t k = 0; k < i; k++) n += all[a->output[k]].part == all[a->output[i]].part;
+  for (size_t k = 0; k < i; k++)
+    n += all[a->output[k]].part == all[a->output[i]].part && is_computed(s->program, a->output[k]);
   return n;
 }
 
@@ -446,19 +472,21 @@ static size_t slot_of(const bramah__source *s, const bramah__source_addition *a,
 static void write_output_table(const bramah__source *s, const bramah__source_addition *a)
 {
   bramah__page_write(s->page, "static const struct {\n"
-                              "  int has_row, slot, is_read, follows, follows_ends, accelerates;\n"
+                              "  int has_row, slot, only, is_read, follows, follows_ends, accelerates;\n"
                               "} output_table[] = {\n");
   for (size_t i = 0; i < a->n_outputs; i++) {
     const size_t output = a->output[i];
     const bramah__reading *reading = &s->program->reading[output];
     const int columns[] = {reading->part != 0,
-                           reading->part ? (int)slot_of(s, a, i) : 0,
+                           is_computed(s->program, output) ? (int)slot_of(s, a, i) : 0,
+                           only_entry(s->program, output),
                            !member_of(&s->program->model->output[output]),
                            bramah__source_follows(s->program, output, a->n_par, a->par),
                            reading->follows_ends,
                            accelerates(s->program, output)};
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
-      bramah__page_write(s->page, k ? ", %d" : "  {%d", (size_t)columns[k]);
+      bramah__page_write(s->page, "%s%s%d", k ? ", " : "  {", columns[k] < 0 ? "-" : "",
+                         (size_t)abs(columns[k]));
     bramah__page_write(s->page, "},\n");
   }
   bramah__page_write(s->page, a->n_outputs ? "};\n" : "  {0}};\n");
@@ -485,7 +513,7 @@ static void write_outputs(const bramah__source *s, const bramah__source_addition
   bramah__page_write(s->page, "static void %sread(%swork *w, int i)\n{\n  switch (i) {\n", s->lower,
                      s->lower);
   for (size_t i = 0; i < a->n_outputs; i++)
-    if (s->program->reading[a->output[i]].part)
+    if (is_computed(s->program, a->output[i]))
       bramah__page_write(s->page, "  case %d:\n    %sread_%d(w);\n    break;\n", i, s->lower,
                          s->program->reading[a->output[i]].part);
   bramah__page_write(s->page, "  default:\n    break;\n  }\n}\n");
@@ -537,7 +565,7 @@ static void list_readings(const bramah__source *s, const bramah__source_addition
     size_t n = 0;
     for (size_t i = 0; i < a->n_outputs; i++) {
       const bramah__reading *reading = &s->program->reading[a->output[i]];
-      if (reading->part != part) continue;
+      if (reading->part != part || !is_computed(s->program, a->output[i])) continue;
       if (n == 0)
         out->part[source->n_parts++] = (bramah__c_part){part, numbered(*name++, "read_", part, ""), 0};
       out->result[source->n_results++] =

@@ -50,7 +50,8 @@ int bramah__source_follows(const bramah_program *program, size_t output, size_t 
  * name_output(const name_state *s, int i)`, and what `static void name_read(name_work *w, int i)` puts into
  * w->read[output_table[i].slot]: value, derivatives by the error state, by the independent accelerations and, where
  * parameters are in the list, by all parameters while accelerations are held; with a table that says which have these
- * (has_row), whose value is there only then (is_read), which one of the listed parameters moves at once (follows), which
+ * (has_row), which of these derivatives alone is not zero but one, so that there is nothing to read (only; -1: any), whose
+ * value is there only then (is_read), which one of the listed parameters moves at once (follows), which
  * need name_ends before (follows_ends) and which follow the accelerations (accelerates). Of these
  * parameters name_start_parameters puts the derivatives of the rates at the start into the work, and after the transition
  * name_follow_parameters those of the step, w->G[i][NAME_ERRORS]. */

@@ -16,18 +16,27 @@ import sys
 import cffi
 
 # What Python may be called for: each function that these structures point to, as py_<structure>_<member>, and these types.
-CALLED = ("bramah_plant", "bramah_tune_run", "bramah_tune_options", "bramah_assess_options")
+CALLED = ("bramah_plant", "bramah_tune_run", "bramah_tune_options", "bramah_assess_options",
+          "bramah_simulation_options")
 CALLED_TYPES = ("bramah_mistake", "bramah_source", "bramah_sensor_study_progress")
 
-# Asked again and again by any thread while the interpreter is not held: it does without.
 PREAMBLE = """
 #include <bramah.h>
-static int py_flag_is_set(void *flag) { return __atomic_load_n((int *)flag, __ATOMIC_RELAXED); }
+/* What the functions of a long run are given. Whether it shall stop is asked again and again, by any thread, while nobody
+ * holds the interpreter: without it. */
+typedef struct py_run { int stop, enough; void *handle; } py_run;
+static int py_is_stopped(void *run) { return __atomic_load_n(&((py_run *)run)->stop, __ATOMIC_RELAXED); }
+static int py_is_enough(void *run) { return __atomic_load_n(&((py_run *)run)->enough, __ATOMIC_RELAXED); }
 /* Functions that C is handed: what cffi takes the address of is a function of its own. */
 static bramah_source py_log_source = bramah_log_stream_next;
-static int (*py_stopped)(void *) = py_flag_is_set;
+static int (*py_stopped)(void *) = py_is_stopped, (*py_enough)(void *) = py_is_enough;
 """
-DECLARED = "extern bramah_source py_log_source; extern int (*py_stopped)(void *);"
+DECLARED = """
+typedef struct py_run { int stop, enough; void *handle; } py_run;
+extern bramah_source py_log_source;
+extern int (*py_stopped)(void *);
+extern int (*py_enough)(void *);
+"""
 
 
 def declarations(out, depends, include, compiler):

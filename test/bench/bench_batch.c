@@ -143,7 +143,7 @@ static double batch_us(four_bar_rig *rig, bramah_program *const *program, const 
     bramah_batch_step(batch, &(bramah_batch_cycle){.n_u = 1, .u = &u, .n_y = n, .y = y});
     elapsed += bench_now() - t;
   }
-  bramah_batch_outputs(batch, 1, &output, angle, NULL);
+  bramah_batch_outputs(batch, NULL, 1, &output, angle, NULL);
   for (size_t i = 0; i < n; i++)
     if (isnan(angle[i]) || bramah_batch_get(batch, i).status != BRAMAH_OK) {
       fprintf(stderr, "filter %zu: %s\n", i, bramah_batch_get(batch, i).diag->message);

@@ -102,7 +102,12 @@ if command -v nm >/dev/null && command -v readelf >/dev/null; then
   echo "$(wc -l <shown) functions, each in a header"
 fi
 
-# The installed program runs from where it is, without the build folder.
+# The installed program runs from where it is, without the build folder and without our shared libraries.
 program=$(find "$scratch" -path '*/bin/bramah' -type f)
 data=$(find "$scratch" -type d -path '*/share/bramah/four-bar')
-"$program" check "$data/sensors-3.yaml" "$data/log.csv" | tail -n 1
+rm -f "$lib"/libbramah*
+if readelf -d "$program" | grep 'NEEDED.*libbramah'; then
+  fail "the program asks for a library of ours"
+fi
+"$program" check "$data/sensors-3.yaml" "$data/log.csv" >checked || fail "the installed program does not run"
+tail -n 1 checked

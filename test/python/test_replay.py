@@ -99,6 +99,9 @@ class Replays(Case):
         log.write_text("\n".join(rows[:30] + [rows[30].rsplit(",", 1)[0] + ",x"] + rows[31:]) + "\n")
         e = self.fails(bramah.InputError, "E_SYNTAX", bramah.replay, FOUR_BAR / "sensors-2.yaml", log)
         self.assertEqual((e.file, e.line), (str(log), 31))
+        self.assertEqual(len(e.partial.time), 29)
+        self.assertTrue(e.partial.verdict.broken_off)
+        self.assertFalse(e.partial.verdict)
         self.fails(bramah.InputError, "E_FILE", bramah.replay, "none.yaml", LOG)
 
     def test_changes(self):

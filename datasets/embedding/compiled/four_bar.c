@@ -2894,45 +2894,14 @@ static void four_bar_read_43(four_bar_work *w)
   w->read[0][4] = 0.0;
   w->read[0][5] = 0.0;
   w->read[0][6] = w->kept[120];
-  w->read[1][0] = w->zdd[0];
-  w->read[1][1] = 0.0;
-  w->read[1][2] = 0.0;
+  w->read[1][0] = w->kept[187];
+  const double v227 = w->zdd[0] * v44 + v160;
+  w->read[1][1] = v227;
+  w->read[1][2] = v223;
   w->read[1][3] = 0.0;
   w->read[1][4] = 0.0;
   w->read[1][5] = 0.0;
-  w->read[1][6] = 1.0;
-  w->read[2][0] = w->kept[187];
-  const double v227 = w->zdd[0] * v44 + v160;
-  w->read[2][1] = v227;
-  w->read[2][2] = v223;
-  w->read[2][3] = 0.0;
-  w->read[2][4] = 0.0;
-  w->read[2][5] = 0.0;
-  w->read[2][6] = w->kept[117];
-}
-
-static void four_bar_read_44(four_bar_work *w)
-{
-  (void)w;
-  w->read[0][0] = w->z[1];
-  w->read[0][1] = 1.0;
-  w->read[0][2] = 0.0;
-  w->read[0][3] = 0.0;
-  w->read[0][4] = 0.0;
-  w->read[0][5] = 0.0;
-  w->read[0][6] = 0.0;
-}
-
-static void four_bar_read_45(four_bar_work *w)
-{
-  (void)w;
-  w->read[0][0] = w->zd[0];
-  w->read[0][1] = 0.0;
-  w->read[0][2] = 1.0;
-  w->read[0][3] = 0.0;
-  w->read[0][4] = 0.0;
-  w->read[0][5] = 0.0;
-  w->read[0][6] = 0.0;
+  w->read[1][6] = w->kept[117];
 }
 
 static void four_bar_read_46(four_bar_work *w)
@@ -3001,42 +2970,6 @@ static void four_bar_read_47(four_bar_work *w)
   w->read[0][3] = 0.0;
   w->read[0][4] = 0.0;
   w->read[0][5] = 0.0;
-  w->read[0][6] = 0.0;
-}
-
-static void four_bar_read_48(four_bar_work *w)
-{
-  (void)w;
-  w->read[0][0] = w->p[0];
-  w->read[0][1] = 0.0;
-  w->read[0][2] = 0.0;
-  w->read[0][3] = 1.0;
-  w->read[0][4] = 0.0;
-  w->read[0][5] = 0.0;
-  w->read[0][6] = 0.0;
-}
-
-static void four_bar_read_49(four_bar_work *w)
-{
-  (void)w;
-  w->read[0][0] = w->p[1];
-  w->read[0][1] = 0.0;
-  w->read[0][2] = 0.0;
-  w->read[0][3] = 0.0;
-  w->read[0][4] = 1.0;
-  w->read[0][5] = 0.0;
-  w->read[0][6] = 0.0;
-}
-
-static void four_bar_read_50(four_bar_work *w)
-{
-  (void)w;
-  w->read[0][0] = w->p[2];
-  w->read[0][1] = 0.0;
-  w->read[0][2] = 0.0;
-  w->read[0][3] = 0.0;
-  w->read[0][4] = 0.0;
-  w->read[0][5] = 1.0;
   w->read[0][6] = 0.0;
 }
 
@@ -3265,25 +3198,25 @@ static void four_bar_read_53(four_bar_work *w)
 /* ---- outputs ---- */
 
 static const struct {
-  int has_row, slot, is_read, follows, follows_ends, accelerates;
+  int has_row, slot, only, is_read, follows, follows_ends, accelerates;
 } output_table[] = {
-  {1, 0, 0, 0, 0, 0},
-  {1, 0, 0, 0, 0, 0},
-  {1, 0, 0, 0, 1, 1},
-  {1, 0, 0, 0, 0, 0},
-  {1, 0, 0, 0, 0, 0},
-  {1, 1, 0, 0, 1, 1},
-  {1, 0, 0, 0, 0, 0},
-  {1, 0, 0, 0, 0, 0},
-  {1, 2, 0, 0, 1, 1},
-  {1, 0, 0, 0, 0, 0},
-  {1, 0, 0, 0, 0, 0},
-  {1, 0, 0, 0, 0, 0},
-  {0, 0, 0, 0, 0, 0},
-  {1, 0, 0, 0, 0, 0},
-  {1, 0, 0, 0, 0, 0},
-  {1, 0, 0, 0, 0, 0},
-  {0, 0, 0, 0, 0, 0},
+  {1, 0, -1, 0, 0, 0, 0},
+  {1, 0, -1, 0, 0, 0, 0},
+  {1, 0, -1, 0, 0, 1, 1},
+  {1, 0, 0, 0, 0, 0, 0},
+  {1, 0, 1, 0, 0, 0, 0},
+  {1, 0, 5, 0, 0, 1, 1},
+  {1, 0, -1, 0, 0, 0, 0},
+  {1, 0, -1, 0, 0, 0, 0},
+  {1, 1, -1, 0, 0, 1, 1},
+  {1, 0, 2, 0, 0, 0, 0},
+  {1, 0, 3, 0, 0, 0, 0},
+  {1, 0, 4, 0, 0, 0, 0},
+  {0, 0, -1, 0, 0, 0, 0},
+  {1, 0, -1, 0, 0, 0, 0},
+  {1, 0, -1, 0, 0, 0, 0},
+  {1, 0, -1, 0, 0, 0, 0},
+  {0, 0, -1, 0, 0, 0, 0},
 };
 
 static double four_bar_output(const four_bar_state *s, int i)
@@ -3340,15 +3273,6 @@ static void four_bar_read(four_bar_work *w, int i)
   case 2:
     four_bar_read_43(w);
     break;
-  case 3:
-    four_bar_read_44(w);
-    break;
-  case 4:
-    four_bar_read_45(w);
-    break;
-  case 5:
-    four_bar_read_43(w);
-    break;
   case 6:
     four_bar_read_46(w);
     break;
@@ -3357,15 +3281,6 @@ static void four_bar_read(four_bar_work *w, int i)
     break;
   case 8:
     four_bar_read_43(w);
-    break;
-  case 9:
-    four_bar_read_48(w);
-    break;
-  case 10:
-    four_bar_read_49(w);
-    break;
-  case 11:
-    four_bar_read_50(w);
     break;
   case 13:
     four_bar_read_51(w);
@@ -3986,7 +3901,7 @@ static const int basis[] = {0};
 static const double acceleration_noise[] = {0.002};
 static const double first_order_noise[] = {1581.1388300841895, 1581.1388300841895, 1581.1388300841895};
 static const double initial_covariance[] = {0.0038226562981388645, 0.0, 0.0, 0.0, 0.0, 0.0, 0.013943378188269613, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10, 0.0, 0.0, 0.0, 0.0, 0.0, 1e+10};
-#define EACH_SENSOR(X) X(0) X(1) X(2) X(3) X(4)
+#define EACH_SENSOR(X) case 0: return X(0); case 1: return X(1); case 2: return X(2); case 3: return X(3); case 4: return X(4);
 static const double sensor_variance[] = {0.00030461741978670857, 9.682560000000002e-07, 2.5e+09, 2.5e+09, 2.5e+09};
 static const double sensor_gate[] = {4.0, 4.0, 4.0, 4.0, 4.0};
 static const double sensor_period[] = {6.283185307179586, 0.0, 0.0, 0.0, 0.0};
@@ -4190,22 +4105,28 @@ static int look(four_bar_filter *f, int i)
   return FOUR_BAR_OK;
 }
 
+/* Derivative k of an output that has been read: by the error state, the independent accelerations, parameters. */
+BRAMAH__INLINE double derivative(const four_bar_work *w, int i, int k)
+{
+  const int only = output_table[i].only;
+  return only < 0 ? w->read[output_table[i].slot][1 + k] : k == only ? 1.0 : 0.0;
+}
+
 /* The row of an output, its derivative by the error state, of parameters by their value; its value is there, too, then. */
 BRAMAH__INLINE int set_row(four_bar_filter *f, int i, double *row)
 {
   four_bar_work *w = &f->plant.work;
-  const double *read = w->read[output_table[i].slot];
   int status = locate(f, output_table[i].accelerates ? STARTS : POSE);
-  if (status == FOUR_BAR_OK) status = look(f, i);
+  if (status == FOUR_BAR_OK && output_table[i].only < 0) status = look(f, i);
   if (status != FOUR_BAR_OK) return status;
-  for (int k = 0; k < N; k++) row[k] = k < NE ? read[1 + k] : 0.0;
+  for (int k = 0; k < N; k++) row[k] = k < NE ? derivative(w, i, k) : 0.0;
   for (int a = 0; a < NF && output_table[i].accelerates; a++)
-    for (int k = 0; k < NE; k++) row[k] += read[1 + NE + a] * w->A[a * NE + k];
+    for (int k = 0; k < NE; k++) row[k] += derivative(w, i, NE + a) * w->A[a * NE + k];
 #if N_PAR > 0
   for (int k = 0; k < FOUR_BAR_AUGMENTED && output_table[i].follows; k++) {
     if (extra[k].parameter < 0) continue;
-    double by = read[1 + NE + NF + extra[k].parameter];
-    for (int a = 0; a < NF && output_table[i].accelerates; a++) by += read[1 + NE + a] * w->start[extra[k].column][a];
+    double by = derivative(w, i, NE + NF + extra[k].parameter);
+    for (int a = 0; a < NF && output_table[i].accelerates; a++) by += derivative(w, i, NE + a) * w->start[extra[k].column][a];
     row[extra[k].state] = by;
   }
 #endif
@@ -4533,15 +4454,14 @@ BRAMAH__INLINE int innovate_sensor(four_bar_filter *f, int i, double y, correcti
   return FOUR_BAR_OK;
 }
 
-/* For each sensor the compiler has a text of its own, in which it knows the sensor's numbers. */
+/* Where sensors are few the compiler has a text of its own for each, in which it knows the sensor's numbers. */
 static int innovate(four_bar_filter *f, int i, double y, correction *c)
 {
-#define INNOVATE(i) case i: return innovate_sensor(f, i, y, c);
+#define INNOVATE(i) innovate_sensor(f, i, y, c)
   switch (i) {
     EACH_SENSOR(INNOVATE)
-  default:
-    return FOUR_BAR_OK;
   }
+  return FOUR_BAR_OK;
 }
 
 /* ---- gates ---- */
@@ -4655,12 +4575,11 @@ BRAMAH__INLINE int fuse_sensor(correction *c, int i)
 
 static int fuse(correction *c, int i)
 {
-#define FUSE(i) case i: return fuse_sensor(c, i);
+#define FUSE(i) fuse_sensor(c, i)
   switch (i) {
     EACH_SENSOR(FUSE)
-  default:
-    return FOUR_BAR_OK;
   }
+  return FOUR_BAR_OK;
 }
 
 FOUR_BAR_FUNCTION int four_bar_correct(four_bar_filter *f, const double *y, const unsigned char *present)

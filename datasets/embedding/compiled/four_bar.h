@@ -85,7 +85,7 @@ typedef struct four_bar_work {
   double guess[4];
   double guess_dependent[2];
   double kept[283];
-  double read[3][7];
+  double read[2][7];
   int is_set_up;
 } four_bar_work;
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from bramah._bramah import ffi, lib
 
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, os.PathLike]
 
 
 # ---- errors ----
@@ -24,7 +24,9 @@ class Error(Exception):
 
     status: name of the code ("E_UNIT", see include/bramah/status.h); file, line, column: where (line and column
     from 1; 0, "": unknown or not of a file); thing: the body, joint, sensor, state, key or column it is about;
-    message: the sentence alone."""
+    message: the sentence alone. partial: what a replay had come to, else None."""
+
+    partial: Any = None
 
     def __init__(self, message: str, status: str = "E_ARGUMENT", file: str = "", line: int = 0, column: int = 0,
                  thing: str = "", text: Optional[str] = None):
@@ -207,16 +209,16 @@ def array_of(values: Any, n: int, what: str) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=None)
-def _words(name: str) -> Dict[int, str]:
+def words_of(name: str) -> Dict[int, str]:
     """Enumerators as words: BRAMAH_CHECK_GATED of bramah_check_kind is "gated"."""
-    values = ffi.typeof(name).elements
+    values = {n: t for n, t in ffi.typeof(name).elements.items() if not t.startswith("BRAMAH_N_")}
     prefix = os.path.commonprefix(list(values.values()))
     start = prefix.rfind("_") + 1
     return {number: text[start:].lower().replace("_", " ") for number, text in values.items()}
 
 
 def word(kind: Any, value: int) -> str:
-    return _words(kind.cname).get(int(value), str(int(value)))
+    return words_of(kind.cname).get(int(value), str(int(value)))
 
 
 class Record:

@@ -1,1 +1,130 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+"""Logs and estimates as files: reading, writing, comparing; every mistake of a file."""
+from __future__ import annotations
+
+from typing import Any, List, Mapping, Optional, Sequence
+
+import numpy as np
+
+from bramah._bramah import ffi, lib
+from bramah.core import (Error, InputError, Path, Record, Series, Texts, check, error_of, nanoseconds, owned, path_bytes,
+                         record, text_of)
+
+
+def read_log(path: Path, time: str = "t") -> Series:
+    """A file of columns (CSV with name[unit] headers, or MAT) as a Series in SI; nan: an empty cell. What a study says of
+    how its logs are written (`log:`, counts, clocks) is heeded by replays, not here."""
+    diag, out = ffi.new("bramah_diag *"), ffi.new("bramah_log_reader **")
+    check(lib.bramah_log_open(path_bytes(path), ffi.NULL, diag, out), diag)
+    reader = owned(out[0], lib.bramah_log_close)
+    info = lib.bramah_log_get_info(reader)
+    n = info.n_columns
+    names = [text_of(info.columns[i].name) for i in range(n)]
+    units = []
+    for i in range(n):
+        unit = text_of(info.columns[i].unit)
+        units.append(_si_of(unit))
+    blocks, end = [], ffi.new("int *")
+    while not end[0]:
+        block, present = np.empty((4096, n)), np.empty((4096, n), np.uint8)
+        values, there = ffi.from_buffer("double[]", block), ffi.from_buffer("unsigned char[]", present)
+        rows = 0
+        while rows < len(block):
+            check(lib.bramah_log_next(reader, values + rows * n, there + rows * n, end, diag), diag)
+            if end[0]:
+                break
+            rows += 1
+        block[present == 0] = np.nan
+        blocks.append(block[:rows].T)
+    table = np.concatenate(blocks, axis=1)
+    if time not in names:
+        return Series(np.arange(table.shape[1], dtype=np.float64), names, units, table)
+    k = names.index(time)
+    others = [i for i in range(n) if i != k]
+    return Series(table[k].copy(), [names[i] for i in others], [units[i] for i in others],
+                  np.ascontiguousarray(table[others]))
+
+
+_SI = ("m", "kg", "s", "V", "rad")
+
+
+def _si_of(unit: str) -> str:
+    """The SI unit that values in `unit` are given in: "bar" is "kg/m/s^2" to its dimension, "Pa" to people."""
+    if unit in ("", "1"):
+        return unit
+    known = ("rad", "rad/s", "rad/s^2", "m", "m/s", "m/s^2", "Pa", "V", "N", "N*m", "kg", "s", "m^3/s", "J", "W", "Hz",
+             "m^3", "Pa/s", "1")
+    diag, out, dimension = ffi.new("bramah_diag *"), ffi.new("double *"), ffi.new("bramah_dimension[2]")
+    check(lib.bramah_unit_parse(unit.encode(), out, dimension, diag), diag)
+    if out[0] == 1.0:
+        return unit
+    for name in known:
+        check(lib.bramah_unit_parse(name.encode(), out, dimension + 1, diag), diag)
+        if bytes(ffi.buffer(dimension + 0)) == bytes(ffi.buffer(dimension + 1)):
+            return name
+    powers = (dimension[0].m, dimension[0].kg, dimension[0].s, dimension[0].volt, dimension[0].rad)
+    return "*".join(f"{u}^{p / 2:g}" for u, p in zip(_SI, powers) if p)
+
+
+def write_log(path: Path, columns: Mapping[str, Any], units: Optional[Mapping[str, str]] = None, *,
+              digits: int = 10) -> None:
+    """Write columns [n] in SI as a log, the time "t" [s] first: a Series, or a mapping with "t" and `units` {name: unit, SI}.
+    A name that ends in .mat is a MAT file. nan gives an empty cell. digits: 1 to 17 (17: to the last bit)."""
+    series = isinstance(columns, Series)
+    time = columns.time if series else columns.get("t")
+    if time is None:
+        raise InputError("there is no column 't' with the times [s]", "E_COLUMN", thing="t")
+    units = columns.units if series and units is None else (units or {})  # type: ignore[attr-defined]
+    names = [n for n in columns if n != "t"]
+    table = np.ascontiguousarray(np.column_stack([np.asarray(time, np.float64)] + [
+        np.asarray(columns[n], np.float64) for n in names]))
+    diag, out = ffi.new("bramah_diag *"), ffi.new("bramah_log_writer **")
+    check(lib.bramah_log_create(path_bytes(path), diag, out), diag)
+    status = lib.bramah_log_add_column(out[0], b"t", b"s", max(digits, 15), diag)
+    for name in names:
+        status = status or lib.bramah_log_add_column(out[0], name.encode(), units.get(name, "").encode(), digits, diag)
+    values = ffi.from_buffer("double[]", table)
+    for i in range(len(table)):
+        status = status or lib.bramah_log_write(out[0], values + i * table.shape[1], diag)
+    if status:
+        lib.bramah_log_abandon(out[0], ffi.new("bramah_diag *"))
+        check(status, diag)
+    check(lib.bramah_log_finish(out[0], diag), diag)
+
+
+@ffi.def_extern(name="py_bramah_mistake")
+def _mistake(user: Any, diag: Any) -> None:
+    ffi.from_handle(user).append(error_of(diag))
+
+
+def check_file(path: Path) -> List[Error]:
+    """Every mistake of a machine file, a study (with its machine) or a plan, as exceptions that were not raised: each has
+    file, line, column, thing, message. Empty: there is none."""
+    mistakes: List[Error] = []
+    handle = ffi.new_handle(mistakes)
+    lib.bramah_file_check(path_bytes(path), lib.py_bramah_mistake, handle, ffi.NULL)
+    return mistakes
+
+
+def compare(a: Path, b: Path, *, columns: Sequence[str] = (), tolerances: Optional[Mapping[str, str]] = None,
+            relative: float = 0.0, sigmas: float = 0.0, turns: bool = False, start: Optional[float] = None,
+            end: Optional[float] = None, within: float = 0.0) -> Record:
+    """How far two files of estimates, or estimates and truth, differ: a bramah_comparison. tolerances: {column: "0.1 deg"};
+    within: rows whose times differ by so much [s] are a pair. The other options are those of bramah_compare_options."""
+    options = ffi.new("bramah_compare_options *")
+    lib.bramah_compare_options_default(options)
+    chosen = Texts(columns)
+    texts = Texts(x for pair in (tolerances or {}).items() for x in pair)
+    allowed = ffi.new("bramah_tolerance[]", [tuple(texts.kept[i:i + 2]) for i in range(0, texts.n, 2)])
+    options.n_columns, options.columns = chosen.n, chosen.array
+    options.n_tolerances, options.tolerances = texts.n // 2, allowed
+    options.relative, options.sigmas, options.turns = relative, sigmas, turns
+    options.from_ns, options.to_ns = nanoseconds(start, options.from_ns), nanoseconds(end, options.to_ns)
+    options.within_ns = nanoseconds(within)
+    diag, out = ffi.new("bramah_diag *"), ffi.new("bramah_comparison **")
+    check(lib.bramah_compare(path_bytes(a), path_bytes(b), options, diag, out), diag)
+    found = out[0]
+    result = record(found, columns=found.n_columns)
+    first = record(found.first) if found.first else None
+    lib.bramah_comparison_free(found)
+    return Record({**{k: v for k, v in result.__dict__.items() if k[0] != "_"}, "first": first}, "comparison")

@@ -10,7 +10,7 @@ from bramah._bramah import ffi, lib
 from bramah.core import (Changes, Error, Guard, InputError, Parameters, Path, Record, check, dtype_of, index_of,
                          inputs_of, nanoseconds, outputs_of, owned, path_bytes, record, states_of, text_of, view)
 
-#: Bits of what Filter.step returns.
+#: Bits of what `step` returns.
 GATED, SATURATED, SENSOR_FAULT, RECOVERED, LIMITED, COORDINATES = (
     lib.BRAMAH_STEP_GATED, lib.BRAMAH_STEP_SATURATED, lib.BRAMAH_STEP_SENSOR_FAULT, lib.BRAMAH_STEP_RECOVERED,
     lib.BRAMAH_STEP_LIMITED, lib.BRAMAH_STEP_COORDINATES)
@@ -18,8 +18,8 @@ GATED, SATURATED, SENSOR_FAULT, RECOVERED, LIMITED, COORDINATES = (
 Values = Union[np.ndarray, Sequence[float], Mapping[str, float]]
 
 
-class Filter:
-    """An error-state Kalman filter on a plant, beside a machine or in a loop over a log.
+class BaseFilter:
+    """An error-state Kalman filter on a plant, beside a machine or in a loop over a log: a Session or a Filter.
 
     Arrays to fill instead of giving arguments, all SI: `u` [n inputs], `y` [n sensors], `present` [n sensors] bool;
     `step` copies what it is given into them. Names: inputs, sensors (tuples), outputs, states ({name: unit}).
@@ -27,7 +27,7 @@ class Filter:
 
     def __init__(self, plant: Any, filter_: Any, owner: Any, outputs: Optional[Sequence[str]] = None,
                  alarm: bool = True):
-        """Not called by users: see Session and bramah.make_filter."""
+        """Of Session and Filter."""
         info = lib.bramah_filter_get_info(filter_)
         self._filter, self._owner, self._plant, self._guard = filter_, owner, plant, Guard()
         self._diag = ffi.new("bramah_diag *")
@@ -96,8 +96,9 @@ class Filter:
             cycle.time_ns = (lib.bramah_filter_time_ns(self._filter) + self._step_ns if time is None
                              else round(time * 1e9))
             status = self._advance(cycle)
-            if status or self._failed():
-                self._raise(status)
+            if status:
+                self._settle()
+                check(status, self._diag)
             if self._alarm is not None and cycle.n_sensors:
                 lib.bramah_alarm_corrected(self._alarm)
             return self._report.flags
@@ -129,11 +130,8 @@ class Filter:
     def _advance(self, cycle: Any) -> int:
         return lib.bramah_filter_step(self._filter, cycle, self._report, self._diag)
 
-    def _failed(self) -> bool:
-        return False
-
-    def _raise(self, status: int) -> None:
-        check(status, self._diag)
+    def _settle(self) -> None:
+        """After the plant was asked something: raise what one that is written in Python has raised."""
 
     # ---- what it knows ----
 
@@ -147,19 +145,24 @@ class Filter:
         deviation. Always the same two arrays, overwritten by the next call."""
         with self._guard:
             lib.bramah_filter_outputs(self._filter, len(self._chosen), *self._tables)
+        self._settle()
         return self._value, self._sigma
 
     def __getitem__(self, output: str) -> float:
         """Present value of an output [SI]."""
         i = index_of(output, self._all_names, "output")
         with self._guard:
-            return self._plant.output(self._plant.self, i)
+            value = self._plant.output(self._plant.self, i)
+        self._settle()
+        return value
 
     def sigma(self, output: str) -> float:
         """Its standard deviation [SI]; nan: it has none."""
         i = index_of(output, self._all_names, "output")
         with self._guard:
-            return lib.bramah_filter_output_sigma(self._filter, i)
+            value = lib.bramah_filter_output_sigma(self._filter, i)
+        self._settle()
+        return value
 
     @property
     def covariance(self) -> np.ndarray:
@@ -263,7 +266,7 @@ class Filter:
         return f"<{type(self).__name__}: {len(self.states)} states, {len(self.sensors)} sensors, t = {self.time:.6g} s>"
 
 
-class Session(Filter):
+class Session(BaseFilter):
     """A study's machine, sensors and filter, as replayed and tuned with its file, at its start:
 
         s = bramah.Session("boom-study.yaml")
@@ -287,7 +290,7 @@ class Session(Filter):
 
     def _start(self, session: Any, outputs: Optional[Sequence[str]], alarm: bool) -> None:
         self._session = session
-        Filter.__init__(self, lib.bramah_session_plant(session), lib.bramah_session_filter(session),
+        BaseFilter.__init__(self, lib.bramah_session_plant(session), lib.bramah_session_filter(session),
                         session, outputs, alarm)
         if any(self._delays):
             options, out = ffi.new("bramah_rewind_options *"), ffi.new("bramah_rewind **")

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tuning, sweeps and sensor studies: the program's numbers, progress, interruption."""
+import signal
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import bramah
+from common import FOUR_BAR, Case
+
+LOG = FOUR_BAR / "log.csv"
+
+
+class Tunings(Case):
+    def short_log(self, seconds=1.0):
+        path = self.folder / "short.csv"
+        path.write_text("".join(LOG.open().readlines()[:int(seconds * 1000) + 2]))
+        return path
+
+    def test_numbers_of_the_program(self):
+        log, seen = self.short_log(), []
+        printed = self.program("tune", FOUR_BAR / "tuning.yaml", log, "--budget", "2", "--output",
+                               self.folder / "program.yaml")
+        tuning = bramah.tune(FOUR_BAR / "tuning.yaml", log, budget=2, progress=seen.append)
+        tuning.write(self.folder / "own.yaml")
+        strip = [[x for x in (self.folder / n).read_text().splitlines() if not x.startswith("#")]
+                 for n in ("program.yaml", "own.yaml")]
+        self.assertEqual(*strip)
+        self.assertFalse(tuning.converged)
+        self.assertIn(tuning.ending, printed)
+        self.assertGreaterEqual(len(seen), 2)
+        self.assertEqual(seen[-1].evaluations, 2)
+        value = tuning["volumes.v1.noise"]
+        self.assertEqual((value.unit, value.before, value.with_ in tuning.values), ("bar/s^0.5", 0.5, True))
+        self.assertTrue(value.least <= value.found <= value.most)
+        self.assertEqual((len(tuning.logs), tuning.nis_after.shape), (1, (1,)))
+        self.assertEqual({c.sensor for c in tuning.consistency} - {""},
+                         {"crank_encoder", "crank_gyro", "p1", "p2", "p3"})
+
+    def test_enough(self):
+        seen = []
+        tuning = bramah.tune(FOUR_BAR / "tuning.yaml", self.short_log(), progress=lambda p: seen.append(p) or True)
+        self.assertEqual(tuning.ending, "stopped by its budget")
+
+    def test_what_progress_raises(self):
+        def bad(progress):
+            raise ZeroDivisionError("of mine")
+        with self.assertRaisesRegex(ZeroDivisionError, "of mine"):
+            bramah.tune(FOUR_BAR / "tuning.yaml", self.short_log(), progress=bad)
+
+    def test_interrupted(self):
+        """KeyboardInterrupt, as of Ctrl-C, ends a tuning soon, and another one can be made then."""
+        begin = threading.Event()
+
+        def press():
+            begin.wait(60)
+            time.sleep(0.3)
+            signal.raise_signal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else \
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        thread = threading.Thread(target=press)
+        thread.start()
+        with self.assertRaises(KeyboardInterrupt):
+            bramah.tune(FOUR_BAR / "tuning.yaml", LOG, profile=20, progress=lambda p: begin.set())
+        thread.join()
+        self.assertGreater(len(bramah.tune(FOUR_BAR / "tuning.yaml", self.short_log(), budget=1).values), 3)
+
+    def test_mistakes(self):
+        self.fails(bramah.InputError, "E_KEY", bramah.tune, FOUR_BAR / "sensors-2.yaml", LOG)
+        self.fails(bramah.InputError, "E_FILE", bramah.tune, FOUR_BAR / "tuning.yaml", "none.csv")
+        self.fails(bramah.NameUnknown, "E_REFERENCE", bramah.tune, FOUR_BAR / "tuning.yaml", LOG, criterion="best")
+
+    def test_sweep(self):
+        points = list(bramah.sweep(FOUR_BAR / "sensors-2.yaml", self.short_log(), [
+            "volumes.v1.noise=0.1 bar/s^0.5, 0.5 bar/s^0.5", "sensors.p1.sigma=0.5 bar, 5 bar"]))
+        self.assertEqual(len(points), 4)
+        self.assertEqual(points[0].values, {"volumes.v1.noise": "0.1 bar/s^0.5", "sensors.p1.sigma": "0.5 bar"})
+        costs = np.array([p.all.cost for p in points])
+        self.assertTrue(np.isfinite(costs).all())
+        self.assertLess(costs[0], costs[1])
+        self.assertAlmostEqual(points[2].all.cost, points[2].logs[0].cost, 6)
+
+    def test_sensor_study(self):
+        seen = []
+        study = bramah.sensor_study(FOUR_BAR / "estimator-study.yaml", seeds=1, scenarios=["A"], progress=seen.append)
+        self.assertEqual(seen[-1], len(study.scenarios) * len(study.studies) * len(study.filters) * len(study.rates))
+        self.assertEqual(study.failures, [])
+        table = study.mean(study.signals[0])
+        self.assertEqual(table.shape, (1, len(study.studies), len(study.filters), len(study.rates)))
+        self.assertTrue(np.isfinite(table).all())
+        one = study.mean(study.signals[0], scenario="A", study=study.studies[1], filter=study.filters[0],
+                         rate=study.rates[0])
+        self.assertEqual(one, table[0, 1, 0, 0])
+        self.assertGreater(study.model_alone["A"][study.signals[0]], table.min())
+
+
+if __name__ == "__main__":
+    unittest.main()
