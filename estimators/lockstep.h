@@ -20,8 +20,8 @@ void bramah__batch_show(bramah_batch *batch, size_t i);
 #define BRAMAH__GROUP_STATE(X)                                                                               \
   X(now, words)    /* its own snapshots (filter_state.c), word for word */                                   \
   X(before, words) /* those of before the last step */                                                       \
-  X(F, n *n)       /* of the last step */                                                                    \
-  X(Gamma, n *nq)                                                                                            \
+  X(F, ne *n)      /* of the last step, rows of the plant: the others stay as they are */                    \
+  X(Gamma, ne *nq)                                                                                           \
   X(H, m *n) /* of the last correction */                                                                    \
   X(r, m)                                                                                                    \
   X(innovation, m)                                                                                           \

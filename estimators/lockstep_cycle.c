@@ -45,13 +45,14 @@ BRAMAH__IN_CALLER void set_to(double *words, const int64_t *which, int64_t value
 
 /* ---- a step ---- */
 
-/* F of the plant; what is augmented follows. */
+/* Rows of F of the plant; what is augmented follows. Of the others no more than their blocks is ever looked at. */
 BRAMAH__IN_CALLER void fill_transition(const bramah_filter *f, const bramah__group_results *of, double *F)
 {
   const size_t n = f->n, ne = f->n_plant;
-  for (size_t i = 0; i < n * n * L; i++) F[i] = 0.0;
-  for (size_t r = 0; r < ne; r++)
+  for (size_t r = 0; r < ne; r++) {
     for (size_t i = 0; i < ne * L; i++) F[r * n * L + i] = of->F[r * ne * L + i];
+    for (size_t i = ne * L; i < n * L; i++) F[r * n * L + i] = 0.0;
+  }
 }
 
 /* B^-1 as bramah__process_noise_refresh has it, in the place of B; where there is none the lane leaves. */
@@ -82,7 +83,7 @@ BRAMAH__IN_CALLER void noise_in_lanes(const bramah__filter_group *group, const b
 {
   const double h = bramah__step_seconds(f), of_rate = sqrt(h), of_position = sqrt(h * h * h / 12.0);
   const size_t nf = f->n_dof, np = f->n_first_order, nx = nf + np, nq = f->nq, ne = f->n_plant;
-  for (size_t i = 0; i < f->n * nq * L; i++) Gamma[i] = 0.0;
+  for (size_t i = 0; i < ne * nq * L; i++) Gamma[i] = 0.0;
   for (size_t r = 0; r < ne; r++) {
     double *row = Gamma + r * nq * L;
     for (size_t b = 0; b < nf; b++) {
@@ -150,6 +151,26 @@ BRAMAH__IN_CALLER void take_augmented(const bramah__filter_room *room, bramah__f
   }
 }
 
+/* What was is what was before the step; P, which is most of it, follows. */
+BRAMAH__IN_CALLER void keep_before(bramah__filter_group *group)
+{
+  const bramah_filter *f = group->like;
+  double *was = group->now;
+  int64_t all = 1;
+  EACH_LANE all &= group->plant.live[l] | !group->in[l];
+  if (!all) {
+    bramah__keep_where(group->plant.live, bramah__lane_words(f), was, group->before);
+    return;
+  }
+  const size_t words = bramah__lane_words(f) * L, P = (size_t)(bramah__lane_array(f, was, f->P) - was),
+               behind = P + f->n * f->n * L;
+  group->now = group->before;
+  group->before = was;
+  memcpy(group->now, was, P * sizeof *was);
+  memcpy(group->now + behind, was + behind, (words - behind) * sizeof *was);
+  group->plant.state = bramah__lane_plant(f, group->now);
+}
+
 BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t g,
                                              bramah__filter_group *group)
 {
@@ -157,11 +178,11 @@ BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t 
   const int64_t *live = group->plant.live;
   const size_t n = f->n;
   bramah__filter_room *room = &k->of[g];
+  keep_before(group);
   double *correction = bramah__lane_array(f, group->now, f->accumulated_correction);
-  bramah__keep_where(live, bramah__lane_words(f), group->now, group->before);
   bramah__keep_where(live, n * n, room->P, bramah__lane_array(f, group->now, f->P));
-  bramah__keep_where(live, n * n, room->F, group->F);
-  bramah__keep_where(live, n * f->nq, room->Gamma, group->Gamma);
+  bramah__keep_where(live, f->n_plant * n, room->F, group->F);
+  bramah__keep_where(live, f->n_plant * f->nq, room->Gamma, group->Gamma);
   for (size_t i = 0; i < n; i++) EACH_LANE correction[i * L + l] = live[l] ? 0.0 : correction[i * L + l];
   if (f->n_augmented) take_augmented(room, group);
   if (f->n_augmented) add_to(PROGRESS(group->now, report.limited), live, room->count + COUNT_LIMITED * L);

@@ -25,7 +25,6 @@ find_for_program() {
   need libyaml-dev pkg-config --exists yaml-0.1
   need libopenblas-serial-dev has_openblas
   need libcsv-dev has_header csv.h
-  need libjs-dygraphs test -f /usr/share/javascript/dygraphs/dygraph.min.js
 }
 
 # And the rest: the tests, and what is optional for the build (MAT files, bramah-mpi).
@@ -45,6 +44,7 @@ find_for_tests() {
   done
   need python3-dev has_python "$python_header"
   [ -z "${need_all:-}" ] || need chromium command -v chromium
+  [ -z "${need_all:-}" ] || need poppler-utils command -v pdftoppm # pages of reports on paper, as pictures
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_arm:-}" ] || need gcc-arm-none-eabi command -v arm-none-eabi-gcc

@@ -316,6 +316,11 @@ typedef struct bramah_verdict {
 BRAMAH_API void bramah_finding_tolerated(const bramah_finding *finding, char *out, size_t n);
 BRAMAH_API void bramah_finding_text(const bramah_finding *finding, char *out, size_t n);
 BRAMAH_API void bramah_verdict_text(const bramah_verdict *verdict, char *out, size_t n);
+/* The same finding as a sentence for who does not know the check; what to do about one that failed, static. */
+BRAMAH_API void bramah_finding_sentence(const bramah_finding *finding, char *out, size_t n);
+BRAMAH_API const char *bramah_finding_advice(const bramah_finding *finding);
+/* How near a finding is to its limit: 0 far from it, from 1 on it failed. */
+BRAMAH_API double bramah_finding_closeness(const bramah_finding *finding);
 
 /* All of it, as of the present estimate. */
 typedef struct bramah_assess_results {

@@ -146,6 +146,9 @@ static int dispatch(const cli_command *command, int argc, char **argv)
   if (arguments.operands && arguments.given) {
     code = read_arguments(&arguments, argc, argv);
     if (!code) code = command->run(&arguments);
+    /* Mistakes go before a signal, and that before doubts about the outcome. */
+    if (cli_stop_signal() && (code == CLI_OK || code == CLI_UNTRUSTED))
+      code = CLI_STOPPED + cli_stop_signal();
   }
   free(arguments.operands);
   free(arguments.given);
@@ -268,6 +271,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
   gsl_set_error_handler_off(); /* it would abort where memory is short: callers look at what comes back */
+  cli_stop_catch(0);
   const int code = run(argc, argv);
   if (fflush(stdout) == 0 && !ferror(stdout)) return code;
   fputs("bramah: cannot write to standard output\n", stderr);

@@ -335,7 +335,7 @@ bramah_status cli_replay_diagnose(cli_replay_run *r, bramah_diag *diag)
 }
 
 /* "valve.flow_coefficient -19 ± 2 %": a parameter by its value, a gain by 1, else in the unit people read. */
-static void put_change(const bramah_explanation *e, char text[CLI_CELL])
+void cli_explanation_text(const bramah_explanation *e, char text[CLI_CELL])
 {
   const cli_readable unit = cli_readable_unit(e->unit);
   const double whole = e->kind == BRAMAH_CAUSE_GAIN ? 1.0 : fabs(e->nominal);
@@ -352,7 +352,7 @@ static cli_table diagnosis_table(const bramah_diagnosis *d)
   char text[CLI_CELL];
   for (size_t i = 0; d && i < d->n; i++) {
     const bramah_explanation *e = &d->cause[i], *first = &d->cause[e->group];
-    put_change(e, text);
+    cli_explanation_text(e, text);
     cli_table_add(&table, "%s", text);
     if (d->excess > 0.0)
       cli_table_add(&table, "%.3g", 100.0 * e->share);
@@ -372,7 +372,7 @@ static void print_diagnosis(const bramah_diagnosis *d, FILE *out)
     fprintf(out, "  no single cause that is known of would explain it\n");
     return;
   }
-  put_change(&d->cause[0], text);
+  cli_explanation_text(&d->cause[0], text);
   if (d->excess > 0.0)
     fprintf(out, "  from %.6g to %.6g s: %s explains %.3g %% of the excess\n", d->begin, d->end, text,
             100.0 * d->cause[0].share);
