@@ -108,6 +108,7 @@ bramah_log_info bramah_log_get_info(const bramah_log_reader *reader)
                           .format = reader->format,
                           .n_columns = reader->n_columns,
                           .columns = reader->columns,
+                          .header_line = reader->header_line,
                           .line = reader->given_line,
                           .bad_rows = reader->skipped_rows,
                           .first_bad_row = reader->first_skipped};
@@ -154,7 +155,7 @@ bramah_status bramah__log_add_column(bramah_log_reader *reader, const char *name
   }
   char *copy = strdup(name);
   if (!copy) return bramah__log_fail_memory(reader);
-  reader->columns[reader->n_columns] = (bramah_log_column){.name = copy};
+  reader->columns[reader->n_columns] = (bramah_log_column){.name = copy, .position = position};
   reader->units[reader->n_columns] = (bramah__log_unit){.position = position};
   return bramah__log_set_unit(reader, reader->n_columns++, unit);
 }

@@ -27,8 +27,7 @@ mkdir "$tree"
 mv "$tree/lib/packages/debian" "$tree/debian"
 {
   cat "$root/LICENSE"
-  printf '\nOn Debian systems LICENSE.GPL-3 is /usr/share/common-licenses/GPL-3.\n\nReports hold dygraphs:\n\n'
-  cat "$root/lib/report/dygraphs-licence.txt"
+  printf '\nOn Debian systems LICENSE.GPL-3 is /usr/share/common-licenses/GPL-3.\n'
 } >"$tree/debian/copyright"
 sed -i "s/@MAINTAINER@/$name <$mail>/" "$tree/debian/control"
 cat >"$tree/debian/changelog" <<END
