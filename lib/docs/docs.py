@@ -93,7 +93,8 @@ def anchors(source, tokens):
         if not row:
             heading = plain(inline)
         for words in dict.fromkeys([plain(inline), *(keys(tokens[i:]) if row else [])]):
-            search.append((words + (f" · {plain(inline)} · {heading}" if row else ""), f"{address(source)}#{name}"))
+            places = dict.fromkeys([words, plain(inline), heading] if row else [words])
+            search.append((" · ".join(places), f"{address(source)}#{name}"))
 
 
 def markdown(source):
