@@ -244,7 +244,7 @@ for page in $pages; do addresses="$addresses $page.html?look=light"; done
 sheet phone.html 390 2600 $addresses
 browse "--window-size=$(($(echo "$pages" | wc -w) * 390)),2600" "--screenshot=$pictures/phone.png" "file://$work/phone.html"
 no_complaints
-for page in $pages; do
+for page in ${pages% off}; do
   browse "--print-to-pdf=$pictures/$page.pdf" "file://$work/$page.html?look=dark"
   no_complaints
   [ "$(head -c 5 "$pictures/$page.pdf")" = '%PDF-' ] || fail "no paper of $page"
