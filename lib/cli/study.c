@@ -251,13 +251,13 @@ static bramah_status write_csv(const view *v, const char *path, bramah_diag *dia
 
 typedef struct bar {
   cli_progress progress;
-  int64_t run_ns; /* simulated time of one run */
+  size_t n_runs;
 } bar;
 
 static void show_progress(void *user, size_t done)
 {
   bar *b = user;
-  cli_progress_update(&b->progress, (int64_t)done * b->run_ns);
+  cli_progress_update(&b->progress, (double)done / (double)b->n_runs, "%zu of %zu runs", done, b->n_runs);
 }
 
 static size_t count_failures(const view *v)
@@ -469,12 +469,9 @@ static int run(const cli_arguments *arguments)
       cli_note("rate %.9g Hz: sampled at %.9g Hz instead, the nearest that the step allows", v.is->rates[i],
                v.is->sampled[i]);
   if (!status) {
-    bar b = {.run_ns = (int64_t)(v.is->rows - 1) * v.is->step_ns};
-    const size_t n_threads = threads < 1024 ? (size_t)threads : 1024;
-    fprintf(stderr, "%zu runs of %.9g s on %zu thread%s\n", v.is->n_runs, v.is->plan->duration, n_threads,
-            n_threads == 1 ? "" : "s");
-    b.progress = cli_progress_begin((int64_t)v.is->n_runs * b.run_ns);
-    status = bramah_sensor_study_run(v.study, n_threads, show_progress, &b, &diag);
+    bar b = {.progress = cli_progress_begin(), .n_runs = v.is->n_runs};
+    status =
+        bramah_sensor_study_run(v.study, threads < 1024 ? (size_t)threads : 1024, show_progress, &b, &diag);
     cli_progress_end(&b.progress);
   }
   if (!status) status = print_results(&v, output, report, &diag);

@@ -53,7 +53,7 @@ static bramah_status opened(void *user, const bramah_study *study, bramah_diag *
     if (!status) status = cli_check_output(c->outputs[o], c->n_truths, c->truths, diag);
     if (!status) status = cli_check_place(c->outputs[o], diag);
   }
-  if (!status && c->leads) cli_stop_catch();
+  if (!status && c->leads) cli_stop_catch(1);
   return status;
 }
 
@@ -108,6 +108,7 @@ int cli_tune_begin(cli_tune_command *command, const cli_arguments *arguments, br
   uint64_t threads = 0;
   c->arguments = arguments;
   c->start = cli_clock();
+  c->progress = cli_progress_begin();
   int code = cli_count_value(arguments, "threads", 1, &threads);
   if (code) return code;
   c->truths = cli_tune_values(arguments, "truth", &c->n_truths);
@@ -137,9 +138,16 @@ int cli_tune_begin(cli_tune_command *command, const cli_arguments *arguments, br
 
 int cli_tune_end(cli_tune_command *command, bramah_status status, bramah_diag *diag)
 {
-  if (status == BRAMAH_E_TIME && cli_stop_signal())
-    cli_fail(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted (%s)", cli_stop_name());
-  const int code = !status ? CLI_OK : diag->message[0] ? cli_report(diag) : CLI_FAILED;
+  const int stopped_by = status == BRAMAH_E_TIME ? cli_stop_signal() : 0;
+  int code = CLI_OK;
+  if (stopped_by) {
+    const char *journal = cli_value(command->arguments, "journal");
+    cli_note("stopped by %s%s%s%s", cli_stop_name(), journal ? "; what is known so far is in " : "",
+             journal ? journal : "", journal ? ": the same command goes on with it" : "");
+    code = CLI_STOPPED + stopped_by;
+  } else if (status) {
+    code = diag->message[0] ? cli_report(diag) : CLI_FAILED;
+  }
   if (command->begun) cli_transport_end();
   for (size_t i = 0; i < command->n_logs; i++) free((char *)(uintptr_t)command->logs[i]); /* ours */
   free(command->logs);
@@ -550,12 +558,11 @@ static int is_late(void *user)
   return c->time_ns && cli_clock() >= c->start + cli_seconds(c->time_ns);
 }
 
-/* To a terminal: one line that is written over. */
 static void show_progress(void *user, const bramah_tune_progress *p)
 {
-  (void)user;
-  fprintf(stderr, "\r\033[K%s: %llu evaluations, %llu replays, best %.9g", p->phase,
-          (unsigned long long)p->evaluations, (unsigned long long)p->replays, p->best);
+  cli_tune_command *c = user;
+  cli_progress_update(&c->progress, -1.0, "%s: %llu evaluations, %llu replays, best %.9g", p->phase,
+                      (unsigned long long)p->evaluations, (unsigned long long)p->replays, p->best);
 }
 
 static bramah_status conclude(const cli_tune_command *c, const bramah_tuning *tuning, bramah_diag *diag)
@@ -626,10 +633,10 @@ static int run(const cli_arguments *a)
   o.profile = (size_t)profile;
   o.n_held = c.n_held;
   o.enough = is_late;
-  if (isatty(STDERR_FILENO)) o.progress = show_progress;
+  o.progress = show_progress;
   bramah_status status = BRAMAH_OK;
   if (!code) status = bramah_tune(a->operands[0], c.n_logs, c.logs, &o, &diag, &tuning);
-  if (o.progress && c.leads) fputs("\r\033[K", stderr);
+  cli_progress_end(&c.progress);
   if (!code && !status && tuning) status = conclude(&c, tuning, &diag);
   bramah_tuning_free(tuning);
   const int failed = cli_tune_end(&c, status, &diag);
