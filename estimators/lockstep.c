@@ -63,6 +63,7 @@ static void enter_constants(bramah__filter_group *group, const bramah_filter *f,
   for (size_t i = 0; i < f->n_sensors; i++) {
     group->variance[i * L + lane] = bramah_sensor_variance(&f->sensor[i]);
     group->gate[i * L + lane] = f->gate[i];
+    group->has_ranges |= f->sensor[i].least < f->sensor[i].most;
   }
   group->drift_gate[lane] = f->drift_gate;
   group->patience[lane] = f->patience;

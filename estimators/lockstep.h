@@ -54,8 +54,9 @@ typedef struct bramah__filter_group {
   size_t n_filters;                     /* lanes up to the last one that is used */
   bramah_filter *filter[BRAMAH__GROUP]; /* NULL: none */
   const bramah_filter *like;            /* one of them, for what is the same in all */
-  unsigned char in[BRAMAH__GROUP];      /* 1: it lives in its lane, what the filter itself holds is old */
-  unsigned char taken[BRAMAH__GROUP];   /* 1: the last call was done there */
+  int64_t in[BRAMAH__GROUP];            /* 1: it lives in its lane, what the filter itself holds is old */
+  int has_ranges;                       /* 1: a sensor may be saturated */
+  int64_t taken[BRAMAH__GROUP];         /* 1: the last call was done there */
   bramah__plant_group plant;
   BRAMAH__GROUP_STATE(BRAMAH__GROUP_ARRAY)
 } bramah__filter_group;

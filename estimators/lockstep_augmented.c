@@ -42,7 +42,7 @@ static void predict_changing(bramah__filter_lockstep *k, bramah__filter_group *c
 
 /* Lanes whose turn it is to make a step from beside the estimate, by dx [ne]; how many. */
 static size_t choose_displaced(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group,
-                               unsigned char *which)
+                               int64_t *which)
 {
   const bramah_filter *f = group->like;
   const size_t n = f->n, ne = f->n_plant;
@@ -74,15 +74,15 @@ static size_t choose_displaced(bramah__filter_lockstep *k, size_t g, const brama
 static void derive_displaced(bramah__filter_lockstep *k, bramah__filter_group *const *group,
                              bramah__plant_group **plant)
 {
-  unsigned char which[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L];
+  int64_t which[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L];
   double *dx[BRAMAH__MOST_GROUPS];
   size_t some = 0;
   EACH_GROUP some += choose_displaced(k, g, group[g], which[g]);
   if (!some) return;
   EACH_GROUP
   {
-    memcpy(live[g], plant[g]->live, L);
-    memcpy(plant[g]->live, which[g], L);
+    memcpy(live[g], plant[g]->live, sizeof live[g]);
+    memcpy(plant[g]->live, which[g], sizeof which[g]);
     dx[g] = k->of[g].dx;
   }
   bramah__lockstep_inject(&k->plant, plant, dx);
@@ -101,7 +101,7 @@ static void derive_displaced(bramah__filter_lockstep *k, bramah__filter_group *c
       EACH_LANE if (which[g][l]) room->displaced[i * L + l] = of->G[i * L + l];
     EACH_LANE room->tried[l] = which[g][l] ? of->iterations[l] : 0.0;
     EACH_LANE live[g][l] &= plant[g]->live[l] | !which[g][l];
-    memcpy(plant[g]->live, live[g], L);
+    memcpy(plant[g]->live, live[g], sizeof live[g]);
     plant[g]->state = bramah__lane_plant(f, group[g]->now);
   }
 }
@@ -286,7 +286,7 @@ void bramah__lanes_follow_step(bramah__filter_lockstep *k, size_t g, const brama
 
 /* State i of lane l gets a value within its limits: of a parameter in the candidate, with `moved` where it is another one. */
 static void set_value(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, size_t i, size_t l,
-                      double wanted, unsigned char *moved)
+                      double wanted, int64_t *moved)
 {
   const bramah_filter *f = group->like;
   const bramah__augmented *own = &f->self_state[i];
@@ -339,11 +339,11 @@ BRAMAH__FOR_PROCESSORS static void turn_state(const bramah__filter_lockstep *k, 
 }
 
 /* Over a step, which has been made; parameters into the candidates. */
-static int advance(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, unsigned char *moved)
+static int advance(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, int64_t *moved)
 {
   const bramah_filter *f = group->like;
   int some = 0;
-  memset(moved, 0, L);
+  memset(moved, 0, L * sizeof *moved);
   take_means(k, g, group);
   EACH_LANE k->of[g].count[COUNT_LIMITED * L + l] = 0.0;
   for (size_t i = 0; i < f->n_augmented; i++) {
@@ -356,7 +356,7 @@ static int advance(bramah__filter_lockstep *k, size_t g, bramah__filter_group *g
         set_value(k, g, group, i, l, displaced_by(f, i, group->nominal[i * L + l], next[l]), moved);
     }
   }
-  EACH_LANE some |= moved[l];
+  EACH_LANE some |= (int)moved[l];
   return some;
 }
 
@@ -364,7 +364,7 @@ int bramah__lanes_advance(bramah__filter_lockstep *k, bramah__filter_group *cons
                           bramah__plant_group **plant)
 {
   const size_t words = k->plant.place.words;
-  unsigned char moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L];
+  int64_t moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L];
   int some = 0;
   EACH_GROUP
   {
@@ -374,7 +374,7 @@ int bramah__lanes_advance(bramah__filter_lockstep *k, bramah__filter_group *cons
   if (!some) return 0;
   EACH_GROUP
   {
-    memcpy(live[g], plant[g]->live, L);
+    memcpy(live[g], plant[g]->live, sizeof live[g]);
     EACH_LANE plant[g]->live[l] &= moved[g][l];
   }
   bramah__lockstep_adopt(&k->plant, plant);
@@ -383,18 +383,17 @@ int bramah__lanes_advance(bramah__filter_lockstep *k, bramah__filter_group *cons
     double *next = k->plant.of[g].next;
     for (size_t w = 0; w < words; w++)
       EACH_LANE next[w * L + l] = moved[g][l] ? next[w * L + l] : k->of[g].middle[w * L + l];
-    EACH_LANE plant[g]->live[l] = live[g][l] & (unsigned char)(plant[g]->live[l] | !moved[g][l]);
+    EACH_LANE plant[g]->live[l] = live[g][l] & (plant[g]->live[l] | !moved[g][l]);
   }
   return 1;
 }
 
-int bramah__lanes_inject(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group,
-                         unsigned char *moved)
+int bramah__lanes_inject(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, int64_t *moved)
 {
   const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
   int some = 0;
-  memset(moved, 0, L);
+  memset(moved, 0, L * sizeof *moved);
   take_means(k, g, group);
   if (f->n_par) memcpy(k->plant.of[g].next, group->plant.state, k->plant.place.words * L * sizeof(double));
   for (size_t i = 0; i < f->n_augmented; i++) {
@@ -409,7 +408,7 @@ int bramah__lanes_inject(bramah__filter_lockstep *k, size_t g, bramah__filter_gr
       set_value(k, g, group, i, l, displaced_by(f, i, value, dx), moved);
     }
   }
-  EACH_LANE some |= moved[l];
+  EACH_LANE some |= (int)moved[l];
   return some;
 }
 

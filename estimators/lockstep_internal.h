@@ -69,8 +69,7 @@ void bramah__lanes_follow_step(bramah__filter_lockstep *k, size_t g, const brama
 int bramah__lanes_advance(bramah__filter_lockstep *k, bramah__filter_group *const *group,
                           bramah__plant_group **plant);
 /* The same by the correction dx, `moved` in lanes where a parameter changes; 1: in some. */
-int bramah__lanes_inject(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group,
-                         unsigned char *moved);
+int bramah__lanes_inject(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, int64_t *moved);
 /* What is considered in the coming correction; its share in the innovation of sensor i with variance S, whose row and P H'
  * are in the room; what is learned of it. */
 void bramah__lanes_hold(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group);

@@ -97,12 +97,9 @@ int cli_time_value(const cli_arguments *arguments, const char *name, int64_t *ns
 int cli_moment_value(const cli_arguments *arguments, const char *name, int64_t *ns);
 int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t least, uint64_t *out);
 
-/* Command i as listed in the help, NULL behind the last one. */
-const cli_command *cli_command_at(size_t i);
-
-/* Manual pages, completion and what else is made of the tables, into a folder that is there (generate.c); for the
- * build, not in the help. */
-int cli_generate(const char *folder);
+/* Manual pages, completion and JSON Schemas, made of the tables, into a folder that is there (generate.c); for the
+ * build, not in the help. The commands end with NULL. */
+int cli_generate(const char *folder, const cli_command *const *commands);
 
 extern const cli_command cli_simulate, cli_replay, cli_compare, cli_study, cli_check, cli_linearize,
     cli_modes_command, cli_tune, cli_sweep, cli_compile;
@@ -185,9 +182,9 @@ double cli_seconds(int64_t ns);
 
 /* ---- the terminal: colours, progress, being stopped from outside (print.c) ---- */
 
-/* What makes a text bold, red, green or as it was before, on a terminal; "" elsewhere, with NO_COLOR set, and on a dumb
+/* What makes a text bold, red, yellow or as it was before, on a terminal; "" elsewhere, with NO_COLOR set, and on a dumb
  * terminal. */
-typedef enum cli_colour { CLI_PLAIN, CLI_BOLD, CLI_RED, CLI_GREEN, CLI_YELLOW } cli_colour;
+typedef enum cli_colour { CLI_PLAIN, CLI_BOLD, CLI_RED, CLI_YELLOW } cli_colour;
 const char *cli_colour_of(FILE *file, cli_colour colour);
 
 /* One line that is written over, on standard error where that is a terminal. */

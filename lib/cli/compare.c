@@ -83,7 +83,8 @@ static void print(const bramah_comparison *c, int all, int different, FILE *out)
             unit.factor * first->tolerance);
   }
   if (all && c->lacks) fputs("\nB lacks something that A has\n", out);
-  fprintf(out, "\nverdict: %s\n", different ? "different" : "the same within tolerance");
+  fprintf(out, "\n%sverdict: %s%s\n", cli_colour_of(out, different ? CLI_RED : CLI_BOLD),
+          different ? "different" : "the same within tolerance", cli_colour_of(out, CLI_PLAIN));
 }
 
 /* ---- JSON ---- */

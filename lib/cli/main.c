@@ -217,10 +217,8 @@ int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t l
  * as C source. */
 static const cli_command *const commands[] = {&cli_check,         &cli_simulate, &cli_replay, &cli_compare,
                                               &cli_tune,          &cli_sweep,    &cli_study,  &cli_linearize,
-                                              &cli_modes_command, &cli_compile};
-enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
-
-const cli_command *cli_command_at(size_t i) { return i < N_COMMANDS ? commands[i] : NULL; }
+                                              &cli_modes_command, &cli_compile,  NULL};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] - 1 };
 
 static void print_help(FILE *file)
 {
@@ -253,7 +251,7 @@ static int run(int argc, char **argv)
     printf("bramah %s\n", bramah_version());
     return CLI_OK;
   }
-  if (strcmp(argv[1], "generate") == 0 && argc == 3) return cli_generate(argv[2]);
+  if (strcmp(argv[1], "generate") == 0 && argc == 3) return cli_generate(argv[2], commands);
   for (size_t i = 0; i < N_COMMANDS; i++)
     if (strcmp(argv[1], commands[i]->name) == 0) return dispatch(commands[i], argc - 2, argv + 2);
   const char *name = argv[1], *names[N_COMMANDS];

@@ -48,7 +48,7 @@ void cli_place(bramah_diag *diag, const char *file, int line)
 
 const char *cli_colour_of(FILE *file, cli_colour colour)
 {
-  static const char *const codes[] = {"\033[0m", "\033[1m", "\033[1;31m", "\033[1;32m", "\033[1;33m"};
+  static const char *const codes[] = {"\033[0m", "\033[1m", "\033[1;31m", "\033[1;33m"};
   const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
   if ((none && *none) || !terminal || strcmp(terminal, "dumb") == 0 || !isatty(fileno(file))) return "";
   return codes[colour];
@@ -349,7 +349,8 @@ void cli_progress_update(cli_progress *progress, double part, const char *format
     snprintf(front, sizeof front, "[%-*s] %3.0f %%  ", BAR, bar, 100.0 * part);
   }
   if (part > 0.0) write_left(left, sizeof left, (now - progress->start) * (1.0 - part) / part);
-  progress->drawn = line_drawn = 1;
+  progress->drawn = 1;
+  line_drawn = 1;
   progress->next = now + 0.1;
   snprintf(line, sizeof line, "%s%s%s", front, text, left);
   fprintf(stderr, "\r%-*.*s", LINE, LINE, line);
@@ -371,7 +372,8 @@ _Static_assert(sizeof take_away == LINE + 3, "blanks for a line");
 void cli_progress_end(cli_progress *progress)
 {
   if (progress->drawn) fputs(take_away, stderr);
-  progress->drawn = progress->shown = line_drawn = 0;
+  progress->drawn = progress->shown = 0;
+  line_drawn = 0;
 }
 
 /* ---- stopping ---- */

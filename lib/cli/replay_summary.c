@@ -387,7 +387,8 @@ static void print_verdict(const bramah_verdict *v, const bramah_plausibility *p,
   char text[1200];
   bramah_verdict_text(v, text, sizeof text);
   const size_t first = v->doubt != NULL;
-  fprintf(out, "\nverdict: %s%s\n", text, p && p->n > first && !v->contradicted ? "; but see below" : "");
+  fprintf(out, "\n%sverdict: %s%s%s\n", cli_colour_of(out, v->contradicted ? CLI_RED : CLI_BOLD), text,
+          p && p->n > first && !v->contradicted ? "; but see below" : "", cli_colour_of(out, CLI_PLAIN));
   for (size_t i = first; p && i < p->n; i++) {
     char doubt[1024];
     bramah_diag_format(&p->doubt[i].diag, doubt, sizeof doubt);

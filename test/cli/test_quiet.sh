@@ -23,6 +23,7 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   says out "${escape}[1;31mbramah:${escape}[0m nothing.yaml"
   on_terminal replay "$study" "$log" --output e.csv --to 1
   grep -q "$escape\[1m" out || fail 'no title is bold'
+  grep -Eq "$escape\[1(;31)?mverdict: .*$escape\[0m" out || fail 'the verdict does not stand out'
   for plain in NO_COLOR=1 TERM=dumb; do
     script -qec "env $plain '$program' replay nothing.yaml '$log' --output e.csv" /dev/null </dev/null >out 2>&1 || :
     says out 'bramah: nothing.yaml'
