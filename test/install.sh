@@ -39,7 +39,7 @@ find_for_tests() {
   need mandoc command -v mandoc # for the documentation
   need python3-markdown-it has_python 'import markdown_it'
   need doxygen command -v doxygen
-  for module in cffi numpy mesonpy build installer; do
+  for module in cffi numpy matplotlib mesonpy build installer; do
     need python3-$module has_python "import $module"
   done
   need python3-dev has_python "$python_header"

@@ -108,6 +108,12 @@ class Replays(Case):
         a = bramah.replay(FOUR_BAR / "sensors-2.yaml", LOG, end=0.05)
         b = bramah.replay(FOUR_BAR / "sensors-2.yaml", LOG, end=0.05, changes={"sensors.p1.sigma": "5 bar"})
         self.assertTrue((b.innovation_sigma("p1") > a.innovation_sigma("p1")).all())
+        c = bramah.replay(FOUR_BAR / "sensors-2.yaml", LOG, end=0.05, changes={"machine.bodies.crank.mass": "20 kg"})
+        self.assertNotEqual(c["crank.angle"][-1], a["crank.angle"][-1])
+        self.fails(bramah.InputError, "E_KEY", bramah.Session, FOUR_BAR / "sensors-2.yaml",
+                   changes={"machine.bodies.crank.mess": "20 kg"})
+        self.fails(bramah.InputError, "E_UNIT", bramah.Session, FOUR_BAR / "sensors-2.yaml",
+                   changes={"machine.bodies.crank.mass": "20 bar"})
 
     def test_smoothed(self):
         study = self.study(more="filter: {preset: papers, transition: step}\n")

@@ -301,7 +301,7 @@ def replay(study: Path, log: Log, *, truth: Optional[Path] = None, start: Option
     log: a file, several (merged by time), a folder, or columns in memory in SI ({"t": ..., "<input>": ...,
     "<sensor>": ...} or a Series; nan: no sample). truth: file with the true motion. start, end: [s] of the log.
     model_alone: the model runs along without corrections (None: with a truth). smooth: a second, backward pass
-    (`Replay.smoothed`). changes: other values for keys of the study file. snapshot: file that the state at the end goes
+    (`Replay.smoothed`). changes: other values for keys of the study and its machine, as in Session. snapshot: file that the state at the end goes
     to; resume: one to go on from, with the same log or what follows it. progress: called with the time reached [s].
 
     Other threads run meanwhile; KeyboardInterrupt ends it within some thousand steps. Errors: an Error that names file and
