@@ -102,7 +102,8 @@ BRAMAH_API bramah_status bramah_report_event(bramah_report *report, double t, co
 BRAMAH_API bramah_status bramah_report_pose(bramah_report *report, double t, bramah_coupled *plant);
 
 /* The poses that follow belong to a motion of its own that is shown again and again, whatever the cursor: the shape of a
- * mode. The reader chooses among those of a report. text: a line below it; NULL: none. Errors: E_MEMORY. */
+ * mode. Its first pose, before time 0, is its rest, shown pale; the others from 0 on are the motion. The reader chooses
+ * among those of a report. text: a line below it; NULL: none. Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_report_motion(bramah_report *report, const char *name, const char *text);
 
 /* Add a table: header and rows of cells as text, row-major [n_rows x n_columns]. */

@@ -153,7 +153,7 @@ function draw_axes(plot) {
   const {axes, view} = plot, group = axes.querySelector('g'), width = axes.getBoundingClientRect().width || 600;
   const area = plot.figure.querySelector('.p>.i').height.baseVal.value;
   const y = plot.log ? decades_of(view.y) : ticks_of(view.y, 5), x = ticks_of(view.x, Math.max(2, Math.min(printing ? 5 : 10, width / 75)));
-  const names = [...group.querySelectorAll('.o')];
+  const names = [...group.querySelectorAll('.tag')];
   const percent = (share) => (100 * share).toFixed(3) + '%';
   const unit = plot.unit === '1' ? '' : plot.unit;
   group.replaceChildren(...names);
@@ -688,15 +688,15 @@ function make_machine() {
     host.replaceChildren();
     told.textContent = m.text;
     draw = make_motion(m, host);
-    draw(m.t[0] + 0.25 * (m.t[m.t.length - 1] - m.t[0]));
+    draw(0.25 * m.t[m.t.length - 1]);
     begin = performance.now();
   };
   choice.onchange = () => choose(Number(choice.value));
   choose(0);
   if (still) return;
   requestAnimationFrame(function step(now) {
-    const m = motions[shown_now], long = m.t[m.t.length - 1] - m.t[0];
-    draw(m.t[0] + (0.25 * long + Math.max(now - begin, 0) / 1000) % long);
+    const long = motions[shown_now].t[motions[shown_now].t.length - 1];
+    draw((0.25 * long + Math.max(now - begin, 0) / 1000) % long);
     requestAnimationFrame(step);
   });
 }

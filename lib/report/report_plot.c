@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 760, HEIGHT = 270, LEFT = 68, RIGHT = 14, TOP = 26, BOTTOM = 42, NAMES = 62 };
+enum { WIDTH = 760, HEIGHT = 270, LEFT = 68, RIGHT = 14, TOP = 26, BOTTOM = 42, NAMES = 70 };
 enum { INNER_WIDTH = WIDTH - LEFT - RIGHT, INNER_HEIGHT = HEIGHT - TOP - BOTTOM, UNITS = 20 };
 enum { X_UNITS = INNER_WIDTH * UNITS, Y_UNITS = INNER_HEIGHT * UNITS };
 enum { X_TICKS = 8, Y_TICKS = 5 };
@@ -339,7 +339,7 @@ static size_t entries(const bramah__plot *plot, entry *out)
     if (!plot->curve[s]) continue;
     if (s == BRAMAH_REPORT_MEASURED)
       out[n++] = (entry){"m d", "M60 30v40M130 20v60M200 40v30", name, *css};
-    else if (plot->axis == BRAMAH_REPORT_LAG)
+    else if (plot->axis == BRAMAH_REPORT_LAG && s == BRAMAH_REPORT_ESTIMATE)
       out[n++] = (entry){"e st", "M60 95v-90M130 95v-50M200 95v-25", name, *css};
     else
       out[n++] = (entry){css, "M10 50h240", name, *css};
@@ -497,9 +497,9 @@ static void put_decades(bramah__page *page, const frame *f)
 static void put_names(bramah__page *page, const bramah__plot *plot, const frame *f)
 {
   for (size_t k = 0; k < plot->n_labels; k++) {
-    bramah__page_put(page, "<svg class=\"o\" overflow=\"visible\"");
+    bramah__page_put(page, "<svg class=\"tag\" overflow=\"visible\"");
     put_share(page, "x", place_x(f, (double)k + 1.0), X_UNITS);
-    bramah__page_format(page, " y=\"%d\"><text class=\"n\" transform=\"rotate(-22)\">", INNER_HEIGHT + 16);
+    bramah__page_format(page, " y=\"%d\"><text class=\"n\" transform=\"rotate(-35)\">", INNER_HEIGHT + 16);
     bramah__page_put_escaped(page, plot->labels[k]);
     bramah__page_put(page, "</text></svg>\n");
   }

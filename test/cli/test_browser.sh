@@ -40,7 +40,12 @@ awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "p1[Pa]") p1 = i
 run 0 replay gated.yaml odd.csv --output estimate.csv --truth truth.csv --report replay.html
 sed "s,^machine: .*,machine: $machine," "$source_root/datasets/four-bar/tuning.yaml" >tuning.yaml
 run 0 tune tuning.yaml log.csv --budget 30 --report tune.html
-pages='replay tune'
+four_bar=$source_root/datasets/four-bar
+sed -e "s,: \(sensors-.\|four-bar\).yaml,: $four_bar/\1.yaml,; s/^duration: .*/duration: 1 s/; s/^settle: .*/settle: 0.5 s/" \
+  "$four_bar/estimator-study.yaml" >plan.yaml
+run 0 study plan.yaml --seeds 1 --scenario A --report study.html
+run 0 modes "$source_root/datasets/crane/crane.yaml" --at rest --report modes.html
+pages='replay tune study modes'
 
 # Of 10 s at 1 kHz, and of a log that contradicts.
 (cd "$source_root/datasets/four-bar" && "$program" replay sensors-2.yaml log.csv --truth truth.csv --output "$work/ten.csv" \
@@ -80,6 +85,14 @@ cat >last.html <<'END'
   const controls = [...document.querySelectorAll('button, select, input, a[href], summary')].filter((c) => c.getClientRects().length);
   found.named = controls.every((c) => c.tabIndex >= 0 && (c.getAttribute('aria-label') || c.textContent.trim()));
   found.contents = document.querySelectorAll('nav').length;
+  if (page === 'modes#wide') {
+    const shape = () => [...document.querySelectorAll('#machine svg path:not(.ghost)')].map((p) => p.getAttribute('d')).join();
+    const before = shape(), choice = $('#machine select');
+    found.modes = choice.options.length;
+    choice.value = 1;
+    choice.dispatchEvent(new Event('change'));
+    found.chosen = shape() !== before && $('#machine .told').textContent.includes('Hz');
+  }
   if (page === 'off#wide') {
     $('#window').click();
     await pause(100);
@@ -172,9 +185,9 @@ addresses=
 for page in $pages off; do addresses="$addresses visited-$page.html#phone"; done
 # shellcheck disable=SC2086
 sheet phone.html 390 900 $addresses
-echo '<!DOCTYPE html><style>body{margin:0}iframe{border:0}</style><iframe width="6000" height="900" src="wide.html"></iframe>
-<iframe width="6000" height="900" src="phone.html"></iframe>' >visit.html
-browse --window-size=6000,1900 "--screenshot=$work/visit.png" "file://$work/visit.html"
+echo '<!DOCTYPE html><style>body{margin:0}iframe{border:0}</style><iframe width="7000" height="900" src="wide.html"></iframe>
+<iframe width="7000" height="900" src="phone.html"></iframe>' >visit.html
+browse --window-size=7000,1900 "--screenshot=$work/visit.png" "file://$work/visit.html"
 no_complaints
 sed -n 's/.*"\(FOUND .*\)", source: file:.*/\1/p' log >found
 for page in $pages off; do
@@ -188,6 +201,8 @@ for page in $pages off; do
     found "$page#$form contents" 1
   done
 done
+found 'modes#wide modes' 7
+found 'modes#wide chosen' true
 found 'replay#wide large' true
 found 'replay#wide middle' '"t = 0.500 s"'
 found 'replay#wide machine' true
@@ -229,7 +244,7 @@ for page in $pages; do addresses="$addresses $page.html?look=light"; done
 sheet phone.html 390 2600 $addresses
 browse "--window-size=$(($(echo "$pages" | wc -w) * 390)),2600" "--screenshot=$pictures/phone.png" "file://$work/phone.html"
 no_complaints
-for page in $pages; do
+for page in ${pages% off}; do
   browse "--print-to-pdf=$pictures/$page.pdf" "file://$work/$page.html?look=dark"
   no_complaints
   [ "$(head -c 5 "$pictures/$page.pdf")" = '%PDF-' ] || fail "no paper of $page"
