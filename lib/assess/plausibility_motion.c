@@ -540,7 +540,6 @@ static void compare(motion *m)
 bramah_status bramah__look_at_motion(bramah__look *look, bramah_diag *diag)
 {
   motion m = {.look = look, .n = look->n_kept};
-  if (look->study->n_unknown_inputs || !look->n_kept) return BRAMAH_OK;
   bramah_status status = bramah_machine_plant_another(look->machine, diag, &m.coupled);
   if (!status) m.plant = bramah_coupled_plant(m.coupled);
   if (!status) status = follow(&m, diag);
