@@ -253,7 +253,9 @@ static void draw_line(bramah__page *page, const column *c, size_t n, double gap,
   pen p = open_path(page, NEAR, css);
   int before = 0;
   for (size_t i = 0; i < n; i++) {
-    const int up = i ? abs(c[i].top - before) < abs(c[i].bottom - before) : 1;
+    /* From the end that is nearer to where the line comes from; the first column, away from where it goes. */
+    const int up = i ? abs(c[i].top - before) < abs(c[i].bottom - before)
+                     : n > 1 && c[1].top + c[1].bottom > c[0].top + c[0].bottom;
     const int first = up ? c[i].top : c[i].bottom, last = up ? c[i].bottom : c[i].top;
     if (i && c[i].t - c[i - 1].t_last < gap)
       draw_to(&p, c[i].x, first);
