@@ -376,6 +376,7 @@ int bramah__lanes_advance(bramah__filter_lockstep *k, bramah__filter_group *cons
   const size_t words = k->plant.place.words;
   int64_t moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L];
   int some = 0;
+  if (group[0]->like->n_augmented == 0) return 0; /* nor have the others: they are of one structure */
   EACH_GROUP
   {
     memcpy(k->of[g].middle, k->plant.of[g].next, words * L * sizeof(double));
