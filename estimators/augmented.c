@@ -502,6 +502,20 @@ void bramah__augmented_start_step(bramah_filter *f)
     if (f->changes[s]) f->work.before[s] = bramah_sensor_predict(&f->sensor[s], &f->plant);
 }
 
+void bramah__augmented_blocks(bramah_filter *f)
+{
+  const size_t n = f->n, nq = f->nq;
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    const bramah__augmented *own = &f->self_state[i];
+    double *F = f->F + own->state * n + own->state, *Gamma = f->Gamma + own->state * nq + own->state;
+    F[0] = own->Phi[0];
+    Gamma[0] = own->noise[0];
+    if (f->augmented[i].order != 2) continue;
+    F[1] = own->Phi[1], F[n] = own->Phi[2], F[n + 1] = own->Phi[3];
+    Gamma[nq] = own->noise[1], Gamma[nq + 1] = own->noise[2];
+  }
+}
+
 void bramah__augmented_transition(bramah_filter *f)
 {
   const size_t n = f->n;
@@ -517,9 +531,6 @@ void bramah__augmented_transition(bramah_filter *f)
     if (f->augmented[i].signal_period > 0.0)
       turn(&f->augmented[i], f->change[own->target] / f->augmented[i].signal_period, bramah__step_seconds(f),
            own);
-    double *row = f->F + own->state * n + own->state;
-    row[0] = own->Phi[0];
-    if (f->augmented[i].order == 2) row[1] = own->Phi[1], row[n] = own->Phi[2], row[n + 1] = own->Phi[3];
     if (own->column == SIZE_MAX) continue;
     const double by = slope(f, i);
     for (size_t r = 0; r < f->n_plant; r++)
@@ -527,16 +538,10 @@ void bramah__augmented_transition(bramah_filter *f)
   }
 }
 
-void bramah__augmented_noise(bramah_filter *f, size_t column)
+void bramah__augmented_noise(bramah_filter *f)
 {
-  for (size_t i = 0; i < f->n_augmented; i++) {
-    const bramah__augmented *own = &f->self_state[i];
-    double *row = f->Gamma + own->state * f->nq;
-    row[column++] = own->noise[0];
-    if (f->augmented[i].order != 2) continue;
-    row[f->nq + column - 1] = own->noise[1];
-    row[f->nq + column++] = own->noise[2];
-  }
+  size_t column = f->n;
+  bramah__augmented_blocks(f);
   for (size_t j = 0; j < f->n_par_noise; j++, column++) {
     const size_t par = f->first_noise + j;
     for (size_t r = 0; r < f->n_plant; r++)

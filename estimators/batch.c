@@ -373,7 +373,7 @@ static size_t call(bramah_batch *b, const bramah_batch_cycle *c, const block *of
       samples[g].y[l] = c->y + at;
       samples[g].present[l] = c->present ? c->present + at : b->present;
       group->taken[l] = takes(b, c, i) && group->in[l];
-      taken += group->taken[l];
+      taken += (size_t)group->taken[l];
     }
   }
   return taken;
@@ -492,7 +492,7 @@ static void show_block(bramah_batch *b, const block *of, const unsigned char *ta
     bramah__filter_group *group = of->group[g];
     for (size_t l = 0; l < BRAMAH__GROUP; l++) {
       group->taken[l] = group->in[l] && (!taking || taking[of->member[g][l]]);
-      some += group->taken[l];
+      some += (size_t)group->taken[l];
     }
   }
   if (!some) return;

@@ -332,7 +332,7 @@ bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_senso
                                        bramah_diag *diag);
 /* Before the step of the plant. */
 void bramah__augmented_start_step(bramah_filter *f);
-/* After it: rows of F for the augmented states, and the columns by which they act on the plant. */
+/* After it: the columns of F by which they act on the plant. */
 void bramah__augmented_transition(bramah_filter *f);
 /* Derivatives of the coming step by parameters in use an edge of which is in reach: what is believed of them lies on
  * both sides of it. Leaves the plant as it was. */
@@ -343,8 +343,10 @@ void bramah__augmented_use_spread(bramah_filter *f);
  * spread of the estimate too, as work.displaced. After the step: how they compare with those on the step itself. */
 int bramah__augmented_displace(bramah_filter *f);
 void bramah__augmented_compare(bramah_filter *f);
-/* Their columns of Gamma, and those of noisy parameters, from `column` on. */
-void bramah__augmented_noise(bramah_filter *f, size_t column);
+/* What they do by themselves in a step: their blocks of F and Gamma. */
+void bramah__augmented_blocks(bramah_filter *f);
+/* These; and columns of Gamma behind them, of noisy parameters and what is left of linearisations. */
+void bramah__augmented_noise(bramah_filter *f);
 /* Their means over one step. */
 bramah_status bramah__augmented_advance(bramah_filter *f, bramah_diag *diag);
 /* What measurements tell of one that is considered until it is estimated: half its standard deviation, ln 2. How far an effect

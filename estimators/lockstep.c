@@ -14,9 +14,9 @@ int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
     if (!bramah__lockstep_reads(plant, f->noise.basis[r])) return 0;
   for (size_t i = 0; i < f->n_sensors; i++) {
     const bramah_sensor *sensor = &f->sensor[i];
-    if (sensor->shape != BRAMAH_SENSOR_SUM || sensor->n_terms == 0) return 0;
+    if (sensor->n_terms == 0) return 0;
     for (size_t t = 0; t < sensor->n_terms; t++)
-      if (!bramah__lockstep_reads(plant, sensor->output[t])) return 0;
+      if (!bramah__lockstep_shows(plant, sensor->output[t])) return 0;
   }
   return 1;
 }
@@ -24,7 +24,8 @@ int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
 static int alike_sensors(const bramah_sensor *a, const bramah_sensor *b)
 {
   const size_t n = a->n_terms;
-  return n == b->n_terms && memcmp(a->output, b->output, n * sizeof *a->output) == 0 &&
+  return n == b->n_terms && a->shape == b->shape && a->n_first == b->n_first &&
+         memcmp(a->output, b->output, n * sizeof *a->output) == 0 &&
          memcmp(a->weight, b->weight, n * sizeof *a->weight) == 0 && a->period == b->period;
 }
 
@@ -62,6 +63,7 @@ static void enter_constants(bramah__filter_group *group, const bramah_filter *f,
   for (size_t i = 0; i < f->n_sensors; i++) {
     group->variance[i * L + lane] = bramah_sensor_variance(&f->sensor[i]);
     group->gate[i * L + lane] = f->gate[i];
+    group->has_ranges |= f->sensor[i].least < f->sensor[i].most;
   }
   group->drift_gate[lane] = f->drift_gate;
   group->patience[lane] = f->patience;
@@ -83,14 +85,14 @@ void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *gr
 {
   bramah_filter *f = group->filter[lane];
   const size_t own = bramah__own_size(f), tail = own - sizeof f->progress - f->state_size;
-  if (group->in[lane] || !bramah__lockstep_knows(f->plant.self)) return;
+  if (group->in[lane] || f->n_foreign || !bramah__lockstep_knows(f->plant.self)) return;
   memset(k->snapshot + own - tail, 0, tail);
   bramah__keep(f, k->snapshot);
   scatter(k->snapshot, bramah__lane_words(f), lane, group->now);
   if (f->progress.has_last) {
     scatter(f->snapshot.previous_step, bramah__lane_words(f), lane, group->before);
-    scatter(f->F, f->n * f->n, lane, group->F);
-    scatter(f->Gamma, f->n * f->nq, lane, group->Gamma);
+    scatter(f->F, f->n_plant * f->n, lane, group->F);
+    scatter(f->Gamma, f->n_plant * f->nq, lane, group->Gamma);
   }
   for (size_t i = 0; i < f->n_sensors; i++) {
     const bramah_innovation *in = &f->innovation[i];
@@ -145,8 +147,9 @@ void bramah__lockstep_write(bramah__filter_lockstep *k, const bramah__filter_gro
   c->error.end_ns = -1; /* not known in lanes */
   if (f->progress.has_last) {
     bramah__gather(group->before, bramah__lane_words(f), lane, f->snapshot.previous_step);
-    bramah__gather(group->F, f->n * f->n, lane, f->F);
-    bramah__gather(group->Gamma, f->n * f->nq, lane, f->Gamma);
+    bramah__gather(group->F, f->n_plant * f->n, lane, f->F);
+    bramah__gather(group->Gamma, f->n_plant * f->nq, lane, f->Gamma);
+    bramah__augmented_blocks(f);
   }
   bramah__lockstep_show(group, lane);
   bramah__gather(group->H, f->n_sensors * f->n, lane, f->H);
@@ -187,8 +190,8 @@ void bramah__lockstep_enlarge(bramah_filter *largest, const bramah_filter *f)
 
 void bramah__filter_group_cut(const bramah_filter *like, bramah__arena *arena, bramah__filter_group *out)
 {
-  const size_t n = like->n, nq = like->nq, m = like->n_sensors, nf = like->n_dof, np = like->n_first_order,
-               n_augmented = like->n_augmented, n_par_noise = like->n_par_noise,
+  const size_t n = like->n, ne = like->n_plant, nq = like->nq, m = like->n_sensors, nf = like->n_dof,
+               np = like->n_first_order, n_augmented = like->n_augmented, n_par_noise = like->n_par_noise,
                words = bramah__lane_words(like);
   *out = (bramah__filter_group){0};
 #define TAKE(name, count) out->name = BRAMAH__TAKE(arena, double, L *(count));

@@ -20,8 +20,8 @@ void bramah__batch_show(bramah_batch *batch, size_t i);
 #define BRAMAH__GROUP_STATE(X)                                                                               \
   X(now, words)    /* its own snapshots (filter_state.c), word for word */                                   \
   X(before, words) /* those of before the last step */                                                       \
-  X(F, n *n)       /* of the last step */                                                                    \
-  X(Gamma, n *nq)                                                                                            \
+  X(F, ne *n)      /* of the last step, rows of the plant: the others stay as they are */                    \
+  X(Gamma, ne *nq)                                                                                           \
   X(H, m *n) /* of the last correction */                                                                    \
   X(r, m)                                                                                                    \
   X(innovation, m)                                                                                           \
@@ -54,8 +54,9 @@ typedef struct bramah__filter_group {
   size_t n_filters;                     /* lanes up to the last one that is used */
   bramah_filter *filter[BRAMAH__GROUP]; /* NULL: none */
   const bramah_filter *like;            /* one of them, for what is the same in all */
-  unsigned char in[BRAMAH__GROUP];      /* 1: it lives in its lane, what the filter itself holds is old */
-  unsigned char taken[BRAMAH__GROUP];   /* 1: the last call was done there */
+  int64_t in[BRAMAH__GROUP];            /* 1: it lives in its lane, what the filter itself holds is old */
+  int has_ranges;                       /* 1: a sensor may be saturated */
+  int64_t taken[BRAMAH__GROUP];         /* 1: the last call was done there */
   bramah__plant_group plant;
   BRAMAH__GROUP_STATE(BRAMAH__GROUP_ARRAY)
 } bramah__filter_group;
@@ -70,7 +71,9 @@ typedef struct bramah__filter_group {
   X(K, n)                                                                                                    \
   X(w, n)                                                                                                    \
   X(row, ne)                                                                                                 \
+  X(sum, 2) /* of a sensor: sums of its terms, what it shows of them, and by them */                         \
   X(value, 1)                                                                                                \
+  X(slope, 2)                                                                                                \
   X(y, m)                                                                                                    \
   X(dx, n)                                                                                                   \
   X(mean, n)                                                                                                 \

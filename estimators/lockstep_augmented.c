@@ -34,25 +34,15 @@ static void predict_changing(bramah__filter_lockstep *k, bramah__filter_group *c
 {
   const bramah_filter *f = group[0]->like;
   for (size_t s = 0; s < f->n_sensors; s++) {
-    const bramah_sensor *sensor = &f->sensor[s];
     if (!f->changes[s]) continue;
-    EACH_GROUP EACH_LANE k->of[g].shown[s * L + l] = 0.0;
-    for (size_t t = 0; t < sensor->n_terms; t++) {
-      bramah__lockstep_read(&k->plant, sensor->output[t]);
-      EACH_GROUP
-      {
-        double value[L], *shown = k->of[g].shown + s * L;
-        const double *state = next ? k->plant.of[g].next : group[g]->plant.state;
-        bramah__lockstep_value(&k->plant, g, state, sensor->output[t], value);
-        EACH_LANE shown[l] += sensor->weight[t] * value[l];
-      }
-    }
+    bramah__lanes_predict_sensor(k, group, s, next);
+    EACH_GROUP memcpy(k->of[g].shown + s * L, k->of[g].value, L * sizeof(double));
   }
 }
 
 /* Lanes whose turn it is to make a step from beside the estimate, by dx [ne]; how many. */
 static size_t choose_displaced(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group,
-                               unsigned char *which)
+                               int64_t *which)
 {
   const bramah_filter *f = group->like;
   const size_t n = f->n, ne = f->n_plant;
@@ -84,15 +74,15 @@ static size_t choose_displaced(bramah__filter_lockstep *k, size_t g, const brama
 static void derive_displaced(bramah__filter_lockstep *k, bramah__filter_group *const *group,
                              bramah__plant_group **plant)
 {
-  unsigned char which[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L];
+  int64_t which[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L];
   double *dx[BRAMAH__MOST_GROUPS];
   size_t some = 0;
   EACH_GROUP some += choose_displaced(k, g, group[g], which[g]);
   if (!some) return;
   EACH_GROUP
   {
-    memcpy(live[g], plant[g]->live, L);
-    memcpy(plant[g]->live, which[g], L);
+    memcpy(live[g], plant[g]->live, sizeof live[g]);
+    memcpy(plant[g]->live, which[g], sizeof which[g]);
     dx[g] = k->of[g].dx;
   }
   bramah__lockstep_inject(&k->plant, plant, dx);
@@ -111,7 +101,7 @@ static void derive_displaced(bramah__filter_lockstep *k, bramah__filter_group *c
       EACH_LANE if (which[g][l]) room->displaced[i * L + l] = of->G[i * L + l];
     EACH_LANE room->tried[l] = which[g][l] ? of->iterations[l] : 0.0;
     EACH_LANE live[g][l] &= plant[g]->live[l] | !which[g][l];
-    memcpy(plant[g]->live, live[g], L);
+    memcpy(plant[g]->live, live[g], sizeof live[g]);
     plant[g]->state = bramah__lane_plant(f, group[g]->now);
   }
 }
@@ -296,7 +286,7 @@ void bramah__lanes_follow_step(bramah__filter_lockstep *k, size_t g, const brama
 
 /* State i of lane l gets a value within its limits: of a parameter in the candidate, with `moved` where it is another one. */
 static void set_value(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, size_t i, size_t l,
-                      double wanted, unsigned char *moved)
+                      double wanted, int64_t *moved)
 {
   const bramah_filter *f = group->like;
   const bramah__augmented *own = &f->self_state[i];
@@ -349,11 +339,11 @@ BRAMAH__FOR_PROCESSORS static void turn_state(const bramah__filter_lockstep *k, 
 }
 
 /* Over a step, which has been made; parameters into the candidates. */
-static int advance(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, unsigned char *moved)
+static int advance(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, int64_t *moved)
 {
   const bramah_filter *f = group->like;
   int some = 0;
-  memset(moved, 0, L);
+  memset(moved, 0, L * sizeof *moved);
   take_means(k, g, group);
   EACH_LANE k->of[g].count[COUNT_LIMITED * L + l] = 0.0;
   for (size_t i = 0; i < f->n_augmented; i++) {
@@ -366,7 +356,7 @@ static int advance(bramah__filter_lockstep *k, size_t g, bramah__filter_group *g
         set_value(k, g, group, i, l, displaced_by(f, i, group->nominal[i * L + l], next[l]), moved);
     }
   }
-  EACH_LANE some |= moved[l];
+  EACH_LANE some |= (int)moved[l];
   return some;
 }
 
@@ -374,7 +364,7 @@ int bramah__lanes_advance(bramah__filter_lockstep *k, bramah__filter_group *cons
                           bramah__plant_group **plant)
 {
   const size_t words = k->plant.place.words;
-  unsigned char moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L];
+  int64_t moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L];
   int some = 0;
   EACH_GROUP
   {
@@ -384,7 +374,7 @@ int bramah__lanes_advance(bramah__filter_lockstep *k, bramah__filter_group *cons
   if (!some) return 0;
   EACH_GROUP
   {
-    memcpy(live[g], plant[g]->live, L);
+    memcpy(live[g], plant[g]->live, sizeof live[g]);
     EACH_LANE plant[g]->live[l] &= moved[g][l];
   }
   bramah__lockstep_adopt(&k->plant, plant);
@@ -393,18 +383,17 @@ int bramah__lanes_advance(bramah__filter_lockstep *k, bramah__filter_group *cons
     double *next = k->plant.of[g].next;
     for (size_t w = 0; w < words; w++)
       EACH_LANE next[w * L + l] = moved[g][l] ? next[w * L + l] : k->of[g].middle[w * L + l];
-    EACH_LANE plant[g]->live[l] = live[g][l] & (unsigned char)(plant[g]->live[l] | !moved[g][l]);
+    EACH_LANE plant[g]->live[l] = live[g][l] & (plant[g]->live[l] | !moved[g][l]);
   }
   return 1;
 }
 
-int bramah__lanes_inject(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group,
-                         unsigned char *moved)
+int bramah__lanes_inject(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group, int64_t *moved)
 {
   const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
   int some = 0;
-  memset(moved, 0, L);
+  memset(moved, 0, L * sizeof *moved);
   take_means(k, g, group);
   if (f->n_par) memcpy(k->plant.of[g].next, group->plant.state, k->plant.place.words * L * sizeof(double));
   for (size_t i = 0; i < f->n_augmented; i++) {
@@ -419,7 +408,7 @@ int bramah__lanes_inject(bramah__filter_lockstep *k, size_t g, bramah__filter_gr
       set_value(k, g, group, i, l, displaced_by(f, i, value, dx), moved);
     }
   }
-  EACH_LANE some |= moved[l];
+  EACH_LANE some |= (int)moved[l];
   return some;
 }
 
@@ -547,6 +536,32 @@ void bramah__lanes_learn(bramah__filter_room *room, const bramah__filter_group *
 
 /* ---- what sensors show ---- */
 
+void bramah__lanes_predict_sensor(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t i,
+                                  int next)
+{
+  const bramah_sensor *sensor = &group[0]->like->sensor[i];
+  EACH_GROUP memset(k->of[g].sum, 0, 2 * L * sizeof(double));
+  for (size_t t = 0; t < sensor->n_terms; t++) {
+    bramah__lockstep_read(&k->plant, sensor->output[t]);
+    EACH_GROUP
+    {
+      double value[L], *sum = k->of[g].sum + (t < bramah__sensor_first(sensor) ? 0 : L);
+      const double *state = next ? k->plant.of[g].next : group[g]->plant.state;
+      bramah__lockstep_value(&k->plant, g, state, sensor->output[t], value);
+      EACH_LANE sum[l] += sensor->weight[t] * value[l];
+    }
+  }
+  EACH_GROUP EACH_LANE
+  {
+    bramah__filter_room *room = &k->of[g];
+    const double sum[2] = {room->sum[l], room->sum[L + l]};
+    double slope[2] = {1.0, 0.0};
+    room->value[l] = sensor->shape == BRAMAH_SENSOR_SUM ? sum[0] : bramah__sensor_shown(sensor, sum, slope);
+    room->slope[l] = slope[0];
+    room->slope[L + l] = slope[1];
+  }
+}
+
 /* Errors of sensor i into its row and value; its gain, by which the row of the plant goes. */
 BRAMAH__FOR_PROCESSORS static void add_errors(bramah__filter_lockstep *k, size_t g,
                                               const bramah__filter_group *group, size_t i, double *gain)
@@ -593,8 +608,11 @@ BRAMAH__FOR_PROCESSORS static void add_parameters(bramah__filter_lockstep *k, si
     double *H = k->of[g].T + own->state * L, by[L];
     if (own->column == SIZE_MAX) continue;
     for (size_t t = 0; t < sensor->n_terms; t++) {
+      const double *slope = k->of[g].slope + (t < bramah__sensor_first(sensor) ? 0 : L);
       bramah__lockstep_by_parameter(&k->plant, g, sensor->output[t], own->target, by);
-      EACH_LANE H[l] += sensor->weight[t] * by[l];
+      if (bramah__lanes_accelerates(f, sensor->output[t]))
+        bramah__lockstep_rates_by_parameter(&k->plant, g, sensor->output[t], own->column, by);
+      EACH_LANE H[l] += slope[l] * sensor->weight[t] * by[l];
     }
     const double *value = value_of(k, f, group->plant.state, j);
     EACH_LANE H[l] *= (f->augmented[j].logarithmic ? value[l] : 1.0) * gain[l];

@@ -17,30 +17,46 @@
 /* Error states whose number the compiler is to know: nothing augmented. */
 #define SMALL_SIZES(X) X(3) X(4) X(5) X(6)
 
-/* Integers among the words. */
-static void add_to(double *words, size_t l, int64_t by)
+/* Whole numbers [8] that are not negative are added to integers among the words, in the lanes of `which`: behind 2^52 a
+ * double has them as its last bits. */
+BRAMAH__IN_CALLER void add_to(double *words, const int64_t *which, const double *by)
 {
-  int64_t value;
-  memcpy(&value, &words[l], sizeof value);
-  value += by;
-  memcpy(&words[l], &value, sizeof value);
+  const double zero = 0x1p52;
+  double behind[L];
+  int64_t now[L], more[L], none;
+  EACH_LANE behind[l] = zero + (which[l] ? by[l] : 0.0);
+  memcpy(&none, &zero, sizeof none);
+  memcpy(more, behind, sizeof more);
+  memcpy(now, words, sizeof now);
+  EACH_LANE now[l] += more[l] - none;
+  memcpy(words, now, sizeof now);
 }
 
-static void set_to(double *words, size_t l, uint64_t value) { memcpy(&words[l], &value, sizeof value); }
+static const double once[L] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+
+/* Integers among the words become this in the lanes of `which`. */
+BRAMAH__IN_CALLER void set_to(double *words, const int64_t *which, int64_t value)
+{
+  int64_t now[L];
+  memcpy(now, words, sizeof now);
+  EACH_LANE now[l] = which[l] ? value : now[l];
+  memcpy(words, now, sizeof now);
+}
 
 /* ---- a step ---- */
 
-/* F of the plant; what is augmented follows. */
+/* Rows of F of the plant; what is augmented follows. Of the others no more than their blocks is ever looked at. */
 BRAMAH__IN_CALLER void fill_transition(const bramah_filter *f, const bramah__group_results *of, double *F)
 {
   const size_t n = f->n, ne = f->n_plant;
-  for (size_t i = 0; i < n * n * L; i++) F[i] = 0.0;
-  for (size_t r = 0; r < ne; r++)
+  for (size_t r = 0; r < ne; r++) {
     for (size_t i = 0; i < ne * L; i++) F[r * n * L + i] = of->F[r * ne * L + i];
+    for (size_t i = ne * L; i < n * L; i++) F[r * n * L + i] = 0.0;
+  }
 }
 
 /* B^-1 as bramah__process_noise_refresh has it, in the place of B; where there is none the lane leaves. */
-static void invert_basis(const bramah_filter *f, double *B, unsigned char *live)
+static void invert_basis(const bramah_filter *f, double *B, int64_t *live)
 {
   const size_t nf = f->n_dof;
   const bramah__process_noise *scratch = &f->noise;
@@ -67,7 +83,7 @@ BRAMAH__IN_CALLER void noise_in_lanes(const bramah__filter_group *group, const b
 {
   const double h = bramah__step_seconds(f), of_rate = sqrt(h), of_position = sqrt(h * h * h / 12.0);
   const size_t nf = f->n_dof, np = f->n_first_order, nx = nf + np, nq = f->nq, ne = f->n_plant;
-  for (size_t i = 0; i < f->n * nq * L; i++) Gamma[i] = 0.0;
+  for (size_t i = 0; i < ne * nq * L; i++) Gamma[i] = 0.0;
   for (size_t r = 0; r < ne; r++) {
     double *row = Gamma + r * nq * L;
     for (size_t b = 0; b < nf; b++) {
@@ -86,23 +102,12 @@ BRAMAH__IN_CALLER void noise_in_lanes(const bramah__filter_group *group, const b
 }
 
 /* Variances that are not positive and finite take a lane out. */
-BRAMAH__IN_CALLER void check_covariance(size_t n, const double *P, unsigned char *live)
+BRAMAH__IN_CALLER void check_covariance(size_t n, const double *P, int64_t *live)
 {
   for (size_t i = 0; i < n; i++) {
     const double *variance = P + (i * n + i) * L;
     EACH_LANE live[l] &= (variance[l] > 0.0) & (variance[l] < (double)INFINITY);
   }
-}
-
-/* to = from in live lanes. */
-BRAMAH__IN_CALLER void keep_where(const unsigned char *live, size_t n, const double *from, double *to)
-{
-  int64_t taken[L], all = 1;
-  EACH_LANE all &= taken[l] = live[l];
-  if (all)
-    memcpy(to, from, n * L * sizeof *to);
-  else
-    for (size_t i = 0; i < n; i++) EACH_LANE to[i * L + l] = taken[l] ? from[i * L + l] : to[i * L + l];
 }
 
 /* The covariance of a group after the step that the plants have made; what has come of it is not taken yet. */
@@ -134,41 +139,59 @@ BRAMAH__FOR_PROCESSORS static void follow_plants(bramah__filter_lockstep *k, siz
 BRAMAH__IN_CALLER void take_augmented(const bramah__filter_room *room, bramah__filter_group *group)
 {
   const bramah_filter *f = group->like;
-  const unsigned char *live = group->plant.live;
-  keep_where(live, f->n - f->n_plant, room->mean, bramah__lane_array(f, group->now, f->mean));
-  keep_where(live, f->n_augmented, room->effect, bramah__lane_array(f, group->now, f->effect));
-  keep_where(live, f->n_augmented, room->effect_spread, bramah__lane_array(f, group->now, f->effect_spread));
+  const int64_t *live = group->plant.live;
+  bramah__keep_where(live, f->n - f->n_plant, room->mean, bramah__lane_array(f, group->now, f->mean));
+  bramah__keep_where(live, f->n_augmented, room->effect, bramah__lane_array(f, group->now, f->effect));
+  bramah__keep_where(live, f->n_augmented, room->effect_spread,
+                     bramah__lane_array(f, group->now, f->effect_spread));
   for (size_t s = 0; s < f->n_sensors; s++) {
     if (!f->changes[s]) continue;
-    keep_where(live, 1, room->change + s * L, bramah__lane_array(f, group->now, f->change) + s * L);
-    keep_where(live, 1, room->bend + s * L, bramah__lane_array(f, group->now, f->bend) + s * L);
+    bramah__keep_where(live, 1, room->change + s * L, bramah__lane_array(f, group->now, f->change) + s * L);
+    bramah__keep_where(live, 1, room->bend + s * L, bramah__lane_array(f, group->now, f->bend) + s * L);
   }
+}
+
+/* What was is what was before the step; P, which is most of it, follows. */
+BRAMAH__IN_CALLER void keep_before(bramah__filter_group *group)
+{
+  const bramah_filter *f = group->like;
+  double *was = group->now;
+  int64_t all = 1;
+  EACH_LANE all &= group->plant.live[l] | !group->in[l];
+  if (!all) {
+    bramah__keep_where(group->plant.live, bramah__lane_words(f), was, group->before);
+    return;
+  }
+  const size_t words = bramah__lane_words(f) * L, P = (size_t)(bramah__lane_array(f, was, f->P) - was),
+               behind = P + f->n * f->n * L;
+  group->now = group->before;
+  group->before = was;
+  memcpy(group->now, was, P * sizeof *was);
+  memcpy(group->now + behind, was + behind, (words - behind) * sizeof *was);
+  group->plant.state = bramah__lane_plant(f, group->now);
 }
 
 BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t g,
                                              bramah__filter_group *group)
 {
   const bramah_filter *f = group->like;
-  const unsigned char *live = group->plant.live;
+  const int64_t *live = group->plant.live;
   const size_t n = f->n;
   bramah__filter_room *room = &k->of[g];
+  keep_before(group);
   double *correction = bramah__lane_array(f, group->now, f->accumulated_correction);
-  keep_where(live, bramah__lane_words(f), group->now, group->before);
-  keep_where(live, n * n, room->P, bramah__lane_array(f, group->now, f->P));
-  keep_where(live, n * n, room->F, group->F);
-  keep_where(live, n * f->nq, room->Gamma, group->Gamma);
-  for (size_t i = 0; i < n; i++) EACH_LANE if (live[l]) correction[i * L + l] = 0.0;
+  bramah__keep_where(live, n * n, room->P, bramah__lane_array(f, group->now, f->P));
+  bramah__keep_where(live, f->n_plant * n, room->F, group->F);
+  bramah__keep_where(live, f->n_plant * f->nq, room->Gamma, group->Gamma);
+  for (size_t i = 0; i < n; i++) EACH_LANE correction[i * L + l] = live[l] ? 0.0 : correction[i * L + l];
   if (f->n_augmented) take_augmented(room, group);
-  EACH_LANE
-  {
-    if (!live[l]) continue;
-    if (f->n_augmented)
-      add_to(PROGRESS(group->now, report.limited), l, (int64_t)room->count[COUNT_LIMITED * L + l]);
-    add_to(PROGRESS(group->now, time_ns), l, f->plant.step_ns);
-    add_to(PROGRESS(group->now, report.predictions), l, 1);
-    set_to(PROGRESS(group->now, has_last), l, 1);
-    set_to(PROGRESS(group->now, rebased), l, 0);
-  }
+  if (f->n_augmented) add_to(PROGRESS(group->now, report.limited), live, room->count + COUNT_LIMITED * L);
+  double step[L];
+  EACH_LANE step[l] = (double)f->plant.step_ns;
+  add_to(PROGRESS(group->now, time_ns), live, step);
+  add_to(PROGRESS(group->now, report.predictions), live, once);
+  set_to(PROGRESS(group->now, has_last), live, 1);
+  set_to(PROGRESS(group->now, rebased), live, 0);
 }
 
 /* New commands; those that are not finite are refused by the filter itself. */
@@ -181,7 +204,7 @@ static void set_inputs(const bramah__filter_lockstep *k, bramah__filter_group *g
     int finite = 1;
     if (!group->plant.live[l] || !samples->u[l]) continue;
     for (size_t i = 0; i < n_input; i++) finite &= isfinite(samples->u[l][i]) != 0;
-    group->plant.live[l] &= (unsigned char)finite;
+    group->plant.live[l] &= finite;
     for (size_t i = 0; i < n_input && finite; i++) u[i * L + l] = samples->u[l][i];
   }
 }
@@ -283,24 +306,29 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
 
 /* ---- a correction: what the samples say ---- */
 
-/* Term t of sensor i into its row and value; the states are in the registers. */
-BRAMAH__FOR_PROCESSORS static void add_term(bramah__filter_lockstep *k, size_t g,
-                                            const bramah__filter_group *group, size_t i, size_t t)
+/* Row of sensor i, whose outputs have been read, by the error state of the plant. */
+BRAMAH__FOR_PROCESSORS static void sensor_row(bramah__filter_lockstep *k, size_t g,
+                                              const bramah__filter_group *group, size_t i)
 {
   const bramah_filter *f = group->like;
   const bramah_sensor *sensor = &f->sensor[i];
-  const double weight = sensor->weight[t];
   bramah__filter_room *room = &k->of[g];
-  double *H = room->T, value[L];
-  bramah__lockstep_value(&k->plant, g, group->plant.state, sensor->output[t], value);
-  bramah__lockstep_row(&k->plant, g, sensor->output[t], room->row);
-  if (t == 0)
-    for (size_t j = 0; j < f->n * L; j++) H[j] = 0.0;
-  if (t == 0) EACH_LANE room->value[l] = 0.0;
-  EACH_LANE room->value[l] += weight * value[l];
-  if (weight != 0.0)
-    for (size_t j = 0; j < f->n_plant * L; j++)
-      H[j] = sensor->n_terms == 1 ? room->row[j] * weight : H[j] + weight * room->row[j];
+  double *H = room->T;
+  for (size_t j = 0; j < f->n * L; j++) H[j] = 0.0;
+  for (size_t t = 0; t < sensor->n_terms; t++) {
+    const double *slope = room->slope + (t < bramah__sensor_first(sensor) ? 0 : L), of = sensor->weight[t];
+    double weight[L];
+    EACH_LANE weight[l] = slope[l] * of;
+    if (of == 0.0) continue;
+    bramah__lockstep_row(&k->plant, g, sensor->output[t], room->row);
+    if (bramah__lanes_accelerates(f, sensor->output[t]))
+      bramah__lockstep_row_of_rates(&k->plant, g, sensor->output[t], room->row);
+    for (size_t j = 0; j < f->n_plant * L; j += L) EACH_LANE
+      {
+        const double part = weight[l] * room->row[j + l];
+        H[j + l] = sensor->n_terms == 1 ? part : H[j + l] + part;
+      }
+  }
 }
 
 /* Columns of a row that have entries in some lane. */
@@ -329,13 +357,14 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
   const size_t count = list_entries(n, H, entry);
   room->n_entries[i] = count;
   lockstep_project(1, n, count, entry, H, bramah__lane_array(f, group->now, f->P), room->PH, S);
-  EACH_LANE
-  {
+  for (size_t l = 0; l < L; l++) {
     if (!group->plant.live[l] || !samples->present[l][i]) continue;
     present[l] = 1;
     y[l] = samples->y[l][i];
+  }
+  for (size_t l = 0; l < group->n_filters && group->has_ranges; l++) {
     const bramah_sensor *own = &group->filter[l]->sensor[i];
-    saturated[l] = own->least < own->most && bramah_sensor_is_saturated(own, y[l]);
+    saturated[l] = present[l] && own->least < own->most && bramah_sensor_is_saturated(own, y[l]);
   }
   const double *variance = group->variance + i * L, *gate = group->gate + i * L;
   EACH_LANE
@@ -352,17 +381,18 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
     const double root = sqrt(S[l]), nis = y[l] * y[l] / S[l];
     const int64_t good =
         (S[l] > 0.0) & (S[l] < (double)INFINITY) & (fabs(y[l]) <= bramah__absurd_innovation * root);
-    group->plant.live[l] &= (unsigned char)(good | !present[l]);
+    group->plant.live[l] &= good | !present[l];
     const int64_t accepted = (saturated[l] == 0) & ((gate[l] == 0.0) | (nis <= gate[l] * gate[l]));
     room->y[i * L + l] = y[l];
     innovation[l] = present[l] ? y[l] : innovation[l];
     sigma[l] = present[l] ? root : sigma[l];
     chi[l] = present[l] ? nis : chi[l];
-    const double told = (double)(PRESENT + ACCEPTED * accepted + SATURATED * saturated[l]);
+    const double told =
+        PRESENT + (accepted ? (double)ACCEPTED : 0.0) + (saturated[l] ? (double)SATURATED : 0.0);
     flags[l] = present[l] ? told : flags[l];
   }
-  keep_where(group->plant.live, n, H, group->H + i * n * L);
-  keep_where(group->plant.live, 1, variance, group->r + i * L);
+  bramah__keep_where(group->plant.live, n, H, group->H + i * n * L);
+  bramah__keep_where(group->plant.live, 1, variance, group->r + i * L);
 }
 
 /* Nothing was measured, in the lanes that take part. */
@@ -398,13 +428,10 @@ static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *gro
     bramah__lanes_hold(k, g, group[g]);
   }
   for (size_t i = 0; i < n_sensors; i++) {
-    const bramah_sensor *sensor = &group[0]->like->sensor[i];
-    for (size_t t = 0; t < sensor->n_terms; t++) {
-      bramah__lockstep_read(&k->plant, sensor->output[t]);
-      EACH_GROUP add_term(k, g, group[g], i, t);
-    }
+    bramah__lanes_predict_sensor(k, group, i, 0);
     EACH_GROUP
     {
+      sensor_row(k, g, group[g], i);
       if (group[g]->like->n_augmented) bramah__lanes_complete_row(k, g, group[g], i);
       innovate(k, g, group[g], i, &samples[g]);
     }
@@ -445,7 +472,8 @@ BRAMAH__IN_CALLER int all_accepted(const bramah_filter *f, const bramah__filter_
     memcpy(&drifts, &drifted[i], sizeof drifts);
     other |= rejected | drifts;
   }
-  EACH_LANE other |= group->plant.live[l] & ((group->drift_gate[l] != 0.0) | !(group->patience[l] > 0.0));
+  EACH_LANE other |=
+      (uint64_t)group->plant.live[l] & ((group->drift_gate[l] != 0.0) | !(group->patience[l] > 0.0));
   for (size_t i = 0; i < f->n_sensors; i++) EACH_LANE
     {
       const double told = group->flags[i * L + l];
@@ -574,7 +602,7 @@ BRAMAH__IN_CALLER void fuse_sample(size_t n, bramah__filter_lockstep *k, size_t 
     of_gain[l] = fuses[l] ? S[l] : (double)INFINITY;
     of_rounding[l] = fuses[l] ? S[l] : 0.0;
   }
-  EACH_LANE group->plant.live[l] = (unsigned char)live[l];
+  EACH_LANE group->plant.live[l] = live[l];
   const unsigned char *held = room->considers ? room->held : NULL;
   const size_t end = held ? room->n_fused : n;
   lockstep_gain(n, held, room->PH, of_gain, rest, room->K, room->dx);
@@ -611,12 +639,12 @@ BRAMAH__FOR_PROCESSORS static void fuse(bramah__filter_lockstep *k, size_t g, br
 static void set_parameters(bramah__filter_lockstep *k, bramah__filter_group *const *group,
                            bramah__plant_group **plant)
 {
-  unsigned char moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L], some = 0;
-  EACH_GROUP { some |= (unsigned char)bramah__lanes_inject(k, g, group[g], moved[g]); }
+  int64_t moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L], some = 0;
+  EACH_GROUP { some |= bramah__lanes_inject(k, g, group[g], moved[g]); }
   if (!some) return;
   EACH_GROUP
   {
-    memcpy(live[g], plant[g]->live, L);
+    memcpy(live[g], plant[g]->live, sizeof live[g]);
     EACH_LANE plant[g]->live[l] &= moved[g][l];
   }
   bramah__lockstep_adopt(&k->plant, plant);
@@ -625,7 +653,7 @@ static void set_parameters(bramah__filter_lockstep *k, bramah__filter_group *con
     memcpy(k->of[g].middle, plant[g]->state, k->plant.place.words * L * sizeof(double));
     plant[g]->state = k->of[g].middle;
     bramah__lockstep_take(&k->plant, g, plant[g], 0);
-    EACH_LANE plant[g]->live[l] = live[g][l] & (unsigned char)(plant[g]->live[l] | !moved[g][l]);
+    EACH_LANE plant[g]->live[l] = live[g][l] & (plant[g]->live[l] | !moved[g][l]);
   }
 }
 
@@ -634,42 +662,41 @@ BRAMAH__FOR_PROCESSORS static void take_correction(bramah__filter_lockstep *k, s
                                                    bramah__filter_group *group)
 {
   const bramah_filter *f = group->like;
-  const unsigned char *live = group->plant.live;
+  const int64_t *live = group->plant.live;
   const size_t n = f->n, m = f->n_sensors;
   bramah__filter_room *room = &k->of[g];
   double *correction = bramah__lane_array(f, group->now, f->accumulated_correction),
          *likelihood = PROGRESS(group->now, log_likelihood);
-  keep_where(live, n * n, room->P, bramah__lane_array(f, group->now, f->P));
-  keep_where(live, n - f->n_plant, room->mean, bramah__lane_array(f, group->now, f->mean));
+  bramah__keep_where(live, n * n, room->P, bramah__lane_array(f, group->now, f->P));
+  bramah__keep_where(live, n - f->n_plant, room->mean, bramah__lane_array(f, group->now, f->mean));
   if (room->considers)
-    keep_where(live, f->n_augmented, room->information, bramah__lane_array(f, group->now, f->information));
+    bramah__keep_where(live, f->n_augmented, room->information,
+                       bramah__lane_array(f, group->now, f->information));
   if (!room->as_usual) {
-    keep_where(live, m, room->drift, bramah__lane_array(f, group->now, f->drift));
-    keep_where(live, m, room->drift_common, bramah__lane_array(f, group->now, f->drift_common));
+    bramah__keep_where(live, m, room->drift, bramah__lane_array(f, group->now, f->drift));
+    bramah__keep_where(live, m, room->drift_common, bramah__lane_array(f, group->now, f->drift_common));
   }
-  keep_where(live, n, room->dx, group->dx);
+  bramah__keep_where(live, n, room->dx, group->dx);
   for (size_t i = 0; i < n; i++)
-    EACH_LANE correction[i * L + l] += live[l] && group->dof[l] > 0.0 ? room->dx[i * L + l] : 0.0;
-  EACH_LANE
-  {
-    const double *count = room->count + l;
-    if (!live[l]) continue;
-    likelihood[l] -= 0.5 * count[LIKELIHOOD * L];
-    add_to(PROGRESS(group->now, report.corrections), l, 1);
-    add_to(PROGRESS(group->now, report.accepted), l, (int64_t)count[COUNT_ACCEPTED * L]);
-    add_to(PROGRESS(group->now, report.saturated), l, (int64_t)count[COUNT_SATURATED * L]);
-    add_to(PROGRESS(group->now, report.gated), l, (int64_t)count[COUNT_GATED * L]);
-    add_to(PROGRESS(group->now, report.limited), l, (int64_t)count[COUNT_LIMITED * L]);
-    for (size_t i = 0; i < m && !room->as_usual; i++) {
+    EACH_LANE correction[i * L + l] += live[l] & (group->dof[l] > 0.0) ? room->dx[i * L + l] : 0.0;
+  const double *count = room->count;
+  EACH_LANE likelihood[l] = live[l] ? likelihood[l] - 0.5 * count[LIKELIHOOD * L + l] : likelihood[l];
+  add_to(PROGRESS(group->now, report.corrections), live, once);
+  add_to(PROGRESS(group->now, report.accepted), live, count + COUNT_ACCEPTED * L);
+  add_to(PROGRESS(group->now, report.limited), live, count + COUNT_LIMITED * L);
+  if (room->as_usual) return;
+  add_to(PROGRESS(group->now, report.saturated), live, count + COUNT_SATURATED * L);
+  add_to(PROGRESS(group->now, report.gated), live, count + COUNT_GATED * L);
+  for (size_t l = 0; l < L; l++)
+    for (size_t i = 0; i < m && live[l]; i++) {
       set_small(bramah__lane_array(f, group->now, f->reject), i, l, room->reject[i * L + l]);
       set_small(bramah__lane_array(f, group->now, f->drifted), i, l, room->drifted[i * L + l]);
     }
-  }
 }
 
 /* Lanes where nothing was measured are done. */
 static void set_aside(bramah__filter_lockstep *k, bramah__filter_group *const *group,
-                      const bramah__lane_samples *samples, unsigned char idle[][L])
+                      const bramah__lane_samples *samples, int64_t idle[][L])
 {
   EACH_GROUP EACH_LANE
   {
@@ -680,16 +707,27 @@ static void set_aside(bramah__filter_lockstep *k, bramah__filter_group *const *g
   }
 }
 
+/* Do sensors? */
+static int follow_accelerations(const bramah_filter *f)
+{
+  int follow = 0;
+  for (size_t i = 0; i < f->n_sensors; i++)
+    for (size_t t = 0; t < f->sensor[i].n_terms; t++)
+      follow |= bramah__lanes_accelerates(f, f->sensor[i].output[t]);
+  return follow;
+}
+
 void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *const *group,
                               const bramah__lane_samples *samples)
 {
   bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
   double *dx[BRAMAH__MOST_GROUPS];
-  unsigned char idle[BRAMAH__MOST_GROUPS][L];
+  int64_t idle[BRAMAH__MOST_GROUPS][L];
   begin(k, group, plant);
   EACH_GROUP check_edges(k, group[g]);
   set_aside(k, group, samples, idle);
   if (!is_posed(k, group)) bramah__lockstep_pose(&k->plant, plant);
+  if (follow_accelerations(group[0]->like)) bramah__lockstep_slopes(&k->plant, plant);
   observe(k, group, samples);
   EACH_GROUP
   {
@@ -702,12 +740,12 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
   bramah__lockstep_inject(&k->plant, plant, dx);
   EACH_GROUP
   {
-    unsigned char live[L];
-    memcpy(live, plant[g]->live, L);
+    int64_t live[L];
+    memcpy(live, plant[g]->live, sizeof live);
     plant[g]->state = bramah__lane_plant(group[g]->like, group[g]->now);
     EACH_LANE plant[g]->live[l] &= group[g]->dof[l] > 0.0;
     bramah__lockstep_take(&k->plant, g, plant[g], 0);
-    memcpy(plant[g]->live, live, L);
+    memcpy(plant[g]->live, live, sizeof live);
     take_correction(k, g, group[g]);
     EACH_LANE plant[g]->live[l] |= idle[g][l];
   }
@@ -722,13 +760,12 @@ void bramah__lockstep_inputs(bramah__filter_lockstep *k, bramah__filter_group *c
 {
   bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
   begin(k, group, plant);
-  EACH_GROUP set_inputs(k, group[g], &samples[g]);
+  EACH_GROUP
+  {
+    set_inputs(k, group[g], &samples[g]);
+    k->posed[g] = NULL; /* rates by parameters go with them */
+  }
   leave_undone(k, group);
-}
-
-static int accelerates(const bramah_filter *f, size_t output)
-{
-  return !bramah__lockstep_reads(f->plant.self, output);
 }
 
 void bramah__lockstep_prepare(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t n,
@@ -737,8 +774,8 @@ void bramah__lockstep_prepare(bramah__filter_lockstep *k, bramah__filter_group *
   bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
   int follow = 0;
   begin(k, group, plant);
-  for (size_t i = 0; i < n; i++) follow |= accelerates(group[0]->like, output[i]);
-  if (follow || !is_posed(k, group)) { /* rates by parameters go with the inputs */
+  for (size_t i = 0; i < n; i++) follow |= bramah__lanes_accelerates(group[0]->like, output[i]);
+  if (!is_posed(k, group)) {
     bramah__lockstep_pose(&k->plant, plant);
     note_pose(k, group, 1);
   }
@@ -750,7 +787,7 @@ void bramah__lockstep_prepare(bramah__filter_lockstep *k, bramah__filter_group *
 static void output_row(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group, size_t i)
 {
   const bramah_filter *f = group->like;
-  const int follows = accelerates(f, i);
+  const int follows = bramah__lanes_accelerates(f, i);
   double *H = k->of[g].T;
   bramah_output_info info;
   bramah__lockstep_row(&k->plant, g, i, H);

@@ -278,7 +278,7 @@ static void fill_noise(bramah_filter *f)
     double *column = f->Gamma + 2 * nf + i;
     for (size_t r = 0; r < f->n_plant; r++) column[r * nq] = by * shown[r * nx];
   }
-  bramah__augmented_noise(f, 2 * nf + np);
+  bramah__augmented_noise(f);
 }
 
 /* ---- covariance ---- */

@@ -26,6 +26,7 @@
 #include <bramah/compare.h>
 #include <bramah/hypotheses.h>
 #include <bramah/log.h>
+#include <bramah/plausibility.h>
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>
 #include <bramah/session.h>

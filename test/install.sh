@@ -25,7 +25,6 @@ find_for_program() {
   need libyaml-dev pkg-config --exists yaml-0.1
   need libopenblas-serial-dev has_openblas
   need libcsv-dev has_header csv.h
-  need libjs-dygraphs test -f /usr/share/javascript/dygraphs/dygraph.min.js
 }
 
 # And the rest: the tests, and what is optional for the build (MAT files, bramah-mpi).
@@ -37,13 +36,15 @@ find_for_tests() {
   need libudunits2-dev has_header udunits2.h # only a test compares with it
   need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it
   need python3-yaml /usr/bin/python3 -c 'import yaml'
-  need mandoc command -v mandoc # only a test looks at the manual pages with it
+  need mandoc command -v mandoc # for the documentation
+  need python3-markdown-it has_python 'import markdown_it'
   need doxygen command -v doxygen
-  for module in cffi numpy mesonpy build installer; do
+  for module in cffi numpy matplotlib mesonpy build installer; do
     need python3-$module has_python "import $module"
   done
   need python3-dev has_python "$python_header"
   [ -z "${need_all:-}" ] || need chromium command -v chromium
+  [ -z "${need_all:-}" ] || need poppler-utils command -v pdftoppm # pages of reports on paper, as pictures
   [ -z "${need_abigail:-}" ] || need abigail-tools command -v abidiff
   [ -z "${need_valgrind:-}" ] || need valgrind command -v valgrind
   [ -z "${need_arm:-}" ] || need gcc-arm-none-eabi command -v arm-none-eabi-gcc
@@ -52,14 +53,16 @@ find_for_tests() {
   [ -z "${need_clang:-}" ] || need clang command -v clang
 }
 
+# By package, for once: dpkg-buildpackage asks for those.
 find_for_packages() {
-  need debhelper command -v dh
-  need fakeroot command -v fakeroot
-  need dh-python test -d /usr/share/dh-python
-  need python3-cffi has_python 'import cffi'
-  need python3-numpy has_python 'import numpy'
-  need python3-dev has_python "$python_header"
-  need libmatio-dev pkg-config --exists matio
+  for package in build-essential fakeroot debhelper $(sed -n '/^Build-Depends/,/^Standards/{s/^Build-Depends:.*13),//;s/,//g;/^Standards/!p}' \
+    "$root/lib/packages/debian/control"); do
+    need "$package" has_package "$package"
+  done
+}
+
+has_package() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1")" = installed ]
 }
 
 python_header='import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'

@@ -85,13 +85,14 @@ esac
 
 code=0
 passed=0 failed=0 skipped=0
-# run_tests FOLDER OPTION...: the tests of a build folder. What became of them is counted in the log of meson: one line of JSON
-# per test.
+# run_tests FOLDER OPTION...: the tests of a build folder, one more at a time than there are processors, since some wait for clocks
+# and browsers. What became of them is counted in the log of meson: one line of JSON per test.
 run_tests() {
   logs=$1/meson-logs
   shift
   rm -f "$logs"/all-tests*
-  meson test -C "${logs%/*}" --no-rebuild --print-errorlogs --logbase all-tests "$@" || code=$?
+  meson test -C "${logs%/*}" --no-rebuild --print-errorlogs --logbase all-tests \
+    --num-processes $(($(nproc) + 1)) "$@" || code=$?
   passed=$((passed + $(count OK EXPECTEDFAIL)))
   failed=$((failed + $(count FAIL ERROR TIMEOUT INTERRUPT UNEXPECTEDPASS)))
   skipped=$((skipped + $(count SKIP)))

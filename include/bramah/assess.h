@@ -10,6 +10,7 @@
 #define BRAMAH_ASSESS_H
 
 #include "bramah/alarm.h"
+#include "bramah/plausibility.h"
 #include "bramah/session.h"
 #include "bramah/replay.h"
 
@@ -83,6 +84,10 @@ BRAMAH_API bramah_status bramah_assess_run(bramah_assess *assess, bramah_diag *d
 /* The run ends here by an error outside of it, such as a full disk: as after an error of bramah_assess_next nothing is
  * said in favour of the filter any more (bramah_verdict.broken_off). */
 BRAMAH_API void bramah_assess_break_off(bramah_assess *assess);
+
+/* What a look at machine, study and log found to be certain (bramah_plausibility), or NULL: with it nothing is said in
+ * favour of the filter. It must outlive the assessment. */
+BRAMAH_API void bramah_assess_doubt(bramah_assess *assess, const bramah_doubt *doubt);
 
 /* The backward pass: estimates that use later measurements too. Once, after the last estimate that is wanted; then
  * bramah_assess_next goes through the same times again, from the first on, and bramah_assess_estimate has the
@@ -294,22 +299,28 @@ typedef struct bramah_finding {
 
 /* All checks. */
 typedef struct bramah_verdict {
-  int contradicted;   /* 1: a check failed */
-  int broken_off;     /* 1: none failed, but an error ended the run before its log: no verdict */
-  int too_short;      /* 1: none failed, the run is whole, but no sensor had enough samples to be judged */
-  uint64_t tests;     /* made, those of all windows included */
-  size_t n, n_failed; /* checks */
+  int contradicted; /* 1: a check failed */
+  int broken_off;   /* 1: none failed, but an error ended the run before its log: no verdict */
+  int too_short;    /* 1: none failed, the run is whole, but no sensor had enough samples to be judged */
+  const bramah_doubt *doubt; /* none failed, but this is certain (bramah_assess_doubt); NULL: nothing is */
+  uint64_t tests;            /* made, those of all windows included */
+  size_t n, n_failed;        /* checks */
   const bramah_finding *finding; /* [n] */
   const bramah_finding *worst;   /* of the failed ones; NULL: none failed */
 } bramah_verdict;
 
 /* What a check tolerates: "0.25 to 2", "at most 10"; what it found: "crank_gyro, 12 to 13 s, mean 14 sigma (0.44)",
  * "crank_gyro: mean NIS 3.2, tolerated at most 2.25"; the verdict in a sentence: "contradicted: " and its worst finding,
- * "no contradiction found in 12345 tests", "too short to judge: ...", "none: the run was broken off ...". Written to out [n], cut to fit and always terminated
+ * "no contradiction found in 12345 tests", "too short to judge: ...", "none: the run was broken off ...", "doubted: " and the doubt. Written to out [n], cut to fit and always terminated
  * when n > 0. No allocation. */
 BRAMAH_API void bramah_finding_tolerated(const bramah_finding *finding, char *out, size_t n);
 BRAMAH_API void bramah_finding_text(const bramah_finding *finding, char *out, size_t n);
 BRAMAH_API void bramah_verdict_text(const bramah_verdict *verdict, char *out, size_t n);
+/* The same finding as a sentence for who does not know the check; what to do about one that failed, static. */
+BRAMAH_API void bramah_finding_sentence(const bramah_finding *finding, char *out, size_t n);
+BRAMAH_API const char *bramah_finding_advice(const bramah_finding *finding);
+/* How near a finding is to its limit: 0 far from it, from 1 on it failed. */
+BRAMAH_API double bramah_finding_closeness(const bramah_finding *finding);
 
 /* All of it, as of the present estimate. */
 typedef struct bramah_assess_results {

@@ -56,6 +56,7 @@ typedef struct bramah_log_column {
   int ignored;             /* 1: nothing uses it; its cells are not read and never present */
   uint64_t bad_cells;      /* skipped, and the line of the first; 0 if none was */
   int first_bad;
+  int position; /* in the header line, counted from 1; 0: unknown */
 } bramah_log_column;
 
 /* What a file is, and how far it was read. Texts and columns live as long as the reader. */
@@ -65,6 +66,7 @@ typedef struct bramah_log_info {
   bramah_log_format format; /* as stated, with what was found of it */
   size_t n_columns;
   const bramah_log_column *columns; /* [n_columns] in the order of the file */
+  int header_line;                  /* counted from 1; 0: there is none */
   int line;                         /* of the row given last, counted from 1 */
   uint64_t bytes;                   /* of the file, used so far */
   int is_cut;        /* 1: the last line was reached and has no line end: its last number may be cut */

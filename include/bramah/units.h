@@ -16,7 +16,7 @@ typedef struct bramah_dimension {
   signed char m, kg, s, volt, rad;
 } bramah_dimension;
 
-/* Parse a unit expression: names with prefixes joined by * / . and spaces, with exponents ^2, ^-1, ^0.5 and
+/* Parse a unit expression: names with prefixes joined by * / . and spaces, with exponents ^2, ², ^-1, ^0.5 and
  * parentheses. Names: 1 % ppm; m L l cc (cm^3); g t; s min h Hz; rad deg ° rev rpm; N daN Nm J W Pa bar V A; gn kgf
  * kp at (kgf/cm^2) atm PS; in ft lb slug lbf psi ksi hp gal gpm (US gallons); lpm (L/min); St P (viscosities). Prefixes
  * where they are usual: mm cm km kg ms us kN kPa MPa GPa mbar mV mA mrad kHz mL kJ kW cSt cP. *factor times a value in

@@ -306,6 +306,8 @@ bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
   return status;
 }
 
+void bramah_assess_doubt(bramah_assess *a, const bramah_doubt *doubt) { a->doubt = doubt; }
+
 void bramah_assess_break_off(bramah_assess *a) { a->broken_off = 1; }
 
 bramah_status bramah_assess_run(bramah_assess *a, bramah_diag *diag)

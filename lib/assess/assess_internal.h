@@ -194,8 +194,9 @@ struct bramah_assess {
   void *memory; /* of the arrays */
   BRAMAH__ASSESS_ARRAYS(BRAMAH__FIELD_MEMBER)
   bramah_estimate estimate;
-  int taken;      /* the estimate holds the values of the present step */
-  int broken_off; /* an error has ended the run */
+  int taken;                 /* the estimate holds the values of the present step */
+  int broken_off;            /* an error has ended the run */
+  const bramah_doubt *doubt; /* of the verdict */
   bramah__innovations all;
   bramah_event recoveries;
   bramah_assess_results results;

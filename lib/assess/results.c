@@ -488,7 +488,8 @@ static void judge(bramah_assess *a)
   v->worst = worst_of(v);
   v->contradicted = v->n_failed > 0;
   v->broken_off = a->broken_off && !v->contradicted;
-  v->too_short &= !v->contradicted && !v->broken_off;
+  v->doubt = v->contradicted || v->broken_off ? NULL : a->doubt;
+  v->too_short &= !v->contradicted && !v->broken_off && !v->doubt;
 }
 
 /* What sensors could hide, of the outputs that are shown. */

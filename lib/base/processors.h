@@ -12,9 +12,10 @@
 #define BRAMAH__FOR_PROCESSORS
 #endif
 
-/* Before a loop over lanes, that it becomes instructions on vectors: GCC would write it out before it looks for them. */
+/* Before a loop over lanes, none of which needs what another one writes: it becomes instructions on vectors. GCC would write it
+ * out before it looks for them, or compare all addresses. */
 #if defined __GNUC__ && !defined __clang__
-#define BRAMAH__AS_VECTORS _Pragma("GCC unroll 1")
+#define BRAMAH__AS_VECTORS _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #else
 #define BRAMAH__AS_VECTORS
 #endif

@@ -97,12 +97,9 @@ int cli_time_value(const cli_arguments *arguments, const char *name, int64_t *ns
 int cli_moment_value(const cli_arguments *arguments, const char *name, int64_t *ns);
 int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t least, uint64_t *out);
 
-/* Command i as listed in the help, NULL behind the last one. */
-const cli_command *cli_command_at(size_t i);
-
-/* Manual pages, completion and what else is made of the tables, into a folder that is there (generate.c); for the
- * build, not in the help. */
-int cli_generate(const char *folder);
+/* Manual pages, completion and JSON Schemas, made of the tables, into a folder that is there (generate.c); for the
+ * build, not in the help. The commands end with NULL. */
+int cli_generate(const char *folder, const cli_command *const *commands);
 
 extern const cli_command cli_simulate, cli_replay, cli_compare, cli_study, cli_check, cli_linearize,
     cli_modes_command, cli_tune, cli_sweep, cli_compile;
@@ -183,27 +180,35 @@ int cli_is_regular(const char *path);
 /* What is printed of a time: seconds for files [s]. */
 double cli_seconds(int64_t ns);
 
-/* ---- the terminal: progress, being stopped from outside (print.c) ---- */
+/* ---- the terminal: colours, progress, being stopped from outside (print.c) ---- */
 
+/* What makes a text bold, red, yellow or as it was before, on a terminal; "" elsewhere, with NO_COLOR set, and on a dumb
+ * terminal. */
+typedef enum cli_colour { CLI_PLAIN, CLI_BOLD, CLI_RED, CLI_YELLOW } cli_colour;
+const char *cli_colour_of(FILE *file, cli_colour colour);
+
+/* One line that is written over, on standard error where that is a terminal. */
 typedef struct cli_progress {
-  int shown; /* standard error is a terminal */
-  int drawn;
-  int64_t total_ns;   /* simulated time to come; 0: unknown */
+  int shown, drawn;
   double start, next; /* [s] of the clock */
 } cli_progress;
 
-cli_progress cli_progress_begin(int64_t total_ns);
-/* So much simulated time is done; redraws at most ten times a second. */
-void cli_progress_update(cli_progress *progress, int64_t done_ns);
-/* Take the bar away. */
+cli_progress cli_progress_begin(void);
+/* So large a part of the work is done (negative: nobody knows), and in words; redraws at most ten times a second. */
+void cli_progress_update(cli_progress *progress, double part, const char *format, ...) CLI_PRINTF(3, 4);
+/* The same of simulated time; total 0: unknown. */
+void cli_progress_time(cli_progress *progress, int64_t done_ns, int64_t total_ns);
+/* Take the line away. */
 void cli_progress_end(cli_progress *progress);
 
 /* A clock that only goes forward [s]. */
 double cli_clock(void);
 
-/* Take SIGINT, SIGTERM and SIGHUP from now on, once each, unless they are ignored: the second one ends the
- * program at once. Standard input then reads as ended, so that nobody waits for a row that does not come. */
-void cli_stop_catch(void);
+/* What SIGINT, SIGTERM and SIGHUP do from now on, unless they are ignored. Until a command says that it looks at
+ * cli_stop_signal (in_order 1) they end the program at once, with 128 + number: files that cli_create made and
+ * cli_finish has not closed are taken away, which is said. In order, the first signal only makes standard input read as
+ * ended, so that nobody waits for a row that does not come; the second one ends the program. */
+void cli_stop_catch(int in_order);
 /* The signal that came, 0: none. */
 int cli_stop_signal(void);
 /* "SIGINT" */

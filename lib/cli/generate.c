@@ -132,9 +132,8 @@ static void put_page(FILE *out, const cli_command *command)
   fputs(".Sh SEE ALSO\n.Xr bramah 1\n", out);
 }
 
-static void put_main_page(FILE *out)
+static void put_main_page(FILE *out, const cli_command *const *commands)
 {
-  const cli_command *command;
   put_head(out, "bramah", "State estimation for hydraulically actuated multibody machines");
   fputs(".Sh SYNOPSIS\n.Nm\n.Ar COMMAND ...\n.Sh DESCRIPTION\n", out);
   put_text(
@@ -151,9 +150,9 @@ static void put_main_page(FILE *out)
       "unit: \"1.5 min\". NAMES have commas between them and * for any text.\n\n"
       "Progress is shown on a terminal only.");
   fputs(".Sh COMMANDS\n.Bl -tag -width linearize\n", out);
-  for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++) {
-    fprintf(out, ".It Xr bramah-%s 1\n", command->name);
-    put_text(out, command->summary);
+  for (const cli_command *const *c = commands; *c; c++) {
+    fprintf(out, ".It Xr bramah-%s 1\n", (*c)->name);
+    put_text(out, (*c)->summary);
   }
   fputs(".El\n.Sh ENVIRONMENT\n.Bl -tag -width Ds\n.It Ev BRAMAH_NATIVE\n", out);
   put_text(out,
@@ -196,9 +195,8 @@ static void put_values(FILE *out, const cli_command *command)
   }
 }
 
-static void put_completion(FILE *out)
+static void put_completion(FILE *out, const cli_command *const *commands)
 {
-  const cli_command *command;
   fputs("# bash completion for bramah; made of the program's tables by 'bramah generate'\n"
         "_bramah() {\n"
         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options=--help\n"
@@ -206,13 +204,13 @@ static void put_completion(FILE *out)
         "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
         "    COMPREPLY=($(compgen -W \"",
         out);
-  for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++) fprintf(out, "%s ", command->name);
+  for (const cli_command *const *c = commands; *c; c++) fprintf(out, "%s ", (*c)->name);
   fputs("--help --version\" -- \"$word\"))\n    return\n  fi\n  case ${COMP_WORDS[1]}$before in\n", out);
-  for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++) put_values(out, command);
+  for (const cli_command *const *c = commands; *c; c++) put_values(out, *c);
   fputs("  esac\n  case ${COMP_WORDS[1]} in\n", out);
-  for (size_t i = 0; (command = cli_command_at(i)) != NULL; i++) {
-    fprintf(out, "    %s) options=\"", command->name);
-    for (const cli_option *o = command->options; o->name; o++) fprintf(out, "--%s ", o->name);
+  for (const cli_command *const *c = commands; *c; c++) {
+    fprintf(out, "    %s) options=\"", (*c)->name);
+    for (const cli_option *o = (*c)->options; o->name; o++) fprintf(out, "--%s ", o->name);
     fputs("--help\" ;;\n", out);
   }
   fputs("  esac\n"
@@ -227,46 +225,49 @@ static void put_completion(FILE *out)
 
 /* ---- all of it ---- */
 
-static bramah_status generate(const char *folder, const char *name, const cli_command *command,
-                              void (*put)(FILE *out), bramah_diag *diag)
-{
-  char path[4096];
-  snprintf(path, sizeof path, "%s/%s%s%s", folder, name, command ? command->name : "", command ? ".1" : "");
-  FILE *out = cli_create(path, diag);
-  if (!out) return BRAMAH_E_FILE;
-  if (command)
-    put_page(out, command);
-  else
-    put(out);
-  return cli_finish(out, path, diag);
-}
-
-static bramah_status generate_schema(const char *folder, const char *name, bramah_file_kind kind,
-                                     bramah_diag *diag)
-{
-  char path[4096], *json;
-  bramah_status status = bramah_file_schema(kind, &json, diag);
-  if (status) return status;
-  snprintf(path, sizeof path, "%s/%s.schema.json", folder, name);
-  FILE *out = cli_create(path, diag);
-  if (out) {
-    fputs(json, out);
-    status = cli_finish(out, path, diag);
-  }
-  free(json);
-  return out ? status : BRAMAH_E_FILE;
-}
-
-int cli_generate(const char *folder)
-{
+typedef struct folder {
+  const char *path;
+  char file[4096]; /* being written */
   bramah_diag diag;
-  bramah_status status = generate(folder, "bramah.1", NULL, put_main_page, &diag);
-  if (!status) status = generate(folder, "bramah.bash", NULL, put_completion, &diag);
-  if (!status) status = generate_schema(folder, "machine", BRAMAH_FILE_MACHINE, &diag);
-  if (!status) status = generate_schema(folder, "study", BRAMAH_FILE_STUDY, &diag);
-  if (!status) status = generate_schema(folder, "plan", BRAMAH_FILE_PLAN, &diag);
-  const cli_command *command;
-  for (size_t i = 0; !status && (command = cli_command_at(i)) != NULL; i++)
-    status = generate(folder, "bramah-", command, NULL, &diag);
-  return status ? cli_report(&diag) : CLI_OK;
+} folder;
+
+static FILE *create_in(folder *f, const char *name, const char *ending)
+{
+  snprintf(f->file, sizeof f->file, "%s/%s%s", f->path, name, ending);
+  return cli_create(f->file, &f->diag);
+}
+
+static bramah_status write_schema(folder *f, const char *name, bramah_file_kind kind)
+{
+  char *json;
+  bramah_status status = bramah_file_schema(kind, &json, &f->diag);
+  if (status) return status;
+  FILE *out = create_in(f, name, ".schema.json");
+  if (out) fputs(json, out);
+  free(json);
+  return out ? cli_finish(out, f->file, &f->diag) : BRAMAH_E_FILE;
+}
+
+int cli_generate(const char *path, const cli_command *const *commands)
+{
+  folder f = {.path = path};
+  static void (*const puts_all[])(FILE *, const cli_command *const *) = {put_main_page, put_completion};
+  static const char *const endings[] = {".1", ".bash"};
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < 2; i++) {
+    FILE *out = create_in(&f, "bramah", endings[i]);
+    if (out) puts_all[i](out, commands);
+    status = out ? cli_finish(out, f.file, &f.diag) : BRAMAH_E_FILE;
+  }
+  for (const cli_command *const *c = commands; !status && *c; c++) {
+    char name[64];
+    snprintf(name, sizeof name, "bramah-%s", (*c)->name);
+    FILE *out = create_in(&f, name, ".1");
+    if (out) put_page(out, *c);
+    status = out ? cli_finish(out, f.file, &f.diag) : BRAMAH_E_FILE;
+  }
+  if (!status) status = write_schema(&f, "machine", BRAMAH_FILE_MACHINE);
+  if (!status) status = write_schema(&f, "study", BRAMAH_FILE_STUDY);
+  if (!status) status = write_schema(&f, "plan", BRAMAH_FILE_PLAN);
+  return status ? cli_report(&f.diag) : CLI_OK;
 }

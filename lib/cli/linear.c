@@ -4,6 +4,7 @@
 #include "bramah/linear.h"
 #include "bramah/log.h"
 #include "lib/cli/cli.h"
+#include "lib/cli/modes_report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -287,8 +288,8 @@ static void add_shares(cli_table *table, size_t n, const double *share, const ch
   cli_table_add(table, "%s", out);
 }
 
-/* Stability, a note where the machine is in motion, and a table of the modes. */
-static void print_modes(const analysis *a, FILE *out)
+/* Stability, a note where the machine is in motion (*moves), and a table of the modes, which is returned. */
+static cli_table print_modes(const analysis *a, int *moves, FILE *out)
 {
   static const char *const header[] = {"mode", "eigenvalue [1/s]", "f [Hz]",          "damping",
                                        "",     "energy in",        "states concerned"};
@@ -306,7 +307,8 @@ static void print_modes(const analysis *a, FILE *out)
   /* Eigenvalues say what becomes of a small disturbance only where the equations stay as they are. */
   double acceleration, pressure;
   find_rates(s, &acceleration, &pressure);
-  if (acceleration > 1e-3 || pressure > 1e3)
+  *moves = acceleration > 1e-3 || pressure > 1e3;
+  if (*moves)
     cli_note(
         "the machine is not in equilibrium here (acceleration up to %.3g, pressure rate up to %.3g bar/s): "
         "its eigenvalues are those of the moment",
@@ -324,7 +326,7 @@ static void print_modes(const analysis *a, FILE *out)
     add_shares(&table, modes->n, m->participation, s->x_name);
   }
   cli_table_print(&table, out);
-  cli_table_free(&table);
+  return table;
 }
 
 static bramah_status print_approaches(const analysis *a, FILE *out, bramah_diag *diag)
@@ -450,16 +452,20 @@ static bramah_status find_modes(analysis *a, bramah_diag *diag)
 
 static int run_modes(const cli_arguments *arguments)
 {
-  const char *output = cli_value(arguments, "output"),
-             *curves = cli_value(arguments, "curves"), *const files[] = {arguments->operands[0], output};
+  const char *output = cli_value(arguments, "output"), *curves = cli_value(arguments, "curves"),
+             *report = cli_value(arguments, "report"),
+             *at = cli_value(arguments, "at"), *const files[] = {arguments->operands[0], output, curves};
   bramah_operating_point *point;
   bramah_diag diag;
   if (!curves != !cli_value(arguments, "response"))
     return cli_wrong_use(arguments->command, "--response and --curves go together");
-  if (cli_check_output(output, 1, files, &diag) || cli_check_output(curves, 2, files, &diag))
+  if (cli_check_output(output, 1, files, &diag) || cli_check_output(curves, 2, files, &diag) ||
+      cli_check_output(report, 3, files, &diag) || cli_check_place(report, &diag))
     return cli_report(&diag);
   FILE *out = cli_summary_stream(1, &output);
   analysis a = {0};
+  cli_table table = {0};
+  int moves = 0;
   bramah_status status = open_point(arguments, &point, &diag);
   if (!status) {
     a.point = point;
@@ -468,11 +474,15 @@ static int run_modes(const cli_arguments *arguments)
   }
   if (!status) {
     print_where(out, arguments, point);
-    print_modes(&a, out);
+    table = print_modes(&a, &moves, out);
   }
   if (!status && cli_value(arguments, "approaches")) status = print_approaches(&a, out, &diag);
   if (!status && output) status = write_modes(&a, output, &diag);
   if (!status && curves) status = write_responses(&a, arguments, curves, &diag);
+  if (!status && report)
+    status = cli_modes_report(report, arguments->operands[0], at ? at : "the start", moves, point, a.modes,
+                              &table, &diag);
+  cli_table_free(&table);
   bramah_modes_free(a.modes);
   free(a.share);
   free(a.share_name);
@@ -486,6 +496,7 @@ static const cli_option modes_options[] = {
     {"output", "FILE", "the modes with their shapes, CSV", 0, 0},
     {"response", "INPUT:OUTPUT", "frequency response, for --curves", 0, 1},
     {"curves", "FILE", "these responses, CSV; - is standard output", 0, 0},
+    {"report", "FILE", "HTML page with the modes as motions", 0, 0},
     {0}};
 
 const cli_command cli_modes_command = {

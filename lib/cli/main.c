@@ -146,6 +146,9 @@ static int dispatch(const cli_command *command, int argc, char **argv)
   if (arguments.operands && arguments.given) {
     code = read_arguments(&arguments, argc, argv);
     if (!code) code = command->run(&arguments);
+    /* Mistakes go before a signal, and that before doubts about the outcome. */
+    if (cli_stop_signal() && (code == CLI_OK || code == CLI_UNTRUSTED))
+      code = CLI_STOPPED + cli_stop_signal();
   }
   free(arguments.operands);
   free(arguments.given);
@@ -214,10 +217,8 @@ int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t l
  * as C source. */
 static const cli_command *const commands[] = {&cli_check,         &cli_simulate, &cli_replay, &cli_compare,
                                               &cli_tune,          &cli_sweep,    &cli_study,  &cli_linearize,
-                                              &cli_modes_command, &cli_compile};
-enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
-
-const cli_command *cli_command_at(size_t i) { return i < N_COMMANDS ? commands[i] : NULL; }
+                                              &cli_modes_command, &cli_compile,  NULL};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] - 1 };
 
 static void print_help(FILE *file)
 {
@@ -250,7 +251,7 @@ static int run(int argc, char **argv)
     printf("bramah %s\n", bramah_version());
     return CLI_OK;
   }
-  if (strcmp(argv[1], "generate") == 0 && argc == 3) return cli_generate(argv[2]);
+  if (strcmp(argv[1], "generate") == 0 && argc == 3) return cli_generate(argv[2], commands);
   for (size_t i = 0; i < N_COMMANDS; i++)
     if (strcmp(argv[1], commands[i]->name) == 0) return dispatch(commands[i], argc - 2, argv + 2);
   const char *name = argv[1], *names[N_COMMANDS];
@@ -268,6 +269,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
   gsl_set_error_handler_off(); /* it would abort where memory is short: callers look at what comes back */
+  cli_stop_catch(0);
   const int code = run(argc, argv);
   if (fflush(stdout) == 0 && !ferror(stdout)) return code;
   fputs("bramah: cannot write to standard output\n", stderr);

@@ -46,11 +46,19 @@ void cli_place(bramah_diag *diag, const char *file, int line)
   if (!diag->line) diag->line = line;
 }
 
+const char *cli_colour_of(FILE *file, cli_colour colour)
+{
+  static const char *const codes[] = {"\033[0m", "\033[1m", "\033[1;31m", "\033[1;33m"};
+  const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  if ((none && *none) || !terminal || strcmp(terminal, "dumb") == 0 || !isatty(fileno(file))) return "";
+  return codes[colour];
+}
+
 int cli_report(const bramah_diag *diag)
 {
   char text[1024];
   bramah_diag_format(diag, text, sizeof text);
-  fprintf(stderr, "bramah: %s\n", text);
+  fprintf(stderr, "%sbramah:%s %s\n", cli_colour_of(stderr, CLI_RED), cli_colour_of(stderr, CLI_PLAIN), text);
   return CLI_FAILED;
 }
 
@@ -62,7 +70,8 @@ void cli_note(const char *format, ...)
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
   bramah_make_printable(text);
-  fprintf(stderr, "bramah: note: %s\n", text);
+  fprintf(stderr, "%sbramah: note:%s %s\n", cli_colour_of(stderr, CLI_YELLOW),
+          cli_colour_of(stderr, CLI_PLAIN), text);
 }
 
 /* ---- suggestions ---- */
@@ -171,7 +180,7 @@ void cli_table_print(const cli_table *table, FILE *file)
       if (w > width[c]) width[c] = w;
     }
   }
-  fprintf(file, "\n%s\n", table->title);
+  fprintf(file, "\n%s%s%s\n", cli_colour_of(file, CLI_BOLD), table->title, cli_colour_of(file, CLI_PLAIN));
   print_row(table, file, table->header, width);
   for (size_t r = 0; r < rows; r++) {
     const char *row[CLI_TABLE_COLUMNS];
@@ -251,15 +260,29 @@ bramah_status cli_check_place(const char *output, bramah_diag *diag)
   return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL, "cannot be created: %s", strerror(errno));
 }
 
+/* Files that are not finished yet, for whoever stops the program. */
+enum { MOST_UNFINISHED = 4 };
+static _Atomic(const char *) unfinished[MOST_UNFINISHED];
+
 FILE *cli_create(const char *path, bramah_diag *diag)
 {
+  struct stat about;
   FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
   if (!file) cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be created: %s", strerror(errno));
+  if (!file || file == stdout || fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode)) return file;
+  for (size_t i = 0; i < MOST_UNFINISHED; i++) {
+    const char *none = NULL;
+    if (atomic_compare_exchange_strong(&unfinished[i], &none, path)) break;
+  }
   return file;
 }
 
 bramah_status cli_finish(FILE *file, const char *path, bramah_diag *diag)
 {
+  for (size_t i = 0; i < MOST_UNFINISHED; i++) {
+    const char *own = path;
+    atomic_compare_exchange_strong(&unfinished[i], &own, NULL);
+  }
   const int bad = ferror(file) != 0, unclosed = (file == stdout ? fflush(file) : fclose(file)) != 0;
   if (!bad && !unclosed) return BRAMAH_OK;
   return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written completely");
@@ -282,7 +305,9 @@ double cli_seconds(int64_t ns) { return (double)ns / 1e9; }
 
 /* ---- progress ---- */
 
-enum { BAR = 30, LINE = 90 };
+enum { BAR = 24, LINE = 79 };
+
+static atomic_int line_drawn; /* for whoever stops the program */
 
 double cli_clock(void)
 {
@@ -291,49 +316,64 @@ double cli_clock(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-cli_progress cli_progress_begin(int64_t total_ns)
+cli_progress cli_progress_begin(void)
 {
   const double now = cli_clock();
-  return (cli_progress){
-      .shown = isatty(STDERR_FILENO), .total_ns = total_ns, .start = now, .next = now + 0.3};
+  return (cli_progress){.shown = isatty(STDERR_FILENO), .start = now, .next = now + 0.3};
 }
 
-void cli_progress_update(cli_progress *progress, int64_t done_ns)
+/* "12 s left", "3:20 min left" */
+static void write_left(char *text, size_t size, double seconds)
 {
-  if (!progress->shown) return;
-  const double now = cli_clock();
-  if (now < progress->next) return;
-  const double done = 1e-9 * (double)done_ns, speed = done / (now - progress->start);
-  progress->drawn = 1;
-  progress->next = now + 0.1;
-  if (!progress->total_ns) {
-    fprintf(stderr, "\r%.6g s, %.3g x real time  ", done, speed);
-    fflush(stderr);
-    return;
-  }
-
-  /* The bar, and how long the rest takes at this speed. */
-  const double part = fmin((double)done_ns / (double)progress->total_ns, 1.0),
-               rest = 1e-9 * (double)progress->total_ns - done,
-               seconds = speed > 0.0 && rest > 0.0 ? rest / speed : 0.0;
   const long whole = seconds < 3.6e8 ? (long)(seconds + 0.5) : 0;
-  char bar[BAR + 1] = "", left[32];
-  memset(bar, '#', (size_t)(part * BAR));
   if (whole < 60)
-    snprintf(left, sizeof left, "%ld s", whole);
+    snprintf(text, size, ", %ld s left", whole);
   else if (whole < 3600)
-    snprintf(left, sizeof left, "%ld:%02ld min", whole / 60, whole % 60);
+    snprintf(text, size, ", %ld:%02ld min left", whole / 60, whole % 60);
   else
-    snprintf(left, sizeof left, "%ld:%02ld h", whole / 3600, whole % 3600 / 60);
-  fprintf(stderr, "\r[%-*s] %3.0f %%  %.6g s, %.3g x real time, %s left  ", BAR, bar, 100.0 * part, done,
-          speed, left);
+    snprintf(text, size, ", %ld:%02ld h left", whole / 3600, whole % 3600 / 60);
+}
+
+void cli_progress_update(cli_progress *progress, double part, const char *format, ...)
+{
+  const double now = progress->shown ? cli_clock() : 0.0;
+  char line[160], text[80], bar[BAR + 1] = "", left[32] = "", front[BAR + 16] = "";
+  if (!progress->shown || now < progress->next) return;
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  if (part >= 0.0) {
+    part = fmin(part, 1.0);
+    memset(bar, '#', (size_t)(part * BAR));
+    snprintf(front, sizeof front, "[%-*s] %3.0f %%  ", BAR, bar, 100.0 * part);
+  }
+  if (part > 0.0) write_left(left, sizeof left, (now - progress->start) * (1.0 - part) / part);
+  progress->drawn = 1;
+  line_drawn = 1;
+  progress->next = now + 0.1;
+  snprintf(line, sizeof line, "%s%s%s", front, text, left);
+  fprintf(stderr, "\r%-*.*s", LINE, LINE, line);
   fflush(stderr);
 }
 
+void cli_progress_time(cli_progress *progress, int64_t done_ns, int64_t total_ns)
+{
+  if (!progress->shown) return;
+  const double done = 1e-9 * (double)done_ns, past = cli_clock() - progress->start;
+  cli_progress_update(progress, total_ns ? (double)done_ns / (double)total_ns : -1.0,
+                      "%.6g s, %.3g x real time", done, past > 0.0 ? done / past : 0.0);
+}
+
+static const char take_away[] =
+    "\r                                                                               \r";
+_Static_assert(sizeof take_away == LINE + 3, "blanks for a line");
+
 void cli_progress_end(cli_progress *progress)
 {
-  if (progress->drawn) fprintf(stderr, "\r%*s\r", LINE, "");
+  if (progress->drawn) fputs(take_away, stderr);
   progress->drawn = progress->shown = 0;
+  line_drawn = 0;
 }
 
 /* ---- stopping ---- */
@@ -341,13 +381,40 @@ void cli_progress_end(cli_progress *progress)
 /* Any thread may take the signal and any other look: sig_atomic_t is enough for one alone. */
 static atomic_int came;
 static atomic_int nothing = -1; /* descriptor of a file that is empty */
-#if ATOMIC_INT_LOCK_FREE != 2
+#if ATOMIC_INT_LOCK_FREE != 2 || ATOMIC_POINTER_LOCK_FREE != 2
 #error "a signal handler may use atomic objects only where they take no lock"
 #endif
+
+static atomic_int in_order;
+
+static const char *name_of_signal(int number)
+{
+  return number == SIGTERM ? "SIGTERM" : number == SIGHUP ? "SIGHUP" : "SIGINT";
+}
+
+/* Only what a handler may call. */
+static void say(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
+
+static void end_at_once(int number)
+{
+  if (line_drawn) say(take_away);
+  say("bramah: stopped by ");
+  say(name_of_signal(number));
+  for (size_t i = 0; i < MOST_UNFINISHED; i++) {
+    const char *path = unfinished[i];
+    if (!path || unlink(path) != 0) continue;
+    say("; ");
+    say(path);
+    say(" was not finished and is taken away");
+  }
+  say("\n");
+  _exit(CLI_STOPPED + number);
+}
 
 static void handle(int number)
 {
   const int kept = errno;
+  if (!in_order) end_at_once(number);
   came = number;
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);
   errno = kept;
@@ -362,9 +429,10 @@ static void catch_one(int number)
   sigaction(number, &action, NULL);
 }
 
-void cli_stop_catch(void)
+void cli_stop_catch(int whether_in_order)
 {
-  nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (whether_in_order && nothing < 0) nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  in_order = whether_in_order;
   catch_one(SIGINT);
   catch_one(SIGTERM);
   catch_one(SIGHUP);
@@ -372,17 +440,7 @@ void cli_stop_catch(void)
 
 int cli_stop_signal(void) { return came; }
 
-const char *cli_stop_name(void)
-{
-  switch (cli_stop_signal()) {
-  case SIGTERM:
-    return "SIGTERM";
-  case SIGHUP:
-    return "SIGHUP";
-  default:
-    return "SIGINT";
-  }
-}
+const char *cli_stop_name(void) { return name_of_signal(cli_stop_signal()); }
 
 /* ---- processors ---- */
 

@@ -248,8 +248,9 @@ static bramah_status go_through(cli_replay_run *r, const estimate_file *file, br
 {
   const cli_replay_request *q = &r->request;
   const double begin = cli_clock();
-  cli_progress progress = cli_progress_begin(0);
+  cli_progress progress = cli_progress_begin();
   bramah_status status = BRAMAH_OK;
+  int64_t total_ns = 0;
   r->saved = UINT64_MAX;
   r->snapshot_ns = INT64_MAX;
   if (q->resume && q->snapshot) status = save(r, file, diag); /* perhaps nothing is to come */
@@ -270,9 +271,9 @@ static bramah_status go_through(cli_replay_run *r, const estimate_file *file, br
     if (totals.estimates % 1024 == 0 && progress.shown && done > 0) {
       const double share = bramah_log_stream_get_info(r->log).share;
       const double most = (double)q->to_ns - (double)totals.begin_ns;
-      if (share > 0.0) progress.total_ns = llround(fmin(fmin((double)done / share, most), 9e18));
+      if (share > 0.0) total_ns = llround(fmin(fmin((double)done / share, most), 9e18));
     }
-    cli_progress_update(&progress, done);
+    cli_progress_time(&progress, done, total_ns);
 
     /* After the last estimate the replay still fuses what is on its way; a log that goes on has that later. */
     const int due = q->snapshot_every_ns && totals.last_ns - r->snapshot_ns >= q->snapshot_every_ns;
@@ -289,14 +290,14 @@ static bramah_status go_through(cli_replay_run *r, const estimate_file *file, br
 static bramah_status go_through_together(cli_replay_run *r, const estimate_file *file, bramah_diag *diag)
 {
   const double begin = cli_clock();
-  cli_progress progress = cli_progress_begin(0);
+  cli_progress progress = cli_progress_begin();
   bramah_status status = BRAMAH_OK;
   int end = 0;
   for (uint64_t k = 0; !status && !cli_stop_signal(); k++) {
     status = bramah_hypotheses_next(r->hypotheses, &end, diag);
     if (status || end) break;
     if (k % r->request.every == 0) status = write_row(file, diag), r->written += !status;
-    cli_progress_update(&progress, present(r)->time_ns - bramah_assess_get_totals(r->assess).begin_ns);
+    cli_progress_time(&progress, present(r)->time_ns - bramah_assess_get_totals(r->assess).begin_ns, 0);
   }
   cli_progress_end(&progress);
   r->seconds = cli_clock() - begin;
@@ -330,7 +331,7 @@ static int replay(cli_replay_run *r, estimate_file *file)
   const char *snapshot = r->request.snapshot;
   if (prepare(r, file, &r->mistake)) return cli_report(&r->mistake);
   cli_warn_unobservable(r->session);
-  cli_stop_catch();
+  cli_stop_catch(1);
   r->outcome = r->n_members ? go_through_together(r, file, &r->mistake) : go_through(r, file, &r->mistake);
   const bramah_status closed = close_file(file, &later);
   const int is_same = r->outcome && strcmp(r->mistake.message, later.message) == 0;
@@ -343,12 +344,14 @@ static int replay(cli_replay_run *r, estimate_file *file)
   r = cli_hypotheses_shown(r);
   if (r->outcome) bramah_assess_break_off(r->assess);
   const int not_smoothed = smooth(r, &later) != BRAMAH_OK && cli_report(&later);
+  if (cli_replay_doubt(r, &later)) cli_note("not looked at for plausibility: %s", later.message);
   if (!r->outcome && cli_replay_diagnose(r, &later)) cli_note("no diagnosis: %s", later.message);
   int code = cli_replay_conclude(r, &later) ? cli_report(&later) : CLI_OK;
   /* Mistakes go before a signal, and that before doubts about the filter. */
   if (!code && (not_smoothed || r->outcome)) code = CLI_FAILED;
   if (!code && cli_stop_signal()) code = CLI_STOPPED + cli_stop_signal();
-  if (!code && bramah_assess_get_results(r->assess)->verdict.contradicted) code = CLI_UNTRUSTED;
+  const bramah_verdict *verdict = &bramah_assess_get_results(r->assess)->verdict;
+  if (!code && (verdict->contradicted || verdict->doubt)) code = CLI_UNTRUSTED;
   return cli_replay_json(r, code, &later) ? cli_report(&later) : code;
 }
 
@@ -421,6 +424,7 @@ static int run(const cli_arguments *arguments)
   cli_hypotheses_close(&r);
   cli_replay_report_free(r.report);
   bramah_diagnosis_free(r.diagnosis);
+  bramah_plausibility_free(r.plausibility);
   bramah_assess_free(r.assess);
   bramah_log_stream_close(r.log);
   bramah_session_close(r.session);

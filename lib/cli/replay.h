@@ -38,10 +38,11 @@ typedef struct cli_replay_run {
   int64_t snapshot_ns;   /* their last time */
   bramah_status outcome; /* of the rows: what ended them early */
   bramah_diag mistake;
-  double seconds;                /* of the clock */
-  bramah_diagnosis *diagnosis;   /* of a contradiction; NULL: none */
-  size_t n_members;              /* 0: no hypotheses */
-  struct cli_replay_run *member; /* [n_members] */
+  double seconds;                    /* of the clock */
+  bramah_diagnosis *diagnosis;       /* of a contradiction; NULL: none */
+  bramah_plausibility *plausibility; /* of machine, study and the begin of the log; NULL: none */
+  size_t n_members;                  /* 0: no hypotheses */
+  struct cli_replay_run *member;     /* [n_members] */
   bramah_hypotheses *hypotheses;
 } cli_replay_run;
 
@@ -60,9 +61,14 @@ bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables
 
 /* Summary and tables on the terminal, and into the report. */
 bramah_status cli_replay_conclude(cli_replay_run *run, bramah_diag *diag);
+/* What is doubted of study and log, where these are files: if the log contradicts the filter, by the motion of the model
+ * too. A certain doubt goes into the verdict. Errors: E_MEMORY. */
+bramah_status cli_replay_doubt(cli_replay_run *run, bramah_diag *diag);
 /* Where the log contradicts the filter and can be read again: what would explain it. Errors: those of bramah_diagnose. */
 bramah_status cli_replay_diagnose(cli_replay_run *run, bramah_diag *diag);
-/* "no contradiction found", "contradicted", "broken off", "too short": what a verdict says. */
+/* A cause with the change that would explain a contradiction: "pump.pressure +11 ± 0.03 %". */
+void cli_explanation_text(const bramah_explanation *explanation, char text[CLI_CELL]);
+/* "no contradiction found", "contradicted", "broken off", "doubted", "too short": what a verdict says. */
 const char *cli_verdict(const bramah_verdict *verdict);
 /* The summary for programs, if it is wanted; code: the exit code. */
 bramah_status cli_replay_json(cli_replay_run *run, int code, bramah_diag *diag);

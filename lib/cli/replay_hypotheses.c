@@ -69,6 +69,7 @@ void cli_hypotheses_close(cli_replay_run *r)
     cli_replay_run *m = &r->member[k];
     cli_replay_report_free(m->report);
     bramah_diagnosis_free(m->diagnosis);
+    bramah_plausibility_free(m->plausibility);
     bramah_assess_free(m->assess);
     bramah_log_stream_close(m->log);
     bramah_session_close(m->session);

@@ -221,6 +221,21 @@ static void put_run(const cli_replay_run *r, cli_json *json)
   cli_json_close(json, '}');
 }
 
+static void put_doubts(const bramah_plausibility *p, cli_json *json)
+{
+  cli_json_open(json, "doubts", '[');
+  for (size_t i = 0; i < p->n; i++) {
+    char text[1024];
+    bramah_diag_format(&p->doubt[i].diag, text, sizeof text);
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "text", text);
+    cli_json_flag(json, "certain", p->doubt[i].certain);
+    cli_json_number(json, "value", p->doubt[i].value);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+}
+
 static void put_findings(const cli_replay_run *r, cli_json *json)
 {
   const bramah_assess_results *results = bramah_assess_get_results(r->assess);
@@ -264,6 +279,7 @@ static void put_findings(const cli_replay_run *r, cli_json *json)
   cli_hypotheses_json(r, json);
   LIST("hidden", results->n_hidden, results->hidden, hidden);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
+  if (r->plausibility) put_doubts(r->plausibility, json);
   if (r->diagnosis) LIST("diagnosis", r->diagnosis->n, r->diagnosis->cause, explanations);
 #undef LIST
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The plots of a replay: estimates and errors; of each sensor its measurements over their predictions, its
- * innovations, how near they came to the gate, their autocorrelation; of the filter NIS, condition of its
- * covariance, time per step, the machine's pose; and events. */
+/* The page of a replay: whether to trust it and why; then estimates and errors; of each sensor its measurements over their
+ * predictions, its innovations, their autocorrelation; of the filter NIS, condition of its covariance, time per step, the
+ * machine's pose; and events. */
 #include "lib/cli/cli.h"
 #include "lib/cli/replay.h"
 
@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double band = 1.96; /* half width of 95 % in standard deviations */
 
@@ -45,8 +46,7 @@ typedef struct plotted {
 typedef struct sensor {
   const char *name;
   cli_readable unit;
-  double gate;                          /* 0: none */
-  size_t prediction, innovation, ratio; /* plots */
+  size_t prediction, innovation;        /* plots */
   uint64_t samples, rejected, at_range; /* the latter two: in a row at present */
   double last, usual; /* time of the last sample; usual time between two [s], 0: not known yet */
   int faulty;
@@ -81,7 +81,6 @@ typedef enum plot_kind {
   ERROR,
   PREDICTION,
   INNOVATION,
-  RATIO,
   NIS,
   CONDITION,
   TIME,
@@ -104,26 +103,21 @@ static const bramah_report_plot looks[] = {
                             "without a trend.",
                     .symmetric = 1,
                     .names = {"innovation", [BRAMAH_REPORT_MEASURED] = "rejected"}},
-    [RATIO] = {.section = "Gate ratios",
-               .text = "Size of the innovation relative to its gate: above 1 a sample is rejected.",
-               .unit = "1",
-               .factor = 1.0,
-               .band = "passes",
-               .names = {"fused", [BRAMAH_REPORT_MEASURED] = "rejected"}},
     [NIS] = {.section = "Normalised innovations squared",
              .text = "All innovations of a step against what the filter expects. The mean is 1 in a "
                      "consistent filter; above: it trusts itself too much.",
              .unit = "1",
              .factor = 1.0,
-             .band = "95 % of χ²",
-             .names = {"NIS", [BRAMAH_REPORT_TRUTH] = "running mean of 100"}},
+             .band = "95 % of χ², one step",
+             .names = {"mean of the last 100 steps", [BRAMAH_REPORT_MEASURED] = "of a step"}},
     [CONDITION] =
         {.section = "Conditioning of the covariance",
          .text = "Largest by smallest eigenvalue of the matrix of correlations of the error state, every "
-                 "tenth step. Near 15 the covariance is about to lose its positive definiteness.",
+                 "tenth step. Near 10¹⁵ the covariance is about to lose its positive definiteness.",
          .unit = "1",
          .factor = 1.0,
-         .names = {"log₁₀ condition number"}},
+         .logarithmic = 1,
+         .names = {"condition number"}},
     [TIME] = {.section = "Time per step",
               .text = "Clock time of prediction and correction, without reading and writing.",
               .unit = "µs",
@@ -233,23 +227,20 @@ bramah_status cli_replay_report_new(const bramah_session *session, bramah_assess
   }
 
   /* Of each sensor, section by section. */
-  for (size_t k = 0; k < 3 * r->n_sensors; k++) {
+  for (size_t k = 0; k < 2 * r->n_sensors; k++) {
     const bramah_consistency *of = &results->sensor[k % r->n_sensors];
     sensor *s = &r->sensor[k % r->n_sensors];
     s->name = of->name;
     s->unit = cli_readable_unit(of->unit);
-    s->gate = study->gate[k % r->n_sensors];
     if (k < r->n_sensors)
       s->prediction = add_plot(r, PREDICTION, of->unit, "%s", s->name);
-    else if (k < 2 * r->n_sensors)
+    else
       s->innovation = add_plot(r, INNOVATION, of->unit, "%s: innovation", s->name);
-    else if (s->gate > 0.0)
-      s->ratio = add_plot(r, RATIO, "1", "%s: innovation / gate of %.4g σ", s->name, s->gate);
   }
 
   /* Of the filter as a whole. */
   r->nis = add_plot(r, NIS, "1", "NIS per degree of freedom");
-  r->conditioning = add_plot(r, CONDITION, "1", "condition number of the correlations, log₁₀");
+  r->conditioning = add_plot(r, CONDITION, "1", "condition number of the correlations");
   r->timing = add_plot(r, TIME, "1", "time of the filter per step");
   if (!r->status) return BRAMAH_OK;
   return cli_fail(diag, r->status, NULL, 0, NULL, "the plots of the report cannot be made");
@@ -303,8 +294,6 @@ void cli_replay_report_sample(void *run, const bramah_rewind_use *use)
   add_point(r, s->prediction, BRAMAH_REPORT_ESTIMATE, t, predicted, predicted - half, predicted + half);
   add_point(r, s->prediction, BRAMAH_REPORT_MEASURED, t, use->y, NAN, NAN);
   add_point(r, s->innovation, series, t, y->innovation, -half, half);
-  if (s->gate > 0.0 && !y->saturated)
-    add_point(r, s->ratio, series, t, fabs(y->innovation) / (s->gate * y->sigma), 0.0, 1.0);
 }
 
 /* ---- an estimate ---- */
@@ -359,15 +348,15 @@ bramah_status cli_replay_report_estimate(cli_replay_report *r, bramah_diag *diag
   if (!isnan(estimate->nis)) {
     if (r->nis_n < MEMORY) r->nis_n++;
     r->nis_mean += (estimate->nis - r->nis_mean) / (double)r->nis_n;
-    add_point(r, r->nis, BRAMAH_REPORT_ESTIMATE, t, estimate->nis, estimate->nis_low, estimate->nis_high);
-    add_point(r, r->nis, BRAMAH_REPORT_TRUTH, t, r->nis_mean, NAN, NAN);
+    add_point(r, r->nis, BRAMAH_REPORT_ESTIMATE, t, r->nis_mean, estimate->nis_low, estimate->nis_high);
+    add_point(r, r->nis, BRAMAH_REPORT_MEASURED, t, estimate->nis, NAN, NAN);
   }
   if (r->rows % CONDITIONING_EVERY == 0) {
     double condition;
     bramah_diag other;
     if (!bramah_conditioning(bramah_filter_get_info(r->filter).n_error, bramah_filter_covariance(r->filter),
                              r->work, &condition, &other)) {
-      add_point(r, r->conditioning, BRAMAH_REPORT_ESTIMATE, t, log10(condition), NAN, NAN);
+      add_point(r, r->conditioning, BRAMAH_REPORT_ESTIMATE, t, condition, NAN, NAN);
     } else if (!r->lost_covariance) {
       r->lost_covariance = 1;
       add_event(r, t, "covariance", "%s", other.message);
@@ -441,8 +430,145 @@ const char *cli_verdict(const bramah_verdict *verdict)
 {
   return verdict->contradicted ? "contradicted"
          : verdict->broken_off ? "broken off"
+         : verdict->doubt      ? "doubted"
          : verdict->too_short  ? "too short"
                                : "no contradiction found";
+}
+
+/* The plots of a sensor, output or augmented state that a check names; "": all sensors together. */
+static void weigh(cli_replay_report *r, const bramah_assess_results *results, const bramah_finding *f)
+{
+  const double weight = bramah_finding_closeness(f),
+               less = 0.999 * weight; /* of two plots of a thing the second */
+  if (!*f->at) bramah_report_weigh(r->page, r->nis, weight);
+  for (size_t i = 0; i < r->n_sensors; i++) {
+    if (strcmp(f->at, r->sensor[i].name) != 0) continue;
+    bramah_report_weigh(r->page, r->sensor[i].innovation, weight);
+    bramah_report_weigh(r->page, r->sensor[i].prediction, less);
+  }
+  for (size_t i = 0; i < r->n_outputs; i++) {
+    if (strcmp(f->at, r->output[i].of.name) != 0) continue;
+    bramah_report_weigh(r->page, r->output[i].plot, weight);
+    if (r->output[i].of.has_truth) bramah_report_weigh(r->page, r->output[i].error_plot, less);
+  }
+  for (size_t i = 0; i < r->n_augmented; i++)
+    if (strcmp(f->at, results->augmented[i].name) == 0) bramah_report_weigh(r->page, r->augmented[i], weight);
+}
+
+/* What an offset that no test sees could do to an output, the worst by its standard deviations. */
+static void hidden_text(const bramah_assess_results *results, char *text, size_t size)
+{
+  const bramah_hidden *worst = NULL;
+  for (size_t i = 0; i < results->n_hidden; i++)
+    if (!worst || results->hidden[i].sigmas > worst->sigmas) worst = &results->hidden[i];
+  text[0] = '\0';
+  if (!worst) return;
+  const cli_readable of = cli_readable_unit(worst->unit), by = cli_readable_unit(worst->sensor_unit);
+  snprintf(text, size,
+           "What no test can see: %s is wrong by up to %.3g %s if %s is off by %.3g %s (table "
+           "\"What offsets of sensors could hide\").",
+           worst->name, of.factor * worst->effect, of.unit, worst->sensor, by.factor * worst->offset,
+           by.unit);
+}
+
+/* The window of the worst finding, of another one that failed, or what the diagnosis went through. */
+static void find_window(const bramah_verdict *v, const bramah_finding *worst, const bramah_diagnosis *d,
+                        bramah_report_answer *answer)
+{
+  const bramah_finding *window = worst && !isnan(worst->amount) ? worst : NULL;
+  for (size_t i = 0; i < v->n && !window; i++)
+    if (!v->finding[i].passed && !isnan(v->finding[i].amount)) window = &v->finding[i];
+  if (window)
+    answer->begin = window->begin, answer->end = window->end;
+  else if (d && v->contradicted)
+    answer->begin = d->begin, answer->end = d->end;
+}
+
+/* What to do about a contradiction: what is doubted of study and log, what would explain it, what such a finding asks for. */
+static void contradiction_text(const cli_replay_run *run, const bramah_finding *worst, char *text,
+                               size_t size)
+{
+  const bramah_diagnosis *d = run->diagnosis;
+  char cause[CLI_CELL];
+  size_t used = 0;
+  text[0] = '\0';
+  if (run->plausibility && run->plausibility->n) {
+    char doubt[1024];
+    bramah_diag_format(&run->plausibility->doubt[0].diag, doubt, sizeof doubt);
+    used = (size_t)snprintf(text, size, "Look first at this: %s. ", doubt);
+  } else if (d && d->n && d->excess > 0.0) {
+    cli_explanation_text(&d->cause[0], cause);
+    used = (size_t)snprintf(
+        text, size,
+        "A single cause would explain %.3g %% of it: %s. If that can be, correct it or state it as "
+        "uncertain. Otherwise: ",
+        100.0 * d->cause[0].share, cause);
+  }
+  if (used < size) snprintf(text + used, size - used, "%s", bramah_finding_advice(worst));
+}
+
+/* Whether to trust the run, and why. */
+static void add_answer(cli_replay_report *r, const cli_replay_run *run, const bramah_assess_results *results)
+{
+  const bramah_verdict *v = &results->verdict;
+  const bramah_finding *worst = v->worst;
+  const double end = cli_seconds(results->totals.last_ns);
+  const int broken = run->outcome != BRAMAH_OK, stopped = cli_stop_signal() != 0;
+  char headline[160], why[1024] = "", reason[2048], advice[2048] = "", sentence[512] = "";
+  bramah_report_answer answer = {.level = BRAMAH_REPORT_WRONG,
+                                 .headline = headline,
+                                 .reason = reason,
+                                 .advice = advice,
+                                 .begin = NAN,
+                                 .end = NAN};
+  for (size_t i = 0; i < v->n; i++) {
+    const bramah_finding *f = &v->finding[i];
+    weigh(r, results, f);
+    if (v->contradicted || isnan(f->value)) continue;
+    if (!worst || bramah_finding_closeness(f) > bramah_finding_closeness(worst)) worst = f;
+  }
+  if (worst) bramah_finding_sentence(worst, sentence, sizeof sentence);
+  if (v->contradicted || !(broken || v->doubt)) find_window(v, worst, run->diagnosis, &answer);
+  if (broken) bramah_diag_format(&run->mistake, why, sizeof why);
+  if (!broken && v->doubt) bramah_diag_format(&v->doubt->diag, why, sizeof why);
+
+  if (v->contradicted) {
+    snprintf(headline, sizeof headline, "Do not trust these estimates: the log contradicts the filter");
+    snprintf(reason, sizeof reason, "%s%s", sentence,
+             v->n_failed > 1 ? " Other checks failed too (table \"Checks\")." : "");
+    contradiction_text(run, worst, advice, sizeof advice);
+  } else if (broken) {
+    snprintf(reason, sizeof reason, "%s. What was estimated before is not judged.", why);
+    snprintf(advice, sizeof advice,
+             "Correct what the message names and run it again; the estimates up to there are kept.");
+  } else if (v->doubt) {
+    snprintf(headline, sizeof headline, "Do not trust these estimates: study and log do not go together");
+    snprintf(reason, sizeof reason, "%s. The tests of the innovations found nothing.", why);
+    snprintf(advice, sizeof advice, "Correct it and run it again. bramah check says what else is doubtful.");
+  } else if (v->too_short) {
+    answer.level = BRAMAH_REPORT_UNSURE;
+    snprintf(headline, sizeof headline, "Too short to judge");
+    snprintf(reason, sizeof reason, "No sensor has 50 samples.");
+    snprintf(advice, sizeof advice, "Take a longer log before the standard deviations are relied on.");
+  } else {
+    answer.level = stopped ? BRAMAH_REPORT_UNSURE : BRAMAH_REPORT_FINE;
+    snprintf(headline, sizeof headline, "Nothing contradicts these estimates");
+    snprintf(reason, sizeof reason, "%llu tests found nothing. The nearest to its limit: %s",
+             (unsigned long long)v->tests, sentence);
+    hidden_text(results, advice, sizeof advice);
+  }
+  if (broken) { /* it says so first, whatever else is known */
+    char known[sizeof reason];
+    snprintf(headline, sizeof headline, "The run was broken off at %.6g s: no verdict", end);
+    memcpy(known, reason, sizeof known);
+    if (v->contradicted)
+      snprintf(reason, sizeof reason, "%s. Up to there the log contradicts the filter: %.900s", why, known);
+  } else if (stopped) {
+    snprintf(headline, sizeof headline, "Stopped by %s at %.6g s%s", cli_stop_name(), end,
+             answer.level == BRAMAH_REPORT_WRONG ? "; do not trust these estimates" : "");
+  }
+  if (!*advice) answer.advice = NULL;
+  if (!r->status) r->status = bramah_report_say(r->page, &answer);
 }
 
 bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables, const cli_table *tables,
@@ -461,7 +587,7 @@ bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables
            cli_seconds(totals->last_ns - totals->first_ns), r->step);
   snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / totals->filter_seconds);
   if (run->outcome) add_event(r, cli_seconds(totals->last_ns), "end", "%s", run->mistake.message);
-  add_note(r, "verdict", cli_verdict(&results->verdict));
+  add_answer(r, run, results);
   add_note(r, "study", study->file);
   add_note(r, "machine", study->machine_file);
   cli_protection(run->session, protection, sizeof protection);

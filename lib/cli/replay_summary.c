@@ -296,7 +296,26 @@ static double beyond(const bramah_finding *finding)
   return fmax(finding->least - finding->value, finding->value - finding->most) / scale;
 }
 
-/* ---- diagnosis ---- */
+/* ---- doubts and diagnosis ---- */
+
+bramah_status cli_replay_doubt(cli_replay_run *r, bramah_diag *diag)
+{
+  static const int64_t begin_ns = INT64_C(20000000000);
+  const cli_replay_request *q = &r->request;
+  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
+  bramah_plausibility_options options;
+  if (q->resume || cli_stop_signal() || !totals.estimates) return BRAMAH_OK;
+  for (size_t i = 0; i < q->n_logs; i++)
+    if (!cli_is_regular(q->logs[i])) return BRAMAH_OK;
+  bramah_plausibility_options_default(&options);
+  options.from_ns = q->from_ns;
+  options.to_ns = totals.last_ns < totals.first_ns + begin_ns ? totals.last_ns : totals.first_ns + begin_ns;
+  options.motion = bramah_assess_get_results(r->assess)->verdict.contradicted;
+  const bramah_status status =
+      bramah_plausibility_new(r->session, q->n_logs, q->logs, &options, diag, &r->plausibility);
+  if (!status && r->plausibility->n_certain) bramah_assess_doubt(r->assess, r->plausibility->doubt);
+  return status;
+}
 
 bramah_status cli_replay_diagnose(cli_replay_run *r, bramah_diag *diag)
 {
@@ -316,7 +335,7 @@ bramah_status cli_replay_diagnose(cli_replay_run *r, bramah_diag *diag)
 }
 
 /* "valve.flow_coefficient -19 ± 2 %": a parameter by its value, a gain by 1, else in the unit people read. */
-static void put_change(const bramah_explanation *e, char text[CLI_CELL])
+void cli_explanation_text(const bramah_explanation *e, char text[CLI_CELL])
 {
   const cli_readable unit = cli_readable_unit(e->unit);
   const double whole = e->kind == BRAMAH_CAUSE_GAIN ? 1.0 : fabs(e->nominal);
@@ -333,7 +352,7 @@ static cli_table diagnosis_table(const bramah_diagnosis *d)
   char text[CLI_CELL];
   for (size_t i = 0; d && i < d->n; i++) {
     const bramah_explanation *e = &d->cause[i], *first = &d->cause[e->group];
-    put_change(e, text);
+    cli_explanation_text(e, text);
     cli_table_add(&table, "%s", text);
     if (d->excess > 0.0)
       cli_table_add(&table, "%.3g", 100.0 * e->share);
@@ -353,7 +372,7 @@ static void print_diagnosis(const bramah_diagnosis *d, FILE *out)
     fprintf(out, "  no single cause that is known of would explain it\n");
     return;
   }
-  put_change(&d->cause[0], text);
+  cli_explanation_text(&d->cause[0], text);
   if (d->excess > 0.0)
     fprintf(out, "  from %.6g to %.6g s: %s explains %.3g %% of the excess\n", d->begin, d->end, text,
             100.0 * d->cause[0].share);
@@ -363,11 +382,18 @@ static void print_diagnosis(const bramah_diagnosis *d, FILE *out)
 }
 
 /* What was found, in words; then what else failed, and what is worth knowing. */
-static void print_verdict(const bramah_verdict *v, FILE *out)
+static void print_verdict(const bramah_verdict *v, const bramah_plausibility *p, FILE *out)
 {
-  char text[300];
+  char text[1200];
   bramah_verdict_text(v, text, sizeof text);
-  fprintf(out, "\nverdict: %s\n", text);
+  const size_t first = v->doubt != NULL;
+  fprintf(out, "\n%sverdict: %s%s%s\n", cli_colour_of(out, v->contradicted ? CLI_RED : CLI_BOLD), text,
+          p && p->n > first && !v->contradicted ? "; but see below" : "", cli_colour_of(out, CLI_PLAIN));
+  for (size_t i = first; p && i < p->n; i++) {
+    char doubt[1024];
+    bramah_diag_format(&p->doubt[i].diag, doubt, sizeof doubt);
+    fprintf(out, "  doubtful: %s\n", doubt);
+  }
   for (size_t i = 0; i < v->n; i++)
     if (!v->finding[i].passed && &v->finding[i] != v->worst) {
       bramah_finding_text(&v->finding[i], text, sizeof text);
@@ -470,7 +496,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   }
 
   cli_hypotheses_print(r, out);
-  print_verdict(&results->verdict, out);
+  print_verdict(&results->verdict, r->plausibility, out);
   print_diagnosis(r->diagnosis, out);
 
   if (q->plots) status = cli_replay_report_write(r, n, tables, diag);

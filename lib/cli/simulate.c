@@ -216,12 +216,17 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
                cli_seconds(r->duration_ns - r->duration_ns % machine.plant.step_ns));
 
     const double begin = cli_clock();
-    cli_progress progress = cli_progress_begin(r->duration_ns);
-    for (int64_t now = 0; !status && now <= r->duration_ns; now += machine.plant.step_ns) {
+    cli_progress progress = cli_progress_begin();
+    int64_t now = 0;
+    cli_stop_catch(1);
+    for (; !status && !cli_stop_signal() && now <= r->duration_ns; now += machine.plant.step_ns) {
       status = bramah_simulation_next(simulation, diag);
-      cli_progress_update(&progress, now);
+      cli_progress_time(&progress, now, r->duration_ns);
     }
     cli_progress_end(&progress);
+    if (!status && cli_stop_signal())
+      cli_note("stopped by %s after t = %.9g s; the rows up to there are complete", cli_stop_name(),
+               cli_seconds(now - machine.plant.step_ns));
     cli_place(diag, status ? r->machine : NULL, 0);
     bramah_diag other; /* rows written stay written, whatever happened */
     *trusted = print_summary(simulation, &machine, r, cli_clock() - begin);

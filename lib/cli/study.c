@@ -14,6 +14,8 @@ static const size_t all = BRAMAH_SENSOR_STUDY_ALL;
 typedef struct view {
   bramah_sensor_study *study;
   const bramah_sensor_study_layout *is;
+  bramah_report *page; /* NULL: none is wanted */
+  bramah_status paged; /* of the first table it could not take */
 } view;
 
 static double mean_of(const view *v, const bramah_sensor_study_case *c, size_t signal, bramah_metric metric)
@@ -38,9 +40,17 @@ static void add_short(cli_table *table, double value)
     cli_table_add(table, "%s", "");
 }
 
+/* On the terminal and into the page; nothing where there is nothing to compare. Releases it. */
+static void print_table(view *v, cli_table *table, FILE *out)
+{
+  if (table->n_cells) cli_table_print(table, out);
+  if (table->n_cells && v->page && !v->paged) v->paged = cli_table_report(table, v->page);
+  cli_table_free(table);
+}
+
 /* ---- errors ---- */
 
-static void print_errors(const view *v, bramah_sensor_study_case c, FILE *out)
+static void print_errors(view *v, bramah_sensor_study_case c, FILE *out)
 {
   const bramah_sensor_study_layout *is = v->is;
   const bramah_plan_scenario *scenario = &is->scenarios[c.scenario];
@@ -80,8 +90,7 @@ static void print_errors(const view *v, bramah_sensor_study_case c, FILE *out)
                 noise ? sensor_noise(v, c, i) : is->signals[c.scenario * is->n_signals + i].model_alone);
     for (int blank = 0; blank < 2; blank++) cli_table_add(&table, "%s", "");
   }
-  cli_table_print(&table, out);
-  cli_table_free(&table);
+  print_table(v, &table, out);
 }
 
 /* ---- comparisons: what differs in one index, over all cases of the others ---- */
@@ -113,14 +122,19 @@ static cli_table comparison_table(const view *v, const char *title, const char *
   return cli_table_make(title, align, header);
 }
 
-/* Nothing where there is nothing to compare. */
-static void print_comparison(cli_table *table, FILE *out)
+/* The set with the smallest errors of a filter: none has a ratio below 1 to it. */
+static bramah_sensor_study_case best_set(const view *v, size_t filter)
 {
-  if (table->n_cells) cli_table_print(table, out);
-  cli_table_free(table);
+  bramah_sensor_study_case best = {.scenario = all, .filter = filter, .rate = all}, a = best;
+  for (a.study = 1; a.study < v->is->n_studies; a.study++) {
+    const double ratio = bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &a, &best).mean;
+    const int has_values = bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &best, NULL).n > 0;
+    if (ratio < 1.0 || !has_values) best.study = a.study;
+  }
+  return best;
 }
 
-static void print_comparisons(const view *v, FILE *out)
+static void print_comparisons(view *v, FILE *out)
 {
   const bramah_sensor_study_layout *is = v->is;
   const char *header[CLI_TABLE_COLUMNS];
@@ -128,21 +142,15 @@ static void print_comparisons(const view *v, FILE *out)
   cli_table studies = comparison_table(v, "sensor sets: errors relative to those of the best set", "filter",
                                        "study", NULL, header, align);
   for (size_t f = 0; is->n_studies > 1 && f < is->n_filters; f++) {
-    /* The set with the smallest errors: none has a ratio below 1 to it. */
-    bramah_sensor_study_case best = {.scenario = all, .filter = f, .rate = all}, a = best;
-    for (a.study = 1; a.study < is->n_studies; a.study++) {
-      const double ratio = bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &a, &best).mean;
-      const int has_values =
-          bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &best, NULL).n > 0;
-      if (ratio < 1.0 || !has_values) best.study = a.study;
-    }
+    const bramah_sensor_study_case best = best_set(v, f);
+    bramah_sensor_study_case a = best;
     for (a.study = 0; a.study < is->n_studies; a.study++) {
       cli_table_add(&studies, "%s", is->filters[f].name);
       cli_table_add(&studies, "%s", is->plan->studies[a.study].name);
       add_comparison(v, &studies, &a, &best);
     }
   }
-  print_comparison(&studies, out);
+  print_table(v, &studies, out);
   cli_table rates = comparison_table(v,
                                      "rates: errors relative to those at the first rate; saw tooth: by how "
                                      "much a correction narrows the band",
@@ -157,7 +165,7 @@ static void print_comparisons(const view *v, FILE *out)
       add_short(&rates, bramah_sensor_study_compare(v->study, BRAMAH_METRIC_SAW_TOOTH, all, &a, NULL).mean);
     }
   }
-  print_comparison(&rates, out);
+  print_table(v, &rates, out);
   cli_table filters = comparison_table(v, "filters: errors relative to those of the first filter", "filter",
                                        "scenario", NULL, header, align);
   for (size_t f = 1; f < is->n_filters; f++)
@@ -170,7 +178,7 @@ static void print_comparisons(const view *v, FILE *out)
       cli_table_add(&filters, "%s", i ? is->scenarios[i - 1].name : "all");
       add_comparison(v, &filters, &a, &first);
     }
-  print_comparison(&filters, out);
+  print_table(v, &filters, out);
 }
 
 /* ---- CSV ---- */
@@ -243,13 +251,13 @@ static bramah_status write_csv(const view *v, const char *path, bramah_diag *dia
 
 typedef struct bar {
   cli_progress progress;
-  int64_t run_ns; /* simulated time of one run */
+  size_t n_runs;
 } bar;
 
 static void show_progress(void *user, size_t done)
 {
   bar *b = user;
-  cli_progress_update(&b->progress, (int64_t)done * b->run_ns);
+  cli_progress_update(&b->progress, (double)done / (double)b->n_runs, "%zu of %zu runs", done, b->n_runs);
 }
 
 static size_t count_failures(const view *v)
@@ -259,7 +267,134 @@ static size_t count_failures(const view *v)
   return failed;
 }
 
-static bramah_status print_results(const view *v, const char *output, bramah_diag *diag)
+/* ---- the page ---- */
+
+/* The errors of a signal in a scenario, of every filter and set, at the first rate. */
+static bramah_status plot_errors(const view *v, bramah_sensor_study_case c, size_t signal,
+                                 const char *const *labels)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  const bramah_plan_scenario *scenario = &is->scenarios[c.scenario];
+  const double alone = is->signals[c.scenario * is->n_signals + signal].model_alone,
+               noise = sensor_noise(v, c, signal);
+  char section[256];
+  size_t plot, n = 0;
+  snprintf(section, sizeof section, "Scenario %s%s%.200s", scenario->name, scenario->title ? ": " : "",
+           scenario->title ? scenario->title : "");
+  const bramah_report_plot look = {.section = section,
+                                   .text = "Errors of the sensor sets, root mean squares in % of the largest "
+                                           "magnitude, mean over the seeds, at the first rate.",
+                                   .title = is->plan->signals[signal].name,
+                                   .unit = "%",
+                                   .factor = 1.0,
+                                   .logarithmic = 1,
+                                   .axis = BRAMAH_REPORT_LAG,
+                                   .names = {"RMSE", "sensor noise", NULL, "model alone"},
+                                   .n_labels = is->n_filters * is->n_studies,
+                                   .labels = labels};
+  bramah_status status = bramah_report_add(v->page, &look, &plot);
+  for (c.filter = 0; c.filter < is->n_filters; c.filter++)
+    for (c.study = 0; !status && c.study < is->n_studies; c.study++) {
+      const double at = (double)++n;
+      status = bramah_report_point(v->page, plot, BRAMAH_REPORT_ESTIMATE, at,
+                                   mean_of(v, &c, signal, BRAMAH_METRIC_RMSE), NAN, NAN);
+      if (!status) status = bramah_report_point(v->page, plot, BRAMAH_REPORT_MODEL, at, alone, NAN, NAN);
+      if (!status) status = bramah_report_point(v->page, plot, BRAMAH_REPORT_TRUTH, at, noise, NAN, NAN);
+    }
+  return status;
+}
+
+/* Which set is best, by how much, and whether what its filter says of itself can be relied on. */
+static bramah_status answer(const view *v, size_t failed)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  const bramah_sensor_study_case best = best_set(v, 0);
+  bramah_sensor_study_case a = best, second = best;
+  double next = (double)INFINITY, inside = 0.0, banded = 0.0;
+  size_t smaller = 0, n = 0;
+  for (a.study = 0; a.study < is->n_studies; a.study++) {
+    const bramah_sensor_study_ratio r =
+        bramah_sensor_study_compare(v->study, BRAMAH_METRIC_RMSE, all, &a, &best);
+    if (a.study == best.study || !(r.mean < next)) continue;
+    next = r.mean, second = a, smaller = r.n - r.smaller, n = r.n;
+  }
+  bramah_sensor_study_case c = best;
+  for (c.scenario = 0; c.scenario < is->n_scenarios; c.scenario++)
+    for (c.rate = 0; c.rate < is->n_rates; c.rate++)
+      for (size_t i = 0; i < is->n_signals; i++) {
+        const double share = mean_of(v, &c, i, BRAMAH_METRIC_INSIDE);
+        if (isnan(share)) continue;
+        inside += share;
+        banded += 1.0;
+      }
+  const double share = banded > 0.0 ? inside / banded : (double)NAN;
+  const char *name = is->plan->studies[best.study].name;
+  char headline[256], reason[768], advice[256];
+  const int narrow = share < 0.9;
+  /* A few per cent over so many cases are no difference. */
+  if (is->n_studies == 1)
+    snprintf(headline, sizeof headline, "The errors of %.100s", name);
+  else if (next < 1.05)
+    snprintf(headline, sizeof headline, "%.100s and %.100s have the smallest errors, about the same", name,
+             is->plan->studies[second.study].name);
+  else
+    snprintf(headline, sizeof headline, "%.100s has the smallest errors", name);
+  size_t used = 0;
+  reason[0] = '\0';
+  if (isfinite(next))
+    used = (size_t)snprintf(
+        reason, sizeof reason,
+        "Through the filter %s the errors of %s, the next one, are %.3g times as large (geometric "
+        "mean); those of %s are the smaller ones in %zu of %zu cases. ",
+        is->filters[0].name, is->plan->studies[second.study].name, next, name, smaller, n);
+  if (banded > 0.0)
+    snprintf(reason + used, sizeof reason - used,
+             "Its truth lies within 1.96 σ for %.3g %% of the time; 95 %% are expected.", 100.0 * share);
+  if (failed)
+    snprintf(advice, sizeof advice, "%zu of %zu runs failed and are in no mean: look at why first.", failed,
+             is->n_runs);
+  else
+    snprintf(advice, sizeof advice,
+             "Use the errors, not the standard deviations: the filter is surer of itself than it may be.");
+  const bramah_report_answer said = {.level = failed == is->n_runs ? BRAMAH_REPORT_WRONG
+                                              : failed || narrow   ? BRAMAH_REPORT_UNSURE
+                                                                   : BRAMAH_REPORT_FINE,
+                                     .headline = failed == is->n_runs ? "All runs failed" : headline,
+                                     .reason = reason,
+                                     .advice = failed || narrow ? advice : NULL,
+                                     .begin = NAN,
+                                     .end = NAN};
+  return bramah_report_say(v->page, &said);
+}
+
+static bramah_status write_page(view *v, const char *path, size_t failed, bramah_diag *diag)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  const size_t n = is->n_filters * is->n_studies;
+  char(*label)[128] = calloc(n + 1, sizeof *label), runs[96];
+  const char **labels = calloc(n + 1, sizeof *labels);
+  bramah_status status = label && labels ? v->paged : BRAMAH_E_MEMORY;
+  for (size_t i = 0; !status && i < n; i++) {
+    const char *filter = is->filters[i / is->n_studies].name,
+               *set = is->plan->studies[i % is->n_studies].name;
+    snprintf(label[i], sizeof label[i], is->n_filters > 1 ? "%.60s, %.60s" : "%.60s", set, filter);
+    labels[i] = label[i];
+  }
+  snprintf(runs, sizeof runs, "%zu of %.9g s in steps of %.9g s", is->n_runs,
+           cli_seconds((int64_t)(is->rows - 1) * is->step_ns), cli_seconds(is->step_ns));
+  if (!status) status = answer(v, failed);
+  if (!status) status = bramah_report_note(v->page, "plan", is->plan->file);
+  if (!status) status = bramah_report_note(v->page, "runs", runs);
+  bramah_sensor_study_case c = {0};
+  for (c.scenario = 0; c.scenario < is->n_scenarios; c.scenario++)
+    for (size_t i = 0; !status && i < is->n_signals; i++) status = plot_errors(v, c, i, labels);
+  free(label);
+  free(labels);
+  if (status) return cli_fail(diag, status, path, 0, NULL, "the report cannot be completed");
+  return bramah_report_write(v->page, BRAMAH_REPORT_PAGE, path, diag);
+}
+
+static bramah_status print_results(view *v, const char *output, const char *report, bramah_diag *diag)
 {
   const bramah_sensor_study_layout *is = v->is;
   FILE *out = cli_summary_stream(1, &output);
@@ -289,15 +424,16 @@ static bramah_status print_results(const view *v, const char *output, bramah_dia
   }
   if (failed > printed) fprintf(out, "  and %zu more\n", failed - printed);
 
-  if (!output) return BRAMAH_OK;
-  const bramah_status status = write_csv(v, output, diag);
-  if (!status) fprintf(out, "\ntable: %s\n", output);
+  bramah_status status = output ? write_csv(v, output, diag) : BRAMAH_OK;
+  if (output && !status) fprintf(out, "\ntable: %s\n", output);
+  if (!status && report) status = write_page(v, report, failed, diag);
+  if (!status && report) fprintf(out, "%sreport: %s\n", output ? "" : "\n", report);
   return status;
 }
 
 static int run(const cli_arguments *arguments)
 {
-  const char *output = cli_value(arguments, "output");
+  const char *output = cli_value(arguments, "output"), *report = cli_value(arguments, "report");
   uint64_t seeds = 0, threads = cli_processors();
   bramah_sensor_study_options options;
   view v = {0};
@@ -317,6 +453,10 @@ static int run(const cli_arguments *arguments)
     v.is = bramah_sensor_study_about(v.study);
     const char *const inputs[] = {v.is->plan->file, v.is->plan->machine_file};
     status = cli_check_output(output, 2, inputs, &diag);
+    if (!status) status = cli_check_output(report, 1, &output, &diag);
+    if (!status) status = cli_check_output(report, 2, inputs, &diag);
+    if (!status) status = cli_check_place(report, &diag);
+    if (!status && report) status = bramah_report_new(v.is->plan->name, &diag, &v.page);
   }
   for (size_t i = 0; !status && i < v.is->n_studies; i++) {
     const char *const inputs[] = {v.is->studies[i]->file, v.is->studies[i]->machine_file};
@@ -329,16 +469,14 @@ static int run(const cli_arguments *arguments)
       cli_note("rate %.9g Hz: sampled at %.9g Hz instead, the nearest that the step allows", v.is->rates[i],
                v.is->sampled[i]);
   if (!status) {
-    bar b = {.run_ns = (int64_t)(v.is->rows - 1) * v.is->step_ns};
-    const size_t n_threads = threads < 1024 ? (size_t)threads : 1024;
-    fprintf(stderr, "%zu runs of %.9g s on %zu thread%s\n", v.is->n_runs, v.is->plan->duration, n_threads,
-            n_threads == 1 ? "" : "s");
-    b.progress = cli_progress_begin((int64_t)v.is->n_runs * b.run_ns);
-    status = bramah_sensor_study_run(v.study, n_threads, show_progress, &b, &diag);
+    bar b = {.progress = cli_progress_begin(), .n_runs = v.is->n_runs};
+    status =
+        bramah_sensor_study_run(v.study, threads < 1024 ? (size_t)threads : 1024, show_progress, &b, &diag);
     cli_progress_end(&b.progress);
   }
-  if (!status) status = print_results(&v, output, &diag);
+  if (!status) status = print_results(&v, output, report, &diag);
   code = status ? cli_report(&diag) : count_failures(&v) == v.is->n_runs ? CLI_FAILED : CLI_OK;
+  bramah_report_free(v.page);
   bramah_sensor_study_free(v.study);
   free(scenarios);
   return code;
@@ -346,6 +484,7 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     {"output", "FILE", "a row per case and signal, CSV; - is standard output", 0, 0},
+    {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"seeds", "N", "noises per case instead of the plan's number", 0, 0},
     {"scenario", "NAME", "only this scenario of the plan", 0, 1},
     {"threads", "N", "default: one per processor", 0, 0},

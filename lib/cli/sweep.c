@@ -28,9 +28,9 @@ static bramah_status write_table(const cli_tune_command *c, bramah_sweep *sweep,
 {
   const char *output = c->outputs[0];
   const bramah_sweep_summary *s = bramah_sweep_get_summary(sweep);
-  const int own = strcmp(output, "-") != 0;
-  FILE *file = own ? fopen(output, "w") : stdout;
-  if (!file) return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL, "cannot be created: %s", strerror(errno));
+  cli_progress progress = cli_progress_begin();
+  FILE *file = cli_create(output, diag);
+  if (!file) return BRAMAH_E_FILE;
   fputs("point,log,outcome,cost,nis,nis_distance,rmse,prediction,innovations,gated", file);
   for (size_t i = 0; i < s->n; i++) fprintf(file, ",%s", s->names[i]);
   fputc('\n', file);
@@ -42,10 +42,14 @@ static bramah_status write_table(const cli_tune_command *c, bramah_sweep *sweep,
     put_row(file, at, "all", &point.all, s->n, point.values);
     for (size_t k = 0; s->n_logs > 1 && k < s->n_logs; k++)
       put_row(file, at, s->logs[k], &point.logs[k], s->n, point.values);
+    fflush(file); /* who follows it, or stops the run, has what is known */
+    cli_progress_update(&progress, (double)(at + 1) / (double)s->n_points, "%zu of %zu points", at + 1,
+                        s->n_points);
   }
-  const int bad = ferror(file) != 0, unclosed = own ? fclose(file) != 0 : fflush(file) != 0;
-  if (status || (!bad && !unclosed)) return status;
-  return cli_fail(diag, BRAMAH_E_FILE, output, 0, NULL, "cannot be written completely");
+  cli_progress_end(&progress);
+  bramah_diag other; /* rows written stay written, whatever happened */
+  const bramah_status closed = cli_finish(file, output, status ? &other : diag);
+  return status ? status : closed;
 }
 
 static void print_summary(const cli_tune_command *c, const bramah_sweep_summary *s)

@@ -53,7 +53,7 @@ static bramah_status opened(void *user, const bramah_study *study, bramah_diag *
     if (!status) status = cli_check_output(c->outputs[o], c->n_truths, c->truths, diag);
     if (!status) status = cli_check_place(c->outputs[o], diag);
   }
-  if (!status && c->leads) cli_stop_catch();
+  if (!status && c->leads) cli_stop_catch(1);
   return status;
 }
 
@@ -108,6 +108,7 @@ int cli_tune_begin(cli_tune_command *command, const cli_arguments *arguments, br
   uint64_t threads = 0;
   c->arguments = arguments;
   c->start = cli_clock();
+  c->progress = cli_progress_begin();
   int code = cli_count_value(arguments, "threads", 1, &threads);
   if (code) return code;
   c->truths = cli_tune_values(arguments, "truth", &c->n_truths);
@@ -137,9 +138,16 @@ int cli_tune_begin(cli_tune_command *command, const cli_arguments *arguments, br
 
 int cli_tune_end(cli_tune_command *command, bramah_status status, bramah_diag *diag)
 {
-  if (status == BRAMAH_E_TIME && cli_stop_signal())
-    cli_fail(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted (%s)", cli_stop_name());
-  const int code = !status ? CLI_OK : diag->message[0] ? cli_report(diag) : CLI_FAILED;
+  const int stopped_by = status == BRAMAH_E_TIME ? cli_stop_signal() : 0;
+  int code = CLI_OK;
+  if (stopped_by) {
+    const char *journal = cli_value(command->arguments, "journal");
+    cli_note("stopped by %s%s%s%s", cli_stop_name(), journal ? "; what is known so far is in " : "",
+             journal ? journal : "", journal ? ": the same command goes on with it" : "");
+    code = CLI_STOPPED + stopped_by;
+  } else if (status) {
+    code = diag->message[0] ? cli_report(diag) : CLI_FAILED;
+  }
   if (command->begun) cli_transport_end();
   for (size_t i = 0; i < command->n_logs; i++) free((char *)(uintptr_t)command->logs[i]); /* ours */
   free(command->logs);
@@ -388,9 +396,11 @@ static bramah_status plot_search(bramah_report *report, const bramah_tune_result
   size_t plot;
   const bramah_report_plot look = {
       .section = "Search",
+      .text = "What was tried, evaluation by evaluation, and the best so far.",
       .title = title,
       .unit = unit,
       .factor = 1.0,
+      .logarithmic = !value || !value->linear,
       .axis = BRAMAH_REPORT_CURVE,
       .names = {value ? "of the best so far" : "best so far", NULL, "tried", NULL},
       .band = value ? "95 % interval" : NULL,
@@ -400,12 +410,12 @@ static bramah_status plot_search(bramah_report *report, const bramah_tune_result
     if (is_step(&r->tried[i])) least = fmin(least, r->tried[i].value);
   if (value) {
     snprintf(title, sizeof title, "%s", value->path);
-    snprintf(unit, sizeof unit, "%s%s", value->linear ? "" : "log10 ", value->unit);
-    half = 1.96 * value->sigma / (value->linear ? 1.0 : log(10.0));
+    snprintf(unit, sizeof unit, "%s", *value->unit ? value->unit : "1");
+    half = 1.96 * value->sigma;
     if (value->linear) half *= value->most - value->least;
   } else {
     snprintf(title, sizeof title, "%s above its least", r->criterion);
-    snprintf(unit, sizeof unit, "log10");
+    snprintf(unit, sizeof unit, "1");
   }
 
   bramah_status status = bramah_report_add(report, &look, &plot);
@@ -413,15 +423,14 @@ static bramah_status plot_search(bramah_report *report, const bramah_tune_result
     const bramah_tune_tried *t = &r->tried[i];
     if (!is_step(t)) continue;
     /* The least of the criterion would be minus infinity on its scale. */
-    double y = log10(fmax(t->value - least, 1e-3));
-    if (value) y = value->linear ? t->x[value - r->values] : log10(t->x[value - r->values]);
+    const double y = value ? t->x[value - r->values] : fmax(t->value - least, 1e-3);
     if (t->value < best) shown = y;
     best = fmin(best, t->value);
     const double at = (double)i + 1.0, about = t->value < least + 2.0 ? half : (double)NAN;
+    const double low = value && !value->linear ? shown * exp(-about) : shown - about;
+    const double high = value && !value->linear ? shown * exp(about) : shown + about;
     status = bramah_report_point(report, plot, BRAMAH_REPORT_MEASURED, at, y, (double)NAN, (double)NAN);
-    if (!status)
-      status =
-          bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, at, shown, shown - about, shown + about);
+    if (!status) status = bramah_report_point(report, plot, BRAMAH_REPORT_ESTIMATE, at, shown, low, high);
   }
   return status;
 }
@@ -454,6 +463,63 @@ static bramah_status plot_profile(bramah_report *report, const bramah_tuned_valu
   return status;
 }
 
+/* Are the values found to be used? By whether the search ended, what the innovations say then, and the warnings. */
+static bramah_status answer(bramah_report *report, const bramah_tune_result *r)
+{
+  char headline[160], reason[1024] = "", advice[1024] = "";
+  const bramah_tune_consistency *worst = NULL;
+  size_t used = 0, off = 0, coloured = 0, judged = 0;
+  for (size_t k = 0; k < r->n_consistency; k++) {
+    const bramah_tune_colour *is = &r->consistency[k].after;
+    const int outside = is->nis > is->high || is->nis < is->low;
+    if (!r->consistency[k].sensor || !(is->low > 0.0)) continue;
+    judged++;
+    off += (size_t)outside;
+    coloured += (size_t)(is->coloured && !is->faint);
+    if ((outside || (is->coloured && !is->faint)) &&
+        (!worst || fabs(log(is->nis)) > fabs(log(worst->after.nis))))
+      worst = &r->consistency[k];
+  }
+  const int doubtful = off || coloured || r->n_warnings || r->n_left_out || !judged;
+  const bramah_report_answer said = {.level = !r->converged ? BRAMAH_REPORT_WRONG
+                                              : doubtful    ? BRAMAH_REPORT_UNSURE
+                                                            : BRAMAH_REPORT_FINE,
+                                     .headline = headline,
+                                     .reason = reason,
+                                     .advice = doubtful || !r->converged ? advice : NULL,
+                                     .begin = (double)NAN,
+                                     .end = (double)NAN};
+  snprintf(headline, sizeof headline, "%s",
+           !r->converged ? "Do not use these values yet: the search did not end"
+           : doubtful    ? "Values found, with reservations"
+                         : "Values found; the innovations agree with them");
+  used = (size_t)snprintf(
+      reason, sizeof reason, "The search %s after %d iterations and %zu evaluations; %s %.6g. ",
+      r->converged ? "converged" : r->ending, r->iterations, r->evaluations, r->criterion, r->cost);
+  if (worst)
+    snprintf(
+        reason + used, sizeof reason - used,
+        "Of %zu sensors in the logs %zu have innovations of another size than stated and %zu coloured ones; "
+        "the worst is %s in %s: mean NIS %.3g, %.3g to %.3g would do, correlation %.2g.",
+        judged, off, coloured, worst->sensor, base_name(worst->log), worst->after.nis, worst->after.low,
+        worst->after.high, worst->after.lag[0]);
+  else
+    snprintf(reason + used, sizeof reason - used,
+             "The innovations of %zu sensors in the logs are as large as stated, and white.", judged);
+  if (!r->converged)
+    snprintf(advice, sizeof advice,
+             "Let it go on: a larger --budget, and --journal so that nothing is done twice.");
+  else if (r->n_warnings)
+    snprintf(advice, sizeof advice, "Mind the warning: %s%s", r->warnings[0],
+             r->n_warnings > 1 ? " (further warnings below)" : ".");
+  else if (coloured)
+    snprintf(advice, sizeof advice,
+             "Noise cannot make coloured innovations white: look for what the model misses.");
+  else
+    snprintf(advice, sizeof advice, "Tune on more logs, or on the values that these sensors depend on.");
+  return bramah_report_say(report, &said);
+}
+
 /* `head` says what was tuned. */
 static bramah_status write_report(const char *path, const cli_tune_command *c, const bramah_tune_result *r,
                                   const char *head, size_t n_tables, const cli_table *tables,
@@ -464,6 +530,7 @@ static bramah_status write_report(const char *path, const cli_tune_command *c, c
   snprintf(title, sizeof title, "Tuning: %.200s", r->study->name);
   bramah_diag_clear(diag);
   bramah_status status = bramah_report_new(title, diag, &report);
+  if (!status) status = answer(report, r);
   if (!status) status = bramah_report_note(report, "study", c->arguments->operands[0]);
   if (!status) status = bramah_report_note(report, "machine", r->study->machine_file);
   if (!status) status = bramah_report_note(report, "tuned", head);
@@ -491,12 +558,11 @@ static int is_late(void *user)
   return c->time_ns && cli_clock() >= c->start + cli_seconds(c->time_ns);
 }
 
-/* To a terminal: one line that is written over. */
 static void show_progress(void *user, const bramah_tune_progress *p)
 {
-  (void)user;
-  fprintf(stderr, "\r\033[K%s: %llu evaluations, %llu replays, best %.9g", p->phase,
-          (unsigned long long)p->evaluations, (unsigned long long)p->replays, p->best);
+  cli_tune_command *c = user;
+  cli_progress_update(&c->progress, -1.0, "%s: %llu evaluations, %llu replays, best %.9g", p->phase,
+                      (unsigned long long)p->evaluations, (unsigned long long)p->replays, p->best);
 }
 
 static bramah_status conclude(const cli_tune_command *c, const bramah_tuning *tuning, bramah_diag *diag)
@@ -567,10 +633,10 @@ static int run(const cli_arguments *a)
   o.profile = (size_t)profile;
   o.n_held = c.n_held;
   o.enough = is_late;
-  if (isatty(STDERR_FILENO)) o.progress = show_progress;
+  o.progress = show_progress;
   bramah_status status = BRAMAH_OK;
   if (!code) status = bramah_tune(a->operands[0], c.n_logs, c.logs, &o, &diag, &tuning);
-  if (o.progress && c.leads) fputs("\r\033[K", stderr);
+  cli_progress_end(&c.progress);
   if (!code && !status && tuning) status = conclude(&c, tuning, &diag);
   bramah_tuning_free(tuning);
   const int failed = cli_tune_end(&c, status, &diag);

@@ -17,9 +17,10 @@ typedef struct cli_tune_command {
   const char *outputs[4]; /* [n_outputs] files that are written; NULL: not wanted */
   size_t n_logs, n_held, n_truths;
   const char **logs, **truths; /* those held out come last */
-  double start;                /* of the clock */
-  int64_t time_ns;             /* at most; 0: any */
-  int begun, leads;            /* transport; 1: the first process */
+  cli_progress progress;
+  double start;     /* of the clock */
+  int64_t time_ns;  /* at most; 0: any */
+  int begun, leads; /* transport; 1: the first process */
 } cli_tune_command;
 
 /* Logs and truths of the command line, and from --threads, --journal and the processes there are a run whose

@@ -91,11 +91,12 @@ static void put_definition(FILE *out, const definition *d)
   fputs(is_number ? "( *(" : "( *(", out);
   put_names(out, d->unit);
   put_names(out, d->other);
-  fprintf(
-      out,
-      "(1 *|[^ \xc2\xb1.0-9+-][^\xc2\xb1]*)[*/^.( ][^\xc2\xb1]*)%s%s| *(\xc2\xb1|[+]-).*)$\"}, {\"type\": "
-      "\"number\"%s}]}",
-      is_number ? "?" : "", tail, is_number ? d->unsigned_only ? ", \"minimum\": 0" : "" : ", \"const\": 0");
+  fprintf(out,
+          "(1 *|[^ \xc2\xb1.0-9+-][^\xc2\xb1]*)([*/^.( ]|\xc2\xb2|\xc2\xb3|\xc2\xb7)[^\xc2\xb1]*)%s%s| "
+          "*(\xc2\xb1|[+]-).*)$\"}, {\"type\": "
+          "\"number\"%s}]}",
+          is_number ? "?" : "", tail,
+          is_number ? d->unsigned_only ? ", \"minimum\": 0" : "" : ", \"const\": 0");
 }
 
 /* ---- keys ---- */

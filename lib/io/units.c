@@ -148,6 +148,13 @@ static int is_letter(char c)
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
 }
 
+/* The signs Â² and Â³: the exponent they stand for; for Â· 1, which is a product; else 0. */
+static int superscript_at(const char *text)
+{
+  if (text[0] != '\xc2') return 0;
+  return text[1] == '\xb2' ? 2 : text[1] == '\xb3' ? 3 : text[1] == '\xb7';
+}
+
 static void skip_spaces(cursor *c)
 {
   while (is_space(*c->at)) c->at++;
@@ -309,12 +316,12 @@ static bramah_status parse_name(cursor *c, unit *out)
   if (*c->at == '%' || (*c->at == '1' && !is_letter(c->at[1]) && !is_digit(c->at[1])))
     c->at++;
   else if (is_letter(*c->at))
-    while (is_letter(*c->at) || is_digit(*c->at)) c->at++;
+    while ((is_letter(*c->at) || is_digit(*c->at)) && !superscript_at(c->at)) c->at++;
   const size_t length = (size_t)(c->at - start);
   if (!length && find_slip(c->text) < N_USUAL_SLIPS) return fail_name(c, start, length, name);
   if (!length && !*start) return fail_unit(c, "a unit is missing at the end", start, 0, "");
   if (!length)
-    return fail_unit(c, "a unit cannot begin with '", start, 1,
+    return fail_unit(c, "a unit cannot begin with '", start, superscript_at(start) ? 2 : 1,
                      *start == ',' ? "'; decimals are written with a point" : "'");
   if (length > LONGEST_NAME) return fail_unit(c, "unknown unit '", start, length, "'");
 
@@ -397,9 +404,13 @@ static bramah_status parse_factor(cursor *c, unit *out, int depth)
   }
   if (root && !raise(out, 1))
     return fail_unit(c, "exponents go in steps of 0.5; too fine: '", start, (size_t)(c->at - start), "'");
-  if (*c->at != '^') return BRAMAH_OK;
-  const char *caret = c->at++;
-  if (!parse_exponent(c, &halves))
+  const char *caret = c->at;
+  const int superscript = superscript_at(caret);
+  if (*caret != '^' && superscript < 2) return BRAMAH_OK;
+  c->at += superscript ? 2 : 1;
+  if (superscript)
+    halves = 2 * superscript;
+  else if (!parse_exponent(c, &halves))
     return fail_unit(c, "an exponent such as 2, -1 or 0.5 is expected after '", start,
                      (size_t)(caret - start) + 1, "'");
   if (!raise(out, halves))
@@ -430,8 +441,12 @@ static bramah_status parse_product(cursor *c, unit *out, int depth)
 
     skip_spaces(c);
     if (!*c->at || *c->at == ')') return BRAMAH_OK;
-    if (*c->at == '*' || *c->at == '/') below = *c->at == '/';
-    if (*c->at == '*' || *c->at == '/' || *c->at == '.') c->at++;
+    const int dot = superscript_at(c->at) == 1;
+    if (*c->at == '*' || *c->at == '/' || dot) below = *c->at == '/';
+    if (dot)
+      c->at += 2;
+    else if (*c->at == '*' || *c->at == '/' || *c->at == '.')
+      c->at++;
   }
 }
 

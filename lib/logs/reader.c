@@ -108,6 +108,7 @@ bramah_log_info bramah_log_get_info(const bramah_log_reader *reader)
                           .format = reader->format,
                           .n_columns = reader->n_columns,
                           .columns = reader->columns,
+                          .header_line = reader->header_line,
                           .line = reader->given_line,
                           .bad_rows = reader->skipped_rows,
                           .first_bad_row = reader->first_skipped};
@@ -154,7 +155,7 @@ bramah_status bramah__log_add_column(bramah_log_reader *reader, const char *name
   }
   char *copy = strdup(name);
   if (!copy) return bramah__log_fail_memory(reader);
-  reader->columns[reader->n_columns] = (bramah_log_column){.name = copy};
+  reader->columns[reader->n_columns] = (bramah_log_column){.name = copy, .position = position};
   reader->units[reader->n_columns] = (bramah__log_unit){.position = position};
   return bramah__log_set_unit(reader, reader->n_columns++, unit);
 }
@@ -322,7 +323,9 @@ static bramah_status fail_cell(bramah_log_reader *reader)
   else if (is_time && f->status == BRAMAH_E_SYNTAX && reader->clock.iso)
     wrong = "is not a time like 2024-03-05T12:34:56.789Z";
   else if (f->status != BRAMAH_E_SYNTAX)
-    wrong = "is not a finite number";
+    wrong = f->quote[0] == 'n' || f->quote[0] == 'N' ? "is not a finite number; 'log: {missing: NaN nan}' in "
+                                                       "the study takes such texts for empty cells"
+                                                     : "is not a finite number";
   else if (strchr(f->quote, other) && reader->format.delimiter != ',')
     wrong = other == ',' ? "is not a number: the numbers before have decimal points"
                          : "is not a number: the numbers before have decimal commas";

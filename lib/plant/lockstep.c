@@ -48,7 +48,7 @@ BRAMAH__IN_CALLER void copy_lanes(const bramah__lockstep *k, size_t g, const uin
 
 /* Lanes out of live with one of n pivots smaller than this part of what it usually is. */
 BRAMAH__IN_CALLER void check_pivots(const bramah__lockstep *k, size_t g, const uint16_t *at, size_t n,
-                                    const double *usual, double part, unsigned char *live)
+                                    const double *usual, double part, int64_t *live)
 {
   for (size_t i = 0; i < n; i++) {
     const double *pivot = lanes_of(k, g, at[i]), least = part * fabs(usual[i]);
@@ -219,7 +219,7 @@ static void move_spools(bramah__lockstep *k, size_t g, const bramah__plant_group
 /* The point of the iterate by the trapezoidal rule, in the lanes of `which`: the others keep theirs, and what has been run
  * there. */
 BRAMAH__FOR_PROCESSORS static void set_iterate(bramah__lockstep *k, size_t g,
-                                               const bramah__plant_group *group, const unsigned char *which)
+                                               const bramah__plant_group *group, const int64_t *which)
 {
   const bramah_program *program = k->program;
   const bramah__state_places *at = &k->place;
@@ -259,18 +259,18 @@ BRAMAH__FOR_PROCESSORS static void set_iterate(bramah__lockstep *k, size_t g,
 }
 
 /* As in compiled.c, of the lanes that go on: those that end go on no more, those that leave are live no more. */
-BRAMAH__FOR_PROCESSORS static void correct_guess(bramah__lockstep *k, size_t g, unsigned char *live,
-                                                 unsigned char *goes_on)
+BRAMAH__FOR_PROCESSORS static void correct_guess(bramah__lockstep *k, size_t g, int64_t *live,
+                                                 int64_t *goes_on)
 {
   const bramah_program *program = k->program;
   const bramah__step_results *out = &program->out;
   const size_t nx = program->nx, nd = program->nd;
   bramah__group_results *of = &k->of[g];
-  unsigned char sound[L];
+  int64_t sound[L];
   double size[L] = {0}, largest[L] = {0};
   EACH_LANE
   {
-    of->iterations[l] += goes_on[l];
+    of->iterations[l] += goes_on[l] ? 1.0 : 0.0;
     sound[l] = 1;
   }
   check_pivots(k, g, out->pivot, nx, program->pivot, bramah__small_pivot, sound);
@@ -289,10 +289,10 @@ BRAMAH__FOR_PROCESSORS static void correct_guess(bramah__lockstep *k, size_t g, 
   EACH_LANE
   {
     const double before = of->before[l], most = of->iterations[l] == 1.0 ? (double)INFINITY : before;
-    const unsigned char good = sound[l] & (size[l] < bramah__contraction * most),
-                        follows_little = (largest[l] <= bramah__near_enough) &
-                                         (4.0 * size[l] * largest[l] * largest[l] <= before);
-    live[l] &= (unsigned char)(good | !goes_on[l]);
+    const int64_t good = sound[l] & (size[l] < bramah__contraction * most),
+                  follows_little = (largest[l] <= bramah__near_enough) &
+                                   (4.0 * size[l] * largest[l] * largest[l] <= before);
+    live[l] &= (good | !goes_on[l]);
     moves[l] = goes_on[l] &= good;
     of->before[l] = goes_on[l] ? size[l] : of->before[l];
     goes_on[l] &= !((largest[l] <= 1.0) | follows_little);
@@ -309,20 +309,20 @@ BRAMAH__FOR_PROCESSORS static void correct_guess(bramah__lockstep *k, size_t g, 
   }
 }
 
-static int any(const unsigned char *of)
+static int any(const int64_t *of)
 {
-  unsigned found = 0;
+  int64_t found = 0;
   EACH_LANE found |= of[l];
   return found != 0;
 }
 
 static void iterate(bramah__lockstep *k, bramah__plant_group *const *group)
 {
-  unsigned char goes_on[BRAMAH__MOST_GROUPS][L];
+  int64_t goes_on[BRAMAH__MOST_GROUPS][L];
   int going = 0;
   EACH_GROUP
   {
-    memcpy(goes_on[g], group[g]->live, L);
+    memcpy(goes_on[g], group[g]->live, sizeof goes_on[g]);
     EACH_LANE k->of[g].iterations[l] = 0.0;
     going |= any(goes_on[g]);
   }
@@ -393,7 +393,7 @@ BRAMAH__IN_CALLER void received(const bramah__lockstep *k, const double *state, 
 }
 
 /* Not finite numbers take a lane out of live. */
-BRAMAH__IN_CALLER void check_finite(const double *x, size_t n, unsigned char *live)
+BRAMAH__IN_CALLER void check_finite(const double *x, size_t n, int64_t *live)
 {
   double none[L] = {0};
   for (size_t i = 0; i < n; i++) EACH_LANE none[l] += 0.0 * x[i * L + l];
@@ -533,11 +533,10 @@ BRAMAH__FOR_PROCESSORS static void displace(bramah__lockstep *k, size_t g, const
 }
 
 /* Closing corrections of the lanes that go on. */
-BRAMAH__FOR_PROCESSORS static void close_loops(bramah__lockstep *k, size_t g, unsigned char *live,
-                                               unsigned char *goes_on)
+BRAMAH__FOR_PROCESSORS static void close_loops(bramah__lockstep *k, size_t g, int64_t *live, int64_t *goes_on)
 {
   const bramah_program *program = k->program;
-  unsigned char sound[L];
+  int64_t sound[L];
   double largest[L] = {0};
   int64_t moves[L];
   EACH_LANE sound[l] = 1;
@@ -545,7 +544,7 @@ BRAMAH__FOR_PROCESSORS static void close_loops(bramah__lockstep *k, size_t g, un
                bramah__small_closure_pivot, sound);
   EACH_LANE
   {
-    live[l] &= (unsigned char)(sound[l] | !goes_on[l]);
+    live[l] &= (sound[l] | !goes_on[l]);
     moves[l] = goes_on[l] &= sound[l];
   }
   for (size_t i = 0; i < program->nd; i++) {
@@ -580,8 +579,7 @@ BRAMAH__FOR_PROCESSORS static void take_adopted(bramah__lockstep *k, size_t g, b
 }
 
 /* Where the sines of tapes lose digits: for the plants themselves. */
-BRAMAH__FOR_PROCESSORS static void check_near(const bramah__lockstep *k, const double *state,
-                                              unsigned char *live)
+BRAMAH__FOR_PROCESSORS static void check_near(const bramah__lockstep *k, const double *state, int64_t *live)
 {
   const double *z = state + k->place.z * L;
   for (size_t j = 0; j < k->program->n; j++) EACH_LANE live[l] &= fabs(z[j * L + l]) <= bramah__farthest;
@@ -589,12 +587,12 @@ BRAMAH__FOR_PROCESSORS static void check_near(const bramah__lockstep *k, const d
 
 void bramah__lockstep_adopt(bramah__lockstep *k, bramah__plant_group *const *group)
 {
-  unsigned char goes_on[BRAMAH__MOST_GROUPS][L];
+  int64_t goes_on[BRAMAH__MOST_GROUPS][L];
   int going = 0;
   EACH_GROUP
   {
     check_near(k, k->of[g].next, group[g]->live);
-    memcpy(goes_on[g], group[g]->live, L);
+    memcpy(goes_on[g], group[g]->live, sizeof goes_on[g]);
     going |= any(goes_on[g]);
   }
   set_states(k, group, 1);
@@ -661,15 +659,15 @@ void bramah__lockstep_count(const bramah__plant_group *group, const double *iter
   }
 }
 
+BRAMAH__FOR_PROCESSORS static void take_candidate(const bramah__lockstep *k, size_t g,
+                                                  const bramah__plant_group *group)
+{
+  bramah__keep_where(group->live, k->place.words, k->of[g].next, group->state);
+}
+
 void bramah__lockstep_take(bramah__lockstep *k, size_t g, bramah__plant_group *group, int is_step)
 {
-  const double *next = k->of[g].next;
-  int all = 1;
-  EACH_LANE all &= group->live[l];
-  if (all)
-    memcpy(group->state, next, k->place.words * L * sizeof *next);
-  else
-    for (size_t i = 0; i < k->place.words; i++) EACH_LIVE(group) group->state[i * L + l] = next[i * L + l];
+  take_candidate(k, g, group);
   if (is_step) bramah__lockstep_count(group, k->of[g].iterations);
 }
 /* ---- outputs ---- */

@@ -5,7 +5,10 @@
 #ifndef BRAMAH_LIB_PLANT_LOCKSTEP_H
 #define BRAMAH_LIB_PLANT_LOCKSTEP_H
 
+#include "lib/base/processors.h"
 #include "lib/plant/compiled.h"
+
+#include <string.h>
 
 enum { BRAMAH__GROUP = 8, BRAMAH__MOST_GROUPS = 2 };
 
@@ -18,10 +21,10 @@ typedef struct bramah__state_places {
 
 typedef struct bramah__plant_group {
   bramah_coupled
-      *plant[BRAMAH__GROUP]; /* of the lanes that take part: their tables and counts, not their states */
-  unsigned char live[BRAMAH__GROUP]; /* 1: takes part; a function that does not do a lane well takes it out */
-  double *state;                     /* [words] */
-  size_t n_par;                      /* parameters that derivatives are wanted by: the same in all lanes */
+      *plant[BRAMAH__GROUP];   /* of the lanes that take part: their tables and counts, not their states */
+  int64_t live[BRAMAH__GROUP]; /* 1: takes part; a function that does not do a lane well takes it out */
+  double *state;               /* [words] */
+  size_t n_par;                /* parameters that derivatives are wanted by: the same in all lanes */
   const size_t *par;
   const size_t *basis; /* [nf] positions whose derivatives at the start of a step are wanted, too */
 } bramah__plant_group;
@@ -41,6 +44,20 @@ typedef struct bramah__plant_group {
   X(energy, 2)                                                                                               \
   X(before, 1) /* size of the correction before */                                                           \
   X(iterations, 1)
+/* Words [n] of eight lanes each: to = from in the lanes of `which`. */
+BRAMAH__IN_CALLER void bramah__keep_where(const int64_t *which, size_t n, const double *from, double *to)
+{
+  int64_t all = 1;
+  for (size_t l = 0; l < BRAMAH__GROUP; l++) all &= which[l];
+  if (all) {
+    memcpy(to, from, n * BRAMAH__GROUP * sizeof *to);
+    return;
+  }
+  for (size_t i = 0; i < n * BRAMAH__GROUP; i += BRAMAH__GROUP)
+    BRAMAH__AS_VECTORS for (size_t l = 0; l < BRAMAH__GROUP; l++) to[i + l] =
+        which[l] ? from[i + l] : to[i + l];
+}
+
 #define BRAMAH__GROUP_RESULT(name, count) double *name;
 typedef struct bramah__group_results {
   BRAMAH__GROUP_RESULTS(BRAMAH__GROUP_RESULT)

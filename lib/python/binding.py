@@ -20,19 +20,43 @@ CALLED = ("bramah_plant", "bramah_tune_run", "bramah_tune_options", "bramah_asse
           "bramah_simulation_options")
 CALLED_TYPES = ("bramah_mistake", "bramah_source", "bramah_sensor_study_progress")
 
-PREAMBLE = """
-#include <bramah.h>
-/* What the functions of a long run are given. Whether it shall stop is asked again and again, by any thread, while nobody
- * holds the interpreter: without it. */
+# What the functions of a long run are given, and a cycle of a filter.
+STRUCTURES = """
 typedef struct py_run { int stop, enough; void *handle; } py_run;
+typedef struct py_cycle {
+  bramah_filter *filter;
+  bramah_alarm *alarm; /* NULL: none */
+  size_t n_u, n_y;
+  double *u, *y;
+  unsigned char *present;
+  int64_t step_ns;
+  bramah_filter_step_report report;
+  bramah_diag diag;
+} py_cycle;
+"""
+PREAMBLE = "#include <bramah.h>" + STRUCTURES + """
+/* Whether a run shall stop is asked again and again, by any thread, while nobody holds the interpreter: without it. */
 static int py_is_stopped(void *run) { return __atomic_load_n(&((py_run *)run)->stop, __ATOMIC_RELAXED); }
 static int py_is_enough(void *run) { return __atomic_load_n(&((py_run *)run)->enough, __ATOMIC_RELAXED); }
 /* Functions that C is handed: what cffi takes the address of is a function of its own. */
 static bramah_source py_log_source = bramah_log_stream_next;
 static int (*py_stopped)(void *) = py_is_stopped, (*py_enough)(void *) = py_is_enough;
+
+/* A cycle in one call: nan is no sample; nan as the time is the end of the step. Negative: a status; else flags. */
+static int py_step(py_cycle *c, double time, int with_u, int with_y)
+{
+  bramah_filter_cycle cycle = {0, with_u ? c->n_u : 0, c->u, with_y ? c->n_y : 0, c->y, c->present, NULL};
+  cycle.time_ns = time == time ? (int64_t)(time * 1e9 + (time < 0.0 ? -0.5 : 0.5))
+                               : bramah_filter_time_ns(c->filter) + c->step_ns;
+  for (size_t i = 0; i < cycle.n_sensors; i++) c->present[i] = c->y[i] == c->y[i];
+  const bramah_status status = bramah_filter_step(c->filter, &cycle, &c->report, &c->diag);
+  if (status) return (int)status;
+  if (c->alarm && with_y) bramah_alarm_corrected(c->alarm);
+  return (int)c->report.flags;
+}
 """
-DECLARED = """
-typedef struct py_run { int stop, enough; void *handle; } py_run;
+DECLARED = STRUCTURES + """
+int py_step(py_cycle *c, double time, int with_u, int with_y);
 extern bramah_source py_log_source;
 extern int (*py_stopped)(void *);
 extern int (*py_enough)(void *);

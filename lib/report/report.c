@@ -43,29 +43,30 @@ bramah_status bramah_report_new(const char *title, bramah_diag *diag, bramah_rep
   return BRAMAH_OK;
 }
 
-static void free_machine(bramah__machine *machine)
+static void free_motion(bramah__motion *motion)
 {
-  free(machine->parts);
-  free(machine->t);
-  free(machine->pose);
-  free(machine->points);
-  *machine = (bramah__machine){0};
+  free(motion->parts);
+  free(motion->t);
+  free(motion->pose);
+  free(motion->points);
 }
 
 void bramah_report_free(bramah_report *report)
 {
   if (!report) return;
   for (size_t i = 0; i < report->n_plots * BRAMAH__N_SERIES; i++) {
-    bramah__curve *curve = report->plots[i / BRAMAH__N_SERIES].curve[i % BRAMAH__N_SERIES];
-    if (curve) free(curve->samples.at);
+    bramah__samples *curve = report->plots[i / BRAMAH__N_SERIES].curve[i % BRAMAH__N_SERIES];
+    if (curve) free(curve->at);
     free(curve);
   }
+  for (size_t i = 0; i < report->n_plots; i++) free(report->plots[i].labels);
   for (size_t i = 0; i < report->n_tables; i++) free(report->tables[i].texts);
   for (bramah__text *text = report->texts, *next; text; text = next) {
     next = text->next;
     free(text);
   }
-  free_machine(&report->machine);
+  for (size_t i = 0; i < report->n_motions; i++) free_motion(&report->motions[i]);
+  free(report->motions);
   free(report->events.at);
   free(report->events.kinds);
   free(report->sections);
@@ -73,6 +74,17 @@ void bramah_report_free(bramah_report *report)
   free(report->plots);
   free(report->tables);
   free(report);
+}
+
+bramah_status bramah_report_say(bramah_report *report, const bramah_report_answer *answer)
+{
+  bramah_report_answer kept = *answer;
+  kept.headline = keep(report, answer->headline);
+  kept.reason = keep(report, answer->reason);
+  kept.advice = keep(report, answer->advice);
+  if (report->failed) return BRAMAH_E_MEMORY;
+  report->answer = kept;
+  return BRAMAH_OK;
 }
 
 bramah_status bramah_report_note(bramah_report *report, const char *name, const char *value)
@@ -99,6 +111,7 @@ bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot 
                        .x = keep(report, plot->x),
                        .factor = plot->factor,
                        .symmetric = plot->symmetric,
+                       .logarithmic = plot->logarithmic,
                        .axis = plot->axis,
                        .section = s};
   const bramah__section section = {keep(report, title), keep(report, plot->text)};
@@ -108,8 +121,21 @@ bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot 
     return BRAMAH_E_MEMORY;
   if (s == report->n_sections) report->sections[report->n_sections++] = section;
   if (!report->sections[s].text) report->sections[s].text = section.text;
+  if (plot->n_labels) {
+    made.labels = calloc(plot->n_labels, sizeof *made.labels);
+    if (!made.labels) return BRAMAH_E_MEMORY;
+    for (; made.n_labels < plot->n_labels; made.n_labels++)
+      made.labels[made.n_labels] = keep(report, plot->labels[made.n_labels]);
+  }
   report->plots[report->n_plots] = made;
   *number = report->n_plots++;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah_report_weigh(bramah_report *report, size_t plot, double weight)
+{
+  if (plot >= report->n_plots) return BRAMAH_E_ARGUMENT;
+  report->plots[plot].weight = fmax(report->plots[plot].weight, weight);
   return BRAMAH_OK;
 }
 
@@ -120,16 +146,15 @@ bramah_status bramah_report_point(bramah_report *report, size_t plot, bramah_rep
   bramah__plot *p = &report->plots[plot];
   value *= p->factor, low *= p->factor, high *= p->factor;
   if (!(fabs(t) < LARGEST)) return BRAMAH_E_TIME;
-  if (!(fabs(value) < LARGEST)) return BRAMAH_OK;
-  if (!p->curve[series]) p->curve[series] = calloc(1, sizeof(bramah__curve));
-  bramah__curve *c = p->curve[series];
+  if (!(fabs(value) < LARGEST) || (p->logarithmic && !(value > 0.0))) return BRAMAH_OK;
+  if (!p->curve[series]) p->curve[series] = calloc(1, sizeof(bramah__samples));
+  bramah__samples *c = p->curve[series];
   if (!c) return BRAMAH_E_MEMORY;
-  if (c->series.n_bins && t < c->series.t_last) return BRAMAH_E_TIME;
-  if (series != BRAMAH_REPORT_ESTIMATE || !(fabs(low) < LARGEST) || !(fabs(high) < LARGEST))
+  if (c->n && t < c->last) return BRAMAH_E_TIME;
+  if (series != BRAMAH_REPORT_ESTIMATE || !(fabs(low) < LARGEST) || !(fabs(high) < LARGEST) ||
+      (p->logarithmic && !(low > 0.0)))
     low = high = (double)NAN;
-  const bramah_status status = bramah__samples_add(&c->samples, t, value, low, high);
-  if (!status) bramah__series_add(&c->series, t, value, low, high);
-  return status;
+  return bramah__samples_add(c, t, value, low, high);
 }
 
 /* ---- tables ---- */
@@ -155,37 +180,44 @@ bramah_status bramah_report_add_table(bramah_report *report, const char *title, 
 
 /* ---- poses ---- */
 
-/* Room for poses, and the names of the parts: at the first pose. */
-static bramah_status make_machine(bramah_report *report, bramah_coupled *plant)
+bramah_status bramah_report_motion(bramah_report *report, const char *name, const char *text)
 {
-  bramah__machine *m = &report->machine;
+  const bramah__motion motion = {.name = keep(report, name), .text = keep(report, text), .stride = 1};
+  if (report->failed || !make_room(&report->motions, report->n_motions, sizeof motion))
+    return BRAMAH_E_MEMORY;
+  report->motions[report->n_motions++] = motion;
+  return BRAMAH_OK;
+}
+
+/* Room for poses, and the names of the parts: at the first pose. */
+static bramah_status make_parts(bramah_report *report, bramah__motion *m, bramah_coupled *plant)
+{
   bramah_skeleton all = {.n = 0};
   bramah_status status = bramah_coupled_skeleton(plant, &all, NULL);
   const size_t n = all.n;
   if (status || !n) return status;
-  all.part = calloc(n, sizeof *all.part);
-  m->parts = calloc(n, sizeof *m->parts);
-  m->t = calloc(BRAMAH__POSES, sizeof *m->t);
-  m->points = calloc(BRAMAH__POSES * n * 6, sizeof *m->points);
-  m->pose = calloc(n * 6, sizeof *m->pose);
-  m->stride = 1;
-  if (!all.part || !m->parts || !m->t || !m->points || !m->pose) status = BRAMAH_E_MEMORY;
+  bramah_skeleton_part *part = all.part = calloc(n, sizeof *part);
+  if (!m->parts) m->parts = calloc(n, sizeof *m->parts);
+  if (!m->t) m->t = calloc(BRAMAH__POSES, sizeof *m->t);
+  if (!m->points) m->points = calloc(BRAMAH__POSES * n * 6, sizeof *m->points);
+  if (!m->pose) m->pose = calloc(n * 6, sizeof *m->pose);
+  if (!part || !m->parts || !m->t || !m->points || !m->pose) status = BRAMAH_E_MEMORY;
   if (!status) status = bramah_coupled_skeleton(plant, &all, NULL);
-  for (; !status && m->n_parts < n; m->n_parts++) {
-    const bramah_skeleton_part *part = &all.part[m->n_parts];
-    m->parts[m->n_parts] = (bramah__part){part->kind, keep(report, part->name)};
-  }
-  free(all.part);
+  for (size_t i = 0; !status && i < n; i++)
+    m->parts[i] = (bramah__part){part[i].kind, keep(report, part[i].name)};
+  free(part);
   if (report->failed) status = BRAMAH_E_MEMORY;
-  if (status) free_machine(m);
+  if (!status) m->n_parts = n;
   return status;
 }
 
 bramah_status bramah_report_pose(bramah_report *report, double t, bramah_coupled *plant)
 {
-  bramah__machine *m = &report->machine;
+  bramah_status status = report->n_motions ? BRAMAH_OK : bramah_report_motion(report, NULL, NULL);
+  if (status) return status;
+  bramah__motion *m = &report->motions[report->n_motions - 1];
   if (!isfinite(t) || (m->n_poses && t < m->t[m->n_poses - 1])) return BRAMAH_E_TIME;
-  const bramah_status status = m->n_parts ? BRAMAH_OK : make_machine(report, plant);
+  if (!m->n_parts) status = make_parts(report, m, plant);
   if (status || !m->n_parts || m->asked++ % m->stride != 0) return status;
   bramah_skeleton pose = {.n = m->n_parts, .points = m->pose};
   if (bramah_coupled_skeleton(plant, &pose, NULL)) return BRAMAH_OK; /* no pose now: perhaps later */
@@ -242,28 +274,16 @@ const bramah__event **bramah__events_sorted(const bramah__events *events)
 
 /* ---- time ---- */
 
-static bramah__range whole_time(const bramah_report *report)
+bramah__range bramah__report_time(const bramah_report *report)
 {
   bramah__range range = bramah__range_empty();
   for (size_t p = 0; p < report->n_plots; p++)
     for (int s = 0; s < BRAMAH__N_SERIES; s++) {
-      const bramah__curve *curve = report->plots[p].curve[s];
+      const bramah__samples *curve = report->plots[p].curve[s];
       if (!curve || report->plots[p].axis != BRAMAH_REPORT_TIME) continue;
-      bramah__range_include(&range, curve->series.start);
-      bramah__range_include(&range, curve->series.t_last);
+      bramah__range_include(&range, curve->first);
+      bramah__range_include(&range, curve->last);
     }
-  return range;
-}
-
-double bramah__report_start(const bramah_report *report)
-{
-  const bramah__range range = whole_time(report);
-  return bramah__range_is_empty(range) ? 0.0 : range.low;
-}
-
-bramah__range bramah__report_time(const bramah_report *report)
-{
-  const bramah__range range = whole_time(report);
   if (bramah__range_is_empty(range)) return (bramah__range){0.0, 1.0};
   const double smallest = 1e-9 + 1e-9 * (range.high < 0.0 ? -range.low : range.high);
   if (range.high - range.low < smallest) return (bramah__range){range.low - 0.5, range.low + 0.5};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The page around the plots: one file without network, font or anything else from outside, which its policy
- * forbids. It holds static plots for print and where no script runs; the script (report_page.js) puts
- * plots that can be zoomed in their place. */
+/* The page: the answer first, what contradicts, then the plots by sections, the tables folded. One file without network,
+ * font or anything else from outside, which its policy forbids; the script (report_page.js) moves what is there. */
 #include "lib/report/report_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,23 +41,62 @@ static void put_row(bramah__page *page, const bramah__table *table, size_t row)
   bramah__page_put(page, "</tr>\n");
 }
 
-/* ---- events and contents ---- */
+/* ---- the answer ---- */
 
-static void put_link(bramah__page *page, const char *prefix, size_t n, const char *text)
+static void put_number_attribute(bramah__page *page, const char *name, double value)
 {
-  bramah__page_format(page, "<li><a href=\"#%s%zu\">", prefix, n);
-  /* The contents do without what a title adds in brackets. */
-  const char *end = strstr(text, " (");
-  for (; *text && text != end; text++) bramah__page_put_escaped(page, (char[]){*text, '\0'});
-  bramah__page_put(page, "</a></li>\n");
+  bramah__page_format(page, " %s=\"", name);
+  bramah__page_put_number(page, value, 9);
+  bramah__page_put(page, "\"");
 }
 
-/* The machine, for the script; events in the order of their times; the contents. */
-static void put_aside(bramah__page *page, const bramah_report *report)
+/* The answer with its reason; beside it the machine, for the script; what was run. */
+static void put_answer(bramah__page *page, const bramah_report *report, size_t n_first)
+{
+  static const char *const levels[] = {"fine", "unsure", "wrong"};
+  static const char *const marks[] = {"\xE2\x9C\x93", "?", "\xE2\x9C\x97"};
+  const bramah_report_answer *a = &report->answer;
+  bramah__page_format(page,
+                      "<section id=\"answer\" class=\"%s\" aria-label=\"Answer\"><div class=\"says\">\n",
+                      a->headline ? levels[a->level] : "none");
+  if (a->headline) {
+    bramah__page_format(page, "<p class=\"headline\"><span class=\"mark\" aria-hidden=\"true\">%s</span>",
+                        marks[a->level]);
+    put_element(page, "<strong>", a->headline, "</strong></p>\n");
+    if (a->reason) put_element(page, "<p class=\"reason\">", a->reason, "</p>\n");
+    if (a->advice)
+      put_element(page, a->level ? "<p class=\"advice\"><b>What to do</b> " : "<p class=\"advice\">",
+                  a->advice, "</p>\n");
+    if (a->end > a->begin) {
+      bramah__page_format(page, "<p class=\"window\"><a id=\"window\" href=\"#%s\"",
+                          n_first              ? "first"
+                          : report->n_sections ? "section0"
+                                               : "main");
+      put_number_attribute(page, "data-begin", a->begin);
+      put_number_attribute(page, "data-end", a->end);
+      bramah__page_put(page, ">Look at it: ");
+      bramah__page_put_number(page, a->begin, 6);
+      bramah__page_put(page, " to ");
+      bramah__page_put_number(page, a->end, 6);
+      bramah__page_put(page, " s</a></p>\n");
+    }
+  }
+  if (report->n_notes) bramah__page_put(page, "<dl class=\"notes\">\n");
+  for (size_t i = 0; i < report->n_notes; i++) {
+    put_element(page, "<div><dt>", report->notes[i].name, "</dt>");
+    put_element(page, "<dd>", report->notes[i].value, "</dd></div>\n");
+  }
+  if (report->n_notes) bramah__page_put(page, "</dl>\n");
+  bramah__page_put(page, "</div>\n<div id=\"machine\" hidden=\"hidden\"></div>\n</section>\n");
+}
+
+/* ---- events and contents ---- */
+
+/* In the order of their times. */
+static void put_events(bramah__page *page, const bramah_report *report)
 {
   const bramah__events *events = &report->events;
   const bramah__event **sorted = bramah__events_sorted(events);
-  bramah__page_put(page, "<aside>\n<section id=\"machine\" hidden=\"hidden\"></section>\n");
   if (sorted && events->n) {
     bramah__page_put(page,
                      "<section id=\"events\"><h2>Events</h2>\n<ol tabindex=\"0\" aria-label=\"Events\">\n");
@@ -77,65 +116,95 @@ static void put_aside(bramah__page *page, const bramah_report *report)
     bramah__page_put(page, "</section>\n");
   }
   free(sorted);
-  bramah__page_put(page, "<nav aria-label=\"Contents\"><h2>Contents</h2>\n<ol>\n");
-  for (size_t i = 0; i < report->n_tables; i++) put_link(page, "table", i, report->tables[i].title);
-  for (size_t i = 0; i < report->n_sections; i++) put_link(page, "section", i, report->sections[i].title);
-  bramah__page_put(page, "</ol></nav>\n</aside>\n");
 }
 
-/* ---- the page ---- */
-
-/* Notes, tables, plots by sections, and a footer: the licence of what is embedded travels with it. */
-static void put_main(bramah__page *page, const bramah_report *report)
+static void put_contents(bramah__page *page, const bramah_report *report, size_t n_first)
 {
-  const bramah__range time = bramah__report_time(report);
-  const int is_interactive = bramah__dygraphs_js[0] != '\0';
-  bramah__page_put(page, "<main id=\"main\" tabindex=\"-1\">\n");
-  if (report->n_notes) bramah__page_put(page, "<dl>\n");
-  for (size_t i = 0; i < report->n_notes; i++) {
-    put_element(page, "<dt>", report->notes[i].name, "</dt>");
-    put_element(page, "<dd>", report->notes[i].value, "</dd>\n");
+  bramah__page_put(page, "<nav aria-label=\"Contents\"><ol>\n");
+  if (n_first) bramah__page_put(page, "<li><a href=\"#first\">Look here first</a></li>\n");
+  if (report->events.n) bramah__page_put(page, "<li><a href=\"#events\">Events</a></li>\n");
+  for (size_t i = 0; i < report->n_sections; i++) {
+    bramah__page_format(page, "<li><a href=\"#section%zu\">", i);
+    put_element(page, "", report->sections[i].title, "</a></li>\n");
   }
-  if (report->n_notes) bramah__page_put(page, "</dl>\n");
-  if (!is_interactive)
-    bramah__page_put(page,
-                     "<p class=\"text\">This bramah was built without dygraphs: the plots are static.</p>\n");
+  if (report->n_tables) bramah__page_put(page, "<li><a href=\"#tables\">Tables</a></li>\n");
+  bramah__page_put(page, "</ol></nav>\n");
+}
 
-  if (report->n_tables) bramah__page_put(page, "<div class=\"tables\">\n");
-  for (size_t i = 0; i < report->n_tables; i++) {
-    const bramah__table *table = &report->tables[i];
-    bramah__page_format(page, "<section id=\"table%zu", i);
-    put_element(page, "\"><h2>", table->title, "</h2>\n<div class=\"scroll\"><table>\n<thead>");
-    put_row(page, table, 0);
-    bramah__page_put(page, "</thead>\n<tbody>\n");
-    for (size_t r = 1; r <= table->n_rows; r++) put_row(page, table, r);
-    bramah__page_put(page, "</tbody></table></div></section>\n");
+/* ---- plots by sections, tables ---- */
+
+enum { MOST_FIRST = 4 };
+
+/* The heaviest plot not yet taken, of a section or ((size_t)-1) of all that contradict; n_plots: none. */
+static size_t heaviest(const bramah_report *report, size_t section, const unsigned char *taken)
+{
+  size_t best = report->n_plots;
+  for (size_t k = 0; k < report->n_plots; k++) {
+    const bramah__plot *plot = &report->plots[k];
+    if (taken[k] || (section == (size_t)-1 ? !(plot->weight >= 1.0) : plot->section != section)) continue;
+    if (best == report->n_plots || plot->weight > report->plots[best].weight) best = k;
   }
-  if (report->n_tables) bramah__page_put(page, "</div>\n");
+  return best;
+}
 
+static void put_sections(bramah__page *page, const bramah_report *report, unsigned char *taken)
+{
   for (size_t i = 0; i < report->n_sections; i++) {
     bramah__page_format(page, "<section id=\"section%zu", i);
     put_element(page, "\"><h2>", report->sections[i].title, "</h2>\n");
     if (report->sections[i].text) put_element(page, "<p class=\"text\">", report->sections[i].text, "</p>\n");
     bramah__page_put(page, "<div class=\"plots\">\n");
-    for (size_t k = 0; k < report->n_plots; k++)
-      if (report->plots[k].section == i) bramah__plot_write(page, &report->plots[k], time, k);
-    bramah__page_put(page, "</div></section>\n");
+    size_t n = 0;
+    for (size_t k; (k = heaviest(report, i, taken)) < report->n_plots; n++) {
+      taken[k] = 1;
+      bramah__plot_write(page, report, k);
+    }
+    bramah__page_put(page, n ? "</div></section>\n" : "<p class=\"text\">Shown above.</p></div></section>\n");
   }
-
-  put_element(page, "<footer><p>bramah ", bramah_version(), "</p>");
-  if (is_interactive)
-    put_element(page, "\n<details><summary>This page includes dygraphs (MIT licence)</summary><pre>",
-                bramah__dygraphs_licence, "</pre></details>");
-  bramah__page_put(page, "</footer>\n</main>\n");
 }
 
-static void put_script(bramah__page *page, const char *script)
+static void put_tables(bramah__page *page, const bramah_report *report)
 {
-  if (!*script) return;
-  bramah__page_put(page, "<script>\n");
-  bramah__page_put(page, script);
-  bramah__page_put(page, "</script>\n");
+  if (!report->n_tables) return;
+  bramah__page_put(page, "<section id=\"tables\"><h2>Tables</h2>\n");
+  for (size_t i = 0; i < report->n_tables; i++) {
+    const bramah__table *table = &report->tables[i];
+    put_element(page, "<details><summary>", table->title,
+                "</summary>\n<div class=\"scroll\" tabindex=\"0\"><table>\n<thead>");
+    put_row(page, table, 0);
+    bramah__page_put(page, "</thead>\n<tbody>\n");
+    for (size_t r = 1; r <= table->n_rows; r++) put_row(page, table, r);
+    bramah__page_put(page, "</tbody></table></div></details>\n");
+  }
+  bramah__page_put(page, "</section>\n");
+}
+
+/* ---- the page ---- */
+
+static void put_main(bramah__page *page, const bramah_report *report)
+{
+  unsigned char *taken = calloc(report->n_plots + 1, 1);
+  size_t first[MOST_FIRST], n_first = 0;
+  if (!taken) {
+    if (!page->error) page->error = ENOMEM;
+    return;
+  }
+  for (size_t k; n_first < MOST_FIRST && (k = heaviest(report, (size_t)-1, taken)) < report->n_plots;) {
+    taken[k] = 1;
+    first[n_first++] = k;
+  }
+  bramah__page_put(page, "<main id=\"main\" tabindex=\"-1\">\n");
+  put_answer(page, report, n_first);
+  put_contents(page, report, n_first);
+  if (n_first)
+    bramah__page_put(page, "<section id=\"first\"><h2>Look here first</h2>\n<div class=\"plots\">\n");
+  for (size_t k = 0; k < n_first; k++) bramah__plot_write(page, report, first[k]);
+  if (n_first) bramah__page_put(page, "</div></section>\n");
+  put_events(page, report);
+  put_sections(page, report, taken);
+  put_tables(page, report);
+  put_element(page, "<footer><p>bramah ", bramah_version(), "</p></footer>\n</main>\n");
+  free(taken);
 }
 
 static void put_page(bramah__page *page, const bramah_report *report)
@@ -148,19 +217,17 @@ static void put_page(bramah__page *page, const bramah_report *report)
                    "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>");
   bramah__page_put_escaped(page, report->title);
   bramah__page_put(page, "</title>\n<style>\n");
-  bramah__page_put(page, bramah__dygraphs_css);
   bramah__page_put(page, bramah__page_css);
-  bramah__page_put(page, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the plots</a>\n"
-                         "<header><h1>");
+  bramah__page_put(page,
+                   "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the answer</a>\n"
+                   "<header><h1>");
   bramah__page_put_escaped(page, report->title);
   bramah__page_put(page, "</h1>\n<div id=\"tools\" hidden=\"hidden\"></div></header>\n");
-  bramah__page_put(page, "<div class=\"page\">\n");
-  put_aside(page, report);
   put_main(page, report);
-  bramah__page_put(page, "</div>\n");
   bramah__data_write(page, report);
-  put_script(page, bramah__dygraphs_js);
-  put_script(page, bramah__page_js);
+  bramah__page_put(page, "<script>\n");
+  bramah__page_put(page, bramah__page_js);
+  bramah__page_put(page, "</script>\n");
   bramah__page_put(page, "</body>\n</html>\n");
 }
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The page comes alive: plots that can be zoomed (dygraphs), one time cursor for all of them, the machine
- * that follows it, events to jump to. Data: see report_data.c. Without dygraphs the plots stay static. */
+/* The page comes alive: one cursor of time over all plots, which are the pictures that are there; the machine that follows
+ * it; zoom, by showing a part of each picture with new axes; events to jump to. Data: see report_data.c. */
 (function () {
 'use strict';
 
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($('data').textContent), root = document.documentElement;
-const interactive = typeof Dygraph === 'function';
 
 function make(tag, attributes, parent, text) {
-  const svg = ['svg', 'path', 'text', 'title'].includes(tag);
+  const svg = ['svg', 'g', 'path', 'line', 'rect', 'text', 'title'].includes(tag);
   const e = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const name in attributes) e.setAttribute(name, attributes[name]);
   if (text !== undefined) e.textContent = text;
@@ -19,85 +18,65 @@ function make(tag, attributes, parent, text) {
 
 /* ---- numbers ---- */
 
-const arrays = new Map();
-
-/* Array k of the page: base64 of little-endian floats. */
-function array(k) {
-  if (!arrays.has(k)) {
-    const text = atob($('d' + k).textContent), bytes = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-    const view = new DataView(bytes.buffer), out = new Float32Array(bytes.length / 4);
-    for (let i = 0; i < out.length; i++) out[i] = view.getFloat32(4 * i, true);
-    arrays.set(k, out);
-  }
-  return arrays.get(k);
-}
-
-/* Index of the last value not above x, at least 0. */
-function find(values, x) {
-  let low = 0, high = values.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (values[middle] <= x) low = middle; else high = middle - 1;
-  }
-  return low;
-}
-
-function nearest(values, x) {
-  const i = find(values, x);
-  return i + 1 < values.length && values[i + 1] - x < x - values[i] ? i + 1 : i;
-}
-
 const minus = (text) => text.replace(/-/g, '\u2212');
 const raised = '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b';
-const superscript = (n) => String(n).replace(/./g, (c) => raised['0123456789-'.indexOf(c)]);
-
-/* A value for the reader: five digits, as short as they go. */
-function shown(x) {
-  if (!isFinite(x)) return '\u2013';
-  const size = Math.abs(x);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
-    const [digits, power] = x.toExponential(3).split('e');
-    return minus(digits) + '\u00d710' + superscript(Number(power));
-  }
-  return minus(x.toFixed(Math.max(0, Math.min(6, 4 - Math.floor(Math.log10(size || 1))))));
-}
-
-/* Axis labels are to be read times 10^exponent, a multiple of 3. */
-function exponent_of(range) {
-  const size = Math.max(Math.abs(range[0]), Math.abs(range[1]));
-  if (!(size > 0) || (size >= 5e-3 && size < 1e5)) return 0;
-  return 3 * Math.floor(Math.log10(size) / 3);
-}
-
+const power_of_ten = (n) => '10' + String(n).replace(/./g, (c) => raised['0123456789-'.indexOf(c)]);
 const plain = (x) => minus(String(Number(x.toPrecision(8))));
+const pair = (text) => text.split(' ').map(Number);
+
+/* A value that is known to so much: no more digits than that. */
+function shown(x, known) {
+  const size = Math.abs(x), decimals = Math.max(0, -Math.floor(Math.log10(known)));
+  if (decimals > 6 || size >= 1e6) {
+    const [digits, power] = x.toExponential(2).split('e');
+    return minus(digits) + '\u00d7' + power_of_ten(Number(power));
+  }
+  return minus(x.toFixed(Math.min(decimals, 9)).replace(/^-(?=[0.]*$)/, ''));
+}
+
+/* Round values in a range. */
+function ticks_of(range, about) {
+  const raw = (range[1] - range[0]) / about, power = Math.pow(10, Math.floor(Math.log10(raw))), lead = raw / power;
+  const step = power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10), ticks = [];
+  for (let k = Math.ceil(range[0] / step - 1e-9); k * step <= range[1] + 1e-9 * step; k++) ticks.push(k * step);
+  const size = Math.max(Math.abs(range[0]), Math.abs(range[1]));
+  const exponent = size >= 0.01 && size < 1e6 ? 0 : 3 * Math.floor(Math.log10(size) / 3);
+  return {at: ticks, exponent, label: (x) => plain(x / Math.pow(10, exponent))};
+}
+
+/* The same of decades: 1, 2 and 5 of each where there are few, round values in less than one. */
+function decades_of(range) {
+  if (range[1] - range[0] < 0.8) {
+    const ticks = ticks_of(range.map((x) => Math.pow(10, x)), 5);
+    return {at: ticks.at.map(Math.log10), exponent: ticks.exponent, label: (x) => ticks.label(Math.pow(10, x))};
+  }
+  const ticks = [], fine = range[1] - range[0] < 2, first = Math.floor(range[0]), last = Math.ceil(range[1]);
+  const each = fine ? 1 : 1 + Math.floor((last - first) / 6);
+  for (let k = first - first % each; k <= last; k += each)
+    for (const m of fine ? [1, 2, 5] : [1]) {
+      const at = k + Math.log10(m);
+      if (at >= range[0] && at <= range[1]) ticks.push(at);
+    }
+  const label = (x) => {
+    const power = Math.round(x);
+    return Math.abs(power) > 4 && !fine ? power_of_ten(power) : plain(Math.pow(10, x));
+  };
+  return {at: ticks, exponent: 0, label};
+}
 
 /* ---- state ---- */
 
-/* All axes of time; a hair more, so that the last tick is labelled. */
-const whole = [data.time[0], data.time[1] + 1e-6 * (data.time[1] - data.time[0])];
-const has_time = data.machine != null || data.plots.some((p) => p.axis === 'time');
-let range = whole.slice(), time = whole[0], playing = 0;
-const live = new Map(); /* figure: its plot */
+const whole = data.time, span = whole[1] - whole[0];
+let range = whole.slice(), time = (whole[0] + whole[1]) / 2, playing = 0, printing = false;
 const followers = []; /* called with the time */
 
 /* ---- look ---- */
 
 const prefers_dark = matchMedia('(prefers-color-scheme:dark)');
-let colours = {};
-function read_colours() {
-  const style = getComputedStyle(root);
-  for (const name of ['e', 'm', 'a', 't', 'grid', 'axis', 'fg', 'dim', 'cursor', 'card', 'band'])
-    colours[name] = style.getPropertyValue('--' + name).trim();
-}
-
 function set_look(look) {
   if (look === 'light' || look === 'dark') root.dataset.look = look;
   else delete root.dataset.look;
   try { localStorage.setItem('bramah-look', look); } catch (e) { /* not kept, then */ }
-  read_colours();
-  for (const plot of live.values())
-    plot.graph.updateOptions({gridLineColor: colours.grid, axisLineColor: colours.axis});
 }
 
 function kept_look() {
@@ -108,266 +87,150 @@ function kept_look() {
 
 /* ---- plots ---- */
 
-const css_of = {estimate: 'e', truth: 't', measured: 'm', model: 'a'};
-const key_of = {estimate: 'e', truth: 't', measured: 'm', model: 'a'};
-
-/* Points inside the visible part, in pixels; a value or a bound that is missing is NaN. */
-function* visible(e) {
-  const area = e.plotArea;
-  for (const p of e.points) {
-    if (p.yval === null || isNaN(p.yval)) continue;
-    yield [p.canvasx, p.canvasy, area.y + area.h * p.y_top, area.y + area.h * p.y_bottom, p.xval];
+/* The corners of a path of the picture: relative moves and lines, v, h and z. */
+function corners(path) {
+  const parts = path.getAttribute('d').match(/[mlvhz]|-?\d+/g) || [], out = [];
+  let x = 0, y = 0, from = 0, command = '';
+  for (let i = 0; i < parts.length;) {
+    if (/[mlvhz]/.test(parts[i])) command = parts[i++];
+    if (command === 'z') { if (out.length) { x = out[from][0]; y = out[from][1]; } command = ''; continue; }
+    if (command === 'm' || command === 'l') { x += Number(parts[i++]); y += Number(parts[i++]); }
+    else if (command === 'v') y += Number(parts[i++]);
+    else if (command === 'h') x += Number(parts[i++]);
+    else break;
+    if (command === 'm') from = out.length;
+    out.push([x, y, command === 'm']);
   }
+  return out;
 }
 
-function fill_band(e, colour, alpha, edges) {
-  const points = [...visible(e)].filter((p) => !isNaN(p[2]) && !isNaN(p[3])), c = e.drawingContext;
-  if (!points.length) return;
-  c.save();
-  c.beginPath();
-  points.forEach((p, i) => (i ? c.lineTo(p[0], p[2]) : c.moveTo(p[0], p[2])));
-  for (let i = points.length; i-- > 0;) c.lineTo(points[i][0], points[i][3]);
-  c.closePath();
-  c.fillStyle = colour;
-  c.globalAlpha = alpha;
-  c.fill();
-  c.restore();
-  if (!edges) return;
-  c.save();
-  c.strokeStyle = colours.t;
-  c.lineWidth = 0.9;
-  for (const side of [2, 3]) {
-    c.beginPath();
-    points.forEach((p, i) => (i ? c.lineTo(p[0], p[side]) : c.moveTo(p[0], p[side])));
-    c.stroke();
-  }
-  c.restore();
+const plots = [...document.querySelectorAll('figure')].map((figure) => {
+  const curves = figure.querySelector('.i');
+  if (!curves) return null;
+  const box = curves.viewBox.baseVal;
+  const plot = {figure, curves, axes: figure.querySelector('.p>.g'), timed: figure.dataset.axis === 'time',
+    log: figure.dataset.log === '1', names: figure.dataset.names === '1', unit: figure.dataset.unit,
+    x: pair(figure.dataset.x), y: pair(figure.dataset.y), wide: box.width, high: box.height, seen: false};
+  plot.view = {x: plot.x, y: plot.y};
+  return plot;
+}).filter(Boolean);
+
+/* Where a value of time is in the picture, and what a height in it means. */
+const place_x = (plot, t) => plot.wide * (t - plot.x[0]) / (plot.x[1] - plot.x[0]);
+const height_to_axis = (plot, y) => plot.y[1] - (y / plot.high) * (plot.y[1] - plot.y[0]);
+
+/* All curves with their corners, worked out when they are needed first. */
+function curves_of(plot) {
+  if (!plot.list)
+    plot.list = [...plot.curves.querySelectorAll('path')].map((path) => ({css: path.classList[0], at: corners(path)}));
+  return plot.list;
 }
 
-/* gap: a line does not go on over a longer time. */
-function draw_line(e, colour, width, dash, gap = Infinity) {
-  const c = e.drawingContext;
-  let n = 0, last_point;
-  c.save();
-  c.strokeStyle = c.fillStyle = colour;
-  c.lineWidth = width;
-  c.lineJoin = 'round';
-  c.setLineDash(dash || []);
-  c.beginPath();
-  for (const p of visible(e)) {
-    if (n++ && p[4] - last_point[4] < gap) c.lineTo(p[0], p[1]); else c.moveTo(p[0], p[1]);
-    last_point = p;
-  }
-  c.stroke();
-  if (n === 1) c.fillRect(last_point[0] - 3, last_point[1] - 3, 6, 6);
-  c.restore();
-}
-
-/* A value beyond the axis: an arrow at its edge. */
-function draw_beyond(c, x, area, above) {
-  const edge = above ? area.y + 9 : area.y + area.h - 1, tip = above ? edge - 1 : edge - 8;
-  c.beginPath();
-  if (above) { c.moveTo(x - 4, tip + 8); c.lineTo(x + 4, tip + 8); c.lineTo(x, tip); }
-  else { c.moveTo(x - 4, tip); c.lineTo(x + 4, tip); c.lineTo(x, tip + 8); }
-  c.fill();
-}
-
-/* Dots while there are few, bars from least to most where points stand for many. */
-function draw_dots(e, colour) {
-  const c = e.drawingContext, points = [...visible(e)], area = e.plotArea;
-  const size = points.length < 200 ? 4.5 : points.length < 1500 ? 3 : 2;
-  c.save();
-  c.fillStyle = colour;
-  c.globalAlpha = points.length < 1500 ? 0.8 : 0.55;
-  for (const p of points) {
-    const height = Math.max(Math.abs(p[3] - p[2]) || 0, size), middle = (p[3] + p[2]) / 2;
-    if (middle < area.y || middle > area.y + area.h) draw_beyond(c, p[0], area, middle < area.y);
-    else c.fillRect(p[0] - size / 2, middle - height / 2, size, height);
-  }
-  c.restore();
-}
-
-function draw_stems(e, colour) {
-  const c = e.drawingContext, foot = e.dygraph.toDomYCoord(0);
-  c.save();
-  c.strokeStyle = colour;
-  c.lineWidth = Math.max(2, (0.7 * e.plotArea.w) / (e.points.length + 1));
-  c.beginPath();
-  for (const p of visible(e)) { c.moveTo(p[0], foot); c.lineTo(p[0], p[1]); }
-  c.stroke();
-  c.restore();
-}
-
-/* How the columns of a series are drawn: band or range first, the line in front. */
-function painter(plot, series) {
-  const colour = () => colours[css_of[series.role]], many = series.min !== undefined, t = array(series.t);
-  const gap = series.n > 20 && plot.axis === 'time' ? (10 * (t[series.n - 1] - t[0])) / series.n : Infinity;
-  if (series.role === 'measured') return (e) => draw_dots(e, colour());
-  if (series.role === 'truth') return (e) => draw_line(e, colour(), 1.1);
-  if (series.role === 'model') return (e) => draw_line(e, colour(), 1.7, [7, 4]);
-  return (e) => {
-    if (plot.axis === 'lag') { fill_band(e, colour(), 0.2); draw_stems(e, colour()); return; }
-    if (plot.symmetric) {
-      fill_band(e, colour(), Number(colours.band));
-      if (!many) draw_line(e, colour(), 1, [], gap);
-      fill_band(e, colour(), 0, true);
-      return;
+/* Upper and lower end, in the picture, of what lies between two places. */
+function visible_heights(plot, from, to) {
+  let top = Infinity, bottom = -Infinity;
+  for (const curve of curves_of(plot)) {
+    let before = null;
+    for (const p of curve.at) {
+      /* A line that crosses an edge counts where it does. */
+      const ends = [p];
+      if (before && !p[2] && p[0] !== before[0])
+        for (const edge of [from, to])
+          if ((before[0] - edge) * (p[0] - edge) < 0)
+            ends.push([edge, before[1] + (p[1] - before[1]) * (edge - before[0]) / (p[0] - before[0])]);
+      for (const q of ends)
+        if (q[0] >= from && q[0] <= to && q[1] > -plot.high / 2 && q[1] < 1.5 * plot.high) {
+          top = Math.min(top, q[1]);
+          bottom = Math.max(bottom, q[1]);
+        }
+      before = p;
     }
-    fill_band(e, colour(), Number(colours.band));
-    draw_line(e, colour(), 2.2, [], gap);
-  };
+  }
+  return top <= bottom ? [top, bottom] : null;
 }
 
-/* Columns of a plot: each series, and before it from least to most where a point stands for many. */
-function columns_of(plot) {
-  const columns = [];
-  for (const s of plot.series) {
-    const mean = array(s.mean), t = array(s.t), many = s.min !== undefined;
-    const low = s.low !== undefined ? array(s.low) : null, high = s.high !== undefined ? array(s.high) : null;
-    const dots = s.role === 'measured';
-    if (many && !dots)
-      columns.push({series: s, t, mean, low: array(s.min), high: array(s.max),
-                    draw: (e) => fill_band(e, colours[css_of[s.role]], plot.symmetric ? 0.8 : 0.45)});
-    const column = {series: s, t, mean, low, high, draw: painter(plot, s)};
-    if (many && dots) { column.low = array(s.min); column.high = array(s.max); }
-    /* The band of a symmetric plot lies behind what fills it, its edges in front. */
-    if (many && plot.symmetric && low) {
-      columns.splice(columns.length - 1, 0, {series: s, t, mean, low, high,
-        draw: (e) => fill_band(e, colours.e, Number(colours.band))});
-      column.draw = (e) => fill_band(e, colours.e, 0, true);
+function draw_axes(plot) {
+  const {axes, view} = plot, group = axes.querySelector('g'), width = axes.getBoundingClientRect().width || 600;
+  const area = plot.figure.querySelector('.p>.i').height.baseVal.value;
+  const y = plot.log ? decades_of(view.y) : ticks_of(view.y, 5), x = ticks_of(view.x, Math.max(2, Math.min(printing ? 5 : 10, width / 75)));
+  const names = [...group.querySelectorAll('.tag')];
+  const percent = (share) => (100 * share).toFixed(3) + '%';
+  const unit = plot.unit === '1' ? '' : plot.unit;
+  group.replaceChildren(...names);
+  if (!plot.names)
+    for (const at of x.at) {
+      const share = percent((at - view.x[0]) / (view.x[1] - view.x[0]));
+      make('line', {class: 'g', x1: share, x2: share, y1: 0, y2: '100%'}, group);
+      make('text', {class: 'x', x: share, y: area + 17}, group, x.label(at));
     }
-    columns.push(column);
+  for (const at of y.at) {
+    const share = percent((view.y[1] - at) / (view.y[1] - view.y[0]));
+    make('line', {class: at === 0 && !plot.log ? 'z' : 'g', x1: 0, x2: '100%', y1: share, y2: share}, group);
+    make('text', {class: 'y', x: -7, y: share, dy: 4}, group, y.label(at));
   }
-  return columns;
+  make('text', {class: 'u', x: -58, y: -11}, group, (y.exponent ? '\u00d7' + power_of_ten(y.exponent) + ' ' : '') + unit);
 }
 
-function cell(column, i) {
-  const mean = column.mean[i];
-  let low = column.low ? column.low[i] : mean, high = column.high ? column.high[i] : mean;
-  if (isNaN(low) || isNaN(high)) low = high = mean;
-  return [low, mean, high];
-}
-
-/* Rows for dygraphs: columns merged by their times. */
-function rows_of(plot, columns) {
-  const rows = [], at = columns.map(() => 0), offset = plot.axis === 'time' ? data.t0 : 0;
-  const shared = columns.every((c) => c.t === columns[0].t);
-  for (;;) {
-    let t = Infinity;
-    for (let k = 0; k < (shared ? 1 : columns.length); k++)
-      if (at[k] < columns[k].t.length) t = Math.min(t, columns[k].t[at[k]]);
-    if (t === Infinity) return rows;
-    const row = [offset + t];
-    columns.forEach((c, k) => {
-      const hit = at[k] < c.t.length && (shared || c.t[at[k]] === t);
-      row.push(hit ? cell(c, at[k]++) : null);
-    });
-    rows.push(row);
+/* A part of the picture: the times of all plots, and the heights that are there. */
+function show_part(plot) {
+  if (plot.timed) {
+    const from = place_x(plot, range[0]), to = place_x(plot, range[1]);
+    let top = 0, bottom = plot.high;
+    const found = is_whole() ? null : visible_heights(plot, from, to);
+    if (found) {
+      const air = Math.max(0.06 * (found[1] - found[0]), plot.high / 400);
+      top = found[0] - air;
+      bottom = found[1] + air;
+    }
+    plot.curves.setAttribute('viewBox', `${from} ${top} ${to - from} ${bottom - top}`);
+    plot.view = {x: range, y: [height_to_axis(plot, bottom), height_to_axis(plot, top)]};
+    draw_marks(plot);
   }
+  draw_axes(plot);
+  plot.stale = false;
 }
 
-/* Behind the curves: where zero is, if that matters, and small marks of the events at the upper edge. */
-function draw_behind(plot, canvas, area, graph) {
-  const zero = graph.toDomYCoord(0);
-  if (plot.symmetric && zero > area.y && zero < area.y + area.h) {
-    canvas.save();
-    canvas.fillStyle = colours.axis;
-    canvas.fillRect(area.x, Math.round(zero), area.w, 1);
-    canvas.restore();
+/* Small marks of the events at the upper edge. */
+function draw_marks(plot) {
+  for (const old of plot.axes.querySelectorAll('.mark-event')) old.remove();
+  for (const [t, kind] of data.events.slice(0, 2000))
+    if (t >= range[0] && t <= range[1] && !hidden_kinds.has(kind))
+      make('rect', {class: 'mark-event', x: (100 * (t - range[0]) / (range[1] - range[0])).toFixed(3) + '%', y: 0,
+                    width: 2, height: 7}, plot.axes);
+}
+
+const is_whole = () => range[1] - range[0] > 0.999 * span;
+
+/* The middle of a line at a place: it may jump there; NaN between its parts. */
+function height_at(points, x) {
+  let low = 0, high = points.length - 1;
+  if (high < 0 || x < points[0][0] || x > points[high][0]) return NaN;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (points[middle][0] <= x) low = middle; else high = middle;
   }
-  if (plot.axis === 'time') draw_events(canvas, area, graph);
-}
-
-function draw_events(canvas, area, graph) {
-  canvas.save();
-  canvas.fillStyle = colours.a;
-  const [from, to] = graph.xAxisRange();
-  for (const [t, kind] of data.events)
-    if (t >= from && t <= to && !hidden_kinds.has(kind))
-      canvas.fillRect(graph.toDomXCoord(t) - 1, area.y, 2, 7);
-  canvas.restore();
-}
-
-function show_unit(plot) {
-  const power = exponent_of(plot.graph.yAxisRange()), unit = plot.data.unit === '1' ? '' : plot.data.unit;
-  plot.unit.textContent = power ? '\u00d710' + superscript(power) + (unit ? ' ' + unit : '') : unit;
-}
-
-/* All of it with the robust range of the static plot; a part with the range of what is there. */
-const is_whole = () => range[0] <= whole[0] && range[1] >= whole[1];
-const y_range = (plot) => (plot.axis !== 'time' || is_whole() ? plot.range || null : null);
-
-function model_of(figure) {
-  const base = Object.assign({}, Dygraph.defaultInteractionModel);
-  base.dblclick = () => {
-    if (live.get(figure).data.axis === 'time') show_range(whole);
-    else live.get(figure).graph.resetZoom();
-  };
-  return base;
-}
-
-const y_label = (y, g, o, graph) => plain(y / Math.pow(10, exponent_of(graph.yAxisRange())));
-
-function start_plot(figure) {
-  const plot = data.plots[Number(figure.dataset.plot)];
-  if (live.has(figure) || !plot.series.some((s) => s.n)) return;
-  const timed = plot.axis === 'time', columns = columns_of(plot), keys = {};
-  const unit = make('div', {class: 'unit'}, figure), host = make('div', {class: 'live', role: 'img'}, figure);
-  host.setAttribute('aria-label', plot.title + (timed ? ' over time' : ''));
-  figure.classList.add('on');
-  const entry = {data: plot, unit, host, columns};
-  live.set(figure, entry);
-  const series = {};
-  columns.forEach((c, k) => { series['c' + k] = {plotter: c.draw}; });
-  entry.graph = new Dygraph(host, rows_of(plot, columns), {
-    labels: ['x'].concat(columns.map((c, k) => 'c' + k)), series,
-    customBars: true, connectSeparatedPoints: true, legend: 'never', xlabel: plot.x, xLabelHeight: 20,
-    dateWindow: timed ? range.slice() : null, valueRange: y_range(plot), gridLineColor: colours.grid,
-    axisLineColor: colours.axis, axisTickSize: 4, highlightCircleSize: 0, animatedZooms: false,
-    rightGap: 12, yRangePad: 6, xRangePad: timed ? 0 : 14, interactionModel: model_of(figure),
-    axes: {x: {axisLabelFormatter: plain, axisLabelWidth: 70},
-           y: {axisLabelFormatter: y_label, axisLabelWidth: 58}},
-    underlayCallback: (canvas, area, graph) => draw_behind(plot, canvas, area, graph),
-    highlightCallback: timed ? (event, x) => { if (!playing) set_time(x); } : null,
-    zoomCallback: timed ? (from, to) => show_range([from, to], figure) : null,
-    drawCallback: (graph, initial) => {
-      entry.graph = graph;
-      show_unit(entry);
-      if (initial || !timed) return;
-      follow_hand(figure, graph.xAxisRange());
-      place_cursor(entry);
-    }});
-  if (!timed) return;
-  entry.cursor = make('div', {class: 'cursor'}, host);
-  for (const span of figure.querySelectorAll('.l>span'))
-    if (span.dataset.role !== 'b') keys[span.dataset.role] = make('span', {class: 'v'}, span);
-  entry.values = plot.series.map((s) => ({t: array(s.t), mean: array(s.mean), text: keys[key_of[s.role]]}));
-  const spacing = (t) => (t[t.length - 1] - t[0]) / (t.length - 1 || 1);
-  entry.spacing = 1.5 * Math.min(...entry.values.map((v) => spacing(v.t)));
-  place_cursor(entry);
-}
-
-function stop_plot(figure) {
-  const plot = live.get(figure);
-  if (!plot) return;
-  plot.graph.destroy();
-  plot.unit.remove();
-  plot.host.remove();
-  for (const v of figure.querySelectorAll('.v')) v.remove();
-  figure.classList.remove('on');
-  live.delete(figure);
+  const [a, b] = [points[low], points[Math.min(high, points.length - 1)]];
+  if (a[0] === b[0]) return b[1];
+  if (b[2]) return x === a[0] ? a[1] : x === b[0] ? b[1] : NaN;
+  return a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0]);
 }
 
 function place_cursor(plot) {
-  if (!plot.cursor) return;
-  const area = plot.graph.getArea(), x = plot.graph.toDomXCoord(time);
-  plot.cursor.style.height = area.h + 'px';
-  plot.cursor.style.left = x + 'px';
-  plot.cursor.hidden = !(x >= area.x - 1 && x <= area.x + area.w + 1);
-  for (const v of plot.values) {
-    if (!v.text || !v.t.length) continue;
-    const k = nearest(v.t, time - data.t0), distance = Math.abs(v.t[k] + data.t0 - time);
-    v.text.textContent = distance <= Math.max(plot.spacing, 3 * pixel()) ? shown(v.mean[k]) : '\u2013';
+  if (!plot.timed) return;
+  const x = place_x(plot, time);
+  if (!plot.cursor) {
+    plot.cursor = make('line', {class: 'cursor', y1: -plot.high, y2: 2 * plot.high}, plot.curves);
+    plot.values = new Map();
+    for (const key of plot.figure.querySelectorAll('.l>span'))
+      if ('eta'.includes(key.dataset.role)) plot.values.set(key.dataset.role, make('span', {class: 'v'}, key));
+  }
+  plot.cursor.setAttribute('x1', x);
+  plot.cursor.setAttribute('x2', x);
+  for (const [role, out] of plot.values) {
+    const curve = curves_of(plot).find((c) => c.css === role), y = curve ? height_at(curve.at, x) : NaN;
+    const value = height_to_axis(plot, y), known = (plot.y[1] - plot.y[0]) / plot.high;
+    out.textContent = isNaN(y) ? '\u2013' : plot.log ? shown(Math.pow(10, value), Math.pow(10, value) / 100)
+                                                     : shown(value, 3 * known);
   }
 }
 
@@ -377,45 +240,20 @@ let slider, clock;
 
 function set_time(t) {
   time = Math.min(Math.max(t, whole[0]), whole[1]);
-  for (const plot of live.values()) place_cursor(plot);
+  for (const plot of plots) if (plot.seen) place_cursor(plot);
   for (const follow of followers) follow(time);
 }
 
-function show_range(wanted, except) {
-  let width = Math.min(wanted[1] - wanted[0], whole[1] - whole[0]);
-  width = Math.max(width, 1e-6 * (whole[1] - whole[0]));
+let drawing = 0;
+function show_range(wanted) {
+  let width = Math.min(wanted[1] - wanted[0], span);
+  width = Math.max(width, span / 500);
   const from = Math.min(Math.max(wanted[0], whole[0]), whole[1] - width);
   range = [from, from + width];
-  stale = [];
-  for (const [figure, plot] of live)
-    if (figure !== except && plot.data.axis === 'time') stale.push([figure, plot]);
-  if (!drawing) drawing = requestAnimationFrame(() => { drawing = 0; refresh(true); });
+  for (const plot of plots) if (plot.timed) plot.stale = true;
+  if (!drawing) drawing = setTimeout(() => { drawing = 0; for (const plot of plots) if (plot.seen && plot.stale) show_part(plot); });
 }
 
-/* A plot that was moved or pinched by hand takes the others along. */
-function follow_hand(figure, now) {
-  const width = range[1] - range[0], far = (a, b) => Math.abs(a - b) > 1e-6 * width;
-  if (stale.some((s) => s[0] === figure) || !(far(now[0], range[0]) || far(now[1], range[1]))) return;
-  show_range(now, figure);
-}
-
-/* Plots in sight follow with the next frame, the others when there is time. */
-let stale = [], refreshing = 0, drawing = 0;
-function refresh(in_sight) {
-  const rest = [], begin = performance.now();
-  for (const [figure, plot] of stale) {
-    const box = figure.getBoundingClientRect(), seen = box.bottom > 0 && box.top < innerHeight;
-    if (live.get(figure) !== plot) continue;
-    if (in_sight ? seen : performance.now() - begin < 30)
-      plot.graph.updateOptions({dateWindow: range.slice(), valueRange: y_range(plot.data)});
-    else rest.push([figure, plot]);
-  }
-  stale = rest;
-  if (!stale.length || refreshing) return;
-  refreshing = setTimeout(() => { refreshing = 0; refresh(false); }, 50);
-}
-
-const pixel = () => (range[1] - range[0]) / 600;
 const pan = (share) => show_range(range.map((x) => x + share * (range[1] - range[0])));
 
 function zoom(factor) {
@@ -426,10 +264,9 @@ function zoom(factor) {
 /* Bring the cursor into view. */
 function go_to(t) {
   set_time(t);
-  if (time < range[0] || time > range[1]) {
-    const half = (range[1] - range[0]) / 2;
-    show_range([time - half, time + half]);
-  }
+  if (time >= range[0] && time <= range[1]) return;
+  const half = (range[1] - range[0]) / 2;
+  show_range([time - half, time + half]);
 }
 
 let play_button;
@@ -449,11 +286,89 @@ function play(on) {
   });
 }
 
+/* The pointer over a plot: the cursor follows; what is dragged sideways is shown large. */
+function make_pointer(plot) {
+  const area = plot.curves;
+  let from = null, box = null;
+  const at = (event) => {
+    const r = area.getBoundingClientRect();
+    return range[0] + (range[1] - range[0]) * (event.clientX - r.left) / r.width;
+  };
+  /* A picture without a background is not met between its curves. */
+  make('rect', {x: 0, y: -plot.high, width: plot.wide, height: 3 * plot.high, fill: 'none', 'pointer-events': 'all'}, area);
+  area.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return;
+    from = at(event);
+    area.setPointerCapture(event.pointerId);
+  });
+  area.addEventListener('pointermove', (event) => {
+    const t = at(event);
+    if (!playing) set_time(t);
+    if (from === null) return;
+    if (!box) box = make('rect', {class: 'drag', y: -plot.high, height: 3 * plot.high}, area);
+    box.setAttribute('x', place_x(plot, Math.min(from, t)));
+    box.setAttribute('width', Math.abs(place_x(plot, t) - place_x(plot, from)));
+  });
+  const end = (event) => {
+    const t = at(event), start = from;
+    if (box) box.remove();
+    from = box = null;
+    if (start !== null && event.type === 'pointerup' && Math.abs(t - start) > 0.01 * (range[1] - range[0]))
+      show_range([Math.min(start, t), Math.max(start, t)]);
+  };
+  area.addEventListener('pointerup', end);
+  area.addEventListener('pointercancel', end);
+  area.addEventListener('dblclick', () => show_range(whole));
+}
+
+/* Only plots near the window are worked on. */
+function watch_plots() {
+  const observer = new IntersectionObserver((entries) => {
+    for (const e of entries) {
+      const plot = plots.find((p) => p.figure === e.target);
+      plot.seen = e.isIntersecting;
+      if (!plot.seen) continue;
+      if (plot.stale) show_part(plot);
+      place_cursor(plot);
+    }
+  }, {rootMargin: '300px 0px'});
+  for (const plot of plots) {
+    plot.stale = true;
+    if (plot.timed) make_pointer(plot);
+    observer.observe(plot.figure);
+    plot.seen = plot.figure.getBoundingClientRect().top < innerHeight + 300; /* the first time without it */
+    if (plot.seen) show_part(plot);
+  }
+  let width = innerWidth;
+  addEventListener('resize', () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    for (const plot of plots) { plot.stale = true; if (plot.seen) show_part(plot); }
+  });
+}
+
+/* On paper everything is open, whole and in sight. */
+function watch_print() {
+  let closed = [];
+  addEventListener('beforeprint', () => {
+    printing = true;
+    show_range(whole);
+    closed = [...document.querySelectorAll('details:not([open])')];
+    for (const d of closed) d.open = true;
+    for (const plot of plots) show_part(plot);
+  });
+  addEventListener('afterprint', () => {
+    printing = false;
+    for (const plot of plots) plot.stale = true;
+    for (const d of closed) d.open = false;
+  });
+}
+
 /* ---- tools and keys ---- */
 
 const keys = [['\u2190 \u2192', 'move the view'], ['+ \u2212', 'zoom about the cursor'], ['0', 'whole run'],
   [', .', 'cursor one pixel back, on (with Shift: ten)'], ['Space', 'play, pause'],
-  ['P N', 'previous event, next event (or [ ])'], ['D', 'light, dark'], ['?', 'this help']];
+  ['P N', 'previous event, next event (or [ ])'], ['W', 'the worst window'], ['D', 'light, dark'], ['?', 'this help']];
 
 function make_help() {
   const help = make('dialog', {'aria-label': 'Keys and mouse'}, document.body);
@@ -464,47 +379,57 @@ function make_help() {
     key.split(' ').forEach((k) => { make('kbd', {}, term, k); term.append(' '); });
     make('dd', {}, list, what);
   }
-  if (interactive)
-    for (const [key, what] of [['drag', 'zoom: sideways in time, up and down in value'],
-      ['Shift, drag', 'move'], ['double click', 'whole run']]) {
-      make('dt', {}, list, key);
-      make('dd', {}, list, what);
-    }
+  for (const [key, what] of [['drag', 'zoom'], ['double click', 'whole run']]) {
+    make('dt', {}, list, key);
+    make('dd', {}, list, what);
+  }
   const close = make('button', {type: 'button'}, help, 'Close');
   close.onclick = () => help.close();
   return help;
 }
 
 function make_tools(help) {
-  const tools = $('tools'), button = (text, title, act) => {
+  const tools = $('tools'), timed = plots.some((p) => p.timed) || data.motions.some((m) => !m.name);
+  const button = (text, title, act) => {
     const b = make('button', {type: 'button', title}, tools, text);
     b.onclick = act;
     return b;
   };
   tools.setAttribute('role', 'toolbar');
   tools.setAttribute('aria-label', 'Time and look');
-  play_button = button('Play', 'Play in real time (Space)', () => play(!playing));
-  slider = make('input', {type: 'range', min: 0, max: 1000, step: 1, value: 0, 'aria-label': 'Time'}, tools);
-  slider.oninput = () => go_to(whole[0] + (slider.value / 1000) * (whole[1] - whole[0]));
-  clock = make('output', {}, tools);
-  if (interactive) {
-    button('\u2212', 'Zoom out (\u2212)', () => zoom(2)).setAttribute('aria-label', 'Zoom out');
-    button('+', 'Zoom in (+)', () => zoom(0.5)).setAttribute('aria-label', 'Zoom in');
+  if (timed) {
+    play_button = button('Play', 'Play in real time (Space)', () => play(!playing));
+    slider = make('input', {type: 'range', min: 0, max: 1000, step: 1, value: 500, 'aria-label': 'Time'}, tools);
+    slider.oninput = () => go_to(whole[0] + (slider.value / 1000) * span);
+    clock = make('output', {}, tools);
+    for (const [text, title, name, factor] of [['\u2212', 'Zoom out (\u2212)', 'Zoom out', 2], ['+', 'Zoom in (+)', 'Zoom in', 0.5]]) {
+      const b = button(text, title, () => zoom(factor));
+      b.setAttribute('aria-label', name);
+      b.className = 'wide';
+    }
     button('Whole run', 'Show the whole run (0)', () => show_range(whole));
+    followers.push((t) => {
+      slider.value = 1000 * (t - whole[0]) / span;
+      slider.setAttribute('aria-valuetext', t.toFixed(3) + ' s');
+      clock.value = 't = ' + minus(t.toFixed(3)) + ' s';
+    });
   }
   const look = make('select', {'aria-label': 'Look', title: 'Look (D)'}, tools);
   for (const name of ['Auto', 'Light', 'Dark']) make('option', {value: name.toLowerCase()}, look, name);
   look.value = kept_look();
   look.onchange = () => set_look(look.value);
-  button('?', 'Keys and mouse (?)', () => help.showModal()).setAttribute('aria-label', 'Keys and mouse');
+  if (timed) button('?', 'Keys and mouse (?)', () => help.showModal()).setAttribute('aria-label', 'Keys and mouse');
   tools.hidden = false;
-  if (!has_time) for (const part of tools.children) part.hidden = part !== look && part.textContent !== '?';
-  followers.push((t) => {
-    slider.value = 1000 * (t - whole[0]) / (whole[1] - whole[0]);
-    slider.setAttribute('aria-valuetext', shown(t) + ' s');
-    clock.value = 't = ' + minus(t.toFixed(3)) + ' s';
-  });
   return look;
+}
+
+/* The window of the answer, with a quarter of it on both sides. */
+function show_window() {
+  const link = $('window');
+  if (!link) return;
+  const begin = Number(link.dataset.begin), end = Number(link.dataset.end);
+  show_range([begin - (end - begin) / 4, end + (end - begin) / 4]);
+  set_time((begin + end) / 2);
 }
 
 function next_event(direction) {
@@ -515,12 +440,12 @@ function next_event(direction) {
 }
 
 function make_keys(help, look) {
-  const zoom_in = () => zoom(0.5), move = (pixels) => () => go_to(time + pixels * pixel());
+  const zoom_in = () => zoom(0.5), move = (pixels) => () => go_to(time + pixels * (range[1] - range[0]) / 600);
   const previous = () => next_event(-1), next = () => next_event(1);
   const acts = {ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25), '+': zoom_in, '=': zoom_in,
     '-': () => zoom(2), 0: () => show_range(whole), ',': move(-1), '.': move(1), '<': move(-10),
-    ';': move(-10), '>': move(10), ':': move(10), ' ': () => play(!playing), '[': previous, ']': next,
-    p: previous, n: next,
+    ';': move(-10), '>': move(10), ':': move(10), ' ': () => play_button && play(!playing), '[': previous, ']': next,
+    p: previous, n: next, w: () => { if ($('window')) $('window').click(); },
     '?': () => help.showModal(),
     d: () => {
       const dark = root.dataset.look ? root.dataset.look === 'dark' : prefers_dark.matches;
@@ -535,16 +460,12 @@ function make_keys(help, look) {
     act();
     event.preventDefault();
   });
+  if ($('window')) $('window').addEventListener('click', show_window);
 }
 
 /* ---- events ---- */
 
 const hidden_kinds = new Set();
-
-function filter_events(items) {
-  data.events.forEach((e, i) => { items[i].hidden = hidden_kinds.has(e[1]); });
-  for (const plot of live.values()) plot.graph.updateOptions({});
-}
 
 function make_kinds(section, list, items) {
   if (data.kinds.length < 2) return;
@@ -555,7 +476,8 @@ function make_kinds(section, list, items) {
     b.onclick = () => {
       if (!hidden_kinds.delete(name)) hidden_kinds.add(name);
       b.setAttribute('aria-pressed', String(!hidden_kinds.has(name)));
-      filter_events(items);
+      data.events.forEach((e, i) => { items[i].hidden = hidden_kinds.has(e[1]); });
+      for (const plot of plots) if (plot.seen && plot.timed) draw_marks(plot);
     };
   }
 }
@@ -572,7 +494,7 @@ function make_events() {
     chosen = i;
     items[i].setAttribute('aria-selected', 'true');
     list.setAttribute('aria-activedescendant', items[i].id);
-    items[i].scrollIntoView({block: 'nearest'});
+    list.scrollTop = items[i].offsetTop - list.offsetTop - list.clientHeight / 2;
     go_to(data.events[i][0]);
   };
   const step = (direction) => {
@@ -597,18 +519,44 @@ function make_events() {
 
 /* ---- machine ---- */
 
+/* Times and points of a motion from its tracks. */
+function unpack(m) {
+  const sums = (text) => { let sum = 0; return text.split(' ').map((d) => (sum += Number(d))); };
+  const t = sums(m.t).map((k) => m.start + k * m.step), tracks = [];
+  for (const p of m.points) {
+    if (Array.isArray(p)) tracks.push(tracks[p[0]]);
+    else tracks.push(typeof p === 'number' ? [p * m.scale] : sums(p).map((k) => k * m.scale));
+  }
+  return {name: m.name, text: m.text, parts: m.parts, t, tracks};
+}
+
+/* Coordinate k between two poses. */
+const coordinate = (m, k, i, share) => {
+  const track = m.tracks[k];
+  return track.length === 1 ? track[0] : track[i] + share * (track[Math.min(i + 1, track.length - 1)] - track[i]);
+};
+
+/* The pose before a time, and how far it is to the next. */
+function pose_at(m, t) {
+  let low = 0, high = m.t.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (m.t[middle] <= t) low = middle; else high = middle - 1;
+  }
+  const width = low + 1 < m.t.length ? m.t[low + 1] - m.t[low] : 1;
+  return [low, Math.min(Math.max((t - m.t[low]) / width, 0), low + 1 < m.t.length ? 1 : 0)];
+}
+
 /* Directions to the right and up of a view, in axes of the machine. */
 const views = {'x\u2013z': [[1, 0, 0], [0, 0, 1]], 'y\u2013z': [[0, 1, 0], [0, 0, 1]],
   'x\u2013y': [[1, 0, 0], [0, 1, 0]],
   oblique: [[0.866, -0.5, 0], [0.25, 0.433, 0.866]]};
-const dot = (a, x, i) => a[0] * x[i] + a[1] * x[i + 1] + a[2] * x[i + 2];
 
-function extents(points) {
+function extents(m) {
   const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-  for (let i = 0; i < points.length; i++) {
-    low[i % 3] = Math.min(low[i % 3], points[i]);
-    high[i % 3] = Math.max(high[i % 3], points[i]);
-  }
+  m.tracks.forEach((track, k) => {
+    for (const x of track) { low[k % 3] = Math.min(low[k % 3], x); high[k % 3] = Math.max(high[k % 3], x); }
+  });
   return high.map((h, k) => h - low[k]);
 }
 
@@ -626,23 +574,25 @@ function round_length(x) {
   return (x >= 5 * power ? 5 : x >= 2 * power ? 2 : 1) * power;
 }
 
-const WIDTH = 300, HEIGHT = 240, MARGIN = 18;
+const WIDTH = 640, HEIGHT = 400, MARGIN = 30;
 
 /* Where the whole motion fits: scale and middle. */
-function fit(view, points) {
+function fit(view, m) {
   let box = [Infinity, -Infinity, Infinity, -Infinity];
-  for (let i = 0; i + 2 < points.length; i += 3) {
-    const x = dot(view[0], points, i), y = dot(view[1], points, i);
-    box = [Math.min(box[0], x), Math.max(box[1], x), Math.min(box[2], y), Math.max(box[3], y)];
-  }
+  for (let i = 0; i < m.t.length; i++)
+    for (let k = 0; k < m.tracks.length; k += 3) {
+      const p = [0, 1, 2].map((a) => coordinate(m, k + a, i, 0));
+      const x = view[0].reduce((s, v, a) => s + v * p[a], 0), y = view[1].reduce((s, v, a) => s + v * p[a], 0);
+      box = [Math.min(box[0], x), Math.max(box[1], x), Math.min(box[2], y), Math.max(box[3], y)];
+    }
   const wide = Math.max(box[1] - box[0], 1e-9), high = Math.max(box[3] - box[2], 1e-9);
-  const scale = Math.min((WIDTH - 2 * MARGIN) / wide, (HEIGHT - 2 * MARGIN - 16) / high);
+  const scale = Math.min((WIDTH - 2 * MARGIN) / wide, (HEIGHT - 2 * MARGIN - 24) / high);
   return {scale, x: (box[0] + box[1]) / 2, y: (box[2] + box[3]) / 2};
 }
 
 function mark_path(kind, x, y) {
-  if (kind === 10) return `M${x} ${y}v9M${x - 8} ${y + 9}h16m-14 0l-4 5m10 -5l-4 5m10 -5l-4 5`;
-  const r = kind === 9 ? 6 : 3.6;
+  if (kind === 10) return `M${x} ${y}v14M${x - 13} ${y + 14}h26m-22 0l-6 8m14 -8l-6 8m14 -8l-6 8`;
+  const r = kind === 9 ? 9 : 5.5;
   return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
 }
 
@@ -650,56 +600,56 @@ function zigzag(x0, y0, x1, y1) {
   const dx = x1 - x0, dy = y1 - y0, length = Math.hypot(dx, dy) || 1;
   let path = `M${x0} ${y0}`;
   for (let k = 1; k < 12; k++) {
-    const side = k === 1 || k === 11 ? 0 : k % 2 ? 5 : -5;
+    const side = k === 1 || k === 11 ? 0 : k % 2 ? 8 : -8;
     path += `L${x0 + (dx * k) / 12 - (dy * side) / length} ${y0 + (dy * k) / 12 + (dx * side) / length}`;
   }
   return path + `L${x1} ${y1}`;
 }
 
-function make_machine() {
-  const m = data.machine, section = $('machine');
-  if (!m || Math.max(...extents(array(m.points))) < 1e-6) return; /* nothing that has a shape */
-  const times = array(m.t), points = array(m.points), per = 6 * m.parts.length;
-  make('h2', {}, section, 'Machine');
+/* One motion in an svg of its own; returns what draws it at a time. */
+function make_motion(m, section) {
   const svg = make('svg', {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img',
-    'aria-label': 'The machine at the time of the cursor'}, section);
-  const order = [3, 10, 1, 2, 6, 7, 4, 5, 9, 8], paths = [];
-  for (const kind of order)
-    m.parts.forEach(([k, name], i) => {
-      if (k !== kind) return;
-      const path = make('path', {class: 'f' + k}, svg);
-      if (name) make('title', {}, path, name);
-      paths.push([path, i, k]);
-    });
-  const bar = make('path', {class: 'axes'}, svg);
-  const length = make('text', {x: MARGIN, y: HEIGHT - 12, class: 'scale'}, svg);
-  let view, place;
-  const draw = (t) => {
-    const at = nearest(times, t - data.t0) * per;
-    const X = (i) => (WIDTH / 2 + place.scale * (dot(view[0], points, i) - place.x)).toFixed(1) * 1;
-    const Y = (i) => (HEIGHT / 2 - 8 - place.scale * (dot(view[1], points, i) - place.y)).toFixed(1) * 1;
-    for (const [path, i, kind] of paths) {
-      const a = at + 6 * i, b = a + 3;
-      let d = `M${X(a)} ${Y(a)}L${X(b)} ${Y(b)}`;
-      if (kind >= 8) d = mark_path(kind, X(a), Y(a));
-      else if (kind === 6) d = zigzag(X(a), Y(a), X(b), Y(b));
+    'aria-label': m.name ? 'The machine in ' + m.name : 'The machine at the time of the cursor'}, section);
+  const order = [3, 10, 1, 2, 6, 7, 4, 5, 9, 8], paths = [], ghosts = [];
+  for (const still of m.name ? [true, false] : [false])
+    for (const kind of order)
+      m.parts.forEach(([k, name], i) => {
+        if (k !== kind || (still && kind >= 8)) return;
+        const path = make('path', {class: still ? 'f' + k + ' ghost' : 'f' + k}, svg);
+        if (name) make('title', {}, path, name);
+        (still ? ghosts : paths).push([path, i, k]);
+      });
+  const bar = make('path', {class: 'axes'}, svg), length = make('text', {x: MARGIN, y: HEIGHT - 14, class: 'scale'}, svg);
+  let view, where, now = m.t[0];
+  const put = (list, t) => {
+    const [i, share] = pose_at(m, t);
+    const seen = (k) => {
+      const p = [0, 1, 2].map((a) => coordinate(m, k + a, i, share));
+      const x = view[0].reduce((s, v, a) => s + v * p[a], 0), y = view[1].reduce((s, v, a) => s + v * p[a], 0);
+      return [(WIDTH / 2 + where.scale * (x - where.x)).toFixed(1) * 1, (HEIGHT / 2 - 12 - where.scale * (y - where.y)).toFixed(1) * 1];
+    };
+    for (const [path, part, kind] of list) {
+      const a = seen(6 * part), b = seen(6 * part + 3);
+      let d = `M${a[0]} ${a[1]}L${b[0]} ${b[1]}`;
+      if (kind >= 8) d = mark_path(kind, a[0], a[1]);
+      else if (kind === 6) d = zigzag(a[0], a[1], b[0], b[1]);
       path.setAttribute('d', d);
     }
   };
+  const draw = (t) => { now = t; put(paths, t); };
   const look_from = (directions) => {
     view = directions;
-    place = fit(view, points);
-    const metres = round_length(70 / place.scale);
-    const width = (metres * place.scale).toFixed(1);
+    where = fit(view, m);
+    const metres = round_length(110 / where.scale), width = (metres * where.scale).toFixed(1);
     bar.setAttribute('d', `M${MARGIN} ${HEIGHT - 6}h${width}m0 -3v6M${MARGIN} ${HEIGHT - 9}v6`);
     length.textContent = metres >= 1 ? metres + ' m' : Math.round(1e6 * metres) / 1e3 + ' mm';
-    draw(time);
+    put(ghosts, m.t[0]);
+    draw(now);
   };
-  const size = extents(points), flat = Math.min(...size) < 0.02 * Math.max(...size);
+  const size = extents(m), flat = Math.min(...size) < 0.02 * Math.max(...size);
   look_from(views[first_view(size)]);
   if (!flat) make_views(section, svg, look_from, first_view(size));
-  section.hidden = false;
-  followers.push(draw);
+  return draw;
 }
 
 /* Buttons, and turning with the pointer. */
@@ -723,17 +673,37 @@ function make_views(section, svg, look_from, chosen) {
   };
 }
 
-/* ---- begin ---- */
-
-/* Plots come alive when they are near the window, and rest when they are far from it. */
-function watch_plots() {
-  if (!interactive) return;
-  const observer = new IntersectionObserver((entries) => {
-    for (const e of entries)
-      if (e.isIntersecting) start_plot(e.target); else stop_plot(e.target);
-  }, {rootMargin: '600px 0px'});
-  for (const figure of document.querySelectorAll('figure[data-plot]')) observer.observe(figure);
+/* The machine of the run follows the cursor; motions with names go on by themselves, one at a time. */
+function make_machine() {
+  const motions = data.motions.map(unpack).filter((m) => Math.max(...extents(m)) > 1e-6), section = $('machine');
+  if (!motions.length) return;
+  section.hidden = false;
+  if (!motions[0].name) { followers.push(make_motion(motions[0], section)); return; }
+  const choice = make('select', {'aria-label': 'Mode'}, section), told = make('p', {class: 'told'}, section);
+  const host = make('div', {}, section), still = matchMedia('(prefers-reduced-motion:reduce)').matches;
+  let shown_now = 0, begin = 0, draw = null;
+  motions.forEach((m, i) => make('option', {value: i}, choice, m.name));
+  const choose = (i) => {
+    const m = motions[i];
+    shown_now = i;
+    choice.value = i;
+    host.replaceChildren();
+    told.textContent = m.text;
+    draw = make_motion(m, host);
+    draw(0.25 * m.t[m.t.length - 1]);
+    begin = performance.now();
+  };
+  choice.onchange = () => choose(Number(choice.value));
+  choose(0);
+  if (still) return;
+  requestAnimationFrame(function step(now) {
+    const long = motions[shown_now].t[motions[shown_now].t.length - 1];
+    draw((0.25 * long + Math.max(now - begin, 0) / 1000) % long);
+    requestAnimationFrame(step);
+  });
 }
+
+/* ---- begin ---- */
 
 /* What sticks below the head, and places a link leads to, need its height. */
 function watch_head() {
@@ -752,7 +722,7 @@ make_keys(help, look);
 make_events();
 set_look(look.value);
 make_machine();
-prefers_dark.addEventListener('change', () => set_look(look.value));
 watch_plots();
-set_time(whole[0]);
+watch_print();
+set_time(time);
 })();

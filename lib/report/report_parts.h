@@ -4,8 +4,9 @@
  *   report.c         the object that is filled
  *   report_points.c  points, ranges, ticks
  *   report_plot.c    plots as SVG: in the page and as a picture for papers
- *   report_data.c    the numbers: what the page's script needs, and as CSV
- *   report_page.c    a file being written, and the page
+ *   report_data.c    what the page's script needs besides; the numbers as CSV
+ *   report_page.c    the page
+ *   report_write.c   a file being written
  *   report_page.js, report_page.css, report_paper.css: embedded by the build */
 #ifndef BRAMAH_LIB_REPORT_REPORT_PARTS_H
 #define BRAMAH_LIB_REPORT_REPORT_PARTS_H
@@ -15,29 +16,28 @@
 #include "bramah/report.h"
 #include "lib/io/fail.h"
 
-/* ---- series ---- */
+/* ---- samples ---- */
 
-/* About one and a half bins per pixel column of a wide plot. */
-enum { BRAMAH__BINS = 1200 };
+enum { BRAMAH__SAMPLES = 12000 };
 
-/* The points of one time bin: a line through first, extremes and last looks as the line through all of them.
- */
-typedef struct bramah__bin {
-  uint64_t n; /* 0: the bin is empty */
-  double t_first, t_last, t_min, t_max;
-  double first, last, min, max;
-  double low, high; /* of the band; NaN: no point had one */
-} bramah__bin;
+/* What one or several points in a row amount to. */
+typedef struct bramah__sample {
+  double t;             /* mean */
+  float min, mean, max; /* the same of a single point */
+  float low, high;      /* of the band; NaN: no point had one */
+} bramah__sample;
 
-typedef struct bramah__series {
-  double start, width; /* bin i covers start + [i, i + 1) width */
-  double t_last;
-  size_t n_bins; /* used so far; the last one is not empty */
-  bramah__bin bin[BRAMAH__BINS];
-} bramah__series;
+typedef struct bramah__samples {
+  uint64_t steps; /* points to a sample: 1, 2, 4, ... */
+  uint64_t in_last;
+  size_t n, room;
+  double first, last; /* time of the first and of the last point */
+  bramah__sample *at; /* [n] */
+} bramah__samples;
 
-/* Add a point (band from low to high, NaN for none) at a time not before the last one. */
-void bramah__series_add(bramah__series *series, double t, double value, double low, double high);
+/* Zero-initialise; release `at`. E_MEMORY. */
+bramah_status bramah__samples_add(bramah__samples *samples, double t, double value, double low, double high);
+int bramah__samples_banded(const bramah__samples *samples);
 
 /* ---- axes ---- */
 
@@ -72,47 +72,19 @@ double bramah__tick_value(const bramah__ticks *ticks, int64_t k);
 enum { BRAMAH__LABEL_SIZE = 48 };
 void bramah__tick_label(char *out, const bramah__ticks *ticks, int64_t k);
 
-/* ---- samples ---- */
-
-enum { BRAMAH__SAMPLES = 12000 };
-
-/* What one or several points in a row amount to. */
-typedef struct bramah__sample {
-  double t;             /* mean */
-  float min, mean, max; /* the same of a single point */
-  float low, high;      /* of the band; NaN: no point had one */
-} bramah__sample;
-
-typedef struct bramah__samples {
-  uint64_t steps; /* points to a sample: 1, 2, 4, ... */
-  uint64_t in_last;
-  size_t n, room;
-  bramah__sample *at; /* [n] */
-} bramah__samples;
-
-/* Zero-initialise; release `at`. E_MEMORY. */
-bramah_status bramah__samples_add(bramah__samples *samples, double t, double value, double low, double high);
-/* 1: all samples are single points. */
-int bramah__samples_single(const bramah__samples *samples);
-int bramah__samples_banded(const bramah__samples *samples);
-
 /* ---- the report ---- */
 
 enum { BRAMAH__N_SERIES = BRAMAH_REPORT_N_SERIES };
 
-typedef struct bramah__curve {
-  bramah__series series;
-  bramah__samples samples;
-} bramah__curve;
-
 typedef struct bramah__plot {
   const char *title, *unit, *band, *x;
   const char *names[BRAMAH__N_SERIES];
-  double factor;
-  int symmetric;
+  double factor, weight;
+  int symmetric, logarithmic;
   bramah_report_axis axis;
-  size_t section;
-  bramah__curve *curve[BRAMAH__N_SERIES]; /* NULL: no point yet */
+  size_t section, n_labels;
+  const char **labels;                      /* [n_labels] */
+  bramah__samples *curve[BRAMAH__N_SERIES]; /* NULL: no point yet */
 } bramah__plot;
 
 typedef struct bramah__section {
@@ -132,19 +104,19 @@ typedef struct bramah__note {
 /* The series of a plot as they are drawn, from back to front, and what its legend calls them. */
 extern const bramah_report_series bramah__drawn[BRAMAH__N_SERIES];
 const char *bramah__series_name(const bramah__plot *plot, bramah_report_series series);
-const char *bramah__band_name(const bramah__plot *plot);
-const char *bramah__x_name(const bramah__plot *plot);
 
 /* ---- machine and events ---- */
 
-enum { BRAMAH__POSES = 2000, BRAMAH__EVENTS_OF_KIND = 1000 };
+enum { BRAMAH__POSES = 500, BRAMAH__EVENTS_OF_KIND = 1000 };
 
 typedef struct bramah__part {
   bramah_skeleton_kind kind;
   const char *name;
 } bramah__part;
 
-typedef struct bramah__machine {
+/* A motion of the machine: that of the run, or the shape of a mode. */
+typedef struct bramah__motion {
+  const char *name, *text; /* name NULL: of the run */
   size_t n_parts;
   bramah__part *parts;
   uint64_t stride, asked; /* every stride-th pose is kept; how often one was offered */
@@ -152,7 +124,7 @@ typedef struct bramah__machine {
   size_t n_poses;
   double *t;     /* [BRAMAH__POSES] */
   float *points; /* [BRAMAH__POSES x n_parts x 6] */
-} bramah__machine;
+} bramah__motion;
 
 typedef struct bramah__event {
   double t;
@@ -182,16 +154,20 @@ typedef struct bramah__text {
 
 struct bramah_report {
   const char *title;
-  bramah__text *texts; /* all of them */
-  int failed;          /* memory was out */
+  bramah__text *texts;         /* all of them */
+  int failed;                  /* memory was out */
+  bramah_report_answer answer; /* headline NULL: none */
   bramah__note *notes;
   bramah__plot *plots;
   bramah__table *tables;
   bramah__section *sections;
-  size_t n_notes, n_plots, n_tables, n_sections;
-  bramah__machine machine;
+  bramah__motion *motions;
+  size_t n_notes, n_plots, n_tables, n_sections, n_motions;
   bramah__events events;
 };
+
+/* All plots over time show the same stretch of it, so that they can be compared. */
+bramah__range bramah__report_time(const bramah_report *report);
 
 /* ---- files ---- */
 
@@ -217,8 +193,7 @@ void bramah__page_put_number(bramah__page *page, double value, int digits);
 
 /* ---- what the build embeds ---- */
 
-extern const char bramah__page_css[], bramah__page_js[], bramah__paper_css[], bramah__dygraphs_licence[];
-extern const char bramah__dygraphs_js[], bramah__dygraphs_css[]; /* empty without dygraphs */
+extern const char bramah__page_css[], bramah__page_js[], bramah__paper_css[];
 
 /* ---- formats ---- */
 
@@ -226,20 +201,10 @@ extern const char bramah__dygraphs_js[], bramah__dygraphs_css[]; /* empty withou
 void bramah__picture_write(bramah__page *page, const bramah_report *report);
 void bramah__csv_write(bramah__page *page, const bramah_report *report);
 
-/* The data of plots, events and machine for the script. */
+/* Time, events and motions for the script. */
 void bramah__data_write(bramah__page *page, const bramah_report *report);
 
-/* One plot with its caption, over this range of time; number n of the page. */
-void bramah__plot_write(bramah__page *page, const bramah__plot *plot, bramah__range time, size_t n);
-
-/* Range of its vertical axis; returns 0 if there is nothing to show. */
-int bramah__plot_range(const bramah__plot *plot, bramah__range *range);
-
-/* ---- pictures ---- */
-
-/* All plots over time show the same stretch of it, so that they can be compared. */
-bramah__range bramah__report_time(const bramah_report *report);
-/* Where it begins [s]. */
-double bramah__report_start(const bramah_report *report);
+/* Plot n with its caption. */
+void bramah__plot_write(bramah__page *page, const bramah_report *report, size_t n);
 
 #endif

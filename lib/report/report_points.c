@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The points of a plot: in time bins for static plots, as they are or so many to a sample for the page's script;
- * ranges and round tick values of axes. */
+/* The points of a plot, as they are or so many to a sample; ranges and round tick values of axes. */
 #include "lib/report/report_parts.h"
 #include "lib/base/text.h"
 
@@ -8,57 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- bins ---- */
-
-/* Join two neighbouring bins into the earlier one. */
-static void join_bins(bramah__bin *bin, const bramah__bin *later)
-{
-  if (!later->n) return;
-  if (!bin->n) {
-    *bin = *later;
-    return;
-  }
-  bin->n += later->n;
-  bin->t_last = later->t_last;
-  bin->last = later->last;
-  if (later->min < bin->min) {
-    bin->min = later->min;
-    bin->t_min = later->t_min;
-  }
-  if (later->max > bin->max) {
-    bin->max = later->max;
-    bin->t_max = later->t_max;
-  }
-  bin->low = fmin(bin->low, later->low); /* of a number and NaN: the number */
-  bin->high = fmax(bin->high, later->high);
-}
-
-static void halve_resolution(bramah__series *series)
-{
-  size_t n = (series->n_bins + 1) / 2;
-  for (size_t i = 0; i < n; i++) {
-    bramah__bin joined = series->bin[2 * i];
-    if (2 * i + 1 < series->n_bins) join_bins(&joined, &series->bin[2 * i + 1]);
-    series->bin[i] = joined;
-  }
-  series->n_bins = n;
-  series->width *= 2.0;
-}
-
-void bramah__series_add(bramah__series *series, double t, double value, double low, double high)
-{
-  if (!series->n_bins) {
-    series->start = t;
-    series->width = 0x1p-20; /* a microsecond, finer than any log; it is doubled as need be */
-  }
-  while (!((t - series->start) / series->width < (double)BRAMAH__BINS)) halve_resolution(series);
-  size_t i = (size_t)((t - series->start) / series->width);
-  while (series->n_bins <= i) series->bin[series->n_bins++].n = 0;
-  bramah__bin point = {1, t, t, t, t, value, value, value, value, low, high};
-  join_bins(&series->bin[i], &point);
-  series->t_last = t;
-}
 
 /* ---- samples ---- */
 
@@ -72,6 +20,8 @@ bramah_status bramah__samples_add(bramah__samples *samples, double t, double val
   const float v = narrow(value);
   const bramah__sample point = {t, v, v, v, narrow_or_none(low), narrow_or_none(high)};
   if (!samples->steps) samples->steps = 1;
+  if (!samples->n) samples->first = t;
+  samples->last = t;
   if (samples->n && samples->in_last < samples->steps) {
     bramah__sample *s = &samples->at[samples->n - 1];
     const double share = 1.0 / (double)++samples->in_last;
@@ -106,8 +56,6 @@ bramah_status bramah__samples_add(bramah__samples *samples, double t, double val
   samples->in_last = 1;
   return BRAMAH_OK;
 }
-
-int bramah__samples_single(const bramah__samples *samples) { return samples->steps <= 1; }
 
 int bramah__samples_banded(const bramah__samples *samples)
 {

@@ -16,7 +16,16 @@ kind_of() {
   if grep -q '^plan:' "$1"; then echo plan; elif grep -q '^study:' "$1"; then echo study; else echo machine; fi
 }
 sh "$source_root/test/support/fenced.sh" "$source_root/README.md"
-for file in "$source_root"/datasets/*/*.yaml "$source_root"/test/campaign/*.yaml boom.yaml boom-study.yaml; do
+
+# The same machine and study in units of the trade.
+sed -e 's/16 kg/35.274 lb ± 5 %/; s/76 bar/1102.3 psi/; s/-9.81, 0 m\/s^2/-1, 0 gn/; s/1 bar$/1.02 kgf\/cm²/' \
+  "$source_root/datasets/four-bar/four-bar.yaml" >trade-machine.yaml
+sed -e 's/^machine:.*/machine: trade-machine.yaml/; s/0.5 bar, rate/7.25 psi, scale: [[4 mA, 0 bar], [20 mA, 250 bar]], rate/' \
+  -e 's/1 deg, rate: 1 kHz/1 °, scale: 0.1 deg, unit: counts, gate: off, rate: 1 kHz/' \
+  "$source_root/datasets/four-bar/sensors-2.yaml" >trade-study.yaml
+run 0 check trade-machine.yaml
+run 0 check trade-study.yaml
+for file in "$source_root"/datasets/*/*.yaml "$source_root"/test/campaign/*.yaml boom.yaml boom-study.yaml trade-*.yaml; do
   echo "$(kind_of "$file") $file"
 done >files
 [ "$(grep -c . files)" -gt 30 ] || fail "only $(grep -c . files) files were found"

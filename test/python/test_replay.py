@@ -99,12 +99,21 @@ class Replays(Case):
         log.write_text("\n".join(rows[:30] + [rows[30].rsplit(",", 1)[0] + ",x"] + rows[31:]) + "\n")
         e = self.fails(bramah.InputError, "E_SYNTAX", bramah.replay, FOUR_BAR / "sensors-2.yaml", log)
         self.assertEqual((e.file, e.line), (str(log), 31))
+        self.assertEqual(len(e.partial.time), 29)
+        self.assertTrue(e.partial.verdict.broken_off)
+        self.assertFalse(e.partial.verdict)
         self.fails(bramah.InputError, "E_FILE", bramah.replay, "none.yaml", LOG)
 
     def test_changes(self):
         a = bramah.replay(FOUR_BAR / "sensors-2.yaml", LOG, end=0.05)
         b = bramah.replay(FOUR_BAR / "sensors-2.yaml", LOG, end=0.05, changes={"sensors.p1.sigma": "5 bar"})
         self.assertTrue((b.innovation_sigma("p1") > a.innovation_sigma("p1")).all())
+        c = bramah.replay(FOUR_BAR / "sensors-2.yaml", LOG, end=0.05, changes={"machine.bodies.crank.mass": "20 kg"})
+        self.assertNotEqual(c["crank.angle"][-1], a["crank.angle"][-1])
+        self.fails(bramah.InputError, "E_KEY", bramah.Session, FOUR_BAR / "sensors-2.yaml",
+                   changes={"machine.bodies.crank.mess": "20 kg"})
+        self.fails(bramah.InputError, "E_UNIT", bramah.Session, FOUR_BAR / "sensors-2.yaml",
+                   changes={"machine.bodies.crank.mass": "20 bar"})
 
     def test_smoothed(self):
         study = self.study(more="filter: {preset: papers, transition: step}\n")

@@ -81,6 +81,20 @@ static const struct {
 };
 enum { N_PAIRS = sizeof pairs / sizeof pairs[0] };
 
+/* The value of their expression in SI, 0 where it is none. */
+static double value_of(ut_system *system, const char *theirs, const bramah_dimension *d)
+{
+  char si[64];
+  snprintf(si, sizeof si, "m%d.kg%d.s%d.V%d.rad%d", d->m / 2, d->kg / 2, d->s / 2, d->volt / 2, d->rad / 2);
+  ut_unit *unit = ut_parse(system, theirs, UT_ASCII), *base = ut_parse(system, si, UT_ASCII);
+  cv_converter *to_si = unit && base ? ut_get_converter(unit, base) : NULL;
+  const double value = to_si ? cv_convert_double(to_si, 1.0) : 0.0;
+  cv_free(to_si);
+  ut_free(unit);
+  ut_free(base);
+  return value;
+}
+
 START_TEST(factor_is_that_of_udunits)
 {
   ut_set_error_message_handler(ut_ignore);
@@ -90,17 +104,47 @@ START_TEST(factor_is_that_of_udunits)
   bramah_diag diag;
   double factor;
   ck_assert_msg(!bramah_unit_parse(pairs[_i].ours, &factor, &d, &diag), "%s", diag.message);
-  char si[64];
-  snprintf(si, sizeof si, "m%d.kg%d.s%d.V%d.rad%d", d.m / 2, d.kg / 2, d.s / 2, d.volt / 2, d.rad / 2);
-  ut_unit *theirs = ut_parse(system, pairs[_i].theirs, UT_ASCII), *base = ut_parse(system, si, UT_ASCII);
-  ck_assert_msg(theirs && base && ut_are_convertible(theirs, base), "%s is no %s", pairs[_i].theirs, si);
-  cv_converter *to_si = ut_get_converter(theirs, base);
-  const double value = cv_convert_double(to_si, 1.0);
+  const double value = value_of(system, pairs[_i].theirs, &d);
   ck_assert_msg(fabs(factor / value - 1.0) <= pairs[_i].within, "%s is %.17g, %s %.17g", pairs[_i].ours,
                 factor, pairs[_i].theirs, value);
-  cv_free(to_si);
-  ut_free(theirs);
-  ut_free(base);
+  ut_free_system(system);
+}
+END_TEST
+
+/* Of every two units a product of powers, and each with its prefixes. */
+START_TEST(expression_is_that_of_udunits)
+{
+  ut_set_error_message_handler(ut_ignore);
+  ut_system *system = ut_read_xml(NULL);
+  char ours[128], theirs[128];
+  bramah_dimension d;
+  bramah_diag diag;
+  double factor;
+  for (int i = 0; i < N_PAIRS; i++) {
+    if (strpbrk(pairs[i].ours, "/*^"))
+      continue; /* everything behind a / is below it for one, not for the other */
+    for (int k = 0; k < N_PAIRS; k++) {
+      if (strpbrk(pairs[k].ours, "/*^")) continue;
+      snprintf(ours, sizeof ours, "%s^2/%s", pairs[i].ours, pairs[k].ours);
+      snprintf(theirs, sizeof theirs, "(%s)^2.(%s)^-1", pairs[i].theirs, pairs[k].theirs);
+      ck_assert_msg(!bramah_unit_parse(ours, &factor, &d, &diag), "%s: %s", ours, diag.message);
+      const double value = value_of(system, theirs, &d);
+      ck_assert_msg(fabs(factor / value - 1.0) <= 4e-15 + 3.0 * fmax(pairs[i].within, pairs[k].within),
+                    "%s is %.17g, %s %.17g", ours, factor, theirs, value);
+    }
+  }
+  const char *name;
+  for (size_t i = 0; (name = bramah__unit_name(i)) != NULL; i++)
+    for (const char *prefix = bramah__unit_prefixes(i); *prefix; prefix++) {
+      int k = 0;
+      while (strcmp(pairs[k].ours, name) != 0) k++;
+      snprintf(ours, sizeof ours, "%c%s", *prefix, name);
+      snprintf(theirs, sizeof theirs, "(%cm/m).(%s)", *prefix, pairs[k].theirs);
+      ck_assert_msg(!bramah_unit_parse(ours, &factor, &d, &diag), "%s: %s", ours, diag.message);
+      const double value = value_of(system, theirs, &d);
+      ck_assert_msg(fabs(factor / value - 1.0) <= 4e-15, "%s is %.17g, %s %.17g", ours, factor, theirs,
+                    value);
+    }
   ut_free_system(system);
 }
 END_TEST
@@ -122,6 +166,7 @@ int main(void)
   Suite *suite = suite_create("udunits");
   TCase *tests = one_case(suite, "udunits");
   tcase_add_loop_test(tests, factor_is_that_of_udunits, 0, N_PAIRS);
+  tcase_add_test(tests, expression_is_that_of_udunits);
   tcase_add_test(tests, every_unit_is_compared);
   return run_suite(suite);
 }

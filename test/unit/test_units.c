@@ -82,6 +82,12 @@ static const struct {
     {"((m/mm)^0.5)^0.5", 5.6234132519034908, {0, 0, 0, 0, 0}},
     {"mm^0.5", 0.03162277660168379, {1, 0, 0, 0, 0}},
     {"1/min^0.5", 0.12909944487358055, {0, 0, -1, 0, 0}},
+    {"m/s\xc2\xb2", 1.0, {2, 0, -4, 0, 0}},
+    {"cm\xc2\xb3", 1e-6, {6, 0, 0, 0, 0}},
+    {"N/mm\xc2\xb2", 1e6, {-2, 2, -4, 0, 0}},
+    {"N\xc2\xb7m", 1.0, {4, 2, -4, 0, 0}},
+    {"W/m\xc2\xb7s", 1.0, {2, 2, -4, 0, 0}},
+    {"(m/s)\xc2\xb2", 1.0, {4, 0, -4, 0, 0}},
     {" mm ", 1e-3, {2, 0, 0, 0, 0}},
 };
 
@@ -128,6 +134,8 @@ static const struct {
     {"m)", "')' is not understood here (in 'm)')"},
     {"((((((((((m))))))))))", "too many parentheses (in '((((((((((m))))))))))')"},
     {"10 m", "a unit cannot begin with '1' (in '10 m')"},
+    {"\xc2\xb2", "a unit cannot begin with '\xc2\xb2'"},
+    {"m\xc2\xb2\xc2\xb2", "a unit cannot begin with '\xc2\xb2' (in 'm\xc2\xb2\xc2\xb2')"},
     {"m//s", "a unit cannot begin with '/' (in 'm//s')"},
 };
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from bramah._bramah import ffi, lib
 
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, os.PathLike]
 
 
 # ---- errors ----
@@ -24,7 +24,9 @@ class Error(Exception):
 
     status: name of the code ("E_UNIT", see include/bramah/status.h); file, line, column: where (line and column
     from 1; 0, "": unknown or not of a file); thing: the body, joint, sensor, state, key or column it is about;
-    message: the sentence alone."""
+    message: the sentence alone. partial: what a replay had come to, else None."""
+
+    partial: Any = None
 
     def __init__(self, message: str, status: str = "E_ARGUMENT", file: str = "", line: int = 0, column: int = 0,
                  thing: str = "", text: Optional[str] = None):

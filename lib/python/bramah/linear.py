@@ -7,7 +7,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from bramah._bramah import ffi, lib
-from bramah.core import (Path, Record, Texts, check, index_of, owned, path_bytes, record, text_of, view, word)
+from bramah.core import (Error, Path, Record, Texts, check, index_of, owned, path_bytes, record, text_of, view, word)
 
 
 class LinearSystem:
@@ -57,14 +57,25 @@ class LinearSystem:
 
     def lqr(self, Q: Any, R: Any) -> Tuple[np.ndarray, np.ndarray]:
         """K [n_u x n], P [n x n]: u = -K x makes the integral of x'Qx + u'Ru least."""
-        Q, R = (np.ascontiguousarray(np.diag(M) if np.ndim(M) == 1 else M, np.float64) for M in (Q, R))
-        K, P = np.empty(self.B.T.shape), np.empty(self.A.shape)
-        check(lib.bramah_lqr(self._system, *(ffi.from_buffer("double[]", M) for M in (Q, R, K, P)), self._diag),
-              self._diag)
-        return K, P
+        return lqr(self.A, self.B, Q, R)
 
     def __repr__(self) -> str:
         return f"<LinearSystem: {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+
+
+def lqr(A: Any, B: Any, Q: Any, R: Any) -> Tuple[np.ndarray, np.ndarray]:
+    """The same for any matrices A [n x n], B [n x n_u]; Q, R: matrices or their diagonals. Errors: E_SINGULAR (a mode that
+    does not decay is not reached by the inputs, or costs nothing)."""
+    A, B, Q, R = (np.array(M, np.float64, order="C") for M in (A, B, Q, R))
+    Q, R = (np.diag(M).copy() if M.ndim == 1 else M for M in (Q, R))
+    n, n_u = B.shape
+    if A.shape != (n, n) or Q.shape != (n, n) or R.shape != (n_u, n_u):
+        raise Error(f"shapes do not fit: A {A.shape}, B {B.shape}, Q {Q.shape}, R {R.shape}")
+    K, P, diag = np.empty((n_u, n)), np.empty((n, n)), ffi.new("bramah_diag *")
+    pointers = [ffi.from_buffer("double[]", M) for M in (A, B, Q, R, K, P)]
+    system = ffi.new("bramah_linear_system *", {"n": n, "n_u": n_u, "A": pointers[0], "B": pointers[1]})
+    check(lib.bramah_lqr(system, *pointers[2:], diag), diag)
+    return K, P
 
 
 class Modes(Sequence):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
@@ -110,12 +111,15 @@ class Plant:
         return self
 
     def step(self) -> None:
+        """Move x [n] on by step_length, in place."""
         raise NotImplementedError("a plant needs a function step")
 
     def inject(self, dx: np.ndarray) -> None:
+        """Add errors dx [n] to the state, in place."""
         self.x += dx
 
     def observe(self) -> Any:
+        """Present values of `outputs` [len(outputs)]."""
         return ()
 
 
@@ -170,8 +174,11 @@ for _name, _type in _FUNCTIONS.items():
 
 
 def _matrix(pointer: Any, *shape: int) -> np.ndarray:
-    size = int(np.prod(shape))
-    return np.frombuffer(ffi.buffer(pointer, 8 * size), np.float64).reshape(shape) if size else np.zeros(shape)
+    size = math.prod(shape)
+    if not size:
+        return np.zeros(shape)
+    flat = np.frombuffer(ffi.buffer(pointer, 8 * size), np.float64)
+    return flat if len(shape) == 1 else flat.reshape(shape)
 
 
 class _Own(_Table):
@@ -181,12 +188,13 @@ class _Own(_Table):
         super().__init__()
         self.plant, n = plant, len(plant.states)
         self.n, self.arrays = n, (plant.x, plant.u, plant.p)
+        self.size = sum(a.size for a in self.arrays)
         self.names = [self.text(t) for t in (*plant.states, *plant.outputs)]
         self.units = [self.text(t) for t in (*plant.states.values(), *plant.outputs.values())]
         self.input_names = [self.text(t) for t in plant.inputs]
         self.parameters = [(self.text(k), self.text(v[0]), *v[1:]) for k, v in plant.parameters.items()]
         members = ["step", "inject", "output", "save", "restore", "set_inputs", "state_info", "output_info", "input_name",
-                   "coordinates"]
+                   "coordinates", "output_row"]
         members += ["parameter_info", "parameter", "set_parameter"] if plant.parameters else []
         members += ["step_transition"] if hasattr(plant, "step_transition") else []
         self.methods = {m: getattr(self, m) for m in members}
@@ -197,7 +205,7 @@ class _Own(_Table):
         table.n_first_order = self.n - 2 * plant.n_dof
         table.n_input, table.n_output = len(plant.inputs), len(self.names)
         table.n_parameter = len(plant.parameters)
-        table.snapshot_size = 8 * sum(a.size for a in self.arrays)
+        table.snapshot_size = 8 * self.size
         return table
 
     def whole(self, function: Callable[[], Any]) -> int:
@@ -219,11 +227,31 @@ class _Own(_Table):
     def output(self, i: int) -> float:
         return float(self.plant.x[i] if i < self.n else self.plant.observe()[i - self.n])
 
+    def output_row(self, i: int, row: Any) -> int:
+        """A state itself; of what the plant shows besides, central differences through inject."""
+        plant, values = self.plant, _matrix(row, self.n)
+        values[:] = 0.0
+        if i < self.n:
+            values[i] = 1.0
+            return 0
+        before, scales = plant.x.copy(), [plant.scales.get(s, 1.0) for s in plant.states]
+        try:
+            for k, scale in enumerate(scales):
+                dx, ends = np.zeros(self.n), []
+                for dx[k] in (6e-6 * scale, -6e-6 * scale):
+                    plant.inject(dx)
+                    ends.append(float(plant.observe()[i - self.n]))
+                    plant.x[:] = before
+                values[k] = (ends[0] - ends[1]) / (12e-6 * scale)
+        finally:
+            plant.x[:] = before
+        return 0
+
     def save(self, snap: Any) -> None:
-        _matrix(snap, sum(a.size for a in self.arrays))[:] = np.concatenate(self.arrays)
+        _matrix(snap, self.size)[:] = np.concatenate(self.arrays)
 
     def restore(self, snap: Any) -> None:
-        values, at = _matrix(snap, sum(a.size for a in self.arrays)), 0
+        values, at = _matrix(snap, self.size), 0
         for array in self.arrays:
             array[:] = values[at:at + array.size]
             at += array.size
@@ -415,6 +443,7 @@ class Filter(BaseFilter):
             part.settle()
 
     def step(self, time: Any = None, inputs: Any = None, measurements: Any = None) -> int:
+        """As in Session; what the plant's functions raise comes out, and nothing has changed."""
         flags = super().step(time, inputs, measurements)
         self._settle()
         return flags

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from bramah._bramah import ffi, lib
-from bramah.core import (InputError, Path, Record, Series, Texts, check, convert, index_of, nanoseconds, owned,
+from bramah.core import (Error, InputError, Path, Record, Series, Texts, check, convert, index_of, nanoseconds, owned,
                          path_bytes, record, text_of)
 from bramah.session import Session
 
@@ -22,12 +22,12 @@ _TABLES = {"n_outputs": ("value", "sigma", "truth", "model"),
 class Verdict:
     """Whether the log contradicts what the filter says of itself; true where it does not.
 
-    reason: in a sentence of the library; contradicted, too_short (nothing could be judged), tests (made);
+    reason: in a sentence of the library; contradicted, too_short (nothing could be judged), broken_off (by an error), tests;
     findings: all checks (see bramah_finding), each with its `text`; worst: of the failed ones, or None."""
 
     def __init__(self, verdict: Any):
         self.contradicted, self.too_short = bool(verdict.contradicted), bool(verdict.too_short)
-        self.tests = int(verdict.tests)
+        self.broken_off, self.tests = bool(verdict.broken_off), int(verdict.tests)
         self.findings: Tuple[Record, ...] = tuple(_finding(verdict.finding[i]) for i in range(verdict.n))
         self.worst: Optional[Record] = _finding(verdict.worst) if verdict.worst else None
         room = ffi.new("char[]", 512)
@@ -35,7 +35,7 @@ class Verdict:
         self.reason = text_of(room)
 
     def __bool__(self) -> bool:
-        return not (self.contradicted or self.too_short)
+        return not (self.contradicted or self.too_short or self.broken_off)
 
     def __str__(self) -> str:
         return self.reason
@@ -188,6 +188,7 @@ class _Run:
     def __init__(self, session: Session, log: Log, options: Any, limits: Tuple[int, int], kept: Any = None):
         self.session, self.log, self.options, self.limits = session, log, options, limits
         self.notes: List[str] = []
+        self.failure: Optional[Error] = None
         self.handle = ffi.new_handle(self.notes)
         self.diag = ffi.new("bramah_diag *")
         study = lib.bramah_session_study(session._session)
@@ -237,7 +238,7 @@ class _Run:
         pieces: Dict[str, List[np.ndarray]] = {t: [] for t in [*sizes, "probability"]}
         table, end = ffi.new("bramah_estimate_table *"), ffi.new("int *")
         table.room = _ROWS
-        while not end[0]:
+        while not end[0] and self.failure is None:
             block = {t: np.full((n, _ROWS), np.nan) for t, n in sizes.items() if t != "time_ns"}
             block["time_ns"] = np.zeros((1, _ROWS), np.int64)
             for name, array in block.items():
@@ -245,10 +246,14 @@ class _Run:
                         if array.size else ffi.NULL)
             block["probability"] = np.full((n_hypotheses, _ROWS), np.nan)
             table.n = 0
-            if n_hypotheses:
-                self.fill_together(table, end, block["probability"])
-            else:
-                check(lib.bramah_assess_fill(member, table, end, self.diag), self.diag)
+            try:
+                if n_hypotheses:
+                    self.fill_together(table, end, block["probability"])
+                else:
+                    check(lib.bramah_assess_fill(member, table, end, self.diag), self.diag)
+            except Error as failure:  # what was estimated before stays
+                lib.bramah_assess_break_off(self.members[self.leading()])
+                self.failure = failure
             for name, array in block.items():
                 pieces[name].append(array[:, :table.n])
             if progress is not None and table.n:
@@ -296,11 +301,11 @@ def replay(study: Path, log: Log, *, truth: Optional[Path] = None, start: Option
     log: a file, several (merged by time), a folder, or columns in memory in SI ({"t": ..., "<input>": ...,
     "<sensor>": ...} or a Series; nan: no sample). truth: file with the true motion. start, end: [s] of the log.
     model_alone: the model runs along without corrections (None: with a truth). smooth: a second, backward pass
-    (`Replay.smoothed`). changes: other values for keys of the study file. snapshot: file that the state at the end goes
+    (`Replay.smoothed`). changes: other values for keys of the study and its machine, as in Session. snapshot: file that the state at the end goes
     to; resume: one to go on from, with the same log or what follows it. progress: called with the time reached [s].
 
     Other threads run meanwhile; KeyboardInterrupt ends it within some thousand steps. Errors: an Error that names file and
-    line. A study with `hypotheses` gives `probability` and `hypotheses`; the verdict is that of the most probable."""
+    line; in the middle of a log its `partial` is the Replay up to there, with no verdict in favour. A study with `hypotheses` gives `probability` and `hypotheses`; the verdict is that of the most probable."""
     options = ffi.new("bramah_assess_options *")
     lib.bramah_assess_options_default(options)
     limits = nanoseconds(start, -2**63), nanoseconds(end, 2**63 - 1)
@@ -316,9 +321,12 @@ def replay(study: Path, log: Log, *, truth: Optional[Path] = None, start: Option
         room = ffi.new("char[]", 4096)
         check(lib.bramah_assess_resume(run.members[0], path_bytes(resume), room, len(room), run.diag), run.diag)
     tables = run.fill(progress)
+    member = run.members[run.leading()]
+    if run.failure is not None:
+        run.failure.partial = Replay(tables, lib.bramah_assess_get_results(member), run)
+        raise run.failure
     if snapshot is not None:
         check(lib.bramah_assess_save(run.members[0], path_bytes(snapshot), b"", run.diag), run.diag)
-    member = run.members[run.leading()]
     if not smooth:
         return Replay(tables, lib.bramah_assess_get_results(member), run)
     check(lib.bramah_assess_smooth(member, run.diag), run.diag)

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from bramah._bramah import ffi, lib
-from bramah.core import (Changes, Error, Guard, InputError, Parameters, Path, Record, check, dtype_of, index_of,
+from bramah.core import (Changes, Error, Guard, InputError, Parameters, Path, Record, TimeError, check, dtype_of, index_of,
                          inputs_of, nanoseconds, outputs_of, owned, path_bytes, record, states_of, text_of, view)
 
 #: Bits of what `step` returns.
@@ -16,6 +16,19 @@ GATED, SATURATED, SENSOR_FAULT, RECOVERED, LIMITED, COORDINATES = (
     lib.BRAMAH_STEP_LIMITED, lib.BRAMAH_STEP_COORDINATES)
 
 Values = Union[np.ndarray, Sequence[float], Mapping[str, float]]
+
+
+_NAN, _py_step = float("nan"), lib.py_step
+
+
+def _in_order(values: Values, now: np.ndarray, names: Sequence[str], what: str) -> np.ndarray:
+    """Values by name in their order; those that are missing are as they are now."""
+    if not isinstance(values, Mapping):
+        raise Error(f"{len(values)} values are given for {len(names)} {what}s: {', '.join(names)}")
+    array = now.copy()
+    for name, value in values.items():
+        array[index_of(name, names, what)] = value
+    return array
 
 
 class BaseFilter:
@@ -30,8 +43,9 @@ class BaseFilter:
         """Of Session and Filter."""
         info = lib.bramah_filter_get_info(filter_)
         self._filter, self._owner, self._plant, self._guard = filter_, owner, plant, Guard()
-        self._diag = ffi.new("bramah_diag *")
-        self._report = ffi.new("bramah_filter_step_report *")
+        self._acquire, self._release, self._is_plain = self._guard.lock.acquire, self._guard.lock.release, True
+        self._cycle = ffi.new("py_cycle *")
+        self._diag, self._report = ffi.addressof(self._cycle, "diag"), ffi.addressof(self._cycle, "report")
         self._alarm = self._adaptive = self._rewind = None
         self.inputs: Tuple[str, ...] = inputs_of(plant)
         self.sensors: Tuple[str, ...] = tuple(text_of(info.sensor[i].name) for i in range(info.n_sensors))
@@ -43,17 +57,18 @@ class BaseFilter:
         self._delays = [info.sensor[i].delay_ns for i in range(info.n_sensors)]
         self.u, self.y = np.zeros(len(self.inputs)), np.full(len(self.sensors), np.nan)
         self.present = np.zeros(len(self.sensors), np.bool_)
-        self._cycle = ffi.new("bramah_filter_cycle *")
         self._kept = [ffi.from_buffer("double[]", self.u), ffi.from_buffer("double[]", self.y),
                       ffi.from_buffer("unsigned char[]", self.present)]
-        self._cycle.u, self._cycle.y, self._cycle.present = self._kept
         self._n_u, self._n_y, self._step_ns = len(self.inputs), len(self.sensors), plant.step_ns
+        cycle = self._cycle
+        cycle.filter, cycle.n_u, cycle.n_y, cycle.step_ns = filter_, self._n_u, self._n_y, self._step_ns
+        cycle.u, cycle.y, cycle.present = self._kept
         self._all_outputs, self._numbers = outputs_of(plant, hidden=True)
         self._choose(outputs)
         if alarm:
             out = ffi.new("bramah_alarm **")
             check(lib.bramah_alarm_new(filter_, ffi.NULL, self._diag, out), self._diag)
-            self._alarm = owned(out[0], lib.bramah_alarm_free, filter_, owner)
+            self._alarm = cycle.alarm = owned(out[0], lib.bramah_alarm_free, filter_, owner)
 
     def _choose(self, outputs: Optional[Sequence[str]]) -> None:
         shown = outputs_of(self._plant)[0]
@@ -79,56 +94,28 @@ class BaseFilter:
 
         Returns flags (GATED, SATURATED, SENSOR_FAULT, RECOVERED, LIMITED, COORDINATES), 0: nothing to look at.
         All or nothing: after an Error the filter is as it was. Nothing is allocated by the library."""
-        if not self._guard.lock.acquire(False):
+        if not self._acquire(False):
             self._guard.__enter__()
         try:
-            cycle = self._cycle
-            if inputs is None:
-                cycle.n_input = 0
-            else:
-                self._take_inputs(inputs)
-                cycle.n_input = self._n_u
-            if measurements is None:
-                cycle.n_sensors = 0
-            else:
-                self._take(measurements)
-                cycle.n_sensors = self._n_y
-            cycle.time_ns = (lib.bramah_filter_time_ns(self._filter) + self._step_ns if time is None
-                             else round(time * 1e9))
-            status = self._advance(cycle)
-            if status:
+            if inputs is not None:
+                if type(inputs) is dict or len(inputs) != self._n_u:
+                    inputs = _in_order(inputs, self.u, self.inputs, "input")
+                self.u[:] = inputs
+            if measurements is not None:
+                if type(measurements) is dict or len(measurements) != self._n_y:
+                    measurements = _in_order(measurements, np.full(self._n_y, np.nan), self.sensors, "sensor")
+                self.y[:] = measurements
+            advance = _py_step if self._is_plain else self._advance
+            result = advance(self._cycle, _NAN if time is None else time, inputs is not None, measurements is not None)
+            if result < 0:
                 self._settle()
-                check(status, self._diag)
-            if self._alarm is not None and cycle.n_sensors:
-                lib.bramah_alarm_corrected(self._alarm)
-            return self._report.flags
+                check(result, self._diag)
+            return result
         finally:
-            self._guard.lock.release()
+            self._release()
 
-    def _take_inputs(self, inputs: Values) -> None:
-        if isinstance(inputs, dict):
-            for name, value in inputs.items():
-                self.u[index_of(name, self.inputs, "input")] = value
-        elif len(inputs) == self._n_u:
-            self.u[:] = inputs  # type: ignore[call-overload]
-        else:
-            raise Error(f"{len(inputs)} inputs are given, there are {self._n_u}: {', '.join(self.inputs)}")
-
-    def _take(self, measurements: Values) -> None:
-        y = self.y
-        if isinstance(measurements, dict):
-            y[:] = np.nan
-            for name, value in measurements.items():
-                y[index_of(name, self.sensors, "sensor")] = value
-        elif len(measurements) == self._n_y:
-            y[:] = measurements  # type: ignore[call-overload]
-        else:
-            raise Error(f"{len(measurements)} measurements are given, there are {self._n_y} sensors: "
-                        f"{', '.join(self.sensors)}")
-        np.equal(y, y, out=self.present)
-
-    def _advance(self, cycle: Any) -> int:
-        return lib.bramah_filter_step(self._filter, cycle, self._report, self._diag)
+    def _advance(self, cycle: Any, time: float, with_u: bool, with_y: bool) -> int:
+        raise NotImplementedError
 
     def _settle(self) -> None:
         """After the plant was asked something: raise what one that is written in Python has raised."""
@@ -274,8 +261,8 @@ class Session(BaseFilter):
         s["boom"], s.sigma("boom"), s.alarms
 
     outputs: names that `estimate` reads (None: all); alarm: the running alarm of bramah/alarm.h goes with it; step: of
-    the plant [s] (None: the machine's); changes: other values for keys of the study ({"volumes.v1.noise": "2 bar/s^0.5"},
-    of its machine behind "changes.": see bramah_study_load).
+    the plant [s] (None: the machine's); changes: other values for keys of the study ({"volumes.v1.noise": "2 bar/s^0.5"}) and,
+    behind "machine.", of its machine ({"machine.hydraulics.oil.bulk_modulus": "1300 MPa"}).
 
     Of a study whose sensors have a delay, samples are given when they arrive and fused when they were measured
     (bramah_rewind); noise adapts where the study says so."""
@@ -302,40 +289,54 @@ class Session(BaseFilter):
             out = ffi.new("bramah_adaptive **")
             check(lib.bramah_session_new_adaptive(session, self._diag, out), self._diag)
             self._adaptive = owned(out[0], lib.bramah_adaptive_free, session) if out[0] else None
+        self._is_plain = self._rewind is None and self._adaptive is None
 
-    def _advance(self, cycle: Any) -> int:
-        if self._rewind is not None:
-            return self._advance_late(cycle)
-        if self._adaptive is not None:
-            return self._advance_adaptive(cycle)
-        return lib.bramah_filter_step(self._filter, cycle, self._report, self._diag)
+    def _advance(self, cycle: Any, time: float, with_u: bool, with_y: bool) -> int:
+        now = lib.bramah_filter_time_ns(self._filter)
+        time_ns = now + self._step_ns if time != time else round(time * 1e9)
+        if abs(time_ns - now - self._step_ns) > self._step_ns // 2:
+            raise TimeError(f"{1e-9 * time_ns:.9g} s is not at the end of the coming step, {1e-9 * (now + self._step_ns):.9g} s",
+                            "E_TIME")
+        np.equal(self.y, self.y, out=self.present)
+        step = self._advance_late if self._rewind is not None else self._advance_adaptive
+        return step(time_ns, with_u, with_y)
 
-    def _advance_late(self, cycle: Any) -> int:
+    def _advance_late(self, time_ns: int, with_u: bool, with_y: bool) -> int:
         """Through the rewind buffer. What went wrong leaves the estimate where it was; its samples are given up."""
         rewind, diag, status = self._rewind, self._diag, 0
-        if cycle.n_input:
-            status = lib.bramah_rewind_set_inputs(rewind, cycle.u, diag)
-        for i in range(cycle.n_sensors):
-            if not status and cycle.present[i]:
-                status = lib.bramah_rewind_sample(rewind, i, cycle.time_ns - self._delays[i], cycle.y[i], diag)
-                if status == lib.BRAMAH_E_TIME and cycle.time_ns - self._delays[i] < 0:
-                    status = 0  # measured before the start: counted and left out, as in a replay
+        if with_u:
+            status = lib.bramah_rewind_set_inputs(rewind, self._cycle.u, diag)
+        for i in range(self._n_y if with_y else 0):
+            measured_ns = time_ns - self._delays[i]
+            if self.present[i] and measured_ns >= 0:  # one from before the start is left out, as in a replay
+                status = status or lib.bramah_rewind_sample(rewind, i, measured_ns, self.y[i], diag)
         status = status or lib.bramah_rewind_advance(rewind, diag)
         if status:
             lib.bramah_rewind_discard(rewind, ffi.NULL)
+        elif self._alarm is not None:
+            report = lib.bramah_rewind_get_report(rewind)
+            for k in range(report.n_uses):
+                use = report.use[k]
+                lib.bramah_alarm_sample(self._alarm, use.sensor, use.time_ns, ffi.addressof(use, "innovation"))
+            if report.n_uses:
+                lib.bramah_alarm_all(self._alarm, time_ns, report.nis, report.nis_dof)
         return status
 
-    def _advance_adaptive(self, cycle: Any) -> int:
+    def _advance_adaptive(self, time_ns: int, with_u: bool, with_y: bool) -> int:
         filter_, diag, status = self._filter, self._diag, 0
-        if cycle.n_input:
-            status = lib.bramah_filter_set_inputs(filter_, cycle.u, diag)
+        if with_u:
+            status = lib.bramah_filter_set_inputs(filter_, self._cycle.u, diag)
         status = status or lib.bramah_filter_predict(filter_, diag)
+        if status:
+            return status
+        lib.bramah_adaptive_predicted(self._adaptive)
+        if not with_y:
+            return 0
+        status = lib.bramah_filter_correct(filter_, self._cycle.y, self._cycle.present, diag)
         if not status:
-            lib.bramah_adaptive_predicted(self._adaptive)
-            if cycle.n_sensors:
-                status = lib.bramah_filter_correct(filter_, cycle.y, cycle.present, diag)
-                if not status:
-                    lib.bramah_adaptive_corrected(self._adaptive)
+            lib.bramah_adaptive_corrected(self._adaptive)
+            if self._alarm is not None:
+                lib.bramah_alarm_corrected(self._alarm)
         return status
 
     def clone(self) -> "Session":
@@ -357,10 +358,49 @@ class Session(BaseFilter):
 
 
 def open_study(path: Path, changes: Optional[Mapping[str, Any]]) -> Any:
-    """A bramah_study that is the caller's."""
-    diag, out, of = ffi.new("bramah_diag *"), ffi.new("bramah_study **"), Changes(changes)
+    """A bramah_study that is the caller's: of the file with changes, those behind "machine." made in its machine."""
+    diag, out = ffi.new("bramah_diag *"), ffi.new("bramah_study **")
+    given = {key: str(value) for key, value in (changes or {}).items()}
+    of = Changes({key: value for key, value in given.items() if not key.startswith("machine.")})
     check(lib.bramah_study_load(path_bytes(path), of.n, of.array, diag, out), diag)
-    return out[0]
+    study, status = out[0], 0
+    for key, value in given.items():
+        if key.startswith("machine.") and not status:
+            ref, text = ffi.new("bramah_study_ref *"), ffi.new("char[]", value.encode())
+            status = lib.bramah_study_find(study, key.encode(), ref, diag)
+            setting = ffi.new("bramah_study_setting *", {"ref": ref, "text": text})
+            status = status or lib.bramah_study_set(study, 1, setting, diag)
+    if status:
+        lib.bramah_study_free(study)
+        check(status, diag)
+    return study
+
+
+class Study:
+    """What a study file says, without its machine: name, machine (path), hypotheses (names), sensors {name: Record of
+    bramah_sensor_options: kind, at, sigma, period_ns, ...}; and single values by their paths, those of its machine behind
+    "machine.":
+
+        bramah.Study("boom-study.yaml")["sensors.encoder.sigma"].si"""
+
+    def __init__(self, path: Path, *, changes: Optional[Mapping[str, Any]] = None):
+        self.path = path
+        self._study = owned(open_study(path, changes), lib.bramah_study_free)
+        of = self._study
+        self.name, self.machine = text_of(of.name), text_of(of.machine_file)
+        self.sensors: Dict[str, Record] = {
+            text_of(of.sensors[i].name): record(of.sensors[i]) for i in range(of.n_sensors)}
+        self.hypotheses: Tuple[str, ...] = tuple(text_of(of.hypotheses.list[i].name) for i in range(of.hypotheses.n))
+
+    def __getitem__(self, path: str) -> Record:
+        """text as written, number and unit of it, si (nan of a word), line, in_machine. Errors: E_KEY with the nearest key."""
+        ref, diag = ffi.new("bramah_study_ref *"), ffi.new("bramah_diag *")
+        check(lib.bramah_study_find(self._study, path.encode(), ref, diag), diag)
+        return Record({"text": text_of(ref.text), "number": ref.number, "unit": text_of(ref.unit), "line": ref.line,
+                       "si": ref.number * ref.factor if ref.is_number else _NAN, "in_machine": bool(ref.in_machine)}, "value")
+
+    def __repr__(self) -> str:
+        return f"<Study {self.name}: {len(self.sensors)} sensors>"
 
 
 class Batch:
@@ -416,7 +456,7 @@ class Batch:
         numbers = np.array([index_of(n, self._session._all_names, "output") for n in names], np.uint64)
         value, sigma = np.empty((self.n, len(names))), np.empty((self.n, len(names)))
         with self._guard:
-            lib.bramah_batch_outputs(self._batch, len(names), ffi.from_buffer("size_t[]", numbers),
+            lib.bramah_batch_outputs(self._batch, ffi.NULL, len(names), ffi.from_buffer("size_t[]", numbers),
                                      ffi.from_buffer("double[]", value), ffi.from_buffer("double[]", sigma))
         return value, sigma
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Doubts about machine, study and log, and where in which file each of them belongs; units that are taken for each other. */
+#define _POSIX_C_SOURCE 200809L /* locale_t */
+#include "lib/assess/plausibility.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- units that are taken for each other ---- */
+
+static const struct {
+  const char *si, *unit;
+  double per_si;
+} known[] = {{"Pa", "Pa", 1.0},
+             {"Pa", "kPa", 1e-3},
+             {"Pa", "bar", 1e-5},
+             {"Pa", "MPa", 1e-6},
+             {"Pa", "psi", 1.450377e-4},
+             {"rad", "rad", 1.0},
+             {"rad", "deg", 57.29578},
+             {"rad", "mrad", 1e3},
+             {"rad", "rev", 0.1591549},
+             {"rad/s", "rad/s", 1.0},
+             {"rad/s", "deg/s", 57.29578},
+             {"rad/s", "mrad/s", 1e3},
+             {"rad/s", "rpm", 9.549297},
+             {"m", "m", 1.0},
+             {"m", "mm", 1e3},
+             {"m", "cm", 1e2},
+             {"m", "in", 39.37008},
+             {"V", "V", 1.0},
+             {"V", "mV", 1e3},
+             {"m/s^2", "m/s^2", 1.0},
+             {"m/s^2", "gn", 0.1019716},
+             {"m/s^2", "mm/s^2", 1e3},
+             {"m^3/s", "m^3/s", 1.0},
+             {"m^3/s", "L/min", 6e4},
+             {"N", "N", 1.0},
+             {"N", "kN", 1e-3},
+             {"s", "s", 1.0},
+             {"s", "ms", 1e3},
+             {"s", "us", 1e6},
+             {"s", "min", 1.0 / 60.0}};
+
+const char *bramah__unit_at(const char *si, size_t k, double *per_si)
+{
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    if (strcmp(known[i].si, si) != 0 || k--) continue;
+    *per_si = known[i].per_si;
+    return known[i].unit;
+  }
+  return NULL;
+}
+
+const char *bramah__unit_for(const char *si, double declared, double ratio, double tolerance)
+{
+  const char *best = NULL, *unit;
+  double nearest = log(tolerance), per_si;
+  for (size_t k = 0; (unit = bramah__unit_at(si, k, &per_si)) != NULL; k++) {
+    const double off = fabs(log(ratio / (per_si * declared)));
+    if (!(off < nearest)) continue;
+    nearest = off;
+    best = unit;
+  }
+  return best;
+}
+
+double bramah__highest_supply(const bramah_machine *m, const char **name)
+{
+  double most = 0.0;
+  *name = "";
+  if (m->n_pumps) return 0.0; /* which give what the load asks for */
+  for (size_t i = 0; i < m->n_pump_lines; i++) most = fmax(most, m->pump_lines[i].set_pressure);
+  for (size_t i = 0; i < m->n_supplies; i++)
+    if (m->supplies[i].pressure > most) {
+      most = m->supplies[i].pressure;
+      *name = m->supplies[i].name;
+    }
+  return m->n_valves || m->n_pump_lines ? most : 0.0; /* else it may be a tank */
+}
+
+/* ---- doubts ---- */
+
+static bramah_doubt *add(bramah__look *look, bramah_doubt_kind kind, int certain, double value,
+                         const char *thing, const char *format, va_list list)
+{
+  if (look->n_doubts == BRAMAH__MOST_DOUBTS) return NULL;
+  bramah_doubt *doubt = &look->doubts[look->n_doubts++];
+  *doubt = (bramah_doubt){.kind = kind, .certain = certain, .value = value};
+  doubt->diag.status = BRAMAH_E_VALUE;
+  snprintf(doubt->diag.thing, sizeof doubt->diag.thing, "%s", thing);
+  vsnprintf(doubt->diag.message, sizeof doubt->diag.message, format, list);
+  return doubt;
+}
+
+static void put_place(bramah_diag *diag, const char *file, int line, int column)
+{
+  snprintf(diag->file, sizeof diag->file, "%s", file ? file : "");
+  diag->line = line;
+  diag->column = column;
+}
+
+/* At the path, or the nearest one above it that the file has. */
+static void place_in(bramah_diag *diag, const bramah__source *source, const char *path)
+{
+  char text[256];
+  snprintf(text, sizeof text, "%s", path);
+  if (!source) return;
+  put_place(diag, source->file, 1, 0);
+  const bramah__node *node = source->root;
+  for (char *key = text; key && node;) {
+    char *dot = strchr(key, '.');
+    if (dot) *dot = '\0';
+    const bramah__node *below = NULL;
+    for (size_t i = 0; node->kind == BRAMAH__NODE_MAPPING && i < node->n; i++) {
+      if (strcmp(node->keys[i]->text, key) != 0) continue;
+      below = node->items[i];
+      put_place(diag, source->file, below->kind == BRAMAH__NODE_SCALAR ? below->line : node->keys[i]->line,
+                below->kind == BRAMAH__NODE_SCALAR ? below->column : node->keys[i]->column);
+    }
+    node = below;
+    key = dot ? dot + 1 : NULL;
+  }
+}
+
+void bramah__doubt_value(bramah__look *look, bramah_doubt_kind kind, int certain, double value,
+                         const char *path, const char *format, ...)
+{
+  const int of_study = strncmp(path, "study.", 6) == 0;
+  const char *inner = of_study ? path + 6 : path;
+  va_list list;
+  va_start(list, format);
+  bramah_doubt *doubt = add(look, kind, certain, value, inner, format, list);
+  va_end(list);
+  if (!doubt) return;
+  place_in(&doubt->diag, of_study ? look->study_file : look->machine_file, inner);
+  for (size_t i = 0; look->study && !of_study && i < look->study->n_changes; i++) {
+    const bramah_change *change = &look->study->changes[i];
+    if (strcmp(change->path, inner) == 0) put_place(&doubt->diag, change->file, change->line, 0);
+  }
+}
+
+void bramah__doubt_at(bramah__look *look, bramah_doubt_kind kind, int certain, double value, const char *file,
+                      int line, int position, const char *thing, const char *format, ...)
+{
+  va_list list;
+  va_start(list, format);
+  bramah_doubt *doubt = add(look, kind, certain, value, thing, format, list);
+  va_end(list);
+  if (doubt) put_place(&doubt->diag, file, line, position);
+}
+
+void bramah__doubt_column(bramah__look *look, bramah_doubt_kind kind, int certain, double value, size_t slot,
+                          const char *format, ...)
+{
+  bramah__column *column = &look->columns[slot];
+  char path[256];
+  va_list list;
+  va_start(list, format);
+  bramah_doubt *doubt = add(look, kind, certain, value, column->what, format, list);
+  va_end(list);
+  column->is_doubted = 1;
+  if (!doubt) return;
+  put_place(&doubt->diag, column->file, column->line, column->position);
+  if (column->declared > 0.0 && kind == BRAMAH_DOUBT_UNIT) return;
+  snprintf(path, sizeof path, slot < look->n_inputs ? "inputs.%s" : "sensors.%s", column->what);
+  const bramah_diag of_log = doubt->diag;
+  place_in(&doubt->diag, look->study_file, path);
+  if (slot < look->n_inputs && look->study->n_inputs == 0) doubt->diag = of_log;
+}

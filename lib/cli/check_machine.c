@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a machine is, in plain words: for bramah check. */
+#include "lib/cli/check.h"
+#include "lib/cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A value in the unit people read. */
+void cli_print_value(double value, const char *si)
+{
+  const cli_readable unit = cli_readable_unit(si);
+  printf("%.6g %s", unit.factor * value, unit.unit);
+}
+
+/* A standard deviation in a readable unit, and its share of a value that is not 0. */
+void cli_print_sigma(double sigma, const char *si, double value)
+{
+  if (strcmp(si, "1") == 0)
+    printf("%.6g", sigma);
+  else
+    cli_print_value(sigma, si);
+  if (fabs(value) > 0.0 && strcmp(si, "1") != 0) printf(" (%.3g %%)", 100.0 * sigma / fabs(value));
+}
+
+static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
+
+static double output_named(const bramah_machine_plant *machine, const char *name, const char *suffix)
+{
+  char full[640];
+  snprintf(full, sizeof full, "%s%s", name, suffix);
+  const long i = bramah_plant_find_output(&machine->plant, full);
+  return i < 0 ? NAN : machine->plant.output(machine->plant.self, (size_t)i);
+}
+
+static const char *const joint_verbs[] = {"",
+                                          "turns",
+                                          "slides",
+                                          "welded",
+                                          "turns and slides along an axis",
+                                          "turns about two axes",
+                                          "moves in a plane",
+                                          "turns about a point",
+                                          "moves freely"};
+
+/* Where the starting value of a coordinate comes from. */
+static const char *origin(const bramah_machine *machine, const bramah_joint *joint, const char *name)
+{
+  for (size_t i = 0; i < machine->n_motions; i++)
+    if (strcmp(machine->motions[i].joint, name) == 0) return "from its motion";
+  return joint->initial == BRAMAH_INITIAL_GIVEN ? "given" : "from the loops";
+}
+
+/* Bodies, joints and loops. */
+static void explain_mechanism(const bramah_machine_plant *machine)
+{
+  const bramah_machine *m = machine->machine;
+  printf("  %zu bod%s:", m->n_bodies, m->n_bodies == 1 ? "y" : "ies");
+  for (size_t i = 0; i < m->n_bodies; i++)
+    printf("%s %s %.6g kg", i ? "," : "", m->bodies[i].name, m->bodies[i].mass);
+  printf("\n  gravity: %.6g, %.6g, %.6g m/s^2\n", m->gravity[0], m->gravity[1], m->gravity[2]);
+  printf("  %zu joint%s:\n", m->n_joints, plural(m->n_joints));
+  for (size_t i = 0; i < m->n_joints; i++) {
+    const bramah_joint *joint = &m->joints[i];
+    const size_t n = bramah_joint_n_coordinates(joint->type);
+    printf("    %s: %s behind %s, %s", joint->name, joint->child, joint->parent, joint_verbs[joint->type]);
+    for (size_t k = 0; k < n; k++) {
+      char name[512], full[640];
+      snprintf(name, sizeof name, "%s%s", joint->name, bramah_joint_suffix(joint->type, k));
+      if (n == 1)
+        printf(", starts at ");
+      else
+        printf("%s %s at ", k ? "," : "; starts with", name);
+      snprintf(full, sizeof full, "%s.angle", name);
+      const int turns = bramah_plant_find_output(&machine->plant, full) >= 0;
+      cli_print_value(output_named(machine, name, turns ? ".angle" : ".position"), turns ? "rad" : "m");
+      printf(" (%s) with ", origin(machine->machine, joint, name));
+      cli_print_value(output_named(machine, name, ".rate"), turns ? "rad/s" : "m/s");
+    }
+    printf("\n");
+  }
+  for (size_t i = 0; i < m->n_loops; i++)
+    printf("  loop %s: joins %s and %s\n", m->loops[i].name, m->loops[i].body[0], m->loops[i].body[1]);
+  if (m->n_loops)
+    printf("  the loops close to %.2g\n", bramah_coupled_constraint_violation(machine->coupled));
+}
+
+/* Forces, rolling, prescribed motions and what freedom is left. */
+static void explain_motion(const bramah_machine_plant *machine)
+{
+  const bramah_machine *m = machine->machine;
+  for (size_t i = 0; i < m->n_springs; i++) {
+    const bramah_spring *s = &m->springs[i];
+    printf("  spring %s: between %s and %s, %.6g N/m from %.6g m on, damping %.6g N s/m\n", s->name,
+           s->body[0], s->body[1], s->stiffness, s->free_length, s->damping);
+  }
+  for (size_t i = 0; i < m->n_joint_springs; i++)
+    printf("  spring %s: in joint %s\n", m->joint_springs[i].name, m->joint_springs[i].joint);
+  for (size_t i = 0; i < m->n_forces; i++)
+    printf("  force %s: on %s, in %s axes\n", m->forces[i].name, m->forces[i].body,
+           m->forces[i].axes == BRAMAH_AXES_BODY ? "body" : "inertial");
+  for (size_t i = 0; i < m->n_wheels; i++)
+    printf("  wheel %s: %s rolls with a radius of %.6g m\n", m->wheels[i].name, m->wheels[i].body,
+           m->wheels[i].radius);
+  for (size_t i = 0; i < m->n_knife_edges; i++)
+    printf("  knife edge %s: of %s\n", m->knife_edges[i].name, m->knife_edges[i].body);
+  for (size_t i = 0; i < m->n_motions; i++) {
+    const bramah_motion *motion = &m->motions[i];
+    static const char *const types[] = {"", "at a constant rate", "harmonically", "by a table"};
+    printf("  motion %s: moves %s %s", motion->name, motion->joint, types[motion->type]);
+    if (motion->type == BRAMAH_MOTION_HARMONIC) printf(" with %.6g Hz", motion->frequency);
+    if (motion->n_points)
+      printf(" of %zu points, the last at %.6g s", motion->n_points, motion->times[motion->n_points - 1]);
+    printf("\n");
+  }
+
+  const bramah_model_info info = bramah_model_get_info(machine->model);
+  printf("  %zu degree%s of freedom; independent at the start:", info.n_dof, plural(info.n_dof));
+  for (size_t i = 0; i < info.n_dof; i++)
+    printf("%s %s", i ? "," : "", info.joint_names[info.independent_joints[i]]);
+  printf("\n");
+}
+
+static const char *const friction_names[] = {
+    "no friction",    "Brown-McPhee friction",   "Bengisu-Akay friction",
+    "LuGre friction", "modified LuGre friction", "viscous friction"};
+
+/* Elements by the tables of their keys: what they join, then their values. */
+static void explain_elements(const bramah_machine *m)
+{
+  const bramah_element_kind *kind;
+  for (size_t k = 0; (kind = bramah_element_kind_at(k)) != NULL && !kind->device; k++)
+    for (size_t i = 0; i < bramah_machine_n_elements(m, kind); i++) {
+      const unsigned char *element = bramah_machine_element(m, kind, i);
+      printf("  %s %s:", kind->name, ((const bramah_named *)(const void *)element)->name);
+      const char *separator = "";
+      for (const bramah_element_key *key = kind->keys; key->name; key++) {
+        const char *name;
+        double value;
+        if (key->factor_of || key->type == BRAMAH_KEY_PART) continue;
+        if (key->type == BRAMAH_KEY_QUANTITY) {
+          memcpy(&value, element + key->offset, sizeof value);
+          if (value == 0.0) continue;
+          printf("%s %s ", separator, key->name);
+          if (strcmp(key->unit, "1") == 0)
+            printf("%.6g", value);
+          else
+            cli_print_value(value, key->unit);
+        } else {
+          memcpy(&name, element + key->offset, sizeof name);
+          if (!name) continue;
+          printf(" %s %s", key->name, name);
+        }
+        separator = key->type == BRAMAH_KEY_QUANTITY ? "," : ";";
+      }
+      printf("\n");
+    }
+}
+
+/* The trapezoidal rule throws a spool past its command if the step is longer than twice the lag. */
+static void note_lag(const char *name, double lag, double step)
+{
+  if (!(lag > 0.0 && lag < 0.5 * step)) return;
+  cli_note(
+      "%s: in steps of %.6g ms a spool with a time constant of %.6g ms overshoots: take shorter steps, or "
+      "0 for a spool that follows at once",
+      name, 1e3 * step, 1e3 * lag);
+}
+
+/* Supplies, volumes and valves; a note where a spool lags less than the step can follow. */
+static void explain_circuit(const bramah_machine_plant *machine)
+{
+  const bramah_machine *m = machine->machine;
+  for (size_t i = 0; i < m->n_supplies; i++) {
+    printf("  supply %s: ", m->supplies[i].name);
+    cli_print_value(m->supplies[i].pressure, "Pa");
+    printf("\n");
+  }
+  int equilibrium = m->n_metered_cylinders > 0;
+  for (size_t i = 0; i < m->n_volumes; i++) {
+    equilibrium |= m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM;
+    printf("  volume %s: starts at ", m->volumes[i].name);
+    cli_print_value(bramah_model_get_info(machine->model).initial_pressures[i], "Pa");
+    printf("%s, %zu hose%s\n", m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM ? " (equilibrium)" : "",
+           m->volumes[i].n_hoses, plural(m->volumes[i].n_hoses));
+  }
+  for (size_t i = 0; equilibrium && i < machine->plant.n_output; i++) {
+    bramah_output_info info;
+    bramah_plant_output_info(&machine->plant, i, &info);
+    if (info.kind != BRAMAH_OUTPUT_ACCELERATION) continue;
+    const double value = machine->plant.output(machine->plant.self, i);
+    if (fabs(value) > 1e-6)
+      printf("  not at rest with these pressures: %s %.4g %s\n", info.name, value, info.unit);
+  }
+  for (size_t i = 0; i < m->n_valves; i++) {
+    const bramah_valve *v = &m->valves[i];
+    printf("  valve %s: U > 0 opens %s to %s and %s to %s; time constant %.6g ms, limit %.6g V, moved by "
+           "input %s\n",
+           v->name, v->pump, v->a, v->b, v->tank, 1e3 * v->time_constant, v->limit, v->input);
+  }
+
+  const double step = 1e-9 * (double)machine->plant.step_ns;
+  for (size_t i = 0; i < m->n_valves; i++) note_lag(m->valves[i].name, m->valves[i].time_constant, step);
+  for (size_t i = 0; i < m->n_metered_cylinders; i++) {
+    const bramah_metered_cylinder *c = &m->metered_cylinders[i];
+    note_lag(c->name, c->spool.time_constant, step);
+    if (c->regeneration.input) note_lag(c->name, c->regeneration.time_constant, step);
+  }
+  for (size_t i = 0; i < m->n_pump_lines; i++)
+    if (m->pump_lines[i].unloading.input)
+      note_lag(m->pump_lines[i].name, m->pump_lines[i].unloading.time_constant, step);
+}
+
+/* What a run may come to that the model does not have. */
+static void explain_limits(const bramah_machine *m)
+{
+  size_t free_ends = 0;
+  for (size_t i = 0; i < m->n_cylinders; i++) free_ends += m->cylinders[i].end_stop.stiffness == 0.0;
+  for (size_t i = 0; i < m->n_rotaries; i++) free_ends += m->rotaries[i].end_stop.stiffness == 0.0;
+  if (m->n_volumes && m->air.vapour_pressure == 0.0)
+    printf("  left out: cavitation (oil.vapour_pressure); runs say where a pressure falls below 0 bar "
+           "absolute\n");
+  if (free_ends)
+    printf("  left out: the ends of %zu cylinder%s or actuator%s (end_stop); runs end where a piston gets "
+           "there\n",
+           free_ends, plural(free_ends), plural(free_ends));
+}
+
+/* Cylinders, rotary actuators, and what is metered separately at both ports. */
+static void explain_actuators(const bramah_machine_plant *machine)
+{
+  const bramah_machine *m = machine->machine;
+  for (size_t i = 0; i < m->n_cylinders; i++) {
+    const bramah_cylinder *c = &m->cylinders[i];
+    const double stroke = output_named(machine, c->name, ".stroke");
+    printf("  cylinder %s: from %s to %s, piston side %s, rod side %s; stroke ", c->name, c->body[0],
+           c->body[1], c->piston_volume, c->rod_volume);
+    cli_print_value(stroke, "m");
+    printf(", chambers ");
+    cli_print_value(c->piston_chamber_length + stroke - c->reference_stroke, "m");
+    printf(" and ");
+    cli_print_value(c->rod_chamber_length - stroke + c->reference_stroke, "m");
+    printf(", %s\n", friction_names[c->friction.model]);
+  }
+  for (size_t i = 0; i < m->n_rotaries; i++) {
+    const bramah_rotary *r = &m->rotaries[i];
+    const double angle = output_named(machine, r->name, ".angle");
+    printf("  rotary actuator %s: turns %s, chambers %s and %s, displacement %.6g cm^3/rad; angle ", r->name,
+           r->joint, r->a_volume, r->b_volume, 1e6 * r->displacement);
+    cli_print_value(angle, "rad");
+    printf(", chambers ");
+    cli_print_value(r->a_angle + angle - r->reference_angle, "rad");
+    printf(" and ");
+    cli_print_value(r->b_angle - angle + r->reference_angle, "rad");
+    printf(", %s\n", friction_names[r->friction.model]);
+  }
+  for (size_t i = 0; i < m->n_pump_lines; i++) {
+    const bramah_pump_line *l = &m->pump_lines[i];
+    printf("  pump line %s: %.6g L/min, relief at %.6g bar above %s%s%s\n", l->name, 6e4 * l->flow,
+           1e-5 * l->set_pressure, l->tank, l->unloading.input ? ", unloading valve moved by " : "",
+           l->unloading.input ? l->unloading.input : "");
+  }
+  for (size_t i = 0; i < m->n_metered_cylinders; i++) {
+    const bramah_metered_cylinder *c = &m->metered_cylinders[i];
+    printf("  metered cylinder %s: from %s to %s, on %s, moved by input %s; stroke ", c->name, c->body[0],
+           c->body[1], c->pump_line, c->spool.input);
+    cli_print_value(output_named(machine, c->name, ".stroke"), "m");
+    printf(", load pressure ");
+    cli_print_value(output_named(machine, c->name, ".load_pressure"), "Pa");
+    printf(", %s\n", friction_names[c->friction.model]);
+  }
+}
+
+/* Names, nominal values, units, and how well they are known. */
+static void list_parameters(const bramah_machine_plant *machine)
+{
+  const bramah_plant *plant = &machine->plant;
+  printf("parameters:\n");
+  for (size_t i = 0; i < plant->n_parameter; i++) {
+    bramah_parameter_info info;
+    plant->parameter_info(plant->self, i, &info);
+    printf("  %s: %.6g", info.name, info.nominal);
+    if (strcmp(info.unit, "1") != 0) printf(" %s", info.unit);
+    if (info.least > -HUGE_VAL) printf(", at least %.6g", info.least);
+    if (info.most < HUGE_VAL) printf(", at most %.6g", info.most);
+    double sigma;
+    const bramah_uncertainty_source source = bramah_machine_plant_uncertainty(machine, i, &sigma);
+    if (sigma > 0.0) printf(", uncertain by ");
+    if (sigma > 0.0) cli_print_sigma(sigma, info.unit, info.nominal);
+    if (source == BRAMAH_UNCERTAINTY_DEFAULT) printf(" (default)");
+    printf("\n");
+  }
+}
+
+void cli_explain_machine(const bramah_machine_plant *machine, int parameters)
+{
+  printf("machine: %s\n", bramah_model_get_info(machine->model).name);
+  explain_mechanism(machine);
+  explain_motion(machine);
+  explain_circuit(machine);
+  explain_elements(machine->machine);
+  explain_actuators(machine);
+  explain_limits(machine->machine);
+  for (size_t i = 0; i < machine->machine->n_inputs; i++) {
+    const bramah_input *in = &machine->machine->inputs[i];
+    printf("  input %s: %zu value%s planned", in->name, in->n_points, plural(in->n_points));
+    if (in->n_points) printf(", the last from %.6g s on", in->times[in->n_points - 1]);
+    printf("\n");
+  }
+  printf("  step: %.6g ms\n  ", 1e-6 * (double)machine->plant.step_ns);
+  cli_print_how(machine, NULL, stdout);
+  if (parameters) list_parameters(machine);
+}
