@@ -14,9 +14,9 @@ int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
     if (!bramah__lockstep_reads(plant, f->noise.basis[r])) return 0;
   for (size_t i = 0; i < f->n_sensors; i++) {
     const bramah_sensor *sensor = &f->sensor[i];
-    if (sensor->shape != BRAMAH_SENSOR_SUM || sensor->n_terms == 0) return 0;
+    if (sensor->n_terms == 0) return 0;
     for (size_t t = 0; t < sensor->n_terms; t++)
-      if (!bramah__lockstep_reads(plant, sensor->output[t])) return 0;
+      if (!bramah__lockstep_shows(plant, sensor->output[t])) return 0;
   }
   return 1;
 }
@@ -24,7 +24,8 @@ int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
 static int alike_sensors(const bramah_sensor *a, const bramah_sensor *b)
 {
   const size_t n = a->n_terms;
-  return n == b->n_terms && memcmp(a->output, b->output, n * sizeof *a->output) == 0 &&
+  return n == b->n_terms && a->shape == b->shape && a->n_first == b->n_first &&
+         memcmp(a->output, b->output, n * sizeof *a->output) == 0 &&
          memcmp(a->weight, b->weight, n * sizeof *a->weight) == 0 && a->period == b->period;
 }
 

@@ -71,7 +71,9 @@ typedef struct bramah__filter_group {
   X(K, n)                                                                                                    \
   X(w, n)                                                                                                    \
   X(row, ne)                                                                                                 \
+  X(sum, 2) /* of a sensor: sums of its terms, what it shows of them, and by them */                         \
   X(value, 1)                                                                                                \
+  X(slope, 2)                                                                                                \
   X(y, m)                                                                                                    \
   X(dx, n)                                                                                                   \
   X(mean, n)                                                                                                 \

@@ -34,19 +34,9 @@ static void predict_changing(bramah__filter_lockstep *k, bramah__filter_group *c
 {
   const bramah_filter *f = group[0]->like;
   for (size_t s = 0; s < f->n_sensors; s++) {
-    const bramah_sensor *sensor = &f->sensor[s];
     if (!f->changes[s]) continue;
-    EACH_GROUP EACH_LANE k->of[g].shown[s * L + l] = 0.0;
-    for (size_t t = 0; t < sensor->n_terms; t++) {
-      bramah__lockstep_read(&k->plant, sensor->output[t]);
-      EACH_GROUP
-      {
-        double value[L], *shown = k->of[g].shown + s * L;
-        const double *state = next ? k->plant.of[g].next : group[g]->plant.state;
-        bramah__lockstep_value(&k->plant, g, state, sensor->output[t], value);
-        EACH_LANE shown[l] += sensor->weight[t] * value[l];
-      }
-    }
+    bramah__lanes_predict_sensor(k, group, s, next);
+    EACH_GROUP memcpy(k->of[g].shown + s * L, k->of[g].value, L * sizeof(double));
   }
 }
 
@@ -194,8 +184,8 @@ BRAMAH__IN_CALLER void compare(bramah__filter_lockstep *k, size_t g, const brama
 }
 
 /* Blocks of F and the columns by which parameters act on the plant. */
-BRAMAH__IN_CALLER void fill_transition(const bramah__filter_lockstep *k, size_t g,
-                                       const bramah__filter_group *group, double *F)
+BRAMAH__IN_CALLER void add_columns(const bramah__filter_lockstep *k, size_t g,
+                                   const bramah__filter_group *group, double *F)
 {
   const bramah_filter *f = group->like;
   const double *G = k->plant.of[g].G;
@@ -251,8 +241,8 @@ BRAMAH__IN_CALLER void second_order_noise(const bramah__filter_lockstep *k, size
 }
 
 /* Columns of Gamma from `column` on, which are zero. No edge is in reach of a lane (lockstep_cycle.c). */
-BRAMAH__IN_CALLER void fill_noise(const bramah__filter_lockstep *k, size_t g,
-                                  const bramah__filter_group *group, size_t column, double *Gamma)
+BRAMAH__IN_CALLER void add_noise(const bramah__filter_lockstep *k, size_t g,
+                                 const bramah__filter_group *group, size_t column, double *Gamma)
 {
   const bramah_filter *f = group->like;
   const double *G = k->plant.of[g].G;
@@ -283,8 +273,8 @@ BRAMAH__FOR_PROCESSORS static void follow(bramah__filter_lockstep *k, size_t g,
 {
   const bramah_filter *f = group->like;
   compare(k, g, group);
-  fill_transition(k, g, group, k->of[g].F);
-  fill_noise(k, g, group, 2 * f->n_dof + f->n_first_order, k->of[g].Gamma);
+  add_columns(k, g, group, k->of[g].F);
+  add_noise(k, g, group, 2 * f->n_dof + f->n_first_order, k->of[g].Gamma);
 }
 
 void bramah__lanes_follow_step(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group)
@@ -547,6 +537,32 @@ void bramah__lanes_learn(bramah__filter_room *room, const bramah__filter_group *
 
 /* ---- what sensors show ---- */
 
+void bramah__lanes_predict_sensor(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t i,
+                                  int next)
+{
+  const bramah_sensor *sensor = &group[0]->like->sensor[i];
+  EACH_GROUP memset(k->of[g].sum, 0, 2 * L * sizeof(double));
+  for (size_t t = 0; t < sensor->n_terms; t++) {
+    bramah__lockstep_read(&k->plant, sensor->output[t]);
+    EACH_GROUP
+    {
+      double value[L], *sum = k->of[g].sum + (t < bramah__sensor_first(sensor) ? 0 : L);
+      const double *state = next ? k->plant.of[g].next : group[g]->plant.state;
+      bramah__lockstep_value(&k->plant, g, state, sensor->output[t], value);
+      EACH_LANE sum[l] += sensor->weight[t] * value[l];
+    }
+  }
+  EACH_GROUP EACH_LANE
+  {
+    bramah__filter_room *room = &k->of[g];
+    const double sum[2] = {room->sum[l], room->sum[L + l]};
+    double slope[2] = {1.0, 0.0};
+    room->value[l] = sensor->shape == BRAMAH_SENSOR_SUM ? sum[0] : bramah__sensor_shown(sensor, sum, slope);
+    room->slope[l] = slope[0];
+    room->slope[L + l] = slope[1];
+  }
+}
+
 /* Errors of sensor i into its row and value; its gain, by which the row of the plant goes. */
 BRAMAH__FOR_PROCESSORS static void add_errors(bramah__filter_lockstep *k, size_t g,
                                               const bramah__filter_group *group, size_t i, double *gain)
@@ -593,8 +609,11 @@ BRAMAH__FOR_PROCESSORS static void add_parameters(bramah__filter_lockstep *k, si
     double *H = k->of[g].T + own->state * L, by[L];
     if (own->column == SIZE_MAX) continue;
     for (size_t t = 0; t < sensor->n_terms; t++) {
+      const double *slope = k->of[g].slope + (t < bramah__sensor_first(sensor) ? 0 : L);
       bramah__lockstep_by_parameter(&k->plant, g, sensor->output[t], own->target, by);
-      EACH_LANE H[l] += sensor->weight[t] * by[l];
+      if (bramah__lanes_accelerates(f, sensor->output[t]))
+        bramah__lockstep_rates_by_parameter(&k->plant, g, sensor->output[t], own->column, by);
+      EACH_LANE H[l] += slope[l] * sensor->weight[t] * by[l];
     }
     const double *value = value_of(k, f, group->plant.state, j);
     EACH_LANE H[l] *= (f->augmented[j].logarithmic ? value[l] : 1.0) * gain[l];

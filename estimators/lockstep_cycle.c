@@ -306,24 +306,29 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
 
 /* ---- a correction: what the samples say ---- */
 
-/* Term t of sensor i into its row and value; the states are in the registers. */
-BRAMAH__FOR_PROCESSORS static void add_term(bramah__filter_lockstep *k, size_t g,
-                                            const bramah__filter_group *group, size_t i, size_t t)
+/* Row of sensor i, whose outputs have been read, by the error state of the plant. */
+BRAMAH__FOR_PROCESSORS static void sensor_row(bramah__filter_lockstep *k, size_t g,
+                                              const bramah__filter_group *group, size_t i)
 {
   const bramah_filter *f = group->like;
   const bramah_sensor *sensor = &f->sensor[i];
-  const double weight = sensor->weight[t];
   bramah__filter_room *room = &k->of[g];
-  double *H = room->T, value[L];
-  bramah__lockstep_value(&k->plant, g, group->plant.state, sensor->output[t], value);
-  bramah__lockstep_row(&k->plant, g, sensor->output[t], room->row);
-  if (t == 0)
-    for (size_t j = 0; j < f->n * L; j++) H[j] = 0.0;
-  if (t == 0) EACH_LANE room->value[l] = 0.0;
-  EACH_LANE room->value[l] += weight * value[l];
-  if (weight != 0.0)
-    for (size_t j = 0; j < f->n_plant * L; j++)
-      H[j] = sensor->n_terms == 1 ? room->row[j] * weight : H[j] + weight * room->row[j];
+  double *H = room->T;
+  for (size_t j = 0; j < f->n * L; j++) H[j] = 0.0;
+  for (size_t t = 0; t < sensor->n_terms; t++) {
+    const double *slope = room->slope + (t < bramah__sensor_first(sensor) ? 0 : L), of = sensor->weight[t];
+    double weight[L];
+    EACH_LANE weight[l] = slope[l] * of;
+    if (of == 0.0) continue;
+    bramah__lockstep_row(&k->plant, g, sensor->output[t], room->row);
+    if (bramah__lanes_accelerates(f, sensor->output[t]))
+      bramah__lockstep_row_of_rates(&k->plant, g, sensor->output[t], room->row);
+    for (size_t j = 0; j < f->n_plant * L; j += L) EACH_LANE
+      {
+        const double part = weight[l] * room->row[j + l];
+        H[j + l] = sensor->n_terms == 1 ? part : H[j + l] + part;
+      }
+  }
 }
 
 /* Columns of a row that have entries in some lane. */
@@ -423,13 +428,10 @@ static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *gro
     bramah__lanes_hold(k, g, group[g]);
   }
   for (size_t i = 0; i < n_sensors; i++) {
-    const bramah_sensor *sensor = &group[0]->like->sensor[i];
-    for (size_t t = 0; t < sensor->n_terms; t++) {
-      bramah__lockstep_read(&k->plant, sensor->output[t]);
-      EACH_GROUP add_term(k, g, group[g], i, t);
-    }
+    bramah__lanes_predict_sensor(k, group, i, 0);
     EACH_GROUP
     {
+      sensor_row(k, g, group[g], i);
       if (group[g]->like->n_augmented) bramah__lanes_complete_row(k, g, group[g], i);
       innovate(k, g, group[g], i, &samples[g]);
     }
@@ -705,6 +707,16 @@ static void set_aside(bramah__filter_lockstep *k, bramah__filter_group *const *g
   }
 }
 
+/* Do sensors? */
+static int follow_accelerations(const bramah_filter *f)
+{
+  int follow = 0;
+  for (size_t i = 0; i < f->n_sensors; i++)
+    for (size_t t = 0; t < f->sensor[i].n_terms; t++)
+      follow |= bramah__lanes_accelerates(f, f->sensor[i].output[t]);
+  return follow;
+}
+
 void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *const *group,
                               const bramah__lane_samples *samples)
 {
@@ -715,6 +727,7 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
   EACH_GROUP check_edges(k, group[g]);
   set_aside(k, group, samples, idle);
   if (!is_posed(k, group)) bramah__lockstep_pose(&k->plant, plant);
+  if (follow_accelerations(group[0]->like)) bramah__lockstep_slopes(&k->plant, plant);
   observe(k, group, samples);
   EACH_GROUP
   {
@@ -747,13 +760,12 @@ void bramah__lockstep_inputs(bramah__filter_lockstep *k, bramah__filter_group *c
 {
   bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
   begin(k, group, plant);
-  EACH_GROUP set_inputs(k, group[g], &samples[g]);
+  EACH_GROUP
+  {
+    set_inputs(k, group[g], &samples[g]);
+    k->posed[g] = NULL; /* rates by parameters go with them */
+  }
   leave_undone(k, group);
-}
-
-static int accelerates(const bramah_filter *f, size_t output)
-{
-  return !bramah__lockstep_reads(f->plant.self, output);
 }
 
 void bramah__lockstep_prepare(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t n,
@@ -762,8 +774,8 @@ void bramah__lockstep_prepare(bramah__filter_lockstep *k, bramah__filter_group *
   bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
   int follow = 0;
   begin(k, group, plant);
-  for (size_t i = 0; i < n; i++) follow |= accelerates(group[0]->like, output[i]);
-  if (follow || !is_posed(k, group)) { /* rates by parameters go with the inputs */
+  for (size_t i = 0; i < n; i++) follow |= bramah__lanes_accelerates(group[0]->like, output[i]);
+  if (!is_posed(k, group)) {
     bramah__lockstep_pose(&k->plant, plant);
     note_pose(k, group, 1);
   }
@@ -775,7 +787,7 @@ void bramah__lockstep_prepare(bramah__filter_lockstep *k, bramah__filter_group *
 static void output_row(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group, size_t i)
 {
   const bramah_filter *f = group->like;
-  const int follows = accelerates(f, i);
+  const int follows = bramah__lanes_accelerates(f, i);
   double *H = k->of[g].T;
   bramah_output_info info;
   bramah__lockstep_row(&k->plant, g, i, H);

@@ -76,6 +76,15 @@ void bramah__lanes_hold(bramah__filter_lockstep *k, size_t g, const bramah__filt
 void bramah__lanes_share(const bramah__filter_room *room, bramah__filter_group *group, size_t i,
                          const int64_t *present, const double *S);
 void bramah__lanes_learn(bramah__filter_room *room, const bramah__filter_group *group);
+/* Does output i follow accelerations, whose slopes (bramah__lockstep_slopes) its row then goes by? */
+static inline int bramah__lanes_accelerates(const bramah_filter *f, size_t i)
+{
+  return !bramah__lockstep_reads(f->plant.self, i);
+}
+/* What sensor i shows by the plant alone, at the states in the registers, which are those of the groups, or with next their
+ * candidates: into the rooms, its outputs read. */
+void bramah__lanes_predict_sensor(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t i,
+                                  int next);
 /* Row and value of sensor i, which have what the plant says, by all that is augmented. */
 void bramah__lanes_complete_row(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group,
                                 size_t i);

@@ -26,6 +26,11 @@ extern const bramah__sensor_kind bramah__flow;
 extern const bramah__sensor_kind bramah__load_pin;
 extern const bramah__sensor_kind bramah__any_output;
 
+/* Terms of its first sum; the others are of the second. */
+size_t bramah__sensor_first(const bramah_sensor *sensor);
+/* What it shows of the sums of its terms, and the derivatives of that by these. */
+double bramah__sensor_shown(const bramah_sensor *sensor, const double sum[2], double slope[2]);
+
 /* Innovation: measured minus predicted, wrapped where the sensor measures an angle. */
 double bramah__sensor_innovation(const bramah_sensor *sensor, double measured, double predicted);
 

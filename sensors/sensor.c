@@ -169,8 +169,7 @@ bramah_status bramah_sensor_init(const bramah_sensor_options *o, const bramah_pl
   return status;
 }
 
-/* Terms of the first sum. */
-static size_t n_first(const bramah_sensor *sensor)
+size_t bramah__sensor_first(const bramah_sensor *sensor)
 {
   return sensor->shape == BRAMAH_SENSOR_ANGLE ? sensor->n_first : sensor->n_terms;
 }
@@ -185,16 +184,34 @@ static void sums(const bramah_sensor *sensor, const bramah_plant *plant, double 
 {
   sum[0] = sum[1] = 0.0;
   for (size_t i = 0; i < sensor->n_terms; i++)
-    sum[i >= n_first(sensor)] += sensor->weight[i] * plant->output(plant->self, sensor->output[i]);
+    sum[i >= bramah__sensor_first(sensor)] +=
+        sensor->weight[i] * plant->output(plant->self, sensor->output[i]);
+}
+
+/* The arc sine of more than one is that of one, and its slope grows no further where the cosine is as small as rounding makes
+ * it. */
+double bramah__sensor_shown(const bramah_sensor *sensor, const double sum[2], double slope[2])
+{
+  static const double least_cosine = 1e-7;
+  slope[0] = 1.0;
+  slope[1] = 0.0;
+  if (sensor->shape == BRAMAH_SENSOR_ARCSINE) {
+    slope[0] = 1.0 / fmax(least_cosine, sqrt(fmax(0.0, (1.0 - sum[0]) * (1.0 + sum[0]))));
+    return bramah__asin(fmax(-1.0, fmin(1.0, sum[0])));
+  }
+  if (sensor->shape != BRAMAH_SENSOR_ANGLE) return sum[0];
+  const double square = fmax(least_cosine * least_cosine, sum[0] * sum[0] + sum[1] * sum[1]);
+  slope[0] = sum[1] / square;
+  slope[1] = -sum[0] / square;
+  return bramah__atan2(sum[0], sum[1]);
 }
 
 double bramah_sensor_predict(const bramah_sensor *sensor, const bramah_plant *plant)
 {
-  double sum[2];
+  double sum[2], slope[2];
   if (is_plain(sensor)) return 0.0 + sensor->weight[0] * plant->output(plant->self, sensor->output[0]);
   sums(sensor, plant, sum);
-  if (sensor->shape == BRAMAH_SENSOR_ARCSINE) return bramah__asin(fmax(-1.0, fmin(1.0, sum[0])));
-  return sensor->shape == BRAMAH_SENSOR_ANGLE ? bramah__atan2(sum[0], sum[1]) : sum[0];
+  return bramah__sensor_shown(sensor, sum, slope);
 }
 
 double bramah_sensor_variance(const bramah_sensor *sensor)
@@ -229,22 +246,12 @@ double bramah__sensor_innovation(const bramah_sensor *sensor, double measured, d
   return sensor->period > 0.0 ? remainder(y, sensor->period) : y;
 }
 
-/* Derivatives of the measurement by the two sums. The arc sine of more than one is that of one, and its slope grows no
- * further where the cosine is as small as rounding makes it. */
+/* Derivatives of the measurement by the two sums. */
 static void slopes(const bramah_sensor *sensor, const bramah_plant *plant, double slope[2])
 {
-  static const double least_cosine = 1e-7;
-  double sum[2];
-  slope[0] = 1.0;
-  slope[1] = 0.0;
+  double sum[2] = {0.0, 0.0};
   if (sensor->shape != BRAMAH_SENSOR_SUM) sums(sensor, plant, sum);
-  if (sensor->shape == BRAMAH_SENSOR_ARCSINE) {
-    slope[0] = 1.0 / fmax(least_cosine, sqrt(fmax(0.0, (1.0 - sum[0]) * (1.0 + sum[0]))));
-  } else if (sensor->shape == BRAMAH_SENSOR_ANGLE) {
-    const double square = fmax(least_cosine * least_cosine, sum[0] * sum[0] + sum[1] * sum[1]);
-    slope[0] = sum[1] / square;
-    slope[1] = -sum[0] / square;
-  }
+  bramah__sensor_shown(sensor, sum, slope);
 }
 
 bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant *plant, double *H,
@@ -261,7 +268,7 @@ bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant 
   slopes(sensor, plant, slope);
   for (size_t k = 0; k < n; k++) H[k] = 0.0;
   for (size_t i = 0; i < sensor->n_terms; i++) {
-    const double weight = slope[i >= n_first(sensor)] * sensor->weight[i];
+    const double weight = slope[i >= bramah__sensor_first(sensor)] * sensor->weight[i];
     if (weight == 0.0) continue;
     const bramah_status status = bramah__plant_output_row(plant, sensor->output[i], term, snap, dx, diag);
     if (status != BRAMAH_OK) return status;
@@ -273,16 +280,17 @@ bramah_status bramah_sensor_row(const bramah_sensor *sensor, const bramah_plant 
 bramah_status bramah__sensor_slope(const bramah_sensor *sensor, const bramah_plant *plant, size_t parameter,
                                    double *out)
 {
-  double slope[2];
+  double sum[2], slope[2];
   *out = 0.0;
   if (!plant->output_by_parameters) return BRAMAH_E_UNSUPPORTED;
-  slopes(sensor, plant, slope);
+  sums(sensor, plant, sum);
+  bramah__sensor_shown(sensor, sum, slope);
   for (size_t i = 0; i < sensor->n_terms; i++) {
     double by;
     const bramah_status status =
         plant->output_by_parameters(plant->self, sensor->output[i], 1, &parameter, &by);
     if (status != BRAMAH_OK) return status;
-    *out += slope[i >= n_first(sensor)] * sensor->weight[i] * by;
+    *out += slope[i >= bramah__sensor_first(sensor)] * sensor->weight[i] * by;
   }
   return BRAMAH_OK;
 }

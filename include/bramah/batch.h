@@ -12,8 +12,8 @@
  * fusion, injection, and the roles, errors of sensors and displaced steps of the uncertainty budget. What is seldom (a step
  * that is divided or goes over to other coordinates, a parameter near an edge, a faulty sensor, a recovery) a filter does by
  * itself, and comes back with the next step. Always by themselves are fewer than three of a structure; biases with a signal
- * period; score tests; other forms of the covariance, of fusion or of the transition; sensors of accelerations, inclination,
- * flows and forces; programs of too small a scope for the derivatives that filters need; and those on plants with quasistatic
+ * period; score tests; other forms of the covariance, of fusion or of the transition; sensors of flows and
+ * forces; programs of too small a scope for the derivatives that filters need; and those on plants with quasistatic
  * actuators, prescribed motions, friction states, spherical joints or valves without lag. What bramah_coupled_step_error
  * shows is not known of steps in lanes.
  *

@@ -18,22 +18,6 @@ typedef struct bramah_tolerance {
   const char *column, *value;
 } bramah_tolerance;
 
-/* Of several tolerances of a column the largest counts; without any, every difference does. */
-typedef struct bramah_compare_options {
-  const char *time; /* name of the time column of both files; "t" */
-  size_t n_columns; /* compare these only; 0: all that both files have */
-  const char *const *columns;
-  size_t n_tolerances;
-  const bramah_tolerance *tolerances;
-  double relative; /* tolerance for all columns: of the largest magnitude of each; reads both files twice */
-  double sigmas;   /* and: of the value of column <name>.sigma, of A or, where it has none, of B */
-  int turns;       /* 1: angles that differ by whole turns are the same */
-  int64_t from_ns, to_ns; /* only rows between these times */
-  int64_t within_ns;      /* pair rows whose times differ by so much; 0: equal times only */
-} bramah_compare_options;
-/* Columns, times and tolerances of their own: none. */
-BRAMAH_API void bramah_compare_options_default(bramah_compare_options *options);
-
 /* What one of the two files holds. */
 typedef struct bramah_compared_file {
   const char *path;
@@ -66,6 +50,27 @@ typedef struct bramah_compared_column {
   uint64_t beyond;            /* the tolerance */
   bramah_compared_pair first; /* of these */
 } bramah_compared_column;
+
+/* Of several tolerances of a column the largest counts; without any, every difference does. */
+typedef struct bramah_compare_options {
+  const char *time; /* name of the time column of both files; "t" */
+  size_t n_columns; /* compare these only; 0: all that both files have */
+  const char *const *columns;
+  size_t n_tolerances;
+  const bramah_tolerance *tolerances;
+  double relative; /* tolerance for all columns: of the largest magnitude of each; reads both files twice */
+  double sigmas;   /* and: of the value of column <name>.sigma, of A or, where it has none, of B */
+  int turns;       /* 1: angles that differ by whole turns are the same */
+  int64_t from_ns, to_ns; /* only rows between these times */
+  int64_t within_ns;      /* pair rows whose times differ by so much; 0: equal times only */
+  /* Called for every pair of values, in the order of their times, with the number of its column, the column (whose name and
+   * unit are there, its results not yet) and its standard deviation, NaN where there is none. NULL: not wanted. */
+  void (*listener)(void *user, size_t column, const bramah_compared_column *of,
+                   const bramah_compared_pair *pair, double sigma);
+  void *listener_user;
+} bramah_compare_options;
+/* Columns, times and tolerances of their own: none. */
+BRAMAH_API void bramah_compare_options_default(bramah_compare_options *options);
 
 /* What comparing two files found. */
 typedef struct bramah_comparison {

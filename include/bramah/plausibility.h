@@ -46,7 +46,8 @@ typedef struct bramah_plausibility {
 typedef struct bramah_plausibility_options {
   int64_t from_ns, to_ns; /* part of the log; default all */
   /* 1: the model alone runs along with the first 20 s, 20,000 rows at most, to compare signs, places and units with its
-   * motion; twice for each command if it does not agree. Not where commands are unknown. Default 1; 0: what the
+   * motion; once more for each mistake of commands that is tried if it does not agree. Where commands are unknown the
+   * filter runs over 2,000 rows instead, to compare the sensors with each other. Default 1; 0: what the
    * columns show by themselves */
   int motion;
 } bramah_plausibility_options;

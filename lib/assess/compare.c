@@ -243,8 +243,9 @@ static bramah_status find_columns(work *w, bramah_diag *diag)
 
 /* ---- differences ---- */
 
-static void add_values(const work *w, shared *c, bramah_compared_column *result)
+static void add_values(const work *w, shared *c, size_t column)
 {
+  bramah_compared_column *result = &w->result.columns[column];
   static const double turn = 6.28318530717958647693;
   const double a = value_of(w, 0, c->at[0]), b = value_of(w, 1, c->at[1]);
   if (isnan(a) || isnan(b)) {
@@ -259,6 +260,7 @@ static void add_values(const work *w, shared *c, bramah_compared_column *result)
       .difference = fabs(w->options.turns && c->is_angle ? remainder(a - b, turn) : a - b),
       .tolerance = fmax(fmax(c->tolerance, w->options.relative * c->scale),
                         sigma > 0.0 ? w->options.sigmas * sigma : 0.0)};
+  if (w->options.listener) w->options.listener(w->options.listener_user, column, result, &pair, sigma);
   c->squares += pair.difference * pair.difference;
   if (!result->n++ || pair.difference > result->largest.difference) result->largest = pair;
   if (sigma > 0.0) {
@@ -317,8 +319,7 @@ bramah_status bramah_compare(const char *a, const char *b, const bramah_compare_
   if (!status && w->options.relative > 0.0) status = measure(w, diag);
   for (int end = 0; !status && !end;) {
     status = next_pair(w, &end, diag);
-    for (size_t i = 0; !status && !end && i < r->n_columns; i++)
-      add_values(w, &w->columns[i], &r->columns[i]);
+    for (size_t i = 0; !status && !end && i < r->n_columns; i++) add_values(w, &w->columns[i], i);
   }
 
   if (!status && (!first->rows || !second->rows))

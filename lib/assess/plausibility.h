@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parts of a look at machine, study and log. plausibility.c is the whole, plausibility_doubts.c has the list and the places, plausibility_values.c looks at
- * machine and study, plausibility_columns.c at the columns of the log, plausibility_motion.c at how they go with the
- * motion of the model. */
+/* Parts of a look at machine, study and log. plausibility.c is the whole, plausibility_doubts.c has the list and the
+ * places, plausibility_values.c looks at machine and study, plausibility_columns.c at the columns of the log,
+ * plausibility_motion.c at how they go with the motion of the model, plausibility_filter.c at how they go with each other
+ * where there is none. */
 #ifndef BRAMAH_LIB_ASSESS_PLAUSIBILITY_H
 #define BRAMAH_LIB_ASSESS_PLAUSIBILITY_H
 
@@ -74,6 +75,8 @@ void bramah__look_at_values(bramah__look *look);
 bramah_status bramah__look_at_columns(bramah__look *look, size_t n, const char *const *logs,
                                       bramah_diag *diag);
 bramah_status bramah__look_at_motion(bramah__look *look, bramah_diag *diag);
+/* Where commands are unknown, instead of the motion. */
+void bramah__look_at_filter(bramah__look *look);
 
 /* Number k of the units that are written for an SI unit, and what 1 of that unit is in it; NULL: no more. */
 const char *bramah__unit_at(const char *si, size_t k, double *per_si);

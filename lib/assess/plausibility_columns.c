@@ -251,7 +251,7 @@ static void look_at_steps(bramah__look *look)
                         "%.4g rows of the log fall into one step of %.4g ms; write step: %.4g ms, as the "
                         "samples come",
                         step / interval, 1e-6 * step, 1e-6 * interval);
-  if (bytes > 1e9)
+  if (bytes > 5e8)
     bramah__doubt_value(look, BRAMAH_DOUBT_SIZE, 0, bytes, "integrator.step",
                         "%.3g estimates of %zu columns would take about %.2g GB: write fewer of them with "
                         "--every %.0f, or some columns with --columns",

@@ -191,6 +191,31 @@ static void look_at_ranges(bramah__look *look)
         1e3 * step);
 }
 
+/* What nobody recorded and a dead band hides. */
+static void look_at_unknown(bramah__look *look)
+{
+  const bramah_machine *m = look->machine->machine;
+  for (size_t i = 0; look->study && i < look->study->n_unknown_inputs; i++) {
+    const char *input = look->study->augmented[i].input;
+    double dead = 0.0;
+    char path[256];
+    for (size_t k = 0; k < m->n_valves; k++)
+      if (strcmp(m->valves[k].input, input) == 0) dead = fmax(dead, m->valves[k].dead_band);
+    for (size_t k = 0; k < m->n_metered_cylinders; k++)
+      if (strcmp(m->metered_cylinders[k].spool.input, input) == 0)
+        dead = fmax(dead, m->metered_cylinders[k].spool.dead_band);
+    snprintf(path, sizeof path, "study.inputs.%s", input);
+    if (dead > 0.0)
+      bramah__doubt_value(
+          look, BRAMAH_DOUBT_VALUE, 0, dead, path,
+          "this command is unknown and its valve has a dead band of %.4g V, within which no sensor "
+          "sees it: bands there rest on its noise alone and hold less often than they say; record "
+          "the command (column: NAME), or estimate the position of the spool behind the dead band "
+          "(dead_band: 0 V among the changes)",
+          dead);
+  }
+}
+
 static void look_at_cylinders(bramah__look *look)
 {
   const bramah_machine *m = look->machine->machine;
@@ -242,4 +267,5 @@ void bramah__look_at_values(bramah__look *look)
   look_at_ranges(look);
   look_at_pressures(look);
   look_at_cylinders(look);
+  look_at_unknown(look);
 }

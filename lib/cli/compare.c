@@ -18,7 +18,7 @@ static cli_readable readable(const bramah_compared_column *column)
   return (cli_readable){column->unit, 1.0 / column->factor};
 }
 
-static void print(const bramah_comparison *c, int all, int different, FILE *out)
+static void print(const bramah_comparison *c, int all, int different, bramah_report *page, FILE *out)
 {
   enum { SHOWN = 6 };
   uint64_t alone[2] = {0, 0};
@@ -71,6 +71,7 @@ static void print(const bramah_comparison *c, int all, int different, FILE *out)
       cli_table_add(&table, "%s", column->judged ? "" : "not judged");
   }
   if (table.n_cells) cli_table_print(&table, out);
+  if (table.n_cells && page) cli_table_report(&table, page);
   if (same) fprintf(out, "\ncolumns without any difference: %zu of %zu\n", same, c->n_columns);
   cli_table_free(&table);
   if (c->first) {
@@ -161,6 +162,106 @@ static bramah_status write_json(const bramah_comparison *c, const char *path, in
   return cli_json_finish(&json, diag);
 }
 
+/* ---- the page: both runs over each other ---- */
+
+enum { MOST_PLOTTED = 60 };
+
+typedef struct overlay {
+  bramah_report *page; /* NULL: none is wanted */
+  bramah_status status;
+  const char *name[2]; /* of the files, in legends */
+  size_t n;
+  size_t column[MOST_PLOTTED];                         /* of the comparison */
+  size_t both[MOST_PLOTTED], difference[MOST_PLOTTED]; /* plots */
+} overlay;
+
+/* Plots of a column; NULL: it has none. Standard deviations and what only says how the filter went are not shown. */
+static const size_t *plots_of(overlay *o, size_t number, const bramah_compared_column *column)
+{
+  static const char *const left_out[] = {".sigma", ".nis", ".innovation"};
+  const cli_readable unit = readable(column);
+  const size_t length = strlen(column->name);
+  for (size_t k = 0; k < o->n; k++)
+    if (o->column[k] == number) return &o->column[k];
+  for (size_t k = 0; k < sizeof left_out / sizeof left_out[0]; k++)
+    if (length > strlen(left_out[k]) && strcmp(column->name + length - strlen(left_out[k]), left_out[k]) == 0)
+      return NULL;
+  if (o->n == MOST_PLOTTED || o->status) return NULL;
+  bramah_report_plot look = {.section = "One over the other",
+                             .title = column->name,
+                             .unit = unit.unit,
+                             .factor = unit.factor,
+                             .names = {o->name[0], o->name[1]}};
+  o->column[o->n] = number;
+  o->status = bramah_report_add(o->page, &look, &o->both[o->n]);
+  look = (bramah_report_plot){.section = "Differences",
+                              .text = "A less B; the band is that of the standard deviation.",
+                              .title = column->name,
+                              .unit = unit.unit,
+                              .factor = unit.factor,
+                              .symmetric = 1,
+                              .names = {"difference"}};
+  if (!o->status) o->status = bramah_report_add(o->page, &look, &o->difference[o->n]);
+  return o->status ? NULL : &o->column[o->n++];
+}
+
+static void add_pair(void *user, size_t number, const bramah_compared_column *column,
+                     const bramah_compared_pair *pair, double sigma)
+{
+  overlay *o = user;
+  const size_t *found = plots_of(o, number, column);
+  const double t = cli_seconds(pair->time_ns), a = pair->value[0], half = 1.96 * sigma;
+  if (!found || o->status) return;
+  const size_t k = (size_t)(found - o->column);
+  o->status = bramah_report_point(o->page, o->both[k], BRAMAH_REPORT_ESTIMATE, t, a, a - half, a + half);
+  if (!o->status)
+    o->status = bramah_report_point(o->page, o->both[k], BRAMAH_REPORT_TRUTH, t, pair->value[1], NAN, NAN);
+  if (!o->status)
+    o->status = bramah_report_point(o->page, o->difference[k], BRAMAH_REPORT_ESTIMATE, t, a - pair->value[1],
+                                    -half, half);
+}
+
+static bramah_status write_page(overlay *o, const bramah_comparison *c, const bramah_compare_options *options,
+                                int different, const char *path, bramah_diag *diag)
+{
+  const int judged = options->n_tolerances || options->relative > 0.0 || options->sigmas > 0.0;
+  const double span = cli_seconds(c->file[0].last_ns - c->file[0].first_ns);
+  char reason[512], pairs[64];
+  bramah_report_answer said = {.level = !different ? BRAMAH_REPORT_FINE
+                                        : judged   ? BRAMAH_REPORT_WRONG
+                                                   : BRAMAH_REPORT_UNSURE,
+                               .headline = !different ? "The same within tolerance"
+                                           : judged   ? "Different: beyond the tolerance"
+                                                      : "They differ; no tolerance was given",
+                               .reason = reason,
+                               .begin = NAN,
+                               .end = NAN};
+  snprintf(reason, sizeof reason, "%zu columns in %llu pairs of rows.", c->n_columns,
+           (unsigned long long)c->pairs);
+  if (c->first) {
+    const bramah_compared_pair *first = &c->first->first;
+    const cli_readable unit = readable(c->first);
+    snprintf(reason, sizeof reason, "First at %.6g s in %s: %.6g and %.6g %s, %.3g apart, tolerated %.3g.",
+             cli_seconds(first->time_ns), c->first->name, unit.factor * first->value[0],
+             unit.factor * first->value[1], unit.unit, unit.factor * first->difference,
+             unit.factor * first->tolerance);
+    said.begin = fmax(cli_seconds(first->time_ns) - 0.01 * span, cli_seconds(c->file[0].first_ns));
+    said.end = cli_seconds(first->time_ns) + 0.01 * span;
+  }
+  snprintf(pairs, sizeof pairs, "%llu", (unsigned long long)c->pairs);
+  bramah_status status = o->status ? o->status : bramah_report_say(o->page, &said);
+  for (int i = 0; i < 2 && !status; i++) status = bramah_report_note(o->page, i ? "B" : "A", c->file[i].path);
+  if (!status) status = bramah_report_note(o->page, "pairs", pairs);
+  for (size_t k = 0; k < o->n; k++) {
+    const bramah_compared_column *column = &c->columns[o->column[k]];
+    const double share = column->n ? (double)column->beyond / (double)column->n : 0.0;
+    bramah_report_weigh(o->page, o->both[k], column->beyond && judged ? 1.0 + share : share);
+    bramah_report_weigh(o->page, o->difference[k], 0.99 * share);
+  }
+  if (status) return cli_fail(diag, status, path, 0, NULL, "the report cannot be completed");
+  return bramah_report_write(o->page, BRAMAH_REPORT_PAGE, path, diag);
+}
+
 /* ---- the command ---- */
 
 typedef char column_name[256];
@@ -175,21 +276,38 @@ static int read_factor(const cli_arguments *arguments, const char *name, double 
   return cli_wrong_use(arguments->command, "--%s: '%s' is not a number from 0 on", name, text);
 }
 
-static int compare(const cli_arguments *arguments, const bramah_compare_options *options)
+/* The last part of a path. */
+static const char *base_of(const char *path)
 {
-  const char *json = cli_value(arguments, "json");
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static int compare(const cli_arguments *arguments, bramah_compare_options *options)
+{
+  const char *json = cli_value(arguments, "json"), *report = cli_value(arguments, "report");
+  const char *const *files = arguments->operands;
+  const char *const others[] = {files[0], files[1], json};
+  overlay o = {.name = {base_of(files[0]), base_of(files[1])}};
   const int all = cli_value(arguments, "all") != NULL;
   bramah_comparison *c = NULL;
   bramah_diag diag;
   bramah_status status = cli_check_output(json, 2, arguments->operands, &diag);
+  if (!status) status = cli_check_output(report, 3, others, &diag);
+  if (!status) status = cli_check_place(report, &diag);
+  if (!status && report) status = bramah_report_new("Comparison", &diag, &o.page);
+  if (report) options->listener = add_pair, options->listener_user = &o;
   if (!status) status = bramah_compare(arguments->operands[0], arguments->operands[1], options, &diag, &c);
+  if (status) bramah_report_free(o.page);
   if (status == BRAMAH_E_ARGUMENT)
     return cli_wrong_use(arguments->command, "--tolerance%s%s: %s", diag.thing[0] ? " " : "", diag.thing,
                          diag.message);
   if (status) return cli_report(&diag);
   const int code = c->first || (all && c->lacks) ? CLI_DIFFERENT : CLI_OK;
-  print(c, all, code != CLI_OK, cli_summary_stream(1, &json));
+  print(c, all, code != CLI_OK, o.page, cli_summary_stream(1, &json));
   if (json) status = write_json(c, json, code, &diag);
+  if (report && !status) status = write_page(&o, c, options, code != CLI_OK, report, &diag);
+  bramah_report_free(o.page);
   bramah_comparison_free(c);
   return status ? cli_report(&diag) : code;
 }
@@ -253,6 +371,7 @@ static const cli_option options[] = {
     {"turns", NULL, "angles that differ by whole turns are the same", 0, 0},
     {"time", "NAME", "time column of both files (t)", 0, 0},
     {"json", "FILE", "the result for programs; - is standard output", 0, 0},
+    {"report", "FILE", "HTML page: both runs over each other, their differences", 0, 0},
     {0}};
 
 const cli_command cli_compare = {

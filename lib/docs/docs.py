@@ -68,11 +68,18 @@ def plain(token):
     return "".join(child.content for child in token.children or [] if child.type in ("text", "code_inline"))
 
 
+def keys(tokens):
+    """The keys that a row of a table, which begins with these tokens, has in its cells."""
+    end = next(i for i, token in enumerate(tokens) if token.type == "tr_close")
+    spans = [child.content for token in tokens[:end] for child in token.children or [] if child.type == "code_inline"]
+    return [word for word in dict.fromkeys(spans) if re.fullmatch(r"[a-z][a-z_]{2,}", word)]
+
+
 def anchors(source, tokens):
-    """Headings, and rows of tables that begin with a key, can be linked to and are found by the search."""
+    """Headings, and rows of tables that begin with a key, can be linked to; they and the keys are found by the search."""
     taken, heading = set(), ""
     for i, token in enumerate(tokens):
-        row = token.type == "tr_open" and i + 2 < len(tokens) and tokens[i + 1].type == "td_open"
+        row = token.type == "tr_open" and tokens[i + 1].type == "td_open"
         if token.type != "heading_open" and not row:
             continue
         inline = tokens[i + 2] if row else tokens[i + 1]
@@ -83,8 +90,11 @@ def anchors(source, tokens):
             continue
         taken.add(name)
         token.attrSet("id", name)
-        heading = heading if row else plain(inline)
-        search.append((plain(inline) + (" · " + heading if row else ""), f"{address(source)}#{name}"))
+        if not row:
+            heading = plain(inline)
+        for words in dict.fromkeys([plain(inline), *(keys(tokens[i:]) if row else [])]):
+            places = dict.fromkeys([words, plain(inline), heading] if row else [words])
+            search.append((" · ".join(places), f"{address(source)}#{name}"))
 
 
 def markdown(source):
@@ -223,7 +233,7 @@ def headers():
         body.append(f"<h2>{title}</h2><dl>")
         for name in group:
             pages[f"{folder}/{name}.html"] = header(f"{folder}/{name}")
-            about = re.search(r"\*/\n/\* (.*?)(?:\. |\.\n|\*/|: )", read(f"{folder}/{name}"), re.S)
+            about = re.search(r"\*/\n/\* (.*?)(?:\.\s|\*/|:\s)", read(f"{folder}/{name}"), re.S)
             said = re.sub(r"\n \* ?", " ", about.group(1)) if about else ""
             body.append(f'<dt><a href="{name}.html">{name}</a></dt><dd>{html.escape(said)}</dd>')
         body.append("</dl>")
@@ -302,7 +312,10 @@ def files():
         elif source.endswith(".md"):
             pages[page] = markdown(source)
         else:
-            pages[page] = (source, f"<h1>{source}</h1><pre><code>{html.escape(read(source))}</code></pre>")
+            picture = os.path.splitext(source)[0] + ".png"  # of a script that draws it
+            shown = f'<p><img src="{relative(page, picture)}" alt="what it draws"></p>' if os.path.exists(os.path.join(ROOT, picture)) else ""
+            copied.update([picture] if shown else [])
+            pages[page] = (source, f"<h1>{source}</h1>{shown}<pre><code>{html.escape(read(source))}</code></pre>")
 
 
 def machines():
@@ -317,7 +330,7 @@ def contents():
     return [
         ("Start", ["index.html", "datasets/embedding/index.html", "datasets/gallery/index.html", "CHANGELOG.md.html"]),
         ("Reference", ["datasets/index.html", "include/bramah/index.html", "lib/python/bramah/index.html"]),
-        ("Commands", sorted(page for page in pages if page.startswith(COMMANDS + "/"))),
+        ("Commands", sorted((page for page in pages if page.startswith(COMMANDS + "/")), key=lambda page: pages[page][0])),
         ("Machines", [f"{folder}/index.html" for folder in machines()]),
         ("Headers", [page for page in core if not page.endswith("index.html")])]
 

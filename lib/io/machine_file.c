@@ -781,12 +781,25 @@ bramah_status bramah__machine_read(const bramah__source *source, const bramah__m
   reader.tell_user = user;
   bramah__node *root = source->root;
   if (!status) status = bramah__check_kind(&reader, root, "machine", &bramah__machine_table);
-  if (!status) status = bramah__changes_apply(&reader, with->n_changes, with->changes, &root);
-  if (!status) status = bramah__apply_settings(&reader, with->n_settings, with->settings, 1, &root);
   bramah_machine_default(&machine->machine);
+  const int is_machine = !status;
+  if (!status) status = bramah__changes_apply(&reader, with->n_changes, with->changes, &root);
+  /* A change that goes nowhere may be right and the machine wrong ("hydraulic:"): that is said first, at its own place. */
+  if (is_machine && status == BRAMAH_E_KEY && with->n_changes) {
+    const bramah_diag of_change = *reader.diag;
+    const bramah__item as_stated = {.node = source->root};
+    const bramah_status alone = bramah__read_table(&reader, &as_stated, &bramah__machine_table, machine);
+    if (alone)
+      status = alone;
+    else if (!reader.mistakes)
+      *reader.diag = of_change;
+    else
+      status = BRAMAH_OK, root = NULL; /* its mistakes were told */
+  }
+  if (!status && root) status = bramah__apply_settings(&reader, with->n_settings, with->settings, 1, &root);
   const bramah__item item = {.node = root};
-  if (!status) status = bramah__read_table(&reader, &item, &bramah__machine_table, machine);
-  if (!status) status = check_machine(&reader, &item, &machine->machine);
+  if (!status && root) status = bramah__read_table(&reader, &item, &bramah__machine_table, machine);
+  if (!status && root) status = check_machine(&reader, &item, &machine->machine);
   if (!status && !reader.mistakes) status = add_silent_inputs(&reader, &machine->machine);
   machine->machine.file = reader.file;
   status = bramah__reader_close(&reader, status);

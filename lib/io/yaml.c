@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <yaml.h>
 
@@ -76,6 +77,8 @@ typedef struct origin {
   const char *file;
   int is_change;
   int line;
+  const char *text; /* [length] of a file */
+  size_t length;
   int last_line; /* libyaml counts one more behind a last line that has no end */
 } origin;
 
@@ -123,6 +126,24 @@ static bramah_status fail_file(bramah__reader *reader, const char *message, int 
   return bramah__at(reader->diag, reader->file, 0, 0);
 }
 
+/* Of a file that is not there: is it with another ending? */
+static void suggest_ending(bramah__reader *reader)
+{
+  static const char *const endings[] = {".yaml", ".yml"};
+  const char *slash = strrchr(reader->file, '/'), *dot = strrchr(reader->file, '.');
+  const size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - reader->file) : strlen(reader->file);
+  char other[4096];
+  struct stat there;
+  for (size_t i = 0; i < 2; i++) {
+    snprintf(other, sizeof other, "%.*s%s", (int)(stem < 4000 ? stem : 4000), reader->file, endings[i]);
+    if (strcmp(other, reader->file) == 0 || stat(other, &there) != 0) continue;
+    bramah__add_text(reader->diag, "; did you mean '");
+    bramah__add_text(reader->diag, other);
+    bramah__add_text(reader->diag, "'?");
+    return;
+  }
+}
+
 static bramah_status read_file(bramah__reader *reader, char **text, size_t *length)
 {
   size_t room = 16384, got = 0;
@@ -134,6 +155,7 @@ static bramah_status read_file(bramah__reader *reader, char **text, size_t *leng
     if (fd >= 0) close(fd);
     fail_file(reader, "cannot be opened: ", 0);
     bramah__add_text(reader->diag, bramah__open_reason(error, reason, sizeof reason));
+    if (error == ENOENT) suggest_ending(reader);
     return BRAMAH_E_FILE;
   }
   char *buffer = malloc(room);
@@ -149,9 +171,11 @@ static bramah_status read_file(bramah__reader *reader, char **text, size_t *leng
   *text = buffer;
   *length = got;
   bramah_status status = BRAMAH_OK;
-  if (ferror(stream))
-    status = fail_file(reader, "cannot be read: ", errno);
-  else if (got > LARGEST_FILE)
+  if (ferror(stream)) {
+    const int error = errno;
+    status = fail_file(reader, "cannot be read: ", error);
+    if (error == EISDIR) bramah__add_text(reader->diag, "; name the file in it");
+  } else if (got > LARGEST_FILE)
     status = fail_file(reader, "is larger than 16 MB, too large for a description", 0);
   else if (!buffer || !feof(stream))
     status = bramah__no_memory(reader);
@@ -297,6 +321,16 @@ static bramah_status load_document(bramah__reader *reader, const origin *at, yam
     /* libyaml's words for a tab in front of a line, which editors do not show. */
     if (strcmp(parser->problem, "found character that cannot start any token") == 0)
       bramah__add_text(reader->diag, ": lines begin with blanks, not tabs; texts with @, ` or % in quotes");
+    const int opened = parser->context && (strcmp(parser->context, "while parsing a flow sequence") == 0 ||
+                                           strcmp(parser->context, "while parsing a flow mapping") == 0);
+    const int is_layout = strstr(parser->problem, "mapping values are not allowed") || opened ||
+                          strstr(parser->problem, "did not find expected key") ||
+                          strstr(parser->problem, "could not find expected ':'");
+    if (is_layout && !at->is_change &&
+        bramah__layout_explain(at->text, at->length, line_of(at, &parser->problem_mark),
+                               opened ? line_of(at, &parser->context_mark) : 0,
+                               opened ? (int)parser->context_mark.column + 1 : 0, reader->diag))
+      return BRAMAH_E_SYNTAX;
     if (!parser->context) return BRAMAH_E_SYNTAX;
     bramah__add_text(reader->diag, " (");
     bramah__add_text(reader->diag, parser->context);
@@ -324,6 +358,8 @@ static bramah_status parse_text(bramah__reader *reader, origin *at, const char *
   yaml_parser_t parser;
   yaml_mark_t mark;
   bramah__node *second = NULL;
+  at->text = text;
+  at->length = length;
   at->last_line = 1;
   for (size_t i = 0; i < length; i++) at->last_line += bramah__line_end(text + i, length - i) > 0;
   const char *excess = find_excess(text, length, &mark);
@@ -349,6 +385,12 @@ bramah_status bramah__source_open(const char *path, bramah_diag *diag, bramah__s
   source->file = reader.file;
   origin at = {.file = source->file};
   if (!status) status = read_file(&reader, &source->text, &source->length);
+  if (!status && bramah__layout_is_log(source->text, source->length)) {
+    status = bramah__fail(
+        reader.diag, BRAMAH_E_SYNTAX, NULL,
+        "this is a log, no machine, study or plan: the study comes first, then the log (STUDY LOG)");
+    bramah__at(reader.diag, source->file, 1, 1);
+  }
   if (!status) status = parse_text(&reader, &at, source->text, source->length, &source->root);
 
   /* A mapping of something. */

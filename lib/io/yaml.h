@@ -99,6 +99,14 @@ typedef struct bramah__position {
   const bramah__node *node, *parent;
 } bramah__position;
 
+/* Of a text that is no YAML, where the parser gives up in this line: what the author has likely done, into message, line
+ * and column. opened, column: where a list or mapping in brackets begins that does not end; 0: none. Returns 0 if nothing
+ * is known. */
+int bramah__layout_explain(const char *text, size_t length, int line, int opened, int column,
+                           bramah_diag *diag);
+/* 1 if the text looks like a log: cells with the same mark between them in its first two lines. */
+int bramah__layout_is_log(const char *text, size_t length);
+
 /* Find it by keys joined by dots; behind "changes." all that follows is one key. Errors: E_KEY (nothing there;
  * suggests the nearest key), E_VALUE (no scalar). */
 bramah_status bramah__tree_find(const bramah__node *root, const char *file, const char *path,

@@ -430,8 +430,11 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
   const bramah_status status = split_row(c, on_number, end);
   if (status || *end || c->n_cells == reader->n_columns) return status;
   if (c->n_cells < reader->n_columns && c->no_line_end)
-    return bramah__log_fail(reader, BRAMAH_E_TRUNCATED, NULL, c->line, 0,
-                            "the file ends in the middle of line %d", c->line);
+    return bramah__log_fail(
+        reader, BRAMAH_E_TRUNCATED, NULL, c->line, 0,
+        "the file ends in the middle of line %d: delete the line, or 'log: {bad_rows: skip}' in the "
+        "study leaves it out",
+        c->line);
   return bramah__log_fail(reader, BRAMAH_E_SYNTAX, NULL, reader->row_line, 0,
                           "%zu cell%s where the header has %zu", c->n_cells, c->n_cells == 1 ? "" : "s",
                           reader->n_columns);
@@ -603,6 +606,12 @@ static bramah_status find_header(csv *c)
   if (status) return status;
   if (!c->length)
     return bramah__log_fail(c->reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the file has no header line");
+  static const char *const others[] = {"study: ", "machine: ", "plan: "};
+  for (size_t i = 0; i < 3; i++)
+    if (c->length > strlen(others[i]) && strncmp(c->text, others[i], strlen(others[i])) == 0)
+      return fail(
+          c, c->line, 1,
+          "this is a study, machine or plan, no log: the study comes first, then the log (STUDY LOG)");
   if (!format->delimiter) status = find_delimiter(c);
   if (status) return status;
   csv_set_delim(&c->parser, (unsigned char)format->delimiter);

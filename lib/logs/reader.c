@@ -323,7 +323,9 @@ static bramah_status fail_cell(bramah_log_reader *reader)
   else if (is_time && f->status == BRAMAH_E_SYNTAX && reader->clock.iso)
     wrong = "is not a time like 2024-03-05T12:34:56.789Z";
   else if (f->status != BRAMAH_E_SYNTAX)
-    wrong = "is not a finite number";
+    wrong = f->quote[0] == 'n' || f->quote[0] == 'N' ? "is not a finite number; 'log: {missing: NaN nan}' in "
+                                                       "the study takes such texts for empty cells"
+                                                     : "is not a finite number";
   else if (strchr(f->quote, other) && reader->format.delimiter != ',')
     wrong = other == ',' ? "is not a number: the numbers before have decimal points"
                          : "is not a number: the numbers before have decimal commas";

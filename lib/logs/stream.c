@@ -573,7 +573,8 @@ bramah_status bramah_log_survey_read(bramah_log_stream *stream, int64_t step_ns,
       int line;
       const char *path = bramah_log_stream_place(stream, sample.mark, &line);
       bramah__failf(&jump, BRAMAH_E_TIME, path, line, "t",
-                    "time jumps ahead further than the longest gap allowed: %.12g s after %.12g s",
+                    "time jumps ahead further than the longest gap allowed: %.12g s after %.12g s; "
+                    "'log: {longest_gap: 1 h}' in the study allows it, where times are right",
                     1e-9 * (double)sample.time_ns, 1e-9 * (double)out->last_ns);
       report(user, &jump);
     }

@@ -336,6 +336,8 @@ function watch_plots() {
     plot.stale = true;
     if (plot.timed) make_pointer(plot);
     observer.observe(plot.figure);
+    plot.seen = plot.figure.getBoundingClientRect().top < innerHeight + 300; /* the first time without it */
+    if (plot.seen) show_part(plot);
   }
   let width = innerWidth;
   addEventListener('resize', () => {

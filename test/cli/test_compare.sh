@@ -167,6 +167,23 @@ says err 'foreign.csv: no column has the name of one in a.csv'
 sed 's/^0.2,/0.05,/' a.csv >back.csv
 run 1 compare back.csv a.csv
 says err 'back.csv:4: t: time does not go forward'
+
+# ---- both over each other ----
+
+run 4 compare a.csv b.csv --column x --column p --sigmas 1.49 --report over.html
+says out 'verdict: different'
+grep -q '<section id="answer" class="wrong"' over.html || fail 'the page does not say that they differ'
+grep -q '<p class="reason">First at .* in x: ' over.html || fail 'the page does not say where'
+grep -A3 '<section id="first">' over.html | grep -qF '<strong>x</strong>' || fail 'the column that differs is not the first'
+grep -q 'a.csv</span>' over.html && grep -q 'b.csv</span>' over.html || fail 'the legend does not name the files'
+run 4 compare a.csv b.csv --report over.html
+grep -q 'They differ; no tolerance was given' over.html || fail 'a difference without tolerance is judged'
+run 0 compare a.csv a.csv --report over.html
+grep -q '<section id="answer" class="fine"' over.html || fail 'the page does not say that they are the same'
+cp a.csv kept.csv
+run 1 compare a.csv b.csv --report a.csv
+cmp a.csv kept.csv || fail 'an input was overwritten'
+
 run 1 compare a.csv b.csv --json b.csv
 [ "$(lines b.csv)" -eq 7 ] || fail 'an input was overwritten'
 run 2 compare a.csv

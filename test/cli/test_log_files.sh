@@ -137,6 +137,11 @@ agree clean.csv estimate.csv 'a log of the trade'
 run 0 check trade.yaml trade.csv
 says out 'p1 = -98.98675 bar + 25 bar x p1'
 says out 'p2 = 122.583125 bar - 6.12915625 bar x p2'
+# A command in % of its full scale.
+sed 's/^sensors:/inputs: {valve: {column: stick, scale: [[-100 %, -10 V], [100 %, 10 V]]}}\n&/' trade.yaml >stick.yaml
+sed '1s/valve.command\[V\]/stick[%]/' trade.csv | awk -F, -v OFS=, 'NR > 1 { $2 *= 10 } { print }' >stick.csv
+run 0 replay stick.yaml stick.csv --output estimate.csv
+agree clean.csv estimate.csv 'a command in %'
 # 0 mA is no -100 bar.
 awk -F, -v OFS=, 'NR == 100 { $5 = 0 } { print }' trade.csv >broken.csv
 run 1 replay trade.yaml broken.csv --output other.csv

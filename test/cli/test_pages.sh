@@ -29,6 +29,17 @@ if command -v mandoc >/dev/null; then
   grep -q 'May be repeated' page || fail 'the page does not say what may be repeated'
 fi
 
+# What the documents call an option is one.
+grep -ohE 'bramah [a-z]+ [^`|]*' "$source_root"/README.md "$source_root"/datasets/README.md "$source_root"/datasets/*/README.md |
+  sed 's/[#;].*//' >shown
+[ "$(grep -c . shown)" -gt 40 ] || fail 'the documents show no commands'
+while read -r _ one rest; do
+  [ -f "bramah-$one.1" ] || continue
+  for option in $(echo "$rest" | grep -oE -e '--[a-z-]+'); do
+    grep -q "^    $one) .*$option " bramah.bash || fail "a document says 'bramah $one $option', which there is not"
+  done
+done <shown
+
 # complete WORD...: what bash offers for the last word.
 complete() {
   # shellcheck disable=SC2016

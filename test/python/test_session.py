@@ -172,6 +172,17 @@ class Sessions(Case):
         self.fails(bramah.InputError, "E_UNIT", s.parameters.__setitem__, "pump.pressure", "3 kg")
         self.fails(bramah.NameUnknown, "E_REFERENCE", s.parameters.__getitem__, "pomp.pressure")
 
+    def test_study(self):
+        study = bramah.Study(STUDY)
+        self.assertEqual((study.name, study.machine), ("four-bar, sensor set 2, 1 kHz", str(FOUR_BAR / "four-bar.yaml")))
+        self.assertEqual(study.sensors["p1"].kind, "pressure")
+        self.assertEqual((study.sensors["p1"].at, study.sensors["p1"].sigma), ("v1", 5e4))
+        value = study["sensors.p1.sigma"]
+        self.assertEqual((value.text, value.unit, value.si, value.in_machine), ("0.5 bar", "bar", 5e4, False))
+        self.assertEqual(study["machine.bodies.crank.mass"].si, 16.0)
+        self.assertIn("sigma", str(self.fails(bramah.InputError, "E_KEY", study.__getitem__, "sensors.p1.sigme")))
+        self.assertEqual(bramah.Study(FOUR_BAR / "hypotheses.yaml").hypotheses, ("as-built", "loaded", "worn-valve"))
+
     def test_views_keep_what_they_show(self):
         covariance = bramah.Session(STUDY).covariance
         self.assertTrue(np.isfinite(covariance).all() and (np.diag(covariance) > 0).all())

@@ -578,7 +578,7 @@ static const bad_line bad_lines[] = {
      "s, spool: @11 V}",
      BRAMAH_E_VALUE, "hydraulics.valves.main.spool", "the spool must lie within the limit of the valve"},
     {28, "      rod: @80 mm", BRAMAH_E_VALUE, "hydraulics.cylinders.lift.rod",
-     "rod must be thinner than the bore"},
+     "rod must be thinner than the bore; are bore and rod exchanged?"},
     {27, "      bore: @0 mm", BRAMAH_E_VALUE, "hydraulics.cylinders.lift.bore", "bore must be positive"},
     {33, "      friction: {model: brown-mcphee, coulomb: 210 N, static: @83 N, stribeck_velocity: 1 m/s}",
      BRAMAH_E_VALUE, "hydraulics.cylinders.lift.friction.static",
@@ -812,7 +812,7 @@ START_TEST(missing_file_is_told)
   ck_assert_str_eq(diag.message, "cannot be opened: No such file or directory");
   ck_assert_int_eq(diag.line, 0);
   ck_assert_int_eq(bramah_machine_load("/", 0, NULL, &diag, &machine), BRAMAH_E_FILE);
-  ck_assert_str_eq(diag.message, "cannot be read: Is a directory");
+  ck_assert_str_eq(diag.message, "cannot be read: Is a directory; name the file in it");
   ck_assert_ptr_null(machine);
   bramah_machine_free(NULL);
 }
@@ -887,7 +887,8 @@ START_TEST(bad_change_is_told_where_it_was_written)
        "did not find expected ',' or ']' (while parsing a flow sequence)"},
       {"joints.crank.parent", "boom", BRAMAH_E_REFERENCE,
        "there is no body 'boom'; there are ground, crank, slide"},
-      {"hydraulics.cylinders.lift.rod", "90 mm", BRAMAH_E_VALUE, "rod must be thinner than the bore"},
+      {"hydraulics.cylinders.lift.rod", "90 mm", BRAMAH_E_VALUE,
+       "rod must be thinner than the bore; are bore and rod exchanged?"},
       {"hydraulics.cylinders.lift.friction.static", "9 N", BRAMAH_E_VALUE,
        "static friction must not be below coulomb friction"},
   };

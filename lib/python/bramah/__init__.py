@@ -13,7 +13,7 @@ comes back as a Record."""
 from bramah._bramah import ffi as _ffi, lib as _lib
 from bramah.core import (DoubtWarning, Error, InputError, NameUnknown, NumericError, Parameters, Record, Series,
                          TimeError, convert, factor, si)
-from bramah.session import (COORDINATES, GATED, LIMITED, RECOVERED, SATURATED, SENSOR_FAULT, Batch, Session)
+from bramah.session import (COORDINATES, GATED, LIMITED, RECOVERED, SATURATED, SENSOR_FAULT, Batch, Session, Study)
 from bramah.plant import Filter, Plant, Sensor
 from bramah.replay import Replay, Verdict, replay
 from bramah.linear import LinearSystem, Modes, linearize, lqr

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 
 from bramah._bramah import ffi, lib
-from bramah.core import (Changes, DoubtWarning, Error, Guard, Parameters, Path, Record, Series, Texts, array_of, check,
+from bramah.core import (Changes, DoubtWarning, Error, Guard, Parameters, Path, Record, Series, array_of, check,
                          index_of, inputs_of, nanoseconds, outputs_of, owned, path_bytes, record, states_of, text_of,
                          word)
 from bramah.linear import LinearSystem, linearize

@@ -376,6 +376,33 @@ def open_study(path: Path, changes: Optional[Mapping[str, Any]]) -> Any:
     return study
 
 
+class Study:
+    """What a study file says, without its machine: name, machine (path), hypotheses (names), sensors {name: Record of
+    bramah_sensor_options: kind, at, sigma, period_ns, ...}; and single values by their paths, those of its machine behind
+    "machine.":
+
+        bramah.Study("boom-study.yaml")["sensors.encoder.sigma"].si"""
+
+    def __init__(self, path: Path, *, changes: Optional[Mapping[str, Any]] = None):
+        self.path = path
+        self._study = owned(open_study(path, changes), lib.bramah_study_free)
+        of = self._study
+        self.name, self.machine = text_of(of.name), text_of(of.machine_file)
+        self.sensors: Dict[str, Record] = {
+            text_of(of.sensors[i].name): record(of.sensors[i]) for i in range(of.n_sensors)}
+        self.hypotheses: Tuple[str, ...] = tuple(text_of(of.hypotheses.list[i].name) for i in range(of.hypotheses.n))
+
+    def __getitem__(self, path: str) -> Record:
+        """text as written, number and unit of it, si (nan of a word), line, in_machine. Errors: E_KEY with the nearest key."""
+        ref, diag = ffi.new("bramah_study_ref *"), ffi.new("bramah_diag *")
+        check(lib.bramah_study_find(self._study, path.encode(), ref, diag), diag)
+        return Record({"text": text_of(ref.text), "number": ref.number, "unit": text_of(ref.unit), "line": ref.line,
+                       "si": ref.number * ref.factor if ref.is_number else _NAN, "in_machine": bool(ref.in_machine)}, "value")
+
+    def __repr__(self) -> str:
+        return f"<Study {self.name}: {len(self.sensors)} sensors>"
+
+
 class Batch:
     """n filters of one study in one call: Monte Carlo runs, sweeps of parameters, models to choose from. Each is to the
     bit the filter it would be alone.

@@ -4,12 +4,12 @@ end cleanly on KeyboardInterrupt."""
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from bramah._bramah import ffi, lib
-from bramah.core import (Error, Path, Record, Texts, check, index_of, owned, path_bytes, record, text_of, words_of)
+from bramah.core import (Path, Record, Texts, check, index_of, owned, path_bytes, record, text_of, words_of)
 
 
 class _Run:
