@@ -312,7 +312,10 @@ def files():
         elif source.endswith(".md"):
             pages[page] = markdown(source)
         else:
-            pages[page] = (source, f"<h1>{source}</h1><pre><code>{html.escape(read(source))}</code></pre>")
+            picture = os.path.splitext(source)[0] + ".png"  # of a script that draws it
+            shown = f'<p><img src="{relative(page, picture)}" alt="what it draws"></p>' if os.path.exists(os.path.join(ROOT, picture)) else ""
+            copied.update([picture] if shown else [])
+            pages[page] = (source, f"<h1>{source}</h1>{shown}<pre><code>{html.escape(read(source))}</code></pre>")
 
 
 def machines():
@@ -327,7 +330,7 @@ def contents():
     return [
         ("Start", ["index.html", "datasets/embedding/index.html", "datasets/gallery/index.html", "CHANGELOG.md.html"]),
         ("Reference", ["datasets/index.html", "include/bramah/index.html", "lib/python/bramah/index.html"]),
-        ("Commands", sorted(page for page in pages if page.startswith(COMMANDS + "/"))),
+        ("Commands", sorted((page for page in pages if page.startswith(COMMANDS + "/")), key=lambda page: pages[page][0])),
         ("Machines", [f"{folder}/index.html" for folder in machines()]),
         ("Headers", [page for page in core if not page.endswith("index.html")])]
 

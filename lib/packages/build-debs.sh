@@ -16,7 +16,7 @@ install_missing program packages
 version=$(sed -n 's/^#define BRAMAH_VERSION "\(.*\)"$/\1/p' "$root/include/bramah/status.h")
 name=${DEBFULLNAME:-$(git -C "$root" config user.name || id -un)}
 mail=${DEBEMAIL:-$(git -C "$root" config user.email || echo "$(id -un)@$(uname -n)")}
-# Packages of the same tree are the same to the byte: their date is that of its last change.
+# Their date is that of the last change of the tree.
 date=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || date +%s)}
 
 scratch=$(mktemp -d)
