@@ -15,11 +15,22 @@
 
 /* Texts that the build puts into the library. */
 extern const char bramah__filter_header[], bramah__filter_code[], bramah__augmented_code[],
-    bramah__root_code[], bramah__kernel_shape_text[], bramah__kernel_text[];
+    bramah__root_code[], bramah__late_code[], bramah__kernel_shape_text[], bramah__kernel_text[];
 
 static bramah_status refuse(bramah_diag *diag, const char *thing, const char *why)
 {
   return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, thing, why);
+}
+
+/* Steps by which samples come late; for each of them the source keeps a filter. */
+enum { MOST_LATE = 1000 };
+
+static size_t most_late(const bramah_filter *f)
+{
+  int64_t most = 0;
+  for (size_t i = 0; i < f->n_sensors; i++)
+    if (f->sensor[i].delay_ns > most) most = f->sensor[i].delay_ns;
+  return (size_t)(most / f->plant.step_ns);
 }
 
 static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *start, bramah_diag *diag)
@@ -41,8 +52,9 @@ static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (refused[i].is_so) return refuse(diag, refused[i].thing, refused[i].why);
   for (size_t i = 0; i < f->n_sensors; i++) {
-    if (f->sensor[i].delay_ns)
-      return refuse(diag, f->sensor[i].name, "sensors whose samples come late are not compiled");
+    if (f->sensor[i].delay_ns % f->plant.step_ns || f->sensor[i].delay_ns / f->plant.step_ns > MOST_LATE)
+      return refuse(diag, f->sensor[i].name,
+                    "a delay is compiled that is a whole number of steps, at most 1000");
     if (f->sensor[i].shape != BRAMAH_SENSOR_SUM)
       return refuse(diag, f->sensor[i].name, "angles against the horizontal are not compiled");
   }
@@ -146,6 +158,8 @@ static void write_sensors(const bramah__source *s, const bramah_filter *f, const
   bramah__source_numbers(s, "sensor_period", n, x);
   for (size_t i = 0; i < n; i++) lists->index[i] = f->sensor[i].group;
   bramah__source_indices(s, "sensor_group", n, lists->index);
+  for (size_t i = 0; i < n; i++) lists->index[i] = (int)(f->sensor[i].delay_ns / f->plant.step_ns);
+  if (most_late(f)) bramah__source_indices(s, "sensor_delay", n, lists->index);
   for (int most = 0; most < 2; most++) {
     for (size_t i = 0; i < n; i++) x[i] = bramah__sensor_end(&f->sensor[i], most);
     bramah__source_numbers(s, most ? "sensor_most" : "sensor_least", n, x);
@@ -395,6 +409,7 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
   bramah__source_define(s, "OUTPUTS", lists->n_outputs);
   bramah__source_define(s, "PATIENCE", f->patience);
   bramah__source_define(s, "ROOT", (size_t)f->square_root);
+  bramah__source_define(s, "LATE", most_late(f));
   bramah__source_fill(s, text);
   s->page = code;
   text = bramah__source_fill(s, bramah__filter_code);
@@ -410,6 +425,7 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
     if (!of_root && f->n_augmented) augmented = bramah__source_fill(s, augmented);
     text = bramah__source_fill(s, text);
   }
+  if (most_late(f)) bramah__source_fill(s, bramah__late_code);
 }
 
 bramah_status bramah_filter_c_source(const bramah_filter *f, const bramah_program *program,

@@ -184,8 +184,8 @@ BRAMAH__IN_CALLER void compare(bramah__filter_lockstep *k, size_t g, const brama
 }
 
 /* Blocks of F and the columns by which parameters act on the plant. */
-BRAMAH__IN_CALLER void fill_transition(const bramah__filter_lockstep *k, size_t g,
-                                       const bramah__filter_group *group, double *F)
+BRAMAH__IN_CALLER void add_columns(const bramah__filter_lockstep *k, size_t g,
+                                   const bramah__filter_group *group, double *F)
 {
   const bramah_filter *f = group->like;
   const double *G = k->plant.of[g].G;
@@ -241,8 +241,8 @@ BRAMAH__IN_CALLER void second_order_noise(const bramah__filter_lockstep *k, size
 }
 
 /* Columns of Gamma from `column` on, which are zero. No edge is in reach of a lane (lockstep_cycle.c). */
-BRAMAH__IN_CALLER void fill_noise(const bramah__filter_lockstep *k, size_t g,
-                                  const bramah__filter_group *group, size_t column, double *Gamma)
+BRAMAH__IN_CALLER void add_noise(const bramah__filter_lockstep *k, size_t g,
+                                 const bramah__filter_group *group, size_t column, double *Gamma)
 {
   const bramah_filter *f = group->like;
   const double *G = k->plant.of[g].G;
@@ -273,8 +273,8 @@ BRAMAH__FOR_PROCESSORS static void follow(bramah__filter_lockstep *k, size_t g,
 {
   const bramah_filter *f = group->like;
   compare(k, g, group);
-  fill_transition(k, g, group, k->of[g].F);
-  fill_noise(k, g, group, 2 * f->n_dof + f->n_first_order, k->of[g].Gamma);
+  add_columns(k, g, group, k->of[g].F);
+  add_noise(k, g, group, 2 * f->n_dof + f->n_first_order, k->of[g].Gamma);
 }
 
 void bramah__lanes_follow_step(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group)
@@ -366,6 +366,7 @@ int bramah__lanes_advance(bramah__filter_lockstep *k, bramah__filter_group *cons
   const size_t words = k->plant.place.words;
   int64_t moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L];
   int some = 0;
+  if (group[0]->like->n_augmented == 0) return 0; /* nor have the others: they are of one structure */
   EACH_GROUP
   {
     memcpy(k->of[g].middle, k->plant.of[g].next, words * L * sizeof(double));

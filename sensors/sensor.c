@@ -169,7 +169,6 @@ bramah_status bramah_sensor_init(const bramah_sensor_options *o, const bramah_pl
   return status;
 }
 
-/* Terms of the first sum. */
 size_t bramah__sensor_first(const bramah_sensor *sensor)
 {
   return sensor->shape == BRAMAH_SENSOR_ANGLE ? sensor->n_first : sensor->n_terms;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parts of a look at machine, study and log. plausibility.c is the whole, plausibility_doubts.c has the list and the places, plausibility_values.c looks at
- * machine and study, plausibility_columns.c at the columns of the log, plausibility_motion.c at how they go with the
- * motion of the model, plausibility_filter.c at how they go with each other where there is none. */
+/* Parts of a look at machine, study and log. plausibility.c is the whole, plausibility_doubts.c has the list and the
+ * places, plausibility_values.c looks at machine and study, plausibility_columns.c at the columns of the log,
+ * plausibility_motion.c at how they go with the motion of the model, plausibility_filter.c at how they go with each other
+ * where there is none. */
 #ifndef BRAMAH_LIB_ASSESS_PLAUSIBILITY_H
 #define BRAMAH_LIB_ASSESS_PLAUSIBILITY_H
 

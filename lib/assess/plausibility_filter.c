@@ -120,8 +120,8 @@ void bramah__look_at_filter(bramah__look *look)
     if (nis[i] > alike * best) continue;
     if (tried[i].first == tried[i].second)
       snprintf(text + used, sizeof text - used,
-               "%s%s has the other sign (%.3g; turn its sign in the study, and the offset with it)", used ? ", or if " : "",
-               a, nis[i]);
+               "%s%s has the other sign (%.3g; turn its sign in the study, and the offset with it)",
+               used ? ", or if " : "", a, nis[i]);
     else
       snprintf(text + used, sizeof text - used, "%s%s and %s are exchanged (%.3g; exchange their columns)",
                used ? ", or if " : "", a, b, nis[i]);

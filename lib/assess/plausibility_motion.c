@@ -6,8 +6,9 @@
  *   r_i = mean (y_i - h_i - o_i)^2 / (sigma_i^2 + s_i^2 / 9 + var h_i / 16)
  *
  * with the sensor's noise, the uncertainty s_i of the start, which may be seen as an offset |o_i| <= 3 s_i, and a quarter
- * of the predicted motion, since a model alone drifts. Where it is large, mistakes that people make are tried one by one: a mistake is named only if the log without
- * it goes with the model, r_i < 2, and at least nine times better than with it. */
+ * of the predicted motion, since a model alone drifts. Where it is large, mistakes that people make are tried one by
+ * one: a mistake is named only if the log without it goes with the model, r_i < 2, and at least nine times better than
+ * with it. */
 #define _POSIX_C_SOURCE 200809L /* locale_t */
 #include "lib/assess/plausibility.h"
 
@@ -112,7 +113,9 @@ static double misfit(const motion *m, const followed *s, const reading *r)
     const long other = (long)row - r->lag;
     const double y = m->look->value[row * m->look->n_slots + s->slot];
     if (isnan(y) || other < 0 || other >= (long)m->n_run) continue;
-    const double predicted = h[other], e = r->about + r->factor * (y - r->about) - predicted;
+    const double predicted = h[other], read = r->about + r->factor * (y - r->about);
+    const double period = s->sensor[r->place].period;
+    const double e = period > 0.0 ? remainder(read - predicted, period) : read - predicted;
     n += 1.0;
     errors += e;
     squares += e * e;
@@ -157,12 +160,6 @@ static double range_within(const motion *m, const followed *s, int64_t from_ns, 
 /* ---- what is tried of commands and start ---- */
 
 static const char *input_name(const motion *m, size_t k) { return m->look->columns[k].what; }
-
-/* Where the study says that an input is read, or the log. */
-static void doubt_commands(motion *m, bramah_doubt_kind kind, double ratio, size_t k, const char *text)
-{
-  bramah__doubt_column(m->look, kind, 0, ratio, k, "%s", text);
-}
 
 /* The encoders' first samples as positions [study->n_joints]; returns how many are far from where the study starts. */
 static size_t measured_start(const motion *m, double *positions)
@@ -245,7 +242,8 @@ static int try_drives(motion *m, double at_first, double *positions)
             "of %.2g): write 'inputs: {%s: %s, %s: %s}' in the study, which exchanges the columns",
             input_name(m, k), input_name(m, other), now, at_first, input_name(m, k),
             m->look->columns[other].feed.column, input_name(m, other), m->look->columns[k].feed.column);
-      doubt_commands(m, k == other ? BRAMAH_DOUBT_SIGN : BRAMAH_DOUBT_PLACE, now / at_first, k, text);
+      bramah__doubt_column(m->look, k == other ? BRAMAH_DOUBT_SIGN : BRAMAH_DOUBT_PLACE, 0, now / at_first, k,
+                           "%s", text);
       return 1;
     }
   run(m, &as_stated);

@@ -440,13 +440,16 @@ static void write_function(writer *w, size_t i)
 
 /* Around parts that are long. What GCC would look for takes it twice the time, and in straight lines of folded expressions
  * there is next to nothing of it. */
-static const char before_long[] =
-    "\n#ifdef __GNUC__\n#define APART __attribute__((noinline))\n#else\n#define APART\n#endif\n"
-    "#if defined __GNUC__ && !defined __clang__ && !defined BRAMAH_DEVICE\n#pragma GCC push_options\n"
-    "#pragma GCC optimize(\"O1\", \"no-tree-fre\", \"no-tree-dominator-opts\", \"no-tree-ccp\", "
-    "\"no-tree-dse\", \"no-dse\")\n#endif\n",
-                  after_long[] = "\n#if defined __GNUC__ && !defined __clang__ && !defined BRAMAH_DEVICE\n"
-                                 "#pragma GCC pop_options\n#endif\n";
+static const char
+    before_long[] =
+        "\n#ifdef __GNUC__\n#define APART __attribute__((noinline))\n#else\n#define APART\n#endif\n"
+        "#if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__ && !defined "
+        "BRAMAH_DEVICE\n#pragma GCC push_options\n"
+        "#pragma GCC optimize(\"O1\", \"no-tree-fre\", \"no-tree-dominator-opts\", \"no-tree-ccp\", "
+        "\"no-tree-dse\", \"no-dse\")\n#endif\n",
+    after_long[] =
+        "\n#if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__ && !defined BRAMAH_DEVICE\n"
+        "#pragma GCC pop_options\n#endif\n";
 
 /* A member with more zeros than this is cleared as a whole first. */
 enum { FEW_ZEROS = 8 };

@@ -108,6 +108,7 @@ const size_t bramah__width[BRAMAH__N_WIDTHS] = {1,
 void bramah__tape_run(const bramah__tape *tape, size_t part, size_t lanes, double *registers)
 {
   size_t width = 0;
+  if (tape->part[part].n_code == 0) return; /* numbers and inputs alone */
   while (bramah__width[width] != lanes) width++;
   bramah__native *native = &tape->native[width * tape->n_parts + part];
   const bramah__native_part function = atomic_load_explicit(&native->part, memory_order_acquire);

@@ -15,21 +15,25 @@
 extern const char bramah__elementary_text[], bramah__native_text[];
 
 /* Pieces are numbered: those of the first program for one state, then for each number of lanes that plants use, then those of
- * the next program. A piece is so many operations, or one part. */
-enum { WIDTHS = 3, PIECE = 3000 };
+ * the next program. A piece is so many operations, or one part; it ends where parameters or outputs begin, which not all ask for, if
+ * it is not a small one. */
+enum { WIDTHS = 3, PIECE = 3000, SMALL = 1000 };
 
 typedef struct piece {
   const bramah__tape *tape;
   size_t width, first, end; /* parts from first up to end */
 } piece;
 
-static void go_on(piece *at)
+static void go_on(const bramah_program *program, piece *at)
 {
+  const size_t outputs = BRAMAH__PART_PARAMETERS + 2 * bramah__n_columns(program);
   size_t n = 0;
   at->first = at->end;
   while (at->end < at->tape->n_parts) {
-    n += at->tape->part[at->end].n_operations;
-    if (n > PIECE && at->end > at->first) return;
+    const int begins = at->end == BRAMAH__PART_PARAMETERS || at->end == outputs;
+    const size_t more = at->tape->part[at->end].n_operations;
+    if (at->end > at->first && (n + more > PIECE || (begins && n > SMALL))) return;
+    n += more;
     at->end++;
   }
 }
@@ -40,7 +44,7 @@ static int find(const bramah_program *program, size_t i, piece *out)
   for (; program; program = program->next)
     for (size_t width = 0; width < WIDTHS; width++) {
       *out = (piece){.tape = &program->tape, .width = width};
-      for (go_on(out); out->first < out->tape->n_parts; go_on(out))
+      for (go_on(program, out); out->first < out->tape->n_parts; go_on(program, out))
         if (i-- == 0) return 1;
     }
   return 0;

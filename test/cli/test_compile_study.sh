@@ -61,6 +61,6 @@ refused 's|^uncertainty.*|&\nfilter: {transition: paper}|' transition 'only the 
 refused 's|^uncertainty.*|&\nfilter: {fusion: block}|' fusion 'only sequential fusion is compiled'
 refused 's|^uncertainty.*|&\nfilter: {iterations: 2}|' iterations 'an iterated update is not compiled'
 refused 's|^uncertainty.*|&\nadapt: {sensors: [0.5, 2]}|' adapt 'a filter whose noise adapts is not compiled'
-refused 's/volume: v1,/& delay: 5 ms,/' p1 'sensors whose samples come late are not compiled'
+refused 's/volume: v1,/& delay: 5.1 ms,/' p1 'a delay is compiled that is a whole number of steps, at most 1000'
 run 1 compile "$source_root/datasets/four-bar/hypotheses.yaml" --output no
 says err 'hypotheses: one filter is compiled, not several that are weighed'

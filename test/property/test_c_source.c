@@ -4,6 +4,7 @@
  * filter does on such a plant, to the bit, gates and recovery included. The compiler of the tests compiles both. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "bramah/coupled.h"
+#include "bramah/replay.h"
 #include "bramah/session.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
@@ -274,15 +275,25 @@ static const char filter_driver[] =
     "#include <stdio.h>\n"
     "int main(void)\n"
     "{\n"
-    "  static m_filter f;\n"
     "  double u[M_ROOM(M_INPUTS)], y[M_SENSORS], value[M_OUTPUTS], sigma[M_OUTPUTS], status;\n"
     "  unsigned char present[M_SENSORS];\n"
+    "#if M_LATE > 0\n"
+    "#define f late.filter\n"
+    "  static m_late late;\n"
+    "  m_late_begin(&late);\n"
+    "#else\n"
+    "  static m_filter f;\n"
     "  m_begin(&f);\n"
+    "#endif\n"
     "  while (fread(u, sizeof *u, M_INPUTS, stdin) == M_INPUTS && fread(y, sizeof *y, M_SENSORS, stdin) == "
     "M_SENSORS &&\n"
     "         fread(present, 1, M_SENSORS, stdin) == M_SENSORS) {\n"
+    "#if M_LATE > 0\n"
+    "    status = m_late_step(&late, u, y, present);\n"
+    "#else\n"
     "    status = m_predict(&f, u);\n"
     "    if (status == 0.0) status = m_correct(&f, y, present);\n"
+    "#endif\n"
     "    m_outputs(&f, value, sigma);\n"
     "    fwrite(&status, sizeof status, 1, stdout);\n"
     "    fwrite(value, sizeof *value, M_OUTPUTS, stdout);\n"
@@ -333,6 +344,31 @@ static size_t find_outputs(const bramah_plant *plant, const char *code, size_t *
   return n;
 }
 
+/* What the driver writes. */
+static size_t write_row(bramah_filter *f, const unsigned char *present, double status, size_t n_outputs,
+                        const size_t *output, double *row)
+{
+  const bramah_filter_info info = bramah_filter_get_info(f);
+  const bramah_filter_last last = bramah_filter_get_last(f);
+  size_t n = 0;
+  row[n++] = status;
+  for (size_t i = 0; i < n_outputs; i++) row[n++] = info.plant->output(info.plant->self, output[i]);
+  for (size_t i = 0; i < n_outputs; i++) {
+    const double sigma = bramah_filter_output_sigma(f, output[i]);
+    row[n++] = isnan(sigma) ? -1.0 : sigma;
+  }
+  memcpy(row + n, bramah_filter_covariance(f), info.n_error * info.n_error * sizeof *row);
+  n += info.n_error * info.n_error;
+  for (size_t i = 0; i < info.n_sensors; i++) row[n++] = present[i] ? last.innovation[i].nis : 0.0;
+  for (size_t i = 0; i < info.n_augmented; i++) {
+    const bramah_filter_augmented a = bramah_filter_get_augmented(f, i);
+    row[n++] = a.value;
+    row[n++] = a.sigma;
+  }
+  row[n++] = last.nis;
+  return n;
+}
+
 /* The same steps by the library; `row` gets what the driver writes. */
 static size_t run_filter(bramah_filter *f, size_t k, double off, FILE *in, size_t n_outputs,
                          const size_t *output, double *row)
@@ -354,24 +390,8 @@ static size_t run_filter(bramah_filter *f, size_t k, double off, FILE *in, size_
   fwrite(u, sizeof *u, plant->n_input, in);
   fwrite(y, sizeof *y, info.n_sensors, in);
   fwrite(present, 1, info.n_sensors, in);
-  const bramah_filter_last last = bramah_filter_get_last(f);
-  size_t n = 0;
-  row[n++] = bramah_filter_get_report(f).recoveries > recoveries ? 2.0 : 0.0;
-  for (size_t i = 0; i < n_outputs; i++) row[n++] = plant->output(plant->self, output[i]);
-  for (size_t i = 0; i < n_outputs; i++) {
-    const double sigma = bramah_filter_output_sigma(f, output[i]);
-    row[n++] = isnan(sigma) ? -1.0 : sigma;
-  }
-  memcpy(row + n, bramah_filter_covariance(f), info.n_error * info.n_error * sizeof *row);
-  n += info.n_error * info.n_error;
-  for (size_t i = 0; i < info.n_sensors; i++) row[n++] = present[i] ? last.innovation[i].nis : 0.0;
-  for (size_t i = 0; i < info.n_augmented; i++) {
-    const bramah_filter_augmented a = bramah_filter_get_augmented(f, i);
-    row[n++] = a.value;
-    row[n++] = a.sigma;
-  }
-  row[n++] = last.nis;
-  return n;
+  return write_row(f, present, bramah_filter_get_report(f).recoveries > recoveries ? 2.0 : 0.0, n_outputs,
+                   output, row);
 }
 
 typedef struct filter_rig {
@@ -500,7 +520,7 @@ static const struct {
     {"metered-crane/encoders", "quasistatic actuators", 0, 0.0},
     {"metered-crane/pressures", "quasistatic actuators", 0, 0.0},
     {"lifting-four-bar/sensors", NULL, 0, 0.0},
-    {"linearization-four-bar/unknown-torque", "sensors whose samples come late", 0, 0.0},
+    {"linearization-four-bar/unknown-torque", NULL, 0, 0.0},
     {"quick-return/sensors", NULL, 60, 0.0},
     {"rotary-actuator/act1", NULL, 60, 1e-9},
     {"rotary-actuator/act2", NULL, 0, 0.0},
@@ -509,6 +529,64 @@ static const struct {
     {"embedding/compiled/study", NULL, 0, 0.0},
 };
 enum { N_SHIPPED = sizeof shipped / sizeof *shipped };
+
+static void give(FILE *in, const bramah_filter_info *info, const double *u, const double *y,
+                 const unsigned char *present)
+{
+  fwrite(u, sizeof *u, info->plant->n_input, in);
+  fwrite(y, sizeof *y, info->n_sensors, in);
+  fwrite(present, 1, info->n_sensors, in);
+}
+
+/* An encoder's samples come 20 steps late, every fifth not at all; a torque is estimated with the state. One is no number,
+ * which leaves everything as it was. */
+START_TEST(test_late_samples)
+{
+  enum { CYCLES = 120, BAD = 60 };
+  char path[1024];
+  const char *root = getenv("BRAMAH_SOURCE_ROOT");
+  filter_rig r = {.n_plain = CYCLES + 1};
+  bramah_rewind *rewind;
+  bramah_diag diag;
+  ck_assert(scratch_folder(r.folder));
+  snprintf(path, sizeof path, "%s/datasets/linearization-four-bar/unknown-torque.yaml", root ? root : ".");
+  must(open_filter(&r, path, &diag), &diag);
+  must(bramah_rewind_new(r.f, NULL, &diag, &rewind), &diag);
+  const bramah_filter_info info = bramah_filter_get_info(r.f);
+  FILE *in = in_folder(r.folder, "in", "wb");
+  for (size_t k = 0; k < CYCLES; k++) {
+    double u[8], y[MOST_SENSORS];
+    unsigned char present[MOST_SENSORS], fused[MOST_SENSORS];
+    for (size_t i = 0; i < info.plant->n_input; i++) u[i] = 0.5 * sin(0.02 * (double)k);
+    must(bramah_rewind_set_inputs(rewind, u, &diag), &diag);
+    const int64_t coming_ns = bramah_filter_time_ns(r.f) + info.plant->step_ns;
+    for (size_t i = 0; i < info.n_sensors; i++) {
+      const bramah_sensor *sensor = &info.sensor[i];
+      present[i] = (k + i) % 5 != 0;
+      fused[i] = present[i] && sensor->delay_ns == 0; /* of the point that is estimated */
+      y[i] = bramah_sensor_predict(sensor, info.plant) + sensor->sigma * error_of(k, i, 0.0);
+      const int64_t time_ns = coming_ns - sensor->delay_ns;
+      if (!present[i]) continue;
+      const bramah_status status = bramah_rewind_sample(rewind, i, time_ns, y[i], &diag);
+      ck_assert_int_eq(status, time_ns < 0 ? BRAMAH_E_TIME : BRAMAH_OK);
+    }
+    must(bramah_rewind_advance(rewind, &diag), &diag);
+    give(in, &info, u, y, present);
+    r.n = write_row(r.f, fused, 0.0, r.n_outputs, r.output, r.expected + (k + (k > BAD)) * r.n);
+    if (k != BAD) continue;
+    memcpy(r.expected + (BAD + 1) * r.n, r.expected + BAD * r.n, r.n * sizeof(double));
+    r.expected[(BAD + 1) * r.n] = -3.0; /* M_NOT_FINITE */
+    present[0] = 1, y[0] = NAN;
+    give(in, &info, u, y, present);
+  }
+  ck_assert_int_eq(fclose(in), 0);
+  ck_assert_uint_gt(bramah_rewind_get_report(rewind).rewinds, CYCLES / 2);
+  compile_and_run(r.folder, &r.source, filter_driver, "-O1");
+  compare_filter(&r, 0.0);
+  bramah_rewind_free(rewind);
+  close_filter(&r);
+}
+END_TEST
 
 START_TEST(test_shipped_studies)
 {
@@ -540,6 +618,7 @@ int main(void)
   Suite *suite = suite_create("c_source");
   tcase_add_loop_test(one_case(suite, "steps"), test_source_makes_the_same_bits, 0, N_MACHINES);
   tcase_add_loop_test(one_case(suite, "filters"), test_filter_makes_the_same_bits, 0, N_STUDIES);
+  tcase_add_test(one_case(suite, "late samples"), test_late_samples);
   tcase_add_loop_test(one_case(suite, "shipped"), test_shipped_studies, 0, N_SHIPPED);
   return run_suite(suite);
 }

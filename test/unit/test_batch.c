@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Groups of four structures, each eight and one by itself; one filter is thrown about, so that its steps leave the lanes, one is asked for in each cycle. */
-enum { STRUCTURES = 4, N = 9 * STRUCTURES, STEPS = 300, SENSORS = 8, THROWN = 22 };
+enum { STRUCTURES = 4, N = 9 * STRUCTURES, STEPS = 200, SENSORS = 8, THROWN = 22 };
 
 /* Besides those of the study: what follows accelerations, and angles. */
 static const bramah_sensor_options others[] = {

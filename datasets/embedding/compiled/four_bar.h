@@ -146,6 +146,7 @@ FOUR_BAR_FUNCTION int four_bar_step(four_bar_state *s, const double *inputs, con
 #define FOUR_BAR_OUTPUTS 17
 #define FOUR_BAR_PATIENCE 25
 #define FOUR_BAR_ROOT 0
+#define FOUR_BAR_LATE 0
 
 enum {
   FOUR_BAR_RECOVERED = 2, /* no sensor agreed with the filter any more: its covariance was inflated by that of the start */
@@ -206,6 +207,21 @@ FOUR_BAR_FUNCTION void four_bar_outputs(four_bar_filter *f, double *value, doubl
 
 /* Value and standard deviation of the augmented state i; 1: it is estimated, 0: considered so far. */
 FOUR_BAR_FUNCTION int four_bar_augmented(const four_bar_filter *f, int i, double *value, double *sigma);
+
+#if FOUR_BAR_LATE > 0
+/* Some samples come late, up to FOUR_BAR_LATE steps. The filter goes back to where they were measured and makes the steps since then
+ * again, with all samples: four_bar_late_step instead of four_bar_predict and four_bar_correct, with what has come by its end. The estimate is in
+ * `filter`. Below FOUR_BAR_OK it is where it was, and the samples of this call are lost. */
+typedef struct four_bar_late {
+  four_bar_filter filter, before[FOUR_BAR_LATE + 1]; /* the last points before their corrections, point k at k % (FOUR_BAR_LATE + 1) */
+  double inputs[FOUR_BAR_LATE + 1][FOUR_BAR_ROOM(FOUR_BAR_INPUTS)], y[FOUR_BAR_LATE + 1][FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
+  unsigned char present[FOUR_BAR_LATE + 1][FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
+  uint64_t points; /* steps since the start */
+} four_bar_late;
+
+FOUR_BAR_FUNCTION void four_bar_late_begin(four_bar_late *l);
+FOUR_BAR_FUNCTION int four_bar_late_step(four_bar_late *l, const double *inputs, const double *y, const unsigned char *present);
+#endif
 
 /* Names and units, in these orders. */
 #ifndef BRAMAH_DEVICE
