@@ -199,10 +199,12 @@ bramah_status bramah__tune_problem_open(bramah__tune_problem *problem, const cha
                                         const bramah_tune_run *run, bramah_diag *diag)
 {
   bramah_study *copied = NULL;
-  problem->path = path;
+  const size_t length = strlen(path) + 1;
+  problem->path = malloc(length);
   if (run) problem->run = *run;
   problem->tuned = calloc(BRAMAH__TUNE_MOST, sizeof *problem->tuned);
-  if (!problem->tuned) return bramah__fail_memory(diag);
+  if (!problem->path || !problem->tuned) return bramah__fail_memory(diag);
+  memcpy(problem->path, path, length);
   bramah_status status = bramah_study_load(path, 0, NULL, diag, &problem->study);
   if (!status) status = bramah_study_copy(problem->study, diag, &copied);
   if (status) bramah__place(diag, path, 0);
@@ -230,6 +232,7 @@ void bramah__tune_problem_close(bramah__tune_problem *problem)
     free(t->also_ref);
   }
   for (size_t i = 0; i < problem->n_logs; i++) bramah__tune_log_free(&problem->logs[i]);
+  free(problem->path);
   free(problem->tuned);
   free(problem->logs);
   free(problem->left_out);

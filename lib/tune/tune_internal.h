@@ -104,7 +104,7 @@ typedef struct bramah__tune_parameter {
 } bramah__tune_parameter;
 
 typedef struct bramah__tune_problem {
-  const char *path; /* of the study */
+  char *path; /* of the study */
   bramah_tune_run run;
   bramah_study *study;     /* in memory; what varies is set in copies of it */
   bramah_session *session; /* of a copy, as the files say: names, units, the start */

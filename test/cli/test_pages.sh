@@ -25,7 +25,7 @@ for one in $commands; do
 done
 if command -v mandoc >/dev/null; then
   mandoc -T lint -W warning ./*.1 || fail 'mandoc finds fault with the pages'
-  mandoc -T ascii bramah-simulate.1 | sed "s/.$(printf '\\b')//g" >page
+  mandoc -T ascii bramah-simulate.1 | sed "s/.$(printf '\010')//g" >page
   grep -q 'May be repeated' page || fail 'the page does not say what may be repeated'
 fi
 

@@ -2,6 +2,7 @@
 /* Tuning and sweeps from C: alone, and by several processes, which are threads here that exchange bytes in
  * memory. */
 #define _XOPEN_SOURCE 700 /* barriers */
+#include "bramah/session.h"
 #include "bramah/tune.h"
 #include "test/support/run.h"
 #include "test/support/text_file.h"
@@ -288,6 +289,27 @@ START_TEST(refused_once_the_study_is_known)
 }
 END_TEST
 
+/* A tuning keeps no string of its caller's: here the study's name has become that of what is written. */
+START_TEST(written_when_the_name_is_gone)
+{
+  bramah_session *written = NULL;
+  process p = {.log = path};
+  make_log();
+  bramah_tune_options_default(&p.options);
+  p.options.budget = 1;
+  run_process(&p);
+  ck_assert_int_eq(p.status, BRAMAH_OK);
+  ck_assert_uint_lt(strlen(beside_path("tuned.yaml")), sizeof study);
+  strcpy(study, beside_path("tuned.yaml"));
+  ck_assert_int_eq(bramah_tuning_write(p.tuning, beside_path("tuned.yaml"), NULL, &p.diag), BRAMAH_OK);
+  ck_assert_msg(!bramah_session_open(study, &p.diag, &written), "%s", p.diag.message); /* finds its machine */
+  bramah_session_close(written);
+  bramah_tuning_free(p.tuning);
+  remove(study);
+  remove_path();
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("tune");
@@ -297,5 +319,6 @@ int main(void)
   tcase_add_test(t, processes_read_different_logs);
   tcase_add_test(t, sweep_of_a_grid);
   tcase_add_test(t, refused_once_the_study_is_known);
+  tcase_add_test(t, written_when_the_name_is_gone);
   return run_suite(suite);
 }
