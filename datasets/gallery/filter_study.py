@@ -77,13 +77,13 @@ def with_filterpy():
 
 reference = None
 for name, run in (("matrices", with_matrices), ("bramah", with_bramah), ("FilterPy", with_filterpy)):
-    begin = time.perf_counter()
+    begin = time.process_time()
     try:
         estimates = run()
     except ImportError:
         print(f"{name}: not installed")
         continue
-    took = 1e6 * (time.perf_counter() - begin) / N
+    took = 1e6 * (time.process_time() - begin) / N
     reference = estimates if reference is None else reference
     print(f"{name:9} {took:6.1f} us a step; angle at the end {estimates[-1, 0]:.9f} +- {estimates[-1, 2]:.9f} rad; "
           f"largest difference {np.max(np.abs(estimates - reference) / reference[:, 2:].mean(0).repeat(2)[[0, 2, 0, 2]]):.1e} sigma")

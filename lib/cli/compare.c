@@ -371,7 +371,7 @@ static const cli_option options[] = {
     {"turns", NULL, "angles that differ by whole turns are the same", 0, 0},
     {"time", "NAME", "time column of both files (t)", 0, 0},
     {"json", "FILE", "the result for programs; - is standard output", 0, 0},
-    {"report", "FILE", "HTML page: both runs over each other, their differences", 0, 0},
+    {"report", "FILE", "HTML page: the runs over each other, differences", 0, 0},
     {0}};
 
 const cli_command cli_compare = {

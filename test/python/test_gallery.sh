@@ -7,7 +7,7 @@ if [ -z "$python" ] || ! "$python" -c 'import matplotlib'; then
   echo "skipped: the Python package was not built, or python3-matplotlib is missing"
   exit 77
 fi
-export PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR=.
+export PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR=. OPENBLAS_NUM_THREADS=1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
