@@ -679,7 +679,7 @@ BRAMAH__FOR_PROCESSORS static void take_correction(bramah__filter_lockstep *k, s
   }
   bramah__keep_where(live, n, room->dx, group->dx);
   for (size_t i = 0; i < n; i++)
-    EACH_LANE correction[i * L + l] += live[l] & (group->dof[l] > 0.0) ? room->dx[i * L + l] : 0.0;
+    EACH_LANE correction[i * L + l] += (live[l] & (group->dof[l] > 0.0)) ? room->dx[i * L + l] : 0.0;
   const double *count = room->count;
   EACH_LANE likelihood[l] = live[l] ? likelihood[l] - 0.5 * count[LIKELIHOOD * L + l] : likelihood[l];
   add_to(PROGRESS(group->now, report.corrections), live, once);
