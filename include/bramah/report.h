@@ -18,7 +18,7 @@ typedef struct bramah_report bramah_report;
 
 /* A report under construction. Memory does not grow with the log: a series keeps up to 12 000 points as they
  * are; beyond that each point is 2, 4, 8, ... steps by their minimum, mean and maximum. Plots show minimum and maximum of
- * some 2400 columns, and in the window of the answer (bramah_report_answer) up to six times finer ones. */
+ * some 1700 columns, and in the window of the answer (bramah_report_answer) up to eight times finer ones. */
 BRAMAH_API bramah_status bramah_report_new(const char *title, bramah_diag *diag, bramah_report **out);
 BRAMAH_API void bramah_report_free(bramah_report *report); /* NULL allowed */
 

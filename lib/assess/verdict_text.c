@@ -79,6 +79,11 @@ void bramah_finding_sentence(const bramah_finding *f, char *out, size_t n)
              *f->unit ? " " : "", f->unit, limits);
     return;
   }
+  if (f->passed) { /* an accident is no fault */
+    snprintf(out, n, "%s, from %.6g to %.6g s: %s, %.3g \xCF\x83, tolerated %s.", at, f->begin, f->end,
+             f->what, f->value, limits);
+    return;
+  }
   snprintf(amount, sizeof amount, "%.3g", f->amount);
   snprintf(out, n, "%s, from %.6g to %.6g s: %s%s%s. The test says %.3g \xCF\x83, tolerated %s.", at,
            f->begin, f->end, what[f->kind][0], what[f->kind][1] ? amount : "",

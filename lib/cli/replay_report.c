@@ -435,11 +435,12 @@ const char *cli_verdict(const bramah_verdict *verdict)
                                : "no contradiction found";
 }
 
-/* The plots of a sensor, output or augmented state that a check names; "": all sensors together. */
+/* The plots of a sensor, output or augmented state that a check names; "": all sensors together. What the verdict calls the
+ * worst comes before all. */
 static void weigh(cli_replay_report *r, const bramah_assess_results *results, const bramah_finding *f)
 {
-  const double weight = bramah_finding_closeness(f),
-               less = 0.999 * weight; /* of two plots of a thing the second */
+  const double weight = f == results->verdict.worst ? 1e9 : bramah_finding_closeness(f);
+  const double less = 0.999 * weight; /* of two plots of a thing the second */
   if (!*f->at) bramah_report_weigh(r->page, r->nis, weight);
   for (size_t i = 0; i < r->n_sensors; i++) {
     if (strcmp(f->at, r->sensor[i].name) != 0) continue;
@@ -511,7 +512,7 @@ static void contradiction_text(const cli_replay_run *run, const bramah_finding *
 static void add_answer(cli_replay_report *r, const cli_replay_run *run, const bramah_assess_results *results)
 {
   const bramah_verdict *v = &results->verdict;
-  const bramah_finding *worst = v->worst;
+  const bramah_finding *worst = v->worst, *noted = NULL;
   const double end = cli_seconds(results->totals.last_ns);
   const int broken = run->outcome != BRAMAH_OK, stopped = cli_stop_signal() != 0;
   char headline[160], why[1024] = "", reason[2048], advice[2048] = "", sentence[512] = "";
@@ -524,7 +525,8 @@ static void add_answer(cli_replay_report *r, const cli_replay_run *run, const br
   for (size_t i = 0; i < v->n; i++) {
     const bramah_finding *f = &v->finding[i];
     weigh(r, results, f);
-    if (v->contradicted || isnan(f->value)) continue;
+    if (f->noted && f->kind >= BRAMAH_CHECK_SMALL && (!noted || f->value > noted->value)) noted = f;
+    if (v->contradicted || f->noted || isnan(f->value)) continue;
     if (!worst || bramah_finding_closeness(f) > bramah_finding_closeness(worst)) worst = f;
   }
   if (worst) bramah_finding_sentence(worst, sentence, sizeof sentence);
@@ -553,8 +555,10 @@ static void add_answer(cli_replay_report *r, const cli_replay_run *run, const br
   } else {
     answer.level = stopped ? BRAMAH_REPORT_UNSURE : BRAMAH_REPORT_FINE;
     snprintf(headline, sizeof headline, "Nothing contradicts these estimates");
-    snprintf(reason, sizeof reason, "%llu tests found nothing. The nearest to its limit: %s",
-             (unsigned long long)v->tests, sentence);
+    snprintf(reason, sizeof reason, "%llu tests found nothing. The nearest to its limit: %s%s%s%s%s",
+             (unsigned long long)v->tests, sentence, noted ? " Noise is overestimated" : "",
+             noted && *noted->at ? ", most of all that of " : "", noted ? noted->at : "",
+             noted ? " (table \"Checks\")." : "");
     hidden_text(results, advice, sizeof advice);
   }
   if (broken) { /* it says so first, whatever else is known */

@@ -13,9 +13,10 @@ enum { WIDTH = 760, HEIGHT = 270, LEFT = 68, RIGHT = 14, TOP = 26, BOTTOM = 42, 
 enum { INNER_WIDTH = WIDTH - LEFT - RIGHT, INNER_HEIGHT = HEIGHT - TOP - BOTTOM, UNITS = 20 };
 enum { X_UNITS = INNER_WIDTH * UNITS, Y_UNITS = INNER_HEIGHT * UNITS };
 enum { X_TICKS = 8, Y_TICKS = 5 };
-enum { TITLE_HEIGHT = 32 };    /* of a plot in a picture: title and legend */
-enum { COLUMN = 6, NEAR = 2 }; /* [units] width of a column of points; what a line may pass them by */
-enum { FINE_COLUMNS = 500 };   /* about, of the window to look at */
+enum { TITLE_HEIGHT = 32 };  /* of a plot in a picture: title and legend */
+enum { COLUMN = 8 };         /* [units] width of a column of points */
+enum { NEAR = 2, BAND = 8 }; /* [units] what a line and the edge of a band may pass them by */
+enum { FINE_COLUMNS = 400 }; /* about, of the window to look at */
 
 const bramah_report_series bramah__drawn[BRAMAH__N_SERIES] = {BRAMAH_REPORT_MEASURED, BRAMAH_REPORT_MODEL,
                                                               BRAMAH_REPORT_TRUTH, BRAMAH_REPORT_ESTIMATE};
@@ -179,6 +180,7 @@ typedef struct pen {
   bramah__page *page;
   int x, y, held_x, held_y, holds;
   double low, high; /* slopes of such lines */
+  int near;         /* [units] */
   char command;     /* the one in force: a repeated letter may be left out; 0: not begun */
 } pen;
 
@@ -225,7 +227,7 @@ static void draw_to(pen *p, int x, int y)
   const int goes_on = p->holds && (x - p->held_x) * (p->held_x - p->x) > 0;
   if (!(goes_on && slope >= p->low && slope <= p->high)) put_held(p);
   width = (double)abs(x - p->x);
-  const double low = ((double)(y - p->y) - NEAR) / width, high = ((double)(y - p->y) + NEAR) / width;
+  const double low = ((double)(y - p->y) - p->near) / width, high = ((double)(y - p->y) + p->near) / width;
   p->low = !(width > 0.0) ? 1.0 : p->holds ? fmax(p->low, low) : low; /* upright lines end here */
   p->high = !(width > 0.0) ? -1.0 : p->holds ? fmin(p->high, high) : high;
   p->held_x = x;
@@ -233,10 +235,10 @@ static void draw_to(pen *p, int x, int y)
   p->holds = 1;
 }
 
-static pen open_path(bramah__page *page, const char *css)
+static pen open_path(bramah__page *page, int near, const char *css)
 {
   bramah__page_format(page, "<path class=\"%s\" d=\"", css);
-  return (pen){.page = page};
+  return (pen){.page = page, .near = near};
 }
 
 static void close_path(pen *p)
@@ -248,10 +250,12 @@ static void close_path(pen *p)
 /* A line through the extremes of its columns; it does not go on over a gap of `gap` seconds. */
 static void draw_line(bramah__page *page, const column *c, size_t n, double gap, const char *css)
 {
-  pen p = open_path(page, css);
+  pen p = open_path(page, NEAR, css);
   int before = 0;
   for (size_t i = 0; i < n; i++) {
-    const int up = i ? abs(c[i].top - before) < abs(c[i].bottom - before) : 1;
+    /* From the end that is nearer to where the line comes from; the first column, away from where it goes. */
+    const int up = i ? abs(c[i].top - before) < abs(c[i].bottom - before)
+                     : n > 1 && c[1].top + c[1].bottom > c[0].top + c[0].bottom;
     const int first = up ? c[i].top : c[i].bottom, last = up ? c[i].bottom : c[i].top;
     if (i && c[i].t - c[i - 1].t_last < gap)
       draw_to(&p, c[i].x, first);
@@ -267,7 +271,7 @@ static void draw_line(bramah__page *page, const column *c, size_t n, double gap,
 /* Upright lines: over each column, or, as stems, from zero to each value. A dot where both are the same. */
 static void draw_upright(bramah__page *page, const column *c, size_t n, const int *zero, const char *css)
 {
-  pen p = open_path(page, css);
+  pen p = open_path(page, NEAR, css);
   for (size_t i = 0; i < n; i++) {
     const int from = zero ? *zero : c[i].top, to = zero ? c[i].top : c[i].bottom;
     put_move(&p, 'm', (c[i].x + c[i].x_last) / 2, from);
@@ -281,7 +285,7 @@ static void draw_upright(bramah__page *page, const column *c, size_t n, const in
 /* Along the upper edge and back along the lower; gaps and columns without a band interrupt it. */
 static void draw_band(bramah__page *page, const column *c, size_t n, double gap, const char *css)
 {
-  pen p = open_path(page, css);
+  pen p = open_path(page, BAND, css);
   for (size_t begin = 0, end; begin < n; begin = end) {
     for (end = begin + 1; end < n && c[end].banded && c[end].t - c[end - 1].t_last < gap;) end++;
     const size_t last = end - 1;
