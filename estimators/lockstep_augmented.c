@@ -212,8 +212,9 @@ BRAMAH__IN_CALLER void add_columns(const bramah__filter_lockstep *k, size_t g,
 }
 
 /* Columns of Gamma from `column` on: of second order. */
-BRAMAH__IN_CALLER void second_order_noise(const bramah__filter_lockstep *k, size_t g,
-                                          const bramah__filter_group *group, size_t column, double *Gamma)
+BRAMAH__IN_CALLER void lanes_second_order_noise(const bramah__filter_lockstep *k, size_t g,
+                                                const bramah__filter_group *group, size_t column,
+                                                double *Gamma)
 {
   const bramah_filter *f = group->like;
   const double *displaced = k->of[g].displaced, *P = bramah__lane_array(f, group->now, f->P);
@@ -265,7 +266,7 @@ BRAMAH__IN_CALLER void add_noise(const bramah__filter_lockstep *k, size_t g,
       EACH_LANE Gamma[(r * nq + column) * L + l] = G[(r * f->n_par + f->first_noise + j) * L + l] *
                                                    group->par_noise[j * L + l] /
                                                    sqrt(bramah__step_seconds(f));
-  second_order_noise(k, g, group, column + 2 * f->n_edges, Gamma);
+  lanes_second_order_noise(k, g, group, column + 2 * f->n_edges, Gamma);
 }
 
 BRAMAH__FOR_PROCESSORS static void follow(bramah__filter_lockstep *k, size_t g,

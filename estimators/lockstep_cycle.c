@@ -46,7 +46,8 @@ BRAMAH__IN_CALLER void set_to(double *words, const int64_t *which, int64_t value
 /* ---- a step ---- */
 
 /* Rows of F of the plant; what is augmented follows. Of the others no more than their blocks is ever looked at. */
-BRAMAH__IN_CALLER void fill_transition(const bramah_filter *f, const bramah__group_results *of, double *F)
+BRAMAH__IN_CALLER void put_plant_transition(const bramah_filter *f, const bramah__group_results *of,
+                                            double *F)
 {
   const size_t n = f->n, ne = f->n_plant;
   for (size_t r = 0; r < ne; r++) {
@@ -116,7 +117,7 @@ BRAMAH__FOR_PROCESSORS static void follow_plants(bramah__filter_lockstep *k, siz
 {
   const bramah_filter *f = group->like;
   bramah__filter_room *room = &k->of[g];
-  fill_transition(f, &k->plant.of[g], room->F);
+  put_plant_transition(f, &k->plant.of[g], room->F);
   noise_in_lanes(group, f, &k->plant.of[g], room->Gamma);
   if (f->nq > f->n_plant) bramah__lanes_follow_step(k, g, group);
   memcpy(room->P, bramah__lane_array(f, group->now, f->P), f->n * f->n * L * sizeof(double));
@@ -332,7 +333,7 @@ BRAMAH__FOR_PROCESSORS static void sensor_row(bramah__filter_lockstep *k, size_t
 }
 
 /* Columns of a row that have entries in some lane. */
-BRAMAH__IN_CALLER size_t list_entries(size_t n, const double *H, size_t *entry)
+BRAMAH__IN_CALLER size_t list_row_entries(size_t n, const double *H, size_t *entry)
 {
   size_t found = 0;
   for (size_t j = 0; j < n; j++) {
@@ -354,7 +355,7 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
   double *H = room->T, S[L], y[L] = {0};
   int64_t present[L] = {0}, saturated[L] = {0};
   size_t *entry = room->entry + i * n;
-  const size_t count = list_entries(n, H, entry);
+  const size_t count = list_row_entries(n, H, entry);
   room->n_entries[i] = count;
   lockstep_project(1, n, count, entry, H, bramah__lane_array(f, group->now, f->P), room->PH, S);
   for (size_t l = 0; l < L; l++) {
@@ -809,7 +810,7 @@ static void output_row(bramah__filter_lockstep *k, size_t g, const bramah__filte
 BRAMAH__FOR_PROCESSORS static void spread(const bramah_filter *f, const double *P, size_t *entry,
                                           const double *H, double *sigma)
 {
-  const size_t n = f->n, count = list_entries(n, H, entry);
+  const size_t n = f->n, count = list_row_entries(n, H, entry);
   double sum[L] = {0};
   for (size_t e = 0; e < count; e++) {
     double row[L] = {0};

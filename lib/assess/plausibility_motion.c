@@ -8,7 +8,7 @@
  * with the sensor's noise, the uncertainty s_i of the start, which may be seen as an offset |o_i| <= 3 s_i, and a quarter
  * of the predicted motion, since a model alone drifts. Where it is large, mistakes that people make are tried one by
  * one: a mistake is named only if the log without it goes with the model, r_i < 2, and at least nine times better than
- * with it. */
+ * with it; a unit only where zeros do not go with the model, since numbers that are divided by much come near zero. */
 #define _POSIX_C_SOURCE 200809L /* locale_t */
 #include "lib/assess/plausibility.h"
 
@@ -366,10 +366,12 @@ static void try_sensor(motion *m, followed *s)
   const bramah__column *c = &look->columns[s->slot];
   const double declared = c->declared > 0.0 ? c->declared : 1.0;
   const char *unit;
+  const reading zeros = {0};
+  const int is_scale_seen = misfit(m, s, &zeros) > bad;
   double best = fmin(good, s->misfit / better), per_si, ratio = 0.0;
   reading found = plain;
   int is_sign = 0;
-  for (size_t k = 0; (unit = bramah__unit_at(c->si, k, &per_si)) != NULL; k++) {
+  for (size_t k = 0; is_scale_seen && (unit = bramah__unit_at(c->si, k, &per_si)) != NULL; k++) {
     const reading r = {.factor = 1.0 / (per_si * declared)};
     const double now = misfit(m, s, &r);
     if (fabs(log(per_si * declared)) < 0.5 || !(now < best)) continue;

@@ -439,7 +439,8 @@ const cli_command cli_check = {
         "degrees of freedom, hydraulics; of a study sensors, noise, filter; of a log how it is written, its\n"
         "columns, times, samples, and what was dropped, joined or put in order.\n\n"
         "Mistakes are reported with file, line and the thing at fault; then the exit code is 1. After a\n"
-        "mistake in one file the others are still read. What is no mistake by itself but what a colleague would\n"
+        "mistake in one file the others are still read. What is no mistake by itself but what a colleague "
+        "would\n"
         "doubt (units, signs, places, steps) is said with what to write instead; then the exit code is 3.\n",
     .example = "bramah check sensors-2.yaml log.csv",
     .min_operands = 1,

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include "bramah/assess.h"
 #include "bramah/report.h"
 #include "bramah/session.h"
 
@@ -133,6 +134,9 @@ typedef struct cli_readable {
   double factor;
 } cli_readable;
 cli_readable cli_readable_unit(const char *si);
+/* A cause with the change that would explain a contradiction, a parameter by its value, a gain by 1, else in the unit
+ * people read: "pump.pressure +11 ± 0.03 %". */
+void cli_explanation_text(const bramah_explanation *explanation, char text[CLI_CELL]);
 
 /* ---- files the program writes (print.c) ---- */
 

@@ -484,3 +484,13 @@ void cli_print_how(const bramah_machine_plant *machine, const bramah_step_report
   if (native.n_failed) fprintf(out, "; no native code: %s", native.why);
   fprintf(out, "\n");
 }
+
+void cli_explanation_text(const bramah_explanation *e, char text[CLI_CELL])
+{
+  const cli_readable unit = cli_readable_unit(e->unit);
+  const double whole = e->kind == BRAMAH_CAUSE_GAIN ? 1.0 : fabs(e->nominal);
+  const double scale = whole > 0.0 ? 100.0 / whole : unit.factor;
+  const char *what = e->kind == BRAMAH_CAUSE_PARAMETER ? "" : " ";
+  snprintf(text, CLI_CELL, "%s%s%s %+.3g ± %.2g %s", e->name, what, *what ? e->what : "", scale * e->change,
+           scale * e->sigma, whole > 0.0 ? "%" : unit.unit);
+}

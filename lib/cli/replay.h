@@ -66,8 +66,6 @@ bramah_status cli_replay_conclude(cli_replay_run *run, bramah_diag *diag);
 bramah_status cli_replay_doubt(cli_replay_run *run, bramah_diag *diag);
 /* Where the log contradicts the filter and can be read again: what would explain it. Errors: those of bramah_diagnose. */
 bramah_status cli_replay_diagnose(cli_replay_run *run, bramah_diag *diag);
-/* A cause with the change that would explain a contradiction: "pump.pressure +11 ± 0.03 %". */
-void cli_explanation_text(const bramah_explanation *explanation, char text[CLI_CELL]);
 /* "no contradiction found", "contradicted", "broken off", "doubted", "too short": what a verdict says. */
 const char *cli_verdict(const bramah_verdict *verdict);
 /* The summary for programs, if it is wanted; code: the exit code. */

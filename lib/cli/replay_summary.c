@@ -334,17 +334,6 @@ bramah_status cli_replay_diagnose(cli_replay_run *r, bramah_diag *diag)
   return status;
 }
 
-/* "valve.flow_coefficient -19 ± 2 %": a parameter by its value, a gain by 1, else in the unit people read. */
-void cli_explanation_text(const bramah_explanation *e, char text[CLI_CELL])
-{
-  const cli_readable unit = cli_readable_unit(e->unit);
-  const double whole = e->kind == BRAMAH_CAUSE_GAIN ? 1.0 : fabs(e->nominal);
-  const double scale = whole > 0.0 ? 100.0 / whole : unit.factor;
-  const char *what = e->kind == BRAMAH_CAUSE_PARAMETER ? "" : " ";
-  snprintf(text, CLI_CELL, "%s%s%s %+.3g ± %.2g %s", e->name, what, *what ? e->what : "", scale * e->change,
-           scale * e->sigma, whole > 0.0 ? "%" : unit.unit);
-}
-
 static cli_table diagnosis_table(const bramah_diagnosis *d)
 {
   static const char *const header[] = {"a single cause", "explains % of the excess", "cannot be told from"};

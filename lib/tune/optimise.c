@@ -16,8 +16,8 @@
 static const double reach = 2.0;
 enum { MOST_STEPS = 200 };
 
-/* What promises no more than this lies so near, in standard errors, that likelihoods are parabolas: such a step is likely taken,
- * and the slope is wanted there. */
+/* What promises no more than this lies so near, in standard errors, that likelihoods are parabolas: after a step that kept what it
+ * promised such a one is likely taken, and the slope is wanted there. */
 static const double near_enough = 25.0;
 
 static bramah_status fail_memory(bramah_diag *diag)
@@ -33,6 +33,7 @@ typedef struct search {
   unsigned char *held;               /* [n] */
   double cost, lambda, tolerance;
   int has_slope; /* g and I are of z */
+  int kept;      /* the last trial was as good as promised */
   bramah__optimum *out;
 } search;
 
@@ -119,7 +120,8 @@ static bramah_status look(search *s, bramah_diag *diag)
 static void take_trial(search *s, double cost, double promised, int with_slope)
 {
   memcpy(s->z, s->trial, s->f->n * sizeof *s->z);
-  if (s->cost - cost > 0.25 * promised) s->lambda = fmax(0.1 * s->lambda, 1e-7);
+  s->kept = s->cost - cost > 0.25 * promised;
+  if (s->kept) s->lambda = fmax(0.1 * s->lambda, 1e-7);
   s->cost = cost;
   s->has_slope = with_slope;
   if (!with_slope) return;
@@ -139,11 +141,12 @@ static bramah_status descend(search *s, int *moved, double *promised, bramah_dia
     if (aim(s, s->lambda)) continue;
     *promised = promise(s);
     if (*promised < s->tolerance) return BRAMAH_OK;
-    const int with_slope = *promised < near_enough;
+    const int with_slope = s->kept && *promised < near_enough;
     s->out->costs += !with_slope;
     const bramah_status status = with_slope ? slope_at(s, s->trial, &cost, s->trial_g, s->trial_I, diag)
                                             : s->f->cost(s->f->user, s->trial, &cost, diag);
     if (status) return status;
+    s->kept = 0;
     if (!isfinite(cost) || cost >= s->cost) continue;
     take_trial(s, cost, *promised, with_slope);
     *moved = 1;

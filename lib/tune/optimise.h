@@ -40,7 +40,7 @@ typedef struct bramah__optimum {
 /* Scoring: steps that solve (I + lambda diag I) d = -gradient, lambda falling and rising as steps succeed or
  * not (K. Levenberg 1944, D. W. Marquardt 1963), with the information in place of the second derivatives (R.
  * A. Fisher's scoring); a variable that meets its bound goes as far as that, the others make the
- * best of it. A step that promises little is tried with its slope at once. It ends when a whole step promises less than
+ * best of it. After one that kept its promise a step that promises little is tried with its slope at once. It ends when a whole step promises less than
  * `tolerance` of cost. A sum that holds logarithms
  * of variances is no sum of squares, so least-squares solvers such as GSL's cannot judge its steps. z [n]:
  * from where, and the minimum. gradient [n] and information [n x n] there (may be NULL). Errors: those of the
