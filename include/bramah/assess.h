@@ -89,6 +89,15 @@ BRAMAH_API void bramah_assess_break_off(bramah_assess *assess);
  * favour of the filter. It must outlive the assessment. */
 BRAMAH_API void bramah_assess_doubt(bramah_assess *assess, const bramah_doubt *doubt);
 
+/* After a run: look at machine, study and the first 20 s of the log it took, which begins at from_ns; if the log
+ * contradicts the filter, at the motion of the model too. The first that is certain goes into the verdict
+ * (bramah_assess_doubt). *out NULL: there was nothing to look at, that is no estimate, a run that goes on from a snapshot,
+ * or a log that is no file. Allocates; *out must outlive the assessment, released by bramah_plausibility_free. Errors: those of
+ * bramah_plausibility_new. */
+BRAMAH_API bramah_status bramah_assess_look_over(bramah_assess *assess, size_t n, const char *const *logs,
+                                                 int64_t from_ns, bramah_diag *diag,
+                                                 bramah_plausibility **out);
+
 /* The backward pass: estimates that use later measurements too. Once, after the last estimate that is wanted; then
  * bramah_assess_next goes through the same times again, from the first on, and bramah_assess_estimate has the
  * smoothed values. It changes the state of the session's plant and filter. Errors:

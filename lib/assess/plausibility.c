@@ -2,8 +2,11 @@
 /* A look at machine, study and log: the whole. */
 #define _POSIX_C_SOURCE 200809L /* locale_t */
 #include "lib/assess/plausibility.h"
+#include "lib/assess/assess_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 void bramah_plausibility_options_default(bramah_plausibility_options *options)
 {
@@ -80,4 +83,25 @@ bramah_status bramah_plausibility_of_machine(const bramah_machine_plant *machine
   bramah__look look = {.machine = machine};
   bramah_plausibility_options_default(&look.options);
   return look_at(&look, 0, NULL, diag, out);
+}
+
+bramah_status bramah_assess_look_over(bramah_assess *assess, size_t n, const char *const *logs,
+                                      int64_t from_ns, bramah_diag *diag, bramah_plausibility **out)
+{
+  static const int64_t begin_ns = INT64_C(20000000000);
+  const bramah_assess_totals totals = bramah_assess_get_totals(assess);
+  bramah_plausibility_options options;
+  *out = NULL;
+  if (!totals.estimates || totals.resumed) return BRAMAH_OK;
+  for (size_t i = 0; i < n; i++) {
+    struct stat about;
+    if (strcmp(logs[i], "-") == 0 || stat(logs[i], &about) != 0 || !S_ISREG(about.st_mode)) return BRAMAH_OK;
+  }
+  bramah_plausibility_options_default(&options);
+  options.from_ns = from_ns;
+  options.to_ns = totals.last_ns < totals.first_ns + begin_ns ? totals.last_ns : totals.first_ns + begin_ns;
+  options.motion = bramah_assess_get_results(assess)->verdict.contradicted;
+  const bramah_status status = bramah_plausibility_new(assess->session, n, logs, &options, diag, out);
+  if (!status && (*out)->n_certain) bramah_assess_doubt(assess, (*out)->doubt);
+  return status;
 }

@@ -344,7 +344,9 @@ static int replay(cli_replay_run *r, estimate_file *file)
   r = cli_hypotheses_shown(r);
   if (r->outcome) bramah_assess_break_off(r->assess);
   const int not_smoothed = smooth(r, &later) != BRAMAH_OK && cli_report(&later);
-  if (cli_replay_doubt(r, &later)) cli_note("not looked at for plausibility: %s", later.message);
+  if (!cli_stop_signal() && bramah_assess_look_over(r->assess, r->request.n_logs, r->request.logs,
+                                                    r->request.from_ns, &later, &r->plausibility))
+    cli_note("not looked at for plausibility: %s", later.message);
   if (!r->outcome && cli_replay_diagnose(r, &later)) cli_note("no diagnosis: %s", later.message);
   int code = cli_replay_conclude(r, &later) ? cli_report(&later) : CLI_OK;
   /* Mistakes go before a signal, and that before doubts about the filter. */

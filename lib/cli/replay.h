@@ -61,9 +61,6 @@ bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables
 
 /* Summary and tables on the terminal, and into the report. */
 bramah_status cli_replay_conclude(cli_replay_run *run, bramah_diag *diag);
-/* What is doubted of study and log, where these are files: if the log contradicts the filter, by the motion of the model
- * too. A certain doubt goes into the verdict. Errors: E_MEMORY. */
-bramah_status cli_replay_doubt(cli_replay_run *run, bramah_diag *diag);
 /* Where the log contradicts the filter and can be read again: what would explain it. Errors: those of bramah_diagnose. */
 bramah_status cli_replay_diagnose(cli_replay_run *run, bramah_diag *diag);
 /* "no contradiction found", "contradicted", "broken off", "doubted", "too short": what a verdict says. */

@@ -296,26 +296,7 @@ static double beyond(const bramah_finding *finding)
   return fmax(finding->least - finding->value, finding->value - finding->most) / scale;
 }
 
-/* ---- doubts and diagnosis ---- */
-
-bramah_status cli_replay_doubt(cli_replay_run *r, bramah_diag *diag)
-{
-  static const int64_t begin_ns = INT64_C(20000000000);
-  const cli_replay_request *q = &r->request;
-  const bramah_assess_totals totals = bramah_assess_get_totals(r->assess);
-  bramah_plausibility_options options;
-  if (q->resume || cli_stop_signal() || !totals.estimates) return BRAMAH_OK;
-  for (size_t i = 0; i < q->n_logs; i++)
-    if (!cli_is_regular(q->logs[i])) return BRAMAH_OK;
-  bramah_plausibility_options_default(&options);
-  options.from_ns = q->from_ns;
-  options.to_ns = totals.last_ns < totals.first_ns + begin_ns ? totals.last_ns : totals.first_ns + begin_ns;
-  options.motion = bramah_assess_get_results(r->assess)->verdict.contradicted;
-  const bramah_status status =
-      bramah_plausibility_new(r->session, q->n_logs, q->logs, &options, diag, &r->plausibility);
-  if (!status && r->plausibility->n_certain) bramah_assess_doubt(r->assess, r->plausibility->doubt);
-  return status;
-}
+/* ---- diagnosis ---- */
 
 bramah_status cli_replay_diagnose(cli_replay_run *r, bramah_diag *diag)
 {

@@ -115,6 +115,53 @@ class Replays(Case):
         self.fails(bramah.InputError, "E_UNIT", bramah.Session, FOUR_BAR / "sensors-2.yaml",
                    changes={"machine.bodies.crank.mass": "20 bar"})
 
+    def scaled(self, column, factor, most=2002):
+        """The shipped log with the cells of a column times this."""
+        head, *rows = [row.split(",") for row in LOG.read_text().splitlines()[:most]]
+        for row in rows:
+            row[head.index(column)] = repr(factor * float(row[head.index(column)]))
+        path = self.folder / f"{column.split('[')[0]}.csv"
+        path.write_text("".join(",".join(row) + "\n" for row in [head, *rows]))
+        return path
+
+    def doubts_of_the_program(self, study, log):
+        """Those that a replay by the program says of this log, and its verdict."""
+        summary = self.folder / "summary.json"
+        self.program("replay", study, log, "--output", self.folder / "estimate.csv", "--json", summary, code=3)
+        said = json.loads(summary.read_text())
+        return [(d["text"], d["certain"], float(f"{d['value']:.12g}")) for d in said["doubts"]], said["verdict"]
+
+    def test_doubts(self):
+        """A rate in deg/s that says it is rad/s: the program's doubts, in a run that contradicts the filter anyway; and on
+        looking over alone, where what is right is not doubted."""
+        study, log = FOUR_BAR / "sensors-2.yaml", self.scaled("crank_gyro[rad/s]", 57.29578)
+        r = bramah.replay(study, log)
+        self.assertEqual(([(d.text, d.certain, float(f"{d.value:.12g}")) for d in r.doubts], "contradicted"),
+                         self.doubts_of_the_program(study, log))
+        self.assertTrue(r.verdict.contradicted and not r.verdict.doubted)
+        found = bramah.look_over(study, log)
+        self.assertEqual([(d.kind, d.certain, d.thing) for d in found], [
+            ("unit", True, "crank_gyro"), ("noise", False, "sensors.crank_gyro.sigma")])
+        self.assertAlmostEqual(found[0].value, 57.3, delta=1.0)
+        self.assertTrue(found[0].text.startswith(f"{log}:1:{found[0].column}: crank_gyro: "))
+        self.assertIn("write crank_gyro[deg/s] instead of crank_gyro[rad/s]", found[0].message)
+        self.assertNotIn("unit", [d.kind for d in bramah.look_over(study, log, motion=False)])
+        self.assertEqual(bramah.look_over(bramah.Session(study), LOG, end=2.0), [])
+        self.assertEqual(bramah.look_over(bramah.Machine(FOUR_BAR / "four-bar.yaml")), [])
+        self.assertEqual(bramah.look_over(FOUR_BAR / "four-bar.yaml"), [])
+        self.fails(bramah.InputError, "E_ARGUMENT", bramah.look_over, FOUR_BAR / "four-bar.yaml", LOG)
+
+    def test_doubted(self):
+        """Nothing contradicts the filter, but a command of 10 kV cannot be right: no verdict in favour."""
+        study, log = FOUR_BAR / "sensors-2.yaml", self.scaled("valve.command[V]", 1000.0, 1502)
+        r = bramah.replay(study, [log])
+        self.assertEqual(([(d.text, d.certain, float(f"{d.value:.12g}")) for d in r.doubts], "doubted"),
+                         self.doubts_of_the_program(study, log))
+        self.assertTrue(r.doubts[0].certain and r.verdict.doubted and not r.verdict.contradicted)
+        self.assertEqual(r.verdict.reason, f"doubted: {r.doubts[0].text}")
+        self.assertFalse(r.verdict)
+        self.assertEqual(bramah.replay(study, LOG, end=0.5).doubts, ())
+
     def test_smoothed(self):
         study = self.study(more="filter: {preset: papers, transition: step}\n")
         r = bramah.replay(study, LOG, truth=TRUTH, end=0.3, smooth=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Logs and estimates as files: reading, writing, comparing; every mistake of a file."""
+"""Logs and estimates as files: reading, writing, comparing; every mistake of a file, and what is doubted of it."""
 from __future__ import annotations
 
 from typing import Any, List, Mapping, Optional, Sequence
@@ -8,7 +8,9 @@ import numpy as np
 
 from bramah._bramah import ffi, lib
 from bramah.core import (Error, InputError, Path, Record, Series, Texts, check, error_of, nanoseconds, owned, path_bytes,
-                         record, text_of)
+                         record, text_of, word)
+from bramah.machine import Machine
+from bramah.session import Session
 
 
 def read_log(path: Path, time: str = "t") -> Series:
@@ -104,6 +106,45 @@ def check_file(path: Path) -> List[Error]:
     handle = ffi.new_handle(mistakes)
     lib.bramah_file_check(path_bytes(path), lib.py_bramah_mistake, handle, ffi.NULL)
     return mistakes
+
+
+def doubt_of(doubt: Any) -> Record:
+    """A bramah_doubt as a Record: kind ("unit", "sign", "place", ...), certain, value; file, line, column, thing, message and text
+    as an Error has them."""
+    error = error_of(ffi.addressof(doubt, "diag"))
+    return Record({"kind": word(ffi.typeof("bramah_doubt_kind"), doubt.kind), "certain": bool(doubt.certain),
+                   "value": doubt.value, "file": error.file, "line": error.line, "column": error.column,
+                   "thing": error.thing, "message": error.message, "text": str(error)}, "doubt")
+
+
+def look_over(of: Any, *logs: Path, motion: bool = True, start: Optional[float] = None,
+              end: Optional[float] = None) -> List[Record]:
+    """What a colleague would doubt of a machine, or of a study with its logs, as `bramah check` says it: values that no machine
+    has, columns off by a known factor, signs, exchanged sensors, steps that do not go with the samples. What is certain first;
+    empty: nothing. of: a Session or Machine, or the path of a study or machine file. motion: run the model along with the first
+    20 s, too. start, end: [s] of the log.
+
+    Each is a Record: kind ("value", "unit", "sign", "place", "stuck", "time", "start", "noise", "size"), certain (it cannot be
+    right, whatever the machine does), value (what was measured: a ratio, a correlation, SI), and file, line, column, thing, message,
+    text as of an Error. Mistakes that reading meets are none: see check_file and replay."""
+    if not isinstance(of, (Machine, Session)):
+        is_study = lib.bramah_file_kind_of(path_bytes(of)) == lib.BRAMAH_FILE_STUDY
+        of = Session(of, alarm=False) if is_study else Machine(of)
+    diag, out = ffi.new("bramah_diag *"), ffi.new("bramah_plausibility **")
+    if isinstance(of, Machine):
+        if logs:
+            raise InputError("logs are looked at with a study", "E_ARGUMENT")
+        with of._guard:
+            check(lib.bramah_plausibility_of_machine(of._machine, diag, out), diag)
+    else:
+        texts, options = Texts(logs), ffi.new("bramah_plausibility_options *")
+        lib.bramah_plausibility_options_default(options)
+        options.motion = motion
+        options.from_ns, options.to_ns = nanoseconds(start, options.from_ns), nanoseconds(end, options.to_ns)
+        with of._guard:
+            check(lib.bramah_plausibility_new(of._session, texts.n, texts.array, options, diag, out), diag)
+    found = owned(out[0], lib.bramah_plausibility_free)
+    return [doubt_of(found.doubt[i]) for i in range(found.n)]
 
 
 def compare(a: Path, b: Path, *, columns: Sequence[str] = (), tolerances: Optional[Mapping[str, str]] = None,

@@ -9,6 +9,7 @@ import numpy as np
 from bramah._bramah import ffi, lib
 from bramah.core import (Error, InputError, Path, Record, Series, Texts, check, convert, index_of, nanoseconds, owned,
                          path_bytes, record, text_of)
+from bramah.logs import doubt_of
 from bramah.session import Session
 
 Log = Union[Path, Sequence[Path], Mapping[str, Any]]
@@ -22,20 +23,22 @@ _TABLES = {"n_outputs": ("value", "sigma", "truth", "model"),
 class Verdict:
     """Whether the log contradicts what the filter says of itself; true where it does not.
 
-    reason: in a sentence of the library; contradicted, too_short (nothing could be judged), broken_off (by an error), tests;
+    reason: in a sentence of the library; contradicted, too_short (nothing could be judged), broken_off (by an error), doubted
+    (nothing contradicts, but the first of `Replay.doubts` is certain), tests;
     findings: all checks (see bramah_finding), each with its `text`; worst: of the failed ones, or None."""
 
     def __init__(self, verdict: Any):
         self.contradicted, self.too_short = bool(verdict.contradicted), bool(verdict.too_short)
         self.broken_off, self.tests = bool(verdict.broken_off), int(verdict.tests)
+        self.doubted = bool(verdict.doubt)
         self.findings: Tuple[Record, ...] = tuple(_finding(verdict.finding[i]) for i in range(verdict.n))
         self.worst: Optional[Record] = _finding(verdict.worst) if verdict.worst else None
-        room = ffi.new("char[]", 512)
+        room = ffi.new("char[]", 1200)
         lib.bramah_verdict_text(ffi.addressof(verdict), room, len(room))
         self.reason = text_of(room)
 
     def __bool__(self) -> bool:
-        return not (self.contradicted or self.too_short or self.broken_off)
+        return not (self.contradicted or self.too_short or self.broken_off or self.doubted)
 
     def __str__(self) -> str:
         return self.reason
@@ -57,7 +60,8 @@ class Replay(Series):
     time [n] s of the log; time_ns [n] int64; nis, dof [n]: y' S^-1 y of what was fused at that time (nan: nothing) and
     its degrees of freedom. verdict: a Verdict. Also, as structures of include/bramah/assess.h: consistency {sensor},
     accuracy {output} (with a truth), hidden (outputs that an offset of a sensor could move unnoticed), totals, rows,
-    energy, limits, steps, alarms {sensor}; augmented (a Series), hypotheses, notes (what is worth knowing)."""
+    energy, limits, steps, alarms {sensor}; augmented (a Series), hypotheses, notes (what is worth knowing); doubts (as of
+    look_over, of the first 20 s of logs that are files; of the motion only where the log contradicts the filter)."""
 
     def __init__(self, blocks: Dict[str, np.ndarray], results: Any, run: "_Run"):
         outputs = [results.output[i] for i in range(results.n_outputs)]
@@ -81,6 +85,7 @@ class Replay(Series):
         self.limits = tuple(record(results.limit[i]) for i in range(lib.BRAMAH_N_LIMITS))
         self.alarms = {n: record(results.alarm[i]) for i, n in enumerate(self.sensors + [""])}
         self.notes: Tuple[str, ...] = tuple(run.notes)
+        self.doubts: Tuple[Record, ...] = run.doubts
         self.hypotheses: Tuple[Record, ...] = run.hypothesis_results()
         #: {hypothesis: its probability [n]}
         self.probability: Dict[str, np.ndarray] = {
@@ -189,6 +194,8 @@ class _Run:
         self.session, self.log, self.options, self.limits = session, log, options, limits
         self.notes: List[str] = []
         self.failure: Optional[Error] = None
+        self.plausibility: Any = None  # goes after the assessments whose verdict points to it
+        self.doubts: Tuple[Record, ...] = ()
         self.handle = ffi.new_handle(self.notes)
         self.diag = ffi.new("bramah_diag *")
         study = lib.bramah_session_study(session._session)
@@ -280,6 +287,17 @@ class _Run:
         return tuple(record(ffi.new("bramah_hypothesis_result *", lib.bramah_hypotheses_get_result(self.hypotheses, k)))
                      for k in range(len(self.members)))
 
+    def look_over(self) -> None:
+        """What the program doubts after a run; what is certain goes into the verdict."""
+        if isinstance(self.log, Mapping):
+            return
+        texts, out = self.paths(), ffi.new("bramah_plausibility **")
+        check(lib.bramah_assess_look_over(self.members[self.leading()], texts.n, texts.array, self.limits[0], self.diag, out),
+              self.diag)
+        if out[0]:
+            self.plausibility = owned(out[0], lib.bramah_plausibility_free)
+            self.doubts = tuple(doubt_of(out[0].doubt[i]) for i in range(out[0].n))
+
     def diagnose(self) -> Record:
         k = self.leading()
         source, user = self.open_log(self.sessions[k])
@@ -321,6 +339,7 @@ def replay(study: Path, log: Log, *, truth: Optional[Path] = None, start: Option
         room = ffi.new("char[]", 4096)
         check(lib.bramah_assess_resume(run.members[0], path_bytes(resume), room, len(room), run.diag), run.diag)
     tables = run.fill(progress)
+    run.look_over()
     member = run.members[run.leading()]
     if run.failure is not None:
         run.failure.partial = Replay(tables, lib.bramah_assess_get_results(member), run)
