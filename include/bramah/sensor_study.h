@@ -89,14 +89,17 @@ typedef struct bramah_sensor_study_options {
   size_t seeds;       /* noises per cell; 0: as the plan says */
   size_t n_scenarios; /* of the plan, by name; 0: all */
   const char *const *scenarios;
+  /* Asked by any thread now and then, as long as the study is used: 1 ends opening or running with E_TIME. NULL: never */
+  int (*stopped)(void *user);
+  void *user;
 } bramah_sensor_study_options;
-/* All of the plan. */
+/* All of the plan, to its end. */
 BRAMAH_API void bramah_sensor_study_options_default(bramah_sensor_study_options *options);
 
 /* Read the plan and all it names, simulate the truth and run the model without corrections. options NULL: the
  * default. Errors: those of bramah_machine_load for the plan, of bramah_study_load and bramah_session_open with their
  * places; E_REFERENCE (a scenario or output that does not exist), E_UNSUPPORTED (a study with unknown inputs,
- * adapting noise or delayed sensors), E_VALUE (more than 1e8 runs), E_MEMORY. */
+ * adapting noise or delayed sensors), E_VALUE (more than 1e8 runs), E_TIME (stopped), E_MEMORY. */
 BRAMAH_API bramah_status bramah_sensor_study_open(const char *plan,
                                                   const bramah_sensor_study_options *options,
                                                   bramah_diag *diag, bramah_sensor_study **out);
@@ -104,8 +107,8 @@ BRAMAH_API void bramah_sensor_study_free(bramah_sensor_study *study); /* NULL al
 
 /* Do all runs on so many threads (the caller's is one of them). `progress` (NULL: none) is called after each
  * run, from any thread but never from two at once, with the number of runs that are done. A run that fails
- * ends by itself (its `failure`) and is in no mean. The outcome does not depend on the number of
- * threads. Errors: E_MEMORY. */
+ * ends by itself (its `failure`) and is in no mean; neither are those that an error leaves undone, which say so. The
+ * outcome does not depend on the number of threads. Errors: E_TIME (stopped), E_MEMORY. */
 typedef void (*bramah_sensor_study_progress)(void *user, size_t done);
 /* Do the runs, see bramah_sensor_study_progress. */
 BRAMAH_API bramah_status bramah_sensor_study_run(bramah_sensor_study *study, size_t n_threads,

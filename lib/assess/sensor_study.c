@@ -42,11 +42,20 @@ struct bramah_sensor_study {
   bramah_machine_plant machine; /* of the truth */
   size_t settled;               /* first row from `settle` on */
   size_t width;                 /* of a row of the truth */
+  int (*stopped)(void *user);   /* NULL: never */
+  void *stopped_user;           /* its argument */
   void *memory;                 /* of the arrays */
   STUDY_ARRAYS(BRAMAH__FIELD_MEMBER)
 };
 
 static double seconds(int64_t ns) { return (double)ns / 1e9; }
+
+/* Whether it is to go on, asked at some of the rows. */
+static bramah_status go_on(const bramah_sensor_study *study, size_t row, bramah_diag *diag)
+{
+  if (row % 64 || !study->stopped || !study->stopped(study->stopped_user)) return BRAMAH_OK;
+  return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "interrupted");
+}
 
 /* Number of the session of a scenario, study and filter. */
 static size_t set_of(const bramah_sensor_study *study, const bramah_sensor_study_case *at)
@@ -99,6 +108,7 @@ static bramah_status take_plan(bramah_sensor_study *s, const bramah_sensor_study
   cut_arrays(s, &arena);
   is->scenarios = s->scenarios, is->filters = s->filters, is->rates = s->rates, is->sampled = s->sampled;
   is->studies = s->studies, is->runs = s->runs, is->signals = s->signals;
+  s->stopped = options->stopped, s->stopped_user = options->user;
 
   s->filters[0].name = "study";
   for (size_t i = 0; i < plan->n_filters; i++) s->filters[i] = plan->filters[i];
@@ -110,6 +120,7 @@ static bramah_status take_plan(bramah_sensor_study *s, const bramah_sensor_study
                                                  .filter = filter % is->n_filters,
                                                  .study = set % is->n_studies,
                                                  .scenario = set / is->n_studies};
+    s->runs[run].failure = "it was not run";
   }
 
   /* Scenarios by name, or all; one of no changes where the plan has none. */
@@ -230,7 +241,10 @@ static bramah_status simulate(bramah_sensor_study *s, size_t scenario, const siz
     if (status) bramah__place(diag, p->file, p->line);
   }
 
+  bramah_status stopped = BRAMAH_OK;
   for (size_t row = 0; !status && row < s->is.rows; row++, out += s->width) {
+    stopped = go_on(s, row, diag);
+    if (stopped) break;
     const int64_t now = (int64_t)row * plant->step_ns;
     status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
     if (status) break;
@@ -247,7 +261,7 @@ static bramah_status simulate(bramah_sensor_study *s, size_t scenario, const siz
     snprintf(diag->message + used, sizeof diag->message - used, " (truth after t = %.9g s)", seconds(now));
   }
   bramah_schedule_free(schedule);
-  return status ? bramah__place(diag, s->plan->machine_file, 0) : BRAMAH_OK;
+  return status ? bramah__place(diag, s->plan->machine_file, 0) : stopped;
 }
 
 /* The model of the first study and filter without corrections, against that truth. It may come to an
@@ -260,9 +274,12 @@ static bramah_status run_alone(bramah_sensor_study *s, size_t scenario, bramah_d
   bramah__rmse all[BRAMAH_PLAN_MOST_SIGNALS] = {{0}}, settled[BRAMAH_PLAN_MOST_SIGNALS] = {{0}};
   bramah_schedule *schedule = NULL;
   bramah_status status = bramah_schedule_new(s->machine.machine, machine->model, diag, &schedule);
+  bramah_status stopped = BRAMAH_OK;
   if (status) return status;
   status = bramah_session_start(s->sessions[set], machine->coupled, diag);
   for (size_t k = 0; !status && k < s->is.rows; k++) {
+    stopped = go_on(s, k, diag);
+    if (stopped) break;
     const int64_t now = (int64_t)k * plant->step_ns;
     status = plant->set_inputs(plant->self, bramah_schedule_at(schedule, now), diag);
     for (size_t i = 0; !status && i < n; i++) {
@@ -280,7 +297,7 @@ static bramah_status run_alone(bramah_sensor_study *s, size_t scenario, bramah_d
     signal->model_alone_settled = percent * bramah__rmse_of(&settled[i]).value;
   }
   bramah_schedule_free(schedule);
-  return BRAMAH_OK;
+  return stopped;
 }
 
 /* The truth of every scenario. */
@@ -607,13 +624,13 @@ static size_t runs_of(const all_runs *all, size_t i, size_t *n)
   return session * of_session + first;
 }
 
-static bramah_status run_unit(void *user, size_t i, bramah__worker_pool *pool, bramah_diag *ignored)
+static bramah_status run_unit(void *user, size_t i, bramah__worker_pool *pool, bramah_diag *outer)
 {
   const all_runs *all = user;
   bramah_sensor_study *s = all->study;
   unit w = {.study = s};
   bramah_diag diag;
-  (void)pool, (void)ignored;
+  (void)pool;
   bramah_diag_clear(&diag);
   w.first = runs_of(all, i, &w.n);
   w.at = s->runs[w.first].at;
@@ -626,11 +643,15 @@ static bramah_status run_unit(void *user, size_t i, bramah__worker_pool *pool, b
     w.running[k].status = status;
     w.running[k].diag = diag;
   }
+  bramah_status stopped = BRAMAH_OK;
   size_t going = status ? 0 : w.n;
-  for (size_t k = 0; going && k < s->is.rows; k++) run_row(&w, k, &going);
-  for (size_t k = 0; k < w.n; k++) finish_run(&w, k);
+  for (size_t k = 0; going && !stopped && k < s->is.rows; k++) {
+    stopped = go_on(s, k, outer);
+    if (!stopped) run_row(&w, k, &going);
+  }
+  for (size_t k = 0; !stopped && k < w.n; k++) finish_run(&w, k);
   close_unit(&w);
-  return BRAMAH_OK;
+  return stopped;
 }
 
 static bramah_status unit_done(void *user, size_t i, bramah_diag *diag)

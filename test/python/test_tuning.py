@@ -50,21 +50,24 @@ class Tunings(Case):
         with self.assertRaisesRegex(ZeroDivisionError, "of mine"):
             bramah.tune(FOUR_BAR / "tuning.yaml", self.short_log(), progress=bad)
 
-    def test_interrupted(self):
-        """KeyboardInterrupt, as of Ctrl-C, ends a tuning soon, and another one can be made then."""
+    def interrupted(self, run):
+        """run(begun) is interrupted by a SIGINT, as of Ctrl-C, 0.3 s after it has called `begun`."""
         begin = threading.Event()
 
         def press():
             begin.wait(60)
             time.sleep(0.3)
-            signal.raise_signal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else \
-                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
         thread = threading.Thread(target=press)
         thread.start()
         with self.assertRaises(KeyboardInterrupt):
-            bramah.tune(FOUR_BAR / "tuning.yaml", LOG, profile=20, progress=lambda p: begin.set())
+            run(lambda _: begin.set())
         thread.join()
+
+    def test_interrupted(self):
+        """KeyboardInterrupt ends a tuning soon, and another one can be made then."""
+        self.interrupted(lambda begun: bramah.tune(FOUR_BAR / "tuning.yaml", LOG, profile=20, progress=begun))
         self.assertGreater(len(bramah.tune(FOUR_BAR / "tuning.yaml", self.short_log(), budget=1).values), 3)
 
     def test_mistakes(self):
@@ -82,13 +85,29 @@ class Tunings(Case):
         self.assertLess(costs[0], costs[1])
         self.assertAlmostEqual(points[2].all.cost, points[2].logs[0].cost, 6)
 
-    def test_sensor_study(self):
-        seen = []
+    def plan(self, duration):
+        """The shipped plan, of so many seconds."""
         plan = self.folder / "plan.yaml"
-        text = (FOUR_BAR / "estimator-study.yaml").read_text().replace("duration: 10 s", "duration: 2 s")
+        text = (FOUR_BAR / "estimator-study.yaml").read_text().replace("duration: 10 s", f"duration: {duration} s")
         for name in ("machine: ", "set-1: ", "set-2: ", "set-3: ", "set-4: "):
             text = text.replace(name, f"{name}{FOUR_BAR}/", 1)
         plan.write_text(text)
+        return plan
+
+    def test_study_interrupted(self):
+        """KeyboardInterrupt ends a sensor study of many minutes within its runs and while its truth is simulated; and what
+        `progress` raises comes out. Another one can be made then."""
+        plan, counted = self.plan(10), []
+        self.interrupted(lambda begun: bramah.sensor_study(plan, seeds=500, threads=2, progress=lambda n: counted.append(n) or begun(n)))
+        self.assertLess(counted[-1], 1000)
+        self.plan(1000)
+        self.interrupted(lambda begun: begun(0) or bramah.sensor_study(plan))
+        with self.assertRaisesRegex(ZeroDivisionError, "division"):
+            bramah.sensor_study(self.plan(2), scenarios=["A"], progress=lambda n: n / 0)
+        self.assertEqual(bramah.sensor_study(plan, seeds=1, scenarios=["A"]).failures, [])
+
+    def test_sensor_study(self):
+        seen, plan = [], self.plan(2)
         study = bramah.sensor_study(plan, seeds=1, scenarios=["A"], progress=seen.append)
         self.assertEqual(seen[-1], len(study.scenarios) * len(study.studies) * len(study.filters) * len(study.rates))
         self.assertEqual(study.failures, [])

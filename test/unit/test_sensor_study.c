@@ -2,6 +2,7 @@
 /* A simulation and a sensor study from C: the same for any number of threads, ratios against the means they are made
  * of, mistakes. */
 #define _XOPEN_SOURCE 700 /* temporary files */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,40 @@ START_TEST(ratio_is_that_of_the_means)
 }
 END_TEST
 
+/* Asked so often, it says yes. */
+static int is_enough(void *left) { return --*(int *)left <= 0; }
+
+/* Stopped while opened, nothing is left; while run, what is not done has no numbers; run again, it is all there. */
+START_TEST(stops_in_the_middle)
+{
+  bramah_sensor_study_options options;
+  bramah_sensor_study *s = NULL;
+  int left = 1;
+  bramah_sensor_study_options_default(&options);
+  options.stopped = is_enough;
+  options.user = &left;
+  write_plan();
+  ck_assert_int_eq(bramah_sensor_study_open(path, &options, &diag, &s), BRAMAH_E_TIME);
+  ck_assert_ptr_null(s);
+  left = INT_MAX;
+  ck_assert_int_eq(bramah_sensor_study_open(path, &options, &diag, &s), BRAMAH_OK);
+  const bramah_sensor_study_layout *is = bramah_sensor_study_about(s);
+  size_t done = 0;
+  left =
+      4; /* twice for the four runs of the first session, whose 101 rows go together; in the midst of the second's */
+  ck_assert_int_eq(bramah_sensor_study_run(s, 1, NULL, NULL, &diag), BRAMAH_E_TIME);
+  ck_assert_str_eq(diag.message, "interrupted");
+  for (size_t i = 0; i < is->n_runs; i++) done += is->runs[i].failure == NULL;
+  ck_assert_uint_eq(done, 4);
+  ck_assert_str_eq(is->runs[is->n_runs - 1].failure, "it was not run");
+  ck_assert(bramah_sensor_study_mean(s, &is->runs[4].at, 0, BRAMAH_METRIC_RMSE).n == 0);
+  left = INT_MAX;
+  ck_assert_int_eq(bramah_sensor_study_run(s, 1, NULL, NULL, &diag), BRAMAH_OK);
+  for (size_t i = 0; i < is->n_runs; i++) ck_assert_ptr_null(is->runs[i].failure);
+  bramah_sensor_study_free(s);
+}
+END_TEST
+
 START_TEST(unknown_scenario_is_refused)
 {
   static const char *const wanted[] = {"b"};
@@ -151,7 +186,7 @@ int main(void)
   Suite *suite = suite_create("sensor study");
   TCase *tests = one_case(suite, "sensor study");
   tcase_add_checked_fixture(tests, make_path, remove_path);
-  ADD_TESTS(tests, threads_do_not_matter, ratio_is_that_of_the_means, unknown_scenario_is_refused,
-            simulation_shows_the_plant);
+  ADD_TESTS(tests, threads_do_not_matter, ratio_is_that_of_the_means, stops_in_the_middle,
+            unknown_scenario_is_refused, simulation_shows_the_plant);
   return run_suite(suite);
 }

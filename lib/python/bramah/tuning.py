@@ -226,15 +226,16 @@ class SensorStudy:
 def sensor_study(plan: Path, *, seeds: int = 0, scenarios: Sequence[str] = (), threads: int = 0,
                  progress: Optional[Callable[[int], Any]] = None) -> SensorStudy:
     """Which sensors, at which rates, through which filters, with which errors of the model: run a plan. seeds: noises per cell
-    (0: the plan's); scenarios: by name (none: all). progress: called with the number of runs that are done. A run that was
-    begun goes on to its end after KeyboardInterrupt, which comes out then."""
+    (0: the plan's); scenarios: by name (none: all). progress: called with the number of runs that are done."""
     import os
     run, options, names = _Run(progress), ffi.new("bramah_sensor_study_options *"), Texts(scenarios)
     lib.bramah_sensor_study_options_default(options)
     options.seeds, options.n_scenarios, options.scenarios = seeds, names.n, names.array
     diag, out = ffi.new("bramah_diag *"), ffi.new("bramah_sensor_study **")
-    check(lib.bramah_sensor_study_open(path_bytes(plan), options, diag, out), diag)
-    study = owned(out[0], lib.bramah_sensor_study_free)
+    options.stopped, options.user = lib.py_stopped, run.state
+    name = path_bytes(plan)
+    check(run.call(lambda: lib.bramah_sensor_study_open(name, options, diag, out)), diag)
+    study = owned(out[0], lib.bramah_sensor_study_free, run.state, run.handle)
     check(run.call(lambda: lib.bramah_sensor_study_run(study, threads or os.cpu_count() or 1,
                                                        lib.py_bramah_sensor_study_progress, run.state, diag)), diag)
     return SensorStudy(study)
