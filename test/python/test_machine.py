@@ -155,6 +155,34 @@ class Files(Case):
         e = self.fails(bramah.InputError, "E_SYNTAX", bramah.read_log, self.folder / "bad.csv")
         self.assertEqual((e.line, e.column > 0), (3, True))
 
+    def test_matrices(self):
+        """Column after column, as the format has them; by SciPy too where it is installed."""
+        A, path = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), self.folder / "own.mat"
+        bramah.write_mat(path, {"A": A, "turned": A.T, "v": [7.0, 8.0], "names": ["x", "größe"]})
+        data = path.read_bytes()
+        self.assertIn(A.tobytes("F"), data)
+        self.assertIn(A.T.tobytes("F"), data)
+        self.assertIn("größe".encode("utf-16-le"), data)
+        self.fails(bramah.Error, "E_ARGUMENT", bramah.write_mat, self.folder / "bad.mat", {"1": A})
+        try:
+            from scipy.io import loadmat
+        except ImportError:
+            return
+        read = loadmat(path, uint16_codec="utf_16_le")
+        np.testing.assert_array_equal(read["A"], A)
+        np.testing.assert_array_equal(read["turned"], A.T)
+        np.testing.assert_array_equal(read["v"], [[7.0], [8.0]])
+        self.assertEqual([str(cell[0][0]) for cell in read["names"]], ["x", "größe"])
+
+    def test_noise(self):
+        """That of a simulated sensor; another seed or name gives another one."""
+        log, truth = self.folder / "log.csv", self.folder / "truth.csv"
+        bramah.Machine(MACHINE).simulate(0.1, truth=truth, study=STUDY, log=log, seed=3)
+        added = bramah.read_log(log)["p1"] - bramah.read_log(truth)["v1.pressure"]
+        np.testing.assert_allclose(bramah.noise(3, "p1", len(added), bramah.si("0.5 bar")), added, rtol=0, atol=0.1)
+        self.assertFalse((bramah.noise(3, "p2", 9) == bramah.noise(3, "p1", 9)).any())
+        self.assertFalse((bramah.noise(4, "p1", 9) == bramah.noise(3, "p1", 9)).any())
+
     def test_mistakes_of_a_file(self):
         self.assertEqual(bramah.check_file(STUDY), [])
         path = self.study(replace={"sigma: 0.5 bar": "sigma: 0.5 kg", "position: 63 deg": "position: 63 m"})

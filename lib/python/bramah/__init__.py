@@ -17,7 +17,7 @@ from bramah.session import (COORDINATES, GATED, LIMITED, RECOVERED, SATURATED, S
 from bramah.plant import Filter, Plant, Sensor
 from bramah.replay import Replay, Verdict, replay
 from bramah.linear import LinearSystem, Modes, linearize, lqr
-from bramah.logs import check_file, compare, look_over, read_log, write_log
+from bramah.logs import check_file, compare, look_over, noise, read_log, write_log, write_mat
 from bramah.machine import CSource, Machine, Part, Simulation, compile_source
 from bramah.tuning import SensorStudy, Tuning, sensor_study, sweep, tune
 

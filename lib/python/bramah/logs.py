@@ -94,6 +94,35 @@ def write_log(path: Path, columns: Mapping[str, Any], units: Optional[Mapping[st
     check(lib.bramah_log_finish(out[0], diag), diag)
 
 
+def write_mat(path: Path, variables: Mapping[str, Any]) -> None:
+    """Write matrices [n x m] (vectors are columns) and lists of texts, by names, as a MAT file of version 5 for MATLAB, Octave or
+    SciPy: {"A": system.A, "states": list(system.states)}. Logs: write_log."""
+    kept: List[Any] = []
+    wanted = ffi.new("bramah_mat_variable[]", len(variables))
+    for to, (name, value) in zip(wanted, variables.items()):
+        is_text = not isinstance(value, np.ndarray) and len(value) > 0 and all(isinstance(text, str) for text in value)
+        what: Any = Texts(text.encode() for text in value) if is_text else np.array(value, np.float64, order="C")
+        if not is_text and what.ndim != 2:
+            what = what.reshape(-1, 1)
+        kept += [what, ffi.new("char[]", name.encode())]
+        to.name, to.n_rows, to.n_columns = kept[-1], what.n if is_text else what.shape[0], 1 if is_text else what.shape[1]
+        if is_text:
+            to.texts = what.array
+        else:
+            to.values = ffi.from_buffer("double[]", what)
+    diag = ffi.new("bramah_diag *")
+    check(lib.bramah_mat_write(path_bytes(path), len(variables), wanted, diag), diag)
+
+
+def noise(seed: int, name: str, n: int, sigma: float = 1.0) -> np.ndarray:
+    """The first n samples of the stream of this seed and name, normal with standard deviation sigma [n]: `name` of a sensor: what
+    simulate() adds to it, whatever other sensors there are."""
+    diag, out = ffi.new("bramah_diag *"), ffi.new("bramah_noise **")
+    check(lib.bramah_noise_new(seed, name.encode(), diag, out), diag)
+    stream = owned(out[0], lib.bramah_noise_free)
+    return np.array([lib.bramah_noise_gaussian(stream, sigma) for _ in range(n)])
+
+
 @ffi.def_extern(name="py_bramah_mistake")
 def _mistake(user: Any, diag: Any) -> None:
     ffi.from_handle(user).append(error_of(diag))
