@@ -83,6 +83,7 @@ double bramah__highest_supply(const bramah_machine *m, const char **name)
 
 /* ---- doubts ---- */
 
+BRAMAH__PRINTF(6, 0)
 static bramah_doubt *add(bramah__look *look, bramah_doubt_kind kind, int certain, double value,
                          const char *thing, const char *format, va_list list)
 {
