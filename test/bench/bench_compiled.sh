@@ -7,16 +7,32 @@ bench=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export BENCH_FOLDER="$folder"
-[ "$(uname -m)" != x86_64 ] || export BENCH_PROCESSOR=x86-64-v3 # valgrind knows no wider vectors: nor native code with these
+[ "$(uname -m)" != x86_64 ] || export BENCH_PROCESSOR=x86-64-v3 # valgrind knows no wider vectors
+
+# Nor native code with these: under valgrind it is compiled for that processor, too.
+compiler=${CC:-cc}
+if [ -n "${BENCH_PROCESSOR:-}" ]; then
+  cat >"$folder/cc" <<END
+#!/bin/sh
+for word; do
+  shift
+  case \$word in -march=native) word=-march=$BENCH_PROCESSOR ;; esac
+  set -- "\$@" "\$word"
+done
+exec $compiler "\$@"
+END
+  chmod +x "$folder/cc"
+  compiler=$folder/cc
+fi
 
 # instructions KEY N: of N units. spread KEY N: median, p99.9 and largest of N units after 100 others, each dumped by itself
 instructions() {
-  valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect=bench_unit "$bench" run "$1" "$2" \
+  CC=$compiler XDG_CACHE_HOME=$folder valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect=bench_unit "$bench" run "$1" "$2" \
     >"$folder/out" 2>&1 && sed -n 's/.*Collected : //p' "$folder/out"
 }
 spread() {
   rm -rf "$folder/units" && mkdir "$folder/units"
-  valgrind --tool=callgrind --callgrind-out-file="$folder/units/unit" --collect-atstart=no --toggle-collect=bench_unit \
+  CC=$compiler XDG_CACHE_HOME=$folder valgrind --tool=callgrind --callgrind-out-file="$folder/units/unit" --collect-atstart=no --toggle-collect=bench_unit \
     --dump-before=bench_unit "$bench" run "$1" $(($2 + 100)) >"$folder/out" 2>&1 || true
   [ -f "$folder/units/unit.$(($2 + 100))" ] || return 0
   for i in $(seq 102 $(($2 + 100))); do sed -n 's/^totals: //p' "$folder/units/unit.$i"; done | sort -n | awk -v key="$1" '
@@ -34,7 +50,8 @@ fi
 "$bench" table "$folder/instructions"
 if command -v valgrind >/dev/null; then
   printf '\n%-44s %10s %10s %10s %8s  %s\n' 'instructions of a cycle' median p99.9 most ratio 'bytes allocated'
-  for key in four-bar/cycle/tape four-bar/cycle/C four-bar/cycle+7/tape four-bar/cycle+budget/tape crane/cycle/tape; do
+  for key in four-bar/cycle/tape four-bar/cycle/C four-bar/cycle+7/tape four-bar/cycle+budget/tape \
+    four-bar/cycle+budget/native four-bar/cycle+budget/C crane/cycle/tape; do
     spread "$key" 1000
   done
 fi
