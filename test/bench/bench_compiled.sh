@@ -42,7 +42,8 @@ spread() {
 }
 
 if command -v valgrind >/dev/null; then
-  for key in $("$bench" list); do
+  # native code in lanes is made in the background, and not there yet in so short a run
+  for key in $("$bench" list | grep -v native_x); do
     n=$(instructions "$key" 100) || n=
     [ "${n:-0}" = 0 ] || echo "$key $((n / 100))"
   done >"$folder/instructions"
