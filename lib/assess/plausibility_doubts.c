@@ -2,6 +2,7 @@
 /* Doubts about machine, study and log, and where in which file each of them belongs; units that are taken for each other. */
 #define _POSIX_C_SOURCE 200809L /* locale_t */
 #include "lib/assess/plausibility.h"
+#include "bramah/units.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -12,43 +13,23 @@
 
 static const struct {
   const char *si, *unit;
-  double per_si;
-} known[] = {{"Pa", "Pa", 1.0},
-             {"Pa", "kPa", 1e-3},
-             {"Pa", "bar", 1e-5},
-             {"Pa", "MPa", 1e-6},
-             {"Pa", "psi", 1.450377e-4},
-             {"rad", "rad", 1.0},
-             {"rad", "deg", 57.29578},
-             {"rad", "mrad", 1e3},
-             {"rad", "rev", 0.1591549},
-             {"rad/s", "rad/s", 1.0},
-             {"rad/s", "deg/s", 57.29578},
-             {"rad/s", "mrad/s", 1e3},
-             {"rad/s", "rpm", 9.549297},
-             {"m", "m", 1.0},
-             {"m", "mm", 1e3},
-             {"m", "cm", 1e2},
-             {"m", "in", 39.37008},
-             {"V", "V", 1.0},
-             {"V", "mV", 1e3},
-             {"m/s^2", "m/s^2", 1.0},
-             {"m/s^2", "gn", 0.1019716},
-             {"m/s^2", "mm/s^2", 1e3},
-             {"m^3/s", "m^3/s", 1.0},
-             {"m^3/s", "L/min", 6e4},
-             {"N", "N", 1.0},
-             {"N", "kN", 1e-3},
-             {"s", "s", 1.0},
-             {"s", "ms", 1e3},
-             {"s", "us", 1e6},
-             {"s", "min", 1.0 / 60.0}};
+} known[] = {
+    {"Pa", "Pa"},       {"Pa", "kPa"},       {"Pa", "bar"},      {"Pa", "MPa"},      {"Pa", "psi"},
+    {"rad", "rad"},     {"rad", "deg"},      {"rad", "mrad"},    {"rad", "rev"},     {"rad/s", "rad/s"},
+    {"rad/s", "deg/s"}, {"rad/s", "mrad/s"}, {"rad/s", "rpm"},   {"m", "m"},         {"m", "mm"},
+    {"m", "cm"},        {"m", "in"},         {"V", "V"},         {"V", "mV"},        {"m/s^2", "m/s^2"},
+    {"m/s^2", "gn"},    {"m/s^2", "mm/s^2"}, {"m^3/s", "m^3/s"}, {"m^3/s", "L/min"}, {"N", "N"},
+    {"N", "kN"},        {"s", "s"},          {"s", "ms"},        {"s", "us"},        {"s", "min"}};
 
 const char *bramah__unit_at(const char *si, size_t k, double *per_si)
 {
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    double factor;
+    bramah_dimension dimension;
+    bramah_diag ignored;
     if (strcmp(known[i].si, si) != 0 || k--) continue;
-    *per_si = known[i].per_si;
+    if (bramah_unit_parse(known[i].unit, &factor, &dimension, &ignored)) return NULL;
+    *per_si = 1.0 / factor;
     return known[i].unit;
   }
   return NULL;
