@@ -135,6 +135,7 @@ static inline int bramah__wants_any(const bramah__wanted *w) { return w->F || w-
  * and name of each table, where it is in the model, and its length. */
 #define BRAMAH__OWN_TABLES(X)                                                                                \
   X(bramah__link, link, tree.link, model->n)                                                                 \
+  X(bramah__load, load, forces.load, model->forces.n_loads)                                                  \
   X(double, supply, circuit.supply, model->circuit.n_supplies)                                               \
   X(bramah__cylinder, cylinder, circuit.cylinder, model->circuit.n_cylinders)                                \
   X(bramah__element, element, circuit.element, model->circuit.n_elements)                                    \
