@@ -158,7 +158,6 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->ball = BRAMAH__TAKE(arena, size_t, n);
   bramah__motions_layout(machine, t, arena);
   bramah__parameters_layout(machine, model, arena);
-  t->work = BRAMAH__TAKE(arena, double, 3 * n);
 }
 
 /* Names of outputs have at most 512 characters (outputs). */
