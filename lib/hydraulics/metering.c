@@ -4,28 +4,14 @@
 #include <math.h>
 #include <string.h>
 
-/* The actuators of one line at one point. */
-typedef struct point {
-  const bramah__metered_line *line;
-  bramah__metered_group group;
-  bramah__metering u[BRAMAH__MAX_ON_LINE];
-  double beta[BRAMAH__MAX_ON_LINE], fbar[BRAMAH__MAX_ON_LINE], w[BRAMAH__MAX_ON_LINE];
-  double P;
-} point;
-
-/* Part of the full opening that an effective opening of `open` [V] is. */
-static double part(double open, double limit)
-{
-  const double u = fmin(open / limit, 1.0);
-  return u > BRAMAH__LEAST_OPENING ? u : 0.0;
-}
+typedef bramah__line_point point;
 
 /* Opening of a valve with one flow path, which its spool opens from 0 on. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U)
 {
   bramah__expr e[BRAMAH__N_PATHS];
   bramah__openings(&circuit->valve[spool].opening, e_number(U[spool]), e);
-  return part(e[BRAMAH__PUMP_A].value, circuit->valve[spool].limit);
+  return bramah__opened(e[BRAMAH__PUMP_A].value, circuit->valve[spool].limit);
 }
 
 static double single(const bramah__circuit *circuit, size_t spool, double constant, const double *U)
@@ -38,12 +24,11 @@ bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, c
   const bramah__metered_port *port = &circuit->metered_port[i];
   const bramah__valve *valve = &circuit->valve[port->spool];
   bramah__expr e[BRAMAH__N_PATHS];
+  double open[BRAMAH__N_PATHS];
   bramah__openings(&valve->opening, e_number(U[port->spool]), e);
-  return (bramah__metering){.ph = part(e[BRAMAH__PUMP_A].value, valve->limit),
-                            .tr = part(e[BRAMAH__B_TANK].value, valve->limit),
-                            .pr = part(e[BRAMAH__PUMP_B].value, valve->limit),
-                            .th = part(e[BRAMAH__A_TANK].value, valve->limit),
-                            .a = single(circuit, port->regeneration, port->regeneration_open, U)};
+  for (int k = 0; k < BRAMAH__N_PATHS; k++) open[k] = e[k].value;
+  return bramah__metering_of(open, valve->limit,
+                             single(circuit, port->regeneration, port->regeneration_open, U));
 }
 
 /* Openings and loads. */
@@ -53,12 +38,8 @@ static void load(const bramah__circuit *circuit, const bramah__metered_line *lin
   at->line = line;
   at->group = (bramah__metered_group){line->n, circuit->metered + line->first, at->u, line->line};
   at->group.line.U_b *= single(circuit, line->unloading, line->unloading_open, U);
-  for (size_t j = 0; j < line->n; j++) {
-    const bramah__metered_port *port = &circuit->metered_port[line->first + j];
-    at->u[j] = bramah__metering_at(circuit, line->first + j, U);
-    at->beta[j] = port->damping;
-    at->fbar[j] = at->group.actuators[j].A_h * p[port->volume] - port->damping * v[port->cylinder];
-  }
+  for (size_t j = 0; j < line->n; j++) at->u[j] = bramah__metering_at(circuit, line->first + j, U);
+  bramah__load_line(circuit->metered_port + line->first, p, v, at);
 }
 
 static void solve(const bramah__circuit *circuit, const bramah__metered_line *line, const double *p,

@@ -6,9 +6,6 @@
 
 #include "lib/hydraulics/circuit.h"
 
-/* An opening below this part of the full one is closed: a spool of first order never quite comes home. */
-#define BRAMAH__LEAST_OPENING 1e-9
-
 /* Openings of the valves of actuator i at spools U. */
 bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, const double *U);
 
