@@ -489,7 +489,7 @@ START_TEST(test_machines)
   ck_assert_uint_ge(made, 3 * n / 4);
   ck_assert_uint_le(left, n / 20);
   ck_assert_uint_ge(10 * compiled, 9 * all);
-  ck_assert_uint_ge(source, asked ? compiled / 2 : 300);
+  ck_assert_uint_ge(source, asked ? 2 * compiled / 3 : 400);
 }
 END_TEST
 
