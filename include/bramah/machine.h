@@ -143,7 +143,8 @@ typedef enum bramah_axes {
   BRAMAH_AXES_BODY = 1      /* of the body: turns with it */
 } bramah_axes;
 
-/* Constant force at a point of a body, and constant torque on it. */
+/* Constant force at a point of a body, and constant torque on it. The components of the force are parameters of the plant,
+ * <name>.x, .y and .z [N]: an unknown force that a filter estimates is one of zero here. */
 typedef struct bramah_force {
   const char *name;
   int line;

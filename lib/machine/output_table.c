@@ -194,6 +194,7 @@ static const struct {
 } parameter_kinds[] = {[BRAMAH__JOINT_LOAD] = {".load", "N", "N*m"},
                        [BRAMAH__CYLINDER_LOAD] = {".actuator_load", "N", "N*m"},
                        [BRAMAH__PAYLOAD] = {".payload", "kg", NULL},
+                       [BRAMAH__LOAD_FORCE] = {".", "N", NULL}, /* then its axis */
                        [BRAMAH__SUPPLY_PRESSURE] = {".pressure", "Pa", NULL},
                        [BRAMAH__FRICTION_SCALE] = {".friction_scale", "1", NULL},
                        [BRAMAH__BULK_MODULUS] = {".bulk_modulus", "Pa", NULL},
@@ -245,6 +246,10 @@ size_t bramah__parameters_layout(const bramah_machine *d, bramah_model *model, b
       add(&l, (bramah__parameter){.code = BRAMAH__JOINT_LOAD, .index = coordinate++}, d->joints[j].name,
           bramah_joint_suffix(d->joints[j].type, i));
   add_each(&l, BRAMAH__PAYLOAD, d->n_bodies, d->bodies, sizeof *d->bodies);
+  static const char *const axes[3] = {"x", "y", "z"};
+  for (size_t i = 0; i < 3 * d->n_forces; i++)
+    add(&l, (bramah__parameter){.code = BRAMAH__LOAD_FORCE, .index = i / 3, .value = i % 3},
+        d->forces[i / 3].name, axes[i % 3]);
 
   const size_t nc = d->n_cylinders, nl = nc + d->n_metered_cylinders;
   for (size_t i = 0; i < nl + bramah__n_turning(d); i++) {
@@ -331,6 +336,13 @@ bramah_status bramah__build_parameters(bramah__compiler *k)
       bramah__carry_point(k, &carrier, p->point);
       info->least = (little - 1.0) * body->mass;
       p->index = (size_t)bramah__find_name(m->n, m->body_name, carrier);
+      break;
+    }
+    case BRAMAH__LOAD_FORCE: {
+      const bramah_force *force = &k->source->forces[p->index];
+      info->nominal = force->force[p->value];
+      p->point[p->value] = 1.0;
+      if (force->axes == BRAMAH_AXES_BODY) bramah__carry_direction(k, force->body, p->point);
       break;
     }
     case BRAMAH__SUPPLY_PRESSURE:

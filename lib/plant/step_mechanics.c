@@ -21,6 +21,12 @@ static void apply_parameter(bramah__step_builder *b, const bramah__parameter *p,
   case BRAMAH__PAYLOAD:
     if (p->index < b->out->n) bramah__link_graph_load(&b->link[p->index], value, p->point);
     break;
+  case BRAMAH__LOAD_FORCE:
+    for (size_t k = 0; k < 3; k++) {
+      bramah__expr *force = &b->load_force[3 * p->index + k];
+      *force = e_add(*force, e_scale(p->point[k], value));
+    }
+    break;
   case BRAMAH__SUPPLY_PRESSURE:
     b->supply[p->index] = value;
     break;
@@ -217,7 +223,8 @@ static void add_loads(bramah__step_builder *b, size_t *works)
     const int axes = load->turns ? load->body : -1;
     if (load->body < 0) continue;
     const bramah__vec place = bramah__point_graph(b->body, load->body, load->point),
-                      force = bramah__direction_graph(b->body, axes, load->force),
+                      given = {{b->load_force[3 * i], b->load_force[3 * i + 1], b->load_force[3 * i + 2]}},
+                      force = load->turns ? m_rotate(b->body[load->body].A, given) : given,
                       torque = bramah__direction_graph(b->body, axes, load->torque);
     for (size_t f = 0; f < nr; f++) {
       bramah__vec move;

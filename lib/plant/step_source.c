@@ -634,6 +634,7 @@ static const struct {
                   {BRAMAH__PART_STEP, "before", 0},
                   {BRAMAH__PART_SPEEDS, "speeds", 0},
                   {BRAMAH__PART_ITERATE, "iterate", 0},
+                  {BRAMAH__PART_INERTIA, "inertia", 1},
                   {BRAMAH__PART_TRANSITION, "transition", 1},
                   {BRAMAH__PART_PLACE, "place", 1},
                   {BRAMAH__PART_POSE, "pose", 0},
