@@ -159,8 +159,8 @@ typedef struct bramah__compiled {
   double energy[2];               /* there: kinetic, all that is stored ... */
   double energy_after[2];         /* ... and after the step of the candidate */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
-  double *speed, *w,
-      *P; /* [nc], [nw], [n_metered_lines] of quasistatic actuators at the point in the registers */
+  /* Of quasistatic actuators at the point in the registers: [nc], [ns x BRAMAH__N_PATHS], [nw], [n_metered_lines]. */
+  double *speed, *open, *w, *P;
   unsigned char *state; /* [state.size] that the registers and the works belong to ... */
   int pose_known;       /* ... where they do */
   unsigned char *done;  /* [tape.n_parts] parts that have been run there */
