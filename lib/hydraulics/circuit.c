@@ -328,3 +328,43 @@ bramah__expr bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, i
   }
   return flow;
 }
+
+double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
+                          double *by_p)
+{
+  const size_t supply = circuit->n_volumes + i, first_line = circuit->n_elements - circuit->n_lines;
+  double drawn = 0.0;
+  clear(by_p, circuit->n_volumes);
+#define DRAW(from, to, expression)                                                                           \
+  if (((from) == supply) != ((to) == supply)) {                                                              \
+    const double sign = (from) == supply ? 1.0 : -1.0;                                                       \
+    const bramah__expr Q = (expression);                                                                     \
+    drawn += sign * Q.value;                                                                                 \
+    if (by_p) add_slopes(circuit, from, to, sign *Q.slope, by_p);                                            \
+  }
+  for (size_t k = 0; k < circuit->n_passing; k++) {
+    const bramah__element *e = &circuit->element[k];
+    DRAW(e->node[0], e->node[1], flow_through(circuit, e, p))
+    for (int port = 0; port < 2; port++) DRAW(e->node[port], e->node[2], drained(circuit, e, port, p))
+  }
+  for (size_t k = 0; k < circuit->n_valves; k++) {
+    const bramah__valve *valve = &circuit->valve[k];
+    bramah__expr e[BRAMAH__N_PATHS];
+    size_t ends[BRAMAH__N_PATHS][2];
+    bramah__openings(&valve->opening, e_number(U[k]), e);
+    bramah__valve_ends(valve, ends);
+    for (int w = 0; w < BRAMAH__N_PATHS; w++)
+      DRAW(ends[w][0], ends[w][1],
+           e_scale(valve->coefficient * e[w].value,
+                   bramah__root_flow(e_variable(difference(circuit, p, ends[w][0], ends[w][1])),
+                                     circuit->transition_pressure)))
+  }
+#undef DRAW
+  for (size_t k = 0, state = bramah__n_filled(circuit); k < circuit->n_lines; k++, state++)
+    for (int end = 0; end < 2; end++) {
+      if (circuit->element[first_line + k].node[end] != supply) continue;
+      drawn += end ? -p[state] : p[state];
+      if (by_p) by_p[state] += end ? -1.0 : 1.0;
+    }
+  return drawn;
+}

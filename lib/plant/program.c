@@ -50,7 +50,8 @@ static void count(const bramah_model *model, bramah_program *out)
   out->nb = model->n_balls;
   out->nq = model->circuit.n_friction_states;
   out->n_par = model->n_parameters;
-  out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc;
+  out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc +
+                 model->n_sums;
 }
 
 /* ---- other choices of coordinates ---- */
