@@ -23,6 +23,8 @@ typedef struct bramah__tables {
   bramah__spring *spring;
   bramah__joint_spring *joint_spring;
   bramah__load *load;
+  bramah__limit *limit;
+  bramah__contact *contact_point;
   bramah__motion *motion;
   double *motion_points; /* of all tables */
   /* the machine without welds and compound joints (expand.c) */
@@ -108,6 +110,7 @@ size_t bramah__count_loop_rows(const bramah_machine *machine);
 void bramah__motions_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
 bramah_status bramah__build_motions(bramah__compiler *k);
 bramah_status bramah__build_forces(bramah__compiler *k);
+bramah_status bramah__build_contacts(bramah__compiler *k);
 bramah_status bramah__build_rolling(bramah__compiler *k);
 
 /* The circuit: room and names of its spools, its part of the expanded machine, and its tables. */
