@@ -56,6 +56,8 @@ static void count(const bramah_machine *machine, bramah_model *model)
       model->n_friction_states += BRAMAH__CONTACT_STATES * contact->n_points;
   }
   model->n_parameters = bramah__parameters_layout(machine, NULL, NULL);
+  for (size_t b = 0; b < machine->n_bodies; b++)
+    model->n_welds += (size_t)bramah__is_welded(machine, &machine->bodies[b]);
 }
 
 /* An array of a machine whose elements begin with name and line. */
@@ -110,14 +112,17 @@ static void take_names(const bramah_machine *d, bramah_model *model, bramah__are
     if (model->element_name) model->element_name[i] = copy;
   }
 
-  size_t joint = 0, body = 0, ball = 0;
+  size_t joint = 0, body = 0, ball = 0, weld = 0;
   model->joint_name = BRAMAH__TAKE(arena, const char *, model->n);
   model->body_name = BRAMAH__TAKE(arena, const char *, d->n_bodies + model->n);
   model->ball_name = BRAMAH__TAKE(arena, const char *, model->n_balls);
+  model->weld = BRAMAH__TAKE(arena, bramah__weld, model->n_welds);
   for (size_t b = 0; b < d->n_bodies; b++) {
-    if (bramah__is_welded(d, &d->bodies[b])) continue;
     const char *copy = bramah__join_text(arena, d->bodies[b].name, "");
-    if (model->body_name) model->body_name[body++] = copy;
+    if (bramah__is_welded(d, &d->bodies[b])) {
+      if (model->weld) model->weld[weld++].name = copy;
+    } else if (model->body_name)
+      model->body_name[body++] = copy;
   }
   for (size_t j = 0; j < d->n_joints; j++) {
     const size_t n = bramah_joint_n_coordinates(d->joints[j].type);

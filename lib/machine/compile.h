@@ -92,7 +92,7 @@ int bramah__is_ball(const bramah_joint *joint);
 size_t bramah__count_balls(const bramah_machine *machine);
 int bramah__is_welded(const bramah_machine *machine, const bramah_body *body);
 
-/* Point k->machine to the expanded machine. */
+/* Point k->machine to the expanded machine, and fill the model's table of welded bodies. */
 bramah_status bramah__expand(bramah__compiler *k);
 
 /* A direction in the axes of a welded body, and a point of it with the body's name, become those of the body

@@ -129,6 +129,12 @@ typedef struct bramah__ball {
   int pinned;   /* 1: something else acts on one of the angles, so they must stay the coordinates */
 } bramah__ball;
 
+/* A welded body: the one that carries it, and its place there. */
+typedef struct bramah__weld {
+  const char *name, *carrier; /* carrier NULL: the ground */
+  double R[9], r[3];          /* from its axes to the carrier's, its origin */
+} bramah__weld;
+
 typedef struct bramah__output {
   bramah__output_code code;
   size_t index; /* of the joint, volume, valve, cylinder, input, body, motion, ball or other element */
@@ -186,6 +192,8 @@ struct bramah_model {
   double tolerance; /* of the local error of a position */
   int max_iterations;
   size_t n_bodies_named; /* bodies that are not welded, and those between the links of compound joints */
+  size_t n_welds;
+  bramah__weld *weld;
   size_t n_balls;
   bramah__ball *ball;
   const char **ball_name;

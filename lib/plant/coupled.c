@@ -126,6 +126,18 @@ static bramah_status step_transition(void *self, double *F, double *N, size_t n_
   return status;
 }
 
+static const char *carrier(const void *self, const char *body, double R[9], double r[3])
+{
+  const bramah_model *model = ((const bramah_coupled *)self)->model;
+  for (size_t i = 0; i < model->n_welds; i++)
+    if (strcmp(model->weld[i].name, body) == 0) {
+      memcpy(R, model->weld[i].R, sizeof model->weld[i].R);
+      memcpy(r, model->weld[i].r, sizeof model->weld[i].r);
+      return model->weld[i].carrier;
+    }
+  return NULL;
+}
+
 static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
 {
   bramah_coupled *c = self;
@@ -430,6 +442,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .output_by_parameters = bramah__output_by_parameters,
       .set_parameters = set_parameters,
       .displaced_parameters = displaced_parameters,
+      .carrier = carrier,
   };
 }
 
