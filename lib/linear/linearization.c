@@ -219,10 +219,7 @@ static bramah_status linearize_outputs(bramah_linearization *l, bramah_coupled *
     /* What spools and friction states do to the others. */
     const int accelerates = o->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(o->code);
     if (o->code == BRAMAH__VALVE_SPOOL) by_U[o->index] = 1.0;
-    if (o->code == BRAMAH__VALVE_FLOW_A || o->code == BRAMAH__VALVE_FLOW_B)
-      by_U[o->index] = bramah__valve_port_flow(&c->model->circuit, o->index, o->code == BRAMAH__VALVE_FLOW_B,
-                                               c->state.p, e_variable(c->state.U[o->index]), NULL)
-                           .slope;
+    bramah__flow_by_spools(c, output, by_U);
     if (o->code == BRAMAH__CYLINDER_FORCE) friction_part(l, c, o->index, -1.0, row);
     if (o->code == BRAMAH__CYLINDER_FRICTION) friction_part(l, c, o->index, 1.0, row);
     if (accelerates && n_friction) { /* as A has them already */
@@ -512,6 +509,9 @@ bramah_status bramah_linearization_new(const bramah_model *model, const bramah_l
                           "this parameter cannot be an input of a rolling machine");
   }
 
+  if (model->n_friction_states > model->circuit.n_friction_states)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->contact_name[0],
+                        "machines that rub on the ground are not linearized yet");
   bramah__arena arena = bramah__arena_make(NULL, 0);
   layout(model, o, &arena);
   const bramah_status status = bramah__arena_new("linearization", arena.used, &arena, diag);

@@ -253,9 +253,8 @@ static bramah_status add_flows(definer *d, double weight, int with_pressure)
     if ((number >= circuit->n_passing && !is_line) || bramah__element_kinds[e->kind]->flow_output)
       return fail(d, BRAMAH_E_REFERENCE,
                   "an element with one flow is needed: an orifice, a pump, a line, ...");
-    const bramah__factor flow =
-        is_line ? pressure_of(m, bramah__n_filled(circuit) + number - first_line) /* its state */
-                : (bramah__factor){.kind = BRAMAH__FACTOR_FLOW, .index = number};
+    const bramah__factor flow = is_line ? pressure_of(m, e->node[BRAMAH__OWN_STATE])
+                                        : (bramah__factor){.kind = BRAMAH__FACTOR_FLOW, .index = number};
     add(d, 0, with_pressure ? -weight : weight, flow, with_pressure ? pressure_of(m, e->node[0]) : one);
     if (with_pressure) add(d, 0, weight, flow, pressure_of(m, e->node[1]));
   }

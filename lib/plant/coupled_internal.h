@@ -36,10 +36,12 @@
   X(double, pd_p, n_first_order *n_first_order)                                                              \
   X(double, pd_s, n_first_order *nc) /* ... by strokes and stroke velocities */                              \
   X(double, pd_v, n_first_order *nc)                                                                         \
-  X(bramah__moving, moving, n) /* scratch from here on */                                                    \
+  X(bramah__contact_slope, contact, model->n_contact_points) /* given by the caller, as F_s */               \
+  X(bramah__moving, moving, n)                               /* scratch from here on */                      \
   X(bramah__sweep, sweep, n)                                                                                 \
   X(double, row, n)                                                                                          \
   X(double, rate_row, n)                                                                                     \
+  X(double, contact_rows, model->n_contact_points ? 6 * n : 0)                                               \
   X(double, dz, n)                                                                                           \
   X(double, dzd, n)                                                                                          \
   X(double, dzdd, n)                                                                                         \
@@ -53,8 +55,10 @@
 #define BRAMAH__TRANSITION_FIELDS(X)                                                                         \
   X(double, V, nc * 2 * n) /* [nc x 2 n_dof] stroke velocities by positions and rates, at the start */       \
   X(double, v, nc)         /* stroke velocities there */                                                     \
-  X(double, by_start, nc)  /* friction at the end by the velocity at the start */                            \
-  X(double, r_v, n *n)     /* [n_dof x n_dof] imbalance by rates and accelerations at the end */             \
+  X(double, bristle_rates,                                                                                   \
+    2 * model->n_contact_points * 2 * n) /* [2 points x 2 n_dof] at the start, by positions and rates */     \
+  X(double, by_start, nc)                /* friction at the end by the velocity at the start */              \
+  X(double, r_v, n *n) /* [n_dof x n_dof] imbalance by rates and accelerations at the end */                 \
   X(double, r_a, n *n)                                                                                       \
   X(double, s_v,                                                                                             \
     n_first_order *n) /* [n_first_order x n_dof] rates of the first-order states by rates, there */          \
@@ -62,7 +66,7 @@
   X(double, X_par, (n + n_first_order) * model->n_parameters)                                                \
   X(double, theta,                                                                                           \
     model->n_parameters) /* for differences by parameters: these, friction rates, spools, residuals */       \
-  X(double, xd, model->circuit.n_friction_states)                                                            \
+  X(double, xd, model->n_friction_states)                                                                    \
   X(double, U, bramah__n_spools(&model->circuit))                                                            \
   X(double, shift, bramah__n_spools(&model->circuit)) /* of spools by a lasting offset of their commands */  \
   X(double, f, n + n_first_order)                                                                            \
@@ -121,13 +125,15 @@ typedef struct bramah__step_error {
   double h;
 } bramah__step_error;
 
-/* Derivatives that a step shall give, see bramah_plant.step_transition; F NULL: none. */
+/* Derivatives that a step shall give, see bramah_plant.step_transition; F, N NULL, n_par 0: not these. */
 typedef struct bramah__wanted {
   double *F, *N;
   size_t n_par;
   const size_t *par;
   double *G;
 } bramah__wanted;
+
+static inline int bramah__wants_any(const bramah__wanted *w) { return w->F || w->n_par; }
 
 /* A plant's own copy of the model, with tables of its own where parameters are: the model is shared. Type
  * and name of each table, where it is in the model, and its length. */
@@ -157,12 +163,13 @@ typedef struct bramah__compiled {
   double energy[2];               /* there: kinetic, all that is stored ... */
   double energy_after[2];         /* ... and after the step of the candidate */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
-  double *speed, *w,
-      *P; /* [nc], [nw], [n_metered_lines] of quasistatic actuators at the point in the registers */
+  /* Of quasistatic actuators at the point in the registers: [nc], [ns x BRAMAH__N_PATHS], [nw], [n_metered_lines]. */
+  double *speed, *open, *w, *P;
   unsigned char *state; /* [state.size] that the registers and the works belong to ... */
   int pose_known;       /* ... where they do */
   unsigned char *done;  /* [tape.n_parts] parts that have been run there */
   int is_set_up;
+  struct bramah__compiled *beside; /* the same for another state; NULL: there is none */
 } bramah__compiled;
 
 struct bramah_coupled {
@@ -174,6 +181,7 @@ struct bramah_coupled {
   bramah__own own;
   bramah__state state, next, probe_state;
   bramah__state start; /* of a step that may be made again in parts */
+  bramah__state kept;  /* while another one is looked at (coupled.c) */
   bramah__step_error error;
   bramah__eval *now, *trial, *probe; /* point to the three below and are exchanged */
   bramah__eval eval[3];
@@ -291,6 +299,8 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row);
 
 /* Value of output i. */
 double bramah__output_value(void *self, size_t i);
+/* Derivatives of output i, of a flow of an element or valve, by the spools, to by_U [n_spools]; others leave it alone. */
+void bramah__flow_by_spools(const bramah_coupled *c, size_t i, double *by_U);
 
 /* Derivative of output i by the parameters listed, see bramah_plant.output_by_parameters. */
 bramah_status bramah__output_by_parameters(void *self, size_t i, size_t n_par, const size_t *par,
@@ -305,10 +315,10 @@ bramah_status bramah__acceleration_derivative(void *self, double *J, size_t n_pa
                                               double *Jp, bramah_diag *diag);
 
 /* One step, the derivative F [n_error x n_error] of the error state at its end by that at its start, the
- * response N [n_error x nx] to noise (NULL: not wanted) and G [n_error x n_par] to parameters; see
+ * response N [n_error x nx] to noise and G [n_error x n_par] to parameters, what of them is wanted; see
  * bramah_plant.step_transition. */
-bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
-                                           const size_t *par, double *G, bramah_diag *diag);
+bramah_status bramah__step_with_transition(bramah_coupled *c, const bramah__wanted *wanted,
+                                           bramah_diag *diag);
 
 /* Initial pressures of a model under construction, whose plant c is, in its initial pose. work
  * [bramah__equilibrium_work] */

@@ -44,7 +44,7 @@ static double factor_value(const bramah_model *model, const bramah__state *state
   case BRAMAH__FACTOR_SUPPLY:
     return circuit->supply[factor->index];
   case BRAMAH__FACTOR_FLOW:
-    return bramah__element_flow(circuit, factor->index, state->p, NULL);
+    return bramah__element_flow(circuit, factor->index, state->p, state->U, NULL, NULL);
   case BRAMAH__FACTOR_DRAWN:
     return bramah__drawn_flow(circuit, factor->index, state->p, state->U, NULL);
   case BRAMAH__FACTOR_PARAMETER:
@@ -103,7 +103,7 @@ static void add_slopes_of(bramah_coupled *c, const bramah__factor *factor, doubl
   case BRAMAH__FACTOR_DRAWN:
     memset(slope, 0, model->n_first_order * sizeof *slope);
     if (factor->kind == BRAMAH__FACTOR_FLOW)
-      bramah__element_flow(&model->circuit, factor->index, c->state.p, slope);
+      bramah__element_flow(&model->circuit, factor->index, c->state.p, c->state.U, slope, NULL);
     else
       bramah__drawn_flow(&model->circuit, factor->index, c->state.p, c->state.U, slope);
     for (size_t i = 0; i < model->n_first_order; i++) by_p[i] += weight * slope[i];

@@ -177,21 +177,26 @@ static int follows_rate(bramah__output_code code)
   return code == BRAMAH__MOTOR_FLOW_A || code == BRAMAH__MOTOR_FLOW_B;
 }
 
-/* [m^3/s] at the present pressures and spools and, unless by_p is NULL, its derivatives by the pressures
- * [n_volumes]. */
-static double flow(const bramah_coupled *c, const bramah__output *output, double *by_p)
+/* [m^3/s] at the present pressures and spools and, unless they are NULL, its derivatives by the pressures [n_volumes]
+ * and by the spools [n_spools], which are not those of a motor. */
+static double flow(const bramah_coupled *c, const bramah__output *output, double *by_p, double *by_U)
 {
   const bramah__circuit *circuit = &c->model->circuit;
   const bramah__state *state = &c->state;
   const size_t i = output->index;
   if (output->code == BRAMAH__VALVE_FLOW_A || output->code == BRAMAH__VALVE_FLOW_B)
-    return bramah__valve_port_flow(circuit, i, output->code == BRAMAH__VALVE_FLOW_B, state->p,
-                                   e_number(state->U[i]), by_p)
-        .value;
+    return bramah__valve_port_flow(circuit, i, output->code == BRAMAH__VALVE_FLOW_B, state->p, state->U, by_p,
+                                   by_U);
   if (output->code >= BRAMAH__MOTOR_FLOW_A)
     return bramah__motor_flow(circuit, i, (int)output->code - (int)BRAMAH__MOTOR_FLOW_A, state->p, c->now->v,
                               by_p);
-  return bramah__element_flow(circuit, i, state->p, by_p);
+  return bramah__element_flow(circuit, i, state->p, state->U, by_p, by_U);
+}
+
+void bramah__flow_by_spools(const bramah_coupled *c, size_t i, double *by_U)
+{
+  const bramah__output *output = &c->model->output[i];
+  if (is_flow(output->code) && output->code < BRAMAH__MOTOR_FLOW_A) flow(c, output, NULL, by_U);
 }
 
 /* ---- metered cylinders and pump lines ----
@@ -317,7 +322,32 @@ static int needs_no_evaluation(const bramah_coupled *c, bramah__output_code code
 {
   if (!c->compiled.program) return 0;
   return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK ||
-         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS) || code == BRAMAH__DEFINED_SUM;
+         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS) || code == BRAMAH__DEFINED_SUM;
+}
+
+/* Of all points of a contact, in the axes of its plane. */
+static double contact_value(const bramah_coupled *c, const bramah__output *output)
+{
+  const bramah_model *model = c->model;
+  double sum[3] = {0.0, 0.0, 0.0}, deepest = 0.0;
+  for (size_t i = model->first_point[output->index]; i < model->first_point[output->index + 1]; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    double q[3], w[3], f[3];
+    bramah__contact_motion(contact, c->now->pose, c->now->Z, q, w);
+    bramah__rotate3(contact->axes, c->now->contact + 3 * i, f);
+    bramah__axpy3(1.0, f, sum);
+    deepest = fmax(deepest, -q[2]);
+  }
+  switch (output->code) {
+  case BRAMAH__CONTACT_X:
+    return sum[0];
+  case BRAMAH__CONTACT_Y:
+    return sum[1];
+  case BRAMAH__CONTACT_NORMAL:
+    return sum[2];
+  default:
+    return deepest;
+  }
 }
 
 double bramah__output_value(void *self, size_t index)
@@ -339,7 +369,7 @@ double bramah__output_value(void *self, size_t index)
   const bramah__state *state = &c->state;
   const bramah__eval *now = c->now;
   const size_t i = output->index;
-  if (is_flow(output->code)) return flow(c, output, NULL);
+  if (is_flow(output->code)) return flow(c, output, NULL, NULL);
   if (bramah__is_of_body(output->code)) return body_value(c, output);
   if (is_metered(output->code)) return metered_value(c, output);
 
@@ -377,7 +407,14 @@ double bramah__output_value(void *self, size_t index)
   case BRAMAH__ENERGY_FRICTION:
   case BRAMAH__ENERGY_STOPS:
   case BRAMAH__ENERGY_LOADS:
-    return state->exchange[output->code - BRAMAH__ENERGY_DAMPERS];
+  case BRAMAH__ENERGY_CONTACTS:
+    return state->exchange[output->code - BRAMAH__ENERGY_DAMPERS] +
+           (output->code == BRAMAH__ENERGY_STOPS ? state->exchange[BRAMAH__LIMITS] : 0.0);
+  case BRAMAH__CONTACT_NORMAL:
+  case BRAMAH__CONTACT_X:
+  case BRAMAH__CONTACT_Y:
+  case BRAMAH__CONTACT_DEPTH:
+    return contact_value(c, output);
   case BRAMAH__DEFINED:
     return bramah__defined_value(model, state, now, &model->definition[i]);
   case BRAMAH__DEFINED_SUM:
@@ -575,7 +612,7 @@ static int pressure_part(const bramah_coupled *c, const bramah__output *output, 
     return 0;
   }
   if (output->code == BRAMAH__VOLUME_PRESSURE) by_p[output->index] = 1.0;
-  if (is_flow(output->code)) flow(c, output, by_p);
+  if (is_flow(output->code)) flow(c, output, by_p, NULL);
   return output->code == BRAMAH__VOLUME_PRESSURE || (is_flow(output->code) && !follows_rate(output->code));
 }
 
