@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Overcentre (counterbalance) valve: oil flows to the load through a check valve, and back only as far as the pressures of load
  * and pilot open the way. */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
 #include "lib/hydraulics/element.h"
 
 enum { COEFFICIENT, SETTING, OVERRIDE, PILOT_RATIO, CHECK_COEFFICIENT, CRACKING };

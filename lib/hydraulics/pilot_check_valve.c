@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Check valve that a pilot pressure opens against its flow. */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
 #include "lib/hydraulics/element.h"
 
 enum { COEFFICIENT, CRACKING, PILOT_RATIO, OVERRIDE };
