@@ -4,7 +4,7 @@ set -u
 cd "${BRAMAH_SOURCE_ROOT:-.}" || exit 1
 failed=0
 keys=$(sed -nE 's/.*(KEY|SECTION|PORT)\("([a-z_]+)".*/\2/p; s/.*\{?\.name = "([a-z_]+)".*/\1/p' \
-  lib/io/machine_*.c lib/io/study_*.c lib/io/plan_file.c | sort -u)
+  lib/io/machine_*.c lib/io/study_*.c lib/io/plan_file.c lib/io/work_file.c | sort -u)
 [ "$(echo "$keys" | wc -l)" -gt 60 ] || {
   echo "the keys were not found in lib/io" >&2
   exit 1
