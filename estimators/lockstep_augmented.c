@@ -91,7 +91,7 @@ static void derive_displaced(bramah__filter_lockstep *k, bramah__filter_group *c
     memcpy(k->of[g].middle, k->plant.of[g].next, k->plant.place.words * L * sizeof(double));
     plant[g]->state = k->of[g].middle;
   }
-  bramah__lockstep_step(&k->plant, plant);
+  bramah__lockstep_step(&k->plant, plant, 0);
   EACH_GROUP
   {
     const bramah_filter *f = group[g]->like;

@@ -287,7 +287,7 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
   EACH_GROUP set_inputs(k, group[g], &samples[g]);
   EACH_GROUP check_edges(k, group[g]);
   bramah__lanes_start_step(k, group, plant);
-  bramah__lockstep_step(&k->plant, plant);
+  bramah__lockstep_step(&k->plant, plant, 1);
   bramah__lanes_end_step(k, group);
   EACH_GROUP
   {

@@ -240,6 +240,12 @@ static void derive_displaced(bramah_filter *f)
 {
   const bramah_plant *plant = &f->plant;
   if (!bramah__augmented_displace(f)) return;
+  if (plant->step_transition && plant->displaced_parameters) {
+    if (plant->displaced_parameters(plant->self, f->work.dx, f->n_par, f->par, f->work.displaced, NULL) !=
+        BRAMAH_OK)
+      f->work.displaced[0] = NAN;
+    return;
+  }
   plant->save(plant->self, f->work.row_snap);
   bramah_status status = plant->inject(plant->self, f->work.dx, NULL);
   if (status == BRAMAH_OK)

@@ -168,6 +168,11 @@ typedef struct bramah_plant {
   /* set_parameter for n parameters at once: on an error none has changed. NULL: one after the other. */
   bramah_status (*set_parameters)(void *self, size_t n, const size_t *par, const double *value,
                                   bramah_diag *diag);
+  /* The G [n x n_par] that step_transition would write after inject of dx [n], the plant then being what it was, as after
+   * restore. Where such a step ends in other independent coordinates: E_UNSUPPORTED. NULL, or without step_transition: the
+   * three of them one after the other, or differences of whole steps. */
+  bramah_status (*displaced_parameters)(void *self, const double *dx, size_t n_par, const size_t *par,
+                                        double *G, bramah_diag *diag);
 } bramah_plant;
 
 /* Length n of the error state. */

@@ -16,7 +16,10 @@ static double extent_of(const bramah_machine *m, const bramah_body *body)
 {
   double most = 0.0;
   for (size_t i = 0; i < m->n_joints; i++)
-    if (strcmp(m->joints[i].parent, body->name) == 0) most = fmax(most, length_of(m->joints[i].position));
+    if (strcmp(m->joints[i].parent, body->name) == 0) {
+      const int slides = m->joints[i].type == BRAMAH_JOINT_PRISMATIC; /* along the body, to where it starts */
+      most = fmax(most, length_of(m->joints[i].position) + slides * fabs(m->joints[i].initial_position));
+    }
   for (int side = 0; side < 2; side++) {
     for (size_t i = 0; i < m->n_loops; i++)
       if (strcmp(m->loops[i].body[side], body->name) == 0)

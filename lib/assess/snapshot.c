@@ -151,12 +151,12 @@ bramah_status bramah__snapshot_read(bramah__snapshot *snapshot, const char *path
   enum { PART = 1 << 16 };
   head h;
   uint64_t sum;
-  char reason[128];
+  char reason[512];
   const int fd = bramah__open_input(path);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
   if (!file) {
     bramah__failf(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot open the snapshot: %s",
-                  bramah__open_reason(errno, reason, sizeof reason));
+                  bramah__open_reason(path, errno, reason, sizeof reason));
     if (fd >= 0) close(fd);
     return BRAMAH_E_FILE;
   }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _DEFAULT_SOURCE /* getentropy, lstat, fchmod, fdopen, fsync, O_DIRECTORY */
+#define _DEFAULT_SOURCE /* getentropy, lstat, scandir, fchmod, fdopen, fsync, O_DIRECTORY */
 #include "lib/io/files.h"
+#include "lib/base/text.h"
 #include "lib/io/fail.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -31,12 +33,45 @@ int bramah__open_input(const char *path)
   return -1;
 }
 
-const char *bramah__open_reason(int error, char *reason, size_t size)
+/* Length of a file's name without its ending. */
+static size_t stem_length(const char *name)
+{
+  const char *dot = strrchr(name, '.');
+  return dot && dot > name ? (size_t)(dot - name) : strlen(name);
+}
+
+/* A file beside the missing one with the same name but for the ending, or nearly the same name; its name is put
+ * behind the `reason`. */
+static void suggest_file(const char *path, char *reason, size_t size)
+{
+  struct dirent **entries = NULL;
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *near = NULL;
+  const int folder_length = (int)(name - path);
+  char folder[4096];
+  if (*name == '\0' || folder_length >= (int)sizeof folder) return;
+  snprintf(folder, sizeof folder, "%.*s", folder_length, path);
+  const int n = scandir(folder_length ? folder : ".", &entries, NULL, alphasort);
+  const char **names = n > 0 ? calloc((size_t)n, sizeof *names) : NULL;
+  for (int i = 0; names && i < n; i++) {
+    names[i] = entries[i]->d_name;
+    const size_t stem = stem_length(names[i]);
+    if (!near && stem == stem_length(name) && strncmp(names[i], name, stem) == 0) near = names[i];
+  }
+  if (names && !near) near = bramah__nearest(name, (size_t)n, names);
+  const size_t used = strlen(reason);
+  if (near) snprintf(reason + used, size - used, "; did you mean '%s%s'?", folder, near);
+  for (int i = 0; i < n; i++) free(entries[i]);
+  free(entries);
+  free(names);
+}
+
+const char *bramah__open_reason(const char *path, int error, char *reason, size_t size)
 {
   if (error == ETIMEDOUT)
     snprintf(reason, size, "nobody wrote to this pipe for %d s", PIPE_SECONDS);
   else if (strerror_r(error, reason, size) != 0)
     reason[0] = '\0';
+  if (error == ENOENT) suggest_file(path, reason, size);
   return reason;
 }
 

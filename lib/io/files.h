@@ -25,7 +25,7 @@ bramah_status bramah__new_file_finish(bramah__new_file *file, int good, bramah_d
  * not for ever: ETIMEDOUT, for which bramah__open_reason has the words. */
 int bramah__open_input(const char *path);
 
-/* Why that failed; `reason` [size] is room. */
-const char *bramah__open_reason(int error, char *reason, size_t size);
+/* Why that failed, and of a missing file the one beside it that may be meant; `reason` [size] is room. */
+const char *bramah__open_reason(const char *path, int error, char *reason, size_t size);
 
 #endif

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <yaml.h>
 
@@ -126,36 +125,17 @@ static bramah_status fail_file(bramah__reader *reader, const char *message, int 
   return bramah__at(reader->diag, reader->file, 0, 0);
 }
 
-/* Of a file that is not there: is it with another ending? */
-static void suggest_ending(bramah__reader *reader)
-{
-  static const char *const endings[] = {".yaml", ".yml"};
-  const char *slash = strrchr(reader->file, '/'), *dot = strrchr(reader->file, '.');
-  const size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - reader->file) : strlen(reader->file);
-  char other[4096];
-  struct stat there;
-  for (size_t i = 0; i < 2; i++) {
-    snprintf(other, sizeof other, "%.*s%s", (int)(stem < 4000 ? stem : 4000), reader->file, endings[i]);
-    if (strcmp(other, reader->file) == 0 || stat(other, &there) != 0) continue;
-    bramah__add_text(reader->diag, "; did you mean '");
-    bramah__add_text(reader->diag, other);
-    bramah__add_text(reader->diag, "'?");
-    return;
-  }
-}
-
 static bramah_status read_file(bramah__reader *reader, char **text, size_t *length)
 {
   size_t room = 16384, got = 0;
   const int fd = bramah__open_input(reader->file);
   FILE *stream = fd < 0 ? NULL : fdopen(fd, "rb");
   if (!stream) {
-    char reason[128];
+    char reason[512];
     const int error = errno;
     if (fd >= 0) close(fd);
     fail_file(reader, "cannot be opened: ", 0);
-    bramah__add_text(reader->diag, bramah__open_reason(error, reason, sizeof reason));
-    if (error == ENOENT) suggest_ending(reader);
+    bramah__add_text(reader->diag, bramah__open_reason(reader->file, error, reason, sizeof reason));
     return BRAMAH_E_FILE;
   }
   char *buffer = malloc(room);

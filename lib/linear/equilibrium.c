@@ -446,7 +446,8 @@ bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, c
       if (model->circuit.valve[i].input == input) s.size[k] = model->circuit.valve[i].limit;
     if (input < model->n_inputs) continue;
     const bramah__parameter *p = &model->parameter[l->parameter[input - model->n_inputs]];
-    if (p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD) s.size[k] = 1e3;
+    if (p->code == BRAMAH__JOINT_LOAD || p->code == BRAMAH__CYLINDER_LOAD || p->code == BRAMAH__LOAD_FORCE)
+      s.size[k] = 1e3;
     if (p->info.nominal != 0.0) s.size[k] = fabs(p->info.nominal);
   }
 

@@ -54,7 +54,7 @@ bramah_status bramah__log_fail_system(bramah_log_reader *reader, const char *wha
 bramah_status bramah_log_open(const char *path, const bramah_log_format *format, bramah_diag *diag,
                               bramah_log_reader **out)
 {
-  char reason[128];
+  char reason[512];
   bramah_status status = BRAMAH_OK;
   bramah_log_reader *reader = calloc(1, sizeof *reader);
   if (!reader) return bramah__fail_memory(diag);
@@ -73,7 +73,7 @@ bramah_status bramah_log_open(const char *path, const bramah_log_format *format,
     reader->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : bramah__open_input(path);
     if (reader->fd < 0)
       status = bramah__log_fail(reader, BRAMAH_E_FILE, NULL, 0, 0, "cannot open: %s",
-                                bramah__open_reason(errno, reason, sizeof reason));
+                                bramah__open_reason(path, errno, reason, sizeof reason));
   }
   for (size_t i = 0; !status && !reader->kind && i < sizeof kinds / sizeof kinds[0]; i++)
     if (kinds[i]->takes(path)) reader->kind = kinds[i];

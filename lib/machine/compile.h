@@ -17,7 +17,6 @@ typedef struct bramah__tables {
   int *body_of_joint;   /* index in machine->bodies */
   size_t *joint_order;  /* index in machine->joints */
   unsigned char *given; /* [n] initial position to be kept */
-  double *work;         /* [3 n] */
   bramah__element *element;
   double *points; /* of all curves */
   bramah__spring *spring;

@@ -212,27 +212,37 @@ static bramah_status fill_directions(const bramah__compiler *k, const bramah_loo
 
 static const double aligned = 1e-12;
 
-/* e [n x 3]: the direction that all bodies of a planar tree have in common, in the axes of each. Returns 0 if
- * the tree is not planar: every joint must turn about it or slide across it. */
-static int common_direction(const bramah_model *model, const bramah__link *links, double *ground,
-                            double (*e)[3])
+/* Whether all joints between a body and one that carries it turn about a direction of the body or slide across it: it then
+ * stays where it is in the carrier, in whose axes it is put. */
+static int stays(const bramah__link *links, int body, int carrier, double *direction)
 {
-  bramah__rotate3(links[0].rotation, links[0].axis, ground);
-  if (!links[0].revolute) return 0;
-  for (size_t j = 0; j < model->n; j++) {
-    const bramah__link *link = &links[j];
-    bramah__unrotate3(link->rotation, link->parent < 0 ? ground : e[link->parent], e[j]);
-    const double along = fabs(bramah__dot3(link->axis, e[j]));
-    if (fabs(along - (link->revolute ? 1.0 : 0.0)) > aligned) return 0;
+  for (int j = body; j != carrier; j = links[j].parent) {
+    const double along = fabs(bramah__dot3(links[j].axis, direction));
+    if (fabs(along - (links[j].revolute ? 1.0 : 0.0)) > aligned) return 0;
+    double turned[3];
+    bramah__rotate3(links[j].rotation, direction, turned);
+    bramah__copy3(turned, direction);
   }
   return 1;
+}
+
+/* Where all that turns in a loop turns about one direction, a cut revolute joint about it keeps its axes parallel by itself:
+ * the rows that say so would be zero for ever. */
+static int is_planar(const bramah__link *links, const bramah_loop *loop, const bramah__loop *out)
+{
+  double axis[2][3], across[3];
+  for (int end = 0; end < 2; end++)
+    if (!bramah__normalise(loop->axis[end], axis[end]) ||
+        !stays(links, out->body[end], out->carrier, axis[end]))
+      return 0;
+  bramah__cross3(axis[0], axis[1], across);
+  return bramah__dot3(across, across) <= aligned;
 }
 
 bramah_status bramah__build_loops(bramah__compiler *k)
 {
   bramah_model *model = k->model;
-  double ground[3], (*e)[3] = (double(*)[3])(void *)k->t.work;
-  const int planar = common_direction(model, k->t.link, ground, e);
+  const bramah__tree tree = {.n = model->n, .link = k->t.link};
   size_t row = 0;
   for (size_t i = 0; i < k->machine->n_loops; i++) {
     const bramah_loop *loop = &k->machine->loops[i];
@@ -249,16 +259,9 @@ bramah_status bramah__build_loops(bramah__compiler *k)
       status = bramah__find_body(k, loop->name, loop->line, loop->body[end], &out->body[end]);
     if (status != BRAMAH_OK) return status;
 
-    /* Where all that turns turns about one direction, a cut revolute joint about it keeps its axes parallel by itself:
-     * these rows would be zero for ever. */
-    int in_plane = planar && loop->type == BRAMAH_LOOP_REVOLUTE;
-    for (int end = 0; end < 2 && in_plane; end++) {
-      double axis[3];
-      bramah__normalise(loop->axis[end], axis);
-      const double *direction = out->body[end] < 0 ? ground : e[out->body[end]];
-      in_plane = fabs(fabs(bramah__dot3(axis, direction)) - 1.0) <= aligned;
-    }
-    if (in_plane) out->n_directions = 0;
+    out->carrier = bramah__common_carrier(&tree, out->body[0], out->body[1]);
+    if (loop->type == BRAMAH_LOOP_REVOLUTE && is_planar(k->t.link, loop, out)) out->n_directions = 0;
+    for (int d = 0; d < 3 && out->hold == BRAMAH__HOLD_POINT; d++) out->normal[d][d] = -1.0;
     out->row = row;
     row += bramah__loop_rows(out);
   }

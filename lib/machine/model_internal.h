@@ -96,6 +96,7 @@ typedef enum bramah__parameter_code {
   BRAMAH__JOINT_LOAD,        /* force along a joint */
   BRAMAH__CYLINDER_LOAD,     /* force along the line of a cylinder or about the joint of a rotary actuator */
   BRAMAH__PAYLOAD,           /* point mass on a link */
+  BRAMAH__LOAD_FORCE,        /* component of the force of a load */
   BRAMAH__SUPPLY_PRESSURE,   /* of a supply */
   BRAMAH__FRICTION_SCALE,    /* factor of the friction of a cylinder or rotary actuator */
   BRAMAH__BULK_MODULUS,      /* of the oil */
@@ -109,9 +110,10 @@ typedef enum bramah__parameter_code {
 
 typedef struct bramah__parameter {
   bramah__parameter_code code;
-  size_t index;    /* of the joint, cylinder, link, supply, ... in the model; >= n: a payload on the ground */
-  size_t value;    /* of an element: which of its quantities */
-  double point[3]; /* of a payload, frame of the link */
+  size_t index; /* of the joint, cylinder, link, supply, ... in the model; >= n: a payload on the ground */
+  size_t value; /* of an element: which of its quantities */
+  double point
+      [3]; /* of a payload, frame of the link; of a component of a force: its unit vector in the load's axes */
   bramah_parameter_info info;
 } bramah__parameter;
 

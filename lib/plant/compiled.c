@@ -317,6 +317,16 @@ static int state_rates(bramah_coupled *c)
   return k->done[BRAMAH__PART_RATES];
 }
 
+void bramah__compiled_turn_aside(bramah_coupled *c)
+{
+  bramah__compiled *other = c->compiled.beside;
+  if (!other) return;
+  const bramah__compiled here = c->compiled;
+  c->compiled = *other;
+  c->compiled.beside = other;
+  *other = here;
+}
+
 int bramah__compiled_settle(bramah_coupled *c)
 {
   if (!bramah__compiled_pose(c) || !state_rates(c)) return 0;
@@ -333,7 +343,7 @@ static const uint16_t *rates_by_parameter(bramah_coupled *c, size_t i)
   return bramah__tape_results(&c->compiled.program->tape, part);
 }
 
-/* Derivatives of the rates at the start of a step, which the end will be differentiated with. */
+/* Derivatives of the rates at the start of a step, which its end is differentiated with by the state. */
 static void take_slopes(bramah_coupled *c)
 {
   const bramah_program *program = c->compiled.program;
@@ -349,7 +359,7 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   const bramah_program *program = k->program;
   if (!state_rates(c)) return 0;
   run_once(c, BRAMAH__PART_SLOPES);
-  take_slopes(c);
+  if (w->F) take_slopes(c);
   for (size_t i = 0; i < w->n_par; i++)
     fetch(c, rates_by_parameter(c, w->par[i]), program->nx, k->carried + i * program->nx);
   return 1;
@@ -557,10 +567,10 @@ static void take_parameter(const bramah_coupled *c, const bramah__wanted *w, siz
   for (size_t r = 0; r < program->ne; r++) w->G[r * w->n_par + i] = result(c, G, r);
 }
 
-static void give_transition(bramah_coupled *c, const bramah__wanted *w)
+static void give_derivatives(bramah_coupled *c, const bramah__wanted *w)
 {
-  run(c, BRAMAH__PART_TRANSITION);
-  take_transition(c, w);
+  run(c, BRAMAH__PART_INERTIA);
+  if (w->F) run(c, BRAMAH__PART_TRANSITION), take_transition(c, w);
   for (size_t i = 0; i < w->n_par; i++) {
     carry_parameter(c, i);
     move_metered_by(c, w->par[i]);
@@ -572,7 +582,8 @@ static void give_transition(bramah_coupled *c, const bramah__wanted *w)
 /* Does the program have the derivatives that are wanted of a step? */
 static int has_wanted(const bramah_program *program, const bramah__wanted *w)
 {
-  return !w->F || program->scope >= (w->n_par ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES);
+  const bramah_program_scope least = w->n_par ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES;
+  return !bramah__wants_any(w) || program->scope >= least;
 }
 
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
@@ -583,9 +594,10 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
     c->report.left_basis++;
     return 0;
   }
+  const int any = bramah__wants_any(w);
   bramah__compiled_pose(c);
   set_up(c, &c->state); /* the length of the step may have changed */
-  if (w->F && !start_slopes(c, w)) {
+  if (any && !start_slopes(c, w)) {
     c->report.left_pivot++;
     return 0;
   }
@@ -595,12 +607,12 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
         2.0 / c->model->h * result(c, k->program->out.stroke, q) + result(c, k->program->out.velocity, q);
   }
   c->newton.before = 0.0;
-  if (w->F) run(c, BRAMAH__PART_GUESS), take_guess(c);
+  if (any) run(c, BRAMAH__PART_GUESS), take_guess(c);
   k->pose_known = 0;
   hold_spools(c, &c->next, c->model->h);
   set_motions(c, &c->next);
   if (!iterate(c)) return 0;
-  if (w->F) give_transition(c, w);
+  if (any) give_derivatives(c, w);
   set_iterate(c);
   move_metered(c);
   run(c, BRAMAH__PART_POSE);
@@ -704,8 +716,7 @@ int bramah__compiled_energy(bramah_coupled *c, double *kinetic, double *stored)
 
 /* ---- its memory ---- */
 
-bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
-                                      bramah__arena *arena)
+static bramah__compiled cut_one(const bramah_coupled *c, const bramah_program *program, bramah__arena *arena)
 {
   bramah__compiled taken = {.first = program, .program = program};
   size_t n_registers = 0, n_parts = 0;
@@ -725,10 +736,22 @@ bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_prog
   return taken;
 }
 
+bramah__compiled bramah__compiled_cut(const bramah_coupled *c, const bramah_program *program,
+                                      bramah__arena *arena)
+{
+  bramah__compiled taken = cut_one(c, program, arena);
+  if (bramah__n_columns(program) == 0) return taken;
+  taken.beside = BRAMAH__TAKE(arena, bramah__compiled, 1);
+  const bramah__compiled other = cut_one(c, program, arena);
+  if (taken.beside) *taken.beside = other;
+  return taken;
+}
+
 void bramah__compiled_take(bramah_coupled *c, const bramah__compiled *memory)
 {
   c->compiled = *memory;
-  if (memory->program) bramah__tape_prepare(&memory->program->tape, 1, c->compiled.registers);
+  for (const bramah__compiled *k = memory; k && k->program; k = k->beside)
+    bramah__tape_prepare(&k->program->tape, 1, k->registers);
 }
 
 bramah_status bramah_coupled_use(bramah_coupled *c, const bramah_program *program, bramah_diag *diag)

@@ -49,13 +49,16 @@ void bramah__run_lanes(const bramah_program *program, size_t part, size_t lanes,
 
 /* ---- one plant ---- */
 
-/* Complete the candidate, which bramah__predict has made, by a step of the length that the model has now, with derivatives
- * where wanted->F is: 1, or 0 where the program does not do it. */
+/* Complete the candidate, which bramah__predict has made, by a step of the length that the model has now, with the
+ * derivatives that are wanted: 1, or 0 where the program does not do it. */
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *wanted);
 
 /* Complete the candidate, whose loops are nearly closed, with the accelerations and rates that the equations give it: 1,
  * or 0 with c->next as it was. */
 int bramah__compiled_adopt(bramah_coupled *c);
+
+/* Over to registers of their own for another state, where there are some, and back: what is known of this one stays. */
+void bramah__compiled_turn_aside(bramah_coupled *c);
 
 /* First-order rates of the state whose spools have moved: 1, or 0 with nothing changed. */
 int bramah__compiled_settle(bramah_coupled *c);

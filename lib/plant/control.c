@@ -37,12 +37,11 @@ static int step_by_program(bramah_coupled *c, const bramah__wanted *w)
   return 1;
 }
 
-/* One step of the length that the model has now, with its derivatives where F is wanted. */
+/* One step of the length that the model has now, with its derivatives where some are wanted. */
 static bramah_status one_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
 {
   if (step_by_program(c, w)) return BRAMAH_OK;
-  if (!w->F) return bramah__trapezoidal_step(c, diag);
-  return bramah__step_with_transition(c, w->F, w->N, w->n_par, w->par, w->G, diag);
+  return bramah__wants_any(w) ? bramah__step_with_transition(c, w, diag) : bramah__trapezoidal_step(c, diag);
 }
 
 /* X [n x width] = F X + part Y */
@@ -67,7 +66,8 @@ static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wan
   const int64_t step_ns = model->step_ns, start_ns = *c->start.time_ns;
   const double h = model->h;
   bramah__step_error *e = &c->error;
-  const bramah__wanted part = {w->F ? c->part_F : NULL, w->N ? c->part_N : NULL, w->n_par, w->par, c->part_G};
+  const int any = bramah__wants_any(w);
+  const bramah__wanted part = {any ? c->part_F : NULL, w->N ? c->part_N : NULL, w->n_par, w->par, c->part_G};
   double largest = 0.0, energy = 0.0, moved = 0.0;
   size_t worst = 0;
   bramah_status status = BRAMAH_OK;
@@ -76,7 +76,7 @@ static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wan
   if (w->F) memset(w->F, 0, n_error * n_error * sizeof(double));
   for (size_t r = 0; w->F && r < n_error; r++) w->F[r * n_error + r] = 1.0;
   if (w->N) memset(w->N, 0, n_error * n_noise * sizeof(double));
-  if (w->F && w->n_par) memset(w->G, 0, n_error * w->n_par * sizeof(double));
+  if (w->n_par) memset(w->G, 0, n_error * w->n_par * sizeof(double));
   for (size_t i = 0; status == BRAMAH_OK && i < parts; i++) {
     c->own.model.step_ns = start_ns + step_ns * (int64_t)(i + 1) / (int64_t)parts - *c->state.time_ns;
     c->own.model.h = (double)c->own.model.step_ns * 1e-9;
@@ -85,11 +85,11 @@ static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wan
     largest = fmax(largest, e->largest);
     energy += e->energy;
     moved = fmax(moved, e->moved);
-    if (status != BRAMAH_OK || !w->F) continue;
+    if (status != BRAMAH_OK || !any) continue;
     /* White noise that comes evenly over the step comes evenly over its parts. */
     if (w->N) chain(n_error, n_noise, c->part_F, 1.0 / (double)parts, c->part_N, c->column, w->N);
     if (w->n_par) chain(n_error, w->n_par, c->part_F, 1.0, c->part_G, c->column, w->G);
-    chain(n_error, n_error, c->part_F, 0.0, c->part_F, c->column, w->F);
+    if (w->F) chain(n_error, n_error, c->part_F, 0.0, c->part_F, c->column, w->F);
   }
   c->own.model.step_ns = step_ns;
   c->own.model.h = h;

@@ -29,6 +29,7 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   c->probe = &c->eval[2];
   BRAMAH__COUPLED_FIELDS(TAKE)
   bramah__state_layout(model, arena, &c->start);
+  bramah__state_layout(model, arena, &c->kept);
   BRAMAH__STEP_ERROR_FIELDS(TAKE_ERROR)
   BRAMAH__NEWTON_FIELDS(TAKE_NEWTON)
   BRAMAH__DERIVATIVE_FIELDS(TAKE_DERIVATIVE)
@@ -141,9 +142,9 @@ static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
   return status;
 }
 
-static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
+/* The candidate by dx. */
+static bramah_status displace(bramah_coupled *c, const double *dx, bramah_diag *diag)
 {
-  bramah_coupled *c = self;
   const bramah_model *model = c->model;
   const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
                n_first_order = model->n_first_order;
@@ -159,10 +160,21 @@ static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
     for (size_t f = 0; f < n_dof; f++) c->next.z[j] += Rz[j * n_dof + f] * dx[f];
   for (size_t f = 0; f < n_dof; f++) c->next.zd[c->next.index[n_dependent + f]] += dx[n_dof + f];
   for (size_t i = 0; i < n_first_order; i++) c->next.p[i] += dx[2 * n_dof + i];
-  c->linearised = c->injection == BRAMAH_INJECTION_LINEARISED && model->n_motions == 0;
+  return BRAMAH_OK;
+}
+
+static bramah_status adopt_displaced(bramah_coupled *c, bramah_diag *diag)
+{
+  c->linearised = c->injection == BRAMAH_INJECTION_LINEARISED && c->model->n_motions == 0;
   const bramah_status adopted = bramah__adopt_candidate(c, diag);
   c->linearised = 0;
   return adopted;
+}
+
+static bramah_status inject(void *self, const double *dx, bramah_diag *diag)
+{
+  const bramah_status status = displace(self, dx, diag);
+  return status == BRAMAH_OK ? adopt_displaced(self, diag) : status;
 }
 
 static bramah_status accelerations(void *self, double *zdd, bramah_diag *diag)
@@ -187,6 +199,24 @@ static void restore(void *self, const void *snap)
   bramah__apply_parameters(c, c->state.theta);
   c->now_valid = 0;
   c->basis_changed = 0;
+}
+
+static bramah_status displaced_parameters(void *self, const double *dx, size_t n_par, const size_t *par,
+                                          double *G, bramah_diag *diag)
+{
+  bramah_coupled *c = self;
+  bramah_status status = displace(c, dx, diag);
+  if (status != BRAMAH_OK) return status;
+  bramah__state_copy(&c->state, &c->kept);
+  bramah__compiled_turn_aside(c);
+  status = adopt_displaced(c, diag);
+  if (status == BRAMAH_OK) status = step_transition(c, NULL, NULL, n_par, par, G, diag);
+  if (status == BRAMAH_OK && c->basis_changed)
+    status = bramah__fail(diag, BRAMAH_E_UNSUPPORTED, c->model->name, "the step ends in other coordinates");
+  bramah__compiled_turn_aside(c);
+  c->now->by_program = 0;
+  restore(c, c->kept.block);
+  return status;
 }
 
 /* Does the array of a snapshot that lies where `list` lies in the state hold each number below n once? */
@@ -343,9 +373,9 @@ static void state_info(const void *self, size_t i, bramah_state_info *info)
   const bramah_output_info *output =
       &model->output[i < 2 * n_dof ? 3 * joint + i / n_dof : 3 * model->n + (i - 2 * n_dof)].info;
   *info = (bramah_state_info){.name = output->name, .unit = output->unit, .scale = i < 2 * n_dof ? 1.0 : 1e7};
-  const size_t line =
-      i - 2 * n_dof - bramah__n_filled(&model->circuit); /* flow of a line; wraps for what is before */
-  if (i >= 2 * n_dof && line < model->circuit.n_lines) info->scale = model->first_order_scale[i - 2 * n_dof];
+  const size_t state =
+      i - 2 * n_dof - bramah__n_filled(&model->circuit); /* of an element; wraps for what is before */
+  if (i >= 2 * n_dof && state < model->circuit.n_states) info->scale = model->first_order_scale[i - 2 * n_dof];
 }
 
 static const char *input_name(const void *self, size_t i)
@@ -398,6 +428,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .parameter_edges = parameter_edges,
       .output_by_parameters = bramah__output_by_parameters,
       .set_parameters = set_parameters,
+      .displaced_parameters = displaced_parameters,
   };
 }
 

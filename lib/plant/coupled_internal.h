@@ -121,7 +121,7 @@ typedef struct bramah__step_error {
   double h;
 } bramah__step_error;
 
-/* Derivatives that a step shall give, see bramah_plant.step_transition; F NULL: none. */
+/* Derivatives that a step shall give, see bramah_plant.step_transition; F, N NULL, n_par 0: not these. */
 typedef struct bramah__wanted {
   double *F, *N;
   size_t n_par;
@@ -129,10 +129,13 @@ typedef struct bramah__wanted {
   double *G;
 } bramah__wanted;
 
+static inline int bramah__wants_any(const bramah__wanted *w) { return w->F || w->n_par; }
+
 /* A plant's own copy of the model, with tables of its own where parameters are: the model is shared. Type
  * and name of each table, where it is in the model, and its length. */
 #define BRAMAH__OWN_TABLES(X)                                                                                \
   X(bramah__link, link, tree.link, model->n)                                                                 \
+  X(bramah__load, load, forces.load, model->forces.n_loads)                                                  \
   X(double, supply, circuit.supply, model->circuit.n_supplies)                                               \
   X(bramah__cylinder, cylinder, circuit.cylinder, model->circuit.n_cylinders)                                \
   X(bramah__element, element, circuit.element, model->circuit.n_elements)                                    \
@@ -162,6 +165,7 @@ typedef struct bramah__compiled {
   int pose_known;       /* ... where they do */
   unsigned char *done;  /* [tape.n_parts] parts that have been run there */
   int is_set_up;
+  struct bramah__compiled *beside; /* the same for another state; NULL: there is none */
 } bramah__compiled;
 
 struct bramah_coupled {
@@ -173,6 +177,7 @@ struct bramah_coupled {
   bramah__own own;
   bramah__state state, next, probe_state;
   bramah__state start; /* of a step that may be made again in parts */
+  bramah__state kept;  /* while another one is looked at (coupled.c) */
   bramah__step_error error;
   bramah__eval *now, *trial, *probe; /* point to the three below and are exchanged */
   bramah__eval eval[3];
@@ -290,6 +295,8 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row);
 
 /* Value of output i. */
 double bramah__output_value(void *self, size_t i);
+/* Derivatives of output i, of a flow of an element or valve, by the spools, to by_U [n_spools]; others leave it alone. */
+void bramah__flow_by_spools(const bramah_coupled *c, size_t i, double *by_U);
 
 /* Derivative of output i by the parameters listed, see bramah_plant.output_by_parameters. */
 bramah_status bramah__output_by_parameters(void *self, size_t i, size_t n_par, const size_t *par,
@@ -304,10 +311,10 @@ bramah_status bramah__acceleration_derivative(void *self, double *J, size_t n_pa
                                               double *Jp, bramah_diag *diag);
 
 /* One step, the derivative F [n_error x n_error] of the error state at its end by that at its start, the
- * response N [n_error x nx] to noise (NULL: not wanted) and G [n_error x n_par] to parameters; see
+ * response N [n_error x nx] to noise and G [n_error x n_par] to parameters, what of them is wanted; see
  * bramah_plant.step_transition. */
-bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
-                                           const size_t *par, double *G, bramah_diag *diag);
+bramah_status bramah__step_with_transition(bramah_coupled *c, const bramah__wanted *wanted,
+                                           bramah_diag *diag);
 
 /* Initial pressures of a model under construction, whose plant c is, in its initial pose. work
  * [bramah__equilibrium_work] */

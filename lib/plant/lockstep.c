@@ -479,11 +479,11 @@ static void take_basis(bramah__lockstep *k, const size_t *basis)
   }
 }
 
-void bramah__lockstep_step(bramah__lockstep *k, bramah__plant_group *const *group)
+void bramah__lockstep_step(bramah__lockstep *k, bramah__plant_group *const *group, int by_state)
 {
   set_states(k, group, 0);
   run(k, BRAMAH__PART_POSE);
-  take_basis(k, group[0]->basis);
+  if (by_state) take_basis(k, group[0]->basis);
   run(k, BRAMAH__PART_RATES);
   run(k, BRAMAH__PART_SLOPES);
   run(k, BRAMAH__PART_GUESS);
@@ -497,8 +497,12 @@ void bramah__lockstep_step(bramah__lockstep *k, bramah__plant_group *const *grou
   }
   run(k, BRAMAH__PART_STEP);
   iterate(k, group);
-  run(k, BRAMAH__PART_TRANSITION);
-  EACH_GROUP take_transition(k, g);
+  run(k, BRAMAH__PART_INERTIA);
+  if (by_state) run(k, BRAMAH__PART_TRANSITION);
+  EACH_GROUP
+  {
+    if (by_state) take_transition(k, g);
+  }
   run_parameters(k, group[0], 0);
   EACH_GROUP set_iterate(k, g, group[g], group[g]->live);
   run(k, BRAMAH__PART_POSE);

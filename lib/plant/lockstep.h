@@ -87,8 +87,8 @@ int bramah__lockstep_knows(bramah_coupled *c);
 void bramah__lockstep_cut(const bramah_coupled *c, size_t n_groups, bramah__arena *arena,
                           bramah__lockstep *out);
 
-/* Steps with derivatives, from the states to candidates. */
-void bramah__lockstep_step(bramah__lockstep *k, bramah__plant_group *const *group);
+/* Steps with derivatives, from the states to candidates; by the parameters alone or by the states, too, with B. */
+void bramah__lockstep_step(bramah__lockstep *k, bramah__plant_group *const *group, int by_state);
 /* Candidates from states by corrections dx [ne] of each group, which are of the Rz at hand; or as they are. */
 void bramah__lockstep_inject(bramah__lockstep *k, bramah__plant_group *const *group, double *const *dx);
 void bramah__lockstep_adopt(bramah__lockstep *k, bramah__plant_group *const *group);

@@ -50,6 +50,17 @@ static void load_link(bramah_coupled *c, size_t number)
   }
 }
 
+/* The force of a load from its components, which turn with a body that is welded on askew. */
+static void set_force(bramah_coupled *c, size_t load)
+{
+  double *force = c->own.load[load].force;
+  memset(force, 0, 3 * sizeof *force);
+  for (size_t k = 0; k < c->base->n_parameters; k++) {
+    const bramah__parameter *p = &c->base->parameter[k];
+    if (p->code == BRAMAH__LOAD_FORCE && p->index == load) bramah__axpy3(c->own.theta[k], p->point, force);
+  }
+}
+
 static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
 {
   bramah__own *own = &c->own;
@@ -63,6 +74,9 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
     break;
   case BRAMAH__PAYLOAD:
     load_link(c, i);
+    break;
+  case BRAMAH__LOAD_FORCE:
+    set_force(c, i);
     break;
   case BRAMAH__SUPPLY_PRESSURE:
     own->supply[i] = value;

@@ -14,6 +14,7 @@
   X(supply, model->circuit.n_supplies)                                                                       \
   X(valve_coefficient, model->circuit.n_valves)                                                              \
   X(element_value, model->circuit.n_elements *BRAMAH__ELEMENT_VALUES)                                        \
+  X(load_force, 3 * model->forces.n_loads)                                                                   \
   X(joint_load, n)                                                                                           \
   X(cylinder_load, nc)                                                                                       \
   X(friction_scale, nc)                                                                                      \

@@ -222,13 +222,20 @@ static void split_columns(const bramah__step_builder *b, bramah__expr *X, bramah
   }
 }
 
+static void add_inertia(bramah__step_builder *b)
+{
+  const size_t nf = b->out->nf;
+  bramah__begin_part(b, BRAMAH__PART_ITERATE);
+  if (b->out->scope != BRAMAH_PROGRAM_STEPS) bramah__give(b, nf * nf, b->mass, 1);
+}
+
 /* Derivatives of the end of the step by its start, on the factors of the last iterate. */
 static void add_transition(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
   const size_t width = ne + nx;
   bramah__expr *X = b->rhs, where[BRAMAH__MOST_UNKNOWNS];
-  bramah__begin_part(b, BRAMAH__PART_ITERATE);
+  bramah__begin_part(b, BRAMAH__PART_INERTIA);
   if (b->out->scope == BRAMAH_PROGRAM_STEPS) return;
   set_slopes_before(b);
   set_damping(b);
@@ -268,7 +275,7 @@ static void add_parameter(bramah__step_builder *b, size_t k)
     X[r] = e_sub(carried, X[r]);
   }
   bramah__back_substitute(&b->tangent, 1, X, X);
-  bramah__begin_part(b, BRAMAH__PART_TRANSITION);
+  bramah__begin_part(b, BRAMAH__PART_INERTIA);
   bramah__give(b, nf, X, 1);
   for (size_t f = 0; f < nf; f++) {
     const bramah__expr rate = e_mul(b->c1, X[f]);
@@ -410,6 +417,7 @@ static void find_results(bramah_program *out)
   results(FIND)
   FIND_PART(BRAMAH__PART_SPEEDS, BRAMAH__SPEEDS_RESULTS)
   FIND_PART(BRAMAH__PART_ITERATE, BRAMAH__ITERATE_RESULTS)
+  FIND_PART(BRAMAH__PART_INERTIA, BRAMAH__INERTIA_RESULTS)
   FIND_PART(BRAMAH__PART_TRANSITION, BRAMAH__TRANSITION_RESULTS)
   FIND_PART(BRAMAH__PART_PLACE, BRAMAH__PLACE_RESULTS)
   FIND_PART(BRAMAH__PART_POSE, BRAMAH__POSE_RESULTS)
@@ -434,6 +442,7 @@ static bramah_status build(bramah__step_builder *b)
   status = set_state(b);
   if (status != BRAMAH_OK) return status;
   if (out->scope != BRAMAH_PROGRAM_STEPS) set_slopes(b);
+  add_inertia(b);
   add_transition(b);
   add_place(b);
   add_pose(b);

@@ -5,8 +5,9 @@
  *                  iteration, outside the graph (lib/hydraulics/metering.h), and then the parts that build on it run
  *   iterate        one iterate of the trapezoidal step: kinematics, closure, residual, tangent, elimination. The loops
  *                  are closed together with the unknowns, not within each iterate.
- *     transition   derivatives of the end of the step by its start, on the factors that the iterate has left
- *       parameter k  the same by parameter k
+ *     inertia      its mass matrix, which what follows needs on the factors that the iterate has left
+ *       transition   derivatives of the end of the step by its start
+ *       parameter k  and by parameter k
  *   place          what closes the loops, alone
  *   pose           what follows from positions, rates and first-order states: all rates, actuators, works
  *     readings     outputs with their derivatives, each alone
@@ -62,6 +63,7 @@
   X(closing, nd)    /* ... and of the dependent coordinates */                                               \
   X(closure_pivot, nd)                                                                                       \
   X(pivot, nx)
+#define BRAMAH__INERTIA_RESULTS(X) X(mass, nf *nf)
 #define BRAMAH__TRANSITION_RESULTS(X)                                                                        \
   X(F, ne *ne)                                                                                               \
   X(N, ne *nx)
@@ -100,6 +102,7 @@
 #define BRAMAH__STEP_RESULTS(X)                                                                              \
   BRAMAH__SPEEDS_RESULTS(X)                                                                                  \
   BRAMAH__ITERATE_RESULTS(X)                                                                                 \
+  BRAMAH__INERTIA_RESULTS(X)                                                                                 \
   BRAMAH__TRANSITION_RESULTS(X)                                                                              \
   BRAMAH__PLACE_RESULTS(X)                                                                                   \
   BRAMAH__POSE_RESULTS(X)                                                                                    \
@@ -122,6 +125,7 @@ typedef struct bramah__step_inputs {
 enum {
   BRAMAH__PART_SPEEDS = BRAMAH__FIRST_PART,
   BRAMAH__PART_ITERATE,
+  BRAMAH__PART_INERTIA,
   BRAMAH__PART_TRANSITION,
   BRAMAH__PART_PLACE,
   BRAMAH__PART_POSE,

@@ -21,6 +21,12 @@ static void apply_parameter(bramah__step_builder *b, const bramah__parameter *p,
   case BRAMAH__PAYLOAD:
     if (p->index < b->out->n) bramah__link_graph_load(&b->link[p->index], value, p->point);
     break;
+  case BRAMAH__LOAD_FORCE:
+    for (size_t k = 0; k < 3; k++) {
+      bramah__expr *force = &b->load_force[3 * p->index + k];
+      *force = e_add(*force, e_scale(p->point[k], value));
+    }
+    break;
   case BRAMAH__SUPPLY_PRESSURE:
     b->supply[p->index] = value;
     break;
@@ -102,7 +108,8 @@ static bramah_status close_loops(bramah__step_builder *b)
   for (size_t f = 0; f < nf; f++) b->Rz[(size_t)independent[f] * nr + f] = e_number(1.0);
   if (nd == 0) return BRAMAH_OK;
   for (size_t i = 0; i < model->n_loops; i++)
-    bramah__closure_graph(&model->loop[i], b->body, b->Phi + model->loop[i].row);
+    bramah__closure_graph(&model->tree, &model->loop[i], b->in_base, b->in_z, b->body,
+                          b->Phi + model->loop[i].row);
   for (size_t i = 0; i < nm; i++)
     b->Phi[model->motion[i].row] = e_sub(b->in_z[model->motion[i].joint], b->in_motion[3 * i]);
   for (size_t k = 0; k < nd; k++) b->Phi_used[k] = b->Phi[row[k]];
@@ -217,7 +224,8 @@ static void add_loads(bramah__step_builder *b, size_t *works)
     const int axes = load->turns ? load->body : -1;
     if (load->body < 0) continue;
     const bramah__vec place = bramah__point_graph(b->body, load->body, load->point),
-                      force = bramah__direction_graph(b->body, axes, load->force),
+                      given = {{b->load_force[3 * i], b->load_force[3 * i + 1], b->load_force[3 * i + 2]}},
+                      force = load->turns ? m_rotate(b->body[load->body].A, given) : given,
                       torque = bramah__direction_graph(b->body, axes, load->torque);
     for (size_t f = 0; f < nr; f++) {
       bramah__vec move;

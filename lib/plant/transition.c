@@ -213,12 +213,9 @@ static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const siz
   return status;
 }
 
-/* F and N from the end of the step. */
+/* F and N from the end of the step, whose derivatives are there. */
 static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
 {
-  bramah_status status = derive_end(c);
-  if (status != BRAMAH_OK) return status;
-
   /* -f_xk [nx x n_error]. Rows of virtual volumes take the change of the stroke where the others take its
    * velocities. */
   const bramah_model *model = c->model;
@@ -255,7 +252,7 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
       row[n_dof + f] += K * (start[n_dof + f] - end[f]);
     }
   }
-  status = solve_columns(c, n_error, X);
+  const bramah_status status = solve_columns(c, n_error, X);
   if (status != BRAMAH_OK) return status;
 
   /* F: z' at the end follows positions and rates by the trapezoidal rule. */
@@ -269,17 +266,17 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
   return N ? noise_response(c, N) : BRAMAH_OK;
 }
 
-bramah_status bramah__step_with_transition(bramah_coupled *c, double *F, double *N, size_t n_par,
-                                           const size_t *par, double *G, bramah_diag *diag)
+bramah_status bramah__step_with_transition(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
 {
   bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
-  if (keep_start(c, n_par, par, G) != BRAMAH_OK)
+  if (keep_start(c, w->n_par, w->par, w->G) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the mass matrix is singular");
   status = bramah__trapezoidal_step(c, diag);
   if (status != BRAMAH_OK) return status;
-  status = end_of_step(c, F, N);
-  if (status == BRAMAH_OK) status = store_parameters(c, n_par, par, G);
+  status = derive_end(c);
+  if (status == BRAMAH_OK && w->F) status = end_of_step(c, w->F, w->N);
+  if (status == BRAMAH_OK) status = store_parameters(c, w->n_par, w->par, w->G);
   if (status == BRAMAH_OK) return status;
   bramah__state_copy(&c->transition.start, &c->state);
   c->now_valid = 0;

@@ -147,6 +147,15 @@ says err 'escape.yaml:1:10: text contains a control character'
 run 1 replay sensors-2.yaml escape.csv --output estimate.csv
 says err 'escape.csv:1:6: cr ]0evil ank'
 
+# A file that is not there may be one that is: with another ending, or nearly so called.
+run 1 check sensors-2.yml
+says err "sensors-2.yml: cannot be opened: No such file or directory; did you mean 'sensors-2.yaml'?"
+run 1 check sensors-2.yaml "$papers/../lgo.csv"
+says err "lgo.csv: cannot open: No such file or directory; did you mean '$papers/../log.csv'?"
+: >"$(printf 'odd\033[31mname.csv')"
+run 1 check sensors-2.yaml 'odd[31mname.csv'
+says err "did you mean 'odd"
+
 # A named pipe that nobody writes to is given up.
 mkfifo silent
 run 1 check silent

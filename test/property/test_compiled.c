@@ -5,6 +5,7 @@
 #include "bramah/study.h"
 #include "bramah/coupled.h"
 #include "lib/machine/model_internal.h"
+#include "test/support/displaced.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -277,6 +278,7 @@ START_TEST(test_corrections_rows_and_parameters_agree)
     for (int w = 0; w < 2; w++) {
       must(plant[w].set_inputs(plant[w].self, u, &r.diag), &r.diag);
       if (k % 10 == 0) change_parameters(&plant[w], (unsigned)k + 1, machines[_i].load, &r.diag);
+      if (k % 10 == 2) check_displaced(&plant[w], dx, np, par);
       must(plant[w].step_transition(plant[w].self, F, N, np, par, G[w], &r.diag), &r.diag);
       must(plant[w].inject(plant[w].self, dx, &r.diag), &r.diag);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The estimated error of a step against the error it has, from steps in 64 parts; derivatives of steps in parts against
  * differences of such steps. */
+#include "test/support/displaced.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 
@@ -104,6 +105,8 @@ START_TEST(test_derivatives_of_steps_in_parts)
   for (int k = 0; k < 150; k++) step(&whole);
   whole.plant.save(whole.plant.self, snap);
   r.plant.restore(r.plant.self, snap);
+  static const double beside[N] = {1e-3, 0.01, 1e5, -1e5, 1e5};
+  ck_assert_int_eq(check_displaced(&r.plant, beside, 1, &pump), 0);
   must(r.plant.step_transition(r.plant.self, F, NN, 1, &pump, G, &diag), &diag);
   must(whole.plant.step_transition(whole.plant.self, F_whole, N_whole, 0, NULL, NULL, &diag), &diag);
   for (size_t k = 0; k <= N; k++) {

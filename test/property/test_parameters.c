@@ -204,6 +204,43 @@ START_TEST(test_joint_load_is_a_torque_between_bodies)
 }
 END_TEST
 
+/* A force at a point, here of a body that is welded to the coupler askew, in inertial axes and in its own. */
+START_TEST(test_force_at_a_point)
+{
+  static const double turn[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, place[3] = {1.5, 0.7, 0.2};
+  four_bar fb;
+  bramah_body bodies[4];
+  bramah_joint joints[4];
+  bramah_force dig = {.name = "dig",
+                      .body = "tool",
+                      .point = {0.3, 0.1, 0},
+                      .force = {50, 0, 5},
+                      .axes = _i % 2 ? BRAMAH_AXES_BODY : BRAMAH_AXES_INERTIAL};
+  describe(&fb);
+  fb.machine.integrator.formulation = (bramah_formulation)(_i / 2);
+  memcpy(bodies, fb.bodies, sizeof fb.bodies);
+  memcpy(joints, fb.joints, sizeof fb.joints);
+  bodies[3] = (bramah_body){.name = "tool", .mass = 5.0};
+  joints[3] =
+      (bramah_joint){.name = "weld", .type = BRAMAH_JOINT_FIXED, .parent = "coupler", .child = "tool"};
+  memcpy(joints[3].position, place, sizeof place);
+  memcpy(joints[3].rotation, turn, sizeof turn);
+  fb.machine.n_bodies = fb.machine.n_joints = 4;
+  fb.machine.bodies = bodies, fb.machine.joints = joints;
+  fb.machine.n_forces = 1, fb.machine.forces = &dig;
+  running a = start(&fb.machine), untouched = start(&fb.machine);
+  dig.force[0] = -400, dig.force[1] = 900;
+  running b = start(&fb.machine);
+  ck_assert_double_eq(a.p.parameter(a.p.self, parameter(&a, "dig.x")), 50.0);
+  ck_assert_double_eq(a.p.parameter(a.p.self, parameter(&a, "dig.z")), 5.0);
+  set(&a, "dig.x", -400.0), set(&a, "dig.y", 900.0);
+  same_motion(&a, &b, 5.0, 0.0, 100, _i < 2 ? 1e-11 : 1e-7);
+  steps(&untouched, 100);
+  ck_assert_double_gt(fabs(value(&a, "crank.angle") - value(&untouched, "crank.angle")), 1e-5);
+  stop(&a), stop(&b), stop(&untouched);
+}
+END_TEST
+
 /* ---- by hand ---- */
 
 /* The stroke of the lift is 2 cos(crank / 2): its load does what -sin(crank / 2) of it does about the
@@ -518,6 +555,7 @@ int main(void)
   tcase_add_loop_test(cases, test_friction_scale, BRAMAH_FRICTION_BROWN_MCPHEE, BRAMAH_FRICTION_VISCOUS + 1);
   tcase_add_loop_test(cases, test_payload_is_a_welded_mass, 0, 2);
   tcase_add_loop_test(cases, test_joint_load_is_a_torque_between_bodies, 0, 3);
+  tcase_add_loop_test(cases, test_force_at_a_point, 0, 6);
   tcase_add_loop_test(cases, test_actuator_load, 0, 3);
   tcase_add_test(cases, test_load_balances_gravity);
   tcase_add_test(cases, test_energies_hold_the_payload);

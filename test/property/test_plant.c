@@ -5,6 +5,7 @@
 #include "bramah/filter.h"
 #include "lib/math/dense.h"
 #include "lib/plant/plant_table.h"
+#include "test/support/displaced.h"
 #include "test/support/four_bar.h"
 #include "test/support/run.h"
 #include "test/support/running.h"
@@ -132,6 +133,8 @@ START_TEST(test_basis_change_maps_rates)
   ck_assert_int_eq(found, 1);
   p.save(p.self, at_change);
   p.restore(p.self, snap);
+  static const double little[2] = {1e-9, 0.0};
+  ck_assert_int_eq(check_displaced(&p, little, 0, NULL), 1);
   char old_name[64];
   strncpy(old_name, bramah__plant_state_name(&p, 0), sizeof old_name - 1);
   const size_t old_position = must_find(&p, old_name), old_rate = old_position + 1;

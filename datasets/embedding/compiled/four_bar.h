@@ -84,7 +84,7 @@ typedef struct four_bar_work {
   double friction[1];
   double guess[4];
   double guess_dependent[2];
-  double kept[283];
+  double kept[286];
   double read[2][7];
   int is_set_up;
 } four_bar_work;
