@@ -114,6 +114,7 @@ typedef struct bramah_cylinder_log {
   double stall_pressure;                        /* [Pa] of either side, a near-stall begins; 0: not counted */
 } bramah_cylinder_log;
 
+/* What it did. */
 typedef struct bramah_cylinder_work {
   double work,
       positive; /* [J] on the piston, the trapezoid of the force over the stroke, and its positive parts */
@@ -146,7 +147,7 @@ typedef struct bramah_rank_test {
   double effect;           /* Kendall's W, 0 to 1; Spearman's rho */
   double low,
       high; /* 95 % interval of rho by Fisher's z and the variance of Bonett and Wright; NaN of Friedman */
-  double critical;   /* |statistic| beyond which p < 0.05 */
+  double critical;   /* |statistic| from which on p < 0.05; infinite: so few can show nothing */
   double detectable; /* |rho| that four of five such studies would find at 0.05; NaN of Friedman */
   uint64_t n;        /* blocks, pairs */
 } bramah_rank_test;
@@ -212,6 +213,7 @@ typedef struct bramah_work_measures {
   double near_stalls;
 } bramah_work_measures;
 
+/* A run, cut and measured. */
 typedef struct bramah_work_run_result {
   const char *name, *log, *person, *attachment; /* attachment NULL: none is given */
   size_t attempt;                               /* of the person, in the order of the file, from 1 */
@@ -241,6 +243,7 @@ typedef struct bramah_work_question {
   const char *why_not; /* NULL: it could be asked */
 } bramah_work_question;
 
+/* What became of the runs of a work file. */
 typedef struct bramah_work_results {
   const char *load_unit, *swing_unit, *fuel_unit; /* of all logs; fuel_unit NULL: none has it */
   size_t n_runs, n_persons, n_questions;

@@ -83,11 +83,10 @@ static bramah_status permute(arrangement *a, uint64_t seed, bramah_rank_test *ou
   out->p = (1.0 + (double)beyond) / (1.0 + m);
   out->p_low = fmax(0.0, middle - half);
   out->p_high = fmin(1.0, middle + half);
-  /* The smallest value that is rare enough, with all that are equal to it. */
-  size_t first = PERMUTATIONS - 1;
-  for (size_t i = first; i-- > 0 && (double)(PERMUTATIONS - i + 1) < 0.05 * (1.0 + m);)
-    if (values[i] < values[i + 1] * (1.0 - 1e-12)) first = i + 1;
-  out->critical = values[first];
+  /* The smallest value that is rare enough, with all that are equal to it; there may be none. */
+  out->critical = (double)INFINITY;
+  for (size_t i = PERMUTATIONS; i-- > 0 && (double)(PERMUTATIONS - i + 1) < 0.05 * (1.0 + m);)
+    if (i == 0 || values[i - 1] < values[i] * (1.0 - 1e-12)) out->critical = values[i];
   bramah_noise_free(noise);
   free(values);
   return BRAMAH_OK;

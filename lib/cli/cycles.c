@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PHASES = BRAMAH_WORK_N_PHASES, MOST_PLOTTED_RUNS = 12 };
+enum { PHASES = BRAMAH_WORK_N_PHASES, MOST_PRINTED_RUNS = 3, MOST_PLOTTED_RUNS = 12 };
 static const char *const phase_names[PHASES] = {"dig", "swing loaded", "dump", "swing empty"};
 
 /* What every function here needs. */
@@ -173,6 +173,9 @@ static void explain(const bramah_work_question *q, char *text, size_t size)
   const bramah_rank_test *t = &q->test;
   const size_t n = (size_t)t->n;
   const int found = q->adjusted < 0.05;
+  char from[128] = "so few cannot show any";
+  if (isfinite(t->critical))
+    snprintf(from, sizeof from, "from %.3g on it would have been shown, asked for alone", t->critical);
   if (q->why_not)
     snprintf(text, size, "%s: not asked, %s.", q->what, q->why_not);
   else if (q->is_friedman && found)
@@ -180,24 +183,23 @@ static void explain(const bramah_work_question *q, char *text, size_t size)
              q->adjusted);
   else if (q->is_friedman)
     snprintf(text, size,
-             "%s: no difference is shown by %zu operators (p = %.2g; Friedman's statistic is %.3g, from %.3g "
-             "on it "
-             "would have been one, asked for alone). That is not to say that there is none.",
-             q->what, n, q->adjusted, t->statistic, t->critical);
+             "%s: no difference is shown by %zu operators (p = %.2g; Friedman's statistic is %.3g, %s). That "
+             "is not to "
+             "say that there is none.",
+             q->what, n, q->adjusted, t->statistic, from);
   else if (found)
     snprintf(text, size,
-             "%s: %s (p = %.2g), with a rank correlation of %+.2f; %zu operators leave it anywhere "
-             "from %+.2f to %+.2f.",
+             "%s: %s (p = %.2g), with a rank correlation of %+.2f; %zu operators leave it anywhere from "
+             "%+.2f to %+.2f.",
              q->what, t->effect > 0.0 ? "they rise together" : "the one rises where the other falls",
              q->adjusted, t->effect, n, t->low, t->high);
   else
     snprintf(
         text, size,
-        "%s: %zu operators do not show whether they go together (rank correlation %+.2f, p = %.2g): anything "
-        "from %+.2f to %+.2f fits. One of %.2f, asked for alone, would have been shown; only one of %.2f or "
-        "more would be "
-        "in four of five such comparisons.",
-        q->what, n, t->effect, q->adjusted, t->low, t->high, t->critical, t->detectable);
+        "%s: %zu operators do not show whether they go together (rank correlation %+.2f, p = %.2g; %s): "
+        "anything "
+        "from %+.2f to %+.2f fits. Only one of %.2f or more would be found in four of five such comparisons.",
+        q->what, n, t->effect, q->adjusted, from, t->low, t->high, t->detectable);
 }
 
 static void show_questions(showing *v)
@@ -223,7 +225,7 @@ static void show_questions(showing *v)
       cli_table_add(&table, "%.2f to %.2f", t->low, t->high);
     cli_table_add(&table, "%.4f", t->p);
     cli_table_add(&table, "%.4f", q->adjusted);
-    cli_table_add(&table, "%.3f", t->critical);
+    cli_table_add_number(&table, t->critical);
   }
   if (asked)
     show_table(v, &table);
@@ -613,7 +615,7 @@ static int show_all(showing *v, const char *const outputs[3], bramah_diag *diag)
   v->out = cli_summary_stream(2, outputs);
   fprintf(v->out, "work: %s (%s)\n", v->work->name, v->work->file);
   show_runs(v);
-  for (size_t i = 0; i < v->r->n_runs && v->r->n_runs <= MOST_PLOTTED_RUNS; i++)
+  for (size_t i = 0; i < v->r->n_runs && v->r->n_runs <= MOST_PRINTED_RUNS; i++)
     if (v->r->runs[i].cut->n_cycles) show_cycles(v, &v->r->runs[i]);
   fprintf(v->out,
           "\n* cut by an end of the log; ± of a load is one standard deviation, of a border half of its "

@@ -105,6 +105,10 @@ START_TEST(rank_tests_by_hand)
   same(t.statistic, 1.0);
   ck_assert_double_eq_tol(t.p, 2.0 / 120.0, 0.005);
   ck_assert(t.low < 0.9 && t.high == 1.0); /* not sure of it: a single exchange gives 0.9 */
+  ck_assert(t.critical == 1.0);
+  ck_assert_int_eq(bramah_spearman(4, x, y, 1, &t, &diag),
+                   BRAMAH_OK); /* two of 24 orders: never below 0.05 */
+  ck_assert(t.p > 0.05 && isinf(t.critical));
   ck_assert_int_eq(bramah_spearman(5, x, tied, 1, &t, &diag), BRAMAH_OK);
   same(t.statistic, 9.0 / sqrt(10.0 * 9.0)); /* ranks 1.5 1.5 3.5 3.5 5 */
   ck_assert_int_eq(bramah_spearman(5, x, (double[]){1, 1, 1, 1, 1}, 1, &t, &diag), BRAMAH_E_VALUE);
