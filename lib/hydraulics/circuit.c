@@ -5,7 +5,7 @@
  * the circuit sums values and, where they are wanted, derivatives. What elements, oil, chambers and openings do, and its
  * slopes, comes from their equations; this chain rule is written out, as it costs a fifth of a pass, where a pass
  * by each pressure, stroke and velocity would make a step half as long again. */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
 #include "lib/hydraulics/metering.h"
 
 #include <math.h>

@@ -509,6 +509,9 @@ bramah_status bramah_linearization_new(const bramah_model *model, const bramah_l
                           "this parameter cannot be an input of a rolling machine");
   }
 
+  if (model->n_friction_states > model->circuit.n_friction_states)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, model->contact_name[0],
+                        "machines that rub on the ground are not linearized yet");
   bramah__arena arena = bramah__arena_make(NULL, 0);
   layout(model, o, &arena);
   const bramah_status status = bramah__arena_new("linearization", arena.used, &arena, diag);

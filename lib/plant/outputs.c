@@ -321,7 +321,32 @@ static int needs_no_evaluation(const bramah_coupled *c, bramah__output_code code
 {
   if (!c->compiled.program) return 0;
   return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK ||
-         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS);
+         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS);
+}
+
+/* Of all points of a contact, in the axes of its plane. */
+static double contact_value(const bramah_coupled *c, const bramah__output *output)
+{
+  const bramah_model *model = c->model;
+  double sum[3] = {0.0, 0.0, 0.0}, deepest = 0.0;
+  for (size_t i = model->first_point[output->index]; i < model->first_point[output->index + 1]; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    double q[3], w[3], f[3];
+    bramah__contact_motion(contact, c->now->pose, c->now->Z, q, w);
+    bramah__rotate3(contact->axes, c->now->contact + 3 * i, f);
+    bramah__axpy3(1.0, f, sum);
+    deepest = fmax(deepest, -q[2]);
+  }
+  switch (output->code) {
+  case BRAMAH__CONTACT_X:
+    return sum[0];
+  case BRAMAH__CONTACT_Y:
+    return sum[1];
+  case BRAMAH__CONTACT_NORMAL:
+    return sum[2];
+  default:
+    return deepest;
+  }
 }
 
 double bramah__output_value(void *self, size_t index)
@@ -379,7 +404,14 @@ double bramah__output_value(void *self, size_t index)
   case BRAMAH__ENERGY_FRICTION:
   case BRAMAH__ENERGY_STOPS:
   case BRAMAH__ENERGY_LOADS:
-    return state->exchange[output->code - BRAMAH__ENERGY_DAMPERS];
+  case BRAMAH__ENERGY_CONTACTS:
+    return state->exchange[output->code - BRAMAH__ENERGY_DAMPERS] +
+           (output->code == BRAMAH__ENERGY_STOPS ? state->exchange[BRAMAH__LIMITS] : 0.0);
+  case BRAMAH__CONTACT_NORMAL:
+  case BRAMAH__CONTACT_X:
+  case BRAMAH__CONTACT_Y:
+  case BRAMAH__CONTACT_DEPTH:
+    return contact_value(c, output);
   case BRAMAH__VOLUME_PRESSURE:
     return state->p[i];
   case BRAMAH__VALVE_SPOOL:

@@ -33,13 +33,27 @@ void bramah__metered_by_pressure(const bramah_model *model, const bramah__deriva
     by_p[j] += per_rate * row[j];
 }
 
+/* What is not hydraulic, into K and C. */
+static void add_forces(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
+{
+  bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K,
+                             d->C);
+  bramah__contacts_add_tangent(&model->tree, model->n_contact_points, model->contact_point, eval->pose,
+                               eval->Z, eval->contact, d->contact, d->contact_rows, d->K, d->C);
+  for (size_t i = 0; i < model->forces.n_limits; i++) {
+    const size_t diagonal = model->forces.limit[i].joint * (model->n + 1);
+    d->K[diagonal] -= eval->limit[i].by_z;
+    d->C[diagonal] -= eval->limit[i].by_zd;
+  }
+}
+
 void bramah__derive_all(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
 {
   const bramah__tree *tree = &model->tree;
   const size_t n = model->n;
   bramah__tree_moving(tree, eval->pose, eval->Z, eval->Zd, d->moving);
   bramah__tree_tangent(tree, eval->pose, d->moving, eval->Z, eval->W, d->K, d->C, d->M);
-  bramah__forces_add_tangent(tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K, d->C);
+  add_forces(model, eval, d);
   stroke_rate_rows(model, eval, d);
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
     bramah__line_add_tangent(tree, &model->line[i], eval->pose, eval->force[i], d->F_s[i], d->F_v[i],
@@ -108,8 +122,7 @@ void bramah__derive_independent(const bramah_model *model, const bramah__state *
   const size_t nn = model->n * model->n;
   memset(d->K, 0, nn * sizeof(double));
   memset(d->C, 0, nn * sizeof(double));
-  bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K,
-                             d->C);
+  add_forces(model, eval, d);
   bramah__add_constraint_stiffness(model, state, eval, d);
   stroke_rate_rows(model, eval, d);
 
@@ -184,7 +197,9 @@ void bramah__derivative_column(const bramah_model *model, const bramah__eval *ev
   direction(model, eval, d, f, c0, c1, c2);
   bramah__vary_force(&model->tree, eval->pose, d->moving, eval->Z, eval->W, d->dz, &d->variation, d->Y,
                      d->dtau);
-  const int damped = model->forces.n_springs + model->forces.n_joint_springs > 0;
+  const bramah__forces *forces = &model->forces;
+  const int damped =
+      forces->n_springs + forces->n_joint_springs + forces->n_limits + model->n_contact_points > 0;
   for (size_t j = 0; j < n; j++) {
     double sum = 0.0;
     for (size_t k = 0; k < n; k++) sum += d->K[j * n + k] * d->dz[k];
@@ -280,6 +295,8 @@ void bramah__state_slopes(bramah_coupled *c)
 {
   for (size_t i = 0; i < c->model->circuit.n_cylinders; i++)
     bramah__force_slopes(c, i, &c->derivative.F_s[i], &c->derivative.F_v[i]);
+  bramah__contact_slopes(c->model->n_contact_points, c->model->contact_point, c->now->pose, c->now->Z, 0.0,
+                         c->state.x, NULL, c->derivative.contact);
 }
 
 bramah_status bramah__rates_by_state(bramah_coupled *c)
@@ -354,6 +371,8 @@ void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const doubl
     c->derivative.F_s[i] = by_s;
     c->derivative.F_v[i] = by_v - cylinder->friction_scale * friction;
   }
+  bramah__contact_slopes(c->model->n_contact_points, c->model->contact_point, end->pose, end->Z,
+                         0.5 * c->model->h, start->x, start->xd, c->derivative.contact);
 }
 
 /* All of J but its mechanical block. Rows of virtual volumes take the change of the stroke itself, which
