@@ -453,7 +453,7 @@ static const cli_option options[] = {
 const cli_command cli_check = {
     .name = "check",
     .operands = "MACHINE|STUDY|PLAN|WORK [LOG...]",
-    .summary = "Read a machine, study, plan or work file, a log, and say what they mean",
+    .summary = "Read a machine, study, plan, work or log, and say what it means",
     .details =
         "Says in plain words what was understood: of a machine bodies, joints and where they start, loops,\n"
         "degrees of freedom, hydraulics; of a study sensors, noise, filter; of a log how it is written, its\n"
