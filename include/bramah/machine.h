@@ -503,6 +503,36 @@ typedef struct bramah_relief_valve {
   double override;         /* p_o [Pa] > 0: overpressure of full opening */
 } bramah_relief_valve;
 
+/* Overcentre (counterbalance) valve between an actuator's volume and its directional valve; its flow counts from the load
+ * on. With dp = p_load - p_valve oil goes to the load through a check valve, Q = -C_c q(-dp - p_c) for -dp > p_c, and back as
+ * far as load and pilot open it,
+ *   Q = C y q(dp) for dp > 0,   y = (dp + R (p_pilot - p_valve) - p_set) / p_o held within 0 and 1:
+ * a pressure behind the valve acts against it 1 + R times, as where the spring chamber is not vented. Without pilot pressure it
+ * is a relief valve. Continuous. Source: steady characteristic of counterbalance valves. */
+typedef struct bramah_overcentre_valve {
+  const char *name;
+  int line;
+  const char *load, *valve, *pilot; /* volume or supply */
+  double flow_coefficient;          /* C [m^3/(s sqrt(Pa))] > 0, fully open */
+  double set_pressure;              /* p_set [Pa] > 0, a difference */
+  double override;                  /* p_o [Pa] > 0: of full opening */
+  double pilot_ratio;               /* R > 0 */
+  double check_flow_coefficient;    /* C_c > 0; 0 means C */
+  double cracking_pressure;         /* p_c [Pa] >= 0 of the check valve */
+} bramah_overcentre_valve;
+
+/* Pilot-operated check valve: that of bramah_check_valve, which a pilot opens against its flow, from `to` to `from`:
+ *   Q = -C y q(-dp) for dp = p_from - p_to < 0,   y = (dp + R (p_pilot - p_from) - p_c) / p_o held within 0 and 1. */
+typedef struct bramah_pilot_check_valve {
+  const char *name;
+  int line;
+  const char *from, *to, *pilot; /* volume or supply */
+  double flow_coefficient;       /* C [m^3/(s sqrt(Pa))] > 0 */
+  double cracking_pressure;      /* p_c [Pa] >= 0, a difference */
+  double pilot_ratio;            /* R > 0 */
+  double override;               /* p_o [Pa] > 0: of full opening by the pilot; 0 means 5e5 */
+} bramah_pilot_check_valve;
+
 /* Pump: Q from `from` into `into`, whatever the pressures; with a pressure compensator (set_pressure > 0) the
  * flow falls linearly from Q at dp = p_set - band to zero at p_set, dp = p_into - p_from. It never turns
  * back. Its losses are a leakage of their own. */
@@ -863,6 +893,10 @@ typedef struct bramah_machine {
   const bramah_contact *contacts;
   size_t n_load_sensing_pumps;
   const bramah_load_sensing_pump *load_sensing_pumps;
+  size_t n_overcentre_valves;
+  const bramah_overcentre_valve *overcentre_valves;
+  size_t n_pilot_check_valves;
+  const bramah_pilot_check_valve *pilot_check_valves;
   size_t n_outputs;
   const bramah_output_definition *outputs;
 } bramah_machine;

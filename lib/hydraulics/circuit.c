@@ -119,6 +119,7 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
                             bramah__element_equation *equation, const double *p, const double *U, int wanted)
 {
   const unsigned sees = bramah__element_kinds[e->kind]->sees;
+  const size_t against = e->node[bramah__element_kinds[e->kind]->pilot_against];
   const bramah__quantities of = {.number = e->value};
   const double dp = difference(circuit, p, e->node[0], e->node[1]);
   bramah__expr seen[BRAMAH__N_SEEN] = {[BRAMAH__DP] = e_variable(dp)};
@@ -127,6 +128,7 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
     load = bramah__load_signal_at(circuit, e->node[1], p, U);
     seen[BRAMAH__LOAD] = e_number(load.value - bramah__node_pressure(circuit, p, e->node[1]));
   }
+  if (sees & 1U << BRAMAH__PILOT) seen[BRAMAH__PILOT] = e_number(difference(circuit, p, e->node[2], against));
   if (sees & 1U << BRAMAH__STATE) seen[BRAMAH__STATE] = e_number(p[e->node[BRAMAH__OWN_STATE]]);
   dependent q = along(e->node[0], e->node[1], equation(of, seen, circuit->transition_pressure));
   seen[BRAMAH__DP].slope = 0.0;
@@ -137,6 +139,8 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
     seen[k].slope = 0.0;
     if (k == BRAMAH__LOAD)
       depends_on_load(&q, e->node[1], &load, -by);
+    else if (k == BRAMAH__PILOT)
+      depends(&q, e->node[2], by), depends(&q, against, -by);
     else
       depends(&q, e->node[BRAMAH__OWN_STATE], by);
   }

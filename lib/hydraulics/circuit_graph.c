@@ -55,6 +55,8 @@ static void look(const sums *d, size_t i, bramah__expr *seen)
   seen[BRAMAH__DP] = difference(d, e->node[0], e->node[1]);
   if (sees & 1U << BRAMAH__LOAD)
     seen[BRAMAH__LOAD] = e_sub(load_signal(d, e->node[1]), pressure(d, e->node[1]));
+  if (sees & 1U << BRAMAH__PILOT)
+    seen[BRAMAH__PILOT] = difference(d, e->node[2], e->node[bramah__element_kinds[e->kind]->pilot_against]);
   if (sees & 1U << BRAMAH__STATE) seen[BRAMAH__STATE] = d->in->p[e->node[BRAMAH__OWN_STATE]];
 }
 

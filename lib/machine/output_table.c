@@ -74,8 +74,8 @@ static const kind contact_exchange_kinds[] = {
     {BRAMAH__ENERGY_CONTACTS, ".contacts", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 1}};
 /* Points on the ground: sums over all of a contact, along the axes of its plane; the deepest. */
 static const kind contact_kinds[] = {
-    PLAIN(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), PLAIN(BRAMAH__CONTACT_X, ".friction_x", "N"),
-    PLAIN(BRAMAH__CONTACT_Y, ".friction_y", "N"), PLAIN(BRAMAH__CONTACT_DEPTH, ".penetration", "m")};
+    ROW(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), ROW(BRAMAH__CONTACT_X, ".friction_x", "N"),
+    ROW(BRAMAH__CONTACT_Y, ".friction_y", "N"), ROW(BRAMAH__CONTACT_DEPTH, ".penetration", "m")};
 static const kind motion_kinds[] = {
     {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},

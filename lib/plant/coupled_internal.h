@@ -41,6 +41,7 @@
   X(bramah__sweep, sweep, n)                                                                                 \
   X(double, row, n)                                                                                          \
   X(double, rate_row, n)                                                                                     \
+  X(double, contact_arms, model->n_contact_points ? 2 * n : 0)                                               \
   X(double, contact_rows, model->n_contact_points ? 6 * n : 0)                                               \
   X(double, dz, n)                                                                                           \
   X(double, dzd, n)                                                                                          \
