@@ -50,6 +50,13 @@ static inline size_t bramah__n_spools(const bramah__circuit *circuit)
   return circuit->n_valves + circuit->n_metering_spools;
 }
 
+/* What can be measured of quasistatic actuators: BRAMAH__GAUGES of each, then the pressures of the lines, from the tank
+ * on. */
+static inline size_t bramah__n_gauges(const bramah__circuit *circuit)
+{
+  return BRAMAH__GAUGES * circuit->n_metered + circuit->n_metered_lines;
+}
+
 /* Pressure of a node [Pa]. */
 static inline double bramah__node_pressure(const bramah__circuit *circuit, const double *p, size_t node)
 {

@@ -80,6 +80,17 @@ typedef enum bramah__output_code {
   BRAMAH__DEFINED_SUM /* one of its sums over time */
 } bramah__output_code;
 
+/* Whether an output is one of metered cylinders or pump lines; and there one that counts from the pressure of the tank. */
+static inline int bramah__is_metered(bramah__output_code code)
+{
+  return code >= BRAMAH__METERED_VELOCITY && code <= BRAMAH__LINE_PRESSURE;
+}
+
+static inline int bramah__is_from_tank(bramah__output_code code)
+{
+  return code == BRAMAH__PISTON_PRESSURE || code == BRAMAH__ROD_PRESSURE || code == BRAMAH__LINE_PRESSURE;
+}
+
 /* Whether an output is a vector in the axes of a body, and whether that depends on accelerations. */
 static inline int bramah__is_of_body(bramah__output_code code)
 {

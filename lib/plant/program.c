@@ -49,6 +49,7 @@ static void count(const bramah_model *model, bramah_program *out)
   out->ns = bramah__n_spools(&model->circuit);
   out->nc = model->circuit.n_cylinders;
   out->nw = model->circuit.n_metered;
+  out->ny = out->nw ? out->nw + bramah__n_gauges(&model->circuit) : 0;
   out->nm = model->n_motions;
   out->nb = model->n_balls;
   out->nq = model->n_friction_states;
