@@ -6,12 +6,6 @@
 
 #include "lib/hydraulics/circuit.h"
 
-/* An opening below this part of the full one is closed: a spool of first order never quite comes home. */
-#define BRAMAH__LEAST_OPENING 1e-9
-
-/* Openings of the valves of actuator i at spools U. */
-bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, const double *U);
-
 /* Opening of a regeneration or unloading valve that has a spool. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U);
 
@@ -32,10 +26,10 @@ bramah__spool_difference bramah__differ_spool(const bramah__valve *valve, double
 void bramah__metered_solve(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
                            double *w, double *P);
 
-/* The same with the derivatives by_load [n_metered x n_metered] of w by the loads fbar = A_h p - B v [N]; zero between
- * lines. */
+/* The same at effective openings `open` [n_spools x BRAMAH__N_PATHS] [V], with the derivatives by_load [n_metered x
+ * n_metered] of w by the loads fbar = A_h p - B v [N]; zero between lines. */
 void bramah__metered_solve_tangent(const bramah__circuit *circuit, const double *p, const double *v,
-                                   const double *U, double *w, double *P, double *by_load);
+                                   const double *open, double *w, double *P, double *by_load);
 
 /* What actuator i exerts beyond A_h pi at its velocity w: B (w - v) [N]. */
 double bramah__metered_drag(const bramah__circuit *circuit, size_t i, double w, const double *v);
@@ -56,17 +50,14 @@ void bramah__metered_derivatives(const bramah__circuit *circuit, const double *p
                                  const double *U, const double *w, const double *P, double *pd, double *by_p,
                                  double *by_v, double *by_U);
 
-/* What can be measured at actuator i; pressures from the tank on. */
-typedef struct bramah__metered_reading {
-  bramah__metered_state state;
-  double w;             /* [m/s] */
-  double line_pressure; /* [Pa] */
-} bramah__metered_reading;
+/* What can be measured, gauge [bramah__n_gauges], where w and P are known, and unless by_load is NULL its derivatives by the loads [n_gauges x
+ * n_metered], differences that solve twice an actuator. */
+void bramah__metered_gauges(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
+                            const double *w, const double *P, double *gauge, double *by_load);
 
-/* w and P as in metered_derivatives. */
-bramah__metered_reading bramah__metered_read(const bramah__circuit *circuit, size_t i, const double *p,
-                                             const double *v, const double *U, const double *w,
-                                             const double *P);
+/* Valves of actuator i that are open there, bits of bramah__metered_state. */
+unsigned bramah__metered_valves(const bramah__circuit *circuit, size_t i, const double *p, const double *v,
+                                const double *U, const double *w, const double *P);
 
 /* Number of the actuator that a cylinder is; n_metered if none. */
 size_t bramah__metered_of(const bramah__circuit *circuit, size_t cylinder);

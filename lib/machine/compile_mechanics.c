@@ -212,27 +212,37 @@ static bramah_status fill_directions(const bramah__compiler *k, const bramah_loo
 
 static const double aligned = 1e-12;
 
-/* e [n x 3]: the direction that all bodies of a planar tree have in common, in the axes of each. Returns 0 if
- * the tree is not planar: every joint must turn about it or slide across it. */
-static int common_direction(const bramah_model *model, const bramah__link *links, double *ground,
-                            double (*e)[3])
+/* Whether all joints between a body and one that carries it turn about a direction of the body or slide across it: it then
+ * stays where it is in the carrier, in whose axes it is put. */
+static int stays(const bramah__link *links, int body, int carrier, double *direction)
 {
-  bramah__rotate3(links[0].rotation, links[0].axis, ground);
-  if (!links[0].revolute) return 0;
-  for (size_t j = 0; j < model->n; j++) {
-    const bramah__link *link = &links[j];
-    bramah__unrotate3(link->rotation, link->parent < 0 ? ground : e[link->parent], e[j]);
-    const double along = fabs(bramah__dot3(link->axis, e[j]));
-    if (fabs(along - (link->revolute ? 1.0 : 0.0)) > aligned) return 0;
+  for (int j = body; j != carrier; j = links[j].parent) {
+    const double along = fabs(bramah__dot3(links[j].axis, direction));
+    if (fabs(along - (links[j].revolute ? 1.0 : 0.0)) > aligned) return 0;
+    double turned[3];
+    bramah__rotate3(links[j].rotation, direction, turned);
+    bramah__copy3(turned, direction);
   }
   return 1;
+}
+
+/* Where all that turns in a loop turns about one direction, a cut revolute joint about it keeps its axes parallel by itself:
+ * the rows that say so would be zero for ever. */
+static int is_planar(const bramah__link *links, const bramah_loop *loop, const bramah__loop *out)
+{
+  double axis[2][3], across[3];
+  for (int end = 0; end < 2; end++)
+    if (!bramah__normalise(loop->axis[end], axis[end]) ||
+        !stays(links, out->body[end], out->carrier, axis[end]))
+      return 0;
+  bramah__cross3(axis[0], axis[1], across);
+  return bramah__dot3(across, across) <= aligned;
 }
 
 bramah_status bramah__build_loops(bramah__compiler *k)
 {
   bramah_model *model = k->model;
-  double ground[3], (*e)[3] = (double(*)[3])(void *)k->t.work;
-  const int planar = common_direction(model, k->t.link, ground, e);
+  const bramah__tree tree = {.n = model->n, .link = k->t.link};
   size_t row = 0;
   for (size_t i = 0; i < k->machine->n_loops; i++) {
     const bramah_loop *loop = &k->machine->loops[i];
@@ -249,16 +259,9 @@ bramah_status bramah__build_loops(bramah__compiler *k)
       status = bramah__find_body(k, loop->name, loop->line, loop->body[end], &out->body[end]);
     if (status != BRAMAH_OK) return status;
 
-    /* Where all that turns turns about one direction, a cut revolute joint about it keeps its axes parallel by itself:
-     * these rows would be zero for ever. */
-    int in_plane = planar && loop->type == BRAMAH_LOOP_REVOLUTE;
-    for (int end = 0; end < 2 && in_plane; end++) {
-      double axis[3];
-      bramah__normalise(loop->axis[end], axis);
-      const double *direction = out->body[end] < 0 ? ground : e[out->body[end]];
-      in_plane = fabs(fabs(bramah__dot3(axis, direction)) - 1.0) <= aligned;
-    }
-    if (in_plane) out->n_directions = 0;
+    out->carrier = bramah__common_carrier(&tree, out->body[0], out->body[1]);
+    if (loop->type == BRAMAH_LOOP_REVOLUTE && is_planar(k->t.link, loop, out)) out->n_directions = 0;
+    for (int d = 0; d < 3 && out->hold == BRAMAH__HOLD_POINT; d++) out->normal[d][d] = -1.0;
     out->row = row;
     row += bramah__loop_rows(out);
   }
@@ -483,6 +486,30 @@ static bramah_status fill_load(const bramah__compiler *k, const bramah_force *fo
   return status;
 }
 
+/* Stops of joints. */
+static bramah_status fill_limits(bramah__compiler *k)
+{
+  bramah__limit *out = k->t.limit;
+  for (size_t j = 0; j < k->source->n_joints; j++) {
+    const bramah_joint *joint = &k->source->joints[j];
+    const bramah_end_stop *stop = &joint->stop;
+    const element e = {joint->name, joint->line};
+    if (stop->stiffness == 0.0) continue;
+    if (joint->type != BRAMAH_JOINT_REVOLUTE && joint->type != BRAMAH_JOINT_PRISMATIC)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
+                                  "only revolute and prismatic joints have stops");
+    if (!(joint->range[1] > joint->range[0] && isfinite(joint->range[0]) && isfinite(joint->range[1])))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the range of a joint must ascend");
+    bramah_status status = check_coefficients(k, stop->stiffness, stop->damping, e);
+    if (status == BRAMAH_OK) status = check_coefficients(k, stop->cushion_length, stop->cushion_damping, e);
+    if (status != BRAMAH_OK) return status;
+    *out++ = (bramah__limit){(size_t)bramah__find_name(k->model->n, k->model->joint_name, joint->name),
+                             {joint->range[0], joint->range[1]},
+                             {stop->stiffness, stop->damping, stop->cushion_length, stop->cushion_damping}};
+  }
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__build_forces(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
@@ -521,8 +548,126 @@ bramah_status bramah__build_forces(bramah__compiler *k)
   }
   for (size_t i = 0; i < d->n_forces && status == BRAMAH_OK; i++)
     status = fill_load(k, &d->forces[i], &k->t.load[i]);
-  k->model->forces = (bramah__forces){d->n_springs,      d->n_joint_springs, d->n_forces, k->t.spring,
-                                      k->t.joint_spring, k->t.load,          NULL};
+  if (status == BRAMAH_OK) status = fill_limits(k);
+  k->model->forces = (bramah__forces){.n_springs = d->n_springs,
+                                      .n_joint_springs = d->n_joint_springs,
+                                      .n_loads = d->n_forces,
+                                      .n_limits = m->forces.n_limits,
+                                      .spring = k->t.spring,
+                                      .joint_spring = k->t.joint_spring,
+                                      .load = k->t.load,
+                                      .limit = k->t.limit};
+  return status;
+}
+
+/* ---- points on the ground ---- */
+
+/* Axes of a plane, rows of E: x the direction in it nearest to the inertial x axis, or y where that is nearly normal. */
+static void plane_axes(const double *normal, double *E)
+{
+  const double along[2][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+  const double *from = along[fabs(normal[0]) > 0.9];
+  double x[3];
+  bramah__copy3(from, x);
+  bramah__axpy3(-bramah__dot3(from, normal), normal, x);
+  bramah__normalise(x, E);
+  bramah__cross3(normal, E, E + 3);
+  bramah__copy3(normal, E + 6);
+}
+
+/* 0 where the value is not given */
+static double otherwise(double value, double usual) { return value != 0.0 ? value : usual; }
+
+static bramah_status fill_rubbing(const bramah__compiler *k, const bramah_contact *in, bramah__contact *out)
+{
+  static const double weight = 9.81; /* [N/kg] of a body that rests on its contact */
+  const bramah_friction *f = &in->friction;
+  if (f->model == BRAMAH_FRICTION_NONE) return BRAMAH_OK;
+  if (f->model != BRAMAH_FRICTION_LUGRE)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction of a contact is lugre");
+  out->coulomb = f->coulomb;
+  out->static_friction = otherwise(f->static_force, f->coulomb);
+  out->stribeck = otherwise(f->stribeck_velocity, 0.1);
+  out->exponent = otherwise(f->stribeck_exponent, 2.0);
+  out->bristles = otherwise(f->bristle_stiffness, 1000.0);
+  out->damping = otherwise(f->bristle_damping, 2.0 * sqrt(fmax(out->bristles, 0.0) / weight));
+  out->viscous = f->viscous;
+  const struct {
+    double value;
+    const char *what;
+  } values[] = {{out->coulomb, "the coulomb friction"},
+                {out->stribeck, "the Stribeck velocity"},
+                {out->exponent, "the Stribeck exponent"},
+                {out->bristles, "the bristle stiffness"},
+                {out->damping, "the bristle damping"}};
+  bramah_status status =
+      not_negative(k, out->viscous, (element){in->name, in->line}, "the viscous coefficient");
+  for (size_t i = 0; i < sizeof values / sizeof *values && status == BRAMAH_OK; i++)
+    status = bramah__positive(k, values[i].value, in->name, in->line, values[i].what);
+  if (status == BRAMAH_OK && !(out->static_friction >= out->coulomb && isfinite(out->static_friction)))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "static friction must not be below coulomb friction");
+  return status;
+}
+
+/* All of a contact but its points. */
+static bramah_status fill_contact(const bramah__compiler *k, const bramah_contact *in, bramah__contact *out)
+{
+  static const double up[3] = {0.0, 0.0, 1.0};
+  const element e = {in->name, in->line};
+  const double *g = k->machine->gravity, against[3] = {-g[0], -g[1], -g[2]};
+  double normal[3];
+  const int given = bramah__dot3(in->normal, in->normal) != 0.0;
+  *out = (bramah__contact){.linear = in->law == BRAMAH_CONTACT_PENALTY,
+                           .normal = {.stiffness = in->stiffness, .damping = in->damping},
+                           .hertz = in->stiffness,
+                           .loss = in->damping};
+  if (in->law != BRAMAH_CONTACT_HUNT_CROSSLEY && !out->linear)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the law of this contact is unknown");
+  if (!bramah__normalise(given ? in->normal : against, normal) && !bramah__normalise(up, normal))
+    return BRAMAH_E_VALUE;
+  if (given && !bramah__normalise(in->normal, normal))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
+                                "the normal of the ground has no direction");
+  plane_axes(normal, out->axes);
+  bramah__copy3(in->ground, out->origin);
+  bramah_status status = finite3(k, in->ground, e, "the point of the ground must be finite");
+  if (status == BRAMAH_OK) status = bramah__positive(k, in->stiffness, e.name, e.line, "the stiffness");
+  if (status == BRAMAH_OK) status = not_negative(k, in->damping, e, "the damping");
+  if (status == BRAMAH_OK && in->n_points == 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this contact has no points");
+  return status == BRAMAH_OK ? fill_rubbing(k, in, out) : status;
+}
+
+bramah_status bramah__build_contacts(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  bramah_model *m = k->model;
+  bramah__contact *out = k->t.contact_point;
+  size_t state = m->circuit.n_friction_states;
+  bramah_status status = check_named(k, d->contacts, d->n_contacts, sizeof *d->contacts, "contact");
+  for (size_t i = 0; i < d->n_contacts && status == BRAMAH_OK; i++) {
+    const bramah_contact *in = &d->contacts[i];
+    const element e = {in->name, in->line};
+    bramah__contact each;
+    m->first_point[i] = (size_t)(out - k->t.contact_point);
+    status = fill_contact(k, in, &each);
+    for (size_t l = 0; l < in->n_points && status == BRAMAH_OK; l++, out++) {
+      const char *body = in->body;
+      *out = each;
+      bramah__copy3(in->points + 3 * l, out->point);
+      status = finite3(k, out->point, e, "the points of a contact must be finite");
+      if (status != BRAMAH_OK) break;
+      bramah__carry_point(k, &body, out->point);
+      status = bramah__find_body(k, e.name, e.line, body, &out->body);
+      if (status == BRAMAH_OK && out->body < 0)
+        return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the ground does not touch itself");
+      out->first_state = state;
+      if (out->coulomb > 0.0) state += BRAMAH__CONTACT_STATES;
+    }
+  }
+  m->first_point[d->n_contacts] = m->n_contact_points;
+  m->contact_point = k->t.contact_point;
   return status;
 }
 

@@ -20,6 +20,28 @@ void bramah__loop_normals(const double *axis, double normal[2][3])
   bramah__cross3(axis, normal[0], normal[1]);
 }
 
+int bramah__common_carrier(const bramah__tree *tree, int a, int b)
+{
+  while (a != b) /* bodies come behind those that carry them */
+    if (a > b)
+      a = tree->link[a].parent;
+    else
+      b = tree->link[b].parent;
+  return a;
+}
+
+/* In whose axes the offset is held: a mechanism on a body that turns keeps the rows that determine it. -1: the ground. */
+static int base_of(const bramah__loop *loop)
+{
+  return loop->hold == BRAMAH__HOLD_LINE ? loop->body[0] : loop->carrier;
+}
+
+/* Whether it is held along inertial axes. */
+static int is_inertial(const bramah__loop *loop)
+{
+  return loop->hold == BRAMAH__HOLD_POINT && loop->carrier < 0;
+}
+
 /* Places of the two points, and the offset d from point 0 to point 1. */
 static void offset(const bramah__loop *loop, const bramah__pose *pose, double place[2][3], double *d)
 {
@@ -33,13 +55,13 @@ void bramah__closure_residual(size_t n_loops, const bramah__loop *loop, const br
     double *rows = Phi + loop->row, u[3], v[3];
     double place[2][3], d[3], e[3];
     offset(loop, pose, place, d);
-    if (loop->hold == BRAMAH__HOLD_POINT) {
+    if (is_inertial(loop)) {
       bramah__sub3(place[0], place[1], rows);
     } else if (loop->hold == BRAMAH__HOLD_DISTANCE) {
       rows[0] = 0.5 * (bramah__dot3(d, d) / loop->distance - loop->distance);
     } else {
-      for (int k = 0; k < 2; k++) {
-        bramah__direction(pose, loop->body[0], loop->normal[k], e);
+      for (int k = 0; k < (int)loop->hold; k++) {
+        bramah__direction(pose, base_of(loop), loop->normal[k], e);
         rows[k] = bramah__dot3(d, e);
       }
     }
@@ -73,18 +95,19 @@ void bramah__closure_jacobian(const bramah__tree *tree, size_t n_loops, const br
     /* The weight w of the offset in each row that holds it, and how w turns. */
     double w[3][3] = {{0}};
     if (loop->hold == BRAMAH__HOLD_DISTANCE) bramah__axpy3(1.0 / loop->distance, d, w[0]);
-    for (size_t k = 0; loop->hold == BRAMAH__HOLD_LINE && k < 2; k++) {
+    for (size_t k = 0; loop->hold != BRAMAH__HOLD_DISTANCE && !is_inertial(loop) && k < n_hold; k++) {
       double turn[3];
-      bramah__direction(pose, loop->body[0], loop->normal[k], w[k]);
+      bramah__direction(pose, base_of(loop), loop->normal[k], w[k]);
+      if (loop->hold == BRAMAH__HOLD_POINT) continue; /* what moves the carrier does not move this */
       bramah__cross3(w[k], d, turn);
       add_turn(tree, pose, loop->body[0], 1.0, turn, rows + k * n);
     }
 
-    /* How the two points move, along w or, where they coincide, along the inertial axes. */
-    const int coincide = loop->hold == BRAMAH__HOLD_POINT;
+    /* How the two points move, along w or along the inertial axes. */
+    const int coincide = is_inertial(loop), end = loop->hold == BRAMAH__HOLD_POINT ? loop->carrier : -1;
     for (int e = 0; e < 2; e++) {
       const double sign = (e == 0) == coincide ? 1.0 : -1.0;
-      for (int j = loop->body[e]; j >= 0; j = tree->link[j].parent) {
+      for (int j = loop->body[e]; j != end; j = tree->link[j].parent) {
         double move[3];
         bramah__point_derivative(tree, pose, (size_t)j, place[e], move);
         for (size_t k = 0; k < n_hold; k++)
@@ -122,14 +145,14 @@ static void hold_bias(const bramah__loop *loop, const bramah__pose *pose, const 
   bramah__sub3(v[1], v[0], rate);
   bramah__sub3(a[1], a[0], acceleration);
 
-  if (loop->hold == BRAMAH__HOLD_POINT)
+  if (is_inertial(loop))
     bramah__sub3(a[0], a[1], gamma);
   else if (loop->hold == BRAMAH__HOLD_DISTANCE)
     gamma[0] = (bramah__dot3(rate, rate) + bramah__dot3(d, acceleration)) / loop->distance;
   else
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < (int)loop->hold; k++) {
       /* (d . e)'' with e fixed on a body that moves with Z, Zd: d''.e + 2 d'.e' + d.e''. */
-      const int base = loop->body[0];
+      const int base = base_of(loop);
       const double *w = (base < 0 ? zero6 : Z + 6 * base) + 3, *wd = (base < 0 ? zero6 : Zd + 6 * base) + 3;
       double e[3], e_rate[3], e_acceleration[3];
       bramah__direction(pose, base, loop->normal[k], e);
@@ -222,7 +245,7 @@ static void add_hold(const bramah__tree *tree, const bramah__loop *loop, const b
   double place[2][3], d[3];
   offset(loop, pose, place, d);
   const bramah__mark end[2] = {{loop->body[0], 0, place[0]}, {loop->body[1], 0, place[1]}};
-  if (loop->hold == BRAMAH__HOLD_POINT) {
+  if (is_inertial(loop)) {
     bramah__add_curvature(tree, pose, &end[0], mu, 1.0, K);
     bramah__add_curvature(tree, pose, &end[1], mu, -1.0, K);
   } else if (loop->hold == BRAMAH__HOLD_DISTANCE) {
@@ -234,10 +257,10 @@ static void add_hold(const bramah__tree *tree, const bramah__loop *loop, const b
       bramah__add_products(tree, pose, &end[e], &end[1 - e], -s, K);
     }
   } else {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < (int)loop->hold; k++) {
       double normal[3];
-      const bramah__mark line = {loop->body[0], 1, normal};
-      bramah__direction(pose, loop->body[0], loop->normal[k], normal);
+      const bramah__mark line = {base_of(loop), 1, normal};
+      bramah__direction(pose, base_of(loop), loop->normal[k], normal);
       bramah__add_curvature(tree, pose, &line, d, mu[k], K);
       for (int e = 0; e < 2; e++) {
         const double s = e ? mu[k] : -mu[k];
@@ -354,13 +377,14 @@ void bramah__vary_closure(size_t n_loops, const bramah__loop *loop, const bramah
       bramah__sub3(to.x[k], from.x[k], d.x[k]);
       bramah__sub3(to.change[k], from.change[k], d.change[k]);
     }
-    if (loop->hold == BRAMAH__HOLD_POINT)
+    if (is_inertial(loop))
       for (int k = 0; k < 3; k++) rows[k] = -d.change[2][k];
     else if (loop->hold == BRAMAH__HOLD_DISTANCE)
       rows[0] = 0.5 * vary_product(&d, &d) / loop->distance;
     else
-      for (int k = 0; k < 2; k++) {
-        const jet e = direction_jet(pose, loop->body[0], loop->normal[k], &m[0]);
+      for (int k = 0; k < (int)loop->hold; k++) {
+        const body_motion base = motion_of(base_of(loop), Z, Zd, variation);
+        const jet e = direction_jet(pose, base_of(loop), loop->normal[k], &base);
         rows[k] = vary_product(&d, &e);
       }
 

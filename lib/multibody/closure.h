@@ -20,21 +20,24 @@
 typedef enum bramah__hold {
   BRAMAH__HOLD_DISTANCE = 1, /* (d.d - L^2) / 2L */
   BRAMAH__HOLD_LINE = 2,     /* d . normal k */
-  BRAMAH__HOLD_POINT = 3     /* -d */
+  BRAMAH__HOLD_POINT = 3     /* -d, in the axes of the carrier */
 } bramah__hold;
 
 enum { BRAMAH__LOOP_MOST_ROWS = 5 };
 
 typedef struct bramah__loop {
   int body[2];        /* -1: ground */
+  int carrier;        /* the last body that carries both; -1: the ground */
   double point[2][3]; /* body frames */
   bramah__hold hold;
   size_t n_directions; /* at most 3 */
   double u[3][3];      /* unit vectors on body 0 ... */
   double v[3][3];      /* ... each perpendicular to the one on body 1 */
-  double normal[2][3]; /* HOLD_LINE: unit vectors on body 0, normal to the line */
-  double distance;     /* HOLD_DISTANCE: L > 0 [m] */
-  size_t row;          /* of its first equation in Phi */
+  double normal
+      [3]
+      [3]; /* HOLD_LINE: 2 unit vectors on body 0, normal to the line; HOLD_POINT: less the axes of the carrier */
+  double distance; /* HOLD_DISTANCE: L > 0 [m] */
+  size_t row;      /* of its first equation in Phi */
 } bramah__loop;
 
 /* Two unit vectors normal to a unit vector and to each other. */
@@ -44,6 +47,9 @@ static inline size_t bramah__loop_rows(const bramah__loop *loop)
 {
   return (size_t)loop->hold + loop->n_directions;
 }
+
+/* The last body in front of both or one of them; -1: the ground. */
+int bramah__common_carrier(const bramah__tree *tree, int a, int b);
 
 /* Constraint violation Phi [m]. */
 void bramah__closure_residual(size_t n_loops, const bramah__loop *loop, const bramah__pose *pose,

@@ -265,22 +265,6 @@ bramah__vec bramah__point_graph(const bramah__body_graph *body, int number, cons
   return number < 0 ? turned : v_add(body[number].r, turned);
 }
 
-void bramah__closure_graph(const bramah__loop *loop, const bramah__body_graph *body, bramah__expr *Phi)
-{
-  const int base = loop->body[0];
-  const bramah__vec d = v_sub(bramah__point_graph(body, loop->body[1], loop->point[1]),
-                              bramah__point_graph(body, base, loop->point[0]));
-  if (loop->hold == BRAMAH__HOLD_POINT)
-    for (int k = 0; k < 3; k++) Phi[k] = e_neg(d.x[k]);
-  if (loop->hold == BRAMAH__HOLD_DISTANCE)
-    Phi[0] = e_scale(0.5, e_sub(e_scale(1.0 / loop->distance, v_dot(d, d)), e_number(loop->distance)));
-  for (int k = 0; loop->hold == BRAMAH__HOLD_LINE && k < 2; k++)
-    Phi[k] = v_dot(d, bramah__direction_graph(body, base, loop->normal[k]));
-  for (size_t k = 0; k < loop->n_directions; k++)
-    Phi[(size_t)loop->hold + k] = v_dot(bramah__direction_graph(body, base, loop->u[k]),
-                                        bramah__direction_graph(body, loop->body[1], loop->v[k]));
-}
-
 /* A point of a body in the axes of one that carries it. */
 static bramah__vec carried_point(const bramah__tree *tree, const bramah__expr *base, const bramah__expr *z,
                                  int carrier, int body, const double *local)
@@ -295,26 +279,41 @@ static bramah__vec carried_point(const bramah__tree *tree, const bramah__expr *b
   return x;
 }
 
-/* The last body that carries both; -1: the ground. Bodies come behind those that carry them. */
-static int common_carrier(const bramah__tree *tree, int a, int b)
+/* From point 0 to point 1 in the axes of the last body that carries both. */
+static bramah__vec offset_graph(const bramah__tree *tree, const bramah__expr *base, const bramah__expr *z,
+                                const bramah__body_graph *body, const int *ends, const double (*point)[3])
 {
-  while (a != b)
-    if (a > b)
-      a = tree->link[a].parent;
-    else
-      b = tree->link[b].parent;
-  return a;
+  const int carrier = bramah__common_carrier(tree, ends[0], ends[1]);
+  bramah__vec end[2];
+  for (int e = 0; e < 2; e++)
+    end[e] = carrier < 0 ? bramah__point_graph(body, ends[e], point[e])
+                         : carried_point(tree, base, z, carrier, ends[e], point[e]);
+  return v_sub(end[1], end[0]);
+}
+
+void bramah__closure_graph(const bramah__tree *tree, const bramah__loop *loop, const bramah__expr *base,
+                           const bramah__expr *z, const bramah__body_graph *body, bramah__expr *Phi)
+{
+  const int first = loop->body[0];
+  const bramah__vec d = loop->hold == BRAMAH__HOLD_LINE
+                            ? v_sub(bramah__point_graph(body, loop->body[1], loop->point[1]),
+                                    bramah__point_graph(body, first, loop->point[0]))
+                            : offset_graph(tree, base, z, body, loop->body, loop->point);
+  if (loop->hold == BRAMAH__HOLD_POINT)
+    for (int k = 0; k < 3; k++) Phi[k] = e_neg(d.x[k]);
+  if (loop->hold == BRAMAH__HOLD_DISTANCE)
+    Phi[0] = e_scale(0.5, e_sub(e_scale(1.0 / loop->distance, v_dot(d, d)), e_number(loop->distance)));
+  for (int k = 0; loop->hold == BRAMAH__HOLD_LINE && k < 2; k++)
+    Phi[k] = v_dot(d, bramah__direction_graph(body, first, loop->normal[k]));
+  for (size_t k = 0; k < loop->n_directions; k++)
+    Phi[(size_t)loop->hold + k] = v_dot(bramah__direction_graph(body, first, loop->u[k]),
+                                        bramah__direction_graph(body, loop->body[1], loop->v[k]));
 }
 
 bramah__expr bramah__line_graph(const bramah__tree *tree, const bramah__line *line, const bramah__expr *base,
                                 const bramah__expr *z, const bramah__body_graph *body)
 {
   if (line->is_coordinate) return z[line->joint];
-  const int carrier = common_carrier(tree, line->body[0], line->body[1]);
-  bramah__vec end[2];
-  for (int e = 0; e < 2; e++)
-    end[e] = carrier < 0 ? bramah__point_graph(body, line->body[e], line->point[e])
-                         : carried_point(tree, base, z, carrier, line->body[e], line->point[e]);
-  const bramah__vec d = v_sub(end[1], end[0]);
+  const bramah__vec d = offset_graph(tree, base, z, body, line->body, line->point);
   return e_sqrt(v_dot(d, d));
 }

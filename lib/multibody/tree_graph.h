@@ -66,7 +66,8 @@ bramah__vec bramah__point_graph(const bramah__body_graph *body, int number, cons
 bramah__vec bramah__direction_graph(const bramah__body_graph *body, int number, const double *local);
 
 /* Constraint equations of a loop, Phi [bramah__loop_rows]. */
-void bramah__closure_graph(const bramah__loop *loop, const bramah__body_graph *body, bramah__expr *Phi);
+void bramah__closure_graph(const bramah__tree *tree, const bramah__loop *loop, const bramah__expr *base,
+                           const bramah__expr *z, const bramah__body_graph *body, bramah__expr *Phi);
 
 /* Length of a line at joint coordinates z and bases as above; of the joints it sees those between its two bodies alone. */
 bramah__expr bramah__line_graph(const bramah__tree *tree, const bramah__line *line, const bramah__expr *base,

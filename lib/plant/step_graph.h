@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The equations of a machine as one graph, cut into the parts that a step wants at different times.
  *
- *   speeds         of the rods of quasistatic actuators, where there are some: from them their velocities are found, by
- *                  iteration, outside the graph (lib/hydraulics/metering.h), and then the parts that build on it run
+ *   speeds         of the rods of quasistatic actuators, where there are some, and openings of their valves: from them their
+ *                  velocities are found, by iteration, outside the graph (lib/hydraulics/metered.h), and then the parts that
+ *                  build on it run
  *   iterate        one iterate of the trapezoidal step: kinematics, closure, residual, tangent, elimination. The loops
  *                  are closed together with the unknowns, not within each iterate.
  *     inertia      its mass matrix, which what follows needs on the factors that the iterate has left
@@ -22,7 +23,7 @@
  * step_builder.h.
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
- * np error states, ns spools, nc actuators, nw of them quasistatic, nm prescribed motions, nq friction states, nb spherical joints. */
+ * np error states, ns spools, nc actuators, nw of them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nb spherical joints. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
 
@@ -44,9 +45,9 @@
   X(A, POINT, nx *ne)          /* accelerations and first-order rates by the error state, at the start */    \
   X(carried, POINT, nx)        /* the same by the parameter at hand */                                       \
   X(motion, POINT, 3 * nm)     /* positions, rates and accelerations of prescribed motions */                \
-  X(w, POINT, nw)              /* of quasistatic actuators: velocities, ... */                               \
-  X(w_load, POINT, nw *nw)     /* ... these by the loads ... */                                              \
-  X(w_theta, POINT, n_par *nw) /* ... and by the parameter at hand; */                                       \
+  X(w, POINT, ny)              /* of quasistatic actuators: velocities, then what can be measured, ... */    \
+  X(w_load, POINT, ny *nw)     /* ... these by the loads ... */                                              \
+  X(w_theta, POINT, n_par *ny) /* ... and by the parameter at hand; */                                       \
   X(drawn, POINT, nw)          /* stroke times 2/h, and velocity of the rod, at the start */                 \
   X(base, STEP, 9 * nb)        /* rotations that spherical joints count from */                              \
   X(half, STEP, nq > 0) /* of the step for friction states, from x, xd at its start; 0 at a state x */       \
@@ -57,7 +58,9 @@
   X(held, POINT, n)               /* stands for rates that a derivative holds; in no result */
 
 /* Results of the parts, in their order. */
-#define BRAMAH__SPEEDS_RESULTS(X) X(speed, nw ? nc : 0)
+#define BRAMAH__SPEEDS_RESULTS(X)                                                                            \
+  X(speed, nw ? nc : 0)                                                                                      \
+  X(open, nw ? BRAMAH__N_PATHS *ns : 0) /* effective openings of all spools [V] */
 #define BRAMAH__ITERATE_RESULTS(X)                                                                           \
   X(correction, nx) /* of the unknowns ... */                                                                \
   X(closing, nd)    /* ... and of the dependent coordinates */                                               \
@@ -155,7 +158,7 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, ne, ns, nc, nw, nm, nq, nb, n_par, n_works;
+  size_t n, nd, nf, np, nx, ne, ns, nc, nw, ny, nm, nq, nb, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */

@@ -108,7 +108,8 @@ static bramah_status close_loops(bramah__step_builder *b)
   for (size_t f = 0; f < nf; f++) b->Rz[(size_t)independent[f] * nr + f] = e_number(1.0);
   if (nd == 0) return BRAMAH_OK;
   for (size_t i = 0; i < model->n_loops; i++)
-    bramah__closure_graph(&model->loop[i], b->body, b->Phi + model->loop[i].row);
+    bramah__closure_graph(&model->tree, &model->loop[i], b->in_base, b->in_z, b->body,
+                          b->Phi + model->loop[i].row);
   for (size_t i = 0; i < nm; i++)
     b->Phi[model->motion[i].row] = e_sub(b->in_z[model->motion[i].joint], b->in_motion[3 * i]);
   for (size_t k = 0; k < nd; k++) b->Phi_used[k] = b->Phi[row[k]];

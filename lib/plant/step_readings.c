@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/hydraulics/metering.h"
 #include "lib/plant/step_builder.h"
 
 /* A component of what a sensor on a body shows, in the axes of the body (outputs.c). */
@@ -29,7 +30,23 @@ static int has_reading(const bramah_model *model, const bramah__output *output)
   const bramah__output_code code = output->code;
   if (code <= BRAMAH__JOINT_ACCELERATION && model->ball_of[output->index]) return 0;
   return bramah__is_of_body(code) || code <= BRAMAH__VOLUME_PRESSURE ||
-         (code >= BRAMAH__CYLINDER_STROKE && code <= BRAMAH__CYLINDER_FORCE);
+         (code >= BRAMAH__CYLINDER_STROKE && code <= BRAMAH__CYLINDER_FORCE) ||
+         (bramah__is_metered(code) && code != BRAMAH__METERED_VALVES && model->circuit.n_metered);
+}
+
+/* What can be measured of quasistatic actuators, in the order of metering.h. */
+static bramah__expr gauge_of(const bramah__step_builder *b, const bramah__output *output)
+{
+  const bramah__circuit *circuit = &b->model->circuit;
+  const bramah__expr *gauge = b->in_w + b->out->nw;
+  if (output->code == BRAMAH__LINE_PRESSURE)
+    return e_add(gauge[BRAMAH__GAUGES * b->out->nw + output->index],
+                 b->supply[circuit->metered_line[output->index].tank]);
+  const size_t i = bramah__metered_of(circuit, output->index);
+  if (output->code == BRAMAH__METERED_VELOCITY) return b->in_w[i];
+  const bramah__expr shown = gauge[BRAMAH__GAUGES * i + output->code - BRAMAH__METERED_VELOCITY];
+  if (!bramah__is_from_tank(output->code)) return shown;
+  return e_add(shown, b->supply[circuit->metered_line[bramah__line_of(circuit, i)].tank]);
 }
 
 /* An output as an expression of positions, rates, accelerations and first-order states. */
@@ -37,6 +54,8 @@ static bramah__expr output_of(const bramah__step_builder *b, const bramah__outpu
 {
   const size_t i = output->index;
   if (bramah__is_of_body(output->code)) return output_of_body(b, output->code, &b->body[i]);
+  if (bramah__is_metered(output->code) && b->out->nw && output->code != BRAMAH__METERED_VALVES)
+    return gauge_of(b, output);
   switch (output->code) {
   case BRAMAH__JOINT_POSITION:
     return b->in_z[i];
@@ -57,10 +76,12 @@ static bramah__expr output_of(const bramah__step_builder *b, const bramah__outpu
   }
 }
 
-/* Outputs that have most of their derivatives in common share a part: those of a body, all accelerations. */
+/* Outputs that have most of their derivatives in common share a part: those of a body, all accelerations, all of metered
+ * actuators. */
 static int share_a_part(const bramah__output *a, const bramah__output *b)
 {
   if (bramah__is_of_body(a->code)) return bramah__is_of_body(b->code) && a->index == b->index;
+  if (bramah__is_metered(a->code)) return bramah__is_metered(b->code);
   return a == b || (a->code == BRAMAH__JOINT_ACCELERATION && a->code == b->code);
 }
 
@@ -70,6 +91,7 @@ static void set_readings(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
   const size_t n_outputs = b->model->n_outputs, width = bramah__reading_width(b->out);
+  b->n_follow = ny;
   for (size_t i = 0; i < n_outputs; i++) b->shown[i * width] = output_of(b, &b->model->output[i]);
   for (size_t i = 0; i < n_outputs; i++) b->output[i] = b->shown[i * width];
   for (size_t k = 0; k + 1 < width; k++) {
