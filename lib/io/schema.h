@@ -34,6 +34,8 @@ typedef enum bramah__shape {
   BRAMAH__SHAPE_INTEGER,
   BRAMAH__SHAPE_TEXT,
   BRAMAH__SHAPE_NAME,
+  BRAMAH__SHAPE_NAMES, /* one, or a list of them; with dots */
+  BRAMAH__SHAPE_POINT, /* a vector or a name */
   BRAMAH__SHAPE_WORD,
   BRAMAH__SHAPE_VECTOR,
   BRAMAH__SHAPE_DIRECTION,
@@ -96,8 +98,9 @@ typedef struct bramah__key {
   bramah__shape shape;        /* where the reader is of one file */
 } bramah__key;
 
-/* Of a plan (plan_file.c); those of machines and studies are in machine_file.h and study_file.h. */
-extern const bramah__table bramah__plan_table;
+/* Of a plan (plan_file.c) and of a work file (work_file.c); those of machines and studies are in machine_file.h and
+ * study_file.h. */
+extern const bramah__table bramah__plan_table, bramah__work_table;
 
 /* Rows of a table: name in the file, reader, object and member, and the rest by name. */
 #define BRAMAH__KEY(key, reader, type, member, ...)                                                          \

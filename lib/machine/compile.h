@@ -22,6 +22,8 @@ typedef struct bramah__tables {
   bramah__spring *spring;
   bramah__joint_spring *joint_spring;
   bramah__load *load;
+  bramah__limit *limit;
+  bramah__contact *contact_point;
   bramah__motion *motion;
   double *motion_points; /* of all tables */
   /* the machine without welds and compound joints (expand.c) */
@@ -33,7 +35,8 @@ typedef struct bramah__tables {
   bramah__metered *metered;
   bramah__metered_port *metered_port;
   bramah__metered_line *metered_line;
-  size_t *ball; /* [n] 1 + number of the ball whose yaw a joint is, in the order of `joints` */
+  const char **point_name; /* of the named points of one body */
+  size_t *ball;            /* [n] 1 + number of the ball whose yaw a joint is, in the order of `joints` */
 } bramah__tables;
 
 typedef struct bramah__compiler {
@@ -107,6 +110,7 @@ size_t bramah__count_loop_rows(const bramah_machine *machine);
 void bramah__motions_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
 bramah_status bramah__build_motions(bramah__compiler *k);
 bramah_status bramah__build_forces(bramah__compiler *k);
+bramah_status bramah__build_contacts(bramah__compiler *k);
 bramah_status bramah__build_rolling(bramah__compiler *k);
 
 /* The circuit: room and names of its spools, its part of the expanded machine, and its tables. */
@@ -120,5 +124,10 @@ bramah_status bramah__build_circuit(bramah__compiler *k);
  * everything else). */
 size_t bramah__parameters_layout(const bramah_machine *machine, bramah_model *model, bramah__arena *arena);
 bramah_status bramah__build_parameters(bramah__compiler *k);
+
+/* Outputs that the machine defines: names and room; then, after all other outputs are there, what they are made of. */
+void bramah__definitions_layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
+                                bramah__arena *arena);
+bramah_status bramah__build_definitions(bramah__compiler *k);
 
 #endif

@@ -62,7 +62,8 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
   bramah__own_layout(model, &arena, c);
   c->sweeps = model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->n >= shortest_sweep &&
               model->n_dependent == 0 && model->circuit.n_volumes == 0 && model->circuit.n_cylinders == 0 &&
-              model->forces.n_springs == 0 && model->forces.n_loads == 0;
+              model->forces.n_springs == 0 && model->forces.n_loads == 0 && model->forces.n_limits == 0 &&
+              model->n_contact_points == 0;
   status = bramah_coupled_reset(c, diag);
   if (status != BRAMAH_OK) return status;
   c->mark = bramah__mark_of(mem);

@@ -564,7 +564,7 @@ static const struct {
     {"manipulator/imus", NULL, 0, 0.0},
     {"metered-crane/encoders-lumped", NULL, 0, 0.0},
     {"metered-crane/encoders", NULL, 60, 0.0},
-    {"metered-crane/pressures", "what this sensor measures", 0, 0.0},
+    {"metered-crane/pressures", NULL, 60, 0.0},
     {"lifting-four-bar/sensors", NULL, 0, 0.0},
     {"linearization-four-bar/unknown-torque", NULL, 0, 0.0},
     {"quick-return/sensors", NULL, 60, 0.0},
