@@ -630,18 +630,12 @@ static const struct {
   size_t part;
   const char *name;
   int derivative;
-} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},
-                  {BRAMAH__PART_STEP, "before", 0},
-                  {BRAMAH__PART_SPEEDS, "speeds", 0},
-                  {BRAMAH__PART_ITERATE, "iterate", 0},
-                  {BRAMAH__PART_INERTIA, "inertia", 1},
-                  {BRAMAH__PART_TRANSITION, "transition", 1},
-                  {BRAMAH__PART_PLACE, "place", 1},
-                  {BRAMAH__PART_POSE, "pose", 0},
-                  {BRAMAH__PART_ENDS, "ends", 0},
-                  {BRAMAH__PART_RATES, "rates", 0},
-                  {BRAMAH__PART_SLOPES, "slopes", 1},
-                  {BRAMAH__PART_GUESS, "guess", 1}};
+} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},     {BRAMAH__PART_STEP, "before", 0},
+                  {BRAMAH__PART_SPEEDS, "speeds", 0},   {BRAMAH__PART_ITERATE, "iterate", 0},
+                  {BRAMAH__PART_INERTIA, "inertia", 1}, {BRAMAH__PART_TRANSITION, "transition", 1},
+                  {BRAMAH__PART_PLACE, "place", 1},     {BRAMAH__PART_POSE, "pose", 0},
+                  {BRAMAH__PART_ENDS, "ends", 0},       {BRAMAH__PART_RATES, "rates", 0},
+                  {BRAMAH__PART_SLOPES, "slopes", 1},   {BRAMAH__PART_GUESS, "guess", 1}};
 enum { N_STEP_PARTS = sizeof step_parts / sizeof *step_parts };
 
 static const char *numbered(char *name, const char *begin, size_t number, const char *end)
