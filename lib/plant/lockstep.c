@@ -782,7 +782,7 @@ int bramah__lockstep_shows(const bramah_coupled *c, size_t output)
   const bramah__output_code code = c->model->output[output].code;
   if (!c->compiled.first->reading[output].part) return 0;
   return code <= BRAMAH__VOLUME_PRESSURE || code == BRAMAH__CYLINDER_STROKE ||
-         code == BRAMAH__CYLINDER_VELOCITY || bramah__is_of_body(code);
+         code == BRAMAH__CYLINDER_VELOCITY || bramah__is_of_body(code) || code == BRAMAH__DEFINED;
 }
 
 int bramah__lockstep_reads(const bramah_coupled *c, size_t output)

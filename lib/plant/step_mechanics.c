@@ -352,6 +352,19 @@ static void set_energy(bramah__step_builder *b)
   b->energy[1] = e_add(b->energy[0], potential);
 }
 
+bramah__circuit_graph bramah__circuit_of(bramah__step_builder *b)
+{
+  return (bramah__circuit_graph){b->oil_bulk_modulus,
+                                 b->supply,
+                                 b->valve_coefficient,
+                                 (bramah__expr(*)[BRAMAH__ELEMENT_VALUES])(void *)b->element_value,
+                                 b->in_p,
+                                 b->s,
+                                 b->v,
+                                 b->in_U,
+                                 b->in_w};
+}
+
 /* Out of balance r = Rz' (M z'' - Q) (D 2.29), and the rates of the circuit. */
 static void set_residual(bramah__step_builder *b)
 {
@@ -366,16 +379,12 @@ static void set_residual(bramah__step_builder *b)
   add_contacts(b, &works);
   add_actuators(b, &works);
   set_energy(b);
-  const bramah__circuit_graph circuit = {b->oil_bulk_modulus,
-                                         b->supply,
-                                         b->valve_coefficient,
-                                         (bramah__expr(*)[BRAMAH__ELEMENT_VALUES])(void *)b->element_value,
-                                         b->in_p,
-                                         b->s,
-                                         b->v,
-                                         b->in_U,
-                                         b->in_w};
+  const bramah__circuit_graph circuit = bramah__circuit_of(b);
   bramah__circuit_graph_rates(&model->circuit, &circuit, b->flow, b->compliance, b->rates);
+  for (size_t i = 0; i < model->n_definitions; i++)
+    if (model->definition[i].is_summed)
+      add_work(b, &works, (nc + BRAMAH__N_EXCHANGES + model->definition[i].sum) | BRAMAH__IS_POWER,
+               bramah__defined_graph(b, &model->definition[i]), e_number(0.0));
   memcpy(b->f, b->r, nf * sizeof *b->f);
   for (size_t i = 0; i < np; i++) b->f[nf + i] = e_sub(b->in_pd[i], b->rates[i]);
   memcpy(b->f_state, b->f, nx * sizeof *b->f);

@@ -107,6 +107,7 @@ static const struct {
     {"../test/fuzz/corpus/machine/motion-table", 1.0, 1.0},
     {"../test/fuzz/corpus/machine/motion-rate", 1.0, 1.0},
     {"../test/property/balls", 1.0, 1.0},
+    {"../test/property/digger", 3.0, 1000.0},
     {"../test/fuzz/corpus/machine/friction-lugre", 1.0, 1.0},
     {"../test/fuzz/corpus/machine/friction-modified-lugre", 1.0, 1.0},
     {"../test/support/standing", 1.0, 1.0},
