@@ -119,6 +119,7 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
                             bramah__element_equation *equation, const double *p, const double *U, int wanted)
 {
   const unsigned sees = bramah__element_kinds[e->kind]->sees;
+  const size_t against = e->node[bramah__element_kinds[e->kind]->pilot_against];
   const bramah__quantities of = {.number = e->value};
   const double dp = difference(circuit, p, e->node[0], e->node[1]);
   bramah__expr seen[BRAMAH__N_SEEN] = {[BRAMAH__DP] = e_variable(dp)};
@@ -127,6 +128,7 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
     load = bramah__load_signal_at(circuit, e->node[1], p, U);
     seen[BRAMAH__LOAD] = e_number(load.value - bramah__node_pressure(circuit, p, e->node[1]));
   }
+  if (sees & 1U << BRAMAH__PILOT) seen[BRAMAH__PILOT] = e_number(difference(circuit, p, e->node[2], against));
   if (sees & 1U << BRAMAH__STATE) seen[BRAMAH__STATE] = e_number(p[e->node[BRAMAH__OWN_STATE]]);
   dependent q = along(e->node[0], e->node[1], equation(of, seen, circuit->transition_pressure));
   seen[BRAMAH__DP].slope = 0.0;
@@ -137,6 +139,8 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
     seen[k].slope = 0.0;
     if (k == BRAMAH__LOAD)
       depends_on_load(&q, e->node[1], &load, -by);
+    else if (k == BRAMAH__PILOT)
+      depends(&q, e->node[2], by), depends(&q, against, -by);
     else
       depends(&q, e->node[BRAMAH__OWN_STATE], by);
   }
@@ -273,7 +277,8 @@ static inline void add_lines(const sums *d)
   const bramah__circuit *circuit = d->circuit;
   for (size_t i = circuit->n_elements - circuit->n_lines; i < circuit->n_elements; i++) {
     const bramah__element *e = &circuit->element[i];
-    const dependent q = {.value = d->p[e->node[BRAMAH__OWN_STATE]], .n = 1, .node = {{e->node[BRAMAH__OWN_STATE], 1.0}}};
+    const dependent q = {
+        .value = d->p[e->node[BRAMAH__OWN_STATE]], .n = 1, .node = {{e->node[BRAMAH__OWN_STATE], 1.0}}};
     book(d, e->node[0], e->node[1], &q);
   }
 }
@@ -422,4 +427,47 @@ double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int por
     add_slopes(circuit, &q, k ? -1.0 : 1.0, by_p, by_U);
   }
   return flow;
+}
+
+/* What of the flow q from one node to another a supply gives. */
+static double draw(const bramah__circuit *circuit, size_t supply, size_t from, size_t to, const dependent *q,
+                   double *by_p)
+{
+  const double sign = (double)(from == supply) - (double)(to == supply);
+  add_slopes(circuit, q, sign, by_p, NULL);
+  return sign * q->value;
+}
+
+double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
+                          double *by_p)
+{
+  const size_t supply = circuit->n_volumes + i;
+  double drawn = 0.0;
+  clear(by_p, circuit->n_volumes);
+  for (size_t k = 0; k < circuit->n_elements; k++) {
+    const bramah__element *e = &circuit->element[k];
+    if (k >= circuit->n_passing && k < circuit->n_elements - circuit->n_lines) continue;
+    const size_t own = e->node[BRAMAH__OWN_STATE];
+    const dependent q = k < circuit->n_passing
+                            ? of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, U, by_p != NULL)
+                            : (dependent){.value = p[own], .n = 1, .node = {{own, 1.0}}};
+    drawn += draw(circuit, supply, e->node[0], e->node[1], &q, by_p);
+    for (int port = 0; port < 2 && bramah__element_kinds[e->kind]->drain && e->node[2] != BRAMAH__NO_NODE;
+         port++) {
+      const dependent lost = along(e->node[port], e->node[2], drained(circuit, e, port, p));
+      drawn += draw(circuit, supply, e->node[port], e->node[2], &lost, by_p);
+    }
+  }
+  for (size_t k = 0; k < circuit->n_valves; k++) {
+    const bramah__load_signal load = bramah__load_signal_at(circuit, circuit->valve[k].pump, p, U);
+    bramah__expr e[BRAMAH__N_PATHS];
+    size_t ends[BRAMAH__N_PATHS][2];
+    bramah__openings(&circuit->valve[k].opening, e_number(U[k]), e);
+    bramah__valve_ends(&circuit->valve[k], ends);
+    for (int w = 0; w < BRAMAH__N_PATHS; w++) {
+      const dependent q = of_path(circuit, k, w, e[w], p, &load);
+      drawn += draw(circuit, supply, ends[w][0], ends[w][1], &q, by_p);
+    }
+  }
+  return drawn;
 }

@@ -569,6 +569,41 @@ void bramah__load_line(const bramah__metered_port *port, const double *p, const 
   }
 }
 
+void bramah__line_gauges(const bramah__line_point *at, double *gauge)
+{
+  for (size_t j = 0; j < at->line->n; ++j) {
+    const bramah__metered_state s =
+        bramah__metered_state_at(&at->group.actuators[j], &at->u[j], &at->group.line, at->P, at->w[j],
+                                 at->beta[j] * at->w[j] + at->fbar[j]);
+    const double shown[BRAMAH__GAUGES] = {at->w[j], s.P_h, s.P_r, s.Q_p, s.Q_a};
+    for (size_t k = 0; k < BRAMAH__GAUGES; ++k) gauge[j * BRAMAH__GAUGES + k] = shown[k];
+  }
+}
+
+void bramah__line_gauges_by_load(const bramah__line_point *at, size_t width, double *by_load,
+                                 double *pressure_by_load)
+{
+  const size_t n = at->line->n;
+  bramah__line_point moved = *at;
+  double up[BRAMAH__GAUGES * BRAMAH__MAX_ON_LINE], down[BRAMAH__GAUGES * BRAMAH__MAX_ON_LINE];
+  for (size_t k = 0; k < n; ++k) {
+    const bramah__metered *actuator = &at->group.actuators[k];
+    const double step = BRAMAH__VARIED * actuator->P_hM * actuator->A_h;
+    const double greater_load = at->fbar[k] + step, lesser_load = at->fbar[k] - step;
+    moved.fbar[k] = greater_load;
+    moved.P = bramah__lambda_of(&moved.group, moved.beta, moved.fbar, moved.w);
+    bramah__line_gauges(&moved, up);
+    const double P = moved.P;
+    moved.fbar[k] = lesser_load;
+    moved.P = bramah__lambda_of(&moved.group, moved.beta, moved.fbar, moved.w);
+    bramah__line_gauges(&moved, down);
+    moved.fbar[k] = at->fbar[k];
+    for (size_t i = 0; i < BRAMAH__GAUGES * n; ++i)
+      by_load[i * width + k] = (up[i] - down[i]) / (greater_load - lesser_load);
+    pressure_by_load[k] = (P - moved.P) / (greater_load - lesser_load);
+  }
+}
+
 /* ---- behind this line not in C source ---- */
 
 int bramah__metering_allowed(const bramah__metering *u)

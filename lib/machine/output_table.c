@@ -74,8 +74,8 @@ static const kind contact_exchange_kinds[] = {
     {BRAMAH__ENERGY_CONTACTS, ".contacts", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 1}};
 /* Points on the ground: sums over all of a contact, along the axes of its plane; the deepest. */
 static const kind contact_kinds[] = {
-    PLAIN(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), PLAIN(BRAMAH__CONTACT_X, ".friction_x", "N"),
-    PLAIN(BRAMAH__CONTACT_Y, ".friction_y", "N"), PLAIN(BRAMAH__CONTACT_DEPTH, ".penetration", "m")};
+    ROW(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), ROW(BRAMAH__CONTACT_X, ".friction_x", "N"),
+    ROW(BRAMAH__CONTACT_Y, ".friction_y", "N"), ROW(BRAMAH__CONTACT_DEPTH, ".penetration", "m")};
 static const kind motion_kinds[] = {
     {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},
@@ -162,7 +162,7 @@ size_t bramah__outputs_count(const bramah_model *model)
   groups(model, g);
   size_t count = 0;
   for (size_t i = 0; i < N_GROUPS; i++) count += g[i].n_things * g[i].n_kinds;
-  return count;
+  return count + model->n_definitions;
 }
 
 void bramah__outputs_build(bramah_model *model, bramah__arena *arena)
@@ -192,6 +192,13 @@ void bramah__outputs_build(bramah_model *model, bramah__arena *arena)
                    .has_row = k->has_row,
                    .hidden = k->hidden}};
     }
+  for (size_t i = 0; out && i < model->n_definitions; i++) {
+    const bramah__definition *of = &model->definition[i];
+    out[model->n_outputs++] = (bramah__output){
+        .code = of->is_summed ? BRAMAH__DEFINED_SUM : BRAMAH__DEFINED,
+        .index = i,
+        .info = {.name = of->name, .unit = of->unit, .kind = BRAMAH_OUTPUT_OTHER, .has_row = !of->is_summed}};
+  }
 }
 
 /* ---- parameters ---- */

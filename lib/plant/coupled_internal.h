@@ -41,6 +41,7 @@
   X(bramah__sweep, sweep, n)                                                                                 \
   X(double, row, n)                                                                                          \
   X(double, rate_row, n)                                                                                     \
+  X(double, contact_arms, model->n_contact_points ? 2 * n : 0)                                               \
   X(double, contact_rows, model->n_contact_points ? 6 * n : 0)                                               \
   X(double, dz, n)                                                                                           \
   X(double, dzd, n)                                                                                          \
@@ -49,6 +50,8 @@
   X(double, Y, 6 * n)                                                                                        \
   X(double, mu, model->m)                                                                                    \
   X(unsigned char, used, model->m) /* 1: constraint row in use */                                            \
+  X(double, gauge, bramah__n_gauges(&model->circuit))                                                        \
+  X(double, gauge_load, bramah__n_gauges(&model->circuit) * model->circuit.n_metered)                        \
   X(double, circuit, BRAMAH__CIRCUIT_SCRATCH *n_first_order)
 
 /* Transition of the error state over a step (transition.c); n_error = 2 n_dof + n_first_order. */

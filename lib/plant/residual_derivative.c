@@ -333,6 +333,47 @@ bramah_status bramah__rates_by_state(bramah_coupled *c)
   return BRAMAH_OK;
 }
 
+void bramah__contact_arms(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
+                          size_t i)
+{
+  const size_t n = model->n, n_dof = model->n_independent;
+  const bramah__contact *contact = &model->contact_point[i];
+  double *G = d->contact_rows, *H = G + 3 * n;
+  bramah__contact_rows(&model->tree, contact, eval->pose, eval->Z, G, H);
+  memset(d->contact_arms, 0, 2 * n_dof * sizeof *d->contact_arms);
+  for (int j = contact->body; j >= 0; j = model->tree.link[j].parent)
+    for (size_t a = 0; a < 2; a++)
+      for (size_t f = 0; f < n_dof; f++)
+        d->contact_arms[a * n_dof + f] += G[a * n + (size_t)j] * eval->Rz[(size_t)j * n_dof + f];
+}
+
+void bramah__bristles_by_state(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const bramah__derivative *d = &c->derivative;
+  const size_t n = model->n, n_dof = model->n_independent;
+  const double *G = d->contact_rows, *H = G + 3 * n, *Rz = c->now->Rz;
+  double *out = c->transition.bristle_rates;
+  for (size_t i = 0; i < model->n_contact_points; i++, out += 4 * n_dof) {
+    const bramah__contact *contact = &model->contact_point[i];
+    const double *by = d->contact[i].rate_by_velocity;
+    bramah__contact_arms(model, c->now, &c->derivative, i);
+    for (size_t f = 0; f < n_dof; f++) {
+      double w[2] = {0.0, 0.0}; /* by the position */
+      for (int j = contact->body; j >= 0; j = model->tree.link[j].parent) {
+        const size_t at = (size_t)j * n_dof + f;
+        for (size_t b = 0; b < 2; b++)
+          w[b] += H[b * n + (size_t)j] * Rz[at] + G[b * n + (size_t)j] * d->D[at];
+      }
+      for (size_t a = 0; a < 2; a++) {
+        double *row = out + a * 2 * n_dof;
+        row[f] = by[2 * a] * w[0] + by[2 * a + 1] * w[1];
+        row[n_dof + f] = by[2 * a] * d->contact_arms[f] + by[2 * a + 1] * d->contact_arms[n_dof + f];
+      }
+    }
+  }
+}
+
 /* The dependent accelerations gain E dz and 2 D dz' where the independent ones are held. The bytes of the
  * state say whether the last answer still holds. */
 bramah_status bramah__joint_acceleration_rows(bramah_coupled *c)

@@ -82,53 +82,20 @@ static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const 
   return status;
 }
 
-/* Rates of the bristles of contacts, at c->state, by positions and rates: as the points move. */
-static void keep_bristles(bramah_coupled *c)
-{
-  const bramah_model *model = c->model;
-  const size_t n = model->n, n_dof = model->n_independent;
-  double *G = c->derivative.contact_rows, *H = G + 3 * n, *out = c->transition.bristle_rates;
-  for (size_t i = 0; i < model->n_contact_points; i++, out += 4 * n_dof) {
-    const bramah__contact *contact = &model->contact_point[i];
-    const double *by = c->derivative.contact[i].rate_by_velocity;
-    bramah__contact_rows(&model->tree, contact, c->now->pose, c->now->Z, G, H);
-    for (size_t f = 0; f < n_dof; f++) {
-      double w[2][2] = {{0.0}};
-      for (int j = contact->body; j >= 0; j = model->tree.link[j].parent) {
-        const size_t at = (size_t)j * n_dof + f;
-        for (size_t b = 0; b < 2; b++) {
-          const double g = G[b * n + (size_t)j], h = H[b * n + (size_t)j];
-          w[b][0] += h * c->now->Rz[at] + g * c->derivative.D[at];
-          w[b][1] += g * c->now->Rz[at];
-        }
-      }
-      for (size_t a = 0; a < 2; a++)
-        for (size_t k = 0; k < 2; k++)
-          out[a * 2 * n_dof + k * n_dof + f] = by[2 * a] * w[0][k] + by[2 * a + 1] * w[1][k];
-    }
-  }
-}
-
 /* X [n_dof x n_error] gains what friction at the end of the step has of the bristles' rates at its start. */
 static void add_bristles(bramah_coupled *c, double *X)
 {
   const bramah_model *model = c->model;
-  const size_t n = model->n, n_dof = model->n_independent, n_error = 2 * n_dof + model->n_first_order;
-  double *G = c->derivative.contact_rows, *H = G + 3 * n;
-  const double *rates = c->transition.bristle_rates;
+  const size_t n_dof = model->n_independent, n_error = 2 * n_dof + model->n_first_order;
+  const double *rates = c->transition.bristle_rates, *arm = c->derivative.contact_arms;
   for (size_t i = 0; i < model->n_contact_points; i++, rates += 4 * n_dof) {
-    const bramah__contact *contact = &model->contact_point[i];
     const double by_rate = 0.5 * model->h * c->derivative.contact[i].by_bristle;
     if (by_rate == 0.0) continue;
-    bramah__contact_rows(&model->tree, contact, c->now->pose, c->now->Z, G, H);
-    for (size_t f = 0; f < n_dof; f++)
-      for (size_t a = 0; a < 2; a++) {
-        double move = 0.0;
-        for (int j = contact->body; j >= 0; j = model->tree.link[j].parent)
-          move += G[a * n + (size_t)j] * c->now->Rz[(size_t)j * n_dof + f];
+    bramah__contact_arms(model, c->now, &c->derivative, i);
+    for (size_t a = 0; a < 2; a++)
+      for (size_t f = 0; f < n_dof; f++)
         for (size_t k = 0; k < 2 * n_dof; k++)
-          X[f * n_error + k] += move * by_rate * rates[a * 2 * n_dof + k];
-      }
+          X[f * n_error + k] += arm[a * n_dof + f] * by_rate * rates[a * 2 * n_dof + k];
   }
 }
 
@@ -146,7 +113,7 @@ static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *p
       t->V[q * 2 * n_dof + f] = c->derivative.v_zi[q * n_dof + f];
       t->V[q * 2 * n_dof + n_dof + f] = c->now->row_i[q * n_dof + f];
     }
-  keep_bristles(c);
+  bramah__bristles_by_state(c);
   bramah__state_copy(&c->state, &t->start);
   memcpy(t->v, c->now->v, nc * sizeof(double));
   return BRAMAH_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Points on the ground and stops of joints: the laws against reference evaluations made elsewhere, an impact with a closed
  * form, passivity, a slope on which a block sticks or slides, a body that rests, energy, the order of the steps. */
+#include "bramah/linear.h"
 #include "lib/multibody/contact.h"
 #include "test/support/run.h"
 #include "test/support/running.h"
@@ -234,6 +235,30 @@ START_TEST(test_rest)
 }
 END_TEST
 
+/* It settles where its feet carry it and bounces there with the stiffness 3/2 K sqrt(d) and the damping a N of its feet. */
+START_TEST(test_bounce)
+{
+  static block b;
+  describe(&b, 0.0, 1000000);
+  running r = start(&b.machine);
+  bramah_linearization *l;
+  must(bramah_linearization_new(r.model, NULL, &diag, &l), &diag);
+  must(bramah_settle(l, r.c, NULL, &diag), &diag);
+  must(bramah_linearization_run(l, r.c, &diag), &diag);
+  const bramah_linear_system *s = bramah_linearization_system(l);
+  const double depth = cbrt(pow(1000.0 * 9.81 / 4.0 / 7e6, 2.0));
+  ck_assert_double_eq_tol(shown(&r, "feet.penetration"), depth, 1e-9);
+  size_t z = 0, rate = 0;
+  while (strcmp(s->x_name[z], "free_z.position") != 0) z++;
+  while (strcmp(s->x_name[rate], "free_z.rate") != 0) rate++;
+  ck_assert_double_eq_tol(s->A[rate * s->n + z], -6.0 * 7e6 * sqrt(depth) / 1000.0, 1e-4);
+  ck_assert_double_eq_tol(s->A[rate * s->n + rate], -5.0 * 9.81, 1e-6);
+  ck_assert_uint_eq(s->n, 12 + 8);
+  bramah_linearization_free(l);
+  stop(&r);
+}
+END_TEST
+
 /* As long as nothing lifts off: a quarter of the error for half of the step. */
 START_TEST(test_second_order)
 {
@@ -331,7 +356,7 @@ int main(void)
   TCase *cases = one_case(suite, "contact");
   tcase_add_loop_test(cases, test_normal_forces, 0, sizeof evaluations / sizeof evaluations[0]);
   ADD_TESTS(cases, test_normal_forces_are_passive, test_friction_is_passive, test_linear_impact,
-            test_restitution, test_second_order, test_limits);
+            test_restitution, test_bounce, test_second_order, test_limits);
   tcase_add_loop_test(cases, test_slope, 0, 6);
   tcase_add_loop_test(cases, test_rest, 0, 2);
   tcase_add_loop_test(cases, test_refusals, 0, 10);

@@ -44,6 +44,8 @@ typedef struct drawn {
   bramah_accumulator accumulators[1];
   bramah_inertial_line lines[1];
   bramah_load_sensing_pump load_sensing_pumps[1];
+  bramah_overcentre_valve overcentre_valves[1];
+  bramah_pilot_check_valve pilot_check_valves[1];
   bramah_pump_line pump_lines[1];
   bramah_metered_cylinder metered[MOST_METERED];
   bramah_input inputs[MOST_INPUTS];
@@ -291,6 +293,30 @@ static void draw_load_sensing(drawn *d, unsigned *seed)
   m->n_load_sensing_pumps = 1, m->load_sensing_pumps = d->load_sensing_pumps;
 }
 
+/* Valves with a pilot, at both volumes of the first cylinder. */
+static void draw_piloted(drawn *d, unsigned *seed)
+{
+  bramah_machine *m = &d->tree.machine;
+  d->overcentre_valves[0] = (bramah_overcentre_valve){.name = "oc",
+                                                      .load = "a0",
+                                                      .valve = "tank",
+                                                      .pilot = "b0",
+                                                      .flow_coefficient = 1e-9,
+                                                      .set_pressure = between(seed, 3e6, 1.5e7),
+                                                      .override = 2e6,
+                                                      .pilot_ratio = between(seed, 1.0, 5.0)};
+  d->pilot_check_valves[0] = (bramah_pilot_check_valve){.name = "pc",
+                                                        .from = one_of(seed, 2) ? "a0" : "tank",
+                                                        .to = "b0",
+                                                        .pilot = one_of(seed, 2) ? "a0" : "pump",
+                                                        .flow_coefficient = 1e-9,
+                                                        .cracking_pressure = 1e5,
+                                                        .pilot_ratio = between(seed, 0.3, 3.0),
+                                                        .override = 2e6};
+  m->n_overcentre_valves = one_of(seed, 2), m->overcentre_valves = d->overcentre_valves;
+  m->n_pilot_check_valves = one_of(seed, 2), m->pilot_check_valves = d->pilot_check_valves;
+}
+
 static void draw_hydraulics(drawn *d, unsigned *seed)
 {
   bramah_machine *m = &d->tree.machine;
@@ -421,6 +447,7 @@ static void draw(drawn *d, unsigned number)
   if (one_of(&seed, 3) == 0) draw_metered(d, &seed);
   if (one_of(&seed, 4) == 0) draw_motion(d, &seed);
   if (d->tree.machine.n_valves && one_of(&seed, 2)) draw_load_sensing(d, &seed);
+  if (d->tree.machine.n_valves) draw_piloted(d, &seed);
 }
 
 enum { TAKEN_OVER = 5 }; /* at this step native code comes */
