@@ -66,9 +66,13 @@ static void add_element(const sums *d, size_t i)
   const bramah__element *e = &d->circuit->element[i];
   const bramah__element_kind *kind = bramah__element_kinds[e->kind];
   const bramah__quantities of = {.node = d->in->element_value[i]};
+  const size_t drive = d->circuit->drive ? d->circuit->drive[i] : BRAMAH__NO_SPOOL;
   bramah__expr seen[BRAMAH__N_SEEN];
   look(d, i, seen);
-  book(d, e->node[0], e->node[1], kind->flow(of, seen, d->circuit->transition_pressure));
+  bramah__expr flow = kind->flow(of, seen, d->circuit->transition_pressure);
+  if (drive != BRAMAH__NO_SPOOL)
+    flow = e_mul(bramah__drive_part_of(&d->circuit->valve[drive], d->in->U[drive]), flow);
+  book(d, e->node[0], e->node[1], flow);
   for (int port = 0; port < 2 && kind->drain && e->node[2] != BRAMAH__NO_NODE; port++)
     book(d, e->node[port], e->node[2], kind->drain(of, difference(d, e->node[port], e->node[2])));
 }
