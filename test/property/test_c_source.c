@@ -33,6 +33,7 @@ static const struct {
     {"metered-crane/metered-crane", 4.0, "pump.pump_flow", 1, 1},
     {"metered-arm/two-arms", 6.0, "first.flow_scale", 1, 0},
     {"metered-arm/metered-arm", 4.0, "boom.offset", 1, 0},
+    {"../test/fuzz/corpus/machine/contacts", 1.0, "gravity.scale", 1, 1},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 
