@@ -14,6 +14,13 @@
 extern "C" {
 #endif
 
+/* Point of a body that has a name: "<body>.<point>". */
+typedef struct bramah_point {
+  const char *name;
+  int line;
+  double position[3]; /* [m] in the body frame */
+} bramah_point;
+
 /* Rigid body. Its frame is the frame of the joint in front of it (see bramah_joint). */
 typedef struct bramah_body {
   const char *name;
@@ -24,6 +31,8 @@ typedef struct bramah_body {
                         dm: the off-diagonal elements of the inertia matrix as the matrix has them) */
   int payload_point_given; /* 0: the payload sits at the centre of mass */
   double payload_point[3]; /* [m] in the body frame: where the parameter <body>.payload adds its mass */
+  size_t n_points;
+  const bramah_point *points; /* that outputs of the machine refer to */
 } bramah_body;
 
 /* Joints between a parent and a child. A compound joint is a chain of simple ones with massless bodies
@@ -671,6 +680,55 @@ typedef struct bramah_input {
   const double *values; /* [V] */
 } bramah_input;
 
+/* Outputs that a machine defines (virtual sensors): quantities that follow from its state and its parameters and that
+ * no sensor need measure. They are outputs of the plant like all others, visible, with derivatives by the error state and by the
+ * parameters, so that a filter gives them standard deviations. Up is against gravity, z where there is none; a point is
+ * "<body>.<point>", or "<body>" for the origin of its frame.
+ *
+ *   kind             of                        outputs
+ *   HEIGHT           a point, or two           <name> [m] of the first above the other, or above the inertial origin
+ *   DISTANCE         two points                <name> [m]
+ *   POSITION         a point                   <name>.x, .y, .z [m], inertial
+ *   POSE             a body                    the same of its origin, and <name>.yaw, .pitch, .roll [rad]: the axes of the
+ *                                              body are the inertial ones turned about z, then y, then x; yaw and roll within
+ *                                              +-pi, pitch within +-pi/2, near which the two others have no meaning
+ *   PAYLOAD          bodies                    <name> [kg]: sum of the parameters <body>.payload
+ *   FORCE            a force of `forces`       <name> [N], its magnitude; <name>.x, .y, .z [N], inertial; <name>.elevation
+ *                                              [rad] above the horizontal, within +-pi/2; <name>.azimuth [rad] about up from
+ *                                              the inertial x (from y where x is vertical), within +-pi
+ *   HYDRAULIC_POWER  elements, supplies        <name> [W]: sum of pressure rise times flow of elements, and of pressure
+ *                                              times what is drawn of supplies
+ *   ENERGY           the same                  <name> [J]: that since the start; no function of the state, no derivative
+ *   FLOW             the same                  <name> [m^3/s]: sum of the flows
+ *   FUEL_RATE        the same                  <name> [kg/s]: idle + consumption x hydraulic power (Willans line)
+ *
+ * Where a distance or force is zero it has no derivative (NaN), nor have the angles of a force that is zero. A band of
+ * a magnitude or angle is as linear as the filter: it holds where they are some standard deviations of their components away
+ * from there. */
+typedef enum bramah_output_definition_kind {
+  BRAMAH_OUTPUT_OF_HEIGHT = 1,
+  BRAMAH_OUTPUT_OF_DISTANCE = 2,
+  BRAMAH_OUTPUT_OF_POSITION = 3,
+  BRAMAH_OUTPUT_OF_POSE = 4,
+  BRAMAH_OUTPUT_OF_PAYLOAD = 5,
+  BRAMAH_OUTPUT_OF_FORCE = 6,
+  BRAMAH_OUTPUT_OF_HYDRAULIC_POWER = 7,
+  BRAMAH_OUTPUT_OF_ENERGY = 8,
+  BRAMAH_OUTPUT_OF_FLOW = 9,
+  BRAMAH_OUTPUT_OF_FUEL_RATE = 10
+} bramah_output_definition_kind;
+
+/* One such definition: what it is made of, by names. */
+typedef struct bramah_output_definition {
+  const char *name;
+  int line;
+  bramah_output_definition_kind kind;
+  size_t n_of;
+  const char *const *of; /* [n_of] names */
+  double idle;           /* [kg/s] >= 0, fuel rate */
+  double consumption;    /* [kg/J] >= 0 */
+} bramah_output_definition;
+
 /* How closed loops enter the step. All three give the same motion within their tolerances. */
 typedef enum bramah_formulation {
   BRAMAH_FORMULATION_PARTITIONING = 0,         /* double-step: independent coordinates only (D 2.26-2.29) */
@@ -839,6 +897,8 @@ typedef struct bramah_machine {
   const bramah_overcentre_valve *overcentre_valves;
   size_t n_pilot_check_valves;
   const bramah_pilot_check_valve *pilot_check_valves;
+  size_t n_outputs;
+  const bramah_output_definition *outputs;
 } bramah_machine;
 
 /* Fill *machine with nothing and with what files that say nothing more have: step 1 ms, tolerances, iterations

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the plant shows, its outputs, and how each depends on the error state. */
 #include "lib/plant/compiled.h"
+#include "lib/plant/definitions.h"
 #include "lib/plant/residual_derivative.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/multibody/tangent.h"
@@ -294,7 +295,7 @@ static int needs_no_evaluation(const bramah_coupled *c, bramah__output_code code
 {
   if (!c->compiled.program) return 0;
   return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK ||
-         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS);
+         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS) || code == BRAMAH__DEFINED_SUM;
 }
 
 /* Of all points of a contact, in the axes of its plane. */
@@ -328,7 +329,9 @@ double bramah__output_value(void *self, size_t index)
   const bramah_model *model = c->model;
   const bramah__output *output = &model->output[index];
   double value, kinetic, stored;
-  if (bramah__is_of_body(output->code) && bramah__compiled_value(c, index, &value)) return value;
+  if ((bramah__is_of_body(output->code) || output->code == BRAMAH__DEFINED) &&
+      bramah__compiled_value(c, index, &value))
+    return value;
   if (output->code >= BRAMAH__CYLINDER_STROKE && output->code <= BRAMAH__CYLINDER_FRICTION &&
       bramah__compiled_actuator(c, output, &value))
     return value;
@@ -387,6 +390,10 @@ double bramah__output_value(void *self, size_t index)
   case BRAMAH__CONTACT_Y:
   case BRAMAH__CONTACT_DEPTH:
     return contact_value(c, output);
+  case BRAMAH__DEFINED:
+    return bramah__defined_value(model, state, now, &model->definition[i]);
+  case BRAMAH__DEFINED_SUM:
+    return state->exchange[BRAMAH__N_EXCHANGES + model->definition[i].sum];
   case BRAMAH__VOLUME_PRESSURE:
     return state->p[i];
   case BRAMAH__VALVE_SPOOL:
@@ -633,6 +640,10 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
   const int accelerates =
       output->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(output->code);
   memset(row, 0, (2 * c->model->n_independent + c->model->n_first_order) * sizeof *row);
+  if (output->code == BRAMAH__DEFINED) {
+    bramah__defined_row(c, &c->model->definition[output->index], row);
+    return BRAMAH_OK;
+  }
   if (pressure_part(c, output, row)) return BRAMAH_OK;
   if (accelerates) status = bramah__joint_acceleration_rows(c);
   if (status != BRAMAH_OK) return status;
