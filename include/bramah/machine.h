@@ -533,6 +533,15 @@ typedef struct bramah_pilot_check_valve {
   double override;               /* p_o [Pa] > 0: of full opening by the pilot; 0 means 5e5 */
 } bramah_pilot_check_valve;
 
+/* What turns a pump where its speed is no constant: a command u, whose lag is that of a spool (bramah_valve). The pump turns
+ * with u/limit of its speed, not at all for u <= 0 V. Output <pump>.drive.spool [V]. */
+typedef struct bramah_drive {
+  const char *input;    /* NULL: the speed is constant */
+  double limit;         /* [V] > 0: command of full speed; commands beyond it are taken as it */
+  double time_constant; /* [s] >= 0 */
+  double initial;       /* [V] at the start, within the limit */
+} bramah_drive;
+
 /* Pump: Q from `from` into `into`, whatever the pressures; with a pressure compensator (set_pressure > 0) the
  * flow falls linearly from Q at dp = p_set - band to zero at p_set, dp = p_into - p_from. It never turns
  * back. Its losses are a leakage of their own. */
@@ -544,6 +553,7 @@ typedef struct bramah_pump {
   double flow;         /* Q [m^3/s] > 0: displacement times speed */
   double set_pressure; /* p_set [Pa] a difference; 0: no compensator */
   double band;         /* [Pa] 0 < band <= p_set with a compensator, else 0 */
+  bramah_drive drive;  /* Q is then the flow at full speed */
 } bramah_pump;
 
 /* Pump with a load-sensing controller: its flow q from `from` into `into` makes the pressure there a margin higher than
@@ -569,6 +579,7 @@ typedef struct bramah_load_sensing_pump {
   double band;          /* [Pa] > 0; 0 means 1e6 */
   double time_constant; /* [s] > 0; 0 means 0.1 */
   double initial_flow;  /* Q_s at the start [m^3/s], 0 ... D w */
+  bramah_drive drive;   /* w is then the full speed; what is delivered is u/limit of q */
 } bramah_load_sensing_pump;
 
 /* Gas-loaded accumulator on a volume. Above its precharge the gas follows p V^n = p0 V0^n and adds the

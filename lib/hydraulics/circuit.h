@@ -27,6 +27,7 @@ typedef struct bramah__circuit {
   const double *supply; /* [n_supplies] Pa */
   /* Lines and load-sensing pumps have flows [m^3/s] for states: virtual volumes behind the filled ones. */
   const bramah__element *element; /* [n_elements] sorted by kinds */
+  const size_t *drive; /* [n_elements] spool that the flow goes by, or BRAMAH__NO_SPOOL; NULL: none */
   const bramah__valve *valve;
   const bramah__cylinder *cylinder;
   bramah__air air;

@@ -64,10 +64,13 @@ bramah__expr bramah__element_flow_graph(const bramah__circuit *circuit, const br
                                         size_t i)
 {
   const sums d = {.circuit = circuit, .in = in};
+  const size_t drive = circuit->drive ? circuit->drive[i] : BRAMAH__NO_SPOOL;
   bramah__expr seen[BRAMAH__N_SEEN];
   look(&d, i, seen);
-  return bramah__element_kinds[circuit->element[i].kind]->flow(
+  const bramah__expr flow = bramah__element_kinds[circuit->element[i].kind]->flow(
       (bramah__quantities){.node = in->element_value[i]}, seen, circuit->transition_pressure);
+  if (drive == BRAMAH__NO_SPOOL) return flow;
+  return e_mul(bramah__drive_part_of(&circuit->valve[drive], in->U[drive]), flow);
 }
 
 static void add_element(const sums *d, size_t i)

@@ -18,6 +18,7 @@ typedef struct bramah__tables {
   size_t *joint_order;  /* index in machine->joints */
   unsigned char *given; /* [n] initial position to be kept */
   bramah__element *element;
+  size_t *drive;
   double *points; /* of all curves */
   bramah__spring *spring;
   bramah__joint_spring *joint_spring;

@@ -100,6 +100,7 @@ static const struct {
     {"quick-return/quick-return", 1.0, 1000.0},
     {"linearization-four-bar/linearization-four-bar", 1.0, 1000.0},
     {"rotary-actuator/rotary-actuator", 1.0, 1000.0},
+    {"manipulator/manipulator", 1.0, 1000.0},
     {"metered-crane/metered-crane", 4.0, 1000.0},
     {"metered-arm/metered-arm", 4.0, 1000.0},
     {"metered-arm/two-arms", 4.0, 1000.0},

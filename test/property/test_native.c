@@ -20,6 +20,7 @@ static const char *const machines[] = {"rotary-actuator/rotary-actuator",
                                        "lifting-four-bar/lifting-four-bar",
                                        "quick-return/quick-return",
                                        "metered-crane/metered-crane",
+                                       "manipulator/manipulator",
                                        "../test/fuzz/corpus/machine/contacts"};
 enum { N_MACHINES = sizeof machines / sizeof *machines, N_ALWAYS = 2 };
 

@@ -215,9 +215,10 @@ static inline double bramah__atan2(double y, double x)
 {
   static const double pi = 3.14159265358979311600, pi_low = 1.22464679914735317636e-16;
   if (x != x || y != y) return x + y;
-  const double sides = y == 0.0 ? 0.0 : isinf(x) && isinf(y) ? 1.0 : fabs(y / x);
-  const double angle = bramah__arctan(sides);
-  return copysign(signbit(x) ? pi - (angle - pi_low) : angle, y);
+  const double ratio = y == 0.0 ? 0.0 : fabs(y / x);
+  const double angle = bramah__arctan(ratio == ratio ? ratio : 1.0); /* of two infinities: 1 */
+  const double turned = bramah__bits(x) >> 63 ? pi - (angle - pi_low) : angle;
+  return bramah__bits(y) >> 63 ? -turned : turned;
 }
 
 #endif
@@ -3483,7 +3484,8 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   four_bar_pose(w);
   four_bar_rates(w);
   if (!pivots_hold(w->mass_pivot, usual_mass_pivot, FOUR_BAR_INDEPENDENT, small_pivot)) return FOUR_BAR_SINGULAR;
-  for (int j = 0; (other || FOUR_BAR_METERED > 0) && j < FOUR_BAR_JOINTS; j++) s->zdd[j] = w->zdd_state[j];
+  const int leaps = FOUR_BAR_METERED > 0 ? 1 : other;
+  for (int j = 0; leaps && j < FOUR_BAR_JOINTS; j++) s->zdd[j] = w->zdd_state[j];
   for (int i = 0; i < FOUR_BAR_FIRST_ORDER; i++) s->pd[i] = w->pd_state[i];
 #if FOUR_BAR_BRISTLES > 0
   if (other) memcpy(s->xd, w->xd_end, sizeof s->xd);
