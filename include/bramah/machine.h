@@ -263,13 +263,29 @@ typedef enum bramah_port {
 } bramah_port;
 enum { BRAMAH_N_PORTS = 4 };
 
+/* Where the pressure compensator of a valve sits. */
+typedef enum bramah_compensator {
+  BRAMAH_COMPENSATOR_NONE = 0,
+  BRAMAH_COMPENSATOR_BEFORE = 1,
+  BRAMAH_COMPENSATOR_AFTER = 2
+} bramah_compensator;
+
 /* 4/3 directional valve with first-order spool. U > 0 opens pump -> a and b -> tank; U < 0 a -> tank, pump ->
  * b. Each flow path passes Q = C_vd e sgn(dp) sqrt|dp| with its effective opening e(U) >= 0 [V]. Without further
  * description e = |U| on the paths that U opens. A dead band d makes it max(|U| - d, 0). A characteristic c(U)
  * makes it c on pump -> a and b -> tank where c > 0, -c on the two others where c < 0. A characteristic of a
  * flow path of its own is e itself and goes before both (overlap, underlap, unequal edges). Its outputs
  * <name>.flow_a and <name>.flow_b [m^3/s] are the flows out of the valve into a and b: less than zero where
- * oil comes back to the tank. */
+ * oil comes back to the tank.
+ *
+ * Pressure compensators, ideal ones, act on the two paths from the pump, which then let no oil back to it (load check).
+ * One before the spool holds the pressure difference over the metering edge at compensator_pressure p_c:
+ *   Q = C_vd e q(min(p_pump - p_port, p_c)), 0 where that is negative: the section with the highest load starves first.
+ * One after the spool holds the pressure behind the edge at the highest load p_LS that valves on the same pump report:
+ *   Q = C_vd e q(p_pump - max(p_port, p_LS)), 0 where negative: all sections shrink alike where the pump cannot follow.
+ * Every valve reports, with or without a compensator: the pressure of the port that it feeds, from an opening of 2 % of
+ * the limit on, that of its tank where it feeds none, in between linearly. Source: load-sensing and flow-sharing valves,
+ * steady characteristics. */
 typedef struct bramah_valve {
   const char *name;
   int line;
@@ -283,6 +299,8 @@ typedef struct bramah_valve {
   double dead_band;     /* [V] 0 <= d < limit */
   bramah_characteristic characteristic;        /* instead of a dead band */
   bramah_characteristic ports[BRAMAH_N_PORTS]; /* by bramah_port; openings >= 0 */
+  bramah_compensator compensator;
+  double compensator_pressure; /* p_c [Pa] > 0 before the spool, else 0 */
 } bramah_valve;
 
 typedef enum bramah_friction_model {
@@ -451,6 +469,31 @@ typedef struct bramah_pump {
   double band;         /* [Pa] 0 < band <= p_set with a compensator, else 0 */
 } bramah_pump;
 
+/* Pump with a load-sensing controller: its flow q from `from` into `into` makes the pressure there a margin higher than
+ * the highest load that the valves report whose pump port is that volume (bramah_valve). With lacks =
+ * min(load + margin, p_from + cut_off) - p_into, without a cut-off the first alone,
+ *   q = Q_s + D w lacks / band, held within 0 and D w min(1, T/(D (p_into - p_from))),   Q_s' = (q - Q_s)/time_constant:
+ * a step in what is drawn sinks the pressure by as much of the band as it is of the full flow, and the displacement
+ * makes up for it with the time constant. At rest lacks = 0, or the pump is at one of its ends: full displacement, the
+ * torque T, or no flow. With a volume of compliance C the controller is well damped for time_constant > 4 C band/(D w).
+ * State is Q_s, output <name>.settled_flow [m^3/s], besides <name>.flow, which is q; parameters <name>.displacement and
+ * <name>.margin. Its losses are a leakage of their own. Sources: steady characteristic of load-sensing pumps with pressure
+ * cut-off and torque control; the controller is ours. */
+typedef struct bramah_load_sensing_pump {
+  const char *name;
+  int line;
+  const char *from;     /* volume or supply */
+  const char *into;     /* volume; the pump port of one valve at least */
+  double displacement;  /* D [m^3/rad] > 0, full */
+  double speed;         /* w [rad/s] > 0 */
+  double margin;        /* [Pa] > 0 */
+  double cut_off;       /* [Pa] a difference to `from`; 0: none */
+  double torque_limit;  /* T [N m]; 0: none */
+  double band;          /* [Pa] > 0; 0 means 1e6 */
+  double time_constant; /* [s] > 0; 0 means 0.1 */
+  double initial_flow;  /* Q_s at the start [m^3/s], 0 ... D w */
+} bramah_load_sensing_pump;
+
 /* Gas-loaded accumulator on a volume. Above its precharge the gas follows p V^n = p0 V0^n and adds the
  * compliance V / (n p) to its volume; below 0.9 p0 it is empty of oil and adds none; between, the compliance
  * is V0 / (n p0) x^4 with x = (p - 0.9 p0) / (0.1 p0), so that pressure rates are continuous and an
@@ -604,7 +647,8 @@ typedef enum bramah_key_type {
   BRAMAH_KEY_CHARACTERISTIC = 12, /* bramah_characteristic */
   BRAMAH_KEY_FRICTION_MODEL = 13, /* bramah_friction_model, the first key of its table */
   BRAMAH_KEY_PRESSURE = 14,       /* double, or the word "equilibrium", which `initial` says */
-  BRAMAH_KEY_DIAMETER = 15        /* in files only: of a piston or rod, instead of its area */
+  BRAMAH_KEY_DIAMETER = 15,       /* in files only: of a piston or rod, instead of its area */
+  BRAMAH_KEY_COMPENSATOR = 16     /* bramah_compensator */
 } bramah_key_type;
 
 typedef enum bramah_key_range {
@@ -719,6 +763,8 @@ typedef struct bramah_machine {
   const bramah_pump_line *pump_lines;
   size_t n_metered_cylinders;
   const bramah_metered_cylinder *metered_cylinders;
+  size_t n_load_sensing_pumps;
+  const bramah_load_sensing_pump *load_sensing_pumps;
 } bramah_machine;
 
 /* Fill *machine with nothing and with what files that say nothing more have: step 1 ms, tolerances, iterations

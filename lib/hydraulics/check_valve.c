@@ -5,9 +5,9 @@
 enum { COEFFICIENT, CRACKING };
 
 /* Never negative; shut at the cracking pressure. */
-static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, const bramah__expr *seen, double transition_pressure)
 {
-  const bramah__expr excess = e_max(e_sub(dp, e_of(of, CRACKING)), e_number(0.0));
+  const bramah__expr excess = e_max(e_sub(seen[BRAMAH__DP], e_of(of, CRACKING)), e_number(0.0));
   return e_mul(e_of(of, COEFFICIENT), bramah__root_flow(excess, transition_pressure));
 }
 

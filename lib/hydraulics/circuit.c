@@ -8,6 +8,7 @@
 #include "lib/hydraulics/equation.h"
 #include "lib/hydraulics/metering.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Where the sums go: first those of flows and compliances, which finish() makes those of the rates. */
@@ -56,30 +57,128 @@ static void add(const sums *d, size_t volume, size_t node, double slope)
     d->by_supply[volume * d->circuit->n_supplies + node - np] += slope;
 }
 
-/* Flow from one node to another with its slope by p_from - p_to. */
-static inline void book(const sums *d, size_t from, size_t to, bramah__expr Q)
-{
-  const size_t np = d->circuit->n_volumes;
-  if (from < np) {
-    d->flow[from] -= Q.value;
-    if (d->by_p) add(d, from, from, -Q.slope), add(d, from, to, Q.slope);
-  }
-  if (to < np) {
-    d->flow[to] += Q.value;
-    if (d->by_p) add(d, to, from, Q.slope), add(d, to, to, -Q.slope);
-  }
-}
-
 static double difference(const bramah__circuit *circuit, const double *p, size_t from, size_t to)
 {
   return bramah__node_pressure(circuit, p, from) - bramah__node_pressure(circuit, p, to);
 }
 
-static bramah__expr flow_through(const bramah__circuit *circuit, const bramah__element *e, const double *p)
+bramah__load_signal bramah__load_signal_at(const bramah__circuit *circuit, size_t pump, const double *p,
+                                           const double *U)
 {
-  const bramah__expr dp = e_variable(difference(circuit, p, e->node[0], e->node[1]));
-  return bramah__element_kinds[e->kind]->flow((bramah__quantities){.number = e->value}, dp,
-                                              circuit->transition_pressure);
+  bramah__load_signal out = {.value = -INFINITY};
+  for (size_t i = 0; i < circuit->n_valves; i++) {
+    const bramah__valve *valve = &circuit->valve[i];
+    bramah__expr e[BRAMAH__N_PATHS];
+    if (valve->pump != pump) continue;
+    bramah__openings(&valve->opening, e_variable(U[i]), e);
+    for (int port = 0; port < 2; port++) {
+      const bramah__expr part = bramah__reported_part(valve, e[port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A]);
+      const size_t node = port ? valve->b : valve->a;
+      const double above = difference(circuit, p, node, valve->tank), rest = 1.0 - part.value;
+      const double value = bramah__node_pressure(circuit, p, node) - rest * above;
+      if (out.value > value) continue;
+      out = (bramah__load_signal){value, node, valve->tank, i, part.value, rest, part.slope * above};
+    }
+  }
+  return out;
+}
+
+/* ---- flows with what they depend on ---- */
+
+/* A flow or the rate of a state, and its derivatives by nodes (virtual volumes among them) and spools. */
+enum { MOST_SLOPES = 8, MOST_SPOOLS = 2 };
+typedef struct slope {
+  size_t at;
+  double by;
+} slope;
+typedef struct dependent {
+  double value;
+  size_t n, n_spools;
+  slope node[MOST_SLOPES], spool[MOST_SPOOLS];
+} dependent;
+
+static inline void depends(dependent *q, size_t node, double by) { q->node[q->n++] = (slope){node, by}; }
+
+/* On the pressure of a node less the highest load that is reported to it: by. */
+static void depends_on_load(dependent *q, size_t node, const bramah__load_signal *load, double by)
+{
+  depends(q, node, by);
+  depends(q, load->port, -by * load->by_port);
+  depends(q, load->tank, -by * load->by_tank);
+  q->spool[q->n_spools++] = (slope){load->spool, -by * load->by_spool};
+}
+
+/* By the pressure difference between two nodes alone. */
+static inline dependent along(size_t from, size_t to, bramah__expr Q)
+{
+  return (dependent){.value = Q.value, .n = 2, .node = {{from, Q.slope}, {to, -Q.slope}}};
+}
+
+/* Flow or rate of an element, with its derivatives beyond those by its pressure difference where they are wanted. */
+static dependent of_element(const bramah__circuit *circuit, const bramah__element *e,
+                            bramah__element_equation *equation, const double *p, const double *U, int wanted)
+{
+  const unsigned sees = bramah__element_kinds[e->kind]->sees;
+  const bramah__quantities of = {.number = e->value};
+  const double dp = difference(circuit, p, e->node[0], e->node[1]);
+  bramah__expr seen[BRAMAH__N_SEEN] = {[BRAMAH__DP] = e_variable(dp)};
+  bramah__load_signal load = {0};
+  if (sees & 1U << BRAMAH__LOAD) {
+    load = bramah__load_signal_at(circuit, e->node[1], p, U);
+    seen[BRAMAH__LOAD] = e_number(load.value - bramah__node_pressure(circuit, p, e->node[1]));
+  }
+  if (sees & 1U << BRAMAH__STATE) seen[BRAMAH__STATE] = e_number(p[e->node[BRAMAH__OWN_STATE]]);
+  dependent q = along(e->node[0], e->node[1], equation(of, seen, circuit->transition_pressure));
+  seen[BRAMAH__DP].slope = 0.0;
+  for (int k = BRAMAH__DP + 1; k < BRAMAH__N_SEEN && wanted && sees; k++) {
+    if (!(sees & 1U << k)) continue;
+    seen[k].slope = 1.0;
+    const double by = equation(of, seen, circuit->transition_pressure).slope;
+    seen[k].slope = 0.0;
+    if (k == BRAMAH__LOAD)
+      depends_on_load(&q, e->node[1], &load, -by);
+    else
+      depends(&q, e->node[BRAMAH__OWN_STATE], by);
+  }
+  return q;
+}
+
+/* Flow along a path of valve i at its opening e. A path that is shut passes nothing, but may be about to open. */
+static inline dependent of_path(const bramah__circuit *circuit, size_t i, int path, bramah__expr e,
+                                const double *p, const bramah__load_signal *load)
+{
+  const bramah__valve *valve = &circuit->valve[i];
+  const double C = valve->coefficient * e.value;
+  size_t ends[BRAMAH__N_PATHS][2];
+  bramah__valve_ends(valve, ends);
+  const size_t from = ends[path][0], to = ends[path][1];
+  const double dp = difference(circuit, p, from, to);
+  const int shares = bramah__shares_flow(valve, path);
+  const double excess = shares ? bramah__node_pressure(circuit, p, from) - load->value : 0.0;
+  const bramah__expr root = bramah__root_flow(
+      bramah__edge_difference(valve, path, e_variable(dp), e_number(excess)), circuit->transition_pressure);
+  dependent q = along(from, to, e_scale(C, root));
+  q.spool[q.n_spools++] = (slope){i, valve->coefficient * e.slope * root.value};
+  if (!shares) return q;
+  const bramah__expr by_excess = bramah__root_flow(
+      bramah__edge_difference(valve, path, e_number(dp), e_variable(excess)), circuit->transition_pressure);
+  depends_on_load(&q, from, load, C * by_excess.slope);
+  return q;
+}
+
+/* A flow from one node to another; supplies do not feel it. */
+static inline void book(const sums *d, size_t from, size_t to, const dependent *q)
+{
+  const size_t np = d->circuit->n_volumes, nv = bramah__n_spools(d->circuit), end[2] = {from, to};
+  for (int side = 0; side < 2; side++) {
+    const size_t volume = end[side];
+    const double sign = side ? 1.0 : -1.0;
+    if (volume >= np) continue;
+    d->flow[volume] += sign * q->value;
+    for (size_t k = 0; d->by_p && k < q->n; k++) add(d, volume, q->node[k].at, sign * q->node[k].by);
+    for (size_t k = 0; d->by_U && k < q->n_spools; k++)
+      d->by_U[volume * nv + q->spool[k].at] += sign * q->spool[k].by;
+  }
 }
 
 /* From port 0 or 1 of an element to its drain; nothing where there is none. */
@@ -92,25 +191,33 @@ static bramah__expr drained(const bramah__circuit *circuit, const bramah__elemen
                      e_variable(difference(circuit, p, e->node[port], e->node[2])));
 }
 
-/* A flow path that is shut passes nothing, but may be about to open. */
-static inline void add_valve(const sums *d, size_t i, double U)
+static inline void add_element(const sums *d, size_t i, const double *U)
+{
+  const bramah__element *e = &d->circuit->element[i];
+  const bramah__element_kind *kind = bramah__element_kinds[e->kind];
+  const dependent q = of_element(d->circuit, e, kind->flow, d->p, U, d->by_p != NULL);
+  book(d, e->node[0], e->node[1], &q);
+  for (int port = 0; port < 2 && kind->drain && e->node[2] != BRAMAH__NO_NODE; port++) {
+    const dependent lost = along(e->node[port], e->node[2], drained(d->circuit, e, port, d->p));
+    book(d, e->node[port], e->node[2], &lost);
+  }
+}
+
+static inline void add_valve(const sums *d, size_t i, const double *U)
 {
   const bramah__circuit *circuit = d->circuit;
   const bramah__valve *valve = &circuit->valve[i];
-  const size_t np = circuit->n_volumes, nv = bramah__n_spools(circuit);
   bramah__expr e[BRAMAH__N_PATHS];
+  bramah__load_signal load = {0};
   size_t ends[BRAMAH__N_PATHS][2];
   bramah__valve_ends(valve, ends);
-  bramah__openings(&valve->opening, e_variable(U), e);
+  bramah__openings(&valve->opening, e_variable(U[i]), e);
+  if (valve->compensator == BRAMAH_COMPENSATOR_AFTER)
+    load = bramah__load_signal_at(circuit, valve->pump, d->p, U);
   for (int w = 0; w < BRAMAH__N_PATHS; w++) {
-    const size_t from = ends[w][0], to = ends[w][1];
     if (!(e[w].value > 0.0) && (!d->by_U || e[w].slope == 0.0)) continue;
-    const bramah__expr q =
-        bramah__root_flow(e_variable(difference(circuit, d->p, from, to)), circuit->transition_pressure);
-    const double C = valve->coefficient * e[w].value, by_U = valve->coefficient * e[w].slope * q.value;
-    if (e[w].value > 0.0) book(d, from, to, e_scale(C, q));
-    if (d->by_U && from < np) d->by_U[from * nv + i] -= by_U;
-    if (d->by_U && to < np) d->by_U[to * nv + i] += by_U;
+    const dependent q = of_path(circuit, i, w, e[w], d->p, &load);
+    book(d, ends[w][0], ends[w][1], &q);
   }
 }
 
@@ -164,37 +271,29 @@ static inline double finish(const sums *d, size_t i)
 static inline void add_lines(const sums *d)
 {
   const bramah__circuit *circuit = d->circuit;
-  const size_t np = circuit->n_volumes;
-  for (size_t i = 0, state = bramah__n_filled(circuit); i < circuit->n_lines; i++, state++) {
-    const size_t *node = circuit->element[circuit->n_elements - circuit->n_lines + i].node;
-    for (int end = 0; end < 2; end++) {
-      const double sign = end ? 1.0 : -1.0;
-      if (node[end] >= np) continue;
-      d->flow[node[end]] += sign * d->p[state];
-      if (d->by_p) d->by_p[node[end] * np + state] += sign;
-    }
+  for (size_t i = circuit->n_elements - circuit->n_lines; i < circuit->n_elements; i++) {
+    const bramah__element *e = &circuit->element[i];
+    const dependent q = {.value = d->p[e->node[BRAMAH__OWN_STATE]], .n = 1, .node = {{e->node[BRAMAH__OWN_STATE], 1.0}}};
+    book(d, e->node[0], e->node[1], &q);
   }
 }
 
-/* How their flows change. */
-static inline void rate_lines(const sums *d, double *pd)
+/* How states of elements change. */
+static inline void rate_states(const sums *d, const double *U, double *pd)
 {
   const bramah__circuit *circuit = d->circuit;
-  const size_t np = circuit->n_volumes;
-  for (size_t i = 0, state = bramah__n_filled(circuit); i < circuit->n_lines; i++, state++) {
-    const bramah__element *e = &circuit->element[circuit->n_elements - circuit->n_lines + i];
-    const double dp = difference(circuit, d->p, e->node[0], e->node[1]);
-    const bramah__element_kind *kind = bramah__element_kinds[e->kind];
-    const bramah__expr by_dp =
-        kind->rate((bramah__quantities){.number = e->value}, e_variable(dp), e_number(d->p[state]));
-    d->flow[state] = 0.0;
-    pd[state] = by_dp.value;
+  for (size_t i = 0; circuit->n_states && i < circuit->n_elements; i++) {
+    const bramah__element *e = &circuit->element[i];
+    bramah__element_equation *rate = bramah__element_kinds[e->kind]->rate;
+    if (!rate) continue;
+    const dependent by = of_element(circuit, e, rate, d->p, U, d->by_p != NULL);
+    d->flow[e->node[BRAMAH__OWN_STATE]] = 0.0;
+    pd[e->node[BRAMAH__OWN_STATE]] = by.value;
     if (!d->by_p) continue;
-    d->compliance[state] = 0.0;
-    add(d, state, e->node[0], by_dp.slope);
-    add(d, state, e->node[1], -by_dp.slope);
-    d->by_p[state * np + state] +=
-        kind->rate((bramah__quantities){.number = e->value}, e_number(dp), e_variable(d->p[state])).slope;
+    d->compliance[e->node[BRAMAH__OWN_STATE]] = 0.0;
+    for (size_t k = 0; k < by.n; k++) add(d, e->node[BRAMAH__OWN_STATE], by.node[k].at, by.node[k].by);
+    for (size_t k = 0; d->by_U && k < by.n_spools; k++)
+      d->by_U[e->node[BRAMAH__OWN_STATE] * bramah__n_spools(circuit) + by.spool[k].at] += by.spool[k].by;
   }
 }
 
@@ -202,13 +301,8 @@ static inline void sum(const sums *d, const double *s, const double *v, const do
 {
   const bramah__circuit *circuit = d->circuit;
   begin(d);
-  for (size_t i = 0; i < circuit->n_passing; i++) {
-    const bramah__element *e = &circuit->element[i];
-    book(d, e->node[0], e->node[1], flow_through(circuit, e, d->p));
-    if (!bramah__element_kinds[e->kind]->drain || e->node[2] == BRAMAH__NO_NODE) continue;
-    for (int port = 0; port < 2; port++) book(d, e->node[port], e->node[2], drained(circuit, e, port, d->p));
-  }
-  for (size_t i = 0; i < circuit->n_valves; i++) add_valve(d, i, U[i]);
+  for (size_t i = 0; i < circuit->n_passing; i++) add_element(d, i, U);
+  for (size_t i = 0; i < circuit->n_valves; i++) add_valve(d, i, U);
   for (size_t c = 0; c < circuit->n_cylinders; c++) {
     if (circuit->cylinder[c].metered) continue;
     add_chamber(d, c, 0, s[c], v[c]);
@@ -223,7 +317,7 @@ static inline void sum(const sums *d, const double *s, const double *v, const do
   }
   add_lines(d);
   for (size_t i = 0; i < bramah__n_filled(circuit); i++) pd[i] = finish(d, i);
-  rate_lines(d, pd);
+  rate_states(d, U, pd);
 }
 
 void bramah__fluid_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
@@ -270,20 +364,24 @@ void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p
 
 /* ---- flows for flow meters ---- */
 
-/* d(p_from - p_to)/dp times slope; supplies have no place in by_p. */
-static void add_slopes(const bramah__circuit *circuit, size_t from, size_t to, double slope, double *by_p)
+/* Unless they are NULL, by_p and by_U += sign times the derivatives of q; supplies have no place there. */
+static void add_slopes(const bramah__circuit *circuit, const dependent *q, double sign, double *by_p,
+                       double *by_U)
 {
-  if (from < circuit->n_volumes) by_p[from] += slope;
-  if (to < circuit->n_volumes) by_p[to] -= slope;
+  for (size_t k = 0; by_p && k < q->n; k++)
+    if (q->node[k].at < circuit->n_volumes) by_p[q->node[k].at] += sign * q->node[k].by;
+  for (size_t k = 0; by_U && k < q->n_spools; k++) by_U[q->spool[k].at] += sign * q->spool[k].by;
 }
 
-double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, double *by_p)
+double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
+                            double *by_p, double *by_U)
 {
   const bramah__element *e = &circuit->element[i];
-  const bramah__expr Q = flow_through(circuit, e, p);
+  const dependent q = of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, U, by_p || by_U);
   clear(by_p, circuit->n_volumes);
-  if (by_p) add_slopes(circuit, e->node[0], e->node[1], Q.slope, by_p);
-  return Q.value;
+  clear(by_U, bramah__n_spools(circuit));
+  add_slopes(circuit, &q, 1.0, by_p, by_U);
+  return q.value;
 }
 
 double bramah__motor_flow(const bramah__circuit *circuit, size_t i, int port, const double *p,
@@ -295,36 +393,33 @@ double bramah__motor_flow(const bramah__circuit *circuit, size_t i, int port, co
   double flow = 0.0;
   clear(by_p, circuit->n_volumes);
   if (port < 2) {
-    const bramah__expr Q = flow_through(circuit, e, p);
-    flow = circuit->cylinder[cylinder].piston_area * v[cylinder] + Q.value;
-    if (by_p) add_slopes(circuit, e->node[0], e->node[1], Q.slope, by_p);
+    const dependent q = of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, NULL, 0);
+    flow = circuit->cylinder[cylinder].piston_area * v[cylinder] + q.value;
+    add_slopes(circuit, &q, 1.0, by_p, NULL);
   }
   for (int side = 0; side < 2; side++) {
-    const bramah__expr Q = drained(circuit, e, side, p);
-    flow += sign[port][side] * Q.value;
-    if (by_p && Q.slope != 0.0)
-      add_slopes(circuit, e->node[side], e->node[2], sign[port][side] * Q.slope, by_p);
+    const dependent q = along(e->node[side], e->node[2], drained(circuit, e, side, p));
+    flow += sign[port][side] * q.value;
+    add_slopes(circuit, &q, sign[port][side], by_p, NULL);
   }
   return flow;
 }
 
-bramah__expr bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int port, const double *p,
-                                     bramah__expr U, double *by_p)
+double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int port, const double *p,
+                               const double *U, double *by_p, double *by_U)
 {
   const bramah__valve *valve = &circuit->valve[i];
   const int paths[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
-  bramah__expr e[BRAMAH__N_PATHS], flow = e_number(0.0);
-  size_t ends[BRAMAH__N_PATHS][2];
-  bramah__openings(&valve->opening, U, e);
-  bramah__valve_ends(valve, ends);
+  const bramah__load_signal load = bramah__load_signal_at(circuit, valve->pump, p, U);
+  bramah__expr e[BRAMAH__N_PATHS];
+  double flow = 0.0;
+  bramah__openings(&valve->opening, e_variable(U[i]), e);
   clear(by_p, circuit->n_volumes);
+  clear(by_U, bramah__n_spools(circuit));
   for (int k = 0; k < 2; k++) {
-    const size_t from = ends[paths[k]][0], to = ends[paths[k]][1];
-    const bramah__expr C = e_scale(k ? -valve->coefficient : valve->coefficient, e[paths[k]]);
-    const bramah__expr q =
-        bramah__root_flow(e_variable(difference(circuit, p, from, to)), circuit->transition_pressure);
-    flow = e_add(flow, e_mul(C, e_number(q.value)));
-    if (by_p) add_slopes(circuit, from, to, C.value * q.slope, by_p);
+    const dependent q = of_path(circuit, i, paths[k], e[paths[k]], p, &load);
+    flow += k ? -q.value : q.value;
+    add_slopes(circuit, &q, k ? -1.0 : 1.0, by_p, by_U);
   }
   return flow;
 }

@@ -50,11 +50,12 @@ typedef struct bramah__circuit {
   double oil_bulk_modulus, transition_pressure;
   size_t n_volumes, n_supplies, n_valves, n_cylinders; /* volumes: virtual ones included */
   size_t n_elements, n_passing, n_lines;               /* those that pass oil come first, lines last */
+  size_t n_states;                                     /* of elements */
   size_t first_motor, n_motors;                        /* elements, and the last ones among the cylinders */
   size_t n_friction_states;                            /* of all cylinders */
   const bramah__volume *volume;
   const double *supply; /* [n_supplies] Pa */
-  /* Lines have their flows [m^3/s] for states: virtual volumes behind the filled ones. */
+  /* Lines and load-sensing pumps have flows [m^3/s] for states: virtual volumes behind the filled ones. */
   const bramah__element *element; /* [n_elements] sorted by kinds */
   const bramah__valve *valve;
   const bramah__cylinder *cylinder;
@@ -67,10 +68,10 @@ typedef struct bramah__circuit {
   const bramah__metered_line *metered_line; /* [n_metered_lines] */
 } bramah__circuit;
 
-/* Volumes that hold oil; then come the flows of lines, then the load pressures of quasistatic actuators. */
+/* Volumes that hold oil; then come the flows that are states, then the load pressures of quasistatic actuators. */
 static inline size_t bramah__n_filled(const bramah__circuit *circuit)
 {
-  return circuit->n_volumes - circuit->n_metered - circuit->n_lines;
+  return circuit->n_volumes - circuit->n_metered - circuit->n_states;
 }
 
 /* All spools. */
@@ -111,9 +112,10 @@ void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, 
                                const double *v, const double *U, double *scratch, double *pd, double *by_p,
                                double *by_s, double *by_v, double *by_U, double *by_supply);
 
-/* Flow of element i [m^3/s], from its first node to its second, and unless by_p is NULL its derivatives by_p
- * [n_volumes]; i < n_passing. */
-double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, double *by_p);
+/* Flow of element i [m^3/s], from its first node to its second, at spools U [n_spools], and unless they are NULL its
+ * derivatives by_p [n_volumes] and by_U [n_spools]; i < n_passing. */
+double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
+                            double *by_p, double *by_U);
 
 /* Flows of motor i, an element, at velocities v [n_cylinders] [m^3/s]: into it at port a (0), out of it at port b (1) and
  * at the drain (2, where v is not looked at); derivatives by the pressures as above. By the velocity: the displacement. */
@@ -126,10 +128,20 @@ static inline size_t bramah__motor_cylinder(const bramah__circuit *circuit, size
   return circuit->n_cylinders - circuit->n_motors + i - circuit->first_motor;
 }
 
-/* Flow out of directional valve i into its port a (port 0) or b (port 1) [m^3/s] at spool U, a number, with its slope by
- * the spool, and its derivatives as above: pump -> port less port -> tank. */
-bramah__expr bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int port, const double *p,
-                                     bramah__expr U, double *by_p);
+/* Flow out of directional valve i into its port a (port 0) or b (port 1) [m^3/s], pump -> port less port -> tank, and
+ * its derivatives as above. */
+double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int port, const double *p,
+                               const double *U, double *by_p, double *by_U);
+
+/* The highest load that the valves with this pump port report [Pa], and its derivatives by the pressures of a port and a
+ * tank, nodes, and by a spool. */
+typedef struct bramah__load_signal {
+  double value;
+  size_t port, tank, spool;
+  double by_port, by_tank, by_spool;
+} bramah__load_signal;
+bramah__load_signal bramah__load_signal_at(const bramah__circuit *circuit, size_t pump, const double *p,
+                                           const double *U);
 
 /* Force of the pressures on the piston of cylinder c, p1 A1 - p2 A2 [N]; friction goes off from it. */
 static inline double bramah__pressure_force(const bramah__circuit *circuit, size_t c, const double *p)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/hydraulics/circuit_graph.h"
 
+#include <math.h>
+
 typedef struct sums {
   const bramah__circuit *circuit;
   const bramah__circuit_graph *in;
@@ -26,23 +28,55 @@ static void book(const sums *d, size_t from, size_t to, bramah__expr Q)
   if (to < np) d->flow[to] = e_add(d->flow[to], Q);
 }
 
+/* The highest load that the valves with this pump port report. */
+static bramah__expr load_signal(const sums *d, size_t pump)
+{
+  bramah__expr highest = e_number(-INFINITY);
+  for (size_t i = 0; i < d->circuit->n_valves; i++) {
+    const bramah__valve *valve = &d->circuit->valve[i];
+    bramah__expr e[BRAMAH__N_PATHS];
+    if (valve->pump != pump) continue;
+    bramah__openings(&valve->opening, d->in->U[i], e);
+    for (int port = 0; port < 2; port++) {
+      const bramah__expr part = bramah__reported_part(valve, e[port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A]);
+      const size_t node = port ? valve->b : valve->a;
+      const bramah__expr rest = e_sub(e_number(1.0), part);
+      const bramah__expr load = e_sub(pressure(d, node), e_mul(rest, difference(d, node, valve->tank)));
+      highest = e_is(highest, -INFINITY) ? load : e_max(highest, load);
+    }
+  }
+  return highest;
+}
+
+/* What element i sees. */
+static void look(const sums *d, size_t i, bramah__expr *seen)
+{
+  const bramah__element *e = &d->circuit->element[i];
+  const unsigned sees = bramah__element_kinds[e->kind]->sees;
+  seen[BRAMAH__DP] = difference(d, e->node[0], e->node[1]);
+  if (sees & 1U << BRAMAH__LOAD)
+    seen[BRAMAH__LOAD] = e_sub(load_signal(d, e->node[1]), pressure(d, e->node[1]));
+  if (sees & 1U << BRAMAH__STATE) seen[BRAMAH__STATE] = d->in->p[e->node[BRAMAH__OWN_STATE]];
+}
+
 static void add_element(const sums *d, size_t i)
 {
   const bramah__element *e = &d->circuit->element[i];
   const bramah__element_kind *kind = bramah__element_kinds[e->kind];
   const bramah__quantities of = {.node = d->in->element_value[i]};
-  const double transition = d->circuit->transition_pressure;
-  book(d, e->node[0], e->node[1], kind->flow(of, difference(d, e->node[0], e->node[1]), transition));
+  bramah__expr seen[BRAMAH__N_SEEN];
+  look(d, i, seen);
+  book(d, e->node[0], e->node[1], kind->flow(of, seen, d->circuit->transition_pressure));
   for (int port = 0; port < 2 && kind->drain && e->node[2] != BRAMAH__NO_NODE; port++)
     book(d, e->node[port], e->node[2], kind->drain(of, difference(d, e->node[port], e->node[2])));
 }
 
 /* A port of a valve whose paths open on either side of one spool position: it is joined to the pump or to the tank,
  * never to both, and one root is enough. In the middle the path counts that opens upwards: e to or from node p; f: q. */
-static void add_port(const sums *d, size_t port, bramah__expr coefficient, size_t p, bramah__expr e, size_t q,
-                     bramah__expr f)
+static void add_port(const sums *d, size_t port, bramah__expr coefficient, size_t p, bramah__expr e,
+                     bramah__expr p_difference, size_t q, bramah__expr f, bramah__expr q_difference)
 {
-  const bramah__expr dp = e_select(f, difference(d, q, port), difference(d, p, port));
+  const bramah__expr dp = e_select(f, q_difference, p_difference);
   const bramah__expr flow = e_mul(coefficient, bramah__root_flow(dp, d->circuit->transition_pressure));
   book(d, p, port, e_mul(e, flow));
   book(d, q, port, e_mul(f, flow));
@@ -52,21 +86,29 @@ static void add_valve(const sums *d, size_t i)
 {
   const bramah__valve *valve = &d->circuit->valve[i];
   const bramah__expr coefficient = d->in->valve_coefficient[i];
-  bramah__expr e[BRAMAH__N_PATHS];
+  bramah__expr e[BRAMAH__N_PATHS], excess = {0}, dp[BRAMAH__N_PATHS];
+  size_t ends[BRAMAH__N_PATHS][2];
   int separate = 0;
+  bramah__valve_ends(valve, ends);
   bramah__openings(&valve->opening, d->in->U[i], e);
+  if (valve->compensator == BRAMAH_COMPENSATOR_AFTER)
+    excess = e_sub(pressure(d, valve->pump), load_signal(d, valve->pump));
   for (int w = 0; w < BRAMAH__N_PATHS; w++) separate |= valve->opening.path[w].n > 0;
   if (!separate) {
-    add_port(d, valve->a, coefficient, valve->pump, e[BRAMAH__PUMP_A], valve->tank, e[BRAMAH__A_TANK]);
-    add_port(d, valve->b, coefficient, valve->tank, e[BRAMAH__B_TANK], valve->pump, e[BRAMAH__PUMP_B]);
+    const bramah__expr from_pump_a = difference(d, valve->pump, valve->a),
+                       from_pump_b = difference(d, valve->pump, valve->b);
+    add_port(d, valve->a, coefficient, valve->pump, e[BRAMAH__PUMP_A],
+             bramah__edge_difference(valve, BRAMAH__PUMP_A, from_pump_a, excess), valve->tank,
+             e[BRAMAH__A_TANK], difference(d, valve->tank, valve->a));
+    add_port(d, valve->b, coefficient, valve->tank, e[BRAMAH__B_TANK], difference(d, valve->tank, valve->b),
+             valve->pump, e[BRAMAH__PUMP_B],
+             bramah__edge_difference(valve, BRAMAH__PUMP_B, from_pump_b, excess));
     return;
   }
-  size_t ends[BRAMAH__N_PATHS][2];
-  bramah__valve_ends(valve, ends);
   for (int w = 0; w < BRAMAH__N_PATHS; w++) {
-    const bramah__expr dp = difference(d, ends[w][0], ends[w][1]);
+    dp[w] = bramah__edge_difference(valve, w, difference(d, ends[w][0], ends[w][1]), excess);
     book(d, ends[w][0], ends[w][1],
-         e_mul(e_mul(coefficient, e[w]), bramah__root_flow(dp, d->circuit->transition_pressure)));
+         e_mul(e_mul(coefficient, e[w]), bramah__root_flow(dp[w], d->circuit->transition_pressure)));
   }
 }
 
@@ -111,13 +153,17 @@ void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__c
         (bramah__quantities){.node = in->element_value[i]}, in->p[e->node[0]]);
     compliance[e->node[0]] = e_add(compliance[e->node[0]], gas);
   }
-  for (size_t i = 0; i < circuit->n_lines; i++) {
-    const bramah__element *e = &circuit->element[first_line + i];
-    const bramah__expr Q = in->p[n_filled + i];
-    book(&d, e->node[0], e->node[1], Q);
-    pd[n_filled + i] =
-        bramah__element_kinds[e->kind]->rate((bramah__quantities){.node = in->element_value[first_line + i]},
-                                             difference(&d, e->node[0], e->node[1]), Q);
+  for (size_t i = first_line; i < circuit->n_elements; i++) {
+    const bramah__element *e = &circuit->element[i];
+    book(&d, e->node[0], e->node[1], in->p[e->node[BRAMAH__OWN_STATE]]);
+  }
+  for (size_t i = 0; circuit->n_states && i < circuit->n_elements; i++) {
+    const bramah__element *e = &circuit->element[i];
+    bramah__expr seen[BRAMAH__N_SEEN];
+    if (!bramah__element_kinds[e->kind]->rate) continue;
+    look(&d, i, seen);
+    pd[e->node[BRAMAH__OWN_STATE]] = bramah__element_kinds[e->kind]->rate((bramah__quantities){.node = in->element_value[i]},
+                                                        seen, circuit->transition_pressure);
   }
   for (size_t i = 0; i < n_filled; i++)
     pd[i] = e_add(e_div(flow[i], compliance[i]), bramah__cavity_recovery(&circuit->air, in->p[i]));

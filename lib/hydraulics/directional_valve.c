@@ -115,7 +115,19 @@ const char *bramah__check_spool(const bramah_valve *valve, const char **key)
                                                     : "the spool must lie within the limit of the valve";
 }
 
-static const char *check(const void *element, const char **key) { return bramah__check_spool(element, key); }
+static const char *check(const void *element, const char **key)
+{
+  const bramah_valve *valve = element;
+  const int before = valve->compensator == BRAMAH_COMPENSATOR_BEFORE;
+  *key = "compensator_pressure";
+  if (before != (valve->compensator_pressure > 0.0))
+    return before ? "a compensator before the spool needs the pressure difference that it holds"
+                  : "only a compensator before the spool holds a pressure difference of its own";
+  *key = "compensator";
+  if ((int)valve->compensator < 0 || valve->compensator > BRAMAH_COMPENSATOR_AFTER)
+    return "the compensator is unknown";
+  return bramah__check_spool(element, key);
+}
 
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("pump", bramah_valve, pump),
@@ -126,6 +138,9 @@ static const bramah_element_key keys[] = {
                          .unit = BRAMAH__FLOW_UNIT "/V", .what = "the flow coefficient",
                          .range = BRAMAH_KEY_POSITIVE, .parameter = BRAMAH_KEY_POSITIVE),
     BRAMAH__SPOOL_KEYS(bramah_valve, , 1),
+    BRAMAH__NAME_KEY("compensator", BRAMAH_KEY_COMPENSATOR, bramah_valve, compensator, 0),
+    BRAMAH__QUANTITY_KEY("compensator_pressure", bramah_valve, compensator_pressure, .unit = "Pa",
+                         .what = "the pressure difference of the compensator", .range = BRAMAH_KEY_POSITIVE),
     {0}};
 
 const bramah_element_kind bramah__valve_kind =

@@ -28,6 +28,8 @@ typedef struct bramah__valve {
   double limit;         /* [V] */
   double offset;        /* [V] added to the command before the limit */
   bramah__opening opening;
+  int compensator;             /* bramah_compensator */
+  double compensator_pressure; /* [Pa] */
 } bramah__valve;
 
 /* Keys of what a valve and the spool of a metered cylinder have in common; `to` leads from type_ to it, as "spool.". What
@@ -57,6 +59,32 @@ void bramah__openings(const bramah__opening *opening, bramah__expr U, bramah__ex
 /* The nearest spools around U at which a flat piece begins or ends, in which the spool moves no opening: below <= U
  * <= above; where there is none, infinite. */
 void bramah__opening_edges(const bramah__opening *opening, double U, double *below, double *above);
+
+/* Pressure difference over the metering edge of a flow path along which there is dp: what a compensator leaves of it; excess
+ * is the pump's pressure less the highest load reported [Pa]. */
+static inline bramah__expr bramah__edge_difference(const bramah__valve *valve, int path, bramah__expr dp,
+                                                   bramah__expr excess)
+{
+  const int from_pump = path == BRAMAH__PUMP_A || path == BRAMAH__PUMP_B;
+  if (!from_pump || valve->compensator == BRAMAH_COMPENSATOR_NONE) return dp;
+  const bramah__expr most =
+      valve->compensator == BRAMAH_COMPENSATOR_BEFORE ? e_number(valve->compensator_pressure) : excess;
+  return e_max(e_min(dp, most), e_number(0.0));
+}
+
+/* Does the flow along a path depend on what other valves report? */
+static inline int bramah__shares_flow(const bramah__valve *valve, int path)
+{
+  return valve->compensator == BRAMAH_COMPENSATOR_AFTER && (path == BRAMAH__PUMP_A || path == BRAMAH__PUMP_B);
+}
+
+/* The part of a port's pressure above the tank's that a valve reports as load, 0 ... 1, by the opening e [V] of the path
+ * from the pump. */
+static inline bramah__expr bramah__reported_part(const bramah__valve *valve, bramah__expr e)
+{
+  static const double reporting = 0.02; /* of the limit: opening from which the port is connected */
+  return e_min(e_scale(1.0 / (reporting * valve->limit), e), e_number(1.0));
+}
 
 /* The nodes each flow path leads from and to. */
 static inline void bramah__valve_ends(const bramah__valve *valve, size_t ends[BRAMAH__N_PATHS][2])

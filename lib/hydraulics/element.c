@@ -46,7 +46,8 @@ bramah__element_counts bramah__count_elements(const bramah_machine *machine)
     out.n += n;
     out.passing += kind->flow ? n : 0;
     out.levelling += kind->levels ? n : 0;
-    out.lines += kind->rate ? n : 0;
+    out.lines += kind->rate && !kind->flow ? n : 0;
+    out.states += kind->rate ? n : 0;
     out.before_motors += k < BRAMAH__KIND(motor) ? n : 0;
   }
   return out;

@@ -18,17 +18,28 @@
 
 /* In the order in which a circuit sums them; those that pass oil come first, those with a state last. Files: lib/hydraulics/<name>.c. */
 #define BRAMAH__ELEMENTS(X)                                                                                  \
-  X(orifice) X(leakage) X(check_valve) X(relief_valve) X(pump) X(motor) X(accumulator) X(line)
+  X(orifice)                                                                                                 \
+  X(leakage)                                                                                                 \
+  X(check_valve) X(relief_valve) X(pump) X(motor) X(load_sensing_pump) X(accumulator) X(line)
 
 /* An element in a circuit. A node is a volume (index < n_volumes) or, above that, a supply. */
 #define BRAMAH__NO_NODE ((size_t)-1)
-enum { BRAMAH__ELEMENT_VALUES = 6 };
+enum { BRAMAH__ELEMENT_VALUES = 8, BRAMAH__OWN_STATE = 2 };
 typedef struct bramah__element {
   int kind; /* BRAMAH__KIND(...) */
-  size_t node
-      [3]; /* in the order of the keys: the ports, the drain or BRAMAH__NO_NODE; of an accumulator node[0] alone */
+  /* In the order of the keys: the ports, then the drain or BRAMAH__NO_NODE, or the virtual volume of its state where its
+   * kind has a rate; of an accumulator node[0] alone. */
+  size_t node[3];
   double value[BRAMAH__ELEMENT_VALUES]; /* its quantities in the order of the keys, SI */
 } bramah__element;
+
+/* What an element sees of the circuit. */
+enum {
+  BRAMAH__DP,    /* p0 - p1 [Pa] */
+  BRAMAH__LOAD,  /* what the valves at node 1 report of their loads, less p1 [Pa] */
+  BRAMAH__STATE, /* its own */
+  BRAMAH__N_SEEN
+};
 
 /* The quantities of an element, its numbers or what stands for them in a graph. */
 typedef struct bramah__quantities {
@@ -41,17 +52,21 @@ static inline bramah__expr e_of(bramah__quantities of, int i)
   return of.node ? of.node[i] : e_number(of.number[i]);
 }
 
+typedef bramah__expr bramah__element_equation(bramah__quantities of, const bramah__expr *seen,
+                                              double transition_pressure);
+
 typedef struct bramah__element_kind {
   bramah_element_kind description;
-  /* Flow [m^3/s] from node 0 to node 1 by dp = p0 - p1 [Pa], for any
-   * dp an iteration may try; or NULL. Below the transition pressure turbulent flow becomes linear in dp. */
-  bramah__expr (*flow)(bramah__quantities of, bramah__expr dp, double transition_pressure);
+  /* Flow [m^3/s] from node 0 to node 1 by what it sees [BRAMAH__N_SEEN], for any
+   * pressures an iteration may try; or NULL. Below the transition pressure turbulent flow becomes linear in dp. */
+  bramah__element_equation *flow;
   /* Flow [m^3/s] from each of the nodes 0 and 1 to the drain, by the pressure above it; or NULL. */
   bramah__expr (*drain)(bramah__quantities of, bramah__expr dp);
   /* dV_oil/dp [m^3/Pa] >= 0 that it adds to its volume, by the pressure p; or NULL. */
   bramah__expr (*compliance)(bramah__quantities of, bramah__expr p);
-  /* Rate [m^3/s^2] of a flow Q that is a state, by dp and Q; or NULL. */
-  bramah__expr (*rate)(bramah__quantities of, bramah__expr dp, bramah__expr Q);
+  /* Rate of its state, a flow [m^3/s^2], by what it sees; or NULL. */
+  bramah__element_equation *rate;
+  unsigned sees;           /* 1 << BRAMAH__LOAD and so on: what, besides dp, its flow and rate depend on */
   const char *flow_output; /* name of the output of this flow behind the element's; NULL: ".flow" */
   int levels; /* 1: oil rests only at equal pressures on both sides; 0: it must pass nothing then */
 } bramah__element_kind;
@@ -76,10 +91,10 @@ extern const bramah_element_kind bramah__friction_part, bramah__rotary_friction_
     bramah__rotary_end_stop_part, bramah__ports_part;
 
 /* Elements of a machine in the order of the circuit: how many, how many of them pass oil, how many need
- * equal pressures to rest, how many have a flow for a state, how many come before the motors; description and (unless
+ * equal pressures to rest, how many are a state alone, how many have a state, how many come before the motors; description and (unless
  * NULL) kind of number i. */
 typedef struct bramah__element_counts {
-  size_t n, passing, levelling, lines, before_motors;
+  size_t n, passing, levelling, lines, states, before_motors;
 } bramah__element_counts;
 
 bramah__element_counts bramah__count_elements(const bramah_machine *machine);

@@ -4,10 +4,10 @@
 
 enum { CONDUCTANCE };
 
-static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, const bramah__expr *seen, double transition_pressure)
 {
   (void)transition_pressure;
-  return e_mul(e_of(of, CONDUCTANCE), dp);
+  return e_mul(e_of(of, CONDUCTANCE), seen[BRAMAH__DP]);
 }
 
 static const bramah_element_key keys[] = {

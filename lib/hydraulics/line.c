@@ -7,8 +7,10 @@ enum { LENGTH, DIAMETER, DENSITY, VISCOSITY, LOSS };
 
 static const double pi = 3.14159265358979323846;
 
-static bramah__expr rate(bramah__quantities of, bramah__expr dp, bramah__expr Q)
+static bramah__expr rate(bramah__quantities of, const bramah__expr *seen, double transition_pressure)
 {
+  (void)transition_pressure;
+  const bramah__expr dp = seen[BRAMAH__DP], Q = seen[BRAMAH__STATE];
   const bramah__expr d = e_of(of, DIAMETER), rho = e_of(of, DENSITY), l = e_of(of, LENGTH), d2 = e_square(d);
   const bramah__expr A = e_scale(pi / 4.0, d2), per_inertia = e_div(A, e_mul(rho, l));
   const bramah__expr laminar = e_div(e_scale(128.0 / pi, e_mul(e_of(of, VISCOSITY), l)), e_square(d2));
@@ -37,4 +39,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__line_kind = {
     BRAMAH__DESCRIPTION("lines", "line", bramah_inertial_line, lines, .keys = keys), .rate = rate,
-    .levels = 1};
+    .sees = 1U << BRAMAH__STATE, .levels = 1};

@@ -13,10 +13,10 @@ static const char *check(const void *element, const char **key)
   return motor->drain || motor->drain_leakage == 0.0 ? NULL : "a leakage into the case needs a drain";
 }
 
-static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, const bramah__expr *seen, double transition_pressure)
 {
   (void)transition_pressure;
-  return e_mul(e_of(of, LEAKAGE), dp);
+  return e_mul(e_of(of, LEAKAGE), seen[BRAMAH__DP]);
 }
 
 static bramah__expr drain(bramah__quantities of, bramah__expr dp)

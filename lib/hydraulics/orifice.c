@@ -4,9 +4,9 @@
 
 enum { COEFFICIENT };
 
-static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, const bramah__expr *seen, double transition_pressure)
 {
-  return e_mul(e_of(of, COEFFICIENT), bramah__root_flow(dp, transition_pressure));
+  return e_mul(e_of(of, COEFFICIENT), bramah__root_flow(seen[BRAMAH__DP], transition_pressure));
 }
 
 static const bramah_element_key keys[] = {

@@ -5,12 +5,12 @@
 enum { FLOW, SETTING, BAND };
 
 /* Never negative. dp falls where the pressure that the pump works against rises. */
-static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, const bramah__expr *seen, double transition_pressure)
 {
   (void)transition_pressure;
   const bramah__expr band = e_of(of, BAND);
   if (e_excludes(band)) return e_of(of, FLOW);
-  const bramah__expr part = e_div(e_add(e_of(of, SETTING), dp), band);
+  const bramah__expr part = e_div(e_add(e_of(of, SETTING), seen[BRAMAH__DP]), band);
   return e_mul(e_of(of, FLOW), e_min(e_max(part, e_number(0.0)), e_number(1.0)));
 }
 

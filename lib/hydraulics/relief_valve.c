@@ -5,8 +5,9 @@
 enum { COEFFICIENT, SETTING, OVERRIDE };
 
 /* Never negative; shut at the setting, fully open at setting + override. */
-static bramah__expr flow(bramah__quantities of, bramah__expr dp, double transition_pressure)
+static bramah__expr flow(bramah__quantities of, const bramah__expr *seen, double transition_pressure)
 {
+  const bramah__expr dp = seen[BRAMAH__DP];
   const bramah__expr lift = e_div(e_sub(dp, e_of(of, SETTING)), e_of(of, OVERRIDE));
   const bramah__expr open = e_min(e_max(lift, e_number(0.0)), e_number(1.0));
   return e_mul(e_mul(open, e_of(of, COEFFICIENT)), bramah__root_flow(dp, transition_pressure));

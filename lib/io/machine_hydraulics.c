@@ -116,6 +116,11 @@ static const bramah__word friction_models[] = {{"none", BRAMAH_FRICTION_NONE},
                                                {"modified-lugre", BRAMAH_FRICTION_MODIFIED_LUGRE},
                                                {NULL, 0}};
 
+static const bramah__word compensators[] = {{"none", BRAMAH_COMPENSATOR_NONE},
+                                            {"before", BRAMAH_COMPENSATOR_BEFORE},
+                                            {"after", BRAMAH_COMPENSATOR_AFTER},
+                                            {NULL, 0}};
+
 /* Pairs [spool, opening] of a valve into a bramah_characteristic. */
 static bramah_status read_characteristic(bramah__reader *reader, const bramah__item *list,
                                          const bramah__key *key, void *object)
@@ -150,6 +155,7 @@ static const bramah__key readers[] = {
     [BRAMAH_KEY_FRICTION_MODEL] = {.read = bramah__read_word, .words = friction_models},
     [BRAMAH_KEY_PRESSURE] = {.read = read_pressure, .shape = BRAMAH__SHAPE_QUANTITY, .words = rest},
     [BRAMAH_KEY_DIAMETER] = {.read = bramah__read_nothing},
+    [BRAMAH_KEY_COMPENSATOR] = {.read = bramah__read_word, .words = compensators},
 };
 
 static bramah__range range_of(const bramah_element_key *key)

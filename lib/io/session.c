@@ -388,10 +388,19 @@ bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag 
     if (from->flow_unit != (strcmp(state.unit, "m^3/s") == 0) || (from->flow_unit && from->has_pressure))
       return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, "volumes", "'%s'%s", from->volume,
                            from->flow_unit ? " has a pressure for a state: Pa and Pa/s^0.5 are expected"
-                                           : " is a line, whose state is its flow: m^3/s and m^3/s^1.5");
+                                           : " has a flow for a state: m^3/s and m^3/s^1.5");
     s->pressure[v] = from->has_pressure ? from->pressure : info.initial_pressures[v];
     s->pressure_sigma[v] = from->sigma;
     s->pressure_noise[v] = from->noise;
+  }
+  const bramah_machine *machine = session->machine.machine;
+  for (size_t i = 0; i < machine->n_load_sensing_pumps; i++) { /* where nothing is said: a tenth of the full flow */
+    const size_t v = machine->n_volumes + machine->n_lines + i;
+    bramah_state_info state;
+    bramah_plant_state_info(plant, 2 * plant->n_dof + v, &state);
+    if (s->pressure_sigma[v] > 0.0) continue;
+    s->pressure[v] = info.initial_pressures[v];
+    s->pressure_sigma[v] = s->pressure_noise[v] = 0.1 * state.scale;
   }
   for (size_t v = 0; v < info.n_volumes; v++)
     if (!(s->pressure_sigma[v] > 0.0))

@@ -219,10 +219,7 @@ static bramah_status linearize_outputs(bramah_linearization *l, bramah_coupled *
     /* What spools and friction states do to the others. */
     const int accelerates = o->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(o->code);
     if (o->code == BRAMAH__VALVE_SPOOL) by_U[o->index] = 1.0;
-    if (o->code == BRAMAH__VALVE_FLOW_A || o->code == BRAMAH__VALVE_FLOW_B)
-      by_U[o->index] = bramah__valve_port_flow(&c->model->circuit, o->index, o->code == BRAMAH__VALVE_FLOW_B,
-                                               c->state.p, e_variable(c->state.U[o->index]), NULL)
-                           .slope;
+    bramah__flow_by_spools(c, output, by_U);
     if (o->code == BRAMAH__CYLINDER_FORCE) friction_part(l, c, o->index, -1.0, row);
     if (o->code == BRAMAH__CYLINDER_FRICTION) friction_part(l, c, o->index, 1.0, row);
     if (accelerates && n_friction) { /* as A has them already */

@@ -25,11 +25,12 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->n_inputs = machine->n_inputs;
   model->n_rotaries = bramah__n_turning(machine);
   circuit->n_volumes = model->n_first_order =
-      machine->n_volumes + machine->n_lines + machine->n_metered_cylinders;
+      machine->n_volumes + elements.states + machine->n_metered_cylinders;
   circuit->n_supplies = machine->n_supplies;
   circuit->n_elements = elements.n;
   circuit->n_passing = elements.passing;
   circuit->n_lines = elements.lines;
+  circuit->n_states = elements.states;
   circuit->first_motor = elements.before_motors;
   circuit->n_motors = machine->n_motors;
   circuit->n_valves = machine->n_valves;
@@ -71,14 +72,16 @@ static void take_names(const bramah_machine *d, bramah_model *model, bramah__are
   const struct {
     const char ***names;
     things of[MOST_LISTS];
-  } rows[] = {{&model->loop_name, {THINGS(d, loops)}},
-              {&model->supply_name, {THINGS(d, supplies)}},
-              {&model->volume_name, {THINGS(d, volumes), THINGS(d, lines), THINGS(d, metered_cylinders)}},
-              {&model->cylinder_name,
-               {THINGS(d, cylinders), THINGS(d, metered_cylinders), THINGS(d, rotaries), THINGS(d, motors)}},
-              {&model->pump_line_name, {THINGS(d, pump_lines)}},
-              {&model->input_name, {THINGS(d, inputs)}},
-              {&model->motion_name, {THINGS(d, motions)}}};
+  } rows[] = {
+      {&model->loop_name, {THINGS(d, loops)}},
+      {&model->supply_name, {THINGS(d, supplies)}},
+      {&model->volume_name,
+       {THINGS(d, volumes), THINGS(d, lines), THINGS(d, load_sensing_pumps), THINGS(d, metered_cylinders)}},
+      {&model->cylinder_name,
+       {THINGS(d, cylinders), THINGS(d, metered_cylinders), THINGS(d, rotaries), THINGS(d, motors)}},
+      {&model->pump_line_name, {THINGS(d, pump_lines)}},
+      {&model->input_name, {THINGS(d, inputs)}},
+      {&model->motion_name, {THINGS(d, motions)}}};
   for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
     size_t n = 0;
     for (int l = 0; l < MOST_LISTS; l++) n += rows[r].of[l].n;
@@ -321,10 +324,14 @@ static bramah_status take_integrator(bramah__compiler *k)
     m->first_order_tolerance[i] =
         in->pressure_tolerance > 0 ? in->pressure_tolerance : usual->pressure_tolerance;
   }
-  for (size_t i = 0; i < k->source->n_lines; i++) { /* flow at 1 m/s */
-    const double d = k->source->lines[i].diameter, flow = 0.25 * 3.14159265358979323846 * d * d;
-    m->first_order_scale[k->source->n_volumes + i] = flow;
-    m->first_order_tolerance[k->source->n_volumes + i] = 1e-8 * flow;
+  for (size_t i = 0; i < m->circuit.n_states;
+       i++) { /* a line's flow at 1 m/s, a pump's at full displacement */
+    const size_t n_lines = k->source->n_lines, at = k->source->n_volumes + i;
+    const double d = i < n_lines ? k->source->lines[i].diameter : 0.0;
+    const bramah_load_sensing_pump *pump = i < n_lines ? NULL : &k->source->load_sensing_pumps[i - n_lines];
+    const double flow = pump ? pump->displacement * pump->speed : 0.25 * 3.14159265358979323846 * d * d;
+    m->first_order_scale[at] = flow;
+    m->first_order_tolerance[at] = 1e-8 * flow;
   }
   m->max_iterations = in->max_iterations ? in->max_iterations : usual->max_iterations;
   m->formulation = in->formulation;

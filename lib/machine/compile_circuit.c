@@ -2,8 +2,8 @@
 /* Hydraulics of a machine into the circuit. What is checked of an element or device, and which names it refers to,
  * the tables of its keys say (lib/hydraulics); here their values find their places.
  *
- * The expanded machine has, behind its volumes, one for each line (its flow) and each metered cylinder (its load
- * pressure), and behind its valves the spools of metered cylinders and those of regeneration and unloading valves
+ * The expanded machine has, behind its volumes, one for each line and each load-sensing pump (its flow) and each
+ * metered cylinder (its load pressure), and behind its valves the spools of metered cylinders and those of regeneration and unloading valves
  * that have an input. Cylinders of the circuit: cylinders, metered ones, rotary actuators, motors. */
 #include "lib/machine/compile.h"
 #include "lib/base/diag.h"
@@ -100,6 +100,11 @@ bramah_status bramah__expand_circuit(bramah__compiler *k)
   for (size_t i = 0; i < d->n_lines; i++)
     *volume++ = (bramah_volume){
         .name = d->lines[i].name, .line = d->lines[i].line, .initial_pressure = d->lines[i].initial_flow};
+  for (size_t i = 0; i < d->n_load_sensing_pumps; i++) {
+    const bramah_load_sensing_pump *pump = &d->load_sensing_pumps[i];
+    *volume++ =
+        (bramah_volume){.name = pump->name, .line = pump->line, .initial_pressure = pump->initial_flow};
+  }
   for (size_t i = 0; i < d->n_metered_cylinders; i++) {
     const bramah_metered_cylinder *c = &d->metered_cylinders[i];
     *volume++ = (bramah_volume){
@@ -363,7 +368,9 @@ static bramah_status build_valves(bramah__compiler *k)
                              .tank = t.node[1],
                              .a = t.node[2],
                              .b = t.node[3],
-                             .coefficient = in->flow_coefficient};
+                             .coefficient = in->flow_coefficient,
+                             .compensator = (int)in->compensator,
+                             .compensator_pressure = in->compensator_pressure};
     }
     const long input = bramah__find_name(m->n_inputs, m->input_name, in->input);
     if (input < 0)
@@ -476,7 +483,7 @@ static bramah_status build_metered(bramah__compiler *k, size_t i, size_t slot)
 {
   const bramah_machine *d = k->source;
   const bramah_metered_cylinder *in = &d->metered_cylinders[i];
-  const size_t volume = d->n_volumes + d->n_lines + i, cylinder = d->n_cylinders + i;
+  const size_t volume = d->n_volumes + k->model->circuit.n_states + i, cylinder = d->n_cylinders + i;
   const int has_ends = in->reference_stroke != 0.0;
   const double *C = in->flow_coefficient;
   bramah__metered_port *port = &k->t.metered_port[slot];
@@ -572,6 +579,10 @@ static bramah_status build_elements(bramah__compiler *k)
       out->kind = kind;
       memcpy(out->value, t.value, sizeof out->value);
       memcpy(out->node, t.node, sizeof out->node);
+      if (!bramah__element_kinds[kind]->rate) continue;
+      const size_t lines =
+          kind == BRAMAH__KIND(line) ? 0 : k->source->n_lines; /* come first among the states */
+      out->node[BRAMAH__OWN_STATE] = k->source->n_volumes + lines + i;
     }
   }
   return BRAMAH_OK;
@@ -595,6 +606,15 @@ static bramah_status check_circuit(bramah__compiler *k)
     if (!filled)
       return bramah__compile_fail(k, BRAMAH_E_VALUE, volume->name, volume->line,
                                   "this volume has neither a hose nor a cylinder chamber");
+  }
+  for (size_t i = 0; i < k->source->n_load_sensing_pumps; i++) {
+    const bramah_load_sensing_pump *pump = &k->source->load_sensing_pumps[i];
+    size_t v = 0;
+    while (v < k->source->n_valves && strcmp(k->source->valves[v].pump, pump->into) != 0) v++;
+    if (v == k->source->n_valves)
+      return bramah__compile_fail(
+          k, BRAMAH_E_VALUE, pump->name, pump->line,
+          "no valve has the volume of this pump for its pump port: it would sense no load");
   }
   const size_t first_turning = k->source->n_cylinders + k->source->n_metered_cylinders;
   for (size_t c = 0; c < k->model->circuit.n_cylinders; c++) {

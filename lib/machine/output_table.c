@@ -56,6 +56,7 @@ static const kind joint_kinds[] = {
 };
 static const kind volume_kinds[] = {STATE(".pressure", "Pa", BRAMAH_OUTPUT_FIRST_ORDER)};
 static const kind flow_state_kinds[] = {STATE(".flow", "m^3/s", BRAMAH_OUTPUT_OTHER)};
+static const kind pump_state_kinds[] = {STATE(".settled_flow", "m^3/s", BRAMAH_OUTPUT_OTHER)};
 static const kind load_kinds[] = {STATE(".load_pressure", "Pa", BRAMAH_OUTPUT_FIRST_ORDER)};
 static const kind valve_kinds[] = {PLAIN(BRAMAH__VALVE_SPOOL, ".spool", "V")};
 static const kind cylinder_kinds[] = {OF_ACTUATOR(".stroke", ".velocity", ".force", "m", "m/s", "N")};
@@ -115,7 +116,7 @@ typedef struct group {
   size_t n_things, first;   /* and number of the first */
 } group;
 
-enum { N_GROUPS = 19 };
+enum { N_GROUPS = 20 };
 
 #define KINDS(a) (a), sizeof(a) / sizeof((a)[0])
 
@@ -123,25 +124,27 @@ static void groups(const bramah_model *m, group *out)
 {
   const bramah__circuit *c = &m->circuit;
   const size_t filled = bramah__n_filled(c), linear = c->n_cylinders - m->n_rotaries;
-  const group rows[N_GROUPS] = {{KINDS(joint_kinds), m->joint_name, m->n, 0},
-                                {KINDS(volume_kinds), m->volume_name, filled, 0},
-                                {KINDS(flow_state_kinds), m->volume_name, c->n_lines, filled},
-                                {KINDS(load_kinds), m->volume_name, c->n_metered, filled + c->n_lines},
-                                {KINDS(valve_kinds), m->valve_name, c->n_valves, 0},
-                                {KINDS(cylinder_kinds), m->cylinder_name, linear, 0},
-                                {KINDS(rotary_kinds), m->cylinder_name, m->n_rotaries, linear},
-                                {KINDS(input_kinds), m->input_name, m->n_inputs, 0},
-                                {KINDS(motion_kinds), m->motion_name, m->n_motions, 0},
-                                {KINDS(energy_kinds), NULL, 1, 0},
-                                {KINDS(body_kinds), m->body_name, m->n, 0},
-                                {KINDS(element_kinds), m->element_name, c->n_passing, 0},
-                                {KINDS(port_kinds), m->valve_name, c->n_valves, 0},
-                                {KINDS(motor_kinds), m->element_name, c->n_motors, c->first_motor},
-                                {KINDS(ball_kinds), m->ball_name, m->n_balls, 0},
-                                {KINDS(valve_kinds), m->valve_name, c->n_metering_spools, c->n_valves},
-                                {KINDS(metered_kinds), m->cylinder_name, c->n_metered, linear - c->n_metered},
-                                {KINDS(line_kinds), m->pump_line_name, c->n_metered_lines, 0},
-                                {KINDS(exchange_kinds), NULL, 1, 0}};
+  const group rows[N_GROUPS] = {
+      {KINDS(joint_kinds), m->joint_name, m->n, 0},
+      {KINDS(volume_kinds), m->volume_name, filled, 0},
+      {KINDS(flow_state_kinds), m->volume_name, c->n_lines, filled},
+      {KINDS(pump_state_kinds), m->volume_name, c->n_states - c->n_lines, filled + c->n_lines},
+      {KINDS(load_kinds), m->volume_name, c->n_metered, filled + c->n_states},
+      {KINDS(valve_kinds), m->valve_name, c->n_valves, 0},
+      {KINDS(cylinder_kinds), m->cylinder_name, linear, 0},
+      {KINDS(rotary_kinds), m->cylinder_name, m->n_rotaries, linear},
+      {KINDS(input_kinds), m->input_name, m->n_inputs, 0},
+      {KINDS(motion_kinds), m->motion_name, m->n_motions, 0},
+      {KINDS(energy_kinds), NULL, 1, 0},
+      {KINDS(body_kinds), m->body_name, m->n, 0},
+      {KINDS(element_kinds), m->element_name, c->n_passing, 0},
+      {KINDS(port_kinds), m->valve_name, c->n_valves, 0},
+      {KINDS(motor_kinds), m->element_name, c->n_motors, c->first_motor},
+      {KINDS(ball_kinds), m->ball_name, m->n_balls, 0},
+      {KINDS(valve_kinds), m->valve_name, c->n_metering_spools, c->n_valves},
+      {KINDS(metered_kinds), m->cylinder_name, c->n_metered, linear - c->n_metered},
+      {KINDS(line_kinds), m->pump_line_name, c->n_metered_lines, 0},
+      {KINDS(exchange_kinds), NULL, 1, 0}};
   memcpy(out, rows, sizeof rows);
 }
 

@@ -295,6 +295,8 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row);
 
 /* Value of output i. */
 double bramah__output_value(void *self, size_t i);
+/* Derivatives of output i, of a flow of an element or valve, by the spools, to by_U [n_spools]; others leave it alone. */
+void bramah__flow_by_spools(const bramah_coupled *c, size_t i, double *by_U);
 
 /* Derivative of output i by the parameters listed, see bramah_plant.output_by_parameters. */
 bramah_status bramah__output_by_parameters(void *self, size_t i, size_t n_par, const size_t *par,

@@ -176,21 +176,26 @@ static int follows_rate(bramah__output_code code)
   return code == BRAMAH__MOTOR_FLOW_A || code == BRAMAH__MOTOR_FLOW_B;
 }
 
-/* [m^3/s] at the present pressures and spools and, unless by_p is NULL, its derivatives by the pressures
- * [n_volumes]. */
-static double flow(const bramah_coupled *c, const bramah__output *output, double *by_p)
+/* [m^3/s] at the present pressures and spools and, unless they are NULL, its derivatives by the pressures [n_volumes]
+ * and by the spools [n_spools], which are not those of a motor. */
+static double flow(const bramah_coupled *c, const bramah__output *output, double *by_p, double *by_U)
 {
   const bramah__circuit *circuit = &c->model->circuit;
   const bramah__state *state = &c->state;
   const size_t i = output->index;
   if (output->code == BRAMAH__VALVE_FLOW_A || output->code == BRAMAH__VALVE_FLOW_B)
-    return bramah__valve_port_flow(circuit, i, output->code == BRAMAH__VALVE_FLOW_B, state->p,
-                                   e_number(state->U[i]), by_p)
-        .value;
+    return bramah__valve_port_flow(circuit, i, output->code == BRAMAH__VALVE_FLOW_B, state->p, state->U, by_p,
+                                   by_U);
   if (output->code >= BRAMAH__MOTOR_FLOW_A)
     return bramah__motor_flow(circuit, i, (int)output->code - (int)BRAMAH__MOTOR_FLOW_A, state->p, c->now->v,
                               by_p);
-  return bramah__element_flow(circuit, i, state->p, by_p);
+  return bramah__element_flow(circuit, i, state->p, state->U, by_p, by_U);
+}
+
+void bramah__flow_by_spools(const bramah_coupled *c, size_t i, double *by_U)
+{
+  const bramah__output *output = &c->model->output[i];
+  if (is_flow(output->code) && output->code < BRAMAH__MOTOR_FLOW_A) flow(c, output, NULL, by_U);
 }
 
 /* ---- metered cylinders and pump lines ----
@@ -336,7 +341,7 @@ double bramah__output_value(void *self, size_t index)
   const bramah__state *state = &c->state;
   const bramah__eval *now = c->now;
   const size_t i = output->index;
-  if (is_flow(output->code)) return flow(c, output, NULL);
+  if (is_flow(output->code)) return flow(c, output, NULL, NULL);
   if (bramah__is_of_body(output->code)) return body_value(c, output);
   if (is_metered(output->code)) return metered_value(c, output);
 
@@ -568,7 +573,7 @@ static int pressure_part(const bramah_coupled *c, const bramah__output *output, 
     return 0;
   }
   if (output->code == BRAMAH__VOLUME_PRESSURE) by_p[output->index] = 1.0;
-  if (is_flow(output->code)) flow(c, output, by_p);
+  if (is_flow(output->code)) flow(c, output, by_p, NULL);
   return output->code == BRAMAH__VOLUME_PRESSURE || (is_flow(output->code) && !follows_rate(output->code));
 }
 

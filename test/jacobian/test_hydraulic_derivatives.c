@@ -32,8 +32,8 @@ static const bramah__opening unequal = {.common = {4, curve_x, curve_y},
 
 static bramah__expr through(const bramah__element *e, double dp)
 {
-  return bramah__element_kinds[e->kind]->flow((bramah__quantities){.number = e->value}, e_variable(dp),
-                                              laminar);
+  const bramah__expr seen[BRAMAH__N_SEEN] = {e_variable(dp)};
+  return bramah__element_kinds[e->kind]->flow((bramah__quantities){.number = e->value}, seen, laminar);
 }
 
 static bramah__expr flow_at(double x) { return bramah__root_flow(e_variable(x), laminar); }
@@ -520,13 +520,13 @@ static double element_flow(const bramah__circuit *circuit, size_t none, size_t i
                            double *by_p)
 {
   (void)none;
-  return bramah__element_flow(circuit, i, p, by_p);
+  return bramah__element_flow(circuit, i, p, NULL, by_p, NULL);
 }
 
 static double spools[NV];
 static double valve_port(const bramah__circuit *circuit, size_t port, size_t i, const double *p, double *by_p)
 {
-  return bramah__valve_port_flow(circuit, i, (int)port, p, e_number(spools[i]), by_p).value;
+  return bramah__valve_port_flow(circuit, i, (int)port, p, spools, by_p, NULL);
 }
 
 static const double still[NC] = {0.0};
@@ -582,15 +582,15 @@ START_TEST(test_single_flows_add_up)
     rates(&x, flow, pd);
     for (size_t i = 0; i < N_PASSING; i++) {
       const int drains = i >= FIRST_MOTOR;
-      const double Q = bramah__element_flow(&circuit, i, x.p, NULL);
+      const double Q = bramah__element_flow(&circuit, i, x.p, NULL, NULL, NULL);
       sum[elements[i].node[0]] -= drains ? bramah__motor_flow(&circuit, i, 0, x.p, still, NULL) : Q;
       sum[elements[i].node[1]] += drains ? bramah__motor_flow(&circuit, i, 1, x.p, still, NULL) : Q;
       if (drains) sum[elements[i].node[2]] += bramah__motor_flow(&circuit, i, 2, x.p, still, NULL);
       most = fmax(most, fabs(Q));
     }
     for (size_t i = 0; i < NV; i++) {
-      sum[valves[i].a] += bramah__valve_port_flow(&circuit, i, 0, x.p, e_number(x.U[i]), NULL).value;
-      sum[valves[i].b] += bramah__valve_port_flow(&circuit, i, 1, x.p, e_number(x.U[i]), NULL).value;
+      sum[valves[i].a] += bramah__valve_port_flow(&circuit, i, 0, x.p, x.U, NULL, NULL);
+      sum[valves[i].b] += bramah__valve_port_flow(&circuit, i, 1, x.p, x.U, NULL, NULL);
     }
     for (size_t i = 0; i < NC; i++) {
       sum[cylinders[i].piston] -= cylinders[i].piston_area * x.v[i];

@@ -19,9 +19,9 @@ enum {
   MOST_BODIES = 7,
   MOST_ACTUATORS = 3,
   MOST_METERED = 2,
-  MOST_VOLUMES = 2 * MOST_ACTUATORS,
+  MOST_VOLUMES = 2 * MOST_ACTUATORS + 1,
   MOST_INPUTS = MOST_ACTUATORS + MOST_METERED,
-  MOST_STATES = 2 * (MOST_BODIES + 2) + MOST_VOLUMES + 1 + MOST_METERED
+  MOST_STATES = 2 * (MOST_BODIES + 2) + MOST_VOLUMES + 2 + MOST_METERED
 };
 
 typedef struct drawn {
@@ -43,12 +43,13 @@ typedef struct drawn {
   bramah_pump pumps[1];
   bramah_accumulator accumulators[1];
   bramah_inertial_line lines[1];
+  bramah_load_sensing_pump load_sensing_pumps[1];
   bramah_pump_line pump_lines[1];
   bramah_metered_cylinder metered[MOST_METERED];
   bramah_input inputs[MOST_INPUTS];
 } drawn;
 
-static const char *const volume_names[MOST_VOLUMES] = {"a0", "b0", "a1", "b1", "a2", "b2"};
+static const char *const volume_names[MOST_VOLUMES] = {"a0", "b0", "a1", "b1", "a2", "b2", "rail"};
 static const char *const actuator_names[MOST_ACTUATORS] = {"lift", "jib", "swing"};
 
 static double between(unsigned *seed, double least, double most)
@@ -261,6 +262,35 @@ static void draw_metered(drawn *d, unsigned *seed)
   }
 }
 
+/* The valves on a load-sensing pump, with compensators or without. */
+static void draw_load_sensing(drawn *d, unsigned *seed)
+{
+  bramah_machine *m = &d->tree.machine;
+  d->hoses[m->n_volumes] = (bramah_hose){between(seed, 1e-4, 1e-3), 5e8};
+  d->volumes[m->n_volumes] = (bramah_volume){.name = volume_names[MOST_VOLUMES - 1],
+                                             .n_hoses = 1,
+                                             .hoses = &d->hoses[m->n_volumes],
+                                             .initial_pressure = between(seed, 4e6, 8e6)};
+  m->n_volumes++;
+  for (size_t i = 0; i < m->n_valves; i++) {
+    d->valves[i].pump = volume_names[MOST_VOLUMES - 1];
+    d->valves[i].compensator = (bramah_compensator)one_of(seed, 3);
+    if (d->valves[i].compensator == BRAMAH_COMPENSATOR_BEFORE)
+      d->valves[i].compensator_pressure = between(seed, 3e5, 1e6);
+  }
+  d->load_sensing_pumps[0] = (bramah_load_sensing_pump){.name = "ls",
+                                                        .from = "tank",
+                                                        .into = volume_names[MOST_VOLUMES - 1],
+                                                        .displacement = 1e-6,
+                                                        .speed = between(seed, 10.0, 100.0),
+                                                        .margin = between(seed, 8e5, 2e6),
+                                                        .band = between(seed, 5e5, 2e6),
+                                                        .time_constant = between(seed, 0.05, 0.2)};
+  if (one_of(seed, 2)) d->load_sensing_pumps[0].cut_off = 5e6;
+  if (one_of(seed, 2)) d->load_sensing_pumps[0].torque_limit = 3.0;
+  m->n_load_sensing_pumps = 1, m->load_sensing_pumps = d->load_sensing_pumps;
+}
+
 static void draw_hydraulics(drawn *d, unsigned *seed)
 {
   bramah_machine *m = &d->tree.machine;
@@ -394,6 +424,7 @@ static void draw(drawn *d, unsigned number)
   draw_hydraulics(d, &seed);
   if (one_of(&seed, 3) == 0) draw_metered(d, &seed);
   if (one_of(&seed, 4) == 0) draw_motion(d, &seed);
+  if (d->tree.machine.n_valves && one_of(&seed, 2)) draw_load_sensing(d, &seed);
 }
 
 enum { TAKEN_OVER = 5 }; /* at this step native code comes */
@@ -432,8 +463,12 @@ static double apart(unsigned number, int steps, int as_source, int as_native, br
   const size_t ne = bramah_plant_n_error(plant), nq = 2 * plant->n_dof;
   /* Load pressures go by that of the line: next to closed valves the actuators find their velocities to the root of
    * rounding. */
-  for (size_t i = 0; i < ne; i++)
+  for (size_t i = 0; i < ne; i++) {
+    bramah_state_info info;
+    bramah_plant_state_info(plant, i, &info);
     size[i] = i < nq ? 1.0 : i < ne - d.tree.machine.n_metered_cylinders ? 1e6 : d.pump_lines[0].set_pressure;
+    if (strcmp(info.unit, "m^3/s") == 0) size[i] = info.scale;
+  }
   for (int k = 0; k < steps; k++) {
     bramah_status status[3];
     if (as_native && k == TAKEN_OVER) use_asked_native(native);

@@ -20,9 +20,8 @@ static void setup(void) { four_bar_describe(&fb, 1.0, 1000000); }
 
 static double flow_of(const bramah__element *e, double dp)
 {
-  return bramah__element_kinds[e->kind]
-      ->flow((bramah__quantities){.number = e->value}, e_number(dp), laminar)
-      .value;
+  const bramah__expr seen[BRAMAH__N_SEEN] = {e_number(dp)};
+  return bramah__element_kinds[e->kind]->flow((bramah__quantities){.number = e->value}, seen, laminar).value;
 }
 
 static double compliance_of(const bramah__element *e, double p)

@@ -142,8 +142,8 @@ END_TEST
 START_TEST(test_derivatives)
 {
   static const bramah__volume oil[2] = {{1e-3, 1e-3 / 5e8}, {2e-3, 2e-3 / 5e8}};
-  static const bramah__element lines[2] = {{BRAMAH__KIND(line), {0, 1}, {10.0, 0.02, 860.0, 0.05, 3.0}},
-                                           {BRAMAH__KIND(line), {4, 0}, {3.0, 0.01, 860.0, 0.05, 0.0}}};
+  static const bramah__element lines[2] = {{BRAMAH__KIND(line), {0, 1, 2}, {10.0, 0.02, 860.0, 0.05, 3.0}},
+                                           {BRAMAH__KIND(line), {4, 0, 3}, {3.0, 0.01, 860.0, 0.05, 0.0}}};
   const double supply = 7e6, step[4] = {10.0, 10.0, 1e-8, 1e-8};
   const bramah__circuit circuit = {.oil_bulk_modulus = 1.5e9,
                                    .transition_pressure = 2e5,
@@ -151,6 +151,7 @@ START_TEST(test_derivatives)
                                    .n_supplies = 1,
                                    .n_elements = 2,
                                    .n_lines = 2,
+                                   .n_states = 2,
                                    .volume = oil,
                                    .supply = &supply,
                                    .element = lines};
