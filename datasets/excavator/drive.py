@@ -17,8 +17,8 @@ here = pathlib.Path(__file__).resolve().parent
 
 # Where the teeth are to be, x [m] and z [m] of the upper structure's plane, the bucket's angle against the horizon [deg], the slew
 # angle [deg], and how long the way there is meant to take [s]. A phase may have several ways.
-CYCLE = [("dig", 6.8, -0.25, -120, 0, 1.4), ("dig", 4.9, -0.55, -160, 0, 2.8), ("dig", 4.3, 0.6, -215, 0, 1.8),
-         ("swing loaded", 6.2, 4.4, -215, 90, 5.0), ("dump", 7.3, 3.2, -85, 90, 3.0),
+CYCLE = [("dig", 6.8, -0.25, -120, 0, 1.4), ("dig", 4.9, -0.55, -160, 0, 2.8), ("dig", 4.4, 0.6, -205, 0, 1.8),
+         ("swing loaded", 6.2, 3.2, -165, 90, 5.0), ("dump", 7.3, 3.2, -85, 90, 3.0),
          ("swing empty", 7.4, 0.5, -110, 0, 5.5)]
 START = ("swing empty", 7.4, 0.5, -110, 0, 3.0)
 
@@ -87,7 +87,7 @@ class Operator:
         way = self.goal - self.start
         wanted, rate = self.start + way * (3 - 2 * s) * s * s, way * 6 * s * (1 - s) / self.duration
         volts = dict(zip(JOINTS, np.clip(RATE_GAIN * rate + GAIN * (wanted - q), -10, 10)))
-        self.u = np.array([volts.get(name, 0.0) for name in self.machine.inputs])
+        self.u = np.array([round(volts.get(name, 0.0), 2) for name in self.machine.inputs])
         self.dig(t, q)
         return self.u
 
