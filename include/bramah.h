@@ -34,6 +34,7 @@
 #include <bramah/study.h>
 #include <bramah/tune.h>
 #include <bramah/units.h>
+#include <bramah/work_cycles.h>
 #endif
 
 #endif

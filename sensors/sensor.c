@@ -137,6 +137,30 @@ void bramah_sensor_options_default(bramah_sensor_options *options)
   *options = (bramah_sensor_options){.name = NULL};
 }
 
+/* A sensor on a welded body sits on the body that carries it. */
+static bramah_sensor_options on_carrier(const bramah_sensor_options *o, const bramah_plant *plant)
+{
+  bramah_sensor_options out = *o;
+  const int on_body =
+      o->kind == BRAMAH_SENSOR_ACCELEROMETER || o->kind == BRAMAH_SENSOR_INCLINOMETER ||
+      (o->kind == BRAMAH_SENSOR_GYRO && (o->axis[0] != 0 || o->axis[1] != 0 || o->axis[2] != 0));
+  double R[9], r[3];
+  const bramah_plant table = bramah__plant_copy(plant);
+  const char *carrier = on_body && o->at && table.carrier ? table.carrier(plant->self, o->at, R, r) : NULL;
+  if (!carrier) return out;
+  out.at = carrier;
+  for (int i = 0; i < 3; i++) {
+    out.axis[i] = out.about[i] = 0.0;
+    out.point[i] = r[i];
+    for (int k = 0; k < 3; k++) {
+      out.axis[i] += R[3 * i + k] * o->axis[k];
+      out.about[i] += R[3 * i + k] * o->about[k];
+      out.point[i] += R[3 * i + k] * o->point[k];
+    }
+  }
+  return out;
+}
+
 bramah_status bramah_sensor_init(const bramah_sensor_options *o, const bramah_plant *plant, bramah_diag *diag,
                                  bramah_sensor *out)
 {
@@ -164,7 +188,8 @@ bramah_status bramah_sensor_init(const bramah_sensor_options *o, const bramah_pl
                           .resolution = o->resolution,
                           .least = o->least,
                           .most = o->most};
-  status = kind->bind(o, plant, diag, &sensor);
+  const bramah_sensor_options placed = on_carrier(o, plant);
+  status = kind->bind(&placed, plant, diag, &sensor);
   if (status == BRAMAH_OK) *out = sensor;
   return status;
 }

@@ -149,8 +149,7 @@ typedef struct bramah_c_source {
 
 /* Of a plant of the program's model, which starts where the plant is, with its parameters as the nominal ones. The name may
  * have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model or a
- * smaller scope, a plant in other independent coordinates, no letter in the name), E_UNSUPPORTED (quasistatic actuators, motions prescribed by
- * a table), E_MEMORY; *out is then empty. */
+ * smaller scope, a plant in other independent coordinates, no letter in the name), E_UNSUPPORTED (motions prescribed by a table), E_MEMORY; *out is then empty. */
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
                                                  const char *name, bramah_precision precision,
                                                  bramah_diag *diag, bramah_c_source *out);
@@ -292,7 +291,7 @@ typedef struct bramah_limit_event {
 BRAMAH_API void bramah_limit_event_add(bramah_limit_event *event, const bramah_limit *limit, int64_t time_ns);
 
 /* The energy balance [J] at the last of a run's rows: what is stored, kinetic and potential, springs included, grows by the
- * work of actuators, motions and loads less what dampers take. What else steps make of it is their error: smaller steps
+ * work of actuators, motions and loads less what dampers, contacts and stops of joints take. What else steps make of it is their error: smaller steps
  * make it smaller. Corrections, parameters and noise leap what is stored; that is no error. With linearised corrections,
  * which leave loops open for the step to close, it is not looked at. */
 typedef struct bramah_energy {
@@ -302,13 +301,14 @@ typedef struct bramah_energy {
   double loads;   /* work of loads from outside */
   double dampers; /* taken by them */
   double friction,
-      stops;       /* taken by friction and by end stops and cushions of actuators; off the work already */
-  double error;    /* made by steps from nothing since the first row */
-  double largest;  /* magnitude of the error at any row */
-  double leap;     /* the error has grown most from one row to the next ... */
-  int64_t leap_ns; /* ... to that at this time */
-  double turnover; /* largest of kinetic energy, change of what is stored, work, dampers, loads */
-  double limit;    /* that `largest` is judged by: 1 % of the turnover, at least 1e-6 J */
+      stops; /* taken by friction and by end stops and cushions of actuators; off the work already, but for stops of joints */
+  double contacts;      /* taken by points on the ground */
+  double error;         /* made by steps from nothing since the first row */
+  double largest;       /* magnitude of the error at any row */
+  double leap;          /* the error has grown most from one row to the next ... */
+  int64_t leap_ns;      /* ... to that at this time */
+  double turnover;      /* largest of kinetic energy, change of what is stored, work, dampers, loads */
+  double limit;         /* that `largest` is judged by: 1 % of the turnover, at least 1e-6 J */
   double start, before; /* at the first row: what was stored, the error of steps before it */
 } bramah_energy;
 /* Add a row, after a step or a correction; begin with zeros. */

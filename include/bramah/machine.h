@@ -72,6 +72,18 @@ typedef enum bramah_initial {
   BRAMAH_INITIAL_GIVEN = 1  /* to be kept; the other joints follow */
 } bramah_initial;
 
+/* Stops and cushions at both ends of the stroke of an actuator or of the range of a joint. With d = -l, the depth to which the piston has entered the
+ * end of a chamber of length l, and w = -l' its closing speed, a stop pushes back with max(0, k d + c w
+ * min(1, d / 0.1 mm)) for d > 0 and a cushion with c_c max(w, 0) min(1, (L - l)/L) for l < L. The sum is part
+ * of the cylinder's force. Source: Kelvin-Voigt contact with a damper that sets in over 0.1 mm and a contact
+ * that does not pull, so that the force is continuous in position and speed. */
+typedef struct bramah_end_stop {
+  double stiffness;       /* k [N/m] > 0; 0: no stop, leaving the cylinder is an error */
+  double damping;         /* c [N s/m] >= 0 */
+  double cushion_length;  /* L [m] > 0; 0: no cushion */
+  double cushion_damping; /* c_c [N s/m] > 0 with a length, else 0 */
+} bramah_end_stop;
+
 /* Joint between a parent body (or "ground") and the one body behind it. The child frame is the parent frame
  * moved by `position`, turned by `rotation`, then turned about (revolute) or moved along (prismatic) `axis`
  * by z; a compound joint does so once for each of its coordinates. */
@@ -90,6 +102,8 @@ typedef struct bramah_joint {
   double second_axis[3];       /* universal and planar joints: perpendicular to axis, in joint axes */
   double initial_positions[6]; /* [rad] or [m], compound joints, in the order of their coordinates */
   double initial_rates[6];     /* [rad/s] or [m/s] */
+  double range[2];             /* [rad] or [m] between stops, ascending; revolute and prismatic joints */
+  bramah_end_stop stop;        /* in N m and rad where the joint turns; stiffness 0: no stops */
 } bramah_joint;
 
 typedef enum bramah_loop_type {
@@ -185,6 +199,68 @@ typedef struct bramah_motion {
   const double *times;     /* [n_points] s, ascending */
   const double *positions; /* [n_points] rad or m */
 } bramah_motion;
+
+typedef enum bramah_friction_model {
+  BRAMAH_FRICTION_NONE = 0,
+  BRAMAH_FRICTION_BROWN_MCPHEE = 1,   /* D 2.44: coulomb, static, Stribeck velocity, viscous */
+  BRAMAH_FRICTION_BENGISU_AKAY = 2,   /* D 2.42: and decay */
+  BRAMAH_FRICTION_LUGRE = 3,          /* D 2.45-2.47: and bristles, exponent */
+  BRAMAH_FRICTION_MODIFIED_LUGRE = 4, /* D 2.48-2.54: and the lubricant film */
+  BRAMAH_FRICTION_VISCOUS = 5         /* F = viscous v */
+} bramah_friction_model;
+
+/* Friction of seals, or of points on the ground. Members that the model does not name are not looked at. Source: dissertation 2.42-2.54. */
+typedef struct bramah_friction {
+  bramah_friction_model model;
+  double coulomb;           /* F_c [N] >= 0; > 0 for the LuGre models */
+  double static_force;      /* F_s [N] >= F_c */
+  double stribeck_velocity; /* v_s [m/s] > 0 */
+  double viscous;           /* sigma_2 [N s/m] >= 0 */
+  double decay;             /* xi [s/m] > 0: how fast F_s falls to F_c beyond v_s */
+  double bristle_stiffness; /* sigma_0 [N/m] > 0 */
+  double bristle_damping;   /* sigma_1 [N s/m] >= 0 */
+  double stribeck_exponent; /* n > 0 */
+  double film_velocity;     /* v_b [m/s] > 0: the film is as thick as it gets from here on */
+  double film_time_rising;  /* tau_hp [s] > 0 */
+  double film_time_falling; /* tau_hn [s] > 0 */
+  double film_time_dwell;   /* tau_h0 [s] > 0, at rest */
+} bramah_friction;
+
+typedef enum bramah_contact_law {
+  BRAMAH_CONTACT_HUNT_CROSSLEY = 0, /* K d^1.5 (1 + a d') */
+  BRAMAH_CONTACT_PENALTY = 1        /* K d + C d' */
+} bramah_contact_law;
+
+/* Points of a body that touch a plane of the ground. A point at the depth d > 0 is pushed out along the normal by a
+ * force N that never pulls: Hunt and Crossley's K d^1.5 (1 + a d') grows from zero as the point touches, which a step can
+ * follow; the restitution is about 1 - 2/3 a v after a blow at the speed v. Penalty: K d + C d', whose damper sets in over
+ * the first 0.1 mm as that of an end stop does. In the plane the points rub with LuGre's bristles x (two directions), which
+ * are states of the plant, by c N,
+ *   x' = w - sigma_0 |w|/g x,  g = mu_c + (mu_s - mu_c) exp(-(|w|/v_s)^n),
+ *   c = sigma_0 x + sigma_1/(1 + sigma_1 |w|/g) x' + sigma_2 w,
+ * w the velocity along the plane: below mu_s N they stick, give by mu/sigma_0 and do not creep. The damping of the bristles fades as they slide,
+ * so that friction never gives energy. A point in the air has no bristles. The states are no error states of a filter: they
+ * are held where a step is differentiated by its start, as those of seals are. Source: Hunt and Crossley (1975); dissertation 2.45-2.47
+ * as a vector. Outputs, of all points together: <name>.normal_force, .friction_x, .friction_y [N] on the body, along
+ * two directions of the plane (x: that of the inertial x axis, or y where that is nearly normal to it), and
+ * .penetration [m], the deepest. Energy that contacts take (and give back): energy.contacts. */
+typedef struct bramah_contact {
+  const char *name;
+  int line;
+  const char *body;
+  size_t n_points;
+  const double *points; /* [n_points x 3] m, body frame */
+  double ground[3];     /* [m] a point of the plane */
+  double
+      normal[3]; /* of the plane, out of the ground, any length; zero: against gravity (z without gravity) */
+  bramah_contact_law law;
+  double stiffness; /* K > 0 [N/m^1.5], [N/m] of one point */
+  double damping;   /* a [s/m] or C [N s/m] >= 0 */
+  /* Per normal force: mu_c, mu_s [1], sigma_0 [1/m], sigma_1, sigma_2 [s/m]. Model LuGre or none. 0 means: static_force as
+   * coulomb; v_s 0.1 m/s; n 2; sigma_0 1000 / m; sigma_1 2 sqrt(sigma_0/9.81 m/s^2), critical for a body under its own
+   * weight. */
+  bramah_friction friction;
+} bramah_contact;
 
 /* Wheel that rolls without slipping on a plane: a thin disc of this radius about an axis of its body, which
  * touches the plane at its lowest point. The plane goes through the inertial origin, across gravity (across z
@@ -303,44 +379,6 @@ typedef struct bramah_valve {
   double compensator_pressure; /* p_c [Pa] > 0 before the spool, else 0 */
 } bramah_valve;
 
-typedef enum bramah_friction_model {
-  BRAMAH_FRICTION_NONE = 0,
-  BRAMAH_FRICTION_BROWN_MCPHEE = 1,   /* D 2.44: coulomb, static, Stribeck velocity, viscous */
-  BRAMAH_FRICTION_BENGISU_AKAY = 2,   /* D 2.42: and decay */
-  BRAMAH_FRICTION_LUGRE = 3,          /* D 2.45-2.47: and bristles, exponent */
-  BRAMAH_FRICTION_MODIFIED_LUGRE = 4, /* D 2.48-2.54: and the lubricant film */
-  BRAMAH_FRICTION_VISCOUS = 5         /* F = viscous v */
-} bramah_friction_model;
-
-/* Seal friction. Members that the model does not name are not looked at. Source: dissertation 2.42-2.54. */
-typedef struct bramah_friction {
-  bramah_friction_model model;
-  double coulomb;           /* F_c [N] >= 0; > 0 for the LuGre models */
-  double static_force;      /* F_s [N] >= F_c */
-  double stribeck_velocity; /* v_s [m/s] > 0 */
-  double viscous;           /* sigma_2 [N s/m] >= 0 */
-  double decay;             /* xi [s/m] > 0: how fast F_s falls to F_c beyond v_s */
-  double bristle_stiffness; /* sigma_0 [N/m] > 0 */
-  double bristle_damping;   /* sigma_1 [N s/m] >= 0 */
-  double stribeck_exponent; /* n > 0 */
-  double film_velocity;     /* v_b [m/s] > 0: the film is as thick as it gets from here on */
-  double film_time_rising;  /* tau_hp [s] > 0 */
-  double film_time_falling; /* tau_hn [s] > 0 */
-  double film_time_dwell;   /* tau_h0 [s] > 0, at rest */
-} bramah_friction;
-
-/* Stops and cushions at both ends of the stroke. With d = -l, the depth to which the piston has entered the
- * end of a chamber of length l, and w = -l' its closing speed, a stop pushes back with max(0, k d + c w
- * min(1, d / 0.1 mm)) for d > 0 and a cushion with c_c max(w, 0) min(1, (L - l)/L) for l < L. The sum is part
- * of the cylinder's force. Source: Kelvin-Voigt contact with a damper that sets in over 0.1 mm and a contact
- * that does not pull, so that the force is continuous in position and speed. */
-typedef struct bramah_end_stop {
-  double stiffness;       /* k [N/m] > 0; 0: no stop, leaving the cylinder is an error */
-  double damping;         /* c [N s/m] >= 0 */
-  double cushion_length;  /* L [m] > 0; 0: no cushion */
-  double cushion_damping; /* c_c [N s/m] > 0 with a length, else 0 */
-} bramah_end_stop;
-
 /* Double-acting cylinder between two attachment points. Its stroke s is the distance between them (the |s| of
  * the papers); chamber lengths are l_piston = piston_chamber_length + (s - reference_stroke) and l_rod =
  * rod_chamber_length - (s - reference_stroke). Positive force pushes the points apart. */
@@ -455,6 +493,36 @@ typedef struct bramah_relief_valve {
   double set_pressure;     /* p_set [Pa] > 0, a difference */
   double override;         /* p_o [Pa] > 0: overpressure of full opening */
 } bramah_relief_valve;
+
+/* Overcentre (counterbalance) valve between an actuator's volume and its directional valve; its flow counts from the load
+ * on. With dp = p_load - p_valve oil goes to the load through a check valve, Q = -C_c q(-dp - p_c) for -dp > p_c, and back as
+ * far as load and pilot open it,
+ *   Q = C y q(dp) for dp > 0,   y = (dp + R (p_pilot - p_valve) - p_set) / p_o held within 0 and 1:
+ * a pressure behind the valve acts against it 1 + R times, as where the spring chamber is not vented. Without pilot pressure it
+ * is a relief valve. Continuous. Source: steady characteristic of counterbalance valves. */
+typedef struct bramah_overcentre_valve {
+  const char *name;
+  int line;
+  const char *load, *valve, *pilot; /* volume or supply */
+  double flow_coefficient;          /* C [m^3/(s sqrt(Pa))] > 0, fully open */
+  double set_pressure;              /* p_set [Pa] > 0, a difference */
+  double override;                  /* p_o [Pa] > 0: of full opening */
+  double pilot_ratio;               /* R > 0 */
+  double check_flow_coefficient;    /* C_c > 0; 0 means C */
+  double cracking_pressure;         /* p_c [Pa] >= 0 of the check valve */
+} bramah_overcentre_valve;
+
+/* Pilot-operated check valve: that of bramah_check_valve, which a pilot opens against its flow, from `to` to `from`:
+ *   Q = -C y q(-dp) for dp = p_from - p_to < 0,   y = (dp + R (p_pilot - p_from) - p_c) / p_o held within 0 and 1. */
+typedef struct bramah_pilot_check_valve {
+  const char *name;
+  int line;
+  const char *from, *to, *pilot; /* volume or supply */
+  double flow_coefficient;       /* C [m^3/(s sqrt(Pa))] > 0 */
+  double cracking_pressure;      /* p_c [Pa] >= 0, a difference */
+  double pilot_ratio;            /* R > 0 */
+  double override;               /* p_o [Pa] > 0: of full opening by the pilot; 0 means 5e5 */
+} bramah_pilot_check_valve;
 
 /* Pump: Q from `from` into `into`, whatever the pressures; with a pressure compensator (set_pressure > 0) the
  * flow falls linearly from Q at dp = p_set - band to zero at p_set, dp = p_into - p_from. It never turns
@@ -763,8 +831,14 @@ typedef struct bramah_machine {
   const bramah_pump_line *pump_lines;
   size_t n_metered_cylinders;
   const bramah_metered_cylinder *metered_cylinders;
+  size_t n_contacts;
+  const bramah_contact *contacts;
   size_t n_load_sensing_pumps;
   const bramah_load_sensing_pump *load_sensing_pumps;
+  size_t n_overcentre_valves;
+  const bramah_overcentre_valve *overcentre_valves;
+  size_t n_pilot_check_valves;
+  const bramah_pilot_check_valve *pilot_check_valves;
 } bramah_machine;
 
 /* Fill *machine with nothing and with what files that say nothing more have: step 1 ms, tolerances, iterations

@@ -173,6 +173,13 @@ typedef struct bramah_plant {
    * three of them one after the other, or differences of whole steps. */
   bramah_status (*displaced_parameters)(void *self, const double *dx, size_t n_par, const size_t *par,
                                         double *G, bramah_diag *diag);
+
+  /* ---- bodies that are parts of others ---- */
+
+  /* The body that carries a welded one and has the outputs (sensors on a welded body sit on that): R [9] row-major, from the
+   * axes of the welded body to those of its carrier, r [3], its origin there [m]. Returns NULL where there is no such welded body,
+   * or the ground carries it. NULL: there are none. */
+  const char *(*carrier)(const void *self, const char *body, double R[9], double r[3]);
 } bramah_plant;
 
 /* Length n of the error state. */

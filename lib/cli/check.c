@@ -5,6 +5,7 @@
 #include "lib/cli/cli.h"
 #include "lib/cli/replay.h"
 #include "bramah/tune.h"
+#include "bramah/work_cycles.h"
 
 #include <limits.h>
 #include <math.h>
@@ -400,6 +401,24 @@ static int check_plan(const char *path)
   return 0;
 }
 
+/* ---- work ---- */
+
+static int check_work(const char *path)
+{
+  bramah_work *work = NULL;
+  bramah_diag diag;
+  if (bramah_work_load(path, &diag, &work)) return report(&diag);
+  printf("work: %s\n", work->name);
+  printf("  load: column %s; swing rate: column %s\n", work->payload, work->swing_rate);
+  printf("  arm: %s; fuel rate: %s; power: %s\n", work->arm, work->fuel_rate, work->power);
+  for (size_t i = 0; i < work->n_cylinders; i++)
+    printf("  cylinder %s: %d of bore %.6g mm, rod %.6g mm\n", work->cylinders[i].name,
+           work->cylinders[i].number, 1e3 * work->cylinders[i].bore, 1e3 * work->cylinders[i].rod);
+  printf("  %zu runs\n", work->n_runs);
+  bramah_work_free(work);
+  return 0;
+}
+
 static int run(const cli_arguments *arguments)
 {
   const char *path = arguments->operands[0];
@@ -411,6 +430,7 @@ static int run(const cli_arguments *arguments)
   bramah_file_check(path, tell, &wrong, &kind);
   if (kind == BRAMAH_FILE_STUDY) wrong = check_study(path, wrong, logs, parameters, &doubts);
   if (kind == BRAMAH_FILE_PLAN && !wrong) wrong = check_plan(path);
+  if (kind == BRAMAH_FILE_WORK && !wrong) wrong = check_work(path);
   if (kind == BRAMAH_FILE_MACHINE) wrong = check_machine(path, wrong, logs, parameters, &doubts);
   if (wrong) {
     fflush(stdout);
@@ -432,8 +452,8 @@ static const cli_option options[] = {
 
 const cli_command cli_check = {
     .name = "check",
-    .operands = "MACHINE|STUDY|PLAN [LOG...]",
-    .summary = "Read a machine, study or plan, and a log, and say what they mean",
+    .operands = "MACHINE|STUDY|PLAN|WORK [LOG...]",
+    .summary = "Read a machine, study, plan, work or log, and say what it means",
     .details =
         "Says in plain words what was understood: of a machine bodies, joints and where they start, loops,\n"
         "degrees of freedom, hydraulics; of a study sensors, noise, filter; of a log how it is written, its\n"

@@ -100,6 +100,14 @@ static void explain_motion(const bramah_machine_plant *machine)
   for (size_t i = 0; i < m->n_forces; i++)
     printf("  force %s: on %s, in %s axes\n", m->forces[i].name, m->forces[i].body,
            m->forces[i].axes == BRAMAH_AXES_BODY ? "body" : "inertial");
+  for (size_t i = 0; i < m->n_contacts; i++)
+    printf("  contact %s: %zu point%s of %s on the ground, %s\n", m->contacts[i].name,
+           m->contacts[i].n_points, plural(m->contacts[i].n_points), m->contacts[i].body,
+           m->contacts[i].friction.model ? "which rub" : "which glide");
+  for (size_t i = 0; i < m->n_joints; i++)
+    if (m->joints[i].stop.stiffness > 0.0)
+      printf("  stops of %s: at %.6g and %.6g %s\n", m->joints[i].name, m->joints[i].range[0],
+             m->joints[i].range[1], m->joints[i].type == BRAMAH_JOINT_PRISMATIC ? "m" : "rad");
   for (size_t i = 0; i < m->n_wheels; i++)
     printf("  wheel %s: %s rolls with a radius of %.6g m\n", m->wheels[i].name, m->wheels[i].body,
            m->wheels[i].radius);

@@ -140,7 +140,7 @@ const cli_command cli_compile = {
         "does not converge or whose error is beyond the tolerance, as 'bramah simulate' does; NAME_step "
         "makes\n"
         "the latter and says so. Refused by name are\n"
-        "machines with quasistatic actuators, motions prescribed by a table or wheels and, of studies,\n"
+        "machines with motions prescribed by a table or wheels and, of studies,\n"
         "hypotheses, other transitions than 'step', block fusion, delays, adapting noise,\n"
         "inclinometers and flow sensors.\n",
     .example = "bramah compile four-bar.yaml --output generated",

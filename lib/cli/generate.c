@@ -139,7 +139,7 @@ static void put_main_page(FILE *out, const cli_command *const *commands)
   put_text(
       out,
       "A machine says what the machine is (YAML); a study which sensors it has and what the filter assumes "
-      "(YAML); a log what was measured (CSV or MAT); a plan which studies to compare (YAML). Values have "
+      "(YAML); a log what was measured (CSV or MAT); a plan which studies to compare (YAML); a work file who worked with a machine (YAML). Values have "
       "units: "
       "80 mm, 7.6 MPa, 3000 psi, 60 deg. Every key is explained in datasets/README.md of the "
       "documentation.\n\n"
@@ -161,7 +161,7 @@ static void put_main_page(FILE *out, const cli_command *const *commands)
   fputs(".It Ev BRAMAH_CC\n", out);
   put_text(out, "The C compiler for it, instead of cc.");
   fputs(".El\n", out);
-  fputs(".Sh FILES\nJSON Schemas of machines, studies and plans, for editors, are in\n.Pa "
+  fputs(".Sh FILES\nJSON Schemas of machines, studies, plans and work files, for editors, are in\n.Pa "
         "share/bramah/schema .\n",
         out);
   put_exit_codes(out);
@@ -269,5 +269,6 @@ int cli_generate(const char *path, const cli_command *const *commands)
   if (!status) status = write_schema(&f, "machine", BRAMAH_FILE_MACHINE);
   if (!status) status = write_schema(&f, "study", BRAMAH_FILE_STUDY);
   if (!status) status = write_schema(&f, "plan", BRAMAH_FILE_PLAN);
+  if (!status) status = write_schema(&f, "work", BRAMAH_FILE_WORK);
   return status ? cli_report(&f.diag) : CLI_OK;
 }

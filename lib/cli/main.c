@@ -213,11 +213,11 @@ int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t l
 
 /* ---- commands ---- */
 
-/* As a newcomer meets them: describe, simulate, estimate, improve; then the machine as a linear system and
- * as C source. */
-static const cli_command *const commands[] = {&cli_check,         &cli_simulate, &cli_replay, &cli_compare,
-                                              &cli_tune,          &cli_sweep,    &cli_study,  &cli_linearize,
-                                              &cli_modes_command, &cli_compile,  NULL};
+/* As a newcomer meets them: describe, simulate, estimate, improve; then the machine as a linear system, the work it does,
+ * and as C source. */
+static const cli_command *const commands[] = {&cli_check,         &cli_simulate, &cli_replay,  &cli_compare,
+                                              &cli_tune,          &cli_sweep,    &cli_study,   &cli_linearize,
+                                              &cli_modes_command, &cli_cycles,   &cli_compile, NULL};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] - 1 };
 
 static void print_help(FILE *file)
@@ -227,9 +227,8 @@ static void print_help(FILE *file)
         file);
   for (size_t i = 0; i < N_COMMANDS; i++)
     fprintf(file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-  fputs("\nFiles: a machine says what the machine is (YAML); a study which sensors it has\n"
-        "and what the filter assumes (YAML); a log what was measured (CSV or MAT); a plan\n"
-        "which studies to compare (YAML).\n\n"
+  fputs("\nFiles (YAML): what a machine is; a study, its sensors and its filter; a plan of\n"
+        "studies; work, who did it. A log is what was measured (CSV or MAT).\n\n"
         "'bramah COMMAND --help' and 'man bramah' say more, 'bramah --version' which one.\n\n"
         "Example, in datasets/four-bar:\n"
         "  bramah check sensors-2.yaml log.csv\n"

@@ -145,9 +145,13 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
   const bramah_energy *e = &result.energy;
   fprintf(out, "energy balance: error at most %.3g J of %.4g J turned over (limit %.3g J)\n", e->largest,
           e->turnover, e->limit);
-  static const char *const parts[] = {"actuators and motions did", "loads did", "dampers took",
-                                      "friction took", "end stops took"};
-  const double values[] = {e->work, e->loads, e->dampers, e->friction, e->stops};
+  static const char *const parts[] = {"actuators and motions did",
+                                      "loads did",
+                                      "dampers took",
+                                      "friction took",
+                                      "end stops took",
+                                      "contacts took"};
+  const double values[] = {e->work, e->loads, e->dampers, e->friction, e->stops, e->contacts};
   const char *between = "  ";
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     if (values[i] == 0.0) continue;

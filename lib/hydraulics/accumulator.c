@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
 #include "lib/hydraulics/element.h"
 #include "lib/math/elementary.h"
 

@@ -5,7 +5,7 @@
  * the circuit sums values and, where they are wanted, derivatives. What elements, oil, chambers and openings do, and its
  * slopes, comes from their equations; this chain rule is written out, as it costs a fifth of a pass, where a pass
  * by each pressure, stroke and velocity would make a step half as long again. */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
 #include "lib/hydraulics/metering.h"
 
 #include <math.h>
@@ -119,6 +119,7 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
                             bramah__element_equation *equation, const double *p, const double *U, int wanted)
 {
   const unsigned sees = bramah__element_kinds[e->kind]->sees;
+  const size_t against = e->node[bramah__element_kinds[e->kind]->pilot_against];
   const bramah__quantities of = {.number = e->value};
   const double dp = difference(circuit, p, e->node[0], e->node[1]);
   bramah__expr seen[BRAMAH__N_SEEN] = {[BRAMAH__DP] = e_variable(dp)};
@@ -127,6 +128,7 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
     load = bramah__load_signal_at(circuit, e->node[1], p, U);
     seen[BRAMAH__LOAD] = e_number(load.value - bramah__node_pressure(circuit, p, e->node[1]));
   }
+  if (sees & 1U << BRAMAH__PILOT) seen[BRAMAH__PILOT] = e_number(difference(circuit, p, e->node[2], against));
   if (sees & 1U << BRAMAH__STATE) seen[BRAMAH__STATE] = e_number(p[e->node[BRAMAH__OWN_STATE]]);
   dependent q = along(e->node[0], e->node[1], equation(of, seen, circuit->transition_pressure));
   seen[BRAMAH__DP].slope = 0.0;
@@ -137,6 +139,8 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
     seen[k].slope = 0.0;
     if (k == BRAMAH__LOAD)
       depends_on_load(&q, e->node[1], &load, -by);
+    else if (k == BRAMAH__PILOT)
+      depends(&q, e->node[2], by), depends(&q, against, -by);
     else
       depends(&q, e->node[BRAMAH__OWN_STATE], by);
   }
@@ -273,7 +277,8 @@ static inline void add_lines(const sums *d)
   const bramah__circuit *circuit = d->circuit;
   for (size_t i = circuit->n_elements - circuit->n_lines; i < circuit->n_elements; i++) {
     const bramah__element *e = &circuit->element[i];
-    const dependent q = {.value = d->p[e->node[BRAMAH__OWN_STATE]], .n = 1, .node = {{e->node[BRAMAH__OWN_STATE], 1.0}}};
+    const dependent q = {
+        .value = d->p[e->node[BRAMAH__OWN_STATE]], .n = 1, .node = {{e->node[BRAMAH__OWN_STATE], 1.0}}};
     book(d, e->node[0], e->node[1], &q);
   }
 }

@@ -16,36 +16,6 @@ typedef struct bramah__volume {
   double hose_compliance; /* [m^3/Pa] sum of V/B over hoses */
 } bramah__volume;
 
-/* No spool: the opening is constant. */
-#define BRAMAH__NO_SPOOL ((size_t)-1)
-
-/* A quasistatic actuator in the circuit. Its chambers have no pressures of their own: a viscoelastic element
- * K, B joins the actuator, which moves with v, and its rod, whose stroke s moves with s'. The state
- * is the load pressure pi = K (x - s) / A_h, x' = v: one `virtual' volume with the piston area A_h and no rod
- * area, so that A_h pi is the pressure force of its cylinder. Of (48a), (50):
- *   v = Lambda(B, A_h pi - B s'),  pi' = K/A_h (v - s'),  f = A_h pi + B (v - s')
- * pi is a difference and may be negative. */
-typedef struct bramah__metered_port {
-  size_t cylinder, volume;
-  size_t spool;             /* of its metering valves; bramah__valve.opening with a = head, b = rod side */
-  double stiffness;         /* K [N/m] */
-  double damping;           /* B [N s/m] */
-  size_t regeneration;      /* spool, or BRAMAH__NO_SPOOL */
-  double regeneration_open; /* opening without one, in [0, 1] */
-} bramah__metered_port;
-
-/* The line of a pump with the actuators that it feeds, number first ... first + n - 1. */
-typedef struct bramah__metered_line {
-  bramah__pump_line line; /* U_b at full opening */
-  size_t tank;            /* supply that its pressures count from */
-  size_t unloading;       /* spool, or BRAMAH__NO_SPOOL */
-  double unloading_open;  /* opening without one, in [0, 1] */
-  size_t first, n;
-} bramah__metered_line;
-
-/* Most actuators on one line. */
-enum { BRAMAH__MAX_ON_LINE = 16 };
-
 typedef struct bramah__circuit {
   double oil_bulk_modulus, transition_pressure;
   size_t n_volumes, n_supplies, n_valves, n_cylinders; /* volumes: virtual ones included */

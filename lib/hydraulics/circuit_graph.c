@@ -56,6 +56,8 @@ static void look(const sums *d, size_t i, bramah__expr *seen)
   seen[BRAMAH__DP] = difference(d, e->node[0], e->node[1]);
   if (sees & 1U << BRAMAH__LOAD)
     seen[BRAMAH__LOAD] = e_sub(load_signal(d, e->node[1]), pressure(d, e->node[1]));
+  if (sees & 1U << BRAMAH__PILOT)
+    seen[BRAMAH__PILOT] = difference(d, e->node[2], e->node[bramah__element_kinds[e->kind]->pilot_against]);
   if (sees & 1U << BRAMAH__STATE) seen[BRAMAH__STATE] = d->in->p[e->node[BRAMAH__OWN_STATE]];
 }
 
@@ -162,8 +164,8 @@ void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__c
     bramah__expr seen[BRAMAH__N_SEEN];
     if (!bramah__element_kinds[e->kind]->rate) continue;
     look(&d, i, seen);
-    pd[e->node[BRAMAH__OWN_STATE]] = bramah__element_kinds[e->kind]->rate((bramah__quantities){.node = in->element_value[i]},
-                                                        seen, circuit->transition_pressure);
+    pd[e->node[BRAMAH__OWN_STATE]] = bramah__element_kinds[e->kind]->rate(
+        (bramah__quantities){.node = in->element_value[i]}, seen, circuit->transition_pressure);
   }
   for (size_t i = 0; i < n_filled; i++)
     pd[i] = e_add(e_div(flow[i], compliance[i]), bramah__cavity_recovery(&circuit->air, in->p[i]));

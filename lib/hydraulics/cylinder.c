@@ -1,36 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
+#include "lib/multibody/contact_law.h"
 #include "lib/hydraulics/cylinder.h"
 
 #include <string.h>
 
-static const double contact_depth = 1e-4; /* [m] over which the damper of a stop sets in */
-
-BRAMAH__EQUATION bramah__expr end_stop_force(const bramah__end_stop *stop, bramah__expr l, bramah__expr w)
-{
-  const bramah__expr zero = {0}, one = e_number(1.0);
-  bramah__expr force = zero;
-  if (stop->stiffness > 0.0 && !e_excludes(e_neg(l))) {
-    const bramah__expr in_force = e_min(e_scale(-1.0 / contact_depth, l), one);
-    const bramah__expr damper = e_scale(stop->damping, e_mul(w, in_force));
-    force = e_select(e_neg(l), e_max(e_sub(damper, e_scale(stop->stiffness, l)), zero), zero);
-  }
-  if (!(stop->cushion_length > 0.0)) return force;
-  const bramah__expr inside = e_sub(e_number(stop->cushion_length), l);
-  if (e_excludes(inside)) return force;
-  const bramah__expr part = e_max(e_min(e_scale(1.0 / stop->cushion_length, inside), one), zero);
-  return e_add(force, e_scale(stop->cushion_damping, e_mul(e_max(w, zero), part)));
-}
-
-bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l, bramah__expr w)
-{
-  return end_stop_force(stop, l, w);
-}
-
 BRAMAH__EQUATION bramah__expr stop_force(const bramah__cylinder *c, bramah__expr s, bramah__expr v)
 {
-  return e_sub(end_stop_force(&c->stop, bramah__chamber(c, 0, s), e_neg(v)),
-               end_stop_force(&c->stop, bramah__chamber(c, 1, s), v));
+  const bramah__expr l[2] = {bramah__chamber(c, 0, s), bramah__chamber(c, 1, s)};
+  return both_stops(&c->stop, l, v);
 }
 
 bramah__expr bramah__stop_force(const bramah__cylinder *cylinder, bramah__expr s, bramah__expr v)

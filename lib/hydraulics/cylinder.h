@@ -6,12 +6,7 @@
 
 #include "lib/hydraulics/element.h"
 #include "lib/hydraulics/friction.h"
-
-/* Stops and cushions of both ends. */
-typedef struct bramah__end_stop {
-  double stiffness, damping;              /* [N/m], [N s/m]; 0: none */
-  double cushion_length, cushion_damping; /* [m], [N s/m]; 0: none */
-} bramah__end_stop;
+#include "lib/multibody/contact.h"
 
 typedef struct bramah__cylinder {
   int endless;                      /* 1: a motor, whose chambers have no ends and no volume */
@@ -41,9 +36,6 @@ static inline bramah__expr bramah__filled(const bramah__cylinder *cylinder, bram
 {
   return cylinder->stop.stiffness > 0.0 ? e_max(length, e_number(0.0)) : length;
 }
-
-/* Force [N] >= 0 that one end pushes back with, at chamber length l and closing speed w = -l'. */
-bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l, bramah__expr w);
 
 /* What the stops and cushions of a cylinder add to its force at stroke s and velocity v. */
 bramah__expr bramah__stop_force(const bramah__cylinder *cylinder, bramah__expr s, bramah__expr v);

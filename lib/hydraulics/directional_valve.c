@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
 #include "lib/hydraulics/directional_valve.h"
 
 /* max(x, 0), at 0 with the slope of what is above. */

@@ -20,14 +20,22 @@
 #define BRAMAH__ELEMENTS(X)                                                                                  \
   X(orifice)                                                                                                 \
   X(leakage)                                                                                                 \
-  X(check_valve) X(relief_valve) X(pump) X(motor) X(load_sensing_pump) X(accumulator) X(line)
+  X(check_valve)                                                                                             \
+  X(relief_valve)                                                                                            \
+  X(pump)                                                                                                    \
+  X(motor)                                                                                                   \
+  X(overcentre_valve)                                                                                        \
+  X(pilot_check_valve)                                                                                       \
+  X(load_sensing_pump)                                                                                       \
+  X(accumulator)                                                                                             \
+  X(line)
 
 /* An element in a circuit. A node is a volume (index < n_volumes) or, above that, a supply. */
 #define BRAMAH__NO_NODE ((size_t)-1)
 enum { BRAMAH__ELEMENT_VALUES = 8, BRAMAH__OWN_STATE = 2 };
 typedef struct bramah__element {
   int kind; /* BRAMAH__KIND(...) */
-  /* In the order of the keys: the ports, then the drain or BRAMAH__NO_NODE, or the virtual volume of its state where its
+  /* In the order of the keys: the ports, then the pilot, the drain or BRAMAH__NO_NODE, or the virtual volume of its state where its
    * kind has a rate; of an accumulator node[0] alone. */
   size_t node[3];
   double value[BRAMAH__ELEMENT_VALUES]; /* its quantities in the order of the keys, SI */
@@ -36,6 +44,7 @@ typedef struct bramah__element {
 /* What an element sees of the circuit. */
 enum {
   BRAMAH__DP,    /* p0 - p1 [Pa] */
+  BRAMAH__PILOT, /* p2 less the pressure that it is counted from [Pa] */
   BRAMAH__LOAD,  /* what the valves at node 1 report of their loads, less p1 [Pa] */
   BRAMAH__STATE, /* its own */
   BRAMAH__N_SEEN
@@ -67,6 +76,7 @@ typedef struct bramah__element_kind {
   /* Rate of its state, a flow [m^3/s^2], by what it sees; or NULL. */
   bramah__element_equation *rate;
   unsigned sees;           /* 1 << BRAMAH__LOAD and so on: what, besides dp, its flow and rate depend on */
+  int pilot_against;       /* the node whose pressure the pilot's counts from: 0 or 1 */
   const char *flow_output; /* name of the output of this flow behind the element's; NULL: ".flow" */
   int levels; /* 1: oil rests only at equal pressures on both sides; 0: it must pass nothing then */
 } bramah__element_kind;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
+#include "lib/multibody/contact_law.h"
 #include "lib/hydraulics/friction.h"
 #include "lib/hydraulics/element.h"
 #include "lib/math/elementary.h"
@@ -40,16 +41,6 @@ BRAMAH__EQUATION bramah__expr bengisu_akay(const bramah__friction *f, bramah__ex
 
 /* ---- bristles (LuGre), with a lubricant film (modified) ---- */
 
-/* sigma_0 |v| / g(v, h) of (D 2.46, 2.47), by which the bristles yield. g is the force at which steadily
- * sliding ones settle; with a film of thickness h it takes (1 - h) F_s for F_s (D 2.49). */
-BRAMAH__EQUATION bramah__expr slip_at(const bramah__friction *f, bramah__expr v, bramah__expr film)
-{
-  const bramah__expr speed = speed_of(v);
-  const bramah__expr drop = e_exp(e_neg(e_power(e_scale(1.0 / f->stribeck, speed), f->exponent)));
-  const bramah__expr excess = e_sub(e_number(f->static_force - f->coulomb), e_scale(f->static_force, film));
-  return e_div(e_scale(f->stiffness, speed), e_add(e_number(f->coulomb), e_mul(excess, drop)));
-}
-
 /* h_ss (D 2.52, 2.53). */
 BRAMAH__EQUATION bramah__expr steady_film(const bramah__friction *f, bramah__expr v)
 {
@@ -86,9 +77,11 @@ BRAMAH__EQUATION bramah__expr lugre(const bramah__friction *f, bramah__expr v, b
     film = x[1] = e_select(above, fallen, risen);
     xd[1] = e_mul(e_sub(settled, film), e_select(above, falling, rising));
   }
-  const bramah__expr yields = slip_at(f, v, film), one = e_number(1.0);
-  x[0] = e_div(e_add(x_k[0], e_mul(half, e_add(xd_k[0], v))), e_add(one, e_mul(half, yields)));
-  xd[0] = e_sub(v, e_mul(yields, x[0]));
+  /* with a film of thickness h, (1 - h) F_s for F_s (D 2.49) */
+  const bramah__expr excess = e_sub(e_number(f->static_force - f->coulomb), e_scale(f->static_force, film));
+  const bramah__expr yields =
+      bristles_yield(f->stiffness, f->coulomb, excess, f->stribeck, f->exponent, speed_of(v));
+  bend_bristles(half, yields, v, x_k[0], xd_k[0], &x[0], &xd[0]);
   return e_add(e_add(e_scale(f->stiffness, x[0]), e_scale(f->damping, xd[0])), e_scale(f->viscous, v));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Line with the inertia of its oil. */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
 #include "lib/hydraulics/element.h"
 
 enum { LENGTH, DIAMETER, DENSITY, VISCOSITY, LOSS };

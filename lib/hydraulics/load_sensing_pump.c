@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pump whose controller holds its pressure a margin above the highest load that the valves on its volume report. */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
 #include "lib/hydraulics/element.h"
 
 enum { DISPLACEMENT, SPEED, MARGIN, CUT_OFF, TORQUE_LIMIT, BAND, TIME_CONSTANT };

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* From the roots of the orifices' laws to chambers, one actuator (Gamma and Lambda), several on one line, and
- * derivatives by the loads. */
+/* From the roots of the orifices' laws to chambers, one actuator (Lambda), several on one line, derivatives by the loads; and
+ * Gamma. */
 #include "lib/hydraulics/metered.h"
 
 #include <math.h>
+
+/* In place of fmin and fmax, which are calls; of a NaN comes the second. */
+static inline double lesser(double a, double b) { return a < b ? a : b; }
+static inline double greater(double a, double b) { return a > b ? a : b; }
 
 /* ---- roots of the quadratic laws of orifices, in forms that do not cancel ---- */
 
@@ -20,7 +24,7 @@ double bramah__phi_a(double b, double c, double a)
 /* Root of A x^2 + B x + C at which the slope is positive. */
 static double rising_root(double A, double B, double C)
 {
-  const double slope = sqrt(fmax(B * B - 4.0 * A * C, 0.0));
+  const double slope = sqrt(greater(B * B - 4.0 * A * C, 0.0));
   return B >= 0.0 ? -2.0 * C / (B + slope) : (slope - B) / (2.0 * A);
 }
 
@@ -47,53 +51,57 @@ double bramah__phi_b(double b, double c, double a0, double a1, double x1)
   return phi_b_of_positive(b, c, a0, a1, x1);
 }
 
-/* Root of a falling function between lo and hi, f(lo) >= 0 >= f(hi), to the last digits in at most 64
- * evaluations (I. F. D. Oliveira, R. H. C. Takahashi, ACM Trans. Math. Softw. 47 (2021): interpolate,
- * truncate, project). */
-typedef double (*falling)(const void *context, double x);
+/* Root of a falling function between lo and hi, f(lo) >= 0 >= f(hi), to the last digits in at most 64 evaluations, which
+ * the caller makes (I. F. D. Oliveira, R. H. C. Takahashi, ACM Trans. Math. Softw. 47 (2021): interpolate, truncate,
+ * project). */
+typedef struct search {
+  double lo, hi, f_lo, f_hi;
+  double pull, allowed; /* width that bisection with two steps to spare would have left */
+  double x;             /* the trial, in the end the root */
+  int trials;           /* that are left */
+} search;
 
-static double root_between(falling f, const void *context, double lo, double hi)
+static search search_between(double lo, double hi, double f_lo, double f_hi)
 {
-  double f_lo = f(context, lo), f_hi = f(context, hi);
-  if (f_lo <= 0.0) return lo;
-  if (f_hi >= 0.0) return hi;
-  const double pull = 0.2 / (hi - lo);
-  double allowed = 2.0 * (hi - lo); /* width that bisection with two steps to spare would have left */
-  for (int i = 0; i < 62; ++i) {
-    const double width = hi - lo, middle = lo + 0.5 * width, slack = allowed - 0.5 * width;
+  search s = {lo, hi, f_lo, f_hi, 0.2 / (hi - lo), 2.0 * (hi - lo), f_lo <= 0.0 ? lo : hi, 62};
+  if (f_lo <= 0.0 || f_hi >= 0.0) s.trials = -1;
+  return s;
+}
 
-    /* Interpolate, and draw the trial by pull * width^2 towards the middle. */
-    const double straight = (f_lo * hi - f_hi * lo) / (f_lo - f_hi);
-    const double to_middle = middle - straight, drawn = pull * width * width;
-    const double trial = drawn <= fabs(to_middle) ? straight + copysign(drawn, to_middle) : middle;
+/* 1: what the function is at x is to be told next. */
+static int next_trial(search *s)
+{
+  const double width = s->hi - s->lo, middle = s->lo + 0.5 * width, slack = s->allowed - 0.5 * width;
+  if (s->trials < 0) return 0;
 
-    /* No further from the middle than bisection allows. */
-    const double x = fabs(trial - middle) <= slack ? trial : middle - copysign(slack, to_middle);
-    if (!(x > lo && x < hi)) break; /* neighbours in double precision */
-    const double y = f(context, x);
-    if (y == 0.0) return x;
-    if (y > 0.0) {
-      lo = x;
-      f_lo = y;
-    } else {
-      hi = x;
-      f_hi = y;
-    }
-    allowed *= 0.5;
+  /* Interpolate, and draw the trial by pull * width^2 towards the middle. */
+  const double straight = (s->f_lo * s->hi - s->f_hi * s->lo) / (s->f_lo - s->f_hi);
+  const double to_middle = middle - straight, drawn = s->pull * width * width;
+  const double ahead = to_middle < 0.0 ? -1.0 : 1.0;
+  const double trial = drawn <= fabs(to_middle) ? straight + ahead * drawn : middle;
+
+  /* No further from the middle than bisection allows. */
+  s->x = fabs(trial - middle) <= slack ? trial : middle - ahead * slack;
+  if (s->trials-- > 0 && s->x > s->lo && s->x < s->hi) return 1;
+  s->x = s->f_lo < -s->f_hi ? s->lo : s->hi; /* neighbours in double precision */
+  s->trials = -1;
+  return 0;
+}
+
+static void tell(search *s, double y)
+{
+  if (y == 0.0) s->trials = -1;
+  if (y > 0.0) {
+    s->lo = s->x;
+    s->f_lo = y;
+  } else {
+    s->hi = s->x;
+    s->f_hi = y;
   }
-  return f_lo < -f_hi ? lo : hi;
+  s->allowed *= 0.5;
 }
 
 /* ---- the actuator as its motion sees it: a driven side, which the pump feeds, and a drained side ---- */
-
-int bramah__metering_allowed(const bramah__metering *u)
-{
-  const double each[] = {u->ph, u->tr, u->pr, u->th, u->a};
-  for (int i = 0; i < 5; ++i) {
-    if (!(each[i] >= 0.0 && each[i] <= 1.0)) return 0;
-  }
-  return (u->pr == 0.0 && u->th == 0.0) || (u->ph == 0.0 && u->tr == 0.0);
-}
 
 /* w = sign v, g = sign f. Forces of chambers: pressure times area. */
 typedef struct directed {
@@ -141,22 +149,22 @@ typedef struct chambers {
 static double driven_force(const directed *d, double push, double q)
 {
   if (d->a == 0.0) return 0.0;
-  return fmin(fmax(push - q * q / d->a, 0.0), d->F_M);
+  return lesser(greater(push - q * q / d->a, 0.0), d->F_M);
 }
 
 /* Force of the drained chamber at r > 0 (32). */
 static double drained_force(const directed *d, double r)
 {
-  return d->ao == 0.0 ? d->F_oM : fmin(r * r / d->ao, d->F_oM);
+  return d->ao == 0.0 ? d->F_oM : lesser(r * r / d->ao, d->F_oM);
 }
 
 /* Both chambers at w = 0, at the end of the set where the actuator begins to move ahead (45, 73). An open
  * regeneration valve keeps a drained chamber without an outlet at the pressure of the driven one. */
 static chambers resting_chambers(const directed *d, double push)
 {
-  const double in = d->a > 0.0 ? fmin(fmax(push, 0.0), d->F_M) : 0.0;
+  const double in = d->a > 0.0 ? lesser(greater(push, 0.0), d->F_M) : 0.0;
   if (d->ao > 0.0) return (chambers){.in = in};
-  return (chambers){.in = in, .out = d->k > 0.0 ? fmin(d->ratio * in, d->F_oM) : d->F_oM};
+  return (chambers){.in = in, .out = d->k > 0.0 ? lesser(d->ratio * in, d->F_oM) : d->F_oM};
 }
 
 /* ---- regeneration: the w_a of (64a), in closed form ---- */
@@ -177,7 +185,7 @@ static double root_of_segment(const directed *d, segment s, double w)
   if (w * w * per_k + rest - fed * w * w * apart * apart <= 0.0) return w;
   const double x2 = per_k - s.lost - fed * c * c, half_x1 = w * (s.lost + fed * c);
   const double quarter = w * w * ((s.lost + fed) * per_k - s.lost * fed * apart * apart) - x2 * rest;
-  return fmin(-at_0 / (half_x1 + sqrt(fmax(quarter, 0.0))), w);
+  return lesser(-at_0 / (half_x1 + sqrt(greater(quarter, 0.0))), w);
 }
 
 typedef struct regeneration {
@@ -212,7 +220,7 @@ static double drained_while_regenerating(const directed *d, double in, double w,
   const double r = w - a.w_a;
   if (a.at_relief) return d->F_oM;
   if (d->ao > 0.0 && r * d->k <= a.w_a * d->ao) return drained_force(d, r);
-  return fmin(d->ratio * in + a.w_a * a.w_a / d->k, d->F_oM);
+  return lesser(d->ratio * in + a.w_a * a.w_a / d->k, d->F_oM);
 }
 
 static chambers moving_chambers(const directed *d, double push, double w)
@@ -230,32 +238,11 @@ static chambers chambers_at(const directed *d, double P, double w)
   return moving_chambers(d, d->A * P, w);
 }
 
-/* ---- Gamma ---- */
-
 /* Least force that keeps the actuator from moving ahead, Gamma_+(0) (73). */
 static double holding_force(const directed *d, double P)
 {
   const chambers c = resting_chambers(d, d->A * P);
   return c.in - c.out;
-}
-
-static bramah__interval turned(double sign, double lo, double hi)
-{
-  return sign > 0.0 ? (bramah__interval){lo, hi} : (bramah__interval){-hi, -lo};
-}
-
-static bramah__interval directed_gamma(const directed *d, double P, double v)
-{
-  const chambers c = chambers_at(d, P, d->sign * v);
-  const double g = c.in - c.out;
-  return turned(d->sign, g, v == 0.0 ? d->F_M : g);
-}
-
-bramah__interval bramah__gamma_at(const bramah__metered *actuator, const bramah__metering *u, double P,
-                                  double v)
-{
-  const directed d = direct(actuator, u);
-  return directed_gamma(&d, P, v);
 }
 
 static directed without_regeneration(const bramah__metered *actuator, const bramah__metering *u)
@@ -270,19 +257,7 @@ static double push_of_line(const directed *d, const bramah__pump_line *line, dou
 {
   const double at_relief = d->A * line->P_M, left = line->Q / d->A - w;
   if (line->U_b == 0.0) return left >= 0.0 ? at_relief : 0.0;
-  return fmin(at_relief, d->A * bramah__signed_square(d->A * left / line->U_b));
-}
-
-bramah__interval bramah__gamma(const bramah__metered *actuator, const bramah__metering *u,
-                               const bramah__pump_line *line, double v)
-{
-  const directed d = without_regeneration(actuator, u);
-  const double w = d.sign * v, push = push_of_line(&d, line, w);
-  if (w <= 0.0) return directed_gamma(&d, push / d.A, v);
-  const chambers c = moving_chambers(&d, push, w);
-  /* With the unloading valve closed the pump's whole flow fixes the velocity, and the line takes any pressure. */
-  const int pinned = line->U_b == 0.0 && w * d.A == line->Q;
-  return turned(d.sign, pinned ? -c.out : c.in - c.out, c.in - c.out);
+  return lesser(at_relief, d->A * bramah__signed_square(d->A * left / line->U_b));
 }
 
 /* ---- Lambda ---- */
@@ -290,12 +265,12 @@ bramah__interval bramah__gamma(const bramah__metered *actuator, const bramah__me
 /* w of the segments that do not depend on the line (53a, b, g, h), and of (53e, f) for the push A P. */
 static double at_driven_relief(const directed *d, double beta, double g)
 {
-  return fmax(bramah__phi_a(beta, g - d->F_M, d->ao), (d->F_M - d->F_oM - g) / beta);
+  return greater(bramah__phi_a(beta, g - d->F_M, d->ao), (d->F_M - d->F_oM - g) / beta);
 }
 
 static double at_driven_suction(const directed *d, double beta, double g)
 {
-  return fmax(bramah__phi_a(beta, g, d->ao), (-d->F_oM - g) / beta);
+  return greater(bramah__phi_a(beta, g, d->ao), (-d->F_oM - g) / beta);
 }
 
 /* psi (10) of the two valves in series, of their squares. */
@@ -303,16 +278,16 @@ static double in_series(double a, double b) { return a == 0.0 || b == 0.0 ? 0.0 
 
 static double through_valves(const directed *d, double beta, double g, double push)
 {
-  return fmax(bramah__phi_a(beta, g - push, in_series(d->a, d->ao)),
-              bramah__phi_a(beta, g - push + d->F_oM, d->a));
+  return greater(bramah__phi_a(beta, g - push, in_series(d->a, d->ao)),
+                 bramah__phi_a(beta, g - push + d->F_oM, d->a));
 }
 
 /* (53c, d): below the relief setting of the line, whose unloading valve takes what the actuator leaves. */
 static double with_unloading(const directed *d, const bramah__pump_line *line, double beta, double g)
 {
   const double bled = line->U_b * line->U_b / (d->A * d->A * d->A), all = line->Q / d->A;
-  return fmax(bramah__phi_b(beta, g, in_series(d->a, d->ao), bled, all),
-              bramah__phi_b(beta, g + d->F_oM, d->a, bled, all));
+  return greater(bramah__phi_b(beta, g, in_series(d->a, d->ao), bled, all),
+                 bramah__phi_b(beta, g + d->F_oM, d->a, bled, all));
 }
 
 /* Moving back and rest are the same for every supply; returns 1 if w is settled. */
@@ -328,9 +303,8 @@ typedef struct load {
   double P, beta, g;
 } load;
 
-static double excess(const void *context, double w)
+static double excess(const load *l, double w)
 {
-  const load *l = context;
   const chambers c = chambers_at(l->d, l->P, w);
   return c.in - c.out - l->g - l->beta * w;
 }
@@ -340,14 +314,18 @@ static double directed_lambda(const directed *d, double P, double beta, double g
 {
   double w;
   if (settled(d, beta, g, holding_force(d, P), &w)) return w;
-  w = fmax(fmin(at_driven_relief(d, beta, g), through_valves(d, beta, g, d->A * P)),
-           at_driven_suction(d, beta, g));
+  w = greater(lesser(at_driven_relief(d, beta, g), through_valves(d, beta, g, d->A * P)),
+              at_driven_suction(d, beta, g));
   if (d->k == 0.0) return w;
 
   /* Regeneration only makes an actuator quicker; the relief of the driven side bounds it (69). */
-  w = fmax(w, 0.0);
+  w = greater(w, 0.0);
   if (w > 0.0 && chambers_at(d, P, w).w_a == 0.0) return w;
-  return root_between(excess, &(load){d, P, beta, g}, w, (d->F_M - g) / beta);
+  const load l = {d, P, beta, g};
+  const double most = (d->F_M - g) / beta;
+  search s = search_between(w, most, excess(&l, w), excess(&l, most));
+  while (next_trial(&s)) tell(&s, excess(&l, s.x));
+  return s.x;
 }
 
 double bramah__lambda_at(const bramah__metered *actuator, const bramah__metering *u, double P, double beta,
@@ -364,8 +342,8 @@ double bramah__lambda(const bramah__metered *actuator, const bramah__metering *u
   const double g = d.sign * fbar, at_relief = d.A * line->P_M;
   double w;
   if (settled(&d, beta, g, holding_force(&d, push_of_line(&d, line, 0.0) / d.A), &w)) return d.sign * w;
-  const double supplied = fmin(with_unloading(&d, line, beta, g), through_valves(&d, beta, g, at_relief));
-  return d.sign * fmax(fmin(at_driven_relief(&d, beta, g), supplied), at_driven_suction(&d, beta, g));
+  const double supplied = lesser(with_unloading(&d, line, beta, g), through_valves(&d, beta, g, at_relief));
+  return d.sign * greater(lesser(at_driven_relief(&d, beta, g), supplied), at_driven_suction(&d, beta, g));
 }
 
 /* ---- actuators on one line ---- */
@@ -380,10 +358,11 @@ typedef struct drawn {
 static drawn drawn_flow(const directed *d, double P, double q)
 {
   const double r = sqrt(d->a), push = d->A * P;
-  const double against_full = r * sqrt(fmax(push - d->F_M, 0.0)), into_empty = r * sqrt(fmax(push, 0.0));
+  const double against_full = r * sqrt(greater(push - d->F_M, 0.0)),
+               into_empty = r * sqrt(greater(push, 0.0));
   const int full = q<against_full, empty = q> into_empty;
   const double bound = full ? against_full : into_empty;
-  return (drawn){.Q = d->A * fmin(fmax(q, against_full), into_empty),
+  return (drawn){.Q = d->A * lesser(greater(q, against_full), into_empty),
                  .by_q = full || empty || q <= 0.0 ? 0.0 : d->A,
                  .by_P = (full || empty) && bound > 0.0 ? 0.5 * d->A * d->A * d->a / bound : 0.0};
 }
@@ -394,9 +373,8 @@ typedef struct balance {
   const double *v, *beta, *fbar;
 } balance;
 
-static double left_over(const void *context, double P)
+static double left_over(const balance *b, double P)
 {
-  const balance *b = context;
   double Q = b->group->line.Q - b->group->line.U_b * sqrt(P);
   for (size_t j = 0; j < b->group->n; ++j) {
     const directed d = direct(&b->group->actuators[j], &b->group->u[j]);
@@ -408,9 +386,11 @@ static double left_over(const void *context, double P)
 
 static double balanced_pressure(const balance *b)
 {
-  const double P_M = b->group->line.P_M;
-  if (left_over(b, P_M) >= 0.0) return P_M; /* the relief takes the rest */
-  return root_between(left_over, b, 0.0, P_M);
+  const double P_M = b->group->line.P_M, left = left_over(b, P_M);
+  if (left >= 0.0) return P_M; /* the relief takes the rest */
+  search s = search_between(0.0, P_M, left_over(b, 0.0), left);
+  while (next_trial(&s)) tell(&s, left_over(b, s.x));
+  return s.x;
 }
 
 double bramah__line_pressure(const bramah__metered_group *group, const double *v)
@@ -423,7 +403,7 @@ double bramah__line_pressure(const bramah__metered_group *group, const double *v
 static double pressure_behind(const bramah__metered_group *group, double beta, double fbar, double v)
 {
   const directed d = direct(group->actuators, group->u);
-  const double w = d.sign * v, drained = d.ao > 0.0 ? fmin(w * w / d.ao, d.F_oM) : d.F_oM;
+  const double w = d.sign * v, drained = d.ao > 0.0 ? lesser(w * w / d.ao, d.F_oM) : d.F_oM;
   const double driven = beta * w + d.sign * fbar + drained;
   const double margin = 1e-9 * d.F_M; /* at its relief the chamber takes what the line gives */
   if (w > 0.0 && d.a > 0.0 && driven > margin && driven < d.F_M - margin) {
@@ -536,8 +516,8 @@ bramah__metered_state bramah__metered_state_at(const bramah__metered *actuator, 
   chambers c = chambers_at(&d, P, w);
   if (w ==
       0.0) { /* the driven chamber carries what its valve lets through or the load asks for, the greater */
-    c.in = fmin(fmax(c.in, g), d.F_M);
-    c.out = fmax(c.in - g, 0.0);
+    c.in = lesser(greater(c.in, g), d.F_M);
+    c.out = greater(c.in - g, 0.0);
   }
   bramah__metered_state s = {.P_h = head_driven ? c.in / d.A : c.out / d.A_o,
                              .P_r = head_driven ? c.out / d.A_o : c.in / d.A,
@@ -552,4 +532,83 @@ bramah__metered_state bramah__metered_state_at(const bramah__metered *actuator, 
   if (c.w_a > 0.0) s.valves |= BRAMAH__REGENERATION;
   if (P >= line->P_M) s.valves |= BRAMAH__PUMP_RELIEF;
   return s;
+}
+
+/* ---- in a machine ---- */
+
+void bramah__scale_valves(const bramah__metered *nominal, double by, bramah__metered *out)
+{
+  out->c_ph = by * nominal->c_ph;
+  out->c_tr = by * nominal->c_tr;
+  out->c_pr = by * nominal->c_pr;
+  out->c_th = by * nominal->c_th;
+  out->c_a = by * nominal->c_a;
+}
+
+double bramah__opened(double open, double limit)
+{
+  const double u = lesser(open / limit, 1.0);
+  return u > BRAMAH__LEAST_OPENING ? u : 0.0;
+}
+
+bramah__metering bramah__metering_of(const double *open, double limit, double a)
+{
+  return (bramah__metering){.ph = bramah__opened(open[0], limit),
+                            .tr = bramah__opened(open[1], limit),
+                            .pr = bramah__opened(open[3], limit),
+                            .th = bramah__opened(open[2], limit),
+                            .a = a};
+}
+
+void bramah__load_line(const bramah__metered_port *port, const double *p, const double *v,
+                       bramah__line_point *at)
+{
+  for (size_t j = 0; j < at->line->n; ++j) {
+    at->beta[j] = port[j].damping;
+    at->fbar[j] = at->group.actuators[j].A_h * p[port[j].volume] - port[j].damping * v[port[j].cylinder];
+  }
+}
+
+/* ---- behind this line not in C source ---- */
+
+int bramah__metering_allowed(const bramah__metering *u)
+{
+  const double each[] = {u->ph, u->tr, u->pr, u->th, u->a};
+  for (int i = 0; i < 5; ++i) {
+    if (!(each[i] >= 0.0 && each[i] <= 1.0)) return 0;
+  }
+  return (u->pr == 0.0 && u->th == 0.0) || (u->ph == 0.0 && u->tr == 0.0);
+}
+
+/* ---- Gamma ---- */
+
+static bramah__interval turned(double sign, double lo, double hi)
+{
+  return sign > 0.0 ? (bramah__interval){lo, hi} : (bramah__interval){-hi, -lo};
+}
+
+static bramah__interval directed_gamma(const directed *d, double P, double v)
+{
+  const chambers c = chambers_at(d, P, d->sign * v);
+  const double g = c.in - c.out;
+  return turned(d->sign, g, v == 0.0 ? d->F_M : g);
+}
+
+bramah__interval bramah__gamma_at(const bramah__metered *actuator, const bramah__metering *u, double P,
+                                  double v)
+{
+  const directed d = direct(actuator, u);
+  return directed_gamma(&d, P, v);
+}
+
+bramah__interval bramah__gamma(const bramah__metered *actuator, const bramah__metering *u,
+                               const bramah__pump_line *line, double v)
+{
+  const directed d = without_regeneration(actuator, u);
+  const double w = d.sign * v, push = push_of_line(&d, line, w);
+  if (w <= 0.0) return directed_gamma(&d, push / d.A, v);
+  const chambers c = moving_chambers(&d, push, w);
+  /* With the unloading valve closed the pump's whole flow fixes the velocity, and the line takes any pressure. */
+  const int pinned = line->U_b == 0.0 && w * d.A == line->Q;
+  return turned(d.sign, pinned ? -c.out : c.in - c.out, c.in - c.out);
 }

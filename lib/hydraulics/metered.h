@@ -19,11 +19,19 @@
  * Extending and retracting mirror each other, so the code knows a driven side, which the pump feeds, and a
  * drained side. Source: R. Kikuuwe et al., Nonsmooth quasistatic modeling of hydraulic actuators (2022),
  * equations named at the functions; its set-valued answers at zero openings are met by branches on exact
- * zeros. */
+ * zeros.
+ *
+ * Up to the line that says so this header and metered.c are also part of the C source of machines that have such
+ * actuators (lib/plant/step_source.c): no function calls itself there, and none needs more than sqrt and fabs. */
 #ifndef BRAMAH_LIB_HYDRAULICS_METERED_H
 #define BRAMAH_LIB_HYDRAULICS_METERED_H
 
 #include <stddef.h>
+
+#ifndef BRAMAH__METERED /* C source has its own */
+#define BRAMAH__METERED
+#define BRAMAH__MAX_ON_LINE 16 /* most actuators on one line */
+#endif
 
 /* What does not change. Coefficients C a sqrt(2/rho) of the fully open valve [m^3/(s sqrt(Pa))]. */
 typedef struct bramah__metered {
@@ -45,43 +53,28 @@ typedef struct bramah__pump_line {
   double U_b; /* unloading: coefficient times opening [m^3/(s sqrt(Pa))], >= 0 */
 } bramah__pump_line;
 
-typedef struct bramah__interval {
-  double lo, hi;
-} bramah__interval;
-
 /* ---- roots of the quadratic laws of orifices ---- */
 
 /* S(x) = x |x| (8). */
-double bramah__signed_square(double x);
+BRAMAH__METERED double bramah__signed_square(double x);
 
 /* The x of S(x)/a + b x + c = 0, a >= 0, b > 0 (11, 13); a = 0: 0. */
-double bramah__phi_a(double b, double c, double a);
+BRAMAH__METERED double bramah__phi_a(double b, double c, double a);
 
 /* The x of S(x)/a0 + S(x - x1)/a1 + b x + c = 0 (12, 14); a0 = 0: 0, else a1 = 0: x1. */
-double bramah__phi_b(double b, double c, double a0, double a1, double x1);
-
-/* Does one of (18) hold? (All closed with a closed unloading valve is allowed: the relief takes the flow.) */
-int bramah__metering_allowed(const bramah__metering *u);
+BRAMAH__METERED double bramah__phi_b(double b, double c, double a0, double a1, double x1);
 
 /* ---- one actuator without regeneration on a pump line of its own: closed forms ---- */
 
-/* Gamma(v) (43), a point or an interval. */
-bramah__interval bramah__gamma(const bramah__metered *actuator, const bramah__metering *u,
-                               const bramah__pump_line *line, double v);
-
 /* The v of beta v + fbar in Gamma(v) (49, 54); beta [N s/m] > 0. */
-double bramah__lambda(const bramah__metered *actuator, const bramah__metering *u,
-                      const bramah__pump_line *line, double beta, double fbar);
+BRAMAH__METERED double bramah__lambda(const bramah__metered *actuator, const bramah__metering *u,
+                                      const bramah__pump_line *line, double beta, double fbar);
 
 /* ---- at a given pressure P >= 0 of the line; regeneration included ---- */
 
-/* (72), (66). */
-bramah__interval bramah__gamma_at(const bramah__metered *actuator, const bramah__metering *u, double P,
-                                  double v);
-
 /* (83), (68). At most 64 evaluations of gamma_at while oil regenerates, a closed form otherwise. */
-double bramah__lambda_at(const bramah__metered *actuator, const bramah__metering *u, double P, double beta,
-                         double fbar);
+BRAMAH__METERED double bramah__lambda_at(const bramah__metered *actuator, const bramah__metering *u, double P,
+                                         double beta, double fbar);
 
 /* ---- n actuators on one line ---- */
 
@@ -93,18 +86,18 @@ typedef struct bramah__metered_group {
 } bramah__metered_group;
 
 /* Pressure of the line at velocities v [n] (78); at most 64 evaluations of the flows. */
-double bramah__line_pressure(const bramah__metered_group *group, const double *v);
+BRAMAH__METERED double bramah__line_pressure(const bramah__metered_group *group, const double *v);
 
 /* Velocities v [n] of diag(beta) v + fbar in Gamma_mul(v) (80); returns the pressure of the line (85). One
  * actuator without regeneration takes the closed form. */
-double bramah__lambda_of(const bramah__metered_group *group, const double *beta, const double *fbar,
-                         double *v);
+BRAMAH__METERED double bramah__lambda_of(const bramah__metered_group *group, const double *beta,
+                                         const double *fbar, double *v);
 
 /* Derivatives slope[i*n + j] = dv_i / dfbar_j [m/(N s)] at the solution v, P of lambda_of. One-sided at
  * kinks: an actuator at rest stays at rest, a chamber at a limit stays there, a line at its relief setting
  * stays there. work [2n]. */
-void bramah__lambda_slopes(const bramah__metered_group *group, double P, const double *beta, const double *v,
-                           double *slope, double *work);
+BRAMAH__METERED void bramah__lambda_slopes(const bramah__metered_group *group, double P, const double *beta,
+                                           const double *v, double *slope, double *work);
 
 /* ---- the chambers behind a force ---- */
 
@@ -127,7 +120,80 @@ typedef struct bramah__metered_state {
 } bramah__metered_state;
 
 /* At velocity v and a force f in Gamma(v), with the line at P. */
-bramah__metered_state bramah__metered_state_at(const bramah__metered *actuator, const bramah__metering *u,
-                                               const bramah__pump_line *line, double P, double v, double f);
+BRAMAH__METERED bramah__metered_state bramah__metered_state_at(const bramah__metered *actuator,
+                                                               const bramah__metering *u,
+                                                               const bramah__pump_line *line, double P,
+                                                               double v, double f);
+
+/* ---- in a machine ---- */
+
+/* No spool: the opening is constant. */
+#define BRAMAH__NO_SPOOL ((size_t)-1)
+
+/* An opening below this part of the full one is closed: a spool of first order never quite comes home. */
+#define BRAMAH__LEAST_OPENING 1e-9
+
+/* A quasistatic actuator in the circuit. Its chambers have no pressures of their own: a viscoelastic element
+ * K, B joins the actuator, which moves with v, and its rod, whose stroke s moves with s'. The state
+ * is the load pressure pi = K (x - s) / A_h, x' = v: one `virtual' volume with the piston area A_h and no rod
+ * area, so that A_h pi is the pressure force of its cylinder. Of (48a), (50):
+ *   v = Lambda(B, A_h pi - B s'),  pi' = K/A_h (v - s'),  f = A_h pi + B (v - s')
+ * pi is a difference and may be negative. */
+typedef struct bramah__metered_port {
+  size_t cylinder, volume;
+  size_t spool;             /* of its metering valves; bramah__valve.opening with a = head, b = rod side */
+  double stiffness;         /* K [N/m] */
+  double damping;           /* B [N s/m] */
+  size_t regeneration;      /* spool, or BRAMAH__NO_SPOOL */
+  double regeneration_open; /* opening without one, in [0, 1] */
+} bramah__metered_port;
+
+/* The line of a pump with the actuators that it feeds, number first ... first + n - 1. */
+typedef struct bramah__metered_line {
+  bramah__pump_line line; /* U_b at full opening */
+  size_t tank;            /* supply that its pressures count from */
+  size_t unloading;       /* spool, or BRAMAH__NO_SPOOL */
+  double unloading_open;  /* opening without one, in [0, 1] */
+  size_t first, n;
+} bramah__metered_line;
+
+/* The actuators of one line at one point: what is given, w and P are found. */
+typedef struct bramah__line_point {
+  const bramah__metered_line *line;
+  bramah__metered_group group;
+  bramah__metering u[BRAMAH__MAX_ON_LINE];
+  double beta[BRAMAH__MAX_ON_LINE], fbar[BRAMAH__MAX_ON_LINE], w[BRAMAH__MAX_ON_LINE];
+  double P;
+} bramah__line_point;
+
+/* Valves that let through this much of what they did. */
+BRAMAH__METERED void bramah__scale_valves(const bramah__metered *nominal, double by, bramah__metered *out);
+
+/* Part of the full opening that an effective opening of `open` [V] is. */
+BRAMAH__METERED double bramah__opened(double open, double limit);
+
+/* From the effective openings of four paths [V], in the order of bramah_port with a = head, b = rod side. */
+BRAMAH__METERED bramah__metering bramah__metering_of(const double *open, double limit, double a);
+
+/* beta and fbar of a line's actuators, whose ports these are, at pressures p and velocities v of rods. */
+BRAMAH__METERED void bramah__load_line(const bramah__metered_port *port, const double *p, const double *v,
+                                       bramah__line_point *at);
+
+/* ---- behind this line not in C source ---- */
+
+/* Does one of (18) hold? (All closed with a closed unloading valve is allowed: the relief takes the flow.) */
+int bramah__metering_allowed(const bramah__metering *u);
+
+typedef struct bramah__interval {
+  double lo, hi;
+} bramah__interval;
+
+/* Gamma(v) (43), a point or an interval: of one actuator without regeneration on a pump line of its own. */
+bramah__interval bramah__gamma(const bramah__metered *actuator, const bramah__metering *u,
+                               const bramah__pump_line *line, double v);
+
+/* At a given pressure of the line, regeneration included (72), (66). */
+bramah__interval bramah__gamma_at(const bramah__metered *actuator, const bramah__metering *u, double P,
+                                  double v);
 
 #endif

@@ -4,67 +4,53 @@
 #include <math.h>
 #include <string.h>
 
-/* The actuators of one line at one point. */
-typedef struct point {
-  const bramah__metered_line *line;
-  bramah__metered_group group;
-  bramah__metering u[BRAMAH__MAX_ON_LINE];
-  double beta[BRAMAH__MAX_ON_LINE], fbar[BRAMAH__MAX_ON_LINE], w[BRAMAH__MAX_ON_LINE];
-  double P;
-} point;
+typedef bramah__line_point point;
 
-/* Part of the full opening that an effective opening of `open` [V] is. */
-static double part(double open, double limit)
+/* Effective openings of a spool [V]: those among `open` [n_spools x BRAMAH__N_PATHS], or unless that is known, at U. */
+static void find_openings(const bramah__circuit *circuit, size_t spool, const double *U, const double *open,
+                          double out[BRAMAH__N_PATHS])
 {
-  const double u = fmin(open / limit, 1.0);
-  return u > BRAMAH__LEAST_OPENING ? u : 0.0;
+  bramah__expr e[BRAMAH__N_PATHS];
+  if (!open) bramah__openings(&circuit->valve[spool].opening, e_number(U[spool]), e);
+  for (size_t k = 0; k < BRAMAH__N_PATHS; k++) out[k] = open ? open[spool * BRAMAH__N_PATHS + k] : e[k].value;
 }
 
 /* Opening of a valve with one flow path, which its spool opens from 0 on. */
+static double single(const bramah__circuit *circuit, size_t spool, double constant, const double *U,
+                     const double *open)
+{
+  double e[BRAMAH__N_PATHS];
+  if (spool == BRAMAH__NO_SPOOL) return constant;
+  find_openings(circuit, spool, U, open, e);
+  return bramah__opened(e[BRAMAH__PUMP_A], circuit->valve[spool].limit);
+}
+
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U)
 {
-  bramah__expr e[BRAMAH__N_PATHS];
-  bramah__openings(&circuit->valve[spool].opening, e_number(U[spool]), e);
-  return part(e[BRAMAH__PUMP_A].value, circuit->valve[spool].limit);
+  return single(circuit, spool, 0.0, U, NULL);
 }
 
-static double single(const bramah__circuit *circuit, size_t spool, double constant, const double *U)
-{
-  return spool == BRAMAH__NO_SPOOL ? constant : bramah__single_opening(circuit, spool, U);
-}
-
-bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, const double *U)
-{
-  const bramah__metered_port *port = &circuit->metered_port[i];
-  const bramah__valve *valve = &circuit->valve[port->spool];
-  bramah__expr e[BRAMAH__N_PATHS];
-  bramah__openings(&valve->opening, e_number(U[port->spool]), e);
-  return (bramah__metering){.ph = part(e[BRAMAH__PUMP_A].value, valve->limit),
-                            .tr = part(e[BRAMAH__B_TANK].value, valve->limit),
-                            .pr = part(e[BRAMAH__PUMP_B].value, valve->limit),
-                            .th = part(e[BRAMAH__A_TANK].value, valve->limit),
-                            .a = single(circuit, port->regeneration, port->regeneration_open, U)};
-}
-
-/* Openings and loads. */
+/* Openings and loads; U or `open` as above. */
 static void load(const bramah__circuit *circuit, const bramah__metered_line *line, const double *p,
-                 const double *v, const double *U, point *at)
+                 const double *v, const double *U, const double *open, point *at)
 {
   at->line = line;
   at->group = (bramah__metered_group){line->n, circuit->metered + line->first, at->u, line->line};
-  at->group.line.U_b *= single(circuit, line->unloading, line->unloading_open, U);
+  at->group.line.U_b *= single(circuit, line->unloading, line->unloading_open, U, open);
   for (size_t j = 0; j < line->n; j++) {
     const bramah__metered_port *port = &circuit->metered_port[line->first + j];
-    at->u[j] = bramah__metering_at(circuit, line->first + j, U);
-    at->beta[j] = port->damping;
-    at->fbar[j] = at->group.actuators[j].A_h * p[port->volume] - port->damping * v[port->cylinder];
+    double e[BRAMAH__N_PATHS];
+    find_openings(circuit, port->spool, U, open, e);
+    at->u[j] = bramah__metering_of(e, circuit->valve[port->spool].limit,
+                                   single(circuit, port->regeneration, port->regeneration_open, U, open));
   }
+  bramah__load_line(circuit->metered_port + line->first, p, v, at);
 }
 
 static void solve(const bramah__circuit *circuit, const bramah__metered_line *line, const double *p,
                   const double *v, const double *U, point *at)
 {
-  load(circuit, line, p, v, U, at);
+  load(circuit, line, p, v, U, NULL, at);
   at->P = bramah__lambda_of(&at->group, at->beta, at->fbar, at->w);
 }
 
@@ -81,7 +67,7 @@ void bramah__metered_solve(const bramah__circuit *circuit, const double *p, cons
 }
 
 void bramah__metered_solve_tangent(const bramah__circuit *circuit, const double *p, const double *v,
-                                   const double *U, double *w, double *P, double *by_load)
+                                   const double *open, double *w, double *P, double *by_load)
 {
   const size_t n_all = circuit->n_metered;
   double slope[BRAMAH__MAX_ON_LINE * BRAMAH__MAX_ON_LINE], work[2 * BRAMAH__MAX_ON_LINE];
@@ -89,7 +75,8 @@ void bramah__metered_solve_tangent(const bramah__circuit *circuit, const double 
   memset(by_load, 0, n_all * n_all * sizeof *by_load);
   for (size_t l = 0; l < circuit->n_metered_lines; l++) {
     const bramah__metered_line *line = &circuit->metered_line[l];
-    solve(circuit, line, p, v, U, &at);
+    load(circuit, line, p, v, NULL, open, &at);
+    at.P = bramah__lambda_of(&at.group, at.beta, at.fbar, at.w);
     bramah__lambda_slopes(&at.group, at.P, at.beta, at.w, slope, work);
     memcpy(w + line->first, at.w, line->n * sizeof *w);
     P[l] = at.P;
@@ -247,7 +234,7 @@ static void take(const bramah__circuit *circuit, size_t l, const double *p, cons
     solve(circuit, line, p, v, U, at);
     return;
   }
-  load(circuit, line, p, v, U, at);
+  load(circuit, line, p, v, U, NULL, at);
   memcpy(at->w, w + line->first, line->n * sizeof *w);
   at->P = P[l];
 }

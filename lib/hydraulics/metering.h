@@ -6,12 +6,6 @@
 
 #include "lib/hydraulics/circuit.h"
 
-/* An opening below this part of the full one is closed: a spool of first order never quite comes home. */
-#define BRAMAH__LEAST_OPENING 1e-9
-
-/* Openings of the valves of actuator i at spools U. */
-bramah__metering bramah__metering_at(const bramah__circuit *circuit, size_t i, const double *U);
-
 /* Opening of a regeneration or unloading valve that has a spool. */
 double bramah__single_opening(const bramah__circuit *circuit, size_t spool, const double *U);
 
@@ -32,10 +26,10 @@ bramah__spool_difference bramah__differ_spool(const bramah__valve *valve, double
 void bramah__metered_solve(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
                            double *w, double *P);
 
-/* The same with the derivatives by_load [n_metered x n_metered] of w by the loads fbar = A_h p - B v [N]; zero between
- * lines. */
+/* The same at effective openings `open` [n_spools x BRAMAH__N_PATHS] [V], with the derivatives by_load [n_metered x
+ * n_metered] of w by the loads fbar = A_h p - B v [N]; zero between lines. */
 void bramah__metered_solve_tangent(const bramah__circuit *circuit, const double *p, const double *v,
-                                   const double *U, double *w, double *P, double *by_load);
+                                   const double *open, double *w, double *P, double *by_load);
 
 /* What actuator i exerts beyond A_h pi at its velocity w: B (w - v) [N]. */
 double bramah__metered_drag(const bramah__circuit *circuit, size_t i, double w, const double *v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Its torque and its flow are those of a rotary actuator whose chambers have no ends and no volume: a cylinder of
  * the circuit. The leakages are an element like others. */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
 #include "lib/hydraulics/element.h"
 
 enum { DISPLACEMENT, GEAR_RATIO, LEAKAGE, DRAIN_LEAKAGE };

@@ -106,6 +106,31 @@ enum {
 
 _Static_assert(BRAMAH_INITIAL_GIVEN == 1, "the key `initial` says that it is given");
 
+/* A pair of positions of a joint with one coordinate. */
+static bramah_status read_range(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  bramah__key by_type = *key;
+  if (((const bramah_joint *)object)->type == BRAMAH_JOINT_PRISMATIC) by_type.unit = key->other_unit;
+  by_type.other_unit = NULL;
+  return bramah__read_vector(reader, item, &by_type, object);
+}
+
+/* Stops: members of the joint, whose type says in what units. */
+static const bramah__key limit_keys[] = {
+    BRAMAH__KEY("range", read_range, bramah_joint, range, .required = 1, .shape = BRAMAH__SHAPE_VECTOR,
+                .unit = "rad", .other_unit = "m", .count = 2,
+                .ascends = "the range must ascend: [lower end, upper end]"),
+    BRAMAH__KEY("stiffness", read_by_type, bramah_joint, stop.stiffness, .required = 1,
+                .shape = BRAMAH__SHAPE_QUANTITY, .unit = "N*m/rad", .other_unit = "N/m",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("damping", read_by_type, bramah_joint, stop.damping, .required = 1,
+                .shape = BRAMAH__SHAPE_QUANTITY, .unit = "N*m*s/rad", .other_unit = "N*s/m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table limit_table = {.keys = limit_keys};
+
 static const bramah__key joint_keys[] = {
     BRAMAH__KEY("type", bramah__read_word, bramah_joint, type, .required = 1, .words = joint_types),
     BRAMAH__KEY("parent", bramah__read_name, bramah_joint, parent, .required = 1),
@@ -126,6 +151,10 @@ static const bramah__key joint_keys[] = {
     BRAMAH__KEY("rate", read_by_type, bramah_joint, initial_rate, .shape = BRAMAH__SHAPE_QUANTITIES,
                 .types = MOVING, .unit = "rad/s", .other_unit = "m/s",
                 .stride = offsetof(bramah_joint, initial_rates)),
+    {.name = "limits",
+     .read = bramah__read_child,
+     .types = 1 << BRAMAH_JOINT_REVOLUTE | 1 << BRAMAH_JOINT_PRISMATIC,
+     .table = &limit_table},
     {0}};
 
 static const bramah__table joint_table = {
@@ -240,6 +269,77 @@ static const bramah__key force_keys[] = {
     BRAMAH__KEY("torque", bramah__read_vector, bramah_force, torque, .unit = "N*m", .count = 3),
     BRAMAH__KEY("axes", bramah__read_word, bramah_force, axes, .words = axes_words),
     {0}};
+
+/* ---- points on the ground ---- */
+
+static const bramah__word contact_laws[] = {
+    {"hunt-crossley", BRAMAH_CONTACT_HUNT_CROSSLEY}, {"penalty", BRAMAH_CONTACT_PENALTY}, {NULL, 0}};
+
+/* In the unit of the law of Hunt and Crossley, or in the other one of the penalty. */
+static bramah_status read_by_law(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 void *object)
+{
+  bramah__key by_law = *key;
+  if (((const bramah_contact *)object)->law == BRAMAH_CONTACT_PENALTY) by_law.unit = key->other_unit;
+  by_law.other_unit = NULL;
+  return bramah__read_quantity(reader, item, &by_law, object);
+}
+
+static const bramah__key point_key = {.name = "point", .read = bramah__read_vector, .unit = "m", .count = 3};
+
+static bramah_status read_point(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  return bramah__read_vector(reader, item, &point_key, object);
+}
+
+static const bramah__table point_table = {.size = sizeof(double[3]), .read = read_point, .value = &point_key};
+
+static const bramah__key ground_keys[] = {
+    BRAMAH__KEY("point", bramah__read_vector, bramah_contact, ground, .unit = "m", .count = 3),
+    BRAMAH__KEY("normal", bramah__read_direction, bramah_contact, normal, .required = 0),
+    {0}};
+
+static const bramah__table ground_table = {.keys = ground_keys};
+
+#define RUBBING(key, member, unit_, range_, ...)                                                             \
+  BRAMAH__KEY(key, bramah__read_quantity, bramah_friction, member, .unit = (unit_), .range = (range_),       \
+              __VA_ARGS__)
+static const bramah__key contact_friction_keys[] = {
+    RUBBING("coulomb", coulomb, "1", BRAMAH__POSITIVE, .required = 1),
+    RUBBING("static", static_force, "1", BRAMAH__POSITIVE, .required = 0),
+    RUBBING("stribeck_velocity", stribeck_velocity, "m/s", BRAMAH__POSITIVE, .required = 0),
+    RUBBING("stribeck_exponent", stribeck_exponent, "1", BRAMAH__POSITIVE, .required = 0),
+    RUBBING("viscous", viscous, "s/m", BRAMAH__NOT_NEGATIVE, .required = 0),
+    RUBBING("bristle_stiffness", bristle_stiffness, "1/m", BRAMAH__POSITIVE, .required = 0),
+    RUBBING("bristle_damping", bristle_damping, "s/m", BRAMAH__POSITIVE, .required = 0),
+    {0}};
+
+static bramah_status finish_contact_friction(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  (void)reader, (void)item;
+  ((bramah_friction *)object)->model = BRAMAH_FRICTION_LUGRE;
+  return BRAMAH_OK;
+}
+
+static const bramah__table contact_friction_table = {.keys = contact_friction_keys,
+                                                     .finish = finish_contact_friction};
+
+static const bramah__key contact_keys[] = {
+    BRAMAH__KEY("body", bramah__read_name, bramah_contact, body, .required = 1),
+    BRAMAH__KEY("points", bramah__read_list, bramah_contact, points, .required = 1, .table = &point_table,
+                .count_offset = offsetof(bramah_contact, n_points)),
+    {.name = "ground", .read = bramah__read_child, .table = &ground_table},
+    BRAMAH__KEY("law", bramah__read_word, bramah_contact, law, .words = contact_laws),
+    BRAMAH__KEY("stiffness", read_by_law, bramah_contact, stiffness, .required = 1,
+                .shape = BRAMAH__SHAPE_QUANTITY, .unit = "N/m^1.5", .other_unit = "N/m",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("damping", read_by_law, bramah_contact, damping, .required = 1,
+                .shape = BRAMAH__SHAPE_QUANTITY, .unit = "s/m", .other_unit = "N*s/m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("friction", bramah__read_child, bramah_contact, friction, .table = &contact_friction_table),
+    {0}};
+
+static const bramah__table contact_table = {.keys = contact_keys, .size = sizeof(bramah_contact)};
 
 static const bramah__key wheel_keys[] = {
     BRAMAH__KEY("body", bramah__read_name, bramah_wheel, body, .required = 1),
@@ -388,6 +488,8 @@ static const bramah__key machine_keys[] = {
     BRAMAH__SECTION("joint_springs", bramah__loaded, machine.joint_springs, machine.n_joint_springs,
                     &joint_spring_table, .required = 0),
     BRAMAH__SECTION("forces", bramah__loaded, machine.forces, machine.n_forces, &force_table, .required = 0),
+    BRAMAH__SECTION("contacts", bramah__loaded, machine.contacts, machine.n_contacts, &contact_table,
+                    .required = 0),
     BRAMAH__SECTION("motions", bramah__loaded, machine.motions, machine.n_motions, &motion_table,
                     .required = 0),
     BRAMAH__SECTION("wheels", bramah__loaded, machine.wheels, machine.n_wheels, &wheel_table, .required = 0),
@@ -437,6 +539,7 @@ static const struct {
     {"springs", "bodies", BODY},
     {"joint_springs", "joint", COORDINATE},
     {"forces", "body", BODY},
+    {"contacts", "body", BODY},
     {"motions", "joint", COORDINATE},
     {"wheels", "body", BODY},
     {"knife_edges", "body", BODY},

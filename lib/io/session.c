@@ -722,7 +722,7 @@ bramah_status bramah_session_new_adaptive(const bramah_session *session, bramah_
 /* Beyond that the readers refuse a description; some files never end. */
 enum { LONGEST_LOOK = 1 << 24 };
 
-/* A study has the key `study`, a plan `plan`; everything else is taken for a machine, whose reader finds the
+/* A study has the key `study`, a plan `plan`, a work file `work`; everything else is taken for a machine, whose reader finds the
  * words for it. The keys are looked for in the text, which may be no YAML. */
 static int has_key(const char *path, const char *key)
 {
@@ -746,6 +746,7 @@ bramah_file_kind bramah_file_kind_of(const char *path)
 {
   return has_key(path, "study")  ? BRAMAH_FILE_STUDY
          : has_key(path, "plan") ? BRAMAH_FILE_PLAN
+         : has_key(path, "work") ? BRAMAH_FILE_WORK
                                  : BRAMAH_FILE_MACHINE;
 }
 
@@ -756,6 +757,7 @@ bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *use
   bramah_diag diag;
   if (kind) *kind = is;
   if (is == BRAMAH_FILE_PLAN) bramah__plan_check(path, hear, &c);
+  if (is == BRAMAH_FILE_WORK) bramah__work_check(path, hear, &c);
   if (is == BRAMAH_FILE_MACHINE) bramah__machine_check(path, 0, NULL, hear, &c);
   if (is != BRAMAH_FILE_STUDY) return c.first;
 

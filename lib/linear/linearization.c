@@ -59,6 +59,29 @@ void bramah__linear_rates(const bramah_linearization *l, const bramah_coupled *c
   memcpy(xd + bramah__first_friction(l), c->state.xd, l->system.n_friction * sizeof *xd);
 }
 
+/* Bristles of contacts: their rows, and what they do to the velocities. */
+static void add_bristles(bramah_linearization *l, bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const size_t n = l->system.n, n_dof = l->system.n_position;
+  bramah__bristles_by_state(c);
+  for (size_t i = 0; i < model->n_contact_points; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    const bramah__contact_slope *slope = &c->derivative.contact[i];
+    if (!(contact->coulomb > 0.0)) continue;
+    bramah__contact_arms(model, c->now, &c->derivative, i);
+    for (size_t a = 0; a < BRAMAH__CONTACT_STATES; a++) {
+      const size_t at = bramah__first_friction(l) + contact->first_state + a;
+      memcpy(l->A + at * n, c->transition.bristle_rates + (4 * i + 2 * a) * n_dof, 2 * n_dof * sizeof *l->A);
+      l->A[at * n + at] = slope->rate_by_bristle;
+      for (size_t f = 0; f < n_dof; f++)
+        l->column[f] = slope->by_bristle * c->derivative.contact_arms[a * n_dof + f];
+      bramah__cholesky_solve(n_dof, c->now->Mi, l->column);
+      for (size_t f = 0; f < n_dof; f++) l->A[(n_dof + f) * n + at] = l->column[f];
+    }
+  }
+}
+
 /* A force along cylinder q by something: added to the column of independent accelerations, `stride` apart. */
 static void cylinder_column(bramah_linearization *l, const bramah_coupled *c, size_t q, double force,
                             double *column, size_t stride)
@@ -107,6 +130,7 @@ static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
     l->A[(first + i) * n + first + i] = -1.0 / circuit->valve[l->spool[i]].time_constant;
 
   /* Friction states: their rows, and what they do to the velocities. */
+  add_bristles(l, c);
   for (size_t q = 0; q < circuit->n_cylinders; q++) {
     const bramah__cylinder *cylinder = &circuit->cylinder[q];
     const size_t states = bramah__friction_states(cylinder->friction.kind),
@@ -144,6 +168,17 @@ static void friction_part(const bramah_linearization *l, const bramah_coupled *c
   for (size_t k = 0; k < bramah__friction_states(cylinder->friction.kind); k++)
     row[bramah__first_friction(l) + cylinder->first_state + k] =
         sign * cylinder->friction_scale * by.force_by_x[k];
+}
+
+/* The friction of contact i by its bristles in direction a. */
+static void bristle_part(const bramah_linearization *l, const bramah_coupled *c, size_t i, size_t a,
+                         double *row)
+{
+  const bramah_model *model = c->model;
+  for (size_t p = model->first_point[i]; p < model->first_point[i + 1]; p++)
+    if (model->contact_point[p].coulomb > 0.0)
+      row[bramah__first_friction(l) + model->contact_point[p].first_state + a] =
+          c->derivative.contact[p].by_bristle;
 }
 
 /* What no derivative is known of: forces of drives hold friction states in balance too, in which they are linear but for
@@ -222,6 +257,8 @@ static bramah_status linearize_outputs(bramah_linearization *l, bramah_coupled *
     bramah__flow_by_spools(c, output, by_U);
     if (o->code == BRAMAH__CYLINDER_FORCE) friction_part(l, c, o->index, -1.0, row);
     if (o->code == BRAMAH__CYLINDER_FRICTION) friction_part(l, c, o->index, 1.0, row);
+    if (o->code == BRAMAH__CONTACT_X) bristle_part(l, c, o->index, 0, row);
+    if (o->code == BRAMAH__CONTACT_Y) bristle_part(l, c, o->index, 1, row);
     if (accelerates && n_friction) { /* as A has them already */
       bramah__output_by_acceleration(c, output, l->row);
       for (size_t k = 0; k < n_friction; k++)
@@ -398,7 +435,7 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
   s->n_position = s->n_velocity = model->n_independent;
   s->n_pressure = circuit->n_volumes;
   s->n_spool = bramah__lagging_valves(circuit, NULL);
-  s->n_friction = circuit->n_friction_states;
+  s->n_friction = model->n_friction_states;
   s->n_u = model->n_inputs + l->n_parameters;
   s->n_y = options->all_outputs ? 0 : options->n_outputs;
   for (size_t i = 0; i < model->n_outputs && options->all_outputs; i++)
@@ -419,6 +456,17 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
       const char *name = bramah__join_text(arena, model->cylinder_name[i], suffix[j]);
       if (l->friction_name) l->friction_name[cylinder->first_state + j] = name;
     }
+  }
+  for (size_t i = 0; i < model->n_contacts; i++) {
+    for (size_t p = model->first_point[i]; p < model->first_point[i + 1]; p++)
+      for (size_t a = 0; a < BRAMAH__CONTACT_STATES && model->contact_point[p].coulomb > 0.0; a++) {
+        char number[BRAMAH__NUMBER_SIZE], ending[64];
+        bramah__format_integer(number, (int64_t)(p - model->first_point[i] + 1));
+        const size_t used = bramah__append(ending, sizeof ending, 0, a ? ".bristle_y_" : ".bristle_x_");
+        bramah__append(ending, sizeof ending, used, number);
+        const char *name = bramah__join_text(arena, model->contact_name[i], ending);
+        if (l->friction_name) l->friction_name[model->contact_point[p].first_state + a] = name;
+      }
   }
 
   s->A = l->A, s->B = l->B, s->C = l->C, s->D = l->D;
@@ -457,6 +505,10 @@ static void name_all(bramah_linearization *l)
       l->x_name[bramah__first_friction(l) + at] = l->friction_name[at];
       l->x_unit[bramah__first_friction(l) + at] = k ? "1" : turns ? "rad" : "m";
     }
+  }
+  for (size_t at = model->circuit.n_friction_states; at < model->n_friction_states; at++) {
+    l->x_name[bramah__first_friction(l) + at] = l->friction_name[at];
+    l->x_unit[bramah__first_friction(l) + at] = "m";
   }
   for (size_t k = 0; k < l->n_parameters; k++) {
     l->u_name[model->n_inputs + k] = model->parameter[l->parameter[k]].info.name;

@@ -55,6 +55,33 @@ static void add_spools_and_friction(bramah_linearization *l, bramah_coupled *c, 
   }
 }
 
+/* Bristles of contacts, likewise. */
+static void add_bristles(const bramah_linearization *l, bramah_coupled *c, size_t k, double *P, double *Xq,
+                         double *Xv, double *Xx)
+{
+  const bramah_model *model = c->model;
+  const size_t n = model->n, first = l->system.n_pressure + l->system.n_spool;
+  const double *G = c->derivative.contact_rows, *H = G + 3 * n;
+  for (size_t i = 0; i < model->n_contact_points; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    const bramah__contact_slope *slope = &c->derivative.contact[i];
+    if (!(contact->coulomb > 0.0)) continue;
+    bramah__contact_arms(model, c->now, &c->derivative, i);
+    for (size_t a = 0; a < BRAMAH__CONTACT_STATES; a++) {
+      const size_t at = first + contact->first_state + a;
+      Xx[at * k + at] = slope->rate_by_bristle;
+      for (int joint = contact->body; joint >= 0; joint = model->tree.link[joint].parent) {
+        const size_t j = (size_t)joint;
+        P[j * k + at] -= slope->by_bristle * G[a * n + j];
+        for (size_t b = 0; b < 2; b++) {
+          Xq[at * n + j] += slope->rate_by_velocity[2 * a + b] * H[b * n + j];
+          Xv[at * n + j] += slope->rate_by_velocity[2 * a + b] * G[b * n + j];
+        }
+      }
+    }
+  }
+}
+
 bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_coupled *plant,
                                                bramah_constrained *out, bramah_diag *diag)
 {
@@ -96,6 +123,7 @@ bramah_status bramah_linearization_constrained(bramah_linearization *l, bramah_c
     memcpy(Xx + i * k, d->pd_p + i * n_pressure, n_pressure * sizeof *Xx);
 
   add_spools_and_friction(l, plant, k, P, Xq, Xv, Xx);
+  add_bristles(l, plant, k, P, Xq, Xv, Xx);
   *out = (bramah_constrained){
       .n = n, .m = m, .k = k, .M = M, .C = C, .K = K, .Phi = Phi, .P = P, .Xq = Xq, .Xv = Xv, .Xx = Xx};
   return BRAMAH_OK;

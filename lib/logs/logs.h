@@ -41,6 +41,8 @@ double bramah__truth_value(const bramah__truth *truth, size_t column);
 
 /* A stream of noise by its number. */
 bramah_status bramah__noise_new(uint64_t seed, uint64_t stream, bramah_diag *diag, bramah_noise **out);
+/* Put x [n] into a random order. */
+void bramah__noise_shuffle(bramah_noise *noise, size_t n, double *x);
 
 typedef struct bramah__simulated_log bramah__simulated_log;
 

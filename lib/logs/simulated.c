@@ -52,6 +52,11 @@ double bramah_noise_gaussian(bramah_noise *noise, double sigma)
   return sigma * (fabs(z) > 3.44 ? nearbyint(z * 0x1p30) * 0x1p-30 : z);
 }
 
+void bramah__noise_shuffle(bramah_noise *noise, size_t n, double *x)
+{
+  gsl_ran_shuffle(&noise->rng, x, n, sizeof *x);
+}
+
 bramah_status bramah_noise_new(uint64_t seed, const char *name, bramah_diag *diag, bramah_noise **out)
 {
   return bramah__noise_new(seed, bramah__fnv(0, name, strlen(name)), diag, out);

@@ -45,7 +45,19 @@ static void count(const bramah_machine *machine, bramah_model *model)
                                                     : bramah__turning(machine, i - nl).friction.model;
     circuit->n_friction_states += bramah__friction_states((bramah__friction_kind)friction);
   }
+  for (size_t j = 0; j < machine->n_joints; j++)
+    model->forces.n_limits += machine->joints[j].stop.stiffness != 0.0;
+  model->n_contacts = machine->n_contacts;
+  model->n_friction_states = circuit->n_friction_states;
+  for (size_t i = 0; i < machine->n_contacts; i++) {
+    const bramah_contact *contact = &machine->contacts[i];
+    model->n_contact_points += contact->n_points;
+    if (contact->friction.model != BRAMAH_FRICTION_NONE)
+      model->n_friction_states += BRAMAH__CONTACT_STATES * contact->n_points;
+  }
   model->n_parameters = bramah__parameters_layout(machine, NULL, NULL);
+  for (size_t b = 0; b < machine->n_bodies; b++)
+    model->n_welds += (size_t)bramah__is_welded(machine, &machine->bodies[b]);
 }
 
 /* An array of a machine whose elements begin with name and line. */
@@ -81,7 +93,8 @@ static void take_names(const bramah_machine *d, bramah_model *model, bramah__are
        {THINGS(d, cylinders), THINGS(d, metered_cylinders), THINGS(d, rotaries), THINGS(d, motors)}},
       {&model->pump_line_name, {THINGS(d, pump_lines)}},
       {&model->input_name, {THINGS(d, inputs)}},
-      {&model->motion_name, {THINGS(d, motions)}}};
+      {&model->motion_name, {THINGS(d, motions)}},
+      {&model->contact_name, {THINGS(d, contacts)}}};
   for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
     size_t n = 0;
     for (int l = 0; l < MOST_LISTS; l++) n += rows[r].of[l].n;
@@ -99,14 +112,17 @@ static void take_names(const bramah_machine *d, bramah_model *model, bramah__are
     if (model->element_name) model->element_name[i] = copy;
   }
 
-  size_t joint = 0, body = 0, ball = 0;
+  size_t joint = 0, body = 0, ball = 0, weld = 0;
   model->joint_name = BRAMAH__TAKE(arena, const char *, model->n);
   model->body_name = BRAMAH__TAKE(arena, const char *, d->n_bodies + model->n);
   model->ball_name = BRAMAH__TAKE(arena, const char *, model->n_balls);
+  model->weld = BRAMAH__TAKE(arena, bramah__weld, model->n_welds);
   for (size_t b = 0; b < d->n_bodies; b++) {
-    if (bramah__is_welded(d, &d->bodies[b])) continue;
     const char *copy = bramah__join_text(arena, d->bodies[b].name, "");
-    if (model->body_name) model->body_name[body++] = copy;
+    if (bramah__is_welded(d, &d->bodies[b])) {
+      if (model->weld) model->weld[weld++].name = copy;
+    } else if (model->body_name)
+      model->body_name[body++] = copy;
   }
   for (size_t j = 0; j < d->n_joints; j++) {
     const size_t n = bramah_joint_n_coordinates(d->joints[j].type);
@@ -154,6 +170,9 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->spring = BRAMAH__TAKE(arena, bramah__spring, machine->n_springs);
   t->joint_spring = BRAMAH__TAKE(arena, bramah__joint_spring, machine->n_joint_springs);
   t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
+  t->limit = BRAMAH__TAKE(arena, bramah__limit, model->forces.n_limits);
+  t->contact_point = BRAMAH__TAKE(arena, bramah__contact, model->n_contact_points);
+  model->first_point = BRAMAH__TAKE(arena, size_t, machine->n_contacts + 1);
   model->rolling = BRAMAH__TAKE(arena, bramah__rolling, machine->n_wheels + machine->n_knife_edges);
   t->ball = BRAMAH__TAKE(arena, size_t, n);
   bramah__motions_layout(machine, t, arena);
@@ -348,9 +367,9 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
                               bramah__compiler *k)
 {
   static bramah_status (*const steps[])(bramah__compiler *) = {
-      take_integrator,       bramah__expand,       bramah__expand_circuit, check_names,
-      bramah__build_tree,    bramah__build_loops,  bramah__build_motions,  bramah__build_forces,
-      bramah__build_rolling, bramah__build_circuit};
+      take_integrator,        bramah__expand,        bramah__expand_circuit, check_names,
+      bramah__build_tree,     bramah__build_loops,   bramah__build_motions,  bramah__build_forces,
+      bramah__build_contacts, bramah__build_rolling, bramah__build_circuit};
   *k = (bramah__compiler){.source = machine, .machine = machine, .diag = diag};
   bramah_model *m = k->model = BRAMAH__TAKE(arena, bramah_model, 1);
   count(machine, m);

@@ -22,6 +22,8 @@ typedef struct bramah__tables {
   bramah__spring *spring;
   bramah__joint_spring *joint_spring;
   bramah__load *load;
+  bramah__limit *limit;
+  bramah__contact *contact_point;
   bramah__motion *motion;
   double *motion_points; /* of all tables */
   /* the machine without welds and compound joints (expand.c) */
@@ -90,7 +92,7 @@ int bramah__is_ball(const bramah_joint *joint);
 size_t bramah__count_balls(const bramah_machine *machine);
 int bramah__is_welded(const bramah_machine *machine, const bramah_body *body);
 
-/* Point k->machine to the expanded machine. */
+/* Point k->machine to the expanded machine, and fill the model's table of welded bodies. */
 bramah_status bramah__expand(bramah__compiler *k);
 
 /* A direction in the axes of a welded body, and a point of it with the body's name, become those of the body
@@ -107,6 +109,7 @@ size_t bramah__count_loop_rows(const bramah_machine *machine);
 void bramah__motions_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
 bramah_status bramah__build_motions(bramah__compiler *k);
 bramah_status bramah__build_forces(bramah__compiler *k);
+bramah_status bramah__build_contacts(bramah__compiler *k);
 bramah_status bramah__build_rolling(bramah__compiler *k);
 
 /* The circuit: room and names of its spools, its part of the expanded machine, and its tables. */

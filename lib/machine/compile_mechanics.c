@@ -486,6 +486,30 @@ static bramah_status fill_load(const bramah__compiler *k, const bramah_force *fo
   return status;
 }
 
+/* Stops of joints. */
+static bramah_status fill_limits(bramah__compiler *k)
+{
+  bramah__limit *out = k->t.limit;
+  for (size_t j = 0; j < k->source->n_joints; j++) {
+    const bramah_joint *joint = &k->source->joints[j];
+    const bramah_end_stop *stop = &joint->stop;
+    const element e = {joint->name, joint->line};
+    if (stop->stiffness == 0.0) continue;
+    if (joint->type != BRAMAH_JOINT_REVOLUTE && joint->type != BRAMAH_JOINT_PRISMATIC)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
+                                  "only revolute and prismatic joints have stops");
+    if (!(joint->range[1] > joint->range[0] && isfinite(joint->range[0]) && isfinite(joint->range[1])))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the range of a joint must ascend");
+    bramah_status status = check_coefficients(k, stop->stiffness, stop->damping, e);
+    if (status == BRAMAH_OK) status = check_coefficients(k, stop->cushion_length, stop->cushion_damping, e);
+    if (status != BRAMAH_OK) return status;
+    *out++ = (bramah__limit){(size_t)bramah__find_name(k->model->n, k->model->joint_name, joint->name),
+                             {joint->range[0], joint->range[1]},
+                             {stop->stiffness, stop->damping, stop->cushion_length, stop->cushion_damping}};
+  }
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__build_forces(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
@@ -524,8 +548,126 @@ bramah_status bramah__build_forces(bramah__compiler *k)
   }
   for (size_t i = 0; i < d->n_forces && status == BRAMAH_OK; i++)
     status = fill_load(k, &d->forces[i], &k->t.load[i]);
-  k->model->forces = (bramah__forces){d->n_springs,      d->n_joint_springs, d->n_forces, k->t.spring,
-                                      k->t.joint_spring, k->t.load,          NULL};
+  if (status == BRAMAH_OK) status = fill_limits(k);
+  k->model->forces = (bramah__forces){.n_springs = d->n_springs,
+                                      .n_joint_springs = d->n_joint_springs,
+                                      .n_loads = d->n_forces,
+                                      .n_limits = m->forces.n_limits,
+                                      .spring = k->t.spring,
+                                      .joint_spring = k->t.joint_spring,
+                                      .load = k->t.load,
+                                      .limit = k->t.limit};
+  return status;
+}
+
+/* ---- points on the ground ---- */
+
+/* Axes of a plane, rows of E: x the direction in it nearest to the inertial x axis, or y where that is nearly normal. */
+static void plane_axes(const double *normal, double *E)
+{
+  const double along[2][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+  const double *from = along[fabs(normal[0]) > 0.9];
+  double x[3];
+  bramah__copy3(from, x);
+  bramah__axpy3(-bramah__dot3(from, normal), normal, x);
+  bramah__normalise(x, E);
+  bramah__cross3(normal, E, E + 3);
+  bramah__copy3(normal, E + 6);
+}
+
+/* 0 where the value is not given */
+static double otherwise(double value, double usual) { return value != 0.0 ? value : usual; }
+
+static bramah_status fill_rubbing(const bramah__compiler *k, const bramah_contact *in, bramah__contact *out)
+{
+  static const double weight = 9.81; /* [N/kg] of a body that rests on its contact */
+  const bramah_friction *f = &in->friction;
+  if (f->model == BRAMAH_FRICTION_NONE) return BRAMAH_OK;
+  if (f->model != BRAMAH_FRICTION_LUGRE)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction of a contact is lugre");
+  out->coulomb = f->coulomb;
+  out->static_friction = otherwise(f->static_force, f->coulomb);
+  out->stribeck = otherwise(f->stribeck_velocity, 0.1);
+  out->exponent = otherwise(f->stribeck_exponent, 2.0);
+  out->bristles = otherwise(f->bristle_stiffness, 1000.0);
+  out->damping = otherwise(f->bristle_damping, 2.0 * sqrt(fmax(out->bristles, 0.0) / weight));
+  out->viscous = f->viscous;
+  const struct {
+    double value;
+    const char *what;
+  } values[] = {{out->coulomb, "the coulomb friction"},
+                {out->stribeck, "the Stribeck velocity"},
+                {out->exponent, "the Stribeck exponent"},
+                {out->bristles, "the bristle stiffness"},
+                {out->damping, "the bristle damping"}};
+  bramah_status status =
+      not_negative(k, out->viscous, (element){in->name, in->line}, "the viscous coefficient");
+  for (size_t i = 0; i < sizeof values / sizeof *values && status == BRAMAH_OK; i++)
+    status = bramah__positive(k, values[i].value, in->name, in->line, values[i].what);
+  if (status == BRAMAH_OK && !(out->static_friction >= out->coulomb && isfinite(out->static_friction)))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "static friction must not be below coulomb friction");
+  return status;
+}
+
+/* All of a contact but its points. */
+static bramah_status fill_contact(const bramah__compiler *k, const bramah_contact *in, bramah__contact *out)
+{
+  static const double up[3] = {0.0, 0.0, 1.0};
+  const element e = {in->name, in->line};
+  const double *g = k->machine->gravity, against[3] = {-g[0], -g[1], -g[2]};
+  double normal[3];
+  const int given = bramah__dot3(in->normal, in->normal) != 0.0;
+  *out = (bramah__contact){.linear = in->law == BRAMAH_CONTACT_PENALTY,
+                           .normal = {.stiffness = in->stiffness, .damping = in->damping},
+                           .hertz = in->stiffness,
+                           .loss = in->damping};
+  if (in->law != BRAMAH_CONTACT_HUNT_CROSSLEY && !out->linear)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the law of this contact is unknown");
+  if (!bramah__normalise(given ? in->normal : against, normal) && !bramah__normalise(up, normal))
+    return BRAMAH_E_VALUE;
+  if (given && !bramah__normalise(in->normal, normal))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
+                                "the normal of the ground has no direction");
+  plane_axes(normal, out->axes);
+  bramah__copy3(in->ground, out->origin);
+  bramah_status status = finite3(k, in->ground, e, "the point of the ground must be finite");
+  if (status == BRAMAH_OK) status = bramah__positive(k, in->stiffness, e.name, e.line, "the stiffness");
+  if (status == BRAMAH_OK) status = not_negative(k, in->damping, e, "the damping");
+  if (status == BRAMAH_OK && in->n_points == 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this contact has no points");
+  return status == BRAMAH_OK ? fill_rubbing(k, in, out) : status;
+}
+
+bramah_status bramah__build_contacts(bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  bramah_model *m = k->model;
+  bramah__contact *out = k->t.contact_point;
+  size_t state = m->circuit.n_friction_states;
+  bramah_status status = check_named(k, d->contacts, d->n_contacts, sizeof *d->contacts, "contact");
+  for (size_t i = 0; i < d->n_contacts && status == BRAMAH_OK; i++) {
+    const bramah_contact *in = &d->contacts[i];
+    const element e = {in->name, in->line};
+    bramah__contact each;
+    m->first_point[i] = (size_t)(out - k->t.contact_point);
+    status = fill_contact(k, in, &each);
+    for (size_t l = 0; l < in->n_points && status == BRAMAH_OK; l++, out++) {
+      const char *body = in->body;
+      *out = each;
+      bramah__copy3(in->points + 3 * l, out->point);
+      status = finite3(k, out->point, e, "the points of a contact must be finite");
+      if (status != BRAMAH_OK) break;
+      bramah__carry_point(k, &body, out->point);
+      status = bramah__find_body(k, e.name, e.line, body, &out->body);
+      if (status == BRAMAH_OK && out->body < 0)
+        return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the ground does not touch itself");
+      out->first_state = state;
+      if (out->coulomb > 0.0) state += BRAMAH__CONTACT_STATES;
+    }
+  }
+  m->first_point[d->n_contacts] = m->n_contact_points;
+  m->contact_point = k->t.contact_point;
   return status;
 }
 

@@ -331,11 +331,16 @@ bramah_status bramah__expand(bramah__compiler *k)
   const bramah_status status = expand_joints(k, k->t.bodies + n);
   if (status != BRAMAH_OK) return status;
   bramah_body *bodies = k->t.bodies;
+  bramah__weld *weld = k->model->weld;
   for (size_t b = 0; b < k->source->n_bodies; b++) {
     place p;
     if (!find_place(k, k->source->bodies[b].name, &p)) continue;
     for (size_t i = 0; i < n; i++)
       if (same(bodies[i].name, p.body)) weld_together(&bodies[i], &k->source->bodies[b], &p);
+    const long carrier = bramah__find_name(k->model->n, k->model->body_name, p.body);
+    weld->carrier = carrier < 0 ? NULL : k->model->body_name[carrier];
+    memcpy(weld->R, p.R, sizeof weld->R);
+    memcpy(weld++->r, p.r, sizeof p.r);
   }
   for (size_t i = 0; i < d->n_loops; i++) {
     bramah_loop *loop = &k->t.loops[i];

@@ -9,6 +9,7 @@
 #include "lib/base/arena.h"
 #include "lib/hydraulics/circuit.h"
 #include "lib/multibody/closure.h"
+#include "lib/multibody/contact.h"
 #include "lib/multibody/forces.h"
 #include "lib/multibody/motion.h"
 #include "lib/multibody/rotation.h"
@@ -28,10 +29,11 @@ typedef enum bramah__output_code {
   BRAMAH__INPUT_COMMAND,
   BRAMAH__ENERGY_KINETIC,
   BRAMAH__ENERGY_POTENTIAL,
-  BRAMAH__ENERGY_DAMPERS, /* this and the next three in the order of bramah__exchange */
+  BRAMAH__ENERGY_DAMPERS, /* this and the next four in the order of bramah__exchange */
   BRAMAH__ENERGY_FRICTION,
   BRAMAH__ENERGY_STOPS,
   BRAMAH__ENERGY_LOADS,
+  BRAMAH__ENERGY_CONTACTS,
   BRAMAH__CYLINDER_WORK,
   BRAMAH__BODY_RATE_X,
   BRAMAH__BODY_RATE_Y,
@@ -69,7 +71,11 @@ typedef enum bramah__output_code {
   BRAMAH__METERED_FLOW,
   BRAMAH__REGENERATION_FLOW,
   BRAMAH__METERED_VALVES,
-  BRAMAH__LINE_PRESSURE
+  BRAMAH__LINE_PRESSURE,
+  BRAMAH__CONTACT_NORMAL, /* of a contact: the sum over its points, along the axes of the plane, and the deepest */
+  BRAMAH__CONTACT_X,
+  BRAMAH__CONTACT_Y,
+  BRAMAH__CONTACT_DEPTH
 } bramah__output_code;
 
 /* Whether an output is a vector in the axes of a body, and whether that depends on accelerations. */
@@ -122,6 +128,12 @@ typedef struct bramah__ball {
   size_t first; /* joint number of the yaw */
   int pinned;   /* 1: something else acts on one of the angles, so they must stay the coordinates */
 } bramah__ball;
+
+/* A welded body: the one that carries it, and its place there. */
+typedef struct bramah__weld {
+  const char *name, *carrier; /* carrier NULL: the ground */
+  double R[9], r[3];          /* from its axes to the carrier's, its origin */
+} bramah__weld;
 
 typedef struct bramah__output {
   bramah__output_code code;
@@ -180,12 +192,19 @@ struct bramah_model {
   double tolerance; /* of the local error of a position */
   int max_iterations;
   size_t n_bodies_named; /* bodies that are not welded, and those between the links of compound joints */
+  size_t n_welds;
+  bramah__weld *weld;
   size_t n_balls;
   bramah__ball *ball;
   const char **ball_name;
   size_t *ball_of; /* [n] 1 + the ball whose coordinate a joint is; 0: none */
   double *base0;   /* [n_balls x 4] */
   bramah__forces forces;
+  size_t n_contacts, n_contact_points;
+  const bramah__contact *contact_point; /* [n_contact_points], those of a contact in a row */
+  const char **contact_name;            /* [n_contacts] */
+  size_t *first_point;                  /* [n_contacts + 1] */
+  size_t n_friction_states;             /* those of the circuit, then those of the points that rub */
   size_t n_rolling;
   bramah__rolling *rolling; /* [n_rolling] wheels, then edges */
   bramah_formulation formulation;

@@ -70,6 +70,12 @@ static const kind exchange_kinds[] = {
     {BRAMAH__ENERGY_STOPS, ".stops", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 1},
     {BRAMAH__ENERGY_LOADS, ".loads", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 1},
 };
+static const kind contact_exchange_kinds[] = {
+    {BRAMAH__ENERGY_CONTACTS, ".contacts", "J", NULL, BRAMAH_OUTPUT_OTHER, 0, 1}};
+/* Points on the ground: sums over all of a contact, along the axes of its plane; the deepest. */
+static const kind contact_kinds[] = {
+    ROW(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), ROW(BRAMAH__CONTACT_X, ".friction_x", "N"),
+    ROW(BRAMAH__CONTACT_Y, ".friction_y", "N"), ROW(BRAMAH__CONTACT_DEPTH, ".penetration", "m")};
 static const kind motion_kinds[] = {
     {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},
@@ -116,7 +122,7 @@ typedef struct group {
   size_t n_things, first;   /* and number of the first */
 } group;
 
-enum { N_GROUPS = 20 };
+enum { N_GROUPS = 22 };
 
 #define KINDS(a) (a), sizeof(a) / sizeof((a)[0])
 
@@ -144,7 +150,9 @@ static void groups(const bramah_model *m, group *out)
       {KINDS(valve_kinds), m->valve_name, c->n_metering_spools, c->n_valves},
       {KINDS(metered_kinds), m->cylinder_name, c->n_metered, linear - c->n_metered},
       {KINDS(line_kinds), m->pump_line_name, c->n_metered_lines, 0},
-      {KINDS(exchange_kinds), NULL, 1, 0}};
+      {KINDS(exchange_kinds), NULL, 1, 0},
+      {KINDS(contact_exchange_kinds), NULL, m->n_contacts > 0, 0},
+      {KINDS(contact_kinds), m->contact_name, m->n_contacts, 0}};
   memcpy(out, rows, sizeof rows);
 }
 

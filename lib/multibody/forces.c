@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "lib/graph/equation.h"
+#include "lib/multibody/contact_law.h"
 #include "lib/multibody/forces.h"
 #include "lib/multibody/closure.h"
 
@@ -45,16 +47,7 @@ void bramah__line_rate_derivative(const bramah__tree *tree, const bramah__line *
     for (int j = line->body[e]; j >= 0; j = tree->link[j].parent) {
       double move[3], turn[3];
       bramah__point_derivative(tree, pose, (size_t)j, place[e], move);
-
-      /* How z_j changes the velocity of the point: what joint j moves (its own motion included) is felt at the
-       * displaced place, what moves behind it turns with it. */
-      bramah__cross3(Z + 6 * j + 3, move, turn);
-      if (tree->link[j].revolute) {
-        double carried[3], behind[3];
-        bramah__point_velocity(Z, j, place[e], carried);
-        bramah__sub3(v[e], carried, behind);
-        bramah__add_cross3(pose[j].n, behind, turn);
-      }
+      bramah__velocity_derivative(tree, pose, Z, (size_t)j, place[e], v[e], move, turn);
       const double along = bramah__dot3(d, move) / s;
       out[j] += (e ? 1.0 : -1.0) * ((bramah__dot3(move, dd) + bramah__dot3(d, turn)) / s - rate * along / s);
     }
@@ -84,6 +77,24 @@ void bramah__line_add_tangent(const bramah__tree *tree, const bramah__line *line
       K[j * n + k] -= row[j] * (F_s * row[k] + F_v * rate_row[k]);
       C[j * n + k] -= row[j] * F_v * row[k];
     }
+  }
+}
+
+bramah__expr bramah__limit_force(const bramah__limit *limit, bramah__expr z, bramah__expr zd)
+{
+  const bramah__expr l[2] = {e_sub(z, e_number(limit->range[0])), e_sub(e_number(limit->range[1]), z)};
+  return both_stops(&limit->stop, l, zd);
+}
+
+void bramah__evaluate_limits(const bramah__forces *forces, const double *z, const double *zd,
+                             bramah__limit_force_at *out)
+{
+  for (size_t i = 0; i < forces->n_limits; i++) {
+    const bramah__limit *limit = &forces->limit[i];
+    const double at = z[limit->joint], rate = zd[limit->joint];
+    const bramah__expr by_z = bramah__limit_force(limit, e_variable(at), e_number(rate)),
+                       by_zd = bramah__limit_force(limit, e_number(at), e_variable(rate));
+    out[i] = (bramah__limit_force_at){by_z.value, by_z.slope, by_zd.slope};
   }
 }
 

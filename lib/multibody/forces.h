@@ -5,6 +5,7 @@
 #ifndef BRAMAH_LIB_MULTIBODY_FORCES_H
 #define BRAMAH_LIB_MULTIBODY_FORCES_H
 
+#include "lib/multibody/contact.h"
 #include "lib/multibody/tree.h"
 
 /* The line between two points on two bodies, along which a cylinder acts. A rotary actuator acts along a joint
@@ -45,6 +46,21 @@ typedef struct bramah__joint_spring {
   double free_position, stiffness, damping; /* [rad or m] and what belongs to it */
 } bramah__joint_spring;
 
+/* Stops at both ends of the range of a joint coordinate. */
+typedef struct bramah__limit {
+  size_t joint;
+  double range[2]; /* [rad or m], and what belongs to it */
+  bramah__end_stop stop;
+} bramah__limit;
+
+/* Force that they drive the coordinate z with at the rate zd. */
+bramah__expr bramah__limit_force(const bramah__limit *limit, bramah__expr z, bramah__expr zd);
+
+/* Its value, and derivatives by position and rate. */
+typedef struct bramah__limit_force_at {
+  double force, by_z, by_zd;
+} bramah__limit_force_at;
+
 /* Constant force at a point, and torque. */
 typedef struct bramah__load {
   int body;
@@ -54,10 +70,11 @@ typedef struct bramah__load {
 } bramah__load;
 
 typedef struct bramah__forces {
-  size_t n_springs, n_joint_springs, n_loads;
+  size_t n_springs, n_joint_springs, n_loads, n_limits;
   const bramah__spring *spring;
   const bramah__joint_spring *joint_spring;
   const bramah__load *load;
+  const bramah__limit *limit;
   const double *joint_load; /* [n] along the joints, constant [N m, N]; NULL: none */
 } bramah__forces;
 
@@ -71,6 +88,10 @@ void bramah__forces_subtract(const bramah__tree *tree, const bramah__forces *for
 void bramah__forces_add_tangent(const bramah__tree *tree, const bramah__forces *forces,
                                 const bramah__pose *pose, const double *Z, double *row, double *rate_row,
                                 double *K, double *C);
+
+/* Forces of the stops of joints, out [n_limits], at joint positions z and rates zd [n]. */
+void bramah__evaluate_limits(const bramah__forces *forces, const double *z, const double *zd,
+                             bramah__limit_force_at *out);
 
 /* Energy in the springs [J]. */
 double bramah__forces_potential(const bramah__forces *forces, const bramah__pose *pose, const double *z);

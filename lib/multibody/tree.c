@@ -243,3 +243,17 @@ void bramah__point_derivative(const bramah__tree *tree, const bramah__pose *pose
   bramah__cross3(pose[j].b + 3, place, out);
   bramah__axpy3(1.0, pose[j].b, out);
 }
+
+void bramah__velocity_derivative(const bramah__tree *tree, const bramah__pose *pose, const double *Z,
+                                 size_t j, const double *place, const double *v, const double *move,
+                                 double *out)
+{
+  /* What joint j moves (its own motion included) is felt at the displaced place, what moves behind it turns with it. */
+  bramah__cross3(Z + 6 * j + 3, move, out);
+  if (tree->link[j].revolute) {
+    double carried[3], behind[3];
+    bramah__point_velocity(Z, (int)j, place, carried);
+    bramah__sub3(v, carried, behind);
+    bramah__add_cross3(pose[j].n, behind, out);
+  }
+}

@@ -87,4 +87,9 @@ void bramah__direction(const bramah__pose *pose, int body, const double *local, 
 void bramah__point_derivative(const bramah__tree *tree, const bramah__pose *pose, size_t j,
                               const double *place, double *out);
 
+/* Derivative of its velocity v by that coordinate at held rates, from `move`, that of the place. */
+void bramah__velocity_derivative(const bramah__tree *tree, const bramah__pose *pose, const double *Z,
+                                 size_t j, const double *place, const double *v, const double *move,
+                                 double *out);
+
 #endif

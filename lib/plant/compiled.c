@@ -127,7 +127,8 @@ static void move_metered(bramah_coupled *c)
   if (k->program->nw == 0) return;
   run(c, BRAMAH__PART_SPEEDS);
   fetch(c, k->program->out.speed, k->program->nc, k->speed);
-  bramah__metered_solve_tangent(&c->model->circuit, input(c, in->p), k->speed, input(c, in->U), k->w, k->P,
+  fetch(c, k->program->out.open, BRAMAH__N_PATHS * k->program->ns, k->open);
+  bramah__metered_solve_tangent(&c->model->circuit, input(c, in->p), k->speed, k->open, k->w, k->P,
                                 input(c, in->w_load));
   memcpy(input(c, in->w), k->w, k->program->nw * sizeof *k->w);
 }
@@ -730,6 +731,7 @@ static bramah__compiled cut_one(const bramah_coupled *c, const bramah_program *p
   taken.carried = BRAMAH__TAKE(arena, double, program->nx * program->n_par);
   taken.speed = BRAMAH__TAKE(arena, double, program->nc);
   taken.w = BRAMAH__TAKE(arena, double, program->nw);
+  taken.open = BRAMAH__TAKE(arena, double, program->nw ? BRAMAH__N_PATHS * program->ns : 0);
   taken.P = BRAMAH__TAKE(arena, double, c->model->circuit.n_metered_lines);
   taken.done = BRAMAH__TAKE(arena, unsigned char, n_parts);
   taken.state = bramah__arena_take(arena, c->state.size, 1);

@@ -62,7 +62,8 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
   bramah__own_layout(model, &arena, c);
   c->sweeps = model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->n >= shortest_sweep &&
               model->n_dependent == 0 && model->circuit.n_volumes == 0 && model->circuit.n_cylinders == 0 &&
-              model->forces.n_springs == 0 && model->forces.n_loads == 0;
+              model->forces.n_springs == 0 && model->forces.n_loads == 0 && model->forces.n_limits == 0 &&
+              model->n_contact_points == 0;
   status = bramah_coupled_reset(c, diag);
   if (status != BRAMAH_OK) return status;
   c->mark = bramah__mark_of(mem);
@@ -123,6 +124,18 @@ static bramah_status step_transition(void *self, double *F, double *N, size_t n_
   const bramah_status status = bramah__controlled_step(self, &(bramah__wanted){F, N, n_par, par, G}, diag);
   if (status == BRAMAH_OK) bramah__update_basis(self);
   return status;
+}
+
+static const char *carrier(const void *self, const char *body, double R[9], double r[3])
+{
+  const bramah_model *model = ((const bramah_coupled *)self)->model;
+  for (size_t i = 0; i < model->n_welds; i++)
+    if (strcmp(model->weld[i].name, body) == 0) {
+      memcpy(R, model->weld[i].R, sizeof model->weld[i].R);
+      memcpy(r, model->weld[i].r, sizeof model->weld[i].r);
+      return model->weld[i].carrier;
+    }
+  return NULL;
 }
 
 static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
@@ -429,6 +442,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .output_by_parameters = bramah__output_by_parameters,
       .set_parameters = set_parameters,
       .displaced_parameters = displaced_parameters,
+      .carrier = carrier,
   };
 }
 

@@ -36,10 +36,13 @@
   X(double, pd_p, n_first_order *n_first_order)                                                              \
   X(double, pd_s, n_first_order *nc) /* ... by strokes and stroke velocities */                              \
   X(double, pd_v, n_first_order *nc)                                                                         \
-  X(bramah__moving, moving, n) /* scratch from here on */                                                    \
+  X(bramah__contact_slope, contact, model->n_contact_points) /* given by the caller, as F_s */               \
+  X(bramah__moving, moving, n)                               /* scratch from here on */                      \
   X(bramah__sweep, sweep, n)                                                                                 \
   X(double, row, n)                                                                                          \
   X(double, rate_row, n)                                                                                     \
+  X(double, contact_arms, model->n_contact_points ? 2 * n : 0)                                               \
+  X(double, contact_rows, model->n_contact_points ? 6 * n : 0)                                               \
   X(double, dz, n)                                                                                           \
   X(double, dzd, n)                                                                                          \
   X(double, dzdd, n)                                                                                         \
@@ -53,8 +56,10 @@
 #define BRAMAH__TRANSITION_FIELDS(X)                                                                         \
   X(double, V, nc * 2 * n) /* [nc x 2 n_dof] stroke velocities by positions and rates, at the start */       \
   X(double, v, nc)         /* stroke velocities there */                                                     \
-  X(double, by_start, nc)  /* friction at the end by the velocity at the start */                            \
-  X(double, r_v, n *n)     /* [n_dof x n_dof] imbalance by rates and accelerations at the end */             \
+  X(double, bristle_rates,                                                                                   \
+    2 * model->n_contact_points * 2 * n) /* [2 points x 2 n_dof] at the start, by positions and rates */     \
+  X(double, by_start, nc)                /* friction at the end by the velocity at the start */              \
+  X(double, r_v, n *n) /* [n_dof x n_dof] imbalance by rates and accelerations at the end */                 \
   X(double, r_a, n *n)                                                                                       \
   X(double, s_v,                                                                                             \
     n_first_order *n) /* [n_first_order x n_dof] rates of the first-order states by rates, there */          \
@@ -62,7 +67,7 @@
   X(double, X_par, (n + n_first_order) * model->n_parameters)                                                \
   X(double, theta,                                                                                           \
     model->n_parameters) /* for differences by parameters: these, friction rates, spools, residuals */       \
-  X(double, xd, model->circuit.n_friction_states)                                                            \
+  X(double, xd, model->n_friction_states)                                                                    \
   X(double, U, bramah__n_spools(&model->circuit))                                                            \
   X(double, shift, bramah__n_spools(&model->circuit)) /* of spools by a lasting offset of their commands */  \
   X(double, f, n + n_first_order)                                                                            \
@@ -159,8 +164,8 @@ typedef struct bramah__compiled {
   double energy[2];               /* there: kinetic, all that is stored ... */
   double energy_after[2];         /* ... and after the step of the candidate */
   double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
-  double *speed, *w,
-      *P; /* [nc], [nw], [n_metered_lines] of quasistatic actuators at the point in the registers */
+  /* Of quasistatic actuators at the point in the registers: [nc], [ns x BRAMAH__N_PATHS], [nw], [n_metered_lines]. */
+  double *speed, *open, *w, *P;
   unsigned char *state; /* [state.size] that the registers and the works belong to ... */
   int pose_known;       /* ... where they do */
   unsigned char *done;  /* [tape.n_parts] parts that have been run there */

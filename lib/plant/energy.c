@@ -62,6 +62,22 @@ static double loads(const bramah_coupled *c)
   return sum;
 }
 
+/* Taken by points on the ground. */
+static double contacts(const bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const bramah__eval *eval[2] = {c->now, c->trial};
+  double sum = 0.0;
+  for (size_t i = 0; i < model->n_contact_points; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    double place[2][3], way[3];
+    for (int e = 0; e < 2; e++) bramah__point(eval[e]->pose, contact->body, contact->point, place[e]);
+    bramah__sub3(place[1], place[0], way);
+    for (int e = 0; e < 2; e++) sum -= 0.5 * bramah__dot3(eval[e]->contact + 3 * i, way);
+  }
+  return sum;
+}
+
 /* In masses, gravity and springs. */
 static double stored(const bramah_model *model, const bramah__state *state, const bramah__eval *eval,
                      double *kinetic)
@@ -80,10 +96,12 @@ static double work(const bramah_model *model, const bramah__state *state)
   return sum;
 }
 
-/* What has come from outside and has not gone into dampers. */
+/* What has come from outside and has not gone into dampers, contacts and stops of joints. */
 static double received(const bramah_model *model, const bramah__state *state)
 {
-  return work(model, state) + state->exchange[BRAMAH__LOADS] - state->exchange[BRAMAH__DAMPERS];
+  const double *exchange = state->exchange;
+  return work(model, state) + exchange[BRAMAH__LOADS] - exchange[BRAMAH__DAMPERS] -
+         exchange[BRAMAH__CONTACTS] - exchange[BRAMAH__LIMITS];
 }
 
 void bramah__exchange_energy(bramah_coupled *c)
@@ -101,6 +119,12 @@ void bramah__exchange_energy(bramah_coupled *c)
   bramah__work_of_drives(c->model, &c->state, &c->next);
   next->exchange[BRAMAH__DAMPERS] += dampers(c);
   next->exchange[BRAMAH__LOADS] += loads(c);
+  next->exchange[BRAMAH__CONTACTS] += contacts(c);
+  for (size_t i = 0; i < model->forces.n_limits; i++) {
+    const size_t j = model->forces.limit[i].joint;
+    next->exchange[BRAMAH__LIMITS] -=
+        0.5 * (c->now->limit[i].force + c->trial->limit[i].force) * (next->z[j] - c->state.z[j]);
+  }
 
   double before[2], after[2];
   before[1] = stored(model, &c->state, c->now, &before[0]);
@@ -137,7 +161,8 @@ void bramah_energy_add(bramah_energy *e, bramah_coupled *c, int64_t time_ns)
   e->loads = exchange[BRAMAH__LOADS];
   e->dampers = exchange[BRAMAH__DAMPERS];
   e->friction = exchange[BRAMAH__FRICTION];
-  e->stops = exchange[BRAMAH__STOPS];
+  e->stops = exchange[BRAMAH__STOPS] + exchange[BRAMAH__LIMITS];
+  e->contacts = exchange[BRAMAH__CONTACTS];
   e->error = exchange[BRAMAH__FROM_NOTHING] - e->before;
 
   const double parts[] = {kinetic, now - e->start, e->work, e->dampers, e->loads};

@@ -119,6 +119,7 @@ void bramah__evaluate_motion(const bramah_model *model, const bramah__state *sta
   }
 
   bramah__apply(model->circuit.n_cylinders, model->n, eval->row, state->zd, eval->v);
+  bramah__evaluate_limits(&model->forces, state->z, state->zd, eval->limit);
 }
 
 void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval)
@@ -129,8 +130,22 @@ void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah_
 
 /* ---- forces and rates ---- */
 
+void bramah__evaluate_contacts(const bramah_model *model, double half, const double *x_k, const double *xd_k,
+                               double *x, double *xd, bramah__eval *eval)
+{
+  bramah__contact_forces(model->n_contact_points, model->contact_point, eval->pose, eval->Z, half, x_k, xd_k,
+                         x, xd, eval->contact);
+}
+
 void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *U, const double *x,
                              double *xd, bramah__eval *eval)
+{
+  bramah__evaluate_contacts(model, 0.0, x, NULL, NULL, xd, eval);
+  bramah__evaluate_actuators(model, p, U, x, xd, eval);
+}
+
+void bramah__evaluate_actuators(const bramah_model *model, const double *p, const double *U, const double *x,
+                                double *xd, bramah__eval *eval)
 {
   for (size_t c = 0; c < model->circuit.n_cylinders; c++) {
     const bramah__cylinder *cylinder = &model->circuit.cylinder[c];
@@ -196,6 +211,10 @@ void bramah__inverse_dynamics(const bramah_model *model, const bramah__state *st
   bramah__tree_acceleration(&model->tree, eval->pose, eval->Z, state->zd, zdd, eval->Zd);
   bramah__tree_force(&model->tree, eval->pose, eval->Z, eval->Zd, eval->W, eval->tau);
   bramah__forces_subtract(&model->tree, &model->forces, eval->pose, eval->Z, state->z, state->zd, eval->tau);
+  bramah__contacts_subtract(&model->tree, model->n_contact_points, model->contact_point, eval->pose,
+                            eval->contact, eval->tau);
+  for (size_t i = 0; i < model->forces.n_limits; i++)
+    eval->tau[model->forces.limit[i].joint] -= eval->limit[i].force;
 }
 
 void bramah__imbalance(const bramah_model *model, const bramah__state *state, bramah__eval *eval,

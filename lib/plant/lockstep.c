@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/hydraulics/equation.h"
+#include "lib/graph/equation.h"
 #include "lib/plant/lockstep.h"
 #include "lib/base/processors.h"
 #include "lib/plant/step_graph.h"

@@ -321,7 +321,32 @@ static int needs_no_evaluation(const bramah_coupled *c, bramah__output_code code
 {
   if (!c->compiled.program) return 0;
   return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK ||
-         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS);
+         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS);
+}
+
+/* Of all points of a contact, in the axes of its plane. */
+static double contact_value(const bramah_coupled *c, const bramah__output *output)
+{
+  const bramah_model *model = c->model;
+  double sum[3] = {0.0, 0.0, 0.0}, deepest = 0.0;
+  for (size_t i = model->first_point[output->index]; i < model->first_point[output->index + 1]; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    double q[3], w[3], f[3];
+    bramah__contact_motion(contact, c->now->pose, c->now->Z, q, w);
+    bramah__rotate3(contact->axes, c->now->contact + 3 * i, f);
+    bramah__axpy3(1.0, f, sum);
+    deepest = fmax(deepest, -q[2]);
+  }
+  switch (output->code) {
+  case BRAMAH__CONTACT_X:
+    return sum[0];
+  case BRAMAH__CONTACT_Y:
+    return sum[1];
+  case BRAMAH__CONTACT_NORMAL:
+    return sum[2];
+  default:
+    return deepest;
+  }
 }
 
 double bramah__output_value(void *self, size_t index)
@@ -379,7 +404,14 @@ double bramah__output_value(void *self, size_t index)
   case BRAMAH__ENERGY_FRICTION:
   case BRAMAH__ENERGY_STOPS:
   case BRAMAH__ENERGY_LOADS:
-    return state->exchange[output->code - BRAMAH__ENERGY_DAMPERS];
+  case BRAMAH__ENERGY_CONTACTS:
+    return state->exchange[output->code - BRAMAH__ENERGY_DAMPERS] +
+           (output->code == BRAMAH__ENERGY_STOPS ? state->exchange[BRAMAH__LIMITS] : 0.0);
+  case BRAMAH__CONTACT_NORMAL:
+  case BRAMAH__CONTACT_X:
+  case BRAMAH__CONTACT_Y:
+  case BRAMAH__CONTACT_DEPTH:
+    return contact_value(c, output);
   case BRAMAH__VOLUME_PRESSURE:
     return state->p[i];
   case BRAMAH__VALVE_SPOOL:
@@ -498,6 +530,39 @@ static void quaternion_partials(const bramah_coupled *c, const bramah__output *o
     for (size_t l = 0; l < 3; l++) a[c->model->ball[ball].first + k] += row[l] * X[3 * l + k];
 }
 
+/* Of all points of a contact, their bristles held; of the depth, the deepest's. */
+static void contact_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b)
+{
+  const bramah_model *model = c->model;
+  const size_t n = model->n, first = model->first_point[output->index],
+               axis = output->code == BRAMAH__CONTACT_NORMAL ? 2 : output->code == BRAMAH__CONTACT_Y;
+  double *G = c->derivative.contact_rows, *H = G + 3 * n, deepest = 0.0;
+  for (size_t i = first; i < model->first_point[output->index + 1]; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    bramah__contact_slope slope;
+    double q[3], w[3];
+    bramah__contact_motion(contact, c->now->pose, c->now->Z, q, w);
+    if (!(q[2] < 0.0) || (output->code == BRAMAH__CONTACT_DEPTH && q[2] >= deepest)) continue;
+    bramah__contact_slopes(1, contact, c->now->pose, c->now->Z, 0.0, c->state.x, NULL, &slope);
+    bramah__contact_rows(&model->tree, contact, c->now->pose, c->now->Z, G, H);
+    const double *by = slope.by_velocity + 3 * axis;
+    if (output->code == BRAMAH__CONTACT_DEPTH) memset(a, 0, n * sizeof *a);
+    for (int joint = contact->body; joint >= 0; joint = model->tree.link[joint].parent) {
+      const size_t j = (size_t)joint;
+      if (output->code == BRAMAH__CONTACT_DEPTH) {
+        a[j] = -G[2 * n + j];
+        continue;
+      }
+      a[j] += slope.by_height[axis] * G[2 * n + j];
+      for (size_t k = 0; k < 3; k++) {
+        a[j] += by[k] * H[k * n + j];
+        b[j] += by[k] * G[k * n + j];
+      }
+    }
+    deepest = q[2];
+  }
+}
+
 /* Derivatives of an output by all joint positions a [n], rates b [n] and accelerations q [n]; 0 if it has
  * none. */
 static int mechanical_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
@@ -513,6 +578,12 @@ static int mechanical_partials(const bramah_coupled *c, const bramah__output *ou
     return 1;
   }
   switch (output->code) {
+  case BRAMAH__CONTACT_NORMAL:
+  case BRAMAH__CONTACT_X:
+  case BRAMAH__CONTACT_Y:
+  case BRAMAH__CONTACT_DEPTH:
+    contact_partials(c, output, a, b);
+    return 1;
   case BRAMAH__JOINT_POSITION:
   case BRAMAH__JOINT_RATE:
     if (!is_plain(c, i))

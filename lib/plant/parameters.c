@@ -100,16 +100,9 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
   case BRAMAH__LINE_FLOW:
     own->metered_line[i].line.Q = value;
     break;
-  case BRAMAH__FLOW_SCALE: {
-    const bramah__metered *nominal = &c->base->circuit.metered[i];
-    bramah__metered *out = &own->metered[i];
-    out->c_ph = value * nominal->c_ph;
-    out->c_tr = value * nominal->c_tr;
-    out->c_pr = value * nominal->c_pr;
-    out->c_th = value * nominal->c_th;
-    out->c_a = value * nominal->c_a;
+  case BRAMAH__FLOW_SCALE:
+    bramah__scale_valves(&c->base->circuit.metered[i], value, &own->metered[i]);
     break;
-  }
   case BRAMAH__GRAVITY_SCALE:
     for (int k = 0; k < 3; k++) own->model.tree.gravity[k] = value * c->base->tree.gravity[k];
     break;

@@ -33,13 +33,27 @@ void bramah__metered_by_pressure(const bramah_model *model, const bramah__deriva
     by_p[j] += per_rate * row[j];
 }
 
+/* What is not hydraulic, into K and C. */
+static void add_forces(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
+{
+  bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K,
+                             d->C);
+  bramah__contacts_add_tangent(&model->tree, model->n_contact_points, model->contact_point, eval->pose,
+                               eval->Z, eval->contact, d->contact, d->contact_rows, d->K, d->C);
+  for (size_t i = 0; i < model->forces.n_limits; i++) {
+    const size_t diagonal = model->forces.limit[i].joint * (model->n + 1);
+    d->K[diagonal] -= eval->limit[i].by_z;
+    d->C[diagonal] -= eval->limit[i].by_zd;
+  }
+}
+
 void bramah__derive_all(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d)
 {
   const bramah__tree *tree = &model->tree;
   const size_t n = model->n;
   bramah__tree_moving(tree, eval->pose, eval->Z, eval->Zd, d->moving);
   bramah__tree_tangent(tree, eval->pose, d->moving, eval->Z, eval->W, d->K, d->C, d->M);
-  bramah__forces_add_tangent(tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K, d->C);
+  add_forces(model, eval, d);
   stroke_rate_rows(model, eval, d);
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
     bramah__line_add_tangent(tree, &model->line[i], eval->pose, eval->force[i], d->F_s[i], d->F_v[i],
@@ -108,8 +122,7 @@ void bramah__derive_independent(const bramah_model *model, const bramah__state *
   const size_t nn = model->n * model->n;
   memset(d->K, 0, nn * sizeof(double));
   memset(d->C, 0, nn * sizeof(double));
-  bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K,
-                             d->C);
+  add_forces(model, eval, d);
   bramah__add_constraint_stiffness(model, state, eval, d);
   stroke_rate_rows(model, eval, d);
 
@@ -184,7 +197,9 @@ void bramah__derivative_column(const bramah_model *model, const bramah__eval *ev
   direction(model, eval, d, f, c0, c1, c2);
   bramah__vary_force(&model->tree, eval->pose, d->moving, eval->Z, eval->W, d->dz, &d->variation, d->Y,
                      d->dtau);
-  const int damped = model->forces.n_springs + model->forces.n_joint_springs > 0;
+  const bramah__forces *forces = &model->forces;
+  const int damped =
+      forces->n_springs + forces->n_joint_springs + forces->n_limits + model->n_contact_points > 0;
   for (size_t j = 0; j < n; j++) {
     double sum = 0.0;
     for (size_t k = 0; k < n; k++) sum += d->K[j * n + k] * d->dz[k];
@@ -280,6 +295,8 @@ void bramah__state_slopes(bramah_coupled *c)
 {
   for (size_t i = 0; i < c->model->circuit.n_cylinders; i++)
     bramah__force_slopes(c, i, &c->derivative.F_s[i], &c->derivative.F_v[i]);
+  bramah__contact_slopes(c->model->n_contact_points, c->model->contact_point, c->now->pose, c->now->Z, 0.0,
+                         c->state.x, NULL, c->derivative.contact);
 }
 
 bramah_status bramah__rates_by_state(bramah_coupled *c)
@@ -314,6 +331,47 @@ bramah_status bramah__rates_by_state(bramah_coupled *c)
     memcpy(S + i * n_error + 2 * n_dof, d->pd_p + i * n_first_order, n_first_order * sizeof *S);
   }
   return BRAMAH_OK;
+}
+
+void bramah__contact_arms(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
+                          size_t i)
+{
+  const size_t n = model->n, n_dof = model->n_independent;
+  const bramah__contact *contact = &model->contact_point[i];
+  double *G = d->contact_rows, *H = G + 3 * n;
+  bramah__contact_rows(&model->tree, contact, eval->pose, eval->Z, G, H);
+  memset(d->contact_arms, 0, 2 * n_dof * sizeof *d->contact_arms);
+  for (int j = contact->body; j >= 0; j = model->tree.link[j].parent)
+    for (size_t a = 0; a < 2; a++)
+      for (size_t f = 0; f < n_dof; f++)
+        d->contact_arms[a * n_dof + f] += G[a * n + (size_t)j] * eval->Rz[(size_t)j * n_dof + f];
+}
+
+void bramah__bristles_by_state(bramah_coupled *c)
+{
+  const bramah_model *model = c->model;
+  const bramah__derivative *d = &c->derivative;
+  const size_t n = model->n, n_dof = model->n_independent;
+  const double *G = d->contact_rows, *H = G + 3 * n, *Rz = c->now->Rz;
+  double *out = c->transition.bristle_rates;
+  for (size_t i = 0; i < model->n_contact_points; i++, out += 4 * n_dof) {
+    const bramah__contact *contact = &model->contact_point[i];
+    const double *by = d->contact[i].rate_by_velocity;
+    bramah__contact_arms(model, c->now, &c->derivative, i);
+    for (size_t f = 0; f < n_dof; f++) {
+      double w[2] = {0.0, 0.0}; /* by the position */
+      for (int j = contact->body; j >= 0; j = model->tree.link[j].parent) {
+        const size_t at = (size_t)j * n_dof + f;
+        for (size_t b = 0; b < 2; b++)
+          w[b] += H[b * n + (size_t)j] * Rz[at] + G[b * n + (size_t)j] * d->D[at];
+      }
+      for (size_t a = 0; a < 2; a++) {
+        double *row = out + a * 2 * n_dof;
+        row[f] = by[2 * a] * w[0] + by[2 * a + 1] * w[1];
+        row[n_dof + f] = by[2 * a] * d->contact_arms[f] + by[2 * a + 1] * d->contact_arms[n_dof + f];
+      }
+    }
+  }
 }
 
 /* The dependent accelerations gain E dz and 2 D dz' where the independent ones are held. The bytes of the
@@ -354,6 +412,8 @@ void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const doubl
     c->derivative.F_s[i] = by_s;
     c->derivative.F_v[i] = by_v - cylinder->friction_scale * friction;
   }
+  bramah__contact_slopes(c->model->n_contact_points, c->model->contact_point, end->pose, end->Z,
+                         0.5 * c->model->h, start->x, start->xd, c->derivative.contact);
 }
 
 /* All of J but its mechanical block. Rows of virtual volumes take the change of the stroke itself, which

@@ -88,6 +88,15 @@ void bramah__state_slopes(bramah_coupled *c);
 void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const double *v,
                          const bramah__state *start, double *by_start);
 
+/* Arms [2 x n_dof] of friction at contact point i into d->contact_arms: a force along a direction of the plane is a
+ * generalised force along its row. */
+void bramah__contact_arms(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
+                          size_t i);
+
+/* Rates of the bristles of contacts at c->state, after bramah__rates_by_state: c->transition.bristle_rates [two of each
+ * point x 2 n_dof] by positions and rates. */
+void bramah__bristles_by_state(bramah_coupled *c);
+
 /* c->A [(n_dof + n_first_order) x n_error]: independent accelerations and rates of the first-order states by the
  * error state, at c->state, to which `now` must belong; friction states are held. Returns E_SINGULAR. */
 bramah_status bramah__rates_by_state(bramah_coupled *c);

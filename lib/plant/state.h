@@ -6,12 +6,15 @@
 #include "lib/machine/model_internal.h"
 
 /* Where energy goes and comes from, apart from actuators and motions: taken by dampers, by the friction of actuators,
- * by end stops and cushions (which give a part back); work of loads from outside. */
+ * by end stops and cushions (which give a part back); work of loads from outside; taken by contacts and by the stops of
+ * joints, which give a part back. */
 typedef enum bramah__exchange {
   BRAMAH__DAMPERS,
   BRAMAH__FRICTION,
   BRAMAH__STOPS,
   BRAMAH__LOADS,
+  BRAMAH__CONTACTS,
+  BRAMAH__LIMITS,
   BRAMAH__FROM_NOTHING, /* what is stored too much: the error of the steps */
   BRAMAH__N_EXCHANGES
 } bramah__exchange;
@@ -25,10 +28,10 @@ typedef enum bramah__exchange {
   X(double, p, n_first_order) /* first-order states of the circuit, pressures, and their rates */            \
   X(double, pd, n_first_order)                                                                               \
   X(double, U, bramah__n_spools(&model->circuit))                                                            \
-  X(double, u, model->n_inputs)                  /* commands in force */                                     \
-  X(double, work, nc)                            /* done since the start, trapezoidal sums */                \
-  X(double, x, model->circuit.n_friction_states) /* friction states and their rates */                       \
-  X(double, xd, model->circuit.n_friction_states)                                                            \
+  X(double, u, model->n_inputs)          /* commands in force */                                             \
+  X(double, work, nc)                    /* done since the start, trapezoidal sums */                        \
+  X(double, x, model->n_friction_states) /* friction states and their rates */                               \
+  X(double, xd, model->n_friction_states)                                                                    \
   X(double, lambda, model->m)              /* multipliers of the constraints (augmented Lagrangian) */       \
   X(double, drive, model->n_motions)       /* forces that prescribe the motions, at these accelerations */   \
   X(double, drive_work, model->n_motions)  /* done by them since the start, trapezoidal sums */              \
@@ -63,14 +66,16 @@ typedef struct bramah__state {
   /* motion stage */                                                                                         \
   X(double, Z, 6 * n)                                                                                        \
   X(double, Zd, 6 * n)                                                                                       \
-  X(double, bias, n)     /* z'' = Rz z''_i + bias */                                                         \
-  X(double, v, nc)       /* stroke velocities */                                                             \
+  X(double, bias, n)                                       /* z'' = Rz z''_i + bias */                       \
+  X(bramah__limit_force_at, limit, model->forces.n_limits) /* stops of joints */                             \
+  X(double, v, nc)                                         /* stroke velocities */                           \
   X(double, D, n *n_dof) /* joint rates by the independent positions at constant independent rates */        \
   /* forces stage */                                                                                         \
   X(double, force, nc) /* on the mechanism, loads from outside included; friction as scaled */               \
   X(double, friction, nc)                                                                                    \
-  X(double, stop, nc)                    /* part of the force that stops and cushions exert */               \
-  X(double, w, model->circuit.n_metered) /* of bramah__metered_solve */                                      \
+  X(double, stop, nc)                             /* part of the force that stops and cushions exert */      \
+  X(double, contact, 3 * model->n_contact_points) /* forces on the bodies, inertial axes */                  \
+  X(double, w, model->circuit.n_metered)          /* of bramah__metered_solve */                             \
   X(double, P, model->circuit.n_metered_lines)                                                               \
   /* dynamics */                                                                                             \
   X(double, mass, n *n)                                                                                      \
@@ -196,8 +201,15 @@ void bramah__evaluate_motion(const bramah_model *model, const bramah__state *sta
 /* Dependent rates and then the motion stage. */
 void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
+/* Contacts of the forces stage at the end of a trapezoidal step of length 2 half that began with friction states x_k and
+ * their rates xd_k, to x (unless NULL) and xd [n_friction_states]; with half = 0 at x_k. */
+void bramah__evaluate_contacts(const bramah_model *model, double half, const double *x_k, const double *xd_k,
+                               double *x, double *xd, bramah__eval *eval);
+
 /* Forces stage at pressures p [n_first_order], spools U and friction states x, whose rates go to xd
- * [n_friction_states]. */
+ * [n_friction_states]; and its part without the contacts. */
+void bramah__evaluate_actuators(const bramah_model *model, const double *p, const double *U, const double *x,
+                                double *xd, bramah__eval *eval);
 void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *U, const double *x,
                              double *xd, bramah__eval *eval);
 

@@ -5,7 +5,7 @@
  * Unknowns are the changes over the step, [dz_i ; dp], rather than the values themselves: z' = 2/h dz - z'_k
  * and z'' = 4/h^2 dz - 4/h z'_k - z''_k then lose no digits to cancellation. The spools follow a linear
  * equation of their own and are advanced before the iteration. Commands are held over the step. */
-#include "lib/hydraulics/equation.h" /* numbers in place: strokes are checked in every step */
+#include "lib/graph/equation.h" /* numbers in place: strokes are checked in every step */
 #include "lib/plant/residual_derivative.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
@@ -68,7 +68,8 @@ static bramah_status move_candidate(bramah_coupled *c, double part)
     bramah__friction_step(&cylinder->friction, model->h, eval->v[i], c->state.x + first, c->state.xd + first,
                           next->x + first);
   }
-  bramah__evaluate_forces(model, next->p, next->U, next->x, next->xd, eval);
+  bramah__evaluate_contacts(model, 0.5 * model->h, c->state.x, c->state.xd, next->x, next->xd, eval);
+  bramah__evaluate_actuators(model, next->p, next->U, next->x, next->xd, eval);
   return BRAMAH_OK;
 }
 

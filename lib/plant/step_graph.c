@@ -427,6 +427,19 @@ static void find_results(bramah_program *out)
   FIND_PART(BRAMAH__PART_GUESS, BRAMAH__GUESS_RESULTS)
 }
 
+static void add_speeds(bramah__step_builder *b)
+{
+  const bramah__valve *valve = b->model->circuit.valve;
+  bramah__begin_part(b, BRAMAH__PART_STEP);
+  if (b->out->nw == 0) return;
+  bramah__give(b, b->out->nc, b->v, 1);
+  for (size_t i = 0; i < b->out->ns; i++) {
+    bramah__expr open[BRAMAH__N_PATHS];
+    bramah__openings(&valve[i].opening, b->in_U[i], open);
+    bramah__give(b, BRAMAH__N_PATHS, open, 1);
+  }
+}
+
 static bramah_status build(bramah__step_builder *b)
 {
   bramah_program *out = b->out;
@@ -435,8 +448,7 @@ static bramah_status build(bramah__step_builder *b)
   if (status == BRAMAH_OK) status = set_tangent(b);
   if (status == BRAMAH_OK) status = check_size(b);
   if (status != BRAMAH_OK) return status;
-  bramah__begin_part(b, BRAMAH__PART_STEP); /* the speeds */
-  bramah__give(b, out->nw ? out->nc : 0, b->v, 1);
+  add_speeds(b);
   add_iterate(b);
   set_mass(b);
   status = set_state(b);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The equations of a machine as one graph, cut into the parts that a step wants at different times.
  *
- *   speeds         of the rods of quasistatic actuators, where there are some: from them their velocities are found, by
- *                  iteration, outside the graph (lib/hydraulics/metering.h), and then the parts that build on it run
+ *   speeds         of the rods of quasistatic actuators, where there are some, and openings of their valves: from them their
+ *                  velocities are found, by iteration, outside the graph (lib/hydraulics/metered.h), and then the parts that
+ *                  build on it run
  *   iterate        one iterate of the trapezoidal step: kinematics, closure, residual, tangent, elimination. The loops
  *                  are closed together with the unknowns, not within each iterate.
  *     inertia      its mass matrix, which what follows needs on the factors that the iterate has left
@@ -57,7 +58,9 @@
   X(held, POINT, n)               /* stands for rates that a derivative holds; in no result */
 
 /* Results of the parts, in their order. */
-#define BRAMAH__SPEEDS_RESULTS(X) X(speed, nw ? nc : 0)
+#define BRAMAH__SPEEDS_RESULTS(X)                                                                            \
+  X(speed, nw ? nc : 0)                                                                                      \
+  X(open, nw ? BRAMAH__N_PATHS *ns : 0) /* effective openings of all spools [V] */
 #define BRAMAH__ITERATE_RESULTS(X)                                                                           \
   X(correction, nx) /* of the unknowns ... */                                                                \
   X(closing, nd)    /* ... and of the dependent coordinates */                                               \

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Texts that the build puts into the library. */
-extern const char bramah__elementary_text[], bramah__elementary_single_text[], bramah__step_header[],
-    bramah__step_code[];
+extern const char bramah__elementary_text[], bramah__elementary_single_text[], bramah__metered_types_text[],
+    bramah__metered_text[], bramah__metered_code[], bramah__step_header[], bramah__step_code[];
 
 /* "four-bar" as four_bar_ and FOUR_BAR_; 0 where nothing of it can begin a name of C. */
 static int make_names(bramah__source *s, const char *name)
@@ -56,14 +56,16 @@ void bramah__source_text(const bramah__source *s, const char *text)
 {
   static const char last[] = "/* ---- behind this line";
   char line[256];
+  int guarded = 0;
   while (*text) {
     const char *end = strchr(text, '\n');
     size_t n = end ? (size_t)(end - text) + 1 : strlen(text);
     if (n >= sizeof line) n = sizeof line - 1; /* the rest is another one */
     memcpy(line, text, n);
     line[n] = '\0';
+    guarded |= strncmp(line, "#ifndef BRAMAH_LIB", 18) == 0;
     if (strncmp(line, last, sizeof last - 1) == 0) {
-      bramah__page_write(s->page, "#endif\n");
+      bramah__page_write(s->page, guarded ? "#endif\n" : "");
       return;
     }
     if (strncmp(line, "#include", 8) != 0) bramah__page_write(s->page, "%s", line);
@@ -85,13 +87,21 @@ static void write_sizes(const bramah__source *s)
   const struct {
     const char *name;
     size_t n;
-  } sizes[] = {{"JOINTS", p->n},         {"DEPENDENT", p->nd},
-               {"INDEPENDENT", p->nf},   {"FIRST_ORDER", p->np},
-               {"UNKNOWNS", p->nx},      {"SPOOLS", p->ns},
-               {"ACTUATORS", p->nc},     {"INPUTS", model->n_inputs},
-               {"PARAMETERS", p->n_par}, {"ITERATIONS", (size_t)model->max_iterations},
-               {"MOTIONS", p->nm},       {"BRISTLES", p->nq},
-               {"BALLS", p->nb},         {"STEP_NS", (size_t)model->step_ns}};
+  } sizes[] = {{"JOINTS", p->n},
+               {"DEPENDENT", p->nd},
+               {"INDEPENDENT", p->nf},
+               {"FIRST_ORDER", p->np},
+               {"UNKNOWNS", p->nx},
+               {"SPOOLS", p->ns},
+               {"ACTUATORS", p->nc},
+               {"INPUTS", model->n_inputs},
+               {"PARAMETERS", p->n_par},
+               {"ITERATIONS", (size_t)model->max_iterations},
+               {"MOTIONS", p->nm},
+               {"BRISTLES", p->nq},
+               {"BALLS", p->nb},
+               {"METERED", p->nw},
+               {"STEP_NS", (size_t)model->step_ns}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     bramah__source_define(s, sizes[i].name, sizes[i].n);
   bramah__page_write(s->page, "#define %sSTEP %g /* [s] */\n", s->upper, model->h);
@@ -195,6 +205,78 @@ static void write_mechanics(const bramah__source *s, double *x, int *index)
   bramah__source_indices(s, "ball_pitch", nb, index);
 }
 
+/* ---- quasistatic actuators ---- */
+
+static void write_spool(const bramah__source *s, const char *name, size_t spool)
+{
+  bramah__page_write(s->page, spool == BRAMAH__NO_SPOOL ? ", .%s = BRAMAH__NO_SPOOL" : ", .%s = %d", name,
+                     spool);
+}
+
+/* Parameters that move them at held motion and pressures; by_theta: by which derivatives are wanted. */
+static void write_metering_parameters(const bramah__source *s, const bramah__source_addition *a)
+{
+  const bramah_model *model = s->program->model;
+  bramah__page_write(s->page,
+                     "enum { INPUT_OFFSET, LINE_FLOW, FLOW_SCALE };\nstatic const struct {\n  int parameter, "
+                     "code, index, by_theta;\n} metering[] = {");
+  for (size_t k = 0; k < model->n_parameters; k++) {
+    const bramah__parameter *p = &model->parameter[k];
+    size_t wanted = 0;
+    for (size_t i = 0; a && i < a->n_par; i++) wanted |= a->par[i] == k;
+    if (!bramah__moves_metered(p)) continue;
+    bramah__page_write(s->page, "\n  {%d, %s, %d, %d},", k,
+                       p->code == BRAMAH__LINE_FLOW    ? "LINE_FLOW"
+                       : p->code == BRAMAH__FLOW_SCALE ? "FLOW_SCALE"
+                                                       : "INPUT_OFFSET",
+                       p->index, wanted);
+  }
+  bramah__page_write(s->page, "\n  {-1, 0, 0, 0}};\n");
+}
+
+/* As in the circuit. */
+static void write_metered(const bramah__source *s, const bramah__source_addition *a)
+{
+  const bramah__circuit *circuit = &s->program->model->circuit;
+  size_t most = 0;
+  for (size_t l = 0; l < circuit->n_metered_lines; l++)
+    if (circuit->metered_line[l].n > most) most = circuit->metered_line[l].n;
+  bramah__page_write(s->page, "#define BRAMAH__METERED static inline\n#define BRAMAH__MAX_ON_LINE %d\n",
+                     most);
+  bramah__source_text(s, bramah__metered_types_text);
+  bramah__source_text(s, bramah__metered_text);
+  bramah__page_write(s->page, "\nenum { LINES = %d };\nstatic const bramah__metered metered[] = {\n",
+                     circuit->n_metered_lines);
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered *m = &circuit->metered[i];
+    bramah__page_write(s->page, "  {.A_h = %g, .A_r = %g, .P_hM = %g, .P_rM = %g, .c_ph = %g, .c_tr = %g",
+                       m->A_h, m->A_r, m->P_hM, m->P_rM, m->c_ph, m->c_tr);
+    bramah__page_write(s->page, ", .c_pr = %g, .c_th = %g, .c_a = %g},\n", m->c_pr, m->c_th, m->c_a);
+  }
+  bramah__page_write(s->page, "};\nstatic const bramah__metered_port metered_port[] = {\n");
+  for (size_t i = 0; i < circuit->n_metered; i++) {
+    const bramah__metered_port *port = &circuit->metered_port[i];
+    bramah__page_write(s->page,
+                       "  {.cylinder = %d, .volume = %d, .spool = %d, .stiffness = %g, .damping = %g",
+                       port->cylinder, port->volume, port->spool, port->stiffness, port->damping);
+    write_spool(s, "regeneration", port->regeneration);
+    bramah__page_write(s->page, ", .regeneration_open = %g},\n", port->regeneration_open);
+  }
+  bramah__page_write(s->page, "};\nstatic const bramah__metered_line metered_line[] = {\n");
+  for (size_t l = 0; l < circuit->n_metered_lines; l++) {
+    const bramah__metered_line *line = &circuit->metered_line[l];
+    bramah__page_write(s->page, "  {.line = {%g, %g, %g}, .tank = %d", line->line.Q, line->line.P_M,
+                       line->line.U_b, line->tank);
+    write_spool(s, "unloading", line->unloading);
+    bramah__page_write(s->page, ", .unloading_open = %g, .first = %d, .n = %d},\n", line->unloading_open,
+                       line->first, line->n);
+  }
+  bramah__page_write(s->page, "};\n");
+  write_metering_parameters(s, a);
+}
+
+/* ---- tables of all machines ---- */
+
 /* x [as long as anything], index likewise: scratch. */
 static void write_tables(const bramah__source *s, double *x, int *index, const char **name)
 {
@@ -268,7 +350,9 @@ static const struct {
   size_t part;
   const char *result, *name;
   int derivative;
-} wanted[] = {{BRAMAH__PART_ITERATE, "correction", "correction", 0},
+} wanted[] = {{BRAMAH__PART_SPEEDS, "speed", "speed", 0},
+              {BRAMAH__PART_SPEEDS, "open", "open", 0},
+              {BRAMAH__PART_ITERATE, "correction", "correction", 0},
               {BRAMAH__PART_ITERATE, "closing", "closing", 0},
               {BRAMAH__PART_ITERATE, "closure_pivot", "closure_pivot", 0},
               {BRAMAH__PART_ITERATE, "pivot", "pivot", 0},
@@ -290,13 +374,20 @@ static const struct {
               {BRAMAH__PART_POSE, "friction", "friction", 1},
               {BRAMAH__PART_SLOPES, "A_state", "A", 1},
               {BRAMAH__PART_SLOPES, "xd_state", "xd_by", 1},
+              {BRAMAH__PART_SLOPES, "drawn_state", "drawn_by", 1},
               {BRAMAH__PART_GUESS, "guess", "guess", 1},
               {BRAMAH__PART_GUESS, "guess_dependent", "guess_dependent", 1}};
 
+/* Is this of friction or of quasistatic actuators? Machines without have no such member. */
+static int is_special(const char *name)
+{
+  return *name == 'x' || *name == 'o' || strcmp(name, "speed") == 0 || strcmp(name, "drawn_by") == 0;
+}
+
 static size_t list_results(const bramah_program *p, int derivatives, bramah__c_member *out)
 {
-  const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, nc = p->nc, nw = p->nw,
-               nm = p->nm, nq = p->nq, n_works = p->n_works;
+  const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nc = p->nc,
+               nw = p->nw, nm = p->nm, nq = p->nq, n_works = p->n_works;
   const struct {
     const char *name;
     const uint16_t *at;
@@ -307,7 +398,8 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
   size_t n_out = 0;
   for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-      if (strcmp(all[i].name, wanted[k].result) == 0 && derivatives >= wanted[k].derivative)
+      if (strcmp(all[i].name, wanted[k].result) == 0 && derivatives >= wanted[k].derivative &&
+          (all[i].n || !is_special(wanted[k].name)))
         out[n_out++] = (bramah__c_member){
             wanted[k].name, wanted[k].part,
             (size_t)(all[i].at - bramah__tape_results(&p->tape, wanted[k].part)), all[i].n};
@@ -325,11 +417,15 @@ static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 }
 
 /* Is an input in use? From A on only some machines have them. derivatives: 0 none, 1 by the state, 2 by parameters, too. */
-static int is_used(const bramah__step_inputs *in, const bramah__c_member *m, int derivatives)
+static int is_used(const bramah__c_member *m, int derivatives)
 {
-  if (m->n == 0 || m->first == in->held) return 0;
-  if (m->first == in->A || m->first == in->xd_by) return derivatives > 0;
-  return m->first != in->carried || derivatives == 2;
+  static const struct {
+    const char *name;
+    int derivatives;
+  } wants[] = {{"A", 1}, {"xd_by", 1}, {"drawn_by", 1}, {"carried", 2}, {"w_theta", 2}, {"held", 3}};
+  for (size_t k = 0; k < sizeof wants / sizeof *wants; k++)
+    if (strcmp(m->name, wants[k].name) == 0 && derivatives < wants[k].derivatives) return 0;
+  return m->n > 0;
 }
 
 /* Members of the struct, each once: of the inputs those that are in use; without what is read, which has a member alone. */
@@ -340,8 +436,7 @@ static void write_members(const bramah__source *s, int derivatives, const bramah
   for (size_t i = 0; i < n_all; i++) {
     const bramah__c_member *m = i < n_in ? &parts->input[i] : &parts->result[i - n_in];
     optional |= i < n_in && m->n > 0 && m->first == s->program->in.A;
-    int again = i < n_in ? optional && !is_used(&s->program->in, m, derivatives)
-                         : strchr(m->name, '[') != NULL || (m->n == 0 && *m->name == 'x'); /* of friction */
+    int again = i < n_in ? optional && !is_used(m, derivatives) : strchr(m->name, '[') != NULL;
     for (size_t k = 0; k < i && !again; k++)
       again = strcmp(m->name, (k < n_in ? &parts->input[k] : &parts->result[k - n_in])->name) == 0;
     if (!again) bramah__page_write(s->page, "  double %s[%d];\n", m->name, m->n ? m->n : 1);
@@ -510,8 +605,8 @@ static void write_outputs(const bramah__source *s, const bramah__source_addition
     bramah__page_write(s->page, ";\n");
   }
   bramah__page_write(s->page, "  default:\n    return 0.0;\n  }\n}\n\n");
-  bramah__page_write(s->page, "static void %sread(%swork *w, int i)\n{\n  switch (i) {\n", s->lower,
-                     s->lower);
+  bramah__page_write(s->page, "static void %sread(%swork *w, int i)\n{\n%s  switch (i) {\n", s->lower,
+                     s->lower, s->program->nw && a->n_par ? "  move_metered_by_parameters(w);\n" : "");
   for (size_t i = 0; i < a->n_outputs; i++)
     if (is_computed(s->program, a->output[i]))
       bramah__page_write(s->page, "  case %d:\n    %sread_%d(w);\n    break;\n", i, s->lower,
@@ -537,6 +632,7 @@ static const struct {
   int derivative;
 } step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},
                   {BRAMAH__PART_STEP, "before", 0},
+                  {BRAMAH__PART_SPEEDS, "speeds", 0},
                   {BRAMAH__PART_ITERATE, "iterate", 0},
                   {BRAMAH__PART_INERTIA, "inertia", 1},
                   {BRAMAH__PART_TRANSITION, "transition", 1},
@@ -602,10 +698,13 @@ static void list_parameters(const bramah__source *s, const bramah__source_additi
 
 static void write_parameters(const bramah__source *s, const bramah__source_addition *a)
 {
+  const char *first = s->program->nw ? "  move_metered_by_parameters(w);\n" : "";
   if (a->n_par == 0) return;
-  bramah__page_write(s->page, "\nstatic void %sstart_parameters(%swork *w)\n{\n", s->lower, s->lower);
+  bramah__page_write(s->page, "\nstatic void %sstart_parameters(%swork *w)\n{\n%s", s->lower, s->lower,
+                     first);
   for (size_t i = 0; i < a->n_par; i++) bramah__page_write(s->page, "  %sstart_%d(w);\n", s->lower, i);
-  bramah__page_write(s->page, "}\n\nstatic void %sfollow_parameters(%swork *w)\n{\n", s->lower, s->lower);
+  bramah__page_write(s->page, "}\n\nstatic void %sfollow_parameters(%swork *w)\n{\n%s", s->lower, s->lower,
+                     first);
   for (size_t i = 0; i < a->n_par; i++)
     bramah__page_write(s->page, "  memcpy(w->carried, w->start[%d], sizeof w->carried);\n  %sfollow_%d(w);\n",
                        i, s->lower, i);
@@ -628,7 +727,7 @@ static int make_lists(const bramah__source *s, const bramah__source_addition *a,
                                .n_inputs = list_inputs(s->program, out->input),
                                .n_results = list_results(s->program, a != NULL, out->result)};
   for (size_t i = 0; i < N_STEP_PARTS; i++)
-    if (a || !step_parts[i].derivative)
+    if ((a || !step_parts[i].derivative) && (s->program->nw || step_parts[i].part != BRAMAH__PART_SPEEDS))
       out->part[source->n_parts++] = (bramah__c_part){step_parts[i].part, step_parts[i].name, 0};
   if (a) list_parameters(s, a, out);
   if (a) list_readings(s, a, out);
@@ -683,8 +782,11 @@ static int write_code(bramah__source *s, const bramah__source_addition *a, const
     bramah__source_text(s, s->single ? bramah__elementary_single_text : bramah__elementary_text);
     bramah__page_write(s->page, "\n/* ---- the machine ---- */\n\n");
     write_tables(s, x, index, name);
+    if (s->program->nw) write_metered(s, a);
     text = bramah__source_fill(s, text);
     bramah__page_write(s->page, "%s", equations);
+    const char *metered = s->program->nw ? bramah__source_fill(s, bramah__metered_code) : "";
+    if (a && a->n_par) bramah__source_fill(s, metered);
     if (a) write_parameters(s, a);
     if (a) write_outputs(s, a);
     bramah__source_fill(s, text);
@@ -711,10 +813,9 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
                         "the plant has other independent coordinates than its program");
   int table = 0;
   for (size_t i = 0; i < program->nm; i++) table |= start->model->motion[i].type == BRAMAH__MOTION_TABLE;
-  if (program->nw || table)
+  if (table)
     return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, start->model->name,
-                        program->nw ? "quasistatic actuators are not written as C"
-                                    : "motions prescribed by a table are not written as C");
+                        "motions prescribed by a table are not written as C");
   if (!make_names(out, name))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a name with a letter in it is needed");
   return BRAMAH_OK;

@@ -82,6 +82,23 @@ static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const 
   return status;
 }
 
+/* X [n_dof x n_error] gains what friction at the end of the step has of the bristles' rates at its start. */
+static void add_bristles(bramah_coupled *c, double *X)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dof = model->n_independent, n_error = 2 * n_dof + model->n_first_order;
+  const double *rates = c->transition.bristle_rates, *arm = c->derivative.contact_arms;
+  for (size_t i = 0; i < model->n_contact_points; i++, rates += 4 * n_dof) {
+    const double by_rate = 0.5 * model->h * c->derivative.contact[i].by_bristle;
+    if (by_rate == 0.0) continue;
+    bramah__contact_arms(model, c->now, &c->derivative, i);
+    for (size_t a = 0; a < 2; a++)
+      for (size_t f = 0; f < n_dof; f++)
+        for (size_t k = 0; k < 2 * n_dof; k++)
+          X[f * n_error + k] += arm[a * n_dof + f] * by_rate * rates[a * 2 * n_dof + k];
+  }
+}
+
 /* What of the start of the step its end will be differentiated by. G [n_error x n_par] keeps the rates by
  * parameters: the accelerations' in its first rows, the pressures' behind them. */
 static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *par, double *G)
@@ -96,6 +113,7 @@ static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *p
       t->V[q * 2 * n_dof + f] = c->derivative.v_zi[q * n_dof + f];
       t->V[q * 2 * n_dof + n_dof + f] = c->now->row_i[q * n_dof + f];
     }
+  bramah__bristles_by_state(c);
   bramah__state_copy(&c->state, &t->start);
   memcpy(t->v, c->now->v, nc * sizeof(double));
   return BRAMAH_OK;
@@ -234,6 +252,7 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
     for (size_t f = 0; f < n_dof && t->by_start[q] != 0.0; f++)
       for (size_t k = 0; k < 2 * n_dof; k++)
         X[f * n_error + k] -= c->now->row_i[q * n_dof + f] * t->by_start[q] * t->V[q * 2 * n_dof + k];
+  add_bristles(c, X);
   memcpy(S, c->A + n_dof * n_error, n_first_order * n_error * sizeof *S);
   for (size_t i = 0; i < n_first_order; i++) {
     S[i * n_error + 2 * n_dof + i] += c1;

@@ -13,7 +13,7 @@ validate() {
 }
 
 kind_of() {
-  if grep -q '^plan:' "$1"; then echo plan; elif grep -q '^study:' "$1"; then echo study; else echo machine; fi
+  if grep -q '^plan:' "$1"; then echo plan; elif grep -q '^work:' "$1"; then echo work; elif grep -q '^study:' "$1"; then echo study; else echo machine; fi
 }
 sh "$source_root/test/support/fenced.sh" "$source_root/README.md"
 
@@ -29,7 +29,7 @@ for file in "$source_root"/datasets/*/*.yaml "$source_root"/test/campaign/*.yaml
   echo "$(kind_of "$file") $file"
 done >files
 [ "$(grep -c . files)" -gt 30 ] || fail "only $(grep -c . files) files were found"
-for kind in machine study plan; do
+for kind in machine study plan work; do
   sed -n "s/^$kind //p" files >these
   # shellcheck disable=SC2046
   validate $kind.schema.json $(cat these) || fail "the schema of $kind does not take what is right"
@@ -66,7 +66,7 @@ wrong "$bar/sensors-2.yaml" 's/volume: v1/joint: v1/' "'joint' was unexpected"
 wrong "$bar/sensors-2.yaml" 's/sigma: 0.5 bar, rate: 1 kHz/sigma: 0.5 bar, rate: 1 m/' "'1 m' does not match"
 wrong "$bar/estimator-study.yaml" 's/^seeds: .*/seeds: 0.5/' "is not of type 'integer'"
 wrong "$bar/estimator-study.yaml" 's/transition: step/transition: steps/' "'steps' is not one of"
-for kind in machine study plan; do
+for kind in machine study plan work; do
   if validate $kind.schema.json wrong-*.$kind.yaml; then fail "nothing is wrong with a $kind"; fi
   cat out >>found
 done

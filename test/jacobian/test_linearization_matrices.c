@@ -236,6 +236,43 @@ START_TEST(test_tree)
 }
 END_TEST
 
+/* Points on soft ground that rub, below a tree and behind the loop of a four-bar; stops of a joint. */
+START_TEST(test_contacts)
+{
+  static const double points[] = {0.1, 0.2, -0.3, 0.4, -0.2, 0.1, 0.3, 0.3, 0.2};
+  static spatial_tree tree;
+  rig r;
+  spatial_tree_describe(&tree, 5, 5u + (unsigned)_i);
+  describe(4);
+  bramah_machine *machine = _i < 2 ? &tree.machine : &fb.machine;
+  bramah_joint *joint = _i < 2 ? &tree.joints[1] : &fb.joints[0];
+  const bramah_contact contact = {.name = "soft",
+                                  .body = _i < 2 ? tree.names[4] : "coupler",
+                                  .n_points = 3,
+                                  .points = points,
+                                  .ground = {0, _i < 2 ? 0.0 : 3.0, 2.0},
+                                  .normal = {0.2, _i < 2 ? -0.1 : 1.0, _i < 2 ? 1.0 : 0.0},
+                                  .law = (bramah_contact_law)(_i % 2),
+                                  .stiffness = 30.0,
+                                  .damping = 0.2,
+                                  .friction = {.model = BRAMAH_FRICTION_LUGRE,
+                                               .coulomb = 0.3,
+                                               .static_force = 0.5,
+                                               .stribeck_velocity = 0.3,
+                                               .bristle_stiffness = 40.0,
+                                               .bristle_damping = 2.0}};
+  machine->n_contacts = 1, machine->contacts = &contact;
+  joint->range[0] = -9.0, joint->range[1] = joint->initial_position - 0.01;
+  joint->stop = (bramah_end_stop){.stiffness = 200.0, .damping = 3.0};
+  open_rig(&r, machine);
+  run(&r, 6.0, 20);
+  ck_assert_double_gt(r.plant.output(r.plant.self, must_find(&r.plant, "soft.penetration")), 0.1);
+  check_states(&r, 2e-6);
+  if (_i == 0) ck_assert_str_eq(r.s->x_name[r.s->n - 1], "soft.bristle_y_3");
+  close_rig(&r);
+}
+END_TEST
+
 /* What is left of the redundant Jacobian on the constraints: J T = T A, T how all coordinates follow the
  * independent ones. The last time with a valve without lag. */
 START_TEST(test_redundant)
@@ -380,6 +417,7 @@ int main(void)
   tcase_add_test(cases, test_resting);
   tcase_add_loop_test(cases, test_metered, 0, 3);
   tcase_add_loop_test(cases, test_tree, 0, 3);
+  tcase_add_loop_test(cases, test_contacts, 0, 4);
   tcase_add_loop_test(cases, test_redundant, 0, N_FRICTIONS + 1);
   tcase_add_test(cases, test_names);
   tcase_add_test(cases, test_limit);

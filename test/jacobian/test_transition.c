@@ -118,7 +118,9 @@ static void check_parameters(bramah_coupled *c, double tolerance)
     bramah_parameter_info info;
     double x[2][MOST], a[2][MOST];
     p.parameter_info(p.self, k, &info);
-    const double step = info.nominal != 0.0 ? 1e-3 * fabs(info.nominal) : strcmp(info.unit, "V") ? 0.1 : 0.002;
+    const double step = info.nominal != 0.0      ? 1e-3 * fabs(info.nominal)
+                        : strcmp(info.unit, "V") ? 0.1
+                                                 : 0.002;
     p.restore(p.self, before);
     const double value = p.parameter(p.self, k);
     for (int side = 0; side < 2; side++) {
@@ -245,6 +247,88 @@ START_TEST(test_spatial_tree)
 }
 END_TEST
 
+/* Points on soft ground that rub, and stops that a joint has run into: on a tree, in each law, sliding and nearly at rest. */
+START_TEST(test_contacts)
+{
+  static const double points[] = {0.1, 0.2, -0.3, 0.4, -0.2, 0.1, 0.3, 0.3, 0.2};
+  static spatial_tree t;
+  spatial_tree_describe(&t, 5 + (size_t)_i % 3, 61u + (unsigned)_i);
+  const size_t last = t.machine.n_bodies - 1;
+  bramah_contact contacts[2] = {{.name = "soft",
+                                 .body = t.names[last],
+                                 .n_points = 3,
+                                 .points = points,
+                                 .ground = {0, 0, 2.0},
+                                 .normal = {0.2, -0.1, 1.0},
+                                 .law = (bramah_contact_law)(_i % 2),
+                                 .stiffness = 30.0,
+                                 .damping = 0.2,
+                                 .friction = {.model = BRAMAH_FRICTION_LUGRE,
+                                              .coulomb = 0.3,
+                                              .static_force = 0.5,
+                                              .stribeck_velocity = 0.3,
+                                              .viscous = 0.01,
+                                              .bristle_stiffness = 40.0,
+                                              .bristle_damping = 2.0}}};
+  contacts[1] = contacts[0];
+  contacts[1].name = "smooth", contacts[1].body = t.names[2], contacts[1].n_points = 1;
+  contacts[1].friction.model = BRAMAH_FRICTION_NONE;
+  t.machine.n_contacts = 2, t.machine.contacts = contacts;
+  t.joints[1].range[0] = -9.0, t.joints[1].range[1] = t.joints[1].initial_position - 0.01;
+  t.joints[1].stop = (bramah_end_stop){.stiffness = 200.0, .damping = 3.0};
+  if (_i >= 4)
+    for (size_t j = 0; j <= last; j++) t.joints[j].initial_rate *= 1e-3;
+  t.machine.integrator.position_tolerance = 1e-13;
+  running r = start(&t.machine);
+  for (int phase = 0; phase < 3; phase++) {
+    check_accelerations(r.c, 1e-5);
+    check_transition(r.c, 1e-5);
+    for (int k = 0; k < 20; k++) must(r.p.step(r.p.self, &diag), &diag);
+    ck_assert_double_gt(shown(&r, "soft.normal_force"), 0.0);
+    ck_assert_double_gt(shown(&r, "soft.penetration"), 0.1);
+  }
+  stop(&r);
+}
+END_TEST
+
+/* The coupler of a four-bar on the ground and its crank at a stop: behind a loop, by each formulation. */
+START_TEST(test_contact_behind_a_loop)
+{
+  static const double points[] = {0.1, 0.0, 0.0, 0.5, 0.0, 0.0};
+  static four_bar fb;
+  four_bar_describe(&fb, 1.0, 1000000);
+  bramah_contact contact = {
+      .name = "soft",
+      .body = fb.bodies[1].name,
+      .n_points = 2,
+      .points = points,
+      .ground = {0, 3.0, 0},
+      .normal = {0.1, 1.0, 0},
+      .law = (bramah_contact_law)(_i % 2),
+      .stiffness = 300.0,
+      .damping = 0.3,
+      .friction = {
+          .model = BRAMAH_FRICTION_LUGRE, .coulomb = 0.4, .bristle_stiffness = 50.0, .bristle_damping = 2.0}};
+  fb.machine.n_contacts = 1, fb.machine.contacts = &contact;
+  fb.joints[0].range[0] = -9.0, fb.joints[0].range[1] = fb.joints[0].initial_position - 0.01;
+  fb.joints[0].stop = (bramah_end_stop){.stiffness = 2e4, .damping = 300.0};
+  fb.machine.integrator.formulation = (bramah_formulation)(_i / 2);
+  fb.machine.integrator.position_tolerance = 1e-12;
+  fb.machine.integrator.pressure_tolerance = 1e-5;
+  running r = start(&fb.machine);
+  for (int phase = 0; phase < 3; phase++) {
+    const double u = phase == 2 ? 0.0 : 10.0;
+    must(r.p.set_inputs(r.p.self, &u, &diag), &diag);
+    for (int k = 0; k < 150; k++) must(r.p.step(r.p.self, &diag), &diag);
+    check_accelerations(r.c, 1e-5);
+    check_transition(r.c, 3e-5);
+  }
+  ck_assert_double_gt(fabs(shown(&r, "energy.stops")), 0.0);
+  ck_assert_double_gt(fabs(shown(&r, "energy.contacts")), 0.0);
+  stop(&r);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("transition");
@@ -253,5 +337,7 @@ int main(void)
   tcase_add_loop_test(cases, test_metered_cylinders, 0, 12);
   tcase_add_loop_test(cases, test_direct_valve, 0, 6);
   tcase_add_loop_test(cases, test_spatial_tree, 0, 6);
+  tcase_add_loop_test(cases, test_contacts, 0, 8);
+  tcase_add_loop_test(cases, test_contact_behind_a_loop, 0, 6);
   return run_suite(suite);
 }

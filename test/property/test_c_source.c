@@ -22,13 +22,17 @@ static const struct {
   double command;
   const char *parameter;
   int all_steps; /* 1: none is refused */
+  int same_bits; /* 0: valves without lag and no pressures: what leaps with a command the library interprets, to rounding */
 } machines[] = {
-    {"four-bar/four-bar", 3.0, "pump.pressure", 1},
-    {"crane/crane", 1.0, "pump.pressure", 1},
-    {"lifting-four-bar/lifting-four-bar", 1.0, "gravity.scale", 1},
-    {"quick-return/quick-return", 1.0, "gravity.scale", 1},
-    {"linearization-four-bar/linearization-four-bar", 1.0, "gravity.scale", 1},
-    {"rotary-actuator/rotary-actuator", 1.0, "oil.bulk_modulus", 0},
+    {"four-bar/four-bar", 3.0, "pump.pressure", 1, 1},
+    {"crane/crane", 1.0, "pump.pressure", 1, 1},
+    {"lifting-four-bar/lifting-four-bar", 1.0, "gravity.scale", 1, 1},
+    {"quick-return/quick-return", 1.0, "gravity.scale", 1, 1},
+    {"linearization-four-bar/linearization-four-bar", 1.0, "gravity.scale", 1, 1},
+    {"rotary-actuator/rotary-actuator", 1.0, "oil.bulk_modulus", 0, 1},
+    {"metered-crane/metered-crane", 4.0, "pump.pump_flow", 1, 1},
+    {"metered-arm/two-arms", 6.0, "first.flow_scale", 1, 0},
+    {"metered-arm/metered-arm", 4.0, "boom.offset", 1, 0},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 
@@ -41,7 +45,7 @@ static size_t list_outputs(const bramah_plant *plant, size_t n_joints, size_t n_
   for (size_t i = 0; i < n_volumes; i++) out[n++] = 3 * n_joints + i;
   bramah_output_info info;
   bramah_plant_output_info(plant, out[n - 1], &info);
-  ck_assert_ptr_nonnull(strstr(info.name, n_volumes ? ".pressure" : ".rate"));
+  ck_assert_ptr_nonnull(strstr(info.name, n_volumes ? "pressure" : ".rate"));
   return n;
 }
 
@@ -116,7 +120,7 @@ static void run_plant(rig *r, double command, const char *parameter)
   ck_assert_int_eq(fclose(in), 0);
 }
 
-static void compare(const rig *r)
+static void compare(const rig *r, int same_bits)
 {
   FILE *out = in_folder(r->folder, "out", "rb");
   const size_t n = r->n;
@@ -125,7 +129,8 @@ static void compare(const rig *r)
     const double *x = r->expected + (k + 1) * n;
     ck_assert_uint_eq(fread(row, sizeof *row, n + 1, out), n + 1);
     ck_assert_msg(row[0] == 0.0, "step %zu: status %g", k, row[0]);
-    if (k < CHANGED) ck_assert_msg(memcmp(row + 1, x, n * sizeof *x) == 0, "other bits after step %zu", k);
+    if (k < CHANGED && same_bits)
+      ck_assert_msg(memcmp(row + 1, x, n * sizeof *x) == 0, "other bits after step %zu", k);
     for (size_t i = 0; i < n; i++)
       ck_assert_msg(fabs(row[1 + i] - x[i]) <= 1e-9 * fmax(fabs(x[i]), 1.0), "step %zu: %.17g, not %.17g", k,
                     row[1 + i], x[i]);
@@ -145,7 +150,7 @@ START_TEST(test_source_makes_the_same_bits)
   run_plant(&r, machines[_i].command, machines[_i].parameter);
   if (machines[_i].all_steps) ck_assert_uint_eq(r.n_plain, STEPS);
   compile_and_run(r.folder, &r.source, step_driver, "-O1");
-  compare(&r);
+  compare(&r, machines[_i].same_bits);
   close_rig(&r);
 }
 END_TEST
@@ -254,19 +259,57 @@ static const char divided_study[] =
     "augmented:\n"
     "  supply: {parameter: pump.pressure, sigma: 3 bar, noise: 2 bar/s^0.5, time_constant: 5 s}\n";
 
+/* Quasistatic cylinders whose parameters are estimated: what they do follows them at once, and so does a force. */
+static const char metered_study[] =
+    "study: crane, quasistatic\nuncertainty: fixed\nchanges: {hydraulics.pump_lines.pump.flow: 20 "
+    "L/min}\nsensors:\n"
+    "  encoder: {type: encoder, joint: boom, sigma: 0.5 deg}\n"
+    "  gyro: {type: gyro, body: jib, axis: [0, 0, 1], sigma: 0.1 deg/s}\n"
+    "  stroke: {type: stroke, cylinder: lift, sigma: 1 mm}\n"
+    "  pin: {type: load-pin, cylinder: jib, sigma: 5000 N}\n"
+    "joints:\n"
+    "  boom: {position: 37 deg, position_sigma: 2 deg, rate_sigma: 5 deg/s, acceleration_noise: 0.005 "
+    "rad/s^2/Hz^0.5}\n"
+    "  jib: {position: -78 deg, position_sigma: 3 deg, rate_sigma: 5 deg/s, acceleration_noise: 0.01 "
+    "rad/s^2/Hz^0.5}\n"
+    "volumes:\n  lift: {sigma: 2 bar, noise: 5 bar/s^0.5}\n  jib: {sigma: 2 bar, noise: 5 bar/s^0.5}\n"
+    "augmented:\n"
+    "  scale: {parameter: jib.flow_scale, sigma: 0.1, noise: 0.05 1/s^0.5}\n"
+    "  flow: {parameter: pump.pump_flow, sigma: 10 L/min}\n"
+    "  load: {parameter: jib.payload, sigma: 5 kg}\n";
+
+/* Two of them on one pump, with valves without lag: what leaps with a command the library takes from its interpreter. */
+static const char arms_study[] =
+    "study: two arms\nuncertainty: fixed\nsensors:\n"
+    "  first: {type: encoder, joint: first, sigma: 0.2 deg}\n"
+    "  second: {type: encoder, joint: second, sigma: 0.2 deg}\n"
+    "  gyro: {type: gyro, body: second, axis: [0, 0, 1], sigma: 0.1 deg/s}\n"
+    "joints:\n"
+    "  first: {position: -29 deg, position_sigma: 2 deg, rate_sigma: 1 deg/s, acceleration_noise: 0.005 "
+    "rad/s^2/Hz^0.5}\n"
+    "  second: {position: 21 deg, position_sigma: 2 deg, rate_sigma: 1 deg/s, acceleration_noise: 0.005 "
+    "rad/s^2/Hz^0.5}\n"
+    "volumes:\n  first: {sigma: 2 bar, noise: 5 bar/s^0.5}\n  second: {sigma: 2 bar, noise: 5 bar/s^0.5}\n"
+    "augmented:\n"
+    "  offset: {parameter: first.offset, sigma: 0.3 V}\n"
+    "  flow: {parameter: pump.pump_flow, sigma: 30 L/min}\n";
+
 static const struct {
   const char *machine, *text;
   double
       off; /* in the end all sensors of motion are off by so many standard deviations; more makes the four-bar jump so
                  far that its next step is one for the plant */
   const char *more;
-} studies[] = {{"four-bar/four-bar.yaml", four_bar_study, 0.0, ""},
-               {"crane/crane.yaml", crane_study, 8.0, ""},
-               {"crane/crane.yaml", crane_study, 8.0, "filter: {covariance: square-root}\n"},
-               {"quick-return/quick-return.yaml", quick_return_study, 0.0, ""},
-               {"four-bar/four-bar.yaml", augmented_study, 0.0, ""},
-               {"four-bar/four-bar.yaml", budget_study, 0.0, ""},
-               {"four-bar/four-bar.yaml", divided_study, 0.0, ""}};
+  double part; /* how nearly they agree */
+} studies[] = {{"four-bar/four-bar.yaml", four_bar_study, 0.0, "", 0.0},
+               {"crane/crane.yaml", crane_study, 8.0, "", 0.0},
+               {"crane/crane.yaml", crane_study, 8.0, "filter: {covariance: square-root}\n", 0.0},
+               {"quick-return/quick-return.yaml", quick_return_study, 0.0, "", 0.0},
+               {"four-bar/four-bar.yaml", augmented_study, 0.0, "", 0.0},
+               {"four-bar/four-bar.yaml", budget_study, 0.0, "", 0.0},
+               {"four-bar/four-bar.yaml", divided_study, 0.0, "", 0.0},
+               {"metered-crane/metered-crane.yaml", metered_study, 0.0, "", 0.0},
+               {"metered-arm/two-arms.yaml", arms_study, 0.0, "", 1e-9}};
 enum { N_STUDIES = sizeof studies / sizeof *studies, SAMPLES = 400, MOST_SENSORS = 8, MOST_ERRORS = 60 };
 
 /* Reads commands, measurements and which there are; writes what it makes of them. */
@@ -495,7 +538,7 @@ START_TEST(test_filter_makes_the_same_bits)
   ck_assert_uint_gt(report.gated, 60);
 
   compile_and_run(r.folder, &r.source, filter_driver, "-O0");
-  compare_filter(&r, 0.0);
+  compare_filter(&r, studies[_i].part);
   close_filter(&r);
 }
 END_TEST
@@ -517,8 +560,8 @@ static const struct {
     {"four-bar/hypotheses", NULL, 0, 0.0},
     {"crane/gripper-load", NULL, 60, 0.0},
     {"metered-crane/encoders-lumped", NULL, 0, 0.0},
-    {"metered-crane/encoders", "quasistatic actuators", 0, 0.0},
-    {"metered-crane/pressures", "quasistatic actuators", 0, 0.0},
+    {"metered-crane/encoders", NULL, 60, 0.0},
+    {"metered-crane/pressures", "what this sensor measures", 0, 0.0},
     {"lifting-four-bar/sensors", NULL, 0, 0.0},
     {"linearization-four-bar/unknown-torque", NULL, 0, 0.0},
     {"quick-return/sensors", NULL, 60, 0.0},

@@ -27,7 +27,7 @@ check lib/base 'bramah/status\.h|lib/base/'
 check lib/math 'lib/base/|lib/math/'
 check lib/graph 'lib/base/|lib/math/|lib/graph/'
 check lib/multibody 'lib/base/|lib/math/|lib/graph/|lib/multibody/'
-check lib/hydraulics 'bramah/(status|machine)\.h|lib/base/|lib/math/|lib/graph/|lib/hydraulics/'
+check lib/hydraulics 'bramah/(status|machine)\.h|lib/base/|lib/math/|lib/graph/|lib/multibody/contact(_law)?\.h|lib/hydraulics/' # the laws that they share
 below='lib/base/|lib/math/|lib/graph/|lib/multibody/|lib/hydraulics/|lib/machine/'
 check lib/machine "bramah/(status|machine|plant)\.h|$below"
 check lib/plant "bramah/(status|machine|plant|coupled)\.h|$below|lib/plant/"

@@ -70,6 +70,9 @@ static const struct {
     {BRAMAH__KIND(motor), {1e-5, 3.0, 1e-12, 2e-12}},
     {BRAMAH__KIND(load_sensing_pump), {1e-6, 200.0, 2e6, 1e7, 5.0, 1e6, 0.1}},
     {BRAMAH__KIND(load_sensing_pump), {1e-6, 200.0, 2e6, 0.0, 0.0, 3e6, 0.1}},
+    {BRAMAH__KIND(overcentre_valve), {2e-8, 2e6, 3e6, 3.0, 0.0, 1e5}},
+    {BRAMAH__KIND(overcentre_valve), {2e-8, 2e6, 1e6, 8.0, 5e-8, 0.0}},
+    {BRAMAH__KIND(pilot_check_valve), {2e-8, 1e5, 3.0, 2e6}},
     {BRAMAH__KIND(accumulator), {1e-3, 2e6, 1.4}},
     {BRAMAH__KIND(line), {3.0, 0.01, 850.0, 0.03, 2.0, 0.0}},
 };

@@ -434,6 +434,51 @@ END_TEST
 
 /* ---- mistakes ---- */
 
+/* On a bracket, welded to a plate that is welded to the boom: what the boom feels at that point, in those directions. A body
+ * that the ground carries has no motion to measure. */
+START_TEST(test_sensors_on_welded_bodies)
+{
+  arm a;
+  describe_arm(&a, 0.7, 2.5, g);
+  bramah_body bodies[5] = {
+      a.bodies[0], a.bodies[1], {.name = "plate"}, {.name = "bracket"}, {.name = "post"}};
+  bramah_joint joints[5] = {
+      a.joints[0],
+      a.joints[1],
+      {.name = "plate",
+       .type = BRAMAH_JOINT_FIXED,
+       .parent = "boom",
+       .child = "plate",
+       .position = {0.5, 0.1, 0},
+       .rotation = {0, -1, 0, 1, 0, 0, 0, 0, 1}}, /* x up, y back */
+      {.name = "bracket",
+       .type = BRAMAH_JOINT_FIXED,
+       .parent = "plate",
+       .child = "bracket",
+       .position = {0.2, 0, 0},
+       .rotation = {1, 0, 0, 0, -1, 0, 0, 0, -1}}, /* y and z turned over */
+      {.name = "post", .type = BRAMAH_JOINT_FIXED, .parent = "ground", .child = "post"}};
+  a.machine.bodies = bodies;
+  a.machine.joints = joints;
+  a.machine.n_bodies = a.machine.n_joints = 5;
+  machine m = open_machine(&a.machine);
+  /* The bracket's axes in those of the boom: x is y, y is x, z is -z; its origin is at (0.5, 0.3). */
+  const bramah_sensor_options
+      on[] = {accelerometer("bracket", 0.05, 0.4, 1, 2),
+              {.kind = BRAMAH_SENSOR_GYRO, .at = "bracket", .axis = {0, 0, 1}},
+              {.kind = BRAMAH_SENSOR_INCLINOMETER, .at = "bracket", .axis = {0, 1, 0}, .about = {0, 0, -1}}},
+      same[] = {accelerometer("boom", 0.9, 0.35, 2, 1),
+                {.kind = BRAMAH_SENSOR_GYRO, .at = "boom", .axis = {0, 0, -1}},
+                {.kind = BRAMAH_SENSOR_INCLINOMETER, .at = "boom", .axis = {1, 0, 0}, .about = {0, 0, 1}}};
+  for (size_t i = 0; i < sizeof on / sizeof on[0]; i++) {
+    ck_assert_double_gt(fabs(predict(&m, same[i])), 0.1);
+    ck_assert_double_eq_tol(predict(&m, on[i]), predict(&m, same[i]), 1e-14 * 50);
+  }
+  refuse(&m, accelerometer("post", 0, 0, 1, 0), BRAMAH_E_REFERENCE, "there is no body 'post'");
+  close_machine(&m);
+}
+END_TEST
+
 START_TEST(test_mistakes)
 {
   machine m = open_four_bar(0, 0.0);
@@ -549,6 +594,7 @@ int main(void)
   tcase_add_test(cases, test_load_pin_carries_the_weight);
   tcase_add_test(cases, test_rows_on_the_four_bar);
   tcase_add_test(cases, test_rows_on_a_spatial_tree);
+  tcase_add_test(cases, test_sensors_on_welded_bodies);
   tcase_add_test(cases, test_mistakes);
   tcase_add_test(cases, test_inclinometer_needs_gravity);
   tcase_add_test(cases, test_names_of_kinds);

@@ -3307,6 +3307,10 @@ static void four_bar_read(four_bar_work *w, int i)
 
 /* ---- the step ---- */
 
+#if FOUR_BAR_METERED == 0
+static void move_metered(four_bar_work *w) { (void)w; }
+#endif
+
 /* A pivot below this part of what it is at the start is refused, one of the loops long before they are singular. */
 static const double small_pivot = 1e-3, small_closure_pivot = 0.05;
 
@@ -3438,10 +3442,11 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   if (!*moved) return FOUR_BAR_OK;
   set_point(s);
   four_bar_before(w);
+  move_metered(w);
   four_bar_pose(w);
   four_bar_rates(w);
   if (!pivots_hold(w->mass_pivot, usual_mass_pivot, FOUR_BAR_INDEPENDENT, small_pivot)) return FOUR_BAR_SINGULAR;
-  for (int j = 0; other && j < FOUR_BAR_JOINTS; j++) s->zdd[j] = w->zdd_state[j];
+  for (int j = 0; (other || FOUR_BAR_METERED > 0) && j < FOUR_BAR_JOINTS; j++) s->zdd[j] = w->zdd_state[j];
   for (int i = 0; i < FOUR_BAR_FIRST_ORDER; i++) s->pd[i] = w->pd_state[i];
 #if FOUR_BAR_BRISTLES > 0
   if (other) memcpy(s->xd, w->xd_end, sizeof s->xd);
@@ -3454,6 +3459,10 @@ static void begin_step(four_bar_state *s, const double *inputs)
 {
   four_bar_work *w = &s->work;
   const double h = w->h[0];
+#if FOUR_BAR_METERED > 0
+  for (int i = 0; i < FOUR_BAR_METERED; i++)
+    w->drawn[i] = 2.0 / h * w->stroke[metered_port[i].cylinder] + w->velocity[metered_port[i].cylinder];
+#endif
   set_gates(s);
   freeze(s, h);
   for (int i = 0; i < FOUR_BAR_SPOOLS; i++) {
@@ -3479,6 +3488,12 @@ static void predict(four_bar_state *s, double *change)
     const double rise = h * s->pd[i], longest = FOUR_BAR_LONGEST_GUESS;
     change[FOUR_BAR_INDEPENDENT + i] = rise < -longest ? -longest : rise > longest ? longest : rise;
   }
+#if FOUR_BAR_METERED > 0
+  for (int i = 0; i < FOUR_BAR_METERED; i++) {
+    const size_t volume = metered_port[i].volume;
+    change[FOUR_BAR_INDEPENDENT + volume] = h * s->pd[volume];
+  }
+#endif
 }
 
 /* The point of the iterate by the trapezoidal rule. */
@@ -3506,6 +3521,7 @@ static int iterate(four_bar_state *s, double *change, double before)
   four_bar_work *w = &s->work;
   for (s->iterations = 1; s->iterations <= FOUR_BAR_ITERATIONS; s->iterations++) {
     set_iterate(s, change);
+    move_metered(w);
     four_bar_iterate(w);
     if (!pivots_hold(w->pivot, usual_pivot, FOUR_BAR_UNKNOWNS, small_pivot) ||
         !pivots_hold(w->closure_pivot, usual_closure_pivot, FOUR_BAR_DEPENDENT, small_closure_pivot))
@@ -3565,6 +3581,12 @@ static void take(four_bar_state *s)
     s->p[i] = w->p[i];
     s->pd[i] = w->pd[i];
   }
+#if FOUR_BAR_METERED > 0
+  for (int i = 0; i < FOUR_BAR_METERED; i++) { /* not carried over but as they are */
+    const bramah__metered_port *port = &metered_port[i];
+    s->pd[port->volume] = port->stiffness / metered[i].A_h * (w->w[i] - w->speed[port->cylinder]);
+  }
+#endif
   for (int i = 0; i < FOUR_BAR_SPOOLS; i++) s->U[i] = w->U[i];
 #if FOUR_BAR_BRISTLES > 0
   memcpy(s->x, w->x_end, sizeof s->x);
@@ -3593,6 +3615,7 @@ static int solve(four_bar_state *s, const double *inputs, double *change)
 static int finish(four_bar_state *s, const double *change)
 {
   set_iterate(s, change);
+  move_metered(&s->work);
   four_bar_pose(&s->work);
   four_bar_ends(&s->work);
   return is_sound(&s->work);
@@ -3602,6 +3625,14 @@ FOUR_BAR_FUNCTION int four_bar_step(four_bar_state *s, const double *inputs, con
 {
   double change[FOUR_BAR_ROOM(FOUR_BAR_UNKNOWNS)];
   int moved, status = set_conditions(s, inputs, parameters, &moved);
+#if FOUR_BAR_METERED > 0
+  if (status == FOUR_BAR_OK && !moved) { /* the strokes that the step starts from */
+    set_point(s);
+    four_bar_before(&s->work);
+    four_bar_speeds(&s->work);
+    four_bar_pose(&s->work);
+  }
+#endif
   if (status == FOUR_BAR_OK) status = solve(s, inputs, change);
   if (status == FOUR_BAR_OK) status = finish(s, change);
   if (status != FOUR_BAR_OK) return status;
@@ -3970,6 +4001,7 @@ static int locate(four_bar_filter *f, int wanted)
   if (f->known < POSE) {
     set_point(&f->plant);
     four_bar_before(w);
+    move_metered(w);
     four_bar_pose(w);
     f->known = POSE;
   }
@@ -4036,6 +4068,7 @@ static int adopt(four_bar_filter *f)
   int status = place(w);
   f->known = NOTHING;
   if (status != FOUR_BAR_OK) return status;
+  move_metered(w);
   four_bar_pose(w);
   four_bar_rates(w);
   if (!pivots_hold(w->mass_pivot, usual_mass_pivot, NF, small_pivot)) return FOUR_BAR_SINGULAR;

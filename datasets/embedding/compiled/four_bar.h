@@ -28,6 +28,7 @@
 #define FOUR_BAR_MOTIONS 0
 #define FOUR_BAR_BRISTLES 0
 #define FOUR_BAR_BALLS 0
+#define FOUR_BAR_METERED 0
 #define FOUR_BAR_STEP_NS 1000000
 #define FOUR_BAR_STEP 0.001 /* [s] */
 #define FOUR_BAR_TOLERANCE 0.01 /* of the error of a position in a step [rad or m] */
@@ -87,6 +88,9 @@ typedef struct four_bar_work {
   double kept[286];
   double read[2][7];
   int is_set_up;
+#if FOUR_BAR_METERED > 0
+  int by_theta; /* 1: what quasistatic actuators do at this point is known by parameters, too */
+#endif
 } four_bar_work;
 
 /* Joint positions, rates and accelerations; pressures and their rates; spools; what actuators do. Set positions and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* First header of a file with equations that are called with nodes and, in every step, with numbers. */
-#ifndef BRAMAH_LIB_HYDRAULICS_EQUATION_H
-#define BRAMAH_LIB_HYDRAULICS_EQUATION_H
+#ifndef BRAMAH_LIB_GRAPH_EQUATION_H
+#define BRAMAH_LIB_GRAPH_EQUATION_H
 
 #define BRAMAH__NUMBERS_IN_PLACE 1
 #include "lib/graph/expr.h"

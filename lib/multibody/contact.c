@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/graph/equation.h"
+#include "lib/multibody/contact_law.h"
+#include "lib/math/vector3.h"
+#include "lib/multibody/closure.h"
+
+#include <string.h>
+
+bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l, bramah__expr w)
+{
+  return one_stop(stop, l, w);
+}
+
+/* ---- the law ---- */
+
+/* N at height q3 that grows with w3. */
+BRAMAH__EQUATION bramah__expr normal_force(const bramah__contact *c, bramah__expr q3, bramah__expr w3)
+{
+  const bramah__expr depth = e_neg(q3), zero = {0};
+  if (c->linear) return one_stop(&c->normal, q3, e_neg(w3));
+  if (e_excludes(depth)) return zero;
+  const bramah__expr root = e_sqrt(e_max(depth, e_number(1e-300)));
+  const bramah__expr lossy = e_sub(e_number(1.0), e_scale(c->loss, w3));
+  const bramah__expr force = e_mul(e_scale(c->hertz, e_mul(depth, root)), lossy);
+  return e_select(depth, e_max(force, zero), zero);
+}
+
+/* Bristles and the friction c [2] per normal force of a point that touches; returns by what the bristles yield. */
+BRAMAH__EQUATION bramah__expr rub(const bramah__contact *f, const bramah__expr *w, bramah__expr half,
+                                  const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
+                                  bramah__expr *xd, bramah__expr *c)
+{
+  /* at rest 1e-12 m/s, where the slope of |w| is 0 and bristles hold for years */
+  const bramah__expr speed = e_sqrt(e_add(e_add(e_square(w[0]), e_square(w[1])), e_number(1e-24)));
+  const bramah__expr yields = bristles_yield(
+      f->bristles, f->coulomb, e_number(f->static_friction - f->coulomb), f->stribeck, f->exponent, speed);
+  const bramah__expr fades = e_add(e_number(1.0), e_scale(f->damping / f->bristles, yields)),
+                     damping = e_div(e_number(f->damping), fades);
+  for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
+    bend_bristles(half, yields, w[k], x_k[k], xd_k[k], &x[k], &xd[k]);
+    c[k] = e_add(e_add(e_scale(f->bristles, x[k]), e_mul(damping, xd[k])), e_scale(f->viscous, w[k]));
+  }
+  return yields;
+}
+
+void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const bramah__expr *w,
+                        bramah__expr half, const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
+                        bramah__expr *xd, bramah__expr *f)
+{
+  const bramah__expr depth = e_neg(q3), zero = {0};
+  bramah__expr c[2] = {zero, zero};
+  if (contact->coulomb > 0.0) rub(contact, w, half, x_k, xd_k, x, xd, c);
+  f[2] = normal_force(contact, q3, w[2]);
+  for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
+    f[k] = e_neg(e_mul(f[2], c[k]));
+    if (!(contact->coulomb > 0.0)) continue;
+    x[k] = e_select(depth, x[k], zero);
+    xd[k] = e_select(depth, xd[k], zero);
+  }
+}
+
+/* ---- with numbers ---- */
+
+void bramah__contact_motion(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
+                            double *q, double *w)
+{
+  double place[3], from[3], v[3];
+  bramah__point(pose, contact->body, contact->point, place);
+  bramah__point_velocity(Z, contact->body, place, v);
+  bramah__sub3(place, contact->origin, from);
+  bramah__rotate3(contact->axes, from, q);
+  bramah__rotate3(contact->axes, v, w);
+}
+
+typedef struct bristles {
+  bramah__expr x[BRAMAH__CONTACT_STATES], xd[BRAMAH__CONTACT_STATES];
+} bristles;
+
+static bristles taken(const bramah__contact *contact, const double *x, const double *xd)
+{
+  bristles b = {0};
+  for (size_t k = 0; k < BRAMAH__CONTACT_STATES; k++) {
+    b.x[k] = e_number(x[contact->first_state + k]);
+    b.xd[k] = e_number(xd ? xd[contact->first_state + k] : 0.0);
+  }
+  return b;
+}
+
+void bramah__contact_forces(size_t n, const bramah__contact *contact, const bramah__pose *pose,
+                            const double *Z, double half, const double *x_k, const double *xd_k, double *x,
+                            double *xd, double *force)
+{
+  for (size_t i = 0; i < n; i++, contact++, force += 3) {
+    const int rubs = contact->coulomb > 0.0;
+    double q[3], w[3], f[3] = {0, 0, 0};
+    bristles start = {0}, end = {0};
+    bramah__contact_motion(contact, pose, Z, q, w);
+    if (q[2] < 0.0) {
+      bramah__expr c[2] = {e_number(0.0), e_number(0.0)};
+      const bramah__expr v[2] = {e_number(w[0]), e_number(w[1])};
+      if (rubs) start = taken(contact, x_k, xd_k);
+      if (rubs) rub(contact, v, e_number(half), start.x, start.xd, end.x, end.xd, c);
+      f[2] = normal_force(contact, e_number(q[2]), e_number(w[2])).value;
+      for (int k = 0; k < 2; k++) f[k] = -f[2] * c[k].value;
+    }
+    for (size_t k = 0; rubs && k < BRAMAH__CONTACT_STATES; k++) {
+      if (x) x[contact->first_state + k] = end.x[k].value;
+      xd[contact->first_state + k] = end.xd[k].value;
+    }
+    bramah__unrotate3(contact->axes, f, force);
+  }
+}
+
+void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah__contact *contact,
+                               const bramah__pose *pose, const double *force, double *tau)
+{
+  for (size_t i = 0; i < n; i++, contact++, force += 3) {
+    double place[3];
+    if (force[0] == 0.0 && force[1] == 0.0 && force[2] == 0.0) continue;
+    bramah__point(pose, contact->body, contact->point, place);
+    for (int j = contact->body; j >= 0; j = tree->link[j].parent) {
+      double move[3];
+      bramah__point_derivative(tree, pose, (size_t)j, place, move);
+      tau[j] -= bramah__dot3(move, force);
+    }
+  }
+}
+
+/* ---- derivatives ---- */
+
+/* Those of the friction of a point that touches with the normal force N, which it shares with c of the result. */
+static void rub_slopes(const bramah__contact *contact, const double *w, double half, double N,
+                       const bristles *start, double *c, bramah__contact_slope *s)
+{
+  double yields = 0.0;
+  for (int b = 0; b < 2; b++) {
+    bristles end = {0};
+    bramah__expr by[2], v[2] = {e_number(w[0]), e_number(w[1])};
+    v[b] = e_variable(w[b]);
+    yields = rub(contact, v, e_number(half), start->x, start->xd, end.x, end.xd, by).value;
+    for (int a = 0; a < 2; a++) {
+      c[a] = by[a].value;
+      s->by_velocity[3 * a + b] = -N * by[a].slope;
+      s->rate_by_velocity[2 * a + b] = end.xd[a].slope;
+    }
+  }
+  const double damping = contact->damping / (1.0 + contact->damping / contact->bristles * yields);
+  s->by_bristle = -N * (contact->bristles - damping * yields) / (1.0 + half * yields);
+  s->rate_by_bristle = -yields;
+}
+
+void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bramah__pose *pose,
+                            const double *Z, double half, const double *x_k, const double *xd_k,
+                            bramah__contact_slope *slope)
+{
+  for (size_t i = 0; i < n; i++, contact++, slope++) {
+    double q[3], w[3], c[3] = {0, 0, -1.0};
+    memset(slope, 0, sizeof *slope);
+    bramah__contact_motion(contact, pose, Z, q, w);
+    if (!(q[2] < 0.0)) continue;
+    const bramah__expr by_q = normal_force(contact, e_variable(q[2]), e_number(w[2])),
+                       by_w = normal_force(contact, e_number(q[2]), e_variable(w[2]));
+    if (contact->coulomb > 0.0) {
+      const bristles start = taken(contact, x_k, xd_k);
+      rub_slopes(contact, w, half, by_q.value, &start, c, slope);
+    }
+    for (int a = 0; a < 3; a++) {
+      slope->by_height[a] = -c[a] * by_q.slope;
+      slope->by_velocity[3 * a + 2] = -c[a] * by_w.slope;
+    }
+  }
+}
+
+void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
+                          const double *Z, double *G, double *H)
+{
+  const size_t n = tree->n;
+  double place[3], v[3];
+  bramah__point(pose, contact->body, contact->point, place);
+  bramah__point_velocity(Z, contact->body, place, v);
+  for (int j = contact->body; j >= 0; j = tree->link[j].parent) {
+    double move[3], turn[3], g[3], h[3];
+    bramah__point_derivative(tree, pose, (size_t)j, place, move);
+    bramah__velocity_derivative(tree, pose, Z, (size_t)j, place, v, move, turn);
+    bramah__rotate3(contact->axes, move, g);
+    bramah__rotate3(contact->axes, turn, h);
+    for (size_t a = 0; a < 3; a++) {
+      G[a * n + (size_t)j] = g[a];
+      H[a * n + (size_t)j] = h[a];
+    }
+  }
+}
+
+void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n_contacts, const bramah__contact *contact,
+                                  const bramah__pose *pose, const double *Z, const double *force,
+                                  const bramah__contact_slope *slope, double *rows, double *K, double *C)
+{
+  const size_t n = tree->n;
+  double *G = rows, *H = rows + 3 * n;
+  for (size_t i = 0; i < n_contacts; i++, contact++, slope++, force += 3) {
+    double place[3];
+    if (force[0] == 0.0 && force[1] == 0.0 && force[2] == 0.0 && slope->by_height[2] == 0.0) continue;
+    bramah__point(pose, contact->body, contact->point, place);
+    bramah__add_curvature(tree, pose, &(bramah__mark){contact->body, 0, place}, force, -1.0, K);
+    bramah__contact_rows(tree, contact, pose, Z, G, H);
+    for (int k = contact->body; k >= 0; k = tree->link[k].parent) {
+      /* f by joint k and by its rate */
+      double by_z[3], by_zd[3];
+      for (size_t a = 0; a < 3; a++) {
+        const double *by = slope->by_velocity + 3 * a, *g = G + k, *h = H + k;
+        by_zd[a] = by[0] * g[0] + by[1] * g[n] + by[2] * g[2 * n];
+        by_z[a] = slope->by_height[a] * g[2 * n] + by[0] * h[0] + by[1] * h[n] + by[2] * h[2 * n];
+      }
+      for (int j = contact->body; j >= 0; j = tree->link[j].parent) {
+        const double *g = G + j;
+        K[(size_t)j * n + (size_t)k] -= g[0] * by_z[0] + g[n] * by_z[1] + g[2 * n] * by_z[2];
+        C[(size_t)j * n + (size_t)k] -= g[0] * by_zd[0] + g[n] * by_zd[1] + g[2 * n] * by_zd[2];
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Points of bodies on planes of the ground: a normal force that never pulls and bristle friction in the plane, and how
+ * both follow the motion. And stops, at the ends of actuators and joints. The laws themselves are in contact_law.h.
+ *
+ * With P the point, E the axes of the plane (two directions in it, then its normal) and O a point of it, the contact sees
+ * q = E (P - O), of which only the height q_3 = -d counts, and the velocity w = E P'. It answers in the same axes with
+ * f = N [-c_1, -c_2, 1]. */
+#ifndef BRAMAH_LIB_MULTIBODY_CONTACT_H
+#define BRAMAH_LIB_MULTIBODY_CONTACT_H
+
+#include "lib/graph/vector.h"
+#include "lib/multibody/tree.h"
+
+/* Stops and cushions of both ends. */
+typedef struct bramah__end_stop {
+  double stiffness, damping;              /* [N/m], [N s/m]; 0: none */
+  double cushion_length, cushion_damping; /* [m], [N s/m]; 0: none */
+} bramah__end_stop;
+
+/* Force [N] >= 0 that one end pushes back with, at the distance l from it and closing speed w = -l'. */
+bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l, bramah__expr w);
+
+enum {
+  BRAMAH__CONTACT_STATES = 2
+}; /* of a point that rubs: its bristles in the two directions of the plane [m] */
+
+typedef struct bramah__contact {
+  int body;
+  double point[3]; /* body frame [m] */
+  double origin[3], axes[9];
+  int linear;                        /* 1: K d + C d', clamped at 0; 0: K d^1.5 (1 + a d') */
+  bramah__end_stop normal;           /* stiffness K, damping C of the former */
+  double hertz, loss;                /* K [N/m^1.5], a [s/m] of the latter */
+  double coulomb, static_friction;   /* mu_c, mu_s; 0: it does not rub */
+  double stribeck, exponent;         /* [m/s] */
+  double bristles, damping, viscous; /* sigma_0 [1/m], sigma_1 [s/m], sigma_2 [s/m], per normal force */
+  size_t first_state;                /* among the friction states of the machine */
+} bramah__contact;
+
+/* Force f [3] in the axes of the plane at height q3 and velocity w [3], at the end of a trapezoidal step of length
+ * 2 half that began with bristles x_k and their rates xd_k [2], and these there; with half = 0 at the state x_k. A point in
+ * the air has no bristles. Penalty: spec machines 2, the law of an end stop. Hunt and Crossley (1975). Friction: LuGre as a vector,
+ *   x' = w - sigma_0 |w|/g x,   c = sigma_0 x + sigma_1/(1 + sigma_1 |w|/g) x' + sigma_2 w,
+ * whose damping fades so that it is passive at any speed (sigma_1 < 4 g/|w|) and gives no more than g. */
+void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const bramah__expr *w,
+                        bramah__expr half, const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
+                        bramah__expr *xd, bramah__expr *f);
+
+/* ---- the same with numbers ---- */
+
+/* Height q[2] and velocity w [3] of the point. */
+void bramah__contact_motion(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
+                            double *q, double *w);
+
+/* Forces [3 n] on the bodies in inertial axes, bristles x (unless NULL) and rates xd, as above. x, x_k, ... are the friction
+ * states of the machine. */
+void bramah__contact_forces(size_t n, const bramah__contact *contact, const bramah__pose *pose,
+                            const double *Z, double half, const double *x_k, const double *xd_k, double *x,
+                            double *xd, double *force);
+
+/* tau -= the generalised forces of theirs */
+void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah__contact *contact,
+                               const bramah__pose *pose, const double *force, double *tau);
+
+/* Derivatives of f and of the bristles' rates. In the air all are 0. */
+typedef struct bramah__contact_slope {
+  double by_height[3], by_velocity[9]; /* of f by q3 and w; bristles follow w through the step */
+  double by_bristle;                   /* of f_1 by x_k1, f_2 by x_k2; those by xd_k are `half` of it */
+  double rate_by_velocity[4];          /* of xd by w_1, w_2, with half = 0 */
+  double rate_by_bristle;
+} bramah__contact_slope;
+
+void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bramah__pose *pose,
+                            const double *Z, double half, const double *x_k, const double *xd_k,
+                            bramah__contact_slope *slope);
+
+/* How q and w follow the joints: G [3 x n] = dq/dz = dw/dz', H [3 x n] = dw/dz at held rates. Entries of joints that do
+ * not move the body are not written; those that do are the ancestors of contact->body. */
+void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
+                          const double *Z, double *G, double *H);
+
+/* Derivatives of what bramah__contacts_subtract leaves, by positions added to K, by rates to C [n x n]. rows
+ * [6 n_joints] is scratch. */
+void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n, const bramah__contact *contact,
+                                  const bramah__pose *pose, const double *Z, const double *force,
+                                  const bramah__contact_slope *slope, double *rows, double *K, double *C);
+
+#endif
