@@ -432,7 +432,7 @@ static void judge(cutting *c)
   for (size_t i = 0; i < r->n_cycles; i++) doubtful += c->cycles[i].doubt != NULL;
   r->doubt = !r->n_cycles             ? "no cycle was found"
              : !(r->separation > 4.0) ? "loaded and empty swings are hardly told apart by their load"
-             : r->certain < 0.9       ? "for more than a tenth of the time no phase is certain"
+             : r->certain < 0.8       ? "for more than a fifth of the time no phase is certain"
              : r->unexplained > 0.1
                  ? "for more than a tenth of the time load and swing rate are not those of work cycles"
              : doubtful > 0.25 * (double)r->n_cycles + 1.0 ? "more than a quarter of the cycles are doubtful"

@@ -27,6 +27,7 @@ typedef struct bramah__circuit {
   const double *supply; /* [n_supplies] Pa */
   /* Lines and load-sensing pumps have flows [m^3/s] for states: virtual volumes behind the filled ones. */
   const bramah__element *element; /* [n_elements] sorted by kinds */
+  const size_t *drive; /* [n_elements] spool that the flow goes by, or BRAMAH__NO_SPOOL; NULL: none */
   const bramah__valve *valve;
   const bramah__cylinder *cylinder;
   bramah__air air;
@@ -48,6 +49,13 @@ static inline size_t bramah__n_filled(const bramah__circuit *circuit)
 static inline size_t bramah__n_spools(const bramah__circuit *circuit)
 {
   return circuit->n_valves + circuit->n_metering_spools;
+}
+
+/* What can be measured of quasistatic actuators: BRAMAH__GAUGES of each, then the pressures of the lines, from the tank
+ * on. */
+static inline size_t bramah__n_gauges(const bramah__circuit *circuit)
+{
+  return BRAMAH__GAUGES * circuit->n_metered + circuit->n_metered_lines;
 }
 
 /* Pressure of a node [Pa]. */
@@ -86,6 +94,10 @@ void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, 
  * derivatives by_p [n_volumes] and by_U [n_spools]; i < n_passing. */
 double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
                             double *by_p, double *by_U);
+
+/* Flow out of supply i [m^3/s] at pressures p and spools U into all that hangs on it but quasistatic actuators. */
+double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
+                          double *by_p);
 
 /* Flows of motor i, an element, at velocities v [n_cylinders] [m^3/s]: into it at port a (0), out of it at port b (1) and
  * at the drain (2, where v is not looked at); derivatives by the pressures as above. By the velocity: the displacement. */

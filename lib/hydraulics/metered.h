@@ -31,6 +31,7 @@
 #ifndef BRAMAH__METERED /* C source has its own */
 #define BRAMAH__METERED
 #define BRAMAH__MAX_ON_LINE 16 /* most actuators on one line */
+#define BRAMAH__VARIED 1e-6    /* part of its size by which something is changed for a difference */
 #endif
 
 /* What does not change. Coefficients C a sqrt(2/rho) of the fully open valve [m^3/(s sqrt(Pa))]. */
@@ -178,6 +179,17 @@ BRAMAH__METERED bramah__metering bramah__metering_of(const double *open, double 
 /* beta and fbar of a line's actuators, whose ports these are, at pressures p and velocities v of rods. */
 BRAMAH__METERED void bramah__load_line(const bramah__metered_port *port, const double *p, const double *v,
                                        bramah__line_point *at);
+
+/* What can be measured at an actuator: its velocity, P_h, P_r, Q_p and Q_a, pressures from the tank on. */
+#define BRAMAH__GAUGES 5
+
+/* Of all actuators of a line, gauge [n x BRAMAH__GAUGES]. */
+BRAMAH__METERED void bramah__line_gauges(const bramah__line_point *at, double *gauge);
+
+/* Derivatives of these, and of the pressure of the line, by the loads fbar, in rows that are `width` apart: central
+ * differences over a small part of the force at which the piston side relieves. */
+BRAMAH__METERED void bramah__line_gauges_by_load(const bramah__line_point *at, size_t width, double *by_load,
+                                                 double *pressure_by_load);
 
 /* ---- behind this line not in C source ---- */
 

@@ -268,17 +268,31 @@ size_t bramah__line_of(const bramah__circuit *circuit, size_t i)
   return l;
 }
 
-bramah__metered_reading bramah__metered_read(const bramah__circuit *circuit, size_t i, const double *p,
-                                             const double *v, const double *U, const double *w,
-                                             const double *P)
+void bramah__metered_gauges(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
+                            const double *w, const double *P, double *gauge, double *by_load)
+{
+  const size_t width = circuit->n_metered, lines = BRAMAH__GAUGES * width;
+  point at;
+  if (by_load) memset(by_load, 0, bramah__n_gauges(circuit) * width * sizeof *by_load);
+  for (size_t l = 0; l < circuit->n_metered_lines; l++) {
+    const size_t first = circuit->metered_line[l].first;
+    take(circuit, l, p, v, U, w, P, &at);
+    bramah__line_gauges(&at, gauge + BRAMAH__GAUGES * first);
+    gauge[lines + l] = at.P;
+    if (by_load)
+      bramah__line_gauges_by_load(&at, width, by_load + BRAMAH__GAUGES * first * width + first,
+                                  by_load + (lines + l) * width + first);
+  }
+}
+
+unsigned bramah__metered_valves(const bramah__circuit *circuit, size_t i, const double *p, const double *v,
+                                const double *U, const double *w, const double *P)
 {
   point at;
   const size_t l = bramah__line_of(circuit, i), j = i - circuit->metered_line[l].first;
   take(circuit, l, p, v, U, w, P, &at);
   const double f = at.beta[j] * at.w[j] + at.fbar[j];
-  return (bramah__metered_reading){
-      bramah__metered_state_at(&at.group.actuators[j], &at.u[j], &at.group.line, at.P, at.w[j], f), at.w[j],
-      at.P};
+  return bramah__metered_state_at(&at.group.actuators[j], &at.u[j], &at.group.line, at.P, at.w[j], f).valves;
 }
 
 /* ---- keys ---- */

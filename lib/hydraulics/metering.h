@@ -50,17 +50,14 @@ void bramah__metered_derivatives(const bramah__circuit *circuit, const double *p
                                  const double *U, const double *w, const double *P, double *pd, double *by_p,
                                  double *by_v, double *by_U);
 
-/* What can be measured at actuator i; pressures from the tank on. */
-typedef struct bramah__metered_reading {
-  bramah__metered_state state;
-  double w;             /* [m/s] */
-  double line_pressure; /* [Pa] */
-} bramah__metered_reading;
+/* What can be measured, gauge [bramah__n_gauges], where w and P are known, and unless by_load is NULL its derivatives by the loads [n_gauges x
+ * n_metered], differences that solve twice an actuator. */
+void bramah__metered_gauges(const bramah__circuit *circuit, const double *p, const double *v, const double *U,
+                            const double *w, const double *P, double *gauge, double *by_load);
 
-/* w and P as in metered_derivatives. */
-bramah__metered_reading bramah__metered_read(const bramah__circuit *circuit, size_t i, const double *p,
-                                             const double *v, const double *U, const double *w,
-                                             const double *P);
+/* Valves of actuator i that are open there, bits of bramah__metered_state. */
+unsigned bramah__metered_valves(const bramah__circuit *circuit, size_t i, const double *p, const double *v,
+                                const double *U, const double *w, const double *P);
 
 /* Number of the actuator that a cylinder is; n_metered if none. */
 size_t bramah__metered_of(const bramah__circuit *circuit, size_t cylinder);

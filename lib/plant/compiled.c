@@ -133,15 +133,32 @@ static void move_metered(bramah_coupled *c)
   memcpy(input(c, in->w), k->w, k->program->nw * sizeof *k->w);
 }
 
-/* Their velocities there by parameter i: by a small change of it. */
-static void move_metered_by(bramah_coupled *c, size_t i)
+/* What can be measured of them there, in the inputs behind the velocities. */
+static void read_gauges(bramah_coupled *c, const double *U, const double *w, const double *P, double *gauge,
+                        double *by_load)
+{
+  const bramah__compiled *k = &c->compiled;
+  bramah__metered_gauges(&c->model->circuit, input(c, k->program->in.p), k->speed, U, w, P, gauge, by_load);
+}
+
+static void show_metered(bramah_coupled *c)
+{
+  const bramah__compiled *k = &c->compiled;
+  const bramah_program *program = k->program;
+  read_gauges(c, input(c, program->in.U), k->w, k->P, input(c, program->in.w + program->nw),
+              input(c, program->in.w_load + program->nw * program->nw));
+}
+
+/* Their velocities there by parameter i, and if it is shown already what can be measured: by a small change of it. */
+static void move_metered_by(bramah_coupled *c, size_t i, int is_shown)
 {
   const bramah__compiled *k = &c->compiled;
   const bramah__step_inputs *in = &k->program->in;
   const bramah__parameter *parameter = &c->model->parameter[i];
   const double size = fmax(fabs(c->state.theta[i]), fabs(parameter->info.nominal));
-  const double step = 1e-6 * (size > 1e-6 ? size : 1.0);
-  double *theta = c->transition.theta, *U = c->transition.U, *by = input(c, in->w_theta) + i * k->program->nw;
+  const double step = BRAMAH__VARIED * (size > 1e-6 ? size : 1.0);
+  const size_t nw = k->program->nw, ny = k->program->ny;
+  double *theta = c->transition.theta, *U = c->transition.U, *by = input(c, in->w_theta) + i * ny;
   if (k->program->nw == 0 || !bramah__moves_metered(parameter)) return;
   memcpy(theta, c->state.theta, k->program->n_par * sizeof *theta);
   memcpy(U, input(c, in->U), k->program->ns * sizeof *U);
@@ -150,8 +167,9 @@ static void move_metered_by(bramah_coupled *c, size_t i)
     if (c->model->circuit.valve[q].input == parameter->index) U[q] += step * input(c, in->gate)[q];
   bramah__apply_parameters(c, theta);
   bramah__metered_solve(&c->model->circuit, input(c, in->p), k->speed, U, by, c->probe->P);
+  if (is_shown) read_gauges(c, U, by, c->probe->P, by + nw, NULL);
   bramah__apply_parameters(c, c->state.theta);
-  for (size_t q = 0; q < k->program->nw; q++) by[q] = (by[q] - k->w[q]) / step;
+  for (size_t q = 0; q < (is_shown ? ny : nw); q++) by[q] = (by[q] - input(c, in->w)[q]) / step;
 }
 
 /* Run a part that belongs to the state, unless it has been. */
@@ -162,17 +180,19 @@ static void run_once(bramah_coupled *c, size_t part)
 }
 
 /* The same with derivatives by parameters, for which quasistatic actuators are moved by each. */
-static void run_once_by_parameters(bramah_coupled *c, size_t part)
+static void run_once_by_parameters(bramah_coupled *c, size_t part, int is_shown)
 {
   enum { MOVED = BRAMAH__PART_SPEEDS, ALL = 2 }; /* the speeds themselves are run with the pose */
+  const unsigned char moved = is_shown ? 2 : 1;
   unsigned char *done = c->compiled.done;
   if (c->compiled.program->nw == 0) {
     run_once(c, part);
     return;
   }
-  for (size_t p = 0; p < c->compiled.program->n_par && !done[MOVED]; p++) move_metered_by(c, p);
+  for (size_t p = 0; p < c->compiled.program->n_par && done[MOVED] < moved; p++)
+    move_metered_by(c, p, is_shown);
   if (done[part] < ALL) run(c, part);
-  done[MOVED] = 1;
+  if (done[MOVED] < moved) done[MOVED] = moved;
   done[part] = ALL;
 }
 
@@ -340,7 +360,7 @@ int bramah__compiled_settle(bramah_coupled *c)
 static const uint16_t *rates_by_parameter(bramah_coupled *c, size_t i)
 {
   const size_t part = BRAMAH__PART_PARAMETERS + 2 * i + 1;
-  run_once_by_parameters(c, part);
+  run_once_by_parameters(c, part, 0);
   return bramah__tape_results(&c->compiled.program->tape, part);
 }
 
@@ -574,7 +594,7 @@ static void give_derivatives(bramah_coupled *c, const bramah__wanted *w)
   if (w->F) run(c, BRAMAH__PART_TRANSITION), take_transition(c, w);
   for (size_t i = 0; i < w->n_par; i++) {
     carry_parameter(c, i);
-    move_metered_by(c, w->par[i]);
+    move_metered_by(c, w->par[i], 0);
     run(c, BRAMAH__PART_PARAMETERS + 2 * w->par[i]);
     take_parameter(c, w, i);
   }
@@ -637,8 +657,12 @@ static const uint16_t *read_output(bramah_coupled *c, size_t i, int by_parameter
     for (size_t f = 0; f < program->nf; f++) *input(c, program->in.zdd + f) = c->state.zdd[independent[f]];
     run_once(c, BRAMAH__PART_ENDS);
   }
+  enum { SHOWN = BRAMAH__PART_ITERATE }; /* which is no part of a state */
+  const int is_shown = bramah__is_metered(c->model->output[i].code);
+  if (is_shown && !k->done[SHOWN]) show_metered(c);
+  if (is_shown) c->compiled.done[SHOWN] = 1;
   if (by_parameters)
-    run_once_by_parameters(c, reading->part);
+    run_once_by_parameters(c, reading->part, is_shown);
   else
     run_once(c, reading->part);
   return at;

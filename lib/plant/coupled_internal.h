@@ -50,6 +50,8 @@
   X(double, Y, 6 * n)                                                                                        \
   X(double, mu, model->m)                                                                                    \
   X(unsigned char, used, model->m) /* 1: constraint row in use */                                            \
+  X(double, gauge, bramah__n_gauges(&model->circuit))                                                        \
+  X(double, gauge_load, bramah__n_gauges(&model->circuit) * model->circuit.n_metered)                        \
   X(double, circuit, BRAMAH__CIRCUIT_SCRATCH *n_first_order)
 
 /* Transition of the error state over a step (transition.c); n_error = 2 n_dof + n_first_order. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the plant shows, its outputs, and how each depends on the error state. */
 #include "lib/plant/compiled.h"
+#include "lib/plant/definitions.h"
 #include "lib/plant/residual_derivative.h"
 #include "lib/hydraulics/metering.h"
 #include "lib/multibody/tangent.h"
@@ -202,11 +203,6 @@ void bramah__flow_by_spools(const bramah_coupled *c, size_t i, double *by_U)
  *
  * Pressures and flows that follow from the load pressures, the stroke velocities and the spools. */
 
-static int is_metered(bramah__output_code code)
-{
-  return code >= BRAMAH__METERED_VELOCITY && code <= BRAMAH__LINE_PRESSURE;
-}
-
 /* The actuator that an output is about; of a line its first one, n_metered if it has none. */
 static size_t actuator_of(const bramah__circuit *circuit, const bramah__output *output)
 {
@@ -215,48 +211,37 @@ static size_t actuator_of(const bramah__circuit *circuit, const bramah__output *
   return line->n ? line->first : circuit->n_metered;
 }
 
-/* From the tank on, at pressures p; w and P of the actuators and lines there, or NULL. */
-static double value_at(const bramah_coupled *c, const bramah__output *output, const double *p,
-                       const double *w, const double *P)
+/* Its place among what can be measured. */
+static size_t gauge_of(const bramah__circuit *circuit, const bramah__output *output)
+{
+  if (output->code == BRAMAH__LINE_PRESSURE) return BRAMAH__GAUGES * circuit->n_metered + output->index;
+  return BRAMAH__GAUGES * actuator_of(circuit, output) + output->code - BRAMAH__METERED_VELOCITY;
+}
+
+/* Pressure of a line that nobody draws from: what its unloading valve leaves. */
+static double pressure_alone(const bramah_coupled *c, const bramah__metered_line *line)
+{
+  double open = line->unloading_open;
+  if (line->unloading != BRAMAH__NO_SPOOL)
+    open = bramah__single_opening(&c->model->circuit, line->unloading, c->state.U);
+  const double unloading = line->line.U_b * open, root = line->line.Q / unloading;
+  return unloading > 0.0 ? fmin(root * root, line->line.P_M) : line->line.P_M;
+}
+
+/* v, w and P of the state, which either the program or the evaluation has found. */
+static double metered_value(const bramah_coupled *c, const bramah__output *output, const double *v,
+                            const double *w, const double *P)
 {
   const bramah__circuit *circuit = &c->model->circuit;
   const size_t i = actuator_of(circuit, output);
-  if (i == circuit->n_metered) { /* a line that nobody draws from: what its unloading valve leaves */
-    const bramah__metered_line *line = &circuit->metered_line[output->index];
-    double open = line->unloading_open;
-    if (line->unloading != BRAMAH__NO_SPOOL)
-      open = bramah__single_opening(circuit, line->unloading, c->state.U);
-    const double unloading = line->line.U_b * open, root = line->line.Q / unloading;
-    return unloading > 0.0 ? fmin(root * root, line->line.P_M) : line->line.P_M;
-  }
-  const bramah__metered_reading reading = bramah__metered_read(circuit, i, p, c->now->v, c->state.U, w, P);
-  switch (output->code) {
-  case BRAMAH__METERED_VELOCITY:
-    return reading.w;
-  case BRAMAH__PISTON_PRESSURE:
-    return reading.state.P_h;
-  case BRAMAH__ROD_PRESSURE:
-    return reading.state.P_r;
-  case BRAMAH__METERED_FLOW:
-    return reading.state.Q_p;
-  case BRAMAH__REGENERATION_FLOW:
-    return reading.state.Q_a;
-  case BRAMAH__METERED_VALVES:
-    return reading.state.valves;
-  default:
-    return reading.line_pressure;
-  }
-}
-
-static double metered_value(const bramah_coupled *c, const bramah__output *output)
-{
-  const bramah__circuit *circuit = &c->model->circuit;
-  const double value = value_at(c, output, c->state.p, c->now->w, c->now->P);
-  if (output->code == BRAMAH__LINE_PRESSURE)
-    return value + circuit->supply[circuit->metered_line[output->index].tank];
-  if (output->code != BRAMAH__PISTON_PRESSURE && output->code != BRAMAH__ROD_PRESSURE) return value;
-  const size_t line = bramah__line_of(circuit, bramah__metered_of(circuit, output->index));
-  return value + circuit->supply[circuit->metered_line[line].tank];
+  double *gauge = c->derivative.gauge;
+  if (output->code == BRAMAH__METERED_VALVES)
+    return bramah__metered_valves(circuit, i, c->state.p, v, c->state.U, w, P);
+  if (i < circuit->n_metered) bramah__metered_gauges(circuit, c->state.p, v, c->state.U, w, P, gauge, NULL);
+  const size_t l = output->code == BRAMAH__LINE_PRESSURE ? output->index : bramah__line_of(circuit, i);
+  const bramah__metered_line *line = &circuit->metered_line[l];
+  const double value = line->n ? gauge[gauge_of(circuit, output)] : pressure_alone(c, line);
+  return bramah__is_from_tank(output->code) ? value + circuit->supply[line->tank] : value;
 }
 
 /* a, b += factor (derivatives of the stroke velocity of a cylinder by positions and rates). */
@@ -272,32 +257,21 @@ static void add_velocity(bramah_coupled *c, size_t cylinder, double factor, doub
   }
 }
 
-/* Central differences over this part of the force at which the piston side relieves. */
-static const double load_step = 1e-6;
-
-/* Derivatives by the pressures [n_volumes] and by the positions and rates of all joints, added to by_p, a, b.
- * Not of BRAMAH__METERED_VALVES. */
+/* Derivatives by the pressures [n_volumes] and by the positions and rates of all joints, added to by_p, a, b: all depends on
+ * load pressure and velocity by fbar = A_h pi - B v alone. Not of BRAMAH__METERED_VALVES. */
 static void metered_partials(bramah_coupled *c, const bramah__output *output, double *by_p, double *a,
                              double *b)
 {
   const bramah__circuit *circuit = &c->model->circuit;
-  const size_t i = actuator_of(circuit, output);
-  if (i == circuit->n_metered) return;
-  const bramah__metered_line *line = &circuit->metered_line[bramah__line_of(circuit, i)];
-  for (size_t k = line->first; k < line->first + line->n; k++) {
+  const bramah__eval *now = c->now;
+  if (actuator_of(circuit, output) == circuit->n_metered) return;
+  bramah__metered_gauges(circuit, c->state.p, now->v, c->state.U, now->w, now->P, c->derivative.gauge,
+                         c->derivative.gauge_load);
+  const double *slope = c->derivative.gauge_load + gauge_of(circuit, output) * circuit->n_metered;
+  for (size_t k = 0; k < circuit->n_metered; k++) {
     const bramah__metered_port *port = &circuit->metered_port[k];
-    /* Everything depends on load pressure and velocity by fbar = A_h pi - B v alone. */
-    const size_t volume = circuit->metered_port[k].volume;
-    const double step = load_step * circuit->metered[k].P_hM;
-    double *p = c->probe_state.p;
-    memcpy(p, c->state.p, circuit->n_volumes * sizeof *p);
-    p[volume] = c->state.p[volume] + step;
-    const double up = value_at(c, output, p, NULL, NULL), from = p[volume];
-    p[volume] = c->state.p[volume] - step;
-    const double down = value_at(c, output, p, NULL, NULL);
-    const double slope = (up - down) / ((from - p[volume]) * circuit->metered[k].A_h);
-    by_p[port->volume] += slope * circuit->metered[k].A_h;
-    if (slope != 0.0) add_velocity(c, port->cylinder, -slope * port->damping, a, b);
+    by_p[port->volume] += slope[k] * circuit->metered[k].A_h;
+    if (slope[k] != 0.0) add_velocity(c, port->cylinder, -slope[k] * port->damping, a, b);
   }
 }
 
@@ -321,7 +295,7 @@ static int needs_no_evaluation(const bramah_coupled *c, bramah__output_code code
 {
   if (!c->compiled.program) return 0;
   return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK ||
-         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS);
+         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS) || code == BRAMAH__DEFINED_SUM;
 }
 
 /* Of all points of a contact, in the axes of its plane. */
@@ -355,10 +329,14 @@ double bramah__output_value(void *self, size_t index)
   const bramah_model *model = c->model;
   const bramah__output *output = &model->output[index];
   double value, kinetic, stored;
-  if (bramah__is_of_body(output->code) && bramah__compiled_value(c, index, &value)) return value;
+  if ((bramah__is_of_body(output->code) || output->code == BRAMAH__DEFINED) &&
+      bramah__compiled_value(c, index, &value))
+    return value;
   if (output->code >= BRAMAH__CYLINDER_STROKE && output->code <= BRAMAH__CYLINDER_FRICTION &&
       bramah__compiled_actuator(c, output, &value))
     return value;
+  if (bramah__is_metered(output->code) && bramah__compiled_pose(c))
+    return metered_value(c, output, c->compiled.speed, c->compiled.w, c->compiled.P);
   if ((output->code == BRAMAH__ENERGY_KINETIC || output->code == BRAMAH__ENERGY_POTENTIAL) &&
       bramah__compiled_energy(c, &kinetic, &stored))
     return output->code == BRAMAH__ENERGY_KINETIC ? kinetic : stored - kinetic - model->potential0;
@@ -368,7 +346,7 @@ double bramah__output_value(void *self, size_t index)
   const size_t i = output->index;
   if (is_flow(output->code)) return flow(c, output, NULL, NULL);
   if (bramah__is_of_body(output->code)) return body_value(c, output);
-  if (is_metered(output->code)) return metered_value(c, output);
+  if (bramah__is_metered(output->code)) return metered_value(c, output, now->v, now->w, now->P);
 
   switch (output->code) {
   case BRAMAH__JOINT_POSITION:
@@ -412,6 +390,10 @@ double bramah__output_value(void *self, size_t index)
   case BRAMAH__CONTACT_Y:
   case BRAMAH__CONTACT_DEPTH:
     return contact_value(c, output);
+  case BRAMAH__DEFINED:
+    return bramah__defined_value(model, state, now, &model->definition[i]);
+  case BRAMAH__DEFINED_SUM:
+    return state->exchange[BRAMAH__N_EXCHANGES + model->definition[i].sum];
   case BRAMAH__VOLUME_PRESSURE:
     return state->p[i];
   case BRAMAH__VALVE_SPOOL:
@@ -658,13 +640,17 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
   const int accelerates =
       output->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(output->code);
   memset(row, 0, (2 * c->model->n_independent + c->model->n_first_order) * sizeof *row);
+  if (output->code == BRAMAH__DEFINED) {
+    bramah__defined_row(c, &c->model->definition[output->index], row);
+    return BRAMAH_OK;
+  }
   if (pressure_part(c, output, row)) return BRAMAH_OK;
   if (accelerates) status = bramah__joint_acceleration_rows(c);
   if (status != BRAMAH_OK) return status;
   double *a = c->probe_state.z, *b = c->probe_state.zd, *q = c->probe_state.zdd;
   double *by_p = row + 2 * c->model->n_independent;
   const int known = mechanical_partials(c, output, a, b, q);
-  if (is_metered(output->code) && output->code != BRAMAH__METERED_VALVES)
+  if (bramah__is_metered(output->code) && output->code != BRAMAH__METERED_VALVES)
     metered_partials(c, output, by_p, a, b);
   else if (!known)
     return BRAMAH_E_UNSUPPORTED;

@@ -81,15 +81,15 @@ void bramah__seed_parameter(bramah__step_builder *b, size_t k)
   bramah__seed(b, b->in_theta[k], e_number(1.0));
   for (size_t i = 0; p->code == BRAMAH__INPUT_OFFSET && i < b->out->ns; i++)
     if (b->model->circuit.valve[i].input == p->index) bramah__seed(b, b->in_U[i], b->in_gate[i]);
-  for (size_t i = 0; bramah__moves_metered(p) && i < b->out->nw; i++)
-    b->w_along[i] = b->in_w_theta[k * b->out->nw + i];
+  for (size_t i = 0; bramah__moves_metered(p) && i < b->n_follow; i++)
+    b->w_along[i] = b->in_w_theta[k * b->out->ny + i];
 }
 
 void bramah__derive_along(bramah__step_builder *b, size_t count, const bramah__expr *f, bramah__expr *df)
 {
   const size_t nw = b->out->nw;
   if (nw) bramah__derive(b->graph, b->n_seeds, b->at, b->along, nw, b->load, b->load_along);
-  for (size_t i = 0; i < nw; i++) {
+  for (size_t i = 0; i < b->n_follow; i++) {
     const bramah__expr follows = e_sum_products(nw, b->in_w_load + i * nw, 1, b->load_along, 1);
     bramah__seed(b, b->in_w[i], e_add(b->w_along[i], follows));
     b->w_along[i] = e_number(0.0);

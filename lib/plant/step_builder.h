@@ -6,6 +6,7 @@
 #define BRAMAH_LIB_PLANT_STEP_BUILDER_H
 
 #include "lib/graph/solve.h"
+#include "lib/hydraulics/circuit_graph.h"
 #include "lib/multibody/tree_graph.h"
 #include "lib/plant/step_graph.h"
 
@@ -37,7 +38,7 @@
   X(friction, nc)                                                                                            \
   X(stop, nc)                                                                                                \
   X(energy, 2)                                                                                               \
-  X(flow, np)                                                                                                \
+  X(flow, np + model->circuit.n_supplies) /* into volumes and supplies */                                    \
   X(compliance, np)                                                                                          \
   X(rates, np)                                                                                               \
   X(r, nr)       /* out of balance; behind it the forces of the drives that prescribe motions */             \
@@ -54,12 +55,12 @@
   X(column, nx + n + nq)                                                                                     \
   X(load, nw) /* of quasistatic actuators */                                                                 \
   X(load_along, nw)                                                                                          \
-  X(w_along, nw) /* what a seed moves of their velocities at held loads */                                   \
+  X(w_along, ny) /* what a seed moves of their velocities and gauges at held loads */                        \
   X(drawn, nw)                                                                                               \
   X(x_end, nq)                                                                                               \
   X(xd_end, nq)                                                                                              \
-  X(at, n + n + nf + nf + np + np + ns + nw + nq) /* seeds of a derivative */                                \
-  X(along, n + n + nf + nf + np + np + ns + nw + nq)                                                         \
+  X(at, n + n + nf + nf + np + np + ns + ny + nq) /* seeds of a derivative */                                \
+  X(along, n + n + nf + nf + np + np + ns + ny + nq)                                                         \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
   X(output, model->n_outputs)                                                                                \
@@ -85,8 +86,8 @@ typedef struct bramah__step_builder {
   bramah__link_graph link[BRAMAH__MOST_BODIES];
   bramah__body_graph body[BRAMAH__MOST_BODIES];
   bramah__elimination loops, tangent, inertia, guess;
-  double *typical, *value; /* of inputs, of nodes */
-  size_t n_seeds;
+  double *typical, *value;  /* of inputs, of nodes */
+  size_t n_seeds, n_follow; /* so many of w follow the loads: gauges do in readings alone */
   bramah__part *part; /* as many as the program numbers; their results lie one behind the other in `result` */
   size_t n_parts, n_results;
 } bramah__step_builder;
@@ -94,10 +95,10 @@ typedef struct bramah__step_builder {
 /* Numbers of everything, by their short names. */
 #define BRAMAH__STEP_SIZES(p)                                                                                \
   const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
-               ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, nm = (p)->nm, nr = nf + nm, nq = (p)->nq,           \
-               nb = (p)->nb, n_par = (p)->n_par, n_works = (p)->n_works;                                     \
-  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)nm,         \
-      (void)nr, (void)nq, (void)nb, (void)n_par, (void)n_works
+               ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny, nm = (p)->nm, nr = nf + nm,           \
+               nq = (p)->nq, nb = (p)->nb, n_par = (p)->n_par, n_works = (p)->n_works;                       \
+  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)ny,         \
+      (void)nm, (void)nr, (void)nq, (void)nb, (void)n_par, (void)n_works
 
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
 int bramah__take_expressions(bramah__step_builder *b);
@@ -106,7 +107,11 @@ int bramah__take_expressions(bramah__step_builder *b);
  * Errors: E_SINGULAR, E_MEMORY. */
 bramah_status bramah__add_mechanics(bramah__step_builder *b);
 
-/* Parts of all outputs (step_readings.c). */
+/* What the equations of the circuit are given there. */
+bramah__circuit_graph bramah__circuit_of(bramah__step_builder *b);
+
+/* Parts of all outputs, and one that the machine defines (step_readings.c). */
+bramah__expr bramah__defined_graph(bramah__step_builder *b, const bramah__definition *definition);
 void bramah__add_readings(bramah__step_builder *b);
 
 /* ---- derivatives: first what moves, then along it ---- */

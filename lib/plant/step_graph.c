@@ -444,6 +444,7 @@ static bramah_status build(bramah__step_builder *b)
 {
   bramah_program *out = b->out;
   if (!bramah__take_expressions(b)) return BRAMAH_E_MEMORY;
+  b->n_follow = out->nw;
   bramah_status status = bramah__add_mechanics(b);
   if (status == BRAMAH_OK) status = set_tangent(b);
   if (status == BRAMAH_OK) status = check_size(b);

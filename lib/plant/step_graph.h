@@ -23,7 +23,7 @@
  * step_builder.h.
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
- * np error states, ns spools, nc actuators, nw of them quasistatic, nm prescribed motions, nq friction states, nb spherical joints. */
+ * np error states, ns spools, nc actuators, nw of them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nb spherical joints. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
 
@@ -45,9 +45,9 @@
   X(A, POINT, nx *ne)          /* accelerations and first-order rates by the error state, at the start */    \
   X(carried, POINT, nx)        /* the same by the parameter at hand */                                       \
   X(motion, POINT, 3 * nm)     /* positions, rates and accelerations of prescribed motions */                \
-  X(w, POINT, nw)              /* of quasistatic actuators: velocities, ... */                               \
-  X(w_load, POINT, nw *nw)     /* ... these by the loads ... */                                              \
-  X(w_theta, POINT, n_par *nw) /* ... and by the parameter at hand; */                                       \
+  X(w, POINT, ny)              /* of quasistatic actuators: velocities, then what can be measured, ... */    \
+  X(w_load, POINT, ny *nw)     /* ... these by the loads ... */                                              \
+  X(w_theta, POINT, n_par *ny) /* ... and by the parameter at hand; */                                       \
   X(drawn, POINT, nw)          /* stroke times 2/h, and velocity of the rod, at the start */                 \
   X(base, STEP, 9 * nb)        /* rotations that spherical joints count from */                              \
   X(half, STEP, nq > 0) /* of the step for friction states, from x, xd at its start; 0 at a state x */       \
@@ -158,7 +158,7 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, ne, ns, nc, nw, nm, nq, nb, n_par, n_works;
+  size_t n, nd, nf, np, nx, ne, ns, nc, nw, ny, nm, nq, nb, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */

@@ -243,6 +243,7 @@ static void write_metered(const bramah__source *s, const bramah__source_addition
     if (circuit->metered_line[l].n > most) most = circuit->metered_line[l].n;
   bramah__page_write(s->page, "#define BRAMAH__METERED static inline\n#define BRAMAH__MAX_ON_LINE %d\n",
                      most);
+  bramah__page_write(s->page, "#define BRAMAH__VARIED %g\n", s->single ? 1e-3 : 1e-6);
   bramah__source_text(s, bramah__metered_types_text);
   bramah__source_text(s, bramah__metered_text);
   bramah__page_write(s->page, "\nenum { LINES = %d };\nstatic const bramah__metered metered[] = {\n",
@@ -409,7 +410,7 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
 static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 {
   const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nw = p->nw, nm = p->nm,
-               nq = p->nq, nb = p->nb, n_par = p->n_par;
+               nq = p->nq, nb = p->nb, ny = p->ny, n_par = p->n_par;
   size_t n_out = 0;
 #define INPUT(name, rate, count) out[n_out++] = (bramah__c_member){#name, 0, p->in.name, (count)};
   BRAMAH__STEP_INPUTS(INPUT)
@@ -605,12 +606,15 @@ static void write_outputs(const bramah__source *s, const bramah__source_addition
     bramah__page_write(s->page, ";\n");
   }
   bramah__page_write(s->page, "  default:\n    return 0.0;\n  }\n}\n\n");
-  bramah__page_write(s->page, "static void %sread(%swork *w, int i)\n{\n%s  switch (i) {\n", s->lower,
-                     s->lower, s->program->nw && a->n_par ? "  move_metered_by_parameters(w);\n" : "");
-  for (size_t i = 0; i < a->n_outputs; i++)
+  bramah__page_write(s->page, "static void %sread(%swork *w, int i)\n{\n  switch (i) {\n", s->lower,
+                     s->lower);
+  for (size_t i = 0; i < a->n_outputs; i++) {
+    const char *shown = bramah__is_metered(all[a->output[i]].code) ? "    show_metered(w);\n" : "",
+               *by = s->program->nw && a->n_par ? "    move_metered_by_parameters(w);\n" : "";
     if (is_computed(s->program, a->output[i]))
-      bramah__page_write(s->page, "  case %d:\n    %sread_%d(w);\n    break;\n", i, s->lower,
+      bramah__page_write(s->page, "  case %d:\n%s%s    %sread_%d(w);\n    break;\n", i, shown, by, s->lower,
                          s->program->reading[a->output[i]].part);
+  }
   bramah__page_write(s->page, "  default:\n    break;\n  }\n}\n");
 }
 
@@ -630,18 +634,12 @@ static const struct {
   size_t part;
   const char *name;
   int derivative;
-} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},
-                  {BRAMAH__PART_STEP, "before", 0},
-                  {BRAMAH__PART_SPEEDS, "speeds", 0},
-                  {BRAMAH__PART_ITERATE, "iterate", 0},
-                  {BRAMAH__PART_INERTIA, "inertia", 1},
-                  {BRAMAH__PART_TRANSITION, "transition", 1},
-                  {BRAMAH__PART_PLACE, "place", 1},
-                  {BRAMAH__PART_POSE, "pose", 0},
-                  {BRAMAH__PART_ENDS, "ends", 0},
-                  {BRAMAH__PART_RATES, "rates", 0},
-                  {BRAMAH__PART_SLOPES, "slopes", 1},
-                  {BRAMAH__PART_GUESS, "guess", 1}};
+} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},     {BRAMAH__PART_STEP, "before", 0},
+                  {BRAMAH__PART_SPEEDS, "speeds", 0},   {BRAMAH__PART_ITERATE, "iterate", 0},
+                  {BRAMAH__PART_INERTIA, "inertia", 1}, {BRAMAH__PART_TRANSITION, "transition", 1},
+                  {BRAMAH__PART_PLACE, "place", 1},     {BRAMAH__PART_POSE, "pose", 0},
+                  {BRAMAH__PART_ENDS, "ends", 0},       {BRAMAH__PART_RATES, "rates", 0},
+                  {BRAMAH__PART_SLOPES, "slopes", 1},   {BRAMAH__PART_GUESS, "guess", 1}};
 enum { N_STEP_PARTS = sizeof step_parts / sizeof *step_parts };
 
 static const char *numbered(char *name, const char *begin, size_t number, const char *end)

@@ -30,9 +30,11 @@ static const struct {
     {"quick-return/quick-return", 1.0, "gravity.scale", 1, 1},
     {"linearization-four-bar/linearization-four-bar", 1.0, "gravity.scale", 1, 1},
     {"rotary-actuator/rotary-actuator", 1.0, "oil.bulk_modulus", 0, 1},
+    {"manipulator/manipulator", 1.0, "load.payload", 1, 1},
     {"metered-crane/metered-crane", 4.0, "pump.pump_flow", 1, 1},
     {"metered-arm/two-arms", 6.0, "first.flow_scale", 1, 0},
     {"metered-arm/metered-arm", 4.0, "boom.offset", 1, 0},
+    {"../test/fuzz/corpus/machine/contacts", 1.0, "gravity.scale", 1, 1},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 
@@ -310,7 +312,7 @@ static const struct {
                {"four-bar/four-bar.yaml", divided_study, 0.0, "", 0.0},
                {"metered-crane/metered-crane.yaml", metered_study, 0.0, "", 0.0},
                {"metered-arm/two-arms.yaml", arms_study, 0.0, "", 1e-9}};
-enum { N_STUDIES = sizeof studies / sizeof *studies, SAMPLES = 400, MOST_SENSORS = 8, MOST_ERRORS = 60 };
+enum { N_STUDIES = sizeof studies / sizeof *studies, SAMPLES = 400, MOST_SENSORS = 16, MOST_ERRORS = 60 };
 
 /* Reads commands, measurements and which there are; writes what it makes of them. */
 static const char filter_driver[] =
@@ -559,9 +561,11 @@ static const struct {
     {"four-bar/tuning", NULL, 0, 0.0},
     {"four-bar/hypotheses", NULL, 0, 0.0},
     {"crane/gripper-load", NULL, 60, 0.0},
+    {"manipulator/encoders", NULL, 60, 0.0},
+    {"manipulator/imus", NULL, 0, 0.0},
     {"metered-crane/encoders-lumped", NULL, 0, 0.0},
     {"metered-crane/encoders", NULL, 60, 0.0},
-    {"metered-crane/pressures", "what this sensor measures", 0, 0.0},
+    {"metered-crane/pressures", NULL, 60, 0.0},
     {"lifting-four-bar/sensors", NULL, 0, 0.0},
     {"linearization-four-bar/unknown-torque", NULL, 0, 0.0},
     {"quick-return/sensors", NULL, 60, 0.0},

@@ -20,7 +20,7 @@ enum {
   MOST_ACTUATORS = 3,
   MOST_METERED = 2,
   MOST_VOLUMES = 2 * MOST_ACTUATORS + 1,
-  MOST_INPUTS = MOST_ACTUATORS + MOST_METERED,
+  MOST_INPUTS = MOST_ACTUATORS + MOST_METERED + 1,
   MOST_STATES = 2 * (MOST_BODIES + 2) + MOST_VOLUMES + 2 + MOST_METERED
 };
 
@@ -291,6 +291,11 @@ static void draw_load_sensing(drawn *d, unsigned *seed)
   if (one_of(seed, 2)) d->load_sensing_pumps[0].cut_off = 5e6;
   if (one_of(seed, 2)) d->load_sensing_pumps[0].torque_limit = 3.0;
   m->n_load_sensing_pumps = 1, m->load_sensing_pumps = d->load_sensing_pumps;
+  if (one_of(seed, 2)) { /* an engine turns all pumps */
+    const bramah_drive drive = {"engine", 6.0, one_of(seed, 2) ? 0.05 : 0.0, 3.0};
+    d->inputs[m->n_inputs++] = (bramah_input){.name = "engine"};
+    d->pumps[0].drive = d->load_sensing_pumps[0].drive = drive;
+  }
 }
 
 /* Valves with a pilot, at both volumes of the first cylinder. */

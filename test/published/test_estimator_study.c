@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The estimator study of the case studies (publication III, scenario A: friction 10 % wrong, start 3 deg
  * wrong), four sensor sets at 1 kHz, with the machine and studies that are shipped: no worse than the
- * yardstick in any column, bands that hold the truth, better than sensors and model alone. */
+ * yardstick in any column, bands that hold the truth, better than sensors and model alone. And the two sets without the gyro
+ * and one end's pressure, which it calls difficult. */
 #include "bramah/coupled.h"
 #include "bramah/study.h"
 #include "bramah/log.h"
@@ -192,11 +193,45 @@ START_TEST(test_sensor_set)
 }
 END_TEST
 
+/* Errors of a shipped sensor set with these changes of the filter. */
+static void errors_of(int set, size_t n_changes, const bramah_change *changes, bramah__rmse *rmse)
+{
+  rig r = {0};
+  char path[1024];
+  snprintf(path, sizeof path, "%s/datasets/four-bar/sensors-%d.yaml", root(), set + 1);
+  must(bramah_study_load(path, n_changes, changes, &diag, &r.study), &diag);
+  open_machine(&r, r.study->machine_file, r.study->n_changes, r.study->changes);
+  run_once(&r, 1, rmse, NULL);
+  print_row(set, rmse);
+  close_machine(&r);
+}
+
+/* "... enabled the removal of a pressure sensor from either end of the hydraulic cylinder, which would otherwise have been
+ * difficult": it is by the transition of the publication, under which errors of pressures last: the rate is worse than that of the
+ * model alone, and the bands do not hold the pressures. By that of the step, where they relax within milliseconds, the two do as
+ * well as all three. */
+START_TEST(test_removal_of_a_pressure_without_gyro)
+{
+  static const bramah_change changes[] = {{.path = "filter.preset", .value = "papers"},
+                                          {.path = "filter.transition", .value = "step"}};
+  bramah__rmse paper[SIGNALS] = {{0}}, step[SIGNALS] = {{0}}, all[SIGNALS] = {{0}};
+  errors_of(_i, 1, changes, paper);
+  errors_of(_i, 2, changes, step);
+  errors_of(0, 2, changes, all);
+  ck_assert_double_gt(bramah__rmse_of(&paper[1]).percent, model_alone[1]);
+  ck_assert_double_lt(bramah__rmse_of(&paper[2]).inside, 0.8);
+  for (int i = 0; i < SIGNALS; i++)
+    ck_assert_double_lt(bramah__rmse_of(&step[i]).percent, 1.3 * bramah__rmse_of(&all[i]).percent);
+  for (int i = 0; i < SIGNALS; i++) ck_assert_double_ge(bramah__rmse_of(&step[i]).inside, 0.90);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("estimator study");
   TCase *cases = one_case(suite, "scenario A, 1 kHz");
   make_truth();
   tcase_add_loop_test(cases, test_sensor_set, 0, 4);
+  tcase_add_loop_test(cases, test_removal_of_a_pressure_without_gyro, 4, 6);
   return run_suite(suite);
 }

@@ -89,7 +89,7 @@ class Tunings(Case):
         """The shipped plan, of so many seconds."""
         plan = self.folder / "plan.yaml"
         text = (FOUR_BAR / "estimator-study.yaml").read_text().replace("duration: 10 s", f"duration: {duration} s")
-        for name in ("machine: ", "set-1: ", "set-2: ", "set-3: ", "set-4: "):
+        for name in ("machine: ", *(f"set-{k}: " for k in range(1, 7))):
             text = text.replace(name, f"{name}{FOUR_BAR}/", 1)
         plan.write_text(text)
         return plan

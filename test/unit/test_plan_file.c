@@ -160,7 +160,7 @@ START_TEST(shipped_plan_is_read)
   bramah_plan *plan = NULL;
   snprintf(file, sizeof file, "%s/datasets/four-bar/estimator-study.yaml", root ? root : ".");
   ck_assert_int_eq(bramah__plan_load(file, &diag, &plan), BRAMAH_OK);
-  ck_assert(plan->n_scenarios == 5 && plan->n_studies == 4 && plan->n_rates == 4 && plan->seeds == 50);
+  ck_assert(plan->n_scenarios == 5 && plan->n_studies == 6 && plan->n_rates == 4 && plan->seeds == 50);
   bramah__plan_free(plan);
   bramah__plan_free(NULL);
 }

@@ -89,7 +89,7 @@ typedef struct four_bar_work {
   double read[2][7];
   int is_set_up;
 #if FOUR_BAR_METERED > 0
-  int by_theta; /* 1: what quasistatic actuators do at this point is known by parameters, too */
+  int is_shown, by_theta; /* what of quasistatic actuators at this point is there besides velocities; by parameters: so far */
 #endif
 } four_bar_work;
 
