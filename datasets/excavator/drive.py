@@ -103,7 +103,7 @@ class Operator:
         s = min((t - self.began) / self.duration, 1.0)
         way = self.goal - self.start
         wanted, rate = self.start + way * (3 - 2 * s) * s * s, way * 6 * s * (1 - s) / self.duration
-        volts = dict(zip(JOINTS, np.clip(RATE_GAIN * rate + GAIN * (wanted - q), -10, 10)))
+        volts = dict(zip(JOINTS, np.clip(RATE_GAIN * rate + GAIN * (wanted - q), -10, 10)), engine=10.0)
         self.u = np.array([round(volts.get(name, 0.0), 2) for name in self.machine.inputs])
         self.dig(t, q)
         return self.u
