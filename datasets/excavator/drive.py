@@ -36,7 +36,7 @@ DIPPERS = {
     "small": {"hydraulics.cylinders.dipper.bore": "120 mm", "hydraulics.cylinders.dipper.rod": "85 mm", "bodies.dipper.mass": "828 kg"},
     "medium": {},
     "large": {"hydraulics.cylinders.dipper.bore": "160 mm", "hydraulics.cylinders.dipper.rod": "110 mm", "bodies.dipper.mass": "832 kg"}}
-GRAVEL = 1600.0  # [kg/m^3]
+GRAVEL = 1650.0  # [kg/m^3]
 
 FOOT, BOOM, DIPPER, BUCKET = (0.1, 1.93), 5.7, 2.9, 1.45  # pin of the boom, distances of pins and teeth [m]
 JOINTS = ["slew", "boom", "dipper", "bucket"]
