@@ -215,9 +215,10 @@ static inline double bramah__atan2(double y, double x)
 {
   static const double pi = 3.14159265358979311600, pi_low = 1.22464679914735317636e-16;
   if (x != x || y != y) return x + y;
-  const double sides = y == 0.0 ? 0.0 : isinf(x) && isinf(y) ? 1.0 : fabs(y / x);
-  const double angle = bramah__arctan(sides);
-  return copysign(signbit(x) ? pi - (angle - pi_low) : angle, y);
+  const double ratio = y == 0.0 ? 0.0 : fabs(y / x);
+  const double angle = bramah__arctan(ratio == ratio ? ratio : 1.0); /* of two infinities: 1 */
+  const double turned = bramah__bits(x) >> 63 ? pi - (angle - pi_low) : angle;
+  return bramah__bits(y) >> 63 ? -turned : turned;
 }
 
 #endif
