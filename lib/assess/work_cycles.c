@@ -452,9 +452,12 @@ static bramah_status make_room(cutting *c, const bramah_work_signals *s, bramah_
     if (!(s->t[i] > last))
       return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "time does not go forward in row %zu", i + 1);
     last = s->t[i];
+    if (isinf(s->load[i]) || isinf(s->swing[i]) || (s->load_sigma && isinf(s->load_sigma[i])))
+      return bramah__failf(diag, BRAMAH_E_NOT_FINITE, NULL, 0, NULL, "a value is infinite in row %zu", i + 1);
   }
   const double duration = last - s->t[0];
-  if (!(duration < 1e6)) return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "a run of more than 1e6 s");
+  if (!(duration < 1e5))
+    return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "a run of more than 1e5 s: divide the log");
   c->start = s->t[0];
   c->n = (size_t)(duration / grid + 0.5) + 1;
   c->raw = calloc(c->n, sizeof *c->raw);
