@@ -197,6 +197,8 @@ void bramah__flow_by_spools(const bramah_coupled *c, size_t i, double *by_U)
 {
   const bramah__output *output = &c->model->output[i];
   if (is_flow(output->code) && output->code < BRAMAH__MOTOR_FLOW_A) flow(c, output, NULL, by_U);
+  if (output->code == BRAMAH__DEFINED)
+    bramah__defined_by_spools(c, &c->model->definition[output->index], by_U);
 }
 
 /* ---- metered cylinders and pump lines ----
