@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any output of a plant by its whole name, in its unit. It wraps as the state of that name does. */
+/* Any output of a plant by its whole name, in its unit. It wraps as the state of that name does; angles that are no states
+ * wrap, too. */
 #include "sensors/kinds.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
   bramah_plant_output_info(plant, out->output[0], &info);
   out->unit = info.unit;
   out->group = info.kind == BRAMAH_OUTPUT_FIRST_ORDER || info.kind == BRAMAH_OUTPUT_OTHER;
+  if (info.kind == BRAMAH_OUTPUT_OTHER && strcmp(info.unit, "rad") == 0) out->period = BRAMAH__TURN;
   for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
     bramah_state_info state;
     bramah_plant_state_info(plant, i, &state);

@@ -14,6 +14,13 @@
 extern "C" {
 #endif
 
+/* Point of a body that has a name: "<body>.<point>". */
+typedef struct bramah_point {
+  const char *name;
+  int line;
+  double position[3]; /* [m] in the body frame */
+} bramah_point;
+
 /* Rigid body. Its frame is the frame of the joint in front of it (see bramah_joint). */
 typedef struct bramah_body {
   const char *name;
@@ -24,6 +31,8 @@ typedef struct bramah_body {
                         dm: the off-diagonal elements of the inertia matrix as the matrix has them) */
   int payload_point_given; /* 0: the payload sits at the centre of mass */
   double payload_point[3]; /* [m] in the body frame: where the parameter <body>.payload adds its mass */
+  size_t n_points;
+  const bramah_point *points; /* that outputs of the machine refer to */
 } bramah_body;
 
 /* Joints between a parent and a child. A compound joint is a chain of simple ones with massless bodies
@@ -524,6 +533,15 @@ typedef struct bramah_pilot_check_valve {
   double override;               /* p_o [Pa] > 0: of full opening by the pilot; 0 means 5e5 */
 } bramah_pilot_check_valve;
 
+/* What turns a pump where its speed is no constant: a command u, whose lag is that of a spool (bramah_valve). The pump turns
+ * with u/limit of its speed, not at all for u <= 0 V. Output <pump>.drive.spool [V]. */
+typedef struct bramah_drive {
+  const char *input;    /* NULL: the speed is constant */
+  double limit;         /* [V] > 0: command of full speed; commands beyond it are taken as it */
+  double time_constant; /* [s] >= 0 */
+  double initial;       /* [V] at the start, within the limit */
+} bramah_drive;
+
 /* Pump: Q from `from` into `into`, whatever the pressures; with a pressure compensator (set_pressure > 0) the
  * flow falls linearly from Q at dp = p_set - band to zero at p_set, dp = p_into - p_from. It never turns
  * back. Its losses are a leakage of their own. */
@@ -535,6 +553,7 @@ typedef struct bramah_pump {
   double flow;         /* Q [m^3/s] > 0: displacement times speed */
   double set_pressure; /* p_set [Pa] a difference; 0: no compensator */
   double band;         /* [Pa] 0 < band <= p_set with a compensator, else 0 */
+  bramah_drive drive;  /* Q is then the flow at full speed */
 } bramah_pump;
 
 /* Pump with a load-sensing controller: its flow q from `from` into `into` makes the pressure there a margin higher than
@@ -560,6 +579,7 @@ typedef struct bramah_load_sensing_pump {
   double band;          /* [Pa] > 0; 0 means 1e6 */
   double time_constant; /* [s] > 0; 0 means 0.1 */
   double initial_flow;  /* Q_s at the start [m^3/s], 0 ... D w */
+  bramah_drive drive;   /* w is then the full speed; what is delivered is u/limit of q */
 } bramah_load_sensing_pump;
 
 /* Gas-loaded accumulator on a volume. Above its precharge the gas follows p V^n = p0 V0^n and adds the
@@ -670,6 +690,55 @@ typedef struct bramah_input {
   const double *times;  /* [s] ascending */
   const double *values; /* [V] */
 } bramah_input;
+
+/* Outputs that a machine defines (virtual sensors): quantities that follow from its state and its parameters and that
+ * no sensor need measure. They are outputs of the plant like all others, visible, with derivatives by the error state and by the
+ * parameters, so that a filter gives them standard deviations. Up is against gravity, z where there is none; a point is
+ * "<body>.<point>", or "<body>" for the origin of its frame.
+ *
+ *   kind             of                        outputs
+ *   HEIGHT           a point, or two           <name> [m] of the first above the other, or above the inertial origin
+ *   DISTANCE         two points                <name> [m]
+ *   POSITION         a point                   <name>.x, .y, .z [m], inertial
+ *   POSE             a body                    the same of its origin, and <name>.yaw, .pitch, .roll [rad]: the axes of the
+ *                                              body are the inertial ones turned about z, then y, then x; yaw and roll within
+ *                                              +-pi, pitch within +-pi/2, near which the two others have no meaning
+ *   PAYLOAD          bodies                    <name> [kg]: sum of the parameters <body>.payload
+ *   FORCE            a force of `forces`       <name> [N], its magnitude; <name>.x, .y, .z [N], inertial; <name>.elevation
+ *                                              [rad] above the horizontal, within +-pi/2; <name>.azimuth [rad] about up from
+ *                                              the inertial x (from y where x is vertical), within +-pi
+ *   HYDRAULIC_POWER  elements, supplies        <name> [W]: sum of pressure rise times flow of elements, and of pressure
+ *                                              times what is drawn of supplies
+ *   ENERGY           the same                  <name> [J]: that since the start; no function of the state, no derivative
+ *   FLOW             the same                  <name> [m^3/s]: sum of the flows
+ *   FUEL_RATE        the same                  <name> [kg/s]: idle + consumption x hydraulic power (Willans line)
+ *
+ * Where a distance or force is zero it has no derivative (NaN), nor have the angles of a force that is zero. A band of
+ * a magnitude or angle is as linear as the filter: it holds where they are some standard deviations of their components away
+ * from there. */
+typedef enum bramah_output_definition_kind {
+  BRAMAH_OUTPUT_OF_HEIGHT = 1,
+  BRAMAH_OUTPUT_OF_DISTANCE = 2,
+  BRAMAH_OUTPUT_OF_POSITION = 3,
+  BRAMAH_OUTPUT_OF_POSE = 4,
+  BRAMAH_OUTPUT_OF_PAYLOAD = 5,
+  BRAMAH_OUTPUT_OF_FORCE = 6,
+  BRAMAH_OUTPUT_OF_HYDRAULIC_POWER = 7,
+  BRAMAH_OUTPUT_OF_ENERGY = 8,
+  BRAMAH_OUTPUT_OF_FLOW = 9,
+  BRAMAH_OUTPUT_OF_FUEL_RATE = 10
+} bramah_output_definition_kind;
+
+/* One such definition: what it is made of, by names. */
+typedef struct bramah_output_definition {
+  const char *name;
+  int line;
+  bramah_output_definition_kind kind;
+  size_t n_of;
+  const char *const *of; /* [n_of] names */
+  double idle;           /* [kg/s] >= 0, fuel rate */
+  double consumption;    /* [kg/J] >= 0 */
+} bramah_output_definition;
 
 /* How closed loops enter the step. All three give the same motion within their tolerances. */
 typedef enum bramah_formulation {
@@ -839,6 +908,8 @@ typedef struct bramah_machine {
   const bramah_overcentre_valve *overcentre_valves;
   size_t n_pilot_check_valves;
   const bramah_pilot_check_valve *pilot_check_valves;
+  size_t n_outputs;
+  const bramah_output_definition *outputs;
 } bramah_machine;
 
 /* Fill *machine with nothing and with what files that say nothing more have: step 1 ms, tolerances, iterations

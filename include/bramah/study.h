@@ -84,6 +84,7 @@ typedef struct bramah_study_column {
   double sign;                  /* 1 or -1 */
   int gauge;                    /* 1: the column tells the pressure over that of the atmosphere */
   bramah_study_value points[4]; /* instead of the scale: column, value, column, value; or not given */
+  const char *measured;         /* of a sensor of type output: unit in which its sigma is given; else NULL */
 } bramah_study_column;
 
 /* The times of a log, or of one of its files. */

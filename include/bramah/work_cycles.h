@@ -80,7 +80,7 @@ typedef struct bramah_work_cut {
  * phases by the algorithm of Viterbi, borders and their probability by forward and backward sums. Neighbouring
  * samples say much the same: each counts a quarter.
  *   A log in which there is nothing to cut has no cycles and a doubt. Allocates *out. Errors: E_VALUE (fewer than two
- * samples), E_TIME (t does not ascend), E_NOT_FINITE (t), E_MEMORY. Source: L. R. Rabiner, A tutorial on hidden Markov
+ * samples), E_TIME (t does not ascend, more than 1e5 s), E_NOT_FINITE, E_MEMORY. Source: L. R. Rabiner, A tutorial on hidden Markov
  * models (1989). */
 BRAMAH_API bramah_status bramah_work_cut_new(const bramah_work_signals *signals, bramah_diag *diag,
                                              bramah_work_cut **out);

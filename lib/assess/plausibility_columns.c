@@ -343,7 +343,7 @@ static void look_at_command(bramah__look *look, size_t slot)
         why);
 }
 
-/* In the unit that the study's sigma is written in, as far as it is known. */
+/* In the unit that the study's sigma is written in, as far as it is known. A machine that shakes is felt by accelerometers. */
 static void look_at_scatter(bramah__look *look, size_t slot)
 {
   const bramah__column *c = &look->columns[slot];
@@ -351,7 +351,8 @@ static void look_at_scatter(bramah__look *look, size_t slot)
   const double ratio = o->sigma / c->scatter;
   if (!(c->scatter > 0.0) || o->resolution > 0.0) return;
   const int is_angle = fabs(log(ratio / 57.29578)) < 0.25;
-  if (ratio > 0.1 && ratio < 300.0 && !is_angle) return;
+  const double least = o->kind == BRAMAH_SENSOR_ACCELEROMETER ? 0.01 : 0.1;
+  if (ratio > least && ratio < 300.0 && !is_angle) return;
   double factor = 1.0;
   const char *unit = c->si;
   if (strncmp(c->si, "rad", 3) == 0) {

@@ -52,7 +52,7 @@ double bramah__highest_supply(const bramah_machine *m, const char **name)
 {
   double most = 0.0;
   *name = "";
-  if (m->n_pumps) return 0.0; /* which give what the load asks for */
+  if (m->n_pumps || m->n_load_sensing_pumps) return 0.0; /* which give what the load asks for */
   for (size_t i = 0; i < m->n_pump_lines; i++) most = fmax(most, m->pump_lines[i].set_pressure);
   for (size_t i = 0; i < m->n_supplies; i++)
     if (m->supplies[i].pressure > most) {

@@ -17,7 +17,7 @@ double bramah__without_turns(const bramah_plant *plant, size_t output, double tr
   static const double half_turn = 3.14159265358979323846;
   bramah_output_info info;
   bramah_plant_output_info(plant, output, &info);
-  const int turns = info.kind == BRAMAH_OUTPUT_POSITION && strcmp(info.unit, "rad") == 0;
+  const int turns = strcmp(info.unit, "rad") == 0;
   return turns && fabs(value - truth) > half_turn ? truth + remainder(value - truth, 2.0 * half_turn) : value;
 }
 

@@ -432,7 +432,7 @@ static void judge(cutting *c)
   for (size_t i = 0; i < r->n_cycles; i++) doubtful += c->cycles[i].doubt != NULL;
   r->doubt = !r->n_cycles             ? "no cycle was found"
              : !(r->separation > 4.0) ? "loaded and empty swings are hardly told apart by their load"
-             : r->certain < 0.9       ? "for more than a tenth of the time no phase is certain"
+             : r->certain < 0.8       ? "for more than a fifth of the time no phase is certain"
              : r->unexplained > 0.1
                  ? "for more than a tenth of the time load and swing rate are not those of work cycles"
              : doubtful > 0.25 * (double)r->n_cycles + 1.0 ? "more than a quarter of the cycles are doubtful"
@@ -452,9 +452,12 @@ static bramah_status make_room(cutting *c, const bramah_work_signals *s, bramah_
     if (!(s->t[i] > last))
       return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "time does not go forward in row %zu", i + 1);
     last = s->t[i];
+    if (isinf(s->load[i]) || isinf(s->swing[i]) || (s->load_sigma && isinf(s->load_sigma[i])))
+      return bramah__failf(diag, BRAMAH_E_NOT_FINITE, NULL, 0, NULL, "a value is infinite in row %zu", i + 1);
   }
   const double duration = last - s->t[0];
-  if (!(duration < 1e6)) return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "a run of more than 1e6 s");
+  if (!(duration < 1e5))
+    return bramah__failf(diag, BRAMAH_E_TIME, NULL, 0, NULL, "a run of more than 1e5 s: divide the log");
   c->start = s->t[0];
   c->n = (size_t)(duration / grid + 0.5) + 1;
   c->raw = calloc(c->n, sizeof *c->raw);

@@ -280,6 +280,30 @@ static void explain_actuators(const bramah_machine_plant *machine)
   }
 }
 
+static void explain_outputs(const bramah_machine *m)
+{
+  static const char *const words[] = {"",
+                                      "height of",
+                                      "distance between",
+                                      "position of",
+                                      "pose of",
+                                      "payload of",
+                                      "force",
+                                      "hydraulic power of",
+                                      "energy from",
+                                      "flow of",
+                                      "fuel rate by the hydraulic power of"};
+  for (size_t i = 0; i < m->n_outputs; i++) {
+    const bramah_output_definition *output = &m->outputs[i];
+    const int is_between = output->kind == BRAMAH_OUTPUT_OF_DISTANCE,
+              is_above = output->kind == BRAMAH_OUTPUT_OF_HEIGHT;
+    printf("  output %s: %s", output->name, words[output->kind]);
+    for (size_t k = 0; k < output->n_of; k++)
+      printf("%s%s", k == 0 ? " " : is_between ? " and " : is_above ? " above " : ", ", output->of[k]);
+    printf("\n");
+  }
+}
+
 /* Names, nominal values, units, and how well they are known. */
 static void list_parameters(const bramah_machine_plant *machine)
 {
@@ -316,6 +340,7 @@ void cli_explain_machine(const bramah_machine_plant *machine, int parameters)
     if (in->n_points) printf(", the last from %.6g s on", in->times[in->n_points - 1]);
     printf("\n");
   }
+  explain_outputs(machine->machine);
   printf("  step: %.6g ms\n  ", 1e-6 * (double)machine->plant.step_ns);
   cli_print_how(machine, NULL, stdout);
   if (parameters) list_parameters(machine);

@@ -485,6 +485,7 @@ static void plot_phases(showing *v, const bramah_work_run_result *run)
   }
   for (size_t i = 0; i < cut->n_cycles && !v->paged; i++) {
     const bramah_work_cycle *c = &cut->cycles[i];
+    if (!c->doubt && v->r->n_runs > MOST_PRINTED_RUNS) continue; /* runs have their times each for itself */
     snprintf(text, sizeof text, "%s: cycle %zu begins%s%s", run->name, i + 1, c->doubt ? "; " : "",
              c->doubt ? c->doubt : "");
     v->paged = bramah_report_event(v->page, c->begin[0].t, c->doubt ? "doubt" : "cycle", text);

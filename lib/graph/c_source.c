@@ -117,7 +117,8 @@ void bramah__page_make_single(bramah__page *page)
                                          {"bramah__log", "bramah__logf"},
                                          {"bramah__log1p", "bramah__log1pf"},
                                          {"bramah__erfc", "bramah__erfcf"},
-                                         {"bramah__tanh", "bramah__tanhf"}};
+                                         {"bramah__tanh", "bramah__tanhf"},
+                                         {"bramah__atan2", "bramah__atan2f"}};
   bramah__page out = {.failed = page->failed};
   const char *at = page->text, *end;
   for (; at && *at; at = end) {
@@ -309,6 +310,7 @@ static const char *const formula[BRAMAH__N_CODES][2] = {
     [BRAMAH__CODE_MIN] = {"a < b ? a : b", "MIN(a, b)"},
     [BRAMAH__CODE_MAX] = {"a > b ? a : b", "MAX(a, b)"},
     [BRAMAH__CODE_SELECT] = {"a > 0.0 ? b : c", "SELECT(a, b, c)"},
+    [BRAMAH__CODE_ATAN2] = {"bramah__atan2(a, b)", "ATAN2(a, b)"},
 };
 
 /* An operand is a letter that stands alone. */

@@ -36,6 +36,9 @@ static bramah__expr differentiate(bramah__graph *graph, uint32_t i, const bramah
     return e_select(e_sub(arg[1], arg[0]), da[0], da[1]);
   case BRAMAH__OP_MAX:
     return e_select(e_sub(arg[0], arg[1]), da[0], da[1]);
+  case BRAMAH__OP_ATAN2:
+    return e_div(e_sub(e_mul(arg[1], da[0]), e_mul(arg[0], da[1])),
+                 e_add(e_square(arg[0]), e_square(arg[1])));
   case BRAMAH__OP_SLOPE:
     return e_is(da[1], 0.0) ? zero : e_mul(arg[2], da[1]);
   default:

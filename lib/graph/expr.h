@@ -48,7 +48,8 @@ typedef struct bramah__expr {
   X(MIN, 2)                                                                                                  \
   X(MAX, 2)                                                                                                  \
   X(SELECT, 3)                                                                                               \
-  X(SLOPE, 3)
+  X(SLOPE, 3)                                                                                                \
+  X(ATAN2, 2)
 
 #define BRAMAH__OPERATION_NAME(name, arity) BRAMAH__OP_##name,
 typedef enum bramah__operation {
@@ -164,6 +165,8 @@ static inline double bramah__operate(bramah__operation operation, double a, doub
     return a > b ? a : b;
   case BRAMAH__OP_SELECT:
     return a > 0.0 ? b : c;
+  case BRAMAH__OP_ATAN2:
+    return bramah__atan2(a, b);
   default:
     return a;
   }
@@ -212,6 +215,8 @@ static inline double bramah__slope(bramah__operation operation, double x, bramah
     return a.value > 0.0 ? b.slope : c.slope;
   case BRAMAH__OP_SLOPE:
     return bramah__varied(c.value, b.slope);
+  case BRAMAH__OP_ATAN2:
+    return (b.value * a.slope - a.value * b.slope) / (a.value * a.value + b.value * b.value);
   default:
     return 0.0;
   }
@@ -248,6 +253,7 @@ BRAMAH__BINARY(e_sub, SUB)
 BRAMAH__BINARY(e_mul, MUL)
 BRAMAH__BINARY(e_min, MIN)
 BRAMAH__BINARY(e_max, MAX)
+BRAMAH__BINARY(e_atan2, ATAN2)
 BRAMAH__UNARY(e_neg, NEG)
 BRAMAH__UNARY(e_inv, INV)
 BRAMAH__UNARY(e_sqrt, SQRT)

@@ -180,7 +180,7 @@ static const bramah__code code_of[BRAMAH__N_OPERATIONS] = {
     [BRAMAH__OP_TANH] = BRAMAH__CODE_TANH,     [BRAMAH__OP_EXP] = BRAMAH__CODE_EXP,
     [BRAMAH__OP_LOG] = BRAMAH__CODE_LOG,       [BRAMAH__OP_ABS] = BRAMAH__CODE_ABS,
     [BRAMAH__OP_MIN] = BRAMAH__CODE_MIN,       [BRAMAH__OP_MAX] = BRAMAH__CODE_MAX,
-    [BRAMAH__OP_SELECT] = BRAMAH__CODE_SELECT,
+    [BRAMAH__OP_SELECT] = BRAMAH__CODE_SELECT, [BRAMAH__OP_ATAN2] = BRAMAH__CODE_ATAN2,
 };
 
 /* Does the part at hand alone want this node, which it computes? */

@@ -70,6 +70,8 @@
         EACH(L, 3, { d[l] = a[l] > b[l] ? a[l] : b[l]; });                                                   \
       case BRAMAH__CODE_SELECT:                                                                              \
         EACH(L, 4, { d[l] = a[l] > 0.0 ? b[l] : c[l]; });                                                    \
+      case BRAMAH__CODE_ATAN2:                                                                               \
+        EACH(L, 3, { d[l] = bramah__atan2(a[l], b[l]); });                                                   \
       case BRAMAH__N_CODES:                                                                                  \
         return;                                                                                              \
       }                                                                                                      \

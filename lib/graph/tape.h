@@ -81,7 +81,8 @@ typedef struct bramah__tape {
   X(ABS, 2)                                                                                                  \
   X(MIN, 3)                                                                                                  \
   X(MAX, 3)                                                                                                  \
-  X(SELECT, 4)
+  X(SELECT, 4)                                                                                               \
+  X(ATAN2, 3)
 #define BRAMAH__CODE_NAME(name, operands) BRAMAH__CODE_##name,
 typedef enum bramah__code { BRAMAH__CODES(BRAMAH__CODE_NAME) BRAMAH__N_CODES } bramah__code;
 

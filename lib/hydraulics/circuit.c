@@ -147,6 +147,22 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
   return q;
 }
 
+/* Flow through element i, which goes by its drive where it has one. */
+static dependent of_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
+                         int wanted)
+{
+  const bramah__element *e = &circuit->element[i];
+  const size_t drive = circuit->drive ? circuit->drive[i] : BRAMAH__NO_SPOOL;
+  dependent q = of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, U, wanted);
+  if (drive == BRAMAH__NO_SPOOL) return q;
+  const bramah__expr part = bramah__drive_part_of(&circuit->valve[drive], e_variable(U[drive]));
+  for (size_t k = 0; k < q.n; k++) q.node[k].by *= part.value;
+  for (size_t k = 0; k < q.n_spools; k++) q.spool[k].by *= part.value;
+  q.spool[q.n_spools++] = (slope){drive, part.slope * q.value};
+  q.value *= part.value;
+  return q;
+}
+
 /* Flow along a path of valve i at its opening e. A path that is shut passes nothing, but may be about to open. */
 static inline dependent of_path(const bramah__circuit *circuit, size_t i, int path, bramah__expr e,
                                 const double *p, const bramah__load_signal *load)
@@ -199,7 +215,7 @@ static inline void add_element(const sums *d, size_t i, const double *U)
 {
   const bramah__element *e = &d->circuit->element[i];
   const bramah__element_kind *kind = bramah__element_kinds[e->kind];
-  const dependent q = of_element(d->circuit, e, kind->flow, d->p, U, d->by_p != NULL);
+  const dependent q = of_flow(d->circuit, i, d->p, U, d->by_p != NULL);
   book(d, e->node[0], e->node[1], &q);
   for (int port = 0; port < 2 && kind->drain && e->node[2] != BRAMAH__NO_NODE; port++) {
     const dependent lost = along(e->node[port], e->node[2], drained(d->circuit, e, port, d->p));
@@ -381,8 +397,7 @@ static void add_slopes(const bramah__circuit *circuit, const dependent *q, doubl
 double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
                             double *by_p, double *by_U)
 {
-  const bramah__element *e = &circuit->element[i];
-  const dependent q = of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, U, by_p || by_U);
+  const dependent q = of_flow(circuit, i, p, U, by_p || by_U);
   clear(by_p, circuit->n_volumes);
   clear(by_U, bramah__n_spools(circuit));
   add_slopes(circuit, &q, 1.0, by_p, by_U);
@@ -427,4 +442,47 @@ double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int por
     add_slopes(circuit, &q, k ? -1.0 : 1.0, by_p, by_U);
   }
   return flow;
+}
+
+/* What of the flow q from one node to another a supply gives. */
+static double draw(const bramah__circuit *circuit, size_t supply, size_t from, size_t to, const dependent *q,
+                   double *by_p, double *by_U)
+{
+  const double sign = (double)(from == supply) - (double)(to == supply);
+  add_slopes(circuit, q, sign, by_p, by_U);
+  return sign * q->value;
+}
+
+double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
+                          double *by_p, double *by_U)
+{
+  const size_t supply = circuit->n_volumes + i;
+  double drawn = 0.0;
+  clear(by_p, circuit->n_volumes);
+  clear(by_U, bramah__n_spools(circuit));
+  for (size_t k = 0; k < circuit->n_elements; k++) {
+    const bramah__element *e = &circuit->element[k];
+    if (k >= circuit->n_passing && k < circuit->n_elements - circuit->n_lines) continue;
+    const size_t own = e->node[BRAMAH__OWN_STATE];
+    const dependent q = k < circuit->n_passing ? of_flow(circuit, k, p, U, by_p != NULL)
+                                               : (dependent){.value = p[own], .n = 1, .node = {{own, 1.0}}};
+    drawn += draw(circuit, supply, e->node[0], e->node[1], &q, by_p, by_U);
+    for (int port = 0; port < 2 && bramah__element_kinds[e->kind]->drain && e->node[2] != BRAMAH__NO_NODE;
+         port++) {
+      const dependent lost = along(e->node[port], e->node[2], drained(circuit, e, port, p));
+      drawn += draw(circuit, supply, e->node[port], e->node[2], &lost, by_p, by_U);
+    }
+  }
+  for (size_t k = 0; k < circuit->n_valves; k++) {
+    const bramah__load_signal load = bramah__load_signal_at(circuit, circuit->valve[k].pump, p, U);
+    bramah__expr e[BRAMAH__N_PATHS];
+    size_t ends[BRAMAH__N_PATHS][2];
+    bramah__openings(&circuit->valve[k].opening, e_variable(U[k]), e);
+    bramah__valve_ends(&circuit->valve[k], ends);
+    for (int w = 0; w < BRAMAH__N_PATHS; w++) {
+      const dependent q = of_path(circuit, k, w, e[w], p, &load);
+      drawn += draw(circuit, supply, ends[w][0], ends[w][1], &q, by_p, by_U);
+    }
+  }
+  return drawn;
 }

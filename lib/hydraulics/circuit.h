@@ -27,6 +27,7 @@ typedef struct bramah__circuit {
   const double *supply; /* [n_supplies] Pa */
   /* Lines and load-sensing pumps have flows [m^3/s] for states: virtual volumes behind the filled ones. */
   const bramah__element *element; /* [n_elements] sorted by kinds */
+  const size_t *drive; /* [n_elements] spool that the flow goes by, or BRAMAH__NO_SPOOL; NULL: none */
   const bramah__valve *valve;
   const bramah__cylinder *cylinder;
   bramah__air air;
@@ -93,6 +94,11 @@ void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, 
  * derivatives by_p [n_volumes] and by_U [n_spools]; i < n_passing. */
 double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
                             double *by_p, double *by_U);
+
+/* Flow out of supply i [m^3/s] at pressures p and spools U into all that hangs on it but quasistatic actuators, derivatives as
+ * above. */
+double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
+                          double *by_p, double *by_U);
 
 /* Flows of motor i, an element, at velocities v [n_cylinders] [m^3/s]: into it at port a (0), out of it at port b (1) and
  * at the drain (2, where v is not looked at); derivatives by the pressures as above. By the velocity: the displacement. */

@@ -6,7 +6,7 @@
 typedef struct sums {
   const bramah__circuit *circuit;
   const bramah__circuit_graph *in;
-  bramah__expr *flow, *compliance; /* [n_volumes] */
+  bramah__expr *flow, *compliance; /* [n_volumes + n_supplies], [n_volumes] */
 } sums;
 
 static bramah__expr pressure(const sums *d, size_t node)
@@ -20,12 +20,11 @@ static bramah__expr difference(const sums *d, size_t from, size_t to)
   return e_sub(pressure(d, from), pressure(d, to));
 }
 
-/* Flow Q from one node to another; supplies do not feel it. */
+/* Flow Q from one node to another. */
 static void book(const sums *d, size_t from, size_t to, bramah__expr Q)
 {
-  const size_t np = d->circuit->n_volumes;
-  if (from < np) d->flow[from] = e_sub(d->flow[from], Q);
-  if (to < np) d->flow[to] = e_add(d->flow[to], Q);
+  d->flow[from] = e_sub(d->flow[from], Q);
+  d->flow[to] = e_add(d->flow[to], Q);
 }
 
 /* The highest load that the valves with this pump port report. */
@@ -61,14 +60,25 @@ static void look(const sums *d, size_t i, bramah__expr *seen)
   if (sees & 1U << BRAMAH__STATE) seen[BRAMAH__STATE] = d->in->p[e->node[BRAMAH__OWN_STATE]];
 }
 
+bramah__expr bramah__element_flow_graph(const bramah__circuit *circuit, const bramah__circuit_graph *in,
+                                        size_t i)
+{
+  const sums d = {.circuit = circuit, .in = in};
+  const size_t drive = circuit->drive ? circuit->drive[i] : BRAMAH__NO_SPOOL;
+  bramah__expr seen[BRAMAH__N_SEEN];
+  look(&d, i, seen);
+  const bramah__expr flow = bramah__element_kinds[circuit->element[i].kind]->flow(
+      (bramah__quantities){.node = in->element_value[i]}, seen, circuit->transition_pressure);
+  if (drive == BRAMAH__NO_SPOOL) return flow;
+  return e_mul(bramah__drive_part_of(&circuit->valve[drive], in->U[drive]), flow);
+}
+
 static void add_element(const sums *d, size_t i)
 {
   const bramah__element *e = &d->circuit->element[i];
   const bramah__element_kind *kind = bramah__element_kinds[e->kind];
   const bramah__quantities of = {.node = d->in->element_value[i]};
-  bramah__expr seen[BRAMAH__N_SEEN];
-  look(d, i, seen);
-  book(d, e->node[0], e->node[1], kind->flow(of, seen, d->circuit->transition_pressure));
+  book(d, e->node[0], e->node[1], bramah__element_flow_graph(d->circuit, d->in, i));
   for (int port = 0; port < 2 && kind->drain && e->node[2] != BRAMAH__NO_NODE; port++)
     book(d, e->node[port], e->node[2], kind->drain(of, difference(d, e->node[port], e->node[2])));
 }
@@ -138,11 +148,11 @@ void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__c
 {
   const sums d = {circuit, in, flow, compliance};
   const size_t n_filled = bramah__n_filled(circuit), first_line = circuit->n_elements - circuit->n_lines;
+  for (size_t i = 0; i < circuit->n_volumes + circuit->n_supplies; i++) flow[i] = e_number(0.0);
   for (size_t i = 0; i < n_filled; i++) {
     const bramah__volume *volume = &circuit->volume[i];
     const bramah__expr soft =
         e_add(e_inv(in->oil_bulk_modulus), bramah__air_compliance(&circuit->air, in->p[i]));
-    flow[i] = e_number(0.0);
     compliance[i] = e_add(e_scale(volume->hose_volume, soft), e_number(volume->hose_compliance));
   }
   for (size_t i = 0; i < circuit->n_passing; i++) add_element(&d, i);

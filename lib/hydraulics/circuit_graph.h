@@ -16,9 +16,13 @@ typedef struct bramah__circuit_graph {
   const bramah__expr *w;                                 /* [n_metered] */
 } bramah__circuit_graph;
 
-/* pd [n_volumes]; flow and compliance [n_volumes] are scratch. */
+/* pd [n_volumes] and flow into each node [n_volumes + n_supplies]; compliance [n_volumes] is scratch. */
 void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__circuit_graph *in,
                                  bramah__expr *flow, bramah__expr *compliance, bramah__expr *pd);
+
+/* Flow through element i. */
+bramah__expr bramah__element_flow_graph(const bramah__circuit *circuit, const bramah__circuit_graph *in,
+                                        size_t i);
 
 /* Load of quasistatic actuator i [N], and what it exerts beyond A_h p at its velocity w, when its rod moves with v. */
 static inline bramah__expr bramah__metered_load_graph(const bramah__circuit *circuit, size_t i,

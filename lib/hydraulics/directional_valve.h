@@ -101,6 +101,12 @@ static inline double bramah__spool_reference(const bramah__valve *valve, double 
   return fmin(fmax(command + valve->offset, -valve->limit), valve->limit);
 }
 
+/* The part of its speed, 0 ... 1, with which a pump turns whose drive is this spool. */
+static inline bramah__expr bramah__drive_part_of(const bramah__valve *drive, bramah__expr U)
+{
+  return e_scale(1.0 / drive->limit, e_max(U, e_number(0.0)));
+}
+
 /* A valve without lag: its spool is always at its reference. */
 static inline int bramah__is_direct(const bramah__valve *valve) { return valve->time_constant == 0.0; }
 

@@ -96,9 +96,9 @@ extern const bramah__element_kind *const bramah__element_kinds[BRAMAH__N_ELEMENT
 BRAMAH__DEVICES(BRAMAH__DEVICE_EXTERN)
 
 /* Tables of parts: friction (friction.c) and end stops (cylinder.c) in m and N, in rad and N m; openings of the four
- * flow paths of a valve. */
+ * flow paths of a valve; what turns a pump (pump.c). */
 extern const bramah_element_kind bramah__friction_part, bramah__rotary_friction_part, bramah__end_stop_part,
-    bramah__rotary_end_stop_part, bramah__ports_part;
+    bramah__rotary_end_stop_part, bramah__ports_part, bramah__drive_part;
 
 /* Elements of a machine in the order of the circuit: how many, how many of them pass oil, how many need
  * equal pressures to rest, how many are a state alone, how many have a state, how many come before the motors; description and (unless

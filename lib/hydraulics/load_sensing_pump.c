@@ -58,6 +58,7 @@ static const bramah_element_key keys[] = {
                          .what = "the time constant", .range = BRAMAH_KEY_POSITIVE, .otherwise = 0.1),
     BRAMAH__QUANTITY_KEY("initial_flow", bramah_load_sensing_pump, initial_flow, .unit = "m^3/s",
                          .what = "the initial flow", .range = BRAMAH_KEY_NOT_NEGATIVE),
+    BRAMAH__PART_KEY("drive", bramah_load_sensing_pump, drive, &bramah__drive_part),
     {0}};
 
 const bramah__element_kind bramah__load_sensing_pump_kind = {

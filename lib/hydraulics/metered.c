@@ -11,10 +11,10 @@ static inline double greater(double a, double b) { return a > b ? a : b; }
 
 /* ---- roots of the quadratic laws of orifices, in forms that do not cancel ---- */
 
-double bramah__signed_square(double x) { return x * fabs(x); }
+BRAMAH__METERED double bramah__signed_square(double x) { return x * fabs(x); }
 
 /* Printed, (11) subtracts two nearly equal numbers; its conjugate adds them. */
-double bramah__phi_a(double b, double c, double a)
+BRAMAH__METERED double bramah__phi_a(double b, double c, double a)
 {
   const double r = sqrt(a);
   if (c == 0.0) return 0.0;
@@ -43,7 +43,7 @@ static double phi_b_of_positive(double b, double c, double a0, double a1, double
   return x1 + rising_root(a1 - a0, a1 * (a0 * b + 2.0 * x1), a1 * at_x1);
 }
 
-double bramah__phi_b(double b, double c, double a0, double a1, double x1)
+BRAMAH__METERED double bramah__phi_b(double b, double c, double a0, double a1, double x1)
 {
   if (a0 == 0.0) return 0.0;
   if (a1 == 0.0) return x1;
@@ -170,17 +170,17 @@ static chambers resting_chambers(const directed *d, double push)
 /* ---- regeneration: the w_a of (64a), in closed form ---- */
 
 /* Xi (65) on one segment: x^2/k less the drained force, held or lost (w - x)^2, plus ratio times the driven
- * force, constant - gain (w - ratio x)^2. On [0, w] it rises; its root there, clamped. The discriminant is
+ * force, push - gain (w - ratio x)^2. On [0, w] it rises; its root there, clamped. The discriminant is
  * written out so that large squares of nearly closed valves have cancelled already. */
 typedef struct segment {
   double lost, held; /* drained side */
-  double gain, constant;
+  double gain, push;
 } segment;
 
 static double root_of_segment(const directed *d, segment s, double w)
 {
   const double c = d->ratio, fed = c * s.gain, per_k = 1.0 / d->k, apart = 1.0 - c;
-  const double rest = c * s.constant - s.held, at_0 = rest - w * w * (s.lost + fed);
+  const double rest = c * s.push - s.held, at_0 = rest - w * w * (s.lost + fed);
   if (at_0 >= 0.0) return 0.0;
   if (w * w * per_k + rest - fed * w * w * apart * apart <= 0.0) return w;
   const double x2 = per_k - s.lost - fed * c * c, half_x1 = w * (s.lost + fed * c);
@@ -195,11 +195,11 @@ typedef struct regeneration {
 
 /* Of the two forces that the drained chamber can have the lesser one counts: Xi is the greater, its root the
  * nearer. */
-static regeneration nearer_root(const directed *d, double w, double constant, double gain)
+static regeneration nearer_root(const directed *d, double w, double push, double gain)
 {
-  const double limited = root_of_segment(d, (segment){0.0, d->F_oM, gain, constant}, w);
+  const double limited = root_of_segment(d, (segment){0.0, d->F_oM, gain, push}, w);
   if (d->ao == 0.0) return (regeneration){limited, limited < w};
-  const double free = root_of_segment(d, (segment){1.0 / d->ao, 0.0, gain, constant}, w);
+  const double free = root_of_segment(d, (segment){1.0 / d->ao, 0.0, gain, push}, w);
   return limited < free ? (regeneration){limited, 1} : (regeneration){free, 0};
 }
 
@@ -328,15 +328,15 @@ static double directed_lambda(const directed *d, double P, double beta, double g
   return s.x;
 }
 
-double bramah__lambda_at(const bramah__metered *actuator, const bramah__metering *u, double P, double beta,
-                         double fbar)
+BRAMAH__METERED double bramah__lambda_at(const bramah__metered *actuator, const bramah__metering *u, double P,
+                                         double beta, double fbar)
 {
   const directed d = direct(actuator, u);
   return d.sign * directed_lambda(&d, P, beta, d.sign * fbar);
 }
 
-double bramah__lambda(const bramah__metered *actuator, const bramah__metering *u,
-                      const bramah__pump_line *line, double beta, double fbar)
+BRAMAH__METERED double bramah__lambda(const bramah__metered *actuator, const bramah__metering *u,
+                                      const bramah__pump_line *line, double beta, double fbar)
 {
   const directed d = without_regeneration(actuator, u);
   const double g = d.sign * fbar, at_relief = d.A * line->P_M;
@@ -393,9 +393,10 @@ static double balanced_pressure(const balance *b)
   return s.x;
 }
 
-double bramah__line_pressure(const bramah__metered_group *group, const double *v)
+BRAMAH__METERED double bramah__line_pressure(const bramah__metered_group *group, const double *v)
 {
-  return balanced_pressure(&(balance){.group = group, .v = v});
+  const balance b = {.group = group, .v = v};
+  return balanced_pressure(&b);
 }
 
 /* Line pressure of one moving actuator from the force of its driven chamber, where that is not at a limit. At its relief
@@ -413,14 +414,15 @@ static double pressure_behind(const bramah__metered_group *group, double beta, d
   return bramah__line_pressure(group, &v);
 }
 
-double bramah__lambda_of(const bramah__metered_group *group, const double *beta, const double *fbar,
-                         double *v)
+BRAMAH__METERED double bramah__lambda_of(const bramah__metered_group *group, const double *beta,
+                                         const double *fbar, double *v)
 {
   if (group->n == 1 && (group->u[0].a == 0.0 || group->actuators[0].c_a == 0.0)) { /* a closed form */
     v[0] = bramah__lambda(group->actuators, group->u, &group->line, beta[0], fbar[0]);
     return pressure_behind(group, beta[0], fbar[0], v[0]);
   }
-  const double P = balanced_pressure(&(balance){.group = group, .beta = beta, .fbar = fbar});
+  const balance b = {.group = group, .beta = beta, .fbar = fbar};
+  const double P = balanced_pressure(&b);
   for (size_t j = 0; j < group->n; ++j) {
     v[j] = bramah__lambda_at(&group->actuators[j], &group->u[j], P, beta[j], fbar[j]);
   }
@@ -479,8 +481,8 @@ static sensitivity sensitivity_of(const directed *d, double P, double beta, doub
   return s;
 }
 
-void bramah__lambda_slopes(const bramah__metered_group *group, double P, const double *beta, const double *v,
-                           double *slope, double *work)
+BRAMAH__METERED void bramah__lambda_slopes(const bramah__metered_group *group, double P, const double *beta,
+                                           const double *v, double *slope, double *work)
 {
   const size_t n = group->n;
   double *v_by_P = work, *P_by_f = work + n;
@@ -507,8 +509,10 @@ void bramah__lambda_slopes(const bramah__metered_group *group, double P, const d
 
 /* ---- the chambers behind a force ---- */
 
-bramah__metered_state bramah__metered_state_at(const bramah__metered *actuator, const bramah__metering *u,
-                                               const bramah__pump_line *line, double P, double v, double f)
+BRAMAH__METERED bramah__metered_state bramah__metered_state_at(const bramah__metered *actuator,
+                                                               const bramah__metering *u,
+                                                               const bramah__pump_line *line, double P,
+                                                               double v, double f)
 {
   const directed d = direct(actuator, u);
   const double w = d.sign * v, g = d.sign * f;
@@ -536,7 +540,7 @@ bramah__metered_state bramah__metered_state_at(const bramah__metered *actuator, 
 
 /* ---- in a machine ---- */
 
-void bramah__scale_valves(const bramah__metered *nominal, double by, bramah__metered *out)
+BRAMAH__METERED void bramah__scale_valves(const bramah__metered *nominal, double by, bramah__metered *out)
 {
   out->c_ph = by * nominal->c_ph;
   out->c_tr = by * nominal->c_tr;
@@ -545,13 +549,13 @@ void bramah__scale_valves(const bramah__metered *nominal, double by, bramah__met
   out->c_a = by * nominal->c_a;
 }
 
-double bramah__opened(double open, double limit)
+BRAMAH__METERED double bramah__opened(double open, double limit)
 {
   const double u = lesser(open / limit, 1.0);
   return u > BRAMAH__LEAST_OPENING ? u : 0.0;
 }
 
-bramah__metering bramah__metering_of(const double *open, double limit, double a)
+BRAMAH__METERED bramah__metering bramah__metering_of(const double *open, double limit, double a)
 {
   return (bramah__metering){.ph = bramah__opened(open[0], limit),
                             .tr = bramah__opened(open[1], limit),
@@ -560,8 +564,8 @@ bramah__metering bramah__metering_of(const double *open, double limit, double a)
                             .a = a};
 }
 
-void bramah__load_line(const bramah__metered_port *port, const double *p, const double *v,
-                       bramah__line_point *at)
+BRAMAH__METERED void bramah__load_line(const bramah__metered_port *port, const double *p, const double *v,
+                                       bramah__line_point *at)
 {
   for (size_t j = 0; j < at->line->n; ++j) {
     at->beta[j] = port[j].damping;
@@ -569,7 +573,7 @@ void bramah__load_line(const bramah__metered_port *port, const double *p, const 
   }
 }
 
-void bramah__line_gauges(const bramah__line_point *at, double *gauge)
+BRAMAH__METERED void bramah__line_gauges(const bramah__line_point *at, double *gauge)
 {
   for (size_t j = 0; j < at->line->n; ++j) {
     const bramah__metered_state s =
@@ -580,8 +584,8 @@ void bramah__line_gauges(const bramah__line_point *at, double *gauge)
   }
 }
 
-void bramah__line_gauges_by_load(const bramah__line_point *at, size_t width, double *by_load,
-                                 double *pressure_by_load)
+BRAMAH__METERED void bramah__line_gauges_by_load(const bramah__line_point *at, size_t width, double *by_load,
+                                                 double *pressure_by_load)
 {
   const size_t n = at->line->n;
   bramah__line_point moved = *at;

@@ -24,6 +24,27 @@ static const char *check(const void *element, const char **key)
              : "a compensator needs 0 < band <= set pressure";
 }
 
+static const char *check_drive(const void *part, const char **key)
+{
+  const bramah_drive *drive = part;
+  *key = "limit";
+  if (drive->input && !(drive->limit > 0.0)) return "the limit must be positive";
+  *key = "initial";
+  return !drive->input || fabs(drive->initial) <= drive->limit ? NULL : "it must start within its limit";
+}
+
+static const bramah_element_key drive_keys[] = {
+    BRAMAH__NAME_KEY("input", BRAMAH_KEY_INPUT, bramah_drive, input, 1),
+    BRAMAH__QUANTITY_KEY("limit", bramah_drive, limit, .unit = "V", .what = "the limit",
+                         .range = BRAMAH_KEY_POSITIVE, .otherwise = 10.0),
+    BRAMAH__QUANTITY_KEY("time_constant", bramah_drive, time_constant, .unit = "s",
+                         .what = "the time constant", .range = BRAMAH_KEY_NOT_NEGATIVE),
+    BRAMAH__QUANTITY_KEY("initial", bramah_drive, initial, .unit = "V", .what = "the start of the drive",
+                         .range = BRAMAH_KEY_ANY),
+    {0}};
+
+const bramah_element_kind bramah__drive_part = {.keys = drive_keys, .check = check_drive};
+
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_pump, from),
     BRAMAH__VOLUME_KEY("into", bramah_pump, into),
@@ -35,6 +56,7 @@ static const bramah_element_key keys[] = {
                          .range = BRAMAH_KEY_POSITIVE),
     BRAMAH__QUANTITY_KEY("band", bramah_pump, band, .unit = "Pa", .what = "the band",
                          .range = BRAMAH_KEY_POSITIVE),
+    BRAMAH__PART_KEY("drive", bramah_pump, drive, &bramah__drive_part),
     {0}};
 
 const bramah__element_kind bramah__pump_kind = {

@@ -105,17 +105,18 @@ static const struct {
   bramah__read *read;
   bramah__shape shape;
 } shapes[] = {
-    {bramah__read_quantity, BRAMAH__SHAPE_QUANTITY},   {bramah__read_duration, BRAMAH__SHAPE_QUANTITY},
-    {bramah__read_period, BRAMAH__SHAPE_QUANTITY},     {bramah__read_value, BRAMAH__SHAPE_QUANTITY},
-    {bramah__read_uncertain, BRAMAH__SHAPE_QUANTITY},  {bramah__read_gate, BRAMAH__SHAPE_QUANTITY},
-    {bramah__read_sign, BRAMAH__SHAPE_QUANTITY},       {bramah__read_integer, BRAMAH__SHAPE_INTEGER},
-    {bramah__read_text, BRAMAH__SHAPE_TEXT},           {bramah__read_path, BRAMAH__SHAPE_TEXT},
-    {bramah__read_log_unit, BRAMAH__SHAPE_TEXT},       {bramah__read_name, BRAMAH__SHAPE_NAME},
-    {bramah__read_word, BRAMAH__SHAPE_WORD},           {bramah__read_vector, BRAMAH__SHAPE_VECTOR},
-    {bramah__read_direction, BRAMAH__SHAPE_DIRECTION}, {bramah__read_pair, BRAMAH__SHAPE_PAIR},
-    {bramah__read_child, BRAMAH__SHAPE_CHILD},         {bramah__read_section, BRAMAH__SHAPE_SECTION},
-    {bramah__read_list, BRAMAH__SHAPE_LIST},           {bramah__read_changes, BRAMAH__SHAPE_CHANGES},
-    {bramah__read_scale, BRAMAH__SHAPE_SCALE},         {bramah__read_nothing, BRAMAH__SHAPE_ANYTHING}};
+    {bramah__read_quantity, BRAMAH__SHAPE_QUANTITY},  {bramah__read_duration, BRAMAH__SHAPE_QUANTITY},
+    {bramah__read_period, BRAMAH__SHAPE_QUANTITY},    {bramah__read_value, BRAMAH__SHAPE_QUANTITY},
+    {bramah__read_uncertain, BRAMAH__SHAPE_QUANTITY}, {bramah__read_gate, BRAMAH__SHAPE_QUANTITY},
+    {bramah__read_sign, BRAMAH__SHAPE_QUANTITY},      {bramah__read_integer, BRAMAH__SHAPE_INTEGER},
+    {bramah__read_text, BRAMAH__SHAPE_TEXT},          {bramah__read_path, BRAMAH__SHAPE_TEXT},
+    {bramah__read_log_unit, BRAMAH__SHAPE_TEXT},      {bramah__read_name, BRAMAH__SHAPE_NAME},
+    {bramah__read_word, BRAMAH__SHAPE_WORD},          {bramah__read_vector, BRAMAH__SHAPE_VECTOR},
+    {bramah__read_point, BRAMAH__SHAPE_POINT},        {bramah__read_direction, BRAMAH__SHAPE_DIRECTION},
+    {bramah__read_pair, BRAMAH__SHAPE_PAIR},          {bramah__read_child, BRAMAH__SHAPE_CHILD},
+    {bramah__read_section, BRAMAH__SHAPE_SECTION},    {bramah__read_list, BRAMAH__SHAPE_LIST},
+    {bramah__read_changes, BRAMAH__SHAPE_CHANGES},    {bramah__read_scale, BRAMAH__SHAPE_SCALE},
+    {bramah__read_nothing, BRAMAH__SHAPE_ANYTHING}};
 
 static bramah__shape shape_of(const bramah__key *key)
 {
@@ -183,6 +184,8 @@ static const char *const plain_shapes[BRAMAH__SHAPE_ANYTHING + 1] = {
     [BRAMAH__SHAPE_INTEGER] = "{\"type\": \"integer\", \"minimum\": 1}",
     [BRAMAH__SHAPE_TEXT] = "{\"type\": [\"string\", \"number\", \"boolean\"]}",
     [BRAMAH__SHAPE_NAME] = "{\"type\": [\"string\", \"integer\"], \"pattern\": \"^[A-Za-z0-9_-]+$\"}",
+    [BRAMAH__SHAPE_NAMES] = "{\"type\": [\"string\", \"integer\", \"array\"], \"items\": {\"type\": "
+                            "[\"string\", \"integer\"]}, \"minItems\": 1}",
     [BRAMAH__SHAPE_CHANGES] = "{\"type\": [\"object\", \"null\"], \"additionalProperties\": {\"type\": "
                               "[\"string\", \"number\", \"boolean\", \"array\"]}}",
     [BRAMAH__SHAPE_ANYTHING] = "{}"};
@@ -210,6 +213,11 @@ static void put_shape(schema *s, const bramah__key *key, bramah__shape shape)
     break;
   case BRAMAH__SHAPE_VECTOR:
     put_list(s, key, key->count, key->other_count ? key->other_count : key->count);
+    break;
+  case BRAMAH__SHAPE_POINT:
+    fputs("{\"anyOf\": [{\"type\": [\"string\", \"integer\"]}, ", s->out);
+    put_list(s, key, key->count, key->count);
+    fputs("]}", s->out);
     break;
   case BRAMAH__SHAPE_DIRECTION:
     put_list(s, &(bramah__key){.unit = "1"}, 3, 3);

@@ -23,6 +23,10 @@ static bramah_status finish_body(bramah__reader *reader, const bramah__item *ite
                           "'ground' is the inertial frame and cannot be a body's name");
 }
 
+static const bramah__key point_key =
+    BRAMAH__KEY("point", bramah__read_vector, bramah_point, position, .unit = "m", .count = 3);
+static const bramah__table point_table = {.size = sizeof(bramah_point), .value = &point_key};
+
 static const bramah__key body_keys[] = {
     BRAMAH__KEY("mass", bramah__read_quantity, bramah_body, mass, .required = 1, .unit = "kg",
                 .range = BRAMAH__NOT_NEGATIVE),
@@ -31,10 +35,62 @@ static const bramah__key body_keys[] = {
                 .other_count = 6, .range = BRAMAH__NOT_NEGATIVE),
     BRAMAH__KEY("payload_point", bramah__read_vector, bramah_body, payload_point, .unit = "m", .count = 3,
                 .given = offsetof(bramah_body, payload_point_given)),
+    BRAMAH__SECTION("points", bramah_body, points, n_points, &point_table, .required = 0),
     {0}};
 
 static const bramah__table body_table = {
     .keys = body_keys, .size = sizeof(bramah_body), .finish = finish_body};
+
+/* ---- points of other elements ---- */
+
+/* Names of the points of a body as a list for a suggestion. */
+static bramah_status no_such_point(bramah__reader *reader, const bramah__item *item, const bramah_body *body,
+                                   const char *name)
+{
+  const char **names = bramah__pool_take(&reader->scratch, body->n_points + 1, sizeof *names);
+  if (!names) return bramah__no_memory(reader);
+  for (size_t i = 0; i < body->n_points; i++) names[i] = body->points[i].name;
+  bramah__fail_item(reader, item, BRAMAH_E_REFERENCE, "there is no point '%s' of '%s'", name, body->name);
+  bramah__add_suggestion(reader->diag, name, body->n_points, names, "; there are ");
+  return BRAMAH_E_REFERENCE;
+}
+
+bramah_status bramah__read_point(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 void *object)
+{
+  const bramah_machine *machine = &((const bramah__loaded *)reader->draft)->machine;
+  const bramah__item *element = item->name ? item->parent : item->parent->parent; /* alone or in a list */
+  bramah__item of;
+  bramah_status status;
+  if (item->node->kind != BRAMAH__NODE_SCALAR) return bramah__read_vector(reader, item, key, object);
+  const char *text = bramah__item_text(reader, item, &status);
+  if (!text) return status;
+  const int is_pair = bramah__item_find(element, "bodies", &of);
+  if (!is_pair && !bramah__item_find(element, "body", &of)) return BRAMAH_OK; /* told already, and so below */
+  if (is_pair && (of.node->kind != BRAMAH__NODE_LIST || of.node->n <= item->index)) return BRAMAH_OK;
+  const bramah__item name = is_pair ? bramah__item_at(&of, item->index) : of;
+  if (name.node->kind != BRAMAH__NODE_SCALAR) return BRAMAH_OK;
+  const size_t length = strlen(name.node->text);
+  const char *point = strchr(text, '.') ? strchr(text, '.') + 1 : text;
+  if (point != text && ((size_t)(point - text) != length + 1 || strncmp(text, name.node->text, length) != 0))
+    return bramah__fail_item(reader, item, BRAMAH_E_REFERENCE, "a point of '%s' is needed here, not '%s'",
+                             name.node->text, text);
+  for (size_t b = 0; b < machine->n_bodies; b++) {
+    const bramah_body *body = &machine->bodies[b];
+    if (!body->name || strcmp(body->name, name.node->text) != 0) continue;
+    for (size_t i = 0; i < body->n_points; i++)
+      if (body->points[i].name && strcmp(body->points[i].name, point) == 0) {
+        memcpy((unsigned char *)object + key->offset, body->points[i].position,
+               sizeof body->points[i].position);
+        return BRAMAH_OK;
+      }
+    return no_such_point(reader, item, body, point);
+  }
+  return strcmp(name.node->text, "ground") == 0
+             ? bramah__fail_item(reader, item, BRAMAH_E_REFERENCE,
+                                 "points of the ground have no names: give coordinates")
+             : BRAMAH_OK; /* the body is no such one either, which is told later */
+}
 
 /* ---- joints ---- */
 
@@ -178,7 +234,7 @@ static const bramah__key loop_keys[] = {
     BRAMAH__KEY("bodies", bramah__read_pair, bramah_loop, body, .required = 1, .element = bramah__read_name,
                 .stride = sizeof(const char *)),
     BRAMAH__KEY("points", bramah__read_pair, bramah_loop, point, .required = 1, .unit = "m", .count = 3,
-                .element = bramah__read_vector, .stride = sizeof(double[3])),
+                .element = bramah__read_point, .stride = sizeof(double[3])),
     BRAMAH__KEY("axes", bramah__read_pair, bramah_loop, axis, .required = 1, .types = WITH_AXES,
                 .element = bramah__read_direction, .stride = sizeof(double[3])),
     BRAMAH__KEY("normals", bramah__read_pair, bramah_loop, normal, .required = 1, .types = WITH_NORMALS,
@@ -196,7 +252,7 @@ static const bramah__key spring_keys[] = {
     BRAMAH__KEY("bodies", bramah__read_pair, bramah_spring, body, .required = 1, .element = bramah__read_name,
                 .stride = sizeof(const char *)),
     BRAMAH__KEY("points", bramah__read_pair, bramah_spring, point, .required = 1, .unit = "m", .count = 3,
-                .element = bramah__read_vector, .stride = sizeof(double[3])),
+                .element = bramah__read_point, .stride = sizeof(double[3])),
     BRAMAH__KEY("free_length", bramah__read_quantity, bramah_spring, free_length, .unit = "m",
                 .range = BRAMAH__NOT_NEGATIVE),
     BRAMAH__KEY("stiffness", bramah__read_quantity, bramah_spring, stiffness, .unit = "N/m",
@@ -264,7 +320,7 @@ static const bramah__word axes_words[] = {
 
 static const bramah__key force_keys[] = {
     BRAMAH__KEY("body", bramah__read_name, bramah_force, body, .required = 1),
-    BRAMAH__KEY("point", bramah__read_vector, bramah_force, point, .unit = "m", .count = 3),
+    BRAMAH__KEY("point", bramah__read_point, bramah_force, point, .unit = "m", .count = 3),
     BRAMAH__KEY("force", bramah__read_vector, bramah_force, force, .unit = "N", .count = 3),
     BRAMAH__KEY("torque", bramah__read_vector, bramah_force, torque, .unit = "N*m", .count = 3),
     BRAMAH__KEY("axes", bramah__read_word, bramah_force, axes, .words = axes_words),
@@ -285,14 +341,16 @@ static bramah_status read_by_law(bramah__reader *reader, const bramah__item *ite
   return bramah__read_quantity(reader, item, &by_law, object);
 }
 
-static const bramah__key point_key = {.name = "point", .read = bramah__read_vector, .unit = "m", .count = 3};
+static const bramah__key contact_point_key = {
+    .name = "point", .read = bramah__read_point, .unit = "m", .count = 3};
 
-static bramah_status read_point(bramah__reader *reader, const bramah__item *item, void *object)
+static bramah_status read_contact_point(bramah__reader *reader, const bramah__item *item, void *object)
 {
-  return bramah__read_vector(reader, item, &point_key, object);
+  return bramah__read_point(reader, item, &contact_point_key, object);
 }
 
-static const bramah__table point_table = {.size = sizeof(double[3]), .read = read_point, .value = &point_key};
+static const bramah__table contact_point_table = {
+    .size = sizeof(double[3]), .read = read_contact_point, .value = &contact_point_key};
 
 static const bramah__key ground_keys[] = {
     BRAMAH__KEY("point", bramah__read_vector, bramah_contact, ground, .unit = "m", .count = 3),
@@ -326,8 +384,8 @@ static const bramah__table contact_friction_table = {.keys = contact_friction_ke
 
 static const bramah__key contact_keys[] = {
     BRAMAH__KEY("body", bramah__read_name, bramah_contact, body, .required = 1),
-    BRAMAH__KEY("points", bramah__read_list, bramah_contact, points, .required = 1, .table = &point_table,
-                .count_offset = offsetof(bramah_contact, n_points)),
+    BRAMAH__KEY("points", bramah__read_list, bramah_contact, points, .required = 1,
+                .table = &contact_point_table, .count_offset = offsetof(bramah_contact, n_points)),
     {.name = "ground", .read = bramah__read_child, .table = &ground_table},
     BRAMAH__KEY("law", bramah__read_word, bramah_contact, law, .words = contact_laws),
     BRAMAH__KEY("stiffness", read_by_law, bramah_contact, stiffness, .required = 1,
@@ -343,7 +401,7 @@ static const bramah__table contact_table = {.keys = contact_keys, .size = sizeof
 
 static const bramah__key wheel_keys[] = {
     BRAMAH__KEY("body", bramah__read_name, bramah_wheel, body, .required = 1),
-    BRAMAH__KEY("centre", bramah__read_vector, bramah_wheel, centre, .unit = "m", .count = 3),
+    BRAMAH__KEY("centre", bramah__read_point, bramah_wheel, centre, .unit = "m", .count = 3),
     BRAMAH__KEY("axis", bramah__read_direction, bramah_wheel, axis, .required = 1),
     BRAMAH__KEY("radius", bramah__read_quantity, bramah_wheel, radius, .required = 1, .unit = "m",
                 .range = BRAMAH__POSITIVE),
@@ -353,7 +411,7 @@ static const bramah__table wheel_table = {.keys = wheel_keys, .size = sizeof(bra
 
 static const bramah__key knife_edge_keys[] = {
     BRAMAH__KEY("body", bramah__read_name, bramah_knife_edge, body, .required = 1),
-    BRAMAH__KEY("point", bramah__read_vector, bramah_knife_edge, point, .unit = "m", .count = 3),
+    BRAMAH__KEY("point", bramah__read_point, bramah_knife_edge, point, .unit = "m", .count = 3),
     BRAMAH__KEY("normal", bramah__read_direction, bramah_knife_edge, normal, .required = 1),
     {0}};
 
@@ -444,6 +502,84 @@ static const bramah__key input_key = {.name = "input", .shape = BRAMAH__SHAPE_CU
 static const bramah__table input_table = {
     .size = sizeof(bramah_input), .read = read_input, .value = &input_key};
 
+/* ---- outputs ---- */
+
+static const bramah__word output_kinds[] = {{"height_of", BRAMAH_OUTPUT_OF_HEIGHT},
+                                            {"distance", BRAMAH_OUTPUT_OF_DISTANCE},
+                                            {"position_of", BRAMAH_OUTPUT_OF_POSITION},
+                                            {"pose_of", BRAMAH_OUTPUT_OF_POSE},
+                                            {"payload_of", BRAMAH_OUTPUT_OF_PAYLOAD},
+                                            {"force_at", BRAMAH_OUTPUT_OF_FORCE},
+                                            {"hydraulic_power", BRAMAH_OUTPUT_OF_HYDRAULIC_POWER},
+                                            {"energy", BRAMAH_OUTPUT_OF_ENERGY},
+                                            {"flow", BRAMAH_OUTPUT_OF_FLOW},
+                                            {"fuel_rate", BRAMAH_OUTPUT_OF_FUEL_RATE},
+                                            {NULL, 0}};
+
+/* The key says the kind; its value is a name or a list of names. */
+static bramah_status read_output(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 void *object)
+{
+  bramah_output_definition *output = object;
+  const bramah__word *word = output_kinds;
+  while (strcmp(word->word, key->name) != 0) word++;
+  if (output->kind)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "an output is of one kind, and another is given");
+  output->kind = (bramah_output_definition_kind)word->value;
+  const int is_list = item->node->kind == BRAMAH__NODE_LIST;
+  const size_t n = is_list ? item->node->n : 1;
+  const char **names = bramah__pool_take(reader->keep, n + 1, sizeof *names);
+  if (!names) return bramah__no_memory(reader);
+  for (size_t i = 0; i < n; i++) {
+    const bramah__item one = is_list ? bramah__item_at(item, i) : *item;
+    const bramah__key text = {.name = key->name, .offset = i * sizeof *names};
+    const bramah_status status = bramah__read_text(reader, &one, &text, names);
+    if (status) return status;
+  }
+  output->n_of = n;
+  output->of = names;
+  return BRAMAH_OK;
+}
+
+static bramah_status finish_output(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const char *names[sizeof output_kinds / sizeof output_kinds[0]];
+  size_t n = 0;
+  if (((const bramah_output_definition *)object)->kind) return BRAMAH_OK;
+  for (const bramah__word *word = output_kinds; word->word; word++) names[n++] = word->word;
+  bramah__fail_key(reader, item, BRAMAH_E_KEY, "this says not what it shows");
+  bramah__add_suggestion(reader->diag, "", n, names, "; possible are ");
+  return BRAMAH_E_KEY;
+}
+
+#define OUTPUT_KEY(key)                                                                                      \
+  {                                                                                                          \
+    .name = (key), .read = read_output, .shape = BRAMAH__SHAPE_NAMES                                         \
+  }
+enum { OF_FUEL = 1 << BRAMAH_OUTPUT_OF_FUEL_RATE };
+
+static const bramah__key output_keys[] = {
+    OUTPUT_KEY("height_of"),
+    OUTPUT_KEY("distance"),
+    OUTPUT_KEY("position_of"),
+    OUTPUT_KEY("pose_of"),
+    OUTPUT_KEY("payload_of"),
+    OUTPUT_KEY("force_at"),
+    OUTPUT_KEY("hydraulic_power"),
+    OUTPUT_KEY("energy"),
+    OUTPUT_KEY("flow"),
+    OUTPUT_KEY("fuel_rate"),
+    BRAMAH__KEY("idle", bramah__read_quantity, bramah_output_definition, idle, .types = OF_FUEL,
+                .required = 1, .unit = "kg/s", .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("consumption", bramah__read_quantity, bramah_output_definition, consumption, .types = OF_FUEL,
+                .required = 1, .unit = "kg/J", .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table output_table = {.keys = output_keys,
+                                           .size = sizeof(bramah_output_definition),
+                                           .type = offsetof(bramah_output_definition, kind),
+                                           .finish = finish_output};
+
 /* ---- integrator ---- */
 
 static const bramah__word formulations[] = {{"partitioning", BRAMAH_FORMULATION_PARTITIONING},
@@ -497,6 +633,8 @@ static const bramah__key machine_keys[] = {
                     &knife_edge_table, .required = 0),
     {.name = "hydraulics", .read = bramah__read_hydraulics, .shape = BRAMAH__SHAPE_HYDRAULICS},
     BRAMAH__SECTION("inputs", bramah__loaded, machine.inputs, machine.n_inputs, &input_table, .required = 0),
+    BRAMAH__SECTION("outputs", bramah__loaded, machine.outputs, machine.n_outputs, &output_table,
+                    .required = 0),
     BRAMAH__KEY("integrator", bramah__read_child, bramah__loaded, machine.integrator,
                 .table = &integrator_table),
     {0}};
@@ -571,6 +709,9 @@ static const name_source name_sources[] = {
           offsetof(bramah_metered_cylinder, spool.input),
           offsetof(bramah_metered_cylinder, regeneration.input)),
     NAMES(VALVE_INPUT, pump_lines, bramah_pump_line, offsetof(bramah_pump_line, unloading.input)),
+    NAMES(VALVE_INPUT, pumps, bramah_pump, offsetof(bramah_pump, drive.input)),
+    NAMES(VALVE_INPUT, load_sensing_pumps, bramah_load_sensing_pump,
+          offsetof(bramah_load_sensing_pump, drive.input)),
     NAMES(CYLINDER, cylinders, bramah_cylinder, offsetof(bramah_cylinder, name)),
     NAMES(CYLINDER, metered_cylinders, bramah_metered_cylinder, offsetof(bramah_metered_cylinder, name)),
     NAMES(CYLINDER, rotaries, bramah_rotary, offsetof(bramah_rotary, name)),

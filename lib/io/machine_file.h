@@ -21,6 +21,10 @@ extern const bramah__table bramah__machine_table; /* of a machine file */
 bramah__read bramah__read_hydraulics;
 bramah_status bramah__hydraulics_table(bramah__reader *reader, bramah__table *out);
 
+/* double [3]: coordinates in the frame of the element's `body`, or, in a pair, of that of its `bodies`; or the name that the
+ * body gives the point: "tip" or "bucket.tip". Bodies are read before. */
+bramah__read bramah__read_point;
+
 /* Does coordinate i of such a joint slide? Otherwise it turns. */
 int bramah__coordinate_slides(bramah_joint_type type, size_t i);
 

@@ -147,7 +147,7 @@ static const bramah__key readers[] = {
                            .element = bramah__read_name,
                            .stride = sizeof(const char *)},
     [BRAMAH_KEY_POINTS] = {.read = bramah__read_pair,
-                           .element = bramah__read_vector,
+                           .element = bramah__read_point,
                            .stride = sizeof(double[3]),
                            .unit = "m",
                            .count = 3},
@@ -283,7 +283,8 @@ static bramah_status areas_of_diameters(bramah__reader *reader, const bramah__it
   if (!bramah__item_find(item, "rod", &rod_item)) return BRAMAH_OK;
   *rod_area = bore > 0.0 ? PI / 4.0 * (bore * bore - rod * rod) : *piston_area - PI / 4.0 * rod * rod;
   if (*rod_area > 0.0) return BRAMAH_OK;
-  return bramah__fail_item(reader, &rod_item, BRAMAH_E_VALUE, "rod must be thinner than the bore; are bore and rod exchanged?");
+  return bramah__fail_item(reader, &rod_item, BRAMAH_E_VALUE,
+                           "rod must be thinner than the bore; are bore and rod exchanged?");
 }
 
 /* ---- elements and their parts ---- */

@@ -34,6 +34,8 @@ typedef enum bramah__shape {
   BRAMAH__SHAPE_INTEGER,
   BRAMAH__SHAPE_TEXT,
   BRAMAH__SHAPE_NAME,
+  BRAMAH__SHAPE_NAMES, /* one, or a list of them; with dots */
+  BRAMAH__SHAPE_POINT, /* a vector or a name */
   BRAMAH__SHAPE_WORD,
   BRAMAH__SHAPE_VECTOR,
   BRAMAH__SHAPE_DIRECTION,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A study bound to its machine: names are found, units checked, and a filter put at the study's start. */
+#define _GNU_SOURCE /* locale_t */
 #include "lib/io/session.h"
+#include "lib/io/quantity.h"
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
@@ -506,6 +508,21 @@ static bramah_status go_on(checking *c, bramah_status status, const bramah_diag 
   return BRAMAH_OK;
 }
 
+/* Does the unit of sigma, where no type of sensor says it, go with what is measured? */
+static bramah_status check_measured(const bramah_study_column *column, const bramah_sensor *sensor,
+                                    bramah_diag *diag)
+{
+  bramah_dimension given, wanted;
+  double factor;
+  if (!column->measured) return BRAMAH_OK;
+  if (bramah_unit_parse(column->measured, &factor, &given, NULL) == BRAMAH_OK &&
+      bramah_unit_parse(sensor->unit, &factor, &wanted, NULL) == BRAMAH_OK &&
+      bramah__same_dimension(given, wanted))
+    return BRAMAH_OK;
+  return bramah__failf(diag, BRAMAH_E_UNIT, NULL, 0, sensor->name, "its output is in %s, its sigma in %s",
+                       sensor->unit, column->measured);
+}
+
 /* Everything between machine and filter. */
 static bramah_status bind(bramah_session *session, checking *c, bramah_diag *diag)
 {
@@ -515,6 +532,7 @@ static bramah_status bind(bramah_session *session, checking *c, bramah_diag *dia
   for (size_t i = 0; !status && i < study->n_sensors; i++) {
     bramah_diag_clear(diag);
     status = bramah_sensor_init(&study->sensors[i], &session->machine.plant, diag, &session->sensors[i]);
+    if (!status) status = check_measured(&study->sensor_columns[i], &session->sensors[i], diag);
     status = go_on(c, in_file(diag, status, study->file, study->sensors[i].line), diag);
   }
 

@@ -294,6 +294,7 @@ static const bramah__word sensor_kinds[] = {{"encoder", BRAMAH_SENSOR_ENCODER},
                                             {"pressure-difference", BRAMAH_SENSOR_PRESSURE_DIFFERENCE},
                                             {"flow", BRAMAH_SENSOR_FLOW},
                                             {"load-pin", BRAMAH_SENSOR_LOAD_PIN},
+                                            {"output", BRAMAH_SENSOR_OUTPUT},
                                             {NULL, 0}};
 
 const bramah__word bramah__word_off[] = {{"off", 0}, {NULL, 0}},
@@ -450,6 +451,43 @@ static const bramah__key flow_keys[] = {
 
 static const bramah__table flow_table = {.keys = flow_keys};
 
+/* What the output shows only the machine knows: until then the unit of sigma says it, read before the others. */
+static bramah_status read_sigma_of_output(bramah__reader *reader, const bramah__item *item,
+                                          const bramah__key *key, void *object)
+{
+  bramah__sensor_draft *sensor = object;
+  bramah__quantity q;
+  const bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
+  if (status) return status;
+  sensor->options.sigma = q.si;
+  sensor->column.measured =
+      bramah__pool_text(reader->keep, *q.unit ? q.unit : "1", *q.unit ? strlen(q.unit) : 1);
+  return sensor->column.measured ? BRAMAH_OK : bramah__no_memory(reader);
+}
+
+static bramah_status read_as_sigma(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
+{
+  const bramah__sensor_draft *sensor = object;
+  bramah__key in_unit = *key;
+  in_unit.unit = sensor->column.measured;
+  if (!in_unit.unit) return BRAMAH_OK; /* sigma is wrong, which was told */
+  return (key->count ? bramah__read_vector : bramah__read_quantity)(reader, item, &in_unit, object);
+}
+
+static const bramah__key output_keys[] = {
+    SENSOR_KEYS,
+    BRAMAH__KEY("sigma", read_sigma_of_output, bramah__sensor_draft, options.sigma, .required = 1,
+                .shape = BRAMAH__SHAPE_QUANTITY, .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("resolution", read_as_sigma, bramah__sensor_draft, options.resolution,
+                .shape = BRAMAH__SHAPE_QUANTITY, .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("range", read_as_sigma, bramah__sensor_draft, options.least, .shape = BRAMAH__SHAPE_ANYTHING,
+                .count = 2, .ascends = "range must end above its begin: [least, most]"),
+    BRAMAH__KEY("output", bramah__read_text, bramah__sensor_draft, options.at, .required = 1),
+    {0}};
+
+static const bramah__table output_table = {.keys = output_keys};
+
 static const bramah__table *const tables_of_kinds[] = {[BRAMAH_SENSOR_ENCODER] = &encoder_table,
                                                        [BRAMAH_SENSOR_GYRO] = &gyro_table,
                                                        [BRAMAH_SENSOR_PRESSURE] = &pressure_table,
@@ -459,7 +497,8 @@ static const bramah__table *const tables_of_kinds[] = {[BRAMAH_SENSOR_ENCODER] =
                                                        [BRAMAH_SENSOR_PRESSURE_DIFFERENCE] =
                                                            &pressure_difference_table,
                                                        [BRAMAH_SENSOR_FLOW] = &flow_table,
-                                                       [BRAMAH_SENSOR_LOAD_PIN] = &load_pin_table};
+                                                       [BRAMAH_SENSOR_LOAD_PIN] = &load_pin_table,
+                                                       [BRAMAH_SENSOR_OUTPUT] = &output_table};
 
 /* The type, the first key of each kind, decides which keys are allowed. */
 static bramah_status read_sensor(bramah__reader *reader, const bramah__item *item, void *object)

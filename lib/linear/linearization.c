@@ -405,8 +405,8 @@ static bramah_status linearize_inputs(bramah_linearization *l, bramah_coupled *c
 
 int bramah__output_has_no_slope(bramah__output_code code)
 {
-  return code == BRAMAH__CYLINDER_WORK || code == BRAMAH__DRIVE_WORK || code == BRAMAH__METERED_VALVES ||
-         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS);
+  return code == BRAMAH__CYLINDER_WORK || code == BRAMAH__DEFINED_SUM || code == BRAMAH__DRIVE_WORK ||
+         code == BRAMAH__METERED_VALVES || (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS);
 }
 
 /* Work and valves have no derivative; accelerations of a machine that rolls are not those of the free

@@ -177,6 +177,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->ball = BRAMAH__TAKE(arena, size_t, n);
   bramah__motions_layout(machine, t, arena);
   bramah__parameters_layout(machine, model, arena);
+  bramah__definitions_layout(machine, model, t, arena);
 }
 
 /* Names of outputs have at most 512 characters (outputs). */
@@ -397,8 +398,9 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
     if (m->ball_of[joint]) m->ball[m->ball_of[joint] - 1].pinned = 1;
   }
   const bramah_status status = bramah__build_parameters(k);
-  if (status == BRAMAH_OK) bramah__outputs_build(m, arena);
-  return status;
+  if (status != BRAMAH_OK) return status;
+  bramah__outputs_build(m, arena);
+  return bramah__build_definitions(k);
 }
 
 /* ---- questions to a model, and the commands that a machine plans ---- */

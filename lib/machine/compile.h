@@ -18,6 +18,7 @@ typedef struct bramah__tables {
   size_t *joint_order;  /* index in machine->joints */
   unsigned char *given; /* [n] initial position to be kept */
   bramah__element *element;
+  size_t *drive;
   double *points; /* of all curves */
   bramah__spring *spring;
   bramah__joint_spring *joint_spring;
@@ -35,7 +36,8 @@ typedef struct bramah__tables {
   bramah__metered *metered;
   bramah__metered_port *metered_port;
   bramah__metered_line *metered_line;
-  size_t *ball; /* [n] 1 + number of the ball whose yaw a joint is, in the order of `joints` */
+  const char **point_name; /* of the named points of one body */
+  size_t *ball;            /* [n] 1 + number of the ball whose yaw a joint is, in the order of `joints` */
 } bramah__tables;
 
 typedef struct bramah__compiler {
@@ -123,5 +125,10 @@ bramah_status bramah__build_circuit(bramah__compiler *k);
  * everything else). */
 size_t bramah__parameters_layout(const bramah_machine *machine, bramah_model *model, bramah__arena *arena);
 bramah_status bramah__build_parameters(bramah__compiler *k);
+
+/* Outputs that the machine defines: names and room; then, after all other outputs are there, what they are made of. */
+void bramah__definitions_layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
+                                bramah__arena *arena);
+bramah_status bramah__build_definitions(bramah__compiler *k);
 
 #endif

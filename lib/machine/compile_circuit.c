@@ -3,50 +3,65 @@
  * the tables of its keys say (lib/hydraulics); here their values find their places.
  *
  * The expanded machine has, behind its volumes, one for each line and each load-sensing pump (its flow) and each
- * metered cylinder (its load pressure), and behind its valves the spools of metered cylinders and those of regeneration and unloading valves
- * that have an input. Cylinders of the circuit: cylinders, metered ones, rotary actuators, motors. */
+ * metered cylinder (its load pressure), and behind its valves the spools of metered cylinders and
+ * those of regeneration and unloading valves and of drives of pumps that have an input. Cylinders of the circuit: cylinders, metered ones, rotary actuators, motors. */
 #include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- regeneration and unloading valves ---- */
+/* ---- spools that are no directional valves: regeneration and unloading valves, drives of pumps ---- */
 
 typedef struct one_way {
-  const bramah_metering_valve *valve;
+  const char *input; /* NULL: it has no spool */
+  double time_constant, limit, initial, opening;
   const bramah_named *owner;
   const char *suffix;
 } one_way;
 
-/* Number i: of the metered cylinders, then of the pump lines. */
+/* Number i: of the metered cylinders, the pump lines, the pumps, the load-sensing pumps. */
 static one_way one_way_at(const bramah_machine *d, size_t i)
 {
-  const size_t n = d->n_metered_cylinders;
-  if (i < n) {
-    const bramah_metered_cylinder *c = &d->metered_cylinders[i];
-    return (one_way){&c->regeneration, (const bramah_named *)(const void *)c, ".regeneration"};
+  const bramah_metering_valve *valve;
+  one_way out = {0};
+  if (i < d->n_metered_cylinders) {
+    valve = &d->metered_cylinders[i].regeneration;
+    out.owner = (const bramah_named *)(const void *)&d->metered_cylinders[i], out.suffix = ".regeneration";
+  } else if ((i -= d->n_metered_cylinders) < d->n_pump_lines) {
+    valve = &d->pump_lines[i].unloading;
+    out.owner = (const bramah_named *)(const void *)&d->pump_lines[i], out.suffix = ".unloading";
+  } else {
+    const size_t k = i - d->n_pump_lines, sensing = k - d->n_pumps; /* wraps for pumps */
+    const bramah_drive *drive = k < d->n_pumps ? &d->pumps[k].drive : &d->load_sensing_pumps[sensing].drive;
+    out.owner = k < d->n_pumps ? (const bramah_named *)(const void *)&d->pumps[k]
+                               : (const bramah_named *)(const void *)&d->load_sensing_pumps[sensing];
+    out.suffix = ".drive", out.input = drive->input, out.initial = drive->initial;
+    out.time_constant = drive->time_constant, out.limit = drive->limit;
+    return out;
   }
-  const bramah_pump_line *line = &d->pump_lines[i - n];
-  return (one_way){&line->unloading, (const bramah_named *)(const void *)line, ".unloading"};
+  if (valve->flow_coefficient == 0.0) return out;
+  out.input = valve->input, out.time_constant = valve->time_constant, out.limit = valve->limit;
+  out.opening = valve->input ? 0.0 : valve->opening;
+  return out;
 }
 
-static int has_spool(const bramah_metering_valve *valve)
+static size_t count_one_ways(const bramah_machine *d)
 {
-  return valve->flow_coefficient != 0.0 && valve->input != NULL;
+  return d->n_metered_cylinders + d->n_pump_lines + d->n_pumps + d->n_load_sensing_pumps;
 }
 
 /* Spools of the first n of them. */
 static size_t count_spools(const bramah_machine *d, size_t n)
 {
   size_t spools = 0;
-  for (size_t i = 0; i < n; i++) spools += (size_t)has_spool(one_way_at(d, i).valve);
+  for (size_t i = 0; i < n; i++) spools += one_way_at(d, i).input != NULL;
   return spools;
 }
 
 size_t bramah__count_metering_spools(const bramah_machine *d)
 {
-  return d->n_metered_cylinders + count_spools(d, d->n_metered_cylinders + d->n_pump_lines);
+  return d->n_metered_cylinders + count_spools(d, count_one_ways(d));
 }
 
 void bramah__circuit_layout(const bramah_machine *d, bramah_model *model, bramah__tables *t,
@@ -62,9 +77,9 @@ void bramah__circuit_layout(const bramah_machine *d, bramah_model *model, bramah
     const char *copy = bramah__join_text(arena, name, "");
     if (model->valve_name) model->valve_name[i] = copy;
   }
-  for (size_t i = 0, spool = first; i < d->n_metered_cylinders + d->n_pump_lines; i++) {
+  for (size_t i = 0, spool = first; i < count_one_ways(d); i++) {
     const one_way w = one_way_at(d, i);
-    if (!has_spool(w.valve)) continue;
+    if (!w.input) continue;
     const char *copy = bramah__join_text(arena, w.owner->name, w.suffix);
     if (model->valve_name) model->valve_name[spool++] = copy;
   }
@@ -86,6 +101,7 @@ void bramah__circuit_layout(const bramah_machine *d, bramah_model *model, bramah
   t->valve = BRAMAH__TAKE(arena, bramah__valve, n_spools);
   t->cylinder = BRAMAH__TAKE(arena, bramah__cylinder, circuit->n_cylinders);
   t->element = BRAMAH__TAKE(arena, bramah__element, circuit->n_elements);
+  t->drive = count_spools(d, count_one_ways(d)) ? BRAMAH__TAKE(arena, size_t, circuit->n_elements) : NULL;
   t->points = BRAMAH__TAKE(arena, double, 2 * points);
   t->metered = BRAMAH__TAKE(arena, bramah__metered, d->n_metered_cylinders);
   t->metered_port = BRAMAH__TAKE(arena, bramah__metered_port, d->n_metered_cylinders);
@@ -118,14 +134,15 @@ bramah_status bramah__expand_circuit(bramah__compiler *k)
     spool->name = d->metered_cylinders[i].name;
     spool->line = d->metered_cylinders[i].line;
   }
-  for (size_t i = 0; i < d->n_metered_cylinders + d->n_pump_lines; i++) {
+  for (size_t i = 0; i < count_one_ways(d); i++) {
     const one_way w = one_way_at(d, i);
-    if (!has_spool(w.valve)) continue;
+    if (!w.input) continue;
     *spool = (bramah_valve){.name = k->model->valve_name[spool - k->t.valves],
                             .line = w.owner->line,
-                            .input = w.valve->input,
-                            .time_constant = w.valve->time_constant,
-                            .limit = w.valve->limit};
+                            .input = w.input,
+                            .time_constant = w.time_constant,
+                            .initial_spool = w.initial,
+                            .limit = w.limit};
     spool++;
   }
   k->expanded.volumes = k->t.volumes;
@@ -469,12 +486,12 @@ static bramah_status build_cylinders(bramah__compiler *k)
   return BRAMAH_OK;
 }
 
-/* Spool of regeneration or unloading valve i, or how far it is open without one. */
+/* Spool of one-way valve or drive i, or how far it is open without one. */
 static size_t spool_of(const bramah_machine *d, size_t i, double *open)
 {
-  const bramah_metering_valve *valve = one_way_at(d, i).valve;
-  *open = has_spool(valve) || valve->flow_coefficient == 0.0 ? 0.0 : valve->opening;
-  return has_spool(valve) ? d->n_valves + d->n_metered_cylinders + count_spools(d, i) : BRAMAH__NO_SPOOL;
+  const one_way w = one_way_at(d, i);
+  *open = w.opening;
+  return w.input ? d->n_valves + d->n_metered_cylinders + count_spools(d, i) : BRAMAH__NO_SPOOL;
 }
 
 /* Metered cylinder i at its place among those sorted by pump lines. The force of the load pressure is that of a
@@ -579,6 +596,14 @@ static bramah_status build_elements(bramah__compiler *k)
       out->kind = kind;
       memcpy(out->value, t.value, sizeof out->value);
       memcpy(out->node, t.node, sizeof out->node);
+      if (k->t.drive) {
+        const size_t first = k->source->n_metered_cylinders + k->source->n_pump_lines;
+        double open;
+        k->t.drive[out - k->t.element] = kind == BRAMAH__KIND(pump) ? spool_of(k->source, first + i, &open)
+                                         : kind == BRAMAH__KIND(load_sensing_pump)
+                                             ? spool_of(k->source, first + k->source->n_pumps + i, &open)
+                                             : BRAMAH__NO_SPOOL;
+      }
       if (!bramah__element_kinds[kind]->rate) continue;
       const size_t lines =
           kind == BRAMAH__KIND(line) ? 0 : k->source->n_lines; /* come first among the states */
@@ -651,6 +676,7 @@ bramah_status bramah__build_circuit(bramah__compiler *k)
   circuit->volume = k->t.volume;
   circuit->supply = k->t.supply;
   circuit->element = k->t.element;
+  circuit->drive = k->t.drive;
   circuit->valve = k->t.valve;
   circuit->cylinder = k->t.cylinder;
   circuit->metered = k->t.metered;

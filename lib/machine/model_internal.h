@@ -75,7 +75,9 @@ typedef enum bramah__output_code {
   BRAMAH__CONTACT_NORMAL, /* of a contact: the sum over its points, along the axes of the plane, and the deepest */
   BRAMAH__CONTACT_X,
   BRAMAH__CONTACT_Y,
-  BRAMAH__CONTACT_DEPTH
+  BRAMAH__CONTACT_DEPTH,
+  BRAMAH__DEFINED,    /* by the machine (bramah__definition) */
+  BRAMAH__DEFINED_SUM /* one of its sums over time */
 } bramah__output_code;
 
 /* Whether an output is one of metered cylinders or pump lines; and there one that counts from the pressure of the tank. */
@@ -152,6 +154,51 @@ typedef struct bramah__output {
   bramah_output_info info;
 } bramah__output;
 
+/* ---- outputs that the machine defines ----
+ *
+ * Each is a shape of up to three sums q of products of two factors and a weight. */
+
+typedef enum bramah__factor_kind {
+  BRAMAH__FACTOR_ONE,
+  BRAMAH__FACTOR_PLACE,       /* coordinate `axis` of a point of a body [m] */
+  BRAMAH__FACTOR_DIRECTION,   /* component `axis` of a direction that turns with the body */
+  BRAMAH__FACTOR_FIRST_ORDER, /* state `index` */
+  BRAMAH__FACTOR_SUPPLY,      /* pressure of a supply [Pa] */
+  BRAMAH__FACTOR_FLOW,        /* through an element [m^3/s] */
+  BRAMAH__FACTOR_DRAWN,       /* out of a supply [m^3/s] */
+  BRAMAH__FACTOR_PARAMETER
+} bramah__factor_kind;
+
+typedef struct bramah__factor {
+  bramah__factor_kind kind;
+  size_t index; /* of the state, supply, element, parameter or body */
+  int axis;
+  double local[3]; /* the point or direction, frame of the body */
+} bramah__factor;
+
+typedef struct bramah__term {
+  size_t sum; /* 0, 1 or 2 */
+  double weight;
+  bramah__factor factor[2];
+} bramah__term;
+
+typedef enum bramah__sums_shape {
+  BRAMAH__SUMS_PLAIN,    /* q0 */
+  BRAMAH__SUMS_LENGTH,   /* |q| */
+  BRAMAH__SUMS_ANGLE,    /* atan2(q0, q1) */
+  BRAMAH__SUMS_ELEVATION /* atan2(q0, |q1, q2|) */
+} bramah__sums_shape;
+
+typedef struct bramah__definition {
+  const char *name, *unit;
+  size_t thing; /* columns of one definition of the machine have one number */
+  bramah__sums_shape shape;
+  int is_summed; /* over time: what the output shows is then exchange BRAMAH__N_EXCHANGES + sum of the state */
+  size_t sum;
+  size_t n_terms;
+  const bramah__term *term;
+} bramah__definition;
+
 /* Contacts that roll or glide (rolling.c): three rows of velocities for a wheel, height first, one for an
  * edge. */
 typedef struct bramah__rolling {
@@ -218,6 +265,9 @@ struct bramah_model {
   size_t n_friction_states;             /* those of the circuit, then those of the points that rub */
   size_t n_rolling;
   bramah__rolling *rolling; /* [n_rolling] wheels, then edges */
+  size_t n_definitions, n_sums;
+  bramah__definition *definition;
+  bramah__term *term;
   bramah_formulation formulation;
   double penalty_factor, penalty_frequency, penalty_damping; /* alpha, Omega, zeta */
 };

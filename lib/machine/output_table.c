@@ -162,7 +162,7 @@ size_t bramah__outputs_count(const bramah_model *model)
   groups(model, g);
   size_t count = 0;
   for (size_t i = 0; i < N_GROUPS; i++) count += g[i].n_things * g[i].n_kinds;
-  return count;
+  return count + model->n_definitions;
 }
 
 void bramah__outputs_build(bramah_model *model, bramah__arena *arena)
@@ -192,6 +192,13 @@ void bramah__outputs_build(bramah_model *model, bramah__arena *arena)
                    .has_row = k->has_row,
                    .hidden = k->hidden}};
     }
+  for (size_t i = 0; out && i < model->n_definitions; i++) {
+    const bramah__definition *of = &model->definition[i];
+    out[model->n_outputs++] = (bramah__output){
+        .code = of->is_summed ? BRAMAH__DEFINED_SUM : BRAMAH__DEFINED,
+        .index = i,
+        .info = {.name = of->name, .unit = of->unit, .kind = BRAMAH_OUTPUT_OTHER, .has_row = !of->is_summed}};
+  }
 }
 
 /* ---- parameters ---- */

@@ -172,6 +172,44 @@ static inline double bramah__erfc(double x)
   return x == x ? (x < 0.0 ? 2.0 - above : above) : x;
 }
 
+/* arctan of t >= 0 from that of the nearest of 0, 1/2, 1, 3/2 and infinity. */
+static inline double bramah__arctan(double t)
+{
+  static const struct {
+    double below, high, low; /* t for which it is taken, its arctan in two parts */
+  } near[] = {{0.4375, 0.0, 0.0},
+              {0.6875, 4.63647609000806093515e-01, 2.26987774529616870924e-17},
+              {1.1875, 7.85398163397448278999e-01, 3.06161699786838301793e-17},
+              {2.4375, 9.82793723247329054082e-01, 1.39033110312309984516e-17},
+              {(double)INFINITY, 1.57079632679489655800e+00, 6.12323399573676603587e-17}};
+  int i = 0;
+  while (i < 4 && t >= near[i].below) i++;
+  const double middle = 0.5 * i, r = i < 4 ? (t - middle) / (1.0 + middle * t) : -1.0 / t;
+  const double z = r * r, w = z * z;
+  const double even =
+      z * (3.33333333333329318027e-01 +
+           w * (1.42857142725034663711e-01 +
+                w * (9.09088713343650656196e-02 +
+                     w * (6.66107313738753120669e-02 +
+                          w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))));
+  const double odd = w * (-1.99999999998764832476e-01 +
+                          w * (-1.11111104054623557880e-01 +
+                               w * (-7.69187620504482999495e-02 +
+                                    w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02))));
+  return near[i].high - ((r * (even + odd) - near[i].low) - r);
+}
+
+/* The angle of (x, y), -pi to pi, signed zeros and infinities as C has them. Error 3. */
+static inline double bramah__atan2(double y, double x)
+{
+  static const double pi = 3.14159265358979311600, pi_low = 1.22464679914735317636e-16;
+  if (x != x || y != y) return x + y;
+  const double ratio = y == 0.0 ? 0.0 : fabs(y / x);
+  const double angle = bramah__arctan(ratio == ratio ? ratio : 1.0); /* of two infinities: 1 */
+  const double turned = bramah__bits(x) >> 63 ? pi - (angle - pi_low) : angle;
+  return bramah__bits(y) >> 63 ? -turned : turned;
+}
+
 /* ---- behind this line not in C source (lib/plant/step_source.c) ---- */
 
 /* Of |x| > 1e6, exactly reduced. */
@@ -199,9 +237,6 @@ static inline double bramah__cbrt(double x)
   const double y = bramah__exp(bramah__log(x) / 3.0);
   return x > 0.0 && x < (double)INFINITY ? y - (y - x / (y * y)) / 3.0 : x;
 }
-
-/* The angle of (x, y), -pi to pi, signed zeros and infinities as C has them. Error 3. */
-double bramah__atan2(double y, double x);
 
 /* NaN outside -1 to 1. Error 4. */
 double bramah__asin(double x);

@@ -102,6 +102,23 @@ static inline float bramah__erfcf(float x)
   return x < 0.0f ? 2.0f - above : above;
 }
 
+/* The angle of (x, y), -pi to pi, as of the doubles. */
+static inline float bramah__atan2f(float y, float x)
+{
+  const float high = fabsf(x) > fabsf(y) ? fabsf(x) : fabsf(y),
+              low = fabsf(x) > fabsf(y) ? fabsf(y) : fabsf(x);
+  const float t = high > 0.0f ? low / high : 0.0f,
+              turned = t > 0.4142135679721832f ? (t - 1.0f) / (t + 1.0f) : t;
+  const float z = turned * turned;
+  const float series =
+      turned +
+      turned * z *
+          (-3.33329491539e-1f + z * (1.99777106478e-1f + z * (-1.38776856032e-1f + z * 8.05374449538e-2f)));
+  const float octant = t > 0.4142135679721832f ? series + 7.85398163e-1f : series;
+  const float quadrant = fabsf(y) > fabsf(x) ? 1.57079633f - octant : octant;
+  return copysignf(x < 0.0f ? 3.14159265f - quadrant : quadrant, y);
+}
+
 /* x > -1: of the rounded sum, and what rounding took. */
 static inline float bramah__log1pf(float x)
 {

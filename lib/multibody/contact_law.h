@@ -44,7 +44,8 @@ BRAMAH__EQUATION bramah__expr bristles_yield(double stiffness, double coulomb, b
                                              double stribeck, double exponent, bramah__expr speed)
 {
   if (e_is(excess, 0.0)) return e_div(e_scale(stiffness, speed), e_number(coulomb));
-  const bramah__expr drop = e_exp(e_neg(e_power(e_scale(1.0 / stribeck, speed), exponent)));
+  const bramah__expr r = e_scale(1.0 / stribeck, speed);
+  const bramah__expr drop = e_exp(e_neg(exponent == 2.0 ? e_square(r) : e_power(r, exponent)));
   return e_div(e_scale(stiffness, speed), e_add(e_number(coulomb), e_mul(excess, drop)));
 }
 

@@ -388,7 +388,8 @@ static void state_info(const void *self, size_t i, bramah_state_info *info)
   *info = (bramah_state_info){.name = output->name, .unit = output->unit, .scale = i < 2 * n_dof ? 1.0 : 1e7};
   const size_t state =
       i - 2 * n_dof - bramah__n_filled(&model->circuit); /* of an element; wraps for what is before */
-  if (i >= 2 * n_dof && state < model->circuit.n_states) info->scale = model->first_order_scale[i - 2 * n_dof];
+  if (i >= 2 * n_dof && state < model->circuit.n_states)
+    info->scale = model->first_order_scale[i - 2 * n_dof];
 }
 
 static const char *input_name(const void *self, size_t i)

@@ -5,6 +5,7 @@
  * exactly in the linear case (v'(k+1)^2 - v'(k)^2 = (a(k) + a(k+1)) dz). The sum of powers is as exact but
  * misses that balance. */
 #include "lib/plant/compiled.h"
+#include "lib/plant/definitions.h"
 #include "lib/math/vector3.h"
 
 #include <math.h>
@@ -119,6 +120,13 @@ void bramah__exchange_energy(bramah_coupled *c)
   bramah__work_of_drives(c->model, &c->state, &c->next);
   next->exchange[BRAMAH__DAMPERS] += dampers(c);
   next->exchange[BRAMAH__LOADS] += loads(c);
+  for (size_t i = 0; i < model->n_definitions; i++) {
+    const bramah__definition *of = &model->definition[i];
+    if (of->is_summed)
+      next->exchange[BRAMAH__N_EXCHANGES + of->sum] += 0.5 * model->h *
+                                                       (bramah__defined_value(model, &c->state, c->now, of) +
+                                                        bramah__defined_value(model, next, c->trial, of));
+  }
   next->exchange[BRAMAH__CONTACTS] += contacts(c);
   for (size_t i = 0; i < model->forces.n_limits; i++) {
     const size_t j = model->forces.limit[i].joint;

@@ -383,13 +383,14 @@ BRAMAH__FOR_PROCESSORS static void take_transition(bramah__lockstep *k, size_t g
   get_lanes(k, g, program->out.N, program->ne * program->nx, k->of[g].N);
 }
 
-/* What has come from outside and has not gone into dampers (energy.c). */
+/* What has come from outside and has not gone into dampers, contacts and stops of joints (energy.c). */
 BRAMAH__IN_CALLER void received(const bramah__lockstep *k, const double *state, double *sum)
 {
   const double *exchange = state + k->place.exchange * L;
   EACH_LANE sum[l] = 0.0;
   for (size_t i = 0; i < k->program->nc; i++) EACH_LANE sum[l] += state[(k->place.work + i) * L + l];
-  EACH_LANE sum[l] = sum[l] + exchange[BRAMAH__LOADS * L + l] - exchange[BRAMAH__DAMPERS * L + l];
+  EACH_LANE sum[l] = sum[l] + exchange[BRAMAH__LOADS * L + l] - exchange[BRAMAH__DAMPERS * L + l] -
+                     exchange[BRAMAH__CONTACTS * L + l] - exchange[BRAMAH__LIMITS * L + l];
 }
 
 /* Not finite numbers take a lane out of live. */
@@ -781,7 +782,7 @@ int bramah__lockstep_shows(const bramah_coupled *c, size_t output)
   const bramah__output_code code = c->model->output[output].code;
   if (!c->compiled.first->reading[output].part) return 0;
   return code <= BRAMAH__VOLUME_PRESSURE || code == BRAMAH__CYLINDER_STROKE ||
-         code == BRAMAH__CYLINDER_VELOCITY || bramah__is_of_body(code);
+         code == BRAMAH__CYLINDER_VELOCITY || bramah__is_of_body(code) || code == BRAMAH__DEFINED;
 }
 
 int bramah__lockstep_reads(const bramah_coupled *c, size_t output)

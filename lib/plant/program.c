@@ -28,9 +28,6 @@ static bramah_status check(const bramah_model *model, bramah_diag *diag)
   if (model->n_independent == 0)
     return refuse(diag, model->name, "a machine that cannot move is not compiled");
 
-  if (model->forces.n_limits) return refuse(diag, model->name, "stops of joints are not compiled yet");
-  if (model->n_contacts) return refuse(diag, model->contact_name[0], "contacts are not compiled yet");
-
   if (model->n_rolling) return refuse(diag, model->rolling[0].name, "wheels and knife edges are not stepped");
 
   return BRAMAH_OK;
@@ -54,7 +51,8 @@ static void count(const bramah_model *model, bramah_program *out)
   out->nb = model->n_balls;
   out->nq = model->n_friction_states;
   out->n_par = model->n_parameters;
-  out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc;
+  out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc +
+                 forces->n_limits + 3 * model->n_contact_points + model->n_sums;
 }
 
 /* ---- other choices of coordinates ---- */

@@ -407,8 +407,11 @@ void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const doubl
     double friction, at_start, by_s, by_v;
     bramah__friction_step_slopes(&cylinder->friction, c->model->h, end->v[i], v[i], start->x + first,
                                  start->xd + first, &friction, &at_start);
+    if (by_start) {
+      by_start[i] = cylinder->friction_scale * at_start;
+      continue;
+    }
     stop_slopes(cylinder, end->s[i], end->v[i], &by_s, &by_v);
-    if (by_start) by_start[i] = cylinder->friction_scale * at_start;
     c->derivative.F_s[i] = by_s;
     c->derivative.F_v[i] = by_v - cylinder->friction_scale * friction;
   }

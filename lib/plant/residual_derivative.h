@@ -83,8 +83,8 @@ void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, doubl
 void bramah__state_slopes(bramah_coupled *c);
 
 /* The same at the end of a step from `start`, where the strokes moved with v: friction states follow the
- * velocity by their own trapezoidal rule. by_start [n_cylinders], or NULL: friction by the velocity at the
- * start. */
+ * velocity by their own trapezoidal rule. by_start [n_cylinders]: friction by the velocity at
+ * the start, which it gets instead; or NULL. */
 void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const double *v,
                          const bramah__state *start, double *by_start);
 

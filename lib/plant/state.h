@@ -32,10 +32,12 @@ typedef enum bramah__exchange {
   X(double, work, nc)                    /* done since the start, trapezoidal sums */                        \
   X(double, x, model->n_friction_states) /* friction states and their rates */                               \
   X(double, xd, model->n_friction_states)                                                                    \
-  X(double, lambda, model->m)              /* multipliers of the constraints (augmented Lagrangian) */       \
-  X(double, drive, model->n_motions)       /* forces that prescribe the motions, at these accelerations */   \
-  X(double, drive_work, model->n_motions)  /* done by them since the start, trapezoidal sums */              \
-  X(double, exchange, BRAMAH__N_EXCHANGES) /* of energy since the start, trapezoidal sums (energy.c) */      \
+  X(double, lambda, model->m)             /* multipliers of the constraints (augmented Lagrangian) */        \
+  X(double, drive, model->n_motions)      /* forces that prescribe the motions, at these accelerations */    \
+  X(double, drive_work, model->n_motions) /* done by them since the start, trapezoidal sums */               \
+  X(double, exchange,                                                                                        \
+    BRAMAH__N_EXCHANGES +                                                                                    \
+        model->n_sums) /* of energy since the start, trapezoidal sums (energy.c); then those of outputs */   \
   X(double, base, 4 * model->n_balls)   /* base rotations of spherical and floating joints (evaluate.c) */   \
   X(double, theta, model->n_parameters) /* values of the parameters; the plant's own tables follow them */   \
   X(int64_t, time_ns, 1)                /* since the start; of a candidate: the end of its step */           \

@@ -6,6 +6,7 @@
 #define BRAMAH_LIB_PLANT_STEP_BUILDER_H
 
 #include "lib/graph/solve.h"
+#include "lib/hydraulics/circuit_graph.h"
 #include "lib/multibody/tree_graph.h"
 #include "lib/plant/step_graph.h"
 
@@ -37,7 +38,7 @@
   X(friction, nc)                                                                                            \
   X(stop, nc)                                                                                                \
   X(energy, 2)                                                                                               \
-  X(flow, np)                                                                                                \
+  X(flow, np + model->circuit.n_supplies) /* into volumes and supplies */                                    \
   X(compliance, np)                                                                                          \
   X(rates, np)                                                                                               \
   X(r, nr)       /* out of balance; behind it the forces of the drives that prescribe motions */             \
@@ -102,11 +103,15 @@ typedef struct bramah__step_builder {
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
 int bramah__take_expressions(bramah__step_builder *b);
 
+/* What the equations of the circuit are given: inputs, and what stands there for parameters and strokes. */
+bramah__circuit_graph bramah__circuit_of(bramah__step_builder *b);
+
 /* Mechanics and circuit (step_mechanics.c): everything above from `supply` to `f_state`, at inputs and parameters as they are.
  * Errors: E_SINGULAR, E_MEMORY. */
 bramah_status bramah__add_mechanics(bramah__step_builder *b);
 
-/* Parts of all outputs (step_readings.c). */
+/* Parts of all outputs, and one that the machine defines (step_readings.c). */
+bramah__expr bramah__defined_graph(bramah__step_builder *b, const bramah__definition *definition);
 void bramah__add_readings(bramah__step_builder *b);
 
 /* ---- derivatives: first what moves, then along it ---- */

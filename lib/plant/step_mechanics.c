@@ -245,6 +245,46 @@ static void add_loads(bramah__step_builder *b, size_t *works)
   }
 }
 
+static void add_limits(bramah__step_builder *b, size_t *works)
+{
+  const size_t nr = b->out->nf + b->out->nm;
+  for (size_t i = 0; i < b->model->forces.n_limits; i++) {
+    const bramah__limit *limit = &b->model->forces.limit[i];
+    const size_t j = limit->joint;
+    const bramah__expr against = e_neg(bramah__limit_force(limit, b->in_z[j], b->q_d[j]));
+    resist(b, b->Rz + j * nr, against);
+    add_work(b, works, b->out->nc + BRAMAH__LIMITS, against, b->in_z[j]);
+  }
+}
+
+/* Points on the ground. */
+static void add_contacts(bramah__step_builder *b, size_t *works)
+{
+  const size_t nr = b->out->nf + b->out->nm;
+  const bramah__expr half = b->out->nq ? b->in_half[0] : e_number(0.0);
+  for (size_t i = 0; i < b->model->n_contact_points; i++) {
+    const bramah__contact *contact = &b->model->contact_point[i];
+    const bramah__body_graph *body = &b->body[contact->body];
+    const bramah__mat axes = m_number(contact->axes);
+    const bramah__vec place = bramah__point_graph(b->body, contact->body, contact->point),
+                      q = m_rotate(axes, v_sub(place, v_number(contact->origin))),
+                      w = m_rotate(axes, v_add(body->Z.linear, v_cross(body->Z.angular, place)));
+    const size_t first = contact->first_state;
+    bramah__vec f;
+    bramah__contact_at(contact, q.x[2], w.x, half, b->in_x + first, b->in_xd + first, b->x_end + first,
+                       b->xd_end + first, f.x);
+    const bramah__vec force = m_unrotate(axes, f);
+    for (size_t k = 0; k < nr; k++) {
+      bramah__vec move;
+      bramah__seed_joints(b, b->Rz + k, nr);
+      bramah__derive_along(b, 3, place.x, move.x);
+      b->r[k] = e_sub(b->r[k], v_dot(move, force));
+    }
+    for (int k = 0; k < 3; k++)
+      add_work(b, works, b->out->nc + BRAMAH__CONTACTS, e_neg(force.x[k]), place.x[k]);
+  }
+}
+
 /* What a quasistatic actuator exerts beyond its pressure, 0 of others; and what its equations need. */
 static bramah__expr drag_of(bramah__step_builder *b, size_t c)
 {
@@ -260,7 +300,7 @@ static void add_actuators(bramah__step_builder *b, size_t *works)
 {
   const bramah__circuit *circuit = &b->model->circuit;
   const size_t nr = b->out->nf + b->out->nm, nc = b->out->nc;
-  const bramah__expr half = circuit->n_friction_states ? b->in_half[0] : e_number(0.0);
+  const bramah__expr half = b->out->nq ? b->in_half[0] : e_number(0.0);
   for (size_t c = 0; c < nc; c++) {
     const bramah__cylinder *cylinder = &circuit->cylinder[c];
     b->s[c] = bramah__line_graph(&b->model->tree, &b->model->line[c], b->in_base, b->in_z, b->body);
@@ -322,18 +362,16 @@ static void set_residual(bramah__step_builder *b)
   for (size_t f = 0; f < nr; f++) b->r[f] = e_sum_products(n, b->Rz + f, nr, b->tau, 1);
   add_springs(b, &works);
   add_loads(b, &works);
+  add_limits(b, &works);
+  add_contacts(b, &works);
   add_actuators(b, &works);
   set_energy(b);
-  const bramah__circuit_graph circuit = {b->oil_bulk_modulus,
-                                         b->supply,
-                                         b->valve_coefficient,
-                                         (bramah__expr(*)[BRAMAH__ELEMENT_VALUES])(void *)b->element_value,
-                                         b->in_p,
-                                         b->s,
-                                         b->v,
-                                         b->in_U,
-                                         b->in_w};
+  const bramah__circuit_graph circuit = bramah__circuit_of(b);
   bramah__circuit_graph_rates(&model->circuit, &circuit, b->flow, b->compliance, b->rates);
+  for (size_t i = 0; i < model->n_definitions; i++)
+    if (model->definition[i].is_summed)
+      add_work(b, &works, (nc + BRAMAH__N_EXCHANGES + model->definition[i].sum) | BRAMAH__IS_POWER,
+               bramah__defined_graph(b, &model->definition[i]), e_number(0.0));
   memcpy(b->f, b->r, nf * sizeof *b->f);
   for (size_t i = 0; i < np; i++) b->f[nf + i] = e_sub(b->in_pd[i], b->rates[i]);
   memcpy(b->f_state, b->f, nx * sizeof *b->f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/hydraulics/metering.h"
 #include "lib/plant/step_builder.h"
+#include "lib/plant/definitions.h"
 
 /* A component of what a sensor on a body shows, in the axes of the body (outputs.c). */
 static bramah__expr output_of_body(const bramah__step_builder *b, bramah__output_code code,
@@ -24,12 +25,47 @@ static bramah__expr output_of_body(const bramah__step_builder *b, bramah__output
   return m_unrotate(body->A, v_add(body->Zd.linear, turning)).x[code - BRAMAH__BODY_FORCE_X];
 }
 
+static bramah__expr factor_graph(bramah__step_builder *b, const bramah__factor *factor)
+{
+  const size_t i = factor->index;
+  const bramah__circuit_graph circuit = bramah__circuit_of(b);
+  switch (factor->kind) {
+  case BRAMAH__FACTOR_PLACE:
+    return bramah__point_graph(b->body, (int)i, factor->local).x[factor->axis];
+  case BRAMAH__FACTOR_DIRECTION:
+    return bramah__direction_graph(b->body, (int)i, factor->local).x[factor->axis];
+  case BRAMAH__FACTOR_FIRST_ORDER:
+    return b->in_p[i];
+  case BRAMAH__FACTOR_SUPPLY:
+    return b->supply[i];
+  case BRAMAH__FACTOR_FLOW:
+    return bramah__element_flow_graph(&b->model->circuit, &circuit, i);
+  case BRAMAH__FACTOR_DRAWN:
+    return e_neg(b->flow[b->out->np + i]);
+  case BRAMAH__FACTOR_PARAMETER:
+    return b->in_theta[i];
+  default:
+    return e_number(1.0);
+  }
+}
+
+bramah__expr bramah__defined_graph(bramah__step_builder *b, const bramah__definition *definition)
+{
+  bramah__expr q[3] = {{0}};
+  for (size_t t = 0; t < definition->n_terms; t++) {
+    const bramah__term *term = &definition->term[t];
+    const bramah__expr product = e_mul(factor_graph(b, &term->factor[0]), factor_graph(b, &term->factor[1]));
+    q[term->sum] = e_add(q[term->sum], e_scale(term->weight, product));
+  }
+  return bramah__shape_sums(definition->shape, q);
+}
+
 /* Is this output among those below? The angles of spherical joints are shown against other axes than they count from. */
 static int has_reading(const bramah_model *model, const bramah__output *output)
 {
   const bramah__output_code code = output->code;
   if (code <= BRAMAH__JOINT_ACCELERATION && model->ball_of[output->index]) return 0;
-  return bramah__is_of_body(code) || code <= BRAMAH__VOLUME_PRESSURE ||
+  return bramah__is_of_body(code) || code == BRAMAH__DEFINED || code <= BRAMAH__VOLUME_PRESSURE ||
          (code >= BRAMAH__CYLINDER_STROKE && code <= BRAMAH__CYLINDER_FORCE) ||
          (bramah__is_metered(code) && code != BRAMAH__METERED_VALVES && model->circuit.n_metered);
 }
@@ -50,13 +86,15 @@ static bramah__expr gauge_of(const bramah__step_builder *b, const bramah__output
 }
 
 /* An output as an expression of positions, rates, accelerations and first-order states. */
-static bramah__expr output_of(const bramah__step_builder *b, const bramah__output *output)
+static bramah__expr output_of(bramah__step_builder *b, const bramah__output *output)
 {
   const size_t i = output->index;
   if (bramah__is_of_body(output->code)) return output_of_body(b, output->code, &b->body[i]);
   if (bramah__is_metered(output->code) && b->out->nw && output->code != BRAMAH__METERED_VALVES)
     return gauge_of(b, output);
   switch (output->code) {
+  case BRAMAH__DEFINED:
+    return bramah__defined_graph(b, &b->model->definition[i]);
   case BRAMAH__JOINT_POSITION:
     return b->in_z[i];
   case BRAMAH__JOINT_RATE:
@@ -76,10 +114,12 @@ static bramah__expr output_of(const bramah__step_builder *b, const bramah__outpu
   }
 }
 
-/* Outputs that have most of their derivatives in common share a part: those of a body, all accelerations, all of metered
- * actuators. */
-static int share_a_part(const bramah__output *a, const bramah__output *b)
+/* Outputs that have most of their derivatives in common share a part: those of a body, of a definition, all accelerations, all
+ * of metered actuators. */
+static int share_a_part(const bramah_model *model, const bramah__output *a, const bramah__output *b)
 {
+  if (a->code == BRAMAH__DEFINED)
+    return b->code == a->code && model->definition[a->index].thing == model->definition[b->index].thing;
   if (bramah__is_of_body(a->code)) return bramah__is_of_body(b->code) && a->index == b->index;
   if (bramah__is_metered(a->code)) return bramah__is_metered(b->code);
   return a == b || (a->code == BRAMAH__JOINT_ACCELERATION && a->code == b->code);
@@ -120,7 +160,7 @@ void bramah__add_readings(bramah__step_builder *b)
     bramah__begin_part(b, accelerates ? BRAMAH__PART_ENDS : BRAMAH__PART_POSE);
     for (size_t k = i; k < model->n_outputs; k++) {
       if (reading[k].part || !has_reading(model, &model->output[k]) ||
-          !share_a_part(&model->output[i], &model->output[k]))
+          !share_a_part(model, &model->output[i], &model->output[k]))
         continue;
       reading[k] = (bramah__reading){part, b->part[b->n_parts - 1].n, accelerates};
       bramah__give(b, width, b->shown + k * width, 1);

@@ -122,8 +122,9 @@ static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *p
 /* ---- the end of the step, which c->state and c->now hold ---- */
 
 /* Factors of J, and the blocks r_v, r_a, s_v. Newton's last tangent was taken one correction before the
- * end, less than the tolerances away: its factors and what c->derivative holds serve here too. Other
- * formulations and sweeps have none of this kind. */
+ * end, less than the tolerances away: its factors and what c->derivative holds serve here too, both of them, for
+ * rates by positions are 2/h times what J and the blocks differ by. Other formulations and sweeps have none of
+ * this kind. */
 static bramah_status derive_end(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
@@ -132,6 +133,7 @@ static bramah_status derive_end(bramah_coupled *c)
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
   bramah__step_slopes(c, c->now, t->v, &t->start, t->by_start);
   if (bramah__all_unknown(c) || c->sweeps) {
+    bramah__step_slopes(c, c->now, t->v, &t->start, NULL);
     bramah__independent_tangent(c, &c->state, c->now, c->newton.J);
     const bramah_status status = bramah__factor_tangent(c, n_dof);
     if (status != BRAMAH_OK) return status;

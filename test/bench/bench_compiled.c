@@ -55,6 +55,7 @@ static const struct {
                 {"metered-arm", "metered-arm/metered-arm", 0, 4.0},
                 {"two-arms", "metered-arm/two-arms", 0, 4.0},
                 {"rotary-actuator", "rotary-actuator/rotary-actuator", 0, 1.0},
+                {"manipulator", "manipulator/manipulator", 0, 1.0},
                 {"boom-5", NULL, 5, 1.0},
                 {"boom-10", NULL, 10, 1.0}};
 enum { N_MACHINES = sizeof machines / sizeof machines[0] };

@@ -17,8 +17,8 @@ static bramah_diag diag;
 
 /* ---- the shipped machines ---- */
 
-static const char *const shipped[] = {"four-bar", "lifting-four-bar", "quick-return",
-                                      "crane",    "metered-crane",    "metered-arm"};
+static const char *const shipped[] = {"four-bar",      "lifting-four-bar", "quick-return", "crane",
+                                      "metered-crane", "metered-arm",      "manipulator"};
 static const char *const formulations[] = {"partitioning", "augmented-lagrangian", "penalty"};
 enum { N_SHIPPED = sizeof shipped / sizeof shipped[0] };
 

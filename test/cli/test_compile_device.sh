@@ -35,3 +35,5 @@ both single
 sed "s|\.\./\.\./four-bar|$source_root/datasets/four-bar|; /^uncertainty/d" "$example/study.yaml" >budget.yaml
 run 0 compile budget.yaml --name four_bar --output budget
 both budget
+run 0 compile "$source_root/datasets/metered-crane/pressures.yaml" --name four_bar --output metered
+both metered

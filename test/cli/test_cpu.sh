@@ -17,7 +17,7 @@ estimate() { # OUTPUT ARGUMENT...
 # Everything into a folder.
 make() {
   mkdir "$1"
-  for m in four-bar/four-bar crane/crane lifting-four-bar/lifting-four-bar quick-return/quick-return metered-arm/two-arms; do
+  for m in four-bar/four-bar crane/crane lifting-four-bar/lifting-four-bar quick-return/quick-return metered-arm/two-arms manipulator/manipulator; do
     run 0 simulate "$data/$m.yaml" --duration 0.5 --output "$1/${m##*/}.csv"
   done
   run 0 simulate "$data/crane/crane.yaml" --duration 0.2 --output "$1/truth.csv" --noise "$data/crane/gripper-load.yaml" --seed 1 --log "$1/log.csv"

@@ -7,7 +7,7 @@ data=$source_root/datasets
 balance() { sed -n 's/^energy balance: error at most \([^ ]*\) J of \([^ ]*\) J.*/\1 \2/p' out; }
 
 for m in four-bar/four-bar crane/crane lifting-four-bar/lifting-four-bar quick-return/quick-return \
-  metered-crane/metered-crane metered-arm/two-arms rotary-actuator/rotary-actuator; do
+  metered-crane/metered-crane metered-arm/two-arms rotary-actuator/rotary-actuator manipulator/manipulator; do
   run 0 simulate "$data/$m.yaml" --duration 4 --output truth.csv
   balance | awk '!($1 <= 3e-4 * $2 && $2 > 1) { exit 1 }' || fail "energies of $m"
 done

@@ -13,7 +13,7 @@ near "$(cell estimate.csv "$last" 'hose.flow[m^3/s]')" "$(cell truth.csv "$last"
 # units of its state
 sed 's/hose: {sigma: 5 L\/min, noise: 1e-6 m^3\/s^1.5}/hose: {sigma: 1 bar, noise: 1 bar\/s^0.5}/' line-study.yaml >wrong.yaml
 run 1 check wrong.yaml
-says err "'hose' is a line, whose state is its flow"
+says err "'hose' has a flow for a state"
 sed 's/two: {.*}/two: {sigma: 1 L\/min, noise: 1e-6 m^3\/s^1.5}/' line-study.yaml >wrong.yaml
 run 1 check wrong.yaml
 says err "'two' has a pressure for a state"

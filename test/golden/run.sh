@@ -82,6 +82,10 @@ golden rotary-actuator "$datasets/rotary-actuator/act1.yaml" "$datasets/rotary-a
   'shaft\.(angle|rate)|port_[12]\.pressure' 0.06
 crane='(boom|jib)\.(angle|rate)|.*\.pressure'
 lifting='boom\.(angle|rate)|v[123]\.pressure'
+manipulator='(boom|arm)\.(angle|rate)|telescope\.(position|rate)|.*\.pressure|.*\.payload'
+duration=3
+simulated manipulator manipulator manipulator.yaml encoders.yaml "$manipulator" --parameter 'load.payload=40 kg'
+simulated manipulator-imus manipulator manipulator.yaml imus.yaml "$manipulator" --parameter 'load.payload=40 kg'
 duration=5
 simulated crane crane crane.yaml gripper-load.yaml "$crane"
 simulated metered-crane metered-crane ../crane/crane.yaml encoders.yaml '(boom|jib)\.(angle|rate)|.*\.load_pressure'

@@ -29,7 +29,7 @@ static void open_rig(rig *r, const char *dataset)
   *r = (rig){0};
   snprintf(path, sizeof path, "%s/datasets/%s.yaml", root ? root : ".", dataset);
   must(bramah_machine_load(path, 0, NULL, &r->diag, &r->machine), &r->diag);
-  r->machine->integrator.position_tolerance = 1e-11;
+  r->machine->integrator.position_tolerance = 1e-14;
   r->machine->integrator.pressure_tolerance = 1e-5;
   must(bramah_model_new(r->machine, &r->diag, &r->model), &r->diag);
   must(bramah_program_new(r->model, &r->diag, &r->program), &r->diag);
@@ -100,6 +100,7 @@ static const struct {
     {"quick-return/quick-return", 1.0, 1000.0},
     {"linearization-four-bar/linearization-four-bar", 1.0, 1000.0},
     {"rotary-actuator/rotary-actuator", 1.0, 1000.0},
+    {"manipulator/manipulator", 1.0, 1000.0},
     {"metered-crane/metered-crane", 4.0, 1000.0},
     {"metered-arm/metered-arm", 4.0, 1000.0},
     {"metered-arm/two-arms", 4.0, 1000.0},
@@ -107,8 +108,11 @@ static const struct {
     {"../test/fuzz/corpus/machine/motion-table", 1.0, 1.0},
     {"../test/fuzz/corpus/machine/motion-rate", 1.0, 1.0},
     {"../test/property/balls", 1.0, 1.0},
+    {"../test/property/digger", 3.0, 1000.0},
     {"../test/fuzz/corpus/machine/friction-lugre", 1.0, 1.0},
     {"../test/fuzz/corpus/machine/friction-modified-lugre", 1.0, 1.0},
+    {"../test/support/standing", 1.0, 1.0},
+    {"../test/fuzz/corpus/machine/contacts", 1.0, 1.0},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 

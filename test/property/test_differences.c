@@ -12,11 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STEPS = 1100, EVERY = 50, MOST_SENSORS = 8 };
+enum { STEPS = 1100, EVERY = 50, MOST_SENSORS = 16 };
 
-static const char *const studies[] = {"four-bar/sensors-1.yaml", "four-bar/sensors-3.yaml",
-                                      "crane/gripper-load.yaml", "lifting-four-bar/sensors.yaml",
-                                      "quick-return/sensors.yaml"};
+/* The last one states an uncertainty, which the transition of the papers refuses. */
+static const char *const studies[] = {"four-bar/sensors-1.yaml",   "four-bar/sensors-3.yaml",
+                                      "crane/gripper-load.yaml",   "lifting-four-bar/sensors.yaml",
+                                      "quick-return/sensors.yaml", "manipulator/imus.yaml"};
 
 static bramah_diag diag;
 
@@ -156,6 +157,6 @@ int main(void)
   Suite *suite = suite_create("differences");
   TCase *cases = one_case(suite, "differences");
   tcase_add_loop_test(cases, test_steps, 0, (int)(sizeof studies / sizeof studies[0]));
-  tcase_add_loop_test(cases, test_accelerations, 0, (int)(sizeof studies / sizeof studies[0]));
+  tcase_add_loop_test(cases, test_accelerations, 0, (int)(sizeof studies / sizeof studies[0]) - 1);
   return run_suite(suite);
 }

@@ -19,7 +19,9 @@ static const char *const machines[] = {"rotary-actuator/rotary-actuator",
                                        "four-bar/four-bar",
                                        "lifting-four-bar/lifting-four-bar",
                                        "quick-return/quick-return",
-                                       "metered-crane/metered-crane"};
+                                       "metered-crane/metered-crane",
+                                       "manipulator/manipulator",
+                                       "../test/fuzz/corpus/machine/contacts"};
 enum { N_MACHINES = sizeof machines / sizeof *machines, N_ALWAYS = 2 };
 
 /* Two plants of a model, the second one with native code. */

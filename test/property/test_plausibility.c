@@ -134,11 +134,10 @@ START_TEST(test_drawn_logs)
   static const struct {
     const char *study;
     double seconds;
-  } of[] = {{"four-bar/sensors-1.yaml", 3.0},
-            {"four-bar/sensors-2.yaml", 3.0},
-            {"lifting-four-bar/sensors.yaml", 3.0},
-            {"crane/gripper-load.yaml", 2.5},
-            {"quick-return/sensors.yaml", 2.0}};
+  } of[] = {{"four-bar/sensors-1.yaml", 3.0},       {"four-bar/sensors-2.yaml", 3.0},
+            {"lifting-four-bar/sensors.yaml", 3.0}, {"crane/gripper-load.yaml", 2.5},
+            {"quick-return/sensors.yaml", 2.0},     {"manipulator/encoders.yaml", 1.5},
+            {"manipulator/imus.yaml", 1.5}};
   for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
     for (uint64_t seed = 1; seed <= 10; seed++) draw(of[i].study, seed, of[i].seconds);
 }

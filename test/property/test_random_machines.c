@@ -20,7 +20,7 @@ enum {
   MOST_ACTUATORS = 3,
   MOST_METERED = 2,
   MOST_VOLUMES = 2 * MOST_ACTUATORS + 1,
-  MOST_INPUTS = MOST_ACTUATORS + MOST_METERED,
+  MOST_INPUTS = MOST_ACTUATORS + MOST_METERED + 1,
   MOST_STATES = 2 * (MOST_BODIES + 2) + MOST_VOLUMES + 2 + MOST_METERED
 };
 
@@ -31,6 +31,8 @@ typedef struct drawn {
   bramah_spring springs[2];
   bramah_joint_spring joint_springs[2];
   bramah_force loads[2];
+  bramah_contact contacts[1];
+  double points[6];
   bramah_supply supplies[2];
   bramah_hose hoses[MOST_VOLUMES];
   bramah_volume volumes[MOST_VOLUMES];
@@ -176,6 +178,35 @@ static void draw_forces(drawn *d, unsigned *seed)
   }
 }
 
+/* The last body touches soft ground, and the first joint is between stops near by. */
+static void draw_touch(drawn *d, unsigned *seed)
+{
+  bramah_machine *m = &d->tree.machine;
+  bramah_joint *joint = &d->tree.joints[0];
+  bramah_contact *contact = d->contacts;
+  *contact = (bramah_contact){.name = "touch",
+                              .body = d->tree.names[m->n_bodies - 1],
+                              .n_points = 2,
+                              .points = d->points,
+                              .normal = {0.3 * test_uniform(seed), 1.0, 0.0},
+                              .law = (bramah_contact_law)one_of(seed, 2),
+                              .stiffness = between(seed, 50.0, 300.0),
+                              .damping = between(seed, 0.1, 1.0)};
+  d->points[0] = test_uniform(seed), d->points[1] = test_uniform(seed), d->points[3] = test_uniform(seed);
+  locate(m, contact->body, d->points, contact->ground);
+  contact->ground[1] += between(seed, -0.1, 0.2);
+  if (one_of(seed, 2))
+    contact->friction = (bramah_friction){.model = BRAMAH_FRICTION_LUGRE,
+                                          .coulomb = between(seed, 0.1, 0.5),
+                                          .static_force = 0.6,
+                                          .bristle_stiffness = between(seed, 10.0, 100.0)};
+  m->n_contacts = 1, m->contacts = d->contacts;
+  if (joint->type != BRAMAH_JOINT_REVOLUTE && joint->type != BRAMAH_JOINT_PRISMATIC) return;
+  joint->range[0] = joint->initial_position - 0.1, joint->range[1] = joint->initial_position + 0.05;
+  joint->stop =
+      (bramah_end_stop){.stiffness = between(seed, 50.0, 500.0), .damping = between(seed, 0.0, 10.0)};
+}
+
 /* ---- hydraulics ---- */
 
 static void draw_actuator(drawn *d, size_t i, unsigned *seed)
@@ -291,6 +322,11 @@ static void draw_load_sensing(drawn *d, unsigned *seed)
   if (one_of(seed, 2)) d->load_sensing_pumps[0].cut_off = 5e6;
   if (one_of(seed, 2)) d->load_sensing_pumps[0].torque_limit = 3.0;
   m->n_load_sensing_pumps = 1, m->load_sensing_pumps = d->load_sensing_pumps;
+  if (one_of(seed, 2)) { /* an engine turns all pumps */
+    const bramah_drive drive = {"engine", 6.0, one_of(seed, 2) ? 0.05 : 0.0, 3.0};
+    d->inputs[m->n_inputs++] = (bramah_input){.name = "engine"};
+    d->pumps[0].drive = d->load_sensing_pumps[0].drive = drive;
+  }
 }
 
 /* Valves with a pilot, at both volumes of the first cylinder. */
@@ -448,6 +484,7 @@ static void draw(drawn *d, unsigned number)
   if (one_of(&seed, 4) == 0) draw_motion(d, &seed);
   if (d->tree.machine.n_valves && one_of(&seed, 2)) draw_load_sensing(d, &seed);
   if (d->tree.machine.n_valves) draw_piloted(d, &seed);
+  if (one_of(&seed, 3) == 0) draw_touch(d, &seed);
 }
 
 enum { TAKEN_OVER = 5 }; /* at this step native code comes */

@@ -203,6 +203,23 @@ class Files(Case):
         self.assertEqual(found.first.first.time_ns, 50_000_000)
         self.assertIsNone(bramah.compare(a, b, tolerances={"x": "3 mm"}).first)
 
+    def test_work_cycles(self):
+        t = np.arange(1200) * 0.05
+        phase = t % 20  # digs 8 s, swings 4 s, dumps 4 s, swings back
+        load = np.interp(phase, [0, 7, 13, 15, 20], [0, 900, 900, 0, 0]) + 5 * np.sin(t * t)
+        swing = np.where((phase > 8) & (phase < 12), 0.5, np.where(phase > 16, -0.5, 0.0)) + 0.005 * np.sin(t * t)
+        cut = bramah.work_cycles(t, load, swing, np.full(1200, 9.0))
+        self.assertEqual((cut.n_cycles, cut.doubt), (3, ""))
+        for border, wanted in zip(cut.cycles[1].begin, (20, 28, 32, 36, 40)):
+            self.assertAlmostEqual(border.t, wanted, delta=0.2)
+        self.assertAlmostEqual(cut.cycles[1].load, 900, delta=5)
+        self.assertEqual(cut.phase.shape, (cut.n,))
+        self.fails(bramah.TimeError, "E_TIME", bramah.work_cycles, [1, 0], [0, 0], [0, 0])
+        self.assertEqual(bramah.movement([0, 1, 2], [0, 1, 0], 0.5).reversals, 1)
+        np.testing.assert_allclose(bramah.leaderboard([(0, 10, 2, 0), (1, 20, 1, 1)]), [4 / 3, 5 / 3])
+        self.assertEqual(bramah.friedman([[1, 2, 3]] * 6).statistic, 12.0)
+        self.assertAlmostEqual(bramah.spearman(range(9), [0, 1, 2, 3, 4, 5, 6, 8, 7]).effect, 1 - 12 / 720)
+
     def test_units(self):
         self.assertEqual(bramah.si("76 bar"), 7.6e6)
         self.assertEqual(bramah.si("-3e-2 m"), -0.03)

@@ -598,7 +598,7 @@ static void add_everything(void)
   seal = (bramah_leakage){"seal", 9, NULL, NULL, "lift", 1e-11};
   check = (bramah_check_valve){"check", 4, "v3", "v2", 1e-7, 1e5};
   relief = (bramah_relief_valve){"relief", 5, "v1", "tank", 1e-6, 2.5e6, 1e6};
-  axial = (bramah_pump){"axial", 6, "tank", "v1", 1e-4, 3.2e6, 1e6};
+  axial = (bramah_pump){"axial", 6, "tank", "v1", 1e-4, 3.2e6, 1e6, {0}};
   bladder = (bramah_accumulator){"bladder", 3, "v3", 1e-4, 2e6, 1.4};
   m->n_leakages = m->n_check_valves = m->n_relief_valves = m->n_pumps = m->n_accumulators = 1;
   m->leakages = &seal;

@@ -11,6 +11,7 @@
 /* ---- at rest: three sections with given loads on one pump ---- */
 
 enum { LEAK, PUMP };
+enum { DRIVE = 3, N_SPOOLS };
 enum { N_SECTIONS = 3, LINE = 0, FLOW = 1, N_STATES = 2, TANK = N_STATES, LOADS };
 
 /* Reference evaluations, made by a program of its own: compensators before the spools, 12 bar; margin 20 bar, cut-off 320 bar,
@@ -72,8 +73,9 @@ typedef struct sections {
   bramah__circuit circuit;
   bramah__volume volume[1];
   bramah__element element[2];
-  bramah__valve valve[N_SECTIONS];
-  double supply[1 + N_SECTIONS], U[N_SECTIONS], x[N_STATES]; /* pressure and settled flow of the pump */
+  bramah__valve valve[N_SPOOLS]; /* the last: of the pump's drive */
+  size_t drive[2];
+  double supply[1 + N_SECTIONS], U[N_SPOOLS], x[N_STATES]; /* pressure and settled flow of the pump */
 } sections;
 
 /* Spools at 5 V; the sections with no demand in the middle. */
@@ -97,11 +99,16 @@ static void set_up(sections *s, int compensator, const double *demand, const dou
     s->supply[1 + i] = load[i];
     s->U[i] = demand[i] > 0.0 ? 5.0 : 0.0;
   }
+  s->valve[DRIVE] = (bramah__valve){.limit = 10.0};
+  s->U[DRIVE] = 10.0;
+  s->drive[LEAK] = BRAMAH__NO_SPOOL, s->drive[PUMP] = DRIVE;
   s->circuit = (bramah__circuit){.oil_bulk_modulus = 1.5e9,
                                  .transition_pressure = 1e5,
                                  .n_volumes = N_STATES,
                                  .n_supplies = 1 + N_SECTIONS,
                                  .n_valves = N_SECTIONS,
+                                 .n_metering_spools = 1,
+                                 .drive = s->drive,
                                  .n_elements = 2,
                                  .n_passing = 2,
                                  .n_states = 1,
@@ -213,6 +220,34 @@ START_TEST(test_limits)
 }
 END_TEST
 
+/* At half the command the pump turns half as fast: half its flow is all there is, at the margin as long as it is enough; the torque
+ * limit, which goes by the pressure, leaves half as much power. */
+START_TEST(test_drive)
+{
+  const double demand[N_SECTIONS] = {1e-6, 1.5e-6, 0}, load[N_SECTIONS] = {8e6, 5e6, 0};
+  sections s;
+  set_up(&s, BRAMAH_COMPENSATOR_AFTER, demand, load);
+  s.U[DRIVE] = 5.0;
+  come_to_rest(&s);
+  ck_assert_double_eq_tol(delivered(&s), 1.75e-3, 1e-12);
+  ck_assert_double_eq_tol(drawn(&s, 0) / drawn(&s, 1), 1.0 / 1.5, 1e-12);
+  s.U[0] = 0.0;
+  come_to_rest(&s);
+  ck_assert_double_eq_tol(delivered(&s), 1.75e-3, 1e-12);
+  s.U[1] = 2.0; /* instead of 5 V */
+  come_to_rest(&s);
+  ck_assert_double_eq_tol(s.x[LINE], 7e6, 1e-3);
+  ck_assert_double_eq_tol(delivered(&s), 0.4 * 1.5e-6 * sqrt(2e6), 1e-12);
+  ck_assert_double_eq_tol(s.x[FLOW], 2.0 * delivered(&s), 1e-11);
+  s.element[PUMP].value[4] = 20.0;
+  s.U[1] = 5.0;
+  come_to_rest(&s);
+  ck_assert_double_eq_tol(delivered(&s) * s.x[LINE], 20.0 * 100.0, 1e-6);
+  s.U[DRIVE] = -3.0;
+  ck_assert_double_eq(delivered(&s), 0.0);
+}
+END_TEST
+
 /* A port is reported in part until its path is open by 2 % of the limit, and the one that is fed, of the highest section. */
 START_TEST(test_reported_load)
 {
@@ -242,7 +277,7 @@ END_TEST
 
 /* Of rates and of flows, by pressures, settled flow, supplies and spools. Where the differences of both sides differ there is a
  * kink, at which the derivative is one of them. */
-enum { N_X = N_STATES + 1 + N_SECTIONS + N_SECTIONS };
+enum { N_X = N_STATES + 1 + N_SECTIONS + N_SPOOLS };
 
 static double *argument(sections *s, size_t k)
 {
@@ -266,7 +301,7 @@ static void values(const sections *s, double *out)
 static void derivatives(const sections *s, double *D)
 {
   double scratch[N_STATES * BRAMAH__CIRCUIT_SCRATCH], pd[N_STATES], by_p[N_STATES * N_STATES],
-      by_U[N_STATES * N_SECTIONS], by_supply[N_STATES * (1 + N_SECTIONS)], rate[N_STATES], flow[N_STATES];
+      by_U[N_STATES * N_SPOOLS], by_supply[N_STATES * (1 + N_SECTIONS)], rate[N_STATES], flow[N_STATES];
   bramah__circuit_derivatives(&s->circuit, s->x, NULL, NULL, s->U, scratch, pd, by_p, NULL, NULL, by_U,
                               by_supply);
   bramah__circuit_rates(&s->circuit, s->x, NULL, NULL, s->U, flow, rate);
@@ -274,7 +309,7 @@ static void derivatives(const sections *s, double *D)
     ck_assert_double_eq(pd[r], rate[r]);
     memcpy(D + r * N_X, by_p + r * N_STATES, N_STATES * sizeof *D);
     memcpy(D + r * N_X + N_STATES, by_supply + r * (1 + N_SECTIONS), (1 + N_SECTIONS) * sizeof *D);
-    memcpy(D + r * N_X + N_STATES + 1 + N_SECTIONS, by_U + r * N_SECTIONS, N_SECTIONS * sizeof *D);
+    memcpy(D + r * N_X + N_STATES + 1 + N_SECTIONS, by_U + r * N_SPOOLS, N_SPOOLS * sizeof *D);
   }
   for (size_t r = N_STATES; r < N_VALUES; r++) {
     double *row = D + r * N_X, *spools = row + N_STATES + 1 + N_SECTIONS;
@@ -304,6 +339,7 @@ START_TEST(test_derivatives)
       s.U[i] = test_uniform(&seed) * (n % 2 ? 8.0 : 0.3);
     }
     if (n % 4 == 0) s.element[PUMP].value[4] = 100.0;
+    s.U[DRIVE] = n % 8 ? 5.0 * (1.0 + test_uniform(&seed)) : -1.0;
     s.supply[0] = 1e5;
     s.x[LINE] = 1.2e7 * (1.1 + test_uniform(&seed));
     s.x[FLOW] = 2e-3 * (1.0 + test_uniform(&seed));
@@ -459,6 +495,30 @@ START_TEST(test_names)
 }
 END_TEST
 
+/* An engine that takes its time: of a pump too that has no controller. */
+START_TEST(test_engine)
+{
+  const bramah_pump gear = {
+      .name = "gear", .from = "tank", .into = "line", .flow = 1e-4, .drive = {"engine", 10.0, 0.2, 4.0}};
+  const bramah_input inputs[2] = {input, {.name = "engine"}};
+  const double u[2] = {5.0, 8.0};
+  machine.n_pumps = 1, machine.pumps = &gear;
+  machine.n_inputs = 2, machine.inputs = inputs;
+  pump.drive = (bramah_drive){"engine", 10.0, 0.2, 4.0};
+  running r = start(&machine);
+  must(r.p.set_inputs(r.p.self, u, &diag), &diag);
+  ck_assert_double_eq_tol(shown(&r, "gear.flow"), 4e-5, 1e-18);
+  ck_assert_double_eq(shown(&r, "gear.drive.spool"), 4.0);
+  must(run_for(&r, 0.2, &diag), &diag);
+  const double turns = 8.0 - 4.0 * exp(-1.0);
+  ck_assert_double_eq_tol(shown(&r, "main.drive.spool"), turns, 1e-5);
+  ck_assert_double_eq_tol(shown(&r, "gear.flow"), 1e-5 * turns, 1e-10);
+  must(run_for(&r, 3.0, &diag), &diag);
+  ck_assert_double_eq_tol(shown(&r, "main.flow") + shown(&r, "gear.flow"), 5e-7 * 1e3, 1e-9);
+  stop(&r);
+}
+END_TEST
+
 static const refusal refused[] = {
     {"main", "the displacement must be positive", 9, 0, {NUMBER(pump.displacement, 0.0)}},
     {"main", "the speed must be positive", 9, 0, {NUMBER(pump.speed, -1.0)}},
@@ -468,6 +528,17 @@ static const refusal refused[] = {
     {"main", "'hydrant'", 9, BRAMAH_E_REFERENCE, {NAME(pump.into, "hydrant")}},
     {"main", "it would sense no load", 9, 0, {NAME(valve.pump, "load")}},
     {"boom", "needs the pressure difference", 7, 0, {NUMBER(valve.compensator_pressure, 0.0)}},
+    {"main", "the limit must be positive", 9, 0, {NAME(pump.drive.input, "boom")}},
+    {"main.drive",
+     "there is no input 'engin'",
+     9,
+     BRAMAH_E_REFERENCE,
+     {NAME(pump.drive.input, "engin"), NUMBER(pump.drive.limit, 1.0)}},
+    {"main",
+     "start within its limit",
+     9,
+     0,
+     {NAME(pump.drive.input, "boom"), NUMBER(pump.drive.limit, 1.0), NUMBER(pump.drive.initial, 2.0)}},
     {"line", "more than one volume", 0, BRAMAH_E_KEY, {NAME(pump.name, "line")}},
 };
 
@@ -491,10 +562,10 @@ int main(void)
   const int n = (int)(sizeof cases / sizeof *cases);
   tcase_add_loop_test(division, test_reference_division, 0, n);
   tcase_add_loop_test(division, test_flow_sharing, 1, n);
-  ADD_TESTS(division, test_mixed, test_limits, test_reported_load, test_derivatives);
+  ADD_TESTS(division, test_mixed, test_limits, test_drive, test_reported_load, test_derivatives);
   TCase *time = one_case(suite, "time");
   tcase_add_checked_fixture(time, setup, NULL);
-  ADD_TESTS(time, test_controller, test_names, test_compensator_refused);
+  ADD_TESTS(time, test_engine, test_controller, test_names, test_compensator_refused);
   tcase_add_loop_test(time, test_refused, 0, (int)(sizeof refused / sizeof *refused));
   return run_suite(suite);
 }

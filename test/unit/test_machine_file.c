@@ -212,6 +212,33 @@ START_TEST(springs_and_forces_are_read)
 }
 END_TEST
 
+/* Points by their names; what outputs are made of. */
+START_TEST(points_and_outputs_are_read)
+{
+  bramah_machine *m =
+      load_with(5, "  slide: {mass: 2 kg, points: {tip: [1 m, 2 m, 30 cm], heel: [0, 0, 1 m]}}\n"
+                   "forces: {dig: {body: slide, point: slide.tip, force: [0, 0, 0 N]}}\n"
+                   "springs: {rope: {bodies: [ground, slide], points: [[0, 5, 0 m], heel], free_length: 1 "
+                   "cm, stiffness: 2 N/m}}\n"
+                   "outputs:\n"
+                   "  height: {height_of: slide.tip}\n"
+                   "  far: {distance: [ground, slide]}\n"
+                   "  fuel: {fuel_rate: [pump, orifice], idle: 3.6 kg/h, consumption: 360 g/kW/h}\n");
+  ck_assert(m->bodies[1].n_points == 2 && m->bodies[1].points[0].position[2] == 0.3);
+  ck_assert(m->forces[0].point[1] == 2.0 && m->springs[0].point[1][2] == 1.0 &&
+            m->springs[0].point[0][1] == 5.0);
+  ck_assert_uint_eq(m->n_outputs, 3);
+  ck_assert(m->outputs[0].kind == BRAMAH_OUTPUT_OF_HEIGHT && m->outputs[0].n_of == 1);
+  ck_assert_str_eq(m->outputs[0].of[0], "slide.tip");
+  ck_assert(m->outputs[1].kind == BRAMAH_OUTPUT_OF_DISTANCE && m->outputs[1].n_of == 2);
+  ck_assert_str_eq(m->outputs[1].of[1], "slide");
+  ck_assert(m->outputs[2].kind == BRAMAH_OUTPUT_OF_FUEL_RATE && m->outputs[2].line == 11);
+  ck_assert_double_eq_tol(m->outputs[2].idle, 1e-3, 1e-15);
+  ck_assert_double_eq_tol(m->outputs[2].consumption, 1e-7, 1e-20);
+  bramah_machine_free(m);
+}
+END_TEST
+
 START_TEST(motions_are_read)
 {
   bramah_machine *m = load_with(
@@ -410,7 +437,7 @@ static const bad_line bad_lines[] = {
     {4, "  crank: {@mas: 16 kg}", BRAMAH_E_KEY, "bodies.crank.mas",
      "unknown key 'mas'; did you mean 'mass'?"},
     {4, "  crank: {mass: 1 kg, @colour: red}", BRAMAH_E_KEY, "bodies.crank.colour",
-     "unknown key 'colour'; allowed are mass, centre_of_mass, inertia, payload_point"},
+     "unknown key 'colour'; allowed are mass, centre_of_mass, inertia, payload_point, points"},
     {4, "  @crank: {inertia: [0, 5, 5 kg*m^2]}", BRAMAH_E_KEY, "bodies.crank",
      "required key 'mass' is missing"},
     {4, "  crank: {mass: 16 kg, @mass: 17 kg}", BRAMAH_E_KEY, "bodies.crank.mass",
@@ -461,6 +488,29 @@ static const bad_line bad_lines[] = {
      "'force' or 'torque' is needed"},
     {34, "forces: {wind: {body: crank, torque: [0, 0, 1 N*m], @point: [0, 0, 0]}}\ninputs:", BRAMAH_E_KEY,
      "forces.wind.point", "'point' does not belong to this type"},
+    {34, "forces: {wind: {body: crank, point: @crank.tip, force: [1, 2, 3 N]}}\ninputs:", BRAMAH_E_REFERENCE,
+     "forces.wind.point", "there is no point 'tip' of 'crank'"},
+    {34, "forces: {wind: {body: crank, point: @slide.tip, force: [1, 2, 3 N]}}\ninputs:", BRAMAH_E_REFERENCE,
+     "forces.wind.point", "a point of 'crank' is needed here, not 'slide.tip'"},
+    {34,
+     "springs: {rope: {bodies: [ground, crank], points: [@pole, [1, 0, 0 m]], damping: 3 N*s/m}}\ninputs:",
+     BRAMAH_E_REFERENCE, "springs.rope.points.0", "points of the ground have no names: give coordinates"},
+    {5,
+     "  slide: {mass: 2 kg, points: {tip: [0, 1, 0 m]}}\nforces: {dig: {body: slide, point: @tpi, force: [0, "
+     "0, 0 N]}}",
+     BRAMAH_E_REFERENCE, "forces.dig.point", "there is no point 'tpi' of 'slide'; did you mean 'tip'?"},
+    {34, "outputs: {@h: {}}\ninputs:", BRAMAH_E_KEY, "outputs.h",
+     "this says not what it shows; possible are height_of, distance, position_of, pose_of, payload_of, "
+     "force_at, "
+     "hydraulic_power, energy, flow, fuel_rate"},
+    {34, "outputs: {h: {height_of: crank, @pose_of: crank}}\ninputs:", BRAMAH_E_KEY, "outputs.h.pose_of",
+     "an output is of one kind, and another is given"},
+    {34, "outputs: {h: {@heigth_of: crank}}\ninputs:", BRAMAH_E_KEY, "outputs.h.heigth_of",
+     "unknown key 'heigth_of'; did you mean 'height_of'?"},
+    {34, "outputs: {@f: {fuel_rate: pump, idle: 1 kg/h}}\ninputs:", BRAMAH_E_KEY, "outputs.f",
+     "required key 'consumption' is missing"},
+    {34, "outputs: {f: {flow: pump, @idle: 1 kg/h}}\ninputs:", BRAMAH_E_KEY, "outputs.f.idle",
+     "'idle' does not belong to this type"},
     {34, "motions: {m: {joint: @crnk, type: rate, position: 1 rad}}\ninputs:", BRAMAH_E_REFERENCE,
      "motions.m.joint", "there is no joint coordinate 'crnk'; did you mean 'crank'?"},
     {34, "motions: {m: {joint: crank, type: rate, position: @1 m}}\ninputs:", BRAMAH_E_UNIT,
@@ -917,6 +967,7 @@ static void add_reading_tests(TCase *tests)
   tcase_add_test(tests, compound_joints_are_read);
   tcase_add_test(tests, every_coordinate_has_a_name);
   tcase_add_test(tests, springs_and_forces_are_read);
+  tcase_add_test(tests, points_and_outputs_are_read);
   tcase_add_test(tests, motions_are_read);
   tcase_add_test(tests, loops_of_every_type_are_read);
   tcase_add_test(tests, areas_may_be_given_directly);

@@ -623,7 +623,7 @@ static const bad_line bad_lines[] = {
      "'encodr' is not known here; did you mean 'encoder'?"},
     {9, "  angle: {type: @lidar, joint: crank, sigma: 1 deg}", BRAMAH_E_VALUE, "sensors.angle.type",
      "'lidar' is not known here; possible are encoder, gyro, pressure, accelerometer, inclinometer, stroke, "
-     "pressure-difference, flow, load-pin"},
+     "pressure-difference, flow, load-pin, output"},
     {9, "  @angle: {joint: crank, sigma: 1 deg}", BRAMAH_E_KEY, "sensors.angle",
      "required key 'type' is missing"},
     {9, "  @angle: {type: encoder, joint: crank}", BRAMAH_E_KEY, "sensors.angle",

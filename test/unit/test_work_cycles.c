@@ -293,6 +293,11 @@ START_TEST(mistakes_are_refused)
   ck_assert_str_eq(diag.message, "time does not go forward in row 3");
   ck_assert_int_eq(bramah_work_cut_new(&(bramah_work_signals){2, endless, x, NULL, x}, NULL, &cut),
                    BRAMAH_E_NOT_FINITE);
+  ck_assert_int_eq(bramah_work_cut_new(&(bramah_work_signals){2, t, endless, NULL, x}, &diag, &cut),
+                   BRAMAH_E_NOT_FINITE);
+  ck_assert_int_eq(
+      bramah_work_cut_new(&(bramah_work_signals){2, (double[]){0.0, 2e5}, x, NULL, x}, &diag, &cut),
+      BRAMAH_E_TIME);
   ck_assert_ptr_null(cut);
   bramah_work_cut_free(NULL);
 }

@@ -20,5 +20,6 @@ from bramah.linear import LinearSystem, Modes, linearize, lqr
 from bramah.logs import check_file, compare, look_over, noise, read_log, write_log, write_mat
 from bramah.machine import CSource, Machine, Part, Simulation, compile_source
 from bramah.tuning import SensorStudy, Tuning, sensor_study, sweep, tune
+from bramah.work import friedman, leaderboard, movement, spearman, work_cycles
 
 __version__ = _ffi.string(_lib.bramah_version()).decode()
