@@ -12,11 +12,8 @@ import pathlib
 import numpy as np
 
 import bramah
-from drive import BOOM, CYCLE, DIPPER, FOOT, JOINTS, START, Operator, here
+from drive import BUCKETS, CYCLE, FIRM, GRAVEL, START, Operator, here
 
-BUCKETS = {"small": (315, 0.318), "medium": (450, 0.512), "large": (750, 1.01)}  # mass [kg], volume [m^3] (README.md)
-GRAVEL = 1650.0  # [kg/m^3]
-CARRIAGE, BUCKET_CENTRE = (-0.7, 1.83), (0.6, 0.25)  # centres: of the upper structure in its plane, of the bucket in its frame [m]
 EVERY = 20  # a row of the log, in steps
 
 
@@ -58,14 +55,6 @@ class Skilled(Operator):
         self.loads.append((t, self.load, np.hypot(*self.force)))
 
 
-def arm(q):
-    """Arm movement of publication VI: distance of the bucket's centre from that of the upper structure, of angles [4, n]."""
-    a, b, c = np.cumsum(q[1:], axis=0)
-    x = FOOT[0] + BOOM * np.cos(a) + DIPPER * np.cos(b) + BUCKET_CENTRE[0] * np.cos(c) - BUCKET_CENTRE[1] * np.sin(c)
-    z = FOOT[1] + BOOM * np.sin(a) + DIPPER * np.sin(b) + BUCKET_CENTRE[0] * np.sin(c) + BUCKET_CENTRE[1] * np.cos(c)
-    return np.hypot(x - CARRIAGE[0], z - CARRIAGE[1])
-
-
 def load_with_errors(time, operator, random):
     """The load as a filter shows it."""
     loads, sigma, step = np.array(operator.loads), 20.0, time[1] - time[0]
@@ -78,27 +67,23 @@ def load_with_errors(time, operator, random):
 
 def attempt(traits, bucket, cycles, seed, study=None, folder=pathlib.Path(".")):
     """One run: the columns of its log, their units, and the operator with the phases commanded (.phases) and the true loads."""
-    mass, volume = BUCKETS[bucket]
-    machine = bramah.Machine(here / "excavator.yaml", changes={"bodies.bucket.mass": f"{mass} kg"})
+    volume, changes = BUCKETS[bucket]
+    machine = bramah.Machine(here / "excavator.yaml", changes={**FIRM, **changes})
     operator = Skilled(machine, cycles, traits, GRAVEL * volume, seed)
     duration = sum(way[-1] for way in operator.ways) / operator.pace + 0.5 * len(operator.ways) + 2.0
     log = folder / "sensors.csv" if study else None
-    if study:  # with this bucket
-        text, study = pathlib.Path(study).read_text(), folder / "study.yaml"
-        study.write_text(text.replace("machine: excavator.yaml",
-                                      f"machine: {here}/excavator.yaml\nchanges: {{bodies.bucket.mass: {mass} kg}}"))
     shown = machine.simulate(duration, operator, study=study, log=log, seed=seed)
     if study:
-        shown = bramah.replay(study, log)
+        shown = bramah.replay(study, log, changes={f"machine.{path}": value for path, value in changes.items()})
         log.unlink()
     rows = slice(0, np.searchsorted(shown.time, operator.began + 1.0 if operator.done else duration), EVERY)
-    columns = {"t": shown.time[rows], "arm": arm(np.array([shown[f"{j}.angle"][rows] for j in JOINTS]))}
+    columns = {"t": shown.time[rows], "arm": shown["arm"][rows]}
     columns.update({o: shown[o][rows] for o in shown if o.endswith((".stroke", ".pressure", ".rate", "power"))})
     if study:
-        columns["payload"], columns["payload.sigma"] = shown.augmented["payload"][rows], shown.augmented_sigma("payload")[rows]
+        columns["payload"], columns["payload.sigma"] = shown["payload"][rows], shown.sigma("payload")[rows]
     else:
         columns["payload"], columns["payload.sigma"] = load_with_errors(columns["t"], operator, np.random.default_rng(seed))
-    return columns, {**shown.units, "t": "s", "arm": "m", "payload": "kg", "payload.sigma": "kg"}, operator
+    return columns, {**shown.units, "t": "s", "payload.sigma": "kg"}, operator
 
 
 def main():

@@ -74,7 +74,8 @@ double bramah__windows_limit(uint64_t tests, int two_sided);
 typedef struct bramah__accuracy {
   size_t output; /* of the plant */
   const char *name, *unit;
-  long sensor; /* that measures just this, -1: none */
+  long sensor;   /* that measures just this, -1: none */
+  int is_judged; /* 0: an angle of a vector, whose band says nothing where the vector is as small as its own */
   bramah__rmse estimate, model, measured, smoothed;
   uint64_t judged, within; /* as in bramah_accuracy */
 } bramah__accuracy;

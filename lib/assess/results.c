@@ -20,9 +20,15 @@ static bramah_status open_truth(bramah_assess *a, bramah_diag *diag)
     *column = -1;
     if (out->has_sigma) status = bramah__truth_find(a->rows, out->name, out->unit, column, diag);
     out->has_truth = !status && *column >= 0;
-    if (out->has_truth)
-      a->accuracy[a->n_accuracies++] = (bramah__accuracy){
-          .output = out->output, .name = out->name, .unit = out->unit, .sensor = out->sensor};
+    if (!out->has_truth) continue;
+    bramah_output_info info;
+    bramah_plant_output_info(a->plant, out->output, &info);
+    a->accuracy[a->n_accuracies++] =
+        (bramah__accuracy){.output = out->output,
+                           .name = out->name,
+                           .unit = out->unit,
+                           .sensor = out->sensor,
+                           .is_judged = info.kind == BRAMAH_OUTPUT_POSITION || strcmp(out->unit, "rad") != 0};
   }
   a->has_nees = !status && bramah_plant_coordinates(a->plant, a->error);
   return status;
@@ -268,7 +274,7 @@ void bramah__accuracy_step(bramah_assess *a)
     const double value = bramah__without_turns(a->plant, i, truth, a->value[i]);
     bramah__rmse_add(&c->estimate, truth, value, sigma);
     /* What is moved by a motion has no uncertainty, only rounding. */
-    if (sigma > 1e-9 * c->estimate.max_truth) {
+    if (c->is_judged && sigma > 1e-9 * c->estimate.max_truth) {
       c->judged++;
       c->within += fabs(value - truth) <= 2.0 * 1.96 * sigma;
     }

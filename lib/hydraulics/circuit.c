@@ -473,42 +473,43 @@ double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int por
 
 /* What of the flow q from one node to another a supply gives. */
 static double draw(const bramah__circuit *circuit, size_t supply, size_t from, size_t to, const dependent *q,
-                   double *by_p)
+                   double *by_p, double *by_U)
 {
   const double sign = (double)(from == supply) - (double)(to == supply);
-  add_slopes(circuit, from, to, q, sign, by_p, NULL);
+  add_slopes(circuit, from, to, q, sign, by_p, by_U);
   return sign * q->value;
 }
 
 double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
-                          double *by_p)
+                          double *by_p, double *by_U)
 {
   const size_t supply = circuit->n_volumes + i;
   double drawn = 0.0;
   clear(by_p, circuit->n_volumes);
+  clear(by_U, bramah__n_spools(circuit));
   for (size_t k = 0; k < circuit->n_elements; k++) {
     const bramah__element *e = &circuit->element[k];
     if (k >= circuit->n_passing && k < circuit->n_elements - circuit->n_lines) continue;
     const size_t own = k < circuit->n_passing ? 0 : e->node[BRAMAH__OWN_STATE];
     dependent q = {.value = p[own], .n = 1, .node = {{own, 1.0}}}; /* of a line */
-    if (k < circuit->n_passing) of_flow(circuit, k, p, U, by_p != NULL, &q);
-    drawn += draw(circuit, supply, e->node[0], e->node[1], &q, by_p);
+    if (k < circuit->n_passing) of_flow(circuit, k, p, U, by_p || by_U, &q);
+    drawn += draw(circuit, supply, e->node[0], e->node[1], &q, by_p, by_U);
     for (int port = 0; port < 2 && bramah__element_kinds[e->kind]->drain && e->node[2] != BRAMAH__NO_NODE;
          port++) {
       along(drained(circuit, e, port, p), &q);
-      drawn += draw(circuit, supply, e->node[port], e->node[2], &q, by_p);
+      drawn += draw(circuit, supply, e->node[port], e->node[2], &q, by_p, by_U);
     }
   }
   for (size_t k = 0; k < circuit->n_valves; k++) {
     const bramah__load_signal load = bramah__load_signal_at(circuit, circuit->valve[k].pump, p, U);
     bramah__expr e[BRAMAH__N_PATHS];
     size_t ends[BRAMAH__N_PATHS][2];
-    bramah__openings(&circuit->valve[k].opening, e_number(U[k]), e);
+    bramah__openings(&circuit->valve[k].opening, e_variable(U[k]), e);
     bramah__valve_ends(&circuit->valve[k], ends);
     for (int w = 0; w < BRAMAH__N_PATHS; w++) {
       dependent q;
       of_path(circuit, k, w, ends[w][0], ends[w][1], e[w], p, &load, &q);
-      drawn += draw(circuit, supply, ends[w][0], ends[w][1], &q, by_p);
+      drawn += draw(circuit, supply, ends[w][0], ends[w][1], &q, by_p, by_U);
     }
   }
   return drawn;

@@ -639,34 +639,46 @@ static bramah_status fill_contact(const bramah__compiler *k, const bramah_contac
   return status == BRAMAH_OK ? fill_rubbing(k, in, out) : status;
 }
 
+/* The body that a contact is on in the end; -1: one that is welded to the ground, which feels nothing of the contact. */
+static bramah_status contact_body(const bramah__compiler *k, const bramah_contact *in, int *body)
+{
+  const char *name = in->body;
+  double point[3] = {0};
+  if (name && strcmp(name, "ground") == 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the ground does not touch itself");
+  if (name) bramah__carry_point(k, &name, point);
+  return bramah__find_body(k, in->name, in->line, name, body);
+}
+
 bramah_status bramah__build_contacts(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
   bramah_model *m = k->model;
   bramah__contact *out = k->t.contact_point;
-  size_t state = m->circuit.n_friction_states;
+  size_t state = m->circuit.n_friction_states, kept = 0;
   bramah_status status = check_named(k, d->contacts, d->n_contacts, sizeof *d->contacts, "contact");
   for (size_t i = 0; i < d->n_contacts && status == BRAMAH_OK; i++) {
     const bramah_contact *in = &d->contacts[i];
     const element e = {in->name, in->line};
     bramah__contact each;
-    m->first_point[i] = (size_t)(out - k->t.contact_point);
     status = fill_contact(k, in, &each);
+    if (status == BRAMAH_OK) status = contact_body(k, in, &each.body);
+    if (status != BRAMAH_OK || each.body < 0) continue;
+    m->contact_name[kept] = m->contact_name[i];
+    m->first_point[kept++] = (size_t)(out - k->t.contact_point);
     for (size_t l = 0; l < in->n_points && status == BRAMAH_OK; l++, out++) {
       const char *body = in->body;
       *out = each;
       bramah__copy3(in->points + 3 * l, out->point);
       status = finite3(k, out->point, e, "the points of a contact must be finite");
-      if (status != BRAMAH_OK) break;
       bramah__carry_point(k, &body, out->point);
-      status = bramah__find_body(k, e.name, e.line, body, &out->body);
-      if (status == BRAMAH_OK && out->body < 0)
-        return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the ground does not touch itself");
       out->first_state = state;
       if (out->coulomb > 0.0) state += BRAMAH__CONTACT_STATES;
     }
   }
-  m->first_point[d->n_contacts] = m->n_contact_points;
+  m->n_contacts = kept;
+  m->n_contact_points = m->first_point[kept] = (size_t)(out - k->t.contact_point);
+  m->n_friction_states = state;
   m->contact_point = k->t.contact_point;
   return status;
 }

@@ -17,8 +17,12 @@ static bramah_diag diag;
 
 /* ---- the shipped machines ---- */
 
-static const char *const shipped[] = {"four-bar",      "lifting-four-bar", "quick-return", "crane",
-                                      "metered-crane", "metered-arm",      "manipulator"};
+static const bramah_change firm = {.path = "joints.undercarriage.type", .value = "fixed"};
+static const struct {
+  const char *name;
+  const bramah_change *change;
+} shipped[] = {{"four-bar", NULL},      {"lifting-four-bar", NULL}, {"quick-return", NULL}, {"crane", NULL},
+               {"metered-crane", NULL}, {"metered-arm", NULL},      {"manipulator", NULL},  {"excavator", &firm}};
 static const char *const formulations[] = {"partitioning", "augmented-lagrangian", "penalty"};
 enum { N_SHIPPED = sizeof shipped / sizeof shipped[0] };
 
@@ -58,13 +62,14 @@ static void print_machines(void)
          "%-18s %-21s %8s %11s %8s %4s  %s\n",
          RUNS, "machine", "formulation", "us/step", "x real time", "Newton", "max", "loops to");
   for (size_t i = 0; i < 3 * N_SHIPPED; i++) {
-    const char *name = shipped[i / 3];
+    const char *name = shipped[i / 3].name;
+    const bramah_change *change = shipped[i / 3].change;
     double t[RUNS], violation = 0.0;
     rig r;
     const char *root = getenv("BRAMAH_SOURCE_ROOT");
     char path[1024];
     snprintf(path, sizeof path, "%s/datasets/%s/%s.yaml", root ? root : ".", name, name);
-    must(bramah_machine_load(path, 0, NULL, &diag, &r.machine), &diag);
+    must(bramah_machine_load(path, change != NULL, change, &diag, &r.machine), &diag);
     r.machine->integrator.formulation = (bramah_formulation)(i % 3);
     must(bramah_model_new(r.machine, &diag, &r.model), &diag);
     must(bramah_coupled_new(r.model, &diag, &r.coupled), &diag);
