@@ -158,7 +158,7 @@ struct bramah_filter;
 /* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
  * bits as of the filter on a plant that uses the program as long as no step is divided for its energy, goes over to other coordinates or
  * falls back. Errors: the same; E_UNSUPPORTED names what the source of a filter does not do: other transitions than that
- * of the step, block fusion, iterated updates, samples that come late, sensors of what the program does not know. */
+ * of the step, block fusion, iterated updates, delays of parts of a step, sensors of what the program does not know. */
 BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,
                                                 const bramah_program *program, const bramah_coupled *start,
                                                 const char *name, bramah_precision precision,

@@ -23,12 +23,12 @@ static bramah_status open_truth(bramah_assess *a, bramah_diag *diag)
     if (!out->has_truth) continue;
     bramah_output_info info;
     bramah_plant_output_info(a->plant, out->output, &info);
-    a->accuracy[a->n_accuracies++] = (bramah__accuracy){
-        .output = out->output,
-        .name = out->name,
-        .unit = out->unit,
-        .sensor = out->sensor,
-        .is_judged = info.kind == BRAMAH_OUTPUT_POSITION || strcmp(out->unit, "rad") != 0};
+    a->accuracy[a->n_accuracies++] =
+        (bramah__accuracy){.output = out->output,
+                           .name = out->name,
+                           .unit = out->unit,
+                           .sensor = out->sensor,
+                           .is_judged = info.kind == BRAMAH_OUTPUT_POSITION || strcmp(out->unit, "rad") != 0};
   }
   a->has_nees = !status && bramah_plant_coordinates(a->plant, a->error);
   return status;

@@ -141,8 +141,8 @@ const cli_command cli_compile = {
         "makes\n"
         "the latter and says so. Refused by name are\n"
         "machines with motions prescribed by a table or wheels and, of studies,\n"
-        "hypotheses, other transitions than 'step', block fusion, delays, adapting noise,\n"
-        "inclinometers and flow sensors.\n",
+        "hypotheses, other transitions than 'step', block fusion, delays of parts of a step, adapting noise,\n"
+        "inclinometers, and flow sensors but those of quasistatic cylinders.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,
     .max_operands = 1,

@@ -85,17 +85,24 @@ bramah__load_signal bramah__load_signal_at(const bramah__circuit *circuit, size_
 
 /* ---- flows with what they depend on ---- */
 
-/* A flow or the rate of a state, and its derivatives by nodes (virtual volumes among them) and spools. */
-enum { MOST_SLOPES = 8, MOST_SPOOLS = 2 };
+/* A flow from one node to another, or the rate of a state, with its derivatives by the pressure difference between its
+ * nodes and, few have these, by nodes (virtual volumes among them) and spools. */
+enum { MOST_SLOPES = 6, MOST_SPOOLS = 2 };
 typedef struct slope {
   size_t at;
   double by;
 } slope;
 typedef struct dependent {
-  double value;
+  double value, by_dp;
   size_t n, n_spools;
-  slope node[MOST_SLOPES], spool[MOST_SPOOLS];
+  slope node[MOST_SLOPES], spool[MOST_SPOOLS]; /* those that do not count are not set */
 } dependent;
+
+static inline void along(bramah__expr Q, dependent *q)
+{
+  q->value = Q.value, q->by_dp = Q.slope;
+  q->n = q->n_spools = 0;
+}
 
 static inline void depends(dependent *q, size_t node, double by) { q->node[q->n++] = (slope){node, by}; }
 
@@ -108,21 +115,14 @@ static void depends_on_load(dependent *q, size_t node, const bramah__load_signal
   q->spool[q->n_spools++] = (slope){load->spool, -by * load->by_spool};
 }
 
-/* By the pressure difference between two nodes alone. */
-static inline dependent along(size_t from, size_t to, bramah__expr Q)
-{
-  return (dependent){.value = Q.value, .n = 2, .node = {{from, Q.slope}, {to, -Q.slope}}};
-}
-
-/* Flow or rate of an element, with its derivatives beyond those by its pressure difference where they are wanted. */
-static dependent of_element(const bramah__circuit *circuit, const bramah__element *e,
-                            bramah__element_equation *equation, const double *p, const double *U, int wanted)
+/* What element e sees besides dp, and the derivatives by that where they are wanted. */
+static void look_further(const bramah__circuit *circuit, const bramah__element *e,
+                         bramah__element_equation *equation, const double *p, const double *U, int wanted,
+                         bramah__expr *seen, dependent *q)
 {
   const unsigned sees = bramah__element_kinds[e->kind]->sees;
   const size_t against = e->node[bramah__element_kinds[e->kind]->pilot_against];
   const bramah__quantities of = {.number = e->value};
-  const double dp = difference(circuit, p, e->node[0], e->node[1]);
-  bramah__expr seen[BRAMAH__N_SEEN] = {[BRAMAH__DP] = e_variable(dp)};
   bramah__load_signal load = {0};
   if (sees & 1U << BRAMAH__LOAD) {
     load = bramah__load_signal_at(circuit, e->node[1], p, U);
@@ -130,74 +130,86 @@ static dependent of_element(const bramah__circuit *circuit, const bramah__elemen
   }
   if (sees & 1U << BRAMAH__PILOT) seen[BRAMAH__PILOT] = e_number(difference(circuit, p, e->node[2], against));
   if (sees & 1U << BRAMAH__STATE) seen[BRAMAH__STATE] = e_number(p[e->node[BRAMAH__OWN_STATE]]);
-  dependent q = along(e->node[0], e->node[1], equation(of, seen, circuit->transition_pressure));
+  along(equation(of, seen, circuit->transition_pressure), q);
   seen[BRAMAH__DP].slope = 0.0;
-  for (int k = BRAMAH__DP + 1; k < BRAMAH__N_SEEN && wanted && sees; k++) {
+  for (int k = BRAMAH__DP + 1; k < BRAMAH__N_SEEN && wanted; k++) {
     if (!(sees & 1U << k)) continue;
     seen[k].slope = 1.0;
     const double by = equation(of, seen, circuit->transition_pressure).slope;
     seen[k].slope = 0.0;
     if (k == BRAMAH__LOAD)
-      depends_on_load(&q, e->node[1], &load, -by);
+      depends_on_load(q, e->node[1], &load, -by);
     else if (k == BRAMAH__PILOT)
-      depends(&q, e->node[2], by), depends(&q, against, -by);
+      depends(q, e->node[2], by), depends(q, against, -by);
     else
-      depends(&q, e->node[BRAMAH__OWN_STATE], by);
+      depends(q, e->node[BRAMAH__OWN_STATE], by);
   }
-  return q;
+}
+
+/* Flow or rate of an element. */
+static inline void of_element(const bramah__circuit *circuit, const bramah__element *e,
+                              bramah__element_equation *equation, const double *p, const double *U,
+                              int wanted, dependent *q)
+{
+  bramah__expr seen[BRAMAH__N_SEEN];
+  seen[BRAMAH__DP] = e_variable(difference(circuit, p, e->node[0], e->node[1]));
+  if (bramah__element_kinds[e->kind]->sees)
+    look_further(circuit, e, equation, p, U, wanted, seen, q);
+  else
+    along(equation((bramah__quantities){.number = e->value}, seen, circuit->transition_pressure), q);
 }
 
 /* Flow through element i, which goes by its drive where it has one. */
-static dependent of_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
-                         int wanted)
+static inline void of_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
+                           int wanted, dependent *q)
 {
   const bramah__element *e = &circuit->element[i];
   const size_t drive = circuit->drive ? circuit->drive[i] : BRAMAH__NO_SPOOL;
-  dependent q = of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, U, wanted);
-  if (drive == BRAMAH__NO_SPOOL) return q;
+  of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, U, wanted, q);
+  if (drive == BRAMAH__NO_SPOOL) return;
   const bramah__expr part = bramah__drive_part_of(&circuit->valve[drive], e_variable(U[drive]));
-  for (size_t k = 0; k < q.n; k++) q.node[k].by *= part.value;
-  for (size_t k = 0; k < q.n_spools; k++) q.spool[k].by *= part.value;
-  q.spool[q.n_spools++] = (slope){drive, part.slope * q.value};
-  q.value *= part.value;
-  return q;
+  for (size_t k = 0; k < q->n; k++) q->node[k].by *= part.value;
+  for (size_t k = 0; k < q->n_spools; k++) q->spool[k].by *= part.value;
+  q->spool[q->n_spools++] = (slope){drive, part.slope * q->value};
+  q->value *= part.value, q->by_dp *= part.value;
 }
 
 /* Flow along a path of valve i at its opening e. A path that is shut passes nothing, but may be about to open. */
-static inline dependent of_path(const bramah__circuit *circuit, size_t i, int path, bramah__expr e,
-                                const double *p, const bramah__load_signal *load)
+static inline void of_path(const bramah__circuit *circuit, size_t i, int path, size_t from, size_t to,
+                           bramah__expr e, const double *p, const bramah__load_signal *load, dependent *q)
 {
   const bramah__valve *valve = &circuit->valve[i];
-  const double C = valve->coefficient * e.value;
-  size_t ends[BRAMAH__N_PATHS][2];
-  bramah__valve_ends(valve, ends);
-  const size_t from = ends[path][0], to = ends[path][1];
-  const double dp = difference(circuit, p, from, to);
+  const double C = valve->coefficient * e.value, dp = difference(circuit, p, from, to);
   const int shares = bramah__shares_flow(valve, path);
   const double excess = shares ? bramah__node_pressure(circuit, p, from) - load->value : 0.0;
-  const bramah__expr root = bramah__root_flow(
-      bramah__edge_difference(valve, path, e_variable(dp), e_number(excess)), circuit->transition_pressure);
-  dependent q = along(from, to, e_scale(C, root));
-  q.spool[q.n_spools++] = (slope){i, valve->coefficient * e.slope * root.value};
-  if (!shares) return q;
-  const bramah__expr by_excess = bramah__root_flow(
-      bramah__edge_difference(valve, path, e_number(dp), e_variable(excess)), circuit->transition_pressure);
-  depends_on_load(&q, from, load, C * by_excess.slope);
-  return q;
+  const double transition = circuit->transition_pressure;
+  const bramah__expr root =
+      valve->compensator == BRAMAH_COMPENSATOR_NONE
+          ? bramah__root_flow(e_variable(dp), transition)
+          : bramah__root_flow(bramah__edge_difference(valve, path, e_variable(dp), e_number(excess)),
+                              transition);
+  along(e_scale(C, root), q);
+  q->spool[q->n_spools++] = (slope){i, valve->coefficient * e.slope * root.value};
+  if (!shares) return;
+  const bramah__expr by_excess =
+      bramah__root_flow(bramah__edge_difference(valve, path, e_number(dp), e_variable(excess)), transition);
+  depends_on_load(q, from, load, C * by_excess.slope);
 }
 
 /* A flow from one node to another; supplies do not feel it. */
 static inline void book(const sums *d, size_t from, size_t to, const dependent *q)
 {
-  const size_t np = d->circuit->n_volumes, nv = bramah__n_spools(d->circuit), end[2] = {from, to};
+  const size_t np = d->circuit->n_volumes;
   for (int side = 0; side < 2; side++) {
-    const size_t volume = end[side];
+    const size_t volume = side ? to : from;
     const double sign = side ? 1.0 : -1.0;
     if (volume >= np) continue;
     d->flow[volume] += sign * q->value;
-    for (size_t k = 0; d->by_p && k < q->n; k++) add(d, volume, q->node[k].at, sign * q->node[k].by);
+    if (!d->by_p) continue;
+    add(d, volume, from, sign * q->by_dp), add(d, volume, to, -sign * q->by_dp);
+    for (size_t k = 0; k < q->n; k++) add(d, volume, q->node[k].at, sign * q->node[k].by);
     for (size_t k = 0; d->by_U && k < q->n_spools; k++)
-      d->by_U[volume * nv + q->spool[k].at] += sign * q->spool[k].by;
+      d->by_U[volume * bramah__n_spools(d->circuit) + q->spool[k].at] += sign * q->spool[k].by;
   }
 }
 
@@ -215,11 +227,12 @@ static inline void add_element(const sums *d, size_t i, const double *U)
 {
   const bramah__element *e = &d->circuit->element[i];
   const bramah__element_kind *kind = bramah__element_kinds[e->kind];
-  const dependent q = of_flow(d->circuit, i, d->p, U, d->by_p != NULL);
+  dependent q;
+  of_flow(d->circuit, i, d->p, U, d->by_p != NULL, &q);
   book(d, e->node[0], e->node[1], &q);
   for (int port = 0; port < 2 && kind->drain && e->node[2] != BRAMAH__NO_NODE; port++) {
-    const dependent lost = along(e->node[port], e->node[2], drained(d->circuit, e, port, d->p));
-    book(d, e->node[port], e->node[2], &lost);
+    along(drained(d->circuit, e, port, d->p), &q);
+    book(d, e->node[port], e->node[2], &q);
   }
 }
 
@@ -236,7 +249,8 @@ static inline void add_valve(const sums *d, size_t i, const double *U)
     load = bramah__load_signal_at(circuit, valve->pump, d->p, U);
   for (int w = 0; w < BRAMAH__N_PATHS; w++) {
     if (!(e[w].value > 0.0) && (!d->by_U || e[w].slope == 0.0)) continue;
-    const dependent q = of_path(circuit, i, w, e[w], d->p, &load);
+    dependent q;
+    of_path(circuit, i, w, ends[w][0], ends[w][1], e[w], d->p, &load, &q);
     book(d, ends[w][0], ends[w][1], &q);
   }
 }
@@ -307,11 +321,14 @@ static inline void rate_states(const sums *d, const double *U, double *pd)
     const bramah__element *e = &circuit->element[i];
     bramah__element_equation *rate = bramah__element_kinds[e->kind]->rate;
     if (!rate) continue;
-    const dependent by = of_element(circuit, e, rate, d->p, U, d->by_p != NULL);
+    dependent by;
+    of_element(circuit, e, rate, d->p, U, d->by_p != NULL, &by);
     d->flow[e->node[BRAMAH__OWN_STATE]] = 0.0;
     pd[e->node[BRAMAH__OWN_STATE]] = by.value;
     if (!d->by_p) continue;
     d->compliance[e->node[BRAMAH__OWN_STATE]] = 0.0;
+    add(d, e->node[BRAMAH__OWN_STATE], e->node[0], by.by_dp);
+    add(d, e->node[BRAMAH__OWN_STATE], e->node[1], -by.by_dp);
     for (size_t k = 0; k < by.n; k++) add(d, e->node[BRAMAH__OWN_STATE], by.node[k].at, by.node[k].by);
     for (size_t k = 0; d->by_U && k < by.n_spools; k++)
       d->by_U[e->node[BRAMAH__OWN_STATE] * bramah__n_spools(circuit) + by.spool[k].at] += by.spool[k].by;
@@ -385,10 +402,12 @@ void bramah__circuit_derivatives(const bramah__circuit *circuit, const double *p
 
 /* ---- flows for flow meters ---- */
 
-/* Unless they are NULL, by_p and by_U += sign times the derivatives of q; supplies have no place there. */
-static void add_slopes(const bramah__circuit *circuit, const dependent *q, double sign, double *by_p,
-                       double *by_U)
+/* Unless they are NULL, by_p and by_U += sign times the derivatives of q between two nodes; supplies have no place there. */
+static void add_slopes(const bramah__circuit *circuit, size_t from, size_t to, const dependent *q,
+                       double sign, double *by_p, double *by_U)
 {
+  if (by_p && from < circuit->n_volumes) by_p[from] += sign * q->by_dp;
+  if (by_p && to < circuit->n_volumes) by_p[to] -= sign * q->by_dp;
   for (size_t k = 0; by_p && k < q->n; k++)
     if (q->node[k].at < circuit->n_volumes) by_p[q->node[k].at] += sign * q->node[k].by;
   for (size_t k = 0; by_U && k < q->n_spools; k++) by_U[q->spool[k].at] += sign * q->spool[k].by;
@@ -397,10 +416,12 @@ static void add_slopes(const bramah__circuit *circuit, const dependent *q, doubl
 double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
                             double *by_p, double *by_U)
 {
-  const dependent q = of_flow(circuit, i, p, U, by_p || by_U);
+  const size_t *node = circuit->element[i].node;
+  dependent q;
+  of_flow(circuit, i, p, U, by_p || by_U, &q);
   clear(by_p, circuit->n_volumes);
   clear(by_U, bramah__n_spools(circuit));
-  add_slopes(circuit, &q, 1.0, by_p, by_U);
+  add_slopes(circuit, node[0], node[1], &q, 1.0, by_p, by_U);
   return q.value;
 }
 
@@ -413,14 +434,16 @@ double bramah__motor_flow(const bramah__circuit *circuit, size_t i, int port, co
   double flow = 0.0;
   clear(by_p, circuit->n_volumes);
   if (port < 2) {
-    const dependent q = of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, NULL, 0);
+    dependent q;
+    of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, NULL, 0, &q);
     flow = circuit->cylinder[cylinder].piston_area * v[cylinder] + q.value;
-    add_slopes(circuit, &q, 1.0, by_p, NULL);
+    add_slopes(circuit, e->node[0], e->node[1], &q, 1.0, by_p, NULL);
   }
   for (int side = 0; side < 2; side++) {
-    const dependent q = along(e->node[side], e->node[2], drained(circuit, e, side, p));
+    dependent q;
+    along(drained(circuit, e, side, p), &q);
     flow += sign[port][side] * q.value;
-    add_slopes(circuit, &q, sign[port][side], by_p, NULL);
+    add_slopes(circuit, e->node[side], e->node[2], &q, sign[port][side], by_p, NULL);
   }
   return flow;
 }
@@ -432,55 +455,61 @@ double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int por
   const int paths[2] = {port ? BRAMAH__PUMP_B : BRAMAH__PUMP_A, port ? BRAMAH__B_TANK : BRAMAH__A_TANK};
   const bramah__load_signal load = bramah__load_signal_at(circuit, valve->pump, p, U);
   bramah__expr e[BRAMAH__N_PATHS];
+  size_t ends[BRAMAH__N_PATHS][2];
   double flow = 0.0;
+  bramah__valve_ends(valve, ends);
   bramah__openings(&valve->opening, e_variable(U[i]), e);
   clear(by_p, circuit->n_volumes);
   clear(by_U, bramah__n_spools(circuit));
   for (int k = 0; k < 2; k++) {
-    const dependent q = of_path(circuit, i, paths[k], e[paths[k]], p, &load);
+    const size_t from = ends[paths[k]][0], to = ends[paths[k]][1];
+    dependent q;
+    of_path(circuit, i, paths[k], from, to, e[paths[k]], p, &load, &q);
     flow += k ? -q.value : q.value;
-    add_slopes(circuit, &q, k ? -1.0 : 1.0, by_p, by_U);
+    add_slopes(circuit, from, to, &q, k ? -1.0 : 1.0, by_p, by_U);
   }
   return flow;
 }
 
 /* What of the flow q from one node to another a supply gives. */
 static double draw(const bramah__circuit *circuit, size_t supply, size_t from, size_t to, const dependent *q,
-                   double *by_p)
+                   double *by_p, double *by_U)
 {
   const double sign = (double)(from == supply) - (double)(to == supply);
-  add_slopes(circuit, q, sign, by_p, NULL);
+  add_slopes(circuit, from, to, q, sign, by_p, by_U);
   return sign * q->value;
 }
 
 double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
-                          double *by_p)
+                          double *by_p, double *by_U)
 {
   const size_t supply = circuit->n_volumes + i;
   double drawn = 0.0;
   clear(by_p, circuit->n_volumes);
+  clear(by_U, bramah__n_spools(circuit));
   for (size_t k = 0; k < circuit->n_elements; k++) {
     const bramah__element *e = &circuit->element[k];
     if (k >= circuit->n_passing && k < circuit->n_elements - circuit->n_lines) continue;
-    const size_t own = e->node[BRAMAH__OWN_STATE];
-    const dependent q = k < circuit->n_passing ? of_flow(circuit, k, p, U, by_p != NULL)
-                                               : (dependent){.value = p[own], .n = 1, .node = {{own, 1.0}}};
-    drawn += draw(circuit, supply, e->node[0], e->node[1], &q, by_p);
+    const size_t own = k < circuit->n_passing ? 0 : e->node[BRAMAH__OWN_STATE];
+    dependent q = {.value = p[own], .n = 1, .node = {{own, 1.0}}}; /* of a line */
+    if (k < circuit->n_passing) of_flow(circuit, k, p, U, by_p || by_U, &q);
+    drawn += draw(circuit, supply, e->node[0], e->node[1], &q, by_p, by_U);
     for (int port = 0; port < 2 && bramah__element_kinds[e->kind]->drain && e->node[2] != BRAMAH__NO_NODE;
          port++) {
-      const dependent lost = along(e->node[port], e->node[2], drained(circuit, e, port, p));
-      drawn += draw(circuit, supply, e->node[port], e->node[2], &lost, by_p);
+      along(drained(circuit, e, port, p), &q);
+      drawn += draw(circuit, supply, e->node[port], e->node[2], &q, by_p, by_U);
     }
   }
   for (size_t k = 0; k < circuit->n_valves; k++) {
     const bramah__load_signal load = bramah__load_signal_at(circuit, circuit->valve[k].pump, p, U);
     bramah__expr e[BRAMAH__N_PATHS];
     size_t ends[BRAMAH__N_PATHS][2];
-    bramah__openings(&circuit->valve[k].opening, e_number(U[k]), e);
+    bramah__openings(&circuit->valve[k].opening, e_variable(U[k]), e);
     bramah__valve_ends(&circuit->valve[k], ends);
     for (int w = 0; w < BRAMAH__N_PATHS; w++) {
-      const dependent q = of_path(circuit, k, w, e[w], p, &load);
-      drawn += draw(circuit, supply, ends[w][0], ends[w][1], &q, by_p);
+      dependent q;
+      of_path(circuit, k, w, ends[w][0], ends[w][1], e[w], p, &load, &q);
+      drawn += draw(circuit, supply, ends[w][0], ends[w][1], &q, by_p, by_U);
     }
   }
   return drawn;

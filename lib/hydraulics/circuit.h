@@ -95,9 +95,10 @@ void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, 
 double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
                             double *by_p, double *by_U);
 
-/* Flow out of supply i [m^3/s] at pressures p and spools U into all that hangs on it but quasistatic actuators. */
+/* Flow out of supply i [m^3/s] at pressures p and spools U into all that hangs on it but quasistatic actuators, derivatives as
+ * above. */
 double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
-                          double *by_p);
+                          double *by_p, double *by_U);
 
 /* Flows of motor i, an element, at velocities v [n_cylinders] [m^3/s]: into it at port a (0), out of it at port b (1) and
  * at the drain (2, where v is not looked at); derivatives by the pressures as above. By the velocity: the displacement. */

@@ -12,25 +12,6 @@
 
 /* ---- coordinates of joints, in which actuators push and turn ---- */
 
-int bramah__coordinate_slides(bramah_joint_type type, size_t i)
-{
-  return type == BRAMAH_JOINT_PRISMATIC || (type == BRAMAH_JOINT_CYLINDRICAL && i == 0) ||
-         (type == BRAMAH_JOINT_PLANAR && i < 2) || (type == BRAMAH_JOINT_FLOATING && i < 3);
-}
-
-int bramah__coordinate_kind(const bramah_machine *machine, const char *name)
-{
-  for (size_t j = 0; j < machine->n_joints; j++) {
-    const bramah_joint *joint = &machine->joints[j];
-    if (!name || !joint->name) continue; /* could not be read */
-    const size_t length = strlen(joint->name), n = bramah_joint_n_coordinates(joint->type);
-    for (size_t i = 0; i < n && strncmp(name, joint->name, length) == 0; i++)
-      if (strcmp(name + length, bramah_joint_suffix(joint->type, i)) == 0)
-        return bramah__coordinate_slides(joint->type, i) ? 2 : 1;
-  }
-  return 0;
-}
-
 /* ---- oil, supplies, volumes ---- */
 
 static bramah_status finish_oil(bramah__reader *reader, const bramah__item *item, void *object)

@@ -325,6 +325,22 @@ static void not_negative(bramah_parameter_info *info, double nominal)
   info->least = fmin(0.0, nominal);
 }
 
+/* On the link of its body or of the body that carries it. */
+static bramah_status place_payload(bramah__compiler *k, bramah__parameter *p)
+{
+  const bramah_body *body = &k->source->bodies[p->index];
+  const char *carrier = body->name;
+  memcpy(p->point, body->payload_point_given ? body->payload_point : body->centre_of_mass, sizeof p->point);
+  for (int axis = 0; axis < 3; axis++)
+    if (!isfinite(p->point[axis]))
+      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, body->name, body->line,
+                                  "the payload point is not finite");
+  bramah__carry_point(k, &carrier, p->point);
+  p->info.least = (little - 1.0) * body->mass;
+  p->index = (size_t)bramah__find_name(k->model->n, k->model->body_name, carrier);
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__build_parameters(bramah__compiler *k)
 {
   const bramah_model *m = k->model;
@@ -342,18 +358,9 @@ bramah_status bramah__build_parameters(bramah__compiler *k)
     case BRAMAH__CYLINDER_LOAD:
       if (m->line[p->index].is_coordinate) info->unit = parameter_kinds[p->code].turning_unit;
       break;
-    case BRAMAH__PAYLOAD: { /* on the link of its body or of the body that carries it */
-      const bramah_body *body = &k->source->bodies[p->index];
-      const char *carrier = body->name;
-      memcpy(p->point, body->payload_point_given ? body->payload_point : body->centre_of_mass,
-             sizeof p->point);
-      for (int axis = 0; axis < 3; axis++)
-        if (!isfinite(p->point[axis]))
-          return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, body->name, body->line,
-                                      "the payload point is not finite");
-      bramah__carry_point(k, &carrier, p->point);
-      info->least = (little - 1.0) * body->mass;
-      p->index = (size_t)bramah__find_name(m->n, m->body_name, carrier);
+    case BRAMAH__PAYLOAD: {
+      const bramah_status status = place_payload(k, p);
+      if (status) return status;
       break;
     }
     case BRAMAH__LOAD_FORCE: {

@@ -302,7 +302,7 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row);
 
 /* Value of output i. */
 double bramah__output_value(void *self, size_t i);
-/* Derivatives of output i, of a flow of an element or valve, by the spools, to by_U [n_spools]; others leave it alone. */
+/* Derivatives of output i, of a flow of an element or valve or one that the machine defines, by the spools, to by_U [n_spools]; others leave it alone. */
 void bramah__flow_by_spools(const bramah_coupled *c, size_t i, double *by_U);
 
 /* Derivative of output i by the parameters listed, see bramah_plant.output_by_parameters. */

@@ -46,7 +46,7 @@ static double factor_value(const bramah_model *model, const bramah__state *state
   case BRAMAH__FACTOR_FLOW:
     return bramah__element_flow(circuit, factor->index, state->p, state->U, NULL, NULL);
   case BRAMAH__FACTOR_DRAWN:
-    return bramah__drawn_flow(circuit, factor->index, state->p, state->U, NULL);
+    return bramah__drawn_flow(circuit, factor->index, state->p, state->U, NULL, NULL);
   case BRAMAH__FACTOR_PARAMETER:
     return state->theta[factor->index];
   default:
@@ -73,19 +73,25 @@ double bramah__defined_value(const bramah_model *model, const bramah__state *sta
   return bramah__shape_sums(definition->shape, q).value;
 }
 
-/* What a factor changes with positions, added to a [n], and with the first-order states, added to by_p, both times weight. */
-static void add_slopes_of(bramah_coupled *c, const bramah__factor *factor, double weight, double *a,
-                          double *by_p)
+/* Where derivatives go: by all joint positions [n], by the first-order states and, unless it is NULL, by the spools. */
+typedef struct slopes {
+  double *by_z, *by_p, *by_U;
+} slopes;
+
+/* Those of a factor, added with a weight. */
+static void add_slopes_of(const bramah_coupled *c, const bramah__factor *factor, double weight,
+                          const slopes *to)
 {
   const bramah_model *model = c->model;
+  const bramah__circuit *circuit = &model->circuit;
   const bramah__pose *pose = c->now->pose;
-  double *slope = c->probe_state.p, x[3], move[3];
+  double *by_p = c->probe_state.p, *by_U = c->probe_state.U, x[3], move[3];
   switch (factor->kind) {
   case BRAMAH__FACTOR_PLACE:
     bramah__point(pose, (int)factor->index, factor->local, x);
     for (int j = (int)factor->index; j >= 0; j = model->tree.link[j].parent) {
       bramah__point_derivative(&model->tree, pose, (size_t)j, x, move);
-      a[j] += weight * move[factor->axis];
+      to->by_z[j] += weight * move[factor->axis];
     }
     break;
   case BRAMAH__FACTOR_DIRECTION:
@@ -93,46 +99,57 @@ static void add_slopes_of(bramah_coupled *c, const bramah__factor *factor, doubl
     for (int j = (int)factor->index; j >= 0; j = model->tree.link[j].parent) {
       if (!model->tree.link[j].revolute) continue;
       bramah__cross3(pose[j].n, x, move);
-      a[j] += weight * move[factor->axis];
+      to->by_z[j] += weight * move[factor->axis];
     }
     break;
   case BRAMAH__FACTOR_FIRST_ORDER:
-    by_p[factor->index] += weight;
+    to->by_p[factor->index] += weight;
     break;
   case BRAMAH__FACTOR_FLOW:
   case BRAMAH__FACTOR_DRAWN:
-    memset(slope, 0, model->n_first_order * sizeof *slope);
     if (factor->kind == BRAMAH__FACTOR_FLOW)
-      bramah__element_flow(&model->circuit, factor->index, c->state.p, c->state.U, slope, NULL);
+      bramah__element_flow(circuit, factor->index, c->state.p, c->state.U, by_p, by_U);
     else
-      bramah__drawn_flow(&model->circuit, factor->index, c->state.p, c->state.U, slope);
-    for (size_t i = 0; i < model->n_first_order; i++) by_p[i] += weight * slope[i];
+      bramah__drawn_flow(circuit, factor->index, c->state.p, c->state.U, by_p, by_U);
+    for (size_t i = 0; i < circuit->n_volumes; i++) to->by_p[i] += weight * by_p[i];
+    for (size_t i = 0; to->by_U && i < bramah__n_spools(circuit); i++) to->by_U[i] += weight * by_U[i];
     break;
-  default: /* no part of the error state */
+  default: /* nothing of the state */
     break;
   }
 }
 
-void bramah__defined_row(bramah_coupled *c, const bramah__definition *definition, double *row)
+static void add_slopes_of_all(const bramah_coupled *c, const bramah__definition *definition, const slopes *to)
 {
   const bramah_model *model = c->model;
-  const size_t n = model->n, n_dof = model->n_independent;
-  double *a = c->probe_state.z, *by_p = row + 2 * n_dof, by_sum[3];
   bramah__expr q[3];
+  double by_sum[3];
   sums(model, &c->state, c->now, definition, q);
   for (int s = 0; s < 3; s++) {
     q[s].slope = 1.0;
     by_sum[s] = bramah__shape_sums(definition->shape, q).slope;
     q[s].slope = 0.0;
   }
-  memset(a, 0, n * sizeof *a);
   for (size_t t = 0; t < definition->n_terms; t++) {
     const bramah__term *term = &definition->term[t];
     for (int f = 0; f < 2; f++) {
       const double other = factor_value(model, &c->state, c->now, &term->factor[1 - f]);
-      add_slopes_of(c, &term->factor[f], by_sum[term->sum] * term->weight * other, a, by_p);
+      add_slopes_of(c, &term->factor[f], by_sum[term->sum] * term->weight * other, to);
     }
   }
+}
+
+void bramah__defined_row(const bramah_coupled *c, const bramah__definition *definition, double *row)
+{
+  const size_t n = c->model->n, n_dof = c->model->n_independent;
+  double *a = c->probe_state.z;
+  memset(a, 0, n * sizeof *a);
+  add_slopes_of_all(c, definition, &(slopes){a, row + 2 * n_dof, NULL});
   for (size_t j = 0; j < n; j++)
     for (size_t f = 0; f < n_dof; f++) row[f] += a[j] * c->now->Rz[j * n_dof + f];
+}
+
+void bramah__defined_by_spools(const bramah_coupled *c, const bramah__definition *definition, double *by_U)
+{
+  add_slopes_of_all(c, definition, &(slopes){c->probe_state.z, c->probe_state.pd, by_U});
 }

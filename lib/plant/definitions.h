@@ -14,6 +14,9 @@ double bramah__defined_value(const bramah_model *model, const bramah__state *sta
                              const bramah__definition *definition);
 
 /* Derivative by the error state at the present state, which is evaluated, added to row [n_error]. */
-void bramah__defined_row(bramah_coupled *c, const bramah__definition *definition, double *row);
+void bramah__defined_row(const bramah_coupled *c, const bramah__definition *definition, double *row);
+
+/* The same by the spools, added to by_U [n_spools]. */
+void bramah__defined_by_spools(const bramah_coupled *c, const bramah__definition *definition, double *by_U);
 
 #endif

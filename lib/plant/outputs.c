@@ -197,6 +197,8 @@ void bramah__flow_by_spools(const bramah_coupled *c, size_t i, double *by_U)
 {
   const bramah__output *output = &c->model->output[i];
   if (is_flow(output->code) && output->code < BRAMAH__MOTOR_FLOW_A) flow(c, output, NULL, by_U);
+  if (output->code == BRAMAH__DEFINED)
+    bramah__defined_by_spools(c, &c->model->definition[output->index], by_U);
 }
 
 /* ---- metered cylinders and pump lines ----
@@ -298,6 +300,45 @@ static int needs_no_evaluation(const bramah_coupled *c, bramah__output_code code
          (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS) || code == BRAMAH__DEFINED_SUM;
 }
 
+/* Position, rate or acceleration; of spherical joints against the axes of the model. */
+static double joint_value(const bramah_coupled *c, bramah__output_code code, size_t joint)
+{
+  const bramah_model *model = c->model;
+  const double *const of[3] = {c->state.z, c->state.zd, c->state.zdd};
+  const size_t which = (size_t)code - BRAMAH__JOINT_POSITION, ball = model->ball_of[joint];
+  double motion[3][3];
+  if (!ball) return of[which][joint];
+  bramah__ball_motion(model, &c->state, ball - 1, motion[0], motion[1], motion[2]);
+  return motion[which][joint - model->ball[ball - 1].first];
+}
+
+static int is_contact(bramah__output_code code)
+{
+  return code >= BRAMAH__CONTACT_NORMAL && code <= BRAMAH__CONTACT_DEPTH;
+}
+
+static int is_energy(bramah__output_code code)
+{
+  return code >= BRAMAH__ENERGY_KINETIC && code <= BRAMAH__ENERGY_CONTACTS;
+}
+
+static double energy_value(const bramah_coupled *c, bramah__output_code code)
+{
+  const bramah_model *model = c->model;
+  const double *exchange = c->state.exchange;
+  switch (code) {
+  case BRAMAH__ENERGY_KINETIC:
+    return bramah__tree_kinetic(&model->tree, c->now->pose, c->now->Z);
+  case BRAMAH__ENERGY_POTENTIAL:
+    return bramah__tree_potential(&model->tree, c->now->pose) +
+           bramah__forces_potential(&model->forces, c->now->pose, c->state.z) - model->potential0;
+  case BRAMAH__ENERGY_STOPS: /* of actuators and joints */
+    return exchange[BRAMAH__STOPS] + exchange[BRAMAH__LIMITS];
+  default:
+    return exchange[code - BRAMAH__ENERGY_DAMPERS];
+  }
+}
+
 /* Of all points of a contact, in the axes of its plane. */
 static double contact_value(const bramah_coupled *c, const bramah__output *output)
 {
@@ -345,6 +386,8 @@ double bramah__output_value(void *self, size_t index)
   const bramah__eval *now = c->now;
   const size_t i = output->index;
   if (is_flow(output->code)) return flow(c, output, NULL, NULL);
+  if (is_contact(output->code)) return contact_value(c, output);
+  if (is_energy(output->code)) return energy_value(c, output->code);
   if (bramah__is_of_body(output->code)) return body_value(c, output);
   if (bramah__is_metered(output->code)) return metered_value(c, output, now->v, now->w, now->P);
 
@@ -352,15 +395,7 @@ double bramah__output_value(void *self, size_t index)
   case BRAMAH__JOINT_POSITION:
   case BRAMAH__JOINT_RATE:
   case BRAMAH__JOINT_ACCELERATION:
-    if (model->ball_of[i]) { /* of spherical joints against the axes of the model */
-      const size_t ball = model->ball_of[i] - 1;
-      double motion[3][3];
-      bramah__ball_motion(model, state, ball, motion[0], motion[1], motion[2]);
-      return motion[output->code - BRAMAH__JOINT_POSITION][i - model->ball[ball].first];
-    }
-    return (output->code == BRAMAH__JOINT_POSITION ? state->z
-            : output->code == BRAMAH__JOINT_RATE   ? state->zd
-                                                   : state->zdd)[i];
+    return joint_value(c, output->code, i);
   case BRAMAH__BALL_QW:
   case BRAMAH__BALL_QX:
   case BRAMAH__BALL_QY:
@@ -373,23 +408,6 @@ double bramah__output_value(void *self, size_t index)
     return state->drive[i];
   case BRAMAH__DRIVE_WORK:
     return state->drive_work[i];
-  case BRAMAH__ENERGY_KINETIC:
-    return bramah__tree_kinetic(&model->tree, now->pose, now->Z);
-  case BRAMAH__ENERGY_POTENTIAL:
-    return bramah__tree_potential(&model->tree, now->pose) +
-           bramah__forces_potential(&model->forces, now->pose, state->z) - model->potential0;
-  case BRAMAH__ENERGY_DAMPERS:
-  case BRAMAH__ENERGY_FRICTION:
-  case BRAMAH__ENERGY_STOPS:
-  case BRAMAH__ENERGY_LOADS:
-  case BRAMAH__ENERGY_CONTACTS:
-    return state->exchange[output->code - BRAMAH__ENERGY_DAMPERS] +
-           (output->code == BRAMAH__ENERGY_STOPS ? state->exchange[BRAMAH__LIMITS] : 0.0);
-  case BRAMAH__CONTACT_NORMAL:
-  case BRAMAH__CONTACT_X:
-  case BRAMAH__CONTACT_Y:
-  case BRAMAH__CONTACT_DEPTH:
-    return contact_value(c, output);
   case BRAMAH__DEFINED:
     return bramah__defined_value(model, state, now, &model->definition[i]);
   case BRAMAH__DEFINED_SUM:
@@ -559,13 +577,11 @@ static int mechanical_partials(const bramah_coupled *c, const bramah__output *ou
     body_partials(c, output, a, b, q);
     return 1;
   }
-  switch (output->code) {
-  case BRAMAH__CONTACT_NORMAL:
-  case BRAMAH__CONTACT_X:
-  case BRAMAH__CONTACT_Y:
-  case BRAMAH__CONTACT_DEPTH:
+  if (is_contact(output->code)) {
     contact_partials(c, output, a, b);
     return 1;
+  }
+  switch (output->code) {
   case BRAMAH__JOINT_POSITION:
   case BRAMAH__JOINT_RATE:
     if (!is_plain(c, i))

@@ -32,6 +32,19 @@ int bramah__take_expressions(bramah__step_builder *b)
   return b->typical && b->part;
 }
 
+bramah__circuit_graph bramah__circuit_of(bramah__step_builder *b)
+{
+  return (bramah__circuit_graph){b->oil_bulk_modulus,
+                                 b->supply,
+                                 b->valve_coefficient,
+                                 (bramah__expr(*)[BRAMAH__ELEMENT_VALUES])(void *)b->element_value,
+                                 b->in_p,
+                                 b->s,
+                                 b->v,
+                                 b->in_U,
+                                 b->in_w};
+}
+
 /* ---- derivatives ---- */
 
 void bramah__seed(bramah__step_builder *b, bramah__expr at, bramah__expr along)

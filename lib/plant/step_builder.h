@@ -103,12 +103,12 @@ typedef struct bramah__step_builder {
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
 int bramah__take_expressions(bramah__step_builder *b);
 
+/* What the equations of the circuit are given: inputs, and what stands there for parameters and strokes. */
+bramah__circuit_graph bramah__circuit_of(bramah__step_builder *b);
+
 /* Mechanics and circuit (step_mechanics.c): everything above from `supply` to `f_state`, at inputs and parameters as they are.
  * Errors: E_SINGULAR, E_MEMORY. */
 bramah_status bramah__add_mechanics(bramah__step_builder *b);
-
-/* What the equations of the circuit are given there. */
-bramah__circuit_graph bramah__circuit_of(bramah__step_builder *b);
 
 /* Parts of all outputs, and one that the machine defines (step_readings.c). */
 bramah__expr bramah__defined_graph(bramah__step_builder *b, const bramah__definition *definition);

@@ -352,19 +352,6 @@ static void set_energy(bramah__step_builder *b)
   b->energy[1] = e_add(b->energy[0], potential);
 }
 
-bramah__circuit_graph bramah__circuit_of(bramah__step_builder *b)
-{
-  return (bramah__circuit_graph){b->oil_bulk_modulus,
-                                 b->supply,
-                                 b->valve_coefficient,
-                                 (bramah__expr(*)[BRAMAH__ELEMENT_VALUES])(void *)b->element_value,
-                                 b->in_p,
-                                 b->s,
-                                 b->v,
-                                 b->in_U,
-                                 b->in_w};
-}
-
 /* Out of balance r = Rz' (M z'' - Q) (D 2.29), and the rates of the circuit. */
 static void set_residual(bramah__step_builder *b)
 {

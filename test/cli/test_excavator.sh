@@ -16,16 +16,16 @@ awk -F, 'END { n = $5 + 0; exit !(n > 0.95 * 20885 * 9.81 && n < 1.05 * 20885 * 
 head -1 tracks.csv | grep -q '^t\[s\],undercarriage_x.position\[m\],undercarriage_y.position\[m\],undercarriage_z.position\[m\],tracks.normal_force' ||
   fail "other columns than expected"
 
-# Three turns and more, from two sides: the attachment moves alike. A mechanism on a body that turns keeps its equations.
+# A turn and a half, from two sides: the attachment moves alike. A mechanism on a body that turns keeps its equations.
 for side in 0 90; do
-  run 0 simulate "$folder/excavator.yaml" --duration 24 --set $firm --set 'inputs.slew=[[0 s, 10 V]]' --set "joints.slew.initial=$side deg" \
+  run 0 simulate "$folder/excavator.yaml" --duration 14 --set $firm --set 'inputs.slew=[[0 s, 10 V]]' --set "joints.slew.initial=$side deg" \
     --columns 'slew.angle,*.rate,*.pressure,*.stroke' --output $side.csv
 done
-awk -F, 'END { exit !($2 > 6.2832 * 3) }' 0.csv || fail "it does not slew three turns"
+awk -F, 'END { exit !($2 > 6.2832 * 1.5) }' 0.csv || fail "it does not slew a turn and a half"
 run 0 compare 0.csv 90.csv --relative 1e-9 --tolerance 'slew.angle=91 deg'
 
 # The pump follows the highest load; who believes in 250 bar is contradicted.
-run 0 simulate "$folder/excavator.yaml" --duration 2.5 --set $firm --output truth.csv --noise "$folder/encoders.yaml" --log log.csv
+run 0 simulate "$folder/excavator.yaml" --duration 1.8 --set $firm --output truth.csv --noise "$folder/encoders.yaml" --log log.csv
 run 0 replay "$folder/encoders.yaml" log.csv --truth truth.csv --output estimate.csv
 awk -v dir="$folder" '/^machine:/ { print "machine: " dir "/excavator.yaml"; next }
   { print }

@@ -17,7 +17,7 @@ static bramah_diag diag;
 static bramah_body bodies[BARS];
 static bramah_joint joints[BARS];
 static bramah_loop loops[WINDOWS];
-static char names[BARS][16], loop_names[WINDOWS][16];
+static char names[BARS][24], loop_names[WINDOWS][24];
 
 /* Rocker 0, coupler 1, rocker 1, coupler 2, ...: one chain, each further rocker hanging from its coupler and
  * closed with the ground. Angles are relative; the bars point up, to the right, down, to the right from the

@@ -36,9 +36,9 @@ class Excavator(Case):
         self.assertEqual([phase for _, phase in motion.phases], ["swing empty", "dig", "swing loaded", "dump", "swing empty"])
         self.assertLess(abs(motion["slew.angle"][-1]), np.radians(6))
         self.assertGreater(motion["slew.angle"].max(), np.radians(84))
-        rows = slice(0, 4001, 10)
+        rows = slice(0, 3001, 10)
         bramah.write_log(truth, {"t": motion.time[rows], **{n: motion[n][rows] for n in motion}}, motion.units)
-        replay = bramah.replay(STUDY, log, truth=truth, end=4.0)
+        replay = bramah.replay(STUDY, log, truth=truth, end=3.0)
         self.assertTrue(replay.verdict, str(replay.verdict))
         self.assertTrue(0.4 < replay.totals.nees < 2.0, replay.totals.nees)
 
