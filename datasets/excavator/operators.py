@@ -78,7 +78,7 @@ def attempt(traits, bucket, cycles, seed, study=None, folder=pathlib.Path(".")):
         log.unlink()
     rows = slice(0, np.searchsorted(shown.time, operator.began + 1.0 if operator.done else duration), EVERY)
     columns = {"t": shown.time[rows], "arm": shown["arm"][rows]}
-    columns.update({o: shown[o][rows] for o in shown if o.endswith((".stroke", ".pressure", ".rate", "power"))})
+    columns.update({o: shown[o][rows] for o in shown if o.endswith((".stroke", ".pressure", ".rate", "power", "fuel_rate"))})
     if study:
         columns["payload"], columns["payload.sigma"] = shown["payload"][rows], shown.sigma("payload")[rows]
     else:
