@@ -61,8 +61,8 @@ typedef struct shared {
   uint32_t iterations[MAX_CYCLES]; /* Newton iterations in it, of all steps that were made (again) */
   int64_t refused, caught_up, restarts, restored_tick, restart_ns, back_tick;
   uint64_t late_samples, gated;
-  double
-      estimate_square; /* sum of squared errors of the angle the law was given [rad^2], filled by the plant */
+  /* sum of squared errors of the angle the law was given [rad^2], filled by the plant */
+  double estimate_square;
   _Atomic double angle; /* what the law was given [rad] */
   char trouble[256];    /* why a process ended; empty: it did not */
 } shared;

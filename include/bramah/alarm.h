@@ -30,9 +30,9 @@ BRAMAH_API const char *bramah_alarm_kind_name(bramah_alarm_kind kind);
 
 /* How much is tolerated, and from when on is looked. */
 typedef struct bramah_alarm_options {
-  double
-      false_per_hour; /* false alarms of all tests together, at most; > 0; default 0.01: one in four days */
-  int64_t settle_ns;  /* of a start that may be wrong: not judged; also after a recovery; default 0.1 s */
+  /* false alarms of all tests together, at most; > 0; default 0.01: one in four days */
+  double false_per_hour;
+  int64_t settle_ns; /* of a start that may be wrong: not judged; also after a recovery; default 0.1 s */
 } bramah_alarm_options;
 
 /* All of them at their defaults. */
@@ -67,8 +67,8 @@ typedef struct bramah_alarm_state {
   int64_t raised_ns;
   double size; /* of the test, in standard deviations; limit: beyond which the alarm is raised */
   double limit;
-  double
-      amount; /* mean of the innovations in the unit of the sensor; mean square over sigma^2; correlation */
+  /* mean of the innovations in the unit of the sensor; mean square over sigma^2; correlation */
+  double amount;
 } bramah_alarm_state;
 
 /* Of sensor i, or of all jointly for i = n_sensors of the filter. */

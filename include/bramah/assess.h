@@ -302,8 +302,8 @@ typedef struct bramah_finding {
   int noted; /* 1: passed, but no accident: noise is overestimated, or a deviation too small to matter */
   /* Of windows: what value is the size of (mean, NIS, correlation, share [%]), and when; else NaN */
   double amount, begin, end; /* [s] of the log */
-  double
-      since; /* begin of the first window of that length that fails beyond doubt, at 6 standard deviations */
+  /* begin of the first window of that length that fails beyond doubt, at 6 standard deviations */
+  double since;
 } bramah_finding;
 
 /* All checks. */

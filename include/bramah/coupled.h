@@ -269,8 +269,8 @@ typedef enum bramah_limit_kind {
 /* What is furthest beyond a limit: the output of the plant that shows it, "v3.pressure", or the loop or motion. */
 typedef struct bramah_limit {
   size_t output; /* its number; of a loop its number, of a motion this behind the loops */
-  double
-      value; /* of it; of a loop the gap, of a pose the smallest pivot of Phi_z, as a part of what is usual */
+  /* of it; of a loop the gap, of a pose the smallest pivot of Phi_z, as a part of what is usual */
+  double value;
   double beyond; /* by how much [Pa, m, rad, 1]; 0: the limit holds */
 } bramah_limit;
 
@@ -296,8 +296,8 @@ BRAMAH_API void bramah_limit_event_add(bramah_limit_event *event, const bramah_l
  * which leave loops open for the step to close, it is not looked at. */
 typedef struct bramah_energy {
   uint64_t rows;
-  double
-      work; /* of all actuators and motions, less friction and stops; this and the next four since the plant's start */
+  /* of all actuators and motions, less friction and stops; this and the next four since the plant's start */
+  double work;
   double loads;   /* work of loads from outside */
   double dampers; /* taken by them */
   double friction,

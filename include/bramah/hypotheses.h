@@ -71,8 +71,8 @@ typedef struct bramah_hypothesis_result {
   const char *name;
   double prior, probability;
   double log_likelihood; /* of all measurements, see bramah_filter_log_likelihood */
-  double
-      apart; /* from the most probable one, in standard deviations; 0: it is that; NaN: less than 2 seconds */
+  /* from the most probable one, in standard deviations; 0: it is that; NaN: less than 2 seconds */
+  double apart;
   int is_told_apart; /* from it; 1 where it is that */
   /* Since when its probability has been above 0.95 without a break, and when it was so first; INT64_MAX: not */
   int64_t leads_from_ns, first_led_ns;

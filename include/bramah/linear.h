@@ -203,9 +203,9 @@ typedef struct bramah_mode {
   double re, im;    /* the eigenvalue s with im >= 0 [1/s] */
   double frequency; /* |s| / (2 pi) of a pair, undamped [Hz]; 0 of a real one */
   double damping;   /* -re / |s|; 0 where s = 0 */
-  double
-      condition; /* reciprocal condition number of the eigenvalue, 0 ... 1; tiny: vectors nearly coincide */
-  double error;  /* what rounding can have moved it by [1/s] */
+  /* reciprocal condition number of the eigenvalue, 0 ... 1; tiny: vectors nearly coincide */
+  double condition;
+  double error; /* what rounding can have moved it by [1/s] */
   bramah_stability stability;
   int pair;
   /* 1: shares its eigenvector with another eigenvalue as far as one can tell, so that t exp(s t) occurs too.

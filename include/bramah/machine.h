@@ -260,8 +260,8 @@ typedef struct bramah_contact {
   size_t n_points;
   const double *points; /* [n_points x 3] m, body frame */
   double ground[3];     /* [m] a point of the plane */
-  double
-      normal[3]; /* of the plane, out of the ground, any length; zero: against gravity (z without gravity) */
+  /* of the plane, out of the ground, any length; zero: against gravity (z without gravity) */
+  double normal[3];
   bramah_contact_law law;
   double stiffness; /* K > 0 [N/m^1.5], [N/m] of one point */
   double damping;   /* a [s/m] or C [N s/m] >= 0 */

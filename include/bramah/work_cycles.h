@@ -64,8 +64,8 @@ typedef struct bramah_work_cut {
   double usual_rate;                /* usual rate of a swing, magnitude */
   double separation;                /* of full and empty, in spreads */
   double certain;                   /* share of time in which a phase has a probability of 0.9 or more */
-  double
-      unexplained; /* share of time in which a swing rests or its load changes, or in which it swings else */
+  /* share of time in which a swing rests or its load changes, or in which it swings else */
+  double unexplained;
   double longest_gap; /* [s] without samples of load or swing */
   const char *doubt;  /* why the model does not fit the log; NULL: nothing speaks against it */
   size_t n;           /* times it was looked at: start + i step [s] */

@@ -33,9 +33,8 @@ typedef struct bramah__loop {
   size_t n_directions; /* at most 3 */
   double u[3][3];      /* unit vectors on body 0 ... */
   double v[3][3];      /* ... each perpendicular to the one on body 1 */
-  double normal
-      [3]
-      [3]; /* HOLD_LINE: 2 unit vectors on body 0, normal to the line; HOLD_POINT: less the axes of the carrier */
+  /* HOLD_LINE: 2 unit vectors on body 0, normal to it; HOLD_POINT: less axes of the carrier */
+  double normal[3][3];
   double distance; /* HOLD_DISTANCE: L > 0 [m] */
   size_t row;      /* of its first equation in Phi */
 } bramah__loop;

@@ -105,8 +105,8 @@
 
 typedef struct bramah__newton {
   BRAMAH__NEWTON_FIELDS(BRAMAH__FIELD_MEMBER)
-  double
-      before; /* size of the last correction in units of the tolerances, squared; 0: it says nothing of the next */
+  /* size of the last correction in units of the tolerances, squared; 0: it says nothing of the next */
+  double before;
 } bramah__newton;
 
 typedef struct bramah__derivative {

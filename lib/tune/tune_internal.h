@@ -209,8 +209,8 @@ typedef struct bramah__replay_score {
   double steps;         /* made */
   double used, gated;   /* innovations fused, rejected */
   double nis, dof;      /* sum, and of its degrees of freedom */
-  double
-      cost[BRAMAH__TUNE_CHECKS];  /* lib/tune/likelihood.h, at times spread evenly; the last one is of all */
+  /* lib/tune/likelihood.h, at times spread evenly; the last one is of all */
+  double cost[BRAMAH__TUNE_CHECKS];
   double bins[BRAMAH__TUNE_BINS]; /* counts of the NIS of one time */
   bramah__sensor_score *sensor;   /* [n_sensors] */
   bramah__output_score *output;   /* [n_outputs] */

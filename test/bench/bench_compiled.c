@@ -207,9 +207,8 @@ static double *measure(size_t machine, size_t n, size_t *n_sensors)
 /* ---- the filter ---- */
 
 typedef struct filter_parts {
-  double
-      sigma[5]
-           [MOST]; /* of positions, rates, first-order states; noise of accelerations, first-order states */
+  /* of positions, rates, first-order states; noise of accelerations, first-order states */
+  double sigma[5][MOST];
   bramah_augmented augmented[3 * MOST];
   char name[3 * MOST][96];
 } filter_parts;

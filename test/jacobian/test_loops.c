@@ -50,6 +50,9 @@ static void make(rig *r, int i)
   r->loop.n_directions = types[i % N_TYPES].n_directions;
   for (int k = 0; k < 3; k++) random_unit(r->loop.u[k], &seed), random_unit(r->loop.v[k], &seed);
   for (int k = 0; k < 2; k++) random_unit(r->loop.normal[k], &seed);
+  r->loop.carrier = bramah__common_carrier(&r->model->tree, r->loop.body[0], r->loop.body[1]);
+  for (int k = 0; k < 3 && r->loop.hold == BRAMAH__HOLD_POINT; k++)
+    for (int d = 0; d < 3; d++) r->loop.normal[k][d] = k == d ? -1.0 : 0.0;
 }
 
 static void discard(rig *r)

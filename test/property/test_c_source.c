@@ -319,9 +319,8 @@ static const char digger_study[] =
 
 static const struct {
   const char *machine, *text;
-  double
-      off; /* in the end all sensors of motion are off by so many standard deviations; more makes the four-bar jump so
-                 far that its next step is one for the plant */
+  /* in the end all sensors of motion are off by so many standard deviations; more makes the four-bar jump so far that its next step is one for the plant */
+  double off;
   const char *more;
   double part; /* how nearly they agree */
 } studies[] = {{"four-bar/four-bar.yaml", four_bar_study, 0.0, "", 0.0},
@@ -574,28 +573,17 @@ static const struct {
   size_t cycles;
   double part;
 } shipped[] = {
-    {"four-bar/sensors-1", NULL, 0, 0.0},
-    {"four-bar/sensors-2", NULL, 0, 0.0},
-    {"four-bar/sensors-3", NULL, 0, 0.0},
-    {"four-bar/sensors-4", NULL, 0, 0.0},
-    {"four-bar/raw", NULL, 60, 1e-9},
-    {"four-bar/raw-angle", NULL, 0, 0.0},
-    {"four-bar/tuning", NULL, 0, 0.0},
-    {"four-bar/hypotheses", NULL, 0, 0.0},
-    {"crane/gripper-load", NULL, 60, 0.0},
-    {"manipulator/encoders", NULL, 60, 0.0},
-    {"manipulator/imus", NULL, 0, 0.0},
-    {"metered-crane/encoders-lumped", NULL, 0, 0.0},
-    {"metered-crane/encoders", NULL, 60, 0.0},
-    {"metered-crane/pressures", NULL, 60, 0.0},
-    {"lifting-four-bar/sensors", NULL, 0, 0.0},
-    {"linearization-four-bar/unknown-torque", NULL, 0, 0.0},
-    {"quick-return/sensors", NULL, 60, 0.0},
-    {"rotary-actuator/act1", NULL, 60, 1e-9},
-    {"rotary-actuator/act2", NULL, 0, 0.0},
-    {"rotary-actuator/act3", NULL, 0, 0.0},
-    {"rotary-actuator/act4", NULL, 0, 0.0},
-    {"embedding/compiled/study", NULL, 0, 0.0},
+    {"four-bar/sensors-1", NULL, 0, 0.0},       {"four-bar/sensors-2", NULL, 0, 0.0},
+    {"four-bar/sensors-3", NULL, 0, 0.0},       {"four-bar/sensors-4", NULL, 0, 0.0},
+    {"four-bar/raw", NULL, 60, 1e-9},           {"four-bar/raw-angle", NULL, 0, 0.0},
+    {"four-bar/tuning", NULL, 0, 0.0},          {"four-bar/hypotheses", NULL, 0, 0.0},
+    {"crane/gripper-load", NULL, 60, 0.0},      {"manipulator/encoders", NULL, 60, 0.0},
+    {"manipulator/imus", NULL, 0, 0.0},         {"metered-crane/encoders-lumped", NULL, 0, 0.0},
+    {"metered-crane/encoders", NULL, 60, 0.0},  {"metered-crane/pressures", NULL, 60, 0.0},
+    {"lifting-four-bar/sensors", NULL, 0, 0.0}, {"linearization-four-bar/unknown-torque", NULL, 0, 0.0},
+    {"quick-return/sensors", NULL, 60, 0.0},    {"rotary-actuator/act1", NULL, 60, 1e-9},
+    {"rotary-actuator/act2", NULL, 0, 0.0},     {"rotary-actuator/act3", NULL, 0, 0.0},
+    {"rotary-actuator/act4", NULL, 0, 0.0},     {"embedding/compiled/study", NULL, 0, 0.0},
 };
 enum { N_SHIPPED = sizeof shipped / sizeof *shipped };
 
