@@ -253,8 +253,8 @@ START_TEST(what_is_no_work_is_said_to_be_none)
                                      "nothing happens",
                                      "load of no use",
                                      "never swings",
-                                     "load and swing of "
-                                     "different runs",
+                                     ("load and swing of "
+                                      "different runs"),
                                      "spinning",
                                      "drifting load"};
   for (int kind = 0; kind < 7; kind++) {
