@@ -149,7 +149,8 @@ typedef struct bramah_c_source {
 
 /* Of a plant of the program's model, which starts where the plant is, with its parameters as the nominal ones. The name may
  * have letters, digits and others, which become _. Allocates. Errors: E_ARGUMENT (a program of another model or a
- * smaller scope, a plant in other independent coordinates, no letter in the name), E_UNSUPPORTED (motions prescribed by a table), E_MEMORY; *out is then empty. */
+ * smaller scope, a plant in other independent coordinates, no letter in the name), E_UNSUPPORTED (motions prescribed by a table,
+ * a first step with a small pivot), those of the first step, E_MEMORY; *out is then empty. */
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
                                                  const char *name, bramah_precision precision,
                                                  bramah_diag *diag, bramah_c_source *out);

@@ -140,8 +140,11 @@ const cli_command cli_compile = {
         "does not converge or whose error is beyond the tolerance, as 'bramah simulate' does; NAME_step "
         "makes\n"
         "the latter and says so. Refused by name are\n"
-        "machines with motions prescribed by a table or wheels and, of studies,\n"
-        "hypotheses, other transitions than 'step', block fusion, delays of parts of a step, adapting noise,\n"
+        "machines with motions prescribed by a table or wheels, or whose first step meets a small pivot "
+        "(some on\n"
+        "contacts with the ground) and, of studies,\n"
+        "hypotheses, other transitions than 'step', block fusion, delays of parts of a step, adapting "
+        "noise,\n"
         "inclinometers, and flow sensors but those of quasistatic cylinders.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,

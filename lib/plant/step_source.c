@@ -796,6 +796,33 @@ static int write_code(bramah__source *s, const bramah__source_addition *a, const
   return fine;
 }
 
+/* Do the pivots of the program hold in a step from there? They have one order, which contacts that begin to act may
+ * upset: the source would refuse from the first step on what the plant makes without its program. */
+static bramah_status try_first_step(const bramah_program *program, const bramah_coupled *start,
+                                    bramah_diag *diag)
+{
+  const char *name = start->model->name;
+  bramah_coupled *trial = NULL;
+  bramah_status status = bramah_coupled_new(start->base, diag, &trial);
+  if (!status) status = bramah_coupled_use(trial, program, diag);
+  const bramah_plant plant = status ? (bramah_plant){0} : bramah_coupled_plant(trial);
+  void *snap = status ? NULL : malloc(plant.snapshot_size);
+  if (!status && !snap) status = bramah__fail(diag, BRAMAH_E_MEMORY, name, "no memory for a first step");
+  if (!status) {
+    plant.save(start, snap);
+    plant.restore(trial, snap);
+    status = plant.step(trial, diag);
+  }
+  const bramah_step_report report = status ? (bramah_step_report){0} : bramah_coupled_report(trial);
+  free(snap);
+  bramah_coupled_free(trial);
+  if (status || report.compiled > 0 || !report.left_pivot) return status;
+  return bramah__fail(
+      diag, BRAMAH_E_UNSUPPORTED, name,
+      "its first step meets a small pivot in the order of the program, which the source would refuse; "
+      "the library makes such steps");
+}
+
 bramah_status bramah__source_begin(const bramah_program *program, const bramah_coupled *start,
                                    const char *name, bramah_precision precision, bramah_diag *diag,
                                    bramah__source *out)
@@ -816,7 +843,7 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
                         "motions prescribed by a table are not written as C");
   if (!make_names(out, name))
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, name, "a name with a letter in it is needed");
-  return BRAMAH_OK;
+  return try_first_step(program, start, diag);
 }
 
 bramah_status bramah__source_end(bramah__source *s, const bramah__source_addition *a, bramah_diag *diag,

@@ -36,3 +36,7 @@ awk -v dir="$folder" '/^machine:/ { print "machine: " dir "/excavator.yaml"; nex
     for (i = 1; i <= n; i++) print "  hydraulics.valves." valve[i] "_valve.compensator: none" }' "$folder/encoders.yaml" >constant.yaml
 run 3 replay constant.yaml log.csv --truth truth.csv --output constant.csv
 grep -q '^verdict: contradicted' "$work/out" || fail "a constant supply pressure is believed"
+
+# On its tracks its program would refuse the first step: that is said instead of written.
+run 1 compile "$folder/excavator.yaml" --output generated
+says err 'excavator: its first step meets a small pivot'
