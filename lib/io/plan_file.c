@@ -109,22 +109,9 @@ static bramah_status load(const char *path, bramah_mistake tell, void *user, bra
                           bramah_plan **out)
 {
   loaded *whole = calloc(1, sizeof *whole);
-  bramah__source *source;
-  bramah__reader reader;
   if (!whole) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a plan");
-  bramah_status status = bramah__source_open(path, diag, &source);
-  if (status && tell) tell(user, diag);
-  if (!status) {
-    status = bramah__reader_open(&reader, &whole->pool, source->file, diag);
-    reader.tell = tell;
-    reader.tell_user = user;
-    const bramah__item item = {.node = source->root};
-    if (!status) status = bramah__check_kind(&reader, source->root, "plan", &bramah__plan_table);
-    if (!status) status = bramah__read_table(&reader, &item, &bramah__plan_table, &whole->plan);
-    whole->plan.file = reader.file;
-    status = bramah__reader_close(&reader, status);
-    bramah__source_free(source);
-  }
+  const bramah__file_of of = {"plan", &bramah__plan_table, &whole->pool, &whole->plan, &whole->plan.file};
+  const bramah_status status = bramah__read_file_of(path, &of, tell, user, diag);
   if (status)
     bramah__plan_free(&whole->plan);
   else

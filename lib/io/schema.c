@@ -655,3 +655,23 @@ bramah_status bramah__read_changes(bramah__reader *reader, const bramah__item *i
   memcpy(member(object, key->count_offset), &n, sizeof n);
   return BRAMAH_OK;
 }
+
+bramah_status bramah__read_file_of(const char *path, const bramah__file_of *of, bramah_mistake tell,
+                                   void *user, bramah_diag *diag)
+{
+  bramah__source *source;
+  bramah__reader reader;
+  bramah_status status = bramah__source_open(path, diag, &source);
+  if (status && tell) tell(user, diag);
+  if (status) return status;
+  status = bramah__reader_open(&reader, of->pool, source->file, diag);
+  reader.tell = tell;
+  reader.tell_user = user;
+  const bramah__item item = {.node = source->root};
+  if (!status) status = bramah__check_kind(&reader, source->root, of->what, of->table);
+  if (!status) status = bramah__read_table(&reader, &item, of->table, of->object);
+  *of->file = reader.file;
+  status = bramah__reader_close(&reader, status);
+  bramah__source_free(source);
+  return status;
+}

@@ -143,6 +143,19 @@ bramah__read bramah__read_path; /* const char *: a file; a relative one starts i
 bramah_status bramah__check_kind(bramah__reader *reader, const bramah__node *root, const char *what,
                                  const bramah__table *table);
 
+/* A file that is one mapping: what it is called, its table, where what is read stays, the object, and where the file's name goes. */
+typedef struct bramah__file_of {
+  const char *what;
+  const bramah__table *table;
+  bramah__pool *pool;
+  void *object;
+  const char **file;
+} bramah__file_of;
+
+/* Read it; tell NULL: the first mistake ends it. */
+bramah_status bramah__read_file_of(const char *path, const bramah__file_of *of, bramah_mistake tell,
+                                   void *user, bramah_diag *diag);
+
 /* Read a mapping by its table. */
 bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,
                                  void *object);

@@ -73,8 +73,6 @@ static bramah_status read_work(const char *path, bramah_mistake tell, void *user
                                bramah_work **out)
 {
   loaded_work *whole = calloc(1, sizeof *whole);
-  bramah__source *source;
-  bramah__reader reader;
   if (!whole) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a work file");
   whole->work = (bramah_work){.time = "t",
                               .payload = "payload",
@@ -83,19 +81,8 @@ static bramah_status read_work(const char *path, bramah_mistake tell, void *user
                               .fuel_rate = "fuel_rate",
                               .power = "hydraulic_power",
                               .band = 0.1};
-  bramah_status status = bramah__source_open(path, diag, &source);
-  if (status && tell) tell(user, diag);
-  if (!status) {
-    status = bramah__reader_open(&reader, &whole->pool, source->file, diag);
-    reader.tell = tell;
-    reader.tell_user = user;
-    const bramah__item item = {.node = source->root};
-    if (!status) status = bramah__check_kind(&reader, source->root, "work", &bramah__work_table);
-    if (!status) status = bramah__read_table(&reader, &item, &bramah__work_table, &whole->work);
-    whole->work.file = reader.file;
-    status = bramah__reader_close(&reader, status);
-    bramah__source_free(source);
-  }
+  const bramah__file_of of = {"work", &bramah__work_table, &whole->pool, &whole->work, &whole->work.file};
+  const bramah_status status = bramah__read_file_of(path, &of, tell, user, diag);
   if (status)
     bramah_work_free(&whole->work);
   else
