@@ -78,7 +78,7 @@ typedef struct bramah_work_cut {
 /* Cut a log by a hidden Markov model whose four phases follow each other in a circle. It sees the load, its rate and the
  * magnitude of the swing rate at 20 Hz; levels, spreads and mean durations are found in the log itself (Baum and Welch),
  * phases by the algorithm of Viterbi, borders and their probability by forward and backward sums. Neighbouring
- * samples say much the same: each counts a quarter.
+ * samples say much the same: each counts 0.4 of one.
  *   A log in which there is nothing to cut has no cycles and a doubt. Allocates *out. Errors: E_VALUE (fewer than two
  * samples), E_TIME (t does not ascend, more than 1e5 s), E_NOT_FINITE, E_MEMORY. Source: L. R. Rabiner, A tutorial on hidden Markov
  * models (1989). */
