@@ -104,6 +104,9 @@ static void explain_motion(const bramah_machine_plant *machine)
     printf("  contact %s: %zu point%s of %s on the ground, %s\n", m->contacts[i].name,
            m->contacts[i].n_points, plural(m->contacts[i].n_points), m->contacts[i].body,
            m->contacts[i].friction.model ? "which rub" : "which glide");
+  for (size_t i = 0; i < m->n_tyres; i++)
+    printf("  tyre %s: of %s, with a radius of %.6g m\n", m->tyres[i].name, m->tyres[i].body,
+           m->tyres[i].radius);
   for (size_t i = 0; i < m->n_joints; i++)
     if (m->joints[i].stop.stiffness > 0.0)
       printf("  stops of %s: at %.6g and %.6g %s\n", m->joints[i].name, m->joints[i].range[0],
