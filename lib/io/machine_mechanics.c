@@ -64,9 +64,11 @@ static bramah_status no_such_point(bramah__reader *reader, const bramah__item *i
 {
   const char **names = bramah__pool_take(&reader->scratch, body->n_points + 1, sizeof *names);
   if (!names) return bramah__no_memory(reader);
-  for (size_t i = 0; i < body->n_points; i++) names[i] = body->points[i].name;
+  size_t n = 0;
+  for (size_t i = 0; i < body->n_points; i++)
+    if (body->points[i].name) names[n++] = body->points[i].name; /* others could not be read */
   bramah__fail_item(reader, item, BRAMAH_E_REFERENCE, "there is no point '%s' of '%s'", name, body->name);
-  bramah__add_suggestion(reader->diag, name, body->n_points, names, "; there are ");
+  bramah__add_suggestion(reader->diag, name, n, names, "; there are ");
   return BRAMAH_E_REFERENCE;
 }
 

@@ -501,7 +501,8 @@ static bramah_status fill_limits(bramah__compiler *k)
     if (!(joint->range[1] > joint->range[0] && isfinite(joint->range[0]) && isfinite(joint->range[1])))
       return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the range of a joint must ascend");
     bramah_status status = check_coefficients(k, stop->stiffness, stop->damping, e);
-    if (status == BRAMAH_OK) status = check_coefficients(k, stop->cushion_length, stop->cushion_damping, e);
+    if (status == BRAMAH_OK) status = not_negative(k, stop->cushion_length, e, "the length of the cushion");
+    if (status == BRAMAH_OK) status = not_negative(k, stop->cushion_damping, e, "its damping");
     if (status != BRAMAH_OK) return status;
     *out++ = (bramah__limit){(size_t)bramah__find_name(k->model->n, k->model->joint_name, joint->name),
                              {joint->range[0], joint->range[1]},
