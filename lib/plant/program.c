@@ -4,6 +4,7 @@
  * meets while it is led about between the ends of its cylinders, up to a few; they share what a plant needs to run them. */
 #include "lib/base/diag.h"
 #include "lib/graph/solve.h"
+#include "lib/hydraulics/circuit_graph.h"
 #include "lib/multibody/tree_graph.h"
 #include "lib/plant/coupled_internal.h"
 #include "lib/plant/step_graph.h"
@@ -23,7 +24,8 @@ static bramah_status check(const bramah_model *model, bramah_diag *diag)
 {
   if (model->formulation != BRAMAH_FORMULATION_PARTITIONING)
     return refuse(diag, model->name, "only coordinate partitioning is compiled");
-  if (model->n > BRAMAH__MOST_BODIES || model->n + model->n_first_order > BRAMAH__MOST_UNKNOWNS)
+  if (model->n > BRAMAH__MOST_BODIES ||
+      model->n + model->n_first_order + model->circuit.n_valves > BRAMAH__MOST_UNKNOWNS)
     return refuse(diag, model->name, "this machine is too large to be compiled");
   if (model->n_independent == 0)
     return refuse(diag, model->name, "a machine that cannot move is not compiled");
@@ -50,6 +52,7 @@ static void count(const bramah_model *model, bramah_program *out)
   out->nm = model->n_motions;
   out->nb = model->n_balls;
   out->nq = model->n_friction_states;
+  out->nl = bramah__load_signals(&model->circuit, NULL, NULL);
   out->n_par = model->n_parameters;
   out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc +
                  forces->n_limits + 3 * model->n_contact_points + model->n_sums;

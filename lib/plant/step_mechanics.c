@@ -368,6 +368,7 @@ static void set_residual(bramah__step_builder *b)
   set_energy(b);
   const bramah__circuit_graph circuit = bramah__circuit_of(b);
   bramah__circuit_graph_rates(&model->circuit, &circuit, b->flow, b->compliance, b->rates);
+  bramah__load_signals(&model->circuit, &circuit, b->signal);
   for (size_t i = 0; i < model->n_definitions; i++)
     if (model->definition[i].is_summed)
       add_work(b, &works, (nc + BRAMAH__N_EXCHANGES + model->definition[i].sum) | BRAMAH__IS_POWER,
