@@ -178,12 +178,11 @@ bramah_program_info bramah_program_get_info(const bramah_program *program)
     for (size_t i = 0; i < p->tape.n_parts; i++) info.n_operations += p->tape.part[i].n_operations;
     if (p->tape.n_registers * sizeof(double) > info.bytes) info.bytes = p->tape.n_registers * sizeof(double);
   }
-  /* The angles of spherical joints are shown by the plant, which then evaluates every state once more. What the interpreter costs
-   * is counted in operations of the tape. */
+  /* What the interpreter costs, in operations of the tape. */
   const bramah__circuit *circuit = &program->model->circuit;
   const size_t of_circuit =
       100 * program->np + 150 * (circuit->n_elements + circuit->n_valves + 2 * circuit->n_cylinders);
-  info.is_faster = program->nb == 0 && info.n_iterate <= 400 * program->n + of_circuit +
+  info.is_faster = info.n_iterate <= 400 * program->n + of_circuit +
                                                              program->nx * program->nx * program->nx / 3;
   return info;
 }
