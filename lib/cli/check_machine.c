@@ -107,6 +107,11 @@ static void explain_motion(const bramah_machine_plant *machine)
                ? "to which it is welded: it does not act"
            : m->contacts[i].friction.model ? "with friction"
                                            : "without friction");
+  for (size_t i = 0; i < m->n_tyres; i++) {
+    printf("  tyre %s: of %s, with a radius of ", m->tyres[i].name, m->tyres[i].body);
+    cli_print_value(m->tyres[i].radius, "m");
+    printf("\n");
+  }
   for (size_t i = 0; i < m->n_joints; i++) {
     const bramah_joint *joint = &m->joints[i];
     const char *unit = joint->type == BRAMAH_JOINT_PRISMATIC ? "m" : "rad";

@@ -635,8 +635,6 @@ static bramah_status fill_contact(const bramah__compiler *k, const bramah_contac
   bramah_status status = finite3(k, in->ground, e, "the point of the ground must be finite");
   if (status == BRAMAH_OK) status = bramah__positive(k, in->stiffness, e.name, e.line, "the stiffness");
   if (status == BRAMAH_OK) status = not_negative(k, in->damping, e, "the damping");
-  if (status == BRAMAH_OK && in->n_points == 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this contact has no points");
   return status == BRAMAH_OK ? fill_rubbing(k, in, out) : status;
 }
 
@@ -651,6 +649,103 @@ static bramah_status contact_body(const bramah__compiler *k, const bramah_contac
   return bramah__find_body(k, in->name, in->line, name, body);
 }
 
+/* ---- tyres ---- */
+
+size_t bramah__n_discs(const bramah_tyre *tyre)
+{
+  return tyre->n_discs > 0 ? (size_t)tyre->n_discs : tyre->width > 0.0 ? 3 : 1;
+}
+
+/* As a contact that rubs, per disc. */
+static bramah_contact as_contact(const bramah_tyre *in)
+{
+  static const bramah_friction sets[] = {{.bristle_stiffness = 100.0,
+                                          .bristle_damping = 0.7,
+                                          .viscous = 0.011,
+                                          .coulomb = 0.35,
+                                          .static_force = 0.5,
+                                          .stribeck_velocity = 10.0},
+                                         {.bristle_stiffness = 40.0,
+                                          .bristle_damping = 4.9487,
+                                          .viscous = 0.0018,
+                                          .coulomb = 0.5,
+                                          .static_force = 0.9,
+                                          .stribeck_velocity = 12.5}};
+  const bramah_friction *own = &in->friction, *set = &sets[in->set == BRAMAH_TYRE_LITERATURE];
+  const double discs = (double)bramah__n_discs(in);
+  bramah_contact out = {
+      .name = in->name,
+      .line = in->line,
+      .body = in->body,
+      .law = BRAMAH_CONTACT_PENALTY,
+      .stiffness = in->stiffness / discs,
+      .damping = in->damping / discs,
+      .friction = {.model = BRAMAH_FRICTION_LUGRE,
+                   .coulomb = otherwise(own->coulomb, set->coulomb),
+                   .static_force = otherwise(own->static_force, set->static_force),
+                   .stribeck_velocity = otherwise(own->stribeck_velocity, set->stribeck_velocity),
+                   .stribeck_exponent = otherwise(own->stribeck_exponent, 0.5),
+                   .viscous = otherwise(own->viscous, set->viscous),
+                   .bristle_stiffness = otherwise(own->bristle_stiffness, set->bristle_stiffness),
+                   .bristle_damping = otherwise(own->bristle_damping, set->bristle_damping)}};
+  bramah__copy3(in->ground, out.ground);
+  bramah__copy3(in->normal, out.normal);
+  return out;
+}
+
+/* The axis that is given, or that of the joint in front of the wheel. */
+static bramah_status spin_axis(const bramah__compiler *k, const bramah_tyre *in, double *axis)
+{
+  const bramah_machine *d = k->source;
+  bramah__copy3(in->axis, axis);
+  for (size_t j = 0; j < d->n_joints && bramah__dot3(in->axis, in->axis) == 0.0; j++) {
+    if (strcmp(d->joints[j].child, in->body) != 0) continue;
+    if (d->joints[j].type != BRAMAH_JOINT_REVOLUTE)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                  "the joint in front of this wheel is not revolute: say its 'axis'");
+    bramah__copy3(d->joints[j].axis, axis);
+    break;
+  }
+  bramah__carry_direction(k, in->body, axis);
+  if (bramah__normalise(axis, axis)) return BRAMAH_OK;
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                              "the axis of this tyre has no direction");
+}
+
+/* All discs of a tyre, the first of which has its bristles at *state. */
+static bramah_status fill_tyre(const bramah__compiler *k, const bramah_tyre *in, size_t *state,
+                               bramah__contact *out)
+{
+  const element e = {in->name, in->line};
+  const bramah_contact contact = as_contact(in);
+  const size_t discs = bramah__n_discs(in);
+  const char *body = in->body;
+  double centre[3];
+  bramah_status status = bramah__positive(k, in->radius, e.name, e.line, "the radius");
+  if (status == BRAMAH_OK) status = not_negative(k, in->width, e, "the width");
+  if (status == BRAMAH_OK) status = finite3(k, in->centre, e, "the centre must be finite");
+  if (status == BRAMAH_OK)
+    status = bramah__positive(k, otherwise(in->patch_length, 1.0), e.name, e.line, "the length of the patch");
+  if (status == BRAMAH_OK) status = fill_contact(k, &contact, out);
+  if (status == BRAMAH_OK) status = contact_body(k, &contact, &out->body);
+  if (status == BRAMAH_OK && out->body < 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this wheel is fixed to the ground");
+  if (status == BRAMAH_OK) status = spin_axis(k, in, out->spin);
+  if (status != BRAMAH_OK) return status;
+  out->radius = in->radius;
+  out->rolling = 2.0 / otherwise(in->patch_length, 1.0 / 3.0);
+  bramah__copy3(in->centre, centre);
+  bramah__carry_point(k, &body, centre);
+  const bramah__contact each = *out;
+  for (size_t i = 0; i < discs; i++, out++, *state += BRAMAH__CONTACT_STATES) {
+    *out = each;
+    bramah__copy3(centre, out->point);
+    bramah__axpy3(in->width * (((double)i + 0.5) / (double)discs - 0.5), out->spin, out->point);
+    out->first_state = *state;
+  }
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__build_contacts(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
@@ -663,6 +758,8 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
     const element e = {in->name, in->line};
     bramah__contact each;
     status = fill_contact(k, in, &each);
+    if (status == BRAMAH_OK && in->n_points == 0)
+      status = bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this contact has no points");
     if (status == BRAMAH_OK) status = contact_body(k, in, &each.body);
     if (status != BRAMAH_OK || each.body < 0) continue;
     m->contact_name[kept] = m->contact_name[i];
@@ -677,6 +774,18 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
       if (out->coulomb > 0.0) state += BRAMAH__CONTACT_STATES;
     }
   }
+  if (status == BRAMAH_OK) status = check_named(k, d->tyres, d->n_tyres, sizeof *d->tyres, "tyre");
+  for (size_t i = 0; i < d->n_tyres && status == BRAMAH_OK; i++) {
+    const bramah_tyre *in = &d->tyres[i];
+    if (bramah__find_name(kept - i, m->contact_name, in->name) >= 0)
+      return bramah__compile_fail(k, BRAMAH_E_KEY, in->name, in->line,
+                                  "this name is given to a contact, too");
+    m->contact_name[kept] = m->contact_name[d->n_contacts + i];
+    m->first_point[kept++] = (size_t)(out - k->t.contact_point);
+    status = fill_tyre(k, in, &state, out);
+    out += bramah__n_discs(in);
+  }
+  m->n_tyres = d->n_tyres;
   m->n_contacts = kept;
   m->n_contact_points = m->first_point[kept] = (size_t)(out - k->t.contact_point);
   m->n_friction_states = state;

@@ -74,7 +74,14 @@ static double contacts(const bramah_coupled *c)
     double place[2][3], way[3];
     for (int e = 0; e < 2; e++) bramah__point(eval[e]->pose, contact->body, contact->point, place[e]);
     bramah__sub3(place[1], place[0], way);
-    for (int e = 0; e < 2; e++) sum -= 0.5 * bramah__dot3(eval[e]->contact + 3 * i, way);
+    for (int e = 0; e < 2; e++) {
+      const double *force = eval[e]->contact + 3 * i;
+      double moment[3];
+      sum -= 0.5 * bramah__dot3(force, way);
+      if (!(contact->radius > 0.0)) continue;
+      bramah__disc_moment(contact, eval[e]->pose, force, moment);
+      sum -= 0.5 * model->h * bramah__dot3(moment, eval[e]->Z + 6 * contact->body + 3);
+    }
   }
   return sum;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/hydraulics/circuit_graph.h"
+#include "lib/multibody/contact_graph.h"
 #include "lib/multibody/rotation.h"
 #include "lib/plant/step_builder.h"
 
@@ -257,31 +258,33 @@ static void add_limits(bramah__step_builder *b, size_t *works)
   }
 }
 
-/* Points on the ground. */
+/* Points and discs on the ground. */
 static void add_contacts(bramah__step_builder *b, size_t *works)
 {
-  const size_t nr = b->out->nf + b->out->nm;
+  const size_t nr = b->out->nf + b->out->nm, taken = b->out->nc + BRAMAH__CONTACTS;
   const bramah__expr half = b->out->nq ? b->in_half[0] : e_number(0.0);
   for (size_t i = 0; i < b->model->n_contact_points; i++) {
     const bramah__contact *contact = &b->model->contact_point[i];
-    const bramah__body_graph *body = &b->body[contact->body];
-    const bramah__mat axes = m_number(contact->axes);
-    const bramah__vec place = bramah__point_graph(b->body, contact->body, contact->point),
-                      q = m_rotate(axes, v_sub(place, v_number(contact->origin))),
-                      w = m_rotate(axes, v_add(body->Z.linear, v_cross(body->Z.angular, place)));
+    const bramah__touch_graph at = bramah__contact_graph(contact, b->body);
     const size_t first = contact->first_state;
     bramah__vec f;
-    bramah__contact_at(contact, q.x[2], w.x, half, b->in_x + first, b->in_xd + first, b->x_end + first,
+    bramah__contact_at(contact, at.height, at.w, half, b->in_x + first, b->in_xd + first, b->x_end + first,
                        b->xd_end + first, f.x);
-    const bramah__vec force = m_unrotate(axes, f);
+    const bramah__vec force = m_unrotate(at.axes, f), moment = v_cross(at.arm, force);
+    const int is_disc = contact->radius > 0.0;
     for (size_t k = 0; k < nr; k++) {
       bramah__vec move;
       bramah__seed_joints(b, b->Rz + k, nr);
-      bramah__derive_along(b, 3, place.x, move.x);
+      bramah__derive_along(b, 3, at.held.x, move.x);
       b->r[k] = e_sub(b->r[k], v_dot(move, force));
+      for (int j = contact->body; is_disc && j >= 0; j = b->model->tree.link[j].parent)
+        if (b->model->tree.link[j].revolute)
+          b->r[k] = e_sub(b->r[k], e_mul(b->Rz[(size_t)j * nr + k], v_dot(b->body[j].n, moment)));
     }
-    for (int k = 0; k < 3; k++)
-      add_work(b, works, b->out->nc + BRAMAH__CONTACTS, e_neg(force.x[k]), place.x[k]);
+    for (int k = 0; k < 3; k++) add_work(b, works, taken, e_neg(force.x[k]), at.held.x[k]);
+    if (is_disc)
+      add_work(b, works, taken | BRAMAH__IS_POWER, e_neg(v_dot(moment, b->body[contact->body].Z.angular)),
+               e_number(0.0));
   }
 }
 
@@ -368,6 +371,7 @@ static void set_residual(bramah__step_builder *b)
   set_energy(b);
   const bramah__circuit_graph circuit = bramah__circuit_of(b);
   bramah__circuit_graph_rates(&model->circuit, &circuit, b->flow, b->compliance, b->rates);
+  bramah__load_signals(&model->circuit, &circuit, b->signal);
   for (size_t i = 0; i < model->n_definitions; i++)
     if (model->definition[i].is_summed)
       add_work(b, &works, (nc + BRAMAH__N_EXCHANGES + model->definition[i].sum) | BRAMAH__IS_POWER,

@@ -113,6 +113,7 @@ static const struct {
     {"../test/fuzz/corpus/machine/friction-modified-lugre", 1.0, 1.0},
     {"../test/support/standing", 1.0, 1.0},
     {"../test/fuzz/corpus/machine/contacts", 1.0, 1.0},
+    {"../test/fuzz/corpus/machine/tyres", 1.0, 1.0},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 
