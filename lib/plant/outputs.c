@@ -297,6 +297,7 @@ static int needs_no_evaluation(const bramah_coupled *c, bramah__output_code code
 {
   if (!c->compiled.program) return 0;
   return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK ||
+         (code >= BRAMAH__BALL_QW && code <= BRAMAH__BALL_QZ) ||
          (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS) || code == BRAMAH__DEFINED_SUM;
 }
 

@@ -268,7 +268,7 @@ static int go_on(bramah_terrain *t, double dt)
       a->x[k] = a->x[k] < least ? least : most;
       a->v[k] = 0.0;
     }
-    good &= fabs(a->x[0]) + fabs(a->x[1]) + fabs(a->x[2]) < 1e6;
+    good &= fabs(a->x[0]) + fabs(a->x[1]) + fabs(a->x[2]) < 1e5;
   }
   return good;
 }
