@@ -406,7 +406,8 @@ static bramah_status linearize_inputs(bramah_linearization *l, bramah_coupled *c
 int bramah__output_has_no_slope(bramah__output_code code)
 {
   return code == BRAMAH__CYLINDER_WORK || code == BRAMAH__DEFINED_SUM || code == BRAMAH__DRIVE_WORK ||
-         code == BRAMAH__METERED_VALVES || (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS);
+         code == BRAMAH__METERED_VALVES ||
+         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS);
 }
 
 /* Work and valves have no derivative; accelerations of a machine that rolls are not those of the free

@@ -258,6 +258,9 @@ START_TEST(test_bounce)
   ck_assert_double_eq_tol(s->A[rate * s->n + rate], -5.0 * 9.81, 1e-6);
   ck_assert_uint_eq(s->n, 12 + 8);
   bramah_linearization_free(l);
+  const size_t taken = (size_t)bramah_plant_find_output(&r.p, "energy.contacts");
+  const bramah_linearization_options summed = {.n_outputs = 1, .outputs = &taken};
+  ck_assert_int_eq(bramah_linearization_new(r.model, &summed, &diag, &l), BRAMAH_E_UNSUPPORTED);
   stop(&r);
 }
 END_TEST
