@@ -52,7 +52,7 @@ void bramah__disc_moment(const bramah__contact *disc, const bramah__pose *pose, 
 
 bramah__touch_graph bramah__contact_graph(const bramah__contact *contact, const bramah__body_graph *body)
 {
-  const bramah__body_graph *own = &body[contact->body];
+  const bramah__pair Z = bramah__twist_graph(body, (size_t)contact->body);
   bramah__touch_graph touch = {.axes = m_number(contact->axes)};
   touch.held = touch.place = bramah__point_graph(body, contact->body, contact->point);
   if (contact->radius > 0.0) {
@@ -66,10 +66,10 @@ bramah__touch_graph bramah__contact_graph(const bramah__contact *contact, const 
       touch.axes.m[0][k] = t.x[k];
       touch.axes.m[1][k] = l.x[k];
     }
-    touch.w[3] = e_scale(contact->radius, v_dot(e, own->Z.angular));
+    touch.w[3] = e_scale(contact->radius, v_dot(e, Z.angular));
   }
   const bramah__vec q = m_rotate(touch.axes, v_sub(touch.place, v_number(contact->origin))),
-                    w = m_rotate(touch.axes, v_add(own->Z.linear, v_cross(own->Z.angular, touch.place)));
+                    w = m_rotate(touch.axes, v_add(Z.linear, v_cross(Z.angular, touch.place)));
   touch.height = q.x[2];
   for (int k = 0; k < 3; k++) touch.w[k] = w.x[k];
   return touch;
