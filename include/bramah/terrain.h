@@ -88,8 +88,10 @@ typedef enum bramah_slump {
   BRAMAH_SLUMP_PRINTED = 2 /* (V 15), the whole forward difference: rests below the angle of repose; skewed */
 } bramah_slump;
 
-/* A flat part of a tool, without thickness, which particles touch from either side and at its edges. */
+/* Corners of a plate at most. */
 enum { BRAMAH_PLATE_CORNERS = 8 };
+
+/* A flat part of a tool, without thickness, which particles touch from either side and at its edges. */
 typedef struct bramah_plate {
   size_t n_corners;                       /* 3 to 8 */
   double corner[BRAMAH_PLATE_CORNERS][3]; /* in the tool's frame, convex and in a plane, in order [m] */
@@ -110,7 +112,7 @@ typedef struct bramah_tool {
 
 /* All of a terrain. Times and sizes that work together: particles of radius 3.8 cm follow steps of 1.2 ms. */
 typedef struct bramah_terrain_options {
-  size_t nx, ny;    /* cells; > 0 */
+  size_t nx, ny;    /* cells; > 0, 2^28 together at most */
   double cell;      /* side [m]; > 0 */
   double origin[2]; /* corner of cell (0, 0) [m] */
   double gravity;   /* [m/s^2]; > 0; default 9.81 */
@@ -125,7 +127,7 @@ typedef struct bramah_terrain_options {
   double pressing;
 
   size_t max_particles; /* 0: what fails stays where it is; default 1000 */
-  double radius;        /* [m]; > 0; default 0.038 */
+  double radius;        /* [m]; at least 1e-4; default 0.038 */
   double
       modulus; /* E* of their contacts: 4/3 E* sqrt(R) d^1.5 [Pa]; > 0; default 2 MPa, softer than any grain */
   double loss;     /* of them: times 1 + loss d' [s/m]; >= 0; default 2 */
@@ -173,7 +175,7 @@ BRAMAH_API double bramah_terrain_height(const bramah_terrain *terrain, double x,
 BRAMAH_API bramah_status bramah_terrain_press(bramah_terrain *terrain, double x, double y, double force);
 
 /* A particle more, at rest nowhere: its mass comes into the terrain (bramah_terrain_report.added). Errors: E_ARGUMENT (there is
- * room for no more), E_NOT_FINITE. */
+ * room for no more), E_NOT_FINITE (or beyond 100 km). */
 BRAMAH_API bramah_status bramah_terrain_add_particle(bramah_terrain *terrain, const double position[3],
                                                      const double velocity[3], bramah_diag *diag);
 
@@ -214,7 +216,8 @@ typedef struct bramah_terrain_report {
   double field_mass;    /* of what lies above z = 0, less what is missing below [kg] */
   double particle_mass; /* of all particles [kg]; field_mass + particle_mass - added stays */
   double added;         /* of particles that were added [kg] */
-  double energy;        /* of the particles: kinetic, of height above z = 0, in contacts [J] */
+  double
+      energy; /* of the particles: kinetic, of height above z = 0, in contacts with each other and the field [J] */
   size_t n_particles;
   size_t active_cells; /* looked at by the next sweep */
   uint64_t failures;   /* of wedges */

@@ -238,7 +238,8 @@ static void add_loads(bramah__step_builder *b, size_t *works)
           b->r[f] = e_sub(b->r[f], e_mul(b->Rz[(size_t)j * nr + f], v_dot(b->body[j].n, torque)));
     }
     for (int k = 0; k < 3; k++) add_work(b, works, loads, force.x[k], place.x[k]);
-    add_work(b, works, loads | BRAMAH__IS_POWER, v_dot(torque, b->body[load->body].Z.angular), e_number(0.0));
+    add_work(b, works, loads | BRAMAH__IS_POWER,
+             v_dot(torque, bramah__twist_graph(b->body, (size_t)load->body).angular), e_number(0.0));
   }
   for (size_t j = 0; j < b->out->n; j++) {
     resist(b, b->Rz + j * nr, e_neg(b->joint_load[j]));
@@ -258,14 +259,29 @@ static void add_limits(bramah__step_builder *b, size_t *works)
   }
 }
 
-/* Points and discs on the ground. */
+static void add_brake(bramah__step_builder *b, size_t *works, const bramah__contact *brake, bramah__expr half)
+{
+  const size_t j = (size_t)brake->body, nr = b->out->nf + b->out->nm, first = brake->first_state;
+  const bramah__expr zero = e_number(0.0), w[4] = {b->q_d[j], zero, zero, zero};
+  bramah__expr f[3];
+  bramah__contact_at(brake, e_number(-1.0), w, half, b->in_x + first, b->in_xd + first, b->x_end + first,
+                     b->xd_end + first, f);
+  resist(b, b->Rz + j * nr, e_neg(f[0]));
+  add_work(b, works, b->out->nc + BRAMAH__CONTACTS, e_neg(f[0]), b->in_z[j]);
+}
+
+/* Points and discs on the ground, and brakes. */
 static void add_contacts(bramah__step_builder *b, size_t *works)
 {
   const size_t nr = b->out->nf + b->out->nm, taken = b->out->nc + BRAMAH__CONTACTS;
   const bramah__expr half = b->out->nq ? b->in_half[0] : e_number(0.0);
   for (size_t i = 0; i < b->model->n_contact_points; i++) {
     const bramah__contact *contact = &b->model->contact_point[i];
-    const bramah__touch_graph at = bramah__contact_graph(contact, b->body);
+    if (contact->pressed > 0.0) {
+      add_brake(b, works, contact, half);
+      continue;
+    }
+    const bramah__contact_frame_graph at = bramah__contact_graph(contact, b->body);
     const size_t first = contact->first_state;
     bramah__vec f;
     bramah__contact_at(contact, at.height, at.w, half, b->in_x + first, b->in_xd + first, b->x_end + first,
@@ -283,7 +299,8 @@ static void add_contacts(bramah__step_builder *b, size_t *works)
     }
     for (int k = 0; k < 3; k++) add_work(b, works, taken, e_neg(force.x[k]), at.held.x[k]);
     if (is_disc)
-      add_work(b, works, taken | BRAMAH__IS_POWER, e_neg(v_dot(moment, b->body[contact->body].Z.angular)),
+      add_work(b, works, taken | BRAMAH__IS_POWER,
+               e_neg(v_dot(moment, bramah__twist_graph(b->body, (size_t)contact->body).angular)),
                e_number(0.0));
   }
 }
@@ -333,11 +350,12 @@ static void set_energy(bramah__step_builder *b)
   for (size_t j = 0; j < b->out->n; j++) {
     const bramah__body_graph *body = &b->body[j];
     const bramah__link_graph *link = &b->link[j];
-    const bramah__vec centre = v_add(body->r, m_rotate(body->A, link->centre));
+    const bramah__vec centre = v_add(body->place, m_rotate(body->turn, link->centre));
+    const bramah__vec height = v_add(body->r, m_rotate(body->A, link->centre));
     const bramah__vec v = v_add(body->Z.linear, v_cross(body->Z.angular, centre));
-    const bramah__vec w = m_unrotate(body->A, body->Z.angular);
+    const bramah__vec w = m_unrotate(body->turn, body->Z.angular);
     kinetic = e_add(kinetic, e_add(e_mul(link->mass, v_dot(v, v)), v_dot(w, m_rotate(link->inertia, w))));
-    potential = e_sub(potential, v_dot(b->gravity, body->mass.mg));
+    potential = e_sub(potential, v_dot(b->gravity, v_scale(link->mass, height)));
   }
   for (size_t i = 0; i < forces->n_springs + forces->n_joint_springs; i++) {
     const size_t k = i - forces->n_springs; /* of a joint; wraps for what is before */
@@ -394,7 +412,7 @@ bramah_status bramah__add_mechanics(bramah__step_builder *b)
 {
   set_quantities(b);
   set_typical(b);
-  bramah__tree_graph_pose(&b->model->tree, b->in_base, b->in_z, b->body);
+  bramah__tree_graph_pose(&b->model->tree, b->in_base, b->in_z, b->out->nd > 0, b->body);
   const bramah_status status = close_loops(b);
   if (status != BRAMAH_OK) return status;
   set_motion(b);

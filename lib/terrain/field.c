@@ -69,17 +69,20 @@ size_t bramah__field_cell(const bramah_terrain *t, double x, double y)
 
 /* ---- what changes them from outside ---- */
 
-void bramah__field_touch(bramah_terrain *t, size_t cell)
+/* Queue a cell, those around it, and as many further on. */
+static void queue_around(bramah_terrain *t, size_t cell, size_t further)
 {
-  const size_t nx = t->options.nx, ny = t->options.ny, i = cell / ny, j = cell % ny;
-  for (size_t k = i > 0 ? i - 1 : 0; k <= i + 1 && k < nx; k++)
-    for (size_t l = j > 0 ? j - 1 : 0; l <= j + 1 && l < ny; l++) {
+  const size_t nx = t->options.nx, ny = t->options.ny, i = (uint32_t)cell / (uint32_t)ny, j = cell - i * ny;
+  for (size_t k = i > 0 ? i - 1 : 0; k <= i + 1 + further && k < nx; k++)
+    for (size_t l = j > 0 ? j - 1 : 0; l <= j + 1 + further && l < ny; l++) {
       const size_t near = k * ny + l;
       if (t->is_queued[near]) continue;
       t->is_queued[near] = 1;
       t->queue[t->now->n_queue++] = (uint32_t)near;
     }
 }
+
+void bramah__field_touch(bramah_terrain *t, size_t cell) { queue_around(t, cell, 0); }
 
 void bramah__field_add(bramah_terrain *t, double x, double y, double volume)
 {
@@ -150,7 +153,7 @@ static double neutral_flow(const stencil *s, size_t from, size_t to, const size_
 static int flows_of(const stencil *s, size_t cell, double flow[2])
 {
   const bramah_terrain *t = s->t;
-  const size_t nx = t->options.nx, ny = t->options.ny, i = cell / ny, j = cell % ny;
+  const size_t nx = t->options.nx, ny = t->options.ny, i = (uint32_t)cell / (uint32_t)ny, j = cell - i * ny;
   const size_t right = i + 1 < nx ? cell + ny : cell, up = j + 1 < ny ? cell + 1 : cell;
   if (t->options.rule == BRAMAH_SLUMP_NEUTRAL) {
     const size_t left = i > 0 ? cell - ny : cell, down = j > 0 ? cell - 1 : cell;
@@ -183,12 +186,11 @@ static void sweep(bramah_terrain *t, const stencil *s)
   t->now->n_queue = 0;
   for (size_t k = 0; k < n; k++) {
     const size_t cell = t->flowing[k], next[2] = {cell + t->options.ny, cell + 1};
-    bramah__field_touch(t, cell);
-    for (int l = 0; l < 2; l++) {
-      if (t->flow[2 * cell + (size_t)l] == 0.0) continue;
-      t->h[cell] -= t->flow[2 * cell + (size_t)l];
-      t->h[next[l]] += t->flow[2 * cell + (size_t)l];
-      bramah__field_touch(t, next[l]);
+    queue_around(t, cell, 1);
+    for (size_t l = 0; l < 2; l++) {
+      if (t->flow[2 * cell + l] == 0.0) continue;
+      t->h[cell] -= t->flow[2 * cell + l];
+      t->h[next[l]] += t->flow[2 * cell + l];
     }
   }
 }

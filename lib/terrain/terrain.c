@@ -35,6 +35,7 @@ void bramah_terrain_options_default(bramah_terrain_options *options)
 /* ---- what may be asked for ---- */
 
 static int is_finite3(const double *x) { return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]); }
+static int is_near(const double *x) { return fabs(x[0]) + fabs(x[1]) + fabs(x[2]) < 1e5; }
 
 /* Numbers and where they must lie; `above`: not at the lower end itself. */
 static bramah_status check_numbers(const bramah_terrain_options *o, bramah_diag *diag)
@@ -43,8 +44,8 @@ static bramah_status check_numbers(const bramah_terrain_options *o, bramah_diag 
     const char *name;
     double value, least, most;
     int above;
-  } range[] = {{"cell", o->cell, 0.0, 1e6, 1},
-               {"origin", fabs(o->origin[0]) + fabs(o->origin[1]), 0.0, 1e6, 0},
+  } range[] = {{"cell", o->cell, 0.0, 1e4, 1},
+               {"origin", fabs(o->origin[0]) + fabs(o->origin[1]), 0.0, 1e4, 0},
                {"gravity", o->gravity, 0.0, 1e3, 1},
                {"soil.density", o->soil.density, 0.0, 1e5, 1},
                {"soil.void_ratio", o->soil.void_ratio, 0.0, 100.0, 0},
@@ -55,7 +56,7 @@ static bramah_status check_numbers(const bramah_terrain_options *o, bramah_diag 
                {"soil.adhesion", o->soil.adhesion, 0.0, 1e9, 0},
                {"flow", o->flow, 0.0, 0.25, 1},
                {"pressing", o->pressing, 0.0, 1e6, 0},
-               {"radius", o->radius, 0.0, 1e3, 1},
+               {"radius", o->radius, 1e-4, 1e3, 0},
                {"modulus", o->modulus, 0.0, 1e15, 1},
                {"loss", o->loss, 0.0, 1e6, 0},
                {"coulomb", o->coulomb, 0.0, 100.0, 1},
@@ -75,8 +76,9 @@ static bramah_status check_numbers(const bramah_terrain_options *o, bramah_diag 
     bramah__add_number(diag, range[k].most, 6);
     return BRAMAH_E_VALUE;
   }
-  if (o->nx == 0 || o->ny == 0 || o->nx > 65536 || o->ny > 65536)
-    return bramah__fail(diag, BRAMAH_E_VALUE, "nx, ny", "there must be 1 to 65536 cells along each axis");
+  if (o->nx == 0 || o->ny == 0 || o->nx > 65536 || o->ny > 65536 || o->nx * o->ny > (size_t)1 << 28)
+    return bramah__fail(diag, BRAMAH_E_VALUE, "nx, ny",
+                        "there must be 1 to 65536 cells along each axis, 2^28 in all");
   if (o->max_particles > 1000000)
     return bramah__fail(diag, BRAMAH_E_VALUE, "max_particles", "must be at most 1000000");
   if ((unsigned)o->rule > BRAMAH_SLUMP_PRINTED)
@@ -310,14 +312,13 @@ bramah_status bramah_terrain_add_particle(bramah_terrain *t, const double positi
 {
   if (t->now->n_particles == t->options.max_particles)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "particle", "there is room for no more");
-  if (!is_finite3(position) || !is_finite3(velocity))
+  if (!is_near(position) || !is_near(velocity))
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "particle", "its place and velocity must be finite");
   const size_t p = t->now->n_particles++;
   t->body[p] = (bramah__body){.x = {0.0}};
   t->grip[p] = (bramah__grip){.field = {0.0}};
   bramah__copy3(position, t->body[p].x);
   bramah__copy3(velocity, t->body[p].v);
-  t->grip[p].ground = bramah_terrain_height(t, position[0], position[1], NULL);
   t->now->is_stale = 1;
   t->now->added++;
   return BRAMAH_OK;
