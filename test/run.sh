@@ -124,7 +124,8 @@ build_all() {
     build=$build-tsan
     setup_build "$root/$build" -Db_sanitize=thread -Db_lundef=false
   else
-    setup_build "$root/$build"
+    # Nobody looks into these programs with a debugger, but valgrind names lines.
+    setup_build "$root/$build" -Ddebug="$([ -n "$valgrind" ] && echo true || echo false)"
   fi
   echo "compiling"
   if [ -n "$tsan" ]; then
@@ -207,9 +208,9 @@ END
 # The harnesses are compiled in a folder of their own: libFuzzer counts the branches of all that they link. For a few seconds of
 # fuzzing compiling would take longest: it is not optimised.
 fuzz_all() {
-  optimization=${fuzz:+2}
+  optimization=${fuzz:+2} debug=${fuzz:+true}
   CC=clang setup_build "$root/build-fuzz" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
-  meson configure "$root/build-fuzz" -Doptimization="${optimization:-0}"
+  meson configure "$root/build-fuzz" -Doptimization="${optimization:-0}" -Ddebug="${debug:-false}"
   echo "compiling the fuzz harnesses"
   meson compile -C "$root/build-fuzz" fuzzers
   echo "fuzzing"

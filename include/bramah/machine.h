@@ -311,6 +311,20 @@ typedef struct bramah_tyre {
   bramah_friction friction; /* otherwise as of a contact; its model is not looked at */
 } bramah_tyre;
 
+/* Brake of a joint that turns, pressed for good: up to its static torque it holds the joint, which gives by 1/sigma_0; beyond
+ * that it slides with the law of a contact's friction, in which the torque has the place of mu N. Outputs: <name>.torque [N m]
+ * on the child; its energy is in energy.contacts. */
+typedef struct bramah_brake {
+  const char *name;
+  int line;
+  const char *joint;        /* a coordinate that turns */
+  double torque;            /* > 0 [N m] */
+  double static_torque;     /* [N m]; 0: as torque */
+  double stribeck_velocity; /* [rad/s]; 0: 0.1 rad/s */
+  double bristle_stiffness; /* sigma_0 [1/rad]; 0: 1000/rad */
+  double bristle_damping;   /* sigma_1 [s/rad]; 0: as of a contact */
+} bramah_brake;
+
 /* Wheel that rolls without slipping on a plane: a thin disc of this radius about an axis of its body, which
  * touches the plane at its lowest point. The plane goes through the inertial origin, across gravity (across z
  * where there is no gravity). The contact keeps its height, one holonomic equation, and the material point at
@@ -944,6 +958,8 @@ typedef struct bramah_machine {
   const bramah_contact *contacts;
   size_t n_tyres;
   const bramah_tyre *tyres;
+  size_t n_brakes;
+  const bramah_brake *brakes;
   size_t n_load_sensing_pumps;
   const bramah_load_sensing_pump *load_sensing_pumps;
   size_t n_overcentre_valves;

@@ -112,6 +112,11 @@ static void explain_motion(const bramah_machine_plant *machine)
     cli_print_value(m->tyres[i].radius, "m");
     printf("\n");
   }
+  for (size_t i = 0; i < m->n_brakes; i++) {
+    printf("  brake %s: holds %s with ", m->brakes[i].name, m->brakes[i].joint);
+    cli_print_value(m->brakes[i].torque, "N*m");
+    printf("\n");
+  }
   for (size_t i = 0; i < m->n_joints; i++) {
     const bramah_joint *joint = &m->joints[i];
     const char *unit = joint->type == BRAMAH_JOINT_PRISMATIC ? "m" : "rad";

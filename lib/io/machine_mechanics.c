@@ -455,6 +455,20 @@ static const bramah__key tyre_keys[] = {
 
 const bramah__table bramah__tyre_table = {.keys = tyre_keys, .size = sizeof(bramah_tyre)};
 
+#define BRAKE(key, member, unit_, ...)                                                                       \
+  BRAMAH__KEY(key, bramah__read_quantity, bramah_brake, member, .unit = (unit_), .range = BRAMAH__POSITIVE,  \
+              __VA_ARGS__)
+static const bramah__key brake_keys[] = {
+    BRAMAH__KEY("joint", bramah__read_name, bramah_brake, joint, .required = 1),
+    BRAKE("torque", torque, "N*m", .required = 1),
+    BRAKE("static_torque", static_torque, "N*m", .required = 0),
+    BRAKE("stribeck_velocity", stribeck_velocity, "rad/s", .required = 0),
+    BRAKE("bristle_stiffness", bristle_stiffness, "1/rad", .required = 0),
+    BRAKE("bristle_damping", bristle_damping, "s/rad", .required = 0),
+    {0}};
+
+const bramah__table bramah__brake_table = {.keys = brake_keys, .size = sizeof(bramah_brake)};
+
 static const bramah__key wheel_keys[] = {
     BRAMAH__KEY("body", bramah__read_name, bramah_wheel, body, .required = 1),
     BRAMAH__KEY("centre", bramah__read_point, bramah_wheel, centre, .unit = "m", .count = 3),

@@ -65,9 +65,9 @@ static void add_bristles(const bramah_linearization *l, bramah_coupled *c, size_
   for (size_t i = 0; i < model->n_contact_points; i++) {
     const bramah__contact *contact = &model->contact_point[i];
     const bramah__contact_slope *slope = &c->derivative.contact[i];
-    if (!(contact->coulomb > 0.0)) continue;
+    if (contact->n_states == 0) continue;
     bramah__contact_arms(model, c->now, &c->derivative, i);
-    for (size_t a = 0; a < BRAMAH__CONTACT_STATES; a++) {
+    for (size_t a = 0; a < contact->n_states; a++) {
       const size_t at = first + contact->first_state + a;
       Xx[at * k + at] = slope->rate_by_bristle;
       for (int joint = contact->body; joint >= 0; joint = model->tree.link[joint].parent) {

@@ -586,6 +586,7 @@ static bramah_status fill_rubbing(const bramah__compiler *k, const bramah_contac
   if (f->model == BRAMAH_FRICTION_NONE) return BRAMAH_OK;
   if (f->model != BRAMAH_FRICTION_LUGRE)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction of a contact is lugre");
+  out->n_states = BRAMAH__CONTACT_STATES;
   out->coulomb = f->coulomb;
   out->static_friction = otherwise(f->static_force, f->coulomb);
   out->stribeck = otherwise(f->stribeck_velocity, 0.1);
@@ -737,13 +738,47 @@ static bramah_status fill_tyre(const bramah__compiler *k, const bramah_tyre *in,
   bramah__copy3(in->centre, centre);
   bramah__carry_point(k, &body, centre);
   const bramah__contact each = *out;
-  for (size_t i = 0; i < discs; i++, out++, *state += BRAMAH__CONTACT_STATES) {
+  for (size_t i = 0; i < discs; i++, out++, *state += each.n_states) {
     *out = each;
     bramah__copy3(centre, out->point);
     bramah__axpy3(in->width * (((double)i + 0.5) / (double)discs - 0.5), out->spin, out->point);
     out->first_state = *state;
   }
   return BRAMAH_OK;
+}
+
+/* ---- brakes ---- */
+
+static bramah_status fill_brake(const bramah__compiler *k, const bramah_brake *in, size_t state,
+                                bramah__contact *out)
+{
+  const element e = {in->name, in->line};
+  const bramah_model *m = k->model;
+  const bramah_contact rubs = {
+      .name = in->name,
+      .line = in->line,
+      .friction = {.model = BRAMAH_FRICTION_LUGRE,
+                   .coulomb = 1.0,
+                   .static_force = otherwise(in->static_torque, in->torque) / in->torque,
+                   .stribeck_velocity = in->stribeck_velocity,
+                   .bristle_stiffness = in->bristle_stiffness,
+                   .bristle_damping = in->bristle_damping}};
+  bramah_status status = bramah__positive(k, in->torque, e.name, e.line, "the torque");
+  if (status != BRAMAH_OK) return status;
+  const long joint = bramah__find_name(m->n, m->joint_name, in->joint);
+  if (joint < 0)
+    return bramah__no_such(k, e.name, e.line, "joint coordinate", in->joint, m->n, m->joint_name);
+  if (!k->t.link[joint].revolute || m->ball_of[joint])
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
+                                "a brake needs a joint that turns about one axis");
+  *out = (bramah__contact){.body = (int)joint,
+                           .parent = k->t.link[joint].parent,
+                           .pressed = in->torque,
+                           .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  status = fill_rubbing(k, &rubs, out);
+  out->n_states = 1;
+  out->first_state = state;
+  return status;
 }
 
 bramah_status bramah__build_contacts(bramah__compiler *k)
@@ -771,19 +806,21 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
       status = finite3(k, out->point, e, "the points of a contact must be finite");
       bramah__carry_point(k, &body, out->point);
       out->first_state = state;
-      if (out->coulomb > 0.0) state += BRAMAH__CONTACT_STATES;
+      state += out->n_states;
     }
   }
+  const size_t on_points = kept;
   if (status == BRAMAH_OK) status = check_named(k, d->tyres, d->n_tyres, sizeof *d->tyres, "tyre");
-  for (size_t i = 0; i < d->n_tyres && status == BRAMAH_OK; i++) {
-    const bramah_tyre *in = &d->tyres[i];
-    if (bramah__find_name(kept - i, m->contact_name, in->name) >= 0)
-      return bramah__compile_fail(k, BRAMAH_E_KEY, in->name, in->line,
-                                  "this name is given to a contact, too");
-    m->contact_name[kept] = m->contact_name[d->n_contacts + i];
+  if (status == BRAMAH_OK) status = check_named(k, d->brakes, d->n_brakes, sizeof *d->brakes, "brake");
+  for (size_t i = 0; i < d->n_tyres + d->n_brakes && status == BRAMAH_OK; i++) {
+    const bramah_tyre *tyre = i < d->n_tyres ? &d->tyres[i] : NULL;
+    const char *name = m->contact_name[d->n_contacts + i];
+    if (tyre && bramah__find_name(on_points, m->contact_name, name) >= 0)
+      return bramah__compile_fail(k, BRAMAH_E_KEY, name, tyre->line, "this name is given to a contact, too");
+    m->contact_name[kept] = name;
     m->first_point[kept++] = (size_t)(out - k->t.contact_point);
-    status = fill_tyre(k, in, &state, out);
-    out += bramah__n_discs(in);
+    status = tyre ? fill_tyre(k, tyre, &state, out) : fill_brake(k, &d->brakes[i - d->n_tyres], state++, out);
+    out += tyre ? bramah__n_discs(tyre) : 1;
   }
   m->n_tyres = d->n_tyres;
   m->n_contacts = kept;

@@ -8,7 +8,9 @@
  * the same axes with f = N [-c_1, -c_2, 1].
  *
  * A disc touches with the lowest point of its rim (disc.c). Its axes turn with its heading: forwards e x n / |e x n|, where
- * e is its spin axis, then to that side n x forwards; w has a fourth entry, the speed r e.w at which it rolls. */
+ * e is its spin axis, then to that side n x forwards; w has a fourth entry, the speed r e.w at which it rolls.
+ *
+ * A brake rubs along the joint in front of its body: w_1 is the joint's rate, f_1 the torque, N what it is pressed with. */
 #ifndef BRAMAH_LIB_MULTIBODY_CONTACT_H
 #define BRAMAH_LIB_MULTIBODY_CONTACT_H
 
@@ -26,20 +28,23 @@ bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l
 
 enum {
   BRAMAH__CONTACT_STATES = 2
-}; /* of a point that rubs: its bristles in the two directions of the plane [m] */
+}; /* of a point or disc that rubs, its bristles in the two directions of the plane [m]; a brake has one [rad] */
 
 typedef struct bramah__contact {
   int body;
   double point[3];        /* body frame [m]; of a disc its centre */
   double radius, spin[3]; /* of a disc [m] and its axis, a unit vector in body axes; 0: a point */
+  double pressed;         /* N > 0 of a brake [N m]; 0: it is none */
+  int parent;             /* of the body, of a brake */
   double origin[3], axes[9];
   int linear;                        /* 1: K d + C d', clamped at 0; 0: K d^1.5 (1 + a d') */
   bramah__end_stop normal;           /* stiffness K, damping C of the former */
   double hertz, loss;                /* K [N/m^1.5], a [s/m] of the latter */
-  double coulomb, static_friction;   /* mu_c, mu_s; 0: it does not rub */
+  double coulomb, static_friction;   /* mu_c, mu_s */
   double stribeck, exponent;         /* [m/s] */
   double bristles, damping, viscous; /* sigma_0 [1/m], sigma_1 [s/m], sigma_2 [s/m], per normal force */
   double rolling;     /* kappa [1/m], the part of its bristles that a disc renews by rolling on */
+  size_t n_states;    /* 0: it does not rub */
   size_t first_state; /* among the friction states of the machine */
 } bramah__contact;
 
@@ -56,22 +61,22 @@ void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const b
 /* ---- where it touches ---- */
 
 /* At a pose and velocities Z, inertial axes. */
-typedef struct bramah__touch {
+typedef struct bramah__contact_frame {
   double place[3];
   const double *axes; /* E, of the plane or the disc's own */
   double own[9], spin[3];
   double height, w[4];
-} bramah__touch;
+} bramah__contact_frame;
 
-void bramah__contact_touch(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
-                           bramah__touch *touch);
+void bramah__contact_frame_of(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
+                              bramah__contact_frame *touch);
 
 /* Of a disc: its spin axis, its axes and the lowest point of its rim. */
-void bramah__disc_place(const bramah__contact *disc, const bramah__pose *pose, bramah__touch *touch);
+void bramah__disc_place(const bramah__contact *disc, const bramah__pose *pose, bramah__contact_frame *touch);
 
 /* Of a disc: how the axes turn about n, and how far its lowest point wanders over the rim forwards, as it is turned by
  * the unit vector `turn`: [2]. Neither follows a translation. */
-void bramah__disc_turns(const bramah__contact *disc, const bramah__touch *touch, const double *turn,
+void bramah__disc_turns(const bramah__contact *disc, const bramah__contact_frame *touch, const double *turn,
                         double *out);
 
 /* ---- forces ---- */

@@ -10,7 +10,7 @@
  * d = e x t. A disc that lies flat has no such direction; from half a degree upwards this is exact. */
 static const double least_lean = 1e-4; /* m^2 */
 
-void bramah__disc_place(const bramah__contact *disc, const bramah__pose *pose, bramah__touch *touch)
+void bramah__disc_place(const bramah__contact *disc, const bramah__pose *pose, bramah__contact_frame *touch)
 {
   const double *normal = disc->axes + 6;
   double *t = touch->own, down[3];
@@ -28,7 +28,7 @@ void bramah__disc_place(const bramah__contact *disc, const bramah__pose *pose, b
 
 /* de = turn x e turns t about n by psi = l . dt = n . turn - (n . e) (l . turn) / m. The lowest point stays behind the
  * material by r (dd - turn x d) = r (e . turn - psi n . e) t: it moves over the rim along t, at one height. */
-void bramah__disc_turns(const bramah__contact *disc, const bramah__touch *touch, const double *turn,
+void bramah__disc_turns(const bramah__contact *disc, const bramah__contact_frame *touch, const double *turn,
                         double *out)
 {
   const double *l = touch->own + 3, *n = touch->own + 6, *e = touch->spin;
@@ -40,7 +40,7 @@ void bramah__disc_turns(const bramah__contact *disc, const bramah__touch *touch,
 void bramah__disc_moment(const bramah__contact *disc, const bramah__pose *pose, const double *force,
                          double *moment)
 {
-  bramah__touch touch;
+  bramah__contact_frame touch;
   double down[3];
   bramah__disc_place(disc, pose, &touch);
   bramah__cross3(touch.spin, touch.own, down);
@@ -50,10 +50,11 @@ void bramah__disc_moment(const bramah__contact *disc, const bramah__pose *pose, 
 
 /* ---- the same as a graph ---- */
 
-bramah__touch_graph bramah__contact_graph(const bramah__contact *contact, const bramah__body_graph *body)
+bramah__contact_frame_graph bramah__contact_graph(const bramah__contact *contact,
+                                                  const bramah__body_graph *body)
 {
   const bramah__pair Z = bramah__twist_graph(body, (size_t)contact->body);
-  bramah__touch_graph touch = {.axes = m_number(contact->axes)};
+  bramah__contact_frame_graph touch = {.axes = m_number(contact->axes)};
   touch.held = touch.place = bramah__point_graph(body, contact->body, contact->point);
   if (contact->radius > 0.0) {
     const bramah__vec n = v_number(contact->axes + 6),

@@ -348,8 +348,8 @@ static double contact_value(const bramah_coupled *c, const bramah__output *outpu
   for (size_t i = model->first_point[output->index]; i < model->first_point[output->index + 1]; i++) {
     const bramah__contact *contact = &model->contact_point[i];
     double f[3];
-    bramah__touch at;
-    bramah__contact_touch(contact, c->now->pose, c->now->Z, &at);
+    bramah__contact_frame at;
+    bramah__contact_frame_of(contact, c->now->pose, c->now->Z, &at);
     bramah__rotate3(at.axes, c->now->contact + 3 * i, f);
     bramah__axpy3(1.0, f, sum);
     deepest = fmax(deepest, -at.height);
@@ -542,8 +542,8 @@ static void contact_partials(const bramah_coupled *c, const bramah__output *outp
   for (size_t i = first; i < model->first_point[output->index + 1]; i++) {
     const bramah__contact *contact = &model->contact_point[i];
     bramah__contact_slope slope;
-    bramah__touch at;
-    bramah__contact_touch(contact, c->now->pose, c->now->Z, &at);
+    bramah__contact_frame at;
+    bramah__contact_frame_of(contact, c->now->pose, c->now->Z, &at);
     if (!(at.height < 0.0) || (output->code == BRAMAH__CONTACT_DEPTH && at.height >= deepest)) continue;
     bramah__contact_slopes(1, contact, c->now->pose, c->now->Z, 0.0, c->state.x, NULL, &slope);
     bramah__contact_rows(&model->tree, contact, c->now->pose, c->now->Z, G);

@@ -259,14 +259,29 @@ static void add_limits(bramah__step_builder *b, size_t *works)
   }
 }
 
-/* Points and discs on the ground. */
+static void add_brake(bramah__step_builder *b, size_t *works, const bramah__contact *brake, bramah__expr half)
+{
+  const size_t j = (size_t)brake->body, nr = b->out->nf + b->out->nm, first = brake->first_state;
+  const bramah__expr zero = e_number(0.0), w[4] = {b->q_d[j], zero, zero, zero};
+  bramah__expr f[3];
+  bramah__contact_at(brake, e_number(-1.0), w, half, b->in_x + first, b->in_xd + first, b->x_end + first,
+                     b->xd_end + first, f);
+  resist(b, b->Rz + j * nr, e_neg(f[0]));
+  add_work(b, works, b->out->nc + BRAMAH__CONTACTS, e_neg(f[0]), b->in_z[j]);
+}
+
+/* Points and discs on the ground, and brakes. */
 static void add_contacts(bramah__step_builder *b, size_t *works)
 {
   const size_t nr = b->out->nf + b->out->nm, taken = b->out->nc + BRAMAH__CONTACTS;
   const bramah__expr half = b->out->nq ? b->in_half[0] : e_number(0.0);
   for (size_t i = 0; i < b->model->n_contact_points; i++) {
     const bramah__contact *contact = &b->model->contact_point[i];
-    const bramah__touch_graph at = bramah__contact_graph(contact, b->body);
+    if (contact->pressed > 0.0) {
+      add_brake(b, works, contact, half);
+      continue;
+    }
+    const bramah__contact_frame_graph at = bramah__contact_graph(contact, b->body);
     const size_t first = contact->first_state;
     bramah__vec f;
     bramah__contact_at(contact, at.height, at.w, half, b->in_x + first, b->in_xd + first, b->x_end + first,

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double margin = 0.3;  /* of a radius, between neighbours and touch */
+static const double margin = 0.5;  /* of a radius, between neighbours and touch */
 static const double lifting = 0.1; /* [m/s] by which a field that rose lifts what it sank */
 
 /* ---- contacts ---- */
@@ -112,8 +112,8 @@ static void touch_field(bramah_terrain *t, double dt, int is_last)
     double n[3], v[3], f[3], moment[3];
     const double h = bramah_terrain_height(t, a->x[0], a->x[1], NULL);
     g->touches_field = 0;
-    g->ground = h;
-    if (a->x[2] - h < 3.0 * r) { /* beyond it no slope of less than 70 degrees touches */
+    g->is_near_field = a->x[2] - h < 3.0 * r;
+    if (g->is_near_field) { /* beyond it no slope of less than 70 degrees touches */
       bramah_terrain_height(t, a->x[0], a->x[1], n);
       const double depth = r - (a->x[2] - h) * n[2];
       g->sunk -= lifting * dt;
@@ -278,6 +278,7 @@ static void sink_into_field(bramah_terrain *t)
 {
   for (size_t p = 0; p < t->now->n_particles; p++) {
     bramah__grip *g = &t->grip[p];
+    if (!g->is_near_field) continue;
     const double h = bramah_terrain_height(t, t->body[p].x[0], t->body[p].x[1], NULL);
     if (h > g->ground) g->sunk += h - g->ground;
   }
@@ -313,7 +314,8 @@ bramah_status bramah__particles_move(bramah_terrain *t, double step, bramah_diag
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "particles", "one of them has left any bounds");
   }
   for (size_t p = 0; p < n; p++)
-    t->grip[p].ground = bramah_terrain_height(t, t->body[p].x[0], t->body[p].x[1], NULL);
+    if (t->grip[p].is_near_field)
+      t->grip[p].ground = bramah_terrain_height(t, t->body[p].x[0], t->body[p].x[1], NULL);
   return BRAMAH_OK;
 }
 

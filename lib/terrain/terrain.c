@@ -319,7 +319,6 @@ bramah_status bramah_terrain_add_particle(bramah_terrain *t, const double positi
   t->grip[p] = (bramah__grip){.field = {0.0}};
   bramah__copy3(position, t->body[p].x);
   bramah__copy3(velocity, t->body[p].v);
-  t->grip[p].ground = bramah_terrain_height(t, position[0], position[1], NULL);
   t->now->is_stale = 1;
   t->now->added++;
   return BRAMAH_OK;

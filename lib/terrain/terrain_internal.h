@@ -22,11 +22,11 @@ typedef struct bramah__body {
 typedef struct bramah__grip {
   double field[3]; /* bristles [m] */
   double plate[BRAMAH__PLATES_TOUCHED][3];
-  uint32_t plate_id[BRAMAH__PLATES_TOUCHED]; /* 1 + number among all plates; 0: none */
-  uint32_t calm;                             /* steps at rest on the field */
-  uint32_t touches_field, touches_plate;     /* in the last part of a step */
-  double ground;                             /* height of the field below it after that */
-  double sunk; /* by which the field has risen around it and has not lifted it yet [m] */
+  uint32_t plate_id[BRAMAH__PLATES_TOUCHED];                    /* 1 + number among all plates; 0: none */
+  uint32_t calm;                                                /* steps at rest on the field */
+  uint32_t is_near_field, touches_field, touches_plate, unused; /* in the last part of a step */
+  double ground; /* height of the field below it after that, if it is near */
+  double sunk;   /* by which the field has risen around it and has not lifted it yet [m] */
 } bramah__grip;
 
 /* Neighbours i < j, and the bristles of i on j. */

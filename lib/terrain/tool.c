@@ -295,6 +295,7 @@ static double *bristles_on(bramah__grip *g, uint32_t id)
 /* Forget the plates of a tool that are not in `touched`, a bit each. */
 static void let_plates_go(bramah__grip *g, const bramah__tool *tool, uint64_t touched)
 {
+  if ((g->plate_id[0] | g->plate_id[1] | g->plate_id[2]) == 0) return;
   for (int k = 0; k < BRAMAH__PLATES_TOUCHED; k++) {
     const size_t plate = (size_t)g->plate_id[k] - 1 - tool->first_plate;
     if (g->plate_id[k] == 0 || plate >= tool->n_plates || touched >> plate & 1) continue;

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { STEPS = 400, ROUNDS = 5 };
+enum { STEPS = 200, ROUNDS = 5 };
 static const double dt = 1.2e-3;
 
 static bramah_terrain *make(size_t cells, size_t n_particles, const bramah_tool *tool)
@@ -80,7 +80,7 @@ static bramah_terrain *loaded(size_t cells, size_t n)
                          1.05 + 2.2 * r * (double)(k / 121)};
     bramah_terrain_add_particle(t, x, still, NULL);
   }
-  swing(t, 1000);
+  swing(t, 600);
   return t;
 }
 
@@ -88,7 +88,7 @@ static bramah_terrain *loaded(size_t cells, size_t n)
 static size_t side;
 static void slide(bramah_terrain *t, int n)
 {
-  static double h[200 * 200];
+  static double h[100 * 100];
   for (; n > 0; n -= 10) {
     for (size_t c = 0; c < side * side; c++) h[c] = 0.1 * (double)(c / side) * 0.7536;
     bramah_terrain_set_heights(t, h, NULL);
@@ -119,7 +119,7 @@ int main(void)
   printf("exponent of cost against cells at rest: %.3f\n", log(took[3] / took[0]) / log(64.0));
   printf("sliding     us a step of four sweeps, all cells active\n");
   for (int i = 0; i < 4; i++) {
-    bramah_terrain *t = make(side = (size_t)25 << i, 0, NULL);
+    bramah_terrain *t = make(side = (size_t)12 << i, 0, NULL);
     took[i] = time_of(t, slide);
     printf("%4zu x %-4zu %8.1f   %.4f us each\n", side, side, took[i], took[i] / (double)(side * side));
     bramah_terrain_free(t);

@@ -291,7 +291,8 @@ START_TEST(test_contacts)
   contacts[1].friction.model = BRAMAH_FRICTION_NONE;
   t.machine.n_contacts = 2, t.machine.contacts = contacts;
   bramah_tyre tyre = tyre_of(t.names[last]);
-  t.machine.n_tyres = _i < 4, t.machine.tyres = &tyre; /* at rest |w|^(1/2) and |Omega| are too steep for differences */
+  t.machine.n_tyres = _i < 4,
+  t.machine.tyres = &tyre; /* at rest |w|^(1/2) and |Omega| are too steep for differences */
   t.joints[1].range[0] = -9.0, t.joints[1].range[1] = t.joints[1].initial_position - 0.01;
   t.joints[1].stop = (bramah_end_stop){.stiffness = 200.0, .damping = 3.0};
   if (_i >= 4)
@@ -333,6 +334,13 @@ START_TEST(test_contact_behind_a_loop)
   tyre.ground[1] = 3.0, tyre.normal[0] = 0.1, tyre.normal[1] = 1.0, tyre.normal[2] = 0.2;
   tyre.axis[0] = 0.2, tyre.axis[1] = 0.1, tyre.axis[2] = 1.0, tyre.stiffness = 300.0;
   fb.machine.n_tyres = _i >= 2, fb.machine.tyres = &tyre;
+  const bramah_brake brake = {.name = "drum",
+                              .joint = fb.joints[1].name,
+                              .torque = 40.0,
+                              .static_torque = 60.0,
+                              .stribeck_velocity = 1.0,
+                              .bristle_stiffness = 10.0};
+  fb.machine.n_brakes = _i >= 2, fb.machine.brakes = &brake;
   fb.joints[0].range[0] = -9.0, fb.joints[0].range[1] = fb.joints[0].initial_position - 0.01;
   fb.joints[0].stop = (bramah_end_stop){.stiffness = 2e4, .damping = 300.0};
   fb.machine.integrator.formulation = (bramah_formulation)(_i / 2);

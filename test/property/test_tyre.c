@@ -22,6 +22,7 @@ static bramah__contact disc_of(const double *set, double kappa, double roll, dou
                yields = set[0] * speed / g + kappa * roll;
   return (bramah__contact){.linear = 1,
                            .normal = {.stiffness = 1e6},
+                           .n_states = 2,
                            .coulomb = set[3],
                            .static_friction = set[4],
                            .stribeck = set[5],
@@ -104,8 +105,8 @@ START_TEST(test_disc)
     disc.origin[k] = e[7 + k];
     Z[k] = velocity[k], Z[3 + k] = omega[k];
   }
-  bramah__touch at;
-  bramah__contact_touch(&disc, &pose, Z, &at);
+  bramah__contact_frame at;
+  bramah__contact_frame_of(&disc, &pose, Z, &at);
   bramah__contact_forces(1, &disc, &pose, Z, 0.0, x, NULL, NULL, xd, force);
   const double *P = at.place, *F = force;
   for (int k = 0; k < 3; k++) {
@@ -153,6 +154,7 @@ typedef struct corner {
   bramah_joint joints[N_JOINTS];
   bramah_tyre tyre;
   bramah_motion motions[2];
+  bramah_brake brake;
 } corner;
 
 static const double sprung = 900.0, wheel = 100.0, radius = 0.5, stiffness = 300e3, damping = 6e3;
@@ -191,7 +193,7 @@ static void describe(corner *c, double slope, int64_t step_ns)
   c->machine.name = "corner";
   c->machine.n_bodies = c->machine.n_joints = N_JOINTS, c->machine.n_tyres = 1;
   c->machine.bodies = c->bodies, c->machine.joints = c->joints, c->machine.tyres = &c->tyre;
-  c->machine.motions = c->motions;
+  c->machine.motions = c->motions, c->machine.brakes = &c->brake;
   c->machine.gravity[0] = -gravity * sin(slope), c->machine.gravity[2] = -gravity * cos(slope);
   c->machine.integrator.step_ns = step_ns;
 }
@@ -256,26 +258,34 @@ START_TEST(test_kilometre)
 }
 END_TEST
 
-/* With its wheel held on a slope it stays below the angle of friction, atan 0.5 = 26.6 deg, and slides above; free, it rolls
- * down as a body with the inertia of its wheel does. */
+/* With its wheel held on a slope, for good or by a brake, it stays below the angle of friction, atan 0.5 = 26.6 deg, and slides
+ * above; it also rolls away from a brake that is too weak for m g r sin. Free, it rolls down as a body with the inertia of
+ * its wheel does. */
 START_TEST(test_slope)
 {
   static const struct {
-    double slope; /* deg */
+    double slope, brake; /* deg; of the torque that holds it there, 0: none */
     int held, stays;
-  } cases[] = {{10, 1, 1}, {25, 1, 1}, {28, 1, 0}, {10, 0, 0}};
+  } cases[] = {{25, 0, 1, 1},   {28, 0, 1, 0},   {10, 1.02, 0, 1},
+               {20, 3.0, 0, 1}, {10, 0.9, 0, 0}, {10, 0, 0, 0}};
   static corner c;
-  const double slope = cases[_i].slope * acos(-1.0) / 180.0;
+  const double slope = cases[_i].slope * acos(-1.0) / 180.0, mass = sprung + wheel,
+               pull = mass * gravity * sin(slope), grip = cases[_i].brake * pull;
   describe(&c, slope, 4000000);
   if (cases[_i].held) prescribe(&c, "spin", 0.0);
+  c.brake = (bramah_brake){.name = "drum", .joint = "spin", .torque = grip * radius};
+  c.machine.n_brakes = grip > 0.0;
   running r = start(&c.machine);
   must(run_for(&r, 10.0, &diag), &diag);
   const double place = shown(&r, "slide.position");
   must(run_for(&r, 3.0, &diag), &diag);
   if (cases[_i].stays) ck_assert_double_le(fabs(shown(&r, "slide.position") - place), 1e-6);
   if (!cases[_i].stays) ck_assert_double_le(shown(&r, "slide.position"), place - 0.5);
-  const double free = -gravity * sin(slope) * (sprung + wheel) / (sprung + wheel + 12.0 / (radius * radius));
-  if (!cases[_i].held) ck_assert_double_eq_tol(shown(&r, "slide.acceleration"), free, 2e-2 * fabs(free));
+  if (cases[_i].stays && grip > 0.0)
+    ck_assert_double_eq_tol(shown(&r, "drum.torque"), pull * radius, 1e-6 * pull);
+  const double free = -(pull - grip) / (mass + 12.0 / (radius * radius));
+  if (!cases[_i].held && !cases[_i].stays)
+    ck_assert_double_eq_tol(shown(&r, "slide.acceleration"), free, 5e-2 * fabs(free));
   stop(&r);
 }
 END_TEST
@@ -349,7 +359,14 @@ START_TEST(test_refusals)
 {
   static corner c;
   describe(&c, 0.0, 1000000);
+  c.brake = (bramah_brake){.name = "drum", .joint = "spin", .torque = 100.0};
+  c.machine.n_brakes = 1;
   const refusal wrong[] = {
+      {"drum", "the torque must be positive", 0, 0, {NUMBER(c.brake.torque, 0.0)}},
+      {"drum", "there is no joint coordinate 'spim'", 0, BRAMAH_E_REFERENCE, {NAME(c.brake.joint, "spim")}},
+      {"drum", "a brake needs a joint that turns", 0, 0, {NAME(c.brake.joint, "slide")}},
+      {"drum", "static friction must not be below", 0, 0, {NUMBER(c.brake.static_torque, 50.0)}},
+      {"brake", "has no name", 0, BRAMAH_E_KEY, {NAME(c.brake.name, "")}},
       {"tyre", "the stiffness must be positive", 0, 0, {NUMBER(c.tyre.stiffness, 0.0)}},
       {"tyre", "the damping must not be negative", 0, 0, {NUMBER(c.tyre.damping, -1.0)}},
       {"tyre", "the radius must be positive", 0, 0, {NUMBER(c.tyre.radius, 0.0)}},
@@ -374,8 +391,8 @@ int main(void)
   tcase_add_loop_test(cases, test_disc, 0, sizeof tyre_wheels / sizeof tyre_wheels[0]);
   tcase_add_loop_test(cases, test_slip_curve, 0, sizeof tyre_slips / sizeof tyre_slips[0]);
   tcase_add_loop_test(cases, test_kilometre, 0, 2);
-  tcase_add_loop_test(cases, test_slope, 0, 4);
+  tcase_add_loop_test(cases, test_slope, 0, 6);
   ADD_TESTS(cases, test_passive, test_stance);
-  tcase_add_loop_test(cases, test_refusals, 0, 11);
+  tcase_add_loop_test(cases, test_refusals, 0, 16);
   return run_suite(suite);
 }
