@@ -16,6 +16,7 @@
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"
+#include "lib/base/processors.h"
 #include "lib/base/seal.h"
 
 #include <math.h>
@@ -241,13 +242,15 @@ static void close_hidden(bramah_monitor *m)
 /* ---- with the filter ---- */
 
 /* out = F X, X [n x width]: most rows of F have few entries. */
-static void carry(size_t n, size_t width, const double *F, const double *X, double *out)
+BRAMAH__FOR_PROCESSORS static void carry(size_t n, size_t width, const double *F, const double *X,
+                                         double *restrict out)
 {
   memset(out, 0, n * width * sizeof *out);
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < n; k++) {
       const double by = F[i * n + k];
-      for (size_t j = 0; by != 0.0 && j < width; j++) out[i * width + j] += by * X[k * width + j];
+      if (by == 0.0) continue;
+      for (size_t j = 0; j < width; j++) out[i * width + j] += by * X[k * width + j];
     }
 }
 
@@ -279,6 +282,18 @@ static double slow_reading(bramah_monitor *m, size_t i, double predicted)
   const double period = fmax(1e-9 * (double)m->filter->sensor[i].period_ns, bramah__step_seconds(m->filter));
   m->slow[i] += (m->slow[i] == 0.0 ? 1.0 : fmin(period / slowness, 1.0)) * (predicted - m->slow[i]);
   return m->slow[i];
+}
+
+/* moved [n x width] += K U, P [n x n] -= K PH' of a sample. */
+BRAMAH__FOR_PROCESSORS static void add_products(size_t n, size_t width, const double *restrict PH,
+                                                double inverse, const double *restrict U,
+                                                double *restrict moved, double *restrict P)
+{
+  for (size_t k = 0; k < n; k++) {
+    const double K = PH[k] * inverse;
+    for (size_t c = 0; c < width; c++) moved[k * width + c] += K * U[c];
+    for (size_t j = 0; j < n; j++) P[k * n + j] -= PH[k] * PH[j] * inverse;
+  }
 }
 
 /* A sample of sensor i into x, P and all windows. */
@@ -315,11 +330,7 @@ static void add_sample(bramah_monitor *m, size_t i)
     }
   }
   U[x] = rest;
-  for (size_t k = 0; k < n; k++) {
-    const double K = PH[k] * inverse;
-    for (size_t c = 0; c < width; c++) m->moved[k * width + c] += K * U[c];
-    for (size_t j = 0; j < n; j++) m->P[k * n + j] -= PH[k] * PH[j] * inverse;
-  }
+  add_products(n, width, PH, inverse, U, m->moved, m->P);
 }
 
 static void corrected(bramah_monitor *m)

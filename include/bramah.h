@@ -18,6 +18,7 @@
 #include <bramah/sensor.h>
 #include <bramah/smoother.h>
 #include <bramah/status.h>
+#include <bramah/terrain.h>
 #include <bramah/ukf.h>
 
 /* libbramah-tools: files, logs, tuning, reports */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any output of a plant by its whole name, in its unit. It wraps as the state of that name does; angles that are no states
  * wrap, too. */
+#include "lib/base/diag.h"
 #include "sensors/kinds.h"
 
 #include <string.h>
@@ -12,6 +13,10 @@ static bramah_status bind(const bramah_sensor_options *options, const bramah_pla
   if (!options->at || bramah__sensor_add_term(plant, options->at, "", 1.0, out) != BRAMAH_OK)
     return bramah__sensor_no_such(options, plant, "output", "", diag);
   bramah_plant_output_info(plant, out->output[0], &info);
+  if (!info.has_row)
+    return bramah__fail(diag, BRAMAH_E_VALUE, options->name,
+                        "its output does not follow from the state (a sum over time, a friction, a spool): "
+                        "measuring it corrects nothing");
   out->unit = info.unit;
   out->group = info.kind == BRAMAH_OUTPUT_FIRST_ORDER || info.kind == BRAMAH_OUTPUT_OTHER;
   if (info.kind == BRAMAH_OUTPUT_OTHER && strcmp(info.unit, "rad") == 0) out->period = BRAMAH__TURN;

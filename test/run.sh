@@ -8,7 +8,7 @@
 #   --tsan      the tests with threads, with the thread sanitizer, in build-tsan/
 #   --valgrind  under valgrind
 #   --clang     with clang, in build-clang/
-#   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles, the controller for 60 s,
+#   --long      the estimator studies with more seeds, and the benchmarks, latency over 10^7 cycles, no call of the system in 10^6, the controller for 60 s,
 #               10^8 numbers read and printed as the C library does, 300 causes of contradictions to be named,
 #               200 random machines compiled, the Debian packages
 #   --arm       the core for a microcontroller too, with the compiler of the distribution; a compiled filter in qemu
@@ -52,8 +52,8 @@ while [ $# -gt 0 ]; do
   --clang) build=build-clang need_clang=1 ;;
   --arm) need_arm=1 ;;
   --long) long=1 need_all=1 BRAMAH_SEEDS=${BRAMAH_SEEDS:-150} BRAMAH_STEPS=10000000 BRAMAH_CONTROLLER_SECONDS=60 BRAMAH_NUMBERS=100000000 &&
-     BRAMAH_CASES=100 BRAMAH_MACHINES=200 BRAMAH_GROUPS=1000 BRAMAH_PACKAGES=1 &&
-     export BRAMAH_PACKAGES BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES BRAMAH_GROUPS ;;
+     BRAMAH_CASES=100 BRAMAH_MACHINES=200 BRAMAH_GROUPS=1000 BRAMAH_PACKAGES=1 BRAMAH_CYCLES=1000000 &&
+     export BRAMAH_CYCLES BRAMAH_PACKAGES BRAMAH_SEEDS BRAMAH_STEPS BRAMAH_CONTROLLER_SECONDS BRAMAH_NUMBERS BRAMAH_CASES BRAMAH_MACHINES BRAMAH_GROUPS ;;
   --golden) golden=1 ;;
   --fuzz)
     fuzz=${1:-}
@@ -124,7 +124,8 @@ build_all() {
     build=$build-tsan
     setup_build "$root/$build" -Db_sanitize=thread -Db_lundef=false
   else
-    setup_build "$root/$build"
+    # Nobody looks into these programs with a debugger, but valgrind names lines.
+    setup_build "$root/$build" -Ddebug="$([ -n "$valgrind" ] && echo true || echo false)"
   fi
   echo "compiling"
   if [ -n "$tsan" ]; then
@@ -196,7 +197,8 @@ END
   other_build parent sh -ec '[ -f build/build.ninja ] || meson setup build . -Doptimization=0
     meson test -C build outside'
   if command -v arm-none-eabi-gcc >/dev/null; then
-    setup_build "$root/$build-arm" --cross-file "$root/test/embed/arm-none-eabi.ini" -Dtools=disabled >/dev/null
+    # shellcheck disable=SC2086
+    setup_build "$root/$build-arm" --cross-file "$root/test/embed/arm-none-eabi.ini" $quick -Dtools=disabled >/dev/null
     other_build arm ninja
   else
     echo "no arm-none-eabi-gcc (--arm): the core is not compiled for a microcontroller"
@@ -206,9 +208,9 @@ END
 # The harnesses are compiled in a folder of their own: libFuzzer counts the branches of all that they link. For a few seconds of
 # fuzzing compiling would take longest: it is not optimised.
 fuzz_all() {
-  optimization=${fuzz:+2}
+  optimization=${fuzz:+2} debug=${fuzz:+true}
   CC=clang setup_build "$root/build-fuzz" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
-  meson configure "$root/build-fuzz" -Doptimization="${optimization:-0}"
+  meson configure "$root/build-fuzz" -Doptimization="${optimization:-0}" -Ddebug="${debug:-false}"
   echo "compiling the fuzz harnesses"
   meson compile -C "$root/build-fuzz" fuzzers
   echo "fuzzing"

@@ -117,7 +117,7 @@ typedef struct bramah_program_info {
   int is_faster; /* 1: than the plant without: an iterate has at most 400 operations for each joint coordinate, 100 for each
                   * first-order state, 150 for each element and valve, 300 for each cylinder and what a dense elimination
                   * takes, n^3/3 of the unknowns. So it is in the plane, not
-                  * with many axes in general directions and little hydraulics, nor with spherical joints */
+                  * with many axes in general directions and little hydraulics */
 } bramah_program_info;
 /* Never fails. */
 BRAMAH_API bramah_program_info bramah_program_get_info(const bramah_program *program);

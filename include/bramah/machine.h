@@ -271,6 +271,60 @@ typedef struct bramah_contact {
   bramah_friction friction;
 } bramah_contact;
 
+/* Values of a tyre's friction: those of publications IV and V as far as they are known, on soil; a car's on asphalt. */
+typedef enum bramah_tyre_set {
+  BRAMAH_TYRE_TRACTOR =
+      0, /* sigma_0 100/m, sigma_1 0.7 s/m, sigma_2 0.011 s/m, mu_c 0.35, mu_s 0.5, v_s 10 m/s */
+  BRAMAH_TYRE_LITERATURE =
+      1 /* 40/m, 4.9487 s/m, 0.0018 s/m, 0.5, 0.9, 12.5 m/s (Canudas de Wit and Tsiotras 1999) */
+} bramah_tyre_set;
+
+/* Tyre of a wheel that turns with its body: discs side by side, each of which touches a plane of the ground with the lowest
+ * point of its rim and is pushed out by K d + C d', which never pulls and whose damper sets in over 0.1 mm. There it rubs
+ * as the point of a contact does, with bristles x in the axes of the wheel (forwards axis x normal, and to the side) and
+ * the slip w, the velocity of the rim along the plane,
+ *   x' = w - Y x,  Y = sigma_0 |w|/g + kappa |r Omega|,  g = mu_c + (mu_s - mu_c) exp(-(|w|/v_s)^n),
+ *   c = sigma_0 x + sigma_1/(1 + sigma_1 Y/sigma_0) x' + sigma_2 w,
+ * Omega the rate about the axis: who rolls leaves bent bristles behind and takes up straight ones, kappa = 2/L of a patch
+ * of the length L, which gives small slips s the force sigma_0/kappa s of a brush. kappa = 0, a patch without end, is the
+ * lumped model as printed, which slides fully at any slip. Source: publications IV (20)-(22) and V (26)-(28) of the
+ * dissertation; (IV 21) lacks bars around the slip and runs away in reverse, (V 26) takes magnitudes and leaps when the slip
+ * turns: both are mistakes, the vector form is meant. The damping fades, so that the tyre never gives energy; as
+ * printed it does above |w| = 4 g/sigma_1. kappa: Canudas de Wit, Tsiotras, Velenis, Basset, Gissinger (2003). Outputs, of
+ * all discs together: <name>.normal_force, .longitudinal_force, .lateral_force [N] on the wheel, forwards and to the side,
+ * and .penetration [m], the deepest. Energy: energy.contacts. */
+typedef struct bramah_tyre {
+  const char *name;
+  int line;
+  const char *body;         /* the wheel */
+  double centre[3];         /* [m] in its frame */
+  double axis[3];           /* in its frame, any length; zero: that of the revolute joint in front of it */
+  double radius;            /* r > 0 [m], without load */
+  double width;             /* >= 0 [m], over which discs are spread evenly */
+  int n_discs;              /* 0: one without width, else three */
+  double ground[3];         /* [m] a point of the plane */
+  double normal[3];         /* as of a contact */
+  double stiffness;         /* K > 0 [N/m] of all discs */
+  double damping;           /* C >= 0 [N s/m] of all discs */
+  double patch_length;      /* L > 0 [m]; 0: 1/3 m */
+  bramah_tyre_set set;      /* gives values of friction that are 0, and n = 1/2 */
+  bramah_friction friction; /* otherwise as of a contact; its model is not looked at */
+} bramah_tyre;
+
+/* Brake of a joint that turns, pressed for good: up to its static torque it holds the joint, which gives by 1/sigma_0; beyond
+ * that it slides with the law of a contact's friction, in which the torque has the place of mu N. Outputs: <name>.torque [N m]
+ * on the child; its energy is in energy.contacts. */
+typedef struct bramah_brake {
+  const char *name;
+  int line;
+  const char *joint;        /* a coordinate that turns */
+  double torque;            /* > 0 [N m] */
+  double static_torque;     /* [N m]; 0: as torque */
+  double stribeck_velocity; /* [rad/s]; 0: 0.1 rad/s */
+  double bristle_stiffness; /* sigma_0 [1/rad]; 0: 1000/rad */
+  double bristle_damping;   /* sigma_1 [s/rad]; 0: as of a contact */
+} bramah_brake;
+
 /* Wheel that rolls without slipping on a plane: a thin disc of this radius about an axis of its body, which
  * touches the plane at its lowest point. The plane goes through the inertial origin, across gravity (across z
  * where there is no gravity). The contact keeps its height, one holonomic equation, and the material point at
@@ -902,6 +956,10 @@ typedef struct bramah_machine {
   const bramah_metered_cylinder *metered_cylinders;
   size_t n_contacts;
   const bramah_contact *contacts;
+  size_t n_tyres;
+  const bramah_tyre *tyres;
+  size_t n_brakes;
+  const bramah_brake *brakes;
   size_t n_load_sensing_pumps;
   const bramah_load_sensing_pump *load_sensing_pumps;
   size_t n_overcentre_valves;

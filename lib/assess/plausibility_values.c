@@ -113,6 +113,30 @@ static void look_at_joints(bramah__look *look)
   }
 }
 
+/* Joints that begin outside their stops, which would throw them in. Up to a part of the range they may rest on one. */
+static void look_at_stops(bramah__look *look)
+{
+  const bramah_machine *m = look->machine->machine;
+  const bramah_plant *plant = &look->machine->plant;
+  for (size_t i = 0; i < m->n_joints; i++) {
+    const bramah_joint *j = &m->joints[i];
+    const int slides = j->type == BRAMAH_JOINT_PRISMATIC;
+    char path[256];
+    snprintf(path, sizeof path, "%s.%s", j->name, slides ? "position" : "angle");
+    const long output = bramah_plant_find_output(plant, path);
+    if (j->stop.stiffness == 0.0 || output < 0) continue;
+    const double at = plant->output(plant->self, (size_t)output),
+                 beyond = fmax(j->range[0] - at, at - j->range[1]),
+                 factor = slides ? 1e3 : 57.295779513082323;
+    snprintf(path, sizeof path, "joints.%s.limits", j->name);
+    if (beyond > 0.01 * (j->range[1] - j->range[0]))
+      bramah__doubt_value(look, BRAMAH_DOUBT_START, 1, beyond, path,
+                          "the joint begins at %.4g %s, %.4g %s outside its stops, which would throw it "
+                          "in: another range, or another start",
+                          factor * at, slides ? "mm" : "deg", factor * beyond, slides ? "mm" : "deg");
+  }
+}
+
 /* ---- hydraulics ---- */
 
 static const double *supply_of(const bramah_machine *m, const char *name)
@@ -267,6 +291,7 @@ void bramah__look_at_values(bramah__look *look)
   look_at_bodies(look);
   look_at_gravity(look);
   look_at_joints(look);
+  look_at_stops(look);
   look_at_ranges(look);
   look_at_pressures(look);
   look_at_cylinders(look);

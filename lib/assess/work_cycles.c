@@ -339,9 +339,10 @@ static bramah_work_border border_of(const cutting *c, size_t begin, size_t middl
 static double load_of(const cutting *c, double begin, double end, double *variance)
 {
   double n = 0.0, sum = 0.0, squares = 0.0, sigmas = 0.0;
-  for (size_t g = 0; g < c->n; g++) {
+  for (size_t g = (size_t)ceil(fmax((begin - c->start) / grid - 1.0, 0.0)); g < c->n; g++) {
     const double t = c->start + (double)g * grid;
-    if (t < begin || t > end || isnan(c->raw[g])) continue;
+    if (t > end) break;
+    if (t < begin || isnan(c->raw[g])) continue;
     const double off = c->raw[g] - c->result.empty;
     n += 1.0, sum += off, squares += off * off;
     sigmas += c->sigma ? c->sigma[g] * c->sigma[g] : 0.0;
@@ -356,7 +357,8 @@ static void judge_cycle(const cutting *c, bramah_work_cycle *cycle, double usual
   double least = 1.0;
   for (int k = 0; k <= N; k++) least = fmin(least, cycle->begin[k].probability);
   const double time = cycle->begin[N].t - cycle->begin[0].t;
-  cycle->doubt = least < 0.8 ? "a border of its phases is uncertain"
+  cycle->doubt = isnan(cycle->load) ? "its load is not known"
+                 : least < 0.8      ? "a border of its phases is uncertain"
                  : cycle->load < 0.3 * (c->result.full - c->result.empty) ? "it carries little"
                  : cycle->complete && time > 2.0 * usual
                      ? "it takes twice the usual time: a pause, or two cycles"

@@ -54,20 +54,24 @@ static bramah_status find(const bramah_log_reader *reader, const char *name, con
 static bramah_status find_all(const bramah_work *work, const bramah_log_reader *reader, table *w,
                               size_t *time, size_t *place, bramah_diag *diag)
 {
-  static const char *const units[OF_CYLINDERS][6] = {
-      [LOAD] = {"kg", "Pa", "N", "V", "1"}, [LOAD_SIGMA] = {"kg", "Pa", "N", "V", "1"},
-      [SWING] = {"rad/s", "m/s"},           [ARM] = {"m"},
-      [FUEL] = {"kg/s", "m^3/s"},           [POWER] = {"W"}};
+  static const char *const units[OF_CYLINDERS][6] = {[LOAD] = {"kg", "Pa", "N", "V", "1"},
+                                                     [SWING] = {"rad/s", "m/s"},
+                                                     [ARM] = {"m"},
+                                                     [FUEL] = {"kg/s", "m^3/s"},
+                                                     [POWER] = {"W"}};
   static const char *const seconds[] = {"s", NULL}, *const metres[] = {"m", NULL},
                            *const pascals[] = {"Pa", NULL};
-  char sigma[256];
+  char sigma[1024];
   snprintf(sigma, sizeof sigma, "%s.sigma", work->payload);
   const char *const name[OF_CYLINDERS] = {work->payload, sigma,           work->swing_rate,
                                           work->arm,     work->fuel_rate, work->power};
   const int needed[OF_CYLINDERS] = {1, 0, 1, work->has_arm, work->has_fuel_rate, work->has_power};
   bramah_status status = find(reader, work->time, seconds, 1, time, NULL, diag);
-  for (size_t k = 0; k < OF_CYLINDERS && !status; k++)
-    status = find(reader, name[k], units[k], needed[k], &place[k], &w->unit[k], diag);
+  for (size_t k = 0; k < OF_CYLINDERS && !status; k++) {
+    const char *const of_load[] = {w->unit[LOAD], NULL};
+    status =
+        find(reader, name[k], k == LOAD_SIGMA ? of_load : units[k], needed[k], &place[k], &w->unit[k], diag);
+  }
   for (size_t i = 0; i < work->n_cylinders && !status; i++) {
     const bramah_work_cylinder *c = &work->cylinders[i];
     size_t *at = place + OF_CYLINDERS + 3 * i;
@@ -172,17 +176,17 @@ static size_t rows_within(const table *w, double begin, double end, size_t *firs
   return n - *first;
 }
 
-/* From begin to end. What the log does not have stays NaN; a cylinder that it knows for less than two rows counts nothing. */
+/* From begin to end. What the log does not have is NaN, all cylinders if it knows one for less than two rows. */
 static bramah_work_measures measure(const bramah_work *work, const table *w, double begin, double end)
 {
   static const double pi = 3.14159265358979323846;
-  const double unknown = work->n_cylinders ? 0.0 : (double)NAN;
+  const double none = work->n_cylinders ? 0.0 : (double)NAN;
   bramah_work_measures m = {.begin = begin,
                             .end = end,
                             .fuel = integral(w, w->column[FUEL], begin, end),
                             .energy = integral(w, w->column[POWER], begin, end),
-                            .work = unknown,
-                            .positive_work = unknown,
+                            .work = none,
+                            .positive_work = none,
                             .near_stalls = (double)NAN};
   size_t first;
   const size_t n = rows_within(w, begin, end, &first);
@@ -192,7 +196,7 @@ static bramah_work_measures measure(const bramah_work *work, const table *w, dou
   for (size_t i = 0; i < work->n_cylinders; i++) {
     const bramah_work_cylinder *c = &work->cylinders[i];
     double *const *column = w->column + OF_CYLINDERS + 3 * i;
-    bramah_cylinder_work of;
+    bramah_cylinder_work of = {(double)NAN, (double)NAN, 0};
     const bramah_cylinder_log log = {.n = n,
                                      .t = w->t + first,
                                      .stroke = column[0] + first,
@@ -201,10 +205,11 @@ static bramah_work_measures measure(const bramah_work *work, const table *w, dou
                                      .piston_area = 0.25 * pi * c->bore * c->bore,
                                      .rod_area = 0.25 * pi * (c->bore * c->bore - c->rod * c->rod),
                                      .stall_pressure = c->stall_pressure};
-    if (bramah_cylinder_work_of(&log, &of, NULL) != BRAMAH_OK) continue;
+    const int is_known = bramah_cylinder_work_of(&log, &of, NULL) == BRAMAH_OK;
     m.work += c->number * of.work;
     m.positive_work += c->number * of.positive;
-    if (c->stall_pressure > 0.0) m.near_stalls = fmax(m.near_stalls, 0.0) + (double)of.near_stalls;
+    if (is_known && c->stall_pressure > 0.0)
+      m.near_stalls = fmax(m.near_stalls, 0.0) + (double)of.near_stalls;
   }
   return m;
 }
@@ -398,8 +403,9 @@ static bramah_status ask_treatments(whole_work *w, bramah_work_question *questio
   else if (rows < 2)
     question->why_not = by_attachment ? "fewer than two operators have used every attachment"
                                       : "fewer than two operators have made every attempt";
-  else if (bramah_friedman(rows, k, values, 1, &question->test, diag) == BRAMAH_E_VALUE)
-    question->why_not = "all values are equal";
+  else
+    status = bramah_friedman(rows, k, values, 1, &question->test, diag);
+  if (status == BRAMAH_E_VALUE) status = BRAMAH_OK, question->why_not = "all values are equal";
   free(values);
   return status;
 }

@@ -103,11 +103,30 @@ static void explain_motion(const bramah_machine_plant *machine)
   for (size_t i = 0; i < m->n_contacts; i++)
     printf("  contact %s: %zu point%s of %s on the ground, %s\n", m->contacts[i].name,
            m->contacts[i].n_points, plural(m->contacts[i].n_points), m->contacts[i].body,
-           m->contacts[i].friction.model ? "which rub" : "which glide");
-  for (size_t i = 0; i < m->n_joints; i++)
-    if (m->joints[i].stop.stiffness > 0.0)
-      printf("  stops of %s: at %.6g and %.6g %s\n", m->joints[i].name, m->joints[i].range[0],
-             m->joints[i].range[1], m->joints[i].type == BRAMAH_JOINT_PRISMATIC ? "m" : "rad");
+           isnan(output_named(machine, m->contacts[i].name, ".normal_force"))
+               ? "to which it is welded: it does not act"
+           : m->contacts[i].friction.model ? "with friction"
+                                           : "without friction");
+  for (size_t i = 0; i < m->n_tyres; i++) {
+    printf("  tyre %s: of %s, with a radius of ", m->tyres[i].name, m->tyres[i].body);
+    cli_print_value(m->tyres[i].radius, "m");
+    printf("\n");
+  }
+  for (size_t i = 0; i < m->n_brakes; i++) {
+    printf("  brake %s: holds %s with ", m->brakes[i].name, m->brakes[i].joint);
+    cli_print_value(m->brakes[i].torque, "N*m");
+    printf("\n");
+  }
+  for (size_t i = 0; i < m->n_joints; i++) {
+    const bramah_joint *joint = &m->joints[i];
+    const char *unit = joint->type == BRAMAH_JOINT_PRISMATIC ? "m" : "rad";
+    if (joint->stop.stiffness == 0.0) continue;
+    printf("  stops of %s: at ", joint->name);
+    cli_print_value(joint->range[0], unit);
+    printf(" and ");
+    cli_print_value(joint->range[1], unit);
+    printf("\n");
+  }
   for (size_t i = 0; i < m->n_wheels; i++)
     printf("  wheel %s: %s rolls with a radius of %.6g m\n", m->wheels[i].name, m->wheels[i].body,
            m->wheels[i].radius);

@@ -141,8 +141,8 @@ const cli_command cli_compile = {
         "makes\n"
         "the latter and says so. Refused by name are\n"
         "machines with motions prescribed by a table or wheels, or whose first step meets a small pivot "
-        "(some on\n"
-        "contacts with the ground) and, of studies,\n"
+        "and,\n"
+        "of studies,\n"
         "hypotheses, other transitions than 'step', block fusion, delays of parts of a step, adapting "
         "noise,\n"
         "inclinometers, and flow sensors but those of quasistatic cylinders.\n",

@@ -30,7 +30,8 @@ static size_t count_column(const work *w, size_t k)
   return count;
 }
 
-/* The next pivot; 0 if there is none. */
+/* The next pivot; 0 if there is none. One on the diagonal where there is a choice: there mass and compliance stand, which
+ * are positive, and what begins to act later, a contact or a stop, adds to them; elsewhere it may take away. */
 static int choose(const work *w, size_t *row, size_t *column)
 {
   const size_t n = w->n;
@@ -44,7 +45,8 @@ static int choose(const work *w, size_t *row, size_t *column)
     for (size_t k = 0; k < n; k++) {
       const double size = fabs(w->number[r * n + k]);
       if (w->column_done[k] || size == 0.0 || !(size >= large_enough * largest)) continue;
-      const size_t cost = (count_row(w, r) - 1) * (count_column(w, k) - 1);
+      size_t cost = (count_row(w, r) - 1) * (count_column(w, k) - 1);
+      if (r != k) cost += n * n;
       if (cost > least || (cost == least && size / largest <= best)) continue;
       least = cost, best = size / largest;
       *row = r, *column = k;

@@ -19,7 +19,7 @@ typedef struct bramah__elimination {
 
 /* Factor A [n x n] of expressions, whose typical numbers are `typical` [n x n] and whose unknowns have typical sizes
  * `scale` [n]. Of the entries that are at least a tenth of the largest in their row the one is taken that spoils the
- * fewest zeros (Markowitz). Returns 0 where the typical matrix
+ * fewest zeros (Markowitz), of those on the diagonal as long as there are any. Returns 0 where the typical matrix
  * is singular, n is too large or memory fails; the caller frees. */
 int bramah__eliminate_graph(size_t n, const bramah__expr *A, const double *typical, const double *scale,
                             bramah__elimination *out);

@@ -47,6 +47,39 @@ static bramah__expr load_signal(const sums *d, size_t pump)
   return highest;
 }
 
+/* Does a compensator or a pump listen to what valve i reports, and is it the first one at its pump port? */
+static int is_first_heard(const bramah__circuit *circuit, size_t i)
+{
+  const size_t pump = circuit->valve[i].pump;
+  int heard = 0;
+  for (size_t k = 0; k < i; k++)
+    if (circuit->valve[k].pump == pump) return 0;
+  for (size_t k = i; k < circuit->n_valves; k++)
+    heard |= circuit->valve[k].pump == pump && circuit->valve[k].compensator == BRAMAH_COMPENSATOR_AFTER;
+  for (size_t k = 0; k < circuit->n_elements; k++) {
+    const bramah__element *e = &circuit->element[k];
+    heard |= (bramah__element_kinds[e->kind]->sees & 1U << BRAMAH__LOAD) && e->node[1] == pump;
+  }
+  return heard;
+}
+
+size_t bramah__load_signals(const bramah__circuit *circuit, const bramah__circuit_graph *in,
+                            bramah__expr *signal)
+{
+  const sums d = {.circuit = circuit, .in = in};
+  size_t count = 0;
+  for (size_t i = 0; i < circuit->n_valves; i++) {
+    if (!is_first_heard(circuit, i)) continue;
+    if (signal) {
+      const bramah__expr load = signal[count] = load_signal(&d, circuit->valve[i].pump);
+      for (size_t k = 0; k < circuit->n_volumes; k++)
+        if (load.graph && in->p[k].node == load.node) signal[count] = e_number(0.0);
+    }
+    count++;
+  }
+  return count;
+}
+
 /* What element i sees. */
 static void look(const sums *d, size_t i, bramah__expr *seen)
 {

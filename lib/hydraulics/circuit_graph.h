@@ -24,6 +24,12 @@ void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__c
 bramah__expr bramah__element_flow_graph(const bramah__circuit *circuit, const bramah__circuit_graph *in,
                                         size_t i);
 
+/* What the valves report of their loads, one signal for each pump port that any valve has and a compensator or a pump listens to; 0
+ * in place of one that is a number or a pressure. It depends on all their pressures, and all their flows on it. Writes no
+ * more than n_valves into `signal`; returns how many there are, also where that is NULL. */
+size_t bramah__load_signals(const bramah__circuit *circuit, const bramah__circuit_graph *in,
+                            bramah__expr *signal);
+
 /* Load of quasistatic actuator i [N], and what it exerts beyond A_h p at its velocity w, when its rod moves with v. */
 static inline bramah__expr bramah__metered_load_graph(const bramah__circuit *circuit, size_t i,
                                                       const bramah__expr *p, bramah__expr v)

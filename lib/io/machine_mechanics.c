@@ -64,9 +64,11 @@ static bramah_status no_such_point(bramah__reader *reader, const bramah__item *i
 {
   const char **names = bramah__pool_take(&reader->scratch, body->n_points + 1, sizeof *names);
   if (!names) return bramah__no_memory(reader);
-  for (size_t i = 0; i < body->n_points; i++) names[i] = body->points[i].name;
+  size_t n = 0;
+  for (size_t i = 0; i < body->n_points; i++)
+    if (body->points[i].name) names[n++] = body->points[i].name; /* others could not be read */
   bramah__fail_item(reader, item, BRAMAH_E_REFERENCE, "there is no point '%s' of '%s'", name, body->name);
-  bramah__add_suggestion(reader->diag, name, body->n_points, names, "; there are ");
+  bramah__add_suggestion(reader->diag, name, n, names, "; there are ");
   return BRAMAH_E_REFERENCE;
 }
 
@@ -374,18 +376,32 @@ static const bramah__key ground_keys[] = {
 
 static const bramah__table ground_table = {.keys = ground_keys};
 
+static const bramah__key tyre_ground_keys[] = {
+    BRAMAH__KEY("point", bramah__read_vector, bramah_tyre, ground, .unit = "m", .count = 3),
+    BRAMAH__KEY("normal", bramah__read_direction, bramah_tyre, normal, .required = 0),
+    {0}};
+
+static const bramah__table tyre_ground_table = {.keys = tyre_ground_keys};
+
 #define RUBBING(key, member, unit_, range_, ...)                                                             \
   BRAMAH__KEY(key, bramah__read_quantity, bramah_friction, member, .unit = (unit_), .range = (range_),       \
               __VA_ARGS__)
-static const bramah__key contact_friction_keys[] = {
-    RUBBING("coulomb", coulomb, "1", BRAMAH__POSITIVE, .required = 1),
-    RUBBING("static", static_force, "1", BRAMAH__POSITIVE, .required = 0),
-    RUBBING("stribeck_velocity", stribeck_velocity, "m/s", BRAMAH__POSITIVE, .required = 0),
-    RUBBING("stribeck_exponent", stribeck_exponent, "1", BRAMAH__POSITIVE, .required = 0),
-    RUBBING("viscous", viscous, "s/m", BRAMAH__NOT_NEGATIVE, .required = 0),
-    RUBBING("bristle_stiffness", bristle_stiffness, "1/m", BRAMAH__POSITIVE, .required = 0),
-    RUBBING("bristle_damping", bristle_damping, "s/m", BRAMAH__POSITIVE, .required = 0),
-    {0}};
+#define RUBBING_KEYS(needs_coulomb)                                                                          \
+  {                                                                                                          \
+    RUBBING("coulomb", coulomb, "1", BRAMAH__POSITIVE, .required = (needs_coulomb)),                         \
+        RUBBING("static", static_force, "1", BRAMAH__POSITIVE, .required = 0),                               \
+        RUBBING("stribeck_velocity", stribeck_velocity, "m/s", BRAMAH__POSITIVE, .required = 0),             \
+        RUBBING("stribeck_exponent", stribeck_exponent, "1", BRAMAH__POSITIVE, .required = 0),               \
+        RUBBING("viscous", viscous, "s/m", BRAMAH__NOT_NEGATIVE, .required = 0),                             \
+        RUBBING("bristle_stiffness", bristle_stiffness, "1/m", BRAMAH__POSITIVE, .required = 0),             \
+        RUBBING("bristle_damping", bristle_damping, "s/m", BRAMAH__POSITIVE, .required = 0),                 \
+    {                                                                                                        \
+      0                                                                                                      \
+    }                                                                                                        \
+  }
+static const bramah__key contact_friction_keys[] = RUBBING_KEYS(1);
+static const bramah__key tyre_friction_keys[] = RUBBING_KEYS(0);
+static const bramah__table tyre_friction_table = {.keys = tyre_friction_keys};
 
 static bramah_status finish_contact_friction(bramah__reader *reader, const bramah__item *item, void *object)
 {
@@ -413,6 +429,45 @@ static const bramah__key contact_keys[] = {
     {0}};
 
 const bramah__table bramah__contact_table = {.keys = contact_keys, .size = sizeof(bramah_contact)};
+
+static const bramah__word tyre_sets[] = {
+    {"tractor", BRAMAH_TYRE_TRACTOR}, {"literature", BRAMAH_TYRE_LITERATURE}, {NULL, 0}};
+
+static const bramah__key tyre_keys[] = {
+    BRAMAH__KEY("body", bramah__read_name, bramah_tyre, body, .required = 1),
+    BRAMAH__KEY("centre", bramah__read_point, bramah_tyre, centre, .unit = "m", .count = 3),
+    BRAMAH__KEY("axis", bramah__read_direction, bramah_tyre, axis, .required = 0),
+    BRAMAH__KEY("radius", bramah__read_quantity, bramah_tyre, radius, .required = 1, .unit = "m",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("width", bramah__read_quantity, bramah_tyre, width, .unit = "m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("discs", bramah__read_integer, bramah_tyre, n_discs, .required = 0),
+    {.name = "ground", .read = bramah__read_child, .table = &tyre_ground_table},
+    BRAMAH__KEY("stiffness", bramah__read_quantity, bramah_tyre, stiffness, .required = 1, .unit = "N/m",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("damping", bramah__read_quantity, bramah_tyre, damping, .required = 1, .unit = "N*s/m",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("patch_length", bramah__read_quantity, bramah_tyre, patch_length, .unit = "m",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("set", bramah__read_word, bramah_tyre, set, .words = tyre_sets),
+    BRAMAH__KEY("friction", bramah__read_child, bramah_tyre, friction, .table = &tyre_friction_table),
+    {0}};
+
+const bramah__table bramah__tyre_table = {.keys = tyre_keys, .size = sizeof(bramah_tyre)};
+
+#define BRAKE(key, member, unit_, ...)                                                                       \
+  BRAMAH__KEY(key, bramah__read_quantity, bramah_brake, member, .unit = (unit_), .range = BRAMAH__POSITIVE,  \
+              __VA_ARGS__)
+static const bramah__key brake_keys[] = {
+    BRAMAH__KEY("joint", bramah__read_name, bramah_brake, joint, .required = 1),
+    BRAKE("torque", torque, "N*m", .required = 1),
+    BRAKE("static_torque", static_torque, "N*m", .required = 0),
+    BRAKE("stribeck_velocity", stribeck_velocity, "rad/s", .required = 0),
+    BRAKE("bristle_stiffness", bristle_stiffness, "1/rad", .required = 0),
+    BRAKE("bristle_damping", bristle_damping, "s/rad", .required = 0),
+    {0}};
+
+const bramah__table bramah__brake_table = {.keys = brake_keys, .size = sizeof(bramah_brake)};
 
 static const bramah__key wheel_keys[] = {
     BRAMAH__KEY("body", bramah__read_name, bramah_wheel, body, .required = 1),

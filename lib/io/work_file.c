@@ -28,10 +28,14 @@ static const bramah__table work_signal_table = {.keys = signal_keys, .size = siz
 static bramah_status finish_cylinder(bramah__reader *reader, const bramah__item *item, void *object)
 {
   bramah_work_cylinder *c = object;
-  bramah__item wrong;
+  bramah__item rod, pressure;
+  const int has_rod = bramah__item_find(item, "rod", &rod),
+            has_pressure = bramah__item_find(item, "rod_pressure", &pressure);
   if (!c->number) c->number = 1;
-  if (!(c->rod < c->bore) && bramah__item_find(item, "rod", &wrong))
-    return bramah__fail_item(reader, &wrong, BRAMAH_E_VALUE, "the rod must be thinner than the bore");
+  if (has_rod != has_pressure) /* neither: a plunger */
+    return bramah__fail_missing(reader, item, has_rod ? "rod_pressure" : "rod");
+  if (has_rod && !(c->rod < c->bore))
+    return bramah__fail_item(reader, &rod, BRAMAH_E_VALUE, "the rod must be thinner than the bore");
   return BRAMAH_OK;
 }
 

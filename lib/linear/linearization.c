@@ -68,9 +68,9 @@ static void add_bristles(bramah_linearization *l, bramah_coupled *c)
   for (size_t i = 0; i < model->n_contact_points; i++) {
     const bramah__contact *contact = &model->contact_point[i];
     const bramah__contact_slope *slope = &c->derivative.contact[i];
-    if (!(contact->coulomb > 0.0)) continue;
+    if (contact->n_states == 0) continue;
     bramah__contact_arms(model, c->now, &c->derivative, i);
-    for (size_t a = 0; a < BRAMAH__CONTACT_STATES; a++) {
+    for (size_t a = 0; a < contact->n_states; a++) {
       const size_t at = bramah__first_friction(l) + contact->first_state + a;
       memcpy(l->A + at * n, c->transition.bristle_rates + (4 * i + 2 * a) * n_dof, 2 * n_dof * sizeof *l->A);
       l->A[at * n + at] = slope->rate_by_bristle;
@@ -176,7 +176,7 @@ static void bristle_part(const bramah_linearization *l, const bramah_coupled *c,
 {
   const bramah_model *model = c->model;
   for (size_t p = model->first_point[i]; p < model->first_point[i + 1]; p++)
-    if (model->contact_point[p].coulomb > 0.0)
+    if (a < model->contact_point[p].n_states)
       row[bramah__first_friction(l) + model->contact_point[p].first_state + a] =
           c->derivative.contact[p].by_bristle;
 }
@@ -406,7 +406,8 @@ static bramah_status linearize_inputs(bramah_linearization *l, bramah_coupled *c
 int bramah__output_has_no_slope(bramah__output_code code)
 {
   return code == BRAMAH__CYLINDER_WORK || code == BRAMAH__DEFINED_SUM || code == BRAMAH__DRIVE_WORK ||
-         code == BRAMAH__METERED_VALVES || (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_LOADS);
+         code == BRAMAH__METERED_VALVES ||
+         (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS);
 }
 
 /* Work and valves have no derivative; accelerations of a machine that rolls are not those of the free
@@ -459,7 +460,7 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
   }
   for (size_t i = 0; i < model->n_contacts; i++) {
     for (size_t p = model->first_point[i]; p < model->first_point[i + 1]; p++)
-      for (size_t a = 0; a < BRAMAH__CONTACT_STATES && model->contact_point[p].coulomb > 0.0; a++) {
+      for (size_t a = 0; a < model->contact_point[p].n_states; a++) {
         char number[BRAMAH__NUMBER_SIZE], ending[64];
         bramah__format_integer(number, (int64_t)(p - model->first_point[i] + 1));
         const size_t used = bramah__append(ending, sizeof ending, 0, a ? ".bristle_y_" : ".bristle_x_");

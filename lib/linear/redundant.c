@@ -61,13 +61,13 @@ static void add_bristles(const bramah_linearization *l, bramah_coupled *c, size_
 {
   const bramah_model *model = c->model;
   const size_t n = model->n, first = l->system.n_pressure + l->system.n_spool;
-  const double *G = c->derivative.contact_rows, *H = G + 3 * n;
+  const double *G = c->derivative.contact_rows, *H = G + 4 * n;
   for (size_t i = 0; i < model->n_contact_points; i++) {
     const bramah__contact *contact = &model->contact_point[i];
     const bramah__contact_slope *slope = &c->derivative.contact[i];
-    if (!(contact->coulomb > 0.0)) continue;
+    if (contact->n_states == 0) continue;
     bramah__contact_arms(model, c->now, &c->derivative, i);
-    for (size_t a = 0; a < BRAMAH__CONTACT_STATES; a++) {
+    for (size_t a = 0; a < contact->n_states; a++) {
       const size_t at = first + contact->first_state + a;
       Xx[at * k + at] = slope->rate_by_bristle;
       for (int joint = contact->body; joint >= 0; joint = model->tree.link[joint].parent) {
@@ -77,6 +77,8 @@ static void add_bristles(const bramah_linearization *l, bramah_coupled *c, size_
           Xq[at * n + j] += slope->rate_by_velocity[2 * a + b] * H[b * n + j];
           Xv[at * n + j] += slope->rate_by_velocity[2 * a + b] * G[b * n + j];
         }
+        Xq[at * n + j] += slope->rate_by_roll[a] * H[3 * n + j];
+        Xv[at * n + j] += slope->rate_by_roll[a] * G[3 * n + j];
       }
     }
   }

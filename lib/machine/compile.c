@@ -55,6 +55,11 @@ static void count(const bramah_machine *machine, bramah_model *model)
     if (contact->friction.model != BRAMAH_FRICTION_NONE)
       model->n_friction_states += BRAMAH__CONTACT_STATES * contact->n_points;
   }
+  model->n_contacts += machine->n_tyres + machine->n_brakes;
+  for (size_t i = 0; i < machine->n_tyres; i++) model->n_discs += bramah__n_discs(&machine->tyres[i]);
+  model->n_brakes = machine->n_brakes;
+  model->n_contact_points += model->n_discs + model->n_brakes;
+  model->n_friction_states += BRAMAH__CONTACT_STATES * model->n_discs + model->n_brakes;
   model->n_parameters = bramah__parameters_layout(machine, NULL, NULL);
   for (size_t b = 0; b < machine->n_bodies; b++)
     model->n_welds += (size_t)bramah__is_welded(machine, &machine->bodies[b]);
@@ -94,7 +99,7 @@ static void take_names(const bramah_machine *d, bramah_model *model, bramah__are
       {&model->pump_line_name, {THINGS(d, pump_lines)}},
       {&model->input_name, {THINGS(d, inputs)}},
       {&model->motion_name, {THINGS(d, motions)}},
-      {&model->contact_name, {THINGS(d, contacts)}}};
+      {&model->contact_name, {THINGS(d, contacts), THINGS(d, tyres), THINGS(d, brakes)}}};
   for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
     size_t n = 0;
     for (int l = 0; l < MOST_LISTS; l++) n += rows[r].of[l].n;
@@ -172,7 +177,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
   t->limit = BRAMAH__TAKE(arena, bramah__limit, model->forces.n_limits);
   t->contact_point = BRAMAH__TAKE(arena, bramah__contact, model->n_contact_points);
-  model->first_point = BRAMAH__TAKE(arena, size_t, machine->n_contacts + 1);
+  model->first_point = BRAMAH__TAKE(arena, size_t, model->n_contacts + 1);
   model->rolling = BRAMAH__TAKE(arena, bramah__rolling, machine->n_wheels + machine->n_knife_edges);
   t->ball = BRAMAH__TAKE(arena, size_t, n);
   bramah__motions_layout(machine, t, arena);

@@ -111,6 +111,8 @@ size_t bramah__count_loop_rows(const bramah_machine *machine);
 void bramah__motions_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
 bramah_status bramah__build_motions(bramah__compiler *k);
 bramah_status bramah__build_forces(bramah__compiler *k);
+/* Points and tyres on the ground. */
+size_t bramah__n_discs(const bramah_tyre *tyre);
 bramah_status bramah__build_contacts(bramah__compiler *k);
 bramah_status bramah__build_rolling(bramah__compiler *k);
 

@@ -501,7 +501,8 @@ static bramah_status fill_limits(bramah__compiler *k)
     if (!(joint->range[1] > joint->range[0] && isfinite(joint->range[0]) && isfinite(joint->range[1])))
       return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the range of a joint must ascend");
     bramah_status status = check_coefficients(k, stop->stiffness, stop->damping, e);
-    if (status == BRAMAH_OK) status = check_coefficients(k, stop->cushion_length, stop->cushion_damping, e);
+    if (status == BRAMAH_OK) status = not_negative(k, stop->cushion_length, e, "the length of the cushion");
+    if (status == BRAMAH_OK) status = not_negative(k, stop->cushion_damping, e, "its damping");
     if (status != BRAMAH_OK) return status;
     *out++ = (bramah__limit){(size_t)bramah__find_name(k->model->n, k->model->joint_name, joint->name),
                              {joint->range[0], joint->range[1]},
@@ -585,6 +586,7 @@ static bramah_status fill_rubbing(const bramah__compiler *k, const bramah_contac
   if (f->model == BRAMAH_FRICTION_NONE) return BRAMAH_OK;
   if (f->model != BRAMAH_FRICTION_LUGRE)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction of a contact is lugre");
+  out->n_states = BRAMAH__CONTACT_STATES;
   out->coulomb = f->coulomb;
   out->static_friction = otherwise(f->static_force, f->coulomb);
   out->stribeck = otherwise(f->stribeck_velocity, 0.1);
@@ -634,8 +636,6 @@ static bramah_status fill_contact(const bramah__compiler *k, const bramah_contac
   bramah_status status = finite3(k, in->ground, e, "the point of the ground must be finite");
   if (status == BRAMAH_OK) status = bramah__positive(k, in->stiffness, e.name, e.line, "the stiffness");
   if (status == BRAMAH_OK) status = not_negative(k, in->damping, e, "the damping");
-  if (status == BRAMAH_OK && in->n_points == 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this contact has no points");
   return status == BRAMAH_OK ? fill_rubbing(k, in, out) : status;
 }
 
@@ -650,6 +650,137 @@ static bramah_status contact_body(const bramah__compiler *k, const bramah_contac
   return bramah__find_body(k, in->name, in->line, name, body);
 }
 
+/* ---- tyres ---- */
+
+size_t bramah__n_discs(const bramah_tyre *tyre)
+{
+  return tyre->n_discs > 0 ? (size_t)tyre->n_discs : tyre->width > 0.0 ? 3 : 1;
+}
+
+/* As a contact that rubs, per disc. */
+static bramah_contact as_contact(const bramah_tyre *in)
+{
+  static const bramah_friction sets[] = {{.bristle_stiffness = 100.0,
+                                          .bristle_damping = 0.7,
+                                          .viscous = 0.011,
+                                          .coulomb = 0.35,
+                                          .static_force = 0.5,
+                                          .stribeck_velocity = 10.0},
+                                         {.bristle_stiffness = 40.0,
+                                          .bristle_damping = 4.9487,
+                                          .viscous = 0.0018,
+                                          .coulomb = 0.5,
+                                          .static_force = 0.9,
+                                          .stribeck_velocity = 12.5}};
+  const bramah_friction *own = &in->friction, *set = &sets[in->set == BRAMAH_TYRE_LITERATURE];
+  const double discs = (double)bramah__n_discs(in);
+  bramah_contact out = {
+      .name = in->name,
+      .line = in->line,
+      .body = in->body,
+      .law = BRAMAH_CONTACT_PENALTY,
+      .stiffness = in->stiffness / discs,
+      .damping = in->damping / discs,
+      .friction = {.model = BRAMAH_FRICTION_LUGRE,
+                   .coulomb = otherwise(own->coulomb, set->coulomb),
+                   .static_force = otherwise(own->static_force, set->static_force),
+                   .stribeck_velocity = otherwise(own->stribeck_velocity, set->stribeck_velocity),
+                   .stribeck_exponent = otherwise(own->stribeck_exponent, 0.5),
+                   .viscous = otherwise(own->viscous, set->viscous),
+                   .bristle_stiffness = otherwise(own->bristle_stiffness, set->bristle_stiffness),
+                   .bristle_damping = otherwise(own->bristle_damping, set->bristle_damping)}};
+  bramah__copy3(in->ground, out.ground);
+  bramah__copy3(in->normal, out.normal);
+  return out;
+}
+
+/* The axis that is given, or that of the joint in front of the wheel. */
+static bramah_status spin_axis(const bramah__compiler *k, const bramah_tyre *in, double *axis)
+{
+  const bramah_machine *d = k->source;
+  bramah__copy3(in->axis, axis);
+  for (size_t j = 0; j < d->n_joints && bramah__dot3(in->axis, in->axis) == 0.0; j++) {
+    if (strcmp(d->joints[j].child, in->body) != 0) continue;
+    if (d->joints[j].type != BRAMAH_JOINT_REVOLUTE)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                  "the joint in front of this wheel is not revolute: say its 'axis'");
+    bramah__copy3(d->joints[j].axis, axis);
+    break;
+  }
+  bramah__carry_direction(k, in->body, axis);
+  if (bramah__normalise(axis, axis)) return BRAMAH_OK;
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                              "the axis of this tyre has no direction");
+}
+
+/* All discs of a tyre, the first of which has its bristles at *state. */
+static bramah_status fill_tyre(const bramah__compiler *k, const bramah_tyre *in, size_t *state,
+                               bramah__contact *out)
+{
+  const element e = {in->name, in->line};
+  const bramah_contact contact = as_contact(in);
+  const size_t discs = bramah__n_discs(in);
+  const char *body = in->body;
+  double centre[3];
+  bramah_status status = bramah__positive(k, in->radius, e.name, e.line, "the radius");
+  if (status == BRAMAH_OK) status = not_negative(k, in->width, e, "the width");
+  if (status == BRAMAH_OK) status = finite3(k, in->centre, e, "the centre must be finite");
+  if (status == BRAMAH_OK)
+    status = bramah__positive(k, otherwise(in->patch_length, 1.0), e.name, e.line, "the length of the patch");
+  if (status == BRAMAH_OK) status = fill_contact(k, &contact, out);
+  if (status == BRAMAH_OK) status = contact_body(k, &contact, &out->body);
+  if (status == BRAMAH_OK && out->body < 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this wheel is fixed to the ground");
+  if (status == BRAMAH_OK) status = spin_axis(k, in, out->spin);
+  if (status != BRAMAH_OK) return status;
+  out->radius = in->radius;
+  out->rolling = 2.0 / otherwise(in->patch_length, 1.0 / 3.0);
+  bramah__copy3(in->centre, centre);
+  bramah__carry_point(k, &body, centre);
+  const bramah__contact each = *out;
+  for (size_t i = 0; i < discs; i++, out++, *state += each.n_states) {
+    *out = each;
+    bramah__copy3(centre, out->point);
+    bramah__axpy3(in->width * (((double)i + 0.5) / (double)discs - 0.5), out->spin, out->point);
+    out->first_state = *state;
+  }
+  return BRAMAH_OK;
+}
+
+/* ---- brakes ---- */
+
+static bramah_status fill_brake(const bramah__compiler *k, const bramah_brake *in, size_t state,
+                                bramah__contact *out)
+{
+  const element e = {in->name, in->line};
+  const bramah_model *m = k->model;
+  const bramah_contact rubs = {
+      .name = in->name,
+      .line = in->line,
+      .friction = {.model = BRAMAH_FRICTION_LUGRE,
+                   .coulomb = 1.0,
+                   .static_force = otherwise(in->static_torque, in->torque) / in->torque,
+                   .stribeck_velocity = in->stribeck_velocity,
+                   .bristle_stiffness = in->bristle_stiffness,
+                   .bristle_damping = in->bristle_damping}};
+  bramah_status status = bramah__positive(k, in->torque, e.name, e.line, "the torque");
+  if (status != BRAMAH_OK) return status;
+  const long joint = bramah__find_name(m->n, m->joint_name, in->joint);
+  if (joint < 0)
+    return bramah__no_such(k, e.name, e.line, "joint coordinate", in->joint, m->n, m->joint_name);
+  if (!k->t.link[joint].revolute || m->ball_of[joint])
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
+                                "a brake needs a joint that turns about one axis");
+  *out = (bramah__contact){.body = (int)joint,
+                           .parent = k->t.link[joint].parent,
+                           .pressed = in->torque,
+                           .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  status = fill_rubbing(k, &rubs, out);
+  out->n_states = 1;
+  out->first_state = state;
+  return status;
+}
+
 bramah_status bramah__build_contacts(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
@@ -662,6 +793,8 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
     const element e = {in->name, in->line};
     bramah__contact each;
     status = fill_contact(k, in, &each);
+    if (status == BRAMAH_OK && in->n_points == 0)
+      status = bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this contact has no points");
     if (status == BRAMAH_OK) status = contact_body(k, in, &each.body);
     if (status != BRAMAH_OK || each.body < 0) continue;
     m->contact_name[kept] = m->contact_name[i];
@@ -673,9 +806,23 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
       status = finite3(k, out->point, e, "the points of a contact must be finite");
       bramah__carry_point(k, &body, out->point);
       out->first_state = state;
-      if (out->coulomb > 0.0) state += BRAMAH__CONTACT_STATES;
+      state += out->n_states;
     }
   }
+  const size_t on_points = kept;
+  if (status == BRAMAH_OK) status = check_named(k, d->tyres, d->n_tyres, sizeof *d->tyres, "tyre");
+  if (status == BRAMAH_OK) status = check_named(k, d->brakes, d->n_brakes, sizeof *d->brakes, "brake");
+  for (size_t i = 0; i < d->n_tyres + d->n_brakes && status == BRAMAH_OK; i++) {
+    const bramah_tyre *tyre = i < d->n_tyres ? &d->tyres[i] : NULL;
+    const char *name = m->contact_name[d->n_contacts + i];
+    if (tyre && bramah__find_name(on_points, m->contact_name, name) >= 0)
+      return bramah__compile_fail(k, BRAMAH_E_KEY, name, tyre->line, "this name is given to a contact, too");
+    m->contact_name[kept] = name;
+    m->first_point[kept++] = (size_t)(out - k->t.contact_point);
+    status = tyre ? fill_tyre(k, tyre, &state, out) : fill_brake(k, &d->brakes[i - d->n_tyres], state++, out);
+    out += tyre ? bramah__n_discs(tyre) : 1;
+  }
+  m->n_tyres = d->n_tyres;
   m->n_contacts = kept;
   m->n_contact_points = m->first_point[kept] = (size_t)(out - k->t.contact_point);
   m->n_friction_states = state;

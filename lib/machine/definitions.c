@@ -385,8 +385,12 @@ bramah_status bramah__build_definitions(bramah__compiler *k)
                   : kinds[from->kind].most == 1 ? "it is made of one thing"
                   : kinds[from->kind].most == 2 ? "one point is needed, or two"
                                                 : "it is made of nothing");
-    for (size_t o = 0; o < from->n_of; o++)
+    for (size_t o = 0; o < from->n_of; o++) {
       if (!from->of[o]) return fail(&d, BRAMAH_E_VALUE, "one of the things that it is made of has no name");
+      for (size_t before = 0; before < o; before++)
+        if (strcmp(from->of[before], from->of[o]) == 0)
+          return fail(&d, BRAMAH_E_VALUE, "it is made of the same thing twice");
+    }
     for (size_t c = 0; c < columns; c++, n++) {
       d.out = &m->definition[n];
       d.out->term = d.next;

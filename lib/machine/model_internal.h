@@ -258,7 +258,8 @@ struct bramah_model {
   size_t *ball_of; /* [n] 1 + the ball whose coordinate a joint is; 0: none */
   double *base0;   /* [n_balls x 4] */
   bramah__forces forces;
-  size_t n_contacts, n_contact_points;
+  size_t n_contacts, n_contact_points; /* those of tyres and then of brakes last */
+  size_t n_tyres, n_discs, n_brakes;
   const bramah__contact *contact_point; /* [n_contact_points], those of a contact in a row */
   const char **contact_name;            /* [n_contacts] */
   size_t *first_point;                  /* [n_contacts + 1] */

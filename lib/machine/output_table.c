@@ -76,6 +76,10 @@ static const kind contact_exchange_kinds[] = {
 static const kind contact_kinds[] = {
     ROW(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), ROW(BRAMAH__CONTACT_X, ".friction_x", "N"),
     ROW(BRAMAH__CONTACT_Y, ".friction_y", "N"), ROW(BRAMAH__CONTACT_DEPTH, ".penetration", "m")};
+static const kind tyre_kinds[] = {
+    ROW(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), ROW(BRAMAH__CONTACT_X, ".longitudinal_force", "N"),
+    ROW(BRAMAH__CONTACT_Y, ".lateral_force", "N"), ROW(BRAMAH__CONTACT_DEPTH, ".penetration", "m")};
+static const kind brake_kinds[] = {ROW(BRAMAH__CONTACT_X, ".torque", "N*m")};
 static const kind motion_kinds[] = {
     {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},
@@ -122,7 +126,7 @@ typedef struct group {
   size_t n_things, first;   /* and number of the first */
 } group;
 
-enum { N_GROUPS = 22 };
+enum { N_GROUPS = 24 };
 
 #define KINDS(a) (a), sizeof(a) / sizeof((a)[0])
 
@@ -152,7 +156,9 @@ static void groups(const bramah_model *m, group *out)
       {KINDS(line_kinds), m->pump_line_name, c->n_metered_lines, 0},
       {KINDS(exchange_kinds), NULL, 1, 0},
       {KINDS(contact_exchange_kinds), NULL, m->n_contacts > 0, 0},
-      {KINDS(contact_kinds), m->contact_name, m->n_contacts, 0}};
+      {KINDS(contact_kinds), m->contact_name, m->n_contacts - m->n_tyres - m->n_brakes, 0},
+      {KINDS(tyre_kinds), m->contact_name, m->n_tyres, m->n_contacts - m->n_tyres - m->n_brakes},
+      {KINDS(brake_kinds), m->contact_name, m->n_brakes, m->n_contacts - m->n_brakes}};
   memcpy(out, rows, sizeof rows);
 }
 

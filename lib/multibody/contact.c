@@ -17,6 +17,7 @@ bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l
 BRAMAH__EQUATION bramah__expr normal_force(const bramah__contact *c, bramah__expr q3, bramah__expr w3)
 {
   const bramah__expr depth = e_neg(q3), zero = {0};
+  if (c->pressed > 0.0) return e_number(c->pressed);
   if (c->linear) return one_stop(&c->normal, q3, e_neg(w3));
   if (e_excludes(depth)) return zero;
   const bramah__expr root = e_sqrt(e_max(depth, e_number(1e-300)));
@@ -31,12 +32,14 @@ BRAMAH__EQUATION bramah__expr rub(const bramah__contact *f, const bramah__expr *
                                   bramah__expr *xd, bramah__expr *c)
 {
   /* at rest 1e-12 m/s, where the slope of |w| is 0 and bristles hold for years */
-  const bramah__expr speed = e_sqrt(e_add(e_add(e_square(w[0]), e_square(w[1])), e_number(1e-24)));
-  const bramah__expr yields = bristles_yield(
-      f->bristles, f->coulomb, e_number(f->static_friction - f->coulomb), f->stribeck, f->exponent, speed);
+  const bramah__expr across = f->n_states > 1 ? e_square(w[1]) : e_number(0.0);
+  const bramah__expr speed = e_sqrt(e_add(e_add(e_square(w[0]), across), e_number(1e-24)));
+  bramah__expr yields = bristles_yield(f->bristles, f->coulomb, e_number(f->static_friction - f->coulomb),
+                                       f->stribeck, f->exponent, speed);
+  if (f->rolling > 0.0) yields = e_add(yields, e_scale(f->rolling, e_abs(w[3])));
   const bramah__expr fades = e_add(e_number(1.0), e_scale(f->damping / f->bristles, yields)),
                      damping = e_div(e_number(f->damping), fades);
-  for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
+  for (size_t k = 0; k < f->n_states; k++) {
     bend_bristles(half, yields, w[k], x_k[k], xd_k[k], &x[k], &xd[k]);
     c[k] = e_add(e_add(e_scale(f->bristles, x[k]), e_mul(damping, xd[k])), e_scale(f->viscous, w[k]));
   }
@@ -49,11 +52,11 @@ void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const b
 {
   const bramah__expr depth = e_neg(q3), zero = {0};
   bramah__expr c[2] = {zero, zero};
-  if (contact->coulomb > 0.0) rub(contact, w, half, x_k, xd_k, x, xd, c);
+  if (contact->n_states) rub(contact, w, half, x_k, xd_k, x, xd, c);
   f[2] = normal_force(contact, q3, w[2]);
-  for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
+  for (size_t k = 0; k < BRAMAH__CONTACT_STATES; k++) {
     f[k] = e_neg(e_mul(f[2], c[k]));
-    if (!(contact->coulomb > 0.0)) continue;
+    if (k >= contact->n_states) continue;
     x[k] = e_select(depth, x[k], zero);
     xd[k] = e_select(depth, xd[k], zero);
   }
@@ -61,15 +64,30 @@ void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const b
 
 /* ---- with numbers ---- */
 
-void bramah__contact_motion(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
-                            double *q, double *w)
+void bramah__contact_frame_of(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
+                              bramah__contact_frame *touch)
 {
-  double place[3], from[3], v[3];
-  bramah__point(pose, contact->body, contact->point, place);
-  bramah__point_velocity(Z, contact->body, place, v);
-  bramah__sub3(place, contact->origin, from);
-  bramah__rotate3(contact->axes, from, q);
-  bramah__rotate3(contact->axes, v, w);
+  double from[3], v[3];
+  touch->w[3] = 0.0;
+  touch->axes = contact->axes;
+  if (contact->pressed > 0.0) {
+    const double *axis = pose[contact->body].n;
+    touch->w[0] = bramah__dot3(axis, Z + 6 * contact->body + 3);
+    if (contact->parent >= 0) touch->w[0] -= bramah__dot3(axis, Z + 6 * contact->parent + 3);
+    touch->w[1] = touch->w[2] = 0.0;
+    touch->height = -1.0;
+    return;
+  }
+  if (contact->radius > 0.0) {
+    bramah__disc_place(contact, pose, touch);
+    touch->w[3] = contact->radius * bramah__dot3(touch->spin, Z + 6 * contact->body + 3);
+  } else {
+    bramah__point(pose, contact->body, contact->point, touch->place);
+  }
+  bramah__point_velocity(Z, contact->body, touch->place, v);
+  bramah__sub3(touch->place, contact->origin, from);
+  touch->height = bramah__dot3(touch->axes + 6, from);
+  bramah__rotate3(touch->axes, v, touch->w);
 }
 
 typedef struct bristles {
@@ -79,7 +97,7 @@ typedef struct bristles {
 static bristles taken(const bramah__contact *contact, const double *x, const double *xd)
 {
   bristles b = {0};
-  for (size_t k = 0; k < BRAMAH__CONTACT_STATES; k++) {
+  for (size_t k = 0; k < contact->n_states; k++) {
     b.x[k] = e_number(x[contact->first_state + k]);
     b.xd[k] = e_number(xd ? xd[contact->first_state + k] : 0.0);
   }
@@ -91,23 +109,25 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
                             double *xd, double *force)
 {
   for (size_t i = 0; i < n; i++, contact++, force += 3) {
-    const int rubs = contact->coulomb > 0.0;
-    double q[3], w[3], f[3] = {0, 0, 0};
+    const int rubs = contact->n_states > 0;
+    double f[3] = {0, 0, 0};
+    bramah__contact_frame at;
     bristles start = {0}, end = {0};
-    bramah__contact_motion(contact, pose, Z, q, w);
-    if (q[2] < 0.0) {
+    bramah__contact_frame_of(contact, pose, Z, &at);
+    if (at.height < 0.0) {
       bramah__expr c[2] = {e_number(0.0), e_number(0.0)};
-      const bramah__expr v[2] = {e_number(w[0]), e_number(w[1])};
+      const double *w = at.w;
+      const bramah__expr v[4] = {e_number(w[0]), e_number(w[1]), e_number(w[2]), e_number(w[3])};
       if (rubs) start = taken(contact, x_k, xd_k);
       if (rubs) rub(contact, v, e_number(half), start.x, start.xd, end.x, end.xd, c);
-      f[2] = normal_force(contact, e_number(q[2]), e_number(w[2])).value;
+      f[2] = normal_force(contact, e_number(at.height), v[2]).value;
       for (int k = 0; k < 2; k++) f[k] = -f[2] * c[k].value;
     }
-    for (size_t k = 0; rubs && k < BRAMAH__CONTACT_STATES; k++) {
+    for (size_t k = 0; k < contact->n_states; k++) {
       if (x) x[contact->first_state + k] = end.x[k].value;
       xd[contact->first_state + k] = end.xd[k].value;
     }
-    bramah__unrotate3(contact->axes, f, force);
+    bramah__unrotate3(at.axes, f, force);
   }
 }
 
@@ -115,9 +135,17 @@ void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah_
                                const bramah__pose *pose, const double *force, double *tau)
 {
   for (size_t i = 0; i < n; i++, contact++, force += 3) {
-    double place[3];
+    bramah__contact_frame at;
+    double *place = at.place;
+    if (contact->pressed > 0.0) {
+      tau[contact->body] -= force[0];
+      continue;
+    }
     if (force[0] == 0.0 && force[1] == 0.0 && force[2] == 0.0) continue;
-    bramah__point(pose, contact->body, contact->point, place);
+    if (contact->radius > 0.0)
+      bramah__disc_place(contact, pose, &at);
+    else
+      bramah__point(pose, contact->body, contact->point, place);
     for (int j = contact->body; j >= 0; j = tree->link[j].parent) {
       double move[3];
       bramah__point_derivative(tree, pose, (size_t)j, place, move);
@@ -133,15 +161,18 @@ static void rub_slopes(const bramah__contact *contact, const double *w, double h
                        const bristles *start, double *c, bramah__contact_slope *s)
 {
   double yields = 0.0;
-  for (int b = 0; b < 2; b++) {
+  for (size_t b = 0; b < 4; b++) {
     bristles end = {0};
-    bramah__expr by[2], v[2] = {e_number(w[0]), e_number(w[1])};
+    bramah__expr by[2], v[4] = {e_number(w[0]), e_number(w[1]), e_number(w[2]), e_number(w[3])};
+    if (b == 2 || (b == 3 && !(contact->rolling > 0.0)))
+      continue; /* the normal velocity; what does not roll */
+    if (b == 1 && contact->n_states < 2) continue;
     v[b] = e_variable(w[b]);
     yields = rub(contact, v, e_number(half), start->x, start->xd, end.x, end.xd, by).value;
-    for (int a = 0; a < 2; a++) {
+    for (size_t a = 0; a < contact->n_states; a++) {
       c[a] = by[a].value;
-      s->by_velocity[3 * a + b] = -N * by[a].slope;
-      s->rate_by_velocity[2 * a + b] = end.xd[a].slope;
+      *(b == 3 ? &s->by_roll[a] : &s->by_velocity[3 * a + b]) = -N * by[a].slope;
+      *(b == 3 ? &s->rate_by_roll[a] : &s->rate_by_velocity[2 * a + b]) = end.xd[a].slope;
     }
   }
   const double damping = contact->damping / (1.0 + contact->damping / contact->bristles * yields);
@@ -154,15 +185,16 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
                             bramah__contact_slope *slope)
 {
   for (size_t i = 0; i < n; i++, contact++, slope++) {
-    double q[3], w[3], c[3] = {0, 0, -1.0};
+    double c[3] = {0, 0, -1.0};
+    bramah__contact_frame at;
     memset(slope, 0, sizeof *slope);
-    bramah__contact_motion(contact, pose, Z, q, w);
-    if (!(q[2] < 0.0)) continue;
-    const bramah__expr by_q = normal_force(contact, e_variable(q[2]), e_number(w[2])),
-                       by_w = normal_force(contact, e_number(q[2]), e_variable(w[2]));
-    if (contact->coulomb > 0.0) {
+    bramah__contact_frame_of(contact, pose, Z, &at);
+    if (!(at.height < 0.0)) continue;
+    const bramah__expr by_q = normal_force(contact, e_variable(at.height), e_number(at.w[2])),
+                       by_w = normal_force(contact, e_number(at.height), e_variable(at.w[2]));
+    if (contact->n_states) {
       const bristles start = taken(contact, x_k, xd_k);
-      rub_slopes(contact, w, half, by_q.value, &start, c, slope);
+      rub_slopes(contact, at.w, half, by_q.value, &start, c, slope);
     }
     for (int a = 0; a < 3; a++) {
       slope->by_height[a] = -c[a] * by_q.slope;
@@ -171,23 +203,55 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
   }
 }
 
-void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
-                          const double *Z, double *G, double *H)
+/* Column j of the rows, of a disc: what its axes and its lowest point add to those of a point, and how it rolls. */
+static void turn_disc(const bramah__tree *tree, const bramah__contact *disc, const bramah__pose *pose,
+                      const double *Z, const bramah__contact_frame *at, size_t j, double *column)
 {
   const size_t n = tree->n;
-  double place[3], v[3];
-  bramah__point(pose, contact->body, contact->point, place);
-  bramah__point_velocity(Z, contact->body, place, v);
+  const double *spin = Z + 6 * disc->body + 3, *forwards = at->own;
+  double turns[2], over[3], behind[3], shifted[3];
+  column[3 * n] = column[7 * n] = column[8 * n] = column[9 * n] = 0.0;
+  if (!tree->link[j].revolute) return;
+  bramah__disc_turns(disc, at, pose[j].n, turns);
+  bramah__cross3(spin, forwards, over);
+  bramah__rotate3(at->axes, over, shifted);
+  for (size_t a = 0; a < 3; a++) column[(4 + a) * n] += turns[1] * shifted[a];
+  column[4 * n] += turns[0] * at->w[1];
+  column[5 * n] -= turns[0] * at->w[0];
+  bramah__cross3(pose[j].n, at->spin, behind);
+  column[3 * n] = disc->radius * bramah__dot3(at->spin, pose[j].n);
+  column[7 * n] = disc->radius * bramah__dot3(Z + 6 * j + 3, behind);
+  column[8 * n] = turns[0];
+  column[9 * n] = turns[1];
+}
+
+void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
+                          const double *Z, double *rows)
+{
+  const size_t n = tree->n;
+  const int is_disc = contact->radius > 0.0;
+  bramah__contact_frame at;
+  double v[3], *G = rows, *H = G + 4 * n;
+  if (contact->pressed > 0.0) {
+    for (int j = contact->body; j >= 0; j = tree->link[j].parent)
+      for (size_t row = 0; row < 8; row++) rows[row * n + (size_t)j] = 0.0;
+    G[contact->body] = 1.0;
+    return;
+  }
+  bramah__contact_frame_of(contact, pose, Z, &at);
+  bramah__point_velocity(Z, contact->body, at.place, v);
   for (int j = contact->body; j >= 0; j = tree->link[j].parent) {
     double move[3], turn[3], g[3], h[3];
-    bramah__point_derivative(tree, pose, (size_t)j, place, move);
-    bramah__velocity_derivative(tree, pose, Z, (size_t)j, place, v, move, turn);
-    bramah__rotate3(contact->axes, move, g);
-    bramah__rotate3(contact->axes, turn, h);
+    bramah__point_derivative(tree, pose, (size_t)j, at.place, move);
+    bramah__velocity_derivative(tree, pose, Z, (size_t)j, at.place, v, move, turn);
+    bramah__rotate3(at.axes, move, g);
+    bramah__rotate3(at.axes, turn, h);
     for (size_t a = 0; a < 3; a++) {
       G[a * n + (size_t)j] = g[a];
       H[a * n + (size_t)j] = h[a];
     }
+    G[3 * n + (size_t)j] = H[3 * n + (size_t)j] = 0.0;
+    if (is_disc) turn_disc(tree, contact, pose, Z, &at, (size_t)j, rows + j);
   }
 }
 
@@ -196,13 +260,21 @@ void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n_contacts, c
                                   const bramah__contact_slope *slope, double *rows, double *K, double *C)
 {
   const size_t n = tree->n;
-  double *G = rows, *H = rows + 3 * n;
+  double *G = rows, *H = rows + 4 * n, *turn = rows + 8 * n, *shift = rows + 9 * n;
   for (size_t i = 0; i < n_contacts; i++, contact++, slope++, force += 3) {
-    double place[3];
+    const int is_disc = contact->radius > 0.0;
+    bramah__contact_frame at;
+    double f[3], over[3];
+    if (contact->pressed > 0.0) {
+      C[(size_t)contact->body * (n + 1)] -= slope->by_velocity[0];
+      continue;
+    }
     if (force[0] == 0.0 && force[1] == 0.0 && force[2] == 0.0 && slope->by_height[2] == 0.0) continue;
-    bramah__point(pose, contact->body, contact->point, place);
-    bramah__add_curvature(tree, pose, &(bramah__mark){contact->body, 0, place}, force, -1.0, K);
-    bramah__contact_rows(tree, contact, pose, Z, G, H);
+    bramah__contact_frame_of(contact, pose, Z, &at);
+    bramah__add_curvature(tree, pose, &(bramah__mark){contact->body, 0, at.place}, force, -1.0, K);
+    bramah__contact_rows(tree, contact, pose, Z, rows);
+    bramah__rotate3(at.axes, force, f);
+    bramah__cross3(at.axes, force, over); /* the moment of the force by a shift forwards */
     for (int k = contact->body; k >= 0; k = tree->link[k].parent) {
       /* f by joint k and by its rate */
       double by_z[3], by_zd[3];
@@ -210,10 +282,19 @@ void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n_contacts, c
         const double *by = slope->by_velocity + 3 * a, *g = G + k, *h = H + k;
         by_zd[a] = by[0] * g[0] + by[1] * g[n] + by[2] * g[2 * n];
         by_z[a] = slope->by_height[a] * g[2 * n] + by[0] * h[0] + by[1] * h[n] + by[2] * h[2 * n];
+        if (!is_disc) continue;
+        by_zd[a] += slope->by_roll[a] * g[3 * n];
+        by_z[a] += slope->by_roll[a] * h[3 * n];
+      }
+      if (is_disc) {
+        by_z[0] -= turn[k] * f[1];
+        by_z[1] += turn[k] * f[0];
       }
       for (int j = contact->body; j >= 0; j = tree->link[j].parent) {
         const double *g = G + j;
-        K[(size_t)j * n + (size_t)k] -= g[0] * by_z[0] + g[n] * by_z[1] + g[2 * n] * by_z[2];
+        double *at_jk = K + (size_t)j * n + (size_t)k;
+        *at_jk -= g[0] * by_z[0] + g[n] * by_z[1] + g[2 * n] * by_z[2];
+        if (is_disc && tree->link[j].revolute) *at_jk -= shift[k] * bramah__dot3(pose[j].n, over);
         C[(size_t)j * n + (size_t)k] -= g[0] * by_zd[0] + g[n] * by_zd[1] + g[2 * n] * by_zd[2];
       }
     }

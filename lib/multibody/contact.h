@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Points of bodies on planes of the ground: a normal force that never pulls and bristle friction in the plane, and how
- * both follow the motion. And stops, at the ends of actuators and joints. The laws themselves are in contact_law.h.
+/* Points of bodies and discs of tyres on planes of the ground: a normal force that never pulls and bristle friction in the
+ * plane, and how both follow the motion. And stops, at the ends of actuators and joints. The laws themselves are in
+ * contact_law.h.
  *
- * With P the point, E the axes of the plane (two directions in it, then its normal) and O a point of it, the contact sees
- * q = E (P - O), of which only the height q_3 = -d counts, and the velocity w = E P'. It answers in the same axes with
- * f = N [-c_1, -c_2, 1]. */
+ * With P the point, E the axes of the plane (two directions in it, then its normal n) and O a point of it, the contact sees
+ * q = E (P - O), of which only the height q_3 = -d counts, and the velocity w = E P' of the material there. It answers in
+ * the same axes with f = N [-c_1, -c_2, 1].
+ *
+ * A disc touches with the lowest point of its rim (disc.c). Its axes turn with its heading: forwards e x n / |e x n|, where
+ * e is its spin axis, then to that side n x forwards; w has a fourth entry, the speed r e.w at which it rolls.
+ *
+ * A brake rubs along the joint in front of its body: w_1 is the joint's rate, f_1 the torque, N what it is pressed with. */
 #ifndef BRAMAH_LIB_MULTIBODY_CONTACT_H
 #define BRAMAH_LIB_MULTIBODY_CONTACT_H
 
@@ -22,35 +28,58 @@ bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l
 
 enum {
   BRAMAH__CONTACT_STATES = 2
-}; /* of a point that rubs: its bristles in the two directions of the plane [m] */
+}; /* of a point or disc that rubs, its bristles in the two directions of the plane [m]; a brake has one [rad] */
 
 typedef struct bramah__contact {
   int body;
-  double point[3]; /* body frame [m] */
+  double point[3];        /* body frame [m]; of a disc its centre */
+  double radius, spin[3]; /* of a disc [m] and its axis, a unit vector in body axes; 0: a point */
+  double pressed;         /* N > 0 of a brake [N m]; 0: it is none */
+  int parent;             /* of the body, of a brake */
   double origin[3], axes[9];
   int linear;                        /* 1: K d + C d', clamped at 0; 0: K d^1.5 (1 + a d') */
   bramah__end_stop normal;           /* stiffness K, damping C of the former */
   double hertz, loss;                /* K [N/m^1.5], a [s/m] of the latter */
-  double coulomb, static_friction;   /* mu_c, mu_s; 0: it does not rub */
+  double coulomb, static_friction;   /* mu_c, mu_s */
   double stribeck, exponent;         /* [m/s] */
   double bristles, damping, viscous; /* sigma_0 [1/m], sigma_1 [s/m], sigma_2 [s/m], per normal force */
-  size_t first_state;                /* among the friction states of the machine */
+  double rolling;     /* kappa [1/m], the part of its bristles that a disc renews by rolling on */
+  size_t n_states;    /* 0: it does not rub */
+  size_t first_state; /* among the friction states of the machine */
 } bramah__contact;
 
-/* Force f [3] in the axes of the plane at height q3 and velocity w [3], at the end of a trapezoidal step of length
+/* Force f [3] in the axes of the plane at height q3 and velocity w [4], at the end of a trapezoidal step of length
  * 2 half that began with bristles x_k and their rates xd_k [2], and these there; with half = 0 at the state x_k. A point in
  * the air has no bristles. Penalty: spec machines 2, the law of an end stop. Hunt and Crossley (1975). Friction: LuGre as a vector,
- *   x' = w - sigma_0 |w|/g x,   c = sigma_0 x + sigma_1/(1 + sigma_1 |w|/g) x' + sigma_2 w,
- * whose damping fades so that it is passive at any speed (sigma_1 < 4 g/|w|) and gives no more than g. */
+ *   x' = w - Y x,   c = sigma_0 x + sigma_1/(1 + sigma_1 Y/sigma_0) x' + sigma_2 w,   Y = sigma_0 |w|/g + kappa |w_4|,
+ * whose damping fades so that it is passive at any speed (sigma_1 Y < 4 sigma_0) and gives no more than g. kappa: Canudas de
+ * Wit et al. (2003), Vehicle System Dynamics 39(3). */
 void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const bramah__expr *w,
                         bramah__expr half, const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
                         bramah__expr *xd, bramah__expr *f);
 
-/* ---- the same with numbers ---- */
+/* ---- where it touches ---- */
 
-/* Height q[2] and velocity w [3] of the point. */
-void bramah__contact_motion(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
-                            double *q, double *w);
+/* At a pose and velocities Z, inertial axes. */
+typedef struct bramah__contact_frame {
+  double place[3];
+  const double *axes; /* E, of the plane or the disc's own */
+  double own[9], spin[3];
+  double height, w[4];
+} bramah__contact_frame;
+
+void bramah__contact_frame_of(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
+                              bramah__contact_frame *touch);
+
+/* Of a disc: its spin axis, its axes and the lowest point of its rim. */
+void bramah__disc_place(const bramah__contact *disc, const bramah__pose *pose, bramah__contact_frame *touch);
+
+/* Of a disc: how the axes turn about n, and how far its lowest point wanders over the rim forwards, as it is turned by
+ * the unit vector `turn`: [2]. Neither follows a translation. */
+void bramah__disc_turns(const bramah__contact *disc, const bramah__contact_frame *touch, const double *turn,
+                        double *out);
+
+/* ---- forces ---- */
 
 /* Forces [3 n] on the bodies in inertial axes, bristles x (unless NULL) and rates xd, as above. x, x_k, ... are the friction
  * states of the machine. */
@@ -62,11 +91,16 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
 void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah__contact *contact,
                                const bramah__pose *pose, const double *force, double *tau);
 
+/* What a disc turns its body with about its own centre, moment [3], where `force` acts on its lowest point. */
+void bramah__disc_moment(const bramah__contact *disc, const bramah__pose *pose, const double *force,
+                         double *moment);
+
 /* Derivatives of f and of the bristles' rates. In the air all are 0. */
 typedef struct bramah__contact_slope {
-  double by_height[3], by_velocity[9]; /* of f by q3 and w; bristles follow w through the step */
-  double by_bristle;                   /* of f_1 by x_k1, f_2 by x_k2; those by xd_k are `half` of it */
-  double rate_by_velocity[4];          /* of xd by w_1, w_2, with half = 0 */
+  double by_height[3], by_velocity[9],
+      by_roll[3];    /* of f by q3, w_1..3, w_4; bristles follow w through the step */
+  double by_bristle; /* of f_1 by x_k1, f_2 by x_k2; those by xd_k are `half` of it */
+  double rate_by_velocity[4], rate_by_roll[2]; /* of xd by w_1, w_2 and by w_4, with half = 0 */
   double rate_by_bristle;
 } bramah__contact_slope;
 
@@ -74,13 +108,15 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
                             const double *Z, double half, const double *x_k, const double *xd_k,
                             bramah__contact_slope *slope);
 
-/* How q and w follow the joints: G [3 x n] = dq/dz = dw/dz', H [3 x n] = dw/dz at held rates. Entries of joints that do
- * not move the body are not written; those that do are the ancestors of contact->body. */
+/* How q and w follow the joints, in the room rows [BRAMAH__CONTACT_ROWS x n]: G [4 x n] = dw/dz', whose third row is dq_3/dz,
+ * then H [4 x n] = dw/dz at held rates, then the two rows of bramah__disc_turns, of a disc. Entries of joints that do not
+ * move the body are not written; those that do are the ancestors of contact->body. Of a point the fourth rows are 0. */
+enum { BRAMAH__CONTACT_ROWS = 10 };
 void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
-                          const double *Z, double *G, double *H);
+                          const double *Z, double *rows);
 
-/* Derivatives of what bramah__contacts_subtract leaves, by positions added to K, by rates to C [n x n]. rows
- * [6 n_joints] is scratch. */
+/* Derivatives of what bramah__contacts_subtract leaves, by positions added to K, by rates to C [n x n]. rows as above is
+ * scratch. */
 void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n, const bramah__contact *contact,
                                   const bramah__pose *pose, const double *Z, const double *force,
                                   const bramah__contact_slope *slope, double *rows, double *K, double *C);

@@ -59,9 +59,16 @@ void bramah__link_graph_load(bramah__link_graph *link, bramah__expr m, const dou
   {                                                                                                          \
     .value = (x)                                                                                             \
   }
-static const bramah__body_graph ground = {.A = {{{CONSTANT(1.0), CONSTANT(0.0), CONSTANT(0.0)},
-                                                 {CONSTANT(0.0), CONSTANT(1.0), CONSTANT(0.0)},
-                                                 {CONSTANT(0.0), CONSTANT(0.0), CONSTANT(1.0)}}}};
+#define UNIT_MATRIX                                                                                          \
+  {                                                                                                          \
+    {                                                                                                        \
+      {CONSTANT(1.0), CONSTANT(0.0), CONSTANT(0.0)}, {CONSTANT(0.0), CONSTANT(1.0), CONSTANT(0.0)},          \
+      {                                                                                                      \
+        CONSTANT(0.0), CONSTANT(0.0), CONSTANT(1.0)                                                          \
+      }                                                                                                      \
+    }                                                                                                        \
+  }
+static const bramah__body_graph ground = {.A = UNIT_MATRIX, .turn = UNIT_MATRIX, .frame = -1};
 
 static const bramah__body_graph *parent_of(const bramah__tree *tree, size_t j, const bramah__body_graph *body)
 {
@@ -79,21 +86,82 @@ static bramah__mat joint_axes(const bramah__link *link, const bramah__expr *base
   return m_multiply(m_number(rotation), turn);
 }
 
+/* Where joint j leads from a pose of its parent: A, r and the axis n. */
+static void follow_joint(const bramah__link *link, const bramah__expr *base, bramah__expr z, bramah__mat *A,
+                         bramah__vec *r, bramah__vec *n)
+{
+  const bramah__mat axes = m_multiply(*A, joint_axes(link, base));
+  *n = m_rotate(axes, cleared_vector(link->axis));
+  *r = v_add(*r, m_rotate(*A, cleared_vector(link->position)));
+  *A = link->revolute ? m_multiply(axes, axis_rotation(link->axis, z)) : axes;
+  if (!link->revolute) *r = v_add(*r, v_scale(z, *n));
+}
+
+/* Does a body turn about another axis than one that hangs on it? One without mass is but a part of a joint. */
+static int is_frame(const bramah__tree *tree, size_t j)
+{
+  const bramah__link *own = &tree->link[j];
+  if (!own->revolute || own->mass == 0.0) return 0;
+  for (size_t k = j + 1; k < tree->n; k++) {
+    const bramah__link *link = &tree->link[k];
+    double across = link->ball ? 1.0 : 0.0, axis[3];
+    if (link->parent != (int)j || !link->revolute) continue;
+    for (int i = 0; i < 3; i++)
+      axis[i] = link->rotation[3 * i] * link->axis[0] + link->rotation[3 * i + 1] * link->axis[1] +
+                link->rotation[3 * i + 2] * link->axis[2];
+    for (int i = 0; i < 3; i++)
+      across = fmax(across, fabs(axis[(i + 1) % 3] * own->axis[(i + 2) % 3] -
+                                 axis[(i + 2) % 3] * own->axis[(i + 1) % 3]));
+    if (across > 1e-12) return 1;
+  }
+  return 0;
+}
+
 void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *base, const bramah__expr *z,
-                             bramah__body_graph *body)
+                             int with_frames, bramah__body_graph *body)
 {
   for (size_t j = 0; j < tree->n; j++) {
     const bramah__link *link = &tree->link[j];
     const bramah__body_graph *parent = parent_of(tree, j, body);
     bramah__body_graph *own = &body[j];
-    const bramah__mat A = m_multiply(parent->A, joint_axes(link, base));
-    own->n = m_rotate(A, cleared_vector(link->axis));
-    own->r = v_add(parent->r, m_rotate(parent->A, cleared_vector(link->position)));
-    own->A = link->revolute ? m_multiply(A, axis_rotation(link->axis, z[j])) : A;
-    if (!link->revolute) own->r = v_add(own->r, v_scale(z[j], own->n));
-    own->b =
-        link->revolute ? (bramah__pair){v_cross(own->r, own->n), own->n} : (bramah__pair){own->n, ground.r};
+    bramah__vec n;
+    own->A = parent->A, own->r = parent->r;
+    follow_joint(link, base, z[j], &own->A, &own->r, &own->n);
+    own->turn = parent->turn, own->place = parent->place;
+    follow_joint(link, base, z[j], &own->turn, &own->place, &n);
+    own->frame = with_frames && is_frame(tree, j) ? (int)j : parent->frame;
+    if (own->frame == (int)j) {
+      own->frame_turn = own->turn, own->frame_place = own->place;
+      own->turn = ground.A, own->place = ground.r, n = cleared_vector(link->axis);
+    }
+    own->b = link->revolute ? (bramah__pair){v_cross(own->place, n), n} : (bramah__pair){n, ground.r};
   }
+}
+
+/* A twist in the frame of the parent of body j as its own has it, and a wrench the other way. */
+static bramah__pair twist_into(const bramah__body_graph *body, size_t j, bramah__pair a)
+{
+  if (body[j].frame != (int)j) return a;
+  return (bramah__pair){
+      m_unrotate(body[j].frame_turn, v_add(a.linear, v_cross(a.angular, body[j].frame_place))),
+      m_unrotate(body[j].frame_turn, a.angular)};
+}
+
+static bramah__pair wrench_from(const bramah__body_graph *body, size_t j, bramah__pair w)
+{
+  if (body[j].frame != (int)j) return w;
+  const bramah__vec force = m_rotate(body[j].frame_turn, w.linear);
+  return (bramah__pair){force,
+                        v_add(m_rotate(body[j].frame_turn, w.angular), v_cross(body[j].frame_place, force))};
+}
+
+bramah__pair bramah__twist_graph(const bramah__body_graph *body, size_t number)
+{
+  const int frame = body[number].frame;
+  const bramah__pair Z = body[number].Z;
+  if (frame < 0) return Z;
+  const bramah__vec w = m_rotate(body[frame].A, Z.angular);
+  return (bramah__pair){v_add(m_rotate(body[frame].A, Z.linear), v_cross(body[frame].r, w)), w};
 }
 
 /* A J A' of a symmetric J */
@@ -120,16 +188,17 @@ void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__link_grap
   root.Zd.linear = v_scale(e_number(-1.0), gravity);
   for (size_t j = 0; j < tree->n; j++) {
     const bramah__body_graph *parent = tree->link[j].parent < 0 ? &root : &body[tree->link[j].parent];
+    const bramah__pair Z = twist_into(body, j, parent->Z), Zd = twist_into(body, j, parent->Zd);
     bramah__body_graph *own = &body[j];
-    own->bd = p_twist_cross(parent->Z, own->b);
-    own->Z = p_add(parent->Z, p_scale(zd[j], own->b));
-    own->Zd = p_add(parent->Zd, p_add(p_scale(zdd[j], own->b), p_scale(zd[j], own->bd)));
+    own->bd = p_twist_cross(Z, own->b);
+    own->Z = p_add(Z, p_scale(zd[j], own->b));
+    own->Zd = p_add(Zd, p_add(p_scale(zdd[j], own->b), p_scale(zd[j], own->bd)));
     own->bdd = p_add(p_twist_cross(own->Zd, own->b), p_twist_cross(own->Z, own->bd));
-    const bramah__vec centre = v_add(own->r, m_rotate(own->A, link[j].centre)),
+    const bramah__vec centre = v_add(own->place, m_rotate(own->turn, link[j].centre)),
                       mg = v_scale(link[j].mass, centre);
     own->mass.m = link[j].mass;
     own->mass.mg = mg;
-    own->mass.J = parallel_axes(turned_inertia(own->A, link[j].inertia), centre, mg);
+    own->mass.J = parallel_axes(turned_inertia(own->turn, link[j].inertia), centre, mg);
     own->h = momentum(&own->mass, own->Z);
   }
 }
@@ -143,7 +212,7 @@ void bramah__tree_graph_force(const bramah__tree *tree, bramah__body_graph *body
   for (size_t j = tree->n; j-- > 0;) {
     const int p = tree->link[j].parent;
     tau[j] = p_dot(body[j].b, body[j].W);
-    if (p >= 0) body[p].W = p_add(body[p].W, body[j].W);
+    if (p >= 0) body[p].W = p_add(body[p].W, wrench_from(body, j, body[j].W));
   }
 }
 
@@ -181,7 +250,10 @@ void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph 
     const bramah__pair b = own->b, bd = own->bd;
     pid[j] = p_add(p_scale(dz[j], bd), p_scale(dzd[j], b));
     pidd[j] = p_add(p_add(p_scale(dz[j], own->bdd), p_scale(e_scale(2.0, dzd[j]), bd)), p_scale(dzdd[j], b));
-    if (p >= 0) pid[j] = p_add(pid[p], pid[j]), pidd[j] = p_add(pidd[p], pidd[j]);
+    if (p >= 0) {
+      pid[j] = p_add(twist_into(body, j, pid[p]), pid[j]);
+      pidd[j] = p_add(twist_into(body, j, pidd[p]), pidd[j]);
+    }
     const bramah__vec twice = v_scale(two, pid[j].angular);
     const bramah__pair B = {v_cross(twice, own->h.linear),
                             m_rotate(turning_matrix(&own->mass, own->Z), twice)};
@@ -190,7 +262,9 @@ void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph 
   for (size_t j = tree->n; j-- > 0;) {
     const int p = tree->link[j].parent;
     dtau[j] = p_dot(body[j].b, Y[j]);
-    if (p >= 0) Y[p] = p_add(Y[p], p_add(Y[j], p_scale(dz[j], p_wrench_cross(body[j].b, body[j].W))));
+    if (p < 0) continue;
+    const bramah__pair up = p_add(Y[j], p_scale(dz[j], p_wrench_cross(body[j].b, body[j].W)));
+    Y[p] = p_add(Y[p], wrench_from(body, j, up));
   }
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Kinematics and dynamics of a tree as expressions: what tree.c, tangent.c, closure.c and forces.c compute, and in
- * their frames: inertial axes, velocities and accelerations those of the point of the body that coincides with the
- * inertial origin. Sums over subtrees then need no transport. Other derivatives are made on the graph. */
+/* Kinematics and dynamics of a tree as expressions: what tree.c, tangent.c, closure.c and forces.c compute. As there velocities and
+ * accelerations are in inertial axes, those of the point of the body that coincides with the inertial origin; sums
+ * over subtrees then need no transport. Or they are in the axes and about the origin of a body that carries the
+ * one they belong to, the frame: the attachment of a machine that slews moves in a plane there, of which the third dimension
+ * is zeros, and the body itself has constant inertia. Other derivatives are made on the graph. */
 #ifndef BRAMAH_LIB_MULTIBODY_TREE_GRAPH_H
 #define BRAMAH_LIB_MULTIBODY_TREE_GRAPH_H
 
@@ -27,8 +29,13 @@ typedef struct bramah__mass_graph {
 } bramah__mass_graph;
 
 typedef struct bramah__body_graph {
-  bramah__mat A;           /* body axes to inertial axes */
-  bramah__vec r, n;        /* origin of the body frame, joint axis */
+  bramah__mat A;    /* body axes to inertial axes */
+  bramah__vec r, n; /* origin of the body frame, joint axis */
+  int frame;        /* body in whose axes and about whose origin all that follows is; -1: inertial */
+  bramah__mat turn; /* axes and origin of the body there, ... */
+  bramah__vec place;
+  bramah__mat frame_turn; /* ... and if it is a frame itself in that of its parent */
+  bramah__vec frame_place;
   bramah__pair b;          /* Z = Z_parent + b z' */
   bramah__pair Z, Zd;      /* velocity; acceleration less gravity */
   bramah__pair bd, bdd;    /* b' and b'', this seen with gravity in the acceleration */
@@ -43,9 +50,9 @@ bramah__link_graph bramah__link_graph_of(const bramah__link *link);
 void bramah__link_graph_load(bramah__link_graph *link, bramah__expr m, const double *point);
 
 /* Poses of body [n] at joint coordinates z [n], where base [n_balls x 9] are rotations by which the axes of spherical joints
- * are turned (tree.h); then masses, velocities and accelerations at zd, zdd [n]. */
+ * are turned (tree.h), with frames on bodies that turn about another axis than what hangs on them, or all in inertial axes; then masses, velocities and accelerations at zd, zdd [n]. */
 void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *base, const bramah__expr *z,
-                             bramah__body_graph *body);
+                             int with_frames, bramah__body_graph *body);
 void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
                                const bramah__expr *zd, const bramah__expr *zdd, bramah__body_graph *body);
 
@@ -57,9 +64,12 @@ void bramah__tree_graph_force(const bramah__tree *tree, bramah__body_graph *body
 void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *dz,
                              const bramah__expr *dzd, const bramah__expr *dzdd, bramah__expr *dtau);
 
-/* ... and T [n x n], column k as those of joint k alone move by `along` [3], by composite bodies. */
+/* ... and T [n x n], column k as those of joint k alone move by `along` [3], by composite bodies: without frames. */
 void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__body_graph *body,
                                 const bramah__expr *along, bramah__expr *T);
+
+/* The twist of a body in inertial axes about the inertial origin. */
+bramah__pair bramah__twist_graph(const bramah__body_graph *body, size_t number);
 
 /* A point and a direction of a body (-1: ground). */
 bramah__vec bramah__point_graph(const bramah__body_graph *body, int number, const double *local);

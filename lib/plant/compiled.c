@@ -483,7 +483,7 @@ static verdict correct_guess(bramah_coupled *c)
   const size_t nx = program->nx, nd = program->nd;
   c->report.last_iterations++;
   c->report.last_evaluations++;
-  if (!pivots_hold(c, out->pivot, nx, program->pivot, bramah__small_pivot) ||
+  if (!pivots_hold(c, out->pivot, nx + program->nl, program->pivot, bramah__small_pivot) ||
       !pivots_hold(c, out->closure_pivot, nd, program->closure_pivot, bramah__small_closure_pivot)) {
     c->report.left_pivot++;
     return LEFT;

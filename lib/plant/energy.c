@@ -72,9 +72,21 @@ static double contacts(const bramah_coupled *c)
   for (size_t i = 0; i < model->n_contact_points; i++) {
     const bramah__contact *contact = &model->contact_point[i];
     double place[2][3], way[3];
+    if (contact->pressed > 0.0) {
+      const double turn = c->next.z[contact->body] - c->state.z[contact->body];
+      sum -= 0.5 * (eval[0]->contact[3 * i] + eval[1]->contact[3 * i]) * turn;
+      continue;
+    }
     for (int e = 0; e < 2; e++) bramah__point(eval[e]->pose, contact->body, contact->point, place[e]);
     bramah__sub3(place[1], place[0], way);
-    for (int e = 0; e < 2; e++) sum -= 0.5 * bramah__dot3(eval[e]->contact + 3 * i, way);
+    for (int e = 0; e < 2; e++) {
+      const double *force = eval[e]->contact + 3 * i;
+      double moment[3];
+      sum -= 0.5 * bramah__dot3(force, way);
+      if (!(contact->radius > 0.0)) continue;
+      bramah__disc_moment(contact, eval[e]->pose, force, moment);
+      sum -= 0.5 * model->h * bramah__dot3(moment, eval[e]->Z + 6 * contact->body + 3);
+    }
   }
   return sum;
 }

@@ -273,7 +273,7 @@ BRAMAH__FOR_PROCESSORS static void correct_guess(bramah__lockstep *k, size_t g, 
     of->iterations[l] += goes_on[l] ? 1.0 : 0.0;
     sound[l] = 1;
   }
-  check_pivots(k, g, out->pivot, nx, program->pivot, bramah__small_pivot, sound);
+  check_pivots(k, g, out->pivot, nx + program->nl, program->pivot, bramah__small_pivot, sound);
   check_pivots(k, g, out->closure_pivot, nd, program->closure_pivot, bramah__small_closure_pivot, sound);
   for (size_t i = 0; i < nx + nd; i++) {
     const double tolerance = tolerance_of(program, i);

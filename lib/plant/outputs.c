@@ -297,6 +297,7 @@ static int needs_no_evaluation(const bramah_coupled *c, bramah__output_code code
 {
   if (!c->compiled.program) return 0;
   return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK ||
+         (code >= BRAMAH__BALL_QW && code <= BRAMAH__BALL_QZ) ||
          (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS) || code == BRAMAH__DEFINED_SUM;
 }
 
@@ -346,11 +347,12 @@ static double contact_value(const bramah_coupled *c, const bramah__output *outpu
   double sum[3] = {0.0, 0.0, 0.0}, deepest = 0.0;
   for (size_t i = model->first_point[output->index]; i < model->first_point[output->index + 1]; i++) {
     const bramah__contact *contact = &model->contact_point[i];
-    double q[3], w[3], f[3];
-    bramah__contact_motion(contact, c->now->pose, c->now->Z, q, w);
-    bramah__rotate3(contact->axes, c->now->contact + 3 * i, f);
+    double f[3];
+    bramah__contact_frame at;
+    bramah__contact_frame_of(contact, c->now->pose, c->now->Z, &at);
+    bramah__rotate3(at.axes, c->now->contact + 3 * i, f);
     bramah__axpy3(1.0, f, sum);
-    deepest = fmax(deepest, -q[2]);
+    deepest = fmax(deepest, -at.height);
   }
   switch (output->code) {
   case BRAMAH__CONTACT_X:
@@ -536,15 +538,15 @@ static void contact_partials(const bramah_coupled *c, const bramah__output *outp
   const bramah_model *model = c->model;
   const size_t n = model->n, first = model->first_point[output->index],
                axis = output->code == BRAMAH__CONTACT_NORMAL ? 2 : output->code == BRAMAH__CONTACT_Y;
-  double *G = c->derivative.contact_rows, *H = G + 3 * n, deepest = 0.0;
+  double *G = c->derivative.contact_rows, *H = G + 4 * n, deepest = 0.0;
   for (size_t i = first; i < model->first_point[output->index + 1]; i++) {
     const bramah__contact *contact = &model->contact_point[i];
     bramah__contact_slope slope;
-    double q[3], w[3];
-    bramah__contact_motion(contact, c->now->pose, c->now->Z, q, w);
-    if (!(q[2] < 0.0) || (output->code == BRAMAH__CONTACT_DEPTH && q[2] >= deepest)) continue;
+    bramah__contact_frame at;
+    bramah__contact_frame_of(contact, c->now->pose, c->now->Z, &at);
+    if (!(at.height < 0.0) || (output->code == BRAMAH__CONTACT_DEPTH && at.height >= deepest)) continue;
     bramah__contact_slopes(1, contact, c->now->pose, c->now->Z, 0.0, c->state.x, NULL, &slope);
-    bramah__contact_rows(&model->tree, contact, c->now->pose, c->now->Z, G, H);
+    bramah__contact_rows(&model->tree, contact, c->now->pose, c->now->Z, G);
     const double *by = slope.by_velocity + 3 * axis;
     if (output->code == BRAMAH__CONTACT_DEPTH) memset(a, 0, n * sizeof *a);
     for (int joint = contact->body; joint >= 0; joint = model->tree.link[joint].parent) {
@@ -558,8 +560,10 @@ static void contact_partials(const bramah_coupled *c, const bramah__output *outp
         a[j] += by[k] * H[k * n + j];
         b[j] += by[k] * G[k * n + j];
       }
+      a[j] += slope.by_roll[axis] * H[3 * n + j];
+      b[j] += slope.by_roll[axis] * G[3 * n + j];
     }
-    deepest = q[2];
+    deepest = at.height;
   }
 }
 

@@ -4,6 +4,7 @@
  * meets while it is led about between the ends of its cylinders, up to a few; they share what a plant needs to run them. */
 #include "lib/base/diag.h"
 #include "lib/graph/solve.h"
+#include "lib/hydraulics/circuit_graph.h"
 #include "lib/multibody/tree_graph.h"
 #include "lib/plant/coupled_internal.h"
 #include "lib/plant/step_graph.h"
@@ -23,7 +24,8 @@ static bramah_status check(const bramah_model *model, bramah_diag *diag)
 {
   if (model->formulation != BRAMAH_FORMULATION_PARTITIONING)
     return refuse(diag, model->name, "only coordinate partitioning is compiled");
-  if (model->n > BRAMAH__MOST_BODIES || model->n + model->n_first_order > BRAMAH__MOST_UNKNOWNS)
+  if (model->n > BRAMAH__MOST_BODIES ||
+      model->n + model->n_first_order + model->circuit.n_valves > BRAMAH__MOST_UNKNOWNS)
     return refuse(diag, model->name, "this machine is too large to be compiled");
   if (model->n_independent == 0)
     return refuse(diag, model->name, "a machine that cannot move is not compiled");
@@ -50,9 +52,10 @@ static void count(const bramah_model *model, bramah_program *out)
   out->nm = model->n_motions;
   out->nb = model->n_balls;
   out->nq = model->n_friction_states;
+  out->nl = bramah__load_signals(&model->circuit, NULL, NULL);
   out->n_par = model->n_parameters;
   out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc +
-                 forces->n_limits + 3 * model->n_contact_points + model->n_sums;
+                 forces->n_limits + 3 * model->n_contact_points + model->n_discs + model->n_sums;
 }
 
 /* ---- other choices of coordinates ---- */
@@ -175,12 +178,11 @@ bramah_program_info bramah_program_get_info(const bramah_program *program)
     for (size_t i = 0; i < p->tape.n_parts; i++) info.n_operations += p->tape.part[i].n_operations;
     if (p->tape.n_registers * sizeof(double) > info.bytes) info.bytes = p->tape.n_registers * sizeof(double);
   }
-  /* The angles of spherical joints are shown by the plant, which then evaluates every state once more. What the interpreter costs
-   * is counted in operations of the tape. */
+  /* What the interpreter costs, in operations of the tape. */
   const bramah__circuit *circuit = &program->model->circuit;
   const size_t of_circuit =
       100 * program->np + 150 * (circuit->n_elements + circuit->n_valves + 2 * circuit->n_cylinders);
-  info.is_faster = program->nb == 0 && info.n_iterate <= 400 * program->n + of_circuit +
+  info.is_faster = info.n_iterate <= 400 * program->n + of_circuit +
                                                              program->nx * program->nx * program->nx / 3;
   return info;
 }

@@ -338,8 +338,8 @@ void bramah__contact_arms(const bramah_model *model, const bramah__eval *eval, b
 {
   const size_t n = model->n, n_dof = model->n_independent;
   const bramah__contact *contact = &model->contact_point[i];
-  double *G = d->contact_rows, *H = G + 3 * n;
-  bramah__contact_rows(&model->tree, contact, eval->pose, eval->Z, G, H);
+  const double *G = d->contact_rows;
+  bramah__contact_rows(&model->tree, contact, eval->pose, eval->Z, d->contact_rows);
   memset(d->contact_arms, 0, 2 * n_dof * sizeof *d->contact_arms);
   for (int j = contact->body; j >= 0; j = model->tree.link[j].parent)
     for (size_t a = 0; a < 2; a++)
@@ -352,23 +352,26 @@ void bramah__bristles_by_state(bramah_coupled *c)
   const bramah_model *model = c->model;
   const bramah__derivative *d = &c->derivative;
   const size_t n = model->n, n_dof = model->n_independent;
-  const double *G = d->contact_rows, *H = G + 3 * n, *Rz = c->now->Rz;
+  const double *G = d->contact_rows, *H = G + 4 * n, *Rz = c->now->Rz;
   double *out = c->transition.bristle_rates;
   for (size_t i = 0; i < model->n_contact_points; i++, out += 4 * n_dof) {
     const bramah__contact *contact = &model->contact_point[i];
-    const double *by = d->contact[i].rate_by_velocity;
+    const double *by = d->contact[i].rate_by_velocity, *by_roll = d->contact[i].rate_by_roll;
     bramah__contact_arms(model, c->now, &c->derivative, i);
     for (size_t f = 0; f < n_dof; f++) {
-      double w[2] = {0.0, 0.0}; /* by the position */
+      double w[2] = {0.0, 0.0}, roll[2] = {0.0, 0.0}; /* by the position; of the rolling also by the rate */
       for (int j = contact->body; j >= 0; j = model->tree.link[j].parent) {
         const size_t at = (size_t)j * n_dof + f;
         for (size_t b = 0; b < 2; b++)
           w[b] += H[b * n + (size_t)j] * Rz[at] + G[b * n + (size_t)j] * d->D[at];
+        roll[0] += H[3 * n + (size_t)j] * Rz[at] + G[3 * n + (size_t)j] * d->D[at];
+        roll[1] += G[3 * n + (size_t)j] * Rz[at];
       }
       for (size_t a = 0; a < 2; a++) {
         double *row = out + a * 2 * n_dof;
-        row[f] = by[2 * a] * w[0] + by[2 * a + 1] * w[1];
-        row[n_dof + f] = by[2 * a] * d->contact_arms[f] + by[2 * a + 1] * d->contact_arms[n_dof + f];
+        row[f] = by[2 * a] * w[0] + by[2 * a + 1] * w[1] + by_roll[a] * roll[0];
+        row[n_dof + f] = by[2 * a] * d->contact_arms[f] + by[2 * a + 1] * d->contact_arms[n_dof + f] +
+                         by_roll[a] * roll[1];
       }
     }
   }

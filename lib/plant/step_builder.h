@@ -44,23 +44,24 @@
   X(r, nr)       /* out of balance; behind it the forces of the drives that prescribe motions */             \
   X(f, nx)       /* residual of the step: r; pd by the trapezoidal rule less rates */                        \
   X(f_state, nx) /* the same with load pressures as a state has them */                                      \
-  X(J, nx *nx)                                                                                               \
+  X(signal, nl)  /* what valves report of their loads */                                                     \
+  X(J, nt *nt)                                                                                               \
   X(mass, nf *nf)   /* dr/dz'' */                                                                            \
   X(r_v, nf *nf)    /* dr/dz' */                                                                             \
   X(T, n *(n + 4))  /* of the joint forces */                                                                \
   X(pd_v, np *nf)   /* d rates/dz' */                                                                        \
   X(slopes, nx *ne) /* accelerations and first-order rates that the equations give, by the error state */    \
   X(slopes_before, nx *ne) /* the same at the start of a step */                                             \
-  X(rhs, (nx + nq) * (ne + nx) + nd * (2 * n + 1))                                                           \
-  X(column, nx + n + nq)                                                                                     \
+  X(rhs, (nt + nq) * (ne + nx) + nd * (2 * n + 1))                                                           \
+  X(column, nt + n + nq)                                                                                     \
   X(load, nw) /* of quasistatic actuators */                                                                 \
   X(load_along, nw)                                                                                          \
   X(w_along, ny) /* what a seed moves of their velocities and gauges at held loads */                        \
   X(drawn, nw)                                                                                               \
   X(x_end, nq)                                                                                               \
   X(xd_end, nq)                                                                                              \
-  X(at, n + n + nf + nf + np + np + ns + ny + nq) /* seeds of a derivative */                                \
-  X(along, n + n + nf + nf + np + np + ns + ny + nq)                                                         \
+  X(at, n + n + nf + nf + np + np + ns + ny + nq + nl) /* seeds of a derivative */                           \
+  X(along, n + n + nf + nf + np + np + ns + ny + nq + nl)                                                    \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
   X(output, model->n_outputs)                                                                                \
@@ -96,9 +97,10 @@ typedef struct bramah__step_builder {
 #define BRAMAH__STEP_SIZES(p)                                                                                \
   const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
                ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny, nm = (p)->nm, nr = nf + nm,           \
-               nq = (p)->nq, nb = (p)->nb, n_par = (p)->n_par, n_works = (p)->n_works;                       \
+               nq = (p)->nq, nb = (p)->nb, nl = (p)->nl, nt = nx + nl, n_par = (p)->n_par,                   \
+               n_works = (p)->n_works;                                                                       \
   (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)ny,         \
-      (void)nm, (void)nr, (void)nq, (void)nb, (void)n_par, (void)n_works
+      (void)nm, (void)nr, (void)nq, (void)nb, (void)nl, (void)nt, (void)n_par, (void)n_works
 
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
 int bramah__take_expressions(bramah__step_builder *b);

@@ -23,20 +23,27 @@ static void give_pivots(bramah__step_builder *b, const bramah__elimination *e, d
   if (!*typical) bramah__graph_fail(b->graph);
 }
 
-/* Factors of a matrix [nx x nx] of the unknowns, which have typical sizes: pressures go in steps of 1e6 Pa. */
-static bramah_status factor_unknowns(bramah__step_builder *b, const bramah__expr *A, const char *what,
-                                     bramah__elimination *out)
+/* Factors of a matrix [count x count] of the unknowns, which have typical sizes: pressures and load signals go in steps of 1e6 Pa. */
+static bramah_status factor_unknowns(bramah__step_builder *b, size_t count, const bramah__expr *A,
+                                     const char *what, bramah__elimination *out)
 {
   BRAMAH__STEP_SIZES(b->out);
-  double *scale = calloc(nx + 1, sizeof *scale);
+  double *scale = calloc(count + 1, sizeof *scale);
   if (!scale) return BRAMAH_E_MEMORY;
-  for (size_t k = 0; k < nx; k++) scale[k] = k < nf ? 1e-3 : b->model->first_order_scale[k - nf];
-  const bramah_status status = bramah__factor_block(b, nx, A, scale, what, out);
+  for (size_t k = 0; k < count; k++)
+    scale[k] = k < nf ? 1e-3 : k < nx ? b->model->first_order_scale[k - nf] : 1e6;
+  const bramah_status status = bramah__factor_block(b, count, A, scale, what, out);
   free(scale);
   return status;
 }
 
-/* The step's tangent: unknowns are changes over the step, z' follows them by 2/h and z'' by 4/h^2. */
+static void hold_signals(bramah__step_builder *b)
+{
+  for (size_t l = 0; l < b->out->nl; l++) bramah__seed(b, b->signal[l], e_number(0.0));
+}
+
+/* The step's tangent: unknowns are changes over the step, z' follows them by 2/h and z'' by 4/h^2; then load signals, whose rows
+ * say what they are. */
 static bramah_status set_tangent(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
@@ -46,16 +53,28 @@ static bramah_status set_tangent(bramah__step_builder *b)
     bramah__seed(b, b->in_zd[f], b->c1);
     bramah__seed(b, b->in_zdd[f], b->c2);
     bramah__seed_forces(b, f);
+    hold_signals(b);
     bramah__derive_along(b, nx, b->f, b->column);
-    bramah__put_column(nx, b->column, b->J + f, nx);
+    bramah__put_column(nx, b->column, b->J + f, nt);
   }
   for (size_t i = 0; i < np; i++) {
     bramah__seed(b, b->in_p[i], e_number(1.0));
     bramah__seed(b, b->in_pd[i], b->c1);
+    hold_signals(b);
     bramah__derive_along(b, nx, b->f, b->column);
-    bramah__put_column(nx, b->column, b->J + nf + i, nx);
+    bramah__put_column(nx, b->column, b->J + nf + i, nt);
+    bramah__seed(b, b->in_p[i], e_number(-1.0));
+    bramah__derive_along(b, nl, b->signal, b->column);
+    bramah__put_column(nl, b->column, b->J + nx * nt + nf + i, nt);
   }
-  return factor_unknowns(b, b->J, "step", &b->tangent);
+  for (size_t l = 0; l < nl; l++) {
+    hold_signals(b);
+    b->along[l] = e_number(1.0);
+    bramah__derive_along(b, nx, b->f, b->column);
+    bramah__put_column(nx, b->column, b->J + nx + l, nt);
+    b->J[(nx + l) * nt + nx + l] = e_number(1.0);
+  }
+  return factor_unknowns(b, nt, b->J, "step", &b->tangent);
 }
 
 /* Newton's correction of unknowns and dependent coordinates together. The residual does not see in advance what closes
@@ -63,7 +82,7 @@ static bramah_status set_tangent(bramah__step_builder *b)
 static void add_iterate(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
-  for (size_t r = 0; r < nx; r++) b->column[r] = e_neg(b->f[r]);
+  for (size_t r = 0; r < nt; r++) b->column[r] = r < nx ? e_neg(b->f[r]) : e_number(0.0);
   bramah__back_substitute(&b->tangent, 1, b->column, b->column);
   bramah__begin_part(b, point_part(b));
   bramah__give(b, nx, b->column, 1);
@@ -105,18 +124,27 @@ static bramah_status set_state(bramah__step_builder *b)
   return BRAMAH_OK;
 }
 
-/* Accelerations and rates there by the error state: by the derivatives of f at these accelerations. */
+/* Accelerations and rates there by the error state: by the derivatives of f at these accelerations. What follows a load signal does
+ * so by the derivative of the signal. */
 static void set_slopes(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
-  bramah__expr *X = b->slopes;
+  bramah__expr *X = b->slopes, *signal = b->rhs, *by_signal = signal + nl;
+  for (size_t l = 0; l < nl; l++) {
+    hold_signals(b);
+    b->along[l] = e_number(1.0);
+    bramah__derive_along(b, nx, b->f_state, by_signal + l * nx);
+  }
   for (size_t k = 0; k < ne; k++) {
     if (k % nf == 0 && k < 2 * nf)
       bramah__set_force_tangent(b, e_number(k == 0), e_number(k > 0), e_number(0.0));
     bramah__seed_state(b, k);
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, nl, b->signal, signal);
     if (k < 2 * nf) bramah__seed_forces(b, k % nf);
+    hold_signals(b);
     bramah__derive_along(b, nx, b->f_state, b->column);
-    for (size_t r = 0; r < nx; r++) X[r * ne + k] = e_neg(b->column[r]);
+    for (size_t r = 0; r < nx; r++)
+      X[r * ne + k] = e_neg(e_add(b->column[r], e_sum_products(nl, signal, 1, by_signal + r, nx)));
   }
   bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nx * ne, X);
   bramah__back_substitute(&b->inertia, ne, X, X);
@@ -165,7 +193,7 @@ static void set_sides(bramah__step_builder *b, bramah__expr *X)
   BRAMAH__STEP_SIZES(b->out);
   const size_t width = ne + nx;
   const bramah__expr twice = e_scale(2.0, b->c1);
-  memset(X, 0, nx * width * sizeof *X);
+  memset(X, 0, nt * width * sizeof *X);
   for (size_t a = 0; a < nf; a++) {
     bramah__expr *row = X + a * width;
     for (size_t k = 0; k < ne; k++)
@@ -274,6 +302,7 @@ static void add_parameter(bramah__step_builder *b, size_t k)
         r < nf ? e_sum_products(nf, b->mass + r * nf, 1, b->in_carried, 1) : b->in_carried[r];
     X[r] = e_sub(carried, X[r]);
   }
+  for (size_t l = 0; l < nl; l++) X[nx + l] = e_number(0.0);
   bramah__back_substitute(&b->tangent, 1, X, X);
   bramah__begin_part(b, BRAMAH__PART_INERTIA);
   bramah__give(b, nf, X, 1);
@@ -381,7 +410,7 @@ static bramah_status add_guess(bramah__step_builder *b)
     side = e_sub(side, e_sum_products(nf, by_rate, 1, b->in_zd, 1));
     change[r] = e_mul(twice, side);
   }
-  const bramah_status status = factor_unknowns(b, matrix, "guess", &b->guess);
+  const bramah_status status = factor_unknowns(b, nx, matrix, "guess", &b->guess);
   if (status != BRAMAH_OK) return status;
   bramah__back_substitute(&b->guess, 1, change, change);
   bramah__give(b, nx, change, 1);

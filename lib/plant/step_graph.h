@@ -23,7 +23,8 @@
  * step_builder.h.
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
- * np error states, ns spools, nc actuators, nw of them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nb spherical joints. */
+ * np error states, ns spools, nc actuators, nw of them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nb spherical joints, nl load signals, which Newton's
+ * tangent has as unknowns of their own: each depends on many pressures, and many flows on it. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
 
@@ -65,7 +66,7 @@
   X(correction, nx) /* of the unknowns ... */                                                                \
   X(closing, nd)    /* ... and of the dependent coordinates */                                               \
   X(closure_pivot, nd)                                                                                       \
-  X(pivot, nx)
+  X(pivot, nx + nl)
 #define BRAMAH__INERTIA_RESULTS(X) X(mass, nf *nf)
 #define BRAMAH__TRANSITION_RESULTS(X)                                                                        \
   X(F, ne *ne)                                                                                               \
@@ -158,11 +159,11 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, ne, ns, nc, nw, ny, nm, nq, nb, n_par, n_works;
+  size_t n, nd, nf, np, nx, ne, ns, nc, nw, ny, nm, nq, nb, nl, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */
-  double *closure_pivot, *pivot, *mass_pivot; /* [nd], [nx], [nf] at the typical state */
+  double *closure_pivot, *pivot, *mass_pivot; /* [nd], [nx + nl], [nf] at the typical state */
   size_t n_nodes;
 };
 

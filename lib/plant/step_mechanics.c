@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/hydraulics/circuit_graph.h"
+#include "lib/multibody/contact_graph.h"
 #include "lib/multibody/rotation.h"
 #include "lib/plant/step_builder.h"
 
@@ -237,7 +238,8 @@ static void add_loads(bramah__step_builder *b, size_t *works)
           b->r[f] = e_sub(b->r[f], e_mul(b->Rz[(size_t)j * nr + f], v_dot(b->body[j].n, torque)));
     }
     for (int k = 0; k < 3; k++) add_work(b, works, loads, force.x[k], place.x[k]);
-    add_work(b, works, loads | BRAMAH__IS_POWER, v_dot(torque, b->body[load->body].Z.angular), e_number(0.0));
+    add_work(b, works, loads | BRAMAH__IS_POWER,
+             v_dot(torque, bramah__twist_graph(b->body, (size_t)load->body).angular), e_number(0.0));
   }
   for (size_t j = 0; j < b->out->n; j++) {
     resist(b, b->Rz + j * nr, e_neg(b->joint_load[j]));
@@ -257,31 +259,49 @@ static void add_limits(bramah__step_builder *b, size_t *works)
   }
 }
 
-/* Points on the ground. */
+static void add_brake(bramah__step_builder *b, size_t *works, const bramah__contact *brake, bramah__expr half)
+{
+  const size_t j = (size_t)brake->body, nr = b->out->nf + b->out->nm, first = brake->first_state;
+  const bramah__expr zero = e_number(0.0), w[4] = {b->q_d[j], zero, zero, zero};
+  bramah__expr f[3];
+  bramah__contact_at(brake, e_number(-1.0), w, half, b->in_x + first, b->in_xd + first, b->x_end + first,
+                     b->xd_end + first, f);
+  resist(b, b->Rz + j * nr, e_neg(f[0]));
+  add_work(b, works, b->out->nc + BRAMAH__CONTACTS, e_neg(f[0]), b->in_z[j]);
+}
+
+/* Points and discs on the ground, and brakes. */
 static void add_contacts(bramah__step_builder *b, size_t *works)
 {
-  const size_t nr = b->out->nf + b->out->nm;
+  const size_t nr = b->out->nf + b->out->nm, taken = b->out->nc + BRAMAH__CONTACTS;
   const bramah__expr half = b->out->nq ? b->in_half[0] : e_number(0.0);
   for (size_t i = 0; i < b->model->n_contact_points; i++) {
     const bramah__contact *contact = &b->model->contact_point[i];
-    const bramah__body_graph *body = &b->body[contact->body];
-    const bramah__mat axes = m_number(contact->axes);
-    const bramah__vec place = bramah__point_graph(b->body, contact->body, contact->point),
-                      q = m_rotate(axes, v_sub(place, v_number(contact->origin))),
-                      w = m_rotate(axes, v_add(body->Z.linear, v_cross(body->Z.angular, place)));
+    if (contact->pressed > 0.0) {
+      add_brake(b, works, contact, half);
+      continue;
+    }
+    const bramah__contact_frame_graph at = bramah__contact_graph(contact, b->body);
     const size_t first = contact->first_state;
     bramah__vec f;
-    bramah__contact_at(contact, q.x[2], w.x, half, b->in_x + first, b->in_xd + first, b->x_end + first,
+    bramah__contact_at(contact, at.height, at.w, half, b->in_x + first, b->in_xd + first, b->x_end + first,
                        b->xd_end + first, f.x);
-    const bramah__vec force = m_unrotate(axes, f);
+    const bramah__vec force = m_unrotate(at.axes, f), moment = v_cross(at.arm, force);
+    const int is_disc = contact->radius > 0.0;
     for (size_t k = 0; k < nr; k++) {
       bramah__vec move;
       bramah__seed_joints(b, b->Rz + k, nr);
-      bramah__derive_along(b, 3, place.x, move.x);
+      bramah__derive_along(b, 3, at.held.x, move.x);
       b->r[k] = e_sub(b->r[k], v_dot(move, force));
+      for (int j = contact->body; is_disc && j >= 0; j = b->model->tree.link[j].parent)
+        if (b->model->tree.link[j].revolute)
+          b->r[k] = e_sub(b->r[k], e_mul(b->Rz[(size_t)j * nr + k], v_dot(b->body[j].n, moment)));
     }
-    for (int k = 0; k < 3; k++)
-      add_work(b, works, b->out->nc + BRAMAH__CONTACTS, e_neg(force.x[k]), place.x[k]);
+    for (int k = 0; k < 3; k++) add_work(b, works, taken, e_neg(force.x[k]), at.held.x[k]);
+    if (is_disc)
+      add_work(b, works, taken | BRAMAH__IS_POWER,
+               e_neg(v_dot(moment, bramah__twist_graph(b->body, (size_t)contact->body).angular)),
+               e_number(0.0));
   }
 }
 
@@ -330,11 +350,12 @@ static void set_energy(bramah__step_builder *b)
   for (size_t j = 0; j < b->out->n; j++) {
     const bramah__body_graph *body = &b->body[j];
     const bramah__link_graph *link = &b->link[j];
-    const bramah__vec centre = v_add(body->r, m_rotate(body->A, link->centre));
+    const bramah__vec centre = v_add(body->place, m_rotate(body->turn, link->centre));
+    const bramah__vec height = v_add(body->r, m_rotate(body->A, link->centre));
     const bramah__vec v = v_add(body->Z.linear, v_cross(body->Z.angular, centre));
-    const bramah__vec w = m_unrotate(body->A, body->Z.angular);
+    const bramah__vec w = m_unrotate(body->turn, body->Z.angular);
     kinetic = e_add(kinetic, e_add(e_mul(link->mass, v_dot(v, v)), v_dot(w, m_rotate(link->inertia, w))));
-    potential = e_sub(potential, v_dot(b->gravity, body->mass.mg));
+    potential = e_sub(potential, v_dot(b->gravity, v_scale(link->mass, height)));
   }
   for (size_t i = 0; i < forces->n_springs + forces->n_joint_springs; i++) {
     const size_t k = i - forces->n_springs; /* of a joint; wraps for what is before */
@@ -368,6 +389,7 @@ static void set_residual(bramah__step_builder *b)
   set_energy(b);
   const bramah__circuit_graph circuit = bramah__circuit_of(b);
   bramah__circuit_graph_rates(&model->circuit, &circuit, b->flow, b->compliance, b->rates);
+  bramah__load_signals(&model->circuit, &circuit, b->signal);
   for (size_t i = 0; i < model->n_definitions; i++)
     if (model->definition[i].is_summed)
       add_work(b, &works, (nc + BRAMAH__N_EXCHANGES + model->definition[i].sum) | BRAMAH__IS_POWER,
@@ -390,7 +412,7 @@ bramah_status bramah__add_mechanics(bramah__step_builder *b)
 {
   set_quantities(b);
   set_typical(b);
-  bramah__tree_graph_pose(&b->model->tree, b->in_base, b->in_z, b->body);
+  bramah__tree_graph_pose(&b->model->tree, b->in_base, b->in_z, b->out->nd > 0, b->body);
   const bramah_status status = close_loops(b);
   if (status != BRAMAH_OK) return status;
   set_motion(b);

@@ -302,7 +302,7 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
                      : fmax(model->first_order_tolerance[k - p->nf],
                             5.0 * rounding * model->first_order_scale[k - p->nf]);
   bramah__source_numbers(s, "tolerance", p->nx, x);
-  bramah__source_numbers(s, "usual_pivot", p->nx, p->pivot);
+  bramah__source_numbers(s, "usual_pivot", p->nx + p->nl, p->pivot);
   bramah__source_numbers(s, "usual_closure_pivot", p->nd, p->closure_pivot);
   bramah__source_numbers(s, "usual_mass_pivot", p->nf, p->mass_pivot);
   write_valves(s, x, index);
@@ -388,7 +388,7 @@ static int is_special(const char *name)
 static size_t list_results(const bramah_program *p, int derivatives, bramah__c_member *out)
 {
   const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nc = p->nc,
-               nw = p->nw, nm = p->nm, nq = p->nq, n_works = p->n_works;
+               nw = p->nw, nm = p->nm, nq = p->nq, nl = p->nl, n_works = p->n_works;
   const struct {
     const char *name;
     const uint16_t *at;

@@ -41,23 +41,27 @@ static const struct {
 } ways[N_WAYS] = {{"interpreted", 1}, {"tape", 1},      {"tape x8", 8}, {"tape x32", 32},
                   {"native", 1},      {"native x8", 8}, {"C", 1}};
 
-/* path: in datasets; or a boom of so many links. command: amplitude of the commands. */
+/* path: in datasets; or a boom of so many links. command: amplitude of the commands, around what is planned at the start. */
+static const bramah_change firm = {.path = "joints.undercarriage.type", .value = "fixed"};
 static const struct {
   const char *name, *path;
   size_t links;
   double command;
-} machines[] = {{"four-bar", "four-bar/four-bar", 0, 3.0},
-                {"lifting-four-bar", "lifting-four-bar/lifting-four-bar", 0, 1.0},
-                {"quick-return", "quick-return/quick-return", 0, 1.0},
-                {"linearization-four-bar", "linearization-four-bar/linearization-four-bar", 0, 1.0},
-                {"crane", "crane/crane", 0, 1.0},
-                {"metered-crane", "metered-crane/metered-crane", 0, 4.0},
-                {"metered-arm", "metered-arm/metered-arm", 0, 4.0},
-                {"two-arms", "metered-arm/two-arms", 0, 4.0},
-                {"rotary-actuator", "rotary-actuator/rotary-actuator", 0, 1.0},
-                {"manipulator", "manipulator/manipulator", 0, 1.0},
-                {"boom-5", NULL, 5, 1.0},
-                {"boom-10", NULL, 10, 1.0}};
+  const bramah_change *change; /* or NULL */
+} machines[] = {{"four-bar", "four-bar/four-bar", 0, 3.0, NULL},
+                {"lifting-four-bar", "lifting-four-bar/lifting-four-bar", 0, 1.0, NULL},
+                {"quick-return", "quick-return/quick-return", 0, 1.0, NULL},
+                {"linearization-four-bar", "linearization-four-bar/linearization-four-bar", 0, 1.0, NULL},
+                {"crane", "crane/crane", 0, 1.0, NULL},
+                {"metered-crane", "metered-crane/metered-crane", 0, 4.0, NULL},
+                {"metered-arm", "metered-arm/metered-arm", 0, 4.0, NULL},
+                {"two-arms", "metered-arm/two-arms", 0, 4.0, NULL},
+                {"rotary-actuator", "rotary-actuator/rotary-actuator", 0, 1.0, NULL},
+                {"manipulator", "manipulator/manipulator", 0, 1.0, NULL},
+                {"excavator", "excavator/excavator", 0, 1.0, &firm},
+                {"excavator-on-tracks", "excavator/excavator", 0, 1.0, NULL},
+                {"boom-5", NULL, 5, 1.0, NULL},
+                {"boom-10", NULL, 10, 1.0, NULL}};
 enum { N_MACHINES = sizeof machines / sizeof machines[0] };
 
 /* What the table is judged by [us]. */
@@ -150,7 +154,9 @@ static void open_machine(size_t machine, int is_native, bramah_machine_plant *ou
     write_boom(path, machines[machine].links, 0.0);
   }
   setenv("BRAMAH_NATIVE", is_native ? "wait" : "off", 1);
-  must(bramah_machine_plant_open(out, path, 0, NULL, 0, &diag), &diag);
+  must(bramah_machine_plant_open(out, path, machines[machine].change != NULL, machines[machine].change, 0,
+                                 &diag),
+       &diag);
   must(bramah_machine_plant_compile(out, BRAMAH_PROGRAM_PARAMETERS, &diag), &diag);
 }
 
@@ -175,10 +181,12 @@ static size_t make_sensors(const bramah_plant *plant, char names[MOST][64], bram
   return n;
 }
 
-static void set_command(size_t machine, const bramah_plant *plant, size_t k, double *u)
+static void set_command(size_t machine, const bramah_machine_plant *m, size_t k, double *u)
 {
+  const bramah_plant *plant = &m->plant;
   for (size_t i = 0; i < plant->n_input; i++)
-    u[i] = machines[machine].command * sin(5e-9 * (double)k * (double)plant->step_ns + (double)i);
+    u[i] = (m->machine->inputs[i].n_points ? m->machine->inputs[i].values[0] : 0.0) +
+           machines[machine].command * sin(5e-9 * (double)k * (double)plant->step_ns + (double)i);
 }
 
 /* What sensors show over n cycles [n x n_sensors], with noise. */
@@ -194,7 +202,7 @@ static double *measure(size_t machine, size_t n, size_t *n_sensors)
   *n_sensors = make_sensors(plant, names, sensor);
   double *y = calloc(n * *n_sensors + 1, sizeof *y);
   for (size_t k = 0; y && k < n; k++) {
-    set_command(machine, plant, k, u);
+    set_command(machine, &truth, k, u);
     must(plant->set_inputs(plant->self, u, &diag), &diag);
     must(plant->step(plant->self, &diag), &diag);
     for (size_t i = 0; i < *n_sensors; i++)
@@ -231,6 +239,12 @@ static void make_options(const bramah_machine_plant *m, size_t n_sensors, const 
   bramah_filter_options_default(o);
   for (size_t i = 0; i < 5; i++)
     for (size_t k = 0; k < MOST; k++) p->sigma[i][k] = of_element[i];
+  for (size_t k = 2 * m->plant.n_dof; k < bramah_plant_n_error(&m->plant); k++) {
+    bramah_state_info info;
+    bramah_plant_state_info(&m->plant, k, &info);
+    if (!strcmp(info.unit, "Pa")) continue; /* flows, bristles */
+    for (size_t i = 2; i < 5; i += 2) p->sigma[i][k - 2 * m->plant.n_dof] = 0.01 * info.scale;
+  }
   o->position_sigma = p->sigma[0];
   o->rate_sigma = p->sigma[1];
   o->first_order_sigma = p->sigma[2];
@@ -413,7 +427,7 @@ static double run_units(rig *r, size_t n)
   double u[MOST];
   const double begin = bench_now();
   for (size_t i = 0; i < n; i++) {
-    set_command(r->machine, &r->m.plant, r->k, u);
+    set_command(r->machine, &r->m, r->k, u);
     const bramah_status status = bench_unit(r, u);
     if (status == BRAMAH_OK) continue;
     if (r->way != C_SOURCE) must(status, &diag);

@@ -107,6 +107,12 @@ says err 'turn: '
 sed 's/bore: 120 mm/bore: 70 mm/' work.yaml >wrong.yaml
 run 1 check wrong.yaml
 says err 'wrong.yaml:5:98: cylinders.boom.rod: the rod must be thinner than the bore'
+sed 's/rod_pressure: boom.p2, //' work.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "wrong.yaml:5:3: cylinders.boom: required key 'rod_pressure' is missing"
+sed '1s/load.sigma.t./load.sigma[bar]/' anna-1.csv >sigma.csv
+run 1 cycles work.yaml sigma.csv
+says err 'sigma.csv:1:14: load.sigma: the column is in bar'
 echo 'work: nobody' >wrong.yaml
 run 1 cycles wrong.yaml
 says err 'there are no runs here, and no logs were given'

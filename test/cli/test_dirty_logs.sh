@@ -75,6 +75,7 @@ cmp -s clean.csv cell.csv && fail 'the cell changes nothing'
 
 # Every cell within 2e-5 of the largest value of its column: the last digit written may differ.
 agree() {
+  cmp -s "$1" "$2" && return
   awk -F, -v OFS=, 'NR == FNR { for (i = 1; i <= NF; i++) { a[FNR, i] = $i; v = $i < 0 ? -$i : $i + 0
         if (FNR > 1 && v > top[i]) top[i] = v } lines = FNR; next }
     { for (i = 1; i <= NF; i++) { d = a[FNR, i] - $i; if (d < 0) d = -d

@@ -225,7 +225,7 @@ static int run_cycles(rig *r, int64_t steps, const void *start, unsigned char *s
     memcpy(y, measured[row], sizeof y);
     bramah_filter_cycle cycle = {now + RIG_STEP_NS, 1, &u, RIG_SENSORS, y, present[k % 3 == 0], NULL};
     bramah_filter_step_report report;
-    if (k % 17 == 5) cycle.time_ns += k % 400000 - 200000;
+    if (k % 17 == 5) cycle.time_ns += 4 * k % 400000 - 200000;
     const int fault = spoil(k, &cycle, y, bad);
     const bramah_status status = bramah_filter_step(r->filter, &cycle, &report, &diag);
     if (status != BRAMAH_OK) t->refused[fault]++;
@@ -325,7 +325,7 @@ int main(void)
   bramah_model_free(model);
   make_measurements();
   const char *asked = getenv("BRAMAH_CYCLES");
-  const int64_t cycles = asked ? strtoll(asked, NULL, 10) : 1000000;
+  const int64_t cycles = asked ? strtoll(asked, NULL, 10) : 100000;
   const int cycles_good =
       cycles_call_nothing(BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_SEQUENTIAL, cycles) &&
       cycles_call_nothing(BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_BLOCK, cycles / 20) &&

@@ -1,5 +1,5 @@
 #!/bin/sh
-# dictionary.sh log|mat|units|machine|study|plan|merge|snapshot: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
+# dictionary.sh log|mat|units|machine|study|plan|cycles|merge|snapshot: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
 # is tried without anybody writing it down here.
 set -eu
 io=$(cd "$(dirname "$0")/../../lib/io" && pwd)
@@ -37,6 +37,7 @@ words() {
   snapshot) grep -ohE '\(s(napshot)?, "[a-z ]+"' "$io"/../assess/*.c | sed -E 's/.*"(.*)"/\1/' && echo BRAMAHSN ;;
   restore) ;;
   plan) keys "$io/plan_file.c" && yaml && units ;;
+  cycles) keys "$io/work_file.c" && yaml && units ;;
   *) exit 2 ;;
   esac
 }

@@ -261,14 +261,32 @@ START_TEST(test_contacts)
                                                .stribeck_velocity = 0.3,
                                                .bristle_stiffness = 40.0,
                                                .bristle_damping = 2.0}};
+  const bramah_tyre tyre = {.name = "tyre",
+                            .body = contact.body,
+                            .centre = {0.2, -0.1, 0.3},
+                            .axis = {0.3, 0.2, 1.0},
+                            .radius = 0.7,
+                            .width = 0.2,
+                            .n_discs = 2,
+                            .ground = {0, contact.ground[1], 2.5},
+                            .normal = {0.2, contact.normal[1], contact.normal[2] + 0.2},
+                            .stiffness = 40.0,
+                            .damping = 0.3,
+                            .friction = {.stribeck_velocity = 0.4}};
   machine->n_contacts = 1, machine->contacts = &contact;
+  machine->n_tyres = 1, machine->tyres = &tyre;
+  const bramah_brake brake = {
+      .name = "drum", .joint = joint->name, .torque = 2.0, .static_torque = 3.0, .bristle_stiffness = 10.0};
+  machine->n_brakes = _i != 0 && joint->type == BRAMAH_JOINT_REVOLUTE, machine->brakes = &brake;
   joint->range[0] = -9.0, joint->range[1] = joint->initial_position - 0.01;
   joint->stop = (bramah_end_stop){.stiffness = 200.0, .damping = 3.0};
   open_rig(&r, machine);
   run(&r, 6.0, 20);
   ck_assert_double_gt(r.plant.output(r.plant.self, must_find(&r.plant, "soft.penetration")), 0.1);
   check_states(&r, 2e-6);
-  if (_i == 0) ck_assert_str_eq(r.s->x_name[r.s->n - 1], "soft.bristle_y_3");
+  ck_assert_double_gt(r.plant.output(r.plant.self, must_find(&r.plant, "tyre.penetration")), 0.1);
+  if (_i == 0) ck_assert_str_eq(r.s->x_name[r.s->n - 5], "soft.bristle_y_3");
+  if (_i == 0) ck_assert_str_eq(r.s->x_name[r.s->n - 1], "tyre.bristle_y_2");
   close_rig(&r);
 }
 END_TEST

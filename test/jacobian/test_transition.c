@@ -247,6 +247,22 @@ START_TEST(test_spatial_tree)
 }
 END_TEST
 
+/* A soft tyre of three discs that has sunk in askew. */
+static bramah_tyre tyre_of(const char *body)
+{
+  return (bramah_tyre){.name = "tyre",
+                       .body = body,
+                       .centre = {0.2, -0.1, 0.3},
+                       .axis = {0.3, 1.0, -0.4},
+                       .radius = 0.7,
+                       .width = 0.3,
+                       .ground = {0, 0, 2.5},
+                       .normal = {0.2, -0.1, 1.0},
+                       .stiffness = 40.0,
+                       .damping = 0.3,
+                       .friction = {.stribeck_velocity = 0.4}};
+}
+
 /* Points on soft ground that rub, and stops that a joint has run into: on a tree, in each law, sliding and nearly at rest. */
 START_TEST(test_contacts)
 {
@@ -274,6 +290,9 @@ START_TEST(test_contacts)
   contacts[1].name = "smooth", contacts[1].body = t.names[2], contacts[1].n_points = 1;
   contacts[1].friction.model = BRAMAH_FRICTION_NONE;
   t.machine.n_contacts = 2, t.machine.contacts = contacts;
+  bramah_tyre tyre = tyre_of(t.names[last]);
+  t.machine.n_tyres = _i < 4,
+  t.machine.tyres = &tyre; /* at rest |w|^(1/2) and |Omega| are too steep for differences */
   t.joints[1].range[0] = -9.0, t.joints[1].range[1] = t.joints[1].initial_position - 0.01;
   t.joints[1].stop = (bramah_end_stop){.stiffness = 200.0, .damping = 3.0};
   if (_i >= 4)
@@ -286,6 +305,7 @@ START_TEST(test_contacts)
     for (int k = 0; k < 20; k++) must(r.p.step(r.p.self, &diag), &diag);
     ck_assert_double_gt(shown(&r, "soft.normal_force"), 0.0);
     ck_assert_double_gt(shown(&r, "soft.penetration"), 0.1);
+    if (_i < 4) ck_assert_double_gt(shown(&r, "tyre.normal_force"), 0.0);
   }
   stop(&r);
 }
@@ -310,6 +330,17 @@ START_TEST(test_contact_behind_a_loop)
       .friction = {
           .model = BRAMAH_FRICTION_LUGRE, .coulomb = 0.4, .bristle_stiffness = 50.0, .bristle_damping = 2.0}};
   fb.machine.n_contacts = 1, fb.machine.contacts = &contact;
+  bramah_tyre tyre = tyre_of(fb.bodies[1].name);
+  tyre.ground[1] = 3.0, tyre.normal[0] = 0.1, tyre.normal[1] = 1.0, tyre.normal[2] = 0.2;
+  tyre.axis[0] = 0.2, tyre.axis[1] = 0.1, tyre.axis[2] = 1.0, tyre.stiffness = 300.0;
+  fb.machine.n_tyres = _i >= 2, fb.machine.tyres = &tyre;
+  const bramah_brake brake = {.name = "drum",
+                              .joint = fb.joints[1].name,
+                              .torque = 40.0,
+                              .static_torque = 60.0,
+                              .stribeck_velocity = 1.0,
+                              .bristle_stiffness = 10.0};
+  fb.machine.n_brakes = _i >= 2, fb.machine.brakes = &brake;
   fb.joints[0].range[0] = -9.0, fb.joints[0].range[1] = fb.joints[0].initial_position - 0.01;
   fb.joints[0].stop = (bramah_end_stop){.stiffness = 2e4, .damping = 300.0};
   fb.machine.integrator.formulation = (bramah_formulation)(_i / 2);
@@ -317,7 +348,7 @@ START_TEST(test_contact_behind_a_loop)
   fb.machine.integrator.pressure_tolerance = 1e-5;
   running r = start(&fb.machine);
   for (int phase = 0; phase < 3; phase++) {
-    const double u = phase == 2 ? 0.0 : 10.0;
+    const double u = phase < 2 ? 10.0 : _i < 2 ? 0.0 : 0.02;
     must(r.p.set_inputs(r.p.self, &u, &diag), &diag);
     for (int k = 0; k < 150; k++) must(r.p.step(r.p.self, &diag), &diag);
     check_accelerations(r.c, 1e-5);

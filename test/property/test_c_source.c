@@ -35,6 +35,7 @@ static const struct {
     {"metered-arm/two-arms", 6.0, "first.flow_scale", 1, 0},
     {"metered-arm/metered-arm", 4.0, "boom.offset", 1, 0},
     {"../test/fuzz/corpus/machine/contacts", 1.0, "gravity.scale", 1, 1},
+    {"../test/fuzz/corpus/machine/tyres", 1.0, "gravity.scale", 1, 1},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 

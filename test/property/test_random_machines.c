@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Machines drawn at random (trees and loops in space and in the plane, springs, loads, actuators with friction, all hydraulic
- * elements) step by their programs as they step without, and as C source by the compiler of the tests; by native code to the bit.
+/* Machines drawn at random (trees and loops in space and in the plane, floating on feet, springs, loads, actuators with friction,
+ * all hydraulic elements) step by their programs as they step without, and as C source by the compiler of the tests; by native code to the bit.
  * Twelve in the suite, four of them as C, two by native code; BRAMAH_MACHINES says how many, then for 1,000 steps each. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "lib/multibody/tree.h"
@@ -21,7 +21,7 @@ enum {
   MOST_METERED = 2,
   MOST_VOLUMES = 2 * MOST_ACTUATORS + 1,
   MOST_INPUTS = MOST_ACTUATORS + MOST_METERED + 1,
-  MOST_STATES = 2 * (MOST_BODIES + 2) + MOST_VOLUMES + 2 + MOST_METERED
+  MOST_STATES = 2 * (MOST_BODIES + 5) + MOST_VOLUMES + 2 + MOST_METERED
 };
 
 typedef struct drawn {
@@ -32,7 +32,7 @@ typedef struct drawn {
   bramah_joint_spring joint_springs[2];
   bramah_force loads[2];
   bramah_contact contacts[1];
-  double points[6];
+  double points[12];
   bramah_supply supplies[2];
   bramah_hose hoses[MOST_VOLUMES];
   bramah_volume volumes[MOST_VOLUMES];
@@ -205,6 +205,40 @@ static void draw_touch(drawn *d, unsigned *seed)
   joint->range[0] = joint->initial_position - 0.1, joint->range[1] = joint->initial_position + 0.05;
   joint->stop =
       (bramah_end_stop){.stiffness = between(seed, 50.0, 500.0), .damping = between(seed, 0.0, 10.0)};
+}
+
+/* The first body floats, about upright, down onto four feet with friction or without. Every sixth machine, a tree. */
+static int floats(unsigned number) { return number % 6 == 5; }
+
+static void draw_floating(drawn *d, unsigned *seed)
+{
+  static const double feet[12] = {1.0, 1.0, -1.5, 1.0, -1.0, -1.5, -1.0, 1.0, -1.5, -1.0, -1.0, -1.5};
+  bramah_machine *m = &d->tree.machine;
+  bramah_joint *joint = &d->tree.joints[0];
+  *joint = (bramah_joint){.name = joint->name,
+                          .type = BRAMAH_JOINT_FLOATING,
+                          .parent = joint->parent,
+                          .child = joint->child,
+                          .initial_positions = {0.0, 0.0, 1.5 + between(seed, -0.05, 0.05)}};
+  for (int k = 3; k < 6; k++) joint->initial_positions[k] = 0.03 * test_uniform(seed);
+  for (int k = 0; k < 6; k++) joint->initial_rates[k] = 0.3 * test_uniform(seed);
+  memcpy(d->points, feet, sizeof feet);
+  d->tree.bodies[0].mass *= 20.0;
+  for (int k = 0; k < 6; k++) d->tree.bodies[0].inertia[k] *= 20.0;
+  d->contacts[0] = (bramah_contact){.name = "feet",
+                                    .body = d->tree.names[0],
+                                    .n_points = 4,
+                                    .points = d->points,
+                                    .normal = {0.1 * test_uniform(seed), 0.1 * test_uniform(seed), 1.0},
+                                    .law = (bramah_contact_law)one_of(seed, 2),
+                                    .stiffness = between(seed, 2e3, 2e4),
+                                    .damping = between(seed, 0.5, 3.0)};
+  if (d->contacts[0].law == BRAMAH_CONTACT_PENALTY) d->contacts[0].damping *= 100.0;
+  if (one_of(seed, 3))
+    d->contacts[0].friction =
+        (bramah_friction){.model = BRAMAH_FRICTION_LUGRE, .coulomb = between(seed, 0.3, 0.7)};
+  m->n_contacts = 1, m->contacts = d->contacts;
+  m->n_joint_springs = 0;
 }
 
 /* ---- hydraulics ---- */
@@ -440,7 +474,7 @@ static void add_step(source_run *r, const bramah_coupled *c, const double *u, si
 /* The largest relative difference; steps that were compared are counted. */
 static double end_source(source_run *r, uint64_t *compared)
 {
-  double worst = 0.0, size = 0.0, row[2 * (MOST_BODIES + 2) + MOST_STATES];
+  double worst = 0.0, size = 0.0, row[2 * (MOST_BODIES + 5) + MOST_STATES];
   if (!r->in) return 0.0;
   ck_assert_int_eq(fclose(r->in), 0);
   compile_and_run(r->folder, &r->source, step_driver, "-O0");
@@ -468,7 +502,8 @@ static void draw(drawn *d, unsigned number)
 {
   unsigned seed = 77u * number + 5u;
   test_uniform(&seed);
-  const int planar = one_of(&seed, 2) == 0, loop = one_of(&seed, 2) == 0;
+  const int drawn_planar = one_of(&seed, 2) == 0, drawn_loop = one_of(&seed, 2) == 0;
+  const int planar = drawn_planar && !floats(number), loop = drawn_loop && !floats(number);
   const size_t least = !loop ? 1 : planar ? 3 : 4;
   memset(d, 0, sizeof *d);
   spatial_tree_describe(&d->tree, least + one_of(&seed, MOST_BODIES + 1 - least), number);
@@ -479,12 +514,13 @@ static void draw(drawn *d, unsigned number)
   if (!planar && d->tree.machine.n_bodies > 2 && number % 3 == 0) draw_ball(d, &seed);
   if (loop) draw_loop(d, planar, &seed);
   draw_forces(d, &seed);
+  if (floats(number)) draw_floating(d, &seed);
   draw_hydraulics(d, &seed);
   if (one_of(&seed, 3) == 0) draw_metered(d, &seed);
-  if (one_of(&seed, 4) == 0) draw_motion(d, &seed);
+  if (one_of(&seed, 4) == 0 && !floats(number)) draw_motion(d, &seed);
   if (d->tree.machine.n_valves && one_of(&seed, 2)) draw_load_sensing(d, &seed);
   if (d->tree.machine.n_valves) draw_piloted(d, &seed);
-  if (one_of(&seed, 3) == 0) draw_touch(d, &seed);
+  if (one_of(&seed, 3) == 0 && !floats(number)) draw_touch(d, &seed);
 }
 
 enum { TAKEN_OVER = 5 }; /* at this step native code comes */

@@ -240,5 +240,42 @@ class Sensors(Case):
         self.fails(bramah.Error, "E_ARGUMENT", session.step)
 
 
+class Soil(Case):
+    def test_terrain(self):
+        """A blade in a field: heights, forces, particles, a snapshot, mistakes."""
+        blade = bramah.Tool([[[0, 0.5, 0], [0, -0.5, 0], [-0.3, -0.5, 0.5], [-0.3, 0.5, 0.5]]],
+                            edge=[[0, 0.5, 0], [0, -0.5, 0]], blade=[-0.3, 0, 0.5])
+        soil = bramah.Terrain(30, 20, 0.1, tools=[blade], soil={"density": 1500.0}, max_particles=200)
+        x = (np.arange(30) + 0.5) * 0.1
+        soil.heights = np.broadcast_to(0.1 * x[:, None], (30, 20))
+        self.assertAlmostEqual(soil.height(1.23, 0.77), 0.123)
+        np.testing.assert_allclose(soil.normal(1.23, 0.77), np.array([-0.1, 0, 1]) / np.hypot(0.1, 1))
+        mass = soil.report.field_mass
+        self.assertAlmostEqual(mass / (1500.0 * 0.1 * 1.5 * 3.0 * 2.0), 1.0)
+
+        def go(start):
+            for k in range(start, start + 60):
+                soil.place(0, [0.5 + 6e-4 * k, 1.0, -0.1], velocity=[0.5, 0, 0])
+                soil.step(1.2e-3)
+        go(0)
+        load, state = soil.load(0), soil.save()
+        self.assertLess(load.force[0], 0.0)
+        self.assertGreater(soil.report.failures, 0)
+        self.assertEqual(soil.particles.shape, (soil.report.n_particles, 9))
+        self.assertAlmostEqual((soil.report.field_mass + soil.report.particle_mass) / mass, 1.0, 12)
+        go(60)
+        heights = soil.heights.copy()
+        soil.restore(state)
+        go(60)
+        np.testing.assert_array_equal(soil.heights, heights)
+        passive = bramah.cut_force(1.0, 1.0, np.pi / 2, tool_friction=0.0, friction=0.5)
+        self.assertAlmostEqual(passive.n_weight, 0.5 * (1 + np.sin(0.5)) / (1 - np.sin(0.5)), 12)
+        self.fails(bramah.InputError, "E_VALUE", bramah.Terrain, 30, 20, -0.1)
+        self.fails(bramah.NameUnknown, "E_REFERENCE", bramah.Terrain, 30, 20, 0.1, depth=2)
+        self.fails(bramah.InputError, "E_VALUE", soil.press, 1.0, 1.0, -5.0)
+        self.fails(bramah.Error, "E_ARGUMENT", soil.place, 1)
+        self.fails(bramah.InputError, "E_VALUE", soil.restore, state[:2000] + bytes([state[2000] ^ 1]) + state[2001:])
+
+
 if __name__ == "__main__":
     unittest.main()

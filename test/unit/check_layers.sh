@@ -38,6 +38,7 @@ for file in batch.c lockstep.c lockstep.h lockstep_internal.h lockstep_cycle.c l
   check estimators/$file "$estimators|bramah/(batch|coupled)\.h|lib/plant/(compiled|lockstep)\.h"
 done
 check estimators/filter_source.c "$estimators|lib/plant/(coupled_internal|step_source)\.h" # writes its plant, too
+check lib/terrain 'bramah/(status|terrain)\.h|lib/base/|lib/math/|lib/terrain/'
 check lib/linear "$own|$below|lib/plant/|lib/linear/"
 check lib/io "$own|lib/math/elementary\.h|lib/io/"
 check lib/logs "$own|lib/io/|lib/logs/"
@@ -47,7 +48,7 @@ check lib/report "$own|lib/io/|lib/report/"
 # The program uses the public interfaces only.
 check lib/cli 'bramah/|lib/cli/'
 
-core='lib/base lib/math lib/graph lib/multibody lib/hydraulics lib/machine lib/plant lib/linear sensors estimators'
+core='lib/base lib/math lib/graph lib/multibody lib/hydraulics lib/machine lib/plant lib/linear lib/terrain sensors estimators'
 for folder in $core; do
   # spectral.c belongs to the tools
   bad=$(grep -nE '#include <(stdio|time|fcntl|unistd|pthread|locale|signal|gsl/.*)\.?h?>' "$folder"/*.[ch] | grep -v '^lib/math/spectral.c' || true)

@@ -242,6 +242,15 @@ START_TEST(gaps)
       ck_assert_double_eq_tol(cut->cycles[3].begin[k].t, whole->cycles[3].begin[k].t, 0.05);
     bramah_work_cut_free(cut);
   }
+  drive(5);
+  const bramah_work_border *swing = whole->cycles[2].begin + BRAMAH_WORK_SWING_LOADED;
+  for (size_t i = 0; i < d.n; i++)
+    if (d.t[i] > swing[0].t - 1.0 && d.t[i] < swing[1].t + 1.0) d.load[i] = (double)NAN;
+  bramah_work_cut *cut = cut_of(&s);
+  for (size_t i = 0; i < cut->n_cycles; i++) /* a load that is not known is not silent */
+    ck_assert(isnan(cut->cycles[i].load) ? cut->cycles[i].doubt != NULL : cut->cycles[i].load > 0.0);
+  ck_assert(isnan(cut->cycles[2].load));
+  bramah_work_cut_free(cut);
   bramah_work_cut_free(whole);
 }
 END_TEST

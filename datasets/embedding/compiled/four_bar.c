@@ -3562,7 +3562,7 @@ static int iterate(four_bar_state *s, double *change, double before)
     set_iterate(s, change);
     move_metered(w);
     four_bar_iterate(w);
-    if (!pivots_hold(w->pivot, usual_pivot, FOUR_BAR_UNKNOWNS, small_pivot) ||
+    if (!pivots_hold(w->pivot, usual_pivot, (int)(sizeof usual_pivot / sizeof *usual_pivot), small_pivot) ||
         !pivots_hold(w->closure_pivot, usual_closure_pivot, FOUR_BAR_DEPENDENT, small_closure_pivot))
       return FOUR_BAR_SINGULAR;
 

@@ -19,6 +19,7 @@ from bramah.replay import Replay, Verdict, replay
 from bramah.linear import LinearSystem, Modes, linearize, lqr
 from bramah.logs import check_file, compare, look_over, noise, read_log, write_log, write_mat
 from bramah.machine import CSource, Machine, Part, Simulation, compile_source
+from bramah.terrain import Terrain, Tool, cut_force
 from bramah.tuning import SensorStudy, Tuning, sensor_study, sweep, tune
 from bramah.work import friedman, leaderboard, movement, spearman, work_cycles
 
