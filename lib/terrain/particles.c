@@ -89,8 +89,11 @@ BRAMAH__IN_CALLER void touch_pair(const bramah_terrain *t, double dt, int rotate
   bramah__cross3(n, f, moment);
   bramah__axpy3(-0.5 * distance, moment, a->torque);
   bramah__axpy3(-0.5 * distance, moment, b->torque);
-  resist_rolling(t, normal, a->rate, a->torque);
-  resist_rolling(t, normal, b->rate, b->torque);
+  double rate[3], resistance[3] = {0.0};
+  bramah__sub3(a->rate, b->rate, rate);
+  resist_rolling(t, normal, rate, resistance);
+  bramah__axpy3(1.0, resistance, a->torque);
+  bramah__axpy3(-1.0, resistance, b->torque);
 }
 
 BRAMAH__FOR_PROCESSORS static void touch_pairs(const bramah_terrain *t, double dt)

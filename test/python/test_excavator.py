@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The operator of datasets/excavator: work cycles that end where they began, and the filter on a machine that differs from its model by
 what the study states."""
+import os
 import sys
 import unittest
 
@@ -41,6 +42,20 @@ class Excavator(Case):
         replay = bramah.replay(STUDY, log, truth=truth, end=3.0)
         self.assertTrue(replay.verdict, str(replay.verdict))
         self.assertTrue(0.4 < replay.totals.nees < 2.0, replay.totals.nees)
+        if int(os.environ.get("BRAMAH_SEEDS", "0")) >= 100:
+            self.find_cause(log)
+
+    def find_cause(self, log):
+        """A pressure that is 10 bar too high from 3.5 s on is named by what is looked at of 8 s."""
+        columns = bramah.read_log(log)
+        values = {n: np.array(columns[n]) for n in columns}
+        values["p_boom_piston"][columns.time >= 3.5] += 1e6
+        wrong = self.folder / "wrong.csv"
+        bramah.write_log(wrong, {"t": columns.time, **values}, {"t": "s", **columns.units})
+        found = bramah.replay(STUDY, wrong, end=8.0).diagnosis
+        self.assertTrue(found.is_part and found.to - getattr(found, "from") < 7.0)
+        self.assertEqual((found.cause[0].name, found.cause[0].what), ("p_boom_piston", "bias"))
+        self.assertLess(abs(found.cause[0].change - 1e6), 2e5)
 
     def test_attachments(self):
         for size, (volume, bucket) in drive.BUCKETS.items():
