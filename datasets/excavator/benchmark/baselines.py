@@ -20,7 +20,10 @@ MACHINE, STUDY = here.parent / "excavator.yaml", here.parent / "encoders.yaml"
 GRAVITY, EVERY = 9.81, 10
 SENSORS = {"Pa": {"bias": "0.3 bar", "gain": "0.3 %", "delay_sigma": "2 ms", "resolution": "0.1 bar"},
            "rad": {"bias": "0.05 deg", "delay_sigma": "2 ms", "resolution": "0.022 deg"}}
-WEIGHING = {"augmented.load.noise": "60 kg/s^0.5", "augmented.dig_x.noise": "4 kN/s^0.5", "augmented.dig_z.noise": "4 kN/s^0.5"}
+# For weighing: random walks, slower than what the study says of load and soil, which pull neither to zero. {state: (sigma, noise)}
+WALKS = {"load": ("400 kg", "60 kg/s^0.5"), "dig_x": ("1 kN", "4 kN/s^0.5"), "dig_z": ("1 kN", "4 kN/s^0.5")}
+WEIGHING = {f"augmented.{name}.{key}": value for name, (sigma, noise) in WALKS.items()
+            for key, value in {"order": "1", "time_constant": "1e6 s", "sigma": sigma, "noise": noise}.items()}
 UNITS = {"m": 1.0, "mm": 1e-3, "kg": 1.0, "deg": np.pi / 180}
 
 
