@@ -143,6 +143,22 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
   return BRAMAH_OK;
 }
 
+bramah_status bramah_filter_set_augmented_noise(bramah_filter *f, size_t i, double noise, bramah_diag *diag)
+{
+  bramah_diag_clear(diag);
+  if (i >= f->n_augmented)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "bramah_filter_set_augmented_noise",
+                        "there is no such augmented state");
+  bramah_augmented *a = &f->augmented[i];
+  if (!(noise >= 0.0) || !isfinite(noise))
+    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "the noise must not be negative");
+  if (!(a->noise > 0.0))
+    return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "it had no noise when the filter was made");
+  bramah__augmented *own = &f->self_state[i];
+  shape(a, a->logarithmic ? noise / own->nominal : noise, bramah__step_seconds(f), own);
+  return BRAMAH_OK;
+}
+
 /* Its value by x more of its error state, from `value`; and how the value goes with it there. */
 static double displaced(const bramah_filter *f, size_t i, double value, double x)
 {

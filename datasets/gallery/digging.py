@@ -1,6 +1,6 @@
-"""Soil that moves: a bucket digs into a heap, lifts what it got and dumps it.
+"""An excavator digs in soil that moves: down, in, curl, lift.
 
-usage: python3 digging.py     writes digging.png"""
+usage: python3 digging.py     writes digging.png (and digging.yaml, the machine with two forces more)"""
 import pathlib
 
 import matplotlib
@@ -10,67 +10,94 @@ import numpy as np
 
 import bramah
 
-plt.style.use(pathlib.Path(__file__).resolve().parent / "gallery.mplstyle")
+here = pathlib.Path(__file__).resolve().parent
+plt.style.use(here / "gallery.mplstyle")
+step, end, half, tip = 1.5e-3, 6.4, 0.5, 1.4  # [s], [s], half of the bucket's width, from its pin to its edge [m]
 
-# A bucket 0.8 m wide in its own frame: x ahead, z up, the edge at the origin; floor, back, rim, two sides.
-half, length, height = 0.4, 0.6, 0.6
-floor, back = [0, 0], [-length, 0]
-profile = [floor, back, [-length - 0.1, 0.25], [-length + 0.05, height]]
-strips = [[[a[0], -half, a[1]], [b[0], -half, b[1]], [b[0], half, b[1]], [a[0], half, a[1]]]
-          for a, b in zip(profile, profile[1:])]
-sides = [[[x, y, z] for x, z in profile] for y in (-half, half)]
-bucket = bramah.Tool(strips + sides, edge=[[0, half, 0], [0, -half, 0]], blade=[-length, 0, 0.01])
+# The machine of excavator.yaml is plane, y up; its bucket feels the soil as two forces, at its pin and at its edge.
+pathlib.Path("digging.yaml").write_text((here / "excavator.yaml").read_text() + """
+forces:
+  pin: {body: bucket, point: [0, 0, 0 m], force: [0, 0, 0 N]}
+  edge: {body: bucket, point: [1.4, 0, 0 m], force: [0, 0, 0 N]}
+""")
+machine = bramah.Machine("digging.yaml", step=step)
 
-soil = bramah.Terrain(64, 30, 0.1, tools=[bucket], max_particles=1200)
-x, y = (np.arange(64) + 0.5) * 0.1, (np.arange(30) + 0.5) * 0.1
-soil.heights = np.clip(1.4 - 0.62 * np.hypot(x[:, None] - 5.4, 0.5 * (y - 1.5)), 0.0, 0.9)  # a heap, flatter than repose
-start = soil.report
+# The bucket as plates in its own frame, x from the pin to the edge, open towards -y; level ground 0.3 m above the tracks.
+profile = [[tip, 0], [0.95, 0.5], [0.3, 0.55], [0, 0.15]]
+strips = [[[*a, -half], [*b, -half], [*b, half], [*a, half]] for a, b in zip(profile, profile[1:])]
+sides = [[[x, y, z] for x, y in profile] for z in (-half, half)]
+bucket = bramah.Tool(strips + sides, edge=[[tip, 0, half], [tip, 0, -half]], blade=[-0.45, 0.5, 0])
+soil = bramah.Terrain(90, 26, 0.1, tools=[bucket], origin=(0.0, -1.3), max_particles=1200)
+soil.heights = 0.3
+start = soil.report.field_mass
 
-# Where the edge goes: time [s], x, z [m], tilt back [deg].
-path = np.array([[0.0, 3.2, 0.15, -4], [1.2, 4.0, 0.20, -4], [1.8, 4.1, 0.45, 48], [2.6, 3.8, 1.3, 52],
-                 [3.6, 1.6, 1.3, 52], [4.4, 1.6, 1.0, -75], [4.8, 1.6, 1.0, -75]])
-step = 1.5e-3
-time = np.arange(0.0, path[-1, 0], step)
-edge = np.stack([np.interp(time, path[:, 0], path[:, k]) for k in (1, 2, 3)], axis=1)
-edge = np.stack([np.convolve(np.pad(c, 50, mode="edge"), np.ones(101) / 101, "valid") for c in edge.T], axis=1)
-speed = np.gradient(edge, step, axis=0)
+# What the operator does [V].
+commands = {"boom": [(0, 0), (.2, -4.5), (2, -4.5), (2.3, 0), (2.6, 1.2), (4.2, 1.2), (4.5, 2), (5.2, 5), (7, 5)],
+            "arm": [(0, 0), (.2, -3), (1.2, -3), (1.4, 0), (2.2, 0), (2.5, 5), (4.6, 5), (5, 0)],
+            "bucket": [(0, 0), (.3, -2), (1.2, -2), (1.5, 0), (3.2, 0), (3.6, 5), (6.2, 5), (6.5, 0)]}
+time = np.arange(0.0, end, step)
+u = np.stack([np.interp(time, *zip(*commands[name])) for name in machine.inputs], axis=1)
 
-force, cutting, carried, pictures = [], [], [], {}
-for k, (ahead, up, tilt) in enumerate(edge):
-    c, s = np.cos(np.radians(tilt)), np.sin(np.radians(tilt))
-    soil.place(0, [ahead, 1.5, up], [[c, 0, -s], [0, 1, 0], [s, 0, c]], [speed[k, 0], 0, speed[k, 1]],
-               [0, -np.radians(speed[k, 2]), 0])
+force, cutting, pressure, pictures = [], [], [], []
+for k in range(len(time)):
+    angle = np.cumsum([machine[f"{joint}.angle"] for joint in ("boom", "arm", "bucket")])
+    rate = np.cumsum([machine[f"{joint}.rate"] for joint in ("boom", "arm", "bucket")])
+    along = np.stack([np.cos(angle), np.sin(angle)])
+    reach = np.array([5.7, 2.9])
+    x, z = along[:, :2] @ reach + [0, 1.8]
+    vx, vz = np.stack([-along[1], along[0]])[:, :2] @ (reach * rate[:2])
+    c, s = along[:, 2]
+    soil.place(0, [x, 0, z], [[c, -s, 0], [0, 0, -1], [s, c, 0]], [vx, 0, vz], [0, -rate[2], 0])
     soil.step(step)
     load = soil.load(0)
-    force.append(load.force), cutting.append(load.cutting), carried.append(load.carried)
-    for name, at in (("digging", 1.1), ("carrying", 3.2), ("dumped", time[-1])):
-        if name not in pictures and time[k] >= at - step / 2:
-            pictures[name] = soil.save()
-force, cutting, carried = np.array(force), np.array(cutting), np.array(carried)
+    f, moment = np.array([load.force[0], load.force[2]]), -load.torque[1]
+    at_edge = moment / tip * np.array([-s, c])
+    for name, value in (("pin", f - at_edge), ("edge", at_edge)):
+        machine.parameters[f"{name}.x"], machine.parameters[f"{name}.y"] = value
+    machine.step(u[k])
+    force.append(f), cutting.append(load.cutting[0])
+    pressure.append([machine[f"{name}_piston.pressure"] for name in machine.inputs])
+    if any(abs(time[k] - at) < step / 2 for at in (2.7, 3.6, 6.3)):
+        shell = np.array(profile) @ [[c, s], [-s, c]] + [x, z]
+        pictures.append((time[k], machine.skeleton(), shell, soil.heights[:, 13].copy(), soil.particles))
+force, pressure = np.array(force), np.array(pressure)
 
-end = soil.report
-drift = end.field_mass + end.particle_mass - start.field_mass
-away = (time > 2.9) & (time < 3.4)
-print(f"{end.failures} wedges failed, {end.merged} particles became field again, {end.starved} times there was no room")
-print(f"carried {carried[away].mean():.0f} kg, by the force on the bucket {-force[away, 2].mean() / 9.81:.0f} kg; "
-      f"mass is off by {abs(drift) / start.field_mass:.0e}")
+report = soil.report
+drift = abs(report.field_mass + report.particle_mass - start) / start
+print(f"{report.failures} wedges failed, {report.starved} times there was no room for their particles")
+lifted = (time > 5.6) & (time < 6.1)
+high = (soil.particles[:, 2] > 1.0).sum() * report.particle_mass / report.n_particles
+print(f"{high:.0f} kg are lifted, the force on the bucket is that of {-force[lifted, 1].mean() / 9.81:.0f} kg; "
+      f"mass is off by {drift:.0e}")
 
-figure = plt.figure(figsize=(7.5, 6))
-grid = figure.add_gridspec(3, 3, height_ratios=(1.15, 1, 0.8))
-for i, (name, state) in enumerate(pictures.items()):
+figure = plt.figure(figsize=(7.5, 7))
+grid = figure.add_gridspec(3, 3, height_ratios=(1.3, 1, 1))
+for i, (at, parts, shell, ground, particles) in enumerate(pictures):
     axes = figure.add_subplot(grid[0, i])
-    soil.restore(state)
-    soil.draw(axes)
-    axes.set_title(name)
-first = time < 0.7
-for axes, part in ((figure.add_subplot(grid[1, 0]), first), (figure.add_subplot(grid[1, 1:]), time > 0)):
-    axes.plot(time[part], -force[part, 0] / 1e3, color="C0", lw=0.8, label="on the bucket, backwards")
-    axes.plot(time[part], -cutting[part, 0] / 1e3, color="C1", lw=0.8, label="of wedges before its edge")
-    axes.set(xlim=(0.2 if part is first else 0, time[part][-1]))
-axes.set(ylim=(-4, 7.5))
+    axes.fill_between((np.arange(90) + 0.5) * 0.1, -1.0, ground, color="#c49a6c", lw=0)
+    axes.scatter(particles[:, 0], particles[:, 2], s=1.5, color="#7a5230", lw=0)
+    for part in parts:
+        if part.kind not in ("joint", "ground"):
+            axes.plot(part.points[:, 0], part.points[:, 1], color="C0" if part.kind == "body" else "0.5",
+                      lw=2 if part.kind == "body" else 1)
+    axes.plot(*shell.T, color="C0", lw=2)
+    axes.set(aspect="equal", xlim=(0, 8.9), ylim=(-0.6, 6.5), title=f"{at:.1f} s", xlabel="x [m]")
+    axes.grid(False)
+first = (time > 2.0) & (time < 3.2)
+for axes, part in ((figure.add_subplot(grid[1, 0]), first), (figure.add_subplot(grid[1, 1:]), time > 1.5)):
+    axes.plot(time[part], force[part, 0] / 1e3, color="C0", lw=0.8, label="on the bucket, ahead")
+    axes.plot(time[part], np.array(cutting)[part] / 1e3, color="C1", lw=0.8, label="of wedges before its edge")
+    axes.plot(time[part], -force[part, 1] / 1e3, color="C2", lw=0.8, label="downwards")
+    axes.set(xlim=(time[part][0], time[part][-1]))
+axes.set(ylim=(-2.5, 11))
 axes.legend(loc="upper right")
-figure.axes[3].set(ylabel="force [kN]", title="the first wedges fail")
-axes = figure.add_subplot(grid[2, :])
-axes.plot(time, carried, color="C2")
-axes.set(xlabel="time [s]", ylabel="carried [kg]", xlim=(0, time[-1]))
+figure.axes[3].set(ylabel="force [kN]", title="wedges fail")
+axes = figure.add_subplot(grid[2, 0])
+soil.draw(axes)
+axes.set(title="from above, in the end")
+axes = figure.add_subplot(grid[2, 1:])
+for name, values in zip(machine.inputs, pressure.T):
+    axes.plot(time, values / 1e5, label=name)
+axes.set(xlabel="time [s]", title="pressure on piston sides [bar]", xlim=(0, time[-1]), ylim=(0, 330))
+axes.legend(ncols=3, loc="upper right")
 figure.savefig("digging.png")

@@ -106,8 +106,8 @@ BRAMAH_API bramah_batch_result bramah_batch_get(const bramah_batch *batch, size_
 BRAMAH_API void bramah_batch_outputs(bramah_batch *batch, const unsigned char *taking, size_t n_outputs,
                                      const size_t *output, double *value, double *sigma);
 
-/* Filter i itself, to look at or to give other noise (bramah_filter_set_noise, _set_sensor_sigma); its plant is that of
- * bramah_filter_get_info. It is stepped and corrected by the batch only, and what it shows is of the time of this call: ask
+/* Filter i itself, to look at or to give other noise (bramah_filter_set_noise, _set_augmented_noise,
+ * _set_sensor_sigma); its plant is that of bramah_filter_get_info. It is stepped and corrected by the batch only, and what it shows is of the time of this call: ask
  * again after the next. It goes out of its lane and back into it, which costs more than a cycle: bramah_batch_get and
  * _outputs do without. */
 BRAMAH_API bramah_filter *bramah_batch_filter(bramah_batch *batch, size_t i);

@@ -226,6 +226,11 @@ BRAMAH_API void bramah_filter_free(bramah_filter *filter);
  * (nothing changed). */
 BRAMAH_API bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,
                                                  const double *first_order_noise, bramah_diag *diag);
+/* Another noise of augmented state i >= 0, as in the options, where it was > 0: what is constant as long as one thing is
+ * done and changes while another is (a load that is carried, and one that is gathered). Errors: E_VALUE; E_ARGUMENT (no
+ * such state). */
+BRAMAH_API bramah_status bramah_filter_set_augmented_noise(bramah_filter *filter, size_t i, double noise,
+                                                           bramah_diag *diag);
 /* Another standard deviation of sensor i > 0. Errors: E_VALUE; E_ARGUMENT (no such sensor). */
 BRAMAH_API bramah_status bramah_filter_set_sensor_sigma(bramah_filter *filter, size_t i, double sigma,
                                                         bramah_diag *diag);

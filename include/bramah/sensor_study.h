@@ -27,11 +27,13 @@ typedef struct bramah_plan_signal {
   const char *output; /* of the plant */
 } bramah_plan_signal;
 
-/* A sensor set with its start values and noise: a study file. */
+/* A sensor set with its start values and noise: a study file, with all of its sensors or all but some. */
 typedef struct bramah_plan_study {
   const char *name;
   int line;
   const char *file; /* path, relative ones taken from the folder of the plan */
+  size_t n_without;
+  const char *const *without; /* sensors that are not there */
 } bramah_plan_study;
 
 /* What differs from the study files. */
@@ -98,7 +100,7 @@ BRAMAH_API void bramah_sensor_study_options_default(bramah_sensor_study_options 
 
 /* Read the plan and all it names, simulate the truth and run the model without corrections. options NULL: the
  * default. Errors: those of bramah_machine_load for the plan, of bramah_study_load and bramah_session_open with their
- * places; E_REFERENCE (a scenario or output that does not exist), E_UNSUPPORTED (a study with unknown inputs,
+ * places; E_REFERENCE (a scenario, output or sensor that does not exist), E_UNSUPPORTED (a study with unknown inputs,
  * adapting noise or delayed sensors), E_VALUE (more than 1e8 runs), E_TIME (stopped), E_MEMORY. */
 BRAMAH_API bramah_status bramah_sensor_study_open(const char *plan,
                                                   const bramah_sensor_study_options *options,
@@ -160,7 +162,9 @@ typedef enum bramah_metric {
   BRAMAH_METRIC_NIS = 4, /* per degree of freedom, of all sensors together, the same for every signal */
   BRAMAH_METRIC_NOISE =
       5, /* RMSE of the samples of the sensor that measures just this, in %; NaN: none does */
-  BRAMAH_N_METRICS = 6
+  BRAMAH_METRIC_SIGMA =
+      6, /* root mean square of the filter's own sigma, in % as SETTLED; NaN where there is none */
+  BRAMAH_N_METRICS = 7
 } bramah_metric;
 
 /* Mean over the seeds that have this metric, and its standard error (NaN for fewer than two). at->seed is not

@@ -145,6 +145,18 @@ static bramah_status take_plan(bramah_sensor_study *s, const bramah_sensor_study
 
 /* ---- sensor sets and filters ---- */
 
+/* The study of a plan as its file and these changes have it, but for the sensors that the plan leaves out. */
+static bramah_status load_study(const bramah_sensor_study *s, size_t i, size_t n_changes,
+                                const bramah_change *changes, bramah_diag *diag, bramah_study **out)
+{
+  const bramah_plan_study *of = &s->plan->studies[i];
+  bramah_status status = bramah_study_load(of->file, n_changes, changes, diag, out);
+  if (status) return bramah__place(diag, of->file, 0);
+  for (size_t w = 0; !status && w < of->n_without; w++)
+    status = bramah__study_leave_out(*out, of->without[w], diag);
+  return status ? bramah__place(diag, s->plan->file, of->line) : BRAMAH_OK;
+}
+
 /* What the runs of a plan leave out must not pass for done, be it of the file or of a filter's changes. */
 static bramah_status check_knows(const bramah_study *study, const char *path, bramah_diag *diag)
 {
@@ -185,12 +197,11 @@ static bramah_status open_set(bramah_sensor_study *s, const bramah_sensor_study_
   const char *path = s->plan->studies[at->study].file;
   const size_t set = set_of(s, at);
   bramah_study *study = NULL;
-  bramah_status status = bramah_study_load(path, filter->n_changes, filter->changes, diag, &study);
-  if (status) return bramah__place(diag, path, 0);
-  status = check_knows(study, path, diag);
+  bramah_status status = load_study(s, at->study, filter->n_changes, filter->changes, diag, &study);
+  if (!status) status = check_knows(study, path, diag);
 
   /* A filter may assume something else of the sensors, not have others: the truth has those of the file. */
-  int same = study->n_sensors == file->n_sensors;
+  int same = !status && study->n_sensors == file->n_sensors;
   for (size_t i = 0; same && i < file->n_sensors; i++)
     same = strcmp(study->sensors[i].name, file->sensors[i].name) == 0;
   if (!status && !same)
@@ -359,8 +370,7 @@ bramah_status bramah_sensor_study_open(const char *plan, const bramah_sensor_stu
   /* The sensors as the files describe them: what a filter assumes of them may be something else. */
   for (size_t i = 0; !status && i < is->n_studies; i++) {
     const char *path = s->plan->studies[i].file;
-    status = bramah_study_load(path, 0, NULL, diag, &s->studies[i]);
-    if (status) bramah__place(diag, path, 0);
+    status = load_study(s, i, 0, NULL, diag, &s->studies[i]);
     if (!status) status = check_knows(s->studies[i], path, diag);
     if (!status) s->first_sensor[i + 1] = s->first_sensor[i] + s->studies[i]->n_sensors;
   }
@@ -400,7 +410,7 @@ typedef struct sampled {
 } sampled;
 
 typedef struct watched {
-  bramah__rmse all, settled, noise;
+  bramah__rmse all, settled, noise, sigma;
   double saw_sum;
   size_t saw_n;
 } watched;
@@ -534,6 +544,7 @@ static void look_at(unit *w, size_t i, size_t k)
     }
     bramah__rmse_add(&to->all, is, has, sigma);
     if (settled) bramah__rmse_add(&to->settled, is, has, NAN);
+    if (settled && isfinite(sigma)) bramah__rmse_add(&to->sigma, 0.0, sigma, NAN);
     if (sensor >= 0 && w->sampling[i] && w->present[i * w->n_sensors + (size_t)sensor])
       bramah__rmse_add(&to->noise, is, y[sensor], NAN);
   }
@@ -603,6 +614,7 @@ static void finish_run(const unit *w, size_t i)
     metrics[BRAMAH_METRIC_SAW_TOOTH] = of->saw_n ? of->saw_sum / (double)of->saw_n : (double)NAN;
     metrics[BRAMAH_METRIC_NOISE] = percent * bramah__rmse_of(&of->noise).value;
     metrics[BRAMAH_METRIC_NIS] = bramah__nis_mean(&r->nis);
+    metrics[BRAMAH_METRIC_SIGMA] = percent * bramah__rmse_of(&of->sigma).value;
   }
 }
 

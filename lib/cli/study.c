@@ -190,13 +190,13 @@ static void write_number(FILE *file, double value, int digits)
   if (isfinite(value)) fprintf(file, "%.*g", digits, value);
 }
 
-enum { VALUES = 8 };
+enum { VALUES = 9 };
 
 /* A row of a case and signal; without a study it has no seeds. */
 static void write_row(const view *v, const bramah_sensor_study_case *c, const char *filter, const char *study,
                       size_t signal, const double values[VALUES], FILE *file)
 {
-  static const int digits[VALUES] = {6, 3, 6, 3, 6, 6, 6, 9};
+  static const int digits[VALUES] = {6, 3, 6, 3, 6, 6, 6, 9, 6};
   const double rate = v->is->rates[c->rate];
   const size_t n = bramah_sensor_study_mean(v->study, c, signal, BRAMAH_METRIC_RMSE).n;
   fprintf(file, "%s,%s,%s", v->is->scenarios[c->scenario].name, filter, study);
@@ -216,7 +216,7 @@ static bramah_status write_csv(const view *v, const char *path, bramah_diag *dia
   FILE *file = cli_create(path, diag);
   if (!file) return diag->status;
   fprintf(file, "scenario,filter,study,rate[Hz],signal,seeds,failed,rmse[%%],rmse_error[%%],settled[%%],"
-                "settled_error[%%],inside,saw_tooth,nis,largest\n");
+                "settled_error[%%],inside,saw_tooth,nis,largest,sigma[%%]\n");
   bramah_sensor_study_case c = {0};
   for (c.scenario = 0; c.scenario < is->n_scenarios; c.scenario++) {
     const bramah_sensor_study_signal *signals = &is->signals[c.scenario * is->n_signals];
@@ -227,17 +227,19 @@ static bramah_status write_csv(const view *v, const char *path, bramah_diag *dia
             bramah_sensor_study_average m[BRAMAH_METRIC_NIS + 1];
             for (int k = 0; k <= BRAMAH_METRIC_NIS; k++)
               m[k] = bramah_sensor_study_mean(v->study, &c, i, (bramah_metric)k);
-            const double values[VALUES] = {m[0].mean, m[0].error, m[1].mean, m[1].error,
-                                           m[2].mean, m[3].mean,  m[4].mean, signals[i].largest};
+            const double values[VALUES] = {
+                m[0].mean,  m[0].error,         m[1].mean,
+                m[1].error, m[2].mean,          m[3].mean,
+                m[4].mean,  signals[i].largest, mean_of(v, &c, i, BRAMAH_METRIC_SIGMA)};
             write_row(v, &c, is->filters[c.filter].name, is->plan->studies[c.study].name, i, values, file);
           }
       /* The two rows to compare with. */
       for (size_t i = 0; i < is->n_signals; i++) {
         const double alone[VALUES] = {
             signals[i].model_alone, NAN, signals[i].model_alone_settled, NAN, NAN, NAN, NAN,
-            signals[i].largest};
+            signals[i].largest,     NAN};
         const double noise[VALUES] = {sensor_noise(v, c, i), NAN, NAN, NAN, NAN, NAN, NAN,
-                                      signals[i].largest};
+                                      signals[i].largest,    NAN};
         c.filter = c.study = 0;
         write_row(v, &c, "model-alone", "", i, alone, file);
         write_row(v, &c, "sensor-noise", "", i, noise, file);

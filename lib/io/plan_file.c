@@ -42,8 +42,16 @@ static const bramah__key signal_key = {.read = bramah__read_text,
                                        .offset = offsetof(bramah_plan_signal, output)};
 static const bramah__table signal_table = {.size = sizeof(bramah_plan_signal), .value = &signal_key};
 
-static const bramah__key study_key = {.read = bramah__read_path, .offset = offsetof(bramah_plan_study, file)};
-static const bramah__table study_table = {.size = sizeof(bramah_plan_study), .value = &study_key};
+static const bramah__key sensor_key = {.read = bramah__read_text};
+static const bramah__table sensor_table = {.size = sizeof(const char *), .value = &sensor_key};
+
+static const bramah__key study_keys[] = {
+    BRAMAH__KEY("file", bramah__read_path, bramah_plan_study, file, .required = 1),
+    BRAMAH__KEY("without", bramah__read_list, bramah_plan_study, without,
+                .count_offset = offsetof(bramah_plan_study, n_without), .table = &sensor_table),
+    {0}};
+static const bramah__table study_table = {
+    .keys = study_keys, .size = sizeof(bramah_plan_study), .value = &study_keys[0]};
 
 static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_KINEMATIC},
                                            {"paper-exact", BRAMAH_TRANSITION_KINEMATIC_EXACT},

@@ -4,6 +4,7 @@
 #include "lib/io/study_file.h"
 #include "lib/base/diag.h"
 #include "lib/io/fail.h"
+#include "lib/io/session.h"
 
 #include <math.h>
 #include <string.h>
@@ -540,5 +541,35 @@ bramah_status bramah__split_sensors(bramah__reader *reader, bramah__study_draft 
   study->gate = gate;
   study->sensor_columns = columns;
   study->errors = errors;
+  return BRAMAH_OK;
+}
+
+/* ---- a sensor less ---- */
+
+bramah_status bramah__study_leave_out(bramah_study *study, const char *sensor, bramah_diag *diag)
+{
+  const size_t n = study->n_sensors;
+  size_t i = 0;
+  while (i < n && strcmp(study->sensors[i].name, sensor) != 0) i++;
+  if (i == n) return bramah__failf(diag, BRAMAH_E_REFERENCE, NULL, 0, sensor, "the study has no such sensor");
+  for (size_t k = 0; k < study->n_augmented; k++)
+    if (study->augmented[k].kind == BRAMAH_AUGMENTED_BIAS && strcmp(study->augmented[k].at, sensor) == 0)
+      return bramah__failf(diag, BRAMAH_E_REFERENCE, NULL, 0, sensor,
+                           "the study estimates the bias of this sensor");
+  if (n == 1) return bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, sensor, "a study needs a sensor");
+
+  /* The arrays are the study's own. */
+  const struct {
+    const void *array;
+    size_t size;
+  } all[] = {{study->sensors, sizeof *study->sensors},
+             {study->sensor_columns, sizeof *study->sensor_columns},
+             {study->errors, sizeof *study->errors},
+             {study->gate, sizeof *study->gate}};
+  for (size_t a = 0; a < sizeof all / sizeof all[0]; a++) {
+    unsigned char *at = (unsigned char *)all[a].array + i * all[a].size;
+    memmove(at, at + all[a].size, (n - i - 1) * all[a].size);
+  }
+  study->n_sensors--;
   return BRAMAH_OK;
 }

@@ -124,18 +124,27 @@ static bramah_status set_state(bramah__step_builder *b)
   return BRAMAH_OK;
 }
 
-/* Accelerations and rates there by the error state: by the derivatives of f at these accelerations. */
+/* Accelerations and rates there by the error state: by the derivatives of f at these accelerations. What follows a load signal does
+ * so by the derivative of the signal. */
 static void set_slopes(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
-  bramah__expr *X = b->slopes;
+  bramah__expr *X = b->slopes, *signal = b->rhs, *by_signal = signal + nl;
+  for (size_t l = 0; l < nl; l++) {
+    hold_signals(b);
+    b->along[l] = e_number(1.0);
+    bramah__derive_along(b, nx, b->f_state, by_signal + l * nx);
+  }
   for (size_t k = 0; k < ne; k++) {
     if (k % nf == 0 && k < 2 * nf)
       bramah__set_force_tangent(b, e_number(k == 0), e_number(k > 0), e_number(0.0));
     bramah__seed_state(b, k);
+    bramah__derive(b->graph, b->n_seeds, b->at, b->along, nl, b->signal, signal);
     if (k < 2 * nf) bramah__seed_forces(b, k % nf);
+    hold_signals(b);
     bramah__derive_along(b, nx, b->f_state, b->column);
-    for (size_t r = 0; r < nx; r++) X[r * ne + k] = e_neg(b->column[r]);
+    for (size_t r = 0; r < nx; r++)
+      X[r * ne + k] = e_neg(e_add(b->column[r], e_sum_products(nl, signal, 1, by_signal + r, nx)));
   }
   bramah__substitute(b->graph, nf, b->in_zdd, b->state_zdd, nx * ne, X);
   bramah__back_substitute(&b->inertia, ne, X, X);

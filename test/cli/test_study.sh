@@ -111,6 +111,15 @@ run 0 study plan.yaml --seeds 1 --scenario A
 says out '4 of 16 runs failed'
 same "$(sed -n '/^sensor sets/,/^$/p' out | awk '$2 == "set-1"' | tr -s ' ')" "$(printf ' paper set-1 0 of 0\n step set-1 0 of 0')" 'a set that fails'
 
+# A study without a sensor is that of a file that has none of it, to the last digit; its sigma is larger.
+cut_plan 's#^  set-4: .*#  set-4: {file: sensors-2.yaml, without: [p3]}#'
+run 0 study plan.yaml --seeds 1 --scenario A --output table.csv
+sed -n 's/^A,\([a-z]*\),set-3/\1/p' table.csv >has-none
+sed -n 's/^A,\([a-z]*\),set-4/\1/p' table.csv >without
+[ -s without ] && cmp -s has-none without || fail 'a sensor left out differs from one that is not in the file'
+awk -v a="$(figure A step set-2 1000 p3 'sigma[%]')" -v b="$(figure A step set-4 1000 p3 'sigma[%]')" 'BEGIN { exit !(a > 0 && b > a) }' ||
+  fail 'a pressure that nobody measures is known as well as one that is measured'
+
 # What check makes of a plan.
 cut_plan ''
 run 0 check plan.yaml
@@ -148,6 +157,9 @@ wrong 's/crank.payload: 20 kg/crank.payload: 20 m/' "$n: " 'kg'
 wrong 's/crank.payload: 20 kg/crank.pyload: 20 kg/' "$n: crank.pyload:" "did you mean 'crank.payload'?"
 wrong 's/volumes.v1.noise: 6/volumes.v9.noise: 6/' "$(line_of 'v1.noise: 6'): " "no 'v9'"
 wrong 's/pump.pressure: 6.84 MPa/pump.pressure: 6.84 m/' "$(line_of '6.84 MPa'):" 'a pressure is expected'
+n=$(line_of 'set-1: ')
+wrong 's#set-1: .*#set-1: {file: sensors-1.yaml, without: [p9]}#' "$n: p9:" 'the study has no such sensor'
+wrong 's#set-1: .*#set-1: {without: [p1]}#' "$n:" "required key 'file' is missing"
 [ ! -e table.csv ] || fail 'a table was begun in spite of the mistake'
 cut_plan 's/set-1: sensors-1/set-1: sensors-9/'
 run 1 study plan.yaml

@@ -192,6 +192,7 @@ START_TEST(test_wrong_sizes)
   bramah_filter_save(p.r.filter, before);
   ck_assert_int_eq(bramah_filter_set_sensor_sigma(p.r.filter, RIG_SENSORS, 1.0, &diag), BRAMAH_E_ARGUMENT);
   ck_assert_int_eq(bramah_filter_set_sensor_sigma(p.r.filter, 0, 0.0, &diag), BRAMAH_E_VALUE);
+  ck_assert_int_eq(bramah_filter_set_augmented_noise(p.r.filter, 1000, 1.0, &diag), BRAMAH_E_ARGUMENT);
   const double noise = -1.0;
   ck_assert_int_eq(bramah_filter_set_noise(p.r.filter, &noise, NULL, &diag), BRAMAH_E_VALUE);
   expect_unchanged(&p);

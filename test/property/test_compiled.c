@@ -114,8 +114,9 @@ static const struct {
     {"../test/support/standing", 1.0, 1.0},
     {"../test/fuzz/corpus/machine/contacts", 1.0, 1.0},
     {"../test/fuzz/corpus/machine/tyres", 1.0, 1.0},
+    {"excavator/excavator", 5.0, 1000.0},
 };
-enum { N_MACHINES = sizeof machines / sizeof *machines };
+enum { N_MACHINES = sizeof machines / sizeof *machines, N_SMALL = N_MACHINES - 1 };
 
 START_TEST(test_steps_agree)
 {
@@ -124,12 +125,14 @@ START_TEST(test_steps_agree)
   const bramah_plant *plant = r.plant;
   const size_t ne = bramah_plant_n_error(plant), nx = plant->n_dof + plant->n_first_order;
   double *size = calloc(plant->n_output, sizeof *size), *apart = calloc(plant->n_output, sizeof *apart),
-         *unit = calloc(ne, sizeof *unit), *M = calloc(4 * ne * ne, sizeof *M);
+         *unit = calloc(2 * ne, sizeof *unit), *of_noise = unit + ne, *M = calloc(4 * ne * ne, sizeof *M);
   double u[16] = {0}, worst_F = 0.0, worst_N = 0.0;
   for (size_t i = 0; i < ne; i++) {
     bramah_state_info info;
     bramah_plant_state_info(plant, i, &info);
     unit[i] = info.scale;
+    if (i < plant->n_dof || i >= 2 * plant->n_dof)
+      of_noise[i < plant->n_dof ? i : i - plant->n_dof] = info.scale;
   }
   for (int k = 0; k < 1000; k++) {
     for (size_t i = 0; i < plant->n_input; i++) u[i] = machines[_i].command * sin(0.01 * k + (double)i);
@@ -143,7 +146,7 @@ START_TEST(test_steps_agree)
     }
     compare_outputs(&r, size, apart);
     worst_F = fmax(worst_F, matrices_apart(plant, ne, M, M + 2 * ne * ne, unit));
-    worst_N = fmax(worst_N, matrices_apart(plant, nx, M + ne * ne, M + 3 * ne * ne, unit));
+    worst_N = fmax(worst_N, matrices_apart(plant, nx, M + ne * ne, M + 3 * ne * ne, of_noise));
   }
   bramah_output_info info = {.name = ""};
   const double worst = worst_output(&r, size, apart, &info);
@@ -394,8 +397,8 @@ int main(void)
   Suite *suite = suite_create("compiled");
   TCase *cases = one_case(suite, "steps");
   tcase_add_test(cases, test_far_angles_are_left);
-  tcase_add_loop_test(cases, test_smaller_scopes, 0, N_MACHINES);
+  tcase_add_loop_test(cases, test_smaller_scopes, 0, N_SMALL);
   tcase_add_loop_test(cases, test_steps_agree, 0, N_MACHINES);
-  tcase_add_loop_test(cases, test_corrections_rows_and_parameters_agree, 0, N_MACHINES);
+  tcase_add_loop_test(cases, test_corrections_rows_and_parameters_agree, 0, N_SMALL);
   return run_suite(suite);
 }

@@ -172,6 +172,25 @@ class Sessions(Case):
         self.fails(bramah.InputError, "E_UNIT", s.parameters.__setitem__, "pump.pressure", "3 kg")
         self.fails(bramah.NameUnknown, "E_REFERENCE", s.parameters.__getitem__, "pomp.pressure")
 
+    def test_augmented_noise(self):
+        load = "augmented:\n  load: {parameter: crank.load, sigma: 50 N*m, noise: 20 N*m/s^0.5}\n"
+        path = self.study(more=load)
+        told, stated, other = (bramah.Session(path, changes=c) for c in (None, {"augmented.load.noise": "5 N*m/s^0.5"}, None))
+        told.set_augmented_noise("load", 5.0)
+        for session in (told, stated, other):
+            for _ in range(20):
+                session.step(inputs=[1.0] * len(session.inputs))
+        self.assertEqual(told.covariance.tobytes(), stated.covariance.tobytes())
+        self.assertGreater(other.augmented["load"].sigma, told.augmented["load"].sigma)
+        told.set_augmented_noise("load", 0.0)
+        before = told.augmented["load"].sigma
+        told.step()
+        self.assertEqual(told.augmented["load"].sigma, before)
+        self.fails(bramah.InputError, "E_VALUE", told.set_augmented_noise, "load", -1.0)
+        self.fails(bramah.NameUnknown, "E_REFERENCE", told.set_augmented_noise, "lod", 1.0)
+        without = next(n for n in told.augmented if n.endswith(".gain"))
+        self.assertIn("no noise", self.fails(bramah.InputError, "E_VALUE", told.set_augmented_noise, without, 1.0).args[0])
+
     def test_study(self):
         study = bramah.Study(STUDY)
         self.assertEqual((study.name, study.machine), ("four-bar, sensor set 2, 1 kHz", str(FOUR_BAR / "four-bar.yaml")))

@@ -212,6 +212,13 @@ class BaseFilter:
             check(lib.bramah_filter_set_sensor_sigma(self._filter, index_of(sensor, self.sensors, "sensor"), sigma,
                                                      self._diag), self._diag)
 
+    def set_augmented_noise(self, name: str, noise: float) -> None:
+        """Another noise of an augmented state from now on, as in the study [SI]; it must have had one."""
+        names = tuple(self.augmented)
+        with self._guard:
+            check(lib.bramah_filter_set_augmented_noise(self._filter, index_of(name, names, "augmented state"), noise,
+                                                        self._diag), self._diag)
+
     # ---- snapshots ----
 
     def _snapshot_parts(self) -> List[Tuple[Any, str]]:
