@@ -142,6 +142,7 @@ typedef struct bramah__likelihood_sums {
   X(double, score_information, f->n_banks * f->n_causes_most * f->n_causes_most, 0)                          \
   X(double, past, f->n_causes_most ? BRAMAH__PAST * f->n_sensors : 0, 0) /* predictions of its last steps */ \
   X(double, score_sums, 2 * f->n_banks, 0)                                                                   \
+  X(uint32_t, score_runs, f->n_banks, 0)            /* 1: the bank was restarted */                          \
   X(double, P, f->n * f->n, 1)                      /* covariance of the error state */                      \
   X(double, S, f->square_root ? f->n * f->n : 0, 1) /* P = S S'; square-root form only */
 

@@ -217,6 +217,25 @@ bramah_status bramah_filter_restore(bramah_filter *f, const void *snap)
   return BRAMAH_OK;
 }
 
+bramah_status bramah_filter_take_over(bramah_filter *f, const bramah_filter *from)
+{
+  int same = f->n == from->n && f->n_augmented == from->n_augmented && f->square_root == from->square_root &&
+             f->plant.snapshot_size == from->plant.snapshot_size;
+  for (size_t i = 0; i < f->n_augmented && same; i++)
+    same = strcmp(f->augmented[i].name, from->augmented[i].name) == 0;
+  if (!same) return BRAMAH_E_ARGUMENT;
+  unsigned char *plant = (unsigned char *)f->snapshot.step_start + plant_place(f);
+  from->plant.save(from->plant.self, plant);
+  f->plant.restore(f->plant.self, plant);
+  memcpy(f->mean, from->mean, (f->n - f->n_plant) * sizeof(double));
+  memcpy(f->P, from->P, square_size(f));
+  if (f->square_root) memcpy(f->S, from->S, square_size(f));
+  bramah__clear_correction(f);
+  f->progress.has_last = 0;
+  f->n_foreign = 2;
+  return BRAMAH_OK;
+}
+
 /* ---- covariance ---- */
 
 const char *bramah__error_name(const bramah_filter *f, size_t k)

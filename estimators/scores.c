@@ -61,6 +61,9 @@ void bramah__take_causes(bramah_filter *f)
 
 /* ---- with the filter ---- */
 
+/* The first bank from the start on, others from when they are restarted. */
+static int bank_runs(const bramah_filter *f, size_t b) { return b == 0 || f->score_runs[b]; }
+
 /* Predictions at the start of the step that is the count-th of the filter. */
 static double *past(const bramah_filter *f, uint64_t count)
 {
@@ -78,20 +81,31 @@ void bramah__scores_predict(bramah_filter *f)
   const size_t n = f->n, m = f->n_causes;
   bramah__scores_rebase(f, f->F);
   for (size_t b = 0; b < f->n_banks; b++)
-    for (size_t j = 0; j < m; j++) {
+    for (size_t j = 0; j < m && bank_runs(f, b); j++) {
       if (f->cause[j].kind != BRAMAH_CAUSE_PARAMETER) continue;
       for (size_t r = 0; r < f->n_plant; r++)
         f->sensitivity[(b * n + r) * m + j] += f->work.G[r * f->n_par + f->cause_column[j]];
     }
 }
 
+/* 1 if row r of T [n x n] leaves what it is about as it is. */
+static int is_unit(size_t n, const double *T, size_t r)
+{
+  for (size_t k = 0; k < n; k++)
+    if (T[r * n + k] != (k == r ? 1.0 : 0.0)) return 0;
+  return 1;
+}
+
 void bramah__scores_rebase(bramah_filter *f, const double *T)
 {
   const size_t n = f->n, m = f->n_causes;
+  size_t last = n; /* constants stand behind the states that move */
+  while (last && is_unit(n, T, last - 1)) last--;
   for (size_t b = 0; b < f->n_banks; b++) {
     double *V = f->sensitivity + b * n * m;
-    bramah__multiply(n, n, m, T, V, f->work.causes);
-    memcpy(V, f->work.causes, n * m * sizeof(double));
+    if (!bank_runs(f, b)) continue;
+    bramah__multiply(last, n, m, T, V, f->work.causes);
+    memcpy(V, f->work.causes, last * m * sizeof(double));
   }
 }
 
@@ -148,7 +162,8 @@ bramah_status bramah__scores_sample(bramah_filter *f, size_t i, const double *PH
     if (status != BRAMAH_OK) return status;
   }
   for (size_t k = 0; k < n; k++) gain[k] = f->innovation[i].accepted && !(held && held[k]) ? PH[k] / S : 0.0;
-  for (size_t b = 0; b < f->n_banks; b++) sample_bank(f, b, f->H + i * n, rest, S, D, gain, U);
+  for (size_t b = 0; b < f->n_banks; b++)
+    if (bank_runs(f, b)) sample_bank(f, b, f->H + i * n, rest, S, D, gain, U);
   return BRAMAH_OK;
 }
 
@@ -174,4 +189,5 @@ void bramah_filter_restart_scores(bramah_filter *f, size_t bank)
   memset(f->score + bank * m, 0, m * sizeof(double));
   memset(f->score_information + bank * m * m, 0, m * m * sizeof(double));
   f->score_sums[2 * bank] = f->score_sums[2 * bank + 1] = 0.0;
+  f->score_runs[bank] = 1;
 }

@@ -377,21 +377,25 @@ typedef struct bramah_explanation {
 
 /* What would explain the innovations of a stretch of the log, best first. */
 typedef struct bramah_diagnosis {
-  double begin, end;               /* [s] of the log */
+  double begin, end;               /* [s] of the log: the stretch that it is about */
   double samples, excess;          /* chi-square of the innovations beyond the number of their samples */
   size_t n;                        /* 0: no single cause explains enough */
   const bramah_explanation *cause; /* [n] the one that explains most first */
+  double from, to;                 /* [s] of the log: looked at */
+  int is_part;                     /* 1: this is less than the log */
 } bramah_diagnosis;
-/* A log once more, from its start on `source`, through a filter of its own with the transition `step`, along with score
- * tests of every parameter and of bias, gain and delay of every sensor (bramah_filter_get_scores): of causes that were there from the start, and of causes that began around the first window
- * that contradicts in `verdict` (NULL: none is known). Up to the end of that window and up to to_ns of the log: what
- * explains a larger share. Without the uncertainty budget: what a single cause would explain of a model that is taken as right.
- * Noise does not adapt. Costs about the time of three replays of the log. *out lasts as long as
- * the session, released by bramah_diagnosis_free (NULL allowed). Errors: those of bramah_filter_new and
- * bramah_replay_next. */
-BRAMAH_API bramah_status bramah_diagnose(bramah_session *session, bramah_source source, void *source_user,
-                                         const bramah_verdict *verdict, int64_t to_ns, bramah_diag *diag,
-                                         bramah_diagnosis **out);
+/* After a run: its log once more, on `source` from its start, through a filter of its own with the transition `step`, along
+ * with score tests of every parameter and of bias, gain and delay of every sensor (bramah_filter_get_scores): of causes
+ * that were there from the start, and of causes that began around the first window that contradicts. Up to the end of that
+ * window and up to the last estimate of the run: what explains a larger share. Without the uncertainty budget: what a single
+ * cause would explain of a model that is taken as right.
+ * A log with more steps than scores can be had of in about a second is looked at around that window only, for that long or
+ * for a twentieth of its own length, from the next estimate before that the assessment has kept (some dozens of them, spread over
+ * the run): with the budget's values as they were estimated by then, all of which are estimated from then on. Noise does not
+ * adapt. *out lasts as long as the session, released by bramah_diagnosis_free (NULL allowed). Errors: those of
+ * bramah_filter_new and bramah_replay_next. */
+BRAMAH_API bramah_status bramah_diagnose(bramah_assess *assess, bramah_source source, void *source_user,
+                                         bramah_diag *diag, bramah_diagnosis **out);
 BRAMAH_API void bramah_diagnosis_free(bramah_diagnosis *diagnosis);
 
 /* ---- before a run ---- */

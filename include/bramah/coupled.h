@@ -179,13 +179,14 @@ typedef struct bramah_native_piece {
   size_t lanes;        /* states at once */
   size_t n_parts;      /* functions */
   size_t n_operations; /* in them */
-  uint64_t key;        /* stands for the text: another text has another key */
   int is_asked;        /* 1: a plant has run a part of it, without native code */
   int is_native;       /* 1: it has native code */
 } bramah_native_piece;
 
 /* Piece i of a program; 0: it has no such one. Any thread may ask at any time. */
 BRAMAH_API int bramah_program_native_piece(const bramah_program *program, size_t i, bramah_native_piece *out);
+/* Stands for the text of piece i: another text has another key. Reads all of it. 0: there is no such piece. */
+BRAMAH_API uint64_t bramah_program_native_key(const bramah_program *program, size_t i);
 
 /* Its text: C11 with the vector types of GCC and Clang, to be compiled without contraction of products and sums
  * (-ffp-contract=off) into `const bramah_native_part bramah_parts[]` and `const unsigned bramah_n_parts`. free() it. NULL: no

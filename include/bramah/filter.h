@@ -367,7 +367,7 @@ typedef struct bramah_filter_scores {
   double chi_square, samples; /* sum of nu^2 / S over so many samples */
 } bramah_filter_scores;
 
-/* All of it. n = 0: there is no such bank. */
+/* All of it. n = 0: there is no such bank. The first bank counts from the start, the others from when they are restarted. */
 BRAMAH_API bramah_filter_scores bramah_filter_get_scores(const bramah_filter *filter, size_t bank);
 /* As if every cause began now: all sums of that bank from zero. */
 BRAMAH_API void bramah_filter_restart_scores(bramah_filter *filter, size_t bank);
@@ -394,6 +394,9 @@ BRAMAH_API int64_t bramah_filter_time_ns(const bramah_filter *filter);
 BRAMAH_API size_t bramah_filter_snapshot_size(const bramah_filter *filter);
 BRAMAH_API void bramah_filter_save(const bramah_filter *filter, void *snap);
 BRAMAH_API bramah_status bramah_filter_restore(bramah_filter *filter, const void *snap);
+/* The estimate of another filter of the same plant and augmented states, whose other options may differ: state of the
+ * plant, means and covariance. Times, counts and noise stay. E_ARGUMENT, with nothing changed: it is of other states. */
+BRAMAH_API bramah_status bramah_filter_take_over(bramah_filter *filter, const bramah_filter *from);
 /* Would restore take these size bytes? Says why not; E_ARGUMENT: another size. */
 BRAMAH_API bramah_status bramah_filter_check_snapshot(const bramah_filter *filter, const void *snap,
                                                       size_t size, bramah_diag *diag);

@@ -110,8 +110,9 @@ typedef struct bramah_plant {
    * at its start (basis_change follows): F [n x n], the derivative of the error state at its end by that at
    * its start; N [n x (n_dof + n_first_order)], the error at its end that a unit change of each independent
    * rate and first-order state makes when it comes evenly over the step: white noise of spectral density q
-   * enters with N q step N'; G [n x n_par], the derivative by the parameters listed. N may be NULL. On error
-   * the plant is unchanged. NULL: differences of whole steps. */
+   * enters with N q step N'; G [n x n_par], the derivative by the parameters listed, each of them three times
+   * at most (augmented, noisy, cause of a score test). N may be NULL. On error the plant is unchanged. NULL: differences
+   * of whole steps. */
   bramah_status (*step_transition)(void *self, double *F, double *N, size_t n_par, const size_t *par,
                                    double *G, bramah_diag *diag);
   /* Derivative of output i by the error state, row [n]; BRAMAH_E_UNSUPPORTED where the plant has none. NULL:

@@ -104,6 +104,9 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
   a->plant = info.plant;
   a->n_sensors = info.n_sensors;
   a->n_augmented = info.n_augmented;
+  a->kept_size = bramah_filter_snapshot_size(a->filter);
+  a->keep_ns = INT64_C(1000000000);
+  a->next_ns = INT64_MIN;
   a->study_hash = bramah__hash_file(a->study->file);
   a->machine_hash = bramah__hash_file(a->study->machine_file);
 
@@ -237,6 +240,23 @@ static bramah_status next_smoothed(bramah_assess *a, int *end, bramah_diag *diag
 
 /* ---- a step ---- */
 
+/* An estimate every so often, for a diagnosis; where there is no place for another, every other one is given up. */
+static void keep(bramah_assess *a)
+{
+  if (a->totals.last_ns < a->next_ns) return;
+  if (a->n_kept == BRAMAH__KEPT) {
+    for (size_t k = 0; k < BRAMAH__KEPT / 2; k++) {
+      a->kept_ns[k] = a->kept_ns[2 * k];
+      memcpy(a->kept + k * a->kept_size, a->kept + 2 * k * a->kept_size, a->kept_size);
+    }
+    a->n_kept = BRAMAH__KEPT / 2;
+    a->keep_ns *= 2;
+  }
+  a->kept_ns[a->n_kept] = a->totals.last_ns;
+  bramah_filter_save(a->filter, a->kept + a->n_kept++ * a->kept_size);
+  a->next_ns = a->totals.last_ns + a->keep_ns;
+}
+
 static bramah_status next_estimate(bramah_assess *a, int *end, bramah_diag *diag)
 {
   bramah_assess_totals *totals = &a->totals;
@@ -295,6 +315,7 @@ static bramah_status next_estimate(bramah_assess *a, int *end, bramah_diag *diag
     bramah_assess_estimate(a);
     bramah__accuracy_step(a);
   }
+  keep(a);
   if (totals->estimates++ == totals->resumed) totals->begin_ns = time_ns;
   return BRAMAH_OK;
 }

@@ -136,6 +136,9 @@ uint64_t bramah__hash_file(const char *path);
 
 /* ---- an assessment ---- */
 
+/* Estimates that a diagnosis can begin with, spread over the run. */
+enum { BRAMAH__KEPT = 32 };
+
 typedef char bramah__state_name[128];
 typedef struct bramah__band {
   double low, high; /* of a mean NIS; both 0: not looked up yet */
@@ -170,6 +173,9 @@ typedef struct bramah__band {
   X(bramah_adapted, adapted, a->n_noises, "noise that adapts, at present")                                   \
   X(bramah_input_cost, input_cost, a->plant->n_output, "of unknown inputs")                                  \
   X(bramah_hidden, hidden, a->plant->n_output, "what sensors could hide")                                    \
+  X(int64_t, kept_ns, BRAMAH__KEPT, "[n_kept] times of estimates")                                           \
+  X(unsigned char, kept, BRAMAH__KEPT * a->kept_size,                                                        \
+    "[n_kept] the filter then, as bramah_filter_save has it")                                                \
   X(bramah_alarm_state, alarms, a->n_sensors + 1, "first ones of sensors and of all jointly")                \
   X(bramah_finding, finding,                                                                                 \
     (BRAMAH__CHECKS + 1) * (a->n_sensors + 1) + a->n_augmented + a->plant->n_output + 3 + BRAMAH_N_LIMITS,   \
@@ -186,7 +192,9 @@ struct bramah_assess {
   const bramah_plant *plant;
   bramah_replay *replay;
   size_t n_sensors, n_augmented, n_outputs, n_accuracies;
-  size_t n_noises, n_work; /* sizes of arrays */
+  size_t n_noises, n_work;  /* sizes of arrays */
+  size_t kept_size, n_kept; /* of estimates kept */
+  int64_t keep_ns, next_ns; /* from one to the next; time of the next one */
   bramah_assess_totals totals;
   bramah_filter_report counts; /* at the step before */
   double reading;              /* [s] of the clock, within the source */

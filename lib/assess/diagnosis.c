@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What would explain innovations that contradict a filter: the log goes once more through a filter of the same study,
- * along with the score tests of all single causes (bramah_filter_get_scores). */
+ * along with the score tests of all single causes (bramah_filter_get_scores). A short log as a whole; of a long one the
+ * stretch around the first window that contradicts, from an estimate on that the assessment has kept. */
 #include "lib/assess/assess_internal.h"
 #include "lib/io/session.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double alike = 0.98; /* correlation of what two causes show in the innovations */
 static const double explained_least =
@@ -21,8 +23,19 @@ enum {
   BANKS = sizeof onset_at / sizeof *onset_at + 1
 }; /* of scores; the first one from the start of the log on */
 
+/* What may be spent: products in the scores of all steps, about a second; or a part of the log. */
+static const double most_products = 1e10;
+static const int64_t part_of_log = 40;
+static const int64_t least_ns = 3000000000; /* are looked at */
+
 typedef struct run {
-  bramah_diagnosis found;  /* first: what the user has */
+  bramah_diagnosis found; /* first: what the user has */
+  bramah_source source;   /* of the log, from its start */
+  void *source_user;
+  int64_t from_ns, to_ns; /* looked at */
+  int is_part;            /* 1: less than the log; then */
+  size_t kept;            /* estimate that it begins with */
+  size_t n_sensors;
   bramah_program *program; /* with derivatives by parameters; NULL: the session's has them */
   bramah_coupled *coupled;
   bramah_plant plant;
@@ -46,16 +59,104 @@ void bramah_diagnosis_free(bramah_diagnosis *diagnosis)
   free(r);
 }
 
-static bramah_status make(run *r, bramah_session *session, bramah_source source, void *source_user,
-                          bramah_diag *diag)
+/* ---- which part of the log ---- */
+
+/* The first window that contradicts, of those that end with it the shortest; to_ns INT64_MAX: none is known. */
+static void first_window(const bramah_verdict *v, int64_t *from_ns, int64_t *to_ns)
 {
+  *from_ns = INT64_MIN;
+  *to_ns = INT64_MAX;
+  for (size_t i = 0; i < v->n; i++) {
+    const bramah_finding *f = &v->finding[i];
+    if (f->passed || isnan(f->amount)) continue;
+    const int64_t begin = llround(1e9 * f->since), end = begin + llround(1e9 * (f->end - f->begin));
+    if (end > *to_ns || (end == *to_ns && begin < *from_ns)) continue;
+    *from_ns = begin;
+    *to_ns = end;
+  }
+}
+
+/* Products in the scores of a step of a filter with n states. */
+static double products(const bramah_assess *a, size_t n)
+{
+  enum { OF_A_SENSOR = 5 }; /* causes */
+  const double m = (double)(a->plant->n_parameter + OF_A_SENSOR * a->n_sensors), states = (double)n;
+  return BANKS * m * (states * states + (double)a->n_sensors * (0.5 * m + 2.0 * states));
+}
+
+/* All of the log, or from the first onset that is tried, or later, to beyond the end of the first window: half of what may be looked
+ * at lies behind that. */
+static void choose_part(run *r, const bramah_assess *a, int64_t begin_ns, int64_t end_ns)
+{
+  const bramah_assess_totals *totals = &a->totals;
+  const int64_t log_ns = totals->last_ns - totals->first_ns, step_ns = a->plant->step_ns;
+  const size_t n = bramah_filter_get_info(a->filter).n_error,
+               n_budget = bramah_session_about(a->session)->n_budget;
+  r->from_ns = INT64_MIN;
+  r->to_ns = totals->last_ns;
+  r->is_part = a->n_kept && products(a, n - n_budget) * (double)log_ns > most_products * (double)step_ns;
+  if (!r->is_part) return;
+  int64_t most_ns = llround(most_products / products(a, n)) * step_ns;
+  if (most_ns < log_ns / part_of_log) most_ns = log_ns / part_of_log;
+  if (most_ns < least_ns) most_ns = least_ns;
+  if (end_ns == INT64_MAX) end_ns = begin_ns = totals->first_ns;
+  if (end_ns > begin_ns + most_ns / 2) end_ns = begin_ns + most_ns / 2;
+  const int64_t first_ns = begin_ns + onset_at[0] * ((end_ns - begin_ns) / 10);
+  const int64_t latest_ns = first_ns < end_ns - most_ns / 2 ? end_ns - most_ns / 2 : first_ns;
+  size_t k = 0;
+  while (k + 1 < a->n_kept && a->kept_ns[k + 1] <= latest_ns) k++;
+  r->kept = k;
+  r->from_ns = a->kept_ns[k];
+  if (r->to_ns > r->from_ns + most_ns) r->to_ns = r->from_ns + most_ns;
+  if (r->to_ns < end_ns) r->to_ns = end_ns;
+}
+
+/* Rows from `from_ns` on; the first one with all commands that are in force then. What was measured then is in the estimate. */
+static bramah_status rest_of_log(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
+{
+  run *r = user;
+  bramah_status status;
+  do {
+    memset(sample->present, 0, r->n_sensors * sizeof *sample->present);
+    status = r->source(r->source_user, sample, end, diag);
+  } while (!status && !*end && sample->time_ns < r->from_ns);
+  if (!status && !*end && sample->time_ns == r->from_ns)
+    memset(sample->present, 0, r->n_sensors * sizeof *sample->present);
+  return status;
+}
+
+/* ---- the filter with scores ---- */
+
+/* The estimate of the session's filter at that time becomes that of the filter with scores. */
+static bramah_status go_to_kept(run *r, const bramah_assess *a, bramah_diag *diag)
+{
+  const bramah_session_parts *about = bramah_session_about(a->session);
+  bramah_coupled *coupled = NULL;
+  bramah_filter *filter = NULL;
+  bramah_status status = bramah_machine_plant_another(about->machine, diag, &coupled);
+  if (!status) status = bramah_session_start(a->session, coupled, diag);
+  if (!status) {
+    const bramah_plant plant = bramah_coupled_plant(coupled);
+    status = bramah_filter_new(&plant, a->n_sensors, about->sensors, &about->options, diag, &filter);
+  }
+  if (!status) status = bramah_filter_restore(filter, a->kept + r->kept * a->kept_size);
+  if (!status) bramah_filter_take_over(r->filter, filter);
+  bramah_filter_free(filter);
+  bramah_coupled_free(coupled);
+  bramah_filter_estimate_all(r->filter); /* so that innovations are white */
+  return status;
+}
+
+static bramah_status make(run *r, const bramah_assess *a, bramah_diag *diag)
+{
+  bramah_session *session = a->session;
   const bramah_session_parts *about = bramah_session_about(session);
   const bramah_study *study = bramah_session_study(session);
   bramah_filter_options options = about->options;
   bramah_replay_options replay;
   options.scores = BANKS;
-  options.n_augmented -=
-      about->n_budget; /* what is considered makes innovations alike, which scores take for white */
+  if (!r->is_part) /* what is considered makes innovations alike, which scores take for white */
+    options.n_augmented -= about->n_budget;
   options.transition = BRAMAH_TRANSITION_STEP; /* scores need what errors really become */
   options.fusion = BRAMAH_FUSION_SEQUENTIAL;
   options.iterations = 1;
@@ -78,8 +179,12 @@ static bramah_status make(run *r, bramah_session *session, bramah_source source,
   r->cause = calloc(n + 1, sizeof *r->cause);
   r->index = calloc(n + 1, sizeof *r->index);
   if (!r->cause || !r->index) return bramah__fail_memory(diag);
-  return bramah_replay_new(r->filter, &replay, source, source_user, diag, &r->replay);
+  if (!r->is_part) return bramah_replay_new(r->filter, &replay, r->source, r->source_user, diag, &r->replay);
+  status = go_to_kept(r, a, diag);
+  return status ? status : bramah_replay_new(r->filter, &replay, rest_of_log, r, diag, &r->replay);
 }
+
+/* ---- what explains most ---- */
 
 static double explains(const bramah_filter_scores *s, size_t j)
 {
@@ -208,41 +313,30 @@ static void rank(run *r, int64_t now)
   list(r, &best);
 }
 
-/* The first window that contradicts, of those that end with it the shortest; to_ns INT64_MAX: none is known. */
-static void first_window(const bramah_verdict *v, int64_t *from_ns, int64_t *to_ns)
-{
-  *from_ns = INT64_MIN;
-  *to_ns = INT64_MAX;
-  for (size_t i = 0; v && i < v->n; i++) {
-    const bramah_finding *f = &v->finding[i];
-    if (f->passed || isnan(f->amount)) continue;
-    const int64_t begin = llround(1e9 * f->since), end = begin + llround(1e9 * (f->end - f->begin));
-    if (end > *to_ns || (end == *to_ns && begin < *from_ns)) continue;
-    *from_ns = begin;
-    *to_ns = end;
-  }
-}
-
-bramah_status bramah_diagnose(bramah_session *session, bramah_source source, void *source_user,
-                              const bramah_verdict *verdict, int64_t to_ns, bramah_diag *diag,
-                              bramah_diagnosis **out)
+bramah_status bramah_diagnose(bramah_assess *assess, bramah_source source, void *source_user,
+                              bramah_diag *diag, bramah_diagnosis **out)
 {
   run *r = calloc(1, sizeof *r);
   int64_t begin_ns, end_ns, t = INT64_MIN;
   int end = 0, corrected;
   bramah_diag_clear(diag);
   if (!r) return bramah__fail_memory(diag);
-  first_window(verdict, &begin_ns, &end_ns);
+  r->source = source;
+  r->source_user = source_user;
+  r->n_sensors = assess->n_sensors;
+  first_window(&bramah_assess_get_results(assess)->verdict, &begin_ns, &end_ns);
   for (size_t b = 1; b < BANKS; b++)
     r->onset[b] = end_ns < INT64_MAX ? begin_ns + onset_at[b - 1] * ((end_ns - begin_ns) / 10) : INT64_MAX;
-  bramah_status status = make(r, session, source, source_user, diag);
+  choose_part(r, assess, begin_ns, end_ns);
+  bramah_status status = make(r, assess, diag);
   r->found.cause = r->cause;
-  for (size_t bank = 0; !status && t < to_ns;) {
+  for (size_t bank = 0; !status && t < r->to_ns;) {
     const int64_t before = t;
     status = bramah_replay_next(r->replay, &t, &corrected, &end, diag);
     if (status || end) break;
-    if (!bank) r->onset[bank++] = t; /* from the start */
-    for (; bank < BANKS && r->onset[bank] <= t; bank++) bramah_filter_restart_scores(r->filter, bank);
+    if (!bank) r->found.from = 1e-9 * (double)t, r->onset[bank++] = t; /* from the start */
+    for (; bank < BANKS && r->onset[bank] <= t; bank++)
+      if (r->onset[bank] > r->onset[0]) bramah_filter_restart_scores(r->filter, bank);
     if (before < end_ns && t >= end_ns) rank(r, t);
   }
   if (status) {
@@ -250,6 +344,8 @@ bramah_status bramah_diagnose(bramah_session *session, bramah_source source, voi
     return status;
   }
   rank(r, t);
+  r->found.to = 1e-9 * (double)t;
+  r->found.is_part = r->is_part;
   *out = &r->found;
   return BRAMAH_OK;
 }

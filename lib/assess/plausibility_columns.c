@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L /* locale_t */
 #include "lib/assess/plausibility.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,12 +110,6 @@ static bramah_status read_rows(bramah__look *look, bramah_diag *diag)
 
 /* ---- what the kept rows are like ---- */
 
-static int by_size(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double part_of(double *sorted, size_t n, double share)
 {
   return n ? sorted[(size_t)(share * (double)(n - 1))] : (double)NAN;
@@ -138,7 +133,7 @@ static bramah_status summarise(bramah__look *look, bramah_diag *diag)
       last = look->time_ns[i];
       cells[n++] = y;
     }
-    if (n > 1) qsort(gaps, n - 1, sizeof *gaps, by_size);
+    if (n > 1) gsl_sort(gaps, 1, n - 1);
     const int64_t interval = n > 1 ? llround(part_of(gaps, n - 1, 0.5)) : 0;
     if (k == look->n_slots) {
       look->interval_ns = interval;
@@ -147,10 +142,10 @@ static bramah_status summarise(bramah__look *look, bramah_diag *diag)
     bramah__column *c = &look->columns[k];
     c->interval_ns = interval;
     if (n > FEWEST) {
-      qsort(bends, n - 2, sizeof *bends, by_size);
+      gsl_sort(bends, 1, n - 2);
       c->scatter = part_of(bends, n - 2, 0.5) / (0.6745 * sqrt(6.0)); /* of white noise */
     }
-    qsort(cells, n, sizeof *cells, by_size);
+    gsl_sort(cells, 1, n);
     c->lowest = part_of(cells, n, 0.05);
     c->middle = part_of(cells, n, 0.5);
   }

@@ -6,23 +6,18 @@
 #include "lib/logs/logs.h"
 #include "lib/math/elementary.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PERMUTATIONS = 9999 };
 
-static int by_value(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Ranks from 1 of x [n], the mean of theirs for equal values; work [n]. */
 static void ranks_of(size_t n, const double *x, double *rank, double *work)
 {
   memcpy(work, x, n * sizeof *work);
-  qsort(work, n, sizeof *work, by_value);
+  gsl_sort(work, 1, n);
   for (size_t i = 0; i < n; i++) {
     size_t below = 0, equal = 0;
     for (size_t k = 0; k < n && work[k] <= x[i]; k++) work[k] < x[i] ? below++ : equal++;
@@ -75,7 +70,7 @@ static bramah_status permute(arrangement *a, uint64_t seed, bramah_rank_test *ou
     values[i] = fabs(statistic_of(a));
     beyond += values[i] >= found;
   }
-  qsort(values, PERMUTATIONS, sizeof *values, by_value);
+  gsl_sort(values, 1, PERMUTATIONS);
   /* Of more permutations: Wilson's interval of a share. GSL's inverse of the beta distribution may end the process. */
   const double m = PERMUTATIONS, u2 = 1.959963984540054 * 1.959963984540054, share = (double)beyond / m,
                middle = (share + 0.5 * u2 / m) / (1.0 + u2 / m),

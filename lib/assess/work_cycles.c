@@ -4,6 +4,7 @@
 #include "lib/io/fail.h"
 #include "lib/math/elementary.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,16 +69,10 @@ static double resample(const cutting *c, size_t n, const double *t, const double
   return fmax(longest, last < c->n ? (double)(c->n - 1 - last) * grid : (double)c->n * grid);
 }
 
-static int by_size(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Of x [n], which are sorted; n 0: 0 */
 static double quantile(size_t n, double *x, double share)
 {
-  qsort(x, n, sizeof *x, by_size);
+  gsl_sort(x, 1, n);
   return n ? x[(size_t)(share * (double)(n - 1) + 0.5)] : 0.0;
 }
 

@@ -4,6 +4,8 @@
 #include "bramah/work_cycles.h"
 #include "lib/io/fail.h"
 
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,12 +216,6 @@ static bramah_work_measures measure(const bramah_work *work, const table *w, dou
   return m;
 }
 
-static int by_size_of_run(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* A column at the times of a cut, by straight lines between its samples; NaN before the first and after the last. */
 static double *at_times(const table *w, const double *x, const bramah_work_cut *cut)
 {
@@ -269,8 +265,8 @@ static bramah_status measure_run(const bramah_work *work, const table *w, bramah
     run->whole.load_sigma += c->load_sigma;
     if (c->complete) times[complete++] = m->end - m->begin;
   }
-  qsort(times, complete, sizeof *times, by_size_of_run);
-  run->cycle_time = complete ? times[complete / 2] : (double)NAN;
+  gsl_sort(times, 1, complete);
+  run->cycle_time = complete ? gsl_stats_median_from_sorted_data(times, 1, complete) : (double)NAN;
   free(times);
   const int is_mass = strcmp(w->unit[LOAD], "kg") == 0;
   const double amount = is_mass ? 1e-3 * run->whole.load : (double)n;

@@ -5,6 +5,7 @@
 #include "lib/cli/cli.h"
 #include "lib/cli/json.h"
 
+#include <gsl/gsl_sort.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -53,6 +54,18 @@ static void add_load(cli_table *table, double factor, double load, double sigma)
     cli_table_add(table, "%.4g", factor * load);
 }
 
+/* Of the borders of a cycle: the widest 95 % interval [s], and the least probability that there is such a border. */
+static void worst_borders(const bramah_work_cycle *cycle, double *widest, double *least)
+{
+  *widest = 0.0;
+  *least = 1.0;
+  for (int k = 0; k <= PHASES; k++) {
+    const bramah_work_border *border = &cycle->begin[k];
+    *widest = fmax(*widest, border->high - border->low);
+    *least = fmin(*least, border->probability);
+  }
+}
+
 /* ---- the terminal ---- */
 
 static void show_cycles(showing *v, const bramah_work_run_result *run)
@@ -69,11 +82,8 @@ static void show_cycles(showing *v, const bramah_work_run_result *run)
   for (size_t i = 0; i < run->cut->n_cycles; i++) {
     const bramah_work_cycle *c = &run->cut->cycles[i];
     const bramah_work_measures *m = &run->cycles[i];
-    double widest = 0.0, least = 1.0;
-    for (int k = 0; k <= PHASES; k++) {
-      widest = fmax(widest, 0.5 * (c->begin[k].high - c->begin[k].low));
-      least = fmin(least, c->begin[k].probability);
-    }
+    double widest, least;
+    worst_borders(c, &widest, &least);
     cli_table_add(&table, "%zu%s", i + 1, c->complete ? "" : "*");
     cli_table_add(&table, "%.2f", m->begin);
     for (int k = 0; k < PHASES; k++) cli_table_add(&table, "%.2f", m->time[k]);
@@ -83,7 +93,7 @@ static void show_cycles(showing *v, const bramah_work_run_result *run)
     cli_table_add_number(&table, 1e-3 * m->energy);
     cli_table_add_number(&table, m->arm.duration > 0.0 ? (double)m->arm.reversals : (double)NAN);
     cli_table_add_number(&table, m->arm.duration > 0.0 ? m->arm.range : (double)NAN);
-    cli_table_add(&table, "± %.2f", widest);
+    cli_table_add(&table, "± %.2f", 0.5 * widest);
     cli_table_add(&table, "%.3f", least);
     cli_table_add(&table, "%s", c->doubt ? c->doubt : "");
   }
@@ -275,18 +285,15 @@ static bramah_status write_csv(const showing *v, const char *path, bramah_diag *
       const bramah_work_cycle *c = &run->cut->cycles[k];
       const bramah_work_measures *m = &run->cycles[k];
       const int arm = m->arm.duration > 0.0;
-      double widest = 0.0, least = 1.0;
+      double widest, least;
+      worst_borders(c, &widest, &least);
       put_text(file, run->name);
       fputc(',', file);
       put_text(file, run->person);
       fputc(',', file);
       put_text(file, run->attachment ? run->attachment : "");
       fprintf(file, ",%zu,%zu,%d", run->attempt, k + 1, c->complete);
-      for (int p = 0; p <= PHASES; p++) {
-        put_number(file, c->begin[p].t);
-        widest = fmax(widest, c->begin[p].high - c->begin[p].low);
-        least = fmin(least, c->begin[p].probability);
-      }
+      for (int p = 0; p <= PHASES; p++) put_number(file, c->begin[p].t);
       const double rest[] = {widest,
                              least,
                              m->load,
@@ -515,12 +522,6 @@ static void plot_durations(showing *v, const bramah_work_run_result *run)
   }
 }
 
-static int by_x(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Runs as dots: how their time goes with a measure of the arm. */
 static void plot_runs(showing *v, const char *x_name, int deviation)
 {
@@ -545,7 +546,7 @@ static void plot_runs(showing *v, const char *x_name, int deviation)
     at[n++][1] = run->effort[0];
   }
   if (n > 1 && !v->paged) {
-    qsort(at, n, sizeof *at, by_x);
+    gsl_sort2(at[0], 2, at[0] + 1, 2, n); /* by x */
     v->paged = bramah_report_add(v->page, &look, &plot);
     for (size_t i = 0; i < n && !v->paged; i++)
       v->paged = bramah_report_point(v->page, plot, BRAMAH_REPORT_MEASURED, at[i][0], at[i][1], NAN, NAN);

@@ -302,15 +302,13 @@ bramah_status cli_replay_diagnose(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
   const bramah_verdict *v = &bramah_assess_get_results(r->assess)->verdict;
-  const int64_t last_ns = bramah_assess_get_totals(r->assess).last_ns;
   bramah_log_stream *log = NULL;
   if (!v->contradicted || q->resume || cli_stop_signal()) return BRAMAH_OK;
   for (size_t i = 0; i < q->n_logs; i++)
     if (!cli_is_regular(q->logs[i])) return BRAMAH_OK;
   bramah_status status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &log);
   if (!status) bramah_log_stream_limit(log, q->from_ns, q->to_ns);
-  if (!status)
-    status = bramah_diagnose(r->session, bramah_log_stream_next, log, v, last_ns, diag, &r->diagnosis);
+  if (!status) status = bramah_diagnose(r->assess, bramah_log_stream_next, log, diag, &r->diagnosis);
   bramah_log_stream_close(log);
   return status;
 }
@@ -338,6 +336,8 @@ static void print_diagnosis(const bramah_diagnosis *d, FILE *out)
 {
   char text[CLI_CELL];
   if (!d) return;
+  if (d->is_part)
+    fprintf(out, "  looked at %.3g s around t = %.6g s\n", d->to - d->from, 0.5 * (d->from + d->to));
   if (!d->n) {
     fprintf(out, "  no single cause that is known of would explain it\n");
     return;

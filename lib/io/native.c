@@ -188,7 +188,7 @@ static int load(bramah__native_code *n, size_t i, const bramah_native_piece *pie
 {
   char path[LONGEST_PATH + 64];
   const char *why = "a file in the cache was damaged";
-  path_of(n, piece->key ^ n->computer, ".so", path);
+  path_of(n, bramah_program_native_key(n->program, i) ^ n->computer, ".so", path);
   if (access(path, F_OK) != 0) return 0;
   if (is_whole(path)) {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -371,7 +371,7 @@ static void supply(bramah__native_code *n, size_t i, int all, compiler *c)
     pthread_mutex_unlock(&n->lock);
   } else if (c) {
     n->tried[i] = 1;
-    start_piece(n, c, i, piece.key ^ n->computer);
+    start_piece(n, c, i, bramah_program_native_key(n->program, i) ^ n->computer);
   }
 }
 

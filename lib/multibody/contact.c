@@ -17,7 +17,7 @@ bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l
 BRAMAH__EQUATION bramah__expr normal_force(const bramah__contact *c, bramah__expr q3, bramah__expr w3)
 {
   const bramah__expr depth = e_neg(q3), zero = {0};
-  if (c->pressed > 0.0) return e_number(c->pressed);
+
   if (c->linear) return one_stop(&c->normal, q3, e_neg(w3));
   if (e_excludes(depth)) return zero;
   const bramah__expr root = e_sqrt(e_max(depth, e_number(1e-300)));
@@ -32,14 +32,13 @@ BRAMAH__EQUATION bramah__expr rub(const bramah__contact *f, const bramah__expr *
                                   bramah__expr *xd, bramah__expr *c)
 {
   /* at rest 1e-12 m/s, where the slope of |w| is 0 and bristles hold for years */
-  const bramah__expr across = f->n_states > 1 ? e_square(w[1]) : e_number(0.0);
-  const bramah__expr speed = e_sqrt(e_add(e_add(e_square(w[0]), across), e_number(1e-24)));
+  const bramah__expr speed = e_sqrt(e_add(e_add(e_square(w[0]), e_square(w[1])), e_number(1e-24)));
   bramah__expr yields = bristles_yield(f->bristles, f->coulomb, e_number(f->static_friction - f->coulomb),
                                        f->stribeck, f->exponent, speed);
   if (f->rolling > 0.0) yields = e_add(yields, e_scale(f->rolling, e_abs(w[3])));
   const bramah__expr fades = e_add(e_number(1.0), e_scale(f->damping / f->bristles, yields)),
                      damping = e_div(e_number(f->damping), fades);
-  for (size_t k = 0; k < f->n_states; k++) {
+  for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
     bend_bristles(half, yields, w[k], x_k[k], xd_k[k], &x[k], &xd[k]);
     c[k] = e_add(e_add(e_scale(f->bristles, x[k]), e_mul(damping, xd[k])), e_scale(f->viscous, w[k]));
   }
@@ -53,10 +52,10 @@ void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const b
   const bramah__expr depth = e_neg(q3), zero = {0};
   bramah__expr c[2] = {zero, zero};
   if (contact->n_states) rub(contact, w, half, x_k, xd_k, x, xd, c);
-  f[2] = normal_force(contact, q3, w[2]);
-  for (size_t k = 0; k < BRAMAH__CONTACT_STATES; k++) {
+  f[2] = contact->pressed > 0.0 ? e_number(contact->pressed) : normal_force(contact, q3, w[2]);
+  for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
     f[k] = e_neg(e_mul(f[2], c[k]));
-    if (k >= contact->n_states) continue;
+    if (contact->n_states == 0) continue;
     x[k] = e_select(depth, x[k], zero);
     xd[k] = e_select(depth, xd[k], zero);
   }
@@ -120,7 +119,8 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
       const bramah__expr v[4] = {e_number(w[0]), e_number(w[1]), e_number(w[2]), e_number(w[3])};
       if (rubs) start = taken(contact, x_k, xd_k);
       if (rubs) rub(contact, v, e_number(half), start.x, start.xd, end.x, end.xd, c);
-      f[2] = normal_force(contact, e_number(at.height), v[2]).value;
+      f[2] = contact->pressed;
+      if (!(f[2] > 0.0)) f[2] = normal_force(contact, e_number(at.height), e_number(w[2])).value;
       for (int k = 0; k < 2; k++) f[k] = -f[2] * c[k].value;
     }
     for (size_t k = 0; k < contact->n_states; k++) {
@@ -166,10 +166,10 @@ static void rub_slopes(const bramah__contact *contact, const double *w, double h
     bramah__expr by[2], v[4] = {e_number(w[0]), e_number(w[1]), e_number(w[2]), e_number(w[3])};
     if (b == 2 || (b == 3 && !(contact->rolling > 0.0)))
       continue; /* the normal velocity; what does not roll */
-    if (b == 1 && contact->n_states < 2) continue;
+
     v[b] = e_variable(w[b]);
     yields = rub(contact, v, e_number(half), start->x, start->xd, end.x, end.xd, by).value;
-    for (size_t a = 0; a < contact->n_states; a++) {
+    for (size_t a = 0; a < BRAMAH__CONTACT_STATES; a++) {
       c[a] = by[a].value;
       *(b == 3 ? &s->by_roll[a] : &s->by_velocity[3 * a + b]) = -N * by[a].slope;
       *(b == 3 ? &s->rate_by_roll[a] : &s->rate_by_velocity[2 * a + b]) = end.xd[a].slope;
@@ -190,6 +190,11 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
     memset(slope, 0, sizeof *slope);
     bramah__contact_frame_of(contact, pose, Z, &at);
     if (!(at.height < 0.0)) continue;
+    if (contact->pressed > 0.0) {
+      const bristles start = taken(contact, x_k, xd_k);
+      rub_slopes(contact, at.w, half, contact->pressed, &start, c, slope);
+      continue;
+    }
     const bramah__expr by_q = normal_force(contact, e_variable(at.height), e_number(at.w[2])),
                        by_w = normal_force(contact, e_number(at.height), e_variable(at.w[2]));
     if (contact->n_states) {
@@ -225,33 +230,68 @@ static void turn_disc(const bramah__tree *tree, const bramah__contact *disc, con
   column[9 * n] = turns[1];
 }
 
-void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
-                          const double *Z, double *rows)
+/* The rows of a contact that is no brake, whose frame is known. */
+static void fill_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
+                      const double *Z, const bramah__contact_frame *at, double *rows)
 {
   const size_t n = tree->n;
   const int is_disc = contact->radius > 0.0;
-  bramah__contact_frame at;
   double v[3], *G = rows, *H = G + 4 * n;
-  if (contact->pressed > 0.0) {
-    for (int j = contact->body; j >= 0; j = tree->link[j].parent)
-      for (size_t row = 0; row < 8; row++) rows[row * n + (size_t)j] = 0.0;
-    G[contact->body] = 1.0;
-    return;
-  }
-  bramah__contact_frame_of(contact, pose, Z, &at);
-  bramah__point_velocity(Z, contact->body, at.place, v);
+  bramah__point_velocity(Z, contact->body, at->place, v);
   for (int j = contact->body; j >= 0; j = tree->link[j].parent) {
     double move[3], turn[3], g[3], h[3];
-    bramah__point_derivative(tree, pose, (size_t)j, at.place, move);
-    bramah__velocity_derivative(tree, pose, Z, (size_t)j, at.place, v, move, turn);
-    bramah__rotate3(at.axes, move, g);
-    bramah__rotate3(at.axes, turn, h);
+    bramah__point_derivative(tree, pose, (size_t)j, at->place, move);
+    bramah__velocity_derivative(tree, pose, Z, (size_t)j, at->place, v, move, turn);
+    bramah__rotate3(at->axes, move, g);
+    bramah__rotate3(at->axes, turn, h);
     for (size_t a = 0; a < 3; a++) {
       G[a * n + (size_t)j] = g[a];
       H[a * n + (size_t)j] = h[a];
     }
     G[3 * n + (size_t)j] = H[3 * n + (size_t)j] = 0.0;
-    if (is_disc) turn_disc(tree, contact, pose, Z, &at, (size_t)j, rows + j);
+    if (is_disc) turn_disc(tree, contact, pose, Z, at, (size_t)j, rows + j);
+  }
+}
+
+void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
+                          const double *Z, double *rows)
+{
+  const size_t n = tree->n;
+  bramah__contact_frame at;
+  if (!(contact->pressed > 0.0)) {
+    bramah__contact_frame_of(contact, pose, Z, &at);
+    fill_rows(tree, contact, pose, Z, &at, rows);
+    return;
+  }
+  for (int j = contact->body; j >= 0; j = tree->link[j].parent)
+    for (size_t row = 0; row < 8; row++) rows[row * n + (size_t)j] = 0.0;
+  rows[contact->body] = 1.0;
+}
+
+/* What a disc has besides: it rolls, its axes turn and its lowest point wanders. */
+static void add_disc_tangent(const bramah__tree *tree, const bramah__contact *disc, const bramah__pose *pose,
+                             const bramah__contact_frame *at, const double *force,
+                             const bramah__contact_slope *slope, const double *rows, double *K, double *C)
+{
+  const size_t n = tree->n;
+  const double *turn = rows + 8 * n, *shift = rows + 9 * n;
+  double f[3], over[3];
+  bramah__rotate3(at->axes, force, f);
+  bramah__cross3(at->axes, force, over); /* the moment of the force by a shift forwards */
+  for (int k = disc->body; k >= 0; k = tree->link[k].parent) {
+    double by_z[3], by_zd[3];
+    for (size_t a = 0; a < 3; a++) {
+      by_zd[a] = slope->by_roll[a] * rows[3 * n + (size_t)k];
+      by_z[a] = slope->by_roll[a] * rows[7 * n + (size_t)k];
+    }
+    by_z[0] -= turn[k] * f[1];
+    by_z[1] += turn[k] * f[0];
+    for (int j = disc->body; j >= 0; j = tree->link[j].parent) {
+      const double *g = rows + j, moment = tree->link[j].revolute ? bramah__dot3(pose[j].n, over) : 0.0;
+      const size_t jk = (size_t)j * n + (size_t)k;
+      K[jk] -= g[0] * by_z[0] + g[n] * by_z[1] + g[2 * n] * by_z[2] + shift[k] * moment;
+      C[jk] -= g[0] * by_zd[0] + g[n] * by_zd[1] + g[2 * n] * by_zd[2];
+    }
   }
 }
 
@@ -260,11 +300,9 @@ void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n_contacts, c
                                   const bramah__contact_slope *slope, double *rows, double *K, double *C)
 {
   const size_t n = tree->n;
-  double *G = rows, *H = rows + 4 * n, *turn = rows + 8 * n, *shift = rows + 9 * n;
+  double *G = rows, *H = rows + 4 * n;
   for (size_t i = 0; i < n_contacts; i++, contact++, slope++, force += 3) {
-    const int is_disc = contact->radius > 0.0;
     bramah__contact_frame at;
-    double f[3], over[3];
     if (contact->pressed > 0.0) {
       C[(size_t)contact->body * (n + 1)] -= slope->by_velocity[0];
       continue;
@@ -272,9 +310,7 @@ void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n_contacts, c
     if (force[0] == 0.0 && force[1] == 0.0 && force[2] == 0.0 && slope->by_height[2] == 0.0) continue;
     bramah__contact_frame_of(contact, pose, Z, &at);
     bramah__add_curvature(tree, pose, &(bramah__mark){contact->body, 0, at.place}, force, -1.0, K);
-    bramah__contact_rows(tree, contact, pose, Z, rows);
-    bramah__rotate3(at.axes, force, f);
-    bramah__cross3(at.axes, force, over); /* the moment of the force by a shift forwards */
+    fill_rows(tree, contact, pose, Z, &at, rows);
     for (int k = contact->body; k >= 0; k = tree->link[k].parent) {
       /* f by joint k and by its rate */
       double by_z[3], by_zd[3];
@@ -282,21 +318,13 @@ void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n_contacts, c
         const double *by = slope->by_velocity + 3 * a, *g = G + k, *h = H + k;
         by_zd[a] = by[0] * g[0] + by[1] * g[n] + by[2] * g[2 * n];
         by_z[a] = slope->by_height[a] * g[2 * n] + by[0] * h[0] + by[1] * h[n] + by[2] * h[2 * n];
-        if (!is_disc) continue;
-        by_zd[a] += slope->by_roll[a] * g[3 * n];
-        by_z[a] += slope->by_roll[a] * h[3 * n];
-      }
-      if (is_disc) {
-        by_z[0] -= turn[k] * f[1];
-        by_z[1] += turn[k] * f[0];
       }
       for (int j = contact->body; j >= 0; j = tree->link[j].parent) {
         const double *g = G + j;
-        double *at_jk = K + (size_t)j * n + (size_t)k;
-        *at_jk -= g[0] * by_z[0] + g[n] * by_z[1] + g[2 * n] * by_z[2];
-        if (is_disc && tree->link[j].revolute) *at_jk -= shift[k] * bramah__dot3(pose[j].n, over);
+        K[(size_t)j * n + (size_t)k] -= g[0] * by_z[0] + g[n] * by_z[1] + g[2 * n] * by_z[2];
         C[(size_t)j * n + (size_t)k] -= g[0] * by_zd[0] + g[n] * by_zd[1] + g[2 * n] * by_zd[2];
       }
     }
+    if (contact->radius > 0.0) add_disc_tangent(tree, contact, pose, &at, force, slope, rows, K, C);
   }
 }

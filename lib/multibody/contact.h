@@ -50,7 +50,7 @@ typedef struct bramah__contact {
 
 /* Force f [3] in the axes of the plane at height q3 and velocity w [4], at the end of a trapezoidal step of length
  * 2 half that began with bristles x_k and their rates xd_k [2], and these there; with half = 0 at the state x_k. A point in
- * the air has no bristles. Penalty: spec machines 2, the law of an end stop. Hunt and Crossley (1975). Friction: LuGre as a vector,
+ * the air has no bristles. Penalty: spec machines 2, the law of an end stop. Hunt and Crossley (1975). (A brake has only one state, but room for two is needed here.) Friction: LuGre as a vector,
  *   x' = w - Y x,   c = sigma_0 x + sigma_1/(1 + sigma_1 Y/sigma_0) x' + sigma_2 w,   Y = sigma_0 |w|/g + kappa |w_4|,
  * whose damping fades so that it is passive at any speed (sigma_1 Y < 4 sigma_0) and gives no more than g. kappa: Canudas de
  * Wit et al. (2003), Vehicle System Dynamics 39(3). */

@@ -752,7 +752,7 @@ static bramah__compiled cut_one(const bramah_coupled *c, const bramah_program *p
   taken.registers = BRAMAH__TAKE(arena, double, n_registers);
   taken.work_force = BRAMAH__TAKE(arena, double, program->n_works);
   taken.work_path = BRAMAH__TAKE(arena, double, program->n_works);
-  taken.carried = BRAMAH__TAKE(arena, double, program->nx * program->n_par);
+  taken.carried = BRAMAH__TAKE(arena, double, program->nx *BRAMAH__LISTED * program->n_par);
   taken.speed = BRAMAH__TAKE(arena, double, program->nc);
   taken.w = BRAMAH__TAKE(arena, double, program->nw);
   taken.open = BRAMAH__TAKE(arena, double, program->nw ? BRAMAH__N_PATHS * program->ns : 0);

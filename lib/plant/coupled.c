@@ -121,6 +121,9 @@ static bramah_status step(void *self, bramah_diag *diag)
 static bramah_status step_transition(void *self, double *F, double *N, size_t n_par, const size_t *par,
                                      double *G, bramah_diag *diag)
 {
+  const bramah_model *model = ((const bramah_coupled *)self)->model;
+  if (n_par > BRAMAH__LISTED * model->n_parameters)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, model->name, "parameters are listed more than three times");
   const bramah_status status = bramah__controlled_step(self, &(bramah__wanted){F, N, n_par, par, G}, diag);
   if (status == BRAMAH_OK) bramah__update_basis(self);
   return status;

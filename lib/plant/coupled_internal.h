@@ -54,6 +54,8 @@
   X(double, gauge_load, bramah__n_gauges(&model->circuit) * model->circuit.n_metered)                        \
   X(double, circuit, BRAMAH__CIRCUIT_SCRATCH *n_first_order)
 
+/* Times that one parameter may be asked for in a step: augmented, noisy, and as a cause. */
+enum { BRAMAH__LISTED = 3 };
 /* Transition of the error state over a step (transition.c); n_error = 2 n_dof + n_first_order. */
 #define BRAMAH__TRANSITION_FIELDS(X)                                                                         \
   X(double, V, nc * 2 * n) /* [nc x 2 n_dof] stroke velocities by positions and rates, at the start */       \
@@ -66,7 +68,7 @@
   X(double, s_v,                                                                                             \
     n_first_order *n) /* [n_first_order x n_dof] rates of the first-order states by rates, there */          \
   X(double, rhs, (n + n_first_order) * n_error) /* right-hand side, then solution */                         \
-  X(double, X_par, (n + n_first_order) * model->n_parameters)                                                \
+  X(double, X_par, (n + n_first_order) * BRAMAH__LISTED * model->n_parameters)                               \
   X(double, theta,                                                                                           \
     model->n_parameters) /* for differences by parameters: these, friction rates, spools, residuals */       \
   X(double, xd, model->n_friction_states)                                                                    \
@@ -94,7 +96,7 @@
   X(unsigned char, Q_state, c->state.size)                                                                   \
   X(double, part_F, n_error *n_error) /* of a part of a step (control.c) */                                  \
   X(double, part_N, n_error *nx)                                                                             \
-  X(double, part_G, n_error * model->n_parameters)                                                           \
+  X(double, part_G, n_error *BRAMAH__LISTED * model->n_parameters)                                           \
   X(double, column, n_error)                                                                                 \
   X(double, zdd_i, n) /* scratch from here on */                                                             \
   X(double, zdd_base, n)                                                                                     \

@@ -60,20 +60,28 @@ int bramah_program_native_piece(const bramah_program *program, size_t i, bramah_
   piece p;
   if (!find(program, i, &p)) return 0;
   const size_t lanes = bramah__width[p.width];
-  const size_t sizes[] = {lanes, p.tape->n_lasting, p.first, p.end};
   *out = (bramah_native_piece){.lanes = lanes, .n_parts = p.end - p.first, .is_native = 1};
+  for (size_t n = p.first; n < p.end; n++) {
+    out->n_operations += p.tape->part[n].n_operations;
+    out->is_asked |= atomic_load_explicit(&slot(&p, n)->asked, memory_order_relaxed);
+    out->is_native &= atomic_load_explicit(&slot(&p, n)->part, memory_order_acquire) != NULL;
+  }
+  return 1;
+}
+
+uint64_t bramah_program_native_key(const bramah_program *program, size_t i)
+{
+  piece p;
+  if (!find(program, i, &p)) return 0;
+  const size_t sizes[] = {bramah__width[p.width], p.tape->n_lasting, p.first, p.end};
   uint64_t key = bramah__mix_text(bramah__mix_text(1, bramah__elementary_text), bramah__native_text);
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) key = bramah__mix(key, sizes[k]);
   for (size_t n = p.first; n < p.end; n++) {
     const bramah__tape_part *part = &p.tape->part[n];
     key = bramah__mix(key, part->n_code);
     for (size_t k = 0; k < part->n_code; k++) key = bramah__mix(key, p.tape->code[part->code + k]);
-    out->n_operations += part->n_operations;
-    out->is_asked |= atomic_load_explicit(&slot(&p, n)->asked, memory_order_relaxed);
-    out->is_native &= atomic_load_explicit(&slot(&p, n)->part, memory_order_acquire) != NULL;
   }
-  out->key = key;
-  return 1;
+  return key;
 }
 
 char *bramah_program_native_text(const bramah_program *program, size_t i)

@@ -263,9 +263,11 @@ static void add_brake(bramah__step_builder *b, size_t *works, const bramah__cont
 {
   const size_t j = (size_t)brake->body, nr = b->out->nf + b->out->nm, first = brake->first_state;
   const bramah__expr zero = e_number(0.0), w[4] = {b->q_d[j], zero, zero, zero};
-  bramah__expr f[3];
-  bramah__contact_at(brake, e_number(-1.0), w, half, b->in_x + first, b->in_xd + first, b->x_end + first,
-                     b->xd_end + first, f);
+  const bramah__expr from[2] = {b->in_x[first], zero}, rate[2] = {b->in_xd[first], zero};
+  bramah__expr f[3], x[2], xd[2];
+  bramah__contact_at(brake, e_number(-1.0), w, half, from, rate, x, xd, f);
+  b->x_end[first] = x[0];
+  b->xd_end[first] = xd[0];
   resist(b, b->Rz + j * nr, e_neg(f[0]));
   add_work(b, works, b->out->nc + BRAMAH__CONTACTS, e_neg(f[0]), b->in_z[j]);
 }

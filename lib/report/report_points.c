@@ -3,6 +3,7 @@
 #include "lib/report/report_parts.h"
 #include "lib/base/text.h"
 
+#include <gsl/gsl_sort.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -76,12 +77,6 @@ void bramah__range_include(bramah__range *range, double value)
   if (value > range->high) range->high = value;
 }
 
-static int ascending(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Widen to a width that can be labelled: a constant gets a tenth of itself, noise below a millionth is left
  * flat. */
 static bramah__range with_width(bramah__range range)
@@ -99,7 +94,7 @@ static bramah__range with_width(bramah__range range)
 
 bramah__range bramah__range_of(double *values, size_t n)
 {
-  qsort(values, n, sizeof *values, ascending);
+  gsl_sort(values, 1, n);
   bramah__range all = {values[0], values[n - 1]};
   bramah__range most = {values[n / 50], values[n - 1 - n / 50]};
   double width = most.high - most.low;

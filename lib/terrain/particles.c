@@ -2,10 +2,8 @@
 /* Spheres: neighbours from cubes of space, contacts, motion, and back into the field. The list of neighbours reaches a margin
  * beyond touch and is kept while no sphere has moved by half of it against their mean, so that a load that is carried
  * keeps it. */
-#include "lib/terrain/terrain_internal.h"
+#include "lib/terrain/touch.h"
 #include "lib/base/diag.h"
-#include "lib/base/processors.h"
-#include "lib/math/vector3.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,36 +12,6 @@ static const double margin = 0.5;  /* of a radius, between neighbours and touch 
 static const double lifting = 0.1; /* [m/s] by which a field that rose lifts what it sank */
 
 /* ---- contacts ---- */
-
-/* No damper takes more than half of the momentum in a step. Bristles: z' = v - yields z with yields = sigma_0 |v| / mu, at the
- * end of the step; their damping fades with speed, which keeps them passive. Bristles turn with the plane they lie in. */
-BRAMAH__IN_CALLER double touch_force(const bramah__touch *law, double dt, double d, const double *n,
-                                     const double *v, double *z, double *f)
-{
-  const double most = 0.5 * law->mass / dt, closing = -bramah__dot3(v, n);
-  const double elastic = law->stiffness * d * sqrt(d), loss = elastic * law->loss;
-  const double force = elastic + (loss < most ? loss : most) * closing, normal = force > 0.0 ? force : 0.0;
-  const double lift = bramah__dot3(z, n);
-  double slip[3], square = 0.0;
-  for (int k = 0; k < 3; k++) {
-    slip[k] = v[k] + closing * n[k];
-    square += slip[k] * slip[k];
-  }
-  const double part = sqrt(square) / law->friction, yields = law->bristles * part;
-  const double scale = 1.0 / (1.0 + dt * yields), fading = law->damping / (1.0 + law->damping * part);
-  const double damping = fading * normal < most ? fading * normal : most;
-  for (int k = 0; k < 3; k++) {
-    z[k] = (z[k] - lift * n[k] + dt * slip[k]) * scale;
-    f[k] = normal * (n[k] - law->bristles * z[k]) - damping * (slip[k] - yields * z[k]);
-  }
-  return normal;
-}
-
-double bramah__touch_force(const bramah__touch *law, double dt, double d, const double *n, const double *v,
-                           double *z, double *f)
-{
-  return touch_force(law, dt, d, n, v, z, f);
-}
 
 static void let_go(double *z)
 {
@@ -79,7 +47,7 @@ BRAMAH__IN_CALLER void touch_pair(const bramah_terrain *t, double dt, int rotate
     bramah__cross3(turn, n, round);
     bramah__axpy3(-0.5 * distance, round, v);
   }
-  const double normal = touch_force(&t->on_each_other, dt, reach - distance, n, v, pair->z, f);
+  const double normal = bramah__touch_force(&t->on_each_other, dt, reach - distance, n, v, pair->z, f);
   for (int k = 0; k < 3; k++) {
     a->f[k] += f[k];
     b->f[k] -= f[k];
@@ -89,8 +57,11 @@ BRAMAH__IN_CALLER void touch_pair(const bramah_terrain *t, double dt, int rotate
   bramah__cross3(n, f, moment);
   bramah__axpy3(-0.5 * distance, moment, a->torque);
   bramah__axpy3(-0.5 * distance, moment, b->torque);
-  resist_rolling(t, normal, a->rate, a->torque);
-  resist_rolling(t, normal, b->rate, b->torque);
+  double rate[3], resistance[3] = {0.0};
+  bramah__sub3(a->rate, b->rate, rate);
+  resist_rolling(t, normal, rate, resistance);
+  bramah__axpy3(1.0, resistance, a->torque);
+  bramah__axpy3(-1.0, resistance, b->torque);
 }
 
 BRAMAH__FOR_PROCESSORS static void touch_pairs(const bramah_terrain *t, double dt)
@@ -125,7 +96,7 @@ static void touch_field(bramah_terrain *t, double dt, int is_last)
         bramah__copy3(a->v, v);
         bramah__cross3(a->rate, n, moment);
         bramah__axpy3(-r, moment, v);
-        const double normal = touch_force(&t->on_field, dt, d, n, v, g->field, f);
+        const double normal = bramah__touch_force(&t->on_field, dt, d, n, v, g->field, f);
         bramah__axpy3(1.0, f, a->f);
         if (t->options.rotates) {
           bramah__cross3(n, f, moment);
@@ -244,6 +215,25 @@ static int neighbours_have_moved(const bramah_terrain *t)
 
 /* ---- motion ---- */
 
+static int is_near(const double *x) { return fabs(x[0]) + fabs(x[1]) + fabs(x[2]) < 1e5; }
+
+bramah_status bramah_terrain_add_particle(bramah_terrain *t, const double position[3],
+                                          const double velocity[3], bramah_diag *diag)
+{
+  if (t->now->n_particles == t->options.max_particles)
+    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "particle", "there is room for no more");
+  if (!is_near(position) || !is_near(velocity))
+    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "particle", "its place and velocity must be finite");
+  const size_t p = t->now->n_particles++;
+  t->body[p] = (bramah__body){.x = {0.0}};
+  t->grip[p] = (bramah__grip){.field = {0.0}};
+  bramah__copy3(position, t->body[p].x);
+  bramah__copy3(velocity, t->body[p].v);
+  t->now->is_stale = 1;
+  t->now->added++;
+  return BRAMAH_OK;
+}
+
 /* How far a step may go: a twelfth of a period of two spheres that are pressed in by a tenth of their radius. */
 static double longest_part(const bramah_terrain *t)
 {
@@ -268,7 +258,7 @@ static int go_on(bramah_terrain *t, double dt)
       a->x[k] = a->x[k] < least ? least : most;
       a->v[k] = 0.0;
     }
-    good &= fabs(a->x[0]) + fabs(a->x[1]) + fabs(a->x[2]) < 1e5;
+    good &= is_near(a->x);
   }
   return good;
 }

@@ -35,7 +35,6 @@ void bramah_terrain_options_default(bramah_terrain_options *options)
 /* ---- what may be asked for ---- */
 
 static int is_finite3(const double *x) { return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]); }
-static int is_near(const double *x) { return fabs(x[0]) + fabs(x[1]) + fabs(x[2]) < 1e5; }
 
 /* Numbers and where they must lie; `above`: not at the lower end itself. */
 static bramah_status check_numbers(const bramah_terrain_options *o, bramah_diag *diag)
@@ -304,23 +303,6 @@ bramah_status bramah_terrain_set_heights(bramah_terrain *t, const double *height
     t->is_queued[c] = 1;
     t->queue[t->now->n_queue++] = (uint32_t)c;
   }
-  return BRAMAH_OK;
-}
-
-bramah_status bramah_terrain_add_particle(bramah_terrain *t, const double position[3],
-                                          const double velocity[3], bramah_diag *diag)
-{
-  if (t->now->n_particles == t->options.max_particles)
-    return bramah__fail(diag, BRAMAH_E_ARGUMENT, "particle", "there is room for no more");
-  if (!is_near(position) || !is_near(velocity))
-    return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "particle", "its place and velocity must be finite");
-  const size_t p = t->now->n_particles++;
-  t->body[p] = (bramah__body){.x = {0.0}};
-  t->grip[p] = (bramah__grip){.field = {0.0}};
-  bramah__copy3(position, t->body[p].x);
-  bramah__copy3(velocity, t->body[p].v);
-  t->now->is_stale = 1;
-  t->now->added++;
   return BRAMAH_OK;
 }
 

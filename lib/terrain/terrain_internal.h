@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A terrain inside: columns (field.c), particles and what they touch (particles.c), tools that cut (tool.c), all of it and its
- * snapshots (terrain.c). */
+/* A terrain inside: columns (field.c), particles and what they touch (particles.c), their contacts
+ * (touch.h), tools that cut (tool.c) and hold (plates.c), all of it and its snapshots (terrain.c). */
 #ifndef BRAMAH_LIB_TERRAIN_TERRAIN_INTERNAL_H
 #define BRAMAH_LIB_TERRAIN_TERRAIN_INTERNAL_H
 
@@ -142,10 +142,6 @@ void bramah__sparse_clear(double *value, const uint32_t *cells, uint64_t *n);
 
 /* ---- particles ---- */
 
-/* Force [3] on a body of velocity v against what it touches, d deep, along the normal n towards the body; bristles z [3] go on by
- * a step dt. Returns the normal force. */
-double bramah__touch_force(const bramah__touch *law, double dt, double d, const double *n, const double *v,
-                           double *z, double *f);
 bramah_status bramah__particles_move(bramah_terrain *t, double step, bramah_diag *diag);
 void bramah__particles_merge(bramah_terrain *t);
 double bramah__particles_energy(const bramah_terrain *t);
@@ -154,6 +150,8 @@ double bramah__particles_energy(const bramah_terrain *t);
 
 /* Edges and points of all tools against the field. */
 void bramah__tools_cut(bramah_terrain *t, double step);
+/* A force at a place on a tool; it counts by `part`. */
+void bramah__tool_put(bramah__placed *placed, const double *x, const double *f, double part);
 /* Particles against the plates of a tool, which has moved for `time` since the beginning of the step; loads times `part`. */
 void bramah__tool_hold(bramah_terrain *t, size_t tool, double time, double dt, double part);
 double bramah__tool_carries(const bramah_terrain *t, size_t tool);

@@ -77,12 +77,12 @@ static const char *name_of(const twin *t, const twin_cause *c)
  * the filter's state for it holds the truth within 3.92 standard deviations; or does not. */
 typedef enum outcome { UNSEEN, FIRST, ALIKE, WRONG, COVERED, MISSED, OUTCOMES } outcome;
 
-static outcome name_it(twin *t, const bramah_verdict *v, const twin_cause *c)
+static outcome name_it(twin *t, bramah_assess *assess, const twin_cause *c)
 {
   outcome out = WRONG;
   bramah_diagnosis *d;
   t->read = 0;
-  must(bramah_diagnose(t->session, twin_source, t, v, INT64_MAX, &diag, &d), &diag);
+  must(bramah_diagnose(assess, twin_source, t, &diag, &d), &diag);
   for (size_t i = 0; i < d->n; i++) {
     const bramah_explanation *e = &d->cause[i];
     if (out == WRONG && e->group == 0 && e->kind == c->kind && strcmp(e->name, name_of(t, c)) == 0)
@@ -131,7 +131,7 @@ static outcome run_case(int machine, int budget, unsigned seed)
   const bramah_verdict *v = &bramah_assess_get_results(assess)->verdict;
   for (size_t i = 0; i < v->n; i++) contradicted |= !v->finding[i].passed && !isnan(v->finding[i].amount);
   printf("%s %s %.3g, %.2f to %.2f s:", name_of(&t, &c), what[c.kind], c.size, c.begin_s, c.end_s);
-  const outcome out = contradicted ? name_it(&t, v, &c) : find_state(&t, &c);
+  const outcome out = contradicted ? name_it(&t, assess, &c) : find_state(&t, &c);
   printf(" %s\n", words[out]);
   bramah_assess_free(assess);
   twin_close(&t);

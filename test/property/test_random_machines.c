@@ -32,6 +32,8 @@ typedef struct drawn {
   bramah_joint_spring joint_springs[2];
   bramah_force loads[2];
   bramah_contact contacts[1];
+  bramah_tyre tyres[1];
+  bramah_brake brakes[1];
   double points[12];
   bramah_supply supplies[2];
   bramah_hose hoses[MOST_VOLUMES];
@@ -205,6 +207,37 @@ static void draw_touch(drawn *d, unsigned *seed)
   joint->range[0] = joint->initial_position - 0.1, joint->range[1] = joint->initial_position + 0.05;
   joint->stop =
       (bramah_end_stop){.stiffness = between(seed, 50.0, 500.0), .damping = between(seed, 0.0, 10.0)};
+}
+
+/* The last body is a wheel of two discs that has sunk into soft ground, and the last joint that turns is braked. */
+static void draw_tyre(drawn *d, unsigned seed)
+{
+  bramah_machine *m = &d->tree.machine;
+  bramah_tyre *tyre = d->tyres;
+  const double centre[3] = {0.1, 0.2, 0.0};
+  *tyre = (bramah_tyre){.name = "tyre",
+                        .body = d->tree.names[m->n_bodies - 1],
+                        .axis = {0.3 * test_uniform(&seed), 0.3 * test_uniform(&seed), 1.0},
+                        .radius = between(&seed, 0.3, 0.8),
+                        .width = 0.2,
+                        .n_discs = 2,
+                        .normal = {0.3 * test_uniform(&seed), 1.0, 0.2},
+                        .stiffness = between(&seed, 50.0, 300.0),
+                        .damping = between(&seed, 0.1, 3.0),
+                        .patch_length = between(&seed, 0.1, 0.5),
+                        .set = (bramah_tyre_set)one_of(&seed, 2)};
+  memcpy(tyre->centre, centre, sizeof centre);
+  locate(m, tyre->body, centre, tyre->ground);
+  tyre->ground[1] -= tyre->radius - between(&seed, 0.0, 0.3);
+  m->n_tyres = 1, m->tyres = d->tyres;
+  for (size_t j = 0; j < m->n_joints; j++) {
+    if (d->tree.joints[j].type != BRAMAH_JOINT_REVOLUTE) continue;
+    d->brakes[0] = (bramah_brake){.name = "brake",
+                                  .joint = d->tree.joints[j].name,
+                                  .torque = between(&seed, 0.5, 5.0),
+                                  .bristle_stiffness = between(&seed, 10.0, 100.0)};
+    m->n_brakes = 1, m->brakes = d->brakes;
+  }
 }
 
 /* The first body floats, about upright, down onto four feet with friction or without. Every sixth machine, a tree. */
@@ -521,6 +554,7 @@ static void draw(drawn *d, unsigned number)
   if (d->tree.machine.n_valves && one_of(&seed, 2)) draw_load_sensing(d, &seed);
   if (d->tree.machine.n_valves) draw_piloted(d, &seed);
   if (one_of(&seed, 3) == 0 && !floats(number)) draw_touch(d, &seed);
+  if (number % 5 == 2 && !floats(number)) draw_tyre(d, seed);
 }
 
 enum { TAKEN_OVER = 5 }; /* at this step native code comes */

@@ -251,6 +251,23 @@ START_TEST(test_forms_and_snapshots)
   must(bramah_filter_restore(r[0].filter, snap), &diag);
   ck_assert_double_eq(bramah_filter_get_scores(r[0].filter, 0).score[3], kept);
   free(snap);
+
+  /* Another filter takes the estimate over: the same covariance, now and a step later. */
+  rig other = {.filter = NULL};
+  open_rig(&other);
+  must(make_filter(&other, 4.0, BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_SEQUENTIAL), &diag);
+  ck_assert_int_eq(bramah_filter_take_over(other.filter, r[1].filter), BRAMAH_E_ARGUMENT); /* it has a root */
+  must(bramah_filter_take_over(other.filter, r[0].filter), &diag);
+  for (int step = 0; step < 2; step++) {
+    const size_t n = bramah_filter_get_info(other.filter).n_error;
+    ck_assert_mem_eq(bramah_filter_covariance(other.filter), bramah_filter_covariance(r[0].filter),
+                     n * n * sizeof(double));
+    for (size_t i = 0; i < r[0].plant.n_output; i++)
+      ck_assert_double_eq(other.plant.output(other.plant.self, i), r[0].plant.output(r[0].plant.self, i));
+    must(bramah_filter_predict(r[0].filter, &diag), &diag);
+    must(bramah_filter_predict(other.filter, &diag), &diag);
+  }
+  close_rig(&other);
   bramah_filter_free(r[0].filter);
   r[0].filter = NULL;
   ck_assert_int_eq(make_filter(&r[0], 0.0, BRAMAH_COVARIANCE_JOSEPH, BRAMAH_FUSION_BLOCK),

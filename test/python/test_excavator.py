@@ -51,6 +51,20 @@ class Excavator(Case):
         replay = self.replay(motion, log, 3.0)
         self.assertTrue(replay.verdict, str(replay.verdict))
         self.assertTrue(0.4 < replay.totals.nees < 2.0, replay.totals.nees)
+        if IS_LONG:
+            self.find_cause(log)
+
+    def find_cause(self, log):
+        """A pressure that is 10 bar too high from 3.5 s on is named by what is looked at of 8 s."""
+        columns = bramah.read_log(log)
+        values = {n: np.array(columns[n]) for n in columns}
+        values["p_boom_piston"][columns.time >= 3.5] += 1e6
+        wrong = self.folder / "wrong.csv"
+        bramah.write_log(wrong, {"t": columns.time, **values}, {"t": "s", **columns.units})
+        found = bramah.replay(STUDY, wrong, end=8.0).diagnosis
+        self.assertTrue(found.is_part and found.to - getattr(found, "from") < 7.0)
+        self.assertEqual((found.cause[0].name, found.cause[0].what), ("p_boom_piston", "bias"))
+        self.assertLess(abs(found.cause[0].change - 1e6), 2e5)
 
     @unittest.skipUnless(IS_LONG, "minutes: only in long runs")
     def test_ten_cycles(self):
@@ -59,9 +73,14 @@ class Excavator(Case):
             motion, log = self.work(10, seed)
             replay = self.replay(motion, log, motion.time[-1])
             self.assertTrue(0.7 < replay.totals.nees < 1.3, replay.totals.nees)
-            for name in ("boom.angle", "dipper.angle", "bucket.angle", "payload", "tip_force.x", "tip_force.z"):
-                inside = np.abs(replay[name] - replay.truth(name)) < 1.96 * replay.sigma(name)
-                self.assertGreater(np.mean(inside[::10]), 0.9, name)
+
+            def z(name):
+                return ((replay[name] - replay.truth(name)) / replay.sigma(name))[:-10:10]
+
+            for name in ("payload", "tip_force.x", "tip_force.z"):
+                self.assertGreater(np.mean(np.abs(z(name)) < 1.96), 0.93, name)
+            for name in ("slew.angle", "boom.angle", "dipper.angle", "bucket.angle"):
+                self.assertLess(abs(np.mean(z(name)[-6000:])), 2.5, name)
 
     def test_attachments(self):
         for size, (volume, bucket) in drive.BUCKETS.items():

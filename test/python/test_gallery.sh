@@ -31,6 +31,9 @@ says() {
   if grep -q savefig "$root/datasets/gallery/$script.py"; then
     [ -s "$script.png" ] && [ -s "$root/datasets/gallery/$script.png" ]
   fi
+  if grep -q PillowWriter "$root/datasets/gallery/$script.py"; then
+    [ -s "$script.gif" ] && [ -s "$root/datasets/gallery/$script.gif" ]
+  fi
 }
 
 four_bar=$root/datasets/four-bar
@@ -41,6 +44,7 @@ says what_is_wrong 'true 1.8e-08; found 1\.(79|80)'
 says filter_to_controller 'Estimates fed back: 0\.[0-3].* by 0\.0'
 says own_machine 'tip: [0-9.]* cm off .* inside .* (9[0-9]|100)'
 says digging '3[0-9]* kg are lifted, the force on the bucket is that of 3[0-9]* kg; mass is off by (0e|[0-9]e-1[5-9])'
+says working_excavator 'at the end: .* inside .* (9[0-9]|100)\.' "$root/datasets/excavator" 1.5
 says filter_study 'bramah .*largest difference [0-9.]*e-0[4-9] sigma'
 for script in "$root"/datasets/gallery/*.py; do
   case "$run " in
@@ -51,4 +55,4 @@ for script in "$root"/datasets/gallery/*.py; do
     ;;
   esac
 done
-grep -l "no contradiction" first_replay.out own_machine.out >/dev/null
+grep -l "no contradiction" first_replay.out own_machine.out working_excavator.out >/dev/null

@@ -235,7 +235,7 @@ START_TEST(particles_lose_energy_and_rest)
   ck_assert_double_lt(largest_rise(t, 800, 1.2e-3), 2e-3);
   ck_assert_double_lt(largest_rise(t, 400, 1.2e-3), 1e-4); /* hardly any impacts any more */
   step(t, 2000);
-  ck_assert_double_lt(largest_speed(t), _i ? 0.1 : 5e-3);  /* those that turn roll on a little */
+  ck_assert_double_lt(largest_speed(t), _i ? 0.1 : 5e-3); /* those that turn roll on a little */
   ck_assert_double_lt(bramah_terrain_get_report(t).energy, 0.5 * start);
   ck_assert_double_eq(bramah_terrain_get_report(t).field_mass, 0.0);
   bramah_terrain_free(t), bramah_terrain_free(fine);
@@ -254,6 +254,36 @@ START_TEST(particles_fall_freely)
   ck_assert_uint_eq(bramah_terrain_particles(t, 1, &p), 1);
   ck_assert_double_eq_tol(p.position[0], 1.5 + 0.3 * 0.3, 1e-12);
   ck_assert_double_eq_tol(p.position[2], 5.0 + 0.3 - 0.5 * 9.81 * 0.09, 9.81 * 0.3 * 1.2e-3);
+  bramah_terrain_free(t);
+}
+END_TEST
+
+/* Two that meet off their centres and turn: what they have together of momentum, linear and angular about their middle, stays. */
+START_TEST(collisions_keep_momentum)
+{
+  bramah_terrain_options o = square(30, 2);
+  o.rotates = 1;
+  bramah_terrain *t = make(&o);
+  const double x[2][3] = {{1.4, 1.5, 5.0}, {1.5, 1.53, 5.01}}, v[2][3] = {{2.0, 0.0, 0.5}, {-1.0, 0.3, 0.0}};
+  double spin = 0.0, now[3] = {0.0}, start[3] = {0.0};
+  for (int k = 0; k < 2; k++) ck_assert_int_eq(bramah_terrain_add_particle(t, x[k], v[k], &diag), BRAMAH_OK);
+  for (int step_of = 0; step_of < 60; step_of++) {
+    const bramah__body *a = &t->body[0], *b = &t->body[1];
+    double arm[3], speed[3];
+    for (int k = 0; k < 3; k++) arm[k] = a->x[k] - b->x[k], speed[k] = a->v[k] - b->v[k];
+    for (int k = 0; k < 3; k++) {
+      const int l = (k + 1) % 3, m = (k + 2) % 3;
+      now[k] =
+          0.5 * t->mass * (arm[l] * speed[m] - arm[m] * speed[l]) + t->inertia * (a->rate[k] + b->rate[k]);
+      if (step_of == 0) start[k] = now[k];
+      ck_assert_double_eq_tol(now[k], start[k], 1e-14);
+      ck_assert_double_eq_tol(a->v[k] + b->v[k],
+                              v[0][k] + v[1][k] - (k == 2 ? 2 * 9.81 * 1.2e-3 * step_of : 0.0), 1e-12);
+    }
+    spin = fabs(a->rate[2]);
+    step(t, 1);
+  }
+  ck_assert_double_gt(spin, 1.0); /* they did meet */
   bramah_terrain_free(t);
 }
 END_TEST
@@ -483,9 +513,9 @@ int main(void)
   TCase *tests = one_case(suite, "terrain");
   ADD_TESTS(tests, wedge_has_the_least_resistance, pressure_spreads_as_binomials,
             heights_and_normals_are_bilinear, neutral_heaps_are_round_and_rest_at_repose,
-            only_what_is_touched_is_looked_at, particles_fall_freely, bucket_weighs_its_load,
-            force_of_a_blade_grows_until_the_wedge_fails, mass_stays, snapshots_go_on_to_the_bit,
-            mistakes_are_named);
+            only_what_is_touched_is_looked_at, particles_fall_freely, collisions_keep_momentum,
+            bucket_weighs_its_load, force_of_a_blade_grows_until_the_wedge_fails, mass_stays,
+            snapshots_go_on_to_the_bit, mistakes_are_named);
   tcase_add_loop_test(tests, particles_lose_energy_and_rest, 0, 2);
   return run_suite(suite);
 }

@@ -6,8 +6,8 @@ An estimate has the columns t[s], and one or both of payload[kg] and tip_force.x
 the teeth in the axes of the ground), or tip_force[N], tip_force.elevation and tip_force.azimuth[rad]; with a standard deviation
 NAME.sigma each, if there is one. At a time its last row counts, as it would on a machine. All pairs are scored as one.
 
-payload: at 2 s after each lifting, that is since when the load stays the same and nothing touches the teeth for 2 s or more.
-force: in all rows of the truth with more than 2 kN at the teeth."""
+payload: at 2 s after each lifting, that is since when the load stays the same and nothing touches the teeth for 2 s or more, after soil did (a test weight does not count).
+force: in all rows of the truth with more than 2 kN at the teeth; as it is there and as a mean over the last 0.5 s."""
 import argparse
 import json
 import sys
@@ -16,7 +16,8 @@ import numpy as np
 
 import bramah
 
-AFTER = 2.0  # of lifting [s]
+AFTER, BEFORE = 2.0, 1.5  # of lifting [s]
+SLOW = 0.5  # means of the force [s]
 FREE, DIGS, LOADED = 200.0, 2000.0, 0.2  # nothing touches the teeth, they dig [N]; share of full scale that is a load
 NORMAL_95 = 1.959964
 
@@ -40,12 +41,13 @@ def force_of(columns):
 
 
 def liftings(truth, full_scale):
-    """Times at which loads have been lifted [s]."""
+    """Times at which loads have been lifted out of the soil [s]."""
     payload, force = truth["payload"], np.linalg.norm(force_of(truth), axis=0)
     same = np.abs(np.diff(payload, prepend=payload[0])) < 0.01
     carried = np.concatenate([[False], same & (force < FREE) & (payload > LOADED * full_scale), [False]])
     begin, end = (np.flatnonzero(np.diff(carried.astype(int)) == k) for k in (1, -1))
-    return [truth.time[b] for b, e in zip(begin, end) if truth.time[e - 1] - truth.time[b] >= AFTER]
+    dug = [force[np.searchsorted(truth.time, truth.time[b] - BEFORE):b + 1].max() > FREE for b in begin]
+    return [truth.time[b] for b, e, soil in zip(begin, end, dug) if soil and truth.time[e - 1] - truth.time[b] >= AFTER]
 
 
 def rows_at(estimate, times, path):
@@ -56,8 +58,15 @@ def rows_at(estimate, times, path):
     return rows
 
 
+def slow(time, values):
+    """Means of values [3 x n] over the last SLOW seconds."""
+    total = np.concatenate([np.zeros((3, 1)), np.cumsum(values, axis=1)], axis=1)
+    end, begin = np.arange(1, len(time) + 1), np.searchsorted(time, time - SLOW + 1e-6)
+    return (total[:, end] - total[:, begin]) / (end - begin)
+
+
 def one(truth_path, path, full_scale):
-    """Errors of one file: {"payload": [n], "force": [3 x n], "true_force": [3 x n], and "inside" bands}."""
+    """Errors of one file: {"payload": [n], "force", "true_force" and "slow_error": [3 x n], and "inside" bands}."""
     truth, estimate, found = read(truth_path), read(path), {}
     if "payload" in estimate:
         at = np.array(liftings(truth, full_scale)) + AFTER
@@ -71,6 +80,8 @@ def one(truth_path, path, full_scale):
         digs = np.linalg.norm(true, axis=0) > DIGS
         rows = rows_at(estimate, truth.time[digs], path)
         found["true_force"], found["force"] = true[:, digs], force[:, rows]
+        all_rows = np.clip(np.searchsorted(estimate.time, truth.time + 1e-6, side="right") - 1, 0, None)
+        found["slow_error"] = slow(truth.time, force[:, all_rows] - true)[:, digs]
         sigmas = [f"tip_force.{axis}.sigma" for axis in "xz"]
         if all(s in estimate for s in sigmas):
             error = np.abs(found["force"] - found["true_force"])[[0, 2]]
@@ -99,6 +110,7 @@ def score(pairs, full_scale):
         cosine = np.sum(force * true, axis=0) / np.maximum(size * true_size, 1e-300)
         table.update({"rows with digging": len(size), "force error RMS [N]": np.sqrt(np.sum((force - true) ** 2, axis=0).mean()),
                       "force magnitude error RMS [N]": np.sqrt(((size - true_size) ** 2).mean()),
+                      "force error RMS of means over 0.5 s [N]": np.sqrt(np.sum(joined["slow_error"] ** 2, axis=0).mean()),
                       "force direction error RMS [deg]": np.sqrt((np.degrees(np.arccos(np.clip(cosine, -1, 1))) ** 2).mean())})
     if "force_inside" in joined:
         table["force within its 95 % band [%]"] = 100 * joined["force_inside"].mean()

@@ -301,10 +301,8 @@ class _Run:
     def diagnose(self) -> Record:
         k = self.leading()
         source, user = self.open_log(self.sessions[k])
-        results = lib.bramah_assess_get_results(self.members[k])
         out = ffi.new("bramah_diagnosis **")
-        check(lib.bramah_diagnose(self.sessions[k], source, user, ffi.addressof(results, "verdict"),
-                                  results.totals.last_ns, self.diag, out), self.diag)
+        check(lib.bramah_diagnose(self.members[k], source, user, self.diag, out), self.diag)
         found = record(out[0], cause=out[0].n)
         lib.bramah_diagnosis_free(out[0])
         return found
