@@ -24,11 +24,10 @@ typedef struct record {
   ARRAY(double, Y, s->n * s->n)                                                                              \
   ARRAY(double, scale, s->n)                                                                                 \
   ARRAY(double, column, s->n)                                                                                \
-  ARRAY(double, row, s->n_plant)                                                                             \
-  ARRAY(double, dx, s->n_plant)                                                                              \
-  ARRAY(unsigned char, row_snap, s->plant.snapshot_size, "scratch of finite-difference rows")
+  ARRAY(double, row, s->n)
 
 struct bramah_smoother {
+  bramah_filter *filter; /* whose plant and parameters show the smoothed steps */
   bramah_plant plant;
   size_t n, n_plant, count, capacity, stride;
   int ran;
@@ -42,6 +41,7 @@ static bramah_smoother *layout(const bramah_filter *filter, size_t capacity, bra
   const bramah_filter_info info = bramah_filter_get_info(filter);
   bramah_smoother *object = BRAMAH__TAKE(arena, bramah_smoother, 1), counted = {0};
   bramah_smoother *s = object ? object : &counted, *fields = s;
+  s->filter = (bramah_filter *)(uintptr_t)filter;
   s->plant = *info.plant;
   s->n = info.n_error;
   s->n_plant = bramah_plant_n_error(info.plant);
@@ -214,17 +214,20 @@ bramah_status bramah_smoother_show(bramah_smoother *smoother, size_t k, bramah_d
   const record r = at(smoother, k);
   plant->restore(plant->self, r.snap);
   smoother->shown = k;
-  return plant->inject(plant->self, r.d, diag);
+  bramah_status status = plant->inject(plant->self, r.d, diag);
+
+  /* Its parameters, too: outputs depend on them. */
+  bramah_filter *f = smoother->filter;
+  const unsigned char *considered = f->considered;
+  f->considered = NULL;
+  if (status == BRAMAH_OK) status = bramah__augmented_inject(f, r.d, diag);
+  f->considered = considered;
+  return status;
 }
 
-/* h Ps h' with h known for the states of the plant, zero for others. */
 double bramah_smoother_output_sigma(bramah_smoother *smoother, size_t i)
 {
   bramah_smoother *s = smoother;
-  const double *P = at(s, s->shown).P;
-  double sum = 0.0;
-  if (!bramah__row_of_output(&s->plant, i, s->row, s->row_snap, s->dx)) return NAN;
-  for (size_t a = 0; a < s->n_plant; a++)
-    for (size_t b = 0; b < s->n_plant; b++) sum += s->row[a] * P[a * s->n + b] * s->row[b];
-  return sqrt(sum);
+  if (!bramah__filter_output_row(s->filter, i, s->row)) return NAN;
+  return sqrt(bramah__variance(s->n, s->row, at(s, s->shown).P));
 }

@@ -34,7 +34,8 @@ typedef enum bramah_sensor_kind {
   /* Force of a cylinder on its pins [N], positive pushes them apart: pressures times areas less friction, and
    * stops. */
   BRAMAH_SENSOR_LOAD_PIN = 9,
-  /* Any output of the plant by its whole name ("motor.current"), in its unit: what plants of others have. */
+  /* Any output of the plant by its whole name ("motor.current"), in its unit, that follows from the state
+   * (bramah_output_info.has_row): what plants of others have. */
   BRAMAH_SENSOR_OUTPUT = 10
 } bramah_sensor_kind;
 

@@ -24,7 +24,7 @@
  *
  * Changes of the independent coordinates are inside F; d_k and Ps_k are in the coordinates of step k.
  * Results: bramah_smoother_show puts the plant into the smoothed state of a step, from which every output can
- * be read. Nothing allocates after init. */
+ * be read; the filter must outlive the smoother. Nothing allocates after init. */
 #ifndef BRAMAH_SMOOTHER_H
 #define BRAMAH_SMOOTHER_H
 
@@ -76,13 +76,13 @@ typedef struct bramah_smoother_step {
 /* Step k. */
 BRAMAH_API bramah_smoother_step bramah_smoother_get_step(const bramah_smoother *smoother, size_t k);
 
-/* After run: put the plant the filter ran on into the smoothed state of step k. Where the filter has states
- * beyond those of the plant the plant keeps their filtered values; see bramah_smoother_step. On error
- * the plant is in the filtered state of step k. Errors: those of inject, E_ARGUMENT. */
+/* After run: put the plant the filter ran on, which must still be there, into the smoothed state of step k, its
+ * augmented parameters included; errors of sensors see bramah_smoother_step. On error the plant is not in the
+ * smoothed state of step k. Errors: those of inject and of setting parameters, E_ARGUMENT. */
 BRAMAH_API bramah_status bramah_smoother_show(bramah_smoother *smoother, size_t k, bramah_diag *diag);
 
-/* Standard deviation of output i of the plant in the smoothed state shown last; NaN where the output has no
- * row. */
+/* Standard deviation of output i of the plant in the smoothed state shown last, with what augmented parameters do
+ * to it at once; NaN where the output has no row. */
 BRAMAH_API double bramah_smoother_output_sigma(bramah_smoother *smoother, size_t i);
 
 #ifdef __cplusplus

@@ -142,7 +142,8 @@ typedef struct bramah_study_augmented {
 /* How well a parameter of the machine is known, or a sensor: a standard deviation. */
 typedef struct bramah_study_uncertain {
   const char *name; /* of the parameter */
-  int line;         /* of a sensor 0: the default */
+  int is_stated;    /* of a sensor 0: the default */
+  int line;         /* 0: by a change */
   double share;     /* of its value (of a payload: of the mass of its body); 0: fixed, or given by sigma */
   bramah_study_value sigma; /* in its unit; text NULL: a share */
 } bramah_study_uncertain;

@@ -10,7 +10,7 @@
  * A step of a coupled simulation: tyres and buckets ask for heights and forces with the field as it is, the machine moves,
  * loads are pressed on the field and tools placed, bramah_terrain_step.
  *
- * Sources: publication V of the dissertation (equations in brackets); J. A. Reece, The fundamental equation of earth-moving
+ * Sources: publication V of the dissertation (equations in brackets); A. R. Reece, The fundamental equation of earth-moving
  * mechanics, Proc. IMechE 179 (1964); E. McKyes, Soil Cutting and Tillage (1985); contacts: K. H. Hunt, F. R. E. Crossley
  * (1975), bristles: C. Canudas de Wit and others (1995). Nothing allocates but bramah_terrain_new; nothing depends on threads. */
 #ifndef BRAMAH_TERRAIN_H

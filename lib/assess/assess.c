@@ -223,7 +223,7 @@ static bramah_status next_smoothed(bramah_assess *a, int *end, bramah_diag *diag
   for (size_t j = 0; j < a->n_augmented; j++) {
     const size_t i = a->shown_as[j];
     if (i != a->plant->n_output) {
-      a->value[i] = bramah_filter_get_augmented(a->filter, j).value + step.correction[state];
+      a->value[i] = bramah_filter_get_augmented(a->filter, j).value;
       a->sigma[i] = sqrt(step.covariance[state * n + state]);
     }
     state += bramah_filter_get_info(a->filter).augmented[j].order == 2 ? 2 : 1;

@@ -35,6 +35,7 @@ bramah_status bramah__read_uncertain(bramah__reader *reader, const bramah__item 
   bramah_study_uncertain *out = member(object, key->offset);
   const bramah__key sigma = {.name = key->name, .range = key->range};
   bramah_status status = BRAMAH_OK;
+  out->is_stated = 1;
   out->line = item->node->line;
   const char *text = item->node->is_set ? item->node->text : bramah__item_text(reader, item, &status);
   if (!text) return status;

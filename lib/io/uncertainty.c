@@ -168,7 +168,7 @@ static bramah_status take_error(const bramah_session *session, size_t s, const b
                                 const char *key, const char *unit, double *sigma, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
-  if (!from->line) return status;
+  if (!from->is_stated) return status;
   if (from->sigma.text)
     status = bramah__study_value_get(&from->sigma, unit, sigma, diag);
   else if (from->share > 0.0 && strcmp(unit, "1") != 0)
@@ -196,7 +196,7 @@ static bramah_status take_sensor(bramah_session *session, size_t s, char **names
   snprintf(per, sizeof per, "%s/s^0.5", sensor->unit);
   const double usual = bias;
   bramah_status status = take_error(session, s, &from->bias, ".bias", sensor->unit, &bias, diag);
-  if (from->bias.line && usual > 0.0) drift *= bias / usual;
+  if (from->bias.is_stated && usual > 0.0) drift *= bias / usual;
   if (!status) status = take_error(session, s, &from->drift, ".bias_drift", per, &drift, diag);
   if (!status) status = take_error(session, s, &from->gain, ".gain", "1", &gain, diag);
   if (!status) status = take_error(session, s, &from->delay, ".delay_sigma", "s", &delay, diag);
@@ -209,9 +209,9 @@ static bramah_status take_sensor(bramah_session *session, size_t s, char **names
     int stated;
   } errors[] = {
       {BRAMAH_AUGMENTED_BIAS, BRAMAH_AUGMENTED_AUTO, "bias", sensor->unit, bias, drift,
-       from->bias.line || from->drift.line},
-      {BRAMAH_AUGMENTED_GAIN, BRAMAH_AUGMENTED_CONSIDERED, "gain", "1", gain, 0.0, from->gain.line},
-      {BRAMAH_AUGMENTED_DELAY, BRAMAH_AUGMENTED_CONSIDERED, "delay", "s", delay, 0.0, from->delay.line}};
+       from->bias.is_stated || from->drift.is_stated},
+      {BRAMAH_AUGMENTED_GAIN, BRAMAH_AUGMENTED_CONSIDERED, "gain", "1", gain, 0.0, from->gain.is_stated},
+      {BRAMAH_AUGMENTED_DELAY, BRAMAH_AUGMENTED_CONSIDERED, "delay", "s", delay, 0.0, from->delay.is_stated}};
   for (size_t i = 0; !status && i < COUNT(errors); i++) {
     const bramah_augmented out = {
         .name = *names,

@@ -77,14 +77,12 @@ static void balanced_free(balanced *z)
  * reciprocal condition number; one of a Jordan block of two, whose c is of the size of sqrt(eps), by about
  * sqrt(eps) |A|. What lies within that of the imaginary axis counts as marginal. */
 
-/* Below it two eigenvectors count as one: a Jordan block comes out with about 1e-8. */
-static const double defective_below = 1e-6;
-
 typedef struct store {
   bramah_modes modes; /* first: what the caller holds */
   bramah_mode *mode;
   double *vectors; /* [n_modes x 3 n] */
   double *wr, *wi, *L, *R, *condition;
+  double *A, *work; /* [n x n], balanced; of what is done with it */
   int *iwork;
   double norm;
 } store;
@@ -94,6 +92,38 @@ static int slower(const void *a, const void *b)
   const bramah_mode *x = a, *y = b;
   const double p = hypot(x->re, x->im), q = hypot(y->re, y->im);
   return (p > q) - (p < q);
+}
+
+/* Vectors further apart than this are two; those of a Jordan block come out with 1e-8 to 1e-4, and so may those of
+ * eigenvalues that have all of theirs, where rounding chooses among these. */
+static const double defective_below = 1e-3;
+
+/* Do eigenvalue k and those as near to it as rounding would put a second one of a block have fewer vectors than they are?
+ * They have as many as A - s I falls short in rank, s their mean; twice as many here, where its real and imaginary parts are
+ * one real matrix. */
+static int is_defective(const store *s, size_t k, double reach)
+{
+  const size_t n = s->modes.n, twice = 2 * n;
+  size_t near = 0, rank;
+  double re = 0.0, im = 0.0, *M = s->work;
+  for (size_t j = 0; j < n; j++) {
+    if (hypot(s->wr[j] - s->wr[k], s->wi[j] - s->wi[k]) > reach) continue;
+    re += s->wr[j];
+    im += s->wi[j];
+    near++;
+  }
+  if (near < 2 || s->condition[k] >= defective_below) return 0;
+  memset(M, 0, twice * twice * sizeof *M);
+  for (size_t part = 0; part < twice; part += n)
+    for (size_t i = 0; i < n; i++) {
+      double *row = M + (part + i) * twice;
+      memcpy(row + part, s->A + i * n, n * sizeof *row);
+      row[part + i] -= re / (double)near;
+      row[n - part + i] = (part ? -im : im) / (double)near;
+    }
+  const double tolerance = 1e4 * (double)n * DBL_EPSILON;
+  bramah__orthonormal(twice, twice, M, tolerance, &rank, M + twice * twice, s->iwork);
+  return twice - rank < 2 * near;
 }
 
 /* All modes, slowest first, and how many are what. */
@@ -135,11 +165,7 @@ static void collect(store *s, const double *scale)
                       : mode->re < 0.0              ? BRAMAH_STABLE
                                                     : BRAMAH_UNSTABLE;
 
-    /* Some other eigenvalue lies as near as rounding would put the second of a block. */
-    int has_twin = 0;
-    for (size_t j = 0; j < n; j++)
-      has_twin |= j != k && hypot(s->wr[j] - s->wr[k], s->wi[j] - s->wi[k]) <= reach;
-    mode->defective = mode->condition < defective_below && has_twin;
+    mode->defective = is_defective(s, k, reach);
   }
   qsort(s->mode, m->n_modes, sizeof *s->mode, slower);
   m->mode = s->mode;
@@ -166,7 +192,9 @@ bramah_status bramah_modes_new(const bramah_linear_system *system, bramah_diag *
     s->modes.n = n;
     s->mode = calloc(n + 1, sizeof *s->mode);
     s->vectors = calloc(3 * n * n + 1, sizeof *s->vectors);
-    s->wr = calloc(3 * n + 2 * n * n + bramah__eigen_work(n) + 1, sizeof *s->wr);
+    s->wr = calloc(3 * n + 3 * n * n + bramah__eigen_work(n) + 4 * n * n +
+                       bramah__orthonormal_work(2 * n, 2 * n) + 1,
+                   sizeof *s->wr);
     s->iwork = calloc(bramah__eigen_iwork(n) + 1, sizeof *s->iwork);
   }
   if (status == BRAMAH_OK && (!s || !s->mode || !s->vectors || !s->wr || !s->iwork)) status = no_memory(diag);
@@ -175,7 +203,10 @@ bramah_status bramah_modes_new(const bramah_linear_system *system, bramah_diag *
     s->condition = s->wi + n;
     s->L = s->condition + n;
     s->R = s->L + n * n;
-    if (bramah__eigen(n, z.A, s->wr, s->wi, s->L, s->R, s->condition, &s->norm, s->R + n * n, s->iwork))
+    s->A = s->R + n * n;
+    s->work = s->A + n * n;
+    memcpy(s->A, z.A, n * n * sizeof *s->A);
+    if (bramah__eigen(n, z.A, s->wr, s->wi, s->L, s->R, s->condition, &s->norm, s->work, s->iwork))
       status = bramah__fail(diag, BRAMAH_E_SINGULAR, "modes", "the iteration for the eigenvalues failed");
   }
   if (status == BRAMAH_OK) {

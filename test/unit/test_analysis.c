@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Modes, time-discrete equations, frequency responses and regulators against results on paper. */
 #include "bramah/linear.h"
+#include "lib/math/spectral.h"
+#include "test/support/four_bar.h"
 #include "test/support/run.h"
 
 #include <math.h>
@@ -78,6 +80,35 @@ START_TEST(test_defective)
   ck_assert_uint_eq(modes->n_defective, _i ? 2 : 0);
   ck_assert_int_eq(modes->stability, _i ? BRAMAH_UNSTABLE : BRAMAH_MARGINAL);
   bramah_modes_free(modes);
+}
+END_TEST
+
+/* A of 6 states whose eigenvalues come twice, two zeros or two pairs 3i, with as many vectors or one too few, which a mix of
+ * states must not change: it makes vectors that are found nearly one. */
+START_TEST(test_twins)
+{
+  const int coupled = _i & 1, pairs = _i >> 1;
+  unsigned seed = 1;
+  for (int draw = 0; draw < 200; draw++) {
+    double J[36] = {0}, T[36], A[36] = {0}, smallest;
+    int pivot[6];
+    for (int i = 0; i < 6; i++) J[7 * i] = i < 2 + 2 * pairs ? 0.0 : -pow(10.0, i - 1);
+    if (coupled) J[1 + pairs] = 1.0;
+    if (coupled && pairs) J[9] = 1.0;
+    for (int i = 0; pairs && i < 4; i += 2) J[7 * i + 1] = 3.0, J[7 * i + 6] = -3.0;
+    for (int i = 0; i < 36; i++) T[i] = test_normal(&seed) + 2.0 * (i % 7 == 0);
+    /* A = T J T^-1: its rows a solve T^T a = row of T J */
+    for (int i = 0; i < 6; i++)
+      for (int j = 0; j < 6; j++)
+        for (int k = 0; k < 6; k++) A[6 * i + j] += T[6 * i + k] * J[6 * k + j];
+    double transposed[36];
+    for (int i = 0; i < 36; i++) transposed[i] = T[6 * (i % 6) + i / 6];
+    if (bramah__solve_many(6, 6, transposed, A, pivot, &smallest) || smallest < 1e-3) continue;
+    find(6, A);
+    ck_assert_msg(modes->n_defective == (coupled ? 2u + 2u * (unsigned)pairs : 0u), "draw %d: %zu", draw,
+                  modes->n_defective);
+    bramah_modes_free(modes);
+  }
 }
 END_TEST
 
@@ -236,6 +267,7 @@ int main(void)
   tcase_add_loop_test(cases, test_oscillator, 0, 2);
   tcase_add_test(cases, test_unstable);
   tcase_add_loop_test(cases, test_defective, 0, 2);
+  tcase_add_loop_test(cases, test_twins, 0, 4);
   tcase_add_test(cases, test_critical);
   tcase_add_test(cases, test_not_finite);
   tcase_add_test(cases, test_discretise);
