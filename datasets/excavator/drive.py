@@ -134,7 +134,7 @@ def draw(machine, study, seed):
     random, biases = np.random.default_rng(1000 + seed), {}
     for name, of in bramah.Session(study).augmented.items():
         sigma, z = of.sigma, random.standard_normal()
-        if name.endswith(".bias"):
+        if name.endswith((".bias", "_bias")):
             biases[name[:-5]] = sigma * z
         elif name in machine.parameters:
             now = machine.parameters[name]

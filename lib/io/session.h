@@ -77,8 +77,8 @@ long bramah__session_sensor_of_output(const bramah_session *session, size_t outp
 
 /* ---- studies ---- */
 
-/* Take a sensor out of a study, as if its file had none of this name. Errors: E_REFERENCE (it has none, or estimates the bias of this one
- * as an augmented state), E_VALUE (no other one is left). */
+/* Take a sensor out of a study, as if its file had none of this name, and no bias of it among the augmented states. Errors: E_REFERENCE
+ * (there is none), E_VALUE (no other one is left). */
 bramah_status bramah__study_leave_out(bramah_study *study, const char *sensor, bramah_diag *diag);
 
 /* The study's machine with its changes and what was set, from memory. */

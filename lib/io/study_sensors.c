@@ -553,10 +553,6 @@ bramah_status bramah__study_leave_out(bramah_study *study, const char *sensor, b
   size_t i = 0;
   while (i < n && strcmp(study->sensors[i].name, sensor) != 0) i++;
   if (i == n) return bramah__failf(diag, BRAMAH_E_REFERENCE, NULL, 0, sensor, "the study has no such sensor");
-  for (size_t k = 0; k < study->n_augmented; k++)
-    if (study->augmented[k].kind == BRAMAH_AUGMENTED_BIAS && strcmp(study->augmented[k].at, sensor) == 0)
-      return bramah__failf(diag, BRAMAH_E_REFERENCE, NULL, 0, sensor,
-                           "the study estimates the bias of this sensor");
   if (n == 1) return bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, sensor, "a study needs a sensor");
 
   /* The arrays are the study's own. */
@@ -572,5 +568,12 @@ bramah_status bramah__study_leave_out(bramah_study *study, const char *sensor, b
     memmove(at, at + all[a].size, (n - i - 1) * all[a].size);
   }
   study->n_sensors--;
+
+  bramah_study_augmented *kept = (bramah_study_augmented *)(uintptr_t)study->augmented;
+  const size_t n_augmented = study->n_augmented;
+  study->n_augmented = 0;
+  for (size_t k = 0; k < n_augmented; k++)
+    if (kept[k].kind != BRAMAH_AUGMENTED_BIAS || strcmp(kept[k].at, sensor) != 0)
+      kept[study->n_augmented++] = kept[k];
   return BRAMAH_OK;
 }

@@ -111,8 +111,9 @@ run 0 study plan.yaml --seeds 1 --scenario A
 says out '4 of 16 runs failed'
 same "$(sed -n '/^sensor sets/,/^$/p' out | awk '$2 == "set-1"' | tr -s ' ')" "$(printf ' paper set-1 0 of 0\n step set-1 0 of 0')" 'a set that fails'
 
-# A study without a sensor is that of a file that has none of it, to the last digit; its sigma is larger.
-cut_plan 's#^  set-4: .*#  set-4: {file: sensors-2.yaml, without: [p3]}#'
+# A study without a sensor, which takes its bias along, is that of a file that has none of it, to the last digit; its sigma is larger.
+cut_plan 's#^  set-4: .*#  set-4: {file: biased.yaml, without: [p3]}#'
+(cat sensors-2.yaml; echo 'augmented: {p3_bias: {bias_of: p3, sigma: 1 bar}}') >biased.yaml
 run 0 study plan.yaml --seeds 1 --scenario A --output table.csv
 sed -n 's/^A,\([a-z]*\),set-3/\1/p' table.csv >has-none
 sed -n 's/^A,\([a-z]*\),set-4/\1/p' table.csv >without

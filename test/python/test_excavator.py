@@ -15,6 +15,7 @@ sys.path.insert(0, str(FOLDER))
 import drive  # noqa: E402
 
 STUDY = FOLDER / "encoders.yaml"
+IS_LONG = int(os.environ.get("BRAMAH_SEEDS", "0")) >= 100
 
 
 class Excavator(Case):
@@ -27,22 +28,30 @@ class Excavator(Case):
             np.testing.assert_allclose(drive.teeth(q), [x, z], atol=1e-9)
             self.assertAlmostEqual(np.degrees(np.sum(q[1:])), bucket, 9)
 
-    def test_cycle(self):
-        truth, log = self.folder / "truth.csv", self.folder / "log.csv"
-        machine = self.machine()
-        biases = drive.draw(machine, STUDY, 2)
-        motion = drive.drive(machine, 1, STUDY, log, 2, process_noise=True)
+    def work(self, cycles, seed):
+        """Motion and log of a machine drawn from its stated uncertainty."""
+        machine, log = self.machine(), self.folder / f"log-{seed}.csv"
+        biases = drive.draw(machine, STUDY, seed)
+        motion = drive.drive(machine, cycles, STUDY, log, seed, process_noise=True)
         drive.add_biases(log, biases)
         self.assertTrue(motion.done and motion.trusted, motion.doubts)
+        self.assertEqual(set(biases), {"slew_encoder", "boom_encoder", "dipper_encoder", "bucket_encoder"})
+        return motion, log
+
+    def replay(self, motion, log, end):
+        truth, rows = self.folder / "truth.csv", slice(0, round(1000 * end) + 1, 10)
+        bramah.write_log(truth, {"t": motion.time[rows], **{n: motion[n][rows] for n in motion}}, motion.units)
+        return bramah.replay(STUDY, log, truth=truth, end=end, model_alone=False)
+
+    def test_cycle(self):
+        motion, log = self.work(1, 2)
         self.assertEqual([phase for _, phase in motion.phases], ["swing empty", "dig", "swing loaded", "dump", "swing empty"])
         self.assertLess(abs(motion["slew.angle"][-1]), np.radians(6))
         self.assertGreater(motion["slew.angle"].max(), np.radians(84))
-        rows = slice(0, 3001, 10)
-        bramah.write_log(truth, {"t": motion.time[rows], **{n: motion[n][rows] for n in motion}}, motion.units)
-        replay = bramah.replay(STUDY, log, truth=truth, end=3.0)
+        replay = self.replay(motion, log, 3.0)
         self.assertTrue(replay.verdict, str(replay.verdict))
         self.assertTrue(0.4 < replay.totals.nees < 2.0, replay.totals.nees)
-        if int(os.environ.get("BRAMAH_SEEDS", "0")) >= 100:
+        if IS_LONG:
             self.find_cause(log)
 
     def find_cause(self, log):
@@ -56,6 +65,22 @@ class Excavator(Case):
         self.assertTrue(found.is_part and found.to - getattr(found, "from") < 7.0)
         self.assertEqual((found.cause[0].name, found.cause[0].what), ("p_boom_piston", "bias"))
         self.assertLess(abs(found.cause[0].change - 1e6), 2e5)
+
+    @unittest.skipUnless(IS_LONG, "minutes: only in long runs")
+    def test_ten_cycles(self):
+        """What is learned of the machine while it works does not drift away."""
+        for seed in (1, 3):
+            motion, log = self.work(10, seed)
+            replay = self.replay(motion, log, motion.time[-1])
+            self.assertTrue(0.7 < replay.totals.nees < 1.3, replay.totals.nees)
+
+            def z(name):
+                return ((replay[name] - replay.truth(name)) / replay.sigma(name))[:-10:10]
+
+            for name in ("payload", "tip_force.x", "tip_force.z"):
+                self.assertGreater(np.mean(np.abs(z(name)) < 1.96), 0.93, name)
+            for name in ("slew.angle", "boom.angle", "dipper.angle", "bucket.angle"):
+                self.assertLess(abs(np.mean(z(name)[-6000:])), 2.5, name)
 
     def test_attachments(self):
         for size, (volume, bucket) in drive.BUCKETS.items():
