@@ -16,7 +16,7 @@ except ImportError:
     MarkdownIt = None
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
-PICTURES = (".svg", ".png")
+PICTURES = (".svg", ".png", ".gif")
 LONGEST = 200000  # bytes of a source that is worth a page
 COMMANDS = "commands"  # folder of the manual pages in the site
 
@@ -312,9 +312,9 @@ def files():
         elif source.endswith(".md"):
             pages[page] = markdown(source)
         else:
-            picture = os.path.splitext(source)[0] + ".png"  # of a script that draws it
-            shown = f'<p><img src="{relative(page, picture)}" alt="what it draws"></p>' if os.path.exists(os.path.join(ROOT, picture)) else ""
-            copied.update([picture] if shown else [])
+            drawn = [picture for picture in (os.path.splitext(source)[0] + kind for kind in PICTURES) if os.path.exists(os.path.join(ROOT, picture))]
+            shown = "".join(f'<p><img src="{relative(page, picture)}" alt="what it draws"></p>' for picture in drawn)
+            copied.update(drawn)
             pages[page] = (source, f"<h1>{source}</h1>{shown}<pre><code>{html.escape(read(source))}</code></pre>")
 
 
