@@ -25,7 +25,7 @@ enum {
 
 /* What may be spent: products in the scores of all steps, about a second; or a part of the log. */
 static const double most_products = 1e10;
-static const int64_t part_of_log = 40;
+static const int64_t part_of_log = 80;
 static const int64_t least_ns = 3000000000; /* are looked at */
 
 typedef struct run {
