@@ -481,8 +481,11 @@ static void print_matrix(const rig *rigs, size_t n, const char *file)
       const int is_there = i < n && rigs[i].machine == first->machine && rigs[i].work == first->work &&
                            rigs[i].way == (bench_way)w;
       const double value = is_there ? value_of(&rigs[i], file) : NAN;
+      const size_t refused = is_there ? rigs[i].refused : 0;
       i += (size_t)is_there;
-      if (isnan(value))
+      if (refused && !file)
+        printf(" %6zu left", refused);
+      else if (isnan(value))
         printf(" %11s", "-");
       else
         printf(file ? " %11.0f" : " %11.3f", value);
@@ -532,7 +535,10 @@ static void print_table(const char *file)
     for (size_t i = 0; i < n; i++) rigs[i].us[round] = 1e6 * run_units(&rigs[i], CYCLES) / CYCLES;
   for (size_t i = 0; i < n; i++) rigs[i].median = bench_median(rigs[i].us, ROUNDS);
   bench_print_machine();
-  printf("\nus of processor time per filter, median of %d rounds of %d that take turns\n\n", ROUNDS, CYCLES);
+  printf("\nus of processor time per filter, median of %d rounds of %d that take turns; so many cycles that "
+         "C source left, "
+         "to be divided\n\n",
+         ROUNDS, CYCLES);
   print_matrix(rigs, n, NULL);
   if (file) printf("\ninstructions per filter, by callgrind\n\n");
   if (file) print_matrix(rigs, n, file);
