@@ -59,8 +59,8 @@ class Benchmark(Case):
 
     def test_stated_errors(self):
         """What changes say of a sensor's errors is what the filter reckons with, also where all else is fixed."""
-        stated = {"slew_encoder.bias": np.radians(0.05), "p_rail.bias": 3e4, "p_rail.gain": 3e-3, "p_rail.delay": 2e-3}
-        changes = {"sensors.slew_encoder.bias": "0.05 deg", "sensors.p_rail.bias": "0.3 bar", "sensors.p_rail.gain": "0.3 %",
+        stated = {"p_boom_rod.bias": 5e4, "p_rail.bias": 3e4, "p_rail.gain": 3e-3, "p_rail.delay": 2e-3}
+        changes = {"sensors.p_boom_rod.bias": "0.5 bar", "sensors.p_rail.bias": "0.3 bar", "sensors.p_rail.gain": "0.3 %",
                    "sensors.p_rail.delay_sigma": "2 ms"}
         augmented = bramah.Session(baselines.STUDY, alarm=False, changes=changes).augmented
         for name, sigma in stated.items():

@@ -33,7 +33,7 @@ void twin_open(twin *t, const twin_options *o)
   study->uncertainty.is_on = o->budget;
   for (size_t i = 0; o->budget == 2 && i < study->n_sensors; i++) {
     t->errors[i] = study->errors[i];
-    t->errors[i].gain = t->errors[i].delay = (bramah_study_uncertain){.line = 1};
+    t->errors[i].gain = t->errors[i].delay = (bramah_study_uncertain){.is_stated = 1};
   }
   if (o->budget == 2) study->errors = t->errors;
   study->gate = o->protect ? gates : none;
