@@ -4238,13 +4238,37 @@ FOUR_BAR_FUNCTION int four_bar_inject(four_bar_filter *f, const double *dx)
 
 /* ---- prediction ---- */
 
-/* Inverse of B, the coordinates in which noise is stated by the independent ones: elimination with pivots by rows. */
-static int invert_basis(const four_bar_work *w, double *inverse)
+/* B: the coordinates in which noise is stated by the independent ones. Noise of the angles of a ball or a floating body is that
+ * of turns about its own axes. */
+static void set_basis(const four_bar_state *s, double *B)
+{
+  const double *Rz = s->work.Rz;
+  for (int i = 0; i < NF; i++)
+    for (int j = 0; j < NF; j++) B[i * NF + j] = Rz[basis[i] * NF + j];
+#if FOUR_BAR_BALLS > 0
+  for (int ball = 0; ball < FOUR_BAR_BALLS; ball++) {
+    const int first = ball_pitch[ball] - 1;
+    double sp, cp, sr, cr;
+    bramah__sincos(s->z[first + 1], &sp, &cp);
+    bramah__sincos(s->z[first + 2], &sr, &cr);
+    const double X[9] = {cr * cp, -sr, 0.0, sr * cp, cr, 0.0, -sp, 0.0, 1.0};
+    for (int i = 0; i < NF; i++) {
+      const int k = basis[i] - first;
+      for (int j = 0; k >= 0 && k < 3 && j < NF; j++) {
+        B[i * NF + j] = 0.0;
+        for (int l = 0; l < 3; l++) B[i * NF + j] += X[3 * k + l] * Rz[(first + l) * NF + j];
+      }
+    }
+  }
+#endif
+}
+
+/* Inverse of B: elimination with pivots by rows. */
+static int invert_basis(const four_bar_state *s, double *inverse)
 {
   double B[NF * NF];
   int pivot[NF];
-  for (int i = 0; i < NF; i++)
-    for (int j = 0; j < NF; j++) B[i * NF + j] = w->Rz[basis[i] * NF + j];
+  set_basis(s, B);
   for (int k = 0; k < NF; k++) {
     int p = k;
     for (int i = k + 1; i < NF; i++)
@@ -4425,7 +4449,7 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
   if (status == FOUR_BAR_OK) status = begin_augmented(f, inputs, &start);
 #endif
   if (status == FOUR_BAR_OK) status = locate(f, STARTS);
-  if (status == FOUR_BAR_OK) status = invert_basis(w, inverse);
+  if (status == FOUR_BAR_OK) status = invert_basis(s, inverse);
   if (status == FOUR_BAR_OK) status = step_with_derivatives(f, inputs);
   if (status != FOUR_BAR_OK) {
     f->known = NOTHING;
