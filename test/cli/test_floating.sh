@@ -51,8 +51,9 @@ done
 # Root mean squares of the angles stay small though both pass +-180 deg.
 grep -E '^ *free_roll\.angle' out | awk '{ exit !($3 < 10) }' || fail 'error of the roll'
 
-# C source of a filter: noise that differs from axis to axis turns with the body. Nothing is measured, so that the bands are its own.
-sed -e 's/^filter:.*/uncertainty: fixed/; s/position: [^,]*, rate: [^,]*, //; s/{rate: [^,]*, /{/' -e '/free_yaw/s/0.01 rad/2 rad/' study.yaml >turned.yaml
+# C source of a filter: noise that differs from axis to axis turns with the body. Nothing is measured. Steps of the source
+# keep the angles from the start, those of the library do not: the bands differ in the order of the step's error (0.1 %).
+sed -e 's/^filter:.*/uncertainty: fixed/' -e '/free_yaw/s/0.01 rad/2 rad/' study.yaml >turned.yaml
 awk 'BEGIN { print "t[s],gx[rad/s],gy[rad/s],gz[rad/s],x[m],y[m],z[m]"; for (i = 0; i <= 300; i++) printf "%g,,,,,,\n", i / 1000 }' >blind.csv
 run 0 replay turned.yaml blind.csv --output estimate.csv
 run 0 compile turned.yaml --name hook --output .
@@ -74,7 +75,7 @@ int main(void)
 END
 # shellcheck disable=SC2086
 ${BRAMAH_CC:-cc} -std=c11 -O1 -ffp-contract=off -I . -o main main.c hook.c -lm || fail 'compiler'
-near "$(./main)" "$(cell estimate.csv "$(lines estimate.csv)" 'free_y.acceleration.sigma[m/s^2]')" 1e-6 'sigma of the compiled filter'
+near "$(./main)" "$(cell estimate.csv "$(lines estimate.csv)" 'free_y.acceleration.sigma[m/s^2]')" 3e-4 'sigma of the compiled filter'
 
 sed 's/initial: \[0, 0, 10 m, /initial: [10 m, /' thrown.yaml >wrong.yaml
 run 1 check wrong.yaml
