@@ -42,7 +42,7 @@
   X(double, row, n)                                                                                          \
   X(double, rate_row, n)                                                                                     \
   X(double, contact_arms, model->n_contact_points ? 2 * n : 0)                                               \
-  X(double, contact_rows, model->n_contact_points ? BRAMAH__CONTACT_ROWS * n : 0)                            \
+  X(double, contact_rows, model->n_contact_points ? BRAMAH__CONTACT_ROWS *n : 0)                             \
   X(double, dz, n)                                                                                           \
   X(double, dzd, n)                                                                                          \
   X(double, dzdd, n)                                                                                         \

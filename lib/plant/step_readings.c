@@ -19,7 +19,8 @@ static bramah__expr output_of_body(const bramah__step_builder *b, bramah__output
     const bramah__expr scale = e_select(square, e_neg(e_inv(e_sqrt(square))), e_number(0.0));
     return m_unrotate(body->A, v_scale(scale, b->gravity)).x[code - BRAMAH__BODY_UP_X];
   }
-  if (code >= BRAMAH__BODY_TURN_X) return m_unrotate(body->turn, body->Zd.angular).x[code - BRAMAH__BODY_TURN_X];
+  if (code >= BRAMAH__BODY_TURN_X)
+    return m_unrotate(body->turn, body->Zd.angular).x[code - BRAMAH__BODY_TURN_X];
   const bramah__vec velocity = v_add(body->Z.linear, v_cross(w, body->place));
   const bramah__vec turning = v_add(v_cross(body->Zd.angular, body->place), v_cross(w, velocity));
   return m_unrotate(body->turn, v_add(body->Zd.linear, turning)).x[code - BRAMAH__BODY_FORCE_X];
