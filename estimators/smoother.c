@@ -9,11 +9,12 @@
 #include <string.h>
 
 /* Records lie one after the other, each of them
- *   | time | F | P- | P+, later Ps | dx | d | snapshot of the plant | */
+ *   | time | F | P- | P+, later Ps | dx | d | means of augmented states | snapshot of the plant | */
 typedef struct record {
   int64_t *time_ns;
   double *F, *P_minus, *P; /* [n x n] */
   double *dx, *d;          /* [n] */
+  double *mean;            /* [n - n_plant] of the filter, with the corrections */
   void *snap;
 } record;
 
@@ -41,12 +42,11 @@ static bramah_smoother *layout(const bramah_filter *filter, size_t capacity, bra
   const bramah_filter_info info = bramah_filter_get_info(filter);
   bramah_smoother *object = BRAMAH__TAKE(arena, bramah_smoother, 1), counted = {0};
   bramah_smoother *s = object ? object : &counted, *fields = s;
-  s->filter = (bramah_filter *)(uintptr_t)filter;
   s->plant = *info.plant;
   s->n = info.n_error;
   s->n_plant = bramah_plant_n_error(info.plant);
   s->capacity = capacity;
-  s->stride = sizeof(int64_t) + (3 * s->n * s->n + 2 * s->n) * sizeof(double) +
+  s->stride = sizeof(int64_t) + (3 * s->n * s->n + 3 * s->n - s->n_plant) * sizeof(double) +
               bramah__whole_words(s->plant.snapshot_size);
   SMOOTHER_ARRAYS(BRAMAH__FIELD_TAKE)
   s->records = bramah__arena_take(arena, capacity, s->stride);
@@ -60,7 +60,7 @@ size_t bramah_smoother_size(const bramah_filter *filter, size_t capacity)
   return arena.overflow ? SIZE_MAX : arena.used;
 }
 
-bramah_status bramah_smoother_new(const bramah_filter *filter, size_t capacity, bramah_diag *diag,
+bramah_status bramah_smoother_new(bramah_filter *filter, size_t capacity, bramah_diag *diag,
                                   bramah_smoother **out)
 {
   const bramah_filter_info info = bramah_filter_get_info(filter);
@@ -71,8 +71,10 @@ bramah_status bramah_smoother_new(const bramah_filter *filter, size_t capacity, 
   bramah__arena arena;
   const bramah_status status =
       bramah__arena_new("smoother", bramah_smoother_size(filter, capacity), &arena, diag);
-  if (status == BRAMAH_OK) *out = layout(filter, capacity, &arena);
-  return status;
+  if (status != BRAMAH_OK) return status;
+  *out = layout(filter, capacity, &arena);
+  (*out)->filter = filter;
+  return BRAMAH_OK;
 }
 
 void bramah_smoother_free(bramah_smoother *smoother) { bramah__aligned_free(smoother); }
@@ -82,8 +84,8 @@ static record at(const bramah_smoother *s, size_t k)
   unsigned char *base = s->records + k * s->stride;
   double *F = (double *)(void *)(base + sizeof(int64_t));
   const size_t n = s->n, nn = n * n;
-  return (record){(int64_t *)(void *)base, F, F + nn, F + 2 * nn, F + 3 * nn, F + 3 * nn + n,
-                  F + 3 * nn + 2 * n};
+  double *dx = F + 3 * nn, *mean = dx + 2 * n;
+  return (record){(int64_t *)(void *)base, F, F + nn, F + 2 * nn, dx, dx + n, mean, mean + n - s->n_plant};
 }
 
 /* ---- forward ---- */
@@ -126,6 +128,7 @@ bramah_status bramah_smoother_record(bramah_smoother *smoother, bramah_filter_ev
   const record r = at(s, s->count - 1);
   *r.time_ns = now;
   memcpy(r.P, bramah_filter_covariance(filter), s->n * s->n * sizeof(double));
+  memcpy(r.mean, filter->mean, (s->n - s->n_plant) * sizeof(double));
   s->plant.save(s->plant.self, r.snap);
   if (event == BRAMAH_FILTER_CORRECTED && !first) {
     for (size_t i = 0; i < s->n; i++) r.dx[i] += last.correction[i];
@@ -213,10 +216,11 @@ bramah_status bramah_smoother_show(bramah_smoother *smoother, size_t k, bramah_d
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, "smoother", "there is no smoothed estimate of this step");
   const record r = at(smoother, k);
   plant->restore(plant->self, r.snap);
+  memcpy(smoother->filter->mean, r.mean, (smoother->n - smoother->n_plant) * sizeof(double));
   smoother->shown = k;
   bramah_status status = plant->inject(plant->self, r.d, diag);
 
-  /* Its parameters, too: outputs depend on them. */
+  /* Its augmented states, too: outputs and what sensors show depend on them. */
   bramah_filter *f = smoother->filter;
   const unsigned char *considered = f->considered;
   f->considered = NULL;

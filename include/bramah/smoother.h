@@ -16,15 +16,14 @@
  * and rates may be worse than filtered ones, while angles gain; with BRAMAH_TRANSITION_STEP all of them gain.
  *
  * All augmented states must be estimated (bramah_filter_estimate_all): with the gains of a filter that only considers
- * some, the backward pass is no optimal smoother, and it diverges. Parameters stay at their filtered values when a
- * step is shown.
+ * some, the backward pass is no optimal smoother, and it diverges.
  *
  * Of a sample measured between two steps (bramah_filter_correct_at) only what it tells of the later one is
  * used.
  *
  * Changes of the independent coordinates are inside F; d_k and Ps_k are in the coordinates of step k.
  * Results: bramah_smoother_show puts the plant into the smoothed state of a step, from which every output can
- * be read; the filter must outlive the smoother. Nothing allocates after init. */
+ * be read; filter and plant must outlive the smoother. Nothing allocates after init. */
 #ifndef BRAMAH_SMOOTHER_H
 #define BRAMAH_SMOOTHER_H
 
@@ -36,12 +35,12 @@ extern "C" {
 
 typedef struct bramah_smoother bramah_smoother;
 
-/* Bytes that a smoother of `capacity` steps of this filter takes: 3 n^2 + 2 n doubles and a snapshot of the
- * plant for each step. SIZE_MAX if that is more than can be counted. */
+/* Bytes that a smoother of `capacity` steps of this filter takes: 3 n^2 + 3 n doubles at most and a snapshot of
+ * the plant for each step. SIZE_MAX if that is more than can be counted. */
 BRAMAH_API size_t bramah_smoother_size(const bramah_filter *filter, size_t capacity);
-/* Memory is taken here, once. The filter's plant must outlive the smoother. Errors: E_MEMORY; E_UNSUPPORTED names an
- * augmented state that is not of role ESTIMATED. */
-BRAMAH_API bramah_status bramah_smoother_new(const bramah_filter *filter, size_t capacity, bramah_diag *diag,
+/* Memory is taken here, once. Filter and plant must outlive the smoother, which shows its steps by them. Errors:
+ * E_MEMORY; E_UNSUPPORTED names an augmented state that is not of role ESTIMATED. */
+BRAMAH_API bramah_status bramah_smoother_new(bramah_filter *filter, size_t capacity, bramah_diag *diag,
                                              bramah_smoother **out);
 BRAMAH_API void bramah_smoother_free(bramah_smoother *smoother); /* NULL allowed */
 
@@ -76,9 +75,9 @@ typedef struct bramah_smoother_step {
 /* Step k. */
 BRAMAH_API bramah_smoother_step bramah_smoother_get_step(const bramah_smoother *smoother, size_t k);
 
-/* After run: put the plant the filter ran on, which must still be there, into the smoothed state of step k, its
- * augmented parameters included; errors of sensors see bramah_smoother_step. On error the plant is not in the
- * smoothed state of step k. Errors: those of inject and of setting parameters, E_ARGUMENT. */
+/* After run: put the plant the filter ran on and the filter's augmented states, parameters and errors of sensors, into the
+ * smoothed state of step k. In any order, as often as wanted. On error they are not in the smoothed state of step k.
+ * Errors: those of inject and of setting parameters, E_ARGUMENT. */
 BRAMAH_API bramah_status bramah_smoother_show(bramah_smoother *smoother, size_t k, bramah_diag *diag);
 
 /* Standard deviation of output i of the plant in the smoothed state shown last, with what augmented parameters do

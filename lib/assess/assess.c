@@ -245,7 +245,7 @@ static void keep(bramah_assess *a)
 {
   if (a->totals.last_ns < a->next_ns) return;
   if (a->n_kept == BRAMAH__KEPT) {
-    for (size_t k = 0; k < BRAMAH__KEPT / 2; k++) {
+    for (size_t k = 1; k < BRAMAH__KEPT / 2; k++) {
       a->kept_ns[k] = a->kept_ns[2 * k];
       memcpy(a->kept + k * a->kept_size, a->kept + 2 * k * a->kept_size, a->kept_size);
     }

@@ -140,7 +140,9 @@ static bramah_status go_to_kept(run *r, const bramah_assess *a, bramah_diag *dia
     status = bramah_filter_new(&plant, a->n_sensors, about->sensors, &about->options, diag, &filter);
   }
   if (!status) status = bramah_filter_restore(filter, a->kept + r->kept * a->kept_size);
-  if (!status) bramah_filter_take_over(r->filter, filter);
+  if (!status && bramah_filter_take_over(r->filter, filter))
+    status = bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, "diagnosis",
+                           "the estimate that was kept is of other states");
   bramah_filter_free(filter);
   bramah_coupled_free(coupled);
   bramah_filter_estimate_all(r->filter); /* so that innovations are white */

@@ -127,25 +127,21 @@ const cli_command cli_compile = {
     .operands = "MACHINE|STUDY",
     .summary = "Write a machine's steps or a study's filter as C source",
     .details =
-        "For a computer without bramah. Writes NAME.h and NAME.c: C11 that needs nothing but sqrt and fabs, "
-        "of fixed size, without\n"
-        "allocation, recursion or unbounded loops; compiled with -std=c11 -ffp-contract=off it gives the\n"
-        "same bits everywhere.\n"
+        "For a computer without bramah. Writes NAME.h and NAME.c: C11 that needs nothing but sqrt and fabs,\n"
+        "of fixed size, without allocation, recursion or unbounded loops; compiled with -std=c11\n"
+        "-ffp-contract=off it gives the same bits everywhere.\n"
         "Of a machine: NAME_step(state, commands, parameters) advances it by one step of the trapezoidal\n"
         "rule, from where the machine file has it. Of a study: with it NAME_begin, NAME_predict,\n"
         "NAME_correct, NAME_inject and NAME_outputs, its filter with gates and recovery, which estimates\n"
         "what 'bramah replay' does.\n"
         "A step that fails (a pose near a singular one, an iteration that does not converge, a piston that\n"
         "leaves its cylinder) is refused and leaves everything as it was. NAME_predict divides a step that\n"
-        "does not converge or whose error is beyond the tolerance, as 'bramah simulate' does; NAME_step "
-        "makes\n"
-        "the latter and says so. Refused by name are\n"
-        "machines with motions prescribed by a table or wheels, or whose first step meets a small pivot "
-        "and,\n"
-        "of studies,\n"
-        "hypotheses, other transitions than 'step', block fusion, delays of parts of a step, adapting "
-        "noise,\n"
-        "inclinometers, and flow sensors but those of quasistatic cylinders.\n",
+        "does not converge or whose error is beyond the tolerance, as 'bramah simulate' does; NAME_step\n"
+        "makes the latter and says so.\n"
+        "Refused by name are machines with motions prescribed by a table or wheels, or whose first step\n"
+        "meets a small pivot and, of studies, hypotheses, other transitions than 'step', block fusion,\n"
+        "delays of parts of a step, adapting noise, inclinometers, and flow sensors but those of\n"
+        "quasistatic cylinders.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,
     .max_operands = 1,

@@ -418,16 +418,18 @@ START_TEST(test_gain_and_delay)
 END_TEST
 
 /* Mean square of the smoothed errors over their standard deviations, of all states of the plant, after the valve has
- * opened: with a pump drawn from what is believed of it. */
+ * opened: with a pump, and a bias of p1, drawn from what is believed of them. n: of these are estimated. */
 static double smoothed_error(unsigned seed, size_t n)
 {
-  enum { SHORT = 1300, STATES = 5 };
+  enum { SHORT = 1300, STATES = 5, P1 = 2 };
   static double x[SHORT][STATES];
-  const bramah_augmented pump = {.name = "pump",
-                                 .kind = BRAMAH_AUGMENTED_PARAMETER,
-                                 .at = "pump.pressure",
-                                 .sigma = 4e5,
-                                 .role = BRAMAH_AUGMENTED_AUTO};
+  const bramah_augmented unknown[2] = {
+      {.name = "pump",
+       .kind = BRAMAH_AUGMENTED_PARAMETER,
+       .at = "pump.pressure",
+       .sigma = 4e5,
+       .role = BRAMAH_AUGMENTED_AUTO},
+      {.name = "bias of p1", .kind = BRAMAH_AUGMENTED_BIAS, .at = "p1", .sigma = 1e5}};
   side truth = {0}, estimate = {0};
   bramah_smoother *smoother;
   double y[SENSORS], z[STATES], sum = 0.0, counted = 0.0;
@@ -436,7 +438,8 @@ static double smoothed_error(unsigned seed, size_t n)
   open_side(&truth, "");
   open_side(&estimate, "");
   set(&truth, "pump.pressure", 7.6e6 + 4e5 * test_normal(&seed));
-  make_filter(&estimate, &pump, n, BRAMAH_COVARIANCE_JOSEPH);
+  const double bias = n > 1 ? 1e5 * test_normal(&seed) : 0.0;
+  make_filter(&estimate, unknown, n, BRAMAH_COVARIANCE_JOSEPH);
   if (n) {
     ck_assert_int_eq(bramah_smoother_new(estimate.filter, SHORT, &diag, &smoother), BRAMAH_E_UNSUPPORTED);
     ck_assert_str_eq(diag.thing, "pump");
@@ -454,18 +457,22 @@ static double smoothed_error(unsigned seed, size_t n)
     for (int i = 0; i < SENSORS; i++)
       y[i] =
           bramah_sensor_predict(&truth.sensor[i], &truth.plant) + truth.sensor[i].sigma * test_normal(&seed);
+    y[P1] += bias;
     must(bramah_filter_correct(estimate.filter, y, present, &diag), &diag);
     must(bramah_smoother_record(smoother, BRAMAH_FILTER_CORRECTED, estimate.filter, &diag), &diag);
     bramah_plant_coordinates(&truth.plant, x[k]);
   }
   must(bramah_smoother_run(smoother, &diag), &diag);
-  const double at_last = bramah_filter_get_augmented(estimate.filter, 0).value;
+  double at_last[2];
+  for (size_t i = 0; i < n; i++) at_last[i] = bramah_filter_get_augmented(estimate.filter, i).value;
   for (int k = 1000; k < SHORT; k += 20) {
     const double *P = bramah_smoother_get_step(smoother, (size_t)k).covariance;
     const size_t width = bramah_filter_get_info(estimate.filter).n_error;
     must(bramah_smoother_show(smoother, (size_t)k, &diag), &diag);
-    if (n) /* a constant is at all times what it is at the end, and outputs are made with it */
-      ck_assert_double_eq_tol(bramah_filter_get_augmented(estimate.filter, 0).value, at_last, 1e-6 * at_last);
+    /* a constant is at all times what it is at the end; outputs, and what sensors show, are made with it */
+    for (size_t i = 0; i < n; i++)
+      ck_assert_double_eq_tol(bramah_filter_get_augmented(estimate.filter, i).value, at_last[i],
+                              1e-6 * unknown[i].sigma);
     bramah_plant_coordinates(&estimate.plant, z);
     for (size_t i = 0; i < STATES; i++, counted += 1.0)
       sum += (z[i] - x[k][i]) * (z[i] - x[k][i]) / P[i * width + i];
@@ -480,15 +487,19 @@ static double smoothed_error(unsigned seed, size_t n)
  * the process noise: less than one is right.) */
 START_TEST(test_smoothed)
 {
-  double plain = 0.0, estimated = 0.0;
+  double plain = 0.0, estimated = 0.0, with_bias = 0.0;
   for (unsigned run = 0; run < 8; run++) {
     plain += smoothed_error(50 + run, 0) / 8;
     estimated += smoothed_error(50 + run, 1) / 8;
+    if (run < 2) with_bias += smoothed_error(50 + run, 2) / 2;
   }
-  printf("smoothed, pump off by 4 bar (1 sigma): squares %.2f, estimated %.2f\n", plain, estimated);
+  printf("smoothed, pump off by 4 bar (1 sigma): squares %.2f, estimated %.2f, and bias of p1 %.2f\n", plain,
+         estimated, with_bias);
   ck_assert_double_gt(plain, 3.0);
   ck_assert_double_lt(estimated, 1.3);
   ck_assert_double_gt(estimated, 0.05);
+  ck_assert_double_lt(with_bias, 1.3);
+  ck_assert_double_gt(with_bias, 0.05);
 }
 END_TEST
 
