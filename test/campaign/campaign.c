@@ -299,7 +299,7 @@ static int table_of_files(int n_files, char **names)
 int main(int argc, char **argv)
 {
   const char *of_environment = getenv("BRAMAH_GROUPS");
-  int groups = of_environment ? atoi(of_environment) : 60, from = 0, to = 0,
+  int groups = of_environment ? atoi(of_environment) : 30, from = 0, to = 0,
       threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
   const char *keep = NULL;
   for (int i = 1; i < argc; i += 2) {
