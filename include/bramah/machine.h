@@ -311,9 +311,21 @@ typedef struct bramah_tyre {
   bramah_friction friction; /* otherwise as of a contact; its model is not looked at */
 } bramah_tyre;
 
-/* Brake of a joint that turns, pressed for good: up to its static torque it holds the joint, which gives by 1/sigma_0; beyond
- * that it slides with the law of a contact's friction, in which the torque has the place of mu N. Outputs: <name>.torque [N m]
- * on the child; its energy is in energy.contacts. */
+/* A command u of an element: its lag is that of a spool (bramah_valve), and the part u/limit of what the element has is
+ * at work, nothing for u <= 0 V (of a joint torque both signs). Of a pump it is the part of its speed. Output
+ * <element>.drive.spool [V] of pumps, .command.spool, .throttle.spool, .gear.spool of others. */
+typedef struct bramah_drive {
+  const char *input;    /* NULL: there is no command, and all of it is at work */
+  double limit;         /* [V] > 0: command of the whole; commands beyond it are taken as it */
+  double time_constant; /* [s] >= 0; of what is no pump 0 means 0.02 s and 0 V of limit 10 V */
+  double initial;       /* [V] at the start, within the limit */
+} bramah_drive;
+
+/* Brake of a joint that turns, pressed for good or as far as a command presses it: up to its static torque it holds the joint,
+ * which gives by 1/sigma_0; beyond that it slides with the law of a contact's friction, in which the torque has the place of
+ * mu N. A command takes the same part of both torques. (What presses the bent bristles harder does work on them, at most
+ * torque/2 sigma_0, which comes from outside.) Outputs: <name>.torque [N m] on the child; its energy is in
+ * energy.contacts. */
 typedef struct bramah_brake {
   const char *name;
   int line;
@@ -323,6 +335,7 @@ typedef struct bramah_brake {
   double stribeck_velocity; /* [rad/s]; 0: 0.1 rad/s */
   double bristle_stiffness; /* sigma_0 [1/rad]; 0: 1000/rad */
   double bristle_damping;   /* sigma_1 [s/rad]; 0: as of a contact */
+  bramah_drive command;     /* without input: pressed for good */
 } bramah_brake;
 
 /* Wheel that rolls without slipping on a plane: a thin disc of this radius about an axis of its body, which
@@ -586,15 +599,6 @@ typedef struct bramah_pilot_check_valve {
   double pilot_ratio;            /* R > 0 */
   double override;               /* p_o [Pa] > 0: of full opening by the pilot; 0 means 5e5 */
 } bramah_pilot_check_valve;
-
-/* What turns a pump where its speed is no constant: a command u, whose lag is that of a spool (bramah_valve). The pump turns
- * with u/limit of its speed, not at all for u <= 0 V. Output <pump>.drive.spool [V]. */
-typedef struct bramah_drive {
-  const char *input;    /* NULL: the speed is constant */
-  double limit;         /* [V] > 0: command of full speed; commands beyond it are taken as it */
-  double time_constant; /* [s] >= 0 */
-  double initial;       /* [V] at the start, within the limit */
-} bramah_drive;
 
 /* Pump: Q from `from` into `into`, whatever the pressures; with a pressure compensator (set_pressure > 0) the
  * flow falls linearly from Q at dp = p_set - band to zero at p_set, dp = p_into - p_from. It never turns

@@ -115,6 +115,7 @@ static void explain_motion(const bramah_machine_plant *machine)
   for (size_t i = 0; i < m->n_brakes; i++) {
     printf("  brake %s: holds %s with ", m->brakes[i].name, m->brakes[i].joint);
     cli_print_value(m->brakes[i].torque, "N*m");
+    if (m->brakes[i].command.input) printf(" as far as %s presses it", m->brakes[i].command.input);
     printf("\n");
   }
   for (size_t i = 0; i < m->n_joints; i++) {

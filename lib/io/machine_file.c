@@ -250,6 +250,7 @@ static const name_source name_sources[] = {
     NAMES(VALVE_INPUT, pumps, bramah_pump, offsetof(bramah_pump, drive.input)),
     NAMES(VALVE_INPUT, load_sensing_pumps, bramah_load_sensing_pump,
           offsetof(bramah_load_sensing_pump, drive.input)),
+    NAMES(VALVE_INPUT, brakes, bramah_brake, offsetof(bramah_brake, command.input)),
     NAMES(CYLINDER, cylinders, bramah_cylinder, offsetof(bramah_cylinder, name)),
     NAMES(CYLINDER, metered_cylinders, bramah_metered_cylinder, offsetof(bramah_metered_cylinder, name)),
     NAMES(CYLINDER, rotaries, bramah_rotary, offsetof(bramah_rotary, name)),

@@ -455,6 +455,16 @@ static const bramah__key tyre_keys[] = {
 
 const bramah__table bramah__tyre_table = {.keys = tyre_keys, .size = sizeof(bramah_tyre)};
 
+static const bramah__key command_keys[] = {
+    BRAMAH__KEY("input", bramah__read_name, bramah_drive, input, .required = 1),
+    BRAMAH__KEY("limit", bramah__read_quantity, bramah_drive, limit, .unit = "V", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("time_constant", bramah__read_quantity, bramah_drive, time_constant, .unit = "s",
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("initial", bramah__read_quantity, bramah_drive, initial, .unit = "V"),
+    {0}};
+
+const bramah__table bramah__command_table = {.keys = command_keys};
+
 #define BRAKE(key, member, unit_, ...)                                                                       \
   BRAMAH__KEY(key, bramah__read_quantity, bramah_brake, member, .unit = (unit_), .range = BRAMAH__POSITIVE,  \
               __VA_ARGS__)
@@ -465,6 +475,7 @@ static const bramah__key brake_keys[] = {
     BRAKE("stribeck_velocity", stribeck_velocity, "rad/s", .required = 0),
     BRAKE("bristle_stiffness", bristle_stiffness, "1/rad", .required = 0),
     BRAKE("bristle_damping", bristle_damping, "s/rad", .required = 0),
+    BRAMAH__KEY("command", bramah__read_child, bramah_brake, command, .table = &bramah__command_table),
     {0}};
 
 const bramah__table bramah__brake_table = {.keys = brake_keys, .size = sizeof(bramah_brake)};

@@ -101,7 +101,8 @@ void bramah__circuit_columns(bramah_linearization *l, bramah_coupled *c)
 
 static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
 {
-  const bramah__circuit *circuit = &c->model->circuit;
+  const bramah_model *model = c->model;
+  const bramah__circuit *circuit = &model->circuit;
   const size_t n = l->system.n, n_dof = l->system.n_position, n_error = 2 * n_dof + l->system.n_pressure,
                ns = bramah__n_spools(circuit);
   memset(l->A, 0, n * n * sizeof *l->A);
@@ -115,7 +116,7 @@ static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
     memcpy(l->A + i * n, c->A + (i - n_dof) * n_error, n_error * sizeof *l->A);
 
   /* Rates by the spools: those of the pressures and, by the drags of quasistatic actuators, which follow the rates of
-   * their virtual volumes, the accelerations. */
+   * their virtual volumes, and by commanded torques the accelerations. */
   bramah__circuit_columns(l, c);
   memcpy(l->x_by_U + 2 * n_dof * ns, l->by_U, circuit->n_volumes * ns * sizeof *l->by_U);
   for (size_t i = 0; i < circuit->n_metered; i++) {
@@ -124,6 +125,16 @@ static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
     for (size_t k = 0; k < ns; k++)
       if (by_U[k] != 0.0)
         cylinder_column(l, c, port->cylinder, per_rate * by_U[k], l->x_by_U + n_dof * ns + k, ns);
+  }
+  bramah__torques_by_spools(c, l->torque_by_U);
+  for (size_t k = 0; k < ns && model->n_commanded; k++) {
+    for (size_t f = 0; f < n_dof; f++) {
+      l->column[f] = 0.0;
+      for (size_t j = 0; j < model->n; j++)
+        l->column[f] += c->now->Rz[j * n_dof + f] * l->torque_by_U[j * ns + k];
+    }
+    bramah__cholesky_solve(n_dof, c->now->Mi, l->column);
+    for (size_t f = 0; f < n_dof; f++) l->x_by_U[(n_dof + f) * ns + k] += l->column[f];
   }
   put_spools(l, n, l->x_by_U, l->A);
   for (size_t i = 0, first = bramah__first_spool(l); i < l->system.n_spool; i++)
@@ -182,14 +193,15 @@ static void bristle_part(const bramah_linearization *l, const bramah_coupled *c,
 }
 
 /* What no derivative is known of: forces of drives hold friction states in balance too, in which they are linear but for
- * the film; spools of quasistatic actuators reach forces and chambers at once. */
+ * the film; spools of quasistatic actuators and of commands of the mechanics reach forces and chambers at once. */
 static bramah_status differ_output(bramah_linearization *l, bramah_coupled *c, size_t output, double *row,
                                    double *by_U, bramah_diag *diag)
 {
   const bramah__circuit *circuit = &c->model->circuit;
   const size_t n_friction = c->model->output[output].code == BRAMAH__DRIVE_FORCE ? l->system.n_friction : 0;
   bramah_status status = BRAMAH_OK;
-  if (n_friction + circuit->n_metered == 0) return BRAMAH_OK;
+  const int act = circuit->n_metered || c->model->n_commanded; /* spools at once */
+  if (n_friction == 0 && !act) return BRAMAH_OK;
   bramah__keep_state(c, l->snap);
 
   for (size_t k = 0; k < n_friction && status == BRAMAH_OK; k++) {
@@ -205,7 +217,7 @@ static bramah_status differ_output(bramah_linearization *l, bramah_coupled *c, s
   }
 
   double base = 0.0;
-  const size_t ns = circuit->n_metered ? bramah__n_spools(circuit) : 0;
+  const size_t ns = act ? bramah__n_spools(circuit) : 0;
   for (size_t i = circuit->n_valves; i < ns && status == BRAMAH_OK; i++) {
     const bramah__spool_difference d = bramah__differ_spool(&circuit->valve[i], c->state.U[i]);
     for (int k = 0; k < 3 && status == BRAMAH_OK; k++) {

@@ -73,6 +73,7 @@ typedef struct bramah__roll {
   X(const char *, friction_name, s->n_friction)                                                              \
   X(double, by_U, s->n_pressure *n_spools, "as bramah__circuit_derivatives fills them")                      \
   X(double, by_supply, s->n_pressure * circuit->n_supplies)                                                  \
+  X(double, torque_by_U, coordinates *n_spools, "torques along the joints by them")                          \
   X(double, x_by_U, n *n_spools, "rates by all spools, direct ones too")                                     \
   X(double, y_by_U, n_y *n_spools, "outputs")                                                                \
   X(double, column, coordinates)                                                                             \

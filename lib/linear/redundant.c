@@ -26,8 +26,11 @@ static void add_spools_and_friction(bramah_linearization *l, bramah_coupled *c, 
   const size_t n = c->model->n, n_pressure = circuit->n_volumes, ns = bramah__n_spools(circuit),
                first = n_pressure + l->system.n_spool;
   bramah__circuit_columns(l, c);
+  bramah__torques_by_spools(c, l->torque_by_U);
   for (size_t j = 0; j < l->system.n_spool; j++) {
     const size_t spool = l->spool[j];
+    for (size_t i = 0; i < n && c->model->n_commanded; i++)
+      P[i * k + n_pressure + j] -= l->torque_by_U[i * ns + spool];
     for (size_t i = 0; i < n_pressure; i++) Xx[i * k + n_pressure + j] = l->by_U[i * ns + spool];
     Xx[(n_pressure + j) * k + n_pressure + j] = -1.0 / circuit->valve[spool].time_constant;
     for (size_t i = 0; i < circuit->n_metered; i++) {

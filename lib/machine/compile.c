@@ -58,6 +58,8 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->n_contacts += machine->n_tyres + machine->n_brakes;
   for (size_t i = 0; i < machine->n_tyres; i++) model->n_discs += bramah__n_discs(&machine->tyres[i]);
   model->n_brakes = machine->n_brakes;
+  for (size_t i = 0; i < machine->n_brakes; i++)
+    model->n_commanded += machine->brakes[i].command.input != NULL;
   model->n_contact_points += model->n_discs + model->n_brakes;
   model->n_friction_states += BRAMAH__CONTACT_STATES * model->n_discs + model->n_brakes;
   model->n_parameters = bramah__parameters_layout(machine, NULL, NULL);

@@ -114,12 +114,19 @@ bramah_status bramah__build_forces(bramah__compiler *k);
 /* Points and tyres on the ground. */
 size_t bramah__n_discs(const bramah_tyre *tyre);
 bramah_status bramah__build_contacts(bramah__compiler *k);
+/* A command of the element `of`: complete, checked; its limit goes to *limit. */
+bramah_status bramah__check_command(const bramah__compiler *k, const bramah_drive *command,
+                                    const bramah_named *of, double *limit);
 bramah_status bramah__build_rolling(bramah__compiler *k);
 
 /* The circuit: room and names of its spools, its part of the expanded machine, and its tables. */
 size_t bramah__count_metering_spools(const bramah_machine *machine);
 void bramah__circuit_layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
                             bramah__arena *arena);
+/* The spool of a command (a member of the machine's), which has an input. */
+size_t bramah__spool_of_command(const bramah_machine *machine, const bramah_drive *command);
+/* Limits, lag and start as they are where nothing is said. */
+bramah_drive bramah__complete_command(const bramah_drive *command);
 bramah_status bramah__expand_circuit(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
 

@@ -4,14 +4,14 @@
  *
  * The expanded machine has, behind its volumes, one for each line and each load-sensing pump (its flow) and each
  * metered cylinder (its load pressure), and behind its valves the spools of metered cylinders and
- * those of regeneration and unloading valves and of drives of pumps that have an input. Cylinders of the circuit: cylinders, metered ones, rotary actuators, motors. */
+ * those of regeneration and unloading valves, of drives of pumps that have an input, and of commands of the mechanics. Cylinders of the circuit: cylinders, metered ones, rotary actuators, motors. */
 #include "lib/machine/compile.h"
 #include "lib/base/diag.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- spools that are no directional valves: regeneration and unloading valves, drives of pumps ---- */
+/* ---- spools that are no directional valves: regeneration and unloading valves, drives of pumps, commands ---- */
 
 typedef struct one_way {
   const char *input; /* NULL: it has no spool */
@@ -20,7 +20,25 @@ typedef struct one_way {
   const char *suffix;
 } one_way;
 
-/* Number i: of the metered cylinders, the pump lines, the pumps, the load-sensing pumps. */
+/* Command i of the mechanics, and whose it is; NULL: there are i in all. */
+static const bramah_drive *command_at(const bramah_machine *d, size_t i, one_way *of)
+{
+  if (i < d->n_brakes) {
+    of->owner = (const bramah_named *)(const void *)&d->brakes[i], of->suffix = ".command";
+    return &d->brakes[i].command;
+  }
+  return NULL;
+}
+
+bramah_drive bramah__complete_command(const bramah_drive *command)
+{
+  bramah_drive out = *command;
+  if (out.limit == 0.0) out.limit = 10.0;
+  if (out.time_constant == 0.0) out.time_constant = 0.02;
+  return out;
+}
+
+/* Number i: of the metered cylinders, the pump lines, the pumps, the load-sensing pumps, the commands. */
 static one_way one_way_at(const bramah_machine *d, size_t i)
 {
   const bramah_metering_valve *valve;
@@ -31,8 +49,14 @@ static one_way one_way_at(const bramah_machine *d, size_t i)
   } else if ((i -= d->n_metered_cylinders) < d->n_pump_lines) {
     valve = &d->pump_lines[i].unloading;
     out.owner = (const bramah_named *)(const void *)&d->pump_lines[i], out.suffix = ".unloading";
+  } else if ((i -= d->n_pump_lines) >= d->n_pumps + d->n_load_sensing_pumps) {
+    const bramah_drive *given = command_at(d, i - d->n_pumps - d->n_load_sensing_pumps, &out);
+    const bramah_drive command = bramah__complete_command(given);
+    out.input = command.input, out.initial = command.initial;
+    out.time_constant = command.time_constant, out.limit = command.limit;
+    return out;
   } else {
-    const size_t k = i - d->n_pump_lines, sensing = k - d->n_pumps; /* wraps for pumps */
+    const size_t k = i, sensing = k - d->n_pumps; /* wraps for pumps */
     const bramah_drive *drive = k < d->n_pumps ? &d->pumps[k].drive : &d->load_sensing_pumps[sensing].drive;
     out.owner = k < d->n_pumps ? (const bramah_named *)(const void *)&d->pumps[k]
                                : (const bramah_named *)(const void *)&d->load_sensing_pumps[sensing];
@@ -46,9 +70,17 @@ static one_way one_way_at(const bramah_machine *d, size_t i)
   return out;
 }
 
-static size_t count_one_ways(const bramah_machine *d)
+static size_t first_command(const bramah_machine *d)
 {
   return d->n_metered_cylinders + d->n_pump_lines + d->n_pumps + d->n_load_sensing_pumps;
+}
+
+static size_t count_one_ways(const bramah_machine *d)
+{
+  one_way of;
+  size_t n = 0;
+  while (command_at(d, n, &of)) n++;
+  return first_command(d) + n;
 }
 
 /* Spools of the first n of them. */
@@ -57,6 +89,14 @@ static size_t count_spools(const bramah_machine *d, size_t n)
   size_t spools = 0;
   for (size_t i = 0; i < n; i++) spools += one_way_at(d, i).input != NULL;
   return spools;
+}
+
+size_t bramah__spool_of_command(const bramah_machine *d, const bramah_drive *command)
+{
+  one_way of;
+  size_t i = 0;
+  while (command_at(d, i, &of) != command) i++;
+  return d->n_valves + d->n_metered_cylinders + count_spools(d, first_command(d) + i);
 }
 
 size_t bramah__count_metering_spools(const bramah_machine *d)
@@ -101,7 +141,7 @@ void bramah__circuit_layout(const bramah_machine *d, bramah_model *model, bramah
   t->valve = BRAMAH__TAKE(arena, bramah__valve, n_spools);
   t->cylinder = BRAMAH__TAKE(arena, bramah__cylinder, circuit->n_cylinders);
   t->element = BRAMAH__TAKE(arena, bramah__element, circuit->n_elements);
-  t->drive = count_spools(d, count_one_ways(d)) ? BRAMAH__TAKE(arena, size_t, circuit->n_elements) : NULL;
+  t->drive = count_spools(d, first_command(d)) ? BRAMAH__TAKE(arena, size_t, circuit->n_elements) : NULL;
   t->points = BRAMAH__TAKE(arena, double, 2 * points);
   t->metered = BRAMAH__TAKE(arena, bramah__metered, d->n_metered_cylinders);
   t->metered_port = BRAMAH__TAKE(arena, bramah__metered_port, d->n_metered_cylinders);

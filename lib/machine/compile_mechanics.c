@@ -749,6 +749,20 @@ static bramah_status fill_tyre(const bramah__compiler *k, const bramah_tyre *in,
 
 /* ---- brakes ---- */
 
+bramah_status bramah__check_command(const bramah__compiler *k, const bramah_drive *command,
+                                    const bramah_named *of, double *limit)
+{
+  const bramah_drive c = bramah__complete_command(command);
+  bramah_status status = bramah__positive(k, c.limit, of->name, of->line, "the limit of its command");
+  if (status == BRAMAH_OK)
+    status = bramah__positive(k, c.time_constant, of->name, of->line, "the time constant of its command");
+  if (status == BRAMAH_OK && !(fabs(c.initial) <= c.limit))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, of->name, of->line,
+                                "its command must start within the limit");
+  *limit = c.limit;
+  return status;
+}
+
 static bramah_status fill_brake(const bramah__compiler *k, const bramah_brake *in, size_t state,
                                 bramah__contact *out)
 {
@@ -778,7 +792,10 @@ static bramah_status fill_brake(const bramah__compiler *k, const bramah_brake *i
   status = fill_rubbing(k, &rubs, out);
   out->n_states = 1;
   out->first_state = state;
-  return status;
+  if (!in->command.input || status != BRAMAH_OK) return status;
+  out->is_commanded = 1;
+  out->spool = bramah__spool_of_command(k->source, &in->command);
+  return bramah__check_command(k, &in->command, (const bramah_named *)(const void *)in, &out->limit);
 }
 
 bramah_status bramah__build_contacts(bramah__compiler *k)

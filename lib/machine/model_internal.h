@@ -260,6 +260,7 @@ struct bramah_model {
   bramah__forces forces;
   size_t n_contacts, n_contact_points; /* those of tyres and then of brakes last */
   size_t n_tyres, n_discs, n_brakes;
+  size_t n_commanded;                   /* brakes with a command */
   const bramah__contact *contact_point; /* [n_contact_points], those of a contact in a row */
   const char **contact_name;            /* [n_contacts] */
   size_t *first_point;                  /* [n_contacts + 1] */

@@ -103,9 +103,15 @@ static bristles taken(const bramah__contact *contact, const double *x, const dou
   return b;
 }
 
+static double pressed_with(const bramah__contact *brake, const double *U)
+{
+  if (!brake->is_commanded) return brake->pressed;
+  return brake->pressed * bramah__pressed_part(brake, e_number(U[brake->spool])).value;
+}
+
 void bramah__contact_forces(size_t n, const bramah__contact *contact, const bramah__pose *pose,
-                            const double *Z, double half, const double *x_k, const double *xd_k, double *x,
-                            double *xd, double *force)
+                            const double *Z, const double *U, double half, const double *x_k,
+                            const double *xd_k, double *x, double *xd, double *force)
 {
   for (size_t i = 0; i < n; i++, contact++, force += 3) {
     const int rubs = contact->n_states > 0;
@@ -119,8 +125,10 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
       const bramah__expr v[4] = {e_number(w[0]), e_number(w[1]), e_number(w[2]), e_number(w[3])};
       if (rubs) start = taken(contact, x_k, xd_k);
       if (rubs) rub(contact, v, e_number(half), start.x, start.xd, end.x, end.xd, c);
-      f[2] = contact->pressed;
-      if (!(f[2] > 0.0)) f[2] = normal_force(contact, e_number(at.height), e_number(w[2])).value;
+      if (contact->pressed > 0.0)
+        f[2] = pressed_with(contact, U);
+      else
+        f[2] = normal_force(contact, e_number(at.height), e_number(w[2])).value;
       for (int k = 0; k < 2; k++) f[k] = -f[2] * c[k].value;
     }
     for (size_t k = 0; k < contact->n_states; k++) {
@@ -129,6 +137,17 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
     }
     bramah__unrotate3(at.axes, f, force);
   }
+}
+
+double bramah__brake_by_spool(const bramah__contact *brake, const bramah__pose *pose, const double *Z,
+                              const double *U, const double *x)
+{
+  double force[3], rates[1];
+  bramah__contact all = *brake;
+  all.is_commanded = 0;
+  all.first_state = 0;
+  bramah__contact_forces(1, &all, pose, Z, NULL, 0.0, x + brake->first_state, NULL, NULL, rates, force);
+  return force[0] * bramah__pressed_part(brake, e_variable(U[brake->spool])).slope;
 }
 
 void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah__contact *contact,
@@ -181,8 +200,8 @@ static void rub_slopes(const bramah__contact *contact, const double *w, double h
 }
 
 void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bramah__pose *pose,
-                            const double *Z, double half, const double *x_k, const double *xd_k,
-                            bramah__contact_slope *slope)
+                            const double *Z, const double *U, double half, const double *x_k,
+                            const double *xd_k, bramah__contact_slope *slope)
 {
   for (size_t i = 0; i < n; i++, contact++, slope++) {
     double c[3] = {0, 0, -1.0};
@@ -192,7 +211,7 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
     if (!(at.height < 0.0)) continue;
     if (contact->pressed > 0.0) {
       const bristles start = taken(contact, x_k, xd_k);
-      rub_slopes(contact, at.w, half, contact->pressed, &start, c, slope);
+      rub_slopes(contact, at.w, half, pressed_with(contact, U), &start, c, slope);
       continue;
     }
     const bramah__expr by_q = normal_force(contact, e_variable(at.height), e_number(at.w[2])),

@@ -36,6 +36,9 @@ typedef struct bramah__contact {
   double radius, spin[3]; /* of a disc [m] and its axis, a unit vector in body axes; 0: a point */
   double pressed;         /* N > 0 of a brake [N m]; 0: it is none */
   int parent;             /* of the body, of a brake */
+  int is_commanded;       /* 1: N is the part U[spool]/limit of that, of 0 ... limit */
+  size_t spool;           /* of a commanded brake */
+  double limit;           /* [V] */
   double origin[3], axes[9];
   int linear;                        /* 1: K d + C d', clamped at 0; 0: K d^1.5 (1 + a d') */
   bramah__end_stop normal;           /* stiffness K, damping C of the former */
@@ -81,11 +84,21 @@ void bramah__disc_turns(const bramah__contact *disc, const bramah__contact_frame
 
 /* ---- forces ---- */
 
-/* Forces [3 n] on the bodies in inertial axes, bristles x (unless NULL) and rates xd, as above. x, x_k, ... are the friction
- * states of the machine. */
+/* The part of its torque that a brake is pressed with, by its spool U [V]. */
+static inline bramah__expr bramah__pressed_part(const bramah__contact *brake, bramah__expr U)
+{
+  return e_scale(1.0 / brake->limit, e_max(U, e_number(0.0)));
+}
+
+/* Forces [3 n] on the bodies in inertial axes, bristles x (unless NULL) and rates xd, as above. U are the spools, x, x_k, ... the
+ * friction states of the machine. */
 void bramah__contact_forces(size_t n, const bramah__contact *contact, const bramah__pose *pose,
-                            const double *Z, double half, const double *x_k, const double *xd_k, double *x,
-                            double *xd, double *force);
+                            const double *Z, const double *U, double half, const double *x_k,
+                            const double *xd_k, double *x, double *xd, double *force);
+
+/* How the torque of a commanded brake grows with its spool [N m/V]. */
+double bramah__brake_by_spool(const bramah__contact *brake, const bramah__pose *pose, const double *Z,
+                              const double *U, const double *x);
 
 /* tau -= the generalised forces of theirs */
 void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah__contact *contact,
@@ -105,8 +118,8 @@ typedef struct bramah__contact_slope {
 } bramah__contact_slope;
 
 void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bramah__pose *pose,
-                            const double *Z, double half, const double *x_k, const double *xd_k,
-                            bramah__contact_slope *slope);
+                            const double *Z, const double *U, double half, const double *x_k,
+                            const double *xd_k, bramah__contact_slope *slope);
 
 /* How q and w follow the joints, in the room rows [BRAMAH__CONTACT_ROWS x n]: G [4 x n] = dw/dz', whose third row is dq_3/dz,
  * then H [4 x n] = dw/dz at held rates, then the two rows of bramah__disc_turns, of a disc. Entries of joints that do not

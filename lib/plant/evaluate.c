@@ -130,17 +130,17 @@ void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah_
 
 /* ---- forces and rates ---- */
 
-void bramah__evaluate_contacts(const bramah_model *model, double half, const double *x_k, const double *xd_k,
-                               double *x, double *xd, bramah__eval *eval)
+void bramah__evaluate_contacts(const bramah_model *model, const double *U, double half, const double *x_k,
+                               const double *xd_k, double *x, double *xd, bramah__eval *eval)
 {
-  bramah__contact_forces(model->n_contact_points, model->contact_point, eval->pose, eval->Z, half, x_k, xd_k,
-                         x, xd, eval->contact);
+  bramah__contact_forces(model->n_contact_points, model->contact_point, eval->pose, eval->Z, U, half, x_k,
+                         xd_k, x, xd, eval->contact);
 }
 
 void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *U, const double *x,
                              double *xd, bramah__eval *eval)
 {
-  bramah__evaluate_contacts(model, 0.0, x, NULL, NULL, xd, eval);
+  bramah__evaluate_contacts(model, U, 0.0, x, NULL, NULL, xd, eval);
   bramah__evaluate_actuators(model, p, U, x, xd, eval);
 }
 

@@ -545,7 +545,7 @@ static void contact_partials(const bramah_coupled *c, const bramah__output *outp
     bramah__contact_frame at;
     bramah__contact_frame_of(contact, c->now->pose, c->now->Z, &at);
     if (!(at.height < 0.0) || (output->code == BRAMAH__CONTACT_DEPTH && at.height >= deepest)) continue;
-    bramah__contact_slopes(1, contact, c->now->pose, c->now->Z, 0.0, c->state.x, NULL, &slope);
+    bramah__contact_slopes(1, contact, c->now->pose, c->now->Z, c->state.U, 0.0, c->state.x, NULL, &slope);
     bramah__contact_rows(&model->tree, contact, c->now->pose, c->now->Z, G);
     const double *by = slope.by_velocity + 3 * axis;
     if (output->code == BRAMAH__CONTACT_DEPTH) memset(a, 0, n * sizeof *a);

@@ -295,8 +295,8 @@ void bramah__state_slopes(bramah_coupled *c)
 {
   for (size_t i = 0; i < c->model->circuit.n_cylinders; i++)
     bramah__force_slopes(c, i, &c->derivative.F_s[i], &c->derivative.F_v[i]);
-  bramah__contact_slopes(c->model->n_contact_points, c->model->contact_point, c->now->pose, c->now->Z, 0.0,
-                         c->state.x, NULL, c->derivative.contact);
+  bramah__contact_slopes(c->model->n_contact_points, c->model->contact_point, c->now->pose, c->now->Z,
+                         c->state.U, 0.0, c->state.x, NULL, c->derivative.contact);
 }
 
 bramah_status bramah__rates_by_state(bramah_coupled *c)
@@ -345,6 +345,19 @@ void bramah__contact_arms(const bramah_model *model, const bramah__eval *eval, b
     for (size_t a = 0; a < 2; a++)
       for (size_t f = 0; f < n_dof; f++)
         d->contact_arms[a * n_dof + f] += G[a * n + (size_t)j] * eval->Rz[(size_t)j * n_dof + f];
+}
+
+void bramah__torques_by_spools(const bramah_coupled *c, double *out)
+{
+  const bramah_model *model = c->model;
+  const size_t ns = bramah__n_spools(&model->circuit);
+  memset(out, 0, model->n * ns * sizeof *out);
+  for (size_t i = 0; i < model->n_contact_points && model->n_commanded; i++) {
+    const bramah__contact *brake = &model->contact_point[i];
+    if (brake->is_commanded)
+      out[(size_t)brake->body * ns + brake->spool] +=
+          bramah__brake_by_spool(brake, c->now->pose, c->now->Z, c->state.U, c->state.x);
+  }
 }
 
 void bramah__bristles_by_state(bramah_coupled *c)
@@ -400,7 +413,7 @@ bramah_status bramah__joint_acceleration_rows(bramah_coupled *c)
 
 /* ---- second use: the tangent of a step ---- */
 
-void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const double *v,
+void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const double *U, const double *v,
                          const bramah__state *start, double *by_start)
 {
   const bramah__circuit *circuit = &c->model->circuit;
@@ -418,7 +431,7 @@ void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const doubl
     c->derivative.F_s[i] = by_s;
     c->derivative.F_v[i] = by_v - cylinder->friction_scale * friction;
   }
-  bramah__contact_slopes(c->model->n_contact_points, c->model->contact_point, end->pose, end->Z,
+  bramah__contact_slopes(c->model->n_contact_points, c->model->contact_point, end->pose, end->Z, U,
                          0.5 * c->model->h, start->x, start->xd, c->derivative.contact);
 }
 
@@ -463,7 +476,7 @@ void bramah__step_tangent(bramah_coupled *c, double *J)
   bramah__eval *eval = c->trial;
   const size_t n = model->n, nx = n + model->n_first_order;
   const double c1 = 2.0 / model->h, c2 = 4.0 / (model->h * model->h);
-  bramah__step_slopes(c, eval, c->now->v, &c->state, NULL);
+  bramah__step_slopes(c, eval, c->next.U, c->now->v, &c->state, NULL);
   if (!bramah__all_unknown(c)) {
     bramah__independent_tangent(c, &c->next, eval, J);
     return;

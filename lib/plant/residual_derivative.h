@@ -85,13 +85,17 @@ void bramah__state_slopes(bramah_coupled *c);
 /* The same at the end of a step from `start`, where the strokes moved with v: friction states follow the
  * velocity by their own trapezoidal rule. by_start [n_cylinders]: friction by the velocity at
  * the start, which it gets instead; or NULL. */
-void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const double *v,
+void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const double *U, const double *v,
                          const bramah__state *start, double *by_start);
 
 /* Arms [2 x n_dof] of friction at contact point i into d->contact_arms: a force along a direction of the plane is a
  * generalised force along its row. */
 void bramah__contact_arms(const bramah_model *model, const bramah__eval *eval, bramah__derivative *d,
                           size_t i);
+
+/* What commands of the mechanics do: torques along the joints by all spools, out [n x n_spools], at c->state; all 0 where
+ * there are none. */
+void bramah__torques_by_spools(const bramah_coupled *c, double *out);
 
 /* Rates of the bristles of contacts at c->state, after bramah__rates_by_state: c->transition.bristle_rates [two of each
  * point x 2 n_dof] by positions and rates. */

@@ -204,9 +204,9 @@ void bramah__evaluate_motion(const bramah_model *model, const bramah__state *sta
 void bramah__set_motion(const bramah_model *model, bramah__state *state, bramah__eval *eval);
 
 /* Contacts of the forces stage at the end of a trapezoidal step of length 2 half that began with friction states x_k and
- * their rates xd_k, to x (unless NULL) and xd [n_friction_states]; with half = 0 at x_k. */
-void bramah__evaluate_contacts(const bramah_model *model, double half, const double *x_k, const double *xd_k,
-                               double *x, double *xd, bramah__eval *eval);
+ * their rates xd_k, to x (unless NULL) and xd [n_friction_states], at spools U; with half = 0 at x_k. */
+void bramah__evaluate_contacts(const bramah_model *model, const double *U, double half, const double *x_k,
+                               const double *xd_k, double *x, double *xd, bramah__eval *eval);
 
 /* Forces stage at pressures p [n_first_order], spools U and friction states x, whose rates go to xd
  * [n_friction_states]; and its part without the contacts. */

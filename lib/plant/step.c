@@ -68,7 +68,7 @@ static bramah_status move_candidate(bramah_coupled *c, double part)
     bramah__friction_step(&cylinder->friction, model->h, eval->v[i], c->state.x + first, c->state.xd + first,
                           next->x + first);
   }
-  bramah__evaluate_contacts(model, 0.5 * model->h, c->state.x, c->state.xd, next->x, next->xd, eval);
+  bramah__evaluate_contacts(model, next->U, 0.5 * model->h, c->state.x, c->state.xd, next->x, next->xd, eval);
   bramah__evaluate_actuators(model, next->p, next->U, next->x, next->xd, eval);
   return BRAMAH_OK;
 }

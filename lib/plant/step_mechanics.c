@@ -266,6 +266,7 @@ static void add_brake(bramah__step_builder *b, size_t *works, const bramah__cont
   const bramah__expr from[2] = {b->in_x[first], zero}, rate[2] = {b->in_xd[first], zero};
   bramah__expr f[3], x[2], xd[2];
   bramah__contact_at(brake, e_number(-1.0), w, half, from, rate, x, xd, f);
+  if (brake->is_commanded) f[0] = e_mul(bramah__pressed_part(brake, b->in_U[brake->spool]), f[0]);
   b->x_end[first] = x[0];
   b->xd_end[first] = xd[0];
   resist(b, b->Rz + j * nr, e_neg(f[0]));

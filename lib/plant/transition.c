@@ -47,6 +47,15 @@ static double displace_parameter(bramah_coupled *c, size_t i)
   return step;
 }
 
+/* What acts at once by spools: quasistatic actuators and commanded brakes. */
+static void act_by_spools(bramah_coupled *c, const double *U)
+{
+  const bramah_model *model = c->model;
+  if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
+  if (model->n_commanded)
+    bramah__evaluate_contacts(model, U, 0.0, c->state.x, NULL, NULL, c->transition.xd, c->now);
+}
+
 /* Independent accelerations and pressure rates at the present tables. */
 static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
 {
@@ -55,7 +64,7 @@ static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
   for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++)
     U[i] = c->state.U[i] + c->transition.shift[i];
   bramah__place_direct_spools(model, c->state.u, U);
-  if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
+  act_by_spools(c, U);
   if (bramah__accelerations(model, &c->state, c->now, zdd) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   bramah__evaluate_rates(model, c->state.p, U, c->now, pd);
   return BRAMAH_OK;
@@ -131,9 +140,9 @@ static bramah_status derive_end(bramah_coupled *c)
   bramah__transition *t = &c->transition;
   const size_t n_dof = model->n_independent;
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
-  bramah__step_slopes(c, c->now, t->v, &t->start, t->by_start);
+  bramah__step_slopes(c, c->now, c->state.U, t->v, &t->start, t->by_start);
   if (bramah__all_unknown(c) || c->sweeps) {
-    bramah__step_slopes(c, c->now, t->v, &t->start, NULL);
+    bramah__step_slopes(c, c->now, c->state.U, t->v, &t->start, NULL);
     bramah__independent_tangent(c, &c->state, c->now, c->newton.J);
     const bramah_status status = bramah__factor_tangent(c, n_dof);
     if (status != BRAMAH_OK) return status;
@@ -199,7 +208,7 @@ static void end_residual(bramah_coupled *c, double *f)
     const bramah__valve *valve = &model->circuit.valve[i];
     U[i] = bramah__spool_step(valve, start->U[i] + c->transition.shift[i], start->u[valve->input], model->h);
   }
-  if (model->circuit.n_metered) bramah__update_forces(model, c->state.p, U, c->now);
+  act_by_spools(c, U);
   bramah__imbalance(model, &c->state, c->now, c->state.zdd, f);
   bramah__evaluate_rates(model, c->state.p, U, c->now, f + n_dof);
   for (size_t i = 0; i < model->n_first_order; i++) f[n_dof + i] = -f[n_dof + i];

@@ -275,8 +275,9 @@ START_TEST(test_contacts)
                             .friction = {.stribeck_velocity = 0.4}};
   machine->n_contacts = 1, machine->contacts = &contact;
   machine->n_tyres = 1, machine->tyres = &tyre;
-  const bramah_brake brake = {
+  bramah_brake brake = {
       .name = "drum", .joint = joint->name, .torque = 2.0, .static_torque = 3.0, .bristle_stiffness = 10.0};
+  if (_i > 1) brake.command = (bramah_drive){.input = fb.inputs[0].name, .initial = 3.0};
   machine->n_brakes = _i != 0 && joint->type == BRAMAH_JOINT_REVOLUTE, machine->brakes = &brake;
   joint->range[0] = -9.0, joint->range[1] = joint->initial_position - 0.01;
   joint->stop = (bramah_end_stop){.stiffness = 200.0, .damping = 3.0};

@@ -236,6 +236,8 @@ static void draw_tyre(drawn *d, unsigned seed)
                                   .joint = d->tree.joints[j].name,
                                   .torque = between(&seed, 0.5, 5.0),
                                   .bristle_stiffness = between(&seed, 10.0, 100.0)};
+    if (m->n_inputs && one_of(&seed, 2))
+      d->brakes[0].command = (bramah_drive){.input = m->inputs[0].name, .initial = 2.0};
     m->n_brakes = 1, m->brakes = d->brakes;
   }
 }

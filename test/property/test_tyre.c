@@ -107,7 +107,7 @@ START_TEST(test_disc)
   }
   bramah__contact_frame at;
   bramah__contact_frame_of(&disc, &pose, Z, &at);
-  bramah__contact_forces(1, &disc, &pose, Z, 0.0, x, NULL, NULL, xd, force);
+  bramah__contact_forces(1, &disc, &pose, Z, NULL, 0.0, x, NULL, NULL, xd, force);
   const double *P = at.place, *F = force;
   for (int k = 0; k < 3; k++) {
     ck_near(P[k], place[k], 1.0);
@@ -155,6 +155,7 @@ typedef struct corner {
   bramah_tyre tyre;
   bramah_motion motions[2];
   bramah_brake brake;
+  bramah_input input;
 } corner;
 
 static const double sprung = 900.0, wheel = 100.0, radius = 0.5, stiffness = 300e3, damping = 6e3;
@@ -194,6 +195,7 @@ static void describe(corner *c, double slope, int64_t step_ns)
   c->machine.n_bodies = c->machine.n_joints = N_JOINTS, c->machine.n_tyres = 1;
   c->machine.bodies = c->bodies, c->machine.joints = c->joints, c->machine.tyres = &c->tyre;
   c->machine.motions = c->motions, c->machine.brakes = &c->brake;
+  c->input.name = "pedal";
   c->machine.gravity[0] = -gravity * sin(slope), c->machine.gravity[2] = -gravity * cos(slope);
   c->machine.integrator.step_ns = step_ns;
 }
@@ -259,15 +261,16 @@ START_TEST(test_kilometre)
 END_TEST
 
 /* With its wheel held on a slope, for good or by a brake, it stays below the angle of friction, atan 0.5 = 26.6 deg, and slides
- * above; it also rolls away from a brake that is too weak for m g r sin. Free, it rolls down as a body with the inertia of
+ * above; it also rolls away from a brake that is too weak for m g r sin, or pressed too little. Free, it rolls down as a body with the inertia of
  * its wheel does. */
 START_TEST(test_slope)
 {
   static const struct {
     double slope, brake; /* deg; of the torque that holds it there, 0: none */
     int held, stays;
-  } cases[] = {{25, 0, 1, 1},   {28, 0, 1, 0},   {10, 1.02, 0, 1},
-               {20, 3.0, 0, 1}, {10, 0.9, 0, 0}, {10, 0, 0, 0}};
+    double pedal; /* part of the torque that is commanded */
+  } cases[] = {{25, 0, 1, 1, 0},   {28, 0, 1, 0, 0}, {10, 1.02, 0, 1, 0},   {20, 3.0, 0, 1, 0},
+               {10, 0.9, 0, 0, 0}, {10, 0, 0, 0, 0}, {10, 1.02, 0, 1, 0.4}, {10, 0.9, 0, 0, 0.4}};
   static corner c;
   const double slope = cases[_i].slope * acos(-1.0) / 180.0, mass = sprung + wheel,
                pull = mass * gravity * sin(slope), grip = cases[_i].brake * pull;
@@ -275,7 +278,14 @@ START_TEST(test_slope)
   if (cases[_i].held) prescribe(&c, "spin", 0.0);
   c.brake = (bramah_brake){.name = "drum", .joint = "spin", .torque = grip * radius};
   c.machine.n_brakes = grip > 0.0;
+  if (cases[_i].pedal > 0.0) {
+    c.brake.torque /= cases[_i].pedal;
+    c.brake.command = (bramah_drive){.input = "pedal", .limit = 5.0, .initial = 5.0 * cases[_i].pedal};
+    c.machine.n_inputs = 1, c.machine.inputs = &c.input;
+  }
   running r = start(&c.machine);
+  const double pedal = 5.0 * cases[_i].pedal;
+  must(r.p.set_inputs(r.p.self, &pedal, &diag), &diag);
   must(run_for(&r, 10.0, &diag), &diag);
   const double place = shown(&r, "slide.position");
   must(run_for(&r, 3.0, &diag), &diag);
@@ -360,8 +370,12 @@ START_TEST(test_refusals)
   static corner c;
   describe(&c, 0.0, 1000000);
   c.brake = (bramah_brake){.name = "drum", .joint = "spin", .torque = 100.0};
-  c.machine.n_brakes = 1;
+  c.brake.command.input = "pedal";
+  c.machine.n_brakes = c.machine.n_inputs = 1, c.machine.inputs = &c.input;
   const refusal wrong[] = {
+      {"drum", "the limit of its command must be positive", 0, 0, {NUMBER(c.brake.command.limit, -1.0)}},
+      {"drum", "the time constant of its command must", 0, 0, {NUMBER(c.brake.command.time_constant, NAN)}},
+      {"drum", "its command must start within the limit", 0, 0, {NUMBER(c.brake.command.initial, 11.0)}},
       {"drum", "the torque must be positive", 0, 0, {NUMBER(c.brake.torque, 0.0)}},
       {"drum", "there is no joint coordinate 'spim'", 0, BRAMAH_E_REFERENCE, {NAME(c.brake.joint, "spim")}},
       {"drum", "a brake needs a joint that turns", 0, 0, {NAME(c.brake.joint, "slide")}},
@@ -391,8 +405,8 @@ int main(void)
   tcase_add_loop_test(cases, test_disc, 0, sizeof tyre_wheels / sizeof tyre_wheels[0]);
   tcase_add_loop_test(cases, test_slip_curve, 0, sizeof tyre_slips / sizeof tyre_slips[0]);
   tcase_add_loop_test(cases, test_kilometre, 0, 2);
-  tcase_add_loop_test(cases, test_slope, 0, 6);
+  tcase_add_loop_test(cases, test_slope, 0, 8);
   ADD_TESTS(cases, test_passive, test_stance);
-  tcase_add_loop_test(cases, test_refusals, 0, 16);
+  tcase_add_loop_test(cases, test_refusals, 0, 19);
   return run_suite(suite);
 }
