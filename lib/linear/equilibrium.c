@@ -5,9 +5,22 @@
 #include "lib/math/dense.h"
 
 #include <math.h>
+
 #include <string.h>
 
 static const char no_search[] = "equilibria of rolling machines are not searched for: give the steady motion";
+
+/* Bristles of a contact or brake as they bend before it slides [m or rad]; of a cylinder's friction 10 um, its film 1. */
+static double friction_size(const bramah_linearization *l, size_t k)
+{
+  const bramah_model *model = l->model;
+  for (size_t i = 0; i < model->n_contact_points; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    if (k >= contact->first_state && k < contact->first_state + contact->n_states)
+      return contact->static_friction / contact->bristles;
+  }
+  return strcmp(l->system.x_unit[bramah__first_friction(l) + k], "1") == 0 ? 1.0 : 1e-5;
+}
 
 /* Sizes that steps are measured by: rad or m, their rates, MPa, full command, bristle and film. */
 static double state_size(const bramah_linearization *l, size_t i)
@@ -17,7 +30,7 @@ static double state_size(const bramah_linearization *l, size_t i)
   if (i < pressure) return 1.0;
   if (i < spool) return 1e6;
   if (i < friction) return l->model->circuit.valve[l->spool[i - spool]].limit;
-  return strcmp(l->system.x_unit[i], "1") == 0 ? 1.0 : 1e-5;
+  return friction_size(l, i - friction);
 }
 
 /* Move the state by dx [n] in the order of the linearization; friction states too. */
