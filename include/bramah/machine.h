@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 #include "bramah/status.h"
+#include "bramah/terrain.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -259,6 +260,7 @@ typedef struct bramah_contact {
   const char *body;
   size_t n_points;
   const double *points; /* [n_points x 3] m, body frame */
+  int on_terrain;       /* 1: its ground is the machine's terrain, not a plane */
   double ground[3];     /* [m] a point of the plane */
   /* of the plane, out of the ground, any length; zero: against gravity (z without gravity) */
   double normal[3];
@@ -302,6 +304,7 @@ typedef struct bramah_tyre {
   double radius;            /* r > 0 [m], without load */
   double width;             /* >= 0 [m], over which discs are spread evenly */
   int n_discs;              /* 0: one without width, else three */
+  int on_terrain;           /* as of a contact */
   double ground[3];         /* [m] a point of the plane */
   double normal[3];         /* as of a contact */
   double stiffness;         /* K > 0 [N/m] of all discs */
@@ -310,6 +313,28 @@ typedef struct bramah_tyre {
   bramah_tyre_set set;      /* gives values of friction that are 0, and n = 1/2 */
   bramah_friction friction; /* otherwise as of a contact; its model is not looked at */
 } bramah_tyre;
+
+/* A cone on a terrain, at the angle of repose. */
+typedef struct bramah_heap {
+  double at[2];  /* [m] in the frame of the field */
+  double height; /* > 0 [m], above the level of the field */
+} bramah_heap;
+
+/* Ground that is no plane: a field of columns (bramah/terrain.h). Its axes are up against gravity, and as those of a contact's plane
+ * across it: x that of the inertial x axis (or y), y to its left; its origin is the inertial one. Where neighbouring heights differ
+ * by more than the angle of repose, soil is about to slump. Contacts and tyres on it see, each by itself, the plane that touches
+ * the field below them, bilinear height and normal there, which is held over a step and taken anew before the next: with it
+ * steps are what they are on planes. A plant stands on the field as it is given here and leaves it alone; a worksite
+ * (bramah/worksite.h) has soil that moves. */
+typedef struct bramah_machine_terrain {
+  int line;
+  /* nx 0: there is none. Gravity and tools are those of the machine. */
+  bramah_terrain_options options;
+  double level;          /* [m] of the flat field */
+  const double *heights; /* [nx x ny, m] in its place; NULL: it is flat */
+  size_t n_heaps;
+  const bramah_heap *heaps; /* on it, the higher one where two meet */
+} bramah_machine_terrain;
 
 /* A command u of an element: its lag is that of a spool (bramah_valve), and the part u/limit of what the element has is
  * at work, nothing for u <= 0 V (of a joint torque both signs). Of a pump it is the part of its speed. Output
@@ -964,6 +989,7 @@ typedef struct bramah_machine {
   const bramah_tyre *tyres;
   size_t n_brakes;
   const bramah_brake *brakes;
+  bramah_machine_terrain terrain;
   size_t n_load_sensing_pumps;
   const bramah_load_sensing_pump *load_sensing_pumps;
   size_t n_overcentre_valves;

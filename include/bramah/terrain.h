@@ -152,7 +152,8 @@ BRAMAH_API void bramah_terrain_options_default(bramah_terrain_options *options);
 typedef struct bramah_terrain bramah_terrain;
 
 /* Bytes for a terrain; create it there (aligned to 64) or in memory taken once. Its field is flat at 0 with no particle; nothing of the options is
- * needed afterwards. Errors: E_VALUE (diag names the option), E_ARGUMENT (memory too small), E_MEMORY. */
+ * needed afterwards. The size is 0 where a number of the options is out of its range. Errors: E_VALUE (diag names the option),
+ * E_ARGUMENT (memory too small), E_MEMORY. */
 BRAMAH_API size_t bramah_terrain_size(const bramah_terrain_options *options);
 BRAMAH_API bramah_status bramah_terrain_init(const bramah_terrain_options *options, void *mem, size_t size,
                                              bramah_diag *diag, bramah_terrain **out);

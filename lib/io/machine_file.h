@@ -27,6 +27,10 @@ extern const bramah__table bramah__command_table; /* of a bramah_drive of the me
 bramah__read bramah__read_hydraulics;
 bramah_status bramah__hydraulics_table(bramah__reader *reader, bramah__table *out);
 
+/* The section `terrain` (machine_terrain.c). */
+bramah__read bramah__read_terrain;
+extern const bramah__table bramah__terrain_table;
+
 /* double [3]: coordinates in the frame of the element's `body`, or, in a pair, of that of its `bodies`; or the name that the
  * body gives the point: "tip" or "bucket.tip". Bodies are read before. */
 bramah__read bramah__read_point;

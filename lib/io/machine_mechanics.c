@@ -374,14 +374,21 @@ static const bramah__key ground_keys[] = {
     BRAMAH__KEY("normal", bramah__read_direction, bramah_contact, normal, .required = 0),
     {0}};
 
-static const bramah__table ground_table = {.keys = ground_keys};
+/* Not a plane: the machine's terrain. */
+static const bramah__word grounds[] = {{"terrain", 1}, {NULL, 0}};
+static const bramah__key contact_on_terrain =
+    BRAMAH__KEY("ground", bramah__read_word, bramah_contact, on_terrain, .words = grounds);
+static const bramah__key tyre_on_terrain =
+    BRAMAH__KEY("ground", bramah__read_word, bramah_tyre, on_terrain, .words = grounds);
+
+static const bramah__table ground_table = {.keys = ground_keys, .value = &contact_on_terrain};
 
 static const bramah__key tyre_ground_keys[] = {
     BRAMAH__KEY("point", bramah__read_vector, bramah_tyre, ground, .unit = "m", .count = 3),
     BRAMAH__KEY("normal", bramah__read_direction, bramah_tyre, normal, .required = 0),
     {0}};
 
-static const bramah__table tyre_ground_table = {.keys = tyre_ground_keys};
+static const bramah__table tyre_ground_table = {.keys = tyre_ground_keys, .value = &tyre_on_terrain};
 
 #define RUBBING(key, member, unit_, range_, ...)                                                             \
   BRAMAH__KEY(key, bramah__read_quantity, bramah_friction, member, .unit = (unit_), .range = (range_),       \

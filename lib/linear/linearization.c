@@ -605,7 +605,7 @@ void bramah__keep_state(const bramah_coupled *c, double *snap)
 void bramah__return_state(bramah_coupled *c, const double *snap)
 {
   memcpy(c->state.block, snap, c->state.size);
-  bramah__apply_parameters(c, c->state.theta);
+  bramah__follow_state(c);
   c->now_valid = 0;
 }
 

@@ -57,6 +57,10 @@ static void count(const bramah_machine *machine, bramah_model *model)
   }
   model->n_contacts += machine->n_tyres + machine->n_brakes;
   for (size_t i = 0; i < machine->n_tyres; i++) model->n_discs += bramah__n_discs(&machine->tyres[i]);
+  for (size_t i = 0; i < machine->n_contacts; i++)
+    if (machine->contacts[i].on_terrain) model->n_standing += machine->contacts[i].n_points;
+  for (size_t i = 0; i < machine->n_tyres; i++)
+    if (machine->tyres[i].on_terrain) model->n_standing += bramah__n_discs(&machine->tyres[i]);
   model->n_brakes = machine->n_brakes;
   for (size_t i = 0; i < machine->n_brakes; i++)
     model->n_commanded += machine->brakes[i].command.input != NULL;
@@ -179,6 +183,8 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
   t->limit = BRAMAH__TAKE(arena, bramah__limit, model->forces.n_limits);
   t->contact_point = BRAMAH__TAKE(arena, bramah__contact, model->n_contact_points);
+  t->heights = BRAMAH__TAKE(arena, double, bramah__n_columns_of(machine));
+  model->standing = BRAMAH__TAKE(arena, bramah__standing, model->n_standing);
   model->first_point = BRAMAH__TAKE(arena, size_t, model->n_contacts + 1);
   model->rolling = BRAMAH__TAKE(arena, bramah__rolling, machine->n_wheels + machine->n_knife_edges);
   t->ball = BRAMAH__TAKE(arena, size_t, n);
@@ -375,9 +381,9 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
                               bramah__compiler *k)
 {
   static bramah_status (*const steps[])(bramah__compiler *) = {
-      take_integrator,        bramah__expand,        bramah__expand_circuit, check_names,
-      bramah__build_tree,     bramah__build_loops,   bramah__build_motions,  bramah__build_forces,
-      bramah__build_contacts, bramah__build_rolling, bramah__build_circuit};
+      take_integrator,       bramah__expand,         bramah__expand_circuit, check_names,
+      bramah__build_tree,    bramah__build_loops,    bramah__build_motions,  bramah__build_forces,
+      bramah__build_terrain, bramah__build_contacts, bramah__build_rolling,  bramah__build_circuit};
   *k = (bramah__compiler){.source = machine, .machine = machine, .diag = diag};
   bramah_model *m = k->model = BRAMAH__TAKE(arena, bramah_model, 1);
   count(machine, m);

@@ -25,6 +25,7 @@ typedef struct bramah__tables {
   bramah__load *load;
   bramah__limit *limit;
   bramah__contact *contact_point;
+  double *heights; /* [nx x ny] of the terrain */
   bramah__motion *motion;
   double *motion_points; /* of all tables */
   /* the machine without welds and compound joints (expand.c) */
@@ -113,6 +114,9 @@ bramah_status bramah__build_motions(bramah__compiler *k);
 bramah_status bramah__build_forces(bramah__compiler *k);
 /* Points and tyres on the ground. */
 size_t bramah__n_discs(const bramah_tyre *tyre);
+/* Columns of its terrain, 0 where there is none or their number cannot be. */
+size_t bramah__n_columns_of(const bramah_machine *machine);
+bramah_status bramah__build_terrain(bramah__compiler *k);
 bramah_status bramah__build_contacts(bramah__compiler *k);
 /* A command of the element `of`: complete, checked; its limit goes to *limit. */
 bramah_status bramah__check_command(const bramah__compiler *k, const bramah_drive *command,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bodies, loops, motions, forces and rolling contacts of a machine. */
 #include "lib/machine/compile.h"
+#include "lib/math/elementary.h"
 #include "lib/math/vector3.h"
 #include "lib/base/diag.h"
 
@@ -561,20 +562,70 @@ bramah_status bramah__build_forces(bramah__compiler *k)
   return status;
 }
 
-/* ---- points on the ground ---- */
+/* ---- a field to stand on ---- */
 
-/* Axes of a plane, rows of E: x the direction in it nearest to the inertial x axis, or y where that is nearly normal. */
-static void plane_axes(const double *normal, double *E)
+size_t bramah__n_columns_of(const bramah_machine *machine)
 {
-  const double along[2][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
-  const double *from = along[fabs(normal[0]) > 0.9];
-  double x[3];
-  bramah__copy3(from, x);
-  bramah__axpy3(-bramah__dot3(from, normal), normal, x);
-  bramah__normalise(x, E);
-  bramah__cross3(normal, E, E + 3);
-  bramah__copy3(normal, E + 6);
+  static const size_t most = 65536;
+  const bramah_terrain_options *o = &machine->terrain.options;
+  return o->nx <= most && o->ny <= most && o->nx * o->ny <= (size_t)1 << 28 ? o->nx * o->ny : 0;
 }
+
+/* Heights as given, or flat, and the heaps on them. */
+static void fill_heights(const bramah_machine_terrain *in, double steepest, double *h)
+{
+  const bramah_terrain_options *o = &in->options;
+  for (size_t c = 0; c < o->nx * o->ny; c++) {
+    const double x = o->origin[0] + ((double)(c / o->ny) + 0.5) * o->cell,
+                 y = o->origin[1] + ((double)(c % o->ny) + 0.5) * o->cell;
+    h[c] = in->heights ? in->heights[c] : in->level;
+    for (size_t i = 0; i < in->n_heaps; i++) {
+      const bramah_heap *heap = &in->heaps[i];
+      const double dx = x - heap->at[0], dy = y - heap->at[1];
+      h[c] = fmax(h[c], in->level + heap->height - steepest * sqrt(dx * dx + dy * dy));
+    }
+  }
+}
+
+bramah_status bramah__build_terrain(bramah__compiler *k)
+{
+  static const char name[] = "terrain";
+  const bramah_machine_terrain *in = &k->source->terrain;
+  bramah_model *m = k->model;
+  bramah_terrain_options *o = &m->terrain;
+  double up[3];
+  if (in->options.nx == 0) return BRAMAH_OK;
+  *o = in->options;
+  o->tools = NULL;
+  o->n_tools = 0;
+  o->gravity = sqrt(bramah__dot3(k->machine->gravity, k->machine->gravity));
+  if (!(o->gravity > 0.0))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, name, in->line, "soil lies only where there is gravity");
+  if (bramah_terrain_size(o) == 0) { /* it says what is wrong */
+    bramah_terrain *none;
+    const bramah_status status = bramah_terrain_init(o, NULL, 0, k->diag, &none);
+    bramah__at(k->diag, k->source->file, in->line, 0);
+    return status;
+  }
+  if (!isfinite(in->level))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, name, in->line, "its level must be finite");
+  for (size_t i = 0; i < in->n_heaps; i++)
+    if (!isfinite(in->heaps[i].at[0]) || !isfinite(in->heaps[i].at[1]) || !(fabs(in->heaps[i].height) < 1e4))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, name, in->line,
+                                  "its heaps must have finite places and heights");
+  for (size_t c = 0; in->heights && c < o->nx * o->ny; c++)
+    if (!(fabs(in->heights[c]) < 1e6))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, name, in->line, "its heights must be finite");
+  for (int i = 0; i < 3; i++) up[i] = -k->machine->gravity[i] / o->gravity;
+  double s, c;
+  bramah__sincos(o->soil.repose, &s, &c);
+  fill_heights(in, s / c, k->t.heights);
+  bramah__plane_axes(up, m->field_axes);
+  m->field = (bramah__heights){o->nx, o->ny, o->cell, {o->origin[0], o->origin[1]}, k->t.heights};
+  return BRAMAH_OK;
+}
+
+/* ---- points on the ground ---- */
 
 /* 0 where the value is not given */
 static double otherwise(double value, double usual) { return value != 0.0 ? value : usual; }
@@ -620,6 +671,9 @@ static bramah_status fill_contact(const bramah__compiler *k, const bramah_contac
   const double *g = k->machine->gravity, against[3] = {-g[0], -g[1], -g[2]};
   double normal[3];
   const int given = bramah__dot3(in->normal, in->normal) != 0.0;
+  if (in->on_terrain && k->model->terrain.nx == 0)
+    return bramah__compile_fail(k, BRAMAH_E_REFERENCE, e.name, e.line,
+                                "the machine has no terrain to stand on");
   *out = (bramah__contact){.linear = in->law == BRAMAH_CONTACT_PENALTY,
                            .normal = {.stiffness = in->stiffness, .damping = in->damping},
                            .hertz = in->stiffness,
@@ -631,7 +685,7 @@ static bramah_status fill_contact(const bramah__compiler *k, const bramah_contac
   if (given && !bramah__normalise(in->normal, normal))
     return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
                                 "the normal of the ground has no direction");
-  plane_axes(normal, out->axes);
+  bramah__plane_axes(normal, out->axes);
   bramah__copy3(in->ground, out->origin);
   bramah_status status = finite3(k, in->ground, e, "the point of the ground must be finite");
   if (status == BRAMAH_OK) status = bramah__positive(k, in->stiffness, e.name, e.line, "the stiffness");
@@ -689,6 +743,7 @@ static bramah_contact as_contact(const bramah_tyre *in)
                    .viscous = otherwise(own->viscous, set->viscous),
                    .bristle_stiffness = otherwise(own->bristle_stiffness, set->bristle_stiffness),
                    .bristle_damping = otherwise(own->bristle_damping, set->bristle_damping)}};
+  out.on_terrain = in->on_terrain;
   bramah__copy3(in->ground, out.ground);
   bramah__copy3(in->normal, out.normal);
   return out;
@@ -798,12 +853,25 @@ static bramah_status fill_brake(const bramah__compiler *k, const bramah_brake *i
   return bramah__check_command(k, &in->command, (const bramah_named *)(const void *)in, &out->limit);
 }
 
+/* Contact points from `first` to `end` on the field, each with a part of the patch of a tyre, or none. */
+static void stand_on_terrain(bramah__compiler *k, const bramah_tyre *tyre, const bramah__contact *first,
+                             const bramah__contact *end)
+{
+  bramah_model *m = k->model;
+  const double discs = (double)(end - first);
+  for (; first < end; first++)
+    m->standing[m->n_standing++] =
+        (bramah__standing){.point = (size_t)(first - k->t.contact_point),
+                           .patch = {tyre ? 2.0 / first->rolling : 0.0, tyre ? tyre->width / discs : 0.0}};
+}
+
 bramah_status bramah__build_contacts(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
   bramah_model *m = k->model;
   bramah__contact *out = k->t.contact_point;
   size_t state = m->circuit.n_friction_states, kept = 0;
+  m->n_standing = 0;
   bramah_status status = check_named(k, d->contacts, d->n_contacts, sizeof *d->contacts, "contact");
   for (size_t i = 0; i < d->n_contacts && status == BRAMAH_OK; i++) {
     const bramah_contact *in = &d->contacts[i];
@@ -815,6 +883,7 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
     if (status == BRAMAH_OK) status = contact_body(k, in, &each.body);
     if (status != BRAMAH_OK || each.body < 0) continue;
     m->contact_name[kept] = m->contact_name[i];
+    const bramah__contact *first = out;
     m->first_point[kept++] = (size_t)(out - k->t.contact_point);
     for (size_t l = 0; l < in->n_points && status == BRAMAH_OK; l++, out++) {
       const char *body = in->body;
@@ -825,6 +894,7 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
       out->first_state = state;
       state += out->n_states;
     }
+    if (in->on_terrain) stand_on_terrain(k, NULL, first, out);
   }
   const size_t on_points = kept;
   if (status == BRAMAH_OK) status = check_named(k, d->tyres, d->n_tyres, sizeof *d->tyres, "tyre");
@@ -837,6 +907,8 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
     m->contact_name[kept] = name;
     m->first_point[kept++] = (size_t)(out - k->t.contact_point);
     status = tyre ? fill_tyre(k, tyre, &state, out) : fill_brake(k, &d->brakes[i - d->n_tyres], state++, out);
+    if (tyre && tyre->on_terrain && status == BRAMAH_OK)
+      stand_on_terrain(k, tyre, out, out + bramah__n_discs(tyre));
     out += tyre ? bramah__n_discs(tyre) : 1;
   }
   m->n_tyres = d->n_tyres;

@@ -18,6 +18,7 @@ void bramah_machine_default(bramah_machine *machine)
                                              .max_iterations = 25,
                                              .penalty_frequency = 100.0,
                                              .penalty_damping = 1.0}};
+  bramah_terrain_options_default(&machine->terrain.options);
 }
 
 /* ---- kinds of joints ---- */

@@ -14,6 +14,7 @@
 #include "lib/multibody/motion.h"
 #include "lib/multibody/rotation.h"
 #include "lib/multibody/tree.h"
+#include "lib/terrain/heights.h"
 
 /* What an output of the plant shows. */
 typedef enum bramah__output_code {
@@ -209,6 +210,12 @@ typedef struct bramah__rolling {
   double radius;
 } bramah__rolling;
 
+/* A point or disc whose ground is the field. */
+typedef struct bramah__standing {
+  size_t point;    /* its number among all of contacts */
+  double patch[2]; /* length and width that it presses on [m]; 0 of a point */
+} bramah__standing;
+
 struct bramah_model {
   uint64_t mark; /* bramah__mark_of; must be first */
   int own_memory;
@@ -260,11 +267,16 @@ struct bramah_model {
   bramah__forces forces;
   size_t n_contacts, n_contact_points; /* those of tyres and then of brakes last */
   size_t n_tyres, n_discs, n_brakes;
-  size_t n_commanded;                   /* brakes with a command */
-  const bramah__contact *contact_point; /* [n_contact_points], those of a contact in a row */
-  const char **contact_name;            /* [n_contacts] */
-  size_t *first_point;                  /* [n_contacts + 1] */
-  size_t n_friction_states;             /* those of the circuit, then those of the points that rub */
+  size_t n_commanded;             /* brakes with a command */
+  bramah__contact *contact_point; /* [n_contact_points], those of a contact in a row */
+  const char **contact_name;      /* [n_contacts] */
+  size_t *first_point;            /* [n_contacts + 1] */
+  size_t n_friction_states;       /* those of the circuit, then those of the points that rub */
+  bramah_terrain_options terrain; /* nx 0: there is none */
+  bramah__heights field;          /* as it is given */
+  double field_axes[9];           /* rows: its x, its y, up */
+  size_t n_standing;
+  bramah__standing *standing;
   size_t n_rolling;
   bramah__rolling *rolling; /* [n_rolling] wheels, then edges */
   size_t n_definitions, n_sums;

@@ -63,6 +63,19 @@ void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const b
 
 /* ---- with numbers ---- */
 
+void bramah__plane_axes(const double *normal, double *E)
+{
+  const double along[2][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+  const double *from = along[fabs(normal[0]) > 0.9];
+  double x[3];
+  bramah__copy3(from, x);
+  bramah__axpy3(-bramah__dot3(from, normal), normal, x);
+  const double length = sqrt(bramah__dot3(x, x));
+  for (int k = 0; k < 3; k++) E[k] = x[k] / length;
+  bramah__cross3(normal, E, E + 3);
+  bramah__copy3(normal, E + 6);
+}
+
 void bramah__contact_frame_of(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
                               bramah__contact_frame *touch)
 {

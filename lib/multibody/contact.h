@@ -61,6 +61,10 @@ void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const b
                         bramah__expr half, const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
                         bramah__expr *xd, bramah__expr *f);
 
+/* Axes of a plane with a normal of length 1, rows of E [9]: x the direction in it nearest to the inertial x axis, or y where that is
+ * nearly normal. */
+void bramah__plane_axes(const double *normal, double *E);
+
 /* ---- where it touches ---- */
 
 /* At a pose and velocities Z, inertial axes. */

@@ -12,7 +12,15 @@ typedef struct bramah__contact_frame_graph {
   bramah__expr height, w[4];
 } bramah__contact_frame_graph;
 
+/* A plane that is not a number: its axes, and the distance of the origin from it along its normal. */
+typedef struct bramah__plane_graph {
+  bramah__mat axes;
+  bramah__expr distance;
+} bramah__plane_graph;
+
+/* plane NULL: that of the contact. */
 bramah__contact_frame_graph bramah__contact_graph(const bramah__contact *contact,
+                                                  const bramah__plane_graph *plane,
                                                   const bramah__body_graph *body);
 
 #endif

@@ -51,13 +51,14 @@ void bramah__disc_moment(const bramah__contact *disc, const bramah__pose *pose, 
 /* ---- the same as a graph ---- */
 
 bramah__contact_frame_graph bramah__contact_graph(const bramah__contact *contact,
+                                                  const bramah__plane_graph *plane,
                                                   const bramah__body_graph *body)
 {
   const bramah__pair Z = bramah__twist_graph(body, (size_t)contact->body);
-  bramah__contact_frame_graph touch = {.axes = m_number(contact->axes)};
+  bramah__contact_frame_graph touch = {.axes = plane ? plane->axes : m_number(contact->axes)};
   touch.held = touch.place = bramah__point_graph(body, contact->body, contact->point);
   if (contact->radius > 0.0) {
-    const bramah__vec n = v_number(contact->axes + 6),
+    const bramah__vec n = {{touch.axes.m[2][0], touch.axes.m[2][1], touch.axes.m[2][2]}},
                       e = bramah__direction_graph(body, contact->body, contact->spin), across = v_cross(e, n);
     const bramah__expr m2 = e_max(v_dot(across, across), e_number(least_lean));
     const bramah__vec t = v_scale(e_inv(e_sqrt(m2)), across), l = v_cross(n, t);
@@ -69,9 +70,10 @@ bramah__contact_frame_graph bramah__contact_graph(const bramah__contact *contact
     }
     touch.w[3] = e_scale(contact->radius, v_dot(e, Z.angular));
   }
-  const bramah__vec q = m_rotate(touch.axes, v_sub(touch.place, v_number(contact->origin))),
+  const bramah__vec from = plane ? touch.place : v_sub(touch.place, v_number(contact->origin)),
+                    q = m_rotate(touch.axes, from),
                     w = m_rotate(touch.axes, v_add(Z.linear, v_cross(Z.angular, touch.place)));
-  touch.height = q.x[2];
+  touch.height = plane ? e_sub(q.x[2], plane->distance) : q.x[2];
   for (int k = 0; k < 3; k++) touch.w[k] = w.x[k];
   return touch;
 }

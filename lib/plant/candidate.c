@@ -93,7 +93,7 @@ bramah_status bramah__adopt_with_spools(bramah_coupled *c, bramah_diag *diag)
 {
   bramah__apply_parameters(c, c->next.theta);
   const bramah_status status = try_candidate(c, diag);
-  if (status != BRAMAH_OK) bramah__apply_parameters(c, c->state.theta);
+  if (status != BRAMAH_OK) bramah__follow_state(c);
   return status;
 }
 
@@ -101,6 +101,7 @@ bramah_status bramah__adopt_candidate(bramah_coupled *c, bramah_diag *diag)
 {
   bramah__apply_parameters(c, c->next.theta); /* offsets of commands among them */
   bramah__place_direct_spools(c->model, c->next.u, c->next.U);
+  bramah__stand(c, &c->next);
   return bramah__adopt_with_spools(c, diag);
 }
 

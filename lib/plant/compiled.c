@@ -85,6 +85,11 @@ static void set_spools(bramah_coupled *c, const bramah__state *state, double tim
     bramah__quaternion_matrix(state->base + 4 * i, base);
     put(c, program->in.base + 9 * i, 9, base);
   }
+  for (size_t k = 0; k < program->nk; k++) {
+    const bramah__contact *contact = &c->model->contact_point[c->model->standing[k].point];
+    put(c, program->in.plane + 10 * k, 9, contact->axes);
+    *input(c, program->in.plane + 10 * k + 9) = state->plane[4 * k + 3];
+  }
   put(c, program->in.U, program->ns, state->U);
   for (size_t i = 0; i < program->ns; i++) *input(c, program->in.gate + i) = gate(c, state, i);
 }

@@ -151,6 +151,8 @@ static bramah_status divide(bramah_coupled *c, const bramah__wanted *w, bramah_s
 bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
 {
   const bramah_step_report before = c->report;
+  const bramah_status status = bramah__renew_planes(c, diag);
+  if (status != BRAMAH_OK) return status;
   bramah__state_copy(&c->state, &c->start);
   return divide(c, w, before, one_step(c, w, diag), diag);
 }

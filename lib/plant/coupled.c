@@ -20,6 +20,7 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
   bramah_coupled *object = BRAMAH__TAKE(arena, bramah_coupled, 1), counted = {0};
   bramah_coupled *c = object ? object : &counted;
   c->model = model;
+  c->field = model->field;
   bramah__state_layout(model, arena, &c->state);
   bramah__state_layout(model, arena, &c->next);
   bramah__state_layout(model, arena, &c->probe_state);
@@ -212,7 +213,7 @@ static void restore(void *self, const void *snap)
 {
   bramah_coupled *c = self;
   memcpy(c->state.block, snap, c->state.size);
-  bramah__apply_parameters(c, c->state.theta);
+  bramah__follow_state(c);
   c->now_valid = 0;
   c->basis_changed = 0;
 }

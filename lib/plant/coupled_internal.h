@@ -145,6 +145,7 @@ static inline int bramah__wants_any(const bramah__wanted *w) { return w->F || w-
 #define BRAMAH__OWN_TABLES(X)                                                                                \
   X(bramah__link, link, tree.link, model->n)                                                                 \
   X(bramah__load, load, forces.load, model->forces.n_loads)                                                  \
+  X(bramah__contact, contact_point, contact_point, model->n_contact_points)                                  \
   X(double, supply, circuit.supply, model->circuit.n_supplies)                                               \
   X(bramah__cylinder, cylinder, circuit.cylinder, model->circuit.n_cylinders)                                \
   X(bramah__element, element, circuit.element, model->circuit.n_elements)                                    \
@@ -184,6 +185,7 @@ struct bramah_coupled {
   const bramah_model
       *base; /* the shared one, with nominal parameters; NULL in the plant that a model is made with */
   bramah__own own;
+  bramah__heights field; /* that contacts stand on: that of the model, or one that moves */
   bramah__state state, next, probe_state;
   bramah__state start; /* of a step that may be made again in parts */
   bramah__state kept;  /* while another one is looked at (coupled.c) */
@@ -353,6 +355,20 @@ void bramah__own_layout(const bramah_model *model, bramah__arena *arena, bramah_
  * old values.
  */
 void bramah__apply_parameters(bramah_coupled *c, const double *theta);
+
+/* The same of all that a state sets: its parameters and planes. */
+void bramah__follow_state(bramah_coupled *c);
+
+/* ---- contacts on a field of heights (ground.c) ---- */
+
+/* Let contacts see the planes [4 n_standing] of a state. */
+void bramah__apply_planes(bramah_coupled *c, const double *plane);
+
+/* Planes of a state anew from its positions, and let contacts see them. */
+void bramah__stand(bramah_coupled *c, bramah__state *state);
+
+/* The same of c->state, whose accelerations and rates follow, before a step. */
+bramah_status bramah__renew_planes(bramah_coupled *c, bramah_diag *diag);
 
 /* Parameters behind the plant interface. */
 bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag);

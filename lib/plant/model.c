@@ -448,6 +448,7 @@ static bramah_status assemble(bramah_coupled *c, bramah_model *model, const bram
   memcpy(model->index0, c->state.index, model->n * sizeof(int));
   memcpy(model->row0, c->state.row, model->m * sizeof(int));
   memcpy(model->base0, c->state.base, 4 * model->n_balls * sizeof(double));
+  bramah__stand(c, &c->state);
   model->potential0 = bramah__tree_potential(&model->tree, c->now->pose) +
                       bramah__forces_potential(&model->forces, c->now->pose, c->state.z);
   return BRAMAH_OK;

@@ -109,6 +109,12 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
   }
 }
 
+void bramah__follow_state(bramah_coupled *c)
+{
+  bramah__apply_parameters(c, c->state.theta);
+  bramah__apply_planes(c, c->state.plane);
+}
+
 void bramah__apply_parameters(bramah_coupled *c, const double *theta)
 {
   if (!c->base || memcmp(theta, c->own.theta, c->base->n_parameters * sizeof *theta) == 0) return;

@@ -86,6 +86,10 @@ static void set_typical(bramah__step_builder *b)
   for (size_t i = 0; i < nb; i++)
     bramah__quaternion_matrix(b->usual->base + 4 * i, b->typical + in->base + 9 * i);
   if (nq) b->typical[in->half] = 0.5 * model->h;
+  for (size_t k = 0; k < nk; k++) {
+    bramah__plane_axes(b->usual->plane + 4 * k, b->typical + in->plane + 10 * k);
+    b->typical[in->plane + 10 * k + 9] = b->usual->plane[4 * k + 3];
+  }
   for (size_t i = 0; i < ns; i++) {
     b->typical[in->U + i] = 0.3 * model->circuit.valve[i].limit;
     b->typical[in->gate + i] = 1.0;
@@ -273,18 +277,30 @@ static void add_brake(bramah__step_builder *b, size_t *works, const bramah__cont
   add_work(b, works, b->out->nc + BRAMAH__CONTACTS, e_neg(f[0]), b->in_z[j]);
 }
 
+/* That a contact on the field is given. */
+static bramah__plane_graph plane_in(const bramah__step_builder *b, size_t k)
+{
+  const bramah__expr *in = b->in_plane + 10 * k;
+  bramah__plane_graph plane = {.distance = in[9]};
+  for (int i = 0; i < 9; i++) plane.axes.m[i / 3][i % 3] = in[i];
+  return plane;
+}
+
 /* Points and discs on the ground, and brakes. */
 static void add_contacts(bramah__step_builder *b, size_t *works)
 {
   const size_t nr = b->out->nf + b->out->nm, taken = b->out->nc + BRAMAH__CONTACTS;
   const bramah__expr half = b->out->nq ? b->in_half[0] : e_number(0.0);
-  for (size_t i = 0; i < b->model->n_contact_points; i++) {
+  for (size_t i = 0, stands = 0; i < b->model->n_contact_points; i++) {
     const bramah__contact *contact = &b->model->contact_point[i];
+    const int on_field = stands < b->out->nk && b->model->standing[stands].point == i;
     if (contact->pressed > 0.0) {
       add_brake(b, works, contact, half);
       continue;
     }
-    const bramah__contact_frame_graph at = bramah__contact_graph(contact, b->body);
+    bramah__plane_graph plane;
+    if (on_field) plane = plane_in(b, stands++);
+    const bramah__contact_frame_graph at = bramah__contact_graph(contact, on_field ? &plane : NULL, b->body);
     const size_t first = contact->first_state;
     bramah__vec f;
     bramah__contact_at(contact, at.height, at.w, half, b->in_x + first, b->in_xd + first, b->x_end + first,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A field of columns that slump where they are steeper than the angle of repose: a cellular automaton (publication V, II-B.1).
  * Only cells are looked at where something has changed: they are queued, and a sweep queues what it changed. */
+#include "lib/terrain/heights.h"
 #include "lib/terrain/terrain_internal.h"
 
 #include <math.h>
@@ -10,52 +11,23 @@ static const double slack =
 
 /* ---- heights ---- */
 
-/* Index and weight of the lower of two centres along an axis. */
-static size_t lower_centre(double u, size_t n, double *weight)
+/* The field as others see it. */
+static bramah__heights heights_of(const bramah_terrain *t)
 {
-  const double last = (double)n - 1.0, at = u > 0.0 ? (u < last ? u : last) : 0.0;
-  size_t i = (size_t)at;
-  if (i + 1 >= n && n > 1) i = n - 2;
-  *weight = n > 1 ? 1.0 - (at - (double)i) : 1.0;
-  return i;
+  const bramah_terrain_options *o = &t->options;
+  return (bramah__heights){o->nx, o->ny, o->cell, {o->origin[0], o->origin[1]}, t->h};
 }
 
 void bramah__field_corners(const bramah_terrain *t, double x, double y, size_t cell[4], double weight[4])
 {
-  const bramah_terrain_options *o = &t->options;
-  double a, b;
-  const size_t i = lower_centre((x - o->origin[0]) / o->cell - 0.5, o->nx, &a);
-  const size_t j = lower_centre((y - o->origin[1]) / o->cell - 0.5, o->ny, &b);
-  const size_t right = o->nx > 1 ? o->ny : 0, up = o->ny > 1 ? 1 : 0;
-  cell[0] = i * o->ny + j;
-  cell[1] = cell[0] + right;
-  cell[2] = cell[0] + up;
-  cell[3] = cell[1] + up;
-  weight[0] = a * b;
-  weight[1] = (1.0 - a) * b;
-  weight[2] = a * (1.0 - b);
-  weight[3] = (1.0 - a) * (1.0 - b);
+  const bramah__heights field = heights_of(t);
+  bramah__heights_corners(&field, x, y, cell, weight);
 }
 
 double bramah_terrain_height(const bramah_terrain *t, double x, double y, double normal[3])
 {
-  const bramah_terrain_options *o = &t->options;
-  double a, b;
-  const double u = (x - o->origin[0]) / o->cell - 0.5, v = (y - o->origin[1]) / o->cell - 0.5;
-  const size_t i = lower_centre(u, o->nx, &a), j = lower_centre(v, o->ny, &b);
-  const size_t right = o->nx > 1 ? o->ny : 0, up = o->ny > 1 ? 1 : 0;
-  const double *h = t->h + i * o->ny + j;
-  const double h00 = h[0], h10 = h[right], h01 = h[up], h11 = h[right + up];
-  if (normal) {
-    const int beyond_x = u < 0.0 || u > (double)o->nx - 1.0, beyond_y = v < 0.0 || v > (double)o->ny - 1.0;
-    const double sx = beyond_x ? 0.0 : (b * (h00 - h10) + (1.0 - b) * (h01 - h11)) / o->cell;
-    const double sy = beyond_y ? 0.0 : (a * (h00 - h01) + (1.0 - a) * (h10 - h11)) / o->cell;
-    const double scale = 1.0 / sqrt(1.0 + sx * sx + sy * sy);
-    normal[0] = sx * scale;
-    normal[1] = sy * scale;
-    normal[2] = scale;
-  }
-  return b * (a * h00 + (1.0 - a) * h10) + (1.0 - b) * (a * h01 + (1.0 - a) * h11);
+  const bramah__heights field = heights_of(t);
+  return bramah__heights_at(&field, x, y, normal);
 }
 
 size_t bramah__field_cell(const bramah_terrain *t, double x, double y)

@@ -167,7 +167,8 @@ static bramah_terrain *layout(const bramah_terrain_options *o, bramah__arena *ar
     t->n_points += o->tools[i].n_points;
     t->n_edge += edge_parts(o, &o->tools[i]);
   }
-  for (t->n_buckets = 64; t->n_buckets < 4 * o->max_particles;) t->n_buckets *= 2;
+  for (t->n_buckets = 64; t->n_buckets / 4 < o->max_particles && t->n_buckets <= SIZE_MAX / 4;)
+    t->n_buckets *= 2;
   const size_t start = arena->used;
   TERRAIN_STATE(BRAMAH__FIELD_TAKE)
   t->state = (unsigned char *)t->now;
@@ -179,6 +180,7 @@ static bramah_terrain *layout(const bramah_terrain_options *o, bramah__arena *ar
 
 size_t bramah_terrain_size(const bramah_terrain_options *options)
 {
+  if (check_numbers(options, NULL)) return 0; /* sizes that cannot be would not fit into one */
   bramah__arena arena = bramah__arena_make(NULL, 0);
   layout(options, &arena);
   return arena.used;

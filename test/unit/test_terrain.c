@@ -489,6 +489,8 @@ START_TEST(mistakes_are_named)
   WRONG(coulomb = (double)NAN, "coulomb")
   WRONG(soil.repose = 1.6, "soil.repose")
   WRONG(rule = (bramah_slump)3, "rule")
+  WRONG(max_particles = SIZE_MAX, "max_particles")
+  ck_assert_uint_eq(bramah_terrain_size(&o), 0);
   good.n_tools = 1;
   WRONG(tools = &tools[0], "plate")
   WRONG(tools = &tools[1], "plate")
