@@ -305,7 +305,9 @@ bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const 
     bramah__at(diag, machine->file, machine->valves[i].line, 0);
     return BRAMAH_E_VALUE;
   }
-  bramah__evaluate_rhs(model, &q.c->state, q.c->now);
+  bramah__state *state = &q.c->state;
+  bramah__evaluate_contacts(model, state->U, 0.0, state->x, NULL, NULL, state->xd, q.c->now);
+  bramah__evaluate_rhs(model, state, q.c->now);
   const bramah_status status = solve_for_most(&q, work, diag);
   return status == BRAMAH_OK ? check_standing(&q, diag) : status;
 }

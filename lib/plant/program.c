@@ -181,10 +181,11 @@ bramah_program_info bramah_program_get_info(const bramah_program *program)
   }
   /* What the interpreter costs, in operations of the tape. */
   const bramah__circuit *circuit = &program->model->circuit;
-  const size_t of_circuit =
-      100 * program->np + 150 * (circuit->n_elements + circuit->n_valves + 2 * circuit->n_cylinders);
-  info.is_faster =
-      info.n_iterate <= 400 * program->n + of_circuit + program->nx * program->nx * program->nx / 3;
+  const size_t of_circuit = 100 * program->np +
+                            150 * (circuit->n_elements + circuit->n_valves + 2 * circuit->n_cylinders),
+               of_contacts = 3000 * program->model->n_contact_points;
+  info.is_faster = info.n_iterate <=
+                   400 * program->n + of_circuit + of_contacts + program->nx * program->nx * program->nx / 3;
   return info;
 }
 
