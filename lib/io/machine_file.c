@@ -477,6 +477,12 @@ static const struct {
     {{"hydraulics", "metered_cylinders", "*", "flow_coefficient"}, ".flow_scale", BRAMAH__LEAD_FACTOR},
     {{"hydraulics", "metered_cylinders", "*", "area"}, ".flow_scale", BRAMAH__LEAD_FACTOR},
     {{"hydraulics", "metered_cylinders", "*", "discharge_coefficient"}, ".flow_scale", BRAMAH__LEAD_FACTOR},
+    {{"tyres", "*", "stiffness"}, ".stiffness", BRAMAH__LEAD_SAME},
+    {{"tyres", "*", "damping"}, ".damping", BRAMAH__LEAD_SAME},
+    {{"contacts", "*", "stiffness"}, ".stiffness", BRAMAH__LEAD_SAME},
+    {{"contacts", "*", "damping"}, ".damping", BRAMAH__LEAD_SAME},
+    {{"?", "*", "friction", "coulomb"}, ".friction_scale", BRAMAH__LEAD_TERM},
+    {{"?", "*", "friction", "static"}, ".friction_scale", BRAMAH__LEAD_TERM},
     {{"hydraulics", "?", "*", "friction", "coulomb"}, ".friction_scale", BRAMAH__LEAD_TERM},
     {{"hydraulics", "?", "*", "friction", "static"}, ".friction_scale", BRAMAH__LEAD_TERM},
     {{"hydraulics", "?", "*", "friction", "viscous"}, ".friction_scale", BRAMAH__LEAD_TERM}};

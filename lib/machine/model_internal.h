@@ -125,7 +125,10 @@ typedef enum bramah__parameter_code {
   BRAMAH__INPUT_OFFSET,      /* added to a command */
   BRAMAH__GRAVITY_SCALE,     /* factor of gravity */
   BRAMAH__LINE_FLOW,         /* of the pump of a pump line */
-  BRAMAH__FLOW_SCALE         /* factor of the flow coefficients of a quasistatic actuator */
+  BRAMAH__FLOW_SCALE,        /* factor of the flow coefficients of a quasistatic actuator */
+  BRAMAH__CONTACT_STIFFNESS, /* of all points or discs of a contact or tyre */
+  BRAMAH__CONTACT_DAMPING,
+  BRAMAH__CONTACT_FRICTION /* factor of the friction of a contact, tyre or brake */
 } bramah__parameter_code;
 
 typedef struct bramah__parameter {

@@ -227,7 +227,10 @@ static const struct {
                        [BRAMAH__INPUT_OFFSET] = {".offset", "V", NULL},
                        [BRAMAH__GRAVITY_SCALE] = {".scale", "1", NULL},
                        [BRAMAH__LINE_FLOW] = {".pump_flow", "m^3/s", NULL},
-                       [BRAMAH__FLOW_SCALE] = {".flow_scale", "1", NULL}};
+                       [BRAMAH__FLOW_SCALE] = {".flow_scale", "1", NULL},
+                       [BRAMAH__CONTACT_STIFFNESS] = {".stiffness", "N/m", NULL},
+                       [BRAMAH__CONTACT_DAMPING] = {".damping", "N*s/m", NULL},
+                       [BRAMAH__CONTACT_FRICTION] = {".friction_scale", "1", NULL}};
 
 /* Those counted so far; where there is a model they are entered, too. */
 typedef struct list {
@@ -259,6 +262,25 @@ static void add_each(list *l, bramah__parameter_code code, size_t n, const void 
     add(l, (bramah__parameter){.code = code, .index = i}, ((const bramah_named *)(const void *)thing)->name,
         "");
   }
+}
+
+/* Of contacts, then tyres, then brakes. */
+static void add_contacts(list *l, const bramah_machine *d)
+{
+  for (size_t i = 0; i < d->n_contacts + d->n_tyres; i++) {
+    const int is_tyre = i >= d->n_contacts;
+    const bramah_tyre *tyre = is_tyre ? &d->tyres[i - d->n_contacts] : NULL;
+    const bramah_contact *contact = is_tyre ? NULL : &d->contacts[i];
+    const char *name = is_tyre ? tyre->name : contact->name;
+    add(l, (bramah__parameter){.code = BRAMAH__CONTACT_STIFFNESS, .index = i}, name, "");
+    if ((is_tyre ? tyre->damping : contact->damping) > 0.0)
+      add(l, (bramah__parameter){.code = BRAMAH__CONTACT_DAMPING, .index = i}, name, "");
+    if (!is_tyre && !(contact->friction.coulomb > 0.0)) continue;
+    add(l, (bramah__parameter){.code = BRAMAH__CONTACT_FRICTION, .index = i}, name, "");
+  }
+  for (size_t i = 0; i < d->n_brakes; i++)
+    add(l, (bramah__parameter){.code = BRAMAH__CONTACT_FRICTION, .index = d->n_contacts + d->n_tyres + i},
+        d->brakes[i].name, "");
 }
 
 size_t bramah__parameters_layout(const bramah_machine *d, bramah_model *model, bramah__arena *arena)
@@ -316,6 +338,7 @@ size_t bramah__parameters_layout(const bramah_machine *d, bramah_model *model, b
   add_each(&l, BRAMAH__LINE_FLOW, d->n_pump_lines, d->pump_lines, sizeof *d->pump_lines);
   add_each(&l, BRAMAH__FLOW_SCALE, d->n_metered_cylinders, d->metered_cylinders,
            sizeof *d->metered_cylinders);
+  add_contacts(&l, d);
   return l.n;
 }
 
@@ -345,6 +368,33 @@ static bramah_status place_payload(bramah__compiler *k, bramah__parameter *p)
   p->info.least = (little - 1.0) * body->mass;
   p->index = (size_t)bramah__find_name(k->model->n, k->model->body_name, carrier);
   return BRAMAH_OK;
+}
+
+/* What stands in the machine file. A contact on the ground is no contact of the model: nothing follows its parameters. */
+static void fill_contact(bramah__compiler *k, bramah__parameter *p)
+{
+  const bramah_machine *d = k->source;
+  const bramah_model *m = k->model;
+  const size_t number = p->index, n_contacts = d->n_contacts, n_points = n_contacts + d->n_tyres;
+  const bramah_contact *contact = number < n_contacts ? &d->contacts[number] : NULL;
+  const bramah_tyre *tyre = !contact && number < n_points ? &d->tyres[number - n_contacts] : NULL;
+  const char *name = contact ? contact->name : tyre ? tyre->name : d->brakes[number - n_points].name;
+  const long found = bramah__find_name(m->n_contacts, m->contact_name, name);
+  const int is_hertz = contact && contact->law == BRAMAH_CONTACT_HUNT_CROSSLEY;
+  p->index = found < 0 ? m->n_contacts : (size_t)found;
+  switch (p->code) {
+  case BRAMAH__CONTACT_STIFFNESS:
+    positive(&p->info, contact ? contact->stiffness : tyre->stiffness);
+    if (is_hertz) p->info.unit = "N/m^1.5";
+    break;
+  case BRAMAH__CONTACT_DAMPING:
+    positive(&p->info, contact ? contact->damping : tyre->damping);
+    if (is_hertz) p->info.unit = "s/m";
+    break;
+  default:
+    positive(&p->info, 1.0);
+    break;
+  }
 }
 
 bramah_status bramah__build_parameters(bramah__compiler *k)
@@ -405,6 +455,11 @@ bramah_status bramah__build_parameters(bramah__compiler *k)
     case BRAMAH__FLOW_SCALE: /* its place among the actuators sorted by lines */
       p->index = bramah__metered_of(&m->circuit, k->source->n_cylinders + p->index);
       positive(info, 1.0);
+      break;
+    case BRAMAH__CONTACT_STIFFNESS:
+    case BRAMAH__CONTACT_DAMPING:
+    case BRAMAH__CONTACT_FRICTION:
+      fill_contact(k, p);
       break;
     case BRAMAH__INPUT_OFFSET:
       break;

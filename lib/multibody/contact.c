@@ -13,16 +13,28 @@ bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l
 
 /* ---- the law ---- */
 
+BRAMAH__EQUATION bramah__contact_values values_of(const bramah__contact *c)
+{
+  return (bramah__contact_values){.stiffness = e_number(c->linear ? c->normal.stiffness : c->hertz),
+                                  .damping = e_number(c->linear ? c->normal.damping : c->loss),
+                                  .friction = e_number(1.0)};
+}
+
+bramah__contact_values bramah__contact_values_of(const bramah__contact *contact)
+{
+  return values_of(contact);
+}
+
 /* N at height q3 that grows with w3. */
-BRAMAH__EQUATION bramah__expr normal_force(const bramah__contact *c, bramah__expr q3, bramah__expr w3)
+BRAMAH__EQUATION bramah__expr normal_force(const bramah__contact *c, const bramah__contact_values *v,
+                                           bramah__expr q3, bramah__expr w3)
 {
   const bramah__expr depth = e_neg(q3), zero = {0};
-
-  if (c->linear) return one_stop(&c->normal, q3, e_neg(w3));
   if (e_excludes(depth)) return zero;
+  if (c->linear) return pushed_out(v->stiffness, v->damping, q3, e_neg(w3));
   const bramah__expr root = e_sqrt(e_max(depth, e_number(1e-300)));
-  const bramah__expr lossy = e_sub(e_number(1.0), e_scale(c->loss, w3));
-  const bramah__expr force = e_mul(e_scale(c->hertz, e_mul(depth, root)), lossy);
+  const bramah__expr lossy = e_sub(e_number(1.0), e_mul(v->damping, w3));
+  const bramah__expr force = e_mul(e_mul(v->stiffness, e_mul(depth, root)), lossy);
   return e_select(depth, e_max(force, zero), zero);
 }
 
@@ -49,12 +61,20 @@ void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const b
                         bramah__expr half, const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
                         bramah__expr *xd, bramah__expr *f)
 {
+  const bramah__contact_values values = values_of(contact);
+  bramah__contact_with(contact, &values, q3, w, half, x_k, xd_k, x, xd, f);
+}
+
+void bramah__contact_with(const bramah__contact *contact, const bramah__contact_values *values,
+                          bramah__expr q3, const bramah__expr *w, bramah__expr half, const bramah__expr *x_k,
+                          const bramah__expr *xd_k, bramah__expr *x, bramah__expr *xd, bramah__expr *f)
+{
   const bramah__expr depth = e_neg(q3), zero = {0};
   bramah__expr c[2] = {zero, zero};
   if (contact->n_states) rub(contact, w, half, x_k, xd_k, x, xd, c);
-  f[2] = contact->pressed > 0.0 ? e_number(contact->pressed) : normal_force(contact, q3, w[2]);
+  f[2] = contact->pressed > 0.0 ? e_number(contact->pressed) : normal_force(contact, values, q3, w[2]);
   for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
-    f[k] = e_neg(e_mul(f[2], c[k]));
+    f[k] = e_neg(e_mul(f[2], e_mul(values->friction, c[k])));
     if (contact->n_states == 0) continue;
     x[k] = e_select(depth, x[k], zero);
     xd[k] = e_select(depth, xd[k], zero);
@@ -128,6 +148,7 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
 {
   for (size_t i = 0; i < n; i++, contact++, force += 3) {
     const int rubs = contact->n_states > 0;
+    const bramah__contact_values values = values_of(contact);
     double f[3] = {0, 0, 0};
     bramah__contact_frame at;
     bristles start = {0}, end = {0};
@@ -141,7 +162,7 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
       if (contact->pressed > 0.0)
         f[2] = pressed_with(contact, U);
       else
-        f[2] = normal_force(contact, e_number(at.height), e_number(w[2])).value;
+        f[2] = normal_force(contact, &values, e_number(at.height), e_number(w[2])).value;
       for (int k = 0; k < 2; k++) f[k] = -f[2] * c[k].value;
     }
     for (size_t k = 0; k < contact->n_states; k++) {
@@ -217,6 +238,7 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
                             const double *xd_k, bramah__contact_slope *slope)
 {
   for (size_t i = 0; i < n; i++, contact++, slope++) {
+    const bramah__contact_values values = values_of(contact);
     double c[3] = {0, 0, -1.0};
     bramah__contact_frame at;
     memset(slope, 0, sizeof *slope);
@@ -227,8 +249,8 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
       rub_slopes(contact, at.w, half, pressed_with(contact, U), &start, c, slope);
       continue;
     }
-    const bramah__expr by_q = normal_force(contact, e_variable(at.height), e_number(at.w[2])),
-                       by_w = normal_force(contact, e_number(at.height), e_variable(at.w[2]));
+    const bramah__expr by_q = normal_force(contact, &values, e_variable(at.height), e_number(at.w[2])),
+                       by_w = normal_force(contact, &values, e_number(at.height), e_variable(at.w[2]));
     if (contact->n_states) {
       const bristles start = taken(contact, x_k, xd_k);
       rub_slopes(contact, at.w, half, by_q.value, &start, c, slope);

@@ -51,6 +51,14 @@ typedef struct bramah__contact {
   size_t first_state; /* among the friction states of the machine */
 } bramah__contact;
 
+/* What parameters change of it (BRAMAH__CONTACT_STIFFNESS ...), as expressions. */
+typedef struct bramah__contact_values {
+  bramah__expr stiffness, damping; /* K and C, or of Hunt and Crossley's law hertz and loss */
+  bramah__expr friction;           /* goes before the friction force, not before the bristles */
+} bramah__contact_values;
+
+bramah__contact_values bramah__contact_values_of(const bramah__contact *contact);
+
 /* Force f [3] in the axes of the plane at height q3 and velocity w [4], at the end of a trapezoidal step of length
  * 2 half that began with bristles x_k and their rates xd_k [2], and these there; with half = 0 at the state x_k. A point in
  * the air has no bristles. Penalty: spec machines 2, the law of an end stop. Hunt and Crossley (1975). (A brake has only one state, but room for two is needed here.) Friction: LuGre as a vector,
@@ -64,6 +72,11 @@ void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const b
 /* Axes of a plane with a normal of length 1, rows of E [9]: x the direction in it nearest to the inertial x axis, or y where that is
  * nearly normal. */
 void bramah__plane_axes(const double *normal, double *E);
+
+/* The same with other values. */
+void bramah__contact_with(const bramah__contact *contact, const bramah__contact_values *values,
+                          bramah__expr q3, const bramah__expr *w, bramah__expr half, const bramah__expr *x_k,
+                          const bramah__expr *xd_k, bramah__expr *x, bramah__expr *xd, bramah__expr *f);
 
 /* ---- where it touches ---- */
 

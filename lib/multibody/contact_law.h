@@ -9,19 +9,25 @@
 
 /* ---- stops ---- */
 
-/* Force [N] >= 0 that one end pushes back with, at the distance l from it and closing speed w = -l': beyond it (l < 0)
- * max(0, k d + c w min(1, d / 0.1 mm)), d = -l, whose damper sets in gently so that the force is continuous; before it a
- * cushion. */
+/* Force [N] >= 0 at the distance l from what is touched and closing speed w = -l': beyond it (l < 0) max(0, k d + c w min(1, d / 0.1 mm)),
+ * d = -l, whose damper sets in gently so that the force is continuous. */
+BRAMAH__EQUATION bramah__expr pushed_out(bramah__expr stiffness, bramah__expr damping, bramah__expr l,
+                                         bramah__expr w)
+{
+  static const double contact_depth = 1e-4; /* [m] over which the damper sets in */
+  const bramah__expr zero = {0}, one = e_number(1.0);
+  const bramah__expr in_force = e_min(e_scale(-1.0 / contact_depth, l), one);
+  const bramah__expr damper = e_mul(damping, e_mul(w, in_force));
+  return e_select(e_neg(l), e_max(e_sub(damper, e_mul(stiffness, l)), zero), zero);
+}
+
+/* That which one end pushes back with; before it a cushion. */
 BRAMAH__EQUATION bramah__expr one_stop(const bramah__end_stop *stop, bramah__expr l, bramah__expr w)
 {
-  static const double contact_depth = 1e-4; /* [m] over which the damper of a stop sets in */
   const bramah__expr zero = {0}, one = e_number(1.0);
   bramah__expr force = zero;
-  if (stop->stiffness > 0.0 && !e_excludes(e_neg(l))) {
-    const bramah__expr in_force = e_min(e_scale(-1.0 / contact_depth, l), one);
-    const bramah__expr damper = e_scale(stop->damping, e_mul(w, in_force));
-    force = e_select(e_neg(l), e_max(e_sub(damper, e_scale(stop->stiffness, l)), zero), zero);
-  }
+  if (stop->stiffness > 0.0 && !e_excludes(e_neg(l)))
+    force = pushed_out(e_number(stop->stiffness), e_number(stop->damping), l, w);
   if (!(stop->cushion_length > 0.0)) return force;
   const bramah__expr inside = e_sub(e_number(stop->cushion_length), l);
   if (e_excludes(inside)) return force;

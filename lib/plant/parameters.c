@@ -61,6 +61,31 @@ static void set_force(bramah_coupled *c, size_t load)
   }
 }
 
+/* All points or discs of a contact, by what they have at the nominal value. */
+static void set_contact(bramah_coupled *c, const bramah__parameter *p, double value)
+{
+  const bramah_model *base = c->base;
+  if (p->index >= base->n_contacts) return; /* on the ground */
+  const double factor = value / p->info.nominal;
+  for (size_t k = base->first_point[p->index]; k < base->first_point[p->index + 1]; k++) {
+    const bramah__contact *was = &base->contact_point[k];
+    bramah__contact *now = &c->own.contact_point[k];
+    if (p->code == BRAMAH__CONTACT_STIFFNESS) {
+      now->normal.stiffness = factor * was->normal.stiffness;
+      now->hertz = factor * was->hertz;
+    } else if (p->code == BRAMAH__CONTACT_DAMPING) {
+      now->normal.damping = factor * was->normal.damping;
+      now->loss = factor * was->loss;
+    } else { /* so that bristles yield as before */
+      now->coulomb = factor * was->coulomb;
+      now->static_friction = factor * was->static_friction;
+      now->bristles = factor * was->bristles;
+      now->damping = factor * was->damping;
+      now->viscous = factor * was->viscous;
+    }
+  }
+}
+
 static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
 {
   bramah__own *own = &c->own;
@@ -102,6 +127,11 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
     break;
   case BRAMAH__FLOW_SCALE:
     bramah__scale_valves(&c->base->circuit.metered[i], value, &own->metered[i]);
+    break;
+  case BRAMAH__CONTACT_STIFFNESS:
+  case BRAMAH__CONTACT_DAMPING:
+  case BRAMAH__CONTACT_FRICTION:
+    set_contact(c, p, value);
     break;
   case BRAMAH__GRAVITY_SCALE:
     for (int k = 0; k < 3; k++) own->model.tree.gravity[k] = value * c->base->tree.gravity[k];

@@ -7,6 +7,7 @@
 
 #include "lib/graph/solve.h"
 #include "lib/hydraulics/circuit_graph.h"
+#include "lib/multibody/contact.h"
 #include "lib/multibody/tree_graph.h"
 #include "lib/plant/step_graph.h"
 
@@ -15,6 +16,7 @@
   X(supply, model->circuit.n_supplies)                                                                       \
   X(valve_coefficient, model->circuit.n_valves)                                                              \
   X(element_value, model->circuit.n_elements *BRAMAH__ELEMENT_VALUES)                                        \
+  X(contact_value, model->n_contact_points * sizeof(bramah__contact_values) / sizeof(bramah__expr))          \
   X(load_force, 3 * model->forces.n_loads)                                                                   \
   X(joint_load, n)                                                                                           \
   X(cylinder_load, nc)                                                                                       \

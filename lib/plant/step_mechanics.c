@@ -10,6 +10,25 @@
 
 /* ---- parameters in place of numbers ---- */
 
+static bramah__contact_values *values_of(const bramah__step_builder *b, size_t point)
+{
+  return (bramah__contact_values *)(void *)b->contact_value + point;
+}
+
+/* Of all points or discs of a contact. */
+static void set_contact(bramah__step_builder *b, const bramah__parameter *p, bramah__expr value)
+{
+  const bramah_model *model = b->model;
+  if (p->index >= model->n_contacts) return; /* on the ground */
+  const bramah__expr factor = e_div(value, e_number(p->info.nominal));
+  for (size_t k = model->first_point[p->index]; k < model->first_point[p->index + 1]; k++) {
+    bramah__contact_values *v = values_of(b, k);
+    if (p->code == BRAMAH__CONTACT_STIFFNESS) v->stiffness = e_mul(factor, v->stiffness);
+    if (p->code == BRAMAH__CONTACT_DAMPING) v->damping = e_mul(factor, v->damping);
+    if (p->code == BRAMAH__CONTACT_FRICTION) v->friction = e_mul(factor, v->friction);
+  }
+}
+
 static void apply_parameter(bramah__step_builder *b, const bramah__parameter *p, bramah__expr value)
 {
   switch (p->code) {
@@ -46,6 +65,11 @@ static void apply_parameter(bramah__step_builder *b, const bramah__parameter *p,
   case BRAMAH__GRAVITY_SCALE:
     b->gravity = v_scale(value, b->gravity);
     break;
+  case BRAMAH__CONTACT_STIFFNESS:
+  case BRAMAH__CONTACT_DAMPING:
+  case BRAMAH__CONTACT_FRICTION:
+    set_contact(b, p, value);
+    break;
   case BRAMAH__INPUT_OFFSET: /* these move spools and quasistatic actuators, which are inputs */
   case BRAMAH__LINE_FLOW:
   case BRAMAH__FLOW_SCALE:
@@ -72,6 +96,8 @@ static void set_quantities(bramah__step_builder *b)
     b->cylinder_load[i] = e_number(circuit->cylinder[i].load);
     b->friction_scale[i] = e_number(circuit->cylinder[i].friction_scale);
   }
+  for (size_t i = 0; i < model->n_contact_points; i++)
+    *values_of(b, i) = bramah__contact_values_of(&model->contact_point[i]);
   for (size_t i = 0; i < model->n_parameters; i++) apply_parameter(b, &model->parameter[i], b->in_theta[i]);
 }
 
@@ -263,13 +289,14 @@ static void add_limits(bramah__step_builder *b, size_t *works)
   }
 }
 
-static void add_brake(bramah__step_builder *b, size_t *works, const bramah__contact *brake, bramah__expr half)
+static void add_brake(bramah__step_builder *b, size_t *works, const bramah__contact *brake,
+                      const bramah__contact_values *values, bramah__expr half)
 {
   const size_t j = (size_t)brake->body, nr = b->out->nf + b->out->nm, first = brake->first_state;
   const bramah__expr zero = e_number(0.0), w[4] = {b->q_d[j], zero, zero, zero};
   const bramah__expr from[2] = {b->in_x[first], zero}, rate[2] = {b->in_xd[first], zero};
   bramah__expr f[3], x[2], xd[2];
-  bramah__contact_at(brake, e_number(-1.0), w, half, from, rate, x, xd, f);
+  bramah__contact_with(brake, values, e_number(-1.0), w, half, from, rate, x, xd, f);
   if (brake->is_commanded) f[0] = e_mul(bramah__pressed_part(brake, b->in_U[brake->spool]), f[0]);
   b->x_end[first] = x[0];
   b->xd_end[first] = xd[0];
@@ -295,7 +322,7 @@ static void add_contacts(bramah__step_builder *b, size_t *works)
     const bramah__contact *contact = &b->model->contact_point[i];
     const int on_field = stands < b->out->nk && b->model->standing[stands].point == i;
     if (contact->pressed > 0.0) {
-      add_brake(b, works, contact, half);
+      add_brake(b, works, contact, values_of(b, i), half);
       continue;
     }
     bramah__plane_graph plane;
@@ -303,8 +330,8 @@ static void add_contacts(bramah__step_builder *b, size_t *works)
     const bramah__contact_frame_graph at = bramah__contact_graph(contact, on_field ? &plane : NULL, b->body);
     const size_t first = contact->first_state;
     bramah__vec f;
-    bramah__contact_at(contact, at.height, at.w, half, b->in_x + first, b->in_xd + first, b->x_end + first,
-                       b->xd_end + first, f.x);
+    bramah__contact_with(contact, values_of(b, i), at.height, at.w, half, b->in_x + first, b->in_xd + first,
+                         b->x_end + first, b->xd_end + first, f.x);
     const bramah__vec force = m_unrotate(at.axes, f), moment = v_cross(at.arm, force);
     const int is_disc = contact->radius > 0.0;
     for (size_t k = 0; k < nr; k++) {

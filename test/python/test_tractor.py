@@ -54,6 +54,22 @@ class Tractor(Case):
             self.assertLess(np.abs(found / frequency - 1).min(), 0.02, (frequency, found))
         self.assertTrue(all(m.stability != "unstable" for m in modes))
 
+    def test_parameters(self):
+        """Stiffness and grip of a tyre, grip of a brake."""
+        machine = self.rolling(2.0, 10.0, brake=10.0)
+        before = machine["rear_left.normal_force"], machine["rear_left.lateral_force"]
+        machine.parameters["rear_left.stiffness"] = "480 kN/m"
+        self.assertAlmostEqual(machine["rear_left.normal_force"] / before[0], 1.5, 9)
+        free = machine.simulate(0.2)
+        rolls = {}
+        for name, scale in (("brake_left", 0.3), ("rear_left", 0.3)):
+            machine = self.rolling(2.0, brake=10.0)
+            machine.parameters[f"{name}.friction_scale"] = scale
+            rolls[name] = machine.simulate(0.4)
+            self.assertGreater(abs(rolls[name]["frame_yaw.rate"][-1]), 0.05, name)
+        self.assertLess(rolls["rear_left"]["rear_left.longitudinal_force"].min() / rolls["rear_left"]["rear_right.longitudinal_force"].min(), 0.4)
+        self.assertTrue(free.trusted)
+
     def test_drop(self):
         machine = bramah.Machine(FOLDER / "tractor.yaml", step=2e-3, changes={**CLOSED, **{k: v for k, v in drive.DROP.items() if "frame" in k}})
         motion = machine.simulate(5.0, outputs=[*machine.outputs, "energy.contacts"])
