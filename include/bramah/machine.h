@@ -340,10 +340,11 @@ typedef struct bramah_machine_terrain {
  * at work, nothing for u <= 0 V (of a joint torque both signs). Of a pump it is the part of its speed. Output
  * <element>.drive.spool [V] of pumps, .command.spool, .throttle.spool, .gear.spool of others. */
 typedef struct bramah_drive {
-  const char *input;    /* NULL: there is no command, and all of it is at work */
-  double limit;         /* [V] > 0: command of the whole; commands beyond it are taken as it */
-  double time_constant; /* [s] >= 0; of what is no pump 0 means 0.02 s and 0 V of limit 10 V */
-  double initial;       /* [V] at the start, within the limit */
+  const char *input; /* NULL: there is no command, and all of it is at work */
+  double limit;      /* [V] > 0: command of the whole; commands beyond it are taken as it */
+  double
+      time_constant; /* [s] >= 0; of what is no pump and no gear 0 means 0.02 s; but for pumps 0 V of limit means 10 V */
+  double initial; /* [V] at the start, within the limit */
 } bramah_drive;
 
 /* Brake of a joint that turns, pressed for good or as far as a command presses it: up to its static torque it holds the joint,
@@ -362,6 +363,65 @@ typedef struct bramah_brake {
   double bristle_damping;   /* sigma_1 [s/rad]; 0: as of a contact */
   bramah_drive command;     /* without input: pressed for good */
 } bramah_brake;
+
+/* Engine on a joint that turns, its crankshaft: the body behind the joint has the inertia, and the engine turns it forwards along
+ * the joint's axis with throttle x full-load torque, straight between the points, level beyond them and rounded within
+ * `rounding` of each, less its friction (tanh of the speed in rad/s). Where there is an idle speed a governor opens the throttle
+ * below it, fully at `idle_band` below. Fuel, where there is a consumption: max(idle_fuel, b T w), b = b_0 (1 + t (1 - T/T_0)^2 +
+ * s (w/w_0 - 1)^2), T before friction. There is no turbo, no warm-up, no stall: below its points the first torque stays. Outputs:
+ * <name>.torque [N m] before friction, .work [J] of that; with a consumption .fuel_rate [kg/s] and .fuel [kg] since the start. Energy,
+ * friction taken off: energy.loads. */
+typedef struct bramah_engine {
+  const char *name;
+  int line;
+  const char *joint;              /* a coordinate that turns */
+  size_t n_points;                /* >= 2 of the full-load curve */
+  const double *speeds, *torques; /* [n_points] rad/s, ascending; N m, >= 0 */
+  double
+      rounding; /* [rad/s] < half the distance of any two points; 0: 2 rad/s, or as much as there is room for */
+  double friction;                /* >= 0 [N m] */
+  double idle_speed;              /* [rad/s]; 0: no governor */
+  double idle_band;               /* [rad/s]; 0: 10 rad/s */
+  double consumption;             /* b_0 [kg/J]; 0: fuel is not shown */
+  double best_torque, best_speed; /* T_0 > 0 [N m], w_0 > 0 [rad/s] */
+  double torque_loss, speed_loss; /* t, s >= 0 */
+  double idle_fuel;               /* >= 0 [kg/s] */
+  bramah_drive throttle;          /* without input: full */
+} bramah_engine;
+
+/* Clutch between a joint that drives, as the crankshaft, and one or more that are driven, as the two wheels of an axle behind a
+ * differential, all of them turning: friction T = T_c u tanh(s/s_c) of the slip s = w_driving - i sum(share w_driven), which drives them
+ * with i share T each and holds what drives them back with T. The ratio i is that of the gear whose number is nearest to the command `gear` (none is
+ * within 0.5: neutral), or constant. Equal shares of two wheels are an open differential; a clutch between the two wheels locks it. An engaged clutch
+ * creeps: by s_c atanh(T/T_c). Gears and differentials have neither inertia nor losses, and a gear is changed at once. Outputs: <name>.torque [N m], <name>.heat [J] since the start. Energy:
+ * energy.dampers. */
+typedef struct bramah_clutch {
+  const char *name;
+  int line;
+  const char *driving;
+  size_t n_driven; /* 1 ... 8 */
+  const char *const *driven;
+  size_t n_shares;      /* 0: the mean of them */
+  const double *shares; /* [n_driven] not 0 */
+  double torque;        /* T_c > 0 [N m] */
+  double slip;          /* s_c [rad/s]; 0: 0.5 rad/s */
+  double ratio;         /* without gears, not 0; 0: 1 */
+  size_t n_gears;
+  const double *gears, *ratios; /* [n_gears] whole numbers, ascending; not 0 */
+  bramah_drive command;         /* without input: engaged for good */
+  bramah_drive gear;            /* its input is needed where there are gears */
+} bramah_clutch;
+
+/* Torque along a joint that turns, by a command of either sign: u/limit of it, no more than power/|w|. Outputs: <name>.torque [N m],
+ * <name>.work [J]. Energy: energy.loads. */
+typedef struct bramah_joint_torque {
+  const char *name;
+  int line;
+  const char *joint;
+  double torque;        /* > 0 [N m] */
+  double power;         /* [W]; 0: no limit */
+  bramah_drive command; /* its input is needed */
+} bramah_joint_torque;
 
 /* Wheel that rolls without slipping on a plane: a thin disc of this radius about an axis of its body, which
  * touches the plane at its lowest point. The plane goes through the inertial origin, across gravity (across z
@@ -998,6 +1058,12 @@ typedef struct bramah_machine {
   const bramah_pilot_check_valve *pilot_check_valves;
   size_t n_outputs;
   const bramah_output_definition *outputs;
+  size_t n_engines;
+  const bramah_engine *engines;
+  size_t n_clutches;
+  const bramah_clutch *clutches;
+  size_t n_joint_torques;
+  const bramah_joint_torque *joint_torques;
 } bramah_machine;
 
 /* Fill *machine with nothing and with what files that say nothing more have: step 1 ms, tolerances, iterations

@@ -86,6 +86,37 @@ static void explain_mechanism(const bramah_machine_plant *machine)
     printf("  the loops close to %.2g\n", bramah_coupled_constraint_violation(machine->coupled));
 }
 
+/* Engines, clutches, commanded torques. */
+static void explain_power(const bramah_machine *m)
+{
+  for (size_t i = 0; i < m->n_engines; i++) {
+    const bramah_engine *e = &m->engines[i];
+    double most = 0.0;
+    size_t at = 0;
+    for (size_t k = 0; k < e->n_points; k++)
+      if (e->torques[k] > most) most = e->torques[k], at = k;
+    printf("  engine %s: turns %s with at most ", e->name, e->joint);
+    cli_print_value(most, "N*m");
+    printf(" at ");
+    printf("%.6g rad/s", e->speeds[at]);
+    printf(e->throttle.input ? ", as far as %s opens it\n" : ", with full throttle\n", e->throttle.input);
+  }
+  for (size_t i = 0; i < m->n_clutches; i++) {
+    const bramah_clutch *c = &m->clutches[i];
+    printf("  clutch %s: %s drives", c->name, c->driving);
+    for (size_t k = 0; k < c->n_driven; k++) printf("%s %s", k ? "," : "", c->driven[k]);
+    printf(" with at most ");
+    cli_print_value(c->torque, "N*m");
+    if (c->n_gears) printf(", %zu gear%s by %s", c->n_gears, plural(c->n_gears), c->gear.input);
+    printf(c->command.input ? ", engaged by %s\n" : ", always engaged\n", c->command.input);
+  }
+  for (size_t i = 0; i < m->n_joint_torques; i++) {
+    printf("  torque %s: on %s, at most ", m->joint_torques[i].name, m->joint_torques[i].joint);
+    cli_print_value(m->joint_torques[i].torque, "N*m");
+    printf(", by %s\n", m->joint_torques[i].command.input);
+  }
+}
+
 /* Forces, rolling, prescribed motions and what freedom is left. */
 static void explain_motion(const bramah_machine_plant *machine)
 {
@@ -118,6 +149,7 @@ static void explain_motion(const bramah_machine_plant *machine)
     if (m->brakes[i].command.input) printf(" as far as %s presses it", m->brakes[i].command.input);
     printf("\n");
   }
+  explain_power(m);
   for (size_t i = 0; i < m->n_joints; i++) {
     const bramah_joint *joint = &m->joints[i];
     const char *unit = joint->type == BRAMAH_JOINT_PRISMATIC ? "m" : "rad";

@@ -153,7 +153,7 @@ static void put_curve(schema *s, const bramah__key *key)
 {
   const int of_time = key->unit || !key->read; /* characteristics of valves have voltages for both */
   fputs("{\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": [", s->out);
-  put_quantity(s, of_time ? "s" : "V", NULL, BRAMAH__ANY);
+  put_quantity(s, key->x_unit ? key->x_unit : of_time ? "s" : "V", NULL, BRAMAH__ANY);
   fputs(", ", s->out);
   put_quantity(s, key->unit ? key->unit : "V", key->other_unit, BRAMAH__ANY);
   fputs("], \"minItems\": 2, \"maxItems\": 2}}", s->out);

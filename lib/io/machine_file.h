@@ -21,6 +21,8 @@ extern const bramah__table bramah__body_table, bramah__joint_table, bramah__loop
     bramah__joint_spring_table, bramah__force_table, bramah__contact_table, bramah__tyre_table,
     bramah__brake_table, bramah__motion_table, bramah__wheel_table, bramah__knife_edge_table;
 extern const bramah__table bramah__command_table; /* of a bramah_drive of the mechanics */
+/* Engines and power trains (machine_power.c). */
+extern const bramah__table bramah__engine_table, bramah__clutch_table, bramah__joint_torque_table;
 
 /* The section `hydraulics` (machine_hydraulics.c), and its table, which is made in the reader's scratch memory.
  * Errors: E_MEMORY. */

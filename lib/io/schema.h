@@ -83,6 +83,7 @@ typedef struct bramah__key {
   size_t given;         /* int member that becomes 1 where the key is there; 0: none */
   size_t line;          /* int member that takes its line; 0: none */
   const char *unit, *other_unit; /* quantities */
+  const char *x_unit;            /* curves: of the first value of a pair; NULL: s */
   size_t choice;                 /* int member: 1 if the object's values are in the other units; 0: none */
   int chooses;                   /* 1: it is this value's unit that says so */
   bramah__range range;           /* of quantities; of the first `count` of a list */

@@ -200,7 +200,8 @@ static bramah_status differ_output(bramah_linearization *l, bramah_coupled *c, s
   const bramah__circuit *circuit = &c->model->circuit;
   const size_t n_friction = c->model->output[output].code == BRAMAH__DRIVE_FORCE ? l->system.n_friction : 0;
   bramah_status status = BRAMAH_OK;
-  const int act = circuit->n_metered || c->model->n_commanded; /* spools at once */
+  const int defined = c->model->output[output].code == BRAMAH__DEFINED, /* knows what it has of spools */
+      act = !defined && (circuit->n_metered || c->model->n_commanded);
   if (n_friction == 0 && !act) return BRAMAH_OK;
   bramah__keep_state(c, l->snap);
 

@@ -64,6 +64,8 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->n_brakes = machine->n_brakes;
   for (size_t i = 0; i < machine->n_brakes; i++)
     model->n_commanded += machine->brakes[i].command.input != NULL;
+  model->n_shafts = bramah__n_shafts(machine);
+  model->n_commanded += model->n_shafts;
   model->n_contact_points += model->n_discs + model->n_brakes;
   model->n_friction_states += BRAMAH__CONTACT_STATES * model->n_discs + model->n_brakes;
   model->n_parameters = bramah__parameters_layout(machine, NULL, NULL);
@@ -189,6 +191,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   model->rolling = BRAMAH__TAKE(arena, bramah__rolling, machine->n_wheels + machine->n_knife_edges);
   t->ball = BRAMAH__TAKE(arena, size_t, n);
   bramah__motions_layout(machine, t, arena);
+  bramah__shafts_layout(machine, t, arena);
   bramah__parameters_layout(machine, model, arena);
   bramah__definitions_layout(machine, model, t, arena);
 }
@@ -383,7 +386,8 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
   static bramah_status (*const steps[])(bramah__compiler *) = {
       take_integrator,       bramah__expand,         bramah__expand_circuit, check_names,
       bramah__build_tree,    bramah__build_loops,    bramah__build_motions,  bramah__build_forces,
-      bramah__build_terrain, bramah__build_contacts, bramah__build_rolling,  bramah__build_circuit};
+      bramah__build_terrain, bramah__build_contacts, bramah__build_shafts,   bramah__build_rolling,
+      bramah__build_circuit};
   *k = (bramah__compiler){.source = machine, .machine = machine, .diag = diag};
   bramah_model *m = k->model = BRAMAH__TAKE(arena, bramah_model, 1);
   count(machine, m);

@@ -26,6 +26,8 @@ typedef struct bramah__tables {
   bramah__limit *limit;
   bramah__contact *contact_point;
   double *heights; /* [nx x ny] of the terrain */
+  bramah__shaft *shaft;
+  double *shaft_points; /* of their curves */
   bramah__motion *motion;
   double *motion_points; /* of all tables */
   /* the machine without welds and compound joints (expand.c) */
@@ -119,8 +121,20 @@ size_t bramah__n_columns_of(const bramah_machine *machine);
 bramah_status bramah__build_terrain(bramah__compiler *k);
 bramah_status bramah__build_contacts(bramah__compiler *k);
 /* A command of the element `of`: complete, checked; its limit goes to *limit. */
-bramah_status bramah__check_command(const bramah__compiler *k, const bramah_drive *command,
+bramah_status bramah__check_command(const bramah__compiler *k, const bramah_drive *command, int of_gears,
                                     const bramah_named *of, double *limit);
+/* Engines, clutches and torques of joints, in that order: how many, and what number i is; their room; and their tables, after the tree. */
+size_t bramah__n_shafts(const bramah_machine *machine);
+typedef struct bramah__shaft_thing {
+  bramah__shaft_kind kind;
+  const bramah_named *of;
+  int takes_fuel;
+} bramah__shaft_thing;
+bramah__shaft_thing bramah__shaft_thing_at(const bramah_machine *machine, size_t i);
+/* Command k of number i; NULL: it has none. */
+const bramah_drive *bramah__shaft_command(const bramah_machine *machine, size_t i, size_t k);
+void bramah__shafts_layout(const bramah_machine *machine, bramah__tables *t, bramah__arena *arena);
+bramah_status bramah__build_shafts(bramah__compiler *k);
 bramah_status bramah__build_rolling(bramah__compiler *k);
 
 /* The circuit: room and names of its spools, its part of the expanded machine, and its tables. */
@@ -129,8 +143,8 @@ void bramah__circuit_layout(const bramah_machine *machine, bramah_model *model, 
                             bramah__arena *arena);
 /* The spool of a command (a member of the machine's), which has an input. */
 size_t bramah__spool_of_command(const bramah_machine *machine, const bramah_drive *command);
-/* Limits, lag and start as they are where nothing is said. */
-bramah_drive bramah__complete_command(const bramah_drive *command);
+/* Limits, lag and start as they are where nothing is said; gears are changed at once. */
+bramah_drive bramah__complete_command(const bramah_drive *command, int of_gears);
 bramah_status bramah__expand_circuit(bramah__compiler *k);
 bramah_status bramah__build_circuit(bramah__compiler *k);
 

@@ -18,11 +18,23 @@ typedef struct one_way {
   double time_constant, limit, initial, opening;
   const bramah_named *owner;
   const char *suffix;
+  int is_gear;
 } one_way;
 
 /* Command i of the mechanics, and whose it is; NULL: there are i in all. */
 static const bramah_drive *command_at(const bramah_machine *d, size_t i, one_way *of)
 {
+  static const bramah_drive none;
+  const size_t of_shafts = BRAMAH__SHAFT_COMMANDS * bramah__n_shafts(d);
+  if (i < of_shafts) {
+    const size_t shaft = i / BRAMAH__SHAFT_COMMANDS, k = i % BRAMAH__SHAFT_COMMANDS;
+    const bramah__shaft_thing thing = bramah__shaft_thing_at(d, shaft);
+    const bramah_drive *command = bramah__shaft_command(d, shaft, k);
+    of->owner = thing.of, of->is_gear = k == 1;
+    of->suffix = k ? ".gear" : thing.kind == BRAMAH__ENGINE ? ".throttle" : ".command";
+    return command ? command : &none;
+  }
+  i -= of_shafts;
   if (i < d->n_brakes) {
     of->owner = (const bramah_named *)(const void *)&d->brakes[i], of->suffix = ".command";
     return &d->brakes[i].command;
@@ -30,11 +42,11 @@ static const bramah_drive *command_at(const bramah_machine *d, size_t i, one_way
   return NULL;
 }
 
-bramah_drive bramah__complete_command(const bramah_drive *command)
+bramah_drive bramah__complete_command(const bramah_drive *command, int of_gears)
 {
   bramah_drive out = *command;
   if (out.limit == 0.0) out.limit = 10.0;
-  if (out.time_constant == 0.0) out.time_constant = 0.02;
+  if (out.time_constant == 0.0 && !of_gears) out.time_constant = 0.02;
   return out;
 }
 
@@ -51,7 +63,7 @@ static one_way one_way_at(const bramah_machine *d, size_t i)
     out.owner = (const bramah_named *)(const void *)&d->pump_lines[i], out.suffix = ".unloading";
   } else if ((i -= d->n_pump_lines) >= d->n_pumps + d->n_load_sensing_pumps) {
     const bramah_drive *given = command_at(d, i - d->n_pumps - d->n_load_sensing_pumps, &out);
-    const bramah_drive command = bramah__complete_command(given);
+    const bramah_drive command = bramah__complete_command(given, out.is_gear);
     out.input = command.input, out.initial = command.initial;
     out.time_constant = command.time_constant, out.limit = command.limit;
     return out;

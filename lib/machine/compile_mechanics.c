@@ -804,12 +804,12 @@ static bramah_status fill_tyre(const bramah__compiler *k, const bramah_tyre *in,
 
 /* ---- brakes ---- */
 
-bramah_status bramah__check_command(const bramah__compiler *k, const bramah_drive *command,
+bramah_status bramah__check_command(const bramah__compiler *k, const bramah_drive *command, int of_gears,
                                     const bramah_named *of, double *limit)
 {
-  const bramah_drive c = bramah__complete_command(command);
+  const bramah_drive c = bramah__complete_command(command, of_gears);
   bramah_status status = bramah__positive(k, c.limit, of->name, of->line, "the limit of its command");
-  if (status == BRAMAH_OK)
+  if (status == BRAMAH_OK && (!of_gears || c.time_constant != 0.0))
     status = bramah__positive(k, c.time_constant, of->name, of->line, "the time constant of its command");
   if (status == BRAMAH_OK && !(fabs(c.initial) <= c.limit))
     return bramah__compile_fail(k, BRAMAH_E_VALUE, of->name, of->line,
@@ -850,7 +850,7 @@ static bramah_status fill_brake(const bramah__compiler *k, const bramah_brake *i
   if (!in->command.input || status != BRAMAH_OK) return status;
   out->is_commanded = 1;
   out->spool = bramah__spool_of_command(k->source, &in->command);
-  return bramah__check_command(k, &in->command, (const bramah_named *)(const void *)in, &out->limit);
+  return bramah__check_command(k, &in->command, 0, (const bramah_named *)(const void *)in, &out->limit);
 }
 
 /* Contact points from `first` to `end` on the field, each with a part of the patch of a tyre, or none. */

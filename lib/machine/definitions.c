@@ -330,6 +330,26 @@ static const struct {
     [BRAMAH_OUTPUT_OF_FUEL_RATE] = {1, 0, 1, {{"", "kg/s", BRAMAH__SUMS_PLAIN}}, define_fuel_rate},
 };
 
+/* What shafts show without being asked. */
+enum { MOST_SHOWN = 4 };
+typedef struct shown {
+  const char *suffix, *unit;
+  bramah__shaft_view view;
+  int is_summed;
+} shown;
+
+static size_t shown_by(const bramah__shaft_thing *thing, const shown **out)
+{
+  static const shown of_all[MOST_SHOWN] = {{".torque", "N*m", BRAMAH__SHAFT_TORQUE, 0},
+                                           {".work", "J", BRAMAH__SHAFT_POWER, 1},
+                                           {".fuel_rate", "kg/s", BRAMAH__SHAFT_FUEL, 0},
+                                           {".fuel", "kg", BRAMAH__SHAFT_FUEL, 1}},
+                     of_clutch[] = {{".torque", "N*m", BRAMAH__SHAFT_TORQUE, 0},
+                                    {".heat", "J", BRAMAH__SHAFT_POWER, 1}};
+  *out = thing->kind == BRAMAH__CLUTCH ? of_clutch : of_all;
+  return thing->takes_fuel ? MOST_SHOWN : 2;
+}
+
 static size_t n_columns(const bramah_output_definition *from)
 {
   return (size_t)from->kind < sizeof kinds / sizeof kinds[0] ? kinds[from->kind].n : 0;
@@ -344,6 +364,13 @@ void bramah__definitions_layout(const bramah_machine *machine, bramah_model *mod
     n += n_columns(from);
     n_terms += n_columns(from) * (TERMS_OF_A_FORCE + 1 + TERMS_OF_A_NAME * from->n_of);
     n_sums += from->kind == BRAMAH_OUTPUT_OF_ENERGY;
+  }
+  for (size_t i = 0; i < bramah__n_shafts(machine); i++) {
+    const bramah__shaft_thing thing = bramah__shaft_thing_at(machine, i);
+    const shown *row;
+    const size_t shows = shown_by(&thing, &row);
+    n += shows, n_terms += shows;
+    for (size_t c = 0; c < shows; c++) n_sums += (size_t)row[c].is_summed;
   }
   for (size_t b = 0; b < machine->n_bodies; b++)
     if (machine->bodies[b].n_points > n_points) n_points = machine->bodies[b].n_points;
@@ -364,6 +391,31 @@ void bramah__definitions_layout(const bramah_machine *machine, bramah_model *mod
                                                     .is_summed = from->kind == BRAMAH_OUTPUT_OF_ENERGY,
                                                     .shape = kinds[from->kind].column[c].shape};
     }
+  for (size_t i = 0; i < bramah__n_shafts(machine); i++) {
+    const bramah__shaft_thing thing = bramah__shaft_thing_at(machine, i);
+    const shown *row;
+    const size_t shows = shown_by(&thing, &row);
+    for (size_t c = 0; c < shows; c++, n++) {
+      const char *name = bramah__join_text(arena, thing.of->name, row[c].suffix);
+      if (model->definition)
+        model->definition[n] = (bramah__definition){.name = name,
+                                                    .unit = row[c].unit,
+                                                    .thing = machine->n_outputs + i,
+                                                    .is_summed = row[c].is_summed};
+    }
+  }
+}
+
+/* Definition n, whose terms are there. */
+static bramah_status finish(const definer *d, size_t n, const char *name, int line, size_t *sum)
+{
+  const bramah_model *m = d->k->model;
+  if (d->out->is_summed) d->out->sum = (*sum)++;
+  for (size_t o = 0; o + m->n_definitions < m->n_outputs + n; o++)
+    if (strcmp(m->output[o].info.name, d->out->name) == 0)
+      return bramah__compile_fail(d->k, BRAMAH_E_KEY, name, line,
+                                  "another output of the machine has this name");
+  return BRAMAH_OK;
 }
 
 bramah_status bramah__build_definitions(bramah__compiler *k)
@@ -394,12 +446,22 @@ bramah_status bramah__build_definitions(bramah__compiler *k)
     for (size_t c = 0; c < columns; c++, n++) {
       d.out = &m->definition[n];
       d.out->term = d.next;
-      const bramah_status status = kinds[from->kind].define(&d, c);
+      bramah_status status = kinds[from->kind].define(&d, c);
+      if (status == BRAMAH_OK) status = finish(&d, n, from->name, from->line, &sum);
       if (status != BRAMAH_OK) return status;
-      if (d.out->is_summed) d.out->sum = sum++;
-      for (size_t o = 0; o + m->n_definitions < m->n_outputs + n; o++)
-        if (strcmp(m->output[o].info.name, d.out->name) == 0)
-          return fail(&d, BRAMAH_E_KEY, "another output of the machine has this name");
+    }
+  }
+  for (size_t i = 0; i < m->n_shafts; i++) {
+    const bramah__shaft_thing thing = bramah__shaft_thing_at(machine, i);
+    const shown *row;
+    const size_t shows = shown_by(&thing, &row);
+    for (size_t c = 0; c < shows; c++, n++) {
+      d.out = &m->definition[n];
+      d.out->term = d.next;
+      add(&d, 0, 1.0, (bramah__factor){.kind = BRAMAH__FACTOR_SHAFT, .index = i, .axis = (int)row[c].view},
+          one);
+      const bramah_status status = finish(&d, n, thing.of->name, thing.of->line, &sum);
+      if (status != BRAMAH_OK) return status;
     }
   }
   return BRAMAH_OK;

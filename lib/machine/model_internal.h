@@ -13,6 +13,7 @@
 #include "lib/multibody/forces.h"
 #include "lib/multibody/motion.h"
 #include "lib/multibody/rotation.h"
+#include "lib/multibody/shaft.h"
 #include "lib/multibody/tree.h"
 #include "lib/terrain/heights.h"
 
@@ -170,12 +171,13 @@ typedef enum bramah__factor_kind {
   BRAMAH__FACTOR_SUPPLY,      /* pressure of a supply [Pa] */
   BRAMAH__FACTOR_FLOW,        /* through an element [m^3/s] */
   BRAMAH__FACTOR_DRAWN,       /* out of a supply [m^3/s] */
-  BRAMAH__FACTOR_PARAMETER
+  BRAMAH__FACTOR_PARAMETER,
+  BRAMAH__FACTOR_SHAFT /* view `axis` of a shaft */
 } bramah__factor_kind;
 
 typedef struct bramah__factor {
   bramah__factor_kind kind;
-  size_t index; /* of the state, supply, element, parameter or body */
+  size_t index; /* of the state, supply, element, parameter, body or shaft */
   int axis;
   double local[3]; /* the point or direction, frame of the body */
 } bramah__factor;
@@ -270,7 +272,10 @@ struct bramah_model {
   bramah__forces forces;
   size_t n_contacts, n_contact_points; /* those of tyres and then of brakes last */
   size_t n_tyres, n_discs, n_brakes;
-  size_t n_commanded;             /* brakes with a command */
+  size_t n_commanded; /* brakes with a command, and shafts */
+  int leaps;          /* 1: some command reaches the mechanics without lag */
+  size_t n_shafts;
+  const bramah__shaft *shaft;     /* [n_shafts] engines, clutches, torques of joints */
   bramah__contact *contact_point; /* [n_contact_points], those of a contact in a row */
   const char **contact_name;      /* [n_contacts] */
   size_t *first_point;            /* [n_contacts + 1] */

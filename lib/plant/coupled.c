@@ -64,7 +64,7 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
   c->sweeps = model->formulation == BRAMAH_FORMULATION_PARTITIONING && model->n >= shortest_sweep &&
               model->n_dependent == 0 && model->circuit.n_volumes == 0 && model->circuit.n_cylinders == 0 &&
               model->forces.n_springs == 0 && model->forces.n_loads == 0 && model->forces.n_limits == 0 &&
-              model->n_contact_points == 0;
+              model->n_contact_points == 0 && model->n_shafts == 0;
   status = bramah_coupled_reset(c, diag);
   if (status != BRAMAH_OK) return status;
   c->mark = bramah__mark_of(mem);
@@ -150,9 +150,9 @@ static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, c->model->input_name[i], "the command is not finite");
   memcpy(c->state.u, u, c->model->n_inputs * sizeof(double));
 
-  /* Valves without lag open at once: the pressure rates leap, and with metered cylinders the forces. */
+  /* Valves without lag open at once: the pressure rates leap, and with metered cylinders and gears the forces. */
   if (!bramah__place_direct_spools(c->model, c->state.u, c->state.U)) return BRAMAH_OK;
-  if (c->model->circuit.n_metered) return bramah__settle_rates(c, diag);
+  if (c->model->circuit.n_metered || c->model->leaps) return bramah__settle_rates(c, diag);
   if (bramah__compiled_settle(c)) return BRAMAH_OK;
   const bramah_status status = bramah__refresh(c, diag);
   if (status == BRAMAH_OK) bramah__evaluate_rates(c->model, c->state.p, c->state.U, c->now, c->state.pd);

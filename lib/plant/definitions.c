@@ -49,6 +49,9 @@ static double factor_value(const bramah_model *model, const bramah__state *state
     return bramah__drawn_flow(circuit, factor->index, state->p, state->U, NULL, NULL);
   case BRAMAH__FACTOR_PARAMETER:
     return state->theta[factor->index];
+  case BRAMAH__FACTOR_SHAFT:
+    return bramah__shaft_shows(&model->tree, &model->shaft[factor->index], (bramah__shaft_view)factor->axis,
+                               eval->pose, eval->Z, state->U, NULL, NULL);
   default:
     return 1.0;
   }
@@ -73,9 +76,10 @@ double bramah__defined_value(const bramah_model *model, const bramah__state *sta
   return bramah__shape_sums(definition->shape, q).value;
 }
 
-/* Where derivatives go: by all joint positions [n], by the first-order states and, unless it is NULL, by the spools. */
+/* Where derivatives go: by all joint positions and rates [n], by the first-order states and, unless it is NULL, by the
+ * spools. */
 typedef struct slopes {
-  double *by_z, *by_p, *by_U;
+  double *by_z, *by_zd, *by_p, *by_U;
 } slopes;
 
 /* Those of a factor, added with a weight. */
@@ -114,6 +118,16 @@ static void add_slopes_of(const bramah_coupled *c, const bramah__factor *factor,
     for (size_t i = 0; i < circuit->n_volumes; i++) to->by_p[i] += weight * by_p[i];
     for (size_t i = 0; to->by_U && i < bramah__n_spools(circuit); i++) to->by_U[i] += weight * by_U[i];
     break;
+  case BRAMAH__FACTOR_SHAFT: {
+    const bramah__shaft *shaft = &model->shaft[factor->index];
+    double by_rate[BRAMAH__MOST_SHAFT_JOINTS], by_command[BRAMAH__SHAFT_COMMANDS];
+    bramah__shaft_shows(&model->tree, shaft, (bramah__shaft_view)factor->axis, pose, c->now->Z, c->state.U,
+                        by_rate, by_command);
+    for (size_t i = 0; i < shaft->n_joints; i++) to->by_zd[shaft->joint[i]] += weight * by_rate[i];
+    for (size_t k = 0; to->by_U && k < BRAMAH__SHAFT_COMMANDS; k++)
+      if (shaft->is_commanded[k]) to->by_U[shaft->spool[k]] += weight * by_command[k];
+    break;
+  }
   default: /* nothing of the state */
     break;
   }
@@ -142,14 +156,21 @@ static void add_slopes_of_all(const bramah_coupled *c, const bramah__definition 
 void bramah__defined_row(const bramah_coupled *c, const bramah__definition *definition, double *row)
 {
   const size_t n = c->model->n, n_dof = c->model->n_independent;
-  double *a = c->probe_state.z;
+  double *a = c->probe_state.z, *b = c->probe_state.zd;
+  int moving = 0;
   memset(a, 0, n * sizeof *a);
-  add_slopes_of_all(c, definition, &(slopes){a, row + 2 * n_dof, NULL});
+  memset(b, 0, n * sizeof *b);
+  add_slopes_of_all(c, definition, &(slopes){a, b, row + 2 * n_dof, NULL});
+  for (size_t j = 0; j < n; j++) moving |= b[j] != 0.0;
+  if (moving) bramah__rate_derivative(c->model, &c->state, c->now);
   for (size_t j = 0; j < n; j++)
-    for (size_t f = 0; f < n_dof; f++) row[f] += a[j] * c->now->Rz[j * n_dof + f];
+    for (size_t f = 0; f < n_dof; f++) {
+      row[f] += a[j] * c->now->Rz[j * n_dof + f] + (moving ? b[j] * c->now->D[j * n_dof + f] : 0.0);
+      row[n_dof + f] += b[j] * c->now->Rz[j * n_dof + f];
+    }
 }
 
 void bramah__defined_by_spools(const bramah_coupled *c, const bramah__definition *definition, double *by_U)
 {
-  add_slopes_of_all(c, definition, &(slopes){c->probe_state.z, c->probe_state.pd, by_U});
+  add_slopes_of_all(c, definition, &(slopes){c->probe_state.z, c->probe_state.zd, c->probe_state.pd, by_U});
 }

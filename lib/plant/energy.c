@@ -10,14 +10,31 @@
 
 #include <math.h>
 
-/* Taken by the dampers between points and in joints. */
+/* What shafts do on their joints: clutches, which take it, or all others. */
+static double shafts(const bramah_coupled *c, int clutches)
+{
+  const bramah_model *model = c->model;
+  double sum = 0.0;
+  for (size_t i = 0; i < model->n_shafts; i++) {
+    const bramah__shaft *shaft = &model->shaft[i];
+    if ((shaft->kind == BRAMAH__CLUTCH) != clutches) continue;
+    for (size_t a = 0; a < shaft->n_joints; a++) {
+      const size_t j = shaft->joint[a];
+      sum +=
+          0.5 * (c->now->shaft[i].torque[a] + c->trial->shaft[i].torque[a]) * (c->next.z[j] - c->state.z[j]);
+    }
+  }
+  return sum;
+}
+
+/* Taken by the dampers between points and in joints, and by clutches. */
 static double dampers(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   const bramah__forces *forces = &model->forces;
   const bramah__state *state[2] = {&c->state, &c->next};
   const bramah__eval *eval[2] = {c->now, c->trial};
-  double *row = c->derivative.row, sum = 0.0;
+  double *row = c->derivative.row, sum = -shafts(c, 1);
   for (size_t i = 0; i < forces->n_springs; i++) {
     const bramah__spring *spring = &forces->spring[i];
     double length[2], rate[2] = {0.0, 0.0};
@@ -36,12 +53,12 @@ static double dampers(bramah_coupled *c)
   return sum;
 }
 
-/* Work of loads at points, along joints and along the lines of actuators. */
+/* Work of loads at points, along joints and along the lines of actuators; of engines and commanded torques. */
 static double loads(const bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   const bramah__eval *eval[2] = {c->now, c->trial};
-  double sum = 0.0;
+  double sum = shafts(c, 0);
   for (size_t i = 0; i < model->forces.n_loads; i++) {
     const bramah__load *load = &model->forces.load[i];
     const int axes = load->turns ? load->body : -1;

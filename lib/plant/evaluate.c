@@ -159,6 +159,7 @@ void bramah__evaluate_actuators(const bramah_model *model, const double *p, cons
 
 void bramah__update_forces(const bramah_model *model, const double *p, const double *U, bramah__eval *eval)
 {
+  bramah__shafts_evaluate(&model->tree, model->n_shafts, model->shaft, eval->pose, eval->Z, U, eval->shaft);
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c] + eval->stop[c] +
                      model->circuit.cylinder[c].load;
@@ -213,6 +214,7 @@ void bramah__inverse_dynamics(const bramah_model *model, const bramah__state *st
   bramah__forces_subtract(&model->tree, &model->forces, eval->pose, eval->Z, state->z, state->zd, eval->tau);
   bramah__contacts_subtract(&model->tree, model->n_contact_points, model->contact_point, eval->pose,
                             eval->contact, eval->tau);
+  bramah__shafts_subtract(model->n_shafts, model->shaft, eval->shaft, eval->tau);
   for (size_t i = 0; i < model->forces.n_limits; i++)
     eval->tau[model->forces.limit[i].joint] -= eval->limit[i].force;
 }

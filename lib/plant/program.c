@@ -57,6 +57,7 @@ static void count(const bramah_model *model, bramah_program *out)
   out->n_par = model->n_parameters;
   out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc +
                  forces->n_limits + 3 * model->n_contact_points + model->n_discs + model->n_sums;
+  for (size_t i = 0; i < model->n_shafts; i++) out->n_works += model->shaft[i].n_joints;
 }
 
 /* ---- other choices of coordinates ---- */

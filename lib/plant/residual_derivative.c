@@ -40,6 +40,7 @@ static void add_forces(const bramah_model *model, const bramah__eval *eval, bram
                              d->C);
   bramah__contacts_add_tangent(&model->tree, model->n_contact_points, model->contact_point, eval->pose,
                                eval->Z, eval->contact, d->contact, d->contact_rows, d->K, d->C);
+  bramah__shafts_add_tangent(&model->tree, model->n_shafts, model->shaft, eval->shaft, d->C);
   for (size_t i = 0; i < model->forces.n_limits; i++) {
     const size_t diagonal = model->forces.limit[i].joint * (model->n + 1);
     d->K[diagonal] -= eval->limit[i].by_z;
@@ -198,8 +199,9 @@ void bramah__derivative_column(const bramah_model *model, const bramah__eval *ev
   bramah__vary_force(&model->tree, eval->pose, d->moving, eval->Z, eval->W, d->dz, &d->variation, d->Y,
                      d->dtau);
   const bramah__forces *forces = &model->forces;
-  const int damped =
-      forces->n_springs + forces->n_joint_springs + forces->n_limits + model->n_contact_points > 0;
+  const int damped = forces->n_springs + forces->n_joint_springs + forces->n_limits +
+                         model->n_contact_points + model->n_shafts >
+                     0;
   for (size_t j = 0; j < n; j++) {
     double sum = 0.0;
     for (size_t k = 0; k < n; k++) sum += d->K[j * n + k] * d->dz[k];
@@ -358,6 +360,12 @@ void bramah__torques_by_spools(const bramah_coupled *c, double *out)
       out[(size_t)brake->body * ns + brake->spool] +=
           bramah__brake_by_spool(brake, c->now->pose, c->now->Z, c->state.U, c->state.x);
   }
+  for (size_t i = 0; i < model->n_shafts; i++)
+    for (size_t a = 0; a < model->shaft[i].n_joints; a++)
+      for (size_t k = 0; k < BRAMAH__SHAFT_COMMANDS; k++)
+        if (model->shaft[i].is_commanded[k])
+          out[model->shaft[i].joint[a] * ns + model->shaft[i].spool[k]] +=
+              c->now->shaft[i].by_command[a * BRAMAH__SHAFT_COMMANDS + k];
 }
 
 void bramah__bristles_by_state(bramah_coupled *c)

@@ -79,7 +79,8 @@ typedef struct bramah__state {
   X(double, friction, nc)                                                                                    \
   X(double, stop, nc)                             /* part of the force that stops and cushions exert */      \
   X(double, contact, 3 * model->n_contact_points) /* forces on the bodies, inertial axes */                  \
-  X(double, w, model->circuit.n_metered)          /* of bramah__metered_solve */                             \
+  X(bramah__shaft_state, shaft, model->n_shafts)                                                             \
+  X(double, w, model->circuit.n_metered) /* of bramah__metered_solve */                                      \
   X(double, P, model->circuit.n_metered_lines)                                                               \
   /* dynamics */                                                                                             \
   X(double, mass, n *n)                                                                                      \

@@ -115,6 +115,9 @@ bramah__circuit_graph bramah__circuit_of(bramah__step_builder *b);
 bramah_status bramah__add_mechanics(bramah__step_builder *b);
 
 /* Parts of all outputs, and one that the machine defines (step_readings.c). */
+/* Torques of a shaft on its joints, and what it shows. */
+void bramah__shaft_graph(const bramah__step_builder *b, const bramah__shaft *shaft, bramah__expr *torque,
+                         bramah__expr *view);
 bramah__expr bramah__defined_graph(bramah__step_builder *b, const bramah__definition *definition);
 void bramah__add_readings(bramah__step_builder *b);
 

@@ -313,6 +313,25 @@ static bramah__plane_graph plane_in(const bramah__step_builder *b, size_t k)
   return plane;
 }
 
+/* Engines, clutches, torques of joints. */
+static void add_shafts(bramah__step_builder *b, size_t *works)
+{
+  const size_t nr = b->out->nf + b->out->nm, nc = b->out->nc;
+  for (size_t i = 0; i < b->model->n_shafts; i++) {
+    const bramah__shaft *shaft = &b->model->shaft[i];
+    const int takes = shaft->kind == BRAMAH__CLUTCH;
+    bramah__expr torque[BRAMAH__MOST_SHAFT_JOINTS], view[BRAMAH__SHAFT_VIEWS];
+    bramah__shaft_graph(b, shaft, torque, view);
+    for (size_t a = 0; a < shaft->n_joints; a++) {
+      const size_t j = shaft->joint[a];
+      const bramah__expr against = e_neg(torque[a]);
+      resist(b, b->Rz + j * nr, against);
+      add_work(b, works, nc + (takes ? BRAMAH__DAMPERS : BRAMAH__LOADS), takes ? against : torque[a],
+               b->in_z[j]);
+    }
+  }
+}
+
 /* Points and discs on the ground, and brakes. */
 static void add_contacts(bramah__step_builder *b, size_t *works)
 {
@@ -431,6 +450,7 @@ static void set_residual(bramah__step_builder *b)
   add_loads(b, &works);
   add_limits(b, &works);
   add_contacts(b, &works);
+  add_shafts(b, &works);
   add_actuators(b, &works);
   set_energy(b);
   const bramah__circuit_graph circuit = bramah__circuit_of(b);

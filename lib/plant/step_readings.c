@@ -26,6 +26,16 @@ static bramah__expr output_of_body(const bramah__step_builder *b, bramah__output
   return m_unrotate(body->turn, v_add(body->Zd.linear, turning)).x[code - BRAMAH__BODY_FORCE_X];
 }
 
+void bramah__shaft_graph(const bramah__step_builder *b, const bramah__shaft *shaft, bramah__expr *torque,
+                         bramah__expr *view)
+{
+  bramah__expr rate[BRAMAH__MOST_SHAFT_JOINTS], U[BRAMAH__SHAFT_COMMANDS];
+  for (size_t i = 0; i < shaft->n_joints; i++) rate[i] = b->q_d[shaft->joint[i]];
+  for (size_t k = 0; k < BRAMAH__SHAFT_COMMANDS; k++)
+    U[k] = shaft->is_commanded[k] ? b->in_U[shaft->spool[k]] : e_number(0.0);
+  bramah__shaft_at(shaft, rate, U, torque, view);
+}
+
 static bramah__expr factor_graph(bramah__step_builder *b, const bramah__factor *factor)
 {
   const size_t i = factor->index;
@@ -45,6 +55,11 @@ static bramah__expr factor_graph(bramah__step_builder *b, const bramah__factor *
     return e_neg(b->flow[b->out->np + i]);
   case BRAMAH__FACTOR_PARAMETER:
     return b->in_theta[i];
+  case BRAMAH__FACTOR_SHAFT: {
+    bramah__expr torque[BRAMAH__MOST_SHAFT_JOINTS], view[BRAMAH__SHAFT_VIEWS];
+    bramah__shaft_graph(b, &b->model->shaft[i], torque, view);
+    return view[factor->axis];
+  }
   default:
     return e_number(1.0);
   }

@@ -101,6 +101,7 @@ static void write_sizes(const bramah__source *s)
                {"BRISTLES", p->nq},
                {"BALLS", p->nb},
                {"METERED", p->nw},
+               {"LEAPS", p->nw > 0 || model->leaps},
                {"STEP_NS", (size_t)model->step_ns}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     bramah__source_define(s, sizes[i].name, sizes[i].n);

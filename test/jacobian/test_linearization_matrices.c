@@ -279,6 +279,37 @@ START_TEST(test_contacts)
       .name = "drum", .joint = joint->name, .torque = 2.0, .static_torque = 3.0, .bristle_stiffness = 10.0};
   if (_i > 1) brake.command = (bramah_drive){.input = fb.inputs[0].name, .initial = 3.0};
   machine->n_brakes = _i != 0 && joint->type == BRAMAH_JOINT_REVOLUTE, machine->brakes = &brake;
+  static const double speeds[] = {-1.0, 0.0, 2.0}, torques[] = {6, 8, 1};
+  const char *wheels[2];
+  const bramah_engine engine = {.name = "engine",
+                                .joint = fb.joints[0].name,
+                                .n_points = 3,
+                                .speeds = speeds,
+                                .torques = torques,
+                                .rounding = 0.4,
+                                .friction = 0.5,
+                                .consumption = 1e-7,
+                                .best_torque = 5.0,
+                                .best_speed = 1.0,
+                                .torque_loss = 0.3,
+                                .speed_loss = 0.2,
+                                .throttle = {.input = fb.inputs[0].name, .initial = 4.0}};
+  const bramah_clutch clutch = {.name = "clutch",
+                                .driving = fb.joints[0].name,
+                                .n_driven = 2,
+                                .driven = wheels,
+                                .torque = 5.0,
+                                .slip = 2.0,
+                                .ratio = 1.5,
+                                .command = {.input = fb.inputs[0].name}};
+  const bramah_joint_torque helper = {.name = "helper",
+                                      .joint = fb.joints[1].name,
+                                      .torque = 3.0,
+                                      .power = 1.0,
+                                      .command = {.input = fb.inputs[0].name}};
+  wheels[0] = fb.joints[1].name, wheels[1] = fb.joints[2].name;
+  machine->n_engines = machine->n_clutches = machine->n_joint_torques = _i > 1;
+  machine->engines = &engine, machine->clutches = &clutch, machine->joint_torques = &helper;
   joint->range[0] = -9.0, joint->range[1] = joint->initial_position - 0.01;
   joint->stop = (bramah_end_stop){.stiffness = 200.0, .damping = 3.0};
   open_rig(&r, machine);

@@ -342,6 +342,38 @@ START_TEST(test_contact_behind_a_loop)
                               .bristle_stiffness = 10.0,
                               .command = {.input = _i % 2 ? fb.inputs[0].name : NULL, .initial = 4.0}};
   fb.machine.n_brakes = _i >= 2, fb.machine.brakes = &brake;
+  static const double speeds[] = {-0.5, 0.0, 0.5}, torques[] = {60, 80, 20}, gears[] = {0, 10},
+                      ratios[] = {2.0, -1.5};
+  static const char *driven[2];
+  driven[0] = fb.joints[1].name, driven[1] = fb.joints[2].name;
+  const bramah_engine engine = {.name = "engine",
+                                .joint = fb.joints[0].name,
+                                .n_points = 3,
+                                .speeds = speeds,
+                                .torques = torques,
+                                .rounding = 0.2,
+                                .friction = 5.0,
+                                .idle_speed = 0.1,
+                                .idle_band = 5.0,
+                                .throttle = {.input = fb.inputs[0].name}};
+  const bramah_clutch clutch = {.name = "clutch",
+                                .driving = fb.joints[0].name,
+                                .n_driven = 2,
+                                .driven = driven,
+                                .torque = 50.0,
+                                .slip = 2.0,
+                                .n_gears = 2,
+                                .gears = gears,
+                                .ratios = ratios,
+                                .command = {.input = fb.inputs[0].name},
+                                .gear = {.input = fb.inputs[0].name}};
+  const bramah_joint_torque helper = {.name = "helper",
+                                      .joint = fb.joints[2].name,
+                                      .torque = 30.0,
+                                      .power = 3.0,
+                                      .command = {.input = fb.inputs[0].name}};
+  fb.machine.n_engines = fb.machine.n_clutches = fb.machine.n_joint_torques = (size_t)_i % 2;
+  fb.machine.engines = &engine, fb.machine.clutches = &clutch, fb.machine.joint_torques = &helper;
   fb.joints[0].range[0] = -9.0, fb.joints[0].range[1] = fb.joints[0].initial_position - 0.01;
   fb.joints[0].stop = (bramah_end_stop){.stiffness = 2e4, .damping = 300.0};
   fb.machine.integrator.formulation = (bramah_formulation)(_i / 2);

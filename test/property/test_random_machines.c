@@ -34,6 +34,10 @@ typedef struct drawn {
   bramah_contact contacts[1];
   bramah_tyre tyres[1];
   bramah_brake brakes[1];
+  bramah_engine engines[1];
+  bramah_clutch clutches[1];
+  bramah_joint_torque joint_torques[1];
+  const char *driven[8];
   double points[12];
   bramah_supply supplies[2];
   bramah_hose hoses[MOST_VOLUMES];
@@ -240,6 +244,55 @@ static void draw_tyre(drawn *d, unsigned seed)
       d->brakes[0].command = (bramah_drive){.input = m->inputs[0].name, .initial = 2.0};
     m->n_brakes = 1, m->brakes = d->brakes;
   }
+}
+
+/* An engine on the first joint that turns, a clutch from there to the others, and a torque on the last of them. (Not
+ * where quasistatic actuators are, whose load pressures it would drive to where rounding grows to 2e-9.) */
+static void draw_power(drawn *d, unsigned seed)
+{
+  static const double speeds[] = {-2.0, 0.5, 3.0}, torques[] = {1.0, 3.0, 0.0}, gears[] = {-2, 1, 3},
+                      ratios[] = {-2.0, 3.0, 1.2};
+  bramah_machine *m = &d->tree.machine;
+  const char *first = NULL, *input = m->n_inputs ? m->inputs[0].name : NULL;
+  size_t n = 0;
+  for (size_t j = 0; j < m->n_joints && n < 8; j++) {
+    if (d->tree.joints[j].type != BRAMAH_JOINT_REVOLUTE) continue;
+    if (first) d->driven[n++] = d->tree.joints[j].name;
+    if (!first) first = d->tree.joints[j].name;
+  }
+  if (!first) return;
+  d->engines[0] = (bramah_engine){.name = "diesel",
+                                  .joint = first,
+                                  .n_points = 3,
+                                  .speeds = speeds,
+                                  .torques = torques,
+                                  .friction = between(&seed, 0.0, 1.0),
+                                  .idle_speed = between(&seed, 0.0, 0.5),
+                                  .idle_band = 1.0,
+                                  .consumption = 1e-6,
+                                  .best_torque = 2.0,
+                                  .best_speed = 1.0,
+                                  .torque_loss = 0.3,
+                                  .idle_fuel = 1e-7,
+                                  .throttle = {.input = input}};
+  d->clutches[0] = (bramah_clutch){.name = "clutch",
+                                   .driving = first,
+                                   .n_driven = n,
+                                   .driven = d->driven,
+                                   .torque = between(&seed, 0.5, 5.0),
+                                   .slip = between(&seed, 0.1, 1.0),
+                                   .command = {.input = input}};
+  m->n_engines = 1, m->engines = d->engines;
+  m->n_clutches = n > 0, m->clutches = d->clutches;
+  if (!input) return;
+  d->clutches[0].n_gears = 3, d->clutches[0].gears = gears, d->clutches[0].ratios = ratios;
+  d->clutches[0].gear.input = m->inputs[m->n_inputs - 1].name;
+  d->joint_torques[0] = (bramah_joint_torque){.name = "helper",
+                                              .joint = n ? d->driven[n - 1] : first,
+                                              .torque = between(&seed, 0.5, 2.0),
+                                              .power = 1.0,
+                                              .command = {.input = input, .time_constant = 0.05}};
+  m->n_joint_torques = 1, m->joint_torques = d->joint_torques;
 }
 
 /* The first body floats, about upright, down onto four feet with friction or without. Every sixth machine, a tree. */
@@ -557,6 +610,7 @@ static void draw(drawn *d, unsigned number)
   if (d->tree.machine.n_valves) draw_piloted(d, &seed);
   if (one_of(&seed, 3) == 0 && !floats(number)) draw_touch(d, &seed);
   if (number % 5 == 2 && !floats(number)) draw_tyre(d, seed);
+  if (number % 3 == 1 && !d->tree.machine.n_metered_cylinders) draw_power(d, seed);
 }
 
 enum { TAKEN_OVER = 5 }; /* at this step native code comes */

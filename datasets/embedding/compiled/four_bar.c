@@ -3484,7 +3484,7 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   four_bar_pose(w);
   four_bar_rates(w);
   if (!pivots_hold(w->mass_pivot, usual_mass_pivot, FOUR_BAR_INDEPENDENT, small_pivot)) return FOUR_BAR_SINGULAR;
-  const int leaps = FOUR_BAR_METERED > 0 ? 1 : other;
+  const int leaps = FOUR_BAR_LEAPS ? 1 : other;
   for (int j = 0; leaps && j < FOUR_BAR_JOINTS; j++) s->zdd[j] = w->zdd_state[j];
   for (int i = 0; i < FOUR_BAR_FIRST_ORDER; i++) s->pd[i] = w->pd_state[i];
 #if FOUR_BAR_BRISTLES > 0

@@ -29,6 +29,7 @@
 #define FOUR_BAR_BRISTLES 0
 #define FOUR_BAR_BALLS 0
 #define FOUR_BAR_METERED 0
+#define FOUR_BAR_LEAPS 0
 #define FOUR_BAR_STEP_NS 1000000
 #define FOUR_BAR_STEP 0.001 /* [s] */
 #define FOUR_BAR_TOLERANCE 0.01 /* of the error of a position in a step [rad or m] */

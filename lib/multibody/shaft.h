@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Torques between joints that turn, by their rates and by commands: engines, clutches with their gears and differentials,
+ * drives. A power train without stiff shafts: its shafts are joints of bodies that turn (the crankshaft, the wheels), ideal
+ * gears and differentials are ratios between their rates, and what is soft between them is the clutch's friction. */
+#ifndef BRAMAH_LIB_MULTIBODY_SHAFT_H
+#define BRAMAH_LIB_MULTIBODY_SHAFT_H
+
+#include "lib/graph/expr.h"
+#include "lib/multibody/tree.h"
+
+typedef enum bramah__shaft_kind { BRAMAH__ENGINE, BRAMAH__CLUTCH, BRAMAH__JOINT_TORQUE } bramah__shaft_kind;
+
+/* What it shows: the torque (of an engine before its friction, of a clutch on the driven side of its plates), what that does
+ * (of a clutch what it turns into heat), and the fuel that an engine takes. */
+typedef enum bramah__shaft_view {
+  BRAMAH__SHAFT_TORQUE,
+  BRAMAH__SHAFT_POWER,
+  BRAMAH__SHAFT_FUEL
+} bramah__shaft_view;
+
+enum {
+  BRAMAH__MOST_SHAFT_JOINTS = 9, /* one that drives and eight that are driven */
+  BRAMAH__SHAFT_COMMANDS = 2,    /* throttle, torque or clutch; gear */
+  BRAMAH__SHAFT_VIEWS = 3
+};
+
+typedef struct bramah__shaft {
+  bramah__shaft_kind kind;
+  size_t n_joints, joint[BRAMAH__MOST_SHAFT_JOINTS]; /* of a clutch first the one that drives */
+  double share[BRAMAH__MOST_SHAFT_JOINTS];           /* of those that are driven */
+  int is_commanded[BRAMAH__SHAFT_COMMANDS];
+  size_t spool[BRAMAH__SHAFT_COMMANDS];
+  double limit[BRAMAH__SHAFT_COMMANDS]; /* [V] */
+  double torque, slip, ratio;           /* [N m], [rad/s], of a clutch without gears */
+  double power;                         /* [W] of a drive; 0: no limit */
+  size_t n_points; /* of the curve: speeds and torques at full load, or gears and ratios */
+  const double *x, *y;
+  double rounding, friction, idle_speed, idle_band;
+  double consumption, best_torque, best_speed, torque_loss, speed_loss, idle_fuel;
+} bramah__shaft;
+
+/* Torques on [n_joints] its joints and views [3], at their rates and its commands U [V]. */
+void bramah__shaft_at(const bramah__shaft *shaft, const bramah__expr *rate, const bramah__expr *U,
+                      bramah__expr *torque, bramah__expr *view);
+
+/* ---- with numbers ---- */
+
+/* Torques, and their derivatives by the rates and the commands. */
+typedef struct bramah__shaft_state {
+  double torque[BRAMAH__MOST_SHAFT_JOINTS];
+  double by_rate[BRAMAH__MOST_SHAFT_JOINTS * BRAMAH__MOST_SHAFT_JOINTS];
+  double by_command[BRAMAH__MOST_SHAFT_JOINTS * BRAMAH__SHAFT_COMMANDS];
+} bramah__shaft_state;
+
+/* At velocities Z and spools U of the machine, out [n]. */
+void bramah__shafts_evaluate(const bramah__tree *tree, size_t n, const bramah__shaft *shaft,
+                             const bramah__pose *pose, const double *Z, const double *U,
+                             bramah__shaft_state *out);
+
+/* A view, and unless they are NULL its derivatives by the rates [n_joints] and the commands [2]. */
+double bramah__shaft_shows(const bramah__tree *tree, const bramah__shaft *shaft, bramah__shaft_view view,
+                           const bramah__pose *pose, const double *Z, const double *U, double *by_rate,
+                           double *by_command);
+
+/* tau -= their torques; C += the derivative of that by the rates. */
+void bramah__shafts_subtract(size_t n, const bramah__shaft *shaft, const bramah__shaft_state *state,
+                             double *tau);
+void bramah__shafts_add_tangent(const bramah__tree *tree, size_t n, const bramah__shaft *shaft,
+                                const bramah__shaft_state *state, double *C);
+
+#endif
