@@ -20,6 +20,7 @@
 #include <bramah/status.h>
 #include <bramah/terrain.h>
 #include <bramah/ukf.h>
+#include <bramah/worksite.h>
 
 /* libbramah-tools: files, logs, tuning, reports */
 #ifndef BRAMAH_CORE_ONLY

@@ -328,13 +328,28 @@ typedef struct bramah_heap {
  * (bramah/worksite.h) has soil that moves. */
 typedef struct bramah_machine_terrain {
   int line;
-  /* nx 0: there is none. Gravity and tools are those of the machine. */
+  /* nx 0: there is none. Gravity and tools are those of the machine; sinking 0.5 m/s (bramah_machine_default). */
   bramah_terrain_options options;
   double level;          /* [m] of the flat field */
   const double *heights; /* [nx x ny, m] in its place; NULL: it is flat */
   size_t n_heaps;
   const bramah_heap *heaps; /* on it, the higher one where two meet */
 } bramah_machine_terrain;
+
+/* A tool of a body that moves through the soil of a worksite: a bucket, a blade. What the soil puts on it acts on the body from
+ * step to step; a plant without a worksite meets no soil. Outputs, those of the last step: <name>.carried [kg], the mass of the particles inside
+ * the box around its plates; <name>.force_x, .force_y, .force_z [N] on the body, in inertial axes; <name>.cutting_force [N], the size of the
+ * part of it that the wedges before its edge ask for. Energy: in energy.loads. */
+typedef struct bramah_machine_tool {
+  const char *name;
+  int line;
+  const char *body;
+  bramah_tool tool; /* in the frame of the body; blade 0: to the first point of the profile */
+  /* A bucket by its side: from the middle of the edge to these points [n_profile x 3, m], 7 at most, go plates as wide as the edge,
+   * and two sides close it, besides the plates of `tool`. With an edge only. */
+  size_t n_profile;
+  const double *profile;
+} bramah_machine_tool;
 
 /* A command u of an element: its lag is that of a spool (bramah_valve), and the part u/limit of what the element has is
  * at work, nothing for u <= 0 V (of a joint torque both signs). Of a pump it is the part of its speed. Output
@@ -1050,6 +1065,8 @@ typedef struct bramah_machine {
   size_t n_brakes;
   const bramah_brake *brakes;
   bramah_machine_terrain terrain;
+  size_t n_tools;
+  const bramah_machine_tool *tools;
   size_t n_load_sensing_pumps;
   const bramah_load_sensing_pump *load_sensing_pumps;
   size_t n_overcentre_valves;

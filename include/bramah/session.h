@@ -13,6 +13,7 @@
 
 #include "bramah/adaptive.h"
 #include "bramah/coupled.h"
+#include "bramah/worksite.h"
 #include "bramah/study.h"
 #include "bramah/filter.h"
 
@@ -33,6 +34,7 @@ typedef struct bramah_machine_plant {
   struct bramah__native_code *native; /* what makes its program faster; NULL: nothing does */
   bramah_coupled *coupled;
   bramah_plant plant;
+  bramah_worksite *site; /* NULL: its soil does not move */
 } bramah_machine_plant;
 
 /* Native code of a machine plant's program (bramah/coupled.h). The C compiler of this computer makes it in the background when
@@ -57,6 +59,10 @@ BRAMAH_API bramah_status bramah_machine_plant_open(bramah_machine_plant *out, co
                                                    size_t n_changes, const bramah_change *changes,
                                                    int64_t step_ns, bramah_diag *diag);
 BRAMAH_API void bramah_machine_plant_close(bramah_machine_plant *machine);
+
+/* Let the soil of its terrain move with its plant from now on, as a simulation wants it; a machine without terrain stays as it is. A truth
+ * alone: filters are opened with a session. Errors: those of bramah_worksite_new. */
+BRAMAH_API bramah_status bramah_machine_plant_dig(bramah_machine_plant *machine, bramah_diag *diag);
 
 /* Compile it anew, for a filter on its plant; before there is another plant of it. A session has done this. Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_machine_plant_compile(bramah_machine_plant *machine,

@@ -125,6 +125,9 @@ typedef struct bramah_terrain_options {
    * sinks in to eta p/(density gravity) - cell tan(repose) below its neighbours. Default 0.02: 6 cm for 1 bar and cells of
    * 10 cm; the 4 of the paper would be 25 m. */
   double pressing;
+  /* A load sinks in at most so fast [m/s]; 0, the default: at once, as far as its sweeps bring it. A machine whose tyres are stiffer
+   * than the soil below them needs a limit, or it and the soil overshoot each other from step to step; 0.5 serves. */
+  double sinking;
 
   size_t max_particles; /* 0: what fails stays where it is; default 1000 */
   double radius;        /* [m]; at least 1e-4; default 0.038 */

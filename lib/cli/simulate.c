@@ -111,9 +111,36 @@ static void print_errors(const bramah_simulation_result *result, const bramah_pl
   if (between[0] == ',') fprintf(out, "\n");
 }
 
+/* Mass of field and particles, less what was added. */
+static double soil_mass(const bramah_machine_plant *machine)
+{
+  const bramah_terrain_report r = bramah_terrain_get_report(bramah_worksite_terrain(machine->site));
+  return r.field_mass + r.particle_mass - r.added;
+}
+
+/* Mass is counted in that of a layer one cell deep where the field lies around 0. Returns 1 if soil was neither made nor lost, and tools met all of it. */
+static int print_soil(const bramah_machine_plant *machine, double before, FILE *out)
+{
+  const bramah_terrain_options *o = &machine->machine->terrain.options;
+  const bramah_terrain_report r = bramah_terrain_get_report(bramah_worksite_terrain(machine->site));
+  const double layer = o->soil.density * (double)(o->nx * o->ny) * o->cell * o->cell * o->cell,
+               off = (soil_mass(machine) - before) / fmax(fabs(before), layer);
+  fprintf(out,
+          "soil: %zu particles of %.4g kg in all, %llu wedges failed, %llu particles became field again; "
+          "mass is off by %.1g\n",
+          r.n_particles, r.particle_mass, (unsigned long long)r.failures, (unsigned long long)r.merged, off);
+  if (r.starved)
+    fprintf(out,
+            "%llu wedges could not fail for want of particles: the forces of tools are too large since; "
+            "allow more "
+            "(terrain: particles: most)\n",
+            (unsigned long long)r.starved);
+  return fabs(off) <= 1e-12 && r.starved == 0;
+}
+
 /* Returns 1 if the motion can be trusted. */
 static int print_summary(const bramah_simulation *simulation, const bramah_machine_plant *machine,
-                         const request *r, double seconds)
+                         const request *r, double soil, double seconds)
 {
   const bramah_simulation_options *o = &r->options;
   const char *const outputs[] = {o->truth, o->log};
@@ -159,6 +186,7 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
     between = ", ";
   }
   if (between[0] == ',') fprintf(out, "\n");
+  const int whole = !machine->site || print_soil(machine, soil, out);
   fprintf(out, "truth: %s\n", o->truth);
   if (r->how) cli_print_how(machine, &steps, out);
   if (result.sensors)
@@ -176,7 +204,7 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
             "the energies do not add up: %.3g J too much from one row to the next at %.9g s; take smaller "
             "steps\n",
             e->leap, cli_seconds(e->leap_ns));
-  return !print_limits(&result, machine->coupled, out) && balanced;
+  return !print_limits(&result, machine->coupled, out) && balanced && whole;
 }
 
 /* *trusted: 0 if the motion is none that a machine makes. */
@@ -192,6 +220,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
   if (!status) status = cli_check_output(r->options.log, 2, others, diag);
   if (!status)
     status = bramah_machine_plant_open(&machine, r->machine, r->n_changes, r->changes, r->step_ns, diag);
+  if (!status) status = bramah_machine_plant_dig(&machine, diag);
   if (!status && r->options.process_noise)
     status = bramah_machine_plant_compile(&machine, BRAMAH_PROGRAM_DERIVATIVES, diag);
   r->options.parameters = parameters;
@@ -219,7 +248,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
       cli_note("the duration is not a multiple of the step: the last row is at %.9g s",
                cli_seconds(r->duration_ns - r->duration_ns % machine.plant.step_ns));
 
-    const double begin = cli_clock();
+    const double begin = cli_clock(), soil = machine.site ? soil_mass(&machine) : 0.0;
     cli_progress progress = cli_progress_begin();
     int64_t now = 0;
     cli_stop_catch(1);
@@ -233,7 +262,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
                cli_seconds(now - machine.plant.step_ns));
     cli_place(diag, status ? r->machine : NULL, 0);
     bramah_diag other; /* rows written stay written, whatever happened */
-    *trusted = print_summary(simulation, &machine, r, cli_clock() - begin);
+    *trusted = print_summary(simulation, &machine, r, soil, cli_clock() - begin);
     const bramah_status closed = bramah_simulation_close(simulation, status ? &other : diag);
     if (!status) status = closed;
   }
@@ -322,8 +351,11 @@ const cli_command cli_simulate = {
         "a row per step: time, motion of the joints, pressures, cylinders, commands, energies.\n"
         "With --noise a second file holds what the sensors of a study would have measured; the same\n"
         "seed gives the same bytes, and the noise of a sensor does not depend on the other sensors.\n"
+        "Where the machine has a terrain, its soil moves: tyres sink in, tools cut and carry.\n"
         "Exit code 3: the motion is none that a machine makes, a pressure below that of vapour, a piston\n"
-        "behind the end of its cylinder, or energies that do not add up to 1 %.\n"
+        "behind the end of its cylinder, energies that do not add up to 1 %, soil that is lost, or tools "
+        "that\n"
+        "met more of it than particles are allowed for.\n"
         "Changes that a study makes to the machine belong to the filter's model: they are not applied "
         "here.\n",
     .example = "bramah simulate four-bar.yaml --duration \"10 s\" --output truth.csv \\\n"

@@ -31,7 +31,7 @@ bramah_status bramah__hydraulics_table(bramah__reader *reader, bramah__table *ou
 
 /* The section `terrain` (machine_terrain.c). */
 bramah__read bramah__read_terrain;
-extern const bramah__table bramah__terrain_table;
+extern const bramah__table bramah__terrain_table, bramah__tool_table;
 
 /* double [3]: coordinates in the frame of the element's `body`, or, in a pair, of that of its `bodies`; or the name that the
  * body gives the point: "tip" or "bucket.tip". Bodies are read before. */

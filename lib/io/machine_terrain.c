@@ -80,11 +80,64 @@ static const bramah__key terrain_keys[] = {
     NUMBER("flow", flow, "1", BRAMAH__POSITIVE),
     BRAMAH__KEY("sweeps", bramah__read_integer, draft, sweeps, .required = 0),
     NUMBER("pressing", pressing, "1", BRAMAH__NOT_NEGATIVE),
+    NUMBER("sinking", sinking, "m/s", BRAMAH__POSITIVE),
     NUMBER("shear", shear, "m", BRAMAH__POSITIVE),
     {.name = "particles", .read = bramah__read_child, .table = &particle_table},
     {0}};
 
 const bramah__table bramah__terrain_table = {.keys = terrain_keys};
+
+/* ---- tools ---- */
+
+static const bramah__key corner_key = {
+    .name = "corner", .read = bramah__read_vector, .unit = "m", .count = 3};
+static const bramah__table corner_table = {.size = sizeof(double[3]), .value = &corner_key};
+
+static bramah_status read_corners(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  bramah_plate *plate = object;
+  if (item->node->kind != BRAMAH__NODE_LIST || item->node->n < 3 || item->node->n > BRAMAH_PLATE_CORNERS)
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "a plate is a list of three to eight corners");
+  plate->n_corners = item->node->n;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < plate->n_corners; i++) {
+    const bramah__item corner = bramah__item_at(item, i);
+    status = bramah__read_table(reader, &corner, key->table, plate->corner[i]);
+  }
+  return status;
+}
+
+static const bramah__key plate_key = {
+    .name = "plate", .read = read_corners, .shape = BRAMAH__SHAPE_LIST, .table = &corner_table};
+static const bramah__table plate_table = {.size = sizeof(bramah_plate), .value = &plate_key};
+
+static bramah_status read_tool_point(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                     void *object)
+{
+  return bramah__read_point(reader, item, key, object);
+}
+static const bramah__key tool_point_key = {
+    .name = "point", .read = read_tool_point, .shape = BRAMAH__SHAPE_POINT, .unit = "m", .count = 3};
+static const bramah__table tool_point_table = {.size = sizeof(double[3]), .value = &tool_point_key};
+
+static const bramah__key tool_keys[] = {
+    BRAMAH__KEY("body", bramah__read_name, bramah_machine_tool, body, .required = 1),
+    BRAMAH__KEY("edge", bramah__read_pair, bramah_machine_tool, tool.edge, .unit = "m", .count = 3,
+                .element = bramah__read_point, .stride = sizeof(double[3]),
+                .given = offsetof(bramah_machine_tool, tool.has_edge)),
+    BRAMAH__KEY("profile", bramah__read_list, bramah_machine_tool, profile, .table = &tool_point_table,
+                .count_offset = offsetof(bramah_machine_tool, n_profile)),
+    BRAMAH__KEY("blade", bramah__read_vector, bramah_machine_tool, tool.blade, .unit = "m", .count = 3),
+    BRAMAH__KEY("plates", bramah__read_list, bramah_machine_tool, tool.plates, .table = &plate_table,
+                .count_offset = offsetof(bramah_machine_tool, tool.n_plates)),
+    BRAMAH__KEY("points", bramah__read_list, bramah_machine_tool, tool.points, .table = &tool_point_table,
+                .count_offset = offsetof(bramah_machine_tool, tool.n_points)),
+    BRAMAH__KEY("stiffness", bramah__read_quantity, bramah_machine_tool, tool.stiffness, .unit = "N/m^1.5",
+                .range = BRAMAH__POSITIVE),
+    {0}};
+
+const bramah__table bramah__tool_table = {.keys = tool_keys, .size = sizeof(bramah_machine_tool)};
 
 /* ---- a file of heights ---- */
 

@@ -107,8 +107,17 @@ bramah_native_report bramah_machine_plant_native(const bramah_machine_plant *mac
   return bramah__native_code_report(machine->native);
 }
 
+bramah_status bramah_machine_plant_dig(bramah_machine_plant *machine, bramah_diag *diag)
+{
+  if (machine->site || bramah_worksite_size(machine->model) == 0) return BRAMAH_OK;
+  const bramah_status status = bramah_worksite_new(machine->coupled, diag, &machine->site);
+  if (!status) machine->plant = bramah_worksite_plant(machine->site);
+  return status;
+}
+
 void bramah_machine_plant_close(bramah_machine_plant *machine)
 {
+  bramah_worksite_free(machine->site);
   bramah_coupled_free(machine->coupled);
   bramah__native_code_close(machine->native);
   bramah_program_free(machine->program);
@@ -396,7 +405,8 @@ bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag 
     s->pressure_noise[v] = from->noise;
   }
   const bramah_machine *machine = session->machine.machine;
-  for (size_t i = 0; i < machine->n_load_sensing_pumps; i++) { /* where nothing is said: a tenth of the full flow */
+  for (size_t i = 0; i < machine->n_load_sensing_pumps;
+       i++) { /* where nothing is said: a tenth of the full flow */
     const size_t v = machine->n_volumes + machine->n_lines + i;
     bramah_state_info state;
     bramah_plant_state_info(plant, 2 * plant->n_dof + v, &state);

@@ -55,6 +55,7 @@ static void count(const bramah_machine *machine, bramah_model *model)
     if (contact->friction.model != BRAMAH_FRICTION_NONE)
       model->n_friction_states += BRAMAH__CONTACT_STATES * contact->n_points;
   }
+  model->n_tools = machine->n_tools;
   model->n_contacts += machine->n_tyres + machine->n_brakes;
   for (size_t i = 0; i < machine->n_tyres; i++) model->n_discs += bramah__n_discs(&machine->tyres[i]);
   for (size_t i = 0; i < machine->n_contacts; i++)
@@ -107,6 +108,7 @@ static void take_names(const bramah_machine *d, bramah_model *model, bramah__are
       {&model->pump_line_name, {THINGS(d, pump_lines)}},
       {&model->input_name, {THINGS(d, inputs)}},
       {&model->motion_name, {THINGS(d, motions)}},
+      {&model->tool_name, {THINGS(d, tools)}},
       {&model->contact_name, {THINGS(d, contacts), THINGS(d, tyres), THINGS(d, brakes)}}};
   for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
     size_t n = 0;
@@ -182,7 +184,15 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->loops = BRAMAH__TAKE(arena, bramah_loop, machine->n_loops);
   t->spring = BRAMAH__TAKE(arena, bramah__spring, machine->n_springs);
   t->joint_spring = BRAMAH__TAKE(arena, bramah__joint_spring, machine->n_joint_springs);
-  t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces);
+  t->load = BRAMAH__TAKE(arena, bramah__load, machine->n_forces + machine->n_tools);
+  t->tool = BRAMAH__TAKE(arena, bramah_tool, machine->n_tools);
+  size_t n_plates = 0, n_tool_points = 0;
+  for (size_t i = 0; i < machine->n_tools; i++) {
+    n_plates += bramah__n_plates(&machine->tools[i]);
+    n_tool_points += machine->tools[i].tool.n_points;
+  }
+  t->plate = BRAMAH__TAKE(arena, bramah_plate, n_plates);
+  t->tool_point = BRAMAH__TAKE(arena, double, 3 * n_tool_points);
   t->limit = BRAMAH__TAKE(arena, bramah__limit, model->forces.n_limits);
   t->contact_point = BRAMAH__TAKE(arena, bramah__contact, model->n_contact_points);
   t->heights = BRAMAH__TAKE(arena, double, bramah__n_columns_of(machine));

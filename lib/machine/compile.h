@@ -25,6 +25,9 @@ typedef struct bramah__tables {
   bramah__load *load;
   bramah__limit *limit;
   bramah__contact *contact_point;
+  bramah_tool *tool;
+  bramah_plate *plate; /* of all tools */
+  double *tool_point;
   double *heights; /* [nx x ny] of the terrain */
   bramah__shaft *shaft;
   double *shaft_points; /* of their curves */
@@ -118,6 +121,8 @@ bramah_status bramah__build_forces(bramah__compiler *k);
 size_t bramah__n_discs(const bramah_tyre *tyre);
 /* Columns of its terrain, 0 where there is none or their number cannot be. */
 size_t bramah__n_columns_of(const bramah_machine *machine);
+/* Plates of a tool, those of its profile included. */
+size_t bramah__n_plates(const bramah_machine_tool *tool);
 bramah_status bramah__build_terrain(bramah__compiler *k);
 bramah_status bramah__build_contacts(bramah__compiler *k);
 /* A command of the element `of`: complete, checked; its limit goes to *limit. */

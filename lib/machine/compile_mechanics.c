@@ -550,10 +550,19 @@ bramah_status bramah__build_forces(bramah__compiler *k)
   }
   for (size_t i = 0; i < d->n_forces && status == BRAMAH_OK; i++)
     status = fill_load(k, &d->forces[i], &k->t.load[i]);
+  if (status == BRAMAH_OK) status = check_named(k, d->tools, d->n_tools, sizeof *d->tools, "tool");
+  for (size_t i = 0; i < d->n_tools && status == BRAMAH_OK; i++) {
+    const bramah_machine_tool *in = &d->tools[i];
+    status = fill_load(k, &(bramah_force){.name = in->name, .line = in->line, .body = in->body},
+                       &k->t.load[d->n_forces + i]);
+    memset(k->t.load[d->n_forces + i].point, 0,
+           sizeof k->t.load->point); /* of a welded body: that of its carrier */
+  }
+  k->model->first_tool = d->n_forces;
   if (status == BRAMAH_OK) status = fill_limits(k);
   k->model->forces = (bramah__forces){.n_springs = d->n_springs,
                                       .n_joint_springs = d->n_joint_springs,
-                                      .n_loads = d->n_forces,
+                                      .n_loads = d->n_forces + d->n_tools,
                                       .n_limits = m->forces.n_limits,
                                       .spring = k->t.spring,
                                       .joint_spring = k->t.joint_spring,
@@ -587,6 +596,104 @@ static void fill_heights(const bramah_machine_terrain *in, double steepest, doub
   }
 }
 
+/* A direction of a tool's body, on what carries it. */
+static void carry_arrow(const bramah__compiler *k, const char *body, double *arrow)
+{
+  const double length = sqrt(bramah__dot3(arrow, arrow));
+  bramah__carry_direction(k, body, arrow);
+  const double now = sqrt(bramah__dot3(arrow, arrow));
+  for (int i = 0; i < 3 && now > 0.0; i++) arrow[i] *= length / now;
+}
+
+size_t bramah__n_plates(const bramah_machine_tool *tool)
+{
+  return tool->tool.n_plates + tool->n_profile + (tool->n_profile > 1 ? 2 : 0);
+}
+
+/* Plates of a bucket by its side. */
+static void add_profile(const bramah_machine_tool *in, bramah_plate *plate)
+{
+  const size_t n = in->n_profile;
+  double middle[3], half[3];
+  for (int i = 0; i < 3; i++) {
+    middle[i] = 0.5 * (in->tool.edge[0][i] + in->tool.edge[1][i]);
+    half[i] = 0.5 * (in->tool.edge[0][i] - in->tool.edge[1][i]);
+  }
+  for (size_t k = 0; k < n; k++, plate++) {
+    const double *from = k ? in->profile + 3 * (k - 1) : middle, *to = in->profile + 3 * k;
+    plate->n_corners = 4;
+    for (int c = 0; c < 4; c++) {
+      bramah__copy3(c == 0 || c == 3 ? from : to, plate->corner[c]);
+      bramah__axpy3(c < 2 ? 1.0 : -1.0, half, plate->corner[c]);
+    }
+  }
+  for (int side = 0; side < 2 && n > 1; side++, plate++) {
+    plate->n_corners = n + 1;
+    for (size_t c = 0; c <= n; c++) {
+      bramah__copy3(c ? in->profile + 3 * (c - 1) : middle, plate->corner[c]);
+      bramah__axpy3(side ? -1.0 : 1.0, half, plate->corner[c]);
+    }
+  }
+}
+
+/* Tools in the frames of the links that they are on. */
+static bramah_status carry_tools(bramah__compiler *k)
+{
+  bramah_plate *plate = k->t.plate;
+  double *point = k->t.tool_point;
+  for (size_t i = 0; i < k->source->n_tools; i++) {
+    const bramah_machine_tool *in = &k->source->tools[i];
+    bramah_tool *out = &k->t.tool[i];
+    const char *body;
+    if (k->t.load[k->model->first_tool + i].body < 0)
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the ground is no tool");
+    if (in->n_profile && (!in->tool.has_edge || in->n_profile >= BRAMAH_PLATE_CORNERS))
+      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                  "a profile has at most 7 points, which begin behind an edge");
+    *out = in->tool;
+    out->plates = plate;
+    out->points = point;
+    out->n_plates = bramah__n_plates(in);
+    add_profile(in, plate + in->tool.n_plates);
+    if (in->n_profile && bramah__dot3(out->blade, out->blade) == 0.0)
+      for (int c = 0; c < 3; c++)
+        out->blade[c] = in->profile[c] - 0.5 * (in->tool.edge[0][c] + in->tool.edge[1][c]);
+    for (size_t p = 0; p < out->n_plates; p++, plate++) {
+      if (p < in->tool.n_plates) *plate = in->tool.plates[p];
+      for (size_t c = 0; c < plate->n_corners && c < BRAMAH_PLATE_CORNERS; c++)
+        body = in->body, bramah__carry_point(k, &body, plate->corner[c]);
+    }
+    for (size_t p = 0; p < in->tool.n_points; p++, point += 3) {
+      bramah__copy3(in->tool.points + 3 * p, point);
+      body = in->body, bramah__carry_point(k, &body, point);
+    }
+    for (int end = 0; end < 2 && out->has_edge; end++)
+      body = in->body, bramah__carry_point(k, &body, out->edge[end]);
+    carry_arrow(k, in->body, out->blade);
+  }
+  return BRAMAH_OK;
+}
+
+/* What a terrain says of its options; tool NULL: of all but its tools. */
+static bramah_status check_options(const bramah__compiler *k, const bramah_terrain_options *o,
+                                   const bramah_machine_tool *tool)
+{
+  bramah_terrain_options alone = *o;
+  bramah_terrain *none;
+  if (!tool) alone.n_tools = 0;
+  const bramah_status status = bramah_terrain_init(&alone, NULL, 0, k->diag, &none);
+  if (status == BRAMAH_E_ARGUMENT) { /* nothing is wrong but that there is no memory */
+    if (k->diag) bramah_diag_clear(k->diag);
+    return BRAMAH_OK;
+  }
+  bramah__at(k->diag, k->source->file, tool ? tool->line : k->source->terrain.line, 0);
+  if (!tool || !k->diag) return status;
+  bramah__add_text(k->diag, " (tool ");
+  bramah__add_text(k->diag, tool->name);
+  bramah__add_text(k->diag, ")");
+  return status;
+}
+
 bramah_status bramah__build_terrain(bramah__compiler *k)
 {
   static const char name[] = "terrain";
@@ -594,19 +701,28 @@ bramah_status bramah__build_terrain(bramah__compiler *k)
   bramah_model *m = k->model;
   bramah_terrain_options *o = &m->terrain;
   double up[3];
-  if (in->options.nx == 0) return BRAMAH_OK;
+  if (in->options.nx == 0) {
+    const bramah_machine_tool *tool = k->source->tools;
+    if (k->source->n_tools == 0) return BRAMAH_OK;
+    return bramah__compile_fail(k, BRAMAH_E_REFERENCE, tool->name, tool->line,
+                                "the machine has no terrain that this tool could move through");
+  }
   *o = in->options;
-  o->tools = NULL;
-  o->n_tools = 0;
+  const bramah_status carried = carry_tools(k);
+  if (carried != BRAMAH_OK) return carried;
+  o->tools = k->t.tool;
+  o->n_tools = k->source->n_tools;
   o->gravity = sqrt(bramah__dot3(k->machine->gravity, k->machine->gravity));
   if (!(o->gravity > 0.0))
     return bramah__compile_fail(k, BRAMAH_E_VALUE, name, in->line, "soil lies only where there is gravity");
-  if (bramah_terrain_size(o) == 0) { /* it says what is wrong */
-    bramah_terrain *none;
-    const bramah_status status = bramah_terrain_init(o, NULL, 0, k->diag, &none);
-    bramah__at(k->diag, k->source->file, in->line, 0);
-    return status;
+  bramah_status status = check_options(k, o, NULL);
+  for (size_t i = 0; i < k->source->n_tools && status == BRAMAH_OK; i++) {
+    bramah_terrain_options alone = *o;
+    alone.tools = &k->t.tool[i], alone.n_tools = 1;
+    status = check_options(k, &alone, &k->source->tools[i]);
   }
+  if (status != BRAMAH_OK) return status;
+  if (o->n_tools == 0) o->max_particles = 0; /* nothing would make one */
   if (!isfinite(in->level))
     return bramah__compile_fail(k, BRAMAH_E_VALUE, name, in->line, "its level must be finite");
   for (size_t i = 0; i < in->n_heaps; i++)
@@ -860,9 +976,9 @@ static void stand_on_terrain(bramah__compiler *k, const bramah_tyre *tyre, const
   bramah_model *m = k->model;
   const double discs = (double)(end - first);
   for (; first < end; first++)
-    m->standing[m->n_standing++] =
-        (bramah__standing){.point = (size_t)(first - k->t.contact_point),
-                           .patch = {tyre ? 2.0 / first->rolling : 0.0, tyre ? tyre->width / discs : 0.0}};
+    m->standing[m->n_standing++] = (bramah__standing){
+        .point = (size_t)(first - k->t.contact_point),
+        .patch = {tyre ? fmin(2.0 / first->rolling, first->radius) : 0.0, tyre ? tyre->width / discs : 0.0}};
 }
 
 bramah_status bramah__build_contacts(bramah__compiler *k)

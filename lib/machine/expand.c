@@ -19,6 +19,7 @@ void bramah_machine_default(bramah_machine *machine)
                                              .penalty_frequency = 100.0,
                                              .penalty_damping = 1.0}};
   bramah_terrain_options_default(&machine->terrain.options);
+  machine->terrain.options.sinking = 0.5;
 }
 
 /* ---- kinds of joints ---- */

@@ -78,6 +78,11 @@ typedef enum bramah__output_code {
   BRAMAH__CONTACT_X,
   BRAMAH__CONTACT_Y,
   BRAMAH__CONTACT_DEPTH,
+  BRAMAH__TOOL_CARRIED, /* of what soil puts on a tool, in the state */
+  BRAMAH__TOOL_X,
+  BRAMAH__TOOL_Y,
+  BRAMAH__TOOL_Z,
+  BRAMAH__TOOL_CUTTING,
   BRAMAH__DEFINED,    /* by the machine (bramah__definition) */
   BRAMAH__DEFINED_SUM /* one of its sums over time */
 } bramah__output_code;
@@ -215,6 +220,10 @@ typedef struct bramah__rolling {
   double radius;
 } bramah__rolling;
 
+/* What the state has of a tool: force [N] and torque about the body's origin [N m] in inertial axes, carried mass [kg], cutting
+ * force [N]. */
+enum { BRAMAH__TOOL_STATE = 8 };
+
 /* A point or disc whose ground is the field. */
 typedef struct bramah__standing {
   size_t point;    /* its number among all of contacts */
@@ -285,6 +294,8 @@ struct bramah_model {
   double field_axes[9];           /* rows: its x, its y, up */
   size_t n_standing;
   bramah__standing *standing;
+  size_t n_tools, first_tool; /* those of `terrain`; where the loads of theirs are among all */
+  const char **tool_name;
   size_t n_rolling;
   bramah__rolling *rolling; /* [n_rolling] wheels, then edges */
   size_t n_definitions, n_sums;

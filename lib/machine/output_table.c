@@ -80,6 +80,10 @@ static const kind tyre_kinds[] = {
     ROW(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), ROW(BRAMAH__CONTACT_X, ".longitudinal_force", "N"),
     ROW(BRAMAH__CONTACT_Y, ".lateral_force", "N"), ROW(BRAMAH__CONTACT_DEPTH, ".penetration", "m")};
 static const kind brake_kinds[] = {ROW(BRAMAH__CONTACT_X, ".torque", "N*m")};
+static const kind tool_kinds[] = {
+    PLAIN(BRAMAH__TOOL_CARRIED, ".carried", "kg"), PLAIN(BRAMAH__TOOL_X, ".force_x", "N"),
+    PLAIN(BRAMAH__TOOL_Y, ".force_y", "N"), PLAIN(BRAMAH__TOOL_Z, ".force_z", "N"),
+    PLAIN(BRAMAH__TOOL_CUTTING, ".cutting_force", "N")};
 static const kind motion_kinds[] = {
     {BRAMAH__DRIVE_FORCE, ".force", "N*m", "N", BRAMAH_OUTPUT_OTHER, 0, 0},
     {BRAMAH__DRIVE_WORK, ".work", "J", "J", BRAMAH_OUTPUT_OTHER, 0, 0},
@@ -126,7 +130,7 @@ typedef struct group {
   size_t n_things, first;   /* and number of the first */
 } group;
 
-enum { N_GROUPS = 24 };
+enum { N_GROUPS = 25 };
 
 #define KINDS(a) (a), sizeof(a) / sizeof((a)[0])
 
@@ -158,7 +162,8 @@ static void groups(const bramah_model *m, group *out)
       {KINDS(contact_exchange_kinds), NULL, m->n_contacts > 0, 0},
       {KINDS(contact_kinds), m->contact_name, m->n_contacts - m->n_tyres - m->n_brakes, 0},
       {KINDS(tyre_kinds), m->contact_name, m->n_tyres, m->n_contacts - m->n_tyres - m->n_brakes},
-      {KINDS(brake_kinds), m->contact_name, m->n_brakes, m->n_contacts - m->n_brakes}};
+      {KINDS(brake_kinds), m->contact_name, m->n_brakes, m->n_contacts - m->n_brakes},
+      {KINDS(tool_kinds), m->tool_name, m->n_tools, 0}};
   memcpy(out, rows, sizeof rows);
 }
 

@@ -185,7 +185,8 @@ struct bramah_coupled {
   const bramah_model
       *base; /* the shared one, with nominal parameters; NULL in the plant that a model is made with */
   bramah__own own;
-  bramah__heights field; /* that contacts stand on: that of the model, or one that moves */
+  bramah__heights field;        /* that contacts stand on: that of the model, or one that moves */
+  struct bramah_worksite *site; /* whose soil that is; NULL: none */
   bramah__state state, next, probe_state;
   bramah__state start; /* of a step that may be made again in parts */
   bramah__state kept;  /* while another one is looked at (coupled.c) */
@@ -361,14 +362,27 @@ void bramah__follow_state(bramah_coupled *c);
 
 /* ---- contacts on a field of heights (ground.c) ---- */
 
-/* Let contacts see the planes [4 n_standing] of a state. */
-void bramah__apply_planes(bramah_coupled *c, const double *plane);
+/* Let contacts see the planes of a state, and tools the forces of soil. */
+void bramah__apply_ground(bramah_coupled *c, const bramah__state *state);
+
+/* Points of the field under the patch of a contact that touches at `place`, not farther apart than half a cell where that asks for no
+ * more than so many: place, ahead and aside in the frame of the field. Returns how many. */
+enum { BRAMAH__PATCH_SIDE = 12, BRAMAH__PATCH_POINTS = BRAMAH__PATCH_SIDE * BRAMAH__PATCH_SIDE };
+size_t bramah__patch_points(const bramah__standing *standing, double cell, const double *place,
+                            const double *ahead, const double *aside, double (*out)[2]);
 
 /* Planes of a state anew from its positions, and let contacts see them. */
 void bramah__stand(bramah_coupled *c, bramah__state *state);
 
 /* The same of c->state, whose accelerations and rates follow, before a step. */
 bramah_status bramah__renew_planes(bramah_coupled *c, bramah_diag *diag);
+
+/* The candidate, which is the state but for what soil puts on its tools, with the planes of the field as it is becomes the state, whose
+ * accelerations and rates follow if anything of this is new. */
+bramah_status bramah__adopt_on_ground(bramah_coupled *c, bramah_diag *diag);
+
+/* Lay the field of a worksite as the machine has it; nothing else is in it then. */
+bramah_status bramah__worksite_lay(struct bramah_worksite *site, bramah_diag *diag);
 
 /* Parameters behind the plant interface. */
 bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag);

@@ -292,12 +292,23 @@ static void drag_partials(bramah_coupled *c, size_t cylinder, double *by_p, doub
 
 /* ---- values ---- */
 
+static int is_tool(bramah__output_code code)
+{
+  return code >= BRAMAH__TOOL_CARRIED && code <= BRAMAH__TOOL_CUTTING;
+}
+
+static double tool_value(const bramah_coupled *c, const bramah__output *output)
+{
+  static const size_t at[] = {6, 0, 1, 2, 7};
+  return c->state.tool[BRAMAH__TOOL_STATE * output->index + at[output->code - BRAMAH__TOOL_CARRIED]];
+}
+
 /* Of a plant with a program: what stands in the state. */
 static int needs_no_evaluation(const bramah_coupled *c, bramah__output_code code)
 {
   if (!c->compiled.program) return 0;
   return code <= BRAMAH__INPUT_COMMAND || code == BRAMAH__CYLINDER_WORK ||
-         (code >= BRAMAH__BALL_QW && code <= BRAMAH__BALL_QZ) ||
+         (code >= BRAMAH__BALL_QW && code <= BRAMAH__BALL_QZ) || is_tool(code) ||
          (code >= BRAMAH__ENERGY_DAMPERS && code <= BRAMAH__ENERGY_CONTACTS) || code == BRAMAH__DEFINED_SUM;
 }
 
@@ -388,6 +399,7 @@ double bramah__output_value(void *self, size_t index)
   const bramah__eval *now = c->now;
   const size_t i = output->index;
   if (is_flow(output->code)) return flow(c, output, NULL, NULL);
+  if (is_tool(output->code)) return tool_value(c, output);
   if (is_contact(output->code)) return contact_value(c, output);
   if (is_energy(output->code)) return energy_value(c, output->code);
   if (bramah__is_of_body(output->code)) return body_value(c, output);

@@ -142,7 +142,7 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
 void bramah__follow_state(bramah_coupled *c)
 {
   bramah__apply_parameters(c, c->state.theta);
-  bramah__apply_planes(c, c->state.plane);
+  bramah__apply_ground(c, &c->state);
 }
 
 void bramah__apply_parameters(bramah_coupled *c, const double *theta)

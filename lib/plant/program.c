@@ -53,6 +53,7 @@ static void count(const bramah_model *model, bramah_program *out)
   out->nb = model->n_balls;
   out->nq = model->n_friction_states;
   out->nk = model->n_standing;
+  out->no = model->n_tools;
   out->nl = bramah__load_signals(&model->circuit, NULL, NULL);
   out->n_par = model->n_parameters;
   out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc +

@@ -99,10 +99,11 @@ typedef struct bramah__step_builder {
 #define BRAMAH__STEP_SIZES(p)                                                                                \
   const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
                ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny, nm = (p)->nm, nr = nf + nm,           \
-               nq = (p)->nq, nk = (p)->nk, nb = (p)->nb, nl = (p)->nl, nt = nx + nl, n_par = (p)->n_par,     \
-               n_works = (p)->n_works;                                                                       \
+               nq = (p)->nq, nk = (p)->nk, no = (p)->no, nb = (p)->nb, nl = (p)->nl, nt = nx + nl,           \
+               n_par = (p)->n_par, n_works = (p)->n_works;                                                   \
   (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)ny,         \
-      (void)nm, (void)nr, (void)nq, (void)nk, (void)nb, (void)nl, (void)nt, (void)n_par, (void)n_works
+      (void)nm, (void)nr, (void)nq, (void)nk, (void)no, (void)nb, (void)nl, (void)nt, (void)n_par,           \
+      (void)n_works
 
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
 int bramah__take_expressions(bramah__step_builder *b);

@@ -23,7 +23,7 @@
  * step_builder.h.
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
- * np error states, ns spools, nc actuators, nw of them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nk contacts on a field, nb spherical joints, nl load signals, which Newton's
+ * np error states, ns spools, nc actuators, nw of them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nk contacts on a field, no tools in soil, nb spherical joints, nl load signals, which Newton's
  * tangent has as unknowns of their own: each depends on many pressures, and many flows on it. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
@@ -52,6 +52,7 @@
   X(drawn, POINT, nw)          /* stroke times 2/h, and velocity of the rod, at the start */                 \
   X(base, STEP, 9 * nb)        /* rotations that spherical joints count from */                              \
   X(plane, STEP, 10 * nk)      /* axes and distance of planes below contacts on the field */                 \
+  X(tool, STEP, 6 * no)        /* forces and torques of soil on tools */                                     \
   X(half, STEP, nq > 0) /* of the step for friction states, from x, xd at its start; 0 at a state x */       \
   X(x, STEP, nq)                                                                                             \
   X(xd, STEP, nq)                                                                                            \
@@ -160,7 +161,7 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, ne, ns, nc, nw, ny, nm, nq, nk, nb, nl, n_par, n_works;
+  size_t n, nd, nf, np, nx, ne, ns, nc, nw, ny, nm, nq, nk, no, nb, nl, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */

@@ -252,12 +252,16 @@ static void add_loads(bramah__step_builder *b, size_t *works)
   const size_t nr = b->out->nf + b->out->nm, loads = b->out->nc + BRAMAH__LOADS;
   for (size_t i = 0; i < forces->n_loads; i++) {
     const bramah__load *load = &forces->load[i];
-    const int axes = load->turns ? load->body : -1;
+    const int axes = load->turns ? load->body : -1, is_tool = i >= b->model->first_tool && b->out->no > 0;
+    const bramah__expr *tool = is_tool ? b->in_tool + 6 * (i - b->model->first_tool) : NULL;
     if (load->body < 0) continue;
     const bramah__vec place = bramah__point_graph(b->body, load->body, load->point),
-                      given = {{b->load_force[3 * i], b->load_force[3 * i + 1], b->load_force[3 * i + 2]}},
+                      given = is_tool ? (bramah__vec){{tool[0], tool[1], tool[2]}}
+                                      : (bramah__vec){{b->load_force[3 * i], b->load_force[3 * i + 1],
+                                                       b->load_force[3 * i + 2]}},
                       force = load->turns ? m_rotate(b->body[load->body].A, given) : given,
-                      torque = bramah__direction_graph(b->body, axes, load->torque);
+                      torque = is_tool ? (bramah__vec){{tool[3], tool[4], tool[5]}}
+                                       : bramah__direction_graph(b->body, axes, load->torque);
     for (size_t f = 0; f < nr; f++) {
       bramah__vec move;
       bramah__seed_joints(b, b->Rz + f, nr);

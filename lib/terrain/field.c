@@ -100,6 +100,7 @@ bramah_status bramah_terrain_press(bramah_terrain *t, double x, double y, double
 typedef struct stencil {
   const bramah_terrain *t;
   double height; /* of a force on a cell [m/N] */
+  double most;   /* that flows over a face of a cell with a load */
 } stencil;
 
 static double pressed(const stencil *s, size_t cell) { return s->t->h[cell] + s->height * s->t->load[cell]; }
@@ -160,17 +161,21 @@ static void sweep(bramah_terrain *t, const stencil *s)
     const size_t cell = t->flowing[k], next[2] = {cell + t->options.ny, cell + 1};
     queue_around(t, cell, 1);
     for (size_t l = 0; l < 2; l++) {
-      if (t->flow[2 * cell + l] == 0.0) continue;
-      t->h[cell] -= t->flow[2 * cell + l];
-      t->h[next[l]] += t->flow[2 * cell + l];
+      double flow = t->flow[2 * cell + l];
+      if (flow == 0.0) continue;
+      if (t->load[cell] != t->load[next[l]]) flow = fmax(-s->most, fmin(flow, s->most));
+      t->h[cell] -= flow;
+      t->h[next[l]] += flow;
     }
   }
 }
 
-void bramah__field_slump(bramah_terrain *t)
+void bramah__field_slump(bramah_terrain *t, double step)
 {
   const bramah_terrain_options *o = &t->options;
-  const stencil s = {t, o->pressing / (o->cell * o->cell * o->soil.density * o->gravity)};
+  const double pace =
+      o->sinking > 0.0 && o->sweeps > 0 ? 0.25 * o->sinking * step / (double)o->sweeps : INFINITY;
+  const stencil s = {t, o->pressing / (o->cell * o->cell * o->soil.density * o->gravity), pace};
   for (size_t k = 0; k < o->sweeps && t->now->n_queue > 0; k++) sweep(t, &s);
   for (size_t k = 0; k < t->now->n_loaded; k++) bramah__field_touch(t, t->loaded[k]);
   bramah__sparse_clear(t->load, t->loaded, &t->now->n_loaded);

@@ -55,6 +55,7 @@ static bramah_status check_numbers(const bramah_terrain_options *o, bramah_diag 
                {"soil.adhesion", o->soil.adhesion, 0.0, 1e9, 0},
                {"flow", o->flow, 0.0, 0.25, 1},
                {"pressing", o->pressing, 0.0, 1e6, 0},
+               {"sinking", o->sinking, 0.0, 1e6, 0},
                {"radius", o->radius, 1e-4, 1e3, 0},
                {"modulus", o->modulus, 0.0, 1e15, 1},
                {"loss", o->loss, 0.0, 1e6, 0},
@@ -369,7 +370,7 @@ bramah_status bramah_terrain_step(bramah_terrain *t, double step, bramah_diag *d
 {
   if (!(step > 0.0) || !isfinite(step)) return bramah__fail(diag, BRAMAH_E_VALUE, "step", "must be above 0");
   bramah__tools_cut(t, step);
-  bramah__field_slump(t);
+  bramah__field_slump(t, step);
   const bramah_status status = bramah__particles_move(t, step, diag);
   if (status) return status;
   bramah__particles_merge(t);

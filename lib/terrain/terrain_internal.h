@@ -135,7 +135,7 @@ void bramah__field_add(bramah_terrain *t, double x, double y, double volume);
 /* The column a place is in. */
 size_t bramah__field_cell(const bramah_terrain *t, double x, double y);
 /* All sweeps of a step; loads end. */
-void bramah__field_slump(bramah_terrain *t);
+void bramah__field_slump(bramah_terrain *t, double step);
 /* Add to a sparse table of the terrain; zero it. */
 void bramah__sparse_add(double *value, uint32_t *cells, uint64_t *n, size_t cell, double x);
 void bramah__sparse_clear(double *value, const uint32_t *cells, uint64_t *n);

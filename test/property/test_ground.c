@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tyres and contacts on a field of heights: what planes are there, and that steps are those on planes. */
+/* Tyres and contacts on a field of heights: what planes are there, and that steps are those on planes. Worksites: ruts, buckets. */
+#include "bramah/worksite.h"
 #include "test/support/run.h"
 #include "test/support/running.h"
 
@@ -215,6 +216,162 @@ START_TEST(test_axes)
 }
 END_TEST
 
+/* ---- soil that moves ---- */
+
+static double mass_of(const bramah_worksite *site)
+{
+  const bramah_terrain_report r = bramah_terrain_get_report(bramah_worksite_terrain(site));
+  return r.field_mass + r.particle_mass - r.added;
+}
+
+/* Tyres sink in where they roll, and nowhere else; the same bits again from a snapshot and after a reset; its plant alone leaves the soil as
+ * it is. */
+START_TEST(test_ruts)
+{
+  static car c;
+  describe(&c, 0.48);
+  for (int k = 0; k < WHEELS; k++) c.tyre[k].on_terrain = 1;
+  c.machine.terrain.level = -0.01;
+  c.machine.terrain.options.pressing = 0.1;
+  running r = start(&c.machine);
+  bramah_worksite *site, *second;
+  must(bramah_worksite_new(r.c, &diag, &site), &diag);
+  ck_assert_int_eq(bramah_worksite_new(r.c, &diag, &second), BRAMAH_E_ARGUMENT);
+  r.p = bramah_worksite_plant(site);
+  const double mass = mass_of(site);
+  void *snap = malloc(r.p.snapshot_size), *end = malloc(r.p.snapshot_size),
+       *again = malloc(r.p.snapshot_size);
+  must(run_for(&r, 0.3, &diag), &diag);
+  r.p.save(r.p.self, snap);
+  must(run_for(&r, 0.5, &diag), &diag);
+  r.p.save(r.p.self, end);
+  ck_assert_double_eq_tol(mass_of(site), mass, 1e-12 * fabs(mass));
+
+  const double *h = bramah_terrain_heights(bramah_worksite_terrain(site));
+  double in_rut = 0.0, beside = 0.0;
+  for (int i = 0; i < NX; i++)
+    for (int j = 0; j < NY; j++) {
+      const double y = fabs((0.5 + j) * 0.1 - 0.05 * NY);
+      if (y < 0.2 || y > 1.4) beside = fmax(beside, fabs(h[i * NY + j] + 0.01));
+      in_rut = fmin(in_rut, h[i * NY + j] + 0.01);
+    }
+  ck_assert_double_lt(in_rut, -0.01);
+  ck_assert_double_eq(beside, 0.0);
+
+  must(run_for(&r, 0.1, &diag), &diag);
+  r.p.restore(r.p.self, snap);
+  must(run_for(&r, 0.5, &diag), &diag);
+  r.p.save(r.p.self, again);
+  ck_assert(memcmp(end, again, r.p.snapshot_size) == 0);
+  must(bramah_coupled_reset(r.c, &diag), &diag);
+  must(run_for(&r, 0.8, &diag), &diag);
+  r.p.save(r.p.self, again);
+  ck_assert(memcmp(end, again, r.p.snapshot_size) == 0);
+
+  const bramah_plant alone = bramah_coupled_plant(r.c);
+  const size_t before = bramah_terrain_get_report(bramah_worksite_terrain(site)).active_cells;
+  must(alone.step(alone.self, &diag), &diag);
+  ck_assert_uint_eq(bramah_terrain_get_report(bramah_worksite_terrain(site)).active_cells, before);
+  free(snap), free(end), free(again);
+  bramah_worksite_free(site);
+  stop(&r);
+}
+END_TEST
+
+/* A bucket that is driven into a heap, curls and lifts: what it feels when it is at rest is the weight of what it carries; the energies
+ * add up, mass stays. The same with a bucket that is welded askew to what moves, and with y up. */
+START_TEST(test_bucket)
+{
+  const int y_up = _i == 2, welded = _i == 1;
+  const double edge[2][3] = {{0.8, 0.4, 0}, {0.8, -0.4, 0}},
+               profile[9] = {0, 0, 0, -0.1, 0, 0.3, 0.2, 0, 0.6};
+  /* The fifth is there because a machine has to have something that moves freely. */
+  bramah_body body[5] = {{.name = "slide", .mass = 50},
+                         {.name = "lift", .mass = 50},
+                         {.name = "arm", .mass = 100, .inertia = {5, 5, 5}},
+                         {.name = "bucket", .mass = 1, .inertia = {1, 1, 1}},
+                         {.name = "puck", .mass = 1}};
+  bramah_joint joint[5] = {
+      {.name = "x", .type = BRAMAH_JOINT_PRISMATIC, .parent = "ground", .child = "slide", .axis = {1, 0, 0}},
+      {.name = "z", .type = BRAMAH_JOINT_PRISMATIC, .parent = "slide", .child = "lift", .axis = {0, 0, 1}},
+      {.name = "tilt", .type = BRAMAH_JOINT_REVOLUTE, .parent = "lift", .child = "arm", .axis = {0, 1, 0}},
+      {.name = "weld", .type = BRAMAH_JOINT_FIXED, .parent = "arm", .child = "bucket"},
+      {.name = "f", .type = BRAMAH_JOINT_PRISMATIC, .parent = "ground", .child = "puck", .axis = {1, 0, 0}}};
+  const double times[] = {0.0, 0.9, 1.6, 2.0, 2.4, 3.5}, x[] = {0.0, 0.8, 0.8, 0.6, 0.6, 0.6},
+               z[] = {0.02, 0.02, 0.25, 0.8, 0.8, 0.8}, tilt[] = {0.0, 0.0, -0.8, -0.8, -0.8, -0.8};
+  bramah_motion motion[3] = {{.name = "mx",
+                              .joint = "x",
+                              .type = BRAMAH_MOTION_TABLE,
+                              .n_points = 6,
+                              .times = times,
+                              .positions = x},
+                             {.name = "mz",
+                              .joint = "z",
+                              .type = BRAMAH_MOTION_TABLE,
+                              .n_points = 6,
+                              .times = times,
+                              .positions = z},
+                             {.name = "mt",
+                              .joint = "tilt",
+                              .type = BRAMAH_MOTION_TABLE,
+                              .n_points = 6,
+                              .times = times,
+                              .positions = tilt}};
+  bramah_machine_tool tool = {.name = "scoop",
+                              .body = welded ? "bucket" : "arm",
+                              .tool = {.has_edge = 1},
+                              .n_profile = 3,
+                              .profile = profile};
+  memcpy(tool.tool.edge, edge, sizeof edge);
+  double turned[9];
+  if (welded) { /* turned by 90 deg about z, and shifted */
+    memcpy(joint[3].rotation, (double[9]){0, -1, 0, 1, 0, 0, 0, 0, 1}, sizeof joint[3].rotation);
+    joint[3].position[0] = 0.3;
+    for (int k = 0; k < 5; k++) {
+      const double *p = k < 2 ? edge[k] : profile + 3 * (k - 2), q[3] = {p[1], -(p[0] - 0.3), p[2]};
+      memcpy(k < 2 ? tool.tool.edge[k] : turned + 3 * (k - 2), q, sizeof q);
+    }
+    tool.profile = turned;
+  }
+  if (y_up) /* z of the joints is the machine's y */
+    memcpy(joint[0].rotation, (double[9]){1, 0, 0, 0, 0, 1, 0, -1, 0}, sizeof joint[0].rotation);
+  bramah_machine m;
+  bramah_machine_default(&m);
+  m.name = "digger", m.n_bodies = m.n_joints = 5, m.n_motions = 3, m.n_tools = 1;
+  m.bodies = body, m.joints = joint, m.motions = motion, m.tools = &tool;
+  m.gravity[y_up ? 1 : 2] = -gravity;
+  joint[1].initial_position = z[0];
+  const bramah_heap heap = {.at = {1.6, 0.0}, .height = 0.7};
+  m.terrain.options.nx = 50, m.terrain.options.ny = 36, m.terrain.options.cell = 0.1;
+  m.terrain.options.origin[0] = -1.0, m.terrain.options.origin[1] = -1.8;
+  m.terrain.options.max_particles = 400;
+  m.terrain.options.radius = 0.05;
+  m.terrain.heaps = &heap, m.terrain.n_heaps = 1;
+  m.integrator.step_ns = 1500000;
+  running r = start(&m);
+  bramah_worksite *site;
+  must(bramah_worksite_new(r.c, &diag, &site), &diag);
+  r.p = bramah_worksite_plant(site);
+  const double mass = mass_of(site);
+  must(run_for(&r, 3.0, &diag), &diag);
+  ck_assert_double_eq_tol(mass_of(site), mass, 1e-12 * mass);
+  ck_assert_uint_gt(bramah_terrain_get_report(bramah_worksite_terrain(site)).failures, 5);
+  double carried = 0.0, force = 0.0, held = 0.0;
+  enum { MEAN = 200 };
+  for (int k = 0; k < MEAN; k++) {
+    must(r.p.step(r.p.self, &diag), &diag);
+    carried += shown(&r, "scoop.carried") / MEAN;
+    force += shown(&r, y_up ? "scoop.force_y" : "scoop.force_z") / MEAN;
+    held += shown(&r, "mz.force") / MEAN;
+  }
+  ck_assert_double_gt(carried, 60.0);
+  ck_assert_double_eq_tol(-force / gravity, carried, 0.03 * carried);
+  ck_assert_double_eq_tol(held / gravity, 151.0 + carried, 0.03 * (151.0 + carried));
+  bramah_worksite_free(site);
+  stop(&r);
+}
+END_TEST
+
 START_TEST(test_refusals)
 {
   static car c;
@@ -240,7 +397,8 @@ int main(void)
 {
   Suite *suite = suite_create("ground");
   TCase *tests = one_case(suite, "ground");
-  ADD_TESTS(tests, test_incline, test_bumps, test_refusals);
+  ADD_TESTS(tests, test_incline, test_bumps, test_ruts, test_refusals);
+  tcase_add_loop_test(tests, test_bucket, 0, 3);
   tcase_add_loop_test(tests, test_derivatives, 0, 2);
   tcase_add_loop_test(tests, test_axes, 0, 2);
   return run_suite(suite);

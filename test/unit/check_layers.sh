@@ -30,7 +30,7 @@ check lib/multibody 'lib/base/|lib/math/|lib/graph/|lib/multibody/'
 check lib/hydraulics 'bramah/(status|machine)\.h|lib/base/|lib/math/|lib/graph/|lib/multibody/contact(_law)?\.h|lib/hydraulics/' # the laws that they share
 below='lib/base/|lib/math/|lib/graph/|lib/multibody/|lib/hydraulics/|lib/terrain/heights\.h|lib/machine/'
 check lib/machine "bramah/(status|machine|plant|terrain)\.h|$below"
-check lib/plant "bramah/(status|machine|plant|coupled)\.h|$below|lib/plant/"
+check lib/plant "bramah/(status|machine|plant|coupled|terrain|worksite)\.h|$below|lib/plant/"
 check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/'
 estimators='bramah/(status|plant|sensor|filter|adaptive|alarm|monitor|observability|replay|smoother|ukf)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/|estimators/'
 check estimators "$estimators" 'estimators/batch.c estimators/filter_source.c estimators/lockstep.c estimators/lockstep.h estimators/lockstep_internal.h estimators/lockstep_cycle.c estimators/lockstep_augmented.c'
