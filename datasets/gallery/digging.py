@@ -1,6 +1,6 @@
 """An excavator digs in soil that moves: down, in, curl, lift.
 
-usage: python3 digging.py     writes digging.png (and digging.yaml, the machine with two forces more)"""
+usage: python3 digging.py     writes digging.png (and digging.yaml, the machine with its soil)"""
 import pathlib
 
 import matplotlib
@@ -12,23 +12,20 @@ import bramah
 
 here = pathlib.Path(__file__).resolve().parent
 plt.style.use(here / "gallery.mplstyle")
-step, end, half, tip = 1.5e-3, 6.4, 0.5, 1.4  # [s], [s], half of the bucket's width, from its pin to its edge [m]
+step, end = 1.5e-3, 6.4  # [s]
 
-# The machine of excavator.yaml is plane, y up; its bucket feels the soil as two forces, at its pin and at its edge.
+# The machine of excavator.yaml is plane, y up: the field's y is its -z. Its bucket, open towards -y, goes through level ground
+# 0.3 m above the tracks.
 pathlib.Path("digging.yaml").write_text((here / "excavator.yaml").read_text() + """
-forces:
-  pin: {body: bucket, point: [0, 0, 0 m], force: [0, 0, 0 N]}
-  edge: {body: bucket, point: [1.4, 0, 0 m], force: [0, 0, 0 N]}
+terrain: {cells: [90, 26], cell: 0.1 m, origin: [0, -1.3 m], level: 0.3 m, particles: {most: 1200}}
+tools:
+  shell:
+    body: bucket
+    edge: [[1.4, 0, 0.5 m], [1.4, 0, -0.5 m]]
+    profile: [[0.95, 0.5, 0 m], [0.3, 0.55, 0 m], [0, 0.15, 0 m]]
 """)
 machine = bramah.Machine("digging.yaml", step=step)
-
-# The bucket as plates in its own frame, x from the pin to the edge, open towards -y; level ground 0.3 m above the tracks.
-profile = [[tip, 0], [0.95, 0.5], [0.3, 0.55], [0, 0.15]]
-strips = [[[*a, -half], [*b, -half], [*b, half], [*a, half]] for a, b in zip(profile, profile[1:])]
-sides = [[[x, y, z] for x, y in profile] for z in (-half, half)]
-bucket = bramah.Tool(strips + sides, edge=[[tip, 0, half], [tip, 0, -half]], blade=[-0.45, 0.5, 0])
-soil = bramah.Terrain(90, 26, 0.1, tools=[bucket], origin=(0.0, -1.3), max_particles=1200)
-soil.heights = 0.3
+soil, profile = machine.soil, [[1.4, 0], [0.95, 0.5], [0.3, 0.55], [0, 0.15]]
 start = soil.report.field_mass
 
 # What the operator does [V].
@@ -40,25 +37,15 @@ u = np.stack([np.interp(time, *zip(*commands[name])) for name in machine.inputs]
 
 force, cutting, pressure, pictures = [], [], [], []
 for k in range(len(time)):
-    angle = np.cumsum([machine[f"{joint}.angle"] for joint in ("boom", "arm", "bucket")])
-    rate = np.cumsum([machine[f"{joint}.rate"] for joint in ("boom", "arm", "bucket")])
-    along = np.stack([np.cos(angle), np.sin(angle)])
-    reach = np.array([5.7, 2.9])
-    x, z = along[:, :2] @ reach + [0, 1.8]
-    vx, vz = np.stack([-along[1], along[0]])[:, :2] @ (reach * rate[:2])
-    c, s = along[:, 2]
-    soil.place(0, [x, 0, z], [[c, -s, 0], [0, 0, -1], [s, c, 0]], [vx, 0, vz], [0, -rate[2], 0])
-    soil.step(step)
-    load = soil.load(0)
-    f, moment = np.array([load.force[0], load.force[2]]), -load.torque[1]
-    at_edge = moment / tip * np.array([-s, c])
-    for name, value in (("pin", f - at_edge), ("edge", at_edge)):
-        machine.parameters[f"{name}.x"], machine.parameters[f"{name}.y"] = value
     machine.step(u[k])
-    force.append(f), cutting.append(load.cutting[0])
+    force.append([machine["shell.force_x"], machine["shell.force_y"]])
+    cutting.append(machine["shell.cutting_force"])
     pressure.append([machine[f"{name}_piston.pressure"] for name in machine.inputs])
     if any(abs(time[k] - at) < step / 2 for at in (2.7, 3.6, 6.3)):
-        shell = np.array(profile) @ [[c, s], [-s, c]] + [x, z]
+        angle = np.cumsum([machine[f"{joint}.angle"] for joint in ("boom", "arm", "bucket")])
+        pin = np.stack([np.cos(angle), np.sin(angle)])[:, :2] @ [5.7, 2.9] + [0, 1.8]
+        c, s = np.cos(angle[2]), np.sin(angle[2])
+        shell = np.array(profile) @ [[c, s], [-s, c]] + pin
         pictures.append((time[k], machine.skeleton(), shell, soil.heights[:, 13].copy(), soil.particles))
 force, pressure = np.array(force), np.array(pressure)
 

@@ -14,6 +14,7 @@ from bramah.core import (Changes, DoubtWarning, Error, Guard, Parameters, Path, 
                          word)
 from bramah.linear import LinearSystem, linearize
 from bramah.session import Session
+from bramah.terrain import Terrain
 
 Commands = Union[Callable[[float], Any], Mapping[str, Any], Series]
 
@@ -45,7 +46,8 @@ class Machine:
         motion = m.simulate(10.0)
 
     name; step_length [s]; inputs: names; outputs, states: {name: unit}; parameters: see Parameters. changes: other values for
-    keys of its file ({"bodies.boom.mass": "118 kg"}). One thread at a time."""
+    keys of its file ({"bodies.boom.mass": "118 kg"}). soil: the Terrain of a machine that stands on one, which moves with its
+    steps; None otherwise. One thread at a time."""
 
     def __init__(self, path: Path, *, step: Optional[float] = None, changes: Optional[Mapping[str, Any]] = None):
         self.path, self._changes, self._step = path, dict(changes or {}), step
@@ -54,7 +56,11 @@ class Machine:
         self._machine = owned(out, lib.bramah_machine_plant_close, out)
         check(lib.bramah_machine_plant_open(out, path_bytes(path), of.n, of.array, nanoseconds(step), self._diag),
               self._diag)
+        check(lib.bramah_machine_plant_dig(out, self._diag), self._diag)
         self._plant = out.plant
+        self.soil: Optional[Terrain] = None
+        if out.site:
+            self.soil = Terrain._of(lib.bramah_worksite_terrain(out.site), out.machine.terrain.options, self._machine)
         self.name: str = text_of(lib.bramah_model_get_info(out.model).name)
         self.step_length: float = 1e-9 * self._plant.step_ns
         table = ffi.addressof(out, "plant")
@@ -165,6 +171,9 @@ class Machine:
         if result.energy.largest > result.energy.limit:
             doubts.append(f"the energies do not add up, by {result.energy.largest:.3g} J of "
                           f"{result.energy.turnover:.3g} J; take smaller steps")
+        if self.soil is not None and self.soil.report.starved:
+            doubts.append(f"{self.soil.report.starved} wedges could not fail for want of particles: the forces of tools are "
+                          "too large since; allow more (terrain: particles: most)")
         motion.doubts, motion.trusted = tuple(doubts), not doubts
         for doubt in doubts:
             warnings.warn(f"{self.name}: {doubt}", DoubtWarning, stacklevel=3)

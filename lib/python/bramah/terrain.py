@@ -80,6 +80,14 @@ class Terrain:
         self._terrain, self._diag = owned(out[0], lib.bramah_terrain_free), diag
         self.shape, self.cell, self.origin, self.radius = (nx, ny), float(cell), tuple(o.origin), float(o.radius)
 
+    @classmethod
+    def _of(cls, terrain: Any, options: Any, owner: Any) -> "Terrain":
+        self = cls.__new__(cls)
+        self._terrain, self._owner, self._diag = terrain, owner, ffi.new("bramah_diag *")
+        self.shape, self.cell = (options.nx, options.ny), float(options.cell)
+        self.origin, self.radius = tuple(options.origin), float(options.radius)
+        return self
+
     @property
     def heights(self) -> np.ndarray:
         """Heights of the columns [nx x ny, m]: a view, read only, that follows the field. Assign an array to set them."""
