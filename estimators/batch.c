@@ -29,6 +29,7 @@ struct bramah_batch {
   bramah_diag *diag;      /* [n] */
   unsigned char *present; /* [n_sensors] ones */
   unsigned char *left;    /* [n] to be asked alone */
+  bramah__batch_row *row; /* [n] of the call in hand */
   size_t n_blocks;
   block *block;                                      /* [n_blocks] */
   bramah__filter_lockstep room[BRAMAH__MOST_GROUPS]; /* for blocks of so many groups, less one */
@@ -199,6 +200,7 @@ static bramah_batch *layout(const roll *r, bramah__arena *arena)
   b->diag = BRAMAH__TAKE(arena, bramah_diag, o->n);
   b->present = BRAMAH__TAKE(arena, unsigned char, o->n_sensors);
   b->left = BRAMAH__TAKE(arena, unsigned char, o->n);
+  b->row = BRAMAH__TAKE(arena, bramah__batch_row, o->n);
   cut_groups(b, r, arena);
   return batch;
 }
@@ -316,63 +318,64 @@ void bramah_batch_free(bramah_batch *b)
 
 /* ---- cycles ---- */
 
-/* Row i of a table that has so many. */
-static size_t row(const bramah_batch *b, size_t rows, size_t i) { return rows == b->n ? i : 0; }
+static int is_table(const bramah_batch *b, size_t rows) { return rows <= 1 || rows == b->n; }
+
+/* The rows of a call; 0: its tables are none of this batch. */
+static int take_rows(bramah_batch *b, const bramah_batch_cycle *c)
+{
+  if (!is_table(b, c->n_u) || !is_table(b, c->n_y)) return 0;
+  for (size_t i = 0; i < b->n; i++) {
+    const size_t u = c->n_u == b->n ? i * b->n_input : 0, y = c->n_y == b->n ? i * b->n_sensors : 0;
+    b->row[i] = (bramah__batch_row){.takes = !c->taking || c->taking[i]};
+    if (c->n_u && (!c->news || c->news[i])) b->row[i].u = c->u + u;
+    if (!c->n_y) continue;
+    b->row[i].y = c->y + y;
+    b->row[i].present = c->present ? c->present + y : b->present;
+  }
+  return 1;
+}
 
 /* Is filter i part of this call, and able to run? */
-static int takes(const bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+static int takes(const bramah_batch *b, size_t i)
 {
-  return b->member[i].status == BRAMAH_OK && (!c->taking || c->taking[i]);
+  return b->row[i].takes && b->member[i].status == BRAMAH_OK;
 }
 
-/* Its row of inputs; NULL: the former ones go on. */
-static const double *inputs_of(const bramah_batch *b, const bramah_batch_cycle *c, size_t i)
+static void inputs_alone(bramah_batch *b, size_t i)
 {
-  return c->n_u && (!c->news || c->news[i]) ? c->u + row(b, c->n_u, i) * b->n_input : NULL;
+  member *m = &b->member[i];
+  if (b->row[i].u) m->status = bramah_filter_set_inputs(m->filter, b->row[i].u, &b->diag[i]);
 }
 
-static int is_table(const bramah_batch *b, size_t rows) { return rows <= 1 || rows == b->n; }
+static void predict_alone(bramah_batch *b, size_t i)
+{
+  member *m = &b->member[i];
+  inputs_alone(b, i);
+  if (m->status == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
+}
+
+static void correct_alone(bramah_batch *b, size_t i)
+{
+  member *m = &b->member[i];
+  m->status = bramah_filter_correct(m->filter, b->row[i].y, b->row[i].present, &b->diag[i]);
+}
 
 /* ---- those that live in lanes ---- */
 
-static bramah_status inputs_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
-{
-  member *m = &b->member[i];
-  const double *u = inputs_of(b, c, i);
-  if (u) m->status = bramah_filter_set_inputs(m->filter, u, &b->diag[i]);
-  return m->status;
-}
-
-static bramah_status predict_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
-{
-  member *m = &b->member[i];
-  if (inputs_alone(b, c, i) == BRAMAH_OK) m->status = bramah_filter_predict(m->filter, &b->diag[i]);
-  return m->status;
-}
-
-static bramah_status correct_alone(bramah_batch *b, const bramah_batch_cycle *c, size_t i)
-{
-  member *m = &b->member[i];
-  const size_t at = row(b, c->n_y, i) * b->n_sensors;
-  m->status =
-      bramah_filter_correct(m->filter, c->y + at, c->present ? c->present + at : b->present, &b->diag[i]);
-  return m->status;
-}
-
 /* Which lanes have part in a call, with their rows; how many. */
-static size_t call(bramah_batch *b, const bramah_batch_cycle *c, const block *of,
-                   bramah__lane_samples *samples)
+static size_t call(bramah_batch *b, const block *of, bramah__lane_samples *samples)
 {
   size_t taken = 0;
   for (size_t g = 0; g < of->n_groups; g++) {
     bramah__filter_group *group = of->group[g];
     memset(group->taken, 0, sizeof group->taken);
     for (size_t l = 0; l < group->n_filters; l++) {
-      const size_t i = of->member[g][l], at = row(b, c->n_y, i) * b->n_sensors;
-      samples[g].u[l] = inputs_of(b, c, i);
-      samples[g].y[l] = c->y + at;
-      samples[g].present[l] = c->present ? c->present + at : b->present;
-      group->taken[l] = takes(b, c, i) && group->in[l];
+      const size_t i = of->member[g][l];
+      const bramah__batch_row *row = &b->row[i];
+      samples[g].u[l] = row->u;
+      samples[g].y[l] = row->y;
+      samples[g].present[l] = row->present;
+      group->taken[l] = takes(b, i) && group->in[l];
       taken += (size_t)group->taken[l];
     }
   }
@@ -380,71 +383,84 @@ static size_t call(bramah_batch *b, const bramah_batch_cycle *c, const block *of
 }
 
 /* Those of a block that have part in it and could not do it in their lanes, or were in none. */
-static void complete(bramah_batch *b, const bramah_batch_cycle *c, const block *of,
-                     bramah_status (*alone)(bramah_batch *, const bramah_batch_cycle *, size_t))
+static void complete(bramah_batch *b, const block *of, void (*alone)(bramah_batch *, size_t))
 {
   for (size_t g = 0; g < of->n_groups; g++)
     for (size_t l = 0; l < of->group[g]->n_filters; l++) {
       const size_t i = of->member[g][l];
-      if (!of->group[g]->filter[l]) continue;
-      if (takes(b, c, i) && !of->group[g]->taken[l]) alone(b, c, i);
+      if (of->group[g]->filter[l] && !of->group[g]->taken[l] && takes(b, i)) alone(b, i);
     }
 }
 
-static void run_block(bramah_batch *b, const bramah_batch_cycle *c, const block *of, int predicts,
-                      int corrects)
+static void run_block(bramah_batch *b, const block *of, int predicts, int corrects)
 {
   bramah__filter_lockstep *room = room_of(b, of);
   bramah__lane_samples samples[BRAMAH__MOST_GROUPS];
-  for (size_t g = 0; g < of->n_groups && predicts; g++)
-    for (size_t l = 0; l < of->group[g]->n_filters; l++)
-      if (of->group[g]->filter[l] && takes(b, c, of->member[g][l]))
-        bramah__lockstep_enter(room, of->group[g], l);
+  for (size_t g = 0; g < of->n_groups && predicts; g++) {
+    bramah__filter_group *group = of->group[g];
+    for (size_t l = 0; l < group->n_filters; l++)
+      if (group->filter[l] && !group->in[l] && takes(b, of->member[g][l]))
+        bramah__lockstep_enter(room, group, l);
+  }
   if (predicts) {
-    if (call(b, c, of, samples)) bramah__lockstep_predict(room, of->group, samples);
-    complete(b, c, of, predict_alone);
+    if (call(b, of, samples)) bramah__lockstep_predict(room, of->group, samples);
+    complete(b, of, predict_alone);
   }
-  if (corrects && c->n_y) {
-    if (call(b, c, of, samples)) bramah__lockstep_correct(room, of->group, samples);
-    complete(b, c, of, correct_alone);
+  if (corrects) {
+    if (call(b, of, samples)) bramah__lockstep_correct(room, of->group, samples);
+    complete(b, of, correct_alone);
   }
+}
+
+bramah__batch_row *bramah__batch_rows(bramah_batch *b) { return b->row; }
+
+size_t bramah__batch_run(bramah_batch *b, int predicts, int corrects)
+{
+  size_t running = 0;
+  for (size_t k = 0; k < b->n_blocks; k++)
+    if (b->block[k].n_groups) run_block(b, &b->block[k], predicts, corrects);
+  for (size_t i = 0; i < b->n; i++) {
+    if (predicts && !b->member[i].group && takes(b, i)) predict_alone(b, i);
+    if (corrects && !b->member[i].group && takes(b, i)) correct_alone(b, i);
+    running += (size_t)takes(b, i);
+  }
+  return running;
 }
 
 size_t bramah_batch_inputs(bramah_batch *b, const bramah_batch_cycle *cycle)
 {
   bramah__lane_samples samples[BRAMAH__MOST_GROUPS];
   size_t running = 0;
-  if (!is_table(b, cycle->n_u)) return 0;
+  if (!take_rows(b, &(bramah_batch_cycle){
+                        .n_u = cycle->n_u, .u = cycle->u, .news = cycle->news, .taking = cycle->taking}))
+    return 0;
   for (size_t k = 0; k < b->n_blocks; k++) {
     const block *of = &b->block[k];
     if (!of->n_groups) continue;
-    if (call(b, cycle, of, samples)) bramah__lockstep_inputs(room_of(b, of), of->group, samples);
-    complete(b, cycle, of, inputs_alone);
+    if (call(b, of, samples)) bramah__lockstep_inputs(room_of(b, of), of->group, samples);
+    complete(b, of, inputs_alone);
   }
   for (size_t i = 0; i < b->n; i++) {
-    if (!b->member[i].group && takes(b, cycle, i)) inputs_alone(b, cycle, i);
-    running += (size_t)takes(b, cycle, i);
+    if (!b->member[i].group && takes(b, i)) inputs_alone(b, i);
+    running += (size_t)takes(b, i);
   }
   return running;
 }
 
-static size_t run(bramah_batch *b, const bramah_batch_cycle *cycle, int predicts, int corrects)
+size_t bramah_batch_predict(bramah_batch *b, const bramah_batch_cycle *cycle)
 {
-  size_t running = 0;
-  if (!is_table(b, cycle->n_u) || !is_table(b, cycle->n_y)) return 0;
-  for (size_t k = 0; k < b->n_blocks; k++)
-    if (b->block[k].n_groups) run_block(b, cycle, &b->block[k], predicts, corrects);
-  for (size_t i = 0; i < b->n; i++) {
-    if (predicts && !b->member[i].group && takes(b, cycle, i)) predict_alone(b, cycle, i);
-    if (corrects && cycle->n_y && !b->member[i].group && takes(b, cycle, i)) correct_alone(b, cycle, i);
-    running += (size_t)takes(b, cycle, i);
-  }
-  return running;
+  return take_rows(b, cycle) ? bramah__batch_run(b, 1, 0) : 0;
 }
 
-size_t bramah_batch_predict(bramah_batch *b, const bramah_batch_cycle *cycle) { return run(b, cycle, 1, 0); }
-size_t bramah_batch_correct(bramah_batch *b, const bramah_batch_cycle *cycle) { return run(b, cycle, 0, 1); }
-size_t bramah_batch_step(bramah_batch *b, const bramah_batch_cycle *cycle) { return run(b, cycle, 1, 1); }
+size_t bramah_batch_correct(bramah_batch *b, const bramah_batch_cycle *cycle)
+{
+  return take_rows(b, cycle) ? bramah__batch_run(b, 0, cycle->n_y > 0) : 0;
+}
+
+size_t bramah_batch_step(bramah_batch *b, const bramah_batch_cycle *cycle)
+{
+  return take_rows(b, cycle) ? bramah__batch_run(b, 1, cycle->n_y > 0) : 0;
+}
 
 /* ---- results ---- */
 

@@ -14,6 +14,14 @@
 int bramah__batch_has_lane(const bramah_batch *batch, size_t i);
 bramah_status bramah__batch_status(const bramah_batch *batch, size_t i);
 bramah_filter *bramah__batch_look(bramah_batch *batch, size_t i);
+/* A call by rows [n], one for each filter: has it part in it; inputs (NULL: the former ones), and for a correction samples. */
+typedef struct bramah__batch_row {
+  int takes;
+  const double *u, *y;
+  const unsigned char *present;
+} bramah__batch_row;
+bramah__batch_row *bramah__batch_rows(bramah_batch *batch);
+size_t bramah__batch_run(bramah_batch *batch, int predicts, int corrects);
 void bramah__batch_show(bramah_batch *batch, size_t i);
 
 /* What a group holds, [...] of eight lanes each: X(name, count). */

@@ -212,13 +212,6 @@ static void step_made(bramah_replay *r)
 
 /* ---- measurements ---- */
 
-static bramah_status watch(bramah_replay *r, bramah_status status, bramah_filter_event event,
-                           bramah_diag *diag)
-{
-  const bramah_watcher *w = &r->options.watcher;
-  return status == BRAMAH_OK && w->watch ? w->watch(w->user, event, r->filter, diag) : status;
-}
-
 /* A sample was fused for the first time. */
 static void tell(bramah_replay *r, size_t sensor, int64_t time_ns, double y, const bramah_innovation *in)
 {
@@ -228,14 +221,9 @@ static void tell(bramah_replay *r, size_t sensor, int64_t time_ns, double y, con
 }
 
 /* The correction that was gathered is made. */
-static bramah_status correction_made(bramah_replay *r, bramah_status status, bramah_diag *diag)
+static void correction_made(bramah_replay *r)
 {
   replay_progress *p = &r->progress;
-  status = watch(r, status, BRAMAH_FILTER_CORRECTED, diag);
-  if (status != BRAMAH_OK) {
-    if (p->gathered) p->counts.mark = p->gathered_mark;
-    return status;
-  }
   const bramah_filter_last last = bramah_filter_get_last(r->filter);
   for (size_t i = 0; i < r->n_sensors; i++)
     if (r->present[i]) tell(r, i, p->time_ns + r->offset_ns[i], r->y[i], &last.innovation[i]);
@@ -245,7 +233,6 @@ static bramah_status correction_made(bramah_replay *r, bramah_status status, bra
   memset(r->present, 0, r->n_sensors);
   p->gathered = 0;
   r->fused++;
-  return BRAMAH_OK;
 }
 
 /* Put the measurements of a row into the rewind buffer, each at the time it was made. */
@@ -427,25 +414,32 @@ bramah_status bramah__replay_want(bramah_replay *r, bramah__replay_need *need, b
   return status == BRAMAH_OK ? set_commands(r, diag) : status;
 }
 
-bramah_status bramah__replay_made(bramah_replay *r, bramah__replay_need need, bramah_status status,
-                                  bramah_diag *diag)
+bramah_status bramah__replay_watch(const bramah_replay *r, bramah__replay_need need, bramah_diag *diag)
 {
-  if (need == BRAMAH__NEEDS_CORRECTION) {
-    status = correction_made(r, status, diag);
-  } else {
-    status = watch(r, status, BRAMAH_FILTER_PREDICTED, diag);
-    if (status == BRAMAH_OK) step_made(r);
-  }
-  if (status != BRAMAH_OK) r->stage = AT_POINT;
-  return status;
+  const bramah_watcher *w = &r->options.watcher;
+  const int corrects = need == BRAMAH__NEEDS_CORRECTION;
+  if (!w->watch) return BRAMAH_OK;
+  return w->watch(w->user, corrects ? BRAMAH_FILTER_CORRECTED : BRAMAH_FILTER_PREDICTED, r->filter, diag);
 }
 
-bramah_status bramah__replay_make(bramah_replay *r, bramah__replay_need need, bramah_diag *diag)
+void bramah__replay_made(bramah_replay *r, bramah__replay_need need, bramah_status status)
 {
-  const bramah_status status =
-      need == BRAMAH__NEEDS_STEP ? bramah_filter_predict(r->filter, diag)
-                                 : bramah_filter_correct_at(r->filter, r->y, r->present, r->offset_ns, diag);
-  return bramah__replay_made(r, need, status, diag);
+  if (status != BRAMAH_OK) {
+    if (need == BRAMAH__NEEDS_CORRECTION && r->progress.gathered)
+      r->progress.counts.mark = r->progress.gathered_mark;
+    r->stage = AT_POINT;
+  } else if (need == BRAMAH__NEEDS_CORRECTION) {
+    correction_made(r);
+  } else {
+    step_made(r);
+  }
+}
+
+bramah_status bramah__replay_make(const bramah_replay *r, bramah__replay_need need, bramah_filter *filter,
+                                  bramah_diag *diag)
+{
+  return need == BRAMAH__NEEDS_STEP ? bramah_filter_predict(filter, diag)
+                                    : bramah_filter_correct_at(filter, r->y, r->present, r->offset_ns, diag);
 }
 
 bramah_status bramah_replay_next(bramah_replay *r, int64_t *time_ns, int *corrected, int *end,
@@ -454,7 +448,9 @@ bramah_status bramah_replay_next(bramah_replay *r, int64_t *time_ns, int *correc
   bramah__replay_need need;
   bramah_status status = bramah__replay_want(r, &need, diag);
   while (status == BRAMAH_OK && need != BRAMAH__NEEDS_NOTHING) {
-    status = bramah__replay_make(r, need, diag);
+    status = bramah__replay_make(r, need, r->filter, diag);
+    if (status == BRAMAH_OK) status = bramah__replay_watch(r, need, diag);
+    bramah__replay_made(r, need, status);
     if (status == BRAMAH_OK) status = bramah__replay_want(r, &need, diag);
   }
   *corrected = r->corrected;

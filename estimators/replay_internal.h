@@ -82,18 +82,19 @@ struct bramah_replay {
 };
 
 /* On to the next point, up to what is needed of the filter: a step, the correction by y, present and offset_ns of the
- * replay, or nothing, when it is there (or the log has ended). What was needed and what came of it is then said by
- * bramah__replay_made, before the next call. Errors: those of bramah_replay_next. */
+ * replay, or nothing, when it is there (or the log has ended). That it was made, or what kept it from that, is then told
+ * the watcher and the replay, before the next call. Errors: those of bramah_replay_next. */
 typedef enum bramah__replay_need {
   BRAMAH__NEEDS_NOTHING,
   BRAMAH__NEEDS_STEP,
   BRAMAH__NEEDS_CORRECTION
 } bramah__replay_need;
 bramah_status bramah__replay_want(bramah_replay *replay, bramah__replay_need *need, bramah_diag *diag);
-bramah_status bramah__replay_made(bramah_replay *replay, bramah__replay_need need, bramah_status status,
-                                  bramah_diag *diag);
+bramah_status bramah__replay_watch(const bramah_replay *replay, bramah__replay_need need, bramah_diag *diag);
+void bramah__replay_made(bramah_replay *replay, bramah__replay_need need, bramah_status status);
 
-/* By its filter alone. */
-bramah_status bramah__replay_make(bramah_replay *replay, bramah__replay_need need, bramah_diag *diag);
+/* By a filter alone. */
+bramah_status bramah__replay_make(const bramah_replay *replay, bramah__replay_need need,
+                                  bramah_filter *filter, bramah_diag *diag);
 
 #endif

@@ -128,8 +128,9 @@ struct work {
   const bramah__tune_problem *problem;
   const bramah__tune_job *job;
   const bramah__tune_log *log;
-  size_t n;        /* neighbours */
-  runner *runners; /* [1 + n] the candidate itself first */
+  const work *first; /* of those that are replayed together */
+  size_t n;          /* neighbours */
+  runner *runners;   /* [1 + n] the candidate itself first */
   bramah__likelihood *likelihood;
   double *near_y, *near_spread; /* [n] what goes into it */
   double *former;             /* [n_sensors x BRAMAH_TUNE_LAGS] normalised innovations, the last one first */
@@ -179,6 +180,23 @@ static const bramah_innovation *seen_by(const runner *r, size_t k)
   return r->innovations + k * r->n_sensors;
 }
 
+/* Do both read the same rows, with the same delays and offsets? */
+static int read_the_same(const runner *a, const runner *b)
+{
+  const size_t n = a->n_sensors;
+  return a->cursor.log == b->cursor.log && a->cursor.end_ns == b->cursor.end_ns &&
+         memcmp(a->opened.delay_ns, b->opened.delay_ns, n * sizeof *a->opened.delay_ns) == 0 &&
+         memcmp(a->opened.shift, b->opened.shift, n * sizeof *a->opened.shift) == 0;
+}
+
+/* The first runner of all works so far that reads the rows of this one. */
+static const runner *first_reader(const work *w, const runner *r)
+{
+  for (const work *other = w->first; other <= w; other++)
+    if (other->runners && other->runners->replay && read_the_same(other->runners, r)) return other->runners;
+  return r;
+}
+
 static bramah_status open_runner(runner *r, const work *w, const double *x, bramah_diag *diag)
 {
   const bramah__tune_problem *problem = w->problem;
@@ -193,6 +211,7 @@ static bramah_status open_runner(runner *r, const work *w, const double *x, bram
   status = bramah__tune_cursor_open(&r->cursor, w->log, r->opened.delay_ns, r->opened.shift,
                                     w->job->thousandths, diag);
   if (status) return status;
+  options.rows = first_reader(w, r);
   return bramah_replay_new(bramah_session_filter(r->opened.session), &options, bramah__tune_cursor_next,
                            &r->cursor, diag, &r->replay);
 }
@@ -479,10 +498,11 @@ static bramah_status judge_chunk(work *w, bramah_diag *diag)
 }
 
 /* A replay's begin; its score is empty. */
-static void begin_work(work *w, const bramah__tune_problem *problem, const bramah__tune_job *job,
-                       bramah__replay_score *score)
+static void begin_work(work *w, const work *first, const bramah__tune_problem *problem,
+                       const bramah__tune_job *job, bramah__replay_score *score)
 {
   *w = (work){.problem = problem,
+              .first = first,
               .job = job,
               .log = &problem->logs[job->log],
               .n = job->slope ? problem->n : 0,
@@ -544,7 +564,7 @@ bramah_status bramah__tune_replay(const bramah__tune_problem *problem, size_t n,
   size_t n_groups = 0, going = n;
   bramah_status status = works && groups ? BRAMAH_OK : bramah__fail_memory(diag);
   for (size_t i = 0; !status && i < n; i++) {
-    begin_work(&works[i], problem, jobs[i], scores[i]);
+    begin_work(&works[i], works, problem, jobs[i], scores[i]);
     if (works[i].status == BRAMAH_E_MEMORY) status = bramah__fail_memory(diag);
   }
   if (!status) status = form_groups(works, n, groups, &n_groups, diag);

@@ -275,6 +275,14 @@ bramah_status bramah__tune_agree(const bramah__tune_problem *problem, const bram
 
 /* ---- all of them ---- */
 
+/* Jobs of one log come together, as one replay in lockstep reads for all of them. */
+static int by_log(const void *a, const void *b)
+{
+  const bramah__tune_job *p = *(const bramah__tune_job *const *)a, *q = *(const bramah__tune_job *const *)b;
+  if (p->log != q->log) return p->log < q->log ? -1 : 1;
+  return p < q ? -1 : p > q;
+}
+
 bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, const bramah__tune_job *jobs,
                                       bramah__replay_score *scores, bramah_diag *diag)
 {
@@ -291,9 +299,10 @@ bramah_status bramah__tune_workers_do(bramah__tune_workers *workers, size_t n, c
   bramah_status status = b.jobs && b.scores && b.numbers ? BRAMAH_OK : bramah__fail_memory(diag);
   for (size_t i = 0; !status && i < n; i++) {
     if (recall(workers, &jobs[i], &scores[i])) continue;
-    b.jobs[b.n] = &jobs[i];
-    b.scores[b.n++] = &scores[i];
+    b.jobs[b.n++] = &jobs[i];
   }
+  if (b.n) qsort(b.jobs, b.n, sizeof *b.jobs, by_log);
+  for (size_t i = 0; i < b.n; i++) b.scores[i] = &scores[b.jobs[i] - jobs];
 
   /* Units no larger than go in lockstep, as many for each worker. */
   b.n_units = (b.n + together - 1) / together;
