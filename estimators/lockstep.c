@@ -57,6 +57,15 @@ static void scatter(const void *from, size_t words, size_t lane, double *to)
   for (size_t i = 0; i < words; i++) memcpy(&to[i * L + lane], &x[i], sizeof *x);
 }
 
+static int follows_accelerations(const bramah_filter *f)
+{
+  int follows = 0;
+  for (size_t i = 0; i < f->n_sensors; i++)
+    for (size_t t = 0; t < f->sensor[i].n_terms; t++)
+      follows |= bramah__lanes_accelerates(f, f->sensor[i].output[t]);
+  return follows;
+}
+
 /* What the options say, which bramah_filter_set_noise and the like may have changed. */
 static void enter_constants(bramah__filter_group *group, const bramah_filter *f, size_t lane)
 {
@@ -65,6 +74,7 @@ static void enter_constants(bramah__filter_group *group, const bramah_filter *f,
     group->gate[i * L + lane] = f->gate[i];
     group->has_ranges |= f->sensor[i].least < f->sensor[i].most;
   }
+  group->follows = follows_accelerations(f);
   group->drift_gate[lane] = f->drift_gate;
   group->patience[lane] = f->patience;
   scatter(f->noise.acceleration, f->n_dof, lane, group->acceleration);

@@ -64,6 +64,7 @@ typedef struct bramah__filter_group {
   const bramah_filter *like;            /* one of them, for what is the same in all */
   int64_t in[BRAMAH__GROUP];            /* 1: it lives in its lane, what the filter itself holds is old */
   int has_ranges;                       /* 1: a sensor may be saturated */
+  int follows;                          /* 1: a sensor follows accelerations */
   int64_t taken[BRAMAH__GROUP];         /* 1: the last call was done there */
   bramah__plant_group plant;
   BRAMAH__GROUP_STATE(BRAMAH__GROUP_ARRAY)
@@ -82,7 +83,8 @@ typedef struct bramah__filter_group {
   X(sum, 2) /* of a sensor: sums of its terms, what it shows of them, and by them */                         \
   X(value, 1)                                                                                                \
   X(slope, 2)                                                                                                \
-  X(y, m)                                                                                                    \
+  X(y, m)    /* samples, then innovations, */                                                                \
+  X(seen, m) /* those that there are: 1.0 */                                                                 \
   X(dx, n)                                                                                                   \
   X(mean, n)                                                                                                 \
   X(drift, m)                                                                                                \

@@ -538,30 +538,48 @@ void bramah__lanes_learn(bramah__filter_room *room, const bramah__filter_group *
 
 /* ---- what sensors show ---- */
 
+/* Term t of a sensor into its sums. */
+BRAMAH__FOR_PROCESSORS static void add_term(double weight, const double *value, double *sum)
+{
+  EACH_LANE sum[l] += weight * value[l];
+}
+
+/* What it shows of them. */
+static void show_sums(const bramah_sensor *sensor, bramah__filter_room *room)
+{
+  const int is_sum = sensor->shape == BRAMAH_SENSOR_SUM;
+  EACH_LANE
+  {
+    room->value[l] = room->sum[l];
+    room->slope[l] = 1.0;
+    room->slope[L + l] = 0.0;
+  }
+  for (size_t l = 0; l < L && !is_sum; l++) {
+    const double sum[2] = {room->sum[l], room->sum[L + l]};
+    double slope[2] = {1.0, 0.0};
+    room->value[l] = bramah__sensor_shown(sensor, sum, slope);
+    room->slope[l] = slope[0];
+    room->slope[L + l] = slope[1];
+  }
+}
+
 void bramah__lanes_predict_sensor(bramah__filter_lockstep *k, bramah__filter_group *const *group, size_t i,
                                   int next)
 {
   const bramah_sensor *sensor = &group[0]->like->sensor[i];
+  const size_t first = bramah__sensor_first(sensor);
   EACH_GROUP memset(k->of[g].sum, 0, 2 * L * sizeof(double));
   for (size_t t = 0; t < sensor->n_terms; t++) {
     bramah__lockstep_read(&k->plant, sensor->output[t]);
     EACH_GROUP
     {
-      double value[L], *sum = k->of[g].sum + (t < bramah__sensor_first(sensor) ? 0 : L);
+      double value[L];
       const double *state = next ? k->plant.of[g].next : group[g]->plant.state;
       bramah__lockstep_value(&k->plant, g, state, sensor->output[t], value);
-      EACH_LANE sum[l] += sensor->weight[t] * value[l];
+      add_term(sensor->weight[t], value, k->of[g].sum + (t < first ? 0 : L));
     }
   }
-  EACH_GROUP EACH_LANE
-  {
-    bramah__filter_room *room = &k->of[g];
-    const double sum[2] = {room->sum[l], room->sum[L + l]};
-    double slope[2] = {1.0, 0.0};
-    room->value[l] = sensor->shape == BRAMAH_SENSOR_SUM ? sum[0] : bramah__sensor_shown(sensor, sum, slope);
-    room->slope[l] = slope[0];
-    room->slope[L + l] = slope[1];
-  }
+  EACH_GROUP show_sums(sensor, &k->of[g]);
 }
 
 /* Errors of sensor i into its row and value; its gain, by which the row of the plant goes. */

@@ -322,7 +322,7 @@ BRAMAH__FOR_PROCESSORS static void sensor_row(bramah__filter_lockstep *k, size_t
     EACH_LANE weight[l] = slope[l] * of;
     if (of == 0.0) continue;
     bramah__lockstep_row(&k->plant, g, sensor->output[t], room->row);
-    if (bramah__lanes_accelerates(f, sensor->output[t]))
+    if (group->follows && bramah__lanes_accelerates(f, sensor->output[t]))
       bramah__lockstep_row_of_rates(&k->plant, g, sensor->output[t], room->row);
     for (size_t j = 0; j < f->n_plant * L; j += L) EACH_LANE
       {
@@ -347,22 +347,19 @@ BRAMAH__IN_CALLER size_t list_row_entries(size_t n, const double *H, size_t *ent
 
 /* Innovation of sensor i before any correction, its variance and what its gate says. */
 BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g, bramah__filter_group *group,
-                                            size_t i, const bramah__lane_samples *samples)
+                                            size_t i)
 {
   const bramah_filter *f = group->like;
   const size_t n = f->n;
   bramah__filter_room *room = &k->of[g];
-  double *H = room->T, S[L], y[L] = {0};
-  int64_t present[L] = {0}, saturated[L] = {0};
+  const double *seen = room->seen + i * L;
+  double *H = room->T, *y = room->y + i * L, S[L];
+  int64_t present[L], saturated[L] = {0};
   size_t *entry = room->entry + i * n;
   const size_t count = list_row_entries(n, H, entry);
   room->n_entries[i] = count;
   lockstep_project(1, n, count, entry, H, bramah__lane_array(f, group->now, f->P), room->PH, S);
-  for (size_t l = 0; l < L; l++) {
-    if (!group->plant.live[l] || !samples->present[l][i]) continue;
-    present[l] = 1;
-    y[l] = samples->y[l][i];
-  }
+  EACH_LANE present[l] = (seen[l] != 0.0) & group->plant.live[l];
   for (size_t l = 0; l < group->n_filters && group->has_ranges; l++) {
     const bramah_sensor *own = &group->filter[l]->sensor[i];
     saturated[l] = present[l] && own->least < own->most && bramah_sensor_is_saturated(own, y[l]);
@@ -384,7 +381,6 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
         (S[l] > 0.0) & (S[l] < (double)INFINITY) & (fabs(y[l]) <= bramah__absurd_innovation * root);
     group->plant.live[l] &= good | !present[l];
     const int64_t accepted = (saturated[l] == 0) & ((gate[l] == 0.0) | (nis <= gate[l] * gate[l]));
-    room->y[i * L + l] = y[l];
     innovation[l] = present[l] ? y[l] : innovation[l];
     sigma[l] = present[l] ? root : sigma[l];
     chi[l] = present[l] ? nis : chi[l];
@@ -419,8 +415,7 @@ BRAMAH__FOR_PROCESSORS static void clear(bramah__filter_group *group)
   EACH_LANE group->dof[l] = live[l] ? 0.0 : group->dof[l];
 }
 
-static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *group,
-                    const bramah__lane_samples *samples)
+static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *group)
 {
   const size_t n_sensors = group[0]->like->n_sensors;
   EACH_GROUP
@@ -434,7 +429,7 @@ static void observe(bramah__filter_lockstep *k, bramah__filter_group *const *gro
     {
       sensor_row(k, g, group[g], i);
       if (group[g]->like->n_augmented) bramah__lanes_complete_row(k, g, group[g], i);
-      innovate(k, g, group[g], i, &samples[g]);
+      innovate(k, g, group[g], i);
     }
   }
 }
@@ -695,27 +690,25 @@ BRAMAH__FOR_PROCESSORS static void take_correction(bramah__filter_lockstep *k, s
     }
 }
 
-/* Lanes where nothing was measured are done. */
-static void set_aside(bramah__filter_lockstep *k, bramah__filter_group *const *group,
-                      const bramah__lane_samples *samples, int64_t idle[][L])
+/* Samples into the room; lanes where nothing was measured are done. */
+static void take_samples(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group,
+                         const bramah__lane_samples *samples, int64_t *idle)
 {
-  EACH_GROUP EACH_LANE
-  {
-    int measured = 0;
-    for (size_t i = 0; group[g]->plant.live[l] && i < group[g]->like->n_sensors; i++)
-      measured |= samples[g].present[l][i];
-    idle[g][l] = group[g]->plant.live[l] && !measured;
+  const size_t m = group->like->n_sensors;
+  double *to = k->of[g].y, *seen = k->of[g].seen;
+  for (size_t l = 0; l < L; l++) {
+    const double *y = samples->y[l];
+    const unsigned char *present = samples->present[l];
+    const int live = group->plant.live[l] != 0;
+    unsigned char measured = 0;
+    for (size_t i = 0; i < m; i++) {
+      const int some = live && present[i];
+      to[i * L + l] = some ? y[i] : 0.0;
+      seen[i * L + l] = some ? 1.0 : 0.0;
+      measured |= (unsigned char)some;
+    }
+    idle[l] = live && !measured;
   }
-}
-
-/* Do sensors? */
-static int follow_accelerations(const bramah_filter *f)
-{
-  int follow = 0;
-  for (size_t i = 0; i < f->n_sensors; i++)
-    for (size_t t = 0; t < f->sensor[i].n_terms; t++)
-      follow |= bramah__lanes_accelerates(f, f->sensor[i].output[t]);
-  return follow;
 }
 
 void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *const *group,
@@ -726,10 +719,10 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
   int64_t idle[BRAMAH__MOST_GROUPS][L];
   begin(k, group, plant);
   EACH_GROUP check_edges(k, group[g]);
-  set_aside(k, group, samples, idle);
+  EACH_GROUP take_samples(k, g, group[g], &samples[g], idle[g]);
   if (!is_posed(k, group)) bramah__lockstep_pose(&k->plant, plant);
-  if (follow_accelerations(group[0]->like)) bramah__lockstep_slopes(&k->plant, plant);
-  observe(k, group, samples);
+  if (group[0]->follows) bramah__lockstep_slopes(&k->plant, plant);
+  observe(k, group);
   EACH_GROUP
   {
     EACH_LANE plant[g]->live[l] &= !idle[g][l];

@@ -33,15 +33,19 @@ static const double bramah__last_closing = 1e-9, bramah__no_closing = 1e-4 * 1e-
 /* Where the sines of tapes, which have no branches, lose digits (bramah__sincos) [rad]. */
 static const double bramah__farthest = 1e6;
 
+/* As fmax of numbers that are not negative, in instructions on vectors. */
+static inline double bramah__larger(double a, double b) { return (a >= b) | (b != b) ? a : b; }
+
 /* How many times too large the error of a step is: of a position, by the tolerance; or what was made from nothing, by its
  * share in what was moved. The cubes of the parts that would do. */
 static inline double bramah__step_excess(double tolerance, double error, double energy, double moved)
 {
   static const double share = 0.03, least_share = 3e-4,
                       least = 1e-6; /* of the tolerance; of what was moved; [J] */
-  const double allowed = fmax(fmax(share * tolerance, least_share) * moved, least),
+  const double allowed = bramah__larger(bramah__larger(share * tolerance, least_share) * moved, least),
                made = fabs(energy) / allowed;
-  return fmax(error / tolerance, made * sqrt(made)); /* a sum over the parts: falls with their square */
+  return bramah__larger(error / tolerance,
+                        made * sqrt(made)); /* a sum over the parts: falls with their square */
 }
 
 /* Run a part in so many lanes, each with the bits that it has alone. */

@@ -63,75 +63,112 @@ static void run(const bramah__lockstep *k, size_t part)
 
 /* ---- states into registers ---- */
 
+/* As set_lanes; other than 0: in a lane of `which` (-1) something is not what it was. */
+BRAMAH__IN_CALLER int64_t replace_lanes(const bramah__lockstep *k, size_t g, size_t first, size_t n,
+                                        const double *x, const int64_t *which)
+{
+  int64_t changed = 0;
+  for (size_t i = 0; i < n; i++) {
+    double *to = lanes_of(k, g, first + i);
+    EACH_LANE
+    {
+      int64_t now, before;
+      memcpy(&now, &x[i * L + l], sizeof now);
+      memcpy(&before, &to[l], sizeof before);
+      changed |= which[l] & (now ^ before);
+      to[l] = x[i * L + l];
+    }
+  }
+  return changed;
+}
+
+BRAMAH__IN_CALLER void live_mask(const bramah__plant_group *group, int64_t *which)
+{
+  EACH_LANE which[l] = -(int64_t)(group->live[l] != 0);
+}
+
 /* Parameters of the lanes that take part; 1: some are others than before. */
 BRAMAH__FOR_PROCESSORS static int put_parameters(bramah__lockstep *k, size_t g,
                                                  const bramah__plant_group *group, const double *theta)
 {
   const bramah_program *program = k->program;
+  const double *now = lanes_of(k, g, program->in.theta);
+  const size_t apart = L * k->n_groups;
   int64_t live[L], changed = 0;
-  EACH_LANE live[l] = -(int64_t)(group->live[l] != 0);
-  for (size_t i = 0; i < program->n_par; i++) {
-    double *to = lanes_of(k, g, program->in.theta + i);
-    EACH_LANE
+  live_mask(group, live);
+  for (size_t i = 0; i < program->n_par; i++) EACH_LANE
     {
-      int64_t now, before;
-      memcpy(&now, &theta[i * L + l], sizeof now);
-      memcpy(&before, &to[l], sizeof before);
-      changed |= live[l] & (now ^ before);
-      to[l] = live[l] ? theta[i * L + l] : to[l];
+      int64_t to, before;
+      memcpy(&to, &theta[i * L + l], sizeof to);
+      memcpy(&before, &now[i * apart + l], sizeof before);
+      changed |= live[l] & (to ^ before);
     }
+  for (size_t i = 0; changed && i < program->n_par; i++) {
+    double *to = lanes_of(k, g, program->in.theta + i);
+    EACH_LANE to[l] = live[l] ? theta[i * L + l] : to[l];
   }
   return changed != 0;
 }
 
-static void set_up(bramah__lockstep *k, bramah__plant_group *const *group, int of_next)
+static int set_up(bramah__lockstep *k, bramah__plant_group *const *group, int of_next)
 {
   int changed = !k->is_set_up;
   EACH_GROUP changed |=
       put_parameters(k, g, group[g], (of_next ? k->of[g].next : group[g]->state) + k->place.theta * L);
   if (changed) run(k, BRAMAH__PART_SETUP);
   k->is_set_up = 1;
+  return changed;
 }
 
-/* Spools, and whether they follow their commands. */
-static void set_spools(bramah__lockstep *k, size_t g, const bramah__plant_group *group, const double *state)
+/* Spools, and whether they follow their commands; 1: something is other than before. */
+static int set_spools(bramah__lockstep *k, size_t g, const bramah__plant_group *group, const double *state)
 {
   const bramah_program *program = k->program;
-  set_lanes(k, g, program->in.U, program->ns, state + k->place.U * L);
+  int64_t live[L], changed = 0;
+  live_mask(group, live);
   for (size_t i = 0; i < program->ns; i++) {
     double *gate = lanes_of(k, g, program->in.gate + i);
+    changed |= replace_lanes(k, g, program->in.U + i, 1, state + (k->place.U + i) * L, live);
     EACH_LIVE(group)
     {
       const bramah__valve *valve = &group->plant[l]->model->circuit.valve[i];
-      const double u = state[(k->place.u + valve->input) * L + l];
-      gate[l] = fabs(u + valve->offset) < valve->limit ? 1.0 : 0.0;
+      const double u = state[(k->place.u + valve->input) * L + l],
+                   follows = fabs(u + valve->offset) < valve->limit ? 1.0 : 0.0;
+      changed |= follows != gate[l];
+      gate[l] = follows;
     }
   }
+  return changed != 0;
 }
 
-BRAMAH__FOR_PROCESSORS static void set_point(bramah__lockstep *k, size_t g, const double *state)
+BRAMAH__FOR_PROCESSORS static int set_point(bramah__lockstep *k, size_t g, const bramah__plant_group *group,
+                                            const double *state)
 {
   const bramah_program *program = k->program;
   const int *independent = program->index + program->nd;
-  set_lanes(k, g, program->in.z, program->n, state + k->place.z * L);
-  set_lanes(k, g, program->in.p, program->np, state + k->place.p * L);
+  int64_t live[L], changed = 0;
+  live_mask(group, live);
+  changed |= replace_lanes(k, g, program->in.z, program->n, state + k->place.z * L, live);
+  changed |= replace_lanes(k, g, program->in.p, program->np, state + k->place.p * L, live);
   for (size_t f = 0; f < program->nf; f++) {
     const size_t j = (size_t)independent[f];
-    set_lanes(k, g, program->in.zd + f, 1, state + (k->place.zd + j) * L);
+    changed |= replace_lanes(k, g, program->in.zd + f, 1, state + (k->place.zd + j) * L, live);
     set_lanes(k, g, program->in.zdd + f, 1, state + (k->place.zdd + j) * L);
   }
+  return changed != 0;
 }
 
-static void set_states(bramah__lockstep *k, bramah__plant_group *const *group, int of_next)
+/* 1: poses and rates are not those of the states that were there. */
+static int put_states(bramah__lockstep *k, bramah__plant_group *const *group, int of_next)
 {
-  set_up(k, group, of_next);
+  int changed = set_up(k, group, of_next);
   EACH_GROUP
   {
     const double *state = of_next ? k->of[g].next : group[g]->state;
-    set_spools(k, g, group[g], state);
-    set_point(k, g, state);
+    changed |= set_spools(k, g, group[g], state);
+    changed |= set_point(k, g, group[g], state);
   }
-  run(k, BRAMAH__PART_STEP);
+  return changed;
 }
 
 BRAMAH__FOR_PROCESSORS static void take_pose(bramah__lockstep *k, size_t g)
@@ -142,7 +179,9 @@ BRAMAH__FOR_PROCESSORS static void take_pose(bramah__lockstep *k, size_t g)
 
 void bramah__lockstep_pose(bramah__lockstep *k, bramah__plant_group *const *group)
 {
-  set_states(k, group, 0);
+  put_states(k, group, 0);
+  k->has_rates = 0;
+  run(k, BRAMAH__PART_STEP);
   run(k, BRAMAH__PART_POSE);
   run(k, BRAMAH__PART_ENDS);
   EACH_GROUP take_pose(k, g);
@@ -447,10 +486,10 @@ BRAMAH__FOR_PROCESSORS static void take_end(bramah__lockstep *k, size_t g, brama
     }
   EACH_LANE
   {
-    const double by = came[l] - went[l], before = of->energy[l], energy = stored[l] - of->energy[L + l] - by;
+    const double by = came[l] - went[l], energy = stored[l] - of->energy[L + l] - by,
+                 moved = bramah__larger(of->energy[l], kinetic[l]) + fabs(by);
     next[(at->exchange + BRAMAH__FROM_NOTHING) * L + l] += energy;
-    group->live[l] &=
-        bramah__step_excess(model->tolerance, largest[l], energy, fmax(before, kinetic[l]) + fabs(by)) <= 1.0;
+    group->live[l] &= bramah__step_excess(model->tolerance, largest[l], energy, moved) <= 1.0;
   }
 }
 
@@ -482,10 +521,14 @@ static void take_basis(bramah__lockstep *k, const size_t *basis)
 
 void bramah__lockstep_step(bramah__lockstep *k, bramah__plant_group *const *group, int by_state)
 {
-  set_states(k, group, 0);
-  run(k, BRAMAH__PART_POSE);
+  const int is_new = put_states(k, group, 0) || !k->has_rates;
+  k->has_rates = 0;
+  if (is_new) {
+    run(k, BRAMAH__PART_STEP);
+    run(k, BRAMAH__PART_POSE);
+    run(k, BRAMAH__PART_RATES);
+  }
   if (by_state) take_basis(k, group[0]->basis);
-  run(k, BRAMAH__PART_RATES);
   run(k, BRAMAH__PART_SLOPES);
   run(k, BRAMAH__PART_GUESS);
   run_parameters(k, group[0], 1);
@@ -600,7 +643,8 @@ void bramah__lockstep_adopt(bramah__lockstep *k, bramah__plant_group *const *gro
     memcpy(goes_on[g], group[g]->live, sizeof goes_on[g]);
     going |= any(goes_on[g]);
   }
-  set_states(k, group, 1);
+  put_states(k, group, 1);
+  run(k, BRAMAH__PART_STEP);
   for (int i = 0; going && i < BRAMAH__CLOSE_ITERATIONS && k->program->nd; i++) {
     run(k, BRAMAH__PART_PLACE);
     going = 0;
@@ -612,6 +656,7 @@ void bramah__lockstep_adopt(bramah__lockstep *k, bramah__plant_group *const *gro
   }
   run(k, BRAMAH__PART_POSE);
   run(k, BRAMAH__PART_RATES);
+  k->has_rates = 1;
   EACH_GROUP
   {
     EACH_LANE group[g]->live[l] &= !(k->program->nd && goes_on[g][l]);

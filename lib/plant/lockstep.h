@@ -70,6 +70,7 @@ typedef struct bramah__lockstep {
   size_t n_groups;   /* 0: there is none */
   double *registers; /* [n_registers x 8 n_groups] */
   int is_set_up;
+  int has_rates; /* 1: they hold poses and rates of the states that were last put there */
   bramah__group_results of[BRAMAH__MOST_GROUPS];
 } bramah__lockstep;
 

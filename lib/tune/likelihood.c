@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/tune/likelihood.h"
 #include "lib/base/diag.h"
+#include "lib/base/processors.h"
 #include "lib/math/elementary.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+enum { WIDE = 4 };
+
 bramah_status bramah__likelihood_new(size_t n, const double *step, bramah_diag *diag,
                                      bramah__likelihood **out)
 {
   bramah__likelihood *l = calloc(1, sizeof *l);
-  double *block = calloc(n * n + 4 * n + 1, sizeof *block);
+  const size_t stride = (n + WIDE - 1) / WIDE * WIDE;
+  double *block = calloc(n * stride + 2 * n + 2 * stride + 1, sizeof *block);
   if (!l || !block) {
     free(l);
     free(block);
     return bramah__fail(diag, BRAMAH_E_MEMORY, "likelihood", "out of memory");
   }
-  *l = (bramah__likelihood){.n = n, .variance = 1.0, .gradient = block};
+  *l = (bramah__likelihood){.n = n, .stride = stride, .variance = 1.0, .gradient = block};
   l->information = l->gradient + n;
-  l->by_step = l->information + n * n;
+  l->by_step = l->information + n * stride;
   l->d = l->by_step + n;
-  l->s = l->d + n;
+  l->s = l->d + stride;
   for (size_t j = 0; j < n; j++) l->by_step[j] = 1.0 / step[j];
   *out = l;
   return BRAMAH_OK;
@@ -35,6 +39,25 @@ void bramah__likelihood_free(bramah__likelihood *likelihood)
 double bramah__likelihood_cost(const bramah__likelihood *l)
 {
   return l->cost + 0.5 * bramah__log(l->variance);
+}
+
+void bramah__likelihood_information(const bramah__likelihood *l, double *out)
+{
+  for (size_t j = 0; j < l->n; j++)
+    for (size_t k = 0; k < l->n; k++)
+      out[j * l->n + k] = l->information[j < k ? j * l->stride + k : k * l->stride + j];
+}
+
+/* Sum of slopes: whole vectors of each row, from that with the diagonal on. */
+BRAMAH__FOR_PROCESSORS static void add_information(size_t n, size_t stride, const double *restrict d,
+                                                   const double *restrict s, double *restrict information)
+{
+  for (size_t j = 0; j < n; j++) {
+    double *restrict row = information + j * stride;
+    const double by_s = 0.5 * s[j], by_d = d[j];
+    for (size_t first = j / WIDE * WIDE; first < stride; first += WIDE)
+      for (size_t k = first; k < first + WIDE; k++) row[k] += by_s * s[k] + by_d * d[k];
+  }
 }
 
 bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, double rest, double variance,
@@ -59,10 +82,7 @@ bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, double rest
     s[j] = (near_variance[j] - variance) * by_variance * l->by_step[j];
     gradient[j] += 0.5 * s[j] * (1.0 - e * e) + e * d[j];
   }
-  for (size_t j = 0; j < n; j++) {
-    double *restrict row = l->information + j * n;
-    for (size_t k = 0; k < n; k++) row[k] += 0.5 * s[j] * s[k] + d[j] * d[k];
-  }
+  if (n) add_information(n, l->stride, d, s, l->information);
   return BRAMAH_OK;
 }
 
@@ -81,5 +101,5 @@ void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, do
   /* In x = log|y| - log sigma the tail is exponential: the slope's own square has the mean that information
    * is. */
   for (size_t j = 0; j < n; j++)
-    for (size_t k = 0; k < n; k++) l->information[j * n + k] += s[j] * s[k];
+    for (size_t k = 0; k < n; k++) l->information[j * l->stride + k] += s[j] * s[k];
 }

@@ -21,11 +21,13 @@
 typedef struct bramah__likelihood {
   size_t n;            /* parameters */
   double *gradient;    /* [n] sums so far */
-  double *information; /* [n x n] */
+  size_t stride;       /* n up to a number of whole vectors */
+  double *information; /* [n x stride] from the diagonal on: bramah__likelihood_information */
   double cost;         /* but for the logarithm of */
   double variance;     /* the product of variances since it was last taken */
   double *by_step;     /* [n] */
-  double *d, *s; /* [n] slopes of what is left and of its variance, by its standard deviation and variance */
+  double *d,
+      *s; /* [stride] slopes of what is left and of its variance, by its standard deviation and variance */
 } bramah__likelihood;
 
 /* For parameters [n] (0: the cost alone) of which neighbours differ by step [n]. Errors: E_MEMORY. */
@@ -34,6 +36,7 @@ bramah_status bramah__likelihood_new(size_t n, const double *step, bramah_diag *
 void bramah__likelihood_free(bramah__likelihood *likelihood); /* NULL allowed */
 
 double bramah__likelihood_cost(const bramah__likelihood *likelihood);
+void bramah__likelihood_information(const bramah__likelihood *likelihood, double *out); /* [n x n] */
 
 /* Add one sample that was fused: what is left of its innovation, with its variance; those of the neighbours
  * near_rest, near_variance [n]. Errors, nothing added: E_NOT_SPD, E_NOT_FINITE. No allocation. */

@@ -253,9 +253,10 @@ static int is_judged(const work *w, int64_t time_ns)
 static size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof)
 {
   const double *edge = problem->edges + (dof - 1) * (BRAMAH__TUNE_BINS - 1);
-  size_t bin = 0; /* counted, not searched for: where random numbers fall no processor foresees */
-  for (size_t i = 0; i < BRAMAH__TUNE_BINS - 1; i++) bin += nis > edge[i];
-  return bin;
+  size_t bin = 0, left = BRAMAH__TUNE_BINS -
+                         1; /* halved without branches: nobody foresees where random numbers fall */
+  for (; left > 1; left -= left / 2) bin += nis > edge[bin + left / 2 - 1] ? left / 2 : 0;
+  return bin + (nis > edge[bin]);
 }
 
 static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
@@ -275,7 +276,7 @@ static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
   s->nis += e * e;
   s->sum += e;
   for (size_t l = 0; l < BRAMAH_TUNE_LAGS; l++) s->lag[l] += e * former[l];
-  memmove(former + 1, former, (BRAMAH_TUNE_LAGS - 1) * sizeof *former);
+  for (size_t l = BRAMAH_TUNE_LAGS - 1; l > 0; l--) former[l] = former[l - 1];
   former[0] = e;
   s->bins[bin_of(w->problem, e * e, 1)]++;
 }
@@ -527,7 +528,7 @@ static void end_work(work *w)
   if (w->status) bramah__place(&w->diag, w->log->path, 0);
   if (w->n && w->likelihood) {
     memcpy(s->gradient, w->likelihood->gradient, w->n * sizeof *s->gradient);
-    memcpy(s->information, w->likelihood->information, w->n * w->n * sizeof *s->information);
+    bramah__likelihood_information(w->likelihood, s->information);
   }
   s->status = w->status;
 }

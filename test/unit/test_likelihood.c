@@ -139,7 +139,7 @@ START_TEST(information_is_scatter_of_gradients)
       sum[i] += g[i] / DRAWS;
       for (int j = 0; j < N; j++) squares[i * N + j] += g[i] * g[j] / DRAWS;
     }
-    memcpy(information, l->information, sizeof information);
+    bramah__likelihood_information(l, information);
     bramah__likelihood_free(l);
   }
   bramah_noise_free(noise);
