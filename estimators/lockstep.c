@@ -123,6 +123,7 @@ void bramah__lockstep_enter(bramah__filter_lockstep *k, bramah__filter_group *gr
   group->dof[lane] = (double)f->nis_dof;
   enter_constants(group, f, lane);
   group->in[lane] = 1;
+  bramah__lockstep_forget(&k->plant);
   for (size_t g = 0; g < BRAMAH__MOST_GROUPS; g++)
     if (k->posed[g] == group) k->posed[g] = NULL;
 }

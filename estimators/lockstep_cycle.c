@@ -152,8 +152,8 @@ BRAMAH__IN_CALLER void take_augmented(const bramah__filter_room *room, bramah__f
   }
 }
 
-/* What was is what was before the step; P, which is most of it, follows. */
-BRAMAH__IN_CALLER void keep_before(bramah__filter_group *group)
+/* What was is what was before the step; P and the state of the plant, which are most of it, follow. */
+BRAMAH__IN_CALLER void keep_before(const bramah__filter_lockstep *k, bramah__filter_group *group)
 {
   const bramah_filter *f = group->like;
   double *was = group->now;
@@ -164,11 +164,13 @@ BRAMAH__IN_CALLER void keep_before(bramah__filter_group *group)
     return;
   }
   const size_t words = bramah__lane_words(f) * L, P = (size_t)(bramah__lane_array(f, was, f->P) - was),
-               behind = P + f->n * f->n * L;
+               behind_P = P + f->n * f->n * L, plant = (size_t)(bramah__lane_plant(f, was) - was),
+               behind_plant = plant + k->plant.place.words * L;
   group->now = group->before;
   group->before = was;
   memcpy(group->now, was, P * sizeof *was);
-  memcpy(group->now + behind, was + behind, (words - behind) * sizeof *was);
+  memcpy(group->now + behind_P, was + behind_P, (plant - behind_P) * sizeof *was);
+  memcpy(group->now + behind_plant, was + behind_plant, (words - behind_plant) * sizeof *was);
   group->plant.state = bramah__lane_plant(f, group->now);
 }
 
@@ -179,7 +181,7 @@ BRAMAH__FOR_PROCESSORS static void take_step(bramah__filter_lockstep *k, size_t 
   const int64_t *live = group->plant.live;
   const size_t n = f->n;
   bramah__filter_room *room = &k->of[g];
-  keep_before(group);
+  keep_before(k, group);
   double *correction = bramah__lane_array(f, group->now, f->accumulated_correction);
   bramah__keep_where(live, n * n, room->P, bramah__lane_array(f, group->now, f->P));
   bramah__keep_where(live, f->n_plant * n, room->F, group->F);
@@ -631,13 +633,13 @@ BRAMAH__FOR_PROCESSORS static void fuse(bramah__filter_lockstep *k, size_t g, br
 
 /* ---- injection ---- */
 
-/* Candidates of the plants where parameters have moved; they become the states that corrections start from. */
-static void set_parameters(bramah__filter_lockstep *k, bramah__filter_group *const *group,
-                           bramah__plant_group **plant)
+/* Candidates of the plants where parameters have moved; they become the states that corrections start from. 1: there are some. */
+static int set_parameters(bramah__filter_lockstep *k, bramah__filter_group *const *group,
+                          bramah__plant_group **plant)
 {
   int64_t moved[BRAMAH__MOST_GROUPS][L], live[BRAMAH__MOST_GROUPS][L], some = 0;
   EACH_GROUP { some |= bramah__lanes_inject(k, g, group[g], moved[g]); }
-  if (!some) return;
+  if (!some) return 0;
   EACH_GROUP
   {
     memcpy(live[g], plant[g]->live, sizeof live[g]);
@@ -651,6 +653,7 @@ static void set_parameters(bramah__filter_lockstep *k, bramah__filter_group *con
     bramah__lockstep_take(&k->plant, g, plant[g], 0);
     EACH_LANE plant[g]->live[l] = live[g][l] & (plant[g]->live[l] | !moved[g][l]);
   }
+  return 1;
 }
 
 /* What has come of a correction. */
@@ -730,7 +733,7 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
     fuse(k, g, group[g]);
     dx[g] = k->of[g].dx;
   }
-  set_parameters(k, group, plant);
+  const int all_moves = set_parameters(k, group, plant);
   bramah__lockstep_inject(&k->plant, plant, dx);
   EACH_GROUP
   {
@@ -738,7 +741,10 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
     memcpy(live, plant[g]->live, sizeof live);
     plant[g]->state = bramah__lane_plant(group[g]->like, group[g]->now);
     EACH_LANE plant[g]->live[l] &= group[g]->dof[l] > 0.0;
-    bramah__lockstep_take(&k->plant, g, plant[g], 0);
+    if (all_moves)
+      bramah__lockstep_take(&k->plant, g, plant[g], 0);
+    else
+      bramah__lockstep_take_point(&k->plant, g, plant[g]);
     memcpy(plant[g]->live, live, sizeof live);
     take_correction(k, g, group[g]);
     EACH_LANE plant[g]->live[l] |= idle[g][l];

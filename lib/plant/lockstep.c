@@ -120,26 +120,30 @@ static int set_up(bramah__lockstep *k, bramah__plant_group *const *group, int of
   return changed;
 }
 
-/* Spools, and whether they follow their commands; 1: something is other than before. */
-static int set_spools(bramah__lockstep *k, size_t g, const bramah__plant_group *group, const double *state)
+/* Whether spools follow their commands, unless that is known; 1: some other than before. */
+static int set_gates(bramah__lockstep *k, size_t g, const bramah__plant_group *group, const double *state)
 {
   const bramah_program *program = k->program;
-  int64_t live[L], changed = 0;
-  live_mask(group, live);
+  const size_t n_inputs = program->model->n_inputs, size = n_inputs * L * sizeof(double);
+  const double *u = state + k->place.u * L;
+  int changed = 0;
+  if (k->gates_of[g] == group && memcmp(u, k->of[g].gate_u, size) == 0) return 0;
+  k->gates_of[g] = group;
+  memcpy(k->of[g].gate_u, u, size);
   for (size_t i = 0; i < program->ns; i++) {
     double *gate = lanes_of(k, g, program->in.gate + i);
-    changed |= replace_lanes(k, g, program->in.U + i, 1, state + (k->place.U + i) * L, live);
-    EACH_LIVE(group)
-    {
+    for (size_t l = 0; l < L; l++) {
+      if (!group->plant[l]) continue;
       const bramah__valve *valve = &group->plant[l]->model->circuit.valve[i];
-      const double u = state[(k->place.u + valve->input) * L + l],
-                   follows = fabs(u + valve->offset) < valve->limit ? 1.0 : 0.0;
+      const double follows = fabs(u[valve->input * L + l] + valve->offset) < valve->limit ? 1.0 : 0.0;
       changed |= follows != gate[l];
       gate[l] = follows;
     }
   }
-  return changed != 0;
+  return changed;
 }
+
+void bramah__lockstep_forget(bramah__lockstep *k) { memset(k->gates_of, 0, sizeof k->gates_of); }
 
 BRAMAH__FOR_PROCESSORS static int set_point(bramah__lockstep *k, size_t g, const bramah__plant_group *group,
                                             const double *state)
@@ -148,6 +152,7 @@ BRAMAH__FOR_PROCESSORS static int set_point(bramah__lockstep *k, size_t g, const
   const int *independent = program->index + program->nd;
   int64_t live[L], changed = 0;
   live_mask(group, live);
+  changed |= replace_lanes(k, g, program->in.U, program->ns, state + k->place.U * L, live);
   changed |= replace_lanes(k, g, program->in.z, program->n, state + k->place.z * L, live);
   changed |= replace_lanes(k, g, program->in.p, program->np, state + k->place.p * L, live);
   for (size_t f = 0; f < program->nf; f++) {
@@ -162,10 +167,11 @@ BRAMAH__FOR_PROCESSORS static int set_point(bramah__lockstep *k, size_t g, const
 static int put_states(bramah__lockstep *k, bramah__plant_group *const *group, int of_next)
 {
   int changed = set_up(k, group, of_next);
+  if (changed) bramah__lockstep_forget(k);
   EACH_GROUP
   {
     const double *state = of_next ? k->of[g].next : group[g]->state;
-    changed |= set_spools(k, g, group[g], state);
+    changed |= set_gates(k, g, group[g], state);
     changed |= set_point(k, g, group[g], state);
   }
   return changed;
@@ -537,7 +543,7 @@ void bramah__lockstep_step(bramah__lockstep *k, bramah__plant_group *const *grou
     take_start(k, g, group[g]);
     guess(k, g, group[g]);
     move_spools(k, g, group[g]);
-    set_spools(k, g, group[g], k->of[g].next);
+    set_lanes(k, g, k->program->in.U, k->program->ns, k->of[g].next + k->place.U * L);
   }
   run(k, BRAMAH__PART_STEP);
   iterate(k, group);
@@ -689,6 +695,7 @@ void bramah__lockstep_set_parameter(bramah__lockstep *k, size_t g, const bramah_
     next[(k->place.U + v) * L + lane] +=
         bramah__spool_reference(&other, u) - bramah__spool_reference(valve, u);
   }
+  bramah__lockstep_forget(k);
   double *theta = c->transition.theta; /* scratch of their number */
   for (size_t j = 0; j < k->program->n_par; j++) theta[j] = next[(k->place.theta + j) * L + lane];
   bramah__apply_parameters(c, theta);
@@ -710,16 +717,22 @@ void bramah__lockstep_count(const bramah__plant_group *group, const double *iter
 }
 
 BRAMAH__FOR_PROCESSORS static void take_candidate(const bramah__lockstep *k, size_t g,
-                                                  const bramah__plant_group *group)
+                                                  const bramah__plant_group *group, size_t words)
 {
-  bramah__keep_where(group->live, k->place.words, k->of[g].next, group->state);
+  bramah__keep_where(group->live, words, k->of[g].next, group->state);
 }
 
 void bramah__lockstep_take(bramah__lockstep *k, size_t g, bramah__plant_group *group, int is_step)
 {
-  take_candidate(k, g, group);
+  take_candidate(k, g, group, k->place.words);
   if (is_step) bramah__lockstep_count(group, k->of[g].iterations);
 }
+
+void bramah__lockstep_take_point(bramah__lockstep *k, size_t g, bramah__plant_group *group)
+{
+  take_candidate(k, g, group, k->place.U);
+}
+
 /* ---- outputs ---- */
 
 void bramah__lockstep_read(bramah__lockstep *k, size_t i) { run(k, k->program->reading[i].part); }
@@ -863,7 +876,8 @@ void bramah__lockstep_cut(const bramah_coupled *c, size_t n_groups, bramah__aren
 {
   const bramah_program *program = c->compiled.first;
   const size_t n = program->n, nf = program->nf, nx = program->nx, ne = program->ne, n_par = program->n_par,
-               n_works = program->n_works, words = c->state.size / sizeof(double);
+               n_works = program->n_works, n_inputs = program->model->n_inputs,
+               words = c->state.size / sizeof(double);
   *out = (bramah__lockstep){.program = program, .n_groups = n_groups};
   out->place.words = words;
 #define PLACE(type, name, count)                                                                             \

@@ -42,7 +42,8 @@ typedef struct bramah__plant_group {
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
   X(energy, 2)                                                                                               \
-  X(before, 1) /* size of the correction before */                                                           \
+  X(gate_u, n_inputs) /* commands of which it is known whether spools follow them */                         \
+  X(before, 1)        /* size of the correction before */                                                    \
   X(iterations, 1)
 /* Words [n] of eight lanes each: to = from in the lanes of `which`. */
 BRAMAH__IN_CALLER void bramah__keep_where(const int64_t *which, size_t n, const double *from, double *to)
@@ -72,6 +73,7 @@ typedef struct bramah__lockstep {
   int is_set_up;
   int has_rates; /* 1: they hold poses and rates of the states that were last put there */
   bramah__group_results of[BRAMAH__MOST_GROUPS];
+  const bramah__plant_group *gates_of[BRAMAH__MOST_GROUPS]; /* whose gates the registers hold */
 } bramah__lockstep;
 
 /* Can plants like this one, which uses a program, go in lockstep? Not those with quasistatic actuators, prescribed motions,
@@ -98,6 +100,8 @@ void bramah__lockstep_set_parameter(bramah__lockstep *k, size_t g, const bramah_
                                     size_t lane, double value);
 /* The candidate of group g becomes the state of its live lanes; of a step these are counted. */
 void bramah__lockstep_take(bramah__lockstep *k, size_t g, bramah__plant_group *group, int is_step);
+/* Of a candidate that was injected from this state what that moves: joints and pressures with their rates. */
+void bramah__lockstep_take_point(bramah__lockstep *k, size_t g, bramah__plant_group *group);
 /* Of a step that is not taken by live lanes only its iterations count; 0: there was none. */
 void bramah__lockstep_count(const bramah__plant_group *group, const double *iterations);
 /* The states into the registers, and their Rz; after a step or an injection that was taken they are there. */
@@ -118,6 +122,9 @@ void bramah__lockstep_rates_by_parameter(const bramah__lockstep *k, size_t g, si
 /* And its derivative by a parameter. */
 void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t parameter,
                                    double *out);
+
+/* Another plant has come into a lane, or the valves of one are others. */
+void bramah__lockstep_forget(bramah__lockstep *k);
 
 /* Put what the plant's parameter_edges looks at where it looks, in a plant whose state is in a lane. */
 void bramah__lockstep_show_edges(const bramah__lockstep *k, const bramah__plant_group *group, size_t lane);

@@ -27,10 +27,10 @@ typedef enum bramah__exchange {
   X(double, zdd, n)                                                                                          \
   X(double, p, n_first_order) /* first-order states of the circuit, pressures, and their rates */            \
   X(double, pd, n_first_order)                                                                               \
-  X(double, U, bramah__n_spools(&model->circuit))                                                            \
-  X(double, u, model->n_inputs)          /* commands in force */                                             \
-  X(double, work, nc)                    /* done since the start, trapezoidal sums */                        \
-  X(double, x, model->n_friction_states) /* friction states and their rates */                               \
+  X(double, U, bramah__n_spools(&model->circuit)) /* what is before it is all that corrections move */       \
+  X(double, u, model->n_inputs)                   /* commands in force */                                    \
+  X(double, work, nc)                             /* done since the start, trapezoidal sums */               \
+  X(double, x, model->n_friction_states)          /* friction states and their rates */                      \
   X(double, xd, model->n_friction_states)                                                                    \
   X(double, lambda, model->m)             /* multipliers of the constraints (augmented Lagrangian) */        \
   X(double, drive, model->n_motions)      /* forces that prescribe the motions, at these accelerations */    \

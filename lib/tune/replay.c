@@ -253,10 +253,9 @@ static int is_judged(const work *w, int64_t time_ns)
 static size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof)
 {
   const double *edge = problem->edges + (dof - 1) * (BRAMAH__TUNE_BINS - 1);
-  size_t bin = 0, left = BRAMAH__TUNE_BINS -
-                         1; /* halved without branches: nobody foresees where random numbers fall */
-  for (; left > 1; left -= left / 2) bin += nis > edge[bin + left / 2 - 1] ? left / 2 : 0;
-  return bin + (nis > edge[bin]);
+  size_t bin = 0; /* counted, not searched for: where random numbers fall no processor foresees */
+  for (size_t i = 0; i < BRAMAH__TUNE_BINS - 1; i++) bin += nis > edge[i];
+  return bin;
 }
 
 static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
