@@ -168,10 +168,10 @@ typedef struct bramah_replay_options {
                  next call, commands with the step that follows */
   bramah_watcher watcher; /* of every call of the filter, those made again for late samples included */
   bramah_listener listener;
-  const void *
-      rows; /* NULL (default), or what stands for the rows of its source: of replays in lockstep that have the same, steps
-                       and inputs of the same length, and neither delays nor a listener, one reads for all. The others' sources
-                       are not called, and they have no report and no snapshot, nor do they go on alone afterwards */
+  /* NULL (default), or what stands for the rows of its source: of replays in lockstep that have the same, steps and inputs of
+   * the same length, and neither delays nor a listener, one reads for all. The others' sources are not called; they have no
+   * report and no snapshot, nor do they go on alone afterwards. */
+  const void *rows;
 } bramah_replay_options;
 
 /* All of them at their defaults. */

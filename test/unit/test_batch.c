@@ -475,6 +475,69 @@ START_TEST(test_replays_in_lockstep)
 }
 END_TEST
 
+/* Replays of the same rows, of which one reads for all: each filter goes as it does alone, whoever of them ends first. */
+START_TEST(test_one_reads_for_all)
+{
+  static const size_t logs[] = {0, 1, 2, 3, GOES_BACK};
+  static ensemble e;
+  static bramah_replay_point at[N];
+  bramah_coupled *plant[2 * N];
+  bramah_filter *filter[2 * N];
+  bramah_replay *replay[2 * N];
+  log_of log[2 * N];
+  bramah_lockstep *lockstep;
+  bramah_replay_options options;
+  bramah_replay_options_default(&options);
+  options.gather = 1;
+  open_ensemble(&e, BY_TAPE);
+  for (size_t i = 0; i < 2 * N; i++) { /* those behind N alone */
+    log[i] = (log_of){&e, logs[_i], 0};
+    filter[i] = alone(&e, i % N, &plant[i]);
+    options.rows = i < N ? &e : NULL;
+    must(bramah_replay_new(filter[i], &options, next_row, &log[i], &diag, &replay[i]), &diag);
+  }
+  must(bramah_lockstep_new(N, replay, &diag, &lockstep), &diag);
+  memset(at, 0, sizeof at);
+  size_t going = N, points = 0;
+  for (int k = 0; going; k++) {
+    int before[N];
+    for (size_t i = 0; i < N; i++) { /* the one that reads is not to go on for ever, nor some others */
+      if (i % 5 == 0 && k == 20 + (int)i) at[i].end = 1;
+      before[i] = at[i].end || at[i].status;
+    }
+    bramah_lockstep_next(lockstep, at);
+    going = 0;
+    for (size_t i = 0; i < N; i++) {
+      int64_t time_ns = 0;
+      int corrected, end;
+      if (before[i]) continue;
+      going++;
+      const bramah_status status = bramah_replay_next(replay[N + i], &time_ns, &corrected, &end, &diag);
+      ck_assert_int_eq(at[i].status, status);
+      if (status) {
+        ck_assert_str_eq(at[i].diag.message, diag.message);
+        continue;
+      }
+      ck_assert_int_eq(at[i].end, end);
+      ck_assert_int_eq(at[i].corrected, corrected);
+      if (end) continue;
+      ck_assert_int_eq(at[i].time_ns, time_ns);
+      check_same(bramah_lockstep_filter(lockstep, i), filter[N + i]);
+      points++;
+    }
+  }
+  ck_assert_uint_gt(points, 500);
+  for (size_t i = 0; i < N; i++) ck_assert_int_eq(log[i].row > 0, i == 0);
+  bramah_lockstep_free(lockstep);
+  for (size_t i = 0; i < 2 * N; i++) {
+    bramah_replay_free(replay[i]);
+    bramah_filter_free(filter[i]);
+    bramah_coupled_free(plant[i]);
+  }
+  close_ensemble(&e);
+}
+END_TEST
+
 /* Commands go over the limit of the valve and back between what is asked of a state and its step: the spool follows its
  * command no more, or again, while all else of the state stays. In lanes, on the tape and by the interpreter the step then
  * goes with the valve's offset as it does within the limit, or not at all. */
@@ -578,6 +641,7 @@ int main(void)
   TCase *cases = one_case(suite, "four-bar");
   tcase_add_loop_test(cases, test_as_alone, 0, WAYS);
   tcase_add_loop_test(cases, test_replays_in_lockstep, 0, 3);
+  tcase_add_loop_test(cases, test_one_reads_for_all, 0, 5);
   tcase_add_test(cases, test_limit_of_spool);
   tcase_add_test(cases, test_memory_and_mistakes);
   return run_suite(suite);
