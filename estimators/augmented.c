@@ -155,8 +155,18 @@ bramah_status bramah_filter_set_augmented_noise(bramah_filter *f, size_t i, doub
   if (!(a->noise > 0.0))
     return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "it had no noise when the filter was made");
   bramah__augmented *own = &f->self_state[i];
-  shape(a, a->logarithmic ? noise / own->nominal : noise, bramah__step_seconds(f), own);
+  bramah__augmented_shape(f, i, a, noise, own->Phi, own->noise);
+  bramah__phases_set_usual(f, i);
   return BRAMAH_OK;
+}
+
+void bramah__augmented_shape(const bramah_filter *f, size_t i, const bramah_augmented *like, double noise,
+                             double *Phi, double *of_step)
+{
+  bramah__augmented own = f->self_state[i];
+  shape(like, like->logarithmic ? noise / own.nominal : noise, bramah__step_seconds(f), &own);
+  memcpy(Phi, own.Phi, sizeof own.Phi);
+  memcpy(of_step, own.noise, sizeof own.noise);
 }
 
 /* Its value by x more of its error state, from `value`; and how the value goes with it there. */
@@ -176,6 +186,14 @@ static int is_of_change(const bramah_augmented *a)
   return a->kind == BRAMAH_AUGMENTED_DELAY || a->signal_period > 0.0;
 }
 
+/* By its own process or that of a phase: does its value move, is it driven by noise? */
+static int any_moves(const double *Phi, int of_second_order)
+{
+  return Phi[0] != 1.0 || (of_second_order && (Phi[1] != 0.0 || Phi[2] != 0.0 || Phi[3] != 1.0));
+}
+
+static int any_noise(const double *noise) { return noise[0] != 0.0 || noise[1] != 0.0 || noise[2] != 0.0; }
+
 /* Which sensors they and parameters reach, and what of F and Gamma may not be zero. */
 static void find_structure(bramah_filter *f)
 {
@@ -191,12 +209,17 @@ static void find_structure(bramah_filter *f)
     const bramah_augmented *a = &f->augmented[i];
     bramah__augmented *own = &f->self_state[i];
     const bramah__kernel_block block = {own->state, a->order == 2 ? 2 : 1};
-    const double *Phi = own->Phi, *noise = own->noise;
-    own->moves = Phi[0] != 1.0 || a->signal_period > 0.0 ||
-                 (block.order == 2 && (Phi[1] != 0.0 || Phi[2] != 0.0 || Phi[3] != 1.0));
+    int is_noisy = any_noise(own->noise);
+    own->moves = any_moves(own->Phi, block.order == 2) || a->signal_period > 0.0;
+    for (size_t k = 0; k < f->n_processes; k++) {
+      const bramah__phase_process *p = &f->process[k];
+      if (p->augmented != i) continue;
+      own->moves |= any_moves(p->Phi, block.order == 2);
+      is_noisy |= any_noise(p->noise);
+    }
     if (own->column != SIZE_MAX) f->acting[shape->n_acting++] = own->state;
     if (own->moves) f->moving[shape->n_moving++] = block;
-    if (noise[0] != 0.0 || noise[1] != 0.0 || noise[2] != 0.0) f->noisy[shape->n_noisy++] = block;
+    if (is_noisy) f->noisy[shape->n_noisy++] = block;
   }
 
   for (size_t s = 0; s < f->n_sensors; s++) {
@@ -226,6 +249,7 @@ bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_optio
     status = take(f, i, state, diag);
     state += o->augmented[i].order == 2 ? 2 : 1;
   }
+  if (status == BRAMAH_OK) status = bramah__phases_take(f, o, diag);
   f->first_noise = f->n_par;
   for (size_t j = 0; j < o->n_parameter_noise && status == BRAMAH_OK; j++) {
     const bramah_parameter_noise *noise = &o->parameter_noise[j];

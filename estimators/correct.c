@@ -344,6 +344,7 @@ bramah_status bramah__correct(bramah_filter *f, const double *y, const unsigned 
     return status;
   }
   f->progress.report.corrections++;
+  bramah__phases_hear(f, present);
   f->progress.log_likelihood -= 0.5 * (f->likelihood.cost + bramah__log(f->likelihood.variance));
   return BRAMAH_OK;
 }

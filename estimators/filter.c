@@ -32,6 +32,7 @@ void bramah__filter_count(const bramah_plant *plant, size_t n_sensors, const bra
   f->block = o->fusion == BRAMAH_FUSION_BLOCK && !f->square_root;
   f->n_block = f->block ? n_sensors * (f->n + 2) + bramah__fuse_block_work(f->n, n_sensors) : 0;
   f->iterations = o->iterations > 1 ? o->iterations : 1;
+  bramah__phases_count(o, f);
   f->state_size = bramah__state_size(f);
 }
 
@@ -331,6 +332,7 @@ bramah_filter_info bramah_filter_get_info(const bramah_filter *f)
   return (bramah_filter_info){.n_error = f->n,
                               .n_sensors = f->n_sensors,
                               .n_augmented = f->n_augmented,
+                              .n_phases = f->n_phases,
                               .n_noise = f->nq,
                               .plant = &f->plant,
                               .sensor = f->sensor,

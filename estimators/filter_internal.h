@@ -93,6 +93,18 @@ typedef struct bramah__augmented {
   double noise[3]; /* Cholesky factor of its noise over a step: l11, l21, l22 */
 } bramah__augmented;
 
+/* A phase, whose conditions (those to begin first) and processes are among those of all; and a process by Phi and noise as above. */
+typedef struct bramah__phase {
+  const char *name;
+  size_t condition, n_begin, n_end;
+  size_t process, n_processes;
+} bramah__phase;
+
+typedef struct bramah__phase_process {
+  size_t augmented;
+  double Phi[4], noise[3];
+} bramah__phase_process;
+
 /* Steps that delays are looked for in (scores.c). */
 enum { BRAMAH__PAST = 32 };
 
@@ -140,6 +152,10 @@ typedef struct bramah__likelihood_sums {
   X(double, sensitivity, f->n_banks * f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */    \
   X(double, score, f->n_banks * f->n_causes_most, 0)                                                         \
   X(double, score_information, f->n_banks * f->n_causes_most * f->n_causes_most, 0)                          \
+  X(uint32_t, in_phase, f->n_phases, 0) /* 1: it is on */                                                    \
+  X(uint64_t, phase_steps, f->n_phases, 0)                                                                   \
+  X(uint64_t, phase_begun, f->n_phases, 0)                                                                   \
+  X(int64_t, silent, f->n_heard, 0) /* steps since the last sample of a sensor; -1: none yet */              \
   X(double, past, f->n_causes_most ? BRAMAH__PAST * f->n_sensors : 0, 0) /* predictions of its last steps */ \
   X(double, score_sums, 2 * f->n_banks, 0)                                                                   \
   X(uint32_t, score_runs, f->n_banks, 0)            /* 1: the bank was restarted */                          \
@@ -157,10 +173,14 @@ typedef struct bramah__likelihood_sums {
   X(unsigned char, held, f->n)                          /* 1: considered, in the correction in hand */       \
   X(double, weight, f->n)                               /* of these: one by the standard deviation */        \
   X(bramah__augmented, self_state, f->n_augmented)                                                           \
-  X(size_t, first_error, f->n_sensors)          /* augmented state; SIZE_MAX: none */                        \
-  X(unsigned char, moved_at_once, f->n_sensors) /* 1: parameters may reach it at once */                     \
-  X(unsigned char, changes, f->n_sensors)       /* 1: some error depends on how it changes over a step */    \
-  X(size_t, acting, f->n)                       /* see bramah__kernel_shape */                               \
+  X(bramah__phase, phase, f->n_phases)                                                                       \
+  X(bramah_condition, condition, f->n_conditions) /* times of samples in steps */                            \
+  X(bramah__phase_process, process, f->n_processes)                                                          \
+  X(bramah__phase_process, usual, f->n_phases ? f->n_augmented : 0) /* where no phase is on */               \
+  X(size_t, first_error, f->n_sensors)                              /* augmented state; SIZE_MAX: none */    \
+  X(unsigned char, moved_at_once, f->n_sensors)                     /* 1: parameters may reach it at once */ \
+  X(unsigned char, changes, f->n_sensors) /* 1: some error depends on how it changes over a step */          \
+  X(size_t, acting, f->n)                 /* see bramah__kernel_shape */                                     \
   X(bramah__kernel_block, moving, f->n_augmented)                                                            \
   X(bramah__kernel_block, noisy, f->n_augmented)                                                             \
   X(size_t, par, f->n_par_most)        /* parameters in use */                                               \
@@ -258,6 +278,8 @@ struct bramah_filter {
   size_t n_causes, n_causes_most;
   size_t n_banks; /* of scores, each of causes that begin at a time of their own; 0: none */
   size_t n_block;
+  size_t n_phases, n_conditions, n_processes; /* of all phases */
+  size_t n_heard; /* n_sensors where a phase asks when they were last measured, else 0 */
   bramah__kernel_shape shape;
   const unsigned char *considered; /* held, or NULL where nothing is */
   int by_parameter_known;
@@ -315,6 +337,19 @@ void bramah__process_noise_covariance(const bramah__process_noise *noise,
  * for each acceleration of the basis, one for each first-order state. Gamma must be zero there. */
 void bramah__process_noise_columns(const bramah__process_noise *noise, double h, size_t nq, double *Gamma);
 
+/* ---- phases.c ---- */
+
+void bramah__phases_count(const bramah_filter_options *o, bramah_filter *f);
+/* After the augmented states. Errors: E_VALUE, E_REFERENCE name the phase. */
+bramah_status bramah__phases_take(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag);
+/* What augmented state i has at present is what it has where no phase is on. */
+void bramah__phases_set_usual(bramah_filter *f, size_t i);
+/* At the start of a step: which are on, and what augmented states have with them. */
+void bramah__phases_decide(bramah_filter *f);
+/* A step was made; sensors were measured. */
+void bramah__phases_count_step(bramah_filter *f);
+void bramah__phases_hear(bramah_filter *f, const unsigned char *present);
+
 /* ---- augmented.c ---- */
 
 /* Take the augmented states of the options; their initial covariance goes to P_initial. */
@@ -331,6 +366,9 @@ int bramah__augmented_reaches(double value, double sigma, double below, double a
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
                                        const bramah_sensor *sensor, const bramah_augmented *a, size_t *out,
                                        bramah_diag *diag);
+/* Phi [4] and noise [3] over a step of augmented state i, were it `like` this with this noise. */
+void bramah__augmented_shape(const bramah_filter *f, size_t i, const bramah_augmented *like, double noise,
+                             double *Phi, double *of_step);
 /* Before the step of the plant. */
 void bramah__augmented_start_step(bramah_filter *f);
 /* After it: the columns of F by which they act on the plant. */

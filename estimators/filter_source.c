@@ -82,6 +82,19 @@ typedef struct filter_lists {
   const char **name;         /* [longest] scratch */
 } filter_lists;
 
+/* Is it in a condition of a phase? */
+static int is_asked(const bramah_filter *f, size_t output)
+{
+  for (size_t c = 0; c < f->n_conditions; c++)
+    if (f->condition[c].kind == BRAMAH_CONDITION_OUTPUT && f->condition[c].at == output) return 1;
+  return 0;
+}
+
+static int is_command(const bramah_program *program, size_t output)
+{
+  return program->model->output[output].code == BRAMAH__INPUT_COMMAND;
+}
+
 /* An output of the machine that the source has; those of bodies only where a sensor needs them. */
 static int is_shown(const bramah_filter *f, const bramah_program *program, size_t output)
 {
@@ -89,7 +102,7 @@ static int is_shown(const bramah_filter *f, const bramah_program *program, size_
   for (size_t i = 0; i < f->n_sensors; i++)
     for (size_t t = 0; t < f->sensor[i].n_terms; t++)
       if (f->sensor[i].output[t] == output) return 1;
-  return !bramah__is_of_body(program->model->output[output].code);
+  return is_asked(f, output) || !bramah__is_of_body(program->model->output[output].code);
 }
 
 static bramah_status list_outputs(const bramah_filter *f, const bramah_program *program, filter_lists *out,
@@ -110,6 +123,12 @@ static bramah_status list_outputs(const bramah_filter *f, const bramah_program *
     out->place[i] = (int)out->n_outputs;
     out->output[out->n_outputs++] = i;
   }
+  for (size_t i = 0; i < n; i++)
+    if (out->place[i] < 0 && is_asked(f, i) && !is_command(program, i)) {
+      bramah_output_info info;
+      bramah_plant_output_info(&f->plant, i, &info);
+      return refuse(diag, info.name, "what this condition of a phase is about is not compiled");
+    }
   for (size_t i = 0; i < f->n_sensors; i++)
     for (size_t t = 0; t < f->sensor[i].n_terms; t++) {
       const size_t output = f->sensor[i].output[t];
@@ -360,6 +379,52 @@ static void write_augmented(const bramah__source *s, const bramah_filter *f, con
   bramah__page_write(s->page, "};\n");
 }
 
+/* Phases, their conditions and processes. */
+static void write_phases(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
+{
+  static const char types[] = "enum { OF_OUTPUT, OF_SAMPLE, OF_COMMAND };\n"
+                              "typedef struct condition {\n"
+                              "  int kind, at;\n"
+                              "  double least, most; /* of samples: steps since the last one */\n"
+                              "} condition;\n"
+                              "typedef struct process {\n"
+                              "  int augmented;\n"
+                              "  double Phi[4], noise[3];\n"
+                              "} process;\n"
+                              "typedef struct phase {\n"
+                              "  int condition, n_begin, n_end, process, n_processes;\n"
+                              "} phase;\n@";
+  if (!f->n_phases || !f->n_augmented) return;
+  bramah__source_fill(s, types);
+  bramah__page_write(s->page, "static const condition conditions[] = {\n");
+  for (size_t k = 0; k < f->n_conditions; k++) {
+    const bramah_condition *c = &f->condition[k];
+    const int of_sample = c->kind == BRAMAH_CONDITION_SAMPLE,
+              of_command = !of_sample && is_command(s->program, c->at);
+    const size_t at = of_sample    ? c->at
+                      : of_command ? s->program->model->output[c->at].index
+                                   : (size_t)lists->place[c->at];
+    bramah__page_write(s->page, "  {%s, %d, %g, %g},\n",
+                       of_sample    ? "OF_SAMPLE"
+                       : of_command ? "OF_COMMAND"
+                                    : "OF_OUTPUT",
+                       at, c->least, c->most);
+  }
+  bramah__page_write(s->page, "};\nstatic const process processes[] = {\n");
+  for (size_t k = 0; k < f->n_processes; k++) {
+    const bramah__phase_process *p = &f->process[k];
+    bramah__page_write(s->page, "  {%d, {%g, %g, %g, %g}, {%g, %g, %g}},\n", p->augmented, p->Phi[0],
+                       p->Phi[1], p->Phi[2], p->Phi[3], p->noise[0], p->noise[1], p->noise[2]);
+  }
+  bramah__page_write(s->page, "%s};\nstatic const phase phases[] = {\n", f->n_processes ? "" : "  {0}");
+  for (size_t k = 0; k < f->n_phases; k++) {
+    const bramah__phase *p = &f->phase[k];
+    bramah__page_write(s->page, "  {%d, %d, %d, %d, %d}, /* %s */\n", p->condition, p->n_begin, p->n_end,
+                       p->process, p->n_processes, p->name);
+  }
+  bramah__page_write(s->page, "};\n");
+}
+
 static void write_outputs(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
 {
   bramah_output_info info;
@@ -394,6 +459,7 @@ static void write_tables(const bramah__source *s, const bramah_filter *f, const 
   write_terms(s, f, lists);
   write_outputs(s, f, lists);
   write_augmented(s, f, lists);
+  write_phases(s, f, lists);
 }
 
 /* ---- both texts ---- */
@@ -410,6 +476,7 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
   bramah__source_define(s, "PATIENCE", f->patience);
   bramah__source_define(s, "ROOT", (size_t)f->square_root);
   bramah__source_define(s, "LATE", most_late(f));
+  bramah__source_define(s, "PHASES", f->n_augmented ? f->n_phases : 0);
   bramah__source_fill(s, text);
   s->page = code;
   text = bramah__source_fill(s, bramah__filter_code);

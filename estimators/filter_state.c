@@ -167,6 +167,7 @@ void bramah__identify(bramah_filter *f)
   }
   for (size_t i = 0; i < f->n_sensors; i++) hash = bramah__mix_text(hash, f->sensor[i].name);
   for (size_t i = 0; i < f->n_augmented; i++) hash = bramah__mix_text(hash, f->augmented[i].name);
+  for (size_t i = 0; i < f->n_phases; i++) hash = bramah__mix_text(hash, f->phase[i].name);
   f->identity = hash;
 }
 

@@ -7,7 +7,8 @@ int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
 {
   if (!bramah__lockstep_fits(plant, f->n_par) || f->transition != BRAMAH_TRANSITION_STEP || !f->resolvent)
     return 0;
-  if (f->square_root || f->block || f->iterations > 1 || f->n_banks || f->n_causes_most) return 0;
+  if (f->square_root || f->block || f->iterations > 1 || f->n_banks || f->n_causes_most || f->n_phases)
+    return 0;
   for (size_t i = 0; i < f->n_augmented; i++)
     if (f->augmented[i].signal_period > 0.0) return 0;
   for (size_t r = 0; r < f->n_dof; r++)

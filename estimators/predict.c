@@ -327,6 +327,7 @@ static bramah_status begin_step(bramah_filter *f, bramah_diag *diag)
 {
   bramah__keep(f, f->snapshot.step_start);
   bramah__swap_matrices(f);
+  if (f->n_phases) bramah__phases_decide(f);
   const bramah_status status = bramah__process_noise_refresh(&f->plant, &f->noise, diag);
   if (status != BRAMAH_OK) return status;
   if (f->n_causes) bramah__scores_start_step(f);
@@ -396,6 +397,7 @@ static bramah_status end_step(bramah_filter *f, bramah_status status, bramah_dia
   f->n_foreign -= f->n_foreign > 0;
   f->progress.time_ns += f->plant.step_ns;
   f->progress.report.predictions++;
+  bramah__phases_count_step(f);
   return BRAMAH_OK;
 }
 

@@ -334,8 +334,8 @@ BRAMAH_API double bramah_finding_closeness(const bramah_finding *finding);
 /* All of it, as of the present estimate. */
 typedef struct bramah_assess_results {
   bramah_assess_totals totals;
-  size_t n_outputs, n_sensors, n_accuracies, n_augmented, n_adapted, n_input_costs,
-      n_hidden;                              /* 0: there are none */
+  size_t n_outputs, n_sensors, n_accuracies, n_augmented, n_adapted, n_input_costs, n_hidden,
+      n_phases;                              /* 0: there are none */
   const bramah_assess_output *output;        /* [n_outputs] all that are not hidden, in the plant's order */
   const bramah_consistency *sensor;          /* [n_sensors] in the order of the study */
   bramah_consistency all;                    /* sensors */
@@ -352,6 +352,7 @@ typedef struct bramah_assess_results {
   bramah_event recoveries;         /* the filter was found wrong, its covariance reset; without ends */
   const bramah_accuracy *accuracy; /* [n_accuracies] of the outputs that the truth has */
   const bramah_augmented_estimate *augmented; /* [n_augmented] */
+  const bramah_filter_phase *phase;           /* [n_phases] of the study */
   const bramah_adapted *adapted;              /* [n_adapted] */
   bramah_adaptive_report adaptation;          /* where noise adapts; else all zero */
   const bramah_input_cost *input_cost;        /* [n_input_costs] where inputs are unknown */

@@ -125,6 +125,40 @@ typedef struct bramah_parameter_noise {
   double density; /* square root of its spectral density > 0: unit/sqrt(Hz) */
 } bramah_parameter_noise;
 
+/* What decides when a phase begins and ends: it holds where least <= x <= most (-INFINITY, INFINITY: open). */
+typedef enum bramah_condition_kind {
+  BRAMAH_CONDITION_OUTPUT =
+      1, /* x is output `at` of the plant, as it is estimated before a step; commands are outputs, too */
+  BRAMAH_CONDITION_SAMPLE =
+      2 /* x [s] is the time since sensor `at` was last measured; infinite before its first sample */
+} bramah_condition_kind;
+
+/* One condition. */
+typedef struct bramah_condition {
+  bramah_condition_kind kind;
+  size_t at;
+  double least, most;
+} bramah_condition;
+
+/* What an augmented state has while a phase is on: noise as in bramah_augmented; its time constant [s] > 0, 0: as ever. */
+typedef struct bramah_phase_process {
+  size_t augmented; /* its place in the options */
+  double noise, time_constant;
+} bramah_phase_process;
+
+/* A phase of what the machine does (it digs, it carries a load), with the noise of augmented states that goes with it. It is on
+ * from a step at whose start all conditions of `begin` hold, until one of `end` does; without `end` as long as those of `begin`
+ * hold. The difference of both is its hysteresis. Any number may be on; of those that say something of one augmented state
+ * the last one counts. Decided from what the filter holds: the same live, in a replay, and where late samples make steps
+ * anew. Not in lanes: filters with phases go by themselves there. */
+typedef struct bramah_phase {
+  const char *name;
+  size_t n_begin, n_end; /* n_begin > 0 */
+  const bramah_condition *begin, *end;
+  size_t n_processes;
+  const bramah_phase_process *processes;
+} bramah_phase;
+
 /* Standard deviations in the plant's own units. Arrays are copied. `basis` says in which coordinates the
  * values for positions, rates and accelerations are meant: n_dof indices of outputs of kind POSITION; NULL
  * means the coordinates that are independent at init. They keep that meaning when the plant goes over to
@@ -160,6 +194,8 @@ typedef struct bramah_filter_options {
   /* Score tests of causes go with the filter (bramah_filter_get_scores), so many banks of them, each of causes that begin
    * at a time of their own; 0: none. Sequential fusion, no iteration. */
   unsigned scores;
+  size_t n_phases;
+  const bramah_phase *phases; /* their names must outlive the filter */
 } bramah_filter_options;
 
 /* What protects: BRAMAH_TRANSITION_STEP, an innovation gate of 4 and a drift gate of 6 standard deviations for every
@@ -227,7 +263,8 @@ BRAMAH_API void bramah_filter_free(bramah_filter *filter);
 BRAMAH_API bramah_status bramah_filter_set_noise(bramah_filter *filter, const double *acceleration_noise,
                                                  const double *first_order_noise, bramah_diag *diag);
 /* Another noise of augmented state i >= 0, as in the options, where it was > 0: what is constant as long as one thing is
- * done and changes while another is (a load that is carried, and one that is gathered). Errors: E_VALUE; E_ARGUMENT (no
+ * done and changes while another is (a load that is carried, and one that is gathered), where a program knows that; phases
+ * (bramah_phase), which decide it from the estimate, go before it. Errors: E_VALUE; E_ARGUMENT (no
  * such state). */
 BRAMAH_API bramah_status bramah_filter_set_augmented_noise(bramah_filter *filter, size_t i, double noise,
                                                            bramah_diag *diag);
@@ -274,7 +311,7 @@ BRAMAH_API const double *bramah_filter_covariance(const bramah_filter *filter);
 
 /* What a filter is made of. Pointers hold as long as the filter lives. */
 typedef struct bramah_filter_info {
-  size_t n_error, n_sensors, n_augmented;
+  size_t n_error, n_sensors, n_augmented, n_phases;
   size_t n_noise; /* columns of bramah_filter_last.noise */
   const bramah_plant *plant;
   const bramah_sensor *sensor;       /* [n_sensors], with their present standard deviations */
@@ -333,6 +370,16 @@ typedef struct bramah_filter_augmented {
 
 /* Augmented state i. */
 BRAMAH_API bramah_filter_augmented bramah_filter_get_augmented(const bramah_filter *filter, size_t i);
+
+/* A phase: whether it was on in the last step, in how many it was, and how often it has begun, since init. */
+typedef struct bramah_filter_phase {
+  const char *name; /* NULL: there is none of this number */
+  int is_on;
+  uint64_t steps, begun;
+} bramah_filter_phase;
+
+/* Phase i of the options. */
+BRAMAH_API bramah_filter_phase bramah_filter_get_phase(const bramah_filter *filter, size_t i);
 
 /* From now on all augmented states are estimated, whatever their role: what the smoother needs. */
 BRAMAH_API void bramah_filter_estimate_all(bramah_filter *filter);

@@ -189,6 +189,32 @@ typedef struct bramah_study_sensor_errors {
   bramah_study_uncertain bias, drift, gain, delay;
 } bramah_study_sensor_errors;
 
+/* When a phase begins or ends; see bramah_phase. */
+typedef struct bramah_study_condition {
+  const char *name; /* of an output of the machine, or of a sensor of the study */
+  int line;
+  bramah_study_value above, below; /* of an output, in its unit; either may be missing */
+  double within;                   /* of a sensor: it was measured within so much [s]; 0: not given */
+} bramah_study_condition;
+
+/* The noise of an augmented state while a phase is on. */
+typedef struct bramah_study_phase_process {
+  const char *name; /* of the augmented state */
+  int line;
+  bramah_study_value noise; /* as there */
+  double time_constant;     /* [s]; 0: as there */
+} bramah_study_phase_process;
+
+/* A phase of what the machine does. */
+typedef struct bramah_study_phase {
+  const char *name;
+  int line;
+  size_t n_begin, n_end; /* n_end 0: it ends when `begin` does not hold */
+  const bramah_study_condition *begin, *end;
+  size_t n_augmented;
+  const bramah_study_phase_process *augmented;
+} bramah_study_phase;
+
 /* White noise on a parameter of the machine. */
 typedef struct bramah_study_parameter_noise {
   const char *at;
@@ -275,6 +301,8 @@ typedef struct bramah_study {
   bramah_study_adapt adapt;
   size_t n_augmented, n_unknown_inputs; /* the unknown inputs are the first ones */
   const bramah_study_augmented *augmented;
+  size_t n_phases;
+  const bramah_study_phase *phases;
   size_t n_parameter_noise;
   const bramah_study_parameter_noise *parameter_noise;
   size_t n_joints; /* as many as the machine has degrees of freedom: the coordinates the noise is meant in */

@@ -104,6 +104,7 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
   a->plant = info.plant;
   a->n_sensors = info.n_sensors;
   a->n_augmented = info.n_augmented;
+  a->n_phases = info.n_phases;
   a->kept_size = bramah_filter_snapshot_size(a->filter);
   a->keep_ns = INT64_C(1000000000);
   a->next_ns = INT64_MIN;

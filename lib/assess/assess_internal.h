@@ -157,6 +157,7 @@ typedef struct bramah__band {
   X(size_t, shown_as, a->n_augmented, "output of the plant, or n_output")                                    \
   X(bramah_augmented_estimate, augmented, a->n_augmented, "states")                                          \
   X(int64_t, estimated_from, a->n_augmented, "as in bramah_augmented_estimate")                              \
+  X(bramah_filter_phase, phases, a->n_phases)                                                                \
   X(bramah__innovations, innovations, a->n_sensors, "sums")                                                  \
   X(bramah__windows, windows, a->n_sensors + 1, "of each, and of all together")                              \
   X(bramah__autocorrelation, whiteness, a->options.whiteness ? a->n_sensors : 0, "of innovations")           \
@@ -191,7 +192,7 @@ struct bramah_assess {
   bramah_filter *filter;
   const bramah_plant *plant;
   bramah_replay *replay;
-  size_t n_sensors, n_augmented, n_outputs, n_accuracies;
+  size_t n_sensors, n_augmented, n_phases, n_outputs, n_accuracies;
   size_t n_noises, n_work;  /* sizes of arrays */
   size_t kept_size, n_kept; /* of estimates kept */
   int64_t keep_ns, next_ns; /* from one to the next; time of the next one */

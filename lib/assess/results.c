@@ -84,6 +84,8 @@ bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag)
                               .output = a->outputs,
                               .accuracy = a->accuracy_results,
                               .augmented = a->augmented,
+                              .n_phases = a->n_phases,
+                              .phase = a->phases,
                               .adapted = a->adapted,
                               .input_cost = a->input_cost,
                               .hidden = a->hidden};
@@ -556,6 +558,7 @@ const bramah_assess_results *bramah_assess_get_results(bramah_assess *a)
   r->has_delays = rewind != NULL;
   if (rewind) r->late = bramah_rewind_get_report(rewind);
   r->filter = bramah_filter_get_report(a->filter);
+  for (size_t i = 0; i < a->n_phases; i++) a->phases[i] = bramah_filter_get_phase(a->filter, i);
   r->steps = bramah_coupled_report(bramah_session_about(a->session)->machine->coupled);
   bramah__estimate_augmented(a);
   if (a->adaptive) r->adaptation = bramah_adaptive_get_report(a->adaptive);

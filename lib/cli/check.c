@@ -167,6 +167,48 @@ void cli_protection(const bramah_session *session, char *text, size_t size)
                                                            : "so it is with this transition");
 }
 
+static void explain_conditions(const bramah_session *session, const char *word, const char *between, size_t n,
+                               const bramah_condition *condition)
+{
+  const bramah_plant *plant = bramah_session_plant(session);
+  for (size_t i = 0; i < n; i++) {
+    const bramah_condition *c = &condition[i];
+    printf("%s", i ? between : word);
+    if (c->kind == BRAMAH_CONDITION_SAMPLE) {
+      printf("%s was measured within %.6g s", bramah_session_study(session)->sensors[c->at].name, c->most);
+      continue;
+    }
+    bramah_output_info info;
+    bramah_plant_output_info(plant, c->at, &info);
+    const cli_readable unit = cli_readable_unit(info.unit);
+    printf("%s", info.name);
+    if (c->least > -HUGE_VAL) printf(" above %.6g", unit.factor * c->least);
+    if (c->least > -HUGE_VAL && c->most < HUGE_VAL) printf(" and");
+    if (c->most < HUGE_VAL) printf(" below %.6g", unit.factor * c->most);
+    printf(" %s", unit.unit);
+  }
+}
+
+static void explain_phases(const bramah_session *session)
+{
+  const bramah_session_parts *parts = bramah_session_about(session);
+  for (size_t i = 0; i < parts->options.n_phases; i++) {
+    const bramah_phase *p = &parts->options.phases[i];
+    printf("  phase %s:", p->name);
+    explain_conditions(session, p->n_end ? " from when " : " while ", " and ", p->n_begin, p->begin);
+    explain_conditions(session, ", until ", " or ", p->n_end, p->end);
+    for (size_t k = 0; k < p->n_processes; k++) {
+      const bramah_phase_process *of = &p->processes[k];
+      const cli_readable unit = cli_readable_unit(parts->augmented_unit[of->augmented]);
+      const bramah_augmented *a = &parts->options.augmented[of->augmented];
+      printf("; %s has noise %.6g %s/s^%s", a->name, unit.factor * of->noise, unit.unit,
+             a->order == 2 ? "1.5" : "0.5");
+      if (of->time_constant > 0.0) printf(" and time constant %.6g s", of->time_constant);
+    }
+    printf("\n");
+  }
+}
+
 /* The filter, its augmented states and the noises on parameters. */
 static void explain_filter(const bramah_session *session)
 {
@@ -211,6 +253,7 @@ static void explain_filter(const bramah_session *session)
     if (a->least < a->most && a->most < HUGE_VAL) printf(", at most %.6g", unit.factor * a->most);
     printf("\n");
   }
+  explain_phases(session);
   explain_budget(session);
   explain_hypotheses(bramah_session_study(session));
   for (size_t i = 0; i < options.n_parameter_noise; i++) {

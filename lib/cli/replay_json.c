@@ -113,6 +113,11 @@ static const cli_json_field estimated[] = {
     {"estimated_from", CLI_JSON_TIME, offsetof(bramah_augmented_estimate, estimated_from_ns)},
     {0}};
 
+static const cli_json_field phases[] = {{"name", CLI_JSON_TEXT, offsetof(bramah_filter_phase, name)},
+                                        {"times", CLI_JSON_COUNT, offsetof(bramah_filter_phase, begun)},
+                                        {"steps", CLI_JSON_COUNT, offsetof(bramah_filter_phase, steps)},
+                                        {0}};
+
 static const cli_json_field costs[] = {
     {"output", CLI_JSON_TEXT, offsetof(bramah_input_cost, name)},
     {"unit", CLI_JSON_TEXT, offsetof(bramah_input_cost, unit)},
@@ -272,6 +277,7 @@ static void put_findings(const cli_replay_run *r, cli_json *json)
     cli_json_close(json, '}');
   }
   LIST("estimated", results->n_augmented, results->augmented, estimated);
+  if (results->n_phases) LIST("phases", results->n_phases, results->phase, phases);
   if (bramah_session_study(r->session)->n_unknown_inputs)
     LIST("unknown_commands", results->n_input_costs, results->input_cost, costs);
   if (r->request.truth) LIST("errors", results->n_accuracies, results->accuracy, errors);

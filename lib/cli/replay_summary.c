@@ -217,6 +217,22 @@ static double add_name(cli_table *table, const char *name, const char *si)
   return unit.factor;
 }
 
+/* Phases of the study: how often each was on, and how long. */
+static cli_table phases_table(const bramah_assess_results *results, double step)
+{
+  static const char *const heads[] = {"phase", "times", "s", "%"};
+  cli_table table = cli_table_make("Phases", "lrrr", heads);
+  for (size_t i = 0; i < results->n_phases; i++) {
+    const bramah_filter_phase *phase = &results->phase[i];
+    cli_table_add(&table, "%s", phase->name);
+    cli_table_add(&table, "%.0f", (double)phase->begun);
+    cli_table_add(&table, "%.6g", step * (double)phase->steps);
+    cli_table_add(&table, "%.1f",
+                  100.0 * (double)phase->steps / fmax(1.0, (double)results->filter.predictions));
+  }
+  return table;
+}
+
 /* Augmented states, what unknown commands cost, noise that has adapted, errors against the truth, and those of the
  * smoothed estimates, if there are any. */
 static void estimate_tables(const bramah_assess_results *results, cli_table out[5])
@@ -451,7 +467,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
   print_summary(r, results, out);
-  cli_table tables[12] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
+  cli_table tables[13] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
                           consistency_table(results),
                           events_table(bramah_session_about(r->session)->machine->coupled, results)};
   estimate_tables(results, &tables[3]);
@@ -459,6 +475,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   tables[9] = diagnosis_table(r->diagnosis);
   tables[10] = cli_hypotheses_table(r);
   tables[11] = hidden_table(results);
+  tables[12] = phases_table(results, 1e-9 * (double)bramah_session_plant(r->session)->step_ns);
   size_t n = 0;
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
     if (tables[i].n_cells) cli_table_print(&tables[i], out);

@@ -479,7 +479,9 @@ static bramah_status open_filter(bramah_session *session, bramah_diag *diag)
                                          .n_augmented = study->n_augmented + session->augmented.n_budget,
                                          .augmented = session->augmented.states,
                                          .n_parameter_noise = study->n_parameter_noise,
-                                         .parameter_noise = session->augmented.noise},
+                                         .parameter_noise = session->augmented.noise,
+                                         .n_phases = study->n_phases,
+                                         .phases = session->phases.phases},
                              .joint_output = s->basis,
                              .joint_start = s->position,
                              .augmented_unit = session->augmented.unit,
@@ -558,6 +560,8 @@ static bramah_status bind(bramah_session *session, checking *c, bramah_diag *dia
   if (!status) status = go_on(c, bramah__session_take_budget(session, diag), diag);
   for (size_t i = 0; !status && i < study->n_parameter_noise; i++)
     status = go_on(c, bind_parameter_noise(session, i, diag), diag);
+
+  if (!status) status = go_on(c, bramah__session_take_phases(session, diag), diag);
 
   if (!status) status = go_on(c, bramah__session_find_joints(session, diag), diag);
   if (!status) status = go_on(c, bramah__session_find_volumes(session, diag), diag);
@@ -677,6 +681,9 @@ void bramah_session_close(bramah_session *session)
     free(session->augmented.names);
     free(session->augmented.noise);
     free(session->augmented.noise_unit);
+    free(session->phases.phases);
+    free(session->phases.conditions);
+    free(session->phases.processes);
     free(session->fixed);
     free(session->start.joints);
     free(session->start.position);

@@ -25,6 +25,13 @@ typedef struct bramah__bound_augmented {
   const char **noise_unit;       /* [study->n_parameter_noise] of the parameters */
 } bramah__bound_augmented;
 
+/* The study's phases, bound to machine and sensors. */
+typedef struct bramah__bound_phases {
+  bramah_phase *phases; /* [study->n_phases] */
+  bramah_condition *conditions;
+  bramah_phase_process *processes;
+} bramah__bound_phases;
+
 /* A parameter that a hypothesis of the study gives a value. */
 typedef struct bramah__fixed {
   size_t hypothesis, parameter;
@@ -39,6 +46,7 @@ struct bramah_session {
   bramah_sensor *sensors; /* [study->n_sensors] */
   bramah__start_values start;
   bramah__bound_augmented augmented;
+  bramah__bound_phases phases;
   size_t n_fixed;
   bramah__fixed *fixed; /* [n_fixed] of all hypotheses, or of a candidate of a tuning */
   size_t holds;         /* the number of the hypothesis that this session is of, plus 1; 0: none */
@@ -54,6 +62,9 @@ bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag 
 /* The augmented states of the study's uncertainty budget behind those it lists itself, in the arrays of the session,
  * which have room for them. Errors: E_REFERENCE, E_UNIT, E_VALUE with their places. */
 bramah_status bramah__session_take_budget(bramah_session *session, bramah_diag *diag);
+
+/* The study's phases, after its sensors and augmented states. Errors: E_REFERENCE, E_UNIT, E_VALUE with their places. */
+bramah_status bramah__session_take_phases(bramah_session *session, bramah_diag *diag);
 
 /* Names and values of the study's hypotheses. Errors: E_REFERENCE, E_UNIT, E_VALUE with their places. */
 bramah_status bramah__session_take_hypotheses(bramah_session *session, bramah_diag *diag);

@@ -298,6 +298,47 @@ static bramah_status split_augmented(bramah__reader *reader, bramah__study_draft
   return BRAMAH_OK;
 }
 
+/* ---- phases ---- */
+
+static const bramah__key condition_keys[] = {
+    BRAMAH__KEY("above", bramah__read_value, bramah_study_condition, above, .required = 0),
+    BRAMAH__KEY("below", bramah__read_value, bramah_study_condition, below, .required = 0),
+    BRAMAH__KEY("measured_within", bramah__read_quantity, bramah_study_condition, within, .unit = "s",
+                .range = BRAMAH__POSITIVE),
+    {0}};
+
+static bramah_status finish_condition(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_study_condition *c = object;
+  const int of_output = c->above.text || c->below.text;
+  if (of_output != (c->within > 0.0)) return BRAMAH_OK;
+  return bramah__fail_key(reader, item, BRAMAH_E_KEY,
+                          of_output ? "'above' and 'below' are of an output, 'measured_within' is of a sensor"
+                                    : "'above', 'below' or 'measured_within' is needed");
+}
+
+static const bramah__table condition_table = {.keys = condition_keys,
+                                              .size = sizeof(bramah_study_condition),
+                                              .finish = finish_condition,
+                                              .names_with_dots = 1};
+
+static const bramah__key process_keys[] = {
+    BRAMAH__KEY("noise", bramah__read_value, bramah_study_phase_process, noise, .required = 1,
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__KEY("time_constant", bramah__read_quantity, bramah_study_phase_process, time_constant,
+                .unit = "s", .range = BRAMAH__POSITIVE),
+    {0}};
+
+static const bramah__table process_table = {.keys = process_keys, .size = sizeof(bramah_study_phase_process)};
+
+static const bramah__key phase_keys[] = {
+    BRAMAH__SECTION("begin", bramah_study_phase, begin, n_begin, &condition_table, .required = 1),
+    BRAMAH__SECTION("end", bramah_study_phase, end, n_end, &condition_table, .required = 0),
+    BRAMAH__SECTION("augmented", bramah_study_phase, augmented, n_augmented, &process_table, .required = 1),
+    {0}};
+
+static const bramah__table phase_table = {.keys = phase_keys, .size = sizeof(bramah_study_phase)};
+
 /* ---- noise on parameters ---- */
 
 static const bramah__key density_key = {.read = bramah__read_value,
@@ -596,6 +637,7 @@ static const bramah__key study_keys[] = {
                 .line = offsetof(bramah__study_draft, study.tune.line)),
     BRAMAH__SECTION("augmented", bramah__study_draft, augmented, study.n_augmented, &augmented_table,
                     .required = 0),
+    BRAMAH__SECTION("phases", bramah__study_draft, study.phases, study.n_phases, &phase_table, .required = 0),
     BRAMAH__KEY("uncertainty", read_budget, bramah__study_draft, study.uncertainty,
                 .shape = BRAMAH__SHAPE_SECTION, .words = budgets, .table = &uncertain_table,
                 .given = offsetof(bramah__study_draft, study.uncertainty.is_stated),

@@ -209,3 +209,39 @@ says err 'adapt: the backward pass needs noise that does not adapt'
 sed 's/\[0.005, 2\]/[2, 0.5]/' adapt.yaml >wrong.yaml
 run 1 check wrong.yaml
 says err 'adapt.accelerations: the smaller factor comes first'
+
+# ---- phases ----
+
+with >study.yaml <<'END'
+augmented:
+  load: {parameter: crank.load, sigma: 50 N*m, noise: 1 N*m/s^0.5}
+phases:
+  moves:
+    begin: {valve.command: {above: 0.5 V}}
+    end: {crank.rate: {above: -1 deg/s, below: 1 deg/s}, p1: {measured_within: 3 ms}}
+    augmented: {load: {noise: 20 N*m/s^0.5, time_constant: 2 s}}
+  high:
+    begin: {crank.angle: {above: 70 deg}}
+    augmented: {load: {noise: 2 N*m/s^0.5}}
+END
+run 0 check study.yaml
+says out 'phase moves: from when valve.command above 0.5 V, until crank.rate above -1 and below 1 deg/s or p1 was measured within 0.003 s; load has noise 20 N*m/s^0.5 and time constant 2 s'
+says out 'phase high: while crank.angle above 70 deg; load has noise 2 N*m/s^0.5'
+sed 's/valve.command: {above: 0.5 V}/valve.comand: {above: 0.5 V}/' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "phases.moves.begin.valve.comand: there is no output 'valve.comand'; did you mean 'valve.command'?"
+sed 's/p1: {measured/p4: {measured/' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "phases.moves.end.p4: there is no sensor 'p4'; did you mean 'p1'?"
+sed 's/above: 0.5 V/above: 0.5 bar/' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err 'phases.moves.begin.valve.command: 0.5 bar is a pressure, a voltage is expected'
+sed 's/{load: {noise: 2 N/{laod: {noise: 2 N/' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "phases.high.augmented.laod: there is no augmented state 'laod'; did you mean 'load'?"
+sed 's/above: -1 deg.s, below: 1 deg.s/above: 1 deg\/s, below: -1 deg\/s/' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err 'phases.moves.end.crank.rate: nothing is above the one and below the other value'
+sed 's/{above: 70 deg}/{above: 70 deg, measured_within: 1 s}/' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "'above' and 'below' are of an output, 'measured_within' is of a sensor"

@@ -26,8 +26,20 @@ columns=$(head -n 1 estimates.csv | sed 's/\[[^],]*\]//g; s/^t,//')
 run 0 replay "$example/study.yaml" "$source_root/datasets/four-bar/log.csv" --columns "$columns" --output replay.csv
 cmp estimates.csv replay.csv || fail 'other estimates than those of replay'
 
-# The same study with its uncertainty budget, as it is by default: what may become known as the log goes on.
+# The same study with its uncertainty budget, as it is by default: what may become known as the log goes on; and with phases.
 sed "s|\.\./\.\./four-bar|$source_root/datasets/four-bar|; /^uncertainty/d" "$example/study.yaml" >budget.yaml
+cat >>budget.yaml <<'END'
+augmented:
+  load: {parameter: crank.load, sigma: 50 N*m, noise: 1 N*m/s^0.5}
+phases:
+  moves:
+    begin: {valve.command: {above: 0.5 V}}
+    end: {crank.rate: {above: -0.01 rad/s, below: 0.01 rad/s}}
+    augmented: {load: {noise: 20 N*m/s^0.5}}
+  pushes:
+    begin: {lift.force: {above: 10 kN}, p1: {measured_within: 3 ms}}
+    augmented: {load: {noise: 2 N*m/s^0.5, time_constant: 0.5 s}}
+END
 run 0 compile budget.yaml --name four_bar --output budget
 estimate budget >estimates-budget.csv
 run 0 replay budget.yaml "$source_root/datasets/four-bar/log.csv" --columns "$columns" --output replay.csv

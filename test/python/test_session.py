@@ -191,6 +191,32 @@ class Sessions(Case):
         without = next(n for n in told.augmented if n.endswith(".gain"))
         self.assertIn("no noise", self.fails(bramah.InputError, "E_VALUE", told.set_augmented_noise, without, 1.0).args[0])
 
+    def test_phases(self):
+        """A phase does what setting the noise by hand does, with its hysteresis; a snapshot taken within it goes on in it."""
+        load = "augmented:\n  load: {parameter: crank.load, sigma: 50 N*m, noise: 1 N*m/s^0.5}\n"
+        phase = ("phases:\n  moves:\n    begin: {valve.command: {above: 0.5 V}, p1: {measured_within: 2 ms}}\n"
+                 "    end: {valve.command: {below: -0.5 V}}\n    augmented: {load: {noise: 20 N*m/s^0.5}}\n")
+        own, hand = (bramah.Session(self.study(more=more)) for more in (load + phase, load))
+        commands, measured = [0.0] * 5 + [1.0] * 5 + [0.0] * 5 + [-1.0] * 5, [k % 4 == 0 for k in range(20)]
+        snapshot, on = None, []
+        for k, (u, is_measured) in enumerate(zip(commands, measured)):
+            heard = any(measured[max(k - 3, 0):k])
+            on.append((u > 0.5 and heard) or (k > 0 and on[-1] and u > -0.5))
+            hand.set_augmented_noise("load", 20.0 if on[-1] else 1.0)
+            for session in (own, hand):
+                session.step(inputs=[u], measurements={"p1": 30e5} if is_measured else None)
+            self.assertEqual((own.phases["moves"].is_on != 0, own.phases["moves"].steps), (on[-1], sum(on)), k)
+            self.assertEqual(own.covariance.tobytes(), hand.covariance.tobytes(), k)
+            if k == 11:
+                snapshot = own.save()
+        self.assertEqual((sum(on), own.phases["moves"].begun), (10, 1))
+        last = own.covariance.tobytes()
+        own.restore(snapshot)
+        self.assertTrue(own.phases["moves"].is_on)
+        for u, is_measured in zip(commands[12:], measured[12:]):
+            own.step(inputs=[u], measurements={"p1": 30e5} if is_measured else None)
+        self.assertEqual(own.covariance.tobytes(), last)
+
     def test_study(self):
         study = bramah.Study(STUDY)
         self.assertEqual((study.name, study.machine), ("four-bar, sensor set 2, 1 kHz", str(FOUR_BAR / "four-bar.yaml")))

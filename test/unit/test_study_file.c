@@ -752,7 +752,7 @@ START_TEST(missing_section_is_told)
       {14, "others:", 14,
        "unknown key 'others'; allowed are study, machine, changes, time, log, inputs, sensors, filter, "
        "adapt, tune, "
-       "augmented, uncertainty, hypotheses, parameter_noise, joints, volumes"},
+       "augmented, phases, uncertainty, hypotheses, parameter_noise, joints, volumes"},
   };
   bramah_diag diag;
   bramah_study *study = NULL;

@@ -4445,6 +4445,11 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
   keep(f, &before, 0);
   int moved, status = set_conditions(s, inputs, f->parameters, &moved);
   if (moved) f->known = status == FOUR_BAR_OK ? RATES : NOTHING;
+#if FOUR_BAR_PHASES > 0
+  unsigned char in_phase[FOUR_BAR_PHASES];
+  memcpy(in_phase, f->in_phase, sizeof in_phase);
+  if (status == FOUR_BAR_OK) status = decide_phases(f, inputs);
+#endif
 #if FOUR_BAR_AUGMENTED > 0
   if (status == FOUR_BAR_OK) status = begin_augmented(f, inputs, &start);
 #endif
@@ -4453,6 +4458,9 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
   if (status == FOUR_BAR_OK) status = step_with_derivatives(f, inputs);
   if (status != FOUR_BAR_OK) {
     f->known = NOTHING;
+#if FOUR_BAR_PHASES > 0
+    memcpy(f->in_phase, in_phase, sizeof in_phase);
+#endif
     return status;
   }
   set_noise(w, inverse, Gamma);
@@ -4471,8 +4479,14 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 #endif
   if (status != FOUR_BAR_OK) {
     keep(f, &before, 1);
+#if FOUR_BAR_PHASES > 0
+    memcpy(f->in_phase, in_phase, sizeof in_phase);
+#endif
     return status;
   }
+#if FOUR_BAR_PHASES > 0
+  for (int i = 0; i < FOUR_BAR_SENSORS; i++) f->silent[i] += f->silent[i] >= 0;
+#endif
   memcpy(f->P, P, sizeof P);
 #if ROOT
   memcpy(f->S, S, sizeof S);
@@ -4731,6 +4745,10 @@ FOUR_BAR_FUNCTION int four_bar_correct(four_bar_filter *f, const double *y, cons
   memcpy(f->information, c.information, sizeof c.information);
 #endif
   memcpy(f->sensor, c.sensor, sizeof c.sensor);
+#if FOUR_BAR_PHASES > 0
+  for (int i = 0; i < FOUR_BAR_SENSORS; i++)
+    if (present[i]) f->silent[i] = 0;
+#endif
   f->nis = c.nis;
   f->nis_dof = c.nis_dof;
   return recovered ? FOUR_BAR_RECOVERED : FOUR_BAR_OK;
@@ -4748,6 +4766,9 @@ FOUR_BAR_FUNCTION void four_bar_begin(four_bar_filter *f)
   find_root(f->P, f->S);
 #endif
   set_up(&f->plant, f->parameters);
+#if FOUR_BAR_PHASES > 0
+  for (int i = 0; i < FOUR_BAR_SENSORS; i++) f->silent[i] = -1;
+#endif
 }
 
 /* H P H' */

@@ -152,6 +152,7 @@ FOUR_BAR_FUNCTION int four_bar_step(four_bar_state *s, const double *inputs, con
 #define FOUR_BAR_PATIENCE 25
 #define FOUR_BAR_ROOT 0
 #define FOUR_BAR_LATE 0
+#define FOUR_BAR_PHASES 0
 
 enum {
   FOUR_BAR_RECOVERED = 2, /* no sensor agreed with the filter any more: its covariance was inflated by that of the start */
@@ -193,6 +194,10 @@ typedef struct four_bar_filter {
   /* what was learned of what is considered; effects of parameters on steps; how predictions change over them */
   double information[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)], effect[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)], effect_spread[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)];
   double change[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)], bend[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];
+#if FOUR_BAR_PHASES > 0
+  unsigned char in_phase[FOUR_BAR_PHASES];         /* 1: it was on in the last step */
+  int64_t silent[FOUR_BAR_ROOM(FOUR_BAR_SENSORS)];     /* steps since the last sample of each sensor; -1: none yet */
+#endif
 } four_bar_filter;
 
 /* Where the study starts. */

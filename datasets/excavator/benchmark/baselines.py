@@ -6,11 +6,9 @@ static: what cylinder pressures and angles say of a machine that stands still an
 the pin of the boom alone, mean of the last second; the soil's force by those about the pins of boom, dipper and bucket, mean of the
 last 0.1 s. No friction, no acceleration, sensors as they come.
 filter: `bramah replay` of the shipped study, which knows nothing of what is wrong with pressure sensors.
-weighing: weighing.yaml, told what the data sheets of the sensors say and what the operator knows of the load; step by step, since the
-noise of load and soil goes with the phase, which the script finds from the encoders."""
+weighing: the same with weighing.yaml, which is told what the data sheets of the sensors say and what the operator knows of the load."""
 import argparse
 import pathlib
-import sys
 
 import numpy as np
 import yaml
@@ -18,20 +16,10 @@ import yaml
 import bramah
 
 here = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(here.parent))
-from drive import BOOM, BUCKET, DIPPER, FOOT, JOINTS  # noqa: E402
-
 MACHINE, STUDY, WEIGHING = here.parent / "excavator.yaml", here.parent / "encoders.yaml", here / "weighing.yaml"
 GRAVITY, EVERY = 9.81, 10
 OUTPUTS = ["payload", "tip_force.x", "tip_force.y", "tip_force.z"]
 
-# For weighing, by the height of the teeth [m] and the angle of the bucket to the horizon: below LOW soil may act and the load may change, above
-# FREE none acts; beyond OPEN the bucket may be emptied. Noise of the load while it may change and while it is carried [kg/sqrt(s)], of the
-# soil's force by the depth of the teeth [N/sqrt(s)/m], and in the air [N/sqrt(s)].
-LOW, FREE, OPEN = 0.15, 0.3, np.radians(-164)
-CHANGES, CARRIED, SOIL, SHALLOW, AIR = 250.0, 1.0, 30e3, 0.05, 300.0
-LATE = 2  # rows by which sensors are late; commands are held back as long
-SAID, PAUSE = 600, 4000  # rows: between two cells of a reference; while the weight is put on or off
 UNITS = {"m": 1.0, "mm": 1e-3, "kg": 1.0, "deg": np.pi / 180}
 
 
@@ -153,49 +141,6 @@ def filtered(log, study=STUDY):
     return {"t": replay.time[::EVERY], **shown}, units, replay
 
 
-def phases(columns):
-    """What each row of a log tells by itself and those before it: may the load change, depth of the teeth (air: negative) [m], and
-    which rows of `reference` are the first of their kind [n each]."""
-    q = np.array([held(columns[f"{joint}_encoder"]) for joint in JOINTS[1:]])
-    angle = np.cumsum(q, axis=0)
-    depth = -(FOOT[1] + np.array([BOOM, DIPPER, BUCKET]) @ np.sin(angle))
-    rows = np.arange(len(depth))
-    said = np.isfinite(columns["reference"])
-    since = rows - np.maximum.accumulate(np.where(said, rows, -10 * PAUSE))
-    first = said & (np.concatenate([[PAUSE], since[:-1]]) > SAID)
-    low = depth > -LOW
-    latest_tare, latest_low = (np.maximum.accumulate(np.where(is_so, rows, -1)) for is_so in (np.isfinite(columns["tare"]), low))
-    known = (since <= SAID) | (latest_tare > latest_low)
-    return ~known & ((since <= PAUSE) | low | (angle[2] > OPEN)), depth, first
-
-
-def weighed(log, study=WEIGHING):
-    """Columns with their .sigma and units, of a filter whose noise goes with the phase; the filter."""
-    columns, session = bramah.read_log(log), bramah.Session(study, alarm=False, outputs=OUTPUTS)
-    changes, depth, first = phases(columns)
-    noise = np.where(depth > -LOW, SOIL * np.round(np.maximum(depth, SHALLOW), 2), AIR)
-    rows = np.arange(len(depth))
-    said = {**{n: columns[n] for n in columns}, "reference": np.where(first, columns["reference"], np.nan)}
-    said["free_x"] = said["free_z"] = np.where((depth < -FREE) & (rows % EVERY == 0), 0.0, np.nan)
-    commands = np.array([columns[f"{name}.command"] for name in session.inputs]).T
-    measured = np.array([said[name] for name in session.sensors]).T
-    before, value, sigma = None, [], []
-    for i in rows:
-        now = changes[i], noise[i]
-        if now != before:
-            session.set_augmented_noise("load", CHANGES if changes[i] else CARRIED)
-            session.set_augmented_noise("dig_x", noise[i])
-            session.set_augmented_noise("dig_z", noise[i])
-            before = now
-        if i:
-            session.step(None, commands[max(i - 1 - LATE, 0)], measured[i])
-        if i % EVERY == 0:
-            for table, new in zip((value, sigma), session.estimate()):
-                table.append(new.copy())
-    shown, units = estimates(OUTPUTS, np.array(value), np.array(sigma))
-    return {"t": columns.time[::EVERY], **shown}, units, session
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("method", choices=("static", "filter", "weighing"))
@@ -205,11 +150,8 @@ def main():
     options = parser.parse_args()
     if options.method == "static":
         shown, units = static(options.log)
-    elif options.method == "weighing":
-        shown, units, session = weighed(options.log, options.study or WEIGHING)
-        print(session.counts)
     else:
-        shown, units, replay = filtered(options.log, options.study or STUDY)
+        shown, units, replay = filtered(options.log, options.study or (WEIGHING if options.method == "weighing" else STUDY))
         print(replay.verdict)
     bramah.write_log(options.estimate, shown, units)
 

@@ -179,6 +179,13 @@ class BaseFilter:
                 for i in range(info.n_augmented)}
 
     @property
+    def phases(self) -> Dict[str, Record]:
+        """Phases of the study by their names: is_on (in the last step), in how many steps it was, how often it has begun."""
+        n = lib.bramah_filter_get_info(self._filter).n_phases
+        found = [record(ffi.new("bramah_filter_phase *", lib.bramah_filter_get_phase(self._filter, i))) for i in range(n)]
+        return {phase.name: phase for phase in found}
+
+    @property
     def log_likelihood(self) -> float:
         """Of all measurements since the start."""
         return lib.bramah_filter_log_likelihood(self._filter)

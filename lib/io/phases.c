@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Phases of a study: their outputs, sensors and augmented states found in the machine and the study. */
+#define _GNU_SOURCE /* locale_t */
+#include "lib/base/diag.h"
+#include "lib/io/session.h"
+#include "lib/io/study_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The place of a mistake: "phases.digging.begin.bucket_height". */
+static bramah_status place(const bramah_study *study, const bramah_study_phase *phase, const char *section,
+                           const char *name, int line, int column, bramah_status status, bramah_diag *diag)
+{
+  if (!status || !diag) return status;
+  snprintf(diag->file, sizeof diag->file, "%s", study->file);
+  snprintf(diag->thing, sizeof diag->thing, "phases.%s.%s.%s", phase->name, section, name);
+  diag->line = line;
+  diag->column = column;
+  return status;
+}
+
+static bramah_status no_such(const char *what, const char *name, size_t n, const char *const *names,
+                             bramah_diag *diag)
+{
+  bramah__fail(diag, BRAMAH_E_REFERENCE, NULL, "there is no ");
+  bramah__add_text(diag, what);
+  bramah__add_text(diag, " '");
+  bramah__add_text(diag, name);
+  bramah__add_text(diag, "'");
+  bramah__add_suggestion(diag, name, n, names, "");
+  return BRAMAH_E_REFERENCE;
+}
+
+static bramah_status find_output(const bramah_plant *plant, const char *name, size_t *out, bramah_diag *diag)
+{
+  const long found = bramah_plant_find_output(plant, name);
+  if (found >= 0) return *out = (size_t)found, BRAMAH_OK;
+  const char **names = calloc(plant->n_output + 1, sizeof *names);
+  for (size_t i = 0; names && i < plant->n_output; i++) {
+    bramah_output_info info;
+    bramah_plant_output_info(plant, i, &info);
+    names[i] = info.name;
+  }
+  no_such("output", name, names ? plant->n_output : 0, names, diag);
+  free(names);
+  return BRAMAH_E_REFERENCE;
+}
+
+static bramah_status find_sensor(const bramah_study *study, const char *name, size_t *out, bramah_diag *diag)
+{
+  const char *names[64];
+  size_t n = 0;
+  for (size_t i = 0; i < study->n_sensors; i++) {
+    if (strcmp(study->sensors[i].name, name) == 0) return *out = i, BRAMAH_OK;
+    if (n < sizeof names / sizeof names[0]) names[n++] = study->sensors[i].name;
+  }
+  return no_such("sensor", name, n, names, diag);
+}
+
+static bramah_status bind_condition(const bramah_session *session, const bramah_study_phase *phase,
+                                    const char *section, const bramah_study_condition *from,
+                                    bramah_condition *out, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  const bramah_plant *plant = &session->machine.plant;
+  const bramah_study_value *values[2] = {&from->above, &from->below};
+  bramah_output_info info;
+  bramah_status status;
+  *out = (bramah_condition){BRAMAH_CONDITION_OUTPUT, 0, -HUGE_VAL, HUGE_VAL};
+  if (from->within > 0.0) {
+    out->kind = BRAMAH_CONDITION_SAMPLE;
+    out->most = from->within;
+    status = find_sensor(study, from->name, &out->at, diag);
+    return place(study, phase, section, from->name, from->line, 0, status, diag);
+  }
+  status = find_output(plant, from->name, &out->at, diag);
+  if (status) return place(study, phase, section, from->name, from->line, 0, status, diag);
+  bramah_plant_output_info(plant, out->at, &info);
+  for (int k = 0; k < 2; k++) {
+    if (!values[k]->text) continue;
+    status = bramah__study_value_get(values[k], info.unit, k ? &out->most : &out->least, diag);
+    if (status)
+      return place(study, phase, section, from->name, values[k]->line, values[k]->column, status, diag);
+  }
+  if (out->least <= out->most) return BRAMAH_OK;
+  status = bramah__fail(diag, BRAMAH_E_VALUE, NULL, "nothing is above the one and below the other value");
+  return place(study, phase, section, from->name, from->line, 0, status, diag);
+}
+
+static bramah_status bind_process(const bramah_session *session, const bramah_study_phase *phase,
+                                  const bramah_study_phase_process *from, bramah_phase_process *out,
+                                  bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  const char *names[64];
+  size_t i = 0, n = 0;
+  for (; i < study->n_augmented && strcmp(study->augmented[i].name, from->name) != 0; i++)
+    if (n < sizeof names / sizeof names[0]) names[n++] = study->augmented[i].name;
+  if (i == study->n_augmented)
+    return place(study, phase, "augmented", from->name, from->line, 0,
+                 no_such("augmented state", from->name, n, names, diag), diag);
+  const bramah_study_augmented *of = &study->augmented[i];
+  char expected[128];
+  *out = (bramah_phase_process){.augmented = i, .time_constant = from->time_constant};
+  snprintf(expected, sizeof expected, "%s%s", session->augmented.unit[i],
+           of->order == 2 ? "/s^1.5" : "/s^0.5");
+  bramah_status status = BRAMAH_OK;
+  if (of->frequency > 0.0 || of->signal_period.text)
+    status = bramah__fail(diag, BRAMAH_E_VALUE, NULL, "an oscillation does not go with phases");
+  if (!status) status = bramah__study_value_get(&from->noise, expected, &out->noise, diag);
+  return place(study, phase, "augmented", from->name, from->noise.line, from->noise.column, status, diag);
+}
+
+bramah_status bramah__session_take_phases(bramah_session *session, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  bramah__bound_phases *to = &session->phases;
+  size_t conditions = 0, processes = 0;
+  for (size_t i = 0; i < study->n_phases; i++) {
+    conditions += study->phases[i].n_begin + study->phases[i].n_end;
+    processes += study->phases[i].n_augmented;
+  }
+  to->phases = calloc(study->n_phases + 1, sizeof *to->phases);
+  to->conditions = calloc(conditions + 1, sizeof *to->conditions);
+  to->processes = calloc(processes + 1, sizeof *to->processes);
+  if (!to->phases || !to->conditions || !to->processes) return bramah__fail_memory(diag);
+  bramah_condition *condition = to->conditions;
+  bramah_phase_process *process = to->processes;
+  bramah_status status = BRAMAH_OK;
+  bramah_diag_clear(diag);
+  for (size_t i = 0; !status && i < study->n_phases; i++) {
+    const bramah_study_phase *from = &study->phases[i];
+    to->phases[i] =
+        (bramah_phase){from->name,        from->n_begin, from->n_end, condition, condition + from->n_begin,
+                       from->n_augmented, process};
+    for (size_t k = 0; !status && k < from->n_begin; k++)
+      status = bind_condition(session, from, "begin", &from->begin[k], condition++, diag);
+    for (size_t k = 0; !status && k < from->n_end; k++)
+      status = bind_condition(session, from, "end", &from->end[k], condition++, diag);
+    for (size_t k = 0; !status && k < from->n_augmented; k++)
+      status = bind_process(session, from, &from->augmented[k], process++, diag);
+  }
+  return status;
+}
