@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """datasets/tractor: it falls, stands, drives, steers, brakes, and works as publication V prints."""
+import os
 import sys
 import unittest
 
@@ -11,6 +12,9 @@ from common import ROOT, Case
 FOLDER = ROOT / "datasets" / "tractor"
 sys.path.insert(0, str(FOLDER))
 import drive  # noqa: E402
+import estimate  # noqa: E402
+
+IS_LONG = int(os.environ.get("BRAMAH_SEEDS", "0")) >= 100
 
 WHEELS = ["rear_left", "rear_right", "front_left", "front_right"]
 MASS, G, BASE, TRACK = 5622.0, 9.81, 2.5, 1.7  # [kg], [m/s^2], [m]
@@ -138,6 +142,34 @@ class Tractor(Case):
         self.assertLess(at("boom.angle", 40.0) + at("bucket.angle", 40.0), np.radians(-30))
         self.assertEqual(at("payload", 43.0), 0.0)
         self.assertTrue(19.5 < at("lift_left.force", 20.0) / 1e3 < 24, at("lift_left.force", 20.0))
+
+    def log(self, seconds, seed):
+        """Of a machine drawn from what the study states, by the same steps; its truth."""
+        machine, log, study = drive.tractor(True, step=4e-3), self.folder / f"log-{seed}.csv", FOLDER / "sensors.yaml"
+        biases = drive.draw(machine, study, seed)
+        motion = drive.drive(machine, seconds, study, log, seed, process_noise=True)
+        drive.add_biases(log, biases)
+        return motion, log
+
+    def test_estimates(self):
+        """Payload, roll and grip of the tyres in their bands; in the long run the whole cycle."""
+        for seed in (1, 2) if IS_LONG else (1,):
+            truth, log = self.log(44.0 if IS_LONG else 2.0, seed)
+            found, session = estimate.estimate(log)
+            self.assertEqual(session.counts.recoveries, 0)
+
+            def error(name):
+                return found[name] - np.interp(found["t"], truth.time, truth[name])
+
+            self.assertLess(np.degrees(np.abs(error("cabin.roll")).max()), 0.2)
+            for name in ("payload", "cabin.roll", "cabin.pitch", "boom.angle"):
+                self.assertGreater(np.mean(np.abs(error(name)) < 1.96 * found[f"{name}.sigma"]), 0.9, name)
+            if IS_LONG:
+                rows = (found["t"] > 14) & (found["t"] < 36.4)
+                self.assertLess(np.abs(error("payload")[rows]).max(), 0.02 * estimate.FULL)
+            else:
+                self.assertLess(np.abs(error("payload")).max(), 10.0)
+                self.assertLess(session.augmented["rear_left.stiffness"].sigma, 0.04 * 320e3)
 
     def test_formulations(self):
         """The drop by all three: the same motion within what their steps err by."""
