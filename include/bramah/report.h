@@ -106,6 +106,30 @@ BRAMAH_API bramah_status bramah_report_pose(bramah_report *report, double t, bra
  * among those of a report. text: a line below it; NULL: none. Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_report_motion(bramah_report *report, const char *name, const char *text);
 
+/* A line over a map: places [n x 2, m] in order. */
+typedef struct bramah_report_track {
+  const char *name;
+  size_t n;
+  const double *xy;
+} bramah_report_track;
+
+/* Ground seen from above, x to the right and y up: heights [nx x ny, m] of square cells as of a terrain (bramah/terrain.h), finite,
+ * 16384 cells a side at most; it is shown shaded, with tracks over it. All is copied. */
+typedef struct bramah_report_map {
+  const char *title;
+  const char *text; /* below it; NULL: none */
+  size_t nx, ny;
+  double cell, origin[2]; /* [m] */
+  const double *heights;
+  size_t n_tracks;
+  const bramah_report_track *tracks;
+} bramah_report_map;
+
+/* Add a map to the page; pictures and data have none. Errors: E_ARGUMENT (no cells, or too many), E_VALUE (a height is not finite),
+ * E_MEMORY. */
+BRAMAH_API bramah_status bramah_report_add_map(bramah_report *report, const bramah_report_map *map,
+                                               bramah_diag *diag);
+
 /* Add a table: header and rows of cells as text, row-major [n_rows x n_columns]. */
 BRAMAH_API bramah_status bramah_report_add_table(bramah_report *report, const char *title, size_t n_rows,
                                                  size_t n_columns, const char *const *header,

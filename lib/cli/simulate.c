@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "bramah/simulation.h"
 #include "bramah/units.h"
-#include "lib/cli/cli.h"
+#include "lib/cli/simulate_report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@ typedef struct request {
   bramah_simulation_options options;
   size_t n_changes;
   bramah_change *changes; /* of the machine file */
+  const char *report;     /* NULL: no page */
   int how;
 } request;
 
@@ -207,17 +208,31 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
   return !print_limits(&result, machine->coupled, out) && balanced && whole;
 }
 
+/* The page; the summary has said what is wrong in more words. */
+static bramah_status write_page(cli_simulate_page *page, const request *r,
+                                const bramah_simulation *simulation, int trusted, bramah_diag *diag)
+{
+  const bramah_simulation_result result = bramah_simulation_get_result(simulation);
+  const char *doubt = trusted ? NULL : "Soil was lost, or wedges could not fail for want of particles.";
+  if (result.energy.largest > result.energy.limit) doubt = "The energies do not add up: take smaller steps.";
+  for (int k = 0; k < BRAMAH_N_LIMITS; k++)
+    if (result.limit[k].n) doubt = "It goes beyond a physical limit: the program's summary says which.";
+  return cli_simulate_page_write(page, r->report, doubt, diag);
+}
+
 /* *trusted: 0 if the motion is none that a machine makes. */
 static bramah_status simulate(request *r, const cli_arguments *arguments, int *trusted, bramah_diag *diag)
 {
   bramah_machine_plant machine = {0};
   bramah_simulation *simulation = NULL;
+  cli_simulate_page *page = NULL;
   const char *text;
   bramah_timed_parameter *parameters = calloc((size_t)arguments->n_given + 1, sizeof *parameters);
   const char *const others[] = {r->machine, r->options.study, r->options.log};
   bramah_status status = parameters ? BRAMAH_OK : cli_no_memory(diag);
   if (!status) status = cli_check_output(r->options.truth, 3, others, diag);
   if (!status) status = cli_check_output(r->options.log, 2, others, diag);
+  if (!status) status = cli_check_output(r->report, 3, others, diag);
   if (!status)
     status = bramah_machine_plant_open(&machine, r->machine, r->n_changes, r->changes, r->step_ns, diag);
   if (!status) status = bramah_machine_plant_dig(&machine, diag);
@@ -231,6 +246,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
     cli_place(diag, "--parameter", 0);
     if (!diag->thing[0]) snprintf(diag->thing, sizeof diag->thing, "%s", text);
   }
+  if (!status && r->report) status = cli_simulate_page_new(&machine, diag, &page);
   if (!status) status = bramah_simulation_new(&machine, &r->options, diag, &simulation);
   if (!status) {
     /* What is not quite as asked for: the nearest multiples of the step. */
@@ -254,6 +270,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
     cli_stop_catch(1);
     for (; !status && !cli_stop_signal() && now <= r->duration_ns; now += machine.plant.step_ns) {
       status = bramah_simulation_next(simulation, diag);
+      if (!status && page) status = cli_simulate_page_row(page, cli_seconds(now), diag);
       cli_progress_time(&progress, now, r->duration_ns);
     }
     cli_progress_end(&progress);
@@ -263,9 +280,11 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
     cli_place(diag, status ? r->machine : NULL, 0);
     bramah_diag other; /* rows written stay written, whatever happened */
     *trusted = print_summary(simulation, &machine, r, soil, cli_clock() - begin);
+    if (page && !status) status = write_page(page, r, simulation, *trusted, diag);
     const bramah_status closed = bramah_simulation_close(simulation, status ? &other : diag);
     if (!status) status = closed;
   }
+  cli_simulate_page_free(page);
   bramah_machine_plant_close(&machine);
   free(parameters);
   return status;
@@ -284,6 +303,7 @@ static int run(const cli_arguments *arguments)
   o->log = cli_value(arguments, "log");
   o->columns = cli_value(arguments, "columns");
   o->process_noise = cli_value(arguments, "process-noise") != NULL;
+  r.report = cli_value(arguments, "report");
   r.how = cli_value(arguments, "how") != NULL;
   int code = cli_time_value(arguments, "duration", &r.duration_ns);
   if (!code) code = cli_time_value(arguments, "step", &r.step_ns);
@@ -335,6 +355,7 @@ static const cli_option options[] = {
      "set a parameter, \"boom.payload=10 kg@2 s\"\nOf the plant, at a time (@) or at the start. A value "
      "without unit is in SI; 'bramah check MACHINE --parameters' lists what can be set.",
      0, 1},
+    {"report", "FILE", "HTML page: motion, and the ground from above", 0, 0},
     {"noise", "STUDY", "also write a noisy log with its sensors", 0, 0},
     {"process-noise", NULL, "with the process noise that the study assumes", 0, 0},
     {"seed", "N", "of the noise; default 1", 0, 0},

@@ -9,8 +9,7 @@
 /* Nothing that large can be drawn: the width of the axis would not be finite. */
 #define LARGEST 1e300
 
-/* A copy of a text that may be missing, for as long as the report. Without memory the report has failed. */
-static const char *keep(bramah_report *report, const char *text)
+const char *bramah__report_keep(bramah_report *report, const char *text)
 {
   if (!text) return NULL;
   const size_t size = strlen(text) + 1;
@@ -34,7 +33,7 @@ static int make_room(void *items, size_t n, size_t size)
 bramah_status bramah_report_new(const char *title, bramah_diag *diag, bramah_report **out)
 {
   bramah_report *report = calloc(1, sizeof *report);
-  if (report) report->title = keep(report, title);
+  if (report) report->title = bramah__report_keep(report, title);
   if (!report || report->failed) {
     free(report);
     return bramah__fail_memory(diag);
@@ -65,6 +64,8 @@ void bramah_report_free(bramah_report *report)
     next = text->next;
     free(text);
   }
+  for (size_t i = 0; i < report->n_maps; i++) bramah__map_free(&report->maps[i]);
+  free(report->maps);
   for (size_t i = 0; i < report->n_motions; i++) free_motion(&report->motions[i]);
   free(report->motions);
   free(report->events.at);
@@ -79,9 +80,9 @@ void bramah_report_free(bramah_report *report)
 bramah_status bramah_report_say(bramah_report *report, const bramah_report_answer *answer)
 {
   bramah_report_answer kept = *answer;
-  kept.headline = keep(report, answer->headline);
-  kept.reason = keep(report, answer->reason);
-  kept.advice = keep(report, answer->advice);
+  kept.headline = bramah__report_keep(report, answer->headline);
+  kept.reason = bramah__report_keep(report, answer->reason);
+  kept.advice = bramah__report_keep(report, answer->advice);
   if (report->failed) return BRAMAH_E_MEMORY;
   report->answer = kept;
   return BRAMAH_OK;
@@ -89,7 +90,7 @@ bramah_status bramah_report_say(bramah_report *report, const bramah_report_answe
 
 bramah_status bramah_report_note(bramah_report *report, const char *name, const char *value)
 {
-  const bramah__note note = {keep(report, name), keep(report, value)};
+  const bramah__note note = {bramah__report_keep(report, name), bramah__report_keep(report, value)};
   if (report->failed || !make_room(&report->notes, report->n_notes, sizeof note)) return BRAMAH_E_MEMORY;
   report->notes[report->n_notes++] = note;
   return BRAMAH_OK;
@@ -105,17 +106,18 @@ bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot 
   const char *title = plot->section ? plot->section : "Plots";
   size_t s = 0;
   while (s < report->n_sections && strcmp(report->sections[s].title, title) != 0) s++;
-  bramah__plot made = {.title = keep(report, plot->title),
-                       .unit = keep(report, plot->unit),
-                       .band = keep(report, plot->band),
-                       .x = keep(report, plot->x),
+  bramah__plot made = {.title = bramah__report_keep(report, plot->title),
+                       .unit = bramah__report_keep(report, plot->unit),
+                       .band = bramah__report_keep(report, plot->band),
+                       .x = bramah__report_keep(report, plot->x),
                        .factor = plot->factor,
                        .symmetric = plot->symmetric,
                        .logarithmic = plot->logarithmic,
                        .axis = plot->axis,
                        .section = s};
-  const bramah__section section = {keep(report, title), keep(report, plot->text)};
-  for (int i = 0; i < BRAMAH__N_SERIES; i++) made.names[i] = keep(report, plot->names[i]);
+  const bramah__section section = {bramah__report_keep(report, title),
+                                   bramah__report_keep(report, plot->text)};
+  for (int i = 0; i < BRAMAH__N_SERIES; i++) made.names[i] = bramah__report_keep(report, plot->names[i]);
   if (report->failed || !make_room(&report->plots, report->n_plots, sizeof made) ||
       !make_room(&report->sections, report->n_sections, sizeof section))
     return BRAMAH_E_MEMORY;
@@ -125,7 +127,7 @@ bramah_status bramah_report_add(bramah_report *report, const bramah_report_plot 
     made.labels = calloc(plot->n_labels, sizeof *made.labels);
     if (!made.labels) return BRAMAH_E_MEMORY;
     for (; made.n_labels < plot->n_labels; made.n_labels++)
-      made.labels[made.n_labels] = keep(report, plot->labels[made.n_labels]);
+      made.labels[made.n_labels] = bramah__report_keep(report, plot->labels[made.n_labels]);
   }
   report->plots[report->n_plots] = made;
   *number = report->n_plots++;
@@ -162,13 +164,13 @@ bramah_status bramah_report_point(bramah_report *report, size_t plot, bramah_rep
 bramah_status bramah_report_add_table(bramah_report *report, const char *title, size_t n_rows,
                                       size_t n_columns, const char *const *header, const char *const *cells)
 {
-  bramah__table table = {keep(report, title), n_rows, n_columns, NULL};
+  bramah__table table = {bramah__report_keep(report, title), n_rows, n_columns, NULL};
   if (!n_columns) return BRAMAH_E_ARGUMENT;
   if (!make_room(&report->tables, report->n_tables, sizeof table)) return BRAMAH_E_MEMORY;
   table.texts = calloc((n_rows + 1) * n_columns, sizeof *table.texts);
   for (size_t i = 0; table.texts && i < (n_rows + 1) * n_columns; i++) {
     const char *text = i < n_columns ? header[i] : cells[i - n_columns];
-    table.texts[i] = keep(report, text ? text : "");
+    table.texts[i] = bramah__report_keep(report, text ? text : "");
   }
   if (report->failed || !table.texts) {
     free(table.texts);
@@ -182,7 +184,8 @@ bramah_status bramah_report_add_table(bramah_report *report, const char *title, 
 
 bramah_status bramah_report_motion(bramah_report *report, const char *name, const char *text)
 {
-  const bramah__motion motion = {.name = keep(report, name), .text = keep(report, text), .stride = 1};
+  const bramah__motion motion = {
+      .name = bramah__report_keep(report, name), .text = bramah__report_keep(report, text), .stride = 1};
   if (report->failed || !make_room(&report->motions, report->n_motions, sizeof motion))
     return BRAMAH_E_MEMORY;
   report->motions[report->n_motions++] = motion;
@@ -204,7 +207,7 @@ static bramah_status make_parts(bramah_report *report, bramah__motion *m, bramah
   if (!part || !m->parts || !m->t || !m->points || !m->pose) status = BRAMAH_E_MEMORY;
   if (!status) status = bramah_coupled_skeleton(plant, &all, NULL);
   for (size_t i = 0; !status && i < n; i++)
-    m->parts[i] = (bramah__part){part[i].kind, keep(report, part[i].name)};
+    m->parts[i] = (bramah__part){part[i].kind, bramah__report_keep(report, part[i].name)};
   free(part);
   if (report->failed) status = BRAMAH_E_MEMORY;
   if (!status) m->n_parts = n;
@@ -246,12 +249,12 @@ bramah_status bramah_report_event(bramah_report *report, double t, const char *k
   if (!isfinite(t)) return BRAMAH_E_TIME;
   while (k < events->n_kinds && strcmp(events->kinds[k].name, kind) != 0) k++;
   if (k == events->n_kinds) {
-    const bramah__event_kind made = {keep(report, kind), 0};
+    const bramah__event_kind made = {bramah__report_keep(report, kind), 0};
     if (report->failed || !make_room(&events->kinds, k, sizeof made)) return BRAMAH_E_MEMORY;
     events->kinds[events->n_kinds++] = made;
   }
   if (events->kinds[k].n++ >= BRAMAH__EVENTS_OF_KIND) return BRAMAH_OK;
-  const bramah__event event = {t, k, events->n, keep(report, text)};
+  const bramah__event event = {t, k, events->n, bramah__report_keep(report, text)};
   if (report->failed || !make_room(&events->at, events->n, sizeof event)) return BRAMAH_E_MEMORY;
   events->at[events->n++] = event;
   return BRAMAH_OK;

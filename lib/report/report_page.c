@@ -123,6 +123,7 @@ static void put_contents(bramah__page *page, const bramah_report *report, size_t
   bramah__page_put(page, "<nav aria-label=\"Contents\"><ol>\n");
   if (n_first) bramah__page_put(page, "<li><a href=\"#first\">Look here first</a></li>\n");
   if (report->events.n) bramah__page_put(page, "<li><a href=\"#events\">Events</a></li>\n");
+  if (report->n_maps) bramah__page_put(page, "<li><a href=\"#ground\">Ground</a></li>\n");
   for (size_t i = 0; i < report->n_sections; i++) {
     bramah__page_format(page, "<li><a href=\"#section%zu\">", i);
     put_element(page, "", report->sections[i].title, "</a></li>\n");
@@ -201,6 +202,7 @@ static void put_main(bramah__page *page, const bramah_report *report)
   for (size_t k = 0; k < n_first; k++) bramah__plot_write(page, report, first[k]);
   if (n_first) bramah__page_put(page, "</div></section>\n");
   put_events(page, report);
+  bramah__maps_write(page, report);
   put_sections(page, report, taken);
   put_tables(page, report);
   put_element(page, "<footer><p>bramah ", bramah_version(), "</p></footer>\n</main>\n");

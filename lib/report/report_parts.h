@@ -2,6 +2,7 @@
 /* The parts of a report:
  *
  *   report.c         the object that is filled
+ *   report_map.c     ground from above
  *   report_points.c  points, ranges, ticks
  *   report_plot.c    plots as SVG: in the page and as a picture for papers
  *   report_data.c    what the page's script needs besides; the numbers as CSV
@@ -97,6 +98,17 @@ typedef struct bramah__table {
   const char **texts; /* header, then cells row by row */
 } bramah__table;
 
+/* Ground from above. */
+typedef struct bramah__map {
+  const char *title, *text;
+  size_t nx, ny, size, n_tracks;
+  double cell, origin[2], low, high; /* heights */
+  unsigned char *bytes;              /* [size] of its bitmap */
+  bramah_report_track *tracks;       /* [n_tracks] */
+  double *points;                    /* of all tracks */
+} bramah__map;
+void bramah__map_free(bramah__map *map);
+
 typedef struct bramah__note {
   const char *name, *value;
 } bramah__note;
@@ -162,9 +174,13 @@ struct bramah_report {
   bramah__table *tables;
   bramah__section *sections;
   bramah__motion *motions;
-  size_t n_notes, n_plots, n_tables, n_sections, n_motions;
+  bramah__map *maps;
+  size_t n_notes, n_plots, n_tables, n_sections, n_motions, n_maps;
   bramah__events events;
 };
+
+/* A copy of a text that may be missing, for as long as the report. Without memory the report has failed. */
+const char *bramah__report_keep(bramah_report *report, const char *text);
 
 /* All plots over time show the same stretch of it, so that they can be compared. */
 bramah__range bramah__report_time(const bramah_report *report);
@@ -203,6 +219,9 @@ void bramah__csv_write(bramah__page *page, const bramah_report *report);
 
 /* Time, events and motions for the script. */
 void bramah__data_write(bramah__page *page, const bramah_report *report);
+
+/* All maps, as a section. */
+void bramah__maps_write(bramah__page *page, const bramah_report *report);
 
 /* Plot n with its caption. */
 void bramah__plot_write(bramah__page *page, const bramah_report *report, size_t n);
