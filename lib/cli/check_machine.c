@@ -131,9 +131,21 @@ static void explain_motion(const bramah_machine_plant *machine)
   for (size_t i = 0; i < m->n_forces; i++)
     printf("  force %s: on %s, in %s axes\n", m->forces[i].name, m->forces[i].body,
            m->forces[i].axes == BRAMAH_AXES_BODY ? "body" : "inertial");
+  const bramah_terrain_options *field = &m->terrain.options;
+  if (field->nx) {
+    printf("  terrain: %zu x %zu cells of ", field->nx, field->ny);
+    cli_print_value(field->cell, "m");
+    printf(", from [%.6g, %.6g] to [%.6g, %.6g] m; its soil moves in simulations\n", field->origin[0],
+           field->origin[1], field->origin[0] + (double)field->nx * field->cell,
+           field->origin[1] + (double)field->ny * field->cell);
+  }
+  for (size_t i = 0; i < m->n_tools; i++)
+    printf("  tool %s: of %s, %s\n", m->tools[i].name, m->tools[i].body,
+           m->tools[i].tool.has_edge ? "cuts with an edge" : "cuts nothing");
   for (size_t i = 0; i < m->n_contacts; i++)
-    printf("  contact %s: %zu point%s of %s on the ground, %s\n", m->contacts[i].name,
-           m->contacts[i].n_points, plural(m->contacts[i].n_points), m->contacts[i].body,
+    printf("  contact %s: %zu point%s of %s on the %s, %s\n", m->contacts[i].name, m->contacts[i].n_points,
+           plural(m->contacts[i].n_points), m->contacts[i].body,
+           m->contacts[i].on_terrain ? "terrain" : "ground",
            isnan(output_named(machine, m->contacts[i].name, ".normal_force"))
                ? "to which it is welded: it does not act"
            : m->contacts[i].friction.model ? "with friction"

@@ -279,7 +279,7 @@ START_TEST(test_ruts)
 END_TEST
 
 /* A bucket that is driven into a heap, curls and lifts: what it feels when it is at rest is the weight of what it carries; the energies
- * add up, mass stays. The same with a bucket that is welded askew to what moves, and with y up. */
+ * add up, mass stays. The same with a bucket that is welded askew to what moves; and with y up, by program. */
 START_TEST(test_bucket)
 {
   const int y_up = _i == 2, welded = _i == 1;
@@ -350,10 +350,14 @@ START_TEST(test_bucket)
   m.integrator.step_ns = 1500000;
   running r = start(&m);
   bramah_worksite *site;
+  bramah_program *program = NULL;
+  if (y_up) must(bramah_program_new_for(r.model, BRAMAH_PROGRAM_STEPS, &diag, &program), &diag);
+  must(bramah_coupled_use(r.c, program, &diag), &diag);
   must(bramah_worksite_new(r.c, &diag, &site), &diag);
   r.p = bramah_worksite_plant(site);
   const double mass = mass_of(site);
   must(run_for(&r, 3.0, &diag), &diag);
+  ck_assert_int_eq(bramah_coupled_report(r.c).compiled > 1000, y_up);
   ck_assert_double_eq_tol(mass_of(site), mass, 1e-12 * mass);
   ck_assert_uint_gt(bramah_terrain_get_report(bramah_worksite_terrain(site)).failures, 5);
   double carried = 0.0, force = 0.0, held = 0.0;
@@ -369,6 +373,7 @@ START_TEST(test_bucket)
   ck_assert_double_eq_tol(held / gravity, 151.0 + carried, 0.03 * (151.0 + carried));
   bramah_worksite_free(site);
   stop(&r);
+  bramah_program_free(program);
 }
 END_TEST
 
