@@ -390,10 +390,11 @@ typedef struct bramah_diagnosis {
  * that were there from the start, and of causes that began around the first window that contradicts. Up to the end of that
  * window and up to the last estimate of the run: what explains a larger share. Without the uncertainty budget: what a single
  * cause would explain of a model that is taken as right.
- * A log with more steps than scores can be had of in about a second is looked at around that window only, for that long or
- * for an eightieth of its own length, three seconds at least, from the next estimate before that the assessment has kept (some dozens of them, spread over
- * the run): with the budget's values as they were estimated by then, all of which are estimated from then on. Noise does not
- * adapt. *out lasts as long as the session, released by bramah_diagnosis_free (NULL allowed). Errors: those of
+ * A log with more steps than scores can be had of in about a second is looked at around that window only, for that long
+ * or for an eightieth of its own length, three seconds at least, from the next estimate before that the assessment has
+ * kept (64 to 128 of them, spread over the run; a second looked at costs as much as some 25 s of replay with 50
+ * states): with the budget's values as they were estimated by then, all of which are estimated from then on. Noise does
+ * not adapt. *out lasts as long as the session, released by bramah_diagnosis_free (NULL allowed). Errors: those of
  * bramah_filter_new and bramah_replay_next. */
 BRAMAH_API bramah_status bramah_diagnose(bramah_assess *assess, bramah_source source, void *source_user,
                                          bramah_diag *diag, bramah_diagnosis **out);

@@ -137,7 +137,7 @@ uint64_t bramah__hash_file(const char *path);
 /* ---- an assessment ---- */
 
 /* Estimates that a diagnosis can begin with, spread over the run. */
-enum { BRAMAH__KEPT = 32 };
+enum { BRAMAH__KEPT = 128 };
 
 typedef char bramah__state_name[128];
 typedef struct bramah__band {

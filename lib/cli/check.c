@@ -230,9 +230,10 @@ static void explain_filter(const bramah_session *session)
   for (size_t i = 0; i < study->n_augmented; i++) {
     const bramah_augmented *a = &options.augmented[i];
     const bramah_plant *plant = bramah_session_plant(session);
-    const char *what = a->kind == BRAMAH_AUGMENTED_BIAS ? "bias of"
-                       : i < study->n_unknown_inputs    ? "unknown input, parameter"
-                                                        : "parameter";
+    const char *what = a->kind == BRAMAH_AUGMENTED_BIAS   ? "bias of"
+                       : a->kind == BRAMAH_AUGMENTED_GAIN ? "gain of"
+                       : i < study->n_unknown_inputs      ? "unknown input, parameter"
+                                                          : "parameter";
     const cli_readable unit = cli_readable_unit(bramah_session_about(session)->augmented_unit[i]);
     size_t p = 0;
     const int is_parameter = a->kind == BRAMAH_AUGMENTED_PARAMETER &&

@@ -250,7 +250,7 @@ static bramah_status take_values(const bramah_study_augmented *from, const brama
                           : place_value(diag, BRAMAH_E_VALUE, study, from, &from->most, "most");
 }
 
-/* The sensor of a bias must be bound. */
+/* The sensor of a bias or gain must be bound. */
 static bramah_status bind_augmented(bramah_session *session, size_t i, const bramah_sensor *biased,
                                     bramah_diag *diag)
 {
@@ -263,7 +263,9 @@ static bramah_status bind_augmented(bramah_session *session, size_t i, const bra
                           .order = from->order,
                           .time_constant = from->time_constant,
                           .frequency = from->frequency};
-  bramah_parameter_info info = {.unit = biased ? biased->unit : NULL};
+  bramah_parameter_info info = {.unit = from->kind == BRAMAH_AUGMENTED_GAIN ? "1"
+                                        : biased                            ? biased->unit
+                                                                            : NULL};
   double start = 0.0;
   bramah_diag_clear(diag);
   if (!biased) {
@@ -552,7 +554,7 @@ static bramah_status bind(bramah_session *session, checking *c, bramah_diag *dia
   for (size_t i = 0; !status && i < study->n_augmented; i++) {
     const bramah_study_augmented *from = &study->augmented[i];
     const bramah_sensor *biased = NULL;
-    for (size_t k = 0; from->kind == BRAMAH_AUGMENTED_BIAS && !biased && k < study->n_sensors; k++)
+    for (size_t k = 0; from->kind != BRAMAH_AUGMENTED_PARAMETER && !biased && k < study->n_sensors; k++)
       if (strcmp(study->sensors[k].name, from->at) == 0) biased = &session->sensors[k];
     if (!biased || biased->unit) status = go_on(c, bind_augmented(session, i, biased, diag), diag);
   }

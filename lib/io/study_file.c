@@ -182,34 +182,41 @@ static bramah_status finish_process(bramah__reader *reader, const bramah__item *
   return BRAMAH_OK;
 }
 
-/* A parameter or a bias. */
+/* A parameter, a bias or a gain. */
 static bramah_status finish_augmented(bramah__reader *reader, const bramah__item *item, void *object)
 {
   bramah__augmented_draft *draft = object;
   bramah_study_augmented *out = &draft->augmented;
-  bramah__item parameter, bias;
+  const char *sensor_of = draft->bias_of ? draft->bias_of : draft->gain_of;
+  bramah__item parameter, of_sensor;
   bramah__item_find(item, "parameter", &parameter);
-  bramah__item_find(item, "bias_of", &bias);
-  if (!draft->parameter && !draft->bias_of)
-    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'parameter' or 'bias_of' is needed");
+  bramah__item_find(item, draft->bias_of ? "bias_of" : "gain_of", &of_sensor);
+  if (!draft->parameter && !sensor_of)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'parameter', 'bias_of' or 'gain_of' is needed");
+  if (draft->parameter && draft->gain_of)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'parameter' and 'gain_of' are two different states");
+  if (draft->gain_of && (draft->augmented.frequency > 0.0 || draft->augmented.signal_period.text))
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "a gain does not oscillate");
   const bramah_status status = finish_process(reader, item, draft);
   if (status) return status;
-  out->kind = draft->parameter ? BRAMAH_AUGMENTED_PARAMETER : BRAMAH_AUGMENTED_BIAS;
-  out->at = draft->parameter ? draft->parameter : draft->bias_of;
-  out->at_line = (draft->parameter ? &parameter : &bias)->node->line;
+  out->kind = draft->parameter ? BRAMAH_AUGMENTED_PARAMETER
+              : draft->bias_of ? BRAMAH_AUGMENTED_BIAS
+                               : BRAMAH_AUGMENTED_GAIN;
+  out->at = draft->parameter ? draft->parameter : sensor_of;
+  out->at_line = (draft->parameter ? &parameter : &of_sensor)->node->line;
 
   /* A sensor that is there. */
   const bramah__study_draft *whole = reader->draft;
   const char *names[64];
   size_t n = 0;
-  for (size_t i = 0; draft->bias_of && i < whole->study.n_sensors; i++) {
+  for (size_t i = 0; sensor_of && i < whole->study.n_sensors; i++) {
     const char *sensor = whole->sensors[i].options.name;
-    if (sensor && strcmp(sensor, draft->bias_of) == 0) return BRAMAH_OK;
+    if (sensor && strcmp(sensor, sensor_of) == 0) return BRAMAH_OK;
     if (sensor && n < sizeof names / sizeof names[0]) names[n++] = sensor;
   }
-  if (draft->bias_of) {
-    bramah__fail_item(reader, &bias, BRAMAH_E_REFERENCE, "there is no sensor '%s'", draft->bias_of);
-    bramah__add_suggestion(reader->diag, draft->bias_of, n, names, "; there are ");
+  if (sensor_of) {
+    bramah__fail_item(reader, &of_sensor, BRAMAH_E_REFERENCE, "there is no sensor '%s'", sensor_of);
+    bramah__add_suggestion(reader->diag, sensor_of, n, names, "; there are ");
     return BRAMAH_E_REFERENCE;
   }
 
@@ -238,6 +245,7 @@ static const bramah__word orders[] = {{"1", 1}, {"2", 2}, {NULL, 0}};
 static const bramah__key augmented_keys[] = {
     BRAMAH__KEY("parameter", bramah__read_text, bramah__augmented_draft, parameter, .required = 0),
     BRAMAH__KEY("bias_of", bramah__read_name, bramah__augmented_draft, bias_of, .excludes = "parameter"),
+    BRAMAH__KEY("gain_of", bramah__read_name, bramah__augmented_draft, gain_of, .excludes = "bias_of"),
     BRAMAH__KEY("signal_period", bramah__read_value, bramah__augmented_draft, augmented.signal_period,
                 .range = BRAMAH__POSITIVE, .excludes = "frequency"),
     PROCESS_KEYS,

@@ -20,7 +20,7 @@ typedef struct bramah__sensor_draft {
 /* An augmented state, of which the study keeps one target. */
 typedef struct bramah__augmented_draft {
   bramah_study_augmented augmented; /* first: begins with name and line */
-  const char *parameter, *bias_of;
+  const char *parameter, *bias_of, *gain_of;
 } bramah__augmented_draft;
 
 /* Input and column; the members of bramah_study_column are in another order than a section wants them. */

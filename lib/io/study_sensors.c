@@ -573,7 +573,7 @@ bramah_status bramah__study_leave_out(bramah_study *study, const char *sensor, b
   const size_t n_augmented = study->n_augmented;
   study->n_augmented = 0;
   for (size_t k = 0; k < n_augmented; k++)
-    if (kept[k].kind != BRAMAH_AUGMENTED_BIAS || strcmp(kept[k].at, sensor) != 0)
+    if (kept[k].kind == BRAMAH_AUGMENTED_PARAMETER || strcmp(kept[k].at, sensor) != 0)
       kept[study->n_augmented++] = kept[k];
   return BRAMAH_OK;
 }

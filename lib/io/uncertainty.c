@@ -104,19 +104,34 @@ static bramah_status in_study(bramah_diag *diag, bramah_status status, const bra
   return status;
 }
 
-/* What the study lists as augmented it estimates its own way. */
-static int is_listed(const bramah_study *study, bramah_augmented_kind kind, const char *at)
+/* What the study lists as augmented it estimates its own way; NULL: it does not. */
+static const bramah_study_augmented *listed(const bramah_study *study, bramah_augmented_kind kind,
+                                            const char *at)
 {
   for (size_t i = 0; i < study->n_augmented; i++)
-    if (study->augmented[i].kind == kind && strcmp(study->augmented[i].at, at) == 0) return 1;
-  return 0;
+    if (study->augmented[i].kind == kind && strcmp(study->augmented[i].at, at) == 0)
+      return &study->augmented[i];
+  return NULL;
+}
+
+/* Of an error of sensor s not both may be said: how large it is in the budget, and an augmented state. */
+static bramah_status refuse_twice(const bramah_study *study, size_t s, bramah_augmented_kind kind,
+                                  const bramah_study_uncertain *from, const char *key, bramah_diag *diag)
+{
+  const char *name = study->sensors[s].name;
+  const bramah_study_augmented *other = listed(study, kind, name);
+  if (!other || !from->is_stated || !(from->sigma.text || from->share > 0.0)) return BRAMAH_OK;
+  bramah__fail(diag, BRAMAH_E_VALUE, NULL, "the study estimates it its own way as augmented.");
+  bramah__add_text(diag, other->name);
+  bramah__add_text(diag, ": say it in one place, here 'fixed'");
+  return in_study(diag, BRAMAH_E_VALUE, study, from->line, "sensors", name, key);
 }
 
 static void add(bramah_session *session, const bramah_augmented *state, const char *unit, int stated)
 {
   bramah__bound_augmented *a = &session->augmented;
   const size_t i = session->study->n_augmented + a->n_budget;
-  if (!(state->sigma > 0.0) || is_listed(session->study, state->kind, state->at)) return;
+  if (!(state->sigma > 0.0) || listed(session->study, state->kind, state->at)) return;
   a->states[i] = *state;
   if (session->study->hypotheses.n && state->role == BRAMAH_AUGMENTED_AUTO)
     a->states[i].role = BRAMAH_AUGMENTED_ESTIMATED;
@@ -200,6 +215,9 @@ static bramah_status take_sensor(bramah_session *session, size_t s, char **names
   if (!status) status = take_error(session, s, &from->drift, ".bias_drift", per, &drift, diag);
   if (!status) status = take_error(session, s, &from->gain, ".gain", "1", &gain, diag);
   if (!status) status = take_error(session, s, &from->delay, ".delay_sigma", "s", &delay, diag);
+  if (!status) status = refuse_twice(study, s, BRAMAH_AUGMENTED_BIAS, &from->bias, ".bias", diag);
+  if (!status) status = refuse_twice(study, s, BRAMAH_AUGMENTED_BIAS, &from->drift, ".bias_drift", diag);
+  if (!status) status = refuse_twice(study, s, BRAMAH_AUGMENTED_GAIN, &from->gain, ".gain", diag);
 
   const struct {
     bramah_augmented_kind kind;

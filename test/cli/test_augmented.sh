@@ -245,3 +245,22 @@ says err 'phases.moves.end.crank.rate: nothing is above the one and below the ot
 sed 's/{above: 70 deg}/{above: 70 deg, measured_within: 1 s}/' study.yaml >wrong.yaml
 run 1 check wrong.yaml
 says err "'above' and 'below' are of an output, 'measured_within' is of a sensor"
+
+# A gain that is estimated; and one error of a sensor that two places speak of.
+with >study.yaml <<'END'
+augmented:
+  shows: {gain_of: p1, sigma: 0.02, noise: 0.001 Hz^0.5}
+END
+run 0 check study.yaml
+says out 'estimated shows: gain of p1 [1], starts at 0, sigma 0.02; random walk, noise 0.001 1/s^0.5'
+sed 's/gain_of: p1/gain_of: p7/' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "augmented.shows.gain_of: there is no sensor 'p7'"
+sed 's/^  p1: {type: pressure,/& gain: 1 %,/' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "sensors.p1.gain: the study estimates it its own way as augmented.shows: say it in one place, here 'fixed'"
+sed 's/^  p1: {type: pressure,/& gain: fixed,/' study.yaml >right.yaml
+run 0 check right.yaml
+sed 's/^  p1: {type: pressure,/& bias: 0.1 bar,/; s/gain_of: p1, sigma: 0.02, noise: 0.001 Hz^0.5/bias_of: p1, sigma: 0.1 bar/' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "sensors.p1.bias: the study estimates it its own way as augmented.shows: say it in one place, here 'fixed'"
