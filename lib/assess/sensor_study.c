@@ -359,6 +359,7 @@ bramah_status bramah_sensor_study_open(const char *plan, const bramah_sensor_stu
   if (!status)
     status = bramah_machine_plant_open(&s->machine, s->plan->machine_file, s->plan->n_changes,
                                        s->plan->changes, llround(1e9 * s->plan->step), diag);
+  if (!status) status = bramah_machine_plant_dig(&s->machine, diag); /* a truth has soil that moves */
   if (!status) {
     is->step_ns = s->machine.plant.step_ns;
     is->rows = (size_t)(llround(1e9 * s->plan->duration) / is->step_ns) + 1;

@@ -26,6 +26,34 @@ class Machines(Case):
         e = self.fails(bramah.InputError, "E_UNIT", bramah.Machine, MACHINE, changes={"bodies.crank.mass": "80 bar"})
         self.assertIn("bodies.crank.mass", str(e) + e.thing)
 
+    def test_soil(self):
+        path = self.folder / "foot.yaml"
+        path.write_text("""
+machine: foot
+gravity: [0, 0, -9.81 m/s^2]
+bodies: {foot: {mass: 500 kg}}
+joints: {lift: {type: prismatic, parent: ground, child: foot, axis: [0, 0, 1], initial: 0.3 m}}
+terrain: {cells: [20, 16], cell: 0.1 m, level: 0.3 m, pressing: 0.1}
+contacts: {sole: {body: foot, points: [[0.05, 0.05, 0 m]], stiffness: 1e7 N/m^1.5, damping: 5 s/m, ground: terrain}}
+""")
+        m = bramah.Machine(path)
+        self.assertEqual(m.soil.shape, (20, 16))
+        self.assertTrue((m.soil.heights == 0.3).all())
+        snapshot, mass = m.save(), m.soil.report.field_mass
+        motion = m.simulate(0.3)
+        heights, state = m.soil.heights.copy(), m.save()
+        self.assertLess(heights.min(), 0.29)
+        self.assertLess(motion["lift.position"][-1], 0.3)
+        self.assertAlmostEqual(m.soil.report.field_mass / mass, 1.0, 12)
+        m.restore(snapshot)
+        self.assertTrue((m.soil.heights == 0.3).all())
+        for _ in range(300):
+            m.step()
+        self.assertEqual(m.save(), state)
+        m.reset()
+        self.assertTrue((m.soil.heights == 0.3).all())
+        self.assertIsNone(bramah.Machine(MACHINE).soil)
+
     def test_motion_of_the_program(self):
         truth, log, own_log = (self.folder / n for n in ("truth.csv", "log.csv", "own-log.csv"))
         self.program("simulate", MACHINE, "--duration", "1", "--step", "0.001", "--output", truth, "--noise", STUDY,
