@@ -306,24 +306,55 @@ void bramah__tune_leave_out(bramah__tune_problem *problem, const char *log, cons
   if (problem->run.tell) problem->run.tell(problem->run.user, line);
 }
 
-/* The logs that can be read, with their truths. */
-static bramah_status read_logs(bramah__tune_problem *problem, size_t n, const char *const *paths,
-                               size_t n_held, bramah_diag *diag)
+/* Logs as they are read, with what was wrong. */
+typedef struct reading {
+  bramah__tune_problem *problem;
+  const char *const *paths;
+  bramah_status *status; /* [n] */
+  bramah_diag *diag;     /* [n] */
+} reading;
+
+static bramah_status read_log(void *user, size_t i, bramah__worker_pool *pool, bramah_diag *diag)
 {
+  reading *r = user;
+  bramah__tune_log *log = &r->problem->logs[i];
+  (void)pool;
+  (void)diag;
+  *log = (bramah__tune_log){.number = i};
+  r->status[i] = bramah__tune_log_read(log, r->paths[i], r->problem->session, &r->problem->run, &r->diag[i]);
+  return BRAMAH_OK;
+}
+
+/* All of them; several at once if they are CSV files: the readers of others are not made for that. */
+static bramah_status read_all(reading *r, size_t n, bramah_diag *diag)
+{
+  const bramah__worker_jobs work = {.n = n, .user = r, .job = read_log};
+  size_t n_threads = bramah__tune_threads(&r->problem->run);
+  for (size_t i = 0; i < n; i++) {
+    const size_t length = strlen(r->paths[i]);
+    if (length < 4 || strcmp(r->paths[i] + length - 4, ".csv") != 0) n_threads = 1;
+  }
+  return bramah__worker_pool_run(&work, n_threads < n ? n_threads : n, diag);
+}
+
+/* Those that can be used, with their truths. */
+static bramah_status keep_logs(reading *r, size_t n, size_t n_held, bramah_diag *diag)
+{
+  bramah__tune_problem *problem = r->problem;
   const bramah_tune_run *run = &problem->run;
   const bramah_plant *plant = bramah_session_plant(problem->session);
-  bramah_status first = BRAMAH_OK;
+  bramah_status first = BRAMAH_OK, status = BRAMAH_OK;
   size_t *bad = calloc(n + 1, sizeof *bad), n_bad = 0;
-  bramah_diag *why = calloc(n + 1, sizeof *why);
-  bramah_status status = bad && why ? BRAMAH_OK : bramah__fail_memory(diag);
-  for (size_t i = 0; !status && i < n; i++) {
+  if (!bad) status = bramah__fail_memory(diag);
+  for (size_t i = 0; i < n; i++) {
     bramah__tune_log *log = &problem->logs[problem->n_logs++];
-    *log = (bramah__tune_log){.number = i};
-    status = bramah__tune_log_read(log, paths[i], problem->session, run, diag);
+    *log = problem->logs[i];
+    if (status) continue; /* kept to be freed */
+    status = r->status[i];
+    if (status) *diag = r->diag[i];
     if (status && !run->strict && status != BRAMAH_E_MEMORY && status != BRAMAH_E_FILE &&
         !(run->stopped && run->stopped(run->user))) {
       if (!first) first = status;
-      why[n_bad] = *diag;
       bad[n_bad++] = i;
       bramah__tune_log_free(log);
       problem->n_logs--;
@@ -336,12 +367,25 @@ static bramah_status read_logs(bramah__tune_problem *problem, size_t n, const ch
     problem->n_held += !status && i >= n - n_held;
   }
   if (!status && problem->n_logs == problem->n_held) { /* none to tune on */
-    *diag = why[0];
+    *diag = r->diag[bad[0]];
     status = first;
   }
-  for (size_t k = 0; !status && k < n_bad; k++) bramah__tune_leave_out(problem, paths[bad[k]], &why[k]);
+  for (size_t k = 0; !status && k < n_bad; k++)
+    bramah__tune_leave_out(problem, r->paths[bad[k]], &r->diag[bad[k]]);
   free(bad);
-  free(why);
+  return status;
+}
+
+static bramah_status read_logs(bramah__tune_problem *problem, size_t n, const char *const *paths,
+                               size_t n_held, bramah_diag *diag)
+{
+  reading r = {.problem = problem, .paths = paths};
+  r.status = calloc(n + 1, sizeof *r.status);
+  r.diag = calloc(n + 1, sizeof *r.diag);
+  bramah_status status = r.status && r.diag ? read_all(&r, n, diag) : bramah__fail_memory(diag);
+  if (!status) status = keep_logs(&r, n, n_held, diag);
+  free(r.status);
+  free(r.diag);
   return status;
 }
 

@@ -258,6 +258,9 @@ typedef struct bramah__tune_workers {
   double log_seconds; /* of log replayed in this run */
 } bramah__tune_workers;
 
+/* How many threads the run has. */
+size_t bramah__tune_threads(const bramah_tune_run *run);
+
 /* Number of threads, journal; says what the journal has. Closed by bramah__tune_workers_close in any case. */
 bramah_status bramah__tune_workers_open(bramah__tune_workers *workers, const bramah__tune_problem *problem,
                                         bramah_diag *diag);
