@@ -3,6 +3,7 @@
  * one value is a little different, are runners. Those of all replays go a chunk of steps at a time, in groups
  * that go in lockstep, each on whatever thread; then what they saw is judged step by step. */
 #include "lib/assess/statistics.h"
+#include "lib/base/processors.h"
 #include "lib/io/fail.h"
 #include "lib/tune/likelihood.h"
 #include "lib/tune/tune_internal.h"
@@ -250,7 +251,7 @@ static int is_judged(const work *w, int64_t time_ns)
   return time_ns - w->begin_ns >= w->problem->settle_ns;
 }
 
-static size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof)
+BRAMAH__IN_CALLER size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof)
 {
   const double *edge = problem->edges + (dof - 1) * (BRAMAH__TUNE_BINS - 1);
   size_t bin = 0; /* counted, not searched for: where random numbers fall no processor foresees */
@@ -258,7 +259,7 @@ static size_t bin_of(const bramah__tune_problem *problem, double nis, size_t dof
   return bin;
 }
 
-static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
+BRAMAH__FOR_PROCESSORS static void judge_sensor(work *w, size_t i, const bramah_innovation *in)
 {
   bramah__sensor_score *s = &w->score->sensor[i];
   double *former = w->former + i * BRAMAH_TUNE_LAGS;
