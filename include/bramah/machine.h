@@ -249,8 +249,9 @@ typedef enum bramah_contact_law {
  *   x' = w - sigma_0 |w|/g x,  g = mu_c + (mu_s - mu_c) exp(-(|w|/v_s)^n),
  *   c = sigma_0 x + sigma_1/(1 + sigma_1 |w|/g) x' + sigma_2 w,
  * w the velocity along the plane: below mu_s N they stick, give by mu/sigma_0 and do not creep. The damping of the bristles fades as they slide,
- * so that friction never gives energy. A point in the air has no bristles. The states are no error states of a filter: they
- * are held where a step is differentiated by its start, as those of seals are. Source: Hunt and Crossley (1975); dissertation 2.45-2.47
+ * so that friction never gives energy. A point in the air has no bristles. They are error states of a filter, "<name>.bristle_x_1"
+ * and so on, where estimated_bristles of the machine names the contact; all others are held where a step is differentiated by its
+ * start, as those of seals are. Source: Hunt and Crossley (1975); dissertation 2.45-2.47
  * as a vector. Outputs, of all points together: <name>.normal_force, .friction_x, .friction_y [N] on the body, along
  * two directions of the plane (x: that of the inertial x axis, or y where that is nearly normal to it), and
  * .penetration [m], the deepest. Energy that contacts take (and give back): energy.contacts. */
@@ -1081,6 +1082,10 @@ typedef struct bramah_machine {
   const bramah_clutch *clutches;
   size_t n_joint_torques;
   const bramah_joint_torque *joint_torques;
+  /* Contacts, tyres and brakes, by name, whose bristles are error states of a filter, behind the states of the circuit, with
+   * derivatives that are not compiled. Their process noise must be positive, for a point in the air has no other variance. The bristles of all others are held over each step. */
+  size_t n_estimated_bristles;
+  const char *const *estimated_bristles;
 } bramah_machine;
 
 /* Fill *machine with nothing and with what files that say nothing more have: step 1 ms, tolerances, iterations

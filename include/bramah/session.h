@@ -28,6 +28,7 @@ typedef struct bramah_machine_plant {
   bramah_machine *machine;
   bramah_valve *valves;             /* the machine's when they differ from its file, else NULL */
   bramah_metered_cylinder *metered; /* likewise */
+  const char **bristles;            /* names for estimated_bristles */
   const bramah_model *model;
   bramah_program
       *program; /* that the plant uses; NULL: none, since the model cannot be compiled or is faster without */

@@ -59,6 +59,16 @@ typedef struct bramah_volume_start {
   int flow_unit;    /* 1: the units are those of a line */
 } bramah_volume_start;
 
+/* Bristles of a contact, tyre or brake as error states of the filter: uncertainty of each of them. */
+typedef struct bramah_contact_start {
+  const char *contact;
+  int line;
+  int turns;    /* 1: the values were written in units of angle, of a brake */
+  double sigma; /* [m], of a brake [rad]; 0: a tenth of how far they bend before they slide */
+  int has_noise;
+  double noise; /* [m/sqrt(s)], [rad/sqrt(s)] > 0; not given: a hundredth of that, in a second */
+} bramah_contact_start;
+
 /* A value whose unit depends on the machine: the text of the file, known to be a number with a unit. What it is
  * in that unit is found when a session is made. */
 typedef struct bramah_study_value {
@@ -309,6 +319,8 @@ typedef struct bramah_study {
   const bramah_joint_start *joints;
   size_t n_volumes; /* every volume once */
   const bramah_volume_start *volumes;
+  size_t n_contacts; /* whose bristles are error states */
+  const bramah_contact_start *contacts;
   bramah_study_tune tune;
 } bramah_study;
 

@@ -59,6 +59,57 @@ bramah_status bramah_machine_plant_another(const bramah_machine_plant *machine, 
   return status;
 }
 
+/* Index of a name of the study among those of the model. Errors: E_REFERENCE, which suggests the nearest or
+ * lists them all; `what` they are goes into the message. */
+static bramah_status find_name(const bramah_study *study, const char *what, size_t n,
+                               const char *const *names, const char *name, int line, size_t *out,
+                               bramah_diag *diag)
+{
+  enum { LONGEST_LISTING = 64 };
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(names[i], name) == 0) return *out = i, BRAMAH_OK;
+  if (n > LONGEST_LISTING) n = LONGEST_LISTING;
+  const char *nearest = bramah__nearest(name, n, names);
+  if (nearest)
+    return bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, line, name,
+                         "the machine has no %s of this name; did you mean '%s'?", what, nearest);
+  bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, line, name,
+                "the machine has no %s of this name; it has:", what);
+  for (size_t i = 0; i < n; i++) {
+    bramah__add_text(diag, i ? ", " : " ");
+    bramah__add_text(diag, names[i]);
+  }
+  return BRAMAH_E_REFERENCE;
+}
+
+/* The contacts whose bristles are error states, by the study. */
+static bramah_status name_bristles(bramah_machine_plant *machine, const bramah_study *study,
+                                   bramah_diag *diag)
+{
+  bramah_machine *m = machine->machine;
+  const size_t n = m->n_contacts + m->n_tyres + m->n_brakes;
+  machine->bristles = calloc(study->n_contacts + n + 1, sizeof *machine->bristles);
+  if (!machine->bristles) return bramah__fail_memory(diag);
+  const char **names = machine->bristles + study->n_contacts;
+  for (size_t i = 0; i < m->n_contacts; i++) names[i] = m->contacts[i].name;
+  for (size_t i = 0; i < m->n_tyres; i++) names[m->n_contacts + i] = m->tyres[i].name;
+  for (size_t i = 0; i < m->n_brakes; i++) names[m->n_contacts + m->n_tyres + i] = m->brakes[i].name;
+  for (size_t i = 0; i < study->n_contacts; i++) {
+    const bramah_contact_start *from = &study->contacts[i];
+    size_t at;
+    const bramah_status status =
+        find_name(study, "contact, tyre or brake", n, names, from->contact, from->line, &at, diag);
+    if (status) return status;
+    if (at < m->n_contacts && m->contacts[at].friction.model == BRAMAH_FRICTION_NONE)
+      return bramah__failf(diag, BRAMAH_E_VALUE, study->file, from->line, "contacts",
+                           "'%s' has no friction, and so no bristles", from->contact);
+    machine->bristles[i] = from->contact;
+  }
+  m->n_estimated_bristles = study->n_contacts;
+  m->estimated_bristles = machine->bristles;
+  return BRAMAH_OK;
+}
+
 /* study NULL: all inputs are known. */
 static bramah_status open_machine(bramah_machine_plant *machine, const char *path, size_t n_changes,
                                   const bramah_change *changes, int64_t step_ns, bramah_study *study,
@@ -88,6 +139,7 @@ static bramah_status open_machine(bramah_machine_plant *machine, const char *pat
     m->metered_cylinders = machine->metered;
   }
 
+  if (!status && study) status = name_bristles(machine, study, diag);
   if (!status) status = bramah_model_new(m, diag, &machine->model);
   if (!status) status = bramah_coupled_new(machine->model, diag, &machine->coupled);
   if (!status) machine->plant = bramah_coupled_plant(machine->coupled);
@@ -125,32 +177,10 @@ void bramah_machine_plant_close(bramah_machine_plant *machine)
   bramah_machine_free(machine->machine);
   free(machine->valves);
   free(machine->metered);
+  free(machine->bristles);
 }
 
 /* ---- names and inputs ---- */
-
-/* Index of a name of the study among those of the model. Errors: E_REFERENCE, which suggests the nearest or
- * lists them all; `what` they are goes into the message. */
-static bramah_status find_name(const bramah_study *study, const char *what, size_t n,
-                               const char *const *names, const char *name, int line, size_t *out,
-                               bramah_diag *diag)
-{
-  enum { LONGEST_LISTING = 64 };
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(names[i], name) == 0) return *out = i, BRAMAH_OK;
-  if (n > LONGEST_LISTING) n = LONGEST_LISTING;
-  const char *nearest = bramah__nearest(name, n, names);
-  if (nearest)
-    return bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, line, name,
-                         "the machine has no %s of this name; did you mean '%s'?", what, nearest);
-  bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, line, name,
-                "the machine has no %s of this name; it has:", what);
-  for (size_t i = 0; i < n; i++) {
-    bramah__add_text(diag, i ? ", " : " ");
-    bramah__add_text(diag, names[i]);
-  }
-  return BRAMAH_E_REFERENCE;
-}
 
 const bramah_study_augmented *bramah__study_unknown_input(const bramah_study *study, const char *input)
 {
@@ -384,6 +414,30 @@ bramah_status bramah__session_find_joints(bramah_session *session, bramah_diag *
   return BRAMAH_E_VALUE;
 }
 
+/* Those of the first-order states from `first` on, in which the names of a contact's are "NAME.bristle...". */
+static bramah_status start_bristles(bramah_session *session, size_t first, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  const bramah_plant *plant = &session->machine.plant;
+  bramah__start_values *s = &session->start;
+  for (size_t v = first; v < plant->n_first_order; v++) {
+    bramah_state_info state;
+    bramah_plant_state_info(plant, 2 * plant->n_dof + v, &state);
+    const size_t length = (size_t)(strrchr(state.name, '.') - state.name);
+    const bramah_contact_start *from = study->contacts;
+    while (strlen(from->contact) != length || strncmp(from->contact, state.name, length) != 0) from++;
+    const int turns = strcmp(state.unit, "rad") == 0;
+    if ((from->sigma > 0.0 || from->has_noise) && from->turns != turns)
+      return bramah__failf(diag, BRAMAH_E_UNIT, study->file, from->line, "contacts", "'%s' %s", from->contact,
+                           turns
+                               ? "is a brake, whose bristles bend by an angle: rad and rad/s^0.5 are expected"
+                               : "has bristles that bend by a length: m and m/s^0.5 are expected");
+    s->pressure_sigma[v] = from->sigma > 0.0 ? from->sigma : 0.1 * state.scale;
+    s->pressure_noise[v] = from->has_noise ? from->noise : 0.01 * state.scale;
+  }
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
@@ -416,6 +470,8 @@ bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag 
     s->pressure[v] = info.initial_pressures[v];
     s->pressure_sigma[v] = s->pressure_noise[v] = 0.1 * state.scale;
   }
+  const bramah_status bristles = start_bristles(session, info.n_volumes, diag);
+  if (bristles) return bristles;
   for (size_t v = 0; v < info.n_volumes; v++)
     if (!(s->pressure_sigma[v] > 0.0))
       return bramah__failf(diag, BRAMAH_E_KEY, study->file, study->n_volumes ? study->volumes[0].line : 0,

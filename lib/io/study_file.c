@@ -61,6 +61,19 @@ static const bramah__key volume_keys[] = {
 
 static const bramah__table volume_table = {.keys = volume_keys, .size = sizeof(bramah_volume_start)};
 
+/* ---- contacts ---- */
+
+static const bramah__key contact_keys[] = {
+    BRAMAH__KEY("sigma", bramah__read_quantity, bramah_contact_start, sigma, .unit = "m", .other_unit = "rad",
+                .range = BRAMAH__POSITIVE, .choice = offsetof(bramah_contact_start, turns), .chooses = 1),
+    BRAMAH__KEY("noise", bramah__read_quantity, bramah_contact_start, noise, .unit = "m/s^0.5",
+                .other_unit = "rad/s^0.5", .range = BRAMAH__POSITIVE,
+                .choice = offsetof(bramah_contact_start, turns),
+                .given = offsetof(bramah_contact_start, has_noise)),
+    {0}};
+
+static const bramah__table contact_table = {.keys = contact_keys, .size = sizeof(bramah_contact_start)};
+
 /* ---- filter ---- */
 
 static const bramah__word transitions[] = {{"paper", BRAMAH_TRANSITION_KINEMATIC},
@@ -657,6 +670,8 @@ static const bramah__key study_keys[] = {
                     &parameter_noise_table, .required = 0),
     BRAMAH__SECTION("joints", bramah__study_draft, study.joints, study.n_joints, &joint_table, .required = 1),
     BRAMAH__SECTION("volumes", bramah__study_draft, study.volumes, study.n_volumes, &volume_table,
+                    .required = 0),
+    BRAMAH__SECTION("contacts", bramah__study_draft, study.contacts, study.n_contacts, &contact_table,
                     .required = 0),
     {0}};
 

@@ -64,7 +64,7 @@ static void add_bristles(bramah_linearization *l, bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   const size_t n = l->system.n, n_dof = l->system.n_position;
-  bramah__bristles_by_state(c);
+  bramah__bristles_by_state(c, c->transition.bristle_rates);
   for (size_t i = 0; i < model->n_contact_points; i++) {
     const bramah__contact *contact = &model->contact_point[i];
     const bramah__contact_slope *slope = &c->derivative.contact[i];
@@ -104,7 +104,7 @@ static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
   const bramah_model *model = c->model;
   const bramah__circuit *circuit = &model->circuit;
   const size_t n = l->system.n, n_dof = l->system.n_position, n_error = 2 * n_dof + l->system.n_pressure,
-               ns = bramah__n_spools(circuit);
+               width = bramah__n_error(model), ns = bramah__n_spools(circuit);
   memset(l->A, 0, n * n * sizeof *l->A);
   memset(l->x_by_U, 0, n * ns * sizeof *l->x_by_U);
 
@@ -113,7 +113,7 @@ static bramah_status linearize_state(bramah_linearization *l, bramah_coupled *c)
   if (status != BRAMAH_OK) return status;
   for (size_t f = 0; f < n_dof; f++) l->A[f * n + n_dof + f] = 1.0;
   for (size_t i = n_dof; i < n_error; i++)
-    memcpy(l->A + i * n, c->A + (i - n_dof) * n_error, n_error * sizeof *l->A);
+    memcpy(l->A + i * n, c->A + (i - n_dof) * width, n_error * sizeof *l->A);
 
   /* Rates by the spools: those of the pressures and, by the drags of quasistatic actuators, which follow the rates of
    * their virtual volumes, and by commanded torques the accelerations. */
@@ -474,11 +474,7 @@ static bramah_linearization *layout(const bramah_model *model, const bramah_line
   for (size_t i = 0; i < model->n_contacts; i++) {
     for (size_t p = model->first_point[i]; p < model->first_point[i + 1]; p++)
       for (size_t a = 0; a < model->contact_point[p].n_states; a++) {
-        char number[BRAMAH__NUMBER_SIZE], ending[64];
-        bramah__format_integer(number, (int64_t)(p - model->first_point[i] + 1));
-        const size_t used = bramah__append(ending, sizeof ending, 0, a ? ".bristle_y_" : ".bristle_x_");
-        bramah__append(ending, sizeof ending, used, number);
-        const char *name = bramah__join_text(arena, model->contact_name[i], ending);
+        const char *name = bramah__bristle_name(arena, model->contact_name[i], p - model->first_point[i], a);
         if (l->friction_name) l->friction_name[model->contact_point[p].first_state + a] = name;
       }
   }

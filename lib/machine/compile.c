@@ -69,6 +69,7 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->n_commanded += model->n_shafts;
   model->n_contact_points += model->n_discs + model->n_brakes;
   model->n_friction_states += BRAMAH__CONTACT_STATES * model->n_discs + model->n_brakes;
+  model->n_bristles = bramah__bristles_layout(machine, NULL, NULL);
   model->n_parameters = bramah__parameters_layout(machine, NULL, NULL);
   for (size_t b = 0; b < machine->n_bodies; b++)
     model->n_welds += (size_t)bramah__is_welded(machine, &machine->bodies[b]);
@@ -198,6 +199,7 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->heights = BRAMAH__TAKE(arena, double, bramah__n_columns_of(machine));
   model->standing = BRAMAH__TAKE(arena, bramah__standing, model->n_standing);
   model->first_point = BRAMAH__TAKE(arena, size_t, model->n_contacts + 1);
+  bramah__bristles_layout(machine, model, arena);
   model->rolling = BRAMAH__TAKE(arena, bramah__rolling, machine->n_wheels + machine->n_knife_edges);
   t->ball = BRAMAH__TAKE(arena, size_t, n);
   bramah__motions_layout(machine, t, arena);

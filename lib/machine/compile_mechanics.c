@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bodies, loops, motions, forces and rolling contacts of a machine. */
 #include "lib/machine/compile.h"
+#include "lib/base/text.h"
 #include "lib/math/elementary.h"
 #include "lib/math/vector3.h"
 #include "lib/base/diag.h"
@@ -981,14 +982,79 @@ static void stand_on_terrain(bramah__compiler *k, const bramah_tyre *tyre, const
         .patch = {tyre ? fmin(2.0 / first->rolling, first->radius) : 0.0, tyre ? tyre->width / discs : 0.0}};
 }
 
+/* ---- bristles that are error states ---- */
+
+const char *bramah__bristle_name(bramah__arena *arena, const char *contact, size_t i, size_t a)
+{
+  char number[BRAMAH__NUMBER_SIZE], ending[64];
+  bramah__format_integer(number, (int64_t)(i + 1));
+  const size_t used = bramah__append(ending, sizeof ending, 0, a ? ".bristle_y_" : ".bristle_x_");
+  bramah__append(ending, sizeof ending, used, number);
+  return bramah__join_text(arena, contact, ending);
+}
+
+static int is_estimated(const bramah_machine *d, const char *name)
+{
+  return name && bramah__find_name(d->n_estimated_bristles, d->estimated_bristles, name) >= 0;
+}
+
+size_t bramah__bristles_layout(const bramah_machine *d, bramah_model *model, bramah__arena *arena)
+{
+  size_t n = 0;
+  if (model) model->bristle_name = BRAMAH__TAKE(arena, const char *, model->n_bristles);
+  for (size_t i = 0; i < d->n_contacts + d->n_tyres + d->n_brakes; i++) {
+    const size_t t = i - d->n_contacts, b = t - d->n_tyres; /* wrap for what is before */
+    const int is_point = i < d->n_contacts, is_brake = i >= d->n_contacts + d->n_tyres;
+    const char *name = is_point ? d->contacts[i].name : is_brake ? d->brakes[b].name : d->tyres[t].name;
+    const size_t points = is_point ? d->contacts[i].n_points : is_brake ? 1 : bramah__n_discs(&d->tyres[t]);
+    if (!is_estimated(d, name) || (is_point && d->contacts[i].friction.model == BRAMAH_FRICTION_NONE))
+      continue;
+    for (size_t p = 0; p < points; p++)
+      for (size_t a = 0; a < (is_brake ? 1 : BRAMAH__CONTACT_STATES); a++, n++) {
+        const char *text = model ? bramah__bristle_name(arena, name, p, a) : NULL;
+        if (model && model->bristle_name) model->bristle_name[n] = text;
+      }
+  }
+  return n;
+}
+
+/* Points of a contact that rub get their places among the error states; `named` goes on along the names laid out. */
+static void take_bristles(bramah__compiler *k, const char *name, bramah__contact *first, bramah__contact *end,
+                          size_t *named)
+{
+  bramah_model *m = k->model;
+  for (; first < end && is_estimated(k->source, name); first++) {
+    first->n_errors = first->n_states;
+    first->first_error = m->n_bristles;
+    for (size_t a = 0; a < first->n_states; a++)
+      m->bristle_name[m->n_bristles++] = m->bristle_name[(*named)++];
+  }
+}
+
+static bramah_status check_estimated(const bramah__compiler *k)
+{
+  const bramah_machine *d = k->source;
+  for (size_t i = 0; i < d->n_estimated_bristles; i++) {
+    const char *name = d->estimated_bristles[i];
+    if (!name ||
+        bramah__find_name(d->n_contacts + d->n_tyres + d->n_brakes, k->model->contact_name, name) < 0)
+      return bramah__compile_fail(
+          k, BRAMAH_E_REFERENCE, name ? name : "bristles", 0,
+          "there is no contact, tyre or brake of this name whose bristles could be error states");
+  }
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__build_contacts(bramah__compiler *k)
 {
   const bramah_machine *d = k->source;
   bramah_model *m = k->model;
   bramah__contact *out = k->t.contact_point;
-  size_t state = m->circuit.n_friction_states, kept = 0;
-  m->n_standing = 0;
-  bramah_status status = check_named(k, d->contacts, d->n_contacts, sizeof *d->contacts, "contact");
+  size_t state = m->circuit.n_friction_states, kept = 0, named = 0;
+  m->n_standing = m->n_bristles = 0;
+  bramah_status status = check_estimated(k);
+  if (status == BRAMAH_OK)
+    status = check_named(k, d->contacts, d->n_contacts, sizeof *d->contacts, "contact");
   for (size_t i = 0; i < d->n_contacts && status == BRAMAH_OK; i++) {
     const bramah_contact *in = &d->contacts[i];
     const element e = {in->name, in->line};
@@ -997,9 +1063,11 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
     if (status == BRAMAH_OK && in->n_points == 0)
       status = bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this contact has no points");
     if (status == BRAMAH_OK) status = contact_body(k, in, &each.body);
+    if (status == BRAMAH_OK && each.body < 0 && is_estimated(d, in->name))
+      named += each.n_states * in->n_points;
     if (status != BRAMAH_OK || each.body < 0) continue;
     m->contact_name[kept] = m->contact_name[i];
-    const bramah__contact *first = out;
+    bramah__contact *first = out;
     m->first_point[kept++] = (size_t)(out - k->t.contact_point);
     for (size_t l = 0; l < in->n_points && status == BRAMAH_OK; l++, out++) {
       const char *body = in->body;
@@ -1011,6 +1079,7 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
       state += out->n_states;
     }
     if (in->on_terrain) stand_on_terrain(k, NULL, first, out);
+    take_bristles(k, in->name, first, out, &named);
   }
   const size_t on_points = kept;
   if (status == BRAMAH_OK) status = check_named(k, d->tyres, d->n_tyres, sizeof *d->tyres, "tyre");
@@ -1025,7 +1094,9 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
     status = tyre ? fill_tyre(k, tyre, &state, out) : fill_brake(k, &d->brakes[i - d->n_tyres], state++, out);
     if (tyre && tyre->on_terrain && status == BRAMAH_OK)
       stand_on_terrain(k, tyre, out, out + bramah__n_discs(tyre));
+    bramah__contact *first = out;
     out += tyre ? bramah__n_discs(tyre) : 1;
+    if (status == BRAMAH_OK) take_bristles(k, name, first, out, &named);
   }
   m->n_tyres = d->n_tyres;
   m->n_contacts = kept;

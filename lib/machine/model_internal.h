@@ -289,6 +289,8 @@ struct bramah_model {
   const char **contact_name;      /* [n_contacts] */
   size_t *first_point;            /* [n_contacts + 1] */
   size_t n_friction_states;       /* those of the circuit, then those of the points that rub */
+  size_t n_bristles;              /* of these, error states */
+  const char **bristle_name;      /* [n_bristles] */
   bramah_terrain_options terrain; /* nx 0: there is none */
   bramah__heights field;          /* as it is given */
   double field_axes[9];           /* rows: its x, its y, up */
@@ -314,8 +316,17 @@ const char *bramah__row_fault(const bramah__loop *loop, size_t row, const char *
 /* "NAME" and "SUFFIX" as one text in the arena, at most 511 characters; name may be NULL. */
 const char *bramah__join_text(bramah__arena *arena, const char *name, const char *suffix);
 
+/* "tracks.bristle_x_1": direction a of point i, in the arena. */
+const char *bramah__bristle_name(bramah__arena *arena, const char *contact, size_t i, size_t a);
+
 /* Fill the table of outputs (compile.c calls it last); names go to the arena. */
 size_t bramah__outputs_count(const bramah_model *model);
 void bramah__outputs_build(bramah_model *model, bramah__arena *arena);
+
+/* Length of the error state: independent positions, their rates, first-order states, bristles. */
+static inline size_t bramah__n_error(const bramah_model *model)
+{
+  return 2 * model->n_independent + model->n_first_order + model->n_bristles;
+}
 
 #endif

@@ -231,6 +231,7 @@ static void rub_slopes(const bramah__contact *contact, const double *w, double h
   const double damping = contact->damping / (1.0 + contact->damping / contact->bristles * yields);
   s->by_bristle = -N * (contact->bristles - damping * yields) / (1.0 + half * yields);
   s->rate_by_bristle = -yields;
+  s->keeps = 1.0 / (1.0 + half * yields);
 }
 
 void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bramah__pose *pose,

@@ -49,6 +49,8 @@ typedef struct bramah__contact {
   double rolling;     /* kappa [1/m], the part of its bristles that a disc renews by rolling on */
   size_t n_states;    /* 0: it does not rub */
   size_t first_state; /* among the friction states of the machine */
+  size_t n_errors;    /* n_states where they are error states, else 0 */
+  size_t first_error; /* among the bristles that are */
 } bramah__contact;
 
 /* What parameters change of it (BRAMAH__CONTACT_STIFFNESS ...), as expressions. */
@@ -132,6 +134,7 @@ typedef struct bramah__contact_slope {
   double by_bristle; /* of f_1 by x_k1, f_2 by x_k2; those by xd_k are `half` of it */
   double rate_by_velocity[4], rate_by_roll[2]; /* of xd by w_1, w_2 and by w_4, with half = 0 */
   double rate_by_bristle;
+  double keeps; /* by what a bristle follows x_k, with xd_k held */
 } bramah__contact_slope;
 
 void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bramah__pose *pose,

@@ -135,8 +135,7 @@ static double largest_ratio(const bramah_model *model, const bramah__eval *eval)
 static void fill_map(bramah_coupled *c, const double *Rz, const double *D, const int *index)
 {
   const bramah_model *model = c->model;
-  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
-               n_first_order = model->n_first_order, n = 2 * n_dof + n_first_order;
+  const size_t n_dependent = model->n_dependent, n_dof = model->n_independent, n = bramah__n_error(model);
   memset(c->T_step, 0, n * n * sizeof *c->T_step);
   for (size_t r = 0; r < n_dof; r++) {
     const size_t j = (size_t)index[n_dependent + r];
@@ -152,7 +151,7 @@ static void fill_map(bramah_coupled *c, const double *Rz, const double *D, const
  * about yet. */
 static void adopt(bramah_coupled *c)
 {
-  const size_t n = 2 * c->model->n_independent + c->model->n_first_order;
+  const size_t n = bramah__n_error(c->model);
   if (c->basis_changed)
     bramah__multiply(n, n, n, c->T_step, c->T, c->T_work);
   else

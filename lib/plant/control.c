@@ -23,7 +23,7 @@ double bramah_coupled_step_error(const bramah_coupled *c, size_t output)
   return o->code == BRAMAH__JOINT_RATE ? c->error.rate[o->index] : (double)NAN;
 }
 
-static int step_by_program(bramah_coupled *c, const bramah__wanted *w)
+int bramah__step_by_program(bramah_coupled *c, const bramah__wanted *w)
 {
   if (!c->compiled.program) return 0;
   c->partitioned = 0;
@@ -40,7 +40,7 @@ static int step_by_program(bramah_coupled *c, const bramah__wanted *w)
 /* One step of the length that the model has now, with its derivatives where some are wanted. */
 static bramah_status one_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
 {
-  if (step_by_program(c, w)) return BRAMAH_OK;
+  if (bramah__step_by_program(c, w)) return BRAMAH_OK;
   return bramah__wants_any(w) ? bramah__step_with_transition(c, w, diag) : bramah__trapezoidal_step(c, diag);
 }
 
@@ -61,8 +61,7 @@ static void chain(size_t n, size_t width, const double *F, double part, const do
 static bramah_status in_parts(bramah_coupled *c, size_t parts, const bramah__wanted *w, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
-  const size_t n_error = 2 * model->n_independent + model->n_first_order,
-               n_noise = model->n_independent + model->n_first_order;
+  const size_t n_error = bramah__n_error(model), n_noise = n_error - model->n_independent;
   const int64_t step_ns = model->step_ns, start_ns = *c->start.time_ns;
   const double h = model->h;
   bramah__step_error *e = &c->error;

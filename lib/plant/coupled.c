@@ -16,7 +16,7 @@
 bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena *arena)
 {
   const size_t n = model->n, nc = model->circuit.n_cylinders, n_first_order = model->n_first_order,
-               nx = n + n_first_order, n_error = 2 * n + n_first_order;
+               nx = n + n_first_order, n_error = n + nx + model->n_bristles;
   bramah_coupled *object = BRAMAH__TAKE(arena, bramah_coupled, 1), counted = {0};
   bramah_coupled *c = object ? object : &counted;
   c->model = model;
@@ -167,7 +167,7 @@ static bramah_status displace(bramah_coupled *c, const double *dx, bramah_diag *
   const bramah_model *model = c->model;
   const size_t n_dependent = model->n_dependent, n_dof = model->n_independent,
                n_first_order = model->n_first_order;
-  for (size_t i = 0; i < 2 * n_dof + n_first_order; i++)
+  for (size_t i = 0; i < bramah__n_error(model); i++)
     if (!isfinite(dx[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->name, "the correction is not finite");
   const double *Rz = bramah__compiled_motion(c);
@@ -179,6 +179,12 @@ static bramah_status displace(bramah_coupled *c, const double *dx, bramah_diag *
     for (size_t f = 0; f < n_dof; f++) c->next.z[j] += Rz[j * n_dof + f] * dx[f];
   for (size_t f = 0; f < n_dof; f++) c->next.zd[c->next.index[n_dependent + f]] += dx[n_dof + f];
   for (size_t i = 0; i < n_first_order; i++) c->next.p[i] += dx[2 * n_dof + i];
+  const double *bristle = dx + 2 * n_dof + n_first_order;
+  for (size_t i = 0; i < model->n_contact_points && model->n_bristles; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    for (size_t a = 0; a < contact->n_errors; a++)
+      c->next.x[contact->first_state + a] += bristle[contact->first_error + a];
+  }
   return BRAMAH_OK;
 }
 
@@ -267,7 +273,7 @@ static int basis_change(void *self, double *T)
 {
   bramah_coupled *c = self;
   if (!c->basis_changed) return 0;
-  const size_t n = 2 * c->model->n_independent + c->model->n_first_order;
+  const size_t n = bramah__n_error(c->model);
   memcpy(T, c->T, n * n * sizeof *T);
   c->basis_changed = 0;
   return 1;
@@ -289,6 +295,11 @@ static void coordinates(void *self, double *x)
     x[n_dof + f] = c->state.zd[j];
   }
   memcpy(x + 2 * n_dof, c->state.p, model->n_first_order * sizeof *x);
+  for (size_t i = 0; i < model->n_contact_points && model->n_bristles; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    memcpy(x + 2 * n_dof + model->n_first_order + contact->first_error, c->state.x + contact->first_state,
+           contact->n_errors * sizeof *x);
+  }
 }
 
 static void parameter_info(const void *self, size_t i, bramah_parameter_info *info)
@@ -382,12 +393,26 @@ static void parameter_edges(void *self, size_t i, double *below, double *above)
   }
 }
 
+/* Typical magnitudes: how far they bend before they slide. */
+static bramah_state_info bristle_info(const bramah_model *model, size_t bristle)
+{
+  const bramah__contact *contact = model->contact_point;
+  while (!(bristle >= contact->first_error && bristle < contact->first_error + contact->n_errors)) contact++;
+  return (bramah_state_info){.name = model->bristle_name[bristle],
+                             .unit = contact->pressed > 0.0 ? "rad" : "m",
+                             .scale = contact->static_friction / contact->bristles};
+}
+
 /* Typical magnitudes: a radian or a metre, and as much per second; 100 bar. */
 static void state_info(const void *self, size_t i, bramah_state_info *info)
 {
   const bramah_coupled *c = self;
   const bramah_model *model = c->model;
   const size_t n_dof = model->n_independent;
+  if (i >= 2 * n_dof + model->n_first_order) {
+    *info = bristle_info(model, i - 2 * n_dof - model->n_first_order);
+    return;
+  }
   const size_t joint = i < 2 * n_dof ? (size_t)c->state.index[model->n_dependent + i % n_dof] : 0;
   const bramah_output_info *output =
       &model->output[i < 2 * n_dof ? 3 * joint + i / n_dof : 3 * model->n + (i - 2 * n_dof)].info;
@@ -418,7 +443,7 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .self = plant,
       .step_ns = model->step_ns,
       .n_dof = model->n_independent,
-      .n_first_order = model->n_first_order,
+      .n_first_order = model->n_first_order + model->n_bristles,
       .n_input = model->n_inputs,
       .n_output = model->n_outputs,
       .n_parameter = model->n_parameters,

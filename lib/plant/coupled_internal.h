@@ -56,14 +56,16 @@
 
 /* Times that one parameter may be asked for in a step: augmented, noisy, and as a cause. */
 enum { BRAMAH__LISTED = 3 };
-/* Transition of the error state over a step (transition.c); n_error = 2 n_dof + n_first_order. */
+/* Transition of the error state over a step (transition.c); n_error = 2 n_dof + n_first_order + n_bristles. */
 #define BRAMAH__TRANSITION_FIELDS(X)                                                                         \
   X(double, V, nc * 2 * n) /* [nc x 2 n_dof] stroke velocities by positions and rates, at the start */       \
   X(double, v, nc)         /* stroke velocities there */                                                     \
   X(double, bristle_rates,                                                                                   \
     2 * model->n_contact_points * 2 * n) /* [2 points x 2 n_dof] at the start, by positions and rates */     \
-  X(double, by_start, nc)                /* friction at the end by the velocity at the start */              \
-  X(double, r_v, n *n) /* [n_dof x n_dof] imbalance by rates and accelerations at the end */                 \
+  X(double, bristle_ends, model->n_bristles ? 4 * model->n_contact_points *n : 0) /* the same at the end */  \
+  X(double, yields, model->n_bristles ? model->n_contact_points : 0) /* of bristles at the start, -dx'/dx */ \
+  X(double, by_start, nc) /* friction at the end by the velocity at the start */                             \
+  X(double, r_v, n *n)    /* [n_dof x n_dof] imbalance by rates and accelerations at the end */              \
   X(double, r_a, n *n)                                                                                       \
   X(double, s_v,                                                                                             \
     n_first_order *n) /* [n_first_order x n_dof] rates of the first-order states by rates, there */          \
@@ -95,7 +97,7 @@ enum { BRAMAH__LISTED = 3 };
   X(double, Q, n *n_error)                    /* accelerations of all joints by it, at Q_state */            \
   X(unsigned char, Q_state, c->state.size)                                                                   \
   X(double, part_F, n_error *n_error) /* of a part of a step (control.c) */                                  \
-  X(double, part_N, n_error *nx)                                                                             \
+  X(double, part_N, n_error *(nx + model->n_bristles))                                                       \
   X(double, part_G, n_error *BRAMAH__LISTED * model->n_parameters)                                           \
   X(double, column, n_error)                                                                                 \
   X(double, zdd_i, n) /* scratch from here on */                                                             \
@@ -225,6 +227,9 @@ void bramah__complete_step(bramah_coupled *c);
 
 /* The same, divided where its error is too large; with derivatives (control.c). */
 bramah_status bramah__controlled_step(bramah_coupled *c, const bramah__wanted *wanted, bramah_diag *diag);
+
+/* A step by the program; 0: it has none, lacks what is wanted or leaves this step. */
+int bramah__step_by_program(bramah_coupled *c, const bramah__wanted *wanted);
 
 /* Residual f [nx] of the step at `change`; afterwards the candidate belongs to it. */
 bramah_status bramah__step_residual(bramah_coupled *c, const double *change, double *f);

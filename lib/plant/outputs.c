@@ -579,6 +579,21 @@ static void contact_partials(const bramah_coupled *c, const bramah__output *outp
   }
 }
 
+/* Of a friction force, by the bristles that are error states [n_bristles]. */
+static void bristle_partials(const bramah_coupled *c, const bramah__output *output, double *by)
+{
+  const bramah_model *model = c->model;
+  const size_t axis = output->code == BRAMAH__CONTACT_Y;
+  if (output->code == BRAMAH__CONTACT_NORMAL || output->code == BRAMAH__CONTACT_DEPTH) return;
+  for (size_t i = model->first_point[output->index]; i < model->first_point[output->index + 1]; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    bramah__contact_slope slope;
+    if (axis >= contact->n_errors) continue;
+    bramah__contact_slopes(1, contact, c->now->pose, c->now->Z, c->state.U, 0.0, c->state.x, NULL, &slope);
+    by[contact->first_error + axis] = slope.by_bristle;
+  }
+}
+
 /* Derivatives of an output by all joint positions a [n], rates b [n] and accelerations q [n]; 0 if it has
  * none. */
 static int mechanical_partials(const bramah_coupled *c, const bramah__output *output, double *a, double *b,
@@ -671,7 +686,7 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
   const bramah__output *output = &c->model->output[i];
   const int accelerates =
       output->code == BRAMAH__JOINT_ACCELERATION || bramah__body_accelerates(output->code);
-  memset(row, 0, (2 * c->model->n_independent + c->model->n_first_order) * sizeof *row);
+  memset(row, 0, bramah__n_error(c->model) * sizeof *row);
   if (output->code == BRAMAH__DEFINED) {
     bramah__defined_row(c, &c->model->definition[output->index], row);
     return BRAMAH_OK;
@@ -689,6 +704,8 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
   else if (output->code == BRAMAH__CYLINDER_FORCE && c->model->circuit.cylinder[output->index].metered)
     drag_partials(c, output->index, by_p, a, b);
 
+  if (is_contact(output->code)) bristle_partials(c, output, by_p + c->model->n_first_order);
+
   /* row += [ a Rz + b D, b Rz, 0 ] */
   const size_t n = c->model->n, n_dof = c->model->n_independent;
   int moving = 0;
@@ -701,7 +718,7 @@ bramah_status bramah__output_row(void *self, size_t i, double *row)
     }
   if (accelerates) {
     /* row += q Q, Q all joint accelerations by the error state. */
-    const size_t n_error = 2 * c->model->n_independent + c->model->n_first_order;
+    const size_t n_error = bramah__n_error(c->model);
     for (size_t j = 0; j < c->model->n; j++)
       for (size_t k = 0; q[j] != 0.0 && k < n_error; k++) row[k] += q[j] * c->Q[j * n_error + k];
   }
@@ -729,7 +746,7 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row)
                n_dof = model->n_independent;
   double X[9], U[9];
   turn_partials(c, ball, X, U);
-  memset(row, 0, (2 * n_dof + model->n_first_order) * sizeof *row);
+  memset(row, 0, bramah__n_error(model) * sizeof *row);
   for (size_t f = 0; f < n_dof; f++)
     for (size_t l = 0; l < 3; l++) row[f] += X[3 * k + l] * c->now->Rz[(j + l) * n_dof + f];
   return BRAMAH_OK;

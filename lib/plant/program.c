@@ -153,6 +153,7 @@ bramah_status bramah_program_new_for(const bramah_model *model, bramah_program_s
 {
   *out = NULL;
   bramah_coupled *c;
+  if (model->n_bristles) scope = BRAMAH_PROGRAM_STEPS; /* derivatives by bristles are the interpreter's */
   bramah_status status = check(model, diag);
   if (status == BRAMAH_OK) status = bramah_coupled_new(model, diag, &c);
   if (status != BRAMAH_OK) return status;

@@ -301,13 +301,29 @@ void bramah__state_slopes(bramah_coupled *c)
                          c->state.U, 0.0, c->state.x, NULL, c->derivative.contact);
 }
 
+/* Mechanical rows by the bristles that are error states, X [n_dof x n_bristles] `ld` apart. */
+static void imbalance_by_bristles(bramah_coupled *c, double *X, size_t ld)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dof = model->n_independent;
+  const double *arm = c->derivative.contact_arms;
+  for (size_t i = 0; i < model->n_contact_points; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    if (contact->n_errors == 0) continue;
+    bramah__contact_arms(model, c->now, &c->derivative, i);
+    for (size_t a = 0; a < contact->n_errors; a++)
+      for (size_t f = 0; f < n_dof; f++)
+        X[f * ld + contact->first_error + a] = -arm[a * n_dof + f] * c->derivative.contact[i].by_bristle;
+  }
+}
+
 bramah_status bramah__rates_by_state(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   bramah__eval *now = c->now;
   bramah__derivative *d = &c->derivative;
   const size_t n_dof = model->n_independent, n_first_order = model->n_first_order,
-               n_error = 2 * n_dof + n_first_order;
+               n_error = bramah__n_error(model);
   double *A = c->A, *S = A + n_dof * n_error;
   bramah__inverse_dynamics(model, &c->state, now, c->state.zdd);
   bramah__state_slopes(c);
@@ -320,6 +336,7 @@ bramah_status bramah__rates_by_state(bramah_coupled *c)
     bramah__derivative_column(model, now, d, f, 0.0, 1.0, 0.0, A + n_dof + f, n_error);
   }
   bramah__force_by_pressures(model, d, arms, A + 2 * n_dof, n_error);
+  if (model->n_bristles) imbalance_by_bristles(c, A + 2 * n_dof + n_first_order, n_error);
   for (size_t k = 0; k < n_error; k++) {
     double *column = d->dz;
     for (size_t f = 0; f < n_dof; f++) column[f] = -A[f * n_error + k];
@@ -331,6 +348,7 @@ bramah_status bramah__rates_by_state(bramah_coupled *c)
   for (size_t i = 0; i < n_first_order; i++) {
     for (size_t k = 0; k < 2 * n_dof; k++) S[i * n_error + k] = 0.0 - S[i * n_error + k];
     memcpy(S + i * n_error + 2 * n_dof, d->pd_p + i * n_first_order, n_first_order * sizeof *S);
+    memset(S + i * n_error + 2 * n_dof + n_first_order, 0, model->n_bristles * sizeof *S);
   }
   return BRAMAH_OK;
 }
@@ -368,13 +386,12 @@ void bramah__torques_by_spools(const bramah_coupled *c, double *out)
               c->now->shaft[i].by_command[a * BRAMAH__SHAFT_COMMANDS + k];
 }
 
-void bramah__bristles_by_state(bramah_coupled *c)
+void bramah__bristles_by_state(bramah_coupled *c, double *out)
 {
   const bramah_model *model = c->model;
   const bramah__derivative *d = &c->derivative;
   const size_t n = model->n, n_dof = model->n_independent;
   const double *G = d->contact_rows, *H = G + 4 * n, *Rz = c->now->Rz;
-  double *out = c->transition.bristle_rates;
   for (size_t i = 0; i < model->n_contact_points; i++, out += 4 * n_dof) {
     const bramah__contact *contact = &model->contact_point[i];
     const double *by = d->contact[i].rate_by_velocity, *by_roll = d->contact[i].rate_by_roll;
@@ -403,7 +420,7 @@ void bramah__bristles_by_state(bramah_coupled *c)
 bramah_status bramah__joint_acceleration_rows(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
-  const size_t n_dof = model->n_independent, n_error = 2 * n_dof + model->n_first_order;
+  const size_t n_dof = model->n_independent, n_error = bramah__n_error(model);
   if (c->Q_valid && memcmp(c->Q_state, c->state.block, c->state.size) == 0) return BRAMAH_OK;
   c->Q_valid = 0;
   const bramah_status status = bramah__rates_by_state(c);

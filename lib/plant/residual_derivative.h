@@ -97,12 +97,12 @@ void bramah__contact_arms(const bramah_model *model, const bramah__eval *eval, b
  * there are none. */
 void bramah__torques_by_spools(const bramah_coupled *c, double *out);
 
-/* Rates of the bristles of contacts at c->state, after bramah__rates_by_state: c->transition.bristle_rates [two of each
+/* Rates of the bristles of contacts at c->state, after bramah__rates_by_state, or at the end of a step: out [two of each
  * point x 2 n_dof] by positions and rates. */
-void bramah__bristles_by_state(bramah_coupled *c);
+void bramah__bristles_by_state(bramah_coupled *c, double *out);
 
 /* c->A [(n_dof + n_first_order) x n_error]: independent accelerations and rates of the first-order states by the
- * error state, at c->state, to which `now` must belong; friction states are held. Returns E_SINGULAR. */
+ * error state, at c->state, to which `now` must belong; friction states that are none of it are held. Returns E_SINGULAR. */
 bramah_status bramah__rates_by_state(bramah_coupled *c);
 
 /* Fill c->Q with the derivative of all joint accelerations by the error state, unless it belongs to this state

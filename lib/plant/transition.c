@@ -91,20 +91,26 @@ static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const 
   return status;
 }
 
-/* X [n_dof x n_error] gains what friction at the end of the step has of the bristles' rates at its start. */
+/* X [n_dof x n_error] gains what friction at the end of the step has of the bristles at its start and of their rates there. */
 static void add_bristles(bramah_coupled *c, double *X)
 {
   const bramah_model *model = c->model;
-  const size_t n_dof = model->n_independent, n_error = 2 * n_dof + model->n_first_order;
+  const size_t n_dof = model->n_independent, n_error = bramah__n_error(model);
+  const double half = 0.5 * model->h, *yields = c->transition.yields;
   const double *rates = c->transition.bristle_rates, *arm = c->derivative.contact_arms;
   for (size_t i = 0; i < model->n_contact_points; i++, rates += 4 * n_dof) {
-    const double by_rate = 0.5 * model->h * c->derivative.contact[i].by_bristle;
+    const bramah__contact *contact = &model->contact_point[i];
+    const double by = c->derivative.contact[i].by_bristle, by_rate = half * by;
+    double *own = X + 2 * n_dof + model->n_first_order + contact->first_error;
     if (by_rate == 0.0) continue;
     bramah__contact_arms(model, c->now, &c->derivative, i);
     for (size_t a = 0; a < 2; a++)
       for (size_t f = 0; f < n_dof; f++)
         for (size_t k = 0; k < 2 * n_dof; k++)
           X[f * n_error + k] += arm[a * n_dof + f] * by_rate * rates[a * 2 * n_dof + k];
+    for (size_t a = 0; a < contact->n_errors; a++)
+      for (size_t f = 0; f < n_dof; f++)
+        own[f * n_error + a] += arm[a * n_dof + f] * by * (1.0 - half * yields[i]);
   }
 }
 
@@ -122,7 +128,9 @@ static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *p
       t->V[q * 2 * n_dof + f] = c->derivative.v_zi[q * n_dof + f];
       t->V[q * 2 * n_dof + n_dof + f] = c->now->row_i[q * n_dof + f];
     }
-  bramah__bristles_by_state(c);
+  bramah__bristles_by_state(c, t->bristle_rates);
+  for (size_t i = 0; i < c->model->n_contact_points && c->model->n_bristles; i++)
+    t->yields[i] = -c->derivative.contact[i].rate_by_bristle;
   bramah__state_copy(&c->state, &t->start);
   memcpy(t->v, c->now->v, nc * sizeof(double));
   return BRAMAH_OK;
@@ -132,16 +140,16 @@ static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *p
 
 /* Factors of J, and the blocks r_v, r_a, s_v. Newton's last tangent was taken one correction before the
  * end, less than the tolerances away: its factors and what c->derivative holds serve here too, both of them, for
- * rates by positions are 2/h times what J and the blocks differ by. Other formulations and sweeps have none of
- * this kind. */
-static bramah_status derive_end(bramah_coupled *c)
+ * rates by positions are 2/h times what J and the blocks differ by. Other formulations, sweeps and programs have none
+ * of this kind. */
+static bramah_status derive_end(bramah_coupled *c, int by_program)
 {
   const bramah_model *model = c->model;
   bramah__transition *t = &c->transition;
   const size_t n_dof = model->n_independent;
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
   bramah__step_slopes(c, c->now, c->state.U, t->v, &t->start, t->by_start);
-  if (bramah__all_unknown(c) || c->sweeps) {
+  if (bramah__all_unknown(c) || c->sweeps || by_program) {
     bramah__step_slopes(c, c->now, c->state.U, t->v, &t->start, NULL);
     bramah__independent_tangent(c, &c->state, c->now, c->newton.J);
     const bramah_status status = bramah__factor_tangent(c, n_dof);
@@ -153,10 +161,50 @@ static bramah_status derive_end(bramah_coupled *c)
   }
   bramah__rates_by_motion(model, &c->derivative, bramah__independent_arms(model, c->now, &c->derivative), 0.0,
                           1.0, t->s_v, n_dof);
+  if (model->n_bristles) bramah__bristles_by_state(c, t->bristle_ends);
   memcpy(c->now->D, c->derivative.D,
          model->n * n_dof * sizeof(double)); /* the rows of sensors will ask for it */
   c->now->D_known = 1;
   return BRAMAH_OK;
+}
+
+/* Rows of the bristles, out [n_bristles x n], as positions z and rates zd [n_dof x n] at the end of the step move, what they began
+ * with held: x = x_0 + h/2 (x'_0 + x'). */
+static void bristles_by_motion(const bramah_coupled *c, size_t n, const double *z, const double *zd,
+                               double *out)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dof = model->n_independent;
+  const double half = 0.5 * model->h, *ends = c->transition.bristle_ends;
+  for (size_t i = 0; i < model->n_contact_points && model->n_bristles; i++, ends += 4 * n_dof) {
+    const bramah__contact *contact = &model->contact_point[i];
+    for (size_t a = 0; a < contact->n_errors; a++)
+      for (size_t k = 0; k < n; k++) {
+        const double *by = ends + a * 2 * n_dof;
+        double sum = 0.0;
+        for (size_t f = 0; f < n_dof; f++) sum += by[f] * z[f * n + k] + by[n_dof + f] * zd[f * n + k];
+        out[(contact->first_error + a) * n + k] = half * sum;
+      }
+  }
+}
+
+/* F's rows of the bristles: as the motion, and as they began. */
+static void bristles_by_start(const bramah_coupled *c, double *F)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dof = model->n_independent, n = bramah__n_error(model),
+               first = 2 * n_dof + model->n_first_order;
+  const double half = 0.5 * model->h, *rates = c->transition.bristle_rates;
+  bristles_by_motion(c, n, F, F + n_dof * n, F + first * n);
+  for (size_t i = 0; i < model->n_contact_points && model->n_bristles; i++, rates += 4 * n_dof) {
+    const bramah__contact *contact = &model->contact_point[i];
+    const double keeps = c->derivative.contact[i].keeps;
+    for (size_t a = 0; a < contact->n_errors; a++) {
+      const size_t at = first + contact->first_error + a;
+      for (size_t k = 0; k < 2 * n_dof; k++) F[at * n + k] += keeps * half * rates[a * 2 * n_dof + k];
+      F[at * n + at] += keeps * (1.0 - half * c->transition.yields[i]);
+    }
+  }
 }
 
 /* Solve J X = X [nx x n_columns] in place. */
@@ -175,6 +223,22 @@ static bramah_status solve_columns(bramah_coupled *c, size_t n_columns, double *
   return BRAMAH_OK;
 }
 
+/* Right-hand sides of bristles that are bent by one, X [n_dof x n_bristles] `ld` apart. */
+static void bend_by_noise(bramah_coupled *c, double *X, size_t ld)
+{
+  const bramah_model *model = c->model;
+  const size_t n_dof = model->n_independent;
+  for (size_t i = 0; i < model->n_contact_points && model->n_bristles; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    if (contact->n_errors == 0) continue;
+    bramah__contact_arms(model, c->now, &c->derivative, i);
+    for (size_t a = 0; a < contact->n_errors; a++)
+      for (size_t f = 0; f < n_dof; f++)
+        X[f * ld + contact->first_error + a] =
+            c->derivative.contact_arms[a * n_dof + f] * c->derivative.contact[i].by_bristle;
+  }
+}
+
 /* The resolvent (I - h/2 A)^-1 of the trapezoidal rule on unit velocities and pressures: J [z; p] = 2/h [r_a;
  * 1], z' = 2/h z. For a stiff mode of rate a it leaves the variance q / 2a that the continuous mode has,
  * whatever the step. */
@@ -182,17 +246,27 @@ static bramah_status noise_response(bramah_coupled *c, double *N)
 {
   bramah__transition *t = &c->transition;
   const size_t n_dof = c->model->n_independent, n_first_order = c->model->n_first_order,
-               nx = n_dof + n_first_order;
+               nx = n_dof + n_first_order, n = nx + c->model->n_bristles;
   const double c1 = 2.0 / c->model->h;
-  double *X = N + n_dof * nx; /* solved in the rows of z' and p, then moved */
-  memset(N, 0, (2 * n_dof + n_first_order) * nx * sizeof *N);
+  double *X = N + n_dof * n; /* solved in the rows of z' and p, then moved */
+  memset(N, 0, (n_dof + n) * n * sizeof *N);
   for (size_t f = 0; f < n_dof; f++)
-    for (size_t g = 0; g < n_dof; g++) X[f * nx + g] = c1 * t->r_a[f * n_dof + g];
-  for (size_t i = 0; i < n_first_order; i++) X[(n_dof + i) * nx + n_dof + i] = c1;
-  const bramah_status status = solve_columns(c, nx, X);
-  for (size_t k = 0; k < n_dof * nx; k++) {
+    for (size_t g = 0; g < n_dof; g++) X[f * n + g] = c1 * t->r_a[f * n_dof + g];
+  for (size_t i = 0; i < n_first_order; i++) X[(n_dof + i) * n + n_dof + i] = c1;
+  bend_by_noise(c, X + nx, n);
+  const bramah_status status = solve_columns(c, n, X);
+  for (size_t k = 0; k < n_dof * n; k++) {
     N[k] = X[k];
     X[k] *= c1;
+  }
+  bristles_by_motion(c, n, N, X, X + nx * n);
+  for (size_t i = 0; i < c->model->n_contact_points && c->model->n_bristles; i++) {
+    const bramah__contact *contact = &c->model->contact_point[i];
+    for (size_t a = 0; a < contact->n_errors; a++) {
+      const size_t at = nx + contact->first_error + a;
+      const double keeps = c->derivative.contact[i].keeps;
+      X[at * n + at] += keeps > 0.0 ? keeps : 1.0; /* in the air, so that a variance is left */
+    }
   }
   return status;
 }
@@ -239,6 +313,7 @@ static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const siz
   memcpy(G, X, n_dof * n_par * sizeof *G);
   for (size_t k = 0; k < n_dof * n_par; k++) G[n_dof * n_par + k] = c1 * X[k];
   memcpy(G + 2 * n_dof * n_par, X + n_dof * n_par, n_first_order * n_par * sizeof *G);
+  bristles_by_motion(c, n_par, G, G + n_dof * n_par, G + (2 * n_dof + n_first_order) * n_par);
   return status;
 }
 
@@ -250,7 +325,7 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
   const bramah_model *model = c->model;
   bramah__transition *t = &c->transition;
   const size_t n_dof = model->n_independent, n_first_order = model->n_first_order,
-               nc = model->circuit.n_cylinders, n_error = 2 * n_dof + n_first_order;
+               nc = model->circuit.n_cylinders, n_error = bramah__n_error(model);
   const double c1 = 2.0 / model->h;
   double *X = t->rhs, *S = X + n_dof * n_error;
   bramah__multiply(n_dof, n_dof, n_error, t->r_a, c->A, X);
@@ -293,6 +368,7 @@ static bramah_status end_of_step(bramah_coupled *c, double *F, double *N)
     F[(n_dof + f) * n_error + n_dof + f] -= 1.0;
   }
   memcpy(F + 2 * n_dof * n_error, S, n_first_order * n_error * sizeof(double));
+  bristles_by_start(c, F);
   return N ? noise_response(c, N) : BRAMAH_OK;
 }
 
@@ -302,9 +378,12 @@ bramah_status bramah__step_with_transition(bramah_coupled *c, const bramah__want
   if (status != BRAMAH_OK) return status;
   if (keep_start(c, w->n_par, w->par, w->G) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the mass matrix is singular");
-  status = bramah__trapezoidal_step(c, diag);
+  /* A program that has no derivatives makes the step all the same. */
+  const int by_program = c->model->n_bristles && bramah__step_by_program(c, &(bramah__wanted){0});
+  if (!by_program) status = bramah__trapezoidal_step(c, diag);
+  if (status == BRAMAH_OK) status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
-  status = derive_end(c);
+  status = derive_end(c, by_program);
   if (status == BRAMAH_OK && w->F) status = end_of_step(c, w->F, w->N);
   if (status == BRAMAH_OK) status = store_parameters(c, w->n_par, w->par, w->G);
   if (status == BRAMAH_OK) return status;
@@ -323,7 +402,7 @@ bramah_status bramah__acceleration_derivative(void *self, double *J, size_t n_pa
   if (status == BRAMAH_OK) status = bramah__rates_by_state(c);
   if (status == BRAMAH_OK) {
     const size_t n_dof = c->model->n_independent;
-    memcpy(J, c->A, n_dof * (2 * n_dof + c->model->n_first_order) * sizeof *J);
+    memcpy(J, c->A, n_dof * bramah__n_error(c->model) * sizeof *J);
     return BRAMAH_OK;
   }
   return bramah__fail(diag, status, c->model->name, "the mass matrix is singular");
@@ -338,7 +417,7 @@ static const double velocity_step = 1e-7; /* rad/s or m/s */
 
 static void store(const bramah_coupled *c, size_t column, double step, double *J)
 {
-  const size_t n_dof = c->model->n_independent, n = 2 * n_dof + c->model->n_first_order;
+  const size_t n_dof = c->model->n_independent, n = bramah__n_error(c->model);
   for (size_t r = 0; r < n_dof; r++) J[r * n + column] = (c->zdd_i[r] - c->zdd_base[r]) / step;
 }
 
@@ -389,6 +468,19 @@ bramah_status bramah__acceleration_jacobian(void *self, double *J, bramah_diag *
     store(c, n_dof + f, velocity_step, J);
   }
   bramah__evaluate_motion(model, &c->state, c->now); /* as it was */
+
+  /* Bristles. */
+  for (size_t i = 0; i < model->n_contact_points && model->n_bristles; i++)
+    for (size_t a = 0; a < model->contact_point[i].n_errors; a++) {
+      const bramah__contact *contact = &model->contact_point[i];
+      const double step = 1e-4 * contact->static_friction / contact->bristles;
+      bramah__state_copy(&c->state, probe);
+      probe->x[contact->first_state + a] += step;
+      bramah__evaluate_forces(model, c->state.p, c->state.U, probe->x, probe->xd, c->now);
+      bramah__evaluate_rhs(model, &c->state, c->now);
+      bramah__solve_acceleration(model, c->now, c->zdd_i);
+      store(c, 2 * n_dof + n_first_order + contact->first_error + a, step, J);
+    }
   bramah__evaluate_forces(model, c->state.p, c->state.U, c->state.x, c->state.xd, c->now);
   return BRAMAH_OK;
 }

@@ -294,7 +294,7 @@ END_TEST
 
 /* ---- a filter on a body that stands on its feet, from roll and pitch ---- */
 
-enum { N = 12, TRUTHS = 16, FILTER_STEPS = 300, TILTS = 2 };
+enum { MOTION = 12, N = MOTION + 8, TRUTHS = 16, FILTER_STEPS = 300, TILTS = 2 };
 
 typedef struct side {
   running r;
@@ -306,7 +306,9 @@ static void open_side(side *s, const bramah_machine *machine)
 {
   static const double position[6] = {1e-3, 1e-3, 1e-3, 2e-3, 2e-3, 2e-3},
                       rate[6] = {1e-3, 1e-3, 5e-3, 2e-3, 2e-3, 2e-3},
-                      noise[6] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
+                      noise[6] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1},
+                      bent[8] = {1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4, 1e-4},
+                      bending[8] = {1e-5, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5};
   const bramah_sensor_options tilt[TILTS] = {
       {.name = "pitch", .kind = BRAMAH_SENSOR_INCLINOMETER, .at = "block", .axis = {1, 0, 0}, .sigma = 1e-3},
       {.name = "roll", .kind = BRAMAH_SENSOR_INCLINOMETER, .at = "block", .axis = {0, 1, 0}, .sigma = 1e-3}};
@@ -315,6 +317,7 @@ static void open_side(side *s, const bramah_machine *machine)
   bramah_filter_options o;
   bramah_filter_options_default(&o);
   o.position_sigma = position, o.rate_sigma = rate, o.acceleration_noise = noise, o.common_gate = 0.0;
+  o.first_order_sigma = bent, o.first_order_noise = bending;
   must(bramah_filter_new(&s->r.p, TILTS, s->sensor, &o, &diag, &s->filter), &diag);
 }
 
@@ -324,7 +327,7 @@ static double nees(const bramah_filter *f, const double *e, size_t n, const size
   double L[N * N], x[N], sum = 0.0;
   for (size_t i = 0; i < n; i++) {
     x[i] = e[state[i]];
-    for (size_t k = 0; k < n; k++) L[i * n + k] = f->P[state[i] * N + state[k]];
+    for (size_t k = 0; k < n; k++) L[i * n + k] = f->P[state[i] * f->n + state[k]];
   }
   ck_assert_uint_eq(bramah__cholesky_factor(n, L), 0);
   bramah__cholesky_solve(n, L, x);
@@ -335,18 +338,21 @@ static double nees(const bramah_filter *f, const double *e, size_t n, const size
 /* The mean of the run's NEES of height, pitch and roll with their rates, and of all. */
 static void follow(const bramah_machine *machine, unsigned seed, double *of_stance, double *of_all)
 {
-  static const size_t stance[] = {2, 4, 5, 8, 10, 11}, all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  static const size_t stance[] = {2, 4, 5, 8, 10, 11};
+  size_t all[N];
+  for (size_t i = 0; i < N; i++) all[i] = i;
   const unsigned char present[TILTS] = {1, 1};
   side truth, estimate;
   double dx[N], y[TILTS], x[2][N], e[N];
   open_side(&truth, machine);
   open_side(&estimate, machine);
-  test_draw(N, truth.filter->P, &seed, dx);
+  const size_t n_error = truth.filter->n;
+  test_draw(n_error, truth.filter->P, &seed, dx);
   must(truth.r.p.inject(truth.r.p.self, dx, &diag), &diag);
   *of_stance = *of_all = 0.0;
   for (int k = 0; k < FILTER_STEPS; k++) {
     must(bramah_filter_predict(truth.filter, &diag), &diag);
-    test_normals(N, truth.filter->nq, truth.filter->Gamma, &seed, dx);
+    test_normals(n_error, truth.filter->nq, truth.filter->Gamma, &seed, dx);
     must(truth.r.p.inject(truth.r.p.self, dx, &diag), &diag);
     must(bramah_filter_predict(estimate.filter, &diag), &diag);
     for (int i = 0; i < TILTS; i++)
@@ -354,10 +360,10 @@ static void follow(const bramah_machine *machine, unsigned seed, double *of_stan
     must(bramah_filter_correct(estimate.filter, y, present, &diag), &diag);
     truth.r.p.coordinates(truth.r.p.self, x[0]);
     estimate.r.p.coordinates(estimate.r.p.self, x[1]);
-    for (int i = 0; i < N; i++) e[i] = x[0][i] - x[1][i];
+    for (size_t i = 0; i < n_error; i++) e[i] = x[0][i] - x[1][i];
     if (k < FILTER_STEPS / 3) continue;
     *of_stance += nees(estimate.filter, e, 6, stance) / (FILTER_STEPS - FILTER_STEPS / 3);
-    *of_all += nees(estimate.filter, e, N, all) / (FILTER_STEPS - FILTER_STEPS / 3);
+    *of_all += nees(estimate.filter, e, n_error, all) / (FILTER_STEPS - FILTER_STEPS / 3);
   }
   for (side *s = &truth; s; s = s == &truth ? &estimate : NULL) {
     bramah_filter_free(s->filter);
@@ -365,13 +371,17 @@ static void follow(const bramah_machine *machine, unsigned seed, double *of_stan
   }
 }
 
-/* Over many truths that the noise of the filter drives: errors are as large as it says. It holds the bristles, which in truth
- * push back: over 160 truths 6.42 +- 0.12 of 6 (6.09 +- 0.14 without friction). */
+/* Over many truths that the noise of the filter drives: errors are as large as it says. With bristles that are held, which in truth
+ * push back, over 80 truths 6.43 +- 0.18 of 6; as error states 6.18 +- 0.15, and of all 17.0 +- 0.3 of 20: bristles relax by rates that
+ * are on average not zero, as their linearization at rest has it. With a tenth of the noise 20.1 +- 0.5. */
 START_TEST(test_filter)
 {
+  static const char *const feet[] = {"feet"};
   static block b;
   double mean[2] = {0.0, 0.0}, square[2] = {0.0, 0.0};
+  const int estimated = _i;
   describe(&b, 0.0, 1000000);
+  b.machine.estimated_bristles = feet, b.machine.n_estimated_bristles = (size_t)estimated;
   for (unsigned run = 0; run < TRUTHS; run++) {
     double value[2];
     follow(&b.machine, 100u + 7919u * run, &value[0], &value[1]);
@@ -379,10 +389,10 @@ START_TEST(test_filter)
   }
   double error[2];
   for (int k = 0; k < 2; k++) error[k] = sqrt((square[k] - mean[k] * mean[k]) / (TRUTHS - 1));
-  printf("NEES of height, pitch, roll and their rates %.2f +- %.2f of 6, of all %.2f +- %.2f of 12\n",
-         mean[0], error[0], mean[1], error[1]);
+  printf("NEES of height, pitch, roll and their rates %.2f +- %.2f of 6, of all %.2f +- %.2f of %d\n",
+         mean[0], error[0], mean[1], error[1], estimated ? N : MOTION);
   ck_assert_double_lt(fabs(mean[0] / 6.0 - 1.0), 0.15);
-  ck_assert_double_lt(fabs(mean[1] / 12.0 - 1.0), 0.15);
+  ck_assert_double_lt(fabs(mean[1] / (estimated ? N : MOTION) - 1.0), estimated ? 0.25 : 0.15);
 }
 END_TEST
 
@@ -458,7 +468,8 @@ int main(void)
   TCase *cases = one_case(suite, "contact");
   tcase_add_loop_test(cases, test_normal_forces, 0, sizeof evaluations / sizeof evaluations[0]);
   ADD_TESTS(cases, test_normal_forces_are_passive, test_friction_is_passive, test_linear_impact,
-            test_restitution, test_bounce, test_second_order, test_limits, test_filter);
+            test_restitution, test_bounce, test_second_order, test_limits);
+  tcase_add_loop_test(cases, test_filter, 0, 2);
   tcase_add_loop_test(cases, test_slope, 0, 6);
   tcase_add_loop_test(cases, test_rest, 0, 2);
   tcase_add_loop_test(cases, test_refusals, 0, 10);
