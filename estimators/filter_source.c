@@ -48,7 +48,6 @@ static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *
       {f->n_par_noise && !f->n_augmented, "parameter_noise",
        "noise on parameters is compiled with augmented states only"},
       {start->injection == BRAMAH_INJECTION_LINEARISED, "injection", "linearised injection is not compiled"},
-      {start->model->n_bristles > 0, "contacts", "bristles as error states are not compiled"},
   };
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (refused[i].is_so) return refuse(diag, refused[i].thing, refused[i].why);

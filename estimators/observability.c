@@ -334,10 +334,16 @@ size_t bramah_observability_names(const bramah_observability *o, char *out, size
 {
   size_t count = 0, used = 0;
   if (size) out[0] = '\0';
-  for (size_t i = 0; i < o->n; i++) {
+  for (size_t i = 0, last = o->n; i < o->n; i++) {
     if (o->share[i] < named) continue;
-    if (count++) used = bramah__append(out, size, used, ", ");
-    used = bramah__append(out, size, used, name_of(o, i));
+    const char *name = name_of(o, i), *bristle = strstr(name, ".bristle_");
+    const size_t stem = bristle ? (size_t)(bristle - name) + sizeof ".bristle_" - 1 : 0;
+    if (count++ && stem && last < o->n && strncmp(name_of(o, last), name, stem) == 0)
+      continue; /* all of a contact as one */
+    last = i;
+    if (count > 1) used = bramah__append(out, size, used, ", ");
+    used = bramah__append(out, size, used, name);
+    if (stem) used = bramah__append(out, size, used - strlen(bristle), ".bristle_*");
   }
   return count;
 }

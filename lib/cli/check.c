@@ -264,6 +264,28 @@ static void explain_filter(const bramah_session *session)
   }
 }
 
+/* Contacts whose bristles are error states, by the first bristle of each. */
+static void print_bristles(const bramah_session *session)
+{
+  const bramah_session_parts *about = bramah_session_about(session);
+  const bramah_plant *plant = &about->machine->plant;
+  for (size_t i = 0; i < about->study->n_contacts; i++) {
+    const char *name = about->study->contacts[i].contact;
+    for (size_t v = 0; v < plant->n_first_order; v++) {
+      bramah_state_info state;
+      bramah_plant_state_info(plant, 2 * plant->n_dof + v, &state);
+      if (strncmp(state.name, name, strlen(name)) != 0 ||
+          strcmp(state.name + strlen(name), ".bristle_x_1") != 0)
+        continue;
+      const cli_readable unit = cli_readable_unit(state.unit);
+      printf("  contact %s: bristles estimated, sigma %.6g %s, noise %.6g %s/s^0.5; they slide at %.6g %s\n",
+             name, unit.factor * about->options.first_order_sigma[v], unit.unit,
+             unit.factor * about->options.first_order_noise[v], unit.unit, unit.factor * state.scale,
+             unit.unit);
+    }
+  }
+}
+
 static void explain_study(const bramah_session *session, int parameters)
 {
   const bramah_study *study = bramah_session_study(session);
@@ -313,6 +335,7 @@ static void explain_study(const bramah_session *session, int parameters)
     if (v->has_pressure) printf(", starts at %.6g bar", 1e-5 * v->pressure);
     printf("\n");
   }
+  print_bristles(session);
   cli_warn_unobservable(session);
 }
 

@@ -830,6 +830,8 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
 {
   if (program->model != start->base)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name, "the program is that of another model");
+  if (start->model->n_bristles)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "contacts", "bristles as error states are not compiled");
   if (program->scope != BRAMAH_PROGRAM_PARAMETERS)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name, "the program lacks derivatives");
   while (program && !bramah__program_knows(program, &start->state)) program = program->next;
