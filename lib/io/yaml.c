@@ -567,6 +567,24 @@ bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bram
 
 /* ---- places ---- */
 
+/* How long the next key of a path is: names of outputs and parameters have dots themselves. Where nothing fits, up to the first dot. */
+static size_t key_length(const bramah__node *node, const char *p)
+{
+  const char *dot = strchr(p, '.');
+  const size_t first = dot ? (size_t)(dot - p) : strlen(p);
+  char part[256];
+  while (dot && node->kind != BRAMAH__NODE_SCALAR) {
+    const size_t n = (size_t)(dot - p);
+    if (n >= sizeof part) break;
+    memcpy(part, p, n);
+    part[n] = '\0';
+    if (find_element(node, part) < node->n) return n;
+    dot = strchr(dot + 1, '.');
+    if (!dot && strlen(p) < sizeof part && find_element(node, p) < node->n) return strlen(p);
+  }
+  return first;
+}
+
 bramah_status bramah__tree_find(const bramah__node *root, const char *file, const char *path,
                                 bramah__position *out, bramah_diag *diag)
 {
@@ -576,8 +594,8 @@ bramah_status bramah__tree_find(const bramah__node *root, const char *file, cons
   out->depth = 0;
   out->parent = NULL;
   for (const char *p = path; p;) {
-    const char *dot = whole ? NULL : strchr(p, '.');
-    const size_t n = dot ? (size_t)(dot - p) : strlen(p);
+    const size_t n = whole ? strlen(p) : key_length(node, p);
+    const char *dot = p[n] ? p + n : NULL;
     if (n == 0 || n >= sizeof part || out->depth == BRAMAH__DEEPEST_PLACE) {
       bramah__fail(diag, BRAMAH_E_KEY, path, "a path is keys joined by dots, such as volumes.v1.noise");
       bramah__at(diag, file, 0, 0);

@@ -264,3 +264,24 @@ run 0 check right.yaml
 sed 's/^  p1: {type: pressure,/& bias: 0.1 bar,/; s/gain_of: p1, sigma: 0.02, noise: 0.001 Hz^0.5/bias_of: p1, sigma: 0.1 bar/' study.yaml >wrong.yaml
 run 1 check wrong.yaml
 says err "sensors.p1.bias: the study estimates it its own way as augmented.shows: say it in one place, here 'fixed'"
+
+# Values of phases are tuned by their paths, also where a name has dots.
+with >study.yaml <<'END'
+augmented:
+  load: {parameter: crank.load, sigma: 50 N*m, noise: 1 N*m/s^0.5}
+phases:
+  high:
+    begin: {crank.angle: {above: 70 deg}}
+    augmented: {load: {noise: 2 N*m/s^0.5}}
+tune:
+  parameters:
+    phases.high.augmented.load.noise: {least: 1 N*m/s^0.5, most: 200 N*m/s^0.5}
+    phases.high.begin.crank.angle.above: {least: 60 deg, most: 80 deg}
+END
+head -n 200 "$folder/log.csv" >short.csv
+run 0 tune study.yaml short.csv --budget 3 --output tuned.yaml
+says tuned.yaml 'above: '
+says out 'phases.high.begin.crank.angle.above'
+sed 's/crank.angle.above/crank.angel.above/' study.yaml >wrong.yaml
+run 1 tune wrong.yaml short.csv --budget 3 --output tuned.yaml
+says err "the file has no 'crank' there; there are crank.angle"
