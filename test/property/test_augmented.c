@@ -503,6 +503,56 @@ START_TEST(test_smoothed)
 }
 END_TEST
 
+/* Phases that mean nothing are refused by name. */
+START_TEST(test_phases_refused)
+{
+  static const double s = 0.06, spr[3] = {1e5, 1e5, 1e5}, q = 0.02;
+  const bramah_augmented load = {
+      .name = "load", .kind = BRAMAH_AUGMENTED_PARAMETER, .at = "crank.load", .sigma = 50.0, .noise = 1.0};
+  const bramah_condition high = {BRAMAH_CONDITION_OUTPUT, 0, 1.0, INFINITY},
+                         none = {BRAMAH_CONDITION_OUTPUT, 99999, 0, 1},
+                         crossed = {BRAMAH_CONDITION_OUTPUT, 0, 1.0, 0.0},
+                         silent = {BRAMAH_CONDITION_SAMPLE, SENSORS, 0, 1};
+  const bramah_phase_process good = {0, 20.0, 0.0}, other = {1, 20.0, 0.0}, negative = {0, -1.0, 0.0},
+                             late = {0, 1.0, -1.0};
+  const struct {
+    bramah_phase phase;
+    bramah_status status;
+  } cases[] = {{{"a", 1, 0, &high, NULL, 1, &good}, BRAMAH_OK},
+               {{"a", 0, 0, NULL, NULL, 1, &good}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &none, NULL, 1, &good}, BRAMAH_E_REFERENCE},
+               {{"a", 1, 1, &high, &silent, 1, &good}, BRAMAH_E_REFERENCE},
+               {{"a", 1, 0, &crossed, NULL, 1, &good}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &high, NULL, 1, &other}, BRAMAH_E_REFERENCE},
+               {{"a", 1, 0, &high, NULL, 1, &negative}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &high, NULL, 1, &late}, BRAMAH_E_VALUE}};
+  side rig = {0};
+  open_side(&rig, "");
+  const size_t basis = must_find(&rig.plant, "crank.angle");
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    const bramah_filter_options o = {.transition = BRAMAH_TRANSITION_STEP,
+                                     .basis = &basis,
+                                     .position_sigma = &s,
+                                     .rate_sigma = &s,
+                                     .first_order_sigma = spr,
+                                     .acceleration_noise = &q,
+                                     .first_order_noise = spr,
+                                     .n_augmented = 1,
+                                     .augmented = &load,
+                                     .n_phases = 1,
+                                     .phases = &cases[c].phase};
+    rig.filter = NULL;
+    ck_assert_int_eq(bramah_filter_new(&rig.plant, SENSORS, rig.sensor, &o, &diag, &rig.filter),
+                     cases[c].status);
+    if (cases[c].status) ck_assert_str_eq(diag.thing, "a");
+    if (!cases[c].status) ck_assert_ptr_null(bramah_filter_get_phase(rig.filter, 1).name);
+    bramah_filter_free(rig.filter);
+  }
+  rig.filter = NULL;
+  close_side(&rig);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("augmented");
@@ -513,5 +563,6 @@ int main(void)
   tcase_add_loop_test(cases, test_no_logarithm, 0, 2);
   tcase_add_test(cases, test_gain_and_delay);
   tcase_add_test(cases, test_smoothed);
+  tcase_add_test(cases, test_phases_refused);
   return run_suite(suite);
 }
