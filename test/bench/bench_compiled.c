@@ -60,6 +60,7 @@ static const struct {
                 {"manipulator", "manipulator/manipulator", 0, 1.0, NULL},
                 {"excavator", "excavator/excavator", 0, 1.0, &firm},
                 {"excavator-on-tracks", "excavator/excavator", 0, 1.0, NULL},
+                {"tractor", "tractor/tractor", 0, 1.0, NULL},
                 {"boom-5", NULL, 5, 1.0, NULL},
                 {"boom-10", NULL, 10, 1.0, NULL}};
 enum { N_MACHINES = sizeof machines / sizeof machines[0] };

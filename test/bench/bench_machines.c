@@ -9,6 +9,8 @@
 #include "test/support/four_bar.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { RUNS = 5, MOST_INPUTS = 8, LONGEST = 1000 };
 static const int64_t duration_ns = INT64_C(10000000000);
@@ -21,8 +23,9 @@ static const bramah_change firm = {.path = "joints.undercarriage.type", .value =
 static const struct {
   const char *name;
   const bramah_change *change;
-} shipped[] = {{"four-bar", NULL},      {"lifting-four-bar", NULL}, {"quick-return", NULL}, {"crane", NULL},
-               {"metered-crane", NULL}, {"metered-arm", NULL},      {"manipulator", NULL},  {"excavator", &firm}};
+} shipped[] = {{"four-bar", NULL},    {"lifting-four-bar", NULL}, {"quick-return", NULL},
+               {"crane", NULL},       {"metered-crane", NULL},    {"metered-arm", NULL},
+               {"manipulator", NULL}, {"excavator", &firm}};
 static const char *const formulations[] = {"partitioning", "augmented-lagrangian", "penalty"};
 enum { N_SHIPPED = sizeof shipped / sizeof shipped[0] };
 
@@ -101,6 +104,111 @@ static void print_machines(void)
       "(double-step).\n");
 }
 
+/* ---- the tractor's work cycle ---- */
+
+enum { MOST_ROWS = 100, MOST_COLUMNS = 16 };
+typedef struct schedule {
+  size_t n_rows, n_columns;
+  double t[MOST_ROWS], value[MOST_ROWS][MOST_COLUMNS];
+  int is_input[MOST_COLUMNS];
+  size_t number[MOST_COLUMNS]; /* of the input or parameter */
+} schedule;
+
+static void read_schedule(const char *path, const rig *r, schedule *s)
+{
+  char line[1024];
+  FILE *f = fopen(path, "r");
+  if (!f || !fgets(line, sizeof line, f)) exit(EXIT_FAILURE);
+  s->n_rows = s->n_columns = 0;
+  strtok(line, ",\n");
+  for (char *name; (name = strtok(NULL, ",\n")) && s->n_columns < MOST_COLUMNS; s->n_columns++) {
+    size_t i = 0, *number = &s->number[s->n_columns];
+    name[strcspn(name, "[")] = '\0';
+    while (i < r->machine->n_inputs && strcmp(r->machine->inputs[i].name, name) != 0) i++;
+    s->is_input[s->n_columns] = i < r->machine->n_inputs;
+    *number = i;
+    if (i == r->machine->n_inputs) must(bramah_plant_parameter_index(&r->plant, name, number, &diag), &diag);
+  }
+  while (s->n_rows < MOST_ROWS && fgets(line, sizeof line, f)) {
+    char *at = line;
+    s->t[s->n_rows] = strtod(at, &at);
+    for (size_t i = 0; i < s->n_columns; i++) s->value[s->n_rows][i] = strtod(at + 1, &at);
+    s->n_rows++;
+  }
+  fclose(f);
+}
+
+/* Commands hold, what is no input follows straight lines. */
+static void follow(rig *r, const schedule *s, double t)
+{
+  size_t k = 0;
+  while (k + 1 < s->n_rows && s->t[k + 1] <= t + 1e-9) k++;
+  for (size_t i = 0; i < s->n_columns; i++) {
+    const double from = s->value[k][i],
+                 part = k + 1 < s->n_rows ? (t - s->t[k]) / (s->t[k + 1] - s->t[k]) : 0.0;
+    const double value =
+        s->is_input[i] || k + 1 == s->n_rows ? from : from + part * (s->value[k + 1][i] - from);
+    if (s->is_input[i])
+      r->u[s->number[i]] = value;
+    else if (value != r->plant.parameter(r->plant.self, s->number[i]))
+      must(r->plant.set_parameter(r->plant.self, s->number[i], value, &diag), &diag);
+  }
+  must(r->plant.set_inputs(r->plant.self, r->u, &diag), &diag);
+}
+
+static void print_cycle(void)
+{
+  static const struct {
+    const char *name;
+    double from, to;
+  } phases[] = {{"drop", 0.0, 1.52},   {"lift, tilt", 1.52, 4.10}, {"forward", 4.88, 10.12},
+                {"dig", 10.12, 12.41}, {"reverse", 15.09, 34.60},  {"raise, dump", 34.88, 40.28},
+                {"all", 0.0, 44.0}};
+  enum { N_PHASES = sizeof phases / sizeof phases[0] };
+  static const bramah_change low[] = {
+      {.path = "joints.frame.initial", .value = "[0 m, 0 m, 1.1028 m, 0 deg, 0.0164 deg, 0 deg]"},
+      {.path = "joints.boom.initial", .value = "-34 deg"},
+      {.path = "joints.bucket.initial", .value = "38 deg"}};
+  static schedule s;
+  const char *root = getenv("BRAMAH_SOURCE_ROOT");
+  char path[1024], csv[1024];
+  snprintf(path, sizeof path, "%s/datasets/tractor/tractor.yaml", root ? root : ".");
+  snprintf(csv, sizeof csv, "%s/datasets/tractor/publication-v.csv", root ? root : ".");
+  printf("\nthe tractor's work cycle (publication V), interpreted, us/step by phases; the paper's multibody "
+         "system with hydraulics took 260 to "
+         "430 us\n\n%-21s",
+         "formulation");
+  for (size_t i = 0; i < N_PHASES; i++) printf(" %11s", phases[i].name);
+  printf("\n");
+  for (size_t k = 0; k < 3; k++) {
+    rig r;
+    double spent[N_PHASES] = {0};
+    size_t steps[N_PHASES] = {0};
+    must(bramah_machine_load(path, 3, low, &diag, &r.machine), &diag);
+    r.machine->integrator.formulation = (bramah_formulation)k;
+    must(bramah_model_new(r.machine, &diag, &r.model), &diag);
+    must(bramah_coupled_new(r.model, &diag, &r.coupled), &diag);
+    r.plant = bramah_coupled_plant(r.coupled);
+    memset(r.u, 0, sizeof r.u);
+    read_schedule(csv, &r, &s);
+    for (int64_t ns = 0; ns < INT64_C(44000000000); ns += r.plant.step_ns) {
+      const double t = 1e-9 * (double)ns;
+      follow(&r, &s, t);
+      const double start = bench_now();
+      must(r.plant.step(r.plant.self, &diag), &diag);
+      const double took = bench_now() - start;
+      for (size_t i = 0; i < N_PHASES; i++)
+        if (t >= phases[i].from && t < phases[i].to) spent[i] += took, steps[i]++;
+    }
+    printf("%-21s", formulations[k]);
+    for (size_t i = 0; i < N_PHASES; i++) printf(" %11.1f", spent[i] * 1e6 / (double)steps[i]);
+    printf("\n");
+    bramah_coupled_free(r.coupled);
+    bramah_model_free(r.model);
+    bramah_machine_free(r.machine);
+  }
+}
+
 /* ---- open chains ---- */
 
 static bramah_body bodies[LONGEST];
@@ -175,6 +283,7 @@ static void print_chains(void)
 int main(void)
 {
   bench_print_machine();
+  print_cycle();
   print_machines();
   print_chains();
   return EXIT_SUCCESS;
