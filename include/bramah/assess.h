@@ -392,10 +392,10 @@ typedef struct bramah_diagnosis {
  * cause would explain of a model that is taken as right.
  * A log with more steps than scores can be had of in about a second is looked at around that window only, for that long
  * or for an eightieth of its own length, three seconds at least, from the next estimate before that the assessment has
- * kept (64 to 128 of them, spread over the run; a second looked at costs as much as some 25 s of replay with 50
- * states): with the budget's values as they were estimated by then, all of which are estimated from then on. Noise does
- * not adapt. *out lasts as long as the session, released by bramah_diagnosis_free (NULL allowed). Errors: those of
- * bramah_filter_new and bramah_replay_next. */
+ * kept (64 to 128 of them, spread over the run; a second looked at costs as much as some six of the replay, measured
+ * with 50 states, so that on logs below a minute it is more than a third of it): with the budget's values as they were
+ * estimated by then, all of which are estimated from then on. Noise does not adapt. *out lasts as long as the session,
+ * released by bramah_diagnosis_free (NULL allowed). Errors: those of bramah_filter_new and bramah_replay_next. */
 BRAMAH_API bramah_status bramah_diagnose(bramah_assess *assess, bramah_source source, void *source_user,
                                          bramah_diag *diag, bramah_diagnosis **out);
 BRAMAH_API void bramah_diagnosis_free(bramah_diagnosis *diagnosis);
