@@ -356,11 +356,18 @@ typedef struct bramah_machine_tool {
  * at work, nothing for u <= 0 V (of a joint torque both signs). Of a pump it is the part of its speed. Output
  * <element>.drive.spool [V] of pumps, .command.spool, .throttle.spool, .gear.spool of others. */
 typedef struct bramah_drive {
-  const char *input; /* NULL: there is no command, and all of it is at work */
-  double limit;      /* [V] > 0: command of the whole; commands beyond it are taken as it */
-  double
-      time_constant; /* [s] >= 0; of what is no pump and no gear 0 means 0.02 s; but for pumps 0 V of limit means 10 V */
-  double initial; /* [V] at the start, within the limit */
+  const char *input;    /* NULL: there is no command, and all of it is at work */
+  double limit;         /* [V] > 0: command of the whole; commands beyond it are taken as it */
+  double time_constant; /* [s] >= 0; of what is no pump and no gear 0 means 0.02 s, and 0 V of limit 10 V */
+  double initial;       /* [V] at the start, within the limit */
+  /* Of a pump, in place of the input: a joint that turns, as an engine's crankshaft, turns the pump, which loads it with the
+   * power of its flow: torque = -ratio/speed x Q (p_into - p_from)/efficiency, Q at `speed`; nothing where the pressure
+   * difference is negative or the pump stands or turns back (it fades in over 1 % of the speed). Outputs then: <pump>.angle
+   * [rad] and .rate [rad/s] of the joint, .torque [N m] on it and .work [J], which is one of the actuators'. */
+  const char *joint;
+  double ratio;      /* turns of the pump per turn of the joint; 0: 1 */
+  double speed;      /* > 0 [rad/s] of the pump at its full flow; of a load-sensing pump 0 means its own */
+  double efficiency; /* of the whole, > 0; 0: 1 */
 } bramah_drive;
 
 /* Brake of a joint that turns, pressed for good or as far as a command presses it: up to its static torque it holds the joint,

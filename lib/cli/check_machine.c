@@ -110,6 +110,13 @@ static void explain_power(const bramah_machine *m)
     if (c->n_gears) printf(", %zu gear%s by %s", c->n_gears, plural(c->n_gears), c->gear.input);
     printf(c->command.input ? ", engaged by %s\n" : ", always engaged\n", c->command.input);
   }
+  for (size_t i = 0; i < m->n_pumps; i++)
+    if (m->pumps[i].drive.joint)
+      printf("  joint %s turns pump %s\n", m->pumps[i].drive.joint, m->pumps[i].name);
+  for (size_t i = 0; i < m->n_load_sensing_pumps; i++)
+    if (m->load_sensing_pumps[i].drive.joint)
+      printf("  joint %s turns pump %s\n", m->load_sensing_pumps[i].drive.joint,
+             m->load_sensing_pumps[i].name);
   for (size_t i = 0; i < m->n_joint_torques; i++) {
     printf("  torque %s: on %s, at most ", m->joint_torques[i].name, m->joint_torques[i].joint);
     cli_print_value(m->joint_torques[i].torque, "N*m");

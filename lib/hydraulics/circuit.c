@@ -96,12 +96,15 @@ typedef struct dependent {
   double value, by_dp;
   size_t n, n_spools;
   slope node[MOST_SLOPES], spool[MOST_SPOOLS]; /* those that do not count are not set */
+  int turns;                                   /* 1: it goes by a joint's rate */
+  slope rate;
 } dependent;
 
 static inline void along(bramah__expr Q, dependent *q)
 {
   q->value = Q.value, q->by_dp = Q.slope;
   q->n = q->n_spools = 0;
+  q->turns = 0;
 }
 
 static inline void depends(dependent *q, size_t node, double by) { q->node[q->n++] = (slope){node, by}; }
@@ -159,19 +162,52 @@ static inline void of_element(const bramah__circuit *circuit, const bramah__elem
     along(equation((bramah__quantities){.number = e->value}, seen, circuit->transition_pressure), q);
 }
 
-/* Flow through element i, which goes by its drive where it has one. */
-static inline void of_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
-                           int wanted, dependent *q)
+bramah__expr bramah__driven_part(const bramah__driven_pump *pump, bramah__expr v)
+{
+  return e_scale(pump->part_per_rate, e_max(v, e_number(0.0)));
+}
+
+bramah__expr bramah__driven_grip(const bramah__driven_pump *pump, bramah__expr v)
+{
+  static const double fading =
+      0.01; /* of its speed, over which a pump that begins to turn takes up its torque */
+  return e_min(e_scale(1.0 / fading, bramah__driven_part(pump, v)), e_number(1.0));
+}
+
+/* By the part of its speed with which a pump turns. */
+static inline void turn(dependent *q, double part)
+{
+  for (size_t k = 0; k < q->n; k++) q->node[k].by *= part;
+  for (size_t k = 0; k < q->n_spools; k++) q->spool[k].by *= part;
+  q->value *= part, q->by_dp *= part;
+}
+
+static const bramah__driven_pump *driven_of(const bramah__circuit *circuit, size_t element)
+{
+  for (size_t k = 0; k < circuit->n_driven; k++)
+    if (circuit->driven[k].element == element) return &circuit->driven[k];
+  return NULL;
+}
+
+/* Flow through element i, which goes by its drive or by its joint where it has one. */
+static inline void of_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *v,
+                           const double *U, int wanted, dependent *q)
 {
   const bramah__element *e = &circuit->element[i];
   const size_t drive = circuit->drive ? circuit->drive[i] : BRAMAH__NO_SPOOL;
   of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, U, wanted, q);
+  const bramah__driven_pump *driven = circuit->n_driven ? driven_of(circuit, i) : NULL;
+  if (driven) {
+    const bramah__expr part = bramah__driven_part(driven, e_variable(v ? v[driven->cylinder] : 0.0));
+    q->turns = 1;
+    q->rate = (slope){driven->cylinder, part.slope * q->value};
+    turn(q, part.value);
+  }
   if (drive == BRAMAH__NO_SPOOL) return;
   const bramah__expr part = bramah__drive_part_of(&circuit->valve[drive], e_variable(U[drive]));
-  for (size_t k = 0; k < q->n; k++) q->node[k].by *= part.value;
-  for (size_t k = 0; k < q->n_spools; k++) q->spool[k].by *= part.value;
-  q->spool[q->n_spools++] = (slope){drive, part.slope * q->value};
-  q->value *= part.value, q->by_dp *= part.value;
+  const slope by_spool = {drive, part.slope * q->value};
+  turn(q, part.value);
+  q->spool[q->n_spools++] = by_spool;
 }
 
 /* Flow along a path of valve i at its opening e. A path that is shut passes nothing, but may be about to open. */
@@ -208,6 +244,7 @@ static inline void book(const sums *d, size_t from, size_t to, const dependent *
     if (!d->by_p) continue;
     add(d, volume, from, sign * q->by_dp), add(d, volume, to, -sign * q->by_dp);
     for (size_t k = 0; k < q->n; k++) add(d, volume, q->node[k].at, sign * q->node[k].by);
+    if (q->turns) d->by_v[volume * d->circuit->n_cylinders + q->rate.at] += sign * q->rate.by;
     for (size_t k = 0; d->by_U && k < q->n_spools; k++)
       d->by_U[volume * bramah__n_spools(d->circuit) + q->spool[k].at] += sign * q->spool[k].by;
   }
@@ -223,12 +260,12 @@ static bramah__expr drained(const bramah__circuit *circuit, const bramah__elemen
                      e_variable(difference(circuit, p, e->node[port], e->node[2])));
 }
 
-static inline void add_element(const sums *d, size_t i, const double *U)
+static inline void add_element(const sums *d, size_t i, const double *v, const double *U)
 {
   const bramah__element *e = &d->circuit->element[i];
   const bramah__element_kind *kind = bramah__element_kinds[e->kind];
   dependent q;
-  of_flow(d->circuit, i, d->p, U, d->by_p != NULL, &q);
+  of_flow(d->circuit, i, d->p, v, U, d->by_p != NULL, &q);
   book(d, e->node[0], e->node[1], &q);
   for (int port = 0; port < 2 && kind->drain && e->node[2] != BRAMAH__NO_NODE; port++) {
     along(drained(d->circuit, e, port, d->p), &q);
@@ -339,7 +376,7 @@ static inline void sum(const sums *d, const double *s, const double *v, const do
 {
   const bramah__circuit *circuit = d->circuit;
   begin(d);
-  for (size_t i = 0; i < circuit->n_passing; i++) add_element(d, i, U);
+  for (size_t i = 0; i < circuit->n_passing; i++) add_element(d, i, v, U);
   for (size_t i = 0; i < circuit->n_valves; i++) add_valve(d, i, U);
   for (size_t c = 0; c < circuit->n_cylinders; c++) {
     if (circuit->cylinder[c].metered) continue;
@@ -416,13 +453,41 @@ static void add_slopes(const bramah__circuit *circuit, size_t from, size_t to, c
 double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
                             double *by_p, double *by_U)
 {
+  return bramah__flow_at(circuit, i, p, NULL, U, by_p, NULL, by_U);
+}
+
+double bramah__flow_at(const bramah__circuit *circuit, size_t i, const double *p, const double *v,
+                       const double *U, double *by_p, double *by_v, double *by_U)
+{
   const size_t *node = circuit->element[i].node;
   dependent q;
-  of_flow(circuit, i, p, U, by_p || by_U, &q);
+  of_flow(circuit, i, p, v, U, by_p || by_U, &q);
   clear(by_p, circuit->n_volumes);
+  clear(by_v, circuit->n_cylinders);
+  if (by_v && q.turns) by_v[q.rate.at] = q.rate.by;
   clear(by_U, bramah__n_spools(circuit));
   add_slopes(circuit, node[0], node[1], &q, 1.0, by_p, by_U);
   return q.value;
+}
+
+double bramah__driven_torque(const bramah__circuit *circuit, size_t k, const double *p, const double *v,
+                             const double *U, double *by_p, double *by_v, double *by_U)
+{
+  const bramah__driven_pump *pump = &circuit->driven[k];
+  const bramah__element *e = &circuit->element[pump->element];
+  const double dp = fmax(difference(circuit, p, e->node[1], e->node[0]), 0.0);
+  const bramah__expr grip = bramah__driven_grip(pump, e_variable(v[pump->cylinder]));
+  const double per_flow = -pump->per_power * grip.value * dp;
+  dependent q;
+  of_element(circuit, e, bramah__element_kinds[e->kind]->flow, p, U, by_p || by_U, &q);
+  clear(by_p, circuit->n_volumes);
+  clear(by_U, bramah__n_spools(circuit));
+  add_slopes(circuit, e->node[0], e->node[1], &q, per_flow, by_p, by_U);
+  const double per_pressure = dp > 0.0 ? -pump->per_power * grip.value * q.value : 0.0;
+  if (by_p && e->node[1] < circuit->n_volumes) by_p[e->node[1]] += per_pressure;
+  if (by_p && e->node[0] < circuit->n_volumes) by_p[e->node[0]] -= per_pressure;
+  if (by_v) *by_v = -pump->per_power * grip.slope * dp * q.value;
+  return per_flow * q.value;
 }
 
 double bramah__motor_flow(const bramah__circuit *circuit, size_t i, int port, const double *p,
@@ -473,31 +538,33 @@ double bramah__valve_port_flow(const bramah__circuit *circuit, size_t i, int por
 
 /* What of the flow q from one node to another a supply gives. */
 static double draw(const bramah__circuit *circuit, size_t supply, size_t from, size_t to, const dependent *q,
-                   double *by_p, double *by_U)
+                   double *by_p, double *by_v, double *by_U)
 {
   const double sign = (double)(from == supply) - (double)(to == supply);
+  if (by_v && q->turns) by_v[q->rate.at] += sign * q->rate.by;
   add_slopes(circuit, from, to, q, sign, by_p, by_U);
   return sign * q->value;
 }
 
-double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
-                          double *by_p, double *by_U)
+double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *v,
+                          const double *U, double *by_p, double *by_v, double *by_U)
 {
   const size_t supply = circuit->n_volumes + i;
   double drawn = 0.0;
   clear(by_p, circuit->n_volumes);
+  clear(by_v, circuit->n_cylinders);
   clear(by_U, bramah__n_spools(circuit));
   for (size_t k = 0; k < circuit->n_elements; k++) {
     const bramah__element *e = &circuit->element[k];
     if (k >= circuit->n_passing && k < circuit->n_elements - circuit->n_lines) continue;
     const size_t own = k < circuit->n_passing ? 0 : e->node[BRAMAH__OWN_STATE];
     dependent q = {.value = p[own], .n = 1, .node = {{own, 1.0}}}; /* of a line */
-    if (k < circuit->n_passing) of_flow(circuit, k, p, U, by_p || by_U, &q);
-    drawn += draw(circuit, supply, e->node[0], e->node[1], &q, by_p, by_U);
+    if (k < circuit->n_passing) of_flow(circuit, k, p, v, U, by_p || by_U, &q);
+    drawn += draw(circuit, supply, e->node[0], e->node[1], &q, by_p, by_v, by_U);
     for (int port = 0; port < 2 && bramah__element_kinds[e->kind]->drain && e->node[2] != BRAMAH__NO_NODE;
          port++) {
       along(drained(circuit, e, port, p), &q);
-      drawn += draw(circuit, supply, e->node[port], e->node[2], &q, by_p, by_U);
+      drawn += draw(circuit, supply, e->node[port], e->node[2], &q, by_p, by_v, by_U);
     }
   }
   for (size_t k = 0; k < circuit->n_valves; k++) {
@@ -509,7 +576,7 @@ double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double
     for (int w = 0; w < BRAMAH__N_PATHS; w++) {
       dependent q;
       of_path(circuit, k, w, ends[w][0], ends[w][1], e[w], p, &load, &q);
-      drawn += draw(circuit, supply, ends[w][0], ends[w][1], &q, by_p, by_U);
+      drawn += draw(circuit, supply, ends[w][0], ends[w][1], &q, by_p, by_v, by_U);
     }
   }
   return drawn;

@@ -16,18 +16,27 @@ typedef struct bramah__volume {
   double hose_compliance; /* [m^3/Pa] sum of V/B over hoses */
 } bramah__volume;
 
+/* A pump that a joint turns. To the circuit the joint is a cylinder without areas, whose velocity is its rate. */
+typedef struct bramah__driven_pump {
+  size_t element, cylinder;
+  double part_per_rate; /* [s/rad] part of its full flow by the joint's rate: ratio/speed */
+  double per_power;     /* torque on the joint by full flow and pressure: ratio/(speed efficiency) [s/rad] */
+} bramah__driven_pump;
+
 typedef struct bramah__circuit {
   double oil_bulk_modulus, transition_pressure;
   size_t n_volumes, n_supplies, n_valves, n_cylinders; /* volumes: virtual ones included */
   size_t n_elements, n_passing, n_lines;               /* those that pass oil come first, lines last */
   size_t n_states;                                     /* of elements */
-  size_t first_motor, n_motors;                        /* elements, and the last ones among the cylinders */
-  size_t n_friction_states;                            /* of all cylinders */
+  size_t first_motor, n_motors; /* elements, and among the cylinders those before the driven ones */
+  size_t n_driven;              /* pumps that joints turn: the last ones among the cylinders */
+  size_t n_friction_states;     /* of all cylinders */
   const bramah__volume *volume;
   const double *supply; /* [n_supplies] Pa */
   /* Lines and load-sensing pumps have flows [m^3/s] for states: virtual volumes behind the filled ones. */
   const bramah__element *element; /* [n_elements] sorted by kinds */
   const size_t *drive; /* [n_elements] spool that the flow goes by, or BRAMAH__NO_SPOOL; NULL: none */
+  const bramah__driven_pump *driven; /* [n_driven] */
   const bramah__valve *valve;
   const bramah__cylinder *cylinder;
   bramah__air air;
@@ -91,14 +100,26 @@ void bramah__fluid_derivatives(const bramah__circuit *circuit, const double *p, 
                                double *by_s, double *by_v, double *by_U, double *by_supply);
 
 /* Flow of element i [m^3/s], from its first node to its second, at spools U [n_spools], and unless they are NULL its
- * derivatives by_p [n_volumes] and by_U [n_spools]; i < n_passing. */
+ * derivatives by_p [n_volumes] and by_U [n_spools]; i < n_passing. Joints that turn pumps stand. */
 double bramah__element_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
                             double *by_p, double *by_U);
 
-/* Flow out of supply i [m^3/s] at pressures p and spools U into all that hangs on it but quasistatic actuators, derivatives as
- * above. */
-double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *U,
-                          double *by_p, double *by_U);
+/* The same with velocities v [n_cylinders] of what turns pumps, and by_v [n_cylinders] or NULL. */
+double bramah__flow_at(const bramah__circuit *circuit, size_t i, const double *p, const double *v,
+                       const double *U, double *by_p, double *by_v, double *by_U);
+
+/* Flow out of supply i [m^3/s] at pressures p, velocities v and spools U into all that hangs on it but quasistatic actuators,
+ * derivatives as above. */
+double bramah__drawn_flow(const bramah__circuit *circuit, size_t i, const double *p, const double *v,
+                          const double *U, double *by_p, double *by_v, double *by_U);
+
+/* Part of its full flow that a driven pump delivers at the rate v of its joint, and the part of the torque that it takes. */
+bramah__expr bramah__driven_part(const bramah__driven_pump *pump, bramah__expr v);
+bramah__expr bramah__driven_grip(const bramah__driven_pump *pump, bramah__expr v);
+
+/* Torque of driven pump k on its joint [N m] <= 0 at these; derivatives by the pressures and spools as above, and *by_v. */
+double bramah__driven_torque(const bramah__circuit *circuit, size_t k, const double *p, const double *v,
+                             const double *U, double *by_p, double *by_v, double *by_U);
 
 /* Flows of motor i, an element, at velocities v [n_cylinders] [m^3/s]: into it at port a (0), out of it at port b (1) and
  * at the drain (2, where v is not looked at); derivatives by the pressures as above. By the velocity: the displacement. */
@@ -108,7 +129,7 @@ double bramah__motor_flow(const bramah__circuit *circuit, size_t i, int port, co
 /* Cylinder that motor i, an element, turns. */
 static inline size_t bramah__motor_cylinder(const bramah__circuit *circuit, size_t i)
 {
-  return circuit->n_cylinders - circuit->n_motors + i - circuit->first_motor;
+  return circuit->n_cylinders - circuit->n_driven - circuit->n_motors + i - circuit->first_motor;
 }
 
 /* Flow out of directional valve i into its port a (port 0) or b (port 1) [m^3/s], pump -> port less port -> tank, and

@@ -93,15 +93,35 @@ static void look(const sums *d, size_t i, bramah__expr *seen)
   if (sees & 1U << BRAMAH__STATE) seen[BRAMAH__STATE] = d->in->p[e->node[BRAMAH__OWN_STATE]];
 }
 
+/* What it lets through, of a pump at its full speed. */
+static bramah__expr full_flow(const sums *d, size_t i)
+{
+  bramah__expr seen[BRAMAH__N_SEEN];
+  look(d, i, seen);
+  return bramah__element_kinds[d->circuit->element[i].kind]->flow(
+      (bramah__quantities){.node = d->in->element_value[i]}, seen, d->circuit->transition_pressure);
+}
+
+bramah__expr bramah__driven_torque_graph(const bramah__circuit *circuit, const bramah__circuit_graph *in,
+                                         size_t k)
+{
+  const sums d = {.circuit = circuit, .in = in};
+  const bramah__driven_pump *pump = &circuit->driven[k];
+  const size_t *node = circuit->element[pump->element].node;
+  const bramah__expr dp = e_max(difference(&d, node[1], node[0]), e_number(0.0)),
+                     grip = bramah__driven_grip(pump, in->v[pump->cylinder]);
+  return e_scale(-pump->per_power, e_mul(grip, e_mul(dp, full_flow(&d, pump->element))));
+}
+
 bramah__expr bramah__element_flow_graph(const bramah__circuit *circuit, const bramah__circuit_graph *in,
                                         size_t i)
 {
   const sums d = {.circuit = circuit, .in = in};
   const size_t drive = circuit->drive ? circuit->drive[i] : BRAMAH__NO_SPOOL;
-  bramah__expr seen[BRAMAH__N_SEEN];
-  look(&d, i, seen);
-  const bramah__expr flow = bramah__element_kinds[circuit->element[i].kind]->flow(
-      (bramah__quantities){.node = in->element_value[i]}, seen, circuit->transition_pressure);
+  bramah__expr flow = full_flow(&d, i);
+  for (size_t k = 0; k < circuit->n_driven; k++)
+    if (circuit->driven[k].element == i)
+      flow = e_mul(bramah__driven_part(&circuit->driven[k], in->v[circuit->driven[k].cylinder]), flow);
   if (drive == BRAMAH__NO_SPOOL) return flow;
   return e_mul(bramah__drive_part_of(&circuit->valve[drive], in->U[drive]), flow);
 }

@@ -20,6 +20,10 @@ typedef struct bramah__circuit_graph {
 void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__circuit_graph *in,
                                  bramah__expr *flow, bramah__expr *compliance, bramah__expr *pd);
 
+/* Torque of driven pump k on its joint. */
+bramah__expr bramah__driven_torque_graph(const bramah__circuit *circuit, const bramah__circuit_graph *in,
+                                         size_t k);
+
 /* Flow through element i. */
 bramah__expr bramah__element_flow_graph(const bramah__circuit *circuit, const bramah__circuit_graph *in,
                                         size_t i);

@@ -111,8 +111,14 @@ bramah__element_counts bramah__count_elements(const bramah_machine *machine);
 const bramah_named *bramah__element_of(const bramah_machine *machine, size_t i,
                                        const bramah_element_kind **kind);
 
-/* Rotary actuators, then motors: how many, and number i as a rotary actuator, whose bulk modulus and chambers are 0
- * if it has no ends. */
+/* Pumps that joints turn, load-sensing ones last: how many, and the drive and the name of number i; *of (unless NULL) is its number
+ * among the pumps, or n_pumps more than that among the load-sensing ones. */
+size_t bramah__n_driven(const bramah_machine *machine);
+const bramah_drive *bramah__driven(const bramah_machine *machine, size_t i, const bramah_named **named,
+                                   size_t *of);
+
+/* Rotary actuators, then motors, then what driven pumps take from their joints, without areas: how many, and number i as a rotary
+ * actuator, whose bulk modulus and chambers are 0 if it has no ends. */
 size_t bramah__n_turning(const bramah_machine *machine);
 bramah_rotary bramah__turning(const bramah_machine *machine, size_t i);
 

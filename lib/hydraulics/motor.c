@@ -45,11 +45,46 @@ const bramah__element_kind bramah__motor_kind = {
     BRAMAH__DESCRIPTION("motors", "motor", bramah_motor, motors, .keys = keys, .check = check), .flow = flow,
     .drain = drain, .flow_output = ".leakage_flow"};
 
-size_t bramah__n_turning(const bramah_machine *machine) { return machine->n_rotaries + machine->n_motors; }
+const bramah_drive *bramah__driven(const bramah_machine *machine, size_t i, const bramah_named **named,
+                                   size_t *of)
+{
+  for (size_t k = 0; k < machine->n_pumps + machine->n_load_sensing_pumps; k++) {
+    const int is_plain = k < machine->n_pumps;
+    const bramah_pump *pump = is_plain ? &machine->pumps[k] : NULL;
+    const bramah_load_sensing_pump *sensing =
+        is_plain ? NULL : &machine->load_sensing_pumps[k - machine->n_pumps];
+    const bramah_drive *drive = is_plain ? &pump->drive : &sensing->drive;
+    if (!drive->joint || i-- > 0) continue;
+    *named =
+        is_plain ? (const bramah_named *)(const void *)pump : (const bramah_named *)(const void *)sensing;
+    if (of) *of = k;
+    return drive;
+  }
+  return NULL;
+}
+
+size_t bramah__n_driven(const bramah_machine *machine)
+{
+  const bramah_named *named;
+  size_t n = 0;
+  while (bramah__driven(machine, n, &named, NULL)) n++;
+  return n;
+}
+
+size_t bramah__n_turning(const bramah_machine *machine)
+{
+  return machine->n_rotaries + machine->n_motors + bramah__n_driven(machine);
+}
 
 bramah_rotary bramah__turning(const bramah_machine *machine, size_t i)
 {
   if (i < machine->n_rotaries) return machine->rotaries[i];
+  if (i - machine->n_rotaries >= machine->n_motors) {
+    const bramah_named *named;
+    const bramah_drive *drive =
+        bramah__driven(machine, i - machine->n_rotaries - machine->n_motors, &named, NULL);
+    return (bramah_rotary){.name = named->name, .line = named->line, .joint = drive->joint};
+  }
   const bramah_motor *motor = &machine->motors[i - machine->n_rotaries];
   return (bramah_rotary){.name = motor->name,
                          .line = motor->line,

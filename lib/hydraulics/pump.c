@@ -30,11 +30,21 @@ static const char *check_drive(const void *part, const char **key)
   *key = "limit";
   if (drive->input && !(drive->limit > 0.0)) return "the limit must be positive";
   *key = "initial";
-  return !drive->input || fabs(drive->initial) <= drive->limit ? NULL : "it must start within its limit";
+  if (drive->input && fabs(drive->initial) > drive->limit) return "it must start within its limit";
+  *key = "joint";
+  if (drive->input && drive->joint) return "an input turns it or a joint, not both";
+  return drive->input || drive->joint || drive->limit == 0.0 ? NULL : "'input' or 'joint' is needed";
 }
 
 static const bramah_element_key drive_keys[] = {
-    BRAMAH__NAME_KEY("input", BRAMAH_KEY_INPUT, bramah_drive, input, 1),
+    BRAMAH__NAME_KEY("input", BRAMAH_KEY_INPUT, bramah_drive, input, 0),
+    BRAMAH__NAME_KEY("joint", BRAMAH_KEY_COORDINATE, bramah_drive, joint, 0),
+    BRAMAH__QUANTITY_KEY("ratio", bramah_drive, ratio, .unit = "1", .what = "the ratio of the drive",
+                         .range = BRAMAH_KEY_POSITIVE),
+    BRAMAH__QUANTITY_KEY("speed", bramah_drive, speed, .unit = "rad/s", .what = "the speed of the drive",
+                         .range = BRAMAH_KEY_POSITIVE),
+    BRAMAH__QUANTITY_KEY("efficiency", bramah_drive, efficiency, .unit = "1",
+                         .what = "the efficiency of the drive", .range = BRAMAH_KEY_POSITIVE),
     BRAMAH__QUANTITY_KEY("limit", bramah_drive, limit, .unit = "V", .what = "the limit",
                          .range = BRAMAH_KEY_POSITIVE, .otherwise = 10.0),
     BRAMAH__QUANTITY_KEY("time_constant", bramah_drive, time_constant, .unit = "s",

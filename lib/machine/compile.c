@@ -33,6 +33,7 @@ static void count(const bramah_machine *machine, bramah_model *model)
   circuit->n_states = elements.states;
   circuit->first_motor = elements.before_motors;
   circuit->n_motors = machine->n_motors;
+  circuit->n_driven = bramah__n_driven(machine);
   circuit->n_valves = machine->n_valves;
   circuit->n_metering_spools = bramah__count_metering_spools(machine);
   circuit->n_cylinders = machine->n_cylinders + machine->n_metered_cylinders + model->n_rotaries;
@@ -66,7 +67,7 @@ static void count(const bramah_machine *machine, bramah_model *model)
   for (size_t i = 0; i < machine->n_brakes; i++)
     model->n_commanded += machine->brakes[i].command.input != NULL;
   model->n_shafts = bramah__n_shafts(machine);
-  model->n_commanded += model->n_shafts;
+  model->n_commanded += model->n_shafts + circuit->n_driven;
   model->n_contact_points += model->n_discs + model->n_brakes;
   model->n_friction_states += BRAMAH__CONTACT_STATES * model->n_discs + model->n_brakes;
   model->n_bristles = bramah__bristles_layout(machine, NULL, NULL);
@@ -114,6 +115,8 @@ static void take_names(const bramah_machine *d, bramah_model *model, bramah__are
   for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
     size_t n = 0;
     for (int l = 0; l < MOST_LISTS; l++) n += rows[r].of[l].n;
+    const size_t driven = rows[r].names == &model->cylinder_name ? model->circuit.n_driven : 0;
+    n += driven;
     const char **to = BRAMAH__TAKE(arena, const char *, n);
     *rows[r].names = to;
     for (int l = 0; l < MOST_LISTS; l++)
@@ -121,6 +124,12 @@ static void take_names(const bramah_machine *d, bramah_model *model, bramah__are
         const char *copy = bramah__join_text(arena, named(&rows[r].of[l], i)->name, "");
         if (to) *to++ = copy;
       }
+    for (size_t i = 0; i < driven; i++) {
+      const bramah_named *pump;
+      bramah__driven(d, i, &pump, NULL);
+      const char *copy = bramah__join_text(arena, pump->name, "");
+      if (to) *to++ = copy;
+    }
   }
   model->element_name = BRAMAH__TAKE(arena, const char *, model->circuit.n_elements);
   for (size_t i = 0; i < model->circuit.n_elements; i++) {

@@ -19,6 +19,7 @@ typedef struct bramah__tables {
   unsigned char *given; /* [n] initial position to be kept */
   bramah__element *element;
   size_t *drive;
+  bramah__driven_pump *driven;
   double *points; /* of all curves */
   bramah__spring *spring;
   bramah__joint_spring *joint_spring;

@@ -155,6 +155,7 @@ void bramah__circuit_layout(const bramah_machine *d, bramah_model *model, bramah
   t->element = BRAMAH__TAKE(arena, bramah__element, circuit->n_elements);
   t->drive = count_spools(d, first_command(d)) ? BRAMAH__TAKE(arena, size_t, circuit->n_elements) : NULL;
   t->points = BRAMAH__TAKE(arena, double, 2 * points);
+  t->driven = BRAMAH__TAKE(arena, bramah__driven_pump, circuit->n_driven);
   t->metered = BRAMAH__TAKE(arena, bramah__metered, d->n_metered_cylinders);
   t->metered_port = BRAMAH__TAKE(arena, bramah__metered_port, d->n_metered_cylinders);
   t->metered_line = BRAMAH__TAKE(arena, bramah__metered_line, d->n_pump_lines);
@@ -492,6 +493,53 @@ static void fill_seals(const bramah_friction *f, const bramah_end_stop *stop, br
   out->stop = (bramah__end_stop){stop->stiffness, stop->damping, stop->cushion_length, stop->cushion_damping};
 }
 
+/* The joint that turns pump i, as cylinder number c: its chambers are none, and without areas they do nothing to the volume that
+ * stands for theirs. Elements are in the order of the kinds: pumps, then load-sensing pumps behind others. */
+static bramah_status build_driven(bramah__compiler *k, size_t i, size_t c)
+{
+  const bramah_machine *d = k->source;
+  const bramah_model *m = k->model;
+  const bramah_named *of;
+  size_t number, element = 0;
+  const bramah_drive *drive = bramah__driven(d, i, &of, &number);
+  const int plain = number < d->n_pumps;
+  const int kind = plain ? BRAMAH__KIND(pump) : BRAMAH__KIND(load_sensing_pump);
+  const size_t among = plain ? number : number - d->n_pumps;
+  const double own = plain ? 0.0 : d->load_sensing_pumps[among].speed,
+               speed = drive->speed != 0.0 ? drive->speed : own,
+               ratio = drive->ratio != 0.0 ? drive->ratio : 1.0,
+               efficiency = drive->efficiency != 0.0 ? drive->efficiency : 1.0;
+  const long joint = bramah__find_name(m->n, m->joint_name, drive->joint);
+  if (joint < 0)
+    return bramah__no_such(k, of->name, of->line, "joint coordinate", drive->joint, m->n, m->joint_name);
+  if (!k->t.link[joint].revolute || m->ball_of[joint])
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, of->name, of->line,
+                                "a pump is turned by a joint that turns about one axis");
+  if (bramah__find_name(m->n, m->joint_name, of->name) >= 0)
+    return bramah__compile_fail(k, BRAMAH_E_KEY, of->name, of->line,
+                                "a joint coordinate has the same name; so would their outputs");
+  if (!(speed > 0.0))
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, of->name, of->line,
+                                "its drive needs the speed at which it delivers its flow");
+  for (int before = 0; before < kind; before++)
+    element += bramah_machine_n_elements(k->machine, &bramah__element_kinds[before]->description);
+  const char *into = plain ? d->pumps[among].into : d->load_sensing_pumps[among].into;
+  const long volume = bramah__find_name(d->n_volumes, m->volume_name, into);
+  k->t.driven[i] = (bramah__driven_pump){.element = element + among,
+                                         .cylinder = c,
+                                         .part_per_rate = ratio / speed,
+                                         .per_power = ratio / (speed * efficiency)};
+  k->t.line[c].is_coordinate = 1;
+  k->t.line[c].joint = (size_t)joint;
+  k->t.cylinder[c] = (bramah__cylinder){.endless = 1,
+                                        .piston = volume < 0 ? 0 : (size_t)volume, /* told with the pump */
+                                        .rod = volume < 0 ? 0 : (size_t)volume,
+                                        .piston_length = INFINITY,
+                                        .rod_length = INFINITY,
+                                        .friction_scale = 1.0};
+  return BRAMAH_OK;
+}
+
 /* Cylinders; then rotary actuators and motors, cylinders with angles for lengths that act along their joints. */
 static bramah_status build_cylinders(bramah__compiler *k)
 {
@@ -518,6 +566,11 @@ static bramah_status build_cylinders(bramah__compiler *k)
   for (size_t i = 0; i < bramah__n_turning(d); i++) {
     const bramah_rotary in = bramah__turning(d, i);
     const int endless = i >= d->n_rotaries;
+    if (i >= d->n_rotaries + d->n_motors) {
+      status = build_driven(k, i - d->n_rotaries - d->n_motors, first + i);
+      if (status != BRAMAH_OK) return status;
+      continue;
+    }
     status = endless ? take(k, &d->motors[i - d->n_rotaries], &bramah__motor_kind.description, &t)
                      : take(k, &d->rotaries[i], &bramah__rotary_kind, &t);
     if (status != BRAMAH_OK) return status;
@@ -729,6 +782,7 @@ bramah_status bramah__build_circuit(bramah__compiler *k)
   circuit->supply = k->t.supply;
   circuit->element = k->t.element;
   circuit->drive = k->t.drive;
+  circuit->driven = k->t.driven;
   circuit->valve = k->t.valve;
   circuit->cylinder = k->t.cylinder;
   circuit->metered = k->t.metered;

@@ -36,8 +36,9 @@
   X(double, pd_p, n_first_order *n_first_order)                                                              \
   X(double, pd_s, n_first_order *nc) /* ... by strokes and stroke velocities */                              \
   X(double, pd_v, n_first_order *nc)                                                                         \
-  X(bramah__contact_slope, contact, model->n_contact_points) /* given by the caller, as F_s */               \
-  X(bramah__moving, moving, n)                               /* scratch from here on */                      \
+  X(double, pump_by_p, model->circuit.n_driven *n_first_order) /* torques of driven pumps */                 \
+  X(bramah__contact_slope, contact, model->n_contact_points)   /* given by the caller, as F_s */             \
+  X(bramah__moving, moving, n)                                 /* scratch from here on */                    \
   X(bramah__sweep, sweep, n)                                                                                 \
   X(double, row, n)                                                                                          \
   X(double, rate_row, n)                                                                                     \

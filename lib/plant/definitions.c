@@ -44,9 +44,9 @@ static double factor_value(const bramah_model *model, const bramah__state *state
   case BRAMAH__FACTOR_SUPPLY:
     return circuit->supply[factor->index];
   case BRAMAH__FACTOR_FLOW:
-    return bramah__element_flow(circuit, factor->index, state->p, state->U, NULL, NULL);
+    return bramah__flow_at(circuit, factor->index, state->p, eval->v, state->U, NULL, NULL, NULL);
   case BRAMAH__FACTOR_DRAWN:
-    return bramah__drawn_flow(circuit, factor->index, state->p, state->U, NULL, NULL);
+    return bramah__drawn_flow(circuit, factor->index, state->p, eval->v, state->U, NULL, NULL, NULL);
   case BRAMAH__FACTOR_PARAMETER:
     return state->theta[factor->index];
   case BRAMAH__FACTOR_SHAFT:
@@ -89,7 +89,7 @@ static void add_slopes_of(const bramah_coupled *c, const bramah__factor *factor,
   const bramah_model *model = c->model;
   const bramah__circuit *circuit = &model->circuit;
   const bramah__pose *pose = c->now->pose;
-  double *by_p = c->probe_state.p, *by_U = c->probe_state.U, x[3], move[3];
+  double *by_p = c->probe_state.p, *by_U = c->probe_state.U, *by_v = c->probe_state.work, x[3], move[3];
   switch (factor->kind) {
   case BRAMAH__FACTOR_PLACE:
     bramah__point(pose, (int)factor->index, factor->local, x);
@@ -112,9 +112,13 @@ static void add_slopes_of(const bramah_coupled *c, const bramah__factor *factor,
   case BRAMAH__FACTOR_FLOW:
   case BRAMAH__FACTOR_DRAWN:
     if (factor->kind == BRAMAH__FACTOR_FLOW)
-      bramah__element_flow(circuit, factor->index, c->state.p, c->state.U, by_p, by_U);
+      bramah__flow_at(circuit, factor->index, c->state.p, c->now->v, c->state.U, by_p, by_v, by_U);
     else
-      bramah__drawn_flow(circuit, factor->index, c->state.p, c->state.U, by_p, by_U);
+      bramah__drawn_flow(circuit, factor->index, c->state.p, c->now->v, c->state.U, by_p, by_v, by_U);
+    for (size_t k = 0; k < circuit->n_driven; k++) {
+      const size_t cylinder = circuit->driven[k].cylinder;
+      to->by_zd[model->line[cylinder].joint] += weight * by_v[cylinder];
+    }
     for (size_t i = 0; i < circuit->n_volumes; i++) to->by_p[i] += weight * by_p[i];
     for (size_t i = 0; to->by_U && i < bramah__n_spools(circuit); i++) to->by_U[i] += weight * by_U[i];
     break;

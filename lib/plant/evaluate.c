@@ -163,6 +163,10 @@ void bramah__update_forces(const bramah_model *model, const double *p, const dou
   for (size_t c = 0; c < model->circuit.n_cylinders; c++)
     eval->force[c] = bramah__pressure_force(&model->circuit, c, p) - eval->friction[c] + eval->stop[c] +
                      model->circuit.cylinder[c].load;
+  for (size_t k = 0; k < model->circuit.n_driven; k++)
+    eval->force[model->circuit.driven[k].cylinder] +=
+        bramah__driven_torque(&model->circuit, k, p, eval->v, U, eval->pump_by_p + k * model->n_first_order,
+                              &eval->pump_by_v[k], eval->pump_by_U + k * bramah__n_spools(&model->circuit));
   if (model->circuit.n_metered) {
     /* beyond A_h pi, which force holds already */
     const bramah__circuit *circuit = &model->circuit;

@@ -172,9 +172,19 @@ static int is_flow(bramah__output_code code)
   return code >= BRAMAH__ELEMENT_FLOW && code <= BRAMAH__MOTOR_DRAIN;
 }
 
-static int follows_rate(bramah__output_code code)
+/* The cylinder that stands for the joint which turns pump `element`; n_cylinders: none. */
+static size_t joint_of_pump(const bramah__circuit *circuit, size_t element)
 {
-  return code == BRAMAH__MOTOR_FLOW_A || code == BRAMAH__MOTOR_FLOW_B;
+  for (size_t k = 0; k < circuit->n_driven; k++)
+    if (circuit->driven[k].element == element) return circuit->driven[k].cylinder;
+  return circuit->n_cylinders;
+}
+
+static int follows_rate(const bramah__circuit *circuit, const bramah__output *output)
+{
+  if (output->code == BRAMAH__ELEMENT_FLOW)
+    return joint_of_pump(circuit, output->index) < circuit->n_cylinders;
+  return output->code == BRAMAH__MOTOR_FLOW_A || output->code == BRAMAH__MOTOR_FLOW_B;
 }
 
 /* [m^3/s] at the present pressures and spools and, unless they are NULL, its derivatives by the pressures [n_volumes]
@@ -190,7 +200,7 @@ static double flow(const bramah_coupled *c, const bramah__output *output, double
   if (output->code >= BRAMAH__MOTOR_FLOW_A)
     return bramah__motor_flow(circuit, i, (int)output->code - (int)BRAMAH__MOTOR_FLOW_A, state->p, c->now->v,
                               by_p);
-  return bramah__element_flow(circuit, i, state->p, state->U, by_p, by_U);
+  return bramah__flow_at(circuit, i, state->p, c->now->v, state->U, by_p, NULL, by_U);
 }
 
 void bramah__flow_by_spools(const bramah_coupled *c, size_t i, double *by_U)
@@ -639,6 +649,14 @@ static int mechanical_partials(const bramah_coupled *c, const bramah__output *ou
     memcpy(b, c->now->row + i * n, n * sizeof *b);
     bramah__line_rate_derivative(&model->tree, &model->line[i], c->now->pose, c->now->Z, a);
     return 1;
+  case BRAMAH__ELEMENT_FLOW: {
+    const size_t joint = joint_of_pump(&model->circuit, i);
+    double *by_v = c->probe_state.work;
+    if (joint == model->circuit.n_cylinders) return 0;
+    bramah__flow_at(&model->circuit, i, c->state.p, c->now->v, c->state.U, NULL, by_v, NULL);
+    b[model->line[joint].joint] = by_v[joint];
+    return 1;
+  }
   case BRAMAH__MOTOR_FLOW_A:
   case BRAMAH__MOTOR_FLOW_B: { /* likewise; along a coordinate its row is constant */
     const size_t motor = bramah__motor_cylinder(&model->circuit, i);
@@ -670,11 +688,16 @@ static int pressure_part(const bramah_coupled *c, const bramah__output *output, 
     const bramah__cylinder *cylinder = &c->model->circuit.cylinder[output->index];
     by_p[cylinder->piston] += cylinder->piston_area;
     by_p[cylinder->rod] -= cylinder->rod_area;
+    for (size_t k = 0; k < c->model->circuit.n_driven; k++)
+      for (size_t i = 0; i < c->model->n_first_order && c->model->circuit.driven[k].cylinder == output->index;
+           i++)
+        by_p[i] += c->now->pump_by_p[k * c->model->n_first_order + i];
     return 0;
   }
   if (output->code == BRAMAH__VOLUME_PRESSURE) by_p[output->index] = 1.0;
   if (is_flow(output->code)) flow(c, output, by_p, NULL);
-  return output->code == BRAMAH__VOLUME_PRESSURE || (is_flow(output->code) && !follows_rate(output->code));
+  return output->code == BRAMAH__VOLUME_PRESSURE ||
+         (is_flow(output->code) && !follows_rate(&c->model->circuit, output));
 }
 
 bramah_status bramah__output_row(void *self, size_t i, double *row)

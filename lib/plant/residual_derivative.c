@@ -236,6 +236,8 @@ void bramah__derive_circuit(const bramah_model *model, const double *p, const do
 {
   bramah__fluid_derivatives(&model->circuit, p, eval->s, eval->v, U, d->circuit, d->pd, d->pd_p, d->pd_s,
                             d->pd_v, NULL, NULL);
+  memcpy(d->pump_by_p, eval->pump_by_p,
+         model->circuit.n_driven * model->n_first_order * sizeof *d->pump_by_p);
   if (model->circuit.n_metered)
     bramah__metered_derivatives(&model->circuit, p, eval->v, U, eval->w, eval->P, d->pd, d->pd_p, d->pd_v,
                                 NULL);
@@ -270,6 +272,12 @@ void bramah__force_by_pressures(const bramah_model *model, const bramah__derivat
       X[k * ld + cylinder->rod] += arm * cylinder->rod_area;
     }
   }
+  for (size_t q = 0; q < model->circuit.n_driven; q++)
+    for (size_t k = 0; k < arms.n; k++) {
+      const double arm = arms.stroke[model->circuit.driven[q].cylinder * arms.n + k];
+      for (size_t i = 0; i < model->n_first_order && arm != 0.0; i++)
+        X[k * ld + i] -= arm * d->pump_by_p[q * model->n_first_order + i];
+    }
   for (size_t i = 0; i < model->circuit.n_metered; i++)
     for (size_t k = 0; k < arms.n; k++)
       bramah__metered_by_pressure(
@@ -285,12 +293,21 @@ static void stop_slopes(const bramah__cylinder *cylinder, double s, double v, do
   *by_v = bramah__stop_force(cylinder, e_number(s), e_variable(v)).slope;
 }
 
+/* Of the torque that a driven pump takes, where cylinder i is its joint, by the joint's rate. */
+static double driven_slope(const bramah_model *model, const bramah__eval *eval, size_t i)
+{
+  for (size_t k = 0; k < model->circuit.n_driven; k++)
+    if (model->circuit.driven[k].cylinder == i) return eval->pump_by_v[k];
+  return 0.0;
+}
+
 void bramah__force_slopes(const bramah_coupled *c, size_t i, double *by_s, double *by_v)
 {
   const bramah__cylinder *cylinder = &c->model->circuit.cylinder[i];
   const double *x = c->state.x + cylinder->first_state;
   stop_slopes(cylinder, c->now->s[i], c->now->v[i], by_s, by_v);
   *by_v -= cylinder->friction_scale * bramah__friction_slope(&cylinder->friction, c->now->v[i], x);
+  *by_v += driven_slope(c->model, c->now, i);
 }
 
 void bramah__state_slopes(bramah_coupled *c)
@@ -378,6 +395,9 @@ void bramah__torques_by_spools(const bramah_coupled *c, double *out)
       out[(size_t)brake->body * ns + brake->spool] +=
           bramah__brake_by_spool(brake, c->now->pose, c->now->Z, c->state.U, c->state.x);
   }
+  for (size_t q = 0; q < model->circuit.n_driven; q++)
+    for (size_t k = 0; k < ns; k++)
+      out[model->line[model->circuit.driven[q].cylinder].joint * ns + k] += c->now->pump_by_U[q * ns + k];
   for (size_t i = 0; i < model->n_shafts; i++)
     for (size_t a = 0; a < model->shaft[i].n_joints; a++)
       for (size_t k = 0; k < BRAMAH__SHAFT_COMMANDS; k++)
@@ -454,7 +474,7 @@ void bramah__step_slopes(bramah_coupled *c, const bramah__eval *end, const doubl
     }
     stop_slopes(cylinder, end->s[i], end->v[i], &by_s, &by_v);
     c->derivative.F_s[i] = by_s;
-    c->derivative.F_v[i] = by_v - cylinder->friction_scale * friction;
+    c->derivative.F_v[i] = by_v - cylinder->friction_scale * friction + driven_slope(c->model, end, i);
   }
   bramah__contact_slopes(c->model->n_contact_points, c->model->contact_point, end->pose, end->Z, U,
                          0.5 * c->model->h, start->x, start->xd, c->derivative.contact);

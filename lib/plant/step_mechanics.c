@@ -401,7 +401,11 @@ static void add_actuators(bramah__step_builder *b, size_t *works)
                                                       b->in_xd + first, b->x_end + first, b->xd_end + first);
     b->friction[c] = e_mul(b->friction_scale[c], friction);
     b->stop[c] = bramah__stop_force(cylinder, b->s[c], b->v[c]);
-    const bramah__expr own = e_add(e_add(e_sub(pressure, b->friction[c]), b->stop[c]), drag_of(b, c));
+    bramah__expr own = e_add(e_add(e_sub(pressure, b->friction[c]), b->stop[c]), drag_of(b, c));
+    for (size_t k = 0; k < circuit->n_driven; k++) {
+      const bramah__circuit_graph graph = bramah__circuit_of(b);
+      if (circuit->driven[k].cylinder == c) own = e_add(own, bramah__driven_torque_graph(circuit, &graph, k));
+    }
     b->force[c] = e_add(own, b->cylinder_load[c]);
     resist(b, b->s_i + c * nr, e_neg(b->force[c]));
     add_work(b, works, c, own, b->s[c]);

@@ -51,7 +51,8 @@ static double displace_parameter(bramah_coupled *c, size_t i)
 static void act_by_spools(bramah_coupled *c, const double *U)
 {
   const bramah_model *model = c->model;
-  if (model->circuit.n_metered || model->n_shafts) bramah__update_forces(model, c->state.p, U, c->now);
+  if (model->circuit.n_metered || model->n_shafts || model->circuit.n_driven)
+    bramah__update_forces(model, c->state.p, U, c->now);
   if (model->n_commanded)
     bramah__evaluate_contacts(model, U, 0.0, c->state.x, NULL, NULL, c->transition.xd, c->now);
 }

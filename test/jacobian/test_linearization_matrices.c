@@ -309,6 +309,15 @@ START_TEST(test_contacts)
                                       .command = {.input = fb.inputs[0].name}};
   wheels[0] = fb.joints[1].name, wheels[1] = fb.joints[2].name;
   machine->n_engines = machine->n_clutches = machine->n_joint_torques = _i > 1;
+  const bramah_pump pump = {
+      .name = "geared",
+      .from = "tank",
+      .into = "v2",
+      .flow = 2e-5,
+      .set_pressure = 2e7,
+      .band = 1e7,
+      .drive = {.joint = fb.joints[_i % 2].name, .ratio = 2.0, .speed = 1.0, .efficiency = 0.8}};
+  machine->n_pumps = _i > 1, machine->pumps = &pump;
   machine->engines = &engine, machine->clutches = &clutch, machine->joint_torques = &helper;
   joint->range[0] = -9.0, joint->range[1] = joint->initial_position - 0.01;
   joint->stop = (bramah_end_stop){.stiffness = 200.0, .damping = 3.0};

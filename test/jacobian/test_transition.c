@@ -384,6 +384,15 @@ START_TEST(test_contact_behind_a_loop)
                                       .power = 3.0,
                                       .command = {.input = fb.inputs[0].name}};
   fb.machine.n_engines = fb.machine.n_clutches = fb.machine.n_joint_torques = (size_t)_i % 2;
+  const bramah_pump pump = {
+      .name = "geared",
+      .from = "tank",
+      .into = "v2",
+      .flow = 2e-5,
+      .set_pressure = 2e7,
+      .band = 1e7,
+      .drive = {.joint = fb.joints[_i == 5].name, .ratio = 2.0, .speed = 1.0, .efficiency = 0.8}};
+  fb.machine.n_pumps = _i == 3 || _i == 5, fb.machine.pumps = &pump; /* not at rest, where it has a kink */
   fb.machine.engines = &engine, fb.machine.clutches = &clutch, fb.machine.joint_torques = &helper;
   fb.joints[0].range[0] = -9.0, fb.joints[0].range[1] = fb.joints[0].initial_position - 0.01;
   fb.joints[0].stop = (bramah_end_stop){.stiffness = 2e4, .damping = 300.0};

@@ -283,6 +283,9 @@ static void draw_power(drawn *d, unsigned seed)
                                    .slip = between(&seed, 0.1, 1.0),
                                    .command = {.input = input}};
   m->n_engines = 1, m->engines = d->engines;
+  if (m->n_pumps) d->pumps[0].drive = (bramah_drive){.joint = first, .ratio = 2.0, .speed = 4.0};
+  if (m->n_load_sensing_pumps && !d->load_sensing_pumps[0].drive.input)
+    d->load_sensing_pumps[0].drive = (bramah_drive){.joint = first, .efficiency = 0.9};
   m->n_clutches = n > 0, m->clutches = d->clutches;
   if (!input) return;
   d->clutches[0].n_gears = 3, d->clutches[0].gears = gears, d->clutches[0].ratios = ratios;
@@ -445,7 +448,8 @@ static void draw_load_sensing(drawn *d, unsigned *seed)
   if (one_of(seed, 2)) d->load_sensing_pumps[0].torque_limit = 3.0;
   m->n_load_sensing_pumps = 1, m->load_sensing_pumps = d->load_sensing_pumps;
   if (one_of(seed, 2)) { /* an engine turns all pumps */
-    const bramah_drive drive = {"engine", 6.0, one_of(seed, 2) ? 0.05 : 0.0, 3.0};
+    const bramah_drive drive = {
+        .input = "engine", .limit = 6.0, .time_constant = one_of(seed, 2) ? 0.05 : 0.0, .initial = 3.0};
     d->inputs[m->n_inputs++] = (bramah_input){.name = "engine"};
     d->pumps[0].drive = d->load_sensing_pumps[0].drive = drive;
   }

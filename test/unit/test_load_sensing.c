@@ -499,12 +499,16 @@ END_TEST
 START_TEST(test_engine)
 {
   const bramah_pump gear = {
-      .name = "gear", .from = "tank", .into = "line", .flow = 1e-4, .drive = {"engine", 10.0, 0.2, 4.0}};
+      .name = "gear",
+      .from = "tank",
+      .into = "line",
+      .flow = 1e-4,
+      .drive = {.input = "engine", .limit = 10.0, .time_constant = 0.2, .initial = 4.0}};
   const bramah_input inputs[2] = {input, {.name = "engine"}};
   const double u[2] = {5.0, 8.0};
   machine.n_pumps = 1, machine.pumps = &gear;
   machine.n_inputs = 2, machine.inputs = inputs;
-  pump.drive = (bramah_drive){"engine", 10.0, 0.2, 4.0};
+  pump.drive = (bramah_drive){.input = "engine", .limit = 10.0, .time_constant = 0.2, .initial = 4.0};
   running r = start(&machine);
   must(r.p.set_inputs(r.p.self, u, &diag), &diag);
   ck_assert_double_eq_tol(shown(&r, "gear.flow"), 4e-5, 1e-18);

@@ -189,6 +189,34 @@ START_TEST(test_reference)
   const double Q = bramah__element_flow(&circuit, 0, p, U, NULL, NULL);
   ck_assert_double_eq_tol(Q, cases[_i].pump[0], 1e-12 * Q);
   ck_assert_double_eq_tol(Q * (p[VP] - tank) / (0.95 * 0.92), cases[_i].pump[1], 1e-11 * cases[_i].pump[1]);
+
+  /* The same turned by the engine's shaft, a joint without areas as cylinder 2: flow, rates, torque and derivatives. */
+  const bramah__cylinder with_shaft[3] = {
+      cylinder[0], cylinder[1], {.endless = 1, .piston_length = INFINITY, .rod_length = INFINITY}};
+  const double speed = 2.0 * pi * rated, omega = 2.0 * pi * cases[_i].n,
+               s[3] = {cases[_i].s[0], cases[_i].s[1], 1.0}, v[3] = {cases[_i].v[0], cases[_i].v[1], omega};
+  const bramah__driven_pump driven = {
+      .cylinder = 2, .part_per_rate = 1.0 / speed, .per_power = 1.0 / (speed * 0.95 * 0.92)};
+  bramah__circuit turned = circuit;
+  turned.drive = NULL, turned.n_cylinders = 3, turned.cylinder = with_shaft, turned.n_driven = 1,
+  turned.driven = &driven;
+  double rates[N_VOLUMES], by_p[N_VOLUMES], by_flow[3], by_v;
+  bramah__circuit_rates(&turned, p, s, v, U, flow, rates);
+  rates[VP] -= cases[_i].relief_flow / (hose[VP] / 1.5e9 + hose[VP] / 550e6);
+  for (int i = 0; i < N_VOLUMES; i++)
+    ck_assert_double_eq_tol(rates[i], cases[_i].pd[i], 1e-12 * fabs(cases[_i].pd[i]) + 1e-6);
+  ck_assert_double_eq_tol(bramah__flow_at(&turned, 0, p, v, U, NULL, by_flow, NULL), Q, 1e-12 * Q);
+  ck_assert_double_eq_tol(by_flow[2], Q / omega, 1e-12 * Q / omega);
+  const double T = bramah__driven_torque(&turned, 0, p, v, U, by_p, &by_v, NULL);
+  ck_assert_double_eq_tol(-T * omega, cases[_i].pump[1], 1e-11 * cases[_i].pump[1]);
+  ck_assert_double_eq_tol(by_p[VP], T / (p[VP] - tank), 1e-11 * fabs(by_p[VP]));
+  ck_assert_double_eq(by_v, 0.0);
+  const double back[3] = {0.0, 0.0, -5.0}, slow[3] = {0.0, 0.0, 0.005 * speed};
+  ck_assert_double_eq(bramah__driven_torque(&turned, 0, p, back, U, NULL, NULL, NULL), 0.0);
+  ck_assert_double_eq(bramah__flow_at(&turned, 0, p, back, U, NULL, NULL, NULL), 0.0);
+  ck_assert_double_eq_tol(bramah__driven_torque(&turned, 0, p, slow, U, NULL, &by_v, NULL), 0.5 * T,
+                          1e-9 * fabs(T));
+  ck_assert_double_eq_tol(by_v, T / (0.01 * speed), 1e-9 * fabs(by_v));
 }
 END_TEST
 
