@@ -67,6 +67,22 @@ static int follows_accelerations(const bramah_filter *f)
   return follows;
 }
 
+/* Columns of rows that may have entries. */
+static void find_entries(bramah__filter_group *group, const bramah_filter *f)
+{
+  group->knows_rows = !group->follows && f->n == f->n_plant;
+  for (size_t i = 0; i < f->n_sensors && group->knows_rows; i++) {
+    const bramah_sensor *sensor = &f->sensor[i];
+    group->n_entries[i] = 0;
+    for (size_t j = 0; j < f->n; j++) {
+      int some = 0;
+      for (size_t t = 0; t < sensor->n_terms; t++)
+        some |= bramah__lockstep_depends(f->plant.self, sensor->output[t], j);
+      if (some) group->entry[i * f->n + group->n_entries[i]++] = j;
+    }
+  }
+}
+
 /* What the options say, which bramah_filter_set_noise and the like may have changed. */
 static void enter_constants(bramah__filter_group *group, const bramah_filter *f, size_t lane)
 {
@@ -76,6 +92,7 @@ static void enter_constants(bramah__filter_group *group, const bramah_filter *f,
     group->has_ranges |= f->sensor[i].least < f->sensor[i].most;
   }
   group->follows = follows_accelerations(f);
+  find_entries(group, f);
   group->drift_gate[lane] = f->drift_gate;
   group->patience[lane] = f->patience;
   scatter(f->noise.acceleration, f->n_dof, lane, group->acceleration);
@@ -209,6 +226,8 @@ void bramah__filter_group_cut(const bramah_filter *like, bramah__arena *arena, b
 #define TAKE(name, count) out->name = BRAMAH__TAKE(arena, double, L *(count));
   BRAMAH__GROUP_STATE(TAKE)
 #undef TAKE
+  out->entry = BRAMAH__TAKE(arena, size_t, m * n);
+  out->n_entries = BRAMAH__TAKE(arena, size_t, m);
 }
 
 void bramah__filter_lockstep_cut(const bramah_filter *largest, const bramah_coupled *c, size_t n_groups,

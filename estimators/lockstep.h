@@ -65,7 +65,9 @@ typedef struct bramah__filter_group {
   int64_t in[BRAMAH__GROUP];            /* 1: it lives in its lane, what the filter itself holds is old */
   int has_ranges;                       /* 1: a sensor may be saturated */
   int follows;                          /* 1: a sensor follows accelerations */
-  int64_t taken[BRAMAH__GROUP];         /* 1: the last call was done there */
+  int knows_rows;               /* 1: nothing augmented nor that: rows have entries in these columns alone */
+  size_t *entry, *n_entries;    /* [m x n], [m] */
+  int64_t taken[BRAMAH__GROUP]; /* 1: the last call was done there */
   bramah__plant_group plant;
   BRAMAH__GROUP_STATE(BRAMAH__GROUP_ARRAY)
 } bramah__filter_group;

@@ -357,8 +357,9 @@ BRAMAH__FOR_PROCESSORS static void innovate(bramah__filter_lockstep *k, size_t g
   const double *seen = room->seen + i * L;
   double *H = room->T, *y = room->y + i * L, S[L];
   int64_t present[L], saturated[L] = {0};
-  size_t *entry = room->entry + i * n;
-  const size_t count = list_row_entries(n, H, entry);
+  size_t *entry = room->entry + i * n, count = group->knows_rows ? group->n_entries[i] : 0;
+  for (size_t c = 0; c < count; c++) entry[c] = group->entry[i * n + c];
+  if (!group->knows_rows) count = list_row_entries(n, H, entry);
   room->n_entries[i] = count;
   lockstep_project(1, n, count, entry, H, bramah__lane_array(f, group->now, f->P), room->PH, S);
   EACH_LANE present[l] = (seen[l] != 0.0) & group->plant.live[l];

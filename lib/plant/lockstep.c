@@ -845,6 +845,14 @@ int bramah__lockstep_shows(const bramah_coupled *c, size_t output)
          code == BRAMAH__CYLINDER_VELOCITY || bramah__is_of_body(code) || code == BRAMAH__DEFINED;
 }
 
+/* Is a register the number zero? */
+static int is_zero(const bramah_program *program, size_t at)
+{
+  const bramah__tape *tape = &program->tape;
+  const size_t number = at - tape->n_inputs;
+  return at >= tape->n_inputs && number < tape->n_numbers && tape->number[number] == 0.0;
+}
+
 int bramah__lockstep_reads(const bramah_coupled *c, size_t output)
 {
   const bramah_program *program = c->compiled.first;
@@ -853,13 +861,14 @@ int bramah__lockstep_reads(const bramah_coupled *c, size_t output)
       bramah__body_accelerates(code))
     return 0;
   const uint16_t *by_zdd = reading_of(program, output) + 1 + program->ne;
-  for (size_t f = 0; f < program->nf; f++) {
-    const size_t number = by_zdd[f] - program->tape.n_inputs;
-    if (by_zdd[f] < program->tape.n_inputs || number >= program->tape.n_numbers ||
-        program->tape.number[number] != 0.0)
-      return 0;
-  }
+  for (size_t f = 0; f < program->nf; f++)
+    if (!is_zero(program, by_zdd[f])) return 0;
   return 1;
+}
+
+int bramah__lockstep_depends(const bramah_coupled *c, size_t output, size_t j)
+{
+  return !is_zero(c->compiled.first, reading_of(c->compiled.first, output)[1 + j]);
 }
 
 int bramah__lockstep_knows(bramah_coupled *c)

@@ -83,6 +83,8 @@ typedef struct bramah__lockstep {
 int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par);
 int bramah__lockstep_reads(const bramah_coupled *c, size_t output);
 int bramah__lockstep_shows(const bramah_coupled *c, size_t output);
+/* May the derivative of such an output by error j be other than zero? */
+int bramah__lockstep_depends(const bramah_coupled *c, size_t output, size_t j);
 /* Is this plant where its program is at home? */
 int bramah__lockstep_knows(bramah_coupled *c);
 
