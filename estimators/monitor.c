@@ -25,6 +25,7 @@ enum { LENGTHS = 4, SECOND = 2, ALL = 3 };
 typedef enum subject { STATE, SENSOR, SUBJECTS } subject;
 static const int64_t length[LENGTHS] = {100000000, 300000000, 1000000000, INT64_MAX};
 static const int64_t settle_ns = 100000000;      /* of a start that may be wrong */
+static const int64_t white_ns = 900000000;       /* after that, until correlations count */
 static const double furthest = 3.0;              /* sigmas that an innovation counts at most */
 static const double surely = 1.6448536269514722; /* beyond a limit by so much: 95 times of 100 */
 static const double slowness = 0.1;              /* [s] */
@@ -35,6 +36,12 @@ static const double doubt =
 typedef struct sums {
   double sum, variance;
 } sums;
+
+/* Of a sensor's innovations over their sigmas. */
+typedef struct white_sums {
+  uint64_t n;
+  double last, sum, squares, products; /* products with the one before */
+} white_sums;
 
 typedef struct monitor_progress {
   uint64_t has_start, is_open, recoveries;
@@ -48,6 +55,7 @@ typedef struct monitor_progress {
   X(double, slow, m->n_sensors)     /* predicted readings, 0: none yet */                                    \
   X(sums, sum, LENGTHS *(m->n_augmented + m->n_sensors))                                                     \
   X(bramah_monitor_worst, worst, LENGTHS *(m->n_augmented + m->n_sensors))                                   \
+  X(white_sums, white, m->n_sensors)                                                                         \
   X(bramah_monitor_hidden, hidden, m->n_output)
 #define MONITOR_REST(X)                                                                                      \
   X(double, square, m->n *(m->n > m->width ? m->n : m->width))                                               \
@@ -296,6 +304,17 @@ BRAMAH__FOR_PROCESSORS static void add_products(size_t n, size_t width, const do
   }
 }
 
+/* One more innovation of sensor i, over its sigma. */
+static void add_white(bramah_monitor *m, size_t i, double x)
+{
+  white_sums *w = &m->white[i];
+  if (m->progress.now_ns < m->progress.from_ns + white_ns) return;
+  w->products += w->n++ ? x * w->last : 0.0;
+  w->last = x;
+  w->sum += x;
+  w->squares += x * x;
+}
+
 /* A sample of sensor i into x, P and all windows. */
 static void add_sample(bramah_monitor *m, size_t i)
 {
@@ -329,6 +348,7 @@ static void add_sample(bramah_monitor *m, size_t i)
       s->variance += u * u * inverse;
     }
   }
+  add_white(m, i, rest * sqrt(inverse));
   U[x] = rest;
   add_products(n, width, PH, inverse, U, m->moved, m->P);
 }
@@ -462,6 +482,17 @@ static bramah_monitor_worst worst_of(const bramah_monitor *m, subject of, size_t
   }
   worst.tests = tests;
   return worst;
+}
+
+bramah_monitor_whiteness bramah_monitor_correlation(const bramah_monitor *m, size_t i)
+{
+  const white_sums *w = &m->white[i];
+  const double n = (double)w->n, mean = w->n ? w->sum / n : 0.0;
+  bramah_monitor_whiteness out = {.n = w->n};
+  if (w->n < 50 || !(w->squares > n * mean * mean)) return out;
+  out.correlation = (w->products - (n - 1.0) * mean * mean) / (w->squares - n * mean * mean);
+  out.size = (out.correlation + 1.0 / n) * sqrt(n);
+  return out;
 }
 
 bramah_monitor_hidden bramah_monitor_hidden_of(const bramah_monitor *m, size_t output)

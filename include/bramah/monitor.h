@@ -56,6 +56,16 @@ BRAMAH_API bramah_monitor_worst bramah_monitor_offset(const bramah_monitor *moni
 #define BRAMAH_MONITOR_LIMIT 5.5
 #define BRAMAH_MONITOR_BAND 2.64
 
+/* Whether the linear filter's innovations of sensor i, from a second after the first sample on, follow each other: their correlation at
+ * lag 1, about normal with the variance 1/n (R. K. Mehra, J. Peschon, Automatica 7, 1971). Negative: each takes back a part of the one
+ * before, the process noise is overestimated. */
+typedef struct bramah_monitor_whiteness {
+  uint64_t n;         /* samples; below 50 the rest is 0 */
+  double correlation; /* -1 to 1 */
+  double size;        /* of it, in standard deviations */
+} bramah_monitor_whiteness;
+BRAMAH_API bramah_monitor_whiteness bramah_monitor_correlation(const bramah_monitor *monitor, size_t i);
+
 /* What no test can see: an offset of a sensor that begins with a window of 1 s, or with the first sample of all, is found at the
  * end of the window in 95 cases of 100 only if it is larger than `offset`, and moves the output by `effect` then. Looked at
  * each second, of the sensor that could hide most; gates, which may find it earlier, are left out. Source: W. Baarda, A

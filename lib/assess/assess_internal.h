@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An assessment and its parts. assess.c steps it, forwards and backwards, results.c has what it estimates, counts,
- * compares with the truth and judges, windows.c judges innovations in windows, unknown_inputs.c runs the second filter, snapshot.c writes it all into a file. */
+ * compares with the truth and judges, windows.c judges innovations in windows,
+ * noise_doubt.c doubts process noise, unknown_inputs.c runs the second filter, snapshot.c writes it all into a file. */
 #ifndef BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 #define BRAMAH_LIB_ASSESS_ASSESS_INTERNAL_H
 
@@ -207,6 +208,7 @@ struct bramah_assess {
   int taken;                 /* the estimate holds the values of the present step */
   int broken_off;            /* an error has ended the run */
   const bramah_doubt *doubt; /* of the verdict */
+  bramah_doubt noise_doubt;  /* that claimed process noise is there */
   bramah__innovations all;
   bramah_event recoveries;
   bramah_assess_results results;
@@ -249,6 +251,9 @@ void bramah__alarm_keep(bramah_assess *a, size_t i);
 bramah_status bramah__truth_seek(bramah_assess *a, int64_t time_ns, int *matched, bramah_diag *diag);
 void bramah__accuracy_step(bramah_assess *a);
 void bramah__accuracy_smoothed(bramah_assess *a);
+
+/* noise_doubt.c: whether process noise is claimed that is not there, while constants are learned; NULL: not. */
+const bramah_doubt *bramah__noise_doubt(bramah_assess *a);
 
 /* unknown_inputs.c: keep a row for the second filter; after each step of the first the same step of the second.
  * A second filter that cannot go on is given up: the status is why. */

@@ -496,7 +496,8 @@ static void judge(bramah_assess *a)
   v->worst = worst_of(v);
   v->contradicted = v->n_failed > 0;
   v->broken_off = a->broken_off && !v->contradicted;
-  v->doubt = v->contradicted || v->broken_off ? NULL : a->doubt;
+  const bramah_doubt *noise = bramah__noise_doubt(a);
+  v->doubt = v->contradicted || v->broken_off ? NULL : a->doubt ? a->doubt : noise;
   v->too_short &= !v->contradicted && !v->broken_off && !v->doubt;
 }
 

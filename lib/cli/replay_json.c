@@ -226,18 +226,23 @@ static void put_run(const cli_replay_run *r, cli_json *json)
   cli_json_close(json, '}');
 }
 
-static void put_doubts(const bramah_plausibility *p, cli_json *json)
+static void put_doubt(const bramah_doubt *doubt, cli_json *json)
+{
+  char text[1024];
+  bramah_diag_format(&doubt->diag, text, sizeof text);
+  cli_json_open(json, NULL, '{');
+  cli_json_text(json, "text", text);
+  cli_json_flag(json, "certain", doubt->certain);
+  cli_json_number(json, "value", doubt->value);
+  cli_json_close(json, '}');
+}
+
+/* Those of the look at study and log (NULL: it was not made), and that of the process noise. */
+static void put_doubts(const bramah_plausibility *p, const bramah_verdict *v, cli_json *json)
 {
   cli_json_open(json, "doubts", '[');
-  for (size_t i = 0; i < p->n; i++) {
-    char text[1024];
-    bramah_diag_format(&p->doubt[i].diag, text, sizeof text);
-    cli_json_open(json, NULL, '{');
-    cli_json_text(json, "text", text);
-    cli_json_flag(json, "certain", p->doubt[i].certain);
-    cli_json_number(json, "value", p->doubt[i].value);
-    cli_json_close(json, '}');
-  }
+  for (size_t i = 0; p && i < p->n; i++) put_doubt(&p->doubt[i], json);
+  if (v->doubt && v->doubt->kind == BRAMAH_DOUBT_PROCESS_NOISE) put_doubt(v->doubt, json);
   cli_json_close(json, ']');
 }
 
@@ -285,7 +290,7 @@ static void put_findings(const cli_replay_run *r, cli_json *json)
   cli_hypotheses_json(r, json);
   LIST("hidden", results->n_hidden, results->hidden, hidden);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
-  if (r->plausibility) put_doubts(r->plausibility, json);
+  put_doubts(r->plausibility, &results->verdict, json);
   if (r->diagnosis) LIST("diagnosis", r->diagnosis->n, r->diagnosis->cause, explanations);
 #undef LIST
 }

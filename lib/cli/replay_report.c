@@ -544,9 +544,14 @@ static void add_answer(cli_replay_report *r, const cli_replay_run *run, const br
     snprintf(advice, sizeof advice,
              "Correct what the message names and run it again; the estimates up to there are kept.");
   } else if (v->doubt) {
-    snprintf(headline, sizeof headline, "Do not trust these estimates: study and log do not go together");
-    snprintf(reason, sizeof reason, "%s. The tests of the innovations found nothing.", why);
-    snprintf(advice, sizeof advice, "Correct it and run it again. bramah check says what else is doubtful.");
+    const int of_noise = v->doubt->kind == BRAMAH_DOUBT_PROCESS_NOISE;
+    snprintf(headline, sizeof headline, "Do not trust these estimates: %s",
+             of_noise ? "process noise is claimed that is not there" : "study and log do not go together");
+    snprintf(reason, sizeof reason, "%s. The tests of the innovations found nothing%s.", why,
+             of_noise ? " else" : "");
+    snprintf(advice, sizeof advice, "%s",
+             of_noise ? "State less process noise, or let bramah tune find it, and run it again."
+                      : "Correct it and run it again. bramah check says what else is doubtful.");
   } else if (v->too_short) {
     answer.level = BRAMAH_REPORT_UNSURE;
     snprintf(headline, sizeof headline, "Too short to judge");

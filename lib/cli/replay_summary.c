@@ -372,11 +372,13 @@ static void print_verdict(const bramah_verdict *v, const bramah_plausibility *p,
 {
   char text[1200];
   bramah_verdict_text(v, text, sizeof text);
-  const size_t first = v->doubt != NULL;
+  size_t others = 0;
+  for (size_t i = 0; p && i < p->n; i++) others += &p->doubt[i] != v->doubt;
   fprintf(out, "\n%sverdict: %s%s%s\n", cli_colour_of(out, v->contradicted ? CLI_RED : CLI_BOLD), text,
-          p && p->n > first && !v->contradicted ? "; but see below" : "", cli_colour_of(out, CLI_PLAIN));
-  for (size_t i = first; p && i < p->n; i++) {
+          others && !v->contradicted ? "; but see below" : "", cli_colour_of(out, CLI_PLAIN));
+  for (size_t i = 0; p && i < p->n; i++) {
     char doubt[1024];
+    if (&p->doubt[i] == v->doubt) continue;
     bramah_diag_format(&p->doubt[i].diag, doubt, sizeof doubt);
     fprintf(out, "  doubtful: %s\n", doubt);
   }

@@ -3,7 +3,7 @@
 /* The campaign: replays with random faults of sensors, with parameters and biases drawn from their stated uncertainty,
  * and with nothing wrong; is any output wrong by more than the filter says, and nobody says so?
  *
- *   campaign [--groups N] [--from I] [--to J] [--threads N] [--keep FILE]
+ *   campaign [--groups N] [--from I] [--to J] [--threads N] [--keep FILE] [--overestimated F]
  *   campaign --table FILE...
  *
  * Confidently wrong: an output is outside 3.92 sigma more than 10 % of the time, from the beginning of the fault to the end
@@ -13,7 +13,8 @@
  *
  * Group i has a true motion for a replay without faults and ten with a fault each, and one with wrong parameters: 1,000
  * groups are 10,000 faults. --from and --to take a part of them; --keep writes a line for each replay; --table puts
- * together what parts have kept. Exit code 1 where a limit is not met: of the whole campaign, by the share itself; of a part
+ * together what parts have kept; --overestimated: the process noise of the truth is smaller by this
+ * factor than what the filters reckon with, which should be doubted. Exit code 1 where a limit is not met: of the whole campaign, by the share itself; of a part
  * with fewer than 1,000 runs of a kind, where its 95 % bound of Clopper and Pearson is beyond the limit. */
 #include "lib/io/fail.h"
 #include "lib/io/worker_pool.h"
@@ -34,7 +35,7 @@ typedef enum record_of { OF_CLEAN, OF_FAULT, OF_UNCERTAIN } record_of;
 /* What is kept of a replay. */
 typedef struct record {
   int group, number; /* 0: clean; 1 to FAULTS; FAULTS + 1: uncertain */
-  int machine, kind, contradicted, hidden, is_hidden;
+  int machine, kind, contradicted, doubted, hidden, is_hidden;
   double begin, end, size, share, worst, wrong_at, flagged_at, false_at, nees;
   char sensor[CAMPAIGN_TEXT], output[CAMPAIGN_TEXT], flag[CAMPAIGN_TEXT];
 } record;
@@ -82,6 +83,7 @@ static bramah_status run_group(void *user, size_t job, bramah__worker_pool *pool
                     .machine = machine,
                     .kind = (int)fault.kind,
                     .contradicted = o.contradicted,
+                    .doubted = o.doubted,
                     .hidden = (int)o.hidden,
                     .is_hidden = o.is_hidden,
                     .begin = step * (double)fault.begin,
@@ -117,18 +119,18 @@ static bramah_status count_group(void *user, size_t job, bramah_diag *diag)
 
 static void write_record(FILE *file, const record *r)
 {
-  fprintf(file, "%d %d %d %d %d %d %d %.6g %.6g %.6g %.6g %.6g %.6g %.6g %.6g %.6g %s %s %s\n", r->group,
-          r->number, r->machine, r->kind, r->contradicted, r->hidden, r->is_hidden, r->begin, r->end, r->size,
-          r->share, r->worst, r->wrong_at, r->flagged_at, r->false_at, r->nees, r->sensor, r->output,
-          r->flag);
+  fprintf(file, "%d %d %d %d %d %d %d %d %.6g %.6g %.6g %.6g %.6g %.6g %.6g %.6g %.6g %s %s %s\n", r->group,
+          r->number, r->machine, r->kind, r->contradicted, r->doubted, r->hidden, r->is_hidden, r->begin,
+          r->end, r->size, r->share, r->worst, r->wrong_at, r->flagged_at, r->false_at, r->nees, r->sensor,
+          r->output, r->flag);
 }
 
 static int read_record(FILE *file, record *r)
 {
-  return fscanf(file, "%d %d %d %d %d %d %d %lf %lf %lf %lf %lf %lf %lf %lf %lf %95s %95s %95s", &r->group,
-                &r->number, &r->machine, &r->kind, &r->contradicted, &r->hidden, &r->is_hidden, &r->begin,
-                &r->end, &r->size, &r->share, &r->worst, &r->wrong_at, &r->flagged_at, &r->false_at, &r->nees,
-                r->sensor, r->output, r->flag) == 19;
+  return fscanf(file, "%d %d %d %d %d %d %d %d %lf %lf %lf %lf %lf %lf %lf %lf %lf %95s %95s %95s", &r->group,
+                &r->number, &r->machine, &r->kind, &r->contradicted, &r->doubted, &r->hidden, &r->is_hidden,
+                &r->begin, &r->end, &r->size, &r->share, &r->worst, &r->wrong_at, &r->flagged_at,
+                &r->false_at, &r->nees, r->sensor, r->output, r->flag) == 20;
 }
 
 /* ---- the table ---- */
@@ -136,7 +138,7 @@ static int read_record(FILE *file, record *r)
 static int is_wrong(const record *r) { return r->share > campaign_wrong_share; }
 static int is_flagged(const record *r)
 {
-  return r->contradicted || isfinite(r->flagged_at) || isfinite(r->false_at);
+  return r->contradicted || r->doubted || isfinite(r->flagged_at) || isfinite(r->false_at);
 }
 static int is_unseen(const record *r) { return is_wrong(r) && !is_flagged(r); }
 static int is_silent(const record *r) { return is_unseen(r) && !r->is_hidden; }
@@ -210,14 +212,15 @@ static void print_classes(const record *r, size_t n)
 
 static int print_table(const record *r, size_t n)
 {
-  size_t runs[3] = {0}, wrong[3] = {0}, silent[3] = {0}, alarms[3] = {0}, unseen[3] = {0}, late = 0, seen = 0,
-         hidden = 0;
+  size_t runs[3] = {0}, wrong[3] = {0}, silent[3] = {0}, alarms[3] = {0}, unseen[3] = {0}, doubted[3] = {0},
+         late = 0, seen = 0, hidden = 0;
   double nees = 0.0, *delay = calloc(2 * n + 1, sizeof *delay), *after = delay + n;
   if (!delay) return 1;
   for (size_t i = 0; i < n; i++) {
     const record_of kind = of(&r[i]);
     runs[kind]++;
     wrong[kind] += (size_t)is_wrong(&r[i]);
+    doubted[kind] += (size_t)r[i].doubted;
     silent[kind] += (size_t)is_silent(&r[i]);
     alarms[kind] += (size_t)(isfinite(r[i].false_at) || (kind == OF_CLEAN && r[i].contradicted));
     if (kind == OF_UNCERTAIN) nees += r[i].nees;
@@ -240,11 +243,13 @@ static int print_table(const record *r, size_t n)
   print_share("confidently wrong", wrong[OF_UNCERTAIN], runs[OF_UNCERTAIN]);
   print_share("confidently wrong and silent", silent[OF_UNCERTAIN], runs[OF_UNCERTAIN]);
   print_share("flagged", alarms[OF_UNCERTAIN], runs[OF_UNCERTAIN]);
+  print_share("doubted for their process noise", doubted[OF_UNCERTAIN], runs[OF_UNCERTAIN]);
   nees /= (double)runs[OF_UNCERTAIN];
   printf("  mean NEES %.3f\n", nees);
   printf("with nothing wrong\n");
   print_share("confidently wrong", wrong[OF_CLEAN], runs[OF_CLEAN]);
   print_share("false alarms", alarms[OF_CLEAN], runs[OF_CLEAN]);
+  print_share("doubted for their process noise", doubted[OF_CLEAN], runs[OF_CLEAN]);
   printf("  outputs that sensors could move unnoticed: %.1f of a run\n",
          (double)hidden / (double)runs[OF_CLEAN]);
   print_share("false alarms before a fault", alarms[OF_FAULT], runs[OF_FAULT]);
@@ -257,6 +262,9 @@ static int print_table(const record *r, size_t n)
     int met;
   } limits[] = {{"silent and confidently wrong at most 0.1 %", is_within(all_silent, all_runs, 0.001)},
                 {"flagged in the median within 0.3 s", !late || late_by <= 0.3},
+                {"right process noise doubted at most 0.1 %",
+                 campaign_overestimated != 1.0 || is_within(doubted[OF_CLEAN] + doubted[OF_UNCERTAIN],
+                                                            runs[OF_CLEAN] + runs[OF_UNCERTAIN], 0.001)},
                 {"false alarms at most 1 %", is_within(alarms[OF_CLEAN], runs[OF_CLEAN], 0.01)},
                 {"mean NEES from 0.7 to 1.5", nees >= 0.7 && nees <= 1.5}};
   int missed = 0;
@@ -310,18 +318,18 @@ int main(int argc, char **argv)
       int *number;
     } numbers[] = {{"--groups", &groups}, {"--from", &from}, {"--to", &to}, {"--threads", &threads}};
     int known = strcmp(argv[i], "--keep") == 0;
+    if (strcmp(argv[i], "--overestimated") == 0) campaign_overestimated = atof(value), known = 1;
     if (known) keep = value;
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
       if (strcmp(argv[i], numbers[k].name) == 0) *numbers[k].number = atoi(value), known = 1;
     if (!known || !*value) {
-      fprintf(
-          stderr,
-          "usage: campaign [--groups N | --from I --to J] [--threads N] [--keep FILE] | --table FILE...\n");
+      fprintf(stderr, "usage: campaign [--groups N | --from I --to J] [--threads N] [--keep FILE] "
+                      "[--overestimated F] | --table FILE...\n");
       return 2;
     }
   }
   campaign c = {.from = from, .groups = to > from ? to - from : groups};
-  if (from < 0 || c.groups < 1 || threads < 1) {
+  if (from < 0 || c.groups < 1 || threads < 1 || !(campaign_overestimated > 0.0)) {
     fprintf(stderr, "campaign: there is nothing to run\n");
     return 2;
   }

@@ -121,6 +121,7 @@ static void conclude(running *r, bramah_assess *assess)
   campaign_outcome *out = r->out;
   const double end = r->step * (double)(r->truth->rows - 1);
   out->contradicted = results->verdict.contradicted;
+  out->doubted = results->verdict.doubt && results->verdict.doubt->kind == BRAMAH_DOUBT_PROCESS_NOISE;
   out->is_hidden = 1;
   for (size_t i = 0; i <= m->n_sensors; i++)
     if (results->alarm[i].times)

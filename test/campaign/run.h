@@ -11,6 +11,7 @@ enum { CAMPAIGN_TEXT = 96 };
 typedef struct campaign_outcome {
   int failed;        /* the replay ended with an error */
   int contradicted;  /* by the verdict at the end */
+  int doubted;       /* there, for process noise that is not there */
   double share;      /* of the time from the fault on that the worst output is outside 3.92 sigma */
   double worst;      /* largest error of it, in sigmas */
   double wrong_at;   /* when that output first is */

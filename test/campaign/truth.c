@@ -151,7 +151,9 @@ static void keep_row(campaign_truth *t, const bramah_plant *plant, size_t k)
     t->reading[k * t->machine->n_sensors + s] = bramah_sensor_predict(&parts->sensors[s], plant);
 }
 
-/* Step after step, each displaced by the noise that the filter reckons with. */
+double campaign_overestimated = 1.0;
+
+/* Step after step, each displaced by the noise that the filter reckons with, or less. */
 static bramah_status move(campaign_truth *t, bramah_filter *filter, bramah_diag *diag)
 {
   const bramah_filter_info info = bramah_filter_get_info(filter);
@@ -168,7 +170,7 @@ static bramah_status move(campaign_truth *t, bramah_filter *filter, bramah_diag 
     const double *gamma = bramah_filter_get_last(filter).noise;
     memset(dx, 0, n * sizeof *dx);
     for (size_t c = 0; c < columns; c++) {
-      const double w = draw_normal(key, k * columns + c);
+      const double w = draw_normal(key, k * columns + c) / campaign_overestimated;
       for (size_t i = 0; i < n; i++) dx[i] += gamma[i * columns + c] * w;
     }
     status = plant->inject(plant->self, dx, diag);

@@ -32,6 +32,8 @@ typedef struct campaign_truth {
   double *noise;      /* [rows x n_sensors] noise, and what errors of sensors add where they are drawn */
 } campaign_truth;
 
+extern double campaign_overestimated; /* by how much filters overestimate the process noise of the truth; 1 */
+
 /* Under random commands, process noise and a start drawn from what the filter assumes; uncertain: with parameters and
  * errors of sensors drawn from the budget too. */
 bramah_status campaign_simulate(const campaign_machine *machine, uint64_t key, double seconds, int uncertain,

@@ -185,3 +185,27 @@ whole=$(check 'beyond its stated uncertainty' crank_gyro.bias; check 'offset in 
 run 0 replay budget.yaml ramp.csv --output half.csv --to 2.1 --snapshot half.snapshot
 run 3 replay budget.yaml ramp.csv --output rest.csv --resume half.snapshot --json run.json
 same "$(check 'beyond its stated uncertainty' crank_gyro.bias; check 'offset in a window' crank_gyro)" "$whole" 'the gyro after going on'
+
+# Process noise that is not there while parameters are learned: doubted, in words, report, summary and exit code. Not where it is there, and
+# not where nothing is learned; that of sensors does no harm (above).
+four=$source_root/datasets/four-bar
+sed -e "s|^machine: |machine: $four/|; s/noise: 0.5 bar/noise: 6 bar/; s/noise: 0.002 /noise: 0.015 /" "$four/sensors-1.yaml" >bold.yaml
+run 0 simulate "$machine" --duration 3 --output truth.csv --noise bold.yaml --seed 1 --log log.csv
+run 3 replay bold.yaml log.csv --output estimate.csv --json run.json --report report.html
+says out 'verdict: doubted: bold.yaml: p'
+says out 'process noise is overestimated while parameters are learned'
+same "$(json '["verdict"], d["exit_code"]')" '["doubted", 3]' 'the doubt in JSON'
+same "$(json '["doubts"][-1]["certain"] and d["doubts"][-1]["value"] < -0.1')" true 'the correlation in JSON'
+grep -q 'process noise is claimed that is not there' report.html || fail 'the doubt in the report'
+run 0 simulate "$machine" --duration 3 --output truth.csv --noise bold.yaml --seed 1 --log log.csv --process-noise
+run 0 replay bold.yaml log.csv --output estimate.csv
+cp bold.yaml known.yaml
+echo 'uncertainty: {others: fixed}' >>known.yaml
+run 0 simulate "$machine" --duration 3 --output truth.csv --noise known.yaml --seed 1 --log log.csv
+run 0 replay known.yaml log.csv --output estimate.csv
+says out 'worth knowing, noise is overestimated'
+# A snapshot on the way changes nothing.
+run 3 replay bold.yaml log.csv --output estimate.csv --json whole.json
+run 0 replay bold.yaml log.csv --output half.csv --to 0.9 --snapshot half.snapshot
+run 3 replay bold.yaml log.csv --output rest.csv --resume half.snapshot --json run.json
+same "$(json '["doubts"]')" "$(python3 -c 'import json; print(json.dumps(json.load(open("whole.json"))["doubts"]))')" 'the doubt after a snapshot'

@@ -153,7 +153,7 @@ def look_over(of: Any, *logs: Path, motion: bool = True, start: Optional[float] 
     empty: nothing. of: a Session or Machine, or the path of a study or machine file. motion: run the model along with the first
     20 s, too. start, end: [s] of the log.
 
-    Each is a Record: kind ("value", "unit", "sign", "place", "stuck", "time", "start", "noise", "size"), certain (it cannot be
+    Each is a Record: kind ("value", "unit", "sign", "place", "stuck", "time", "start", "noise", "size"; of a replay "process_noise" too), certain (it cannot be
     right, whatever the machine does), value (what was measured: a ratio, a correlation, SI), and file, line, column, thing, message,
     text as of an Error. Mistakes that reading meets are none: see check_file and replay."""
     if not isinstance(of, (Machine, Session)):

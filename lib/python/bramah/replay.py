@@ -24,7 +24,7 @@ class Verdict:
     """Whether the log contradicts what the filter says of itself; true where it does not.
 
     reason: in a sentence of the library; contradicted, too_short (nothing could be judged), broken_off (by an error), doubted
-    (nothing contradicts, but the first of `Replay.doubts` is certain), tests;
+    (nothing contradicts, but one of `Replay.doubts` is certain), tests;
     findings: all checks (see bramah_finding), each with its `text`; worst: of the failed ones, or None."""
 
     def __init__(self, verdict: Any):
@@ -86,6 +86,9 @@ class Replay(Series):
         self.alarms = {n: record(results.alarm[i]) for i, n in enumerate(self.sensors + [""])}
         self.notes: Tuple[str, ...] = tuple(run.notes)
         self.doubts: Tuple[Record, ...] = run.doubts
+        noise = results.verdict.doubt
+        if noise and noise.kind == lib.BRAMAH_DOUBT_PROCESS_NOISE:
+            self.doubts += (doubt_of(noise[0]),)
         self.hypotheses: Tuple[Record, ...] = run.hypothesis_results()
         #: {hypothesis: its probability [n]}
         self.probability: Dict[str, np.ndarray] = {
