@@ -64,6 +64,7 @@ typedef struct bramah_monitor_whiteness {
   double correlation; /* -1 to 1 */
   double size;        /* of it, in standard deviations */
 } bramah_monitor_whiteness;
+/* Of sensor i so far. */
 BRAMAH_API bramah_monitor_whiteness bramah_monitor_correlation(const bramah_monitor *monitor, size_t i);
 
 /* What no test can see: an offset of a sensor that begins with a window of 1 s, or with the first sample of all, is found at the

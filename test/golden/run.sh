@@ -95,7 +95,7 @@ simulated quick-return quick-return quick-return.yaml sensors.yaml "$four_bar"
 simulated linearization-four-bar linearization-four-bar linearization-four-bar.yaml unknown-torque.yaml "$four_bar|torque" \
   --parameter crank.load=250@1 --parameter crank.load=0@4
 duration=10
-by_papers crane/gripper-load.yaml paper 's/noise: 1 bar/noise: 15 bar/; s/noise: 0.005 /noise: 0.06 /; s/noise: 0.01 /noise: 0.12 /'
+by_papers crane/gripper-load.yaml paper 's/noise: 0.5 bar/noise: 15 bar/; s/noise: 0.003 /noise: 0.06 /; s/noise: 0.006 /noise: 0.12 /'
 simulated crane-papers crane crane.yaml papers.yaml "$crane"
 by_papers lifting-four-bar/sensors.yaml step 's/noise: 1 bar/noise: 3 bar/; s/noise: 0.002 /noise: 0.01 /'
 simulated lifting-four-bar-papers lifting-four-bar lifting-four-bar.yaml papers.yaml "$lifting"
