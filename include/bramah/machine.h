@@ -22,6 +22,25 @@ typedef struct bramah_point {
   double position[3]; /* [m] in the body frame */
 } bramah_point;
 
+typedef enum bramah_shape_kind {
+  BRAMAH_SHAPE_SPHERE = 1,
+  BRAMAH_SHAPE_CAPSULE = 2,
+  BRAMAH_SHAPE_BOX = 3,
+  BRAMAH_SHAPE_HULL = 4 /* the smallest convex body around its corners */
+} bramah_shape_kind;
+
+/* What a body touches others and the ground with (bramah_contact); it has no mass of its own. Body frame. */
+typedef struct bramah_shape {
+  bramah_shape_kind kind;
+  double centre[3];      /* [m] sphere, box */
+  double radius;         /* [m] > 0: sphere, capsule */
+  double ends[2][3];     /* [m] capsule: the centres of its two caps */
+  double size[3];        /* [m] > 0: box, lengths of its edges */
+  double rotation[9];    /* box: its axes to those of the body (row-major); all zero: none */
+  size_t n_corners;      /* hull: 4 to 32, none inside or on an edge of the others; at most 8 in one face */
+  const double *corners; /* [n_corners x 3] m */
+} bramah_shape;
+
 /* Rigid body. Its frame is the frame of the joint in front of it (see bramah_joint). */
 typedef struct bramah_body {
   const char *name;
@@ -34,6 +53,8 @@ typedef struct bramah_body {
   double payload_point[3]; /* [m] in the body frame: where the parameter <body>.payload adds its mass */
   size_t n_points;
   const bramah_point *points; /* that outputs of the machine refer to */
+  size_t n_shapes;
+  const bramah_shape *shapes; /* that it touches with */
 } bramah_body;
 
 /* Joints between a parent and a child. A compound joint is a chain of simple ones with massless bodies
@@ -254,12 +275,30 @@ typedef enum bramah_contact_law {
  * start, as those of seals are. Source: Hunt and Crossley (1975); dissertation 2.45-2.47
  * as a vector. Outputs, of all points together: <name>.normal_force, .friction_x, .friction_y [N] on the body, along
  * two directions of the plane (x: that of the inertial x axis, or y where that is nearly normal to it), and
- * .penetration [m], the deepest. Energy that contacts take (and give back): energy.contacts. */
+ * .penetration [m], the deepest. Energy that contacts take (and give back): energy.contacts.
+ *
+ * A body without points touches with its shapes: a sphere with its lowest point, a capsule with both ends, a box or hull
+ * with its corners. The law is that of a shape that lies on the ground: the ends of a capsule have half of K and C each, the
+ * corners of a box a quarter, those of a hull one n-th, n the mean number of corners of its faces.
+ *
+ * Bodies in `between` touch each other with their shapes, each with each but those that a joint joins, and no ground. Where a
+ * flat face takes part the touch is a patch of up to 16 points (8 of two boxes), which is the one face clipped by the other;
+ * each has the part of K and C that the edges of the patch next to it are of half its girth, so the law is that of the touch
+ * as a whole whatever its points. Edges across each other, spheres and capsules touch in one point, capsules along each other or
+ * on a face in two. The force acts on both bodies, opposite and equal. Which features touch and where their plane lies is found at
+ * the start of every step (and of each part of one that is divided) and held in the body that carries the plane while the
+ * step is made: exact for corners on faces, of second order in the step where the normal turns along the bodies (edges, round shapes).
+ * Bristles go over to the nearest point of the new patch; where there is none they are let go, which counts as a reset.
+ * Source: dissertation, publication IV (14)-(19), with all terms and bars. Such machines run by the interpreter alone. Not known:
+ * how the normal turns along the bodies within the derivatives of a step (N/R beside K); linearizations of touches where it does are refused. Outputs:
+ * <name>.normal_force [N], the sum of its points; .force_x, .force_y, .force_z [N] on the body named first, inertial axes;
+ * .penetration [m], the deepest; .points that touch; .touches, .leaves and .resets since the start; .touched_at and .left_at [s],
+ * when the last of them happened (NaN: never). All of them at steps. */
 typedef struct bramah_contact {
   const char *name;
   int line;
   const char *body;
-  size_t n_points;
+  size_t n_points;      /* 0: the shapes of the body touch */
   const double *points; /* [n_points x 3] m, body frame */
   int on_terrain;       /* 1: its ground is the machine's terrain, not a plane */
   double ground[3];     /* [m] a point of the plane */
@@ -272,6 +311,9 @@ typedef struct bramah_contact {
    * coulomb; v_s 0.1 m/s; n 2; sigma_0 1000 / m; sigma_1 2 sqrt(sigma_0/9.81 m/s^2), critical for a body under its own
    * weight. */
   bramah_friction friction;
+  size_t n_between; /* 0: a contact with the ground; else at least 2, and no body, points, ground or normal */
+  const char *const
+      *between; /* [n_between] bodies; ones that are welded to the ground stand for what stands there */
 } bramah_contact;
 
 /* Values of a tyre's friction: those of publications IV and V as far as they are known, on soil; a car's on asphalt. */

@@ -124,6 +124,24 @@ static void explain_power(const bramah_machine *m)
   }
 }
 
+static void explain_contact(const bramah_machine_plant *machine, const bramah_contact *contact)
+{
+  const bramah_machine *m = machine->machine;
+  printf("  contact %s: ", contact->name);
+  for (size_t i = 0; i < contact->n_between; i++)
+    printf("%s%s", !i ? "between " : i + 1 < contact->n_between ? ", " : " and ", contact->between[i]);
+  for (size_t b = 0; !contact->n_between && b < m->n_bodies; b++) {
+    if (strcmp(m->bodies[b].name, contact->body) != 0) continue;
+    const size_t n = contact->n_points ? contact->n_points : m->bodies[b].n_shapes;
+    printf("%zu %s%s of %s on the %s", n, contact->n_points ? "point" : "shape", plural(n), contact->body,
+           contact->on_terrain ? "terrain" : "ground");
+  }
+  printf(", %s\n", isnan(output_named(machine, contact->name, ".normal_force"))
+                       ? "to which it is welded: it does not act"
+                   : contact->friction.model ? "with friction"
+                                             : "without friction");
+}
+
 /* Forces, rolling, prescribed motions and what freedom is left. */
 static void explain_motion(const bramah_machine_plant *machine)
 {
@@ -149,14 +167,7 @@ static void explain_motion(const bramah_machine_plant *machine)
   for (size_t i = 0; i < m->n_tools; i++)
     printf("  tool %s: of %s, %s\n", m->tools[i].name, m->tools[i].body,
            m->tools[i].tool.has_edge ? "cuts with an edge" : "cuts nothing");
-  for (size_t i = 0; i < m->n_contacts; i++)
-    printf("  contact %s: %zu point%s of %s on the %s, %s\n", m->contacts[i].name, m->contacts[i].n_points,
-           plural(m->contacts[i].n_points), m->contacts[i].body,
-           m->contacts[i].on_terrain ? "terrain" : "ground",
-           isnan(output_named(machine, m->contacts[i].name, ".normal_force"))
-               ? "to which it is welded: it does not act"
-           : m->contacts[i].friction.model ? "with friction"
-                                           : "without friction");
+  for (size_t i = 0; i < m->n_contacts; i++) explain_contact(machine, &m->contacts[i]);
   for (size_t i = 0; i < m->n_tyres; i++) {
     printf("  tyre %s: of %s, with a radius of ", m->tyres[i].name, m->tyres[i].body);
     cli_print_value(m->tyres[i].radius, "m");

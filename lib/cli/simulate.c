@@ -139,6 +139,32 @@ static int print_soil(const bramah_machine_plant *machine, double before, FILE *
   return fabs(off) <= 1e-12 && r.starved == 0;
 }
 
+/* Bodies that came to touch each other. */
+static void print_touches(const bramah_machine_plant *machine, FILE *out)
+{
+  static const char *const endings[] = {".touches", ".leaves", ".touched_at", ".left_at", ".resets"};
+  const bramah_machine *m = machine->machine;
+  for (size_t i = 0; i < m->n_contacts; i++) {
+    double value[5];
+    if (!m->contacts[i].n_between) continue;
+    for (int k = 0; k < 5; k++) {
+      char name[640];
+      snprintf(name, sizeof name, "%s%s", m->contacts[i].name, endings[k]);
+      const long at = bramah_plant_find_output(&machine->plant, name);
+      value[k] = at < 0 ? 0.0 : machine->plant.output(machine->plant.self, (size_t)at);
+    }
+    fprintf(out, "contact %s: touched %.0f time%s", m->contacts[i].name, value[0],
+            value[0] == 1.0 ? "" : "s");
+    if (value[0] > 0.0) fprintf(out, ", last at %.9g s", value[2]);
+    if (value[1] > 0.0)
+      fprintf(out, "; left %.0f time%s, last at %.9g s", value[1], value[1] == 1.0 ? "" : "s", value[3]);
+    if (value[4] > 0.0)
+      fprintf(out, "; bristles of %.0f point%s let go where the patch changed", value[4],
+              value[4] == 1.0 ? "" : "s");
+    fprintf(out, "\n");
+  }
+}
+
 /* Returns 1 if the motion can be trusted. */
 static int print_summary(const bramah_simulation *simulation, const bramah_machine_plant *machine,
                          const request *r, double soil, double seconds)
@@ -187,6 +213,7 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
     between = ", ";
   }
   if (between[0] == ',') fprintf(out, "\n");
+  print_touches(machine, out);
   const int whole = !machine->site || print_soil(machine, soil, out);
   fprintf(out, "truth: %s\n", o->truth);
   if (r->how) cli_print_how(machine, &steps, out);

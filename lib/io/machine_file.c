@@ -226,6 +226,7 @@ static const struct {
     {"joint_springs", "joint", COORDINATE},
     {"forces", "body", BODY},
     {"contacts", "body", BODY},
+    {"contacts", "between", BODY},
     {"tyres", "body", BODY},
     {"tools", "body", BODY},
     {"brakes", "joint", COORDINATE},

@@ -42,6 +42,78 @@ static const bramah__key point_key =
     BRAMAH__KEY("point", bramah__read_vector, bramah_point, position, .unit = "m", .count = 3);
 static const bramah__table point_table = {.size = sizeof(bramah_point), .value = &point_key};
 
+/* ---- shapes ---- */
+
+/* R = Rz(yaw) Ry(pitch) Rx(roll): turned about the fixed axes x, y, z in this order. */
+static bramah_status read_turn(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                               double *R)
+{
+  double angle[3];
+  bramah__key angles = *key;
+  angles.offset = 0;
+  const bramah_status status = bramah__read_vector(reader, item, &angles, angle);
+  if (status) return status;
+  double sr, cr, sp, cp, sy, cy;
+  bramah__sincos_any(angle[0], &sr, &cr);
+  bramah__sincos_any(angle[1], &sp, &cp);
+  bramah__sincos_any(angle[2], &sy, &cy);
+  R[0] = cy * cp;
+  R[1] = cy * sp * sr - sy * cr;
+  R[2] = cy * sp * cr + sy * sr;
+  R[3] = sy * cp;
+  R[4] = sy * sp * sr + cy * cr;
+  R[5] = sy * sp * cr - cy * sr;
+  R[6] = -sp;
+  R[7] = cp * sr;
+  R[8] = cp * cr;
+  return BRAMAH_OK;
+}
+
+static const bramah__word shape_kinds[] = {{"sphere", BRAMAH_SHAPE_SPHERE},
+                                           {"capsule", BRAMAH_SHAPE_CAPSULE},
+                                           {"box", BRAMAH_SHAPE_BOX},
+                                           {"hull", BRAMAH_SHAPE_HULL},
+                                           {NULL, 0}};
+
+enum {
+  WITH_CENTRE = 1 << BRAMAH_SHAPE_SPHERE | 1 << BRAMAH_SHAPE_BOX,
+  WITH_RADIUS = 1 << BRAMAH_SHAPE_SPHERE | 1 << BRAMAH_SHAPE_CAPSULE
+};
+
+static const bramah__key corner_key = {.name = "point", .read = bramah__read_vector, .unit = "m", .count = 3};
+static const bramah__table corner_table = {.size = sizeof(double[3]), .value = &corner_key};
+
+static bramah_status read_shape_rotation(bramah__reader *reader, const bramah__item *item,
+                                         const bramah__key *key, void *object)
+{
+  return read_turn(reader, item, key, ((bramah_shape *)object)->rotation);
+}
+
+static const bramah__key shape_keys[] = {
+    BRAMAH__KEY("kind", bramah__read_word, bramah_shape, kind, .required = 1, .words = shape_kinds),
+    BRAMAH__KEY("centre", bramah__read_vector, bramah_shape, centre, .types = WITH_CENTRE, .unit = "m",
+                .count = 3),
+    BRAMAH__KEY("radius", bramah__read_quantity, bramah_shape, radius, .required = 1, .types = WITH_RADIUS,
+                .unit = "m", .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("ends", bramah__read_pair, bramah_shape, ends, .required = 1,
+                .types = 1 << BRAMAH_SHAPE_CAPSULE, .unit = "m", .count = 3, .element = bramah__read_vector,
+                .stride = sizeof(double[3])),
+    BRAMAH__KEY("size", bramah__read_vector, bramah_shape, size, .required = 1,
+                .types = 1 << BRAMAH_SHAPE_BOX, .unit = "m", .count = 3, .range = BRAMAH__POSITIVE),
+    {.name = "rotation",
+     .read = read_shape_rotation,
+     .types = 1 << BRAMAH_SHAPE_BOX,
+     .unit = "rad",
+     .count = 3,
+     .shape = BRAMAH__SHAPE_VECTOR},
+    BRAMAH__KEY("corners", bramah__read_list, bramah_shape, corners, .required = 1,
+                .types = 1 << BRAMAH_SHAPE_HULL, .table = &corner_table,
+                .count_offset = offsetof(bramah_shape, n_corners)),
+    {0}};
+
+static const bramah__table shape_table = {
+    .keys = shape_keys, .size = sizeof(bramah_shape), .type = offsetof(bramah_shape, kind)};
+
 static const bramah__key body_keys[] = {
     BRAMAH__KEY("mass", bramah__read_quantity, bramah_body, mass, .required = 1, .unit = "kg",
                 .range = BRAMAH__NOT_NEGATIVE),
@@ -51,6 +123,8 @@ static const bramah__key body_keys[] = {
     BRAMAH__KEY("payload_point", bramah__read_vector, bramah_body, payload_point, .unit = "m", .count = 3,
                 .given = offsetof(bramah_body, payload_point_given)),
     BRAMAH__SECTION("points", bramah_body, points, n_points, &point_table, .required = 0),
+    BRAMAH__KEY("shapes", bramah__read_list, bramah_body, shapes, .table = &shape_table,
+                .count_offset = offsetof(bramah_body, n_shapes)),
     {0}};
 
 const bramah__table bramah__body_table = {
@@ -144,29 +218,10 @@ static bramah_status read_by_type(bramah__reader *reader, const bramah__item *it
   return status;
 }
 
-/* R = Rz(yaw) Ry(pitch) Rx(roll): turned about the fixed axes x, y, z in this order. */
 static bramah_status read_rotation(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                    void *object)
 {
-  double *R = ((bramah_joint *)object)->rotation, angle[3];
-  bramah__key angles = *key;
-  angles.offset = 0;
-  const bramah_status status = bramah__read_vector(reader, item, &angles, angle);
-  if (status) return status;
-  double sr, cr, sp, cp, sy, cy;
-  bramah__sincos_any(angle[0], &sr, &cr);
-  bramah__sincos_any(angle[1], &sp, &cp);
-  bramah__sincos_any(angle[2], &sy, &cy);
-  R[0] = cy * cp;
-  R[1] = cy * sp * sr - sy * cr;
-  R[2] = cy * sp * cr + sy * sr;
-  R[3] = sy * cp;
-  R[4] = sy * sp * sr + cy * cr;
-  R[5] = sy * sp * cr - cy * sr;
-  R[6] = -sp;
-  R[7] = cp * sr;
-  R[8] = cp * cr;
-  return BRAMAH_OK;
+  return read_turn(reader, item, key, ((bramah_joint *)object)->rotation);
 }
 
 /* A welded body has no coordinate that could start anywhere. */
@@ -420,11 +475,25 @@ static bramah_status finish_contact_friction(bramah__reader *reader, const brama
 static const bramah__table contact_friction_table = {.keys = contact_friction_keys,
                                                      .finish = finish_contact_friction};
 
+static const bramah__key between_key = {.name = "body", .read = bramah__read_name};
+static const bramah__table between_table = {.size = sizeof(const char *), .value = &between_key};
+
+static bramah_status finish_contact(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah__item found;
+  (void)object;
+  if (bramah__item_find(item, "body", &found) || bramah__item_find(item, "between", &found)) return BRAMAH_OK;
+  return bramah__fail_key(reader, item, BRAMAH_E_KEY,
+                          "'body' (on the ground) or 'between' (of bodies) is needed");
+}
+
 static const bramah__key contact_keys[] = {
-    BRAMAH__KEY("body", bramah__read_name, bramah_contact, body, .required = 1),
-    BRAMAH__KEY("points", bramah__read_list, bramah_contact, points, .required = 1,
+    BRAMAH__KEY("body", bramah__read_name, bramah_contact, body, .required = 0),
+    BRAMAH__KEY("between", bramah__read_list, bramah_contact, between, .excludes = "body",
+                .table = &between_table, .count_offset = offsetof(bramah_contact, n_between)),
+    BRAMAH__KEY("points", bramah__read_list, bramah_contact, points, .excludes = "between",
                 .table = &contact_point_table, .count_offset = offsetof(bramah_contact, n_points)),
-    {.name = "ground", .read = bramah__read_child, .table = &ground_table},
+    {.name = "ground", .read = bramah__read_child, .excludes = "between", .table = &ground_table},
     BRAMAH__KEY("law", bramah__read_word, bramah_contact, law, .words = contact_laws),
     BRAMAH__KEY("stiffness", read_by_law, bramah_contact, stiffness, .required = 1,
                 .shape = BRAMAH__SHAPE_QUANTITY, .unit = "N/m^1.5", .other_unit = "N/m",
@@ -435,7 +504,8 @@ static const bramah__key contact_keys[] = {
     BRAMAH__KEY("friction", bramah__read_child, bramah_contact, friction, .table = &contact_friction_table),
     {0}};
 
-const bramah__table bramah__contact_table = {.keys = contact_keys, .size = sizeof(bramah_contact)};
+const bramah__table bramah__contact_table = {
+    .keys = contact_keys, .size = sizeof(bramah_contact), .finish = finish_contact};
 
 static const bramah__word tyre_sets[] = {
     {"tractor", BRAMAH_TYRE_TRACTOR}, {"literature", BRAMAH_TYRE_LITERATURE}, {NULL, 0}};

@@ -622,6 +622,12 @@ bramah_status bramah__check_pose(bramah_coupled *c, bramah_diag *diag)
   bramah_output_info at;
   const bramah_status status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
+  const char *turning = bramah__turning_contact(c);
+  if (turning)
+    return bramah__fail(
+        diag, BRAMAH_E_UNSUPPORTED, turning,
+        "edges or round shapes touch here, and how their normal turns as the bodies move along each other is "
+        "not known to linear equations; linearize where faces touch");
   bramah_coupled_limits(c, limit);
   if (!c->now->bridged && !(limit[BRAMAH_LIMIT_POSE].beyond > 0.0)) return BRAMAH_OK;
   bramah_coupled_limit_info(c, BRAMAH_LIMIT_POSE, &limit[BRAMAH_LIMIT_POSE], &at);

@@ -73,7 +73,7 @@ static void add_bristles(const bramah_linearization *l, bramah_coupled *c, size_
     for (size_t a = 0; a < contact->n_states; a++) {
       const size_t at = first + contact->first_state + a;
       Xx[at * k + at] = slope->rate_by_bristle;
-      for (int joint = contact->body; joint >= 0; joint = model->tree.link[joint].parent) {
+      for (int joint = (int)model->n; (joint = bramah__contact_joint(&model->tree, contact, joint)) >= 0;) {
         const size_t j = (size_t)joint;
         P[j * k + at] -= slope->by_bristle * G[a * n + j];
         for (size_t b = 0; b < 2; b++) {

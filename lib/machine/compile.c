@@ -52,15 +52,22 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->n_friction_states = circuit->n_friction_states;
   for (size_t i = 0; i < machine->n_contacts; i++) {
     const bramah_contact *contact = &machine->contacts[i];
-    model->n_contact_points += contact->n_points;
+    const size_t points = bramah__count_ground_points(machine, contact);
+    model->n_contact_points += points;
+    if (contact->on_terrain) model->n_standing += points;
     if (contact->friction.model != BRAMAH_FRICTION_NONE)
-      model->n_friction_states += BRAMAH__CONTACT_STATES * contact->n_points;
+      model->n_friction_states += BRAMAH__CONTACT_STATES * points;
   }
   model->n_tools = machine->n_tools;
+  const bramah__shape_counts shapes = bramah__count_shapes(machine);
+  model->n_shapes = shapes.shapes;
+  model->n_meetings = shapes.meetings;
+  model->n_held = shapes.points;
+  model->n_between = shapes.between;
+  model->n_contact_points += shapes.points;
+  model->n_friction_states += BRAMAH__CONTACT_STATES * shapes.points;
   model->n_contacts += machine->n_tyres + machine->n_brakes;
   for (size_t i = 0; i < machine->n_tyres; i++) model->n_discs += bramah__n_discs(&machine->tyres[i]);
-  for (size_t i = 0; i < machine->n_contacts; i++)
-    if (machine->contacts[i].on_terrain) model->n_standing += machine->contacts[i].n_points;
   for (size_t i = 0; i < machine->n_tyres; i++)
     if (machine->tyres[i].on_terrain) model->n_standing += bramah__n_discs(&machine->tyres[i]);
   model->n_brakes = machine->n_brakes;
@@ -205,6 +212,14 @@ static void layout(const bramah_machine *machine, bramah_model *model, bramah__t
   t->tool_point = BRAMAH__TAKE(arena, double, 3 * n_tool_points);
   t->limit = BRAMAH__TAKE(arena, bramah__limit, model->forces.n_limits);
   t->contact_point = BRAMAH__TAKE(arena, bramah__contact, model->n_contact_points);
+  const bramah__shape_counts shapes = bramah__count_shapes(machine);
+  t->shape = BRAMAH__TAKE(arena, bramah__shape, shapes.shapes);
+  t->corner = BRAMAH__TAKE(arena, double, 3 * shapes.corners);
+  t->normal = BRAMAH__TAKE(arena, double, 3 * (BRAMAH__FACES_OF(1) + BRAMAH__EDGES_OF(1)) * shapes.corners);
+  t->first = BRAMAH__TAKE(arena, int, (BRAMAH__FACES_OF(1) + 1) * shapes.corners);
+  t->of_face = BRAMAH__TAKE(arena, int, 2 * BRAMAH__EDGES_OF(1) * shapes.corners);
+  t->edge = BRAMAH__TAKE(arena, int, 2 * BRAMAH__EDGES_OF(1) * shapes.corners);
+  t->meeting = BRAMAH__TAKE(arena, bramah__meeting, shapes.meetings);
   t->heights = BRAMAH__TAKE(arena, double, bramah__n_columns_of(machine));
   model->standing = BRAMAH__TAKE(arena, bramah__standing, model->n_standing);
   model->first_point = BRAMAH__TAKE(arena, size_t, model->n_contacts + 1);

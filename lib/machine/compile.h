@@ -29,6 +29,10 @@ typedef struct bramah__tables {
   bramah_tool *tool;
   bramah_plate *plate; /* of all tools */
   double *tool_point;
+  bramah__shape *shape;
+  double *corner, *normal; /* of all shapes, as the lists below */
+  int *first, *of_face, *edge;
+  bramah__meeting *meeting;
   double *heights; /* [nx x ny] of the terrain */
   bramah__shaft *shaft;
   double *shaft_points; /* of their curves */
@@ -129,6 +133,21 @@ bramah_status bramah__build_contacts(bramah__compiler *k);
 /* Names of the bristles that are error states, of contacts, tyres and brakes in this order, into the model (unless NULL); their
  * number. Contacts of bodies that are welded to the ground are among them. */
 size_t bramah__bristles_layout(const bramah_machine *machine, bramah_model *model, bramah__arena *arena);
+/* Shapes and what they touch with (compile_shapes.c): corners that a shape has; corners, meetings and points of meetings
+ * of the machine; points of a contact with the ground. */
+size_t bramah__shape_corners(const bramah_shape *shape);
+typedef struct bramah__shape_counts {
+  size_t shapes, corners, meetings, points, between;
+} bramah__shape_counts;
+bramah__shape_counts bramah__count_shapes(const bramah_machine *machine);
+size_t bramah__count_ground_points(const bramah_machine *machine, const bramah_contact *contact);
+bramah_status bramah__build_shapes(bramah__compiler *k);
+/* Ends or corners of the shapes of a body that touch the ground, from `each`; how many. */
+size_t bramah__fill_ground_points(const bramah__compiler *k, const bramah_contact *in,
+                                  const bramah__contact *each, bramah__contact *out);
+/* The meetings of a contact between bodies, with points from *out on. */
+bramah_status bramah__fill_meetings(bramah__compiler *k, const bramah_contact *in, size_t contact,
+                                    const bramah__contact *each, bramah__contact **out);
 /* A command of the element `of`: complete, checked; its limit goes to *limit. */
 bramah_status bramah__check_command(const bramah__compiler *k, const bramah_drive *command, int of_gears,
                                     const bramah_named *of, double *limit);

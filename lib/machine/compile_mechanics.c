@@ -1006,7 +1006,9 @@ size_t bramah__bristles_layout(const bramah_machine *d, bramah_model *model, bra
     const size_t t = i - d->n_contacts, b = t - d->n_tyres; /* wrap for what is before */
     const int is_point = i < d->n_contacts, is_brake = i >= d->n_contacts + d->n_tyres;
     const char *name = is_point ? d->contacts[i].name : is_brake ? d->brakes[b].name : d->tyres[t].name;
-    const size_t points = is_point ? d->contacts[i].n_points : is_brake ? 1 : bramah__n_discs(&d->tyres[t]);
+    const size_t points = is_point   ? bramah__count_ground_points(d, &d->contacts[i])
+                          : is_brake ? 1
+                                     : bramah__n_discs(&d->tyres[t]);
     if (!is_estimated(d, name) || (is_point && d->contacts[i].friction.model == BRAMAH_FRICTION_NONE))
       continue;
     for (size_t p = 0; p < points; p++)
@@ -1041,8 +1043,69 @@ static bramah_status check_estimated(const bramah__compiler *k)
       return bramah__compile_fail(
           k, BRAMAH_E_REFERENCE, name ? name : "bristles", 0,
           "there is no contact, tyre or brake of this name whose bristles could be error states");
+    for (size_t c = 0; c < d->n_contacts; c++)
+      if (d->contacts[c].n_between && d->contacts[c].name && strcmp(d->contacts[c].name, name) == 0)
+        return bramah__compile_fail(
+            k, BRAMAH_E_UNSUPPORTED, name, d->contacts[c].line,
+            "bristles between bodies go from point to point: they are no error states");
   }
   return BRAMAH_OK;
+}
+
+/* Contacts with the ground come first, then those between bodies; and their names likewise. */
+static const bramah_contact *nth_contact(const bramah_machine *d, size_t n)
+{
+  for (int between = 0; between < 2; between++)
+    for (size_t i = 0; i < d->n_contacts; i++)
+      if ((d->contacts[i].n_between > 0) == between && n-- == 0) return &d->contacts[i];
+  return d->contacts;
+}
+
+static void place_name(const char **names, size_t n, const char *first)
+{
+  const long at = bramah__find_name(n, names, first);
+  if (at < 0) return;
+  const char *name = names[at];
+  for (size_t i = (size_t)at; i > 0; i--) names[i] = names[i - 1];
+  names[0] = name;
+}
+
+static bramah_status fill_on_ground(bramah__compiler *k, const bramah_contact *in, size_t *kept,
+                                    bramah__contact **out)
+{
+  const element e = {in->name, in->line};
+  const bramah__contact *first = *out;
+  bramah__contact each;
+  bramah_status status = fill_contact(k, in, &each);
+  if (status == BRAMAH_OK && bramah__count_ground_points(k->source, in) == 0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
+                                "this contact has no points, and its body no shapes");
+  if (status == BRAMAH_OK) status = contact_body(k, in, &each.body);
+  if (status != BRAMAH_OK || each.body < 0) return status;
+  if (in->n_points == 0) *out += bramah__fill_ground_points(k, in, &each, *out);
+  for (size_t l = 0; l < in->n_points && status == BRAMAH_OK; l++, (*out)++) {
+    const char *body = in->body;
+    **out = each;
+    bramah__copy3(in->points + 3 * l, (*out)->point);
+    status = finite3(k, (*out)->point, e, "the points of a contact must be finite");
+    bramah__carry_point(k, &body, (*out)->point);
+  }
+  if (in->on_terrain) stand_on_terrain(k, NULL, first, *out);
+  ++*kept;
+  return status;
+}
+
+static bramah_status fill_between(bramah__compiler *k, const bramah_contact *in, size_t *kept,
+                                  bramah__contact **out)
+{
+  bramah__contact each;
+  if (in->body || in->n_points || in->on_terrain || bramah__dot3(in->normal, in->normal) != 0.0)
+    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
+                                "a contact between bodies has no body, points or ground of its own");
+  bramah_status status = fill_contact(k, in, &each);
+  if (status == BRAMAH_OK) status = bramah__fill_meetings(k, in, *kept, &each, out);
+  ++*kept;
+  return status;
 }
 
 bramah_status bramah__build_contacts(bramah__compiler *k)
@@ -1055,30 +1118,21 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
   bramah_status status = check_estimated(k);
   if (status == BRAMAH_OK)
     status = check_named(k, d->contacts, d->n_contacts, sizeof *d->contacts, "contact");
+  if (status == BRAMAH_OK) status = bramah__build_shapes(k);
+  m->n_between = m->n_meetings = m->n_held = 0;
   for (size_t i = 0; i < d->n_contacts && status == BRAMAH_OK; i++) {
-    const bramah_contact *in = &d->contacts[i];
-    const element e = {in->name, in->line};
-    bramah__contact each;
-    status = fill_contact(k, in, &each);
-    if (status == BRAMAH_OK && in->n_points == 0)
-      status = bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this contact has no points");
-    if (status == BRAMAH_OK) status = contact_body(k, in, &each.body);
-    if (status == BRAMAH_OK && each.body < 0 && is_estimated(d, in->name))
-      named += each.n_states * in->n_points;
-    if (status != BRAMAH_OK || each.body < 0) continue;
-    m->contact_name[kept] = m->contact_name[i];
+    const bramah_contact *in = nth_contact(d, i);
+    const size_t before = kept;
     bramah__contact *first = out;
-    m->first_point[kept++] = (size_t)(out - k->t.contact_point);
-    for (size_t l = 0; l < in->n_points && status == BRAMAH_OK; l++, out++) {
-      const char *body = in->body;
-      *out = each;
-      bramah__copy3(in->points + 3 * l, out->point);
-      status = finite3(k, out->point, e, "the points of a contact must be finite");
-      bramah__carry_point(k, &body, out->point);
-      out->first_state = state;
-      state += out->n_states;
-    }
-    if (in->on_terrain) stand_on_terrain(k, NULL, first, out);
+    place_name(m->contact_name + i, d->n_contacts - i, in->name);
+    m->contact_name[kept] = m->contact_name[i];
+    m->first_point[kept] = (size_t)(out - k->t.contact_point);
+    status = in->n_between ? fill_between(k, in, &kept, &out) : fill_on_ground(k, in, &kept, &out);
+    for (bramah__contact *each = first; each < out; each++, state += each[-1].n_states)
+      each->first_state = state;
+    m->n_between += in->n_between && kept > before;
+    if (kept == before && is_estimated(d, in->name) && in->friction.model != BRAMAH_FRICTION_NONE)
+      named += BRAMAH__CONTACT_STATES * bramah__count_ground_points(d, in); /* welded to the ground */
     take_bristles(k, in->name, first, out, &named);
   }
   const size_t on_points = kept;

@@ -10,6 +10,7 @@
 #include "lib/hydraulics/circuit.h"
 #include "lib/multibody/closure.h"
 #include "lib/multibody/contact.h"
+#include "lib/multibody/shape.h"
 #include "lib/multibody/forces.h"
 #include "lib/multibody/motion.h"
 #include "lib/multibody/rotation.h"
@@ -83,6 +84,15 @@ typedef enum bramah__output_code {
   BRAMAH__TOOL_Y,
   BRAMAH__TOOL_Z,
   BRAMAH__TOOL_CUTTING,
+  BRAMAH__BETWEEN_X, /* force on the body that is named first */
+  BRAMAH__BETWEEN_Y,
+  BRAMAH__BETWEEN_Z,
+  BRAMAH__BETWEEN_POINTS, /* how many touch; what happened so far */
+  BRAMAH__BETWEEN_TOUCHES,
+  BRAMAH__BETWEEN_LEAVES,
+  BRAMAH__BETWEEN_RESETS,
+  BRAMAH__BETWEEN_TOUCHED,
+  BRAMAH__BETWEEN_LEFT,
   BRAMAH__DEFINED,    /* by the machine (bramah__definition) */
   BRAMAH__DEFINED_SUM /* one of its sums over time */
 } bramah__output_code;
@@ -230,6 +240,18 @@ typedef struct bramah__standing {
   double patch[2]; /* length and width that it presses on [m]; 0 of a point */
 } bramah__standing;
 
+/* Two shapes that may touch. Their points lie in a row, at first the law alone. */
+typedef struct bramah__meeting {
+  size_t contact, shape[2];
+  size_t first, n; /* points among all of contacts */
+  size_t held;     /* the first one's bramah__held in the state */
+} bramah__meeting;
+
+typedef struct bramah__met {
+  int64_t touching, touches, leaves, resets;
+  int64_t touched_ns, left_ns; /* 1 + the last time; 0: never */
+} bramah__met;
+
 struct bramah_model {
   uint64_t mark; /* bramah__mark_of; must be first */
   int own_memory;
@@ -298,6 +320,10 @@ struct bramah_model {
   bramah__standing *standing;
   size_t n_tools, first_tool; /* those of `terrain`; where the loads of theirs are among all */
   const char **tool_name;
+  size_t n_shapes, n_meetings, n_held;
+  bramah__shape *shape;
+  bramah__meeting *meeting;
+  size_t n_between; /* contacts between bodies, behind those with the ground */
   size_t n_rolling;
   bramah__rolling *rolling; /* [n_rolling] wheels, then edges */
   size_t n_definitions, n_sums;

@@ -76,6 +76,13 @@ static const kind contact_exchange_kinds[] = {
 static const kind contact_kinds[] = {
     ROW(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), ROW(BRAMAH__CONTACT_X, ".friction_x", "N"),
     ROW(BRAMAH__CONTACT_Y, ".friction_y", "N"), ROW(BRAMAH__CONTACT_DEPTH, ".penetration", "m")};
+static const kind between_kinds[] = {
+    ROW(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), ROW(BRAMAH__CONTACT_DEPTH, ".penetration", "m"),
+    PLAIN(BRAMAH__BETWEEN_X, ".force_x", "N"),         PLAIN(BRAMAH__BETWEEN_Y, ".force_y", "N"),
+    PLAIN(BRAMAH__BETWEEN_Z, ".force_z", "N"),         PLAIN(BRAMAH__BETWEEN_POINTS, ".points", "1"),
+    PLAIN(BRAMAH__BETWEEN_TOUCHES, ".touches", "1"),   PLAIN(BRAMAH__BETWEEN_LEAVES, ".leaves", "1"),
+    PLAIN(BRAMAH__BETWEEN_RESETS, ".resets", "1"),     PLAIN(BRAMAH__BETWEEN_TOUCHED, ".touched_at", "s"),
+    PLAIN(BRAMAH__BETWEEN_LEFT, ".left_at", "s")};
 static const kind tyre_kinds[] = {
     ROW(BRAMAH__CONTACT_NORMAL, ".normal_force", "N"), ROW(BRAMAH__CONTACT_X, ".longitudinal_force", "N"),
     ROW(BRAMAH__CONTACT_Y, ".lateral_force", "N"), ROW(BRAMAH__CONTACT_DEPTH, ".penetration", "m")};
@@ -130,7 +137,7 @@ typedef struct group {
   size_t n_things, first;   /* and number of the first */
 } group;
 
-enum { N_GROUPS = 25 };
+enum { N_GROUPS = 26 };
 
 #define KINDS(a) (a), sizeof(a) / sizeof((a)[0])
 
@@ -160,7 +167,9 @@ static void groups(const bramah_model *m, group *out)
       {KINDS(line_kinds), m->pump_line_name, c->n_metered_lines, 0},
       {KINDS(exchange_kinds), NULL, 1, 0},
       {KINDS(contact_exchange_kinds), NULL, m->n_contacts > 0, 0},
-      {KINDS(contact_kinds), m->contact_name, m->n_contacts - m->n_tyres - m->n_brakes, 0},
+      {KINDS(contact_kinds), m->contact_name, m->n_contacts - m->n_between - m->n_tyres - m->n_brakes, 0},
+      {KINDS(between_kinds), m->contact_name, m->n_between,
+       m->n_contacts - m->n_between - m->n_tyres - m->n_brakes},
       {KINDS(tyre_kinds), m->contact_name, m->n_tyres, m->n_contacts - m->n_tyres - m->n_brakes},
       {KINDS(brake_kinds), m->contact_name, m->n_brakes, m->n_contacts - m->n_brakes},
       {KINDS(tool_kinds), m->tool_name, m->n_tools, 0}};

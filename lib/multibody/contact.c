@@ -15,8 +15,9 @@ bramah__expr bramah__end_stop_force(const bramah__end_stop *stop, bramah__expr l
 
 BRAMAH__EQUATION bramah__contact_values values_of(const bramah__contact *c)
 {
-  return (bramah__contact_values){.stiffness = e_number(c->linear ? c->normal.stiffness : c->hertz),
-                                  .damping = e_number(c->linear ? c->normal.damping : c->loss),
+  const double share = c->share > 0.0 ? c->share : 1.0;
+  return (bramah__contact_values){.stiffness = e_number(share * (c->linear ? c->normal.stiffness : c->hertz)),
+                                  .damping = e_number(c->linear ? share * c->normal.damping : c->loss),
                                   .friction = e_number(1.0)};
 }
 
@@ -99,7 +100,7 @@ void bramah__plane_axes(const double *normal, double *E)
 void bramah__contact_frame_of(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
                               bramah__contact_frame *touch)
 {
-  double from[3], v[3];
+  double origin[3], from[3], v[3];
   touch->w[3] = 0.0;
   touch->axes = contact->axes;
   if (contact->pressed > 0.0) {
@@ -110,14 +111,22 @@ void bramah__contact_frame_of(const bramah__contact *contact, const bramah__pose
     touch->height = -1.0;
     return;
   }
-  if (contact->radius > 0.0) {
+  bramah__copy3(contact->origin, origin);
+  if (contact->carrier > 0) {
+    for (int k = 0; k < 3; k++)
+      bramah__direction(pose, bramah__base_of(contact), contact->axes + 3 * k, touch->own + 3 * k);
+    bramah__point(pose, bramah__base_of(contact), contact->origin, origin);
+    touch->axes = touch->own;
+  }
+  if (bramah__is_disc(contact)) {
     bramah__disc_place(contact, pose, touch);
     touch->w[3] = contact->radius * bramah__dot3(touch->spin, Z + 6 * contact->body + 3);
   } else {
     bramah__point(pose, contact->body, contact->point, touch->place);
+    bramah__axpy3(-contact->radius, touch->axes + 6, touch->place);
   }
-  bramah__point_velocity(Z, contact->body, touch->place, v);
-  bramah__sub3(touch->place, contact->origin, from);
+  bramah__pair_velocity(contact, Z, touch->place, v);
+  bramah__sub3(touch->place, origin, from);
   touch->height = bramah__dot3(touch->axes + 6, from);
   bramah__rotate3(touch->axes, v, touch->w);
 }
@@ -195,6 +204,11 @@ void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah_
       continue;
     }
     if (force[0] == 0.0 && force[1] == 0.0 && force[2] == 0.0) continue;
+    if (bramah__is_pair(contact)) {
+      bramah__pair_place(contact, pose, place);
+      bramah__pair_subtract(tree, contact, pose, place, force, tau);
+      continue;
+    }
     if (contact->radius > 0.0)
       bramah__disc_place(contact, pose, &at);
     else
@@ -315,7 +329,7 @@ void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *conta
   bramah__contact_frame at;
   if (!(contact->pressed > 0.0)) {
     bramah__contact_frame_of(contact, pose, Z, &at);
-    fill_rows(tree, contact, pose, Z, &at, rows);
+    (bramah__is_pair(contact) ? bramah__pair_rows : fill_rows)(tree, contact, pose, Z, &at, rows);
     return;
   }
   for (int j = contact->body; j >= 0; j = tree->link[j].parent)
@@ -364,6 +378,10 @@ void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n_contacts, c
     }
     if (force[0] == 0.0 && force[1] == 0.0 && force[2] == 0.0 && slope->by_height[2] == 0.0) continue;
     bramah__contact_frame_of(contact, pose, Z, &at);
+    if (bramah__is_pair(contact)) {
+      bramah__pair_add_tangent(tree, contact, pose, Z, &at, force, slope, rows, K, C);
+      continue;
+    }
     bramah__add_curvature(tree, pose, &(bramah__mark){contact->body, 0, at.place}, force, -1.0, K);
     fill_rows(tree, contact, pose, Z, &at, rows);
     for (int k = contact->body; k >= 0; k = tree->link[k].parent) {

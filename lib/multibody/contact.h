@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Points of bodies and discs of tyres on planes of the ground: a normal force that never pulls and bristle friction in the
- * plane, and how both follow the motion. And stops, at the ends of actuators and joints. The laws themselves are in
- * contact_law.h.
+/* Points and balls of bodies and discs of tyres on planes of the ground or of another body: a normal force that never pulls
+ * and bristle friction in the plane, and how both follow the motion. And stops, at the ends of actuators and joints. The
+ * laws themselves are in contact_law.h.
  *
  * With P the point, E the axes of the plane (two directions in it, then its normal n) and O a point of it, the contact sees
  * q = E (P - O), of which only the height q_3 = -d counts, and the velocity w = E P' of the material there. It answers in
@@ -10,11 +10,17 @@
  * A disc touches with the lowest point of its rim (disc.c). Its axes turn with its heading: forwards e x n / |e x n|, where
  * e is its spin axis, then to that side n x forwards; w has a fourth entry, the speed r e.w at which it rolls.
  *
+ * A ball touches with its point that lies deepest, P = centre - r n. A plane may turn and move with a body of its own, its carrier:
+ * then w is the velocity of the one body there against the other, and the force acts on both, opposite and equal.
+ *
  * A brake rubs along the joint in front of its body: w_1 is the joint's rate, f_1 the torque, N what it is pressed with. */
 #ifndef BRAMAH_LIB_MULTIBODY_CONTACT_H
 #define BRAMAH_LIB_MULTIBODY_CONTACT_H
 
+#include <stdint.h>
+
 #include "lib/graph/vector.h"
+#include "lib/math/vector3.h"
 #include "lib/multibody/tree.h"
 
 /* Stops and cushions of both ends. */
@@ -32,14 +38,17 @@ enum {
 
 typedef struct bramah__contact {
   int body;
-  double point[3];        /* body frame [m]; of a disc its centre */
-  double radius, spin[3]; /* of a disc [m] and its axis, a unit vector in body axes; 0: a point */
-  double pressed;         /* N > 0 of a brake [N m]; 0: it is none */
-  int parent;             /* of the body, of a brake */
-  int is_commanded;       /* 1: N is the part U[spool]/limit of that, of 0 ... limit */
-  size_t spool;           /* of a commanded brake */
-  double limit;           /* [V] */
+  double point[3];  /* body frame [m]; of a disc or ball its centre */
+  double radius;    /* of a disc or ball [m]; 0: a point */
+  double spin[3];   /* axis of a disc, a unit vector in body axes; 0: a ball */
+  int carrier;      /* 1 + the body that the plane, origin and axes, is given in; 0: the ground */
+  double pressed;   /* N > 0 of a brake [N m]; 0: it is none */
+  int parent;       /* of the body, of a brake */
+  int is_commanded; /* 1: N is the part U[spool]/limit of that, of 0 ... limit */
+  size_t spool;     /* of a commanded brake */
+  double limit;     /* [V] */
   double origin[3], axes[9];
+  double share;                      /* of K, and of C of the former law, that this point has; 0: all */
   int linear;                        /* 1: K d + C d', clamped at 0; 0: K d^1.5 (1 + a d') */
   bramah__end_stop normal;           /* stiffness K, damping C of the former */
   double hertz, loss;                /* K [N/m^1.5], a [s/m] of the latter */
@@ -60,6 +69,24 @@ typedef struct bramah__contact_values {
 } bramah__contact_values;
 
 bramah__contact_values bramah__contact_values_of(const bramah__contact *contact);
+
+/* The body that carries the plane; -1: the ground. */
+static inline int bramah__base_of(const bramah__contact *contact) { return contact->carrier - 1; }
+
+/* Is it a disc? */
+static inline int bramah__is_disc(const bramah__contact *contact)
+{
+  return contact->radius > 0.0 && bramah__dot3(contact->spin, contact->spin) > 0.0;
+}
+
+/* The plane of one point between two bodies, and its point, as they are held over a step. */
+typedef struct bramah__held {
+  double point[3];           /* of the body that does not carry the plane, its frame [m] */
+  double origin[3], axes[9]; /* frame of the body that carries it */
+  double share;              /* of the law */
+  int64_t carrier; /* 1: the first body carries the plane, 2: the second; else: the point is not in use */
+  int64_t turns;   /* 1: the normal turns as the bodies move along each other */
+} bramah__held;
 
 /* Force f [3] in the axes of the plane at height q3 and velocity w [4], at the end of a trapezoidal step of length
  * 2 half that began with bristles x_k and their rates xd_k [2], and these there; with half = 0 at the state x_k. A point in
@@ -85,7 +112,7 @@ void bramah__contact_with(const bramah__contact *contact, const bramah__contact_
 /* At a pose and velocities Z, inertial axes. */
 typedef struct bramah__contact_frame {
   double place[3];
-  const double *axes; /* E, of the plane or the disc's own */
+  const double *axes; /* E, of a plane of the ground, or `own`: that turns with a disc or a body */
   double own[9], spin[3];
   double height, w[4];
 } bramah__contact_frame;
@@ -123,7 +150,7 @@ double bramah__brake_by_spool(const bramah__contact *brake, const bramah__pose *
 void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah__contact *contact,
                                const bramah__pose *pose, const double *force, double *tau);
 
-/* What a disc turns its body with about its own centre, moment [3], where `force` acts on its lowest point. */
+/* What a disc or ball turns its body with about its own centre, moment [3], where `force` acts on its lowest point. */
 void bramah__disc_moment(const bramah__contact *disc, const bramah__pose *pose, const double *force,
                          double *moment);
 
@@ -141,9 +168,13 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
                             const double *Z, const double *U, double half, const double *x_k,
                             const double *xd_k, bramah__contact_slope *slope);
 
+/* The joints that a contact follows, outermost first: those that move its body, and those that move the plane. The one
+ * before j, which comes first as tree->n. -1: there is none. */
+int bramah__contact_joint(const bramah__tree *tree, const bramah__contact *contact, int j);
+
 /* How q and w follow the joints, in the room rows [BRAMAH__CONTACT_ROWS x n]: G [4 x n] = dw/dz', whose third row is dq_3/dz,
- * then H [4 x n] = dw/dz at held rates, then the two rows of bramah__disc_turns, of a disc. Entries of joints that do not
- * move the body are not written; those that do are the ancestors of contact->body. Of a point the fourth rows are 0. */
+ * then H [4 x n] = dw/dz at held rates, then the two rows of bramah__disc_turns, of a disc. Entries of joints that it does
+ * not follow (bramah__contact_joint) are not written. Of a point the fourth rows are 0. */
 enum { BRAMAH__CONTACT_ROWS = 10 };
 void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
                           const double *Z, double *rows);
@@ -153,5 +184,25 @@ void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *conta
 void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n, const bramah__contact *contact,
                                   const bramah__pose *pose, const double *Z, const double *force,
                                   const bramah__contact_slope *slope, double *rows, double *K, double *C);
+
+/* ---- balls, and planes that move (pair.c) ---- */
+
+/* Where a ball or point touches; velocity [3] of the one body against the other there; the rest as above. */
+void bramah__pair_velocity(const bramah__contact *contact, const double *Z, const double *place, double *v);
+void bramah__pair_place(const bramah__contact *contact, const bramah__pose *pose, double *place);
+void bramah__pair_subtract(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
+                           const double *place, const double *force, double *tau);
+void bramah__pair_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
+                       const double *Z, const bramah__contact_frame *at, double *rows);
+void bramah__pair_add_tangent(const bramah__tree *tree, const bramah__contact *contact,
+                              const bramah__pose *pose, const double *Z, const bramah__contact_frame *at,
+                              const double *force, const bramah__contact_slope *slope, double *rows,
+                              double *K, double *C);
+
+/* Is it a ball, or on a plane that moves? */
+static inline int bramah__is_pair(const bramah__contact *contact)
+{
+  return contact->carrier > 0 || (contact->radius > 0.0 && !bramah__is_disc(contact));
+}
 
 #endif

@@ -42,8 +42,12 @@ void bramah__disc_moment(const bramah__contact *disc, const bramah__pose *pose, 
 {
   bramah__contact_frame touch;
   double down[3];
-  bramah__disc_place(disc, pose, &touch);
-  bramah__cross3(touch.spin, touch.own, down);
+  if (bramah__is_disc(disc)) {
+    bramah__disc_place(disc, pose, &touch);
+    bramah__cross3(touch.spin, touch.own, down);
+  } else {
+    for (int k = 0; k < 3; k++) down[k] = -disc->axes[6 + k];
+  }
   bramah__cross3(down, force, moment);
   for (int k = 0; k < 3; k++) moment[k] *= disc->radius;
 }
@@ -57,7 +61,11 @@ bramah__contact_frame_graph bramah__contact_graph(const bramah__contact *contact
   const bramah__pair Z = bramah__twist_graph(body, (size_t)contact->body);
   bramah__contact_frame_graph touch = {.axes = plane ? plane->axes : m_number(contact->axes)};
   touch.held = touch.place = bramah__point_graph(body, contact->body, contact->point);
-  if (contact->radius > 0.0) {
+  if (contact->radius > 0.0 && !bramah__is_disc(contact)) {
+    const bramah__vec n = {{touch.axes.m[2][0], touch.axes.m[2][1], touch.axes.m[2][2]}};
+    touch.arm = v_scale(e_number(-contact->radius), n);
+    touch.place = v_add(touch.held, touch.arm);
+  } else if (contact->radius > 0.0) {
     const bramah__vec n = {{touch.axes.m[2][0], touch.axes.m[2][1], touch.axes.m[2][2]}},
                       e = bramah__direction_graph(body, contact->body, contact->spin), across = v_cross(e, n);
     const bramah__expr m2 = e_max(v_dot(across, across), e_number(least_lean));

@@ -377,6 +377,25 @@ enum { BRAMAH__PATCH_SIDE = 12, BRAMAH__PATCH_POINTS = BRAMAH__PATCH_SIDE * BRAM
 size_t bramah__patch_points(const bramah__standing *standing, double cell, const double *place,
                             const double *ahead, const double *aside, double (*out)[2]);
 
+/* ---- contacts between bodies (meeting.c) ---- */
+
+/* The same of what shapes touch with, held [n_held]. */
+void bramah__apply_meetings(bramah_coupled *c, const bramah__held *held);
+
+/* Where shapes touch in a state, anew from its motion; its bristles go over to the new points. */
+void bramah__meet(bramah_coupled *c, bramah__state *state);
+
+/* Enter into c->next what touches and leaves at the end of a step, by c->trial. */
+void bramah__note_meetings(bramah_coupled *c);
+
+/* Do any of the points that touch have normals that turn with the motion? The name of the contact, or NULL. */
+const char *bramah__turning_contact(const bramah_coupled *c);
+
+/* An output of a contact between bodies. */
+double bramah__meeting_value(const bramah_coupled *c, const bramah__output *output);
+
+/* ---- planes and meetings ---- */
+
 /* Planes of a state anew from its positions, and let contacts see them. */
 void bramah__stand(bramah_coupled *c, bramah__state *state);
 

@@ -80,7 +80,22 @@ static double loads(const bramah_coupled *c)
   return sum;
 }
 
-/* Taken by points on the ground. */
+/* By a point between two bodies: mean force, and mean velocity of the one against the other. */
+static double taken_between(const bramah_coupled *c, const bramah__contact *contact, size_t i)
+{
+  const bramah__eval *eval[2] = {c->now, c->trial};
+  double force[3] = {0.0, 0.0, 0.0}, speed[3] = {0.0, 0.0, 0.0};
+  for (int e = 0; e < 2; e++) {
+    double place[3], v[3];
+    bramah__pair_place(contact, eval[e]->pose, place);
+    bramah__pair_velocity(contact, eval[e]->Z, place, v);
+    bramah__axpy3(0.5, v, speed);
+    bramah__axpy3(0.5, eval[e]->contact + 3 * i, force);
+  }
+  return -c->model->h * bramah__dot3(force, speed);
+}
+
+/* Taken by points on the ground and between bodies. */
 static double contacts(const bramah_coupled *c)
 {
   const bramah_model *model = c->model;
@@ -92,6 +107,10 @@ static double contacts(const bramah_coupled *c)
     if (contact->pressed > 0.0) {
       const double turn = c->next.z[contact->body] - c->state.z[contact->body];
       sum -= 0.5 * (eval[0]->contact[3 * i] + eval[1]->contact[3 * i]) * turn;
+      continue;
+    }
+    if (contact->carrier > 0) {
+      sum += taken_between(c, contact, i);
       continue;
     }
     for (int e = 0; e < 2; e++) bramah__point(eval[e]->pose, contact->body, contact->point, place[e]);

@@ -67,15 +67,15 @@ static void plane_below(const bramah_model *model, const bramah__heights *field,
                         double *plane)
 {
   const double *E = model->field_axes;
-  const int is_disc = contact.radius > 0.0;
+  const int is_disc = bramah__is_disc(&contact), is_round = contact.radius > 0.0;
   bramah__contact_frame at;
   memcpy(contact.axes, E, sizeof contact.axes);
-  for (int pass = 0; pass <= is_disc; pass++) {
+  for (int pass = 0; pass <= is_round; pass++) {
     double q[3], n[3], x[3];
     if (is_disc)
       bramah__disc_place(&contact, pose, &at);
     else
-      bramah__point(pose, contact.body, contact.point, at.place);
+      bramah__pair_place(&contact, pose, at.place);
     bramah__rotate3(E, at.place, q);
     if (is_disc)
       mean_below(model, field, standing, &at, q, n);
@@ -100,24 +100,21 @@ static void find_planes(bramah_coupled *c, const bramah__state *state, double *p
 
 void bramah__stand(bramah_coupled *c, bramah__state *state)
 {
+  if (c->model->n_meetings) bramah__meet(c, state);
   if (c->model->n_standing) find_planes(c, state, state->plane);
   bramah__apply_ground(c, state);
 }
 
 bramah_status bramah__adopt_on_ground(bramah_coupled *c, bramah_diag *diag)
 {
-  const size_t planes = 4 * c->model->n_standing * sizeof *c->state.plane,
-               tools = BRAMAH__TOOL_STATE * c->model->n_tools * sizeof *c->state.tool;
-  if (planes) find_planes(c, &c->next, c->next.plane);
-  if ((planes == 0 || memcmp(c->next.plane, c->state.plane, planes) == 0) &&
-      (tools == 0 || memcmp(c->next.tool, c->state.tool, tools) == 0))
-    return BRAMAH_OK;
-  return bramah__adopt_candidate(c, diag);
+  bramah__stand(c, &c->next);
+  if (memcmp(c->next.block, c->state.block, c->state.size) == 0) return BRAMAH_OK;
+  return bramah__adopt_with_spools(c, diag);
 }
 
 bramah_status bramah__renew_planes(bramah_coupled *c, bramah_diag *diag)
 {
-  if (c->model->n_standing == 0) return BRAMAH_OK;
+  if (c->model->n_standing + c->model->n_meetings == 0) return BRAMAH_OK;
   bramah__state_copy(&c->state, &c->next);
   return bramah__adopt_on_ground(c, diag);
 }

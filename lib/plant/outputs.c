@@ -411,6 +411,8 @@ double bramah__output_value(void *self, size_t index)
   if (is_flow(output->code)) return flow(c, output, NULL, NULL);
   if (is_tool(output->code)) return tool_value(c, output);
   if (is_contact(output->code)) return contact_value(c, output);
+  if (output->code >= BRAMAH__BETWEEN_X && output->code <= BRAMAH__BETWEEN_LEFT)
+    return bramah__meeting_value(c, output);
   if (is_energy(output->code)) return energy_value(c, output->code);
   if (bramah__is_of_body(output->code)) return body_value(c, output);
   if (bramah__is_metered(output->code)) return metered_value(c, output, now->v, now->w, now->P);
@@ -571,7 +573,7 @@ static void contact_partials(const bramah_coupled *c, const bramah__output *outp
     bramah__contact_rows(&model->tree, contact, c->now->pose, c->now->Z, G);
     const double *by = slope.by_velocity + 3 * axis;
     if (output->code == BRAMAH__CONTACT_DEPTH) memset(a, 0, n * sizeof *a);
-    for (int joint = contact->body; joint >= 0; joint = model->tree.link[joint].parent) {
+    for (int joint = (int)model->n; (joint = bramah__contact_joint(&model->tree, contact, joint)) >= 0;) {
       const size_t j = (size_t)joint;
       if (output->code == BRAMAH__CONTACT_DEPTH) {
         a[j] = -G[2 * n + j];

@@ -143,6 +143,7 @@ void bramah__follow_state(bramah_coupled *c)
 {
   bramah__apply_parameters(c, c->state.theta);
   bramah__apply_ground(c, &c->state);
+  bramah__apply_meetings(c, c->state.held);
 }
 
 void bramah__apply_parameters(bramah_coupled *c, const double *theta)

@@ -378,7 +378,7 @@ void bramah__contact_arms(const bramah_model *model, const bramah__eval *eval, b
   const double *G = d->contact_rows;
   bramah__contact_rows(&model->tree, contact, eval->pose, eval->Z, d->contact_rows);
   memset(d->contact_arms, 0, 2 * n_dof * sizeof *d->contact_arms);
-  for (int j = contact->body; j >= 0; j = model->tree.link[j].parent)
+  for (int j = (int)model->n; (j = bramah__contact_joint(&model->tree, contact, j)) >= 0;)
     for (size_t a = 0; a < 2; a++)
       for (size_t f = 0; f < n_dof; f++)
         d->contact_arms[a * n_dof + f] += G[a * n + (size_t)j] * eval->Rz[(size_t)j * n_dof + f];
@@ -415,10 +415,12 @@ void bramah__bristles_by_state(bramah_coupled *c, double *out)
   for (size_t i = 0; i < model->n_contact_points; i++, out += 4 * n_dof) {
     const bramah__contact *contact = &model->contact_point[i];
     const double *by = d->contact[i].rate_by_velocity, *by_roll = d->contact[i].rate_by_roll;
+    memset(out, 0, 4 * n_dof * sizeof *out);
+    if (d->contact[i].rate_by_bristle == 0.0) continue; /* in the air */
     bramah__contact_arms(model, c->now, &c->derivative, i);
     for (size_t f = 0; f < n_dof; f++) {
       double w[2] = {0.0, 0.0}, roll[2] = {0.0, 0.0}; /* by the position; of the rolling also by the rate */
-      for (int j = contact->body; j >= 0; j = model->tree.link[j].parent) {
+      for (int j = (int)model->n; (j = bramah__contact_joint(&model->tree, contact, j)) >= 0;) {
         const size_t at = (size_t)j * n_dof + f;
         for (size_t b = 0; b < 2; b++)
           w[b] += H[b * n + (size_t)j] * Rz[at] + G[b * n + (size_t)j] * d->D[at];

@@ -41,6 +41,8 @@ typedef enum bramah__exchange {
   X(double, plane,                                                                                           \
     4 * model->n_standing) /* below contacts on the field: unit normal, distance along it (ground.c) */      \
   X(double, tool, BRAMAH__TOOL_STATE * model->n_tools) /* what soil puts on tools, held over a step */       \
+  X(bramah__held, held, model->n_held)                 /* planes between bodies (meeting.c) */               \
+  X(bramah__met, met, model->n_meetings)                                                                     \
   X(double, base, 4 * model->n_balls)   /* base rotations of spherical and floating joints (evaluate.c) */   \
   X(double, theta, model->n_parameters) /* values of the parameters; the plant's own tables follow them */   \
   X(int64_t, time_ns, 1)                /* since the start; of a candidate: the end of its step */           \

@@ -435,6 +435,7 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
   if (status != BRAMAH_OK) return name_failure(c, status, diag);
 
   bramah__exchange_energy(c);
+  if (model->n_meetings) bramah__note_meetings(c);
   bramah__complete_step(c);
   return BRAMAH_OK;
 }

@@ -356,18 +356,18 @@ static void add_contacts(bramah__step_builder *b, size_t *works)
     bramah__contact_with(contact, values_of(b, i), at.height, at.w, half, b->in_x + first, b->in_xd + first,
                          b->x_end + first, b->xd_end + first, f.x);
     const bramah__vec force = m_unrotate(at.axes, f), moment = v_cross(at.arm, force);
-    const int is_disc = contact->radius > 0.0;
+    const int is_round = contact->radius > 0.0;
     for (size_t k = 0; k < nr; k++) {
       bramah__vec move;
       bramah__seed_joints(b, b->Rz + k, nr);
       bramah__derive_along(b, 3, at.held.x, move.x);
       b->r[k] = e_sub(b->r[k], v_dot(move, force));
-      for (int j = contact->body; is_disc && j >= 0; j = b->model->tree.link[j].parent)
+      for (int j = contact->body; is_round && j >= 0; j = b->model->tree.link[j].parent)
         if (b->model->tree.link[j].revolute)
           b->r[k] = e_sub(b->r[k], e_mul(b->Rz[(size_t)j * nr + k], v_dot(b->body[j].n, moment)));
     }
     for (int k = 0; k < 3; k++) add_work(b, works, taken, e_neg(force.x[k]), at.held.x[k]);
-    if (is_disc)
+    if (is_round)
       add_work(b, works, taken | BRAMAH__IS_POWER,
                e_neg(v_dot(moment, bramah__twist_graph(b->body, (size_t)contact->body).angular)),
                e_number(0.0));

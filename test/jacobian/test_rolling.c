@@ -19,10 +19,10 @@ static bramah_diag diag;
 /* A two-wheeler of odd masses, with a skate on its frame, a damped steering spring and a rider who can
  * lean. */
 static const bramah_body bodies[] = {
-    {"frame", 0, 80, {0.3, 0.02, 0.5}, {9, 11, 3, 0.1, -2, 0.2}, 0, {0}, 0, NULL},
-    {"rear_wheel", 0, 2, {0}, {0.06, 0.12, 0.06}, 0, {0}, 0, NULL},
-    {"fork", 0, 4, {-0.2, 0, 0.7}, {0.06, 0.06, 0.01, 0, 0.008, 0}, 0, {0}, 0, NULL},
-    {"front_wheel", 0, 3, {0}, {0.14, 0.28, 0.14}, 0, {0}, 0, NULL}};
+    {"frame", 0, 80, {0.3, 0.02, 0.5}, {9, 11, 3, 0.1, -2, 0.2}, 0, {0}, 0, NULL, 0, NULL},
+    {"rear_wheel", 0, 2, {0}, {0.06, 0.12, 0.06}, 0, {0}, 0, NULL, 0, NULL},
+    {"fork", 0, 4, {-0.2, 0, 0.7}, {0.06, 0.06, 0.01, 0, 0.008, 0}, 0, {0}, 0, NULL, 0, NULL},
+    {"front_wheel", 0, 3, {0}, {0.14, 0.28, 0.14}, 0, {0}, 0, NULL, 0, NULL}};
 static const bramah_joint joints[] = {{.name = "frame",
                                        .type = BRAMAH_JOINT_FLOATING,
                                        .parent = "ground",

@@ -437,7 +437,7 @@ static const bad_line bad_lines[] = {
     {4, "  crank: {@mas: 16 kg}", BRAMAH_E_KEY, "bodies.crank.mas",
      "unknown key 'mas'; did you mean 'mass'?"},
     {4, "  crank: {mass: 1 kg, @colour: red}", BRAMAH_E_KEY, "bodies.crank.colour",
-     "unknown key 'colour'; allowed are mass, centre_of_mass, inertia, payload_point, points"},
+     "unknown key 'colour'; allowed are mass, centre_of_mass, inertia, payload_point, points, shapes"},
     {4, "  @crank: {inertia: [0, 5, 5 kg*m^2]}", BRAMAH_E_KEY, "bodies.crank",
      "required key 'mass' is missing"},
     {4, "  crank: {mass: 16 kg, @mass: 17 kg}", BRAMAH_E_KEY, "bodies.crank.mass",

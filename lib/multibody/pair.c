@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Balls and points of one body on a plane that another body carries: forces on both, and derivatives.
+ *
+ * With r the radius of the ball (0: a point), n the normal and P = centre - r n: joint j moves the material of either body at
+ * P by a_j and b_j and turns it by s_j and t_j (0 where it does not move that body). The plane turns with its body, so P
+ * moves along the one body by r (s_j - t_j) x n and along the other by a_j - b_j + r (s_j - t_j) x n. */
+#include "lib/multibody/closure.h"
+#include "lib/multibody/contact.h"
+#include "lib/math/vector3.h"
+
+#include <string.h>
+
+static const double none[3] = {0.0, 0.0, 0.0};
+
+static int next_below(const bramah__tree *tree, int body, int j)
+{
+  while (body >= j) body = tree->link[body].parent;
+  return body;
+}
+
+int bramah__contact_joint(const bramah__tree *tree, const bramah__contact *contact, int j)
+{
+  if (contact->carrier == 0) return j < (int)tree->n ? tree->link[j].parent : contact->body;
+  const int one = next_below(tree, contact->body, j), other = next_below(tree, bramah__base_of(contact), j);
+  return one > other ? one : other;
+}
+
+void bramah__pair_velocity(const bramah__contact *contact, const double *Z, const double *place, double *v)
+{
+  double of_base[3];
+  bramah__point_velocity(Z, contact->body, place, v);
+  if (contact->carrier == 0) return;
+  bramah__point_velocity(Z, bramah__base_of(contact), place, of_base);
+  bramah__axpy3(-1.0, of_base, v);
+}
+
+void bramah__pair_place(const bramah__contact *contact, const bramah__pose *pose, double *place)
+{
+  double n[3];
+  bramah__direction(pose, bramah__base_of(contact), contact->axes + 6, n);
+  bramah__point(pose, contact->body, contact->point, place);
+  bramah__axpy3(-contact->radius, n, place);
+}
+
+static int moves(const bramah__tree *tree, int j, int body)
+{
+  while (body > j) body = tree->link[body].parent;
+  return body == j;
+}
+
+/* How joint j moves the material of `body` at a place, and turns it. */
+static void follow(const bramah__tree *tree, const bramah__pose *pose, int j, int body, const double *place,
+                   double *move, double *turn)
+{
+  bramah__copy3(none, move);
+  bramah__copy3(none, turn);
+  if (!moves(tree, j, body)) return;
+  bramah__point_derivative(tree, pose, (size_t)j, place, move);
+  if (tree->link[j].revolute) bramah__copy3(pose[j].n, turn);
+}
+
+typedef struct motion {
+  double a[3], s[3], b[3], t[3];
+  double apart[3];    /* a - b */
+  double along[2][3]; /* how P moves along the one body and the other */
+} motion;
+
+static motion motion_by(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
+                        const bramah__contact_frame *at, int j)
+{
+  motion m;
+  double turn[3], arm[3] = {0.0, 0.0, 0.0};
+  follow(tree, pose, j, contact->body, at->place, m.a, m.s);
+  follow(tree, pose, j, bramah__base_of(contact), at->place, m.b, m.t);
+  bramah__sub3(m.a, m.b, m.apart);
+  bramah__sub3(m.s, m.t, turn);
+  bramah__axpy3(contact->radius, at->axes + 6, arm);
+  bramah__cross3(turn, arm, m.along[0]);
+  bramah__copy3(m.apart, m.along[1]);
+  bramah__axpy3(1.0, m.along[0], m.along[1]);
+  return m;
+}
+
+void bramah__pair_subtract(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
+                           const double *place, const double *force, double *tau)
+{
+  for (int e = 0; e < 2; e++)
+    for (int j = e ? bramah__base_of(contact) : contact->body; j >= 0; j = tree->link[j].parent) {
+      double move[3];
+      bramah__point_derivative(tree, pose, (size_t)j, place, move);
+      tau[j] -= (e ? -1.0 : 1.0) * bramah__dot3(move, force);
+    }
+}
+
+/* Change of the velocity of a body's material at P by joint j at held rates, where P moves along the body. */
+static void velocity_change(const bramah__tree *tree, const bramah__pose *pose, const double *Z, int j,
+                            int body, const double *place, const double *move, const double *along,
+                            double *out)
+{
+  double v[3];
+  bramah__copy3(none, out);
+  if (body < 0) return;
+  bramah__point_velocity(Z, body, place, v);
+  if (moves(tree, j, body)) bramah__velocity_derivative(tree, pose, Z, (size_t)j, place, v, move, out);
+  bramah__add_cross3(Z + 6 * body + 3, along, out);
+}
+
+void bramah__pair_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
+                       const double *Z, const bramah__contact_frame *at, double *rows)
+{
+  const size_t n = tree->n;
+  double v[3];
+  bramah__pair_velocity(contact, Z, at->place, v);
+  for (int j = (int)n; (j = bramah__contact_joint(tree, contact, j)) >= 0;) {
+    const motion m = motion_by(tree, contact, pose, at, j);
+    double g[3], h[3], change[3], of_base[3], turned[3];
+    velocity_change(tree, pose, Z, j, contact->body, at->place, m.a, m.along[0], change);
+    velocity_change(tree, pose, Z, j, bramah__base_of(contact), at->place, m.b, m.along[1], of_base);
+    bramah__cross3(m.t, v, turned); /* by which the axes turn away */
+    bramah__axpy3(-1.0, of_base, change);
+    bramah__axpy3(-1.0, turned, change);
+    bramah__rotate3(at->axes, m.apart, g);
+    bramah__rotate3(at->axes, change, h);
+    for (size_t k = 0; k < 3; k++) {
+      rows[k * n + (size_t)j] = g[k];
+      rows[(4 + k) * n + (size_t)j] = h[k];
+    }
+    rows[3 * n + (size_t)j] = rows[7 * n + (size_t)j] = 0.0;
+  }
+}
+
+void bramah__pair_add_tangent(const bramah__tree *tree, const bramah__contact *contact,
+                              const bramah__pose *pose, const double *Z, const bramah__contact_frame *at,
+                              const double *force, const bramah__contact_slope *slope, double *rows,
+                              double *K, double *C)
+{
+  const size_t n = tree->n;
+  const double *G = rows, *H = rows + 4 * n;
+  bramah__add_curvature(tree, pose, &(bramah__mark){contact->body, 0, at->place}, force, -1.0, K);
+  bramah__add_curvature(tree, pose, &(bramah__mark){bramah__base_of(contact), 0, at->place}, force, 1.0, K);
+  bramah__pair_rows(tree, contact, pose, Z, at, rows);
+  for (int k = (int)n; (k = bramah__contact_joint(tree, contact, k)) >= 0;) {
+    const motion by = motion_by(tree, contact, pose, at, k);
+    double by_z[3], by_zd[3], over[3], turned[3], moment[2][3];
+    for (size_t a = 0; a < 3; a++) {
+      const double *w = slope->by_velocity + 3 * a, *g = G + k, *h = H + k;
+      by_zd[a] = w[0] * g[0] + w[1] * g[n] + w[2] * g[2 * n];
+      by_z[a] = slope->by_height[a] * g[2 * n] + w[0] * h[0] + w[1] * h[n] + w[2] * h[2 * n];
+    }
+    bramah__cross3(by.t, force, over); /* the force turns with the plane, and acts elsewhere */
+    bramah__rotate3(at->axes, over, turned);
+    for (size_t a = 0; a < 3; a++) by_z[a] += turned[a];
+    for (int e = 0; e < 2; e++) bramah__cross3(by.along[e], force, moment[e]);
+    for (int j = (int)n; (j = bramah__contact_joint(tree, contact, j)) >= 0;) {
+      const double *g = G + j;
+      const size_t jk = (size_t)j * n + (size_t)k;
+      K[jk] -= g[0] * by_z[0] + g[n] * by_z[1] + g[2 * n] * by_z[2];
+      if (tree->link[j].revolute && moves(tree, j, contact->body))
+        K[jk] -= bramah__dot3(pose[j].n, moment[0]);
+      if (tree->link[j].revolute && moves(tree, j, bramah__base_of(contact)))
+        K[jk] += bramah__dot3(pose[j].n, moment[1]);
+      C[jk] -= g[0] * by_zd[0] + g[n] * by_zd[1] + g[2 * n] * by_zd[2];
+    }
+  }
+}
