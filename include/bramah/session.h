@@ -127,9 +127,10 @@ typedef struct bramah_session_parts {
   /* Of the session's filter, to make another (bramah_filter_new, on `sensors`); they point into the session. */
   bramah_filter_options options;
   /* Joint i of the study: the output of the plant that is its position (its rate is the next one), and where it
-   * starts [rad] or [m]. */
-  const size_t *joint_output; /* [study->n_joints] */
-  const double *joint_start;  /* [study->n_joints] */
+   * starts [rad] or [m], [rad/s] or [m/s]. */
+  const size_t *joint_output;     /* [study->n_joints] */
+  const double *joint_start;      /* [study->n_joints] */
+  const double *joint_start_rate; /* [study->n_joints] */
   /* The last ones of options.augmented, behind the study's: its uncertainty budget, each of role AUTO with the name of
    * its parameter or <sensor>.bias; 1: what a file states, 0: a default. */
   size_t n_budget;

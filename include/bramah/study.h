@@ -42,7 +42,8 @@ typedef struct bramah_joint_start {
   int slides;                /* 1: the values were written in units of length, 0: of angle */
   int has_position;          /* 0: the machine file's initial position */
   double position;           /* [rad] or [m] */
-  double rate;               /* [rad/s] or [m/s]; default 0 */
+  int has_rate;              /* 0: the machine file's */
+  double rate;               /* [rad/s] or [m/s] */
   double position_sigma;     /* > 0 */
   double rate_sigma;         /* > 0 */
   double acceleration_noise; /* [rad/s^2/sqrt(Hz)] or [m/s^2/sqrt(Hz)], >= 0 */

@@ -326,8 +326,8 @@ static void explain_study(const bramah_session *session, int parameters)
            "%.6g %s/s^2/Hz^0.5\n",
            j->joint, position.factor * bramah_session_about(session)->joint_start[i], position.unit,
            j->has_position ? "" : " (the machine's)", position.factor * j->position_sigma, position.unit,
-           rate.factor * j->rate, rate.unit, rate.factor * j->rate_sigma, rate.unit, j->acceleration_noise,
-           j->slides ? "m" : "rad");
+           rate.factor * bramah_session_about(session)->joint_start_rate[i], rate.unit,
+           rate.factor * j->rate_sigma, rate.unit, j->acceleration_noise, j->slides ? "m" : "rad");
   }
   for (size_t i = 0; i < study->n_volumes; i++) {
     const bramah_volume_start *v = &study->volumes[i];

@@ -395,7 +395,7 @@ bramah_status bramah__session_find_joints(bramah_session *session, bramah_diag *
       return bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, from->line, name, "no such output");
     s->basis[i] = (size_t)output;
     s->position[i] = from->has_position ? from->position : plant->output(plant->self, s->basis[i]);
-    s->rate[i] = from->rate;
+    s->rate[i] = from->has_rate ? from->rate : plant->output(plant->self, s->basis[i] + 1);
     s->position_sigma[i] = from->position_sigma;
     s->rate_sigma[i] = from->rate_sigma;
     s->acceleration_noise[i] = from->acceleration_noise;
@@ -542,6 +542,7 @@ static bramah_status open_filter(bramah_session *session, bramah_diag *diag)
                                          .phases = session->phases.phases},
                              .joint_output = s->basis,
                              .joint_start = s->position,
+                             .joint_start_rate = s->rate,
                              .augmented_unit = session->augmented.unit,
                              .n_budget = session->augmented.n_budget,
                              .is_stated = session->augmented.is_stated,

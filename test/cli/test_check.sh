@@ -57,6 +57,16 @@ says out '201 rows from 0 s to 0.2 s'
 says out 'all rows are on the grid of steps'
 says out 'p3: 201 samples'
 
+# The rate is what the study says, or the machine's where it says nothing of it.
+folder=$source_root/datasets/four-bar
+sed 's/axis: \[0, 0, 1\], initial: 60 deg/&, rate: 2 deg\/s/' "$folder/four-bar.yaml" >four-bar.yaml
+cp "$folder/sensors-1.yaml" stated.yaml
+sed '/rate: 0 rad/d' stated.yaml >silent.yaml
+run 0 check stated.yaml
+says out '; rate 0 deg/s'
+run 0 check silent.yaml
+says out '; rate 2 deg/s'
+
 # What is odd but no mistake: rows behind and before the grid, a sensor that was silent.
 awk -F, -v OFS=, 'NR > 1 { $1 += 0.0002 * (NR == 9) - 0.0003 * (NR == 12) } NR > 50 && NR <= 60 { $5 = "" } { print }' log.csv >odd.csv
 run 0 check "$study" odd.csv
