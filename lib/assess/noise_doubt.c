@@ -85,7 +85,7 @@ const bramah_doubt *bramah__noise_doubt(bramah_assess *a)
       diag->message, sizeof diag->message,
       "process noise is overestimated while parameters are learned: innovations of this sensor are "
       "anticorrelated "
-      "(%.2f, %.3g sigma%s), which drives off what is learned (%s) by more than it says; state less process "
+      "(%.2f, %.3g sigma%s), which can drive off what is learned (%s) by more than it says; state less process "
       "noise (bramah tune finds how much)",
       correlation, size, others, learned);
   return doubt;
