@@ -143,6 +143,29 @@ static bramah_status take(bramah_filter *f, size_t i, size_t state, bramah_diag 
   return BRAMAH_OK;
 }
 
+/* Phi [4] and noise [3] over a step of augmented state i, were it `like` this with this noise. */
+static void shape_like(const bramah_filter *f, size_t i, const bramah_augmented *like, double noise,
+                       double *Phi, double *of_step)
+{
+  bramah__augmented own = f->self_state[i];
+  shape(like, like->logarithmic ? noise / own.nominal : noise, bramah__step_seconds(f), &own);
+  memcpy(Phi, own.Phi, sizeof own.Phi);
+  memcpy(of_step, own.noise, sizeof own.noise);
+}
+
+/* What augmented states have in phases. */
+static void shape_processes(bramah_filter *f, const bramah_filter_options *o)
+{
+  bramah__phase_process *out = f->process;
+  for (size_t p = 0; p < o->n_phases; p++)
+    for (size_t k = 0; k < o->phases[p].n_processes; k++, out++) {
+      const bramah_phase_process *from = &o->phases[p].processes[k];
+      bramah_augmented like = f->augmented[from->augmented];
+      if (from->time_constant > 0.0) like.time_constant = from->time_constant;
+      shape_like(f, from->augmented, &like, from->noise, out->Phi, out->noise);
+    }
+}
+
 bramah_status bramah_filter_set_augmented_noise(bramah_filter *f, size_t i, double noise, bramah_diag *diag)
 {
   bramah_diag_clear(diag);
@@ -155,18 +178,9 @@ bramah_status bramah_filter_set_augmented_noise(bramah_filter *f, size_t i, doub
   if (!(a->noise > 0.0))
     return bramah__fail(diag, BRAMAH_E_VALUE, a->name, "it had no noise when the filter was made");
   bramah__augmented *own = &f->self_state[i];
-  bramah__augmented_shape(f, i, a, noise, own->Phi, own->noise);
+  shape_like(f, i, a, noise, own->Phi, own->noise);
   bramah__phases_set_usual(f, i);
   return BRAMAH_OK;
-}
-
-void bramah__augmented_shape(const bramah_filter *f, size_t i, const bramah_augmented *like, double noise,
-                             double *Phi, double *of_step)
-{
-  bramah__augmented own = f->self_state[i];
-  shape(like, like->logarithmic ? noise / own.nominal : noise, bramah__step_seconds(f), &own);
-  memcpy(Phi, own.Phi, sizeof own.Phi);
-  memcpy(of_step, own.noise, sizeof own.noise);
 }
 
 /* Its value by x more of its error state, from `value`; and how the value goes with it there. */
@@ -250,6 +264,7 @@ bramah_status bramah__take_augmented(bramah_filter *f, const bramah_filter_optio
     state += o->augmented[i].order == 2 ? 2 : 1;
   }
   if (status == BRAMAH_OK) status = bramah__phases_take(f, o, diag);
+  if (status == BRAMAH_OK) shape_processes(f, o);
   f->first_noise = f->n_par;
   for (size_t j = 0; j < o->n_parameter_noise && status == BRAMAH_OK; j++) {
     const bramah_parameter_noise *noise = &o->parameter_noise[j];

@@ -340,7 +340,7 @@ void bramah__process_noise_columns(const bramah__process_noise *noise, double h,
 /* ---- phases.c ---- */
 
 void bramah__phases_count(const bramah_filter_options *o, bramah_filter *f);
-/* After the augmented states. Errors: E_VALUE, E_REFERENCE name the phase. */
+/* After the augmented states; the shapes of its processes are theirs. Errors: E_VALUE, E_REFERENCE name the phase. */
 bramah_status bramah__phases_take(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag);
 /* What augmented state i has at present is what it has where no phase is on. */
 void bramah__phases_set_usual(bramah_filter *f, size_t i);
@@ -366,9 +366,6 @@ int bramah__augmented_reaches(double value, double sigma, double below, double a
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,
                                        const bramah_sensor *sensor, const bramah_augmented *a, size_t *out,
                                        bramah_diag *diag);
-/* Phi [4] and noise [3] over a step of augmented state i, were it `like` this with this noise. */
-void bramah__augmented_shape(const bramah_filter *f, size_t i, const bramah_augmented *like, double noise,
-                             double *Phi, double *of_step);
 /* Before the step of the plant. */
 void bramah__augmented_start_step(bramah_filter *f);
 /* After it: the columns of F by which they act on the plant. */

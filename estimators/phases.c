@@ -54,7 +54,7 @@ static bramah_status take_process(bramah_filter *f, const char *phase, const bra
 {
   if (from->augmented >= f->n_augmented)
     return bramah__fail(diag, BRAMAH_E_REFERENCE, phase, "there is no augmented state of this number");
-  bramah_augmented like = f->augmented[from->augmented];
+  const bramah_augmented like = f->augmented[from->augmented];
   const char *wrong = NULL;
   if (!(from->noise >= 0.0) || !isfinite(from->noise))
     wrong = "the noise must not be negative";
@@ -68,9 +68,7 @@ static bramah_status take_process(bramah_filter *f, const char *phase, const bra
     bramah__add_text(diag, like.name);
     return BRAMAH_E_VALUE;
   }
-  if (from->time_constant > 0.0) like.time_constant = from->time_constant;
   out->augmented = from->augmented;
-  bramah__augmented_shape(f, from->augmented, &like, from->noise, out->Phi, out->noise);
   return BRAMAH_OK;
 }
 

@@ -156,6 +156,7 @@ size_t bramah__n_shafts(const bramah_machine *machine);
 typedef struct bramah__shaft_thing {
   bramah__shaft_kind kind;
   const bramah_named *of;
+  const void *element; /* the same: a bramah_engine, bramah_clutch or bramah_joint_torque */
   int takes_fuel;
 } bramah__shaft_thing;
 bramah__shaft_thing bramah__shaft_thing_at(const bramah_machine *machine, size_t i);

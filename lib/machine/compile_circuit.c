@@ -42,14 +42,6 @@ static const bramah_drive *command_at(const bramah_machine *d, size_t i, one_way
   return NULL;
 }
 
-bramah_drive bramah__complete_command(const bramah_drive *command, int of_gears)
-{
-  bramah_drive out = *command;
-  if (out.limit == 0.0) out.limit = 10.0;
-  if (out.time_constant == 0.0 && !of_gears) out.time_constant = 0.02;
-  return out;
-}
-
 /* Number i: of the metered cylinders, the pump lines, the pumps, the load-sensing pumps, the commands. */
 static one_way one_way_at(const bramah_machine *d, size_t i)
 {

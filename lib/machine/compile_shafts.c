@@ -6,45 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-size_t bramah__n_shafts(const bramah_machine *d) { return d->n_engines + d->n_clutches + d->n_joint_torques; }
-
-static const bramah_engine *engine_of(const bramah_machine *d, size_t i)
-{
-  return i < d->n_engines ? &d->engines[i] : NULL;
-}
-
-static const bramah_clutch *clutch_of(const bramah_machine *d, size_t i)
-{
-  return i - d->n_engines < d->n_clutches ? &d->clutches[i - d->n_engines] : NULL;
-}
-
-static const bramah_joint_torque *torque_of(const bramah_machine *d, size_t i)
-{
-  return &d->joint_torques[i - d->n_engines - d->n_clutches];
-}
-
-bramah__shaft_thing bramah__shaft_thing_at(const bramah_machine *d, size_t i)
-{
-  const bramah_engine *engine = engine_of(d, i);
-  const bramah_clutch *clutch = clutch_of(d, i);
-  const void *of = engine   ? (const void *)engine
-                   : clutch ? (const void *)clutch
-                            : (const void *)torque_of(d, i);
-  return (bramah__shaft_thing){.kind = engine   ? BRAMAH__ENGINE
-                                       : clutch ? BRAMAH__CLUTCH
-                                                : BRAMAH__JOINT_TORQUE,
-                               .of = of,
-                               .takes_fuel = engine && engine->consumption > 0.0};
-}
-
-const bramah_drive *bramah__shaft_command(const bramah_machine *d, size_t i, size_t k)
-{
-  const bramah_engine *engine = engine_of(d, i);
-  const bramah_clutch *clutch = clutch_of(d, i);
-  if (k) return clutch ? &clutch->gear : NULL;
-  return engine ? &engine->throttle : clutch ? &clutch->command : &torque_of(d, i)->command;
-}
-
 void bramah__shafts_layout(const bramah_machine *d, bramah__tables *t, bramah__arena *arena)
 {
   size_t points = 0;
@@ -208,14 +169,15 @@ bramah_status bramah__build_shafts(bramah__compiler *k)
       if (strcmp(bramah__shaft_thing_at(d, l).of->name, of->name) == 0)
         return bramah__compile_fail(k, BRAMAH_E_KEY, of->name, of->line,
                                     "this name is given to more than one engine, clutch or joint torque");
-    const bramah_engine *engine = engine_of(d, i);
-    const bramah_clutch *clutch = clutch_of(d, i);
-    const char *joint = engine ? engine->joint : clutch ? clutch->driving : torque_of(d, i)->joint;
+    const bramah_engine *engine = thing.kind == BRAMAH__ENGINE ? thing.element : NULL;
+    const bramah_clutch *clutch = thing.kind == BRAMAH__CLUTCH ? thing.element : NULL;
+    const bramah_joint_torque *torque = thing.element;
+    const char *joint = engine ? engine->joint : clutch ? clutch->driving : torque->joint;
     bramah_status status = add_joint(k, of, joint, 1.0, out);
     if (status == BRAMAH_OK)
       status = engine   ? fill_engine(k, engine, out)
                : clutch ? fill_clutch(k, clutch, out)
-                        : fill_torque(k, torque_of(d, i), out);
+                        : fill_torque(k, torque, out);
     if (status == BRAMAH_OK) status = fill_commands(k, i, of, out);
     if (status != BRAMAH_OK) return status;
   }

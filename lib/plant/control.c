@@ -23,20 +23,6 @@ double bramah_coupled_step_error(const bramah_coupled *c, size_t output)
   return o->code == BRAMAH__JOINT_RATE ? c->error.rate[o->index] : (double)NAN;
 }
 
-int bramah__step_by_program(bramah_coupled *c, const bramah__wanted *w)
-{
-  if (!c->compiled.program) return 0;
-  c->partitioned = 0;
-  c->report.last_iterations = c->report.last_evaluations = 0;
-  bramah__predict(c);
-  if (!bramah__compiled_step(c, w) || bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
-  bramah__balance_energy(c, c->compiled.energy, c->compiled.energy_after);
-  bramah__complete_step(c);
-  bramah__compiled_took(c, 0);
-  c->report.compiled++;
-  return 1;
-}
-
 /* One step of the length that the model has now, with its derivatives where some are wanted. */
 static bramah_status one_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
 {

@@ -107,7 +107,7 @@ bramah_status bramah_coupled_reset(bramah_coupled *plant, bramah_diag *diag)
   memcpy(next->base, model->base0, 4 * model->n_balls * sizeof(double));
   for (size_t i = 0; i < model->n_parameters; i++) next->theta[i] = model->parameter[i].info.nominal;
   plant->report = (bramah_step_report){0};
-  const bramah_status status = plant->site ? bramah__worksite_lay(plant->site, diag) : BRAMAH_OK;
+  const bramah_status status = plant->site ? plant->lay(plant->site, diag) : BRAMAH_OK;
   if (status != BRAMAH_OK) return status;
   plant->error.end_ns = -1;
   plant->basis_changed = 0;

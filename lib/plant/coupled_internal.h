@@ -190,6 +190,8 @@ struct bramah_coupled {
   bramah__own own;
   bramah__heights field;        /* that contacts stand on: that of the model, or one that moves */
   struct bramah_worksite *site; /* whose soil that is; NULL: none */
+  /* lays the field of that worksite as the machine has it; nothing else is in it then */
+  bramah_status (*lay)(struct bramah_worksite *site, bramah_diag *diag);
   bramah__state state, next, probe_state;
   bramah__state start; /* of a step that may be made again in parts */
   bramah__state kept;  /* while another one is looked at (coupled.c) */
@@ -405,9 +407,6 @@ bramah_status bramah__renew_planes(bramah_coupled *c, bramah_diag *diag);
 /* The candidate, which is the state but for what soil puts on its tools, with the planes of the field as it is becomes the state, whose
  * accelerations and rates follow if anything of this is new. */
 bramah_status bramah__adopt_on_ground(bramah_coupled *c, bramah_diag *diag);
-
-/* Lay the field of a worksite as the machine has it; nothing else is in it then. */
-bramah_status bramah__worksite_lay(struct bramah_worksite *site, bramah_diag *diag);
 
 /* Parameters behind the plant interface. */
 bramah_status bramah__set_parameter(void *self, size_t i, double value, bramah_diag *diag);

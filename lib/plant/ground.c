@@ -104,17 +104,3 @@ void bramah__stand(bramah_coupled *c, bramah__state *state)
   if (c->model->n_standing) find_planes(c, state, state->plane);
   bramah__apply_ground(c, state);
 }
-
-bramah_status bramah__adopt_on_ground(bramah_coupled *c, bramah_diag *diag)
-{
-  bramah__stand(c, &c->next);
-  if (memcmp(c->next.block, c->state.block, c->state.size) == 0) return BRAMAH_OK;
-  return bramah__adopt_with_spools(c, diag);
-}
-
-bramah_status bramah__renew_planes(bramah_coupled *c, bramah_diag *diag)
-{
-  if (c->model->n_standing + c->model->n_meetings == 0) return BRAMAH_OK;
-  bramah__state_copy(&c->state, &c->next);
-  return bramah__adopt_on_ground(c, diag);
-}

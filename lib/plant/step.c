@@ -6,6 +6,7 @@
  * and z'' = 4/h^2 dz - 4/h z'_k - z''_k then lose no digits to cancellation. The spools follow a linear
  * equation of their own and are advanced before the iteration. Commands are held over the step. */
 #include "lib/graph/equation.h" /* numbers in place: strokes are checked in every step */
+#include "lib/plant/compiled.h"
 #include "lib/plant/residual_derivative.h"
 #include "lib/base/diag.h"
 #include "lib/hydraulics/metering.h"
@@ -438,4 +439,18 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
   if (model->n_meetings) bramah__note_meetings(c);
   bramah__complete_step(c);
   return BRAMAH_OK;
+}
+
+int bramah__step_by_program(bramah_coupled *c, const bramah__wanted *w)
+{
+  if (!c->compiled.program) return 0;
+  c->partitioned = 0;
+  c->report.last_iterations = c->report.last_evaluations = 0;
+  bramah__predict(c);
+  if (!bramah__compiled_step(c, w) || bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
+  bramah__balance_energy(c, c->compiled.energy, c->compiled.energy_after);
+  bramah__complete_step(c);
+  bramah__compiled_took(c, 0);
+  c->report.compiled++;
+  return 1;
 }

@@ -156,7 +156,7 @@ size_t bramah_worksite_size(const bramah_model *model)
   return model->terrain.nx ? HEAD + bramah_terrain_size(&model->terrain) : 0;
 }
 
-bramah_status bramah__worksite_lay(bramah_worksite *site, bramah_diag *diag)
+static bramah_status lay(bramah_worksite *site, bramah_diag *diag)
 {
   const bramah_model *model = site->machine->model;
   bramah_terrain_free(site->terrain);
@@ -184,9 +184,10 @@ bramah_status bramah_worksite_init(bramah_coupled *machine, void *mem, size_t si
                             .alone = bramah_coupled_plant(machine),
                             .soil = (unsigned char *)mem + HEAD,
                             .soil_size = size - HEAD};
-  status = bramah__worksite_lay(site, diag);
+  status = lay(site, diag);
   if (status) return status;
   machine->site = site;
+  machine->lay = lay;
   site->mark = bramah__mark_of(site);
   *out = site;
   return BRAMAH_OK;

@@ -50,6 +50,13 @@ static void free_motion(bramah__motion *motion)
   free(motion->points);
 }
 
+void bramah__map_free(bramah__map *map)
+{
+  free(map->bytes);
+  free(map->tracks);
+  free(map->points);
+}
+
 void bramah_report_free(bramah_report *report)
 {
   if (!report) return;

@@ -101,13 +101,6 @@ bramah_status bramah_report_add_map(bramah_report *report, const bramah_report_m
   return report->failed ? BRAMAH_E_MEMORY : BRAMAH_OK;
 }
 
-void bramah__map_free(bramah__map *map)
-{
-  free(map->bytes);
-  free(map->tracks);
-  free(map->points);
-}
-
 /* ---- the page ---- */
 
 static void put_base64(bramah__page *page, const unsigned char *bytes, size_t n)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- values ---- */
 
@@ -323,6 +324,14 @@ static bramah_status read_log(void *user, size_t i, bramah__worker_pool *pool, b
   *log = (bramah__tune_log){.number = i};
   r->status[i] = bramah__tune_log_read(log, r->paths[i], r->problem->session, &r->problem->run, &r->diag[i]);
   return BRAMAH_OK;
+}
+
+size_t bramah__tune_threads(const bramah_tune_run *run)
+{
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  const int several = run->transport && run->transport->size > 1;
+  if (run->n_threads) return run->n_threads;
+  return several || processors < 1 ? 1 : (size_t)processors;
 }
 
 /* All of them; several at once if they are CSV files: the readers of others are not made for that. */

@@ -12,14 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-size_t bramah__tune_threads(const bramah_tune_run *run)
-{
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  const int several = run->transport && run->transport->size > 1;
-  if (run->n_threads) return run->n_threads;
-  return several || processors < 1 ? 1 : (size_t)processors;
-}
-
 bramah_status bramah__tune_workers_open(bramah__tune_workers *workers, const bramah__tune_problem *problem,
                                         bramah_diag *diag)
 {
