@@ -34,7 +34,7 @@ static const double bramah__last_closing = 1e-9, bramah__no_closing = 1e-4 * 1e-
 static const double bramah__farthest = 1e6;
 
 /* As fmax of numbers that are not negative, in instructions on vectors. */
-static inline double bramah__larger(double a, double b) { return (a >= b) | (b != b) ? a : b; }
+static inline double bramah__larger(double a, double b) { return ((a >= b) | (b != b)) ? a : b; }
 
 /* How many times too large the error of a step is: of a position, by the tolerance; or what was made from nothing, by its
  * share in what was moved. The cubes of the parts that would do. */
