@@ -53,19 +53,7 @@ static bramah_status read_output(bramah__reader *reader, const bramah__item *ite
   if (output->kind)
     return bramah__fail_key(reader, item, BRAMAH_E_KEY, "an output is of one kind, and another is given");
   output->kind = (bramah_output_definition_kind)word->value;
-  const int is_list = item->node->kind == BRAMAH__NODE_LIST;
-  const size_t n = is_list ? item->node->n : 1;
-  const char **names = bramah__pool_take(reader->keep, n + 1, sizeof *names);
-  if (!names) return bramah__no_memory(reader);
-  for (size_t i = 0; i < n; i++) {
-    const bramah__item one = is_list ? bramah__item_at(item, i) : *item;
-    const bramah__key text = {.name = key->name, .offset = i * sizeof *names};
-    const bramah_status status = bramah__read_text(reader, &one, &text, names);
-    if (status) return status;
-  }
-  output->n_of = n;
-  output->of = names;
-  return BRAMAH_OK;
+  return bramah__read_texts(reader, item, key, bramah__read_text, &output->n_of, &output->of);
 }
 
 static bramah_status finish_output(bramah__reader *reader, const bramah__item *item, void *object)

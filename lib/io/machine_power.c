@@ -65,19 +65,7 @@ static bramah_status read_driven(bramah__reader *reader, const bramah__item *ite
                                  void *object)
 {
   bramah_clutch *clutch = object;
-  const int is_list = item->node->kind == BRAMAH__NODE_LIST;
-  const size_t n = is_list ? item->node->n : 1;
-  const char **names = bramah__pool_take(reader->keep, n + 1, sizeof *names);
-  if (!names) return bramah__no_memory(reader);
-  for (size_t i = 0; i < n; i++) {
-    const bramah__item one = is_list ? bramah__item_at(item, i) : *item;
-    const bramah__key name = {.name = key->name, .offset = i * sizeof *names};
-    const bramah_status status = bramah__read_name(reader, &one, &name, names);
-    if (status) return status;
-  }
-  clutch->n_driven = n;
-  clutch->driven = names;
-  return BRAMAH_OK;
+  return bramah__read_texts(reader, item, key, bramah__read_name, &clutch->n_driven, &clutch->driven);
 }
 
 static bramah_status read_shares(bramah__reader *reader, const bramah__item *item, const bramah__key *key,

@@ -391,6 +391,24 @@ bramah_status bramah__read_pair(bramah__reader *reader, const bramah__item *item
   return status;
 }
 
+bramah_status bramah__read_texts(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 bramah__read *element, size_t *n, const char *const **out)
+{
+  const int is_list = item->node->kind == BRAMAH__NODE_LIST;
+  const char **texts;
+  *n = is_list ? item->node->n : 1;
+  texts = bramah__pool_take(reader->keep, *n + 1, sizeof *texts);
+  if (!texts) return bramah__no_memory(reader);
+  for (size_t i = 0; i < *n; i++) {
+    const bramah__item one = is_list ? bramah__item_at(item, i) : *item;
+    const bramah__key place = {.name = key->name, .offset = i * sizeof *texts};
+    const bramah_status status = element(reader, &one, &place, texts);
+    if (status) return status;
+  }
+  *out = texts;
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__read_curve(bramah__reader *reader, const bramah__item *list,
                                  const bramah__curve_key *curve, size_t *n, const double **x,
                                  const double **y)

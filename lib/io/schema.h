@@ -175,6 +175,9 @@ typedef struct bramah__curve_key {
 bramah_status bramah__read_curve(bramah__reader *reader, const bramah__item *list,
                                  const bramah__curve_key *curve, size_t *n, const double **x,
                                  const double **y);
+/* A text, or a list of them, each read by `element` (bramah__read_text, bramah__read_name). */
+bramah_status bramah__read_texts(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 bramah__read *element, size_t *n, const char *const **out);
 /* The key `name` of a mapping as a quantity, if it is there; *out is left alone if not. */
 bramah_status bramah__find_quantity(bramah__reader *reader, const bramah__item *mapping,
                                     const bramah__key *key, double *out);
