@@ -82,12 +82,12 @@ const bramah_doubt *bramah__noise_doubt(bramah_assess *a)
   snprintf(diag->thing, sizeof diag->thing, "%s", a->results.sensor[sensor].name);
   char others[48] = "";
   if (sensors > 1) snprintf(others, sizeof others, "; those of %zu others too", sensors - 1);
-  snprintf(
-      diag->message, sizeof diag->message,
-      "process noise is overestimated while parameters are learned: innovations of this sensor are "
-      "anticorrelated "
-      "(%.2f, %.3g sigma%s), which can drive off what is learned (%s) by more than it says; state less process "
-      "noise (bramah tune finds how much)",
-      correlation, size, others, learned);
+  snprintf(diag->message, sizeof diag->message,
+           "process noise is overestimated while parameters are learned: innovations of this sensor are "
+           "anticorrelated "
+           "(%.2f, %.3g sigma%s), which can drive off what is learned (%s) by more than it says; state less "
+           "process "
+           "noise (bramah tune finds how much)",
+           correlation, size, others, learned);
   return doubt;
 }
