@@ -144,7 +144,8 @@ typedef enum bramah__parameter_code {
   BRAMAH__FLOW_SCALE,        /* factor of the flow coefficients of a quasistatic actuator */
   BRAMAH__CONTACT_STIFFNESS, /* of all points or discs of a contact or tyre */
   BRAMAH__CONTACT_DAMPING,
-  BRAMAH__CONTACT_FRICTION /* factor of the friction of a contact, tyre or brake */
+  BRAMAH__CONTACT_FRICTION, /* factor of the friction of a contact, tyre or brake */
+  BRAMAH__CONTACT_GROUND    /* height of the ground below a contact or tyre above where the machine has it */
 } bramah__parameter_code;
 
 typedef struct bramah__parameter {

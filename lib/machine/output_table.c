@@ -244,7 +244,8 @@ static const struct {
                        [BRAMAH__FLOW_SCALE] = {".flow_scale", "1", NULL},
                        [BRAMAH__CONTACT_STIFFNESS] = {".stiffness", "N/m", NULL},
                        [BRAMAH__CONTACT_DAMPING] = {".damping", "N*s/m", NULL},
-                       [BRAMAH__CONTACT_FRICTION] = {".friction_scale", "1", NULL}};
+                       [BRAMAH__CONTACT_FRICTION] = {".friction_scale", "1", NULL},
+                       [BRAMAH__CONTACT_GROUND] = {".ground_height", "m", NULL}};
 
 /* Those counted so far; where there is a model they are entered, too. */
 typedef struct list {
@@ -287,6 +288,8 @@ static void add_contacts(list *l, const bramah_machine *d)
     const bramah_contact *contact = is_tyre ? NULL : &d->contacts[i];
     const char *name = is_tyre ? tyre->name : contact->name;
     add(l, (bramah__parameter){.code = BRAMAH__CONTACT_STIFFNESS, .index = i}, name, "");
+    if (is_tyre || !contact->n_between)
+      add(l, (bramah__parameter){.code = BRAMAH__CONTACT_GROUND, .index = i}, name, "");
     if ((is_tyre ? tyre->damping : contact->damping) > 0.0)
       add(l, (bramah__parameter){.code = BRAMAH__CONTACT_DAMPING, .index = i}, name, "");
     if (!is_tyre && !(contact->friction.coulomb > 0.0)) continue;
@@ -405,6 +408,8 @@ static void fill_contact(bramah__compiler *k, bramah__parameter *p)
     positive(&p->info, contact ? contact->damping : tyre->damping);
     if (is_hertz) p->info.unit = "s/m";
     break;
+  case BRAMAH__CONTACT_GROUND:
+    break;
   default:
     positive(&p->info, 1.0);
     break;
@@ -473,6 +478,7 @@ bramah_status bramah__build_parameters(bramah__compiler *k)
     case BRAMAH__CONTACT_STIFFNESS:
     case BRAMAH__CONTACT_DAMPING:
     case BRAMAH__CONTACT_FRICTION:
+    case BRAMAH__CONTACT_GROUND:
       fill_contact(k, p);
       break;
     case BRAMAH__INPUT_OFFSET:

@@ -18,7 +18,8 @@ BRAMAH__EQUATION bramah__contact_values values_of(const bramah__contact *c)
   const double share = c->share > 0.0 ? c->share : 1.0;
   return (bramah__contact_values){.stiffness = e_number(share * (c->linear ? c->normal.stiffness : c->hertz)),
                                   .damping = e_number(c->linear ? share * c->normal.damping : c->loss),
-                                  .friction = e_number(1.0)};
+                                  .friction = e_number(1.0),
+                                  .ground = e_number(c->ground)};
 }
 
 bramah__contact_values bramah__contact_values_of(const bramah__contact *contact)
@@ -70,10 +71,10 @@ void bramah__contact_with(const bramah__contact *contact, const bramah__contact_
                           bramah__expr q3, const bramah__expr *w, bramah__expr half, const bramah__expr *x_k,
                           const bramah__expr *xd_k, bramah__expr *x, bramah__expr *xd, bramah__expr *f)
 {
-  const bramah__expr depth = e_neg(q3), zero = {0};
+  const bramah__expr height = e_sub(q3, values->ground), depth = e_neg(height), zero = {0};
   bramah__expr c[2] = {zero, zero};
   if (contact->n_states) rub(contact, w, half, x_k, xd_k, x, xd, c);
-  f[2] = contact->pressed > 0.0 ? e_number(contact->pressed) : normal_force(contact, values, q3, w[2]);
+  f[2] = contact->pressed > 0.0 ? e_number(contact->pressed) : normal_force(contact, values, height, w[2]);
   for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
     f[k] = e_neg(e_mul(f[2], e_mul(values->friction, c[k])));
     if (contact->n_states == 0) continue;
@@ -127,7 +128,7 @@ void bramah__contact_frame_of(const bramah__contact *contact, const bramah__pose
   }
   bramah__pair_velocity(contact, Z, touch->place, v);
   bramah__sub3(touch->place, origin, from);
-  touch->height = bramah__dot3(touch->axes + 6, from);
+  touch->height = bramah__dot3(touch->axes + 6, from) - contact->ground;
   bramah__rotate3(touch->axes, v, touch->w);
 }
 

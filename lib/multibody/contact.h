@@ -5,7 +5,7 @@
  *
  * With P the point, E the axes of the plane (two directions in it, then its normal n) and O a point of it, the contact sees
  * q = E (P - O), of which only the height q_3 = -d counts, and the velocity w = E P' of the material there. It answers in
- * the same axes with f = N [-c_1, -c_2, 1].
+ * the same axes with f = N [-c_1, -c_2, 1]. Where the ground is not where it was thought (`ground`), q_3 is less by that.
  *
  * A disc touches with the lowest point of its rim (disc.c). Its axes turn with its heading: forwards e x n / |e x n|, where
  * e is its spin axis, then to that side n x forwards; w has a fourth entry, the speed r e.w at which it rolls.
@@ -48,6 +48,7 @@ typedef struct bramah__contact {
   size_t spool;     /* of a commanded brake */
   double limit;     /* [V] */
   double origin[3], axes[9];
+  double ground;                     /* the plane is so far above its origin [m], along its normal */
   double share;                      /* of K, and of C of the former law, that this point has; 0: all */
   int linear;                        /* 1: K d + C d', clamped at 0; 0: K d^1.5 (1 + a d') */
   bramah__end_stop normal;           /* stiffness K, damping C of the former */
@@ -66,6 +67,7 @@ typedef struct bramah__contact {
 typedef struct bramah__contact_values {
   bramah__expr stiffness, damping; /* K and C, or of Hunt and Crossley's law hertz and loss */
   bramah__expr friction;           /* goes before the friction force, not before the bristles */
+  bramah__expr ground;
 } bramah__contact_values;
 
 bramah__contact_values bramah__contact_values_of(const bramah__contact *contact);

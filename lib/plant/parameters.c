@@ -76,6 +76,8 @@ static void set_contact(bramah_coupled *c, const bramah__parameter *p, double va
     } else if (p->code == BRAMAH__CONTACT_DAMPING) {
       now->normal.damping = factor * was->normal.damping;
       now->loss = factor * was->loss;
+    } else if (p->code == BRAMAH__CONTACT_GROUND) {
+      now->ground = value;
     } else { /* so that bristles yield as before */
       now->coulomb = factor * was->coulomb;
       now->static_friction = factor * was->static_friction;
@@ -131,6 +133,7 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
   case BRAMAH__CONTACT_STIFFNESS:
   case BRAMAH__CONTACT_DAMPING:
   case BRAMAH__CONTACT_FRICTION:
+  case BRAMAH__CONTACT_GROUND:
     set_contact(c, p, value);
     break;
   case BRAMAH__GRAVITY_SCALE:

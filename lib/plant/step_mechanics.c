@@ -20,12 +20,14 @@ static void set_contact(bramah__step_builder *b, const bramah__parameter *p, bra
 {
   const bramah_model *model = b->model;
   if (p->index >= model->n_contacts) return; /* on the ground */
-  const bramah__expr factor = e_div(value, e_number(p->info.nominal));
+  const double nominal = p->info.nominal;
+  const bramah__expr factor = nominal != 0.0 ? e_div(value, e_number(nominal)) : value;
   for (size_t k = model->first_point[p->index]; k < model->first_point[p->index + 1]; k++) {
     bramah__contact_values *v = values_of(b, k);
     if (p->code == BRAMAH__CONTACT_STIFFNESS) v->stiffness = e_mul(factor, v->stiffness);
     if (p->code == BRAMAH__CONTACT_DAMPING) v->damping = e_mul(factor, v->damping);
     if (p->code == BRAMAH__CONTACT_FRICTION) v->friction = e_mul(factor, v->friction);
+    if (p->code == BRAMAH__CONTACT_GROUND) v->ground = value;
   }
 }
 
@@ -68,6 +70,7 @@ static void apply_parameter(bramah__step_builder *b, const bramah__parameter *p,
   case BRAMAH__CONTACT_STIFFNESS:
   case BRAMAH__CONTACT_DAMPING:
   case BRAMAH__CONTACT_FRICTION:
+  case BRAMAH__CONTACT_GROUND:
     set_contact(b, p, value);
     break;
   case BRAMAH__INPUT_OFFSET: /* these move spools and quasistatic actuators, which are inputs */

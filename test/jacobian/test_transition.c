@@ -111,9 +111,10 @@ static void check_parameters(bramah_coupled *c, double tolerance)
     bramah_parameter_info info;
     double x[2][MOST], a[2][MOST];
     p.parameter_info(p.self, k, &info);
-    const double step = info.nominal != 0.0      ? 1e-3 * fabs(info.nominal)
-                        : strcmp(info.unit, "V") ? 0.1
-                                                 : 0.002;
+    const double step = info.nominal != 0.0           ? 1e-3 * fabs(info.nominal)
+                        : strcmp(info.unit, "m") == 0 ? 1e-6
+                        : strcmp(info.unit, "V") == 0 ? 0.002
+                                                      : 0.1;
     p.restore(p.self, before);
     const double value = p.parameter(p.self, k);
     for (int side = 0; side < 2; side++) {

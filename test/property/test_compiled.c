@@ -224,7 +224,10 @@ static void change_parameters(const bramah_plant *plant, unsigned seed, double l
   for (size_t i = 0; i < plant->n_parameter; i++) {
     bramah_parameter_info info;
     plant->parameter_info(plant->self, i, &info);
-    const double otherwise = info.unit[0] == 'N' ? load : info.unit[0] == 'V' ? 0.1 : 10.0;
+    const double otherwise = info.unit[0] == 'N'           ? load
+                             : info.unit[0] == 'V'         ? 0.1
+                             : strcmp(info.unit, "m") == 0 ? 1e-4
+                                                           : 10.0;
     const double size = info.nominal != 0.0 ? 0.01 * info.nominal : otherwise;
     const double value =
         fmin(fmax(info.nominal + size * (1.0 + 0.1 * test_uniform(&seed)), info.least), info.most);

@@ -58,11 +58,15 @@ class Tractor(Case):
         self.assertTrue(all(m.stability != "unstable" for m in modes))
 
     def test_parameters(self):
-        """Stiffness and grip of a tyre, grip of a brake."""
+        """Stiffness and grip of a tyre and the ground below it, grip of a brake."""
         machine = self.rolling(2.0, 10.0, brake=10.0)
         before = machine["rear_left.normal_force"], machine["rear_left.lateral_force"]
         machine.parameters["rear_left.stiffness"] = "480 kN/m"
         self.assertAlmostEqual(machine["rear_left.normal_force"] / before[0], 1.5, 9)
+        machine.parameters["rear_left.stiffness"], machine.parameters["rear_left.ground_height"] = "320 kN/m", "10 mm"
+        self.assertAlmostEqual(machine["rear_left.normal_force"], before[0] + 3200.0, 6)
+        self.assertAlmostEqual(machine["rear_left.lateral_force"] / machine["rear_left.normal_force"], before[1] / before[0], 9)
+        machine.parameters["rear_left.ground_height"] = 0.0
         free = machine.simulate(0.2)
         rolls = {}
         for name, scale in (("brake_left", 0.3), ("rear_left", 0.3)):
