@@ -455,11 +455,13 @@ typedef struct bramah_engine {
 } bramah_engine;
 
 /* Clutch between a joint that drives, as the crankshaft, and one or more that are driven, as the two wheels of an axle behind a
- * differential, all of them turning: friction T = T_c u tanh(s/s_c) of the slip s = w_driving - i sum(share w_driven), which drives them
- * with i share T each and holds what drives them back with T. The ratio i is that of the gear whose number is nearest to the command `gear` (none is
- * within 0.5: neutral), or constant. Equal shares of two wheels are an open differential; a clutch between the two wheels locks it. An engaged clutch
- * creeps: by s_c atanh(T/T_c). Gears and differentials have neither inertia nor losses, and a gear is changed at once. Outputs: <name>.torque [N m], <name>.heat [J] since the start. Energy:
- * energy.dampers. */
+ * differential, all of them turning: friction T of the slip s = w_driving - i sum(share w_driven), which drives them with i share T
+ * each and holds what drives them back with T. It is that of a brake: up to T_c u it sticks, and gives as a torsional spring k with
+ * a damper c in parallel (both as far as it is pressed, times u); beyond that it slides with T_c u. The ratio i is that of the gear
+ * whose number is nearest to the command `gear` (none is within 0.5: neutral), or constant. Equal shares of two wheels are an open
+ * differential; a clutch between the two wheels locks it. Gears and differentials have neither inertia nor losses, and a gear is
+ * changed at once. Outputs: <name>.torque [N m], <name>.heat [J] since the start (with what its spring holds). Energy:
+ * energy.contacts. */
 typedef struct bramah_clutch {
   const char *name;
   int line;
@@ -469,7 +471,8 @@ typedef struct bramah_clutch {
   size_t n_shares;      /* 0: the mean of them */
   const double *shares; /* [n_driven] not 0 */
   double torque;        /* T_c > 0 [N m] */
-  double slip;          /* s_c [rad/s]; 0: 0.5 rad/s */
+  double stiffness;     /* k [N m/rad]; 0: 50 T_c a radian */
+  double damping;       /* c [N m s/rad]; 0: 5 ms k */
   double ratio;         /* without gears, not 0; 0: 1 */
   size_t n_gears;
   const double *gears, *ratios; /* [n_gears] whole numbers, ascending; not 0 */

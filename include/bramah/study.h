@@ -60,7 +60,7 @@ typedef struct bramah_volume_start {
   int flow_unit;    /* 1: the units are those of a line */
 } bramah_volume_start;
 
-/* Bristles of a contact, tyre or brake as error states of the filter: uncertainty of each of them. */
+/* Bristles of a contact, tyre, brake or clutch as error states of the filter: uncertainty of each of them. */
 typedef struct bramah_contact_start {
   const char *contact;
   int line;

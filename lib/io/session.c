@@ -87,18 +87,19 @@ static bramah_status name_bristles(bramah_machine_plant *machine, const bramah_s
                                    bramah_diag *diag)
 {
   bramah_machine *m = machine->machine;
-  const size_t n = m->n_contacts + m->n_tyres + m->n_brakes;
+  const size_t n = m->n_contacts + m->n_tyres + m->n_brakes + m->n_clutches;
   machine->bristles = calloc(study->n_contacts + n + 1, sizeof *machine->bristles);
   if (!machine->bristles) return bramah__fail_memory(diag);
   const char **names = machine->bristles + study->n_contacts;
   for (size_t i = 0; i < m->n_contacts; i++) names[i] = m->contacts[i].name;
   for (size_t i = 0; i < m->n_tyres; i++) names[m->n_contacts + i] = m->tyres[i].name;
   for (size_t i = 0; i < m->n_brakes; i++) names[m->n_contacts + m->n_tyres + i] = m->brakes[i].name;
+  for (size_t i = 0; i < m->n_clutches; i++) names[n - m->n_clutches + i] = m->clutches[i].name;
   for (size_t i = 0; i < study->n_contacts; i++) {
     const bramah_contact_start *from = &study->contacts[i];
     size_t at;
     const bramah_status status =
-        find_name(study, "contact, tyre or brake", n, names, from->contact, from->line, &at, diag);
+        find_name(study, "contact, tyre, brake or clutch", n, names, from->contact, from->line, &at, diag);
     if (status) return status;
     if (at < m->n_contacts && m->contacts[at].friction.model == BRAMAH_FRICTION_NONE)
       return bramah__failf(diag, BRAMAH_E_VALUE, study->file, from->line, "contacts",

@@ -66,11 +66,11 @@ static void count(const bramah_machine *machine, bramah_model *model)
   model->n_between = shapes.between;
   model->n_contact_points += shapes.points;
   model->n_friction_states += BRAMAH__CONTACT_STATES * shapes.points;
-  model->n_contacts += machine->n_tyres + machine->n_brakes;
+  model->n_contacts += machine->n_tyres + machine->n_brakes + machine->n_clutches;
   for (size_t i = 0; i < machine->n_tyres; i++) model->n_discs += bramah__n_discs(&machine->tyres[i]);
   for (size_t i = 0; i < machine->n_tyres; i++)
     if (machine->tyres[i].on_terrain) model->n_standing += bramah__n_discs(&machine->tyres[i]);
-  model->n_brakes = machine->n_brakes;
+  model->n_brakes = machine->n_brakes + machine->n_clutches;
   for (size_t i = 0; i < machine->n_brakes; i++)
     model->n_commanded += machine->brakes[i].command.input != NULL;
   model->n_shafts = bramah__n_shafts(machine);
@@ -118,7 +118,8 @@ static void take_names(const bramah_machine *d, bramah_model *model, bramah__are
       {&model->input_name, {THINGS(d, inputs)}},
       {&model->motion_name, {THINGS(d, motions)}},
       {&model->tool_name, {THINGS(d, tools)}},
-      {&model->contact_name, {THINGS(d, contacts), THINGS(d, tyres), THINGS(d, brakes)}}};
+      {&model->contact_name,
+       {THINGS(d, contacts), THINGS(d, tyres), THINGS(d, brakes), THINGS(d, clutches)}}};
   for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
     size_t n = 0;
     for (int l = 0; l < MOST_LISTS; l++) n += rows[r].of[l].n;
@@ -420,9 +421,9 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
                               bramah__compiler *k)
 {
   static bramah_status (*const steps[])(bramah__compiler *) = {
-      take_integrator,       bramah__expand,         bramah__expand_circuit, check_names,
-      bramah__build_tree,    bramah__build_loops,    bramah__build_motions,  bramah__build_forces,
-      bramah__build_terrain, bramah__build_contacts, bramah__build_shafts,   bramah__build_rolling,
+      take_integrator,       bramah__expand,       bramah__expand_circuit, check_names,
+      bramah__build_tree,    bramah__build_loops,  bramah__build_motions,  bramah__build_forces,
+      bramah__build_terrain, bramah__build_shafts, bramah__build_contacts, bramah__build_rolling,
       bramah__build_circuit};
   *k = (bramah__compiler){.source = machine, .machine = machine, .diag = diag};
   bramah_model *m = k->model = BRAMAH__TAKE(arena, bramah_model, 1);

@@ -130,7 +130,7 @@ size_t bramah__n_columns_of(const bramah_machine *machine);
 size_t bramah__n_plates(const bramah_machine_tool *tool);
 bramah_status bramah__build_terrain(bramah__compiler *k);
 bramah_status bramah__build_contacts(bramah__compiler *k);
-/* Names of the bristles that are error states, of contacts, tyres and brakes in this order, into the model (unless NULL); their
+/* Names of the bristles that are error states, of contacts, tyres, brakes and clutches in this order, into the model (unless NULL); their
  * number. Contacts of bodies that are welded to the ground are among them. */
 size_t bramah__bristles_layout(const bramah_machine *machine, bramah_model *model, bramah__arena *arena);
 /* Shapes and what they touch with (compile_shapes.c): corners that a shape has; corners, meetings and points of meetings

@@ -956,6 +956,34 @@ static bramah_status fill_brake(const bramah__compiler *k, const bramah_brake *i
   return bramah__check_command(k, &in->command, 0, (const bramah_named *)(const void *)in, &out->limit);
 }
 
+/* Its plates, which rub as a brake; number i of the clutches. */
+static bramah_status fill_plates(const bramah__compiler *k, size_t i, size_t state, bramah__contact *out)
+{
+  const bramah_clutch *in = &k->source->clutches[i];
+  bramah__shaft *shaft = &k->t.shaft[k->source->n_engines + i];
+  const double per_torque = otherwise(in->stiffness / in->torque, 50.0);
+  const bramah_contact rubs = {
+      .name = in->name,
+      .line = in->line,
+      .friction = {.model = BRAMAH_FRICTION_LUGRE,
+                   .coulomb = 1.0,
+                   .bristle_stiffness = per_torque,
+                   .bristle_damping = otherwise(in->damping / in->torque, 0.005 * per_torque)}};
+  shaft->contact = (size_t)(out - k->t.contact_point);
+  *out = (bramah__contact){.body = (int)shaft->joint[0],
+                           .parent = shaft->parent[0],
+                           .clutch = shaft,
+                           .pressed = in->torque,
+                           .is_commanded = shaft->is_commanded[0],
+                           .spool = shaft->spool[0],
+                           .limit = shaft->limit[0],
+                           .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  const bramah_status status = fill_rubbing(k, &rubs, out);
+  out->n_states = 1;
+  out->first_state = state;
+  return status;
+}
+
 /* Contact points from `first` to `end` on the field, each with a part of the patch of a tyre, or none. */
 static void stand_on_terrain(bramah__compiler *k, const bramah_tyre *tyre, const bramah__contact *first,
                              const bramah__contact *end)
@@ -988,10 +1016,13 @@ size_t bramah__bristles_layout(const bramah_machine *d, bramah_model *model, bra
 {
   size_t n = 0;
   if (model) model->bristle_name = BRAMAH__TAKE(arena, const char *, model->n_bristles);
-  for (size_t i = 0; i < d->n_contacts + d->n_tyres + d->n_brakes; i++) {
-    const size_t t = i - d->n_contacts, b = t - d->n_tyres; /* wrap for what is before */
+  for (size_t i = 0; i < d->n_contacts + d->n_tyres + d->n_brakes + d->n_clutches; i++) {
+    const size_t t = i - d->n_contacts, b = t - d->n_tyres, c = b - d->n_brakes; /* wrap for what is before */
     const int is_point = i < d->n_contacts, is_brake = i >= d->n_contacts + d->n_tyres;
-    const char *name = is_point ? d->contacts[i].name : is_brake ? d->brakes[b].name : d->tyres[t].name;
+    const char *name = is_point          ? d->contacts[i].name
+                       : !is_brake       ? d->tyres[t].name
+                       : b < d->n_brakes ? d->brakes[b].name
+                                         : d->clutches[c].name;
     const size_t points = is_point   ? bramah__count_ground_points(d, &d->contacts[i])
                           : is_brake ? 1
                                      : bramah__n_discs(&d->tyres[t]);
@@ -1024,11 +1055,11 @@ static bramah_status check_estimated(const bramah__compiler *k)
   const bramah_machine *d = k->source;
   for (size_t i = 0; i < d->n_estimated_bristles; i++) {
     const char *name = d->estimated_bristles[i];
-    if (!name ||
-        bramah__find_name(d->n_contacts + d->n_tyres + d->n_brakes, k->model->contact_name, name) < 0)
+    if (!name || bramah__find_name(d->n_contacts + d->n_tyres + d->n_brakes + d->n_clutches,
+                                   k->model->contact_name, name) < 0)
       return bramah__compile_fail(
           k, BRAMAH_E_REFERENCE, name ? name : "bristles", 0,
-          "there is no contact, tyre or brake of this name whose bristles could be error states");
+          "there is no contact, tyre, brake or clutch of this name whose bristles could be error states");
     for (size_t c = 0; c < d->n_contacts; c++)
       if (d->contacts[c].n_between && d->contacts[c].name && strcmp(d->contacts[c].name, name) == 0)
         return bramah__compile_fail(
@@ -1124,14 +1155,17 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
   const size_t on_points = kept;
   if (status == BRAMAH_OK) status = check_named(k, d->tyres, d->n_tyres, sizeof *d->tyres, "tyre");
   if (status == BRAMAH_OK) status = check_named(k, d->brakes, d->n_brakes, sizeof *d->brakes, "brake");
-  for (size_t i = 0; i < d->n_tyres + d->n_brakes && status == BRAMAH_OK; i++) {
+  for (size_t i = 0; i < d->n_tyres + m->n_brakes && status == BRAMAH_OK; i++) {
     const bramah_tyre *tyre = i < d->n_tyres ? &d->tyres[i] : NULL;
+    const size_t brake = i - d->n_tyres; /* wraps for tyres */
     const char *name = m->contact_name[d->n_contacts + i];
     if (tyre && bramah__find_name(on_points, m->contact_name, name) >= 0)
       return bramah__compile_fail(k, BRAMAH_E_KEY, name, tyre->line, "this name is given to a contact, too");
     m->contact_name[kept] = name;
     m->first_point[kept++] = (size_t)(out - k->t.contact_point);
-    status = tyre ? fill_tyre(k, tyre, &state, out) : fill_brake(k, &d->brakes[i - d->n_tyres], state++, out);
+    status = tyre                  ? fill_tyre(k, tyre, &state, out)
+             : brake < d->n_brakes ? fill_brake(k, &d->brakes[brake], state++, out)
+                                   : fill_plates(k, brake - d->n_brakes, state++, out);
     if (tyre && tyre->on_terrain && status == BRAMAH_OK)
       stand_on_terrain(k, tyre, out, out + bramah__n_discs(tyre));
     bramah__contact *first = out;

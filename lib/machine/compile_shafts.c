@@ -40,6 +40,7 @@ static bramah_status add_joint(const bramah__compiler *k, const bramah_named *of
   for (size_t i = 0; i < out->n_joints; i++)
     if (out->joint[i] == (size_t)joint) return fail(k, of, "the same joint is named twice");
   out->share[out->n_joints] = share;
+  out->parent[out->n_joints] = k->t.link[joint].parent;
   out->joint[out->n_joints++] = (size_t)joint;
   return BRAMAH_OK;
 }
@@ -97,14 +98,12 @@ static bramah_status fill_clutch(bramah__compiler *k, const bramah_clutch *in, b
 {
   const bramah_named *of = (const bramah_named *)(const void *)in;
   out->torque = in->torque;
-  out->slip = otherwise(in->slip, 0.5);
   out->ratio = otherwise(in->ratio, 1.0);
   if (in->n_driven == 0 || in->n_driven >= BRAMAH__MOST_SHAFT_JOINTS)
     return fail(k, of, "a clutch drives one joint, or up to eight");
   if (in->n_shares && in->n_shares != in->n_driven)
     return fail(k, of, "there must be as many shares as joints that are driven");
   bramah_status status = bramah__positive(k, in->torque, of->name, of->line, "the torque");
-  if (status == BRAMAH_OK) status = bramah__positive(k, out->slip, of->name, of->line, "the slip");
   if (status == BRAMAH_OK && !(out->ratio != 0.0 && isfinite(out->ratio)))
     return fail(k, of, "the ratio must be finite");
   for (size_t i = 0; i < in->n_driven && status == BRAMAH_OK; i++) {

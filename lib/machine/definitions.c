@@ -344,10 +344,9 @@ static size_t shown_by(const bramah__shaft_thing *thing, const shown **out)
                                            {".work", "J", BRAMAH__SHAFT_POWER, 1},
                                            {".fuel_rate", "kg/s", BRAMAH__SHAFT_FUEL, 0},
                                            {".fuel", "kg", BRAMAH__SHAFT_FUEL, 1}},
-                     of_clutch[] = {{".torque", "N*m", BRAMAH__SHAFT_TORQUE, 0},
-                                    {".heat", "J", BRAMAH__SHAFT_POWER, 1}};
+                     of_clutch[] = {{".heat", "J", BRAMAH__SHAFT_POWER, 1}};
   *out = thing->kind == BRAMAH__CLUTCH ? of_clutch : of_all;
-  return thing->takes_fuel ? MOST_SHOWN : 2;
+  return thing->kind == BRAMAH__CLUTCH ? 1 : thing->takes_fuel ? MOST_SHOWN : 2;
 }
 
 static size_t n_columns(const bramah_output_definition *from)

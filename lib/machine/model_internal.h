@@ -144,7 +144,7 @@ typedef enum bramah__parameter_code {
   BRAMAH__FLOW_SCALE,        /* factor of the flow coefficients of a quasistatic actuator */
   BRAMAH__CONTACT_STIFFNESS, /* of all points or discs of a contact or tyre */
   BRAMAH__CONTACT_DAMPING,
-  BRAMAH__CONTACT_FRICTION, /* factor of the friction of a contact, tyre or brake */
+  BRAMAH__CONTACT_FRICTION, /* factor of the friction of a contact, tyre, brake or clutch */
   BRAMAH__CONTACT_GROUND    /* height of the ground below a contact or tyre above where the machine has it */
 } bramah__parameter_code;
 
@@ -303,9 +303,9 @@ struct bramah_model {
   double *base0;   /* [n_balls x 4] */
   bramah__forces forces;
   size_t n_contacts, n_contact_points; /* those of tyres and then of brakes last */
-  size_t n_tyres, n_discs, n_brakes;
-  size_t n_commanded; /* brakes with a command, and shafts */
-  int leaps;          /* 1: some command reaches the mechanics without lag */
+  size_t n_tyres, n_discs, n_brakes;   /* clutches are among the brakes, last */
+  size_t n_commanded;                  /* brakes with a command, and shafts */
+  int leaps;                           /* 1: some command reaches the mechanics without lag */
   size_t n_shafts;
   const bramah__shaft *shaft;     /* [n_shafts] engines, clutches, torques of joints */
   bramah__contact *contact_point; /* [n_contact_points], those of a contact in a row */

@@ -279,7 +279,7 @@ static void add_each(list *l, bramah__parameter_code code, size_t n, const void 
   }
 }
 
-/* Of contacts, then tyres, then brakes. */
+/* Of contacts, then tyres, brakes and clutches. */
 static void add_contacts(list *l, const bramah_machine *d)
 {
   for (size_t i = 0; i < d->n_contacts + d->n_tyres; i++) {
@@ -295,9 +295,9 @@ static void add_contacts(list *l, const bramah_machine *d)
     if (!is_tyre && !(contact->friction.coulomb > 0.0)) continue;
     add(l, (bramah__parameter){.code = BRAMAH__CONTACT_FRICTION, .index = i}, name, "");
   }
-  for (size_t i = 0; i < d->n_brakes; i++)
+  for (size_t i = 0; i < d->n_brakes + d->n_clutches; i++)
     add(l, (bramah__parameter){.code = BRAMAH__CONTACT_FRICTION, .index = d->n_contacts + d->n_tyres + i},
-        d->brakes[i].name, "");
+        i < d->n_brakes ? d->brakes[i].name : d->clutches[i - d->n_brakes].name, "");
 }
 
 size_t bramah__parameters_layout(const bramah_machine *d, bramah_model *model, bramah__arena *arena)
@@ -395,7 +395,11 @@ static void fill_contact(bramah__compiler *k, bramah__parameter *p)
   const size_t number = p->index, n_contacts = d->n_contacts, n_points = n_contacts + d->n_tyres;
   const bramah_contact *contact = number < n_contacts ? &d->contacts[number] : NULL;
   const bramah_tyre *tyre = !contact && number < n_points ? &d->tyres[number - n_contacts] : NULL;
-  const char *name = contact ? contact->name : tyre ? tyre->name : d->brakes[number - n_points].name;
+  const size_t brake = number - n_points; /* wraps for what is before */
+  const char *name = contact               ? contact->name
+                     : tyre                ? tyre->name
+                     : brake < d->n_brakes ? d->brakes[brake].name
+                                           : d->clutches[brake - d->n_brakes].name;
   const long found = bramah__find_name(m->n_contacts, m->contact_name, name);
   const int is_hertz = contact && contact->law == BRAMAH_CONTACT_HUNT_CROSSLEY;
   p->index = found < 0 ? m->n_contacts : (size_t)found;

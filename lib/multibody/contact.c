@@ -98,16 +98,27 @@ void bramah__plane_axes(const double *normal, double *E)
   bramah__copy3(normal, E + 6);
 }
 
-void bramah__contact_frame_of(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
-                              bramah__contact_frame *touch)
+/* Rate of a joint that turns. */
+static double turning(const bramah__pose *pose, const double *Z, int body, int parent)
+{
+  const double rate = bramah__dot3(pose[body].n, Z + 6 * body + 3);
+  return parent >= 0 ? rate - bramah__dot3(pose[body].n, Z + 6 * parent + 3) : rate;
+}
+
+void bramah__contact_frame_of(const bramah__contact *contact, const double *gear, const bramah__pose *pose,
+                              const double *Z, bramah__contact_frame *touch)
 {
   double origin[3], from[3], v[3];
   touch->w[3] = 0.0;
   touch->axes = contact->axes;
   if (contact->pressed > 0.0) {
-    const double *axis = pose[contact->body].n;
-    touch->w[0] = bramah__dot3(axis, Z + 6 * contact->body + 3);
-    if (contact->parent >= 0) touch->w[0] -= bramah__dot3(axis, Z + 6 * contact->parent + 3);
+    const bramah__shaft *clutch = contact->clutch;
+    if (!clutch)
+      touch->w[0] = turning(pose, Z, contact->body, contact->parent);
+    else
+      touch->w[0] = 0.0;
+    for (size_t a = 0; clutch && a < clutch->n_joints; a++)
+      touch->w[0] += gear[a] * turning(pose, Z, (int)clutch->joint[a], clutch->parent[a]);
     touch->w[1] = touch->w[2] = 0.0;
     touch->height = -1.0;
     return;
@@ -146,6 +157,17 @@ static bristles taken(const bramah__contact *contact, const double *x, const dou
   return b;
 }
 
+double bramah__contact_gear(const bramah__contact *contact, const double *U, double *gear)
+{
+  const bramah__shaft *clutch = contact->clutch;
+  bramah__expr row[BRAMAH__MOST_SHAFT_JOINTS];
+  if (!clutch) return 1.0;
+  const bramah__expr at = e_number(clutch->is_commanded[1] ? U[clutch->spool[1]] : 0.0);
+  const double engaged = bramah__clutch_row(clutch, at, row).value;
+  for (size_t a = 0; a < clutch->n_joints; a++) gear[a] = row[a].value;
+  return engaged;
+}
+
 static double pressed_with(const bramah__contact *brake, const double *U)
 {
   if (!brake->is_commanded) return brake->pressed;
@@ -154,15 +176,16 @@ static double pressed_with(const bramah__contact *brake, const double *U)
 
 void bramah__contact_forces(size_t n, const bramah__contact *contact, const bramah__pose *pose,
                             const double *Z, const double *U, double half, const double *x_k,
-                            const double *xd_k, double *x, double *xd, double *force)
+                            const double *xd_k, double *x, double *xd, double *force, double *gear)
 {
-  for (size_t i = 0; i < n; i++, contact++, force += 3) {
+  for (size_t i = 0; i < n; i++, contact++, force += 3, gear += BRAMAH__MOST_SHAFT_JOINTS) {
     const int rubs = contact->n_states > 0;
     const bramah__contact_values values = values_of(contact);
     double f[3] = {0, 0, 0};
     bramah__contact_frame at;
     bristles start = {0}, end = {0};
-    bramah__contact_frame_of(contact, pose, Z, &at);
+    const double engaged = bramah__contact_gear(contact, U, gear);
+    bramah__contact_frame_of(contact, gear, pose, Z, &at);
     if (at.height < 0.0) {
       bramah__expr c[2] = {e_number(0.0), e_number(0.0)};
       const double *w = at.w;
@@ -170,7 +193,7 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
       if (rubs) start = taken(contact, x_k, xd_k);
       if (rubs) rub(contact, v, e_number(half), start.x, start.xd, end.x, end.xd, c);
       if (contact->pressed > 0.0)
-        f[2] = pressed_with(contact, U);
+        f[2] = engaged * pressed_with(contact, U);
       else
         f[2] = normal_force(contact, &values, e_number(at.height), e_number(w[2])).value;
       for (int k = 0; k < 2; k++) f[k] = -f[2] * c[k].value;
@@ -186,22 +209,23 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
 double bramah__brake_by_spool(const bramah__contact *brake, const bramah__pose *pose, const double *Z,
                               const double *U, const double *x)
 {
-  double force[3], rates[1];
+  double force[3], rates[1], gear[BRAMAH__MOST_SHAFT_JOINTS];
   bramah__contact all = *brake;
   all.is_commanded = 0;
   all.first_state = 0;
-  bramah__contact_forces(1, &all, pose, Z, NULL, 0.0, x + brake->first_state, NULL, NULL, rates, force);
+  bramah__contact_forces(1, &all, pose, Z, U, 0.0, x + brake->first_state, NULL, NULL, rates, force, gear);
   return force[0] * bramah__pressed_part(brake, e_variable(U[brake->spool])).slope;
 }
 
 void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah__contact *contact,
-                               const bramah__pose *pose, const double *force, double *tau)
+                               const bramah__pose *pose, const double *force, const double *gear, double *tau)
 {
-  for (size_t i = 0; i < n; i++, contact++, force += 3) {
+  for (size_t i = 0; i < n; i++, contact++, force += 3, gear += BRAMAH__MOST_SHAFT_JOINTS) {
     bramah__contact_frame at;
     double *place = at.place;
     if (contact->pressed > 0.0) {
-      tau[contact->body] -= force[0];
+      for (size_t a = 0; a < bramah__n_rubbed(contact); a++)
+        tau[bramah__rubbed_joint(contact, a)] -= bramah__rubbed_weight(contact, gear, a) * force[0];
       continue;
     }
     if (force[0] == 0.0 && force[1] == 0.0 && force[2] == 0.0) continue;
@@ -255,14 +279,15 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
 {
   for (size_t i = 0; i < n; i++, contact++, slope++) {
     const bramah__contact_values values = values_of(contact);
-    double c[3] = {0, 0, -1.0};
+    double c[3] = {0, 0, -1.0}, gear[BRAMAH__MOST_SHAFT_JOINTS];
     bramah__contact_frame at;
     memset(slope, 0, sizeof *slope);
-    bramah__contact_frame_of(contact, pose, Z, &at);
+    const double engaged = bramah__contact_gear(contact, U, gear);
+    bramah__contact_frame_of(contact, gear, pose, Z, &at);
     if (!(at.height < 0.0)) continue;
     if (contact->pressed > 0.0) {
       const bristles start = taken(contact, x_k, xd_k);
-      rub_slopes(contact, at.w, half, pressed_with(contact, U), &start, c, slope);
+      rub_slopes(contact, at.w, half, engaged * pressed_with(contact, U), &start, c, slope);
       continue;
     }
     const bramah__expr by_q = normal_force(contact, &values, e_variable(at.height), e_number(at.w[2])),
@@ -323,19 +348,20 @@ static void fill_rows(const bramah__tree *tree, const bramah__contact *contact, 
   }
 }
 
-void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
-                          const double *Z, double *rows)
+void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const double *gear,
+                          const bramah__pose *pose, const double *Z, double *rows)
 {
   const size_t n = tree->n;
   bramah__contact_frame at;
   if (!(contact->pressed > 0.0)) {
-    bramah__contact_frame_of(contact, pose, Z, &at);
+    bramah__contact_frame_of(contact, gear, pose, Z, &at);
     (bramah__is_pair(contact) ? bramah__pair_rows : fill_rows)(tree, contact, pose, Z, &at, rows);
     return;
   }
-  for (int j = contact->body; j >= 0; j = tree->link[j].parent)
+  for (int j = (int)n; (j = bramah__contact_joint(tree, contact, j)) >= 0;)
     for (size_t row = 0; row < 8; row++) rows[row * n + (size_t)j] = 0.0;
-  rows[contact->body] = 1.0;
+  for (size_t a = 0; a < bramah__n_rubbed(contact); a++)
+    rows[bramah__rubbed_joint(contact, a)] = bramah__rubbed_weight(contact, gear, a);
 }
 
 /* What a disc has besides: it rolls, its axes turn and its lowest point wanders. */
@@ -367,18 +393,23 @@ static void add_disc_tangent(const bramah__tree *tree, const bramah__contact *di
 
 void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n_contacts, const bramah__contact *contact,
                                   const bramah__pose *pose, const double *Z, const double *force,
-                                  const bramah__contact_slope *slope, double *rows, double *K, double *C)
+                                  const double *gear, const bramah__contact_slope *slope, double *rows,
+                                  double *K, double *C)
 {
   const size_t n = tree->n;
   double *G = rows, *H = rows + 4 * n;
-  for (size_t i = 0; i < n_contacts; i++, contact++, slope++, force += 3) {
+  for (size_t i = 0; i < n_contacts; i++, contact++, slope++, force += 3, gear += BRAMAH__MOST_SHAFT_JOINTS) {
     bramah__contact_frame at;
     if (contact->pressed > 0.0) {
-      C[(size_t)contact->body * (n + 1)] -= slope->by_velocity[0];
+      for (size_t a = 0; a < bramah__n_rubbed(contact); a++)
+        for (size_t b = 0; b < bramah__n_rubbed(contact); b++)
+          C[bramah__rubbed_joint(contact, a) * n + bramah__rubbed_joint(contact, b)] -=
+              bramah__rubbed_weight(contact, gear, a) * bramah__rubbed_weight(contact, gear, b) *
+              slope->by_velocity[0];
       continue;
     }
     if (force[0] == 0.0 && force[1] == 0.0 && force[2] == 0.0 && slope->by_height[2] == 0.0) continue;
-    bramah__contact_frame_of(contact, pose, Z, &at);
+    bramah__contact_frame_of(contact, gear, pose, Z, &at);
     if (bramah__is_pair(contact)) {
       bramah__pair_add_tangent(tree, contact, pose, Z, &at, force, slope, rows, K, C);
       continue;

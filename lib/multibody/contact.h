@@ -13,7 +13,9 @@
  * A ball touches with its point that lies deepest, P = centre - r n. A plane may turn and move with a body of its own, its carrier:
  * then w is the velocity of the one body there against the other, and the force acts on both, opposite and equal.
  *
- * A brake rubs along the joint in front of its body: w_1 is the joint's rate, f_1 the torque, N what it is pressed with. */
+ * A brake rubs along the joint in front of its body: w_1 is the joint's rate, f_1 the torque, N what it is pressed with. A clutch
+ * is a brake between several joints: w_1 is a weighted sum of their rates, f_1 acts on each with its weight. The weights turn with
+ * the gear, so by a spool; they are evaluated once where forces are, and then given: `gear` [BRAMAH__MOST_SHAFT_JOINTS]. */
 #ifndef BRAMAH_LIB_MULTIBODY_CONTACT_H
 #define BRAMAH_LIB_MULTIBODY_CONTACT_H
 
@@ -21,6 +23,7 @@
 
 #include "lib/graph/vector.h"
 #include "lib/math/vector3.h"
+#include "lib/multibody/shaft.h"
 #include "lib/multibody/tree.h"
 
 /* Stops and cushions of both ends. */
@@ -38,15 +41,16 @@ enum {
 
 typedef struct bramah__contact {
   int body;
-  double point[3];  /* body frame [m]; of a disc or ball its centre */
-  double radius;    /* of a disc or ball [m]; 0: a point */
-  double spin[3];   /* axis of a disc, a unit vector in body axes; 0: a ball */
-  int carrier;      /* 1 + the body that the plane, origin and axes, is given in; 0: the ground */
-  double pressed;   /* N > 0 of a brake [N m]; 0: it is none */
-  int parent;       /* of the body, of a brake */
-  int is_commanded; /* 1: N is the part U[spool]/limit of that, of 0 ... limit */
-  size_t spool;     /* of a commanded brake */
-  double limit;     /* [V] */
+  double point[3];             /* body frame [m]; of a disc or ball its centre */
+  double radius;               /* of a disc or ball [m]; 0: a point */
+  double spin[3];              /* axis of a disc, a unit vector in body axes; 0: a ball */
+  int carrier;                 /* 1 + the body that the plane, origin and axes, is given in; 0: the ground */
+  double pressed;              /* N > 0 of a brake [N m]; 0: it is none */
+  int parent;                  /* of the body, of a brake */
+  const bramah__shaft *clutch; /* what it rubs between, of a clutch; NULL of all others */
+  int is_commanded;            /* 1: N is the part U[spool]/limit of that, of 0 ... limit */
+  size_t spool;                /* of a commanded brake */
+  double limit;                /* [V] */
   double origin[3], axes[9];
   double ground;                     /* the plane is so far above its origin [m], along its normal */
   double share;                      /* of K, and of C of the former law, that this point has; 0: all */
@@ -71,6 +75,22 @@ typedef struct bramah__contact_values {
 } bramah__contact_values;
 
 bramah__contact_values bramah__contact_values_of(const bramah__contact *contact);
+
+/* Joints along which a brake or clutch rubs, and how its torque acts on number a of them. */
+static inline size_t bramah__n_rubbed(const bramah__contact *brake)
+{
+  return brake->clutch ? brake->clutch->n_joints : 1;
+}
+
+static inline size_t bramah__rubbed_joint(const bramah__contact *brake, size_t a)
+{
+  return brake->clutch ? brake->clutch->joint[a] : (size_t)brake->body;
+}
+
+static inline double bramah__rubbed_weight(const bramah__contact *brake, const double *gear, size_t a)
+{
+  return brake->clutch ? gear[a] : 1.0;
+}
 
 /* The body that carries the plane; -1: the ground. */
 static inline int bramah__base_of(const bramah__contact *contact) { return contact->carrier - 1; }
@@ -119,8 +139,8 @@ typedef struct bramah__contact_frame {
   double height, w[4];
 } bramah__contact_frame;
 
-void bramah__contact_frame_of(const bramah__contact *contact, const bramah__pose *pose, const double *Z,
-                              bramah__contact_frame *touch);
+void bramah__contact_frame_of(const bramah__contact *contact, const double *gear, const bramah__pose *pose,
+                              const double *Z, bramah__contact_frame *touch);
 
 /* Of a disc: its spin axis, its axes and the lowest point of its rim. */
 void bramah__disc_place(const bramah__contact *disc, const bramah__pose *pose, bramah__contact_frame *touch);
@@ -138,19 +158,24 @@ static inline bramah__expr bramah__pressed_part(const bramah__contact *brake, br
   return e_scale(1.0 / brake->limit, e_max(U, e_number(0.0)));
 }
 
-/* Forces [3 n] on the bodies in inertial axes, bristles x (unless NULL) and rates xd, as above. U are the spools, x, x_k, ... the
- * friction states of the machine. */
+/* The gear of a clutch by the spools, weights [BRAMAH__MOST_SHAFT_JOINTS]; returns 0 in neutral, else 1. Of others nothing is
+ * written. */
+double bramah__contact_gear(const bramah__contact *contact, const double *U, double *gear);
+
+/* Forces [3 n] on the bodies in inertial axes, gears [n BRAMAH__MOST_SHAFT_JOINTS], bristles x (unless NULL) and rates xd, as above.
+ * U are the spools, x, x_k, ... the friction states of the machine. */
 void bramah__contact_forces(size_t n, const bramah__contact *contact, const bramah__pose *pose,
                             const double *Z, const double *U, double half, const double *x_k,
-                            const double *xd_k, double *x, double *xd, double *force);
+                            const double *xd_k, double *x, double *xd, double *force, double *gear);
 
-/* How the torque of a commanded brake grows with its spool [N m/V]. */
+/* How the torque of a commanded brake or clutch grows with its spool [N m/V]. */
 double bramah__brake_by_spool(const bramah__contact *brake, const bramah__pose *pose, const double *Z,
                               const double *U, const double *x);
 
 /* tau -= the generalised forces of theirs */
 void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah__contact *contact,
-                               const bramah__pose *pose, const double *force, double *tau);
+                               const bramah__pose *pose, const double *force, const double *gear,
+                               double *tau);
 
 /* What a disc or ball turns its body with about its own centre, moment [3], where `force` acts on its lowest point. */
 void bramah__disc_moment(const bramah__contact *disc, const bramah__pose *pose, const double *force,
@@ -178,14 +203,15 @@ int bramah__contact_joint(const bramah__tree *tree, const bramah__contact *conta
  * then H [4 x n] = dw/dz at held rates, then the two rows of bramah__disc_turns, of a disc. Entries of joints that it does
  * not follow (bramah__contact_joint) are not written. Of a point the fourth rows are 0. */
 enum { BRAMAH__CONTACT_ROWS = 10 };
-void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const bramah__pose *pose,
-                          const double *Z, double *rows);
+void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *contact, const double *gear,
+                          const bramah__pose *pose, const double *Z, double *rows);
 
 /* Derivatives of what bramah__contacts_subtract leaves, by positions added to K, by rates to C [n x n]. rows as above is
  * scratch. */
 void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n, const bramah__contact *contact,
                                   const bramah__pose *pose, const double *Z, const double *force,
-                                  const bramah__contact_slope *slope, double *rows, double *K, double *C);
+                                  const double *gear, const bramah__contact_slope *slope, double *rows,
+                                  double *K, double *C);
 
 /* ---- balls, and planes that move (pair.c) ---- */
 

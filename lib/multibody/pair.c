@@ -20,6 +20,14 @@ static int next_below(const bramah__tree *tree, int body, int j)
 
 int bramah__contact_joint(const bramah__tree *tree, const bramah__contact *contact, int j)
 {
+  if (contact->clutch) {
+    int next = -1;
+    for (size_t a = 0; a < contact->clutch->n_joints; a++) {
+      const int joint = (int)contact->clutch->joint[a];
+      if (joint < j && joint > next) next = joint;
+    }
+    return next;
+  }
   if (contact->carrier == 0) return j < (int)tree->n ? tree->link[j].parent : contact->body;
   const int one = next_below(tree, contact->body, j), other = next_below(tree, bramah__base_of(contact), j);
   return one > other ? one : other;

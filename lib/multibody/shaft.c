@@ -46,7 +46,6 @@ static void engine_at(const bramah__shaft *engine, bramah__expr w, bramah__expr 
   torque[0] = e_sub(T, e_scale(engine->friction, e_tanh(w)));
   view[BRAMAH__SHAFT_TORQUE] = T;
   view[BRAMAH__SHAFT_POWER] = P;
-  view[BRAMAH__SHAFT_FUEL] = e_number(0.0);
   if (!(engine->consumption > 0.0)) return;
   const bramah__expr off = e_sub(e_number(1.0), e_scale(1.0 / engine->best_torque, T)),
                      past = e_sub(e_scale(1.0 / engine->best_speed, w), e_number(1.0)),
@@ -68,22 +67,13 @@ static bramah__expr ratio_of(const bramah__shaft *clutch, bramah__expr U, bramah
   return ratio;
 }
 
-/* Coulomb friction of the plates, rounded by a tanh of the slip s = w_driving - i sum(share w): it takes T from what drives and
- * gives i share T to what is driven, so that its power -T s is never positive. */
-static void clutch_at(const bramah__shaft *clutch, const bramah__expr *rate, const bramah__expr *U,
-                      bramah__expr *torque, bramah__expr *view)
+bramah__expr bramah__clutch_row(const bramah__shaft *clutch, bramah__expr U, bramah__expr *out)
 {
-  bramah__expr engaged, mean = e_number(0.0);
-  const bramah__expr ratio = ratio_of(clutch, U[1], &engaged);
-  for (size_t i = 1; i < clutch->n_joints; i++) mean = e_add(mean, e_scale(clutch->share[i], rate[i]));
-  const bramah__expr slip = e_sub(rate[0], e_mul(ratio, mean)),
-                     most = e_scale(clutch->torque, e_mul(engaged, part_of(clutch, U[0]))),
-                     T = e_mul(most, e_tanh(e_scale(1.0 / clutch->slip, slip)));
-  torque[0] = e_neg(T);
-  for (size_t i = 1; i < clutch->n_joints; i++) torque[i] = e_mul(e_scale(clutch->share[i], ratio), T);
-  view[BRAMAH__SHAFT_TORQUE] = T;
-  view[BRAMAH__SHAFT_POWER] = e_mul(T, slip);
-  view[BRAMAH__SHAFT_FUEL] = e_number(0.0);
+  bramah__expr engaged;
+  const bramah__expr ratio = ratio_of(clutch, U, &engaged);
+  out[0] = e_number(-1.0);
+  for (size_t i = 1; i < clutch->n_joints; i++) out[i] = e_scale(clutch->share[i], ratio);
+  return engaged;
 }
 
 /* Either way, as commanded; with a limit of power no more than P/|w|. */
@@ -94,18 +84,15 @@ static void drive_at(const bramah__shaft *drive, bramah__expr w, bramah__expr U,
   if (drive->power > 0.0) T = e_div(T, e_max(e_scale(drive->torque / drive->power, e_abs(w)), e_number(1.0)));
   torque[0] = view[BRAMAH__SHAFT_TORQUE] = T;
   view[BRAMAH__SHAFT_POWER] = e_mul(T, w);
-  view[BRAMAH__SHAFT_FUEL] = e_number(0.0);
 }
 
 void bramah__shaft_at(const bramah__shaft *shaft, const bramah__expr *rate, const bramah__expr *U,
                       bramah__expr *torque, bramah__expr *view)
 {
-  if (shaft->kind == BRAMAH__ENGINE)
-    engine_at(shaft, rate[0], U[0], torque, view);
-  else if (shaft->kind == BRAMAH__CLUTCH)
-    clutch_at(shaft, rate, U, torque, view);
-  else
-    drive_at(shaft, rate[0], U[0], torque, view);
+  for (size_t i = 0; i < shaft->n_joints; i++) torque[i] = e_number(0.0);
+  for (int i = 0; i < BRAMAH__SHAFT_VIEWS; i++) view[i] = e_number(0.0);
+  if (shaft->kind == BRAMAH__ENGINE) engine_at(shaft, rate[0], U[0], torque, view);
+  if (shaft->kind == BRAMAH__JOINT_TORQUE) drive_at(shaft, rate[0], U[0], torque, view);
 }
 
 /* ---- with numbers ---- */

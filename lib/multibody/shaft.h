@@ -10,8 +10,8 @@
 
 typedef enum bramah__shaft_kind { BRAMAH__ENGINE, BRAMAH__CLUTCH, BRAMAH__JOINT_TORQUE } bramah__shaft_kind;
 
-/* What it shows: the torque (of an engine before its friction, of a clutch on the driven side of its plates), what that does
- * (of a clutch what it turns into heat), and the fuel that an engine takes. */
+/* What it shows: the torque (of an engine before its friction), what that does, and the fuel that an engine takes; of a clutch,
+ * whose torque a contact shows, only what it turns into heat. */
 typedef enum bramah__shaft_view {
   BRAMAH__SHAFT_TORQUE,
   BRAMAH__SHAFT_POWER,
@@ -27,11 +27,13 @@ enum {
 typedef struct bramah__shaft {
   bramah__shaft_kind kind;
   size_t n_joints, joint[BRAMAH__MOST_SHAFT_JOINTS]; /* of a clutch first the one that drives */
+  int parent[BRAMAH__MOST_SHAFT_JOINTS];             /* of the bodies behind them */
   double share[BRAMAH__MOST_SHAFT_JOINTS];           /* of those that are driven */
   int is_commanded[BRAMAH__SHAFT_COMMANDS];
   size_t spool[BRAMAH__SHAFT_COMMANDS];
   double limit[BRAMAH__SHAFT_COMMANDS]; /* [V] */
-  double torque, slip, ratio;           /* [N m], [rad/s], of a clutch without gears */
+  double torque, ratio;                 /* [N m]; of a clutch without gears */
+  size_t contact;                       /* of a clutch: the point that rubs, among the contacts */
   double power;                         /* [W] of a drive; 0: no limit */
   size_t n_points; /* of the curve: speeds and torques at full load, or gears and ratios */
   const double *x, *y;
@@ -39,9 +41,14 @@ typedef struct bramah__shaft {
   double consumption, best_torque, best_speed, torque_loss, speed_loss, idle_fuel;
 } bramah__shaft;
 
-/* Torques on [n_joints] its joints and views [3], at their rates and its commands U [V]. */
+/* Torques on [n_joints] its joints and views [3], at their rates and its commands U [V]. Of a clutch all are 0: its plates rub as
+ * brakes do (contact.h). */
 void bramah__shaft_at(const bramah__shaft *shaft, const bramah__expr *rate, const bramah__expr *U,
                       bramah__expr *torque, bramah__expr *view);
+
+/* How a clutch rubs: its slip is the sum of what each joint's rate counts there, out [n_joints], -1 of the one that drives, and its
+ * torque acts on them likewise. Returns 1 in a gear, 0 in neutral. U of its gear's command. */
+bramah__expr bramah__clutch_row(const bramah__shaft *clutch, bramah__expr U, bramah__expr *out);
 
 /* ---- with numbers ---- */
 

@@ -27,6 +27,15 @@ bramah__expr bramah__shape_sums(bramah__sums_shape shape, const bramah__expr *q)
   }
 }
 
+/* What a clutch turns into heat. (Only summed: no derivatives are asked for.) */
+static double taken_by_clutch(const bramah_model *model, const bramah__eval *eval, size_t i)
+{
+  bramah__contact_frame at;
+  bramah__contact_frame_of(&model->contact_point[i], eval->gear + BRAMAH__MOST_SHAFT_JOINTS * i, eval->pose,
+                           eval->Z, &at);
+  return -eval->contact[3 * i] * at.w[0];
+}
+
 static double factor_value(const bramah_model *model, const bramah__state *state, const bramah__eval *eval,
                            const bramah__factor *factor)
 {
@@ -50,6 +59,8 @@ static double factor_value(const bramah_model *model, const bramah__state *state
   case BRAMAH__FACTOR_PARAMETER:
     return state->theta[factor->index];
   case BRAMAH__FACTOR_SHAFT:
+    if (model->shaft[factor->index].kind == BRAMAH__CLUTCH)
+      return taken_by_clutch(model, eval, model->shaft[factor->index].contact);
     return bramah__shaft_shows(&model->tree, &model->shaft[factor->index], (bramah__shaft_view)factor->axis,
                                eval->pose, eval->Z, state->U, NULL, NULL);
   default:

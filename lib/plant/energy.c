@@ -10,14 +10,13 @@
 
 #include <math.h>
 
-/* What shafts do on their joints: clutches, which take it, or all others. */
-static double shafts(const bramah_coupled *c, int clutches)
+/* What engines and commanded torques do on their joints. */
+static double shafts(const bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   double sum = 0.0;
   for (size_t i = 0; i < model->n_shafts; i++) {
     const bramah__shaft *shaft = &model->shaft[i];
-    if ((shaft->kind == BRAMAH__CLUTCH) != clutches) continue;
     for (size_t a = 0; a < shaft->n_joints; a++) {
       const size_t j = shaft->joint[a];
       sum +=
@@ -27,14 +26,14 @@ static double shafts(const bramah_coupled *c, int clutches)
   return sum;
 }
 
-/* Taken by the dampers between points and in joints, and by clutches. */
+/* Taken by the dampers between points and in joints. */
 static double dampers(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   const bramah__forces *forces = &model->forces;
   const bramah__state *state[2] = {&c->state, &c->next};
   const bramah__eval *eval[2] = {c->now, c->trial};
-  double *row = c->derivative.row, sum = -shafts(c, 1);
+  double *row = c->derivative.row, sum = 0.0;
   for (size_t i = 0; i < forces->n_springs; i++) {
     const bramah__spring *spring = &forces->spring[i];
     double length[2], rate[2] = {0.0, 0.0};
@@ -58,7 +57,7 @@ static double loads(const bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   const bramah__eval *eval[2] = {c->now, c->trial};
-  double sum = shafts(c, 0);
+  double sum = shafts(c);
   for (size_t i = 0; i < model->forces.n_loads; i++) {
     const bramah__load *load = &model->forces.load[i];
     const int axes = load->turns ? load->body : -1;
@@ -95,7 +94,23 @@ static double taken_between(const bramah_coupled *c, const bramah__contact *cont
   return -c->model->h * bramah__dot3(force, speed);
 }
 
-/* Taken by points on the ground and between bodies. */
+/* Taken by a brake or clutch, along the joints where it rubs. */
+static double taken_by_rubbing(const bramah_coupled *c, const bramah__contact *brake, size_t i)
+{
+  const bramah__eval *eval[2] = {c->now, c->trial};
+  double sum = 0.0;
+  for (size_t a = 0; a < bramah__n_rubbed(brake); a++) {
+    const size_t j = bramah__rubbed_joint(brake, a);
+    double torque = 0.0;
+    for (int e = 0; e < 2; e++)
+      torque += 0.5 * eval[e]->contact[3 * i] *
+                bramah__rubbed_weight(brake, eval[e]->gear + BRAMAH__MOST_SHAFT_JOINTS * i, a);
+    sum -= torque * (c->next.z[j] - c->state.z[j]);
+  }
+  return sum;
+}
+
+/* Taken by points on the ground and between bodies, by brakes and by clutches. */
 static double contacts(const bramah_coupled *c)
 {
   const bramah_model *model = c->model;
@@ -105,8 +120,7 @@ static double contacts(const bramah_coupled *c)
     const bramah__contact *contact = &model->contact_point[i];
     double place[2][3], way[3];
     if (contact->pressed > 0.0) {
-      const double turn = c->next.z[contact->body] - c->state.z[contact->body];
-      sum -= 0.5 * (eval[0]->contact[3 * i] + eval[1]->contact[3 * i]) * turn;
+      sum += taken_by_rubbing(c, contact, i);
       continue;
     }
     if (contact->carrier > 0) {

@@ -134,7 +134,7 @@ void bramah__evaluate_contacts(const bramah_model *model, const double *U, doubl
                                const double *xd_k, double *x, double *xd, bramah__eval *eval)
 {
   bramah__contact_forces(model->n_contact_points, model->contact_point, eval->pose, eval->Z, U, half, x_k,
-                         xd_k, x, xd, eval->contact);
+                         xd_k, x, xd, eval->contact, eval->gear);
 }
 
 void bramah__evaluate_forces(const bramah_model *model, const double *p, const double *U, const double *x,
@@ -217,7 +217,7 @@ void bramah__inverse_dynamics(const bramah_model *model, const bramah__state *st
   bramah__tree_force(&model->tree, eval->pose, eval->Z, eval->Zd, eval->W, eval->tau);
   bramah__forces_subtract(&model->tree, &model->forces, eval->pose, eval->Z, state->z, state->zd, eval->tau);
   bramah__contacts_subtract(&model->tree, model->n_contact_points, model->contact_point, eval->pose,
-                            eval->contact, eval->tau);
+                            eval->contact, eval->gear, eval->tau);
   bramah__shafts_subtract(model->n_shafts, model->shaft, eval->shaft, eval->tau);
   for (size_t i = 0; i < model->forces.n_limits; i++)
     eval->tau[model->forces.limit[i].joint] -= eval->limit[i].force;

@@ -207,7 +207,7 @@ void bramah__meet(bramah_coupled *c, bramah__state *state)
 static double height_of(const bramah_model *model, const bramah__eval *at, size_t point)
 {
   bramah__contact_frame touch;
-  bramah__contact_frame_of(&model->contact_point[point], at->pose, at->Z, &touch);
+  bramah__contact_frame_of(&model->contact_point[point], NULL, at->pose, at->Z, &touch);
   return touch.height;
 }
 

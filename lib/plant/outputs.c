@@ -370,7 +370,8 @@ static double contact_value(const bramah_coupled *c, const bramah__output *outpu
     const bramah__contact *contact = &model->contact_point[i];
     double f[3];
     bramah__contact_frame at;
-    bramah__contact_frame_of(contact, c->now->pose, c->now->Z, &at);
+    bramah__contact_frame_of(contact, c->now->gear + BRAMAH__MOST_SHAFT_JOINTS * i, c->now->pose, c->now->Z,
+                             &at);
     bramah__rotate3(at.axes, c->now->contact + 3 * i, f);
     bramah__axpy3(1.0, f, sum);
     deepest = fmax(deepest, -at.height);
@@ -567,10 +568,12 @@ static void contact_partials(const bramah_coupled *c, const bramah__output *outp
     const bramah__contact *contact = &model->contact_point[i];
     bramah__contact_slope slope;
     bramah__contact_frame at;
-    bramah__contact_frame_of(contact, c->now->pose, c->now->Z, &at);
+    bramah__contact_frame_of(contact, c->now->gear + BRAMAH__MOST_SHAFT_JOINTS * i, c->now->pose, c->now->Z,
+                             &at);
     if (!(at.height < 0.0) || (output->code == BRAMAH__CONTACT_DEPTH && at.height >= deepest)) continue;
     bramah__contact_slopes(1, contact, c->now->pose, c->now->Z, c->state.U, 0.0, c->state.x, NULL, &slope);
-    bramah__contact_rows(&model->tree, contact, c->now->pose, c->now->Z, G);
+    bramah__contact_rows(&model->tree, contact, c->now->gear + BRAMAH__MOST_SHAFT_JOINTS * i, c->now->pose,
+                         c->now->Z, G);
     const double *by = slope.by_velocity + 3 * axis;
     if (output->code == BRAMAH__CONTACT_DEPTH) memset(a, 0, n * sizeof *a);
     for (int joint = (int)model->n; (joint = bramah__contact_joint(&model->tree, contact, joint)) >= 0;) {

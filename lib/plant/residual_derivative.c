@@ -39,7 +39,7 @@ static void add_forces(const bramah_model *model, const bramah__eval *eval, bram
   bramah__forces_add_tangent(&model->tree, &model->forces, eval->pose, eval->Z, d->row, d->rate_row, d->K,
                              d->C);
   bramah__contacts_add_tangent(&model->tree, model->n_contact_points, model->contact_point, eval->pose,
-                               eval->Z, eval->contact, d->contact, d->contact_rows, d->K, d->C);
+                               eval->Z, eval->contact, eval->gear, d->contact, d->contact_rows, d->K, d->C);
   bramah__shafts_add_tangent(&model->tree, model->n_shafts, model->shaft, eval->shaft, d->C);
   for (size_t i = 0; i < model->forces.n_limits; i++) {
     const size_t diagonal = model->forces.limit[i].joint * (model->n + 1);
@@ -376,7 +376,8 @@ void bramah__contact_arms(const bramah_model *model, const bramah__eval *eval, b
   const size_t n = model->n, n_dof = model->n_independent;
   const bramah__contact *contact = &model->contact_point[i];
   const double *G = d->contact_rows;
-  bramah__contact_rows(&model->tree, contact, eval->pose, eval->Z, d->contact_rows);
+  bramah__contact_rows(&model->tree, contact, eval->gear + BRAMAH__MOST_SHAFT_JOINTS * i, eval->pose, eval->Z,
+                       d->contact_rows);
   memset(d->contact_arms, 0, 2 * n_dof * sizeof *d->contact_arms);
   for (int j = (int)model->n; (j = bramah__contact_joint(&model->tree, contact, j)) >= 0;)
     for (size_t a = 0; a < 2; a++)
@@ -391,9 +392,11 @@ void bramah__torques_by_spools(const bramah_coupled *c, double *out)
   memset(out, 0, model->n * ns * sizeof *out);
   for (size_t i = 0; i < model->n_contact_points && model->n_commanded; i++) {
     const bramah__contact *brake = &model->contact_point[i];
-    if (brake->is_commanded)
-      out[(size_t)brake->body * ns + brake->spool] +=
-          bramah__brake_by_spool(brake, c->now->pose, c->now->Z, c->state.U, c->state.x);
+    const double *gear = c->now->gear + BRAMAH__MOST_SHAFT_JOINTS * i;
+    if (!brake->is_commanded) continue;
+    const double by = bramah__brake_by_spool(brake, c->now->pose, c->now->Z, c->state.U, c->state.x);
+    for (size_t a = 0; a < bramah__n_rubbed(brake); a++)
+      out[bramah__rubbed_joint(brake, a) * ns + brake->spool] += bramah__rubbed_weight(brake, gear, a) * by;
   }
   for (size_t q = 0; q < model->circuit.n_driven; q++)
     for (size_t k = 0; k < ns; k++)

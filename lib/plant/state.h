@@ -82,7 +82,8 @@ typedef struct bramah__state {
   X(double, friction, nc)                                                                                    \
   X(double, stop, nc)                             /* part of the force that stops and cushions exert */      \
   X(double, contact, 3 * model->n_contact_points) /* forces on the bodies, inertial axes */                  \
-  X(double, pump_by_v, model->circuit.n_driven)   /* torques of driven pumps by their joints' rates, ... */  \
+  X(double, gear, BRAMAH__MOST_SHAFT_JOINTS * model->n_contact_points) /* of clutches */                     \
+  X(double, pump_by_v, model->circuit.n_driven) /* torques of driven pumps by their joints' rates, ... */    \
   X(double, pump_by_p, model->circuit.n_driven *n_first_order)                                               \
   X(double, pump_by_U, model->circuit.n_driven *bramah__n_spools(&model->circuit))                           \
   X(bramah__shaft_state, shaft, model->n_shafts)                                                             \

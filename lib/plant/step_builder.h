@@ -16,6 +16,7 @@
   X(supply, model->circuit.n_supplies)                                                                       \
   X(valve_coefficient, model->circuit.n_valves)                                                              \
   X(element_value, model->circuit.n_elements *BRAMAH__ELEMENT_VALUES)                                        \
+  X(taken, model->n_contact_points) /* by brakes and clutches, power */                                      \
   X(contact_value, model->n_contact_points * sizeof(bramah__contact_values) / sizeof(bramah__expr))          \
   X(load_force, 3 * model->forces.n_loads)                                                                   \
   X(joint_load, n)                                                                                           \

@@ -296,19 +296,32 @@ static void add_limits(bramah__step_builder *b, size_t *works)
   }
 }
 
-static void add_brake(bramah__step_builder *b, size_t *works, const bramah__contact *brake,
-                      const bramah__contact_values *values, bramah__expr half)
+/* A brake or clutch. Returns what it takes. */
+static bramah__expr add_brake(bramah__step_builder *b, size_t *works, const bramah__contact *brake,
+                              const bramah__contact_values *values, bramah__expr half)
 {
-  const size_t j = (size_t)brake->body, nr = b->out->nf + b->out->nm, first = brake->first_state;
-  const bramah__expr zero = e_number(0.0), w[4] = {b->q_d[j], zero, zero, zero};
+  const size_t nr = b->out->nf + b->out->nm, first = brake->first_state;
+  const bramah__shaft *clutch = brake->clutch;
+  const bramah__expr zero = e_number(0.0);
   const bramah__expr from[2] = {b->in_x[first], zero}, rate[2] = {b->in_xd[first], zero};
-  bramah__expr f[3], x[2], xd[2];
+  bramah__expr w[4] = {zero, zero, zero, zero}, row[BRAMAH__MOST_SHAFT_JOINTS] = {e_number(1.0)}, f[3], x[2],
+               xd[2], engaged = e_number(1.0);
+  if (clutch)
+    engaged = bramah__clutch_row(clutch, clutch->is_commanded[1] ? b->in_U[clutch->spool[1]] : zero, row);
+  for (size_t a = 0; a < bramah__n_rubbed(brake); a++)
+    w[0] = e_add(w[0], e_mul(row[a], b->q_d[bramah__rubbed_joint(brake, a)]));
   bramah__contact_with(brake, values, e_number(-1.0), w, half, from, rate, x, xd, f);
   if (brake->is_commanded) f[0] = e_mul(bramah__pressed_part(brake, b->in_U[brake->spool]), f[0]);
+  f[0] = e_mul(engaged, f[0]);
   b->x_end[first] = x[0];
   b->xd_end[first] = xd[0];
-  resist(b, b->Rz + j * nr, e_neg(f[0]));
-  add_work(b, works, b->out->nc + BRAMAH__CONTACTS, e_neg(f[0]), b->in_z[j]);
+  for (size_t a = 0; a < bramah__n_rubbed(brake); a++) {
+    const size_t j = bramah__rubbed_joint(brake, a);
+    const bramah__expr against = e_neg(e_mul(row[a], f[0]));
+    resist(b, b->Rz + j * nr, against);
+    add_work(b, works, b->out->nc + BRAMAH__CONTACTS, against, b->in_z[j]);
+  }
+  return e_neg(e_mul(f[0], w[0]));
 }
 
 /* That a contact on the field is given. */
@@ -320,26 +333,25 @@ static bramah__plane_graph plane_in(const bramah__step_builder *b, size_t k)
   return plane;
 }
 
-/* Engines, clutches, torques of joints. */
+/* Engines and torques of joints. */
 static void add_shafts(bramah__step_builder *b, size_t *works)
 {
   const size_t nr = b->out->nf + b->out->nm, nc = b->out->nc;
   for (size_t i = 0; i < b->model->n_shafts; i++) {
     const bramah__shaft *shaft = &b->model->shaft[i];
-    const int takes = shaft->kind == BRAMAH__CLUTCH;
     bramah__expr torque[BRAMAH__MOST_SHAFT_JOINTS], view[BRAMAH__SHAFT_VIEWS];
+    if (shaft->kind == BRAMAH__CLUTCH) continue;
     bramah__shaft_graph(b, shaft, torque, view);
     for (size_t a = 0; a < shaft->n_joints; a++) {
       const size_t j = shaft->joint[a];
       const bramah__expr against = e_neg(torque[a]);
       resist(b, b->Rz + j * nr, against);
-      add_work(b, works, nc + (takes ? BRAMAH__DAMPERS : BRAMAH__LOADS), takes ? against : torque[a],
-               b->in_z[j]);
+      add_work(b, works, nc + BRAMAH__LOADS, torque[a], b->in_z[j]);
     }
   }
 }
 
-/* Points and discs on the ground, and brakes. */
+/* Points and discs on the ground, brakes and clutches. */
 static void add_contacts(bramah__step_builder *b, size_t *works)
 {
   const size_t nr = b->out->nf + b->out->nm, taken = b->out->nc + BRAMAH__CONTACTS;
@@ -348,7 +360,7 @@ static void add_contacts(bramah__step_builder *b, size_t *works)
     const bramah__contact *contact = &b->model->contact_point[i];
     const int on_field = stands < b->out->nk && b->model->standing[stands].point == i;
     if (contact->pressed > 0.0) {
-      add_brake(b, works, contact, values_of(b, i), half);
+      b->taken[i] = add_brake(b, works, contact, values_of(b, i), half);
       continue;
     }
     bramah__plane_graph plane;

@@ -57,6 +57,7 @@ static bramah__expr factor_graph(bramah__step_builder *b, const bramah__factor *
     return b->in_theta[i];
   case BRAMAH__FACTOR_SHAFT: {
     bramah__expr torque[BRAMAH__MOST_SHAFT_JOINTS], view[BRAMAH__SHAFT_VIEWS];
+    if (b->model->shaft[i].kind == BRAMAH__CLUTCH) return b->taken[b->model->shaft[i].contact];
     bramah__shaft_graph(b, &b->model->shaft[i], torque, view);
     return view[factor->axis];
   }

@@ -30,12 +30,13 @@ static void press_all(bramah_worksite *site)
     const bramah__standing *standing = &model->standing[k];
     const bramah__contact *contact = &model->contact_point[standing->point];
     bramah__contact_frame at;
-    double force[3], f[3], place[3], ahead[3], aside[3], point[BRAMAH__PATCH_POINTS][2];
+    double force[3], f[3], place[3], ahead[3], aside[3], point[BRAMAH__PATCH_POINTS][2],
+        gear[BRAMAH__MOST_SHAFT_JOINTS];
     bramah__contact_forces(1, contact, c->probe->pose, c->probe->Z, c->state.U, 0.0, c->state.x, NULL, NULL,
-                           c->probe_state.xd, force);
+                           c->probe_state.xd, force, gear);
     bramah__rotate3(E, force, f);
     if (!(f[2] > 0.0)) continue;
-    bramah__contact_frame_of(contact, c->probe->pose, c->probe->Z, &at);
+    bramah__contact_frame_of(contact, gear, c->probe->pose, c->probe->Z, &at);
     bramah__rotate3(E, at.place, place);
     bramah__rotate3(E, at.axes, ahead);
     bramah__rotate3(E, at.axes + 3, aside);

@@ -299,7 +299,8 @@ START_TEST(test_contacts)
                                 .n_driven = 2,
                                 .driven = wheels,
                                 .torque = 5.0,
-                                .slip = 2.0,
+                                .stiffness = 20.0,
+                                .damping = 2.0,
                                 .ratio = 1.5,
                                 .command = {.input = fb.inputs[0].name}};
   const bramah_joint_torque helper = {.name = "helper",

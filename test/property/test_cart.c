@@ -37,10 +37,10 @@ START_TEST(test_drive)
   /* in gear without slip, but for what the tyres need to overcome nothing at all */
   drive(&r, schedule, &energy, &time_ns, 3.3);
   const double first = shown(&r, "free_x.rate");
-  ck_assert_double_eq_tol(shown(&r, "engine.rate"), 95.0 * shown(&r, "spin_rl.rate"), 0.2);
+  ck_assert_double_eq_tol(shown(&r, "engine.rate"), 95.0 * shown(&r, "spin_rl.rate"), 0.01);
   ck_assert_double_eq_tol(first, 0.85 * shown(&r, "spin_rl.rate"), 0.01);
   drive(&r, schedule, &energy, &time_ns, 5.9);
-  ck_assert_double_eq_tol(shown(&r, "engine.rate"), 60.0 * shown(&r, "spin_rr.rate"), 0.2);
+  ck_assert_double_eq_tol(shown(&r, "engine.rate"), 60.0 * shown(&r, "spin_rr.rate"), 0.01);
   ck_assert_double_eq_tol(shown(&r, "free_x.rate") / first, 95.0 / 60.0, 0.02);
   const double work = shown(&r, "diesel.work"), fuel = shown(&r, "diesel.fuel");
   ck_assert_double_ge(fuel, work * 200e-3 / 3.6e6); /* never better than at its best */
@@ -56,7 +56,7 @@ START_TEST(test_drive)
                           0.01); /* the engine, lengthwise, leans on the frame */
   ck_assert_double_gt(shown(&r, "engine.rate"), 90.0);
   ck_assert_double_le(energy.largest, 1e-4 * energy.turnover);
-  ck_assert_double_eq_tol(energy.dampers, shown(&r, "drive.heat"), 0.01 * energy.dampers);
+  ck_assert_double_eq(energy.dampers, 0.0);
   bramah_schedule_free(schedule);
   stop(&r);
   bramah_machine_free(machine);

@@ -280,7 +280,7 @@ static void draw_power(drawn *d, unsigned seed)
                                    .n_driven = n,
                                    .driven = d->driven,
                                    .torque = between(&seed, 0.5, 5.0),
-                                   .slip = between(&seed, 0.1, 1.0),
+                                   .stiffness = between(&seed, 10.0, 100.0),
                                    .command = {.input = input}};
   m->n_engines = 1, m->engines = d->engines;
   if (m->n_pumps) d->pumps[0].drive = (bramah_drive){.joint = first, .ratio = 2.0, .speed = 4.0};

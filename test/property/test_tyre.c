@@ -95,7 +95,7 @@ START_TEST(test_disc)
   const double *e = tyre_wheels[_i], *velocity = e + 10, *omega = e + 13, *place = e + 18, *slip = e + 21;
   bramah__pose pose = {.A = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   bramah__contact disc = disc_of(tyre_sets[0], 0.0, 0.0, hypot(slip[0], slip[1]));
-  double Z[6], x[2] = {-e[16], e[17]}, xd[2], force[3], moment[3];
+  double Z[6], x[2] = {-e[16], e[17]}, xd[2], force[3], moment[3], gear[BRAMAH__MOST_SHAFT_JOINTS];
   disc.radius = 0.85;
   disc.normal = (bramah__end_stop){.stiffness = 320e3, .damping = 6e3};
   for (size_t k = 0; k < 3; k++) {
@@ -106,8 +106,8 @@ START_TEST(test_disc)
     Z[k] = velocity[k], Z[3 + k] = omega[k];
   }
   bramah__contact_frame at;
-  bramah__contact_frame_of(&disc, &pose, Z, &at);
-  bramah__contact_forces(1, &disc, &pose, Z, NULL, 0.0, x, NULL, NULL, xd, force);
+  bramah__contact_frame_of(&disc, NULL, &pose, Z, &at);
+  bramah__contact_forces(1, &disc, &pose, Z, NULL, 0.0, x, NULL, NULL, xd, force, gear);
   const double *P = at.place, *F = force;
   for (int k = 0; k < 3; k++) {
     ck_near(P[k], place[k], 1.0);

@@ -238,7 +238,7 @@ static void describe(train *t, double left, double right)
                                    .n_driven = 1,
                                    .driven = wheels + 1,
                                    .torque = 4000.0,
-                                   .slip = 0.01,
+                                   .damping = 1e4,
                                    .command = {.input = "lock"}};
   t->brake = (bramah_brake){
       .name = "drum", .joint = "left", .torque = 9000.0, .command = {.input = "brake", .limit = 1.0}};
@@ -283,14 +283,14 @@ START_TEST(test_impulse)
     ck_assert_double_eq_tol(shown(&r, k ? "right.rate" : "left.rate"), 0.5 * ratio * J / I[k], 1e-6);
   ck_assert_double_eq_tol(shown(&r, "crankshaft.rate"), w0 - J / 1.5, 1e-6);
   const double lost = before - kinetic(&r);
-  ck_assert_double_eq_tol(shown(&r, "energy.dampers"), lost, 1e-3 * lost);
+  ck_assert_double_eq_tol(shown(&r, "energy.contacts"), lost, 1e-3 * lost);
   ck_assert_double_eq_tol(shown(&r, "drive.heat"), lost, 2e-3 * lost);
 
   go(&r, 0.0, 0.0, 0.0, 10.0, 0.0, 2000);
   const double together = ratio * J / (I[0] + I[1]);
   ck_assert_double_eq_tol(shown(&r, "left.rate"), together, 1e-4 * fabs(together));
   ck_assert_double_eq_tol(shown(&r, "right.rate"), shown(&r, "left.rate"), 1e-6);
-  ck_assert_double_eq_tol(shown(&r, "energy.dampers"), before - kinetic(&r), 1e-3 * lost);
+  ck_assert_double_eq_tol(shown(&r, "energy.contacts"), before - kinetic(&r), 1e-3 * lost);
   stop(&r);
 }
 END_TEST
@@ -304,15 +304,14 @@ START_TEST(test_gears)
   running r = start(&t.machine);
   for (int gear = -1; gear <= 4; gear++) {
     const double v = cases[_i].speed[gear + 1] / 3.6 / 0.85;
-    const bramah__expr rate[3] = {e_number(cases[_i].omega), e_number(v), e_number(v)},
-                       U[2] = {e_number(10.0), e_number(gear + 0.3)};
-    bramah__expr torque[BRAMAH__MOST_SHAFT_JOINTS], view[BRAMAH__SHAFT_VIEWS];
-    bramah__shaft_at(&r.model->shaft[0], rate, U, torque, view);
-    for (int k = 0; k < 3; k++) ck_assert_double_eq_tol(torque[k].value, 0.0, 1e-9 * 600.0);
-    const bramah__expr slower[3] = {e_number(cases[_i].omega - 5.0), e_number(v), e_number(v)};
-    bramah__shaft_at(&r.model->shaft[0], slower, U, torque, view);
-    ck_assert_double_eq_tol(torque[0].value, gear ? 600.0 : 0.0, 1e-5);
-    ck_assert_double_eq_tol(torque[1].value, gear ? -300.0 * ratios[gear < 0 ? 0 : gear] : 0.0, 1e-3);
+    bramah__expr row[BRAMAH__MOST_SHAFT_JOINTS];
+    const double engaged = bramah__clutch_row(&r.model->shaft[0], e_number(gear + 0.3), row).value;
+    ck_assert_double_eq(engaged, gear != 0);
+    ck_assert_double_eq(row[0].value, -1.0);
+    for (int k = 1; k < 3; k++)
+      ck_assert_double_eq(row[k].value, gear ? 0.5 * ratios[gear < 0 ? 0 : gear] : 0.0);
+    const double slip = (row[1].value + row[2].value) * v - cases[_i].omega;
+    if (gear) ck_assert_double_eq_tol(slip, 0.0, 1e-9);
   }
   stop(&r);
 }
@@ -344,6 +343,35 @@ START_TEST(test_idle_and_hold)
   ck_assert_double_eq_tol(shown(&r, "helper.work"), 150.0 * rate * rate, 1.0);
   ck_assert_double_gt(shown(&r, "diesel.fuel"), 12.0 * 0.00045 - 1e-9);
   ck_assert_double_le(energy.largest, 1e-4 * energy.turnover);
+  stop(&r);
+}
+END_TEST
+
+/* A clutch sticks below its capacity: loaded once it twists by T_c/k ln(1/(1 - T/T_c)), and stays; pressed less it slides where the
+ * load is more than that. */
+START_TEST(test_stick)
+{
+  static train t;
+  describe(&t, 300.0, 0.5);
+  t.machine.n_brakes = 1;
+  t.brake.bristle_stiffness = 1e6;
+  t.clutches[1].stiffness = 2e4, t.clutches[1].damping = 2000.0;
+  running r = start(&t.machine);
+  const double load = 1800.0;
+  go(&r, 0.0, 0.0, 0.0, 10.0, 1.0, 100);
+  must(r.p.set_parameters(r.p.self, 1, (size_t[]){must_find_parameter(&r.p, "right.load")}, &load, &diag),
+       &diag);
+  go(&r, 0.0, 0.0, 0.0, 10.0, 1.0, 3000);
+  const double twist = shown(&r, "right.angle");
+  ck_assert_double_eq_tol(twist, -0.2 * log(1.0 - load / 4000.0), 1e-5);
+  ck_assert_double_eq_tol(shown(&r, "lock.torque"), -load, 1e-3);
+  ck_assert_double_eq_tol(shown(&r, "drum.torque"), -load, 1e-3);
+  go(&r, 0.0, 0.0, 0.0, 10.0, 1.0, 10000);
+  ck_assert_double_eq_tol(shown(&r, "right.angle"), twist, 1e-9);
+  ck_assert_double_eq_tol(shown(&r, "right.rate"), 0.0, 1e-9);
+  go(&r, 0.0, 0.0, 0.0, 4.0, 1.0, 1000);
+  ck_assert_double_gt(shown(&r, "right.rate"), 300.0);
+  ck_assert_double_eq_tol(shown(&r, "lock.torque"), -1600.0, 0.1);
   stop(&r);
 }
 END_TEST
@@ -400,6 +428,7 @@ int main(void)
   tcase_add_loop_test(tcase, test_impulse, 0, 5);
   tcase_add_loop_test(tcase, test_gears, 0, sizeof cases / sizeof *cases);
   tcase_add_test(tcase, test_idle_and_hold);
+  tcase_add_test(tcase, test_stick);
   tcase_add_loop_test(tcase, test_refusals, 0, 17);
   return run_suite(suite);
 }

@@ -376,12 +376,12 @@ static const double x_k[2] = {2e-4, -1e-4}, xd_k[2] = {0.01, 0.02}, half = 5e-4;
 static void forces(const bramah__tree *tree, const bramah__contact *contact, const state *s,
                    bramah__pose *pose, double *Z, double *force, double *xd, double *tau)
 {
-  double x[2];
+  double x[2], gear[BRAMAH__MOST_SHAFT_JOINTS];
   bramah__tree_pose(tree, NULL, s->z, pose);
   bramah__tree_velocity(tree, pose, s->zd, Z);
-  bramah__contact_forces(1, contact, pose, Z, NULL, half, x_k, xd_k, x, xd, force);
+  bramah__contact_forces(1, contact, pose, Z, NULL, half, x_k, xd_k, x, xd, force, gear);
   memset(tau, 0, N * sizeof *tau);
-  bramah__contacts_subtract(tree, 1, contact, pose, force, tau);
+  bramah__contacts_subtract(tree, 1, contact, pose, force, gear, tau);
 }
 
 /* Points and balls of bodies on planes of others, which share ancestors, are each other's, or are the ground. */
@@ -434,7 +434,7 @@ START_TEST(test_derivatives)
     bramah__contact_slope slope;
     double rows[BRAMAH__CONTACT_ROWS * N] = {0};
     bramah__contact_slopes(1, &contact, pose, Z, NULL, half, x_k, xd_k, &slope);
-    bramah__contacts_add_tangent(tree, 1, &contact, pose, Z, force, &slope, rows, K, C);
+    bramah__contacts_add_tangent(tree, 1, &contact, pose, Z, force, NULL, &slope, rows, K, C);
     for (int by_rate = 0; by_rate < 2; by_rate++)
       for (int k = 0; k < N; k++) {
         double side[2][N], rate[2][2];
@@ -476,7 +476,7 @@ START_TEST(test_momentum)
   must(bramah_model_new(&machine, &diag, &model), &diag);
   unsigned seed = 17;
   bramah__pose pose[12];
-  double z[12], zd[12], Z[72], force[3], xd[2], tau[12] = {0};
+  double z[12], zd[12], Z[72], force[3], xd[2], tau[12] = {0}, gear[BRAMAH__MOST_SHAFT_JOINTS];
   for (int j = 0; j < 12; j++) z[j] = 0.5 * test_uniform(&seed), zd[j] = test_uniform(&seed);
   const double n[3] = {0.6, 0, 0.8};
   bramah__plane_axes(n, contact.axes);
@@ -484,8 +484,8 @@ START_TEST(test_momentum)
   for (int k = 0; k < 3; k++) contact.origin[k] *= 3.0;
   bramah__tree_pose(&model->tree, NULL, z, pose);
   bramah__tree_velocity(&model->tree, pose, zd, Z);
-  bramah__contact_forces(1, &contact, pose, Z, NULL, 0.0, NULL, NULL, NULL, xd, force);
-  bramah__contacts_subtract(&model->tree, 1, &contact, pose, force, tau);
+  bramah__contact_forces(1, &contact, pose, Z, NULL, 0.0, NULL, NULL, NULL, xd, force, gear);
+  bramah__contacts_subtract(&model->tree, 1, &contact, pose, force, gear, tau);
   ck_assert_double_gt(bramah__dot3(force, force), 1.0);
   double moment[2][3] = {{0}};
   for (int b = 0; b < 2; b++) {

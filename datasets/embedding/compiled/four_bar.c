@@ -3488,7 +3488,7 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   for (int j = 0; leaps && j < FOUR_BAR_JOINTS; j++) s->zdd[j] = w->zdd_state[j];
   for (int i = 0; i < FOUR_BAR_FIRST_ORDER; i++) s->pd[i] = w->pd_state[i];
 #if FOUR_BAR_BRISTLES > 0
-  if (other) memcpy(s->xd, w->xd_end, sizeof s->xd);
+  if (leaps) memcpy(s->xd, w->xd_end, sizeof s->xd);
 #endif
   return FOUR_BAR_OK;
 }
