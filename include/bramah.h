@@ -26,6 +26,7 @@
 #ifndef BRAMAH_CORE_ONLY
 #include <bramah/assess.h>
 #include <bramah/compare.h>
+#include <bramah/display.h>
 #include <bramah/hypotheses.h>
 #include <bramah/log.h>
 #include <bramah/plausibility.h>

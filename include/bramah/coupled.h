@@ -343,6 +343,9 @@ typedef struct bramah_skeleton_part {
   bramah_skeleton_kind kind;
   const char
       *name; /* of the body, joint, loop, cylinder, actuator; lives as long as the model; "" for springs */
+  int body
+      [2]; /* that its ends move with: numbers as of joints (bramah_model_info); -1: the ground. Of a barrel and its piston
+                  rod those that hold the cylinder; the other end of each lies on the line between */
 } bramah_skeleton_part;
 
 /* The number of parts, which is always the same for a model, and tables of the caller that they are written
@@ -352,6 +355,9 @@ typedef struct bramah_skeleton {
   bramah_skeleton_part *part; /* [n] */
   double *
       points; /* [n x 2 x 3] row-major: first end, second end, in the inertial frame [m], at the present state */
+  double *
+      poses; /* [n_joints x 7] where bodies are, by the joint in front of them: origin x, y, z [m] and unit quaternion w, x, y, z, w
+                    not below 0, from body axes to inertial ones; their names: bramah_model_info.body_names. NULL: not wanted */
 } bramah_skeleton;
 
 /* Fill in the skeleton. Nothing is allocated. Errors: E_ARGUMENT (tables too short), those of the equations of

@@ -1192,6 +1192,8 @@ typedef struct bramah_model_info {
   const char *const *volume_names;  /* [n_volumes] */
   const double *initial_pressures;  /* [n_volumes] Pa, solved where the machine asked for equilibrium */
   const char *const *input_names;   /* [n_inputs] */
+  const char *const
+      *body_names; /* [n_joints] of the body behind each joint; massless ones inside compound joints too */
 } bramah_model_info;
 /* All of it; its pointers live as long as the model. */
 BRAMAH_API bramah_model_info bramah_model_get_info(const bramah_model *model);

@@ -165,11 +165,12 @@ BRAMAH_API bramah_status bramah_session_new_adaptive(const bramah_session *sessi
 typedef enum bramah_file_kind {
   BRAMAH_FILE_MACHINE = 0,
   BRAMAH_FILE_STUDY = 1,
-  BRAMAH_FILE_PLAN = 2, /* of a sensor study */
-  BRAMAH_FILE_WORK = 3  /* of operators' runs, bramah/work_cycles.h */
+  BRAMAH_FILE_PLAN = 2,   /* of a sensor study */
+  BRAMAH_FILE_WORK = 3,   /* of operators' runs, bramah/work_cycles.h */
+  BRAMAH_FILE_DISPLAY = 4 /* of gauges, bramah/display.h */
 } bramah_file_kind;
 
-/* Which it is, by its key `study`, `plan` or `work`; a machine where it cannot be read. */
+/* Which it is, by its key `study`, `plan`, `work` or `display`; a machine where it cannot be read. */
 BRAMAH_API bramah_file_kind bramah_file_kind_of(const char *path);
 
 /* Read a file as *_load does, but go on after a mistake: every value that is wrong by itself, every unknown,

@@ -323,6 +323,7 @@ typedef struct bramah_study {
   size_t n_contacts; /* whose bristles are error states */
   const bramah_contact_start *contacts;
   bramah_study_tune tune;
+  const char *display_file; /* as machine_file; NULL: none */
 } bramah_study;
 
 /* Read a study file, with changes of the file itself applied ("volumes.v1.noise"), which come before its own

@@ -390,6 +390,27 @@ static int check_log_alone(const char *study_path, check_logs logs)
   return wrong;
 }
 
+static bramah_status no_rows(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
+{
+  (void)user, (void)sample, (void)diag;
+  return *end = 1, BRAMAH_OK;
+}
+
+/* Does the display of a study fit its machine? */
+static int check_display_of(bramah_session *session)
+{
+  bramah_assess *assess = NULL;
+  bramah_display *display = NULL;
+  bramah_diag diag;
+  int wrong = 0;
+  bramah_status status = bramah_assess_new(session, no_rows, NULL, NULL, &diag, &assess);
+  if (!status) status = bramah_display_new(NULL, assess, &diag, &display);
+  if (status) wrong = report(&diag);
+  bramah_display_free(display);
+  bramah_assess_free(assess);
+  return wrong;
+}
+
 /* `wrong`: mistakes found in the file so far; returns how many there are in all. */
 static int check_study(const char *path, int wrong, check_logs logs, int parameters, size_t *doubts)
 {
@@ -409,6 +430,7 @@ static int check_study(const char *path, int wrong, check_logs logs, int paramet
   else
     wrong += report(&diag);
   bramah_plausibility_free(plausibility);
+  if (!wrong && bramah_session_study(session)->display_file) wrong = check_display_of(session);
   if (!wrong && bramah_session_study(session)->tune.line) wrong = check_tune(path);
   bramah_session_close(session);
   return wrong;
@@ -486,6 +508,28 @@ static int check_work(const char *path)
   return 0;
 }
 
+static int check_display(const char *path)
+{
+  bramah_display_file *display = NULL;
+  bramah_diag diag;
+  if (bramah_display_load(path, &diag, &display)) return report(&diag);
+  printf("display: %s\n", display->title);
+  for (size_t i = 0; i < display->n_gauges; i++) {
+    const bramah_gauge *gauge = &display->gauges[i];
+    printf("  gauge %s: %s [%s]", gauge->name, gauge->output, gauge->unit);
+    if (gauge->has_below) printf(", critical below %.6g", gauge->below / gauge->factor);
+    if (gauge->has_above) printf(", critical above %.6g", gauge->above / gauge->factor);
+    if (gauge->has_below || gauge->has_above)
+      printf(" from a probability of %.4g %%", 100.0 * gauge->probability);
+    printf("\n");
+  }
+  printf("  %zu plots; shapes of %zu bodies\n  whether the machine has these outputs is checked with a study "
+         "that names this file\n",
+         display->n_plots, display->n_bodies);
+  bramah_display_file_free(display);
+  return 0;
+}
+
 static int run(const cli_arguments *arguments)
 {
   const char *path = arguments->operands[0];
@@ -498,6 +542,7 @@ static int run(const cli_arguments *arguments)
   if (kind == BRAMAH_FILE_STUDY) wrong = check_study(path, wrong, logs, parameters, &doubts);
   if (kind == BRAMAH_FILE_PLAN && !wrong) wrong = check_plan(path);
   if (kind == BRAMAH_FILE_WORK && !wrong) wrong = check_work(path);
+  if (kind == BRAMAH_FILE_DISPLAY && !wrong) wrong = check_display(path);
   if (kind == BRAMAH_FILE_MACHINE) wrong = check_machine(path, wrong, logs, parameters, &doubts);
   if (wrong) {
     fflush(stdout);

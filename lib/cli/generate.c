@@ -271,5 +271,6 @@ int cli_generate(const char *path, const cli_command *const *commands)
   if (!status) status = write_schema(&f, "study", BRAMAH_FILE_STUDY);
   if (!status) status = write_schema(&f, "plan", BRAMAH_FILE_PLAN);
   if (!status) status = write_schema(&f, "work", BRAMAH_FILE_WORK);
+  if (!status) status = write_schema(&f, "display", BRAMAH_FILE_DISPLAY);
   return status ? cli_report(&f.diag) : CLI_OK;
 }

@@ -95,7 +95,8 @@ static void skip_sigmas(const estimate_file *file, const cli_replay_run *r)
 {
   const bramah_assess_results *results = bramah_assess_get_results(r->assess);
   size_t column = 1;
-  for (size_t i = 0; !r->request.plots && i < results->n_outputs; i++) {
+  const int all = r->request.plots || r->request.display;
+  for (size_t i = 0; !all && i < results->n_outputs; i++) {
     const bramah_assess_output *of = &results->output[i];
     column += 1 + (size_t)of->has_sigma;
     if (!of->has_sigma || bramah_log_has_column(file->writer, column - 1)) continue;
@@ -181,11 +182,11 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
 
   /* No file is written that is read in the same run, or twice. The next snapshot may take the place of the one that is
    * gone on from. */
-  enum { READ = 3, N = 10 };
-  const char *const files[N] = {q->study,   q->truth,  bramah_session_study(r->session)->machine_file,
-                                q->output,  q->report, q->smooth,
-                                q->json,    q->plot,   q->plot_data,
-                                q->snapshot};
+  enum { READ = 3, N = 11 };
+  const char *const files[N] = {q->study,   q->truth,   bramah_session_study(r->session)->machine_file,
+                                q->output,  q->report,  q->smooth,
+                                q->json,    q->plot,    q->plot_data,
+                                q->display, q->snapshot};
   for (size_t i = READ; !status && i < N; i++) {
     status = cli_check_output(files[i], i, files, diag);
     for (size_t k = 0; !status && k < bramah_log_stream_get_info(r->log).n_devices; k++) {
@@ -199,7 +200,7 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
   bramah_assess_options_default(&options);
   options.to_ns = q->to_ns;
   options.truth = q->truth;
-  options.model_alone = q->truth || q->plots;
+  options.model_alone = q->truth || q->plots || q->display;
   options.whiteness = q->plots;
   options.clock = cli_clock;
   options.tell = note;
@@ -221,6 +222,8 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
     if (!status) status = cli_hypotheses_begin(r, diag);
   } else if (!status)
     status = open_run(r, &options, diag);
+  if (!status && q->display) status = bramah_display_new(NULL, r->assess, diag, &r->display);
+  if (!status && q->display) status = bramah_recording_new(r->display, 0, diag, &r->recording);
   if (!status && q->resume) status = resume(r, diag);
   if (!status && q->json) status = cli_json_create(&r->json, q->json, diag);
   if (!status) status = create_file(file, q->output, r, 1, diag);
@@ -266,6 +269,7 @@ static bramah_status go_through(cli_replay_run *r, const estimate_file *file, br
     r->written += (uint64_t)wanted;
     if (totals.estimates == 1) r->snapshot_ns = totals.last_ns;
     if (q->plots) status = cli_replay_report_estimate(r->report, diag);
+    if (!status && r->recording) status = bramah_recording_add(r->recording, diag);
 
     /* How long the run will be, by the share of the log that was read. */
     if (totals.estimates % 1024 == 0 && progress.shown && done > 0) {
@@ -302,6 +306,22 @@ static bramah_status go_through_together(cli_replay_run *r, const estimate_file 
   cli_progress_end(&progress);
   r->seconds = cli_clock() - begin;
   return status;
+}
+
+/* The page of the display, with what explains a contradiction. */
+static bramah_status write_display(cli_replay_run *r, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  if (!r->recording) return BRAMAH_OK;
+  if (r->outcome)
+    status = bramah_recording_say(r->recording, cli_seconds(bramah_assess_get_totals(r->assess).last_ns),
+                                  "broken off", r->mistake.message, diag);
+  for (size_t i = 0; !status && r->diagnosis && r->diagnosis->excess > 0.0 && i < r->diagnosis->n; i++) {
+    char cause[CLI_CELL];
+    cli_explanation_text(&r->diagnosis->cause[i], cause);
+    status = bramah_recording_say(r->recording, NAN, "diagnosis", cause, diag);
+  }
+  return status ? status : bramah_recording_write(r->recording, r->request.display, diag);
 }
 
 /* The estimates once more, backwards. */
@@ -348,7 +368,7 @@ static int replay(cli_replay_run *r, estimate_file *file)
                                                     r->request.from_ns, &later, &r->plausibility))
     cli_note("not looked at for plausibility: %s", later.message);
   if (!r->outcome && cli_replay_diagnose(r, &later)) cli_note("no diagnosis: %s", later.message);
-  int code = cli_replay_conclude(r, &later) ? cli_report(&later) : CLI_OK;
+  int code = cli_replay_conclude(r, &later) || write_display(r, &later) ? cli_report(&later) : CLI_OK;
   /* Mistakes go before a signal, and that before doubts about the filter. */
   if (!code && (not_smoothed || r->outcome)) code = CLI_FAILED;
   if (!code && cli_stop_signal()) code = CLI_STOPPED + cli_stop_signal();
@@ -369,6 +389,7 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
                             .report = cli_value(arguments, "report"),
                             .plot = cli_value(arguments, "plot"),
                             .plot_data = cli_value(arguments, "plot-data"),
+                            .display = cli_value(arguments, "display"),
                             .smooth = cli_value(arguments, "smooth"),
                             .json = cli_value(arguments, "json"),
                             .columns = cli_value(arguments, "columns"),
@@ -403,7 +424,7 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
     return cli_wrong_use(command, "--resume goes on where the snapshot ends: it does not go with --from");
 
   /* Only one thing to standard output. */
-  static const char *const names[] = {"json", "output", "report", "smooth", "plot-data"};
+  static const char *const names[] = {"json", "output", "report", "smooth", "plot-data", "display"};
   const char *first = NULL;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     const char *value = cli_value(arguments, names[i]);
@@ -425,6 +446,8 @@ static int run(const cli_arguments *arguments)
   close_file(&file, &ignored);
   cli_hypotheses_close(&r);
   cli_replay_report_free(r.report);
+  bramah_recording_free(r.recording);
+  bramah_display_free(r.display);
   bramah_diagnosis_free(r.diagnosis);
   bramah_plausibility_free(r.plausibility);
   bramah_assess_free(r.assess);
@@ -440,6 +463,10 @@ static const cli_option options[] = {
      "which of them: 'crank.*,*.nis'\nNames with commas between them, * for any text; otherwise all.", 0, 0},
     {"truth", "FILE", "the true motion, to compare with, CSV or MAT", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
+    {"display", "FILE",
+     "HTML page that plays the run on gauges\nThose of the study's display file, or of its outputs; 30 "
+     "frames a second, of long runs fewer.",
+     0, 0},
     {"plot", "FILE", "the plots as a picture for papers, .svg", 0, 0},
     {"plot-data", "FILE", "every number the plots show, CSV", 0, 0},
     {"json", "FILE", "the summary for programs, as JSON", 0, 0},

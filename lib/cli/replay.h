@@ -4,6 +4,7 @@
 #ifndef BRAMAH_LIB_CLI_REPLAY_H
 #define BRAMAH_LIB_CLI_REPLAY_H
 
+#include "bramah/display.h"
 #include "bramah/hypotheses.h"
 #include "bramah/log.h"
 #include "lib/cli/cli.h"
@@ -12,7 +13,7 @@
 /* What the command line asks for; files that are not wanted are NULL. */
 typedef struct cli_replay_request {
   const char *study, *output, *truth, *report, *smooth, *json, *snapshot, *resume, *plot, *plot_data,
-      *columns;
+      *columns, *display;
   const char *const *logs; /* [n_logs] files and folders */
   size_t n_logs;
   int plots; /* report, plot or plot_data is wanted */
@@ -32,6 +33,8 @@ typedef struct cli_replay_run {
   bramah_log_stream *log;
   bramah_assess *assess;
   cli_replay_report *report;
+  bramah_display *display;
+  bramah_recording *recording; /* of it; NULL: no page is wanted */
   cli_json json;
   uint64_t written;      /* estimates */
   uint64_t saved;        /* estimates that the last snapshot covers; UINT64_MAX: none was written */

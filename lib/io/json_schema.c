@@ -376,7 +376,8 @@ bramah_status bramah_file_schema(bramah_file_kind kind, char **json, bramah_diag
   } kinds[] = {[BRAMAH_FILE_MACHINE] = {"machine", &bramah__machine_table},
                [BRAMAH_FILE_STUDY] = {"study", &bramah__study_table},
                [BRAMAH_FILE_PLAN] = {"plan", &bramah__plan_table},
-               [BRAMAH_FILE_WORK] = {"work", &bramah__work_table}};
+               [BRAMAH_FILE_WORK] = {"work", &bramah__work_table},
+               [BRAMAH_FILE_DISPLAY] = {"display", &bramah__display_table}};
   bramah__pool keep = {0};
   bramah__reader reader;
   size_t size;

@@ -15,6 +15,7 @@ typedef struct bramah__loaded {
 } bramah__loaded;
 
 extern const bramah__table bramah__machine_table; /* of a machine file */
+extern const bramah__table bramah__shape_table;   /* of a bramah_shape */
 
 /* Sections of the mechanics (machine_mechanics.c). */
 extern const bramah__table bramah__body_table, bramah__joint_table, bramah__loop_table, bramah__spring_table,

@@ -111,7 +111,7 @@ static const bramah__key shape_keys[] = {
                 .count_offset = offsetof(bramah_shape, n_corners)),
     {0}};
 
-static const bramah__table shape_table = {
+const bramah__table bramah__shape_table = {
     .keys = shape_keys, .size = sizeof(bramah_shape), .type = offsetof(bramah_shape, kind)};
 
 static const bramah__key body_keys[] = {
@@ -123,7 +123,7 @@ static const bramah__key body_keys[] = {
     BRAMAH__KEY("payload_point", bramah__read_vector, bramah_body, payload_point, .unit = "m", .count = 3,
                 .given = offsetof(bramah_body, payload_point_given)),
     BRAMAH__SECTION("points", bramah_body, points, n_points, &point_table, .required = 0),
-    BRAMAH__KEY("shapes", bramah__read_list, bramah_body, shapes, .table = &shape_table,
+    BRAMAH__KEY("shapes", bramah__read_list, bramah_body, shapes, .table = &bramah__shape_table,
                 .count_offset = offsetof(bramah_body, n_shapes)),
     {0}};
 

@@ -99,9 +99,9 @@ typedef struct bramah__key {
   bramah__shape shape;        /* where the reader is of one file */
 } bramah__key;
 
-/* Of a plan (plan_file.c) and of a work file (work_file.c); those of machines and studies are in machine_file.h and
+/* Of a plan (plan_file.c), of a work file (work_file.c) and of a display file (display_file.c); those of machines and studies are in machine_file.h and
  * study_file.h. */
-extern const bramah__table bramah__plan_table, bramah__work_table;
+extern const bramah__table bramah__plan_table, bramah__work_table, bramah__display_table;
 
 /* Rows of a table: name in the file, reader, object and member, and the rest by name. */
 #define BRAMAH__KEY(key, reader, type, member, ...)                                                          \

@@ -839,10 +839,11 @@ static int has_key(const char *path, const char *key)
 
 bramah_file_kind bramah_file_kind_of(const char *path)
 {
-  return has_key(path, "study")  ? BRAMAH_FILE_STUDY
-         : has_key(path, "plan") ? BRAMAH_FILE_PLAN
-         : has_key(path, "work") ? BRAMAH_FILE_WORK
-                                 : BRAMAH_FILE_MACHINE;
+  return has_key(path, "study")     ? BRAMAH_FILE_STUDY
+         : has_key(path, "plan")    ? BRAMAH_FILE_PLAN
+         : has_key(path, "work")    ? BRAMAH_FILE_WORK
+         : has_key(path, "display") ? BRAMAH_FILE_DISPLAY
+                                    : BRAMAH_FILE_MACHINE;
 }
 
 bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *user, bramah_file_kind *kind)
@@ -853,6 +854,7 @@ bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *use
   if (kind) *kind = is;
   if (is == BRAMAH_FILE_PLAN) bramah__plan_check(path, hear, &c);
   if (is == BRAMAH_FILE_WORK) bramah__work_check(path, hear, &c);
+  if (is == BRAMAH_FILE_DISPLAY) bramah__display_check(path, hear, &c);
   if (is == BRAMAH_FILE_MACHINE) bramah__machine_check(path, 0, NULL, hear, &c);
   if (is != BRAMAH_FILE_STUDY) return c.first;
 

@@ -121,6 +121,7 @@ bramah_status bramah__machine_check(const char *path, size_t n_changes, const br
 bramah_status bramah__study_check(const char *path, bramah_mistake tell, void *user);
 void bramah__plan_check(const char *path, bramah_mistake tell, void *user);
 void bramah__work_check(const char *path, bramah_mistake tell, void *user);
+void bramah__display_check(const char *path, bramah_mistake tell, void *user);
 
 /* Read a plan of a sensor study; no other file is opened. Errors as for bramah_machine_load. */
 bramah_status bramah__plan_load(const char *path, bramah_diag *diag, bramah_plan **out);

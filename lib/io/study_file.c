@@ -643,6 +643,7 @@ static bramah_status check_hypotheses(bramah__reader *reader, const bramah_study
 static const bramah__key study_keys[] = {
     BRAMAH__KEY("study", bramah__read_text, bramah__study_draft, study.name, .required = 1),
     BRAMAH__KEY("machine", bramah__read_path, bramah__study_draft, study.machine_file, .required = 1),
+    BRAMAH__KEY("display", bramah__read_path, bramah__study_draft, study.display_file, .required = 0),
     BRAMAH__KEY("changes", bramah__read_changes, bramah__study_draft, study.changes,
                 .count_offset = offsetof(bramah__study_draft, study.n_changes)),
     BRAMAH__KEY("time", bramah__read_child, bramah__study_draft, study.time, .table = &bramah__time_table,

@@ -474,7 +474,8 @@ bramah_model_info bramah_model_get_info(const bramah_model *m)
                              .independent_joints = m->index0 + m->n_dependent,
                              .volume_names = m->volume_name,
                              .initial_pressures = m->p0,
-                             .input_names = m->input_name};
+                             .input_names = m->input_name,
+                             .body_names = m->body_name};
 }
 
 struct bramah_schedule {

@@ -19,9 +19,11 @@ typedef struct pen {
   size_t n;
 } pen;
 
-static void put(pen *p, bramah_skeleton_kind kind, const char *name, const double *from, const double *to)
+static void put(pen *p, bramah_skeleton_kind kind, const char *name, const int body[2], const double *from,
+                const double *to)
 {
-  if (p->out->part && p->n < p->out->n) p->out->part[p->n] = (bramah_skeleton_part){kind, name};
+  if (p->out->part && p->n < p->out->n)
+    p->out->part[p->n] = (bramah_skeleton_part){kind, name, {body[0], body[1]}};
   if (p->out->points && p->n < p->out->n) {
     bramah__copy3(from, p->out->points + 6 * p->n);
     bramah__copy3(to, p->out->points + 6 * p->n + 3);
@@ -36,7 +38,7 @@ static void put_line(pen *p, bramah_skeleton_kind kind, const char *name, const 
   double end[2][3];
   bramah__point(p->pose, body[0], from, end[0]);
   bramah__point(p->pose, body[1], to, end[1]);
-  put(p, kind, name, end[0], end[1]);
+  put(p, kind, name, body, end[0], end[1]);
 }
 
 static void put_mark(pen *p, bramah_skeleton_kind kind, const char *name, int body, const double *at)
@@ -139,8 +141,30 @@ static void put_cylinder(pen *p, size_t i)
                              cylinder->piston_length + cylinder->rod_length);
   const double share = stroke > length ? length / stroke : 1.0;
   for (int k = 0; k < 3; k++) end[1][k] = end[0][k] + share * (end[2][k] - end[0][k]);
-  put(p, BRAMAH_SKELETON_BARREL, name, end[0], end[1]);
-  put(p, BRAMAH_SKELETON_PISTON_ROD, name, end[1], end[2]);
+  put(p, BRAMAH_SKELETON_BARREL, name, line->body, end[0], end[1]);
+  put(p, BRAMAH_SKELETON_PISTON_ROD, name, line->body, end[1], end[2]);
+}
+
+/* Unit quaternion of a rotation, w not below 0: by its largest component (S. W. Shepperd, J. Guidance and Control 1, 1978). */
+static void quaternion_of(const double *A, double *q)
+{
+  const double diagonal[4] = {A[0] + A[4] + A[8], A[0], A[4], A[8]};
+  int k = 0;
+  for (int i = 1; i < 4; i++)
+    if (diagonal[i] > diagonal[k]) k = i;
+  const double twist[3] = {A[7] - A[5], A[2] - A[6], A[3] - A[1]};
+  if (k == 0) {
+    q[0] = 1.0 + diagonal[0];
+    bramah__copy3(twist, q + 1);
+  } else {
+    const int i = k - 1, j = (i + 1) % 3, l = (i + 2) % 3;
+    q[0] = twist[i];
+    q[1 + i] = 1.0 + A[4 * i] - A[4 * j] - A[4 * l];
+    q[1 + j] = A[3 * i + j] + A[3 * j + i];
+    q[1 + l] = A[3 * i + l] + A[3 * l + i];
+  }
+  const double norm = copysign(sqrt(q[0] * q[0] + bramah__dot3(q + 1, q + 1)), q[0]);
+  for (int i = 0; i < 4; i++) q[i] /= norm;
 }
 
 bramah_status bramah_coupled_skeleton(bramah_coupled *plant, bramah_skeleton *skeleton, bramah_diag *diag)
@@ -190,6 +214,11 @@ bramah_status bramah_coupled_skeleton(bramah_coupled *plant, bramah_skeleton *sk
   for (size_t i = 0; i < model->circuit.n_cylinders; i++)
     if (model->line[i].is_coordinate)
       put_mark(&p, BRAMAH_SKELETON_ROTARY, model->cylinder_name[i], (int)model->line[i].joint, origin);
+
+  for (size_t j = 0; skeleton->poses && j < model->n; j++) {
+    bramah__copy3(p.pose[j].r, skeleton->poses + 7 * j);
+    quaternion_of(p.pose[j].A, skeleton->poses + 7 * j + 3);
+  }
 
   const int short_tables = (skeleton->part || skeleton->points) && skeleton->n < p.n;
   skeleton->n = p.n;

@@ -13,7 +13,7 @@ validate() {
 }
 
 kind_of() {
-  if grep -q '^plan:' "$1"; then echo plan; elif grep -q '^work:' "$1"; then echo work; elif grep -q '^study:' "$1"; then echo study; else echo machine; fi
+  if grep -q '^plan:' "$1"; then echo plan; elif grep -q '^work:' "$1"; then echo work; elif grep -q '^display:' "$1" && ! grep -q '^study:' "$1"; then echo display; elif grep -q '^study:' "$1"; then echo study; else echo machine; fi
 }
 sh "$source_root/test/support/fenced.sh" "$source_root/README.md"
 
@@ -29,7 +29,7 @@ for file in "$source_root"/datasets/*/*.yaml "$source_root"/test/campaign/*.yaml
   echo "$(kind_of "$file") $file"
 done >files
 [ "$(grep -c . files)" -gt 30 ] || fail "only $(grep -c . files) files were found"
-for kind in machine study plan work; do
+for kind in machine study plan work display; do
   sed -n "s/^$kind //p" files >these
   # shellcheck disable=SC2046
   validate $kind.schema.json $(cat these) || fail "the schema of $kind does not take what is right"

@@ -45,6 +45,7 @@ check lib/logs "$own|lib/io/|lib/logs/"
 check lib/assess "$own|lib/math/(elementary|innovation_tests)\.h|lib/io/|lib/logs/|lib/assess/"
 check lib/tune "$own|lib/math/(dense|elementary)\.h|lib/io/|lib/logs/|lib/assess/|lib/tune/"
 check lib/report "$own|lib/io/|lib/report/"
+check lib/display "$own|lib/io/|lib/assess/|lib/display/"
 # The program uses the public interfaces only.
 check lib/cli 'bramah/|lib/cli/'
 

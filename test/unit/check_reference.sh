@@ -20,8 +20,8 @@ explained() {
 
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
-sed -nE 's/.*(KEY|SECTION|PORT)\("([a-z_]+)".*/\2/p; s/.*\{?\.name = "([a-z_]+)".*/\1/p' \
-  lib/io/machine_*.c lib/io/study_*.c lib/io/plan_file.c lib/io/work_file.c | sort -u >"$list"
+sed -nE 's/.*(KEY|SECTION|PORT|IN_UNIT)\("([a-z_]+)".*/\2/p; s/.*\{?\.name = "([a-z_]+)".*/\1/p' \
+  lib/io/machine_*.c lib/io/study_*.c lib/io/plan_file.c lib/io/work_file.c lib/io/display_file.c | sort -u >"$list"
 explained key 60 <"$list"
 sed -nE '/ base_units\[\]/,/^};/s/^ *\{"([^"\\]+)",.*/\1/p' lib/io/units.c >"$list"
 explained unit 40 <"$list"

@@ -25,7 +25,7 @@ static void open_machine(const bramah_machine *machine)
   must(bramah_coupled_skeleton(plant, &skeleton, &diag), &diag);
   n = skeleton.n;
   ck_assert_uint_le(n, MOST);
-  skeleton = (bramah_skeleton){n, parts, &points[0][0][0]};
+  skeleton = (bramah_skeleton){.n = n, .part = parts, .points = &points[0][0][0]};
   must(bramah_coupled_skeleton(plant, &skeleton, &diag), &diag);
   ck_assert_uint_eq(skeleton.n, n);
 }
@@ -177,6 +177,45 @@ START_TEST(short_tables)
 }
 END_TEST
 
+static int body_of(const char *name)
+{
+  const bramah_model_info info = bramah_model_get_info(model);
+  for (size_t j = 0; j < info.n_joints; j++)
+    if (strcmp(info.body_names[j], name) == 0) return (int)j;
+  return -1;
+}
+
+/* Poses: a joint that turns lies where its description says in the frame of its parent, and quaternions are those of rotations. */
+START_TEST(poses)
+{
+  size_t checked = 0;
+  for (unsigned seed = 1; seed <= 20; seed++) {
+    static spatial_tree tree;
+    static double pose[MOST][7];
+    spatial_tree_describe(&tree, 3 + seed % 8, seed);
+    open_machine(&tree.machine);
+    bramah_skeleton only = {.poses = pose[0]};
+    must(bramah_coupled_skeleton(plant, &only, &diag), &diag);
+    for (size_t i = 0; i < tree.machine.n_joints; i++) {
+      const bramah_joint *joint = &tree.machine.joints[i];
+      const int parent = body_of(joint->parent), child = body_of(joint->child);
+      if (joint->type != BRAMAH_JOINT_REVOLUTE || parent < 0) continue;
+      const double *r = pose[parent], *w = r + 3, *p = joint->position;
+      const double s = w[0], *v = w + 1;
+      ck_assert(s >= 0 && fabs(s * s + v[0] * v[0] + v[1] * v[1] + v[2] * v[2] - 1) < 1e-12);
+      for (int k = 0; k < 3; k++) { /* p + 2 v x (v x p + s p) */
+        const int l = (k + 1) % 3, m = (k + 2) % 3;
+        const double tl = v[m] * p[k] - v[k] * p[m] + s * p[l], tm = v[k] * p[l] - v[l] * p[k] + s * p[m];
+        ck_assert(fabs(r[k] + p[k] + 2 * (v[l] * tm - v[m] * tl) - pose[child][k]) < 1e-9);
+      }
+      checked++;
+    }
+    if (seed < 20) close_machine();
+  }
+  ck_assert_uint_ge(checked, 20);
+}
+END_TEST
+
 /* What is drawn belongs to the shared model; moving the plant moves it, and every tree can be drawn. */
 START_TEST(any_tree)
 {
@@ -206,6 +245,7 @@ int main(void)
   tcase_add_test(t, sliders_and_last_bodies);
   tcase_add_test(t, short_tables);
   tcase_add_test(t, any_tree);
+  tcase_add_test(t, poses);
   suite_add_tcase(suite, t);
   return run_suite(suite);
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A display that knows how sure it is: gauges, plots and the machine in motion as the filter of a study has them, each value with
+ * its standard deviation and what is critical with its probability. Part of libbramah-tools. The library makes texts; who serves
+ * them to a browser, or writes them to a file, is the caller.
+ *
+ *   bramah_display_new(file, assess, &diag, &display);        ... bramah_display_page(), bramah_display_description(display) ...
+ *   after an estimate, 30 times a second: bramah_display_take(display, frame);
+ *   then, on any thread: bramah_display_frame_text(display, frame, text, sizeof text);
+ *
+ * Texts are JSON (RFC 8259), UTF-8, without line ends, safe between the tags of a page; numbers are those of the filter to the
+ * last bit, SI; null: there is none. */
+#ifndef BRAMAH_DISPLAY_H
+#define BRAMAH_DISPLAY_H
+
+#include "bramah/assess.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- display.yaml ---- */
+
+typedef enum bramah_gauge_kind {
+  BRAMAH_GAUGE_DIAL = 0,
+  BRAMAH_GAUGE_BAR = 1,
+  BRAMAH_GAUGE_TILT = 2, /* an inclinometer: the machine against its horizon */
+  BRAMAH_GAUGE_NUMBER = 3,
+  BRAMAH_GAUGE_LAMP = 4, /* lit when critical */
+  BRAMAH_GAUGE_TEXT = 5  /* one of its texts, by the value rounded: a gear */
+} bramah_gauge_kind;
+
+/* A gauge of one output; its values are SI. Members that its kind has no use for are not looked at. */
+typedef struct bramah_gauge {
+  const char *name;
+  int line;
+  bramah_gauge_kind kind;
+  const char *output; /* of the plant, one that is not hidden */
+  int output_line;
+  const char *label;     /* NULL: the name */
+  const char *unit;      /* as shown, "deg" */
+  double factor;         /* of that unit: SI = factor x shown */
+  double range[2];       /* of the scale, ascending: dial, bar, tilt */
+  double recommended[2]; /* ascending; both 0: none */
+  size_t n_marks;        /* values marked on the scale */
+  const double *marks;   /* [n_marks] */
+  double below, above;   /* critical beyond them; infinite: not on that side */
+  double probability;    /* critical is shown from this probability on, 0 to 1; default 0.05 */
+  double most_sigma;     /* a value with a larger sigma counts as unknown; infinite: none does */
+  size_t
+      n_sensors; /* that it depends on: one of them lost, it counts as unknown; 0: the one that measures just this output */
+  const char *const *sensors; /* [n_sensors] */
+  size_t n_texts;             /* of a text gauge, for the values 0, 1, ... */
+  const char *const *texts;   /* [n_texts] */
+  /* What has been taken out of a tank since the start: shown is the share that is left, filled - value/tank, in the unit of
+   * which limits and range are; 0: none. A number without unit is in SI. */
+  double tank, filled;
+  int place[2];    /* column and row, from 1; 0: behind the gauge before */
+  int size;        /* 1, 2 or 3 columns and rows; 0: 1 */
+  int is_optional; /* 1: left out where the machine has no such output */
+  int has_below, has_above, has_probability, has_most_sigma, has_filled;
+} bramah_gauge;
+
+/* Shapes of a body for drawing only, in its frame, as those of bramah_body. */
+typedef struct bramah_display_body {
+  const char *name;
+  int line;
+  size_t n_shapes;
+  const bramah_shape *shapes;
+} bramah_display_body;
+
+/* A file. */
+typedef struct bramah_display_file {
+  const char *file;
+  const char *title;
+  size_t n_gauges, n_plots, n_bodies;
+  const bramah_gauge *gauges;
+  const char *const *plots; /* [n_plots] outputs plotted at first */
+  int plots_line;
+  const bramah_display_body *bodies;
+} bramah_display_file;
+
+/* Read it. Errors as of bramah_machine_load, each with its place. *out is released by bramah_display_file_free (NULL allowed). */
+BRAMAH_API bramah_status bramah_display_load(const char *path, bramah_diag *diag, bramah_display_file **out);
+BRAMAH_API void bramah_display_file_free(bramah_display_file *display);
+
+/* ---- a display of an assessment ---- */
+
+typedef struct bramah_display bramah_display;
+
+/* Of the outputs, sensors and bodies of an assessment, which must outlive it, before its first estimate; with its option model_alone
+ * the model's pose goes along. file NULL: the display file that the study names; where it names none, a display is made of the outputs that
+ * have a standard deviation, those the machine names first. Nothing of the file is kept. Errors: those of bramah_display_load; with file and line: E_REFERENCE (an output, sensor or body that is not there), E_UNIT (a unit
+ * that does not fit its output); E_MEMORY. */
+BRAMAH_API bramah_status bramah_display_new(const bramah_display_file *file, bramah_assess *assess,
+                                            bramah_diag *diag, bramah_display **out);
+BRAMAH_API void bramah_display_free(bramah_display *display); /* NULL allowed */
+
+/* What is shown: an object with title, machine, gauges, plots, names and units of outputs and sensors, bodies and their shapes, and
+ * ground. Lives as long as the display. */
+BRAMAH_API const char *bramah_display_description(const bramah_display *display);
+
+/* How a sensor does. */
+typedef enum bramah_sensor_state {
+  BRAMAH_SENSOR_USED = 0,
+  BRAMAH_SENSOR_REJECTED = 1, /* by its gate, most of its samples since the frame before */
+  BRAMAH_SENSOR_LOST =
+      2, /* taken for faulty, or silent for ten of its intervals and 0.2 s, or a second from the start on */
+  BRAMAH_SENSOR_BIAS = 3,    /* its innovations keep to one side (bramah/alarm.h) */
+  BRAMAH_SENSOR_DOUBTFUL = 4 /* another alarm of it is raised */
+} bramah_sensor_state;
+
+/* What is shown at one time. */
+typedef struct bramah_display_frame {
+  double t; /* [s] of the log */
+  size_t n_outputs, n_gauges, n_sensors, n_bodies;
+  double *value, *sigma;       /* [n_outputs] in the order of bramah_assess_results.output; NaN: none */
+  double *probability;         /* [n_gauges] that it is critical; NaN: nothing is */
+  bramah_sensor_state *sensor; /* [n_sensors] */
+  double *pose, *model;        /* [n_bodies x 7] as of bramah_skeleton */
+  int has_model;               /* 1: the model alone runs along */
+} bramah_display_frame;
+
+/* Room for a frame of this display; free it with bramah_display_frame_free (NULL allowed). Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_display_frame_new(const bramah_display *display, bramah_diag *diag,
+                                                  bramah_display_frame **out);
+BRAMAH_API void bramah_display_frame_free(bramah_display_frame *frame);
+
+/* The present estimate; between two calls of bramah_assess_next, on their thread. Copies numbers only and allocates nothing. The probability is that of a normal
+ * distribution: Phi((value - above)/sigma) + Phi((below - value)/sigma); without sigma 0 or 1. Errors: those of bramah_coupled_skeleton. */
+BRAMAH_API bramah_status bramah_display_take(bramah_display *display, bramah_display_frame *frame,
+                                             bramah_diag *diag);
+
+/* The frame as an object: t, values, sigmas, probability, sensors, bodies, model. Returns its length; written to out [size] and
+ * terminated if it is shorter than size, else nothing useful is written. Any thread. */
+BRAMAH_API size_t bramah_display_frame_text(const bramah_display *display, const bramah_display_frame *frame,
+                                            char *out, size_t size);
+
+/* The verdict by now: {"t", "level": "fine", "unsure" or "wrong", "text"}; a message: {"t", "kind", "text"}, t NaN: of no time. As above. */
+BRAMAH_API size_t bramah_display_verdict_text(bramah_display *display, char *out, size_t size);
+BRAMAH_API size_t bramah_display_message_text(double t, const char *kind, const char *text, char *out,
+                                              size_t size);
+
+/* The page: HTML that fetches display.json and listens to events beside it, for a server. Allocated, to be freed by free(); NULL
+ * without memory. It loads nothing from elsewhere and carries its style and script within. */
+BRAMAH_API char *bramah_display_page(void);
+
+/* ---- a run as one file ---- */
+
+typedef struct bramah_recording bramah_recording;
+
+/* Frames for the same page in one HTML file that plays them, 30 a second of the log. Of a longer run every second one is kept, every
+ * fourth, and so on, so that their texts take at most `most` bytes, 0: 24 MB; the page says so. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_recording_new(bramah_display *display, size_t most, bramah_diag *diag,
+                                              bramah_recording **out);
+BRAMAH_API void bramah_recording_free(bramah_recording *recording); /* NULL allowed */
+/* After each estimate: takes a frame if one is due. Errors: E_MEMORY, those of bramah_display_take. */
+BRAMAH_API bramah_status bramah_recording_add(bramah_recording *recording, bramah_diag *diag);
+/* What happened: an alarm, a diagnosis. t NaN: of the whole. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_recording_say(bramah_recording *recording, double t, const char *kind,
+                                              const char *text, bramah_diag *diag);
+/* The page with all of it and the verdict by now; the path - is standard output. Errors: E_FILE, E_MEMORY. */
+BRAMAH_API bramah_status bramah_recording_write(bramah_recording *recording, const char *path,
+                                                bramah_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

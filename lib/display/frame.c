@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is shown at one time: taken from an assessment as numbers, then, on any thread, as text. */
+#include "lib/assess/assess_internal.h"
+#include "lib/display/display_parts.h"
+#include "lib/io/fail.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bramah_status bramah_display_frame_new(const bramah_display *display, bramah_diag *diag,
+                                       bramah_display_frame **out)
+{
+  const size_t doubles = 2 * display->n_outputs + display->n_gauges + 14 * display->n_bodies;
+  bramah_display_frame *frame = calloc(1, sizeof *frame);
+  double *numbers = calloc(doubles + 1, sizeof *numbers);
+  bramah_sensor_state *sensor = calloc(display->n_sensors + 1, sizeof *sensor);
+  if (!frame || !numbers || !sensor) {
+    free(frame);
+    free(numbers);
+    free(sensor);
+    return bramah__fail_memory(diag);
+  }
+  *frame = (bramah_display_frame){.n_outputs = display->n_outputs,
+                                  .n_gauges = display->n_gauges,
+                                  .n_sensors = display->n_sensors,
+                                  .n_bodies = display->n_bodies,
+                                  .value = numbers,
+                                  .sensor = sensor};
+  frame->sigma = frame->value + frame->n_outputs;
+  frame->probability = frame->sigma + frame->n_outputs;
+  frame->pose = frame->probability + frame->n_gauges;
+  frame->model = frame->pose + 7 * frame->n_bodies;
+  *out = frame;
+  return BRAMAH_OK;
+}
+
+void bramah_display_frame_free(bramah_display_frame *frame)
+{
+  if (!frame) return;
+  free(frame->value);
+  free(frame->sensor);
+  free(frame);
+}
+
+/* ---- taking ---- */
+
+static double beyond(double by, double sigma)
+{
+  return sigma > 0.0 ? 0.5 * erfc(-by / sigma * sqrt(0.5)) : by > 0.0 ? 1.0 : 0.0;
+}
+
+double bramah__gauge_probability(const bramah__bound_gauge *gauge, double value, double sigma)
+{
+  if (!isfinite(gauge->below) && !isfinite(gauge->above)) return NAN;
+  if (isnan(value)) return NAN;
+  if (gauge->tank > 0.0) {
+    value = gauge->filled - value / gauge->tank;
+    sigma /= gauge->tank;
+  }
+  double p = 0.0;
+  if (isfinite(gauge->above)) p += beyond(value - gauge->above, sigma);
+  if (isfinite(gauge->below)) p += beyond(gauge->below - value, sigma);
+  return fmin(p, 1.0);
+}
+
+/* How a sensor does, by the samples since the frame before. */
+static bramah_sensor_state look_at(bramah_display *display, size_t i, int64_t now)
+{
+  bramah__watched_sensor *w = &display->sensor[i];
+  const bramah_assess *a = display->assess;
+  const bramah__innovations *sum = &a->innovations[i];
+  const uint64_t present = sum->present - w->present, gated = sum->gated - w->gated;
+  const bramah_alarm_state alarm = bramah_alarm_get(a->alarm, i);
+  if (present) {
+    if (!w->present) w->first_ns = now;
+    w->last_ns = now;
+  }
+  w->present = sum->present;
+  w->gated = sum->gated;
+  const int64_t interval = w->present > 1 ? (w->last_ns - w->first_ns) / (int64_t)(w->present - 1) : 0;
+  const int64_t patience = !w->present                          ? INT64_C(1000000000)
+                           : 10 * interval > INT64_C(200000000) ? 10 * interval
+                                                                : INT64_C(200000000);
+  const int64_t since = w->present ? w->last_ns : display->begin_ns;
+  if (bramah_filter_sensor_fault(a->filter, i) || now - since > patience) return BRAMAH_SENSOR_LOST;
+  if (present) w->state = 2 * gated > present ? BRAMAH_SENSOR_REJECTED : BRAMAH_SENSOR_USED;
+  if (w->state == BRAMAH_SENSOR_REJECTED) return w->state;
+  if (!alarm.raised) return BRAMAH_SENSOR_USED;
+  return alarm.kind == BRAMAH_ALARM_MEAN ? BRAMAH_SENSOR_BIAS : BRAMAH_SENSOR_DOUBTFUL;
+}
+
+bramah_status bramah_display_take(bramah_display *display, bramah_display_frame *frame, bramah_diag *diag)
+{
+  bramah_assess *a = display->assess;
+  const bramah_estimate *estimate = bramah_assess_estimate(a);
+  if (display->begin_ns == INT64_MIN) display->begin_ns = estimate->time_ns;
+  frame->t = 1e-9 * (double)estimate->time_ns;
+  for (size_t k = 0; k < frame->n_outputs; k++) {
+    frame->value[k] = estimate->value[a->outputs[k].output];
+    frame->sigma[k] = estimate->sigma[a->outputs[k].output];
+  }
+  for (size_t g = 0; g < frame->n_gauges; g++) {
+    const size_t k = display->gauge[g].output;
+    frame->probability[g] = bramah__gauge_probability(&display->gauge[g], frame->value[k], frame->sigma[k]);
+  }
+  for (size_t i = 0; i < frame->n_sensors; i++) frame->sensor[i] = look_at(display, i, estimate->time_ns);
+
+  bramah_skeleton pose = {.poses = frame->pose}, model = {.poses = frame->model};
+  bramah_status status =
+      bramah_coupled_skeleton(bramah_session_about(a->session)->machine->coupled, &pose, diag);
+  frame->has_model = !status && a->model_runs && !bramah_coupled_skeleton(a->free_model, &model, diag);
+  return status;
+}
+
+/* ---- texts ---- */
+
+size_t bramah_display_frame_text(const bramah_display *display, const bramah_display_frame *frame, char *out,
+                                 size_t size)
+{
+  static const char *const states[] = {[BRAMAH_SENSOR_USED] = "used",
+                                       [BRAMAH_SENSOR_REJECTED] = "rejected",
+                                       [BRAMAH_SENSOR_LOST] = "lost",
+                                       [BRAMAH_SENSOR_BIAS] = "bias",
+                                       [BRAMAH_SENSOR_DOUBTFUL] = "doubtful"};
+  bramah__json json = {.text = out, .size = size};
+  (void)display;
+  bramah__json_open(&json, NULL, '{');
+  bramah__json_number(&json, "t", frame->t);
+  bramah__json_numbers(&json, "values", frame->n_outputs, frame->value, 0);
+  bramah__json_numbers(&json, "sigmas", frame->n_outputs, frame->sigma, 0);
+  bramah__json_numbers(&json, "probability", frame->n_gauges, frame->probability, 0);
+  bramah__json_open(&json, "sensors", '[');
+  for (size_t i = 0; i < frame->n_sensors; i++) bramah__json_text(&json, NULL, states[frame->sensor[i]]);
+  bramah__json_close(&json, ']');
+  for (int k = 0; k <= frame->has_model; k++) { /* micrometres are enough to look at */
+    bramah__json_open(&json, k ? "model" : "bodies", '[');
+    for (size_t b = 0; b < frame->n_bodies; b++)
+      bramah__json_numbers(&json, NULL, 7, (k ? frame->model : frame->pose) + 7 * b, 7);
+    bramah__json_close(&json, ']');
+  }
+  bramah__json_close(&json, '}');
+  return json.used;
+}
+
+size_t bramah_display_verdict_text(bramah_display *display, char *out, size_t size)
+{
+  bramah__json json = {.text = out, .size = size};
+  char text[1024];
+  const bramah_assess_results *results = bramah_assess_get_results(display->assess);
+  const bramah_verdict *v = &results->verdict;
+  bramah_verdict_text(v, text, sizeof text);
+  bramah__json_open(&json, NULL, '{');
+  bramah__json_number(&json, "t", 1e-9 * (double)results->totals.last_ns);
+  bramah__json_text(&json, "level",
+                    v->contradicted || v->broken_off || v->doubt ? "wrong"
+                    : v->too_short                               ? "unsure"
+                                                                 : "fine");
+  bramah__json_text(&json, "text", text);
+  bramah__json_close(&json, '}');
+  return json.used;
+}
+
+size_t bramah_display_message_text(double t, const char *kind, const char *text, char *out, size_t size)
+{
+  bramah__json json = {.text = out, .size = size};
+  bramah__json_open(&json, NULL, '{');
+  bramah__json_number(&json, "t", t);
+  bramah__json_text(&json, "kind", kind);
+  bramah__json_text(&json, "text", text);
+  bramah__json_close(&json, '}');
+  return json.used;
+}

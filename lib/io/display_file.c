@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A display file: gauges, plots and shapes of a machine's display (bramah/display.h). */
+#define _GNU_SOURCE /* locale_t */
+#include "bramah/display.h"
+#include "lib/base/diag.h"
+#include "lib/io/machine_file.h"
+#include "lib/io/schema.h"
+#include "lib/io/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The file while it is being read; the pool holds everything it points to. */
+typedef struct loaded_display {
+  bramah_display_file display; /* first: the caller's pointer is ours */
+  bramah__pool pool;
+} loaded_display;
+
+static void *member(void *object, size_t offset) { return (unsigned char *)object + offset; }
+
+/* ---- values of a gauge: in its unit, which a number alone has ---- */
+
+static bramah_status read_unit(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                               void *object)
+{
+  bramah_dimension dimension;
+  bramah_gauge *gauge = object;
+  const bramah_status status = bramah__read_text(reader, item, key, object);
+  if (status) return status;
+  if (!bramah_unit_parse(gauge->unit, &gauge->factor, &dimension, reader->diag)) return BRAMAH_OK;
+  return bramah__fail_item(reader, item, BRAMAH_E_UNIT, "%s", reader->diag->message);
+}
+
+static bramah_status gauge_value(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 const bramah_gauge *gauge, double *out)
+{
+  bramah__key own = *key;
+  bramah__quantity q;
+  own.unit = gauge->unit;
+  const bramah_status status = bramah__item_quantity(reader, item, &own, own.unit, &q);
+  if (!status) *out = !*q.unit && strcmp(own.unit, "%") == 0 ? gauge->factor * q.si : q.si;
+  return status;
+}
+
+static bramah_status read_scaled(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                 void *object)
+{
+  const bramah_gauge *gauge = object;
+  if (!gauge->unit) return BRAMAH_OK; /* that it has none is said */
+  return gauge_value(reader, item, key, gauge, member(object, key->offset));
+}
+
+static bramah_status read_pair_of(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  const bramah_gauge *gauge = object;
+  double *out = member(object, key->offset);
+  bramah_status status = BRAMAH_OK;
+  if (!gauge->unit) return BRAMAH_OK;
+  if (item->node->kind != BRAMAH__NODE_LIST || item->node->n != 2)
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "a list of 2 values is expected");
+  for (size_t i = 0; !status && i < 2; i++) {
+    const bramah__item element = bramah__item_at(item, i);
+    status = gauge_value(reader, &element, key, gauge, &out[i]);
+  }
+  if (status || out[0] < out[1]) return status;
+  return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "the second value must be the larger one");
+}
+
+static bramah_status read_marks(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  bramah_gauge *gauge = object;
+  if (!gauge->unit) return BRAMAH_OK;
+  if (item->node->kind != BRAMAH__NODE_LIST)
+    return bramah__fail_item(reader, item, BRAMAH_E_SYNTAX, "a list of values is expected");
+  double *marks = bramah__pool_take(reader->keep, item->node->n, sizeof *marks);
+  if (!marks) return bramah__no_memory(reader);
+  for (size_t i = 0; i < item->node->n; i++) {
+    const bramah__item element = bramah__item_at(item, i);
+    const bramah_status status = gauge_value(reader, &element, key, gauge, &marks[i]);
+    if (status) return status;
+  }
+  gauge->n_marks = item->node->n;
+  gauge->marks = marks;
+  return BRAMAH_OK;
+}
+
+static bramah_status read_sensors(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                  void *object)
+{
+  bramah_gauge *gauge = object;
+  return bramah__read_texts(reader, item, key, bramah__read_text, &gauge->n_sensors, &gauge->sensors);
+}
+
+static bramah_status read_texts_of(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                   void *object)
+{
+  bramah_gauge *gauge = object;
+  return bramah__read_texts(reader, item, key, bramah__read_text, &gauge->n_texts, &gauge->texts);
+}
+
+static bramah_status read_plots(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  bramah_display_file *file = object;
+  file->plots_line = bramah__item_line(item);
+  return bramah__read_texts(reader, item, key, bramah__read_text, &file->n_plots, &file->plots);
+}
+
+/* ---- gauges ---- */
+
+static const bramah__word gauge_kinds[] = {{"dial", BRAMAH_GAUGE_DIAL},
+                                           {"bar", BRAMAH_GAUGE_BAR},
+                                           {"tilt", BRAMAH_GAUGE_TILT},
+                                           {"number", BRAMAH_GAUGE_NUMBER},
+                                           {"lamp", BRAMAH_GAUGE_LAMP},
+                                           {"text", BRAMAH_GAUGE_TEXT},
+                                           {NULL, 0}};
+static const bramah__word answers[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
+
+static bramah_status finish_gauge(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah_gauge *gauge = object;
+  bramah__item at;
+  const int is_scale = gauge->kind <= BRAMAH_GAUGE_TILT, has_range = gauge->range[0] < gauge->range[1];
+  if (!gauge->has_probability) gauge->probability = 0.05;
+  if (!gauge->has_most_sigma) gauge->most_sigma = INFINITY;
+  if (!gauge->has_below) gauge->below = -INFINITY;
+  if (!gauge->has_above) gauge->above = INFINITY;
+  if (!gauge->has_filled) gauge->filled = 1.0;
+  if (is_scale && gauge->unit && !has_range && !bramah__item_find(item, "range", &at))
+    return bramah__fail_missing(reader, item, "range");
+  if (gauge->has_probability && !gauge->has_below && !gauge->has_above)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY,
+                            "a critical_probability needs critical_below or critical_above");
+  if (gauge->kind == BRAMAH_GAUGE_LAMP && !gauge->has_below && !gauge->has_above)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY,
+                            "a lamp needs critical_below or critical_above: it shows nothing else");
+  if (gauge->has_below && gauge->has_above && !(gauge->below < gauge->above))
+    return bramah__fail_key(reader, item, BRAMAH_E_VALUE,
+                            "critical_below must be less than critical_above: all values would be critical");
+  if (gauge->kind == BRAMAH_GAUGE_TEXT && !gauge->n_texts) return bramah__fail_missing(reader, item, "texts");
+  return BRAMAH_OK;
+}
+
+#define IN_UNIT(key, member_, ...)                                                                           \
+  BRAMAH__KEY(key, read_scaled, bramah_gauge, member_, .shape = BRAMAH__SHAPE_QUANTITY, __VA_ARGS__)
+static const bramah__key gauge_keys[] = {
+    BRAMAH__KEY("kind", bramah__read_word, bramah_gauge, kind, .required = 1, .words = gauge_kinds),
+    BRAMAH__KEY("output", bramah__read_text, bramah_gauge, output, .required = 1,
+                .line = offsetof(bramah_gauge, output_line)),
+    BRAMAH__KEY("unit", read_unit, bramah_gauge, unit, .required = 1, .shape = BRAMAH__SHAPE_TEXT),
+    BRAMAH__KEY("label", bramah__read_text, bramah_gauge, label, .required = 0),
+    BRAMAH__KEY("range", read_pair_of, bramah_gauge, range, .shape = BRAMAH__SHAPE_VECTOR, .count = 2),
+    BRAMAH__KEY("recommended", read_pair_of, bramah_gauge, recommended, .shape = BRAMAH__SHAPE_VECTOR,
+                .count = 2),
+    BRAMAH__KEY("marks", read_marks, bramah_gauge, marks, .shape = BRAMAH__SHAPE_ANYTHING),
+    IN_UNIT("critical_below", below, .given = offsetof(bramah_gauge, has_below)),
+    IN_UNIT("critical_above", above, .given = offsetof(bramah_gauge, has_above)),
+    BRAMAH__KEY("critical_probability", bramah__read_quantity, bramah_gauge, probability, .unit = "1",
+                .least = 1e-6, .most = 0.999999, .bounds = "a probability lies between 0 and 100 %",
+                .given = offsetof(bramah_gauge, has_probability)),
+    IN_UNIT("uncertain", most_sigma, .range = BRAMAH__POSITIVE,
+            .given = offsetof(bramah_gauge, has_most_sigma)),
+    BRAMAH__KEY("sensors", read_sensors, bramah_gauge, sensors, .shape = BRAMAH__SHAPE_NAMES),
+    BRAMAH__KEY("texts", read_texts_of, bramah_gauge, texts, .shape = BRAMAH__SHAPE_NAMES),
+    BRAMAH__KEY("tank", bramah__read_quantity, bramah_gauge, tank, .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("filled", bramah__read_quantity, bramah_gauge, filled, .unit = "1", .least = 0.0, .most = 1.0,
+                .bounds = "a tank is filled to between 0 and 100 %",
+                .given = offsetof(bramah_gauge, has_filled)),
+    BRAMAH__KEY("place", bramah__read_pair, bramah_gauge, place, .element = bramah__read_integer,
+                .stride = sizeof(int), .least = 1, .most = 12, .bounds = "columns and rows are 1 to 12"),
+    BRAMAH__KEY("size", bramah__read_integer, bramah_gauge, size, .least = 1, .most = 3,
+                .bounds = "a gauge has the size 1, 2 or 3"),
+    BRAMAH__KEY("optional", bramah__read_word, bramah_gauge, is_optional, .words = answers),
+    {0}};
+static const bramah__table gauge_table = {
+    .keys = gauge_keys, .size = sizeof(bramah_gauge), .finish = finish_gauge};
+
+/* ---- shapes, as those of a machine's bodies but for drawing only ---- */
+
+static const bramah__key shape_list = {.name = "shapes",
+                                       .read = bramah__read_list,
+                                       .offset = offsetof(bramah_display_body, shapes),
+                                       .count_offset = offsetof(bramah_display_body, n_shapes),
+                                       .table = &bramah__shape_table};
+static const bramah__table drawn_table = {
+    .size = sizeof(bramah_display_body), .names_with_dots = 1, .value = &shape_list};
+
+static const bramah__key display_keys[] = {
+    BRAMAH__KEY("display", bramah__read_text, bramah_display_file, title, .required = 1),
+    BRAMAH__SECTION("gauges", bramah_display_file, gauges, n_gauges, &gauge_table, .required = 1),
+    BRAMAH__KEY("plots", read_plots, bramah_display_file, plots, .shape = BRAMAH__SHAPE_NAMES),
+    BRAMAH__SECTION("shapes", bramah_display_file, bodies, n_bodies, &drawn_table, .required = 0),
+    {0}};
+
+const bramah__table bramah__display_table = {.keys = display_keys};
+
+static bramah_status read_display(const char *path, bramah_mistake tell, void *user, bramah_diag *diag,
+                                  bramah_display_file **out)
+{
+  loaded_display *whole = calloc(1, sizeof *whole);
+  if (!whole) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a display file");
+  const bramah__file_of of = {"display", &bramah__display_table, &whole->pool, &whole->display,
+                              &whole->display.file};
+  const bramah_status status = bramah__read_file_of(path, &of, tell, user, diag);
+  if (status)
+    bramah_display_file_free(&whole->display);
+  else
+    *out = &whole->display;
+  return status;
+}
+
+bramah_status bramah_display_load(const char *path, bramah_diag *diag, bramah_display_file **out)
+{
+  return read_display(path, NULL, NULL, diag, out);
+}
+
+void bramah__display_check(const char *path, bramah_mistake tell, void *user)
+{
+  bramah_display_file *display = NULL;
+  bramah_diag diag;
+  read_display(path, tell, user, &diag, &display);
+  bramah_display_file_free(display);
+}
+
+void bramah_display_file_free(bramah_display_file *display)
+{
+  loaded_display *whole = (loaded_display *)display;
+  if (!whole) return;
+  bramah__pool_free(&whole->pool);
+  free(whole);
+}

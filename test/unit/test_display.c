@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Displays: files and their mistakes, names against the machine, frames with the numbers of the filter, critical flags at the
+ * rate of their probability. */
+#define _GNU_SOURCE /* scratch files, locale_t */
+#include "bramah/display.h"
+#include "bramah/log.h"
+#include "lib/display/display_parts.h"
+#include "test/support/four_bar.h"
+#include "test/support/run.h"
+#include "test/support/text_file.h"
+
+#include <math.h>
+#include <string.h>
+
+static bramah_diag diag;
+
+static const char *root(void)
+{
+  const char *name = getenv("BRAMAH_SOURCE_ROOT");
+  return name ? name : ".";
+}
+
+/* The shipped four-bar and its log. */
+static bramah_session *session;
+static bramah_log_stream *stream;
+static bramah_assess *assess;
+
+static void open_run(void)
+{
+  static char study[1024], log[1024];
+  snprintf(study, sizeof study, "%s/datasets/four-bar/sensors-2.yaml", root());
+  snprintf(log, sizeof log, "%s/datasets/four-bar/log.csv", root());
+  const char *logs[] = {log};
+  must(bramah_session_open(study, &diag, &session), &diag);
+  must(bramah_log_stream_open(session, 1, logs, &diag, &stream), &diag);
+  bramah_assess_options options;
+  bramah_assess_options_default(&options);
+  options.model_alone = 1;
+  must(bramah_assess_new(session, bramah_log_stream_next, stream, &options, &diag, &assess), &diag);
+}
+
+static void close_run(void)
+{
+  bramah_assess_free(assess);
+  bramah_log_stream_close(stream);
+  bramah_session_close(session);
+  assess = NULL;
+  stream = NULL;
+  session = NULL;
+}
+
+enum { N_LINES = 8 };
+static const char *const small[N_LINES] = {
+    /* 1 */ "display: four-bar",
+    /* 2 */ "gauges:",
+    /* 3 */
+    "  crank: {kind: dial, output: crank.angle, unit: deg, range: [0, 180], critical_above: 90, "
+    "critical_probability: 1 %}",
+    /* 4 */
+    "  p2: {kind: bar, output: v2.pressure, unit: bar, range: [0, 200], marks: [50, 7 MPa], critical_below: "
+    "1 bar, critical_above: 100}",
+    /* 5 */ "  left: {kind: number, output: crank.rate, unit: deg/s, uncertain: 5, sensors: [crank_gyro]}",
+    /* 6 */ "plots: [crank.angle]",
+    /* 7 */ "shapes: {crank: [{kind: box, centre: [1, 0, 0 m], size: [2, 0.1, 0.1 m]}]}",
+    /* 8 */ ""};
+
+START_TEST(files)
+{
+  bramah_display_file *file;
+  write_lines(small, N_LINES, 0, NULL);
+  must(bramah_display_load(path, &diag, &file), &diag);
+  ck_assert_str_eq(file->title, "four-bar");
+  ck_assert_uint_eq(file->n_gauges, 3);
+  const bramah_gauge *g = file->gauges;
+  ck_assert_double_eq_tol(g[0].above, acos(-1.0) / 2, 1e-15);
+  ck_assert(isinf(g[0].below) && isinf(g[0].most_sigma));
+  ck_assert_double_eq(g[0].probability, 0.01);
+  ck_assert_double_eq(g[1].range[1], 2e7);
+  ck_assert_double_eq(g[1].marks[0], 5e6);
+  ck_assert_double_eq(g[1].marks[1], 7e6);
+  ck_assert_double_eq(g[1].below, 1e5);
+  ck_assert_double_eq(g[1].probability, 0.05);
+  ck_assert_double_eq_tol(g[2].most_sigma, acos(-1.0) / 36, 1e-15);
+  ck_assert_uint_eq(file->bodies[0].n_shapes, 1);
+  bramah_display_file_free(file);
+}
+END_TEST
+
+/* Mistakes: line and what stands there instead, the status, where, a part of the message. */
+static const struct {
+  int line;
+  const char *with;
+  bramah_status status;
+  int at_line, at_column;
+  const char *says;
+} mistakes[] = {
+    {3, "  crank: {kind: dail, output: crank.angle, unit: deg, range: [0, 180]}", BRAMAH_E_VALUE, 3, 17,
+     "did you mean 'dial'"},
+    {3, "  crank: {kind: dial, output: crank.angle, unit: degg, range: [0, 180]}", BRAMAH_E_UNIT, 3, 49,
+     "degg"},
+    {3, "  crank: {kind: dial, output: crank.angle, unit: deg, range: [180, 0]}", BRAMAH_E_VALUE, 3, 62,
+     "larger"},
+    {3, "  crank: {kind: dial, output: crank.angle, unit: deg}", BRAMAH_E_KEY, 3, 3, "'range' is missing"},
+    {3, "  crank: {kind: dial, output: crank.angle, range: [0, 180]}", BRAMAH_E_KEY, 3, 3,
+     "'unit' is missing"},
+    {3, "  crank: {kind: dial, output: crank.angle, unit: deg, range: [0, 5 bar]}", BRAMAH_E_UNIT, 3, 66,
+     "an angle is expected"},
+    {3, "  crank: {kind: number, output: crank.angle, unit: deg, critical_abov: 3}", BRAMAH_E_KEY, 3, 57,
+     "critical_above"},
+    {3, "  crank: {kind: lamp, output: crank.angle, unit: deg}", BRAMAH_E_KEY, 3, 3, "a lamp needs"},
+    {3, "  crank: {kind: number, output: crank.angle, unit: deg, critical_probability: 3 %}", BRAMAH_E_KEY, 3,
+     3, "needs critical_below"},
+    {3, "  crank: {kind: number, output: a.b, unit: deg, critical_above: 3, critical_probability: 120 %}",
+     BRAMAH_E_VALUE, 3, 90, "between 0 and 100"},
+    {3, "  crank: {kind: number, output: a.b, unit: deg, critical_above: 3, critical_below: 4}",
+     BRAMAH_E_VALUE, 3, 3, "all values"},
+    {3, "  crank: {kind: text, output: a.b, unit: \"1\"}", BRAMAH_E_KEY, 3, 3, "'texts' is missing"},
+    {3, "  crank: {kind: number, output: a.b, unit: deg, uncertain: -3}", BRAMAH_E_VALUE, 3, 60, "positive"},
+    {2, "guages:", BRAMAH_E_KEY, 2, 1, "gauges"},
+};
+
+START_TEST(mistakes_have_places)
+{
+  bramah_display_file *file;
+  write_lines(small, N_LINES, mistakes[_i].line, mistakes[_i].with);
+  const bramah_status status = bramah_display_load(path, &diag, &file);
+  ck_assert_msg(status == mistakes[_i].status && diag.line == mistakes[_i].at_line &&
+                    diag.column == mistakes[_i].at_column && strstr(diag.message, mistakes[_i].says),
+                "status %d at %d:%d: %s", (int)status, diag.line, diag.column, diag.message);
+}
+END_TEST
+
+static const struct {
+  int line;
+  const char *with;
+  bramah_status status;
+  int at_line;
+  const char *says;
+} misfits[] = {
+    {3, "  crank: {kind: number, output: crank.angel, unit: deg}", BRAMAH_E_REFERENCE, 3,
+     "no output 'crank.angel'; did you mean 'crank.angle'?"},
+    {5, "  left: {kind: number, output: crank.rate, unit: deg}", BRAMAH_E_UNIT, 5,
+     "'deg' does not fit 'crank.rate', which has rad/s"},
+    {5, "  left: {kind: number, output: crank.rate, unit: deg/s, sensors: [crank_gyr]}", BRAMAH_E_REFERENCE,
+     5, "did you mean 'crank_gyro'?"},
+    {6, "plots: [crank.angl]", BRAMAH_E_REFERENCE, 6, "did you mean 'crank.angle'?"},
+    {7, "shapes: {crnk: [{kind: sphere, radius: 1 m}]}", BRAMAH_E_REFERENCE, 7,
+     "no body 'crnk'; did you mean 'crank'?"},
+};
+
+START_TEST(misfits_have_places)
+{
+  bramah_display_file *file;
+  bramah_display *display;
+  open_run();
+  write_lines(small, N_LINES, misfits[_i].line, misfits[_i].with);
+  must(bramah_display_load(path, &diag, &file), &diag);
+  const bramah_status status = bramah_display_new(file, assess, &diag, &display);
+  ck_assert_msg(status == misfits[_i].status && diag.line == misfits[_i].at_line &&
+                    strstr(diag.message, misfits[_i].says),
+                "status %d at %d: %s", (int)status, diag.line, diag.message);
+  bramah_display_file_free(file);
+}
+END_TEST
+
+/* Numbers of a list of a frame's text. */
+static size_t list_of(const char *text, const char *name, size_t most, double *out)
+{
+  char key[64];
+  snprintf(key, sizeof key, "\"%s\":[", name);
+  const char *at = strstr(text, key);
+  ck_assert_ptr_nonnull(at);
+  size_t n = 0;
+  for (at += strlen(key); n < most && *at != ']';) {
+    char *end;
+    out[n++] = strncmp(at, "null", 4) == 0 ? NAN : strtod(at, &end);
+    at += strcspn(at, ",]");
+    at += *at == ',';
+  }
+  return n;
+}
+
+static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+/* Frames have the filter's numbers to the last bit, and the probabilities of the normal distribution. */
+START_TEST(frames)
+{
+  static char text[1 << 17];
+  static double values[1000];
+  bramah_display_file *file;
+  bramah_display *display;
+  bramah_display_frame *frame;
+  open_run();
+  write_lines(small, N_LINES, 0, NULL);
+  must(bramah_display_load(path, &diag, &file), &diag);
+  must(bramah_display_new(file, assess, &diag, &display), &diag);
+  bramah_display_file_free(file);
+  ck_assert_ptr_nonnull(strstr(bramah_display_description(display), "\"title\":\"four-bar\""));
+  ck_assert_ptr_null(strchr(bramah_display_description(display), '\n'));
+  must(bramah_display_frame_new(display, &diag, &frame), &diag);
+  for (int k = 0; k < 300; k++) {
+    int end = 0;
+    must(bramah_assess_next(assess, &end, &diag), &diag);
+    if (k % 33) continue;
+    must(bramah_display_take(display, frame, &diag), &diag);
+    const size_t n = bramah_display_frame_text(display, frame, text, sizeof text);
+    ck_assert_uint_lt(n, sizeof text);
+    ck_assert_uint_eq(n, strlen(text));
+    const bramah_estimate *e = bramah_assess_estimate(assess);
+    const bramah_assess_results *r = bramah_assess_get_results(assess);
+    ck_assert_uint_eq(list_of(text, "values", 1000, values), r->n_outputs);
+    for (size_t i = 0; i < r->n_outputs; i++) ck_assert(same(values[i], e->value[r->output[i].output]));
+    ck_assert_uint_eq(list_of(text, "sigmas", 1000, values), r->n_outputs);
+    for (size_t i = 0; i < r->n_outputs; i++) ck_assert(same(values[i], e->sigma[r->output[i].output]));
+    ck_assert_uint_eq(list_of(text, "probability", 1000, values), 3);
+    const size_t crank = (size_t)bramah_plant_find_output(bramah_session_plant(session), "crank.angle");
+    const double z = (acos(-1.0) / 2 - e->value[crank]) / e->sigma[crank];
+    ck_assert_double_eq_tol(values[0], 0.5 * erfc(z / sqrt(2.0)), 1e-14);
+    ck_assert(values[1] >= 0 && values[1] <= 1 && isnan(values[2]));
+    for (size_t i = 0; i < r->n_sensors; i++) ck_assert_int_eq(frame->sensor[i], BRAMAH_SENSOR_USED);
+    ck_assert(frame->has_model);
+    /* A text that is too long for its room ends where the room ends. */
+    char little[16] = "untouched";
+    ck_assert_uint_eq(bramah_display_frame_text(display, frame, little, sizeof little), n);
+    ck_assert_uint_lt(strlen(little), sizeof little);
+  }
+  bramah_display_frame_free(frame);
+  bramah_display_free(display);
+}
+END_TEST
+
+START_TEST(probabilities)
+{
+  bramah__bound_gauge g = {.below = -INFINITY, .above = 1.0};
+  ck_assert_double_eq_tol(bramah__gauge_probability(&g, 0.0, 1.0), 0.15865525393145707, 1e-15);
+  ck_assert_double_eq_tol(bramah__gauge_probability(&g, 0.0, 0.1), 7.619853024160489e-24, 1e-37);
+  ck_assert_double_eq(bramah__gauge_probability(&g, 0.5, 0.0), 0.0);
+  ck_assert_double_eq(bramah__gauge_probability(&g, 1.5, NAN), 1.0);
+  g.below = -1.0;
+  ck_assert_double_eq_tol(bramah__gauge_probability(&g, 0.0, 1.0), 0.31731050786291415, 1e-15);
+  ck_assert_double_le(bramah__gauge_probability(&g, 0.0, 1e9), 1.0);
+  ck_assert(isnan(bramah__gauge_probability(&g, NAN, 1.0)));
+  /* A tank of 100 kg with 99.5 kg out of it, 0.5 kg: half a percent is left, which is one sigma below 1 %. */
+  g = (bramah__bound_gauge){.below = 0.01, .above = INFINITY, .tank = 100.0, .filled = 1.0};
+  ck_assert_double_eq_tol(bramah__gauge_probability(&g, 99.5, 0.5), 1.0 - 0.15865525393145707, 1e-12);
+  g = (bramah__bound_gauge){.below = -INFINITY, .above = INFINITY};
+  ck_assert(isnan(bramah__gauge_probability(&g, 1.0, 1.0)));
+}
+END_TEST
+
+/* Nothing that comes from outside can end a string, a script or a line. */
+START_TEST(texts_are_escaped)
+{
+  char text[512];
+  bramah_display_message_text(NAN, "a\"b", "</script><!--\n\t\\ \x7f \xc3\xa4 \xff \xed\xa0\x80 \xe2\x80\xa8",
+                              text, sizeof text);
+  ck_assert_str_eq(text, "{\"t\":null,\"kind\":\"a\\u0022b\",\"text\":\"\\u003c/"
+                         "script\\u003e\\u003c!--\\u000a\\u0009\\u005c \\u007f \xc3\xa4 "
+                         "\\ufffd \\ufffd\\ufffd\\ufffd \xe2\x80\xa8\"}");
+  ck_assert_uint_eq(bramah_display_message_text(1.5, "k", "t", NULL, 0),
+                    strlen("{\"t\":1.5,\"kind\":\"k\",\"text\":\"t\"}"));
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("display");
+  TCase *t = new_case("display");
+  tcase_add_checked_fixture(t, make_path, remove_path);
+  tcase_add_checked_fixture(t, NULL, close_run);
+  tcase_add_test(t, files);
+  tcase_add_loop_test(t, mistakes_have_places, 0, (int)(sizeof mistakes / sizeof mistakes[0]));
+  tcase_add_loop_test(t, misfits_have_places, 0, (int)(sizeof misfits / sizeof misfits[0]));
+  tcase_add_test(t, frames);
+  tcase_add_test(t, probabilities);
+  tcase_add_test(t, texts_are_escaped);
+  suite_add_tcase(suite, t);
+  return run_suite(suite);
+}
