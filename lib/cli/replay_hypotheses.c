@@ -13,7 +13,11 @@ bramah_status cli_hypotheses_check(const cli_replay_run *r, bramah_diag *diag)
   const cli_replay_request *q = &r->request;
   const bramah_study *study = bramah_session_study(r->session);
   if (!study->hypotheses.n) return BRAMAH_OK;
-  const char *option = q->smooth ? "--smooth" : q->snapshot ? "--snapshot" : q->resume ? "--resume" : q->display ? "--display" : NULL;
+  const char *option = q->smooth     ? "--smooth"
+                       : q->snapshot ? "--snapshot"
+                       : q->resume   ? "--resume"
+                       : q->display  ? "--display"
+                                     : NULL;
   if (option)
     return cli_fail(diag, BRAMAH_E_UNSUPPORTED, study->file, study->hypotheses.line, "hypotheses",
                     "%s does not go with them: it is for one filter", option);
