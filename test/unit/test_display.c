@@ -96,7 +96,7 @@ static const struct {
 } mistakes[] = {
     {3, "  crank: {kind: dail, output: crank.angle, unit: deg, range: [0, 180]}", BRAMAH_E_VALUE, 3, 17,
      "did you mean 'dial'"},
-    {3, "  crank: {kind: dial, output: crank.angle, unit: degg, range: [0, 180]}", BRAMAH_E_UNIT, 3, 49,
+    {3, "  crank: {kind: dial, output: crank.angle, unit: degg, range: [0, 180]}", BRAMAH_E_UNIT, 3, 50,
      "degg"},
     {3, "  crank: {kind: dial, output: crank.angle, unit: deg, range: [180, 0]}", BRAMAH_E_VALUE, 3, 62,
      "larger"},
