@@ -285,12 +285,12 @@ typedef enum bramah_contact_law {
  * flat face takes part the touch is a patch of up to 16 points (8 of two boxes), which is the one face clipped by the other;
  * each has the part of K and C that the edges of the patch next to it are of half its girth, so the law is that of the touch
  * as a whole whatever its points. Edges across each other, spheres and capsules touch in one point, capsules along each other or
- * on a face in two. The force acts on both bodies, opposite and equal. Which features touch and where their plane lies is found at
- * the start of every step (and of each part of one that is divided) and held in the body that carries the plane while the
- * step is made: exact for corners on faces, of second order in the step where the normal turns along the bodies (edges, round shapes).
- * Bristles go over to the nearest point of the new patch; where there is none they are let go, which counts as a reset.
- * Source: dissertation, publication IV (14)-(19), with all terms and bars. Such machines run by the interpreter alone. Not known:
- * how the normal turns along the bodies within the derivatives of a step (N/R beside K); linearizations of touches where it does are refused. Outputs:
+ * on a face in two. The force acts on both bodies, opposite and equal. Which features touch is found at the start of every step (and
+ * of each part of one that is divided) and held while the step is made: planes in the body that carries them; the normal between
+ * spheres and capsules, and where these touch edges and corners, follows the nearest places of what is inside them. Bristles go over to
+ * the nearest point of the new patch; where there is none they are let go, which counts as a reset.
+ * Source: dissertation, publication IV (14)-(19), with all terms and bars. No C source. Not known: how the normal of two edges that cross turns
+ * within the derivatives of a step, and how corners of a patch wander; linearizations with crossing edges that touch are refused. Outputs:
  * <name>.normal_force [N], the sum of its points; .force_x, .force_y, .force_z [N] on the body named first, inertial axes;
  * .penetration [m], the deepest; .points that touch; .touches, .leaves and .resets since the start; .touched_at and .left_at [s],
  * when the last of them happened (NaN: never). All of them at steps. */

@@ -145,6 +145,9 @@ bramah_status bramah__build_shapes(bramah__compiler *k);
 /* Ends or corners of the shapes of a body that touch the ground, from `each`; how many. */
 size_t bramah__fill_ground_points(const bramah__compiler *k, const bramah_contact *in,
                                   const bramah__contact *each, bramah__contact *out);
+/* Those of all contacts in the order that they are looked for. */
+void bramah__sort_meetings(bramah__compiler *k);
+
 /* The meetings of a contact between bodies, with points from *out on. */
 bramah_status bramah__fill_meetings(bramah__compiler *k, const bramah_contact *in, size_t contact,
                                     const bramah__contact *each, bramah__contact **out);

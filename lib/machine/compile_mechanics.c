@@ -1153,6 +1153,7 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
     take_bristles(k, in->name, first, out, &named);
   }
   const size_t on_points = kept;
+  bramah__sort_meetings(k);
   if (status == BRAMAH_OK) status = check_named(k, d->tyres, d->n_tyres, sizeof *d->tyres, "tyre");
   if (status == BRAMAH_OK) status = check_named(k, d->brakes, d->n_brakes, sizeof *d->brakes, "brake");
   for (size_t i = 0; i < d->n_tyres + m->n_brakes && status == BRAMAH_OK; i++) {

@@ -5,6 +5,7 @@
 #include "lib/math/vector3.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- how many ---- */
@@ -270,9 +271,30 @@ static void add_meeting(bramah__compiler *k, size_t contact, const bramah__conta
   for (size_t i = 0; i < meeting->n; i++, (*out)++) {
     **out = *each;
     (*out)->body = -1; /* until they touch */
+    (*out)->meets = 1;
     bramah__copy3((*out)->axes + 6, (*out)->point);
     memset((*out)->origin, 0, sizeof(*out)->origin);
   }
+}
+
+static int before(const void *one, const void *other)
+{
+  const bramah__meeting *of[2] = {one, other};
+  size_t key[2][3];
+  for (int e = 0; e < 2; e++) {
+    const size_t *shape = of[e]->shape;
+    key[e][0] = shape[shape[0] > shape[1]];
+    key[e][1] = shape[shape[0] <= shape[1]];
+    key[e][2] = of[e]->contact;
+  }
+  for (int i = 0; i < 3; i++)
+    if (key[0][i] != key[1][i]) return key[0][i] < key[1][i] ? -1 : 1;
+  return 0;
+}
+
+void bramah__sort_meetings(bramah__compiler *k)
+{
+  if (k->model->n_meetings) qsort(k->t.meeting, k->model->n_meetings, sizeof *k->t.meeting, before);
 }
 
 bramah_status bramah__fill_meetings(bramah__compiler *k, const bramah_contact *in, size_t contact,

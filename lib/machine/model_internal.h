@@ -246,9 +246,10 @@ typedef struct bramah__meeting {
   size_t contact, shape[2];
   size_t first, n; /* points among all of contacts */
   size_t held;     /* the first one's bramah__held in the state */
-} bramah__meeting;
+} bramah__meeting; /* sorted by the lower and the higher of the two shapes, then by contacts */
 
 typedef struct bramah__met {
+  int64_t near; /* points in use */
   int64_t touching, touches, leaves, resets;
   int64_t touched_ns, left_ns; /* 1 + the last time; 0: never */
 } bramah__met;

@@ -123,6 +123,12 @@ void bramah__contact_frame_of(const bramah__contact *contact, const double *gear
     touch->height = -1.0;
     return;
   }
+  if (contact->is_nearest) {
+    bramah__nearest_place(contact, pose, touch);
+    bramah__pair_velocity(contact, Z, touch->place, v);
+    bramah__rotate3(touch->axes, v, touch->w);
+    return;
+  }
   bramah__copy3(contact->origin, origin);
   if (contact->carrier > 0) {
     for (int k = 0; k < 3; k++)
@@ -185,7 +191,12 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
     bramah__contact_frame at;
     bristles start = {0}, end = {0};
     const double engaged = bramah__contact_gear(contact, U, gear);
-    bramah__contact_frame_of(contact, gear, pose, Z, &at);
+    if (bramah__in_the_air(contact)) {
+      at.axes = contact->axes;
+      at.height = 0.0;
+    } else {
+      bramah__contact_frame_of(contact, gear, pose, Z, &at);
+    }
     if (at.height < 0.0) {
       bramah__expr c[2] = {e_number(0.0), e_number(0.0)};
       const double *w = at.w;
@@ -282,6 +293,7 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
     double c[3] = {0, 0, -1.0}, gear[BRAMAH__MOST_SHAFT_JOINTS];
     bramah__contact_frame at;
     memset(slope, 0, sizeof *slope);
+    if (bramah__in_the_air(contact)) continue;
     const double engaged = bramah__contact_gear(contact, U, gear);
     bramah__contact_frame_of(contact, gear, pose, Z, &at);
     if (!(at.height < 0.0)) continue;

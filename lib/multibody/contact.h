@@ -11,7 +11,8 @@
  * e is its spin axis, then to that side n x forwards; w has a fourth entry, the speed r e.w at which it rolls.
  *
  * A ball touches with its point that lies deepest, P = centre - r n. A plane may turn and move with a body of its own, its carrier:
- * then w is the velocity of the one body there against the other, and the force acts on both, opposite and equal.
+ * then w is the velocity of the one body there against the other, and the force acts on both, opposite and equal. Cores of round
+ * shapes and edges have their normal from where they are nearest (pair.c).
  *
  * A brake rubs along the joint in front of its body: w_1 is the joint's rate, f_1 the torque, N what it is pressed with. A clutch
  * is a brake between several joints: w_1 is a weighted sum of their rates, f_1 acts on each with its weight. The weights turn with
@@ -41,16 +42,21 @@ enum {
 
 typedef struct bramah__contact {
   int body;
-  double point[3];             /* body frame [m]; of a disc or ball its centre */
-  double radius;               /* of a disc or ball [m]; 0: a point */
-  double spin[3];              /* axis of a disc, a unit vector in body axes; 0: a ball */
-  int carrier;                 /* 1 + the body that the plane, origin and axes, is given in; 0: the ground */
+  double point[3]; /* body frame [m]; of a disc or ball its centre */
+  double radius;   /* of a disc or ball [m]; 0: a point */
+  double spin[3];  /* axis of a disc, a unit vector in body axes; 0: a ball */
+  int carrier;     /* 1 + the body that the plane, origin and axes, is given in; 0: the ground */
+  int meets;       /* 1: a point between shapes of two bodies */
+  int is_nearest; /* 1: its normal is the line from the place nearest to it on the core of the base, on which origin lies */
+  double base_radius;          /* around that core */
   double pressed;              /* N > 0 of a brake [N m]; 0: it is none */
   int parent;                  /* of the body, of a brake */
   const bramah__shaft *clutch; /* what it rubs between, of a clutch; NULL of all others */
   int is_commanded;            /* 1: N is the part U[spool]/limit of that, of 0 ... limit */
   size_t spool;                /* of a commanded brake */
   double limit;                /* [V] */
+  /* The first axis of a nearest one is the direction in the base that is nearest to axes[0..2]; behind it are the directions in which the
+   * places on the cores of the body and of the base go along as they move, of length 1 or 0, in their own frames. */
   double origin[3], axes[9];
   double ground;                     /* the plane is so far above its origin [m], along its normal */
   double share;                      /* of K, and of C of the former law, that this point has; 0: all */
@@ -101,13 +107,19 @@ static inline int bramah__is_disc(const bramah__contact *contact)
   return contact->radius > 0.0 && bramah__dot3(contact->spin, contact->spin) > 0.0;
 }
 
+/* Is it a point between bodies that is not in use? */
+static inline int bramah__in_the_air(const bramah__contact *contact)
+{
+  return contact->meets && contact->body < 0 && contact->carrier == 0;
+}
+
 /* The plane of one point between two bodies, and its point, as they are held over a step. */
 typedef struct bramah__held {
   double point[3];           /* of the body that does not carry the plane, its frame [m] */
-  double origin[3], axes[9]; /* frame of the body that carries it */
+  double origin[3], axes[9]; /* as a contact's */
   double share;              /* of the law */
   int64_t carrier; /* 1: the first body carries the plane, 2: the second; else: the point is not in use */
-  int64_t turns;   /* 1: the normal turns as the bodies move along each other */
+  int64_t turns;   /* what the normal is of (BRAMAH__ON_FACE, ...) */
 } bramah__held;
 
 /* Force f [3] in the axes of the plane at height q3 and velocity w [4], at the end of a trapezoidal step of length
@@ -214,6 +226,10 @@ void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n, const bram
                                   double *K, double *C);
 
 /* ---- balls, and planes that move (pair.c) ---- */
+
+/* Of a nearest one: axes, place, height. */
+void bramah__nearest_place(const bramah__contact *contact, const bramah__pose *pose,
+                           bramah__contact_frame *touch);
 
 /* Where a ball or point touches; velocity [3] of the one body against the other there; the rest as above. */
 void bramah__pair_velocity(const bramah__contact *contact, const double *Z, const double *place, double *v);

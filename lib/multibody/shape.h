@@ -43,19 +43,36 @@ long bramah__shape_build(bramah__shape *shape);
 /* Points that two shapes touch in at most. */
 size_t bramah__shape_touches(const bramah__shape *a, const bramah__shape *b);
 
+/* What gives a touch its normal: a face; the line between two cores where they are nearest, so that it turns as they move along each
+ * other; two edges of polyhedra across each other. */
+enum { BRAMAH__ON_FACE, BRAMAH__NEAREST, BRAMAH__ACROSS };
+
 /* Where they touch, or would if they came nearer: a plane that one of them carries, and points of the other, balls with
  * its radius. All in inertial axes. */
 typedef struct bramah__patch {
   int owner;                   /* 0: the first carries the plane */
-  int turns;                   /* 1: the normal is no face's, it turns as the shapes move along each other */
+  int turns;                   /* with the one of these */
   double normal[3], origin[3]; /* out of the owner */
   size_t n;                    /* 0: they are farther apart */
   double point[BRAMAH__MOST_TOUCHES][3], share[BRAMAH__MOST_TOUCHES];
+  /* Of cores that are nearest: the place on the owner's for each point; and the directions, of length 1, in which that of the other one and that of
+   * the owner go along as the shapes move; 0 at the ends of cores. */
+  double core[2][3], slide[2][2][3];
 } bramah__patch;
 
 /* owner: of the plane so far, which is kept unless the other one's is clearly better; -1: there was none. */
 void bramah__shapes_touch(const bramah__shape *a, const bramah__shape *b, const bramah__pose *pose, int owner,
                           double margin, bramah__patch *patch);
+
+/* A ball around a shape. */
+typedef struct bramah__around {
+  double middle[3], radius;
+} bramah__around;
+
+/* All pairs i < j of balls that overlap, each once, in an order that the balls alone decide. order [n]: any order of them, which is left
+ * sorted; what it is costs time alone. NaN overlaps nothing. */
+void bramah__near_pairs(size_t n, const bramah__around *ball, int *order,
+                        void (*found)(void *, size_t, size_t), void *self);
 
 /* Largest gap of two polyhedra along any axis of the test of separating axes, negative where they overlap; the axis. */
 double bramah__shapes_gap(const bramah__shape *a, const bramah__shape *b, const bramah__pose *pose,

@@ -11,6 +11,8 @@
 static const double better = 0.05, size_part = 1e-4;
 /* Cosine from which a direction counts as the normal of a face, and sine below which two capsules lie along each other. */
 static const double along_normal = 0.999, parallel = 0.02;
+/* Part of the smaller radius that cores must be apart for a normal between them. */
+static const double least_gap = 1e-6;
 
 /* A shape where it is. */
 typedef struct placed {
@@ -204,9 +206,17 @@ static void touch_face(const placed *owner, const axis *face, const placed *othe
   share(patch);
 }
 
-/* Nearest points of the segments from p along u, v and from q along v. */
+/* Direction of a core at a place of it, 0 at its ends: in which its nearest point goes along. */
+static void slide_along(const double *from, const double *to, double part, double *along)
+{
+  const double length = distance(from, to);
+  for (int k = 0; k < 3; k++)
+    along[k] = length > 0.0 && part > 0.0 && part < 1.0 ? (to[k] - from[k]) / length : 0.0;
+}
+
+/* Nearest points of the segments from p along u and from q along v; slide [2]: how they go along, unless NULL. */
 static void nearest(const double *p, const double *p_end, const double *q, const double *q_end, double *on_p,
-                    double *on_q)
+                    double *on_q, double (*slide)[3])
 {
   double u[3], v[3], r[3], s = 0.0, t = 0.0;
   bramah__sub3(p_end, p, u);
@@ -230,6 +240,7 @@ static void nearest(const double *p, const double *p_end, const double *q, const
     on_p[k] = p[k] + s * u[k];
     on_q[k] = q[k] + t * v[k];
   }
+  if (slide) slide_along(p, p_end, s, slide[0]), slide_along(q, q_end, t, slide[1]);
 }
 
 /* The edge along a direction that lies farthest out along n. */
@@ -256,12 +267,12 @@ static void touch_edges(const placed *a, const placed *b, const axis *across, br
   const int *one = outer_edge(a, across->face, across->n, 1.0),
             *other = outer_edge(b, across->other, across->n, -1.0);
   double on_b[3];
-  nearest(a->corner[one[0]], a->corner[one[1]], b->corner[other[0]], b->corner[other[1]], patch->origin,
-          on_b);
+  nearest(a->corner[one[0]], a->corner[one[1]], b->corner[other[0]], b->corner[other[1]], patch->origin, on_b,
+          NULL);
   bramah__copy3(across->n, patch->normal);
   add_point(patch, on_b);
   patch->share[0] = 1.0;
-  patch->turns = 1;
+  patch->turns = BRAMAH__ACROSS;
 }
 
 /* ---- flat shapes ---- */
@@ -289,40 +300,64 @@ static void flat_shapes(const placed *of, int owner, double margin, bramah__patc
 
 static const double *core_end(const placed *p) { return p->corner[p->shape->n_corners - 1]; }
 
+/* A point on one core and the nearest one on the other, which go along as `slide` says. */
+static void add_nearest(bramah__patch *patch, const double *on_other, const double *on_owner,
+                        const double (*slide)[3])
+{
+  bramah__copy3(on_owner, patch->core[patch->n]);
+  memcpy(patch->slide[patch->n], slide, sizeof patch->slide[0]);
+  add_point(patch, on_other);
+  patch->turns = BRAMAH__NEAREST;
+}
+
+/* Of two cores along each other the ends [at most 2] of the part that they share, each an end of one of them above the other. */
+static void shared_part(const placed *a, const placed *b, const double *u, const double *v,
+                        bramah__patch *patch)
+{
+  for (int e = 0; e < 4 && patch->n < 2; e++) { /* ends of the first, then of the second */
+    const int of_b = e > 1;
+    const placed *on = of_b ? a : b;
+    const double *end = (of_b ? b : a)->corner[e % 2], *along = of_b ? u : v;
+    double from[3], foot[3], slide[2][3] = {{0}};
+    bramah__sub3(end, on->corner[0], from);
+    const double length2 = bramah__dot3(along, along), part = bramah__dot3(from, along) / length2;
+    if (!(of_b ? part > 0.0 && part < 1.0 : part >= 0.0 && part <= 1.0)) continue;
+    for (int k = 0; k < 3; k++) {
+      foot[k] = on->corner[0][k] + part * along[k];
+      slide[!of_b][k] = along[k] / sqrt(length2);
+    }
+    add_nearest(patch, of_b ? foot : end, of_b ? end : foot, (const double(*)[3])slide);
+  }
+}
+
 /* Two round ones: a point, or where they lie along each other the ends of the part that they share. The second carries the
  * plane. */
 static void round_shapes(const placed *of, bramah__patch *patch)
 {
   const placed *a = &of[0], *b = &of[1];
-  double on_a[3], n[3], u[3], v[3], c[3];
-  nearest(a->corner[0], core_end(a), b->corner[0], core_end(b), on_a, patch->origin);
+  double on_a[3], n[3], u[3], v[3], c[3], slide[2][3];
+  nearest(a->corner[0], core_end(a), b->corner[0], core_end(b), on_a, patch->origin, slide);
   bramah__sub3(on_a, patch->origin, n);
   bramah__sub3(core_end(a), a->corner[0], u);
   bramah__sub3(core_end(b), b->corner[0], v);
   bramah__cross3(u, v, c);
-  double length = sqrt(bramah__dot3(n, n));
-  if (!(length > 0.0)) { /* one core goes through the other */
+  const double gap = sqrt(bramah__dot3(n, n));
+  double length = gap;
+  patch->owner = 1;
+  if (!(gap > least_gap * fmin(a->shape->radius, b->shape->radius))) { /* one core goes through the other */
     bramah__copy3(c, n);
     if (!(bramah__dot3(n, n) > 0.0)) n[2] = 1.0;
     length = sqrt(bramah__dot3(n, n));
   }
   for (int k = 0; k < 3; k++) patch->normal[k] = n[k] / length;
-  patch->owner = 1;
-  patch->turns = 1;
   const double uu = bramah__dot3(u, u), vv = bramah__dot3(v, v);
-  if (uu > 0.0 && vv > 0.0 && bramah__dot3(c, c) < parallel * parallel * uu * vv) {
-    double ends[2][3], middle[2][3], w[3];
-    const double from = bramah__dot3(v, b->corner[0]), to = bramah__dot3(v, core_end(b));
-    bramah__copy3(a->corner[0], ends[0]);
-    bramah__copy3(core_end(a), ends[1]);
-    const size_t left = clip(v, to, (const double(*)[3])ends, 2, middle);
-    for (int k = 0; k < 3; k++) w[k] = -v[k];
-    patch->n = left ? clip(w, -from, (const double(*)[3])middle, left, patch->point) : 0;
-  }
+  if (uu > 0.0 && vv > 0.0 && bramah__dot3(c, c) < parallel * parallel * uu * vv)
+    shared_part(a, b, u, v, patch);
   if (patch->n < 2) {
     patch->n = 0;
-    add_point(patch, on_a);
+    add_nearest(patch, on_a, patch->origin, (const double(*)[3])slide);
   }
+  if (length != gap) patch->turns = BRAMAH__ACROSS;
   for (size_t i = 0; i < patch->n; i++) patch->share[i] = 1.0 / (double)patch->n;
 }
 
@@ -342,17 +377,19 @@ static int goes_through(const placed *flat, const placed *core)
   return count > 0;
 }
 
-/* Nearest points of a polyhedron and a core outside it: on edges, or straight above a face. */
-static double nearest_to_flat(const placed *flat, const placed *core, double *on_flat, double *on_core)
+/* Nearest points of a polyhedron and a core outside it: on edges, or straight above a face; as they go along, slide [2], the core's first. */
+static double nearest_to_flat(const placed *flat, const placed *core, double *on_flat, double *on_core,
+                              double (*slide)[3])
 {
   const bramah__shape *s = flat->shape;
   double least = (double)INFINITY;
   for (size_t e = 0; e < s->n_edges; e++) {
-    double p[3], q[3];
-    nearest(flat->corner[s->edge[2 * e]], flat->corner[s->edge[2 * e + 1]], core->corner[0], core_end(core),
-            p, q);
+    double p[3], q[3], along[2][3];
+    nearest(core->corner[0], core_end(core), flat->corner[s->edge[2 * e]], flat->corner[s->edge[2 * e + 1]],
+            q, p, along);
     if (!(distance(p, q) < least)) continue;
     least = distance(p, q);
+    memcpy(slide, along, sizeof along);
     bramah__copy3(p, on_flat);
     bramah__copy3(q, on_core);
   }
@@ -373,26 +410,27 @@ static double nearest_to_flat(const placed *flat, const placed *core, double *on
   return least;
 }
 
-/* A sphere or capsule against a polyhedron, which carries the plane. */
+/* A sphere or capsule against a polyhedron, which carries the plane: of a face, or where an edge or a corner of it is nearest. */
 static void round_on_flat(const placed *flat, const placed *core, double margin, bramah__patch *patch)
 {
   axis face = best_face(flat, core);
-  double on_core[3];
+  double on_core[3], slide[2][3] = {{0}};
   const int through = goes_through(flat, core);
+  int is_apart = 0;
   if (!through) {
-    const double gap = nearest_to_flat(flat, core, patch->origin, on_core);
+    const double gap = nearest_to_flat(flat, core, patch->origin, on_core, slide);
     if (gap - core->shape->radius > margin) return;
-    for (int k = 0; k < 3 && gap > 0.0; k++) patch->normal[k] = (on_core[k] - patch->origin[k]) / gap;
+    is_apart = gap > least_gap * core->shape->radius;
+    for (int k = 0; k < 3 && is_apart; k++) patch->normal[k] = (on_core[k] - patch->origin[k]) / gap;
     double n[3], most = -1.0;
-    for (size_t f = 0; f < flat->shape->n_faces; f++) {
+    for (size_t f = 0; f < flat->shape->n_faces && is_apart; f++) {
       direct(flat, flat->shape->normal + 3 * f, n);
-      if (gap > 0.0 && bramah__dot3(n, patch->normal) <= most) continue;
-      if (gap > 0.0) most = bramah__dot3(n, patch->normal), face.face = f, bramah__copy3(n, face.n);
+      if (bramah__dot3(n, patch->normal) <= most) continue;
+      most = bramah__dot3(n, patch->normal), face.face = f, bramah__copy3(n, face.n);
     }
-    if (gap > 0.0 && most < along_normal) {
-      add_point(patch, on_core);
-      patch->share[0] = 1.0;
-      patch->turns = 1;
+    patch->share[0] = 1.0;
+    if (is_apart && most < along_normal) {
+      add_nearest(patch, on_core, patch->origin, (const double(*)[3])slide);
       return;
     }
   }
@@ -401,9 +439,10 @@ static void round_on_flat(const placed *flat, const placed *core, double margin,
   if (above.n == 0 && through) { /* deep in, beside the face */
     for (size_t i = 0; i < core->shape->n_corners; i++) add_point(&above, core->corner[i]);
   } else if (above.n == 0) {
-    add_point(patch, on_core);
-    patch->share[0] = 1.0;
-    patch->turns = 1;
+    add_nearest(patch, on_core, patch->origin, (const double(*)[3])slide);
+    if (is_apart) return;
+    bramah__copy3(face.n, patch->normal);
+    patch->turns = BRAMAH__ACROSS;
     return;
   }
   *patch = above;
@@ -416,7 +455,7 @@ void bramah__shapes_touch(const bramah__shape *a, const bramah__shape *b, const 
   placed of[2];
   double middle[2][3];
   patch->n = 0;
-  patch->turns = 0;
+  patch->turns = BRAMAH__ON_FACE;
   bramah__point(pose, a->body, a->middle, middle[0]);
   bramah__point(pose, b->body, b->middle, middle[1]);
   if (distance(middle[0], middle[1]) > a->reach + b->reach + margin) return;

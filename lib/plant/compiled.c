@@ -92,6 +92,7 @@ static void set_spools(bramah_coupled *c, const bramah__state *state, double tim
   }
   for (size_t i = 0; i < program->no; i++)
     put(c, program->in.tool + 6 * i, 6, state->tool + BRAMAH__TOOL_STATE * i);
+  if (program->ng) bramah__put_meetings(c->model, state->held, input(c, program->in.meet));
   put(c, program->in.U, program->ns, state->U);
   for (size_t i = 0; i < program->ns; i++) *input(c, program->in.gate + i) = gate(c, state, i);
 }
@@ -221,6 +222,7 @@ static int in_basis(bramah_coupled *c, const bramah__state *state)
   bramah__compiled *k = &c->compiled;
   for (size_t j = 0; j < c->model->n; j++)
     if (fabs(state->z[j]) > bramah__farthest) return 0;
+  if (!bramah__meetings_fit(c->model, state->held)) return 0;
   if (bramah__program_knows(k->program, state)) return 1;
   const bramah_program *other = k->first;
   while (other && !bramah__program_knows(other, state)) other = other->next;
@@ -557,9 +559,11 @@ static int take_end(bramah_coupled *c)
 
   /* Works: trapezoidal sums of forces along their paths, as in energy.c. */
   for (size_t i = 0; i < program->n_works; i++) {
-    const size_t sum = program->work[i] & ~BRAMAH__IS_POWER;
+    const size_t sum = program->work[i] & ~(BRAMAH__IS_POWER | BRAMAH__IS_SPEED);
     const double force = result(c, out->work_force, i), path = result(c, out->work_path, i);
-    const double moved = program->work[i] & BRAMAH__IS_POWER ? c->model->h : path - k->work_path[i];
+    const double moved = program->work[i] & BRAMAH__IS_POWER   ? c->model->h
+                         : program->work[i] & BRAMAH__IS_SPEED ? 0.5 * c->model->h * (k->work_path[i] + path)
+                                                               : path - k->work_path[i];
     double *total = sum < program->nc ? &c->next.work[sum] : &c->next.exchange[sum - program->nc];
     *total += 0.5 * (k->work_force[i] + force) * moved;
   }

@@ -101,6 +101,10 @@ enum { BRAMAH__LISTED = 3 };
   X(double, part_N, n_error *(nx + model->n_bristles))                                                       \
   X(double, part_G, n_error *BRAMAH__LISTED * model->n_parameters)                                           \
   X(double, column, n_error)                                                                                 \
+  X(bramah__around, around,                                                                                  \
+    model->n_shapes) /* of shapes, in the order that they lie in, and what they are near (meeting.c) */      \
+  X(int, around_order, model->n_shapes)                                                                      \
+  X(unsigned char, is_near, model->n_meetings)                                                               \
   X(double, zdd_i, n) /* scratch from here on */                                                             \
   X(double, zdd_base, n)                                                                                     \
   X(double, D, n *n)                                                                                         \
@@ -387,7 +391,7 @@ void bramah__apply_meetings(bramah_coupled *c, const bramah__held *held);
 /* Where shapes touch in a state, anew from its motion; its bristles go over to the new points. */
 void bramah__meet(bramah_coupled *c, bramah__state *state);
 
-/* Enter into c->next what touches and leaves at the end of a step, by c->trial. */
+/* Enter into c->next what touches and leaves at the end of a step. */
 void bramah__note_meetings(bramah_coupled *c);
 
 /* Do any of the points that touch have normals that turn with the motion? The name of the contact, or NULL. */

@@ -79,19 +79,25 @@ static double loads(const bramah_coupled *c)
   return sum;
 }
 
-/* By a point between two bodies: mean force, and mean velocity of the one against the other. */
+/* By a point between two bodies: mean force and moment, and mean velocity of the one body against the other, both about the inertial
+ * origin, so that the points of a touch may be taken together (step_mechanics.c). */
 static double taken_between(const bramah_coupled *c, const bramah__contact *contact, size_t i)
 {
   const bramah__eval *eval[2] = {c->now, c->trial};
-  double force[3] = {0.0, 0.0, 0.0}, speed[3] = {0.0, 0.0, 0.0};
+  const int body[2] = {contact->body, bramah__base_of(contact)};
+  double wrench[6] = {0.0}, twist[6] = {0.0}, sum = 0.0;
   for (int e = 0; e < 2; e++) {
-    double place[3], v[3];
+    const double *force = eval[e]->contact + 3 * i;
+    double place[3];
     bramah__pair_place(contact, eval[e]->pose, place);
-    bramah__pair_velocity(contact, eval[e]->Z, place, v);
-    bramah__axpy3(0.5, v, speed);
-    bramah__axpy3(0.5, eval[e]->contact + 3 * i, force);
+    bramah__axpy3(0.5, force, wrench);
+    for (int k = 0; k < 3; k++) place[k] *= 0.5;
+    bramah__add_cross3(place, force, wrench + 3);
+    for (int b = 0; b < 2; b++)
+      for (int k = 0; body[b] >= 0 && k < 6; k++) twist[k] += (b ? -0.5 : 0.5) * eval[e]->Z[6 * body[b] + k];
   }
-  return -c->model->h * bramah__dot3(force, speed);
+  for (int k = 0; k < 6; k++) sum += wrench[k] * twist[k];
+  return -c->model->h * sum;
 }
 
 /* Taken by a brake or clutch, along the joints where it rubs. */
@@ -123,7 +129,8 @@ static double contacts(const bramah_coupled *c)
       sum += taken_by_rubbing(c, contact, i);
       continue;
     }
-    if (contact->carrier > 0) {
+    if (bramah__in_the_air(contact)) continue;
+    if (contact->meets) {
       sum += taken_between(c, contact, i);
       continue;
     }

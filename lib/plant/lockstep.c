@@ -830,7 +830,7 @@ int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par)
   const bramah_program *program = c->compiled.first;
   if (!program || program->scope < (n_par ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES)) return 0;
   if (n_par > program->n_par || program->nw || program->nm || program->nq || program->nk || program->no ||
-      program->nb)
+      program->ng || program->nb)
     return 0;
   for (size_t i = 0; i < program->ns; i++)
     if (bramah__is_direct(&c->model->circuit.valve[i])) return 0;

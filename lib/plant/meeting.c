@@ -23,9 +23,11 @@ static void show(bramah_coupled *c, const bramah__meeting *m, size_t i, const br
   bramah__contact *out = &c->model->contact_point[m->first + i];
   const bramah__shape *of[2] = {&model->shape[m->shape[0]], &model->shape[m->shape[1]]};
   if (!in_use(held)) { /* in the air */
+    if (bramah__in_the_air(out)) return;
     out->body = -1;
-    out->carrier = 0;
-    out->radius = 0.0;
+    out->carrier = out->is_nearest = 0;
+    out->radius = out->base_radius = 0.0;
+    memset(out->axes, 0, sizeof out->axes);
     bramah__copy3(out->axes + 6, out->point);
     memset(out->origin, 0, sizeof out->origin);
     return;
@@ -34,6 +36,8 @@ static void show(bramah_coupled *c, const bramah__meeting *m, size_t i, const br
   out->body = other->body;
   out->carrier = 1 + base->body;
   out->radius = other->radius;
+  out->is_nearest = held->turns == BRAMAH__NEAREST;
+  out->base_radius = out->is_nearest ? base->radius : 0.0;
   out->share = held->share;
   bramah__copy3(held->point, out->point);
   bramah__copy3(held->origin, out->origin);
@@ -90,11 +94,22 @@ static bramah__held held_of(const bramah__pose *pose, const bramah__shape *const
 {
   bramah__held h = {.share = patch->share[i], .carrier = 1 + patch->owner, .turns = patch->turns};
   const int base = of[patch->owner]->body, other = of[1 - patch->owner]->body;
-  double normal[3];
-  direction_in(pose, base, patch->normal, normal);
-  bramah__plane_axes(normal, h.axes);
-  place_in(pose, base, patch->origin, h.origin);
+  double normal[3], d[3];
+  bramah__copy3(patch->normal, normal);
+  if (patch->turns == BRAMAH__NEAREST) { /* each point has its own */
+    bramah__sub3(patch->point[i], patch->core[i], d);
+    const double gap = sqrt(bramah__dot3(d, d));
+    for (int k = 0; k < 3; k++) normal[k] = d[k] / gap;
+  }
+  direction_in(pose, base, normal, d);
+  bramah__plane_axes(d, h.axes);
+  place_in(pose, base, patch->turns == BRAMAH__NEAREST ? patch->core[i] : patch->origin, h.origin);
   place_in(pose, other, patch->point[i], h.point);
+  if (patch->turns != BRAMAH__NEAREST) return h;
+  const int is_along_x = fabs(d[0]) > 0.9; /* as for planes */
+  for (int k = 0; k < 3; k++) h.axes[k] = k == is_along_x;
+  direction_in(pose, other, patch->slide[i][0], h.axes + 3);
+  direction_in(pose, base, patch->slide[i][1], h.axes + 6);
   return h;
 }
 
@@ -104,27 +119,42 @@ static int stays(const bramah__held *a, const bramah__held *b)
   for (int k = 0; k < 3; k++) {
     most = fmax(most, fabs(a->point[k] - b->point[k]));
     most = fmax(most, fabs(a->origin[k] - b->origin[k]));
-    most = fmax(most, fabs(a->axes[6 + k] - b->axes[6 + k]));
   }
+  for (int k = 0; k < 9; k++) most = fmax(most, fabs(a->axes[k] - b->axes[k]));
   return a->carrier == b->carrier && a->turns == b->turns && most <= rounding;
 }
 
 /* ---- bristles ---- */
+
+/* Axes of a point in use, inertial [9]. */
+static void axes_of(const bramah__pose *pose, const bramah__shape *const *of, const bramah__held *held,
+                    double *axes)
+{
+  const int base = of[held->carrier - 1]->body;
+  bramah__contact alone = {.body = of[2 - held->carrier]->body, .carrier = 1 + base};
+  bramah__contact_frame at;
+  if (held->turns != BRAMAH__NEAREST) {
+    for (int k = 0; k < 3; k++) bramah__direction(pose, base, held->axes + 3 * k, axes + 3 * k);
+    return;
+  }
+  bramah__copy3(held->point, alone.point);
+  bramah__copy3(held->origin, alone.origin);
+  memcpy(alone.axes, held->axes, sizeof alone.axes);
+  bramah__nearest_place(&alone, pose, &at);
+  memcpy(axes, at.own, sizeof at.own);
+}
 
 /* Bristles [2] of a point from the axes of one plane to those of another; they bend the other way where it is the other
  * body that carries it. */
 static void turn_bristles(const bramah__pose *pose, const bramah__shape *const *of, const bramah__held *from,
                           const bramah__held *to, double *x)
 {
-  double bend[3] = {0.0, 0.0, 0.0}, axis[3];
-  for (int a = 0; a < 2; a++) {
-    bramah__direction(pose, of[from->carrier - 1]->body, from->axes + 3 * a, axis);
-    bramah__axpy3(x[a], axis, bend);
-  }
-  for (int a = 0; a < 2; a++) {
-    bramah__direction(pose, of[to->carrier - 1]->body, to->axes + 3 * a, axis);
-    x[a] = (from->carrier == to->carrier ? 1.0 : -1.0) * bramah__dot3(axis, bend);
-  }
+  double bend[3] = {0.0, 0.0, 0.0}, axes[2][9];
+  axes_of(pose, of, from, axes[0]);
+  axes_of(pose, of, to, axes[1]);
+  for (int a = 0; a < 2; a++) bramah__axpy3(x[a], axes[0] + 3 * a, bend);
+  for (int a = 0; a < 2; a++)
+    x[a] = (from->carrier == to->carrier ? 1.0 : -1.0) * bramah__dot3(axes[1] + 3 * a, bend);
 }
 
 /* The point in use that is nearest to this place and not taken yet; n if none is near. */
@@ -152,52 +182,115 @@ static void let_go(const bramah__contact *point, double *x, bramah__met *met)
   }
 }
 
-static void meet(bramah_coupled *c, const bramah__meeting *m, bramah__held *held, double *x, bramah__met *met)
+/* Take the points of a patch, each in the place of the nearest one before it. Those on a face share its plane to the bit. */
+static void take_patch(bramah_coupled *c, const bramah__meeting *m, const bramah__patch *patch,
+                       bramah__held *held, double *x, bramah__met *met)
 {
   const bramah__pose *pose = c->probe->pose;
   const bramah__shape *const of[2] = {&c->model->shape[m->shape[0]], &c->model->shape[m->shape[1]]};
   unsigned char taken[BRAMAH__MOST_TOUCHES] = {0};
   size_t slot[BRAMAH__MOST_TOUCHES];
-  bramah__held was[BRAMAH__MOST_TOUCHES];
-  bramah__patch patch = {.n = 0};
-  int owner = -1;
-  for (size_t i = 0; i < m->n; i++)
-    if (in_use(&held[i])) owner = (int)held[i].carrier - 1;
-  bramah__shapes_touch(of[0], of[1], pose, owner, margin_of(c, of), &patch);
-  if (patch.n > m->n) patch.n = m->n;
+  bramah__held was[BRAMAH__MOST_TOUCHES], now[BRAMAH__MOST_TOUCHES];
+  int all_stay = 1;
   memcpy(was, held, m->n * sizeof *held);
-  for (size_t i = 0; i < patch.n; i++) {
-    slot[i] = nearest_of(pose, of, was, m->n, taken, patch.point[i]);
+  for (size_t i = 0; i < patch->n; i++) {
+    now[i] = held_of(pose, of, patch, i);
+    slot[i] = nearest_of(pose, of, was, m->n, taken, patch->point[i]);
     if (slot[i] < m->n) taken[slot[i]] = 1;
+    all_stay &= slot[i] < m->n && stays(&was[slot[i]], &now[i]);
   }
   for (size_t i = 0; i < m->n; i++) {
     if (taken[i]) continue;
+    all_stay &= !in_use(&held[i]);
     let_go(&c->model->contact_point[m->first + i], x, met);
     held[i] = (bramah__held){.carrier = 0};
   }
-  for (size_t i = 0; i < patch.n; i++) {
-    const bramah__held h = held_of(pose, of, &patch, i);
+  met->near = (int64_t)patch->n;
+  for (size_t i = 0; i < patch->n && !all_stay; i++) {
     const int is_new = slot[i] == m->n;
     for (size_t k = 0; is_new && k < m->n; k++)
       if (!taken[k]) slot[i] = k, k = m->n;
     bramah__held *to = &held[slot[i]];
     const bramah__contact *point = &c->model->contact_point[m->first + slot[i]];
     taken[slot[i]] = 1;
-    if (!is_new && stays(to, &h)) continue;
-    if (!is_new && point->n_states) turn_bristles(pose, of, to, &h, x + point->first_state);
-    *to = h;
+    if (!is_new && point->n_states) turn_bristles(pose, of, to, &now[i], x + point->first_state);
+    *to = now[i];
+  }
+}
+
+/* ---- which come near ---- */
+
+/* A ball around a shape, as far as it comes in two steps, and a little. */
+static bramah__around around(const bramah_coupled *c, const bramah__shape *shape)
+{
+  bramah__around ball = {.radius = (1.0 + near) * shape->reach};
+  double v[3];
+  bramah__point(c->probe->pose, shape->body, shape->middle, ball.middle);
+  if (shape->body < 0) return ball;
+  const double *w = c->probe->Z + 6 * shape->body + 3;
+  bramah__point_velocity(c->probe->Z, shape->body, ball.middle, v);
+  ball.radius += 2.0 * c->model->h * (sqrt(bramah__dot3(v, v)) + shape->reach * sqrt(bramah__dot3(w, w)));
+  return ball;
+}
+
+typedef struct search {
+  bramah_coupled *c;
+  bramah__state *state;
+} search;
+
+static void meet(bramah_coupled *c, bramah__state *state, size_t k)
+{
+  const bramah__meeting *m = &c->model->meeting[k];
+  const bramah__shape *const of[2] = {&c->model->shape[m->shape[0]], &c->model->shape[m->shape[1]]};
+  bramah__held *held = state->held + m->held;
+  bramah__patch patch = {.n = 0};
+  int owner = -1;
+  for (size_t i = 0; i < m->n; i++)
+    if (in_use(&held[i])) owner = (int)held[i].carrier - 1;
+  bramah__shapes_touch(of[0], of[1], c->probe->pose, owner, margin_of(c, of), &patch);
+  if (patch.n > m->n) patch.n = m->n;
+  c->is_near[k] = patch.n > 0;
+  if (patch.n) take_patch(c, m, &patch, held, state->x, &state->met[k]);
+}
+
+/* The meetings of shapes i < j, of which each contact may have one. */
+static void meet_pair(void *self, size_t i, size_t j)
+{
+  const search *s = self;
+  const bramah__meeting *meeting = s->c->model->meeting;
+  size_t low = 0, high = s->c->model->n_meetings;
+  while (low < high) {
+    const size_t middle = (low + high) / 2, *shape = meeting[middle].shape;
+    const size_t one = shape[shape[0] > shape[1]], other = shape[shape[0] <= shape[1]];
+    if (one < i || (one == i && other < j))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < s->c->model->n_meetings; low++) {
+    const size_t *shape = meeting[low].shape;
+    if (shape[shape[0] > shape[1]] != i || shape[shape[0] <= shape[1]] != j) return;
+    meet(s->c, s->state, low);
   }
 }
 
 void bramah__meet(bramah_coupled *c, bramah__state *state)
 {
   const bramah_model *model = c->model;
+  search s = {c, state};
   if (!c->base) return; /* the machine is being put together, and its model holds the law alone */
   bramah__tree_pose(&model->tree, state->base, state->z, c->probe->pose);
   bramah__tree_velocity(&model->tree, c->probe->pose, state->zd, c->probe->Z);
+  memset(c->is_near, 0, model->n_meetings);
+  for (size_t i = 0; i < model->n_shapes; i++) c->around[i] = around(c, &model->shape[i]);
+  for (size_t i = 0; i < model->n_shapes && c->around_order[0] == c->around_order[model->n_shapes - 1]; i++)
+    c->around_order[i] = (int)i; /* the first time */
+  bramah__near_pairs(model->n_shapes, c->around, c->around_order, meet_pair, &s);
   for (size_t k = 0; k < model->n_meetings; k++) {
-    const bramah__meeting *m = &model->meeting[k];
-    meet(c, m, state->held + m->held, state->x, &state->met[k]);
+    const bramah__patch none = {.n = 0};
+    if (!c->is_near[k] && state->met[k].near)
+      take_patch(c, &model->meeting[k], &none, state->held + model->meeting[k].held, state->x,
+                 &state->met[k]);
   }
   bramah__apply_meetings(c, state->held);
 }
@@ -214,12 +307,14 @@ static double height_of(const bramah_model *model, const bramah__eval *at, size_
 void bramah__note_meetings(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
+  bramah__tree_pose(&model->tree, c->next.base, c->next.z, c->probe->pose);
+  bramah__tree_velocity(&model->tree, c->probe->pose, c->next.zd, c->probe->Z);
   for (size_t k = 0; k < model->n_meetings; k++) {
     const bramah__meeting *m = &model->meeting[k];
     bramah__met *met = &c->next.met[k];
     int touching = 0;
-    for (size_t i = 0; i < m->n && !touching; i++)
-      touching = in_use(&c->next.held[m->held + i]) && height_of(model, c->trial, m->first + i) < 0.0;
+    for (size_t i = 0; met->near && i < m->n && !touching; i++)
+      touching = in_use(&c->next.held[m->held + i]) && height_of(model, c->probe, m->first + i) < 0.0;
     if (touching != met->touching) {
       *(touching ? &met->touches : &met->leaves) += 1;
       *(touching ? &met->touched_ns : &met->left_ns) = 1 + *c->next.time_ns;
@@ -234,7 +329,7 @@ const char *bramah__turning_contact(const bramah_coupled *c)
   for (size_t k = 0; k < model->n_meetings; k++) {
     const bramah__meeting *m = &model->meeting[k];
     for (size_t i = 0; i < m->n; i++)
-      if (in_use(&c->state.held[m->held + i]) && c->state.held[m->held + i].turns &&
+      if (in_use(&c->state.held[m->held + i]) && c->state.held[m->held + i].turns == BRAMAH__ACROSS &&
           height_of(model, c->now, m->first + i) < 0.0)
         return model->contact_name[m->contact];
   }

@@ -30,9 +30,6 @@ static bramah_status check(const bramah_model *model, bramah_diag *diag)
   if (model->n_independent == 0)
     return refuse(diag, model->name, "a machine that cannot move is not compiled");
 
-  if (model->n_meetings)
-    return refuse(diag, model->contact_name[model->meeting[0].contact],
-                  "contacts between bodies are not compiled: the interpreter runs this machine");
   if (model->n_rolling) return refuse(diag, model->rolling[0].name, "wheels and knife edges are not stepped");
 
   return BRAMAH_OK;
@@ -57,10 +54,11 @@ static void count(const bramah_model *model, bramah_program *out)
   out->nq = model->n_friction_states;
   out->nk = model->n_standing;
   out->no = model->n_tools;
+  out->ng = bramah__meeting_inputs(model);
   out->nl = bramah__load_signals(&model->circuit, NULL, NULL);
   out->n_par = model->n_parameters;
   out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc +
-                 forces->n_limits + 4 * model->n_contact_points + model->n_sums;
+                 forces->n_limits + 4 * model->n_contact_points + 6 * model->n_meetings + model->n_sums;
   for (size_t i = 0; i < model->n_shafts; i++) out->n_works += model->shaft[i].n_joints;
 }
 

@@ -449,6 +449,7 @@ int bramah__step_by_program(bramah_coupled *c, const bramah__wanted *w)
   bramah__predict(c);
   if (!bramah__compiled_step(c, w) || bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
   bramah__balance_energy(c, c->compiled.energy, c->compiled.energy_after);
+  if (c->model->n_meetings) bramah__note_meetings(c);
   bramah__complete_step(c);
   bramah__compiled_took(c, 0);
   c->report.compiled++;

@@ -100,10 +100,10 @@ typedef struct bramah__step_builder {
 #define BRAMAH__STEP_SIZES(p)                                                                                \
   const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
                ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny, nm = (p)->nm, nr = nf + nm,           \
-               nq = (p)->nq, nk = (p)->nk, no = (p)->no, nb = (p)->nb, nl = (p)->nl, nt = nx + nl,           \
-               n_par = (p)->n_par, n_works = (p)->n_works;                                                   \
+               nq = (p)->nq, nk = (p)->nk, no = (p)->no, ng = (p)->ng, nb = (p)->nb, nl = (p)->nl,           \
+               nt = nx + nl, n_par = (p)->n_par, n_works = (p)->n_works;                                     \
   (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)ny,         \
-      (void)nm, (void)nr, (void)nq, (void)nk, (void)no, (void)nb, (void)nl, (void)nt, (void)n_par,           \
+      (void)nm, (void)nr, (void)nq, (void)nk, (void)no, (void)ng, (void)nb, (void)nl, (void)nt, (void)n_par, \
       (void)n_works
 
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
@@ -115,6 +115,17 @@ bramah__circuit_graph bramah__circuit_of(bramah__step_builder *b);
 /* Mechanics and circuit (step_mechanics.c): everything above from `supply` to `f_state`, at inputs and parameters as they are.
  * Errors: E_SINGULAR, E_MEMORY. */
 bramah_status bramah__add_mechanics(bramah__step_builder *b);
+
+/* Values of a point of a contact; a force and the path that it goes, whose work is a sum of works. */
+static inline bramah__contact_values *bramah__contact_values_in(const bramah__step_builder *b, size_t point)
+{
+  return (bramah__contact_values *)(void *)b->contact_value + point;
+}
+void bramah__add_work(bramah__step_builder *b, size_t *count, size_t sum, bramah__expr force,
+                      bramah__expr path);
+
+/* Contacts between bodies (step_meetings.c). */
+void bramah__add_meetings(bramah__step_builder *b, size_t *works);
 
 /* Parts of all outputs, and one that the machine defines (step_readings.c). */
 /* Torques of a shaft on its joints, and what it shows. */

@@ -23,7 +23,7 @@
  * step_builder.h.
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
- * np error states, ns spools, nc actuators, nw of them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nk contacts on a field, no tools in soil, nb spherical joints, nl load signals, which Newton's
+ * np error states, ns spools, nc actuators, nw of them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nk contacts on a field, no tools in soil, ng inputs of contacts between bodies, nb spherical joints, nl load signals, which Newton's
  * tangent has as unknowns of their own: each depends on many pressures, and many flows on it. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
@@ -53,6 +53,7 @@
   X(base, STEP, 9 * nb)        /* rotations that spherical joints count from */                              \
   X(plane, STEP, 10 * nk)      /* axes and distance of planes below contacts on the field */                 \
   X(tool, STEP, 6 * no)        /* forces and torques of soil on tools */                                     \
+  X(meet, STEP, ng)            /* what bodies touch with (step_meetings.c) */                                \
   X(half, STEP, nq > 0) /* of the step for friction states, from x, xd at its start; 0 at a state x */       \
   X(x, STEP, nq)                                                                                             \
   X(xd, STEP, nq)                                                                                            \
@@ -145,6 +146,8 @@ enum {
 /* Where a work belongs: to actuator i, or nc + i, an exchange of energy; with this bit its force is a power, which goes
  * on for the step. */
 #define BRAMAH__IS_POWER ((size_t)1 << 31)
+/* Instead its mean force goes on at its mean speed, which stands for the path. */
+#define BRAMAH__IS_SPEED ((size_t)1 << 30)
 
 /* Where an output is: a part, 0 for none, and the first of its results there. These are its value, derivatives by the error
  * state [ne], by the independent accelerations [nf], and by the parameters [n_par] while accelerations are held, as far as the
@@ -161,7 +164,7 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, ne, ns, nc, nw, ny, nm, nq, nk, no, nb, nl, n_par, n_works;
+  size_t n, nd, nf, np, nx, ne, ns, nc, nw, ny, nm, nq, nk, no, ng, nb, nl, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */
@@ -172,6 +175,13 @@ struct bramah_program {
 /* The graph of a program that has its counts, choice of coordinates and room for tables; `at` is a typical state. Errors:
  * E_UNSUPPORTED, E_SINGULAR, E_MEMORY. */
 bramah_status bramah__step_graph_build(const bramah__state *at, bramah_program *program, bramah_diag *diag);
+
+/* How many inputs contacts between bodies have; these, from what is held over the step (meeting.c); NULL: nothing touches. */
+size_t bramah__meeting_inputs(const bramah_model *model);
+void bramah__put_meetings(const bramah_model *model, const bramah__held *held, double *in);
+
+/* Does a program know all that is held? A round shape whose core goes through another one is the interpreter's. */
+int bramah__meetings_fit(const bramah_model *model, const bramah__held *held);
 
 /* Is a state in the coordinates that a program is made for? */
 int bramah__program_knows(const bramah_program *program, const bramah__state *state);

@@ -10,11 +10,6 @@
 
 /* ---- parameters in place of numbers ---- */
 
-static bramah__contact_values *values_of(const bramah__step_builder *b, size_t point)
-{
-  return (bramah__contact_values *)(void *)b->contact_value + point;
-}
-
 /* Of all points or discs of a contact. */
 static void set_contact(bramah__step_builder *b, const bramah__parameter *p, bramah__expr value)
 {
@@ -23,7 +18,7 @@ static void set_contact(bramah__step_builder *b, const bramah__parameter *p, bra
   const double nominal = p->info.nominal;
   const bramah__expr factor = nominal != 0.0 ? e_div(value, e_number(nominal)) : value;
   for (size_t k = model->first_point[p->index]; k < model->first_point[p->index + 1]; k++) {
-    bramah__contact_values *v = values_of(b, k);
+    bramah__contact_values *v = bramah__contact_values_in(b, k);
     if (p->code == BRAMAH__CONTACT_STIFFNESS) v->stiffness = e_mul(factor, v->stiffness);
     if (p->code == BRAMAH__CONTACT_DAMPING) v->damping = e_mul(factor, v->damping);
     if (p->code == BRAMAH__CONTACT_FRICTION) v->friction = e_mul(factor, v->friction);
@@ -100,7 +95,7 @@ static void set_quantities(bramah__step_builder *b)
     b->friction_scale[i] = e_number(circuit->cylinder[i].friction_scale);
   }
   for (size_t i = 0; i < model->n_contact_points; i++)
-    *values_of(b, i) = bramah__contact_values_of(&model->contact_point[i]);
+    *bramah__contact_values_in(b, i) = bramah__contact_values_of(&model->contact_point[i]);
   for (size_t i = 0; i < model->n_parameters; i++) apply_parameter(b, &model->parameter[i], b->in_theta[i]);
 }
 
@@ -119,6 +114,7 @@ static void set_typical(bramah__step_builder *b)
     bramah__plane_axes(b->usual->plane + 4 * k, b->typical + in->plane + 10 * k);
     b->typical[in->plane + 10 * k + 9] = b->usual->plane[4 * k + 3];
   }
+  bramah__put_meetings(model, NULL, b->typical + in->meet); /* pivots grow from there */
   for (size_t i = 0; i < ns; i++) {
     b->typical[in->U + i] = 0.3 * model->circuit.valve[i].limit;
     b->typical[in->gate + i] = 1.0;
@@ -219,8 +215,8 @@ static void resist(bramah__step_builder *b, const bramah__expr *by, bramah__expr
   for (size_t f = 0; f < b->out->nf + b->out->nm; f++) b->r[f] = e_add(b->r[f], e_mul(by[f], force));
 }
 
-static void add_work(bramah__step_builder *b, size_t *count, size_t sum, bramah__expr force,
-                     bramah__expr path)
+void bramah__add_work(bramah__step_builder *b, size_t *count, size_t sum, bramah__expr force,
+                      bramah__expr path)
 {
   b->out->work[*count] = sum;
   b->work_force[*count] = force;
@@ -237,7 +233,7 @@ static void add_springs(bramah__step_builder *b, size_t *works)
     const bramah__expr damper = e_scale(spring->damping, measure(b, s, b->column));
     const bramah__expr stretch = e_sub(s, e_number(spring->free_length));
     resist(b, b->column, e_add(e_scale(spring->stiffness, stretch), damper));
-    add_work(b, works, dampers, damper, s);
+    bramah__add_work(b, works, dampers, damper, s);
   }
   for (size_t i = 0; i < forces->n_joint_springs; i++) {
     const bramah__joint_spring *spring = &forces->joint_spring[i];
@@ -245,7 +241,7 @@ static void add_springs(bramah__step_builder *b, size_t *works)
     const bramah__expr damper = e_scale(spring->damping, b->q_d[j]);
     const bramah__expr turn = e_sub(b->in_z[j], e_number(spring->free_position));
     resist(b, b->Rz + j * nr, e_add(e_scale(spring->stiffness, turn), damper));
-    add_work(b, works, dampers, damper, b->in_z[j]);
+    bramah__add_work(b, works, dampers, damper, b->in_z[j]);
   }
 }
 
@@ -274,13 +270,13 @@ static void add_loads(bramah__step_builder *b, size_t *works)
         if (b->model->tree.link[j].revolute)
           b->r[f] = e_sub(b->r[f], e_mul(b->Rz[(size_t)j * nr + f], v_dot(b->body[j].n, torque)));
     }
-    for (int k = 0; k < 3; k++) add_work(b, works, loads, force.x[k], place.x[k]);
-    add_work(b, works, loads | BRAMAH__IS_POWER,
-             v_dot(torque, bramah__twist_graph(b->body, (size_t)load->body).angular), e_number(0.0));
+    for (int k = 0; k < 3; k++) bramah__add_work(b, works, loads, force.x[k], place.x[k]);
+    bramah__add_work(b, works, loads | BRAMAH__IS_POWER,
+                     v_dot(torque, bramah__twist_graph(b->body, (size_t)load->body).angular), e_number(0.0));
   }
   for (size_t j = 0; j < b->out->n; j++) {
     resist(b, b->Rz + j * nr, e_neg(b->joint_load[j]));
-    add_work(b, works, loads, b->joint_load[j], b->in_z[j]);
+    bramah__add_work(b, works, loads, b->joint_load[j], b->in_z[j]);
   }
 }
 
@@ -292,7 +288,7 @@ static void add_limits(bramah__step_builder *b, size_t *works)
     const size_t j = limit->joint;
     const bramah__expr against = e_neg(bramah__limit_force(limit, b->in_z[j], b->q_d[j]));
     resist(b, b->Rz + j * nr, against);
-    add_work(b, works, b->out->nc + BRAMAH__LIMITS, against, b->in_z[j]);
+    bramah__add_work(b, works, b->out->nc + BRAMAH__LIMITS, against, b->in_z[j]);
   }
 }
 
@@ -319,7 +315,7 @@ static bramah__expr add_brake(bramah__step_builder *b, size_t *works, const bram
     const size_t j = bramah__rubbed_joint(brake, a);
     const bramah__expr against = e_neg(e_mul(row[a], f[0]));
     resist(b, b->Rz + j * nr, against);
-    add_work(b, works, b->out->nc + BRAMAH__CONTACTS, against, b->in_z[j]);
+    bramah__add_work(b, works, b->out->nc + BRAMAH__CONTACTS, against, b->in_z[j]);
   }
   return e_neg(e_mul(f[0], w[0]));
 }
@@ -346,7 +342,7 @@ static void add_shafts(bramah__step_builder *b, size_t *works)
       const size_t j = shaft->joint[a];
       const bramah__expr against = e_neg(torque[a]);
       resist(b, b->Rz + j * nr, against);
-      add_work(b, works, nc + BRAMAH__LOADS, torque[a], b->in_z[j]);
+      bramah__add_work(b, works, nc + BRAMAH__LOADS, torque[a], b->in_z[j]);
     }
   }
 }
@@ -359,8 +355,9 @@ static void add_contacts(bramah__step_builder *b, size_t *works)
   for (size_t i = 0, stands = 0; i < b->model->n_contact_points; i++) {
     const bramah__contact *contact = &b->model->contact_point[i];
     const int on_field = stands < b->out->nk && b->model->standing[stands].point == i;
+    if (contact->meets) continue;
     if (contact->pressed > 0.0) {
-      b->taken[i] = add_brake(b, works, contact, values_of(b, i), half);
+      b->taken[i] = add_brake(b, works, contact, bramah__contact_values_in(b, i), half);
       continue;
     }
     bramah__plane_graph plane;
@@ -368,8 +365,8 @@ static void add_contacts(bramah__step_builder *b, size_t *works)
     const bramah__contact_frame_graph at = bramah__contact_graph(contact, on_field ? &plane : NULL, b->body);
     const size_t first = contact->first_state;
     bramah__vec f;
-    bramah__contact_with(contact, values_of(b, i), at.height, at.w, half, b->in_x + first, b->in_xd + first,
-                         b->x_end + first, b->xd_end + first, f.x);
+    bramah__contact_with(contact, bramah__contact_values_in(b, i), at.height, at.w, half, b->in_x + first,
+                         b->in_xd + first, b->x_end + first, b->xd_end + first, f.x);
     const bramah__vec force = m_unrotate(at.axes, f), moment = v_cross(at.arm, force);
     const int is_round = contact->radius > 0.0;
     for (size_t k = 0; k < nr; k++) {
@@ -381,11 +378,11 @@ static void add_contacts(bramah__step_builder *b, size_t *works)
         if (b->model->tree.link[j].revolute)
           b->r[k] = e_sub(b->r[k], e_mul(b->Rz[(size_t)j * nr + k], v_dot(b->body[j].n, moment)));
     }
-    for (int k = 0; k < 3; k++) add_work(b, works, taken, e_neg(force.x[k]), at.held.x[k]);
+    for (int k = 0; k < 3; k++) bramah__add_work(b, works, taken, e_neg(force.x[k]), at.held.x[k]);
     if (is_round)
-      add_work(b, works, taken | BRAMAH__IS_POWER,
-               e_neg(v_dot(moment, bramah__twist_graph(b->body, (size_t)contact->body).angular)),
-               e_number(0.0));
+      bramah__add_work(b, works, taken | BRAMAH__IS_POWER,
+                       e_neg(v_dot(moment, bramah__twist_graph(b->body, (size_t)contact->body).angular)),
+                       e_number(0.0));
   }
 }
 
@@ -423,10 +420,10 @@ static void add_actuators(bramah__step_builder *b, size_t *works)
     }
     b->force[c] = e_add(own, b->cylinder_load[c]);
     resist(b, b->s_i + c * nr, e_neg(b->force[c]));
-    add_work(b, works, c, own, b->s[c]);
-    add_work(b, works, nc + BRAMAH__FRICTION, b->friction[c], b->s[c]);
-    add_work(b, works, nc + BRAMAH__STOPS, e_neg(b->stop[c]), b->s[c]);
-    add_work(b, works, nc + BRAMAH__LOADS, b->cylinder_load[c], b->s[c]);
+    bramah__add_work(b, works, c, own, b->s[c]);
+    bramah__add_work(b, works, nc + BRAMAH__FRICTION, b->friction[c], b->s[c]);
+    bramah__add_work(b, works, nc + BRAMAH__STOPS, e_neg(b->stop[c]), b->s[c]);
+    bramah__add_work(b, works, nc + BRAMAH__LOADS, b->cylinder_load[c], b->s[c]);
   }
 }
 
@@ -473,6 +470,7 @@ static void set_residual(bramah__step_builder *b)
   add_loads(b, &works);
   add_limits(b, &works);
   add_contacts(b, &works);
+  bramah__add_meetings(b, &works);
   add_shafts(b, &works);
   add_actuators(b, &works);
   set_energy(b);
@@ -481,8 +479,8 @@ static void set_residual(bramah__step_builder *b)
   bramah__load_signals(&model->circuit, &circuit, b->signal);
   for (size_t i = 0; i < model->n_definitions; i++)
     if (model->definition[i].is_summed)
-      add_work(b, &works, (nc + BRAMAH__N_EXCHANGES + model->definition[i].sum) | BRAMAH__IS_POWER,
-               bramah__defined_graph(b, &model->definition[i]), e_number(0.0));
+      bramah__add_work(b, &works, (nc + BRAMAH__N_EXCHANGES + model->definition[i].sum) | BRAMAH__IS_POWER,
+                       bramah__defined_graph(b, &model->definition[i]), e_number(0.0));
   memcpy(b->f, b->r, nf * sizeof *b->f);
   for (size_t i = 0; i < np; i++) b->f[nf + i] = e_sub(b->in_pd[i], b->rates[i]);
   memcpy(b->f_state, b->f, nx * sizeof *b->f);

@@ -411,7 +411,7 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
 static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 {
   const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nw = p->nw, nm = p->nm,
-               nq = p->nq, nk = p->nk, no = p->no, nb = p->nb, ny = p->ny, n_par = p->n_par;
+               nq = p->nq, nk = p->nk, no = p->no, ng = p->ng, nb = p->nb, ny = p->ny, n_par = p->n_par;
   size_t n_out = 0;
 #define INPUT(name, rate, count) out[n_out++] = (bramah__c_member){#name, 0, p->in.name, (count)};
   BRAMAH__STEP_INPUTS(INPUT)
@@ -842,6 +842,11 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
   if (start->model->n_tools)
     return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, start->model->name,
                         "tools in soil are not written as C; leave them out of the machine");
+  if (start->model->n_meetings)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED,
+                        start->model->contact_name[start->model->meeting[0].contact],
+                        "contacts between bodies are not written as C, for where shapes touch is looked for "
+                        "before every step; the library runs this machine");
   if (start->model->n_standing)
     return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, start->model->name,
                         "contacts on a terrain are not written as C; let them stand on a plane");
