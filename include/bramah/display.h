@@ -3,7 +3,7 @@
  * its standard deviation and what is critical with its probability. Part of libbramah-tools. The library makes texts; who serves
  * them to a browser, or writes them to a file, is the caller.
  *
- *   bramah_display_new(file, assess, &diag, &display);        ... bramah_display_page(), bramah_display_description(display) ...
+ *   bramah_display_new(file, assess, &diag, &display);        ... bramah_display_text(...), bramah_display_description(display) ...
  *   after an estimate, 30 times a second: bramah_display_take(display, frame);
  *   then, on any thread: bramah_display_frame_text(display, frame, text, sizeof text);
  *
@@ -140,9 +140,15 @@ BRAMAH_API size_t bramah_display_verdict_text(bramah_display *display, char *out
 BRAMAH_API size_t bramah_display_message_text(double t, const char *kind, const char *text, char *out,
                                               size_t size);
 
-/* The page: HTML that fetches display.json and listens to events beside it, for a server. Allocated, to be freed by free(); NULL
- * without memory. It loads nothing from elsewhere and carries its style and script within. */
-BRAMAH_API char *bramah_display_page(void);
+/* The page for a server: HTML that names page.css and page.js beside it, fetches display.json and listens to events, and posts to control.
+ * Nothing in it is inline, nothing comes from elsewhere. */
+typedef enum bramah_display_part {
+  BRAMAH_DISPLAY_PAGE = 0,  /* HTML */
+  BRAMAH_DISPLAY_STYLE = 1, /* page.css */
+  BRAMAH_DISPLAY_SCRIPT = 2 /* page.js */
+} bramah_display_part;
+/* One of its files; static storage. */
+BRAMAH_API const char *bramah_display_text(bramah_display_part part);
 
 /* ---- a run as one file ---- */
 

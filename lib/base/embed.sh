@@ -7,8 +7,8 @@ shift
 {
   echo '/* Made by embed.sh. */'
   while [ $# -gt 1 ]; do
-    # The texts go between tags of a page and must not close them.
-    if [ "$2" != - ] && grep -qi '</s\(cript\|tyle\)' "$2"; then
+    # The texts go between tags of a page and must not close them; a page is one itself.
+    if [ "$2" != - ] && [ "${2%.html}" = "$2" ] && grep -qi '</s\(cript\|tyle\)' "$2"; then
       echo "embed.sh: $2 holds a closing tag" >&2
       exit 1
     fi

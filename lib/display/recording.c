@@ -12,32 +12,43 @@
 
 /* ---- the page ---- */
 
-/* With `data` (NULL: none) before its script. Nothing is loaded from elsewhere, which its policy forbids. */
-static void put_page(bramah__json *page, const char *data)
+const char *bramah_display_text(bramah_display_part part)
 {
-  bramah__json_raw(
-      page,
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src 'unsafe-inline'; img-src data:; connect-src 'self'\">\n<title>bramah</title>\n<style>\n");
-  bramah__json_raw(page, bramah__display_css);
-  bramah__json_raw(page, "</style>\n</head>\n<body>\n");
-  bramah__json_raw(page, bramah__display_html);
-  if (data) bramah__json_raw(page, data);
-  bramah__json_raw(page, "<script>\n");
-  bramah__json_raw(page, bramah__display_js);
-  bramah__json_raw(page, "</script>\n</body>\n</html>\n");
+  return part == BRAMAH_DISPLAY_STYLE    ? bramah__display_css
+         : part == BRAMAH_DISPLAY_SCRIPT ? bramah__display_js
+                                         : bramah__display_html;
 }
 
-char *bramah_display_page(void)
+static void put_between(bramah__json *page, const char *from, const char *to)
 {
-  bramah__json page = {.grows = 1};
-  put_page(&page, NULL);
-  if (!page.failed) return page.text;
-  free(page.text);
-  return NULL;
+  for (char piece[1024]; from < to;) {
+    const size_t left = (size_t)(to - from), n = left < sizeof piece - 1 ? left : sizeof piece - 1;
+    memcpy(piece, from, n);
+    piece[n] = '\0';
+    bramah__json_raw(page, piece);
+    from += n;
+  }
+}
+
+/* The page with style, `data` and script in place of the links to them. */
+static void put_page(bramah__json *page, const char *data)
+{
+  static const char link[] = "<link rel=\"stylesheet\" href=\"page.css\">",
+                    script[] = "<script src=\"page.js\"></script>";
+  static const char policy[] =
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'unsafe-inline'; img-src data:\">\n<style>\n";
+  const char *html = bramah__display_html, *style = strstr(html, link), *code = strstr(html, script);
+  put_between(page, html, style);
+  bramah__json_raw(page, policy);
+  bramah__json_raw(page, bramah__display_css);
+  bramah__json_raw(page, "</style>");
+  put_between(page, style + strlen(link), code);
+  bramah__json_raw(page, data);
+  bramah__json_raw(page, "<script>\n");
+  bramah__json_raw(page, bramah__display_js);
+  bramah__json_raw(page, "</script>");
+  bramah__json_raw(page, code + strlen(script));
 }
 
 /* ---- a run ---- */
