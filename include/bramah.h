@@ -32,6 +32,7 @@
 #include <bramah/plausibility.h>
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>
+#include <bramah/serve.h>
 #include <bramah/session.h>
 #include <bramah/simulation.h>
 #include <bramah/study.h>

@@ -26,7 +26,8 @@ typedef struct bramah_simulation_options {
   size_t n_parameters;
   const bramah_timed_parameter *parameters;
   const char *study; /* study file whose sensors measure; NULL: none */
-  const char *log;   /* file for what they log; required with `study` */
+  const char *
+      log; /* file for what they log; required with `study`, but where bramah_simulation_sample takes it; NULL: none */
   uint64_t seed;     /* of the noise; 1 */
   int process_noise; /* 1: the process noise that the study assumes acts on the machine */
   /* Called for each row, after its values are known and before they are written: u [n_input of the plant] has the commands
@@ -51,6 +52,12 @@ BRAMAH_API bramah_status bramah_simulation_new(const bramah_machine_plant *machi
 /* Write the next row: the first call that at t = 0, each other one after a step. A row shows the parameters
  * and commands that hold from its time on. Errors: those of the plant's step and set_parameter, of writing. */
 BRAMAH_API bramah_status bramah_simulation_next(bramah_simulation *simulation, bramah_diag *diag);
+
+/* The next row as a bramah_source (bramah/replay.h) whose user is the simulation: what the sensors of `study`, which is required,
+ * say of it, in SI with all digits; it has no end. A filter can so run on a machine that is simulated along with it. `log`
+ * is NULL then; a file for the truth is written. Errors: those of bramah_simulation_next. */
+BRAMAH_API bramah_status bramah_simulation_sample(void *simulation, bramah_sample *sample, int *end,
+                                                  bramah_diag *diag);
 
 /* A sensor of the noisy log. Periods and delays are the nearest multiples of the plant's step. */
 typedef struct bramah_simulated_sensor {

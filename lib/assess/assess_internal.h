@@ -123,7 +123,9 @@ const void *bramah__snapshot_find(const bramah__snapshot *snapshot, const char *
 /* Copy a piece that must have n bytes; 0 if there is none, or of another size. */
 int bramah__snapshot_get(const bramah__snapshot *snapshot, const char *name, void *out, size_t n);
 
-/* Write it to a file of its own and rename that, so that the path always holds a whole snapshot. Errors:
+/* Complete it, after the last piece. Returns 0 if memory ran out. */
+int bramah__snapshot_seal(bramah__snapshot *snapshot);
+/* Seal it, write it to a file of its own and rename that, so that the path always holds a whole snapshot. Errors:
  * E_FILE, E_MEMORY. */
 bramah_status bramah__snapshot_write(bramah__snapshot *snapshot, const char *path, bramah_diag *diag);
 /* Read and check it. Errors: E_FILE, E_SYNTAX (no snapshot, or damaged), E_TRUNCATED, E_MEMORY. */
@@ -263,5 +265,11 @@ bramah_status bramah__known_keep(bramah_assess *a, const bramah_sample *sample, 
 bramah_status bramah__known_step(bramah_assess *a, bramah_diag *diag);
 void bramah__known_save(const bramah_assess *a, bramah__snapshot *snapshot);
 bramah_status bramah__known_resume(bramah_assess *a, const bramah__snapshot *snapshot, bramah_diag *diag);
+
+/* The whole state of an assessment in memory, and back to it on the log opened anew (a log stream, without truth and backward
+ * pass): it goes on from there as it did the first time. Errors: E_MEMORY; those of bramah_assess_resume. */
+bramah_status bramah__assess_keep(bramah_assess *a, bramah__snapshot *snapshot, bramah_diag *diag);
+bramah_status bramah__assess_go_back(bramah_assess *a, const bramah__snapshot *snapshot,
+                                     bramah_log_stream *log, bramah_diag *diag);
 
 #endif

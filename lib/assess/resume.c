@@ -2,6 +2,7 @@
 /* A replay to and from a file of snapshots: filter, plant and buffers as the core saves them, and what was counted. */
 #include "lib/assess/assess_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,9 +52,8 @@ static void put_text(bramah__snapshot *s, const char *name, const char *text)
   bramah__snapshot_put(s, name, text, strlen(text) + 1);
 }
 
-bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char *text, bramah_diag *diag)
+static void collect(bramah_assess *a, bramah__snapshot *s, const char *text)
 {
-  bramah__snapshot *s = &a->snapshot;
   const identity id = identity_of(a);
   const int any = bramah_replay_get_report(a->replay).samples > 0;
   const progress p = {.estimates = a->totals.estimates,
@@ -94,7 +94,18 @@ bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char 
   list_plain(a, counts);
   for (size_t i = 0; i < PLAIN; i++) bramah__snapshot_put(s, counts[i].name, counts[i].from, counts[i].size);
   bramah__snapshot_put(s, "errors", a->accuracy, a->n_accuracies * sizeof *a->accuracy);
-  return bramah__snapshot_write(s, path, diag);
+}
+
+bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char *text, bramah_diag *diag)
+{
+  collect(a, &a->snapshot, text);
+  return bramah__snapshot_write(&a->snapshot, path, diag);
+}
+
+bramah_status bramah__assess_keep(bramah_assess *a, bramah__snapshot *snapshot, bramah_diag *diag)
+{
+  collect(a, snapshot, "");
+  return bramah__snapshot_seal(snapshot) ? BRAMAH_OK : bramah__fail_memory(diag);
 }
 
 /* ---- going on ---- */
@@ -203,6 +214,28 @@ static bramah_status resume(bramah_assess *a, const bramah__snapshot *s, bramah_
                                      .last_ns = p.last_ns,
                                      .begin_ns = p.last_ns};
   get_comparison(a, s, &p);
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__assess_go_back(bramah_assess *a, const bramah__snapshot *snapshot,
+                                     bramah_log_stream *log, bramah_diag *diag)
+{
+  a->source_user = a->log = log;
+  a->model_runs = a->free_model != NULL;
+  a->broken_off = a->taken = 0;
+  const bramah_status status = resume(a, snapshot, diag);
+  if (status) return status;
+  a->totals.resumed = 0;
+  a->totals.begin_ns = a->totals.first_ns;
+  a->estimate.time_ns = a->totals.last_ns;
+  a->estimate.corrected = 0;
+  a->estimate.dof = 0;
+  a->estimate.nis = NAN;
+  for (size_t i = 0; i < a->n_sensors; i++) a->measured[i] = NAN;
+
+  /* What was kept for a diagnosis has the same bits the second time; what comes later will be kept again. */
+  while (a->n_kept && a->kept_ns[a->n_kept - 1] > a->totals.last_ns) a->n_kept--;
+  a->next_ns = a->n_kept ? a->kept_ns[a->n_kept - 1] + a->keep_ns : INT64_MIN;
   return BRAMAH_OK;
 }
 

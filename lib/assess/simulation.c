@@ -2,6 +2,7 @@
 /* Simulating a machine into files: its true motion, what sensors log of it, and the process noise that a study
  * assumes. */
 #include "bramah/simulation.h"
+#include "bramah/replay.h"
 #include "lib/io/fail.h"
 #include "lib/io/session.h"
 #include "lib/logs/logs.h"
@@ -116,7 +117,7 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
     status = bramah_log_add_column(s->writer, info.name, info.unit, 10, diag);
   }
   if (!status && o->truth) status = bramah_log_choose_columns(s->writer, o->columns, diag);
-  if (!status && s->log) status = bramah__simulated_log_create(s->log, o->log, diag);
+  if (!status && o->log) status = bramah__simulated_log_create(s->log, o->log, diag);
   r->sensors = s->log ? bramah__simulated_log_sensors(s->log) : NULL;
   r->n_sensors = s->log ? s->study->n_sensors : 0;
   if (!status) {
@@ -174,7 +175,8 @@ static void watch_errors(bramah_simulation *s)
   s->result.n_errors = n;
 }
 
-bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
+/* The next row, into the files or as a sample (NULL: none). */
+static bramah_status next_row(bramah_simulation *s, bramah_sample *sample, bramah_diag *diag)
 {
   const bramah_plant *plant = plant_of(s);
   bramah_simulation_result *r = &s->result;
@@ -220,7 +222,10 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
     for (size_t i = 0; i < s->n_outputs; i++) s->row[1 + i] = output(s, s->outputs[i]);
     status = bramah_log_write(s->writer, s->row, diag);
   }
-  if (!status && s->log) status = bramah__simulated_log_row(s->log, r->rows, r->time_ns, u, diag);
+  if (!status && sample)
+    bramah__simulated_log_sample(s->log, r->rows, r->time_ns, u, sample);
+  else if (!status && s->log)
+    status = bramah__simulated_log_row(s->log, r->rows, r->time_ns, u, diag);
   r->rows++;
 
   /* What the row shows beyond its columns: the energy balance, loops, physical limits. */
@@ -230,6 +235,17 @@ bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
   for (int k = 0; k < BRAMAH_N_LIMITS; k++) bramah_limit_event_add(&r->limit[k], &limit[k], r->time_ns);
   r->violation = fmax(r->violation, bramah_coupled_constraint_violation(s->machine->coupled));
   return status;
+}
+
+bramah_status bramah_simulation_next(bramah_simulation *s, bramah_diag *diag)
+{
+  return next_row(s, NULL, diag);
+}
+
+bramah_status bramah_simulation_sample(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
+{
+  *end = 0;
+  return next_row(user, sample, diag);
 }
 
 bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *s) { return s->result; }

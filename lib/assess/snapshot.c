@@ -125,16 +125,23 @@ static bramah_status fail_file(bramah_diag *diag, const char *path, const char *
   return bramah__failf(diag, BRAMAH_E_FILE, path, 0, NULL, "%s: %s", what, strerror(errno));
 }
 
-bramah_status bramah__snapshot_write(bramah__snapshot *snapshot, const char *path, bramah_diag *diag)
+int bramah__snapshot_seal(bramah__snapshot *snapshot)
 {
-  bramah__new_file file;
   unsigned char *end = extend(snapshot, sizeof(uint64_t));
-  if (!end) return bramah__failf(diag, BRAMAH_E_MEMORY, path, 0, NULL, "out of memory");
+  if (!end) return 0;
   head h = {.format = FORMAT, .order = BYTE_ORDER_MARK, .length = snapshot->size};
   memcpy(h.magic, magic, sizeof magic);
   memcpy(snapshot->bytes, &h, sizeof h);
   const uint64_t sum = bramah__hash(snapshot->bytes, snapshot->size - sizeof sum, BRAMAH__HASH_START);
   memcpy(end, &sum, sizeof sum);
+  return 1;
+}
+
+bramah_status bramah__snapshot_write(bramah__snapshot *snapshot, const char *path, bramah_diag *diag)
+{
+  bramah__new_file file;
+  if (!bramah__snapshot_seal(snapshot))
+    return bramah__failf(diag, BRAMAH_E_MEMORY, path, 0, NULL, "out of memory");
   const bramah_status status = bramah__new_file_open(path, &file, diag);
   if (status) return status;
   fwrite(snapshot->bytes, 1, snapshot->size, file.file);

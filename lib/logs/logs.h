@@ -60,6 +60,9 @@ bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const cha
  * samples that arrive now, `delay` after they were measured on the plant. */
 bramah_status bramah__simulated_log_row(bramah__simulated_log *log, uint64_t k, int64_t time_ns,
                                         const double *u, bramah_diag *diag);
+/* The same as a sample for a replay, without a file: in SI, with all digits. */
+void bramah__simulated_log_sample(bramah__simulated_log *log, uint64_t k, int64_t time_ns, const double *u,
+                                  bramah_sample *sample);
 /* Flush and close the file; frees in any case; NULL allowed. */
 bramah_status bramah__simulated_log_close(bramah__simulated_log *log, bramah_diag *diag);
 /* Its sensors [those of the study], counted up to the last row. */

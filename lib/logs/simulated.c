@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The log a machine with the sensors of a study would have written. */
+#include "bramah/replay.h"
 #include "lib/base/text.h"
 #include "lib/io/session.h"
 #include "lib/logs/logs.h"
@@ -193,31 +194,53 @@ bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const cha
   return status;
 }
 
+/* What arrives now of sensor i: the truth with noise, rounded and limited, was in transit since it was measured `delay` steps
+ * before. NaN: nothing. */
+static double arriving(bramah__simulated_log *log, size_t i, uint64_t k)
+{
+  simulated_sensor *s = &log->sensors[i];
+  const uint64_t n = s->delay + 1;
+  double y = NAN;
+  if (k % s->every == 0) {
+    const double noisy =
+        bramah_sensor_predict(&s->sensor, log->plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
+    y = bramah_sensor_digitize(&s->sensor, noisy);
+    log->info[i].samples++;
+    log->info[i].saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
+  }
+  s->in_transit[k % n] = y;
+  return s->in_transit[(k + 1) % n]; /* the oldest */
+}
+
+static int is_logged(const bramah__simulated_log *log, size_t input)
+{
+  return !bramah__study_unknown_input(log->study, bramah_model_get_info(log->model).input_names[input]);
+}
+
 bramah_status bramah__simulated_log_row(bramah__simulated_log *log, uint64_t k, int64_t time_ns,
                                         const double *u, bramah_diag *diag)
 {
   double *cell = log->row;
   *cell++ = 1e-9 * (double)time_ns;
   for (size_t i = 0; i < log->plant->n_input; i++)
-    if (!bramah__study_unknown_input(log->study, bramah_model_get_info(log->model).input_names[i]))
-      *cell++ = bramah__column_map_column(&log->inputs[i], u[i]);
-
-  /* The truth with noise, rounded and limited, is in transit; what arrives was measured `delay` steps before. */
-  for (size_t i = 0; i < log->study->n_sensors; i++) {
-    simulated_sensor *s = &log->sensors[i];
-    const uint64_t n = s->delay + 1;
-    double y = NAN;
-    if (k % s->every == 0) {
-      const double noisy =
-          bramah_sensor_predict(&s->sensor, log->plant) + bramah_noise_gaussian(s->noise, s->sensor.sigma);
-      y = bramah_sensor_digitize(&s->sensor, noisy);
-      log->info[i].samples++;
-      log->info[i].saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
-    }
-    s->in_transit[k % n] = y;
-    *cell++ = bramah__column_map_column(&s->map, s->in_transit[(k + 1) % n]); /* the oldest */
-  }
+    if (is_logged(log, i)) *cell++ = bramah__column_map_column(&log->inputs[i], u[i]);
+  for (size_t i = 0; i < log->study->n_sensors; i++)
+    *cell++ = bramah__column_map_column(&log->sensors[i].map, arriving(log, i, k));
   return bramah_log_write(log->writer, log->row, diag);
+}
+
+void bramah__simulated_log_sample(bramah__simulated_log *log, uint64_t k, int64_t time_ns, const double *u,
+                                  bramah_sample *sample)
+{
+  sample->time_ns = time_ns;
+  for (size_t i = 0; i < log->plant->n_input; i++) {
+    sample->has_input[i] = (unsigned char)is_logged(log, i);
+    sample->inputs[i] = u[i];
+  }
+  for (size_t i = 0; i < log->study->n_sensors; i++) {
+    sample->y[i] = arriving(log, i, k);
+    sample->present[i] = (unsigned char)!isnan(sample->y[i]);
+  }
 }
 
 const bramah_simulated_sensor *bramah__simulated_log_sensors(const bramah__simulated_log *log)

@@ -46,6 +46,7 @@ check lib/assess "$own|lib/math/(elementary|innovation_tests)\.h|lib/io/|lib/log
 check lib/tune "$own|lib/math/(dense|elementary)\.h|lib/io/|lib/logs/|lib/assess/|lib/tune/"
 check lib/report "$own|lib/io/|lib/report/"
 check lib/display "$own|lib/io/|lib/assess/|lib/display/"
+check lib/serve "$own|lib/io/|lib/logs/|lib/assess/|lib/serve/"
 # The program uses the public interfaces only.
 check lib/cli 'bramah/|lib/cli/'
 

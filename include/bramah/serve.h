@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Live: what a filter estimates goes to any number of viewers over HTTP while it runs, and a log is played to them. Part
+ * of libbramah-tools; the server needs libmicrohttpd when bramah is built.
+ *
+ * The filter's thread never waits for a viewer: it copies the numbers of a frame into a ring and goes on (no lock, no
+ * allocation, no system call). A thread of the server makes text of them, another one sends it. A viewer that is too slow
+ * misses frames and is told how many.
+ *
+ *   bramah_server_new(&options, &diag, &server);            its address: bramah_server_address
+ *   while (...) {
+ *     bramah_assess_next(...);
+ *     if ((frame = bramah_server_frame(server))) { ... write the numbers there ...; bramah_server_send(server); }
+ *     while (bramah_server_take(server, &control)) ... pause, speed, seek ...
+ *   }
+ *   bramah_server_free(server); */
+#ifndef BRAMAH_SERVE_H
+#define BRAMAH_SERVE_H
+
+#include "bramah/assess.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the server ---- */
+
+typedef struct bramah_server bramah_server;
+
+/* What a viewer may get besides the events, by its path ("/", "/display.json"). There is nothing else: no path leads to a
+ * file. Texts and bytes must outlive the server. */
+typedef struct bramah_server_resource {
+  const char *path, *type; /* type: "text/html; charset=utf-8" */
+  const void *bytes;
+  size_t size;
+} bramah_server_resource;
+
+/* What viewers may ask for. */
+typedef enum bramah_control_kind {
+  BRAMAH_CONTROL_PAUSE = 1, /* value 1: stand still, 0: go on */
+  BRAMAH_CONTROL_SPEED = 2, /* times real time, 0.01 to 1000 */
+  BRAMAH_CONTROL_SEEK = 4   /* [s] time of the log */
+} bramah_control_kind;
+/* One request. */
+typedef struct bramah_control {
+  bramah_control_kind kind;
+  double value;
+} bramah_control;
+
+enum { BRAMAH_SERVER_FRAMES = 32 }; /* on their way from the filter's thread at most */
+/* Where it listens and what it sends. */
+typedef struct bramah_server_options {
+  int port; /* 0: any that is free; default 8080 */
+  int to_network; /* 1: to all computers that reach this one, with a token; default 0: to programs on this one only */
+  unsigned allowed; /* bramah_control_kind added up; default 0: nothing may be asked for */
+  size_t n_resources;
+  const bramah_server_resource *resources; /* [n_resources] */
+  void *const *
+      frames; /* [BRAMAH_SERVER_FRAMES] memory for the numbers of frames, each to be written to again and again */
+  size_t text_size; /* [bytes] of the text of a frame, at most */
+  /* JSON of a frame on one line, into out [size]; returns its length; it is left out where that is 0, or size or more. Called by the
+   * server's thread. */
+  size_t (*text)(void *user, const void *frame, char *out, size_t size);
+  void *user;
+} bramah_server_options;
+
+/* All of them at their defaults. */
+BRAMAH_API void bramah_server_options_default(bramah_server_options *options);
+
+/* Listen and answer from now on, by threads of its own in which all signals are blocked. Memory is taken here, and by
+ * libmicrohttpd for each connection (64 at most, 32 of them viewers). HTTP/1.1:
+ *
+ *   GET <path of a resource>   HEAD as well
+ *   GET /events     server-sent events, each with an id that grows, also from one server to the next: `frame` with the text of
+ *                   a frame, the events of bramah_server_say, `skipped` {"frames": n} where frames are missing, and first of
+ *                   all the last `state`. Last-Event-ID: go on behind it
+ *   POST /control   {"pause": true}, {"speed": 2} or {"seek": 12.5}
+ *
+ * Not answered: requests whose Host is not this computer (a foreign name that was made to point here), POST from a page of
+ * another origin, and with to_network those without the token: ?token= in the address, which becomes a cookie, or
+ * Authorization: Bearer. Errors: E_FILE (port in use, or not allowed), E_UNSUPPORTED (built without libmicrohttpd),
+ * E_VALUE (port), E_MEMORY. */
+BRAMAH_API bramah_status bramah_server_new(const bramah_server_options *options, bramah_diag *diag,
+                                           bramah_server **out);
+/* Send what is left, for 2 s at most, then close all connections. NULL allowed. */
+BRAMAH_API void bramah_server_free(bramah_server *server);
+
+/* "http://127.0.0.1:8080/", with the token where there is one. */
+BRAMAH_API const char *bramah_server_address(const bramah_server *server);
+
+/* Memory for the next frame, one of `frames`, and then: it is there. NULL: the server is behind, the frame is left out. Both from
+ * one thread, the same as _say and _take. No lock, no system call. */
+BRAMAH_API void *bramah_server_frame(bramah_server *server);
+BRAMAH_API void bramah_server_send(bramah_server *server);
+/* An event: a word of a to z, and one JSON value, of which 4000 bytes at most are sent. Of events `state` the last one is kept
+ * for new viewers, of all others the last 64. Returns 0 if the server is behind and could not take it. */
+BRAMAH_API int bramah_server_say(bramah_server *server, const char *event, const char *json);
+/* The next thing that a viewer asks for; 0: nothing. */
+BRAMAH_API int bramah_server_take(bramah_server *server, bramah_control *control);
+
+/* What it did so far. */
+typedef struct bramah_server_report {
+  uint64_t viewers;     /* connected to the events now */
+  uint64_t connections; /* viewers so far */
+  uint64_t frames;      /* sent to the server's thread */
+  uint64_t left_out;    /* frames that found the ring full */
+  uint64_t skipped;     /* frames that viewers missed, all together */
+  uint64_t refused;     /* requests that were not answered with what they asked for */
+} bramah_server_report;
+/* Counts; cheap. */
+BRAMAH_API bramah_server_report bramah_server_get_report(const bramah_server *server);
+
+/* Text as a JSON string, quotes included, into out [size], cut to fit, always terminated; "<" is escaped, so that it can stand in a
+ * page. Returns its length. */
+BRAMAH_API size_t bramah_json_string(const char *text, char *out, size_t size);
+
+/* ---- a log that is played ---- */
+
+/* A log through the filter of a study, step by step as bramah_assess does it, with the way back: every so often the whole
+ * state is kept (64 at most, spread over the run), and going to a time means going on from the last one before it. What is
+ * estimated then, and the verdict at the end, has the bits of a run that never went back. */
+typedef struct bramah_player bramah_player;
+
+/* Of a session at its start and its log, paths [n] (bramah_log_stream_open); both must outlive it. Options as of
+ * bramah_assess_new, without truth and backward pass. Errors: those of bramah_log_stream_open and bramah_assess_new; E_UNSUPPORTED
+ * (a study with hypotheses, which is more than one filter). */
+BRAMAH_API bramah_status bramah_player_open(bramah_session *session, size_t n, const char *const *paths,
+                                            const bramah_assess_options *options, bramah_diag *diag,
+                                            bramah_player **out);
+/* The same with rows of another source, such as bramah_simulation_sample: it cannot go back. */
+BRAMAH_API bramah_status bramah_player_new(bramah_session *session, bramah_source source, void *user,
+                                           const bramah_assess_options *options, bramah_diag *diag,
+                                           bramah_player **out);
+BRAMAH_API void bramah_player_close(bramah_player *player); /* NULL allowed */
+
+/* Asked after every row of the log; once it is not 0, the log ends (bramah_log_stream_stop). */
+BRAMAH_API void bramah_player_stop(bramah_player *player, int (*stopped)(void *user), void *user);
+
+/* What runs: the same one for all the player's life. */
+BRAMAH_API bramah_assess *bramah_player_assess(const bramah_player *player);
+/* The log as far as it was read, NULL: another source. Of the time since the last seek. */
+BRAMAH_API const bramah_log_stream *bramah_player_log(const bramah_player *player);
+/* 1 if bramah_player_seek can be had: the log is files. */
+BRAMAH_API int bramah_player_can_seek(const bramah_player *player);
+
+/* Go on to the next estimate: bramah_assess_next. After an error or the end there may be a seek. */
+BRAMAH_API bramah_status bramah_player_next(bramah_player *player, int *end, bramah_diag *diag);
+/* Go to the first estimate at time_ns or later; *end = 1: the log ended before it. The log is read anew where the way goes back, and
+ * the steps between are made; `stopped` is asked after every row. Before the first estimate nothing can be sought. Errors: E_UNSUPPORTED (no
+ * files), with nothing changed; those of bramah_log_stream_open and bramah_assess_next. */
+BRAMAH_API bramah_status bramah_player_seek(bramah_player *player, int64_t time_ns, int *end,
+                                            bramah_diag *diag);
+
+/* ---- lines that come as datagrams ---- */
+
+/* Datagrams of this computer on a port, as lines of a log in a pipe. Each holds whole lines, of which the first may be a comment with
+ * a running number, "# 17": those that are missing are then known, and late ones left out. What comes before the header is left out;
+ * a header that is repeated counts once. An empty datagram ends the log. */
+typedef struct bramah_receiver bramah_receiver;
+
+/* What came. */
+typedef struct bramah_receiver_report {
+  uint64_t datagrams; /* used */
+  uint64_t lost;      /* numbers that never came, or came late */
+  uint64_t late;      /* came after a later number, or twice: left out */
+  uint64_t unusable;  /* before the header, or not ended by a line end, or larger than 65507 bytes */
+  uint64_t repeated;  /* headers */
+} bramah_receiver_report;
+
+/* Listen on 127.0.0.1, by a thread of its own in which all signals are blocked. has_header 0: lines are rows from the first on. *fd: the
+ * end of the pipe to read from, the caller's to close, after the receiver. Errors: E_FILE (port in use, or not
+ * allowed), E_MEMORY. */
+BRAMAH_API bramah_status bramah_receiver_open(int port, int has_header, bramah_diag *diag,
+                                              bramah_receiver **out, int *fd);
+BRAMAH_API void bramah_receiver_close(bramah_receiver *receiver); /* NULL allowed */
+/* Counts so far. */
+BRAMAH_API bramah_receiver_report bramah_receiver_get_report(const bramah_receiver *receiver);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
