@@ -109,10 +109,6 @@ typedef struct bramah_server_report {
 /* Counts; cheap. */
 BRAMAH_API bramah_server_report bramah_server_get_report(const bramah_server *server);
 
-/* Text as a JSON string, quotes included, into out [size], cut to fit, always terminated; "<" is escaped, so that it can stand in a
- * page. Returns its length. */
-BRAMAH_API size_t bramah_json_string(const char *text, char *out, size_t size);
-
 /* ---- a log that is played ---- */
 
 /* A log through the filter of a study, step by step as bramah_assess does it, with the way back: every so often the whole

@@ -70,6 +70,7 @@ static bramah_sensor_state look_at(bramah_display *display, size_t i, int64_t no
   bramah__watched_sensor *w = &display->sensor[i];
   const bramah_assess *a = display->assess;
   const bramah__innovations *sum = &a->innovations[i];
+  if (sum->present < w->present) *w = (bramah__watched_sensor){0}; /* the assessment went back in its log */
   const uint64_t present = sum->present - w->present, gated = sum->gated - w->gated;
   const bramah_alarm_state alarm = bramah_alarm_get(a->alarm, i);
   if (present) {

@@ -185,34 +185,3 @@ bramah__answer bramah__answer_to(const bramah__policy *policy, const bramah__req
     answer = (bramah__answer){.status = 303, .kind = BRAMAH__ANSWER_ENTER};
   return answer;
 }
-
-/* ---- texts ---- */
-
-size_t bramah_json_string(const char *text, char *out, size_t size)
-{
-  static const char hex[] = "0123456789abcdef";
-  size_t n = 0;
-  if (size < 3) {
-    if (size) out[0] = '\0';
-    return 0;
-  }
-  out[n++] = '"';
-  for (; *text; text++) {
-    const unsigned char c = (unsigned char)*text;
-    const int escaped = c < 0x20u || c == 0x7fu || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&';
-    if (n + (escaped ? 6 : 1) + 2 > size) break;
-    if (escaped) {
-      memcpy(out + n, (char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15u]}, 6);
-      n += 6;
-    } else {
-      out[n++] = *text;
-    }
-  }
-  /* A character that was cut is no text: bytes of its beginning go as well. */
-  if (*text)
-    while (n > 1 && ((unsigned char)out[n - 1] & 0xC0u) == 0x80u) n--;
-  if (*text && n > 1 && ((unsigned char)out[n - 1] & 0x80u)) n--;
-  out[n++] = '"';
-  out[n] = '\0';
-  return n;
-}

@@ -408,7 +408,7 @@ static void add_headers(const bramah_server *s, struct MHD_Response *response, c
     MHD_add_response_header(response, always[i][0], always[i][1]);
   const char *type = answer->kind == BRAMAH__ANSWER_EVENTS     ? "text/event-stream"
                      : answer->kind == BRAMAH__ANSWER_RESOURCE ? answer->resource->type
-                                                               : "application/json";
+                                                               : "text/plain; charset=utf-8";
   MHD_add_response_header(response, "Content-Type", type);
   if (answer->allow && answer->status == 405) MHD_add_response_header(response, "Allow", answer->allow);
   if (answer->kind != BRAMAH__ANSWER_ENTER) return;
@@ -420,7 +420,7 @@ static void add_headers(const bramah_server *s, struct MHD_Response *response, c
 
 static enum MHD_Result respond(bramah_server *s, struct MHD_Connection *connection, bramah__answer answer)
 {
-  char text[HEAD * 2] = "";
+  char text[HEAD] = "";
   struct MHD_Response *response = NULL;
   if (answer.kind == BRAMAH__ANSWER_EVENTS) {
     const char *id = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Last-Event-ID");
@@ -438,9 +438,7 @@ static enum MHD_Result respond(bramah_server *s, struct MHD_Connection *connecti
     response = MHD_create_response_from_buffer(
         answer.resource->size, (void *)(uintptr_t)answer.resource->bytes, MHD_RESPMEM_PERSISTENT);
   if (answer.why) {
-    char why[HEAD];
-    bramah_json_string(answer.why, why, sizeof why);
-    snprintf(text, sizeof text, "{\"error\": %s}\n", why);
+    snprintf(text, sizeof text, "%s\n", answer.why);
     atomic_fetch_add_explicit(&s->refused, 1, memory_order_relaxed);
   }
   if (!response) response = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY);
