@@ -27,11 +27,12 @@ find_for_program() {
   need libcsv-dev has_header csv.h
 }
 
-# And the rest: the tests, and what is optional for the build (MAT files, bramah-mpi).
+# And the rest: the tests, and what is optional for the build (MAT files, bramah serve, bramah-mpi).
 find_for_tests() {
   need check pkg-config --exists check
   need libsubunit-dev has_subunit
   need libmatio-dev pkg-config --exists matio
+  need libmicrohttpd-dev pkg-config --exists libmicrohttpd
   need libopenmpi-dev has_mpi
   need libudunits2-dev has_header udunits2.h # only a test compares with it
   need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it

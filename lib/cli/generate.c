@@ -81,8 +81,8 @@ static const struct {
     {"0", "The command did what it was to do."},
     {"1", "Bad input, which a message names, or files that cannot be read or written."},
     {"2", "Wrong use of the command line."},
-    {"3",
-     "replay and simulate: the run went through, but failed one of its own checks, which the summary lists."},
+    {"3", "replay, serve and simulate: the run went through, but failed one of its own checks, which the "
+          "summary lists."},
     {"4", "compare: the files are further apart than the tolerances."},
     {"129, 130, 143",
      "Stopped by SIGHUP, SIGINT (Ctrl-C) or SIGTERM. What had been written is complete up to there "

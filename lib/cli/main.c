@@ -231,7 +231,6 @@ static void print_help(FILE *file)
         "studies; work, who did it. A log is what was measured (CSV or MAT).\n\n"
         "'bramah COMMAND --help' and 'man bramah' say more, 'bramah --version' which one.\n\n"
         "Example, in datasets/four-bar:\n"
-        "  bramah check sensors-2.yaml log.csv\n"
         "  bramah replay sensors-2.yaml log.csv --output estimate.csv\n",
         file);
 }

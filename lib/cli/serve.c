@@ -37,9 +37,11 @@ typedef struct serve_run {
   bramah_display_file *file;
   bramah_display *display;
   bramah_display_frame *frames[BRAMAH_SERVER_FRAMES];
-  bramah_sensor_state *sensors; /* as they were told last */
-  char *page;
-  char *page, *text; /* text: [TEXT] of messages */
+  struct told_sensor {
+    bramah_sensor_state told, now; /* told last; seen last, */
+    double since;                  /* [s] since when */
+  } * sensors;
+  char *text; /* [TEXT] of messages */
   bramah_server *server;
   unsigned allowed;
   /* The pace: time of the log by that of the clock. */
@@ -88,9 +90,10 @@ static void say_state(serve_run *r)
   r->sought = NAN;
 }
 
-/* What has changed since the frame before. */
+/* What is otherwise than it was told, for long enough not to be a moment's doubt. */
 static void say_sensors(serve_run *r, const bramah_display_frame *frame)
 {
+  static const double patience = 0.25; /* s */
   static const char *const states[] = {[BRAMAH_SENSOR_USED] = "is used again",
                                        [BRAMAH_SENSOR_REJECTED] = "is rejected by its gate",
                                        [BRAMAH_SENSOR_LOST] = "is lost",
@@ -100,11 +103,14 @@ static void say_sensors(serve_run *r, const bramah_display_frame *frame)
   const bramah_study *study = bramah_session_study(r->session);
   char text[400];
   for (size_t i = 0; i < frame->n_sensors; i++) {
+    struct told_sensor *s = &r->sensors[i];
     const bramah_sensor_state now = frame->sensor[i];
-    if (now == r->sensors[i]) continue;
-    r->sensors[i] = now;
+    if (now != s->now || frame->t < s->since) s->since = frame->t;
+    s->now = now;
+    if (now == s->told || frame->t - s->since < patience) continue;
+    s->told = now;
     snprintf(text, sizeof text, "%.300s %s", study->sensors[i].name, states[now]);
-    say(r, frame->t, kinds[now], text);
+    say(r, s->since, kinds[now], text);
   }
 }
 
@@ -391,16 +397,17 @@ static bramah_status open_server(serve_run *r, bramah_diag *diag)
   if (!status) status = bramah_display_new(r->file, r->assess, diag, &r->display);
   for (size_t i = 0; !status && i < BRAMAH_SERVER_FRAMES; i++)
     status = bramah_display_frame_new(r->display, diag, &r->frames[i]);
-  r->page = bramah_display_page();
   r->text = malloc(TEXT);
   r->sensors = calloc(bramah_session_study(r->session)->n_sensors + 1, sizeof *r->sensors);
-  if (!status && (!r->page || !r->text || !r->sensors)) status = cli_no_memory(diag);
+  if (!status && (!r->text || !r->sensors)) status = cli_no_memory(diag);
   if (status) return status;
 
   const char *description = bramah_display_description(r->display);
-  const char *style = bramah_display_style(), *script = bramah_display_script();
+  const char *page = bramah_display_text(BRAMAH_DISPLAY_PAGE),
+             *style = bramah_display_text(BRAMAH_DISPLAY_STYLE);
+  const char *script = bramah_display_text(BRAMAH_DISPLAY_SCRIPT);
   const bramah_server_resource resources[] = {
-      {"/", "text/html; charset=utf-8", r->page, strlen(r->page)},
+      {"/", "text/html; charset=utf-8", page, strlen(page)},
       {"/page.css", "text/css; charset=utf-8", style, strlen(style)},
       {"/page.js", "text/javascript; charset=utf-8", script, strlen(script)},
       {"/display.json", "application/json", description, strlen(description)}};
@@ -437,7 +444,6 @@ static void close_run(serve_run *r)
   bramah_simulation_close(r->simulation, &ignored);
   bramah_machine_plant_close(&r->machine);
   bramah_session_close(r->session);
-  free(r->page);
   free(r->text);
   free(r->sensors);
 }
@@ -524,8 +530,9 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"from", "LOG|-|udp:PORT|simulator",
-     "what the filter gets\nA log, which is played; lines of a log on standard input (-) or as datagrams "
+    {"from", "SOURCE",
+     "LOG, -, udp:PORT or simulator\nWhat the filter gets: a log, which is played; lines of a log on "
+     "standard input (-) or as datagrams "
      "from this "
      "computer (udp:PORT), as they come; or the study's own machine, simulated along with it. A log of "
      "several files: "

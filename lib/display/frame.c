@@ -96,7 +96,7 @@ bramah_status bramah_display_take(bramah_display *display, bramah_display_frame 
   bramah_assess *a = display->assess;
   const bramah_estimate *estimate = bramah_assess_estimate(a);
   if (display->begin_ns == INT64_MIN) display->begin_ns = estimate->time_ns;
-  frame->t = 1e-9 * (double)estimate->time_ns;
+  frame->t = (double)estimate->time_ns / 1e9;
   for (size_t k = 0; k < frame->n_outputs; k++) {
     frame->value[k] = estimate->value[a->outputs[k].output];
     frame->sigma[k] = estimate->sigma[a->outputs[k].output];

@@ -128,6 +128,7 @@ struct bramah_server {
   size_t room;   /* [bytes] of the text of an event in the store */
   char *scratch; /* [text_size + 1] of the pump */
   char *memory;  /* all texts */
+  bramah_server_resource *resources;
 };
 
 /* ---- from the filter's thread ---- */
@@ -520,7 +521,10 @@ static bramah_status take_memory(bramah_server *s, bramah_diag *diag)
   s->room = HEAD + (s->options.text_size > TEXT ? s->options.text_size : TEXT);
   s->scratch = malloc(s->options.text_size + 1);
   s->memory = calloc(FRAMES + EVENTS + 1 + VIEWERS, s->room);
-  if (!s->scratch || !s->memory) return bramah__fail_memory(diag);
+  s->resources = calloc(s->options.n_resources + 1, sizeof *s->resources);
+  if (!s->scratch || !s->memory || !s->resources) return bramah__fail_memory(diag);
+  for (size_t i = 0; i < s->options.n_resources; i++) s->resources[i] = s->options.resources[i];
+  s->policy.resources = s->resources;
   char *at = s->memory;
   for (size_t i = 0; i < FRAMES; i++, at += s->room) s->frames[i].text = at;
   for (size_t i = 0; i < EVENTS; i++, at += s->room) s->events[i].text = at;
@@ -570,11 +574,13 @@ bramah_status bramah_server_new(const bramah_server_options *options, bramah_dia
   if (!s) return bramah__fail_memory(diag);
   pthread_mutex_init(&s->lock, NULL);
   s->options = *options;
-  s->base = (uint64_t)time(NULL) << 22;
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  s->base = ((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000)
+            << 12; /* JavaScript counts to 2^53 */
   bramah_status status = options->to_network ? make_token(s->policy.token, diag) : BRAMAH_OK;
   s->policy.allowed = options->allowed;
   s->policy.n_resources = options->n_resources;
-  s->policy.resources = options->resources;
   if (!status) status = take_memory(s, diag);
   if (!status) status = listen_at(s, &fd, diag);
   if (status && fd >= 0) close(fd);
@@ -616,6 +622,7 @@ void bramah_server_free(bramah_server *s)
   pthread_mutex_destroy(&s->lock);
   free(s->scratch);
   free(s->memory);
+  free(s->resources);
   free(s);
 }
 

@@ -1,0 +1,35 @@
+#!/bin/sh
+# A filter at work, as viewers see it; what serve says of typing mistakes.
+# shellcheck source=test/cli/common.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
+
+make_log 1
+sed "s,^machine: .*,machine: $machine," "$study" >study.yaml
+
+# Mistakes, as long as nothing is served.
+run 2 serve study.yaml
+says err "option '--from' is missing"
+run 1 serve study.yaml --from nothing.csv
+says err 'nothing.csv: cannot open'
+run 1 serve nothing.yaml --from log.csv
+says err 'nothing.yaml'
+run 1 serve study.yaml --from log.csv --display nothing.yaml
+says err 'nothing.yaml'
+run 2 serve study.yaml --from log.csv --port 70000
+says err 'ports go up to 65535'
+run 2 serve study.yaml --from udp:x
+says err "'udp:x' is not udp: and a port"
+run 2 serve study.yaml --from log.csv --from -
+says err 'only files can be several'
+run 2 serve study.yaml --from simulator --stay
+says err '--stay is for a log from a file'
+run 2 serve study.yaml --form log.csv
+says err "did you mean '--from'?"
+
+/usr/bin/python3 "$source_root/test/cli/serve.py" study.yaml log.csv || fail 'serve.py'
+
+# A row that is wrong ends it, with what replay says and its exit code.
+sed '100s/,[^,]*$/,x/' log.csv >bad.csv
+run 1 serve study.yaml --from bad.csv --port 0
+says err 'bad.csv:100'
+says out 'verdict: none'
