@@ -551,7 +551,7 @@ static const cli_option options[] = {
 const cli_command cli_serve = {
     .name = "serve",
     .operands = "STUDY",
-    .summary = "Show a filter at work in browsers: gauges that know how sure they are",
+    .summary = "Show a filter at work in browsers: gauges and how sure they are",
     .details =
         "Runs the filter of the study as replay does, bit for bit, and serves a page with its gauges, the\n"
         "machine in motion and plots, on this computer only unless --network is given. Any number of\n"
