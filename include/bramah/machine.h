@@ -433,7 +433,9 @@ typedef struct bramah_brake {
  * the joint's axis with throttle x full-load torque, straight between the points, level beyond them and rounded within
  * `rounding` of each, less its friction (tanh of the speed in rad/s). Where there is an idle speed a governor opens the throttle
  * below it, fully at `idle_band` below. Fuel, where there is a consumption: max(idle_fuel, b T w), b = b_0 (1 + t (1 - T/T_0)^2 +
- * s (w/w_0 - 1)^2), T before friction. There is no turbo, no warm-up, no stall: below its points the first torque stays. Outputs:
+ * s (w/w_0 - 1)^2), T before friction. There is no turbo and no warm-up; below its points the first torque stays. Below
+ * the speed `stall`, where there is one, it gives nothing and takes no fuel; both set in over the next quarter of that. Stalled, it is
+ * started again by what turns it: a commanded torque on its joint, or the machine that rolls in gear. Outputs:
  * <name>.torque [N m] before friction, .work [J] of that; with a consumption .fuel_rate [kg/s] and .fuel [kg] since the start. Energy,
  * friction taken off: energy.loads. */
 typedef struct bramah_engine {
@@ -447,6 +449,7 @@ typedef struct bramah_engine {
   double friction;                /* >= 0 [N m] */
   double idle_speed;              /* [rad/s]; 0: no governor */
   double idle_band;               /* [rad/s]; 0: 10 rad/s */
+  double stall;                   /* [rad/s], below 0.8 idle_speed; 0: it never stalls */
   double consumption;             /* b_0 [kg/J]; 0: fuel is not shown */
   double best_torque, best_speed; /* T_0 > 0 [N m], w_0 > 0 [rad/s] */
   double torque_loss, speed_loss; /* t, s >= 0 */

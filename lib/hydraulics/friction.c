@@ -80,7 +80,7 @@ BRAMAH__EQUATION bramah__expr lugre(const bramah__friction *f, bramah__expr v, b
   /* with a film of thickness h, (1 - h) F_s for F_s (D 2.49) */
   const bramah__expr excess = e_sub(e_number(f->static_force - f->coulomb), e_scale(f->static_force, film));
   const bramah__expr yields =
-      bristles_yield(f->stiffness, f->coulomb, excess, f->stribeck, f->exponent, speed_of(v));
+      bristles_yield(e_number(f->stiffness), f->coulomb, excess, f->stribeck, f->exponent, speed_of(v));
   bend_bristles(half, yields, v, x_k[0], xd_k[0], &x[0], &xd[0]);
   return e_add(e_add(e_scale(f->stiffness, x[0]), e_scale(f->damping, xd[0])), e_scale(f->viscous, v));
 }

@@ -59,7 +59,7 @@ static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_pump, from),
     BRAMAH__VOLUME_KEY("into", bramah_pump, into),
     BRAMAH__QUANTITY_KEY("flow", bramah_pump, flow, .required = 1, .unit = "m^3/s", .what = "the flow",
-                         .range = BRAMAH_KEY_POSITIVE),
+                         .range = BRAMAH_KEY_POSITIVE, .parameter = BRAMAH_KEY_POSITIVE),
     BRAMAH__FACTOR_KEY("displacement", "m^3/rad", "flow", .required = 0),
     BRAMAH__FACTOR_KEY("speed", "rad/s", "flow", .required = 0),
     BRAMAH__QUANTITY_KEY("set_pressure", bramah_pump, set_pressure, .unit = "Pa", .what = "the set pressure",

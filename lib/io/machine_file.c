@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/machine_file.h"
 #include "lib/base/diag.h"
+#include "lib/hydraulics/element.h"
 #include "lib/io/uncertainty.h"
 #include "lib/io/session.h"
 
@@ -487,6 +488,15 @@ static const struct {
     {{"tyres", "*", "damping"}, ".damping", BRAMAH__LEAD_SAME},
     {{"contacts", "*", "stiffness"}, ".stiffness", BRAMAH__LEAD_SAME},
     {{"contacts", "*", "damping"}, ".damping", BRAMAH__LEAD_SAME},
+    {{"tyres", "*", "patch_length"}, ".patch_length", BRAMAH__LEAD_SAME},
+    {{"?", "*", "friction", "bristle_stiffness"}, ".bristle_stiffness", BRAMAH__LEAD_SAME},
+    {{"brakes", "*", "bristle_stiffness"}, ".bristle_stiffness", BRAMAH__LEAD_SAME},
+    {{"brakes", "*", "torque"}, ".friction_scale", BRAMAH__LEAD_FACTOR},
+    {{"clutches", "*", "torque"}, ".friction_scale", BRAMAH__LEAD_FACTOR},
+    {{"clutches", "*", "stiffness"}, ".stiffness", BRAMAH__LEAD_SAME},
+    {{"engines", "*", "friction"}, ".friction", BRAMAH__LEAD_SAME},
+    {{"engines", "*", "idle", "speed"}, ".idle_speed", BRAMAH__LEAD_SAME},
+    {{"joint_torques", "*", "torque"}, ".torque_scale", BRAMAH__LEAD_FACTOR},
     {{"?", "*", "friction", "coulomb"}, ".friction_scale", BRAMAH__LEAD_TERM},
     {{"?", "*", "friction", "static"}, ".friction_scale", BRAMAH__LEAD_TERM},
     {{"hydraulics", "?", "*", "friction", "coulomb"}, ".friction_scale", BRAMAH__LEAD_TERM},
@@ -519,7 +529,7 @@ static int lead_of(const bramah__item *item, const char **element, const char **
   while (key->name && strcmp(key->name, path[3]) != 0) key++;
   if (!key->name) return 0;
   while (result->name && strcmp(result->name, key->factor_of ? key->factor_of : key->name) != 0) result++;
-  *suffix = result->name;
+  *suffix = bramah__parameter_key(result);
   return !result->parameter ? 0 : key->factor_of ? BRAMAH__LEAD_FACTOR : BRAMAH__LEAD_SAME;
 }
 

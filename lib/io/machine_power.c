@@ -52,6 +52,7 @@ static const bramah__key engine_keys[] = {
     QUANTITY(bramah_engine, "rounding", rounding, "rad/s", BRAMAH__POSITIVE, .required = 0),
     QUANTITY(bramah_engine, "friction", friction, "N*m", BRAMAH__NOT_NEGATIVE, .required = 0),
     {.name = "idle", .read = bramah__read_child, .table = &idle_table},
+    QUANTITY(bramah_engine, "stall", stall, "rad/s", BRAMAH__POSITIVE, .required = 0),
     {.name = "fuel", .read = bramah__read_child, .table = &fuel_table},
     COMMAND(bramah_engine, "throttle", throttle, .required = 0),
     {0}};

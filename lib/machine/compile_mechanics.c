@@ -751,6 +751,7 @@ static bramah_status fill_rubbing(const bramah__compiler *k, const bramah_contac
 {
   static const double weight = 9.81; /* [N/kg] of a body that rests on its contact */
   const bramah_friction *f = &in->friction;
+  out->friction = 1.0;
   if (f->model == BRAMAH_FRICTION_NONE) return BRAMAH_OK;
   if (f->model != BRAMAH_FRICTION_LUGRE)
     return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction of a contact is lugre");

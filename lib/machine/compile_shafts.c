@@ -63,8 +63,9 @@ static bramah_status fill_engine(bramah__compiler *k, const bramah_engine *in, b
 {
   const bramah_named *of = (const bramah_named *)(const void *)in;
   double narrowest = INFINITY;
-  out->friction = in->friction;
-  out->idle_speed = in->idle_speed, out->idle_band = otherwise(in->idle_band, 10.0);
+  out->value[BRAMAH__SHAFT_FRICTION] = in->friction;
+  out->value[BRAMAH__SHAFT_IDLE_SPEED] = in->idle_speed;
+  out->stall = in->stall, out->idle_band = otherwise(in->idle_band, 10.0);
   out->consumption = in->consumption, out->best_torque = in->best_torque, out->best_speed = in->best_speed;
   out->torque_loss = in->torque_loss, out->speed_loss = in->speed_loss, out->idle_fuel = in->idle_fuel;
   if (in->n_points < 2) return fail(k, of, "its full-load curve needs at least two points");
@@ -80,6 +81,10 @@ static bramah_status fill_engine(bramah__compiler *k, const bramah_engine *in, b
   if (status == BRAMAH_OK) status = not_negative(k, of, in->friction, "the friction must not be negative");
   if (status == BRAMAH_OK)
     status = not_negative(k, of, in->idle_speed, "the idle speed must not be negative");
+  if (status == BRAMAH_OK)
+    status = not_negative(k, of, in->stall, "the speed where it stalls must not be negative");
+  if (status == BRAMAH_OK && in->idle_speed > 0.0 && in->idle_speed < 1.25 * in->stall)
+    return fail(k, of, "it would stall when idle: its idle speed must be a quarter above where it stalls");
   if (status == BRAMAH_OK)
     status = bramah__positive(k, out->idle_band, of->name, of->line, "the band of the governor");
   if (status == BRAMAH_OK)
@@ -161,7 +166,7 @@ bramah_status bramah__build_shafts(bramah__compiler *k)
     const bramah__shaft_thing thing = bramah__shaft_thing_at(d, i);
     const bramah_named *of = thing.of;
     bramah__shaft *out = &k->t.shaft[i];
-    *out = (bramah__shaft){.kind = thing.kind};
+    *out = (bramah__shaft){.kind = thing.kind, .value = {[BRAMAH__SHAFT_SCALE] = 1.0}};
     if (!of->name || !of->name[0])
       return bramah__compile_fail(k, BRAMAH_E_KEY, kinds[thing.kind], of->line, "has no name");
     for (size_t l = 0; l < i; l++)

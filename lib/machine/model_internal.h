@@ -145,17 +145,26 @@ typedef enum bramah__parameter_code {
   BRAMAH__CONTACT_STIFFNESS, /* of all points or discs of a contact or tyre */
   BRAMAH__CONTACT_DAMPING,
   BRAMAH__CONTACT_FRICTION, /* factor of the friction of a contact, tyre, brake or clutch */
+  BRAMAH__CONTACT_BRISTLES, /* stiffness of the bristles of one of these */
+  BRAMAH__CONTACT_PATCH,    /* length of the patch of a tyre */
+  BRAMAH__SHAFT_PARAMETER,  /* of an engine or commanded torque, see `value` */
   BRAMAH__CONTACT_GROUND    /* height of the ground below a contact or tyre above where the machine has it */
 } bramah__parameter_code;
 
 typedef struct bramah__parameter {
   bramah__parameter_code code;
   size_t index; /* of the joint, cylinder, link, supply, ... in the model; >= n: a payload on the ground */
-  size_t value; /* of an element: which of its quantities */
+  size_t value; /* of an element or shaft: which of its quantities */
   double point
       [3]; /* of a payload, frame of the link; of a component of a force: its unit vector in the load's axes */
   bramah_parameter_info info;
 } bramah__parameter;
+
+/* Does it change the rates of bristles, which a step carries over from its start? */
+static inline int bramah__bends_bristles(const bramah__parameter *p)
+{
+  return p->code == BRAMAH__CONTACT_BRISTLES || p->code == BRAMAH__CONTACT_PATCH;
+}
 
 /* Spherical joint, or the turning half of a floating one: three coordinates in a row, yaw, pitch and roll. */
 typedef struct bramah__ball {

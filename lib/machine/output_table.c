@@ -245,6 +245,9 @@ static const struct {
                        [BRAMAH__CONTACT_STIFFNESS] = {".stiffness", "N/m", NULL},
                        [BRAMAH__CONTACT_DAMPING] = {".damping", "N*s/m", NULL},
                        [BRAMAH__CONTACT_FRICTION] = {".friction_scale", "1", NULL},
+                       [BRAMAH__CONTACT_BRISTLES] = {".", "1/m", "1/rad"}, /* then its key, as of a shaft */
+                       [BRAMAH__CONTACT_PATCH] = {".patch_length", "m", NULL},
+                       [BRAMAH__SHAFT_PARAMETER] = {".", NULL, NULL},
                        [BRAMAH__CONTACT_GROUND] = {".ground_height", "m", NULL}};
 
 /* Those counted so far; where there is a model they are entered, too. */
@@ -294,10 +297,34 @@ static void add_contacts(list *l, const bramah_machine *d)
       add(l, (bramah__parameter){.code = BRAMAH__CONTACT_DAMPING, .index = i}, name, "");
     if (!is_tyre && !(contact->friction.coulomb > 0.0)) continue;
     add(l, (bramah__parameter){.code = BRAMAH__CONTACT_FRICTION, .index = i}, name, "");
+    if (!is_tyre && contact->n_between) continue; /* no derivatives by anything */
+    add(l, (bramah__parameter){.code = BRAMAH__CONTACT_BRISTLES, .index = i}, name, "bristle_stiffness");
+    if (is_tyre) add(l, (bramah__parameter){.code = BRAMAH__CONTACT_PATCH, .index = i}, name, "");
   }
-  for (size_t i = 0; i < d->n_brakes + d->n_clutches; i++)
-    add(l, (bramah__parameter){.code = BRAMAH__CONTACT_FRICTION, .index = d->n_contacts + d->n_tyres + i},
-        i < d->n_brakes ? d->brakes[i].name : d->clutches[i - d->n_brakes].name, "");
+  for (size_t i = 0; i < d->n_brakes + d->n_clutches; i++) {
+    const int is_brake = i < d->n_brakes;
+    const char *name = is_brake ? d->brakes[i].name : d->clutches[i - d->n_brakes].name;
+    const size_t index = d->n_contacts + d->n_tyres + i;
+    add(l, (bramah__parameter){.code = BRAMAH__CONTACT_FRICTION, .index = index}, name, "");
+    add(l, (bramah__parameter){.code = BRAMAH__CONTACT_BRISTLES, .index = index}, name,
+        is_brake ? "bristle_stiffness" : "stiffness");
+  }
+}
+
+/* Of engines and commanded torques; of a clutch the contact has them. */
+static void add_shafts(list *l, const bramah_machine *d)
+{
+  static const char *const keys[] = {[BRAMAH__SHAFT_SCALE] = "torque_scale",
+                                     [BRAMAH__SHAFT_FRICTION] = "friction",
+                                     [BRAMAH__SHAFT_IDLE_SPEED] = "idle_speed"};
+  for (size_t i = 0; i < bramah__n_shafts(d); i++) {
+    const bramah__shaft_thing thing = bramah__shaft_thing_at(d, i);
+    const bramah_engine *engine = thing.kind == BRAMAH__ENGINE ? thing.element : NULL;
+    for (size_t k = 0; k < BRAMAH__SHAFT_VALUES && thing.kind != BRAMAH__CLUTCH; k++)
+      if (k == BRAMAH__SHAFT_SCALE || (engine && (k == BRAMAH__SHAFT_FRICTION || engine->idle_speed > 0.0)))
+        add(l, (bramah__parameter){.code = BRAMAH__SHAFT_PARAMETER, .index = i, .value = k}, thing.of->name,
+            keys[k]);
+  }
 }
 
 size_t bramah__parameters_layout(const bramah_machine *d, bramah_model *model, bramah__arena *arena)
@@ -345,7 +372,7 @@ size_t bramah__parameters_layout(const bramah_machine *d, bramah_model *model, b
       if (key->type != BRAMAH_KEY_QUANTITY || key->factor_of) continue;
       if (key->parameter && !absent)
         add(&l, (bramah__parameter){.code = BRAMAH__ELEMENT_VALUE, .index = i, .value = value}, element->name,
-            key->name);
+            bramah__parameter_key(key));
       value++;
     }
   }
@@ -356,6 +383,7 @@ size_t bramah__parameters_layout(const bramah_machine *d, bramah_model *model, b
   add_each(&l, BRAMAH__FLOW_SCALE, d->n_metered_cylinders, d->metered_cylinders,
            sizeof *d->metered_cylinders);
   add_contacts(&l, d);
+  add_shafts(&l, d);
   return l.n;
 }
 
@@ -411,6 +439,17 @@ static void fill_contact(bramah__compiler *k, bramah__parameter *p)
   case BRAMAH__CONTACT_DAMPING:
     positive(&p->info, contact ? contact->damping : tyre->damping);
     if (is_hertz) p->info.unit = "s/m";
+    break;
+  case BRAMAH__CONTACT_BRISTLES: {
+    const bramah__contact *first = found < 0 ? NULL : &m->contact_point[m->first_point[found]];
+    positive(&p->info, first ? first->bristles : 1.0);
+    if (!contact && !tyre) p->info.unit = parameter_kinds[p->code].turning_unit;
+    if (first && first->clutch)
+      positive(&p->info, first->bristles * first->pressed), p->info.unit = "N*m/rad";
+    break;
+  }
+  case BRAMAH__CONTACT_PATCH:
+    positive(&p->info, found < 0 ? 1.0 : 2.0 / m->contact_point[m->first_point[found]].rolling);
     break;
   case BRAMAH__CONTACT_GROUND:
     break;
@@ -482,8 +521,17 @@ bramah_status bramah__build_parameters(bramah__compiler *k)
     case BRAMAH__CONTACT_STIFFNESS:
     case BRAMAH__CONTACT_DAMPING:
     case BRAMAH__CONTACT_FRICTION:
+    case BRAMAH__CONTACT_BRISTLES:
+    case BRAMAH__CONTACT_PATCH:
     case BRAMAH__CONTACT_GROUND:
       fill_contact(k, p);
+      break;
+    case BRAMAH__SHAFT_PARAMETER:
+      (p->value == BRAMAH__SHAFT_FRICTION ? not_negative : positive)(info,
+                                                                     m->shaft[p->index].value[p->value]);
+      info->unit = p->value == BRAMAH__SHAFT_SCALE      ? "1"
+                   : p->value == BRAMAH__SHAFT_FRICTION ? "N*m"
+                                                        : "rad/s";
       break;
     case BRAMAH__INPUT_OFFSET:
       break;

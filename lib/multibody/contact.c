@@ -18,7 +18,9 @@ BRAMAH__EQUATION bramah__contact_values values_of(const bramah__contact *c)
   const double share = c->share > 0.0 ? c->share : 1.0;
   return (bramah__contact_values){.stiffness = e_number(share * (c->linear ? c->normal.stiffness : c->hertz)),
                                   .damping = e_number(c->linear ? share * c->normal.damping : c->loss),
-                                  .friction = e_number(1.0),
+                                  .friction = e_number(c->friction),
+                                  .bristles = e_number(c->bristles),
+                                  .rolling = e_number(c->rolling),
                                   .ground = e_number(c->ground)};
 }
 
@@ -41,20 +43,21 @@ BRAMAH__EQUATION bramah__expr normal_force(const bramah__contact *c, const brama
 }
 
 /* Bristles and the friction c [2] per normal force of a point that touches; returns by what the bristles yield. */
-BRAMAH__EQUATION bramah__expr rub(const bramah__contact *f, const bramah__expr *w, bramah__expr half,
-                                  const bramah__expr *x_k, const bramah__expr *xd_k, bramah__expr *x,
-                                  bramah__expr *xd, bramah__expr *c)
+BRAMAH__EQUATION bramah__expr rub(const bramah__contact *f, const bramah__contact_values *v,
+                                  const bramah__expr *w, bramah__expr half, const bramah__expr *x_k,
+                                  const bramah__expr *xd_k, bramah__expr *x, bramah__expr *xd,
+                                  bramah__expr *c)
 {
   /* at rest 1e-12 m/s, where the slope of |w| is 0 and bristles hold for years */
   const bramah__expr speed = e_sqrt(e_add(e_add(e_square(w[0]), e_square(w[1])), e_number(1e-24)));
-  bramah__expr yields = bristles_yield(f->bristles, f->coulomb, e_number(f->static_friction - f->coulomb),
+  bramah__expr yields = bristles_yield(v->bristles, f->coulomb, e_number(f->static_friction - f->coulomb),
                                        f->stribeck, f->exponent, speed);
-  if (f->rolling > 0.0) yields = e_add(yields, e_scale(f->rolling, e_abs(w[3])));
-  const bramah__expr fades = e_add(e_number(1.0), e_scale(f->damping / f->bristles, yields)),
+  if (f->rolling > 0.0) yields = e_add(yields, e_mul(v->rolling, e_abs(w[3])));
+  const bramah__expr fades = e_add(e_number(1.0), e_mul(e_div(e_number(f->damping), v->bristles), yields)),
                      damping = e_div(e_number(f->damping), fades);
   for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
     bend_bristles(half, yields, w[k], x_k[k], xd_k[k], &x[k], &xd[k]);
-    c[k] = e_add(e_add(e_scale(f->bristles, x[k]), e_mul(damping, xd[k])), e_scale(f->viscous, w[k]));
+    c[k] = e_add(e_add(e_mul(v->bristles, x[k]), e_mul(damping, xd[k])), e_scale(f->viscous, w[k]));
   }
   return yields;
 }
@@ -73,7 +76,7 @@ void bramah__contact_with(const bramah__contact *contact, const bramah__contact_
 {
   const bramah__expr height = e_sub(q3, values->ground), depth = e_neg(height), zero = {0};
   bramah__expr c[2] = {zero, zero};
-  if (contact->n_states) rub(contact, w, half, x_k, xd_k, x, xd, c);
+  if (contact->n_states) rub(contact, values, w, half, x_k, xd_k, x, xd, c);
   f[2] = contact->pressed > 0.0 ? e_number(contact->pressed) : normal_force(contact, values, height, w[2]);
   for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
     f[k] = e_neg(e_mul(f[2], e_mul(values->friction, c[k])));
@@ -202,12 +205,12 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
       const double *w = at.w;
       const bramah__expr v[4] = {e_number(w[0]), e_number(w[1]), e_number(w[2]), e_number(w[3])};
       if (rubs) start = taken(contact, x_k, xd_k);
-      if (rubs) rub(contact, v, e_number(half), start.x, start.xd, end.x, end.xd, c);
+      if (rubs) rub(contact, &values, v, e_number(half), start.x, start.xd, end.x, end.xd, c);
       if (contact->pressed > 0.0)
         f[2] = engaged * pressed_with(contact, U);
       else
         f[2] = normal_force(contact, &values, e_number(at.height), e_number(w[2])).value;
-      for (int k = 0; k < 2; k++) f[k] = -f[2] * c[k].value;
+      for (int k = 0; k < 2; k++) f[k] = -f[2] * (contact->friction * c[k].value);
     }
     for (size_t k = 0; k < contact->n_states; k++) {
       if (x) x[contact->first_state + k] = end.x[k].value;
@@ -260,10 +263,12 @@ void bramah__contacts_subtract(const bramah__tree *tree, size_t n, const bramah_
 /* ---- derivatives ---- */
 
 /* Those of the friction of a point that touches with the normal force N, which it shares with c of the result. */
-static void rub_slopes(const bramah__contact *contact, const double *w, double half, double N,
+static void rub_slopes(const bramah__contact *contact, const double *w, double half, double pressed,
                        const bristles *start, double *c, bramah__contact_slope *s)
 {
+  const bramah__contact_values values = values_of(contact);
   double yields = 0.0;
+  const double N = pressed * contact->friction;
   for (size_t b = 0; b < 4; b++) {
     bristles end = {0};
     bramah__expr by[2], v[4] = {e_number(w[0]), e_number(w[1]), e_number(w[2]), e_number(w[3])};
@@ -271,9 +276,9 @@ static void rub_slopes(const bramah__contact *contact, const double *w, double h
       continue; /* the normal velocity; what does not roll */
 
     v[b] = e_variable(w[b]);
-    yields = rub(contact, v, e_number(half), start->x, start->xd, end.x, end.xd, by).value;
+    yields = rub(contact, &values, v, e_number(half), start->x, start->xd, end.x, end.xd, by).value;
     for (size_t a = 0; a < BRAMAH__CONTACT_STATES; a++) {
-      c[a] = by[a].value;
+      c[a] = contact->friction * by[a].value;
       *(b == 3 ? &s->by_roll[a] : &s->by_velocity[3 * a + b]) = -N * by[a].slope;
       *(b == 3 ? &s->rate_by_roll[a] : &s->rate_by_velocity[2 * a + b]) = end.xd[a].slope;
     }

@@ -65,6 +65,7 @@ typedef struct bramah__contact {
   double hertz, loss;                /* K [N/m^1.5], a [s/m] of the latter */
   double coulomb, static_friction;   /* mu_c, mu_s */
   double stribeck, exponent;         /* [m/s] */
+  double friction;                   /* factor of the friction force; 1 */
   double bristles, damping, viscous; /* sigma_0 [1/m], sigma_1 [s/m], sigma_2 [s/m], per normal force */
   double rolling;     /* kappa [1/m], the part of its bristles that a disc renews by rolling on */
   size_t n_states;    /* 0: it does not rub */
@@ -77,6 +78,7 @@ typedef struct bramah__contact {
 typedef struct bramah__contact_values {
   bramah__expr stiffness, damping; /* K and C, or of Hunt and Crossley's law hertz and loss */
   bramah__expr friction;           /* goes before the friction force, not before the bristles */
+  bramah__expr bristles, rolling;  /* sigma_0, kappa */
   bramah__expr ground;
 } bramah__contact_values;
 

@@ -46,13 +46,13 @@ BRAMAH__EQUATION bramah__expr both_stops(const bramah__end_stop *stop, const bra
 
 /* sigma_0 |v| / g(|v|) of (D 2.46, 2.47), by which bristles yield; g = coulomb + excess exp(-(|v|/v_s)^exponent) is what
  * steadily sliding ones settle at. */
-BRAMAH__EQUATION bramah__expr bristles_yield(double stiffness, double coulomb, bramah__expr excess,
+BRAMAH__EQUATION bramah__expr bristles_yield(bramah__expr stiffness, double coulomb, bramah__expr excess,
                                              double stribeck, double exponent, bramah__expr speed)
 {
-  if (e_is(excess, 0.0)) return e_div(e_scale(stiffness, speed), e_number(coulomb));
+  if (e_is(excess, 0.0)) return e_div(e_mul(stiffness, speed), e_number(coulomb));
   const bramah__expr r = e_scale(1.0 / stribeck, speed);
   const bramah__expr drop = e_exp(e_neg(exponent == 2.0 ? e_square(r) : e_power(r, exponent)));
-  return e_div(e_scale(stiffness, speed), e_add(e_number(coulomb), e_mul(excess, drop)));
+  return e_div(e_mul(stiffness, speed), e_add(e_number(coulomb), e_mul(excess, drop)));
 }
 
 /* q' = v - yields q at the end of a trapezoidal step of length 2 half: q and its rate there. */

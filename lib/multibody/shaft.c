@@ -32,18 +32,28 @@ static bramah__expr full_load(const bramah__shaft *engine, bramah__expr w)
   return e_max(sum, e_number(0.0));
 }
 
+/* 0 below the speed where it stalls, 1 from a quarter above it on, 3 s^2 - 2 s^3 between. */
+static bramah__expr running(const bramah__shaft *engine, bramah__expr w)
+{
+  const bramah__expr from = e_scale(4.0, e_sub(e_scale(1.0 / engine->stall, w), e_number(1.0))),
+                     s = e_min(e_max(from, e_number(0.0)), e_number(1.0));
+  return e_mul(e_square(s), e_sub(e_number(3.0), e_scale(2.0, s)));
+}
+
 /* The throttle is the greater one of the command's and the governor's, which opens below the idle speed. Fuel: specific
  * consumption b(T, w) times power, at least what it takes when idle (a bowl-shaped map around its best point, ours). */
-static void engine_at(const bramah__shaft *engine, bramah__expr w, bramah__expr U, bramah__expr *torque,
-                      bramah__expr *view)
+static void engine_at(const bramah__shaft *engine, const bramah__expr *value, bramah__expr w, bramah__expr U,
+                      bramah__expr *torque, bramah__expr *view)
 {
+  const bramah__expr runs = engine->stall > 0.0 ? running(engine, w) : e_number(1.0);
   bramah__expr throttle = part_of(engine, U);
-  if (engine->idle_speed > 0.0) {
-    const bramah__expr lacks = e_scale(1.0 / engine->idle_band, e_sub(e_number(engine->idle_speed), w));
+  if (engine->value[BRAMAH__SHAFT_IDLE_SPEED] > 0.0) {
+    const bramah__expr lacks = e_scale(1.0 / engine->idle_band, e_sub(value[BRAMAH__SHAFT_IDLE_SPEED], w));
     throttle = e_max(throttle, e_min(lacks, e_number(1.0)));
   }
-  const bramah__expr T = e_mul(throttle, full_load(engine, w)), P = e_mul(T, w);
-  torque[0] = e_sub(T, e_scale(engine->friction, e_tanh(w)));
+  const bramah__expr most = e_mul(value[BRAMAH__SHAFT_SCALE], e_mul(runs, full_load(engine, w))),
+                     T = e_mul(throttle, most), P = e_mul(T, w);
+  torque[0] = e_sub(T, e_mul(value[BRAMAH__SHAFT_FRICTION], e_tanh(w)));
   view[BRAMAH__SHAFT_TORQUE] = T;
   view[BRAMAH__SHAFT_POWER] = P;
   if (!(engine->consumption > 0.0)) return;
@@ -51,7 +61,8 @@ static void engine_at(const bramah__shaft *engine, bramah__expr w, bramah__expr 
                      past = e_sub(e_scale(1.0 / engine->best_speed, w), e_number(1.0)),
                      b = e_add(e_number(1.0), e_add(e_scale(engine->torque_loss, e_square(off)),
                                                     e_scale(engine->speed_loss, e_square(past))));
-  view[BRAMAH__SHAFT_FUEL] = e_max(e_scale(engine->consumption, e_mul(b, P)), e_number(engine->idle_fuel));
+  view[BRAMAH__SHAFT_FUEL] =
+      e_max(e_scale(engine->consumption, e_mul(b, P)), e_scale(engine->idle_fuel, runs));
 }
 
 /* Ratio of the gear whose number is nearest, and 1, or in neutral 0 and 0. */
@@ -77,10 +88,10 @@ bramah__expr bramah__clutch_row(const bramah__shaft *clutch, bramah__expr U, bra
 }
 
 /* Either way, as commanded; with a limit of power no more than P/|w|. */
-static void drive_at(const bramah__shaft *drive, bramah__expr w, bramah__expr U, bramah__expr *torque,
-                     bramah__expr *view)
+static void drive_at(const bramah__shaft *drive, const bramah__expr *value, bramah__expr w, bramah__expr U,
+                     bramah__expr *torque, bramah__expr *view)
 {
-  bramah__expr T = e_scale(drive->torque / drive->limit[0], U);
+  bramah__expr T = e_mul(value[BRAMAH__SHAFT_SCALE], e_scale(drive->torque / drive->limit[0], U));
   if (drive->power > 0.0) T = e_div(T, e_max(e_scale(drive->torque / drive->power, e_abs(w)), e_number(1.0)));
   torque[0] = view[BRAMAH__SHAFT_TORQUE] = T;
   view[BRAMAH__SHAFT_POWER] = e_mul(T, w);
@@ -89,10 +100,18 @@ static void drive_at(const bramah__shaft *drive, bramah__expr w, bramah__expr U,
 void bramah__shaft_at(const bramah__shaft *shaft, const bramah__expr *rate, const bramah__expr *U,
                       bramah__expr *torque, bramah__expr *view)
 {
+  bramah__expr value[BRAMAH__SHAFT_VALUES];
+  for (int i = 0; i < BRAMAH__SHAFT_VALUES; i++) value[i] = e_number(shaft->value[i]);
+  bramah__shaft_with(shaft, value, rate, U, torque, view);
+}
+
+void bramah__shaft_with(const bramah__shaft *shaft, const bramah__expr *value, const bramah__expr *rate,
+                        const bramah__expr *U, bramah__expr *torque, bramah__expr *view)
+{
   for (size_t i = 0; i < shaft->n_joints; i++) torque[i] = e_number(0.0);
   for (int i = 0; i < BRAMAH__SHAFT_VIEWS; i++) view[i] = e_number(0.0);
-  if (shaft->kind == BRAMAH__ENGINE) engine_at(shaft, rate[0], U[0], torque, view);
-  if (shaft->kind == BRAMAH__JOINT_TORQUE) drive_at(shaft, rate[0], U[0], torque, view);
+  if (shaft->kind == BRAMAH__ENGINE) engine_at(shaft, value, rate[0], U[0], torque, view);
+  if (shaft->kind == BRAMAH__JOINT_TORQUE) drive_at(shaft, value, rate[0], U[0], torque, view);
 }
 
 /* ---- with numbers ---- */

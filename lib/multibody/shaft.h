@@ -24,8 +24,17 @@ enum {
   BRAMAH__SHAFT_VIEWS = 3
 };
 
+/* What parameters change of an engine or a commanded torque. */
+typedef enum bramah__shaft_value {
+  BRAMAH__SHAFT_SCALE,      /* of the full-load or commanded torque; 1 */
+  BRAMAH__SHAFT_FRICTION,   /* of an engine [N m] */
+  BRAMAH__SHAFT_IDLE_SPEED, /* of its governor [rad/s] */
+  BRAMAH__SHAFT_VALUES
+} bramah__shaft_value;
+
 typedef struct bramah__shaft {
   bramah__shaft_kind kind;
+  double value[BRAMAH__SHAFT_VALUES];
   size_t n_joints, joint[BRAMAH__MOST_SHAFT_JOINTS]; /* of a clutch first the one that drives */
   int parent[BRAMAH__MOST_SHAFT_JOINTS];             /* of the bodies behind them */
   double share[BRAMAH__MOST_SHAFT_JOINTS];           /* of those that are driven */
@@ -37,12 +46,14 @@ typedef struct bramah__shaft {
   double power;                         /* [W] of a drive; 0: no limit */
   size_t n_points; /* of the curve: speeds and torques at full load, or gears and ratios */
   const double *x, *y;
-  double rounding, friction, idle_speed, idle_band;
+  double rounding, idle_band, stall;
   double consumption, best_torque, best_speed, torque_loss, speed_loss, idle_fuel;
 } bramah__shaft;
 
-/* Torques on [n_joints] its joints and views [3], at their rates and its commands U [V]. Of a clutch all are 0: its plates rub as
+/* Torques on [n_joints] its joints and views [3], at their rates and its commands U [V], with its values, or others. Of a clutch all are 0: its plates rub as
  * brakes do (contact.h). */
+void bramah__shaft_with(const bramah__shaft *shaft, const bramah__expr *value, const bramah__expr *rate,
+                        const bramah__expr *U, bramah__expr *torque, bramah__expr *view);
 void bramah__shaft_at(const bramah__shaft *shaft, const bramah__expr *rate, const bramah__expr *U,
                       bramah__expr *torque, bramah__expr *view);
 

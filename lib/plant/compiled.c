@@ -391,7 +391,7 @@ static int start_slopes(bramah_coupled *c, const bramah__wanted *w)
   run_once(c, BRAMAH__PART_SLOPES);
   if (w->F) take_slopes(c);
   for (size_t i = 0; i < w->n_par; i++)
-    fetch(c, rates_by_parameter(c, w->par[i]), program->nx, k->carried + i * program->nx);
+    fetch(c, rates_by_parameter(c, w->par[i]), program->nv, k->carried + i * program->nv);
   return 1;
 }
 
@@ -589,7 +589,7 @@ static void take_transition(const bramah_coupled *c, const bramah__wanted *w)
 static void carry_parameter(const bramah_coupled *c, size_t i)
 {
   const bramah_program *program = c->compiled.program;
-  put(c, program->in.carried, program->nx, c->compiled.carried + i * program->nx);
+  put(c, program->in.carried, program->nv, c->compiled.carried + i * program->nv);
 }
 
 static void take_parameter(const bramah_coupled *c, const bramah__wanted *w, size_t i)
@@ -763,7 +763,7 @@ static bramah__compiled cut_one(const bramah_coupled *c, const bramah_program *p
   taken.registers = BRAMAH__TAKE(arena, double, n_registers);
   taken.work_force = BRAMAH__TAKE(arena, double, program->n_works);
   taken.work_path = BRAMAH__TAKE(arena, double, program->n_works);
-  taken.carried = BRAMAH__TAKE(arena, double, program->nx *BRAMAH__LISTED * program->n_par);
+  taken.carried = BRAMAH__TAKE(arena, double, program->nv *BRAMAH__LISTED * program->n_par);
   taken.speed = BRAMAH__TAKE(arena, double, program->nc);
   taken.w = BRAMAH__TAKE(arena, double, program->nw);
   taken.open = BRAMAH__TAKE(arena, double, program->nw ? BRAMAH__N_PATHS * program->ns : 0);

@@ -75,6 +75,9 @@ enum { BRAMAH__LISTED = 3 };
   X(double, theta,                                                                                           \
     model->n_parameters) /* for differences by parameters: these, friction rates, spools, residuals */       \
   X(double, xd, model->n_friction_states)                                                                    \
+  X(double, x, model->n_friction_states)        /* of bristles at the end ... */                             \
+  X(double, xd_start, model->n_friction_states) /* ... that began with these rates ... */                    \
+  X(double, xd_par, BRAMAH__LISTED * model->n_parameters * model->n_friction_states) /* ... by parameters */ \
   X(double, U, bramah__n_spools(&model->circuit))                                                            \
   X(double, shift, bramah__n_spools(&model->circuit)) /* of spools by a lasting offset of their commands */  \
   X(double, f, n + n_first_order)                                                                            \
@@ -153,6 +156,7 @@ static inline int bramah__wants_any(const bramah__wanted *w) { return w->F || w-
   X(bramah__link, link, tree.link, model->n)                                                                 \
   X(bramah__load, load, forces.load, model->forces.n_loads)                                                  \
   X(bramah__contact, contact_point, contact_point, model->n_contact_points)                                  \
+  X(bramah__shaft, shaft, shaft, model->n_shafts)                                                            \
   X(double, supply, circuit.supply, model->circuit.n_supplies)                                               \
   X(bramah__cylinder, cylinder, circuit.cylinder, model->circuit.n_cylinders)                                \
   X(bramah__element, element, circuit.element, model->circuit.n_elements)                                    \
@@ -175,7 +179,7 @@ typedef struct bramah__compiled {
   double *work_force, *work_path; /* [n_works] at the state */
   double energy[2];               /* there: kinetic, all that is stored ... */
   double energy_after[2];         /* ... and after the step of the candidate */
-  double *carried;                /* [n_par x nx] rates by parameters at the start of a step */
+  double *carried;                /* [n_par x nv] rates by parameters at the start of a step */
   /* Of quasistatic actuators at the point in the registers: [nc], [ns x BRAMAH__N_PATHS], [nw], [n_metered_lines]. */
   double *speed, *open, *w, *P;
   unsigned char *state; /* [state.size] that the registers and the works belong to ... */

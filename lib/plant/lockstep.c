@@ -389,7 +389,7 @@ static void iterate(bramah__lockstep *k, bramah__plant_group *const *group)
 /* Parts of the parameters at the start of the step, and at its end. */
 BRAMAH__FOR_PROCESSORS static void keep_rates(bramah__lockstep *k, size_t g, const uint16_t *at, size_t i)
 {
-  get_lanes(k, g, at, k->program->nx, k->of[g].carried + i * k->program->nx * L);
+  get_lanes(k, g, at, k->program->nv, k->of[g].carried + i * k->program->nv * L);
 }
 
 BRAMAH__FOR_PROCESSORS static void take_parameter(bramah__lockstep *k, size_t g, const uint16_t *at, size_t i,
@@ -408,7 +408,7 @@ static void run_parameters(bramah__lockstep *k, const bramah__plant_group *group
     EACH_GROUP
     {
       if (!at_start)
-        set_lanes(k, g, program->in.carried, program->nx, k->of[g].carried + i * program->nx * L);
+        set_lanes(k, g, program->in.carried, program->nv, k->of[g].carried + i * program->nv * L);
     }
     run(k, part);
     EACH_GROUP
@@ -792,7 +792,7 @@ void bramah__lockstep_row_of_rates(const bramah__lockstep *k, size_t g, size_t i
 void bramah__lockstep_rates_by_parameter(const bramah__lockstep *k, size_t g, size_t i, size_t j, double *out)
 {
   const bramah_program *program = k->program;
-  const double *zdd = k->of[g].carried + j * program->nx * L;
+  const double *zdd = k->of[g].carried + j * program->nv * L;
   for (size_t f = 0; f < program->nf; f++) {
     const double *by = lanes_of(k, g, reading_of(program, i)[1 + program->ne + f]);
     EACH_LANE out[l] += by[l] * zdd[f * L + l];
@@ -884,8 +884,8 @@ void bramah__lockstep_cut(const bramah_coupled *c, size_t n_groups, bramah__aren
                           bramah__lockstep *out)
 {
   const bramah_program *program = c->compiled.first;
-  const size_t n = program->n, nf = program->nf, nx = program->nx, ne = program->ne, n_par = program->n_par,
-               n_works = program->n_works, n_inputs = program->model->n_inputs,
+  const size_t n = program->n, nf = program->nf, nx = program->nx, nv = program->nv, ne = program->ne,
+               n_par = program->n_par, n_works = program->n_works, n_inputs = program->model->n_inputs,
                words = c->state.size / sizeof(double);
   *out = (bramah__lockstep){.program = program, .n_groups = n_groups};
   out->place.words = words;

@@ -38,7 +38,7 @@ typedef struct bramah__plant_group {
   X(B, nf *nf)    /* of `basis` by the independent positions */                                              \
   X(Rz, n *nf)    /* at the state that the registers hold */                                                 \
   X(change, nx)   /* unknowns of the step; scratch from here on */                                           \
-  X(carried, n_par *nx)                                                                                      \
+  X(carried, n_par *nv)                                                                                      \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
   X(energy, 2)                                                                                               \

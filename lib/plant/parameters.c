@@ -78,12 +78,12 @@ static void set_contact(bramah_coupled *c, const bramah__parameter *p, double va
       now->loss = factor * was->loss;
     } else if (p->code == BRAMAH__CONTACT_GROUND) {
       now->ground = value;
-    } else { /* so that bristles yield as before */
-      now->coulomb = factor * was->coulomb;
-      now->static_friction = factor * was->static_friction;
+    } else if (p->code == BRAMAH__CONTACT_BRISTLES) {
       now->bristles = factor * was->bristles;
-      now->damping = factor * was->damping;
-      now->viscous = factor * was->viscous;
+    } else if (p->code == BRAMAH__CONTACT_PATCH) {
+      now->rolling = was->rolling / factor;
+    } else { /* so that bristles yield as before */
+      now->friction = factor;
     }
   }
 }
@@ -130,7 +130,12 @@ static void apply(bramah_coupled *c, const bramah__parameter *p, double value)
   case BRAMAH__FLOW_SCALE:
     bramah__scale_valves(&c->base->circuit.metered[i], value, &own->metered[i]);
     break;
+  case BRAMAH__SHAFT_PARAMETER:
+    own->shaft[i].value[p->value] = value;
+    break;
   case BRAMAH__CONTACT_STIFFNESS:
+  case BRAMAH__CONTACT_BRISTLES:
+  case BRAMAH__CONTACT_PATCH:
   case BRAMAH__CONTACT_DAMPING:
   case BRAMAH__CONTACT_FRICTION:
   case BRAMAH__CONTACT_GROUND:

@@ -44,6 +44,9 @@ static void count(const bramah_model *model, bramah_program *out)
   out->nf = model->n_independent;
   out->np = model->n_first_order;
   out->nx = out->nf + out->np;
+  out->nv = out->nx;
+  for (size_t i = 0; i < model->n_parameters; i++)
+    if (bramah__bends_bristles(&model->parameter[i])) out->nv = out->nx + model->n_friction_states;
   out->ne = 2 * out->nf + out->np;
   out->ns = bramah__n_spools(&model->circuit);
   out->nc = model->circuit.n_cylinders;

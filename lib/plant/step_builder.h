@@ -18,6 +18,7 @@
   X(element_value, model->circuit.n_elements *BRAMAH__ELEMENT_VALUES)                                        \
   X(taken, model->n_contact_points) /* by brakes and clutches, power */                                      \
   X(contact_value, model->n_contact_points * sizeof(bramah__contact_values) / sizeof(bramah__expr))          \
+  X(shaft_value, BRAMAH__SHAFT_VALUES * model->n_shafts)                                                     \
   X(load_force, 3 * model->forces.n_loads)                                                                   \
   X(joint_load, n)                                                                                           \
   X(cylinder_load, nc)                                                                                       \
@@ -98,13 +99,13 @@ typedef struct bramah__step_builder {
 
 /* Numbers of everything, by their short names. */
 #define BRAMAH__STEP_SIZES(p)                                                                                \
-  const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, ne = (p)->ne,             \
-               ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny, nm = (p)->nm, nr = nf + nm,           \
-               nq = (p)->nq, nk = (p)->nk, no = (p)->no, ng = (p)->ng, nb = (p)->nb, nl = (p)->nl,           \
-               nt = nx + nl, n_par = (p)->n_par, n_works = (p)->n_works;                                     \
-  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)ne, (void)ns, (void)nc, (void)nw, (void)ny,         \
-      (void)nm, (void)nr, (void)nq, (void)nk, (void)no, (void)ng, (void)nb, (void)nl, (void)nt, (void)n_par, \
-      (void)n_works
+  const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, nv = (p)->nv,             \
+               ne = (p)->ne, ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny, nm = (p)->nm,           \
+               nr = nf + nm, nq = (p)->nq, nk = (p)->nk, no = (p)->no, ng = (p)->ng, nb = (p)->nb,           \
+               nl = (p)->nl, nt = nx + nl, n_par = (p)->n_par, n_works = (p)->n_works;                       \
+  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)nv, (void)ne, (void)ns, (void)nc, (void)nw,         \
+      (void)ny, (void)nm, (void)nr, (void)nq, (void)nk, (void)no, (void)ng, (void)nb, (void)nl, (void)nt,    \
+      (void)n_par, (void)n_works
 
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
 int bramah__take_expressions(bramah__step_builder *b);

@@ -291,11 +291,36 @@ static void add_transition(bramah__step_builder *b)
   }
 }
 
+/* Rates of the bristles of one contact at the start of a step, which go on as the parameter has them there. */
+static void seed_bristles(bramah__step_builder *b, const bramah__parameter *p)
+{
+  const bramah_model *model = b->model;
+  if (!bramah__bends_bristles(p) || p->index >= model->n_contacts) return;
+  for (size_t i = model->first_point[p->index]; i < model->first_point[p->index + 1]; i++)
+    for (size_t a = 0; a < model->contact_point[i].n_states; a++) {
+      const size_t q = model->contact_point[i].first_state + a;
+      bramah__seed(b, b->in_xd[q], b->in_carried[b->out->nx + q]);
+    }
+}
+
+/* Their derivatives there. */
+static void give_bristles(bramah__step_builder *b, size_t k)
+{
+  const size_t count = b->out->nv - b->out->nx;
+  for (size_t q = 0; q < count; q++) b->column[q] = e_number(0.0);
+  if (bramah__bends_bristles(&b->model->parameter[k])) {
+    bramah__seed_parameter(b, k);
+    bramah__derive_along(b, count, b->xd_end, b->column);
+  }
+  bramah__give(b, count, b->column, 1);
+}
+
 static void add_parameter(bramah__step_builder *b, size_t k)
 {
   BRAMAH__STEP_SIZES(b->out);
   bramah__expr *X = b->rhs;
   bramah__seed_parameter(b, k);
+  seed_bristles(b, &b->model->parameter[k]);
   bramah__derive_along(b, nx, b->f, X);
   for (size_t r = 0; r < nx; r++) {
     const bramah__expr carried =
@@ -320,6 +345,7 @@ static void add_parameter(bramah__step_builder *b, size_t k)
   bramah__back_substitute(&b->inertia, 1, X, X);
   bramah__begin_part(b, BRAMAH__PART_RATES);
   bramah__give(b, nx, X, 1);
+  give_bristles(b, k);
 }
 
 static void add_place(bramah__step_builder *b)

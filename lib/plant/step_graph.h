@@ -22,7 +22,7 @@
  * step_mechanics.c writes the equations, step_graph.c makes the parts of a step of them, step_readings.c those of outputs; all on
  * step_builder.h.
  *
- * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ne = 2 nf +
+ * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, nv of these and of bristles whose rates parameters may change, ne = 2 nf +
  * np error states, ns spools, nc actuators, nw of them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nk contacts on a field, no tools in soil, ng inputs of contacts between bodies, nb spherical joints, nl load signals, which Newton's
  * tangent has as unknowns of their own: each depends on many pressures, and many flows on it. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
@@ -44,7 +44,7 @@
   X(p, POINT, np)                                                                                            \
   X(pd, POINT, np)             /* by the trapezoidal rule */                                                 \
   X(A, POINT, nx *ne)          /* accelerations and first-order rates by the error state, at the start */    \
-  X(carried, POINT, nx)        /* the same by the parameter at hand */                                       \
+  X(carried, POINT, nv)        /* the same, and rates of bristles, by the parameter at hand */               \
   X(motion, POINT, 3 * nm)     /* positions, rates and accelerations of prescribed motions */                \
   X(w, POINT, ny)              /* of quasistatic actuators: velocities, then what can be measured, ... */    \
   X(w_load, POINT, ny *nw)     /* ... these by the loads ... */                                              \
@@ -164,7 +164,7 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, ne, ns, nc, nw, ny, nm, nq, nk, no, ng, nb, nl, n_par, n_works;
+  size_t n, nd, nf, np, nx, nv, ne, ns, nc, nw, ny, nm, nq, nk, no, ng, nb, nl, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */

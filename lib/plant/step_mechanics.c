@@ -22,6 +22,8 @@ static void set_contact(bramah__step_builder *b, const bramah__parameter *p, bra
     if (p->code == BRAMAH__CONTACT_STIFFNESS) v->stiffness = e_mul(factor, v->stiffness);
     if (p->code == BRAMAH__CONTACT_DAMPING) v->damping = e_mul(factor, v->damping);
     if (p->code == BRAMAH__CONTACT_FRICTION) v->friction = e_mul(factor, v->friction);
+    if (p->code == BRAMAH__CONTACT_BRISTLES) v->bristles = e_mul(factor, v->bristles);
+    if (p->code == BRAMAH__CONTACT_PATCH) v->rolling = e_div(v->rolling, factor);
     if (p->code == BRAMAH__CONTACT_GROUND) v->ground = value;
   }
 }
@@ -62,7 +64,12 @@ static void apply_parameter(bramah__step_builder *b, const bramah__parameter *p,
   case BRAMAH__GRAVITY_SCALE:
     b->gravity = v_scale(value, b->gravity);
     break;
+  case BRAMAH__SHAFT_PARAMETER:
+    b->shaft_value[BRAMAH__SHAFT_VALUES * p->index + p->value] = value;
+    break;
   case BRAMAH__CONTACT_STIFFNESS:
+  case BRAMAH__CONTACT_BRISTLES:
+  case BRAMAH__CONTACT_PATCH:
   case BRAMAH__CONTACT_DAMPING:
   case BRAMAH__CONTACT_FRICTION:
   case BRAMAH__CONTACT_GROUND:
@@ -96,6 +103,9 @@ static void set_quantities(bramah__step_builder *b)
   }
   for (size_t i = 0; i < model->n_contact_points; i++)
     *bramah__contact_values_in(b, i) = bramah__contact_values_of(&model->contact_point[i]);
+  for (size_t i = 0; i < model->n_shafts; i++)
+    for (size_t k = 0; k < BRAMAH__SHAFT_VALUES; k++)
+      b->shaft_value[BRAMAH__SHAFT_VALUES * i + k] = e_number(model->shaft[i].value[k]);
   for (size_t i = 0; i < model->n_parameters; i++) apply_parameter(b, &model->parameter[i], b->in_theta[i]);
 }
 

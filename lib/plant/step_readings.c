@@ -33,7 +33,8 @@ void bramah__shaft_graph(const bramah__step_builder *b, const bramah__shaft *sha
   for (size_t i = 0; i < shaft->n_joints; i++) rate[i] = b->q_d[shaft->joint[i]];
   for (size_t k = 0; k < BRAMAH__SHAFT_COMMANDS; k++)
     U[k] = shaft->is_commanded[k] ? b->in_U[shaft->spool[k]] : e_number(0.0);
-  bramah__shaft_at(shaft, rate, U, torque, view);
+  const bramah__expr *value = b->shaft_value + BRAMAH__SHAFT_VALUES * (size_t)(shaft - b->model->shaft);
+  bramah__shaft_with(shaft, value, rate, U, torque, view);
 }
 
 static bramah__expr factor_graph(bramah__step_builder *b, const bramah__factor *factor)

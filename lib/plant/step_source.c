@@ -410,8 +410,9 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
 
 static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 {
-  const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nw = p->nw, nm = p->nm,
-               nq = p->nq, nk = p->nk, no = p->no, ng = p->ng, nb = p->nb, ny = p->ny, n_par = p->n_par;
+  const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, nv = p->nv, ne = p->ne, ns = p->ns, nw = p->nw,
+               nm = p->nm, nq = p->nq, nk = p->nk, no = p->no, ng = p->ng, nb = p->nb, ny = p->ny,
+               n_par = p->n_par;
   size_t n_out = 0;
 #define INPUT(name, rate, count) out[n_out++] = (bramah__c_member){#name, 0, p->in.name, (count)};
   BRAMAH__STEP_INPUTS(INPUT)
@@ -690,7 +691,7 @@ static void list_parameters(const bramah__source *s, const bramah__source_additi
             (bramah__c_part){part + start, numbered(*name++, start ? "start_" : "follow_", i, ""), 0};
         out->result[source->n_results++] =
             (bramah__c_member){numbered(*name++, start ? "start[" : "G[", i, "]"), part + start, 0,
-                               start ? s->program->nx : s->program->ne};
+                               start ? s->program->nv : s->program->ne};
       }
     }
 }
@@ -755,7 +756,7 @@ static void write_header(bramah__source *s, const bramah__source_addition *a, co
   text = bramah__source_fill(s, text);
   write_members(s, a ? 1 + (a->n_par > 0) : 0, &lists->source);
   if (a && a->n_par)
-    bramah__page_write(s->page, "\n  double start[%d][%d], G[%d][%d];", a->n_par, s->program->nx, a->n_par,
+    bramah__page_write(s->page, "\n  double start[%d][%d], G[%d][%d];", a->n_par, s->program->nv, a->n_par,
                        s->program->ne);
   if (a)
     bramah__page_write(s->page, "\n  double read[%d][%d];", lists->n_slots ? lists->n_slots : 1,

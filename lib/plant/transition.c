@@ -47,13 +47,17 @@ static double displace_parameter(bramah_coupled *c, size_t i)
   return step;
 }
 
-/* What acts at once by spools: quasistatic actuators, commanded brakes and power trains. */
-static void act_by_spools(bramah_coupled *c, const double *U)
+/* What acts at once by spools: quasistatic actuators, commanded brakes and power trains. Contacts at the end of a step that began
+ * with these rates of bristles, unless that is NULL. */
+static void act_by_spools(bramah_coupled *c, const double *U, const double *xd_start)
 {
   const bramah_model *model = c->model;
   if (model->circuit.n_metered || model->n_shafts || model->circuit.n_driven)
     bramah__update_forces(model, c->state.p, U, c->now);
-  if (model->n_commanded)
+  if (xd_start)
+    bramah__evaluate_contacts(model, U, 0.5 * model->h, c->transition.start.x, xd_start, c->transition.x,
+                              c->transition.xd, c->now);
+  else if (model->n_commanded)
     bramah__evaluate_contacts(model, U, 0.0, c->state.x, NULL, NULL, c->transition.xd, c->now);
 }
 
@@ -65,7 +69,7 @@ static bramah_status rates_now(bramah_coupled *c, double *zdd, double *pd)
   for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++)
     U[i] = c->state.U[i] + c->transition.shift[i];
   bramah__place_direct_spools(model, c->state.u, U);
-  act_by_spools(c, U);
+  act_by_spools(c, U, NULL);
   if (bramah__accelerations(model, &c->state, c->now, zdd) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   bramah__evaluate_rates(model, c->state.p, U, c->now, pd);
   return BRAMAH_OK;
@@ -79,11 +83,14 @@ static bramah_status rates_by_parameters(bramah_coupled *c, size_t n_par, const 
   const size_t n_dof = c->model->n_independent, n_first_order = c->model->n_first_order;
   bramah__transition *t = &c->transition;
   double *zdd = t->f, *pd = t->f + n_dof, *zdd0 = t->f0, *pd0 = t->f0 + n_dof;
+  const size_t nq = c->model->n_friction_states;
   if (n_par == 0) return BRAMAH_OK;
+  if (S_par && nq) bramah__evaluate_forces(c->model, c->state.p, c->state.U, c->state.x, t->xd_start, c->now);
   memset(t->shift, 0, bramah__n_spools(&c->model->circuit) * sizeof *t->shift);
   bramah_status status = rates_now(c, zdd0, pd0);
   for (size_t k = 0; k < n_par && status == BRAMAH_OK; k++) {
     const double step = displace_parameter(c, par[k]);
+    for (size_t q = 0; S_par && q < nq; q++) t->xd_par[k * nq + q] = (t->xd[q] - t->xd_start[q]) / step;
     status = rates_now(c, zdd, pd);
     for (size_t f = 0; f < n_dof; f++) A_par[f * n_par + k] = (zdd[f] - zdd0[f]) / step;
     for (size_t i = 0; S_par && i < n_first_order; i++) S_par[i * n_par + k] = (pd[i] - pd0[i]) / step;
@@ -272,8 +279,9 @@ static bramah_status noise_response(bramah_coupled *c, double *N)
   return status;
 }
 
-/* Residual of the step's equations at its end as the tables are, f [nx]: what of it a parameter changes. */
-static void end_residual(bramah_coupled *c, double *f)
+/* Residual of the step's equations at its end as the tables are, f [nx]: what of it a parameter changes; unless xd_start is NULL with
+ * bristles that began with these rates. */
+static void end_residual(bramah_coupled *c, const double *xd_start, double *f)
 {
   const bramah_model *model = c->model;
   const size_t n_dof = model->n_independent;
@@ -283,10 +291,41 @@ static void end_residual(bramah_coupled *c, double *f)
     const bramah__valve *valve = &model->circuit.valve[i];
     U[i] = bramah__spool_step(valve, start->U[i] + c->transition.shift[i], start->u[valve->input], model->h);
   }
-  act_by_spools(c, U);
+  act_by_spools(c, U, xd_start);
   bramah__imbalance(model, &c->state, c->now, c->state.zdd, f);
   bramah__evaluate_rates(model, c->state.p, U, c->now, f + n_dof);
   for (size_t i = 0; i < model->n_first_order; i++) f[n_dof + i] = -f[n_dof + i];
+}
+
+/* The same where parameter i, number k of those asked for, changes the rates of bristles: into t->column and t->f, without and with
+ * it, displaced by the step that is returned; and where its row of xd_par held what it does to these rates, what it does to the
+ * bristles at the end. */
+static double residual_by_bristles(bramah_coupled *c, size_t k, size_t i)
+{
+  bramah__transition *t = &c->transition;
+  const size_t nq = c->model->n_friction_states;
+  double *xd_par = t->xd_par + k * nq, *before = t->xd_start;
+  use_parameters(c, c->state.theta);
+  end_residual(c, t->start.xd, t->column);
+  for (size_t q = 0; q < nq; q++) before[q] = t->x[q];
+  const double step = displace_parameter(c, i);
+  for (size_t q = 0; q < nq; q++) xd_par[q] = t->start.xd[q] + step * xd_par[q];
+  end_residual(c, xd_par, t->f);
+  for (size_t q = 0; q < nq; q++) xd_par[q] = (t->x[q] - before[q]) / step;
+  return step;
+}
+
+/* Rows of the bristles that are error states. */
+static void bristles_by_parameter(const bramah_coupled *c, size_t n_par, size_t k, double *G)
+{
+  const bramah_model *model = c->model;
+  const size_t first = 2 * model->n_independent + model->n_first_order, nq = model->n_friction_states;
+  for (size_t i = 0; i < model->n_contact_points && model->n_bristles; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    for (size_t a = 0; a < contact->n_errors; a++)
+      G[(first + contact->first_error + a) * n_par + k] +=
+          c->transition.xd_par[k * nq + contact->first_state + a];
+  }
 }
 
 /* G [n_error x n_par] with the factors of J. */
@@ -300,11 +339,13 @@ static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const siz
   /* X [nx x n_par] = -f_theta, that of the carried rates included: G holds these. */
   bramah__transition *t = &c->transition;
   const size_t nx = n_dof + c->model->n_first_order;
-  end_residual(c, t->f0);
+  end_residual(c, NULL, t->f0);
   for (size_t k = 0; k < n_par; k++) {
-    const double step = displace_parameter(c, par[k]);
-    end_residual(c, t->f);
-    for (size_t r = 0; r < nx; r++) X[r * n_par + k] = -(t->f[r] - t->f0[r]) / step;
+    const int bends = bramah__bends_bristles(&c->model->parameter[par[k]]);
+    const double *before = bends ? t->column : t->f0,
+                 step = bends ? residual_by_bristles(c, k, par[k]) : displace_parameter(c, par[k]);
+    if (!bends) end_residual(c, NULL, t->f);
+    for (size_t r = 0; r < nx; r++) X[r * n_par + k] = -(t->f[r] - before[r]) / step;
     for (size_t f = 0; f < n_dof; f++)
       for (size_t g = 0; g < n_dof; g++) X[f * n_par + k] += t->r_a[f * n_dof + g] * G[g * n_par + k];
     for (size_t r = n_dof; r < nx; r++) X[r * n_par + k] += G[r * n_par + k];
@@ -315,6 +356,8 @@ static bramah_status store_parameters(bramah_coupled *c, size_t n_par, const siz
   for (size_t k = 0; k < n_dof * n_par; k++) G[n_dof * n_par + k] = c1 * X[k];
   memcpy(G + 2 * n_dof * n_par, X + n_dof * n_par, n_first_order * n_par * sizeof *G);
   bristles_by_motion(c, n_par, G, G + n_dof * n_par, G + (2 * n_dof + n_first_order) * n_par);
+  for (size_t k = 0; k < n_par; k++)
+    if (bramah__bends_bristles(&c->model->parameter[par[k]])) bristles_by_parameter(c, n_par, k, G);
   return status;
 }
 

@@ -97,7 +97,7 @@ static const bramah_friction_model friction_models[] = {BRAMAH_FRICTION_BROWN_MC
 /* Every parameter of the plant: what it does to the end of the step, and to the accelerations. */
 static void check_parameters(bramah_coupled *c, double tolerance)
 {
-  enum { MOST_PARAMETERS = 32 };
+  enum { MOST_PARAMETERS = 48 };
   const bramah_plant p = bramah_coupled_plant(c);
   const size_t n = bramah_plant_n_error(&p), m = p.n_parameter;
   static double F[MOST * MOST], G[MOST * MOST_PARAMETERS], Jp[MOST * MOST_PARAMETERS], J[MOST * MOST];

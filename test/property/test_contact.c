@@ -76,6 +76,7 @@ START_TEST(test_friction_is_passive)
     const double stiffness = pow(10.0, 2.5 + 1.5 * test_uniform(&seed)), mu = 0.6 + 0.4 * test_uniform(&seed);
     const bramah__contact contact = {.hertz = 1e6,
                                      .n_states = 2,
+                                     .friction = 1.0,
                                      .coulomb = mu,
                                      .static_friction = mu * (1.5 + 0.5 * test_uniform(&seed)),
                                      .stribeck = 0.1,

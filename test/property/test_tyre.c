@@ -23,6 +23,7 @@ static bramah__contact disc_of(const double *set, double kappa, double roll, dou
   return (bramah__contact){.linear = 1,
                            .normal = {.stiffness = 1e6},
                            .n_states = 2,
+                           .friction = 1.0,
                            .coulomb = set[3],
                            .static_friction = set[4],
                            .stribeck = set[5],

@@ -171,8 +171,13 @@ END_TEST
 /* The rounded curve has one derivative on both sides of every corner, and the curve's own beside it. */
 START_TEST(test_rounding)
 {
-  const bramah__shaft engine = {
-      .kind = BRAMAH__ENGINE, .n_joints = 1, .n_points = 6, .x = speeds, .y = torques, .rounding = 2.0};
+  const bramah__shaft engine = {.kind = BRAMAH__ENGINE,
+                                .value = {1.0},
+                                .n_joints = 1,
+                                .n_points = 6,
+                                .x = speeds,
+                                .y = torques,
+                                .rounding = 2.0};
   for (size_t i = 0; i < 6; i++)
     for (int side = -1; side <= 1; side++) {
       const double at = speeds[i] + 2.0 * side;
@@ -347,6 +352,40 @@ START_TEST(test_idle_and_hold)
 }
 END_TEST
 
+/* In gear against a pressed brake an engine stalls: it stands, gives nothing and takes no fuel, whatever the throttle. With the
+ * clutch open a starter brings it to where it runs by itself. */
+START_TEST(test_stall)
+{
+  static train t;
+  describe(&t, 300.0, 300.0);
+  t.machine.n_engines = t.machine.n_brakes = t.machine.n_joint_torques = t.machine.n_clutches = 1;
+  t.engine.idle_speed = 90.0, t.engine.stall = 40.0;
+  t.joints[0].initial_rate = 90.0;
+  t.clutches[0].n_driven = 1;
+  t.torque = (bramah_joint_torque){
+      .name = "starter", .joint = "crankshaft", .torque = 120.0, .command = {.input = "lock", .limit = 10.0}};
+  running r = start(&t.machine);
+  bramah_energy energy = {0};
+  go(&r, 0.0, 0.0, 1.0, 0.0, 1.0, 1000);
+  ck_assert_double_gt(shown(&r, "crankshaft.rate"), 80.0);
+  bramah_energy_add(&energy, r.c, INT64_C(1000000000));
+  go(&r, 0.3, 10.0, 4.0, 0.0, 1.0, 1500);
+  ck_assert_double_eq_tol(shown(&r, "crankshaft.rate"), 0.0, 1e-2);
+  ck_assert_double_eq(shown(&r, "diesel.torque"), 0.0);
+  const double fuel = shown(&r, "diesel.fuel");
+  go(&r, 1.0, 0.0, 1.0, 0.0, 1.0, 1000);
+  ck_assert_double_eq_tol(shown(&r, "crankshaft.rate"), 0.0, 1e-2);
+  ck_assert_double_eq(shown(&r, "diesel.fuel"), fuel);
+  go(&r, 0.0, 0.0, 1.0, 10.0, 1.0, 1000);
+  go(&r, 0.0, 0.0, 1.0, 0.0, 1.0, 3000);
+  ck_assert_double_gt(shown(&r, "crankshaft.rate"), 80.0);
+  ck_assert_double_gt(shown(&r, "diesel.fuel"), fuel);
+  bramah_energy_add(&energy, r.c, INT64_C(7500000000));
+  ck_assert_double_le(energy.largest, 1e-3 * energy.turnover);
+  stop(&r);
+}
+END_TEST
+
 /* A clutch sticks below its capacity: loaded once it twists by T_c/k ln(1/(1 - T/T_c)), and stays; pressed less it slides where the
  * load is more than that. */
 START_TEST(test_stick)
@@ -393,6 +432,11 @@ START_TEST(test_refusals)
        {NAME(t.engine.joint, "cranckshaft")}},
       {"diesel", "the speeds of its full-load curve must ascend", 0, 0, {NUMBER(own[1], 85.0)}},
       {"diesel", "the friction must not be negative", 0, 0, {NUMBER(t.engine.friction, -1.0)}},
+      {"diesel",
+       "it would stall when idle",
+       0,
+       0,
+       {NUMBER(t.engine.idle_speed, 45.0), NUMBER(t.engine.stall, 40.0)}},
       {"diesel", "the rounding must be positive", 0, 0, {NUMBER(t.engine.rounding, 8.0)}},
       {"diesel",
        "the torque of best consumption must be positive",
@@ -428,7 +472,8 @@ int main(void)
   tcase_add_loop_test(tcase, test_impulse, 0, 5);
   tcase_add_loop_test(tcase, test_gears, 0, sizeof cases / sizeof *cases);
   tcase_add_test(tcase, test_idle_and_hold);
+  tcase_add_test(tcase, test_stall);
   tcase_add_test(tcase, test_stick);
-  tcase_add_loop_test(tcase, test_refusals, 0, 17);
+  tcase_add_loop_test(tcase, test_refusals, 0, 18);
   return run_suite(suite);
 }

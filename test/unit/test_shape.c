@@ -405,6 +405,7 @@ START_TEST(test_derivatives)
                                .hertz = 1e4,
                                .loss = 0.1,
                                .n_states = 2,
+                               .friction = 1.0,
                                .coulomb = 0.5,
                                .static_friction = 0.7,
                                .stribeck = 0.3,
