@@ -30,11 +30,6 @@ const void *bramah_machine_element(const bramah_machine *machine, const bramah_e
   return array + i * kind->size;
 }
 
-const char *bramah__parameter_key(const bramah_element_key *key)
-{
-  return strcmp(key->name, "flow") == 0 ? "pump_flow" : key->name;
-}
-
 const bramah_element_key *bramah__value_key(const bramah_element_kind *kind, size_t i)
 {
   for (const bramah_element_key *key = kind->keys; key->name; key++)

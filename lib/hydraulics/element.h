@@ -123,9 +123,6 @@ size_t bramah__n_turning(const bramah_machine *machine);
 bramah_rotary bramah__turning(const bramah_machine *machine, size_t i);
 
 /* The key of quantity number i of an element; NULL behind the last. */
-/* What the parameter of a key is called behind the element's name: as the key, but for a flow, which is an output's name already. */
-const char *bramah__parameter_key(const bramah_element_key *key);
-
 const bramah_element_key *bramah__value_key(const bramah_element_kind *kind, size_t i);
 
 /* Rows of a table of keys. */

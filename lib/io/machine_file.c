@@ -4,7 +4,6 @@
 #define _GNU_SOURCE /* locale_t */
 #include "lib/io/machine_file.h"
 #include "lib/base/diag.h"
-#include "lib/hydraulics/element.h"
 #include "lib/io/uncertainty.h"
 #include "lib/io/session.h"
 
@@ -481,6 +480,9 @@ static const struct {
     {{"hydraulics", "*", "bulk_modulus"}, ".bulk_modulus", BRAMAH__LEAD_SAME}, /* of the oil */
     {{"hydraulics", "supplies", "*", "pressure"}, ".pressure", BRAMAH__LEAD_SAME},
     {{"hydraulics", "pump_lines", "*", "flow"}, ".pump_flow", BRAMAH__LEAD_SAME},
+    {{"hydraulics", "pumps", "*", "flow"}, ".pump_flow", BRAMAH__LEAD_SAME},
+    {{"hydraulics", "pumps", "*", "displacement"}, ".pump_flow", BRAMAH__LEAD_FACTOR},
+    {{"hydraulics", "pumps", "*", "speed"}, ".pump_flow", BRAMAH__LEAD_FACTOR},
     {{"hydraulics", "metered_cylinders", "*", "flow_coefficient"}, ".flow_scale", BRAMAH__LEAD_FACTOR},
     {{"hydraulics", "metered_cylinders", "*", "area"}, ".flow_scale", BRAMAH__LEAD_FACTOR},
     {{"hydraulics", "metered_cylinders", "*", "discharge_coefficient"}, ".flow_scale", BRAMAH__LEAD_FACTOR},
@@ -529,7 +531,7 @@ static int lead_of(const bramah__item *item, const char **element, const char **
   while (key->name && strcmp(key->name, path[3]) != 0) key++;
   if (!key->name) return 0;
   while (result->name && strcmp(result->name, key->factor_of ? key->factor_of : key->name) != 0) result++;
-  *suffix = bramah__parameter_key(result);
+  *suffix = result->name;
   return !result->parameter ? 0 : key->factor_of ? BRAMAH__LEAD_FACTOR : BRAMAH__LEAD_SAME;
 }
 
@@ -543,6 +545,8 @@ static bramah_status note_uncertainty(bramah__reader *reader, const bramah__item
         reader, item, BRAMAH_E_VALUE,
         "'± ...' may stand behind masses, the oil's bulk modulus, pressures of supplies, flow "
         "coefficients and their factors, conductances, leakages, viscosities, flows of pump lines, "
+        "stiffness, damping, patch and bristles of contacts and tyres, torques and speeds of the power "
+        "train, "
         "and the friction's coulomb, static and viscous; a study says more in 'uncertainty'");
 
   /* A share, or a quantity of the same dimension; a number alone has the unit of the value. */

@@ -372,7 +372,7 @@ size_t bramah__parameters_layout(const bramah_machine *d, bramah_model *model, b
       if (key->type != BRAMAH_KEY_QUANTITY || key->factor_of) continue;
       if (key->parameter && !absent)
         add(&l, (bramah__parameter){.code = BRAMAH__ELEMENT_VALUE, .index = i, .value = value}, element->name,
-            bramah__parameter_key(key));
+            strcmp(key->name, "flow") == 0 ? "pump_flow" : key->name); /* flow is an output's name */
       value++;
     }
   }
