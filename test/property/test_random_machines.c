@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Machines drawn at random (trees and loops in space and in the plane, floating on feet, springs, loads, actuators with friction,
- * all hydraulic elements) step by their programs as they step without, and as C source by the compiler of the tests; by native code to the bit.
+ * all hydraulic elements, bodies that hit each other) step by their programs as they step without, and as C source by the compiler of the tests; by native code to the bit.
  * Twelve in the suite, four of them as C, two by native code; BRAMAH_MACHINES says how many, then for 1,000 steps each. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
+#include "lib/math/vector3.h"
 #include "lib/multibody/tree.h"
 #include "lib/plant/coupled_internal.h"
 #include "lib/plant/step_graph.h"
@@ -31,7 +32,9 @@ typedef struct drawn {
   bramah_spring springs[2];
   bramah_joint_spring joint_springs[2];
   bramah_force loads[2];
-  bramah_contact contacts[1];
+  bramah_contact contacts[2];
+  bramah_shape shapes[2];
+  const char *between[2];
   bramah_tyre tyres[1];
   bramah_brake brakes[1];
   bramah_engine engines[1];
@@ -99,8 +102,9 @@ static void draw_ball(drawn *d, unsigned *seed)
   }
 }
 
-/* Where a point of a body lies at the start. */
-static void locate(const bramah_machine *machine, const char *body, const double *local, double *place)
+/* Where a point of a body lies at the start; other: in the frame of another one, unless NULL. */
+static void locate_in(const bramah_machine *machine, const char *body, const double *local, const char *other,
+                      double *place)
 {
   bramah_diag diag = {0};
   const bramah_model *model;
@@ -108,12 +112,24 @@ static void locate(const bramah_machine *machine, const char *body, const double
   must(bramah_model_new(machine, &diag, &model), &diag);
   must(bramah_coupled_new(model, &diag, &c), &diag);
   must(bramah__refresh(c, &diag), &diag);
-  int number = -1;
-  for (size_t j = 0; j < model->n; j++)
+  int number = -1, in = -1;
+  for (size_t j = 0; j < model->n; j++) {
     if (strcmp(model->body_name[j], body) == 0) number = (int)j;
+    if (other && strcmp(model->body_name[j], other) == 0) in = (int)j;
+  }
   bramah__point(c->now->pose, number, local, place);
+  if (in >= 0) {
+    double from[3];
+    bramah__sub3(place, c->now->pose[in].r, from);
+    bramah__unrotate3(c->now->pose[in].A, from, place);
+  }
   bramah_coupled_free(c);
   bramah_model_free(model);
+}
+
+static void locate(const bramah_machine *machine, const char *body, const double *local, double *place)
+{
+  locate_in(machine, body, local, NULL, place);
 }
 
 /* A loop from the last body to the ground, where it happens to be. */
@@ -244,6 +260,48 @@ static void draw_tyre(drawn *d, unsigned seed)
       d->brakes[0].command = (bramah_drive){.input = m->inputs[0].name, .initial = 2.0};
     m->n_brakes = 1, m->brakes = d->brakes;
   }
+}
+
+static void draw_shape(bramah_shape *shape, const double *place, unsigned *seed)
+{
+  static const double corners[15] = {-1, -1, -1, 1, -1, -0.8, 0, 1, -1, 0.2, 0.1, 1.2, 1, 1.2, 0.3};
+  static double moved[2][15];
+  static int turn;
+  *shape = (bramah_shape){.kind = (bramah_shape_kind)(BRAMAH_SHAPE_SPHERE + (int)one_of(seed, 4)),
+                          .radius = between(seed, 0.2, 0.4),
+                          .n_corners = 5};
+  shape->corners = moved[turn = 1 - turn];
+  for (int k = 0; k < 3; k++) {
+    shape->centre[k] = place[k], shape->size[k] = between(seed, 0.3, 0.7);
+    for (int e = 0; e < 2; e++) shape->ends[e][k] = place[k] + (k == 2) * (e ? 0.3 : -0.3);
+    for (int c = 0; c < 5; c++) moved[turn][3 * c + k] = place[k] + 0.3 * corners[3 * c + k];
+  }
+}
+
+/* The first body and the last one have shapes of any kind that are about to touch. */
+static void draw_shapes(drawn *d, unsigned seed)
+{
+  bramah_machine *m = &d->tree.machine;
+  bramah_contact *contact = &d->contacts[m->n_contacts];
+  if (m->n_bodies < 3) return;
+  double local[3] = {test_uniform(&seed), test_uniform(&seed), 0.0}, place[3];
+  d->between[0] = d->tree.names[0], d->between[1] = d->tree.names[m->n_bodies - 1];
+  locate_in(m, d->between[1], local, d->between[0], place);
+  draw_shape(&d->shapes[1], local, &seed);
+  place[0] += between(&seed, 0.4, 0.6);
+  draw_shape(&d->shapes[0], place, &seed);
+  *contact = (bramah_contact){.name = "hit",
+                              .n_between = 2,
+                              .between = d->between,
+                              .law = (bramah_contact_law)one_of(&seed, 2),
+                              .stiffness = between(&seed, 50.0, 300.0),
+                              .damping = between(&seed, 0.1, 1.0)};
+  if (one_of(&seed, 2))
+    contact->friction = (bramah_friction){
+        .model = BRAMAH_FRICTION_LUGRE, .coulomb = between(&seed, 0.1, 0.5), .bristle_stiffness = 50.0};
+  m->n_contacts++, m->contacts = d->contacts;
+  d->tree.bodies[0].n_shapes = d->tree.bodies[m->n_bodies - 1].n_shapes = 1;
+  d->tree.bodies[0].shapes = &d->shapes[0], d->tree.bodies[m->n_bodies - 1].shapes = &d->shapes[1];
 }
 
 /* An engine on the first joint that turns, a clutch from there to the others, and a torque on the last of them. (Not
@@ -615,6 +673,7 @@ static void draw(drawn *d, unsigned number)
   if (one_of(&seed, 3) == 0 && !floats(number)) draw_touch(d, &seed);
   if (number % 5 == 2 && !floats(number)) draw_tyre(d, seed);
   if (number % 3 == 1 && !d->tree.machine.n_metered_cylinders) draw_power(d, seed);
+  if (number % 4 == 2) draw_shapes(d, seed);
 }
 
 enum { TAKEN_OVER = 5 }; /* at this step native code comes */
@@ -649,7 +708,7 @@ static double apart(unsigned number, int steps, int as_source, int as_native, br
     must(bramah_coupled_use(c[2], native, &diag), &diag);
   }
   source_run source = {.in = NULL};
-  if (as_source) begin_source(&source, program, c[1], steps);
+  if (as_source && !model->n_meetings) begin_source(&source, program, c[1], steps);
   const size_t ne = bramah_plant_n_error(plant), nq = 2 * plant->n_dof;
   /* Load pressures go by that of the line: next to closed valves the actuators find their velocities to the root of
    * rounding. */
