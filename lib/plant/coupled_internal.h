@@ -395,6 +395,9 @@ void bramah__apply_meetings(bramah_coupled *c, const bramah__held *held);
 /* Where shapes touch in a state, anew from its motion; its bristles go over to the new points. */
 void bramah__meet(bramah_coupled *c, bramah__state *state);
 
+/* While a machine is being put together: its model sees what touches at the start (on), and then the law alone again. */
+void bramah__meet_at_start(bramah_coupled *c, int on);
+
 /* Enter into c->next what touches and leaves at the end of a step. */
 void bramah__note_meetings(bramah_coupled *c);
 

@@ -26,7 +26,7 @@ static void show(bramah_coupled *c, const bramah__meeting *m, size_t i, const br
     if (bramah__in_the_air(out)) return;
     out->body = -1;
     out->carrier = out->is_nearest = 0;
-    out->radius = out->base_radius = 0.0;
+    out->radius = out->base_radius = out->share = 0.0;
     memset(out->axes, 0, sizeof out->axes);
     bramah__copy3(out->axes + 6, out->point);
     memset(out->origin, 0, sizeof out->origin);
@@ -44,12 +44,17 @@ static void show(bramah_coupled *c, const bramah__meeting *m, size_t i, const br
   memcpy(out->axes, held->axes, sizeof out->axes);
 }
 
-void bramah__apply_meetings(bramah_coupled *c, const bramah__held *held)
+static void show_all(bramah_coupled *c, const bramah__held *held)
 {
-  for (size_t k = 0; c->base && k < c->model->n_meetings; k++) {
+  for (size_t k = 0; k < c->model->n_meetings; k++) {
     const bramah__meeting *m = &c->model->meeting[k];
     for (size_t i = 0; i < m->n; i++) show(c, m, i, held + m->held + i);
   }
+}
+
+void bramah__apply_meetings(bramah_coupled *c, const bramah__held *held)
+{
+  if (c->base) show_all(c, held);
 }
 
 /* ---- where shapes touch ---- */
@@ -274,11 +279,10 @@ static void meet_pair(void *self, size_t i, size_t j)
   }
 }
 
-void bramah__meet(bramah_coupled *c, bramah__state *state)
+static void find(bramah_coupled *c, bramah__state *state)
 {
   const bramah_model *model = c->model;
   search s = {c, state};
-  if (!c->base) return; /* the machine is being put together, and its model holds the law alone */
   bramah__tree_pose(&model->tree, state->base, state->z, c->probe->pose);
   bramah__tree_velocity(&model->tree, c->probe->pose, state->zd, c->probe->Z);
   memset(c->is_near, 0, model->n_meetings);
@@ -292,7 +296,22 @@ void bramah__meet(bramah_coupled *c, bramah__state *state)
       take_patch(c, &model->meeting[k], &none, state->held + model->meeting[k].held, state->x,
                  &state->met[k]);
   }
+}
+
+void bramah__meet(bramah_coupled *c, bramah__state *state)
+{
+  if (!c->base) return; /* the machine is being put together, and its model holds the law alone */
+  find(c, state);
   bramah__apply_meetings(c, state->held);
+}
+
+void bramah__meet_at_start(bramah_coupled *c, int on)
+{
+  const bramah_model *model = c->model;
+  if (on) find(c, &c->state);
+  for (size_t k = 0; k < model->n_held && !on; k++) c->state.held[k] = (bramah__held){.carrier = 0};
+  for (size_t k = 0; k < model->n_meetings && !on; k++) c->state.met[k] = (bramah__met){.near = 0};
+  show_all(c, c->state.held);
 }
 
 /* ---- events and outputs ---- */

@@ -306,8 +306,10 @@ bramah_status bramah__equilibrium(bramah_coupled *c, bramah_model *model, const 
     return BRAMAH_E_VALUE;
   }
   bramah__state *state = &q.c->state;
+  bramah__meet_at_start(q.c, 1);
   bramah__evaluate_contacts(model, state->U, 0.0, state->x, NULL, NULL, state->xd, q.c->now);
   bramah__evaluate_rhs(model, state, q.c->now);
+  bramah__meet_at_start(q.c, 0);
   const bramah_status status = solve_for_most(&q, work, diag);
   return status == BRAMAH_OK ? check_standing(&q, diag) : status;
 }

@@ -105,3 +105,31 @@ sed 's/1.5, 0, 0 m/15, 0, 0 m/' flat.yaml >far.yaml
 run 1 check far.yaml
 says err 'pivot: the loop cannot be closed'
 if grep -q 'guess of' err; then fail 'a hint that cannot help'; fi
+
+# A crate on a lifting table: the pressure that is to be found holds both: 300 kg on 50.27 cm^2, against 1 bar above.
+cat >lift.yaml <<'END'
+machine: table
+gravity: [0, 0, -9.81 m/s^2]
+bodies:
+  table: {mass: 200 kg, inertia: [10, 10, 10 kg*m^2], shapes: [{kind: box, centre: [0, 0, -0.05 m], size: [1, 1, 0.1 m]}]}
+  crate: {mass: 100 kg, inertia: [4, 4, 4 kg*m^2], shapes: [{kind: box, size: [0.5, 0.5, 0.5 m]}]}
+joints:
+  lift: {type: prismatic, parent: ground, child: table, axis: [0, 0, 1], initial: 1 m}
+  crate: {type: prismatic, parent: ground, child: crate, axis: [0, 0, 1], initial: 1.249019 m}
+contacts:
+  on: {between: [table, crate], law: penalty, stiffness: 1e6 N/m, damping: 5000 N*s/m, friction: {coulomb: 0.4}}
+hydraulics:
+  oil: {bulk_modulus: 1500 MPa, density: 850 kg/m^3}
+  supplies: {pump: {pressure: 7.6 MPa}, tank: {pressure: 0.1 MPa}}
+  volumes:
+    below: {pressure: equilibrium, hoses: [{volume: 50 cm^3, bulk_modulus: 550 MPa}]}
+    above: {pressure: 0.1 MPa, hoses: [{volume: 50 cm^3, bulk_modulus: 550 MPa}]}
+  valves:
+    valve: {pump: pump, tank: tank, a: below, b: above, flow_coefficient: 2.138e-8 m^3/s/Pa^0.5/V, time_constant: 4.5 ms, limit: 10 V}
+  cylinders:
+    ram: {bodies: [ground, table], points: [[0, 0, 0 m], [0, 0, 0 m]], piston_volume: below, rod_volume: above, bore: 80 mm, rod: 35 mm,
+          bulk_modulus: 31.5 GPa, reference_stroke: 1 m, piston_chamber_length: 300 mm, rod_chamber_length: 300 mm}
+END
+run 0 simulate lift.yaml --duration '10 ms' --output lift.csv
+near "$(cell lift.csv 2 'below.pressure[Pa]')" 666350.6219 1e-3 'pressure under a table with a crate'
+near "$(cell lift.csv 12 'lift.position[m]')" 1 1e-9 'place of the table after ten steps'
