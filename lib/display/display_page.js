@@ -85,8 +85,8 @@ const pictures = {
     if (g.recommended) picture.append(svg('path', {class: 'good', d: arc(x, y, r + 12, ...g.recommended.map((v) => angle(v / g.factor)))}));
     if (g.above !== null && g.above / g.factor < high) picture.append(svg('path', {class: 'danger', d: arc(x, y, r + 12, angle(g.above / g.factor), angle(high))}));
     if (g.below !== null && g.below / g.factor > low) picture.append(svg('path', {class: 'danger', d: arc(x, y, r + 12, angle(low), angle(g.below / g.factor))}));
-    for (const v of rounds(low, high, 5)) {
-      const [x1, y1] = polar(x, y, r - 7, angle(v)), [x2, y2] = polar(x, y, r - 14, angle(v)), [tx, ty] = polar(x, y, r - 27, angle(v));
+    for (const v of rounds(low, high, g.size > 1 ? 5 : 3)) {
+      const [x1, y1] = polar(x, y, r - 7, angle(v)), [x2, y2] = polar(x, y, r - 14, angle(v)), [tx, ty] = polar(x, y, r - (g.size > 1 ? 28 : 34), angle(v));
       picture.append(svg('line', {class: 'tick', x1, y1, x2, y2}), svg('text', {x: tx, y: ty + 5}, plain(v)));
     }
     for (const m of g.marks || []) {
@@ -112,7 +112,7 @@ const pictures = {
     if (g.recommended) flat('good', ...g.recommended.map((v) => v / g.factor));
     if (g.above !== null && g.above / g.factor < high) flat('danger', g.above / g.factor, high);
     if (g.below !== null && g.below / g.factor > low) flat('danger', low, g.below / g.factor);
-    for (const v of rounds(low, high, 5)) picture.append(svg('line', {class: 'tick', x1: px(v), x2: px(v), y1: 42, y2: 49}), svg('text', {x: px(v), y: 64}, plain(v)));
+    for (const v of rounds(low, high, g.size > 1 ? 8 : 4)) picture.append(svg('line', {class: 'tick', x1: px(v), x2: px(v), y1: 42, y2: 49}), svg('text', {x: px(v), y: g.size > 1 ? 64 : 68}, plain(v)));
     for (const m of g.marks || []) picture.append(svg('path', {class: 'mark', d: `M${px(m / g.factor)} 18l-6 -13h12Z`}));
     const band = svg('path', {class: 'band'}), needle = svg('path', {class: 'needle'});
     picture.append(band, needle);
@@ -136,7 +136,7 @@ const pictures = {
       const put = (name, a, b) => picture.append(svg('path', {class: name, d: arc(x, y, r + 9, of(a), of(b))}));
       if (g.above !== null && g.above / g.factor < high) put('danger', g.above / g.factor, high);
       if (g.below !== null && g.below / g.factor > low) put('danger', low, g.below / g.factor);
-      for (const v of rounds(low, high, 6)) {
+      for (const v of rounds(low, high, g.size > 1 ? 6 : 3)) {
         const [x1, y1] = polar(x, y, r - 8, of(v)), [x2, y2] = polar(x, y, r + 4, of(v)), [tx, ty] = polar(x, y, r + 23, of(v));
         picture.append(svg('line', {class: 'tick', x1, y1, x2, y2}), svg('text', {x: tx, y: ty + 4}, plain(Math.abs(v))));
       }
@@ -237,6 +237,9 @@ const showSensors = (frame) => {
     }
     bad += state !== 'used';
   });
+  const text = frame.sensors.map((state, i) => state === 'used' ? null : `${display.sensors[i]}: ${words[state] || state}`).filter((t) => t);
+  if ($('bad').dataset.text !== text.join()) $('bad').replaceChildren(...text.map((t) => element('li', {}, t)));
+  $('bad').dataset.text = text.join();
   write($('sensors').querySelector('summary'), `Sensors: ${frame.sensors.length - bad} of ${frame.sensors.length} used${bad ? `, ${bad} not` : ''}`);
 };
 const showVerdict = (v) => {
@@ -602,7 +605,7 @@ const eyeMatrix = (aspect) => {
   const flat = vec.add(vec.scale(u, Math.cos(scene.turn)), vec.scale(v, Math.sin(scene.turn)));
   const back = vec.unit(vec.add(vec.scale(flat, Math.cos(scene.lift)), vec.scale(up, Math.sin(scene.lift))));
   const right = vec.unit(vec.cross(up, back)), top = vec.cross(back, right);
-  const d = 1.75 * scene.size * scene.far * Math.max(1, 1.1 / aspect), eye = vec.add(scene.centre, vec.scale(back, d));
+  const d = 1.45 * scene.size * scene.far * Math.max(1, 1.1 / aspect), eye = vec.add(scene.centre, vec.scale(back, d));
   const view = [right[0], top[0], back[0], 0, right[1], top[1], back[1], 0, right[2], top[2], back[2], 0, -vec.dot(right, eye), -vec.dot(top, eye), -vec.dot(back, eye), 1];
   const f = 2.1, near = 0.02 * d, far = d + 12 * scene.size;
   return multiply([f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (far + near) / (near - far), -1, 0, 0, 2 * far * near / (near - far), 0], view);
@@ -636,8 +639,11 @@ const drawScene = () => {
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     gl.depthMask(false);
+    gl.enable(gl.POLYGON_OFFSET_FILL);
+    gl.polygonOffset(2, 2);
     all(now.model, dark ? [0.79, 0.63, 1] : [0.54, 0.17, 0.89], 0.22);
     gl.depthMask(true);
+    gl.disable(gl.POLYGON_OFFSET_FILL);
   }
 };
 
@@ -697,7 +703,7 @@ const setPlaying = (is) => {
   from = now ? now.t : 0;
   since = performance.now();
   write($('play'), is ? 'Pause' : 'Play');
-  state('held', is ? 'recording, playing' : 'recording, standing');
+  state('held', is ? 'recording, playing' : 'recording');
 };
 const goTo = (t) => {
   const k = find(t);

@@ -262,6 +262,144 @@ START_TEST(texts_are_escaped)
 }
 END_TEST
 
+/* ---- is it true what it says? ---- */
+
+/* Short runs of a four-bar that is drawn as the filter has it: start, process noise and noise of the sensors. */
+enum { RUNS = 500, STEPS = 24 };
+typedef struct drawn_run {
+  const bramah_session *session;
+  bramah_coupled *truth;
+  bramah_noise *noise;
+  int row, last;              /* rows given so far, and in all */
+  double state[STEPS + 1][5]; /* of the truth at each row: those outputs below */
+  size_t output[5];
+} drawn_run;
+
+static const char *const judged[5] = {"crank.angle", "crank.rate", "v1.pressure", "v2.pressure",
+                                      "v3.pressure"};
+
+static bramah_status draw_row(void *user, bramah_sample *sample, int *end, bramah_diag *d)
+{
+  drawn_run *run = user;
+  if (run->row > run->last) return *end = 1, BRAMAH_OK;
+  const bramah_plant plant = bramah_coupled_plant(run->truth);
+  const bramah_filter_info filter = bramah_filter_get_info(bramah_session_filter(run->session));
+  double dx[8] = {0};
+  bramah_status status = BRAMAH_OK;
+  if (run->row == 0) {
+    const double *P = bramah_filter_covariance(bramah_session_filter(run->session));
+    for (size_t i = 0; i < filter.n_error; i++)
+      dx[i] = bramah_noise_gaussian(run->noise, sqrt(P[i * filter.n_error + i]));
+  } else {
+    status = plant.step(plant.self, d);
+    /* Gamma w, of the filter's step before: the motion is slow */
+    const double *G = bramah_filter_get_last(bramah_session_filter(run->session)).noise;
+    for (size_t j = 0; run->row > 1 && j < filter.n_noise; j++) {
+      const double w = bramah_noise_gaussian(run->noise, 1.0);
+      for (size_t i = 0; i < filter.n_error; i++) dx[i] += G[i * filter.n_noise + j] * w;
+    }
+  }
+  if (!status) status = plant.inject(plant.self, dx, d);
+  for (size_t k = 0; k < 5; k++) run->state[run->row][k] = plant.output(plant.self, run->output[k]);
+  for (size_t i = 0; i < filter.n_sensors; i++) {
+    static const size_t shown[3] = {0, 2, 3};
+    sample->present[i] = 1;
+    sample->y[i] = run->state[run->row][shown[i]] + bramah_noise_gaussian(run->noise, filter.sensor[i].sigma);
+  }
+  sample->inputs[0] = 0.0;
+  sample->has_input[0] = 1;
+  sample->time_ns = INT64_C(1000000) * run->row++;
+  return status;
+}
+
+/* Of so many runs the truth is beyond the limit as often as the stated probabilities add up to, of those that are flagged too; and it
+ * is within 1.96 sigma 95 times of 100. One frame of each run, so that all are independent; bounds at 4 standard deviations. */
+START_TEST(what_it_says_is_true)
+{
+  static char machine[1024];
+  snprintf(machine, sizeof machine, "machine: %s/datasets/four-bar/four-bar.yaml", root());
+  const char *const lines[] = {"study: drawn",
+                               machine,
+                               "sensors:",
+                               "  angle: {type: encoder, joint: crank, sigma: 0.5 deg}",
+                               "  p1: {type: pressure, volume: v1, sigma: 0.5 bar}",
+                               "  p2: {type: pressure, volume: v2, sigma: 0.5 bar}",
+                               "uncertainty: {others: fixed}",
+                               "joints:",
+                               "  crank: {position: 63 deg, rate: 0 rad/s, position_sigma: 1 deg, "
+                               "rate_sigma: 0.05 rad/s, acceleration_noise: 0.02 rad/s^2/Hz^0.5}",
+                               "volumes:",
+                               "  v1: {sigma: 1 bar, noise: 2 bar/s^0.5}",
+                               "  v2: {sigma: 1 bar, noise: 2 bar/s^0.5}",
+                               "  v3: {sigma: 1 bar, noise: 2 bar/s^0.5}"};
+  const char *const gauges[] = {
+      "display: drawn",
+      "gauges:", "  crank: {kind: number, output: crank.angle, unit: deg, critical_above: 63.3}",
+      "  p2: {kind: number, output: v2.pressure, unit: bar, critical_below: 1}"};
+  bramah_session *whole;
+  bramah_display_file *file;
+  drawn_run run = {0};
+  double stated = 0, spread = 0, flagged_stated = 0, flagged_spread = 0;
+  int beyond = 0, flags = 0, flagged_beyond = 0, between = 0, inside[5] = {0};
+  write_lines(lines, 13, 0, NULL);
+  must(bramah_session_open(path, &diag, &whole), &diag);
+  write_lines(gauges, 4, 0, NULL);
+  must(bramah_display_load(path, &diag, &file), &diag);
+  must(bramah_noise_new(17, "drawn runs", &diag, &run.noise), &diag);
+  for (size_t k = 0; k < 5; k++)
+    run.output[k] = (size_t)bramah_plant_find_output(bramah_session_plant(whole), judged[k]);
+  for (int r = 0; r < RUNS; r++) {
+    bramah_session *one;
+    bramah_assess *a;
+    bramah_display *display;
+    bramah_display_frame *frame;
+    int end = 0;
+    must(bramah_session_clone(whole, &diag, &one), &diag);
+    must(bramah_machine_plant_another(bramah_session_about(whole)->machine, &diag, &run.truth), &diag);
+    must(bramah_session_start(whole, run.truth, &diag), &diag);
+    run.session = one;
+    run.row = 0;
+    run.last = 1 + r % STEPS;
+    must(bramah_assess_new(one, draw_row, &run, NULL, &diag, &a), &diag);
+    must(bramah_display_new(file, a, &diag, &display), &diag);
+    must(bramah_display_frame_new(display, &diag, &frame), &diag);
+    for (int k = 0; k <= run.last; k++) must(bramah_assess_next(a, &end, &diag), &diag);
+    must(bramah_display_take(display, frame, &diag), &diag);
+    const bramah_estimate *e = bramah_assess_estimate(a);
+    for (size_t k = 0; k < 5; k++)
+      inside[k] +=
+          fabs(e->value[run.output[k]] - run.state[run.last][k]) <= 1.959964 * e->sigma[run.output[k]];
+    const double p = frame->probability[0];
+    const int is = run.state[run.last][0] > 63.3 * acos(-1.0) / 180;
+    stated += p, spread += p * (1 - p), beyond += is;
+    between += p > 0.02 && p < 0.98;
+    if (p >= 0.05) flags++, flagged_beyond += is, flagged_stated += p, flagged_spread += p * (1 - p);
+    bramah_display_frame_free(frame);
+    bramah_display_free(display);
+    bramah_assess_free(a);
+    bramah_session_close(one);
+    bramah_coupled_free(run.truth);
+  }
+  ck_assert_int_gt(between, RUNS / 10); /* else it says little */
+  ck_assert_msg(fabs(beyond - stated) < 4 * sqrt(spread), "critical %d times of %d, stated %.1f +- %.1f",
+                beyond, RUNS, stated, sqrt(spread));
+  ck_assert_msg(flags > 50 && fabs(flagged_beyond - flagged_stated) < 4 * sqrt(flagged_spread),
+                "flagged %d times, critical %d, stated %.1f +- %.1f", flags, flagged_beyond, flagged_stated,
+                sqrt(flagged_spread));
+  for (size_t k = 0; k < 5; k++)
+    ck_assert_msg(fabs(inside[k] - 0.95 * RUNS) < 4 * sqrt(0.95 * 0.05 * RUNS), "%s: inside %d times of %d",
+                  judged[k], inside[k], RUNS);
+  if (getenv("BRAMAH_NUMBERS"))
+    printf("critical %d, stated %.1f +- %.1f; flagged %d, critical %d, stated %.1f +- %.1f; inside %d %d %d "
+           "%d %d\n",
+           beyond, stated, sqrt(spread), flags, flagged_beyond, flagged_stated, sqrt(flagged_spread),
+           inside[0], inside[1], inside[2], inside[3], inside[4]);
+  bramah_noise_free(run.noise);
+  bramah_display_file_free(file);
+  bramah_session_close(whole);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("display");
@@ -274,6 +412,7 @@ int main(void)
   tcase_add_test(t, frames);
   tcase_add_test(t, probabilities);
   tcase_add_test(t, texts_are_escaped);
+  tcase_add_test(t, what_it_says_is_true);
   suite_add_tcase(suite, t);
   return run_suite(suite);
 }
