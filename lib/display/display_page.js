@@ -655,8 +655,7 @@ const show = (frame, number) => {
   at = number;
   dirty = true;
 };
-const render = (time) => {
-  if (playing) play(time);
+const paint = (time) => {
   if (dirty && now) {
     dirty = false;
     const critical = gauges.map((g) => g.update(now)).filter((t) => t);
@@ -675,7 +674,12 @@ const render = (time) => {
   }
   showEvents();
   if (now) drawPlots(time);
-  requestAnimationFrame(render);
+};
+/* By a timer, not with the frames of the screen: 30 Hz is what there is to show, and what is seen must not depend on what else the browser draws. */
+const tick = () => {
+  const time = performance.now();
+  if (playing) play(time);
+  paint(time);
 };
 
 /* ---- state of the source ---- */
@@ -710,6 +714,7 @@ const goTo = (t) => {
   show(frames[k], k);
   from = t;
   since = performance.now();
+  paint(since);
 };
 const play = (time) => {
   const t = from + speed() * (time - since) / 1000, last = frames[frames.length - 1].t;
@@ -854,6 +859,7 @@ const begin = () => {
     await startLive();
     begin();
   }
-  requestAnimationFrame(render);
+  tick();
+  setInterval(tick, 33);
 })();
 })();

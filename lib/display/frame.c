@@ -152,7 +152,7 @@ size_t bramah_display_verdict_text(bramah_display *display, char *out, size_t si
   const bramah_verdict *v = &results->verdict;
   bramah_verdict_text(v, text, sizeof text);
   bramah__json_open(&json, NULL, '{');
-  bramah__json_number(&json, "t", 1e-9 * (double)results->totals.last_ns);
+  bramah__json_number(&json, "t", (double)results->totals.last_ns / 1e9);
   bramah__json_text(&json, "level",
                     v->contradicted || v->broken_off || v->doubt ? "wrong"
                     : v->too_short                               ? "unsure"

@@ -4,32 +4,8 @@
 # stay beside the log of the tests. Skipped without Chromium.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || exit 77
-pictures=${BRAMAH_PICTURES:-$work/pictures}
-mkdir -p "$pictures"
-
-# Without network: no interface but a dead loopback where the system lets us, and nothing to reach in any case.
-alone=
-if unshare -rn true 2>/dev/null; then alone='unshare -rn'; fi
-sandbox=
-# Root, and root of a namespace, cannot have Chromium's own.
-if [ "$(id -u)" -eq 0 ] || [ -n "$alone" ]; then sandbox=--no-sandbox; fi
-
-# browse OPTION... URL: one that ends by itself, after a time that does not depend on the computer; what it has to say goes
-# to the file log.
-browse() {
-  # both are words
-  # shellcheck disable=SC2086
-  HOME=$work timeout 1000 $alone "$browser" --headless $sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
-    --no-first-run --no-pdf-header-footer --user-data-dir="$work/profile" --proxy-server=127.0.0.1:9 --enable-logging=stderr \
-    --virtual-time-budget=20000 "$@" >/dev/null 2>log || fail "the browser does not run: $(tail -n 5 log)"
-}
-
-# No word of a page on the console but what the visitor found.
-no_complaints() {
-  grep -a CONSOLE log | grep -av -e 'source: chrome:' -e '"FOUND ' >console || true
-  [ ! -s console ] || fail "the browser complains: $(cat console)"
-}
+# shellcheck source=test/cli/browser.sh
+. "${BRAMAH_SOURCE_ROOT:?}/test/cli/browser.sh"
 
 # ---- the pages ----
 
@@ -155,18 +131,6 @@ for page in $pages off; do
     awk '/^<\/body>/ { while ((getline line < "last.html") > 0) print line } { print }' >visited-$page.html
 done
 
-# sheet FILE WIDTH HEIGHT ADDRESS...: frames of that size side by side, each a page.
-sheet() {
-  sheet=$1 width=$2 height=$3
-  shift 3
-  {
-    echo '<!DOCTYPE html><style>body{margin:0;display:flex}iframe{border:0;flex:none}</style>'
-    for address; do echo "<iframe width=\"$width\" height=\"$height\" src=\"$address\"></iframe>"; done
-  } >"$sheet"
-}
-found() {
-  grep -qxF "FOUND $1: $2" found || fail "$1 is not $2: $(grep "FOUND $1:" found)"
-}
 
 # ticks WHAT NAME A B C D: the first label of the axis lies from A to B, the last from C to D; the name of the axis is behind.
 ticks() {
