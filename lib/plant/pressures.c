@@ -128,7 +128,8 @@ static bramah_status check_elements(const problem *q, bramah_diag *diag)
     const size_t *node = circuit->element[i].node, np = circuit->n_volumes;
     const int open =
         (node[0] < np && is_open(q->machine, node[0])) || (node[1] < np && is_open(q->machine, node[1]));
-    double Q = bramah__element_flow(circuit, i, q->model->p0, q->model->U0, NULL, NULL);
+    /* a pump that a joint turns goes with the joint's rate at the start */
+    double Q = bramah__flow_at(circuit, i, q->model->p0, q->c->now->v, q->model->U0, NULL, NULL, NULL);
     if (Q == 0.0 && i >= circuit->first_motor && i < circuit->first_motor + circuit->n_motors)
       Q = bramah__motor_flow(circuit, i, 2, q->model->p0, NULL, NULL);
     if (bramah__element_kinds[circuit->element[i].kind]->levels || !open || fabs(Q) <= still_flow) continue;

@@ -240,6 +240,11 @@ START_TEST(test_elements_and_equilibrium)
   fb.volumes[0].initial = fb.volumes[1].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
   refused(BRAMAH_E_VALUE, "gear", "oil flows through this");
   ck_assert_int_eq(diag.line, 12);
+  pump.drive = (bramah_drive){.joint = fb.joints[0].name, .speed = 1.0}; /* stands still, then turns */
+  run_four_bar(0.1, "v1.pressure");
+  fb.joints[0].initial_rate = 0.1;
+  refused(BRAMAH_E_VALUE, "gear", "oil flows through this");
+  fb.joints[0].initial_rate = 0.0, pump.drive.joint = NULL, pump.drive.speed = 0.0;
   pump.set_pressure = 1e6; /* v1 will be near 3 MPa */
   pump.band = 1e5;
   bramah_check_valve check = {
