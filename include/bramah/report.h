@@ -114,7 +114,7 @@ typedef struct bramah_report_track {
 } bramah_report_track;
 
 /* Ground seen from above, x to the right and y up: heights [nx x ny, m] of square cells as of a terrain (bramah/terrain.h), finite,
- * 16384 cells a side at most; it is shown shaded, with tracks over it. All is copied. */
+ * 16384 cells a side at most; it is shown shaded, with dots and tracks over it. All is copied. */
 typedef struct bramah_report_map {
   const char *title;
   const char *text; /* below it; NULL: none */
@@ -123,6 +123,9 @@ typedef struct bramah_report_map {
   const double *heights;
   size_t n_tracks;
   const bramah_report_track *tracks;
+  size_t n_dots;      /* things on it, as particles of soil */
+  const double *dots; /* [n_dots x 2, m] their places */
+  double dot_radius;  /* [m] */
 } bramah_report_map;
 
 /* Add a map to the page; pictures and data have none. Errors: E_ARGUMENT (no cells, or too many), E_VALUE (a height is not finite),

@@ -4,6 +4,7 @@
  * machine's pose; and events. */
 #include "lib/cli/cli.h"
 #include "lib/cli/replay.h"
+#include "lib/cli/ground_page.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -57,6 +58,7 @@ struct cli_replay_report {
   bramah_status status; /* of the first plot or point that could not be added: all that follow are left out */
   const bramah_filter *filter;
   bramah_coupled *plant;
+  cli_ground *ground;
   bramah_assess *assess;
   double step; /* [s] */
   size_t n_outputs, n_augmented, n_sensors;
@@ -242,13 +244,14 @@ bramah_status cli_replay_report_new(const bramah_session *session, bramah_assess
   r->nis = add_plot(r, NIS, "1", "NIS per degree of freedom");
   r->conditioning = add_plot(r, CONDITION, "1", "condition number of the correlations");
   r->timing = add_plot(r, TIME, "1", "time of the filter per step");
-  if (!r->status) return BRAMAH_OK;
-  return cli_fail(diag, r->status, NULL, 0, NULL, "the plots of the report cannot be made");
+  if (r->status) return cli_fail(diag, r->status, NULL, 0, NULL, "the plots of the report cannot be made");
+  return cli_ground_new(bramah_session_about(session)->machine, diag, &r->ground);
 }
 
 void cli_replay_report_free(cli_replay_report *report)
 {
   if (!report) return;
+  cli_ground_free(report->ground);
   bramah_report_free(report->page);
   free(report->output);
   free(report->augmented);
@@ -374,6 +377,7 @@ bramah_status cli_replay_report_estimate(cli_replay_report *r, bramah_diag *diag
   }
   watch_filter(r, t);
   if (!r->status) r->status = bramah_report_pose(r->page, t, r->plant);
+  cli_ground_follow(r->ground);
   r->rows++;
   if (!r->status) return BRAMAH_OK;
   return cli_fail(diag, r->status, NULL, 0, NULL, "the report cannot take more points");
@@ -619,8 +623,8 @@ bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables
   if (r->durations.n) add_timing(r);
   if (r->status) return cli_fail(diag, r->status, q->report, 0, NULL, "the report cannot be completed");
 
-  bramah_status status = BRAMAH_OK;
-  if (q->report) status = bramah_report_write(r->page, BRAMAH_REPORT_PAGE, q->report, diag);
+  bramah_status status = cli_ground_add(r->ground, r->page, diag);
+  if (!status && q->report) status = bramah_report_write(r->page, BRAMAH_REPORT_PAGE, q->report, diag);
   if (!status && q->plot) status = bramah_report_write(r->page, BRAMAH_REPORT_PICTURE, q->plot, diag);
   if (!status && q->plot_data) status = bramah_report_write(r->page, BRAMAH_REPORT_DATA, q->plot_data, diag);
   return status;

@@ -132,10 +132,12 @@ static int print_soil(const bramah_machine_plant *machine, double before, FILE *
           r.n_particles, r.particle_mass, (unsigned long long)r.failures, (unsigned long long)r.merged, off);
   if (r.starved)
     fprintf(out,
-            "%llu wedges could not fail for want of particles: the forces of tools are too large since; "
-            "allow more "
-            "(terrain: particles: most)\n",
-            (unsigned long long)r.starved);
+            "all %zu particles were in use: %llu times a wedge could not fail for want of particles. No soil "
+            "is lost, "
+            "but the forces of tools are too large where that was; allow more (terrain: particles: most), or "
+            "larger "
+            "ones\n",
+            o->max_particles, (unsigned long long)r.starved);
   return fabs(off) <= 1e-12 && r.starved == 0;
 }
 

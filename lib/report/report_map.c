@@ -78,12 +78,14 @@ bramah_status bramah_report_add_map(bramah_report *report, const bramah_report_m
                       .origin = {map->origin[0], map->origin[1]},
                       .low = low,
                       .high = high,
-                      .n_tracks = map->n_tracks};
+                      .n_tracks = map->n_tracks,
+                      .n_dots = map->n_dots,
+                      .dot_radius = map->dot_radius};
   made.title = bramah__report_keep(report, map->title);
   made.text = bramah__report_keep(report, map->text);
   made.bytes = bitmap(map, low, high, &made.size);
   made.tracks = calloc(map->n_tracks + 1, sizeof *made.tracks);
-  made.points = calloc(2 * n_points + 1, sizeof *made.points);
+  made.points = calloc(2 * (n_points + map->n_dots) + 1, sizeof *made.points);
   bramah__map *more = realloc(report->maps, (report->n_maps + 1) * sizeof *more);
   if (more) report->maps = more;
   if (!more || !made.bytes || !made.tracks || !made.points || report->failed) {
@@ -97,6 +99,8 @@ bramah_status bramah_report_add_map(bramah_report *report, const bramah_report_m
     made.tracks[k] = (bramah_report_track){bramah__report_keep(report, from->name), from->n, next};
     next += 2 * from->n;
   }
+  made.dots = next;
+  if (map->n_dots) memcpy(next, map->dots, 2 * map->n_dots * sizeof *next);
   report->maps[report->n_maps++] = made;
   return report->failed ? BRAMAH_E_MEMORY : BRAMAH_OK;
 }
@@ -154,6 +158,30 @@ static void put_track(bramah__page *page, const bramah__map *m, const bramah_rep
   bramah__page_put(page, "</title></path>\n");
 }
 
+/* All as one path: circles of two arcs each, in tenths of a pixel. */
+static void put_dots(bramah__page *page, const bramah__map *m, double scale, double height)
+{
+  const double radius = m->dot_radius * scale;
+  if (m->n_dots == 0) return;
+  bramah__page_put(page, "<path class=\"dots\" fill=\"#3d2b1f\" stroke=\"#f4e3c8\" stroke-width=\".4\" d=\"");
+  for (size_t k = 0; k < m->n_dots; k++) {
+    bramah__page_put(page, "M");
+    bramah__page_put_number(page, (m->dots[2 * k] - m->origin[0]) * scale - radius, 5);
+    bramah__page_put(page, " ");
+    bramah__page_put_number(page, height - (m->dots[2 * k + 1] - m->origin[1]) * scale, 5);
+    for (int half = 0; half < 2; half++) {
+      bramah__page_put(page, "a");
+      bramah__page_put_number(page, radius, 4);
+      bramah__page_put(page, " ");
+      bramah__page_put_number(page, radius, 4);
+      bramah__page_put(page, " 0 0 0 ");
+      bramah__page_put_number(page, half ? -2.0 * radius : 2.0 * radius, 4);
+      bramah__page_put(page, " 0");
+    }
+  }
+  bramah__page_put(page, "\"/>\n");
+}
+
 static void put_map(bramah__page *page, const bramah__map *m)
 {
   static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"};
@@ -182,6 +210,7 @@ static void put_map(bramah__page *page, const bramah__map *m)
   bramah__page_put(page, "\" height=\"");
   bramah__page_put_number(page, height, 6);
   bramah__page_put(page, "\">\n");
+  put_dots(page, m, scale, height);
   for (size_t k = 0; k < m->n_tracks; k++)
     put_track(page, m, &m->tracks[k], scale, height, colours[k % (sizeof colours / sizeof *colours)]);
   bramah__page_put(page, "</svg>\n");

@@ -105,7 +105,10 @@ typedef struct bramah__map {
   double cell, origin[2], low, high; /* heights */
   unsigned char *bytes;              /* [size] of its bitmap */
   bramah_report_track *tracks;       /* [n_tracks] */
-  double *points;                    /* of all tracks */
+  double *points;                    /* of all tracks, then of all dots */
+  size_t n_dots;
+  const double *dots; /* [n_dots x 2] */
+  double dot_radius;
 } bramah__map;
 void bramah__map_free(bramah__map *map);
 

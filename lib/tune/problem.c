@@ -508,6 +508,10 @@ bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n,
   if (status) return status;
   uint64_t hash = bramah__fnv(0, bramah_version(), strlen(bramah_version()));
   hash = bramah__fnv(hash, &of_study, sizeof of_study);
+  const bramah_machine_terrain *field =
+      &problem->session->machine.machine->terrain; /* may come from a file */
+  if (field->heights)
+    hash = bramah__fnv(hash, field->heights, field->options.nx * field->options.ny * sizeof *field->heights);
   hash = bramah__fnv(hash, &problem->ahead, sizeof problem->ahead);
   hash = bramah__fnv(hash, &problem->settle_ns, sizeof problem->settle_ns);
   hash = bramah__fnv(hash, problem->outputs, problem->n_outputs * sizeof *problem->outputs);

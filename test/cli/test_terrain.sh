@@ -37,7 +37,7 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^blade.cutting_force/) c 
 for column in 'blade.carried[kg]' 'blade.force_x[N]' 'front.normal_force[N]'; do
   [ -n "$(cell truth.csv 100 "$column")" ] || fail "no column $column"
 done
-for part in 'id="ground"' 'data:image/bmp;base64,Qk' '<title>front</title>' 'blade.carried' 'a machine makes'; do
+for part in 'id="ground"' 'data:image/bmp;base64,Qk' 'class="dots"' '<title>front</title>' 'blade.carried' 'a machine makes'; do
   grep -qF -e "$part" page.html || fail "the page lacks $part"
 done
 run 0 simulate machine.yaml --duration '0.6 s' --output again.csv
@@ -69,3 +69,20 @@ says err 'no terrain'
 sed 's/profile: .*$/profile: [[-0.1, 0, 0.3 m], [0, 0, 0 m]]}/' machine.yaml >flat.yaml
 run 1 check flat.yaml
 says err '(tool blade)'
+
+# The page of a replay has the field as it is given, with the tracks of the estimate.
+cat >study.yaml <<'END'
+study: grading
+machine: machine.yaml
+sensors: {turns: {type: encoder, joint: hub, sigma: 0.1 deg}}
+joints:
+  move_x: {position_sigma: 1 cm, rate_sigma: 1 cm/s, acceleration_noise: 1 m/s^2/Hz^0.5}
+  move_y: {position_sigma: 1 cm, rate_sigma: 1 cm/s, acceleration_noise: 1 m/s^2/Hz^0.5}
+  move_turn: {position_sigma: 1 deg, rate_sigma: 1 deg/s, acceleration_noise: 1 rad/s^2/Hz^0.5}
+  hub: {position_sigma: 1 deg, rate_sigma: 1 deg/s, acceleration_noise: 1 rad/s^2/Hz^0.5}
+END
+run 0 simulate machine.yaml --duration '0.1 s' --output truth.csv --noise study.yaml --log log.csv
+run 0 replay study.yaml log.csv --output estimate.csv --report page.html
+for part in 'id="ground"' '>The field<' '<title>front</title>'; do
+  grep -qF -e "$part" page.html || fail "the page of the replay lacks $part"
+done

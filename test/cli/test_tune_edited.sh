@@ -49,3 +49,13 @@ cp start.yaml tuning.yaml
 run 0 tune tuning.yaml log.csv --threads 1 --budget 12 --evaluations found.csv --journal j
 cmp right.csv found.csv || fail 'the journal is poisoned'
 says out 'work: 0 replays'
+
+# A file of heights counts as what it holds, not by its name.
+printf '0 0\n0 0\n' >field.csv
+printf 'terrain: {cells: [2, 2], cell: 1 m, heights: field.csv}\n' >>four-bar.yaml
+run 0 tune tuning.yaml log.csv --threads 1 --budget 3 --journal k
+run 0 tune tuning.yaml log.csv --threads 1 --budget 3 --journal k
+says out 'work: 0 replays'
+printf '0 0\n0 0.1\n' >field.csv
+run 0 tune tuning.yaml log.csv --threads 1 --budget 3 --journal k
+if grep -q 'work: 0 replays' out; then fail 'the journal of another field is used'; fi
