@@ -144,7 +144,7 @@ static void print_crates(void)
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
   char path[1024];
   snprintf(path, sizeof path, "%s/datasets/crates/crates.yaml", root ? root : ".");
-  printf("\nsteps of the crates (25 joints, 28 points of touch at most), us\n\n");
+  printf("\nsteps of the crates, us\n\n");
   for (int way = 0; way < 3; way++) {
     bramah_machine_plant m;
     double took[ROUNDS];
