@@ -13,6 +13,7 @@
 #define BRAMAH_DISPLAY_H
 
 #include "bramah/assess.h"
+#include "bramah/units.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,6 +55,10 @@ typedef struct bramah_gauge {
   /* What has been taken out of a tank since the start: shown is the share that is left, filled - value/tank, in the unit of
    * which limits and range are; 0: none. A number without unit is in SI. */
   double tank, filled;
+  /* Shown is the output times this, of the dimension of `unit` by that of the output: the radius of a wheel [m/rad] makes a speed of
+   * its rate; 0: 1. */
+  double scale;
+  bramah_dimension scale_dimension;
   int place[2];    /* column and row, from 1; 0: behind the gauge before */
   int size;        /* 1, 2 or 3 columns and rows; 0: 1 */
   int is_optional; /* 1: left out where the machine has no such output */

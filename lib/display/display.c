@@ -97,12 +97,18 @@ static double factor_of(const char *unit)
   return bramah_unit_parse(unit, &factor, &dimension, NULL) ? 1.0 : factor;
 }
 
-static int fits(const char *unit, const char *other)
+/* Has the gauge's unit the dimension of its output, scaled? */
+static int fits(const bramah_gauge *gauge, const char *unit)
 {
   bramah_dimension a, b;
+  const bramah_dimension *by = &gauge->scale_dimension;
   double factor;
-  return !bramah_unit_parse(unit, &factor, &a, NULL) &&
-         !bramah_unit_parse(*other ? other : "1", &factor, &b, NULL) && bramah__same_dimension(a, b);
+  if (bramah_unit_parse(gauge->unit, &factor, &a, NULL) ||
+      bramah_unit_parse(*unit ? unit : "1", &factor, &b, NULL))
+    return 0;
+  b = (bramah_dimension){(signed char)(b.m + by->m), (signed char)(b.kg + by->kg), (signed char)(b.s + by->s),
+                         (signed char)(b.volt + by->volt), (signed char)(b.rad + by->rad)};
+  return bramah__same_dimension(a, b);
 }
 
 static bramah_status put_gauge(maker *m, const bramah_gauge *gauge, size_t output)
@@ -110,16 +116,17 @@ static bramah_status put_gauge(maker *m, const bramah_gauge *gauge, size_t outpu
   static const char *const kinds[] = {"dial", "bar", "tilt", "number", "lamp", "text"};
   const bramah_assess_output *of = &m->assess->outputs[output];
   bramah__json *json = &m->json;
-  if (!fits(gauge->unit, gauge->tank > 0.0 ? "1" : of->unit))
+  const double scale = gauge->scale != 0.0 ? gauge->scale : 1.0,
+               offset = gauge->tank > 0.0 ? gauge->filled : 0.0;
+  if (!fits(gauge, of->unit))
     return bramah__failf(m->diag, BRAMAH_E_UNIT, m->file->file, gauge->line, gauge->name,
                          "the unit '%s' does not fit '%s', which has %s%s", gauge->unit, gauge->output,
-                         gauge->tank > 0.0 ? "with a tank a share: give %, not " : "", of->unit);
-  m->display->gauge[m->display->n_gauges++] = (bramah__bound_gauge){.output = output,
-                                                                    .below = gauge->below,
-                                                                    .above = gauge->above,
-                                                                    .tank = gauge->tank,
-                                                                    .filled = gauge->filled,
-                                                                    .factor = gauge->factor};
+                         of->unit,
+                         gauge->tank > 0.0     ? ", as a share of the tank"
+                         : gauge->scale != 0.0 ? ", by the scale"
+                                               : "");
+  m->display->gauge[m->display->n_gauges++] = (bramah__bound_gauge){
+      .output = output, .below = gauge->below, .above = gauge->above, .offset = offset, .scale = scale};
   bramah__json_open(json, NULL, '{');
   bramah__json_text(json, "name", gauge->name);
   bramah__json_text(json, "label", gauge->label ? gauge->label : gauge->name);
@@ -135,8 +142,8 @@ static bramah_status put_gauge(maker *m, const bramah_gauge *gauge, size_t outpu
   bramah__json_number(json, "above", gauge->above);
   bramah__json_number(json, "probability", gauge->probability);
   bramah__json_number(json, "most_sigma", gauge->most_sigma);
-  bramah__json_number(json, "tank", gauge->tank > 0.0 ? gauge->tank : NAN);
-  bramah__json_number(json, "filled", gauge->filled);
+  bramah__json_number(json, "offset", offset);
+  bramah__json_number(json, "scale", scale);
   bramah__json_open(json, "sensors", '[');
   for (size_t i = 0; i < gauge->n_sensors; i++) {
     size_t sensor = 0;

@@ -31,12 +31,13 @@ let verdict = null;
 /* ---- numbers in words ---- */
 
 const percent = (p) => p < 0.001 ? 'below 0.1 %' : p > 0.999 ? 'above 99.9 %' : `${(100 * p).toPrecision(p < 0.1 || p > 0.9 ? 2 : 2)} %`;
-/* Digits that a value with this band deserves: two of the band, no more than a thousandth of the scale. */
-const digits = (band, scale) => {
-  const finest = scale > 0 ? Math.ceil(-Math.log10(scale / 1000)) : 3;
+/* Digits that a value with this band deserves: two of the band, no more than a thousandth of the scale, or four of the value. */
+const digits = (band, scale, value) => {
+  const finest = scale > 0 ? Math.ceil(-Math.log10(scale / 1000)) : 3 - Math.floor(Math.log10(Math.max(Math.abs(value || 0), 1)));
   const by = band > 0 ? 1 - Math.floor(Math.log10(band)) : finest;
   return clamp(Math.min(by, finest), 0, 9);
 };
+const short = (unit) => unit.replace(/\bdeg\b/, '°');
 const fixed = (x, n) => {
   const text = x.toFixed(n);
   return (Number(text) === 0 ? text.replace('-', '') : text).replace('-', '−');
@@ -47,8 +48,8 @@ const plain = (x) => String(Number(x.toPrecision(6))).replace('-', '−');
 
 const read = (g, frame) => {
   const raw = frame.values[g.output], s = frame.sigmas[g.output];
-  const value = raw === null ? null : (g.tank ? g.filled - raw / g.tank : raw) / g.factor;
-  const sigma = s === null ? null : (g.tank ? s / g.tank : s) / g.factor;
+  const value = raw === null ? null : (g.offset + g.scale * raw) / g.factor;
+  const sigma = s === null ? null : Math.abs(g.scale) * s / g.factor;
   const p = frame.probability[g.number];
   const lost = g.sensors.filter((i) => frame.sensors[i] === 'lost').map((i) => display.sensors[i]);
   const wide = g.most_sigma !== null && sigma !== null && sigma * g.factor > g.most_sigma;
@@ -56,8 +57,8 @@ const read = (g, frame) => {
 };
 const beyond = (g) => {
   const a = g.above === null ? null : plain(g.above / g.factor), b = g.below === null ? null : plain(g.below / g.factor);
-  if (a !== null && b !== null) return g.above === -g.below ? `beyond ±${a} ${g.unit}` : `below ${b} or above ${a} ${g.unit}`;
-  return a !== null ? `above ${a} ${g.unit}` : `below ${b} ${g.unit}`;
+  if (a !== null && b !== null) return g.above === -g.below ? `beyond ±${a} ${short(g.unit)}` : `below ${b} or above ${a} ${short(g.unit)}`;
+  return a !== null ? `above ${a} ${short(g.unit)}` : `below ${b} ${short(g.unit)}`;
 };
 
 /* ---- gauges ---- */
@@ -173,7 +174,7 @@ const build = (g, number) => {
   }
   const picture = svg('svg', {'aria-hidden': 'true'});
   const move = pictures[g.kind](g, picture);
-  const big = element('b', {}), unit = element('span', {class: 'unit'}, g.unit), pm = element('span', {class: 'pm'});
+  const big = element('b', {}), unit = element('span', {class: 'unit'}, short(g.unit)), pm = element('span', {class: 'pm'});
   const value = element('div', {class: 'value'}, big, unit, pm), note = element('div', {class: 'note'});
   box.append(label);
   if (picture.childNodes.length) box.append(picture);
@@ -188,10 +189,10 @@ const build = (g, number) => {
     box.dataset.value = r.value === null ? '' : frame.values[g.output];
     box.dataset.sigma = r.sigma === null ? '' : frame.sigmas[g.output];
     box.dataset.probability = r.p === null ? '' : r.p;
-    const n = digits(b === null ? 0 : b, scale);
+    const n = digits(b === null ? 0 : b, scale, r.value);
     const word = g.kind === 'text' && r.value !== null ? g.texts[Math.round(r.value)] : undefined;
     write(big, r.value === null ? '–' : word !== undefined ? word : g.kind === 'lamp' ? (r.critical ? 'ON' : 'off') : fixed(r.value, n));
-    write(pm, b === null || g.kind === 'text' || g.kind === 'lamp' ? '' : fixed(b, n) === fixed(0, n) ? `± less than ${fixed(10 ** -n, n)}` : `± ${fixed(b, n)}`);
+    write(pm, g.kind === 'text' || g.kind === 'lamp' || r.value === null ? '' : r.sigma === null ? '± not known' : b === null ? '' : fixed(b, n) === fixed(0, n) ? `± less than ${fixed(10 ** -n, n)}` : `± ${fixed(b, n)}`);
     unit.hidden = word !== undefined || g.kind === 'lamp';
     if (r.value !== null) move(r.value, b);
     const said = [];
@@ -340,7 +341,7 @@ const drawPlot = (plot, colours) => {
   c.closePath(); c.fill();
   c.strokeStyle = colours.e; c.lineWidth = 2;
   line((p) => p[1]); c.stroke();
-  for (const g of display.gauges) if (g.output === output && !g.tank) for (const v of [g.above, g.below]) if (v !== null) {
+  for (const g of display.gauges) if (g.output === output && g.scale === 1 && g.offset === 0) for (const v of [g.above, g.below]) if (v !== null) {
     c.strokeStyle = colours.bad; c.setLineDash([6, 4]); c.beginPath(); c.moveTo(left, y(v / o.factor)); c.lineTo(w, y(v / o.factor)); c.stroke(); c.setLineDash([]);
   }
   if (now) { c.strokeStyle = colours.fg; c.lineWidth = 1.5; c.beginPath(); c.moveTo(x(now.t), top); c.lineTo(x(now.t), bottom); c.stroke(); }
@@ -355,7 +356,7 @@ const drawPlots = (time) => {
     drawPlot(p, colours);
     if (!now) continue;
     const v = now.values[p.output], s = now.sigmas[p.output];
-    const b = s === null ? 0 : Z * s / p.o.factor, n = digits(b, 0);
+    const b = s === null ? 0 : Z * s / p.o.factor, n = digits(b, 0, v === null ? 0 : v / p.o.factor);
     write(p.shown, v === null ? '–' : `${fixed(v / p.o.factor, n)}${b > 0 ? ` ± ${fixed(b, n)}` : ''}`);
   }
 };
@@ -761,7 +762,7 @@ const connect = () => {
     frames.push(frame);
     if (frames.length > KEPT) frames.splice(0, frames.length - KEPT);
     show(frame, frames.length - 1);
-    if (!scene.parts.length) startScene();
+    if (!scene.parts.length) { startScene(); dirty = true; }
   });
   source.addEventListener('verdict', (e) => { const v = hear(e); if (v) { showVerdict(v); announce(v.text); } });
   source.addEventListener('message', (e) => { const m = hear(e); if (m && m.text) { event(m.t === undefined ? null : m.t, m.kind || 'message', m.text); announce(m.text); } });
@@ -855,6 +856,7 @@ const begin = () => {
     begin();
     startRecording();
     startScene();
+    dirty = true;
   } else {
     await startLive();
     begin();

@@ -35,9 +35,9 @@ void bramah__json_numbers(bramah__json *json, const char *name, size_t n, const 
 /* ---- the display ---- */
 
 typedef struct bramah__bound_gauge {
-  size_t output;                     /* column of bramah_assess_results.output */
-  double below, above, tank, filled; /* SI */
-  double factor;
+  size_t output;       /* column of bramah_assess_results.output */
+  double below, above; /* SI, of what is shown: offset + scale x output */
+  double offset, scale;
 } bramah__bound_gauge;
 
 typedef struct bramah__watched_sensor {

@@ -54,10 +54,8 @@ double bramah__gauge_probability(const bramah__bound_gauge *gauge, double value,
 {
   if (!isfinite(gauge->below) && !isfinite(gauge->above)) return NAN;
   if (isnan(value)) return NAN;
-  if (gauge->tank > 0.0) {
-    value = gauge->filled - value / gauge->tank;
-    sigma /= gauge->tank;
-  }
+  value = gauge->offset + gauge->scale * value;
+  sigma *= fabs(gauge->scale);
   double p = 0.0;
   if (isfinite(gauge->above)) p += beyond(value - gauge->above, sigma);
   if (isfinite(gauge->below)) p += beyond(gauge->below - value, sigma);

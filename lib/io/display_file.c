@@ -87,6 +87,25 @@ static bramah_status read_marks(bramah__reader *reader, const bramah__item *item
   return BRAMAH_OK;
 }
 
+/* Of any dimension, which is kept: a scale, or a tank, from which it follows. */
+static bramah_status read_scale(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
+{
+  bramah_gauge *gauge = object;
+  bramah__quantity q;
+  const bramah_status status = bramah__item_quantity(reader, item, key, NULL, &q);
+  if (status) return status;
+  if (q.si == 0.0) return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "a scale must not be zero");
+  *(double *)member(object, key->offset) = q.si;
+  gauge->scale_dimension = q.dimension;
+  if (!(gauge->tank > 0.0)) return BRAMAH_OK;
+  gauge->scale = -1.0 / q.si;
+  gauge->scale_dimension = (bramah_dimension){(signed char)-q.dimension.m, (signed char)-q.dimension.kg,
+                                              (signed char)-q.dimension.s, (signed char)-q.dimension.volt,
+                                              (signed char)-q.dimension.rad};
+  return BRAMAH_OK;
+}
+
 static bramah_status read_sensors(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
                                   void *object)
 {
@@ -166,7 +185,9 @@ static const bramah__key gauge_keys[] = {
             .given = offsetof(bramah_gauge, has_most_sigma)),
     BRAMAH__KEY("sensors", read_sensors, bramah_gauge, sensors, .shape = BRAMAH__SHAPE_NAMES),
     BRAMAH__KEY("texts", read_texts_of, bramah_gauge, texts, .shape = BRAMAH__SHAPE_NAMES),
-    BRAMAH__KEY("tank", bramah__read_quantity, bramah_gauge, tank, .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("scale", read_scale, bramah_gauge, scale, .shape = BRAMAH__SHAPE_QUANTITY),
+    BRAMAH__KEY("tank", read_scale, bramah_gauge, tank, .excludes = "scale", .range = BRAMAH__POSITIVE,
+                .shape = BRAMAH__SHAPE_QUANTITY),
     BRAMAH__KEY("filled", bramah__read_quantity, bramah_gauge, filled, .unit = "1", .least = 0.0, .most = 1.0,
                 .bounds = "a tank is filled to between 0 and 100 %",
                 .given = offsetof(bramah_gauge, has_filled)),

@@ -16,6 +16,7 @@ gauges:
   p2: {kind: bar, output: v2.pressure, unit: bar, range: [0, 200], critical_below: 2 bar, critical_above: 20 MPa, sensors: [p1, p2], uncertain: 50}
   rate: {kind: tilt, output: crank.angle, label: Crank as tilt, unit: deg, range: [-90, 90], critical_below: -45, critical_above: 65}
   speed: {kind: number, output: crank.rate, unit: deg/s}
+  rim: {kind: number, output: crank.rate, unit: mm/s, scale: 2 m/rad}
   far: {kind: lamp, output: crank.angle, unit: deg, critical_above: 65}
   gear: {kind: text, output: v1.pressure, unit: GPa, texts: [N, "1"]}
   left: {kind: bar, output: v3.pressure, label: Left of 400 bar, unit: "%", tank: 400 bar, range: [0, 100 %], critical_below: 1 %}
@@ -79,6 +80,8 @@ cat >last.html <<'END'
       const word = /([\d.]+) % likely/.exec(note);
       if (critical && (!word || !note.startsWith('CRITICAL') || Math.abs(word[1] - 100 * Math.min(p, 0.999)) > 0.6)) off.push(`${name} ${t}: ${note}`);
     }
+    const rim = number(value('rim'));
+    if (!(Math.abs(rim - 2000 * one('rim').dataset.value) < 0.501 * 10 ** -(value('rim').split('.')[1] || '').length)) off.push(`rim ${rim}`);
     const left = number(value('left'));
     if (!(Math.abs(left - 100 * (1 - one('left').dataset.value / 4e7)) < 0.06)) off.push(`left ${left}`);
   }
@@ -203,7 +206,7 @@ for page in wide phone; do
   found "$page named" true
   found "$page touch" '[]'
   found "$page title" true
-  found "$page gauges" 7
+  found "$page gauges" 8
   found "$page texts" 28
   found "$page notes" 21
   found "$page off" '[]'
