@@ -129,7 +129,7 @@ build_all() {
   fi
   echo "compiling"
   if [ -n "$tsan" ]; then
-    meson compile -C "$root/$build" test_threads bramah:executable
+    meson compile -C "$root/$build" test_threads test_serve bramah:executable
   else
     meson compile -C "$root/$build"
   fi
@@ -147,7 +147,7 @@ test_all() {
     export BRAMAH_GROUPS="${BRAMAH_GROUPS:-12}"
     set -- --timeout-multiplier=50
   fi
-  [ -z "$tsan" ] || set -- --timeout-multiplier=50 threads cli-study cli-tune
+  [ -z "$tsan" ] || set -- --timeout-multiplier=50 threads serve cli-serve cli-study cli-tune
   echo "testing"
   run_tests "$root/$build" "$@"
   if [ -n "$long" ]; then

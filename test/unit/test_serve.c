@@ -226,6 +226,7 @@ typedef struct client {
   char text[1 << 20];
 } client;
 
+static client *ask(int port, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static client *ask(int port, const char *format, ...)
 {
   char request[2000];
