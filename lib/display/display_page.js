@@ -794,7 +794,7 @@ const watch = () => {
   const age = (performance.now() - arrived) / 1000, open = source && source.readyState === EventSource.OPEN;
   if (!frames.length) return state('waiting', open ? 'waiting for the first values' : 'no connection yet; trying again');
   const seconds = age < 10 ? age.toFixed(1) : age.toFixed(0);
-  if (open && (server.paused || server.ended)) {
+  if (server.ended || (open && server.paused)) {
     old(false);
     state('held', server.ended ? 'the run has ended' : 'paused');
   } else if (age > STALE) {

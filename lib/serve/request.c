@@ -158,7 +158,7 @@ static bramah__answer control(const bramah__policy *policy, const bramah__reques
   if (r->type && strncmp(r->type, "application/json", 16) != 0) return refuse(415, "send application/json");
   if (r->size > BRAMAH__BODY) return refuse(413, "that is too much");
   if (!bramah__control_read(r->body, r->size, &answer.control))
-    return refuse(400, "send {\"pause\": true}, {\"speed\": 2} (0.01 to 1000) or {\"seek\": 12.5}");
+    return refuse(400, "send a pause (true, false), a speed (0.01 to 1000) or a seek (s), as JSON");
   if (!(policy->allowed & (unsigned)answer.control.kind)) return refuse(409, "this source cannot do that");
   return answer;
 }

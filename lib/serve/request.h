@@ -36,7 +36,7 @@ typedef enum bramah__answer_kind {
 typedef struct bramah__answer {
   unsigned status; /* of HTTP */
   bramah__answer_kind kind;
-  const char *why, *allow; /* allow: methods, of status 405 */
+  const char *why, *allow; /* why: without quotes; allow: methods, of status 405 */
   const bramah_server_resource *resource;
   bramah_control control; /* of status 204 */
 } bramah__answer;

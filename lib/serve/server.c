@@ -409,7 +409,7 @@ static void add_headers(const bramah_server *s, struct MHD_Response *response, c
     MHD_add_response_header(response, always[i][0], always[i][1]);
   const char *type = answer->kind == BRAMAH__ANSWER_EVENTS     ? "text/event-stream"
                      : answer->kind == BRAMAH__ANSWER_RESOURCE ? answer->resource->type
-                                                               : "text/plain; charset=utf-8";
+                                                               : "application/json";
   MHD_add_response_header(response, "Content-Type", type);
   if (answer->allow && answer->status == 405) MHD_add_response_header(response, "Allow", answer->allow);
   if (answer->kind != BRAMAH__ANSWER_ENTER) return;
@@ -439,7 +439,7 @@ static enum MHD_Result respond(bramah_server *s, struct MHD_Connection *connecti
     response = MHD_create_response_from_buffer(
         answer.resource->size, (void *)(uintptr_t)answer.resource->bytes, MHD_RESPMEM_PERSISTENT);
   if (answer.why) {
-    snprintf(text, sizeof text, "%s\n", answer.why);
+    snprintf(text, sizeof text, "{\"error\": \"%s\"}\n", answer.why);
     atomic_fetch_add_explicit(&s->refused, 1, memory_order_relaxed);
   }
   if (!response) response = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY);
