@@ -3,6 +3,7 @@
  * all hydraulic elements, bodies that hit each other) step by their programs as they step without, and as C source by the compiler of the tests; by native code to the bit.
  * Twelve in the suite, four of them as C, two by native code; BRAMAH_MACHINES says how many, then for 1,000 steps each. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
+#include "lib/hydraulics/metering.h"
 #include "lib/math/vector3.h"
 #include "lib/multibody/tree.h"
 #include "lib/plant/coupled_internal.h"
@@ -304,8 +305,7 @@ static void draw_shapes(drawn *d, unsigned seed)
   d->tree.bodies[0].shapes = &d->shapes[0], d->tree.bodies[m->n_bodies - 1].shapes = &d->shapes[1];
 }
 
-/* An engine on the first joint that turns, a clutch from there to the others, and a torque on the last of them. (Not
- * where quasistatic actuators are, whose load pressures it would drive to where rounding grows to 2e-9.) */
+/* An engine on the first joint that turns, a clutch from there to the others, and a torque on the last of them. */
 static void draw_power(drawn *d, unsigned seed)
 {
   static const double speeds[] = {-2.0, 0.5, 3.0}, torques[] = {1.0, 3.0, 0.0}, gears[] = {-2, 1, 3},
@@ -672,7 +672,7 @@ static void draw(drawn *d, unsigned number)
   if (d->tree.machine.n_valves) draw_piloted(d, &seed);
   if (one_of(&seed, 3) == 0 && !floats(number)) draw_touch(d, &seed);
   if (number % 5 == 2 && !floats(number)) draw_tyre(d, seed);
-  if (number % 3 == 1 && !d->tree.machine.n_metered_cylinders) draw_power(d, seed);
+  if (number % 3 == 1) draw_power(d, seed);
   if (number % 4 == 2) draw_shapes(d, seed);
 }
 
@@ -711,12 +711,18 @@ static double apart(unsigned number, int steps, int as_source, int as_native, br
   if (as_source && !model->n_meetings) begin_source(&source, program, c[1], steps);
   const size_t ne = bramah_plant_n_error(plant), nq = 2 * plant->n_dof;
   /* Load pressures go by that of the line: next to closed valves the actuators find their velocities to the root of
-   * rounding. */
+   * rounding. And they hold what is left of a loop's gap, within its tolerance: a program closes it wholly where commands
+   * leap, the plant does not, and each time that is as much of a stroke times the stiffness. */
   for (size_t i = 0; i < ne; i++) {
     bramah_state_info info;
     bramah_plant_state_info(plant, i, &info);
     size[i] = i < nq ? 1.0 : i < ne - d.tree.machine.n_metered_cylinders ? 1e6 : d.pump_lines[0].set_pressure;
     if (strcmp(info.unit, "m^3/s") == 0) size[i] = info.scale;
+  }
+  for (size_t k = 0; k < model->circuit.n_metered && model->n_loops; k++) {
+    const double gap = 10.0 * bramah__load_stiffness(&model->circuit, k) * model->closure_tolerance;
+    double *of = &size[nq + model->circuit.metered_port[k].volume];
+    *of = fmax(*of, 1e9 * gap);
   }
   for (int k = 0; k < steps; k++) {
     bramah_status status[3];
