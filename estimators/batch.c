@@ -100,7 +100,7 @@ static void cut_groups(bramah_batch *b, const roll *r, bramah__arena *arena)
   enum { FULL = BRAMAH__MOST_GROUPS * BRAMAH__GROUP };
   structures s = {0};
   bramah_filter largest = {0};
-  if (!bramah__lockstep_fits(r->options->start, 0)) return;
+  if (!bramah__lockstep_fits(r->options->start, 0, NULL)) return;
   b->block = BRAMAH__TAKE(arena, block, r->options->n);
   for (size_t i = 0; i < r->options->n; i++) {
     if (r->filter && !bramah__lockstep_may(r->filter[i], r->filter[i]->plant.self)) continue;

@@ -55,8 +55,6 @@ static bramah_status check_filter(const bramah_filter *f, const bramah_coupled *
     if (f->sensor[i].delay_ns % f->plant.step_ns || f->sensor[i].delay_ns / f->plant.step_ns > MOST_LATE)
       return refuse(diag, f->sensor[i].name,
                     "a delay is compiled that is a whole number of steps, at most 1000");
-    if (f->sensor[i].shape != BRAMAH_SENSOR_SUM)
-      return refuse(diag, f->sensor[i].name, "angles against the horizontal are not compiled");
   }
   return BRAMAH_OK;
 }
@@ -71,6 +69,16 @@ static int has_edges(const bramah_filter *f, size_t parameter)
   double below = -INFINITY, above = INFINITY;
   if (f->plant.parameter_edges) f->plant.parameter_edges(f->plant.self, parameter, &below, &above);
   return isfinite(below) || isfinite(above);
+}
+
+/* Does one with edges move what this sensor shows at once? */
+static int shows_edges(const bramah_filter *f, const bramah_program *program, const bramah_sensor *sensor)
+{
+  int any = 0;
+  for (size_t j = 0; j < f->first_noise; j++)
+    for (size_t t = 0; t < sensor->n_terms && has_edges(f, f->par[j]); t++)
+      any |= bramah__source_follows(program, sensor->output[t], 1, &f->par[j]);
+  return any;
 }
 
 typedef struct filter_lists {
@@ -98,7 +106,8 @@ static int is_command(const bramah_program *program, size_t output)
 /* An output of the machine that the source has; those of bodies only where a sensor needs them. */
 static int is_shown(const bramah_filter *f, const bramah_program *program, size_t output)
 {
-  if (!bramah__source_has_output(program, output)) return 0;
+  const bramah_coupled *start = f->plant.self;
+  if (!bramah__source_has_output(program, &start->state, output)) return 0;
   for (size_t i = 0; i < f->n_sensors; i++)
     for (size_t t = 0; t < f->sensor[i].n_terms; t++)
       if (f->sensor[i].output[t] == output) return 1;
@@ -133,10 +142,6 @@ static bramah_status list_outputs(const bramah_filter *f, const bramah_program *
     for (size_t t = 0; t < f->sensor[i].n_terms; t++) {
       const size_t output = f->sensor[i].output[t];
       size_t from, to;
-      for (size_t j = 0; j < parameters_of(f); j++)
-        if (has_edges(f, f->par[j]) && bramah__source_follows(program, output, 1, &f->par[j]))
-          return refuse(diag, f->sensor[i].name,
-                        "what a parameter with edges moves at once is not compiled as measured");
       if (out->place[output] < 0 || !bramah__source_row(program, output, &from, &to))
         return refuse(diag, f->sensor[i].name, "what this sensor measures is not compiled");
     }
@@ -179,6 +184,18 @@ static void write_sensors(const bramah__source *s, const bramah_filter *f, const
   bramah__source_indices(s, "sensor_group", n, lists->index);
   for (size_t i = 0; i < n; i++) lists->index[i] = (int)(f->sensor[i].delay_ns / f->plant.step_ns);
   if (most_late(f)) bramah__source_indices(s, "sensor_delay", n, lists->index);
+  size_t shapes = 0, edges = 0;
+  for (size_t i = 0; i < n; i++) {
+    shapes |= f->sensor[i].shape != BRAMAH_SENSOR_SUM;
+    lists->index[i] = shows_edges(f, s->program, &f->sensor[i]);
+    edges |= (size_t)lists->index[i];
+  }
+  bramah__page_write(s->page, "#define SHAPES %d\n#define EDGES_SHOWN %d\n", shapes, edges);
+  if (edges) bramah__source_indices(s, "sensor_edges", n, lists->index);
+  for (size_t i = 0; i < n; i++) lists->index[i] = (int)f->sensor[i].shape;
+  if (shapes) bramah__source_indices(s, "sensor_shape", n, lists->index);
+  for (size_t i = 0; i < n; i++) lists->index[i] = (int)bramah__sensor_first(&f->sensor[i]);
+  if (shapes) bramah__source_indices(s, "sensor_first", n, lists->index);
   for (int most = 0; most < 2; most++) {
     for (size_t i = 0; i < n; i++) x[i] = bramah__sensor_end(&f->sensor[i], most);
     bramah__source_numbers(s, most ? "sensor_most" : "sensor_least", n, x);
@@ -451,6 +468,8 @@ static void write_tables(const bramah__source *s, const bramah_filter *f, const 
   for (size_t r = 0; r < f->n_dof; r++)
     lists->index[r] = (int)s->program->model->output[f->noise.basis[r]].index;
   bramah__source_indices(s, "basis", f->n_dof, lists->index);
+  for (size_t i = 0; i < s->program->nh; i++) lists->index[i] = (int)s->program->model->bristle_state[i];
+  if (s->program->nh) bramah__source_indices(s, "bristle", s->program->nh, lists->index);
   bramah__source_numbers(s, "acceleration_noise", f->n_dof, f->noise.acceleration);
   for (size_t i = 0; i < f->n_first_order; i++) lists->number[i] = sqrt(h) * f->noise.first_order[i];
   bramah__source_numbers(s, "first_order_noise", f->n_first_order, lists->number);

@@ -5,7 +5,8 @@
 
 int bramah__lockstep_may(const bramah_filter *f, const bramah_coupled *plant)
 {
-  if (!bramah__lockstep_fits(plant, f->n_par) || f->transition != BRAMAH_TRANSITION_STEP || !f->resolvent)
+  if (!bramah__lockstep_fits(plant, f->n_par, f->par) || f->transition != BRAMAH_TRANSITION_STEP ||
+      !f->resolvent)
     return 0;
   if (f->square_root || f->block || f->iterations > 1 || f->n_banks || f->n_causes_most || f->n_phases)
     return 0;

@@ -93,12 +93,13 @@ BRAMAH_API bramah_status bramah_program_new(const bramah_model *model, bramah_di
 typedef enum bramah_program_scope {
   BRAMAH_PROGRAM_STEPS = 0,       /* steps, and values of outputs: simulations */
   BRAMAH_PROGRAM_DERIVATIVES = 1, /* and the derivatives of both by the error state: filters */
-  BRAMAH_PROGRAM_PARAMETERS =
-      2 /* and by all parameters: filters that estimate or consider some; everything */
+  BRAMAH_PROGRAM_PARAMETERS = 2   /* and by parameters: filters that estimate or consider some; everything */
 } bramah_program_scope;
-/* The same of a smaller scope: the same steps to the last bit. Errors: the same. */
+/* The same of a smaller scope: the same steps to the last bit. With BRAMAH_PROGRAM_PARAMETERS by the n_par parameters of these numbers;
+ * par NULL: by all. Errors: the same. */
 BRAMAH_API bramah_status bramah_program_new_for(const bramah_model *model, bramah_program_scope scope,
-                                                bramah_diag *diag, bramah_program **out);
+                                                size_t n_par, const size_t *par, bramah_diag *diag,
+                                                bramah_program **out);
 /* NULL allowed; after the plants that use it. */
 BRAMAH_API void bramah_program_free(bramah_program *program);
 
@@ -111,6 +112,7 @@ BRAMAH_API bramah_status bramah_program_add_bases(bramah_program *program, brama
 /* Its size. */
 typedef struct bramah_program_info {
   bramah_program_scope scope;
+  size_t n_parameters; /* that it has derivatives by */
   size_t n_operations; /* of all parts, for all choices of independent coordinates that it is made for */
   size_t n_iterate;    /* of one Newton iterate */
   size_t bytes;        /* that each plant takes to use it */
@@ -159,7 +161,8 @@ struct bramah_filter;
 /* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same
  * bits as of the filter on a plant that uses the program as long as no step is divided for its energy, goes over to other coordinates or
  * falls back. Errors: the same; E_UNSUPPORTED names what the source of a filter does not do: other transitions than that
- * of the step, block fusion, iterated updates, delays of parts of a step, sensors of what the program does not know. */
+ * of the step, block fusion, iterated updates, delays of parts of a step, sensors of what the program does not know (datasets/README.md has
+ * the list). */
 BRAMAH_API bramah_status bramah_filter_c_source(const struct bramah_filter *filter,
                                                 const bramah_program *program, const bramah_coupled *start,
                                                 const char *name, bramah_precision precision,

@@ -1137,8 +1137,9 @@ typedef struct bramah_machine {
   const bramah_clutch *clutches;
   size_t n_joint_torques;
   const bramah_joint_torque *joint_torques;
-  /* Contacts, tyres and brakes, by name, whose bristles are error states of a filter, behind the states of the circuit, with
-   * derivatives that are not compiled. Their process noise must be positive, for a point in the air has no other variance. The bristles of all others are held over each step. */
+  /* Contacts, tyres and brakes, by name, whose bristles are error states of a filter, behind the states of the circuit. Their
+   * process noise must be positive, for a point in the air has no other variance. The bristles of all others are held over each
+   * step. */
   size_t n_estimated_bristles;
   const char *const *estimated_bristles;
 } bramah_machine;

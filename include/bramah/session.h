@@ -65,9 +65,11 @@ BRAMAH_API void bramah_machine_plant_close(bramah_machine_plant *machine);
  * alone: filters are opened with a session. Errors: those of bramah_worksite_new. */
 BRAMAH_API bramah_status bramah_machine_plant_dig(bramah_machine_plant *machine, bramah_diag *diag);
 
-/* Compile it anew, for a filter on its plant; before there is another plant of it. A session has done this. Errors: E_MEMORY. */
+/* Compile it anew (bramah_program_new_for), for a filter on its plant; before there is another plant of it. A session has done this.
+ * Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_machine_plant_compile(bramah_machine_plant *machine,
-                                                      bramah_program_scope scope, bramah_diag *diag);
+                                                      bramah_program_scope scope, size_t n_par,
+                                                      const size_t *par, bramah_diag *diag);
 
 /* Another plant of the machine, which makes its steps as the first one does. Give it back with bramah_coupled_free, before
  * the machine. Errors: E_MEMORY. */

@@ -167,8 +167,9 @@ static bramah_status make(run *r, const bramah_assess *a, bramah_diag *diag)
   replay.max_gap_ns = study->log.longest_gap_ns;
   bramah_status status = bramah_machine_plant_another(about->machine, diag, &r->coupled);
   const bramah_program *program = about->machine->program;
-  if (!status && program && bramah_program_get_info(program).scope != BRAMAH_PROGRAM_PARAMETERS) {
-    r->program = bramah__machine_program(about->machine, BRAMAH_PROGRAM_PARAMETERS);
+  if (!status && program &&
+      bramah_program_get_info(program).n_parameters < about->machine->plant.n_parameter) {
+    r->program = bramah__machine_program(about->machine, BRAMAH_PROGRAM_PARAMETERS, 0, NULL);
     status = bramah_coupled_use(r->coupled, r->program, diag);
   }
   if (!status) status = bramah_session_start(session, r->coupled, diag);

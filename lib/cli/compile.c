@@ -138,10 +138,7 @@ const cli_command cli_compile = {
         "leaves its cylinder) is refused and leaves everything as it was. NAME_predict divides a step that\n"
         "does not converge or whose error is beyond the tolerance, as 'bramah simulate' does; NAME_step\n"
         "makes the latter and says so.\n"
-        "Refused by name are machines with motions prescribed by a table or wheels, or whose first step\n"
-        "meets a small pivot and, of studies, hypotheses, other transitions than 'step', block fusion,\n"
-        "delays of parts of a step, adapting noise, inclinometers, and flow sensors but those of\n"
-        "quasistatic cylinders.\n",
+        "What is not compiled is refused by name: datasets/README.md has the list.\n",
     .example = "bramah compile four-bar.yaml --output generated",
     .min_operands = 1,
     .max_operands = 1,

@@ -477,8 +477,6 @@ void cli_print_how(const bramah_machine_plant *machine, const bramah_step_report
       if (left[i]) fprintf(out, "%s%s: %llu", n++ ? ", " : " (", why[i], (unsigned long long)left[i]);
     if (left[0] + left[1] + left[2]) fprintf(out, ")");
   }
-  if (machine->machine->n_estimated_bristles)
-    fprintf(out, "; derivatives of steps by the interpreter, as bristles are estimated");
   const bramah_native_report native = bramah_machine_plant_native(machine);
   if (native.is_off) fprintf(out, "; native code is off");
   if (native.n_cached) fprintf(out, "; native code from the cache");

@@ -266,7 +266,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
     status = bramah_machine_plant_open(&machine, r->machine, r->n_changes, r->changes, r->step_ns, diag);
   if (!status) status = bramah_machine_plant_dig(&machine, diag);
   if (!status && r->options.process_noise)
-    status = bramah_machine_plant_compile(&machine, BRAMAH_PROGRAM_DERIVATIVES, diag);
+    status = bramah_machine_plant_compile(&machine, BRAMAH_PROGRAM_DERIVATIVES, 0, NULL, diag);
   r->options.parameters = parameters;
   if (!status) bramah_diag_clear(diag);
   while (!status && (text = cli_value_again(arguments, "parameter", r->options.n_parameters))) {

@@ -23,10 +23,11 @@ static bramah_status in_file(bramah_diag *diag, bramah_status status, const char
 
 /* ---- machine ---- */
 
-bramah_program *bramah__machine_program(const bramah_machine_plant *machine, bramah_program_scope scope)
+bramah_program *bramah__machine_program(const bramah_machine_plant *machine, bramah_program_scope scope,
+                                        size_t n_par, const size_t *par)
 {
   bramah_program *program;
-  if (bramah_program_new_for(machine->model, scope, NULL, &program)) return NULL;
+  if (bramah_program_new_for(machine->model, scope, n_par, par, NULL, &program)) return NULL;
   if (bramah_program_get_info(program).is_faster && bramah_program_add_bases(program, NULL) == BRAMAH_OK)
     return program;
   bramah_program_free(program);
@@ -34,9 +35,9 @@ bramah_program *bramah__machine_program(const bramah_machine_plant *machine, bra
 }
 
 bramah_status bramah_machine_plant_compile(bramah_machine_plant *machine, bramah_program_scope scope,
-                                           bramah_diag *diag)
+                                           size_t n_par, const size_t *par, bramah_diag *diag)
 {
-  bramah_program *program = bramah__machine_program(machine, scope);
+  bramah_program *program = bramah__machine_program(machine, scope, n_par, par);
   const bramah_status status = bramah_coupled_use(machine->coupled, program, diag);
   bramah_program *needless = status ? program : machine->program;
   if (!status) {
@@ -152,7 +153,7 @@ bramah_status bramah_machine_plant_open(bramah_machine_plant *out, const char *p
 {
   *out = (bramah_machine_plant){0};
   const bramah_status status = open_machine(out, path, n_changes, changes, step_ns, NULL, diag);
-  return status ? status : bramah_machine_plant_compile(out, BRAMAH_PROGRAM_STEPS, diag);
+  return status ? status : bramah_machine_plant_compile(out, BRAMAH_PROGRAM_STEPS, 0, NULL, diag);
 }
 
 bramah_native_report bramah_machine_plant_native(const bramah_machine_plant *machine)
@@ -634,15 +635,24 @@ bramah_status bramah__session_open_on_machine(bramah_session *session, bramah_di
   return status ? status : open_filter(session, diag);
 }
 
-/* What the filter asks of the plant. */
-static bramah_program_scope scope_of(const bramah_session *session)
+/* For what the filter asks of the plant. */
+static bramah_status compile(bramah_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   const bramah__bound_augmented *a = &session->augmented;
-  size_t n = study->n_parameter_noise;
-  for (size_t i = 0; i < study->n_augmented + a->n_budget; i++)
-    n += a->states[i].kind == BRAMAH_AUGMENTED_PARAMETER;
-  return n ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES;
+  const size_t n_states = study->n_augmented + a->n_budget;
+  size_t n = 0, *par = calloc(n_states + study->n_parameter_noise + 1, sizeof *par);
+  if (!par) return bramah__fail_memory(diag);
+  for (size_t i = 0; i < n_states + study->n_parameter_noise; i++) {
+    const int is_state = i < n_states;
+    if (is_state && a->states[i].kind != BRAMAH_AUGMENTED_PARAMETER) continue;
+    const char *name = is_state ? a->states[i].at : a->noise[i - n_states].at;
+    n += bramah_plant_parameter_index(&session->machine.plant, name, &par[n], NULL) == BRAMAH_OK;
+  }
+  const bramah_status status = bramah_machine_plant_compile(
+      &session->machine, n ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES, n, par, diag);
+  free(par);
+  return status;
 }
 
 static bramah_status open_study(bramah_session *session, checking *c, bramah_diag *diag)
@@ -653,7 +663,7 @@ static bramah_status open_study(bramah_session *session, checking *c, bramah_dia
   if (!status) status = go_on(c, bramah__study_check_inputs(study, session->machine.model, diag), diag);
   if (!status) status = bind(session, c, diag);
   if (status || (c && c->first)) return status;
-  status = bramah_machine_plant_compile(&session->machine, scope_of(session), diag);
+  status = compile(session, diag);
   return status ? status : open_filter(session, diag);
 }
 

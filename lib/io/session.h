@@ -77,7 +77,8 @@ bramah_status bramah__session_apply_hypothesis(const bramah_session *session, br
 bramah_status bramah__refuse_hypotheses(const bramah_study *study, const char *what, bramah_diag *diag);
 
 /* The machine's program of a scope; NULL: it cannot be compiled, or is faster without. */
-bramah_program *bramah__machine_program(const bramah_machine_plant *machine, bramah_program_scope scope);
+bramah_program *bramah__machine_program(const bramah_machine_plant *machine, bramah_program_scope scope,
+                                        size_t n_par, const size_t *par);
 
 /* All of it; all after the machine. */
 bramah_status bramah__session_open_study(bramah_session *session, bramah_diag *diag);

@@ -1017,6 +1017,7 @@ size_t bramah__bristles_layout(const bramah_machine *d, bramah_model *model, bra
 {
   size_t n = 0;
   if (model) model->bristle_name = BRAMAH__TAKE(arena, const char *, model->n_bristles);
+  if (model) model->bristle_state = BRAMAH__TAKE(arena, size_t, model->n_bristles);
   for (size_t i = 0; i < d->n_contacts + d->n_tyres + d->n_brakes + d->n_clutches; i++) {
     const size_t t = i - d->n_contacts, b = t - d->n_tyres, c = b - d->n_brakes; /* wrap for what is before */
     const int is_point = i < d->n_contacts, is_brake = i >= d->n_contacts + d->n_tyres;
@@ -1046,8 +1047,10 @@ static void take_bristles(bramah__compiler *k, const char *name, bramah__contact
   for (; first < end && is_estimated(k->source, name); first++) {
     first->n_errors = first->n_states;
     first->first_error = m->n_bristles;
-    for (size_t a = 0; a < first->n_states; a++)
+    for (size_t a = 0; a < first->n_states; a++) {
+      m->bristle_state[m->n_bristles] = first->first_state + a;
       m->bristle_name[m->n_bristles++] = m->bristle_name[(*named)++];
+    }
   }
 }
 

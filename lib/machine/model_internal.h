@@ -324,6 +324,7 @@ struct bramah_model {
   size_t n_friction_states;       /* those of the circuit, then those of the points that rub */
   size_t n_bristles;              /* of these, error states */
   const char **bristle_name;      /* [n_bristles] */
+  size_t *bristle_state;          /* [n_bristles] among the friction states */
   bramah_terrain_options terrain; /* nx 0: there is none */
   bramah__heights field;          /* as it is given */
   double field_axes[9];           /* rows: its x, its y, up */

@@ -379,6 +379,7 @@ static void take_slopes(bramah_coupled *c)
   const bramah_program *program = c->compiled.program;
   carry(c, program->out.A_state, program->nx * program->ne, program->in.A);
   carry(c, program->out.xd_state, program->nq * 2 * program->nf, program->in.xd_by);
+  carry(c, program->out.xd_yield_state, program->nh, program->in.xd_yield);
   carry(c, program->out.drawn_state, program->nw * 2 * program->nf, program->in.drawn_by);
 }
 
@@ -582,7 +583,7 @@ static void take_transition(const bramah_coupled *c, const bramah__wanted *w)
 {
   const bramah_program *program = c->compiled.program;
   fetch(c, program->out.F, program->ne * program->ne, w->F);
-  if (w->N) fetch(c, program->out.N, program->ne * program->nx, w->N);
+  if (w->N) fetch(c, program->out.N, program->ne * program->nn, w->N);
 }
 
 /* Those by parameter i of the ones wanted; before its part runs, and after. */
@@ -614,8 +615,8 @@ static void give_derivatives(bramah_coupled *c, const bramah__wanted *w)
 /* Does the program have the derivatives that are wanted of a step? */
 static int has_wanted(const bramah_program *program, const bramah__wanted *w)
 {
-  const bramah_program_scope least = w->n_par ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES;
-  return !bramah__wants_any(w) || program->scope >= least;
+  return !bramah__wants_any(w) ||
+         (program->scope >= BRAMAH_PROGRAM_DERIVATIVES && bramah__program_follows(program, w->n_par, w->par));
 }
 
 int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
@@ -659,7 +660,7 @@ static const uint16_t *read_output(bramah_coupled *c, size_t i, int by_parameter
 {
   const bramah__compiled *k = &c->compiled;
   const bramah_program *program = k->program;
-  if (!program || !program->reading[i].part) return NULL;
+  if (!program || !program->reading[i].part || !bramah__shows_coordinate(c->model, &c->state, i)) return NULL;
   const bramah__reading *reading = &program->reading[i];
   const uint16_t *at = bramah__tape_results(&program->tape, reading->part) + reading->first;
   if (!bramah__compiled_pose(c)) return NULL;
@@ -728,7 +729,7 @@ int bramah__compiled_row(bramah_coupled *c, size_t i, double *row)
 int bramah__compiled_by_parameters(bramah_coupled *c, size_t i, size_t n_par, const size_t *par, double *row)
 {
   const uint16_t *at = has_scope(c, BRAMAH_PROGRAM_PARAMETERS) ? read_output(c, i, 1) : NULL;
-  if (!at) return 0;
+  if (!at || !bramah__program_follows(c->compiled.program, n_par, par)) return 0;
   const bramah_program *program = c->compiled.program;
   const uint16_t *by_zdd = at + 1 + program->ne, *by_theta = by_zdd + program->nf;
   const int accelerates = follows_accelerations(c, by_zdd);

@@ -180,11 +180,7 @@ static bramah_status displace(bramah_coupled *c, const double *dx, bramah_diag *
   for (size_t f = 0; f < n_dof; f++) c->next.zd[c->next.index[n_dependent + f]] += dx[n_dof + f];
   for (size_t i = 0; i < n_first_order; i++) c->next.p[i] += dx[2 * n_dof + i];
   const double *bristle = dx + 2 * n_dof + n_first_order;
-  for (size_t i = 0; i < model->n_contact_points && model->n_bristles; i++) {
-    const bramah__contact *contact = &model->contact_point[i];
-    for (size_t a = 0; a < contact->n_errors; a++)
-      c->next.x[contact->first_state + a] += bristle[contact->first_error + a];
-  }
+  for (size_t i = 0; i < model->n_bristles; i++) c->next.x[model->bristle_state[i]] += bristle[i];
   return BRAMAH_OK;
 }
 
@@ -295,11 +291,8 @@ static void coordinates(void *self, double *x)
     x[n_dof + f] = c->state.zd[j];
   }
   memcpy(x + 2 * n_dof, c->state.p, model->n_first_order * sizeof *x);
-  for (size_t i = 0; i < model->n_contact_points && model->n_bristles; i++) {
-    const bramah__contact *contact = &model->contact_point[i];
-    memcpy(x + 2 * n_dof + model->n_first_order + contact->first_error, c->state.x + contact->first_state,
-           contact->n_errors * sizeof *x);
-  }
+  for (size_t i = 0; i < model->n_bristles; i++)
+    x[2 * n_dof + model->n_first_order + i] = c->state.x[model->bristle_state[i]];
 }
 
 static void parameter_info(const void *self, size_t i, bramah_parameter_info *info)

@@ -410,6 +410,13 @@ void bramah__ball_motion(const bramah_model *model, const bramah__state *state, 
   if (add) angle_accelerations(a, rate, ud, add);
 }
 
+int bramah__shows_coordinate(const bramah_model *model, const bramah__state *state, size_t i)
+{
+  const bramah__output *output = &model->output[i];
+  const size_t ball = output->code <= BRAMAH__JOINT_ACCELERATION ? model->ball_of[output->index] : 0;
+  return !ball || bramah__quaternion_is_identity(state->base + 4 * (ball - 1));
+}
+
 int bramah__ball_is_far(const bramah_model *model, const bramah__state *state, size_t ball)
 {
   return !model->ball[ball].pinned && fabs(state->z[first_of(model, ball) + 1]) > far_pitch;

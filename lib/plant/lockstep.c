@@ -425,7 +425,7 @@ BRAMAH__FOR_PROCESSORS static void take_transition(bramah__lockstep *k, size_t g
 {
   const bramah_program *program = k->program;
   get_lanes(k, g, program->out.F, program->ne * program->ne, k->of[g].F);
-  get_lanes(k, g, program->out.N, program->ne * program->nx, k->of[g].N);
+  get_lanes(k, g, program->out.N, program->ne * program->nn, k->of[g].N);
 }
 
 /* What has come from outside and has not gone into dampers, contacts and stops of joints (energy.c). */
@@ -825,12 +825,12 @@ void bramah__lockstep_value(const bramah__lockstep *k, size_t g, const double *s
 
 /* ---- what can be done so ---- */
 
-int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par)
+int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par, const size_t *par)
 {
   const bramah_program *program = c->compiled.first;
-  if (!program || program->scope < (n_par ? BRAMAH_PROGRAM_PARAMETERS : BRAMAH_PROGRAM_DERIVATIVES)) return 0;
-  if (n_par > program->n_par || program->nw || program->nm || program->nq || program->nk || program->no ||
-      program->ng || program->nb)
+  if (!program || program->scope < BRAMAH_PROGRAM_DERIVATIVES ||
+      !bramah__program_follows(program, n_par, par) || program->nw || program->nm || program->nq ||
+      program->nk || program->no || program->ng || program->nb)
     return 0;
   for (size_t i = 0; i < program->ns; i++)
     if (bramah__is_direct(&c->model->circuit.valve[i])) return 0;

@@ -80,7 +80,7 @@ typedef struct bramah__lockstep {
  * friction states, spherical joints, valves without lag, or corrections that leave loops open; nor by a program without the
  * derivatives of steps, or with n_par without those by parameters. Can they be asked for an output while their cycles are at
  * work? Not for one whose derivatives follow accelerations, which can be asked for between them (_shows). */
-int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par);
+int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par, const size_t *par);
 int bramah__lockstep_reads(const bramah_coupled *c, size_t output);
 int bramah__lockstep_shows(const bramah_coupled *c, size_t output);
 /* May the derivative of such an output by error j be other than zero? */

@@ -768,15 +768,17 @@ bramah_status bramah__noise_row(void *self, size_t i, double *row)
   const bramah_model *model = c->model;
   const bramah__output *output = &model->output[i];
   if (output->code != BRAMAH__JOINT_POSITION || !model->ball_of[output->index]) return BRAMAH_E_UNSUPPORTED;
-  const bramah_status status = bramah__refresh(c, NULL);
+  const double *Rz = bramah__compiled_motion(c);
+  const bramah_status status = Rz ? BRAMAH_OK : bramah__refresh(c, NULL);
   if (status != BRAMAH_OK) return status;
+  if (!Rz) Rz = c->now->Rz;
   const size_t ball = model->ball_of[output->index] - 1, j = model->ball[ball].first, k = output->index - j,
                n_dof = model->n_independent;
   double X[9], U[9];
   turn_partials(c, ball, X, U);
   memset(row, 0, bramah__n_error(model) * sizeof *row);
   for (size_t f = 0; f < n_dof; f++)
-    for (size_t l = 0; l < 3; l++) row[f] += X[3 * k + l] * c->now->Rz[(j + l) * n_dof + f];
+    for (size_t l = 0; l < 3; l++) row[f] += X[3 * k + l] * Rz[(j + l) * n_dof + f];
   return BRAMAH_OK;
 }
 

@@ -25,7 +25,8 @@ static bramah_status check(const bramah_model *model, bramah_diag *diag)
   if (model->formulation != BRAMAH_FORMULATION_PARTITIONING)
     return refuse(diag, model->name, "only coordinate partitioning is compiled");
   if (model->n > BRAMAH__MOST_BODIES ||
-      model->n + model->n_first_order + model->circuit.n_valves > BRAMAH__MOST_UNKNOWNS)
+      model->n + model->n_first_order + model->circuit.n_valves > BRAMAH__MOST_UNKNOWNS ||
+      model->n_bristles > BRAMAH__MOST_UNKNOWNS)
     return refuse(diag, model->name, "this machine is too large to be compiled");
   if (model->n_independent == 0)
     return refuse(diag, model->name, "a machine that cannot move is not compiled");
@@ -47,7 +48,9 @@ static void count(const bramah_model *model, bramah_program *out)
   out->nv = out->nx;
   for (size_t i = 0; i < model->n_parameters; i++)
     if (bramah__bends_bristles(&model->parameter[i])) out->nv = out->nx + model->n_friction_states;
-  out->ne = 2 * out->nf + out->np;
+  out->nh = model->n_bristles;
+  out->nn = out->nx + out->nh;
+  out->ne = out->nf + out->nn;
   out->ns = bramah__n_spools(&model->circuit);
   out->nc = model->circuit.n_cylinders;
   out->nw = model->circuit.n_metered;
@@ -97,8 +100,9 @@ static const bramah_program *find(const bramah_program *program, const bramah__s
 
 /* ---- all programs ---- */
 
-static bramah_status compile(const bramah_model *model, bramah_program_scope scope, const bramah__state *at,
-                             bramah_diag *diag, bramah_program **out)
+static bramah_status compile(const bramah_model *model, bramah_program_scope scope,
+                             const unsigned char *follows, const bramah__state *at, bramah_diag *diag,
+                             bramah_program **out)
 {
   bramah_program *program = *out = calloc(1, sizeof *program);
   bramah_status status = BRAMAH_E_MEMORY;
@@ -109,8 +113,10 @@ static bramah_status compile(const bramah_model *model, bramah_program_scope sco
     program->reading = calloc(model->n_outputs + 1, sizeof *program->reading);
     program->index = calloc(model->n + 1, sizeof *program->index);
     program->row = calloc(model->m + 1, sizeof *program->row);
+    program->follows = calloc(model->n_parameters + 1, 1);
   }
-  if (program && program->work && program->reading && program->index && program->row) {
+  if (program && program->work && program->reading && program->index && program->row && program->follows) {
+    memcpy(program->follows, follows, model->n_parameters);
     memcpy(program->index, at->index, model->n * sizeof *program->index);
     memcpy(program->row, at->row, model->m * sizeof *program->row);
     status = bramah__step_graph_build(at, program, diag);
@@ -142,26 +148,38 @@ static void lead_about(bramah_coupled *c, bramah_program *program)
     if (turns || find(program, &c->state)) continue;
     bramah_program **last = &program->next;
     while (*last) last = &(*last)->next;
-    compile(model, program->scope, &c->state, NULL, last);
+    compile(model, program->scope, program->follows, &c->state, NULL, last);
     tried++;
   }
 }
 
 bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, bramah_program **out)
 {
-  return bramah_program_new_for(model, BRAMAH_PROGRAM_PARAMETERS, diag, out);
+  return bramah_program_new_for(model, BRAMAH_PROGRAM_PARAMETERS, 0, NULL, diag, out);
 }
 
-bramah_status bramah_program_new_for(const bramah_model *model, bramah_program_scope scope, bramah_diag *diag,
-                                     bramah_program **out)
+int bramah__program_follows(const bramah_program *program, size_t n_par, const size_t *par)
+{
+  int all = 1;
+  for (size_t i = 0; i < n_par; i++) all &= program->follows[par[i]];
+  return all;
+}
+
+bramah_status bramah_program_new_for(const bramah_model *model, bramah_program_scope scope, size_t n_par,
+                                     const size_t *par, bramah_diag *diag, bramah_program **out)
 {
   *out = NULL;
   bramah_coupled *c;
-  if (model->n_bristles) scope = BRAMAH_PROGRAM_STEPS; /* derivatives by bristles are the interpreter's */
   bramah_status status = check(model, diag);
   if (status == BRAMAH_OK) status = bramah_coupled_new(model, diag, &c);
   if (status != BRAMAH_OK) return status;
-  status = compile(model, scope, &c->state, diag, out);
+  unsigned char *follows = calloc(model->n_parameters + 1, 1);
+  if (follows && !par && scope == BRAMAH_PROGRAM_PARAMETERS) memset(follows, 1, model->n_parameters);
+  for (size_t i = 0; par && i < n_par && follows && scope == BRAMAH_PROGRAM_PARAMETERS; i++)
+    follows[par[i]] = 1;
+  status = follows ? compile(model, scope, follows, &c->state, diag, out)
+                   : bramah__fail(diag, BRAMAH_E_MEMORY, model->name, "no memory to compile this machine");
+  free(follows);
   bramah_coupled_free(c);
   return status;
 }
@@ -182,6 +200,7 @@ bramah_program_info bramah_program_get_info(const bramah_program *program)
 {
   bramah_program_info info = {.scope = program->scope,
                               .n_iterate = program->tape.part[BRAMAH__PART_ITERATE].n_operations};
+  for (size_t i = 0; i < program->n_par; i++) info.n_parameters += program->follows[i];
   for (const bramah_program *p = program; p; p = p->next) {
     for (size_t i = 0; i < p->tape.n_parts; i++) info.n_operations += p->tape.part[i].n_operations;
     if (p->tape.n_registers * sizeof(double) > info.bytes) info.bytes = p->tape.n_registers * sizeof(double);
@@ -202,6 +221,7 @@ void bramah_program_free(bramah_program *program)
   bramah_program_free(program->next);
   bramah__tape_free(&program->tape);
   free(program->work);
+  free(program->follows);
   free(program->reading);
   free(program->index);
   free(program->row);

@@ -282,6 +282,8 @@ void bramah__ball_quaternion(const bramah_model *model, const bramah__state *sta
 
 /* Is it time to move the rotation of this joint into its base? */
 int bramah__ball_is_far(const bramah_model *model, const bramah__state *state, size_t ball);
+/* Is output i anything but a joint angle of a ball whose coordinates count from other axes than it shows? */
+int bramah__shows_coordinate(const bramah_model *model, const bramah__state *state, size_t i);
 
 /* Move the rotation of a joint into its base: its coordinates become zero, their rates and accelerations
  * such that angular velocity and acceleration stay. Errors of the old coordinates map to the new ones by

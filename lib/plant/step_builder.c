@@ -60,11 +60,13 @@ void bramah__seed_joints(bramah__step_builder *b, const bramah__expr *along, siz
 
 void bramah__seed_state(bramah__step_builder *b, size_t k)
 {
-  const size_t nf = b->out->nf;
+  const size_t nf = b->out->nf, np = b->out->np;
   if (k < nf)
     bramah__seed_joints(b, b->Rz + k, nf + b->out->nm);
-  else
+  else if (k < 2 * nf + np)
     bramah__seed(b, k < 2 * nf ? b->in_zd[k - nf] : b->in_p[k - 2 * nf], e_number(1.0));
+  else
+    bramah__seed(b, b->in_x[b->model->bristle_state[k - 2 * nf - np]], e_number(1.0));
 }
 
 void bramah__set_force_tangent(bramah__step_builder *b, bramah__expr by_z, bramah__expr by_zd,

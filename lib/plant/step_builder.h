@@ -56,7 +56,7 @@
   X(pd_v, np *nf)   /* d rates/dz' */                                                                        \
   X(slopes, nx *ne) /* accelerations and first-order rates that the equations give, by the error state */    \
   X(slopes_before, nx *ne) /* the same at the start of a step */                                             \
-  X(rhs, (nt + nq) * (ne + nx) + nd * (2 * n + 1))                                                           \
+  X(rhs, (nt + nq) * (ne + nn) + nd * (2 * n + 1))                                                           \
   X(column, nt + n + nq)                                                                                     \
   X(load, nw) /* of quasistatic actuators */                                                                 \
   X(load_along, nw)                                                                                          \
@@ -64,6 +64,9 @@
   X(drawn, nw)                                                                                               \
   X(x_end, nq)                                                                                               \
   X(xd_end, nq)                                                                                              \
+  X(x_by_move, nh *nf) /* of those that are error states x at the end of a step by changes over it, ... */   \
+  X(x_by_rate, nh *nf) /* ... of that what rates do, ... */                                                  \
+  X(x_by_x, nh)        /* ... and by what they began with */                                                 \
   X(at, n + n + nf + nf + np + np + ns + ny + nq + nl) /* seeds of a derivative */                           \
   X(along, n + n + nf + nf + np + np + ns + ny + nq + nl)                                                    \
   X(work_force, n_works)                                                                                     \
@@ -99,13 +102,14 @@ typedef struct bramah__step_builder {
 
 /* Numbers of everything, by their short names. */
 #define BRAMAH__STEP_SIZES(p)                                                                                \
-  const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, nv = (p)->nv,             \
-               ne = (p)->ne, ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny, nm = (p)->nm,           \
-               nr = nf + nm, nq = (p)->nq, nk = (p)->nk, no = (p)->no, ng = (p)->ng, nb = (p)->nb,           \
-               nl = (p)->nl, nt = nx + nl, n_par = (p)->n_par, n_works = (p)->n_works;                       \
-  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)nv, (void)ne, (void)ns, (void)nc, (void)nw,         \
-      (void)ny, (void)nm, (void)nr, (void)nq, (void)nk, (void)no, (void)ng, (void)nb, (void)nl, (void)nt,    \
-      (void)n_par, (void)n_works
+  const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, nn = (p)->nn,             \
+               nv = (p)->nv, ne = (p)->ne, ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny,           \
+               nm = (p)->nm, nr = nf + nm, nq = (p)->nq, nh = (p)->nh, nk = (p)->nk, no = (p)->no,           \
+               ng = (p)->ng, nb = (p)->nb, nl = (p)->nl, nt = nx + nl, n_par = (p)->n_par,                   \
+               n_works = (p)->n_works;                                                                       \
+  (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)nn, (void)nv, (void)ne, (void)ns, (void)nc,         \
+      (void)nw, (void)ny, (void)nm, (void)nr, (void)nq, (void)nh, (void)nk, (void)no, (void)ng, (void)nb,    \
+      (void)nl, (void)nt, (void)n_par, (void)n_works
 
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
 int bramah__take_expressions(bramah__step_builder *b);

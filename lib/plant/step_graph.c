@@ -186,12 +186,18 @@ static void set_damping(bramah__step_builder *b)
   }
 }
 
+/* 1 + h/2 dx'/dx at the start: what a bristle, bent there, and its rate give the step. */
+static bramah__expr goes_on(const bramah__step_builder *b, size_t i)
+{
+  return e_add(e_number(1.0), e_mul(b->in_half[0], b->in_xd_yield[i]));
+}
+
 /* What the residual at the end lacks as the state at the start moves, and by noise, which moves z'' and pressure rates at the end:
  * z' and z'' there follow the start by -(2/h, 1) and -(4/h^2, 4/h, A), pressure rates by -(2/h, A). */
 static void set_sides(bramah__step_builder *b, bramah__expr *X)
 {
   BRAMAH__STEP_SIZES(b->out);
-  const size_t width = ne + nx;
+  const size_t width = ne + nn;
   const bramah__expr twice = e_scale(2.0, b->c1);
   memset(X, 0, nt * width * sizeof *X);
   for (size_t a = 0; a < nf; a++) {
@@ -225,6 +231,63 @@ static void set_sides(bramah__step_builder *b, bramah__expr *X)
     bramah__derive_along(b, nf, b->r, b->column);
     for (size_t r = 0; r < nf; r++) X[r * width + k] = e_sub(X[r * width + k], b->column[r]);
   }
+  for (size_t i = 0; i < nh; i++) {
+    const size_t k = 2 * nf + np + i;
+    bramah__seed_state(b, k);
+    bramah__derive_along(b, nf, b->r, b->column);
+    for (size_t r = 0; r < nf; r++) {
+      X[r * width + k] = e_sub(X[r * width + k], e_mul(goes_on(b, i), b->column[r]));
+      X[r * width + ne + nx + i] = e_neg(b->column[r]);
+    }
+  }
+}
+
+/* How bristles at the end of a step follow what changes over it, at 2/h the rates, and what they began with. */
+static void set_bristles(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  const size_t *state = b->model->bristle_state;
+  for (size_t f = 0; f < nf; f++) {
+    bramah__seed(b, b->in_zd[f], b->c1);
+    bramah__derive_along(b, nq, b->x_end, b->column);
+    for (size_t i = 0; i < nh; i++) b->x_by_rate[i * nf + f] = b->column[state[i]];
+    bramah__seed_joints(b, b->Rz + f, nr);
+    bramah__derive_along(b, nq, b->x_end, b->column);
+    for (size_t i = 0; i < nh; i++)
+      b->x_by_move[i * nf + f] = e_add(b->x_by_rate[i * nf + f], b->column[state[i]]);
+  }
+  for (size_t i = 0; i < nh; i++) {
+    bramah__seed_state(b, 2 * nf + np + i);
+    bramah__derive_along(b, 1, &b->x_end[state[i]], &b->x_by_x[i]);
+  }
+}
+
+/* Bristle i at the end as the changes X [nf x ...] of the independent coordinates over the step move it. */
+static bramah__expr moved_bristle(const bramah__step_builder *b, size_t i, const bramah__expr *X, size_t ld)
+{
+  return e_sum_products(b->out->nf, b->x_by_move + i * b->out->nf, 1, X, ld);
+}
+
+/* Its rows of F, where rates at the start take from those at the end; and of N: noise bends it, in the air too, so that a variance is
+ * left. */
+static void give_bristle(bramah__step_builder *b, size_t i, const bramah__expr *X, int noise)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  const size_t width = ne + nn, own = 2 * nf + np + i, state = b->model->bristle_state[i];
+  const bramah__expr kept = b->x_by_x[i], one = e_number(1.0);
+  for (size_t k = 0; k < (noise ? nn : ne); k++) {
+    bramah__expr x = moved_bristle(b, i, X + (noise ? ne : 0) + k, width);
+    if (noise) {
+      if (k == nx + i) x = e_add(x, e_select(kept, kept, one));
+    } else if (k < 2 * nf) {
+      const bramah__expr rate = b->x_by_rate[i * nf + k % nf],
+                         before = e_mul(kept, e_mul(b->in_half[0], b->in_xd_by[state * 2 * nf + k]));
+      x = e_add(e_sub(x, k < nf ? rate : e_div(rate, b->c1)), before);
+    } else if (k == own) {
+      x = e_add(x, e_mul(kept, goes_on(b, i)));
+    }
+    bramah__give(b, 1, &x, 1);
+  }
 }
 
 /* As the pressures of an actuator's two chambers move, so do the accelerations, but for a number. Such columns are solved without
@@ -232,7 +295,7 @@ static void set_sides(bramah__step_builder *b, bramah__expr *X)
 static void split_columns(const bramah__step_builder *b, bramah__expr *X, bramah__expr *where)
 {
   BRAMAH__STEP_SIZES(b->out);
-  const size_t width = ne + nx;
+  const size_t width = ne + nn;
   for (size_t i = 0; i < np; i++) {
     size_t others = 0, twins = 0;
     for (size_t j = 0; j < np; j++) {
@@ -261,7 +324,7 @@ static void add_inertia(bramah__step_builder *b)
 static void add_transition(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
-  const size_t width = ne + nx;
+  const size_t width = ne + nn;
   bramah__expr *X = b->rhs, where[BRAMAH__MOST_UNKNOWNS];
   bramah__begin_part(b, BRAMAH__PART_INERTIA);
   if (b->out->scope == BRAMAH_PROGRAM_STEPS) return;
@@ -269,6 +332,7 @@ static void add_transition(bramah__step_builder *b)
   set_damping(b);
   set_sides(b, X);
   split_columns(b, X, where);
+  set_bristles(b);
   bramah__back_substitute(&b->tangent, width, X, X);
   for (size_t r = 0; r < nx; r++)
     for (size_t i = 0; i < np; i++) {
@@ -277,7 +341,7 @@ static void add_transition(bramah__step_builder *b)
     }
 
   for (size_t noise = 0; noise < 2; noise++) {
-    const size_t first = noise ? ne : 0, count = noise ? nx : ne;
+    const size_t first = noise ? ne : 0, count = noise ? nn : ne;
     for (size_t f = 0; f < nf; f++) bramah__give(b, count, X + f * width + first, 1);
     for (size_t f = 0; f < nf; f++)
       for (size_t k = 0; k < count; k++) {
@@ -288,6 +352,7 @@ static void add_transition(bramah__step_builder *b)
         bramah__give(b, 1, &rate, 1);
       }
     for (size_t i = 0; i < np; i++) bramah__give(b, count, X + (nf + i) * width + first, 1);
+    for (size_t i = 0; i < nh; i++) give_bristle(b, i, X, (int)noise);
   }
 }
 
@@ -319,6 +384,11 @@ static void add_parameter(bramah__step_builder *b, size_t k)
 {
   BRAMAH__STEP_SIZES(b->out);
   bramah__expr *X = b->rhs;
+  if (!b->out->follows[k]) { /* nothing in its two parts */
+    bramah__begin_part(b, BRAMAH__PART_INERTIA);
+    bramah__begin_part(b, BRAMAH__PART_RATES);
+    return;
+  }
   bramah__seed_parameter(b, k);
   seed_bristles(b, &b->model->parameter[k]);
   bramah__derive_along(b, nx, b->f, X);
@@ -336,6 +406,15 @@ static void add_parameter(bramah__step_builder *b, size_t k)
     bramah__give(b, 1, &rate, 1);
   }
   bramah__give(b, np, X + nf, 1);
+  if (nh) {
+    bramah__seed_parameter(b, k);
+    seed_bristles(b, &b->model->parameter[k]);
+    bramah__derive_along(b, nq, b->x_end, b->column);
+  }
+  for (size_t i = 0; i < nh; i++) {
+    const bramah__expr x = e_add(moved_bristle(b, i, X, 1), b->column[b->model->bristle_state[i]]);
+    bramah__give(b, 1, &x, 1);
+  }
 
   /* The same of the accelerations and rates at the start. */
   bramah__seed_parameter(b, k);
@@ -410,6 +489,12 @@ static void add_slopes(bramah__step_builder *b)
     bramah__put_column(nq, b->column, others + k, 2 * nf);
   }
   bramah__give(b, nq * 2 * nf, others, 1);
+  for (size_t i = 0; i < nh; i++) {
+    bramah__expr yield;
+    bramah__seed_state(b, 2 * nf + np + i);
+    bramah__derive_along(b, 1, &b->xd_end[b->model->bristle_state[i]], &yield);
+    bramah__give(b, 1, &yield, 1);
+  }
 }
 
 /* The changes over a step of the equations linearised at its start, with slopes A: with z' = 2/h dz - z'_0 and
@@ -452,7 +537,7 @@ static bramah_status add_guess(bramah__step_builder *b)
 }
 
 /* Beyond that a graph takes longer than most runs. */
-enum { MOST_NODES = 200000 };
+enum { MOST_NODES = 400000 };
 
 static bramah_status check_size(const bramah__step_builder *b)
 {

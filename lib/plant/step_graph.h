@@ -22,8 +22,9 @@
  * step_mechanics.c writes the equations, step_graph.c makes the parts of a step of them, step_readings.c those of outputs; all on
  * step_builder.h.
  *
- * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, nv of these and of bristles whose rates parameters may change, ne = 2 nf +
- * np error states, ns spools, nc actuators, nw of them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nk contacts on a field, no tools in soil, ng inputs of contacts between bodies, nb spherical joints, nl load signals, which Newton's
+ * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ns spools, nc actuators, nw of
+ * them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nh of them error states, ne = 2 nf + np + nh
+ * error states, nn = nx + nh noises, nv of unknowns and of bristles whose rates parameters may change, nk contacts on a field, no tools in soil, ng inputs of contacts between bodies, nb spherical joints, nl load signals, which Newton's
  * tangent has as unknowns of their own: each depends on many pressures, and many flows on it. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
@@ -57,7 +58,8 @@
   X(half, STEP, nq > 0) /* of the step for friction states, from x, xd at its start; 0 at a state x */       \
   X(x, STEP, nq)                                                                                             \
   X(xd, STEP, nq)                                                                                            \
-  X(xd_by, POINT, nq * 2 * nf)    /* xd by the joints of the error state */                                  \
+  X(xd_by, POINT, nq * 2 * nf)    /* xd by the joints of the error state ... */                              \
+  X(xd_yield, POINT, nh)          /* ... and, of those that are error states, by x itself */                 \
   X(drawn_by, POINT, nw * 2 * nf) /* `drawn` by the joints of the error state */                             \
   X(held, POINT, n)               /* stands for rates that a derivative holds; in no result */
 
@@ -73,7 +75,7 @@
 #define BRAMAH__INERTIA_RESULTS(X) X(mass, nf *nf)
 #define BRAMAH__TRANSITION_RESULTS(X)                                                                        \
   X(F, ne *ne)                                                                                               \
-  X(N, ne *nx)
+  X(N, ne *nn)
 #define BRAMAH__PLACE_RESULTS(X)                                                                             \
   X(closing_alone, nd)                                                                                       \
   X(place_pivot, nd)
@@ -101,7 +103,8 @@
 #define BRAMAH__SLOPES_RESULTS(X)                                                                            \
   X(A_state, nx *ne)                                                                                         \
   X(drawn_state, nw * 2 * nf)                                                                                \
-  X(xd_state, nq * 2 * nf)
+  X(xd_state, nq * 2 * nf)                                                                                   \
+  X(xd_yield_state, nh)
 #define BRAMAH__GUESS_RESULTS(X)                                                                             \
   X(guess, nq ? 0 : nx) /* changes of the unknowns ... */                                                    \
   X(guess_dependent, nq ? 0 : nd)
@@ -164,9 +167,10 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, nv, ne, ns, nc, nw, ny, nm, nq, nk, no, ng, nb, nl, n_par, n_works;
+  size_t n, nd, nf, np, nx, nn, nv, ne, ns, nc, nw, ny, nm, nq, nh, nk, no, ng, nb, nl, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
+  unsigned char *follows;                     /* [n_par] 1: it has derivatives by this parameter */
   int *index, *row;                           /* [n], [m] the choice of coordinates that it is made for */
   double *closure_pivot, *pivot, *mass_pivot; /* [nd], [nx + nl], [nf] at the typical state */
   size_t n_nodes;
@@ -192,7 +196,10 @@ static inline int bramah__moves_metered(const bramah__parameter *p)
   return p->code == BRAMAH__INPUT_OFFSET || p->code == BRAMAH__LINE_FLOW || p->code == BRAMAH__FLOW_SCALE;
 }
 
-/* Parameters that the program has derivatives by. */
+/* Has it derivatives by these parameters? */
+int bramah__program_follows(const bramah_program *program, size_t n_par, const size_t *par);
+
+/* Columns for derivatives by parameters. */
 static inline size_t bramah__n_columns(const bramah_program *program)
 {
   return program->scope == BRAMAH_PROGRAM_PARAMETERS ? program->n_par : 0;

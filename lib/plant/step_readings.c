@@ -78,11 +78,10 @@ bramah__expr bramah__defined_graph(bramah__step_builder *b, const bramah__defini
   return bramah__shape_sums(definition->shape, q);
 }
 
-/* Is this output among those below? The angles of spherical joints are shown against other axes than they count from. */
+/* Is this output among those below? The angles of spherical joints are shown so as long as they count from the axes of the model. */
 static int has_reading(const bramah_model *model, const bramah__output *output)
 {
   const bramah__output_code code = output->code;
-  if (code <= BRAMAH__JOINT_ACCELERATION && model->ball_of[output->index]) return 0;
   return bramah__is_of_body(code) || code == BRAMAH__DEFINED || code <= BRAMAH__VOLUME_PRESSURE ||
          (code >= BRAMAH__CYLINDER_STROKE && code <= BRAMAH__CYLINDER_FORCE) ||
          (bramah__is_metered(code) && code != BRAMAH__METERED_VALVES && model->circuit.n_metered);
@@ -153,6 +152,7 @@ static void set_readings(bramah__step_builder *b)
   for (size_t i = 0; i < n_outputs; i++) b->shown[i * width] = output_of(b, &b->model->output[i]);
   for (size_t i = 0; i < n_outputs; i++) b->output[i] = b->shown[i * width];
   for (size_t k = 0; k + 1 < width; k++) {
+    if (k >= ne + nf && !b->out->follows[k - ne - nf]) continue;
     if (k < ne)
       bramah__seed_state(b, k);
     else if (k < ne + nf)

@@ -99,6 +99,7 @@ static void write_sizes(const bramah__source *s)
                {"ITERATIONS", (size_t)model->max_iterations},
                {"MOTIONS", p->nm},
                {"BRISTLES", p->nq},
+               {"BRISTLE_ERRORS", p->nh},
                {"BALLS", p->nb},
                {"METERED", p->nw},
                {"LEAPS", p->nw > 0 || model->leaps},
@@ -335,6 +336,7 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
   bramah__page_write(s->page, "};\n\n");
   bramah__source_names(s, "joint_names", "JOINTS", p->n, model->joint_name);
   bramah__source_names(s, "first_order_names", "FIRST_ORDER", p->np, model->volume_name);
+  if (p->nh) bramah__source_names(s, "bristle_names", "BRISTLE_ERRORS", p->nh, model->bristle_name);
   bramah__source_names(s, "actuator_names", "ACTUATORS", p->nc, model->cylinder_name);
   bramah__source_names(s, "input_names", "INPUTS", model->n_inputs, model->input_name);
   for (size_t i = 0; i < p->n_par; i++) name[i] = model->parameter[i].info.name;
@@ -376,6 +378,7 @@ static const struct {
               {BRAMAH__PART_POSE, "friction", "friction", 1},
               {BRAMAH__PART_SLOPES, "A_state", "A", 1},
               {BRAMAH__PART_SLOPES, "xd_state", "xd_by", 1},
+              {BRAMAH__PART_SLOPES, "xd_yield_state", "xd_yield", 1},
               {BRAMAH__PART_SLOPES, "drawn_state", "drawn_by", 1},
               {BRAMAH__PART_GUESS, "guess", "guess", 1},
               {BRAMAH__PART_GUESS, "guess_dependent", "guess_dependent", 1}};
@@ -389,7 +392,7 @@ static int is_special(const char *name)
 static size_t list_results(const bramah_program *p, int derivatives, bramah__c_member *out)
 {
   const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nc = p->nc,
-               nw = p->nw, nm = p->nm, nq = p->nq, nl = p->nl, n_works = p->n_works;
+               nn = p->nn, nw = p->nw, nm = p->nm, nq = p->nq, nh = p->nh, nl = p->nl, n_works = p->n_works;
   const struct {
     const char *name;
     const uint16_t *at;
@@ -411,7 +414,7 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
 static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
 {
   const size_t n = p->n, nf = p->nf, np = p->np, nx = p->nx, nv = p->nv, ne = p->ne, ns = p->ns, nw = p->nw,
-               nm = p->nm, nq = p->nq, nk = p->nk, no = p->no, ng = p->ng, nb = p->nb, ny = p->ny,
+               nm = p->nm, nq = p->nq, nh = p->nh, nk = p->nk, no = p->no, ng = p->ng, nb = p->nb, ny = p->ny,
                n_par = p->n_par;
   size_t n_out = 0;
 #define INPUT(name, rate, count) out[n_out++] = (bramah__c_member){#name, 0, p->in.name, (count)};
@@ -425,7 +428,8 @@ static int is_used(const bramah__c_member *m, int derivatives)
   static const struct {
     const char *name;
     int derivatives;
-  } wants[] = {{"A", 1}, {"xd_by", 1}, {"drawn_by", 1}, {"carried", 2}, {"w_theta", 2}, {"held", 3}};
+  } wants[] = {{"A", 1},       {"xd_by", 1},   {"xd_yield", 1}, {"drawn_by", 1},
+               {"carried", 2}, {"w_theta", 2}, {"held", 3}};
   for (size_t k = 0; k < sizeof wants / sizeof *wants; k++)
     if (strcmp(m->name, wants[k].name) == 0 && derivatives < wants[k].derivatives) return 0;
   return m->n > 0;
@@ -476,8 +480,9 @@ static const char *member_of(const bramah__output *output)
   }
 }
 
-int bramah__source_has_output(const bramah_program *program, size_t output)
+int bramah__source_has_output(const bramah_program *program, const bramah__state *start, size_t output)
 {
+  if (!bramah__shows_coordinate(program->model, start, output)) return 0;
   return member_of(&program->model->output[output]) || program->reading[output].part;
 }
 
@@ -831,8 +836,6 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
 {
   if (program->model != start->base)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name, "the program is that of another model");
-  if (start->model->n_bristles)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "contacts", "bristles as error states are not compiled");
   if (program->scope != BRAMAH_PROGRAM_PARAMETERS)
     return bramah__fail(diag, BRAMAH_E_ARGUMENT, start->model->name, "the program lacks derivatives");
   while (program && !bramah__program_knows(program, &start->state)) program = program->next;

@@ -39,7 +39,7 @@ void bramah__source_names(const bramah__source *s, const char *what, const char 
 
 /* Can the source tell the value of an output of the plant? Its row? The columns of this that may differ from zero are
  * those from *from up to *to. */
-int bramah__source_has_output(const bramah_program *program, size_t output);
+int bramah__source_has_output(const bramah_program *program, const bramah__state *start, size_t output);
 int bramah__source_row(const bramah_program *program, size_t output, size_t *from, size_t *to);
 
 /* Does one of these parameters move it at once? */

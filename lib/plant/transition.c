@@ -148,16 +148,15 @@ static bramah_status keep_start(bramah_coupled *c, size_t n_par, const size_t *p
 
 /* Factors of J, and the blocks r_v, r_a, s_v. Newton's last tangent was taken one correction before the
  * end, less than the tolerances away: its factors and what c->derivative holds serve here too, both of them, for
- * rates by positions are 2/h times what J and the blocks differ by. Other formulations, sweeps and programs have none
- * of this kind. */
-static bramah_status derive_end(bramah_coupled *c, int by_program)
+ * rates by positions are 2/h times what J and the blocks differ by. Other formulations and sweeps have none of this kind. */
+static bramah_status derive_end(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   bramah__transition *t = &c->transition;
   const size_t n_dof = model->n_independent;
   bramah__inverse_dynamics(model, &c->state, c->now, c->state.zdd);
   bramah__step_slopes(c, c->now, c->state.U, t->v, &t->start, t->by_start);
-  if (bramah__all_unknown(c) || c->sweeps || by_program) {
+  if (bramah__all_unknown(c) || c->sweeps) {
     bramah__step_slopes(c, c->now, c->state.U, t->v, &t->start, NULL);
     bramah__independent_tangent(c, &c->state, c->now, c->newton.J);
     const bramah_status status = bramah__factor_tangent(c, n_dof);
@@ -422,12 +421,10 @@ bramah_status bramah__step_with_transition(bramah_coupled *c, const bramah__want
   if (status != BRAMAH_OK) return status;
   if (keep_start(c, w->n_par, w->par, w->G) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the mass matrix is singular");
-  /* A program that has no derivatives makes the step all the same. */
-  const int by_program = c->model->n_bristles && bramah__step_by_program(c, &(bramah__wanted){0});
-  if (!by_program) status = bramah__trapezoidal_step(c, diag);
+  status = bramah__trapezoidal_step(c, diag);
   if (status == BRAMAH_OK) status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
-  status = derive_end(c, by_program);
+  status = derive_end(c);
   if (status == BRAMAH_OK && w->F) status = end_of_step(c, w->F, w->N);
   if (status == BRAMAH_OK) status = store_parameters(c, w->n_par, w->par, w->G);
   if (status == BRAMAH_OK) return status;

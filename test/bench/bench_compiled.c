@@ -158,7 +158,7 @@ static void open_machine(size_t machine, int is_native, bramah_machine_plant *ou
   must(bramah_machine_plant_open(out, path, machines[machine].change != NULL, machines[machine].change, 0,
                                  &diag),
        &diag);
-  must(bramah_machine_plant_compile(out, BRAMAH_PROGRAM_PARAMETERS, &diag), &diag);
+  must(bramah_machine_plant_compile(out, BRAMAH_PROGRAM_PARAMETERS, 0, NULL, &diag), &diag);
 }
 
 /* An encoder and a gyro for each independent joint, a sensor for each pressure; returns how many. */

@@ -157,7 +157,7 @@ static double time_of_machine(size_t cells, size_t n, int compiled, int with_soi
   bramah_worksite *site;
   bramah_diag diag;
   if (bramah_model_new(&m, &diag, &model) || bramah_coupled_new(model, &diag, &c) ||
-      (compiled && (bramah_program_new_for(model, BRAMAH_PROGRAM_STEPS, &diag, &program) ||
+      (compiled && (bramah_program_new_for(model, BRAMAH_PROGRAM_STEPS, 0, NULL, &diag, &program) ||
                     bramah_coupled_use(c, program, &diag))) ||
       bramah_worksite_new(c, &diag, &site)) {
     printf("%s: %s\n", diag.thing, diag.message);

@@ -137,6 +137,46 @@ static void check_parameters(bramah_coupled *c, double tolerance)
   p.restore(p.self, before);
 }
 
+/* The same F, N and G by the interpreter and by a program. */
+static void check_program(bramah_coupled *c, const bramah_program *program)
+{
+  enum { MOST_PARAMETERS = 32 };
+  const bramah_plant p = bramah_coupled_plant(c);
+  const size_t n = bramah_plant_n_error(&p), nn = n - p.n_dof, m = p.n_parameter;
+  static double F[2][MOST * MOST], N[2][MOST * MOST], G[2][MOST * MOST_PARAMETERS];
+  size_t par[MOST_PARAMETERS];
+  const double zero[MOST] = {0};
+  ck_assert_uint_le(m, MOST_PARAMETERS);
+  for (size_t k = 0; k < m; k++) par[k] = k;
+  must(p.inject(p.self, zero, &diag), &diag);
+  p.save(p.self, before);
+  for (int by = 0; by < 2; by++) {
+    const uint64_t made = bramah_coupled_report(c).compiled;
+    must(bramah_coupled_use(c, by ? program : NULL, &diag), &diag);
+    p.restore(p.self, before);
+    must(p.step_transition(p.self, F[by], N[by], m, par, G[by], &diag), &diag);
+    ck_assert_int_eq(bramah_coupled_report(c).compiled > made, by);
+  }
+  for (size_t r = 0; r < n; r++) {
+    const double row = typical(&p, r);
+    for (size_t k = 0; k < n; k++)
+      ck_assert_double_eq_tol(F[0][r * n + k] * typical(&p, k) / row, F[1][r * n + k] * typical(&p, k) / row,
+                              1e-8);
+    for (size_t k = 0; k < nn; k++) {
+      const double column = typical(&p, p.n_dof + k);
+      ck_assert_double_eq_tol(N[0][r * nn + k] * column / row, N[1][r * nn + k] * column / row, 1e-8);
+    }
+    for (size_t k = 0; k < m; k++) {
+      bramah_parameter_info info;
+      p.parameter_info(p.self, k, &info);
+      const double column = info.nominal != 0.0 ? 1e-3 * fabs(info.nominal) : 1e-3;
+      ck_assert_double_eq_tol(G[0][r * m + k] * column / row, G[1][r * m + k] * column / row, 1e-6);
+    }
+  }
+  must(bramah_coupled_use(c, NULL, &diag), &diag);
+  p.restore(p.self, before);
+}
+
 /* The same where friction is scaled. */
 static void check_scaled_friction(bramah_coupled *c, double tolerance)
 {
@@ -304,9 +344,9 @@ START_TEST(test_contacts)
   for (int phase = 0; phase < 3; phase++) {
     check_accelerations(r.c, 1e-5);
     check_transition(r.c, 1e-5);
-    if (phase == 1 &&
-        estimated) { /* steps by a program, which has no derivatives by bristles, from here on */
-      must(bramah_program_new(r.model, &diag, &program), &diag);
+    if (phase == 0) must(bramah_program_new(r.model, &diag, &program), &diag);
+    check_program(r.c, program);
+    if (phase == 1 && estimated) { /* by a program from here on */
       must(bramah_coupled_use(r.c, program, &diag), &diag);
       check_transition(r.c, 1e-5);
     }
@@ -315,7 +355,6 @@ START_TEST(test_contacts)
     ck_assert_double_gt(shown(&r, "soft.penetration"), 0.1);
     if (_i < 4) ck_assert_double_gt(shown(&r, "tyre.normal_force"), 0.0);
   }
-  ck_assert_int_eq(bramah_coupled_report(r.c).compiled > 0, estimated);
   stop(&r);
   bramah_program_free(program);
 }
@@ -404,17 +443,21 @@ START_TEST(test_contact_behind_a_loop)
   fb.machine.estimated_bristles = rubbing;
   fb.machine.n_estimated_bristles = estimated ? _i < 2 ? 1 : 3 : 0;
   running r = start(&fb.machine);
+  bramah_program *program = NULL;
+  if (_i < 2) must(bramah_program_new(r.model, &diag, &program), &diag);
   for (int phase = 0; phase < 3; phase++) {
     const double u = phase < 2 ? 10.0 : _i < 2 ? 0.0 : 0.02;
     must(r.p.set_inputs(r.p.self, &u, &diag), &diag);
     for (int k = 0; k < 150; k++) must(r.p.step(r.p.self, &diag), &diag);
     check_accelerations(r.c, 1e-5);
     check_transition(r.c, 3e-5);
+    if (program) check_program(r.c, program);
     if (phase == 0) check_parameters(r.c, 5e-3);
   }
   ck_assert_double_gt(fabs(shown(&r, "energy.stops")), 0.0);
   ck_assert_double_gt(fabs(shown(&r, "energy.contacts")), 0.0);
   stop(&r);
+  bramah_program_free(program);
 }
 END_TEST
 

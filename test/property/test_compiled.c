@@ -345,7 +345,7 @@ START_TEST(test_smaller_scopes)
     rig r;
     open_rig(&r, machines[_i].dataset);
     bramah_program *small;
-    must(bramah_program_new_for(r.model, (bramah_program_scope)scope, &r.diag, &small), &r.diag);
+    must(bramah_program_new_for(r.model, (bramah_program_scope)scope, 0, NULL, &r.diag, &small), &r.diag);
     must(bramah_coupled_use(r.c[0], small, &r.diag), &r.diag);
     const bramah_plant *plant = r.plant;
     const size_t ne = bramah_plant_n_error(plant), parameter = 0;

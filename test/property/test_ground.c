@@ -107,7 +107,7 @@ START_TEST(test_bumps)
   stand_on(&c, bumps);
   running a = start(&c.machine), b = start(&c.machine);
   bramah_program *program;
-  must(bramah_program_new_for(a.model, BRAMAH_PROGRAM_STEPS, &diag, &program), &diag);
+  must(bramah_program_new_for(a.model, BRAMAH_PROGRAM_STEPS, 0, NULL, &diag, &program), &diag);
   running by_program = {a.model, NULL, {0}};
   must(bramah_coupled_new(a.model, &diag, &by_program.c), &diag);
   by_program.p = bramah_coupled_plant(by_program.c);
@@ -155,7 +155,7 @@ START_TEST(test_derivatives)
   running r = start(&c.machine);
   bramah_program *program = NULL;
   must(run_for(&r, 0.2, &diag), &diag);
-  if (_i) must(bramah_program_new_for(r.model, BRAMAH_PROGRAM_DERIVATIVES, &diag, &program), &diag);
+  if (_i) must(bramah_program_new_for(r.model, BRAMAH_PROGRAM_DERIVATIVES, 0, NULL, &diag, &program), &diag);
   must(bramah_coupled_use(r.c, program, &diag), &diag);
   const size_t n = bramah_plant_n_error(&r.p);
   double *F = calloc(n * n + 4 * n, sizeof *F), *dx = F + n * n, *x[2] = {dx + n, dx + 2 * n};
@@ -351,7 +351,7 @@ START_TEST(test_bucket)
   running r = start(&m);
   bramah_worksite *site;
   bramah_program *program = NULL;
-  if (y_up) must(bramah_program_new_for(r.model, BRAMAH_PROGRAM_STEPS, &diag, &program), &diag);
+  if (y_up) must(bramah_program_new_for(r.model, BRAMAH_PROGRAM_STEPS, 0, NULL, &diag, &program), &diag);
   must(bramah_coupled_use(r.c, program, &diag), &diag);
   must(bramah_worksite_new(r.c, &diag, &site), &diag);
   r.p = bramah_worksite_plant(site);

@@ -703,7 +703,7 @@ static double apart(unsigned number, int steps, int as_source, int as_native, br
   }
   must(bramah_coupled_use(c[1], program, &diag), &diag);
   if (as_native) {
-    must(bramah_program_new_for(model, BRAMAH_PROGRAM_STEPS, &diag, &native), &diag);
+    must(bramah_program_new_for(model, BRAMAH_PROGRAM_STEPS, 0, NULL, &diag, &native), &diag);
     if (program->next) must(bramah_program_add_bases(native, &diag), &diag);
     must(bramah_coupled_use(c[2], native, &diag), &diag);
   }

@@ -495,7 +495,7 @@ START_TEST(test_program)
   bramah_program *program;
   must(bramah_coupled_new(r.model, &diag, &by_program.c), &diag);
   by_program.p = bramah_coupled_plant(by_program.c);
-  must(bramah_program_new_for(r.model, BRAMAH_PROGRAM_DERIVATIVES, &diag, &program), &diag);
+  must(bramah_program_new_for(r.model, BRAMAH_PROGRAM_DERIVATIVES, 0, NULL, &diag, &program), &diag);
   must(bramah_coupled_use(by_program.c, program, &diag), &diag);
   const running *both[2] = {&r, &by_program};
   double worst[2] = {0.0, 0.0};

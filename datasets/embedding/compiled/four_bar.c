@@ -3984,6 +3984,8 @@ static const double sensor_variance[] = {0.00030461741978670857, 9.6825600000000
 static const double sensor_gate[] = {4.0, 4.0, 4.0, 4.0, 4.0};
 static const double sensor_period[] = {6.283185307179586, 0.0, 0.0, 0.0, 0.0};
 static const int sensor_group[] = {0, 0, 1, 1, 1};
+#define SHAPES 0
+#define EDGES_SHOWN 0
 static const double sensor_least[] = {-(double)INFINITY, -(double)INFINITY, -(double)INFINITY, -(double)INFINITY, -(double)INFINITY};
 static const double sensor_most[] = {(double)INFINITY, (double)INFINITY, (double)INFINITY, (double)INFINITY, (double)INFINITY};
 static const int first_term[] = {0, 1, 2, 3, 4, 5};
@@ -4008,7 +4010,8 @@ static const bramah__kernel_shape shape = {5, 5, 5, 5, 0, 0, NULL, NULL, NULL};
 const char *const four_bar_augmented_names[FOUR_BAR_ROOM(FOUR_BAR_AUGMENTED)] = {""};
 #endif
 
-enum { N = FOUR_BAR_ERRORS, NF = FOUR_BAR_INDEPENDENT, NP = FOUR_BAR_FIRST_ORDER, NX = FOUR_BAR_UNKNOWNS, NE = NF + NX };
+enum { N = FOUR_BAR_ERRORS, NF = FOUR_BAR_INDEPENDENT, NP = FOUR_BAR_FIRST_ORDER, NX = FOUR_BAR_UNKNOWNS, NH = FOUR_BAR_BRISTLE_ERRORS };
+enum { NN = NX + NH, NE = NF + NN }; /* noises, errors of the plant */
 
 static double square(double x) { return x * x; }
 
@@ -4124,6 +4127,7 @@ static int adopt(four_bar_filter *f)
     s->pd[i] = w->pd_state[i];
   }
 #if FOUR_BAR_BRISTLES > 0
+  memcpy(s->x, w->x, sizeof s->x);
   memcpy(s->xd, w->xd_end, sizeof s->xd);
 #endif
   f->known = RATES;
@@ -4142,6 +4146,10 @@ static int inject_state(four_bar_filter *f, const double *dx)
   }
   for (int i = 0; i < NF; i++) w->zd[i] = s->zd[joint[FOUR_BAR_DEPENDENT + i]] + dx[NF + i];
   for (int i = 0; i < NP; i++) w->p[i] = s->p[i] + dx[2 * NF + i];
+#if FOUR_BAR_BRISTLE_ERRORS > 0
+  for (int i = 0; i < NH; i++) w->x[bristle[i]] = s->x[bristle[i]] + dx[2 * NF + NP + i];
+  four_bar_before(w);
+#endif
   return adopt(f);
 }
 
@@ -4212,6 +4220,43 @@ BRAMAH__INLINE int set_row(four_bar_filter *f, int i, double *row)
 #endif
   return FOUR_BAR_OK;
 }
+
+#if SHAPES || CHANGES || EDGES_SHOWN
+/* What the terms of a sensor show, and how that goes with its two sums, of which most have one: the arc sine of the sum, or the
+ * angle of the sum of the first terms and that of the others. */
+static int show(four_bar_filter *f, int i, double *shown, double *slope)
+{
+  double sum[2] = {0.0, 0.0};
+  int status = FOUR_BAR_OK;
+  for (int t = first_term[i]; t < first_term[i + 1] && status == FOUR_BAR_OK; t++) {
+    int second = 0;
+#if SHAPES
+    second = t >= first_term[i] + sensor_first[i];
+#endif
+    if (output_table[term_output[t]].is_read) status = look(f, term_output[t]);
+    sum[second] += term_weight[t] * four_bar_output(&f->plant, term_output[t]);
+  }
+  slope[0] = 1.0;
+  slope[1] = 0.0;
+  *shown = sum[0];
+#if SHAPES
+  enum { ARCSINE = 1, ANGLE = 2 };
+  const double least_cosine = 1e-7;
+  if (sensor_shape[i] == ARCSINE) {
+    const double square = (1.0 - sum[0]) * (1.0 + sum[0]), cosine = square > 0.0 ? sqrt(square) : 0.0;
+    const double below = sum[0] < 1.0 ? sum[0] : 1.0, sine = below > -1.0 ? below : -1.0;
+    slope[0] = 1.0 / (cosine > least_cosine ? cosine : least_cosine);
+    *shown = bramah__atan2(sine, sqrt((1.0 - sine) * (1.0 + sine)));
+  } else if (sensor_shape[i] == ANGLE) {
+    const double sums = sum[0] * sum[0] + sum[1] * sum[1], least = least_cosine * least_cosine, square = sums > least ? sums : least;
+    slope[0] = sum[1] / square;
+    slope[1] = -sum[0] / square;
+    *shown = bramah__atan2(sum[0], sum[1]);
+  }
+#endif
+  return status;
+}
+#endif
 
 
 FOUR_BAR_FUNCTION int four_bar_inject(four_bar_filter *f, const double *dx)
@@ -4311,11 +4356,11 @@ static void set_noise(const four_bar_work *w, const double *inverse, double Gamm
   for (int r = 0; r < NE; r++) {
     for (int b = 0; b < NF; b++) {
       double sum = 0.0;
-      for (int k = 0; k < NF; k++) sum += w->N[r * NX + k] * inverse[k * NF + b];
+      for (int k = 0; k < NF; k++) sum += w->N[r * NN + k] * inverse[k * NF + b];
       Gamma[r][2 * b] = ROOT_STEP * sum * acceleration_noise[b];
       Gamma[r][2 * b + 1] = r < NF ? ROOT_CUBED_STEP * inverse[r * NF + b] * acceleration_noise[b] : 0.0;
     }
-    for (int i = 0; i < NP; i++) Gamma[r][2 * NF + i] = first_order_noise[i] * w->N[r * NX + NF + i];
+    for (int i = 0; i < NN - NF; i++) Gamma[r][2 * NF + i] = first_order_noise[i] * w->N[r * NN + NF + i];
   }
 }
 
@@ -4366,7 +4411,7 @@ static int in_parts(four_bar_filter *f, const double *inputs, int parts)
 {
   four_bar_state *s = &f->plant;
   four_bar_work *w = &s->work;
-  double F[NE * NE] = {0.0}, shares[NE * NX] = {0.0}, largest = 0.0;
+  double F[NE * NE] = {0.0}, shares[NE * NN] = {0.0}, largest = 0.0;
 #if N_PAR > 0
   double G[N_PAR][NE] = {{0.0}};
 #endif
@@ -4380,7 +4425,7 @@ static int in_parts(four_bar_filter *f, const double *inputs, int parts)
     if (status == FOUR_BAR_OK) status = solve_with_derivatives(s, inputs);
     iterations += s->iterations;
     if (status != FOUR_BAR_OK) break;
-    chain(NX, w->F, 1.0 / (double)parts, w->N, shares);
+    chain(NN, w->F, 1.0 / (double)parts, w->N, shares);
 #if N_PAR > 0
     for (int j = 0; j < N_PAR; j++) chain(1, w->F, 1.0, w->G[j], G[j]);
 #endif
@@ -4521,18 +4566,32 @@ BRAMAH__INLINE int n_columns(int i) { return first_column[i + 1] - first_column[
 
 
 /* What a sensor is predicted to show, and its row. */
-BRAMAH__INLINE int predict_sensor(four_bar_filter *f, int i, double *H, double *shown)
+BRAMAH__INLINE int predict_sensor(four_bar_filter *f, int i, double (*P)[N], double *H, double *shown)
 {
   int status = FOUR_BAR_OK;
+#if SHAPES
+  double slope[2];
+  status = show(f, i, shown, slope);
+#else
   *shown = 0.0;
+#endif
   for (int k = 0; k < N; k++) H[k] = 0.0;
   for (int t = first_term[i]; t < first_term[i + 1] && status == FOUR_BAR_OK; t++) {
     double row[N];
     status = set_row(f, term_output[t], row);
-    *shown += term_weight[t] * four_bar_output(&f->plant, term_output[t]);
+#if SHAPES
+    const double weight = slope[t >= first_term[i] + sensor_first[i]] * term_weight[t];
+#else
+    const double weight = term_weight[t];
+    *shown += weight * four_bar_output(&f->plant, term_output[t]);
+#endif
     for (int k = 0; k < n_columns(i) && status == FOUR_BAR_OK; k++)
-      H[columns_of(i)[k]] += term_weight[t] * row[columns_of(i)[k]];
+      H[columns_of(i)[k]] += weight * row[columns_of(i)[k]];
   }
+#if EDGES_SHOWN
+  if (status == FOUR_BAR_OK && sensor_edges[i]) status = look_over_edges(f, i, P, H);
+#endif
+  (void)P;
 #if FOUR_BAR_AUGMENTED > 0
   if (status == FOUR_BAR_OK) add_errors(f, i, H, shown);
 #endif
@@ -4555,7 +4614,7 @@ BRAMAH__INLINE int innovate_sensor(four_bar_filter *f, int i, double y, correcti
   four_bar_innovation *out = &c->sensor[i];
   double shown, PH[N];
   if (!(y - y == 0.0)) return FOUR_BAR_NOT_FINITE;
-  const int status = predict_sensor(f, i, c->H[i], &shown);
+  const int status = predict_sensor(f, i, c->P, c->H[i], &shown);
   if (status != FOUR_BAR_OK) return status;
   const double S = project(c, i, PH) + sensor_variance[i];
   if (!(S > 0.0) || !(S - S == 0.0)) return FOUR_BAR_NOT_POSITIVE;

@@ -27,6 +27,7 @@
 #define FOUR_BAR_ITERATIONS 25
 #define FOUR_BAR_MOTIONS 0
 #define FOUR_BAR_BRISTLES 0
+#define FOUR_BAR_BRISTLE_ERRORS 0
 #define FOUR_BAR_BALLS 0
 #define FOUR_BAR_METERED 0
 #define FOUR_BAR_LEAPS 0
@@ -125,6 +126,9 @@ extern const char *const four_bar_first_order_names[FOUR_BAR_ROOM(FOUR_BAR_FIRST
 extern const char *const four_bar_actuator_names[FOUR_BAR_ROOM(FOUR_BAR_ACTUATORS)];
 extern const char *const four_bar_input_names[FOUR_BAR_ROOM(FOUR_BAR_INPUTS)];
 extern const char *const four_bar_parameter_names[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)];
+#if FOUR_BAR_BRISTLE_ERRORS > 0
+extern const char *const four_bar_bristle_names[FOUR_BAR_BRISTLE_ERRORS];
+#endif
 #endif
 
 /* A step of FOUR_BAR_STEP seconds with commands held. Parameters other than those of the step before move accelerations and
@@ -175,12 +179,12 @@ typedef struct four_bar_innovation {
   int accepted;                  /* 0: rejected by its gate or at an end of its range */
 } four_bar_innovation;
 
-/* P: covariance of the errors of the positions and rates of the independent joints, of the first-order states, and of what
- * else is estimated. */
+/* P: covariance of the errors of the positions and rates of the independent joints, of the first-order states, of the
+ * FOUR_BAR_BRISTLE_ERRORS bristles that are error states, and of what else is estimated. */
 typedef struct four_bar_filter {
   four_bar_state plant;
   double parameters[FOUR_BAR_ROOM(FOUR_BAR_PARAMETERS)];
-  double mean[FOUR_BAR_ROOM(FOUR_BAR_ERRORS - FOUR_BAR_INDEPENDENT - FOUR_BAR_UNKNOWNS)]; /* of what else is estimated, but parameters */
+  double mean[FOUR_BAR_ROOM(FOUR_BAR_ERRORS - FOUR_BAR_INDEPENDENT - FOUR_BAR_UNKNOWNS - FOUR_BAR_BRISTLE_ERRORS)]; /* of what else is estimated, but parameters */
   double P[FOUR_BAR_ERRORS][FOUR_BAR_ERRORS];
 #if FOUR_BAR_ROOT
   double S[FOUR_BAR_ERRORS][FOUR_BAR_ERRORS]; /* P = S S' */
