@@ -151,7 +151,7 @@ static void print_crates(void)
     setenv("BRAMAH_NATIVE", way == 2 ? "wait" : "off", 1);
     must(bramah_machine_plant_open(&m, path, 0, NULL, 0, &diag), &diag);
     if (way)
-      must(bramah_machine_plant_compile(&m, BRAMAH_PROGRAM_STEPS, &diag), &diag);
+      must(bramah_machine_plant_compile(&m, BRAMAH_PROGRAM_STEPS, 0, NULL, &diag), &diag);
     else
       must(bramah_coupled_use(m.coupled, NULL, &diag), &diag);
     for (int r = -1; r < ROUNDS; r++) {
