@@ -55,7 +55,7 @@ run 0 compile "$folder/tracks.yaml" --output generated
 grep -q '^#define TRACKS_BRISTLE_ERRORS 12$' generated/tracks.h || fail 'its source has no bristles'
 sed -e "s|^machine: |&$folder/|" -e 's/^  tracks:/  trakcs:/' "$folder/tracks.yaml" >mistake.yaml
 run 1 check mistake.yaml
-says err ": trakcs: the machine has no contact, tyre or brake of this name; did you mean 'tracks'"
+says err ": trakcs: the machine has no contact, tyre, brake or clutch of this name; did you mean 'tracks'"
 sed -e "s|^machine: |&$folder/|" -e 's/^  tracks:.*/  tracks: {sigma: 1 deg}/' "$folder/tracks.yaml" >mistake.yaml
 run 1 check mistake.yaml
 says err "'tracks' has bristles that bend by a length"
