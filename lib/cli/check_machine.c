@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a machine is, in plain words: for bramah check. */
+#include "bramah/worksite.h"
 #include "lib/cli/check.h"
 #include "lib/cli/cli.h"
 
@@ -124,6 +125,64 @@ static void explain_power(const bramah_machine *m)
   }
 }
 
+/* How much higher a wheel would ride that felt all of its rim, at a place and along one direction of the field, than one that is held
+ * by the mean below its patch. */
+static double unfelt_at(const bramah_terrain *soil, double radius, double patch, double x, double y,
+                        int along_y, double spacing)
+{
+  double mean = 0.0, highest = -HUGE_VAL;
+  size_t n = 0;
+  const long most = (long)(radius / spacing);
+  for (long k = -most; k <= most; k++) {
+    const double s = (double)k * spacing,
+                 height = bramah_terrain_height(soil, along_y ? x : x + s, along_y ? y + s : y, NULL);
+    highest = fmax(highest, height - (radius - sqrt(radius * radius - s * s)));
+    if (fabs(s) <= 0.5 * patch) mean += height, n++;
+  }
+  return highest - mean / (double)n;
+}
+
+/* What tyres of one size do not feel of the field as it is given, where that is more than a hundredth of their radius. */
+static void explain_unfelt(const bramah_machine_plant *machine, const bramah_terrain *soil,
+                           const bramah_tyre *tyre)
+{
+  const bramah_terrain_options *o = &machine->machine->terrain.options;
+  const double patch = tyre->patch_length > 0.0 ? tyre->patch_length : 1.0 / 3.0;
+  const size_t stride = 1 + (o->nx * o->ny) / 40000;
+  double worst = 0.0, at[2] = {0.0, 0.0};
+  for (size_t c = 0; c < o->nx * o->ny; c += stride)
+    for (int along_y = 0; along_y < 2; along_y++) {
+      const double x = o->origin[0] + ((double)(c / o->ny) + 0.5) * o->cell,
+                   y = o->origin[1] + ((double)(c % o->ny) + 0.5) * o->cell,
+                   unfelt = unfelt_at(soil, tyre->radius, patch, x, y, along_y, 0.5 * o->cell);
+      if (unfelt > worst) worst = unfelt, at[0] = x, at[1] = y;
+    }
+  if (!(worst > 0.01 * tyre->radius)) return;
+  printf("  note: tyres feel the ground below their patches, not what is in front of them: near [%.4g, %.4g] "
+         "m one as "
+         "%s would ride ",
+         at[0], at[1], tyre->name);
+  cli_print_value(worst, "m");
+  printf(" higher than it does\n");
+}
+
+static void explain_ground(const bramah_machine_plant *machine)
+{
+  const bramah_machine *m = machine->machine;
+  bramah_worksite *site;
+  bramah_diag diag = {0};
+  if (m->terrain.options.nx == 0 || bramah_worksite_new(machine->coupled, &diag, &site)) return;
+  for (size_t i = 0; i < m->n_tyres; i++) {
+    size_t same = 0;
+    while (same < i && !(m->tyres[same].on_terrain && m->tyres[same].radius == m->tyres[i].radius &&
+                         m->tyres[same].patch_length == m->tyres[i].patch_length))
+      same++;
+    if (same == i && m->tyres[i].on_terrain)
+      explain_unfelt(machine, bramah_worksite_terrain(site), &m->tyres[i]);
+  }
+  bramah_worksite_free(site);
+}
+
 static void explain_contact(const bramah_machine_plant *machine, const bramah_contact *contact)
 {
   const bramah_machine *m = machine->machine;
@@ -173,6 +232,7 @@ static void explain_motion(const bramah_machine_plant *machine)
     cli_print_value(m->tyres[i].radius, "m");
     printf("\n");
   }
+  explain_ground(machine);
   for (size_t i = 0; i < m->n_brakes; i++) {
     printf("  brake %s: holds %s with ", m->brakes[i].name, m->brakes[i].joint);
     cli_print_value(m->brakes[i].torque, "N*m");

@@ -62,6 +62,9 @@ says err 'short.yaml:15:12: terrain.heights: this file has 468 heights, but ther
 # A filter's model stands on the field as it is given; mistakes have their place.
 run 0 check machine.yaml
 says out 'terrain: 40 x 12 cells of 100 mm, from [-1, -0.6] to [3, 0.6] m'
+says out 'not what is in front of them: near ['
+run 0 check level.yaml
+if grep -q 'in front of them' out; then fail 'a flat field is called rough'; fi
 says out 'tool blade: of blade, cuts with an edge'
 sed '/^terrain/,/pressing/d' machine.yaml >none.yaml
 run 1 check none.yaml
