@@ -32,7 +32,7 @@ find_for_tests() {
   need check pkg-config --exists check
   need libsubunit-dev has_subunit
   need libmatio-dev pkg-config --exists matio
-  need libmicrohttpd-dev pkg-config --exists libmicrohttpd
+  need libmicrohttpd-dev has_header microhttpd.h
   need libopenmpi-dev has_mpi
   need libudunits2-dev has_header udunits2.h # only a test compares with it
   need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it

@@ -27,6 +27,10 @@ typedef struct serve_run {
   bramah_session *session;
   bramah_machine_plant machine; /* that is simulated */
   bramah_simulation *simulation;
+  bramah_log_stream *commands; /* that it gets; NULL: those that its file plans */
+  bramah_sample row;           /* of these: the next one, */
+  int no_more;                 /* unless they have ended */
+  double *command;             /* [inputs] in force; NaN: what is planned */
   bramah_receiver *receiver;
   bramah_player *player;
   bramah_assess *assess;
@@ -316,6 +320,42 @@ static void note(void *user, const char *text)
   cli_note("%s", text);
 }
 
+static bramah_status next_commands(serve_run *r, bramah_diag *diag)
+{
+  memset(r->row.has_input, 0, r->machine.plant.n_input);
+  return bramah_log_stream_next(r->commands, &r->row, &r->no_more, diag);
+}
+
+/* Those of a log go before those that the machine plans. */
+static bramah_status give_commands(void *user, int64_t time_ns, double *u, bramah_diag *diag)
+{
+  serve_run *r = user;
+  const size_t n = r->machine.plant.n_input;
+  bramah_status status = BRAMAH_OK;
+  while (!status && !r->no_more && r->row.time_ns <= time_ns) {
+    for (size_t i = 0; i < n; i++)
+      if (r->row.has_input[i]) r->command[i] = r->row.inputs[i];
+    status = next_commands(r, diag);
+  }
+  for (size_t i = 0; i < n; i++)
+    if (!isnan(r->command[i])) u[i] = r->command[i];
+  return status;
+}
+
+static bramah_status open_commands(serve_run *r, const char *path, bramah_diag *diag)
+{
+  const size_t n = r->machine.plant.n_input;
+  r->command = calloc(2 * n + 1, sizeof *r->command);
+  r->row.has_input = calloc(n + 1, 1);
+  if (!r->command || !r->row.has_input) return cli_no_memory(diag);
+  r->row.inputs = r->command + n;
+  r->row.present = r->row.has_input; /* of no sensors */
+  for (size_t i = 0; i < n; i++) r->command[i] = NAN;
+  const bramah_status status =
+      bramah_log_stream_open_for(NULL, r->machine.model, NULL, 1, &path, NULL, NULL, diag, &r->commands);
+  return status ? status : next_commands(r, diag);
+}
+
 static bramah_status simulate(serve_run *r, const bramah_assess_options *options, bramah_diag *diag)
 {
   bramah_simulation_options simulated;
@@ -325,6 +365,11 @@ static bramah_status simulate(serve_run *r, const bramah_assess_options *options
       bramah_machine_plant_open(&r->machine, bramah_session_study(r->session)->machine_file, 0, NULL,
                                 bramah_session_plant(r->session)->step_ns, diag);
   if (!status) status = bramah_machine_plant_dig(&r->machine, diag);
+  if (!status && r->from[0][sizeof "simulator" - 1]) {
+    status = open_commands(r, r->from[0] + sizeof "simulator", diag);
+    simulated.commands = give_commands;
+    simulated.user = r;
+  }
   if (!status) status = bramah_simulation_new(&r->machine, &simulated, diag, &r->simulation);
   return status ? status
                 : bramah_player_new(r->session, bramah_simulation_sample, r->simulation, options, diag,
@@ -442,6 +487,9 @@ static void close_run(serve_run *r)
   bramah_player_close(r->player);
   bramah_receiver_close(r->receiver);
   bramah_simulation_close(r->simulation, &ignored);
+  bramah_log_stream_close(r->commands);
+  free(r->command);
+  free(r->row.has_input);
   bramah_machine_plant_close(&r->machine);
   bramah_session_close(r->session);
   free(r->text);
@@ -487,15 +535,18 @@ static int read_origin(const cli_arguments *arguments, serve_run *r)
 {
   const cli_command *command = arguments->command;
   for (const char *value; (value = cli_value_again(arguments, "from", r->n_from));) {
-    const origin kind = strcmp(value, "-") == 0           ? FROM_STREAM
-                        : strcmp(value, "simulator") == 0 ? FROM_SIMULATOR
-                        : strncmp(value, "udp:", 4) == 0  ? FROM_UDP
-                                                          : FROM_LOG;
+    const origin kind = strcmp(value, "-") == 0 ? FROM_STREAM
+                        : strcmp(value, "simulator") == 0 || strncmp(value, "simulator:", 10) == 0
+                            ? FROM_SIMULATOR
+                        : strncmp(value, "udp:", 4) == 0 ? FROM_UDP
+                                                         : FROM_LOG;
     if (r->n_from && (kind != FROM_LOG || r->origin != FROM_LOG))
       return cli_wrong_use(command, "--from: only files can be several, not '%s' and '%s'", r->from[0],
                            value);
     r->origin = kind;
     r->from[r->n_from++] = value;
+    if (strcmp(value, "simulator:") == 0)
+      return cli_wrong_use(command, "--from: 'simulator:' names no log with commands");
     if (kind != FROM_UDP) continue;
     char *end;
     const unsigned long port = strtoul(value + 4, &end, 10);
@@ -531,18 +582,16 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     {"from", "SOURCE",
-     "LOG, -, udp:PORT or simulator\nWhat the filter gets: a log, which is played; lines of a log on "
-     "standard input (-) or as datagrams "
-     "from this "
-     "computer (udp:PORT), as they come; or the study's own machine, simulated along with it. A log of "
-     "several files: "
-     "--from for each.",
+     "LOG, -, udp:PORT or simulator[:LOG]\nWhat the filter gets: a log, which is played (of several files: "
+     "--from "
+     "for each); lines of a log on standard input (-) or as datagrams from this computer, as they come; or "
+     "the "
+     "study's own machine, simulated along with it, with the commands of its file or of a log.",
      1, 1},
     {"port", "N", "of this computer, default 8080; 0: any that is free", 0, 0},
     {"network", NULL,
      "other computers may look, too\nThe address that is printed has a token then, without which nothing is "
-     "answered. It is "
-     "HTTP: who can listen to the network reads it along.",
+     "answered. It is HTTP: who can listen to the network reads it along.",
      0, 0},
     {"display", "FILE", "gauges, instead of those that the study names", 0, 0},
     {"stay", NULL, "when the log has ended, viewers can go back in it", 0, 0},

@@ -19,6 +19,11 @@ run 2 serve study.yaml --from log.csv --port 70000
 says err 'ports go up to 65535'
 run 2 serve study.yaml --from udp:x
 says err "'udp:x' is not udp: and a port"
+printf 't[s],x[m]\n0,1\n' >other.csv
+run 1 serve study.yaml --from simulator:other.csv
+says err "other.csv"
+run 2 serve study.yaml --from simulator:
+says err 'names no log'
 run 2 serve study.yaml --from log.csv --from -
 says err 'only files can be several'
 run 2 serve study.yaml --from simulator --stay
