@@ -50,8 +50,8 @@ typedef struct bramah_gauge {
   size_t
       n_sensors; /* that it depends on: one of them lost, it counts as unknown; 0: the one that measures just this output */
   const char *const *sensors; /* [n_sensors] */
-  size_t n_texts;             /* of a text gauge, for the values 0, 1, ... */
-  const char *const *texts;   /* [n_texts] */
+  size_t n_texts; /* of a text gauge, for the values 0, 1, ... or, with a range, from its first value on */
+  const char *const *texts; /* [n_texts] */
   /* What has been taken out of a tank since the start: shown is the share that is left, filled - value/tank, in the unit of
    * which limits and range are; 0: none. A number without unit is in SI. */
   double tank, filled;

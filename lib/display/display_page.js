@@ -174,7 +174,7 @@ const build = (g, number) => {
   }
   const picture = svg('svg', {'aria-hidden': 'true'});
   const move = pictures[g.kind](g, picture);
-  const big = element('b', {}), unit = element('span', {class: 'unit'}, short(g.unit)), pm = element('span', {class: 'pm'});
+  const big = element('b', {}), unit = element('span', {class: g.unit === 'deg' ? 'unit degree' : 'unit'}, short(g.unit)), pm = element('span', {class: 'pm'});
   const value = element('div', {class: 'value'}, big, unit, pm), note = element('div', {class: 'note'});
   box.append(label);
   if (picture.childNodes.length) box.append(picture);
@@ -190,7 +190,7 @@ const build = (g, number) => {
     box.dataset.sigma = r.sigma === null ? '' : frame.sigmas[g.output];
     box.dataset.probability = r.p === null ? '' : r.p;
     const n = digits(b === null ? 0 : b, scale, r.value);
-    const word = g.kind === 'text' && r.value !== null ? g.texts[Math.round(r.value)] : undefined;
+    const word = g.kind === 'text' && r.value !== null ? g.texts[Math.round(r.value - (g.range ? g.range[0] / g.factor : 0))] : undefined;
     write(big, r.value === null ? '–' : word !== undefined ? word : g.kind === 'lamp' ? (r.critical ? 'ON' : 'off') : fixed(r.value, n));
     write(pm, g.kind === 'text' || g.kind === 'lamp' || r.value === null ? '' : r.sigma === null ? '± not known' : b === null ? '' : fixed(b, n) === fixed(0, n) ? `± less than ${fixed(10 ** -n, n)}` : `± ${fixed(b, n)}`);
     unit.hidden = word !== undefined || g.kind === 'lamp';
