@@ -632,7 +632,7 @@ const drawScene = () => {
     gl.uniform1f(scene.at.plain, part.lines ? 1 : 0);
     gl.drawArrays(part.lines ? gl.LINES : gl.TRIANGLES, 0, part.n);
   };
-  const all = (bodies, tint, alpha) => { for (const p of scene.parts) draw(p, p.line ? lineMatrix(p, bodies) : poseMatrix(bodies[p.body]), tint || p.colour, alpha); };
+  const all = (bodies, tint, alpha) => { for (const p of scene.parts) draw(p, p.line ? lineMatrix(p, bodies) : poseMatrix(bodies[p.body]), tint || (dark && p.colour === colour.dark ? colour.steel : p.colour), alpha); };
   gl.disable(gl.BLEND);
   draw(scene.ground, poseMatrix(null), dark && scene.ground.lines ? [0.3, 0.34, 0.38] : scene.ground.colour, 1);
   all(now.bodies, null, 1);
