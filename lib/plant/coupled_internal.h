@@ -384,6 +384,7 @@ void bramah__apply_ground(bramah_coupled *c, const bramah__state *state);
 /* Points of the field under the patch of a contact that touches at `place`, not farther apart than half a cell where that asks for no
  * more than so many: place, ahead and aside in the frame of the field. Returns how many. */
 enum { BRAMAH__PATCH_SIDE = 12, BRAMAH__PATCH_POINTS = BRAMAH__PATCH_SIDE * BRAMAH__PATCH_SIDE };
+size_t bramah__patch_parts(double length, double cell); /* along one side */
 size_t bramah__patch_points(const bramah__standing *standing, double cell, const double *place,
                             const double *ahead, const double *aside, double (*out)[2]);
 

@@ -22,14 +22,17 @@ void bramah__apply_ground(bramah_coupled *c, const bramah__state *state)
   }
 }
 
+size_t bramah__patch_parts(double length, double cell)
+{
+  const double parts = ceil(2.0 * length / cell - 1e-9);
+  return parts < 1.0 ? 1 : parts > BRAMAH__PATCH_SIDE ? BRAMAH__PATCH_SIDE : (size_t)parts;
+}
+
 size_t bramah__patch_points(const bramah__standing *standing, double cell, const double *place,
                             const double *ahead, const double *aside, double (*out)[2])
 {
   size_t n[2], count = 0;
-  for (int i = 0; i < 2; i++) {
-    const double parts = ceil(2.0 * standing->patch[i] / cell - 1e-9);
-    n[i] = parts < 1.0 ? 1 : parts > BRAMAH__PATCH_SIDE ? BRAMAH__PATCH_SIDE : (size_t)parts;
-  }
+  for (int i = 0; i < 2; i++) n[i] = bramah__patch_parts(standing->patch[i], cell);
   for (size_t i = 0; i < n[0]; i++)
     for (size_t j = 0; j < n[1]; j++, count++) {
       const double s = standing->patch[0] * (((double)i + 0.5) / (double)n[0] - 0.5),

@@ -62,6 +62,7 @@
   X(load_along, nw)                                                                                          \
   X(w_along, ny) /* what a seed moves of their velocities and gauges at held loads */                        \
   X(drawn, nw)                                                                                               \
+  X(stand, 6 * nk)                                                                                           \
   X(x_end, nq)                                                                                               \
   X(xd_end, nq)                                                                                              \
   X(x_by_move, nh *nf) /* of those that are error states x at the end of a step by changes over it, ... */   \

@@ -449,6 +449,7 @@ static void add_pose(bramah__step_builder *b)
   bramah__give(b, nc, b->stop, 1);
   bramah__give(b, nq, b->x_end, 1);
   bramah__give(b, nq, b->xd_end, 1);
+  bramah__give(b, 6 * nk, b->stand, 1);
   bramah__give(b, 2, b->energy, 1);
   bramah__give(b, n_works, b->work_force, 1);
   bramah__give(b, n_works, b->work_path, 1);

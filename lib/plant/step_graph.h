@@ -89,6 +89,7 @@
   X(stop, nc)                                                                                                \
   X(x_end, nq)                                                                                               \
   X(xd_end, nq)                                                                                              \
+  X(stand, 6 * nk)       /* centres of contacts on a field, and axes of discs (0: it is none), inertial */   \
   X(energy, 2)           /* kinetic, all that is stored */                                                   \
   X(work_force, n_works) /* pairs whose trapezoidal sum is a work */                                         \
   X(work_path, n_works)

@@ -373,6 +373,11 @@ static void add_contacts(bramah__step_builder *b, size_t *works)
     bramah__plane_graph plane;
     if (on_field) plane = plane_in(b, stands++);
     const bramah__contact_frame_graph at = bramah__contact_graph(contact, on_field ? &plane : NULL, b->body);
+    if (on_field) {
+      const bramah__vec spin = bramah__direction_graph(b->body, contact->body, contact->spin);
+      memcpy(b->stand + 6 * (stands - 1), at.held.x, sizeof at.held.x);
+      memcpy(b->stand + 6 * (stands - 1) + 3, spin.x, sizeof spin.x);
+    }
     const size_t first = contact->first_state;
     bramah__vec f;
     bramah__contact_with(contact, bramah__contact_values_in(b, i), at.height, at.w, half, b->in_x + first,

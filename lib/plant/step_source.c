@@ -11,7 +11,8 @@
 
 /* Texts that the build puts into the library. */
 extern const char bramah__elementary_text[], bramah__elementary_single_text[], bramah__metered_types_text[],
-    bramah__metered_text[], bramah__metered_code[], bramah__step_header[], bramah__step_code[];
+    bramah__metered_text[], bramah__metered_code[], bramah__ground_code[], bramah__step_header[],
+    bramah__step_code[];
 
 /* "four-bar" as four_bar_ and FOUR_BAR_; 0 where nothing of it can begin a name of C. */
 static int make_names(bramah__source *s, const char *name)
@@ -102,6 +103,7 @@ static void write_sizes(const bramah__source *s)
                {"BRISTLE_ERRORS", p->nh},
                {"BALLS", p->nb},
                {"METERED", p->nw},
+               {"STANDING", p->nk},
                {"LEAPS", p->nw > 0 || model->leaps},
                {"STEP_NS", (size_t)model->step_ns}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -207,6 +209,21 @@ static void write_mechanics(const bramah__source *s, double *x, int *index)
   bramah__source_indices(s, "ball_pitch", nb, index);
 }
 
+/* Contacts on a field: how large they are and where it is looked at below them (ground.c). */
+static void write_standing(const bramah__source *s, double *x)
+{
+  const bramah_model *model = s->start->model;
+  const size_t nk = s->program->nk;
+  if (nk == 0) return;
+  bramah__source_numbers(s, "field_axes", 9, model->field_axes);
+  for (size_t k = 0; k < nk; k++) x[k] = model->contact_point[model->standing[k].point].radius;
+  bramah__source_numbers(s, "stand_radius", nk, x);
+  for (size_t k = 0; k < 2 * nk; k++) x[k] = model->standing[k / 2].patch[k % 2];
+  bramah__source_numbers(s, "stand_patch", 2 * nk, x);
+  for (size_t k = 0; k < 2 * nk; k++) x[k] = (double)bramah__patch_parts(x[k], model->terrain.cell);
+  bramah__source_numbers(s, "stand_parts", 2 * nk, x);
+}
+
 /* ---- quasistatic actuators ---- */
 
 static void write_spool(const bramah__source *s, const char *name, size_t spool)
@@ -310,6 +327,11 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
   write_valves(s, x, index);
   write_strokes(s, x);
   write_mechanics(s, x, index);
+  write_standing(s, x);
+  for (size_t k = 0; k < p->nk; k++) {
+    bramah__plane_axes(at->plane + 4 * k, x + 10 * k);
+    x[10 * k + 9] = at->plane[4 * k + 3];
+  }
 
   bramah__page_write(s->page, "\n%sFUNCTION const double %snominal[%sROOM(%sPARAMETERS)] = ", s->upper,
                      s->lower, s->upper, s->upper);
@@ -327,9 +349,11 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
                {", .U = ", p->ns, at->U},
                {", .u = ", model->n_inputs, at->u},
                {", .x = ", p->nq, at->x},
-               {", .xd = ", p->nq, at->xd}};
+               {", .xd = ", p->nq, at->xd},
+               {", .plane = ", 10 * p->nk, x}};
   for (size_t i = 0; i < sizeof start / sizeof *start; i++) {
     if (strchr(start[i].name, 'x') && p->nq == 0) continue;
+    if (start[i].x == x && p->nk == 0) continue;
     bramah__page_write(s->page, start[i].name);
     write_list(s, start[i].n, start[i].x);
   }
@@ -364,6 +388,7 @@ static const struct {
               {BRAMAH__PART_POSE, "stroke", "stroke", 0},
               {BRAMAH__PART_POSE, "velocity", "velocity", 0},
               {BRAMAH__PART_POSE, "force", "force", 0},
+              {BRAMAH__PART_POSE, "stand", "stand", 0},
               {BRAMAH__PART_POSE, "x_end", "x_end", 0},
               {BRAMAH__PART_POSE, "xd_end", "xd_end", 0},
               {BRAMAH__PART_ENDS, "zdd_all", "zdd_all", 0},
@@ -386,13 +411,15 @@ static const struct {
 /* Is this of friction or of quasistatic actuators? Machines without have no such member. */
 static int is_special(const char *name)
 {
-  return *name == 'x' || *name == 'o' || strcmp(name, "speed") == 0 || strcmp(name, "drawn_by") == 0;
+  return *name == 'x' || *name == 'o' || strcmp(name, "speed") == 0 || strcmp(name, "stand") == 0 ||
+         strcmp(name, "drawn_by") == 0;
 }
 
 static size_t list_results(const bramah_program *p, int derivatives, bramah__c_member *out)
 {
   const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nc = p->nc,
-               nn = p->nn, nw = p->nw, nm = p->nm, nq = p->nq, nh = p->nh, nl = p->nl, n_works = p->n_works;
+               nn = p->nn, nw = p->nw, nm = p->nm, nq = p->nq, nk = p->nk, nh = p->nh, nl = p->nl,
+               n_works = p->n_works;
   const struct {
     const char *name;
     const uint16_t *at;
@@ -775,7 +802,7 @@ static int write_code(bramah__source *s, const bramah__source_addition *a, const
 {
   const bramah_model *model = s->start->model;
   const size_t longest = model->n + model->n_first_order + model->n_parameters + s->program->ns +
-                         s->program->nc + 9 * s->program->nb + 1;
+                         s->program->nc + 9 * s->program->nb + 10 * s->program->nk + 1;
   double *x = calloc(longest, sizeof *x);
   int *index = calloc(longest, sizeof *index);
   const char **name = calloc(longest, sizeof *name);
@@ -795,6 +822,7 @@ static int write_code(bramah__source *s, const bramah__source_addition *a, const
     if (a) write_parameters(s, a);
     if (a) write_outputs(s, a);
     bramah__source_fill(s, text);
+    if (s->program->nk) bramah__source_fill(s, bramah__ground_code);
     if (a) bramah__page_write(s->page, "\n%s", a->code);
   }
   free(x);
@@ -851,9 +879,6 @@ bramah_status bramah__source_begin(const bramah_program *program, const bramah_c
                         start->model->contact_name[start->model->meeting[0].contact],
                         "contacts between bodies are not written as C, for where shapes touch is looked for "
                         "before every step; the library runs this machine");
-  if (start->model->n_standing)
-    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, start->model->name,
-                        "contacts on a terrain are not written as C; let them stand on a plane");
   int table = 0;
   for (size_t i = 0; i < program->nm; i++) table |= start->model->motion[i].type == BRAMAH__MOTION_TABLE;
   if (table)
@@ -870,6 +895,10 @@ bramah_status bramah__source_end(bramah__source *s, const bramah__source_additio
   bramah__lists lists = {.result = NULL};
   bramah__page header = {0}, code = {0}, equations = {0};
   *out = (bramah_c_source){0};
+  if (a && s->program->nk)
+    return bramah__fail(
+        diag, BRAMAH_E_UNSUPPORTED, s->start->model->name,
+        "contacts on a terrain are written as C without a filter; let its model stand on a plane");
   int fine = make_lists(s, a, &lists) && bramah__c_source_write(&s->program->tape, &lists.source, &equations);
   if (fine) {
     s->page = &header;

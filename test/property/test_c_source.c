@@ -4,6 +4,7 @@
  * filter does on such a plant, to the bit, gates and recovery included. The compiler of the tests compiles both. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "bramah/coupled.h"
+#include "lib/plant/coupled_internal.h"
 #include "bramah/replay.h"
 #include "bramah/session.h"
 #include "test/support/four_bar.h"
@@ -36,6 +37,7 @@ static const struct {
     {"metered-arm/metered-arm", 4.0, "boom.offset", 1, 0},
     {"../test/fuzz/corpus/machine/contacts", 1.0, "gravity.scale", 1, 1},
     {"../test/fuzz/corpus/machine/tyres", 1.0, "gravity.scale", 1, 1},
+    {"../test/fuzz/corpus/machine/terrain", 1.0, "gravity.scale", 1, 0},
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines };
 
@@ -95,6 +97,41 @@ static void close_rig(rig *r)
   bramah_machine_free(r->machine);
 }
 
+/* The ground as the user of a source gives it: that of the machine's own field. */
+static const char ground_driver[] =
+    "#define GROUND(s) m_stand(s, field, NULL)\n"
+    "#include \"field.h\"\n"
+    "#include \"m.h\"\n"
+    "#include <math.h>\n"
+    "static double field(void *self, double x, double y, double *n)\n"
+    "{\n"
+    "  double at[2] = {(x - origin[0]) / cell - 0.5, (y - origin[1]) / cell - 0.5}, w[2];\n"
+    "  int i[2];\n"
+    "  for (int e = 0; e < 2; e++) {\n"
+    "    at[e] = fmin(fmax(at[e], 0.0), cells[e] - 1.0);\n"
+    "    i[e] = (int)at[e] < cells[e] - 1 ? (int)at[e] : cells[e] - 2;\n"
+    "    w[e] = at[e] - i[e];\n"
+    "  }\n"
+    "  const double *h = height + i[0] * cells[1] + i[1], a = h[0], b = h[cells[1]], c = h[1], d = "
+    "h[cells[1] + 1];\n"
+    "  const double sx = ((1 - w[1]) * (a - b) + w[1] * (c - d)) / cell, sy = ((1 - w[0]) * (a - c) + w[0] * "
+    "(b - d)) / cell;\n"
+    "  n[2] = 1 / sqrt(1 + sx * sx + sy * sy), n[0] = sx * n[2], n[1] = sy * n[2];\n"
+    "  (void)self;\n"
+    "  return (1 - w[1]) * ((1 - w[0]) * a + w[0] * b) + w[1] * ((1 - w[0]) * c + w[0] * d);\n"
+    "}\n";
+
+static void put_field(const rig *r)
+{
+  const bramah__heights *f = &r->c->field;
+  FILE *file = in_folder(r->folder, "field.h", "w");
+  fprintf(file, "static const double cell = %.17g, origin[2] = {%.17g, %.17g}, height[] = {", f->cell,
+          f->origin[0], f->origin[1]);
+  for (size_t i = 0; i < f->nx * f->ny; i++) fprintf(file, "%.17g,\n", f->h[i]);
+  fprintf(file, "};\nstatic const int cells[2] = {%zu, %zu};\n", f->nx, f->ny);
+  ck_assert_int_eq(fclose(file), 0);
+}
+
 /* The steps of the plant; what it was given goes into the file for the source. */
 static void run_plant(rig *r, double command, const char *parameter)
 {
@@ -152,7 +189,11 @@ START_TEST(test_source_makes_the_same_bits)
   open_rig(&r, machines[_i].dataset);
   run_plant(&r, machines[_i].command, machines[_i].parameter);
   if (machines[_i].all_steps) ck_assert_uint_eq(r.n_plain, STEPS);
-  compile_and_run(r.folder, &r.source, step_driver,
+  const int stands = strstr(machines[_i].dataset, "terrain") != NULL;
+  char driver[8192];
+  if (stands) put_field(&r);
+  snprintf(driver, sizeof driver, "%s%s", stands ? ground_driver : "", step_driver);
+  compile_and_run(r.folder, &r.source, driver,
                   _i % 4 ? "-O0" : "-O1"); /* optimised: those of test_native, too */
   compare(&r, machines[_i].same_bits);
   close_rig(&r);

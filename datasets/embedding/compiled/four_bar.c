@@ -3416,6 +3416,9 @@ static void freeze(four_bar_state *s, double time)
   memcpy(s->work.xd, s->xd, sizeof s->xd);
   s->work.half[0] = 0.5 * time;
 #endif
+#if FOUR_BAR_STANDING > 0
+  memcpy(s->work.plane, s->plane, sizeof s->plane);
+#endif
 #if FOUR_BAR_MOTIONS > 0
   set_motions(&s->work, (double)(s->time_ns + (int64_t)(time * 1e9 + 0.5)) * 1e-9);
 #endif
@@ -3468,7 +3471,7 @@ static void set_up(four_bar_state *s, const double *parameters)
 static int set_conditions(four_bar_state *s, const double *inputs, const double *parameters, int *moved)
 {
   four_bar_work *w = &s->work;
-  int other = 0;
+  int other = 0, leaps = FOUR_BAR_LEAPS;
   *moved = 0;
   const double *theta = w->is_set_up ? w->theta : four_bar_nominal;
   for (int i = 0; i < FOUR_BAR_PARAMETERS; i++) other |= parameters[i] != theta[i];
@@ -3476,6 +3479,11 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   if (!w->is_set_up) set_up(s, four_bar_nominal);
   if (other) set_up(s, parameters);
   for (int i = 0; i < FOUR_BAR_INPUTS; i++) s->u[i] = inputs[i];
+#if FOUR_BAR_STANDING > 0
+  other |= s->stands_anew;
+  s->stands_anew = 0;
+#endif
+  leaps |= other;
   *moved = place_spools(s) || other;
   if (!*moved) return FOUR_BAR_OK;
   set_point(s);
@@ -3484,7 +3492,6 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   four_bar_pose(w);
   four_bar_rates(w);
   if (!pivots_hold(w->mass_pivot, usual_mass_pivot, FOUR_BAR_INDEPENDENT, small_pivot)) return FOUR_BAR_SINGULAR;
-  const int leaps = FOUR_BAR_LEAPS ? 1 : other;
   for (int j = 0; leaps && j < FOUR_BAR_JOINTS; j++) s->zdd[j] = w->zdd_state[j];
   for (int i = 0; i < FOUR_BAR_FIRST_ORDER; i++) s->pd[i] = w->pd_state[i];
 #if FOUR_BAR_BRISTLES > 0

@@ -30,6 +30,7 @@
 #define FOUR_BAR_BRISTLE_ERRORS 0
 #define FOUR_BAR_BALLS 0
 #define FOUR_BAR_METERED 0
+#define FOUR_BAR_STANDING 0
 #define FOUR_BAR_LEAPS 0
 #define FOUR_BAR_STEP_NS 1000000
 #define FOUR_BAR_STEP 0.001 /* [s] */
@@ -107,6 +108,10 @@ typedef struct four_bar_state {
 #if FOUR_BAR_BRISTLES > 0
   double x[FOUR_BAR_BRISTLES], xd[FOUR_BAR_BRISTLES]; /* states of friction, and their rates */
 #endif
+#if FOUR_BAR_STANDING > 0
+  double plane[10 * FOUR_BAR_STANDING]; /* below contacts and discs of tyres on a terrain: axes, distance from the origin */
+  int stands_anew;                  /* four_bar_stand has moved a plane since the last step */
+#endif
 #if FOUR_BAR_MOTIONS > 0
   int64_t time_ns; /* that prescribed motions go by */
 #endif
@@ -129,6 +134,15 @@ extern const char *const four_bar_parameter_names[FOUR_BAR_ROOM(FOUR_BAR_PARAMET
 #if FOUR_BAR_BRISTLE_ERRORS > 0
 extern const char *const four_bar_bristle_names[FOUR_BAR_BRISTLE_ERRORS];
 #endif
+#endif
+
+#if FOUR_BAR_STANDING > 0
+/* Your ground: its height [m] at x, y in the axes of the machine's terrain, and its normal there, of length 1 and up. */
+typedef double four_bar_ground(void *self, double x, double y, double *normal);
+
+/* Let contacts and tyres on the terrain see the planes that touch the ground below them now: call it before each step, as the library does.
+ * Without it they stay on those of the start. */
+FOUR_BAR_FUNCTION void four_bar_stand(four_bar_state *s, four_bar_ground *ground, void *self);
 #endif
 
 /* A step of FOUR_BAR_STEP seconds with commands held. Parameters other than those of the step before move accelerations and
