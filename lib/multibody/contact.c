@@ -36,7 +36,7 @@ BRAMAH__EQUATION bramah__expr normal_force(const bramah__contact *c, const brama
   const bramah__expr depth = e_neg(q3), zero = {0};
   if (e_excludes(depth)) return zero;
   if (c->linear) return pushed_out(v->stiffness, v->damping, q3, e_neg(w3));
-  const bramah__expr root = e_sqrt(e_max(depth, e_number(1e-300)));
+  const bramah__expr root = e_sqrt(e_max(depth, e_number(1e-36)));
   const bramah__expr lossy = e_sub(e_number(1.0), e_mul(v->damping, w3));
   const bramah__expr force = e_mul(e_mul(v->stiffness, e_mul(depth, root)), lossy);
   return e_select(depth, e_max(force, zero), zero);
