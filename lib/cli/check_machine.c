@@ -100,6 +100,8 @@ static void explain_power(const bramah_machine *m)
     cli_print_value(most, "N*m");
     printf(" at ");
     printf("%.6g rad/s", e->speeds[at]);
+    if (e->idle_speed > 0.0) printf(", idles at %.6g rad/s", e->idle_speed);
+    if (e->stall > 0.0) printf(", stalls below %.6g rad/s", e->stall);
     printf(e->throttle.input ? ", as far as %s opens it\n" : ", with full throttle\n", e->throttle.input);
   }
   for (size_t i = 0; i < m->n_clutches; i++) {

@@ -39,6 +39,18 @@ run 0 simulate "$machine" --duration 0.1 --output end.csv --parameter coupler.pa
 cmp -s centre.csv given.csv || fail 'the payload does not sit at the centre of mass'
 if cmp -s centre.csv end.csv; then fail 'the payload point is not read'; fi
 
+# Tyres and power trains: a parameter does what the key of its name does, and the key takes an uncertainty.
+cart=$source_root/datasets/cart/cart.yaml
+run 0 simulate "$cart" --duration 2.5 --output set.csv --set 'clutches.drive.damping=100 N*m*s/rad' --set 'clutches.drive.stiffness=20 kN*m/rad' \
+  --set 'tyres.rl.patch_length=0.4 m' --set 'engines.diesel.friction=40 N*m' --set 'engines.diesel.idle.speed=95 rad/s'
+run 0 simulate "$cart" --duration 2.5 --output a.csv --set 'clutches.drive.damping=100 N*m*s/rad' --set 'clutches.drive.stiffness=30 kN*m/rad' \
+  --parameter drive.stiffness=2e4 --parameter rl.patch_length=0.4 --parameter diesel.friction=40 --parameter diesel.idle_speed=95
+run 0 compare set.csv a.csv --all --relative 1e-6
+sed 's/    torque: 600 N.m/&  ± 10 %/; s/friction: 25 N.m/& ± 5 N*m/; s/idle: {speed: 90 rad.s/& ± 2 rad\/s/
+  s/^  rl: {/&patch_length: 33 ± 5 cm, /; s/friction: 25 .*/&\n    stall: 45 rad\/s/' "$cart" >known.yaml
+run 0 check known.yaml
+says out 'idles at 90 rad/s, stalls below 45 rad/s'
+
 # Mistakes.
 run 1 simulate "$machine" --duration 0.1 --output x.csv --parameter crnak.load=5
 says err "--parameter: crnak.load: there is no parameter of this name; did you mean 'crank.load'?"
