@@ -30,7 +30,7 @@ let verdict = null;
 
 /* ---- numbers in words ---- */
 
-const percent = (p) => p < 0.001 ? 'below 0.1 %' : p > 0.999 ? 'above 99.9 %' : `${(100 * p).toPrecision(p < 0.1 || p > 0.9 ? 2 : 2)} %`;
+const percent = (p) => p < 0.001 ? 'less than 0.1 %' : p > 0.995 ? 'more than 99 %' : `${(100 * p).toPrecision(2)} %`;
 /* Digits that a value with this band deserves: two of the band, no more than a thousandth of the scale, or four of the value. */
 const digits = (band, scale, value) => {
   const finest = scale > 0 ? Math.ceil(-Math.log10(scale / 1000)) : 3 - Math.floor(Math.log10(Math.max(Math.abs(value || 0), 1)));
@@ -56,9 +56,10 @@ const read = (g, frame) => {
   return {value, sigma, p, lost, critical: p !== null && p >= g.probability, unknown: value === null || lost.length > 0 || wide};
 };
 const beyond = (g) => {
+  const unit = g.unit === 'deg' ? '°' : g.unit ? ` ${g.unit}` : '';
   const a = g.above === null ? null : plain(g.above / g.factor), b = g.below === null ? null : plain(g.below / g.factor);
-  if (a !== null && b !== null) return g.above === -g.below ? `beyond ±${a} ${short(g.unit)}` : `below ${b} or above ${a} ${short(g.unit)}`;
-  return a !== null ? `above ${a} ${short(g.unit)}` : `below ${b} ${short(g.unit)}`;
+  if (a !== null && b !== null) return g.above === -g.below ? `beyond ±${a}${unit}` : `below ${b} or above ${a}${unit}`;
+  return a !== null ? `above ${a}${unit}` : `below ${b}${unit}`;
 };
 
 /* ---- gauges ---- */

@@ -78,7 +78,7 @@ cat >last.html <<'END'
       notes++;
       if (critical !== p >= 0.05) off.push(`${name} ${t}: p ${p}`);
       const word = /([\d.]+) % likely/.exec(note);
-      if (critical && (!word || !note.startsWith('CRITICAL') || Math.abs(word[1] - 100 * Math.min(p, 0.999)) > 0.6)) off.push(`${name} ${t}: ${note}`);
+      if (critical && (!word || !note.startsWith('CRITICAL') || Math.abs(word[1] - 100 * p) > 1.001)) off.push(`${name} ${t}: ${note}`);
     }
     const rim = number(value('rim'));
     if (!(Math.abs(rim - 2000 * one('rim').dataset.value) < 0.501 * 10 ** -(value('rim').split('.')[1] || '').length)) off.push(`rim ${rim}`);
