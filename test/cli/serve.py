@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # What a viewer gets of `bramah serve`, compared with what `bramah replay` writes. By the standard library alone.
+import atexit
 import csv
 import http.client
 import json
@@ -27,6 +28,7 @@ class Server:
         port = options.pop('port', 0)
         self.process = subprocess.Popen(wrap + [program, 'serve', study, '--port', str(port), *arguments], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, **options)
+        atexit.register(self.process.kill)  # after a failure
 
     def ready(self):
         self.line = self.process.stdout.readline()

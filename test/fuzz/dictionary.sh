@@ -1,5 +1,5 @@
 #!/bin/sh
-# dictionary.sh log|mat|units|machine|study|plan|cycles|merge|snapshot: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
+# dictionary.sh log|mat|units|machine|study|plan|cycles|serve|merge|snapshot: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
 # is tried without anybody writing it down here.
 set -eu
 io=$(cd "$(dirname "$0")/../../lib/io" && pwd)
@@ -38,6 +38,8 @@ words() {
   restore) ;;
   plan) keys "$io/plan_file.c" && yaml && units ;;
   cycles) keys "$io/work_file.c" && yaml && units ;;
+  serve) printf '%s\n' GET POST HEAD / /events /control localhost:8080 '[::1]:8080' cab-7.local http:// same-origin bramah= 'Bearer ' application/json \
+    0123456789abcdef0123456789abcdef '{"pause": true}' '"speed": ' '{"seek": ' false -1.5e3 ';' '}' ;;
   *) exit 2 ;;
   esac
 }
