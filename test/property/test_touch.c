@@ -399,6 +399,29 @@ START_TEST(test_round_transition)
 }
 END_TEST
 
+/* A ball that rests without friction on the top of another one, which is welded: its weight tips it off with x'' = g x / D, D the distance of
+ * the centres, by which the normal turns, and it bounces with K/m. */
+START_TEST(test_tipping)
+{
+  static scene s;
+  static double J[6 * 12];
+  const bramah_shape shapes[2] = {ball, ball};
+  const double sinks = 98.1 / 1e6;
+  describe(&s, 2, shapes);
+  bramah_contact *c = touch(&s, "hit", "a", "b");
+  c->law = BRAMAH_CONTACT_PENALTY, c->stiffness = 1e6, c->damping = 0.0;
+  s.joint[1].type = BRAMAH_JOINT_FIXED;
+  put(&s, 0, 0, 0, 0.2 - sinks);
+  s.machine.gravity[2] = -9.81;
+  running r = start(&s.machine);
+  ck_assert_uint_eq(r.p.n_dof, 6);
+  must(r.p.acceleration_jacobian(r.p.self, J, &diag), &diag);
+  for (int k = 0; k < 2; k++) ck_assert_double_eq_tol(J[13 * k], 9.81 / (0.2 - sinks), 1e-6);
+  ck_assert_double_eq_tol(J[13 * 2], -1e5, 1e-3);
+  stop(&r);
+}
+END_TEST
+
 /* From a snapshot it goes on to the same bits. */
 START_TEST(test_snapshot)
 {
@@ -593,8 +616,8 @@ int main(void)
 {
   Suite *suite = suite_create("touch");
   TCase *cases = one_case(suite, "touch");
-  ADD_TESTS(cases, test_linear_impact, test_hunt_crossley, test_transition, test_snapshot, test_ground,
-            test_unknown);
+  ADD_TESTS(cases, test_linear_impact, test_hunt_crossley, test_transition, test_tipping, test_snapshot,
+            test_ground, test_unknown);
   tcase_add_loop_test(cases, test_throws, 0, 16);
   tcase_add_loop_test(cases, test_slope, 0, 12);
   tcase_add_loop_test(cases, test_stack, 0, 2);
