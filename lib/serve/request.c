@@ -4,6 +4,7 @@
 #include "lib/base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- who ---- */
@@ -56,15 +57,20 @@ static int is_token(const bramah__policy *policy, const char *text, size_t n)
   return !differs;
 }
 
+/* Browsers send cookies to all ports of a computer: the name says whose it is. */
+size_t bramah__cookie_name(const bramah__policy *policy, char out[BRAMAH__COOKIE])
+{
+  return (size_t)snprintf(out, BRAMAH__COOKIE, "bramah%d=", policy->port);
+}
+
 static int in_cookie(const bramah__policy *policy, const char *cookie)
 {
-  static const char name[] = "bramah=";
+  char name[BRAMAH__COOKIE];
+  const size_t length = bramah__cookie_name(policy, name);
   while (cookie && *cookie) {
     cookie += strspn(cookie, "; ");
     const size_t n = strcspn(cookie, ";");
-    if (strncmp(cookie, name, sizeof name - 1) == 0 &&
-        is_token(policy, cookie + sizeof name - 1, n - (sizeof name - 1)))
-      return 1;
+    if (strncmp(cookie, name, length) == 0 && is_token(policy, cookie + length, n - length)) return 1;
     cookie += n;
   }
   return 0;

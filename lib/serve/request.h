@@ -5,7 +5,11 @@
 
 #include "bramah/serve.h"
 
-enum { BRAMAH__TOKEN = 32, BRAMAH__BODY = 256 }; /* digits of a token; [bytes] of a request's body at most */
+enum {
+  BRAMAH__TOKEN = 32,
+  BRAMAH__BODY = 256,
+  BRAMAH__COOKIE = 24
+}; /* digits of a token; [bytes] of a request's body at most */
 
 /* Who is answered, and with what. */
 typedef struct bramah__policy {
@@ -42,6 +46,9 @@ typedef struct bramah__answer {
 } bramah__answer;
 
 bramah__answer bramah__answer_to(const bramah__policy *policy, const bramah__request *request);
+
+/* "bramah8080=", its length. */
+size_t bramah__cookie_name(const bramah__policy *policy, char out[BRAMAH__COOKIE]);
 
 /* The one control that a body asks for; 0: it is not of that form. */
 int bramah__control_read(const char *body, size_t size, bramah_control *control);

@@ -49,7 +49,9 @@ bramah_server_report bramah_server_get_report(const bramah_server *server)
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <microhttpd.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -106,7 +108,7 @@ typedef struct viewer {
 struct bramah_server {
   bramah_server_options options;
   bramah__policy policy;
-  char address[128];
+  char address[128], number[INET_ADDRSTRLEN];
   struct MHD_Daemon *daemon;
   pthread_t pump;
   int pumps;
@@ -414,7 +416,8 @@ static void add_headers(const bramah_server *s, struct MHD_Response *response, c
   if (answer->allow && answer->status == 405) MHD_add_response_header(response, "Allow", answer->allow);
   if (answer->kind != BRAMAH__ANSWER_ENTER) return;
   char cookie[128];
-  snprintf(cookie, sizeof cookie, "bramah=%s; HttpOnly; SameSite=Strict; Path=/", s->policy.token);
+  const size_t n = bramah__cookie_name(&s->policy, cookie);
+  snprintf(cookie + n, sizeof cookie - n, "%s; HttpOnly; SameSite=Lax; Path=/", s->policy.token);
   MHD_add_response_header(response, "Set-Cookie", cookie);
   MHD_add_response_header(response, "Location", "/");
 }
@@ -489,6 +492,23 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **r
 
 /* ---- begin and end ---- */
 
+/* Where others find this computer: by number, as not every network knows names; without any by its name. */
+static const char *own_address(bramah_server *s)
+{
+  struct ifaddrs *all;
+  const char *found = NULL;
+  if (getifaddrs(&all)) all = NULL;
+  for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next)
+    if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
+        !(i->ifa_flags & IFF_LOOPBACK)) {
+      struct sockaddr_in at;
+      memcpy(&at, i->ifa_addr, sizeof at);
+      found = inet_ntop(AF_INET, &at.sin_addr, s->number, sizeof s->number);
+    }
+  if (all) freeifaddrs(all);
+  return found ? found : s->policy.name[0] ? s->policy.name : "localhost";
+}
+
 /* A socket that listens; the address is known then. */
 static bramah_status listen_at(bramah_server *s, int *out, bramah_diag *diag)
 {
@@ -511,8 +531,8 @@ static bramah_status listen_at(bramah_server *s, int *out, bramah_diag *diag)
     return BRAMAH_OK;
   }
   if (gethostname(s->policy.name, sizeof s->policy.name - 1)) s->policy.name[0] = '\0';
-  snprintf(s->address, sizeof s->address, "http://%.60s:%d/?token=%s",
-           s->policy.name[0] ? s->policy.name : "localhost", s->policy.port, s->policy.token);
+  snprintf(s->address, sizeof s->address, "http://%.60s:%d/?token=%s", own_address(s), s->policy.port,
+           s->policy.token);
   return BRAMAH_OK;
 }
 
