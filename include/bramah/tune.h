@@ -14,6 +14,7 @@
 #ifndef BRAMAH_TUNE_H
 #define BRAMAH_TUNE_H
 
+#include "bramah/plausibility.h"
 #include "bramah/study.h"
 
 #ifdef __cplusplus
@@ -189,6 +190,10 @@ typedef struct bramah_tune_result {
   size_t best[BRAMAH_TUNE_CRITERIA]; /* candidate preferred by each criterion; n_tried: none */
   size_t n_warnings;
   const char *const *warnings; /* what the logs do not tell, what remains coloured */
+  /* With the values found process noise is overestimated in a log while parameters are learned (bramah/assess.h, bramah_verdict.doubt);
+   * NULL: nothing says so */
+  const bramah_doubt *doubt;
+  const char *doubted_log; /* the first that says so */
 } bramah_tune_result;
 
 /* A finished tuning. */

@@ -480,7 +480,7 @@ static bramah_status answer(bramah_report *report, const bramah_tune_result *r)
         (!worst || fabs(log(is->nis)) > fabs(log(worst->after.nis))))
       worst = &r->consistency[k];
   }
-  const int doubtful = off || coloured || r->n_warnings || r->n_left_out || !judged;
+  const int doubtful = off || coloured || r->n_warnings || r->n_left_out || !judged || r->doubt;
   const bramah_report_answer said = {.level = !r->converged ? BRAMAH_REPORT_WRONG
                                               : doubtful    ? BRAMAH_REPORT_UNSURE
                                                             : BRAMAH_REPORT_FINE,
@@ -509,6 +509,8 @@ static bramah_status answer(bramah_report *report, const bramah_tune_result *r)
   if (!r->converged)
     snprintf(advice, sizeof advice,
              "Let it go on: a larger --budget, and --journal so that nothing is done twice.");
+  else if (r->doubt)
+    bramah_diag_format(&r->doubt->diag, advice, sizeof advice);
   else if (r->n_warnings)
     snprintf(advice, sizeof advice, "Mind the warning: %s%s", r->warnings[0],
              r->n_warnings > 1 ? " (further warnings below)" : ".");
@@ -538,6 +540,11 @@ static bramah_status write_report(const char *path, const cli_tune_command *c, c
     status = bramah_report_note(report, "left out", r->left_out[i].log);
   for (size_t i = 0; !status && i < r->n_warnings; i++)
     status = bramah_report_note(report, "warning", r->warnings[i]);
+  if (!status && r->doubt) {
+    char doubt[1024];
+    bramah_diag_format(&r->doubt->diag, doubt, sizeof doubt);
+    status = bramah_report_note(report, "doubted", doubt);
+  }
   if (!status) status = plot_search(report, r, NULL);
   for (size_t j = 0; !status && j < r->n; j++) status = plot_search(report, r, &r->values[j]);
   for (size_t j = 0; !status && j < r->n; j++)
@@ -593,6 +600,11 @@ static bramah_status conclude(const cli_tune_command *c, const bramah_tuning *tu
   for (size_t i = 0; i < n; i++) cli_table_print(&tables[i], out);
   if (r->n_warnings) fputc('\n', out);
   for (size_t i = 0; i < r->n_warnings; i++) fprintf(out, "warning: %s\n", r->warnings[i]);
+  if (r->doubt) {
+    char doubt[1024];
+    bramah_diag_format(&r->doubt->diag, doubt, sizeof doubt);
+    fprintf(out, "\ndoubted, in %s: %s\n", r->doubted_log, doubt);
+  }
 
   /* The files, with what was tuned in front. */
   char head[2048];
@@ -638,6 +650,7 @@ static int run(const cli_arguments *a)
   if (!code) status = bramah_tune(a->operands[0], c.n_logs, c.logs, &o, &diag, &tuning);
   cli_progress_end(&c.progress);
   if (!code && !status && tuning) status = conclude(&c, tuning, &diag);
+  if (!code && !status && tuning && bramah_tuning_result(tuning)->doubt) code = CLI_UNTRUSTED;
   bramah_tuning_free(tuning);
   const int failed = cli_tune_end(&c, status, &diag);
   return failed ? failed : code;
@@ -670,7 +683,9 @@ const cli_command cli_tune = {
         "The section 'tune' of the study names the values, their bounds and the criterion. Without one the\n"
         "likelihood of the innovations is made as large as it gets. The outcome does not depend on the "
         "number\n"
-        "of threads, or of processes (mpirun bramah-mpi tune ...).\n",
+        "of threads, or of processes (mpirun bramah-mpi tune ...). The exit code is 3 where, with the "
+        "values\n"
+        "found, process noise is overestimated while parameters are learned, as `replay` says it.\n",
     .example = "bramah tune sensors-2.yaml monday.csv tuesday.csv --output tuned.yaml \\\n"
                "    --hold-out friday.csv --journal tune.journal",
     .min_operands = 1,

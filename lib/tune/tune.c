@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "lib/io/fail.h"
 #include "lib/io/session.h"
+#include "bramah/assess.h"
 #include "lib/tune/tune_internal.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ struct bramah_tuning {
   bramah_tune_consistency *consistency;
   const char *warning[16];
   char warning_text[16][256];
+  bramah_doubt doubt;
 };
 
 void bramah_tune_options_default(bramah_tune_options *options)
@@ -227,6 +229,50 @@ static void take_consistency(bramah_tuning *t)
   }
 }
 
+/* The verdict of a replay of log k with the values found, where that is a doubt. */
+static bramah_status replay_found(bramah_tuning *t, size_t k, bramah_diag *diag)
+{
+  const bramah__tune_log *log = &t->problem.logs[t->logs[k]];
+  bramah__tune_session opened;
+  bramah__tune_cursor cursor = {0};
+  bramah_assess *assess = NULL;
+  bramah_status status = bramah__tune_session_open(&opened, &t->problem, t->x, diag);
+  if (!status) status = bramah__tune_cursor_open(&cursor, log, opened.delay_ns, opened.shift, 1000, diag);
+  if (!status)
+    status = bramah_assess_new(opened.session, bramah__tune_cursor_next, &cursor, NULL, diag, &assess);
+  if (!status) status = bramah_assess_run(assess, diag);
+  const bramah_doubt *doubt = status ? NULL : bramah_assess_get_results(assess)->verdict.doubt;
+  if (doubt) {
+    t->doubt = *doubt;
+    t->result.doubt = &t->doubt;
+    t->result.doubted_log = log->path;
+  }
+  bramah_assess_free(assess);
+  bramah__tune_cursor_close(&cursor);
+  bramah__tune_session_close(&opened);
+  return status;
+}
+
+/* Of the first log that doubts it. A replay that is assessed takes as long as some evaluations: only where a sensor's neighbours are
+ * anticorrelated at all. */
+static void take_doubt(bramah_tuning *t)
+{
+  static const double least = -0.04, sigmas = -2.5;
+  for (size_t k = 0; k < t->n_all && !t->result.doubt; k++) {
+    int any = 0;
+    for (size_t i = 0; i < t->problem.n_sensors; i++) {
+      const bramah__sensor_score *s = &t->after[k].sensor[i];
+      any |= s->lag[0] < least * s->nis && s->lag[0] * sqrt(s->n) < sigmas * s->nis;
+    }
+    bramah_diag why;
+    bramah_diag_clear(&why);
+    if (!any || !replay_found(t, k, &why)) continue;
+    char line[512];
+    snprintf(line, sizeof line, "whether process noise is overestimated is not known: %.300s", why.message);
+    take_warning(t, line);
+  }
+}
+
 static bramah_status take_result(bramah_tuning *t, bramah_diag *diag)
 {
   static const char *const endings[] = {"converged", "stopped by its budget", "stuck"};
@@ -266,6 +312,7 @@ static bramah_status take_result(bramah_tuning *t, bramah_diag *diag)
   r->consistency = t->consistency;
   r->n_tried = t->search.n_tried;
   r->tried = t->search.tried;
+  take_doubt(t);
   r->warnings = t->warning;
   return BRAMAH_OK;
 }

@@ -197,6 +197,12 @@ says out 'process noise is overestimated while parameters are learned'
 same "$(json '["verdict"], d["exit_code"]')" '["doubted", 3]' 'the doubt in JSON'
 same "$(json '["doubts"][-1]["certain"] and d["doubts"][-1]["value"] < -0.1')" true 'the correlation in JSON'
 grep -q 'process noise is claimed that is not there' report.html || fail 'the doubt in the report'
+# `tune` says so of what it found.
+{ cat bold.yaml; printf 'tune:\n  parameters:\n    sensors.crank_encoder.sigma: {least: 0.3 deg, most: 3 deg}\n'; } >tune.yaml
+run 3 tune tune.yaml log.csv --threads 1 --budget 3 --output tuned.yaml --report tuned.html
+says out 'doubted, in log.csv: tune.yaml: p'
+says out 'process noise is overestimated while parameters are learned'
+grep -q 'state less process noise' tuned.html || fail 'the doubt in the report of tune'
 run 0 simulate "$machine" --duration 3 --output truth.csv --noise bold.yaml --seed 1 --log log.csv --process-noise
 run 0 replay bold.yaml log.csv --output estimate.csv
 cp bold.yaml known.yaml

@@ -10,6 +10,7 @@ import numpy as np
 
 from bramah._bramah import ffi, lib
 from bramah.core import (Path, Record, Texts, check, index_of, owned, path_bytes, record, text_of, words_of)
+from bramah.logs import doubt_of
 
 
 class _Run:
@@ -78,8 +79,8 @@ def _study_progress(user: Any, done: int) -> None:
 class Tuning:
     """What a tuning found: `values` by their paths, each a bramah_tuned_value in its own unit (before, found, low, high: the
     95 % interval, nan: not known; at_bound, flat, with_, correlation); ending ("converged", ...), converged, cost, criterion,
-    evaluations, replays, logs, nis_before, nis_after [n logs], consistency, folds, left_out, warnings, notes. See
-    include/bramah/tune.h."""
+    evaluations, replays, logs, nis_before, nis_after [n logs], consistency, folds, left_out, warnings, notes; doubt (as of
+    look_over, None: nothing is doubted with the values found) and doubted_log. See include/bramah/tune.h."""
 
     def __init__(self, tuning: Any, notes: Sequence[str]):
         self._tuning, self.notes = tuning, tuple(notes)
@@ -99,6 +100,8 @@ class Tuning:
         self.iterations, self.evaluations, self.replays, self.cost = of.iterations, of.evaluations, of.replays, of.cost
         self.logs, self.nis_before, self.nis_after = of.logs, of.nis_before, of.nis_after
         self.left_out, self.consistency, self.warnings = of.left_out, of.consistency, of.warnings
+        self.doubt = doubt_of(r.doubt[0]) if r.doubt else None
+        self.doubted_log = of.doubted_log
         self.folds = tuple(record(r.folds[i], held=r.folds[i].n_held, x=r.n) for i in range(r.n_folds))
 
     def __getitem__(self, path: str) -> Record:
