@@ -14,7 +14,7 @@
  * the body of what a rewind buffer keeps:
  *   | own | own of before the last step | F | Gamma |
  * and what users are given:
- *   | seal | noise: sigma of the sensors, of accelerations, of first-order states | body |
+ *   | seal | noise: sigma of the sensors, of accelerations, of first-order states, of augmented states over a step [3] | body |
  * each in whole doubles. There are no pointers in it: another process with the same filter can take it over.
  */
 size_t bramah__state_size(const bramah_filter *f)
@@ -137,7 +137,13 @@ void bramah__swap_matrices(bramah_filter *f)
 
 static size_t noise_size(const bramah_filter *f)
 {
-  return (f->n_sensors + f->n_dof + f->n_first_order) * sizeof(double);
+  return (f->n_sensors + f->n_dof + f->n_first_order + 3 * f->n_augmented) * sizeof(double);
+}
+
+/* Of augmented state i, where no phase is on. */
+static double *augmented_noise(const bramah_filter *f, size_t i)
+{
+  return f->n_phases ? f->usual[i].noise : f->self_state[i].noise;
 }
 
 size_t bramah_filter_snapshot_size(const bramah_filter *f)
@@ -177,6 +183,8 @@ void bramah_filter_save(const bramah_filter *f, void *snap)
   for (size_t i = 0; i < f->n_sensors; i++) out = bramah__put(out, &f->sensor[i].sigma, sizeof(double));
   out = bramah__put(out, f->noise.acceleration, f->n_dof * sizeof(double));
   out = bramah__put(out, f->noise.first_order, f->n_first_order * sizeof(double));
+  for (size_t i = 0; i < f->n_augmented; i++)
+    out = bramah__put(out, augmented_noise(f, i), 3 * sizeof(double));
   bramah__save_body(f, out);
   bramah__seal_put(snap, f->identity, bramah_filter_snapshot_size(f));
 }
@@ -194,7 +202,8 @@ bramah_status bramah_filter_check_snapshot(const bramah_filter *f, const void *s
   for (size_t i = 0; i < n_noise; i++) {
     double sigma;
     in = bramah__get(&sigma, in, sizeof sigma);
-    good &= isfinite(sigma) && (i < f->n_sensors ? sigma > 0.0 : sigma >= 0.0);
+    const int is_augmented = i >= n_noise - 3 * f->n_augmented;
+    good &= isfinite(sigma) && (i < f->n_sensors ? sigma > 0.0 : sigma >= 0.0 || is_augmented);
   }
   return good ? BRAMAH_OK : bramah__seal_broken(diag);
 }
@@ -214,6 +223,10 @@ bramah_status bramah_filter_restore(bramah_filter *f, const void *snap)
   for (size_t i = 0; i < f->n_sensors; i++) in = bramah__get(&f->sensor[i].sigma, in, sizeof(double));
   in = bramah__get(f->noise.acceleration, in, f->n_dof * sizeof(double));
   in = bramah__get(f->noise.first_order, in, f->n_first_order * sizeof(double));
+  for (size_t i = 0; i < f->n_augmented; i++) {
+    in = bramah__get(f->self_state[i].noise, in, 3 * sizeof(double));
+    bramah__phases_set_usual(f, i);
+  }
   bramah__restore_body(f, in);
   return BRAMAH_OK;
 }

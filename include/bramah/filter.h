@@ -433,7 +433,7 @@ BRAMAH_API int64_t bramah_filter_time_ns(const bramah_filter *filter);
 
 /* The whole state, plant included, copied to and from snap [size bytes, 8-byte aligned], exact to the bit. A
  * snapshot holds no pointers: another process with the same filter on the same kind of computer can go on
- * from it. Noise and standard deviations of sensors are in it as they were set last. It is sealed with the
+ * from it. Noise, that of augmented states too, and standard deviations of sensors are in it as they were set last. It is sealed with the
  * format, the type of computer, the names and sizes of the filter and a checksum of all; restore takes nothing
  * that is broken, and nothing that could not have been saved. Errors, with nothing changed: E_SYNTAX (no
  * snapshot, or of another version of the library or type of computer), E_REFERENCE (of another filter), E_VALUE

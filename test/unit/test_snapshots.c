@@ -44,7 +44,8 @@ static bramah_status take(void *user, bramah_sample *sample, int *end, bramah_di
 }
 
 /* delay_steps: of the second sensor, and the window of the rewind buffer. */
-static void make(object *o, int kind, int delay_steps, size_t window)
+static void make_with(object *o, int kind, int delay_steps, size_t window, size_t n_augmented,
+                      const bramah_augmented *augmented)
 {
   const bramah_sensor_options sensors[2] = {
       {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02},
@@ -56,7 +57,9 @@ static void make(object *o, int kind, int delay_steps, size_t window)
                                          .rate_sigma = &sv,
                                          .acceleration_noise = &q,
                                          .gate = gate,
-                                         .drift_gate = 50.0};
+                                         .drift_gate = 50.0,
+                                         .n_augmented = n_augmented,
+                                         .augmented = augmented};
   const bramah_rewind_options w = {delay_steps * ms, 2, 3};
   bramah_replay_options r;
   bramah_adaptive_options a;
@@ -72,6 +75,11 @@ static void make(object *o, int kind, int delay_steps, size_t window)
   if (kind == REWIND) must(bramah_rewind_new(o->filter, &w, &diag, &o->rewind), &diag);
   if (kind == REPLAY) must(bramah_replay_new(o->filter, &r, take, o, &diag, &o->replay), &diag);
   if (kind == ADAPTIVE) must(bramah_adaptive_new(o->filter, &a, &diag, &o->adaptive), &diag);
+}
+
+static void make(object *o, int kind, int delay_steps, size_t window)
+{
+  make_with(o, kind, delay_steps, window, 0, NULL);
 }
 
 static void make_usual(object *o, int kind) { make(o, kind, 4, 12); }
@@ -277,6 +285,20 @@ START_TEST(noise_set_at_run_time_is_kept)
   free(snap);
   drop(&a);
   drop(&b);
+
+  /* That of an augmented state. */
+  const bramah_augmented bias = {
+      .name = "bias", .kind = BRAMAH_AUGMENTED_BIAS, .at = "encoder", .sigma = 0.2, .noise = 0.1};
+  object with[2];
+  for (int k = 0; k < 2; k++) make_with(&with[k], FILTER, 4, 12, 1, &bias);
+  must(bramah_filter_set_augmented_noise(with[0].filter, 0, 0.5, &diag), &diag);
+  snap = saved(&with[0]);
+  must(bramah_filter_restore(with[1].filter, snap), &diag);
+  for (int k = 0; k < 2; k++) go_on(&with[k], k ? 5 : 0);
+  ck_assert_mem_eq(bramah_filter_covariance(with[0].filter), bramah_filter_covariance(with[1].filter),
+                   9 * sizeof(double));
+  free(snap);
+  for (int k = 0; k < 2; k++) drop(&with[k]);
 
   make_usual(&a, REWIND);
   go_on(&a, 10);
