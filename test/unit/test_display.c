@@ -237,6 +237,61 @@ START_TEST(frames)
 }
 END_TEST
 
+/* Without a file there are numbers of what the filter knows, in units to read. */
+START_TEST(made_of_outputs)
+{
+  bramah_display *display;
+  bramah_display_frame *frame;
+  open_run();
+  must(bramah_display_new(NULL, assess, &diag, &display), &diag);
+  const char *text = bramah_display_description(display), *gauge = strstr(text, "\"gauges\":[");
+  ck_assert_ptr_nonnull(gauge);
+  ck_assert_ptr_nonnull(
+      strstr(gauge, "\"name\":\"crank.angle\",\"label\":\"crank.angle\",\"kind\":\"number\""));
+  ck_assert_ptr_nonnull(strstr(gauge, "\"unit\":\"deg\""));
+  ck_assert_ptr_nonnull(strstr(gauge, "\"name\":\"v3.pressure\""));
+  must(bramah_display_frame_new(display, &diag, &frame), &diag);
+  ck_assert_uint_ge(frame->n_gauges, 4);
+  for (size_t g = 0; g < frame->n_gauges; g++) ck_assert(!isfinite(display->gauge[g].above));
+  bramah_display_frame_free(frame);
+  bramah_display_free(display);
+}
+END_TEST
+
+/* A long run has every second frame, every fourth and so on, and keeps within what it may take. */
+START_TEST(recordings_are_bounded)
+{
+  bramah_display *display;
+  bramah_recording *recording;
+  static char text[1 << 20];
+  size_t n_frames = 0;
+  open_run();
+  must(bramah_display_new(NULL, assess, &diag, &display), &diag);
+  must(bramah_recording_new(display, 20000, &diag, &recording), &diag);
+  for (int k = 0, end = 0; k < 2000 && !end; k++) {
+    must(bramah_assess_next(assess, &end, &diag), &diag);
+    must(bramah_recording_add(recording, &diag), &diag);
+  }
+  must(bramah_recording_say(recording, 1.0, "note", "</script>", &diag), &diag);
+  must(bramah_recording_write(recording, path, &diag), &diag);
+  FILE *file = fopen(path, "r");
+  ck_assert_ptr_nonnull(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  const char *data = strstr(text, "id=\"recording\""), *last = NULL;
+  ck_assert_ptr_nonnull(data);
+  const char *end = strstr(data, "</script>");
+  for (const char *at = data; (at = strstr(at, "{\"t\":")) && at < end; at++)
+    n_frames += strncmp(strchr(at, ','), ",\"values\"", 9) == 0, last = at;
+  ck_assert_uint_lt((size_t)(end - data), 20000 + 3 * strlen(bramah_display_description(display)));
+  ck_assert_msg(n_frames >= 3 && n_frames < 40, "%zu frames", n_frames);
+  ck_assert_double_gt(strtod(last + 5, NULL), 1.5); /* to the end of the run */
+  ck_assert_ptr_null(strstr(data, "\"interval\":0.0333"));
+  bramah_recording_free(recording);
+  bramah_display_free(display);
+}
+END_TEST
+
 START_TEST(probabilities)
 {
   bramah__bound_gauge g = {.below = -INFINITY, .above = 1.0, .scale = 1.0};
@@ -418,6 +473,8 @@ int main(void)
   tcase_add_loop_test(t, mistakes_have_places, 0, (int)(sizeof mistakes / sizeof mistakes[0]));
   tcase_add_loop_test(t, misfits_have_places, 0, (int)(sizeof misfits / sizeof misfits[0]));
   tcase_add_test(t, frames);
+  tcase_add_test(t, made_of_outputs);
+  tcase_add_test(t, recordings_are_bounded);
   tcase_add_test(t, probabilities);
   tcase_add_test(t, texts_are_escaped);
   tcase_add_test(t, what_it_says_is_true);
