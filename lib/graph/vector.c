@@ -73,6 +73,11 @@ bramah__pair p_add(bramah__pair a, bramah__pair b)
   return (bramah__pair){v_add(a.linear, b.linear), v_add(a.angular, b.angular)};
 }
 
+bramah__pair p_sub(bramah__pair a, bramah__pair b)
+{
+  return (bramah__pair){v_sub(a.linear, b.linear), v_sub(a.angular, b.angular)};
+}
+
 bramah__pair p_scale(bramah__expr s, bramah__pair a)
 {
   return (bramah__pair){v_scale(s, a.linear), v_scale(s, a.angular)};

@@ -34,6 +34,7 @@ typedef struct bramah__pair {
   bramah__vec linear, angular;
 } bramah__pair;
 bramah__pair p_add(bramah__pair a, bramah__pair b);
+bramah__pair p_sub(bramah__pair a, bramah__pair b);
 bramah__pair p_scale(bramah__expr s, bramah__pair a);
 bramah__expr p_dot(bramah__pair a, bramah__pair b);
 

@@ -115,6 +115,10 @@ static inline int bramah__in_the_air(const bramah__contact *contact)
   return contact->meets && contact->body < 0 && contact->carrier == 0;
 }
 
+/* m^2 = |e x n|^2 of a disc, e its axis, n the normal, is no less: one that lies flat has no direction forwards; from half a
+ * degree upwards this is exact. */
+static const double bramah__least_lean = 1e-4;
+
 /* The plane of one point between two bodies, and its point, as they are held over a step. */
 typedef struct bramah__held {
   double point[3];           /* of the body that does not carry the plane, its frame [m] */

@@ -118,7 +118,7 @@ static int is_frame(const bramah__tree *tree, size_t j)
 }
 
 void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *base, const bramah__expr *z,
-                             int with_frames, bramah__body_graph *body)
+                             int with_frames, const unsigned char *round, bramah__body_graph *body)
 {
   for (size_t j = 0; j < tree->n; j++) {
     const bramah__link *link = &tree->link[j];
@@ -129,10 +129,13 @@ void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *base,
     follow_joint(link, base, z[j], &own->A, &own->r, &own->n);
     own->turn = parent->turn, own->place = parent->place;
     follow_joint(link, base, z[j], &own->turn, &own->place, &n);
+    own->axes = own->turn;
+    own->is_round = round && round[j];
+    if (own->is_round) own->turn = m_multiply(parent->turn, joint_axes(link, base));
     own->frame = with_frames && is_frame(tree, j) ? (int)j : parent->frame;
     if (own->frame == (int)j) {
       own->frame_turn = own->turn, own->frame_place = own->place;
-      own->turn = ground.A, own->place = ground.r, n = cleared_vector(link->axis);
+      own->axes = own->turn = ground.A, own->place = ground.r, n = cleared_vector(link->axis);
     }
     own->b = link->revolute ? (bramah__pair){v_cross(own->place, n), n} : (bramah__pair){n, ground.r};
   }
@@ -205,10 +208,12 @@ void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__link_grap
 
 /* ---- inwards: forces ---- */
 
-void bramah__tree_graph_force(const bramah__tree *tree, bramah__body_graph *body, bramah__expr *tau)
+void bramah__tree_graph_force(const bramah__tree *tree, const bramah__pair *wrench, bramah__body_graph *body,
+                              bramah__expr *tau)
 {
   for (size_t j = 0; j < tree->n; j++)
-    body[j].W = p_add(momentum(&body[j].mass, body[j].Zd), p_wrench_cross(body[j].Z, body[j].h));
+    body[j].W =
+        p_sub(p_add(momentum(&body[j].mass, body[j].Zd), p_wrench_cross(body[j].Z, body[j].h)), wrench[j]);
   for (size_t j = tree->n; j-- > 0;) {
     const int p = tree->link[j].parent;
     tau[j] = p_dot(body[j].b, body[j].W);
@@ -239,31 +244,44 @@ static bramah__mat turning_matrix(const bramah__mass_graph *mass, bramah__pair Z
   return B;
 }
 
-void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *dz,
-                             const bramah__expr *dzd, const bramah__expr *dzdd, bramah__expr *dtau)
+void bramah__tree_graph_moves(const bramah__tree *tree, const bramah__body_graph *body,
+                              const bramah__expr *dz, const bramah__expr *dzd, const bramah__expr *dzdd,
+                              bramah__moves_graph *moves)
 {
-  const bramah__expr two = e_number(2.0);
-  bramah__pair pid[BRAMAH__MOST_BODIES], pidd[BRAMAH__MOST_BODIES], Y[BRAMAH__MOST_BODIES];
   for (size_t j = 0; j < tree->n; j++) {
     const int p = tree->link[j].parent;
     const bramah__body_graph *own = &body[j];
     const bramah__pair b = own->b, bd = own->bd;
-    pid[j] = p_add(p_scale(dz[j], bd), p_scale(dzd[j], b));
-    pidd[j] = p_add(p_add(p_scale(dz[j], own->bdd), p_scale(e_scale(2.0, dzd[j]), bd)), p_scale(dzdd[j], b));
-    if (p >= 0) {
-      pid[j] = p_add(twist_into(body, j, pid[p]), pid[j]);
-      pidd[j] = p_add(twist_into(body, j, pidd[p]), pidd[j]);
-    }
-    const bramah__vec twice = v_scale(two, pid[j].angular);
+    bramah__moves_graph *to = &moves[j];
+    const bramah__expr turn = own->is_round ? e_number(0.0) : dz[j];
+    to->pose = p_scale(turn, b);
+    to->twist = p_add(p_scale(turn, bd), p_scale(dzd[j], b));
+    to->acceleration =
+        p_add(p_add(p_scale(turn, own->bdd), p_scale(e_scale(2.0, dzd[j]), bd)), p_scale(dzdd[j], b));
+    if (p < 0) continue;
+    to->pose = p_add(twist_into(body, j, moves[p].pose), to->pose);
+    to->twist = p_add(twist_into(body, j, moves[p].twist), to->twist);
+    to->acceleration = p_add(twist_into(body, j, moves[p].acceleration), to->acceleration);
+  }
+}
+
+void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *dz,
+                             const bramah__moves_graph *moves, const bramah__pair *wrench, bramah__expr *dtau)
+{
+  bramah__pair Y[BRAMAH__MOST_BODIES];
+  for (size_t j = 0; j < tree->n; j++) {
+    const bramah__body_graph *own = &body[j];
+    const bramah__vec twice = v_scale(e_number(2.0), moves[j].twist.angular);
     const bramah__pair B = {v_cross(twice, own->h.linear),
                             m_rotate(turning_matrix(&own->mass, own->Z), twice)};
-    Y[j] = p_add(momentum(&own->mass, pidd[j]), B);
+    Y[j] = p_sub(p_add(momentum(&own->mass, moves[j].acceleration), B), wrench[j]);
   }
   for (size_t j = tree->n; j-- > 0;) {
     const int p = tree->link[j].parent;
     dtau[j] = p_dot(body[j].b, Y[j]);
     if (p < 0) continue;
-    const bramah__pair up = p_add(Y[j], p_scale(dz[j], p_wrench_cross(body[j].b, body[j].W)));
+    const bramah__expr turn = body[j].is_round ? e_number(0.0) : dz[j];
+    const bramah__pair up = p_add(Y[j], p_scale(turn, p_wrench_cross(body[j].b, body[j].W)));
     Y[p] = p_add(Y[p], wrench_from(body, j, up));
   }
 }
@@ -280,14 +298,15 @@ typedef struct moving {
 static void set_moving(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *along,
                        moving *out)
 {
-  const bramah__expr twice[2] = {e_scale(2.0, along[0]), e_scale(2.0, along[1])};
   for (size_t j = 0; j < tree->n; j++) {
+    const bramah__expr turn = body[j].is_round ? e_number(0.0) : along[0],
+                       twice[2] = {e_scale(2.0, turn), e_scale(2.0, along[1])};
     const bramah__pair b = body[j].b, bd = body[j].bd, bdd = body[j].bdd;
     out[j].mass = body[j].mass;
     out[j].h = body[j].h.linear;
     out[j].B = turning_matrix(&body[j].mass, body[j].Z);
     out[j].turning = v_add(v_scale(twice[0], bd.angular), v_scale(twice[1], b.angular));
-    out[j].acceleration = p_add(p_add(p_scale(along[0], bdd), p_scale(twice[1], bd)), p_scale(along[2], b));
+    out[j].acceleration = p_add(p_add(p_scale(turn, bdd), p_scale(twice[1], bd)), p_scale(along[2], b));
   }
   for (size_t j = tree->n; j-- > 0;) {
     if (tree->link[j].parent < 0) continue;
@@ -314,8 +333,9 @@ void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__body_gra
                        B = {v_cross(own->turning, own->h), m_rotate(own->B, own->turning)};
 
     /* What the joints on the way to the root feel of the subtree as joint j moves, and joint j as they move. */
-    const bramah__pair moved = p_add(p_scale(along[0], p_wrench_cross(b, body[j].W)),
-                                     p_add(momentum(&own->mass, own->acceleration), B));
+    const bramah__expr turn = body[j].is_round ? e_number(0.0) : along[0];
+    const bramah__pair moved =
+        p_add(p_scale(turn, p_wrench_cross(b, body[j].W)), p_add(momentum(&own->mass, own->acceleration), B));
     const bramah__vec turned = v_add(m_unrotate(own->B, b.angular), v_cross(own->h, b.linear));
     T[j * n + j] = p_dot(b, moved);
     for (int i = tree->link[j].parent; i >= 0; i = tree->link[i].parent) {
@@ -331,6 +351,11 @@ void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__body_gra
 bramah__vec bramah__direction_graph(const bramah__body_graph *body, int number, const double *local)
 {
   return number < 0 ? cleared_vector(local) : m_rotate(body[number].A, cleared_vector(local));
+}
+
+bramah__vec bramah__framed_graph(const bramah__body_graph *own, const double *local)
+{
+  return m_rotate(own->turn, cleared_vector(local));
 }
 
 bramah__vec bramah__point_graph(const bramah__body_graph *body, int number, const double *local)

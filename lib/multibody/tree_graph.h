@@ -32,6 +32,8 @@ typedef struct bramah__body_graph {
   bramah__mat A;    /* body axes to inertial axes */
   bramah__vec r, n; /* origin of the body frame, joint axis */
   int frame;        /* body in whose axes and about whose origin all that follows is; -1: inertial */
+  bramah__mat axes; /* of the body there */
+  int is_round;     /* it is not seen how far it has turned: what follows is as if it had not */
   bramah__mat turn; /* axes and origin of the body there, ... */
   bramah__vec place;
   bramah__mat frame_turn; /* ... and if it is a frame itself in that of its parent */
@@ -52,24 +54,40 @@ void bramah__link_graph_load(bramah__link_graph *link, bramah__expr m, const dou
 /* Poses of body [n] at joint coordinates z [n], where base [n_balls x 9] are rotations by which the axes of spherical joints
  * are turned (tree.h), with frames on bodies that turn about another axis than what hangs on them, or all in inertial axes; then masses, velocities and accelerations at zd, zdd [n]. */
 void bramah__tree_graph_pose(const bramah__tree *tree, const bramah__expr *base, const bramah__expr *z,
-                             int with_frames, bramah__body_graph *body);
+                             int with_frames, const unsigned char *round, bramah__body_graph *body);
 void bramah__tree_graph_motion(const bramah__tree *tree, const bramah__link_graph *link, bramah__vec gravity,
                                const bramah__expr *zd, const bramah__expr *zdd, bramah__body_graph *body);
 
-/* Joint forces tau [n] that make this motion against gravity (Newton-Euler). */
-void bramah__tree_graph_force(const bramah__tree *tree, bramah__body_graph *body, bramah__expr *tau);
+/* Joint forces tau [n] that make this motion against gravity and wrenches [n] that act on the bodies, in their frames
+ * (Newton-Euler). */
+void bramah__tree_graph_force(const bramah__tree *tree, const bramah__pair *wrench, bramah__body_graph *body,
+                              bramah__expr *tau);
 
-/* Their derivatives, instead of those that the graph makes, which go through all that the motion is made of:
- * dtau [n] as the joints, their rates and their accelerations move by dz, dzd, dzdd [n]; ... */
+/* How bodies move as the joints, their rates and their accelerations move by dz, dzd, dzdd [n]: twists that their poses move by,
+ * and changes of velocity and acceleration as they are seen from the body, all in its frame. */
+typedef struct bramah__moves_graph {
+  bramah__pair pose, twist, acceleration;
+} bramah__moves_graph;
+void bramah__tree_graph_moves(const bramah__tree *tree, const bramah__body_graph *body,
+                              const bramah__expr *dz, const bramah__expr *dzd, const bramah__expr *dzdd,
+                              bramah__moves_graph *moves);
+
+/* Derivatives of the joint forces, instead of those that the graph makes, which go through all that the motion is made of:
+ * dtau [n] along moves, while wrenches change as seen from the bodies by `wrench` [n]; ... */
 void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph *body, const bramah__expr *dz,
-                             const bramah__expr *dzd, const bramah__expr *dzdd, bramah__expr *dtau);
+                             const bramah__moves_graph *moves, const bramah__pair *wrench,
+                             bramah__expr *dtau);
 
-/* ... and T [n x n], column k as those of joint k alone move by `along` [3], by composite bodies: without frames. */
+/* ... and T [n x n], column k as those of joint k alone move by `along` [3], by composite bodies: without
+ * frames, and wrenches held to the bodies. */
 void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__body_graph *body,
                                 const bramah__expr *along, bramah__expr *T);
 
 /* The twist of a body in inertial axes about the inertial origin. */
 bramah__pair bramah__twist_graph(const bramah__body_graph *body, size_t number);
+
+/* A direction of a body in its frame. */
+bramah__vec bramah__framed_graph(const bramah__body_graph *own, const double *local);
 
 /* A point and a direction of a body (-1: ground). */
 bramah__vec bramah__point_graph(const bramah__body_graph *body, int number, const double *local);

@@ -3,6 +3,7 @@
 #include "lib/base/diag.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define COUNT_RESULT(name, count) +(count)
 int bramah__take_expressions(bramah__step_builder *b)
@@ -73,21 +74,63 @@ void bramah__set_force_tangent(bramah__step_builder *b, bramah__expr by_z, brama
                                bramah__expr by_zdd)
 {
   const bramah__expr along[3] = {by_z, by_zd, by_zdd};
+  memcpy(b->force_along, along, sizeof along);
   if (b->out->nd == 0) bramah__tree_graph_tangent(&b->model->tree, b->body, along, b->T);
 }
 
+/* What contacts see along moves of the bodies, and their wrenches. */
+static void vary_contacts(bramah__step_builder *b, const bramah__moves_graph *moves)
+{
+  const bramah_model *model = b->model;
+  bramah__pair *wrench = (bramah__pair *)(void *)b->wrench_change;
+  memset(wrench, 0, b->out->n * sizeof *wrench);
+  for (size_t first = 0, end; first < model->n_contact_points; first = end) {
+    const bramah__contact *contact = &model->contact_point[first];
+    const bramah__patch_graph *patch = bramah__patch_at(b, first);
+    bramah__patch_graph change;
+    end = first + bramah__patch_of(model, first);
+    if (contact->pressed > 0.0 || contact->meets) continue;
+    bramah__patch_vary(contact, patch, b->body, moves, &change);
+    for (size_t i = first; i < end; i++) {
+      bramah__expr f[3], *seen = b->touch_change + i * BRAMAH__TOUCHES;
+      const double offset = bramah__patch_offset(&model->contact_point[i]);
+      bramah__patch_touch(&change, offset, seen);
+      for (size_t k = 0; k < 3; k++)
+        f[k] = e_sum_products(BRAMAH__TOUCHES, b->by_touch + (i * BRAMAH__RUBBED + k) * BRAMAH__TOUCHES, 1,
+                              seen, 1);
+      bramah__patch_push(&change, offset, f);
+    }
+    wrench[contact->body] =
+        p_add(wrench[contact->body], bramah__patch_vary_wrench(contact, patch, moves, &change));
+  }
+}
+
+/* Of open trees T has what follows from masses: contacts come to it. */
 void bramah__seed_forces(bramah__step_builder *b, size_t k)
 {
-  const size_t n = b->out->n;
-  bramah__expr *dz = b->T, *dzd = dz + n, *dzdd = dzd + n, *dtau = dzdd + n;
-  if (b->out->nd > 0) {
+  const size_t n = b->out->n, nd = b->out->nd, own = (size_t)b->out->index[nd + k];
+  const bramah__tree *tree = &b->model->tree;
+  bramah__expr *dz = b->T + n * n, *dzd = dz + n, *dzdd = dzd + n, *dtau = dzdd + n;
+  const bramah__pair *wrench = (bramah__pair *)(void *)b->wrench_change;
+  bramah__moves_graph moves[BRAMAH__MOST_BODIES];
+  memset(dz, 0, 4 * n * sizeof *dz);
+  if (nd > 0) {
     bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->in_z, dz);
     bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->q_d, dzd);
     bramah__derive(b->graph, b->n_seeds, b->at, b->along, n, b->q_dd, dzdd);
-    bramah__tree_graph_vary(&b->model->tree, b->body, dz, dzd, dzdd, dtau);
+  } else {
+    dz[own] = b->force_along[0], dzd[own] = b->force_along[1], dzdd[own] = b->force_along[2];
+  }
+  bramah__tree_graph_moves(tree, b->body, dz, dzd, dzdd, moves);
+  vary_contacts(b, moves);
+  if (nd > 0) bramah__tree_graph_vary(tree, b->body, dz, moves, wrench, dtau);
+  for (size_t j = 0; j < n && nd == 0; j++) {
+    dtau[j] = e_sub(dtau[j], p_dot(b->body[j].b, wrench[j]));
+    for (int i = tree->link[j].parent; i >= 0; i = tree->link[i].parent)
+      dtau[i] = e_sub(dtau[i], p_dot(b->body[i].b, wrench[j]));
   }
   for (size_t j = 0; j < n; j++)
-    bramah__seed(b, b->tau[j], b->out->nd > 0 ? dtau[j] : b->T[j * n + (size_t)b->out->index[k]]);
+    bramah__seed(b, b->tau[j], nd > 0 ? dtau[j] : e_add(b->T[j * n + own], dtau[j]));
 }
 
 void bramah__seed_parameter(bramah__step_builder *b, size_t k)

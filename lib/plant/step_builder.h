@@ -7,11 +7,14 @@
 
 #include "lib/graph/solve.h"
 #include "lib/hydraulics/circuit_graph.h"
-#include "lib/multibody/contact.h"
+#include "lib/multibody/contact_graph.h"
 #include "lib/multibody/tree_graph.h"
 #include "lib/plant/step_graph.h"
 
-/* Expressions of a machine; matrices row-major. */
+/* What a contact has derivatives of by what it sees: its force in the axes of its patch, and the rates of its bristles. */
+enum { BRAMAH__RUBBED = 3 + BRAMAH__CONTACT_STATES };
+
+/* Expressions of a machine; matrices row-major. A patch stands at its first contact. */
 #define BRAMAH__STEP_EXPRESSIONS(X)                                                                          \
   X(supply, model->circuit.n_supplies)                                                                       \
   X(valve_coefficient, model->circuit.n_valves)                                                              \
@@ -19,6 +22,11 @@
   X(taken, model->n_contact_points) /* by brakes and clutches, power */                                      \
   X(contact_value, model->n_contact_points * sizeof(bramah__contact_values) / sizeof(bramah__expr))          \
   X(shaft_value, BRAMAH__SHAFT_VALUES * model->n_shafts)                                                     \
+  X(patch, model->n_contact_points * sizeof(bramah__patch_graph) / sizeof(bramah__expr))                     \
+  X(by_touch, model->n_contact_points *BRAMAH__RUBBED *BRAMAH__TOUCHES)                                      \
+  X(touch_change, model->n_contact_points *BRAMAH__TOUCHES)  /* along what is seeded */                      \
+  X(wrench, n * sizeof(bramah__pair) / sizeof(bramah__expr)) /* of contacts on bodies, in their frames */    \
+  X(wrench_change, n * sizeof(bramah__pair) / sizeof(bramah__expr))                                          \
   X(load_force, 3 * model->forces.n_loads)                                                                   \
   X(joint_load, n)                                                                                           \
   X(cylinder_load, nc)                                                                                       \
@@ -91,6 +99,7 @@ typedef struct bramah__step_builder {
   BRAMAH__STEP_INPUTS(BRAMAH__BUILDER_INPUT)
   BRAMAH__STEP_EXPRESSIONS(BRAMAH__BUILDER_MEMBER)
   bramah__expr oil_bulk_modulus, c1, c2; /* 2/h, its square */
+  bramah__expr force_along[3];           /* coordinate, rate and acceleration of what seeds joint forces */
   bramah__vec gravity;
   bramah__link_graph link[BRAMAH__MOST_BODIES];
   bramah__body_graph body[BRAMAH__MOST_BODIES];
@@ -100,6 +109,19 @@ typedef struct bramah__step_builder {
   bramah__part *part; /* as many as the program numbers; their results lie one behind the other in `result` */
   size_t n_parts, n_results;
 } bramah__step_builder;
+
+static inline bramah__patch_graph *bramah__patch_at(const bramah__step_builder *b, size_t contact)
+{
+  return (bramah__patch_graph *)(void *)b->patch + contact;
+}
+
+/* How many contacts from this one on are in one patch. On a field each has a plane of its own. */
+static inline size_t bramah__patch_of(const bramah_model *model, size_t contact)
+{
+  for (size_t k = 0; k < model->n_standing; k++)
+    if (model->standing[k].point == contact) return 1;
+  return bramah__patch_size(model->n_contact_points - contact, &model->contact_point[contact]);
+}
 
 /* Numbers of everything, by their short names. */
 #define BRAMAH__STEP_SIZES(p)                                                                                \
@@ -150,7 +172,8 @@ void bramah__seed_state(bramah__step_builder *b, size_t k);
 void bramah__seed_parameter(bramah__step_builder *b, size_t k);
 
 /* The joint forces in a tree without loops, as coordinate k, its rate and acceleration move by `along`: columns of T. Then
- * they move with what is seeded: by column k of T where there are no loops. */
+ * they move with what is seeded: by column k of T where there are no loops. So do the wrenches of contacts, and touch_change is
+ * what these see. */
 void bramah__set_force_tangent(bramah__step_builder *b, bramah__expr by_z, bramah__expr by_zd,
                                bramah__expr by_zdd);
 void bramah__seed_forces(bramah__step_builder *b, size_t k);

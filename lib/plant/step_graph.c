@@ -471,6 +471,19 @@ static void add_rates(bramah__step_builder *b)
   bramah__give(b, nm, drive, 1);
 }
 
+/* Rates of the bristles of contacts by what these see. */
+static void derive_bristles(const bramah__step_builder *b, bramah__expr *rates)
+{
+  for (size_t i = 0; i < b->model->n_contact_points; i++) {
+    const bramah__contact *contact = &b->model->contact_point[i];
+    const bramah__expr *by = b->by_touch + (i * BRAMAH__RUBBED + 3) * BRAMAH__TOUCHES;
+    for (size_t k = 0; contact->pressed == 0.0 && !contact->meets && k < contact->n_states;
+         k++, by += BRAMAH__TOUCHES)
+      rates[contact->first_state + k] =
+          e_sum_products(BRAMAH__TOUCHES, by, 1, b->touch_change + i * BRAMAH__TOUCHES, 1);
+  }
+}
+
 static void add_slopes(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
@@ -485,8 +498,11 @@ static void add_slopes(bramah__step_builder *b)
   }
   bramah__give(b, nw * 2 * nf, others, 1);
   for (size_t k = 0; nq && k < 2 * nf; k++) {
+    if (k % nf == 0) bramah__set_force_tangent(b, e_number(k == 0), e_number(k > 0), e_number(0.0));
     bramah__seed_state(b, k);
+    bramah__seed_forces(b, k % nf);
     bramah__derive_along(b, nq, b->xd_end, b->column);
+    derive_bristles(b, b->column);
     bramah__put_column(nq, b->column, others + k, 2 * nf);
   }
   bramah__give(b, nq * 2 * nf, others, 1);

@@ -31,6 +31,7 @@
 
 #include "bramah/coupled.h"
 #include "lib/graph/tape.h"
+#include "lib/multibody/contact_graph.h"
 #include "lib/plant/state.h"
 
 /* Inputs in the order of their registers: name, rate, how many. */
@@ -58,10 +59,11 @@
   X(half, STEP, nq > 0) /* of the step for friction states, from x, xd at its start; 0 at a state x */       \
   X(x, STEP, nq)                                                                                             \
   X(xd, STEP, nq)                                                                                            \
-  X(xd_by, POINT, nq * 2 * nf)    /* xd by the joints of the error state ... */                              \
-  X(xd_yield, POINT, nh)          /* ... and, of those that are error states, by x itself */                 \
-  X(drawn_by, POINT, nw * 2 * nf) /* `drawn` by the joints of the error state */                             \
-  X(held, POINT, n)               /* stands for rates that a derivative holds; in no result */
+  X(xd_by, POINT, nq * 2 * nf)     /* xd by the joints of the error state ... */                             \
+  X(xd_yield, POINT, nh)           /* ... and, of those that are error states, by x itself */                \
+  X(drawn_by, POINT, nw * 2 * nf)  /* `drawn` by the joints of the error state */                            \
+  X(held, POINT, n)                /* stands for rates that a derivative holds; in no result */              \
+  X(touch, POINT, BRAMAH__TOUCHES) /* stands for what a contact sees; in no result */
 
 /* Results of the parts, in their order. */
 #define BRAMAH__SPEEDS_RESULTS(X)                                                                            \

@@ -357,48 +357,76 @@ static void add_shafts(bramah__step_builder *b, size_t *works)
   }
 }
 
-/* Points and discs on the ground, brakes and clutches. */
+/* Force, bristles and their rates of a contact at what it sees, and the derivatives of force and rates: made with inputs in place
+ * of that, of which nothing folds away. */
+static void set_law(bramah__step_builder *b, size_t i, const bramah__expr *touch, bramah__expr *f)
+{
+  const bramah__contact *contact = &b->model->contact_point[i];
+  const bramah__expr half = b->out->nq ? b->in_half[0] : e_number(0.0), one = e_number(1.0);
+  const size_t first = contact->first_state;
+  struct {
+    bramah__expr x[2], f[3], xd[2], by[BRAMAH__RUBBED * BRAMAH__TOUCHES];
+  } law = {0};
+  bramah__contact_with(contact, bramah__contact_values_in(b, i), b->in_touch[0], b->in_touch + 1, half,
+                       b->in_x + first, b->in_xd + first, law.x, law.xd, law.f);
+  const size_t n_rubbed = contact->n_states ? BRAMAH__RUBBED : 3;
+  for (size_t k = 0; k < BRAMAH__TOUCHES; k++) {
+    bramah__expr by[BRAMAH__RUBBED] = {{0}};
+    bramah__derive(b->graph, 1, b->in_touch + k, &one, n_rubbed, law.f, by);
+    bramah__put_column(n_rubbed, by, law.by + k, BRAMAH__TOUCHES);
+  }
+  bramah__substitute(b->graph, BRAMAH__TOUCHES, b->in_touch, touch, sizeof law / sizeof *law.x, law.x);
+  memcpy(f, law.f, sizeof law.f);
+  memcpy(b->by_touch + i * BRAMAH__RUBBED * BRAMAH__TOUCHES, law.by, sizeof law.by);
+  memcpy(b->x_end + first, law.x, contact->n_states * sizeof *law.x);
+  memcpy(b->xd_end + first, law.xd, contact->n_states * sizeof *law.xd);
+}
+
+/* Points and discs on the ground push the bodies. */
 static void add_contacts(bramah__step_builder *b, size_t *works)
 {
-  const size_t nr = b->out->nf + b->out->nm, taken = b->out->nc + BRAMAH__CONTACTS;
-  const bramah__expr half = b->out->nq ? b->in_half[0] : e_number(0.0);
-  for (size_t i = 0, stands = 0; i < b->model->n_contact_points; i++) {
-    const bramah__contact *contact = &b->model->contact_point[i];
-    const int on_field = stands < b->out->nk && b->model->standing[stands].point == i;
-    if (contact->meets) continue;
-    if (contact->pressed > 0.0) {
-      b->taken[i] = add_brake(b, works, contact, bramah__contact_values_in(b, i), half);
-      continue;
-    }
+  const bramah_model *model = b->model;
+  const size_t taken = b->out->nc + BRAMAH__CONTACTS;
+  bramah__pair *wrench = (bramah__pair *)(void *)b->wrench;
+  for (size_t first = 0, end, stands = 0; first < model->n_contact_points; first = end) {
+    const bramah__contact *contact = &model->contact_point[first];
+    const int on_field = stands < b->out->nk && model->standing[stands].point == first;
     bramah__plane_graph plane;
+    end = first + bramah__patch_of(model, first);
+    if (contact->pressed > 0.0 || contact->meets) continue;
     if (on_field) plane = plane_in(b, stands++);
-    const bramah__contact_frame_graph at = bramah__contact_graph(contact, on_field ? &plane : NULL, b->body);
-    if (on_field) {
-      const bramah__vec spin = bramah__direction_graph(b->body, contact->body, contact->spin);
-      memcpy(b->stand + 6 * (stands - 1), at.held.x, sizeof at.held.x);
-      memcpy(b->stand + 6 * (stands - 1) + 3, spin.x, sizeof spin.x);
+    bramah__patch_graph *patch = bramah__patch_at(b, first);
+    *patch = bramah__patch_graph_of(contact, on_field ? &plane : NULL, b->body);
+    const bramah__vec arm = bramah__patch_arm(contact, patch, b->body),
+                      spin = bramah__twist_graph(b->body, (size_t)contact->body).angular;
+    for (size_t i = first; i < end; i++) {
+      const bramah__contact *one = &model->contact_point[i];
+      bramah__expr touch[BRAMAH__TOUCHES], f[3];
+      bramah__patch_touch(patch, bramah__patch_offset(one), touch);
+      set_law(b, i, touch, f);
+      bramah__patch_push(patch, bramah__patch_offset(one), f);
+      const bramah__vec force = bramah__patch_force(contact, patch, b->body, f),
+                        held = bramah__point_graph(b->body, one->body, one->point);
+      if (on_field) {
+        const bramah__vec axis = bramah__direction_graph(b->body, one->body, one->spin);
+        memcpy(b->stand + 6 * (stands - 1), held.x, sizeof held.x);
+        memcpy(b->stand + 6 * (stands - 1) + 3, axis.x, sizeof axis.x);
+      }
+      for (int k = 0; k < 3; k++) bramah__add_work(b, works, taken, e_neg(force.x[k]), held.x[k]);
+      if (one->radius > 0.0)
+        bramah__add_work(b, works, taken | BRAMAH__IS_POWER, e_neg(v_dot(v_cross(arm, force), spin)),
+                         e_number(0.0));
     }
-    const size_t first = contact->first_state;
-    bramah__vec f;
-    bramah__contact_with(contact, bramah__contact_values_in(b, i), at.height, at.w, half, b->in_x + first,
-                         b->in_xd + first, b->x_end + first, b->xd_end + first, f.x);
-    const bramah__vec force = m_unrotate(at.axes, f), moment = v_cross(at.arm, force);
-    const int is_round = contact->radius > 0.0;
-    for (size_t k = 0; k < nr; k++) {
-      bramah__vec move;
-      bramah__seed_joints(b, b->Rz + k, nr);
-      bramah__derive_along(b, 3, at.held.x, move.x);
-      b->r[k] = e_sub(b->r[k], v_dot(move, force));
-      for (int j = contact->body; is_round && j >= 0; j = b->model->tree.link[j].parent)
-        if (b->model->tree.link[j].revolute)
-          b->r[k] = e_sub(b->r[k], e_mul(b->Rz[(size_t)j * nr + k], v_dot(b->body[j].n, moment)));
-    }
-    for (int k = 0; k < 3; k++) bramah__add_work(b, works, taken, e_neg(force.x[k]), at.held.x[k]);
-    if (is_round)
-      bramah__add_work(b, works, taken | BRAMAH__IS_POWER,
-                       e_neg(v_dot(moment, bramah__twist_graph(b->body, (size_t)contact->body).angular)),
-                       e_number(0.0));
+    wrench[contact->body] = p_add(wrench[contact->body], bramah__patch_wrench(patch));
   }
+}
+
+static void add_brakes(bramah__step_builder *b, size_t *works)
+{
+  const bramah__expr half = b->out->nq ? b->in_half[0] : e_number(0.0);
+  for (size_t i = 0; i < b->model->n_contact_points; i++)
+    if (b->model->contact_point[i].pressed > 0.0 && !b->model->contact_point[i].meets)
+      b->taken[i] = add_brake(b, works, &b->model->contact_point[i], bramah__contact_values_in(b, i), half);
 }
 
 /* What a quasistatic actuator exerts beyond its pressure, 0 of others; and what its equations need. */
@@ -479,12 +507,13 @@ static void set_residual(bramah__step_builder *b)
   const bramah_model *model = b->model;
   BRAMAH__STEP_SIZES(b->out);
   size_t works = 0;
-  bramah__tree_graph_force(&model->tree, b->body, b->tau);
+  add_contacts(b, &works);
+  bramah__tree_graph_force(&model->tree, (bramah__pair *)(void *)b->wrench, b->body, b->tau);
   for (size_t f = 0; f < nr; f++) b->r[f] = e_sum_products(n, b->Rz + f, nr, b->tau, 1);
   add_springs(b, &works);
   add_loads(b, &works);
   add_limits(b, &works);
-  add_contacts(b, &works);
+  add_brakes(b, &works);
   bramah__add_meetings(b, &works);
   add_shafts(b, &works);
   add_actuators(b, &works);
@@ -510,11 +539,46 @@ static void set_residual(bramah__step_builder *b)
   }
 }
 
+/* Does it not matter how far body j has turned about its joint, a wheel on the disc of its tyre? */
+static int is_round(const bramah__step_builder *b, size_t j)
+{
+  const bramah_model *model = b->model;
+  const bramah__link *link = &model->tree.link[j];
+  const double *a = link->axis, near = 1e-12, *J = link->inertia;
+  double across[3], Ja[3];
+  if (!link->revolute || link->ball) return 0;
+  for (int k = 0; k < 9; k++) /* a payload beside the axis moves it */
+    if (!e_is_number(b->link[j].centre.x[k % 3]) || !e_is_number(b->link[j].inertia.m[k / 3][k % 3]))
+      return 0;
+  for (size_t k = j + 1; k < model->n; k++)
+    if (model->tree.link[k].parent == (int)j) return 0;
+  bramah__cross3(a, link->centre, across);
+  bramah__rotate3(J, a, Ja);
+  const double own = bramah__dot3(a, Ja), rest = 0.5 * (J[0] + J[4] + J[8] - own);
+  for (int k = 0; k < 9; k++) {
+    const double even = (k % 4 == 0 ? rest : 0.0) + (own - rest) * a[k / 3] * a[k % 3];
+    if (!(fabs(J[k] - even) <= near * (own + rest)) || !(fabs(across[k % 3]) <= near)) return 0;
+  }
+  for (size_t i = 0; i < model->n_contact_points; i++) {
+    const bramah__contact *contact = &model->contact_point[i];
+    if (bramah__base_of(contact) == (int)j) return 0;
+    if (contact->body != (int)j || contact->pressed > 0.0) continue;
+    double off[3], tilt[3];
+    bramah__cross3(a, contact->point, off);
+    bramah__cross3(a, contact->spin, tilt);
+    if (!bramah__is_disc(contact) || bramah__dot3(off, off) + bramah__dot3(tilt, tilt) > near * near)
+      return 0;
+  }
+  return 1;
+}
+
 bramah_status bramah__add_mechanics(bramah__step_builder *b)
 {
+  unsigned char round[BRAMAH__MOST_BODIES];
   set_quantities(b);
   set_typical(b);
-  bramah__tree_graph_pose(&b->model->tree, b->in_base, b->in_z, b->out->nd > 0, b->body);
+  for (size_t j = 0; j < b->model->n; j++) round[j] = (unsigned char)is_round(b, j);
+  bramah__tree_graph_pose(&b->model->tree, b->in_base, b->in_z, b->out->nd > 0, round, b->body);
   const bramah_status status = close_loops(b);
   if (status != BRAMAH_OK) return status;
   set_motion(b);

@@ -8,7 +8,7 @@ static bramah__expr output_of_body(const bramah__step_builder *b, bramah__output
                                    const bramah__body_graph *body)
 {
   const bramah__vec w = body->Z.angular;
-  const bramah__vec rate = m_unrotate(body->turn, w);
+  const bramah__vec rate = m_unrotate(body->axes, w);
   if (code <= BRAMAH__BODY_RATE_Z) return rate.x[code - BRAMAH__BODY_RATE_X];
   if (code >= BRAMAH__BODY_RATE_XX) {
     const size_t *pair = bramah__rate_pair(code);
@@ -20,10 +20,10 @@ static bramah__expr output_of_body(const bramah__step_builder *b, bramah__output
     return m_unrotate(body->A, v_scale(scale, b->gravity)).x[code - BRAMAH__BODY_UP_X];
   }
   if (code >= BRAMAH__BODY_TURN_X)
-    return m_unrotate(body->turn, body->Zd.angular).x[code - BRAMAH__BODY_TURN_X];
+    return m_unrotate(body->axes, body->Zd.angular).x[code - BRAMAH__BODY_TURN_X];
   const bramah__vec velocity = v_add(body->Z.linear, v_cross(w, body->place));
   const bramah__vec turning = v_add(v_cross(body->Zd.angular, body->place), v_cross(w, velocity));
-  return m_unrotate(body->turn, v_add(body->Zd.linear, turning)).x[code - BRAMAH__BODY_FORCE_X];
+  return m_unrotate(body->axes, v_add(body->Zd.linear, turning)).x[code - BRAMAH__BODY_FORCE_X];
 }
 
 void bramah__shaft_graph(const bramah__step_builder *b, const bramah__shaft *shaft, bramah__expr *torque,

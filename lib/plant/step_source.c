@@ -456,7 +456,7 @@ static int is_used(const bramah__c_member *m, int derivatives)
     const char *name;
     int derivatives;
   } wants[] = {{"A", 1},       {"xd_by", 1},   {"xd_yield", 1}, {"drawn_by", 1},
-               {"carried", 2}, {"w_theta", 2}, {"held", 3}};
+               {"carried", 2}, {"w_theta", 2}, {"held", 3},     {"touch", 3}};
   for (size_t k = 0; k < sizeof wants / sizeof *wants; k++)
     if (strcmp(m->name, wants[k].name) == 0 && derivatives < wants[k].derivatives) return 0;
   return m->n > 0;

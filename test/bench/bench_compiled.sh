@@ -46,7 +46,7 @@ if command -v valgrind >/dev/null; then
   for key in $("$bench" list | grep -v native_x); do
     n=$(instructions "$key" 100) || n=
     [ "${n:-0}" = 0 ] || echo "$key $((n / 100))"
-  done >"$folder/instructions"
+  done | tee "$folder/instructions"
 fi
 "$bench" table "$folder/instructions"
 if command -v valgrind >/dev/null; then

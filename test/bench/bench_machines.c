@@ -282,6 +282,7 @@ static void print_chains(void)
 
 int main(void)
 {
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a row at once when it is measured */
   bench_print_machine();
   print_cycle();
   print_machines();

@@ -173,6 +173,8 @@ START_TEST(test_expressions)
   spatial_tree tree;
   bramah__body_graph body[N];
   bramah__link_graph link[N];
+  bramah__moves_graph moves[N];
+  static const bramah__pair none[N];
   bramah__expr in[WAYS * N], tau[N], dtau[N], vary[N], T[N * N], along[WAYS], moved[WAYS * N];
   double x[WAYS * N], weight[WAYS] = {0.7, 3.0, 11.0}, Z[6 * N], Zd[6 * N], W[6 * N], expected[N];
   bramah__pose pose[N];
@@ -186,9 +188,9 @@ START_TEST(test_expressions)
   const bramah__expr *z = in, *zd = in + N, *zdd = in + 2 * N;
   const bramah__vec gravity = v_number(t->gravity);
   for (size_t j = 0; j < N; j++) link[j] = bramah__link_graph_of(&t->link[j]);
-  bramah__tree_graph_pose(t, NULL, z, with_frames, body);
+  bramah__tree_graph_pose(t, NULL, z, with_frames, NULL, body);
   bramah__tree_graph_motion(t, link, gravity, zd, zdd, body);
-  bramah__tree_graph_force(t, body, tau);
+  bramah__tree_graph_force(t, none, body, tau);
   for (int w = 0; w < WAYS; w++) along[w] = e_number(weight[w]);
   bramah__tree_graph_tangent(t, body, along, T);
 
@@ -200,7 +202,8 @@ START_TEST(test_expressions)
     for (size_t i = 0; i < WAYS * N; i++)
       moved[i] = e_number(k == N ? test_uniform(&seed) : k == i % N ? weight[i / N] : 0.0);
     bramah__derive(g, WAYS * N, in, moved, N, tau, dtau);
-    bramah__tree_graph_vary(t, body, moved, moved + N, moved + 2 * N, vary);
+    bramah__tree_graph_moves(t, body, moved, moved + N, moved + 2 * N, moves);
+    bramah__tree_graph_vary(t, body, moved, moves, none, vary);
     double *value = calloc(bramah__graph_size(g), sizeof *value);
     ck_assert_ptr_nonnull(value);
     bramah__graph_evaluate(g, x, value);
