@@ -449,6 +449,24 @@ static void suggest_key(bramah_diag *diag, const bramah__node *node, const char 
 
 /* ---- changes ---- */
 
+/* How long the next key of a path is: names of outputs and parameters have dots themselves. Where nothing fits, up to the first dot. */
+static size_t key_length(const bramah__node *node, const char *p)
+{
+  const char *dot = strchr(p, '.');
+  const size_t first = dot ? (size_t)(dot - p) : strlen(p);
+  char part[256];
+  while (dot && node->kind != BRAMAH__NODE_SCALAR) {
+    const size_t n = (size_t)(dot - p);
+    if (n >= sizeof part) break;
+    memcpy(part, p, n);
+    part[n] = '\0';
+    if (find_element(node, part) < node->n) return n;
+    dot = strchr(dot + 1, '.');
+    if (!dot && strlen(p) < sizeof part && find_element(node, p) < node->n) return strlen(p);
+  }
+  return first;
+}
+
 /* The value of a change. What begins like a list, a mapping or a quotation is YAML, everything else plain
  * text. */
 static bramah_status parse_value(bramah__reader *reader, const bramah_change *change, bramah__node **out)
@@ -551,7 +569,8 @@ bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bram
     if (!part) return bramah__no_memory(reader);
     status = parse_value(reader, change, &value);
     while (!status && part) {
-      char *dot = strchr(part, '.');
+      const size_t length = key_length(*place, part);
+      char *dot = part[length] ? part + length : NULL;
       if (dot) *dot = '\0';
       if (!*part)
         return fail_change(reader, change, "a path is keys joined by dots, such as 'bodies.crank.mass", "");
@@ -566,24 +585,6 @@ bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bram
 }
 
 /* ---- places ---- */
-
-/* How long the next key of a path is: names of outputs and parameters have dots themselves. Where nothing fits, up to the first dot. */
-static size_t key_length(const bramah__node *node, const char *p)
-{
-  const char *dot = strchr(p, '.');
-  const size_t first = dot ? (size_t)(dot - p) : strlen(p);
-  char part[256];
-  while (dot && node->kind != BRAMAH__NODE_SCALAR) {
-    const size_t n = (size_t)(dot - p);
-    if (n >= sizeof part) break;
-    memcpy(part, p, n);
-    part[n] = '\0';
-    if (find_element(node, part) < node->n) return n;
-    dot = strchr(dot + 1, '.');
-    if (!dot && strlen(p) < sizeof part && find_element(node, p) < node->n) return strlen(p);
-  }
-  return first;
-}
 
 bramah_status bramah__tree_find(const bramah__node *root, const char *file, const char *path,
                                 bramah__position *out, bramah_diag *diag)

@@ -149,6 +149,15 @@ START_TEST(study_takes_changes)
   ck_assert_int_eq(bramah_study_load(file, 1, &wrong, &diag, &study), BRAMAH_E_KEY);
   ck_assert_str_eq(diag.file, "here.yaml");
   ck_assert_int_eq(diag.line, 5);
+
+  /* Names of parameters have dots themselves. */
+  const bramah_change dotted = {"uncertainty.oil.bulk_modulus", "7 %", "here.yaml", 7};
+  snprintf(file, sizeof file, "%s/datasets/excavator/tracks.yaml", root ? root : ".");
+  ck_assert_int_eq(bramah_study_load(file, 1, &dotted, &diag, &study), BRAMAH_OK);
+  const bramah_study_uncertain *oil = study->uncertainty.parameters;
+  while (strcmp(oil->name, "oil.bulk_modulus") != 0) oil++;
+  ck_assert_double_eq_tol(oil->share, 0.07, 1e-15);
+  bramah_study_free(study);
 }
 END_TEST
 

@@ -161,7 +161,8 @@ START_TEST(start_values_are_read)
   ck_assert(crank->slides == 0 && crank->has_position == 1 && crank->position == 63 * DEG &&
             crank->rate == 0);
   ck_assert(crank->position_sigma == 3 * DEG && crank->rate_sigma == 0.1 && crank->acceleration_noise == 0.5);
-  ck_assert(slide->slides == 1 && slide->has_position == 0 && slide->has_rate == 1 && slide->rate == 1.0 && slide->line == 16);
+  ck_assert(slide->slides == 1 && slide->has_position == 0 && slide->has_rate == 1 && slide->rate == 1.0 &&
+            slide->line == 16);
   ck_assert(slide->position_sigma == 3e-3 && slide->acceleration_noise == 0.0);
   ck_assert_str_eq(s->volumes[0].volume, "v1");
   ck_assert(s->volumes[0].has_pressure == 1 && s->volumes[0].pressure == 30e5);
@@ -753,7 +754,8 @@ START_TEST(missing_section_is_told)
       {1, "", 2, "required key 'study' is missing"},
       {2, "", 1, "required key 'machine' is missing"},
       {14, "others:", 14,
-       "unknown key 'others'; allowed are study, machine, changes, time, log, inputs, sensors, filter, "
+       "unknown key 'others'; allowed are study, machine, display, changes, time, log, inputs, sensors, "
+       "filter, "
        "adapt, tune, "
        "augmented, phases, uncertainty, hypotheses, parameter_noise, joints, volumes"},
   };
