@@ -1,25 +1,35 @@
-"""The work cycle of publication V on the tractor: dropped from 0.3 m, it lifts and tilts its bucket, drives to a heap, digs 600 kg, reverses,
-raises the bucket and dumps. Commands and what the soil does are in publication-v.csv.
+"""The work cycle of publication V on the tractor: dropped from 0.3 m, it lifts and tilts its bucket, drives to a heap of sand, fills its bucket,
+reverses, raises the bucket and dumps. Its commands are in publication-v.csv; sand and ground are real (SOIL) unless the ground is to be a plane.
 
-usage: python3 drive.py [--duration 44] [--step 0.001] [--study sensors.yaml] [--standing] [--draw] [--seed 1]
+usage: python3 drive.py [--duration 44] [--step 0.002] [--plane] [--standing] [--study sensors.yaml] [--draw] [--seed 1]
                 [--log log.csv] [--truth truth.csv] [--every 10]
+       python3 drive.py --report page.html    the same by `bramah simulate`, as a page that moves, with the ground from above
 
---standing: without the drop. --draw: the machine and its sensors differ from the files by what the study says of its uncertainty, and its
-process noise acts.
-As a module: drive(tractor(), duration=44.0, ...) returns a bramah.Simulation."""
+--standing: it has stood until the soil below it rests, instead of the drop. --draw: machine and sensors differ from the files by what the study says of
+its uncertainty. As a module: drive(tractor(), duration=44.0, ...) returns a bramah.Simulation."""
 import argparse
 import math
 import pathlib
+import subprocess
 
 import numpy as np
 
 import bramah
 
 here = pathlib.Path(__file__).resolve().parent
+CYCLE = here / "publication-v.csv"
 
 # The bucket low; 0.3 m above where it stands.
 LOW = {"joints.boom.initial": "-34 deg", "joints.bucket.initial": "38 deg"}
 DROP = {"joints.frame.initial": "[0 m, 0 m, 1.1028 m, 0 deg, 0.0164 deg, 0 deg]"}
+
+# Dry sand, into which tyres sink some centimetres, with a heap of 1.4 m^3; tyres of four discs; the bucket cuts, holds and spills.
+SOIL = {"terrain": "{cells: [220, 80], cell: 0.1 m, origin: [-7.5, -3 m], pressing: 0.03, heaps: [{at: [11.05, 1.44 m], height: 0.93 m}], "
+                   "particles: {most: 1500, radius: 50 mm}}",
+        "tools": "{bucket: {body: bucket, edge: [[0.78, 1, -0.15 m], [0.78, -1, -0.15 m]], "
+                 "profile: [[0, 0, -0.15 m], [-0.1, 0, 0.1 m], [0, 0, 0.5 m]]}}",
+        **{f"tyres.{side}.{key}": value for side in ("rear_left", "rear_right", "front_left", "front_right")
+           for key, value in (("ground", "terrain"), ("discs", "4"))}}
 
 # (from, to) [s] as publication V prints them.
 PHASES = [("drop", 0.0, 1.52), ("lift", 1.52, 2.36), ("tilt outwards", 2.96, 4.10), ("forward", 4.88, 10.12), ("dig", 10.12, 10.85),
@@ -27,26 +37,13 @@ PHASES = [("drop", 0.0, 1.52), ("lift", 1.52, 2.36), ("tilt outwards", 2.96, 4.1
           ("tilt inwards", 40.78, 42.24)]
 
 
-def tractor(standing=False, **options):
-    """The machine above the ground, or standing on it (bramah.Machine)."""
-    return bramah.Machine(here / "tractor.yaml", changes={**LOW, **({} if standing else DROP), **options.pop("changes", {})}, **options)
+def changes_of(standing=False, plane=False):
+    return {**LOW, **({} if standing else DROP), **({} if plane else SOIL)}
 
 
-class Schedule:
-    """By the time: commands hold from row to row, payload and soil follow straight lines between their rows."""
-
-    def __init__(self, machine, path=here / "publication-v.csv"):
-        self.machine, self.rows = machine, bramah.read_log(path)
-        self.loads = [name for name in self.rows if name not in machine.inputs]
-
-    def __call__(self, t):
-        rows = self.rows
-        for name in self.loads:
-            value = np.interp(t, rows.time, rows[name])
-            if value != self.machine.parameters[name]:
-                self.machine.parameters[name] = value
-        row = np.searchsorted(rows.time, t + 1e-9, "right") - 1
-        return [rows[name][row] for name in self.machine.inputs]
+def tractor(standing=False, plane=False, step=None, changes=None):
+    """The machine above the ground, or standing on it (bramah.Machine). step [s]: 2 ms on soil."""
+    return bramah.Machine(here / "tractor.yaml", step=step or (None if plane else 2e-3), changes={**changes_of(standing, plane), **(changes or {})})
 
 
 def draw(machine, study, seed):
@@ -62,9 +59,26 @@ def draw(machine, study, seed):
     return biases
 
 
-def drive(machine, duration=44.0, study=None, log=None, seed=1, process_noise=False, outputs=None):
-    """The motion of the cycle (a bramah.Simulation) from the machine's start."""
-    return machine.simulate(duration, Schedule(machine), study=study, log=log, seed=seed, process_noise=process_noise, outputs=outputs)
+def drive(machine, duration=44.0, study=None, log=None, seed=1, settle=0.0, **options):
+    """The motion of the cycle (a bramah.Simulation), after the machine has stood for `settle` [s]. What is in the bucket is its payload."""
+    cycle = bramah.read_log(CYCLE)
+    if settle:
+        machine.simulate(settle, {"t": [0.0], **{name: cycle[name][:1] for name in cycle}})
+    motion = machine.simulate(duration, cycle, study=study, log=log, seed=seed, **options)
+    if machine.soil is not None and "payload" in motion:
+        motion["payload"][:] = motion["bucket.carried"]
+    if "engine.angle" in motion:
+        motion["engine.angle"][:] -= motion["engine.angle"][0]
+    return motion
+
+
+def report(page, truth, duration=44.0, standing=False, plane=False, step=2e-3, program="bramah"):
+    """The cycle by the program, which writes a page."""
+    cycle = bramah.read_log(CYCLE)
+    commands = {f"inputs.{n}": "[" + ", ".join(f"[{t:g} s, {u:g} V]" for t, u in zip(cycle.time, cycle[n])) + "]" for n in cycle}
+    changes = [text for path, value in {**changes_of(standing, plane), **commands}.items() for text in ("--set", f"{path}={value}")]
+    subprocess.run([program, "simulate", here / "tractor.yaml", "--duration", f"{duration:g} s", "--step", f"{step:g}", "--output", truth, "--report", page,
+                    *changes], check=True)
 
 
 def add_biases(log, biases):
@@ -72,10 +86,27 @@ def add_biases(log, biases):
     bramah.write_log(log, {"t": columns.time, **{n: columns[n] + biases.get(n, 0.0) for n in columns}}, columns.units)
 
 
+def write_truth(path, motion, every=1, on_soil=True):
+    """On soil without what a filter on a plane means otherwise: forces along a ground that it has not, the deepest of other discs, forces of places that
+    stand for the soil."""
+    others = (".longitudinal_force", ".lateral_force", ".penetration") if on_soil else ()
+    names = [n for n in motion if not n.endswith(others) and not (on_soil and n.startswith("tip_force"))] if others else list(motion)
+    rows = slice(None, None, every)
+    bramah.write_log(path, {"t": motion.time[rows], **{name: motion[name][rows] for name in names}}, motion.units)
+
+
+def slip(motion, wheel, radius):
+    """Of a wheel whose tyre rolls on this radius [m]: 1 - v / (w r); nothing below 0.2 m/s."""
+    v = motion["frame_x.rate"] * np.cos(motion["frame_yaw.angle"]) + motion["frame_y.rate"] * np.sin(motion["frame_yaw.angle"])
+    rolls = motion[wheel] * radius
+    return np.where(np.abs(rolls) > 0.2, 1 - v / np.where(rolls, rolls, 1.0), np.nan)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--duration", type=float, default=44.0)
-    parser.add_argument("--step", type=float, help="[s]; else that of the machine")
+    parser.add_argument("--step", type=float, help="[s]; else 0.002, on a plane that of the machine")
+    parser.add_argument("--plane", action="store_true")
     parser.add_argument("--study")
     parser.add_argument("--standing", action="store_true")
     parser.add_argument("--draw", action="store_true")
@@ -83,21 +114,29 @@ def main():
     parser.add_argument("--log", default="log.csv")
     parser.add_argument("--truth", default="truth.csv")
     parser.add_argument("--every", type=int, default=10, help="rows of the truth: each so many steps")
+    parser.add_argument("--report", help="an HTML page")
     options = parser.parse_args()
     if options.draw and not options.study:
         parser.error("--draw needs a --study")
-    machine = tractor(options.standing, step=options.step)
+    if options.report:
+        report(options.report, options.truth, options.duration, options.standing, options.plane, options.step or 2e-3)
+        return
+    machine = tractor(options.standing, options.plane, options.step)
     biases = draw(machine, options.study, options.seed) if options.draw else {}
-    motion = drive(machine, options.duration, options.study, options.log if options.study else None, options.seed, options.draw)
+    motion = drive(machine, options.duration, options.study, options.log if options.study else None, options.seed,
+                   settle=4.0 if options.standing else 0.0)
     if biases:
         add_biases(options.log, biases)
-    every = slice(None, None, options.every)
-    bramah.write_log(options.truth, {"t": motion.time[every], **{name: motion[name][every] for name in motion}}, motion.units)
+    write_truth(options.truth, motion, options.every, machine.soil is not None)
     for phase, begin, end in PHASES:
         rows = (motion.time >= begin) & (motion.time <= end)
         if rows.any():
             print(f"{begin:6.2f} s  {phase:22} {motion['frame_x.rate'][rows].mean():6.2f} m/s  teeth {motion['teeth_height'][rows][-1]:5.2f} m  "
                   f"lift cylinder {motion['lift_left.force'][rows].max() / 1e3:5.1f} kN at most  payload {motion['payload'][rows][-1]:4.0f} kg")
+    print(f"fuel {1e3 * motion['diesel.fuel'][-1]:.1f} g; energy not accounted for {motion.energy.largest:.2g} J of {motion.energy.turnover:.3g} J")
+    if machine.soil is not None:
+        soil = machine.soil.report
+        print(f"soil: {soil.failures} wedges failed, {soil.merged} of their particles are field again, {soil.n_particles} are not yet")
     print(*motion.doubts, sep="\n", end="")
 
 

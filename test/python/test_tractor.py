@@ -31,11 +31,11 @@ class Tractor(Case):
     def test_counts(self):
         """The thirteen printed bodies and their fifteen joints of which three are cut; four wheels and a pivot of the axle that are ours."""
         said = self.program("check", FOLDER / "tractor.yaml")
-        self.assertIn("17 bodies", said)
-        self.assertIn("17 joints:", said)  # without the cut ones, with the wheels' and the free one of the frame
+        self.assertIn("19 bodies", said)
+        self.assertIn("19 joints:", said)  # without the cut ones, with those of wheels, crankshaft and cutting edge and the free one of the frame
         self.assertEqual(said.count("\n  loop "), 3)
-        self.assertEqual(said.count(", welded"), 2)
-        self.assertIn("14 degrees of freedom", said)  # 6 + steering + lift + tilt; axle and wheels
+        self.assertEqual(said.count(", welded"), 3)
+        self.assertIn("15 degrees of freedom", said)  # 6 + steering + lift + tilt; axle, wheels and engine
         self.assertIn("how: tape", said)
 
     def test_modes(self):
@@ -89,14 +89,14 @@ class Tractor(Case):
         self.assertGreater(sum(load.values()).max(), 3 * MASS * G)
         self.assertEqual(sum(load.values())[50], 0.0)  # in the air
         self.assertLess(abs(sum(load.values())[-1] / (MASS * G) - 1), 1e-3)
-        self.assertLess(abs(load["rear_left"][-1] - load["rear_right"][-1]), 1e-3)
+        self.assertLess(abs(load["rear_left"][-1] - load["rear_right"][-1]), 2.0)  # the engine turns the frame a little
         self.assertLess(abs(motion["frame_z.rate"][-1]), 1e-3)
 
     def test_straight(self):
         motion = self.rolling(2.0).simulate(1.5)
         self.assertGreater(motion["frame_x.position"][-1], 2.4)
         for name in ("frame_y.position", "frame_yaw.angle", "frame_roll.angle"):
-            self.assertLess(np.abs(motion[name]).max(), 1e-9, name)
+            self.assertLess(np.abs(motion[name]).max(), 1e-4, name)  # the engine's torque turns the frame a little
 
     def test_circle(self):
         """Yaw rate of a bicycle whose tyres slip by the same angle, as both axles have a slip stiffness in proportion to their load: v tan(delta) / L."""
@@ -125,11 +125,32 @@ class Tractor(Case):
         rolls = self.rolling(0.0, **slope).simulate(1.5)
         self.assertLess(rolls["frame_x.rate"][-1], -1.0)
 
-    def test_cycle(self):
-        machine = drive.tractor(step=4e-3)
-        motion = drive.drive(machine)
+    def test_power_train(self):
+        """From the seat: it starts in second gear at the speed that the gear gives, fuel flows, it brakes to a standstill with the clutch pressed, backs up;
+        what the engine does is what pump, clutch, dampers and ground take."""
+        columns = {"t": [0.0, 0.5, 1.0, 3.0, 4.2, 4.8], "throttle": [0, 0, 0, 0, 0, 0], "clutch": [0, 3, 10, 0, 3, 10], "gear": [2, 2, 2, 2, -1, -1],
+                   "lock": [0] * 6, "lift": [0] * 6, "tilt": [0] * 6, "steer": [0] * 6, "brake": [10, 0, 0, 10, 0, 0]}
+        machine = drive.tractor(True, True, step=4e-3)
+        motion = machine.simulate(7.0, columns, outputs=[*machine.outputs, "energy.kinetic"])
         self.assertTrue(motion.trusted, motion.doubts)
-        self.assertLess(motion.energy.largest, 1e-3 * motion.energy.turnover)
+        self.assertLess(motion.energy.largest, 1e-4 * motion.energy.turnover)
+
+        def at(name, t):
+            return motion[name][round(t / 4e-3)]
+
+        self.assertAlmostEqual(at("wheel_rl.rate", 2.9), at("engine.rate", 2.9) / 100.0, 3)
+        self.assertAlmostEqual(at("frame_x.rate", 2.9), 0.83 * at("wheel_rl.rate", 2.9), 1)
+        self.assertLess(abs(at("frame_x.rate", 4.1)), 0.06)  # it rocks on its tyres
+        self.assertGreater(at("engine.rate", 4.1), 130.0)
+        self.assertAlmostEqual(at("wheel_rl.rate", 6.9), -at("engine.rate", 6.9) / 165.0, 3)
+        self.assertTrue(0.005 < at("diesel.fuel", 7.0) < 0.03)
+        self.assertGreater(at("diesel.fuel_rate", 0.8), 1.2 * at("diesel.fuel_rate", 0.4))  # the clutch grips
+
+    def test_cycle(self):
+        """On a plane."""
+        motion = drive.drive(drive.tractor(plane=True, step=4e-3))
+        self.assertTrue(motion.trusted, motion.doubts)
+        self.assertLess(motion.energy.largest, 1e-5 * motion.energy.turnover)
 
         def at(name, t):
             return motion[name][round(t / 4e-3)]
@@ -139,46 +160,77 @@ class Tractor(Case):
         self.assertLess(at("bucket.angle", 4.1), at("bucket.angle", 2.96) - np.radians(8))
         self.assertGreater(at("frame_x.position", 10.12), 5.0)
         self.assertLess(abs(at("frame_x.rate", 14.0)), 0.05)
-        self.assertAlmostEqual(at("payload", 20.0), 600.0, 6)
-        self.assertLess(at("frame_x.position", 34.6), -10.0)
-        self.assertGreater(at("teeth_height", 36.66), 2.0)
-        self.assertLess(at("boom.angle", 40.0) + at("bucket.angle", 40.0), np.radians(-30))
-        self.assertEqual(at("payload", 43.0), 0.0)
-        self.assertTrue(19.5 < at("lift_left.force", 20.0) / 1e3 < 24, at("lift_left.force", 20.0))
+        self.assertLess(at("frame_x.position", 33.6), -4.0)
+        self.assertGreater(at("teeth_height", 36.66), 1.7)
+        self.assertLess(at("boom.angle", 39.6) + at("bucket.angle", 39.6), np.radians(-30))
+
+    def digs(self, seconds, **changes):
+        """Close to the heap, at the pace of the cycle, bucket low: it digs as there from 10.12 s on."""
+        rates = {f"joints.wheel_{n}.rate": f"{1.15 / r} rad/s" for n, r in (("rl", 0.8), ("rr", 0.8), ("fl", 0.55), ("fr", 0.55))}
+        machine = drive.tractor(True, step=4e-3, changes={
+            **rates, "joints.boom.initial": "-31 deg", "joints.bucket.initial": "24 deg", "joints.frame.rate": "[1.15 m/s, 0 m/s, 0 m/s, 0 rad/s, 0 rad/s, 0 rad/s]",
+            "terrain": drive.SOIL["terrain"].replace("11.05, 1.44", "6.2, 0").replace("[220, 80]", "[100, 50]").replace("-7.5, -3", "-2, -2.5"),
+            **{f"brakes.brake_{side}.command.initial": "0 V" for side in ("left", "right")}, **changes})
+        columns = bramah.read_log(drive.CYCLE)
+        rows = columns.time >= 8.3
+        times = np.maximum(columns.time[rows] - 9.72, 0.0)
+        mass = machine.soil.report.field_mass
+        motion = machine.simulate(seconds, {"t": times, **{n: columns[n][rows] for n in columns}})
+        motion.mass = mass
+        return machine, motion
+
+    def test_digs(self):
+        """Soil goes into the bucket and is lifted; what is weighed is what the lift cylinders carry; ruts stay; neither mass nor energy is lost."""
+        machine, motion = self.digs(2.9)
+        soil, mass = machine.soil.report, motion.mass
+        self.assertTrue(motion.trusted, motion.doubts)
+        self.assertLess(abs(soil.field_mass + soil.particle_mass - mass), 1e-12 * mass)
+        self.assertEqual((soil.added, soil.starved), (0.0, 0))
+        self.assertLess(motion.energy.largest, 1e-4 * motion.energy.turnover)
+        carried = motion["bucket.carried"]
+        self.assertEqual(carried[round(0.5 / 4e-3)], 0.0)
+        self.assertTrue(450.0 < carried[-1] < 700.0, carried[-1])
+        self.assertLess(np.ptp(carried[motion.time > 2.5]), 20.0)
+        self.assertGreater(motion["teeth_height"][-1], 0.8)
+        self.assertGreater(motion["lift_left.force"][motion.time > 2.5].mean(), 15e3)  # 8.5 kN with an empty bucket
+        self.assertLess(machine.soil.heights.min(), -0.02)  # ruts
 
     def log(self, seconds, seed):
-        """Of a machine drawn from what the study states, by the same steps; its truth."""
-        machine, log, study = drive.tractor(True, step=4e-3), self.folder / f"log-{seed}.csv", FOLDER / "sensors.yaml"
+        """Of a machine on soil drawn from what the study states; its truth."""
+        machine, log, study = drive.tractor(True), self.folder / f"log-{seed}.csv", FOLDER / "sensors.yaml"
         biases = drive.draw(machine, study, seed)
-        motion = drive.drive(machine, seconds, study, log, seed, process_noise=True)
+        motion = drive.drive(machine, seconds, study, log, seed, settle=4.0 if IS_LONG else 1.0)
         drive.add_biases(log, biases)
         return motion, log
 
     def test_estimates(self):
-        """Payload, roll, pitch and boom in their bands (floating machines have no NEES); in the long run the whole cycle."""
+        """Of a filter on a plane, of a machine on soil: payload, roll, pitch and boom in their bands (floating machines have no NEES); in the long run
+        the whole cycle."""
         for seed in (1, 2) if IS_LONG else (1,):
             truth, log = self.log(44.0 if IS_LONG else 2.0, seed)
-            shown, rows = self.folder / "truth.csv", slice(None, None, 5)
-            bramah.write_log(shown, {"t": truth.time[rows], **{n: truth[n][rows] for n in truth}}, truth.units)
+            shown = self.folder / "truth.csv"
+            drive.write_truth(shown, truth, 4)
             replay = bramah.replay(FOLDER / "sensors.yaml", log, truth=shown, model_alone=False)
 
             def error(name):
-                return (replay[name] - replay.truth(name))[::5]
+                return replay[name] - replay.truth(name)
 
+            self.assertFalse(replay.verdict.contradicted, replay.verdict)
             for name in ("payload", "cabin.roll", "cabin.pitch", "boom.angle"):
-                self.assertGreater(np.mean(np.abs(error(name)) < 1.96 * replay.sigma(name)[::5]), 0.85, name)
-            self.assertLess(np.degrees(np.abs(error("cabin.roll")).max()), 0.2)
+                self.assertGreater(np.mean(np.abs(error(name)) < 1.96 * replay.sigma(name)), 0.85, name)
+            self.assertLess(np.degrees(np.abs(error("cabin.roll"))[replay.time > 1.0].max()), 0.2)
             if IS_LONG:
-                carried = (replay.time[::5] > 15.2) & (replay.time[::5] < 36.4)
-                self.assertLess(np.abs(error("payload")[carried]).max(), 20.0)
+                drives, rests = (replay.time > 16.5) & (replay.time < 34), (replay.time > 13) & (replay.time < 15)
+                self.assertLess(np.abs(error("payload")[drives]).max(), 50.0)
+                self.assertLess(np.sqrt(np.mean(error("payload")[rests] ** 2)), 20.0)
             else:
-                self.assertLess(np.abs(error("payload")).max(), 10.0)
+                self.assertLess(np.abs(error("payload")).max(), 40.0)
 
     def test_formulations(self):
         """The drop by all three: the same motion within what their steps err by."""
         ends = []
         for formulation in ("partitioning", "augmented-lagrangian", "penalty"):
-            motion = drive.tractor(step=2e-3, changes={"integrator.formulation": formulation}).simulate(0.6)
+            motion = drive.tractor(plane=True, step=2e-3, changes={"integrator.formulation": formulation}).simulate(0.6)
             self.assertTrue(motion.trusted, motion.doubts)
             ends.append([motion[n][-1] for n in ("frame_z.position", "frame_pitch.angle", "boom.angle", "bucket.angle", "frame_z.rate")])
         np.testing.assert_allclose(ends[1], ends[0], atol=1e-6)
