@@ -202,3 +202,11 @@ void bramah__give(bramah__step_builder *b, size_t count, const bramah__expr *x, 
   for (size_t i = 0; i < count; i++) b->result[b->n_results++] = x[i * stride];
   b->part[b->n_parts - 1].n += count;
 }
+
+void bramah__add_work(bramah__step_builder *b, size_t *count, size_t sum, bramah__expr force,
+                      bramah__expr path)
+{
+  b->out->work[*count] = sum;
+  b->work_force[*count] = force;
+  b->work_path[(*count)++] = path;
+}

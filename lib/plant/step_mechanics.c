@@ -225,14 +225,6 @@ static void resist(bramah__step_builder *b, const bramah__expr *by, bramah__expr
   for (size_t f = 0; f < b->out->nf + b->out->nm; f++) b->r[f] = e_add(b->r[f], e_mul(by[f], force));
 }
 
-void bramah__add_work(bramah__step_builder *b, size_t *count, size_t sum, bramah__expr force,
-                      bramah__expr path)
-{
-  b->out->work[*count] = sum;
-  b->work_force[*count] = force;
-  b->work_path[(*count)++] = path;
-}
-
 static void add_springs(bramah__step_builder *b, size_t *works)
 {
   const bramah__forces *forces = &b->model->forces;
