@@ -316,16 +316,11 @@ static belief belief_of(const bramah_filter *f, size_t j)
   return b;
 }
 
-/* E u, E u^2 and E u z of the ramp u = max(z - a, 0) of a standard normal z. */
-typedef struct ramp {
-  double mean, square, slope;
-} ramp;
-
-static ramp ramp_from(double a)
+bramah__ramp bramah__ramp_from(double a)
 {
   const double density = 0.3989422804014327 * bramah__exp(-0.5 * a * a),
                tail = 0.5 * bramah__erfc(0.7071067811865476 * a);
-  return (ramp){density - a * tail, (1.0 + a * a) * tail - a * density, tail};
+  return (bramah__ramp){density - a * tail, (1.0 + a * a) * tail - a * density, tail};
 }
 
 /* An edge further away than so many standard deviations does not count. */
@@ -400,7 +395,7 @@ static void fit_ramps(const double *away, const double *by, double sigma, double
   for (int k = 0; k < 2; k++) {
     const double sign = k ? 1.0 : -1.0;
     if (by[k] == 0.0) continue;
-    const ramp u = ramp_from(away[k]);
+    const bramah__ramp u = bramah__ramp_from(away[k]);
     b[k] = u.slope;
     mean[k] = sign * u.mean;
     at[k] = sign * fmax(0.0, -away[k]);

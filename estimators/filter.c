@@ -26,6 +26,10 @@ void bramah__filter_count(const bramah_plant *plant, size_t n_sensors, const bra
   f->n_causes_most = o->scores ? bramah__most_causes(plant, n_sensors) : 0;
   f->n_par_most = o->n_augmented + o->n_parameter_noise + (o->scores ? plant->n_parameter : 0);
   f->n_edges = o->transition == BRAMAH_TRANSITION_STEP ? bramah__augmented_edges(plant, o) : 0;
+  f->n_kinks = o->transition == BRAMAH_TRANSITION_STEP && f->plant.step_transition && f->plant.kink &&
+                       f->plant.kink_effect && o->discretisation != BRAMAH_DISCRETISATION_PUBLISHED
+                   ? f->plant.n_kinks
+                   : 0;
   f->n_displaced = bramah__augmented_displaced(o);
   f->nq = f->n + f->n_par_noise + 2 * f->n_edges + f->n_displaced;
   f->square_root = o->form == BRAMAH_COVARIANCE_SQUARE_ROOT;

@@ -211,7 +211,9 @@ typedef struct bramah__likelihood_sums {
   X(double, N, f->n_plant *(f->n_dof + f->n_first_order))                                                    \
   X(double, G, f->n_plant * f->n_par_most)                                                                   \
   X(double, spread, f->n_par_most *(2 * f->n_plant + 5)) /* steps beyond edges in reach (augmented.c) */     \
-  X(double, residual, 2 * f->n_plant * f->n_edges)       /* of their linearisation */                        \
+  X(double, kink,                                                                                            \
+    3 * f->n_kinks + (f->n_kinks ? 3 * f->n_plant : 0)) /* of each, see kinks.c; shift, effect */            \
+  X(double, residual, 2 * f->n_plant * f->n_edges)      /* of their linearisation */                         \
   X(double, displaced, f->n_plant * f->n_par_most) /* G of a displaced step less that of the step, or NaN */ \
   X(double, par_row,                                                                                         \
     f->n_par_most) /* of the parameters in use: an output by them; values for those that wait */             \
@@ -274,6 +276,8 @@ struct bramah_filter {
   size_t n_par, n_par_most, n_par_noise; /* parameters in use: augmented ones, noisy ones, causes */
   size_t first_noise;                    /* of the noisy ones */
   size_t n_edges;                        /* of augmented and noisy ones that may cease to matter */
+  size_t n_kinks;                        /* of the plant that are looked at */
+  int reaches;                           /* 1: one of them is in reach in the present step */
   size_t n_displaced;                    /* whose effects are compared with those on displaced steps */
   size_t n_causes, n_causes_most;
   size_t n_banks; /* of scores, each of causes that begin at a time of their own; 0: none */
@@ -350,6 +354,16 @@ void bramah__phases_decide(bramah_filter *f);
 void bramah__phases_count_step(bramah_filter *f);
 void bramah__phases_hear(bramah_filter *f, const unsigned char *present);
 
+/* ---- kinks.c ---- */
+
+/* Is a kink so near that it matters, by the covariance P, entries `stride` apart and rows of n? Its standard deviation. */
+int bramah__kink_reaches(const bramah_kink *kink, const double *P, size_t stride, size_t n, size_t n_dof,
+                         double *sigma);
+/* Before the step of the plant: which kinks are in reach. */
+void bramah__kinks_start(bramah_filter *f);
+/* After it: what they make of its derivatives by states and parameters and by noise, and of where the plant is. */
+bramah_status bramah__kinks_end(bramah_filter *f, bramah_diag *diag);
+
 /* ---- augmented.c ---- */
 
 /* Take the augmented states of the options; their initial covariance goes to P_initial. */
@@ -361,6 +375,11 @@ size_t bramah__augmented_edges(const bramah_plant *plant, const bramah_filter_op
 size_t bramah__augmented_displaced(const bramah_filter_options *o);
 /* Is one of these edges so near that it matters? */
 int bramah__augmented_reaches(double value, double sigma, double below, double above);
+/* E u, E u^2 and E u z of the ramp u = max(z - a, 0) of a standard normal z. */
+typedef struct bramah__ramp {
+  double mean, square, slope;
+} bramah__ramp;
+bramah__ramp bramah__ramp_from(double a);
 /* What an augmented state is about: index of its parameter of the plant, or of its sensor. Errors:
  * E_REFERENCE. */
 bramah_status bramah__augmented_target(const bramah_plant *plant, size_t n_sensors,

@@ -117,7 +117,8 @@ static int is_shown(const bramah_filter *f, const bramah_program *program, size_
 static bramah_status list_outputs(const bramah_filter *f, const bramah_program *program, filter_lists *out,
                                   bramah_diag *diag)
 {
-  const size_t n = f->plant.n_output, longest = n + f->n_sensors * BRAMAH_SENSOR_MAX_TERMS + f->n + 2;
+  const size_t n = f->plant.n_output,
+               longest = n + f->n_sensors * BRAMAH_SENSOR_MAX_TERMS + f->n + 2 * f->n_kinks + 2;
   out->output = calloc(n + 1, sizeof *out->output);
   out->place = calloc(n + 1, sizeof *out->place);
   out->number = calloc(longest, sizeof *out->number);
@@ -298,6 +299,7 @@ static void write_features(const bramah__source *s, const bramah_filter *f)
                   {"RIPPLES", ripples},
                   {"DISPLACED", f->n_displaced},
                   {"N_EDGES", f->n_edges},
+                  {"KINKS", f->n_kinks},
                   {"ROOT", (size_t)f->square_root}};
   for (size_t i = 0; i < sizeof features / sizeof *features; i++)
     bramah__page_write(s->page, "#define %s %d\n", features[i].name, features[i].n);
@@ -396,6 +398,18 @@ static void write_augmented(const bramah__source *s, const bramah_filter *f, con
   bramah__page_write(s->page, "};\n");
 }
 
+/* Of each kink the first-order states on its two sides (-1: none). */
+static void write_kinks(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
+{
+  for (size_t k = 0; k < f->n_kinks; k++) {
+    bramah_kink kink;
+    f->plant.kink(f->plant.self, k, &kink);
+    for (size_t a = 0; a < 2; a++) lists->index[2 * k + a] = kink.by[a] != 0.0 ? (int)kink.state[a] : -1;
+  }
+  write_number(s, "STEP_SECONDS", bramah__step_seconds(f));
+  bramah__source_indices(s, "kink_volume", 2 * f->n_kinks, lists->index);
+}
+
 /* Phases, their conditions and processes. */
 static void write_phases(const bramah__source *s, const bramah_filter *f, const filter_lists *lists)
 {
@@ -474,6 +488,7 @@ static void write_tables(const bramah__source *s, const bramah_filter *f, const 
   for (size_t i = 0; i < f->n_first_order; i++) lists->number[i] = sqrt(h) * f->noise.first_order[i];
   bramah__source_numbers(s, "first_order_noise", f->n_first_order, lists->number);
   bramah__source_numbers(s, "initial_covariance", f->n * f->n, f->P_initial);
+  if (f->n_kinks) write_kinks(s, f, lists);
   write_sensors(s, f, lists);
   write_terms(s, f, lists);
   write_outputs(s, f, lists);

@@ -226,15 +226,32 @@ static void begin(bramah__filter_lockstep *k, bramah__filter_group *const *group
   }
 }
 
-/* Lanes with a parameter that may lie beyond an edge leave (augmented.c). */
-static void check_edges(const bramah__filter_lockstep *k, bramah__filter_group *group)
+/* Is a kink of the plant in reach of what lane l believes (kinks.c)? */
+static int is_at_kink(const bramah__filter_group *group, size_t l)
 {
   const bramah_filter *like = group->like;
-  for (size_t l = 0; l < group->n_filters && like->n_edges; l++) {
+  const bramah_plant *plant = &group->filter[l]->plant;
+  int any = 0;
+  for (size_t i = 0; i < like->n_kinks && !any; i++) {
+    bramah_kink kink;
+    double sigma;
+    plant->kink(plant->self, i, &kink);
+    any = bramah__kink_reaches(&kink, bramah__lane_array(like, group->now, like->P) + l, L, like->n,
+                               like->n_dof, &sigma);
+  }
+  return any;
+}
+
+/* Lanes with a parameter that may lie beyond an edge leave (augmented.c), and with a kink in reach before a step. */
+static void check_edges(const bramah__filter_lockstep *k, bramah__filter_group *group, int before_step)
+{
+  const bramah_filter *like = group->like;
+  for (size_t l = 0; l < group->n_filters && (like->n_edges || (before_step && like->n_kinks)); l++) {
     const bramah_plant *plant = &group->filter[l]->plant;
     if (!group->plant.live[l]) continue;
     bramah__lockstep_show_edges(&k->plant, &group->plant, l);
-    for (size_t j = 0; j < like->n_par; j++) {
+    if (before_step && is_at_kink(group, l)) group->plant.live[l] = 0;
+    for (size_t j = 0; j < like->n_par && like->n_edges; j++) {
       double below, above, sigma = 0.0;
       if (j >= like->first_noise)
         sigma = group->par_noise[(j - like->first_noise) * L + l] / sqrt(bramah__step_seconds(like));
@@ -287,7 +304,7 @@ void bramah__lockstep_predict(bramah__filter_lockstep *k, bramah__filter_group *
   bramah__plant_group *plant[BRAMAH__MOST_GROUPS];
   begin(k, group, plant);
   EACH_GROUP set_inputs(k, group[g], &samples[g]);
-  EACH_GROUP check_edges(k, group[g]);
+  EACH_GROUP check_edges(k, group[g], 1);
   bramah__lanes_start_step(k, group, plant);
   bramah__lockstep_step(&k->plant, plant, 1);
   bramah__lanes_end_step(k, group);
@@ -722,7 +739,7 @@ void bramah__lockstep_correct(bramah__filter_lockstep *k, bramah__filter_group *
   double *dx[BRAMAH__MOST_GROUPS];
   int64_t idle[BRAMAH__MOST_GROUPS][L];
   begin(k, group, plant);
-  EACH_GROUP check_edges(k, group[g]);
+  EACH_GROUP check_edges(k, group[g], 0);
   EACH_GROUP take_samples(k, g, group[g], &samples[g], idle[g]);
   if (!is_posed(k, group)) bramah__lockstep_pose(&k->plant, plant);
   if (group[0]->follows) bramah__lockstep_slopes(&k->plant, plant);

@@ -335,6 +335,7 @@ static bramah_status begin_step(bramah_filter *f, bramah_diag *diag)
   if (f->transition == BRAMAH_TRANSITION_STEP) {
     bramah__augmented_spread(f);
     derive_displaced(f);
+    bramah__kinks_start(f);
   }
   return BRAMAH_OK;
 }
@@ -358,6 +359,8 @@ static bramah_status follow_plant(bramah_filter *f, bramah_diag *diag)
   if (f->transition == BRAMAH_TRANSITION_STEP) {
     bramah__augmented_compare(f);
     bramah__augmented_use_spread(f);
+    const bramah_status status = bramah__kinks_end(f, diag);
+    if (status != BRAMAH_OK) return status;
   }
   if (f->n_foreign) {
     memset(f->F, 0, n * n * sizeof(double));

@@ -51,6 +51,14 @@ typedef struct bramah_parameter_info {
   double least, most; /* what the model accepts */
 } bramah_parameter_info;
 
+/* Where the plant has a kink between two straight pieces: the rate of the first-order state number state[i] (0 is the first one) has the
+ * term effect[i] max(value, 0), value [Pa] = by[0] x[state[0]] + by[1] x[state[1]] + what does not change. by 0: there is no such state. */
+typedef struct bramah_kink {
+  const char *name; /* what opens there, "refill"; lives as long as the plant's model */
+  size_t state[2];
+  double by[2], value;
+} bramah_kink;
+
 /* Grows when the meaning or the order of the members below changes; new members at the end do not count. */
 #define BRAMAH_PLANT_VERSION 2
 
@@ -181,6 +189,14 @@ typedef struct bramah_plant {
    * axes of the welded body to those of its carrier, r [3], its origin there [m]. Returns NULL where there is no such welded body,
    * or the ground carries it. NULL: there are none. */
   const char *(*carrier)(const void *self, const char *body, double R[9], double r[3]);
+
+  /* ---- kinks ---- */
+
+  /* How many there are, number i < n_kinks at the present state, and its effects [1/s]. Where one is within what a filter believes of
+   * `value`, it predicts mean and covariance by the mean over both sides. NULL: there are none. */
+  size_t n_kinks;
+  void (*kink)(void *self, size_t i, bramah_kink *out);
+  void (*kink_effect)(void *self, size_t i, double effect[2]);
 } bramah_plant;
 
 /* Length n of the error state. */

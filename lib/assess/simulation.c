@@ -62,8 +62,9 @@ static bramah_status open_noise(bramah_simulation *s, bramah_diag *diag)
                                            .first_order_sigma = session->start.pressure_sigma,
                                            .acceleration_noise = session->start.acceleration_noise,
                                            .first_order_noise = session->start.pressure_noise};
-    status =
-        bramah_filter_new(&session->machine.plant, 0, session->sensors, &options, diag, &session->filter);
+    bramah_plant plant = session->machine.plant;
+    plant.n_kinks = 0; /* what moves is the machine, of which nothing is uncertain */
+    status = bramah_filter_new(&plant, 0, session->sensors, &options, diag, &session->filter);
   }
   if (!status) status = bramah_noise_new(s->options.seed, "plant noise", diag, &s->noise);
   if (status) return bramah__place(diag, s->options.study, 0);

@@ -11,6 +11,11 @@ static bramah__expr flow(bramah__quantities of, const bramah__expr *seen, double
   return e_mul(e_of(of, COEFFICIENT), bramah__root_flow(excess, transition_pressure));
 }
 
+static bramah__kink opens(bramah__quantities of, double transition_pressure)
+{
+  return (bramah__kink){e_of(of, CRACKING), e_scale(1.0 / sqrt(transition_pressure), e_of(of, COEFFICIENT))};
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_check_valve, from),
     BRAMAH__NODE_KEY("to", bramah_check_valve, to),
@@ -23,4 +28,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__check_valve_kind = {
     BRAMAH__DESCRIPTION("check_valves", "check valve", bramah_check_valve, check_valves, .keys = keys),
-    .flow = flow};
+    .flow = flow, .opens = opens};

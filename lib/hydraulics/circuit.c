@@ -395,6 +395,45 @@ static inline void sum(const sums *d, const double *s, const double *v, const do
   rate_states(d, U, pd);
 }
 
+size_t bramah__n_kinks(const bramah__circuit *circuit)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < circuit->n_passing; i++)
+    n += bramah__element_kinds[circuit->element[i].kind]->opens != NULL;
+  return n;
+}
+
+size_t bramah__kink_element(const bramah__circuit *circuit, size_t k)
+{
+  size_t i = 0;
+  while (!bramah__element_kinds[circuit->element[i].kind]->opens || k-- > 0) i++;
+  return i;
+}
+
+double bramah__compliance(const bramah__circuit *circuit, size_t volume, const double *p, const double *s)
+{
+  const bramah__volume *own = &circuit->volume[volume];
+  const double air = bramah__air_compliance(&circuit->air, e_number(p[volume])).value;
+  double sum = own->hose_volume * (1.0 / circuit->oil_bulk_modulus + air) + own->hose_compliance;
+  for (size_t c = 0; c < circuit->n_cylinders; c++)
+    for (int side = 0; side < 2; side++) {
+      const bramah__cylinder *cylinder = &circuit->cylinder[c];
+      if (cylinder->metered || cylinder->endless || (side ? cylinder->rod : cylinder->piston) != volume)
+        continue;
+      const double filled = bramah__filled(cylinder, bramah__chamber(cylinder, side, e_number(s[c]))).value;
+      sum += (side ? cylinder->rod_area : cylinder->piston_area) * filled *
+             (1.0 / circuit->oil_bulk_modulus + 1.0 / cylinder->bulk_modulus + air);
+    }
+  for (size_t i = circuit->n_passing; i < circuit->n_elements - circuit->n_lines; i++) {
+    const bramah__element *e = &circuit->element[i];
+    if (e->node[0] != volume) continue;
+    sum += bramah__element_kinds[e->kind]
+               ->compliance((bramah__quantities){.number = e->value}, e_number(p[volume]))
+               .value;
+  }
+  return sum;
+}
+
 void bramah__fluid_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
                          const double *U, double *flow, double *pd)
 {

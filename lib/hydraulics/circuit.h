@@ -79,6 +79,13 @@ static inline double bramah__node_pressure(const bramah__circuit *circuit, const
 void bramah__circuit_rates(const bramah__circuit *circuit, const double *p, const double *s, const double *v,
                            const double *U, double *flow, double *pd);
 
+/* Elements that open at a pressure difference (bramah__element_kind.opens): how many, and which element number k of them is. */
+size_t bramah__n_kinks(const bramah__circuit *circuit);
+size_t bramah__kink_element(const bramah__circuit *circuit, size_t k);
+
+/* Compliance of a filled volume [m^3/Pa] at these pressures and strokes. */
+double bramah__compliance(const bramah__circuit *circuit, size_t volume, const double *p, const double *s);
+
 /* Doubles of scratch per volume. */
 enum { BRAMAH__CIRCUIT_SCRATCH = 5 };
 

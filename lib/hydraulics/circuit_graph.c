@@ -238,3 +238,21 @@ void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__c
     pd[port->volume] = e_scale(bramah__load_stiffness(circuit, i), apart);
   }
 }
+
+bramah__expr bramah__kink_graph(const bramah__circuit *circuit, const bramah__circuit_graph *in,
+                                bramah__expr *compliance, size_t k, bramah__expr effect[2])
+{
+  const sums d = {.circuit = circuit, .in = in};
+  const size_t i = bramah__kink_element(circuit, k);
+  const bramah__element *e = &circuit->element[i];
+  const bramah__kink kink = bramah__element_kinds[e->kind]->opens(
+      (bramah__quantities){.node = in->element_value[i]}, circuit->transition_pressure);
+  for (int side = 0; side < 2; side++) {
+    const size_t node = e->node[side];
+    effect[side] = e_number(0.0);
+    if (node >= circuit->n_volumes) continue;
+    const bramah__expr by = e_div(kink.slope, compliance[node]);
+    effect[side] = side ? by : e_neg(by);
+  }
+  return e_sub(difference(&d, e->node[0], e->node[1]), kink.at);
+}

@@ -20,6 +20,11 @@ typedef struct bramah__circuit_graph {
 void bramah__circuit_graph_rates(const bramah__circuit *circuit, const bramah__circuit_graph *in,
                                  bramah__expr *flow, bramah__expr *compliance, bramah__expr *pd);
 
+/* Of element number k that opens (bramah__kink_element): the pressure difference by which it is beyond that, and how much faster
+ * the pressures of its two nodes rise for each Pa of it, at the compliances found above [1/s]; 0: a supply. */
+bramah__expr bramah__kink_graph(const bramah__circuit *circuit, const bramah__circuit_graph *in,
+                                bramah__expr *compliance, size_t k, bramah__expr effect[2]);
+
 /* Torque of driven pump k on its joint. */
 bramah__expr bramah__driven_torque_graph(const bramah__circuit *circuit, const bramah__circuit_graph *in,
                                          size_t k);

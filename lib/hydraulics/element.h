@@ -61,6 +61,11 @@ static inline bramah__expr e_of(bramah__quantities of, int i)
   return of.node ? of.node[i] : e_number(of.number[i]);
 }
 
+/* The pressure difference from which on an element passes oil, and how fast its flow grows from there [m^3/s/Pa]. */
+typedef struct bramah__kink {
+  bramah__expr at, slope;
+} bramah__kink;
+
 typedef bramah__expr bramah__element_equation(bramah__quantities of, const bramah__expr *seen,
                                               double transition_pressure);
 
@@ -75,6 +80,8 @@ typedef struct bramah__element_kind {
   bramah__expr (*compliance)(bramah__quantities of, bramah__expr p);
   /* Rate of its state, a flow [m^3/s^2], by what it sees; or NULL. */
   bramah__element_equation *rate;
+  /* Where it opens, of one that is shut below a pressure difference and knows nothing else; or NULL. */
+  bramah__kink (*opens)(bramah__quantities of, double transition_pressure);
   unsigned sees;           /* 1 << BRAMAH__LOAD and so on: what, besides dp, its flow and rate depend on */
   int pilot_against;       /* the node whose pressure the pilot's counts from: 0 or 1 */
   const char *flow_output; /* name of the output of this flow behind the element's; NULL: ".flow" */

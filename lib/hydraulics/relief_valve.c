@@ -13,6 +13,12 @@ static bramah__expr flow(bramah__quantities of, const bramah__expr *seen, double
   return e_mul(e_mul(open, e_of(of, COEFFICIENT)), bramah__root_flow(dp, transition_pressure));
 }
 
+static bramah__kink opens(bramah__quantities of, double transition_pressure)
+{
+  const bramah__expr at = e_of(of, SETTING), per_lift = e_div(e_of(of, COEFFICIENT), e_of(of, OVERRIDE));
+  return (bramah__kink){at, e_mul(per_lift, bramah__root_flow(at, transition_pressure))};
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_relief_valve, from),
     BRAMAH__NODE_KEY("to", bramah_relief_valve, to),
@@ -27,4 +33,4 @@ static const bramah_element_key keys[] = {
 
 const bramah__element_kind bramah__relief_valve_kind = {
     BRAMAH__DESCRIPTION("relief_valves", "relief valve", bramah_relief_valve, relief_valves, .keys = keys),
-    .flow = flow};
+    .flow = flow, .opens = opens};

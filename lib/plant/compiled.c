@@ -327,6 +327,13 @@ int bramah__compiled_actuators(bramah_coupled *c)
   return bramah__compiled_pose(c);
 }
 
+int bramah__compiled_kink(bramah_coupled *c, size_t i, double effect[2])
+{
+  if (!bramah__compiled_pose(c)) return 0;
+  fetch(c, c->compiled.program->out.yields + 2 * i, 2, effect);
+  return 1;
+}
+
 const double *bramah__compiled_motion(bramah_coupled *c)
 {
   const bramah_program *program = c->compiled.program;

@@ -73,6 +73,8 @@ void bramah__compiled_took(bramah_coupled *c, int with_rates);
 /* Rz and what the actuators do at the state, in c->now: 1 if they are there; with the pose in the registers or not. */
 int bramah__compiled_pose(bramah_coupled *c);
 int bramah__compiled_actuators(bramah_coupled *c);
+/* Effects of kink i; 0: not by the program. */
+int bramah__compiled_kink(bramah_coupled *c, size_t i, double effect[2]);
 
 /* Rz at the state by the program, the same whether an evaluation is there or not; NULL: the program does not do it. Valid until
  * the next change. */

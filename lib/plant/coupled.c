@@ -428,6 +428,44 @@ static void output_info(const void *self, size_t i, bramah_output_info *info)
   *info = c->model->output[i].info;
 }
 
+/* Elements that open. */
+static void kink(void *self, size_t i, bramah_kink *out)
+{
+  const bramah_coupled *c = self;
+  const bramah__circuit *circuit = &c->model->circuit;
+  const size_t at = bramah__kink_element(circuit, i);
+  const bramah__element *e = &circuit->element[at];
+  const double above = bramah__node_pressure(circuit, c->state.p, e->node[0]) -
+                       bramah__node_pressure(circuit, c->state.p, e->node[1]);
+  *out = (bramah_kink){
+      .name = c->model->element_name[at],
+      .value = above - bramah__element_kinds[e->kind]
+                           ->opens((bramah__quantities){.number = e->value}, circuit->transition_pressure)
+                           .at.value};
+  for (int side = 0; side < 2; side++) {
+    if (e->node[side] >= circuit->n_volumes) continue;
+    out->state[side] = e->node[side];
+    out->by[side] = side ? -1.0 : 1.0;
+  }
+}
+
+static void kink_effect(void *self, size_t i, double effect[2])
+{
+  bramah_coupled *c = self;
+  const bramah__circuit *circuit = &c->model->circuit;
+  if (bramah__compiled_kink(c, i, effect)) return;
+  const bramah__element *e = &circuit->element[bramah__kink_element(circuit, i)];
+  const bramah__kink kink = bramah__element_kinds[e->kind]->opens((bramah__quantities){.number = e->value},
+                                                                  circuit->transition_pressure);
+  const int known = bramah__refresh(c, NULL) == BRAMAH_OK;
+  for (int side = 0; side < 2; side++) {
+    effect[side] = 0.0;
+    if (!known || e->node[side] >= circuit->n_volumes) continue;
+    const double by = kink.slope.value / bramah__compliance(circuit, e->node[side], c->state.p, c->now->s);
+    effect[side] = side ? by : -by;
+  }
+}
+
 bramah_plant bramah_coupled_plant(bramah_coupled *plant)
 {
   const bramah_model *model = plant->model;
@@ -468,6 +506,9 @@ bramah_plant bramah_coupled_plant(bramah_coupled *plant)
       .set_parameters = set_parameters,
       .displaced_parameters = displaced_parameters,
       .carrier = carrier,
+      .n_kinks = bramah__n_kinks(&model->circuit),
+      .kink = kink,
+      .kink_effect = kink_effect,
   };
 }
 

@@ -804,6 +804,7 @@ void bramah__lockstep_show_edges(const bramah__lockstep *k, const bramah__plant_
   bramah_coupled *c = group->plant[lane];
   const double *state = group->state + lane;
   for (size_t i = 0; i < k->program->ns; i++) c->state.U[i] = state[(k->place.U + i) * L];
+  for (size_t i = 0; i < k->program->np; i++) c->state.p[i] = state[(k->place.p + i) * L];
   for (size_t i = 0; i < c->model->n_inputs; i++) c->state.u[i] = state[(k->place.u + i) * L];
   for (size_t i = 0; i < k->program->n_par; i++) c->state.theta[i] = state[(k->place.theta + i) * L];
 }

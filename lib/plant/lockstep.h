@@ -128,7 +128,7 @@ void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i
 /* Another plant has come into a lane, or the valves of one are others. */
 void bramah__lockstep_forget(bramah__lockstep *k);
 
-/* Put what the plant's parameter_edges looks at where it looks, in a plant whose state is in a lane. */
+/* Put what the plant's parameter_edges and kink look at where they look, in a plant whose state is in a lane. */
 void bramah__lockstep_show_edges(const bramah__lockstep *k, const bramah__plant_group *group, size_t lane);
 
 #endif

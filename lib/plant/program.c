@@ -62,6 +62,7 @@ static void count(const bramah_model *model, bramah_program *out)
   out->no = model->n_tools;
   out->ng = bramah__meeting_inputs(model);
   out->nl = bramah__load_signals(&model->circuit, NULL, NULL);
+  out->nu = bramah__n_kinks(&model->circuit);
   out->n_par = model->n_parameters;
   out->n_works = forces->n_springs + forces->n_joint_springs + 4 * forces->n_loads + out->n + 4 * out->nc +
                  forces->n_limits + 4 * model->n_contact_points + 6 * model->n_meetings + model->n_sums;

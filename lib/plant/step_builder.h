@@ -52,6 +52,8 @@ enum { BRAMAH__RUBBED = 3 + BRAMAH__CONTACT_STATES };
   X(energy, 2)                                                                                               \
   X(flow, np + model->circuit.n_supplies) /* into volumes and supplies */                                    \
   X(compliance, np)                                                                                          \
+  X(opens, nu)                                                                                               \
+  X(yields, 2 * nu)                                                                                          \
   X(rates, np)                                                                                               \
   X(r, nr)       /* out of balance; behind it the forces of the drives that prescribe motions */             \
   X(f, nx)       /* residual of the step: r; pd by the trapezoidal rule less rates */                        \
@@ -128,11 +130,11 @@ static inline size_t bramah__patch_of(const bramah_model *model, size_t contact)
   const size_t n = (p)->n, nd = (p)->nd, nf = (p)->nf, np = (p)->np, nx = (p)->nx, nn = (p)->nn,             \
                nv = (p)->nv, ne = (p)->ne, ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny,           \
                nm = (p)->nm, nr = nf + nm, nq = (p)->nq, nh = (p)->nh, nk = (p)->nk, no = (p)->no,           \
-               ng = (p)->ng, nb = (p)->nb, nl = (p)->nl, nt = nx + nl, n_par = (p)->n_par,                   \
+               ng = (p)->ng, nb = (p)->nb, nl = (p)->nl, nu = (p)->nu, nt = nx + nl, n_par = (p)->n_par,     \
                n_works = (p)->n_works;                                                                       \
   (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)nn, (void)nv, (void)ne, (void)ns, (void)nc,         \
       (void)nw, (void)ny, (void)nm, (void)nr, (void)nq, (void)nh, (void)nk, (void)no, (void)ng, (void)nb,    \
-      (void)nl, (void)nt, (void)n_par, (void)n_works
+      (void)nl, (void)nu, (void)nt, (void)n_par, (void)n_works
 
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
 int bramah__take_expressions(bramah__step_builder *b);

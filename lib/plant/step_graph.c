@@ -447,6 +447,8 @@ static void add_pose(bramah__step_builder *b)
   bramah__give(b, nc, b->force, 1);
   bramah__give(b, nc, b->friction, 1);
   bramah__give(b, nc, b->stop, 1);
+  bramah__give(b, nu, b->opens, 1);
+  bramah__give(b, 2 * nu, b->yields, 1);
   bramah__give(b, nq, b->x_end, 1);
   bramah__give(b, nq, b->xd_end, 1);
   bramah__give(b, 6 * nk, b->stand, 1);

@@ -24,7 +24,7 @@
  *
  * Numbers: n joints, nd dependent and nf independent ones, np first-order states, nx = nf + np unknowns, ns spools, nc actuators, nw of
  * them quasistatic, with ny velocities and gauges, nm prescribed motions, nq friction states, nh of them error states, ne = 2 nf + np + nh
- * error states, nn = nx + nh noises, nv of unknowns and of bristles whose rates parameters may change, nk contacts on a field, no tools in soil, ng inputs of contacts between bodies, nb spherical joints, nl load signals, which Newton's
+ * error states, nn = nx + nh noises, nv of unknowns and of bristles whose rates parameters may change, nk contacts on a field, no tools in soil, ng inputs of contacts between bodies, nb spherical joints, nu elements that open, nl load signals, which Newton's
  * tangent has as unknowns of their own: each depends on many pressures, and many flows on it. */
 #ifndef BRAMAH_LIB_PLANT_STEP_GRAPH_H
 #define BRAMAH_LIB_PLANT_STEP_GRAPH_H
@@ -89,6 +89,8 @@
   X(force, nc) /* as in bramah__eval, with stop and friction */                                              \
   X(friction, nc)                                                                                            \
   X(stop, nc)                                                                                                \
+  X(opens, nu)      /* by which elements that open are beyond that [Pa] ... */                               \
+  X(yields, 2 * nu) /* ... and what of it the pressures of their nodes have [1/s] */                         \
   X(x_end, nq)                                                                                               \
   X(xd_end, nq)                                                                                              \
   X(stand, 6 * nk)       /* centres of contacts on a field, and axes of discs (0: it is none), inertial */   \
@@ -170,7 +172,7 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t n, nd, nf, np, nx, nn, nv, ne, ns, nc, nw, ny, nm, nq, nh, nk, no, ng, nb, nl, n_par, n_works;
+  size_t n, nd, nf, np, nx, nn, nv, ne, ns, nc, nw, ny, nm, nq, nh, nk, no, ng, nb, nl, nu, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */
   unsigned char *follows;                     /* [n_par] 1: it has derivatives by this parameter */

@@ -512,6 +512,8 @@ static void set_residual(bramah__step_builder *b)
   set_energy(b);
   const bramah__circuit_graph circuit = bramah__circuit_of(b);
   bramah__circuit_graph_rates(&model->circuit, &circuit, b->flow, b->compliance, b->rates);
+  for (size_t k = 0; k < nu; k++)
+    b->opens[k] = bramah__kink_graph(&model->circuit, &circuit, b->compliance, k, b->yields + 2 * k);
   bramah__load_signals(&model->circuit, &circuit, b->signal);
   for (size_t i = 0; i < model->n_definitions; i++)
     if (model->definition[i].is_summed)

@@ -389,6 +389,8 @@ static const struct {
               {BRAMAH__PART_POSE, "velocity", "velocity", 0},
               {BRAMAH__PART_POSE, "force", "force", 0},
               {BRAMAH__PART_POSE, "stand", "stand", 0},
+              {BRAMAH__PART_POSE, "opens", "opens", 1},
+              {BRAMAH__PART_POSE, "yields", "yields", 1},
               {BRAMAH__PART_POSE, "x_end", "x_end", 0},
               {BRAMAH__PART_POSE, "xd_end", "xd_end", 0},
               {BRAMAH__PART_ENDS, "zdd_all", "zdd_all", 0},
@@ -408,17 +410,17 @@ static const struct {
               {BRAMAH__PART_GUESS, "guess", "guess", 1},
               {BRAMAH__PART_GUESS, "guess_dependent", "guess_dependent", 1}};
 
-/* Is this of friction or of quasistatic actuators? Machines without have no such member. */
+/* Is this of friction, of quasistatic actuators or of what opens? Machines without have no such member. */
 static int is_special(const char *name)
 {
-  return *name == 'x' || *name == 'o' || strcmp(name, "speed") == 0 || strcmp(name, "stand") == 0 ||
+  return strchr("xoy", *name) || strcmp(name, "speed") == 0 || strcmp(name, "stand") == 0 ||
          strcmp(name, "drawn_by") == 0;
 }
 
 static size_t list_results(const bramah_program *p, int derivatives, bramah__c_member *out)
 {
   const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nc = p->nc,
-               nn = p->nn, nw = p->nw, nm = p->nm, nq = p->nq, nk = p->nk, nh = p->nh, nl = p->nl,
+               nn = p->nn, nw = p->nw, nm = p->nm, nq = p->nq, nk = p->nk, nh = p->nh, nl = p->nl, nu = p->nu,
                n_works = p->n_works;
   const struct {
     const char *name;

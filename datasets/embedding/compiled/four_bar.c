@@ -3976,6 +3976,7 @@ BRAMAH__INLINE void BRAMAH__KERNEL(mirror)(size_t n, size_t end, double *P)
 #define RIPPLES 0
 #define DISPLACED 0
 #define N_EDGES 0
+#define KINKS 0
 #define ROOT 0
 #define LEAST_LEFT 1e-12
 #define ROOT_STEP 0.03162277660168379
@@ -4371,6 +4372,107 @@ static void set_noise(const four_bar_work *w, const double *inverse, double Gamm
   }
 }
 
+#if KINKS > 0
+/* ---- kinks: what is believed of a pressure lies on both sides of where a valve opens ---- */
+
+/* Of one in reach at the start of a step its standard deviation (0: it is not in reach), and by how much the mean of the ramp and its
+ * best slope are above what it has at the mean. As kinks.c, which says why. */
+typedef struct kink_start {
+  double sigma, mean, slope;
+} kink_start;
+
+/* An opening further away than so many standard deviations does not count. */
+static const double far_kink = 4.0;
+
+static void average_kink(double value, double sigma, double *mean, double *slope)
+{
+  const double a = fabs(value) / sigma, density = 0.3989422804014327 * bramah__exp(-0.5 * a * a),
+               tail = 0.5 * bramah__erfc(0.7071067811865476 * a);
+  *mean = (value > 0.0 ? value : 0.0) + sigma * (density - a * tail);
+  *slope = value > 0.0 ? 1.0 - tail : tail;
+}
+
+/* How the pressures of both sides are in it: 1, -1, or 0 for a supply. */
+static double kink_by(int k, int side) { return kink_volume[2 * k + side] < 0 ? 0.0 : side ? -1.0 : 1.0; }
+
+static int find_kinks(four_bar_filter *f, kink_start *start)
+{
+  const int status = locate(f, POSE);
+  for (int k = 0; k < KINKS && status == FOUR_BAR_OK; k++) {
+    double variance = 0.0;
+    for (int a = 0; a < 2; a++)
+      for (int b = 0; b < 2; b++)
+        if (kink_by(k, a) != 0.0 && kink_by(k, b) != 0.0)
+          variance += kink_by(k, a) * kink_by(k, b) * f->P[2 * NF + kink_volume[2 * k + a]][2 * NF + kink_volume[2 * k + b]];
+    const double sigma = sqrt(variance), value = f->plant.work.opens[k];
+    start[k].sigma = variance > 0.0 && fabs(value) < far_kink * sigma ? sigma : 0.0;
+    if (!(start[k].sigma > 0.0)) continue;
+    average_kink(value, sigma, &start[k].mean, &start[k].slope);
+    if (value > 0.0) start[k].mean -= value, start[k].slope -= 1.0;
+  }
+  return status;
+}
+
+static double across_kink(int k, const double *M, int width, int column)
+{
+  double sum = 0.0;
+  for (int a = 0; a < 2; a++)
+    if (kink_by(k, a) != 0.0) sum += kink_by(k, a) * M[(2 * NF + kink_volume[2 * k + a]) * width + column];
+  return sum;
+}
+
+/* X [NE], its entries `stride` apart, goes with the ramp at the end of the step. */
+static void follow_kink(int k, const double *g, double by, int stride, double *X)
+{
+  const double change = by * across_kink(k, X, stride, 0);
+  for (int r = 0; r < NE; r++) X[r * stride] += g[r] * change;
+}
+
+/* Its standard deviation at the end of the step. */
+static double sigma_at_end(const four_bar_filter *f, int k, double before)
+{
+  double row[NE], variance = 0.0;
+  for (int c = 0; c < NE; c++) row[c] = across_kink(k, f->plant.work.F, NE, c);
+  for (int i = 0; i < NE; i++) {
+    double sum = 0.0;
+    for (int c = 0; c < NE; c++) sum += f->P[i][c] * row[c];
+    variance += row[i] * sum;
+  }
+  return variance > 0.0 ? sqrt(variance) : before;
+}
+
+/* Into the derivatives of the step, G [n_par x NE] those by parameters, and the mean. */
+static int follow_kinks(four_bar_filter *f, const kink_start *start, int n_par, double *G)
+{
+  four_bar_work *w = &f->plant.work;
+  double shift[NE] = {0.0}, g[NE];
+  int any = 0, status = locate(f, POSE);
+  for (int k = 0; k < KINKS && status == FOUR_BAR_OK; k++) {
+    double mean, slope;
+    if (!(start[k].sigma > 0.0)) continue;
+    any = 1;
+    for (int r = 0; r < NE; r++) {
+      g[r] = 0.0;
+      for (int a = 0; a < 2; a++)
+        if (kink_by(k, a) != 0.0) g[r] += STEP_SECONDS * w->yields[2 * k + a] * w->N[r * NX + NF + kink_volume[2 * k + a]];
+    }
+    const double half = 0.5, value = w->opens[k], own = across_kink(k, g, 1, 0),
+                 shifted = across_kink(k, shift, 1, 0) + half * own * start[k].mean;
+    for (int a = 0; a < 2; a++)
+      for (int r = 0; r < NE && kink_by(k, a) != 0.0; r++)
+        w->F[r * NE + 2 * NF + kink_volume[2 * k + a]] += kink_by(k, a) * half * start[k].slope * g[r];
+    average_kink(value + shifted, sigma_at_end(f, k, start[k].sigma), &mean, &slope);
+    if (value > 0.0) mean -= value + shifted, slope -= 1.0;
+    const double left = 1.0 - half * slope * own, at_end = half * slope / left;
+    for (int r = 0; r < NE; r++) shift[r] += g[r] * half * (start[k].mean + mean / left);
+    for (int c = 0; c < NE; c++) follow_kink(k, g, at_end, NE, w->F + c);
+    for (int c = 0; c < NX; c++) follow_kink(k, g, at_end, NX, w->N + c);
+    for (int j = 0; j < n_par; j++) follow_kink(k, g, at_end, 1, G + j * NE);
+  }
+  return any && status == FOUR_BAR_OK ? inject_state(f, shift) : status;
+}
+#endif
+
 static int variances_hold(double P[N][N])
 {
   for (int i = 0; i < N; i++)
@@ -4486,6 +4588,9 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 #else
   const double *F = w->F;
 #endif
+#if KINKS > 0
+  kink_start kinks[KINKS];
+#endif
 #if ROOT
   double S[N][N];
   memcpy(S, f->S, sizeof S);
@@ -4505,6 +4610,9 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 #if FOUR_BAR_AUGMENTED > 0
   if (status == FOUR_BAR_OK) status = begin_augmented(f, inputs, &start);
 #endif
+#if KINKS > 0
+  if (status == FOUR_BAR_OK) status = find_kinks(f, kinks);
+#endif
   if (status == FOUR_BAR_OK) status = locate(f, STARTS);
   if (status == FOUR_BAR_OK) status = invert_basis(s, inverse);
   if (status == FOUR_BAR_OK) status = step_with_derivatives(f, inputs);
@@ -4515,6 +4623,14 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
 #endif
     return status;
   }
+#if FOUR_BAR_AUGMENTED > 0
+  compare_augmented(f, &start);
+#endif
+#if KINKS > 0 && N_PAR > 0
+  status = follow_kinks(f, kinks, N_PAR, &start.G[0][0]);
+#elif KINKS > 0
+  status = follow_kinks(f, kinks, 0, NULL);
+#endif
   set_noise(w, inverse, Gamma);
 #if FOUR_BAR_AUGMENTED > 0
   add_augmented(f, &start, all, Gamma);
@@ -4525,7 +4641,7 @@ FOUR_BAR_FUNCTION int four_bar_predict(four_bar_filter *f, const double *inputs)
   memcpy(P, f->P, sizeof P);
   kernel_propagate(&shape, F, &Gamma[0][0], &P[0][0], &T[0][0]);
 #endif
-  status = variances_hold(P);
+  if (status == FOUR_BAR_OK) status = variances_hold(P);
 #if FOUR_BAR_AUGMENTED > 0
   if (status == FOUR_BAR_OK) status = advance_augmented(f, &start);
 #endif
