@@ -4454,7 +4454,7 @@ static int follow_kinks(four_bar_filter *f, const kink_start *start, int n_par, 
     for (int r = 0; r < NE; r++) {
       g[r] = 0.0;
       for (int a = 0; a < 2; a++)
-        if (kink_by(k, a) != 0.0) g[r] += STEP_SECONDS * w->yields[2 * k + a] * w->N[r * NX + NF + kink_volume[2 * k + a]];
+        if (kink_by(k, a) != 0.0) g[r] += STEP_SECONDS * w->yields[2 * k + a] * w->N[r * NN + NF + kink_volume[2 * k + a]];
     }
     const double half = 0.5, value = w->opens[k], own = across_kink(k, g, 1, 0),
                  shifted = across_kink(k, shift, 1, 0) + half * own * start[k].mean;
@@ -4466,7 +4466,7 @@ static int follow_kinks(four_bar_filter *f, const kink_start *start, int n_par, 
     const double left = 1.0 - half * slope * own, at_end = half * slope / left;
     for (int r = 0; r < NE; r++) shift[r] += g[r] * half * (start[k].mean + mean / left);
     for (int c = 0; c < NE; c++) follow_kink(k, g, at_end, NE, w->F + c);
-    for (int c = 0; c < NX; c++) follow_kink(k, g, at_end, NX, w->N + c);
+    for (int c = 0; c < NN; c++) follow_kink(k, g, at_end, NN, w->N + c);
     for (int j = 0; j < n_par; j++) follow_kink(k, g, at_end, 1, G + j * NE);
   }
   return any && status == FOUR_BAR_OK ? inject_state(f, shift) : status;
