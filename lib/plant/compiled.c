@@ -204,6 +204,13 @@ static void run_once_by_parameters(bramah_coupled *c, size_t part, int is_shown)
   done[part] = ALL;
 }
 
+int bramah__program_follows(const bramah_program *program, size_t n_par, const size_t *par)
+{
+  int all = 1;
+  for (size_t i = 0; i < n_par; i++) all &= program->follows[par[i]];
+  return all;
+}
+
 int bramah__program_knows(const bramah_program *program, const bramah__state *state)
 {
   const size_t nd = program->nd, nf = program->nf;

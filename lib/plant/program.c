@@ -159,13 +159,6 @@ bramah_status bramah_program_new(const bramah_model *model, bramah_diag *diag, b
   return bramah_program_new_for(model, BRAMAH_PROGRAM_PARAMETERS, 0, NULL, diag, out);
 }
 
-int bramah__program_follows(const bramah_program *program, size_t n_par, const size_t *par)
-{
-  int all = 1;
-  for (size_t i = 0; i < n_par; i++) all &= program->follows[par[i]];
-  return all;
-}
-
 bramah_status bramah_program_new_for(const bramah_model *model, bramah_program_scope scope, size_t n_par,
                                      const size_t *par, bramah_diag *diag, bramah_program **out)
 {
