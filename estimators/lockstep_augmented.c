@@ -148,7 +148,7 @@ void bramah__lanes_end_step(bramah__filter_lockstep *k, bramah__filter_group *co
 }
 
 /* Effects of parameters on the step and on the one from beside the estimate: into the room. */
-BRAMAH__IN_CALLER void compare(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group)
+BRAMAH__IN_CALLER void compare_group(bramah__filter_lockstep *k, size_t g, const bramah__filter_group *group)
 {
   const bramah_filter *f = group->like;
   const size_t n = f->n, ne = f->n_plant;
@@ -273,7 +273,7 @@ BRAMAH__FOR_PROCESSORS static void follow(bramah__filter_lockstep *k, size_t g,
                                           const bramah__filter_group *group)
 {
   const bramah_filter *f = group->like;
-  compare(k, g, group);
+  compare_group(k, g, group);
   add_columns(k, g, group, k->of[g].F);
   add_noise(k, g, group, 2 * f->n_dof + f->n_first_order, k->of[g].Gamma);
 }
