@@ -85,6 +85,9 @@ typedef struct bramah_simulation_result {
   bramah_limit_event limit[BRAMAH_N_LIMITS]; /* at the rows */
   size_t n_sensors;                          /* of the study; 0 without one */
   const bramah_simulated_sensor *sensors;    /* [n_sensors] of the noisy log; NULL: none */
+  size_t
+      n_changes; /* what the study's filter has otherwise than this machine, which is simulated as its own file has it */
+  const bramah_change *changes; /* [n_changes] */
 } bramah_simulation_result;
 /* Of the rows written so far. */
 BRAMAH_API bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *simulation);

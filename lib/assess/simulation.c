@@ -121,6 +121,8 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
   if (!status && o->log) status = bramah__simulated_log_create(s->log, o->log, diag);
   r->sensors = s->log ? bramah__simulated_log_sensors(s->log) : NULL;
   r->n_sensors = s->log ? s->study->n_sensors : 0;
+  r->n_changes = s->study ? s->study->n_changes : 0;
+  r->changes = s->study ? s->study->changes : NULL;
   if (!status) {
     *out = s;
     return BRAMAH_OK;

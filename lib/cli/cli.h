@@ -42,6 +42,9 @@ int cli_report(const bramah_diag *diag);
 /* Something the user should know that is no mistake. */
 void cli_note(const char *format, ...) CLI_PRINTF(1, 2);
 
+/* That a study's filter believes in another machine than the one that is simulated. */
+void cli_note_changes(size_t n, const bramah_change *changes);
+
 /* The candidate [n] that looks most like the text, or NULL if none does. */
 const char *cli_nearest(const char *text, size_t n, const char *const *candidates);
 

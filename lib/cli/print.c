@@ -74,6 +74,14 @@ void cli_note(const char *format, ...)
           cli_colour_of(stderr, CLI_PLAIN), text);
 }
 
+void cli_note_changes(size_t n, const bramah_change *changes)
+{
+  if (n)
+    cli_note("%s%s: what the study changes there is the filter's model, the simulated machine is as its own "
+             "file has it",
+             changes[0].path, n > 1 ? " and others" : "");
+}
+
 /* ---- suggestions ---- */
 
 enum { LONGEST_NAME = 63 };

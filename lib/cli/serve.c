@@ -371,9 +371,10 @@ static bramah_status simulate(serve_run *r, const bramah_assess_options *options
     simulated.user = r;
   }
   if (!status) status = bramah_simulation_new(&r->machine, &simulated, diag, &r->simulation);
-  return status ? status
-                : bramah_player_new(r->session, bramah_simulation_sample, r->simulation, options, diag,
-                                    &r->player);
+  if (status) return status;
+  const bramah_simulation_result result = bramah_simulation_get_result(r->simulation);
+  cli_note_changes(result.n_changes, result.changes);
+  return bramah_player_new(r->session, bramah_simulation_sample, r->simulation, options, diag, &r->player);
 }
 
 /* Lines of datagrams become standard input, which ends when the program is to stop. */

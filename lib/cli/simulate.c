@@ -280,6 +280,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
   if (!status) {
     /* What is not quite as asked for: the nearest multiples of the step. */
     const bramah_simulation_result result = bramah_simulation_get_result(simulation);
+    cli_note_changes(result.n_changes, result.changes);
     for (size_t i = 0; i < result.n_sensors; i++) {
       const bramah_simulated_sensor s = result.sensors[i];
       if (s.period_ns != s.wanted_period_ns)
