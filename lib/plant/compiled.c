@@ -235,7 +235,8 @@ static int in_basis(bramah_coupled *c, const bramah__state *state)
   while (other && !bramah__program_knows(other, state)) other = other->next;
   if (!other) return 0;
   k->program = other;
-  k->is_set_up = k->pose_known = 0;
+  k->is_set_up = 0;
+  k->pose_known = 0;
   bramah__tape_prepare(&other->tape, 1, k->registers);
   return 1;
 }
@@ -281,7 +282,7 @@ void bramah__compiled_took(bramah_coupled *c, int with_rates)
   /* After a step the friction states are still those of its start. */
   k->pose_known = k->program->nq == 0 || *input(c, k->program->in.half) == 0.0;
   memset(k->done, 0, k->program->tape.n_parts);
-  k->done[BRAMAH__PART_RATES] = (unsigned char)with_rates;
+  k->done[BRAMAH__PART_FLOWS] = k->done[BRAMAH__PART_RATES] = (unsigned char)with_rates;
 }
 
 static int is_state_of_registers(const bramah_coupled *c)
@@ -350,12 +351,19 @@ const double *bramah__compiled_motion(bramah_coupled *c)
   return c->trial->Rz;
 }
 
+/* Its first-order rates; what stays for a step is then of the state. */
+static void state_flows(bramah_coupled *c)
+{
+  hold_spools(c, &c->state, 0.0);
+  run_once(c, BRAMAH__PART_FLOWS);
+}
+
 /* Its rates; 0 if a pivot is small. */
 static int state_rates(bramah_coupled *c)
 {
   bramah__compiled *k = &c->compiled;
   if (k->done[BRAMAH__PART_RATES]) return 1;
-  hold_spools(c, &c->state, 0.0);
+  state_flows(c);
   run(c, BRAMAH__PART_RATES);
   k->done[BRAMAH__PART_RATES] = (unsigned char)masses_hold(c);
   return k->done[BRAMAH__PART_RATES];
@@ -373,9 +381,11 @@ void bramah__compiled_turn_aside(bramah_coupled *c)
 
 int bramah__compiled_settle(bramah_coupled *c)
 {
-  if (!bramah__compiled_pose(c) || !state_rates(c)) return 0;
+  if (!bramah__compiled_pose(c)) return 0;
+  state_flows(c);
   fetch(c, c->compiled.program->out.pd_state, c->compiled.program->np, c->state.pd);
-  bramah__compiled_took(c, 1);
+  bramah__compiled_took(c, 0);
+  c->compiled.done[BRAMAH__PART_FLOWS] = 1;
   return 1;
 }
 
@@ -441,6 +451,7 @@ int bramah__compiled_adopt(bramah_coupled *c)
   if (!place(c)) return 0;
   move_metered(c);
   run(c, BRAMAH__PART_POSE);
+  run(c, BRAMAH__PART_FLOWS);
   run(c, BRAMAH__PART_RATES);
   if (!pivots_hold(c, program->out.mass_pivot, program->nf, program->mass_pivot, bramah__small_pivot))
     return 0;
@@ -477,7 +488,7 @@ static void set_iterate(bramah_coupled *c)
 }
 
 /* What comes of an iterate. */
-typedef enum verdict { CONVERGED, GO_ON, LEFT } verdict;
+typedef enum verdict { CONVERGED, GO_ON, TOO_OLD, LEFT } verdict;
 
 /* Where the start's own slopes lead, which have been run, as the first guess. The change over the step is then a correction
  * of Newton's as those that follow. Where friction has states it stays Taylor's. */
@@ -500,15 +511,18 @@ static void take_guess(bramah_coupled *c)
 /* Correct the guess by the iterate that has been run. It has converged where the correction is within the tolerances, or all
  * that would follow is: corrections that shrink by theta < 1/2 add up to theta / (1 - theta) of the last one, and Newton's
  * shrink faster (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8). */
-static verdict correct_guess(bramah_coupled *c)
+static verdict correct_guess(bramah_coupled *c, int again, double *last)
 {
   const bramah_program *program = c->compiled.program;
   const bramah__step_results *out = &program->out;
   const size_t nx = program->nx, nd = program->nd;
+  const uint16_t *correction = again ? out->correction_again : out->correction,
+                 *closing = again ? out->closing_again : out->closing,
+                 *closure_pivot = again ? out->closure_pivot_again : out->closure_pivot;
   c->report.last_iterations++;
   c->report.last_evaluations++;
-  if (!pivots_hold(c, out->pivot, nx + program->nl, program->pivot, bramah__small_pivot) ||
-      !pivots_hold(c, out->closure_pivot, nd, program->closure_pivot, bramah__small_closure_pivot)) {
+  if ((!again && !pivots_hold(c, out->pivot, nx + program->nl, program->pivot, bramah__small_pivot)) ||
+      !pivots_hold(c, closure_pivot, nd, program->closure_pivot, bramah__small_closure_pivot)) {
     c->report.left_pivot++;
     return LEFT;
   }
@@ -516,36 +530,48 @@ static verdict correct_guess(bramah_coupled *c)
   /* Size of the correction in units of the tolerances, and the largest part of it. */
   double size = 0.0, largest = 0.0;
   for (size_t k = 0; k < nx; k++) {
-    const double part = fabs(result(c, out->correction, k)) / c->newton.tolerance[k];
+    const double part = fabs(result(c, correction, k)) / c->newton.tolerance[k];
     size += part * part;
     largest = part > largest ? part : largest;
   }
   for (size_t k = 0; k < nd; k++) {
     const double tolerance = bramah__closed_part * c->model->position_tolerance;
-    const double part = fabs(result(c, out->closing, k)) / tolerance;
+    const double part = fabs(result(c, closing, k)) / tolerance;
     largest = part > largest ? part : largest;
   }
   const double before = c->newton.before;
-  if (!(size < (c->report.last_iterations == 1 ? (double)INFINITY : bramah__contraction * before))) {
+  const int is_tiny = largest <= bramah__rounding;
+  const double shrinks = size / *last;
+  if (again && !is_tiny && !(shrinks <= bramah__old_contraction)) return TOO_OLD;
+  if (!again &&
+      !(size < (c->report.last_iterations == 1 ? (double)INFINITY : bramah__contraction * before))) {
     c->report.left_divergence++;
     return LEFT;
   }
-  c->newton.before = size;
-  for (size_t k = 0; k < nx; k++) c->newton.change[k] += result(c, out->correction, k);
-  for (size_t k = 0; k < nd; k++) c->next.z[program->index[k]] += result(c, out->closing, k);
+  *last = size;
+  if (!again) c->newton.before = size;
+  for (size_t k = 0; k < nx; k++) c->newton.change[k] += result(c, correction, k);
+  for (size_t k = 0; k < nd; k++) c->next.z[program->index[k]] += result(c, closing, k);
+  if (again) return is_tiny || sqrt(shrinks) * largest <= bramah__left_over ? CONVERGED : GO_ON;
   const int follows_little = largest <= bramah__near_enough && 4.0 * size * largest * largest <= before;
   return largest <= 1.0 || follows_little ? CONVERGED : GO_ON;
 }
 
-/* Newton's method with full steps from the guess in c->next; 1 if it has converged. */
-static int iterate(bramah_coupled *c)
+/* Newton's method with full steps from the guess in c->next; 1 if it has converged. Where no derivatives are wanted that are made of
+ * the last tangent, the first one serves for what follows, unless corrections by it do not shrink well. */
+static int iterate(bramah_coupled *c, int any)
 {
+  const bramah_program *program = c->compiled.program;
+  int again = 0;
+  double last = 0.0;
   for (int i = 0; i < c->model->max_iterations; i++) {
     set_iterate(c);
     move_metered(c);
-    run(c, BRAMAH__PART_ITERATE);
-    const verdict came = correct_guess(c);
-    if (came != GO_ON) return came == CONVERGED;
+    run(c, again ? BRAMAH__PART_AGAIN : BRAMAH__PART_ITERATE);
+    const verdict came = correct_guess(c, again, &last);
+    if (came == CONVERGED || came == LEFT) return came == CONVERGED;
+    if (!any && !again) carry(c, program->out.factor, program->n_factors, program->first_factor);
+    again = !any && came == GO_ON;
   }
   c->report.left_divergence++;
   return 0;
@@ -658,7 +684,7 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   k->pose_known = 0;
   hold_spools(c, &c->next, c->model->h);
   set_motions(c, &c->next);
-  if (!iterate(c)) return 0;
+  if (!iterate(c, any)) return 0;
   if (any) give_derivatives(c, w);
   set_iterate(c);
   move_metered(c);

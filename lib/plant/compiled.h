@@ -21,6 +21,11 @@ static const double bramah__contraction = 0.25;
 /* The last iterate, at which the step is differentiated, is not farther from the solution, in units of the tolerances. */
 static const double bramah__near_enough = 10.0;
 
+/* A step without derivatives goes on with the factors of the tangent that it has. Corrections by these shrink by a ratio; one whose
+ * square is more than this is not made, for a new tangent is due. They end where what is left is estimated to be this part
+ * of the tolerances, for accelerations follow positions by 4/h^2; or where corrections themselves are that small, and rounding. */
+static const double bramah__old_contraction = 0.01, bramah__left_over = 1e-7, bramah__rounding = 1e-5;
+
 /* Closing corrections end the iteration below this part of the tolerance of positions: the residual does not see what
  * remains of them, the square. */
 static const double bramah__closed_part = 0.01;

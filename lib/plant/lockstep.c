@@ -532,6 +532,7 @@ void bramah__lockstep_step(bramah__lockstep *k, bramah__plant_group *const *grou
   if (is_new) {
     run(k, BRAMAH__PART_STEP);
     run(k, BRAMAH__PART_POSE);
+    run(k, BRAMAH__PART_FLOWS);
     run(k, BRAMAH__PART_RATES);
   }
   if (by_state) take_basis(k, group[0]->basis);
@@ -661,6 +662,7 @@ void bramah__lockstep_adopt(bramah__lockstep *k, bramah__plant_group *const *gro
     }
   }
   run(k, BRAMAH__PART_POSE);
+  run(k, BRAMAH__PART_FLOWS);
   run(k, BRAMAH__PART_RATES);
   k->has_rates = 1;
   EACH_GROUP
@@ -765,6 +767,7 @@ void bramah__lockstep_by_parameter(const bramah__lockstep *k, size_t g, size_t i
 void bramah__lockstep_slopes(bramah__lockstep *k, bramah__plant_group *const *group)
 {
   const bramah_program *program = k->program;
+  run(k, BRAMAH__PART_FLOWS);
   run(k, BRAMAH__PART_RATES);
   run(k, BRAMAH__PART_SLOPES);
   run_parameters(k, group[0], 1);

@@ -28,7 +28,8 @@ int bramah__take_expressions(bramah__step_builder *b)
   for (size_t i = 0; i < (count); i++, number++)                                                             \
     b->in_##name[i] = bramah__graph_input(b->graph, BRAMAH__RATE_##rate);
   BRAMAH__STEP_INPUTS(MAKE_INPUT)
-  b->typical = calloc(number + 1, sizeof *b->typical);
+  b->out->first_factor = number;
+  b->typical = calloc(number + nt * nt + 1, sizeof *b->typical);
   b->part = calloc(BRAMAH__PART_PARAMETERS + 2 * n_par + model->n_outputs, sizeof *b->part);
   return b->typical && b->part;
 }

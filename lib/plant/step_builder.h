@@ -85,8 +85,8 @@ enum { BRAMAH__RUBBED = 3 + BRAMAH__CONTACT_STATES };
   X(output, model->n_outputs)                                                                                \
   X(slope, model->n_outputs)                                                                                 \
   X(shown, model->n_outputs *bramah__reading_width(b->out))                                                  \
-  X(result,                                                                                                  \
-    n_results + bramah__n_columns(b->out) * (ne + nx) + model->n_outputs * bramah__reading_width(b->out))
+  X(result, n_results + nt * nt + bramah__n_columns(b->out) * (ne + nx) +                                    \
+                model->n_outputs * bramah__reading_width(b->out))
 
 #define BRAMAH__BUILDER_INPUT(name, rate, count) bramah__expr *in_##name;
 #define BRAMAH__BUILDER_MEMBER(name, count) bramah__expr *name;
@@ -131,10 +131,10 @@ static inline size_t bramah__patch_of(const bramah_model *model, size_t contact)
                nv = (p)->nv, ne = (p)->ne, ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny,           \
                nm = (p)->nm, nr = nf + nm, nq = (p)->nq, nh = (p)->nh, nk = (p)->nk, no = (p)->no,           \
                ng = (p)->ng, nb = (p)->nb, nl = (p)->nl, nu = (p)->nu, nt = nx + nl, n_par = (p)->n_par,     \
-               n_works = (p)->n_works;                                                                       \
+               n_works = (p)->n_works, n_factors = (p)->n_factors;                                           \
   (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)nn, (void)nv, (void)ne, (void)ns, (void)nc,         \
       (void)nw, (void)ny, (void)nm, (void)nr, (void)nq, (void)nh, (void)nk, (void)no, (void)ng, (void)nb,    \
-      (void)nl, (void)nu, (void)nt, (void)n_par, (void)n_works
+      (void)nl, (void)nu, (void)nt, (void)n_par, (void)n_works, (void)n_factors
 
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
 int bramah__take_expressions(bramah__step_builder *b);

@@ -23,6 +23,13 @@ static void give_pivots(bramah__step_builder *b, const bramah__elimination *e, d
   if (!*typical) bramah__graph_fail(b->graph);
 }
 
+static void give_pivots_again(bramah__step_builder *b, const bramah__elimination *e)
+{
+  double *again;
+  give_pivots(b, e, &again);
+  free(again);
+}
+
 /* Factors of a matrix [count x count] of the unknowns, which have typical sizes: pressures and load signals go in steps of 1e6 Pa. */
 static bramah_status factor_unknowns(bramah__step_builder *b, size_t count, const bramah__expr *A,
                                      const char *what, bramah__elimination *out)
@@ -77,22 +84,53 @@ static bramah_status set_tangent(bramah__step_builder *b)
   return factor_unknowns(b, nt, b->J, "step", &b->tangent);
 }
 
-/* Newton's correction of unknowns and dependent coordinates together. The residual does not see in advance what closes
- * the loops, which would cost half as much again and, this being the square of a step's length, saves no iterate. */
-static void add_iterate(bramah__step_builder *b)
+/* Corrections of unknowns and dependent coordinates by factors of a tangent. */
+static void give_correction(bramah__step_builder *b, const bramah__elimination *tangent)
 {
   BRAMAH__STEP_SIZES(b->out);
   for (size_t r = 0; r < nt; r++) b->column[r] = r < nx ? e_neg(b->f[r]) : e_number(0.0);
-  bramah__back_substitute(&b->tangent, 1, b->column, b->column);
-  bramah__begin_part(b, point_part(b));
+  bramah__back_substitute(tangent, 1, b->column, b->column);
   bramah__give(b, nx, b->column, 1);
   for (size_t k = 0; k < nd; k++) {
     const bramah__expr *row = b->Rz + (size_t)b->out->index[k] * nr;
     const bramah__expr move = e_add(b->closing[k], e_sum_products(nf, row, 1, b->column, 1));
     bramah__give(b, 1, &move, 1);
   }
+}
+
+/* Newton's correction of unknowns and dependent coordinates together. The residual does not see in advance what closes
+ * the loops, which would cost half as much again and, this being the square of a step's length, saves no iterate. */
+static void add_iterate(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  bramah__begin_part(b, point_part(b));
+  give_correction(b, &b->tangent);
   give_pivots(b, &b->loops, &b->out->closure_pivot);
   give_pivots(b, &b->tangent, &b->out->pivot);
+  for (size_t i = 0; i < nt * nt; i++) {
+    if (e_is_number(b->tangent.LU[i])) continue;
+    bramah__give(b, 1, &b->tangent.LU[i], 1);
+    b->out->n_factors++;
+  }
+}
+
+/* The same with these factors as inputs. */
+static void add_again(bramah__step_builder *b)
+{
+  const size_t nt = b->out->nx + b->out->nl;
+  bramah__elimination given = b->tangent;
+  bramah__begin_part(b, point_part(b));
+  given.LU = calloc(nt * nt + 1, sizeof *given.LU);
+  if (!given.LU) {
+    bramah__graph_fail(b->graph);
+    return;
+  }
+  for (size_t i = 0; i < nt * nt; i++)
+    given.LU[i] =
+        e_is_number(b->tangent.LU[i]) ? b->tangent.LU[i] : bramah__graph_input(b->graph, BRAMAH__RATE_POINT);
+  give_correction(b, &given);
+  free(given.LU);
+  give_pivots_again(b, &b->loops);
 }
 
 static void set_mass(bramah__step_builder *b)
@@ -431,9 +469,7 @@ static void add_place(bramah__step_builder *b)
 {
   bramah__begin_part(b, BRAMAH__PART_STEP);
   bramah__give(b, b->out->nd, b->closing, 1);
-  double *again;
-  give_pivots(b, &b->loops, &again);
-  free(again);
+  give_pivots_again(b, &b->loops);
 }
 
 static void add_pose(bramah__step_builder *b)
@@ -464,8 +500,9 @@ static void add_rates(bramah__step_builder *b)
 {
   BRAMAH__STEP_SIZES(b->out);
   bramah__begin_part(b, BRAMAH__PART_POSE);
-  bramah__give(b, n, b->state_q_dd, 1);
   bramah__give(b, np, b->rates, 1);
+  bramah__begin_part(b, BRAMAH__PART_FLOWS);
+  bramah__give(b, n, b->state_q_dd, 1);
   give_pivots(b, &b->inertia, &b->out->mass_pivot);
   bramah__expr *drive = b->column;
   memcpy(drive, b->r + nf, nm * sizeof *drive);
@@ -576,11 +613,13 @@ static void find_results(bramah_program *out)
   results(FIND)
   FIND_PART(BRAMAH__PART_SPEEDS, BRAMAH__SPEEDS_RESULTS)
   FIND_PART(BRAMAH__PART_ITERATE, BRAMAH__ITERATE_RESULTS)
+  FIND_PART(BRAMAH__PART_AGAIN, BRAMAH__AGAIN_RESULTS)
   FIND_PART(BRAMAH__PART_INERTIA, BRAMAH__INERTIA_RESULTS)
   FIND_PART(BRAMAH__PART_TRANSITION, BRAMAH__TRANSITION_RESULTS)
   FIND_PART(BRAMAH__PART_PLACE, BRAMAH__PLACE_RESULTS)
   FIND_PART(BRAMAH__PART_POSE, BRAMAH__POSE_RESULTS)
   FIND_PART(BRAMAH__PART_ENDS, BRAMAH__ENDS_RESULTS)
+  FIND_PART(BRAMAH__PART_FLOWS, BRAMAH__FLOWS_RESULTS)
   FIND_PART(BRAMAH__PART_RATES, BRAMAH__RATES_RESULTS)
   FIND_PART(BRAMAH__PART_SLOPES, BRAMAH__SLOPES_RESULTS)
   FIND_PART(BRAMAH__PART_GUESS, BRAMAH__GUESS_RESULTS)
@@ -610,6 +649,7 @@ static bramah_status build(bramah__step_builder *b)
   if (status != BRAMAH_OK) return status;
   add_speeds(b);
   add_iterate(b);
+  add_again(b);
   set_mass(b);
   status = set_state(b);
   if (status != BRAMAH_OK) return status;

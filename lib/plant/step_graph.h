@@ -9,15 +9,17 @@
  *     inertia      its mass matrix, which what follows needs on the factors that the iterate has left
  *       transition   derivatives of the end of the step by its start
  *       parameter k  and by parameter k
+ *   again          another iterate with the factors of the tangent that the last one has left
  *   place          what closes the loops, alone
  *   pose           what follows from positions, rates and first-order states: all rates, actuators, works
  *     readings     outputs with their derivatives, each alone
  *     ends         accelerations of all joints from the independent ones
  *       readings   the same of all accelerations, and of what sensors on a body show
- *     rates        accelerations and first-order rates that the equations give
- *       slopes     these by the error state
- *         guess    where the step leads by these alone: Newton's first guess
- *       start k    and by parameter k
+ *     flows        first-order rates that the equations give
+ *       rates      and the accelerations
+ *         slopes   these by the error state
+ *           guess  where the step leads by these alone: Newton's first guess
+ *         start k  and by parameter k
  *
  * step_mechanics.c writes the equations, step_graph.c makes the parts of a step of them, step_readings.c those of outputs; all on
  * step_builder.h.
@@ -73,7 +75,12 @@
   X(correction, nx) /* of the unknowns ... */                                                                \
   X(closing, nd)    /* ... and of the dependent coordinates */                                               \
   X(closure_pivot, nd)                                                                                       \
-  X(pivot, nx + nl)
+  X(pivot, nx + nl)                                                                                          \
+  X(factor, n_factors) /* entries of the tangent's factors that are no numbers */
+#define BRAMAH__AGAIN_RESULTS(X)                                                                             \
+  X(correction_again, nx)                                                                                    \
+  X(closing_again, nd)                                                                                       \
+  X(closure_pivot_again, nd)
 #define BRAMAH__INERTIA_RESULTS(X) X(mass, nf *nf)
 #define BRAMAH__TRANSITION_RESULTS(X)                                                                        \
   X(F, ne *ne)                                                                                               \
@@ -100,9 +107,9 @@
 #define BRAMAH__ENDS_RESULTS(X)                                                                              \
   X(zdd_all, n)                                                                                              \
   X(drive, nm) /* forces that prescribe the motions */
+#define BRAMAH__FLOWS_RESULTS(X) X(pd_state, np)
 #define BRAMAH__RATES_RESULTS(X)                                                                             \
   X(zdd_state, n) /* of all joints */                                                                        \
-  X(pd_state, np)                                                                                            \
   X(mass_pivot, nf)                                                                                          \
   X(drive_state, nm)
 #define BRAMAH__SLOPES_RESULTS(X)                                                                            \
@@ -117,11 +124,13 @@
 #define BRAMAH__STEP_RESULTS(X)                                                                              \
   BRAMAH__SPEEDS_RESULTS(X)                                                                                  \
   BRAMAH__ITERATE_RESULTS(X)                                                                                 \
+  BRAMAH__AGAIN_RESULTS(X)                                                                                   \
   BRAMAH__INERTIA_RESULTS(X)                                                                                 \
   BRAMAH__TRANSITION_RESULTS(X)                                                                              \
   BRAMAH__PLACE_RESULTS(X)                                                                                   \
   BRAMAH__POSE_RESULTS(X)                                                                                    \
   BRAMAH__ENDS_RESULTS(X)                                                                                    \
+  BRAMAH__FLOWS_RESULTS(X)                                                                                   \
   BRAMAH__RATES_RESULTS(X)                                                                                   \
   BRAMAH__SLOPES_RESULTS(X)                                                                                  \
   BRAMAH__GUESS_RESULTS(X)
@@ -140,11 +149,13 @@ typedef struct bramah__step_inputs {
 enum {
   BRAMAH__PART_SPEEDS = BRAMAH__FIRST_PART,
   BRAMAH__PART_ITERATE,
+  BRAMAH__PART_AGAIN,
   BRAMAH__PART_INERTIA,
   BRAMAH__PART_TRANSITION,
   BRAMAH__PART_PLACE,
   BRAMAH__PART_POSE,
   BRAMAH__PART_ENDS,
+  BRAMAH__PART_FLOWS,
   BRAMAH__PART_RATES,
   BRAMAH__PART_SLOPES,
   BRAMAH__PART_GUESS,
@@ -172,6 +183,7 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
+  size_t first_factor, n_factors; /* inputs of `again`, behind the others; as many as `factor` has */
   size_t n, nd, nf, np, nx, nn, nv, ne, ns, nc, nw, ny, nm, nq, nh, nk, no, ng, nb, nl, nu, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */

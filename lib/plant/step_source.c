@@ -81,7 +81,7 @@ void bramah__source_define(const bramah__source *s, const char *name, size_t n)
 
 /* ---- the header ---- */
 
-static void write_sizes(const bramah__source *s)
+static void write_sizes(const bramah__source *s, int derivatives)
 {
   const bramah_program *p = s->program;
   const bramah_model *model = s->start->model;
@@ -104,6 +104,7 @@ static void write_sizes(const bramah__source *s)
                {"BALLS", p->nb},
                {"METERED", p->nw},
                {"STANDING", p->nk},
+               {"FACTORS", derivatives == 1 ? 0 : p->n_factors},
                {"LEAPS", p->nw > 0 || model->leaps},
                {"STEP_NS", (size_t)model->step_ns}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -372,6 +373,17 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
 
 enum { MOST_MEMBERS = 48 };
 
+/* Derivatives of a source: 0 none, 1 by the state, 2 by parameters, too. */
+static int derivatives_of(const bramah__source_addition *a) { return a ? 1 + (a->n_par > 0) : 0; }
+
+/* Is what is wanted `with` so many derivatives in a source that has some? PLAIN: where steps are made without; a filter makes
+ * those from other values of its parameters. */
+enum { PLAIN = -1 };
+static int is_with(int with, int derivatives)
+{
+  return with == PLAIN ? derivatives != 1 : derivatives >= with;
+}
+
 /* Results by their part and what they are called in the struct: A of a state is what the step's end is differentiated
  * with. The first ones are those of a step alone. */
 static const struct {
@@ -384,6 +396,10 @@ static const struct {
               {BRAMAH__PART_ITERATE, "closing", "closing", 0},
               {BRAMAH__PART_ITERATE, "closure_pivot", "closure_pivot", 0},
               {BRAMAH__PART_ITERATE, "pivot", "pivot", 0},
+              {BRAMAH__PART_ITERATE, "factor", "factor", PLAIN},
+              {BRAMAH__PART_AGAIN, "correction_again", "correction_again", PLAIN},
+              {BRAMAH__PART_AGAIN, "closing_again", "closing_again", PLAIN},
+              {BRAMAH__PART_AGAIN, "closure_pivot_again", "closure_pivot_again", PLAIN},
               {BRAMAH__PART_POSE, "zd_all", "zd_all", 0},
               {BRAMAH__PART_POSE, "stroke", "stroke", 0},
               {BRAMAH__PART_POSE, "velocity", "velocity", 0},
@@ -394,8 +410,8 @@ static const struct {
               {BRAMAH__PART_POSE, "x_end", "x_end", 0},
               {BRAMAH__PART_POSE, "xd_end", "xd_end", 0},
               {BRAMAH__PART_ENDS, "zdd_all", "zdd_all", 0},
+              {BRAMAH__PART_FLOWS, "pd_state", "pd_state", 0},
               {BRAMAH__PART_RATES, "zdd_state", "zdd_state", 0},
-              {BRAMAH__PART_RATES, "pd_state", "pd_state", 0},
               {BRAMAH__PART_RATES, "mass_pivot", "mass_pivot", 0},
               {BRAMAH__PART_TRANSITION, "F", "F", 1},
               {BRAMAH__PART_TRANSITION, "N", "N", 1},
@@ -421,7 +437,7 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
 {
   const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nc = p->nc,
                nn = p->nn, nw = p->nw, nm = p->nm, nq = p->nq, nk = p->nk, nh = p->nh, nl = p->nl, nu = p->nu,
-               n_works = p->n_works;
+               n_works = p->n_works, n_factors = p->n_factors;
   const struct {
     const char *name;
     const uint16_t *at;
@@ -432,7 +448,7 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
   size_t n_out = 0;
   for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-      if (strcmp(all[i].name, wanted[k].result) == 0 && derivatives >= wanted[k].derivative &&
+      if (strcmp(all[i].name, wanted[k].result) == 0 && is_with(wanted[k].derivative, derivatives) &&
           (all[i].n || !is_special(wanted[k].name)))
         out[n_out++] = (bramah__c_member){
             wanted[k].name, wanted[k].part,
@@ -448,6 +464,7 @@ static size_t list_inputs(const bramah_program *p, bramah__c_member *out)
   size_t n_out = 0;
 #define INPUT(name, rate, count) out[n_out++] = (bramah__c_member){#name, 0, p->in.name, (count)};
   BRAMAH__STEP_INPUTS(INPUT)
+  out[n_out++] = (bramah__c_member){"factor", 0, p->first_factor, p->n_factors};
   return n_out;
 }
 
@@ -459,6 +476,7 @@ static int is_used(const bramah__c_member *m, int derivatives)
     int derivatives;
   } wants[] = {{"A", 1},       {"xd_by", 1},   {"xd_yield", 1}, {"drawn_by", 1},
                {"carried", 2}, {"w_theta", 2}, {"held", 3},     {"touch", 3}};
+  if (strcmp(m->name, "factor") == 0) return derivatives != 1;
   for (size_t k = 0; k < sizeof wants / sizeof *wants; k++)
     if (strcmp(m->name, wants[k].name) == 0 && derivatives < wants[k].derivatives) return 0;
   return m->n > 0;
@@ -670,12 +688,20 @@ static const struct {
   size_t part;
   const char *name;
   int derivative;
-} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},     {BRAMAH__PART_STEP, "before", 0},
-                  {BRAMAH__PART_SPEEDS, "speeds", 0},   {BRAMAH__PART_ITERATE, "iterate", 0},
-                  {BRAMAH__PART_INERTIA, "inertia", 1}, {BRAMAH__PART_TRANSITION, "transition", 1},
-                  {BRAMAH__PART_PLACE, "place", 1},     {BRAMAH__PART_POSE, "pose", 0},
-                  {BRAMAH__PART_ENDS, "ends", 0},       {BRAMAH__PART_RATES, "rates", 0},
-                  {BRAMAH__PART_SLOPES, "slopes", 1},   {BRAMAH__PART_GUESS, "guess", 1}};
+} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},
+                  {BRAMAH__PART_STEP, "before", 0},
+                  {BRAMAH__PART_SPEEDS, "speeds", 0},
+                  {BRAMAH__PART_ITERATE, "iterate", 0},
+                  {BRAMAH__PART_AGAIN, "again", PLAIN},
+                  {BRAMAH__PART_INERTIA, "inertia", 1},
+                  {BRAMAH__PART_TRANSITION, "transition", 1},
+                  {BRAMAH__PART_PLACE, "place", 1},
+                  {BRAMAH__PART_POSE, "pose", 0},
+                  {BRAMAH__PART_ENDS, "ends", 0},
+                  {BRAMAH__PART_FLOWS, "flows", 0},
+                  {BRAMAH__PART_RATES, "rates", 0},
+                  {BRAMAH__PART_SLOPES, "slopes", 1},
+                  {BRAMAH__PART_GUESS, "guess", 1}};
 enum { N_STEP_PARTS = sizeof step_parts / sizeof *step_parts };
 
 static const char *numbered(char *name, const char *begin, size_t number, const char *end)
@@ -759,9 +785,10 @@ static int make_lists(const bramah__source *s, const bramah__source_addition *a,
                                .result = out->result,
                                .part = out->part,
                                .n_inputs = list_inputs(s->program, out->input),
-                               .n_results = list_results(s->program, a != NULL, out->result)};
+                               .n_results = list_results(s->program, derivatives_of(a), out->result)};
   for (size_t i = 0; i < N_STEP_PARTS; i++)
-    if ((a || !step_parts[i].derivative) && (s->program->nw || step_parts[i].part != BRAMAH__PART_SPEEDS))
+    if (is_with(step_parts[i].derivative, derivatives_of(a)) &&
+        (s->program->nw || step_parts[i].part != BRAMAH__PART_SPEEDS))
       out->part[source->n_parts++] = (bramah__c_part){step_parts[i].part, step_parts[i].name, 0};
   if (a) list_parameters(s, a, out);
   if (a) list_readings(s, a, out);
@@ -786,9 +813,9 @@ static void write_header(bramah__source *s, const bramah__source_addition *a, co
   text = bramah__source_fill(s, text);
   bramah__page_write(s->page, a ? "" : alone);
   text = bramah__source_fill(s, text);
-  write_sizes(s);
+  write_sizes(s, derivatives_of(a));
   text = bramah__source_fill(s, text);
-  write_members(s, a ? 1 + (a->n_par > 0) : 0, &lists->source);
+  write_members(s, derivatives_of(a), &lists->source);
   if (a && a->n_par)
     bramah__page_write(s->page, "\n  double start[%d][%d], G[%d][%d];", a->n_par, s->program->nv, a->n_par,
                        s->program->ne);
@@ -918,9 +945,9 @@ bramah_status bramah__source_end(bramah__source *s, const bramah__source_additio
                 operations(&lists, BRAMAH__PART_ENDS);
   /* of a filter: the derivatives, and state and pose once more after the correction */
   for (size_t i = 0; a && i < N_STEP_PARTS; i++)
-    out->n_step += operations(&lists, step_parts[i].part) * (step_parts[i].derivative ||
-                                                             step_parts[i].part == BRAMAH__PART_POSE ||
-                                                             step_parts[i].part == BRAMAH__PART_RATES);
+    out->n_step += operations(&lists, step_parts[i].part) *
+                   (step_parts[i].derivative > 0 || step_parts[i].part == BRAMAH__PART_FLOWS ||
+                    step_parts[i].part == BRAMAH__PART_POSE || step_parts[i].part == BRAMAH__PART_RATES);
   out->n_kept = lists.source.n_kept;
   out->step = s->program->model->h;
   out->header = header.text;

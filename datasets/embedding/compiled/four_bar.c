@@ -1716,104 +1716,165 @@ static void four_bar_ends(four_bar_work *w)
   w->zdd_all[2] = v80;
 }
 
+static void four_bar_flows(four_bar_work *w)
+{
+  (void)w;
+  const double v0 = w->theta[9] - w->p[0];
+  const double v1 = w->theta[8] - w->p[0];
+  const double v2 = w->kept[14] > 0.0 ? v0 : v1;
+  const double v3 = fabs(v2);
+  w->kept[193] = v3;
+  const double v4 = v3 > 200000.0 ? v3 : 200000.0;
+  const double v5 = sqrt(v4);
+  const double v6 = 1.0 / v5;
+  w->kept[194] = v6;
+  const double v7 = v2 * v6;
+  const double v8 = w->theta[12] * v7;
+  const double v9 = w->p[0] - w->p[1];
+  const double v10 = fabs(v9);
+  w->kept[191] = v10;
+  const double v11 = v10 > 200000.0 ? v10 : 200000.0;
+  const double v12 = sqrt(v11);
+  const double v13 = 1.0 / v12;
+  w->kept[192] = v13;
+  const double v14 = v9 * v13;
+  const double v15 = w->theta[11] * v14;
+  const double v16 = w->kept[13] * v8 - v15;
+  const double v17 = w->kept[14] * v8 + v16;
+  const double v18 = v17 * w->kept[10];
+  w->kept[199] = v18;
+  w->pd_state[0] = v18;
+  const double v19 = v15 - 0.005026548245743669 * w->kept[147];
+  w->kept[197] = v19;
+  const double v20 = w->kept[143] + -1.4320508075688771;
+  const double v21 = v20 * w->kept[8] + w->kept[6];
+  const double v22 = 1.0 / v21;
+  w->kept[200] = v22;
+  const double v23 = v19 * v22;
+  w->kept[201] = v23;
+  w->pd_state[1] = v23;
+  const double v24 = w->theta[8] - w->p[2];
+  const double v25 = w->theta[9] - w->p[2];
+  const double v26 = w->kept[14] > 0.0 ? v24 : v25;
+  const double v27 = fabs(v26);
+  w->kept[195] = v27;
+  const double v28 = v27 > 200000.0 ? v27 : 200000.0;
+  const double v29 = sqrt(v28);
+  const double v30 = 1.0 / v29;
+  w->kept[196] = v30;
+  const double v31 = v26 * v30;
+  const double v32 = w->theta[12] * v31;
+  const double v33 = w->kept[14] * v32;
+  const double v34 = w->kept[13] * v32 + v33;
+  const double v35 = v34 - -0.004064435495581795 * w->kept[147];
+  w->kept[198] = v35;
+  const double v36 = 2.3320508075688773 - w->kept[143];
+  const double v37 = v36 * w->kept[9] + w->kept[7];
+  const double v38 = 1.0 / v37;
+  w->kept[202] = v38;
+  const double v39 = v35 * v38;
+  w->kept[203] = v39;
+  w->pd_state[2] = v39;
+}
+
 static void four_bar_rates(four_bar_work *w)
 {
   (void)w;
   const double v0 = w->zd[0] * w->kept[101];
-  w->kept[191] = v0;
+  w->kept[204] = v0;
   const double v1 = w->zd[0] * v0;
-  w->kept[206] = v1;
+  w->kept[219] = v1;
   const double v2 = w->kept[98] * v1;
-  w->kept[207] = v2;
+  w->kept[220] = v2;
   const double v3 = w->zd[0] * w->kept[100];
-  w->kept[192] = v3;
+  w->kept[205] = v3;
   const double v4 = w->kept[128] * v3;
-  w->kept[208] = v4;
+  w->kept[221] = v4;
   const double v5 = v2 + v4;
   const double v6 = w->kept[124] * w->kept[127];
   const double v7 = w->kept[101] * v6;
-  w->kept[209] = v7;
+  w->kept[222] = v7;
   const double v8 = v4 + v7;
   const double v9 = v5 + v8;
   const double v10 = w->zd[0] * v3;
-  w->kept[205] = v10;
+  w->kept[218] = v10;
   const double v11 = w->kept[97] * v10;
-  w->kept[210] = v11;
+  w->kept[223] = v11;
   const double v12 = w->kept[127] * v0;
-  w->kept[211] = v12;
+  w->kept[224] = v12;
   const double v13 = v11 + v12;
   const double v14 = w->kept[124] * w->kept[128];
   const double v15 = w->kept[100] * v14;
-  w->kept[212] = v15;
+  w->kept[225] = v15;
   const double v16 = v12 + v15;
   const double v17 = v13 + v16;
   const double v18 = v9 - v17;
-  w->kept[213] = v18;
+  w->kept[226] = v18;
   const double v19 = w->kept[98] * v3;
-  w->kept[193] = v19;
+  w->kept[206] = v19;
   const double v20 = w->kept[101] * w->kept[128];
-  w->kept[194] = v20;
+  w->kept[207] = v20;
   const double v21 = v19 - v20;
   const double v22 = w->kept[97] * v0;
-  w->kept[195] = v22;
+  w->kept[208] = v22;
   const double v23 = w->kept[100] * w->kept[127];
-  w->kept[196] = v23;
+  w->kept[209] = v23;
   const double v24 = v22 - v23;
   const double v25 = v21 + v24;
-  w->kept[197] = v25;
+  w->kept[210] = v25;
   const double v26 = w->kept[112] * w->kept[126];
-  w->kept[203] = v26;
+  w->kept[216] = v26;
   const double v27 = v25 * v26;
   const double v28 = w->kept[111] * v18 + v27;
   const double v29 = w->kept[111] * w->kept[126];
-  w->kept[204] = v29;
+  w->kept[217] = v29;
   const double v30 = w->kept[126] * v29;
-  w->kept[221] = v30;
+  w->kept[234] = v30;
   const double v31 = w->kept[104] * v30 + v27;
   const double v32 = v31 + v28;
   const double v33 = w->kept[98] * v10;
-  w->kept[214] = v33;
+  w->kept[227] = v33;
   const double v34 = w->kept[128] * v0;
-  w->kept[215] = v34;
+  w->kept[228] = v34;
   const double v35 = v33 - v34;
   const double v36 = w->kept[100] * v6;
-  w->kept[216] = v36;
+  w->kept[229] = v36;
   const double v37 = v36 - v34;
   const double v38 = v35 + v37;
   const double v39 = w->kept[97] * v1;
-  w->kept[217] = v39;
+  w->kept[230] = v39;
   const double v40 = w->kept[127] * v3;
-  w->kept[218] = v40;
+  w->kept[231] = v40;
   const double v41 = v39 - v40;
   const double v42 = w->kept[101] * v14;
-  w->kept[219] = v42;
+  w->kept[232] = v42;
   const double v43 = v42 - v40;
   const double v44 = v41 + v43;
   const double v45 = v38 + v44;
-  w->kept[220] = v45;
+  w->kept[233] = v45;
   const double v46 = w->kept[98] * v0;
-  w->kept[198] = v46;
+  w->kept[211] = v46;
   const double v47 = w->kept[100] * w->kept[128];
-  w->kept[199] = v47;
+  w->kept[212] = v47;
   const double v48 = v46 + v47;
   const double v49 = w->kept[97] * v3;
-  w->kept[200] = v49;
+  w->kept[213] = v49;
   const double v50 = w->kept[101] * w->kept[127];
-  w->kept[201] = v50;
+  w->kept[214] = v50;
   const double v51 = v49 + v50;
   const double v52 = v48 - v51;
-  w->kept[202] = v52;
+  w->kept[215] = v52;
   const double v53 = v52 * v29;
   const double v54 = w->kept[112] * v45 + v53;
   const double v55 = w->kept[126] * v26;
-  w->kept[222] = v55;
+  w->kept[235] = v55;
   const double v56 = w->kept[107] * v55 + v53;
   const double v57 = v56 + v54;
   const double v58 = v32 + v57;
   const double v59 = -8.0 * v45;
   const double v60 = -2.0 * v14 + v59;
   const double v61 = -5.0 * v58 + v60;
-  w->kept[223] = v61;
+  w->kept[236] = v61;
   const double v62 = v25 * v29;
   const double v63 = w->kept[112] * v18 - v62;
   const double v64 = w->kept[104] * v55 - v62;
@@ -1827,97 +1888,97 @@ static void four_bar_rates(four_bar_work *w)
   const double v72 = -2.0 * v6 + v71;
   const double v73 = -5.0 * v70 + v72;
   const double v74 = w->kept[117] * v61 - v73;
-  w->kept[224] = v74;
+  w->kept[237] = v74;
   const double v75 = w->kept[118] * v74;
-  w->kept[225] = v75;
+  w->kept[238] = v75;
   const double v76 = w->kept[113] * v75 + v61;
-  w->kept[226] = v76;
+  w->kept[239] = v76;
   const double v77 = w->kept[116] * v76;
-  w->kept[227] = v77;
+  w->kept[240] = v77;
   const double v78 = v75 - v77;
   const double v79 = w->kept[110] * w->kept[132] - w->kept[130];
-  w->kept[238] = v79;
+  w->kept[251] = v79;
   const double v80 = w->kept[126] * v79;
-  w->kept[240] = v80;
+  w->kept[253] = v80;
   const double v81 = v80 - w->kept[109] * v75;
   const double v82 = w->kept[99] * w->kept[124];
-  w->kept[230] = v82;
+  w->kept[243] = v82;
   const double v83 = w->zd[0] * v82;
-  w->kept[232] = v83;
+  w->kept[245] = v83;
   const double v84 = w->kept[5] - v83;
   const double v85 = v84 + v81;
   const double v86 = w->kept[109] * w->kept[132] + w->kept[131];
-  w->kept[237] = v86;
+  w->kept[250] = v86;
   const double v87 = w->kept[126] * v86;
-  w->kept[239] = v87;
+  w->kept[252] = v87;
   const double v88 = w->kept[110] * v75 + v87;
   const double v89 = w->kept[108] * w->kept[124];
-  w->kept[229] = v89;
+  w->kept[242] = v89;
   const double v90 = w->zd[0] * v89;
-  w->kept[231] = v90;
+  w->kept[244] = v90;
   const double v91 = v90 + v88;
   const double v92 = w->kept[141] * v91;
   const double v93 = w->kept[4] * w->kept[139];
-  w->kept[241] = v93;
+  w->kept[254] = v93;
   const double v94 = v93 * v85 - v92;
   const double v95 = w->kept[139] * v93;
   const double v96 = w->kept[140] * w->kept[141] + v95;
   const double v97 = 83.33333333333333 + v96;
-  w->kept[242] = v97;
+  w->kept[255] = v97;
   const double v98 = v97 * v78 + v94;
   const double v99 = w->kept[4] * w->kept[137];
   const double v100 = w->kept[138] * v93 + v99;
-  w->kept[244] = v100;
+  w->kept[257] = v100;
   const double v101 = w->kept[138] * w->kept[141];
   const double v102 = w->kept[4] * w->kept[136] - v101;
-  w->kept[243] = v102;
+  w->kept[256] = v102;
   const double v103 = w->kept[137] * v102;
   const double v104 = w->kept[136] * v100 - v103;
-  w->kept[251] = v104;
+  w->kept[264] = v104;
   const double v105 = v104 + v98;
   const double v106 = w->kept[141] * v78;
   const double v107 = w->kept[4] * v91 - v106;
   const double v108 = w->kept[138] * v100;
-  w->kept[249] = v108;
+  w->kept[262] = v108;
   const double v109 = v107 - v108;
   const double v110 = w->kept[4] * v85;
   const double v111 = v93 * v78 + v110;
   const double v112 = w->kept[138] * v102;
-  w->kept[250] = v112;
+  w->kept[263] = v112;
   const double v113 = v112 + v111;
   const double v114 = w->kept[109] * v113;
   const double v115 = w->kept[110] * v109 - v114;
   const double v116 = v105 + v115;
   const double v117 = w->kept[3] * w->kept[133];
-  w->kept[233] = v117;
+  w->kept[246] = v117;
   const double v118 = v90 * w->kept[135];
   const double v119 = v117 * v84 - v118;
   const double v120 = w->kept[133] * v117;
   const double v121 = w->kept[134] * w->kept[135] + v120;
   const double v122 = 341.3333333333333 + v121;
-  w->kept[234] = v122;
+  w->kept[247] = v122;
   const double v123 = v119 - v77 * v122;
   const double v124 = w->kept[3] * w->kept[131];
   const double v125 = w->kept[132] * v117 + v124;
-  w->kept[236] = v125;
+  w->kept[249] = v125;
   const double v126 = w->kept[132] * w->kept[135];
   const double v127 = w->kept[3] * w->kept[130] - v126;
-  w->kept[235] = v127;
+  w->kept[248] = v127;
   const double v128 = w->kept[131] * v127;
   const double v129 = w->kept[130] * v125 - v128;
-  w->kept[248] = v129;
+  w->kept[261] = v129;
   const double v130 = v129 + v123;
   const double v131 = v130 + v105;
   const double v132 = w->kept[3] * v90;
   const double v133 = v77 * w->kept[135] + v132;
   const double v134 = w->kept[132] * v125;
-  w->kept[246] = v134;
+  w->kept[259] = v134;
   const double v135 = v133 - v134;
   const double v136 = v135 + v109;
   const double v137 = v77 * v117;
   const double v138 = w->kept[3] * v84 - v137;
   const double v139 = w->kept[132] * v127;
-  w->kept[247] = v139;
+  w->kept[260] = v139;
   const double v140 = v139 + v138;
   const double v141 = v140 + v113;
   const double v142 = w->kept[108] * v141;
@@ -1927,9 +1988,9 @@ static void four_bar_rates(four_bar_work *w)
   const double v146 = w->kept[98] * v145;
   const double v147 = w->kept[97] * w->kept[129] + v146;
   const double v148 = 5.333333333333333 + v147;
-  w->kept[228] = v148;
+  w->kept[241] = v148;
   const double v149 = w->kept[5] * v145;
-  w->kept[245] = v149;
+  w->kept[258] = v149;
   const double v150 = v149 - v77 * v148;
   const double v151 = v150 + v131;
   const double v152 = v144 - w->kept[122] * v151;
@@ -1938,17 +1999,17 @@ static void four_bar_rates(four_bar_work *w)
   const double v155 = v154 - w->theta[1];
   const double v156 = v155 - w->theta[2] * w->kept[120];
   const double v157 = w->kept[97] * w->kept[122];
-  w->kept[253] = v157;
+  w->kept[266] = v157;
   const double v158 = w->kept[142] * v157;
   const double v159 = v158 + v158;
   const double v160 = w->kept[98] * w->kept[122];
-  w->kept[252] = v160;
+  w->kept[265] = v160;
   const double v161 = w->kept[97] * v160;
   const double v162 = v161 + v161;
   const double v163 = v159 - v162;
-  w->kept[254] = v163;
+  w->kept[267] = v163;
   const double v164 = v163 * w->kept[145];
-  w->kept[255] = v164;
+  w->kept[268] = v164;
   const double v165 = v164 * w->kept[152] - v156;
   const double v166 = w->kept[99] * w->kept[135];
   const double v167 = w->kept[108] * v117 - v166;
@@ -1994,78 +2055,22 @@ static void four_bar_rates(four_bar_work *w)
   const double v200 = w->kept[120] * v197 + v75;
   w->kept[274] = v200;
   w->zdd_state[2] = v200;
-  const double v201 = w->theta[9] - w->p[0];
-  const double v202 = w->theta[8] - w->p[0];
-  const double v203 = w->kept[14] > 0.0 ? v201 : v202;
-  const double v204 = fabs(v203);
-  w->kept[258] = v204;
-  const double v205 = v204 > 200000.0 ? v204 : 200000.0;
-  const double v206 = sqrt(v205);
-  const double v207 = 1.0 / v206;
-  w->kept[259] = v207;
-  const double v208 = v203 * v207;
-  const double v209 = w->theta[12] * v208;
-  const double v210 = w->p[0] - w->p[1];
-  const double v211 = fabs(v210);
-  w->kept[256] = v211;
-  const double v212 = v211 > 200000.0 ? v211 : 200000.0;
-  const double v213 = sqrt(v212);
-  const double v214 = 1.0 / v213;
-  w->kept[257] = v214;
-  const double v215 = v210 * v214;
-  const double v216 = w->theta[11] * v215;
-  const double v217 = w->kept[13] * v209 - v216;
-  const double v218 = w->kept[14] * v209 + v217;
-  const double v219 = v218 * w->kept[10];
-  w->kept[264] = v219;
-  w->pd_state[0] = v219;
-  const double v220 = v216 - 0.005026548245743669 * w->kept[147];
-  w->kept[262] = v220;
-  const double v221 = w->kept[143] + -1.4320508075688771;
-  const double v222 = v221 * w->kept[8] + w->kept[6];
-  const double v223 = 1.0 / v222;
-  w->kept[265] = v223;
-  const double v224 = v220 * v223;
-  w->kept[266] = v224;
-  w->pd_state[1] = v224;
-  const double v225 = w->theta[8] - w->p[2];
-  const double v226 = w->theta[9] - w->p[2];
-  const double v227 = w->kept[14] > 0.0 ? v225 : v226;
-  const double v228 = fabs(v227);
-  w->kept[260] = v228;
-  const double v229 = v228 > 200000.0 ? v228 : 200000.0;
-  const double v230 = sqrt(v229);
-  const double v231 = 1.0 / v230;
-  w->kept[261] = v231;
-  const double v232 = v227 * v231;
-  const double v233 = w->theta[12] * v232;
-  const double v234 = w->kept[14] * v233;
-  const double v235 = w->kept[13] * v233 + v234;
-  const double v236 = v235 - -0.004064435495581795 * w->kept[147];
-  w->kept[263] = v236;
-  const double v237 = 2.3320508075688773 - w->kept[143];
-  const double v238 = v237 * w->kept[9] + w->kept[7];
-  const double v239 = 1.0 / v238;
-  w->kept[267] = v239;
-  const double v240 = v236 * v239;
-  w->kept[268] = v240;
-  w->pd_state[2] = v240;
   w->mass_pivot[0] = v195;
 }
 
 static void four_bar_slopes(four_bar_work *w)
 {
   (void)w;
-  const double v0 = w->kept[100] * w->kept[253] + w->kept[102];
-  const double v1 = w->kept[101] * w->kept[252] + w->kept[103];
+  const double v0 = w->kept[100] * w->kept[266] + w->kept[102];
+  const double v1 = w->kept[101] * w->kept[265] + w->kept[103];
   const double v2 = v0 - v1;
   const double v3 = -8.0 * v2;
-  const double v4 = 2.0 * w->kept[252] + v3;
+  const double v4 = 2.0 * w->kept[265] + v3;
   const double v5 = w->kept[111] * w->kept[120];
   const double v6 = w->kept[107] * v5;
   const double v7 = w->kept[112] * v2 - v6;
-  const double v8 = w->kept[106] - w->kept[100] * w->kept[252];
-  const double v9 = w->kept[101] * w->kept[253];
+  const double v8 = w->kept[106] - w->kept[100] * w->kept[265];
+  const double v9 = w->kept[101] * w->kept[266];
   const double v10 = v9 - w->kept[105];
   const double v11 = v10 - v8;
   const double v12 = w->kept[111] * v11;
@@ -2081,7 +2086,7 @@ static void four_bar_slopes(four_bar_work *w)
   const double v22 = v21 - v19;
   const double v23 = 5.0 * v22;
   const double v24 = 8.0 * v11;
-  const double v25 = 2.0 * w->kept[253] + v24;
+  const double v25 = 2.0 * w->kept[266] + v24;
   const double v26 = v25 + v23;
   const double v27 = w->kept[116] * w->kept[116];
   const double v28 = v26 * v27;
@@ -2102,85 +2107,85 @@ static void four_bar_slopes(four_bar_work *w)
   const double v43 = w->zd[0] * v42;
   const double v44 = w->kept[126] * v13;
   const double v45 = w->kept[111] * v43 + v44;
-  const double v46 = w->kept[204] * v43;
+  const double v46 = w->kept[217] * v43;
   const double v47 = w->kept[126] * v45 + v46;
   const double v48 = w->kept[104] * v47;
-  const double v49 = w->kept[221] * v11 + v48;
+  const double v49 = w->kept[234] * v11 + v48;
   const double v50 = w->kept[120] * v23;
   const double v51 = w->kept[113] * v42 + v50;
   const double v52 = v31 + v51;
   const double v53 = w->kept[121] * v28;
   const double v54 = w->kept[116] * v52 - v53;
   const double v55 = w->zd[0] * v54;
-  const double v56 = w->kept[124] * w->kept[252];
+  const double v56 = w->kept[124] * w->kept[265];
   const double v57 = w->kept[97] * v55 - v56;
-  const double v58 = w->kept[101] * v57 - w->kept[199];
-  const double v59 = w->kept[192] * w->kept[253];
-  const double v60 = w->kept[198] + v59;
+  const double v58 = w->kept[101] * v57 - w->kept[212];
+  const double v59 = w->kept[205] * w->kept[266];
+  const double v60 = w->kept[211] + v59;
   const double v61 = v60 - v58;
-  const double v62 = w->kept[124] * w->kept[253];
+  const double v62 = w->kept[124] * w->kept[266];
   const double v63 = w->kept[98] * v55 + v62;
-  const double v64 = w->kept[100] * v63 + w->kept[201];
-  const double v65 = w->kept[191] * w->kept[252];
-  const double v66 = w->kept[200] + v65;
+  const double v64 = w->kept[100] * v63 + w->kept[214];
+  const double v65 = w->kept[204] * w->kept[265];
+  const double v66 = w->kept[213] + v65;
   const double v67 = v66 + v64;
   const double v68 = v61 - v67;
-  const double v69 = w->kept[203] * v68;
+  const double v69 = w->kept[216] * v68;
   const double v70 = w->kept[126] * v5;
   const double v71 = w->kept[112] * v43 - v70;
-  const double v72 = w->kept[197] * v71 + v69;
+  const double v72 = w->kept[210] * v71 + v69;
   const double v73 = v49 + v72;
   const double v74 = w->kept[127] * v55;
   const double v75 = w->kept[124] * v63 + v74;
-  const double v76 = w->kept[101] * v75 - w->kept[216];
-  const double v77 = w->kept[192] * v57 + w->kept[215];
+  const double v76 = w->kept[101] * v75 - w->kept[229];
+  const double v77 = w->kept[205] * v57 + w->kept[228];
   const double v78 = v77 + v76;
-  const double v79 = w->kept[206] * w->kept[253] - w->kept[214];
+  const double v79 = w->kept[219] * w->kept[266] - w->kept[227];
   const double v80 = v79 + v77;
   const double v81 = v80 + v78;
   const double v82 = w->kept[128] * v55;
   const double v83 = w->kept[124] * v57 + v82;
-  const double v84 = w->kept[100] * v83 + w->kept[219];
-  const double v85 = w->kept[191] * v63 - w->kept[218];
+  const double v84 = w->kept[100] * v83 + w->kept[232];
+  const double v85 = w->kept[204] * v63 - w->kept[231];
   const double v86 = v85 + v84;
-  const double v87 = w->kept[217] - w->kept[205] * w->kept[252];
+  const double v87 = w->kept[230] - w->kept[218] * w->kept[265];
   const double v88 = v87 + v85;
   const double v89 = v88 + v86;
   const double v90 = v81 - v89;
   const double v91 = w->kept[111] * v90;
-  const double v92 = w->kept[213] * v13 + v91;
+  const double v92 = w->kept[226] * v13 + v91;
   const double v93 = v72 + v92;
   const double v94 = v73 + v93;
-  const double v95 = w->kept[203] * v43;
+  const double v95 = w->kept[216] * v43;
   const double v96 = w->kept[126] * v71 + v95;
   const double v97 = w->kept[107] * v96;
-  const double v98 = w->kept[222] * v2 + v97;
-  const double v99 = w->kept[100] * v57 + w->kept[194];
-  const double v100 = w->kept[191] * w->kept[253];
-  const double v101 = v100 - w->kept[193];
+  const double v98 = w->kept[235] * v2 + v97;
+  const double v99 = w->kept[100] * v57 + w->kept[207];
+  const double v100 = w->kept[204] * w->kept[266];
+  const double v101 = v100 - w->kept[206];
   const double v102 = v101 + v99;
-  const double v103 = w->kept[101] * v63 - w->kept[196];
-  const double v104 = w->kept[192] * w->kept[252];
-  const double v105 = w->kept[195] - v104;
+  const double v103 = w->kept[101] * v63 - w->kept[209];
+  const double v104 = w->kept[205] * w->kept[265];
+  const double v105 = w->kept[208] - v104;
   const double v106 = v105 + v103;
   const double v107 = v102 - v106;
-  const double v108 = w->kept[204] * v107;
-  const double v109 = w->kept[202] * v45 + v108;
+  const double v108 = w->kept[217] * v107;
+  const double v109 = w->kept[215] * v45 + v108;
   const double v110 = v98 + v109;
-  const double v111 = w->kept[100] * v75 + w->kept[209];
-  const double v112 = w->kept[191] * v57 - w->kept[208];
+  const double v111 = w->kept[100] * v75 + w->kept[222];
+  const double v112 = w->kept[204] * v57 - w->kept[221];
   const double v113 = v111 - v112;
-  const double v114 = w->kept[205] * w->kept[253] + w->kept[207];
+  const double v114 = w->kept[218] * w->kept[266] + w->kept[220];
   const double v115 = v114 - v112;
   const double v116 = v115 + v113;
-  const double v117 = w->kept[101] * v83 - w->kept[212];
-  const double v118 = w->kept[192] * v63 + w->kept[211];
+  const double v117 = w->kept[101] * v83 - w->kept[225];
+  const double v118 = w->kept[205] * v63 + w->kept[224];
   const double v119 = v117 - v118;
-  const double v120 = w->kept[206] * w->kept[252] + w->kept[210];
+  const double v120 = w->kept[219] * w->kept[265] + w->kept[223];
   const double v121 = v120 + v118;
   const double v122 = v119 - v121;
   const double v123 = v116 + v122;
-  const double v124 = w->kept[220] * v5;
+  const double v124 = w->kept[233] * v5;
   const double v125 = w->kept[112] * v123 - v124;
   const double v126 = v109 + v125;
   const double v127 = v110 + v126;
@@ -2189,23 +2194,23 @@ static void four_bar_slopes(four_bar_work *w)
   const double v130 = -2.0 * v83 + v129;
   const double v131 = -5.0 * v128 + v130;
   const double v132 = w->kept[117] * v131;
-  const double v133 = w->kept[223] * v30 + v132;
+  const double v133 = w->kept[236] * v30 + v132;
   const double v134 = w->kept[104] * v96;
-  const double v135 = w->kept[222] * v11 + v134;
-  const double v136 = w->kept[204] * v68;
-  const double v137 = w->kept[197] * v45 + v136;
+  const double v135 = w->kept[235] * v11 + v134;
+  const double v136 = w->kept[217] * v68;
+  const double v137 = w->kept[210] * v45 + v136;
   const double v138 = v135 - v137;
-  const double v139 = w->kept[213] * v5;
+  const double v139 = w->kept[226] * v5;
   const double v140 = w->kept[112] * v90 - v139;
   const double v141 = v140 - v137;
   const double v142 = v138 + v141;
-  const double v143 = w->kept[203] * v107;
-  const double v144 = w->kept[202] * v71 + v143;
+  const double v143 = w->kept[216] * v107;
+  const double v144 = w->kept[215] * v71 + v143;
   const double v145 = w->kept[107] * v47;
-  const double v146 = w->kept[221] * v2 + v145;
+  const double v146 = w->kept[234] * v2 + v145;
   const double v147 = v144 - v146;
   const double v148 = w->kept[111] * v123;
-  const double v149 = w->kept[220] * v13 + v148;
+  const double v149 = w->kept[233] * v13 + v148;
   const double v150 = v144 - v149;
   const double v151 = v147 + v150;
   const double v152 = v142 + v151;
@@ -2213,113 +2218,113 @@ static void four_bar_slopes(four_bar_work *w)
   const double v154 = -2.0 * v75 + v153;
   const double v155 = -5.0 * v152 + v154;
   const double v156 = v133 - v155;
-  const double v157 = w->kept[224] * v40;
+  const double v157 = w->kept[237] * v40;
   const double v158 = w->kept[118] * v156 - v157;
   const double v159 = v42 * w->kept[272] + v158;
   const double v160 = w->kept[113] * v158;
-  const double v161 = w->kept[225] * v23 + v160;
+  const double v161 = w->kept[238] * v23 + v160;
   const double v162 = v131 + v161;
-  const double v163 = w->kept[226] * v28;
+  const double v163 = w->kept[239] * v28;
   const double v164 = w->kept[116] * v162 - v163;
   const double v165 = v54 * w->kept[272] + v164;
   const double v166 = v159 - v165;
   const double v167 = 2.0 * v43;
-  const double v168 = w->kept[99] * w->kept[272] + w->kept[231];
-  const double v169 = w->kept[110] * w->kept[274] + w->kept[239];
+  const double v168 = w->kept[99] * w->kept[272] + w->kept[244];
+  const double v169 = w->kept[110] * w->kept[274] + w->kept[252];
   const double v170 = v168 + v169;
   const double v171 = w->kept[272] - w->kept[273];
   const double v172 = w->kept[274] + v171;
   const double v173 = w->kept[110] * v172 - v170;
-  const double v174 = w->kept[237] * w->kept[138] + v173;
+  const double v174 = w->kept[250] * w->kept[138] + v173;
   const double v175 = w->kept[120] * v174;
-  const double v176 = w->kept[238] * v167 + v175;
+  const double v176 = w->kept[251] * v167 + v175;
   const double v177 = v176 - w->kept[109] * v159;
   const double v178 = w->kept[99] * v171 - v168;
-  const double v179 = w->kept[229] * w->kept[132] + v178;
+  const double v179 = w->kept[242] * w->kept[132] + v178;
   const double v180 = v179 + v177;
-  const double v181 = w->kept[108] * w->kept[272] - w->kept[232];
+  const double v181 = w->kept[108] * w->kept[272] - w->kept[245];
   const double v182 = w->kept[5] + v181;
-  const double v183 = w->kept[240] - w->kept[109] * w->kept[274];
+  const double v183 = w->kept[253] - w->kept[109] * w->kept[274];
   const double v184 = v182 + v183;
   const double v185 = w->kept[109] * v172 + v184;
-  const double v186 = v185 - w->kept[238] * w->kept[138];
+  const double v186 = v185 - w->kept[251] * w->kept[138];
   const double v187 = w->kept[120] * v186;
-  const double v188 = w->kept[237] * v167 + v187;
+  const double v188 = w->kept[250] * v167 + v187;
   const double v189 = w->kept[110] * v159 + v188;
   const double v190 = v182 - w->kept[108] * v171;
-  const double v191 = w->kept[230] * w->kept[132] + v190;
+  const double v191 = w->kept[243] * w->kept[132] + v190;
   const double v192 = w->kept[122] * w->kept[5];
   const double v193 = v191 - v192;
   const double v194 = v193 + v189;
   const double v195 = w->kept[141] * v194;
-  const double v196 = w->kept[241] * v180 - v195;
-  const double v197 = w->kept[242] * v166 + v196;
+  const double v196 = w->kept[254] * v180 - v195;
+  const double v197 = w->kept[255] * v166 + v196;
   const double v198 = v43 - v55;
   const double v199 = 2.0 * v198;
   const double v200 = w->kept[137] * w->kept[141];
-  const double v201 = w->kept[136] * w->kept[241] + v200;
+  const double v201 = w->kept[136] * w->kept[254] + v200;
   const double v202 = v201 * v199 + v197;
   const double v203 = w->kept[141] * v172;
   const double v204 = w->kept[4] * v170 - v203;
-  const double v205 = v204 - w->kept[249];
+  const double v205 = v204 - w->kept[262];
   const double v206 = w->kept[4] * v184;
-  const double v207 = w->kept[241] * v172 + v206;
-  const double v208 = w->kept[250] + v207;
+  const double v207 = w->kept[254] * v172 + v206;
+  const double v208 = w->kept[263] + v207;
   const double v209 = w->kept[110] * v208;
   const double v210 = w->kept[109] * v205 + v209;
   const double v211 = w->kept[120] * v210 + v202;
   const double v212 = w->kept[135] * v193;
-  const double v213 = w->kept[233] * v179 - v212;
-  const double v214 = v213 - w->kept[234] * v165;
+  const double v213 = w->kept[246] * v179 - v212;
+  const double v214 = v213 - w->kept[247] * v165;
   const double v215 = -2.0 * v55;
   const double v216 = w->kept[131] * w->kept[135];
-  const double v217 = w->kept[130] * w->kept[233] + v216;
+  const double v217 = w->kept[130] * w->kept[246] + v216;
   const double v218 = v217 * v215 + v214;
   const double v219 = v218 + v211;
   const double v220 = w->kept[141] * v166;
   const double v221 = w->kept[4] * v194 - v220;
-  const double v222 = v221 - w->kept[244] * v199;
+  const double v222 = v221 - w->kept[257] * v199;
   const double v223 = v222 - w->kept[120] * v208;
   const double v224 = w->kept[3] * v193;
   const double v225 = w->kept[135] * v165 + v224;
-  const double v226 = v225 - w->kept[236] * v215;
+  const double v226 = v225 - w->kept[249] * v215;
   const double v227 = v226 + v223;
   const double v228 = w->kept[4] * v180;
-  const double v229 = w->kept[241] * v166 + v228;
-  const double v230 = w->kept[243] * v199 + v229;
+  const double v229 = w->kept[254] * v166 + v228;
+  const double v230 = w->kept[256] * v199 + v229;
   const double v231 = w->kept[120] * v205 + v230;
-  const double v232 = w->kept[233] * v165;
+  const double v232 = w->kept[246] * v165;
   const double v233 = w->kept[3] * v179 - v232;
-  const double v234 = w->kept[235] * v215 + v233;
+  const double v234 = w->kept[248] * v215 + v233;
   const double v235 = v234 + v231;
   const double v236 = w->kept[108] * v235;
   const double v237 = w->kept[99] * v227 + v236;
   const double v238 = v219 + v237;
   const double v239 = w->kept[3] * v182;
-  const double v240 = w->kept[233] * v171 + v239;
-  const double v241 = w->kept[247] + v240;
+  const double v240 = w->kept[246] * v171 + v239;
+  const double v241 = w->kept[260] + v240;
   const double v242 = v241 + v208;
   const double v243 = w->kept[135] * v171;
   const double v244 = w->kept[3] * v168 - v243;
-  const double v245 = v244 - w->kept[246];
+  const double v245 = v244 - w->kept[259];
   const double v246 = v245 + v205;
   const double v247 = w->kept[108] * v246;
   const double v248 = w->kept[99] * v242 - v247;
   const double v249 = v248 + v219;
-  const double v250 = w->kept[228] * v165;
+  const double v250 = w->kept[241] * v165;
   const double v251 = w->kept[129] * v192 - v250;
   const double v252 = v251 + v249;
   const double v253 = w->kept[122] * v252;
   const double v254 = w->kept[141] * v170;
-  const double v255 = w->kept[241] * v184 - v254;
-  const double v256 = w->kept[242] * v172 + v255;
-  const double v257 = w->kept[251] + v256;
+  const double v255 = w->kept[254] * v184 - v254;
+  const double v256 = w->kept[255] * v172 + v255;
+  const double v257 = w->kept[264] + v256;
   const double v258 = w->kept[135] * v168;
-  const double v259 = w->kept[233] * v182 - v258;
-  const double v260 = w->kept[234] * v171 + v259;
-  const double v261 = w->kept[248] + v260;
+  const double v259 = w->kept[246] * v182 - v258;
+  const double v260 = w->kept[247] * v171 + v259;
+  const double v261 = w->kept[261] + v260;
   const double v262 = v261 + v257;
-  const double v263 = w->kept[245] - w->kept[228] * w->kept[273];
+  const double v263 = w->kept[258] - w->kept[241] * w->kept[273];
   const double v264 = v263 + v262;
   const double v265 = v54 * v264 + v253;
   const double v266 = v238 - v265;
@@ -2335,15 +2340,15 @@ static void four_bar_slopes(four_bar_work *w)
   const double v276 = w->theta[0] * v54 + v275;
   const double v277 = v276 - w->theta[2] * v42;
   const double v278 = w->kept[142] * v57;
-  const double v279 = w->kept[128] * w->kept[253] + v278;
+  const double v279 = w->kept[128] * w->kept[266] + v278;
   const double v280 = v279 + v279;
-  const double v281 = w->kept[127] * w->kept[252];
+  const double v281 = w->kept[127] * w->kept[265];
   const double v282 = w->kept[97] * v63 - v281;
   const double v283 = v282 + v282;
   const double v284 = v280 - v283;
   const double v285 = w->kept[145] * v284;
   const double v286 = w->kept[144] * w->kept[144];
-  const double v287 = w->kept[255] * v286;
+  const double v287 = w->kept[268] * v286;
   const double v288 = -0.5 * v287;
   const double v289 = w->kept[146] * v288 + v285;
   const double v290 = 80.0 * v289;
@@ -2362,33 +2367,33 @@ static void four_bar_slopes(four_bar_work *w)
   const double v303 = 682.0 * v298 + v302;
   const double v304 = 362.7565358052813 * v289 + v303;
   const double v305 = w->theta[7] * v304;
-  const double v306 = w->kept[255] * v305;
-  const double v307 = w->kept[122] * w->kept[252];
+  const double v306 = w->kept[268] * v305;
+  const double v307 = w->kept[122] * w->kept[265];
   const double v308 = w->kept[97] * v54 - v307;
-  const double v309 = w->kept[253] * w->kept[253];
+  const double v309 = w->kept[266] * w->kept[266];
   const double v310 = w->kept[142] * v308 + v309;
   const double v311 = v310 + v310;
-  const double v312 = w->kept[122] * w->kept[253];
+  const double v312 = w->kept[122] * w->kept[266];
   const double v313 = w->kept[98] * v54 + v312;
-  const double v314 = w->kept[252] * w->kept[252];
+  const double v314 = w->kept[265] * w->kept[265];
   const double v315 = w->kept[97] * v313 - v314;
   const double v316 = v315 + v315;
   const double v317 = v311 - v316;
   const double v318 = w->kept[145] * v317;
-  const double v319 = w->kept[254] * v288 + v318;
+  const double v319 = w->kept[267] * v288 + v318;
   const double v320 = w->kept[152] * v319 - v306;
   const double v321 = v320 - v277;
   const double v322 = w->kept[271] * v321;
   w->kept[283] = v322;
   w->A[0] = v322;
-  const double v323 = w->kept[191] + w->kept[191];
-  const double v324 = w->kept[199] + v59;
+  const double v323 = w->kept[204] + w->kept[204];
+  const double v324 = w->kept[212] + v59;
   const double v325 = w->kept[98] * v323 + v324;
   const double v326 = w->kept[122] * w->kept[127] + v56;
   const double v327 = w->kept[101] * v326 + v324;
   const double v328 = v325 + v327;
-  const double v329 = w->kept[192] + w->kept[192];
-  const double v330 = w->kept[201] + v65;
+  const double v329 = w->kept[205] + w->kept[205];
+  const double v330 = w->kept[214] + v65;
   const double v331 = w->kept[97] * v329 + v330;
   const double v332 = w->kept[122] * w->kept[128] + v62;
   const double v333 = w->kept[100] * v332 + v330;
@@ -2396,38 +2401,38 @@ static void four_bar_slopes(four_bar_work *w)
   const double v335 = v328 - v334;
   const double v336 = w->kept[105] - v9;
   const double v337 = v8 + v336;
-  const double v338 = w->kept[203] * v337;
-  const double v339 = w->kept[197] * v13 + v338;
+  const double v338 = w->kept[216] * v337;
+  const double v339 = w->kept[210] * v13 + v338;
   const double v340 = w->kept[111] * v335 + v339;
-  const double v341 = w->kept[120] * w->kept[204] + v70;
+  const double v341 = w->kept[120] * w->kept[217] + v70;
   const double v342 = w->kept[104] * v341 + v339;
   const double v343 = v342 + v340;
-  const double v344 = w->kept[194] + v100;
+  const double v344 = w->kept[207] + v100;
   const double v345 = w->kept[98] * v329 - v344;
   const double v346 = w->kept[100] * v326 - v344;
   const double v347 = v345 + v346;
-  const double v348 = w->kept[196] + v104;
+  const double v348 = w->kept[209] + v104;
   const double v349 = w->kept[97] * v323 - v348;
   const double v350 = w->kept[101] * v332 - v348;
   const double v351 = v349 + v350;
   const double v352 = v347 + v351;
-  const double v353 = w->kept[204] * v2;
-  const double v354 = w->kept[202] * v5 + v353;
+  const double v353 = w->kept[217] * v2;
+  const double v354 = w->kept[215] * v5 + v353;
   const double v355 = w->kept[112] * v352 + v354;
-  const double v356 = w->kept[120] * w->kept[203] + v44;
+  const double v356 = w->kept[120] * w->kept[216] + v44;
   const double v357 = w->kept[107] * v356 + v354;
   const double v358 = v357 + v355;
   const double v359 = v343 + v358;
   const double v360 = -8.0 * v352;
   const double v361 = -2.0 * v332 + v360;
   const double v362 = -5.0 * v359 + v361;
-  const double v363 = w->kept[204] * v337;
-  const double v364 = w->kept[197] * v5 + v363;
+  const double v363 = w->kept[217] * v337;
+  const double v364 = w->kept[210] * v5 + v363;
   const double v365 = w->kept[112] * v335 - v364;
   const double v366 = w->kept[104] * v356 - v364;
   const double v367 = v366 + v365;
-  const double v368 = w->kept[203] * v2;
-  const double v369 = w->kept[202] * v13 + v368;
+  const double v368 = w->kept[216] * v2;
+  const double v369 = w->kept[215] * v13 + v368;
   const double v370 = v369 - w->kept[111] * v352;
   const double v371 = v369 - w->kept[107] * v341;
   const double v372 = v371 + v370;
@@ -2442,48 +2447,48 @@ static void four_bar_slopes(four_bar_work *w)
   const double v381 = v378 - v380;
   const double v382 = w->kept[109] * v378;
   const double v383 = 2.0 * w->kept[120];
-  const double v384 = w->kept[238] * v383 - v382;
-  const double v385 = -2.0 * w->kept[230];
+  const double v384 = w->kept[251] * v383 - v382;
+  const double v385 = -2.0 * w->kept[243];
   const double v386 = v385 + v384;
-  const double v387 = w->kept[237] * v383;
+  const double v387 = w->kept[250] * v383;
   const double v388 = w->kept[110] * v378 + v387;
-  const double v389 = 2.0 * w->kept[229];
+  const double v389 = 2.0 * w->kept[242];
   const double v390 = v389 + v388;
   const double v391 = w->kept[141] * v390;
-  const double v392 = w->kept[241] * v386 - v391;
-  const double v393 = w->kept[242] * v381 + v392;
+  const double v392 = w->kept[254] * v386 - v391;
+  const double v393 = w->kept[255] * v381 + v392;
   const double v394 = 2.0 * w->kept[270];
   const double v395 = v201 * v394 + v393;
   const double v396 = w->kept[141] * v381;
   const double v397 = w->kept[4] * v390 - v396;
-  const double v398 = v397 - w->kept[244] * v394;
+  const double v398 = v397 - w->kept[257] * v394;
   const double v399 = w->kept[4] * v386;
-  const double v400 = w->kept[241] * v381 + v399;
-  const double v401 = w->kept[243] * v394 + v400;
+  const double v400 = w->kept[254] * v381 + v399;
+  const double v401 = w->kept[256] * v394 + v400;
   const double v402 = w->kept[109] * v401;
   const double v403 = w->kept[110] * v398 - v402;
   const double v404 = v395 + v403;
   const double v405 = w->kept[135] * v389;
-  const double v406 = w->kept[233] * v385 - v405;
-  const double v407 = v406 - w->kept[234] * v380;
+  const double v406 = w->kept[246] * v385 - v405;
+  const double v407 = v406 - w->kept[247] * v380;
   const double v408 = 2.0 * w->kept[269];
   const double v409 = v217 * v408 + v407;
   const double v410 = v409 + v395;
   const double v411 = w->kept[3] * v389;
   const double v412 = w->kept[135] * v380 + v411;
-  const double v413 = v412 - w->kept[236] * v408;
+  const double v413 = v412 - w->kept[249] * v408;
   const double v414 = v413 + v398;
-  const double v415 = w->kept[233] * v380;
+  const double v415 = w->kept[246] * v380;
   const double v416 = w->kept[3] * v385 - v415;
-  const double v417 = w->kept[235] * v408 + v416;
+  const double v417 = w->kept[248] * v408 + v416;
   const double v418 = v417 + v401;
   const double v419 = w->kept[108] * v418;
   const double v420 = w->kept[99] * v414 + v419;
   const double v421 = v410 + v420;
-  const double v422 = v410 - w->kept[228] * v380;
+  const double v422 = v410 - w->kept[241] * v380;
   const double v423 = v421 - w->kept[122] * v422;
   const double v424 = w->kept[120] * v404 + v423;
-  const double v425 = 80.0 * w->kept[255];
+  const double v425 = 80.0 * w->kept[268];
   const double v426 = w->kept[148] * v425;
   const double v427 = v426 + v426;
   const double v428 = 0.25 * v427;
@@ -2492,19 +2497,19 @@ static void four_bar_slopes(four_bar_work *w)
   const double v431 = v430 + v430;
   const double v432 = w->kept[148] * v431;
   const double v433 = w->kept[150] * v425 - v432;
-  const double v434 = 320.0 * w->kept[255];
+  const double v434 = 320.0 * w->kept[268];
   const double v435 = v300 * v434;
   const double v436 = 231.0 * v435;
   const double v437 = 682.0 * v433 + v436;
-  const double v438 = 362.7565358052813 * w->kept[255] + v437;
+  const double v438 = 362.7565358052813 * w->kept[268] + v437;
   const double v439 = w->theta[7] * v438;
-  const double v440 = w->kept[255] * v439 + v424;
+  const double v440 = w->kept[268] * v439 + v424;
   const double v441 = w->kept[271] * v440;
   w->kept[284] = v441;
   const double v442 = -v441;
   w->A[1] = v442;
   w->A[2] = 0.0;
-  const double v443 = 0.005026548245743669 * w->kept[255];
+  const double v443 = 0.005026548245743669 * w->kept[268];
   const double v444 = v443 * w->kept[271];
   w->kept[285] = v444;
   w->A[3] = v444;
@@ -2512,13 +2517,13 @@ static void four_bar_slopes(four_bar_work *w)
   w->A[4] = v445;
   w->A[5] = 0.0;
   w->A[6] = 0.0;
-  const double v446 = 200000.0 - w->kept[258];
-  const double v447 = 0.5 * w->kept[259];
-  const double v448 = v446 > 0.0 ? w->kept[259] : v447;
+  const double v446 = 200000.0 - w->kept[193];
+  const double v447 = 0.5 * w->kept[194];
+  const double v448 = v446 > 0.0 ? w->kept[194] : v447;
   const double v449 = w->theta[12] * v448;
-  const double v450 = 200000.0 - w->kept[256];
-  const double v451 = 0.5 * w->kept[257];
-  const double v452 = v450 > 0.0 ? w->kept[257] : v451;
+  const double v450 = 200000.0 - w->kept[191];
+  const double v451 = 0.5 * w->kept[192];
+  const double v452 = v450 > 0.0 ? w->kept[192] : v451;
   const double v453 = w->theta[11] * v452;
   const double v454 = w->kept[13] * v449 + v453;
   const double v455 = w->kept[14] * v449 + v454;
@@ -2531,44 +2536,44 @@ static void four_bar_slopes(four_bar_work *w)
   w->A[8] = v458;
   w->A[9] = 0.0;
   const double v459 = -0.005026548245743669 * v289;
-  const double v460 = w->kept[255] * w->kept[8];
-  const double v461 = w->kept[265] * w->kept[265];
+  const double v460 = w->kept[268] * w->kept[8];
+  const double v461 = w->kept[200] * w->kept[200];
   const double v462 = v460 * v461;
-  const double v463 = w->kept[262] * v462;
-  const double v464 = w->kept[265] * v459 - v463;
+  const double v463 = w->kept[197] * v462;
+  const double v464 = w->kept[200] * v459 - v463;
   w->kept[279] = v464;
   w->A[10] = v464;
-  const double v465 = -0.005026548245743669 * w->kept[255];
-  const double v466 = w->kept[265] * v465;
+  const double v465 = -0.005026548245743669 * w->kept[268];
+  const double v466 = w->kept[200] * v465;
   w->kept[281] = v466;
   w->A[11] = v466;
-  const double v467 = w->kept[265] * v453;
+  const double v467 = w->kept[200] * v453;
   w->kept[276] = v467;
   w->A[12] = v467;
   const double v468 = -v467;
   w->A[13] = v468;
   w->A[14] = 0.0;
   const double v469 = 0.004064435495581795 * v289;
-  const double v470 = w->kept[267] * v469;
-  const double v471 = w->kept[255] * w->kept[9];
-  const double v472 = w->kept[267] * w->kept[267];
+  const double v470 = w->kept[202] * v469;
+  const double v471 = w->kept[268] * w->kept[9];
+  const double v472 = w->kept[202] * w->kept[202];
   const double v473 = v471 * v472;
-  const double v474 = w->kept[263] * v473 + v470;
+  const double v474 = w->kept[198] * v473 + v470;
   w->kept[280] = v474;
   w->A[15] = v474;
-  const double v475 = 0.004064435495581795 * w->kept[255];
-  const double v476 = w->kept[267] * v475;
+  const double v475 = 0.004064435495581795 * w->kept[268];
+  const double v476 = w->kept[202] * v475;
   w->kept[282] = v476;
   w->A[16] = v476;
   w->A[17] = 0.0;
   w->A[18] = 0.0;
-  const double v477 = 200000.0 - w->kept[260];
-  const double v478 = 0.5 * w->kept[261];
-  const double v479 = v477 > 0.0 ? w->kept[261] : v478;
+  const double v477 = 200000.0 - w->kept[195];
+  const double v478 = 0.5 * w->kept[196];
+  const double v479 = v477 > 0.0 ? w->kept[196] : v478;
   const double v480 = w->theta[12] * v479;
   const double v481 = w->kept[14] * v480;
   const double v482 = w->kept[13] * v480 + v481;
-  const double v483 = w->kept[267] * v482;
+  const double v483 = w->kept[202] * v482;
   w->kept[278] = v483;
   const double v484 = -v483;
   w->A[19] = v484;
@@ -2588,17 +2593,17 @@ static void four_bar_guess(four_bar_work *w)
   const double v8 = 1.0 / v7;
   const double v9 = w->kept[0] * w->kept[281] + w->kept[279];
   const double v10 = v9 * v8;
-  const double v11 = w->kept[268] - w->zd[0] * w->kept[282];
+  const double v11 = w->kept[203] - w->zd[0] * w->kept[282];
   const double v12 = 2.0 * v11;
   const double v13 = v12 * v4;
   const double v14 = w->zd[0] * w->kept[0] + w->kept[272];
   const double v15 = w->zd[0] * w->kept[284] + v14;
   const double v16 = 2.0 * v15 - v13;
-  const double v17 = w->kept[266] - w->zd[0] * w->kept[281];
+  const double v17 = w->kept[201] - w->zd[0] * w->kept[281];
   const double v18 = w->kept[0] + w->kept[275];
   const double v19 = 1.0 / v18;
   const double v20 = w->kept[276] * v19;
-  const double v21 = 2.0 * w->kept[264];
+  const double v21 = 2.0 * w->kept[199];
   const double v22 = v20 * v21;
   const double v23 = 2.0 * v17 + v22;
   const double v24 = v10 * v16 + v23;
@@ -2618,17 +2623,17 @@ static void four_bar_guess(four_bar_work *w)
   const double v35 = v2 * v34;
   w->guess[3] = v35;
   const double v36 = w->kept[122] * v31;
-  const double v37 = w->kept[227] * w->kept[12];
+  const double v37 = w->kept[240] * w->kept[12];
   const double v38 = w->h[0] * v37 + v36;
   const double v39 = -v38;
   w->guess_dependent[0] = v39;
   const double v40 = w->kept[120] * v31;
-  const double v41 = w->kept[225] * w->kept[12];
+  const double v41 = w->kept[238] * w->kept[12];
   const double v42 = w->h[0] * v41 + v40;
   w->guess_dependent[1] = v42;
 }
 
-static void four_bar_read_42(four_bar_work *w)
+static void four_bar_read_44(four_bar_work *w)
 {
   (void)w;
   w->read[0][0] = w->z[0];
@@ -2640,7 +2645,7 @@ static void four_bar_read_42(four_bar_work *w)
   w->read[0][6] = 0.0;
 }
 
-static void four_bar_read_43(four_bar_work *w)
+static void four_bar_read_45(four_bar_work *w)
 {
   (void)w;
   w->read[0][0] = w->kept[125];
@@ -2703,7 +2708,7 @@ static void four_bar_read_43(four_bar_work *w)
   w->read[0][6] = 0.0;
 }
 
-static void four_bar_read_44(four_bar_work *w)
+static void four_bar_read_46(four_bar_work *w)
 {
   (void)w;
   w->read[0][0] = w->kept[189];
@@ -2950,7 +2955,7 @@ static void four_bar_read_44(four_bar_work *w)
   w->read[1][6] = w->kept[120];
 }
 
-static void four_bar_read_47(four_bar_work *w)
+static void four_bar_read_49(four_bar_work *w)
 {
   (void)w;
   w->read[0][0] = w->z[2];
@@ -2962,7 +2967,7 @@ static void four_bar_read_47(four_bar_work *w)
   w->read[0][6] = 0.0;
 }
 
-static void four_bar_read_48(four_bar_work *w)
+static void four_bar_read_50(four_bar_work *w)
 {
   (void)w;
   w->read[0][0] = w->kept[126];
@@ -3019,7 +3024,7 @@ static void four_bar_read_48(four_bar_work *w)
   w->read[0][6] = 0.0;
 }
 
-static void four_bar_read_52(four_bar_work *w)
+static void four_bar_read_54(four_bar_work *w)
 {
   (void)w;
   w->read[0][0] = w->kept[143];
@@ -3039,7 +3044,7 @@ static void four_bar_read_52(four_bar_work *w)
   w->read[0][6] = 0.0;
 }
 
-static void four_bar_read_53(four_bar_work *w)
+static void four_bar_read_55(four_bar_work *w)
 {
   (void)w;
   w->read[0][0] = w->kept[147];
@@ -3123,7 +3128,7 @@ static void four_bar_read_53(four_bar_work *w)
   w->read[0][6] = 0.0;
 }
 
-static void four_bar_read_54(four_bar_work *w)
+static void four_bar_read_56(four_bar_work *w)
 {
   (void)w;
   const double v0 = w->kept[152] - w->theta[6];
@@ -3311,31 +3316,31 @@ static void four_bar_read(four_bar_work *w, int i)
 {
   switch (i) {
   case 0:
-    four_bar_read_42(w);
+    four_bar_read_44(w);
     break;
   case 1:
-    four_bar_read_43(w);
+    four_bar_read_45(w);
     break;
   case 2:
-    four_bar_read_44(w);
+    four_bar_read_46(w);
     break;
   case 6:
-    four_bar_read_47(w);
+    four_bar_read_49(w);
     break;
   case 7:
-    four_bar_read_48(w);
+    four_bar_read_50(w);
     break;
   case 8:
-    four_bar_read_44(w);
+    four_bar_read_46(w);
     break;
   case 13:
-    four_bar_read_52(w);
+    four_bar_read_54(w);
     break;
   case 14:
-    four_bar_read_53(w);
+    four_bar_read_55(w);
     break;
   case 15:
-    four_bar_read_54(w);
+    four_bar_read_56(w);
     break;
   default:
     break;
@@ -3354,6 +3359,10 @@ static const double small_pivot = 1e-3, small_closure_pivot = 0.05;
 
 /* A correction whose square is not below this part of that of the one before is no sign of convergence. */
 static const double contraction = 0.25;
+
+/* A step that is not differentiated goes on with the factors of the tangent that it has, as long as the squares of its corrections shrink
+ * by this ratio, until so much of the tolerances is estimated to be left, or corrections themselves are as small as rounding. */
+static const double old_contraction = 0.01, most_left = 1e-7, rounding = 1e-5;
 
 /* The last iterate, at which the step is differentiated, is not farther from the solution, in units of the tolerances. */
 static const double near_enough = 10.0;
@@ -3490,6 +3499,7 @@ static int set_conditions(four_bar_state *s, const double *inputs, const double 
   four_bar_before(w);
   move_metered(w);
   four_bar_pose(w);
+  four_bar_flows(w);
   four_bar_rates(w);
   if (!pivots_hold(w->mass_pivot, usual_mass_pivot, FOUR_BAR_INDEPENDENT, small_pivot)) return FOUR_BAR_SINGULAR;
   for (int j = 0; leaps && j < FOUR_BAR_JOINTS; j++) s->zdd[j] = w->zdd_state[j];
@@ -3561,35 +3571,52 @@ static void set_iterate(four_bar_state *s, const double *change)
 
 /* Newton's method with full steps; the loops are closed together with the unknowns. before: size of the guess as a correction
  * of the start, as below; 0: it is none. It has converged where the correction is within the tolerances, or all that would
- * follow is: corrections that shrink by theta < 1/2 add up to theta / (1 - theta) of the last one. */
-static int iterate(four_bar_state *s, double *change, double before)
+ * follow is: corrections that shrink by theta < 1/2 add up to theta / (1 - theta) of the last one. any: derivatives follow, which
+ * are made of the last tangent. */
+static int iterate(four_bar_state *s, double *change, double before, int any)
 {
   four_bar_work *w = &s->work;
+  int again = 0;
+  double last = 0.0;
   for (s->iterations = 1; s->iterations <= FOUR_BAR_ITERATIONS; s->iterations++) {
+    const double *correction = w->correction, *closing = w->closing, *closure_pivot = w->closure_pivot;
     set_iterate(s, change);
     move_metered(w);
-    four_bar_iterate(w);
-    if (!pivots_hold(w->pivot, usual_pivot, (int)(sizeof usual_pivot / sizeof *usual_pivot), small_pivot) ||
-        !pivots_hold(w->closure_pivot, usual_closure_pivot, FOUR_BAR_DEPENDENT, small_closure_pivot))
+#if FOUR_BAR_FACTORS > 0
+    if (again) {
+      correction = w->correction_again;
+      closing = w->closing_again;
+      closure_pivot = w->closure_pivot_again;
+      four_bar_again(w);
+    }
+#endif
+    if (!again) four_bar_iterate(w);
+    if ((!again && !pivots_hold(w->pivot, usual_pivot, (int)(sizeof usual_pivot / sizeof *usual_pivot), small_pivot)) ||
+        !pivots_hold(closure_pivot, usual_closure_pivot, FOUR_BAR_DEPENDENT, small_closure_pivot))
       return FOUR_BAR_SINGULAR;
 
     /* Size of the correction in units of the tolerances, and the largest part of it. */
     double size = 0.0, largest = 0.0;
     for (int k = 0; k < FOUR_BAR_UNKNOWNS; k++) {
-      const double part = fabs(w->correction[k]) / tolerance[k];
+      const double part = fabs(correction[k]) / tolerance[k];
       size += part * part;
       largest = part > largest ? part : largest;
     }
     for (int k = 0; k < FOUR_BAR_DEPENDENT; k++) {
-      const double part = fabs(w->closing[k]) / FOUR_BAR_CLOSED;
+      const double part = fabs(closing[k]) / FOUR_BAR_CLOSED;
       largest = part > largest ? part : largest;
     }
-    if (!(size < (s->iterations == 1 ? (double)INFINITY : contraction * before))) return FOUR_BAR_NO_CONVERGENCE;
+    const double shrinks = size / last;
+    const int is_again = again, is_tiny = largest <= rounding;
+    again = FOUR_BAR_FACTORS > 0 && !any && (!is_again || is_tiny || shrinks <= old_contraction);
+    if (is_again && !again) continue;
+    if (!is_again && !(size < (s->iterations == 1 ? (double)INFINITY : contraction * before))) return FOUR_BAR_NO_CONVERGENCE;
     const int follows_little = largest <= near_enough && 4.0 * size * largest * largest <= before;
-    before = size;
-    for (int k = 0; k < FOUR_BAR_UNKNOWNS; k++) change[k] += w->correction[k];
-    for (int k = 0; k < FOUR_BAR_DEPENDENT; k++) w->z[joint[k]] += w->closing[k];
-    if (largest <= 1.0 || follows_little) return FOUR_BAR_OK;
+    last = size;
+    before = is_again ? before : size;
+    for (int k = 0; k < FOUR_BAR_UNKNOWNS; k++) change[k] += correction[k];
+    for (int k = 0; k < FOUR_BAR_DEPENDENT; k++) w->z[joint[k]] += closing[k];
+    if (is_again ? is_tiny || sqrt(shrinks) * largest <= most_left : largest <= 1.0 || follows_little) return FOUR_BAR_OK;
   }
   s->iterations = FOUR_BAR_ITERATIONS;
   return FOUR_BAR_NO_CONVERGENCE;
@@ -3648,13 +3675,13 @@ static void take(four_bar_state *s)
   }
 }
 
-/* The changes of the unknowns over the step. */
-static int solve(four_bar_state *s, const double *inputs, double *change)
+/* The changes of the unknowns over the step. any: derivatives follow. */
+static int solve(four_bar_state *s, const double *inputs, double *change, int any)
 {
   predict(s, change);
   begin_step(s, inputs);
   four_bar_before(&s->work);
-  return iterate(s, change, 0.0);
+  return iterate(s, change, 0.0, any);
 }
 
 /* What follows from them; nothing is taken yet. */
@@ -3679,7 +3706,7 @@ FOUR_BAR_FUNCTION int four_bar_step(four_bar_state *s, const double *inputs, con
     four_bar_pose(&s->work);
   }
 #endif
-  if (status == FOUR_BAR_OK) status = solve(s, inputs, change);
+  if (status == FOUR_BAR_OK) status = solve(s, inputs, change, 0);
   if (status == FOUR_BAR_OK) status = finish(s, change);
   if (status != FOUR_BAR_OK) return status;
   take(s);
@@ -4056,6 +4083,7 @@ static int locate(four_bar_filter *f, int wanted)
     f->known = POSE;
   }
   if (f->known < RATES && wanted >= RATES) {
+    four_bar_flows(w);
     four_bar_rates(w);
     if (!pivots_hold(w->mass_pivot, usual_mass_pivot, NF, small_pivot)) return FOUR_BAR_SINGULAR;
     f->known = RATES;
@@ -4078,7 +4106,7 @@ static int solve_by_slopes(four_bar_state *s, const double *inputs, double *chan
 {
   four_bar_work *w = &s->work;
   double before = 0.0;
-  if (FOUR_BAR_BRISTLES > 0) return solve(s, inputs, change); /* there these say little */
+  if (FOUR_BAR_BRISTLES > 0) return solve(s, inputs, change, 1); /* there these say little */
   four_bar_guess(w);
   for (int k = 0; k < NX; k++) {
     change[k] = w->guess[k];
@@ -4087,7 +4115,7 @@ static int solve_by_slopes(four_bar_state *s, const double *inputs, double *chan
   for (int k = 0; k < FOUR_BAR_DEPENDENT; k++) w->z[joint[k]] = s->z[joint[k]] + w->guess_dependent[k];
   begin_step(s, inputs);
   four_bar_before(w);
-  return iterate(s, change, before);
+  return iterate(s, change, before, 1);
 }
 
 /* Close the loops of what is in the work. */
@@ -4120,6 +4148,7 @@ static int adopt(four_bar_filter *f)
   if (status != FOUR_BAR_OK) return status;
   move_metered(w);
   four_bar_pose(w);
+  four_bar_flows(w);
   four_bar_rates(w);
   if (!pivots_hold(w->mass_pivot, usual_mass_pivot, NF, small_pivot)) return FOUR_BAR_SINGULAR;
   if (!is_finite(w->z, FOUR_BAR_JOINTS) || !is_finite(w->zd_all, FOUR_BAR_JOINTS) ||

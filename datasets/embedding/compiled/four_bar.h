@@ -31,6 +31,7 @@
 #define FOUR_BAR_BALLS 0
 #define FOUR_BAR_METERED 0
 #define FOUR_BAR_STANDING 0
+#define FOUR_BAR_FACTORS 0
 #define FOUR_BAR_LEAPS 0
 #define FOUR_BAR_STEP_NS 1000000
 #define FOUR_BAR_STEP 0.001 /* [s] */
@@ -79,8 +80,8 @@ typedef struct four_bar_work {
   double velocity[1];
   double force[1];
   double zdd_all[3];
-  double zdd_state[3];
   double pd_state[3];
+  double zdd_state[3];
   double mass_pivot[1];
   double F[25];
   double N[20];
