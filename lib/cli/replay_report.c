@@ -598,7 +598,8 @@ bramah_status cli_replay_report_write(const cli_replay_run *run, size_t n_tables
   char rows[128], speed[128], protection[256];
   snprintf(rows, sizeof rows, "%llu over %.9g s in steps of %.9g s", (unsigned long long)totals->estimates,
            cli_seconds(totals->last_ns - totals->first_ns), r->step);
-  snprintf(speed, sizeof speed, "filter alone %.0f × real time", here / totals->filter_seconds);
+  const double alone = here / totals->filter_seconds;
+  snprintf(speed, sizeof speed, "filter alone %.*f × real time", alone < 10.0, alone);
   if (run->outcome) add_event(r, cli_seconds(totals->last_ns), "end", "%s", run->mistake.message);
   add_answer(r, run, results);
   add_note(r, "study", study->file);

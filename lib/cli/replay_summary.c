@@ -71,9 +71,11 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_results *
     fprintf(out, "estimates without a row of the truth within half a step: %llu\n",
             (count)totals->without_truth);
 
-  if (duration > 0.0) /* two decimals would pretend too much: a machine's load moves them */
-    fprintf(out, "speed: filter alone %.0f × real time, with files and comparisons %.0f × real time\n",
-            duration / totals->filter_seconds, duration / r->seconds);
+  if (duration > 0.0) { /* two decimals would pretend too much: a machine's load moves them */
+    const double alone = duration / totals->filter_seconds, all = duration / r->seconds;
+    fprintf(out, "speed: filter alone %.*f × real time, with files and comparisons %.*f × real time\n",
+            alone < 10.0, alone, all < 10.0, all);
+  }
 }
 
 /* ---- tables ---- */
