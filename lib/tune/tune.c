@@ -249,6 +249,7 @@ static void take_rejected(bramah_tuning *t)
              "ones cost nothing, so these values need not be better: search on, or within narrower limits",
              t->consistency[i].sensor, after, samples, before);
     take_warning(t, line);
+    t->result.n_rejecting++;
   }
 }
 
