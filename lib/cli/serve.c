@@ -471,7 +471,7 @@ static bramah_status open_server(serve_run *r, bramah_diag *diag)
   options.text = frame_text;
   options.user = r->display;
   status = bramah_server_new(&options, diag, &r->server);
-  if (status) cli_place(diag, "--port", 0);
+  if (status && status != BRAMAH_E_UNSUPPORTED) cli_place(diag, "--port", 0);
   return status;
 }
 
