@@ -27,12 +27,14 @@ find_for_program() {
   need libcsv-dev has_header csv.h
 }
 
-# And the rest: the tests, and what is optional for the build (MAT files, bramah serve, bramah-mpi).
+# And the rest: the tests, and what is optional for the build (MAT files, bramah serve, FMUs, bramah-mpi).
 find_for_tests() {
   need check pkg-config --exists check
   need libsubunit-dev has_subunit
   need libmatio-dev pkg-config --exists matio
   need libmicrohttpd-dev has_header microhttpd.h
+  need libzip-dev has_header zip.h # FMUs
+  need libexpat1-dev has_header expat.h
   need libopenmpi-dev has_mpi
   need libudunits2-dev has_header udunits2.h # only a test compares with it
   need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it
