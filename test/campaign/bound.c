@@ -64,7 +64,7 @@ static void run_once(int set, uint64_t seed, size_t rows, sums *out)
   twin_close(&t);
 }
 
-START_TEST(reaches_the_bound)
+EACH_TEST(reaches_the_bound, 1, 5)
 {
   static sums s;
   const char *asked = getenv("BRAMAH_SEEDS");
@@ -92,12 +92,5 @@ START_TEST(reaches_the_bound)
   printf("\n");
   ck_assert_double_ge(share, runs >= MANY ? 0.90 : 0.80);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("bound");
-  TCase *cases = one_case(suite, "bound");
-  tcase_add_loop_test(cases, reaches_the_bound, 1, 5);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("bound"); }

@@ -140,7 +140,7 @@ static outcome run_case(int machine, int budget, unsigned seed)
 
 /* So many causes that contradict without the uncertainty budget; with it fewer causes, as they come: its filter is slower,
  * and of most it has a state. */
-START_TEST(names_the_cause_first)
+EACH_TEST(names_the_cause_first, 0, 2 * sizeof machines / sizeof machines[0])
 {
   const char *asked = getenv("BRAMAH_CASES");
   const int machine = _i / 2, budget = _i % 2, all = asked ? atoi(asked) : 2;
@@ -154,12 +154,5 @@ START_TEST(names_the_cause_first)
   ck_assert_int_ge(n[FIRST] + n[ALIKE], (budget ? 3 : 9) * n[WRONG]); /* of few */
   ck_assert_int_ge(n[COVERED], 9 * n[MISSED]);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("causes");
-  TCase *cases = one_case(suite, "causes");
-  tcase_add_loop_test(cases, names_the_cause_first, 0, 2 * sizeof machines / sizeof machines[0]);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("causes"); }

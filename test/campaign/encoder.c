@@ -57,7 +57,7 @@ static double oil_off(const twin *t, size_t n_causes, const twin_cause *cause)
 }
 
 /* As the model has it, or drawn. */
-START_TEST(nothing_is_learned_from_noise)
+EACH_TEST(nothing_is_learned_from_noise, 0, 2)
 {
   static const char *const name[SHOWN] = {"boom.angle", "boom.rate", "bottom.pressure", "top.pressure"};
   const char *text = getenv("BRAMAH_SEEDS");
@@ -103,12 +103,5 @@ START_TEST(nothing_is_learned_from_noise)
   ck_assert_double_le(sum / runs, 1.5);
   ck_assert(as_model || sum / runs > 0.5); /* bands are not wider than they need be */
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("encoder");
-  TCase *cases = one_case(suite, "encoder");
-  tcase_add_loop_test(cases, nothing_is_learned_from_noise, 0, 2);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("encoder"); }

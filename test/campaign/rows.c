@@ -68,7 +68,7 @@ static size_t resolve(const twin *t, const struct row *row, twin_cause *cause)
   return n;
 }
 
-START_TEST(angle_is_near_and_bands_are_honest)
+EACH_TEST(angle_is_near_and_bands_are_honest, 0, 2 * sizeof rows / sizeof rows[0])
 {
   static const char *const name[SHOWN] = {"crank.angle", "crank.rate", "v1.pressure", "v2.pressure",
                                           "v3.pressure"};
@@ -105,12 +105,5 @@ START_TEST(angle_is_near_and_bands_are_honest)
   ck_assert_double_le(sum, row->nees > 0.0 ? row->nees : 1.5);
   for (int i = 0; i < SHOWN; i++) ck_assert_double_le(outside[i], 0.1);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("rows");
-  TCase *cases = one_case(suite, "rows");
-  tcase_add_loop_test(cases, angle_is_near_and_bands_are_honest, 0, 2 * sizeof rows / sizeof rows[0]);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("rows"); }

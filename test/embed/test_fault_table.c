@@ -103,7 +103,7 @@ static void refused(pair *p, const bramah_filter_cycle *good, const bramah_filte
   ck_assert_mem_eq(start, after, bramah_filter_snapshot_size(p->r.filter));
 }
 
-START_TEST(test_numbers_that_are_none)
+EACH_TEST(test_numbers_that_are_none, 0, VARIANTS)
 {
   pair p;
   warm_up(&p, _i);
@@ -123,9 +123,8 @@ START_TEST(test_numbers_that_are_none)
   }
   cool_down(&p);
 }
-END_TEST
 
-START_TEST(test_times_that_do_not_fit)
+EACH_TEST(test_times_that_do_not_fit, 0, VARIANTS)
 {
   pair p;
   warm_up(&p, _i);
@@ -174,9 +173,8 @@ START_TEST(test_times_that_do_not_fit)
   refused(&p, &more, &bad, BRAMAH_E_TIME, "encoder");
   cool_down(&p);
 }
-END_TEST
 
-START_TEST(test_wrong_sizes)
+EACH_TEST(test_wrong_sizes, 0, VARIANTS)
 {
   pair p;
   warm_up(&p, _i);
@@ -198,9 +196,8 @@ START_TEST(test_wrong_sizes)
   expect_unchanged(&p);
   cool_down(&p);
 }
-END_TEST
 
-START_TEST(test_broken_snapshots)
+EACH_TEST(test_broken_snapshots, 0, VARIANTS)
 {
   pair p;
   warm_up(&p, _i);
@@ -241,9 +238,8 @@ START_TEST(test_broken_snapshots)
   ck_assert_int_eq(bramah_filter_time_ns(p.r.filter), WARM * RIG_STEP_NS);
   cool_down(&p);
 }
-END_TEST
 
-START_TEST(test_second_init_in_the_same_memory)
+EACH_TEST(test_second_init_in_the_same_memory, 0, VARIANTS)
 {
   pair p;
   warm_up(&p, _i);
@@ -276,11 +272,10 @@ START_TEST(test_second_init_in_the_same_memory)
   ck_assert_int_eq(bramah_filter_time_ns(p.r.filter), 0);
   cool_down(&p);
 }
-END_TEST
 
 /* A plant that does not find its next state in two iterations finds it in parts of the step; in one it finds none: refused
  * with the name of the unknown, after no more work than promised, time and again. */
-START_TEST(test_limit_of_iterations)
+EACH_TEST(test_limit_of_iterations, 0, 2)
 {
   const unsigned most = 1 + (unsigned)_i;
   four_bar fb;
@@ -320,7 +315,6 @@ START_TEST(test_limit_of_iterations)
   bramah_coupled_free(coupled);
   bramah_model_free(model);
 }
-END_TEST
 
 /* ---- the good case ---- */
 
@@ -334,7 +328,7 @@ static void make_twin(rig *twin, const pair *p, int i)
 }
 
 /* The bits of set_inputs, predict and correct, and a report that tells what they did. */
-START_TEST(test_step_is_its_parts)
+EACH_TEST(test_step_is_its_parts, 0, VARIANTS)
 {
   pair p;
   warm_up(&p, _i);
@@ -369,10 +363,9 @@ START_TEST(test_step_is_its_parts)
   rig_free(&twin);
   cool_down(&p);
 }
-END_TEST
 
 /* Time of the measurements off the grid: those of correct_at. */
-START_TEST(test_time_beside_the_step)
+EACH_TEST(test_time_beside_the_step, 0, VARIANTS)
 {
   pair p;
   warm_up(&p, _i);
@@ -396,11 +389,10 @@ START_TEST(test_time_beside_the_step)
   rig_free(&twin);
   cool_down(&p);
 }
-END_TEST
 
 /* Noise of the plant and of sensors can be changed while it runs: the filter then goes on as one that was
  * made so. */
-START_TEST(test_noise_at_run_time)
+TEST(test_noise_at_run_time)
 {
   pair p;
   rig_make(&p.r, 1.1);
@@ -428,20 +420,5 @@ START_TEST(test_noise_at_run_time)
   rig_free(&twin);
   cool_down(&p);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("faults of embedding");
-  TCase *table = one_case(suite, "table"), *fine = one_case(suite, "fine");
-  tcase_add_loop_test(table, test_numbers_that_are_none, 0, VARIANTS);
-  tcase_add_loop_test(table, test_times_that_do_not_fit, 0, VARIANTS);
-  tcase_add_loop_test(table, test_wrong_sizes, 0, VARIANTS);
-  tcase_add_loop_test(table, test_broken_snapshots, 0, VARIANTS);
-  tcase_add_loop_test(table, test_second_init_in_the_same_memory, 0, VARIANTS);
-  tcase_add_loop_test(table, test_limit_of_iterations, 0, 2);
-  tcase_add_loop_test(fine, test_step_is_its_parts, 0, VARIANTS);
-  tcase_add_loop_test(fine, test_time_beside_the_step, 0, VARIANTS);
-  tcase_add_test(fine, test_noise_at_run_time);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("faults of embedding"); }

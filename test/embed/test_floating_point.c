@@ -86,7 +86,7 @@ enum { STEPS = 9000 };
 static double measured[STEPS][RIG_SENSORS], command[STEPS];
 
 /* Flags are told apart from traps: a trap would end the test program. Both are looked at. */
-START_TEST(test_no_exceptions)
+EACH_TEST(test_no_exceptions, 0, N_VARIANTS)
 {
   rig r;
   const bramah_filter_options o = options_of(&variants[_i]);
@@ -104,11 +104,10 @@ START_TEST(test_no_exceptions)
   ck_assert_uint_ge(bramah_filter_get_report(r.filter).gated, STEPS / 500);
   rig_free(&r);
 }
-END_TEST
 
 /* Refused calls may set flags, which is why they are told by a status; but a caller's NaN is noticed without
  * one. */
-START_TEST(test_nan_is_noticed_quietly)
+TEST(test_nan_is_noticed_quietly)
 {
   rig r;
   rig_make(&r, 1.1);
@@ -122,12 +121,11 @@ START_TEST(test_nan_is_noticed_quietly)
   ck_assert_int_eq(fetestexcept(bad_flags), 0);
   rig_free(&r);
 }
-END_TEST
 
 /* A spool that goes to zero exponentially is there after some 2 s, not among the subnormal numbers after 3 s,
  * where each step took its time. With every model of friction, and without sensors whose noise would stir it.
  */
-START_TEST(test_rest_is_not_subnormal)
+EACH_TEST(test_rest_is_not_subnormal, 0, 6 * N_VARIANTS)
 {
   const bramah_friction_model friction = (bramah_friction_model)(_i % 6);
   four_bar fb;
@@ -159,10 +157,9 @@ START_TEST(test_rest_is_not_subnormal)
   bramah_coupled_free(coupled);
   bramah_model_free(model);
 }
-END_TEST
 
 #if defined(__SSE2__)
-START_TEST(test_flush_to_zero_changes_nothing)
+EACH_TEST(test_flush_to_zero_changes_nothing, 0, N_VARIANTS)
 {
   rig a, b;
   const bramah_filter_options o = options_of(&variants[_i]);
@@ -184,18 +181,6 @@ START_TEST(test_flush_to_zero_changes_nothing)
   rig_free(&a);
   rig_free(&b);
 }
-END_TEST
 #endif
 
-int main(void)
-{
-  Suite *suite = suite_create("floating point");
-  TCase *cases = one_case(suite, "exceptions and subnormals");
-  tcase_add_loop_test(cases, test_no_exceptions, 0, N_VARIANTS);
-  tcase_add_test(cases, test_nan_is_noticed_quietly);
-  tcase_add_loop_test(cases, test_rest_is_not_subnormal, 0, 6 * N_VARIANTS);
-#if defined(__SSE2__)
-  tcase_add_loop_test(cases, test_flush_to_zero_changes_nothing, 0, N_VARIANTS);
-#endif
-  return run_suite(suite);
-}
+int main(void) { return run_tests("floating point"); }

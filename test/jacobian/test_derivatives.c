@@ -67,7 +67,7 @@ static void spatial_teardown(spatial *s)
 enum { N = 8 };
 static const double eps = 1e-6;
 
-START_TEST(test_stroke_derivatives)
+EACH_TEST(test_stroke_derivatives, 0, 4)
 {
   spatial s;
   spatial_setup(&s, 31u + (unsigned)_i);
@@ -91,7 +91,6 @@ START_TEST(test_stroke_derivatives)
   }
   spatial_teardown(&s);
 }
-END_TEST
 
 /* Central difference of a quantity by error state k through inject, which moves the whole machine along its
  * constraints. */
@@ -143,8 +142,7 @@ static void check_output_rows(const bramah_plant *p)
   ck_assert_uint_gt(checked, 5);
 }
 
-START_TEST(test_output_rows_of_the_four_bar) { check_output_rows(&plant); }
-END_TEST
+TEST(test_output_rows_of_the_four_bar) { check_output_rows(&plant); }
 
 /* The same four-bar with a rotary actuator in the dependent joint of its rocker. */
 static void add_rotary(void)
@@ -164,7 +162,7 @@ static void add_rotary(void)
   start_moving();
 }
 
-START_TEST(test_output_rows_of_a_rotary_actuator)
+TEST(test_output_rows_of_a_rotary_actuator)
 {
   add_rotary();
   ck_assert_double_gt(fabs(plant.output(plant.self, must_find(&plant, "swing.rate"))), 1e-4);
@@ -174,7 +172,6 @@ START_TEST(test_output_rows_of_a_rotary_actuator)
   for (size_t k = 0; k < bramah_plant_n_error(&plant); k++) ck_assert_double_eq(own[k], joint[k]);
   check_output_rows(&plant);
 }
-END_TEST
 
 /* The same four-bar with one of each element besides its orifice and valve, all of them at work. */
 static void add_elements(void)
@@ -199,7 +196,7 @@ static void add_elements(void)
   start_moving();
 }
 
-START_TEST(test_flows_of_every_element)
+EACH_TEST(test_flows_of_every_element, 0, 2)
 {
   static const char *const flows[] = {"orifice.flow", "seal.flow",    "feed.flow",   "relief.flow",
                                       "boost.flow",   "valve.flow_a", "valve.flow_b"};
@@ -222,12 +219,11 @@ START_TEST(test_flows_of_every_element)
   }
   check_output_rows(&plant);
 }
-END_TEST
 
 static double flow(const char *name) { return plant.output(plant.self, must_find(&plant, name)); }
 
 /* What the meters show fills the volumes: C p' = flow into the volume less that into the cylinder. */
-START_TEST(test_flows_fill_the_volumes)
+EACH_TEST(test_flows_fill_the_volumes, 0, 2)
 {
   const double u = _i ? -10.0 : 10.0, none[5] = {0};
   must(plant.set_inputs(plant.self, &u, &diag), &diag);
@@ -248,9 +244,8 @@ START_TEST(test_flows_fill_the_volumes)
     ck_assert_double_eq_tol(c->state.pd[i] * C, in[i], 1e-12 * fabs(flow("orifice.flow")) + 1e-14);
   }
 }
-END_TEST
 
-START_TEST(test_output_rows_of_a_spatial_tree)
+TEST(test_output_rows_of_a_spatial_tree)
 {
   spatial s;
   spatial_setup(&s, 41);
@@ -258,7 +253,6 @@ START_TEST(test_output_rows_of_a_spatial_tree)
   check_output_rows(&p);
   spatial_teardown(&s);
 }
-END_TEST
 
 /* A spatial tree whose last body a loop of each type ties to the ground, exactly where it is. */
 static void tie_to_ground(spatial *s, bramah_loop *loop, int type)
@@ -281,7 +275,7 @@ static void tie_to_ground(spatial *s, bramah_loop *loop, int type)
 
 /* Closed spatial machines in motion, with each type of loop: what follows from the independent coordinates
  * and their rates. */
-START_TEST(test_output_rows_of_closed_spatial_machines)
+EACH_TEST(test_output_rows_of_closed_spatial_machines, BRAMAH_LOOP_REVOLUTE, BRAMAH_LOOP_DISTANCE + 1)
 {
   spatial s;
   bramah_loop loop;
@@ -303,7 +297,6 @@ START_TEST(test_output_rows_of_closed_spatial_machines)
   stop(&r);
   spatial_teardown(&s);
 }
-END_TEST
 
 /* Every parameter away from its nominal value. */
 static void disturb(const bramah_plant *p)
@@ -317,7 +310,7 @@ static void disturb(const bramah_plant *p)
 }
 
 /* The differences of the plant itself (D 3.4) against central differences through the interface. */
-START_TEST(test_acceleration_jacobian)
+EACH_TEST(test_acceleration_jacobian, 0, 4)
 {
   if (_i & 1) add_rotary();
   if (_i & 2) disturb(&plant);
@@ -337,10 +330,9 @@ START_TEST(test_acceleration_jacobian)
                   bramah__plant_state_name(&plant, k), J[k], difference);
   }
 }
-END_TEST
 
 /* The same through the generic routine, which any plant without derivatives of its own gets. */
-START_TEST(test_generic_jacobian_agrees)
+TEST(test_generic_jacobian_agrees)
 {
   static double snap[512];
   double own[64], generic[64], dx[16], zdd[8];
@@ -351,10 +343,9 @@ START_TEST(test_generic_jacobian_agrees)
   for (size_t k = 0; k < bramah_plant_n_error(&plant); k++)
     ck_assert_double_eq_tol(own[k], generic[k], 1e-4 * fabs(own[k]) + 1e-12);
 }
-END_TEST
 
 /* Looking must not change: the state is the same to the bit after all derivatives have been asked for. */
-START_TEST(test_derivatives_leave_the_plant_alone)
+TEST(test_derivatives_leave_the_plant_alone)
 {
   static double before[512], after[512];
   double J[64], row[64];
@@ -370,7 +361,6 @@ START_TEST(test_derivatives_leave_the_plant_alone)
   plant.save(plant.self, before);
   ck_assert_mem_eq(before, after, plant.snapshot_size);
 }
-END_TEST
 
 /* Tangent of the step's residual against central differences of the residual. */
 enum { MOST_UNKNOWNS = 12 };
@@ -421,7 +411,7 @@ static void check_step_tangent(bramah_coupled *m, double tolerance)
 
 /* Formulations of the four-bar, with and without a rotary actuator, with parameters
  * at their nominal values and away from them. */
-START_TEST(test_step_tangent)
+EACH_TEST(test_step_tangent, 0, 8)
 {
   teardown();
   fb.machine.integrator.formulation =
@@ -431,10 +421,9 @@ START_TEST(test_step_tangent)
   if (_i & 4) disturb(&plant);
   check_step_tangent(c, 2e-6);
 }
-END_TEST
 
 /* Closed spatial machines in motion, with springs, dampers and loads. */
-START_TEST(test_step_tangent_of_closed_spatial_machines)
+EACH_TEST(test_step_tangent_of_closed_spatial_machines, 0, 20)
 {
   static const bramah_spring spring = {.name = "s",
                                        .body = {"b6", "ground"},
@@ -464,10 +453,9 @@ START_TEST(test_step_tangent_of_closed_spatial_machines)
   stop(&r);
   spatial_teardown(&s);
 }
-END_TEST
 
 /* Two quasistatic actuators on one line in motion, by formulation; their outputs. */
-START_TEST(test_metered_cylinders)
+EACH_TEST(test_metered_cylinders, 0, 3)
 {
   static const double commands[][BAR_N_INPUTS] = {{0, 7, 2, 0, 2}, {0, 6, 4, 8, 1}, {3, -5, -4, 0, 0}};
   static metered_bar bar;
@@ -484,26 +472,5 @@ START_TEST(test_metered_cylinders)
   }
   stop(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("derivatives");
-  TCase *cases = one_case(suite, "central differences");
-  tcase_add_checked_fixture(cases, setup, teardown);
-  tcase_add_loop_test(cases, test_stroke_derivatives, 0, 4);
-  tcase_add_test(cases, test_output_rows_of_the_four_bar);
-  tcase_add_test(cases, test_output_rows_of_a_rotary_actuator);
-  tcase_add_loop_test(cases, test_flows_of_every_element, 0, 2);
-  tcase_add_loop_test(cases, test_flows_fill_the_volumes, 0, 2);
-  tcase_add_test(cases, test_output_rows_of_a_spatial_tree);
-  tcase_add_loop_test(cases, test_output_rows_of_closed_spatial_machines, BRAMAH_LOOP_REVOLUTE,
-                      BRAMAH_LOOP_DISTANCE + 1);
-  tcase_add_loop_test(cases, test_acceleration_jacobian, 0, 4);
-  tcase_add_test(cases, test_generic_jacobian_agrees);
-  tcase_add_test(cases, test_derivatives_leave_the_plant_alone);
-  tcase_add_loop_test(cases, test_step_tangent, 0, 8);
-  tcase_add_loop_test(cases, test_metered_cylinders, 0, 3);
-  tcase_add_loop_test(cases, test_step_tangent_of_closed_spatial_machines, 0, 20);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("derivatives", setup, teardown); }

@@ -94,7 +94,7 @@ static void compare_argument(double v, const double *x, int argument, double h, 
   compare(argument ? "film rate by a state" : "film rate by v", v, by_rate[1], rate[1], h, 0.0);
 }
 
-START_TEST(test_force_and_rates)
+EACH_TEST(test_force_and_rates, BRAMAH__FRICTION_NONE, BRAMAH__FRICTION_VISCOUS + 1)
 {
   unsigned seed = 3;
   choose(_i);
@@ -111,7 +111,6 @@ START_TEST(test_force_and_rates)
                        (double[2]){d.rate_by_x[0][j], d.rate_by_x[1][j]});
   }
 }
-END_TEST
 
 /* The force at the end of a step that starts with velocity v_k and ends with v. */
 static double force_after(double h, double v, double v_k, const double *x_k)
@@ -129,7 +128,7 @@ static double terms_at(double v)
   return friction.static_force * (1.0 + slip * friction.damping / friction.stiffness);
 }
 
-START_TEST(test_step)
+EACH_TEST(test_step, BRAMAH__FRICTION_NONE, BRAMAH__FRICTION_VISCOUS + 1)
 {
   static const double steps[3] = {1e-5, 1e-3, 1e-2};
   unsigned seed = 4;
@@ -148,7 +147,6 @@ START_TEST(test_step)
     compare("force after a step by its start", v_k, by_v_k, start, velocity_step(v_k), terms_at(v));
   }
 }
-END_TEST
 
 /* Held for functions of v alone. */
 static double held[2];
@@ -159,7 +157,7 @@ static double film_of_h(double h) { return answer_at(0.05, (double[2]){held[0], 
 static double slope_at(double v) { return bramah__friction_slope(&friction, v, held); }
 
 /* At rest: the smooth models have one slope, the bristles that of what is above. */
-START_TEST(test_at_rest)
+EACH_TEST(test_at_rest, BRAMAH__FRICTION_BROWN_MCPHEE, BRAMAH__FRICTION_VISCOUS + 1)
 {
   choose(_i);
   held[0] = 2e-6, held[1] = 0.2;
@@ -170,10 +168,9 @@ START_TEST(test_at_rest)
   const int bristles = bramah__friction_states(friction.kind) > 0;
   ck_assert_int_eq(fabs(above - below) > 10.0 * tolerance, bristles);
 }
-END_TEST
 
 /* The film's slope by v has no bound at rest, and is taken for level there: nothing turns infinite. */
-START_TEST(test_film_at_rest)
+TEST(test_film_at_rest)
 {
   bramah__friction_partials d;
   double by_v, by_v_k;
@@ -191,10 +188,9 @@ START_TEST(test_film_at_rest)
   bramah__friction_step_slopes(&friction, 1e-3, 1e-9, 0.0, held, creep.rate, &creep_v, &creep_v_k);
   ck_assert_double_eq_tol(creep_v, by_v, 1e-2 * fabs(by_v));
 }
-END_TEST
 
 /* Corners in v: Bengisu-Akay at v_s takes the decaying branch, a film at v_b is as thick as it gets. */
-START_TEST(test_corners)
+TEST(test_corners)
 {
   choose(BRAMAH__FRICTION_BENGISU_AKAY);
   for (int side = -1; side <= 1; side += 2) {
@@ -214,10 +210,9 @@ START_TEST(test_corners)
     ck_assert_double_gt(fabs(one_sided(film_of_v, v, -side * 1e-4)), 1.0);
   }
 }
-END_TEST
 
 /* A film exactly at its steady value counts as rising. */
-START_TEST(test_steady_film)
+TEST(test_steady_film)
 {
   bramah__friction_partials d;
   choose(BRAMAH__FRICTION_MODIFIED_LUGRE);
@@ -227,17 +222,5 @@ START_TEST(test_steady_film)
   ck_assert_double_eq_tol(one_sided(film_of_h, held[1], -1e-3), -1.0 / 0.25, 1e-9);
   ck_assert_double_eq_tol(one_sided(film_of_h, held[1], 1e-3), -1.0 / 1.5, 1e-9);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("friction derivatives");
-  TCase *cases = one_case(suite, "differences");
-  tcase_add_loop_test(cases, test_force_and_rates, BRAMAH__FRICTION_NONE, BRAMAH__FRICTION_VISCOUS + 1);
-  tcase_add_loop_test(cases, test_step, BRAMAH__FRICTION_NONE, BRAMAH__FRICTION_VISCOUS + 1);
-  tcase_add_loop_test(cases, test_at_rest, BRAMAH__FRICTION_BROWN_MCPHEE, BRAMAH__FRICTION_VISCOUS + 1);
-  tcase_add_test(cases, test_film_at_rest);
-  tcase_add_test(cases, test_corners);
-  tcase_add_test(cases, test_steady_film);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("friction derivatives"); }

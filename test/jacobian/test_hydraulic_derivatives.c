@@ -142,7 +142,7 @@ static int near_kink(const function *f, double x)
   return 0;
 }
 
-START_TEST(test_elements_at_random_points)
+EACH_TEST(test_elements_at_random_points, 0, N_FUNCTIONS)
 {
   const function *f = differentiated = &functions[_i];
   const double scale = steepest(f);
@@ -159,10 +159,9 @@ START_TEST(test_elements_at_random_points)
   }
   ck_assert_int_gt(checked, 1900);
 }
-END_TEST
 
 /* At the kink the documented side; close to it, each side its own; and the sides differ, or it were none. */
-START_TEST(test_elements_at_kinks)
+EACH_TEST(test_elements_at_kinks, 0, N_FUNCTIONS)
 {
   const function *f = differentiated = &functions[_i];
   const double tolerance = 2e-7 * steepest(f);
@@ -181,7 +180,6 @@ START_TEST(test_elements_at_kinks)
     }
   }
 }
-END_TEST
 
 /* ---- a circuit with all of them ---- */
 
@@ -407,7 +405,7 @@ static int check_column(const point *x, const jacobian *J, size_t argument)
   return 1;
 }
 
-START_TEST(test_circuit_against_differences)
+TEST(test_circuit_against_differences)
 {
   unsigned seed = 5;
   int checked = 0, all = 0;
@@ -419,7 +417,6 @@ START_TEST(test_circuit_against_differences)
   }
   ck_assert_msg(checked > all - all / 50, "%d of %d columns checked", checked, all);
 }
-END_TEST
 
 static point opening_point;
 static size_t opening_valve, opening_row;
@@ -434,7 +431,7 @@ static double rate_at_spool(double U)
 }
 
 /* Valves on the edge of their opening: shut, and seen to open with greater U. */
-START_TEST(test_valves_about_to_open)
+TEST(test_valves_about_to_open)
 {
   static const double edge[NV] = {0.5, 1.0};
   unsigned seed = 12;
@@ -453,10 +450,9 @@ START_TEST(test_valves_about_to_open)
       ck_assert_double_ne(J.U[a * NV + opening_valve], 0.0);
     }
 }
-END_TEST
 
 /* The same rates, to the bit; without the optional parts the rest stays the same. */
-START_TEST(test_rates_come_along)
+TEST(test_rates_come_along)
 {
   unsigned seed = 6;
   for (int i = 0; i < 500; i++) {
@@ -473,10 +469,9 @@ START_TEST(test_rates_come_along)
     ck_assert_mem_eq(&J, &K, sizeof J);
   }
 }
-END_TEST
 
 /* Oil without air and guard, a piston between two ends of one volume: p' = (A1 - A2) v terms by hand. */
-START_TEST(test_plain_circuit_by_hand)
+TEST(test_plain_circuit_by_hand)
 {
   const bramah__volume volume = {5e-5, 5e-5 / 5e8};
   const double supply = 9e6, p = 5e6, s = 1.1, v = 0.02;
@@ -509,7 +504,6 @@ START_TEST(test_plain_circuit_by_hand)
   ck_assert_double_eq_tol(by_s, -Q / (C * C) * 1e-3 * oil, 1e-9 * fabs(by_s));
   ck_assert_double_eq_tol(by_v, -1e-3 / C, 1e-9 * fabs(by_v));
 }
-END_TEST
 
 /* ---- flows of single elements, stops ---- */
 
@@ -554,7 +548,7 @@ static void check_flow(flow_of f, const point *x, size_t kind, size_t i)
   }
 }
 
-START_TEST(test_single_flows_against_differences)
+TEST(test_single_flows_against_differences)
 {
   unsigned seed = 7;
   for (int n = 0; n < 300; n++) {
@@ -568,11 +562,10 @@ START_TEST(test_single_flows_against_differences)
       for (size_t port = 0; port < 3; port++) check_flow(motor_port, &x, port, i);
   }
 }
-END_TEST
 
 /* Flows of all elements and pistons, booked on their nodes, are the flows of the circuit. Valve 0 draws from
  * the line, whose balance its ports do not show. */
-START_TEST(test_single_flows_add_up)
+TEST(test_single_flows_add_up)
 {
   unsigned seed = 8;
   for (int n = 0; n < 200; n++) {
@@ -599,7 +592,6 @@ START_TEST(test_single_flows_add_up)
     for (size_t i = BOTTOM; i < NP; i++) ck_assert_double_eq_tol(sum[i], flow[i], 1e-13 * (most + 1e-3));
   }
 }
-END_TEST
 
 /* Within reach of the differences: where contact and damper set in, where a contact lets go, the cushion. */
 static int near_stop_kink(double l, double w)
@@ -631,7 +623,7 @@ static void check_stop(double s, double v)
 }
 
 /* Strokes beside both ends, down to some tenths of a millimetre behind the stops, and in between. */
-START_TEST(test_stops)
+TEST(test_stops)
 {
   const bramah__cylinder *c = &cylinders[0];
   const double ends[2] = {c->reference - c->piston_length, c->reference + c->rod_length};
@@ -645,20 +637,5 @@ START_TEST(test_stops)
     check_stop(between(&seed, ends[0], ends[1]), v);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("hydraulic derivatives");
-  TCase *cases = one_case(suite, "differences");
-  tcase_add_loop_test(cases, test_elements_at_random_points, 0, N_FUNCTIONS);
-  tcase_add_loop_test(cases, test_elements_at_kinks, 0, N_FUNCTIONS);
-  tcase_add_test(cases, test_circuit_against_differences);
-  tcase_add_test(cases, test_valves_about_to_open);
-  tcase_add_test(cases, test_rates_come_along);
-  tcase_add_test(cases, test_plain_circuit_by_hand);
-  tcase_add_test(cases, test_single_flows_against_differences);
-  tcase_add_test(cases, test_single_flows_add_up);
-  tcase_add_test(cases, test_stops);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("hydraulic derivatives"); }

@@ -181,7 +181,7 @@ static void describe(int friction)
     four_bar_set_friction(&fb, frictions[friction]);
 }
 
-START_TEST(test_moving)
+EACH_TEST(test_moving, 0, N_FRICTIONS + 1)
 {
   rig r;
   describe(_i % N_FRICTIONS);
@@ -193,10 +193,9 @@ START_TEST(test_moving)
   check_parameters(&r, 2e-6);
   close_rig(&r);
 }
-END_TEST
 
 /* At rest with a smooth friction and an open spool; nothing is at a kink. */
-START_TEST(test_resting)
+TEST(test_resting)
 {
   rig r;
   describe(2);
@@ -205,10 +204,9 @@ START_TEST(test_resting)
   check_states(&r, 2e-6);
   close_rig(&r);
 }
-END_TEST
 
 /* Two quasistatic cylinders on one line: their spools and loads act on the forces at once. */
-START_TEST(test_metered)
+EACH_TEST(test_metered, 0, 3)
 {
   static const double commands[][BAR_N_INPUTS] = {{2, 4, -3, 0, 2}, {1, 5, 3, 6, 1}, {2, -4, 3, 0, 0.5}};
   rig r;
@@ -221,10 +219,9 @@ START_TEST(test_metered)
   check_parameters(&r, 2e-5);
   close_rig(&r);
 }
-END_TEST
 
 /* An open tree of many kinds of joints, without hydraulics. */
-START_TEST(test_tree)
+EACH_TEST(test_tree, 0, 3)
 {
   static spatial_tree tree;
   rig r;
@@ -234,10 +231,9 @@ START_TEST(test_tree)
   check_states(&r, 1e-6);
   close_rig(&r);
 }
-END_TEST
 
 /* Points on soft ground that rub, below a tree and behind the loop of a four-bar; stops of a joint. */
-START_TEST(test_contacts)
+EACH_TEST(test_contacts, 0, 4)
 {
   static const double points[] = {0.1, 0.2, -0.3, 0.4, -0.2, 0.1, 0.3, 0.3, 0.2};
   static spatial_tree tree;
@@ -331,11 +327,10 @@ START_TEST(test_contacts)
   if (_i == 0) ck_assert_str_eq(r.s->x_name[r.s->n - 1], "tyre.bristle_y_2");
   close_rig(&r);
 }
-END_TEST
 
 /* What is left of the redundant Jacobian on the constraints: J T = T A, T how all coordinates follow the
  * independent ones. The last time with a valve without lag. */
-START_TEST(test_redundant)
+EACH_TEST(test_redundant, 0, N_FRICTIONS + 1)
 {
   rig r;
   static double J[MANY], T[MANY], JT[MANY];
@@ -376,10 +371,9 @@ START_TEST(test_redundant)
   }
   close_rig(&r);
 }
-END_TEST
 
 /* Names, units and the point itself. */
-START_TEST(test_names)
+TEST(test_names)
 {
   rig r;
   describe(5);
@@ -399,10 +393,9 @@ START_TEST(test_names)
   ck_assert_double_eq(r.s->A[5 * r.s->n + 5], -1.0 / fb.valves[0].time_constant);
   close_rig(&r);
 }
-END_TEST
 
 /* A valve held at its limit does not follow the command. */
-START_TEST(test_limit)
+TEST(test_limit)
 {
   rig r;
   describe(1);
@@ -413,10 +406,9 @@ START_TEST(test_limit)
   ck_assert_double_eq(r.s->B[5 * r.s->n_u], 0.0);
   close_rig(&r);
 }
-END_TEST
 
 /* The plant is left as it was, to the bit; energies are those of the plant. */
-START_TEST(test_leaves)
+TEST(test_leaves)
 {
   rig r, other;
   static double before[MANY], after[MANY], dx[64];
@@ -448,9 +440,8 @@ START_TEST(test_leaves)
   close_rig(&other);
   close_rig(&r);
 }
-END_TEST
 
-START_TEST(test_refused)
+TEST(test_refused)
 {
   rig r;
   bramah_linearization *l = NULL;
@@ -467,21 +458,5 @@ START_TEST(test_refused)
   ck_assert_int_eq(bramah_linearization_new(r.model, &options, &diag, &l), BRAMAH_E_ARGUMENT);
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("linearization");
-  TCase *cases = one_case(suite, "matrices");
-  tcase_add_loop_test(cases, test_moving, 0, N_FRICTIONS + 1);
-  tcase_add_test(cases, test_resting);
-  tcase_add_loop_test(cases, test_metered, 0, 3);
-  tcase_add_loop_test(cases, test_tree, 0, 3);
-  tcase_add_loop_test(cases, test_contacts, 0, 4);
-  tcase_add_loop_test(cases, test_redundant, 0, N_FRICTIONS + 1);
-  tcase_add_test(cases, test_names);
-  tcase_add_test(cases, test_limit);
-  tcase_add_test(cases, test_leaves);
-  tcase_add_test(cases, test_refused);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("linearization"); }

@@ -61,7 +61,7 @@ static void discard(rig *r)
   bramah_model_free(r->model);
 }
 
-START_TEST(test_jacobian)
+EACH_TEST(test_jacobian, 0, N_TYPES *SEEDS)
 {
   rig r;
   make(&r, _i);
@@ -81,7 +81,6 @@ START_TEST(test_jacobian)
   }
   discard(&r);
 }
-END_TEST
 
 static void bias(const rig *r, const double *w, double *gamma)
 {
@@ -92,7 +91,7 @@ static void bias(const rig *r, const double *w, double *gamma)
 }
 
 /* gamma = d(Phi_z)/dt z': difference of Phi_z along the motion, times z'. */
-START_TEST(test_bias)
+EACH_TEST(test_bias, 0, N_TYPES *SEEDS)
 {
   rig r;
   make(&r, _i);
@@ -113,10 +112,9 @@ START_TEST(test_bias)
   }
   discard(&r);
 }
-END_TEST
 
 /* A quadratic form obeys the law of parallelograms, which the derivative of the rates relies on. */
-START_TEST(test_bias_is_a_quadratic_form)
+EACH_TEST(test_bias_is_a_quadratic_form, 0, N_TYPES *SEEDS)
 {
   rig r;
   make(&r, _i);
@@ -134,14 +132,5 @@ START_TEST(test_bias_is_a_quadratic_form)
     ck_assert_double_eq_tol(g[2][k] + g[3][k], 2.0 * (g[0][k] + g[1][k]), 1e-12 * (1.0 + fabs(g[0][k])));
   discard(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("loops");
-  TCase *cases = one_case(suite, "central differences");
-  tcase_add_loop_test(cases, test_jacobian, 0, N_TYPES * SEEDS);
-  tcase_add_loop_test(cases, test_bias, 0, N_TYPES * SEEDS);
-  tcase_add_loop_test(cases, test_bias_is_a_quadratic_form, 0, N_TYPES * SEEDS);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("loops"); }

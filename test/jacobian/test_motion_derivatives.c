@@ -31,7 +31,7 @@ static void open_moving(int i)
   d.p.save(d.p.self, snap);
 }
 
-START_TEST(test_output_rows)
+EACH_TEST(test_output_rows, 0, 2)
 {
   const double step = 1e-6;
   size_t moving = 0;
@@ -56,9 +56,8 @@ START_TEST(test_output_rows)
   if (_i) ck_assert_uint_gt(moving, 0); /* rates depend on positions there */
   driven_close(&d);
 }
-END_TEST
 
-START_TEST(test_acceleration_jacobian)
+EACH_TEST(test_acceleration_jacobian, 0, 2)
 {
   const double step = 1e-5;
   double J[2], above, below;
@@ -74,13 +73,5 @@ START_TEST(test_acceleration_jacobian)
   }
   driven_close(&d);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("motion derivatives");
-  TCase *cases = one_case(suite, "central differences");
-  tcase_add_loop_test(cases, test_output_rows, 0, 2);
-  tcase_add_loop_test(cases, test_acceleration_jacobian, 0, 2);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("motion derivatives"); }

@@ -139,7 +139,7 @@ static void make_it_roll(rig *r)
 }
 
 /* Along z + z' t: the rate of the height is its row, and B z' changes as is told. */
-START_TEST(test_rows)
+TEST(test_rows)
 {
   rig r;
   double B[ROWS * N], snap[4096], v[ROWS], a[ROWS], side[2][ROWS], height[2][2];
@@ -175,10 +175,9 @@ START_TEST(test_rows)
   }
   close_rig(&r);
 }
-END_TEST
 
 /* Rates at states that stand off along the constraints to first order; what is left is even and cancels. */
-START_TEST(test_equations)
+EACH_TEST(test_equations, 0, 2)
 {
   rig r;
   double snap[4096], A[400], xd[2][32], y[2][256], C[256 * 32], NSV[3][N * N];
@@ -230,10 +229,9 @@ START_TEST(test_equations)
   }
   close_rig(&r);
 }
-END_TEST
 
 /* A load moves the rates as its column says, to rounding: it enters linearly. */
-START_TEST(test_loads)
+TEST(test_loads)
 {
   rig r;
   double B[64], before[32];
@@ -257,10 +255,9 @@ START_TEST(test_loads)
   }
   close_rig(&r);
 }
-END_TEST
 
 /* Energies of the motion itself, and what is refused. */
-START_TEST(test_refused)
+TEST(test_refused)
 {
   rig r;
   double dx[32] = {0};
@@ -294,15 +291,5 @@ START_TEST(test_refused)
   ck_assert_int_eq(bramah_linearization_new(r.model, &options, &diag, &l), BRAMAH_E_UNSUPPORTED);
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("rolling");
-  TCase *cases = one_case(suite, "rolling");
-  tcase_add_test(cases, test_rows);
-  tcase_add_loop_test(cases, test_equations, 0, 2);
-  tcase_add_test(cases, test_loads);
-  tcase_add_test(cases, test_refused);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("rolling"); }

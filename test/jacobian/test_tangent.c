@@ -96,7 +96,7 @@ static void tangent(motion *m, double *K, double *C, double *M)
   bramah__forces_add_tangent(&model->tree, &model->forces, m->pose, m->Z, row, rate_row, K, C);
 }
 
-START_TEST(test_inverse_dynamics)
+EACH_TEST(test_inverse_dynamics, 0, 8)
 {
   static motion m;
   static double analytic[3][NN];
@@ -114,10 +114,9 @@ START_TEST(test_inverse_dynamics)
     }
   bramah_model_free(model);
 }
-END_TEST
 
 /* One direction at a time: the same as the matrices times the direction. */
-START_TEST(test_directions)
+EACH_TEST(test_directions, 0, 4)
 {
   static motion m;
   static double analytic[3][NN], pi[6 * N], pid[6 * N], pidd[6 * N], Y[6 * N];
@@ -145,9 +144,8 @@ START_TEST(test_directions)
   }
   bramah_model_free(model);
 }
-END_TEST
 
-START_TEST(test_sweep_solves_the_dense_system)
+EACH_TEST(test_sweep_solves_the_dense_system, 0, 8)
 {
   static motion m;
   static double K[NN], C[NN], M[NN];
@@ -178,7 +176,6 @@ START_TEST(test_sweep_solves_the_dense_system)
   for (size_t j = 0; j < N; j++) ck_assert_double_eq_tol(dz[j], dense[j], 1e-11 * largest);
   bramah_model_free(model);
 }
-END_TEST
 
 /* Cut joints of each type between two branches, anywhere: the equations need not hold. */
 static void make_loop(int type, bramah__loop *loop)
@@ -208,7 +205,7 @@ static void constraint_acceleration(const bramah__loop *loop, motion *m, double 
   for (size_t k = 0; k < bramah__loop_rows(loop); k++) Phidd[k] += gamma[k];
 }
 
-START_TEST(test_closure_variation)
+EACH_TEST(test_closure_variation, BRAMAH_LOOP_REVOLUTE, BRAMAH_LOOP_DISTANCE + 1)
 {
   static motion m, moved;
   static bramah__moving moving[N];
@@ -242,9 +239,8 @@ START_TEST(test_closure_variation)
   }
   bramah_model_free(model);
 }
-END_TEST
 
-START_TEST(test_closure_stiffness)
+EACH_TEST(test_closure_stiffness, BRAMAH_LOOP_REVOLUTE, BRAMAH_LOOP_DISTANCE + 1)
 {
   enum { M = BRAMAH__LOOP_MOST_ROWS };
   static motion m;
@@ -275,10 +271,9 @@ START_TEST(test_closure_stiffness)
   }
   bramah_model_free(model);
 }
-END_TEST
 
 /* A rod between two branches whose force depends on its length and rate. */
-START_TEST(test_line_tangent)
+EACH_TEST(test_line_tangent, 0, 2)
 {
   static motion m;
   static double K[NN], C[NN], g[2][N];
@@ -312,17 +307,5 @@ START_TEST(test_line_tangent)
   }
   bramah_model_free(model);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("tangent");
-  TCase *cases = one_case(suite, "tangent");
-  tcase_add_loop_test(cases, test_inverse_dynamics, 0, 8);
-  tcase_add_loop_test(cases, test_directions, 0, 4);
-  tcase_add_loop_test(cases, test_sweep_solves_the_dense_system, 0, 8);
-  tcase_add_loop_test(cases, test_closure_variation, BRAMAH_LOOP_REVOLUTE, BRAMAH_LOOP_DISTANCE + 1);
-  tcase_add_loop_test(cases, test_closure_stiffness, BRAMAH_LOOP_REVOLUTE, BRAMAH_LOOP_DISTANCE + 1);
-  tcase_add_loop_test(cases, test_line_tangent, 0, 2);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("tangent"); }

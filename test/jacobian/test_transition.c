@@ -193,7 +193,7 @@ static void check_scaled_friction(bramah_coupled *c, double tolerance)
 
 /* The four-bar with each friction model: at rest in equilibrium, extending, and while the valve closes; by
  * each formulation. */
-START_TEST(test_four_bar)
+EACH_TEST(test_four_bar, 0, 12)
 {
   static four_bar fb;
   four_bar_describe(&fb, 1.0, _i % 2 ? 1000000 : 250000);
@@ -215,12 +215,11 @@ START_TEST(test_four_bar)
   }
   stop(&r);
 }
-END_TEST
 
 /* Two quasistatic actuators on one line, in each formulation: held by closed valves, lifted with and
  * without oil that regenerates, lowered, with the line below its relief setting and at it; spools with and
  * without lag. */
-START_TEST(test_metered_cylinders)
+EACH_TEST(test_metered_cylinders, 0, 12)
 {
   static const double commands[][BAR_N_INPUTS] = {
       {0, 0, 0, 0, 2}, {0, 7, 2, 0, 2}, {0, 6, 4, 8, 1}, {0, -5, -4, 0, 1}, {3, 4, 5, 0, 0}};
@@ -241,10 +240,9 @@ START_TEST(test_metered_cylinders)
   }
   stop(&r);
 }
-END_TEST
 
 /* A valve without lag: the offset of its command acts at once, at both ends of the step. */
-START_TEST(test_direct_valve)
+EACH_TEST(test_direct_valve, 0, 6)
 {
   static four_bar fb;
   four_bar_describe(&fb, 1.0, _i % 2 ? 1000000 : 250000);
@@ -267,9 +265,8 @@ START_TEST(test_direct_valve)
   }
   stop(&r);
 }
-END_TEST
 
-START_TEST(test_spatial_tree)
+EACH_TEST(test_spatial_tree, 0, 6)
 {
   static spatial_tree t;
   spatial_tree_describe(&t, 5 + (size_t)_i, 61u + (unsigned)_i);
@@ -279,7 +276,6 @@ START_TEST(test_spatial_tree)
   check_transition(r.c, 1e-6);
   stop(&r);
 }
-END_TEST
 
 /* A soft tyre of three discs that has sunk in askew. */
 static bramah_tyre tyre_of(const char *body)
@@ -301,7 +297,7 @@ static const char *const rubbing[] = {"soft", "tyre", "drum"};
 
 /* Points on soft ground that rub, and stops that a joint has run into: on a tree, in each law, sliding and nearly at rest;
  * bristles held, or error states as well. */
-START_TEST(test_contacts)
+EACH_TEST(test_contacts, 0, 16)
 {
   const int estimated = _i >= 8;
   _i %= 8;
@@ -358,10 +354,9 @@ START_TEST(test_contacts)
   stop(&r);
   bramah_program_free(program);
 }
-END_TEST
 
 /* The coupler of a four-bar on the ground and its crank at a stop: behind a loop, by each formulation; bristles as above. */
-START_TEST(test_contact_behind_a_loop)
+EACH_TEST(test_contact_behind_a_loop, 0, 12)
 {
   const int estimated = _i >= 6;
   _i %= 6;
@@ -459,17 +454,5 @@ START_TEST(test_contact_behind_a_loop)
   stop(&r);
   bramah_program_free(program);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("transition");
-  TCase *cases = one_case(suite, "transition");
-  tcase_add_loop_test(cases, test_four_bar, 0, 12);
-  tcase_add_loop_test(cases, test_metered_cylinders, 0, 12);
-  tcase_add_loop_test(cases, test_direct_valve, 0, 6);
-  tcase_add_loop_test(cases, test_spatial_tree, 0, 6);
-  tcase_add_loop_test(cases, test_contacts, 0, 16);
-  tcase_add_loop_test(cases, test_contact_behind_a_loop, 0, 12);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("transition"); }

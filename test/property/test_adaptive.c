@@ -185,7 +185,7 @@ static double one_pass(double *value, double *sigma)
 
 /* Where the likelihood method stays, all of its gradient is zero, by differences of the likelihood itself;
  * and the standard deviations it tells are those by the likelihood's curvature. */
-START_TEST(test_rests_at_the_greatest_likelihood)
+TEST(test_rests_at_the_greatest_likelihood)
 {
   double value[VALUES] = {0.15, 0.4, 3e4, 2e4}, sigma[VALUES];
   make_log(&shared_log, 5, 1);
@@ -206,7 +206,6 @@ START_TEST(test_rests_at_the_greatest_likelihood)
     ck_assert_double_lt(curve, 1.25);
   }
 }
-END_TEST
 
 /* ---- wrong by ten ---- */
 
@@ -233,7 +232,7 @@ static const struct {
               {BRAMAH_ADAPTIVE_MATCHING, 0.1, 50000, 2.0},
               {BRAMAH_ADAPTIVE_MATCHING, 10.0, 50000, 2.0}};
 
-START_TEST(test_finds_the_densities)
+EACH_TEST(test_finds_the_densities, 0, 4)
 {
   const double f = starts[_i].factor;
   const double q[2] = {f * acceleration_truth[0], f * acceleration_truth[1]},
@@ -256,10 +255,9 @@ START_TEST(test_finds_the_densities)
   ck_assert_double_lt(fabs(r.nis / r.dof - 1.0), o.method ? 0.1 : 2.6 * sqrt(2.0 / r.dof)); /* 99 % */
   close_linear(&r);
 }
-END_TEST
 
 /* A sensor given wrong by three, with the densities. */
-START_TEST(test_finds_a_sensor)
+EACH_TEST(test_finds_a_sensor, 0, 4)
 {
   static const double least[SENSORS] = {1e-5, 0, 1e3, 0}, most[SENSORS] = {1, 0, 1e7, 0};
   bramah_adaptive_options o = plant_noise;
@@ -286,13 +284,12 @@ START_TEST(test_finds_a_sensor)
   ck_assert_double_lt(fabs(r.nis / r.dof - 1.0), 2.6 * sqrt(2.0 / r.dof));
   close_linear(&r);
 }
-END_TEST
 
 /* ---- nothing to learn ---- */
 
 /* A truth that nothing disturbs drives the densities down, no further than the limits; a pressure that no
  * sensor sees stays as it was given, to the last digits. */
-START_TEST(test_stays_within_limits)
+EACH_TEST(test_stays_within_limits, 0, 2)
 {
   const double given[2] = {0.3, 0.2}, pressures[2] = {2e4, 3e4};
   static const double least[2] = {0.02, 0.02}, most[2] = {1, 1};
@@ -327,10 +324,9 @@ START_TEST(test_stays_within_limits)
   }
   close_linear(&r);
 }
-END_TEST
 
 /* Without sensors there is nothing to do, whatever the noise. */
-START_TEST(test_without_corrections)
+TEST(test_without_corrections)
 {
   linear_rig r;
   open_linear(&r, acceleration_truth, pressure_truth, 1.0, &plant_noise);
@@ -342,13 +338,12 @@ START_TEST(test_without_corrections)
                       bramah_adaptive_get_report(r.adaptive).value[0].value);
   close_linear(&r);
 }
-END_TEST
 
 /* ---- gates ---- */
 
 /* A truth that jumps makes the filter recover: that correction is left out, and single wild samples are not
  * seen at all. */
-START_TEST(test_gates_and_recovery)
+TEST(test_gates_and_recovery)
 {
   static const double four[SENSORS] = {4, 4, 4, 4};
   linear_rig r;
@@ -368,14 +363,13 @@ START_TEST(test_gates_and_recovery)
   check_near(r.adaptive, 2, pressure_truth[0], 1.0);
   close_linear(&r);
 }
-END_TEST
 
 /* ---- biases ---- */
 
 /* An acceleration that the model does not know pushes the innovations of the position to one side: noise does not
  * get smaller by it, and what was made smaller before is as large as it was given again. Without it noise ten times too large or too small is found by windows all of which are used, although too
  * small a one makes innovations correlated. */
-START_TEST(test_bias_is_not_hidden)
+EACH_TEST(test_bias_is_not_hidden, 0, 2)
 {
   static const double off[3] = {0.1, 1.0, 10.0};
   for (int k = 0; k < 4; k++) {
@@ -411,7 +405,6 @@ START_TEST(test_bias_is_not_hidden)
     close_linear(&r);
   }
 }
-END_TEST
 
 /* ---- coordinates, snapshots ---- */
 
@@ -426,7 +419,7 @@ static void densities_after(int64_t change_at, double *out)
   close_linear(&r);
 }
 
-START_TEST(test_change_of_coordinates)
+TEST(test_change_of_coordinates)
 {
   double plain[VALUES], changed[VALUES];
   make_log(&shared_log, 31, 1);
@@ -434,9 +427,8 @@ START_TEST(test_change_of_coordinates)
   densities_after(700, changed);
   for (int k = 0; k < VALUES; k++) ck_assert_double_eq_tol(plain[k], changed[k], 1e-7 * plain[k]);
 }
-END_TEST
 
-START_TEST(test_snapshot)
+TEST(test_snapshot)
 {
   linear_rig r;
   double first[VALUES], P[N * N];
@@ -467,11 +459,10 @@ START_TEST(test_snapshot)
   free(adaptive);
   close_linear(&r);
 }
-END_TEST
 
 /* ---- the window, by hand ---- */
 
-START_TEST(test_window_by_hand)
+TEST(test_window_by_hand)
 {
   /* Ring of three, the newest in slot 0, then 2, 1: records {A11, A21, A22, b1, b2}. */
   static const double ring[15] = {4, 2, 6, 8, 2, 1, 1, 1, 1, 1, 2, 0, 4, 4, 8};
@@ -484,11 +475,10 @@ START_TEST(test_window_by_hand)
   ck_assert_double_eq_tol(A[0], 6.0, 1e-15);
   ck_assert_double_eq_tol(b[1], 10.0, 1e-15);
 }
-END_TEST
 
 /* [3.5 1; 1 2.5] x = [5.5; 5.5], with the sample of theta = 1 added: [4 1; 1 3] x = [6; 6], whose determinant
  * is 11. With the first held at 1 the other is (6 - 1) / 3. */
-START_TEST(test_solution_by_hand)
+TEST(test_solution_by_hand)
 {
   static const double b[2] = {5.5, 5.5}, theta[2] = {1, 1}, low[2] = {0.1, 0.1}, high[2] = {10, 10},
                       tight[2] = {1, 10};
@@ -506,10 +496,9 @@ START_TEST(test_solution_by_hand)
   bramah__window_solve(2, nothing, zero, here, low, high, x);
   for (int k = 0; k < 2; k++) ck_assert_double_eq_tol(x[k], here[k], 1e-12);
 }
-END_TEST
 
 /* Half of the former variance stays in the first change. */
-START_TEST(test_smoothing)
+TEST(test_smoothing)
 {
   double variance[2];
   make_log(&shared_log, 43, 1);
@@ -528,7 +517,6 @@ START_TEST(test_smoothing)
   ck_assert_double_gt(fabs(variance[0] - former), 1e-4 * former);
   ck_assert_double_eq_tol(variance[1], 0.5 * (former + variance[0]), 1e-12);
 }
-END_TEST
 
 /* ---- refusals ---- */
 
@@ -541,7 +529,7 @@ static void refused(bramah_filter *filter, bramah_adaptive_options o, const char
   ck_assert_msg(strstr(diag.message, words), "%s", diag.message);
 }
 
-START_TEST(test_refusals)
+TEST(test_refusals)
 {
   static const double zero[2] = {0, 0}, crossed[2] = {200, 1e-3};
   bramah_adaptive_options o = plant_noise;
@@ -559,10 +547,9 @@ START_TEST(test_refusals)
   refused(r.filter, o, "adaptive", "nothing");
   close_linear(&r);
 }
-END_TEST
 
 /* Noise outside the limits is brought inside at once. */
-START_TEST(test_starts_within_limits)
+TEST(test_starts_within_limits)
 {
   static const double low[2] = {0, 0}, high[2] = {1e9, 1e9};
   linear_rig r;
@@ -573,25 +560,5 @@ START_TEST(test_starts_within_limits)
   }
   close_linear(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("adaptive");
-  TCase *cases = one_case(suite, "adaptive");
-  tcase_add_test(cases, test_rests_at_the_greatest_likelihood);
-  tcase_add_loop_test(cases, test_finds_the_densities, 0, 4);
-  tcase_add_loop_test(cases, test_finds_a_sensor, 0, 4);
-  tcase_add_loop_test(cases, test_stays_within_limits, 0, 2);
-  tcase_add_test(cases, test_without_corrections);
-  tcase_add_test(cases, test_gates_and_recovery);
-  tcase_add_loop_test(cases, test_bias_is_not_hidden, 0, 2);
-  tcase_add_test(cases, test_change_of_coordinates);
-  tcase_add_test(cases, test_snapshot);
-  tcase_add_test(cases, test_window_by_hand);
-  tcase_add_test(cases, test_solution_by_hand);
-  tcase_add_test(cases, test_smoothing);
-  tcase_add_test(cases, test_refusals);
-  tcase_add_test(cases, test_starts_within_limits);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("adaptive"); }

@@ -58,7 +58,7 @@ static int give(bramah_alarm *alarm, size_t i, uint64_t k, double x)
   return bramah_alarm_sample(alarm, i, (int64_t)k * 1000000, &in);
 }
 
-START_TEST(test_white)
+TEST(test_white)
 {
   enum { SAMPLES = 200000 }; /* of each sensor: a million */
   const double per_hour[] = {0.0, 720.0};
@@ -84,10 +84,9 @@ START_TEST(test_white)
     bramah_alarm_free(alarm);
   }
 }
-END_TEST
 
 /* An offset of so many sigmas from an unforeseen sample on: median delay against the one expected. */
-START_TEST(test_offset)
+TEST(test_offset)
 {
   enum { RUNS = 101 };
   static const double sigmas[] = {0.3, 1.0, 2.0, 5.0};
@@ -113,10 +112,9 @@ START_TEST(test_offset)
     ck_assert(sum / RUNS > 0.5 * expected && sum / RUNS < 1.5 * expected);
   }
 }
-END_TEST
 
 /* What it is, how large, and that it ends. */
-START_TEST(test_kinds)
+TEST(test_kinds)
 {
   static const char *const name[BRAMAH_ALARM_KINDS] = {"mean", "variance", "correlation"};
   for (int kind = 0; kind < BRAMAH_ALARM_KINDS; kind++) {
@@ -142,9 +140,8 @@ START_TEST(test_kinds)
     bramah_alarm_free(alarm);
   }
 }
-END_TEST
 
-START_TEST(test_absurd_and_considered)
+TEST(test_absurd_and_considered)
 {
   bramah_alarm *alarm = make(0.0);
   /* A single sample, however large, counts as 8 sigma: it is seen and forgotten. */
@@ -163,9 +160,8 @@ START_TEST(test_absurd_and_considered)
   ck_assert_uint_eq(bramah_alarm_get(alarm, 1).times, 0);
   bramah_alarm_free(alarm);
 }
-END_TEST
 
-START_TEST(test_snapshot)
+TEST(test_snapshot)
 {
   bramah_alarm *alarm = make(0.0), *other = make(0.0), *rate = make(1.0);
   const size_t size = bramah_alarm_snapshot_size(alarm);
@@ -192,13 +188,11 @@ START_TEST(test_snapshot)
   bramah_alarm_free(other);
   bramah_alarm_free(rate);
 }
-END_TEST
 
 int main(void)
 {
-  Suite *suite = suite_create("alarm");
-  TCase *cases = one_case(suite, "alarm");
-  tcase_add_unchecked_fixture(cases, open_filter, close_filter);
-  ADD_TESTS(cases, test_white, test_offset, test_kinds, test_absurd_and_considered, test_snapshot);
-  return run_suite(suite);
+  open_filter();
+  const int code = run_tests("alarm");
+  close_filter();
+  return code;
 }

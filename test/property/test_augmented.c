@@ -196,7 +196,7 @@ static const struct scenario {
      {{.name = "payload", .at = "crank.payload", .sigma = 20.0, .noise = 0.2},
       {.name = "pump", .at = "pump.pressure", .sigma = 1e6, .noise = 2e4}}}};
 
-START_TEST(test_model_errors)
+EACH_TEST(test_model_errors, 0, sizeof scenarios / sizeof scenarios[0])
 {
   const struct scenario *s = &scenarios[_i];
   bramah_augmented augmented[2];
@@ -215,12 +215,11 @@ START_TEST(test_model_errors)
   ck_assert_double_lt(better.nis, 1.3);
   ck_assert_double_le(better.nis, plain.nis + 0.01);
 }
-END_TEST
 
 /* A pump that is 10 % stronger than modelled, whose pressure is known to 8 bar: ignored, the angle is
  * confidently wrong; considered, the bands hold it although the pressure stays as it was; estimated, it is
  * found. What is known so well that the data cannot add to it stays considered. */
-START_TEST(test_considered)
+TEST(test_considered)
 {
   bramah_augmented pump[2] = {
       {.name = "pump", .kind = BRAMAH_AUGMENTED_PARAMETER, .at = "pump.pressure", .sigma = 8e5},
@@ -258,11 +257,10 @@ START_TEST(test_considered)
   ck_assert_double_eq_tol(root.final_sigma / considered.final_sigma, 1.0, 1e-6);
   ck_assert_double_eq_tol(root.acceleration_rmse / considered.acceleration_rmse, 1.0, 1e-6);
 }
-END_TEST
 
 /* Oil five times softer than the model, known to a factor of two: the state is the logarithm. Its column of the
  * transition is the derivative of the step by it. */
-START_TEST(test_logarithmic)
+EACH_TEST(test_logarithmic, 0, 2)
 {
   const bramah_augmented oil = {.name = "oil",
                                 .kind = BRAMAH_AUGMENTED_PARAMETER,
@@ -306,10 +304,9 @@ START_TEST(test_logarithmic)
   close_side(&truth);
   close_side(&estimate);
 }
-END_TEST
 
 /* What cannot have a logarithm is refused. */
-START_TEST(test_no_logarithm)
+EACH_TEST(test_no_logarithm, 0, 2)
 {
   bramah_augmented wrong[2] = {
       {.name = "load",
@@ -337,7 +334,6 @@ START_TEST(test_no_logarithm)
   ck_assert_ptr_nonnull(strstr(diag.message, says[_i]));
   close_side(&s);
 }
-END_TEST
 
 /* Prediction and row of the gyro, after two more steps, by what they are said to be of gain and delay. */
 static void check_gyro(const side *s, double gain, double delay)
@@ -369,7 +365,7 @@ static void check_gyro(const side *s, double gain, double delay)
 
 /* A gyro that shows 4 % too much, 2 ms late. Ignored, the angle is confidently wrong; considered, the bands hold it;
  * estimated, both are found. The square-root form has the same covariance. */
-START_TEST(test_gain_and_delay)
+TEST(test_gain_and_delay)
 {
   static const struct {
     size_t n;
@@ -415,7 +411,6 @@ START_TEST(test_gain_and_delay)
     ck_assert_double_eq_tol(out[c].augmented[1].value, 2e-3, 1e-4); /* to first order */
   }
 }
-END_TEST
 
 /* Mean square of the smoothed errors over their standard deviations, of all states of the plant, after the valve has
  * opened: with a pump, and a bias of p1, drawn from what is believed of them. n: of these are estimated. */
@@ -485,7 +480,7 @@ static double smoothed_error(unsigned seed, size_t n)
 
 /* What is considered must be estimated for the smoother, whose backward pass diverges otherwise. (The truth has none of
  * the process noise: less than one is right.) */
-START_TEST(test_smoothed)
+TEST(test_smoothed)
 {
   double plain = 0.0, estimated = 0.0, with_bias = 0.0;
   for (unsigned run = 0; run < 8; run++) {
@@ -501,10 +496,9 @@ START_TEST(test_smoothed)
   ck_assert_double_lt(with_bias, 1.3);
   ck_assert_double_gt(with_bias, 0.05);
 }
-END_TEST
 
 /* Phases that mean nothing are refused by name. */
-START_TEST(test_phases_refused)
+TEST(test_phases_refused)
 {
   static const double s = 0.06, spr[3] = {1e5, 1e5, 1e5}, q = 0.02;
   const bramah_augmented load = {
@@ -551,18 +545,5 @@ START_TEST(test_phases_refused)
   rig.filter = NULL;
   close_side(&rig);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("augmented");
-  TCase *cases = one_case(suite, "augmented");
-  tcase_add_loop_test(cases, test_model_errors, 0, sizeof scenarios / sizeof scenarios[0]);
-  tcase_add_test(cases, test_considered);
-  tcase_add_loop_test(cases, test_logarithmic, 0, 2);
-  tcase_add_loop_test(cases, test_no_logarithm, 0, 2);
-  tcase_add_test(cases, test_gain_and_delay);
-  tcase_add_test(cases, test_smoothed);
-  tcase_add_test(cases, test_phases_refused);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("augmented"); }

@@ -97,7 +97,7 @@ static course run(int64_t step_ns, bramah_formulation formulation)
   return out;
 }
 
-START_TEST(test_turns_and_stays_closed)
+EACH_TEST(test_turns_and_stays_closed, 0, 3)
 {
   static const bramah_formulation formulation[] = {
       BRAMAH_FORMULATION_PARTITIONING, BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN, BRAMAH_FORMULATION_PENALTY};
@@ -111,10 +111,9 @@ START_TEST(test_turns_and_stays_closed)
   ck_assert_msg(penalty ? falls > 3.7 : fabs(falls - 4.0) < 0.3, "energies %g and %g", coarse.drift,
                 fine.drift);
 }
-END_TEST
 
 /* With another twist in the last link nothing moves. */
-START_TEST(test_wrong_twist_is_rigid)
+TEST(test_wrong_twist_is_rigid)
 {
   bennett machine;
   const bramah_model *model = NULL;
@@ -125,13 +124,5 @@ START_TEST(test_wrong_twist_is_rigid)
   ck_assert_msg(status == BRAMAH_E_TOPOLOGY || status == BRAMAH_E_CLOSURE, "%s", bramah_status_name(status));
   ck_assert_ptr_null(model);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("bennett");
-  TCase *cases = one_case(suite, "bennett");
-  tcase_add_loop_test(cases, test_turns_and_stays_closed, 0, 3);
-  tcase_add_test(cases, test_wrong_twist_is_rigid);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("bennett"); }

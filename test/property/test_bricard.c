@@ -185,7 +185,7 @@ static course run(int64_t step_ns, bramah_formulation formulation)
 }
 
 /* Four of the five unknown angles are held. */
-START_TEST(test_one_degree_of_freedom)
+TEST(test_one_degree_of_freedom)
 {
   rig r;
   double sigma[RODS];
@@ -198,10 +198,9 @@ START_TEST(test_one_degree_of_freedom)
   ck_assert_double_gt(sigma[1], 1.0);
   close_rig(&r);
 }
-END_TEST
 
 /* With one axis tilted the count is right: nothing moves, and the model says so. */
-START_TEST(test_tilted_axis_is_rigid)
+TEST(test_tilted_axis_is_rigid)
 {
   bricard b;
   const bramah_model *model = NULL;
@@ -211,9 +210,8 @@ START_TEST(test_tilted_axis_is_rigid)
   ck_assert_str_eq(diag.thing, "bricard");
   ck_assert_ptr_null(model);
 }
-END_TEST
 
-START_TEST(test_moves_and_keeps_its_energy)
+EACH_TEST(test_moves_and_keeps_its_energy, 0, 2)
 {
   static const bramah_formulation formulation[] = {BRAMAH_FORMULATION_PARTITIONING,
                                                    BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN};
@@ -233,14 +231,5 @@ START_TEST(test_moves_and_keeps_its_energy)
   ck_assert_double_lt(coarse.free, 1e-10); /* it stays mobile: no infinitesimal motion only */
   ck_assert_double_gt(coarse.held, 0.5);   /* and passes no singular position */
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("bricard");
-  TCase *cases = one_case(suite, "an overconstrained mechanism");
-  tcase_add_test(cases, test_one_degree_of_freedom);
-  tcase_add_test(cases, test_tilted_axis_is_rigid);
-  tcase_add_loop_test(cases, test_moves_and_keeps_its_energy, 0, 2);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("bricard"); }

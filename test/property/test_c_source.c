@@ -183,7 +183,7 @@ static void compare(const rig *r, int same_bits)
   fclose(out);
 }
 
-START_TEST(test_source_makes_the_same_bits)
+EACH_TEST(test_source_makes_the_same_bits, 0, N_MACHINES)
 {
   rig r;
   open_rig(&r, machines[_i].dataset);
@@ -198,7 +198,6 @@ START_TEST(test_source_makes_the_same_bits)
   compare(&r, machines[_i].same_bits);
   close_rig(&r);
 }
-END_TEST
 
 /* ---- filters ---- */
 
@@ -602,7 +601,7 @@ static void close_filter(filter_rig *r)
   bramah_program_free(r->program);
 }
 
-START_TEST(test_filter_makes_the_same_bits)
+EACH_TEST(test_filter_makes_the_same_bits, 0, N_STUDIES)
 {
   char path[1024], text[8192];
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
@@ -632,7 +631,6 @@ START_TEST(test_filter_makes_the_same_bits)
   compare_filter(&r, studies[_i].part);
   close_filter(&r);
 }
-END_TEST
 
 /* The studies of the datasets: cycles that are compared (0: the source is only written) and how nearly, or why there is
  * none. Valves without lag: what leaps with a command the library takes from its interpreter, to rounding. */
@@ -666,7 +664,7 @@ static void give(FILE *in, const bramah_filter_info *info, const double *u, cons
 
 /* An encoder's samples come 20 steps late, every fifth not at all; a torque is estimated with the state. One is no number,
  * which leaves everything as it was. */
-START_TEST(test_late_samples)
+TEST(test_late_samples)
 {
   enum { CYCLES = 120, BAD = 60 };
   char path[1024];
@@ -712,9 +710,8 @@ START_TEST(test_late_samples)
   bramah_rewind_free(rewind);
   close_filter(&r);
 }
-END_TEST
 
-START_TEST(test_shipped_studies)
+EACH_TEST(test_shipped_studies, 0, N_SHIPPED)
 {
   char path[1024];
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
@@ -737,14 +734,5 @@ START_TEST(test_shipped_studies)
   }
   close_filter(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("c_source");
-  tcase_add_loop_test(one_case(suite, "steps"), test_source_makes_the_same_bits, 0, N_MACHINES);
-  tcase_add_loop_test(one_case(suite, "filters"), test_filter_makes_the_same_bits, 0, N_STUDIES);
-  tcase_add_test(one_case(suite, "late samples"), test_late_samples);
-  tcase_add_loop_test(one_case(suite, "shipped"), test_shipped_studies, 0, N_SHIPPED);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("c_source"); }

@@ -21,7 +21,7 @@ static void drive(running *r, bramah_schedule *schedule, bramah_energy *energy, 
   }
 }
 
-START_TEST(test_drive)
+TEST(test_drive)
 {
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
   char path[1024];
@@ -61,11 +61,5 @@ START_TEST(test_drive)
   stop(&r);
   bramah_machine_free(machine);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("cart");
-  tcase_add_test(one_case(suite, "drive"), test_drive);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("cart"); }

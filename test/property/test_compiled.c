@@ -118,7 +118,7 @@ static const struct {
 };
 enum { N_MACHINES = sizeof machines / sizeof *machines, N_SMALL = N_MACHINES - 1 };
 
-START_TEST(test_steps_agree)
+EACH_TEST(test_steps_agree, 0, N_MACHINES)
 {
   rig r;
   open_rig(&r, machines[_i].dataset);
@@ -158,7 +158,6 @@ START_TEST(test_steps_agree)
   free(size), free(apart), free(unit), free(M);
   close_rig(&r);
 }
-END_TEST
 
 /* Largest difference of two columns, of derivatives in units of the error states, relative to the largest entry. */
 static double columns_apart(const bramah_plant *plant, size_t stride, const double *A, const double *B)
@@ -269,7 +268,7 @@ static void check_by_parameters(rig *r, int step)
 
 /* As a filter does: a correction, other parameters, rows of outputs and the derivative by parameters, in which the
  * interpreted step takes differences. */
-START_TEST(test_corrections_rows_and_parameters_agree)
+EACH_TEST(test_corrections_rows_and_parameters_agree, 0, N_SMALL)
 {
   rig r;
   open_rig(&r, machines[_i].dataset);
@@ -314,10 +313,9 @@ START_TEST(test_corrections_rows_and_parameters_agree)
   free(dx), free(size), free(apart), free(M), free(par), free(snap);
   close_rig(&r);
 }
-END_TEST
 
 /* Beyond a million radians the sines of tapes lose digits: these steps are left to the plant. */
-START_TEST(test_far_angles_are_left)
+TEST(test_far_angles_are_left)
 {
   rig r;
   double dx[32] = {1.9e6}, x[2][32];
@@ -336,10 +334,9 @@ START_TEST(test_far_angles_are_left)
   ck_assert_uint_eq(report.left_basis, 5);
   close_rig(&r);
 }
-END_TEST
 
 /* A program of a smaller scope makes the same steps to the last bit, and leaves to the plant what it does not have. */
-START_TEST(test_smaller_scopes)
+EACH_TEST(test_smaller_scopes, 0, N_SMALL)
 {
   for (int scope = BRAMAH_PROGRAM_STEPS; scope <= BRAMAH_PROGRAM_DERIVATIVES; scope++) {
     rig r;
@@ -393,15 +390,5 @@ START_TEST(test_smaller_scopes)
     close_rig(&r);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("compiled");
-  TCase *cases = one_case(suite, "steps");
-  tcase_add_test(cases, test_far_angles_are_left);
-  tcase_add_loop_test(cases, test_smaller_scopes, 0, N_SMALL);
-  tcase_add_loop_test(cases, test_steps_agree, 0, N_MACHINES);
-  tcase_add_loop_test(cases, test_corrections_rows_and_parameters_agree, 0, N_SMALL);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("compiled"); }

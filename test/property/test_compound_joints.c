@@ -118,17 +118,16 @@ static void same_motion(const bramah_machine *one, const bramah_machine *other, 
   }
 }
 
-START_TEST(test_compound_joint_is_its_chain)
+EACH_TEST(test_compound_joint_is_its_chain, 0, N_KINDS)
 {
   describe_whole(_i);
   describe_chain(_i);
   same_motion(&whole.machine, &chain.machine, 1e-14);
 }
-END_TEST
 
 /* Two bodies welded to the middle one, one behind the other, against the same with joints that carry all
  * their mass in the middle: the tree in front of and behind them moves alike. */
-START_TEST(test_welds_are_one_body)
+TEST(test_welds_are_one_body)
 {
   spatial_tree_describe(&whole, 3, 17);
   spatial_tree_describe(&chain, 3, 17);
@@ -173,7 +172,6 @@ START_TEST(test_welds_are_one_body)
   one->inertia[5] = -3.0 * d[1] * d[2];
   same_motion(&whole.machine, &chain.machine, 1e-11);
 }
-END_TEST
 
 /* A spring on the pitch keeps it for a coordinate. */
 static bramah_joint_spring spring;
@@ -194,7 +192,7 @@ static void refused(bramah_status expected, const char *thing, const char *part)
   ck_assert_msg(strstr(diag.message, part) != NULL, "'%s' lacks '%s'", diag.message, part);
 }
 
-START_TEST(test_joints_that_are_wrong)
+TEST(test_joints_that_are_wrong)
 {
   describe_whole(1);
   whole.joints[1].second_axis[2] = 1.0;
@@ -220,10 +218,9 @@ START_TEST(test_joints_that_are_wrong)
   whole.joints[0].type = BRAMAH_JOINT_FIXED;
   refused(BRAMAH_E_TOPOLOGY, "joints", "no joint");
 }
-END_TEST
 
 /* A body thrown so that its pitch goes through 90 deg. */
-START_TEST(test_step_stops_before_the_singular_pitch)
+TEST(test_step_stops_before_the_singular_pitch)
 {
   const bramah_model *m;
   bramah_coupled *c;
@@ -248,15 +245,5 @@ START_TEST(test_step_stops_before_the_singular_pitch)
   bramah_coupled_free(c);
   bramah_model_free(m);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("compound joints");
-  TCase *cases = one_case(suite, "joints");
-  tcase_add_loop_test(cases, test_compound_joint_is_its_chain, 0, N_KINDS);
-  tcase_add_test(cases, test_welds_are_one_body);
-  tcase_add_test(cases, test_joints_that_are_wrong);
-  tcase_add_test(cases, test_step_stops_before_the_singular_pitch);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("compound joints"); }

@@ -177,7 +177,7 @@ static double mean_nees(const sums *s, int runs)
 
 static sums result;
 
-START_TEST(test_step_is_consistent)
+TEST(test_step_is_consistent)
 {
   double share, ratio[N];
   campaign(BRAMAH_TRANSITION_STEP, &result, &share, ratio);
@@ -189,9 +189,8 @@ START_TEST(test_step_is_consistent)
   ck_assert_double_ge(share, number_of_runs() >= 400 ? 0.95 : 0.85);
   for (int i = 0; i < N; i++) ck_assert_double_le(ratio[i], 1.10);
 }
-END_TEST
 
-START_TEST(test_paper_as_it_comes)
+TEST(test_paper_as_it_comes)
 {
   double share, ratio[N];
   campaign(BRAMAH_TRANSITION_KINEMATIC, &result, &share, ratio);
@@ -201,13 +200,5 @@ START_TEST(test_paper_as_it_comes)
          100 * share, mean_nees(&result, number_of_runs()), N, ratio[0], ratio[1], ratio[2], ratio[3],
          ratio[4]);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("consistency");
-  TCase *cases = one_case(suite, "consistency");
-  tcase_add_test(cases, test_step_is_consistent);
-  tcase_add_test(cases, test_paper_as_it_comes);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("consistency"); }

@@ -40,7 +40,7 @@ static double normal_of(const bramah__contact *contact, double depth, double rat
   return f[2].value;
 }
 
-START_TEST(test_normal_forces)
+EACH_TEST(test_normal_forces, 0, sizeof evaluations / sizeof evaluations[0])
 {
   const double *e = evaluations[_i];
   const bramah__contact penalty = {.linear = 1, .normal = {.stiffness = e[0], .damping = e[1]}},
@@ -48,10 +48,9 @@ START_TEST(test_normal_forces)
   ck_assert_double_eq_tol(normal_of(&penalty, e[3], e[4]), e[5], 1e-12 * (1.0 + e[5]));
   ck_assert_double_eq_tol(normal_of(&hertz, e[3], e[4]), e[6], 1e-12 * (1.0 + e[6]));
 }
-END_TEST
 
 /* No cycle gives energy: what the force has beyond its spring opposes the motion, and it never pulls. */
-START_TEST(test_normal_forces_are_passive)
+TEST(test_normal_forces_are_passive)
 {
   unsigned seed = 7;
   for (int i = 0; i < 20000; i++) {
@@ -65,11 +64,10 @@ START_TEST(test_normal_forces_are_passive)
     ck_assert_double_ge((of_hertz - 1e7 * pow(spring, 1.5)) * rate, -1e-9);
   }
 }
-END_TEST
 
 /* Bristles under a constant normal force: the work put in is never less than what they store, at any speed and for damping
  * that plain LuGre would give energy by; no more than friction and damping is exerted. */
-START_TEST(test_friction_is_passive)
+TEST(test_friction_is_passive)
 {
   unsigned seed = 11;
   for (int i = 0; i < 20000; i++) {
@@ -99,7 +97,6 @@ START_TEST(test_friction_is_passive)
     ck_assert_double_ge(put_in - stored, -1e-12 * (1.0 + fabs(put_in)));
   }
 }
-END_TEST
 
 /* ---- an impact ---- */
 
@@ -139,23 +136,21 @@ static double rebound(bramah_contact_law law, double stiffness, double damping, 
 
 /* The closed form of a linear spring and damper that is let go where it would pull: restitution 0.522015. Our damper sets
  * in over the first 0.1 mm, which leaves an impulse of c 0.05 mm away, 0.0015 m/s of the mass; the step adds a tenth of that. */
-START_TEST(test_linear_impact)
+TEST(test_linear_impact)
 {
   const double left = rebound(BRAMAH_CONTACT_PENALTY, 4e5, 3000.0, 1.0, 10000);
   ck_assert_double_ge(left, 0.5220148079298713 - 1e-4);
   ck_assert_double_le(left, 0.5220148079298713 + 3000.0 * 0.5e-4 / 100.0 + 1e-4);
 }
-END_TEST
 
 /* Hunt and Crossley's restitution for slow blows: 1 - 2/3 a v + O(a^2 v^2). */
-START_TEST(test_restitution)
+TEST(test_restitution)
 {
   const double speed = 0.1, loss = 0.3;
   const double left = rebound(BRAMAH_CONTACT_HUNT_CROSSLEY, 2e7, loss, speed, 20000);
   ck_assert_double_eq_tol(left / speed, 1.0 - 2.0 / 3.0 * loss * speed,
                           3.0 * loss * loss * speed * speed / 2.0);
 }
-END_TEST
 
 /* ---- a block on four feet ---- */
 
@@ -193,7 +188,7 @@ static void describe(block *b, double tilt, int64_t step_ns)
 }
 
 /* Below the angle of friction, atan 0.6 = 30.96 deg, it sticks; above it slides with g (sin - mu cos). */
-START_TEST(test_slope)
+EACH_TEST(test_slope, 0, 6)
 {
   static const double tilts[] = {20, 30, 30.5, 31.2, 35, 45};
   const double tilt = tilts[_i] * pi / 180.0, pull = 9.81 * (sin(tilt) - 0.6 * cos(tilt));
@@ -211,11 +206,10 @@ START_TEST(test_slope)
   ck_assert_double_eq_tol(shown(&r, "feet.normal_force"), 1000 * 9.81 * cos(tilt), 1.0);
   stop(&r);
 }
-END_TEST
 
 /* Dropped askew and sliding, it comes to rest within seconds and stays there: it does not creep, and takes no energy from
  * anywhere. */
-START_TEST(test_rest)
+EACH_TEST(test_rest, 0, 2)
 {
   static block b;
   describe(&b, _i * 15.0 * pi / 180.0, 2000000);
@@ -239,10 +233,9 @@ START_TEST(test_rest)
   ck_assert_double_le(shown(&r, "energy.kinetic"), 1e-12);
   stop(&r);
 }
-END_TEST
 
 /* It settles where its feet carry it and bounces there with the stiffness 3/2 K sqrt(d) and the damping a N of its feet. */
-START_TEST(test_bounce)
+TEST(test_bounce)
 {
   static block b;
   describe(&b, 0.0, 1000000);
@@ -266,10 +259,9 @@ START_TEST(test_bounce)
   ck_assert_int_eq(bramah_linearization_new(r.model, &summed, &diag, &l), BRAMAH_E_UNSUPPORTED);
   stop(&r);
 }
-END_TEST
 
 /* As long as nothing lifts off: a quarter of the error for half of the step. */
-START_TEST(test_second_order)
+TEST(test_second_order)
 {
   double place[4][3];
   for (int i = 0; i < 4; i++) {
@@ -291,7 +283,6 @@ START_TEST(test_second_order)
     ck_assert_msg(ratio > 3.4 && ratio < 4.6, "%d: %g", k, ratio);
   }
 }
-END_TEST
 
 /* ---- a filter on a body that stands on its feet, from roll and pitch ---- */
 
@@ -375,7 +366,7 @@ static void follow(const bramah_machine *machine, unsigned seed, double *of_stan
 /* Over many truths that the noise of the filter drives: errors are as large as it says. With bristles that are held, which in truth
  * push back, over 80 truths 6.43 +- 0.18 of 6; as error states 6.18 +- 0.15, and of all 17.0 +- 0.3 of 20: bristles relax by rates that
  * are on average not zero, as their linearization at rest has it. With a tenth of the noise 20.1 +- 0.5. */
-START_TEST(test_filter)
+EACH_TEST(test_filter, 0, 2)
 {
   static const char *const feet[] = {"feet"};
   static block b;
@@ -395,12 +386,11 @@ START_TEST(test_filter)
   ck_assert_double_lt(fabs(mean[0] / 6.0 - 1.0), 0.15);
   ck_assert_double_lt(fabs(mean[1] / (estimated ? N : MOTION) - 1.0), estimated ? 0.25 : 0.15);
 }
-END_TEST
 
 /* ---- stops of joints ---- */
 
 /* A pendulum falls against a stop, is thrown back, and comes to rest on it; energies add up. */
-START_TEST(test_limits)
+TEST(test_limits)
 {
   bramah_body body = {.name = "arm", .mass = 20.0, .centre_of_mass = {1.0, 0, 0}, .inertia = {0.1, 1, 1}};
   bramah_joint joint = {.name = "pin",
@@ -433,11 +423,10 @@ START_TEST(test_limits)
   ck_assert_double_eq_tol(balance.stops, -shown(&r, "energy.potential"), balance.limit);
   stop(&r);
 }
-END_TEST
 
 /* ---- what is no contact ---- */
 
-START_TEST(test_refusals)
+EACH_TEST(test_refusals, 0, 10)
 {
   static block b;
   static const double nowhere[3] = {NAN, 0, 0};
@@ -461,18 +450,5 @@ START_TEST(test_refusals)
   b.feet.friction.model = BRAMAH_FRICTION_VISCOUS;
   refuses(&b.machine, BRAMAH_E_VALUE, "feet", "the friction of a contact is lugre", &diag);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("contact");
-  TCase *cases = one_case(suite, "contact");
-  tcase_add_loop_test(cases, test_normal_forces, 0, sizeof evaluations / sizeof evaluations[0]);
-  ADD_TESTS(cases, test_normal_forces_are_passive, test_friction_is_passive, test_linear_impact,
-            test_restitution, test_bounce, test_second_order, test_limits);
-  tcase_add_loop_test(cases, test_filter, 0, 2);
-  tcase_add_loop_test(cases, test_slope, 0, 6);
-  tcase_add_loop_test(cases, test_rest, 0, 2);
-  tcase_add_loop_test(cases, test_refusals, 0, 10);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("contact"); }

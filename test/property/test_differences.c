@@ -146,17 +146,14 @@ static void run_both(const char *name, const char *preset, bramah_transition tra
   bramah_schedule_free(schedule);
 }
 
-START_TEST(test_steps) { run_both(studies[_i], "default", BRAMAH_TRANSITION_STEP); }
-END_TEST
-
-START_TEST(test_accelerations) { run_both(studies[_i], "papers", BRAMAH_TRANSITION_KINEMATIC); }
-END_TEST
-
-int main(void)
+EACH_TEST(test_steps, 0, sizeof studies / sizeof studies[0])
 {
-  Suite *suite = suite_create("differences");
-  TCase *cases = one_case(suite, "differences");
-  tcase_add_loop_test(cases, test_steps, 0, (int)(sizeof studies / sizeof studies[0]));
-  tcase_add_loop_test(cases, test_accelerations, 0, (int)(sizeof studies / sizeof studies[0]) - 1);
-  return run_suite(suite);
+  run_both(studies[_i], "default", BRAMAH_TRANSITION_STEP);
 }
+
+EACH_TEST(test_accelerations, 0, sizeof studies / sizeof studies[0] - 1)
+{
+  run_both(studies[_i], "papers", BRAMAH_TRANSITION_KINEMATIC);
+}
+
+int main(void) { return run_tests("differences"); }

@@ -119,7 +119,7 @@ static void step_of_equations(const rig *r, const double *B0, size_t input, doub
   }
 }
 
-START_TEST(test_step)
+EACH_TEST(test_step, 0, 2)
 {
   static double snap[512], B0[MANY * BAR_N_INPUTS], want[MANY + MANY_OUTPUTS], got[MANY + MANY_OUTPUTS];
   const bramah_machine *machine;
@@ -158,7 +158,6 @@ START_TEST(test_step)
   ck_assert_uint_ge(direct, _i ? 20 : 3); /* spool, command and flows; forces and accelerations */
   close_rig(&r);
 }
-END_TEST
 
 /* ---- the limit of short lags ---- */
 
@@ -242,7 +241,7 @@ static double discrete_error(const bramah_linear_system *a, const bramah_linear_
   return worst;
 }
 
-START_TEST(test_limit)
+EACH_TEST(test_limit, 0, 2)
 {
   static const double lag[2] = {1e-5, 1e-7};
   double error[2][3];
@@ -273,7 +272,6 @@ START_TEST(test_limit)
   ck_assert_double_lt(error[1][2], 0.02 * error[0][2]);
   close_rig(&direct);
 }
-END_TEST
 
 /* What P of the equations with constraints does to the accelerations: A = -(Rz' M Rz)^-1 Rz' P. */
 static void check_forces(const rig *r, const bramah_constrained *q)
@@ -296,7 +294,7 @@ static void check_forces(const rig *r, const bramah_constrained *q)
 }
 
 /* The spool that is a state among direct ones: its name, value and columns, in all equations there are. */
-START_TEST(test_mixed)
+TEST(test_mixed)
 {
   enum { N = 2 * 3 + 5 + 1 };
   static double J[N * N];
@@ -339,11 +337,10 @@ START_TEST(test_mixed)
   ck_assert_double_eq(r.plant.output(r.plant.self, other), u[BAR_LIFT]);
   close_rig(&r);
 }
-END_TEST
 
 /* What the element between a metered cylinder and its rod stores: F^2 / 2K with F = A_h times the load
  * pressure. */
-START_TEST(test_energy)
+TEST(test_energy)
 {
   const bramah_machine *machine;
   rig r;
@@ -362,10 +359,9 @@ START_TEST(test_energy)
   for (size_t i = 0; i < load; i++) ck_assert_double_eq(energies.volume[i], 0.0);
   close_rig(&r);
 }
-END_TEST
 
 /* A shut valve is seen to open towards positive commands, by forces and accelerations as by rates. */
-START_TEST(test_neutral)
+TEST(test_neutral)
 {
   static const double none[BAR_N_INPUTS] = {0}, little[BAR_N_INPUTS] = {[BAR_LIFT] = 1e-3};
   static double B[MANY * BAR_N_INPUTS], D[MANY_OUTPUTS * BAR_N_INPUTS];
@@ -396,10 +392,9 @@ START_TEST(test_neutral)
   ck_assert_double_ne(B[velocity * nu + BAR_LIFT], 0.0);
   close_rig(&r);
 }
-END_TEST
 
 /* A valve held at its limit does not follow its command. */
-START_TEST(test_at_limit)
+TEST(test_at_limit)
 {
   const double u[BAR_N_INPUTS] = {[BAR_LIFT] = 12.0, [BAR_UNLOADING] = 1.0};
   const bramah_machine *machine;
@@ -414,10 +409,9 @@ START_TEST(test_at_limit)
                         strcmp(r.s->y_name[y], "lift.command") == 0 ? 1.0 : 0.0);
   close_rig(&r);
 }
-END_TEST
 
 /* Spools that are states are named by themselves, also those of metered cylinders. */
-START_TEST(test_names)
+TEST(test_names)
 {
   static const char *const spool[] = {"valve.spool", "lift.spool", "swing.spool", "lift.regeneration.spool",
                                       "line.unloading.spool"};
@@ -439,18 +433,5 @@ START_TEST(test_names)
   }
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("direct spools");
-  TCase *cases = one_case(suite, "linear equations");
-  tcase_add_loop_test(cases, test_step, 0, 2);
-  tcase_add_loop_test(cases, test_limit, 0, 2);
-  tcase_add_test(cases, test_mixed);
-  tcase_add_test(cases, test_energy);
-  tcase_add_test(cases, test_neutral);
-  tcase_add_test(cases, test_at_limit);
-  tcase_add_test(cases, test_names);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("direct spools"); }

@@ -91,7 +91,7 @@ static void describe(void)
   fb.cylinders[0].friction = (bramah_friction){.model = BRAMAH_FRICTION_VISCOUS, .viscous = 2e4};
 }
 
-START_TEST(test_settle)
+TEST(test_settle)
 {
   rig r, long_run;
   describe();
@@ -109,10 +109,9 @@ START_TEST(test_settle)
   close_rig(&long_run);
   close_rig(&r);
 }
-END_TEST
 
 /* A pendulum left near its upper equilibrium ends at the lower one; without damping of its own. */
-START_TEST(test_leaves_unstable)
+TEST(test_leaves_unstable)
 {
   const bramah_body body = {
       .name = "bob", .mass = 2.0, .centre_of_mass = {0, 0, -0.5}, .inertia = {0.1, 0.1, 0.1}};
@@ -137,10 +136,9 @@ START_TEST(test_leaves_unstable)
   ck_assert_double_gt(cos(value(&r, "hinge.angle")), 0.99);
   close_rig(&r);
 }
-END_TEST
 
 /* With an open valve the machine goes on moving until its cylinder ends: nothing to rest at. */
-START_TEST(test_keeps_moving)
+TEST(test_keeps_moving)
 {
   const bramah_body body = {.name = "cart", .mass = 2.0, .inertia = {0.1, 0.1, 0.1}};
   const bramah_joint joint = {
@@ -162,11 +160,10 @@ START_TEST(test_keeps_moving)
   ck_assert_double_eq(value(&r, "rail.position"), 0.0);
   close_rig(&r);
 }
-END_TEST
 
 /* Pose and one pressure given: the other pressures are those that equilibrium at the start gives at this
  * pose. */
-START_TEST(test_given_pressure)
+TEST(test_given_pressure)
 {
   static const char *const held[] = {"crank.angle", "v3.pressure"};
   const double target[] = {50.0 * degree, 3e6};
@@ -186,10 +183,9 @@ START_TEST(test_given_pressure)
   close_rig(&other);
   close_rig(&r);
 }
-END_TEST
 
 /* Pressures and pose given, load free: the load makes up for what the pressures do not hold. */
-START_TEST(test_free_load)
+TEST(test_free_load)
 {
   static const char *const held[] = {"crank.angle", "v1.pressure", "v2.pressure", "v3.pressure"};
   const double target[] = {55.0 * degree, 3e6, 3e6, 3e6};
@@ -205,10 +201,9 @@ START_TEST(test_free_load)
   for (int i = 0; i < 4; i++) ck_assert_double_eq_tol(value(&r, held[i]), target[i], 1e-9 * target[i]);
   close_rig(&r);
 }
-END_TEST
 
 /* The piston leaks: some command makes up for it. What comes through the valve is then what leaks. */
-START_TEST(test_free_command)
+TEST(test_free_command)
 {
   static const char *const held[] = {"crank.angle"};
   const double target[] = {58.0 * degree};
@@ -230,11 +225,10 @@ START_TEST(test_free_command)
   ck_assert_double_eq_tol(value(&r, "valve.flow_a") / value(&r, "piston.flow"), 1.0, 1e-6);
   close_rig(&r);
 }
-END_TEST
 
 /* All pressures and the pose given, nothing free: the mechanism does not balance. Unequal pressures at the
  * orifice: a volume does not. Where no pose is: the output says so. Each time the plant is as before. */
-START_TEST(test_unreachable)
+TEST(test_unreachable)
 {
   static const char *const held[] = {"crank.angle", "v1.pressure", "v2.pressure", "v3.pressure"};
   const double too_much[] = {55.0 * degree, 3e6, 3e6, 1e6}, flows[] = {1e6, 3e6};
@@ -258,11 +252,10 @@ START_TEST(test_unreachable)
   ck_assert_double_eq(value(&r, "v2.pressure"), pressure);
   close_rig(&r);
 }
-END_TEST
 
 /* A state of a simulation, given back to a plant at its start: the same rates to what closing the loops
  * leaves. What is too far away is refused. */
-START_TEST(test_place)
+TEST(test_place)
 {
   rig r, other;
   double x[16], xd[16];
@@ -308,10 +301,9 @@ START_TEST(test_place)
   close_rig(&other);
   close_rig(&r);
 }
-END_TEST
 
 /* A crank that is driven round has no equilibrium; one that is held has. */
-START_TEST(test_driven)
+EACH_TEST(test_driven, 0, 2)
 {
   static driven d;
   driven_slider_describe(&d, 1000000);
@@ -328,10 +320,9 @@ START_TEST(test_driven)
   }
   close_rig(&r);
 }
-END_TEST
 
 /* Numbers out of range, and more of them than there are, before anything moves. */
-START_TEST(test_wrong_trim)
+TEST(test_wrong_trim)
 {
   static size_t many[4096];
   static double target[4096];
@@ -353,21 +344,5 @@ START_TEST(test_wrong_trim)
   }
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("equilibria");
-  TCase *cases = one_case(suite, "equilibria");
-  tcase_add_test(cases, test_settle);
-  tcase_add_test(cases, test_leaves_unstable);
-  tcase_add_test(cases, test_keeps_moving);
-  tcase_add_test(cases, test_given_pressure);
-  tcase_add_test(cases, test_free_load);
-  tcase_add_test(cases, test_free_command);
-  tcase_add_test(cases, test_unreachable);
-  tcase_add_test(cases, test_place);
-  tcase_add_loop_test(cases, test_driven, 0, 2);
-  tcase_add_test(cases, test_wrong_trim);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("equilibria"); }

@@ -39,7 +39,7 @@ static void close_rig(rig *r)
 static void command(rig *r, double u) { must(r->plant.set_inputs(r->plant.self, &u, &diag), &diag); }
 static void step(rig *r) { must(r->plant.step(r->plant.self, &diag), &diag); }
 
-START_TEST(test_estimate_is_the_error)
+TEST(test_estimate_is_the_error)
 {
   static _Alignas(64) unsigned char snap[8192];
   rig whole, parts;
@@ -75,7 +75,6 @@ START_TEST(test_estimate_is_the_error)
   close_rig(&whole);
   close_rig(&parts);
 }
-END_TEST
 
 /* State after a step from the snapshot, displaced by dx or with the pump's pressure changed. */
 static void stepped(rig *r, const unsigned char *snap, const double *dx, double more, double *x)
@@ -90,7 +89,7 @@ static void stepped(rig *r, const unsigned char *snap, const double *dx, double 
   ck_assert(bramah_plant_coordinates(&r->plant, x));
 }
 
-START_TEST(test_derivatives_of_steps_in_parts)
+TEST(test_derivatives_of_steps_in_parts)
 {
   static const double scale[N] = {1.0, 1.0, 1e6, 1e6, 1e6};
   static _Alignas(64) unsigned char snap[8192];
@@ -132,10 +131,9 @@ START_TEST(test_derivatives_of_steps_in_parts)
   close_rig(&r);
   close_rig(&whole);
 }
-END_TEST
 
 /* Three iterations are too few for some whole steps of 8 ms; those in two parts are two steps of 4 ms to the bit. */
-START_TEST(test_parts_where_the_iteration_fails)
+TEST(test_parts_where_the_iteration_fails)
 {
   static _Alignas(64) unsigned char snap[8192];
   rig r, half;
@@ -165,10 +163,9 @@ START_TEST(test_parts_where_the_iteration_fails)
   close_rig(&r);
   close_rig(&half);
 }
-END_TEST
 
 /* One is too few for any. */
-START_TEST(test_refused_after_all_parts)
+TEST(test_refused_after_all_parts)
 {
   static _Alignas(64) unsigned char before[8192], after[8192];
   rig r;
@@ -186,10 +183,9 @@ START_TEST(test_refused_after_all_parts)
   ck_assert_uint_eq(bramah_coupled_report(r.c).divided, 0);
   close_rig(&r);
 }
-END_TEST
 
 /* An error beyond the tolerance in 64 parts too is a limit of the step, and of no other state. */
-START_TEST(test_step_beyond_its_tolerance)
+TEST(test_step_beyond_its_tolerance)
 {
   bramah_limit worst[BRAMAH_N_LIMITS];
   bramah_output_info info;
@@ -211,10 +207,9 @@ START_TEST(test_step_beyond_its_tolerance)
   ck_assert(worst[BRAMAH_LIMIT_STEP].beyond == 0.0);
   close_rig(&r);
 }
-END_TEST
 
 /* Corrections leap what is stored; only steps make energy from nothing. */
-START_TEST(test_energy_of_steps_between_corrections)
+TEST(test_energy_of_steps_between_corrections)
 {
   rig r, alone;
   bramah_energy energy = {0}, without = {0};
@@ -249,9 +244,8 @@ START_TEST(test_energy_of_steps_between_corrections)
   close_rig(&r);
   close_rig(&alone);
 }
-END_TEST
 
-START_TEST(test_limits_of_a_state)
+TEST(test_limits_of_a_state)
 {
   bramah_limit worst[BRAMAH_N_LIMITS];
   bramah_limit_event event = {0};
@@ -273,18 +267,5 @@ START_TEST(test_limits_of_a_state)
   ck_assert(event.n == 2 && event.first_ns == 2 && event.worst_ns == 2);
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("error control");
-  TCase *cases = one_case(suite, "error control");
-  tcase_add_test(cases, test_estimate_is_the_error);
-  tcase_add_test(cases, test_derivatives_of_steps_in_parts);
-  tcase_add_test(cases, test_parts_where_the_iteration_fails);
-  tcase_add_test(cases, test_refused_after_all_parts);
-  tcase_add_test(cases, test_step_beyond_its_tolerance);
-  tcase_add_test(cases, test_energy_of_steps_between_corrections);
-  tcase_add_test(cases, test_limits_of_a_state);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("error control"); }

@@ -144,7 +144,7 @@ static verdict run(rig *r, int faulty, fault what)
   return v;
 }
 
-START_TEST(test_faults)
+EACH_TEST(test_faults, 0, N_FAULTS *SENSORS)
 {
   const int faulty = _i % SENSORS;
   const fault what = (fault)(_i / SENSORS);
@@ -170,11 +170,10 @@ START_TEST(test_faults)
   ck_assert_double_lt(v.beyond, 0.03);
   for (int k = 0; k < N; k++) ck_assert_double_lt(v.worst[k], 10.0);
 }
-END_TEST
 
 /* All sensors at once lie: then it is the filter that is taken to be wrong, and it must come back when they
  * are right. */
-START_TEST(test_recovers_when_it_is_wrong_itself)
+TEST(test_recovers_when_it_is_wrong_itself)
 {
   rig r = {0};
   unsigned seed = 3;
@@ -199,11 +198,10 @@ START_TEST(test_recovers_when_it_is_wrong_itself)
   for (size_t i = 0; i < SENSORS; i++) ck_assert_int_eq(bramah_filter_sensor_fault(r.filter, i), 0);
   close_rig(&r);
 }
-END_TEST
 
 /* What a filter that was wrong had estimated of its machine and sensors it only considers again: the great corrections of the
  * recovery do not go there. */
-START_TEST(test_recovery_forgets_what_was_learned)
+TEST(test_recovery_forgets_what_was_learned)
 {
   rig r = {0};
   unsigned seed = 3;
@@ -235,11 +233,10 @@ START_TEST(test_recovery_forgets_what_was_learned)
   ck_assert_double_ne(bramah_filter_get_last(r.filter).correction[0], 0.0);
   close_rig(&r);
 }
-END_TEST
 
 /* Which sensors must lie for the filter to be taken for wrong: all with a gate of one group, if they are two or
  * more; one that is alone in its group may fail by itself. */
-START_TEST(test_groups)
+EACH_TEST(test_groups, 0, 7)
 {
   static const struct {
     unsigned char gated[SENSORS], lies[SENSORS];
@@ -276,10 +273,9 @@ START_TEST(test_groups)
   }
   close_rig(&r);
 }
-END_TEST
 
 /* Sensors far better and far worse than anything real, in both forms of the covariance. */
-START_TEST(test_extreme_sigmas)
+EACH_TEST(test_extreme_sigmas, 0, 10)
 {
   static const double factor[][SENSORS] = {{1e-10, 1, 1, 1, 1},
                                            {1, 1e-9, 1, 1, 1},
@@ -309,10 +305,9 @@ START_TEST(test_extreme_sigmas)
   }
   close_rig(&r);
 }
-END_TEST
 
 /* BRAMAH_STEPS steps to and fro with dropouts: the covariance stays what it is. */
-START_TEST(test_many_steps)
+TEST(test_many_steps)
 {
   const char *text = getenv("BRAMAH_STEPS");
   const long steps = text ? atol(text) : 20000;
@@ -340,11 +335,10 @@ START_TEST(test_many_steps)
   ck_assert_uint_eq(bramah_filter_get_report(r.filter).recoveries, 0);
   close_rig(&r);
 }
-END_TEST
 
 /* A sample that no sensor can mean is rejected by its gate, for as long as it comes and from all sensors at
  * once; without a gate the step fails and says so, with nothing changed. */
-START_TEST(test_absurd_sample)
+TEST(test_absurd_sample)
 {
   rig r = {0};
   open_rig(&r, -1);
@@ -388,18 +382,5 @@ START_TEST(test_absurd_sample)
   ck_assert_double_eq(r.plant.output(r.plant.self, r.output[0]), before);
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("faults");
-  TCase *cases = one_case(suite, "faults");
-  tcase_add_loop_test(cases, test_faults, 0, N_FAULTS * SENSORS);
-  tcase_add_test(cases, test_recovers_when_it_is_wrong_itself);
-  tcase_add_test(cases, test_recovery_forgets_what_was_learned);
-  tcase_add_test(cases, test_absurd_sample);
-  tcase_add_loop_test(cases, test_groups, 0, 7);
-  tcase_add_loop_test(cases, test_extreme_sigmas, 0, 10);
-  tcase_add_test(cases, test_many_steps);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("faults"); }

@@ -85,7 +85,7 @@ static void cycle(rig *r, const bramah_plant *truth, int64_t k, unsigned *seed)
   must(truth->step(truth->self, &diag), &diag);
 }
 
-START_TEST(test_covariance_and_bits)
+TEST(test_covariance_and_bits)
 {
   static rig a, b;
   four_bar fb;
@@ -118,11 +118,10 @@ START_TEST(test_covariance_and_bits)
   for (int i = 0; i < 2; i++) bramah_coupled_free(truth[i]);
   bramah_model_free(model);
 }
-END_TEST
 
 /* A crank and slider whose independent coordinate is first the block, which fails at the dead point: the
  * filter must stay consistent through the change, with its noise stated for the crank. */
-START_TEST(test_consistent_through_a_basis_change)
+TEST(test_consistent_through_a_basis_change)
 {
   static const bramah_sensor_options option = {
       .name = "stroke", .kind = BRAMAH_SENSOR_ENCODER, .at = "block", .sigma = 0.02};
@@ -174,13 +173,5 @@ START_TEST(test_consistent_through_a_basis_change)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("filter properties");
-  TCase *cases = one_case(suite, "filter");
-  tcase_add_test(cases, test_covariance_and_bits);
-  tcase_add_test(cases, test_consistent_through_a_basis_change);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("filter properties"); }

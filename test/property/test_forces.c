@@ -64,7 +64,7 @@ static void subtract(double *tau)
 }
 
 /* Generalised force of the springs = minus the derivative of their energy. */
-START_TEST(test_springs_derive_from_their_energy)
+EACH_TEST(test_springs_derive_from_their_energy, 0, 4)
 {
   describe(51u + (unsigned)_i);
   build();
@@ -82,11 +82,10 @@ START_TEST(test_springs_derive_from_their_energy)
   }
   discard();
 }
-END_TEST
 
 /* Generalised force of the loads = derivative of their work: force times the motion of its point; torque
  * times the turn, which the body's axes before and after show. */
-START_TEST(test_loads_do_their_work)
+EACH_TEST(test_loads_do_their_work, 0, 4)
 {
   describe(61u + (unsigned)_i);
   t.machine.n_springs = t.machine.n_joint_springs = 0;
@@ -119,7 +118,6 @@ START_TEST(test_loads_do_their_work)
   }
   discard();
 }
-END_TEST
 
 static double total(const bramah_plant *p)
 {
@@ -151,16 +149,15 @@ static double drift(int64_t step_ns)
   return largest;
 }
 
-START_TEST(test_springs_keep_energy)
+TEST(test_springs_keep_energy)
 {
   const double coarse = drift(1000000), fine = drift(500000);
   ck_assert_double_lt(coarse, 1e-2);
   ck_assert_double_eq_tol(coarse / fine, 4.0, 0.3);
 }
-END_TEST
 
 /* Accelerations of the plant see the forces: central differences through the interface, dampers included. */
-START_TEST(test_acceleration_jacobian)
+TEST(test_acceleration_jacobian)
 {
   static double snap[1024];
   double J[N * 2 * N], dx[2 * N] = {0}, above[N], below[N];
@@ -188,10 +185,9 @@ START_TEST(test_acceleration_jacobian)
   }
   discard();
 }
-END_TEST
 
 /* A mass on a damped vertical spring comes to rest where the spring carries it; the damping is critical. */
-START_TEST(test_hanging_mass)
+TEST(test_hanging_mass)
 {
   const double m = 2.0, k = 50.0;
   bramah_body body = {.name = "mass", .mass = m};
@@ -224,7 +220,6 @@ START_TEST(test_hanging_mass)
   ck_assert_double_eq_tol(p.output(p.self, 0), -0.9 - (m * 9.81 + 5.0) / k, 1e-9);
   discard();
 }
-END_TEST
 
 static void refused(bramah_status expected, const char *thing, const char *part)
 {
@@ -236,7 +231,7 @@ static void refused(bramah_status expected, const char *thing, const char *part)
   ck_assert_msg(strstr(diag.message, part) != NULL, "'%s' lacks '%s'", diag.message, part);
 }
 
-START_TEST(test_forces_that_are_wrong)
+TEST(test_forces_that_are_wrong)
 {
   describe(51);
   springs[0].stiffness = -1.0;
@@ -255,17 +250,5 @@ START_TEST(test_forces_that_are_wrong)
   springs[1].name = "s0";
   refused(BRAMAH_E_KEY, "s0", "more than one spring");
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("forces");
-  TCase *cases = one_case(suite, "springs and loads");
-  tcase_add_loop_test(cases, test_springs_derive_from_their_energy, 0, 4);
-  tcase_add_loop_test(cases, test_loads_do_their_work, 0, 4);
-  tcase_add_test(cases, test_springs_keep_energy);
-  tcase_add_test(cases, test_acceleration_jacobian);
-  tcase_add_test(cases, test_hanging_mass);
-  tcase_add_test(cases, test_forces_that_are_wrong);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("forces"); }

@@ -23,7 +23,7 @@ static running open_rig(bramah_machine *machine, bramah_formulation formulation)
   return start(machine);
 }
 
-START_TEST(test_four_bar)
+EACH_TEST(test_four_bar, 0, 2)
 {
   static const char *const angles[3] = {"crank.angle", "coupler.angle", "rocker.angle"};
   static const char *const pressures[3] = {"v1.pressure", "v2.pressure", "v3.pressure"};
@@ -52,9 +52,8 @@ START_TEST(test_four_bar)
   stop(&a);
   stop(&b);
 }
-END_TEST
 
-START_TEST(test_crank_slider)
+EACH_TEST(test_crank_slider, 0, 2)
 {
   crank_slider s;
   crank_slider_describe(&s, 1.0, 500000);
@@ -71,10 +70,9 @@ START_TEST(test_crank_slider)
   stop(&a);
   stop(&b);
 }
-END_TEST
 
 /* Snapshots carry the multipliers: a plant that has nothing but the snapshot goes on with the same bits. */
-START_TEST(test_snapshot)
+EACH_TEST(test_snapshot, 0, 2)
 {
   four_bar fb;
   static double snap[256], sa[256], sb[256];
@@ -97,9 +95,8 @@ START_TEST(test_snapshot)
   stop(&a);
   stop(&b);
 }
-END_TEST
 
-START_TEST(test_bad_figures)
+TEST(test_bad_figures)
 {
   four_bar fb;
   const bramah_model *model;
@@ -111,15 +108,5 @@ START_TEST(test_bad_figures)
   ck_assert_int_eq(bramah_model_new(&fb.machine, &diag, &model), BRAMAH_E_VALUE);
   ck_assert_str_eq(diag.thing, "integrator");
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("formulations");
-  TCase *cases = one_case(suite, "formulations");
-  tcase_add_loop_test(cases, test_four_bar, 0, 2);
-  tcase_add_loop_test(cases, test_crank_slider, 0, 2);
-  tcase_add_loop_test(cases, test_snapshot, 0, 2);
-  tcase_add_test(cases, test_bad_figures);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("formulations"); }

@@ -74,7 +74,7 @@ static double incline(double x, double y) { return slope * x - 0.5 * slope * y; 
 static double bumps(double x, double y) { return 0.06 * sin(2.1 * x) * cos(1.7 * y + 0.4); }
 
 /* On an even field all is as on the plane with its normal: motion, forces, derivatives of steps. */
-START_TEST(test_incline)
+TEST(test_incline)
 {
   static car on_plane, on_field;
   describe(&on_plane, 0.82), describe(&on_field, 0.82);
@@ -97,10 +97,9 @@ START_TEST(test_incline)
   free(F);
   stop(&a), stop(&b);
 }
-END_TEST
 
 /* Over bumps: by program as without, again from a snapshot to the bit, and the energies add up. */
-START_TEST(test_bumps)
+TEST(test_bumps)
 {
   static car c;
   describe(&c, 0.5);
@@ -143,10 +142,9 @@ START_TEST(test_bumps)
   stop(&a), stop(&b);
   bramah_program_free(program);
 }
-END_TEST
 
 /* What a step's end does as its start is displaced, on a field that is even, so that planes stay. */
-START_TEST(test_derivatives)
+EACH_TEST(test_derivatives, 0, 2)
 {
   static car c;
   static const double by = 1e-6;
@@ -179,10 +177,9 @@ START_TEST(test_derivatives)
   stop(&r);
   bramah_program_free(program);
 }
-END_TEST
 
 /* Up is against gravity: with y up, the field's y is -z of the machine. A foot comes to rest on a heap where it is. */
-START_TEST(test_axes)
+EACH_TEST(test_axes, 0, 2)
 {
   const double at[2][3] = {{0.3, -0.2, 0}, {0.3, 0, 0.2}}, foot[3] = {0};
   bramah_body body = {.name = "foot", .mass = 10};
@@ -214,7 +211,6 @@ START_TEST(test_axes)
   ck_assert_double_gt(shown(&r, "sole.penetration"), 0.0);
   stop(&r);
 }
-END_TEST
 
 /* ---- soil that moves ---- */
 
@@ -226,7 +222,7 @@ static double mass_of(const bramah_worksite *site)
 
 /* Tyres sink in where they roll, and nowhere else; the same bits again from a snapshot and after a reset; its plant alone leaves the soil as
  * it is. */
-START_TEST(test_ruts)
+TEST(test_ruts)
 {
   static car c;
   describe(&c, 0.48);
@@ -276,11 +272,10 @@ START_TEST(test_ruts)
   bramah_worksite_free(site);
   stop(&r);
 }
-END_TEST
 
 /* A bucket that is driven into a heap, curls and lifts: what it feels when it is at rest is the weight of what it carries; the energies
  * add up, mass stays. The same with a bucket that is welded askew to what moves; and with y up, by program. */
-START_TEST(test_bucket)
+EACH_TEST(test_bucket, 0, 3)
 {
   const int y_up = _i == 2, welded = _i == 1;
   const double edge[2][3] = {{0.8, 0.4, 0}, {0.8, -0.4, 0}},
@@ -375,9 +370,8 @@ START_TEST(test_bucket)
   stop(&r);
   bramah_program_free(program);
 }
-END_TEST
 
-START_TEST(test_refusals)
+TEST(test_refusals)
 {
   static car c;
   describe(&c, 0.5);
@@ -396,15 +390,5 @@ START_TEST(test_refusals)
   c.h[77] = (double)NAN;
   refuses(&c.machine, BRAMAH_E_VALUE, "terrain", "finite", &diag);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("ground");
-  TCase *tests = one_case(suite, "ground");
-  ADD_TESTS(tests, test_incline, test_bumps, test_ruts, test_refusals);
-  tcase_add_loop_test(tests, test_bucket, 0, 3);
-  tcase_add_loop_test(tests, test_derivatives, 0, 2);
-  tcase_add_loop_test(tests, test_axes, 0, 2);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("ground"); }

@@ -251,7 +251,7 @@ static result clean, timed, untimed;
 
 /* Sensors without noise show the errors of the rule alone. With noise the filter weighs samples off the
  * step otherwise than those at it, rightly so: the estimates differ more, and still come together. */
-START_TEST(a_jittered_log_comes_to_the_clean_one)
+EACH_TEST(a_jittered_log_comes_to_the_clean_one, 0, 2)
 {
   const double noise = _i;
   double first = 0.0, before = INFINITY;
@@ -274,7 +274,6 @@ START_TEST(a_jittered_log_comes_to_the_clean_one)
   ck_assert_mem_eq(untimed.x, clean.x, sizeof clean.x);
   ck_assert_mem_eq(untimed.P, clean.P, sizeof clean.P);
 }
-END_TEST
 
 /* ---- consistency ---- */
 
@@ -336,7 +335,7 @@ static void campaign(int random, int stamped, double *mean, double *share)
   free(j);
 }
 
-START_TEST(samples_at_any_time_leave_the_filter_consistent)
+EACH_TEST(samples_at_any_time_leave_the_filter_consistent, 0, 2)
 {
   double mean, share, rounded_mean, rounded_share;
   campaign(_i, 1, &mean, &share);
@@ -348,7 +347,6 @@ START_TEST(samples_at_any_time_leave_the_filter_consistent)
   ck_assert_double_ge(share, 0.75);
   ck_assert_double_gt(rounded_mean, 2 * N);
 }
-END_TEST
 
 /* ---- delays ---- */
 
@@ -368,7 +366,7 @@ static void delayed(const truth *t, const side *s, journal *j)
 }
 
 /* Delays that are no multiples of the step: rows come out of order, and in the end nothing shows. */
-START_TEST(delayed_samples_beside_the_steps_give_the_bits_of_the_log_in_order)
+TEST(delayed_samples_beside_the_steps_give_the_bits_of_the_log_in_order)
 {
   journal *j = calloc(1, sizeof *j);
   side late, ordered;
@@ -388,14 +386,5 @@ START_TEST(delayed_samples_beside_the_steps_give_the_bits_of_the_log_in_order)
   close_side(&ordered);
   free(j);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("jitter");
-  TCase *cases = one_case(suite, "jitter");
-  tcase_add_loop_test(cases, a_jittered_log_comes_to_the_clean_one, 0, 2);
-  tcase_add_loop_test(cases, samples_at_any_time_leave_the_filter_consistent, 0, 2);
-  tcase_add_test(cases, delayed_samples_beside_the_steps_give_the_bits_of_the_log_in_order);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("jitter"); }

@@ -128,7 +128,7 @@ static void predict(const rig *r, size_t at, int kinked, double *mean, double *s
 
 /* At the one valve and at the other, by the interpreter and the tape, from shut to open: a filter without kinks is
  * wrong by up to a tenth of the spread and more; with them, by less than a seventh of that. Far from them they are as if not there. */
-START_TEST(test_moments)
+EACH_TEST(test_moments, 0, 4)
 {
   const size_t at = _i / 2 ? P2 : P3;
   double worst_mean[2] = {0}, worst_slope[2] = {0};
@@ -157,13 +157,5 @@ START_TEST(test_moments)
   }
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  TCase *cases = tcase_create("kinks");
-  tcase_add_loop_test(cases, test_moments, 0, 4);
-  Suite *suite = suite_create("kinks");
-  suite_add_tcase(suite, cases);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("kinks"); }

@@ -274,27 +274,24 @@ static void assert_coordinates_change(void)
 
 static const size_t every_of[4] = {1, 2, 7, 60};
 
-START_TEST(pendulum_settles_to_the_bits_of_the_ordered_log)
+EACH_TEST(pendulum_settles_to_the_bits_of_the_ordered_log, 0, 4)
 {
   for (unsigned seed = 1; seed <= 3; seed++) arrive_and_settle(make_pendulum, seed, every_of[_i], 400);
 }
-END_TEST
 
-START_TEST(four_bar_settles_to_the_bits_of_the_ordered_log)
+EACH_TEST(four_bar_settles_to_the_bits_of_the_ordered_log, 0, 4)
 {
   arrive_and_settle(make_four_bar, 11, every_of[_i], 300);
 }
-END_TEST
 
-START_TEST(slider_with_changing_coordinates_too)
+EACH_TEST(slider_with_changing_coordinates_too, 0, 4)
 {
   assert_coordinates_change();
   arrive_and_settle(make_slider, 21, every_of[_i], 600);
 }
-END_TEST
 
 /* Nothing advances between the samples: all come at the end, in any order, some in groups. */
-START_TEST(any_order_of_arrival_gives_the_same)
+TEST(any_order_of_arrival_gives_the_same)
 {
   unsigned seed = 5;
   rig ordered;
@@ -329,15 +326,5 @@ START_TEST(any_order_of_arrival_gives_the_same)
   destroy(&ordered);
   free(j);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("late samples");
-  TCase *cases = one_case(suite, "delays");
-  tcase_add_loop_test(cases, pendulum_settles_to_the_bits_of_the_ordered_log, 0, 4);
-  tcase_add_loop_test(cases, four_bar_settles_to_the_bits_of_the_ordered_log, 0, 4);
-  tcase_add_loop_test(cases, slider_with_changing_coordinates_too, 0, 4);
-  tcase_add_test(cases, any_order_of_arrival_gives_the_same);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("late samples"); }

@@ -405,7 +405,7 @@ static void without_hydraulics(rig *r)
   r->machine.n_loops = whole.n_loops, r->machine.loops = whole.loops;
 }
 
-START_TEST(test_torques)
+TEST(test_torques)
 {
   double scale[4] = {0}, ignored[3] = {0};
   scales(scale, ignored);
@@ -424,7 +424,6 @@ START_TEST(test_torques)
     close_rig(&r);
   }
 }
-END_TEST
 
 static const char *const cylinders[3] = {"lift", "tilt", "extension"};
 
@@ -485,7 +484,7 @@ static void forces_for(rig *r, const motion *m, double force[3])
 }
 
 /* The shipped machine with its hydraulics: from the pressures at the start and what must be added to the cylinders' forces. */
-START_TEST(test_cylinder_forces)
+TEST(test_cylinder_forces)
 {
   double ignored[4] = {0}, scale[3] = {0};
   scales(ignored, scale);
@@ -510,7 +509,6 @@ START_TEST(test_cylinder_forces)
     close_rig(&r);
   }
 }
-END_TEST
 
 /* ---- the steps ---- */
 
@@ -544,7 +542,7 @@ static double run_in_steps(int64_t step_ns, double end[n_watched])
   return energy.largest / energy.turnover;
 }
 
-START_TEST(test_second_order)
+TEST(test_second_order)
 {
   double end[4][n_watched], energy[4];
   for (int k = 0; k < 4; k++) energy[k] = run_in_steps(2000000 >> k, end[k]);
@@ -558,12 +556,5 @@ START_TEST(test_second_order)
   }
   ck_assert_double_lt(energy[1], 1e-5);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("manipulator");
-  TCase *cases = one_case(suite, "inverse dynamics and order");
-  ADD_TESTS(cases, test_torques, test_cylinder_forces, test_second_order);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("manipulator"); }

@@ -103,7 +103,7 @@ static void run(double *angle)
   bramah_model_free(model);
 }
 
-START_TEST(test_all_ways_move_alike)
+EACH_TEST(test_all_ways_move_alike, 1, N_WAYS + 1)
 {
   static double angle[STEPS], expected[STEPS];
   if (_i == 5) return; /* what 4 is compared with: the rod as a body without mass */
@@ -116,7 +116,6 @@ START_TEST(test_all_ways_move_alike)
   for (int k = 0; k < STEPS; k++) ck_assert_double_eq_tol(angle[k], expected[k], tolerance);
   ck_assert_double_gt(expected[STEPS - 1], 2.0);
 }
-END_TEST
 
 static void refused(bramah_status expected, const char *thing, const char *part)
 {
@@ -128,7 +127,7 @@ static void refused(bramah_status expected, const char *thing, const char *part)
   ck_assert_msg(strstr(diag.message, part) != NULL, "'%s' lacks '%s'", diag.message, part);
 }
 
-START_TEST(test_loops_that_are_wrong)
+TEST(test_loops_that_are_wrong)
 {
   describe(3);
   memcpy(s.loops[0].normal[1], s.loops[0].axis[1], sizeof s.loops[0].axis[1]);
@@ -147,14 +146,5 @@ START_TEST(test_loops_that_are_wrong)
   s.loops[0].type = (bramah_loop_type)9;
   refused(BRAMAH_E_VALUE, "wrist", "type of this loop is unknown");
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("mechanisms");
-  TCase *cases = one_case(suite, "crank and slider");
-  tcase_add_checked_fixture(cases, setup, NULL);
-  tcase_add_loop_test(cases, test_all_ways_move_alike, 1, N_WAYS + 1);
-  tcase_add_test(cases, test_loops_that_are_wrong);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("mechanisms", setup, NULL); }

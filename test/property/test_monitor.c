@@ -104,7 +104,7 @@ static void run(rig *r, size_t from, size_t to)
 
 /* Of so many runs each subject's worst window is beyond a limit that it passes in 95 of 100 if its tests are independent;
  * windows of three lengths over the same time are not, so that it is fewer. */
-START_TEST(test_white)
+TEST(test_white)
 {
   enum { RUNS = 150 };
   int beyond[2] = {0, 0};
@@ -128,10 +128,9 @@ START_TEST(test_white)
     ck_assert_int_ge(beyond[of], 2 * of); /* of states that are told little no test goes beyond */
   }
 }
-END_TEST
 
 /* A pressure that shows too much from 2 s on, by 0.2 to 10 of its bias's standard deviations. */
-START_TEST(test_jump)
+TEST(test_jump)
 {
   static const double size[] = {0.2, 3.0, 10.0};
   for (size_t c = 0; c < 3; c++) {
@@ -158,7 +157,6 @@ START_TEST(test_jump)
     close_rig(&r);
   }
 }
-END_TEST
 
 static void same(const rig *a, const rig *b)
 {
@@ -172,7 +170,7 @@ static void same(const rig *a, const rig *b)
 }
 
 /* A sample that comes when its step is over: what was done without it is forgotten. */
-START_TEST(test_late_samples)
+TEST(test_late_samples)
 {
   rig a, b;
   open_rig(&a, 3, 50000000);
@@ -193,9 +191,8 @@ START_TEST(test_late_samples)
   close_rig(&a);
   close_rig(&b);
 }
-END_TEST
 
-START_TEST(test_snapshot)
+TEST(test_snapshot)
 {
   rig a, b;
   open_rig(&a, 5, 0);
@@ -218,15 +215,5 @@ START_TEST(test_snapshot)
   close_rig(&a);
   close_rig(&b);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("monitor");
-  TCase *t = one_case(suite, "monitor");
-  tcase_add_test(t, test_white);
-  tcase_add_test(t, test_jump);
-  tcase_add_test(t, test_late_samples);
-  tcase_add_test(t, test_snapshot);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("monitor"); }

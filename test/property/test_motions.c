@@ -46,7 +46,7 @@ static void check_slider(double t, double tolerance)
 
 /* Two turns and more: positions exact, rates and accelerations as differences of the closed formulae have
  * them. */
-START_TEST(test_driven_slider)
+TEST(test_driven_slider)
 {
   driven_slider_describe(&d, 1000000);
   driven_open(&d);
@@ -60,12 +60,11 @@ START_TEST(test_driven_slider)
   }
   driven_close(&d);
 }
-END_TEST
 
 static const bramah_formulation others[2] = {BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN,
                                              BRAMAH_FORMULATION_PENALTY};
 
-START_TEST(test_formulations_agree)
+EACH_TEST(test_formulations_agree, 0, 2)
 {
   static driven a, b;
   static const char *const compared[] = {"crank.angle", "block.position", "bob.angle", "bob.rate"};
@@ -89,7 +88,6 @@ START_TEST(test_formulations_agree)
   driven_close(&a);
   driven_close(&b);
 }
-END_TEST
 
 /* theta'' of the pendulum: (I + m l^2) theta'' = -m g l sin theta - m l cos theta x''. */
 static double pendulum_acceleration(double t, double theta)
@@ -135,7 +133,7 @@ static void pendulum_errors(int64_t step_ns, bramah_formulation formulation, dou
 
 /* The projections of the Lagrangian leave 4 W / (h^2 alpha) of what the trapezoidal rule misses of the
  * prescribed motion: its energy is good to that, not to second order. */
-START_TEST(test_shaken_pendulum)
+EACH_TEST(test_shaken_pendulum, 0, 3)
 {
   double angle[2], energy[2];
   for (int i = 0; i < 2; i++)
@@ -146,11 +144,10 @@ START_TEST(test_shaken_pendulum)
   ck_assert_double_lt(energy[1], 5e-5);
   if (_i != BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN) ck_assert_double_eq_tol(energy[0] / energy[1], 4.0, 0.4);
 }
-END_TEST
 
 /* The force of the shaker moves the masses: F = (M + m) x'' + m l (theta'' cos theta - theta'^2 sin
  * theta). */
-START_TEST(test_force_of_the_drive)
+TEST(test_force_of_the_drive)
 {
   shaken_pendulum_describe(&d, 1000000);
   driven_open(&d);
@@ -172,11 +169,10 @@ START_TEST(test_force_of_the_drive)
   ck_assert_str_eq(info.unit, "N*m");
   driven_close(&d);
 }
-END_TEST
 
 /* Virtual power through a loop: the drive's force times the crank's rate is the power that all bodies take
  * up. */
-START_TEST(test_energy_of_the_driven_slider)
+TEST(test_energy_of_the_driven_slider)
 {
   double defect[2];
   for (int i = 0; i < 2; i++) {
@@ -195,10 +191,9 @@ START_TEST(test_energy_of_the_driven_slider)
   ck_assert_double_lt(defect[0], 1e-2);
   ck_assert_double_eq_tol(defect[0] / defect[1], 4.0, 0.4);
 }
-END_TEST
 
 /* A plant that has nothing but the snapshot, time included, goes on with the same bits. */
-START_TEST(test_snapshot)
+EACH_TEST(test_snapshot, 0, 3)
 {
   static driven a, b;
   static double snap[256], sa[256], sb[256];
@@ -223,7 +218,6 @@ START_TEST(test_snapshot)
   driven_close(&a);
   driven_close(&b);
 }
-END_TEST
 
 /* Positions and rates [2 n] after the injection of dx in given coordinates. */
 static void injected(driven *of, const double *snap, const int *index, const int *row, const double *dx,
@@ -269,7 +263,7 @@ static void check_map(const int *old_index, const int *old_row)
   driven_close(&old);
 }
 
-START_TEST(test_change_of_coordinates)
+TEST(test_change_of_coordinates)
 {
   int index[4], row[8];
   uint32_t changes = 0;
@@ -289,10 +283,9 @@ START_TEST(test_change_of_coordinates)
   ck_assert_uint_ge(changes, 1);
   driven_close(&d);
 }
-END_TEST
 
 /* A filter that starts 0.3 rad off finds the pendulum on the driven block; the crank carries no error. */
-START_TEST(test_filter)
+TEST(test_filter)
 {
   static driven truth;
   static const double sp = 0.3, sv = 0.5, q = 0.05;
@@ -335,7 +328,6 @@ START_TEST(test_filter)
   driven_close(&d);
   driven_close(&truth);
 }
-END_TEST
 
 static void refused(bramah_status expected, const char *thing, const char *part)
 {
@@ -347,7 +339,7 @@ static void refused(bramah_status expected, const char *thing, const char *part)
   ck_assert_msg(strstr(diag.message, part) != NULL, "'%s' lacks '%s'", diag.message, part);
 }
 
-START_TEST(test_motions_that_are_wrong)
+TEST(test_motions_that_are_wrong)
 {
   driven_slider_describe(&d, 1000000);
   bramah_motion two[2] = {d.motion, d.motion};
@@ -384,10 +376,9 @@ START_TEST(test_motions_that_are_wrong)
   d.motion.n_points = 2, d.motion.times = d.motion.positions = times;
   refused(BRAMAH_E_VALUE, "drive", "times of a motion must ascend");
 }
-END_TEST
 
 /* A motion on the block that starts beyond the reach of rod and crank. */
-START_TEST(test_beyond_reach)
+TEST(test_beyond_reach)
 {
   driven_slider_describe(&d, 1000000);
   d.joints[0].initial = BRAMAH_INITIAL_GUESS;
@@ -404,10 +395,9 @@ START_TEST(test_beyond_reach)
   ck_assert(status == BRAMAH_E_CLOSURE || status == BRAMAH_E_SINGULAR || status == BRAMAH_E_NO_CONVERGENCE);
   driven_close(&d);
 }
-END_TEST
 
 /* A guess follows its motion; a start cannot give a prescribed joint. */
-START_TEST(test_starts)
+TEST(test_starts)
 {
   const double position = 1.0, rate = 0.0;
   const size_t crank = 0;
@@ -421,10 +411,9 @@ START_TEST(test_starts)
   ck_assert_msg(strstr(diag.message, "a motion prescribes this joint") != NULL, "%s", diag.message);
   driven_close(&d);
 }
-END_TEST
 
 /* A table: the cart stands, moves by 0.4 m within a second, and stands again; memory is what was promised. */
-START_TEST(test_table)
+TEST(test_table)
 {
   static const double times[3] = {0.2, 0.5, 1.2}, positions[3] = {0.1, 0.3, 0.5};
   shaken_pendulum_describe(&d, 1000000);
@@ -449,23 +438,5 @@ START_TEST(test_table)
   ck_assert_double_eq(driven_value(&d, "cart.rate"), 0.0);
   driven_close(&d);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("motions");
-  TCase *cases = one_case(suite, "prescribed motions");
-  tcase_add_test(cases, test_driven_slider);
-  tcase_add_loop_test(cases, test_formulations_agree, 0, 2);
-  tcase_add_loop_test(cases, test_shaken_pendulum, 0, 3);
-  tcase_add_test(cases, test_force_of_the_drive);
-  tcase_add_test(cases, test_energy_of_the_driven_slider);
-  tcase_add_loop_test(cases, test_snapshot, 0, 3);
-  tcase_add_test(cases, test_change_of_coordinates);
-  tcase_add_test(cases, test_filter);
-  tcase_add_test(cases, test_motions_that_are_wrong);
-  tcase_add_test(cases, test_beyond_reach);
-  tcase_add_test(cases, test_starts);
-  tcase_add_test(cases, test_table);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("motions"); }

@@ -108,7 +108,7 @@ static void compare_outputs(const rig *r, int k)
   free(row);
 }
 
-START_TEST(test_same_bytes)
+EACH_TEST(test_same_bytes, 0, N_MACHINES)
 {
   if (_i >= N_ALWAYS && !getenv("BRAMAH_MACHINES")) return;
   rig r;
@@ -122,7 +122,6 @@ START_TEST(test_same_bytes)
   ck_assert_uint_gt(report.compiled, STEPS / 2);
   close_rig(&r);
 }
-END_TEST
 
 static void nothing(double *registers) { (void)registers; }
 static bramah_native_part iterate;
@@ -133,7 +132,7 @@ static void one_bit(double *registers)
 }
 
 /* One part that does nothing, one that leaves the last bit wrong. */
-START_TEST(test_other_bits)
+TEST(test_other_bits)
 {
   rig r;
   bramah_diag diag;
@@ -158,13 +157,5 @@ START_TEST(test_other_bits)
   close_rig(&r);
   free(part);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("native");
-  TCase *cases = one_case(suite, "bytes");
-  tcase_add_loop_test(cases, test_same_bytes, 0, N_MACHINES);
-  tcase_add_test(cases, test_other_bits);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("native"); }

@@ -18,7 +18,7 @@ enum { N = LINEAR_N };
 static bramah_diag diag;
 
 /* Position measured twice, h apart, of something that moves on: W = [2 h; h h^2] / r^2. */
-START_TEST(test_two_samples_by_hand)
+TEST(test_two_samples_by_hand)
 {
   const double sigma[2] = {2.0, 3.0}, h = 0.25, r = 0.5, H[2] = {1.0, 0.0}, F[4] = {1.0, h, 0.0, 1.0};
   const double a = 2.0 / 0.25 * 4.0, b = h / 0.25 * 6.0, c = h * h / 0.25 * 9.0;
@@ -58,7 +58,6 @@ START_TEST(test_two_samples_by_hand)
   ck_assert_uint_eq(bramah_observability_get_report(o).lasting, 0);
   bramah_observability_free(o);
 }
-END_TEST
 
 /* ---- linear plant ---- */
 
@@ -87,7 +86,7 @@ static void assert_near(const double *a, const double *b, double tolerance)
 /* Whether the plant tells its transition, or its coordinates, or neither, and whether these change on the
  * way, is the same. What it should be: prior and posterior of x_0 by batch least squares of the same samples
  * without noise. */
-START_TEST(test_linear_in_every_way)
+TEST(test_linear_in_every_way)
 {
   static linear_run run[4];
   double wanted[N] = {0}, values[4][N], D[N * N], w[N], work[N * N + 3 * N], F[N * N], row[N];
@@ -123,11 +122,10 @@ START_TEST(test_linear_in_every_way)
   for (int i = 0; i < 4; i++) assert_near(values[i], wanted, i == 0 ? 1e-9 : 1e-6);
   least_squares_free(b);
 }
-END_TEST
 
 /* A pressure sensor at the left tells nothing of the carts, for the pressures push them and not they the pressures
  * round. */
-START_TEST(test_names_on_the_linear_plant)
+TEST(test_names_on_the_linear_plant)
 {
   static linear_run run;
   double values[N];
@@ -145,13 +143,12 @@ START_TEST(test_names_on_the_linear_plant)
   ck_assert_str_eq(diag.thing, "left.rate");
   bramah_observability_free(o);
 }
-END_TEST
 
 /* ---- four-bar ---- */
 
 /* The valve is closed: with the pressure sensors gone nothing tells how much oil is locked in on both sides
  * of the piston; the small volume at the valve settles by itself. */
-START_TEST(test_locked_oil_of_the_four_bar)
+TEST(test_locked_oil_of_the_four_bar)
 {
   static const bramah_sensor_options options[5] = {
       {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.0174},
@@ -188,11 +185,10 @@ START_TEST(test_locked_oil_of_the_four_bar)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
 /* A command that nobody recorded, of a valve that opens at once: the pressures and the crank's angle show it,
  * the angle of the crank alone too; nothing does without a sensor. What is not there is reported. */
-START_TEST(test_unknown_command)
+TEST(test_unknown_command)
 {
   static const bramah_sensor_options options[2] = {
       {.name = "p1", .kind = BRAMAH_SENSOR_PRESSURE, .at = "v1", .sigma = 5e4},
@@ -234,10 +230,9 @@ START_TEST(test_unknown_command)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
 /* A bias with the state: what it and the position have in common is not seen by the one sensor. */
-START_TEST(test_bias_of_the_only_sensor)
+TEST(test_bias_of_the_only_sensor)
 {
   const double sigma[3] = {2.0, 3.0, 0.5};
   pendulum bob = {.length = 1.0};
@@ -261,10 +256,9 @@ START_TEST(test_bias_of_the_only_sensor)
   ck_assert_msg(strstr(names, "bias") != NULL, "%s", names);
   bramah_observability_free(o);
 }
-END_TEST
 
 /* What an encoder rounds is noise of its own: the same as a finer one that is so much noisier. */
-START_TEST(test_rounding_counts)
+TEST(test_rounding_counts)
 {
   static const double sigma[2] = {0.3, 0.5}, resolution = 0.1;
   const bramah_sensor_options coarse = {
@@ -286,18 +280,5 @@ START_TEST(test_rounding_counts)
   }
   for (int k = 0; k < 2; k++) ck_assert_double_eq_tol(w[0][k], w[1][k], 1e-9 * w[1][k]);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("observability");
-  TCase *cases = one_case(suite, "observability");
-  tcase_add_test(cases, test_two_samples_by_hand);
-  tcase_add_test(cases, test_linear_in_every_way);
-  tcase_add_test(cases, test_names_on_the_linear_plant);
-  tcase_add_test(cases, test_locked_oil_of_the_four_bar);
-  tcase_add_test(cases, test_unknown_command);
-  tcase_add_test(cases, test_bias_of_the_only_sensor);
-  tcase_add_test(cases, test_rounding_counts);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("observability"); }

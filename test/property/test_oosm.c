@@ -58,7 +58,7 @@ static void vary(linear_run *run, int variant)
   run->options.gate = gate;
 }
 
-START_TEST(offset_zero_gives_the_same_bits)
+EACH_TEST(offset_zero_gives_the_same_bits, 0, 4)
 {
   static linear_run a, b;
   static const int64_t at_it[LINEAR_SENSORS] = {0};
@@ -78,10 +78,9 @@ START_TEST(offset_zero_gives_the_same_bits)
   bramah_filter_free(plain);
   bramah_filter_free(timed);
 }
-END_TEST
 
 /* Nothing is known of the time before: the sample is taken as one of the start. */
-START_TEST(before_the_first_step_offsets_do_not_count)
+TEST(before_the_first_step_offsets_do_not_count)
 {
   static linear_run a, b;
   static const int64_t offset_ns[LINEAR_SENSORS] = {-3000000, 4000000, 0, 1, -1};
@@ -95,7 +94,6 @@ START_TEST(before_the_first_step_offsets_do_not_count)
   bramah_filter_free(plain);
   bramah_filter_free(timed);
 }
-END_TEST
 
 /* ---- before it ---- */
 
@@ -193,7 +191,7 @@ static double run_against_batch(int64_t change_at, int order, int variant)
   return worst;
 }
 
-START_TEST(before_it_the_filter_equals_batch_least_squares)
+EACH_TEST(before_it_the_filter_equals_batch_least_squares, 0, 12)
 {
   const int order = _i % 3, variant = _i / 3;
   const double worst = run_against_batch(-1, order, variant),
@@ -204,7 +202,6 @@ START_TEST(before_it_the_filter_equals_batch_least_squares)
   ck_assert_double_lt(worst, 1e-9);
   ck_assert_double_lt(changing, 1e-9);
 }
-END_TEST
 
 /* ---- after it ---- */
 
@@ -252,7 +249,7 @@ static void look_ahead(linear_run *run, bramah_filter *filter, double theta, con
   }
 }
 
-START_TEST(after_it_motion_along_a_line_is_exact)
+TEST(after_it_motion_along_a_line_is_exact)
 {
   static linear_run run;
   static const double theta[4] = {1e-3, 0.3, 0.5, 1.0};
@@ -268,7 +265,6 @@ START_TEST(after_it_motion_along_a_line_is_exact)
   }
   bramah_filter_free(filter);
 }
-END_TEST
 
 /* ---- order of the error ---- */
 
@@ -369,7 +365,7 @@ static void errors(int64_t h_ns, double theta, double *timed, double *untimed)
   close_machine(&truth);
 }
 
-START_TEST(innovations_are_of_second_order)
+EACH_TEST(innovations_are_of_second_order, 0, 4)
 {
   static const double theta[4] = {-0.5, -0.25, 0.25, 0.5};
   double timed[3][SENSORS], untimed[3][SENSORS];
@@ -383,11 +379,10 @@ START_TEST(innovations_are_of_second_order)
     ck_assert_double_lt(fabs(timed[2][i]), 0.2 * fabs(untimed[2][i]));
   }
 }
-END_TEST
 
 /* ---- refusals and snapshots ---- */
 
-START_TEST(samples_further_than_a_step_are_refused)
+TEST(samples_further_than_a_step_are_refused)
 {
   static linear_run a, b;
   static const unsigned char all[LINEAR_SENSORS] = {1, 1, 1, 1, 1};
@@ -409,11 +404,10 @@ START_TEST(samples_further_than_a_step_are_refused)
   bramah_filter_free(filter);
   bramah_filter_free(other);
 }
-END_TEST
 
 /* Another filter that takes over the snapshot knows the last step too: in the middle of a correction's time,
  * and after the coordinates have changed. */
-START_TEST(a_snapshot_holds_the_last_step)
+EACH_TEST(a_snapshot_holds_the_last_step, 0, 4)
 {
   static linear_run a, b;
   static const int64_t offset_ns[LINEAR_SENSORS] = {-2500000, 4000000, 0, 3000000, -5000000};
@@ -442,18 +436,5 @@ START_TEST(a_snapshot_holds_the_last_step)
   bramah_filter_free(first);
   bramah_filter_free(second);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("samples off the time");
-  TCase *cases = one_case(suite, "samples off the time");
-  tcase_add_loop_test(cases, offset_zero_gives_the_same_bits, 0, 4);
-  tcase_add_test(cases, before_the_first_step_offsets_do_not_count);
-  tcase_add_loop_test(cases, before_it_the_filter_equals_batch_least_squares, 0, 12);
-  tcase_add_test(cases, after_it_motion_along_a_line_is_exact);
-  tcase_add_loop_test(cases, innovations_are_of_second_order, 0, 4);
-  tcase_add_test(cases, samples_further_than_a_step_are_refused);
-  tcase_add_loop_test(cases, a_snapshot_holds_the_last_step, 0, 4);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("samples off the time"); }

@@ -94,7 +94,7 @@ static void describe(beam *b, double angle)
                                 .outputs = b->outputs};
 }
 
-START_TEST(test_values)
+EACH_TEST(test_values, 0, 4)
 {
   const double a = 0.5 + 0.7 * _i, c = cos(a), s = sin(a), up = 1.0 + 2.5 * s - 0.1 * c;
   beam b;
@@ -147,11 +147,10 @@ START_TEST(test_values)
                   expected[i].name, shown(&r, expected[i].name), expected[i].value);
   stop(&r);
 }
-END_TEST
 
 /* A pump from the tank into a volume, an orifice from there back: what the pump gives the orifice throttles, but for what the
  * volume takes. */
-START_TEST(test_powers)
+TEST(test_powers)
 {
   const double p = 8e6, p_tank = 2e5, Q = 3e-4, C = 1e-7;
   const bramah_supply tank = {.name = "tank", .pressure = p_tank};
@@ -192,12 +191,11 @@ START_TEST(test_powers)
   ck_assert_double_gt(fabs(before - given), 1e-3 * given);
   stop(&r);
 }
-END_TEST
 
 /* ---- derivatives ---- */
 
 /* Of the digger, some way into its motion, without a program and with one. */
-START_TEST(test_rows)
+EACH_TEST(test_rows, 0, 2)
 {
   bramah_machine *machine;
   must(bramah_machine_load(file_of("digger.yaml"), 0, NULL, &diag, &machine), &diag);
@@ -267,10 +265,9 @@ START_TEST(test_rows)
   bramah_program_free(program);
   bramah_machine_free(machine);
 }
-END_TEST
 
 /* What is zero has a length and no direction. */
-START_TEST(test_nothing_has_no_direction)
+TEST(test_nothing_has_no_direction)
 {
   double row[4];
   beam b;
@@ -290,11 +287,10 @@ START_TEST(test_nothing_has_no_direction)
   stop(&r);
   bramah_program_free(program);
 }
-END_TEST
 
 /* ---- refusals ---- */
 
-START_TEST(test_refused)
+TEST(test_refused)
 {
   static const struct {
     const char *name;
@@ -326,7 +322,6 @@ START_TEST(test_refused)
     ck_assert_int_eq(diag.line, 11);
   }
 }
-END_TEST
 
 /* ---- bands ---- */
 
@@ -423,7 +418,7 @@ static void run(const side *truth, const side *filter, unsigned *seed, double sq
 
 /* The mean square of errors in their sigmas over independent runs; the two times of a run count as one for the band, which
  * holds 99.99 % of chi square with RUNS degrees of freedom. */
-START_TEST(test_bands_hold)
+TEST(test_bands_hold)
 {
   const double least = 0.43, most = 1.89;
   double squares[N_LOOKED] = {0.0};
@@ -444,12 +439,11 @@ START_TEST(test_bands_hold)
   close_side(&truth);
   close_side(&filter);
 }
-END_TEST
 
 /* ---- lanes ---- */
 
 /* Eight filters in lanes show what each shows alone, to the bit. */
-START_TEST(test_in_lanes)
+TEST(test_in_lanes)
 {
   enum { N = 8, SENSORS = 8 };
   bramah_session *all[N], *alone[N], *first;
@@ -498,18 +492,5 @@ START_TEST(test_in_lanes)
   for (size_t i = 0; i < N; i++) bramah_session_close(all[i]), bramah_session_close(alone[i]);
   bramah_session_close(first);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("outputs");
-  TCase *cases = one_case(suite, "outputs");
-  tcase_add_loop_test(cases, test_values, 0, 4);
-  tcase_add_test(cases, test_powers);
-  tcase_add_loop_test(cases, test_rows, 0, 2);
-  tcase_add_test(cases, test_nothing_has_no_direction);
-  tcase_add_test(cases, test_refused);
-  tcase_add_test(cases, test_bands_hold);
-  tcase_add_test(cases, test_in_lanes);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("outputs"); }

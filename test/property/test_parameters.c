@@ -101,7 +101,7 @@ static void describe(four_bar *fb)
   fb->machine.leakages = &seal;
 }
 
-START_TEST(test_same_as_the_machine_described_so)
+EACH_TEST(test_same_as_the_machine_described_so, 0, sizeof same / sizeof same[0])
 {
   four_bar fb;
   describe(&fb);
@@ -115,10 +115,9 @@ START_TEST(test_same_as_the_machine_described_so)
   ck_assert_double_gt(fabs(value(&a, "crank.angle") - value(&untouched, "crank.angle")), 1e-7);
   stop(&a), stop(&b), stop(&untouched);
 }
-END_TEST
 
 /* The limit of the valve holds for command and offset together. */
-START_TEST(test_offset_is_limited)
+TEST(test_offset_is_limited)
 {
   four_bar fb;
   describe(&fb);
@@ -131,11 +130,10 @@ START_TEST(test_offset_is_limited)
   ck_assert_double_eq(value(&a, "valve.command"), 9.0);
   stop(&a), stop(&b);
 }
-END_TEST
 
 /* Friction of every model is as if all its force coefficients were larger, bristles included: their states do
  * not change. */
-START_TEST(test_friction_scale)
+EACH_TEST(test_friction_scale, BRAMAH_FRICTION_BROWN_MCPHEE, BRAMAH_FRICTION_VISCOUS + 1)
 {
   four_bar fb;
   describe(&fb);
@@ -153,10 +151,9 @@ START_TEST(test_friction_scale)
   ck_assert_double_eq(value(&a, "lift.friction"), 0.0);
   stop(&a), stop(&b);
 }
-END_TEST
 
 /* A payload is a point mass welded on at the payload point. */
-START_TEST(test_payload_is_a_welded_mass)
+EACH_TEST(test_payload_is_a_welded_mass, 0, 2)
 {
   static const double place[3] = {3.0, 0.7, 0.2};
   four_bar fb;
@@ -183,10 +180,9 @@ START_TEST(test_payload_is_a_welded_mass)
   same_motion(&a, &b, 5.0, 0.0, 100, 1e-10);
   stop(&a), stop(&b);
 }
-END_TEST
 
 /* A torque on the coupler and its reaction on the crank. */
-START_TEST(test_joint_load_is_a_torque_between_bodies)
+EACH_TEST(test_joint_load_is_a_torque_between_bodies, 0, 3)
 {
   static const bramah_force torques[2] = {
       {.name = "t", .body = "coupler", .torque = {0, 0, 700}, .axes = BRAMAH_AXES_INERTIAL},
@@ -202,10 +198,9 @@ START_TEST(test_joint_load_is_a_torque_between_bodies)
   same_motion(&a, &b, 5.0, 0.0, 100, _i ? 1e-6 : 1e-9);
   stop(&a), stop(&b);
 }
-END_TEST
 
 /* A force at a point, here of a body that is welded to the coupler askew, in inertial axes and in its own. */
-START_TEST(test_force_at_a_point)
+EACH_TEST(test_force_at_a_point, 0, 6)
 {
   static const double turn[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, place[3] = {1.5, 0.7, 0.2};
   four_bar fb;
@@ -239,13 +234,12 @@ START_TEST(test_force_at_a_point)
   ck_assert_double_gt(fabs(value(&a, "crank.angle") - value(&untouched, "crank.angle")), 1e-5);
   stop(&a), stop(&b), stop(&untouched);
 }
-END_TEST
 
 /* ---- by hand ---- */
 
 /* The stroke of the lift is 2 cos(crank / 2): its load does what -sin(crank / 2) of it does about the
  * crank. */
-START_TEST(test_actuator_load)
+EACH_TEST(test_actuator_load, 0, 3)
 {
   const double F = 3000.0;
   four_bar fb;
@@ -268,7 +262,6 @@ START_TEST(test_actuator_load)
                           0.01 * fabs(value(&b, "lift.work")));
   stop(&a), stop(&b);
 }
-END_TEST
 
 /* A rod of 2 kg and 0.01 kg m^2 whose centre is 0.5 m from its pin, at 30 deg, its payload at 0.8 m. */
 typedef struct rod {
@@ -300,7 +293,7 @@ static void rod_describe(rod *r)
                                 .joints = &r->joint};
 }
 
-START_TEST(test_load_balances_gravity)
+TEST(test_load_balances_gravity)
 {
   rod r;
   rod_describe(&r);
@@ -316,9 +309,8 @@ START_TEST(test_load_balances_gravity)
   ck_assert_double_eq_tol(acceleration(&a), 9.81 * lever * 0.5 * 0.8 / (0.51 - 0.5 * 0.64), 1e-12);
   stop(&a);
 }
-END_TEST
 
-START_TEST(test_energies_hold_the_payload)
+TEST(test_energies_hold_the_payload)
 {
   rod r;
   rod_describe(&r);
@@ -330,10 +322,9 @@ START_TEST(test_energies_hold_the_payload)
   ck_assert_double_eq_tol(value(&a, "energy.potential") - potential, 9.81 * 3.0 * 0.8 * 0.5, 1e-12);
   stop(&a);
 }
-END_TEST
 
 /* What helps along a prescribed joint the drive need not do. */
-START_TEST(test_load_relieves_a_drive)
+TEST(test_load_relieves_a_drive)
 {
   driven d;
   driven_slider_describe(&d, 1000000);
@@ -349,11 +340,10 @@ START_TEST(test_load_relieves_a_drive)
   ck_assert_double_eq_tol(driven_value(&d, name), before - 12.5, 1e-9 * (1.0 + fabs(before)));
   driven_close(&d);
 }
-END_TEST
 
 /* Long open trees are solved body by body: loads and payloads must be in that too. The other formulations solve them
  * as one matrix. */
-START_TEST(test_body_by_body)
+TEST(test_body_by_body)
 {
   spatial_tree tree;
   running both[2];
@@ -373,7 +363,6 @@ START_TEST(test_body_by_body)
   ck_assert_uint_le(iterations, bramah_coupled_report(both[1].c).iterations + 2);
   stop(&both[0]), stop(&both[1]);
 }
-END_TEST
 
 /* ---- whose they are ---- */
 
@@ -388,7 +377,7 @@ static void disturb(const running *r)
   }
 }
 
-START_TEST(test_snapshots_hold_parameters)
+TEST(test_snapshots_hold_parameters)
 {
   static double snap[BLOCK], first[BLOCK], second[BLOCK];
   const double u = 5.0;
@@ -417,9 +406,8 @@ START_TEST(test_snapshots_hold_parameters)
   }
   stop(&a), stop(&b);
 }
-END_TEST
 
-START_TEST(test_reset_gives_the_nominal_machine)
+TEST(test_reset_gives_the_nominal_machine)
 {
   four_bar fb;
   describe(&fb);
@@ -430,9 +418,8 @@ START_TEST(test_reset_gives_the_nominal_machine)
   same_motion(&a, &b, 5.0, 0.0, 100, 0.0);
   stop(&a), stop(&b);
 }
-END_TEST
 
-START_TEST(test_plants_of_one_model_keep_apart)
+TEST(test_plants_of_one_model_keep_apart)
 {
   static double first[BLOCK], second[BLOCK];
   four_bar fb;
@@ -454,7 +441,6 @@ START_TEST(test_plants_of_one_model_keep_apart)
   bramah_coupled_free(other);
   stop(&a), stop(&b);
 }
-END_TEST
 
 static void refuses_value(const running *r, const char *name, double wrong, bramah_status status)
 {
@@ -466,7 +452,7 @@ static void refuses_value(const running *r, const char *name, double wrong, bram
   ck_assert_mem_eq(before, after, r->p.snapshot_size);
 }
 
-START_TEST(test_refused_values)
+TEST(test_refused_values)
 {
   four_bar fb;
   describe(&fb);
@@ -484,10 +470,9 @@ START_TEST(test_refused_values)
   set(&a, "seal.conductance", 0.0);
   stop(&a);
 }
-END_TEST
 
 /* Several at once are as one after the other, an offset that moves spools among them; where one is refused none is set. */
-START_TEST(test_several_at_once)
+TEST(test_several_at_once)
 {
   static const char *const names[] = {"pump.pressure", "valve.offset", "crank.payload", "oil.bulk_modulus"};
   double values[] = {9e6, 0.25, 30.0, 1.1e9};
@@ -507,10 +492,9 @@ START_TEST(test_several_at_once)
   same_motion(&a, &b, 2.0, 0.0, 100, 1e-9);
   stop(&a), stop(&b);
 }
-END_TEST
 
 /* Too large to work with: what was set before still holds, in the state and in the tables. */
-START_TEST(test_failure_leaves_the_tables)
+TEST(test_failure_leaves_the_tables)
 {
   four_bar fb;
   describe(&fb);
@@ -521,9 +505,8 @@ START_TEST(test_failure_leaves_the_tables)
   same_motion(&a, &b, 5.0, 0.0, 50, 0.0);
   stop(&a), stop(&b);
 }
-END_TEST
 
-START_TEST(test_names)
+TEST(test_names)
 {
   four_bar fb;
   size_t i = 99;
@@ -544,29 +527,5 @@ START_TEST(test_names)
   ck_assert_int_eq(bramah_model_new(&fb.machine, &diag, &model), BRAMAH_E_KEY);
   ck_assert_str_eq(diag.thing, "orifice");
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("parameters");
-  TCase *cases = one_case(suite, "parameters");
-  tcase_add_loop_test(cases, test_same_as_the_machine_described_so, 0, sizeof same / sizeof same[0]);
-  tcase_add_test(cases, test_offset_is_limited);
-  tcase_add_loop_test(cases, test_friction_scale, BRAMAH_FRICTION_BROWN_MCPHEE, BRAMAH_FRICTION_VISCOUS + 1);
-  tcase_add_loop_test(cases, test_payload_is_a_welded_mass, 0, 2);
-  tcase_add_loop_test(cases, test_joint_load_is_a_torque_between_bodies, 0, 3);
-  tcase_add_loop_test(cases, test_force_at_a_point, 0, 6);
-  tcase_add_loop_test(cases, test_actuator_load, 0, 3);
-  tcase_add_test(cases, test_load_balances_gravity);
-  tcase_add_test(cases, test_energies_hold_the_payload);
-  tcase_add_test(cases, test_load_relieves_a_drive);
-  tcase_add_test(cases, test_body_by_body);
-  tcase_add_test(cases, test_snapshots_hold_parameters);
-  tcase_add_test(cases, test_reset_gives_the_nominal_machine);
-  tcase_add_test(cases, test_plants_of_one_model_keep_apart);
-  tcase_add_test(cases, test_refused_values);
-  tcase_add_test(cases, test_several_at_once);
-  tcase_add_test(cases, test_failure_leaves_the_tables);
-  tcase_add_test(cases, test_names);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("parameters"); }

@@ -16,7 +16,7 @@
 static bramah_diag diag;
 
 /* P = 4; F = 0.5, Q = 1: 2; a sample with variance 2: 1. */
-START_TEST(test_by_hand)
+TEST(test_by_hand)
 {
   const double F = 0.5, Q = 1.0, H = 1.0, r = sqrt(2.0);
   double P = 4.0, work[5];
@@ -38,7 +38,6 @@ START_TEST(test_by_hand)
   must(bramah_pcrb_step(1, &F, &Q, 1, &H, &r, &P, work, &diag), &diag);
   ck_assert_double_eq_tol(P, 1.0, 1e-15);
 }
-END_TEST
 
 enum { N = 4 };
 
@@ -74,7 +73,7 @@ static void information_step(double *J, const double *F, const double *Q, const 
     for (int j = 0; j < N; j++) J[i * N + j] = W[i * N + j] + H[i] * H[j] / (r * r) - M[i * N + j];
 }
 
-START_TEST(test_information_form)
+TEST(test_information_form)
 {
   double bound[N * N] = {0}, work[2 * N * N + 3 * N], J[N * N] = {0}, G[N * N], Q[N * N], F[N * N], H[N],
                    B[N * N];
@@ -96,10 +95,9 @@ START_TEST(test_information_form)
     for (int i = 0; i < N * N; i++) ck_assert_double_eq_tol(bound[i], B[i], 1e-10 * (1.0 + fabs(B[i])));
   }
 }
-END_TEST
 
 /* On a linear plant the filter reaches the bound: its covariance does not depend on where it is. */
-START_TEST(test_filter_reaches_it_on_a_linear_plant)
+TEST(test_filter_reaches_it_on_a_linear_plant)
 {
   enum { L = LINEAR_N };
   static linear_run run;
@@ -130,7 +128,6 @@ START_TEST(test_filter_reaches_it_on_a_linear_plant)
   }
   bramah_filter_free(filter);
 }
-END_TEST
 
 /* ---- pendulum ---- */
 
@@ -168,7 +165,7 @@ static void noise_of(double h, double *Q)
 
 /* Root mean square error of the filter over many runs, each with a start, noise and samples of its own.
  * The bound is taken along the motion without noise, which the noisy ones stay near. */
-START_TEST(test_pendulum_against_many_runs)
+TEST(test_pendulum_against_many_runs)
 {
   static const bramah_sensor_options encoder = {
       .name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "bob", .sigma = 0.02};
@@ -222,15 +219,5 @@ START_TEST(test_pendulum_against_many_runs)
   ck_assert_double_gt(ratio, 0.95); /* 400 runs know it to some 3 % */
   ck_assert_double_lt(ratio, 1.1);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("Cramer-Rao bound");
-  TCase *cases = one_case(suite, "Cramer-Rao bound");
-  tcase_add_test(cases, test_by_hand);
-  tcase_add_test(cases, test_information_form);
-  tcase_add_test(cases, test_filter_reaches_it_on_a_linear_plant);
-  tcase_add_test(cases, test_pendulum_against_many_runs);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("Cramer-Rao bound"); }

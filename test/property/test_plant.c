@@ -41,17 +41,16 @@ static double drift_over_second(int64_t step_ns)
 
 /* A free spatial tree keeps its energy to the order of the integrator: a quarter of the drift at half the
  * step. */
-START_TEST(test_spatial_tree_keeps_its_energy)
+TEST(test_spatial_tree_keeps_its_energy)
 {
   const double coarse = drift_over_second(1000000), fine = drift_over_second(500000);
   ck_assert_double_lt(coarse, 1e-2);
   ck_assert_double_eq_tol(coarse / fine, 4.0, 0.3);
 }
-END_TEST
 
 /* The crank turns through both dead points, where the block cannot be the independent coordinate, and energy
  * is kept. */
-START_TEST(test_crank_slider_turns_through_its_dead_points)
+EACH_TEST(test_crank_slider_turns_through_its_dead_points, 0, 2)
 {
   crank_slider s;
   crank_slider_describe(&s, _i ? 10.0 : 1.0, 500000);
@@ -70,7 +69,6 @@ START_TEST(test_crank_slider_turns_through_its_dead_points)
   ck_assert_int_eq(bramah_coupled_report(r.c).basis_changes > 0, _i);
   stop(&r);
 }
-END_TEST
 
 /* Build the crank and slider so that the block is independent at the start: steps must then change the basis.
  */
@@ -86,7 +84,7 @@ static bramah_coupled *slider_before_dead_point(const bramah_model **model)
 
 /* When the basis changes, T must be the derivative of the new independent coordinates by the old ones at the
  * same state: rows of the new coordinates' outputs before and after say the same. */
-START_TEST(test_basis_change_maps_errors)
+TEST(test_basis_change_maps_errors)
 {
   const bramah_model *model;
   bramah_coupled *c = slider_before_dead_point(&model);
@@ -113,11 +111,10 @@ START_TEST(test_basis_change_maps_errors)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
 /* The full map, velocities included, against differences: perturb in the old basis before the change, look at
  * the new coordinates after it. */
-START_TEST(test_basis_change_maps_rates)
+TEST(test_basis_change_maps_rates)
 {
   const bramah_model *model;
   bramah_coupled *c = slider_before_dead_point(&model);
@@ -152,9 +149,8 @@ START_TEST(test_basis_change_maps_rates)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
-START_TEST(test_snapshot_gives_the_same_bits)
+EACH_TEST(test_snapshot_gives_the_same_bits, 0, 2)
 {
   four_bar fb;
   const bramah_model *model;
@@ -184,11 +180,10 @@ START_TEST(test_snapshot_gives_the_same_bits)
   bramah_coupled_free(b);
   bramah_model_free(model);
 }
-END_TEST
 
 /* Pressures thrown about by tens of bar at every step: Newton must still arrive, through every kink of the
  * flow laws. */
-START_TEST(test_converges_after_violent_corrections)
+TEST(test_converges_after_violent_corrections)
 {
   four_bar fb;
   four_bar_describe(&fb, 1.0, 1000000);
@@ -209,9 +204,8 @@ START_TEST(test_converges_after_violent_corrections)
   ck_assert_double_lt(bramah_coupled_constraint_violation(r.c), 1e-10);
   stop(&r);
 }
-END_TEST
 
-START_TEST(test_commands_and_corrections_that_are_no_numbers)
+TEST(test_commands_and_corrections_that_are_no_numbers)
 {
   four_bar fb;
   static double before[256], after[256];
@@ -227,12 +221,11 @@ START_TEST(test_commands_and_corrections_that_are_no_numbers)
   ck_assert_mem_eq(before, after, p.snapshot_size);
   stop(&r);
 }
-END_TEST
 
 /* In steady extension the orifice works just below the kink of its characteristic at 2 bar, where a single
  * Newton iteration locks onto a branch 1.4 MPa away (spec, cases/README.md). Every converged step stays at
  * 1.92 bar, and a plant pushed onto the other branch comes back. */
-START_TEST(test_orifice_kink)
+TEST(test_orifice_kink)
 {
   four_bar fb;
   const double command = 10.0, push[5] = {0, 0, -0.7e6, 0.7e6, 0};
@@ -249,19 +242,5 @@ START_TEST(test_orifice_kink)
   }
   stop(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("plant properties");
-  TCase *cases = one_case(suite, "plant");
-  tcase_add_test(cases, test_spatial_tree_keeps_its_energy);
-  tcase_add_loop_test(cases, test_crank_slider_turns_through_its_dead_points, 0, 2);
-  tcase_add_test(cases, test_basis_change_maps_errors);
-  tcase_add_test(cases, test_basis_change_maps_rates);
-  tcase_add_loop_test(cases, test_snapshot_gives_the_same_bits, 0, 2);
-  tcase_add_test(cases, test_converges_after_violent_corrections);
-  tcase_add_test(cases, test_commands_and_corrections_that_are_no_numbers);
-  tcase_add_test(cases, test_orifice_kink);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("plant properties"); }

@@ -125,7 +125,7 @@ static const struct {
               {BRAMAH_ADAPTIVE_MATCHING, 0.1},
               {BRAMAH_ADAPTIVE_MATCHING, 10.0}};
 
-START_TEST(test_white_noise_is_found)
+EACH_TEST(test_white_noise_is_found, 0, sizeof starts / sizeof starts[0])
 {
   enum { FIRST = 300, SETTLED = 3000, STEPS = 4000 };
   side truth, estimate;
@@ -161,7 +161,6 @@ START_TEST(test_white_noise_is_found)
   close_side(&estimate);
   tear_down();
 }
-END_TEST
 
 /* ---- coloured torque ---- */
 
@@ -214,7 +213,7 @@ static outcome run_coloured(side *estimate)
 
 /* The white filter may find the density that serves it best; the shaping filter is given the torque's
  * values. */
-START_TEST(test_coloured_torque_wants_a_shaping_filter)
+TEST(test_coloured_torque_wants_a_shaping_filter)
 {
   const bramah_augmented torque = {.name = "torque",
                                    .kind = BRAMAH_AUGMENTED_PARAMETER,
@@ -247,13 +246,5 @@ START_TEST(test_coloured_torque_wants_a_shaping_filter)
   close_side(&shaped);
   tear_down();
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("plant noise");
-  TCase *cases = one_case(suite, "plant noise");
-  tcase_add_loop_test(cases, test_white_noise_is_found, 0, sizeof starts / sizeof starts[0]);
-  tcase_add_test(cases, test_coloured_torque_wants_a_shaping_filter);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("plant noise"); }

@@ -126,7 +126,7 @@ static bramah_filter *filter_on(const bramah_plant *p, int kind, bramah_sensor *
 
 /* ---- what every plant must keep ---- */
 
-START_TEST(test_names_and_scales)
+EACH_TEST(test_names_and_scales, 0, PLANTS)
 {
   const bramah_plant p = open_plant(_i, 0);
   must(bramah__plant_check(&p, &diag), &diag);
@@ -147,10 +147,9 @@ START_TEST(test_names_and_scales)
   }
   close_plant(_i, 0);
 }
-END_TEST
 
 /* The same steps again after a restore, to the bit. */
-START_TEST(test_save_and_restore)
+EACH_TEST(test_save_and_restore, 0, PLANTS)
 {
   static double snap[SNAP], x[2][MOST], value[2][MOST_OUTPUTS];
   bramah_plant p = open_plant(_i, 0);
@@ -168,10 +167,9 @@ START_TEST(test_save_and_restore)
   ck_assert(memcmp(value[0], value[1], p.n_output * sizeof(double)) == 0);
   close_plant(_i, 0);
 }
-END_TEST
 
 /* Each state moves by what is injected, the others stay. */
-START_TEST(test_inject)
+EACH_TEST(test_inject, 0, PLANTS)
 {
   static double snap[SNAP];
   bramah_plant p = open_plant(_i, 0);
@@ -190,12 +188,11 @@ START_TEST(test_inject)
   }
   close_plant(_i, 0);
 }
-END_TEST
 
 /* Derivative of the step and rows of the outputs: the plant's own against the differences that a table
  * without them gets. In units of the scales: where a step were 10 or 100 whatever the unit, a current of 20 mA
  * would be off by far more than all of it. */
-START_TEST(test_differences_by_scale)
+EACH_TEST(test_differences_by_scale, 0, PLANTS)
 {
   static double snap[SNAP];
   bramah_sensor sensor[3];
@@ -233,7 +230,6 @@ START_TEST(test_differences_by_scale)
   }
   close_plant(_i, 0);
 }
-END_TEST
 
 /* A truth that moves with the noise the filter assumes: is the filter as good as it says? By each plant's own
  * functions and by differences. */
@@ -276,7 +272,7 @@ static double mean_nees(int kind, int by_differences, int runs, int steps)
   return sum / runs;
 }
 
-START_TEST(test_consistent)
+EACH_TEST(test_consistent, 0, 2 * PLANTS)
 {
   enum { RUNS = 60 };
   const int kind = _i / 2;
@@ -287,11 +283,10 @@ START_TEST(test_consistent)
   printf("%s%s: mean NEES %.2f of %g\n", trials[kind].name, _i % 2 ? " by differences" : "", mean, n);
   ck_assert_double_eq_tol(mean, n, 3.0 * sqrt(2.0 * n / RUNS));
 }
-END_TEST
 
 /* ---- what the papers' transitions ask for ---- */
 
-START_TEST(test_acceleration_by_current)
+TEST(test_acceleration_by_current)
 {
   double J[COIL_N], exact[COIL_N], zdd[2], dx[COIL_N], snap[SNAP / 8];
   bramah_plant p = open_plant(2, 0);
@@ -302,7 +297,6 @@ START_TEST(test_acceleration_by_current)
   const bramah_plant q = bare(p);
   ck_assert_int_eq(bramah__plant_acceleration_jacobian(&q, J, snap, dx, zdd, &diag), BRAMAH_E_UNSUPPORTED);
 }
-END_TEST
 
 /* ---- tables ---- */
 
@@ -343,7 +337,7 @@ static void bad_states(const void *self, size_t i, bramah_state_info *info)
   *info = (bramah_state_info){.name = i ? "b" : "a", .unit = "", .scale = i ? bad_scale : 1.0};
 }
 
-START_TEST(test_tables_refused)
+TEST(test_tables_refused)
 {
   const bramah_plant good = open_plant(2, 0);
   bramah_plant p;
@@ -363,10 +357,9 @@ START_TEST(test_tables_refused)
   refuse(p, BRAMAH_E_VALUE, "odd", "first outputs");
   p = good, p.state_info = NULL, p.n_output = 2, refuse(p, BRAMAH_E_VALUE, "state", "first outputs");
 }
-END_TEST
 
 /* A table that ends before the optional functions: what an older caller was compiled with. */
-START_TEST(test_short_table)
+TEST(test_short_table)
 {
   bramah_plant p = open_plant(2, 0);
   unsigned char old[sizeof(bramah_plant)];
@@ -385,10 +378,9 @@ START_TEST(test_short_table)
   bramah_plant_state_info(&p, 2, &info);
   ck_assert(strcmp(info.name, "state") == 0 && info.scale == 1.0 && info.kind == BRAMAH_OUTPUT_FIRST_ORDER);
 }
-END_TEST
 
 /* An innovation of a sensor on a state that wraps takes the shorter distance. */
-START_TEST(test_wraps)
+TEST(test_wraps)
 {
   bramah_sensor sensor;
   const bramah_plant p = open_plant(2, 0);
@@ -405,20 +397,5 @@ START_TEST(test_wraps)
   ck_assert_int_eq(bramah_sensor_init(&so, &p, &diag, &sensor), BRAMAH_E_REFERENCE);
   ck_assert_msg(strstr(diag.message, "did you mean 'coil.force'"), "%s", diag.message);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("plant_table");
-  TCase *cases = one_case(suite, "plant_table");
-  tcase_add_loop_test(cases, test_names_and_scales, 0, PLANTS);
-  tcase_add_loop_test(cases, test_save_and_restore, 0, PLANTS);
-  tcase_add_loop_test(cases, test_inject, 0, PLANTS);
-  tcase_add_loop_test(cases, test_differences_by_scale, 0, PLANTS);
-  tcase_add_loop_test(cases, test_consistent, 0, 2 * PLANTS);
-  tcase_add_test(cases, test_acceleration_by_current);
-  tcase_add_test(cases, test_tables_refused);
-  tcase_add_test(cases, test_short_table);
-  tcase_add_test(cases, test_wraps);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("plant_table"); }

@@ -4,8 +4,8 @@
 #include "bramah/assess.h"
 #include "bramah/plausibility.h"
 #include "bramah/simulation.h"
+#include "test/support/run.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void no_doubt(bramah_study *study, const char *log, const char *what)
   bramah_session_close(session);
 }
 
-START_TEST(test_shipped_logs)
+TEST(test_shipped_logs)
 {
   static const char *const pairs[][2] = {{"four-bar/sensors-1.yaml", "four-bar/log.csv"},
                                          {"four-bar/sensors-2.yaml", "four-bar/log.csv"},
@@ -60,7 +60,6 @@ START_TEST(test_shipped_logs)
     no_doubt(study, log, pairs[i][0]);
   }
 }
-END_TEST
 
 /* One draw: the machine's uncertain parameters, the joints' start, the sensors' noise. */
 static void draw(const char *study_file, uint64_t seed, double seconds)
@@ -129,7 +128,7 @@ static void draw(const char *study_file, uint64_t seed, double seconds)
   bramah_session_close(session);
 }
 
-START_TEST(test_drawn_logs)
+TEST(test_drawn_logs)
 {
   static const struct {
     const char *study;
@@ -141,19 +140,5 @@ START_TEST(test_drawn_logs)
   for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
     for (uint64_t seed = 1; seed <= 10; seed++) draw(of[i].study, seed, of[i].seconds);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("plausibility");
-  TCase *tcase = tcase_create("no false doubts");
-  tcase_set_timeout(tcase, 600.0);
-  tcase_add_test(tcase, test_shipped_logs);
-  tcase_add_test(tcase, test_drawn_logs);
-  suite_add_tcase(suite, tcase);
-  SRunner *runner = srunner_create(suite);
-  srunner_run_all(runner, CK_ENV);
-  const int failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+int main(void) { return run_tests("plausibility"); }

@@ -756,7 +756,7 @@ static double apart(unsigned number, int steps, int as_source, int as_native, br
   return worst;
 }
 
-START_TEST(test_machines)
+TEST(test_machines)
 {
   const char *asked = getenv("BRAMAH_MACHINES");
   const unsigned n = asked ? (unsigned)atoi(asked) : 12;
@@ -785,11 +785,5 @@ START_TEST(test_machines)
   ck_assert_uint_ge(10 * compiled, 9 * all);
   ck_assert_uint_ge(source, asked ? 2 * compiled / 3 : 400);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("random machines");
-  tcase_add_test(one_case(suite, "both ways"), test_machines);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("random machines"); }

@@ -142,7 +142,7 @@ static double matched_run(unsigned seed, double base, double dead_band, double *
 
 /* The mean NEES of 30 runs per degree of freedom is within 0.67 and 1.38 in all but one of a thousand cases
  * (chi-square with 180 degrees of freedom). */
-START_TEST(test_consistent)
+TEST(test_consistent)
 {
   double nees = 0.0, nis = 0.0;
   for (unsigned run = 0; run < RUNS; run++) nees += matched_run(100 + run, 3.0, 0.0, &nis) / N / RUNS;
@@ -151,7 +151,6 @@ START_TEST(test_consistent)
   ck_assert_double_le(nees, 1.38);
   ck_assert_double_eq_tol(nis, 1.0, 0.03);
 }
-END_TEST
 
 /* What a filter makes of the work cycle, whose valve has its lag. */
 typedef struct outcome {
@@ -212,7 +211,7 @@ static outcome work_cycle(int known, double dead_band)
 
 /* Commands that leap by 10 V are followed within half a volt, and not knowing them costs a factor of about
  * two. */
-START_TEST(test_work_cycle_is_followed)
+TEST(test_work_cycle_is_followed)
 {
   const outcome unknown = work_cycle(0, 0.0), known = work_cycle(1, 0.0);
   printf("work cycle: spool within %.3f V (RMSE), %.1f %% inside 1.96 sigma; angle sigma %.2g, known %.2g; "
@@ -227,12 +226,11 @@ START_TEST(test_work_cycle_is_followed)
   ck_assert_double_le(unknown.angle_sigma, 4.0 * known.angle_sigma);
   ck_assert_double_ge(unknown.pressure_sigma, 1.2 * known.pressure_sigma);
 }
-END_TEST
 
 /* A valve with a dead band, in which its command shows nowhere, while the command leaps from band to stroke and back:
  * by the derivative at the estimate alone nothing would be learned in the band and the covariance would not grow
  * (11 % of the angles within their bands). */
-START_TEST(test_dead_band)
+EACH_TEST(test_dead_band, 0, 4)
 {
   static const double bands[] = {0.2, 0.5, 1.0, 2.0};
   const outcome out = work_cycle(0, bands[_i]);
@@ -246,11 +244,10 @@ START_TEST(test_dead_band)
   ck_assert_double_ge(out.command_held, 0.95);
   ck_assert_double_le(out.angle_rmse, 1.5e-3);
 }
-END_TEST
 
 /* The command wanders into and out of a dead band: what no straight line through its edges fits counts as noise, for
  * as long as it lasts. By the slope alone the mean NEES of these is up to 6e14. */
-START_TEST(test_edge)
+EACH_TEST(test_edge, 0, 8)
 {
   static const double bands[] = {0.2, 0.5, 1.0, 2.0};
   const double band = bands[_i / 2], base = _i % 2 ? 0.5 * band : 0.0;
@@ -268,15 +265,5 @@ START_TEST(test_edge)
   ck_assert_double_le(most, 6.0);
   ck_assert_double_le(nis, 1.03);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("raw");
-  TCase *cases = one_case(suite, "raw");
-  tcase_add_test(cases, test_consistent);
-  tcase_add_test(cases, test_work_cycle_is_followed);
-  tcase_add_loop_test(cases, test_dead_band, 0, 4);
-  tcase_add_loop_test(cases, test_edge, 0, 8);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("raw"); }

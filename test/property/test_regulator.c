@@ -11,7 +11,7 @@
 
 static bramah_diag diag;
 
-START_TEST(test_pendulum)
+TEST(test_pendulum)
 {
   const double up = 3.14159265358979323846;
   const bramah_body body = {
@@ -55,13 +55,12 @@ START_TEST(test_pendulum)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
 static four_bar fb;
 
 /* A leaking piston lets the crank sink; the valve holds it in a trim, and the feedback brings it back
  * there. */
-START_TEST(test_four_bar)
+TEST(test_four_bar)
 {
   enum { N = 6 };
   const bramah_leakage leak = {.name = "piston", .cylinder = "lift", .conductance = 2e-12};
@@ -119,13 +118,5 @@ START_TEST(test_four_bar)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("regulator");
-  TCase *cases = one_case(suite, "feedback");
-  tcase_add_test(cases, test_pendulum);
-  tcase_add_test(cases, test_four_bar);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("regulator"); }

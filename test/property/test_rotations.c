@@ -162,7 +162,7 @@ static void quarters(double coarse, double fine, double largest, const char *wha
 }
 
 /* Spinning about its intermediate axis a body turns over again and again (Dzhanibekov). */
-START_TEST(test_tumbling_body)
+TEST(test_tumbling_body)
 {
   double x[7] = {1, 0, 0, 0, fast[0], fast[1], fast[2]};
   for (int k = 0; k < 100000; k++) runge_kutta(x, 1e-4);
@@ -171,7 +171,6 @@ START_TEST(test_tumbling_body)
   quarters(coarse.energy, fine.energy, 1e-3, "energy");
   quarters(coarse.momentum, fine.momentum, 1e-3, "momentum");
 }
-END_TEST
 
 /* Thrown with spin, centre of mass away from the frame: it follows its parabola. */
 static double fall(int64_t step_ns)
@@ -196,8 +195,7 @@ static double fall(int64_t step_ns)
   return worst;
 }
 
-START_TEST(test_thrown_body) { quarters(fall(2000000), fall(1000000), 1e-4, "parabola"); }
-END_TEST
+TEST(test_thrown_body) { quarters(fall(2000000), fall(1000000), 1e-4, "parabola"); }
 
 /* ---- against a pendulum in the plane ---- */
 
@@ -213,7 +211,7 @@ static void describe_pendulum(bramah_joint_type type)
 }
 
 /* It goes over the top, through a pitch of +-90 deg twice a turn. */
-START_TEST(test_pendulum_over_the_top)
+TEST(test_pendulum_over_the_top)
 {
   double angle[2000];
   describe_pendulum(BRAMAH_JOINT_REVOLUTE);
@@ -244,7 +242,6 @@ START_TEST(test_pendulum_over_the_top)
   ck_assert_uint_ge(bramah_coupled_report(coupled).rebases, 9);
   drop();
 }
-END_TEST
 
 /* ---- chains ---- */
 
@@ -289,14 +286,13 @@ static double drift(bramah_joint_type root, int64_t step_ns, double seconds, dou
 }
 
 /* Energy conserved by a frictionless spatial chain over 10 s to the order of the integrator. */
-START_TEST(test_chain_keeps_its_energy)
+EACH_TEST(test_chain_keeps_its_energy, 0, 2)
 {
   const bramah_joint_type root = _i ? BRAMAH_JOINT_SPHERICAL : BRAMAH_JOINT_FLOATING;
   double swing;
   const double coarse = drift(root, 1000000, 10.0, &swing), fine = drift(root, 500000, 10.0, &swing);
   quarters(coarse, fine, 1e-3 * swing, "energy of the chain");
 }
-END_TEST
 
 /* ---- closed loops ---- */
 
@@ -330,7 +326,7 @@ static void describe_tied(bramah_formulation formulation)
   tree.machine.integrator.formulation = formulation;
 }
 
-START_TEST(test_formulations_agree)
+TEST(test_formulations_agree)
 {
   double q[3][2][4];
   for (int f = 0; f < 3; f++) {
@@ -348,7 +344,6 @@ START_TEST(test_formulations_agree)
     ck_assert_double_lt(apart(q[0][i], q[2][i]), 1e-3);
   }
 }
-END_TEST
 
 /* ---- errors through a re-base ---- */
 
@@ -457,7 +452,7 @@ static void keep_rows(void)
   for (size_t i = 0; i < plant.n_output; i++) plant.output_row(plant.self, i, row_before[i]);
 }
 
-START_TEST(test_errors_follow_a_rebase)
+EACH_TEST(test_errors_follow_a_rebase, 0, 4)
 {
   describe(_i);
   make(&tree.machine);
@@ -492,10 +487,9 @@ START_TEST(test_errors_follow_a_rebase)
   }
   drop();
 }
-END_TEST
 
 /* Nobody asks between two re-bases: the second map times the first. */
-START_TEST(test_maps_are_composed)
+EACH_TEST(test_maps_are_composed, 0, 3)
 {
   describe(_i);
   make(&tree.machine);
@@ -518,11 +512,10 @@ START_TEST(test_maps_are_composed)
     }
   drop();
 }
-END_TEST
 
 /* Rows of all outputs after a re-base against differences through inject, and the Jacobian of
  * accelerations. */
-START_TEST(test_rows_after_a_rebase)
+EACH_TEST(test_rows_after_a_rebase, 0, 3)
 {
   describe(_i);
   make(&tree.machine);
@@ -554,10 +547,9 @@ START_TEST(test_rows_after_a_rebase)
   }
   drop();
 }
-END_TEST
 
 /* The row that sigma and noise refer to: how far the child turns about its own axes. */
-START_TEST(test_noise_is_about_the_axes_of_the_child)
+TEST(test_noise_is_about_the_axes_of_the_child)
 {
   describe(1);
   make(&tree.machine);
@@ -589,11 +581,10 @@ START_TEST(test_noise_is_about_the_axes_of_the_child)
   ck_assert_int_eq(plant.noise_row(plant.self, yaw + 1, row), BRAMAH_E_UNSUPPORTED);
   drop();
 }
-END_TEST
 
 /* ---- snapshots ---- */
 
-START_TEST(test_snapshot_across_rebases)
+EACH_TEST(test_snapshot_across_rebases, 0, 4)
 {
   describe(_i);
   make(&tree.machine);
@@ -620,7 +611,6 @@ START_TEST(test_snapshot_across_rebases)
   bramah_coupled_free(other);
   drop();
 }
-END_TEST
 
 /* ---- start ---- */
 
@@ -632,7 +622,7 @@ static void check_angle(const char *name, double expected)
 
 /* Initial values are those of the outputs, with or without a re-base at the start; they count whole turns
  * where none was needed. */
-START_TEST(test_start_shows_what_was_given)
+EACH_TEST(test_start_shows_what_was_given, 0, 4)
 {
   static const double pitches[4] = {0.4, 1.3, -1.5, 2.0};
   describe_chain(BRAMAH_JOINT_FLOATING, 1000000);
@@ -651,10 +641,9 @@ START_TEST(test_start_shows_what_was_given)
   ck_assert(show("b0_z.position") == 3.0);
   drop();
 }
-END_TEST
 
 /* At a pitch of 90 deg exactly: the body turns as the angles say, X a'. */
-START_TEST(test_start_at_the_pole)
+EACH_TEST(test_start_at_the_pole, 0, 2)
 {
   describe_chain(BRAMAH_JOINT_SPHERICAL, 1000000);
   double w[3], q[4], expected[4];
@@ -683,10 +672,9 @@ START_TEST(test_start_at_the_pole)
   run(500);
   drop();
 }
-END_TEST
 
 /* Tied pendulums: some angles of each are given, with the pitch beyond a re-base. */
-START_TEST(test_start_in_a_loop)
+TEST(test_start_in_a_loop)
 {
   describe_tied(BRAMAH_FORMULATION_PARTITIONING);
   make(&tree.machine);
@@ -705,7 +693,6 @@ START_TEST(test_start_in_a_loop)
   ck_assert_double_lt(bramah_coupled_constraint_violation(coupled), 1e-12);
   drop();
 }
-END_TEST
 
 /* ---- filter ---- */
 
@@ -760,7 +747,7 @@ static void make_sensors(void)
 
 /* A tumbling body is followed through its re-bases from a wrong start; sigma and noise are about its own
  * axes. NEES: the squared error in attitude against its covariance. */
-START_TEST(test_filter_follows_a_tumbling_body)
+TEST(test_filter_follows_a_tumbling_body)
 {
   describe_body(1000000);
   make(&tree.machine);
@@ -815,11 +802,10 @@ START_TEST(test_filter_follows_a_tumbling_body)
   bramah_coupled_free(real);
   drop();
 }
-END_TEST
 
 /* Prediction through a pole: what is added within one step is small, so the covariance of attitude and body
  * rates is nearly the same on both sides of a re-base; a wrong map would show at once. */
-START_TEST(test_covariance_is_the_same_after_a_rebase)
+TEST(test_covariance_is_the_same_after_a_rebase)
 {
   describe_body(1000000);
   make(&tree.machine);
@@ -855,10 +841,9 @@ START_TEST(test_covariance_is_the_same_after_a_rebase)
   bramah_filter_free(filter);
   drop();
 }
-END_TEST
 
 /* At the pole the angles determine nothing, but the noise stated for them does. */
-START_TEST(test_filter_at_the_pole)
+TEST(test_filter_at_the_pole)
 {
   describe_body(1000000);
   tree.joints[0].initial_positions[4] = 0.5 * half_turn;
@@ -889,27 +874,5 @@ START_TEST(test_filter_at_the_pole)
   bramah_filter_free(filter);
   drop();
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("rotations");
-  TCase *cases = one_case(suite, "motion");
-  tcase_add_test(cases, test_tumbling_body);
-  tcase_add_test(cases, test_thrown_body);
-  tcase_add_test(cases, test_pendulum_over_the_top);
-  tcase_add_loop_test(cases, test_chain_keeps_its_energy, 0, 2);
-  tcase_add_test(cases, test_formulations_agree);
-  tcase_add_loop_test(cases, test_errors_follow_a_rebase, 0, 4);
-  tcase_add_loop_test(cases, test_maps_are_composed, 0, 3);
-  tcase_add_loop_test(cases, test_rows_after_a_rebase, 0, 3);
-  tcase_add_test(cases, test_noise_is_about_the_axes_of_the_child);
-  tcase_add_loop_test(cases, test_snapshot_across_rebases, 0, 4);
-  tcase_add_loop_test(cases, test_start_shows_what_was_given, 0, 4);
-  tcase_add_loop_test(cases, test_start_at_the_pole, 0, 2);
-  tcase_add_test(cases, test_start_in_a_loop);
-  tcase_add_test(cases, test_filter_follows_a_tumbling_body);
-  tcase_add_test(cases, test_covariance_is_the_same_after_a_rebase);
-  tcase_add_test(cases, test_filter_at_the_pole);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("rotations"); }

@@ -169,7 +169,7 @@ static size_t find(const bramah_filter_scores *s, const mistake *m)
 }
 
 /* Without gates and with: a sensor that is rejected for its fault is still blamed for it. */
-START_TEST(test_right_cause_first)
+EACH_TEST(test_right_cause_first, 0, 2 * sizeof mistakes / sizeof mistakes[0])
 {
   const mistake *m = &mistakes[_i / 2];
   rig r = {0};
@@ -194,10 +194,9 @@ START_TEST(test_right_cause_first)
   }
   close_rig(&r);
 }
-END_TEST
 
 /* A cause that begins later: scores that are restarted then find its size, those of all the time a smaller one. */
-START_TEST(test_onset)
+TEST(test_onset)
 {
   static const mistake late = {BRAMAH_CAUSE_BIAS, "gyro", 5e-3, 0.1, 1700};
   rig r = {0};
@@ -219,10 +218,9 @@ START_TEST(test_onset)
   ck_assert_uint_eq(bramah_filter_get_scores(r.filter, 2).n, 0);
   close_rig(&r);
 }
-END_TEST
 
 /* The root of the covariance gives the same scores, and a snapshot takes them along. */
-START_TEST(test_forms_and_snapshots)
+TEST(test_forms_and_snapshots)
 {
   rig r[2] = {{.filter = NULL}};
   for (int k = 0; k < 2; k++) {
@@ -274,13 +272,5 @@ START_TEST(test_forms_and_snapshots)
                    BRAMAH_E_UNSUPPORTED);
   for (int k = 0; k < 2; k++) close_rig(&r[k]);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("scores");
-  TCase *cases = one_case(suite, "scores");
-  tcase_add_loop_test(cases, test_right_cause_first, 0, 2 * sizeof mistakes / sizeof mistakes[0]);
-  ADD_TESTS(cases, test_onset, test_forms_and_snapshots);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("scores"); }

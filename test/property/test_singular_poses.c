@@ -109,7 +109,7 @@ static course run(const parallelogram *p, double seconds)
 }
 
 /* Over the top again and again, in a plane that is nearly level: ten seconds with steps of 1 ms. */
-START_TEST(test_passes)
+EACH_TEST(test_passes, 0, 3)
 {
   parallelogram p;
   describe(&p, 1.0, -1.5, 0.2, 1000000, (bramah_formulation)_i);
@@ -122,10 +122,9 @@ START_TEST(test_passes)
   ck_assert_double_lt(c.energy, 1e-6);
   ck_assert_double_lt(c.violation, 1e-10);
 }
-END_TEST
 
 /* Swinging in full weight: the error falls with the square of the step, as without singular poses. */
-START_TEST(test_keeps_its_order)
+EACH_TEST(test_keeps_its_order, 0, 3)
 {
   course c[2];
   for (int i = 0; i < 2; i++) {
@@ -138,10 +137,9 @@ START_TEST(test_keeps_its_order)
   ck_assert_int_ge(c[1].passes, 4);
   ck_assert_double_eq_tol(c[0].angle / c[1].angle, 4.0, 0.3);
 }
-END_TEST
 
 /* Steps that end in the flat pose itself, and a swing that turns near it. */
-START_TEST(test_flat)
+EACH_TEST(test_flat, 0, 3)
 {
   parallelogram p;
   describe(&p, 1.0, -1.0, 0.0, 1000000, (bramah_formulation)_i);
@@ -152,10 +150,9 @@ START_TEST(test_flat)
   ck_assert_double_lt(through.angle, 1e-9);
   ck_assert_double_lt(turning.angle, 1e-5);
 }
-END_TEST
 
 /* The other branch is kept as well: the links cross, and energy holds. */
-START_TEST(test_antiparallelogram)
+EACH_TEST(test_antiparallelogram, 0, 3)
 {
   parallelogram p;
   double drift[2];
@@ -180,10 +177,9 @@ START_TEST(test_antiparallelogram)
   printf("%s: energy to %.2g J with 1 ms, %.2g J with 0.5 ms\n", formulation_name[_i], drift[0], drift[1]);
   ck_assert_double_eq_tol(drift[0] / drift[1], 4.0, 0.4);
 }
-END_TEST
 
 /* More than one degree of freedom: a bob that hangs from the coupler. */
-START_TEST(test_two_degrees_of_freedom)
+EACH_TEST(test_two_degrees_of_freedom, 0, 3)
 {
   double drift[2];
   for (int i = 0; i < 2; i++) {
@@ -205,10 +201,9 @@ START_TEST(test_two_degrees_of_freedom)
   printf("%s: energy to %.2g J with 1 ms, %.2g J with 0.5 ms\n", formulation_name[_i], drift[0], drift[1]);
   ck_assert_double_eq_tol(drift[0] / drift[1], 4.0, 0.4);
 }
-END_TEST
 
 /* Near the flat pose too a snapshot holds all that the next step needs. */
-START_TEST(test_snapshot)
+EACH_TEST(test_snapshot, 0, 3)
 {
   parallelogram p;
   static double snap[256], sa[256], sb[256];
@@ -232,10 +227,9 @@ START_TEST(test_snapshot)
   stop(&a);
   stop(&b);
 }
-END_TEST
 
 /* A start in the flat pose, or too near it, is refused by the loop, with the joint to change. */
-START_TEST(test_flat_start)
+EACH_TEST(test_flat_start, 0, 3)
 {
   static const double angle[] = {0.0, 3.14159265358979312, 1e-9};
   parallelogram p;
@@ -248,10 +242,9 @@ START_TEST(test_flat_start)
   ck_assert_uint_eq(bramah_model_get_info(r.model).n_dof, 1);
   stop(&r);
 }
-END_TEST
 
 /* An open loop, and a flat pose that the machine stands in, are limits that a run exceeds, by the name of the loop. */
-START_TEST(test_limits)
+TEST(test_limits)
 {
   parallelogram p;
   bramah_limit limit[BRAMAH_N_LIMITS];
@@ -281,19 +274,5 @@ START_TEST(test_limits)
   bramah_linearization_free(l);
   stop(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("singular poses");
-  TCase *cases = one_case(suite, "singular poses");
-  tcase_add_loop_test(cases, test_passes, 0, 3);
-  tcase_add_loop_test(cases, test_keeps_its_order, 0, 3);
-  tcase_add_loop_test(cases, test_flat, 0, 3);
-  tcase_add_loop_test(cases, test_antiparallelogram, 0, 3);
-  tcase_add_loop_test(cases, test_two_degrees_of_freedom, 0, 3);
-  tcase_add_loop_test(cases, test_snapshot, 0, 3);
-  tcase_add_loop_test(cases, test_flat_start, 0, 3);
-  tcase_add_test(cases, test_limits);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("singular poses"); }

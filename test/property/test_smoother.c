@@ -111,21 +111,19 @@ static void check_against_batch(int64_t change_at)
   bramah_filter_free(filter);
 }
 
-START_TEST(test_equals_batch_least_squares)
+TEST(test_equals_batch_least_squares)
 {
   if (long_double_is_as_promised()) check_against_batch(-1);
 }
-END_TEST
 
 /* Other independent coordinates from step 150 on. */
-START_TEST(test_equals_batch_through_a_change_of_coordinates)
+TEST(test_equals_batch_through_a_change_of_coordinates)
 {
   if (long_double_is_as_promised()) check_against_batch(150);
 }
-END_TEST
 
 /* The noise that the batch assumes is that of the filter: P after predict minus F P F'. */
-START_TEST(test_noise_is_that_of_the_filter)
+TEST(test_noise_is_that_of_the_filter)
 {
   static linear_run run;
   double Q[N * N], F[N * N], before[N * N];
@@ -148,7 +146,6 @@ START_TEST(test_noise_is_that_of_the_filter)
     }
   bramah_filter_free(filter);
 }
-END_TEST
 
 /* ---- on a machine ---- */
 
@@ -248,7 +245,7 @@ static void smooth_four_bar(bramah_transition transition, const char *const *nam
   four_bar_close(&truth);
 }
 
-START_TEST(test_better_than_the_filter_on_the_four_bar)
+TEST(test_better_than_the_filter_on_the_four_bar)
 {
   static const char *const angles[LOOKED] = {"crank.angle", "coupler.angle"}, *const others[LOOKED] = {
                                                                                   "crank.rate",
@@ -261,7 +258,6 @@ START_TEST(test_better_than_the_filter_on_the_four_bar)
   smooth_four_bar(BRAMAH_TRANSITION_STEP, others, ratio);
   for (int i = 0; i < LOOKED; i++) ck_assert_double_lt(ratio[i], 1.0);
 }
-END_TEST
 
 /* ---- records ---- */
 
@@ -316,7 +312,7 @@ static void go_small(small *s, int from, int to)
 }
 
 /* A filter that went ahead, was restored and went again leaves the same records as one that did not. */
-START_TEST(test_going_back)
+TEST(test_going_back)
 {
   small a, b;
   static double snap[128];
@@ -343,7 +339,6 @@ START_TEST(test_going_back)
   close_small(&a);
   close_small(&b);
 }
-END_TEST
 
 static bramah_status record(void *user, bramah_filter_event event, bramah_filter *filter, bramah_diag *d)
 {
@@ -377,7 +372,7 @@ static void go_late(small *s, int late)
   must(bramah_smoother_run(s->smoother, &diag), &diag);
 }
 
-START_TEST(test_late_samples)
+TEST(test_late_samples)
 {
   small a, b;
   open_small(&a, 301);
@@ -397,10 +392,9 @@ START_TEST(test_late_samples)
   close_small(&a);
   close_small(&b);
 }
-END_TEST
 
 /* Two samples in one step weigh as one of half the variance at their mean. */
-START_TEST(test_two_corrections_in_a_step)
+TEST(test_two_corrections_in_a_step)
 {
   small a, b;
   open_small(&a, 21);
@@ -440,9 +434,8 @@ START_TEST(test_two_corrections_in_a_step)
   close_small(&a);
   close_small(&b);
 }
-END_TEST
 
-START_TEST(test_refuses)
+TEST(test_refuses)
 {
   small s;
   open_small(&s, 3);
@@ -474,19 +467,5 @@ START_TEST(test_refuses)
   ck_assert_int_eq(bramah_smoother_show(s.smoother, 3, &diag), BRAMAH_E_ARGUMENT);
   close_small(&s);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("smoother");
-  TCase *cases = one_case(suite, "smoother");
-  tcase_add_test(cases, test_equals_batch_least_squares);
-  tcase_add_test(cases, test_equals_batch_through_a_change_of_coordinates);
-  tcase_add_test(cases, test_noise_is_that_of_the_filter);
-  tcase_add_test(cases, test_better_than_the_filter_on_the_four_bar);
-  tcase_add_test(cases, test_going_back);
-  tcase_add_test(cases, test_late_samples);
-  tcase_add_test(cases, test_two_corrections_in_a_step);
-  tcase_add_test(cases, test_refuses);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("smoother"); }

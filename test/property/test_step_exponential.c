@@ -110,7 +110,7 @@ static const struct {
                 {BRAMAH_FRICTION_BROWN_MCPHEE, 0.02}};
 enum { N_CASES = sizeof cases_of / sizeof cases_of[0] };
 
-START_TEST(test_order)
+EACH_TEST(test_order, 0, N_CASES)
 {
   double d[3];
   for (int k = 0; k < 3; k++) d[k] = distance(cases_of[_i].friction, cases_of[_i].t, k);
@@ -118,10 +118,9 @@ START_TEST(test_order)
   for (int k = 1; k < 3; k++) ck_assert_double_gt(log2(d[k] / d[k - 1]), 2.8);
   ck_assert_double_lt(d[2], 1e-3);
 }
-END_TEST
 
 /* F (1 - h/2 J) = 1 + h/2 J where nothing moves, even at a step that is long for the pressures. */
-START_TEST(test_rational)
+TEST(test_rational)
 {
   double J[MANY * MANY], F[MANY * MANY], left[MANY * MANY], right[MANY * MANY], lhs[MANY * MANY];
   rig r;
@@ -152,13 +151,5 @@ START_TEST(test_rational)
   ck_assert_double_lt(d, 1e-9 * scale);
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("transition and exponential");
-  TCase *cases = one_case(suite, "step");
-  tcase_add_loop_test(cases, test_order, 0, N_CASES);
-  tcase_add_test(cases, test_rational);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("transition and exponential"); }

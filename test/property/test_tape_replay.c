@@ -65,7 +65,7 @@ static void compare_estimates(rig *r)
   }
 }
 
-START_TEST(test_nothing_is_lost)
+EACH_TEST(test_nothing_is_lost, 0, N_REPLAYS)
 {
   rig r[2];
   bramah_diag diag;
@@ -88,10 +88,9 @@ START_TEST(test_nothing_is_lost)
   ck_assert_uint_eq(a->verdict.tests, b->verdict.tests);
   for (int w = 0; w < 2; w++) close_rig(&r[w]);
 }
-END_TEST
 
 /* What a session makes of itself makes its steps likewise. */
-START_TEST(test_clones_share_the_program)
+TEST(test_clones_share_the_program)
 {
   rig r;
   bramah_diag diag;
@@ -105,13 +104,5 @@ START_TEST(test_clones_share_the_program)
   bramah_session_close(clone);
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("tape_replay");
-  TCase *cases = one_case(suite, "sessions");
-  tcase_add_loop_test(cases, test_nothing_is_lost, 0, N_REPLAYS);
-  tcase_add_test(cases, test_clones_share_the_program);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("tape_replay"); }

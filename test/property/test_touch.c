@@ -85,7 +85,7 @@ static double moving(const running *r, const char *joint, const char *coordinate
 
 /* Two balls meet head on: spec machines 2, a linear spring and damper that is let go where it would pull, on the reduced
  * mass of 100 kg (200 kg each): restitution 0.522015. The damper sets in over the first 0.1 mm, as in test_contact. */
-START_TEST(test_linear_impact)
+TEST(test_linear_impact)
 {
   static scene s;
   const bramah_shape shapes[2] = {ball, ball};
@@ -110,14 +110,13 @@ START_TEST(test_linear_impact)
   ck_assert_double_eq_tol(shown(&r, "energy.contacts"), 50.0 * (1.0 - left * left), 5e-5);
   stop(&r);
 }
-END_TEST
 
 /* v/a - ln(1 + a v)/a^2: of m v v' = -K d^1.5 (1 + a v) integrated over the depth. */
 static double blow(double a, double v) { return v / a - log(1.0 + a * v) / (a * a); }
 
 /* Two balls of different masses after Hunt and Crossley: the closed form of the speed that they part with, which has neither mass nor
  * stiffness in it, the deepest penetration, and the momentum. */
-START_TEST(test_hunt_crossley)
+TEST(test_hunt_crossley)
 {
   static const double mass[2] = {20.0, 60.0}, speed = 2.0, K = 1e8, a = 0.4;
   static scene s;
@@ -147,7 +146,6 @@ START_TEST(test_hunt_crossley)
   ck_assert_double_eq_tol(deepest, pow(2.5 * 15.0 * blow(a, speed) / K, 0.4), 1e-6);
   stop(&r);
 }
-END_TEST
 
 /* ---- any two shapes ---- */
 
@@ -185,7 +183,7 @@ static void angular(const running *r, const bramah_body *body, const char *joint
 
 /* Each shape thrown at each other one, turning, with friction and without a ground: momentum and its moment stay, energy
  * only goes, and what goes is what the contact took. */
-START_TEST(test_throws)
+EACH_TEST(test_throws, 0, 16)
 {
   static scene s;
   const bramah_shape kinds[4] = {ball, rod, cube, wedge};
@@ -229,13 +227,12 @@ START_TEST(test_throws)
   }
   ck_assert_int_gt(touches, 0);
 }
-END_TEST
 
 /* ---- slopes ---- */
 
 /* A cube on the ground, or on a plank that is welded to it: below the angle of friction, atan 0.6 = 30.96 deg, it sticks, above it
  * slides with g (sin - mu cos). */
-START_TEST(test_slope)
+EACH_TEST(test_slope, 0, 12)
 {
   static const double tilts[] = {20, 30, 30.5, 31.2, 35, 45};
   const double tilt = tilts[_i / 2] * pi / 180.0, pull = 9.81 * (sin(tilt) - 0.6 * cos(tilt));
@@ -265,13 +262,12 @@ START_TEST(test_slope)
   }
   stop(&r);
 }
-END_TEST
 
 /* ---- a stack ---- */
 
 /* Cubes on each other, each turned and set off a little, dropped by a millimetre: they stay. BRAMAH_SEEDS: five of them for
  * 60 s; otherwise three for 3 s. */
-START_TEST(test_stack)
+EACH_TEST(test_stack, 0, 2)
 {
   static scene s;
   const int is_long = getenv("BRAMAH_SEEDS") != NULL;
@@ -315,7 +311,6 @@ START_TEST(test_stack)
   ck_assert_double_eq(shown(&r, "ab.resets"), resets);
   stop(&r);
 }
-END_TEST
 
 /* ---- steps ---- */
 
@@ -363,7 +358,7 @@ static void check_transition(running *r, double tolerance)
 }
 
 /* Corners rest on a face. */
-START_TEST(test_transition)
+TEST(test_transition)
 {
   static scene s;
   two_cubes(&s);
@@ -372,10 +367,9 @@ START_TEST(test_transition)
   check_transition(&r, 1e-6);
   stop(&r);
 }
-END_TEST
 
 /* Round shapes on each other, and on edges and corners: the normal turns within the step, and its derivatives know. */
-START_TEST(test_round_transition)
+EACH_TEST(test_round_transition, 0, 6)
 {
   const bramah_shape shapes[6][2] = {{ball, ball}, {ball, rod},  {rod, rod},
                                      {rod, rod},   {ball, cube}, {rod, cube}};
@@ -397,11 +391,10 @@ START_TEST(test_round_transition)
   check_transition(&r, 1e-6);
   stop(&r);
 }
-END_TEST
 
 /* A ball that rests without friction on the top of another one, which is welded: its weight tips it off with x'' = g x / D, D the distance of
  * the centres, by which the normal turns, and it bounces with K/m. */
-START_TEST(test_tipping)
+TEST(test_tipping)
 {
   static scene s;
   static double J[6 * 12];
@@ -420,10 +413,9 @@ START_TEST(test_tipping)
   ck_assert_double_eq_tol(J[13 * 2], -1e5, 1e-3);
   stop(&r);
 }
-END_TEST
 
 /* From a snapshot it goes on to the same bits. */
-START_TEST(test_snapshot)
+TEST(test_snapshot)
 {
   static scene s;
   static double snap[8192], x[2][24];
@@ -439,12 +431,11 @@ START_TEST(test_snapshot)
   ck_assert_mem_eq(x[0], x[1], sizeof x[0]);
   stop(&r);
 }
-END_TEST
 
 /* ---- on the ground ---- */
 
 /* Shapes on the ground are its points, with their parts of the law; and programs run them. */
-START_TEST(test_ground)
+TEST(test_ground)
 {
   static scene s;
   const bramah_shape shapes[4] = {ball, rod, cube, wedge};
@@ -486,13 +477,12 @@ START_TEST(test_ground)
   bramah_program_free(program);
   stop(&r);
 }
-END_TEST
 
 /* ---- by program ---- */
 
 /* Two shapes fall on each other and on a plank that carries one of them: the program makes the same steps as the interpreter, with the
  * same derivatives. */
-START_TEST(test_program)
+EACH_TEST(test_program, 0, 16)
 {
   enum { NE = 24, STEPS = 60 };
   static scene s;
@@ -548,11 +538,10 @@ START_TEST(test_program)
   bramah_program_free(program);
   stop(&r);
 }
-END_TEST
 
 /* ---- what is not known, and what is wrong ---- */
 
-START_TEST(test_unknown)
+TEST(test_unknown)
 {
   static scene s;
   bramah_linearization *l;
@@ -578,9 +567,8 @@ START_TEST(test_unknown)
   stop(&r);
   bramah_linearization_free(l);
 }
-END_TEST
 
-START_TEST(test_refusals)
+EACH_TEST(test_refusals, 0, 11)
 {
   static scene s;
   two_cubes(&s);
@@ -610,19 +598,5 @@ START_TEST(test_refusals)
   s.shape[1] = (bramah_shape){.kind = BRAMAH_SHAPE_SPHERE};
   refuses(&s.machine, BRAMAH_E_VALUE, "b", "its radius must be positive", &diag);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("touch");
-  TCase *cases = one_case(suite, "touch");
-  ADD_TESTS(cases, test_linear_impact, test_hunt_crossley, test_transition, test_tipping, test_snapshot,
-            test_ground, test_unknown);
-  tcase_add_loop_test(cases, test_throws, 0, 16);
-  tcase_add_loop_test(cases, test_slope, 0, 12);
-  tcase_add_loop_test(cases, test_stack, 0, 2);
-  tcase_add_loop_test(cases, test_round_transition, 0, 6);
-  tcase_add_loop_test(cases, test_program, 0, 16);
-  tcase_add_loop_test(cases, test_refusals, 0, 11);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("touch"); }

@@ -60,7 +60,7 @@ static void ck_near(double value, double expected, double scale)
   ck_assert_double_eq_tol(value, expected, 1e-12 * (scale + fabs(expected)));
 }
 
-START_TEST(test_scalar)
+EACH_TEST(test_scalar, 0, sizeof tyre_scalars / sizeof tyre_scalars[0])
 {
   const double *e = tyre_scalars[_i], *set = tyre_sets[(int)e[0]], w[3] = {e[1], 0.0, e[5]};
   const bramah__contact disc = disc_of(set, e[4], e[5], fabs(e[1]));
@@ -76,9 +76,8 @@ START_TEST(test_scalar)
   for (int k = 0; k < STEPS; k++) a = ask(&disc, w, load, 0.5 * 10e-3 / STEPS, a.x, a.xd);
   ck_assert_double_eq_tol(a.x[0], e[8], 1e-7);
 }
-END_TEST
 
-START_TEST(test_vector)
+EACH_TEST(test_vector, 0, sizeof tyre_vectors / sizeof tyre_vectors[0])
 {
   const double *e = tyre_vectors[_i], w[3] = {e[0], e[1], 0.0};
   const bramah__contact disc = disc_of(tyre_sets[0], 0.0, 0.0, hypot(e[0], e[1]));
@@ -88,10 +87,9 @@ START_TEST(test_vector)
     ck_near(-a.f[k], e[7 + k], 1e4);
   }
 }
-END_TEST
 
 /* Their first axis points backwards. */
-START_TEST(test_disc)
+EACH_TEST(test_disc, 0, sizeof tyre_wheels / sizeof tyre_wheels[0])
 {
   const double *e = tyre_wheels[_i], *velocity = e + 10, *omega = e + 13, *place = e + 18, *slip = e + 21;
   bramah__pose pose = {.A = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -122,10 +120,9 @@ START_TEST(test_disc)
   ck_near(-xd[0], e[23], 1.0);
   ck_near(xd[1], e[24], 1.0);
 }
-END_TEST
 
 /* Work put in is never less than what the bristles store: both sets, any slip, rolling and bristles. */
-START_TEST(test_passive)
+TEST(test_passive)
 {
   unsigned seed = 3;
   for (int i = 0; i < 20000; i++) {
@@ -143,7 +140,6 @@ START_TEST(test_passive)
     ck_assert_double_ge(put_in - stored, -1e-12 * (1.0 + fabs(put_in)));
   }
 }
-END_TEST
 
 /* ---- one wheel below a mass that slides and heaves ---- */
 
@@ -210,7 +206,7 @@ static void prescribe(corner *c, const char *joint, double rate)
 /* Driven at 3 m/s of its rim over ground that goes past more slowly, until the bristles have settled. The lumped law's
  * closed form sigma_0 v/(sigma_0 v/g + kappa u) + sigma_2 v; a brush whose bristles enter straight at the front of the
  * patch and bend over its length L = 2/kappa, all slid together: as steep at first, never more than 0.09 g apart. */
-START_TEST(test_slip_curve)
+EACH_TEST(test_slip_curve, 0, sizeof tyre_slips / sizeof tyre_slips[0])
 {
   static corner c;
   const double slip = tyre_slips[_i][0], v = 3.0 * slip, *set = tyre_sets[0], L = 1.0 / 3.0;
@@ -232,11 +228,10 @@ START_TEST(test_slip_curve)
   }
   stop(&r);
 }
-END_TEST
 
 /* Rolls 1 km; begins with a wheel that does not turn, or that turns as it must. It takes no energy from anywhere, and rolls on
  * without loss: the wheel slips until the slip is gone, and no force is left. */
-START_TEST(test_kilometre)
+EACH_TEST(test_kilometre, 0, 2)
 {
   static corner c;
   const double speed = 25.0;
@@ -259,12 +254,11 @@ START_TEST(test_kilometre)
   ck_assert(_i ? began - before < 1e-3 * began : began - before > 1e-3 * began);
   stop(&r);
 }
-END_TEST
 
 /* With its wheel held on a slope, for good or by a brake, it stays below the angle of friction, atan 0.5 = 26.6 deg, and slides
  * above; it also rolls away from a brake that is too weak for m g r sin, or pressed too little. Free, it rolls down as a body with the inertia of
  * its wheel does. */
-START_TEST(test_slope)
+EACH_TEST(test_slope, 0, 8)
 {
   static const struct {
     double slope, brake; /* deg; of the torque that holds it there, 0: none */
@@ -299,12 +293,11 @@ START_TEST(test_slope)
     ck_assert_double_eq_tol(shown(&r, "slide.acceleration"), free, 5e-2 * fabs(free));
   stop(&r);
 }
-END_TEST
 
 /* ---- a body on four tyres ---- */
 
 /* It bounces with 4 K/m and 4 C/m, and pitches with 4 K a^2 over its moment of inertia about its centre, wheels included. */
-START_TEST(test_stance)
+TEST(test_stance)
 {
   enum { WHEELS = 4, BODIES = 1 + WHEELS };
   static const char *const names[BODIES] = {"frame", "w1", "w2", "w3", "w4"},
@@ -362,11 +355,10 @@ START_TEST(test_stance)
   bramah_linearization_free(l);
   stop(&r);
 }
-END_TEST
 
 /* ---- what is no tyre ---- */
 
-START_TEST(test_refusals)
+EACH_TEST(test_refusals, 0, 19)
 {
   static corner c;
   describe(&c, 0.0, 1000000);
@@ -395,19 +387,5 @@ START_TEST(test_refusals)
       {"tyre", "has no name", 0, BRAMAH_E_KEY, {NAME(c.tyre.name, "")}}};
   check_refusal(&c.machine, &wrong[_i], &diag);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("tyre");
-  TCase *cases = one_case(suite, "tyre");
-  tcase_add_loop_test(cases, test_scalar, 0, sizeof tyre_scalars / sizeof tyre_scalars[0]);
-  tcase_add_loop_test(cases, test_vector, 0, sizeof tyre_vectors / sizeof tyre_vectors[0]);
-  tcase_add_loop_test(cases, test_disc, 0, sizeof tyre_wheels / sizeof tyre_wheels[0]);
-  tcase_add_loop_test(cases, test_slip_curve, 0, sizeof tyre_slips / sizeof tyre_slips[0]);
-  tcase_add_loop_test(cases, test_kilometre, 0, 2);
-  tcase_add_loop_test(cases, test_slope, 0, 8);
-  ADD_TESTS(cases, test_passive, test_stance);
-  tcase_add_loop_test(cases, test_refusals, 0, 19);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("tyre"); }

@@ -74,7 +74,7 @@ static void check_linear(int64_t change_at, const bramah_ukf_options *unscented,
   bramah_ukf_free(ukf);
 }
 
-START_TEST(test_equals_the_filter_on_a_linear_plant)
+TEST(test_equals_the_filter_on_a_linear_plant)
 {
   static const bramah_ukf_options wide = {1.0, 2.0, 0.0}, narrow = {0.1, 2.0, 1.0};
   check_linear(-1, NULL, 0, 1e-9);
@@ -82,11 +82,10 @@ START_TEST(test_equals_the_filter_on_a_linear_plant)
   check_linear(-1, &narrow, 0, 1e-9);
   check_linear(-1, NULL, 1, 1e-9);
 }
-END_TEST
 
 /* A prediction of the pendulum from a wide covariance, where the weights tell: by the textbook,
  * points and moments in full (Wan and van der Merwe 2001). */
-START_TEST(test_weights_on_the_pendulum)
+EACH_TEST(test_weights_on_the_pendulum, 0, 3)
 {
   static const bramah_ukf_options all[] = {{0.6, 2.0, 0.0}, {1.0, 2.0, 1.0}, {0.8, 0.5, 1.0}};
   const bramah_ukf_options o = all[_i];
@@ -127,10 +126,9 @@ START_TEST(test_weights_on_the_pendulum)
   ck_assert_double_eq_tol(found[3], P[2], 1e-8);
   bramah_ukf_free(ukf);
 }
-END_TEST
 
 /* Options of the error-state filter that it would leave out without a word. */
-START_TEST(test_refuses_options_it_does_not_have)
+TEST(test_refuses_options_it_does_not_have)
 {
   static linear_run run;
   const bramah_augmented bias = {
@@ -158,10 +156,9 @@ START_TEST(test_refuses_options_it_does_not_have)
   must(bramah_ukf_correct(ukf, NULL, NULL, &diag), &diag);
   bramah_ukf_free(ukf);
 }
-END_TEST
 
 /* The linear plant has no output for the sum that becomes a coordinate, and says so. */
-START_TEST(test_refuses_coordinates_that_are_no_outputs)
+TEST(test_refuses_coordinates_that_are_no_outputs)
 {
   static linear_run run;
   bramah_ukf *ukf;
@@ -178,7 +175,6 @@ START_TEST(test_refuses_coordinates_that_are_no_outputs)
   ck_assert_mem_eq(P, bramah_ukf_get_report(ukf).covariance, sizeof P);
   bramah_ukf_free(ukf);
 }
-END_TEST
 
 /* ---- four-bar ---- */
 
@@ -197,7 +193,7 @@ static void add(score *s, const bramah_plant *plant, const bramah_plant *truth, 
 }
 
 /* Sensor set 2 of the study at every step; both filters see the same samples. */
-START_TEST(test_as_good_on_the_four_bar)
+TEST(test_as_good_on_the_four_bar)
 {
   static const bramah_sensor_options options[SENSORS] = {
       {.name = "encoder", .kind = BRAMAH_SENSOR_ENCODER, .at = "crank", .sigma = 0.0174},
@@ -259,10 +255,9 @@ START_TEST(test_as_good_on_the_four_bar)
   four_bar_close(&e);
   four_bar_close(&s);
 }
-END_TEST
 
 /* A crank and slider that goes over from the block to the crank at its dead point. */
-START_TEST(test_through_a_change_of_coordinates)
+TEST(test_through_a_change_of_coordinates)
 {
   static const bramah_sensor_options option = {
       .name = "stroke", .kind = BRAMAH_SENSOR_ENCODER, .at = "block", .sigma = 0.02};
@@ -317,13 +312,12 @@ START_TEST(test_through_a_change_of_coordinates)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
 /* ---- coordinates and errors ---- */
 
 /* What the built-in plant calls its coordinates are the values of the states of those names, and move as
  * inject says. */
-START_TEST(test_coordinates_of_the_plant)
+TEST(test_coordinates_of_the_plant)
 {
   static four_bar_rig r;
   double x[5], moved[5];
@@ -339,10 +333,9 @@ START_TEST(test_coordinates_of_the_plant)
   for (size_t i = 0; i < 5; i++) ck_assert_double_eq_tol(moved[i], x[i] + dx[i], 1e-12 * fabs(x[i]) + 1e-15);
   four_bar_close(&r);
 }
-END_TEST
 
 /* An angle near the turn: a measurement beyond it is not a turn away. */
-START_TEST(test_angles_wrap)
+TEST(test_angles_wrap)
 {
   static const double sp = 0.3, sv = 0.5, q = 0.02;
   static const bramah_sensor_options encoder = {
@@ -364,10 +357,9 @@ START_TEST(test_angles_wrap)
   ck_assert_double_eq_tol(bob.angle, 3.1 + 0.0532 * 0.09 / (0.09 + 0.0004), 1e-3);
   bramah_ukf_free(ukf);
 }
-END_TEST
 
 /* Without the function for coordinates they are read as outputs, to the same bits. */
-START_TEST(test_without_coordinates)
+TEST(test_without_coordinates)
 {
   static linear_run a, b;
   bramah_ukf *u[2];
@@ -385,9 +377,8 @@ START_TEST(test_without_coordinates)
   ck_assert_mem_eq(a.object.x, b.object.x, sizeof a.object.x);
   for (int i = 0; i < 2; i++) bramah_ukf_free(u[i]);
 }
-END_TEST
 
-START_TEST(test_refuses)
+TEST(test_refuses)
 {
   static linear_run run;
   static const bramah_ukf_options bad[3] = {{0.0, 2.0, 0.0}, {0.5, 2.0, -6.0}, {0.5, NAN, 0.0}};
@@ -403,21 +394,5 @@ START_TEST(test_refuses)
                    BRAMAH_E_VALUE);
   ck_assert_str_eq(diag.thing, "left.pressure");
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("unscented filter");
-  TCase *cases = one_case(suite, "unscented filter");
-  tcase_add_test(cases, test_equals_the_filter_on_a_linear_plant);
-  tcase_add_loop_test(cases, test_weights_on_the_pendulum, 0, 3);
-  tcase_add_test(cases, test_refuses_options_it_does_not_have);
-  tcase_add_test(cases, test_refuses_coordinates_that_are_no_outputs);
-  tcase_add_test(cases, test_as_good_on_the_four_bar);
-  tcase_add_test(cases, test_through_a_change_of_coordinates);
-  tcase_add_test(cases, test_coordinates_of_the_plant);
-  tcase_add_test(cases, test_angles_wrap);
-  tcase_add_test(cases, test_without_coordinates);
-  tcase_add_test(cases, test_refuses);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("unscented filter"); }

@@ -122,7 +122,7 @@ static double run_apart(const bramah_filter_options *change, double *nis_apart)
   return largest;
 }
 
-START_TEST(test_forms_and_fusions_agree)
+EACH_TEST(test_forms_and_fusions_agree, 0, 3)
 {
   static const bramah_filter_options changes[] = {
       {.form = BRAMAH_COVARIANCE_SQUARE_ROOT},
@@ -132,10 +132,9 @@ START_TEST(test_forms_and_fusions_agree)
   ck_assert_double_lt(run_apart(&changes[_i], &nis), 1e-6);
   ck_assert_double_lt(nis, 1e-5);
 }
-END_TEST
 
 /* Nearly linear measurements: iterating changes little, but something. */
-START_TEST(test_iterated_update)
+TEST(test_iterated_update)
 {
   const bramah_filter_options change = {.iterations = 4};
   double nis;
@@ -143,11 +142,10 @@ START_TEST(test_iterated_update)
   ck_assert_double_gt(difference, 0.0);
   ck_assert_double_lt(difference, 0.05);
 }
-END_TEST
 
 /* A correction of half a degree: the linearised position problem leaves the loop open by its square, and the
  * next step closes it. */
-START_TEST(test_linearised_injection)
+TEST(test_linearised_injection)
 {
   rig r;
   double gap[2];
@@ -167,12 +165,11 @@ START_TEST(test_linearised_injection)
   ck_assert_double_eq_tol(gap[0] / gap[1], 4.0, 0.1);
   close_rig(&r);
 }
-END_TEST
 
 /* Continuous densities: after 0.1 s of prediction the covariance differs by what the step's discretisation
  * does, not by how often noise was added. Stiff pressures have the variance q / 2a of the continuous mode at
  * any step. */
-START_TEST(test_noise_does_not_depend_on_the_step)
+TEST(test_noise_does_not_depend_on_the_step)
 {
   static const int64_t step_ns[4] = {2000000, 1000000, 500000, 250000};
   double sigma[4][N];
@@ -190,11 +187,10 @@ START_TEST(test_noise_does_not_depend_on_the_step)
     ck_assert_double_eq_tol(sigma[0][i] / sigma[3][i], 1.0, 0.06);
   }
 }
-END_TEST
 
 /* A flywheel, on which nothing acts: white noise q on its acceleration makes q [h^3/3, h^2/2; h^2/2, h] in a
  * step, by both discretisations. */
-START_TEST(test_noise_of_a_flywheel)
+EACH_TEST(test_noise_of_a_flywheel, 0, 3)
 {
   bramah_body body = {.name = "wheel", .mass = 3.0, .inertia = {0.2, 0.2, 0.4}};
   bramah_joint joint = {.name = "axle",
@@ -237,10 +233,9 @@ START_TEST(test_noise_of_a_flywheel)
   bramah_coupled_free(coupled);
   bramah_model_free(model);
 }
-END_TEST
 
 /* A bias of the gyro of ten sigma, estimated; with too narrow limits the estimate stops there and says so. */
-START_TEST(test_gyro_bias)
+EACH_TEST(test_gyro_bias, 0, 2)
 {
   const int limited = _i;
   rig r;
@@ -271,10 +266,9 @@ START_TEST(test_gyro_bias)
   }
   close_rig(&r);
 }
-END_TEST
 
 /* A force of second order follows a step of the load; snapshots hold its mean and rate. */
-START_TEST(test_second_order_force)
+TEST(test_second_order_force)
 {
   static rig r;
   static unsigned char snap[4096], again[4096];
@@ -306,7 +300,6 @@ START_TEST(test_second_order_force)
   ck_assert_mem_eq(snap, again, bramah_filter_snapshot_size(r.filter));
   close_rig(&r);
 }
-END_TEST
 
 static void refused(rig *r, const bramah_filter_options *o, bramah_status status, const char *word)
 {
@@ -316,7 +309,7 @@ static void refused(rig *r, const bramah_filter_options *o, bramah_status status
                 diag.thing, diag.message);
 }
 
-START_TEST(test_refusals)
+TEST(test_refusals)
 {
   rig r;
   open_rig(&r, 1000000);
@@ -352,7 +345,6 @@ START_TEST(test_refusals)
   make(&r, &o);
   close_rig(&r);
 }
-END_TEST
 
 /* The column of Gamma of noise on a parameter: the derivative of the plant's step by it, times density / sqrt(h). */
 static void check_noise_column(rig *r, const bramah_parameter_noise *noise, size_t column)
@@ -380,7 +372,7 @@ static void check_noise_column(rig *r, const bramah_parameter_noise *noise, size
 }
 
 /* Noise on the valve's command lets the pressures' covariance grow while the valve is open. */
-START_TEST(test_command_noise)
+TEST(test_command_noise)
 {
   double sigma[2];
   for (int with = 0; with < 2; with++) {
@@ -406,20 +398,5 @@ START_TEST(test_command_noise)
   }
   ck_assert_double_gt(sigma[1], 1.05 * sigma[0]);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("variants");
-  TCase *cases = one_case(suite, "variants");
-  tcase_add_loop_test(cases, test_forms_and_fusions_agree, 0, 3);
-  tcase_add_test(cases, test_iterated_update);
-  tcase_add_test(cases, test_linearised_injection);
-  tcase_add_test(cases, test_noise_does_not_depend_on_the_step);
-  tcase_add_loop_test(cases, test_noise_of_a_flywheel, 0, 3);
-  tcase_add_loop_test(cases, test_gyro_bias, 0, 2);
-  tcase_add_test(cases, test_second_order_force);
-  tcase_add_test(cases, test_refusals);
-  tcase_add_test(cases, test_command_noise);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("variants"); }

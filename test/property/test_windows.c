@@ -67,7 +67,7 @@ static void describe(bramah_machine *machine)
       .integrator = {.step_ns = 5000000, .formulation = BRAMAH_FORMULATION_AUGMENTED_LAGRANGIAN}};
 }
 
-START_TEST(test_passes_its_singular_position)
+TEST(test_passes_its_singular_position)
 {
   bramah_machine machine;
   const bramah_model *model;
@@ -95,12 +95,5 @@ START_TEST(test_passes_its_singular_position)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("windows");
-  TCase *cases = one_case(suite, "singular positions");
-  tcase_add_test(cases, test_passes_its_singular_position);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("windows"); }

@@ -108,7 +108,7 @@ static void published_equations(double v, double *A)
 }
 
 /* Table 2 of the paper at v = 5 m/s: weave, capsize, castering. */
-START_TEST(test_benchmark)
+TEST(test_benchmark)
 {
   rig r;
   open_bicycle(&r, 5.0);
@@ -127,11 +127,10 @@ START_TEST(test_benchmark)
   ck_assert_uint_eq(r.modes->n_unstable, 0);
   close_rig(&r);
 }
-END_TEST
 
 /* The conventional counterpart in all 9 coordinates tells the same four, and 14 zeros: two of the motion and
  * twice the number of constraints, 2 (m + l). */
-START_TEST(test_counterpart)
+TEST(test_counterpart)
 {
   enum { N = 18 };
   rig r;
@@ -152,11 +151,10 @@ START_TEST(test_counterpart)
   bramah_modes_free(modes);
   close_rig(&r);
 }
-END_TEST
 
 /* At other speeds against the equations of the paper; at rest against the two double eigenvalues it
  * prints. */
-START_TEST(test_speeds)
+EACH_TEST(test_speeds, 0, 6)
 {
   static const double speed[] = {0.0, 2.0, 4.0, 4.5, 5.5, 8.0};
   double A[16];
@@ -180,10 +178,9 @@ START_TEST(test_speeds)
   bramah_modes_free(published);
   close_rig(&r);
 }
-END_TEST
 
 /* Self-stable between about 4.3 and 6.0 m/s, and nowhere else near (section 6 of the paper). */
-START_TEST(test_stable_range)
+EACH_TEST(test_stable_range, 0, 4)
 {
   static const struct {
     double speed;
@@ -198,13 +195,12 @@ START_TEST(test_stable_range)
   ck_assert_int_eq(r.modes->n_unstable == 0, at[_i].stable);
   close_rig(&r);
 }
-END_TEST
 
 /* ---- disc ---- */
 
 /* A disc of mass m, radius r and moments I about a diameter, J about its axis that rolls straight ahead with
  * W rad/s: its lean x obeys (I + m r^2) x'' + ((J + m r^2) J W^2 / I - m g r) x = 0. */
-START_TEST(test_disc)
+EACH_TEST(test_disc, 0, 4)
 {
   static const double turning[] = {0.0, 2.0, 5.0, 12.0};
   const double m = 3.0, radius = 0.4, I = 0.25 * m * radius * radius, J = 2.0 * I, W = turning[_i];
@@ -251,13 +247,12 @@ START_TEST(test_disc)
   ck_assert_uint_eq(count_others(r.modes), 2);
   close_rig(&r);
 }
-END_TEST
 
 /* ---- sleigh ---- */
 
 /* Chaplygin's sleigh: the centre of mass is a ahead of the edge; its turning dies out with m a v / (I + m
  * a^2), or grows when it goes backwards. */
-START_TEST(test_sleigh)
+EACH_TEST(test_sleigh, 0, 2)
 {
   const double m = 2.0, I = 0.3, a = 0.25, v = _i ? -1.5 : 1.5;
   const bramah_body body = {.name = "sleigh", .mass = m, .centre_of_mass = {a, 0, 0}, .inertia = {I, I, I}};
@@ -289,14 +284,13 @@ START_TEST(test_sleigh)
   ck_assert_uint_eq(r.modes->n_unstable, _i ? 1 : 0);
   close_rig(&r);
 }
-END_TEST
 
 /* ---- trailer ---- */
 
 /* A tractor on two axles that goes straight, its trailer with one axle L behind the hitch: the angle between
  * them dies out with v / L ahead, and grows so when backing up. Kinematics alone; what has mass does not
  * matter. */
-START_TEST(test_trailer)
+EACH_TEST(test_trailer, 0, 2)
 {
   const double L = 3.2, v = _i ? -2.0 : 2.0;
   const bramah_body bodies[] = {
@@ -336,12 +330,11 @@ START_TEST(test_trailer)
   ck_assert_uint_eq(r.modes->n_unstable, _i ? 1 : 0);
   close_rig(&r);
 }
-END_TEST
 
 /* ---- with pressures ---- */
 
 /* Oil locked in a rotary actuator on the steering axis is a spring of D^2 (B/V_a + B/V_b) there. */
-START_TEST(test_locked_steering)
+TEST(test_locked_steering)
 {
   const double D = 2e-5, angle = 1.0, oil = 1.2e9, housing = 5e12;
   bramah_joint joints[4];
@@ -383,19 +376,5 @@ START_TEST(test_locked_steering)
   close_rig(&sprung);
   bramah_machine_free(machine);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("rolling benchmarks");
-  TCase *cases = one_case(suite, "rolling");
-  tcase_add_test(cases, test_benchmark);
-  tcase_add_test(cases, test_counterpart);
-  tcase_add_loop_test(cases, test_speeds, 0, 6);
-  tcase_add_loop_test(cases, test_stable_range, 0, 4);
-  tcase_add_loop_test(cases, test_disc, 0, 4);
-  tcase_add_loop_test(cases, test_sleigh, 0, 2);
-  tcase_add_loop_test(cases, test_trailer, 0, 2);
-  tcase_add_test(cases, test_locked_steering);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("rolling benchmarks"); }

@@ -175,7 +175,7 @@ static const bramah_change by_papers[] = {
     {.path = "filter.transition", .value = "step"}};
 enum { WITH_GYRO = 1, WITHOUT_GYRO = 5, BY_STEP = 6 }; /* how many of them */
 
-START_TEST(test_sensor_set)
+EACH_TEST(test_sensor_set, 0, 4)
 {
   const char *asked = getenv("BRAMAH_SEEDS"); /* fewer under valgrind */
   const uint64_t seeds = asked ? strtoull(asked, NULL, 10) : 20;
@@ -199,7 +199,6 @@ START_TEST(test_sensor_set)
     for (int i = 0; i < 2; i++) ck_assert_double_ge(bramah__rmse_of(&rmse[i]).inside, 0.90);
   close_machine(&r);
 }
-END_TEST
 
 /* Errors of a shipped sensor set with so many of these changes. */
 static void errors_of(int set, size_t n_changes, bramah__rmse *rmse)
@@ -218,7 +217,7 @@ static void errors_of(int set, size_t n_changes, bramah__rmse *rmse)
  * difficult": it is by the transition of the publication, under which errors of pressures last: the rate is worse than that of the
  * model alone, and the bands do not hold the pressures. By that of the step, where they relax within milliseconds, the two do as
  * well as all three. */
-START_TEST(test_removal_of_a_pressure_without_gyro)
+EACH_TEST(test_removal_of_a_pressure_without_gyro, 4, 6)
 {
   bramah__rmse paper[SIGNALS] = {{0}}, step[SIGNALS] = {{0}}, all[SIGNALS] = {{0}};
   errors_of(_i, WITHOUT_GYRO, paper);
@@ -230,14 +229,9 @@ START_TEST(test_removal_of_a_pressure_without_gyro)
     ck_assert_double_lt(bramah__rmse_of(&step[i]).percent, 1.3 * bramah__rmse_of(&all[i]).percent);
   for (int i = 0; i < SIGNALS; i++) ck_assert_double_ge(bramah__rmse_of(&step[i]).inside, 0.90);
 }
-END_TEST
 
 int main(void)
 {
-  Suite *suite = suite_create("estimator study");
-  TCase *cases = one_case(suite, "scenario A, 1 kHz");
   make_truth();
-  tcase_add_loop_test(cases, test_sensor_set, 0, 4);
-  tcase_add_loop_test(cases, test_removal_of_a_pressure_without_gyro, 4, 6);
-  return run_suite(suite);
+  return run_tests("estimator study");
 }

@@ -71,7 +71,7 @@ static double largest(const rig *r, const char *quantity)
 }
 
 /* The paper's own closure is good to about 1e-10. */
-START_TEST(test_angles)
+TEST(test_angles)
 {
   rig r;
   open_rig(&r, 0.0, BRAMAH_PRESSURE_GIVEN);
@@ -89,11 +89,10 @@ START_TEST(test_angles)
   ck_assert_uint_eq(bramah_model_get_info(r.model).n_dof, 1);
   close_rig(&r);
 }
-END_TEST
 
 /* Figures good to 1e-10 mean pressures good to 3e-4 Pa, and these 3e-8 rad/s^2: the limit is 30 times that.
  * It is met with pressures right to 0.01 Pa; 0.1 Pa more must break it. */
-START_TEST(test_equilibrium)
+TEST(test_equilibrium)
 {
   rig still, moved, solved;
   open_rig(&still, 0.0, BRAMAH_PRESSURE_GIVEN);
@@ -113,10 +112,9 @@ START_TEST(test_equilibrium)
   close_rig(&moved);
   close_rig(&solved);
 }
-END_TEST
 
 /* Nothing moves and no oil flows for a second. */
-START_TEST(test_stays)
+TEST(test_stays)
 {
   rig r;
   open_rig(&r, 0.0, BRAMAH_PRESSURE_GIVEN);
@@ -127,14 +125,5 @@ START_TEST(test_stays)
   ck_assert_double_eq_tol(value(&r, "v3", "pressure"), 3.5e6, 1e-3);
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("linearization paper");
-  TCase *cases = one_case(suite, "four-bar at rest");
-  tcase_add_test(cases, test_angles);
-  tcase_add_test(cases, test_equilibrium);
-  tcase_add_test(cases, test_stays);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("linearization paper"); }

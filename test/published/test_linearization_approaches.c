@@ -45,7 +45,7 @@ static const struct {
                 {15, 1.829610, 1.3955, -0.2316, 1.3761},
                 {20, 1.8217, 1.3750, -0.2312, 1.3554}};
 
-START_TEST(test_linkage)
+EACH_TEST(test_linkage, 0, 10)
 {
   static const char *const name[3] = {"minimal", "redundant", "penalty"};
   const size_t N = table_1[_i % 5].N;
@@ -77,10 +77,9 @@ START_TEST(test_linkage)
   }
   example_free(&e);
 }
-END_TEST
 
 /* phi = 0: the constraints lose a rank, and a second degree of freedom appears. */
-START_TEST(test_singular)
+EACH_TEST(test_singular, 0, 3)
 {
   static const double printed[2] = {3.4310, 4.4294};
   example_2017 e;
@@ -98,7 +97,6 @@ START_TEST(test_singular)
   bramah_spectrum_free(s);
   example_free(&e);
 }
-END_TEST
 
 /* ---- Tables 3, 4, 5 ---- */
 
@@ -120,7 +118,7 @@ static double rounding(double fastest, double w) { return DBL_EPSILON * fastest 
 
 static const double table_3[4] = {1.3357, 3.5244, 9.4175, 22.4054};
 
-START_TEST(test_pendulum)
+EACH_TEST(test_pendulum, 0, 5)
 {
   static const char *const name[3] = {"minimal", "redundant", "penalty"};
   const size_t elements = table_4[_i].elements;
@@ -155,13 +153,12 @@ START_TEST(test_pendulum)
   }
   example_free(&e);
 }
-END_TEST
 
 /* ---- the linkage as a machine ---- */
 
 static linkage_machine machine;
 
-START_TEST(test_machine)
+EACH_TEST(test_machine, 0, 10)
 {
   const size_t N = table_1[_i % 5].N;
   const int damped = _i >= 5;
@@ -203,13 +200,12 @@ START_TEST(test_machine)
   bramah_model_free(model);
   example_free(&e);
 }
-END_TEST
 
 /* ---- with pressures, spools and friction states beside the coordinates ---- */
 
 static four_bar fb;
 
-START_TEST(test_hydraulic)
+EACH_TEST(test_hydraulic, 0, 2)
 {
   static const bramah_friction_model friction[2] = {BRAMAH_FRICTION_BROWN_MCPHEE, BRAMAH_FRICTION_LUGRE};
   const bramah_model *model;
@@ -244,10 +240,9 @@ START_TEST(test_hydraulic)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
 /* A mass that hangs in nothing: its infinite eigenvalue is no eigenvalue. */
-START_TEST(test_refused)
+TEST(test_refused)
 {
   const double M[4] = {1, 0, 0, 0}, C[4] = {0}, K[4] = {1, 0, 0, 1};
   const bramah_constrained s = {.n = 2, .M = M, .C = C, .K = K};
@@ -258,17 +253,5 @@ START_TEST(test_refused)
   ck_assert_int_eq(bramah_spectrum_new(&s, BRAMAH_APPROACH_PENALTY, &none, &diag, &out), BRAMAH_E_ARGUMENT);
   bramah_spectrum_free(out);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("linearization approaches");
-  TCase *cases = one_case(suite, "approaches");
-  tcase_add_loop_test(cases, test_linkage, 0, 10);
-  tcase_add_loop_test(cases, test_singular, 0, 3);
-  tcase_add_loop_test(cases, test_pendulum, 0, 5);
-  tcase_add_loop_test(cases, test_machine, 0, 10);
-  tcase_add_loop_test(cases, test_hydraulic, 0, 2);
-  tcase_add_test(cases, test_refused);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("linearization approaches"); }

@@ -76,7 +76,7 @@ static double distance(const bramah_modes *modes, double re, double im)
 }
 
 /* The printed digits are good to about 1e-10 (spec): the paper's own loop closure limits them. */
-START_TEST(test_table_3)
+EACH_TEST(test_table_3, 0, 3)
 {
   rig r;
   bramah_modes *modes;
@@ -98,7 +98,6 @@ START_TEST(test_table_3)
   bramah_modes_free(modes);
   close_rig(&r);
 }
-END_TEST
 
 /* ---- response after the torque ---- */
 
@@ -150,7 +149,7 @@ static difference compare(double scale, double M0, double seconds)
 }
 
 /* Best where friction damps most, as the paper says; and better with a smaller torque. */
-START_TEST(test_response)
+EACH_TEST(test_response, 0, 3)
 {
   static const double relative[3] = {0.01, 0.06, 0.2};
   const double scale = table_3[_i].scale;
@@ -165,7 +164,6 @@ START_TEST(test_response)
   ck_assert_double_lt(full.pressure, relative[_i] * full.largest_pressure);
   ck_assert_double_lt(tenth.angle / tenth.largest, 0.5 * full.angle / full.largest);
 }
-END_TEST
 
 /* ---- the conventional counterpart ---- */
 
@@ -188,7 +186,7 @@ static double error_of_differences(rig *r, double h, double lambda, size_t *null
 
 /* Fig. 14: best in the middle, worse by many powers of ten at both ends, while the analytic equations have
  * no step. */
-START_TEST(test_figure_14)
+TEST(test_figure_14)
 {
   rig r;
   size_t null;
@@ -214,14 +212,5 @@ START_TEST(test_figure_14)
   bramah_modes_free(modes);
   close_rig(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("linearization paper");
-  TCase *cases = one_case(suite, "modes");
-  tcase_add_loop_test(cases, test_table_3, 0, 3);
-  tcase_add_loop_test(cases, test_response, 0, 3);
-  tcase_add_test(cases, test_figure_14);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("linearization paper"); }

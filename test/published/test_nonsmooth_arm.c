@@ -166,7 +166,7 @@ static arm arm_run(double h, double t_end)
   return a;
 }
 
-START_TEST(test_published_scheme)
+TEST(test_published_scheme)
 {
   arm a = arm_at_start();
   size_t row = 0;
@@ -183,7 +183,6 @@ START_TEST(test_published_scheme)
   }
   ck_assert_uint_eq(row, N_ROWS);
 }
-END_TEST
 
 /* ---- the differential equations (50), by the classical Runge-Kutta method ---- */
 
@@ -230,7 +229,7 @@ static void reference_at(double out[N_TIMES][3])
   }
 }
 
-START_TEST(test_scheme_converges)
+TEST(test_scheme_converges)
 {
   double exact[N_TIMES][3];
   reference_at(exact);
@@ -246,7 +245,6 @@ START_TEST(test_scheme_converges)
     }
   }
 }
-END_TEST
 
 /* ---- the coupled plant ---- */
 
@@ -348,7 +346,7 @@ static double theta_of_plant(int64_t step_ns, const double *at, double *out)
 }
 
 /* By the trapezoidal rule, in steps of 10 ms and of 1 ms. */
-START_TEST(test_plant_solves_the_same_equations)
+TEST(test_plant_solves_the_same_equations)
 {
   double exact[N_TIMES][3], coarse[N_TIMES], fine[N_TIMES];
   reference_at(exact);
@@ -360,14 +358,5 @@ START_TEST(test_plant_solves_the_same_equations)
     ck_assert_msg(fabs(fine[i] - exact[i][0]) < 3e-6, "1 ms at %g s: %g", times[i], fine[i] - exact[i][0]);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("nonsmooth arm");
-  TCase *cases = one_case(suite, "arm");
-  tcase_add_test(cases, test_published_scheme);
-  tcase_add_test(cases, test_scheme_converges);
-  tcase_add_test(cases, test_plant_solves_the_same_equations);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("nonsmooth arm"); }

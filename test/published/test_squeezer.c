@@ -133,7 +133,7 @@ static double deviation(int64_t step_ns, bramah_formulation formulation, double 
   return largest;
 }
 
-START_TEST(test_published_angles)
+EACH_TEST(test_published_angles, 0, 3)
 {
   double violation = 0.0;
   const bramah_formulation formulation = (bramah_formulation)_i;
@@ -147,12 +147,5 @@ START_TEST(test_published_angles)
     ck_assert_double_eq_tol(coarse / fine, 4.0, 0.3);
   ck_assert_double_lt(violation, gap[_i]);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("squeezer");
-  TCase *cases = one_case(suite, "Andrews");
-  tcase_add_loop_test(cases, test_published_angles, 0, 3);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("squeezer"); }

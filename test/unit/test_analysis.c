@@ -19,7 +19,7 @@ static void find(size_t n, const double *A)
 }
 
 /* Mass on spring and damper: w = 5 rad/s, damping ratio 0.1; velocities counted in nm/s. */
-START_TEST(test_oscillator)
+EACH_TEST(test_oscillator, 0, 2)
 {
   const double unit = _i ? 1e9 : 1.0, A[4] = {0.0, 1.0 / unit, -25.0 * unit, -1.0};
   find(2, A);
@@ -38,9 +38,8 @@ START_TEST(test_oscillator)
   ck_assert_double_eq_tol(m->shape_re[1], v, 1e-12 * (fabs(v) + unit));
   bramah_modes_free(modes);
 }
-END_TEST
 
-START_TEST(test_unstable)
+TEST(test_unstable)
 {
   const double A[9] = {2.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, -3.0, 0.0};
   find(3, A);
@@ -54,11 +53,10 @@ START_TEST(test_unstable)
   ck_assert_double_eq_tol(modes->mode[0].participation[0], 1.0, 1e-14);
   bramah_modes_free(modes);
 }
-END_TEST
 
 /* Two integrators side by side only stay; one behind the other they grow. Mixed by a similarity both
  * times. */
-START_TEST(test_defective)
+EACH_TEST(test_defective, 0, 2)
 {
   const double T[9] = {1.0, 0.4, -0.2, 0.3, 1.0, 0.5, -0.6, 0.1, 1.0};
   const double det = 1.0 * (1.0 - 0.05) - 0.4 * (0.3 + 0.3) - 0.2 * (0.03 + 0.6);
@@ -81,11 +79,10 @@ START_TEST(test_defective)
   ck_assert_int_eq(modes->stability, _i ? BRAMAH_UNSTABLE : BRAMAH_MARGINAL);
   bramah_modes_free(modes);
 }
-END_TEST
 
 /* A of 6 states whose eigenvalues come twice, two zeros or two pairs 3i, with as many vectors or one too few, which a mix of
  * states must not change: it makes vectors that are found nearly one. */
-START_TEST(test_twins)
+EACH_TEST(test_twins, 0, 4)
 {
   const int coupled = _i & 1, pairs = _i >> 1;
   unsigned seed = 1;
@@ -110,10 +107,9 @@ START_TEST(test_twins)
     bramah_modes_free(modes);
   }
 }
-END_TEST
 
 /* Critical damping: stable, with a vector too few. */
-START_TEST(test_critical)
+TEST(test_critical)
 {
   const double A[4] = {0.0, 1.0, -4.0, -4.0};
   find(2, A);
@@ -121,9 +117,8 @@ START_TEST(test_critical)
   ck_assert_int_eq(modes->stability, BRAMAH_STABLE);
   bramah_modes_free(modes);
 }
-END_TEST
 
-START_TEST(test_not_finite)
+TEST(test_not_finite)
 {
   const double A[4] = {0.0, 1.0, (double)NAN, 0.0};
   const char *const name[2] = {"a", "b"};
@@ -132,10 +127,9 @@ START_TEST(test_not_finite)
   ck_assert_str_eq(diag.thing, "b");
   bramah_modes_free(modes);
 }
-END_TEST
 
 /* Double integrator: F = [1 h; 0 1], G = [h^2/2; h]; and an oscillator over many turns. */
-START_TEST(test_discretise)
+TEST(test_discretise)
 {
   const double A[4] = {0.0, 1.0, 0.0, 0.0}, B[2] = {0.0, 1e-9}, h = 0.3, w = 700.0;
   double F[4], G[2];
@@ -152,10 +146,9 @@ START_TEST(test_discretise)
   ck_assert_double_eq_tol(F[1], sin(w) / w, 1e-13);
   ck_assert_int_eq(bramah_discretise(&o, -1.0, F, NULL, &diag), BRAMAH_E_ARGUMENT);
 }
-END_TEST
 
 /* What is no number, in B and C too, or grows beyond all numbers, is an error. */
-START_TEST(test_beyond_numbers)
+TEST(test_beyond_numbers)
 {
   const double A[1] = {2.0}, B[1] = {1.0}, C[1] = {3.0}, bad[1] = {(double)NAN}, one[1] = {1.0};
   const char *const name[1] = {"a"};
@@ -176,10 +169,9 @@ START_TEST(test_beyond_numbers)
   ck_assert_int_eq(bramah_modes_new(&no_C, &diag, &modes), BRAMAH_OK);
   bramah_modes_free(modes);
 }
-END_TEST
 
 /* Oscillator: G = 1 / (w0^2 - w^2 + 2 i z w0 w) + d; at its frequency without damping there is none. */
-START_TEST(test_response)
+TEST(test_response)
 {
   const double w0 = 5.0, z = 0.1, A[4] = {0.0, 1.0, -w0 * w0, -2 * z * w0}, B[2] = {0.0, 1.0},
                C[2] = {1.0, 0.0}, D[1] = {0.25}, w[3] = {0.0, 5.0, 40.0};
@@ -196,11 +188,10 @@ START_TEST(test_response)
   ck_assert_int_eq(bramah_frequency_response(&s, 0, 0, 2, w, re, im, &diag), BRAMAH_E_SINGULAR);
   ck_assert_int_eq(bramah_frequency_response(&s, 1, 0, 2, w, re, im, &diag), BRAMAH_E_ARGUMENT);
 }
-END_TEST
 
 /* Double integrator, x'' = u: K = [1, sqrt(2)], P = [sqrt(2), 1; 1, sqrt(2)]; with positions in nm and
  * inputs in MN too. */
-START_TEST(test_regulator)
+EACH_TEST(test_regulator, 0, 2)
 {
   const double nm = _i ? 1e9 : 1.0, MN = _i ? 1e-6 : 1.0;
   const double A[4] = {0, nm, 0, 0}, B[2] = {0, 1.0 / MN}, Q[4] = {1.0 / (nm * nm), 0, 0, 0},
@@ -214,10 +205,9 @@ START_TEST(test_regulator)
   ck_assert_double_eq_tol(P[1] * nm, 1.0, 1e-12);
   ck_assert_double_eq_tol(P[3], sqrt(2.0), 1e-12);
 }
-END_TEST
 
 /* Units are what they were for: the closed loop x' = (A - B K) x must decay and cost x' P x. */
-START_TEST(test_regulator_cost)
+TEST(test_regulator_cost)
 {
   const double A[9] = {0.2, 1, 0, -3, 0.1, 2, 0.5, 0, -1}, B[6] = {0, 1, 1, 0, 0.3, -2},
                Q[9] = {2, 0.1, 0, 0.1, 1, 0, 0, 0, 0.5}, R[4] = {1, 0.2, 0.2, 3};
@@ -245,9 +235,8 @@ START_TEST(test_regulator_cost)
   }
   ck_assert_double_eq_tol(cost, expected, 1e-5 * expected);
 }
-END_TEST
 
-START_TEST(test_no_regulator)
+TEST(test_no_regulator)
 {
   const double A[4] = {1, 0, 0, -1}, B[2] = {0, 1}, Q[4] = {1, 0, 0, 1}, R[1] = {1}, none[1] = {0};
   const bramah_linear_system s = {.n = 2, .n_u = 1, .A = A, .B = B};
@@ -258,23 +247,5 @@ START_TEST(test_no_regulator)
   const bramah_linear_system idle = {.n = 2, .n_u = 1, .A = still, .B = reach};
   ck_assert_int_eq(bramah_lqr(&idle, nothing, R, K, NULL, &diag), BRAMAH_E_SINGULAR);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("analysis");
-  TCase *cases = one_case(suite, "analysis");
-  tcase_add_loop_test(cases, test_oscillator, 0, 2);
-  tcase_add_test(cases, test_unstable);
-  tcase_add_loop_test(cases, test_defective, 0, 2);
-  tcase_add_loop_test(cases, test_twins, 0, 4);
-  tcase_add_test(cases, test_critical);
-  tcase_add_test(cases, test_not_finite);
-  tcase_add_test(cases, test_discretise);
-  tcase_add_test(cases, test_beyond_numbers);
-  tcase_add_test(cases, test_response);
-  tcase_add_loop_test(cases, test_regulator, 0, 2);
-  tcase_add_test(cases, test_regulator_cost);
-  tcase_add_test(cases, test_no_regulator);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("analysis"); }

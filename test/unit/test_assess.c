@@ -229,7 +229,7 @@ static void says_all(run *r)
   says("verdict", verdict->contradicted ? "\"contradicted\"" : "\"no contradiction found\"");
 }
 
-START_TEST(numbers_of_the_program)
+TEST(numbers_of_the_program)
 {
   char more[1100];
   const char *path = study("sensors-2.yaml", NULL, NULL);
@@ -248,9 +248,8 @@ START_TEST(numbers_of_the_program)
   ck_assert_uint_eq(bramah_assess_get_totals(r.assess).nees_times, 401);
   close_run(&r);
 }
-END_TEST
 
-START_TEST(numbers_of_a_filter_with_unknown_inputs)
+TEST(numbers_of_a_filter_with_unknown_inputs)
 {
   const char *path = study("raw.yaml", NULL, NULL);
   const bramah_assess_options options = options_to(0.2);
@@ -271,10 +270,9 @@ START_TEST(numbers_of_a_filter_with_unknown_inputs)
   ck_assert(results->augmented[0].is_shown);
   close_run(&r);
 }
-END_TEST
 
 /* Estimates one by one, against the file of the program. */
-START_TEST(estimates_of_the_program)
+TEST(estimates_of_the_program)
 {
   const char *path = study("sensors-2.yaml", NULL, NULL);
   const bramah_assess_options options = options_to(0.05);
@@ -319,7 +317,6 @@ START_TEST(estimates_of_the_program)
   bramah_log_close(reader);
   close_run(&r);
 }
-END_TEST
 
 /* Mean NIS and correlation at lag 1 of the gyro from its innovations one by one. */
 typedef struct sums {
@@ -340,7 +337,7 @@ static void add_sample(void *user, const bramah_rewind_use *use)
 }
 
 /* Tables filled 30 times at once hold what is asked for one by one. */
-START_TEST(tables_of_estimates)
+TEST(tables_of_estimates)
 {
   enum { ROOM = 30, OUTPUTS = 64, SENSORS = 8 };
   const bramah_assess_options options = options_to(0.1);
@@ -382,9 +379,8 @@ START_TEST(tables_of_estimates)
   close_run(&single);
   close_run(&many);
 }
-END_TEST
 
-START_TEST(innovations_by_hand)
+TEST(innovations_by_hand)
 {
   sums of = {0};
   bramah_assess_options options = options_to(0.2);
@@ -403,7 +399,6 @@ START_TEST(innovations_by_hand)
   ck_assert_double_eq_tol(c->whiteness.r[0], c->lag_1, 0.02); /* about its mean */
   close_run(&a);
 }
-END_TEST
 
 /* ---- sources, snapshots ---- */
 
@@ -446,7 +441,7 @@ static void same_results(const run *a, const run *b)
   ck_assert(p.nees == q.nees || (isnan(p.nees) && isnan(q.nees)));
 }
 
-START_TEST(goes_on_from_a_snapshot)
+TEST(goes_on_from_a_snapshot)
 {
   const char *path = study("sensors-2.yaml", NULL, NULL), *snapshot = in_folder("run.snapshot");
   bramah_assess_options half = options_to(0.1), whole = options_to(0.2);
@@ -474,9 +469,8 @@ START_TEST(goes_on_from_a_snapshot)
   ck_assert_str_eq(diag.file, file);
   close_run(&d);
 }
-END_TEST
 
-START_TEST(takes_any_source)
+TEST(takes_any_source)
 {
   const char *path = study("sensors-2.yaml", NULL, NULL);
   const bramah_assess_options options = options_to(0.1);
@@ -489,11 +483,10 @@ START_TEST(takes_any_source)
   close_run(&a);
   close_run(&b);
 }
-END_TEST
 
 /* ---- the backward pass ---- */
 
-START_TEST(smooths)
+TEST(smooths)
 {
   const char *path = study("sensors-2.yaml", NULL, NULL);
   bramah_assess_options options = options_to(0.3);
@@ -525,7 +518,6 @@ START_TEST(smooths)
   ck_assert_int_eq(bramah_assess_resume(s.assess, "none", NULL, 0, &diag), BRAMAH_E_UNSUPPORTED);
   close_run(&s);
 }
-END_TEST
 
 /* ---- faults, verdicts ---- */
 
@@ -537,7 +529,7 @@ static bramah_status faulty_source(void *user, bramah_sample *sample, int *end, 
   return status;
 }
 
-START_TEST(tells_when_a_sensor_is_faulty)
+TEST(tells_when_a_sensor_is_faulty)
 {
   const bramah_assess_options options = options_to(0.3);
   run r = open_log(study("sensors-2.yaml", "  transition: paper", "  transition: paper\n  gate: 5"));
@@ -566,9 +558,8 @@ START_TEST(tells_when_a_sensor_is_faulty)
   }
   close_run(&r);
 }
-END_TEST
 
-START_TEST(names_the_sensor_whose_sigma_is_wrong)
+TEST(names_the_sensor_whose_sigma_is_wrong)
 {
   const bramah_assess_options options = options_to(0.3);
   run r = open_run(study("sensors-2.yaml", "sigma: 1 deg", "sigma: 0.1 deg"), &options);
@@ -585,10 +576,9 @@ START_TEST(names_the_sensor_whose_sigma_is_wrong)
     }
   ck_abort_msg("the NIS of the encoder is not found");
 }
-END_TEST
 
 /* The model's pump is a tenth too weak: named first, by as much. A right model has nothing to explain. */
-START_TEST(names_the_cause)
+TEST(names_the_cause)
 {
   static const char friction[] = "  hydraulics.cylinders.lift.friction.viscous: 363 N*s/m";
   char wrong[256];
@@ -619,9 +609,8 @@ START_TEST(names_the_cause)
     close_run(&r);
   }
 }
-END_TEST
 
-START_TEST(noise_adapts)
+TEST(noise_adapts)
 {
   run r = open_run(study("sensors-2.yaml", "  transition: paper",
                          "  transition: step\nadapt: {accelerations: [0.005, 2], window: 50}"),
@@ -633,10 +622,9 @@ START_TEST(noise_adapts)
   ck_assert(noise.factor >= 0.005 && noise.factor <= 2.0 && noise.factor != 1.0);
   close_run(&r);
 }
-END_TEST
 
 /* Without pressure sensors nobody knows how much oil is locked in. */
-START_TEST(names_what_is_not_seen)
+TEST(names_what_is_not_seen)
 {
   static const char sensors[] = "  p1: {type: pressure, volume: v1, sigma: 0.5 bar, rate: 1 kHz}\n"
                                 "  p2: {type: pressure, volume: v2, sigma: 0.5 bar, rate: 1 kHz}\n"
@@ -656,10 +644,9 @@ START_TEST(names_what_is_not_seen)
   ck_assert_double_eq_tol(horizon, 0.2, 1e-9);
   bramah_session_close(session);
 }
-END_TEST
 
 /* A bad row has its file and line, and the estimates before it are kept. */
-START_TEST(tells_where_a_row_is_wrong)
+TEST(tells_where_a_row_is_wrong)
 {
   run r = {0};
   char command[4096], name[SCRATCH_NAME];
@@ -678,16 +665,5 @@ START_TEST(tells_where_a_row_is_wrong)
   ck_assert_uint_eq(bramah_assess_get_results(r.assess)->sensor[0].samples, 40);
   close_run(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("assess");
-  TCase *t = one_case(suite, "assess");
-  tcase_add_checked_fixture(t, make_folder, remove_folder);
-  ADD_TESTS(t, numbers_of_the_program, numbers_of_a_filter_with_unknown_inputs, estimates_of_the_program,
-            tables_of_estimates, innovations_by_hand, goes_on_from_a_snapshot, takes_any_source, smooths,
-            tells_when_a_sensor_is_faulty, names_the_sensor_whose_sigma_is_wrong, names_the_cause,
-            noise_adapts, names_what_is_not_seen, tells_where_a_row_is_wrong);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("assess", make_folder, remove_folder); }

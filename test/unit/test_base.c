@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-START_TEST(test_every_status_has_name_and_text)
+TEST(test_every_status_has_name_and_text)
 {
 #define CHECK_ONE(name, code, text)                                                                          \
   ck_assert_str_eq(bramah_status_name(BRAMAH_##name), #name);                                                \
@@ -17,9 +17,8 @@ START_TEST(test_every_status_has_name_and_text)
   BRAMAH_STATUS_LIST(CHECK_ONE)
   ck_assert_str_eq(bramah_status_name((bramah_status)77), "E_?");
 }
-END_TEST
 
-START_TEST(test_diagnostic_text)
+TEST(test_diagnostic_text)
 {
   bramah_diag diag;
   char text[64];
@@ -37,9 +36,8 @@ START_TEST(test_diagnostic_text)
   ck_assert_str_eq(text, "no error");
   ck_assert_int_eq(bramah__fail(NULL, BRAMAH_E_FILE, "x", "y"), BRAMAH_E_FILE);
 }
-END_TEST
 
-START_TEST(test_long_texts_are_cut)
+TEST(test_long_texts_are_cut)
 {
   bramah_diag diag;
   char longer[2000];
@@ -50,9 +48,8 @@ START_TEST(test_long_texts_are_cut)
   ck_assert_uint_eq(strlen(diag.thing), sizeof diag.thing - 1);
   ck_assert_uint_eq(strlen(diag.message), sizeof diag.message - 1);
 }
-END_TEST
 
-START_TEST(test_arena)
+TEST(test_arena)
 {
   bramah__arena count = bramah__arena_make(NULL, 0);
   ck_assert_ptr_null(BRAMAH__TAKE(&count, double, 3));
@@ -73,9 +70,8 @@ START_TEST(test_arena)
   ck_assert_int_eq(huge.overflow, 1);
   bramah__aligned_free(mem);
 }
-END_TEST
 
-START_TEST(test_version)
+TEST(test_version)
 {
   char text[64], *at = text;
   static const int parts[] = {BRAMAH_VERSION_MAJOR, BRAMAH_VERSION_MINOR, BRAMAH_VERSION_PATCH};
@@ -86,7 +82,6 @@ START_TEST(test_version)
   ck_assert_str_eq(BRAMAH_VERSION, text);
   ck_assert_str_eq(bramah_version(), text);
 }
-END_TEST
 
 #define FIELDS(X)                                                                                            \
   X(double, P, n *n, "covariance")                                                                           \
@@ -97,7 +92,7 @@ typedef struct object {
   FIELDS(BRAMAH__FIELD_MEMBER)
 } object;
 
-START_TEST(test_fields_from_a_list)
+TEST(test_fields_from_a_list)
 {
   const size_t n = 5;
   object o = {0}, *fields = &o;
@@ -114,17 +109,5 @@ START_TEST(test_fields_from_a_list)
   ck_assert_ptr_eq(o.pivot, mem + 320);
   bramah__aligned_free(mem);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("base");
-  TCase *cases = one_case(suite, "base");
-  tcase_add_test(cases, test_every_status_has_name_and_text);
-  tcase_add_test(cases, test_diagnostic_text);
-  tcase_add_test(cases, test_long_texts_are_cut);
-  tcase_add_test(cases, test_arena);
-  tcase_add_test(cases, test_version);
-  tcase_add_test(cases, test_fields_from_a_list);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("base"); }

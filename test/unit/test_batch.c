@@ -300,7 +300,7 @@ static bramah_filter *alone(const ensemble *e, size_t i, bramah_coupled **plant)
 
 /* By the interpreter, by the program on its tape, of filters that were there already, and by native code: the bytes of filters
  * alone; one fails on the way, which stops it and no other. */
-START_TEST(test_as_alone)
+EACH_TEST(test_as_alone, 0, WAYS)
 {
   enum { FAILS = 5, AT = 120, SKIPS = 11, SKIPPED = 5 };
   static ensemble e;
@@ -385,7 +385,6 @@ START_TEST(test_as_alone)
   }
   close_ensemble(&e);
 }
-END_TEST
 
 /* A log of its own for each filter: on the grid, beside it and slow, faster than the grid, with gaps; of different lengths, and
  * one whose time goes back. */
@@ -420,7 +419,7 @@ static bramah_status next_row(void *user, bramah_sample *sample, int *end, brama
 }
 
 /* Replays in lockstep, gathering rows or one by one, deliver what each delivers alone and end with the same bytes. */
-START_TEST(test_replays_in_lockstep)
+EACH_TEST(test_replays_in_lockstep, 0, 3)
 {
   static ensemble e;
   static bramah_replay_point at[N];
@@ -498,10 +497,9 @@ START_TEST(test_replays_in_lockstep)
   }
   close_ensemble(&e);
 }
-END_TEST
 
 /* Replays of the same rows, of which one reads for all: each filter goes as it does alone, whoever of them ends first. */
-START_TEST(test_one_reads_for_all)
+EACH_TEST(test_one_reads_for_all, 0, 5)
 {
   static const size_t logs[] = {0, 1, 2, 3, GOES_BACK};
   static ensemble e;
@@ -561,12 +559,11 @@ START_TEST(test_one_reads_for_all)
   }
   close_ensemble(&e);
 }
-END_TEST
 
 /* Commands go over the limit of the valve and back between what is asked of a state and its step: the spool follows its
  * command no more, or again, while all else of the state stays. In lanes, on the tape and by the interpreter the step then
  * goes with the valve's offset as it does within the limit, or not at all. */
-START_TEST(test_limit_of_spool)
+TEST(test_limit_of_spool)
 {
   enum { FILTERS = 4, INTERPRETED_TOO = FILTERS + 1, CROSSINGS = 40 };
   static const bramah_augmented offset = {
@@ -624,9 +621,8 @@ START_TEST(test_limit_of_spool)
   close_ensemble(&e);
   opens_at = 40e5;
 }
-END_TEST
 
-START_TEST(test_memory_and_mistakes)
+TEST(test_memory_and_mistakes)
 {
   static ensemble e;
   bramah_batch *batch;
@@ -660,16 +656,5 @@ START_TEST(test_memory_and_mistakes)
   free(mem);
   close_ensemble(&e);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("batch");
-  TCase *cases = one_case(suite, "four-bar");
-  tcase_add_loop_test(cases, test_as_alone, 0, WAYS);
-  tcase_add_loop_test(cases, test_replays_in_lockstep, 0, 3);
-  tcase_add_loop_test(cases, test_one_reads_for_all, 0, 5);
-  tcase_add_test(cases, test_limit_of_spool);
-  tcase_add_test(cases, test_memory_and_mistakes);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("batch"); }

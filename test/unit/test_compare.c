@@ -43,7 +43,7 @@ static bramah_comparison *compare(const bramah_compare_options *options)
   return c;
 }
 
-START_TEST(result_holds_everything)
+TEST(result_holds_everything)
 {
   bramah_comparison *c = compare(NULL);
   ck_assert_uint_eq(c->pairs, 3);
@@ -66,10 +66,9 @@ START_TEST(result_holds_everything)
   bramah_comparison_free(c);
   bramah_comparison_free(NULL);
 }
-END_TEST
 
 /* Limits of the difference of x, 0.6 m of 4 m, 1.5 sigma; angles are apart by a whole turn. */
-START_TEST(tolerances_judge)
+TEST(tolerances_judge)
 {
   static const struct {
     const char *value;
@@ -91,9 +90,8 @@ START_TEST(tolerances_judge)
     bramah_comparison_free(c);
   }
 }
-END_TEST
 
-START_TEST(mistakes_have_their_status)
+TEST(mistakes_have_their_status)
 {
   static const char *const missing[] = {"y"}, *const alone[] = {"alone"};
   static const bramah_tolerance wrong_unit = {"x", "1 bar"}, wrong_name = {"y", "1 m"},
@@ -116,13 +114,5 @@ START_TEST(mistakes_have_their_status)
     ck_assert_ptr_null(c);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("compare");
-  TCase *tests = one_case(suite, "compare");
-  tcase_add_checked_fixture(tests, make_files, remove_files);
-  ADD_TESTS(tests, result_holds_everything, tolerances_judge, mistakes_have_their_status);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("compare", make_files, remove_files); }

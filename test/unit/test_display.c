@@ -47,6 +47,7 @@ static void close_run(void)
   assess = NULL;
   stream = NULL;
   session = NULL;
+  remove_path();
 }
 
 enum { N_LINES = 8 };
@@ -64,7 +65,7 @@ static const char *const small[N_LINES] = {
     /* 7 */ "shapes: {crank: [{kind: box, centre: [1, 0, 0 m], size: [2, 0.1, 0.1 m]}]}",
     /* 8 */ ""};
 
-START_TEST(files)
+TEST(files)
 {
   bramah_display_file *file;
   write_lines(small, N_LINES, 0, NULL);
@@ -84,7 +85,6 @@ START_TEST(files)
   ck_assert_uint_eq(file->bodies[0].n_shapes, 1);
   bramah_display_file_free(file);
 }
-END_TEST
 
 /* Mistakes: line and what stands there instead, the status, where, a part of the message. */
 static const struct {
@@ -122,7 +122,7 @@ static const struct {
     {2, "guages:", BRAMAH_E_KEY, 2, 1, "gauges"},
 };
 
-START_TEST(mistakes_have_places)
+EACH_TEST(mistakes_have_places, 0, sizeof mistakes / sizeof mistakes[0])
 {
   bramah_display_file *file;
   write_lines(small, N_LINES, mistakes[_i].line, mistakes[_i].with);
@@ -132,7 +132,6 @@ START_TEST(mistakes_have_places)
                     strstr(diag.message, mistakes[_i].says),
                 "status %d at %d:%d: %s", (int)status, diag.line, diag.column, diag.message);
 }
-END_TEST
 
 static const struct {
   int line;
@@ -156,7 +155,7 @@ static const struct {
      "no body 'crnk'; did you mean 'crank'?"},
 };
 
-START_TEST(misfits_have_places)
+EACH_TEST(misfits_have_places, 0, sizeof misfits / sizeof misfits[0])
 {
   bramah_display_file *file;
   bramah_display *display;
@@ -169,7 +168,6 @@ START_TEST(misfits_have_places)
                 "status %d at %d: %s", (int)status, diag.line, diag.message);
   bramah_display_file_free(file);
 }
-END_TEST
 
 /* Numbers of a list of a frame's text. */
 static size_t list_of(const char *text, const char *name, size_t most, double *out)
@@ -191,7 +189,7 @@ static size_t list_of(const char *text, const char *name, size_t most, double *o
 static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
 /* Frames have the filter's numbers to the last bit, and the probabilities of the normal distribution. */
-START_TEST(frames)
+TEST(frames)
 {
   static char text[1 << 17];
   static double values[1000];
@@ -235,10 +233,9 @@ START_TEST(frames)
   bramah_display_frame_free(frame);
   bramah_display_free(display);
 }
-END_TEST
 
 /* Without a file there are numbers of what the filter knows, in units to read. */
-START_TEST(made_of_outputs)
+TEST(made_of_outputs)
 {
   bramah_display *display;
   bramah_display_frame *frame;
@@ -256,10 +253,9 @@ START_TEST(made_of_outputs)
   bramah_display_frame_free(frame);
   bramah_display_free(display);
 }
-END_TEST
 
 /* A long run has every second frame, every fourth and so on, and keeps within what it may take. */
-START_TEST(recordings_are_bounded)
+TEST(recordings_are_bounded)
 {
   bramah_display *display;
   bramah_recording *recording;
@@ -290,9 +286,8 @@ START_TEST(recordings_are_bounded)
   bramah_recording_free(recording);
   bramah_display_free(display);
 }
-END_TEST
 
-START_TEST(probabilities)
+TEST(probabilities)
 {
   bramah__bound_gauge g = {.below = -INFINITY, .above = 1.0, .scale = 1.0};
   ck_assert_double_eq_tol(bramah__gauge_probability(&g, 0.0, 1.0), 0.15865525393145707, 1e-15);
@@ -309,10 +304,9 @@ START_TEST(probabilities)
   g = (bramah__bound_gauge){.below = -INFINITY, .above = INFINITY, .scale = 1.0};
   ck_assert(isnan(bramah__gauge_probability(&g, 1.0, 1.0)));
 }
-END_TEST
 
 /* Nothing that comes from outside can end a string, a script or a line. */
-START_TEST(texts_are_escaped)
+TEST(texts_are_escaped)
 {
   char text[512];
   bramah_display_message_text(NAN, "a\"b", "</script><!--\n\t\\ \x7f \xc3\xa4 \xff \xed\xa0\x80 \xe2\x80\xa8",
@@ -323,7 +317,6 @@ START_TEST(texts_are_escaped)
   ck_assert_uint_eq(bramah_display_message_text(1.5, "k", "t", NULL, 0),
                     strlen("{\"t\":1.5,\"kind\":\"k\",\"text\":\"t\"}"));
 }
-END_TEST
 
 /* ---- is it true what it says? ---- */
 
@@ -377,7 +370,7 @@ static bramah_status draw_row(void *user, bramah_sample *sample, int *end, brama
 
 /* Of so many runs the truth is beyond the limit as often as the stated probabilities add up to, of those that are flagged too; and it
  * is within 1.96 sigma 95 times of 100. One frame of each run, so that all are independent; bounds at 4 standard deviations. */
-START_TEST(what_it_says_is_true)
+TEST(what_it_says_is_true)
 {
   static char machine[1024];
   snprintf(machine, sizeof machine, "machine: %s/datasets/four-bar/four-bar.yaml", root());
@@ -461,23 +454,5 @@ START_TEST(what_it_says_is_true)
   bramah_display_file_free(file);
   bramah_session_close(whole);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("display");
-  TCase *t = new_case("display");
-  tcase_add_checked_fixture(t, make_path, remove_path);
-  tcase_add_checked_fixture(t, NULL, close_run);
-  tcase_add_test(t, files);
-  tcase_add_loop_test(t, mistakes_have_places, 0, (int)(sizeof mistakes / sizeof mistakes[0]));
-  tcase_add_loop_test(t, misfits_have_places, 0, (int)(sizeof misfits / sizeof misfits[0]));
-  tcase_add_test(t, frames);
-  tcase_add_test(t, made_of_outputs);
-  tcase_add_test(t, recordings_are_bounded);
-  tcase_add_test(t, probabilities);
-  tcase_add_test(t, texts_are_escaped);
-  tcase_add_test(t, what_it_says_is_true);
-  suite_add_tcase(suite, t);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("display", make_path, close_run); }

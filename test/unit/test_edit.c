@@ -44,10 +44,9 @@ static void set(bramah__edit *e, const char *place, const char *value, const cha
   ck_assert_int_eq(bramah__edit_set(e, place, value, comment, &diag), BRAMAH_OK);
 }
 
-START_TEST(untouched_is_the_same) { ck_assert_str_eq(result(opened(text), NULL), text); }
-END_TEST
+TEST(untouched_is_the_same) { ck_assert_str_eq(result(opened(text), NULL), text); }
 
-START_TEST(values_in_place)
+TEST(values_in_place)
 {
   bramah__edit *e = opened(text);
   set(e, "sensors.ä.sigma", "0.25 deg", "found");
@@ -65,9 +64,8 @@ START_TEST(values_in_place)
                                            "shared: &anchor 5\n"
                                            "again: *anchor\n");
 }
-END_TEST
 
-START_TEST(changes_are_added)
+TEST(changes_are_added)
 {
   bramah__edit *e = opened(text);
   set(e, "changes.a.b", "1 N", "one");
@@ -79,9 +77,8 @@ START_TEST(changes_are_added)
   set(e, "changes.x.y", "4 N", NULL);
   ck_assert_str_eq(result(e, NULL), "study: s\nchanges:\n  # old\n  a.b: 1 N\n  x.y: 4 N\nmachine: m\n");
 }
-END_TEST
 
-START_TEST(refuses_what_is_not_there)
+TEST(refuses_what_is_not_there)
 {
   bramah__edit *e = opened(text);
   ck_assert_int_eq(bramah__edit_set(e, "sensors.b.sigam", "7", NULL, &diag), BRAMAH_E_KEY);
@@ -94,10 +91,9 @@ START_TEST(refuses_what_is_not_there)
   ck_assert_str_eq(result(e, NULL), text);
   ck_assert_int_eq(bramah__edit_open("/nowhere/at/all", &diag, &e), BRAMAH_E_FILE);
 }
-END_TEST
 
 /* Lines are counted as the YAML reader counts them: a separator in a comment ends one too. */
-START_TEST(finds_lines_behind_odd_line_ends)
+TEST(finds_lines_behind_odd_line_ends)
 {
   bramah__edit *e = opened("a: 5 # x\xe2\x80\xa8\nb: 5\nc: 5\n");
   set(e, "b", "6", NULL);
@@ -107,9 +103,8 @@ START_TEST(finds_lines_behind_odd_line_ends)
   set(e, "c", "7", NULL);
   ck_assert_str_eq(result(e, NULL), "a: 5\rb: 6\r\nc: 7\r\n");
 }
-END_TEST
 
-START_TEST(the_last_value_of_a_place_counts)
+TEST(the_last_value_of_a_place_counts)
 {
   bramah__edit *e = opened("a: 5\nb: 5\nchanges:\n  x.y: 1\n");
   set(e, "a", "6", "one");
@@ -124,10 +119,9 @@ START_TEST(the_last_value_of_a_place_counts)
   set(e, "changes.p", "2 N", NULL);
   ck_assert_str_eq(result(e, NULL), "a: 5\n\nchanges:\n  q: 3 N\n  p: 2 N\n");
 }
-END_TEST
 
 /* None of these leaves a file that says something else than what was asked for. */
-START_TEST(refuses_what_it_cannot_write)
+TEST(refuses_what_it_cannot_write)
 {
   char key[700] = "changes.", value[200];
   bramah__edit *e = opened("a: 5\nb:\nchanges: {x.y: 1}\n");
@@ -144,18 +138,5 @@ START_TEST(refuses_what_it_cannot_write)
   const char *out = result(e, NULL);
   ck_assert_uint_eq(strlen(out), strlen("a: 5\n\nchanges:\n  # long\n  : \n") + 600 + 100);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("edit");
-  TCase *t = one_case(suite, "edit");
-  tcase_add_test(t, untouched_is_the_same);
-  tcase_add_test(t, values_in_place);
-  tcase_add_test(t, changes_are_added);
-  tcase_add_test(t, refuses_what_is_not_there);
-  tcase_add_test(t, finds_lines_behind_odd_line_ends);
-  tcase_add_test(t, the_last_value_of_a_place_counts);
-  tcase_add_test(t, refuses_what_it_cannot_write);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("edit"); }

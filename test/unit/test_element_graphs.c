@@ -100,7 +100,7 @@ static void expect_equations(const bramah__element_kind *kind, bramah__quantitie
   }
 }
 
-START_TEST(test_elements)
+TEST(test_elements)
 {
   const double transition = 2e5;
   unsigned seed = 1;
@@ -122,9 +122,8 @@ START_TEST(test_elements)
       if (by == BRAMAH__DP || kind->sees & 1U << by) expect_equations(kind, of, by, transition, &seed);
   }
 }
-END_TEST
 
-START_TEST(test_oil)
+TEST(test_oil)
 {
   const bramah__air air = {.fraction = 0.01, .exponent = 1.3, .vapour_pressure = 3e3};
   formula q = begin(), cavity = begin();
@@ -139,9 +138,8 @@ START_TEST(test_oil)
   discard(&q);
   discard(&cavity);
 }
-END_TEST
 
-START_TEST(test_friction)
+TEST(test_friction)
 {
   static const bramah__friction_kind kinds[] = {BRAMAH__FRICTION_NONE, BRAMAH__FRICTION_BROWN_MCPHEE,
                                                 BRAMAH__FRICTION_BENGISU_AKAY, BRAMAH__FRICTION_VISCOUS};
@@ -163,10 +161,9 @@ START_TEST(test_friction)
     discard(&q);
   }
 }
-END_TEST
 
 /* Bristles: force, its slope, states and their rates at the end of a step; where it has no length, at its start. */
-START_TEST(test_bristles)
+TEST(test_bristles)
 {
   unsigned seed = 6;
   for (int k = 0; k < TRIES; k++) {
@@ -202,10 +199,9 @@ START_TEST(test_bristles)
     discard(&q);
   }
 }
-END_TEST
 
 /* Stops, cushions and chambers by stroke and by velocity. */
-START_TEST(test_cylinder)
+TEST(test_cylinder)
 {
   const bramah__cylinder c = {
       .reference = 1.0,
@@ -230,10 +226,9 @@ START_TEST(test_cylinder)
   discard(&by_v);
   discard(&filled);
 }
-END_TEST
 
 /* A dead band, a common characteristic and one of a single path. */
-START_TEST(test_openings)
+TEST(test_openings)
 {
   static const double x[] = {-10, -2, 0, 1, 10}, y[] = {-8, -1, 0, 0, 9}, ends[] = {0, 10}, open[] = {0, 14};
   const bramah__opening openings[] = {{.dead_band = 0.5},
@@ -255,12 +250,5 @@ START_TEST(test_openings)
       discard(&q);
     }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("element graphs");
-  TCase *cases = one_case(suite, "nodes and numbers");
-  ADD_TESTS(cases, test_elements, test_oil, test_friction, test_bristles, test_cylinder, test_openings);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("element graphs"); }

@@ -102,7 +102,7 @@ static const struct {
 
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 
-START_TEST(test_errors)
+EACH_TEST(test_errors, 0, N_FUNCTIONS)
 {
   unsigned seed = (unsigned)_i + 1;
   double worst = 0.0, at = 0.0;
@@ -114,9 +114,8 @@ START_TEST(test_errors)
   }
   ck_assert_msg(worst < functions[_i].error, "%s: %g at %.17g", functions[_i].name, worst, at);
 }
-END_TEST
 
-START_TEST(test_directions)
+TEST(test_directions)
 {
   static const double special[] = {
       0.0, -0.0, 1.0, -1.0, 1e-310, -1e-310, 1e300, -1e300, (double)INFINITY, -(double)INFINITY};
@@ -132,11 +131,10 @@ START_TEST(test_directions)
   }
   ck_assert(isnan(bramah__atan2(NAN, 1.0)) && isnan(bramah__atan2(0.0, NAN)));
 }
-END_TEST
 
 /* Next to multiples of pi/2, where the reduced argument has the fewest digits; of all doubles 6381956970095103 2^797
  * comes closest to one (J.-M. Muller, Elementary Functions, 2006, 11.3.2). */
-START_TEST(test_reduction)
+TEST(test_reduction)
 {
   static const double near[] = {1.5707963267948966,
                                 3.141592653589793,
@@ -158,9 +156,8 @@ START_TEST(test_reduction)
       ck_assert_double_lt(error_of(bramah__cos(x), cos(x), 1.0), 2.5);
     }
 }
-END_TEST
 
-START_TEST(test_specials)
+TEST(test_specials)
 {
   double (*const all[])(double) = {sine,         bramah__cos,   bramah__exp,  bramah__expm1,
                                    bramah__log,  bramah__log1p, bramah__tanh, bramah__cbrt,
@@ -183,14 +180,5 @@ START_TEST(test_specials)
   ck_assert(bramah__cbrt(0.0) == 0.0 && bramah__cbrt(infinity) == infinity);
   ck_assert(bramah__erfc(infinity) == 0.0 && bramah__erfc(-infinity) == 2.0);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("elementary");
-  TCase *cases = new_case("functions");
-  tcase_add_loop_test(cases, test_errors, 0, N_FUNCTIONS);
-  ADD_TESTS(cases, test_directions, test_reduction, test_specials);
-  suite_add_tcase(suite, cases);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("elementary"); }

@@ -84,7 +84,7 @@ static double run_four_bar(double seconds, const char *output)
 
 /* ---- leakages ---- */
 
-START_TEST(test_leakage_is_linear)
+TEST(test_leakage_is_linear)
 {
   const bramah__element leakage[2] = {{BRAMAH__KIND(leakage), {0, 1}, {2e-12}},
                                       {BRAMAH__KIND(leakage), {1, 3}, {1e-12}}};
@@ -95,9 +95,8 @@ START_TEST(test_leakage_is_linear)
   ck_assert_double_eq_tol(flow[0], -2e-12 * 3e6, 1e-18);
   ck_assert_double_eq_tol(flow[1], 2e-12 * 3e6 - 1e-12 * 1.9e6, 1e-18);
 }
-END_TEST
 
-START_TEST(test_leakage_of_a_machine)
+TEST(test_leakage_of_a_machine)
 {
   bramah_leakage seal = {.name = "seal", .line = 9, .cylinder = "lift", .conductance = 1e-11};
   fb.machine.n_leakages = 1;
@@ -110,10 +109,9 @@ START_TEST(test_leakage_of_a_machine)
   fb.machine.n_leakages = 0;
   ck_assert_double_gt(fabs(run_four_bar(0.5, "crank.angle") - leaking), 1e-6);
 }
-END_TEST
 
 /* Elements with an output .flow share one list of names; other things may have the same. */
-START_TEST(test_names_of_flows)
+TEST(test_names_of_flows)
 {
   bramah_leakage seals[2] = {{.name = "valve", .line = 9, .cylinder = "lift", .conductance = 1e-11},
                              {.name = "orifice", .line = 12, .cylinder = "lift", .conductance = 1e-11}};
@@ -130,10 +128,9 @@ START_TEST(test_names_of_flows)
   seals[1].name = NULL;
   refused(BRAMAH_E_KEY, "leakage", "has no name");
 }
-END_TEST
 
 /* A leakage out of a chamber that has to hold a load is no equilibrium; one between equal pressures is. */
-START_TEST(test_leakages_and_equilibrium)
+TEST(test_leakages_and_equilibrium)
 {
   bramah_leakage seal = {.name = "seal", .from = "v1", .to = "v2", .conductance = 1e-11};
   fb.machine.n_leakages = 1;
@@ -146,11 +143,10 @@ START_TEST(test_leakages_and_equilibrium)
   seal.to = "tank";
   refused(BRAMAH_E_SINGULAR, "seal", "at rest");
 }
-END_TEST
 
 /* ---- check valves and relief valves ---- */
 
-START_TEST(test_check_valve)
+TEST(test_check_valve)
 {
   const bramah__element valve[2] = {{BRAMAH__KIND(check_valve), {0, 1}, {1e-7, 5e5}},
                                     {BRAMAH__KIND(check_valve), {2, 1}, {1e-7, 0.0}}};
@@ -167,9 +163,8 @@ START_TEST(test_check_valve)
   ck_assert_double_eq(flow[1], 0.0);
   ck_assert_double_eq_tol(flow_of(&valve[0], 5e5 + 1.0), 1e-7 / sqrt(2e5), 1e-18);
 }
-END_TEST
 
-START_TEST(test_relief_valve)
+TEST(test_relief_valve)
 {
   const bramah__element valve = {BRAMAH__KIND(relief_valve), {0, 3}, {1e-7, 4e6, 1e6}};
   ck_assert_double_eq(flow_of(&valve, 4e6), 0.0);
@@ -184,11 +179,10 @@ START_TEST(test_relief_valve)
   circuit.element = &valve;
   ck_assert_double_eq_tol(flows(&circuit, 4.6e6, 0.0)[0], -0.5e-7 * sqrt(4.5e6), 1e-16); /* tank at 1 bar */
 }
-END_TEST
 
 /* ---- pumps ---- */
 
-START_TEST(test_pump)
+TEST(test_pump)
 {
   const bramah__element pump[2] = {{BRAMAH__KIND(pump), {3, 0}, {1e-3, 0, 0}},
                                    {BRAMAH__KIND(pump), {0, 1}, {2e-4, 5e6, 1e6}}};
@@ -203,10 +197,9 @@ START_TEST(test_pump)
   ck_assert_double_eq(flow_of(&pump[1], -5e6), 0.0);
   ck_assert_double_eq(flow_of(&pump[1], -9e6), 0.0);
 }
-END_TEST
 
 /* v1 becomes the supply of the four-bar: a pump of 6 L/min, held by a relief valve at tank + 50 bar. */
-START_TEST(test_pump_and_relief_valve_of_a_machine)
+TEST(test_pump_and_relief_valve_of_a_machine)
 {
   const bramah_pump pump = {.name = "gear", .from = "tank", .into = "v1", .flow = 1e-4};
   const bramah_relief_valve relief = {.name = "relief",
@@ -229,10 +222,9 @@ START_TEST(test_pump_and_relief_valve_of_a_machine)
   /* C q(dp - p_c) = Q in the laminar range */
   ck_assert_double_eq_tol(run_four_bar(0.9, "v1.pressure"), 2.1e6 + 1e-4 / 1e-6 * sqrt(2e5), 100.0);
 }
-END_TEST
 
 /* What delivers or passes oil at the equilibrium pressures is named; what rests is not minded. */
-START_TEST(test_elements_and_equilibrium)
+TEST(test_elements_and_equilibrium)
 {
   bramah_pump pump = {.name = "gear", .line = 12, .from = "tank", .into = "v1", .flow = 1e-4};
   fb.machine.n_pumps = 1;
@@ -268,11 +260,10 @@ START_TEST(test_elements_and_equilibrium)
   fb.machine.relief_valves = &relief;
   refused(BRAMAH_E_VALUE, "relief", "oil flows through this");
 }
-END_TEST
 
 /* ---- characteristics of valves ---- */
 
-START_TEST(test_curve)
+TEST(test_curve)
 {
   const double x[3] = {-10, 0, 5}, y[3] = {-4, 0, 1};
   const bramah__curve curve = {3, x, y};
@@ -280,7 +271,6 @@ START_TEST(test_curve)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     ck_assert_double_eq_tol(bramah__curve_at(&curve, e_number(cases[i][0])).value, cases[i][1], 1e-15);
 }
-END_TEST
 
 static void check_openings(const bramah__opening *opening, double U, double pa, double bt, double at,
                            double pb)
@@ -293,7 +283,7 @@ static void check_openings(const bramah__opening *opening, double U, double pa, 
   ck_assert_double_eq_tol(e[BRAMAH__PUMP_B].value, pb, 1e-14);
 }
 
-START_TEST(test_openings)
+TEST(test_openings)
 {
   const bramah__opening plain = {0}, dead = {.dead_band = 0.5};
   const double x[2] = {-10, 10}, y[2] = {-4, 8}, overlap[3] = {0, 1, 10}, edge[3] = {0, 0, 9};
@@ -309,7 +299,6 @@ START_TEST(test_openings)
   check_openings(&table, 0, 2, 0, 0, 0);
   check_openings(&table, 5.5, 5.3, 4.5, 0, 0);
 }
-END_TEST
 
 static void check_edges(const bramah__opening *opening, double U, double below, double above)
 {
@@ -320,7 +309,7 @@ static void check_edges(const bramah__opening *opening, double U, double below, 
 }
 
 /* Where the spool begins and ceases to matter. */
-START_TEST(test_edges)
+TEST(test_edges)
 {
   const bramah__opening plain = {0}, dead = {.dead_band = 0.5};
   const double x[2] = {-10, 10}, y[2] = {-4, 12}, flat[4] = {-10, -1, 2, 10}, e[4] = {-9, 0, 0, 8};
@@ -335,9 +324,8 @@ START_TEST(test_edges)
   for (int w = 0; w < 2; w++) gap.path[w] = (bramah__curve){3, overlap, edge}; /* opens before the others */
   check_edges(&gap, 0.2, -1.0, 1.0);
 }
-END_TEST
 
-START_TEST(test_flow_through_a_dead_band)
+TEST(test_flow_through_a_dead_band)
 {
   const bramah__valve valve = {
       .pump = 2, .tank = 3, .a = 0, .b = 1, .coefficient = 2e-8, .opening = {.dead_band = 1}};
@@ -350,10 +338,9 @@ START_TEST(test_flow_through_a_dead_band)
   ck_assert_double_eq_tol(flow[0], 2e-8 * 4 * sqrt(4e6), 1e-15);
   ck_assert_double_eq_tol(flow[1], -2e-8 * 4 * sqrt(1.9e6), 1e-15);
 }
-END_TEST
 
 /* A table that says e = U moves the four-bar as no table does; a dead band holds it back. */
-START_TEST(test_characteristics_of_a_machine)
+TEST(test_characteristics_of_a_machine)
 {
   const double straight = run_four_bar(1.5, "crank.angle");
   const double x[2] = {-10, 10}, zero[2] = {0, 10}, falling[2] = {10, 0}, rising[2] = {0, 10},
@@ -370,10 +357,9 @@ START_TEST(test_characteristics_of_a_machine)
   const double slower = run_four_bar(1.5, "crank.angle"); /* U > 0 lowers the crank from 60 deg */
   ck_assert(slower > straight + 0.02 && slower < 1.04);
 }
-END_TEST
 
 /* A spool inside its dead band is shut, one in the middle of an underlap is not. */
-START_TEST(test_characteristics_and_equilibrium)
+TEST(test_characteristics_and_equilibrium)
 {
   const double x[2] = {-1, 1}, underlap[2] = {0, 1};
   fb.volumes[0].initial = fb.volumes[1].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
@@ -386,11 +372,10 @@ START_TEST(test_characteristics_and_equilibrium)
   fb.valves[0].ports[BRAMAH_PORT_A_TANK] = (bramah_characteristic){2, x, underlap};
   refused(BRAMAH_E_VALUE, "valve", "closed valve");
 }
-END_TEST
 
 /* ---- accumulators ---- */
 
-START_TEST(test_accumulator_compliance)
+TEST(test_accumulator_compliance)
 {
   const bramah__element a = {BRAMAH__KIND(accumulator), {0}, {1e-3, 2e6, 1.4}};
   /* gas volume V0 (p0/p)^(1/n); its derivative is what the oil gains */
@@ -416,10 +401,9 @@ START_TEST(test_accumulator_compliance)
   const double gas = 1e-3 * pow(0.5, 1 / 1.4);
   ck_assert_double_eq_tol(pd[0], 1e-10 * 3e6 / (1e-3 / 1e9 + gas / (1.4 * 4e6)), 1e-6);
 }
-END_TEST
 
 /* A pump fills an isothermal accumulator: p V stays, V shrinks by what the pump delivers. */
-START_TEST(test_accumulator_of_a_machine)
+TEST(test_accumulator_of_a_machine)
 {
   const bramah_pump pump = {.name = "gear", .from = "tank", .into = "v1", .flow = 1e-4};
   const bramah_accumulator a = {
@@ -432,11 +416,10 @@ START_TEST(test_accumulator_of_a_machine)
   const double hose = (p - fb.volumes[0].initial_pressure) * (4.71e-5 / 1.5e9 + 4.71e-5 / 5.5e8);
   ck_assert_double_eq_tol(2e6 * 1e-3 / p, V0 - 0.9e-4 + hose, 1e-8);
 }
-END_TEST
 
 /* ---- air ---- */
 
-START_TEST(test_air_compressibility)
+TEST(test_air_compressibility)
 {
   const bramah__air none = {0, 1.4, 0}, slow = {0.01, 1.0, 0}, fast = {0.01, 1.4, 5e3};
   ck_assert_double_eq(bramah__air_compliance(&none, e_number(0.0)).value, 0.0);
@@ -453,9 +436,8 @@ START_TEST(test_air_compressibility)
   const double held = bramah__air_compliance(&fast, e_number(5.1e3)).value;
   ck_assert(isfinite(held) && bramah__air_compliance(&fast, e_number(-1e9)).value == held);
 }
-END_TEST
 
-START_TEST(test_volume_with_air)
+TEST(test_volume_with_air)
 {
   bramah__circuit circuit = plain_circuit();
   const bramah__element leakage = {BRAMAH__KIND(leakage), {2, 0}, {1e-10}};
@@ -468,7 +450,6 @@ START_TEST(test_volume_with_air)
   /* effective bulk modulus 1/(1/B + phi p_a/p^2) = 0.8876 GPa */
   ck_assert_double_eq_tol(pd[0], 3e-4 / (1e-3 * (1 / 1e9 + 0.02 * 101325.0 / 16e12)), 1e-3);
 }
-END_TEST
 
 static double drawn_from_v1(double seconds, double flow, double fraction)
 {
@@ -485,7 +466,7 @@ static double drawn_from_v1(double seconds, double flow, double fraction)
 
 /* A pump draws on v1 for 0.9 s: v1 stays above the vapour pressure and the cavity is what was drawn. The
  * valve opens at 1 s and fills it: the pressure comes back. */
-START_TEST(test_cavitation_of_a_machine)
+TEST(test_cavitation_of_a_machine)
 {
   const double drawn = 0.9 * 2e-5, p = drawn_from_v1(0.9, 2e-5, 0.01);
   ck_assert_double_gt(p, 3e3);
@@ -495,11 +476,10 @@ START_TEST(test_cavitation_of_a_machine)
   ck_assert_double_lt(drawn_from_v1(1.005, 2e-5, 0.01), 1e5);
   ck_assert_double_gt(drawn_from_v1(1.2, 2e-5, 0.01), 7e6);
 }
-END_TEST
 
 /* Far more than the volume is drawn; where there is little air, one step leaps over the range in which it
  * gives way. */
-START_TEST(test_cavitation_without_measure)
+TEST(test_cavitation_without_measure)
 {
   const double fractions[3] = {0.02, 1e-3, 1e-5};
   for (int i = 0; i < 3; i++) {
@@ -512,11 +492,10 @@ START_TEST(test_cavitation_without_measure)
   ck_assert_double_eq(bramah__cavity_recovery(&air, e_number(3e3)).value, 0.0);
   ck_assert_double_eq_tol(bramah__cavity_recovery(&air, e_number(2e3)).value, 1e6, 1e-6);
 }
-END_TEST
 
 /* ---- end stops ---- */
 
-START_TEST(test_end_stop_force)
+TEST(test_end_stop_force)
 {
   const bramah__end_stop stop = {1e8, 1e5, 0, 0}, cushion = {1e8, 0, 0.02, 5e4};
   ck_assert_double_eq(bramah__end_stop_force(&stop, e_number(0.01), e_number(1.0)).value, 0.0);
@@ -542,7 +521,6 @@ START_TEST(test_end_stop_force)
                           -1.1e5, 1e-6);
   ck_assert_double_eq(bramah__stop_force(&circuit.cylinder[0], e_number(1.2), e_number(0.1)).value, 0.0);
 }
-END_TEST
 
 /* The same cylinder with a short piston or rod chamber: without a stop it leaves its barrel, with one it
  * comes to rest on it, and its force holds what the pressures leave over. */
@@ -560,7 +538,7 @@ static void run_onto_stop(double seconds, double sign)
   ck_assert_double_eq_tol(rest, sign * -k * l, 1e-3 * fabs(rest));
 }
 
-START_TEST(test_end_stops_of_a_machine)
+TEST(test_end_stops_of_a_machine)
 {
   fb.cylinders[0].rod_chamber_length = 0.05;
   running r = start(&fb.machine);
@@ -570,10 +548,9 @@ START_TEST(test_end_stops_of_a_machine)
   fb.cylinders[0].end_stop = (bramah_end_stop){2e8, 1e6, 0.01, 1e5};
   run_onto_stop(2.4, -1.0);
 }
-END_TEST
 
 /* A load that rests on its stop needs that much less pressure. */
-START_TEST(test_end_stop_and_equilibrium)
+TEST(test_end_stop_and_equilibrium)
 {
   bramah_cylinder *lift = &fb.cylinders[0];
   fb.volumes[0].initial = fb.volumes[1].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
@@ -586,7 +563,6 @@ START_TEST(test_end_stop_and_equilibrium)
   lift->reference_stroke += 2e-5;
   ck_assert_double_eq_tol(run_four_bar(0.001, "v2.pressure"), held - 2e3 / lift->piston_area, 1e3);
 }
-END_TEST
 
 /* ---- together ---- */
 
@@ -619,7 +595,7 @@ static void add_everything(void)
 }
 
 /* The tangent of the step by forward differences against central differences of the residual. */
-START_TEST(test_tangent_with_everything)
+TEST(test_tangent_with_everything)
 {
   enum { NX = 4 };
   double change[NX] = {1e-5, 0, 0, 0}, moved[NX], J[NX * NX], f[NX], above[NX], below[NX];
@@ -642,10 +618,9 @@ START_TEST(test_tangent_with_everything)
   }
   stop(&r);
 }
-END_TEST
 
 /* It runs a whole cycle, and a model keeps nothing of the description it was made from. */
-START_TEST(test_cycle_with_everything)
+TEST(test_cycle_with_everything)
 {
   add_everything();
   const double angle = run_four_bar(10.0, "crank.angle");
@@ -659,7 +634,6 @@ START_TEST(test_cycle_with_everything)
   must(run_for(&r, 0.1, &diag), &diag);
   stop(&r);
 }
-END_TEST
 
 /* ---- what is refused ---- */
 
@@ -701,53 +675,17 @@ static const refusal refusals[] = {
     {"lift", "length of the cushion must be positive", 0, 0, {NUMBER(LIFT.cushion_length, 0.0)}},
 };
 
-START_TEST(test_refused)
+EACH_TEST(test_refused, 0, sizeof refusals / sizeof refusals[0])
 {
   add_everything();
   check_refusal(&fb.machine, &refusals[_i], &diag);
 }
-END_TEST
 
-START_TEST(test_end_stops_need_hoses)
+TEST(test_end_stops_need_hoses)
 {
   fb.cylinders[0].end_stop = (bramah_end_stop){1e8, 0, 0, 0};
   fb.volumes[2].n_hoses = 0;
   refused(BRAMAH_E_VALUE, "lift", "needs a hose at both volumes");
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("elements");
-  TCase *cases = one_case(suite, "elements");
-  tcase_add_checked_fixture(cases, setup, NULL);
-  tcase_add_test(cases, test_leakage_is_linear);
-  tcase_add_test(cases, test_leakage_of_a_machine);
-  tcase_add_test(cases, test_names_of_flows);
-  tcase_add_test(cases, test_leakages_and_equilibrium);
-  tcase_add_test(cases, test_check_valve);
-  tcase_add_test(cases, test_relief_valve);
-  tcase_add_test(cases, test_pump);
-  tcase_add_test(cases, test_pump_and_relief_valve_of_a_machine);
-  tcase_add_test(cases, test_elements_and_equilibrium);
-  tcase_add_test(cases, test_curve);
-  tcase_add_test(cases, test_openings);
-  tcase_add_test(cases, test_edges);
-  tcase_add_test(cases, test_flow_through_a_dead_band);
-  tcase_add_test(cases, test_characteristics_of_a_machine);
-  tcase_add_test(cases, test_characteristics_and_equilibrium);
-  tcase_add_test(cases, test_accumulator_compliance);
-  tcase_add_test(cases, test_accumulator_of_a_machine);
-  tcase_add_test(cases, test_air_compressibility);
-  tcase_add_test(cases, test_volume_with_air);
-  tcase_add_test(cases, test_cavitation_of_a_machine);
-  tcase_add_test(cases, test_cavitation_without_measure);
-  tcase_add_test(cases, test_end_stop_force);
-  tcase_add_test(cases, test_end_stops_of_a_machine);
-  tcase_add_test(cases, test_end_stop_and_equilibrium);
-  tcase_add_test(cases, test_tangent_with_everything);
-  tcase_add_test(cases, test_cycle_with_everything);
-  tcase_add_loop_test(cases, test_refused, 0, (int)(sizeof refusals / sizeof refusals[0]));
-  tcase_add_test(cases, test_end_stops_need_hoses);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("elements", setup, NULL); }

@@ -33,7 +33,7 @@ static bramah_filter *make(bramah_plant *plant, bramah_sensor *sensors)
   return filter;
 }
 
-START_TEST(test_finds_the_pendulum)
+TEST(test_finds_the_pendulum)
 {
   pendulum truth = {0.8, 0.0, 0.0, 1.0, 0.1}, model = {1.1, 0.3, 0.0, 1.0, 0.1};
   const bramah_plant real = pendulum_plant(&truth, 1000000);
@@ -62,12 +62,11 @@ START_TEST(test_finds_the_pendulum)
   ck_assert_int_eq(bramah_filter_time_ns(filter), INT64_C(5000000000));
   bramah_filter_free(filter);
 }
-END_TEST
 
 static double log_normal(double y, double S) { return -0.5 * (log(6.283185307179586 * S) + y * y / S); }
 
 /* The first samples by the normal density of both together; one beyond its gate by the tail. */
-START_TEST(test_log_likelihood)
+TEST(test_log_likelihood)
 {
   const unsigned char both[2] = {1, 1}, one[2] = {1, 0};
   pendulum model = {0.4, 0.1, 0.0, 1.0, 0.1};
@@ -106,10 +105,9 @@ START_TEST(test_log_likelihood)
     bramah_filter_free(filter);
   }
 }
-END_TEST
 
 /* Found wrong, a filter pays what it had predicted, not what its inflated covariance would say. */
-START_TEST(test_log_likelihood_of_a_recovery)
+TEST(test_log_likelihood_of_a_recovery)
 {
   pendulum model = {0.4, 0.0, 0.0, 0.0, 0.1};
   bramah_plant plant = pendulum_plant(&model, 1000000);
@@ -133,10 +131,9 @@ START_TEST(test_log_likelihood_of_a_recovery)
   ck_assert_double_eq_tol(added[1], added[0], 1e-12);
   bramah_filter_free(filter);
 }
-END_TEST
 
 /* Two scalar corrections equal one of two rows: K = P H' S^-1, P = (I - K H) P. */
-START_TEST(test_scalar_fusion_equals_block)
+TEST(test_scalar_fusion_equals_block)
 {
   enum { n = 4, m = 2 };
   const double H[m * n] = {1, 0.5, 0, 0, 0, 2, -1, 0.3}, r[m] = {0.2, 0.5}, y[m] = {0.7, -0.4};
@@ -165,10 +162,9 @@ START_TEST(test_scalar_fusion_equals_block)
                               1e-12);
   }
 }
-END_TEST
 
 /* With gains of zero the three forms have the covariance of Joseph's formula, which holds for any gain. */
-START_TEST(test_held_gain)
+TEST(test_held_gain)
 {
   enum { n = 4 };
   const double H[n] = {1, 0.5, 0, 2}, r = 0.2, y = 0.7;
@@ -214,9 +210,8 @@ START_TEST(test_held_gain)
   for (int i = 0; i < n * n; i++) ck_assert_double_eq_tol(G[i], expected[i], 1e-12);
   for (int i = 0; i < n; i++) ck_assert_double_eq_tol(dx[i], K[i] * y, 1e-12);
 }
-END_TEST
 
-START_TEST(test_transition_of_the_paper)
+TEST(test_transition_of_the_paper)
 {
   const double A[4] = {-2.0, -0.5, 1e-7, 3e-7}; /* one coordinate, two pressures */
   double F[16];
@@ -240,9 +235,8 @@ START_TEST(test_transition_of_the_paper)
                                1};
   for (int i = 0; i < 16; i++) ck_assert_double_eq_tol(F[i], expected[i], 1e-15);
 }
-END_TEST
 
-START_TEST(test_bad_measurements_change_nothing)
+TEST(test_bad_measurements_change_nothing)
 {
   pendulum model = {1.1, 0.3, 0.0, 1.0, 0.1};
   bramah_plant plant = pendulum_plant(&model, 1000000);
@@ -268,10 +262,9 @@ START_TEST(test_bad_measurements_change_nothing)
   ck_assert_mem_eq(before, after, bramah_filter_snapshot_size(filter));
   bramah_filter_free(filter);
 }
-END_TEST
 
 /* Innovation, its sigma and NIS by hand at the first correction. */
-START_TEST(test_innovation_figures)
+TEST(test_innovation_figures)
 {
   pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
   bramah_plant plant = pendulum_plant(&model, 1000000);
@@ -291,11 +284,10 @@ START_TEST(test_innovation_figures)
   ck_assert_double_eq_tol(model.angle, 1.0 + 0.09 / S * 0.1, 1e-8);
   bramah_filter_free(filter);
 }
-END_TEST
 
 /* Samples at the ends of the range are left out, counted, and no rejections; rounding widens the
  * innovation. */
-START_TEST(test_saturated_samples)
+EACH_TEST(test_saturated_samples, 0, 2)
 {
   pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
   bramah_plant plant = pendulum_plant(&model, 1000000);
@@ -343,7 +335,6 @@ START_TEST(test_saturated_samples)
   ck_assert(report.saturated == 6 && report.accepted == 1);
   bramah_filter_free(filter);
 }
-END_TEST
 
 /* ---- augmented states ---- */
 
@@ -371,7 +362,7 @@ static void second_order_step(double T, double q, double h, double P[3])
 
 /* A bias of order 1 and 2 with time constants long and short against the step of 1 ms, and the random walk,
  * through predictions alone: by hand, and where they end. */
-START_TEST(test_augmented_covariance)
+EACH_TEST(test_augmented_covariance, 0, 8)
 {
   static const double times[] = {10.0, 0.4, 2e-3, 0.0};
   const double T = times[_i / 2], h = 1e-3, sigma = 0.3, noise = 0.7;
@@ -422,11 +413,10 @@ START_TEST(test_augmented_covariance)
   }
   bramah_filter_free(filter);
 }
-END_TEST
 
 /* An oscillation of 125 Hz: an eighth of a turn a step of 1 ms, so that its mean is the opposite after four; with a
  * time constant it decays, and its variance ends at noise^2 T / 2. */
-START_TEST(test_oscillation)
+EACH_TEST(test_oscillation, 0, 2)
 {
   const double T = _i ? 2e-3 : 0.0, h = 1e-3, noise = _i ? 0.7 : 0.0;
   pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
@@ -465,12 +455,11 @@ START_TEST(test_oscillation)
   if (_i) ck_assert_double_eq_tol(P[2 * 4 + 3], 0.0, 1e-9 * ends);
   bramah_filter_free(filter);
 }
-END_TEST
 
 /* An encoder whose graduation has a ripple of ten of its sigma, 0.8 cycles a sample: an alias. With it among the
  * states the angle is ten times better than the ripple, and innovations are white and of the size expected; the same
  * ripple in a sigma of its size leaves them far too correlated. */
-START_TEST(test_ripple)
+EACH_TEST(test_ripple, 0, 2)
 {
   const double period = 0.05, amplitude = 0.02, sigma = 0.002;
   const bramah_augmented ripple = {.name = "ripple",
@@ -522,11 +511,10 @@ START_TEST(test_ripple)
   }
   bramah_filter_free(filter);
 }
-END_TEST
 
 /* Innovations of c = 2 standard deviations, then of none: by hand the running mean is 2 (1 - 0.98^k), beyond 6
  * of its own standard deviations sqrt(0.02 / 1.98) from k = 18 on, and within 3 after 35 more. */
-START_TEST(test_drift_gate)
+TEST(test_drift_gate)
 {
   pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
   bramah_plant plant = pendulum_plant(&model, 1000000);
@@ -551,7 +539,6 @@ START_TEST(test_drift_gate)
   ck_assert_uint_eq(bramah_filter_get_report(filter).gated, 35);
   bramah_filter_free(filter);
 }
-END_TEST
 
 static void refused(const bramah_filter_options *options, bramah_plant *plant, const char *thing)
 {
@@ -563,7 +550,7 @@ static void refused(const bramah_filter_options *options, bramah_plant *plant, c
   ck_assert_str_eq(diag.thing, thing);
 }
 
-START_TEST(test_bad_options)
+TEST(test_bad_options)
 {
   pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
   bramah_plant plant = pendulum_plant(&model, 1000000);
@@ -589,7 +576,6 @@ START_TEST(test_bad_options)
   must(bramah_sensor_init(&encoder, &plant, &diag, &sensors[0]), &diag);
   ck_assert_int_lt(bramah_filter_new(&plant, 1, sensors, &bad, &diag, &filter), 0);
 }
-END_TEST
 
 /* A plant that fails must leave the covariance as it was. */
 static bramah_status failing_step(void *self, bramah_diag *d)
@@ -599,7 +585,7 @@ static bramah_status failing_step(void *self, bramah_diag *d)
   return BRAMAH_E_NO_CONVERGENCE;
 }
 
-START_TEST(test_failing_plant_changes_nothing)
+TEST(test_failing_plant_changes_nothing)
 {
   pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
   bramah_plant plant = pendulum_plant(&model, 1000000);
@@ -613,7 +599,6 @@ START_TEST(test_failing_plant_changes_nothing)
   ck_assert_mem_eq(before, after, bramah_filter_snapshot_size(filter));
   bramah_filter_free(filter);
 }
-END_TEST
 
 static int injections_left; /* until one fails; the rows of this plant are found by injections too */
 
@@ -627,7 +612,7 @@ static bramah_status inject_or_fail(void *self, const double *dx, bramah_diag *d
 
 /* The correction in which the filter finds itself wrong and opens its covariance fails too, at any place:
  * plain, and iterated, where the iterations begin with the opened one. */
-START_TEST(test_failing_recovery_changes_nothing)
+EACH_TEST(test_failing_recovery_changes_nothing, 0, 2)
 {
   pendulum model = {1.0, 0.0, 0.0, 1.0, 0.1};
   bramah_plant plant = pendulum_plant(&model, 1000000);
@@ -666,9 +651,8 @@ START_TEST(test_failing_recovery_changes_nothing)
   ck_assert_double_gt(model.angle, 2.0); /* prior 1 +- 0.3 inflated to 0.42, encoder 3 +- 0.02 */
   bramah_filter_free(filter);
 }
-END_TEST
 
-START_TEST(test_sensor_binding)
+TEST(test_sensor_binding)
 {
   pendulum model = {1.0, 0.5, 0.0, 1.0, 0.1};
   bramah_plant plant = pendulum_plant(&model, 1000000);
@@ -688,28 +672,5 @@ START_TEST(test_sensor_binding)
   ck_assert_double_eq_tol(bramah__sensor_innovation(&s, 3.1, -3.1), 6.2 - 2 * 3.14159265358979323846, 1e-12);
   ck_assert_str_eq(bramah_sensor_kind_name(BRAMAH_SENSOR_GYRO), "gyro");
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("filter");
-  TCase *cases = one_case(suite, "pendulum");
-  tcase_add_test(cases, test_finds_the_pendulum);
-  tcase_add_test(cases, test_log_likelihood);
-  tcase_add_test(cases, test_log_likelihood_of_a_recovery);
-  tcase_add_test(cases, test_scalar_fusion_equals_block);
-  tcase_add_test(cases, test_held_gain);
-  tcase_add_test(cases, test_transition_of_the_paper);
-  tcase_add_test(cases, test_bad_measurements_change_nothing);
-  tcase_add_test(cases, test_innovation_figures);
-  tcase_add_loop_test(cases, test_saturated_samples, 0, 2);
-  tcase_add_loop_test(cases, test_augmented_covariance, 0, 8);
-  tcase_add_loop_test(cases, test_oscillation, 0, 2);
-  tcase_add_loop_test(cases, test_ripple, 0, 2);
-  tcase_add_test(cases, test_drift_gate);
-  tcase_add_test(cases, test_bad_options);
-  tcase_add_test(cases, test_failing_plant_changes_nothing);
-  tcase_add_loop_test(cases, test_failing_recovery_changes_nothing, 0, 2);
-  tcase_add_test(cases, test_sensor_binding);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("filter"); }

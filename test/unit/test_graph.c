@@ -13,7 +13,7 @@
 
 static int same(bramah__expr a, bramah__expr b) { return a.graph && a.graph == b.graph && a.node == b.node; }
 
-START_TEST(test_folding)
+TEST(test_folding)
 {
   bramah__graph *g = bramah__graph_new();
   const bramah__expr x = bramah__graph_input(g, BRAMAH__RATE_POINT),
@@ -38,7 +38,6 @@ START_TEST(test_folding)
   ck_assert_uint_eq(bramah__graph_size(g), once);
   bramah__graph_free(g);
 }
-END_TEST
 
 /* ---- random formulas ---- */
 
@@ -82,7 +81,7 @@ static bramah__graph *random_graph(unsigned seed, bramah__expr *input, bramah__e
   return g;
 }
 
-START_TEST(test_derivatives_against_differences)
+TEST(test_derivatives_against_differences)
 {
   unsigned seed = 7;
   size_t far = 0, all = 0;
@@ -116,10 +115,9 @@ START_TEST(test_derivatives_against_differences)
   ck_assert_uint_gt(all, 1000);
   ck_assert_uint_lt(far, 5);
 }
-END_TEST
 
 /* The same formulas called with numbers: values, and slopes as the graph derives them, at kinks too. */
-START_TEST(test_numbers_carry_their_slope)
+TEST(test_numbers_carry_their_slope)
 {
   unsigned seed = 11;
   for (unsigned k = 1; k <= 40; k++) {
@@ -147,9 +145,8 @@ START_TEST(test_numbers_carry_their_slope)
     bramah__graph_free(g);
   }
 }
-END_TEST
 
-START_TEST(test_seeds_on_nodes_hold_what_is_behind_them)
+TEST(test_seeds_on_nodes_hold_what_is_behind_them)
 {
   bramah__graph *g = bramah__graph_new();
   const bramah__expr q = bramah__graph_input(g, BRAMAH__RATE_POINT), w = e_mul(q, q), f = e_mul(q, w),
@@ -164,12 +161,11 @@ START_TEST(test_seeds_on_nodes_hold_what_is_behind_them)
   ck_assert_double_eq(value[df.node], 27.0);
   bramah__graph_free(g);
 }
-END_TEST
 
 /* ---- tapes ---- */
 
 /* Three parts, the second on top of the first, the third beside it, against the graph, and every lane alone. */
-START_TEST(test_tapes_give_the_bits_of_the_graph)
+TEST(test_tapes_give_the_bits_of_the_graph)
 {
   unsigned seed = 11;
   for (unsigned k = 1; k <= 30; k++) {
@@ -209,10 +205,9 @@ START_TEST(test_tapes_give_the_bits_of_the_graph)
     bramah__graph_free(g);
   }
 }
-END_TEST
 
 /* What changes seldom is not computed again, and what a part has left is used by those that stand on it. */
-START_TEST(test_parts_share)
+TEST(test_parts_share)
 {
   bramah__graph *g = bramah__graph_new();
   const bramah__expr slow = bramah__graph_input(g, BRAMAH__RATE_SETUP),
@@ -227,9 +222,8 @@ START_TEST(test_parts_share)
   bramah__tape_free(&tape);
   bramah__graph_free(g);
 }
-END_TEST
 
-START_TEST(test_the_same_graph_gives_the_same_tape)
+TEST(test_the_same_graph_gives_the_same_tape)
 {
   bramah__tape tape[2];
   for (int k = 0; k < 2; k++) {
@@ -248,14 +242,13 @@ START_TEST(test_the_same_graph_gives_the_same_tape)
   bramah__tape_free(&tape[0]);
   bramah__tape_free(&tape[1]);
 }
-END_TEST
 
 /* ---- elimination ---- */
 
 enum { N = 7 };
 
 /* A sparse matrix whose diagonal vanishes in places, with unknowns of very different sizes. */
-START_TEST(test_elimination)
+TEST(test_elimination)
 {
   unsigned seed = 5;
   for (int k = 0; k < 40; k++) {
@@ -297,9 +290,8 @@ START_TEST(test_elimination)
     bramah__graph_free(g);
   }
 }
-END_TEST
 
-START_TEST(test_a_singular_matrix_is_refused)
+TEST(test_a_singular_matrix_is_refused)
 {
   bramah__graph *g = bramah__graph_new();
   bramah__expr A[4];
@@ -310,18 +302,5 @@ START_TEST(test_a_singular_matrix_is_refused)
   bramah__elimination_free(&e);
   bramah__graph_free(g);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("graph");
-  TCase *cases = one_case(suite, "expressions");
-  ADD_TESTS(cases, test_folding, test_derivatives_against_differences, test_numbers_carry_their_slope,
-            test_seeds_on_nodes_hold_what_is_behind_them);
-  TCase *tapes = one_case(suite, "tapes");
-  ADD_TESTS(tapes, test_tapes_give_the_bits_of_the_graph, test_parts_share,
-            test_the_same_graph_gives_the_same_tape);
-  TCase *equations = one_case(suite, "elimination");
-  ADD_TESTS(equations, test_elimination, test_a_singular_matrix_is_refused);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("graph"); }

@@ -7,7 +7,7 @@
 
 static const double laminar = 2e5;
 
-START_TEST(test_flow_function)
+TEST(test_flow_function)
 {
   ck_assert_double_eq_tol(bramah__root_flow(e_number(4e6), laminar).value, 2e3, 1e-9);
   ck_assert_double_eq_tol(bramah__root_flow(e_number(-4e6), laminar).value, -2e3, 1e-9);
@@ -18,11 +18,10 @@ START_TEST(test_flow_function)
     ck_assert_double_eq_tol(bramah__root_flow(e_number(sign * laminar * (1 - 1e-12)), laminar).value,
                             bramah__root_flow(e_number(sign * laminar * (1 + 1e-12)), laminar).value, 1e-6);
 }
-END_TEST
 
 /* One volume with a hose, an orifice from a supply and a cylinder chamber: p' = (Q - A v) / (V/B_oil +
  * V_h/B_h + A l/B_c). */
-START_TEST(test_volume_orifice_and_chamber)
+TEST(test_volume_orifice_and_chamber)
 {
   const bramah__volume volume[2] = {{5e-5, 5e-5 / 5e8}, {1e-4, 1e-4 / 5e8}};
   const double supply[1] = {9e6};
@@ -56,10 +55,9 @@ START_TEST(test_volume_orifice_and_chamber)
   ck_assert_double_eq_tol(pd[1], (4e-3 * 0.02) / C2, 1e-6 * fabs(pd[1]));
   ck_assert_double_eq_tol(bramah__pressure_force(&circuit, 0, p), 5e6 * 5e-3 - 3e6 * 4e-3, 1e-9);
 }
-END_TEST
 
 /* 4/3 valve between pump 7 MPa, tank 0.1 MPa, a = volume 0 and b = volume 1. */
-START_TEST(test_valve_ports)
+TEST(test_valve_ports)
 {
   const bramah__volume volume[2] = {{1e-3, 0}, {1e-3, 0}};
   const double supply[2] = {7e6, 1e5};
@@ -87,10 +85,9 @@ START_TEST(test_valve_ports)
   ck_assert_double_eq(flow[0], 0.0);
   ck_assert_double_eq(flow[1], 0.0);
 }
-END_TEST
 
 /* The spool follows 1 - exp(-t/tau), with an error that falls with the square of the step. */
-START_TEST(test_spool)
+TEST(test_spool)
 {
   const bramah__valve valve = {.coefficient = 1, .time_constant = 0.0045, .limit = 10};
   double error[2];
@@ -104,9 +101,8 @@ START_TEST(test_spool)
   ck_assert_double_eq_tol(error[0] / error[1], 4.0, 0.1);
   ck_assert_double_eq_tol(bramah__spool_step(&valve, 10.0, 25.0, 1e-3), 10.0, 1e-15); /* beyond the limit */
 }
-END_TEST
 
-START_TEST(test_brown_mcphee)
+TEST(test_brown_mcphee)
 {
   const bramah__friction f = {.kind = BRAMAH__FRICTION_BROWN_MCPHEE,
                               .coulomb = 210.0,
@@ -121,11 +117,10 @@ START_TEST(test_brown_mcphee)
   /* fast: Coulomb and viscous remain */
   ck_assert_double_eq_tol(bramah__friction_force(&f, 1.0, NULL, NULL), 210.0 + 330.0 * tanh(4.0), 1.0);
 }
-END_TEST
 
 /* At v_s the two branches meet (less the ramp of the viscous term); far beyond, Coulomb and viscous remain.
  */
-START_TEST(test_bengisu_akay)
+TEST(test_bengisu_akay)
 {
   const bramah__friction f = {.kind = BRAMAH__FRICTION_BENGISU_AKAY,
                               .coulomb = 210.0,
@@ -141,7 +136,6 @@ START_TEST(test_bengisu_akay)
   ck_assert_double_eq_tol(bramah__friction_force(&f, 0.1, NULL, NULL),
                           210.0 + 620.0 * exp(-50.0 * 0.0875) + 33.0, 1e-9);
 }
-END_TEST
 
 static const bramah__friction bristles = {.kind = BRAMAH__FRICTION_MODIFIED_LUGRE,
                                           .coulomb = 210.0,
@@ -158,7 +152,7 @@ static const bramah__friction bristles = {.kind = BRAMAH__FRICTION_MODIFIED_LUGR
 
 /* Sliding steadily, the bristles bend to g(v)/sigma_0 and the force is the Stribeck curve with the viscous
  * term. */
-START_TEST(test_lugre_settles_on_the_stribeck_curve)
+TEST(test_lugre_settles_on_the_stribeck_curve)
 {
   bramah__friction f = bristles;
   f.kind = BRAMAH__FRICTION_LUGRE;
@@ -175,11 +169,10 @@ START_TEST(test_lugre_settles_on_the_stribeck_curve)
   ck_assert_double_eq_tol(x[0], g / 5.4e7, 1e-12);
   ck_assert_double_eq_tol(bramah__friction_force(&f, v, x, xd), g + 330.0 * v, 1e-3);
 }
-END_TEST
 
 /* The film rises with tau_hp to K_f v^(2/3), no higher than at v_b, and falls with tau_hn; at rest with
  * tau_h0. */
-START_TEST(test_film)
+TEST(test_film)
 {
   double x[2] = {0.0, 0.0}, xd[2], next[2];
   const double limit = 1.0 - 210.0 / 830.0;
@@ -205,19 +198,5 @@ START_TEST(test_film)
     ck_assert_int_eq(after[1] > 0.0, rising);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("hydraulics");
-  TCase *cases = one_case(suite, "elements");
-  tcase_add_test(cases, test_flow_function);
-  tcase_add_test(cases, test_volume_orifice_and_chamber);
-  tcase_add_test(cases, test_valve_ports);
-  tcase_add_test(cases, test_spool);
-  tcase_add_test(cases, test_brown_mcphee);
-  tcase_add_test(cases, test_bengisu_akay);
-  tcase_add_test(cases, test_lugre_settles_on_the_stribeck_curve);
-  tcase_add_test(cases, test_film);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("hydraulics"); }

@@ -84,7 +84,7 @@ static void make_rows(void)
 static double relative(double a, double b) { return fabs(a - b) / fmax(fabs(b), 1e-12); }
 
 /* Probabilities and the mixture are what their formulas make of the members alone. */
-START_TEST(test_against_members)
+TEST(test_against_members)
 {
   static members alone, together;
   bramah_hypotheses *h;
@@ -137,10 +137,9 @@ START_TEST(test_against_members)
   close_members(&alone);
   close_members(&together);
 }
-END_TEST
 
 /* With any number of threads the same bits; one that fails drops out and leaves the others as they would be. */
-START_TEST(test_threads_and_failure)
+TEST(test_threads_and_failure)
 {
   enum { FAILS = 350 };
   static members one, several;
@@ -180,10 +179,9 @@ START_TEST(test_threads_and_failure)
   close_members(&one);
   close_members(&several);
 }
-END_TEST
 
 /* Where all fail the mistake is told; what is asked for must fit the study. */
-START_TEST(test_mistakes)
+TEST(test_mistakes)
 {
   static members m;
   bramah_hypotheses *h;
@@ -203,14 +201,5 @@ START_TEST(test_mistakes)
   bramah_hypotheses_free(h);
   close_members(&m);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("hypotheses");
-  TCase *cases = one_case(suite, "four-bar");
-  tcase_add_test(cases, test_against_members);
-  tcase_add_test(cases, test_threads_and_failure);
-  tcase_add_test(cases, test_mistakes);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("hypotheses"); }

@@ -46,7 +46,7 @@ static char *read_back(size_t *length)
   return text;
 }
 
-START_TEST(comes_back_to_the_bit)
+TEST(comes_back_to_the_bit)
 {
   make_path();
   bramah__journal *j = opened();
@@ -77,10 +77,9 @@ START_TEST(comes_back_to_the_bit)
   bramah__journal_close(j);
   remove_path();
 }
-END_TEST
 
 /* Cut off anywhere: all whole lines before are there, and what is added afterwards too. */
-START_TEST(cut_off_anywhere)
+TEST(cut_off_anywhere)
 {
   make_path();
   bramah__journal *j = opened();
@@ -106,10 +105,9 @@ START_TEST(cut_off_anywhere)
   }
   remove_path();
 }
-END_TEST
 
 /* A byte changed anywhere is found out: that line alone is missing. */
-START_TEST(changed_anywhere)
+TEST(changed_anywhere)
 {
   make_path();
   bramah__journal *j = opened();
@@ -136,9 +134,8 @@ START_TEST(changed_anywhere)
   ck_assert_str_eq(diag.file, path);
   remove_path();
 }
-END_TEST
 
-START_TEST(one_writer_only)
+TEST(one_writer_only)
 {
   make_path();
   bramah__journal *j = opened(), *other;
@@ -154,11 +151,10 @@ START_TEST(one_writer_only)
   ck_assert_int_eq(bramah__journal_open("/nowhere/at/all", &diag, &j), BRAMAH_E_FILE);
   remove_path();
 }
-END_TEST
 
 /* What a full disk does, here a limit of the file's size: the results stay in memory, the error tells, no
  * piece of a line is left. */
-START_TEST(full_disk)
+TEST(full_disk)
 {
   bramah__journal *j;
   make_path();
@@ -187,9 +183,8 @@ START_TEST(full_disk)
   remove_path();
   ck_assert_int_eq(bramah__journal_open("/dev/null", &diag, &j), BRAMAH_E_FILE);
 }
-END_TEST
 
-START_TEST(in_memory)
+TEST(in_memory)
 {
   bramah__journal *j;
   ck_assert_int_eq(bramah__journal_open(NULL, &diag, &j), BRAMAH_OK);
@@ -199,17 +194,5 @@ START_TEST(in_memory)
   bramah__journal_close(j);
   bramah__journal_close(NULL);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("journal");
-  TCase *t = one_case(suite, "journal");
-  tcase_add_test(t, comes_back_to_the_bit);
-  tcase_add_test(t, cut_off_anywhere);
-  tcase_add_test(t, changed_anywhere);
-  tcase_add_test(t, one_writer_only);
-  tcase_add_test(t, full_disk);
-  tcase_add_test(t, in_memory);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("journal"); }

@@ -135,7 +135,7 @@ static void begin(lane *a, unsigned *seed)
   for (int k = 0; k < N; k++) a->P[k * N + k] += 0.1;
 }
 
-START_TEST(test_lanes)
+TEST(test_lanes)
 {
   static lane alone[L], lockstep[L];
   unsigned seed = 5;
@@ -157,7 +157,6 @@ START_TEST(test_lanes)
     }
   }
 }
-END_TEST
 
 /* P = F P F' + Gamma Gamma', then of each sample P = (I - K H) P (I - K H)' + K r K', with whole matrices. */
 static void cycle_by_formula(lane *a)
@@ -182,7 +181,7 @@ static void cycle_by_formula(lane *a)
   }
 }
 
-START_TEST(test_formula)
+TEST(test_formula)
 {
   static lane kernel, formula;
   unsigned seed = 11;
@@ -200,10 +199,9 @@ START_TEST(test_formula)
       }
   }
 }
-END_TEST
 
 /* Variances of samples from as large as those of their predictions down to 1e-13 of them, by turns, of the plant's states. */
-START_TEST(test_precise_samples)
+TEST(test_precise_samples)
 {
   static lane a;
   unsigned seed = 17;
@@ -227,14 +225,5 @@ START_TEST(test_precise_samples)
     ck_assert_msg(bramah__cholesky_factor(N, L_) == 0, "not positive definite at step %d", step);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("kernel");
-  TCase *cases = one_case(suite, "kernel");
-  tcase_add_test(cases, test_lanes);
-  tcase_add_test(cases, test_formula);
-  tcase_add_test(cases, test_precise_samples);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("kernel"); }

@@ -27,7 +27,7 @@ static void one_by_one(size_t m, const double *y, const double *S, double *rest,
 }
 
 /* S = [4 2; 2 3], y = [1 2]: det S = 8, y' S^-1 y = 11 / 8 (as in test_whiteness.c). */
-START_TEST(cost_by_hand)
+TEST(cost_by_hand)
 {
   const double y[2] = {1, 2}, S[4] = {4, 2, 2, 3}, expected = 0.5 * (log(8.0) + 11.0 / 8.0);
   double rest[2], variance[2];
@@ -49,10 +49,9 @@ START_TEST(cost_by_hand)
   bramah__likelihood_free(l);
   bramah__likelihood_free(NULL);
 }
-END_TEST
 
 /* One variance s = exp(2 p) and an innovation y = a - p b: dc/dp = 1 - y^2 / s - y b / s, I = 2 + b^2 / s. */
-START_TEST(scalar_by_hand)
+TEST(scalar_by_hand)
 {
   const double p = 0.3, a = 1.7, b = 0.4, h = 1e-6, y = a - p * b, s = exp(2 * p);
   const double near_y = a - (p + h) * b, near_s = exp(2 * (p + h));
@@ -63,7 +62,6 @@ START_TEST(scalar_by_hand)
   ck_assert_double_eq_tol(l->information[0], 2.0 + b * b / s, 1e-5);
   bramah__likelihood_free(l);
 }
-END_TEST
 
 enum { M = 3, N = 2 };
 
@@ -96,7 +94,7 @@ static double cost_at(double a, double b)
   return cost;
 }
 
-START_TEST(gradient_against_differences)
+TEST(gradient_against_differences)
 {
   const double p[N] = {0.2, -0.4}, h = 1e-5, step[N] = {1e-7, -1e-7};
   double rest[M], variance[M], near_rest[N][M], near_variance[N][M];
@@ -117,10 +115,9 @@ START_TEST(gradient_against_differences)
   ck_assert_double_eq_tol(g[1], (cost_at(p[0], p[1] + h) - cost_at(p[0], p[1] - h)) / (2 * h), 2e-5);
   bramah__likelihood_free(l);
 }
-END_TEST
 
 /* Drawn from what is believed, gradients have mean zero and the information as covariance. */
-START_TEST(information_is_scatter_of_gradients)
+TEST(information_is_scatter_of_gradients)
 {
   enum { DRAWS = 20000 };
   const double step[N] = {1e-6, 1e-6};
@@ -151,11 +148,10 @@ START_TEST(information_is_scatter_of_gradients)
   ck_assert_double_eq_tol(squares[0], 2.0, 0.12);
   ck_assert_double_eq_tol(squares[3], 0.25, 0.015);
 }
-END_TEST
 
 /* At the gate an outlier costs what a fused innovation does; beyond it grows with its logarithm; a sigma that
  * makes everything an outlier does not pay. */
-START_TEST(outliers)
+TEST(outliers)
 {
   const double sigma = 0.5, gate = 3.0, y = gate * sigma, S = sigma * sigma, h = 1e-7;
   bramah__likelihood *a, *b;
@@ -178,16 +174,5 @@ START_TEST(outliers)
     bramah__likelihood_free(a);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("likelihood");
-  TCase *tests = one_case(suite, "likelihood");
-  tcase_add_test(tests, cost_by_hand);
-  tcase_add_test(tests, scalar_by_hand);
-  tcase_add_test(tests, gradient_against_differences);
-  tcase_add_test(tests, information_is_scatter_of_gradients);
-  tcase_add_test(tests, outliers);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("likelihood"); }

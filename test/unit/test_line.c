@@ -52,7 +52,7 @@ static void setup(void)
 }
 
 /* w^2 = 2 A / (rho l C), and without friction the energy of the oil, C/2 (p1^2 + p2^2) + rho l/(2A) Q^2, stays. */
-START_TEST(test_natural_frequency_and_energy)
+TEST(test_natural_frequency_and_energy)
 {
   running r = start(&machine);
   const double A = pi / 4.0 * 4e-4, inertia = 860.0 * 10.0 / A, expected = sqrt(2.0 / (inertia * C));
@@ -76,11 +76,10 @@ START_TEST(test_natural_frequency_and_energy)
   ck_assert_double_eq_tol(2.0 * pi * (crossings - 1.0) / (last - first), expected, 1e-3 * expected);
   stop(&r);
 }
-END_TEST
 
 /* With friction the energy of the oil falls by what the loss R Q^2 + K |Q|^3 takes, summed by the trapezoidal rule of the
  * step. */
-START_TEST(test_energy_goes_into_the_loss)
+TEST(test_energy_goes_into_the_loss)
 {
   line.viscosity = 0.05;
   line.loss = 30.0;
@@ -101,10 +100,9 @@ START_TEST(test_energy_goes_into_the_loss)
   ck_assert_double_lt(now, 0.1 * energy); /* most of it */
   stop(&r);
 }
-END_TEST
 
 /* Between two supplies: Poiseuille, and with losses the root of the quadratic. */
-START_TEST(test_steady_flow)
+TEST(test_steady_flow)
 {
   line.from = "high", line.to = "low";
   line.viscosity = 0.05;
@@ -122,10 +120,9 @@ START_TEST(test_steady_flow)
     stop(&r);
   }
 }
-END_TEST
 
 /* The state has a name, a unit and a scale of its own. */
-START_TEST(test_state)
+TEST(test_state)
 {
   running r = start(&machine);
   bramah_state_info info;
@@ -136,10 +133,9 @@ START_TEST(test_state)
   ck_assert_double_eq_tol(info.scale, pi / 4.0 * 4e-4, 1e-12);
   stop(&r);
 }
-END_TEST
 
 /* Derivatives of all rates, by the flow too, against differences. */
-START_TEST(test_derivatives)
+TEST(test_derivatives)
 {
   static const bramah__volume oil[2] = {{1e-3, 1e-3 / 5e8}, {2e-3, 2e-3 / 5e8}};
   static const bramah__element lines[2] = {{BRAMAH__KIND(line), {0, 1, 2}, {10.0, 0.02, 860.0, 0.05, 3.0}},
@@ -180,7 +176,6 @@ START_TEST(test_derivatives)
     ck_assert_double_eq(by_supply[0], 0.0);
   }
 }
-END_TEST
 
 static const refusal refused[] = {
     {"hose", "the length must be positive", 5, 0, {NUMBER(line.length, 0.0)}},
@@ -193,19 +188,9 @@ static const refusal refused[] = {
     {"two", "more than one volume", 0, BRAMAH_E_KEY, {NAME(line.name, "two")}},
 };
 
-START_TEST(test_refused) { check_refusal(&machine, &refused[_i], &diag); }
-END_TEST
-
-int main(void)
+EACH_TEST(test_refused, 0, sizeof refused / sizeof refused[0])
 {
-  Suite *suite = suite_create("line");
-  TCase *cases = one_case(suite, "line");
-  tcase_add_checked_fixture(cases, setup, NULL);
-  tcase_add_test(cases, test_natural_frequency_and_energy);
-  tcase_add_test(cases, test_energy_goes_into_the_loss);
-  tcase_add_test(cases, test_steady_flow);
-  tcase_add_test(cases, test_state);
-  tcase_add_test(cases, test_derivatives);
-  tcase_add_loop_test(cases, test_refused, 0, (int)(sizeof refused / sizeof refused[0]));
-  return run_suite(suite);
+  check_refusal(&machine, &refused[_i], &diag);
 }
+
+int main(void) { return run_tests_with("line", setup, NULL); }

@@ -142,7 +142,7 @@ static double delivered(const sections *s)
 }
 
 /* What leaks where the pump can follow lets it come down again; it draws nothing else. */
-START_TEST(test_reference_division)
+EACH_TEST(test_reference_division, 0, sizeof cases / sizeof *cases)
 {
   sections s;
   double sum = 0.0;
@@ -158,11 +158,10 @@ START_TEST(test_reference_division)
   ck_assert_double_eq_tol(s.x[FLOW], delivered(&s), 1e-11);
   ck_assert_int_eq(delivered(&s) > 3.5e-3 - 1e-12, cases[_i].saturated);
 }
-END_TEST
 
 /* Behind the spools: all sections have the pump's pressure less the highest load over their edges. Where the pump can follow that
  * is the margin, else it is what makes the demands draw all of its flow: each section keeps its share. */
-START_TEST(test_flow_sharing)
+EACH_TEST(test_flow_sharing, 1, sizeof cases / sizeof *cases)
 {
   const double *demand = cases[_i].demand, *load = cases[_i].load, qmax = 3.5e-3;
   double sum = 0.0, highest = 0.0;
@@ -179,11 +178,10 @@ START_TEST(test_flow_sharing)
   for (size_t i = 0; i < N_SECTIONS; i++)
     ck_assert_double_eq_tol(drawn(&s, i), demand[i] * sqrt(margin), 1e-12 + 1e-9 * qmax);
 }
-END_TEST
 
 /* Both kinds on one pump, which cannot follow: the section with a compensator of its own keeps its flow as long as its load lets
  * it, the others share the rest. */
-START_TEST(test_mixed)
+TEST(test_mixed)
 {
   const double demand[N_SECTIONS] = {1e-6, 2e-6, 1.5e-6}, load[N_SECTIONS] = {4e6, 12e6, 9e6};
   sections s;
@@ -195,10 +193,9 @@ START_TEST(test_mixed)
   ck_assert_double_eq_tol(drawn(&s, 1), rest * 2.0 / 3.5, 1e-11);
   ck_assert_double_eq_tol(drawn(&s, 2), rest * 1.5 / 3.5, 1e-11);
 }
-END_TEST
 
 /* A load above the cut-off starves; a torque limit T leaves T w / dp of the flow. */
-START_TEST(test_limits)
+TEST(test_limits)
 {
   const double demand[N_SECTIONS] = {1.4e-6, 0, 0}, high[N_SECTIONS] = {33e6, 0, 0},
                low[N_SECTIONS] = {15e6, 0, 0};
@@ -218,11 +215,10 @@ START_TEST(test_limits)
   ck_assert_double_eq_tol(Q, 1.4e-6 * sqrt(p - 15e6), 1e-12);
   ck_assert(p < 17e6 && Q < 3.5e-3);
 }
-END_TEST
 
 /* At half the command the pump turns half as fast: half its flow is all there is, at the margin as long as it is enough; the torque
  * limit, which goes by the pressure, leaves half as much power. */
-START_TEST(test_drive)
+TEST(test_drive)
 {
   const double demand[N_SECTIONS] = {1e-6, 1.5e-6, 0}, load[N_SECTIONS] = {8e6, 5e6, 0};
   sections s;
@@ -246,10 +242,9 @@ START_TEST(test_drive)
   s.U[DRIVE] = -3.0;
   ck_assert_double_eq(delivered(&s), 0.0);
 }
-END_TEST
 
 /* A port is reported in part until its path is open by 2 % of the limit, and the one that is fed, of the highest section. */
-START_TEST(test_reported_load)
+TEST(test_reported_load)
 {
   const double demand[N_SECTIONS] = {1e-6, 1e-6, 1e-6}, load[N_SECTIONS] = {5e6, 8e6, 2e6};
   sections s;
@@ -271,7 +266,6 @@ START_TEST(test_reported_load)
     ck_assert_double_eq_tol(bramah__load_signal_at(&s.circuit, LINE, s.x, signals[i].U).value,
                             signals[i].value, 1e-6);
 }
-END_TEST
 
 /* ---- derivatives ---- */
 
@@ -322,7 +316,7 @@ static void derivatives(const sections *s, double *D)
   }
 }
 
-START_TEST(test_derivatives)
+TEST(test_derivatives)
 {
   unsigned seed = 3;
   int checked = 0, kinks = 0;
@@ -369,7 +363,6 @@ START_TEST(test_derivatives)
   }
   ck_assert_msg(checked > 30000 && kinks < checked / 100, "%d checked, %d kinks", checked, kinks);
 }
-END_TEST
 
 /* ---- over time ---- */
 
@@ -460,7 +453,7 @@ static double error_after_a_step(int64_t step_ns, double *dip)
   return worst;
 }
 
-START_TEST(test_controller)
+TEST(test_controller)
 {
   double dip;
   const double whole = error_after_a_step(1000000, &dip), half = error_after_a_step(500000, &dip),
@@ -470,9 +463,8 @@ START_TEST(test_controller)
   ck_assert_double_eq_tol(whole / half, 4.0, 0.2);
   ck_assert_double_eq_tol(half / quarter, 4.0, 0.1);
 }
-END_TEST
 
-START_TEST(test_names)
+TEST(test_names)
 {
   running r = start(&machine);
   const double U = 5.0;
@@ -493,10 +485,9 @@ START_TEST(test_names)
   ck_assert_uint_eq(found, 2);
   stop(&r);
 }
-END_TEST
 
 /* An engine that takes its time: of a pump too that has no controller. */
-START_TEST(test_engine)
+TEST(test_engine)
 {
   const bramah_pump gear = {
       .name = "gear",
@@ -521,7 +512,6 @@ START_TEST(test_engine)
   ck_assert_double_eq_tol(shown(&r, "main.flow") + shown(&r, "gear.flow"), 5e-7 * 1e3, 1e-9);
   stop(&r);
 }
-END_TEST
 
 static const refusal refused[] = {
     {"main", "the displacement must be positive", 9, 0, {NUMBER(pump.displacement, 0.0)}},
@@ -546,10 +536,9 @@ static const refusal refused[] = {
     {"line", "more than one volume", 0, BRAMAH_E_KEY, {NAME(pump.name, "line")}},
 };
 
-START_TEST(test_refused) { check_refusal(&machine, &refused[_i], &diag); }
-END_TEST
+EACH_TEST(test_refused, 0, sizeof refused / sizeof *refused) { check_refusal(&machine, &refused[_i], &diag); }
 
-START_TEST(test_compensator_refused)
+TEST(test_compensator_refused)
 {
   valve.compensator = BRAMAH_COMPENSATOR_AFTER;
   refuses(&machine, BRAMAH_E_VALUE, "boom", "a pressure difference of its own", &diag);
@@ -557,19 +546,5 @@ START_TEST(test_compensator_refused)
   valve.compensator_pressure = 0.0;
   refuses(&machine, BRAMAH_E_VALUE, "boom", "unknown", &diag);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("load-sensing");
-  TCase *division = one_case(suite, "rest");
-  const int n = (int)(sizeof cases / sizeof *cases);
-  tcase_add_loop_test(division, test_reference_division, 0, n);
-  tcase_add_loop_test(division, test_flow_sharing, 1, n);
-  ADD_TESTS(division, test_mixed, test_limits, test_drive, test_reported_load, test_derivatives);
-  TCase *time = one_case(suite, "time");
-  tcase_add_checked_fixture(time, setup, NULL);
-  ADD_TESTS(time, test_engine, test_controller, test_names, test_compensator_refused);
-  tcase_add_loop_test(time, test_refused, 0, (int)(sizeof refused / sizeof *refused));
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("load-sensing", setup, NULL); }

@@ -138,7 +138,7 @@ static bramah__cylinder two(size_t piston, size_t rod, double bore, double thick
                             .rod_length = stroke};
 }
 
-START_TEST(test_reference)
+EACH_TEST(test_reference, 0, sizeof cases / sizeof *cases)
 {
   static const double hose[N_VOLUMES] = {1.2e-3, 6e-4, 6e-4, 6e-4, 6e-4};
   static const size_t drive[1] = {DRIVE};
@@ -218,11 +218,5 @@ START_TEST(test_reference)
                           1e-9 * fabs(T));
   ck_assert_double_eq_tol(by_v, T / (0.01 * speed), 1e-9 * fabs(by_v));
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("loader circuit");
-  tcase_add_loop_test(one_case(suite, "states"), test_reference, 0, (int)(sizeof cases / sizeof *cases));
-  return run_suite(suite);
-}
+int main(void) { return run_tests("loader circuit"); }

@@ -76,7 +76,7 @@ static bramah_status read_all(rows *r)
 
 /* ---- what is read ---- */
 
-START_TEST(reads_units_as_si)
+TEST(reads_units_as_si)
 {
   put("time[s],p1[MPa],angle[deg],count\n0,7.6,180,3\n0.5,-1e-3,,4\n");
   bramah_log_reader *reader = open_log();
@@ -106,7 +106,6 @@ START_TEST(reads_units_as_si)
   ck_assert_str_eq(reader->path, path);
   bramah_log_close(reader);
 }
-END_TEST
 
 static const struct {
   const char *text;
@@ -131,7 +130,7 @@ static const struct {
 };
 
 /* In whatever locale. */
-START_TEST(reads_logs)
+EACH_TEST(reads_logs, 0, sizeof logs / sizeof logs[0])
 {
   static const char *const locales[] = {"C", "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fi_FI.UTF-8"};
   rows r;
@@ -148,7 +147,6 @@ START_TEST(reads_logs)
   }
   setlocale(LC_ALL, "C");
 }
-END_TEST
 
 /* Numbers must be those of strtod, bit for bit, whichever branch reads them. */
 static void random_number_text(char *out, size_t n)
@@ -161,7 +159,7 @@ static void random_number_text(char *out, size_t n)
     snprintf(out, n, "%.*f", digits, fmod(value, 1e9));
 }
 
-START_TEST(reads_numbers_as_strtod_does)
+TEST(reads_numbers_as_strtod_does)
 {
   enum { N = 20000 };
   static double expected[N];
@@ -186,7 +184,6 @@ START_TEST(reads_numbers_as_strtod_does)
   }
   bramah_log_close(reader);
 }
-END_TEST
 
 /* ---- what is refused ---- */
 
@@ -250,7 +247,7 @@ static const struct {
     {"t[s];p1[Pa],x\n0,5;1\n", BRAMAH_E_SYNTAX, 1, 0, "both ',' and ';'"},
 };
 
-START_TEST(mistakes_have_their_place)
+EACH_TEST(mistakes_have_their_place, 0, sizeof mistakes / sizeof mistakes[0])
 {
   rows r;
   put(mistakes[_i].text);
@@ -263,7 +260,6 @@ START_TEST(mistakes_have_their_place)
   ck_assert_ptr_null(strchr(r.diag.message, '\x1b'));
   ck_assert_uint_lt(strlen(r.diag.message), 120);
 }
-END_TEST
 
 /* A beginning, and the same byte up to the size. */
 static const struct {
@@ -277,7 +273,7 @@ static const struct {
                 {"", 0, 600000, 'x', 0, 1, 0, "longer than"},
                 {"t,a\n1,2\n\"3", 10, 600000, '\n', 1, 3, 1, "never closed"}};
 
-START_TEST(refuses_files_that_are_not_text)
+EACH_TEST(refuses_files_that_are_not_text, 0, sizeof no_texts / sizeof no_texts[0])
 {
   static char bytes[600000];
   rows r;
@@ -290,7 +286,6 @@ START_TEST(refuses_files_that_are_not_text)
   ck_assert_int_eq(r.diag.column, no_texts[_i].column);
   ck_assert_ptr_nonnull(strstr(r.diag.message, no_texts[_i].message));
 }
-END_TEST
 
 static const struct {
   const char *name, *expected;
@@ -310,7 +305,7 @@ static const struct {
     {"p1", "1", BRAMAH_E_UNIT, 0, 9, "where a number without unit is expected"},
 };
 
-START_TEST(finds_columns)
+TEST(finds_columns)
 {
   put("time[s],p1[bar],p2[deg],x,odd[furlong]\n");
   bramah_log_reader *reader = open_log();
@@ -329,9 +324,8 @@ START_TEST(finds_columns)
   }
   bramah_log_close(reader);
 }
-END_TEST
 
-START_TEST(names_files_that_cannot_be_read)
+TEST(names_files_that_cannot_be_read)
 {
   bramah_diag diag = {0};
   bramah_log_reader *reader = NULL;
@@ -343,9 +337,8 @@ START_TEST(names_files_that_cannot_be_read)
   ck_assert_int_eq(bramah_log_open("/nonexistent/x.csv", NULL, NULL, &reader), BRAMAH_E_FILE);
   ck_assert_ptr_null(reader);
 }
-END_TEST
 
-START_TEST(errors_are_sticky)
+TEST(errors_are_sticky)
 {
   put("t,a\n1,2\n3,x\n5,6\n");
   bramah_log_reader *reader = open_log();
@@ -364,7 +357,6 @@ START_TEST(errors_are_sticky)
   ck_assert_int_eq(bramah_log_next(reader, v, present, &end, NULL), BRAMAH_E_SYNTAX);
   bramah_log_close(reader);
 }
-END_TEST
 
 /* ---- dialects ---- */
 
@@ -393,7 +385,7 @@ static const struct {
                 {"% all\n//well\nt[s],p[bar]\n%\n0.5,2.25\n", {.comment = "% //"}, ',', '.'},
                 {"\"t[s]\",\"p[bar]\"\n\"0,5\",\"2,25\"\n", {.decimal = ','}, ',', ','}};
 
-START_TEST(finds_dialects)
+EACH_TEST(finds_dialects, 0, sizeof dialects / sizeof dialects[0])
 {
   double v[2];
   unsigned char present[2];
@@ -412,7 +404,6 @@ START_TEST(finds_dialects)
   ck_assert_int_eq(end, 1);
   bramah_log_close(reader);
 }
-END_TEST
 
 /* Bad cells and rows that may be left out. */
 static const struct {
@@ -461,7 +452,7 @@ static const struct {
     {{.skip = 2147483647}, "a\n1\n", -1, 0, 0, 0, 0, 0, 0, 0, 0, "the file has no header line", 0},
 };
 
-START_TEST(leaves_out_what_may_be_left_out)
+EACH_TEST(leaves_out_what_may_be_left_out, 0, sizeof skips / sizeof skips[0])
 {
   double v[3];
   unsigned char present[3];
@@ -491,7 +482,6 @@ START_TEST(leaves_out_what_may_be_left_out)
   ck_assert_int_eq(info.format.decimal, skips[_i].decimal);
   bramah_log_close(reader);
 }
-END_TEST
 
 /* ---- times ---- */
 
@@ -519,7 +509,7 @@ static const struct {
     /* whole nanoseconds in 64 bits: a unit of years is refused, not wrapped */
     {"t[MPa/Pa*s]\n0.9999\n", NULL, 0, 0, 1, "the column is in MPa/Pa*s"}};
 
-START_TEST(reads_times_exactly)
+EACH_TEST(reads_times_exactly, 0, sizeof times / sizeof times[0])
 {
   double v[2];
   unsigned char present[2];
@@ -540,9 +530,8 @@ START_TEST(reads_times_exactly)
   }
   bramah_log_close(reader);
 }
-END_TEST
 
-START_TEST(writes_times_as_it_reads_them)
+TEST(writes_times_as_it_reads_them)
 {
   static const int64_t ns[] = {0, -1, INT64_C(951782399999999999), INT64_C(4107542400000000000), 500000000};
   char text[36];
@@ -555,9 +544,8 @@ START_TEST(writes_times_as_it_reads_them)
   bramah_log_time_text(INT64_C(951782400000000000), text, sizeof text);
   ck_assert_str_eq(text, "2000-02-29T00:00:00Z");
 }
-END_TEST
 
-START_TEST(reads_a_pipe_row_by_row)
+TEST(reads_a_pipe_row_by_row)
 {
   int ends[2];
   ck_assert_int_eq(pipe(ends), 0);
@@ -581,7 +569,6 @@ START_TEST(reads_a_pipe_row_by_row)
   close(saved);
   close(ends[0]);
 }
-END_TEST
 
 /* ---- writing ---- */
 
@@ -605,7 +592,7 @@ static char *file_text(void)
   return text;
 }
 
-START_TEST(writes_what_is_read_back)
+EACH_TEST(writes_what_is_read_back, 0, long_double_is_as_promised())
 {
   bramah_log_writer *writer = create_log(path);
   ck_assert_int_eq(bramah_log_write(writer, (double[]){0.001, 0.1, NAN}, NULL), BRAMAH_OK);
@@ -619,11 +606,10 @@ START_TEST(writes_what_is_read_back)
   ck_assert_int_eq(r.n, 2);
   ck_assert_double_eq(r.last[2], 1.5e10);
 }
-END_TEST
 
 /* The mark between cells is found in the header, so a name that holds one is put in quotes; a byte-order mark in front of
  * the first name is the name's, not the file's. */
-START_TEST(writes_names_that_hold_marks)
+TEST(writes_names_that_hold_marks)
 {
   static const char *const names[][2] = {{"a b", "a b"},           {"a;b", "a;b"},
                                          {"a\tb", "a b"},          {"a, b", "a, b"},
@@ -640,10 +626,9 @@ START_TEST(writes_names_that_hold_marks)
     bramah_log_close(reader);
   }
 }
-END_TEST
 
 /* Also where the last line has no end. */
-START_TEST(counts_the_bytes_used)
+TEST(counts_the_bytes_used)
 {
   double value;
   unsigned char present;
@@ -657,9 +642,8 @@ START_TEST(counts_the_bytes_used)
   }
   bramah_log_close(reader);
 }
-END_TEST
 
-START_TEST(refuses_endless_headers)
+TEST(refuses_endless_headers)
 {
   bramah_log_reader *reader = NULL;
   bramah_diag d;
@@ -671,17 +655,15 @@ START_TEST(refuses_endless_headers)
   ck_assert_int_eq(bramah_log_open(path, NULL, &d, &reader), BRAMAH_E_SYNTAX);
   ck_assert_str_eq(d.message, "more than 10000 columns");
 }
-END_TEST
 
-START_TEST(writes_a_header_without_rows)
+TEST(writes_a_header_without_rows)
 {
   ck_assert_int_eq(bramah_log_finish(create_log(path), NULL), BRAMAH_OK);
   ck_assert_str_eq(file_text(), "time[s],\"crank, angle[deg]\",count\n");
   ck_assert_int_eq(bramah_log_finish(NULL, NULL), BRAMAH_OK);
 }
-END_TEST
 
-START_TEST(an_empty_cell_alone_is_still_a_row)
+TEST(an_empty_cell_alone_is_still_a_row)
 {
   bramah_log_writer *writer = NULL;
   ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
@@ -693,9 +675,8 @@ START_TEST(an_empty_cell_alone_is_still_a_row)
   ck_assert_int_eq(read_all(&r), BRAMAH_OK);
   ck_assert_int_eq(r.n, 3);
 }
-END_TEST
 
-START_TEST(long_files_come_back_exactly)
+EACH_TEST(long_files_come_back_exactly, 0, long_double_is_as_promised())
 {
   enum { N = 30000 };
   srand48(3);
@@ -718,9 +699,8 @@ START_TEST(long_files_come_back_exactly)
   }
   bramah_log_close(reader);
 }
-END_TEST
 
-START_TEST(files_hold_whole_rows_at_any_time)
+TEST(files_hold_whole_rows_at_any_time)
 {
   bramah_log_writer *writer = create_log(path);
   for (int i = 0; i < 20000; i++)
@@ -731,9 +711,8 @@ START_TEST(files_hold_whole_rows_at_any_time)
   ck_assert_int_lt(r.n, 20000);
   ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
 }
-END_TEST
 
-START_TEST(refuses_bad_columns)
+TEST(refuses_bad_columns)
 {
   bramah_diag d = {0};
   bramah_log_writer *writer = create_log(path);
@@ -743,9 +722,8 @@ START_TEST(refuses_bad_columns)
   ck_assert_int_eq(bramah_log_add_column(writer, "a[0]", "", 5, &d), BRAMAH_E_ARGUMENT);
   ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
 }
-END_TEST
 
-START_TEST(reports_a_full_disk)
+TEST(reports_a_full_disk)
 {
   bramah_diag d = {0};
   bramah_log_writer *writer = create_log("/dev/full");
@@ -764,10 +742,9 @@ START_TEST(reports_a_full_disk)
   ck_assert_int_eq(bramah_log_finish(writer, &d), BRAMAH_E_FILE);
   ck_assert_ptr_nonnull(strstr(d.message, "No such file"));
 }
-END_TEST
 
 /* A disk that fills up in the middle of a row, here a limit to the size of the file. */
-START_TEST(a_full_disk_leaves_whole_rows)
+TEST(a_full_disk_leaves_whole_rows)
 {
   bramah_diag d = {0};
   rows r;
@@ -784,9 +761,8 @@ START_TEST(a_full_disk_leaves_whole_rows)
   ck_assert_int_gt(r.n, 3000);
   ck_assert_double_eq(r.last[0], r.n - 1);
 }
-END_TEST
 
-START_TEST(writes_to_standard_output)
+TEST(writes_to_standard_output)
 {
   fflush(NULL);
   int saved = dup(1), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -802,10 +778,9 @@ START_TEST(writes_to_standard_output)
   ck_assert_int_eq(still_open, 2);
   ck_assert_str_eq(file_text(), "time[s],\"crank, angle[deg]\",count\n1,2,3\n#\n");
 }
-END_TEST
 
 /* No damage to a small file may crash the reader or make it run on for ever. */
-START_TEST(survives_damaged_files)
+TEST(survives_damaged_files)
 {
   static const char whole[] = "# c\nt[s],\"p1[Pa]\",x\n1,2,3\n\"4\n\",,6\r\n7,8.5e3,9\n";
   static const char odd[] = "\0\n\r\",#[]\xC3\xFF 9e-";
@@ -823,38 +798,5 @@ START_TEST(survives_damaged_files)
     ck_assert(status == BRAMAH_OK || r.diag.message[0]);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("log");
-  TCase *t = one_case(suite, "log");
-  tcase_add_checked_fixture(t, make_folder, remove_folder);
-  tcase_add_test(t, reads_units_as_si);
-  tcase_add_loop_test(t, reads_logs, 0, (int)(sizeof logs / sizeof logs[0]));
-  tcase_add_loop_test(t, refuses_files_that_are_not_text, 0, (int)(sizeof no_texts / sizeof no_texts[0]));
-  tcase_add_test(t, finds_columns);
-  tcase_add_loop_test(t, leaves_out_what_may_be_left_out, 0, (int)(sizeof skips / sizeof skips[0]));
-  tcase_add_loop_test(t, reads_times_exactly, 0, (int)(sizeof times / sizeof times[0]));
-  tcase_add_test(t, writes_names_that_hold_marks);
-  tcase_add_test(t, reads_numbers_as_strtod_does);
-  tcase_add_loop_test(t, mistakes_have_their_place, 0, (int)(sizeof mistakes / sizeof mistakes[0]));
-  tcase_add_test(t, names_files_that_cannot_be_read);
-  tcase_add_test(t, errors_are_sticky);
-  tcase_add_test(t, reads_a_pipe_row_by_row);
-  if (long_double_is_as_promised()) tcase_add_test(t, writes_what_is_read_back);
-  tcase_add_test(t, counts_the_bytes_used);
-  tcase_add_test(t, refuses_endless_headers);
-  tcase_add_test(t, writes_a_header_without_rows);
-  tcase_add_test(t, an_empty_cell_alone_is_still_a_row);
-  if (long_double_is_as_promised()) tcase_add_test(t, long_files_come_back_exactly);
-  tcase_add_test(t, files_hold_whole_rows_at_any_time);
-  tcase_add_test(t, refuses_bad_columns);
-  tcase_add_loop_test(t, finds_dialects, 0, (int)(sizeof dialects / sizeof dialects[0]));
-  tcase_add_test(t, writes_times_as_it_reads_them);
-  tcase_add_test(t, reports_a_full_disk);
-  tcase_add_test(t, a_full_disk_leaves_whole_rows);
-  tcase_add_test(t, writes_to_standard_output);
-  tcase_add_test(t, survives_damaged_files);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("log", make_folder, remove_folder); }

@@ -121,7 +121,7 @@ static double golden(const char *column)
   return last;
 }
 
-START_TEST(a_log_goes_through_the_filter_of_its_study)
+TEST(a_log_goes_through_the_filter_of_its_study)
 {
   char study[SCRATCH_NAME], log[SCRATCH_NAME];
   const char *const logs[] = {log};
@@ -163,11 +163,10 @@ START_TEST(a_log_goes_through_the_filter_of_its_study)
   ck_assert_int_eq(bramah_log_last_time(session, 1, logs, &last_ns, &diag), BRAMAH_OK);
   ck_assert_int_eq(last_ns, INT64_C(10000) * ms);
 }
-END_TEST
 
 /* ---- several files ---- */
 
-START_TEST(files_are_merged_by_time)
+TEST(files_are_merged_by_time)
 {
   static const struct {
     int64_t ms;
@@ -218,7 +217,6 @@ START_TEST(files_are_merged_by_time)
   ck_assert(!bramah_log_stream_get_feed(stream, 3, &column));
   ck_assert(device.log.n_columns == 2 && !device.log.columns[0].ignored && !device.log.columns[1].ignored);
 }
-END_TEST
 
 /* ---- dirty logs ---- */
 
@@ -243,7 +241,7 @@ static const struct {
     {"", "0,1,0,1\n.001,1,0,1", 2, 2, EVENT(cut), 1, 3},
 };
 
-START_TEST(dirty_rows_are_counted)
+EACH_TEST(dirty_rows_are_counted, 0, sizeof dirty / sizeof dirty[0])
 {
   char text[512];
   uint64_t rows;
@@ -265,7 +263,6 @@ START_TEST(dirty_rows_are_counted)
   const int harmless = dirty[_i].event == EVENT(gaps) || dirty[_i].event == EVENT(cut);
   ck_assert_int_eq(bramah_log_stream_get_info(stream).is_touched, !harmless);
 }
-END_TEST
 
 /* ---- mistakes ---- */
 
@@ -293,7 +290,7 @@ static const struct {
 };
 
 /* Opening or reading ends with the mistake and its place. */
-START_TEST(mistakes_have_their_place)
+EACH_TEST(mistakes_have_their_place, 0, sizeof mistakes / sizeof mistakes[0])
 {
   bramah_status status;
   uint64_t rows;
@@ -308,7 +305,6 @@ START_TEST(mistakes_have_their_place)
   ck_assert_int_eq(diag.line, mistakes[_i].line);
   ck_assert(diag.file[0]);
 }
-END_TEST
 
 static void count(void *user, const bramah_diag *mistake)
 {
@@ -316,7 +312,7 @@ static void count(void *user, const bramah_diag *mistake)
   ++*(int *)user;
 }
 
-START_TEST(every_mistake_in_the_columns_is_reported)
+TEST(every_mistake_in_the_columns_is_reported)
 {
   int n = 0;
   uint64_t rows;
@@ -340,11 +336,10 @@ START_TEST(every_mistake_in_the_columns_is_reported)
   ck_assert_int_eq(bramah_log_last_time(session, 1, (const char *const[]){"-"}, &(int64_t){0}, &diag),
                    BRAMAH_E_UNSUPPORTED);
 }
-END_TEST
 
 /* ---- limits ---- */
 
-START_TEST(limits_keep_the_commands_before_them)
+TEST(limits_keep_the_commands_before_them)
 {
   uint64_t rows;
   int end;
@@ -371,9 +366,8 @@ START_TEST(limits_keep_the_commands_before_them)
   ck_assert_uint_eq(bramah_log_stream_get_info(stream).used_before, 2);
   ck_assert_uint_eq(bramah_log_stream_get_info(stream).skipped, 7);
 }
-END_TEST
 
-START_TEST(a_log_that_begins_elsewhere_is_not_gone_on_with)
+TEST(a_log_that_begins_elsewhere_is_not_gone_on_with)
 {
   uint64_t rows;
   bramah_log_device device;
@@ -391,11 +385,10 @@ START_TEST(a_log_that_begins_elsewhere_is_not_gone_on_with)
     ck_assert_int_eq(read_all(&rows), other ? BRAMAH_E_TIME : BRAMAH_OK);
   }
 }
-END_TEST
 
 static int after_two(void *user) { return ++*(int *)user >= 3; }
 
-START_TEST(a_stopped_log_ends)
+TEST(a_stopped_log_ends)
 {
   int calls = 0;
   uint64_t rows;
@@ -413,11 +406,10 @@ START_TEST(a_stopped_log_ends)
   bramah_log_stream_stop(stream, after_two, &calls);
   ck_assert(!read_all(&rows) && rows == 2); /* the third row is no mistake */
 }
-END_TEST
 
 /* ---- simulated logs ---- */
 
-START_TEST(a_simulated_log_is_read_back)
+EACH_TEST(a_simulated_log_is_read_back, 0, 2)
 {
   static const char *const sections[] = {
       "", "inputs: {valve: {column: volts, unit: counts, scale: 0.01 V, offset: 1 V}}"};
@@ -457,21 +449,5 @@ START_TEST(a_simulated_log_is_read_back)
     if (!file) bramah_log_stream_close(stream);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("log_stream");
-  TCase *t = one_case(suite, "log_stream");
-  tcase_add_checked_fixture(t, begin, finish);
-  tcase_add_test(t, a_log_goes_through_the_filter_of_its_study);
-  tcase_add_test(t, files_are_merged_by_time);
-  tcase_add_loop_test(t, dirty_rows_are_counted, 0, (int)(sizeof dirty / sizeof dirty[0]));
-  tcase_add_loop_test(t, mistakes_have_their_place, 0, (int)(sizeof mistakes / sizeof mistakes[0]));
-  tcase_add_test(t, every_mistake_in_the_columns_is_reported);
-  tcase_add_test(t, limits_keep_the_commands_before_them);
-  tcase_add_test(t, a_log_that_begins_elsewhere_is_not_gone_on_with);
-  tcase_add_test(t, a_stopped_log_ends);
-  tcase_add_loop_test(t, a_simulated_log_is_read_back, 0, 2);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("log_stream", begin, finish); }

@@ -64,7 +64,7 @@ static bramah_machine *load(int line, const char *with)
   return machine;
 }
 
-START_TEST(leakages_are_read)
+TEST(leakages_are_read)
 {
   bramah_machine *m = load(19, "    drain: {from: v2, to: tank, conductance: 1e-12 m^3/s/Pa}");
   ck_assert_uint_eq(m->n_leakages, 2);
@@ -75,9 +75,8 @@ START_TEST(leakages_are_read)
   ck_assert_int_eq(m->leakages[1].line, 19);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(load_sensing_is_read)
+TEST(load_sensing_is_read)
 {
   bramah_machine *m =
       load(12, "    main: {pump: v1, tank: tank, a: v2, b: tank, flow_coefficient: 1e-8 m^3/s/Pa^0.5/V, "
@@ -94,9 +93,8 @@ START_TEST(load_sensing_is_read)
             m->valves[0].compensator_pressure == 1.2e6);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(check_and_relief_valves_are_read)
+TEST(check_and_relief_valves_are_read)
 {
   bramah_machine *m =
       load(19, "  check_valves: {hold: {from: v1, to: v2, flow_coefficient: 1e-7 "
@@ -110,9 +108,8 @@ START_TEST(check_and_relief_valves_are_read)
   ck_assert_str_eq(m->relief_valves[0].to, "tank");
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(pumps_are_read)
+TEST(pumps_are_read)
 {
   bramah_machine *m =
       load(19, "  pumps:\n    gear: {from: tank, into: v1, displacement: 20 cm^3/rev, speed: 1500 "
@@ -125,13 +122,12 @@ START_TEST(pumps_are_read)
   ck_assert(m->pumps[1].set_pressure == 2.1e7 && m->pumps[1].band == 1e6);
   bramah_machine_free(m);
 }
-END_TEST
 
 #define VALVE                                                                                                \
   "    main: {pump: v1, tank: tank, a: v2, b: v2, flow_coefficient: 1e-8 m^3/s/Pa^0.5/V, time_constant: 4 "  \
   "ms, "
 
-START_TEST(characteristics_are_read)
+TEST(characteristics_are_read)
 {
   bramah_machine *m = load(12, VALVE "dead_band: 500 mV}");
   ck_assert(m->valves[0].dead_band == 0.5 && m->valves[0].characteristic.n_points == 0);
@@ -146,9 +142,8 @@ START_TEST(characteristics_are_read)
   ck_assert(valve->ports[BRAMAH_PORT_PUMP_B].openings[0] == 3.0);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(accumulators_are_read)
+TEST(accumulators_are_read)
 {
   bramah_machine *m =
       load(19, "  accumulators:\n    a: {volume: v1, gas_volume: 2 L, precharge: 50 bar}\n    b: "
@@ -159,9 +154,8 @@ START_TEST(accumulators_are_read)
   ck_assert(m->accumulators[0].exponent == 1.4 && m->accumulators[1].exponent == 1.0);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(motors_are_read)
+TEST(motors_are_read)
 {
   bramah_machine *m =
       load(19, "  motors:\n    slew: {joint: boom, a_volume: v1, b_volume: v2, displacement: 20 cm^3/rev, "
@@ -181,9 +175,8 @@ START_TEST(motors_are_read)
   ck_assert(m->motors[1].gear_ratio == 1.0 && m->motors[1].leakage == 0.0);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(air_is_read)
+TEST(air_is_read)
 {
   bramah_machine *m = load(0, NULL);
   ck_assert(m->air.fraction == 0.0 && m->air.vapour_pressure == 0.0);
@@ -192,11 +185,10 @@ START_TEST(air_is_read)
   ck_assert(m->air.fraction == 0.005 && m->air.vapour_pressure == 3e3 && m->air.exponent == 1.4);
   bramah_machine_free(m);
 }
-END_TEST
 
 #define STOP "      friction: {model: none}, end_stop: "
 
-START_TEST(end_stops_are_read)
+TEST(end_stops_are_read)
 {
   bramah_machine *m = load(16, STOP "{stiffness: 1e8 N/m, damping: 1e5 N*s/m}}");
   ck_assert(m->cylinders[0].end_stop.stiffness == 1e8 && m->cylinders[0].end_stop.damping == 1e5);
@@ -208,13 +200,12 @@ START_TEST(end_stops_are_read)
             m->cylinders[0].end_stop.cushion_damping == 3e4);
   bramah_machine_free(m);
 }
-END_TEST
 
 #define ROTARY                                                                                               \
   "  rotary_actuators: {swing: {joint: boom, a_volume: v1, b_volume: v2, bulk_modulus: 30 GPa, b_angle: 80 " \
   "deg, "
 
-START_TEST(rotary_actuators_are_read)
+TEST(rotary_actuators_are_read)
 {
   const double degree = 3.14159265358979323846 / 180.0;
   bramah_machine *m = load(19, ROTARY "a_angle: 100 deg, displacement: 0.06 L/rad}}");
@@ -232,9 +223,8 @@ START_TEST(rotary_actuators_are_read)
   ck_assert_int_eq(r->friction.model, BRAMAH_FRICTION_NONE);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(rotary_actuators_are_read_whole)
+TEST(rotary_actuators_are_read_whole)
 {
   const double degree = 3.14159265358979323846 / 180.0;
   bramah_machine *m =
@@ -252,7 +242,6 @@ START_TEST(rotary_actuators_are_read_whole)
   ck_assert_double_eq_tol(r->end_stop.cushion_length, 5 * degree, 1e-14);
   bramah_machine_free(m);
 }
-END_TEST
 
 /* ---- one of each in one file ---- */
 
@@ -282,7 +271,7 @@ static double output_of(const bramah_plant *p, const char *name)
   return p->output(p->self, (size_t)output);
 }
 
-START_TEST(every_element_works)
+TEST(every_element_works)
 {
   char file[1024];
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
@@ -331,10 +320,9 @@ START_TEST(every_element_works)
   bramah_model_free(model);
   bramah_machine_free(machine);
 }
-END_TEST
 
 /* The reference has a row for each kind of element, which names all of its keys. */
-START_TEST(every_key_is_documented)
+TEST(every_key_is_documented)
 {
   char file[1024], row[4096];
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
@@ -357,10 +345,9 @@ START_TEST(every_key_is_documented)
   }
   ck_assert_uint_ge(n_kinds, 13);
 }
-END_TEST
 
 /* Slews several times around; the same machine is in test/support/slew.yaml. */
-START_TEST(a_platform_slews_without_end)
+TEST(a_platform_slews_without_end)
 {
   char file[1024];
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
@@ -389,7 +376,6 @@ START_TEST(a_platform_slews_without_end)
   bramah_model_free(model);
   bramah_machine_free(machine);
 }
-END_TEST
 
 #define TURN "displacement: 1 L/rad, bulk_modulus: 1 GPa, a_angle: 1 rad, b_angle: 1 rad, "
 
@@ -403,7 +389,7 @@ END_TEST
 #define AREAS "bore: 80 mm, rod: 35 mm, "
 #define VALVES "flow_coefficient: 60 L/min/bar^0.5, "
 
-START_TEST(metered_cylinders_are_read)
+TEST(metered_cylinders_are_read)
 {
   bramah_machine *m =
       load(19, METERED AREAS "pump_line: main, flow_coefficients: {pump_a: 6 L/min/bar^0.5, b_tank: "
@@ -439,7 +425,6 @@ START_TEST(metered_cylinders_are_read)
   ck_assert_double_eq(m->metered_cylinders[0].regeneration.flow_coefficient, 0.0);
   bramah_machine_free(m);
 }
-END_TEST
 
 /* ---- errors: '@' in front of the offending scalar ---- */
 
@@ -633,7 +618,7 @@ static const struct {
 };
 
 /* On coordinates of a compound joint: one turns, one slides, and the joint alone is none. */
-START_TEST(rotary_actuators_of_compound_joints)
+TEST(rotary_actuators_of_compound_joints)
 {
   static const char *const lines[] = {
       "machine: post",
@@ -673,9 +658,8 @@ START_TEST(rotary_actuators_of_compound_joints)
     ck_assert_int_eq(diag.column, column);
   }
 }
-END_TEST
 
-START_TEST(error_is_exact)
+EACH_TEST(error_is_exact, 0, COUNT(bad_lines))
 {
   bramah_diag diag;
   bramah_machine *machine = NULL;
@@ -690,29 +674,5 @@ START_TEST(error_is_exact)
   ck_assert_int_eq(diag.line, bad_lines[_i].line);
   ck_assert_int_eq(diag.column, column);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("machine_elements");
-  TCase *cases = one_case(suite, "elements");
-  tcase_add_checked_fixture(cases, make_path, remove_path);
-  tcase_add_test(cases, leakages_are_read);
-  tcase_add_test(cases, load_sensing_is_read);
-  tcase_add_test(cases, check_and_relief_valves_are_read);
-  tcase_add_test(cases, pumps_are_read);
-  tcase_add_test(cases, characteristics_are_read);
-  tcase_add_test(cases, accumulators_are_read);
-  tcase_add_test(cases, motors_are_read);
-  tcase_add_test(cases, every_key_is_documented);
-  tcase_add_test(cases, a_platform_slews_without_end);
-  tcase_add_test(cases, air_is_read);
-  tcase_add_test(cases, end_stops_are_read);
-  tcase_add_test(cases, rotary_actuators_are_read);
-  tcase_add_test(cases, rotary_actuators_are_read_whole);
-  tcase_add_test(cases, metered_cylinders_are_read);
-  tcase_add_test(cases, rotary_actuators_of_compound_joints);
-  tcase_add_test(cases, every_element_works);
-  tcase_add_loop_test(cases, error_is_exact, 0, COUNT(bad_lines));
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("machine_elements", make_path, remove_path); }

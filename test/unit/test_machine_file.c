@@ -85,7 +85,7 @@ static bramah_machine *load_with(int line, const char *with)
 
 /* ---- what is read ---- */
 
-START_TEST(small_machine_is_read)
+TEST(small_machine_is_read)
 {
   bramah_machine *m = load_with(0, NULL);
   ck_assert_str_eq(m->name, "small");
@@ -108,9 +108,8 @@ START_TEST(small_machine_is_read)
   ck_assert_uint_eq(m->volumes[1].n_hoses, 0);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(formulation_is_read)
+TEST(formulation_is_read)
 {
   bramah_machine *m =
       load_with(36, "integrator: {formulation: penalty, penalty_factor: 1e8, penalty_frequency: 50 rad/s, "
@@ -120,9 +119,8 @@ START_TEST(formulation_is_read)
             m->integrator.penalty_damping == 0.7);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(defaults_are_filled)
+TEST(defaults_are_filled)
 {
   bramah_machine *m = load_with(36, "");
   ck_assert(m->transition_pressure == 2e5);
@@ -135,9 +133,8 @@ START_TEST(defaults_are_filled)
   ck_assert(m->loops[0].line == 10 && m->orifices[0].line == 18 && m->cylinders[0].line == 22);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(rotation_is_roll_pitch_yaw_about_fixed_axes)
+TEST(rotation_is_roll_pitch_yaw_about_fixed_axes)
 {
   static const double expected[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* x -> y, y -> z, z -> x */
   bramah_machine *m = load_with(
@@ -147,9 +144,8 @@ START_TEST(rotation_is_roll_pitch_yaw_about_fixed_axes)
   ck_assert_int_eq(m->joints[0].initial, BRAMAH_INITIAL_GUESS);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(compound_joints_are_read)
+TEST(compound_joints_are_read)
 {
   bramah_machine *m = load_with(
       8, "  slide: {type: planar, parent: crank, child: slide, axis: [0, 0, 1], second_axis: [1, 0, 0], "
@@ -173,10 +169,9 @@ START_TEST(compound_joints_are_read)
   ck_assert(m->joints[1].type == BRAMAH_JOINT_FIXED && m->joints[1].position[0] == 1.0);
   bramah_machine_free(m);
 }
-END_TEST
 
 /* A joint may have more coordinates than the three of most machines, each with a name. */
-START_TEST(every_coordinate_has_a_name)
+TEST(every_coordinate_has_a_name)
 {
   static const char text[] = "machine: free\ngravity: [0, 0, 0]\nbodies: {a: {mass: 1 kg}}\n"
                              "joints: {fly: {type: floating, parent: ground, child: a}}\n"
@@ -192,9 +187,8 @@ START_TEST(every_coordinate_has_a_name)
   ck_assert_str_eq(m->joint_springs[1].joint, "fly_z");
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(springs_and_forces_are_read)
+TEST(springs_and_forces_are_read)
 {
   bramah_machine *m = load_with(
       34, "springs: {rope: {bodies: [ground, crank], points: [[0,0,0], [1,0,0 m]], free_length: 1 cm, "
@@ -210,10 +204,9 @@ START_TEST(springs_and_forces_are_read)
   ck_assert(m->forces[0].force[2] == 3000.0 && m->forces[0].axes == BRAMAH_AXES_BODY);
   bramah_machine_free(m);
 }
-END_TEST
 
 /* Points by their names; what outputs are made of. */
-START_TEST(points_and_outputs_are_read)
+TEST(points_and_outputs_are_read)
 {
   bramah_machine *m =
       load_with(5, "  slide: {mass: 2 kg, points: {tip: [1 m, 2 m, 30 cm], heel: [0, 0, 1 m]}}\n"
@@ -237,9 +230,8 @@ START_TEST(points_and_outputs_are_read)
   ck_assert_double_eq_tol(m->outputs[2].consumption, 1e-7, 1e-20);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(motions_are_read)
+TEST(motions_are_read)
 {
   bramah_machine *m = load_with(
       34, "motions:\n"
@@ -258,9 +250,8 @@ START_TEST(motions_are_read)
   ck_assert(raised->positions[0] == 0.0 && raised->positions[1] == 90.0 * (PI / 180.0));
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(loops_of_every_type_are_read)
+TEST(loops_of_every_type_are_read)
 {
   bramah_machine *m =
       load_with(10, "  a: {type: prismatic, bodies: [slide, ground], points: [[0,0,0], [1,0,0 m]], axes: "
@@ -276,9 +267,8 @@ START_TEST(loops_of_every_type_are_read)
   ck_assert(m->loops[2].type == BRAMAH_LOOP_SPHERICAL && m->loops[3].type == BRAMAH_LOOP_UNIVERSAL);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(areas_may_be_given_directly)
+TEST(areas_may_be_given_directly)
 {
   bramah_change changes[] = {
       {"hydraulics.orifices.orifice", "{from: v1, to: v2, flow_coefficient: 1.1e-6 m^3/s/Pa^0.5}", 0, 0}};
@@ -289,17 +279,15 @@ START_TEST(areas_may_be_given_directly)
   ck_assert(m->orifices[0].flow_coefficient == 1.1e-6);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(piston_area_and_rod_give_the_annulus)
+TEST(piston_area_and_rod_give_the_annulus)
 {
   bramah_machine *m = load_with(27, "      piston_area: 50 cm^2");
   ck_assert_double_eq_tol(m->cylinders[0].rod_area, 50e-4 - PI / 4.0 * 0.035 * 0.035, 1e-17);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(input_of_a_valve_gets_an_entry)
+TEST(input_of_a_valve_gets_an_entry)
 {
   bramah_machine *m = load_with(35, "  # none");
   ck_assert_uint_eq(m->n_inputs, 1);
@@ -307,9 +295,8 @@ START_TEST(input_of_a_valve_gets_an_entry)
   ck_assert_uint_eq(m->inputs[0].n_points, 0);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(anchors_are_followed)
+TEST(anchors_are_followed)
 {
   static const char text[] = "machine: two\ngravity: [0, 0, 0]\nbodies:\n  a: &bar {mass: 2 kg}\n  b: *bar\n"
                              "joints:\n  a: {type: revolute, parent: ground, child: a, axis: &z [0, 0, 1]}\n"
@@ -323,7 +310,6 @@ START_TEST(anchors_are_followed)
   ck_assert(m->n_volumes == 0 && m->n_inputs == 0);
   bramah_machine_free(m);
 }
-END_TEST
 
 /* ---- the data set ---- */
 
@@ -345,7 +331,7 @@ static bramah_machine *load_four_bar(void)
 }
 
 /* Numbers: case four-bar-friction-study, publication II. */
-START_TEST(four_bar_bodies_are_those_of_the_case)
+TEST(four_bar_bodies_are_those_of_the_case)
 {
   static const struct {
     const char *name;
@@ -372,9 +358,8 @@ START_TEST(four_bar_bodies_are_those_of_the_case)
   ck_assert(m->joints[1].initial == BRAMAH_INITIAL_GUESS && m->joints[2].initial == BRAMAH_INITIAL_GUESS);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(four_bar_circuit_is_that_of_the_case)
+TEST(four_bar_circuit_is_that_of_the_case)
 {
   static const double hoses[] = {4.71e-05, 3.14e-05, 7.85e-05};
   static const double pressures[] = {2965604.527353115, 2965604.527353115, 3500000.0};
@@ -395,9 +380,8 @@ START_TEST(four_bar_circuit_is_that_of_the_case)
   ck_assert_str_eq(valve->b, "v3");
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(four_bar_cylinder_is_that_of_the_case)
+TEST(four_bar_cylinder_is_that_of_the_case)
 {
   bramah_machine *m = load_four_bar();
   const bramah_cylinder *lift = &m->cylinders[0];
@@ -415,9 +399,8 @@ START_TEST(four_bar_cylinder_is_that_of_the_case)
   ck_assert(lift->friction.viscous == 330);
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(four_bar_input_is_that_of_the_case)
+TEST(four_bar_input_is_that_of_the_case)
 {
   static const double times[] = {0, 1, 2.5, 5, 8}, values[] = {0, 10, 0, -10, 0};
   bramah_machine *m = load_four_bar();
@@ -428,7 +411,6 @@ START_TEST(four_bar_input_is_that_of_the_case)
   ck_assert_int_eq(m->integrator.step_ns, 1000000);
   bramah_machine_free(m);
 }
-END_TEST
 
 /* ---- errors: one line replaced, '@' in front of the offending scalar ---- */
 
@@ -682,7 +664,7 @@ static const bad_line bad_lines[] = {
      "there is no valve with the input 'mian'; did you mean 'main'?"},
 };
 
-START_TEST(error_is_exact)
+EACH_TEST(error_is_exact, 0, COUNT(bad_lines))
 {
   const bad_line *bad = &bad_lines[_i];
   bramah_diag diag;
@@ -692,10 +674,9 @@ START_TEST(error_is_exact)
   ck_assert_ptr_eq(machine, (bramah_machine *)path); /* untouched */
   ck_assert_int_eq(bramah_machine_load(path, 0, NULL, NULL, &machine), bad->status);
 }
-END_TEST
 
 /* Errors whose offending place is not in the replaced line itself. */
-START_TEST(error_elsewhere_is_exact)
+TEST(error_elsewhere_is_exact)
 {
   static const struct {
     int line;
@@ -729,9 +710,8 @@ START_TEST(error_elsewhere_is_exact)
     ck_assert_msg(diag.column == cases[i].at_column, "%s: column %d", diag.message, diag.column);
   }
 }
-END_TEST
 
-START_TEST(whole_file_is_refused)
+TEST(whole_file_is_refused)
 {
   static const struct {
     const char *text;
@@ -772,7 +752,6 @@ START_TEST(whole_file_is_refused)
     ck_assert_str_eq(diag.file, path);
   }
 }
-END_TEST
 
 /* ---- limits ---- */
 
@@ -787,7 +766,7 @@ static void write_repeated(const char *head, int n, const char *text, const char
 }
 
 /* What would keep libyaml busy for hours; one less each is read, and refused for what it says. */
-START_TEST(excess_is_refused_at_once)
+TEST(excess_is_refused_at_once)
 {
   static const struct {
     const char *head, *text, *tail;
@@ -812,10 +791,9 @@ START_TEST(excess_is_refused_at_once)
     ck_assert_str_eq(diag.message, cases[i].message);
   }
 }
-END_TEST
 
 /* A change copies the lists it goes through: many to a long list would fill the memory. */
-START_TEST(memory_for_changes_is_limited)
+TEST(memory_for_changes_is_limited)
 {
   enum { CHANGES = 200 };
   static bramah_change changes[CHANGES];
@@ -828,7 +806,6 @@ START_TEST(memory_for_changes_is_limited)
   ck_assert_str_eq(diag.message,
                    "what the file describes is too large; do aliases or changes repeat long texts or lists?");
 }
-END_TEST
 
 static void count_mistake(void *user, const bramah_diag *diag)
 {
@@ -837,7 +814,7 @@ static void count_mistake(void *user, const bramah_diag *diag)
 }
 
 /* After a thousand the check stops; the status stays that of the first. */
-START_TEST(check_tells_a_thousand_mistakes)
+TEST(check_tells_a_thousand_mistakes)
 {
   int told = 0;
   FILE *stream = fopen(path, "wb");
@@ -851,9 +828,8 @@ START_TEST(check_tells_a_thousand_mistakes)
   bramah_machine *machine = NULL;
   ck_assert_int_eq(bramah_machine_load(path, 0, NULL, NULL, &machine), status);
 }
-END_TEST
 
-START_TEST(missing_file_is_told)
+TEST(missing_file_is_told)
 {
   bramah_diag diag;
   bramah_machine *machine = NULL;
@@ -866,10 +842,9 @@ START_TEST(missing_file_is_told)
   ck_assert_ptr_null(machine);
   bramah_machine_free(NULL);
 }
-END_TEST
 
 /* A file cut anywhere is an error or a smaller machine, never a crash. */
-START_TEST(cut_file_does_no_harm)
+TEST(cut_file_does_no_harm)
 {
   char text[LONGEST_TEXT];
   write_machine(0, NULL);
@@ -882,11 +857,10 @@ START_TEST(cut_file_does_no_harm)
     if (bramah_machine_load(path, 0, NULL, NULL, &machine) == BRAMAH_OK) bramah_machine_free(machine);
   }
 }
-END_TEST
 
 /* ---- changes ---- */
 
-START_TEST(changes_are_applied)
+TEST(changes_are_applied)
 {
   static const bramah_change changes[] = {
       {"bodies.crank.mass", "18 kg", NULL, 0},
@@ -909,9 +883,8 @@ START_TEST(changes_are_applied)
   ck_assert_str_eq(m->name, "with: colon");
   bramah_machine_free(m);
 }
-END_TEST
 
-START_TEST(bad_change_is_told_where_it_was_written)
+TEST(bad_change_is_told_where_it_was_written)
 {
   static const struct {
     const char *change_path, *value;
@@ -956,45 +929,5 @@ START_TEST(bad_change_is_told_where_it_was_written)
     ck_assert_str_eq(diag.thing, cases[i].change_path);
   }
 }
-END_TEST
 
-static void add_reading_tests(TCase *tests)
-{
-  tcase_add_test(tests, small_machine_is_read);
-  tcase_add_test(tests, defaults_are_filled);
-  tcase_add_test(tests, formulation_is_read);
-  tcase_add_test(tests, rotation_is_roll_pitch_yaw_about_fixed_axes);
-  tcase_add_test(tests, compound_joints_are_read);
-  tcase_add_test(tests, every_coordinate_has_a_name);
-  tcase_add_test(tests, springs_and_forces_are_read);
-  tcase_add_test(tests, points_and_outputs_are_read);
-  tcase_add_test(tests, motions_are_read);
-  tcase_add_test(tests, loops_of_every_type_are_read);
-  tcase_add_test(tests, areas_may_be_given_directly);
-  tcase_add_test(tests, piston_area_and_rod_give_the_annulus);
-  tcase_add_test(tests, input_of_a_valve_gets_an_entry);
-  tcase_add_test(tests, anchors_are_followed);
-  tcase_add_test(tests, four_bar_bodies_are_those_of_the_case);
-  tcase_add_test(tests, four_bar_circuit_is_that_of_the_case);
-  tcase_add_test(tests, four_bar_cylinder_is_that_of_the_case);
-  tcase_add_test(tests, four_bar_input_is_that_of_the_case);
-}
-
-int main(void)
-{
-  Suite *suite = suite_create("machine file");
-  TCase *tests = one_case(suite, "machine file");
-  tcase_add_checked_fixture(tests, make_path, remove_path);
-  add_reading_tests(tests);
-  tcase_add_loop_test(tests, error_is_exact, 0, COUNT(bad_lines));
-  tcase_add_test(tests, error_elsewhere_is_exact);
-  tcase_add_test(tests, whole_file_is_refused);
-  tcase_add_test(tests, excess_is_refused_at_once);
-  tcase_add_test(tests, memory_for_changes_is_limited);
-  tcase_add_test(tests, check_tells_a_thousand_mistakes);
-  tcase_add_test(tests, missing_file_is_told);
-  tcase_add_test(tests, cut_file_does_no_harm);
-  tcase_add_test(tests, changes_are_applied);
-  tcase_add_test(tests, bad_change_is_told_where_it_was_written);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("machine file", make_path, remove_path); }

@@ -281,7 +281,7 @@ static const struct {
      {0.0, 0, -32768, 0, INT32_MIN, 0.5, 0.1, 255, 32767, 65535, INT32_MAX, -2.25}},
 };
 
-START_TEST(reads_layouts)
+EACH_TEST(reads_layouts, 0, sizeof layouts / sizeof layouts[0])
 {
   for (int i = 0; i < layouts[_i].kinds; i++) {
     layouts[_i].put(&kinds[i]);
@@ -291,10 +291,9 @@ START_TEST(reads_layouts)
     bramah_log_close(reader);
   }
 }
-END_TEST
 
 /* Times as counters of 64 bits are exact, and so are numbers of other classes. */
-START_TEST(reads_whole_numbers)
+EACH_TEST(reads_whole_numbers, 0, KINDS)
 {
   const kind *k = &kinds[_i];
   const int64_t t[] = {INT64_C(1700000000000000001), INT64_C(1700000000000000003)};
@@ -326,10 +325,9 @@ START_TEST(reads_whole_numbers)
   }
   bramah_log_close(reader);
 }
-END_TEST
 
 /* Blocks of rows, and none of a column nobody wants. */
-START_TEST(reads_long_vectors)
+EACH_TEST(reads_long_vectors, 0, KINDS + 1)
 {
   enum { N = 50001 };
   const kind *k = &kinds[_i];
@@ -350,7 +348,6 @@ START_TEST(reads_long_vectors)
   ck_assert_int_eq(rows, N);
   bramah_log_close(reader);
 }
-END_TEST
 
 /* ---- what is refused ---- */
 
@@ -420,14 +417,13 @@ static const struct {
     {put_a_name_twice, BRAMAH_E_KEY, NULL, "two variables of the file have this name"},
 };
 
-START_TEST(says_why_a_variable_is_no_column)
+EACH_TEST(says_why_a_variable_is_no_column, 0, sizeof refusals / sizeof refusals[0])
 {
   refusals[_i].put(&kinds[0]);
   fails(refusals[_i].status, refusals[_i].column, refusals[_i].message);
 }
-END_TEST
 
-START_TEST(asks_for_the_unit_of_times)
+EACH_TEST(asks_for_the_unit_of_times, 0, KINDS + 1)
 {
   const kind *k = &kinds[_i];
   bramah_diag diag;
@@ -441,9 +437,8 @@ START_TEST(asks_for_the_unit_of_times)
   ck_assert_int_eq(bramah__log_set_time(reader, column, "iso8601", 0, &diag), BRAMAH_E_UNIT);
   bramah_log_close(reader);
 }
-END_TEST
 
-START_TEST(refuses_files_without_columns)
+TEST(refuses_files_without_columns)
 {
   put_contents("t[s],a[V]\n0,1\n", 14);
   fails(BRAMAH_E_TRUNCATED, NULL, "the file ends in the middle of a variable");
@@ -454,10 +449,9 @@ START_TEST(refuses_files_without_columns)
   unlink(path);
   fails(BRAMAH_E_FILE, NULL, "cannot open");
 }
-END_TEST
 
 /* Infinite values, and texts of `missing` that are numbers. */
-START_TEST(treats_bad_values_as_csv_does)
+TEST(treats_bad_values_as_csv_does)
 {
   const double a[] = {1.0, INFINITY, -999.0, 4.0};
   bramah_log_format format = {.missing = "- -999", .skip_bad_cells = 1};
@@ -483,7 +477,6 @@ START_TEST(treats_bad_values_as_csv_does)
   ck_assert_int_eq(diag.line, 2);
   bramah_log_close(reader);
 }
-END_TEST
 
 /* ---- damaged files ---- */
 
@@ -524,7 +517,7 @@ static void put_sample(const kind *k)
 }
 
 /* A file that was cut is never taken for a shorter log, unless whole variables are gone. */
-START_TEST(finds_files_that_were_cut)
+EACH_TEST(finds_files_that_were_cut, 0, KINDS + 1)
 {
   static unsigned char bytes[1 << 16];
   const kind *k = &kinds[_i];
@@ -540,7 +533,6 @@ START_TEST(finds_files_that_were_cut)
   }
   ck_assert_int_le(whole, 2);
 }
-END_TEST
 
 static uint32_t draw(uint32_t *state) { return *state = *state * 1664525u + 1013904223u, *state >> 8; }
 
@@ -569,7 +561,7 @@ static void limit_memory(void)
 
 /* Bytes changed anywhere: an error or other numbers, but nothing is read beyond what is there. Not so for
  * version 7.3: HDF5 1.10 itself does not survive all of them. */
-START_TEST(survives_damaged_files)
+EACH_TEST(survives_damaged_files, 0, KINDS + 1)
 {
   static unsigned char bytes[1 << 16];
   const kind *k = &kinds[_i];
@@ -589,7 +581,6 @@ START_TEST(survives_damaged_files)
     free(changed);
   }
 }
-END_TEST
 
 /* Files of version 5 that say they hold more than they can: an array in `depth` cells, alone in its file. */
 static const struct {
@@ -633,7 +624,7 @@ static void put_array(uint32_t class_type, uint32_t rows)
   n_made -= 8;
 }
 
-START_TEST(refuses_sizes_that_do_not_fit)
+EACH_TEST(refuses_sizes_that_do_not_fit, 0, sizeof sizes / sizeof sizes[0])
 {
   static unsigned char file[1 << 21];
   uLongf n_file = sizeof file - 136;
@@ -665,7 +656,6 @@ START_TEST(refuses_sizes_that_do_not_fit)
     fails(sizes[_i].status, NULL, sizes[_i].message);
   }
 }
-END_TEST
 
 /* ---- what is written ---- */
 
@@ -689,7 +679,7 @@ static void holds_text(const matvar_t *v, const char *wanted)
 }
 
 /* As matio reads it: matrices by columns, cells with texts. */
-START_TEST(writes_matrices_and_texts)
+TEST(writes_matrices_and_texts)
 {
   const double a[] = {1, 2, 3, 4, 5, 6}, by_columns[] = {1, 4, 2, 5, 3, 6};
   const char *states[] = {"crank.angle", "v1.pressure", ""};
@@ -712,11 +702,10 @@ START_TEST(writes_matrices_and_texts)
   holds_text(Mat_VarGetCell(v, 1), "v1.pressure");
   Mat_VarFree(v);
 }
-END_TEST
 
 /* Rows become columns and rows again, with all their bits, more than one block of them, names and units
  * too. */
-START_TEST(logs_come_back)
+TEST(logs_come_back)
 {
   enum { N = 10007 };
   const char *names[] = {"t", "crank.angle", "crank_angle", "units", "1 \xc2\xb5"},
@@ -762,10 +751,9 @@ START_TEST(logs_come_back)
   ck_assert_int_eq(end, 1);
   bramah_log_close(reader);
 }
-END_TEST
 
 /* The same log in both formats: the same bits of values and times. */
-START_TEST(the_same_log_as_csv_and_as_mat)
+TEST(the_same_log_as_csv_and_as_mat)
 {
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
   char csv[512];
@@ -804,11 +792,10 @@ START_TEST(the_same_log_as_csv_and_as_mat)
   bramah_log_close(from);
   bramah_log_close(back);
 }
-END_TEST
 
 #else
 
-START_TEST(says_that_matio_is_missing)
+TEST(says_that_matio_is_missing)
 {
   bramah_diag diag;
   bramah_log_reader *reader;
@@ -821,11 +808,10 @@ START_TEST(says_that_matio_is_missing)
   ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_UNSUPPORTED);
   ck_assert_ptr_nonnull(strstr(diag.message, "built without matio"));
 }
-END_TEST
 
 #endif
 
-START_TEST(refuses_what_no_file_can_hold)
+TEST(refuses_what_no_file_can_hold)
 {
   bramah_diag diag;
   const double one = 1.0;
@@ -843,9 +829,8 @@ START_TEST(refuses_what_no_file_can_hold)
   ck_assert_int_eq(bramah_mat_write("/dev/full", 1, &good, &diag), BRAMAH_E_FILE);
   ck_assert_ptr_nonnull(strstr(diag.message, "cannot write: No space"));
 }
-END_TEST
 
-START_TEST(makes_names)
+TEST(makes_names)
 {
   static const char *const cases[][2] = {
       {"crank.angle", "crank_angle"}, {"1", "x1"}, {"_a", "x_a"}, {"", "x"}, {"p\xc3\xa4 [x]", "p___x_"}};
@@ -859,31 +844,5 @@ START_TEST(makes_names)
   bramah__mat_name(endless, name);
   ck_assert_uint_eq(strlen(name), BRAMAH__MAT_NAME - 1);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("mat");
-  TCase *t = one_case(suite, "mat");
-  tcase_add_checked_fixture(t, make_folder, remove_folder);
-#ifdef BRAMAH_MATIO
-  tcase_add_loop_test(t, reads_layouts, 0, (int)(sizeof layouts / sizeof layouts[0]));
-  tcase_add_loop_test(t, says_why_a_variable_is_no_column, 0, (int)(sizeof refusals / sizeof refusals[0]));
-  tcase_add_loop_test(t, reads_whole_numbers, 0, KINDS);
-  tcase_add_loop_test(t, reads_long_vectors, 0, KINDS + 1);
-  tcase_add_loop_test(t, asks_for_the_unit_of_times, 0, KINDS + 1);
-  tcase_add_test(t, refuses_files_without_columns);
-  tcase_add_test(t, treats_bad_values_as_csv_does);
-  tcase_add_loop_test(t, finds_files_that_were_cut, 0, KINDS + 1);
-  tcase_add_loop_test(t, survives_damaged_files, 0, KINDS + 1);
-  tcase_add_loop_test(t, refuses_sizes_that_do_not_fit, 0, (int)(sizeof sizes / sizeof sizes[0]));
-  tcase_add_test(t, writes_matrices_and_texts);
-  tcase_add_test(t, logs_come_back);
-  tcase_add_test(t, the_same_log_as_csv_and_as_mat);
-#else
-  tcase_add_test(t, says_that_matio_is_missing);
-#endif
-  tcase_add_test(t, refuses_what_no_file_can_hold);
-  tcase_add_test(t, makes_names);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("mat", make_folder, remove_folder); }

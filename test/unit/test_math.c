@@ -14,7 +14,7 @@ static void fill(size_t n, double *a, unsigned *seed)
   for (size_t i = 0; i < n; i++) a[i] = test_uniform(seed);
 }
 
-START_TEST(test_products)
+EACH_TEST(test_products, 0, 4)
 {
   static const size_t sizes[][3] = {{1, 1, 1}, {3, 5, 2}, {12, 12, 12}, {20, 30, 40}};
   static double A[LARGEST * LARGEST], B[LARGEST * LARGEST], Bt[LARGEST * LARGEST], C[LARGEST * LARGEST],
@@ -35,9 +35,8 @@ START_TEST(test_products)
       ck_assert_double_eq_tol(D[i * n + j], sum, 1e-13);
     }
 }
-END_TEST
 
-START_TEST(test_lu)
+EACH_TEST(test_lu, 0, 6)
 {
   static const size_t sizes[] = {1, 2, 5, 16, 17, 40};
   static double A[LARGEST * LARGEST], LU[LARGEST * LARGEST];
@@ -59,9 +58,8 @@ START_TEST(test_lu)
     ck_assert_double_eq_tol(bt[i], x[i], 1e-10);
   }
 }
-END_TEST
 
-START_TEST(test_cholesky)
+EACH_TEST(test_cholesky, 0, 5)
 {
   static const size_t sizes[] = {1, 3, 16, 17, 40};
   static double G[LARGEST * LARGEST], A[LARGEST * LARGEST];
@@ -77,10 +75,9 @@ START_TEST(test_cholesky)
   bramah__cholesky_solve(n, A, b);
   for (size_t i = 0; i < n; i++) ck_assert_double_eq_tol(b[i], x[i], 1e-10);
 }
-END_TEST
 
 /* Wherever it stands in the matrix, small or large. */
-START_TEST(test_not_finite)
+EACH_TEST(test_not_finite, 0, 5)
 {
   static const size_t sizes[] = {1, 5, 16, 17, 40};
   static const double bad[] = {(double)NAN, (double)INFINITY};
@@ -102,9 +99,8 @@ START_TEST(test_not_finite)
         ck_assert_uint_ne(bramah__cholesky_factor(n, B), 0);
       }
 }
-END_TEST
 
-START_TEST(test_singular_is_reported)
+TEST(test_singular_is_reported)
 {
   double A[9] = {1, 2, 3, 2, 4, 6, 1, 0, 1}, N[4] = {NAN, 1, 1, 1}, I[4] = {1, 2, 2, 1};
   int pivot[3];
@@ -112,9 +108,8 @@ START_TEST(test_singular_is_reported)
   ck_assert_uint_ne(bramah__lu_factor(2, N, pivot), 0);
   ck_assert_uint_eq(bramah__cholesky_factor(2, I), 2);
 }
-END_TEST
 
-START_TEST(test_least_squares)
+TEST(test_least_squares)
 {
   /* x1 = 1, x2 = 2 by two equal rows and one more: full rank. */
   double A[6] = {1, 0, 1, 0, 0, 2}, b[3] = {1, 1, 4}, work[64];
@@ -135,11 +130,10 @@ START_TEST(test_least_squares)
   ck_assert_double_eq_tol(e[1], 4.905, 1e-12);
   ck_assert_double_eq_tol(e[2], 0.0, 1e-12);
 }
-END_TEST
 
 /* Tall, wide and of half the rank: the residual is normal to the columns, the solution lies in the span of
  * the rows. */
-START_TEST(test_large_least_squares)
+EACH_TEST(test_large_least_squares, 0, 5)
 {
   static const size_t sizes[][3] = {{40, 24, 24}, {24, 40, 24}, {30, 30, 20}, {36, 20, 10}, {20, 36, 10}};
   static double A[LARGEST * LARGEST], L[LARGEST * LARGEST], R[LARGEST * LARGEST], copy[LARGEST * LARGEST],
@@ -167,9 +161,8 @@ START_TEST(test_large_least_squares)
   bramah__apply_transposed(m, n, A, y, back);
   for (size_t j = 0; j < n; j++) ck_assert_double_eq_tol(back[j], x[j], 1e-10);
 }
-END_TEST
 
-START_TEST(test_symmetric_eigen)
+EACH_TEST(test_symmetric_eigen, 0, 4)
 {
   static const size_t sizes[] = {1, 2, 7, 40};
   static double A[LARGEST * LARGEST], V[LARGEST * LARGEST], work[2 * LARGEST * LARGEST];
@@ -194,19 +187,5 @@ START_TEST(test_symmetric_eigen)
     }
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("math");
-  TCase *cases = one_case(suite, "dense");
-  tcase_add_loop_test(cases, test_products, 0, 4);
-  tcase_add_loop_test(cases, test_lu, 0, 6);
-  tcase_add_loop_test(cases, test_cholesky, 0, 5);
-  tcase_add_loop_test(cases, test_not_finite, 0, 5);
-  tcase_add_test(cases, test_singular_is_reported);
-  tcase_add_test(cases, test_least_squares);
-  tcase_add_loop_test(cases, test_large_least_squares, 0, 5);
-  tcase_add_loop_test(cases, test_symmetric_eigen, 0, 4);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("math"); }

@@ -31,7 +31,7 @@ static void near(double value, double expected, double tolerance)
 
 /* ---- reference evaluations, to 1e-9 or better ---- */
 
-START_TEST(test_phi)
+TEST(test_phi)
 {
   for (size_t i = 0; i < COUNT(phi_a_cases); ++i) {
     const phi_a *c = &phi_a_cases[i];
@@ -42,9 +42,8 @@ START_TEST(test_phi)
     near(bramah__phi_b(c->b, c->c, c->a0, c->a1, c->x1), c->x, 1e-12 * fabs(c->x) + 1e-16);
   }
 }
-END_TEST
 
-START_TEST(test_gamma)
+TEST(test_gamma)
 {
   for (size_t i = 0; i < COUNT(gamma_of_v_cases); ++i) {
     const gamma_of_v *c = &gamma_of_v_cases[i];
@@ -55,9 +54,8 @@ START_TEST(test_gamma)
     near(f.hi, c->hi, 1e-9 * fabs(c->hi));
   }
 }
-END_TEST
 
-START_TEST(test_lambda)
+TEST(test_lambda)
 {
   for (size_t i = 0; i < COUNT(lambda_of_load_cases); ++i) {
     const lambda_of_load *c = &lambda_of_load_cases[i];
@@ -66,9 +64,8 @@ START_TEST(test_lambda)
     near(bramah__lambda(&m, &c->u, &line, c->beta, c->fbar), c->v, 1e-14);
   }
 }
-END_TEST
 
-START_TEST(test_gamma_with_regeneration)
+TEST(test_gamma_with_regeneration)
 {
   for (size_t i = 0; i < COUNT(gamma_regenerating_cases); ++i) {
     const gamma_regenerating *c = &gamma_regenerating_cases[i];
@@ -82,9 +79,8 @@ START_TEST(test_gamma_with_regeneration)
     near(s.Q_a / m.A_r, c->v_a, 1e-12);
   }
 }
-END_TEST
 
-START_TEST(test_lambda_with_regeneration)
+TEST(test_lambda_with_regeneration)
 {
   for (size_t i = 0; i < COUNT(lambda_regenerating_cases); ++i) {
     const lambda_regenerating *c = &lambda_regenerating_cases[i];
@@ -98,9 +94,8 @@ START_TEST(test_lambda_with_regeneration)
     near(s.Q_a / m.A_r, c->v_a, 1e-12);
   }
 }
-END_TEST
 
-START_TEST(test_two_on_one_pump)
+TEST(test_two_on_one_pump)
 {
   const bramah__metered m[2] = {actuator_of(0), actuator_of(0)};
   for (size_t i = 0; i < COUNT(gamma_pair_cases); ++i) {
@@ -123,7 +118,6 @@ START_TEST(test_two_on_one_pump)
     near(v[1], c->v[1], 1e-12);
   }
 }
-END_TEST
 
 /* ---- for any input ---- */
 
@@ -167,7 +161,7 @@ static void on_graph(const bramah__interval *left, const bramah__interval *right
 }
 
 /* beta v + fbar in Gamma(v) on 10^6 random inputs. */
-START_TEST(test_lambda_inverts_gamma)
+TEST(test_lambda_inverts_gamma)
 {
   uint64_t seed = 20220105;
   for (int i = 0; i < 1000000; ++i) {
@@ -187,10 +181,9 @@ START_TEST(test_lambda_inverts_gamma)
     }
   }
 }
-END_TEST
 
 /* The same through regeneration, and at a given pressure of the line. */
-START_TEST(test_lambda_inverts_gamma_at_pressure)
+TEST(test_lambda_inverts_gamma_at_pressure)
 {
   uint64_t seed = 7;
   for (int i = 0; i < 200000; ++i) {
@@ -205,9 +198,8 @@ START_TEST(test_lambda_inverts_gamma_at_pressure)
     on_graph(&left, &right, f, limit, v);
   }
 }
-END_TEST
 
-START_TEST(test_gamma_never_rises)
+TEST(test_gamma_never_rises)
 {
   uint64_t seed = 11;
   for (int i = 0; i < 20000; ++i) {
@@ -226,7 +218,6 @@ START_TEST(test_gamma_never_rises)
     }
   }
 }
-END_TEST
 
 /* x over a possibly closed valve, without 0/0. */
 static double lost(double x, double conductance)
@@ -262,7 +253,7 @@ static double gamma_44(const bramah__metered *m, const bramah__metering *u, cons
   return v > 0.0 ? -F_rM : F_hM;
 }
 
-START_TEST(test_both_forms_agree)
+TEST(test_both_forms_agree)
 {
   uint64_t seed = 43;
   for (int i = 0; i < 200000; ++i) {
@@ -274,10 +265,9 @@ START_TEST(test_both_forms_agree)
     near(f.hi, gamma_44(&m, &u, &line, v), 1e-12 * limit_of(&m));
   }
 }
-END_TEST
 
 /* Closed valves hold for ever: not a digit of creep under any load below the reliefs. */
-START_TEST(test_closed_valves_hold)
+TEST(test_closed_valves_hold)
 {
   const bramah__metered m = actuator_of(0);
   const bramah__metering closed = {.a = 1.0};
@@ -287,7 +277,6 @@ START_TEST(test_closed_valves_hold)
     ck_assert_double_eq(bramah__lambda_at(&m, &closed, 36e6, 1e6, f), 0.0);
   }
 }
-END_TEST
 
 /* ---- groups ---- */
 
@@ -302,7 +291,7 @@ static bramah__metered_group any_group(size_t n, bramah__metered *m, bramah__met
 
 /* Whatever the pump gives goes through the unloading valve, into the actuators or, at its setting only, through
  * the relief. */
-START_TEST(test_flows_of_a_group_balance)
+TEST(test_flows_of_a_group_balance)
 {
   uint64_t seed = 85;
   bramah__metered m[4];
@@ -328,10 +317,9 @@ START_TEST(test_flows_of_a_group_balance)
     if (P < group.line.P_M) near(left, 0.0, 1e-9);
   }
 }
-END_TEST
 
 /* Alone on the line the iteration gives what the closed form gives. */
-START_TEST(test_iteration_equals_closed_form)
+TEST(test_iteration_equals_closed_form)
 {
   uint64_t seed = 54;
   for (int i = 0; i < 20000; ++i) {
@@ -348,10 +336,9 @@ START_TEST(test_iteration_equals_closed_form)
     near(P, Q, 1e-6 * P + 1.0);
   }
 }
-END_TEST
 
 /* Derivatives against central differences, away from kinks: where both one-sided differences agree. */
-START_TEST(test_slopes)
+TEST(test_slopes)
 {
   uint64_t seed = 101;
   bramah__metered m[3];
@@ -383,10 +370,9 @@ START_TEST(test_slopes)
   }
   ck_assert_int_gt(compared, 25000);
 }
-END_TEST
 
 /* Table 1, one state of each row that a moving actuator can have. */
-START_TEST(test_valve_states)
+TEST(test_valve_states)
 {
   static const struct {
     double ph_tr, unloading, v;
@@ -412,9 +398,8 @@ START_TEST(test_valve_states)
     ck_assert_msg((valves & ~ignored) == rows[i].valves, "row %zu: %#x", i, valves);
   }
 }
-END_TEST
 
-START_TEST(test_allowed_openings)
+TEST(test_allowed_openings)
 {
   ck_assert_int_eq(bramah__metering_allowed(&(bramah__metering){.ph = 1.0, .tr = 0.5, .a = 0.2}), 1);
   ck_assert_int_eq(bramah__metering_allowed(&(bramah__metering){.pr = 1.0}), 1);
@@ -423,27 +408,5 @@ START_TEST(test_allowed_openings)
   ck_assert_int_eq(bramah__metering_allowed(&(bramah__metering){.ph = 1.1}), 0);
   ck_assert_int_eq(bramah__metering_allowed(&(bramah__metering){.pr = NAN}), 0);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("metered");
-  TCase *cases = one_case(suite, "quasistatic actuators");
-  tcase_add_test(cases, test_phi);
-  tcase_add_test(cases, test_gamma);
-  tcase_add_test(cases, test_lambda);
-  tcase_add_test(cases, test_gamma_with_regeneration);
-  tcase_add_test(cases, test_lambda_with_regeneration);
-  tcase_add_test(cases, test_two_on_one_pump);
-  tcase_add_test(cases, test_lambda_inverts_gamma);
-  tcase_add_test(cases, test_lambda_inverts_gamma_at_pressure);
-  tcase_add_test(cases, test_gamma_never_rises);
-  tcase_add_test(cases, test_both_forms_agree);
-  tcase_add_test(cases, test_closed_valves_hold);
-  tcase_add_test(cases, test_flows_of_a_group_balance);
-  tcase_add_test(cases, test_iteration_equals_closed_form);
-  tcase_add_test(cases, test_slopes);
-  tcase_add_test(cases, test_valve_states);
-  tcase_add_test(cases, test_allowed_openings);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("metered"); }

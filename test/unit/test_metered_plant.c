@@ -62,7 +62,7 @@ static double actuator_stroke(const char *stroke, const char *load, const bramah
 }
 
 /* Loads go up and down for half an hour; the rods give and come back, the actuators do not move at all. */
-START_TEST(test_closed_valves_hold_for_ever)
+TEST(test_closed_valves_hold_for_ever)
 {
   bar.bar.machine.integrator.step_ns = 20000000;
   build();
@@ -81,7 +81,6 @@ START_TEST(test_closed_valves_hold_for_ever)
   const double end = actuator_stroke("lift.stroke", "lift.load_pressure", &bar.cylinders[0]);
   ck_assert_double_eq_tol(end, start, 1e-11);
 }
-END_TEST
 
 /* The force is that of the chambers, and what the pump gives goes somewhere. */
 static void check_balances(void)
@@ -105,7 +104,7 @@ static void check_balances(void)
     ck_assert_double_ge(left, -1e-12);
 }
 
-START_TEST(test_forces_and_flows_balance)
+TEST(test_forces_and_flows_balance)
 {
   build();
   const double commands[][4] = {{7, 2, 0, 2}, {6, 4, 8, 1}, {-5, -4, 0, 1}, {3, -2, 2, 0}, {0, 0, 0, 9}};
@@ -117,10 +116,9 @@ START_TEST(test_forces_and_flows_balance)
     }
   }
 }
-END_TEST
 
 /* A narrow path out of the rod side raises its pressure above that of the piston side. */
-START_TEST(test_regenerates_while_extending)
+TEST(test_regenerates_while_extending)
 {
   bar.cylinders[0].flow_coefficient[BRAMAH_PORT_B_TANK] = 1e-8;
   build();
@@ -134,10 +132,9 @@ START_TEST(test_regenerates_while_extending)
   ck_assert_int_eq((int)get("lift.valves") & 32, 32);
   ck_assert_double_gt(get("lift.velocity"), 1.2 * without);
 }
-END_TEST
 
 /* A step depends on nothing but the snapshot. */
-START_TEST(test_snapshot_repeats_to_the_bit)
+TEST(test_snapshot_repeats_to_the_bit)
 {
   static unsigned char start[4096], first[4096], second[4096];
   build();
@@ -152,9 +149,8 @@ START_TEST(test_snapshot_repeats_to_the_bit)
   plant.save(plant.self, second);
   ck_assert_mem_eq(first, second, plant.snapshot_size);
 }
-END_TEST
 
-START_TEST(test_starts_at_rest)
+TEST(test_starts_at_rest)
 {
   double zdd[4];
   bar.cylinders[1].initial = BRAMAH_PRESSURE_GIVEN;
@@ -168,10 +164,9 @@ START_TEST(test_starts_at_rest)
   run(100);
   ck_assert_double_lt(fabs(get("crank.rate")), 1e-10);
 }
-END_TEST
 
 /* Each formulation solves the same equations. */
-START_TEST(test_formulations_agree)
+TEST(test_formulations_agree)
 {
   double angle[3];
   for (int i = 0; i < 3; i++) {
@@ -186,10 +181,9 @@ START_TEST(test_formulations_agree)
   ck_assert_double_gt(fabs(angle[0] - 0.5235987755982988), 1e-3);
   for (int i = 1; i < 3; i++) ck_assert_double_eq_tol(angle[i], angle[0], 2e-6);
 }
-END_TEST
 
 /* On lines of their own, listed against the order of the cylinders. */
-START_TEST(test_lines_of_their_own)
+TEST(test_lines_of_their_own)
 {
   bramah_pump_line lines[2] = {bar.line, bar.line};
   lines[0].name = "second";
@@ -211,10 +205,9 @@ START_TEST(test_lines_of_their_own)
   ck_assert_double_eq_tol(get("second.pressure"), 1e5 + fmin(P * P, 9e6), 1.0);
   ck_assert_double_gt(get("first.pressure"), 1e6);
 }
-END_TEST
 
 /* A line that nobody is on: its unloading valve and its relief share the flow. */
-START_TEST(test_line_alone)
+TEST(test_line_alone)
 {
   bar.bar.machine.n_metered_cylinders = 0;
   build();
@@ -223,9 +216,8 @@ START_TEST(test_line_alone)
   run(100);
   ck_assert_double_eq_tol(get("line.pressure"), 1e5 + 4e-8 / 1e-14, 1.0);
 }
-END_TEST
 
-START_TEST(test_spool_without_lag)
+TEST(test_spool_without_lag)
 {
   bar.cylinders[0].spool.time_constant = 0.0;
   build();
@@ -236,9 +228,8 @@ START_TEST(test_spool_without_lag)
   run(1);
   ck_assert_double_eq(get("lift.spool"), 10.0);
 }
-END_TEST
 
-START_TEST(test_runs_into_its_stop)
+TEST(test_runs_into_its_stop)
 {
   bar.cylinders[0].reference_stroke = 1.7320508075688772;
   bar.cylinders[0].piston_chamber_length = 0.3;
@@ -261,10 +252,9 @@ START_TEST(test_runs_into_its_stop)
   ck_assert_int_eq(status, BRAMAH_E_VALUE);
   ck_assert_str_eq(diag.thing, "lift");
 }
-END_TEST
 
 /* Rates of the load pressures by all spools. */
-START_TEST(test_rates_by_spools)
+TEST(test_rates_by_spools)
 {
   enum { NP = 5, NC = 2, NS = 5 };
   double U[NS], scratch[BRAMAH__CIRCUIT_SCRATCH * NP], flow[NP], pd[NP], up[NP], down[NP], by_p[NP * NP],
@@ -296,7 +286,6 @@ START_TEST(test_rates_by_spools)
     }
   }
 }
-END_TEST
 
 static void refused(bramah_status expected, const char *thing, const char *part)
 {
@@ -304,7 +293,7 @@ static void refused(bramah_status expected, const char *thing, const char *part)
   setup();
 }
 
-START_TEST(test_refused)
+TEST(test_refused)
 {
   static const double spools[2] = {-1.0, 10.0}, openings[2] = {0.0, 10.0};
   bar.cylinders[0].pump_line = "lines";
@@ -334,9 +323,8 @@ START_TEST(test_refused)
   bar.cylinders[0].spool.initial_spool = 5.0;
   refused(BRAMAH_E_VALUE, "lift", "does not hold its load");
 }
-END_TEST
 
-START_TEST(test_names_of_chambers)
+EACH_TEST(test_names_of_chambers, 0, 2)
 {
   const char *const names[2] = {"lift_rod", "v2_piston"};
   static bramah_volume volumes[3];
@@ -351,25 +339,5 @@ START_TEST(test_names_of_chambers)
     teardown();
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("metered cylinders");
-  TCase *cases = one_case(suite, "metered cylinders");
-  tcase_add_checked_fixture(cases, setup, teardown);
-  tcase_add_test(cases, test_closed_valves_hold_for_ever);
-  tcase_add_test(cases, test_forces_and_flows_balance);
-  tcase_add_test(cases, test_regenerates_while_extending);
-  tcase_add_test(cases, test_snapshot_repeats_to_the_bit);
-  tcase_add_test(cases, test_starts_at_rest);
-  tcase_add_test(cases, test_formulations_agree);
-  tcase_add_test(cases, test_lines_of_their_own);
-  tcase_add_test(cases, test_line_alone);
-  tcase_add_test(cases, test_spool_without_lag);
-  tcase_add_test(cases, test_runs_into_its_stop);
-  tcase_add_test(cases, test_rates_by_spools);
-  tcase_add_test(cases, test_refused);
-  tcase_add_loop_test(cases, test_names_of_chambers, 0, 2);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("metered cylinders", setup, teardown); }

@@ -38,23 +38,21 @@ static const refusal refusals[] = {
     {"v1", "neither a hose nor a cylinder chamber", 0, 0, {COUNTED(fb.volumes[0].n_hoses, 0)}},
 };
 
-START_TEST(test_refused)
+EACH_TEST(test_refused, 0, sizeof refusals / sizeof refusals[0])
 {
   fb.bodies[1].line = 7;
   check_refusal(&fb.machine, &refusals[_i], &diag);
   if (_i == 0) ck_assert_int_eq(diag.line, 7);
 }
-END_TEST
 
-START_TEST(test_a_machine_needs_mass)
+TEST(test_a_machine_needs_mass)
 {
   for (int i = 0; i < 3; i++)
     fb.bodies[i].mass = 0, memset(fb.bodies[i].inertia, 0, sizeof fb.bodies[i].inertia);
   refused(BRAMAH_E_SINGULAR, "four-bar", "needs mass");
 }
-END_TEST
 
-START_TEST(test_loops_that_cannot_close)
+TEST(test_loops_that_cannot_close)
 {
   fb.loops[0].point[1][0] = 40.0;
   fb.loops[0].line = 31;
@@ -69,10 +67,9 @@ START_TEST(test_loops_that_cannot_close)
   fb.joints[1].initial_position = -0.5;
   refused(BRAMAH_E_CLOSURE, "crank", "guess"); /* the joint that would have to move */
 }
-END_TEST
 
 /* A rate is taken where it is given, whichever coordinate the elimination makes independent. */
-START_TEST(test_initial_rates)
+TEST(test_initial_rates)
 {
   fb.joints[0].initial_rate = 0.2;
   const bramah_model *model;
@@ -86,9 +83,8 @@ START_TEST(test_initial_rates)
   fb.joints[2].initial_rate = 3.0;
   refused(BRAMAH_E_VALUE, "rocker", "follows from the other joints");
 }
-END_TEST
 
-START_TEST(test_memory_of_the_caller)
+TEST(test_memory_of_the_caller)
 {
   const size_t size = bramah_model_size(&fb.machine);
   void *mem = aligned_alloc(64, size);
@@ -107,9 +103,8 @@ START_TEST(test_memory_of_the_caller)
   free(plant_mem);
   free(mem);
 }
-END_TEST
 
-START_TEST(test_questions)
+TEST(test_questions)
 {
   const bramah_model *model;
   must(bramah_model_new(&fb.machine, &diag, &model), &diag);
@@ -124,10 +119,9 @@ START_TEST(test_questions)
   ck_assert_int_eq(info.joint_turns[0], 1);
   bramah_model_free(model);
 }
-END_TEST
 
 /* Joints written in any order come out as a tree. */
-START_TEST(test_order_of_joints_does_not_matter)
+TEST(test_order_of_joints_does_not_matter)
 {
   const bramah_joint first = fb.joints[0];
   fb.joints[0] = fb.joints[2];
@@ -139,9 +133,8 @@ START_TEST(test_order_of_joints_does_not_matter)
   ck_assert_str_eq(bramah_model_get_info(model).joint_names[2], "rocker");
   bramah_model_free(model);
 }
-END_TEST
 
-START_TEST(test_start_from_given_joints)
+TEST(test_start_from_given_joints)
 {
   const bramah_model *model;
   bramah_coupled *c;
@@ -160,10 +153,9 @@ START_TEST(test_start_from_given_joints)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
 /* There is room for every output however long the names are. */
-START_TEST(test_long_names)
+TEST(test_long_names)
 {
   static spatial_tree tree;
   static char long_name[12][300];
@@ -180,10 +172,9 @@ START_TEST(test_long_names)
   must(bramah_model_new(&tree.machine, &diag, &model), &diag);
   bramah_model_free(model);
 }
-END_TEST
 
 /* A joint that is given twice leaves another one open. */
-START_TEST(test_start_joint_twice)
+TEST(test_start_joint_twice)
 {
   static spatial_tree tree;
   const bramah_model *model;
@@ -198,9 +189,8 @@ START_TEST(test_start_joint_twice)
   bramah_coupled_free(c);
   bramah_model_free(model);
 }
-END_TEST
 
-START_TEST(test_equilibrium_needs_one_given_chamber)
+TEST(test_equilibrium_needs_one_given_chamber)
 {
   for (int i = 0; i < 3; i++) fb.volumes[i].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
   refused(BRAMAH_E_SINGULAR, "v1", "give the pressure of one chamber");
@@ -213,23 +203,5 @@ START_TEST(test_equilibrium_needs_one_given_chamber)
       BRAMAH_PRESSURE_EQUILIBRIUM; /* v2 stays at a pressure that does not hold the crank */
   refused(BRAMAH_E_SINGULAR, "coupler", "at rest");
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("model");
-  TCase *cases = one_case(suite, "compile");
-  tcase_add_checked_fixture(cases, setup, NULL);
-  tcase_add_test(cases, test_loops_that_cannot_close);
-  tcase_add_test(cases, test_initial_rates);
-  tcase_add_loop_test(cases, test_refused, 0, (int)(sizeof refusals / sizeof refusals[0]));
-  tcase_add_test(cases, test_a_machine_needs_mass);
-  tcase_add_test(cases, test_memory_of_the_caller);
-  tcase_add_test(cases, test_questions);
-  tcase_add_test(cases, test_order_of_joints_does_not_matter);
-  tcase_add_test(cases, test_start_from_given_joints);
-  tcase_add_test(cases, test_start_joint_twice);
-  tcase_add_test(cases, test_long_names);
-  tcase_add_test(cases, test_equilibrium_needs_one_given_chamber);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("model", setup, NULL); }

@@ -31,7 +31,7 @@ static void check_derivatives(const bramah__motion *motion, double t)
     ck_assert_double_eq_tol(f[d + 1], (above[d] - below[d]) / (2 * eps), 1e-8 * (1.0 + fabs(f[d + 1])));
 }
 
-START_TEST(test_constant_rate)
+TEST(test_constant_rate)
 {
   const bramah__motion m = {.type = BRAMAH__MOTION_RATE, .position = 0.3, .rate = -2.0};
   double f[3];
@@ -41,9 +41,8 @@ START_TEST(test_constant_rate)
   ck_assert_double_eq(f[2], 0.0);
   check_derivatives(&m, 0.7);
 }
-END_TEST
 
-START_TEST(test_harmonic)
+TEST(test_harmonic)
 {
   const bramah__motion m = {.type = BRAMAH__MOTION_HARMONIC,
                             .position = 0.2,
@@ -59,10 +58,9 @@ START_TEST(test_harmonic)
   ck_assert_double_eq_tol(f[0], 0.45, 1e-14);
   for (int i = 0; i < 10; i++) check_derivatives(&m, 0.037 * i);
 }
-END_TEST
 
 /* Two points: the cubic y = 3 u^2 - 2 u^3. */
-START_TEST(test_two_points)
+TEST(test_two_points)
 {
   static const double t[2] = {1.0, 3.0}, y[2] = {2.0, 6.0};
   double s[2], scratch[2], f[3];
@@ -73,10 +71,9 @@ START_TEST(test_two_points)
   ck_assert_double_eq_tol(f[1], 4.0 * (6.0 / 4.0 - 6.0 / 16.0) / 2.0, 1e-15);
   ck_assert_double_eq_tol(f[2], 4.0 * (6.0 - 12.0 / 4.0) / 4.0, 1e-15);
 }
-END_TEST
 
 /* Three points by hand: 2 (1/1 + 1/2) s = 3 (1/1 + (-2)/4), so s = 1/2. */
-START_TEST(test_three_points)
+TEST(test_three_points)
 {
   static const double t[3] = {0.0, 1.0, 3.0}, y[3] = {0.0, 1.0, -1.0};
   double s[3], scratch[3];
@@ -84,9 +81,8 @@ START_TEST(test_three_points)
   ck_assert_double_eq_tol(s[1], 0.5, 1e-15);
   ck_assert(s[0] == 0.0 && s[2] == 0.0);
 }
-END_TEST
 
-START_TEST(test_spline)
+TEST(test_spline)
 {
   const bramah__motion m = table();
   const double step = 1e-9;
@@ -102,10 +98,9 @@ START_TEST(test_spline)
   }
   for (int i = 1; i < 40; i++) check_derivatives(&m, 0.5 + 0.0613 * i);
 }
-END_TEST
 
 /* Outside the table the position is held; the rate goes to zero at its ends. */
-START_TEST(test_ends)
+TEST(test_ends)
 {
   const bramah__motion m = table();
   const double at[4] = {-10.0, 0.5 - 1e-12, 3.0 + 1e-12, 1e6};
@@ -120,10 +115,9 @@ START_TEST(test_ends)
   bramah__motion_at(&m, 3.0, f);
   ck_assert_double_eq_tol(f[1], 0.0, 1e-15);
 }
-END_TEST
 
 /* The rows leave those of others alone. */
-START_TEST(test_rows)
+TEST(test_rows)
 {
   const bramah__motion m = {
       .type = BRAMAH__MOTION_HARMONIC, .amplitude = 2.0, .omega = 3.0, .joint = 1, .row = 2};
@@ -140,18 +134,5 @@ START_TEST(test_rows)
   bramah__motion_jacobian(3, 1, &m, Phi_z);
   ck_assert(Phi_z[5] == 7 && Phi_z[6] == 0 && Phi_z[7] == 1 && Phi_z[8] == 0);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("motion");
-  TCase *cases = one_case(suite, "functions of time");
-  tcase_add_test(cases, test_constant_rate);
-  tcase_add_test(cases, test_harmonic);
-  tcase_add_test(cases, test_two_points);
-  tcase_add_test(cases, test_three_points);
-  tcase_add_test(cases, test_spline);
-  tcase_add_test(cases, test_ends);
-  tcase_add_test(cases, test_rows);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("motion"); }

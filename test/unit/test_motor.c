@@ -59,7 +59,7 @@ static void setup(void)
 
 /* A pump of flow Q drives it: i D dp = c w and Q = i D w + k dp. What the pump adds to the oil comes out as
  * friction and leakage. It goes round and round. */
-START_TEST(test_steady_speed)
+TEST(test_steady_speed)
 {
   running r = start(&machine);
   must(run_for(&r, 30.0, &diag), &diag);
@@ -82,11 +82,10 @@ START_TEST(test_steady_speed)
   ck_assert_double_eq_tol(shown(&r, "a.pressure"), p_a, 1e-9 * p_a);
   stop(&r);
 }
-END_TEST
 
 /* The oil between pump and motor is a spring: with the return held open and little damping the platform swings
  * with w^2 = (i D)^2 / (C J). */
-START_TEST(test_natural_frequency)
+TEST(test_natural_frequency)
 {
   motor.friction.model = BRAMAH_FRICTION_NONE;
   motor.leakage = 0.0;
@@ -111,11 +110,10 @@ START_TEST(test_natural_frequency)
   ck_assert_double_eq_tol(found, expected, 0.01 * expected);
   stop(&r);
 }
-END_TEST
 
 /* With a drain each side loses oil through the case. What goes in comes out, at any time; at rest of the pressures it is
  * what the pump gives, less what drains. */
-START_TEST(test_drain)
+TEST(test_drain)
 {
   const double k_d = 3e-12, d = ratio * D;
   motor.drain = "tank";
@@ -137,10 +135,9 @@ START_TEST(test_drain)
   ck_assert_double_eq_tol(shown(&r, "back.flow") + shown(&r, "slew.drain_flow"), Q, 1e-9 * Q);
   stop(&r);
 }
-END_TEST
 
 /* Rows of the flows at the ports, by the rate and the pressures, against differences; the drain is a volume. */
-START_TEST(test_rows_of_port_flows)
+TEST(test_rows_of_port_flows)
 {
   static const char *const names[] = {"slew.flow_a", "slew.flow_b", "slew.drain_flow", "slew.leakage_flow"};
   const double x[5] = {0.3, 0.2, 9e6, 3e6, 4e5}, step[5] = {1e-3, 1e-3, 1e3, 1e3, 1e3};
@@ -177,7 +174,6 @@ START_TEST(test_rows_of_port_flows)
   ck_assert_double_eq(shown(&r, "slew.drain_flow"), 0.0);
   stop(&r);
 }
-END_TEST
 
 static const refusal refused[] = {
     {"slew", "the displacement must be positive", 7, 0, {NUMBER(motor.displacement, 0.0)}},
@@ -193,26 +189,15 @@ static const refusal refused[] = {
     {"b", "neither a hose nor a cylinder chamber", 0, 0, {COUNTED(volumes[1].n_hoses, 0)}},
 };
 
-START_TEST(test_refused) { check_refusal(&machine, &refused[_i], &diag); }
-END_TEST
+EACH_TEST(test_refused, 0, sizeof refused / sizeof refused[0])
+{
+  check_refusal(&machine, &refused[_i], &diag);
+}
 
-START_TEST(test_needs_a_joint_that_turns)
+TEST(test_needs_a_joint_that_turns)
 {
   joint.type = BRAMAH_JOINT_PRISMATIC;
   refuses(&machine, BRAMAH_E_VALUE, "slew", "one that turns is needed", &diag);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("motor");
-  TCase *cases = one_case(suite, "motor");
-  tcase_add_checked_fixture(cases, setup, NULL);
-  tcase_add_test(cases, test_steady_speed);
-  tcase_add_test(cases, test_natural_frequency);
-  tcase_add_test(cases, test_drain);
-  tcase_add_test(cases, test_rows_of_port_flows);
-  tcase_add_test(cases, test_needs_a_joint_that_turns);
-  tcase_add_loop_test(cases, test_refused, 0, (int)(sizeof refused / sizeof refused[0]));
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("motor", setup, NULL); }

@@ -20,7 +20,7 @@ static void draw(uint64_t seed, uint64_t stream, double sigma, double *out, int 
   bramah_noise_free(noise);
 }
 
-START_TEST(moments_are_those_of_a_normal_distribution)
+TEST(moments_are_those_of_a_normal_distribution)
 {
   draw(1, 2, 3.0, sample, N);
   double m[5] = {0};
@@ -32,7 +32,6 @@ START_TEST(moments_are_those_of_a_normal_distribution)
   ck_assert_double_eq_tol(m[3], 0.0, 5 * sqrt(15.0 / N));
   ck_assert_double_eq_tol(m[4], 3.0, 5 * sqrt(96.0 / N));
 }
-END_TEST
 
 static int ascending(const void *a, const void *b)
 {
@@ -41,7 +40,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Kolmogorov–Smirnov: 1.95 / sqrt(n) is exceeded once in a thousand times. */
-START_TEST(distribution_is_normal)
+TEST(distribution_is_normal)
 {
   double largest = 0.0;
   draw(99, bramah__fnv(0, "p1", 2), 1.0, sample, N);
@@ -49,19 +48,17 @@ START_TEST(distribution_is_normal)
   for (int i = 0; i < N; i++) largest = fmax(largest, fabs(gsl_cdf_ugaussian_P(sample[i]) - (i + 0.5) / N));
   ck_assert_double_lt(largest, 1.95 / sqrt(N));
 }
-END_TEST
 
-START_TEST(numbers_repeat)
+TEST(numbers_repeat)
 {
   double a[100], b[100];
   draw(7, 8, 1.0, a, 100);
   draw(7, 8, 1.0, b, 100);
   ck_assert_mem_eq(a, b, sizeof a);
 }
-END_TEST
 
 /* The numbers themselves are part of the contract: a study gives the same result next year. */
-START_TEST(numbers_stay_the_same_between_versions)
+TEST(numbers_stay_the_same_between_versions)
 {
   double a[4];
   draw(1, 2, 1.0, a, 4);
@@ -69,7 +66,6 @@ START_TEST(numbers_stay_the_same_between_versions)
                                      -0.8209906943943478};
   for (int i = 0; i < 4; i++) ck_assert_double_eq_tol(a[i], expected[i], 1e-15);
 }
-END_TEST
 
 static double correlation(const double *a, const double *b, int n)
 {
@@ -78,7 +74,7 @@ static double correlation(const double *a, const double *b, int n)
   return sum;
 }
 
-START_TEST(streams_are_independent)
+TEST(streams_are_independent)
 {
   enum { SHORT = 50000 };
   static const uint64_t pairs[][2] = {
@@ -93,9 +89,8 @@ START_TEST(streams_are_independent)
     }
   ck_assert_double_lt(fabs(correlation(x[0], x[0] + 1, SHORT - 1)), 5 / sqrt(SHORT));
 }
-END_TEST
 
-START_TEST(no_two_of_many_streams_are_the_same)
+TEST(no_two_of_many_streams_are_the_same)
 {
   enum { MANY = 2000 }; /* of a study; with 32 bits of seed two of them meet once in two thousand studies */
   for (int i = 0; i < MANY; i++) {
@@ -108,9 +103,8 @@ START_TEST(no_two_of_many_streams_are_the_same)
   for (int i = 1; i < MANY; i++)
     if (!(sample[i - 1] < sample[i])) ck_abort_msg("two streams begin with the same numbers");
 }
-END_TEST
 
-START_TEST(sigma_scales)
+TEST(sigma_scales)
 {
   double a[50], b[50];
   draw(3, 3, 1.0, a, 50);
@@ -120,10 +114,9 @@ START_TEST(sigma_scales)
   for (int i = 0; i < 50; i++) ck_assert_double_eq(b[i], 0.0);
   bramah_noise_free(NULL);
 }
-END_TEST
 
 /* The stream of a name is the one with the number FNV-1a makes of it. */
-START_TEST(streams_have_names)
+TEST(streams_have_names)
 {
   static const struct {
     const char *name;
@@ -140,19 +133,5 @@ START_TEST(streams_have_names)
     bramah_noise_free(noise);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("noise");
-  TCase *t = one_case(suite, "noise");
-  tcase_add_test(t, moments_are_those_of_a_normal_distribution);
-  tcase_add_test(t, distribution_is_normal);
-  tcase_add_test(t, numbers_repeat);
-  tcase_add_test(t, numbers_stay_the_same_between_versions);
-  tcase_add_test(t, streams_are_independent);
-  tcase_add_test(t, no_two_of_many_streams_are_the_same);
-  tcase_add_test(t, sigma_scales);
-  tcase_add_test(t, streams_have_names);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("noise"); }

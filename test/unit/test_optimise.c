@@ -78,7 +78,7 @@ static bramah_status far_slope(void *user, const double *z, double *cost, double
   return status;
 }
 
-START_TEST(no_step_is_too_long)
+TEST(no_step_is_too_long)
 {
   static const double from = -50.0, to = 50.0;
   const bramah__objective f = {.n = 1, .low = &from, .high = &to, .cost = far, .slope = far_slope};
@@ -89,7 +89,6 @@ START_TEST(no_step_is_too_long)
   ck_assert_double_eq_tol(z, 50.0, 1e-9);
   ck_assert_double_eq_tol(longest, 2.0, 1e-9);
 }
-END_TEST
 
 /* A parabola that ends beyond 1.4, with an information of half its curvature: from -2.5 a step goes to -0.5, the next one to
  * 1.5. */
@@ -112,7 +111,7 @@ static bramah_status edge_slope(void *user, const double *z, double *cost, doubl
 }
 
 /* After a step that kept its promise a small one is tried with its slope at once, which may be undefined there. */
-START_TEST(small_steps_are_tried_with_their_slope)
+TEST(small_steps_are_tried_with_their_slope)
 {
   const bramah__objective f = {.n = 1, .low = low, .high = high, .cost = edge, .slope = edge_slope};
   double z = -2.5, g;
@@ -126,9 +125,8 @@ START_TEST(small_steps_are_tried_with_their_slope)
   z = 2.0;
   ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-10, &z, NULL, NULL, &out, &diag), BRAMAH_E_NOT_FINITE);
 }
-END_TEST
 
-START_TEST(scoring_finds_the_valley)
+TEST(scoring_finds_the_valley)
 {
   const bramah__objective f = {.n = 2, .low = low, .high = high, .cost = valley, .slope = valley_slope};
   double z[2] = {-1.2, 1.0}, g[2], I[4];
@@ -142,10 +140,9 @@ START_TEST(scoring_finds_the_valley)
   ck_assert_double_lt(fabs(g[0]), 1e-3);
   ck_assert_int_le(out.iterations, 40);
 }
-END_TEST
 
 /* x <= 0.5: the minimum on the bound is at y = x^2. */
-START_TEST(scoring_rests_on_a_bound)
+TEST(scoring_rests_on_a_bound)
 {
   const double less[2] = {0.5, 5};
   const bramah__objective f = {.n = 2, .low = low, .high = less, .cost = valley, .slope = valley_slope};
@@ -156,9 +153,8 @@ START_TEST(scoring_rests_on_a_bound)
   ck_assert_double_eq(z[0], 0.5);
   ck_assert_double_eq_tol(z[1], 0.25, 1e-5);
 }
-END_TEST
 
-START_TEST(scoring_comes_from_far_and_heeds_what_is_undefined)
+TEST(scoring_comes_from_far_and_heeds_what_is_undefined)
 {
   const double bottom = -20.0, top = 20.0;
   const bramah__objective f = {
@@ -174,9 +170,8 @@ START_TEST(scoring_comes_from_far_and_heeds_what_is_undefined)
   bramah__optimum out;
   ck_assert_int_eq(bramah__optimise_scoring(&f, 1e-10, &z, NULL, NULL, &out, &diag), BRAMAH_E_NOT_FINITE);
 }
-END_TEST
 
-START_TEST(budgets_end_searches)
+TEST(budgets_end_searches)
 {
   const bramah__objective f = {
       .n = 2, .low = low, .high = high, .cost = valley, .slope = valley_slope, .stop = used_up};
@@ -194,9 +189,8 @@ START_TEST(budgets_end_searches)
   ck_assert_uint_le(calls, 31);
   most_calls = 0;
 }
-END_TEST
 
-START_TEST(nothing_to_vary)
+TEST(nothing_to_vary)
 {
   const bramah__objective f = {.n = 0, .cost = valley};
   bramah__optimum out;
@@ -205,9 +199,8 @@ START_TEST(nothing_to_vary)
   ck_assert_str_eq(diag.message, "there is nothing to vary");
   ck_assert_uint_eq(out.costs, 0);
 }
-END_TEST
 
-START_TEST(simplex_finds_the_valley_and_a_bound)
+TEST(simplex_finds_the_valley_and_a_bound)
 {
   const double less[2] = {0.5, 5};
   bramah__objective f = {.n = 2, .low = low, .high = high, .cost = valley};
@@ -224,7 +217,6 @@ START_TEST(simplex_finds_the_valley_and_a_bound)
   ck_assert_double_eq_tol(z[0], 0.5, 1e-3);
   ck_assert_double_eq_tol(z[1], 0.25, 1e-2);
 }
-END_TEST
 
 /* Stairs a tenth wide: the end is on the lowest one. */
 static bramah_status stairs(void *user, const double *z, double *cost, bramah_diag *d)
@@ -235,7 +227,7 @@ static bramah_status stairs(void *user, const double *z, double *cost, bramah_di
   return BRAMAH_OK;
 }
 
-START_TEST(simplex_ends_on_stairs)
+TEST(simplex_ends_on_stairs)
 {
   const bramah__objective f = {.n = 1, .low = low, .high = high, .cost = stairs};
   double z = -0.5;
@@ -246,10 +238,9 @@ START_TEST(simplex_ends_on_stairs)
   ck_assert(z >= 1.3 && z < 1.4);
   ck_assert_uint_lt(calls, 400);
 }
-END_TEST
 
 /* Every layer of every dimension holds one point. */
-START_TEST(hypercube)
+TEST(hypercube)
 {
   enum { POINTS = 17, DIMENSIONS = 4 };
   double x[POINTS * DIMENSIONS], y[POINTS * DIMENSIONS];
@@ -268,21 +259,5 @@ START_TEST(hypercube)
   ck_assert_int_eq(bramah__latin_hypercube(POINTS, DIMENSIONS, 12, y, &diag), BRAMAH_OK);
   ck_assert_int_ne(memcmp(x, y, sizeof x), 0);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("optimise");
-  TCase *t = one_case(suite, "optimise");
-  tcase_add_test(t, no_step_is_too_long);
-  tcase_add_test(t, small_steps_are_tried_with_their_slope);
-  tcase_add_test(t, scoring_finds_the_valley);
-  tcase_add_test(t, scoring_rests_on_a_bound);
-  tcase_add_test(t, scoring_comes_from_far_and_heeds_what_is_undefined);
-  tcase_add_test(t, budgets_end_searches);
-  tcase_add_test(t, nothing_to_vary);
-  tcase_add_test(t, simplex_finds_the_valley_and_a_bound);
-  tcase_add_test(t, simplex_ends_on_stairs);
-  tcase_add_test(t, hypercube);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("optimise"); }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-START_TEST(test_redundant_rows_and_zero_columns)
+TEST(test_redundant_rows_and_zero_columns)
 {
   /* Row 2 = row 0 + row 1; column 1 vanishes. */
   double A[] = {4, 0, 1, 0, 0, 0, 3, 1, 4, 0, 4, 1};
@@ -16,9 +16,8 @@ START_TEST(test_redundant_rows_and_zero_columns)
   ck_assert_int_eq(column[2], 1); /* independent, ascending */
   ck_assert_int_eq(column[3], 3);
 }
-END_TEST
 
-START_TEST(test_late_columns_stay_independent_if_they_can)
+TEST(test_late_columns_stay_independent_if_they_can)
 {
   double A[] = {9, 1, 2}, B[] = {9, 0, 0};
   const unsigned char late[3] = {1, 0, 0};
@@ -29,22 +28,12 @@ START_TEST(test_late_columns_stay_independent_if_they_can)
   ck_assert_uint_eq(bramah__eliminate(1, 3, B, 1e-12, late, row, column), 1);
   ck_assert_int_eq(column[0], 0); /* no other has a pivot */
 }
-END_TEST
 
-START_TEST(test_no_constraints)
+TEST(test_no_constraints)
 {
   int column[3];
   ck_assert_uint_eq(bramah__eliminate(0, 3, NULL, 1e-12, NULL, NULL, column), 0);
   for (int j = 0; j < 3; j++) ck_assert_int_eq(column[j], j);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("partition");
-  TCase *cases = one_case(suite, "elimination");
-  tcase_add_test(cases, test_redundant_rows_and_zero_columns);
-  tcase_add_test(cases, test_late_columns_stay_independent_if_they_can);
-  tcase_add_test(cases, test_no_constraints);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("partition"); }

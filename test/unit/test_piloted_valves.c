@@ -48,12 +48,11 @@ static const struct {
     {&pilot_check, {1e6, 10e6, 5e6}, -1e-7 * 3e3},
 };
 
-START_TEST(test_by_hand)
+EACH_TEST(test_by_hand, 0, sizeof by_hand / sizeof *by_hand)
 {
   const double flow = flow_at(by_hand[_i].element, by_hand[_i].p, NULL);
   ck_assert_double_eq_tol(flow, by_hand[_i].flow, 1e-12 * fabs(by_hand[_i].flow) + 1e-18);
 }
-END_TEST
 
 static const bramah__element *moved;
 static double moved_p[3];
@@ -67,7 +66,7 @@ static double flow_of_pressure(double x)
   return flow_at(moved, p, NULL);
 }
 
-START_TEST(test_derivatives)
+TEST(test_derivatives)
 {
   unsigned seed = 5;
   int kinks = 0;
@@ -88,7 +87,6 @@ START_TEST(test_derivatives)
   }
   ck_assert_int_lt(kinks, 60);
 }
-END_TEST
 
 /* ---- a mass on a cylinder ---- */
 
@@ -169,7 +167,7 @@ static void with(int is_check)
 }
 
 /* Nothing pushes: the load stands. */
-START_TEST(test_holds)
+EACH_TEST(test_holds, 0, 2)
 {
   with(_i);
   running r = start(&machine);
@@ -179,11 +177,10 @@ START_TEST(test_holds)
   ck_assert_double_eq(shown(&r, _i ? "lock.flow" : "holding.flow"), 0.0);
   stop(&r);
 }
-END_TEST
 
 /* Oil into the rod side opens the way: the load sinks as fast as that oil lets it, at the pressures at which the valve passes what
  * the piston displaces. */
-START_TEST(test_lowers)
+TEST(test_lowers)
 {
   with(0);
   machine.n_pumps = 1, machine.pumps = &pump;
@@ -200,10 +197,9 @@ START_TEST(test_lowers)
   ck_assert_double_eq_tol(shown(&r, "holding.flow"), Q, 1e-9 * Q);
   stop(&r);
 }
-END_TEST
 
 /* A pilot that is there from outside: the load falls through the open valve, the rod side sucks in. */
-START_TEST(test_unlocks)
+TEST(test_unlocks)
 {
   const bramah_supply supplies[2] = {tank, {"control", 0, 5e6}};
   const bramah_orifice wide = {.name = "wide", .from = "tank", .to = "top", .flow_coefficient = 1e-5};
@@ -222,7 +218,6 @@ START_TEST(test_unlocks)
                           weight - tank.pressure * (piston_area - rod_area), 1e-4 * weight);
   stop(&r);
 }
-END_TEST
 
 static const refusal refused[] = {
     {"holding", "the set pressure must be positive", 4, 0, {NUMBER(holding.set_pressure, 0.0)}},
@@ -232,23 +227,10 @@ static const refusal refused[] = {
     {"holding", "both of its ends are the same", 4, 0, {NAME(holding.valve, "bottom")}},
 };
 
-START_TEST(test_refused)
+EACH_TEST(test_refused, 0, sizeof refused / sizeof *refused)
 {
   with(0);
   check_refusal(&machine, &refused[_i], &diag);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("piloted valves");
-  TCase *flows = one_case(suite, "flows");
-  tcase_add_loop_test(flows, test_by_hand, 0, (int)(sizeof by_hand / sizeof *by_hand));
-  tcase_add_test(flows, test_derivatives);
-  TCase *loads = one_case(suite, "loads");
-  tcase_add_checked_fixture(loads, setup, NULL);
-  tcase_add_loop_test(loads, test_holds, 0, 2);
-  ADD_TESTS(loads, test_lowers, test_unlocks);
-  tcase_add_loop_test(loads, test_refused, 0, (int)(sizeof refused / sizeof *refused));
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("piloted valves", setup, NULL); }

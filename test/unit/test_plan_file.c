@@ -43,7 +43,7 @@ static bramah_plan *load(void)
   return plan;
 }
 
-START_TEST(what_is_to_be_done_is_read)
+TEST(what_is_to_be_done_is_read)
 {
   write_plan(0, NULL);
   bramah_plan *p = load();
@@ -62,9 +62,8 @@ START_TEST(what_is_to_be_done_is_read)
   ck_assert_str_eq(p->studies[1].file, "/b.yaml");
   bramah__plan_free(p);
 }
-END_TEST
 
-START_TEST(filters_and_scenarios_are_read)
+TEST(filters_and_scenarios_are_read)
 {
   write_plan(0, NULL);
   bramah_plan *p = load();
@@ -84,7 +83,6 @@ START_TEST(filters_and_scenarios_are_read)
   ck_assert_str_eq(p->scenarios[1].parameters[0].file, path);
   bramah__plan_free(p);
 }
-END_TEST
 
 /* '@' marks the place the message must name. */
 static const bad_line bad_lines[] = {
@@ -103,7 +101,7 @@ static const bad_line bad_lines[] = {
     {16, "@findings: {}", BRAMAH_E_KEY, "findings", NULL},
 };
 
-START_TEST(error_is_exact)
+EACH_TEST(error_is_exact, 0, COUNT(bad_lines))
 {
   const bad_line *bad = &bad_lines[_i];
   bramah_diag diag;
@@ -113,9 +111,8 @@ START_TEST(error_is_exact)
   ck_assert_ptr_eq(plan, (bramah_plan *)path); /* untouched */
   ck_assert_int_eq(bramah__plan_load(path, NULL, &plan), bad->status);
 }
-END_TEST
 
-START_TEST(too_many_signals_are_told)
+TEST(too_many_signals_are_told)
 {
   bramah_diag diag;
   bramah_plan *plan = NULL;
@@ -129,10 +126,9 @@ START_TEST(too_many_signals_are_told)
   ck_assert_int_eq(bramah__plan_load(path, &diag, &plan), BRAMAH_E_VALUE);
   ck_assert_int_eq(diag.line, 9);
 }
-END_TEST
 
 /* What a filter changes stands in the study as if its file said so. */
-START_TEST(study_takes_changes)
+TEST(study_takes_changes)
 {
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
   char file[1024];
@@ -159,9 +155,8 @@ START_TEST(study_takes_changes)
   ck_assert_double_eq_tol(oil->share, 0.07, 1e-15);
   bramah_study_free(study);
 }
-END_TEST
 
-START_TEST(shipped_plan_is_read)
+TEST(shipped_plan_is_read)
 {
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
   char file[1024];
@@ -173,18 +168,5 @@ START_TEST(shipped_plan_is_read)
   bramah__plan_free(plan);
   bramah__plan_free(NULL);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("plan file");
-  TCase *tests = one_case(suite, "plan file");
-  tcase_add_checked_fixture(tests, make_path, remove_path);
-  tcase_add_test(tests, what_is_to_be_done_is_read);
-  tcase_add_test(tests, filters_and_scenarios_are_read);
-  tcase_add_loop_test(tests, error_is_exact, 0, COUNT(bad_lines));
-  tcase_add_test(tests, too_many_signals_are_told);
-  tcase_add_test(tests, study_takes_changes);
-  tcase_add_test(tests, shipped_plan_is_read);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("plan file", make_path, remove_path); }

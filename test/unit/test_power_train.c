@@ -133,7 +133,7 @@ static const struct {
 };
 
 /* Corners of theirs are sharp: ours agree outside the 0.25 rad/s within which they are rounded here. */
-START_TEST(test_reference)
+EACH_TEST(test_reference, 0, sizeof cases / sizeof *cases)
 {
   const bramah_body body = {.name = "flywheel", .mass = 10.0, .inertia = {1.5, 1.5, 1.5}};
   const bramah_joint joint = {.name = "crankshaft",
@@ -166,10 +166,9 @@ START_TEST(test_reference)
   ck_assert_double_eq_tol(shown(&r, "diesel.torque") * cases[_i].omega, cases[_i].power, 1e-7);
   stop(&r);
 }
-END_TEST
 
 /* The rounded curve has one derivative on both sides of every corner, and the curve's own beside it. */
-START_TEST(test_rounding)
+TEST(test_rounding)
 {
   const bramah__shaft engine = {.kind = BRAMAH__ENGINE,
                                 .value = {1.0},
@@ -193,7 +192,6 @@ START_TEST(test_rounding)
         ck_assert_double_eq_tol(slope[1], (torques[i + 1] - torques[i]) / (speeds[i + 1] - speeds[i]), 1e-9);
     }
 }
-END_TEST
 
 /* ---- an engine and two wheels on their axles ---- */
 
@@ -271,7 +269,7 @@ static double kinetic(running *r) { return shown(r, "energy.kinetic"); }
 
 /* The clutch's impulse J takes J from the crankshaft and gives i J/2 to each wheel: w_e = w_0 - J/I_e, w_k = i J/(2 I_k),
  * and ends when w_e is i times the wheels' mean. What is lost is the clutch's heat. Then the lock makes both wheels one. */
-START_TEST(test_impulse)
+EACH_TEST(test_impulse, 0, 5)
 {
   static train t;
   const double I[2] = {300.0, 700.0}, w0 = 200.0, gear = gears[_i], ratio = ratios[_i];
@@ -298,11 +296,10 @@ START_TEST(test_impulse)
   ck_assert_double_eq_tol(shown(&r, "energy.contacts"), before - kinetic(&r), 1e-3 * lost);
   stop(&r);
 }
-END_TEST
 
 /* Speeds of the reference: a wheel of 0.85 m that an engaged clutch without load lets turn with the gear's ratio; in neutral
  * nothing is passed on. */
-START_TEST(test_gears)
+EACH_TEST(test_gears, 0, sizeof cases / sizeof *cases)
 {
   static train t;
   describe(&t, 30.0, 30.0);
@@ -320,11 +317,10 @@ START_TEST(test_gears)
   }
   stop(&r);
 }
-END_TEST
 
 /* A governor keeps a free engine near its idle speed, where the torque is that of friction; a brake stops and holds what is
  * left in gear when the clutch is open; a drive keeps to its power. Nothing comes from nowhere. */
-START_TEST(test_idle_and_hold)
+TEST(test_idle_and_hold)
 {
   static train t;
   describe(&t, 300.0, 300.0);
@@ -350,11 +346,10 @@ START_TEST(test_idle_and_hold)
   ck_assert_double_le(energy.largest, 1e-4 * energy.turnover);
   stop(&r);
 }
-END_TEST
 
 /* In gear against a pressed brake an engine stalls: it stands, gives nothing and takes no fuel, whatever the throttle. With the
  * clutch open a starter brings it to where it runs by itself. */
-START_TEST(test_stall)
+TEST(test_stall)
 {
   static train t;
   describe(&t, 300.0, 300.0);
@@ -384,11 +379,10 @@ START_TEST(test_stall)
   ck_assert_double_le(energy.largest, 1e-3 * energy.turnover);
   stop(&r);
 }
-END_TEST
 
 /* A clutch sticks below its capacity: loaded once it twists by T_c/k ln(1/(1 - T/T_c)), and stays; pressed less it slides where the
  * load is more than that. */
-START_TEST(test_stick)
+TEST(test_stick)
 {
   static train t;
   describe(&t, 300.0, 0.5);
@@ -413,9 +407,8 @@ START_TEST(test_stick)
   ck_assert_double_eq_tol(shown(&r, "lock.torque"), -1600.0, 0.1);
   stop(&r);
 }
-END_TEST
 
-START_TEST(test_refusals)
+EACH_TEST(test_refusals, 0, 18)
 {
   static train t;
   double own[6], number[5], ratio[5];
@@ -461,19 +454,5 @@ START_TEST(test_refusals)
       {"engine", "has no name", 0, BRAMAH_E_KEY, {NAME(t.engine.name, "")}}};
   check_refusal(&t.machine, &wrong[_i], &diag);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("power train");
-  TCase *tcase = one_case(suite, "power train");
-  tcase_add_loop_test(tcase, test_reference, 0, sizeof cases / sizeof *cases);
-  tcase_add_test(tcase, test_rounding);
-  tcase_add_loop_test(tcase, test_impulse, 0, 5);
-  tcase_add_loop_test(tcase, test_gears, 0, sizeof cases / sizeof *cases);
-  tcase_add_test(tcase, test_idle_and_hold);
-  tcase_add_test(tcase, test_stall);
-  tcase_add_test(tcase, test_stick);
-  tcase_add_loop_test(tcase, test_refusals, 0, 18);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("power train"); }

@@ -85,7 +85,7 @@ static bramah_status run(rig *r, const row *data, size_t n, int *counted, bramah
   return status;
 }
 
-START_TEST(test_same_bits_as_by_hand)
+TEST(test_same_bits_as_by_hand)
 {
   rig a, b;
   rig_setup(&a);
@@ -112,9 +112,8 @@ START_TEST(test_same_bits_as_by_hand)
   bramah_filter_free(a.filter);
   bramah_filter_free(b.filter);
 }
-END_TEST
 
-START_TEST(test_slow_logs_are_stepped_through)
+TEST(test_slow_logs_are_stepped_through)
 {
   rig r;
   rig_setup(&r);
@@ -128,9 +127,8 @@ START_TEST(test_slow_logs_are_stepped_through)
   ck_assert_uint_eq(counts.off_grid, 0);
   bramah_filter_free(r.filter);
 }
-END_TEST
 
-START_TEST(test_off_grid_and_fast_rows_are_counted)
+TEST(test_off_grid_and_fast_rows_are_counted)
 {
   rig r;
   rig_setup(&r);
@@ -145,9 +143,8 @@ START_TEST(test_off_grid_and_fast_rows_are_counted)
   ck_assert_int_eq(counts.max_shift_ns, ms / 4);
   bramah_filter_free(r.filter);
 }
-END_TEST
 
-START_TEST(test_time_must_go_forward)
+TEST(test_time_must_go_forward)
 {
   rig r;
   rig_setup(&r);
@@ -161,11 +158,10 @@ START_TEST(test_time_must_go_forward)
   ck_assert_ptr_nonnull(strstr(diag.message, "jumps ahead"));
   bramah_filter_free(r.filter);
 }
-END_TEST
 
 /* Rows stamped 7 ms after the measurement: in the end the bits of the log in which each has its own time;
  * each estimate before is that of a filter which has just been given what arrived. */
-START_TEST(test_a_delayed_sensor_is_used_where_it_measured)
+TEST(test_a_delayed_sensor_is_used_where_it_measured)
 {
   enum { N = 60, DELAY = 7 };
   rig a, b;
@@ -218,10 +214,9 @@ START_TEST(test_a_delayed_sensor_is_used_where_it_measured)
   bramah_filter_free(a.filter);
   bramah_filter_free(b.filter);
 }
-END_TEST
 
 /* A fast log, rows off the grid and a gap, with a delay. */
-START_TEST(test_delayed_rows_beside_the_grid)
+TEST(test_delayed_rows_beside_the_grid)
 {
   rig r;
   rig_setup_delayed(&r, 2 * ms);
@@ -239,9 +234,8 @@ START_TEST(test_delayed_rows_beside_the_grid)
   ck_assert_uint_eq(counts.measurements, 5); /* the first was measured before the start */
   bramah_filter_free(r.filter);
 }
-END_TEST
 
-START_TEST(test_a_bad_delayed_sample_ends_the_replay)
+TEST(test_a_bad_delayed_sample_ends_the_replay)
 {
   rig r;
   rig_setup_delayed(&r, 2 * ms);
@@ -257,7 +251,6 @@ START_TEST(test_a_bad_delayed_sample_ends_the_replay)
   ck_assert_ptr_null(replay);
   bramah_filter_free(r.filter);
 }
-END_TEST
 
 /* ---- read ahead ---- */
 
@@ -283,7 +276,7 @@ static void note(void *user, const bramah_rewind_use *use)
 }
 
 /* A log faster than the step: every sample in its turn, each with its time, before the point is delivered. */
-START_TEST(test_gathered_rows_are_fused_in_their_order)
+TEST(test_gathered_rows_are_fused_in_their_order)
 {
   static const unsigned char present = 1;
   const row data[6] = {{0, 0.40, NAN},
@@ -330,10 +323,9 @@ START_TEST(test_gathered_rows_are_fused_in_their_order)
   bramah_filter_free(a.filter);
   bramah_filter_free(b.filter);
 }
-END_TEST
 
 /* A step holds the mean of its commands; after it the latest one goes on. */
-START_TEST(test_commands_beside_the_points_act_as_their_mean)
+TEST(test_commands_beside_the_points_act_as_their_mean)
 {
   const row data[7] = {{0, NAN, 0.0},          {3 * ms + ms / 4, NAN, 2.0}, {3 * ms + 3 * ms / 4, NAN, -1.0},
                        {6 * ms, NAN, 0.1},     {7 * ms, NAN, 0.1},          {8 * ms - ms / 5, NAN, 0.6},
@@ -361,10 +353,9 @@ START_TEST(test_commands_beside_the_points_act_as_their_mean)
   bramah_filter_free(a.filter);
   bramah_filter_free(b.filter);
 }
-END_TEST
 
 /* What is wrong with a row read ahead is reported when its turn has come, with its mark. */
-START_TEST(test_errors_of_rows_read_ahead_come_in_their_turn)
+TEST(test_errors_of_rows_read_ahead_come_in_their_turn)
 {
   const row backwards[4] = {{0, 0.4, NAN}, {ms, 0.4, NAN}, {ms + ms / 5, 0.4, NAN}, {ms, 0.4, NAN}};
   const row infinite[3] = {{0, 0.4, NAN}, {ms, INFINITY, NAN}, {ms + ms / 5, 0.4, NAN}};
@@ -389,11 +380,10 @@ START_TEST(test_errors_of_rows_read_ahead_come_in_their_turn)
   bramah_replay_free(replay);
   bramah_filter_free(r.filter);
 }
-END_TEST
 
 /* At the start there is no last step to form an innovation off it with: rows after it wait for the next
  * point, live and read ahead, with a delay and without. */
-START_TEST(test_rows_after_the_start_belong_to_the_next_point)
+EACH_TEST(test_rows_after_the_start_belong_to_the_next_point, 0, 4)
 {
   static const unsigned char present = 1;
   static const int64_t offset_ns[2] = {-700000, -600000};
@@ -428,10 +418,9 @@ START_TEST(test_rows_after_the_start_belong_to_the_next_point)
   bramah_filter_free(a.filter);
   bramah_filter_free(b.filter);
 }
-END_TEST
 
 /* More rows at a point than are read ahead: none is lost. */
-START_TEST(test_a_log_faster_than_the_queue)
+TEST(test_a_log_faster_than_the_queue)
 {
   enum { ROWS = 1000 };
   static row data[ROWS];
@@ -448,9 +437,8 @@ START_TEST(test_a_log_faster_than_the_queue)
   bramah_replay_free(replay);
   bramah_filter_free(r.filter);
 }
-END_TEST
 
-START_TEST(test_an_empty_source_ends_at_once)
+TEST(test_an_empty_source_ends_at_once)
 {
   rig r;
   rig_setup(&r);
@@ -459,7 +447,6 @@ START_TEST(test_an_empty_source_ends_at_once)
   ck_assert_int_eq(counted[0], 0);
   bramah_filter_free(r.filter);
 }
-END_TEST
 
 /* Go on to the end; the sum of what was fused comes in the counts. */
 static void finish(bramah_replay *replay)
@@ -542,32 +529,12 @@ static void check_going_on(int64_t delay_ns, int gather)
   bramah_filter_free(b.filter);
 }
 
-START_TEST(test_a_snapshot_goes_on_bit_for_bit)
+TEST(test_a_snapshot_goes_on_bit_for_bit)
 {
   check_going_on(0, 0);
   check_going_on(0, 1);
   check_going_on(5 * ms, 0);
   check_going_on(5 * ms, 1);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("replay");
-  TCase *cases = one_case(suite, "time");
-  tcase_add_test(cases, test_same_bits_as_by_hand);
-  tcase_add_test(cases, test_slow_logs_are_stepped_through);
-  tcase_add_test(cases, test_off_grid_and_fast_rows_are_counted);
-  tcase_add_test(cases, test_time_must_go_forward);
-  tcase_add_test(cases, test_a_delayed_sensor_is_used_where_it_measured);
-  tcase_add_test(cases, test_delayed_rows_beside_the_grid);
-  tcase_add_test(cases, test_a_bad_delayed_sample_ends_the_replay);
-  tcase_add_test(cases, test_gathered_rows_are_fused_in_their_order);
-  tcase_add_test(cases, test_commands_beside_the_points_act_as_their_mean);
-  tcase_add_test(cases, test_errors_of_rows_read_ahead_come_in_their_turn);
-  tcase_add_loop_test(cases, test_rows_after_the_start_belong_to_the_next_point, 0, 4);
-  tcase_add_test(cases, test_a_log_faster_than_the_queue);
-  tcase_add_test(cases, test_an_empty_source_ends_at_once);
-  tcase_add_test(cases, test_a_snapshot_goes_on_bit_for_bit);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("replay"); }

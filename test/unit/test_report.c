@@ -36,7 +36,7 @@ static const char *labels(double low, double high, int about)
   return text;
 }
 
-START_TEST(ticks_are_round)
+TEST(ticks_are_round)
 {
   ck_assert_str_eq(labels(0, 10, 5), "0 2 4 6 8 10 e0");
   ck_assert_str_eq(labels(-0.31, 0.32, 5), "\xE2\x88\x92"
@@ -50,10 +50,9 @@ START_TEST(ticks_are_round)
   ck_assert_str_eq(labels(1e-12, 5e-12, 5), "1 2 3 4 5 e-12");
   ck_assert_str_eq(labels(0.02, 0.09, 3), "0.02 0.04 0.06 0.08 e0");
 }
-END_TEST
 
 /* For any range: some ticks, not too many, all within, each label a number that is the tick's value. */
-START_TEST(ticks_of_any_range)
+TEST(ticks_of_any_range)
 {
   srand48(2);
   for (int i = 0; i < 20000; i++) {
@@ -77,9 +76,8 @@ START_TEST(ticks_of_any_range)
     }
   }
 }
-END_TEST
 
-START_TEST(ranges_are_robust)
+TEST(ranges_are_robust)
 {
   double same[3] = {42, 42, 42}, zero[1] = {0}, many[1000];
   bramah__range r = bramah__range_of(same, 3);
@@ -97,9 +95,8 @@ START_TEST(ranges_are_robust)
   r = bramah__range_of(huge, 2);
   ck_assert(isfinite(r.low) && isfinite(r.high) && isfinite(r.high - r.low));
 }
-END_TEST
 
-START_TEST(time_axes_end_at_round_values)
+TEST(time_axes_end_at_round_values)
 {
   bramah__range r = bramah__range_snap((bramah__range){0.001, 9.999});
   ck_assert_double_eq(r.low, 0.0);
@@ -108,16 +105,12 @@ START_TEST(time_axes_end_at_round_values)
   ck_assert_double_eq(r.low, 0.4);
   ck_assert_double_eq(r.high, 9.6);
 }
-END_TEST
 
 /* ---- samples ---- */
 
 static bramah__samples samples;
 
-static void clear_samples(void) { memset(&samples, 0, sizeof samples); }
-static void free_samples(void) { free(samples.at); }
-
-START_TEST(samples_are_kept_as_they_are)
+TEST(samples_are_kept_as_they_are)
 {
   for (int i = 0; i < BRAMAH__SAMPLES; i++)
     ck_assert_int_eq(bramah__samples_add(&samples, i * 1e-3, i, i == 3 ? -1.0 : none, i == 3 ? 1.0 : none),
@@ -132,10 +125,9 @@ START_TEST(samples_are_kept_as_they_are)
     ck_assert(isnan(s->low) == (i != 3) && isnan(s->high) == (i != 3));
   }
 }
-END_TEST
 
 /* Three and a bit times as many points as there is room for: each sample is made of four of them. */
-START_TEST(many_points_make_a_sample)
+TEST(many_points_make_a_sample)
 {
   enum { N = 3 * BRAMAH__SAMPLES + 6 };
   for (int i = 0; i < N; i++)
@@ -156,10 +148,9 @@ START_TEST(many_points_make_a_sample)
     if (k % 2 == 0) ck_assert(s->low == (float)-i && s->high == (float)(2.0 * i));
   }
 }
-END_TEST
 
 /* Nothing is lost over a million points, and memory stays. */
-START_TEST(a_million_points)
+TEST(a_million_points)
 {
   enum { N = 1000000 };
   double sum = 0.0, all = 0.0;
@@ -184,7 +175,6 @@ START_TEST(a_million_points)
   ck_assert_uint_gt(samples.n, BRAMAH__SAMPLES / 2);
   ck_assert_uint_le(samples.n, BRAMAH__SAMPLES);
 }
-END_TEST
 
 /* ---- files ---- */
 
@@ -202,6 +192,7 @@ static void open_report(void)
 {
   ck_assert(scratch_folder(folder));
   begin_report("A <b>title</b> & \"more\"");
+  samples = (bramah__samples){0};
 }
 
 static void close_report(void)
@@ -211,6 +202,7 @@ static void close_report(void)
   free(page);
   free(text);
   page = text = NULL;
+  free(samples.at);
   rmdir(folder);
 }
 
@@ -315,7 +307,7 @@ static void add_wave(size_t plot, bramah_report_series s, int n, double band)
 
 /* ---- pages ---- */
 
-START_TEST(an_empty_report_is_a_page)
+TEST(an_empty_report_is_a_page)
 {
   write_page();
   assert_well_formed();
@@ -324,9 +316,8 @@ START_TEST(an_empty_report_is_a_page)
   ASSERT_LACKS("<figure>");
   bramah_report_free(NULL);
 }
-END_TEST
 
-START_TEST(holds_notes_and_tables)
+TEST(holds_notes_and_tables)
 {
   const char *header[] = {"state", "RMSE", "unit"};
   const char *cells[] = {"crank<1>", "0.5", "deg", "p1", "-1.25e-3", "MPa"};
@@ -341,9 +332,8 @@ START_TEST(holds_notes_and_tables)
   ASSERT_HAS("<td>crank&lt;1&gt;</td><td class=\"r\">0.5</td><td>deg</td>");
   ASSERT_HAS("<th scope=\"col\" class=\"r\">RMSE</th>");
 }
-END_TEST
 
-START_TEST(legend_names_what_is_there)
+TEST(legend_names_what_is_there)
 {
   size_t p = add_pressure("p1");
   add_wave(p, BRAMAH_REPORT_ESTIMATE, 100, (double)NAN);
@@ -361,7 +351,6 @@ START_TEST(legend_names_what_is_there)
   ASSERT_HAS("1.96 \xCF\x83</span>");
   ASSERT_HAS("measured</span>");
 }
-END_TEST
 
 /* Corner `at` of the first path of this class in the inner picture, in its units: from its relative steps. Returns 0
  * behind the last one. */
@@ -421,7 +410,7 @@ static double value_at(long y)
 }
 
 /* The line passes every point of a curve by less than a fifth of a pixel, however few corners it has. */
-START_TEST(curves_are_where_the_numbers_say)
+TEST(curves_are_where_the_numbers_say)
 {
   enum { N = 2000 };
   const size_t p = add_plot("p", "m", 1.0, 0);
@@ -443,10 +432,9 @@ START_TEST(curves_are_where_the_numbers_say)
   ck_assert_uint_gt(k, 10);
   ck_assert_uint_lt(k, 200);
 }
-END_TEST
 
 /* No extreme is lost, and no point left of its column. */
-START_TEST(decimation_keeps_extremes)
+TEST(decimation_keeps_extremes)
 {
   enum { N = 11000 };
   long low, high;
@@ -466,10 +454,9 @@ START_TEST(decimation_keeps_extremes)
   ck_assert_double_eq_tol(value_at(low), 1.6, 0.01);
   ck_assert_double_eq_tol(value_at(high), -1.7, 0.01);
 }
-END_TEST
 
 /* A line does not go on where there is nothing. */
-START_TEST(gaps_are_open)
+TEST(gaps_are_open)
 {
   const size_t p = add_plot("p", "m", 1.0, 0);
   for (int i = 0; i < 1000; i++)
@@ -483,10 +470,9 @@ START_TEST(gaps_are_open)
   ck_assert_ptr_nonnull(band);
   ck_assert(strchr(band, 'z') < strchr(strchr(band, 'm') + 1, 'm'));
 }
-END_TEST
 
 /* In the window of the answer every point is there, elsewhere columns are. */
-START_TEST(the_window_is_finer)
+TEST(the_window_is_finer)
 {
   size_t n[2];
   for (int k = 0; k < 2; k++) {
@@ -512,10 +498,9 @@ START_TEST(the_window_is_finer)
   ASSERT_HAS("data-begin=\"5000\" data-end=\"5200\"");
   ck_assert(strstr(page, "No &amp; never") < strstr(page, "<figure"));
 }
-END_TEST
 
 /* What contradicts comes first, four at most; the heaviest of a section leads it. */
-START_TEST(worst_first)
+TEST(worst_first)
 {
   static const double weights[] = {0.2, 3.0, 0.9, 1.0, 5.0, 2.0, 4.0};
   char title[2] = "a";
@@ -537,9 +522,8 @@ START_TEST(worst_first)
     if (*t == 'd') ck_assert(s > strstr(page, "<section id=\"section0\">"));
   }
 }
-END_TEST
 
-START_TEST(decades_have_their_values)
+TEST(decades_have_their_values)
 {
   size_t p;
   const bramah_report_plot wanted = {.title = "p", .unit = "1", .factor = 1.0, .logarithmic = 1};
@@ -560,10 +544,9 @@ START_TEST(decades_have_their_values)
   read_back();
   ck_assert_ptr_nonnull(strstr(text, "p,1,estimate,0,1,0.0099999998,0.0099999998"));
 }
-END_TEST
 
 /* A band that cannot be seen is told in words. */
-START_TEST(thin_bands_are_told)
+TEST(thin_bands_are_told)
 {
   const size_t p = add_plot("p", "deg", 1.0, 0);
   for (int i = 0; i < 100; i++) add_point(p, BRAMAH_REPORT_ESTIMATE, i, i, 0.05);
@@ -576,9 +559,8 @@ START_TEST(thin_bands_are_told)
   write_page();
   ASSERT_LACKS("thinner");
 }
-END_TEST
 
-START_TEST(stems_with_names)
+TEST(stems_with_names)
 {
   static const char *const labels[] = {"one & only", "two", "three"};
   const bramah_report_plot wanted = {
@@ -597,9 +579,8 @@ START_TEST(stems_with_names)
   corner("e st w", 1, &x, &y);
   ck_assert_double_eq_tol(value_at(y), 3.0, 0.002);
 }
-END_TEST
 
-START_TEST(curves_fill_their_axes)
+TEST(curves_fill_their_axes)
 {
   long low, high;
   add_wave(add_pressure("p1"), BRAMAH_REPORT_ESTIMATE, 50000, (double)NAN);
@@ -608,9 +589,8 @@ START_TEST(curves_fill_their_axes)
   ck_assert(low > 100 && low < 600);     /* the top: five of a hundred of some 4040 below the edge */
   ck_assert(high > 3400 && high < 4040); /* the bottom */
 }
-END_TEST
 
-START_TEST(bands_lie_about_the_estimate_or_about_zero)
+TEST(bands_lie_about_the_estimate_or_about_zero)
 {
   long low, high, band_low, band_high;
   size_t p = add_pressure("p1");
@@ -629,9 +609,8 @@ START_TEST(bands_lie_about_the_estimate_or_about_zero)
   ck_assert_int_gt(band_low, high); /* the value is at 3, the band from -1 to 1, and up is less */
   ASSERT_LACKS("estimate</span>");
 }
-END_TEST
 
-START_TEST(odd_plots)
+TEST(odd_plots)
 {
   size_t empty = add_pressure("empty"), constant = add_pressure("constant"), point = add_pressure("point");
   (void)empty;
@@ -644,18 +623,16 @@ START_TEST(odd_plots)
   ASSERT_LACKS("nan");
   ASSERT_LACKS("inf\"");
 }
-END_TEST
 
-START_TEST(one_moment_only)
+TEST(one_moment_only)
 {
   add_point(add_pressure("point"), BRAMAH_REPORT_MEASURED, 0.0, 0.0, (double)NAN);
   write_page();
   assert_well_formed();
   ASSERT_LACKS("no data");
 }
-END_TEST
 
-START_TEST(says_when_a_spike_is_cut_off)
+TEST(says_when_a_spike_is_cut_off)
 {
   size_t p = add_pressure("p1");
   add_wave(p, BRAMAH_REPORT_TRUTH, 5000, (double)NAN);
@@ -665,9 +642,8 @@ START_TEST(says_when_a_spike_is_cut_off)
   write_page();
   ASSERT_HAS("beyond the axis");
 }
-END_TEST
 
-START_TEST(refuses_bad_points)
+TEST(refuses_bad_points)
 {
   size_t p = add_pressure("p1");
   const bramah_report_series e = BRAMAH_REPORT_ESTIMATE, t = BRAMAH_REPORT_TRUTH;
@@ -689,9 +665,8 @@ START_TEST(refuses_bad_points)
   assert_well_formed();
   ASSERT_LACKS("nan");
 }
-END_TEST
 
-START_TEST(needs_nothing_else)
+TEST(needs_nothing_else)
 {
   add_wave(add_pressure("p1"), BRAMAH_REPORT_ESTIMATE, 100, 1e5);
   write_page();
@@ -705,9 +680,8 @@ START_TEST(needs_nothing_else)
   ck_assert_ptr_nonnull(strstr(text, "prefers-color-scheme:dark"));
   ck_assert_ptr_nonnull(strstr(text, "@media print"));
 }
-END_TEST
 
-START_TEST(stays_small)
+TEST(stays_small)
 {
   for (int p = 0; p < 10; p++) {
     size_t plot = add_pressure("p");
@@ -720,9 +694,8 @@ START_TEST(stays_small)
   add_wave(add_pressure("p"), BRAMAH_REPORT_ESTIMATE, 3000000, 3e5);
   ck_assert_uint_lt(write_page(), 300000);
 }
-END_TEST
 
-START_TEST(pages_repeat)
+TEST(pages_repeat)
 {
   add_wave(add_pressure("p1"), BRAMAH_REPORT_ESTIMATE, 3000, 1e5);
   write_page();
@@ -731,9 +704,8 @@ START_TEST(pages_repeat)
   ck_assert_str_eq(first, text);
   free(first);
 }
-END_TEST
 
-START_TEST(files_that_cannot_be_written)
+TEST(files_that_cannot_be_written)
 {
   static const struct {
     bramah_report_format format;
@@ -750,7 +722,6 @@ START_TEST(files_that_cannot_be_written)
     ck_assert_str_eq(diag.file, cases[i].path);
   }
 }
-END_TEST
 
 /* ---- numbers as CSV ---- */
 
@@ -761,7 +732,7 @@ static const char *find(const char *in, const char *what)
   return found + strlen(what);
 }
 
-START_TEST(data_as_csv)
+TEST(data_as_csv)
 {
   const size_t plot = add_plot("a, \"b\"", "bar", 1e-5, 0);
   add_point(plot, BRAMAH_REPORT_ESTIMATE, 0.5, 3e5, 1e5);
@@ -772,10 +743,9 @@ START_TEST(data_as_csv)
                          "\"a, \"\"b\"\"\",bar,measured,0.25,1,4,4,4,,\n"
                          "\"a, \"\"b\"\"\",bar,estimate,0.5,1,3,3,3,2,4\n");
 }
-END_TEST
 
 /* Every point is in the CSV, as its own row or within one. */
-START_TEST(csv_tells_of_every_point)
+TEST(csv_tells_of_every_point)
 {
   enum { N = 5 * BRAMAH__SAMPLES };
   size_t points = 0;
@@ -794,11 +764,10 @@ START_TEST(csv_tells_of_every_point)
   ck_assert_uint_eq(points, N);
   ck_assert_double_eq(max, 99.0);
 }
-END_TEST
 
 /* ---- sections, events, machine ---- */
 
-START_TEST(sections_come_in_their_order)
+TEST(sections_come_in_their_order)
 {
   static const bramah_report_plot plots[] = {
       {.section = "First", .title = "a", .unit = "m", .factor = 1.0},
@@ -814,9 +783,8 @@ START_TEST(sections_come_in_their_order)
   ck_assert(find(first, "<figcaption><strong>d") < second);
   ck_assert_ptr_null(strstr(text, "Too late"));
 }
-END_TEST
 
-START_TEST(events_by_their_time)
+TEST(events_by_their_time)
 {
   ck_assert_int_eq(bramah_report_event(report, 2.0, "gate", "later"), BRAMAH_OK);
   ck_assert_int_eq(bramah_report_event(report, 1.0, "gap", "a </script> & \"b\""), BRAMAH_OK);
@@ -833,7 +801,6 @@ START_TEST(events_by_their_time)
   find(text, "\"kinds\":[[\"gate\",2],[\"gap\",1],[\"many\",1500]]");
   ck_assert_ptr_null(strstr(text, "not at any time"));
 }
-END_TEST
 
 /* A track of a motion: a number, numbers as differences in quotes, or [k], the same as track k. Returns behind it. */
 static const char *read_track(const char *s, const double *tracks, size_t most, size_t n, double *out)
@@ -859,7 +826,7 @@ static const char *read_track(const char *s, const double *tracks, size_t most, 
 }
 
 /* Of 10000 poses of the moving four-bar those at even distances are kept, as the plant shows them. */
-START_TEST(poses_are_thinned_evenly)
+TEST(poses_are_thinned_evenly)
 {
   enum { N = 10000, MOST = 64 };
   static double tracks[6 * MOST][BRAMAH__POSES], t[BRAMAH__POSES], all[N][6 * MOST];
@@ -910,11 +877,10 @@ START_TEST(poses_are_thinned_evenly)
   ck_assert_double_lt(scale, 0.002);
   bramah_machine_plant_close(&machine);
 }
-END_TEST
 
 /* ---- pictures ---- */
 
-START_TEST(svg_of_the_plots)
+TEST(svg_of_the_plots)
 {
   static const char *const titles[] = {"first", "second", "third"};
   for (int p = 0; p < 3; p++) {
@@ -930,27 +896,5 @@ START_TEST(svg_of_the_plots)
   find(text, ">time [s]</text>");
   find(text, ">deg</text>");
 }
-END_TEST
 
-int main(void)
-{
-  TCase *t;
-  Suite *suite = suite_create("report");
-  t = one_case(suite, "parts");
-  ADD_TESTS(t, ticks_are_round, ticks_of_any_range, ranges_are_robust, time_axes_end_at_round_values);
-
-  t = one_case(suite, "samples");
-  tcase_add_checked_fixture(t, clear_samples, free_samples);
-  ADD_TESTS(t, samples_are_kept_as_they_are, many_points_make_a_sample, a_million_points);
-
-  t = one_case(suite, "files");
-  tcase_add_checked_fixture(t, open_report, close_report);
-  ADD_TESTS(t, an_empty_report_is_a_page, holds_notes_and_tables, legend_names_what_is_there,
-            curves_fill_their_axes, bands_lie_about_the_estimate_or_about_zero, odd_plots, one_moment_only,
-            says_when_a_spike_is_cut_off, refuses_bad_points, needs_nothing_else, stays_small, pages_repeat,
-            files_that_cannot_be_written, curves_are_where_the_numbers_say, decimation_keeps_extremes,
-            gaps_are_open, the_window_is_finer, worst_first, decades_have_their_values, thin_bands_are_told,
-            stems_with_names, data_as_csv, csv_tells_of_every_point, sections_come_in_their_order,
-            events_by_their_time, poses_are_thinned_evenly, svg_of_the_plots);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("report", open_report, close_report); }

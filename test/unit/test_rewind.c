@@ -115,7 +115,7 @@ static void correct(rig *r, int has_encoder, double encoder, int has_gyro, doubl
   correct_beside(r, has_encoder, 0, encoder, has_gyro, 0, gyro);
 }
 
-START_TEST(options_and_memory_are_checked)
+TEST(options_and_memory_are_checked)
 {
   static const bramah_rewind_options bad[6] = {{-1, 1, 1},         {INT64_MAX, 1, 1}, {1000000, 0, 1},
                                                {1000000, 1001, 1}, {1000000, 1, 0},   {1000000, 1, 1001}};
@@ -142,10 +142,9 @@ START_TEST(options_and_memory_are_checked)
   bramah_rewind_free(NULL);
   teardown(&r);
 }
-END_TEST
 
 /* Fewer snapshots, less memory. */
-START_TEST(sparse_snapshots_save_memory)
+TEST(sparse_snapshots_save_memory)
 {
   rig r;
   setup(&r, 10, 1, 1);
@@ -155,9 +154,8 @@ START_TEST(sparse_snapshots_save_memory)
                     bramah_rewind_size(r.filter, &sparse) + 40 * snapshot);
   teardown(&r);
 }
-END_TEST
 
-START_TEST(samples_outside_the_window_are_refused)
+TEST(samples_outside_the_window_are_refused)
 {
   rig r;
   setup(&r, 10, 4, 1);
@@ -202,10 +200,9 @@ START_TEST(samples_outside_the_window_are_refused)
   ck_assert_uint_eq(bramah_rewind_get_report(r.rewind).recomputed, 10 + 11); /* from 20 to 31 */
   teardown(&r);
 }
-END_TEST
 
 /* Halfway between two steps belongs to the later. */
-START_TEST(samples_belong_to_the_nearest_step)
+TEST(samples_belong_to_the_nearest_step)
 {
   rig a, b;
   setup(&a, 10, 1, 1);
@@ -222,10 +219,9 @@ START_TEST(samples_belong_to_the_nearest_step)
   teardown(&a);
   teardown(&b);
 }
-END_TEST
 
 /* First with first, second with second, in order of measurement. */
-START_TEST(several_samples_at_a_step_do_not_depend_on_arrival)
+TEST(several_samples_at_a_step_do_not_depend_on_arrival)
 {
   static const int order[4][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1}};
   static const int64_t at[3] = {2700000, 3000000, 3200000};
@@ -252,9 +248,8 @@ START_TEST(several_samples_at_a_step_do_not_depend_on_arrival)
   }
   teardown(&by_hand);
 }
-END_TEST
 
-START_TEST(of_too_many_samples_the_last_measured_count)
+TEST(of_too_many_samples_the_last_measured_count)
 {
   static const int order[3][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}};
   static const int64_t at[4] = {2700000, 3000000, 3200000, 3200000};
@@ -280,11 +275,10 @@ START_TEST(of_too_many_samples_the_last_measured_count)
   }
   teardown(&by_hand);
 }
-END_TEST
 
 /* Inputs given twice at a time; a late sample from before the change; one from before the start of the
  * inputs. */
-START_TEST(inputs_are_held_where_they_were_given)
+TEST(inputs_are_held_where_they_were_given)
 {
   rig a, b;
   setup(&a, 10, 3, 1);
@@ -309,10 +303,9 @@ START_TEST(inputs_are_held_where_they_were_given)
   teardown(&a);
   teardown(&b);
 }
-END_TEST
 
 /* Each sample is reported once, with the innovation it had when it was new. */
-START_TEST(innovations_are_those_of_the_first_use)
+TEST(innovations_are_those_of_the_first_use)
 {
   rig a, b;
   size_t dof_by_hand;
@@ -364,10 +357,9 @@ START_TEST(innovations_are_those_of_the_first_use)
   teardown(&b);
   teardown(&c);
 }
-END_TEST
 
 /* A late sample throws the pendulum so that it cannot be stepped: nothing changes until it is given up. */
-START_TEST(a_failed_rewind_leaves_the_estimate)
+TEST(a_failed_rewind_leaves_the_estimate)
 {
   rig a, b;
   setup(&a, 10, 2, 2);
@@ -399,10 +391,9 @@ START_TEST(a_failed_rewind_leaves_the_estimate)
   teardown(&a);
   teardown(&b);
 }
-END_TEST
 
 /* The failure comes some steps after the late sample, when snapshots have been overwritten. */
-START_TEST(discarding_mends_the_snapshots)
+TEST(discarding_mends_the_snapshots)
 {
   rig a, b;
   setup(&a, 10, 2, 2);
@@ -424,9 +415,8 @@ START_TEST(discarding_mends_the_snapshots)
   teardown(&a);
   teardown(&b);
 }
-END_TEST
 
-START_TEST(a_failed_correction_stays_at_the_present)
+TEST(a_failed_correction_stays_at_the_present)
 {
   rig a, b;
   setup(&a, 10, 1, 1);
@@ -446,9 +436,8 @@ START_TEST(a_failed_correction_stays_at_the_present)
   teardown(&a);
   teardown(&b);
 }
-END_TEST
 
-START_TEST(a_failed_step_stays_at_the_present)
+TEST(a_failed_step_stays_at_the_present)
 {
   rig a, b;
   setup(&a, 10, 1, 1);
@@ -467,10 +456,9 @@ START_TEST(a_failed_step_stays_at_the_present)
   teardown(&a);
   teardown(&b);
 }
-END_TEST
 
 /* A sensor in time and one as late as can be: all of the ring is in use, whatever its phase. */
-START_TEST(samples_as_late_as_allowed_are_used)
+TEST(samples_as_late_as_allowed_are_used)
 {
   enum { W = 5, STEPS = 40 };
   for (size_t every = 1; every <= 7; every++) {
@@ -492,9 +480,8 @@ START_TEST(samples_as_late_as_allowed_are_used)
     teardown(&b);
   }
 }
-END_TEST
 
-START_TEST(without_late_samples_nothing_is_made_again)
+TEST(without_late_samples_nothing_is_made_again)
 {
   rig a, b;
   setup(&a, 10, 1, 1);
@@ -513,25 +500,5 @@ START_TEST(without_late_samples_nothing_is_made_again)
   teardown(&a);
   teardown(&b);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("rewind");
-  TCase *cases = one_case(suite, "rules");
-  tcase_add_test(cases, options_and_memory_are_checked);
-  tcase_add_test(cases, sparse_snapshots_save_memory);
-  tcase_add_test(cases, samples_outside_the_window_are_refused);
-  tcase_add_test(cases, samples_belong_to_the_nearest_step);
-  tcase_add_test(cases, several_samples_at_a_step_do_not_depend_on_arrival);
-  tcase_add_test(cases, of_too_many_samples_the_last_measured_count);
-  tcase_add_test(cases, inputs_are_held_where_they_were_given);
-  tcase_add_test(cases, innovations_are_those_of_the_first_use);
-  tcase_add_test(cases, a_failed_rewind_leaves_the_estimate);
-  tcase_add_test(cases, a_failed_step_stays_at_the_present);
-  tcase_add_test(cases, discarding_mends_the_snapshots);
-  tcase_add_test(cases, a_failed_correction_stays_at_the_present);
-  tcase_add_test(cases, samples_as_late_as_allowed_are_used);
-  tcase_add_test(cases, without_late_samples_nothing_is_made_again);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("rewind"); }

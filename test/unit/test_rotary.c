@@ -88,7 +88,7 @@ static void refused(bramah_status expected, const char *thing, const char *part)
 
 /* ---- against calculations by hand ---- */
 
-START_TEST(test_torque)
+TEST(test_torque)
 {
   running r = start(&machine);
   const double torque = displacement * 2e6 - 12.0 * 0.5;
@@ -104,9 +104,8 @@ START_TEST(test_torque)
   ck_assert_uint_eq(bramah_model_get_info(r.model).n_rotaries, 1);
   stop(&r);
 }
-END_TEST
 
-START_TEST(test_units)
+TEST(test_units)
 {
   static const char *const names[] = {"swing.angle", "swing.rate", "swing.torque", "swing.friction",
                                       "swing.work"};
@@ -121,10 +120,9 @@ START_TEST(test_units)
   ck_assert_int_lt(bramah_plant_find_output(&r.p, "swing.stroke"), 0);
   stop(&r);
 }
-END_TEST
 
 /* p' = -+ D w / (V/B_oil + V/B_wall), hose and chamber, the valve being closed. */
-START_TEST(test_pressure_rates)
+TEST(test_pressure_rates)
 {
   running r = start(&machine);
   must(bramah__refresh(r.c, &diag), &diag);
@@ -136,10 +134,9 @@ START_TEST(test_pressure_rates)
   ck_assert_double_eq_tol(pd[1], displacement * 0.5 / b, 1e-6 * fabs(pd[1]));
   stop(&r);
 }
-END_TEST
 
 /* Gravity about the axis is held by D (p_a - p_b) = m g l cos z. */
-START_TEST(test_equilibrium)
+TEST(test_equilibrium)
 {
   machine.gravity[1] = -9.81;
   joint.initial_rate = 0.0;
@@ -153,11 +150,10 @@ START_TEST(test_equilibrium)
   volumes[1].initial = BRAMAH_PRESSURE_EQUILIBRIUM;
   refused(BRAMAH_E_SINGULAR, "a", "rotary actuator");
 }
-END_TEST
 
 /* The work of the torque over a stroke there and back, summed here, is what the plant says, and is what the
  * arm gained. */
-START_TEST(test_energy_balance)
+EACH_TEST(test_energy_balance, 0, 4)
 {
   static const bramah_friction_model models[] = {BRAMAH_FRICTION_VISCOUS, BRAMAH_FRICTION_BROWN_MCPHEE,
                                                  BRAMAH_FRICTION_LUGRE, BRAMAH_FRICTION_MODIFIED_LUGRE};
@@ -179,10 +175,9 @@ START_TEST(test_energy_balance)
   ck_assert_double_gt(travel, 0.5);
   stop(&r);
 }
-END_TEST
 
 /* Without a valve the pressures follow from the angle: p_a' = -D w / (V/B). */
-START_TEST(test_flow_balance)
+TEST(test_flow_balance)
 {
   machine.n_valves = machine.n_inputs = 0;
   running r = start(&machine);
@@ -199,11 +194,10 @@ START_TEST(test_flow_balance)
   ck_assert_double_gt(fabs(expected - 6e6), 1e5);
   stop(&r);
 }
-END_TEST
 
 /* ---- end of the range ---- */
 
-START_TEST(test_end_of_the_range)
+TEST(test_end_of_the_range)
 {
   running r = start(&machine);
   ck_assert_int_eq(run(&r, 60.0, 10.0), BRAMAH_E_VALUE);
@@ -220,7 +214,6 @@ START_TEST(test_end_of_the_range)
   ck_assert_double_eq_tol(shown(&r, "swing.torque"), 0.0, 1e-2);
   stop(&r);
 }
-END_TEST
 
 /* ---- together with a cylinder, in a loop ---- */
 
@@ -241,7 +234,7 @@ static void describe_four_bar(void)
   fb.machine.rotaries = &swing;
 }
 
-START_TEST(test_formulations_agree)
+TEST(test_formulations_agree)
 {
   static const double tolerance[] = {0, 1e-6, 1e-4};
   double angle = 0.0, torque = 0.0;
@@ -262,10 +255,9 @@ START_TEST(test_formulations_agree)
     stop(&r);
   }
 }
-END_TEST
 
 /* A leakage passes its vane as it passes a piston. */
-START_TEST(test_leakage_past_the_vane)
+TEST(test_leakage_past_the_vane)
 {
   bramah_leakage seal = {.name = "seal", .cylinder = "swing", .conductance = 1e-11};
   machine.n_leakages = 1;
@@ -280,11 +272,10 @@ START_TEST(test_leakage_past_the_vane)
   ck_assert_double_eq(shown(&r, "pivot.angle"), leaking);
   stop(&r);
 }
-END_TEST
 
 /* ---- compound joints ---- */
 
-START_TEST(test_compound_joint)
+TEST(test_compound_joint)
 {
   running r = start(&machine);
   must(run(&r, 0.3, 10.0), &diag);
@@ -303,7 +294,6 @@ START_TEST(test_compound_joint)
   swing.joint = "pivot";
   refused(BRAMAH_E_REFERENCE, "swing", "there is no joint coordinate 'pivot'");
 }
-END_TEST
 
 /* ---- what is refused ---- */
 
@@ -316,7 +306,7 @@ static void refused_value(double *value, const char *part)
   *value = before;
 }
 
-START_TEST(test_values_refused)
+TEST(test_values_refused)
 {
   refused_value(&swing.displacement, "the displacement must be positive");
   refused_value(&swing.bulk_modulus, "the bulk modulus must be positive");
@@ -331,9 +321,8 @@ START_TEST(test_values_refused)
   swing.end_stop.damping = 1.0;
   refused(BRAMAH_E_VALUE, "swing", "stiffness of the end stop");
 }
-END_TEST
 
-START_TEST(test_names_refused)
+TEST(test_names_refused)
 {
   swing.joint = "pivto";
   refused(BRAMAH_E_REFERENCE, "swing", "there is no joint coordinate 'pivto'; did you mean 'pivot'?");
@@ -352,24 +341,5 @@ START_TEST(test_names_refused)
   machine = fb.machine;
   refused(BRAMAH_E_KEY, "lift", "more than one cylinder or rotary actuator");
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("rotary");
-  TCase *cases = one_case(suite, "rotary actuators");
-  tcase_add_checked_fixture(cases, setup, NULL);
-  tcase_add_test(cases, test_torque);
-  tcase_add_test(cases, test_units);
-  tcase_add_test(cases, test_pressure_rates);
-  tcase_add_test(cases, test_equilibrium);
-  tcase_add_loop_test(cases, test_energy_balance, 0, 4);
-  tcase_add_test(cases, test_flow_balance);
-  tcase_add_test(cases, test_end_of_the_range);
-  tcase_add_test(cases, test_formulations_agree);
-  tcase_add_test(cases, test_leakage_past_the_vane);
-  tcase_add_test(cases, test_compound_joint);
-  tcase_add_test(cases, test_values_refused);
-  tcase_add_test(cases, test_names_refused);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("rotary", setup, NULL); }

@@ -40,7 +40,7 @@ static bramah_sensor_study *open_study(size_t n_threads)
   return s;
 }
 
-START_TEST(threads_do_not_matter)
+TEST(threads_do_not_matter)
 {
   write_plan();
   bramah_sensor_study *one = open_study(1), *many = open_study(8); /* in lanes; too many for that */
@@ -65,9 +65,8 @@ START_TEST(threads_do_not_matter)
   bramah_sensor_study_free(many);
   bramah_sensor_study_free(NULL);
 }
-END_TEST
 
-START_TEST(ratio_is_that_of_the_means)
+TEST(ratio_is_that_of_the_means)
 {
   const size_t all = BRAMAH_SENSOR_STUDY_ALL;
   write_plan();
@@ -94,13 +93,12 @@ START_TEST(ratio_is_that_of_the_means)
   ck_assert_double_eq_tol(r.mean * back.mean, 1.0, 1e-12);
   bramah_sensor_study_free(s);
 }
-END_TEST
 
 /* Asked so often, it says yes. */
 static int is_enough(void *left) { return --*(int *)left <= 0; }
 
 /* Stopped while opened, nothing is left; while run, what is not done has no numbers; run again, it is all there. */
-START_TEST(stops_in_the_middle)
+TEST(stops_in_the_middle)
 {
   bramah_sensor_study_options options;
   bramah_sensor_study *s = NULL;
@@ -128,9 +126,8 @@ START_TEST(stops_in_the_middle)
   for (size_t i = 0; i < is->n_runs; i++) ck_assert_ptr_null(is->runs[i].failure);
   bramah_sensor_study_free(s);
 }
-END_TEST
 
-START_TEST(unknown_scenario_is_refused)
+TEST(unknown_scenario_is_refused)
 {
   static const char *const wanted[] = {"b"};
   bramah_sensor_study_options options;
@@ -143,10 +140,9 @@ START_TEST(unknown_scenario_is_refused)
   ck_assert_ptr_null(s);
   ck_assert_ptr_nonnull(strstr(diag.message, "did you mean 'B'?"));
 }
-END_TEST
 
 /* Rows as the plant steps, and energies that add up. */
-START_TEST(simulation_shows_the_plant)
+TEST(simulation_shows_the_plant)
 {
   const char *root = getenv("BRAMAH_SOURCE_ROOT");
   char file[1024];
@@ -179,14 +175,5 @@ START_TEST(simulation_shows_the_plant)
   bramah_machine_plant_close(&machine);
   bramah_machine_plant_close(&alone);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("sensor study");
-  TCase *tests = one_case(suite, "sensor study");
-  tcase_add_checked_fixture(tests, make_path, remove_path);
-  ADD_TESTS(tests, threads_do_not_matter, ratio_is_that_of_the_means, stops_in_the_middle,
-            unknown_scenario_is_refused, simulation_shows_the_plant);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("sensor study", make_path, remove_path); }

@@ -109,7 +109,7 @@ static bramah_sensor_options accelerometer(const char *body, double x, double y,
 }
 
 /* Falling freely it feels nothing, held it feels +g upwards: the cart carries the boom. */
-START_TEST(test_accelerometer_at_rest)
+TEST(test_accelerometer_at_rest)
 {
   arm a;
   machine m = open_machine(describe_arm(&a, -pi / 2, 0.0, g)); /* hangs at rest */
@@ -119,10 +119,9 @@ START_TEST(test_accelerometer_at_rest)
   ck_assert_double_eq_tol(predict(&m, accelerometer("cart", 1, 2, 0, 1)), g, 1e-12);
   close_machine(&m);
 }
-END_TEST
 
 /* Without gravity the boom of a heavy cart spins evenly: -omega^2 r inwards along the arm. */
-START_TEST(test_accelerometer_on_a_spinning_arm)
+TEST(test_accelerometer_on_a_spinning_arm)
 {
   arm a;
   describe_arm(&a, 0.3, 4.0, 0.0);
@@ -133,10 +132,9 @@ START_TEST(test_accelerometer_on_a_spinning_arm)
   ck_assert_double_eq_tol(predict(&m, accelerometer("boom", 0.0, 0.5, 3, 4)), -16.0 * 0.5 * 0.8, 1e-12);
   close_machine(&m);
 }
-END_TEST
 
 /* In motion: s' r of the point by hand, x = z + r cos q, y = r sin q, from the joint accelerations. */
-START_TEST(test_accelerometer_in_motion)
+TEST(test_accelerometer_in_motion)
 {
   arm a;
   const double q = 0.7, w = 2.5, r = 0.9;
@@ -151,7 +149,6 @@ START_TEST(test_accelerometer_in_motion)
                           1e-12);
   close_machine(&m);
 }
-END_TEST
 
 static void cross(const double *a, const double *b, double *out)
 {
@@ -169,7 +166,7 @@ static void vector(const machine *m, const char *stem, double *out)
 
 /* In space: a . (f + alpha x r + omega x (omega x r)) by cross products, for directions and points along and
  * across all axes of a body that turns about all of them. */
-START_TEST(test_accelerometer_in_space)
+TEST(test_accelerometer_in_space)
 {
   spatial_tree tree;
   spatial_tree_describe(&tree, 8, 77);
@@ -203,7 +200,6 @@ START_TEST(test_accelerometer_in_space)
   }
   close_machine(&m);
 }
-END_TEST
 
 static bramah_sensor_options inclinometer(double ax, double ay, double about)
 {
@@ -212,7 +208,7 @@ static bramah_sensor_options inclinometer(double ax, double ay, double about)
 }
 
 /* Angle of the boom at every angle of the joint. Without `about` it folds at +-90 deg. */
-START_TEST(test_inclinometer)
+TEST(test_inclinometer)
 {
   for (int i = -17; i <= 18; i++) {
     arm a;
@@ -226,9 +222,8 @@ START_TEST(test_inclinometer)
     close_machine(&m);
   }
 }
-END_TEST
 
-START_TEST(test_inclinometer_wraps)
+TEST(test_inclinometer_wraps)
 {
   arm a;
   machine m = open_machine(describe_arm(&a, pi - 0.05, 0.0, g));
@@ -243,10 +238,9 @@ START_TEST(test_inclinometer_wraps)
   ck_assert_double_eq_tol(predict(&m, askew), pi - 0.05, 1e-12);
   close_machine(&m);
 }
-END_TEST
 
 /* Right where the boom is upright: nothing infinite. */
-START_TEST(test_inclinometer_upright)
+TEST(test_inclinometer_upright)
 {
   arm a;
   double row[4], term[4], dx[4], snap[256];
@@ -260,7 +254,6 @@ START_TEST(test_inclinometer_upright)
   ck_assert_double_eq_tol(row[1], 1.0, 1e-12);
   close_machine(&m);
 }
-END_TEST
 
 /* ---- the four-bar ---- */
 
@@ -278,7 +271,7 @@ static machine open_four_bar(int steps, double u)
 
 static double signed_root(double x) { return copysign(sqrt(fabs(x)), x); }
 
-START_TEST(test_hydraulic_sensors)
+TEST(test_hydraulic_sensors)
 {
   machine m = open_four_bar(300, 10.0);
   const double p1 = value(&m, "v1.pressure"), p2 = value(&m, "v2.pressure"), p3 = value(&m, "v3.pressure");
@@ -298,10 +291,9 @@ START_TEST(test_hydraulic_sensors)
   ck_assert_double_eq_tol(predict(&m, stroke), hypot(1.0 + cos(angle), sin(angle)), 1e-12);
   close_machine(&m);
 }
-END_TEST
 
 /* Pressures times areas less friction. */
-START_TEST(test_load_pin)
+TEST(test_load_pin)
 {
   machine m = open_four_bar(80, 10.0);
   const bramah_sensor_options pin = {.kind = BRAMAH_SENSOR_LOAD_PIN, .at = "lift"};
@@ -311,10 +303,9 @@ START_TEST(test_load_pin)
   ck_assert_double_eq_tol(predict(&m, pin), force, 1e-9);
   close_machine(&m);
 }
-END_TEST
 
 /* A load that hangs on a vertical cylinder: at equilibrium the pin carries its weight. */
-START_TEST(test_load_pin_carries_the_weight)
+TEST(test_load_pin_carries_the_weight)
 {
   static const bramah_hose hose = {1e-4, 5.5e8};
   const bramah_body load = {.name = "load", .mass = 500.0};
@@ -354,7 +345,6 @@ START_TEST(test_load_pin_carries_the_weight)
   ck_assert_double_eq_tol(predict(&m, pin), 500.0 * g, 1e-3);
   close_machine(&m);
 }
-END_TEST
 
 /* ---- rows ---- */
 
@@ -389,7 +379,7 @@ static void check_row(const machine *m, bramah_sensor_options options)
   ck_assert_double_gt(largest, 0.0);
 }
 
-START_TEST(test_rows_on_the_four_bar)
+TEST(test_rows_on_the_four_bar)
 {
   static const bramah_sensor_options sensors[] = {
       {.kind = BRAMAH_SENSOR_ACCELEROMETER, .at = "coupler", .point = {4, 0.3, -0.2}, .axis = {1, 2, 0}},
@@ -412,10 +402,9 @@ START_TEST(test_rows_on_the_four_bar)
   }
   close_machine(&m);
 }
-END_TEST
 
 /* All twelve terms at once, on a body that turns about everything. */
-START_TEST(test_rows_on_a_spatial_tree)
+TEST(test_rows_on_a_spatial_tree)
 {
   spatial_tree tree;
   spatial_tree_describe(&tree, 8, 77);
@@ -430,13 +419,12 @@ START_TEST(test_rows_on_a_spatial_tree)
                     .kind = BRAMAH_SENSOR_INCLINOMETER, .at = "b7", .axis = {1, 2, -1}, .about = {3, 1, 0}});
   close_machine(&m);
 }
-END_TEST
 
 /* ---- mistakes ---- */
 
 /* On a bracket, welded to a plate that is welded to the boom: what the boom feels at that point, in those directions. A body
  * that the ground carries has no motion to measure. */
-START_TEST(test_sensors_on_welded_bodies)
+TEST(test_sensors_on_welded_bodies)
 {
   arm a;
   describe_arm(&a, 0.7, 2.5, g);
@@ -477,9 +465,8 @@ START_TEST(test_sensors_on_welded_bodies)
   refuse(&m, accelerometer("post", 0, 0, 1, 0), BRAMAH_E_REFERENCE, "there is no body 'post'");
   close_machine(&m);
 }
-END_TEST
 
-START_TEST(test_mistakes)
+TEST(test_mistakes)
 {
   machine m = open_four_bar(0, 0.0);
   refuse(&m, accelerometer("crnk", 0, 0, 1, 0), BRAMAH_E_REFERENCE,
@@ -516,9 +503,8 @@ START_TEST(test_mistakes)
   refuse(&m, o, BRAMAH_E_VALUE, "the range must end above its begin");
   close_machine(&m);
 }
-END_TEST
 
-START_TEST(test_inclinometer_needs_gravity)
+TEST(test_inclinometer_needs_gravity)
 {
   arm a;
   machine m = open_machine(describe_arm(&a, 0.3, 0.0, 0.0));
@@ -526,9 +512,8 @@ START_TEST(test_inclinometer_needs_gravity)
          "an inclinometer needs gravity, and the machine has none");
   close_machine(&m);
 }
-END_TEST
 
-START_TEST(test_names_of_kinds)
+TEST(test_names_of_kinds)
 {
   static const char *const names[] = {
       "encoder", "gyro",    "pressure", "accelerometer", "inclinometer", "stroke", "pressure-difference",
@@ -536,11 +521,10 @@ START_TEST(test_names_of_kinds)
   for (int i = 0; i < 9; i++)
     ck_assert_str_eq(bramah_sensor_kind_name((bramah_sensor_kind)(i + 1)), names[i]);
 }
-END_TEST
 
 /* ---- resolution and range ---- */
 
-START_TEST(test_resolution)
+TEST(test_resolution)
 {
   const bramah_sensor plain = {.sigma = 0.3}, coarse = {.sigma = 0.3, .resolution = 0.5};
   unsigned seed = 5;
@@ -558,9 +542,8 @@ START_TEST(test_resolution)
   }
   ck_assert_double_eq_tol(sum / 100000, 0.25 / 12, 2e-4);
 }
-END_TEST
 
-START_TEST(test_range)
+TEST(test_range)
 {
   const bramah_sensor s = {.least = 0.0, .most = 4e7, .resolution = 1e4}, fine = {.least = -1.0, .most = 1.0},
                       free = {.resolution = 0.1};
@@ -576,29 +559,5 @@ START_TEST(test_range)
   ck_assert(!bramah_sensor_is_saturated(&fine, 0.9999));
   ck_assert(!bramah_sensor_is_saturated(&free, 1e9));
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("sensors");
-  TCase *cases = one_case(suite, "kinds");
-  tcase_add_test(cases, test_accelerometer_at_rest);
-  tcase_add_test(cases, test_accelerometer_on_a_spinning_arm);
-  tcase_add_test(cases, test_accelerometer_in_motion);
-  tcase_add_test(cases, test_accelerometer_in_space);
-  tcase_add_test(cases, test_inclinometer);
-  tcase_add_test(cases, test_inclinometer_wraps);
-  tcase_add_test(cases, test_inclinometer_upright);
-  tcase_add_test(cases, test_hydraulic_sensors);
-  tcase_add_test(cases, test_load_pin);
-  tcase_add_test(cases, test_load_pin_carries_the_weight);
-  tcase_add_test(cases, test_rows_on_the_four_bar);
-  tcase_add_test(cases, test_rows_on_a_spatial_tree);
-  tcase_add_test(cases, test_sensors_on_welded_bodies);
-  tcase_add_test(cases, test_mistakes);
-  tcase_add_test(cases, test_inclinometer_needs_gravity);
-  tcase_add_test(cases, test_names_of_kinds);
-  tcase_add_test(cases, test_resolution);
-  tcase_add_test(cases, test_range);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("sensors"); }

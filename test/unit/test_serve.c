@@ -19,6 +19,12 @@
 
 static bramah_diag diag;
 
+#ifdef BRAMAH_MICROHTTPD
+enum { HAS_SERVER = 1 };
+#else
+enum { HAS_SERVER = 0 };
+#endif
+
 #define MUST(call) ck_assert_msg((call) == BRAMAH_OK, "%s: %s", #call, diag.message)
 
 /* ---- who is answered ---- */
@@ -37,7 +43,7 @@ static const bramah__policy open_one = {.port = 8080,
 #define ASK(policy, ...) bramah__answer_to(policy, &(bramah__request){__VA_ARGS__})
 #define STATUS(policy, ...) (int)ASK(policy, .method = "GET", .path = "/", __VA_ARGS__).status
 
-START_TEST(answers_its_own_names_only)
+TEST(answers_its_own_names_only)
 {
   static const char *const good[] = {"localhost:8080", "127.0.0.1:8080", "[::1]:8080", "LocalHost:8080"};
   static const char *const bad[] = {"evil.example:8080",
@@ -67,9 +73,8 @@ START_TEST(answers_its_own_names_only)
   ck_assert_int_eq(STATUS(&open_one, .host = "evil.example:8080", .token = token), 421);
   ck_assert_int_eq(STATUS(&open_one, .host = "cab-7.evil.example:8080", .token = token), 421);
 }
-END_TEST
 
-START_TEST(asks_for_the_token)
+TEST(asks_for_the_token)
 {
   char wrong[64], cookie[128];
   const char *host = "cab-7:8080";
@@ -92,9 +97,8 @@ START_TEST(asks_for_the_token)
   /* Whether there is such a path is not said without it. */
   ck_assert_int_eq((int)ASK(&open_one, .method = "GET", .path = "/nothing", .host = host).status, 401);
 }
-END_TEST
 
-START_TEST(has_no_other_paths)
+TEST(has_no_other_paths)
 {
   static const char *const paths[] = {
       "/etc/passwd", "//", "/..", "/../../etc/passwd", "/display.json/", "/%2e%2e", "", "/control/x", "*"};
@@ -111,7 +115,6 @@ START_TEST(has_no_other_paths)
   ck_assert_int_eq((int)ASK(&local, .method = "GET", .path = "/control", .host = "localhost:8080").status,
                    405);
 }
-END_TEST
 
 /* Status of a control; *value what it asks for. */
 static int control(const bramah__policy *policy, const char *body, const char *origin, const char *site,
@@ -124,7 +127,7 @@ static int control(const bramah__policy *policy, const char *body, const char *o
   return (int)answer.status;
 }
 
-START_TEST(takes_controls_of_its_own_page)
+TEST(takes_controls_of_its_own_page)
 {
   double value;
   const char *pause = "{\"pause\": true}";
@@ -177,7 +180,6 @@ START_TEST(takes_controls_of_its_own_page)
                                   .body = pause, .size = strlen(pause), .type = "text/plain");
   ck_assert_int_eq((int)form.status, 415);
 }
-END_TEST
 
 /* ---- the server ---- */
 
@@ -292,7 +294,7 @@ static int status_of(client *c)
 }
 
 /* Every frame once and in order, to eight viewers; then one that comes again behind a frame; then an end. */
-START_TEST(sends_every_frame_to_every_viewer)
+EACH_TEST(sends_every_frame_to_every_viewer, 0, HAS_SERVER)
 {
   int blanks = 0;
   bramah_server *server = begin(0, &blanks, 0);
@@ -351,10 +353,9 @@ START_TEST(sends_every_frame_to_every_viewer)
   leave(later);
   bramah_server_free(server);
 }
-END_TEST
 
 /* One that never reads misses frames and hears how many; the other one, and who sends, are not the slower for it. */
-START_TEST(a_stalled_viewer_skips)
+EACH_TEST(a_stalled_viewer_skips, 0, HAS_SERVER)
 {
   int blanks = LARGE;
   enum { FRAMES = 200 };
@@ -388,9 +389,8 @@ START_TEST(a_stalled_viewer_skips)
   leave(reader);
   bramah_server_free(server);
 }
-END_TEST
 
-START_TEST(answers_requests)
+EACH_TEST(answers_requests, 0, HAS_SERVER)
 {
   int blanks = 0;
   bramah_control asked;
@@ -436,7 +436,6 @@ START_TEST(answers_requests)
   ck_assert_int_eq(bramah_server_new(&options, &diag, &second), BRAMAH_E_VALUE);
   bramah_server_free(server);
 }
-END_TEST
 
 /* ---- a log that is played ---- */
 
@@ -468,7 +467,7 @@ static uint64_t bits_of(bramah_assess *assess, const bramah_assess_results *r)
   return sum;
 }
 
-START_TEST(plays_back_and_forth_with_the_same_bits)
+TEST(plays_back_and_forth_with_the_same_bits)
 {
   static uint64_t bits[STEPS];
   static const double places[] = {0.5, 2.9, 1.0005, 0.0, -5.0, 2.2, 2.999, 1.7};
@@ -527,10 +526,9 @@ START_TEST(plays_back_and_forth_with_the_same_bits)
   }
   ck_assert_str_eq(verdict[0], verdict[1]);
 }
-END_TEST
 
 /* The machine itself is simulated along with its filter: the same rows as by a file, but for its digits. */
-START_TEST(plays_a_simulated_machine)
+TEST(plays_a_simulated_machine)
 {
   bramah_session *session;
   bramah_machine_plant machine;
@@ -559,7 +557,6 @@ START_TEST(plays_a_simulated_machine)
   bramah_machine_plant_close(&machine);
   bramah_session_close(session);
 }
-END_TEST
 
 /* ---- datagrams ---- */
 
@@ -571,7 +568,7 @@ static void datagram(int from, int port, const char *text)
                    (int)strlen(text));
 }
 
-START_TEST(datagrams_become_lines)
+TEST(datagrams_become_lines)
 {
   bramah_receiver *receiver = NULL;
   int fd, port = 40000 + (int)(getpid() % 20000);
@@ -610,20 +607,5 @@ START_TEST(datagrams_become_lines)
   close(fd);
   close(from);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("serve");
-  TCase *t = one_case(suite, "serve");
-  ADD_TESTS(t, answers_its_own_names_only, asks_for_the_token, has_no_other_paths,
-            takes_controls_of_its_own_page, plays_back_and_forth_with_the_same_bits,
-            plays_a_simulated_machine, datagrams_become_lines);
-#ifdef BRAMAH_MICROHTTPD
-  const int has_server = 1;
-#else
-  const int has_server = 0;
-#endif
-  if (has_server) ADD_TESTS(t, sends_every_frame_to_every_viewer, a_stalled_viewer_skips, answers_requests);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("serve"); }

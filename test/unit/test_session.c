@@ -59,7 +59,7 @@ static bramah_session *open_well(void)
   return session;
 }
 
-START_TEST(the_filter_stands_where_the_study_says)
+TEST(the_filter_stands_where_the_study_says)
 {
   bramah_session *s;
   write_session(0, NULL);
@@ -78,9 +78,8 @@ START_TEST(the_filter_stands_where_the_study_says)
   ck_assert_int_eq(bramah_filter_time_ns(bramah_session_filter(s)), 0);
   bramah_session_close(s);
 }
-END_TEST
 
-START_TEST(changes_of_the_study_are_in_the_machine)
+TEST(changes_of_the_study_are_in_the_machine)
 {
   bramah_session *s;
   write_session(0, NULL);
@@ -92,11 +91,10 @@ START_TEST(changes_of_the_study_are_in_the_machine)
   ck_assert_double_eq(mass, 150.0);
   bramah_session_close(s);
 }
-END_TEST
 
 /* Two of one file are two: what one estimates does not move the other; a new filter on the options of one
  * says the same to the bit. */
-START_TEST(sessions_share_nothing)
+TEST(sessions_share_nothing)
 {
   bramah_session *a, *b;
   bramah_diag diag;
@@ -122,10 +120,9 @@ START_TEST(sessions_share_nothing)
   bramah_session_close(b);
   bramah_session_close(a);
 }
-END_TEST
 
 /* A plant of the same model put to the start, and another filter on it. */
-START_TEST(another_filter_comes_from_the_options)
+TEST(another_filter_comes_from_the_options)
 {
   bramah_session *s;
   bramah_diag diag;
@@ -148,10 +145,9 @@ START_TEST(another_filter_comes_from_the_options)
   bramah_coupled_free(coupled);
   bramah_session_close(s);
 }
-END_TEST
 
 /* A clone begins at the start whatever the first one has seen, and what it sees moves only itself. */
-START_TEST(a_clone_has_plant_and_filter_of_its_own)
+TEST(a_clone_has_plant_and_filter_of_its_own)
 {
   bramah_session *s, *clone;
   bramah_diag diag;
@@ -178,9 +174,8 @@ START_TEST(a_clone_has_plant_and_filter_of_its_own)
   bramah_session_close(clone);
   bramah_session_close(s);
 }
-END_TEST
 
-START_TEST(sensors_are_found_by_what_they_show)
+TEST(sensors_are_found_by_what_they_show)
 {
   write_session(0, NULL);
   bramah_session *s = open_well();
@@ -189,7 +184,6 @@ START_TEST(sensors_are_found_by_what_they_show)
   ck_assert_int_eq(bramah__session_sensor_of_output(s, bramah_session_about(s)->joint_output[0] + 1), -1);
   bramah_session_close(s);
 }
-END_TEST
 
 static const struct {
   int line;
@@ -220,7 +214,7 @@ static const struct {
 
 enum { N_MISTAKES = sizeof mistakes / sizeof mistakes[0] };
 
-START_TEST(mistakes_are_told_with_their_place)
+EACH_TEST(mistakes_are_told_with_their_place, 0, N_MISTAKES)
 {
   bramah_session *s;
   bramah_diag diag;
@@ -235,7 +229,6 @@ START_TEST(mistakes_are_told_with_their_place)
   }
   bramah_session_close(s);
 }
-END_TEST
 
 static void count(void *user, const bramah_diag *diag)
 {
@@ -244,7 +237,7 @@ static void count(void *user, const bramah_diag *diag)
 }
 
 /* The check finds what opening finds, and goes on. */
-START_TEST(the_check_tells_mistakes)
+EACH_TEST(the_check_tells_mistakes, 0, N_MISTAKES)
 {
   int n = 0;
   write_session(mistakes[_i].line, mistakes[_i].with);
@@ -256,28 +249,25 @@ START_TEST(the_check_tells_mistakes)
   else
     ck_assert_int_eq(n, 0);
 }
-END_TEST
 
-START_TEST(the_check_tells_all_mistakes)
+TEST(the_check_tells_all_mistakes)
 {
   int n = 0;
   write_session(5, "inputs: {valv: volts}\nparameter_noise: {hydraulics.oil.bulk: 1 bar/Hz^0.5}");
   ck_assert_int_eq(bramah_file_check(path, count, &n, NULL), BRAMAH_E_REFERENCE);
   ck_assert_int_eq(n, 2);
 }
-END_TEST
 
 /* The caller may not care why. */
-START_TEST(a_diagnostic_is_not_needed)
+EACH_TEST(a_diagnostic_is_not_needed, 0, N_MISTAKES)
 {
   bramah_session *s;
   write_session(mistakes[_i].line, mistakes[_i].with);
   ck_assert_int_eq(bramah_session_open(path, NULL, &s), mistakes[_i].status);
   bramah_session_close(s);
 }
-END_TEST
 
-START_TEST(noise_adapts_where_the_study_asks)
+TEST(noise_adapts_where_the_study_asks)
 {
   bramah_session *s;
   bramah_diag diag;
@@ -294,7 +284,6 @@ START_TEST(noise_adapts_where_the_study_asks)
   bramah_adaptive_free(adaptive);
   bramah_session_close(s);
 }
-END_TEST
 
 /* With these densities of the pressures, which are asked to adapt. */
 static bramah_status adapt_pressures(const char *volumes, size_t *count, bramah_diag *diag)
@@ -316,7 +305,7 @@ static bramah_status adapt_pressures(const char *volumes, size_t *count, bramah_
   return status;
 }
 
-START_TEST(noise_of_zero_does_not_adapt)
+TEST(noise_of_zero_does_not_adapt)
 {
   bramah_diag diag;
   size_t count;
@@ -333,9 +322,8 @@ START_TEST(noise_of_zero_does_not_adapt)
   ck_assert_int_eq(diag.line, 15);
   ck_assert_str_eq(diag.file, path);
 }
-END_TEST
 
-START_TEST(a_missing_study_is_told)
+TEST(a_missing_study_is_told)
 {
   bramah_session *s;
   bramah_diag diag;
@@ -343,26 +331,5 @@ START_TEST(a_missing_study_is_told)
   ck_assert_ptr_nonnull(strstr(diag.file, "no-such-study.yaml"));
   bramah_session_close(s);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("session");
-  TCase *tcase = new_case("session");
-  tcase_add_checked_fixture(tcase, make_path, remove_path);
-  tcase_add_test(tcase, the_filter_stands_where_the_study_says);
-  tcase_add_test(tcase, changes_of_the_study_are_in_the_machine);
-  tcase_add_test(tcase, sessions_share_nothing);
-  tcase_add_test(tcase, another_filter_comes_from_the_options);
-  tcase_add_loop_test(tcase, mistakes_are_told_with_their_place, 0, N_MISTAKES);
-  tcase_add_test(tcase, a_clone_has_plant_and_filter_of_its_own);
-  tcase_add_test(tcase, sensors_are_found_by_what_they_show);
-  tcase_add_loop_test(tcase, the_check_tells_mistakes, 0, N_MISTAKES);
-  tcase_add_test(tcase, the_check_tells_all_mistakes);
-  tcase_add_loop_test(tcase, a_diagnostic_is_not_needed, 0, N_MISTAKES);
-  tcase_add_test(tcase, noise_adapts_where_the_study_asks);
-  tcase_add_test(tcase, noise_of_zero_does_not_adapt);
-  tcase_add_test(tcase, a_missing_study_is_told);
-  suite_add_tcase(suite, tcase);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("session", make_path, remove_path); }

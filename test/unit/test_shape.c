@@ -183,7 +183,7 @@ static void expected_axis(int i, double *out)
   for (int k = 0; k < 3; k++) out[k] /= length;
 }
 
-START_TEST(test_boxes)
+EACH_TEST(test_boxes, 0, PAIRS)
 {
   made of[2];
   bramah__pose pose[2];
@@ -204,11 +204,10 @@ START_TEST(test_boxes)
     ck_assert_int_eq(patch.n > 0, pairs[_i].overlap);
   }
 }
-END_TEST
 
 /* The patch of one box on another: corners of the smaller, of both where they cross, eight where it is turned by 45 degrees;
  * shares add up to 1 and are alike in a square. */
-START_TEST(test_patches)
+EACH_TEST(test_patches, 0, 6)
 {
   static const struct {
     double half, x, yaw;
@@ -241,11 +240,10 @@ START_TEST(test_patches)
   ck_assert_double_eq_tol(sum, 1.0, 1e-12);
   ck_assert_double_eq_tol(girth, cases[_i].girth, 1e-9);
 }
-END_TEST
 
 /* ---- hulls ---- */
 
-START_TEST(test_hulls)
+TEST(test_hulls)
 {
   static const double wedge[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1},
                       inside[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.1, 0.1, 0.1},
@@ -282,7 +280,6 @@ START_TEST(test_hulls)
   ck_assert_uint_eq(m.shape.n_faces, 2 * BRAMAH__MOST_CORNERS - 4);
   ck_assert_uint_eq(m.shape.n_edges, 3 * BRAMAH__MOST_CORNERS - 6);
 }
-END_TEST
 
 /* ---- round shapes ---- */
 
@@ -299,7 +296,7 @@ static double gap_of(const bramah__patch *patch, double radius)
 }
 
 /* A sphere or capsule near a box, above a face, an edge, a corner, and with its middle inside. */
-START_TEST(test_round_on_box)
+EACH_TEST(test_round_on_box, 0, 9)
 {
   static const struct {
     double at[2][3], radius, gap;
@@ -335,9 +332,8 @@ START_TEST(test_round_on_box)
     ck_assert_double_eq_tol(bramah__dot3(patch.normal, patch.normal), 1.0, 1e-12);
   }
 }
-END_TEST
 
-START_TEST(test_capsules)
+EACH_TEST(test_capsules, 0, 4)
 {
   static const struct {
     double one[2][3], other[2][3], gap;
@@ -359,7 +355,6 @@ START_TEST(test_capsules)
   ck_assert_uint_eq(patch.n, cases[_i].n);
   ck_assert_double_eq_tol(gap_of(&patch, 0.1), cases[_i].gap, 1e-12);
 }
-END_TEST
 
 /* ---- derivatives ---- */
 
@@ -385,7 +380,7 @@ static void forces(const bramah__tree *tree, const bramah__contact *contact, con
 }
 
 /* Points and balls of bodies on planes of others, which share ancestors, are each other's, or are the ground. */
-START_TEST(test_derivatives)
+EACH_TEST(test_derivatives, 0, 7)
 {
   static const int bodies[][2] = {{7, 4}, {4, 7}, {10, 2}, {2, 10}, {9, -1}, {-1, 6}, {N - 1, 0}};
   static const double radii[] = {0.0, 0.3};
@@ -456,10 +451,9 @@ START_TEST(test_derivatives)
   }
   bramah_model_free(model);
 }
-END_TEST
 
 /* Opposite and equal: no net force and moment on the two bodies together, whatever they do. Both float. */
-START_TEST(test_momentum)
+TEST(test_momentum)
 {
   bramah__contact contact = {
       .body = 11, .carrier = 6, .radius = 0.2, .hertz = 1e4, .loss = 0.3, .point = {0.1, 0.2, 0.3}};
@@ -506,17 +500,5 @@ START_TEST(test_momentum)
   }
   bramah_model_free(model);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("shape");
-  TCase *cases = one_case(suite, "shape");
-  tcase_add_loop_test(cases, test_boxes, 0, PAIRS);
-  tcase_add_loop_test(cases, test_patches, 0, 6);
-  tcase_add_loop_test(cases, test_round_on_box, 0, 9);
-  tcase_add_loop_test(cases, test_capsules, 0, 4);
-  tcase_add_loop_test(cases, test_derivatives, 0, 7);
-  ADD_TESTS(cases, test_hulls, test_momentum);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("shape"); }

@@ -64,7 +64,7 @@ static void at(size_t part, int end, double x, double y, double z)
 
 /* Crank at 60 deg: its pin is at (1, sqrt 3). The coupler's other end is where circles of 8 m about it and of
  * 5 m about (10, 0) meet above. */
-START_TEST(four_bar_stands_where_geometry_says)
+TEST(four_bar_stands_where_geometry_says)
 {
   four_bar_describe(&fb, 1.0, 1000000);
   open_machine(&fb.machine);
@@ -87,11 +87,10 @@ START_TEST(four_bar_stands_where_geometry_says)
   ck_assert_uint_eq(count(BRAMAH_SKELETON_GROUND), 3);
   ck_assert_uint_eq(count(BRAMAH_SKELETON_JOINT), 4);
 }
-END_TEST
 
 /* From (-1, 0) to the middle of the crank; with 0.3 m of piston chamber at its reference stroke sqrt 3 the
  * barrel is sqrt 3 - 0.3 long. */
-START_TEST(cylinder_has_a_barrel_of_constant_length)
+TEST(cylinder_has_a_barrel_of_constant_length)
 {
   four_bar_describe(&fb, 1.0, 1000000);
   open_machine(&fb.machine);
@@ -111,10 +110,9 @@ START_TEST(cylinder_has_a_barrel_of_constant_length)
   ck_assert_double_eq_tol(hypot(points[i][1][0] + 1.0, points[i][1][1]), sqrt(3.0) - 0.3, 1e-12);
   at(i + 1, 1, cos(1.2), sin(1.2), 0);
 }
-END_TEST
 
 /* A cylinder that holds on 0.2 m off the crank: the lug begins on the crank's line, across it. */
-START_TEST(lugs_stand_on_the_nearest_beam)
+TEST(lugs_stand_on_the_nearest_beam)
 {
   four_bar_describe(&fb, 1.0, 1000000);
   fb.cylinders[0].point[1][1] = -0.2;
@@ -124,10 +122,9 @@ START_TEST(lugs_stand_on_the_nearest_beam)
   at(i, 0, c, s, 0);
   at(i, 1, c + 0.2 * s, s - 0.2 * c, 0);
 }
-END_TEST
 
 /* A slider has a slide; a body at the end of the tree is drawn to its centre of mass or payload point. */
-START_TEST(sliders_and_last_bodies)
+TEST(sliders_and_last_bodies)
 {
   static const double cart_at[3] = {0, 0, 1}, axis_x[3] = {1, 0, 0}, axis_y[3] = {0, 1, 0};
   bramah_body bodies[2] = {{.name = "cart", .mass = 1, .inertia = {1, 1, 1}},
@@ -162,10 +159,9 @@ START_TEST(sliders_and_last_bodies)
   open_machine(&machine);
   at(find(BRAMAH_SKELETON_BODY, "arm", 0), 1, 0.7, 0, 2.25);
 }
-END_TEST
 
 /* Tables that are too short are refused; what they have room for is written and nothing behind it. */
-START_TEST(short_tables)
+TEST(short_tables)
 {
   four_bar_describe(&fb, 1.0, 1000000);
   open_machine(&fb.machine);
@@ -175,7 +171,6 @@ START_TEST(short_tables)
   ck_assert_uint_eq(few.n, n);
   ck_assert(two[1].name && !two[2].name);
 }
-END_TEST
 
 static int body_of(const char *name)
 {
@@ -186,7 +181,7 @@ static int body_of(const char *name)
 }
 
 /* Poses: a joint that turns lies where its description says in the frame of its parent, and quaternions are those of rotations. */
-START_TEST(poses)
+TEST(poses)
 {
   size_t checked = 0;
   for (unsigned seed = 1; seed <= 20; seed++) {
@@ -214,10 +209,9 @@ START_TEST(poses)
   }
   ck_assert_uint_ge(checked, 20);
 }
-END_TEST
 
 /* What is drawn belongs to the shared model; moving the plant moves it, and every tree can be drawn. */
-START_TEST(any_tree)
+TEST(any_tree)
 {
   for (unsigned seed = 1; seed <= 20; seed++) {
     static spatial_tree tree;
@@ -232,20 +226,5 @@ START_TEST(any_tree)
     if (seed < 20) close_machine();
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("skeleton");
-  TCase *t = new_case("skeleton");
-  tcase_add_checked_fixture(t, NULL, close_machine);
-  tcase_add_test(t, four_bar_stands_where_geometry_says);
-  tcase_add_test(t, cylinder_has_a_barrel_of_constant_length);
-  tcase_add_test(t, lugs_stand_on_the_nearest_beam);
-  tcase_add_test(t, sliders_and_last_bodies);
-  tcase_add_test(t, short_tables);
-  tcase_add_test(t, any_tree);
-  tcase_add_test(t, poses);
-  suite_add_tcase(suite, t);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("skeleton", NULL, close_machine); }

@@ -160,7 +160,7 @@ static unsigned char *saved(object *o)
 }
 
 /* Whatever bit it is, and the object is as it was. */
-START_TEST(each_wrong_bit_is_found)
+EACH_TEST(each_wrong_bit_is_found, 0, KINDS)
 {
   object o;
   make_usual(&o, _i);
@@ -185,10 +185,9 @@ START_TEST(each_wrong_bit_is_found)
   free(snap);
   drop(&o);
 }
-END_TEST
 
 /* Another kind, another window, the same but for a room. */
-START_TEST(snapshots_of_other_objects_are_refused)
+EACH_TEST(snapshots_of_other_objects_are_refused, 0, KINDS)
 {
   object o, other;
   make_usual(&o, _i);
@@ -205,9 +204,8 @@ START_TEST(snapshots_of_other_objects_are_refused)
   free(snap);
   drop(&o);
 }
-END_TEST
 
-START_TEST(other_computers_are_noticed)
+EACH_TEST(other_computers_are_noticed, 0, KINDS)
 {
   object o;
   make_usual(&o, _i);
@@ -232,11 +230,10 @@ START_TEST(other_computers_are_noticed)
   free(snap);
   drop(&o);
 }
-END_TEST
 
 /* Sealed anew by somebody who knows how: each word set to what it cannot be. What is taken is worked with, for
  * sanitizers to see. */
-START_TEST(what_could_not_have_been_saved_is_refused)
+EACH_TEST(what_could_not_have_been_saved_is_refused, 0, KINDS)
 {
   static const int64_t values[] = {-1, INT64_MAX, INT64_MIN, INT64_C(1) << 40, 1000};
   object o;
@@ -264,10 +261,9 @@ START_TEST(what_could_not_have_been_saved_is_refused)
   free(snap);
   drop(&o);
 }
-END_TEST
 
 /* It goes on to the bit in a filter that was made with other noise; stepping back brings no old noise. */
-START_TEST(noise_set_at_run_time_is_kept)
+TEST(noise_set_at_run_time_is_kept)
 {
   static const double q = 0.7;
   object a, b;
@@ -309,16 +305,5 @@ START_TEST(noise_set_at_run_time_is_kept)
   ck_assert_double_eq(bramah_filter_get_info(a.filter).acceleration_noise[0], q);
   drop(&a);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("snapshots");
-  TCase *cases = one_case(suite, "snapshots");
-  tcase_add_loop_test(cases, each_wrong_bit_is_found, 0, KINDS);
-  tcase_add_loop_test(cases, snapshots_of_other_objects_are_refused, 0, KINDS);
-  tcase_add_loop_test(cases, other_computers_are_noticed, 0, KINDS);
-  tcase_add_loop_test(cases, what_could_not_have_been_saved_is_refused, 0, KINDS);
-  tcase_add_test(cases, noise_set_at_run_time_is_kept);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("snapshots"); }

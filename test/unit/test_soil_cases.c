@@ -70,7 +70,7 @@ static int sweep(bramah_terrain *t, const double *force)
   return memcmp(before, t->h, t->n_cells * sizeof before[0]) != 0;
 }
 
-START_TEST(automaton_of_the_specification)
+TEST(automaton_of_the_specification)
 {
   const bramah__node *list = at(automaton->root, "evaluations"), *soil = at(automaton->root, "soil");
   ck_assert_uint_eq(list->n, 10);
@@ -112,9 +112,8 @@ START_TEST(automaton_of_the_specification)
     bramah_terrain_free(t);
   }
 }
-END_TEST
 
-START_TEST(pressure_of_the_specification)
+TEST(pressure_of_the_specification)
 {
   const bramah__node *list = at(pressure->root, "evaluations");
   ck_assert_uint_eq(list->n, 10);
@@ -130,9 +129,8 @@ START_TEST(pressure_of_the_specification)
     same_table(base, at(e, "base"), 1e-12);
   }
 }
-END_TEST
 
-START_TEST(cutting_of_the_specification)
+TEST(cutting_of_the_specification)
 {
   const bramah__node *list = at(cutting->root, "evaluations");
   ck_assert_uint_eq(list->n, 10);
@@ -157,9 +155,8 @@ START_TEST(cutting_of_the_specification)
     near(f.vertical, number(e, "vertical"), soil.cohesion + soil.adhesion > 0.0 ? 1e-7 : 1e-12);
   }
 }
-END_TEST
 
-START_TEST(particles_of_the_specification)
+TEST(particles_of_the_specification)
 {
   const bramah__node *list = at(particles->root, "evaluations");
   ck_assert_uint_eq(list->n, 10);
@@ -196,7 +193,6 @@ START_TEST(particles_of_the_specification)
     bramah_terrain_free(t);
   }
 }
-END_TEST
 
 int main(void)
 {
@@ -213,10 +209,7 @@ int main(void)
     printf("skipped: the cases of the specification are not here (BRAMAH_SPEC)\n");
     return 77;
   }
-  Suite *suite = suite_create("soil");
-  ADD_TESTS(one_case(suite, "specification"), automaton_of_the_specification, pressure_of_the_specification,
-            cutting_of_the_specification, particles_of_the_specification);
-  const int code = run_suite(suite);
+  const int code = run_tests("soil");
   for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) bramah__source_free(*files[k].source);
   return code;
 }

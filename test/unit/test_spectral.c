@@ -28,7 +28,7 @@ static double complex element(const double *V, size_t k, size_t i)
   return V[k * N + i];
 }
 
-START_TEST(test_eigen)
+TEST(test_eigen)
 {
   double copy[N * N], norm;
   fill(N * N, A, 3);
@@ -52,10 +52,9 @@ START_TEST(test_eigen)
     ck_assert_double_eq_tol(s[k], cabs(across), 1e-12);
   }
 }
-END_TEST
 
 /* Eigenvalues 0 and 1e6 that only balancing tells apart from noise. */
-START_TEST(test_balance)
+TEST(test_balance)
 {
   double scale[2] = {0}, M[4] = {1.0, 1e12, 1e-12, 2.0};
   ck_assert_int_eq(bramah__balance(2, M, scale), 0);
@@ -63,9 +62,8 @@ START_TEST(test_balance)
   ck_assert_double_lt(fmax(M[1], M[2]), 4.0);
   ck_assert_double_eq_tol(1e12 * scale[1] / scale[0], M[1], 1e-12);
 }
-END_TEST
 
-START_TEST(test_symmetric)
+TEST(test_symmetric)
 {
   double K[N * N], M[N * N], G[N * N];
   fill(N * N, G, 5);
@@ -91,9 +89,8 @@ START_TEST(test_symmetric)
     ck_assert_double_eq_tol(Mx, 1.0, 1e-12);
   }
 }
-END_TEST
 
-START_TEST(test_complex_solve)
+TEST(test_complex_solve)
 {
   double complex M[9], copy[9], x[3] = {1.0 + I, -2.0, 3.0 * I}, y[3] = {0};
   unsigned seed = 4;
@@ -103,10 +100,9 @@ START_TEST(test_complex_solve)
   ck_assert_int_eq(bramah__complex_solve(3, 1, (double *)M, (double *)y, iwork), 0);
   for (int i = 0; i < 3; i++) ck_assert_double_lt(cabs(x[i] - y[i]), 1e-13);
 }
-END_TEST
 
 /* A matrix of rank 3: Q Q' A = A, Q' Q = 1, and the rank is seen. */
-START_TEST(test_orthonormal)
+TEST(test_orthonormal)
 {
   enum { W = 4 };
   double G[N * W], Q[N * W];
@@ -128,11 +124,10 @@ START_TEST(test_orthonormal)
     }
   }
 }
-END_TEST
 
 /* A N = 0 with N the unit matrix in the rows of the coordinates left; a row that repeats others counts for
  * nothing. */
-START_TEST(test_null_space)
+TEST(test_null_space)
 {
   enum { ROWS = 5, FREE = N - 4 };
   double G[ROWS * N], copy[ROWS * N], V[N * N];
@@ -158,9 +153,8 @@ START_TEST(test_null_space)
   ck_assert_int_eq(bramah__null_space(0, 3, copy, 1e-10, &rank, V, work, iwork), 0);
   for (size_t i = 0; i < 9; i++) ck_assert_double_eq(V[i], i % 4 == 0);
 }
-END_TEST
 
-START_TEST(test_solve_many)
+TEST(test_solve_many)
 {
   double G[N * N], X[3 * N], Y[3 * N], smallest;
   fill(N * N, G, 22);
@@ -175,18 +169,5 @@ START_TEST(test_solve_many)
   bramah__solve_many(N, 0, A, Y, iwork, &smallest);
   ck_assert_double_lt(smallest, 1e-14);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("spectral");
-  TCase *cases = one_case(suite, "spectral");
-  tcase_add_test(cases, test_eigen);
-  tcase_add_test(cases, test_balance);
-  tcase_add_test(cases, test_symmetric);
-  tcase_add_test(cases, test_complex_solve);
-  tcase_add_test(cases, test_orthonormal);
-  tcase_add_test(cases, test_null_space);
-  tcase_add_test(cases, test_solve_many);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("spectral"); }

@@ -22,7 +22,7 @@ static bramah_status whiteness(size_t n, const double *x, size_t lags, double *r
   return bramah__autocorrelation_test(&a, lags, r, out, d);
 }
 
-START_TEST(rmse_of_known_errors)
+TEST(rmse_of_known_errors)
 {
   bramah__rmse r = {0};
   ck_assert(isnan(bramah__rmse_of(&r).value));
@@ -36,9 +36,8 @@ START_TEST(rmse_of_known_errors)
   ck_assert_double_eq_tol(bramah__rmse_of(&r).percent, 25.0, 1e-13);
   ck_assert_double_eq_tol(bramah__rmse_of(&r).inside, 2.0 / 3.0, 1e-15);
 }
-END_TEST
 
-START_TEST(rmse_without_truth_or_with_a_broken_estimate)
+TEST(rmse_without_truth_or_with_a_broken_estimate)
 {
   bramah__rmse r = {0};
   bramah__rmse_add(&r, 0.0, 1.0, (double)NAN);
@@ -49,9 +48,8 @@ START_TEST(rmse_without_truth_or_with_a_broken_estimate)
   ck_assert(isnan(bramah__rmse_of(&r).value));
   ck_assert_double_eq(bramah__rmse_of(&r).inside, 0.0);
 }
-END_TEST
 
-START_TEST(nis_mean)
+TEST(nis_mean)
 {
   bramah__nis nis = {0};
   ck_assert(isnan(bramah__nis_mean(&nis)));
@@ -60,7 +58,6 @@ START_TEST(nis_mean)
   ck_assert_uint_eq(nis.n, 2);
   ck_assert_double_eq(bramah__nis_mean(&nis), 2.0);
 }
-END_TEST
 
 static void assert_band(double dof, double probability, double low, double high)
 {
@@ -70,7 +67,7 @@ static void assert_band(double dof, double probability, double low, double high)
   ck_assert_double_eq_tol(h * dof, high, 6e-4 * fmax(1.0, high * 1e-3));
 }
 
-START_TEST(bands_from_tables)
+TEST(bands_from_tables)
 {
   assert_band(1, 0.95, 0.00098, 5.0239);
   assert_band(10, 0.95, 3.247, 20.483);
@@ -78,10 +75,9 @@ START_TEST(bands_from_tables)
   assert_band(100, 0.99, 67.328, 140.169);
   assert_band(5, 0.90, 1.1455, 11.0705);
 }
-END_TEST
 
 /* Against GSL's distribution itself, not its inverse, which is less exact and fails now and then. */
-START_TEST(bands_agree_with_gsl)
+TEST(bands_agree_with_gsl)
 {
   double l, h;
   for (double dof = 1.0; dof <= 1000.0; dof = dof < 20 ? dof + 0.5 : dof * 1.07)
@@ -94,10 +90,9 @@ START_TEST(bands_agree_with_gsl)
         ck_abort_msg("dof %g: %g above instead of %g", dof, above, tail);
     }
 }
-END_TEST
 
 /* Found by trials: GSL's inverse fails here. */
-START_TEST(bands_where_gsl_fails)
+TEST(bands_where_gsl_fails)
 {
   double l, h;
   for (double dof = 760.86; dof < 760.88; dof += 1e-4)
@@ -106,10 +101,9 @@ START_TEST(bands_where_gsl_fails)
   ck_assert_double_eq_tol(l * 699520, 695090, 2);
   ck_assert_double_eq_tol(gsl_cdf_chisq_Q(h * 699520, 699520), 8.74699e-05, 1e-8);
 }
-END_TEST
 
 /* Where the normal approximation takes over the band must neither jump nor lose digits. */
-START_TEST(large_degrees_of_freedom)
+TEST(large_degrees_of_freedom)
 {
   double l[2], h[2];
   ck_assert_int_eq(bramah__nis_band(1000.0, 0.95, &l[0], &h[0], NULL), BRAMAH_OK);
@@ -126,7 +120,6 @@ START_TEST(large_degrees_of_freedom)
     ck_assert(l[0] < 1.0 && 1.0 < h[0]);
   }
 }
-END_TEST
 
 static int handler_calls;
 static void count_calls(const char *reason, const char *file, int line, int gsl_errno)
@@ -136,7 +129,7 @@ static void count_calls(const char *reason, const char *file, int line, int gsl_
 }
 
 /* GSL's handler would abort a program that only wanted a band. */
-START_TEST(never_calls_the_handler_of_gsl)
+TEST(never_calls_the_handler_of_gsl)
 {
   static const double probabilities[] = {1e-300, 1e-12, 0.01,  0.5,      0.6827,   0.9,
                                          0.95,   0.99,  0.999, 0.999999, 1 - 1e-7, 1 - 3e-9};
@@ -151,9 +144,8 @@ START_TEST(never_calls_the_handler_of_gsl)
   ck_assert_int_eq(handler_calls, 0);
   gsl_set_error_handler(NULL);
 }
-END_TEST
 
-START_TEST(refuses_what_makes_no_sense)
+TEST(refuses_what_makes_no_sense)
 {
   static const double bad[][2] = {{0, 0.95},        {-1, 0.95},     {0.5, 0.95}, {NAN, 0.95},
                                   {INFINITY, 0.95}, {5, 0},         {5, 1},      {5, -0.1},
@@ -166,10 +158,9 @@ START_TEST(refuses_what_makes_no_sense)
   ck_assert_double_eq(l, 7.0);
   ck_assert_double_eq(h, 8.0);
 }
-END_TEST
 
 /* A consistent filter lies inside the 95 % band in 95 % of the runs. */
-START_TEST(bands_hold_what_they_promise)
+TEST(bands_hold_what_they_promise)
 {
   enum { RUNS = 4000, SAMPLES = 30 };
   double l, h;
@@ -188,10 +179,9 @@ START_TEST(bands_hold_what_they_promise)
   bramah_noise_free(noise);
   ck_assert_double_eq_tol((double)inside / RUNS, 0.95, 4 * sqrt(0.95 * 0.05 / RUNS));
 }
-END_TEST
 
 /* P = [4 2; 2 3], P^-1 = [3 -2; -2 4] / 8, e = [1 2]: (3 - 8 + 16) / 8. */
-START_TEST(nees_by_hand)
+TEST(nees_by_hand)
 {
   const double P[4] = {4, 2, 2, 3}, e[2] = {1, 2}, scaled[4] = {4e-14, 2e-1, 2e-1, 3e12}, s[2] = {1e-7, 2e6};
   const double bad[4] = {1, 2, 2, 1}, negative[4] = {1, 0, 0, -1}, lost[2] = {1, NAN};
@@ -205,10 +195,9 @@ START_TEST(nees_by_hand)
   ck_assert_int_eq(bramah__nees(2, lost, P, work, &value, &diag), BRAMAH_E_NOT_FINITE);
   ck_assert_double_eq_tol(value, 11.0 / 8.0, 1e-13);
 }
-END_TEST
 
 /* Errors drawn with covariance P lie in the band, with one twice as large they do not. */
-START_TEST(nees_over_runs)
+TEST(nees_over_runs)
 {
   enum { RUNS = 2000, N = 3 };
   static const double L[N][N] = {{1e-3, 0, 0}, {5e-3, 2e-2, 0}, {1e5, -3e5, 2e5}};
@@ -236,9 +225,8 @@ START_TEST(nees_over_runs)
   ck_assert(bramah__nis_mean(&right) > low && bramah__nis_mean(&right) < high);
   ck_assert_double_gt(bramah__nis_mean(&small), high);
 }
-END_TEST
 
-START_TEST(chi_square_tail)
+TEST(chi_square_tail)
 {
   ck_assert_double_eq_tol(bramah__chi_square_above(3.841458820694124, 1), 0.05, 1e-12);
   ck_assert_double_eq_tol(bramah__chi_square_above(2.0, 2), exp(-1.0), 1e-15);
@@ -256,11 +244,10 @@ START_TEST(chi_square_tail)
   ck_assert(isnan(bramah__chi_square_above(NAN, 20)));
   ck_assert(isnan(bramah__chi_square_above(1, 0)));
 }
-END_TEST
 
 /* x = 1 2 4 1: about its mean 2 it is -1 0 2 -1, squares 6; r_1 = -2 / 6, r_2 = -2 / 6 (-1 times 2, 0 times
  * -1). */
-START_TEST(autocorrelation_by_hand)
+TEST(autocorrelation_by_hand)
 {
   const double x[4] = {1, 2, 4, 1};
   double r[2];
@@ -275,11 +262,10 @@ START_TEST(autocorrelation_by_hand)
   ck_assert_uint_eq(w.n, 4);
   ck_assert_uint_eq(w.lags, 2);
 }
-END_TEST
 
 /* White noise is refused at 5 % in 5 % of the trials; noise that remembers a tenth of itself nearly
  * always. */
-START_TEST(tells_white_from_coloured)
+TEST(tells_white_from_coloured)
 {
   enum { TRIALS = 1000, SAMPLES = 2000, LAGS = 20 };
   static double white[SAMPLES], coloured[SAMPLES], r[LAGS];
@@ -305,9 +291,8 @@ START_TEST(tells_white_from_coloured)
   ck_assert_double_eq_tol((double)outside / TRIALS / LAGS, 0.05, 0.005);
   ck_assert_int_gt(refused[1], TRIALS * 9 / 10);
 }
-END_TEST
 
-START_TEST(whiteness_of_what_makes_no_sense)
+TEST(whiteness_of_what_makes_no_sense)
 {
   const double same[5] = {2, 2, 2, 2, 2}, lost[5] = {1, 2, NAN, 3, 4}, good[5] = {1, 2, 5, 3, 4};
   double r[5];
@@ -319,10 +304,9 @@ START_TEST(whiteness_of_what_makes_no_sense)
   ck_assert_int_eq(whiteness(5, lost, 2, r, &w, &diag), BRAMAH_E_NOT_FINITE);
   ck_assert_int_eq(whiteness(5, good, 3, r, &w, &diag), BRAMAH_OK);
 }
-END_TEST
 
 /* The same as of samples that are kept, also when their mean is large. */
-START_TEST(autocorrelation_of_a_stream)
+TEST(autocorrelation_of_a_stream)
 {
   enum { N = 3000, LAGS = BRAMAH__AUTOCORRELATION_LAGS };
   static double x[N];
@@ -352,9 +336,8 @@ START_TEST(autocorrelation_of_a_stream)
   ck_assert_double_eq_tol(w.band, 1.96 / sqrt(N), 1e-15);
   ck_assert_double_eq_tol(w.ljung_box, ljung_box, 1e-6 * ljung_box);
 }
-END_TEST
 
-START_TEST(autocorrelation_of_few_samples)
+TEST(autocorrelation_of_few_samples)
 {
   bramah__autocorrelation a = {0}, same = {0};
   bramah_whiteness w;
@@ -374,10 +357,9 @@ START_TEST(autocorrelation_of_few_samples)
   bramah__autocorrelation_add(&same, NAN);
   ck_assert_int_eq(bramah__autocorrelation_test(&same, 2, r, &w, &diag), BRAMAH_E_NOT_FINITE);
 }
-END_TEST
 
 /* Correlations of 0.5 between all of three: eigenvalues 2, 0.5, 0.5. Units do not matter. */
-START_TEST(conditioning_by_hand)
+TEST(conditioning_by_hand)
 {
   const double sigma[3] = {1e-4, 3.0, 2e7};
   double P[9], work[9], condition;
@@ -394,9 +376,8 @@ START_TEST(conditioning_by_hand)
   ck_assert_int_eq(bramah_conditioning(2, singular, work, &condition, &diag), BRAMAH_OK);
   ck_assert_double_ge(condition, 1e15);
 }
-END_TEST
 
-START_TEST(conditioning_of_bad_covariances)
+TEST(conditioning_of_bad_covariances)
 {
   double work[4], condition = 7.0;
   const double negative[4] = {1.0, 0.0, 0.0, -1.0}, lost[4] = {1.0, NAN, NAN, 1.0},
@@ -406,10 +387,9 @@ START_TEST(conditioning_of_bad_covariances)
   ck_assert_int_eq(bramah_conditioning(2, wild, work, &condition, &diag), BRAMAH_E_NOT_FINITE);
   ck_assert_double_eq(condition, 7.0);
 }
-END_TEST
 
 /* Against the integral of x^2 phi(x) over the gate by Simpson's rule. */
-START_TEST(gates_leave_less)
+TEST(gates_leave_less)
 {
   enum { N = 2000 };
   ck_assert_double_eq(bramah__nis_left_by_gate(0.0), 1.0);
@@ -427,17 +407,5 @@ START_TEST(gates_leave_less)
     ck_assert_double_eq_tol(bramah__nis_left_by_gate(g), squares / share, 1e-10);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("statistics");
-  TCase *t = one_case(suite, "statistics");
-  ADD_TESTS(t, rmse_of_known_errors, rmse_without_truth_or_with_a_broken_estimate, nis_mean,
-            bands_from_tables, bands_agree_with_gsl, bands_where_gsl_fails, large_degrees_of_freedom,
-            never_calls_the_handler_of_gsl, refuses_what_makes_no_sense, bands_hold_what_they_promise,
-            nees_by_hand, nees_over_runs, chi_square_tail, autocorrelation_by_hand, tells_white_from_coloured,
-            whiteness_of_what_makes_no_sense, autocorrelation_of_a_stream, autocorrelation_of_few_samples,
-            conditioning_by_hand, conditioning_of_bad_covariances, gates_leave_less);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("statistics"); }

@@ -59,7 +59,7 @@ static bramah_study *load_with(int line, const char *with)
   return load_file(path);
 }
 
-START_TEST(head_of_study_is_read)
+TEST(head_of_study_is_read)
 {
   bramah_study *s = load_with(0, NULL);
   ck_assert_str_eq(s->name, "small study, 1 kHz");
@@ -80,9 +80,8 @@ START_TEST(head_of_study_is_read)
   ck_assert_int_eq(s->changes[1].line, 5);
   bramah_study_free(s);
 }
-END_TEST
 
-START_TEST(sensors_are_read)
+TEST(sensors_are_read)
 {
   bramah_study *s = load_with(0, NULL);
   const bramah_sensor_options *sensor = s->sensors;
@@ -105,10 +104,9 @@ START_TEST(sensors_are_read)
   ck_assert_str_eq(sensor[4].at, "v1");
   bramah_study_free(s);
 }
-END_TEST
 
 /* One line of each kind, in place of the encoder. */
-START_TEST(every_kind_is_read)
+TEST(every_kind_is_read)
 {
   bramah_study *s =
       load_with(9, "  s: {type: accelerometer, body: boom, point: [1, 0, 200 mm], axis: [0, 3, 4], "
@@ -150,9 +148,8 @@ START_TEST(every_kind_is_read)
   ck_assert(s->sensors[0].resolution == 1e-4 && s->sensors[0].most == 5);
   bramah_study_free(s);
 }
-END_TEST
 
-START_TEST(start_values_are_read)
+TEST(start_values_are_read)
 {
   bramah_study *s = load_with(0, NULL);
   const bramah_joint_start *crank = &s->joints[0], *slide = &s->joints[1];
@@ -170,11 +167,10 @@ START_TEST(start_values_are_read)
   ck_assert(s->volumes[1].has_pressure == 0 && s->volumes[1].noise == 0.0 && s->volumes[1].line == 19);
   bramah_study_free(s);
 }
-END_TEST
 
 /* ---- filter ---- */
 
-START_TEST(filter_has_defaults)
+TEST(filter_has_defaults)
 {
   bramah_study *s = load_with(0, NULL);
   ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_STEP);
@@ -187,7 +183,6 @@ START_TEST(filter_has_defaults)
   ck_assert(s->uncertainty.is_on && !s->uncertainty.is_stated);
   bramah_study_free(s);
 }
-END_TEST
 
 /* What protects, by what a study says: one that says nothing is protected, the papers' filter is not, and a budget is
  * never an error where nobody asked for it. */
@@ -209,7 +204,7 @@ static const struct {
     {"filter: {gate: 5, drift_gate: 7}\nuncertainty: fixed", BRAMAH_TRANSITION_STEP, 5.0, 7.0, 0},
 };
 
-START_TEST(what_protects)
+EACH_TEST(what_protects, 0, sizeof protections / sizeof *protections)
 {
   const char *says = protections[_i].says;
   bramah_study *s = load_with(6, says);
@@ -219,10 +214,9 @@ START_TEST(what_protects)
   ck_assert_int_eq(s->uncertainty.is_on, protections[_i].budget);
   bramah_study_free(s);
 }
-END_TEST
 
 /* What tells that an unknown command leapt is no fault of a sensor: no gates, unless the study wants them. */
-START_TEST(unknown_inputs_have_no_gates)
+TEST(unknown_inputs_have_no_gates)
 {
   static const char unknown[] = "inputs: {valve: {unknown: {sigma: 2 V, noise: 5 V/s^0.5}}}";
   char with_gate[128];
@@ -234,9 +228,8 @@ START_TEST(unknown_inputs_have_no_gates)
   ck_assert(s->gate[0] == 4.0 && s->drift_gate == 6.0);
   bramah_study_free(s);
 }
-END_TEST
 
-START_TEST(filter_is_read)
+TEST(filter_is_read)
 {
   bramah_study *s =
       load_with(6, "filter: {transition: step, noise: published, covariance: square-root, fusion: block, "
@@ -255,10 +248,9 @@ START_TEST(filter_is_read)
   ck_assert_int_eq(s->transition, BRAMAH_TRANSITION_KINEMATIC_EXACT);
   bramah_study_free(s);
 }
-END_TEST
 
 /* A sensor's own gate goes before that of the filter, which stands behind it in the file. */
-START_TEST(gates_are_of_filter_or_sensor)
+TEST(gates_are_of_filter_or_sensor)
 {
   bramah_study *s = load_with(9, "  angle: {type: encoder, joint: crank, sigma: 1 deg, gate: 2.5}\n"
                                  "  open: {type: encoder, joint: crank, sigma: 1 deg, gate: 0}");
@@ -271,9 +263,8 @@ START_TEST(gates_are_of_filter_or_sensor)
   ck_assert(s->gate[0] == 2.5 && s->gate[1] == 0.0 && s->gate[2] == 3.0 && s->gate[5] == 3.0);
   bramah_study_free(s);
 }
-END_TEST
 
-START_TEST(augmented_states_are_read)
+TEST(augmented_states_are_read)
 {
   bramah_study *s = load_with(6, "augmented:\n"
                                  "  load: {parameter: crank.load, sigma: 50 N*m, noise: 20 N*m/s^0.5}\n"
@@ -301,10 +292,9 @@ START_TEST(augmented_states_are_read)
   ck_assert_str_eq(drift->most.text, "0.1 rad/s");
   bramah_study_free(s);
 }
-END_TEST
 
 /* An unknown command is an augmented state before all others, with the name of its output. */
-START_TEST(unknown_inputs_are_read)
+TEST(unknown_inputs_are_read)
 {
   bramah_study *s = load_with(
       7, "inputs: {lift: {column: my column}, valve: {unknown: {sigma: 2 V, noise: 5 V/s^0.5, most: 8 V}}}\n"
@@ -325,10 +315,9 @@ START_TEST(unknown_inputs_are_read)
   ck_assert_ptr_null(s->augmented[1].input);
   bramah_study_free(s);
 }
-END_TEST
 
 /* What a file does not say of its format the log has said. */
-START_TEST(logs_are_read)
+TEST(logs_are_read)
 {
   bramah_study *s = load_with(
       6, "time: {column: n, rate: 500 Hz, wrap: 65536, offset: -12 ms, drift: 30 ppm, origin: 2 s}\n"
@@ -356,10 +345,9 @@ START_TEST(logs_are_read)
   ck_assert_int_eq(imu->format.no_header, 1);
   bramah_study_free(s);
 }
-END_TEST
 
 /* A file may have a header where the others have none. */
-START_TEST(a_file_may_have_a_header_of_its_own)
+TEST(a_file_may_have_a_header_of_its_own)
 {
   bramah_study *s =
       load_with(6, "log: {header: none, files: {a: {match: a.csv, header: yes}, b: {match: b.csv}}}");
@@ -373,10 +361,9 @@ START_TEST(a_file_may_have_a_header_of_its_own)
   ck_assert_int_eq(s->log.files[1].format.no_header, 1);
   bramah_study_free(s);
 }
-END_TEST
 
 /* What is both an unknown command and an offset beside the state is told. */
-START_TEST(an_unknown_command_is_estimated_once)
+TEST(an_unknown_command_is_estimated_once)
 {
   bramah_diag diag;
   bramah_study *study = NULL;
@@ -388,9 +375,8 @@ START_TEST(an_unknown_command_is_estimated_once)
   ck_assert_str_eq(diag.thing, "bias");
   ck_assert_str_eq(diag.message, "this parameter is estimated as the unknown command of the input already");
 }
-END_TEST
 
-START_TEST(columns_are_read)
+TEST(columns_are_read)
 {
   bramah_study *s =
       load_with(13, "  p1: {type: pressure, volume: v1, sigma: 0.5 bar, unit: V, scale: 40 bar/V, offset: -1 "
@@ -407,9 +393,8 @@ START_TEST(columns_are_read)
   ck_assert(s->sensor_columns[0].sign >= 0.0 && !s->sensor_columns[0].scale.text);
   bramah_study_free(s);
 }
-END_TEST
 
-START_TEST(files_of_columns_must_exist)
+TEST(files_of_columns_must_exist)
 {
   bramah_diag diag;
   bramah_study *study = NULL;
@@ -419,9 +404,8 @@ START_TEST(files_of_columns_must_exist)
   ck_assert_int_eq(diag.line, 10);
   ck_assert_str_eq(diag.message, "there is no file 'imu' in log.files");
 }
-END_TEST
 
-START_TEST(parameter_noise_is_read)
+TEST(parameter_noise_is_read)
 {
   bramah_study *s =
       load_with(6, "parameter_noise:\n  valve.offset: 0.05 V/Hz^0.5\n  pump.pressure: 1 bar/Hz^0.5");
@@ -432,7 +416,6 @@ START_TEST(parameter_noise_is_read)
   ck_assert_int_eq(s->parameter_noise[1].line, 8);
   bramah_study_free(s);
 }
-END_TEST
 
 typedef struct told {
   int n, line[8];
@@ -445,7 +428,7 @@ static void tell(void *user, const bramah_diag *diag)
 }
 
 /* check goes on behind a mistake, in these sections too. */
-START_TEST(every_mistake_is_told)
+TEST(every_mistake_is_told)
 {
   told t = {0};
   write_study(6, "filter: {transition: stp, iterations: 0}\n"
@@ -460,32 +443,28 @@ START_TEST(every_mistake_is_told)
   ck_assert_int_eq(t.n, COUNT(lines));
   for (int i = 0; i < COUNT(lines); i++) ck_assert_int_eq(t.line[i], lines[i]);
 }
-END_TEST
 
-START_TEST(machine_path_may_be_absolute)
+TEST(machine_path_may_be_absolute)
 {
   bramah_study *s = load_with(2, "machine: /a/b.yaml");
   ck_assert_str_eq(s->machine_file, "/a/b.yaml");
   bramah_study_free(s);
 }
-END_TEST
 
-START_TEST(time_column_has_a_default)
+TEST(time_column_has_a_default)
 {
   bramah_study *s = load_with(6, "");
   ck_assert_str_eq(s->time_column, "t");
   bramah_study_free(s);
 }
-END_TEST
 
-START_TEST(list_in_a_change_keeps_its_meaning)
+TEST(list_in_a_change_keeps_its_meaning)
 {
   bramah_study *s = load_with(5, "  a.b: [[1, 'it''s: [x]'], \"\", 2 m]\n  c: \"quoted: text\"");
   ck_assert_str_eq(s->changes[1].value, "[[1, 'it''s: [x]'], '', 2 m]");
   ck_assert_str_eq(s->changes[2].value, "quoted: text");
   bramah_study_free(s);
 }
-END_TEST
 
 /* ---- the data set ---- */
 
@@ -495,7 +474,7 @@ static void data_path(char *out, size_t n, int set)
   snprintf(out, n, "%s/datasets/four-bar/sensors-%d.yaml", root ? root : ".", set);
 }
 
-START_TEST(four_bar_studies_load_with_their_machine)
+EACH_TEST(four_bar_studies_load_with_their_machine, 0, 4)
 {
   static const char *const sensors[] = {"crank_encoder p1 p2 p3", "crank_encoder crank_gyro p1 p2 p3",
                                         "crank_encoder crank_gyro p1 p2", "crank_encoder crank_gyro p1 p3"};
@@ -516,7 +495,6 @@ START_TEST(four_bar_studies_load_with_their_machine)
   bramah_machine_free(m);
   bramah_study_free(s);
 }
-END_TEST
 
 /* ---- errors: one line replaced, '@' in front of the offending scalar ---- */
 
@@ -731,7 +709,7 @@ static const bad_line bad_lines[] = {
     {18, "  @v1: {noise: 1 bar/s^0.5}", BRAMAH_E_KEY, "volumes.v1", "required key 'sigma' is missing"},
 };
 
-START_TEST(error_is_exact)
+EACH_TEST(error_is_exact, 0, COUNT(bad_lines))
 {
   const bad_line *bad = &bad_lines[_i];
   bramah_diag diag;
@@ -741,9 +719,8 @@ START_TEST(error_is_exact)
   ck_assert_ptr_eq(study, (bramah_study *)path); /* untouched */
   ck_assert_int_eq(bramah_study_load(path, 0, NULL, NULL, &study), bad->status);
 }
-END_TEST
 
-START_TEST(missing_section_is_told)
+TEST(missing_section_is_told)
 {
   static const struct {
     int line;
@@ -768,9 +745,8 @@ START_TEST(missing_section_is_told)
     ck_assert_int_eq(diag.line, cases[i].at_line);
   }
 }
-END_TEST
 
-START_TEST(tuning_is_read)
+TEST(tuning_is_read)
 {
   bramah_study *s = load_with(
       6,
@@ -805,9 +781,8 @@ START_TEST(tuning_is_read)
   ck_assert_ptr_null(s->tune.parameters[0].step.text);
   bramah_study_free(s);
 }
-END_TEST
 
-START_TEST(sensors_must_not_be_empty)
+TEST(sensors_must_not_be_empty)
 {
   bramah_diag diag;
   bramah_study *study = NULL;
@@ -819,10 +794,9 @@ START_TEST(sensors_must_not_be_empty)
   ck_assert_str_eq(diag.thing, "sensors");
   ck_assert_int_eq(diag.line, 3);
 }
-END_TEST
 
 /* A change that leads nowhere in the machine is reported in the study. */
-START_TEST(error_in_a_change_points_to_the_study)
+TEST(error_in_a_change_points_to_the_study)
 {
   char file[1024];
   bramah_diag diag;
@@ -838,9 +812,8 @@ START_TEST(error_in_a_change_points_to_the_study)
   bramah_study_free(s);
   bramah_study_free(four_bar);
 }
-END_TEST
 
-START_TEST(too_many_changes_are_refused)
+TEST(too_many_changes_are_refused)
 {
   enum { ROOM = 32 };
   static char text[1001 * ROOM];
@@ -855,10 +828,9 @@ START_TEST(too_many_changes_are_refused)
   ck_assert_str_eq(diag.message, "more than 1000 changes");
   ck_assert_int_eq(diag.line, 3);
 }
-END_TEST
 
 /* A text of a megabyte, and a hundred sensors that take it for their column. */
-START_TEST(memory_for_a_description_is_limited)
+TEST(memory_for_a_description_is_limited)
 {
   enum { LENGTH = 1 << 20 };
   static char text[LENGTH + 16384];
@@ -877,9 +849,8 @@ START_TEST(memory_for_a_description_is_limited)
   ck_assert_str_eq(diag.message,
                    "what the file describes is too large; do aliases or changes repeat long texts or lists?");
 }
-END_TEST
 
-START_TEST(missing_file_is_told)
+TEST(missing_file_is_told)
 {
   bramah_diag diag;
   bramah_study *study = NULL;
@@ -888,42 +859,5 @@ START_TEST(missing_file_is_told)
   ck_assert_ptr_null(study);
   bramah_study_free(NULL);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("study file");
-  TCase *tests = one_case(suite, "study file");
-  tcase_add_checked_fixture(tests, make_path, remove_path);
-  tcase_add_test(tests, head_of_study_is_read);
-  tcase_add_test(tests, sensors_are_read);
-  tcase_add_test(tests, every_kind_is_read);
-  tcase_add_test(tests, start_values_are_read);
-  tcase_add_test(tests, logs_are_read);
-  tcase_add_test(tests, a_file_may_have_a_header_of_its_own);
-  tcase_add_test(tests, columns_are_read);
-  tcase_add_test(tests, files_of_columns_must_exist);
-  tcase_add_test(tests, filter_has_defaults);
-  tcase_add_loop_test(tests, what_protects, 0, (int)(sizeof protections / sizeof *protections));
-  tcase_add_test(tests, unknown_inputs_have_no_gates);
-  tcase_add_test(tests, tuning_is_read);
-  tcase_add_test(tests, filter_is_read);
-  tcase_add_test(tests, gates_are_of_filter_or_sensor);
-  tcase_add_test(tests, augmented_states_are_read);
-  tcase_add_test(tests, unknown_inputs_are_read);
-  tcase_add_test(tests, an_unknown_command_is_estimated_once);
-  tcase_add_test(tests, parameter_noise_is_read);
-  tcase_add_test(tests, every_mistake_is_told);
-  tcase_add_test(tests, machine_path_may_be_absolute);
-  tcase_add_test(tests, time_column_has_a_default);
-  tcase_add_test(tests, list_in_a_change_keeps_its_meaning);
-  tcase_add_loop_test(tests, four_bar_studies_load_with_their_machine, 0, 4);
-  tcase_add_loop_test(tests, error_is_exact, 0, COUNT(bad_lines));
-  tcase_add_test(tests, missing_section_is_told);
-  tcase_add_test(tests, sensors_must_not_be_empty);
-  tcase_add_test(tests, error_in_a_change_points_to_the_study);
-  tcase_add_test(tests, too_many_changes_are_refused);
-  tcase_add_test(tests, memory_for_a_description_is_limited);
-  tcase_add_test(tests, missing_file_is_told);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("study file", make_path, remove_path); }

@@ -58,7 +58,7 @@ static bramah_status set(bramah_study *study, const bramah_study_ref *ref, doubl
   return bramah_study_set(study, 1, &(bramah_study_setting){.ref = ref, .si = si}, diag);
 }
 
-START_TEST(a_reference_says_what_is_there)
+TEST(a_reference_says_what_is_there)
 {
   write_study(0, NULL);
   bramah_study *study = load();
@@ -77,7 +77,6 @@ START_TEST(a_reference_says_what_is_there)
   ck_assert_int_eq(mass.in_machine, 1);
   bramah_study_free(study);
 }
-END_TEST
 
 /* The state of the uncertainty budget with this name. */
 static const bramah_augmented *budget_of(const bramah_session *session, const char *name)
@@ -89,7 +88,7 @@ static const bramah_augmented *budget_of(const bramah_session *session, const ch
   return found;
 }
 
-START_TEST(a_value_that_is_set_keeps_its_share)
+TEST(a_value_that_is_set_keeps_its_share)
 {
   bramah_session *session;
   bramah_diag diag;
@@ -121,7 +120,6 @@ START_TEST(a_value_that_is_set_keeps_its_share)
   ck_assert_int_eq(parts->is_stated[budget_of(session, "crank.payload") - parts->options.augmented - 1], 1);
   bramah_session_close(session);
 }
-END_TEST
 
 static const struct {
   const char *place;
@@ -133,7 +131,7 @@ static const struct {
                     {"machine.bodies.crank.mas", BRAMAH_E_KEY, "did you mean 'mass'?"},
                     {"volumes.v1.noise.x", BRAMAH_E_KEY, "the file has no 'x'"}};
 
-START_TEST(wrong_places_are_told)
+EACH_TEST(wrong_places_are_told, 0, sizeof wrong_places / sizeof wrong_places[0])
 {
   bramah_diag diag;
   bramah_study_ref ref;
@@ -143,10 +141,9 @@ START_TEST(wrong_places_are_told)
   ck_assert_msg(strstr(diag.message, wrong_places[_i].message), "%s", diag.message);
   bramah_study_free(study);
 }
-END_TEST
 
 /* All kinds of readers: plain, nanoseconds, whole numbers, units that the machine knows. */
-START_TEST(values_are_set)
+TEST(values_are_set)
 {
   bramah_diag diag;
   bramah_session *session;
@@ -173,7 +170,6 @@ START_TEST(values_are_set)
   ck_assert_double_eq(bramah_session_about(session)->options.augmented[0].sigma, 0.25);
   bramah_session_close(session);
 }
-END_TEST
 
 static const struct {
   const char *place;
@@ -185,7 +181,7 @@ static const struct {
                     {"sensors.p2.volume", 1.0, "no number can be set here"}};
 
 /* A value that cannot be leaves the study as it was, and is told with its line. */
-START_TEST(wrong_values_change_nothing)
+EACH_TEST(wrong_values_change_nothing, 0, sizeof wrong_values / sizeof wrong_values[0])
 {
   bramah_diag diag;
   write_study(0, NULL);
@@ -202,9 +198,8 @@ START_TEST(wrong_values_change_nothing)
   ck_assert_double_eq(study->volumes[0].noise, 2e4);
   bramah_study_free(study);
 }
-END_TEST
 
-START_TEST(copies_have_values_of_their_own)
+TEST(copies_have_values_of_their_own)
 {
   bramah_diag diag;
   bramah_study *copy;
@@ -220,10 +215,9 @@ START_TEST(copies_have_values_of_their_own)
   bramah_study_free(copy);
   bramah_study_free(study);
 }
-END_TEST
 
 /* What happens to the files after they were read does not matter; what is in memory has a number. */
-START_TEST(files_are_read_once)
+TEST(files_are_read_once)
 {
   bramah_diag diag;
   bramah_study *copy;
@@ -247,20 +241,5 @@ START_TEST(files_are_read_once)
   bramah_study_free(study);
   make_path();
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("study values");
-  TCase *tests = tcase_create("study values");
-  tcase_add_checked_fixture(tests, make_path, remove_path);
-  tcase_add_test(tests, a_reference_says_what_is_there);
-  tcase_add_test(tests, a_value_that_is_set_keeps_its_share);
-  tcase_add_loop_test(tests, wrong_places_are_told, 0, sizeof wrong_places / sizeof wrong_places[0]);
-  tcase_add_test(tests, values_are_set);
-  tcase_add_loop_test(tests, wrong_values_change_nothing, 0, sizeof wrong_values / sizeof wrong_values[0]);
-  tcase_add_test(tests, copies_have_values_of_their_own);
-  tcase_add_test(tests, files_are_read_once);
-  suite_add_tcase(suite, tests);
-  return run_suite(suite);
-}
+int main(void) { return run_tests_with("study values", make_path, remove_path); }

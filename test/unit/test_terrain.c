@@ -37,7 +37,7 @@ static void step(bramah_terrain *t, int n)
 /* ---- soil without a field ---- */
 
 /* Upright and smooth: passive earth pressure, on a plane at 45 degrees less half the friction. The angle is that of the least force. */
-START_TEST(wedge_has_the_least_resistance)
+TEST(wedge_has_the_least_resistance)
 {
   bramah_soil soil;
   bramah_cut cut = {.depth = 1.0, .width = 1.0, .rake = 0.5 * pi};
@@ -63,10 +63,9 @@ START_TEST(wedge_has_the_least_resistance)
   cut.rake = pi - soil.friction - 0.3;
   ck_assert_int_eq(bramah_soil_cut(&soil, 9.81, &cut, &diag, &f), BRAMAH_E_VALUE);
 }
-END_TEST
 
 /* By quarters and halves along an axis: binomial. */
-START_TEST(pressure_spreads_as_binomials)
+TEST(pressure_spreads_as_binomials)
 {
   enum { LAYERS = 5, N = 11 };
   static const double binomial[9] = {1, 8, 28, 56, 70, 56, 28, 8, 1};
@@ -77,11 +76,10 @@ START_TEST(pressure_spreads_as_binomials)
   for (int j = 0; j < N; j++)
     ck_assert_double_eq_tol(base[j], j >= 1 && j <= 9 ? binomial[j - 1] : 0.0, 1e-12);
 }
-END_TEST
 
 /* ---- the field ---- */
 
-START_TEST(heights_and_normals_are_bilinear)
+TEST(heights_and_normals_are_bilinear)
 {
   bramah_terrain_options o = square(8, 0);
   o.origin[0] = -2.0;
@@ -100,7 +98,6 @@ START_TEST(heights_and_normals_are_bilinear)
   ck_assert_double_eq(n[0], 0.0);
   bramah_terrain_free(t);
 }
-END_TEST
 
 /* Distance from the middle at which a heap is so high, in the direction a. */
 static double radius_at(const bramah_terrain *t, double middle, double a, double level)
@@ -140,7 +137,7 @@ static void heap(bramah_slump rule, double *round, double *slope)
   bramah_terrain_free(t);
 }
 
-START_TEST(neutral_heaps_are_round_and_rest_at_repose)
+TEST(neutral_heaps_are_round_and_rest_at_repose)
 {
   double round, slope;
   heap(BRAMAH_SLUMP_NEUTRAL, &round, &slope);
@@ -149,10 +146,9 @@ START_TEST(neutral_heaps_are_round_and_rest_at_repose)
   heap(BRAMAH_SLUMP_PRINTED, &round, &slope);
   ck_assert_double_gt(round, 0.03); /* as the specification says of it */
 }
-END_TEST
 
 /* What is at rest costs nothing; a rut stays, and is as deep as its pressure asks: 2 bar on a strip as wide as a cell. */
-START_TEST(only_what_is_touched_is_looked_at)
+TEST(only_what_is_touched_is_looked_at)
 {
   const bramah_terrain_options o = square(60, 0);
   bramah_terrain *t = make(&o);
@@ -173,7 +169,6 @@ START_TEST(only_what_is_touched_is_looked_at)
   ck_assert_int_eq(bramah_terrain_press(t, (double)NAN, 0.0, 1.0), BRAMAH_E_VALUE);
   bramah_terrain_free(t);
 }
-END_TEST
 
 /* ---- particles ---- */
 
@@ -220,7 +215,7 @@ static double largest_rise(bramah_terrain *t, int n, double dt)
 
 /* Falling onto each other and the ground, sliding or turning, they lose energy until they rest. Velocities are half a step ahead
  * of places, so that an impact seems to give energy while it lasts: the less, the shorter the step. */
-START_TEST(particles_lose_energy_and_rest)
+EACH_TEST(particles_lose_energy_and_rest, 0, 2)
 {
   bramah_terrain_options o = square(30, 125);
   o.rest_steps = 0;
@@ -240,10 +235,9 @@ START_TEST(particles_lose_energy_and_rest)
   ck_assert_double_eq(bramah_terrain_get_report(t).field_mass, 0.0);
   bramah_terrain_free(t), bramah_terrain_free(fine);
 }
-END_TEST
 
 /* Those that are away from the others, from the field and from tools fall freely. */
-START_TEST(particles_fall_freely)
+TEST(particles_fall_freely)
 {
   bramah_terrain_options o = square(30, 10);
   bramah_terrain *t = make(&o);
@@ -256,10 +250,9 @@ START_TEST(particles_fall_freely)
   ck_assert_double_eq_tol(p.position[2], 5.0 + 0.3 - 0.5 * 9.81 * 0.09, 9.81 * 0.3 * 1.2e-3);
   bramah_terrain_free(t);
 }
-END_TEST
 
 /* Two that meet off their centres and turn: what they have together of momentum, linear and angular about their middle, stays. */
-START_TEST(collisions_keep_momentum)
+TEST(collisions_keep_momentum)
 {
   bramah_terrain_options o = square(30, 2);
   o.rotates = 1;
@@ -286,7 +279,6 @@ START_TEST(collisions_keep_momentum)
   ck_assert_double_gt(spin, 1.0); /* they did meet */
   bramah_terrain_free(t);
 }
-END_TEST
 
 /* ---- tools ---- */
 
@@ -308,7 +300,7 @@ static bramah_tool_motion at_rest(double x, double y, double z)
 }
 
 /* A bucket weighs what is in it, at rest and while it is carried; carrying keeps the neighbours. */
-START_TEST(bucket_weighs_its_load)
+TEST(bucket_weighs_its_load)
 {
   bramah_plate plate[5];
   bramah_terrain_options o = square(60, 150);
@@ -342,7 +334,6 @@ START_TEST(bucket_weighs_its_load)
   ck_assert_double_eq(bramah_terrain_tool_load(t, 0).carried, 0.0);
   bramah_terrain_free(t);
 }
-END_TEST
 
 /* An upright blade 1 m wide, 60 degrees from the horizontal. */
 static bramah_terrain *with_blade(size_t max_particles, bramah_plate *plate, bramah_tool *tool)
@@ -365,7 +356,7 @@ static bramah_terrain *with_blade(size_t max_particles, bramah_plate *plate, bra
 }
 
 /* The first wedge takes the force of the fundamental equation, then fails, and becomes particles. */
-START_TEST(force_of_a_blade_grows_until_the_wedge_fails)
+TEST(force_of_a_blade_grows_until_the_wedge_fails)
 {
   bramah_plate plate;
   bramah_tool tool;
@@ -396,7 +387,6 @@ START_TEST(force_of_a_blade_grows_until_the_wedge_fails)
   ck_assert_double_eq_tol(r.field_mass + r.particle_mass, 0.0, 1e-12 * 2560.0);
   bramah_terrain_free(t);
 }
-END_TEST
 
 /* ---- what must not change ---- */
 
@@ -415,7 +405,7 @@ static void work(bramah_terrain *t, int from, int n)
   }
 }
 
-START_TEST(mass_stays)
+TEST(mass_stays)
 {
   bramah_plate plate;
   bramah_tool tool;
@@ -437,10 +427,9 @@ START_TEST(mass_stays)
   ck_assert_double_gt(r.added, 10.0);
   bramah_terrain_free(t);
 }
-END_TEST
 
 /* Another terrain that goes on from a snapshot has the same bits; those that do not fit are refused. */
-START_TEST(snapshots_go_on_to_the_bit)
+TEST(snapshots_go_on_to_the_bit)
 {
   bramah_plate plate;
   bramah_tool tool;
@@ -465,11 +454,10 @@ START_TEST(snapshots_go_on_to_the_bit)
   free(snap), free(a), free(b);
   bramah_terrain_free(t), bramah_terrain_free(u), bramah_terrain_free(other);
 }
-END_TEST
 
 /* ---- mistakes ---- */
 
-START_TEST(mistakes_are_named)
+TEST(mistakes_are_named)
 {
   const bramah_plate bent = {4, {{0, 0, 0}, {1, 0, 0}, {1, 1, 0.1}, {0, 1, 0}}},
                      notched = {4, {{0, 0, 0}, {1, 0, 0}, {0.2, 0.2, 0}, {0, 1, 0}}};
@@ -507,17 +495,5 @@ START_TEST(mistakes_are_named)
   ck_assert_int_eq(bramah_terrain_step(t, 1.0, &diag), BRAMAH_E_VALUE);
   bramah_terrain_free(t);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("terrain");
-  TCase *tests = one_case(suite, "terrain");
-  ADD_TESTS(tests, wedge_has_the_least_resistance, pressure_spreads_as_binomials,
-            heights_and_normals_are_bilinear, neutral_heaps_are_round_and_rest_at_repose,
-            only_what_is_touched_is_looked_at, particles_fall_freely, collisions_keep_momentum,
-            bucket_weighs_its_load, force_of_a_blade_grows_until_the_wedge_fails, mass_stays,
-            snapshots_go_on_to_the_bit, mistakes_are_named);
-  tcase_add_loop_test(tests, particles_lose_energy_and_rest, 0, 2);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("terrain"); }

@@ -73,7 +73,7 @@ static double compare(double (*draw)(void), int digits, int n)
   return (double)different / n;
 }
 
-START_TEST(equals_printf_up_to_15_digits)
+TEST(equals_printf_up_to_15_digits)
 {
   for (int digits = 1; digits <= 15; digits++) {
     double any = compare(any_double, digits, 100000), usual = compare(usual_double, digits, 100000);
@@ -81,7 +81,6 @@ START_TEST(equals_printf_up_to_15_digits)
     ck_assert_msg(usual < 1e-4, "%d digits, usual numbers: %g differ", digits, usual);
   }
 }
-END_TEST
 
 /* Of any size that occurs in files, and every tenth one with few digits, so that ties of rounding occur. */
 static double file_double(void)
@@ -102,12 +101,11 @@ static int how_many(void)
 }
 
 /* Not one byte may differ: the digits are those of exact arithmetic. */
-START_TEST(equals_printf_for_all_usual_numbers)
+EACH_TEST(equals_printf_for_all_usual_numbers, 0, 4)
 {
   static const int counts[] = {6, 10, 15, 17};
   ck_assert_double_eq(compare(file_double, counts[_i], how_many() / 4), 0.0);
 }
-END_TEST
 
 /* Texts of numbers. What a program writes of a number in a log, shortest, usual or as it is: */
 static void written_text(char *text, size_t n)
@@ -150,7 +148,7 @@ static int reads_as_strtod(const char *text)
   return 1;
 }
 
-START_TEST(reads_numbers_as_strtod)
+TEST(reads_numbers_as_strtod)
 {
   char text[64];
   const int n = how_many() / 3;
@@ -165,10 +163,9 @@ START_TEST(reads_numbers_as_strtod)
   }
   ck_assert_msg(read > n - n / 1000, "%d of %d usual numbers were left to strtod", n - read, n);
 }
-END_TEST
 
 /* Numbers of any size, denormals, infinities and what no number is: read right or left to strtod. */
-START_TEST(leaves_to_strtod_what_it_does_not_know)
+TEST(leaves_to_strtod_what_it_does_not_know)
 {
   static const char *const others[] = {"",
                                        "-",
@@ -218,7 +215,6 @@ START_TEST(leaves_to_strtod_what_it_does_not_know)
   ck_assert(bramah__read_number(cell, cell + 5, ',', &value));
   ck_assert_double_eq(value, -1.25);
 }
-END_TEST
 
 /* Neighbouring doubles are neighbouring integers when read as such. */
 static int64_t distance(double a, double b)
@@ -240,15 +236,14 @@ static double share_not_exact(double (*draw)(void), int n)
   return (double)not_exact / n;
 }
 
-START_TEST(seventeen_digits_come_back)
+TEST(seventeen_digits_come_back)
 {
   ck_assert_double_eq(share_not_exact(usual_double, 300000), 0.0);
   double share = share_not_exact(any_double, 1000000);
   ck_assert_msg(share == 0.0, "%g of all doubles come back one unit off", share);
 }
-END_TEST
 
-START_TEST(special_values)
+TEST(special_values)
 {
   ck_assert_str_eq(formatted(0.0, 6), "0");
   ck_assert_str_eq(formatted(-0.0, 6), "-0");
@@ -272,9 +267,8 @@ START_TEST(special_values)
   ck_assert_str_eq(formatted(7.0, 0), "7"); /* digits out of range are taken as the nearest allowed */
   ck_assert_str_eq(formatted(0.5, 99), "0.5");
 }
-END_TEST
 
-START_TEST(denormals)
+TEST(denormals)
 {
   char expected[64];
   for (int i = 0; i < 20000; i++) {
@@ -286,9 +280,8 @@ START_TEST(denormals)
     if (strtod(formatted(value, 17), NULL) != value) ck_abort_msg("%a does not come back", value);
   }
 }
-END_TEST
 
-START_TEST(powers_of_ten_and_their_neighbours)
+TEST(powers_of_ten_and_their_neighbours)
 {
   char expected[64], text[16];
   for (int e = -307; e <= 308; e++) {
@@ -302,9 +295,8 @@ START_TEST(powers_of_ten_and_their_neighbours)
     }
   }
 }
-END_TEST
 
-START_TEST(integers)
+TEST(integers)
 {
   char text[BRAMAH__NUMBER_SIZE];
   ck_assert_uint_eq(bramah__format_integer(text, 0), 1);
@@ -314,9 +306,8 @@ START_TEST(integers)
   bramah__format_integer(text, INT64_MAX);
   ck_assert_str_eq(text, "9223372036854775807");
 }
-END_TEST
 
-START_TEST(appends_and_cuts)
+TEST(appends_and_cuts)
 {
   char text[8] = "";
   size_t used = bramah__append(text, sizeof text, 0, "abc");
@@ -328,9 +319,8 @@ START_TEST(appends_and_cuts)
   ck_assert_str_eq(text, "abcdefg");
   ck_assert_uint_eq(bramah__append(NULL, 0, 0, "abc"), 3);
 }
-END_TEST
 
-START_TEST(distances)
+TEST(distances)
 {
   ck_assert_uint_eq(bramah__edit_distance("", ""), 0);
   ck_assert_uint_eq(bramah__edit_distance("", "abc"), 3);
@@ -344,9 +334,8 @@ START_TEST(distances)
   long_name[sizeof long_name - 1] = '\0';
   ck_assert_uint_eq(bramah__edit_distance(long_name, ""), 63);
 }
-END_TEST
 
-START_TEST(distances_are_symmetric)
+TEST(distances_are_symmetric)
 {
   for (int i = 0; i < 5000; i++) {
     char a[9] = "", b[9] = "";
@@ -359,9 +348,8 @@ START_TEST(distances_are_symmetric)
     ck_assert_int_eq(d == 0, strcmp(a, b) == 0);
   }
 }
-END_TEST
 
-START_TEST(nearest_names)
+TEST(nearest_names)
 {
   static const char *const names[] = {"mass", "inertia", "centre_of_mass", "p1", "p2", "gravity"};
   ck_assert_str_eq(bramah__nearest("mas", 6, names), "mass");
@@ -373,7 +361,6 @@ START_TEST(nearest_names)
   ck_assert_ptr_null(bramah__nearest("xy", 6, names));
   ck_assert_ptr_null(bramah__nearest("mass", 0, NULL));
 }
-END_TEST
 
 static double seconds(void)
 {
@@ -425,20 +412,5 @@ int main(int argc, char **argv)
     puts("skipped: long double has not its promised precision here (valgrind)");
     return 77;
   }
-  Suite *suite = suite_create("text");
-  TCase *t = one_case(suite, "text");
-  tcase_add_test(t, equals_printf_up_to_15_digits);
-  tcase_add_loop_test(t, equals_printf_for_all_usual_numbers, 0, 4);
-  tcase_add_test(t, reads_numbers_as_strtod);
-  tcase_add_test(t, leaves_to_strtod_what_it_does_not_know);
-  tcase_add_test(t, seventeen_digits_come_back);
-  tcase_add_test(t, special_values);
-  tcase_add_test(t, denormals);
-  tcase_add_test(t, powers_of_ten_and_their_neighbours);
-  tcase_add_test(t, integers);
-  tcase_add_test(t, appends_and_cuts);
-  tcase_add_test(t, distances);
-  tcase_add_test(t, distances_are_symmetric);
-  tcase_add_test(t, nearest_names);
-  return run_suite(suite);
+  return run_tests("text");
 }

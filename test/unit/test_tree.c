@@ -109,7 +109,7 @@ static double joint_acceleration(const bramah_model *model, const bramah__eval *
   return known;
 }
 
-START_TEST(test_tree_equals_maximal_coordinates)
+EACH_TEST(test_tree_equals_maximal_coordinates, 0, 5)
 {
   static system_matrix s;
   static int pivot[SIZE];
@@ -134,10 +134,9 @@ START_TEST(test_tree_equals_maximal_coordinates)
   }
   stop(&r);
 }
-END_TEST
 
 /* Velocities against differences of positions, which the maximal solution above takes for granted. */
-START_TEST(test_velocities_are_derivatives)
+EACH_TEST(test_velocities_are_derivatives, 0, 3)
 {
   spatial_tree tree;
   bramah_diag diag;
@@ -161,13 +160,12 @@ START_TEST(test_velocities_are_derivatives)
   }
   stop(&r);
 }
-END_TEST
 
 static double number(bramah__expr x, const double *value) { return e_is_number(x) ? x.value : value[x.node]; }
 
 /* Joint forces of random trees as expressions against the numbers, and their derivatives against
  * those that the graph makes of the whole recursion; every other tree in frames of its own. */
-START_TEST(test_expressions)
+EACH_TEST(test_expressions, 0, 5)
 {
   enum { WAYS = 3 };
   spatial_tree tree;
@@ -218,10 +216,9 @@ START_TEST(test_expressions)
   bramah__graph_free(g);
   stop(&r);
 }
-END_TEST
 
 /* Hand calculation: a rod on a pin under gravity, and a mass on an inclined slide. */
-START_TEST(test_hand_calculations)
+TEST(test_hand_calculations)
 {
   bramah_body bodies[2] = {
       {.name = "rod", .mass = 3.0, .centre_of_mass = {0.5, 0, 0}, .inertia = {0, 0.25, 0.25}},
@@ -251,15 +248,5 @@ START_TEST(test_hand_calculations)
                           -9.81 / sqrt(2.0), 1e-12);
   stop(&r);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("tree");
-  TCase *cases = one_case(suite, "dynamics");
-  tcase_add_loop_test(cases, test_tree_equals_maximal_coordinates, 0, 5);
-  tcase_add_loop_test(cases, test_velocities_are_derivatives, 0, 3);
-  tcase_add_loop_test(cases, test_expressions, 0, 5);
-  tcase_add_test(cases, test_hand_calculations);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("tree"); }

@@ -130,7 +130,7 @@ static void run_all(process *p)
   ck_assert_ptr_null(net.first); /* nobody is left with a message */
 }
 
-START_TEST(processes_give_the_same_bits)
+TEST(processes_give_the_same_bits)
 {
   process alone, several[RANKS];
   make_log();
@@ -161,11 +161,10 @@ START_TEST(processes_give_the_same_bits)
   bramah_tuning_free(several[0].tuning);
   remove_path();
 }
-END_TEST
 
 /* Where the first process fails it says so for all; after the others began to wait for it they are
  * dismissed. */
-START_TEST(the_first_process_fails)
+TEST(the_first_process_fails)
 {
   static const struct {
     const char *log, *journal;
@@ -187,9 +186,8 @@ START_TEST(the_first_process_fails)
   }
   remove_path();
 }
-END_TEST
 
-START_TEST(processes_read_different_logs)
+TEST(processes_read_different_logs)
 {
   process p[RANKS];
   make_log();
@@ -210,11 +208,10 @@ START_TEST(processes_read_different_logs)
   remove(other);
   remove_path();
 }
-END_TEST
 
 /* ---- sweeps ---- */
 
-START_TEST(sweep_of_a_grid)
+TEST(sweep_of_a_grid)
 {
   static const char *const vary[] = {"volumes.v1.noise = 0.1 .. 10: 3 log", "filter.transition=paper, step"};
   static const char *const expected[6][2] = {{"0.1 bar/s^0.5", "paper"}, {"0.1 bar/s^0.5", "step"},
@@ -259,7 +256,6 @@ START_TEST(sweep_of_a_grid)
   bramah_sweep_close(NULL);
   remove_path();
 }
-END_TEST
 
 static bramah_status refuse(void *user, const bramah_study *opened, bramah_diag *diag)
 {
@@ -269,7 +265,7 @@ static bramah_status refuse(void *user, const bramah_study *opened, bramah_diag 
 }
 
 /* Who asked for it may end a run once the study is known, before a log is read. */
-START_TEST(refused_once_the_study_is_known)
+TEST(refused_once_the_study_is_known)
 {
   static const char *const vary[] = {"volumes.v1.noise=1"}, *const logs[] = {"nowhere.csv"};
   const char *machine = NULL;
@@ -287,10 +283,9 @@ START_TEST(refused_once_the_study_is_known)
   ck_assert_ptr_nonnull(machine);
   remove_path();
 }
-END_TEST
 
 /* A tuning keeps no string of its caller's: here the study's name has become that of what is written. */
-START_TEST(written_when_the_name_is_gone)
+TEST(written_when_the_name_is_gone)
 {
   bramah_session *written = NULL;
   process p = {.log = path};
@@ -308,17 +303,5 @@ START_TEST(written_when_the_name_is_gone)
   remove(study);
   remove_path();
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("tune");
-  TCase *t = one_case(suite, "tune");
-  tcase_add_test(t, processes_give_the_same_bits);
-  tcase_add_test(t, the_first_process_fails);
-  tcase_add_test(t, processes_read_different_logs);
-  tcase_add_test(t, sweep_of_a_grid);
-  tcase_add_test(t, refused_once_the_study_is_known);
-  tcase_add_test(t, written_when_the_name_is_gone);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("tune"); }

@@ -19,7 +19,7 @@ static bramah__tune_parameter values[N] = {
     {.name = "b", .unit = "", .least = -5.0, .most = 5.0, .linear = 1}};
 static bramah__tune_problem problem = {.n = N, .tuned = values, .n_logs = 1};
 
-START_TEST(penalty_by_hand)
+TEST(penalty_by_hand)
 {
   double white[N] = {2.0, 2.0}, samples[N] = {10.0, 20.0}, x[N] = {3.0, 1.9}, g[N] = {0}, I[N * N] = {0};
   const bramah__tune_search s = {.problem = &problem, .white = white, .samples = samples, .penalty = 0.5};
@@ -45,11 +45,10 @@ START_TEST(penalty_by_hand)
     ck_assert_double_eq_tol((cost[1] - cost[0]) / 2e-5, g[i], 1e-6 * g[i]);
   }
 }
-END_TEST
 
 /* Standard errors by the information, with the penalty's; by the slopes of the twentieths where these scatter more,
  * about their mean: a slope that all of them have is none of scatter. */
-START_TEST(standard_errors_by_hand)
+TEST(standard_errors_by_hand)
 {
   double x[N] = {3.0, 1.0}, white[N] = {2.0, 0.0}, samples[N] = {100.0, 0.0}, gradient[N] = {0};
   double information[N * N] = {400.0, 0.0, 0.0, 1e4}, at[BRAMAH__TUNE_CHECKS * N];
@@ -79,7 +78,6 @@ START_TEST(standard_errors_by_hand)
     bramah__tune_certainty_free(&c);
   }
 }
-END_TEST
 
 /* ---- the four-bar ---- */
 
@@ -95,7 +93,7 @@ static const char *four_bar(const char *file)
 
 /* Correlations count by how many tests there are, and the part without memory is what a parabola through the lags
  * leaves. */
-START_TEST(innovations_by_hand)
+TEST(innovations_by_hand)
 {
   bramah__tune_problem p = {0};
   ck_assert_int_eq(bramah__tune_problem_open(&p, four_bar("tuning.yaml"), NULL, &diag), BRAMAH_OK);
@@ -120,10 +118,9 @@ START_TEST(innovations_by_hand)
   ck_assert_double_eq_tol(c.white_sigma, 2.0 * sqrt(1.0 - (0.9 - 0.6 + 0.15)), 1e-12);
   bramah__tune_problem_close(&p);
 }
-END_TEST
 
 /* Sums of a replay: those at its half are the sums of its first half; what lies before `settle` is not judged. */
-START_TEST(sums_of_a_replay)
+TEST(sums_of_a_replay)
 {
   const char *log = four_bar("log.csv");
   bramah__tune_problem p = {0};
@@ -152,10 +149,9 @@ START_TEST(sums_of_a_replay)
   free(half);
   bramah__tune_problem_close(&p);
 }
-END_TEST
 
 /* Errors as a share of the largest truth of all logs, whichever has it. */
-START_TEST(errors_by_hand)
+TEST(errors_by_hand)
 {
   static const size_t which[2] = {0, 1};
   double largest[2] = {4.0, 1.0};
@@ -166,10 +162,9 @@ START_TEST(errors_by_hand)
   ck_assert_double_eq_tol(bramah__tune_judge(&p, 2, which, scores).rmse, 0.25, 1e-12);
   ck_assert_double_eq_tol(bramah__tune_judge(&p, 1, which + 1, scores + 1).rmse, sqrt(34.0 / 30.0), 1e-12);
 }
-END_TEST
 
 /* Of three candidates each of two is best by one criterion, the third beaten by both; a fold's does not count. */
-START_TEST(criteria_by_hand)
+TEST(criteria_by_hand)
 {
   bramah_tune_tried tried[4] = {{.phase = "search", .verdict = {.cost = 1.0, .distance = 2.0, .used = 9.0}},
                                 {.phase = "search", .verdict = {.cost = 2.0, .distance = 1.0, .used = 9.0}},
@@ -185,7 +180,6 @@ START_TEST(criteria_by_hand)
   ck_assert_uint_eq(best[BRAMAH_TUNE_NIS], 1);
   ck_assert_uint_eq(best[BRAMAH_TUNE_RMSE], 4);
 }
-END_TEST
 
 /* A value of the machine, in the unit of its file. */
 static bramah__tune_parameter *add_machine_value(bramah__tune_problem *p, const char *name, double least,
@@ -200,7 +194,7 @@ static bramah__tune_parameter *add_machine_value(bramah__tune_problem *p, const 
 
 /* Replays that go in lockstep give the numbers of each alone, to the bit: candidates and neighbours that differ by noise and
  * by a parameter of the plant, more of them than go together; one fails on the way. */
-START_TEST(replays_together_as_alone)
+TEST(replays_together_as_alone)
 {
   enum { JOBS = 5, FAILS = 3 };
   const char *log = four_bar("log.csv");
@@ -249,18 +243,5 @@ START_TEST(replays_together_as_alone)
   ck_assert(!coulomb->is_parameter && !p.shared_model);
   bramah__tune_problem_close(&p);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("tune_parts");
-  TCase *t = one_case(suite, "tune_parts");
-  tcase_add_test(t, penalty_by_hand);
-  tcase_add_test(t, standard_errors_by_hand);
-  tcase_add_test(t, innovations_by_hand);
-  tcase_add_test(t, sums_of_a_replay);
-  tcase_add_test(t, replays_together_as_alone);
-  tcase_add_test(t, errors_by_hand);
-  tcase_add_test(t, criteria_by_hand);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("tune_parts"); }

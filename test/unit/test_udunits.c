@@ -95,7 +95,7 @@ static double value_of(ut_system *system, const char *theirs, const bramah_dimen
   return value;
 }
 
-START_TEST(factor_is_that_of_udunits)
+EACH_TEST(factor_is_that_of_udunits, 0, N_PAIRS)
 {
   ut_set_error_message_handler(ut_ignore);
   ut_system *system = ut_read_xml(NULL);
@@ -109,10 +109,9 @@ START_TEST(factor_is_that_of_udunits)
                 factor, pairs[_i].theirs, value);
   ut_free_system(system);
 }
-END_TEST
 
 /* Of every two units a product of powers, and each with its prefixes. */
-START_TEST(expression_is_that_of_udunits)
+TEST(expression_is_that_of_udunits)
 {
   ut_set_error_message_handler(ut_ignore);
   ut_system *system = ut_read_xml(NULL);
@@ -147,10 +146,9 @@ START_TEST(expression_is_that_of_udunits)
     }
   ut_free_system(system);
 }
-END_TEST
 
 /* No unit without its pair. */
-START_TEST(every_unit_is_compared)
+TEST(every_unit_is_compared)
 {
   const char *name;
   for (size_t i = 0; (name = bramah__unit_name(i)) != NULL; i++) {
@@ -159,17 +157,8 @@ START_TEST(every_unit_is_compared)
     ck_assert_msg(k < N_PAIRS, "%s is compared with nothing", name);
   }
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("udunits");
-  TCase *tests = one_case(suite, "udunits");
-  tcase_add_loop_test(tests, factor_is_that_of_udunits, 0, N_PAIRS);
-  tcase_add_test(tests, expression_is_that_of_udunits);
-  tcase_add_test(tests, every_unit_is_compared);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("udunits"); }
 #else
 int main(void)
 {

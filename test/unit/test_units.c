@@ -91,7 +91,7 @@ static const struct {
     {" mm ", 1e-3, {2, 0, 0, 0, 0}},
 };
 
-START_TEST(unit_has_factor_and_dimension)
+EACH_TEST(unit_has_factor_and_dimension, 0, COUNT(units))
 {
   bramah_dimension d;
   bramah_diag diag;
@@ -103,7 +103,6 @@ START_TEST(unit_has_factor_and_dimension)
   ck_assert_msg(memcmp(&d, e, sizeof d) == 0, "%s: %d %d %d %d %d", units[_i].text, d.m, d.kg, d.s, d.volt,
                 d.rad);
 }
-END_TEST
 
 static const struct {
   const char *text, *message;
@@ -139,7 +138,7 @@ static const struct {
     {"m//s", "a unit cannot begin with '/' (in 'm//s')"},
 };
 
-START_TEST(bad_unit_is_explained)
+EACH_TEST(bad_unit_is_explained, 0, COUNT(bad_units))
 {
   bramah_dimension d = {1, 1, 1, 1, 1};
   bramah_diag diag;
@@ -150,7 +149,6 @@ START_TEST(bad_unit_is_explained)
   ck_assert(factor == 7.0 && d.m == 1); /* unchanged on failure */
   ck_assert_int_eq(bramah_unit_parse(bad_units[_i].text, &factor, &d, NULL), BRAMAH_E_UNIT);
 }
-END_TEST
 
 /* Decimal prefixes cost no rounding: the result is the double nearest to the decimal number. */
 static const struct {
@@ -199,7 +197,7 @@ static const struct {
     {"46 cSt", "m^2/s", 46e-6},
 };
 
-START_TEST(quantity_is_converted)
+EACH_TEST(quantity_is_converted, 0, COUNT(quantities))
 {
   bramah_diag diag;
   double si = NAN;
@@ -207,7 +205,6 @@ START_TEST(quantity_is_converted)
                 "%s: %s", quantities[_i].text, diag.message);
   ck_assert_msg(si == quantities[_i].si, "%s: %.17g", quantities[_i].text, si);
 }
-END_TEST
 
 static const struct {
   const char *text, *expected;
@@ -248,7 +245,7 @@ static const struct {
     {"1e308 km", "m", BRAMAH_E_VALUE, "number is too large: '1e308 km'"},
 };
 
-START_TEST(bad_quantity_is_explained)
+EACH_TEST(bad_quantity_is_explained, 0, COUNT(bad_quantities))
 {
   bramah_diag diag;
   double si = 7.0;
@@ -261,9 +258,8 @@ START_TEST(bad_quantity_is_explained)
   ck_assert_int_eq(bramah_quantity_parse(bad_quantities[_i].text, bad_quantities[_i].expected, &si, NULL),
                    status);
 }
-END_TEST
 
-START_TEST(very_long_number_is_read)
+TEST(very_long_number_is_read)
 {
   char text[1100];
   double si;
@@ -272,10 +268,9 @@ START_TEST(very_long_number_is_read)
   ck_assert_int_eq(bramah_quantity_parse(text, "m", &si, NULL), BRAMAH_OK);
   ck_assert(fabs(si - 0.008) < 1e-17);
 }
-END_TEST
 
 /* The process's locale may have decimal commas; the files do not. */
-START_TEST(locale_does_not_matter)
+TEST(locale_does_not_matter)
 {
   static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fi_FI.UTF-8", "de_DE"};
   const char *found = NULL;
@@ -285,17 +280,5 @@ START_TEST(locale_does_not_matter)
   ck_assert(si == 0.0025);
   if (found) ck_assert_str_eq(localeconv()->decimal_point, ",");
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("units");
-  TCase *tests = one_case(suite, "units");
-  tcase_add_loop_test(tests, unit_has_factor_and_dimension, 0, COUNT(units));
-  tcase_add_loop_test(tests, bad_unit_is_explained, 0, COUNT(bad_units));
-  tcase_add_loop_test(tests, quantity_is_converted, 0, COUNT(quantities));
-  tcase_add_loop_test(tests, bad_quantity_is_explained, 0, COUNT(bad_quantities));
-  tcase_add_test(tests, very_long_number_is_read);
-  tcase_add_test(tests, locale_does_not_matter);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("units"); }

@@ -154,7 +154,7 @@ static bramah_work_cut *cut_of(const bramah_work_signals *s)
 static bramah_work_signals driven(void) { return (bramah_work_signals){d.n, d.t, d.load, d.sigma, d.swing}; }
 
 /* Found: as many cycles as were driven, and every border within 0.3 s. */
-START_TEST(runs_are_cut_where_they_were_driven)
+TEST(runs_are_cut_where_they_were_driven)
 {
   enum { RUNS = 200 };
   double most = 0.0;
@@ -193,10 +193,9 @@ START_TEST(runs_are_cut_where_they_were_driven)
   ck_assert_uint_le(doubts, 4);
   ck_assert_uint_le(silent, borders / 1000);
 }
-END_TEST
 
 /* Whatever the rate of the log, and whatever the load is measured in. */
-START_TEST(rate_unit_and_place_of_the_log_do_not_matter)
+TEST(rate_unit_and_place_of_the_log_do_not_matter)
 {
   static double t[MOST], load[MOST], swing[MOST];
   drive(3);
@@ -220,10 +219,9 @@ START_TEST(rate_unit_and_place_of_the_log_do_not_matter)
   bramah_work_cut_free(usual);
   bramah_work_cut_free(other);
 }
-END_TEST
 
 /* Short gaps are bridged; a long one is said, and leaves the cycles away from it as they were. */
-START_TEST(gaps)
+TEST(gaps)
 {
   drive(5);
   const bramah_work_signals s = driven();
@@ -253,10 +251,9 @@ START_TEST(gaps)
   bramah_work_cut_free(cut);
   bramah_work_cut_free(whole);
 }
-END_TEST
 
 /* Signals that are none of a working machine, or that do not tell. */
-START_TEST(what_is_no_work_is_said_to_be_none)
+TEST(what_is_no_work_is_said_to_be_none)
 {
   static const char *const what[] = {"noise",
                                      "nothing happens",
@@ -290,9 +287,8 @@ START_TEST(what_is_no_work_is_said_to_be_none)
     bramah_work_cut_free(cut);
   }
 }
-END_TEST
 
-START_TEST(mistakes_are_refused)
+TEST(mistakes_are_refused)
 {
   const double t[] = {0.0, 1.0, 1.0}, x[3] = {0.0}, endless[] = {0.0, (double)INFINITY};
   bramah_work_cut *cut = NULL;
@@ -310,16 +306,5 @@ START_TEST(mistakes_are_refused)
   ck_assert_ptr_null(cut);
   bramah_work_cut_free(NULL);
 }
-END_TEST
 
-int main(void)
-{
-  Suite *suite = suite_create("work cycles");
-  TCase *cases = one_case(suite, "cut");
-  tcase_add_test(cases, runs_are_cut_where_they_were_driven);
-  tcase_add_test(cases, rate_unit_and_place_of_the_log_do_not_matter);
-  tcase_add_test(cases, gaps);
-  tcase_add_test(cases, what_is_no_work_is_said_to_be_none);
-  tcase_add_test(cases, mistakes_are_refused);
-  return run_suite(suite);
-}
+int main(void) { return run_tests("work cycles"); }
