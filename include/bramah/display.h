@@ -104,6 +104,15 @@ BRAMAH_API void bramah_display_free(bramah_display *display); /* NULL allowed */
  * ground. Lives as long as the display. */
 BRAMAH_API const char *bramah_display_description(const bramah_display *display);
 
+/* Soil that moves below the machine that is simulated, which must outlive the display: the description has its field as `soil`, frames what
+ * becomes of it. It is the simulation's truth, which no filter has; a machine whose soil does not move changes nothing. Before frames are made.
+ * Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_display_stand_on(bramah_display *display,
+                                                 const bramah_machine_plant *simulated, bramah_diag *diag);
+
+/* Cells of the soil's field, and particles, that a frame shows at most. */
+enum { BRAMAH_DISPLAY_CELLS = 600, BRAMAH_DISPLAY_PARTICLES = 400 };
+
 /* How a sensor does. */
 typedef enum bramah_sensor_state {
   BRAMAH_SENSOR_USED = 0,
@@ -123,6 +132,11 @@ typedef struct bramah_display_frame {
   bramah_sensor_state *sensor; /* [n_sensors] */
   double *pose, *model;        /* [n_bodies x 7] as of bramah_skeleton */
   int has_model;               /* 1: the model alone runs along */
+  /* Soil: the numbers of cells of the description's field and their heights [mm], those that have changed and, by turns, some that ever did, for
+   * viewers who have missed it; the centres of particles [cm], of very many every second one, every third ... */
+  int has_soil;
+  size_t n_cells, n_particles;
+  int *cell, *height, *particle; /* [n_cells], [n_cells], [n_particles x 3] */
 } bramah_display_frame;
 
 /* Room for a frame of this display; free it with bramah_display_frame_free (NULL allowed). Errors: E_MEMORY. */
@@ -135,7 +149,8 @@ BRAMAH_API void bramah_display_frame_free(bramah_display_frame *frame);
 BRAMAH_API bramah_status bramah_display_take(bramah_display *display, bramah_display_frame *frame,
                                              bramah_diag *diag);
 
-/* The frame as an object: t, values, sigmas, probability, sensors, bodies, model. Returns its length; written to out [size] and
+/* The frame as an object: t, values, sigmas, probability, sensors, bodies, model, soil: {cells: [[first cell, heights of it and those behind it], ...],
+ * particles}. Returns its length; written to out [size] and
  * terminated if it is shorter than size, else nothing useful is written. Any thread. */
 BRAMAH_API size_t bramah_display_frame_text(const bramah_display *display, const bramah_display_frame *frame,
                                             char *out, size_t size);

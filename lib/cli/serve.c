@@ -361,8 +361,9 @@ static bramah_status simulate(serve_run *r, const bramah_assess_options *options
   bramah_simulation_options simulated;
   bramah_simulation_options_default(&simulated);
   simulated.study = r->study;
+  const bramah_study *study = bramah_session_study(r->session);
   bramah_status status =
-      bramah_machine_plant_open(&r->machine, bramah_session_study(r->session)->machine_file, 0, NULL,
+      bramah_machine_plant_open(&r->machine, study->machine_file, study->n_simulated, study->simulated,
                                 bramah_session_plant(r->session)->step_ns, diag);
   if (!status) status = bramah_machine_plant_dig(&r->machine, diag);
   if (!status && r->from[0][sizeof "simulator" - 1]) {
@@ -373,7 +374,7 @@ static bramah_status simulate(serve_run *r, const bramah_assess_options *options
   if (!status) status = bramah_simulation_new(&r->machine, &simulated, diag, &r->simulation);
   if (status) return status;
   const bramah_simulation_result result = bramah_simulation_get_result(r->simulation);
-  cli_note_changes(result.n_changes, result.changes);
+  if (!study->n_simulated) cli_note_changes(result.n_changes, result.changes);
   return bramah_player_new(r->session, bramah_simulation_sample, r->simulation, options, diag, &r->player);
 }
 
@@ -441,6 +442,7 @@ static bramah_status open_server(serve_run *r, bramah_diag *diag)
 {
   bramah_status status = r->display_file ? bramah_display_load(r->display_file, diag, &r->file) : BRAMAH_OK;
   if (!status) status = bramah_display_new(r->file, r->assess, diag, &r->display);
+  if (!status && r->origin == FROM_SIMULATOR) status = bramah_display_stand_on(r->display, &r->machine, diag);
   for (size_t i = 0; !status && i < BRAMAH_SERVER_FRAMES; i++)
     status = bramah_display_frame_new(r->display, diag, &r->frames[i]);
   r->text = malloc(TEXT);
@@ -466,8 +468,9 @@ static bramah_status open_server(serve_run *r, bramah_diag *diag)
   options.n_resources = sizeof resources / sizeof resources[0];
   options.resources = resources;
   options.frames = (void *const *)(uintptr_t)r->frames;
-  options.text_size =
-      200 + 26 * (2 * f->n_outputs + f->n_gauges + 14 * f->n_bodies) + 12 * f->n_sensors + 8 * f->n_bodies;
+  options.text_size = 200 + 26 * (2 * f->n_outputs + f->n_gauges + 14 * f->n_bodies) + 12 * f->n_sensors +
+                      8 * f->n_bodies +
+                      (f->has_soil ? 16 * BRAMAH_DISPLAY_CELLS + 24 * BRAMAH_DISPLAY_PARTICLES : 0);
   options.text = frame_text;
   options.user = r->display;
   status = bramah_server_new(&options, diag, &r->server);

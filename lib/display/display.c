@@ -435,12 +435,10 @@ static bramah_status put_shapes(maker *m)
   return status;
 }
 
-/* The field as the machine file has it, of a large one every few cells; else the plane that something stands on. */
+/* The plane that something stands on. */
 static void put_ground(maker *m)
 {
-  enum { MOST_CELLS = 128 };
   const bramah_machine *machine = m->machine;
-  const bramah_machine_terrain *t = &machine->terrain;
   const double g[3] = {machine->gravity[0], machine->gravity[1], machine->gravity[2]};
   const double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   const double up[3] = {size > 0 ? -g[0] / size : 0, size > 0 ? -g[1] / size : 0,
@@ -451,16 +449,23 @@ static void put_ground(maker *m)
     if (!machine->contacts[i].n_between) plane = machine->contacts[i].ground;
   for (size_t i = 0; i < machine->n_tyres; i++) plane = machine->tyres[i].ground;
   if (plane) bramah__json_numbers(&m->json, "ground", 3, plane, 9);
-  if (!t->options.nx || !t->options.ny) return;
+}
+
+/* A field as its machine file has it, of a large one every few cells; returns how many. */
+static size_t put_field(bramah__json *json, const char *name, const bramah_machine_terrain *t)
+{
+  enum { MOST_CELLS = 128 };
   const size_t most = t->options.nx > t->options.ny ? t->options.nx : t->options.ny,
                stride = (most + MOST_CELLS - 1) / MOST_CELLS;
+  if (!t->options.nx || !t->options.ny) return 0;
   const size_t nx = (t->options.nx + stride - 1) / stride, ny = (t->options.ny + stride - 1) / stride;
-  bramah__json_open(&m->json, "terrain", '{');
-  bramah__json_number(&m->json, "nx", (double)nx);
-  bramah__json_number(&m->json, "ny", (double)ny);
-  bramah__json_number(&m->json, "cell", t->options.cell * (double)stride);
-  bramah__json_numbers(&m->json, "origin", 2, t->options.origin, 9);
-  bramah__json_open(&m->json, "heights", '[');
+  bramah__json_open(json, name, '{');
+  bramah__json_number(json, "nx", (double)nx);
+  bramah__json_number(json, "ny", (double)ny);
+  bramah__json_number(json, "cell", t->options.cell * (double)stride);
+  bramah__json_numbers(json, "origin", 2, t->options.origin, 9);
+  bramah__json_number(json, "particle", t->options.radius);
+  bramah__json_open(json, "heights", '[');
   for (size_t i = 0; i < t->options.nx; i += stride)
     for (size_t j = 0; j < t->options.ny; j += stride) {
       double height = t->heights ? t->heights[i * t->options.ny + j] : t->level;
@@ -469,10 +474,37 @@ static void put_ground(maker *m)
         const double y = t->options.origin[1] + ((double)j + 0.5) * t->options.cell - t->heaps[h].at[1];
         height = fmax(height, t->level + t->heaps[h].height - tan(t->options.soil.repose) * hypot(x, y));
       }
-      bramah__json_number(&m->json, NULL, 1e-3 * round(1e3 * height));
+      bramah__json_number(json, NULL, 1e-3 * round(1e3 * height));
     }
-  bramah__json_close(&m->json, ']');
-  bramah__json_close(&m->json, '}');
+  bramah__json_close(json, ']');
+  bramah__json_close(json, '}');
+  return stride;
+}
+
+bramah_status bramah_display_stand_on(bramah_display *display, const bramah_machine_plant *simulated,
+                                      bramah_diag *diag)
+{
+  const bramah_machine_terrain *t = &simulated->machine->terrain;
+  bramah_diag_clear(diag);
+  if (!simulated->site) return BRAMAH_OK;
+  const size_t n = strlen(display->description), cells = t->options.nx * t->options.ny;
+  bramah__soil *soil = &display->soil;
+  soil->sent = calloc(cells, sizeof *soil->sent);
+  soil->ever = calloc(cells, 1);
+  soil->particle = calloc(t->options.max_particles + 1, sizeof *soil->particle);
+  /* One member more, in place of the bracket at its end. */
+  bramah__json json = {.text = display->description, .used = n - 1, .size = n + 1, .grows = 1, .filled = 1};
+  soil->stride = put_field(&json, "soil", t);
+  bramah__json_close(&json, '}');
+  display->description = json.text;
+  if (json.failed || !soil->sent || !soil->ever || !soil->particle) return bramah__fail_memory(diag);
+  soil->site = simulated->site;
+  soil->nx = t->options.nx;
+  soil->ny = t->options.ny;
+  soil->most_particles = t->options.max_particles;
+  const double *height = bramah_terrain_heights(bramah_worksite_terrain(soil->site));
+  for (size_t i = 0; i < cells; i++) soil->sent[i] = (int)lround(1e3 * height[i]);
+  return BRAMAH_OK;
 }
 
 /* ---- the display ---- */
@@ -491,7 +523,10 @@ static bramah_status describe(maker *m)
   if (!status) status = put_plots(m);
   if (!status) status = put_skeleton(m);
   if (!status) status = put_shapes(m);
-  if (!status) put_ground(m);
+  if (!status) {
+    put_ground(m);
+    put_field(json, "terrain", &m->machine->terrain);
+  }
   bramah__json_close(json, '}');
   if (!status && json->failed) status = bramah__fail_memory(m->diag);
   return status;
@@ -549,6 +584,9 @@ void bramah_display_free(bramah_display *display)
   free(display->gauge);
   free(display->sensor);
   free(display->description);
+  free(display->soil.sent);
+  free(display->soil.ever);
+  free(display->soil.particle);
   free(display);
 }
 

@@ -438,8 +438,19 @@ const hull = (out, p) => {
 };
 const triples = (list) => { const out = []; for (let k = 0; k < list.length; k += 3) out.push(list.slice(k, k + 3)); return out; };
 
-const scene = {gl: null, parts: [], size: 1, centre: [0, 0, 0], turn: -0.9, lift: 0.35, far: 1, ghost: true};
-const colour = {steel: [0.30, 0.33, 0.37], bright: [0.80, 0.83, 0.86], dark: [0.16, 0.17, 0.19], paint: [0.93, 0.66, 0.08], ground: [0.52, 0.47, 0.40], grid: [0.5, 0.55, 0.6]};
+const scene = {gl: null, parts: [], size: 1, centre: [0, 0, 0], half: [1, 1, 1], turn: -0.9, lift: 0.35, far: 1, ghost: true};
+const colour = {steel: [0.30, 0.33, 0.37], bright: [0.80, 0.83, 0.86], dark: [0.16, 0.17, 0.19], paint: [0.93, 0.66, 0.08], ground: [0.52, 0.47, 0.40], soil: [0.42, 0.31, 0.2], grid: [0.5, 0.55, 0.6]};
+
+/* The box around some points: what the first look shows. */
+const frameBox = (spots) => {
+  for (let k = 0; k < 3 && spots.length; k++) {
+    let a = Infinity, b = -Infinity;
+    for (const p of spots) { a = Math.min(a, p[k]); b = Math.max(b, p[k]); }
+    scene.centre[k] = (a + b) / 2;
+    scene.half[k] = (b - a) / 2;
+  }
+  scene.size = 2 * Math.max(...scene.half) || 1;
+};
 
 const buildScene = () => {
   const first = frames[0] || null;
@@ -448,11 +459,7 @@ const buildScene = () => {
   const named = new Set(display.shapes.filter((s) => s.of === display.bodies[s.body]).map((s) => s.body));
   const parts = [];
   const spots = first ? display.lines.flatMap((l) => [0, 1].map((e) => place(first.bodies[l.bodies[e]], l.points.slice(3 * e, 3 * e + 3)))) : [];
-  for (let k = 0; k < 3 && spots.length; k++) {
-    const all = spots.map((p) => p[k]), a = Math.min(...all), b = Math.max(...all);
-    scene.centre[k] = (a + b) / 2;
-    scene.size = k ? Math.max(scene.size, b - a) : b - a;
-  }
+  frameBox(spots);
   const thin = 0.012 * scene.size;
   for (const s of display.shapes) {
     const out = [], inner = (p) => vec.add(s.r, rows(s.R, p));
@@ -500,16 +507,73 @@ const buildScene = () => {
       parts.push({data: out, body: l.bodies[0], colour: colour.paint});
     }
   }
+  /* All that is drawn is in the picture, not only where joints and lines are. */
+  for (const p of parts) if (first && !p.line) for (let k = 0; k < p.data.length; k += 6) spots.push(place(first.bodies[p.body], p.data.slice(k, k + 3)));
+  frameBox(spots);
+  scene.first = first && first.bodies[0] ? first.bodies[0].slice(0, 3) : null;
   scene.parts = parts;
+};
+
+/* The field: of a machine that is simulated as it is there, else as the machine file has it. Heights change from frame to frame. */
+const field = {about: null, heights: null, vertices: null, axes: null, changed: false};
+const openField = () => {
+  const t = field.about = display.soil || display.terrain || null;
+  if (!t) return;
+  const z = vec.unit(display.up || [0, 0, 1]), along = Math.abs(z[0]) < 0.999 ? [1, 0, 0] : [0, 1, 0];
+  const x = vec.unit(vec.sub(along, vec.scale(z, vec.dot(z, along))));
+  field.axes = [x, vec.cross(z, x), z];
+  field.heights = Float32Array.from(t.heights);
+  field.vertices = new Float32Array(6 * t.nx * t.ny);
+  for (let i = 0; i < t.nx; i++) for (let j = 0; j < t.ny; j++) setVertex(i, j);
+};
+const setVertex = (i, j) => {
+  const t = field.about, h = field.heights, [x, y, z] = field.axes;
+  const at = (a, b) => h[clamp(a, 0, t.nx - 1) * t.ny + clamp(b, 0, t.ny - 1)];
+  const p = [t.origin[0] + (i + 0.5) * t.cell, t.origin[1] + (j + 0.5) * t.cell, at(i, j)];
+  const n = vec.unit([at(i - 1, j) - at(i + 1, j), at(i, j - 1) - at(i, j + 1), 2 * t.cell]);
+  for (let k = 0; k < 3; k++) {
+    field.vertices[6 * (i * t.ny + j) + k] = x[k] * p[0] + y[k] * p[1] + z[k] * p[2];
+    field.vertices[6 * (i * t.ny + j) + 3 + k] = x[k] * n[0] + y[k] * n[1] + z[k] * n[2];
+  }
+};
+/* What a frame says of the soil: runs of cells with their heights in mm. */
+const moveSoil = (frame) => {
+  if (!frame.soil || !field.about || !display.soil) return;
+  const t = field.about, touched = new Set();
+  for (const [first, ...heights] of frame.soil.cells) heights.forEach((mm, k) => {
+    const c = first + k;
+    if (c >= field.heights.length || field.heights[c] === Math.fround(mm / 1000)) return;
+    field.heights[c] = mm / 1000;
+    for (const d of [0, -1, 1, -t.ny, t.ny]) touched.add(c + d);
+  });
+  for (const c of touched) if (c >= 0 && c < field.heights.length) setVertex(Math.floor(c / t.ny), c % t.ny);
+  field.changed = field.changed || touched.size > 0;
+};
+/* Particles of soil: small eight-sided things. */
+const grains = (list, radius) => {
+  const [x, y, z] = field.axes, out = new Float32Array(list.length / 3 * 8 * 18), ends = [x, y, z].map((a) => vec.scale(a, radius));
+  let o = 0;
+  for (let k = 0; k < list.length; k += 3) {
+    const c = vec.add(vec.add(vec.scale(x, list[k] / 100), vec.scale(y, list[k + 1] / 100)), vec.scale(z, list[k + 2] / 100));
+    for (let s = 0; s < 8; s++) {
+      const signs = [s & 1 ? 1 : -1, s & 2 ? 1 : -1, s & 4 ? 1 : -1], e = ends.map((v, i) => vec.scale(v, signs[i]));
+      const n = vec.unit(vec.add(vec.add(e[0], e[1]), e[2]));
+      for (const v of e) { for (let i = 0; i < 3; i++) { out[o + i] = c[i] + v[i]; out[o + 3 + i] = n[i]; } o += 6; }
+    }
+  }
+  return out;
 };
 
 /* The plane something stands on, or the field. */
 const groundMesh = () => {
-  const out = [], t = display.terrain;
+  const out = [], t = field.about;
   if (t) {
-    const h = (i, j) => [t.origin[0] + (i + 0.5) * t.cell, t.origin[1] + (j + 0.5) * t.cell, t.heights[i * t.ny + j]];
-    for (let i = 0; i + 1 < t.nx; i++) for (let j = 0; j + 1 < t.ny; j++) { face(out, [h(i, j), h(i + 1, j), h(i + 1, j + 1)]); face(out, [h(i, j), h(i + 1, j + 1), h(i, j + 1)]); }
-    return {data: out, colour: colour.ground, lines: false};
+    const index = [];
+    for (let i = 0; i + 1 < t.nx; i++) for (let j = 0; j + 1 < t.ny; j++) {
+      const c = i * t.ny + j;
+      index.push(c, c + t.ny, c + t.ny + 1, c, c + t.ny + 1, c + 1);
+    }
+    return {data: field.vertices, index, colour: colour.ground, lines: false};
   }
   const up = vec.unit(display.up || [0, 0, 1]), u = across(up), v = vec.cross(up, u), o = display.ground || [0, 0, 0];
   const step = 10 ** Math.round(Math.log10(scene.size / 6)), n = Math.ceil(1.6 * scene.size / step);
@@ -542,14 +606,22 @@ const startScene = () => {
   scene.gl = gl;
   const upload = (part) => {
     part.n = part.data.length / 6;
-    part.buffer = gl.createBuffer();
+    part.buffer = part.buffer || gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, part.buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(part.data), gl.STATIC_DRAW);
+    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(part.data), gl.DYNAMIC_DRAW);
     part.data = null;
+    if (!part.index) return;
+    part.n = part.index.length;
+    part.order = gl.createBuffer();
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, part.order);
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint16Array(part.index), gl.STATIC_DRAW);
+    part.index = null;
   };
+  scene.upload = upload;
   scene.parts.forEach(upload);
   scene.ground = groundMesh();
   upload(scene.ground);
+  $('ground').hidden = !display.soil;
   const look = {side: [-Math.PI / 2, 0.02], front: [0, 0.02], top: [-Math.PI / 2, 1.5], free: [-0.9, 0.35]};
   for (const b of $('views').querySelectorAll('[data-view]')) b.onclick = () => { [scene.turn, scene.lift] = look[b.dataset.view]; scene.far = 1; dirty = true; };
   const ghosts = frames.some((f) => f.model) || (now && now.model);
@@ -607,9 +679,16 @@ const eyeMatrix = (aspect) => {
   const flat = vec.add(vec.scale(u, Math.cos(scene.turn)), vec.scale(v, Math.sin(scene.turn)));
   const back = vec.unit(vec.add(vec.scale(flat, Math.cos(scene.lift)), vec.scale(up, Math.sin(scene.lift))));
   const right = vec.unit(vec.cross(up, back)), top = vec.cross(back, right);
-  const d = 1.45 * scene.size * scene.far * Math.max(1, 1.1 / aspect), eye = vec.add(scene.centre, vec.scale(back, d));
+  /* It goes along with the machine, so far away that all corners of the box are in the picture. */
+  const f = 2.1, centre = scene.first && now.bodies[0] ? vec.add(scene.centre, vec.sub(now.bodies[0].slice(0, 3), scene.first)) : scene.centre;
+  let least = 0;
+  for (let k = 0; k < 8; k++) {
+    const c = [0, 1, 2].map((i) => (k >> i & 1 ? 1 : -1) * scene.half[i]);
+    least = Math.max(least, vec.dot(back, c) + 1.12 * f * Math.max(Math.abs(vec.dot(top, c)), Math.abs(vec.dot(right, c)) / aspect));
+  }
+  const d = Math.max(least, 0.6 * scene.size) * scene.far, eye = vec.add(centre, vec.scale(back, d));
   const view = [right[0], top[0], back[0], 0, right[1], top[1], back[1], 0, right[2], top[2], back[2], 0, -vec.dot(right, eye), -vec.dot(top, eye), -vec.dot(back, eye), 1];
-  const f = 2.1, near = 0.02 * d, far = d + 12 * scene.size;
+  const near = 0.02 * d, far = d + 12 * scene.size;
   return multiply([f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (far + near) / (near - far), -1, 0, 0, 2 * far * near / (near - far), 0], view);
 };
 const drawScene = () => {
@@ -631,10 +710,26 @@ const drawScene = () => {
     gl.uniformMatrix4fv(scene.at.m, false, new Float32Array(matrix));
     gl.uniform4f(scene.at.c, ...tint, alpha);
     gl.uniform1f(scene.at.plain, part.lines ? 1 : 0);
-    gl.drawArrays(part.lines ? gl.LINES : gl.TRIANGLES, 0, part.n);
+    if (part.order) {
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, part.order);
+      gl.drawElements(gl.TRIANGLES, part.n, gl.UNSIGNED_SHORT, 0);
+    } else {
+      gl.drawArrays(part.lines ? gl.LINES : gl.TRIANGLES, 0, part.n);
+    }
   };
   const all = (bodies, tint, alpha) => { for (const p of scene.parts) draw(p, p.line ? lineMatrix(p, bodies) : poseMatrix(bodies[p.body]), tint || (dark && p.colour === colour.dark ? colour.steel : p.colour), alpha); };
   gl.disable(gl.BLEND);
+  if (field.changed) {
+    field.changed = false;
+    gl.bindBuffer(gl.ARRAY_BUFFER, scene.ground.buffer);
+    gl.bufferSubData(gl.ARRAY_BUFFER, 0, field.vertices);
+  }
+  if (now.soil && display.soil && now.soil.particles.length) {
+    scene.grains = scene.grains || {colour: colour.soil};
+    scene.grains.data = grains(now.soil.particles, display.soil.particle);
+    scene.upload(scene.grains);
+    draw(scene.grains, poseMatrix(null), colour.soil, 1);
+  }
   draw(scene.ground, poseMatrix(null), dark && scene.ground.lines ? [0.3, 0.34, 0.38] : scene.ground.colour, 1);
   all(now.bodies, null, 1);
   if (scene.ghost && now.model) {
@@ -749,8 +844,23 @@ const startRecording = () => {
 /* ---- a server ---- */
 
 let source = null, arrived = 0, server = {}, retry = 1000;
-const hear = (e) => { try { return JSON.parse(e.data); } catch (x) { return null; } };
+/* What comes again after a new connection is not heard twice. */
+let heard = 0;
+const hear = (e) => {
+  const id = Number(e.lastEventId) || 0;
+  if (e.type !== 'frame' && e.type !== 'state' && e.type !== 'skipped' && id <= heard) return null;
+  heard = Math.max(heard, id);
+  try { return JSON.parse(e.data); } catch (x) { return null; }
+};
+/* A page that nobody sees leaves its connection to others: a browser has six of them for one server. */
+document.addEventListener('visibilitychange', () => {
+  if (!source) return;
+  if (document.hidden) source.close();
+  else if (source.readyState === EventSource.CLOSED) connect();
+});
 const connect = () => {
+  if (document.hidden) return;
+  if (source) source.close();
   source = new EventSource('events');
   source.addEventListener('frame', (e) => {
     const frame = hear(e);
@@ -760,7 +870,9 @@ const connect = () => {
     const before = frames.length ? frames[frames.length - 1] : null;
     if (before && frame.t < before.t) frames = frames.filter((f) => f.t < frame.t); /* it went back */
     else if (before) compare(before, frame);
+    moveSoil(frame);
     frames.push(frame);
+    if (frames.length > 1) frames[frames.length - 2].soil = undefined; /* plots need none */
     if (frames.length > KEPT) frames.splice(0, frames.length - KEPT);
     show(frame, frames.length - 1);
     if (!scene.parts.length) { startScene(); dirty = true; }
@@ -845,6 +957,7 @@ addEventListener('resize', () => { dirty = true; drawn = 0; });
 const begin = () => {
   document.title = display.title;
   write($('title'), display.title);
+  openField();
   display.gauges.forEach(build);
   buildSensors();
   display.outputs.forEach((o, k) => { if (o) $('plot-choice').append(element('option', {value: k}, o.name)); });

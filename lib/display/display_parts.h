@@ -46,6 +46,16 @@ typedef struct bramah__watched_sensor {
   bramah_sensor_state state;
 } bramah__watched_sensor;
 
+/* Soil that moves below a simulated machine. */
+typedef struct bramah__soil {
+  const bramah_worksite *site; /* NULL: none does */
+  size_t nx, ny, stride, most_particles;
+  int *sent;                 /* [nx * ny] heights that were sent last [mm] */
+  unsigned char *ever;       /* [nx * ny] 1: has changed */
+  size_t changed, again;     /* where to look next: for changes, for what is sent again */
+  bramah_particle *particle; /* [most_particles] */
+} bramah__soil;
+
 struct bramah_display {
   bramah_assess *assess;
   size_t n_outputs, n_gauges, n_sensors, n_bodies;
@@ -53,6 +63,7 @@ struct bramah_display {
   bramah__watched_sensor *sensor; /* [n_sensors] */
   int64_t begin_ns;               /* of the first frame; INT64_MIN: none yet */
   char *description;
+  bramah__soil soil;
 };
 
 /* Probability that a gauge is critical; NaN: it has no limits. */

@@ -878,6 +878,8 @@ bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *use
   if (!c.first) go_on(&c, bramah_study_load(path, 0, NULL, &diag, &session->study), &diag);
   const bramah_study *study = session->study;
   if (study) bramah__machine_check(study->machine_file, study->n_changes, study->changes, hear, &c);
+  if (!c.first && study && study->n_simulated)
+    bramah__machine_check(study->machine_file, study->n_simulated, study->simulated, hear, &c);
   if (!c.first) go_on(&c, open_study(session, &c, &diag), &diag);
   bramah_session_close(session);
   return c.first;

@@ -646,6 +646,8 @@ static const bramah__key study_keys[] = {
     BRAMAH__KEY("display", bramah__read_path, bramah__study_draft, study.display_file, .required = 0),
     BRAMAH__KEY("changes", bramah__read_changes, bramah__study_draft, study.changes,
                 .count_offset = offsetof(bramah__study_draft, study.n_changes)),
+    BRAMAH__KEY("simulated", bramah__read_changes, bramah__study_draft, study.simulated,
+                .count_offset = offsetof(bramah__study_draft, study.n_simulated)),
     BRAMAH__KEY("time", bramah__read_child, bramah__study_draft, study.time, .table = &bramah__time_table,
                 .line = offsetof(bramah__study_draft, study.time.line)),
     BRAMAH__KEY("log", bramah__read_child, bramah__study_draft, study.log, .table = &bramah__log_table,
