@@ -860,7 +860,7 @@ document.addEventListener('visibilitychange', () => {
 });
 const connect = () => {
   if (document.hidden) return;
-  if (source) source.close();
+  if (source && source.readyState !== EventSource.CLOSED) source.close();
   source = new EventSource('events');
   source.addEventListener('frame', (e) => {
     const frame = hear(e);
