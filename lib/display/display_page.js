@@ -848,7 +848,7 @@ let source = null, arrived = 0, server = {}, retry = 1000;
 let heard = 0;
 const hear = (e) => {
   const id = Number(e.lastEventId) || 0;
-  if (e.type !== 'frame' && e.type !== 'state' && e.type !== 'skipped' && id <= heard) return null;
+  if (id && id <= heard && e.type !== 'frame' && e.type !== 'state' && e.type !== 'skipped') return null;
   heard = Math.max(heard, id);
   try { return JSON.parse(e.data); } catch (x) { return null; }
 };
