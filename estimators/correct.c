@@ -85,15 +85,18 @@ static bramah_status innovate(bramah_filter *f, size_t i, double y, bramah_diag 
 
 /* ---- likelihood ---- */
 
-/* A sample of sensor i whose innovation, after those before it, is `rest`, counts by one density whether it is fused or
+/* Note what is left of the innovation of sensor i after those before it. Such a sample counts by one density whether it is fused or
  * rejected: else a filter would gain by rejecting what it does not explain. Within the gate g it is the normal one; beyond
  * it falls with the square, phi(g) (g sigma / rest)^2, to which it is continuous. */
 static void count_sample(bramah_filter *f, size_t i, double rest, double variance)
 {
   bramah__likelihood_sums *sums = &f->likelihood;
-  const double most = square(f->gate[i]), marginal = f->innovation[i].nis,
+  bramah_innovation *in = &f->innovation[i];
+  const double most = square(f->gate[i]), marginal = in->nis,
                nis = marginal < square(bramah__absurd_innovation) ? square(rest) / variance : marginal;
   if (sums->is_closed) return;
+  in->rest = rest;
+  in->rest_variance = variance;
   sums->cost +=
       bramah__log_two_pi + (most == 0.0 || nis <= most ? nis : most + 2.0 * bramah__log(nis / most));
   sums->variance *= variance;
@@ -228,8 +231,6 @@ static bramah_status fuse(bramah_filter *f, bramah_diag *diag)
     double rest = f->y[i], *PH = f->work.fuse, *work = PH + n;
     for (size_t k = 0; k < n_entries; k++) rest -= H[entry[k]] * f->dx[entry[k]];
     const double S = r + (f->square_root ? bramah__root_variance(n, H, f->S, work) : project(f, i, PH));
-    in->rest = rest;
-    in->rest_variance = S;
     count_sample(f, i, rest, S);
     /* rejected by its gate, a sample still says what may be wrong */
     if (f->n_causes && in->nis < square(bramah__absurd_innovation)) {

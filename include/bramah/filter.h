@@ -219,7 +219,8 @@ typedef struct bramah_innovation {
    * white by that much */
   double considered;
   /* What is left of y by the samples of this time that were fused before it, and its variance: independent of theirs, so
-   * that the likelihood is a product over samples. Sequential fusion; 0 where it was not weighed (absent, saturated). */
+   * that the likelihood is a product over samples. Where the covariance was inflated, y and S as predicted before. Sequential
+   * fusion; 0 where it was not weighed (absent, saturated). */
   double rest, rest_variance;
 } bramah_innovation;
 

@@ -194,8 +194,6 @@ typedef struct bramah_tune_result {
    * NULL: nothing says so */
   const bramah_doubt *doubt;
   const char *doubted_log; /* the first that says so */
-  size_t
-      n_rejecting; /* sensors that lose more than 1 % of their measurements, and twice as many as before: a warning each */
 } bramah_tune_result;
 
 /* A finished tuning. */

@@ -650,8 +650,7 @@ static int run(const cli_arguments *a)
   if (!code) status = bramah_tune(a->operands[0], c.n_logs, c.logs, &o, &diag, &tuning);
   cli_progress_end(&c.progress);
   if (!code && !status && tuning) status = conclude(&c, tuning, &diag);
-  const bramah_tune_result *result = !code && !status && tuning ? bramah_tuning_result(tuning) : NULL;
-  if (result && (result->doubt || result->n_rejecting)) code = CLI_UNTRUSTED;
+  if (!code && !status && tuning && bramah_tuning_result(tuning)->doubt) code = CLI_UNTRUSTED;
   bramah_tuning_free(tuning);
   const int failed = cli_tune_end(&c, status, &diag);
   return failed ? failed : code;
@@ -686,10 +685,7 @@ const cli_command cli_tune = {
         "number\n"
         "of threads, or of processes (mpirun bramah-mpi tune ...). The exit code is 3 where, with the "
         "values\n"
-        "found, process noise is overestimated while parameters are learned, as `replay` says it, or a "
-        "sensor\n"
-        "loses more than 1 % of its measurements to its gate, and twice as many as before: a warning names "
-        "it.\n",
+        "found, process noise is overestimated while parameters are learned, as `replay` says it.\n",
     .example = "bramah tune sensors-2.yaml monday.csv tuesday.csv --output tuned.yaml \\\n"
                "    --hold-out friday.csv --journal tune.journal",
     .min_operands = 1,

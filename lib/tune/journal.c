@@ -20,8 +20,8 @@ typedef struct bramah__journal_entry {
   double *values;
 } entry;
 
-/* First line; a later format gets another number. */
-static const char head[] = "bramah journal 1\n";
+/* First line; a later format, or what numbers mean otherwise, gets another number. */
+static const char head[] = "bramah journal 2\n";
 
 static bramah_status fail_memory(bramah_diag *diag)
 {
@@ -188,7 +188,8 @@ static bramah_status open_file(bramah__journal *j, const char *path, char **text
   bramah_status status = read_all(j, text, &length, diag);
   if (status) return status;
   if (memcmp(*text, head, length < begin ? length : begin) != 0) {
-    bramah__fail(diag, BRAMAH_E_SYNTAX, NULL, "this file is no journal of bramah; name another");
+    bramah__fail(diag, BRAMAH_E_SYNTAX, NULL,
+                 "this file is no journal of bramah, or of another version; name another");
     return bramah__at(diag, path, 1, 0);
   }
   size_t at = length < begin ? 0 : begin;

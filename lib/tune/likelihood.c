@@ -61,45 +61,32 @@ BRAMAH__FOR_PROCESSORS static void add_information(size_t n, size_t stride, cons
 }
 
 bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, double rest, double variance,
-                                     const double *near_rest, const double *near_variance, bramah_diag *diag)
+                                     double gate, const double *near_rest, const double *near_variance,
+                                     bramah_diag *diag)
 {
   bramah__likelihood *l = likelihood;
   const size_t n = l->n;
   const double by_variance = 1.0 / variance, by_sigma = sqrt(by_variance), e = rest * by_sigma;
   if (!(variance > 0.0))
     return bramah__fail(diag, BRAMAH_E_NOT_SPD, "innovations", "their covariance is not positive definite");
-  if (!isfinite(e * e))
+  const int in_tail = gate > 0.0 && fabs(e) > gate;
+  if (!isfinite(in_tail ? e : e * e))
     return bramah__fail(diag, BRAMAH_E_NOT_FINITE, "innovations", "their likelihood is not finite");
-  l->cost += 0.5 * e * e;
+  l->cost += in_tail ? 0.5 * gate * gate + 2.0 * bramah__log(fabs(e) / gate) : 0.5 * e * e;
   l->variance *= variance; /* one logarithm for many samples */
   if (!(l->variance > 1e-100 && l->variance < 1e100)) {
     l->cost = bramah__likelihood_cost(l);
     l->variance = 1.0;
   }
+  /* Slopes of what is left and of the variance, each by what it is normalised with. In the tail x = log|e| is exponential: the
+   * square of the slope by log sigma has the mean that information is, and where the innovation lies tells nothing. */
   double *restrict d = l->d, *restrict s = l->s, *restrict gradient = l->gradient;
   for (size_t j = 0; j < n; j++) {
     d[j] = (near_rest[j] - rest) * by_sigma * l->by_step[j];
     s[j] = (near_variance[j] - variance) * by_variance * l->by_step[j];
-    gradient[j] += 0.5 * s[j] * (1.0 - e * e) + e * d[j];
+    gradient[j] += in_tail ? 2.0 / e * d[j] - 0.5 * s[j] : 0.5 * s[j] * (1.0 - e * e) + e * d[j];
+    if (in_tail) d[j] = 0.0, s[j] *= sqrt(0.5);
   }
   if (n) add_information(n, l->stride, d, s, l->information);
   return BRAMAH_OK;
-}
-
-void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, double sigma, double gate,
-                                    const double *near_y, const double *near_sigma)
-{
-  bramah__likelihood *l = likelihood;
-  const size_t n = l->n;
-  double *d = l->d, *s = l->s;
-  l->cost += 2.0 * bramah__log(fabs(y) / gate) - bramah__log(sigma) + 0.5 * gate * gate;
-  for (size_t j = 0; j < n; j++) { /* of the logarithms */
-    d[j] = (near_y[j] - y) / y * l->by_step[j];
-    s[j] = (near_sigma[j] - sigma) / sigma * l->by_step[j];
-    l->gradient[j] += 2.0 * d[j] - s[j];
-  }
-  /* In x = log|y| - log sigma the tail is exponential: the slope's own square has the mean that information
-   * is. */
-  for (size_t j = 0; j < n; j++)
-    for (size_t k = 0; k < n; k++) l->information[j * l->stride + k] += s[j] * s[k];
 }

@@ -38,17 +38,13 @@ void bramah__likelihood_free(bramah__likelihood *likelihood); /* NULL allowed */
 double bramah__likelihood_cost(const bramah__likelihood *likelihood);
 void bramah__likelihood_information(const bramah__likelihood *likelihood, double *out); /* [n x n] */
 
-/* Add one sample that was fused: what is left of its innovation, with its variance; those of the neighbours
- * near_rest, near_variance [n]. Errors, nothing added: E_NOT_SPD, E_NOT_FINITE. No allocation. */
+/* Add one sample, fused or rejected: what is left of its innovation, with its variance; those of the neighbours near_rest, near_variance [n].
+ * The gate [standard deviations] is its sensor's, 0: none. Beyond it the density falls with the inverse square of the innovation,
+ *   c = 1/2 log s + gate^2 / 2 + 2 log(|nu| / (gate s^1/2)),
+ * which goes on evenly at the gate and rises where s falls: neither rejecting a sample nor calling more samples outliers is a gain
+ * (estimators/correct.c, count_sample). Errors, nothing added: E_NOT_SPD, E_NOT_FINITE. No allocation. */
 bramah_status bramah__likelihood_add(bramah__likelihood *likelihood, double rest, double variance,
-                                     const double *near_rest, const double *near_variance, bramah_diag *diag);
-
-/* Add one innovation that a gate (in standard deviations > 0) kept out: beyond the gate the density falls
- * with the inverse square of the innovation,
- *   c = log sigma + gate^2 / 2 + 2 log(|y| / (gate sigma)),
- * so that it goes on evenly at the gate and that calling more samples outliers is no gain. near_y, near_sigma
- * [n]. */
-void bramah__likelihood_add_outlier(bramah__likelihood *likelihood, double y, double sigma, double gate,
-                                    const double *near_y, const double *near_sigma);
+                                     double gate, const double *near_rest, const double *near_variance,
+                                     bramah_diag *diag);
 
 #endif

@@ -308,20 +308,17 @@ static bramah_status judge(work *w, size_t at, size_t k, bramah_diag *diag)
     const bramah_innovation *in = &own[i];
     if (!in->present) continue;
     judge_sensor(w, i, in);
+    if (in->saturated) continue;
     for (size_t j = 0; j < w->n; j++) {
-      w->near_y[j] = in->accepted ? near[j][i].rest : near[j][i].innovation;
-      w->near_spread[j] = in->accepted ? near[j][i].rest_variance : near[j][i].sigma;
+      w->near_y[j] = near[j][i].rest;
+      w->near_spread[j] = near[j][i].rest_variance;
     }
-    if (in->accepted) {
-      status =
-          bramah__likelihood_add(w->likelihood, in->rest, in->rest_variance, w->near_y, w->near_spread, diag);
-      nis += in->rest * in->rest / in->rest_variance;
-      dof++;
-    } else if (!in->saturated && in->nis > gates[i] * gates[i]) {
-      /* An outlier; beyond the gate on drifts an innovation may be small. */
-      bramah__likelihood_add_outlier(w->likelihood, in->innovation, in->sigma, gates[i], w->near_y,
-                                     w->near_spread);
-    }
+    /* Rejected by whichever gate, it counts as the fused ones do: else filters would gain by rejecting. */
+    status = bramah__likelihood_add(w->likelihood, in->rest, in->rest_variance, gates[i], w->near_y,
+                                    w->near_spread, diag);
+    if (!in->accepted) continue;
+    nis += in->rest * in->rest / in->rest_variance;
+    dof++;
   }
   if (dof == 0) return status;
   w->score->nis += nis;

@@ -229,30 +229,6 @@ static void take_consistency(bramah_tuning *t)
   }
 }
 
-/* Rejected measurements cost nothing, so a search may gain by rejecting them: a line for each sensor that loses more than it did. A gate of
- * 4 sigma rejects one of 16,000 by chance. */
-static void take_rejected(bramah_tuning *t)
-{
-  const size_t n = t->problem.n_sensors;
-  for (size_t i = 0; i < n; i++) {
-    double before = 0.0, after = 0.0, samples = 0.0;
-    for (size_t k = 0; k < t->n_all; k++) {
-      const bramah_tune_consistency *c = &t->consistency[k * (n + 1) + i];
-      before += c->before.gated;
-      after += c->after.gated;
-      samples += c->after.n + c->after.gated;
-    }
-    if (!(after > 0.01 * samples && after > 2.0 * before)) continue;
-    char line[512];
-    snprintf(line, sizeof line,
-             "%s: %.0f of %.0f measurements are rejected with the values found, %.0f were before; rejected "
-             "ones cost nothing, so these values need not be better: search on, or within narrower limits",
-             t->consistency[i].sensor, after, samples, before);
-    take_warning(t, line);
-    t->result.n_rejecting++;
-  }
-}
-
 /* The verdict of a replay of log k with the values found, where that is a doubt. */
 static bramah_status replay_found(bramah_tuning *t, size_t k, bramah_diag *diag)
 {
@@ -329,7 +305,6 @@ static bramah_status take_result(bramah_tuning *t, bramah_diag *diag)
   bramah__tune_compare_criteria(&t->search, r->best);
   if (t->certainty.n) bramah__tune_certainty_warn(&t->certainty, &t->problem, take_warning, t);
   take_consistency(t);
-  take_rejected(t);
   r->values = t->values;
   r->logs = t->log_names;
   r->nis_before = t->nis;

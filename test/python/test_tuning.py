@@ -75,6 +75,24 @@ class Tunings(Case):
         self.fails(bramah.InputError, "E_FILE", bramah.tune, FOUR_BAR / "tuning.yaml", "none.csv")
         self.fails(bramah.NameUnknown, "E_REFERENCE", bramah.tune, FOUR_BAR / "tuning.yaml", LOG, criterion="best")
 
+    def test_rejected_samples_count(self):
+        """Fused or rejected by a gate on samples or on drifts, the cost is minus the filter's log likelihood: no gain in rejecting."""
+        rows = np.loadtxt(LOG, delimiter=",", skiprows=1, max_rows=501)
+        rows[150:, 4] += 2.2e5  # within the gate on single samples, beyond that on drifts
+        rows[50::97, 2] += 1.0
+        rows[0, 2:] = np.nan  # a session begins with it
+        log = self.folder / "drifts.csv"
+        np.savetxt(log, rows, delimiter=",", comments="", header=LOG.open().readline().rstrip())
+        log.write_text(log.read_text().replace("nan", ""))
+        point, = bramah.sweep(FOUR_BAR / "sensors-2.yaml", log, ["volumes.v1.noise=0.5 bar/s^0.5"])
+        session = bramah.Session(FOUR_BAR / "sensors-2.yaml")
+        for row in rows[1:]:
+            session.step(row[0], row[1:2], row[2:])
+        self.assertGreater(session.counts.gated, 340)
+        samples = session.counts.accepted + session.counts.gated
+        self.assertEqual((point.all.used, point.all.gated), (session.counts.accepted, session.counts.gated))
+        self.assertAlmostEqual(point.all.cost / (-session.log_likelihood - samples / 2 * np.log(2 * np.pi)), 1.0, 12)
+
     def test_sweep(self):
         points = list(bramah.sweep(FOUR_BAR / "sensors-2.yaml", self.short_log(), [
             "volumes.v1.noise=0.1 bar/s^0.5, 0.5 bar/s^0.5", "sensors.p1.sigma=0.5 bar, 5 bar"]))

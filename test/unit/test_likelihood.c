@@ -35,15 +35,16 @@ TEST(cost_by_hand)
   one_by_one(2, y, S, rest, variance);
   ck_assert_int_eq(bramah__likelihood_new(0, NULL, &diag, &l), BRAMAH_OK);
   for (size_t k = 0; k < 2; k++)
-    ck_assert_int_eq(bramah__likelihood_add(l, rest[k], variance[k], NULL, NULL, &diag), BRAMAH_OK);
+    ck_assert_int_eq(bramah__likelihood_add(l, rest[k], variance[k], 0.0, NULL, NULL, &diag), BRAMAH_OK);
   ck_assert_double_eq_tol(bramah__likelihood_cost(l), expected, 1e-14);
-  ck_assert_int_eq(bramah__likelihood_add(l, 3.0, 2.0, NULL, NULL, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__likelihood_add(l, 3.0, 2.0, 0.0, NULL, NULL, &diag), BRAMAH_OK);
   ck_assert_double_eq_tol(bramah__likelihood_cost(l), expected + 0.5 * (log(2.0) + 4.5), 1e-14);
-  ck_assert_int_eq(bramah__likelihood_add(l, 1.0, -1.0, NULL, NULL, &diag), BRAMAH_E_NOT_SPD);
-  ck_assert_int_eq(bramah__likelihood_add(l, NAN, 1.0, NULL, NULL, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_int_eq(bramah__likelihood_add(l, 1.0, -1.0, 0.0, NULL, NULL, &diag), BRAMAH_E_NOT_SPD);
+  ck_assert_int_eq(bramah__likelihood_add(l, NAN, 1.0, 0.0, NULL, NULL, &diag), BRAMAH_E_NOT_FINITE);
   ck_assert_double_eq_tol(bramah__likelihood_cost(l), expected + 0.5 * (log(2.0) + 4.5), 1e-14);
   for (int k = 0; k < 1000; k++) /* variances beyond what a product of them can hold */
-    ck_assert_int_eq(bramah__likelihood_add(l, 0.0, k < 500 ? 1e-12 : 1e30, NULL, NULL, &diag), BRAMAH_OK);
+    ck_assert_int_eq(bramah__likelihood_add(l, 0.0, k < 500 ? 1e-12 : 1e30, 0.0, NULL, NULL, &diag),
+                     BRAMAH_OK);
   ck_assert_double_eq_tol(bramah__likelihood_cost(l), expected + 0.5 * (log(2.0) + 4.5 + 500.0 * log(1e18)),
                           1e-9);
   bramah__likelihood_free(l);
@@ -57,7 +58,7 @@ TEST(scalar_by_hand)
   const double near_y = a - (p + h) * b, near_s = exp(2 * (p + h));
   bramah__likelihood *l;
   ck_assert_int_eq(bramah__likelihood_new(1, &h, &diag, &l), BRAMAH_OK);
-  ck_assert_int_eq(bramah__likelihood_add(l, y, s, &near_y, &near_s, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__likelihood_add(l, y, s, 0.0, &near_y, &near_s, &diag), BRAMAH_OK);
   ck_assert_double_eq_tol(l->gradient[0], 1.0 - y * y / s - y * b / s, 1e-5);
   ck_assert_double_eq_tol(l->information[0], 2.0 + b * b / s, 1e-5);
   bramah__likelihood_free(l);
@@ -88,7 +89,7 @@ static double cost_at(double a, double b)
   model(p, rest, variance);
   ck_assert_int_eq(bramah__likelihood_new(0, NULL, &diag, &l), BRAMAH_OK);
   for (int i = 0; i < M; i++)
-    ck_assert_int_eq(bramah__likelihood_add(l, rest[i], variance[i], NULL, NULL, &diag), BRAMAH_OK);
+    ck_assert_int_eq(bramah__likelihood_add(l, rest[i], variance[i], 0.0, NULL, NULL, &diag), BRAMAH_OK);
   const double cost = bramah__likelihood_cost(l);
   bramah__likelihood_free(l);
   return cost;
@@ -108,7 +109,7 @@ TEST(gradient_against_differences)
   ck_assert_int_eq(bramah__likelihood_new(N, step, &diag, &l), BRAMAH_OK);
   for (int i = 0; i < M; i++) {
     const double y[N] = {near_rest[0][i], near_rest[1][i]}, s[N] = {near_variance[0][i], near_variance[1][i]};
-    ck_assert_int_eq(bramah__likelihood_add(l, rest[i], variance[i], y, s, &diag), BRAMAH_OK);
+    ck_assert_int_eq(bramah__likelihood_add(l, rest[i], variance[i], 0.0, y, s, &diag), BRAMAH_OK);
   }
   const double *g = l->gradient;
   ck_assert_double_eq_tol(g[0], (cost_at(p[0] + h, p[1]) - cost_at(p[0] - h, p[1])) / (2 * h), 2e-5);
@@ -130,7 +131,7 @@ TEST(information_is_scatter_of_gradients)
     const double near_y[N] = {y, y - step[1]}, near_s[N] = {4.0 * exp(2 * step[0]), 4.0};
     bramah__likelihood *l;
     ck_assert_int_eq(bramah__likelihood_new(N, step, &diag, &l), BRAMAH_OK);
-    ck_assert_int_eq(bramah__likelihood_add(l, y, s, near_y, near_s, &diag), BRAMAH_OK);
+    ck_assert_int_eq(bramah__likelihood_add(l, y, s, 0.0, near_y, near_s, &diag), BRAMAH_OK);
     const double *g = l->gradient;
     for (int i = 0; i < N; i++) {
       sum[i] += g[i] / DRAWS;
@@ -149,28 +150,47 @@ TEST(information_is_scatter_of_gradients)
   ck_assert_double_eq_tol(squares[3], 0.25, 0.015);
 }
 
-/* At the gate an outlier costs what a fused innovation does; beyond it grows with its logarithm; a sigma that
- * makes everything an outlier does not pay. */
+/* At the gate a rejected sample costs what a fused one does; beyond it the cost grows with its logarithm, with the slope that differences
+ * have; a sigma that makes everything an outlier does not pay. */
 TEST(outliers)
 {
-  const double sigma = 0.5, gate = 3.0, y = gate * sigma, S = sigma * sigma, h = 1e-7;
+  const double sigma = 0.5, gate = 3.0, S = sigma * sigma, h = 1e-7, near_S = S * exp(2.0 * h);
   bramah__likelihood *a, *b;
-  ck_assert_int_eq(bramah__likelihood_new(0, NULL, &diag, &a), BRAMAH_OK);
+  for (int beyond = 0; beyond < 2; beyond++) {
+    const double y = gate * sigma * (beyond ? 1.0 + 1e-12 : 1.0 - 1e-12);
+    ck_assert_int_eq(bramah__likelihood_new(0, NULL, &diag, &a), BRAMAH_OK);
+    ck_assert_int_eq(bramah__likelihood_new(1, &h, &diag, &b), BRAMAH_OK);
+    ck_assert_int_eq(bramah__likelihood_add(a, y, S, 0.0, NULL, NULL, &diag), BRAMAH_OK);
+    ck_assert_int_eq(bramah__likelihood_add(b, y, S, gate, &y, &near_S, &diag), BRAMAH_OK);
+    ck_assert_double_eq_tol(bramah__likelihood_cost(b), bramah__likelihood_cost(a), 1e-10);
+    if (beyond) {
+      ck_assert_double_eq_tol(b->gradient[0], -1.0, 1e-6);
+      ck_assert_double_eq_tol(b->information[0], 1.0,
+                              1e-6); /* of a sigma's logarithm, by the tail's own slope */
+    }
+    bramah__likelihood_free(a);
+    bramah__likelihood_free(b);
+  }
+  const double y = 4.0, near_y = y + h * 0.3;
+  double cost[2];
+  for (int k = 0; k < 2; k++) {
+    ck_assert_int_eq(bramah__likelihood_new(0, NULL, &diag, &a), BRAMAH_OK);
+    ck_assert_int_eq(
+        bramah__likelihood_add(a, k ? y + 0.3e-4 : y, k ? S * exp(2e-4) : S, gate, NULL, NULL, &diag),
+        BRAMAH_OK);
+    cost[k] = bramah__likelihood_cost(a);
+    bramah__likelihood_free(a);
+  }
   ck_assert_int_eq(bramah__likelihood_new(1, &h, &diag, &b), BRAMAH_OK);
-  ck_assert_int_eq(bramah__likelihood_add(a, y, S, NULL, NULL, &diag), BRAMAH_OK);
-  const double near_sigma = sigma * exp(h);
-  bramah__likelihood_add_outlier(b, y, sigma, gate, &y, &near_sigma);
-  ck_assert_double_eq_tol(bramah__likelihood_cost(b), bramah__likelihood_cost(a), 1e-14);
-  ck_assert_double_eq_tol(b->gradient[0], -1.0, 1e-6);
-  ck_assert_double_eq_tol(b->information[0], 1.0, 1e-6); /* of a sigma's logarithm, by the tail's own slope */
-  bramah__likelihood_free(a);
+  ck_assert_int_eq(bramah__likelihood_add(b, y, S, gate, &near_y, &near_S, &diag), BRAMAH_OK);
+  ck_assert_double_eq_tol(b->gradient[0], (cost[1] - cost[0]) / 1e-4, 1e-4);
   bramah__likelihood_free(b);
   double last = -1e9;
   for (double s = 1.0; s > 1e-6; s *= 0.1) {
     ck_assert_int_eq(bramah__likelihood_new(0, NULL, &diag, &a), BRAMAH_OK);
-    bramah__likelihood_add_outlier(a, 5.0, s, gate, NULL, NULL);
-    ck_assert_double_gt(a->cost, last);
-    last = a->cost;
+    ck_assert_int_eq(bramah__likelihood_add(a, 5.0, s * s, gate, NULL, NULL, &diag), BRAMAH_OK);
+    ck_assert_double_gt(bramah__likelihood_cost(a), last);
+    last = bramah__likelihood_cost(a);
     bramah__likelihood_free(a);
   }
 }
