@@ -1,6 +1,6 @@
 #!/bin/sh
-# The filter of a study as C source: the files in datasets/embedding/compiled are what is written today, a compiler with all its
-# warnings takes them, and what they make of a log is what replay makes of it, digit by digit. What they do not do is refused by name.
+# The filter of a study as C source: a compiler with all its warnings takes the two files, and what they make of a log is what replay
+# makes of it, digit by digit. What they do not do is refused by name.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 
@@ -8,9 +8,6 @@ example=$source_root/datasets/embedding/compiled
 run 0 compile "$example/study.yaml" --name four_bar --output generated
 quiet err
 says out 'four_bar_predict: 0.001 s; '
-for file in four_bar.h four_bar.c; do
-  cmp "generated/$file" "$example/$file" || fail "$file is not what is written today: bramah compile study.yaml --name four_bar --output ."
-done
 
 # estimate FOLDER [FLAG]: the log through the filter there
 estimate() {
@@ -20,7 +17,7 @@ estimate() {
     -x c - "$1/four_bar.c" -lm <"$example/main.c" 2>err || fail 'compiler'
   ./main <"$source_root/datasets/four-bar/log.csv" || fail 'the log through the compiled filter'
 }
-estimate "$example" >estimates.csv
+estimate generated >estimates.csv
 
 columns=$(head -n 1 estimates.csv | sed 's/\[[^],]*\]//g; s/^t,//')
 run 0 replay "$example/study.yaml" "$source_root/datasets/four-bar/log.csv" --columns "$columns" --output replay.csv

@@ -22,7 +22,9 @@ command -v qemu-system-arm >/dev/null || skip 'no qemu-system-arm'
 echo 'int main(void) { return 0; }' | arm-none-eabi-gcc --specs=rdimon.specs -x c - -o empty 2>/dev/null || skip 'no newlib for arm-none-eabi-gcc'
 
 head -n 301 "$source_root/datasets/four-bar/log.csv" >log.csv
-"${BRAMAH_PROGRAM:?the program to test}" compile "$example/study.yaml" --name four_bar --precision single --output single >out
+for precision in double single; do
+  "${BRAMAH_PROGRAM:?the program to test}" compile "$example/study.yaml" --name four_bar --precision $precision --output $precision >out
+done
 
 cat >only.c <<'END'
 #include "four_bar.h"
@@ -69,5 +71,5 @@ on() {
   [ "$memory" -le 16384 ] || fail "$1: $memory bytes of memory"
   [ "$program" -le 65536 ] || fail "$1: $program bytes of program"
 }
-on cortex-m7 fpv5-d16 mps2-an500 "$example"
-on cortex-m4 fpv4-sp-d16 mps2-an386 "$work/single"
+on cortex-m7 fpv5-d16 mps2-an500 double
+on cortex-m4 fpv4-sp-d16 mps2-an386 single
