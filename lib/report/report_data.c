@@ -37,9 +37,7 @@ static void put_events(bramah__page *page, const bramah__events *events)
   if (!sorted && !page->error) page->error = ENOMEM;
   bramah__page_put(page, ",\n\"events\":[");
   for (size_t i = 0; sorted && i < events->n; i++) {
-    bramah__page_put(page, i ? ",\n[" : "[");
-    bramah__page_put_number(page, sorted[i]->t, 15);
-    bramah__page_put(page, ",");
+    bramah__page_format(page, i ? ",\n[%.15g," : "[%.15g,", sorted[i]->t);
     put_string(page, events->kinds[sorted[i]->kind].name);
     bramah__page_put(page, "]");
   }
@@ -47,9 +45,7 @@ static void put_events(bramah__page *page, const bramah__events *events)
   for (size_t i = 0; i < events->n_kinds; i++) {
     bramah__page_put(page, i ? ",[" : "[");
     put_string(page, events->kinds[i].name);
-    bramah__page_put(page, ",");
-    bramah__page_put_integer(page, (int64_t)events->kinds[i].n);
-    bramah__page_put(page, "]");
+    bramah__page_format(page, ",%zu]", (size_t)events->kinds[i].n);
   }
   bramah__page_put(page, "]");
   free(sorted);
@@ -110,13 +106,7 @@ static void put_motion(bramah__page *page, const bramah__motion *m)
     put_string(page, m->parts[i].name);
     bramah__page_put(page, "]");
   }
-  bramah__page_put(page, "],\"scale\":");
-  bramah__page_put_number(page, scale, 9);
-  bramah__page_put(page, ",\"start\":");
-  bramah__page_put_number(page, m->t[0], 17);
-  bramah__page_put(page, ",\"step\":");
-  bramah__page_put_number(page, step, 17);
-  bramah__page_put(page, ",\"t\":\"");
+  bramah__page_format(page, "],\"scale\":%.9g,\"start\":%.17g,\"step\":%.17g,\"t\":\"", scale, m->t[0], step);
   long before = 0;
   for (size_t i = 0; i < m->n_poses; i++) {
     const long here = lround((m->t[i] - m->t[0]) / step);
@@ -135,11 +125,8 @@ void bramah__data_write(bramah__page *page, const bramah_report *report)
 {
   const bramah__range time = bramah__report_time(report);
   const char *before = "";
-  bramah__page_put(page, "<script type=\"application/json\" id=\"data\">{\"time\":[");
-  bramah__page_put_number(page, time.low, 17);
-  bramah__page_put(page, ",");
-  bramah__page_put_number(page, time.high, 17);
-  bramah__page_put(page, "]");
+  bramah__page_format(page, "<script type=\"application/json\" id=\"data\">{\"time\":[%.17g,%.17g]", time.low,
+                      time.high);
   put_events(page, &report->events);
   bramah__page_put(page, ",\n\"motions\":[");
   for (size_t i = 0; i < report->n_motions; i++) {
@@ -168,12 +155,6 @@ static void put_csv_text(bramah__page *page, const char *text)
   bramah__page_put(page, "\"");
 }
 
-static void put_csv_cell(bramah__page *page, double value, int digits)
-{
-  bramah__page_put(page, ",");
-  if (!isnan(value)) bramah__page_put_number(page, value, digits);
-}
-
 void bramah__csv_write(bramah__page *page, const bramah_report *report)
 {
   bramah__page_put(page, "plot,unit,series,x,steps,min,mean,max,low,high\n");
@@ -189,10 +170,10 @@ void bramah__csv_write(bramah__page *page, const bramah_report *report)
       put_csv_text(page, plot->unit);
       bramah__page_put(page, ",");
       put_csv_text(page, bramah__series_name(plot, series));
-      put_csv_cell(page, s->t, 15);
-      bramah__page_put(page, ",");
-      bramah__page_put_integer(page, (int64_t)(k + 1 < samples->n ? samples->steps : samples->in_last));
-      for (size_t v = 0; v < 5; v++) put_csv_cell(page, (double)values[v], 8);
+      bramah__page_format(page, ",%.15g,%zu", s->t,
+                          (size_t)(k + 1 < samples->n ? samples->steps : samples->in_last));
+      for (size_t v = 0; v < 5; v++)
+        bramah__page_format(page, isnan(values[v]) ? "," : ",%.8g", (double)values[v]);
       bramah__page_put(page, "\n");
     }
   }

@@ -129,14 +129,9 @@ static void put_axis(bramah__page *page, const bramah__map *m, int along_y, doub
     char label[BRAMAH__LABEL_SIZE];
     const double at = (bramah__tick_value(&ticks, k) - start) * scale;
     bramah__tick_label(label, &ticks, k);
-    bramah__page_put(page, "<text text-anchor=\"");
-    bramah__page_put(page, along_y ? "end\" x=\"" : "middle\" x=\"");
-    bramah__page_put_number(page, along_y ? margin - 6.0 : margin + at, 6);
-    bramah__page_put(page, "\" y=\"");
-    bramah__page_put_number(page, along_y ? height - at + 4.0 : height + 16.0, 6);
-    bramah__page_put(page, "\">");
-    bramah__page_put(page, label);
-    bramah__page_put(page, "</text>\n");
+    bramah__page_format(page, "<text text-anchor=\"%s\" x=\"%.6g\" y=\"%.6g\">%s</text>\n",
+                        along_y ? "end" : "middle", along_y ? margin - 6.0 : margin + at,
+                        along_y ? height - at + 4.0 : height + 16.0, label);
   }
 }
 
@@ -144,18 +139,12 @@ static void put_track(bramah__page *page, const bramah__map *m, const bramah_rep
                       double scale, double height, const char *colour_of)
 {
   if (track->n < 2) return;
-  bramah__page_put(page, "<path fill=\"none\" stroke-width=\"1.6\" stroke-opacity=\".85\" stroke=\"");
-  bramah__page_put(page, colour_of);
-  bramah__page_put(page, "\" d=\"");
-  for (size_t k = 0; k < track->n; k++) {
-    bramah__page_put(page, k ? "L" : "M");
-    bramah__page_put_number(page, (track->xy[2 * k] - m->origin[0]) * scale, 6);
-    bramah__page_put(page, " ");
-    bramah__page_put_number(page, height - (track->xy[2 * k + 1] - m->origin[1]) * scale, 6);
-  }
-  bramah__page_put(page, "\"><title>");
-  bramah__page_put_escaped(page, track->name);
-  bramah__page_put(page, "</title></path>\n");
+  bramah__page_format(
+      page, "<path fill=\"none\" stroke-width=\"1.6\" stroke-opacity=\".85\" stroke=\"%s\" d=\"", colour_of);
+  for (size_t k = 0; k < track->n; k++)
+    bramah__page_format(page, k ? "L%.6g %.6g" : "M%.6g %.6g", (track->xy[2 * k] - m->origin[0]) * scale,
+                        height - (track->xy[2 * k + 1] - m->origin[1]) * scale);
+  bramah__page_format(page, "\"><title>%s</title></path>\n", track->name);
 }
 
 /* All as one path: circles of two arcs each, in tenths of a pixel. */
@@ -165,19 +154,11 @@ static void put_dots(bramah__page *page, const bramah__map *m, double scale, dou
   if (m->n_dots == 0) return;
   bramah__page_put(page, "<path class=\"dots\" fill=\"#3d2b1f\" stroke=\"#f4e3c8\" stroke-width=\".4\" d=\"");
   for (size_t k = 0; k < m->n_dots; k++) {
-    bramah__page_put(page, "M");
-    bramah__page_put_number(page, (m->dots[2 * k] - m->origin[0]) * scale - radius, 5);
-    bramah__page_put(page, " ");
-    bramah__page_put_number(page, height - (m->dots[2 * k + 1] - m->origin[1]) * scale, 5);
-    for (int half = 0; half < 2; half++) {
-      bramah__page_put(page, "a");
-      bramah__page_put_number(page, radius, 4);
-      bramah__page_put(page, " ");
-      bramah__page_put_number(page, radius, 4);
-      bramah__page_put(page, " 0 0 0 ");
-      bramah__page_put_number(page, half ? -2.0 * radius : 2.0 * radius, 4);
-      bramah__page_put(page, " 0");
-    }
+    bramah__page_format(page, "M%.5g %.5g", (m->dots[2 * k] - m->origin[0]) * scale - radius,
+                        height - (m->dots[2 * k + 1] - m->origin[1]) * scale);
+    for (int half = 0; half < 2; half++)
+      bramah__page_format(page, "a%.4g %.4g 0 0 0 %.4g 0", radius, radius,
+                          half ? -2.0 * radius : 2.0 * radius);
   }
   bramah__page_put(page, "\"/>\n");
 }
@@ -185,54 +166,32 @@ static void put_dots(bramah__page *page, const bramah__map *m, double scale, dou
 static void put_map(bramah__page *page, const bramah__map *m)
 {
   static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"};
+  enum { N_COLOURS = sizeof colours / sizeof *colours };
   const double margin = 44.0, width = 860.0, across = (double)m->nx * m->cell, scale = width / across,
                height = (double)m->ny * m->cell * scale;
-  bramah__page_put(page, "<div class=\"map\"><h3>");
-  bramah__page_put_escaped(page, m->title);
-  bramah__page_put(page, "</h3>\n<svg class=\"p\" role=\"img\" aria-label=\"");
-  bramah__page_put_escaped(page, m->title);
-  bramah__page_put(page, "\" viewBox=\"0 0 ");
-  bramah__page_put_number(page, margin + width + 12.0, 6);
-  bramah__page_put(page, " ");
-  bramah__page_put_number(page, height + 24.0, 6);
-  bramah__page_put(page, "\">\n<image preserveAspectRatio=\"none\" y=\"0\" x=\"");
-  bramah__page_put_number(page, margin, 6);
-  bramah__page_put(page, "\" width=\"");
-  bramah__page_put_number(page, width, 6);
-  bramah__page_put(page, "\" height=\"");
-  bramah__page_put_number(page, height, 6);
-  bramah__page_put(page, "\" href=\"data:image/bmp;base64,");
+  bramah__page_format(page,
+                      "<div class=\"map\"><h3>%s</h3>\n<svg class=\"p\" role=\"img\" aria-label=\"%s\" "
+                      "viewBox=\"0 0 %.6g %.6g\">\n<image preserveAspectRatio=\"none\" y=\"0\" x=\"%.6g\" "
+                      "width=\"%.6g\" height=\"%.6g\" href=\"data:image/bmp;base64,",
+                      m->title, m->title, margin + width + 12.0, height + 24.0, margin, width, height);
   put_base64(page, m->bytes, m->size);
-  bramah__page_put(page, "\"/>\n<svg y=\"0\" x=\""); /* tracks end where the field does */
-  bramah__page_put_number(page, margin, 6);
-  bramah__page_put(page, "\" width=\"");
-  bramah__page_put_number(page, width, 6);
-  bramah__page_put(page, "\" height=\"");
-  bramah__page_put_number(page, height, 6);
-  bramah__page_put(page, "\">\n");
+  bramah__page_format(page, "\"/>\n<svg y=\"0\" x=\"%.6g\" width=\"%.6g\" height=\"%.6g\">\n", margin, width,
+                      height); /* tracks end where the field does */
   put_dots(page, m, scale, height);
   for (size_t k = 0; k < m->n_tracks; k++)
-    put_track(page, m, &m->tracks[k], scale, height, colours[k % (sizeof colours / sizeof *colours)]);
+    put_track(page, m, &m->tracks[k], scale, height, colours[k % N_COLOURS]);
   bramah__page_put(page, "</svg>\n");
   put_axis(page, m, 0, scale, height, margin);
   put_axis(page, m, 1, scale, height, margin);
-  bramah__page_put(page, "</svg>\n<p class=\"text\">Seen from above, x to the right, metres; dark is low (");
-  bramah__page_put_number(page, m->low, 3);
-  bramah__page_put(page, " m), light is high (");
-  bramah__page_put_number(page, m->high, 3);
-  bramah__page_put(page, " m).");
-  for (size_t k = 0; k < m->n_tracks; k++) {
-    bramah__page_put(page, k ? ", <b style=\"color:" : " Tracks: <b style=\"color:");
-    bramah__page_put(page, colours[k % (sizeof colours / sizeof *colours)]);
-    bramah__page_put(page, "\">");
-    bramah__page_put_escaped(page, m->tracks[k].name);
-    bramah__page_put(page, "</b>");
-  }
+  bramah__page_format(page,
+                      "</svg>\n<p class=\"text\">Seen from above, x to the right, metres; dark is low (%.3g "
+                      "m), light is high (%.3g m).",
+                      m->low, m->high);
+  for (size_t k = 0; k < m->n_tracks; k++)
+    bramah__page_format(page, k ? ", <b style=\"color:%s\">%s</b>" : " Tracks: <b style=\"color:%s\">%s</b>",
+                        colours[k % N_COLOURS], m->tracks[k].name);
   bramah__page_put(page, m->n_tracks ? "." : "");
-  if (m->text) {
-    bramah__page_put(page, " ");
-    bramah__page_put_escaped(page, m->text);
-  }
+  if (m->text) bramah__page_format(page, " %s", m->text);
   bramah__page_put(page, "</p></div>\n");
 }
 

@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_element(bramah__page *page, const char *open, const char *text, const char *close)
-{
-  bramah__page_put(page, open);
-  bramah__page_put_escaped(page, text);
-  bramah__page_put(page, close);
-}
-
 /* ---- tables ---- */
 
 /* A column of numbers, perhaps with units or nothing, is set flush right. */
@@ -31,24 +24,16 @@ static int is_numeric(const bramah__table *table, size_t column)
 
 static void put_row(bramah__page *page, const bramah__table *table, size_t row)
 {
-  const char *close = row ? "</td>" : "</th>";
   bramah__page_put(page, "<tr>");
   for (size_t c = 0; c < table->n_columns; c++) {
     bramah__page_put(page, row ? "<td" : "<th scope=\"col\"");
-    put_element(page, is_numeric(table, c) ? " class=\"r\">" : ">", table->texts[row * table->n_columns + c],
-                close);
+    bramah__page_put(page, is_numeric(table, c) ? " class=\"r\">" : ">");
+    bramah__page_format(page, row ? "%s</td>" : "%s</th>", table->texts[row * table->n_columns + c]);
   }
   bramah__page_put(page, "</tr>\n");
 }
 
 /* ---- the answer ---- */
-
-static void put_number_attribute(bramah__page *page, const char *name, double value)
-{
-  bramah__page_format(page, " %s=\"", name);
-  bramah__page_put_number(page, value, 9);
-  bramah__page_put(page, "\"");
-}
 
 /* The answer with its reason; beside it the machine, for the script; what was run. */
 static void put_answer(bramah__page *page, const bramah_report *report, size_t n_first)
@@ -60,32 +45,28 @@ static void put_answer(bramah__page *page, const bramah_report *report, size_t n
                       "<section id=\"answer\" class=\"%s\" aria-label=\"Answer\"><div class=\"says\">\n",
                       a->headline ? levels[a->level] : "none");
   if (a->headline) {
-    bramah__page_format(page, "<p class=\"headline\"><span class=\"mark\" aria-hidden=\"true\">%s</span>",
-                        marks[a->level]);
-    put_element(page, "<strong>", a->headline, "</strong></p>\n");
-    if (a->reason) put_element(page, "<p class=\"reason\">", a->reason, "</p>\n");
+    bramah__page_format(
+        page,
+        "<p class=\"headline\"><span class=\"mark\" aria-hidden=\"true\">%s</span><strong>%s</strong></p>\n",
+        marks[a->level], a->headline);
+    if (a->reason) bramah__page_format(page, "<p class=\"reason\">%s</p>\n", a->reason);
     if (a->advice)
-      put_element(page, a->level ? "<p class=\"advice\"><b>What to do</b> " : "<p class=\"advice\">",
-                  a->advice, "</p>\n");
-    if (a->end > a->begin) {
-      bramah__page_format(page, "<p class=\"window\"><a id=\"window\" href=\"#%s\"",
+      bramah__page_format(
+          page, a->level ? "<p class=\"advice\"><b>What to do</b> %s</p>\n" : "<p class=\"advice\">%s</p>\n",
+          a->advice);
+    if (a->end > a->begin)
+      bramah__page_format(page,
+                          "<p class=\"window\"><a id=\"window\" href=\"#%s\" data-begin=\"%.9g\" "
+                          "data-end=\"%.9g\">Look at it: %.6g to %.6g s</a></p>\n",
                           n_first              ? "first"
                           : report->n_sections ? "section0"
-                                               : "main");
-      put_number_attribute(page, "data-begin", a->begin);
-      put_number_attribute(page, "data-end", a->end);
-      bramah__page_put(page, ">Look at it: ");
-      bramah__page_put_number(page, a->begin, 6);
-      bramah__page_put(page, " to ");
-      bramah__page_put_number(page, a->end, 6);
-      bramah__page_put(page, " s</a></p>\n");
-    }
+                                               : "main",
+                          a->begin, a->end, a->begin, a->end);
   }
   if (report->n_notes) bramah__page_put(page, "<dl class=\"notes\">\n");
-  for (size_t i = 0; i < report->n_notes; i++) {
-    put_element(page, "<div><dt>", report->notes[i].name, "</dt>");
-    put_element(page, "<dd>", report->notes[i].value, "</dd></div>\n");
-  }
+  for (size_t i = 0; i < report->n_notes; i++)
+    bramah__page_format(page, "<div><dt>%s</dt><dd>%s</dd></div>\n", report->notes[i].name,
+                        report->notes[i].value);
   if (report->n_notes) bramah__page_put(page, "</dl>\n");
   bramah__page_put(page, "</div>\n<div id=\"machine\" hidden=\"hidden\"></div>\n</section>\n");
 }
@@ -100,18 +81,14 @@ static void put_events(bramah__page *page, const bramah_report *report)
   if (sorted && events->n) {
     bramah__page_put(page,
                      "<section id=\"events\"><h2>Events</h2>\n<ol tabindex=\"0\" aria-label=\"Events\">\n");
-    for (size_t i = 0; i < events->n; i++) {
-      bramah__page_put(page, "<li><b>");
-      bramah__page_put_number(page, sorted[i]->t, 9);
-      put_element(page, " s</b> <i>", events->kinds[sorted[i]->kind].name, "</i> ");
-      put_element(page, "", sorted[i]->text, "</li>\n");
-    }
+    for (size_t i = 0; i < events->n; i++)
+      bramah__page_format(page, "<li><b>%.9g s</b> <i>%s</i> %s</li>\n", sorted[i]->t,
+                          events->kinds[sorted[i]->kind].name, sorted[i]->text);
     bramah__page_put(page, "</ol>\n");
     for (size_t k = 0; k < events->n_kinds; k++) {
       if (events->kinds[k].n <= BRAMAH__EVENTS_OF_KIND) continue;
-      bramah__page_format(page, "<p class=\"more\">%llu",
-                          (unsigned long long)events->kinds[k].n - BRAMAH__EVENTS_OF_KIND);
-      put_element(page, " more of the kind \xE2\x80\x9C", events->kinds[k].name, "\xE2\x80\x9D</p>\n");
+      bramah__page_format(page, "<p class=\"more\">%zu more of the kind \xE2\x80\x9C%s\xE2\x80\x9D</p>\n",
+                          (size_t)events->kinds[k].n - BRAMAH__EVENTS_OF_KIND, events->kinds[k].name);
     }
     bramah__page_put(page, "</section>\n");
   }
@@ -124,10 +101,8 @@ static void put_contents(bramah__page *page, const bramah_report *report, size_t
   if (n_first) bramah__page_put(page, "<li><a href=\"#first\">Look here first</a></li>\n");
   if (report->events.n) bramah__page_put(page, "<li><a href=\"#events\">Events</a></li>\n");
   if (report->n_maps) bramah__page_put(page, "<li><a href=\"#ground\">Ground</a></li>\n");
-  for (size_t i = 0; i < report->n_sections; i++) {
-    bramah__page_format(page, "<li><a href=\"#section%zu\">", i);
-    put_element(page, "", report->sections[i].title, "</a></li>\n");
-  }
+  for (size_t i = 0; i < report->n_sections; i++)
+    bramah__page_format(page, "<li><a href=\"#section%zu\">%s</a></li>\n", i, report->sections[i].title);
   if (report->n_tables) bramah__page_put(page, "<li><a href=\"#tables\">Tables</a></li>\n");
   bramah__page_put(page, "</ol></nav>\n");
 }
@@ -151,9 +126,9 @@ static size_t heaviest(const bramah_report *report, size_t section, const unsign
 static void put_sections(bramah__page *page, const bramah_report *report, unsigned char *taken)
 {
   for (size_t i = 0; i < report->n_sections; i++) {
-    bramah__page_format(page, "<section id=\"section%zu", i);
-    put_element(page, "\"><h2>", report->sections[i].title, "</h2>\n");
-    if (report->sections[i].text) put_element(page, "<p class=\"text\">", report->sections[i].text, "</p>\n");
+    const bramah__section *section = &report->sections[i];
+    bramah__page_format(page, "<section id=\"section%zu\"><h2>%s</h2>\n", i, section->title);
+    if (section->text) bramah__page_format(page, "<p class=\"text\">%s</p>\n", section->text);
     bramah__page_put(page, "<div class=\"plots\">\n");
     size_t n = 0;
     for (size_t k; (k = heaviest(report, i, taken)) < report->n_plots; n++) {
@@ -170,8 +145,9 @@ static void put_tables(bramah__page *page, const bramah_report *report)
   bramah__page_put(page, "<section id=\"tables\"><h2>Tables</h2>\n");
   for (size_t i = 0; i < report->n_tables; i++) {
     const bramah__table *table = &report->tables[i];
-    put_element(page, "<details><summary>", table->title,
-                "</summary>\n<div class=\"scroll\" tabindex=\"0\"><table>\n<thead>");
+    bramah__page_format(
+        page, "<details><summary>%s</summary>\n<div class=\"scroll\" tabindex=\"0\"><table>\n<thead>",
+        table->title);
     put_row(page, table, 0);
     bramah__page_put(page, "</thead>\n<tbody>\n");
     for (size_t r = 1; r <= table->n_rows; r++) put_row(page, table, r);
@@ -205,32 +181,30 @@ static void put_main(bramah__page *page, const bramah_report *report)
   bramah__maps_write(page, report);
   put_sections(page, report, taken);
   put_tables(page, report);
-  put_element(page, "<footer><p>bramah ", bramah_version(), "</p></footer>\n</main>\n");
+  bramah__page_format(page, "<footer><p>bramah %s</p></footer>\n</main>\n", bramah_version());
   free(taken);
 }
 
 static void put_page(bramah__page *page, const bramah_report *report)
 {
-  bramah__page_put(page,
-                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                   "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                   "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                   "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>");
-  bramah__page_put_escaped(page, report->title);
-  bramah__page_put(page, "</title>\n<style>\n");
+  bramah__page_format(
+      page,
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>%s</title>\n<style>\n",
+      report->title);
   bramah__page_put(page, bramah__page_css);
-  bramah__page_put(page,
-                   "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the answer</a>\n"
-                   "<header><h1>");
-  bramah__page_put_escaped(page, report->title);
-  bramah__page_put(page, "</h1>\n<div id=\"tools\" hidden=\"hidden\"></div></header>\n");
+  bramah__page_format(page,
+                      "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the answer</a>\n"
+                      "<header><h1>%s</h1>\n<div id=\"tools\" hidden=\"hidden\"></div></header>\n",
+                      report->title);
   put_main(page, report);
   bramah__data_write(page, report);
   bramah__page_put(page, "<script>\n");
   bramah__page_put(page, bramah__page_js);
-  bramah__page_put(page, "</script>\n");
-  bramah__page_put(page, "</body>\n</html>\n");
+  bramah__page_put(page, "</script>\n</body>\n</html>\n");
 }
 
 bramah_status bramah_report_write(const bramah_report *report, bramah_report_format format, const char *path,

@@ -204,11 +204,10 @@ bramah_status bramah__page_close(bramah__page *page, const char *path, bramah_di
 
 void bramah__page_put(bramah__page *page, const char *text); /* as it is */
 void bramah__page_put_bytes(bramah__page *page, const char *bytes, size_t n);
-void bramah__page_put_escaped(bramah__page *page, const char *text); /* as text between tags or in quotes */
-/* Short text and integers as printf; numbers with a decimal point would depend on the locale. */
-void bramah__page_format(bramah__page *page, const char *format, ...) BRAMAH__PRINTF(2, 3);
 void bramah__page_put_integer(bramah__page *page, int64_t value);
-void bramah__page_put_number(bramah__page *page, double value, int digits);
+/* Markup with %d, %ld, %zu; %.9g, a number with so many digits whatever the locale; and %s, text as it may stand between
+ * tags and in quotes: what would be markup in it is escaped. */
+void bramah__page_format(bramah__page *page, const char *format, ...) BRAMAH__PRINTF(2, 3);
 
 /* ---- what the build embeds ---- */
 

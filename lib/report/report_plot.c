@@ -328,7 +328,7 @@ static const char *x_name(const bramah__plot *plot)
 /* One entry: class and outline of its key in 260 x 100 units, and its name. */
 typedef struct entry {
   const char *css, *path, *name;
-  char role; /* e t m a, b: the band */
+  const char *role; /* e t m a, b: the band */
 } entry;
 
 enum { MOST = BRAMAH__N_SERIES + 1 };
@@ -342,20 +342,15 @@ static size_t entries(const bramah__plot *plot, entry *out)
     const char *css = css_of(s), *name = bramah__series_name(plot, s);
     if (!plot->curve[s]) continue;
     if (s == BRAMAH_REPORT_MEASURED)
-      out[n++] = (entry){"m d", "M60 30v40M130 20v60M200 40v30", name, *css};
+      out[n++] = (entry){"m d", "M60 30v40M130 20v60M200 40v30", name, css};
     else if (plot->axis == BRAMAH_REPORT_LAG && s == BRAMAH_REPORT_ESTIMATE)
-      out[n++] = (entry){"e st", "M60 95v-90M130 95v-50M200 95v-25", name, *css};
+      out[n++] = (entry){"e st", "M60 95v-90M130 95v-50M200 95v-25", name, css};
     else
-      out[n++] = (entry){css, "M10 50h240", name, *css};
+      out[n++] = (entry){css, "M10 50h240", name, css};
     if (s == BRAMAH_REPORT_ESTIMATE && bramah__samples_banded(plot->curve[s]))
-      out[n++] = (entry){plot->symmetric ? "b bo" : "b", "M5 5h250v90h-250z", band_name(plot), 'b'};
+      out[n++] = (entry){plot->symmetric ? "b bo" : "b", "M5 5h250v90h-250z", band_name(plot), "b"};
   }
   return n;
-}
-
-static void put_key(bramah__page *page, const entry *e)
-{
-  bramah__page_format(page, "<path class=\"%s\" d=\"%s\"/></svg>", e->css, e->path);
 }
 
 /* What the picture cannot show: values beyond the axis; a band that is thinner than its line. */
@@ -376,32 +371,25 @@ static void put_remarks(bramah__page *page, const bramah__plot *plot, const fram
     if (half > widest) widest = half;
   }
   if (!(widest > 0.0) || widest > 1.5 * pixel) return;
-  bramah__page_put(page, "<em>");
-  bramah__page_put_escaped(page, band_name(plot));
-  bramah__page_put(page, " is at most \xC2\xB1");
-  bramah__page_put_number(page, widest, 2);
-  if (strcmp(plot->unit, "1") != 0) bramah__page_put(page, " ");
-  if (strcmp(plot->unit, "1") != 0) bramah__page_put_escaped(page, plot->unit);
-  bramah__page_put(page, " after the start: thinner than its line</em>\n");
+  const int has_unit = strcmp(plot->unit, "1") != 0;
+  bramah__page_format(page,
+                      "<em>%s is at most \xC2\xB1%.2g%s%s after the start: thinner than its line</em>\n",
+                      band_name(plot), widest, has_unit ? " " : "", has_unit ? plot->unit : "");
 }
 
 static void put_caption(bramah__page *page, const bramah__plot *plot, const frame *f)
 {
   entry e[MOST];
   const size_t n = entries(plot, e);
-  bramah__page_put(page, "<figcaption><strong>");
-  bramah__page_put_escaped(page, plot->title);
-  bramah__page_put(page, "</strong>\n");
+  bramah__page_format(page, "<figcaption><strong>%s</strong>\n", plot->title);
   if (f->has_values) put_remarks(page, plot, f);
   bramah__page_put(page, "<span class=\"l\">\n");
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++)
     bramah__page_format(
-        page, "<span data-role=\"%c\"><svg class=\"k\" viewBox=\"0 0 260 100\" aria-hidden=\"true\">",
-        e[i].role);
-    put_key(page, &e[i]);
-    bramah__page_put_escaped(page, e[i].name);
-    bramah__page_put(page, "</span>\n");
-  }
+        page,
+        "<span data-role=\"%s\"><svg class=\"k\" viewBox=\"0 0 260 100\" aria-hidden=\"true\">"
+        "<path class=\"%s\" d=\"%s\"/></svg>%s</span>\n",
+        e[i].role, e[i].css, e[i].path, e[i].name);
   bramah__page_put(page, "</span>\n</figcaption>\n");
 }
 
@@ -443,21 +431,21 @@ static void put_unit(bramah__page *page, int exponent, const char *unit)
     put_power(page, exponent);
     bramah__page_put(page, " ");
   }
-  if (strcmp(unit, "1") != 0) bramah__page_put_escaped(page, unit);
+  if (strcmp(unit, "1") != 0) bramah__page_format(page, "%s", unit);
 }
 
 /* A place in per cent of the axis, to a hundredth. */
 static void put_share(bramah__page *page, const char *name, int units, int length)
 {
   const int share = (int)((int64_t)units * 10000 / length);
-  bramah__page_format(page, " %s=\"%d.%02d%%\"", name, share / 100, share % 100);
+  bramah__page_format(page, " %s=\"%d.%d%d%%\"", name, share / 100, abs(share) / 10 % 10, abs(share) % 10);
 }
 
 /* Grid line and label of a tick: `at` in units; upright: of the time axis. */
 static void open_tick(bramah__page *page, int at, int upright, int zero)
 {
   static const char *const names[2][2] = {{"y1", "y2"}, {"x1", "x2"}};
-  bramah__page_format(page, "<line class=\"%c\"", zero ? 'z' : 'g');
+  bramah__page_put(page, zero ? "<line class=\"z\"" : "<line class=\"g\"");
   for (int i = 0; i < 2; i++) put_share(page, names[upright][i], at, upright ? X_UNITS : Y_UNITS);
   bramah__page_put(page, upright ? " y1=\"0\" y2=\"100%\"/><text class=\"x\""
                                  : " x1=\"0\" x2=\"100%\"/><text class=\"y\"");
@@ -503,9 +491,8 @@ static void put_names(bramah__page *page, const bramah__plot *plot, const frame 
   for (size_t k = 0; k < plot->n_labels; k++) {
     bramah__page_put(page, "<svg class=\"tag\" overflow=\"visible\"");
     put_share(page, "x", place_x(f, (double)k + 1.0), X_UNITS);
-    bramah__page_format(page, " y=\"%d\"><text class=\"n\" transform=\"rotate(-35)\">", INNER_HEIGHT + 16);
-    bramah__page_put_escaped(page, plot->labels[k]);
-    bramah__page_put(page, "</text></svg>\n");
+    bramah__page_format(page, " y=\"%d\"><text class=\"n\" transform=\"rotate(-35)\">%s</text></svg>\n",
+                        INNER_HEIGHT + 16, plot->labels[k]);
   }
 }
 
@@ -538,8 +525,7 @@ static void put_axes(bramah__page *page, const bramah__plot *plot, const frame *
     put_unit(page, x.exponent, "1");
     bramah__page_put(page, "\xC3\x97 ");
   }
-  if (!plot->n_labels || plot->x) bramah__page_put_escaped(page, x_name(plot));
-  bramah__page_put(page, "</text></svg>\n");
+  bramah__page_format(page, "%s</text></svg>\n", !plot->n_labels || plot->x ? x_name(plot) : "");
 }
 
 /* ---- the curves ---- */
@@ -595,34 +581,22 @@ static void put_picture(bramah__page *page, const bramah__plot *plot, const fram
   bramah__page_put(page, "</svg>\n");
 }
 
-static void put_pair(bramah__page *page, const char *name, bramah__range range)
-{
-  bramah__page_format(page, " data-%s=\"", name);
-  bramah__page_put_number(page, range.low, 15);
-  bramah__page_put(page, " ");
-  bramah__page_put_number(page, range.high, 15);
-  bramah__page_put(page, "\"");
-}
-
 void bramah__plot_write(bramah__page *page, const bramah_report *report, size_t n)
 {
   static const char *const axes[] = {
       [BRAMAH_REPORT_TIME] = "time", [BRAMAH_REPORT_LAG] = "lag", [BRAMAH_REPORT_CURVE] = "curve"};
   const bramah__plot *plot = &report->plots[n];
   const frame f = frame_of(report, plot);
-  bramah__page_format(page, "<figure id=\"plot%zu\" data-axis=\"%s\"", n, axes[plot->axis]);
-  put_pair(page, "x", f.x);
-  if (f.has_values) put_pair(page, "y", f.y);
+  bramah__page_format(page, "<figure id=\"plot%zu\" data-axis=\"%s\" data-x=\"%.15g %.15g\"", n,
+                      axes[plot->axis], f.x.low, f.x.high);
+  if (f.has_values) bramah__page_format(page, " data-y=\"%.15g %.15g\"", f.y.low, f.y.high);
   if (f.logarithmic) bramah__page_put(page, " data-log=\"1\"");
   if (plot->n_labels) bramah__page_put(page, " data-names=\"1\"");
-  bramah__page_put(page, " data-unit=\"");
-  bramah__page_put_escaped(page, plot->unit);
-  bramah__page_put(page, "\">");
+  bramah__page_format(page, " data-unit=\"%s\">", plot->unit);
   put_caption(page, plot, &f);
-  bramah__page_format(page, "<svg class=\"p\" role=\"img\" width=\"%d\" height=\"%d\" aria-label=\"",
-                      INNER_WIDTH, HEIGHT + (plot->n_labels ? NAMES : 0));
-  bramah__page_put_escaped(page, plot->title);
-  bramah__page_put(page, plot->axis == BRAMAH_REPORT_TIME ? " over time\">\n" : "\">\n");
+  bramah__page_format(page, "<svg class=\"p\" role=\"img\" width=\"%d\" height=\"%d\" aria-label=\"%s%s\">\n",
+                      INNER_WIDTH, HEIGHT + (plot->n_labels ? NAMES : 0), plot->title,
+                      plot->axis == BRAMAH_REPORT_TIME ? " over time" : "");
   put_picture(page, plot, &f);
   bramah__page_put(page, "</svg></figure>\n");
 }
@@ -635,18 +609,14 @@ static void put_title(bramah__page *page, const bramah__plot *plot, int y)
   entry e[MOST];
   const size_t n = entries(plot, e);
   int x = WIDTH - RIGHT + 16;
-  bramah__page_format(page, "<text class=\"h\" x=\"%d\" y=\"%d\">", LEFT, y);
-  bramah__page_put_escaped(page, plot->title);
-  bramah__page_put(page, "</text>\n");
+  bramah__page_format(page, "<text class=\"h\" x=\"%d\" y=\"%d\">%s</text>\n", LEFT, y, plot->title);
   for (size_t i = 0; i < n; i++) x -= 48 + width_of(e[i].name);
   for (size_t i = 0; i < n; i++) {
     bramah__page_format(
-        page, "<svg class=\"k\" x=\"%d\" y=\"%d\" width=\"26\" height=\"10\" viewBox=\"0 0 260 100\">", x,
-        y - 9);
-    put_key(page, &e[i]);
-    bramah__page_format(page, "<text class=\"w\" x=\"%d\" y=\"%d\">", x + 32, y);
-    bramah__page_put_escaped(page, e[i].name);
-    bramah__page_put(page, "</text>\n");
+        page,
+        "<svg class=\"k\" x=\"%d\" y=\"%d\" width=\"26\" height=\"10\" viewBox=\"0 0 260 100\">"
+        "<path class=\"%s\" d=\"%s\"/></svg><text class=\"w\" x=\"%d\" y=\"%d\">%s</text>\n",
+        x, y - 9, e[i].css, e[i].path, x + 32, y, e[i].name);
     x += 48 + width_of(e[i].name);
   }
 }
@@ -658,10 +628,8 @@ void bramah__picture_write(bramah__page *page, const bramah_report *report)
   for (size_t i = 0; i < n; i++) height += TITLE_HEIGHT + HEIGHT + (report->plots[i].n_labels ? NAMES : 0);
   bramah__page_format(page,
                       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
-                      "%d\">\n<title>",
-                      WIDTH, height, WIDTH, height);
-  bramah__page_put_escaped(page, report->title);
-  bramah__page_put(page, "</title>\n<style>\n");
+                      "%d\">\n<title>%s</title>\n<style>\n",
+                      WIDTH, height, WIDTH, height, report->title);
   bramah__page_put(page, bramah__paper_css);
   bramah__page_put(page, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
   for (size_t i = 0; i < n; i++) {

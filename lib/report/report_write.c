@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,29 +76,13 @@ void bramah__page_put(bramah__page *page, const char *text)
   bramah__page_put_bytes(page, text, strlen(text));
 }
 
-void bramah__page_format(bramah__page *page, const char *format, ...)
-{
-  char text[512];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  bramah__page_put(page, text);
-}
-
 void bramah__page_put_integer(bramah__page *page, int64_t value)
 {
   char digits[BRAMAH__NUMBER_SIZE];
   bramah__page_put_bytes(page, digits, bramah__format_integer(digits, value));
 }
 
-void bramah__page_put_number(bramah__page *page, double value, int digits)
-{
-  char text[BRAMAH__NUMBER_SIZE];
-  bramah__page_put_bytes(page, text, bramah__format_number(text, value, digits));
-}
-
-void bramah__page_put_escaped(bramah__page *page, const char *text)
+static void put_escaped(bramah__page *page, const char *text)
 {
   static const char special[] = "&<>\"'";
   static const char *const escaped[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
@@ -112,4 +95,38 @@ void bramah__page_put_escaped(bramah__page *page, const char *text)
     else
       bramah__page_put_bytes(page, text, 1);
   }
+}
+
+void bramah__page_format(bramah__page *page, const char *format, ...)
+{
+  va_list list;
+  va_start(list, format);
+  for (const char *at; *format; format++) {
+    if ((at = strchr(format, '%')) == NULL) at = format + strlen(format);
+    bramah__page_put_bytes(page, format, (size_t)(at - format));
+    if (!*at) break;
+    char number[BRAMAH__NUMBER_SIZE], *end;
+    const int digits = at[1] == '.' ? (int)strtol(at + 2, &end, 10) : 0;
+    format = digits ? end : at + 1;
+    const int is_long = *format == 'l';
+    if (is_long) format++;
+    switch (*format) {
+    case 'g':
+      bramah__page_put_bytes(page, number, bramah__format_number(number, va_arg(list, double), digits));
+      break;
+    case 'd':
+      bramah__page_put_integer(page, is_long ? va_arg(list, long) : va_arg(list, int));
+      break;
+    case 'z':
+      format++;
+      bramah__page_put_integer(page, (int64_t)va_arg(list, size_t));
+      break;
+    case 's':
+      put_escaped(page, va_arg(list, const char *));
+      break;
+    default: /* %% */
+      bramah__page_put_bytes(page, format, 1);
+    }
+  }
+  va_end(list);
 }
