@@ -73,11 +73,67 @@ typedef struct bramah_display_body {
   const bramah_shape *shapes;
 } bramah_display_body;
 
+/* What a part of a scenario waits for: an output of the plant, or a gauge of the file as it shows it, beyond or within values. */
+typedef struct bramah_scenario_condition {
+  const char *name;
+  int line;
+  bramah_study_value above, below; /* either may be missing; both: between them */
+  bramah_study_value beyond;       /* above it or below its negative, without the others */
+} bramah_scenario_condition;
+
+/* A task: it waits for those that it follows and for all conditions of `begin`, is worked at until all of `end` have held for
+ * `hold`, and fails where those of `forbidden` hold, or its time is up. */
+typedef struct bramah_scenario_task {
+  const char *name;
+  int line;
+  const char *instruction; /* to the driver, while it is worked at */
+  size_t n_begin, n_end, n_forbidden;
+  const bramah_scenario_condition *begin, *end, *forbidden;
+  size_t n_after;
+  const char *const
+      *after; /* [n_after] tasks before it; "start": none; n_after 0: the one before it in the file */
+  size_t n_gauges;
+  const char *const *gauges; /* [n_gauges] to look at */
+  double hold, time_limit;   /* [s] time_limit 0: none */
+  double points,
+      late; /* late: points lost for each second beyond the time limit, instead of failing; 0: it fails */
+} bramah_scenario_task;
+
+/* What costs points, each time and by the second while it lasts, or what ends a scenario, where its conditions have held for `hold`. */
+typedef struct bramah_scenario_rule {
+  const char *name;
+  int line;
+  size_t n_when;
+  const bramah_scenario_condition *when;
+  const char *text; /* to the driver; NULL: the name */
+  double hold;      /* [s] */
+  double points, per_second;
+  int most;           /* times; more end the scenario; 0: any number */
+  double probability; /* of a breakdown: from this one on, 0 to 1; default 0.5 */
+  int goes_on;        /* of a breakdown: it does not end the scenario */
+  int is_optional;    /* 1: left out where the machine has no such output */
+  int has_probability;
+} bramah_scenario_rule;
+
+/* Tasks with conditions and instructions, as publication IV builds its display of them. */
+typedef struct bramah_scenario {
+  int line;
+  const char *title; /* NULL: that of the display */
+  int by_truth;      /* 1: the truth decides, where it is known */
+  double confidence; /* what must be so with this probability counts, 0 to 1; default 0.95 */
+  double time_limit; /* [s] 0: none */
+  size_t n_tasks, n_penalties, n_breakdowns;
+  const bramah_scenario_task *tasks;
+  const bramah_scenario_rule *penalties, *breakdowns;
+  int has_confidence;
+} bramah_scenario;
+
 /* A file. */
 typedef struct bramah_display_file {
   const char *file;
   const char *title;
   size_t n_gauges, n_plots, n_bodies;
+  bramah_scenario scenario; /* without tasks: none */
   const bramah_gauge *gauges;
   const char *const *plots; /* [n_plots] outputs plotted at first */
   int plots_line;
@@ -100,7 +156,7 @@ BRAMAH_API bramah_status bramah_display_new(const bramah_display_file *file, bra
                                             bramah_diag *diag, bramah_display **out);
 BRAMAH_API void bramah_display_free(bramah_display *display); /* NULL allowed */
 
-/* What is shown: an object with title, machine, gauges, plots, names and units of outputs and sensors, bodies and their shapes, and
+/* What is shown: an object with title, machine, gauges, plots, scenario, names and units of outputs and sensors, bodies and their shapes, and
  * ground. Lives as long as the display. */
 BRAMAH_API const char *bramah_display_description(const bramah_display *display);
 
@@ -123,6 +179,102 @@ typedef enum bramah_sensor_state {
   BRAMAH_SENSOR_DOUBTFUL = 4 /* another alarm of it is raised */
 } bramah_sensor_state;
 
+/* ---- its scenario ---- */
+
+/* A display whose file has a scenario follows it in every call of bramah_assess_next, from the first estimate on: bounded, without
+ * allocation, by the time of the log alone. It goes into snapshots of the assessment and back with a player. What is to hold is judged by
+ * the filter, as a normal distribution about its estimate, and by the truth where that is known of all that is asked for: of
+ * the conditions of one task, whose correlation is not looked at, all hold with 1 - sum (1 - p) at least, which decides on tasks and penalties, and
+ * with the least p at most, which decides on breakdowns. */
+typedef enum bramah_judge { BRAMAH_JUDGE_ESTIMATE = 0, BRAMAH_JUDGE_TRUTH = 1 } bramah_judge;
+
+typedef enum bramah_task_is {
+  BRAMAH_TASK_WAITING = 0, /* for others, or for its begin */
+  BRAMAH_TASK_ACTIVE = 1,
+  BRAMAH_TASK_DONE = 2,
+  BRAMAH_TASK_FAILED = 3
+} bramah_task_is;
+
+/* What became of a task. */
+typedef struct bramah_task_result {
+  const char *name;
+  bramah_task_is is;
+  double begun, ended; /* [s] of the log; NaN: not yet */
+  double now;          /* probability that its end holds now; NaN: not known */
+  double sure;         /* that it was done: the largest one that has lasted for its hold */
+  double left;         /* [s] of its time; NaN: no limit */
+  double points, lost; /* for it; by being late */
+} bramah_task_result;
+
+/* What became of a penalty, or a breakdown. */
+typedef struct bramah_rule_result {
+  const char *name;
+  int is_on;
+  uint64_t times;      /* so far */
+  double first, since; /* [s] of the log; NaN: never; when it was on last */
+  double now;          /* probability that it holds now */
+  double lost;         /* points */
+} bramah_rule_result;
+
+typedef enum bramah_scenario_is {
+  BRAMAH_SCENARIO_RUNS = 0,
+  BRAMAH_SCENARIO_OVER = 1, /* all tasks are done or failed */
+  BRAMAH_SCENARIO_LATE = 2, /* its time is up */
+  BRAMAH_SCENARIO_BROKEN = 3
+} bramah_scenario_is;
+
+/* What became of the whole. */
+typedef struct bramah_scenario_result {
+  bramah_scenario_is is;
+  double begun, ended; /* [s] of the log; NaN: not yet */
+  double left;         /* [s]; NaN: no limit */
+  double score, most;  /* points as judged; if all goes well */
+  /* Of the points that the truth would give: mean and standard deviation by the probabilities, tasks independent of each
+   * other; of the truth itself the score and 0. */
+  double expected, sigma;
+  size_t n_tasks, n_penalties, n_breakdowns;
+  bramah_task_result *task; /* [n_tasks] in the order of the file */
+  bramah_rule_result *penalty,
+      *breakdown; /* [n_penalties], [n_breakdowns] those that the machine has outputs for */
+} bramah_scenario_result;
+
+/* As of the last estimate; NULL: there is no scenario, or it is not known to this judge. Lives as long as the display. */
+BRAMAH_API const bramah_scenario_result *bramah_display_scenario(bramah_display *display, bramah_judge judge);
+/* Who decides on what is shown: the truth where the file wants it and it is known. */
+BRAMAH_API bramah_judge bramah_display_judge(const bramah_display *display);
+
+/* What began to be shown, for a log of it. Gauges and sensors as in frames, 30 times a second of the log. */
+typedef enum bramah_shown_kind {
+  BRAMAH_SHOWN_INSTRUCTION = 0,
+  BRAMAH_SHOWN_DONE = 1,
+  BRAMAH_SHOWN_FAILED = 2,
+  BRAMAH_SHOWN_PENALTY = 3,
+  BRAMAH_SHOWN_BREAKDOWN = 4,
+  BRAMAH_SHOWN_END = 5,      /* of the scenario */
+  BRAMAH_SHOWN_CRITICAL = 6, /* a gauge; */
+  BRAMAH_SHOWN_OVER = 7,     /* no longer */
+  BRAMAH_SHOWN_LOST = 8,     /* a sensor; */
+  BRAMAH_SHOWN_BACK = 9,     /* no longer */
+  BRAMAH_SHOWN_DIFFERS = 10  /* the two judges disagree on how a task or breakdown came out */
+} bramah_shown_kind;
+BRAMAH_API const char *bramah_shown_kind_text(bramah_shown_kind kind); /* "instruction" */
+
+/* A line of that log. */
+typedef struct bramah_shown {
+  double t; /* [s] of the log */
+  bramah_shown_kind kind;
+  bramah_judge judge;
+  const char *name, *text;   /* of the task, rule, gauge or sensor; text may be NULL */
+  double probability;        /* NaN: there is none */
+  const char *output, *unit; /* the first one that was looked at; NULL: none */
+  double value, sigma;       /* of it, SI; NaN: there is none */
+} bramah_shown;
+
+/* By the last call of bramah_assess_next; until the next one. */
+BRAMAH_API size_t bramah_display_shown(const bramah_display *display, const bramah_shown **out);
+
+/* ---- frames ---- */
+
 /* What is shown at one time. */
 typedef struct bramah_display_frame {
   double t; /* [s] of the log */
@@ -136,7 +288,8 @@ typedef struct bramah_display_frame {
    * viewers who have missed it; the centres of particles [cm], of very many every second one, every third ... */
   int has_soil;
   size_t n_cells, n_particles;
-  int *cell, *height, *particle; /* [n_cells], [n_cells], [n_particles x 3] */
+  int *cell, *height, *particle;   /* [n_cells], [n_cells], [n_particles x 3] */
+  bramah_scenario_result scenario; /* by whom it is judged; without tasks: none */
 } bramah_display_frame;
 
 /* Room for a frame of this display; free it with bramah_display_frame_free (NULL allowed). Errors: E_MEMORY. */
@@ -149,11 +302,14 @@ BRAMAH_API void bramah_display_frame_free(bramah_display_frame *frame);
 BRAMAH_API bramah_status bramah_display_take(bramah_display *display, bramah_display_frame *frame,
                                              bramah_diag *diag);
 
-/* The frame as an object: t, values, sigmas, probability, sensors, bodies, model, soil: {cells: [[first cell, heights of it and those behind it], ...],
+/* The frame as an object: t, values, sigmas, probability, sensors, bodies, model, scenario, soil: {cells: [[first cell, heights of it and those behind it], ...],
  * particles}. Returns its length; written to out [size] and
  * terminated if it is shorter than size, else nothing useful is written. Any thread. */
 BRAMAH_API size_t bramah_display_frame_text(const bramah_display *display, const bramah_display_frame *frame,
                                             char *out, size_t size);
+
+/* Bytes that no text of a frame of this display exceeds. */
+BRAMAH_API size_t bramah_display_frame_size(const bramah_display *display);
 
 /* The verdict by now: {"t", "level": "fine", "unsure" or "wrong", "text"}; a message: {"t", "kind", "text"}, t NaN: of no time. As above. */
 BRAMAH_API size_t bramah_display_verdict_text(bramah_display *display, char *out, size_t size);

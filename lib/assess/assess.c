@@ -318,8 +318,11 @@ static bramah_status next_estimate(bramah_assess *a, int *end, bramah_diag *diag
   }
   keep(a);
   if (totals->estimates++ == totals->resumed) totals->begin_ns = time_ns;
+  if (a->passenger.step) a->passenger.step(a->passenger.user);
   return BRAMAH_OK;
 }
+
+void bramah__assess_carry(bramah_assess *a, const bramah__passenger *passenger) { a->passenger = *passenger; }
 
 bramah_status bramah_assess_next(bramah_assess *a, int *end, bramah_diag *diag)
 {

@@ -185,6 +185,14 @@ typedef struct bramah__band {
     (BRAMAH__CHECKS + 1) * (a->n_sensors + 1) + a->n_augmented + a->plant->n_output + 3 + BRAMAH_N_LIMITS,   \
     "of the verdict")
 
+/* What goes along with an assessment: called after each estimate; its state goes into snapshots and comes back from them. */
+typedef struct bramah__passenger {
+  void (*step)(void *user);
+  void *user;
+  void *state; /* [size] no pointers */
+  size_t size;
+} bramah__passenger;
+
 struct bramah_assess {
   bramah_session *session;
   bramah_assess_options options;
@@ -234,14 +242,19 @@ struct bramah_assess {
   int64_t smooth_from_ns; /* time of the log at its first step */
   int smoothing;          /* it was made */
 
-  bramah__snapshot snapshot; /* memory of the last one written */
+  bramah__passenger passenger; /* step NULL: none */
+  bramah__snapshot snapshot;   /* memory of the last one written */
 };
 
 /* assess.c */
 void bramah__assess_tell(const bramah_assess *a, const char *format, ...) BRAMAH__PRINTF(2, 3);
 
-/* results.c: fill what estimates and results consist of, and open the truth; the augmented states of the filter, which
+/* Take one along, in place of the one before; before the first estimate, or to drop it. */
+void bramah__assess_carry(bramah_assess *a, const bramah__passenger *passenger);
+
+/* results.c: the present estimate of a column of the results alone, with its standard deviation, NaN: none. Fill what estimates and results consist of, and open the truth; the augmented states of the filter, which
  * showing smoothed steps moves; which of them are estimated from now on; count a sample that is used; watch for faults and resets at the present step. */
+double bramah__assess_value(const bramah_assess *a, size_t column, double *sigma);
 bramah_status bramah__results_init(bramah_assess *a, bramah_diag *diag);
 void bramah__estimate_augmented(bramah_assess *a);
 void bramah__estimated_watch(bramah_assess *a);

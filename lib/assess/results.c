@@ -111,6 +111,18 @@ void bramah__estimated_watch(bramah_assess *a)
   }
 }
 
+double bramah__assess_value(const bramah_assess *a, size_t column, double *sigma)
+{
+  const size_t i = a->outputs[column].output;
+  for (size_t k = 0; k < a->n_augmented; k++) {
+    if (a->shown_as[k] != i) continue;
+    *sigma = bramah_filter_get_augmented(a->filter, k).sigma;
+    return bramah_filter_get_augmented(a->filter, k).value;
+  }
+  *sigma = a->outputs[column].has_sigma ? bramah_filter_output_sigma(a->filter, i) : (double)NAN;
+  return a->plant->output(a->plant->self, i);
+}
+
 void bramah_assess_skip_sigma(bramah_assess *a, size_t output) { a->sigma_unwanted[output] = 1; }
 
 const bramah_estimate *bramah_assess_estimate(bramah_assess *a)

@@ -94,6 +94,7 @@ static void collect(bramah_assess *a, bramah__snapshot *s, const char *text)
   list_plain(a, counts);
   for (size_t i = 0; i < PLAIN; i++) bramah__snapshot_put(s, counts[i].name, counts[i].from, counts[i].size);
   bramah__snapshot_put(s, "errors", a->accuracy, a->n_accuracies * sizeof *a->accuracy);
+  if (a->passenger.size) bramah__snapshot_put(s, "passenger", a->passenger.state, a->passenger.size);
 }
 
 bramah_status bramah_assess_save(bramah_assess *a, const char *path, const char *text, bramah_diag *diag)
@@ -214,6 +215,9 @@ static bramah_status resume(bramah_assess *a, const bramah__snapshot *s, bramah_
                                      .last_ns = p.last_ns,
                                      .begin_ns = p.last_ns};
   get_comparison(a, s, &p);
+  if (a->passenger.size && !bramah__snapshot_get(s, "passenger", a->passenger.state, a->passenger.size))
+    bramah__assess_tell(a, "the snapshot knows no such scenario: it begins at t = %.9g s",
+                        (double)p.last_ns / 1e9);
   return BRAMAH_OK;
 }
 

@@ -508,6 +508,17 @@ static int check_work(const char *path)
   return 0;
 }
 
+static void explain_scenario(const bramah_scenario *scenario)
+{
+  double most = 0.0;
+  for (size_t i = 0; i < scenario->n_tasks; i++) most += scenario->tasks[i].points;
+  printf("  scenario: %zu tasks for %.6g points, %zu penalties, %zu breakdowns; what has %.4g %% counts%s\n",
+         scenario->n_tasks, most, scenario->n_penalties, scenario->n_breakdowns, 100.0 * scenario->confidence,
+         scenario->by_truth ? ", by the truth where it is known" : "");
+  for (size_t i = 0; i < scenario->n_tasks; i++)
+    printf("  task %s: %s\n", scenario->tasks[i].name, scenario->tasks[i].instruction);
+}
+
 static int check_display(const char *path)
 {
   bramah_display_file *display = NULL;
@@ -523,6 +534,7 @@ static int check_display(const char *path)
       printf(" from a probability of %.4g %%", 100.0 * gauge->probability);
     printf("\n");
   }
+  if (display->scenario.n_tasks) explain_scenario(&display->scenario);
   printf("  %zu plots; shapes of %zu bodies\n  whether the machine has these outputs is checked with a study "
          "that names this file\n",
          display->n_plots, display->n_bodies);

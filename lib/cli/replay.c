@@ -171,6 +171,51 @@ static bramah_status open_run(cli_replay_run *r, const bramah_assess_options *co
   return status;
 }
 
+/* The study's display, for a page of it and for its scenario. A replay that asks for no page does without one that does not fit. */
+static bramah_status open_display(cli_replay_run *r, bramah_diag *diag)
+{
+  const int is_wanted = r->request.display != NULL;
+  if (!is_wanted && (r->n_members || !bramah_session_study(r->session)->display_file)) return BRAMAH_OK;
+  const bramah_status status = bramah_display_new(NULL, r->assess, diag, &r->display);
+  if (status && !is_wanted && status != BRAMAH_E_MEMORY) {
+    char text[1024];
+    bramah_diag_format(diag, text, sizeof text);
+    cli_note("no scenario is followed: %s", text);
+    return BRAMAH_OK;
+  }
+  if (status) return status;
+  if (is_wanted) return bramah_recording_new(r->display, 0, diag, &r->recording);
+  if (bramah_display_scenario(r->display, BRAMAH_JUDGE_ESTIMATE)) return BRAMAH_OK;
+  bramah_display_free(r->display);
+  r->display = NULL;
+  return BRAMAH_OK;
+}
+
+/* The log of what is shown, beside a file of estimates. */
+static bramah_status open_shown(cli_replay_run *r, bramah_diag *diag)
+{
+  const cli_replay_request *q = &r->request;
+  if (!r->display || !bramah_display_scenario(r->display, BRAMAH_JUDGE_ESTIMATE) ||
+      !cli_is_regular(q->output))
+    return BRAMAH_OK;
+  const char *const others[] = {q->study, q->truth, q->output,    q->report,  q->smooth,
+                                q->json,  q->plot,  q->plot_data, q->display, q->snapshot};
+  r->shown_path = cli_shown_path(q->output);
+  if (!r->shown_path) return cli_no_memory(diag);
+  bramah_status status = cli_check_output(r->shown_path, sizeof others / sizeof others[0], others, diag);
+  if (!status) status = cli_check_output(r->shown_path, q->n_logs, q->logs, diag);
+  if (!status && !(r->shown = cli_create(r->shown_path, diag))) status = diag->status;
+  if (!status) cli_shown_begin(r->shown);
+  return status;
+}
+
+static bramah_status close_shown(cli_replay_run *r, bramah_diag *diag)
+{
+  FILE *file = r->shown;
+  r->shown = NULL;
+  return file ? cli_finish(file, r->shown_path, diag) : BRAMAH_OK;
+}
+
 /* Open and check everything, and begin the file of estimates. */
 static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag *diag)
 {
@@ -222,12 +267,12 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
     if (!status) status = cli_hypotheses_begin(r, diag);
   } else if (!status)
     status = open_run(r, &options, diag);
-  if (!status && q->display) status = bramah_display_new(NULL, r->assess, diag, &r->display);
-  if (!status && q->display) status = bramah_recording_new(r->display, 0, diag, &r->recording);
+  if (!status) status = open_display(r, diag);
   if (!status && q->resume) status = resume(r, diag);
   if (!status && q->json) status = cli_json_create(&r->json, q->json, diag);
   if (!status) status = create_file(file, q->output, r, 1, diag);
   if (!status) skip_sigmas(file, r);
+  if (!status) status = open_shown(r, diag);
   return status;
 }
 
@@ -270,6 +315,7 @@ static bramah_status go_through(cli_replay_run *r, const estimate_file *file, br
     if (totals.estimates == 1) r->snapshot_ns = totals.last_ns;
     if (q->plots) status = cli_replay_report_estimate(r->report, diag);
     if (!status && r->recording) status = bramah_recording_add(r->recording, diag);
+    if (r->shown) cli_shown_add(r->display, r->shown);
 
     /* How long the run will be, by the share of the log that was read. */
     if (totals.estimates % 1024 == 0 && progress.shown && done > 0) {
@@ -353,7 +399,8 @@ static int replay(cli_replay_run *r, estimate_file *file)
   cli_warn_unobservable(r->session);
   cli_stop_catch(1);
   r->outcome = r->n_members ? go_through_together(r, file, &r->mistake) : go_through(r, file, &r->mistake);
-  const bramah_status closed = close_file(file, &later);
+  bramah_status closed = close_file(file, &later);
+  if (!closed) closed = close_shown(r, &later);
   const int is_same = r->outcome && strcmp(r->mistake.message, later.message) == 0;
   if (r->outcome) cli_report(&r->mistake);
   if (closed) return is_same ? CLI_FAILED : cli_report(&later);
@@ -446,6 +493,8 @@ static int run(const cli_arguments *arguments)
   close_file(&file, &ignored);
   cli_hypotheses_close(&r);
   cli_replay_report_free(r.report);
+  close_shown(&r, &ignored);
+  free(r.shown_path);
   bramah_recording_free(r.recording);
   bramah_display_free(r.display);
   bramah_diagnosis_free(r.diagnosis);

@@ -33,8 +33,10 @@ typedef struct cli_replay_run {
   bramah_log_stream *log;
   bramah_assess *assess;
   cli_replay_report *report;
-  bramah_display *display;
+  bramah_display *display;     /* NULL: no page is wanted, and there is no scenario */
   bramah_recording *recording; /* of it; NULL: no page is wanted */
+  char *shown_path;            /* log of what was shown; NULL: none is written */
+  FILE *shown;
   cli_json json;
   uint64_t written;      /* estimates */
   uint64_t saved;        /* estimates that the last snapshot covers; UINT64_MAX: none was written */
@@ -86,6 +88,18 @@ cli_replay_run *cli_hypotheses_shown(cli_replay_run *r);
 cli_table cli_hypotheses_table(const cli_replay_run *r);
 void cli_hypotheses_print(const cli_replay_run *r, FILE *out);
 void cli_hypotheses_json(const cli_replay_run *r, cli_json *json);
+
+/* ---- scenarios (scenario.c), of replay and serve; a display that is NULL or has none: nothing ---- */
+
+/* Where the log of what was shown goes, beside this file of estimates; free it. NULL: memory is out. */
+char *cli_shown_path(const char *output);
+/* Its header; what the last estimate added. */
+void cli_shown_begin(FILE *file);
+void cli_shown_add(const bramah_display *display, FILE *file);
+/* Tasks, penalties and breakdowns; the score in a line; both for programs. */
+cli_table cli_scenario_table(bramah_display *display);
+void cli_scenario_print(bramah_display *display, FILE *out);
+void cli_scenario_json(bramah_display *display, cli_json *json);
 
 /* ---- what is known of a session before it runs (check.c) ---- */
 

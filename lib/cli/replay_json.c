@@ -288,6 +288,7 @@ static void put_findings(const cli_replay_run *r, cli_json *json)
   if (r->request.truth) LIST("errors", results->n_accuracies, results->accuracy, errors);
   if (r->request.truth) cli_json_number(json, "nees_mean", results->totals.nees);
   cli_hypotheses_json(r, json);
+  cli_scenario_json(r->display, json);
   LIST("hidden", results->n_hidden, results->hidden, hidden);
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
   put_doubts(r->plausibility, &results->verdict, json);

@@ -471,7 +471,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
   print_summary(r, results, out);
-  cli_table tables[13] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
+  cli_table tables[14] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
                           consistency_table(results),
                           events_table(bramah_session_about(r->session)->machine->coupled, results)};
   estimate_tables(results, &tables[3]);
@@ -479,6 +479,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   tables[9] = diagnosis_table(r->diagnosis);
   tables[10] = cli_hypotheses_table(r);
   tables[11] = hidden_table(results);
+  tables[13] = cli_scenario_table(r->display);
   tables[12] = phases_table(results, 1e-9 * (double)bramah_session_plant(r->session)->step_ns);
   size_t n = 0;
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
@@ -502,5 +503,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   if (q->plot_data && !status) fprintf(out, "plotted numbers: %s\n", q->plot_data);
   if (q->snapshot && r->saved == totals->estimates) fprintf(out, "snapshot: %s\n", q->snapshot);
   if (q->json && out == stdout) fprintf(out, "json: %s\n", q->json);
+  if (r->shown_path) fprintf(out, "what was shown: %s\n", r->shown_path);
+  cli_scenario_print(r->display, out);
   return status;
 }

@@ -256,6 +256,7 @@ static int conclude(serve_run *r)
   bramah_verdict_text(&verdict, text, sizeof text);
   printf("%sverdict: %s%s\n", cli_colour_of(stdout, verdict.contradicted ? CLI_RED : CLI_BOLD), text,
          cli_colour_of(stdout, CLI_PLAIN));
+  cli_scenario_print(r->display, stdout);
   fflush(stdout);
   if (r->outcome) return CLI_FAILED;
   if (cli_stop_signal()) return CLI_STOPPED + cli_stop_signal();
@@ -459,7 +460,6 @@ static bramah_status open_server(serve_run *r, bramah_diag *diag)
       {"/page.css", "text/css; charset=utf-8", style, strlen(style)},
       {"/page.js", "text/javascript; charset=utf-8", script, strlen(script)},
       {"/display.json", "application/json", description, strlen(description)}};
-  const bramah_display_frame *f = r->frames[0];
   bramah_server_options options;
   bramah_server_options_default(&options);
   options.port = (int)r->port;
@@ -468,9 +468,7 @@ static bramah_status open_server(serve_run *r, bramah_diag *diag)
   options.n_resources = sizeof resources / sizeof resources[0];
   options.resources = resources;
   options.frames = (void *const *)(uintptr_t)r->frames;
-  options.text_size = 200 + 26 * (2 * f->n_outputs + f->n_gauges + 14 * f->n_bodies) + 12 * f->n_sensors +
-                      8 * f->n_bodies +
-                      (f->has_soil ? 16 * BRAMAH_DISPLAY_CELLS + 24 * BRAMAH_DISPLAY_PARTICLES : 0);
+  options.text_size = bramah_display_frame_size(r->display);
   options.text = frame_text;
   options.user = r->display;
   status = bramah_server_new(&options, diag, &r->server);

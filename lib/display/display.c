@@ -21,7 +21,8 @@ typedef struct maker {
   const bramah_machine *machine;
   bramah_model_info info;
   bramah_coupled *coupled;
-  double *pose; /* [n_bodies x 7] at the start */
+  double *pose;  /* [n_bodies x 7] at the start */
+  size_t *bound; /* [n_gauges of the file] as which gauge; SIZE_MAX: left out */
   bramah__json json;
   bramah_diag *diag;
 } maker;
@@ -125,8 +126,16 @@ static bramah_status put_gauge(maker *m, const bramah_gauge *gauge, size_t outpu
                          gauge->tank > 0.0     ? ", as a share of the tank"
                          : gauge->scale != 0.0 ? ", by the scale"
                                                : "");
-  m->display->gauge[m->display->n_gauges++] = (bramah__bound_gauge){
-      .output = output, .below = gauge->below, .above = gauge->above, .offset = offset, .scale = scale};
+  char *name = malloc(strlen(gauge->name) + 1);
+  if (!name) return bramah__fail_memory(m->diag);
+  strcpy(name, gauge->name);
+  m->display->gauge[m->display->n_gauges++] = (bramah__bound_gauge){.name = name,
+                                                                    .probability = gauge->probability,
+                                                                    .output = output,
+                                                                    .below = gauge->below,
+                                                                    .above = gauge->above,
+                                                                    .offset = offset,
+                                                                    .scale = scale};
   bramah__json_open(json, NULL, '{');
   bramah__json_text(json, "name", gauge->name);
   bramah__json_text(json, "label", gauge->label ? gauge->label : gauge->name);
@@ -207,11 +216,13 @@ static bramah_status put_gauges(maker *m)
     const bramah_gauge *gauge = &m->file->gauges[g];
     size_t output;
     status = find_output(m, gauge->output, gauge->name, gauge->output_line, &output);
+    m->bound[g] = SIZE_MAX;
     if (status && gauge->is_optional) {
       status = BRAMAH_OK;
       bramah_diag_clear(m->diag);
       continue;
     }
+    m->bound[g] = m->display->n_gauges;
     if (!status) status = put_gauge(m, gauge, output);
   }
   if (!m->file) status = make_gauges(m);
@@ -521,6 +532,10 @@ static bramah_status describe(maker *m)
   put_names(m);
   bramah_status status = put_gauges(m);
   if (!status) status = put_plots(m);
+  if (!status && file && file->scenario.n_tasks) {
+    status = bramah__scenario_new(m->display, file, m->bound, m->diag);
+    if (!status) status = bramah__scenario_describe(m->display->scenario, file, m->bound, json, m->diag);
+  }
   if (!status) status = put_skeleton(m);
   if (!status) status = put_shapes(m);
   if (!status) {
@@ -552,13 +567,14 @@ static bramah_status make(const bramah_display_file *file, bramah_assess *assess
   display->n_outputs = assess->n_outputs;
   display->n_sensors = assess->n_sensors;
   display->n_bodies = m.info.n_joints;
-  display->begin_ns = INT64_MIN;
   display->gauge = calloc(room + 1, sizeof *display->gauge);
   display->sensor = calloc(display->n_sensors + 1, sizeof *display->sensor);
   m.pose = calloc(7 * display->n_bodies + 1, sizeof *m.pose);
+  m.bound = calloc(room + 1, sizeof *m.bound);
   bramah_status status =
-      display->gauge && display->sensor && m.pose ? describe(&m) : bramah__fail_memory(m.diag);
+      display->gauge && display->sensor && m.pose && m.bound ? describe(&m) : bramah__fail_memory(m.diag);
   free(m.pose);
+  free(m.bound);
   display->description = m.json.text;
   if (status)
     bramah_display_free(display);
@@ -581,6 +597,8 @@ bramah_status bramah_display_new(const bramah_display_file *file, bramah_assess 
 void bramah_display_free(bramah_display *display)
 {
   if (!display) return;
+  bramah__scenario_free(display->scenario);
+  for (size_t g = 0; g < display->n_gauges; g++) free(display->gauge[g].name);
   free(display->gauge);
   free(display->sensor);
   free(display->description);

@@ -274,6 +274,84 @@ const compare = (before, frame) => {
     const a = before ? read(g, before) : {critical: false}, b = read(g, frame);
     if (a.critical !== b.critical) event(frame.t, b.critical ? 'critical' : 'over', `${g.label} ${beyond(g)}: ${percent(b.p)} likely`);
   }
+  compareScenario(before, frame);
+};
+
+/* ---- the scenario ---- */
+
+const steps = [];
+const marks = {waiting: '○', active: '▸', done: '✓', failed: '✗'};
+const buildScenario = () => {
+  const s = display.scenario;
+  if (!s) return;
+  $('scenario').hidden = false;
+  write($('scenario-title'), s.title);
+  for (const task of s.tasks) {
+    const mark = element('b', {'aria-hidden': 'true'}), note = element('small', {}), item = element('li', {'data-task': task.name}, mark, element('span', {}, task.name.replace(/_/g, ' ')), note);
+    steps.push({task, item, mark, note});
+    $('tasks').append(item);
+  }
+};
+/* What a task comes to, in words: screen readers have no marks. */
+const stepNote = (task, is) => {
+  if (is.is === 'waiting') return 'to come';
+  if (is.is === 'done') return `done at ${is.ended.toFixed(1)} s${is.sure < 0.995 ? `, ${percent(is.sure)} sure` : ''}${is.lost > 0 ? `, late: −${plain(is.lost)}` : ''}`;
+  if (is.is === 'failed') return `failed at ${is.ended.toFixed(1)} s`;
+  const left = is.left === null ? '' : is.left >= 0 ? `, ${is.left.toFixed(0)} s left` : `, ${(-is.left).toFixed(0)} s late`;
+  return `now${is.now === null ? '' : is.now >= display.scenario.confidence ? ', holds' : is.now >= 0.05 ? `, ${percent(is.now)} likely` : ''}${left}`;
+};
+let told = null, instructed = '';
+const showScenario = (frame) => {
+  const s = display.scenario, is = frame.scenario;
+  if (!s || !is) return;
+  const active = [];
+  steps.forEach((step, k) => {
+    const task = is.tasks[k];
+    step.item.dataset.state = task.is;
+    step.item.dataset.sure = task.sure;
+    if (task.is === 'active') { step.item.setAttribute('aria-current', 'step'); active.push(k); } else step.item.removeAttribute('aria-current');
+    write(step.mark, marks[task.is]);
+    write(step.note, stepNote(step.task, task));
+  });
+  const failed = is.tasks.filter((t) => t.is !== 'done').length;
+  const text = is.is === 'over' ? failed ? `Over: ${is.tasks.length - failed} of ${is.tasks.length} tasks done` : 'All tasks are done' : is.is === 'late' ? 'The time is up' : is.is === 'broken' ? 'Broken down'
+    : active.map((k) => s.tasks[k].instruction).join('. ') || 'Wait';
+  write($('instruction'), text);
+  if (text !== instructed && told !== null) announce(text);
+  instructed = text;
+  told = is.is;
+  $('scenario').className = is.is;
+  /* Of the estimates the score is known as well as they are. */
+  const band = Z * is.sigma, n = digits(band, s.most, is.score);
+  const score = `${fixed(is.score, 0)} of ${plain(s.most)}`;
+  if ($('score').dataset.text !== `${score} ${is.expected} ${band}`) {
+    $('score').dataset.text = `${score} ${is.expected} ${band}`;
+    $('score').replaceChildren('Score ', element('b', {}, fixed(is.score, Number.isInteger(is.score) ? 0 : 1)), ` of ${plain(s.most)}`,
+      element('span', {}, `${s.judge === 'truth' ? ', by the truth' : band > 0.05 ? `, truly ${fixed(is.expected, n)} ± ${fixed(band, n)}` : ''}${is.left !== null ? `, ${Math.max(is.left, 0).toFixed(0)} s left` : ''}`));
+  }
+  write($('penalties'), is.penalties.map((p, k) => p.times ? `${s.penalties[k].text}: ${p.times} ×, −${plain(Math.round(10 * p.lost) / 10)}${p.on ? ' (now)' : ''}` : '').filter((t) => t).join('. '));
+  for (const g of gauges) g.box.classList.toggle('wanted', is.is === 'runs' && active.some((k) => s.tasks[k].gauges.includes(g.g.number)));
+  const down = is.breakdowns.map((b, k) => b.on ? {text: s.breakdowns[k].text, now: b.now, since: b.since} : null).find((b) => b)
+    || (is.is === 'broken' ? {text: is.penalties.map((p, k) => p.on ? s.penalties[k].text : '').filter((t) => t).join('. ') || 'Broken down', now: null, since: is.ended} : null);
+  const words = down ? `${down.text} ${s.judge === 'truth' || down.now === null ? '' : `${percent(down.now)} likely`}` : '';
+  if ($('breakdown').dataset.text !== words) {
+    $('breakdown').dataset.text = words;
+    $('breakdown').replaceChildren(...(down ? [down.text, element('small', {}, `at ${down.since.toFixed(1)} s${s.judge === 'truth' || down.now === null ? '' : `, ${percent(down.now)} likely`}`)] : []));
+  }
+  $('breakdown').hidden = !down;
+};
+const compareScenario = (before, frame) => {
+  const s = display.scenario, is = frame.scenario, was = before && before.scenario;
+  if (!s || !is) return;
+  is.tasks.forEach((task, k) => {
+    const a = was ? was.tasks[k].is : 'waiting';
+    if (task.is === a) return;
+    if (task.is === 'active') event(frame.t, 'instruction', s.tasks[k].instruction);
+    if (task.is === 'done' || task.is === 'failed') event(task.ended, task.is, s.tasks[k].name);
+  });
+  is.penalties.forEach((p, k) => { if (p.times > (was ? was.penalties[k].times : 0)) event(p.since, 'penalty', s.penalties[k].text); });
+  is.breakdowns.forEach((p, k) => { if (p.times > (was ? was.breakdowns[k].times : 0)) event(p.since, 'BREAKDOWN', `${s.breakdowns[k].text}${p.now === null || s.judge === 'truth' ? '' : `: ${percent(p.now)} likely`}`); });
+  if (is.is !== 'runs' && (!was || was.is === 'runs')) event(is.ended, 'scenario', `score ${fixed(is.score, 1)} of ${plain(s.most)}`);
 };
 
 /* ---- plots ---- */
@@ -766,6 +844,7 @@ const paint = (time) => {
     write($('time'), `t = ${now.t.toFixed(2)} s`);
     if (recording) { $('seek').value = now.t; $('seek').setAttribute('aria-valuetext', `${now.t.toFixed(1)} s`); }
     showSensors(now);
+    showScenario(now);
     listed = listed && !recording;
     drawScene();
   }
@@ -950,6 +1029,7 @@ document.addEventListener('keydown', (e) => {
   if (e.ctrlKey || e.altKey || e.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
   if (e.key === ' ' && !$('play').hidden && e.target.tagName !== 'BUTTON' && e.target.tagName !== 'SUMMARY') { $('play').click(); e.preventDefault(); }
   if (e.key === 'd') $('look').click();
+  if (e.key === 't' && display && display.scenario) $('scenario').focus();
   if (recording && (e.key === 'ArrowLeft' || e.key === 'ArrowRight') && now) goTo(clamp(now.t + (e.key === 'ArrowLeft' ? -1 : 1), frames[0].t, frames[frames.length - 1].t));
 });
 addEventListener('resize', () => { dirty = true; drawn = 0; });
@@ -960,6 +1040,7 @@ const begin = () => {
   openField();
   display.gauges.forEach(build);
   buildSensors();
+  buildScenario();
   display.outputs.forEach((o, k) => { if (o) $('plot-choice').append(element('option', {value: k}, o.name)); });
   $('plot-add').onclick = () => addPlot(Number($('plot-choice').value));
   display.plots.forEach(addPlot);

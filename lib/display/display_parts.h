@@ -4,6 +4,7 @@
  *   json.c       texts as JSON
  *   display.c    a display file bound to an assessment, and its description
  *   frame.c      frames, verdicts, messages
+ *   scenario.c   tasks, penalties, breakdowns: bound, followed, as texts
  *   recording.c  the page, and a run as one file
  *   display_page.html, display_page.css, display_page.js: embedded by the build */
 #ifndef BRAMAH_LIB_DISPLAY_DISPLAY_PARTS_H
@@ -35,10 +36,14 @@ void bramah__json_numbers(bramah__json *json, const char *name, size_t n, const 
 /* ---- the display ---- */
 
 typedef struct bramah__bound_gauge {
+  char *name;          /* of its own */
+  double probability;  /* critical from here on */
   size_t output;       /* column of bramah_assess_results.output */
   double below, above; /* SI, of what is shown: offset + scale x output */
   double offset, scale;
 } bramah__bound_gauge;
+
+typedef struct bramah__scenario bramah__scenario;
 
 typedef struct bramah__watched_sensor {
   uint64_t present, gated; /* at the frame before */
@@ -61,13 +66,37 @@ struct bramah_display {
   size_t n_outputs, n_gauges, n_sensors, n_bodies;
   bramah__bound_gauge *gauge;     /* [n_gauges] */
   bramah__watched_sensor *sensor; /* [n_sensors] */
-  int64_t begin_ns;               /* of the first frame; INT64_MIN: none yet */
   char *description;
   bramah__soil soil;
+  bramah__scenario *scenario; /* NULL: none */
 };
 
 /* Probability that a gauge is critical; NaN: it has no limits. */
 double bramah__gauge_probability(const bramah__bound_gauge *gauge, double value, double sigma);
+
+/* Probability of more than zero: of a normal distribution about `by`; without sigma 0 or 1. */
+double bramah__beyond(double by, double sigma);
+/* How sensor i does, by its samples since it was looked at in w. */
+bramah_sensor_state bramah__look_at_sensor(const bramah_display *display, bramah__watched_sensor *w, size_t i,
+                                           int64_t now_ns);
+
+/* ---- its scenario ---- */
+
+/* Bind that of the file to display->scenario, whose gauges are bound already, gauge [n_gauges of the file] as, SIZE_MAX: left out; it rides
+ * with the assessment from now on. Errors: E_REFERENCE, E_UNIT, E_VALUE with file and line, E_MEMORY. */
+bramah_status bramah__scenario_new(bramah_display *display, const bramah_display_file *file,
+                                   const size_t *gauge, bramah_diag *diag);
+void bramah__scenario_free(bramah__scenario *scenario); /* NULL allowed */
+/* As a member of the display's description. Errors: E_REFERENCE (a gauge), E_MEMORY. */
+bramah_status bramah__scenario_describe(const bramah__scenario *scenario, const bramah_display_file *file,
+                                        const size_t *gauge, bramah__json *json, bramah_diag *diag);
+/* Room for results; what they are now; as a member of a frame, of at most so many bytes. */
+bramah_status bramah__scenario_results_new(const bramah__scenario *scenario, bramah_scenario_result *out,
+                                           bramah_diag *diag);
+void bramah__scenario_results_free(bramah_scenario_result *results);
+void bramah__scenario_take(bramah_display *display, bramah_scenario_result *out);
+void bramah__scenario_text(const bramah_scenario_result *result, bramah__json *json);
+size_t bramah__scenario_text_size(const bramah__scenario *scenario);
 
 /* ---- what the build embeds ---- */
 

@@ -40,13 +40,19 @@ bramah_status bramah_display_frame_new(const bramah_display *display, bramah_dia
   frame->probability = frame->sigma + frame->n_outputs;
   frame->pose = frame->probability + frame->n_gauges;
   frame->model = frame->pose + 7 * frame->n_bodies;
-  *out = frame;
-  return BRAMAH_OK;
+  const bramah_status status =
+      display->scenario ? bramah__scenario_results_new(display->scenario, &frame->scenario, diag) : BRAMAH_OK;
+  if (status)
+    bramah_display_frame_free(frame);
+  else
+    *out = frame;
+  return status;
 }
 
 void bramah_display_frame_free(bramah_display_frame *frame)
 {
   if (!frame) return;
+  bramah__scenario_results_free(&frame->scenario);
   free(frame->value);
   free(frame->sensor);
   free(frame->cell);
@@ -55,7 +61,7 @@ void bramah_display_frame_free(bramah_display_frame *frame)
 
 /* ---- taking ---- */
 
-static double beyond(double by, double sigma)
+double bramah__beyond(double by, double sigma)
 {
   return sigma > 0.0 ? 0.5 * erfc(-by / sigma * sqrt(0.5)) : by > 0.0 ? 1.0 : 0.0;
 }
@@ -67,15 +73,15 @@ double bramah__gauge_probability(const bramah__bound_gauge *gauge, double value,
   value = gauge->offset + gauge->scale * value;
   sigma *= fabs(gauge->scale);
   double p = 0.0;
-  if (isfinite(gauge->above)) p += beyond(value - gauge->above, sigma);
-  if (isfinite(gauge->below)) p += beyond(gauge->below - value, sigma);
+  if (isfinite(gauge->above)) p += bramah__beyond(value - gauge->above, sigma);
+  if (isfinite(gauge->below)) p += bramah__beyond(gauge->below - value, sigma);
   return fmin(p, 1.0);
 }
 
 /* How a sensor does, by the samples since the frame before. */
-static bramah_sensor_state look_at(bramah_display *display, size_t i, int64_t now)
+bramah_sensor_state bramah__look_at_sensor(const bramah_display *display, bramah__watched_sensor *w, size_t i,
+                                           int64_t now)
 {
-  bramah__watched_sensor *w = &display->sensor[i];
   const bramah_assess *a = display->assess;
   const bramah__innovations *sum = &a->innovations[i];
   if (sum->present < w->present) *w = (bramah__watched_sensor){0}; /* the assessment went back in its log */
@@ -91,7 +97,7 @@ static bramah_sensor_state look_at(bramah_display *display, size_t i, int64_t no
   const int64_t patience = !w->present                          ? INT64_C(1000000000)
                            : 10 * interval > INT64_C(200000000) ? 10 * interval
                                                                 : INT64_C(200000000);
-  const int64_t since = w->present ? w->last_ns : display->begin_ns;
+  const int64_t since = w->present ? w->last_ns : a->totals.first_ns;
   if (bramah_filter_sensor_fault(a->filter, i) || now - since > patience) return BRAMAH_SENSOR_LOST;
   if (present) w->state = 2 * gated > present ? BRAMAH_SENSOR_REJECTED : BRAMAH_SENSOR_USED;
   if (w->state == BRAMAH_SENSOR_REJECTED) return w->state;
@@ -149,7 +155,6 @@ bramah_status bramah_display_take(bramah_display *display, bramah_display_frame 
 {
   bramah_assess *a = display->assess;
   const bramah_estimate *estimate = bramah_assess_estimate(a);
-  if (display->begin_ns == INT64_MIN) display->begin_ns = estimate->time_ns;
   frame->t = (double)estimate->time_ns / 1e9;
   for (size_t k = 0; k < frame->n_outputs; k++) {
     frame->value[k] = estimate->value[a->outputs[k].output];
@@ -159,7 +164,9 @@ bramah_status bramah_display_take(bramah_display *display, bramah_display_frame 
     const size_t k = display->gauge[g].output;
     frame->probability[g] = bramah__gauge_probability(&display->gauge[g], frame->value[k], frame->sigma[k]);
   }
-  for (size_t i = 0; i < frame->n_sensors; i++) frame->sensor[i] = look_at(display, i, estimate->time_ns);
+  for (size_t i = 0; i < frame->n_sensors; i++)
+    frame->sensor[i] = bramah__look_at_sensor(display, &display->sensor[i], i, estimate->time_ns);
+  bramah__scenario_take(display, &frame->scenario);
   if (frame->has_soil) take_soil(&display->soil, frame);
 
   bramah_skeleton pose = {.poses = frame->pose}, model = {.poses = frame->model};
@@ -217,9 +224,16 @@ size_t bramah_display_frame_text(const bramah_display *display, const bramah_dis
       bramah__json_numbers(&json, NULL, 7, (k ? frame->model : frame->pose) + 7 * b, 7);
     bramah__json_close(&json, ']');
   }
+  if (frame->scenario.n_tasks) bramah__scenario_text(&frame->scenario, &json);
   if (frame->has_soil) put_soil(&json, frame);
   bramah__json_close(&json, '}');
   return json.used;
+}
+
+size_t bramah_display_frame_size(const bramah_display *d)
+{
+  return 200 + 26 * (2 * d->n_outputs + d->n_gauges + 14 * d->n_bodies) + 12 * d->n_sensors +
+         8 * d->n_bodies + bramah__scenario_text_size(d->scenario);
 }
 
 size_t bramah_display_verdict_text(bramah_display *display, char *out, size_t size)

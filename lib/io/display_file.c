@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A display file: gauges, plots and shapes of a machine's display (bramah/display.h). */
+/* A display file: gauges, plots, scenario and shapes of a machine's display (bramah/display.h). */
 #define _GNU_SOURCE /* locale_t */
 #include "bramah/display.h"
 #include "lib/base/diag.h"
 #include "lib/io/machine_file.h"
 #include "lib/io/schema.h"
 #include "lib/io/session.h"
+#include "lib/io/study_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,18 +107,12 @@ static bramah_status read_scale(bramah__reader *reader, const bramah__item *item
   return BRAMAH_OK;
 }
 
-static bramah_status read_sensors(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                  void *object)
+/* A text or a list of them, with their number. */
+static bramah_status read_names(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                                void *object)
 {
-  bramah_gauge *gauge = object;
-  return bramah__read_texts(reader, item, key, bramah__read_text, &gauge->n_sensors, &gauge->sensors);
-}
-
-static bramah_status read_texts_of(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
-                                   void *object)
-{
-  bramah_gauge *gauge = object;
-  return bramah__read_texts(reader, item, key, bramah__read_text, &gauge->n_texts, &gauge->texts);
+  return bramah__read_texts(reader, item, key, bramah__read_text, member(object, key->count_offset),
+                            member(object, key->offset));
 }
 
 static bramah_status read_plots(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
@@ -137,6 +132,7 @@ static const bramah__word gauge_kinds[] = {{"dial", BRAMAH_GAUGE_DIAL},
                                            {"lamp", BRAMAH_GAUGE_LAMP},
                                            {"text", BRAMAH_GAUGE_TEXT},
                                            {NULL, 0}};
+static const char a_probability[] = "a probability lies between 0 and 100 %";
 static const bramah__word answers[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
 
 static bramah_status finish_gauge(bramah__reader *reader, const bramah__item *item, void *object)
@@ -164,6 +160,9 @@ static bramah_status finish_gauge(bramah__reader *reader, const bramah__item *it
   return BRAMAH_OK;
 }
 
+#define NAMES(key, type, member_)                                                                            \
+  BRAMAH__KEY(key, read_names, type, member_, .count_offset = offsetof(type, n_##member_),                   \
+              .shape = BRAMAH__SHAPE_NAMES)
 #define IN_UNIT(key, member_, ...)                                                                           \
   BRAMAH__KEY(key, read_scaled, bramah_gauge, member_, .shape = BRAMAH__SHAPE_QUANTITY, __VA_ARGS__)
 static const bramah__key gauge_keys[] = {
@@ -179,12 +178,12 @@ static const bramah__key gauge_keys[] = {
     IN_UNIT("critical_below", below, .given = offsetof(bramah_gauge, has_below)),
     IN_UNIT("critical_above", above, .given = offsetof(bramah_gauge, has_above)),
     BRAMAH__KEY("critical_probability", bramah__read_quantity, bramah_gauge, probability, .unit = "1",
-                .least = 1e-6, .most = 0.999999, .bounds = "a probability lies between 0 and 100 %",
+                .least = 1e-6, .most = 0.999999, .bounds = a_probability,
                 .given = offsetof(bramah_gauge, has_probability)),
     IN_UNIT("uncertain", most_sigma, .range = BRAMAH__POSITIVE,
             .given = offsetof(bramah_gauge, has_most_sigma)),
-    BRAMAH__KEY("sensors", read_sensors, bramah_gauge, sensors, .shape = BRAMAH__SHAPE_NAMES),
-    BRAMAH__KEY("texts", read_texts_of, bramah_gauge, texts, .shape = BRAMAH__SHAPE_NAMES),
+    NAMES("sensors", bramah_gauge, sensors),
+    NAMES("texts", bramah_gauge, texts),
     BRAMAH__KEY("scale", read_scale, bramah_gauge, scale, .shape = BRAMAH__SHAPE_QUANTITY),
     BRAMAH__KEY("tank", read_scale, bramah_gauge, tank, .excludes = "scale", .range = BRAMAH__POSITIVE,
                 .shape = BRAMAH__SHAPE_QUANTITY),
@@ -200,6 +199,146 @@ static const bramah__key gauge_keys[] = {
 static const bramah__table gauge_table = {
     .keys = gauge_keys, .size = sizeof(bramah_gauge), .finish = finish_gauge};
 
+/* ---- scenarios ---- */
+
+static const bramah__word judges[] = {{"estimate", 0}, {"truth", 1}, {NULL, 0}};
+static const bramah__word ends[] = {{"yes", 0}, {"no", 1}, {NULL, 0}};
+
+static bramah_status finish_condition(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_scenario_condition *c = object;
+  if (c->beyond.text ? !c->above.text && !c->below.text : c->above.text || c->below.text) return BRAMAH_OK;
+  return bramah__fail_key(reader, item, BRAMAH_E_KEY,
+                          c->beyond.text ? "'beyond' goes alone: it is above a value or below its negative"
+                                         : "'above', 'below' or 'beyond' is needed");
+}
+
+static const bramah__key condition_keys[] = {
+    BRAMAH__KEY("above", bramah__read_value, bramah_scenario_condition, above, .required = 0),
+    BRAMAH__KEY("below", bramah__read_value, bramah_scenario_condition, below, .required = 0),
+    BRAMAH__KEY("beyond", bramah__read_value, bramah_scenario_condition, beyond, .range = BRAMAH__POSITIVE),
+    {0}};
+static const bramah__table condition_table = {.keys = condition_keys,
+                                              .size = sizeof(bramah_scenario_condition),
+                                              .finish = finish_condition,
+                                              .names_with_dots = 1};
+
+#define NUMBER(key, type, member_, unit_)                                                                    \
+  BRAMAH__KEY(key, bramah__read_quantity, type, member_, .unit = (unit_), .range = BRAMAH__NOT_NEGATIVE)
+#define CONDITIONS(key, type, member_, ...)                                                                  \
+  BRAMAH__SECTION(key, type, member_, n_##member_, &condition_table, __VA_ARGS__)
+
+static bramah_status finish_task(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_scenario_task *task = object;
+  if (!(task->late > 0.0) || task->time_limit > 0.0) return BRAMAH_OK;
+  return bramah__fail_key(reader, item, BRAMAH_E_KEY, "'late' costs points beyond a time_limit");
+}
+
+static const bramah__key task_keys[] = {
+    BRAMAH__KEY("instruction", bramah__read_text, bramah_scenario_task, instruction, .required = 1),
+    CONDITIONS("begin", bramah_scenario_task, begin, .required = 0),
+    CONDITIONS("end", bramah_scenario_task, end, .required = 1),
+    CONDITIONS("forbidden", bramah_scenario_task, forbidden, .required = 0),
+    NAMES("after", bramah_scenario_task, after),
+    NAMES("gauges", bramah_scenario_task, gauges),
+    NUMBER("hold", bramah_scenario_task, hold, "s"),
+    NUMBER("time_limit", bramah_scenario_task, time_limit, "s"),
+    NUMBER("points", bramah_scenario_task, points, "1"),
+    NUMBER("late", bramah_scenario_task, late, "1"),
+    {0}};
+static const bramah__table task_table = {
+    .keys = task_keys, .size = sizeof(bramah_scenario_task), .finish = finish_task};
+
+static bramah_status finish_rule(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah_scenario_rule *rule = object;
+  (void)reader;
+  (void)item;
+  if (!rule->has_probability) rule->probability = 0.5;
+  return BRAMAH_OK;
+}
+
+#define RULE_KEYS                                                                                            \
+  CONDITIONS("when", bramah_scenario_rule, when, .required = 1),                                             \
+      NUMBER("hold", bramah_scenario_rule, hold, "s"),                                                       \
+      BRAMAH__KEY("optional", bramah__read_word, bramah_scenario_rule, is_optional, .words = answers)
+static const bramah__key penalty_keys[] = {
+    RULE_KEYS,
+    BRAMAH__KEY("text", bramah__read_text, bramah_scenario_rule, text, .required = 0),
+    NUMBER("points", bramah_scenario_rule, points, "1"),
+    NUMBER("per_second", bramah_scenario_rule, per_second, "1"),
+    BRAMAH__KEY("most", bramah__read_integer, bramah_scenario_rule, most, .required = 0),
+    {0}};
+static const bramah__key breakdown_keys[] = {
+    RULE_KEYS,
+    BRAMAH__KEY("message", bramah__read_text, bramah_scenario_rule, text, .required = 1),
+    BRAMAH__KEY("probability", bramah__read_quantity, bramah_scenario_rule, probability, .unit = "1",
+                .least = 1e-6, .most = 0.999999, .bounds = a_probability,
+                .given = offsetof(bramah_scenario_rule, has_probability)),
+    BRAMAH__KEY("ends", bramah__read_word, bramah_scenario_rule, goes_on, .words = ends),
+    {0}};
+static const bramah__table penalty_table = {
+    .keys = penalty_keys, .size = sizeof(bramah_scenario_rule), .finish = finish_rule};
+static const bramah__table breakdown_table = {
+    .keys = breakdown_keys, .size = sizeof(bramah_scenario_rule), .finish = finish_rule};
+
+enum { MOST_PARTS = 64 };
+
+/* A task follows tasks that stand before it: there is no circle. */
+static bramah_status finish_after(bramah__reader *reader, const bramah__item *tasks,
+                                  const bramah_scenario *scenario, size_t i)
+{
+  const bramah_scenario_task *task = &scenario->tasks[i];
+  const bramah__item at = bramah__item_at(tasks, i);
+  bramah__item key;
+  for (size_t k = 0; k < task->n_after; k++) {
+    const char *names[MOST_PARTS + 1] = {"start"};
+    size_t j = 0;
+    for (; j < i && strcmp(scenario->tasks[j].name, task->after[k]) != 0; j++)
+      names[j + 1] = scenario->tasks[j].name;
+    if (j < i || strcmp(task->after[k], "start") == 0) continue;
+    bramah__item_find(&at, "after", &key);
+    const bramah_status status = bramah__fail_item(reader, &key, BRAMAH_E_REFERENCE,
+                                                   "there is no task '%s' before this one", task->after[k]);
+    if (status) bramah__add_suggestion(reader->diag, task->after[k], i + 1, names, "");
+    return status;
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status finish_scenario(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  bramah_scenario *scenario = object;
+  bramah_status status = BRAMAH_OK;
+  bramah__item tasks;
+  scenario->line = bramah__item_line(item);
+  if (!scenario->has_confidence) scenario->confidence = 0.95;
+  if (!bramah__item_find(item, "tasks", &tasks)) return BRAMAH_OK; /* that it has none is said */
+  if (scenario->n_tasks > MOST_PARTS || scenario->n_penalties > MOST_PARTS ||
+      scenario->n_breakdowns > MOST_PARTS)
+    return bramah__fail_key(reader, item, BRAMAH_E_VALUE,
+                            "a scenario has at most %d tasks, penalties and breakdowns each",
+                            (int)MOST_PARTS);
+  for (size_t i = 0; !status && i < scenario->n_tasks; i++)
+    status = finish_after(reader, &tasks, scenario, i);
+  return status;
+}
+
+static const bramah__key scenario_keys[] = {
+    BRAMAH__KEY("title", bramah__read_text, bramah_scenario, title, .required = 0),
+    BRAMAH__KEY("judge_by", bramah__read_word, bramah_scenario, by_truth, .words = judges),
+    BRAMAH__KEY("confidence", bramah__read_quantity, bramah_scenario, confidence, .unit = "1", .least = 0.5,
+                .most = 0.999999, .bounds = "what counts is so with 50 to 99.9999 %",
+                .given = offsetof(bramah_scenario, has_confidence)),
+    NUMBER("time_limit", bramah_scenario, time_limit, "s"),
+    BRAMAH__SECTION("tasks", bramah_scenario, tasks, n_tasks, &task_table, .required = 1),
+    BRAMAH__SECTION("penalties", bramah_scenario, penalties, n_penalties, &penalty_table, .required = 0),
+    BRAMAH__SECTION("breakdowns", bramah_scenario, breakdowns, n_breakdowns, &breakdown_table, .required = 0),
+    {0}};
+static const bramah__table scenario_table = {
+    .keys = scenario_keys, .size = sizeof(bramah_scenario), .finish = finish_scenario};
+
 /* ---- shapes, as those of a machine's bodies but for drawing only ---- */
 
 static const bramah__key shape_list = {.name = "shapes",
@@ -214,6 +353,7 @@ static const bramah__key display_keys[] = {
     BRAMAH__KEY("display", bramah__read_text, bramah_display_file, title, .required = 1),
     BRAMAH__SECTION("gauges", bramah_display_file, gauges, n_gauges, &gauge_table, .required = 1),
     BRAMAH__KEY("plots", read_plots, bramah_display_file, plots, .shape = BRAMAH__SHAPE_NAMES),
+    BRAMAH__KEY("scenario", bramah__read_child, bramah_display_file, scenario, .table = &scenario_table),
     BRAMAH__SECTION("shapes", bramah_display_file, bodies, n_bodies, &drawn_table, .required = 0),
     {0}};
 
