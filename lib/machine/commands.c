@@ -54,15 +54,14 @@ bramah_drive bramah__complete_command(const bramah_drive *command, int of_gears)
 }
 
 bramah_status bramah__check_command(const bramah__compiler *k, const bramah_drive *command, int of_gears,
-                                    const bramah_named *of, double *limit)
+                                    const void *of, double *limit)
 {
   const bramah_drive c = bramah__complete_command(command, of_gears);
-  bramah_status status = bramah__positive(k, c.limit, of->name, of->line, "the limit of its command");
+  bramah_status status = bramah__positive(k, c.limit, of, "the limit of its command");
   if (status == BRAMAH_OK && (!of_gears || c.time_constant != 0.0))
-    status = bramah__positive(k, c.time_constant, of->name, of->line, "the time constant of its command");
+    status = bramah__positive(k, c.time_constant, of, "the time constant of its command");
   if (status == BRAMAH_OK && !(fabs(c.initial) <= c.limit))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, of->name, of->line,
-                                "its command must start within the limit");
+    return bramah__refuse(k, of, "its command must start within the limit");
   *limit = c.limit;
   return status;
 }

@@ -253,7 +253,7 @@ size_t bramah__compile_size(const bramah_machine *machine, bramah_model *counts)
 static bramah_status is_twin(const bramah__compiler *k, const bramah_named *of,
                              const bramah_element_kind *other, const char *what)
 {
-  bramah__compile_fail(k, BRAMAH_E_KEY, of->name, of->line, "the ");
+  bramah__compile_fail(k, BRAMAH_E_KEY, of, "the ");
   bramah__add_text(k->diag, other->name);
   bramah__add_text(k->diag, " of the same name would have the same ");
   bramah__add_text(k->diag, what);
@@ -270,7 +270,7 @@ static bramah_status check_element_names(const bramah__compiler *k)
   const bramah_element_kind *kind, *other;
   for (size_t i = 0; i < circuit->n_elements; i++) {
     const bramah_named *element = bramah__element_of(k->machine, i, &kind);
-    if (!names[i][0]) return bramah__compile_fail(k, BRAMAH_E_KEY, kind->name, 0, "has no name");
+    if (!names[i][0]) return bramah__check_named(k, element, kind->name, 0);
     const bramah_element_key *key = kind->keys;
     while (key->name && (strcmp(key->name, "flow_coefficient") != 0 || !key->parameter)) key++;
     for (size_t v = 0; key->name && v < valves.n; v++)
@@ -283,10 +283,7 @@ static bramah_status check_element_names(const bramah__compiler *k)
     const int flows = i < circuit->n_passing || i >= circuit->n_elements - circuit->n_lines;
     if (other != kind && flows && (size_t)twin < circuit->n_passing)
       return is_twin(k, element, other, "outputs");
-    if (other != kind) continue;
-    bramah__compile_fail(k, BRAMAH_E_KEY, names[i], element->line, "this name is given to more than one ");
-    bramah__add_text(k->diag, kind->name);
-    return BRAMAH_E_KEY;
+    if (other == kind) return bramah__check_named(k, element, kind->name, 1);
   }
   for (size_t i = 0; i < metered.n; i++) {
     const long twin = bramah__find_name(circuit->n_passing, names, named(&metered, i)->name);
@@ -332,12 +329,10 @@ static bramah_status check_names(bramah__compiler *k)
       {d->n_pump_lines, m->pump_line_name, "pump line"}};
   for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
     for (size_t i = 0; i < lists[l].n; i++) {
-      const char *name = lists[l].names[i];
-      if (!name[0]) return bramah__compile_fail(k, BRAMAH_E_KEY, lists[l].kind, 0, "has no name");
-      if (bramah__find_name(i, lists[l].names, name) < 0) continue;
-      bramah__compile_fail(k, BRAMAH_E_KEY, name, 0, "this name is given to more than one ");
-      bramah__add_text(k->diag, lists[l].kind);
-      return BRAMAH_E_KEY;
+      const bramah_named one = {lists[l].names[i], 0};
+      const bramah_status status =
+          bramah__check_named(k, &one, lists[l].kind, bramah__find_name(i, lists[l].names, one.name) >= 0);
+      if (status != BRAMAH_OK) return status;
     }
 
   const bramah_status status = check_element_names(k);
@@ -358,14 +353,14 @@ static bramah_status check_names(bramah__compiler *k)
     for (size_t i = 0; i < apart[l].of.n; i++) {
       const bramah_named *thing = named(&apart[l].of, i);
       if (bramah__find_name(apart[l].n, apart[l].names, thing->name) >= 0)
-        return bramah__compile_fail(k, BRAMAH_E_KEY, thing->name, thing->line, apart[l].message);
+        return bramah__compile_fail(k, BRAMAH_E_KEY, thing, apart[l].message);
     }
   for (size_t i = 0; i < d->n_metered_cylinders; i++) {
     const bramah_metered_cylinder *in = &d->metered_cylinders[i];
     if (names_chamber(d->n_volumes, m->volume_name, in->name) ||
         names_chamber(d->n_pump_lines, m->pump_line_name, in->name))
       return bramah__compile_fail(
-          k, BRAMAH_E_KEY, in->name, in->line,
+          k, BRAMAH_E_KEY, in,
           "a volume or pump line is named after one of its chambers; so would be their outputs");
   }
   return BRAMAH_OK;
@@ -375,16 +370,16 @@ static bramah_status check_names(bramah__compiler *k)
 
 static bramah_status take_integrator(bramah__compiler *k)
 {
+  static const bramah_named integrator = {"integrator", 0};
   const bramah_integrator *in = &k->machine->integrator;
   bramah_model *m = k->model;
   if (in->penalty_factor < 0 || in->penalty_frequency < 0 || in->penalty_damping < 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "penalty values must be positive");
+    return bramah__refuse(k, &integrator, "penalty values must be positive");
   if ((int)in->formulation < 0 || in->formulation > BRAMAH_FORMULATION_PENALTY)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0, "the formulation is unknown");
+    return bramah__refuse(k, &integrator, "the formulation is unknown");
   if (in->step_ns < 0 || in->position_tolerance < 0 || in->pressure_tolerance < 0 || in->tolerance < 0 ||
       in->max_iterations < 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, "integrator", 0,
-                                "step, tolerances and iterations must be positive");
+    return bramah__refuse(k, &integrator, "step, tolerances and iterations must be positive");
   bramah_machine otherwise;
   bramah_machine_default(&otherwise);
   const bramah_integrator *usual = &otherwise.integrator;
@@ -430,7 +425,7 @@ bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *aren
   count(machine, m);
   if (machine->n_joints != machine->n_bodies)
     return bramah__compile_fail(
-        k, BRAMAH_E_TOPOLOGY, "joints", 0,
+        k, BRAMAH_E_TOPOLOGY, &(bramah_named){"joints", 0},
         "there must be one joint in front of each body: numbers of joints and bodies differ");
   layout(machine, m, &k->t, arena);
   for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

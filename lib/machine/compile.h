@@ -68,28 +68,36 @@ size_t bramah__compile_size(const bramah_machine *machine, bramah_model *counts)
 bramah_status bramah__compile(const bramah_machine *machine, bramah__arena *arena, bramah_diag *diag,
                               bramah__compiler *k);
 
-/* Report a fault of the element `thing`, which is in that line of the machine's file. */
-bramah_status bramah__compile_fail(const bramah__compiler *k, bramah_status status, const char *thing,
-                                   int line, const char *message);
+/* Report a fault of the thing `of`: any description, since all begin with their name and line (bramah_named). */
+bramah_status bramah__compile_fail(const bramah__compiler *k, bramah_status status, const void *of,
+                                   const char *message);
+bramah_status bramah__refuse(const bramah__compiler *k, const void *of, const char *message); /* E_VALUE */
 
-/* E_VALUE "... must be positive, not ..." unless value is positive and finite. */
-bramah_status bramah__positive(const bramah__compiler *k, double value, const char *thing, int line,
-                               const char *what);
+/* E_KEY "KIND: has no name", or, where another one has it, "this name is given to more than one KIND". */
+bramah_status bramah__check_named(const bramah__compiler *k, const void *of, const char *kind, int is_known);
+
+/* E_VALUE "WHAT must be positive, not ..." unless value is positive and finite; "WHAT must not be negative". */
+bramah_status bramah__positive(const bramah__compiler *k, double value, const void *of, const char *what);
+bramah_status bramah__not_negative(const bramah__compiler *k, double value, const void *of, const char *what);
 
 /* Index of a name, or -1. */
 long bramah__find_name(size_t n, const char *const *names, const char *name);
 
 /* E_REFERENCE "there is no WHAT 'NAME'; did you mean ...?" */
-bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,
-                              const char *name, size_t n, const char *const *names);
+bramah_status bramah__no_such(const bramah__compiler *k, const void *of, const char *what, const char *name,
+                              size_t n, const char *const *names);
 
 /* Index of a body in the sorted tree, -1 for the ground. */
-bramah_status bramah__find_body(const bramah__compiler *k, const char *thing, int line, const char *name,
-                                int *out);
+bramah_status bramah__find_body(const bramah__compiler *k, const void *of, const char *name, int *out);
+
+/* Index of a joint coordinate; and of one that turns about an axis by itself, which the message asks for. */
+bramah_status bramah__find_coordinate(const bramah__compiler *k, const void *of, const char *name,
+                                      size_t *out);
+bramah_status bramah__find_turning(const bramah__compiler *k, const void *of, const char *name,
+                                   const char *message, size_t *out);
 
 /* Index of a volume, or n_volumes + index of a supply. */
-bramah_status bramah__find_node(const bramah__compiler *k, const char *thing, int line, const char *name,
-                                size_t *out);
+bramah_status bramah__find_node(const bramah__compiler *k, const void *of, const char *name, size_t *out);
 
 /* Unit vector along v; 0 if it has no direction. */
 int bramah__normalise(const double *v, double *out);
@@ -153,7 +161,7 @@ bramah_status bramah__fill_meetings(bramah__compiler *k, const bramah_contact *i
                                     const bramah__contact *each, bramah__contact **out);
 /* A command of the element `of`: complete, checked; its limit goes to *limit. */
 bramah_status bramah__check_command(const bramah__compiler *k, const bramah_drive *command, int of_gears,
-                                    const bramah_named *of, double *limit);
+                                    const void *of, double *limit);
 /* Engines, clutches and torques of joints, in that order: how many, and what number i is; their room; and their tables, after the tree. */
 size_t bramah__n_shafts(const bramah_machine *machine);
 typedef struct bramah__shaft_thing {

@@ -226,8 +226,7 @@ static bramah_status take_values(const bramah__compiler *k, const bramah_named *
     const unsigned char *member = (const unsigned char *)object + key->offset;
     if (key->type == BRAMAH_KEY_FRICTION_MODEL) {
       memcpy(&model, member, sizeof model);
-      if (model > BRAMAH_FRICTION_VISCOUS)
-        return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction model is unknown");
+      if (model > BRAMAH_FRICTION_VISCOUS) return bramah__refuse(k, in, "the friction model is unknown");
     } else if (key->type == BRAMAH_KEY_PART) {
       const bramah_status status = take_values(k, in, key->part, member, out);
       if (status != BRAMAH_OK) return status;
@@ -243,24 +242,24 @@ static bramah_status take_values(const bramah__compiler *k, const bramah_named *
         continue;
       }
       if (!isfinite(value) && key->range == BRAMAH_KEY_ANY) {
-        bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, in->name, in->line, key->what);
+        bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, in, key->what);
         bramah__add_text(k->diag, " is not finite");
         return BRAMAH_E_NOT_FINITE;
       }
       const int from_one = key->range == BRAMAH_KEY_FROM_ONE;
       if (key->range == BRAMAH_KEY_POSITIVE) {
-        const bramah_status status = bramah__positive(k, value, in->name, in->line, key->what);
+        const bramah_status status = bramah__positive(k, value, in, key->what);
         if (status != BRAMAH_OK) return status;
       } else if (key->range != BRAMAH_KEY_ANY && !(value >= (from_one ? 1.0 : 0.0) && isfinite(value))) {
-        bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, key->what);
-        bramah__add_text(k->diag, from_one ? " must not be below 1" : " must not be negative");
+        if (!from_one) return bramah__not_negative(k, value, in, key->what);
+        bramah__refuse(k, in, key->what);
+        bramah__add_text(k->diag, " must not be below 1");
         return BRAMAH_E_VALUE;
       }
     }
     if (!is_part) out->value[out->n_values++] = value;
   }
-  if (kind->check && (fault = kind->check(object, &at)) != NULL)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, fault);
+  if (kind->check && (fault = kind->check(object, &at)) != NULL) return bramah__refuse(k, in, fault);
   return BRAMAH_OK;
 }
 
@@ -278,22 +277,18 @@ static bramah_status take_name(const bramah__compiler *k, const bramah_named *in
                [BRAMAH_KEY_COORDINATE] = {m->n, m->joint_name, "joint coordinate"},
                [BRAMAH_KEY_SUPPLY] = {m->circuit.n_supplies, m->supply_name, "supply"},
                [BRAMAH_KEY_PUMP_LINE] = {m->circuit.n_metered_lines, m->pump_line_name, "pump line"}};
-  if (key->type == BRAMAH_KEY_NODE)
-    return bramah__find_node(k, in->name, in->line, name, &out->node[out->n_nodes++]);
+  if (key->type == BRAMAH_KEY_NODE) return bramah__find_node(k, in, name, &out->node[out->n_nodes++]);
   const long i = bramah__find_name(lists[key->type].n, lists[key->type].names, name);
   if (i < 0)
-    return bramah__no_such(k, in->name, in->line, lists[key->type].what, name, lists[key->type].n,
-                           lists[key->type].names);
+    return bramah__no_such(k, in, lists[key->type].what, name, lists[key->type].n, lists[key->type].names);
   if (key->type == BRAMAH_KEY_COORDINATE && !k->t.link[i].revolute)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "its joint coordinate slides; one that turns is needed");
+    return bramah__refuse(k, in, "its joint coordinate slides; one that turns is needed");
   if (key->type == BRAMAH_KEY_VOLUME)
     out->node[out->n_nodes++] = (size_t)i;
   else if (key->type != BRAMAH_KEY_CYLINDER)
     out->other = (size_t)i;
   else if (k->t.cylinder[i].metered)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "metered cylinders have no chambers between which it could leak");
+    return bramah__refuse(k, in, "metered cylinders have no chambers between which it could leak");
   else { /* the two volumes of it */
     out->node[out->n_nodes++] = k->t.cylinder[i].piston;
     out->node[out->n_nodes++] = k->t.cylinder[i].rod;
@@ -316,8 +311,7 @@ static bramah_status take(const bramah__compiler *k, const void *element, const 
     switch (key->type) {
     case BRAMAH_KEY_NODE:
       if (cylinder && name_at(element, key))
-        return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                    "it has either two nodes or a cylinder whose piston it passes");
+        return bramah__refuse(k, in, "it has either two nodes or a cylinder whose piston it passes");
       if (!name_at(element, key) && !key->required)
         out->node[out->n_nodes++] = BRAMAH__NO_NODE;
       else if (!cylinder)
@@ -343,6 +337,7 @@ static bramah_status take(const bramah__compiler *k, const void *element, const 
 static bramah_status build_fluid(bramah__compiler *k)
 {
   const bramah_air *air = &k->machine->air;
+  static const bramah_named oil = {"oil", 0};
   const char *message = NULL;
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < k->machine->n_volumes; i++) {
@@ -350,24 +345,22 @@ static bramah_status build_fluid(bramah__compiler *k)
     bramah__volume *out = &k->t.volume[i];
     for (size_t h = 0; h < volume->n_hoses; h++) {
       const bramah_hose *hose = &volume->hoses[h];
-      status = bramah__positive(k, hose->volume, volume->name, volume->line, "the volume of a hose");
+      status = bramah__positive(k, hose->volume, volume, "the volume of a hose");
       if (status == BRAMAH_OK)
-        status =
-            bramah__positive(k, hose->bulk_modulus, volume->name, volume->line, "the bulk modulus of a hose");
+        status = bramah__positive(k, hose->bulk_modulus, volume, "the bulk modulus of a hose");
       if (status != BRAMAH_OK) return status;
       out->hose_volume += hose->volume;
       out->hose_compliance += hose->volume / hose->bulk_modulus;
     }
     k->model->p0[i] = volume->initial == BRAMAH_PRESSURE_GIVEN ? volume->initial_pressure : 0.0;
     if (!isfinite(k->model->p0[i]))
-      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, volume->name, volume->line,
-                                  "the initial pressure is not finite");
+      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, volume, "the initial pressure is not finite");
   }
   for (size_t i = 0; i < k->machine->n_supplies; i++) {
     const bramah_supply *supply = &k->machine->supplies[i];
     k->t.supply[i] = supply->pressure;
     if (!isfinite(supply->pressure))
-      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, supply->name, supply->line,
+      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, supply,
                                   "the pressure of this supply is not finite");
   }
 
@@ -379,9 +372,9 @@ static bramah_status build_fluid(bramah__compiler *k)
     message = "the vapour pressure must not be negative";
   else if (air->vapour_pressure > 0.0 && air->fraction == 0.0)
     message = "a vapour pressure needs an air fraction";
-  if (message) return bramah__compile_fail(k, BRAMAH_E_VALUE, "oil", 0, message);
+  if (message) return bramah__refuse(k, &oil, message);
   return k->source->n_volumes
-             ? bramah__positive(k, k->machine->oil_bulk_modulus, "oil", 0, "the bulk modulus of the oil")
+             ? bramah__positive(k, k->machine->oil_bulk_modulus, &oil, "the bulk modulus of the oil")
              : BRAMAH_OK;
 }
 
@@ -395,18 +388,14 @@ static bramah_status build_curve(const bramah__compiler *k, const bramah_valve *
   const size_t n = in->n_points;
   double *x = *next, *y = x + n;
   if (n == 0) return BRAMAH_OK;
-  if (n < 2)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
-                                "a characteristic needs at least two points");
+  if (n < 2) return bramah__refuse(k, valve, "a characteristic needs at least two points");
   for (size_t i = 0; i < n; i++) {
     x[i] = in->spools[i];
     y[i] = in->openings[i];
     if (!isfinite(x[i]) || !isfinite(y[i]) || (i > 0 && !(x[i] > x[i - 1])))
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
-                                  "the spools of a characteristic must ascend");
+      return bramah__refuse(k, valve, "the spools of a characteristic must ascend");
     if (!(y[i] >= least))
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, valve->name, valve->line,
-                                  "the opening of a single flow path must not be negative");
+      return bramah__refuse(k, valve, "the opening of a single flow path must not be negative");
   }
   *out = (bramah__curve){n, x, y};
   *next = y + n;
@@ -435,8 +424,7 @@ static bramah_status build_valves(bramah__compiler *k)
                              .compensator_pressure = in->compensator_pressure};
     }
     const long input = bramah__find_name(m->n_inputs, m->input_name, in->input);
-    if (input < 0)
-      return bramah__no_such(k, in->name, in->line, "input", in->input, m->n_inputs, m->input_name);
+    if (input < 0) return bramah__no_such(k, in, "input", in->input, m->n_inputs, m->input_name);
     out->input = (size_t)input;
     out->time_constant = in->time_constant;
     out->limit = in->limit;
@@ -455,13 +443,12 @@ static bramah_status build_valves(bramah__compiler *k)
 static bramah_status build_attachment(const bramah__compiler *k, const void *in, const char *const *bodies,
                                       const double points[2][3], bramah__line *line)
 {
-  const bramah_named *named = in;
   bramah_status status = BRAMAH_OK;
   memcpy(line->point, points, sizeof line->point);
   for (int e = 0; e < 2 && status == BRAMAH_OK; e++) {
     const char *body = bodies[e];
     bramah__carry_point(k, &body, line->point[e]);
-    status = bramah__find_body(k, named->name, named->line, body, &line->body[e]);
+    status = bramah__find_body(k, in, body, &line->body[e]);
   }
   return status;
 }
@@ -501,18 +488,14 @@ static bramah_status build_driven(bramah__compiler *k, size_t i, size_t c)
                speed = drive->speed != 0.0 ? drive->speed : own,
                ratio = drive->ratio != 0.0 ? drive->ratio : 1.0,
                efficiency = drive->efficiency != 0.0 ? drive->efficiency : 1.0;
-  const long joint = bramah__find_name(m->n, m->joint_name, drive->joint);
-  if (joint < 0)
-    return bramah__no_such(k, of->name, of->line, "joint coordinate", drive->joint, m->n, m->joint_name);
-  if (!k->t.link[joint].revolute || m->ball_of[joint])
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, of->name, of->line,
-                                "a pump is turned by a joint that turns about one axis");
+  size_t joint;
+  const bramah_status status = bramah__find_turning(
+      k, of, drive->joint, "a pump is turned by a joint that turns about one axis", &joint);
+  if (status != BRAMAH_OK) return status;
   if (bramah__find_name(m->n, m->joint_name, of->name) >= 0)
-    return bramah__compile_fail(k, BRAMAH_E_KEY, of->name, of->line,
+    return bramah__compile_fail(k, BRAMAH_E_KEY, of,
                                 "a joint coordinate has the same name; so would their outputs");
-  if (!(speed > 0.0))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, of->name, of->line,
-                                "its drive needs the speed at which it delivers its flow");
+  if (!(speed > 0.0)) return bramah__refuse(k, of, "its drive needs the speed at which it delivers its flow");
   for (int before = 0; before < kind; before++)
     element += bramah_machine_n_elements(k->machine, &bramah__element_kinds[before]->description);
   const char *into = plain ? d->pumps[among].into : d->load_sensing_pumps[among].into;
@@ -522,7 +505,7 @@ static bramah_status build_driven(bramah__compiler *k, size_t i, size_t c)
                                          .part_per_rate = ratio / speed,
                                          .per_power = ratio / (speed * efficiency)};
   k->t.line[c].is_coordinate = 1;
-  k->t.line[c].joint = (size_t)joint;
+  k->t.line[c].joint = joint;
   k->t.cylinder[c] = (bramah__cylinder){.endless = 1,
                                         .piston = volume < 0 ? 0 : (size_t)volume, /* told with the pump */
                                         .rod = volume < 0 ? 0 : (size_t)volume,
@@ -651,9 +634,8 @@ static bramah_status build_pump_lines(bramah__compiler *k)
         !is_closed(&opening->path[BRAMAH__PUMP_A], -1.0) ||
         !is_closed(&opening->path[BRAMAH__B_TANK], -1.0) || !is_closed(&opening->path[BRAMAH__A_TANK], 1.0) ||
         !is_closed(&opening->path[BRAMAH__PUMP_B], 1.0))
-      return bramah__compile_fail(
-          k, BRAMAH_E_VALUE, in->name, in->line,
-          "flow paths that extend it must be shut for U <= 0, those that retract it for U >= 0");
+      return bramah__refuse(
+          k, in, "flow paths that extend it must be shut for U <= 0, those that retract it for U >= 0");
   }
   for (size_t l = 0, slot = 0; l < d->n_pump_lines; l++) {
     const bramah_pump_line *in = &d->pump_lines[l];
@@ -669,8 +651,7 @@ static bramah_status build_pump_lines(bramah__compiler *k)
     if (status != BRAMAH_OK) return status;
     out->n = slot - out->first;
     if (out->n > BRAMAH__MAX_ON_LINE)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                  "more than 16 metered cylinders are on this pump line");
+      return bramah__refuse(k, in, "more than 16 metered cylinders are on this pump line");
   }
   return BRAMAH_OK;
 }
@@ -689,7 +670,7 @@ static bramah_status build_elements(bramah__compiler *k)
       const bramah_status status = take(k, in, description, &t);
       if (status != BRAMAH_OK) return status;
       if (t.n_nodes >= 2 && t.node[0] == t.node[1])
-        return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "both of its ends are the same");
+        return bramah__refuse(k, in, "both of its ends are the same");
       out->kind = kind;
       memcpy(out->value, t.value, sizeof out->value);
       memcpy(out->node, t.node, sizeof out->node);
@@ -725,18 +706,15 @@ static bramah_status check_circuit(bramah__compiler *k)
     int filled = k->t.volume[i].hose_volume > 0.0;
     for (size_t c = 0; c < k->model->circuit.n_cylinders; c++)
       filled |= !k->t.cylinder[c].endless && (k->t.cylinder[c].piston == i || k->t.cylinder[c].rod == i);
-    if (!filled)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, volume->name, volume->line,
-                                  "this volume has neither a hose nor a cylinder chamber");
+    if (!filled) return bramah__refuse(k, volume, "this volume has neither a hose nor a cylinder chamber");
   }
   for (size_t i = 0; i < k->source->n_load_sensing_pumps; i++) {
     const bramah_load_sensing_pump *pump = &k->source->load_sensing_pumps[i];
     size_t v = 0;
     while (v < k->source->n_valves && strcmp(k->source->valves[v].pump, pump->into) != 0) v++;
     if (v == k->source->n_valves)
-      return bramah__compile_fail(
-          k, BRAMAH_E_VALUE, pump->name, pump->line,
-          "no valve has the volume of this pump for its pump port: it would sense no load");
+      return bramah__refuse(k, pump,
+                            "no valve has the volume of this pump for its pump port: it would sense no load");
   }
   const size_t first_turning = k->source->n_cylinders + k->source->n_metered_cylinders;
   for (size_t c = 0; c < k->model->circuit.n_cylinders; c++) {
@@ -746,9 +724,8 @@ static bramah_status check_circuit(bramah__compiler *k)
       continue;
     const int line =
         c < first_turning ? k->source->cylinders[c].line : bramah__turning(k->source, c - first_turning).line;
-    return bramah__compile_fail(
-        k, BRAMAH_E_VALUE, k->model->cylinder_name[c], line,
-        "an end stop needs a hose at both volumes: an empty chamber has no compliance");
+    return bramah__refuse(k, &(bramah_named){k->model->cylinder_name[c], line},
+                          "an end stop needs a hose at both volumes: an empty chamber has no compliance");
   }
   return BRAMAH_OK;
 }

@@ -45,7 +45,7 @@ static bramah_status sort_tree(bramah__compiler *k)
       for (size_t i = 0; i < placed; i++) done |= k->t.joint_order[i] == j;
       if (!done)
         return bramah__compile_fail(
-            k, BRAMAH_E_TOPOLOGY, d->joints[j].name, d->joints[j].line,
+            k, BRAMAH_E_TOPOLOGY, &d->joints[j],
             "this joint is not connected to the ground; cut the loop and close it under 'loops'");
     }
   }
@@ -68,27 +68,25 @@ bramah_status bramah__build_tree(bramah__compiler *k)
 {
   const bramah_machine *d = k->machine;
   if (d->n_joints == 0)
-    return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, "joints", 0, "the machine has no joint");
+    return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, &(bramah_named){"joints", 0},
+                                "the machine has no joint");
   for (size_t j = 0; j < d->n_joints; j++) {
     const bramah_joint *joint = &d->joints[j];
     const char *ends[2] = {joint->parent, joint->child};
     for (int e = 0; e < 2; e++)
       if (machine_body(d, ends[e]) == -2)
-        return bramah__no_such(k, joint->name, joint->line, "body", ends[e], d->n_bodies,
-                               k->model->body_name);
+        return bramah__no_such(k, joint, "body", ends[e], d->n_bodies, k->model->body_name);
     if (machine_body(d, joint->child) == -1)
-      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, joint->name, joint->line,
-                                  "the ground cannot be the child of a joint");
+      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, joint, "the ground cannot be the child of a joint");
   }
   /* each body hangs on one joint */
   for (size_t b = 0; b < d->n_bodies; b++) {
     size_t parents = 0;
     for (size_t j = 0; j < d->n_joints; j++) parents += machine_body(d, d->joints[j].child) == (int)b;
     if (parents == 0)
-      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, d->bodies[b].name, d->bodies[b].line,
-                                  "this body hangs on no joint");
+      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, &d->bodies[b], "this body hangs on no joint");
     if (parents > 1)
-      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, d->bodies[b].name, d->bodies[b].line,
+      return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, &d->bodies[b],
                                   "this body is the child of more than one joint; close loops under 'loops'");
   }
   bramah_status status = sort_tree(k);
@@ -99,16 +97,13 @@ bramah_status bramah__build_tree(bramah__compiler *k)
     bramah__link *link = &k->t.link[i];
     link->revolute = joint->type == BRAMAH_JOINT_REVOLUTE;
     if (!link->revolute && joint->type != BRAMAH_JOINT_PRISMATIC)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
-                                  "the type of this joint is unknown");
+      return bramah__refuse(k, joint, "the type of this joint is unknown");
     if (!bramah__normalise(joint->axis, link->axis))
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
-                                  "the axis of this joint has no direction");
+      return bramah__refuse(k, joint, "the axis of this joint has no direction");
     memcpy(link->position, joint->position, sizeof link->position);
     status = bramah__joint_rotation(k, joint, link->rotation);
     if (status == BRAMAH_OK) status = bramah__check_body(k, body);
-    if (status == BRAMAH_OK)
-      status = bramah__find_body(k, joint->name, joint->line, joint->parent, &link->parent);
+    if (status == BRAMAH_OK) status = bramah__find_body(k, joint, joint->parent, &link->parent);
     if (status != BRAMAH_OK) return status;
     const double *I = body->inertia, full[9] = {I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2]};
     link->turned =
@@ -159,11 +154,6 @@ size_t bramah__count_loop_rows(const bramah_machine *machine)
   return rows;
 }
 
-static bramah_status bad_loop(const bramah__compiler *k, const bramah_loop *loop, const char *message)
-{
-  return bramah__compile_fail(k, BRAMAH_E_VALUE, loop->name, loop->line, message);
-}
-
 /* Unit vector across a unit axis, in the direction of v; 0 if v lies along the axis. */
 static int across(const double *v, const double *axis, double *out)
 {
@@ -188,11 +178,11 @@ static bramah_status fill_directions(const bramah__compiler *k, const bramah_loo
   if (out->n_directions == 0) return BRAMAH_OK;
   for (int e = 0; e < 2; e++)
     if (!bramah__normalise(loop->axis[e], axis[e]))
-      return bad_loop(k, loop, "the axis of this loop has no direction");
+      return bramah__refuse(k, loop, "the axis of this loop has no direction");
   if (loop->type == BRAMAH_LOOP_PRISMATIC) {
     double across_1[2][3];
     if (!across(loop->normal[0], axis[0], out->normal[0]) || !across(loop->normal[1], axis[1], across_1[0]))
-      return bad_loop(k, loop, "a normal of this loop has no direction across its axis");
+      return bramah__refuse(k, loop, "a normal of this loop has no direction across its axis");
     bramah__cross3(axis[0], out->normal[0], out->normal[1]);
     bramah__cross3(axis[1], across_1[0], across_1[1]);
     parallel_directions(axis[0], across_1, out);
@@ -249,16 +239,16 @@ bramah_status bramah__build_loops(bramah__compiler *k)
   for (size_t i = 0; i < k->machine->n_loops; i++) {
     const bramah_loop *loop = &k->machine->loops[i];
     bramah__loop *out = &k->t.loop[i];
-    if (!known(loop)) return bad_loop(k, loop, "the type of this loop is unknown");
+    if (!known(loop)) return bramah__refuse(k, loop, "the type of this loop is unknown");
     out->hold = loop_kinds[loop->type].hold;
     out->n_directions = loop_kinds[loop->type].n_directions;
     out->distance = loop->type == BRAMAH_LOOP_DISTANCE ? loop->distance : 0.0;
     memcpy(out->point, loop->point, sizeof out->point);
     bramah_status status = fill_directions(k, loop, out);
     if (status == BRAMAH_OK && loop->type == BRAMAH_LOOP_DISTANCE)
-      status = bramah__positive(k, loop->distance, loop->name, loop->line, "the distance");
+      status = bramah__positive(k, loop->distance, loop, "the distance");
     for (int end = 0; end < 2 && status == BRAMAH_OK; end++)
-      status = bramah__find_body(k, loop->name, loop->line, loop->body[end], &out->body[end]);
+      status = bramah__find_body(k, loop, loop->body[end], &out->body[end]);
     if (status != BRAMAH_OK) return status;
 
     out->carrier = bramah__common_carrier(&tree, out->body[0], out->body[1]);
@@ -317,11 +307,6 @@ void bramah__motions_layout(const bramah_machine *machine, bramah__tables *t, br
   t->motion_points = BRAMAH__TAKE(arena, double, ARRAYS *points);
 }
 
-static bramah_status bad_motion(const bramah__compiler *k, const bramah_motion *in, const char *message)
-{
-  return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, message);
-}
-
 static bramah_status fill_function(const bramah__compiler *k, const bramah_motion *in, double **next,
                                    bramah__motion *out)
 {
@@ -331,19 +316,19 @@ static bramah_status fill_function(const bramah__compiler *k, const bramah_motio
     const size_t n = in->n_points;
     double *time = *next, *value = time + n, *slope = value + n;
     *next += ARRAYS * n;
-    if (n < 2) return bad_motion(k, in, "the table of a motion needs at least two points");
+    if (n < 2) return bramah__refuse(k, in, "the table of a motion needs at least two points");
     for (size_t i = 0; i < n; i++) {
       time[i] = in->times[i];
       value[i] = in->positions[i];
-      if (!isfinite(value[i])) return bad_motion(k, in, "the positions of a motion must be finite");
+      if (!isfinite(value[i])) return bramah__refuse(k, in, "the positions of a motion must be finite");
       if (!isfinite(time[i]) || (i > 0 && !(time[i] > time[i - 1])))
-        return bad_motion(k, in, "the times of a motion must ascend");
+        return bramah__refuse(k, in, "the times of a motion must ascend");
     }
     bramah__spline_slopes(n, time, value, slope, slope + n);
     *out = (bramah__motion){
         .type = BRAMAH__MOTION_TABLE, .n_points = n, .time = time, .value = value, .slope = slope};
   } else if (in->type == BRAMAH_MOTION_HARMONIC) {
-    status = bramah__positive(k, in->frequency, in->name, in->line, "the frequency");
+    status = bramah__positive(k, in->frequency, in, "the frequency");
     if (status != BRAMAH_OK) return status;
     *out = (bramah__motion){.type = BRAMAH__MOTION_HARMONIC,
                             .position = in->mean,
@@ -353,12 +338,12 @@ static bramah_status fill_function(const bramah__compiler *k, const bramah_motio
   } else if (in->type == BRAMAH_MOTION_RATE) {
     *out = (bramah__motion){.type = BRAMAH__MOTION_RATE, .position = in->position, .rate = in->rate};
   } else {
-    return bad_motion(k, in, "the type of this motion is unknown");
+    return bramah__refuse(k, in, "the type of this motion is unknown");
   }
   bramah__motion_at(out, 0.0, f);
   return isfinite(f[0]) && isfinite(f[1]) && isfinite(f[2])
              ? BRAMAH_OK
-             : bad_motion(k, in, "the numbers of a motion must be finite");
+             : bramah__refuse(k, in, "the numbers of a motion must be finite");
 }
 
 static bramah_status contradicts(const bramah__compiler *k, size_t i, const char *message, double value,
@@ -366,7 +351,7 @@ static bramah_status contradicts(const bramah__compiler *k, size_t i, const char
 {
   const bramah_motion *in = &k->source->motions[i];
   const bramah_joint *joint = &k->machine->joints[k->t.joint_order[k->t.motion[i].joint]];
-  bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line, "the motion '");
+  bramah__refuse(k, joint, "the motion '");
   bramah__add_text(k->diag, in->name);
   bramah__add_text(k->diag, message);
   bramah__add_number(k->diag, value, 6);
@@ -385,18 +370,17 @@ bramah_status bramah__build_motions(bramah__compiler *k)
     bramah__motion *out = &k->t.motion[i];
 
     /* its coordinate, which nothing else moves */
-    const long joint = bramah__find_name(m->n, m->joint_name, in->joint);
-    if (joint < 0)
-      return bramah__no_such(k, in->name, in->line, "joint coordinate", in->joint, m->n, m->joint_name);
-    const size_t j = (size_t)joint;
+    size_t j;
+    bramah_status status = bramah__find_coordinate(k, in, in->joint, &j);
+    if (status != BRAMAH_OK) return status;
     for (size_t l = 0; l < i; l++)
       if (k->t.motion[l].joint == j) {
-        bad_motion(k, in, "its joint is already moved by the motion '");
+        bramah__refuse(k, in, "its joint is already moved by the motion '");
         bramah__add_text(k->diag, d->motions[l].name);
         bramah__add_text(k->diag, "'");
         return BRAMAH_E_VALUE;
       }
-    const bramah_status status = fill_function(k, in, &next, out);
+    status = fill_function(k, in, &next, out);
     if (status != BRAMAH_OK) return status;
     out->joint = j;
     out->row = m->m_loops + i;
@@ -420,71 +404,54 @@ bramah_status bramah__build_motions(bramah__compiler *k)
 
 /* Springs and constant loads of a machine. */
 
-/* Name and line of an element, which every description begins with. */
-typedef struct element {
-  const char *name;
-  int line;
-} element;
-
 /* Every name is given, and once among the n elements of `size` bytes. */
 static bramah_status check_named(const bramah__compiler *k, const void *elements, size_t n, size_t size,
                                  const char *kind)
 {
   const unsigned char *bytes = elements;
   for (size_t i = 0; i < n; i++) {
-    const element *e = (const element *)(const void *)(bytes + i * size);
-    if (!e->name || !e->name[0]) return bramah__compile_fail(k, BRAMAH_E_KEY, kind, e->line, "has no name");
-    for (size_t l = 0; l < i; l++)
-      if (strcmp(((const element *)(const void *)(bytes + l * size))->name, e->name) == 0) {
-        bramah__compile_fail(k, BRAMAH_E_KEY, e->name, e->line, "this name is given to more than one ");
-        bramah__add_text(k->diag, kind);
-        return BRAMAH_E_KEY;
-      }
+    const bramah_named *e = (const void *)(bytes + i * size);
+    int is_known = 0;
+    for (size_t l = 0; l < i && e->name; l++)
+      is_known |= strcmp(((const bramah_named *)(const void *)(bytes + l * size))->name, e->name) == 0;
+    const bramah_status status = bramah__check_named(k, e, kind, is_known);
+    if (status != BRAMAH_OK) return status;
   }
   return BRAMAH_OK;
 }
 
-static bramah_status not_negative(const bramah__compiler *k, double value, element e, const char *what)
-{
-  if (value >= 0.0 && isfinite(value)) return BRAMAH_OK;
-  bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, what);
-  bramah__add_text(k->diag, " must not be negative");
-  return BRAMAH_E_VALUE;
-}
-
 static bramah_status check_coefficients(const bramah__compiler *k, double stiffness, double damping,
-                                        element e)
+                                        const void *of)
 {
-  const bramah_status status = not_negative(k, stiffness, e, "the stiffness");
-  return status == BRAMAH_OK ? not_negative(k, damping, e, "the damping") : status;
+  const bramah_status status = bramah__not_negative(k, stiffness, of, "the stiffness");
+  return status == BRAMAH_OK ? bramah__not_negative(k, damping, of, "the damping") : status;
 }
 
-static bramah_status finite3(const bramah__compiler *k, const double *v, element e, const char *message)
+static bramah_status finite3(const bramah__compiler *k, const double *v, const void *of, const char *message)
 {
   for (int i = 0; i < 3; i++)
-    if (!isfinite(v[i])) return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, message);
+    if (!isfinite(v[i])) return bramah__refuse(k, of, message);
   return BRAMAH_OK;
 }
 
 static bramah_status fill_load(const bramah__compiler *k, const bramah_force *force, bramah__load *out)
 {
-  const element e = {force->name, force->line};
   const char *body = force->body;
   out->turns = force->axes == BRAMAH_AXES_BODY;
   memcpy(out->point, force->point, sizeof out->point);
   memcpy(out->force, force->force, sizeof out->force);
   memcpy(out->torque, force->torque, sizeof out->torque);
-  bramah_status status = finite3(k, out->force, e, "the force must be finite");
-  if (status == BRAMAH_OK) status = finite3(k, out->torque, e, "the torque must be finite");
+  bramah_status status = finite3(k, out->force, force, "the force must be finite");
+  if (status == BRAMAH_OK) status = finite3(k, out->torque, force, "the torque must be finite");
   if (status != BRAMAH_OK) return status;
   if (out->turns) {
     bramah__carry_direction(k, body, out->force);
     bramah__carry_direction(k, body, out->torque);
   }
   bramah__carry_point(k, &body, out->point);
-  status = bramah__find_body(k, e.name, e.line, body, &out->body);
+  status = bramah__find_body(k, force, body, &out->body);
   if (status == BRAMAH_OK && out->body < 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "a force on the ground moves nothing");
+    return bramah__refuse(k, force, "a force on the ground moves nothing");
   return status;
 }
 
@@ -495,16 +462,15 @@ static bramah_status fill_limits(bramah__compiler *k)
   for (size_t j = 0; j < k->source->n_joints; j++) {
     const bramah_joint *joint = &k->source->joints[j];
     const bramah_end_stop *stop = &joint->stop;
-    const element e = {joint->name, joint->line};
     if (stop->stiffness == 0.0) continue;
     if (joint->type != BRAMAH_JOINT_REVOLUTE && joint->type != BRAMAH_JOINT_PRISMATIC)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
-                                  "only revolute and prismatic joints have stops");
+      return bramah__refuse(k, joint, "only revolute and prismatic joints have stops");
     if (!(joint->range[1] > joint->range[0] && isfinite(joint->range[0]) && isfinite(joint->range[1])))
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the range of a joint must ascend");
-    bramah_status status = check_coefficients(k, stop->stiffness, stop->damping, e);
-    if (status == BRAMAH_OK) status = not_negative(k, stop->cushion_length, e, "the length of the cushion");
-    if (status == BRAMAH_OK) status = not_negative(k, stop->cushion_damping, e, "its damping");
+      return bramah__refuse(k, joint, "the range of a joint must ascend");
+    bramah_status status = check_coefficients(k, stop->stiffness, stop->damping, joint);
+    if (status == BRAMAH_OK)
+      status = bramah__not_negative(k, stop->cushion_length, joint, "the length of the cushion");
+    if (status == BRAMAH_OK) status = bramah__not_negative(k, stop->cushion_damping, joint, "its damping");
     if (status != BRAMAH_OK) return status;
     *out++ = (bramah__limit){(size_t)bramah__find_name(k->model->n, k->model->joint_name, joint->name),
                              {joint->range[0], joint->range[1]},
@@ -523,31 +489,25 @@ bramah_status bramah__build_forces(bramah__compiler *k)
   if (status == BRAMAH_OK) status = check_named(k, d->forces, d->n_forces, sizeof *d->forces, "force");
   for (size_t i = 0; i < d->n_springs && status == BRAMAH_OK; i++) {
     const bramah_spring *in = &d->springs[i];
-    const element e = {in->name, in->line};
     bramah__spring *out = &k->t.spring[i];
     *out =
         (bramah__spring){.free_length = in->free_length, .stiffness = in->stiffness, .damping = in->damping};
     memcpy(out->line.point, in->point, sizeof in->point);
-    status = check_coefficients(k, in->stiffness, in->damping, e);
-    if (status == BRAMAH_OK) status = not_negative(k, in->free_length, e, "the free length");
+    status = check_coefficients(k, in->stiffness, in->damping, in);
+    if (status == BRAMAH_OK) status = bramah__not_negative(k, in->free_length, in, "the free length");
     for (int end = 0; end < 2 && status == BRAMAH_OK; end++) {
       const char *body = in->body[end];
       bramah__carry_point(k, &body, out->line.point[end]);
-      status = bramah__find_body(k, e.name, e.line, body, &out->line.body[end]);
+      status = bramah__find_body(k, in, body, &out->line.body[end]);
     }
   }
   for (size_t i = 0; i < d->n_joint_springs && status == BRAMAH_OK; i++) {
     const bramah_joint_spring *in = &d->joint_springs[i];
-    const element e = {in->name, in->line};
-    status = check_coefficients(k, in->stiffness, in->damping, e);
+    status = check_coefficients(k, in->stiffness, in->damping, in);
     if (status != BRAMAH_OK) return status;
-    if (!isfinite(in->free_position))
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the free position must be a number");
-    const long joint = bramah__find_name(m->n, m->joint_name, in->joint);
-    if (joint < 0)
-      return bramah__no_such(k, e.name, e.line, "joint coordinate", in->joint, m->n, m->joint_name);
-    k->t.joint_spring[i] =
-        (bramah__joint_spring){(size_t)joint, in->free_position, in->stiffness, in->damping};
+    if (!isfinite(in->free_position)) return bramah__refuse(k, in, "the free position must be a number");
+    k->t.joint_spring[i] = (bramah__joint_spring){0, in->free_position, in->stiffness, in->damping};
+    status = bramah__find_coordinate(k, in, in->joint, &k->t.joint_spring[i].joint);
   }
   for (size_t i = 0; i < d->n_forces && status == BRAMAH_OK; i++)
     status = fill_load(k, &d->forces[i], &k->t.load[i]);
@@ -646,11 +606,9 @@ static bramah_status carry_tools(bramah__compiler *k)
     const bramah_machine_tool *in = &k->source->tools[i];
     bramah_tool *out = &k->t.tool[i];
     const char *body;
-    if (k->t.load[k->model->first_tool + i].body < 0)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the ground is no tool");
+    if (k->t.load[k->model->first_tool + i].body < 0) return bramah__refuse(k, in, "the ground is no tool");
     if (in->n_profile && (!in->tool.has_edge || in->n_profile >= BRAMAH_PLATE_CORNERS))
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                  "a profile has at most 7 points, which begin behind an edge");
+      return bramah__refuse(k, in, "a profile has at most 7 points, which begin behind an edge");
     *out = in->tool;
     out->plates = plate;
     out->points = point;
@@ -697,15 +655,15 @@ static bramah_status check_options(const bramah__compiler *k, const bramah_terra
 
 bramah_status bramah__build_terrain(bramah__compiler *k)
 {
-  static const char name[] = "terrain";
   const bramah_machine_terrain *in = &k->source->terrain;
+  const bramah_named named = {"terrain", in->line};
   bramah_model *m = k->model;
   bramah_terrain_options *o = &m->terrain;
   double up[3];
   if (in->options.nx == 0) {
     const bramah_machine_tool *tool = k->source->tools;
     if (k->source->n_tools == 0) return BRAMAH_OK;
-    return bramah__compile_fail(k, BRAMAH_E_REFERENCE, tool->name, tool->line,
+    return bramah__compile_fail(k, BRAMAH_E_REFERENCE, tool,
                                 "the machine has no terrain that this tool could move through");
   }
   *o = in->options;
@@ -714,8 +672,7 @@ bramah_status bramah__build_terrain(bramah__compiler *k)
   o->tools = k->t.tool;
   o->n_tools = k->source->n_tools;
   o->gravity = sqrt(bramah__dot3(k->machine->gravity, k->machine->gravity));
-  if (!(o->gravity > 0.0))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, name, in->line, "soil lies only where there is gravity");
+  if (!(o->gravity > 0.0)) return bramah__refuse(k, &named, "soil lies only where there is gravity");
   bramah_status status = check_options(k, o, NULL);
   for (size_t i = 0; i < k->source->n_tools && status == BRAMAH_OK; i++) {
     bramah_terrain_options alone = *o;
@@ -724,15 +681,12 @@ bramah_status bramah__build_terrain(bramah__compiler *k)
   }
   if (status != BRAMAH_OK) return status;
   if (o->n_tools == 0) o->max_particles = 0; /* nothing would make one */
-  if (!isfinite(in->level))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, name, in->line, "its level must be finite");
+  if (!isfinite(in->level)) return bramah__refuse(k, &named, "its level must be finite");
   for (size_t i = 0; i < in->n_heaps; i++)
     if (!isfinite(in->heaps[i].at[0]) || !isfinite(in->heaps[i].at[1]) || !(fabs(in->heaps[i].height) < 1e4))
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, name, in->line,
-                                  "its heaps must have finite places and heights");
+      return bramah__refuse(k, &named, "its heaps must have finite places and heights");
   for (size_t c = 0; in->heights && c < o->nx * o->ny; c++)
-    if (!(fabs(in->heights[c]) < 1e6))
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, name, in->line, "its heights must be finite");
+    if (!(fabs(in->heights[c]) < 1e6)) return bramah__refuse(k, &named, "its heights must be finite");
   for (int i = 0; i < 3; i++) up[i] = -k->machine->gravity[i] / o->gravity;
   double s, c;
   bramah__sincos(o->soil.repose, &s, &c);
@@ -753,8 +707,7 @@ static bramah_status fill_rubbing(const bramah__compiler *k, const bramah_contac
   const bramah_friction *f = &in->friction;
   out->friction = 1.0;
   if (f->model == BRAMAH_FRICTION_NONE) return BRAMAH_OK;
-  if (f->model != BRAMAH_FRICTION_LUGRE)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the friction of a contact is lugre");
+  if (f->model != BRAMAH_FRICTION_LUGRE) return bramah__refuse(k, in, "the friction of a contact is lugre");
   out->n_states = BRAMAH__CONTACT_STATES;
   out->coulomb = f->coulomb;
   out->static_friction = otherwise(f->static_force, f->coulomb);
@@ -771,13 +724,11 @@ static bramah_status fill_rubbing(const bramah__compiler *k, const bramah_contac
                 {out->exponent, "the Stribeck exponent"},
                 {out->bristles, "the bristle stiffness"},
                 {out->damping, "the bristle damping"}};
-  bramah_status status =
-      not_negative(k, out->viscous, (element){in->name, in->line}, "the viscous coefficient");
+  bramah_status status = bramah__not_negative(k, out->viscous, in, "the viscous coefficient");
   for (size_t i = 0; i < sizeof values / sizeof *values && status == BRAMAH_OK; i++)
-    status = bramah__positive(k, values[i].value, in->name, in->line, values[i].what);
+    status = bramah__positive(k, values[i].value, in, values[i].what);
   if (status == BRAMAH_OK && !(out->static_friction >= out->coulomb && isfinite(out->static_friction)))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "static friction must not be below coulomb friction");
+    return bramah__refuse(k, in, "static friction must not be below coulomb friction");
   return status;
 }
 
@@ -785,29 +736,26 @@ static bramah_status fill_rubbing(const bramah__compiler *k, const bramah_contac
 static bramah_status fill_contact(const bramah__compiler *k, const bramah_contact *in, bramah__contact *out)
 {
   static const double up[3] = {0.0, 0.0, 1.0};
-  const element e = {in->name, in->line};
   const double *g = k->machine->gravity, against[3] = {-g[0], -g[1], -g[2]};
   double normal[3];
   const int given = bramah__dot3(in->normal, in->normal) != 0.0;
   if (in->on_terrain && k->model->terrain.nx == 0)
-    return bramah__compile_fail(k, BRAMAH_E_REFERENCE, e.name, e.line,
-                                "the machine has no terrain to stand on");
+    return bramah__compile_fail(k, BRAMAH_E_REFERENCE, in, "the machine has no terrain to stand on");
   *out = (bramah__contact){.linear = in->law == BRAMAH_CONTACT_PENALTY,
                            .normal = {.stiffness = in->stiffness, .damping = in->damping},
                            .hertz = in->stiffness,
                            .loss = in->damping};
   if (in->law != BRAMAH_CONTACT_HUNT_CROSSLEY && !out->linear)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "the law of this contact is unknown");
+    return bramah__refuse(k, in, "the law of this contact is unknown");
   if (!bramah__normalise(given ? in->normal : against, normal) && !bramah__normalise(up, normal))
     return BRAMAH_E_VALUE;
   if (given && !bramah__normalise(in->normal, normal))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
-                                "the normal of the ground has no direction");
+    return bramah__refuse(k, in, "the normal of the ground has no direction");
   bramah__plane_axes(normal, out->axes);
   bramah__copy3(in->ground, out->origin);
-  bramah_status status = finite3(k, in->ground, e, "the point of the ground must be finite");
-  if (status == BRAMAH_OK) status = bramah__positive(k, in->stiffness, e.name, e.line, "the stiffness");
-  if (status == BRAMAH_OK) status = not_negative(k, in->damping, e, "the damping");
+  bramah_status status = finite3(k, in->ground, in, "the point of the ground must be finite");
+  if (status == BRAMAH_OK) status = bramah__positive(k, in->stiffness, in, "the stiffness");
+  if (status == BRAMAH_OK) status = bramah__not_negative(k, in->damping, in, "the damping");
   return status == BRAMAH_OK ? fill_rubbing(k, in, out) : status;
 }
 
@@ -816,10 +764,9 @@ static bramah_status contact_body(const bramah__compiler *k, const bramah_contac
 {
   const char *name = in->body;
   double point[3] = {0};
-  if (name && strcmp(name, "ground") == 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the ground does not touch itself");
+  if (name && strcmp(name, "ground") == 0) return bramah__refuse(k, in, "the ground does not touch itself");
   if (name) bramah__carry_point(k, &name, point);
-  return bramah__find_body(k, in->name, in->line, name, body);
+  return bramah__find_body(k, in, name, body);
 }
 
 /* ---- tyres ---- */
@@ -875,35 +822,31 @@ static bramah_status spin_axis(const bramah__compiler *k, const bramah_tyre *in,
   for (size_t j = 0; j < d->n_joints && bramah__dot3(in->axis, in->axis) == 0.0; j++) {
     if (strcmp(d->joints[j].child, in->body) != 0) continue;
     if (d->joints[j].type != BRAMAH_JOINT_REVOLUTE)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                  "the joint in front of this wheel is not revolute: say its 'axis'");
+      return bramah__refuse(k, in, "the joint in front of this wheel is not revolute: say its 'axis'");
     bramah__copy3(d->joints[j].axis, axis);
     break;
   }
   bramah__carry_direction(k, in->body, axis);
   if (bramah__normalise(axis, axis)) return BRAMAH_OK;
-  return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                              "the axis of this tyre has no direction");
+  return bramah__refuse(k, in, "the axis of this tyre has no direction");
 }
 
 /* All discs of a tyre, the first of which has its bristles at *state. */
 static bramah_status fill_tyre(const bramah__compiler *k, const bramah_tyre *in, size_t *state,
                                bramah__contact *out)
 {
-  const element e = {in->name, in->line};
   const bramah_contact contact = as_contact(in);
   const size_t discs = bramah__n_discs(in);
   const char *body = in->body;
   double centre[3];
-  bramah_status status = bramah__positive(k, in->radius, e.name, e.line, "the radius");
-  if (status == BRAMAH_OK) status = not_negative(k, in->width, e, "the width");
-  if (status == BRAMAH_OK) status = finite3(k, in->centre, e, "the centre must be finite");
+  bramah_status status = bramah__positive(k, in->radius, in, "the radius");
+  if (status == BRAMAH_OK) status = bramah__not_negative(k, in->width, in, "the width");
+  if (status == BRAMAH_OK) status = finite3(k, in->centre, in, "the centre must be finite");
   if (status == BRAMAH_OK)
-    status = bramah__positive(k, otherwise(in->patch_length, 1.0), e.name, e.line, "the length of the patch");
+    status = bramah__positive(k, otherwise(in->patch_length, 1.0), in, "the length of the patch");
   if (status == BRAMAH_OK) status = fill_contact(k, &contact, out);
   if (status == BRAMAH_OK) status = contact_body(k, &contact, &out->body);
-  if (status == BRAMAH_OK && out->body < 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line, "this wheel is fixed to the ground");
+  if (status == BRAMAH_OK && out->body < 0) return bramah__refuse(k, in, "this wheel is fixed to the ground");
   if (status == BRAMAH_OK) status = spin_axis(k, in, out->spin);
   if (status != BRAMAH_OK) return status;
   out->radius = in->radius;
@@ -925,8 +868,6 @@ static bramah_status fill_tyre(const bramah__compiler *k, const bramah_tyre *in,
 static bramah_status fill_brake(const bramah__compiler *k, const bramah_brake *in, size_t state,
                                 bramah__contact *out)
 {
-  const element e = {in->name, in->line};
-  const bramah_model *m = k->model;
   const bramah_contact rubs = {
       .name = in->name,
       .line = in->line,
@@ -936,14 +877,12 @@ static bramah_status fill_brake(const bramah__compiler *k, const bramah_brake *i
                    .stribeck_velocity = in->stribeck_velocity,
                    .bristle_stiffness = in->bristle_stiffness,
                    .bristle_damping = in->bristle_damping}};
-  bramah_status status = bramah__positive(k, in->torque, e.name, e.line, "the torque");
+  size_t joint;
+  bramah_status status = bramah__positive(k, in->torque, in, "the torque");
+  if (status == BRAMAH_OK)
+    status =
+        bramah__find_turning(k, in, in->joint, "a brake needs a joint that turns about one axis", &joint);
   if (status != BRAMAH_OK) return status;
-  const long joint = bramah__find_name(m->n, m->joint_name, in->joint);
-  if (joint < 0)
-    return bramah__no_such(k, e.name, e.line, "joint coordinate", in->joint, m->n, m->joint_name);
-  if (!k->t.link[joint].revolute || m->ball_of[joint])
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
-                                "a brake needs a joint that turns about one axis");
   *out = (bramah__contact){.body = (int)joint,
                            .parent = k->t.link[joint].parent,
                            .pressed = in->torque,
@@ -954,7 +893,7 @@ static bramah_status fill_brake(const bramah__compiler *k, const bramah_brake *i
   if (!in->command.input || status != BRAMAH_OK) return status;
   out->is_commanded = 1;
   out->spool = bramah__spool_of_command(k->source, &in->command);
-  return bramah__check_command(k, &in->command, 0, (const bramah_named *)(const void *)in, &out->limit);
+  return bramah__check_command(k, &in->command, 0, in, &out->limit);
 }
 
 /* Its plates, which rub as a brake; number i of the clutches. */
@@ -1062,12 +1001,12 @@ static bramah_status check_estimated(const bramah__compiler *k)
     if (!name || bramah__find_name(d->n_contacts + d->n_tyres + d->n_brakes + d->n_clutches,
                                    k->model->contact_name, name) < 0)
       return bramah__compile_fail(
-          k, BRAMAH_E_REFERENCE, name ? name : "bristles", 0,
+          k, BRAMAH_E_REFERENCE, &(bramah_named){name ? name : "bristles", 0},
           "there is no contact, tyre, brake or clutch of this name whose bristles could be error states");
     for (size_t c = 0; c < d->n_contacts; c++)
       if (d->contacts[c].n_between && d->contacts[c].name && strcmp(d->contacts[c].name, name) == 0)
         return bramah__compile_fail(
-            k, BRAMAH_E_UNSUPPORTED, name, d->contacts[c].line,
+            k, BRAMAH_E_UNSUPPORTED, &d->contacts[c],
             "bristles between bodies go from point to point: they are no error states");
   }
   return BRAMAH_OK;
@@ -1094,13 +1033,11 @@ static void place_name(const char **names, size_t n, const char *first)
 static bramah_status fill_on_ground(bramah__compiler *k, const bramah_contact *in, size_t *kept,
                                     bramah__contact **out)
 {
-  const element e = {in->name, in->line};
   const bramah__contact *first = *out;
   bramah__contact each;
   bramah_status status = fill_contact(k, in, &each);
   if (status == BRAMAH_OK && bramah__count_ground_points(k->source, in) == 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, e.name, e.line,
-                                "this contact has no points, and its body no shapes");
+    return bramah__refuse(k, in, "this contact has no points, and its body no shapes");
   if (status == BRAMAH_OK) status = contact_body(k, in, &each.body);
   if (status != BRAMAH_OK || each.body < 0) return status;
   if (in->n_points == 0) *out += bramah__fill_ground_points(k, in, &each, *out);
@@ -1108,7 +1045,7 @@ static bramah_status fill_on_ground(bramah__compiler *k, const bramah_contact *i
     const char *body = in->body;
     **out = each;
     bramah__copy3(in->points + 3 * l, (*out)->point);
-    status = finite3(k, (*out)->point, e, "the points of a contact must be finite");
+    status = finite3(k, (*out)->point, in, "the points of a contact must be finite");
     bramah__carry_point(k, &body, (*out)->point);
   }
   if (in->on_terrain) stand_on_terrain(k, NULL, first, *out);
@@ -1121,8 +1058,7 @@ static bramah_status fill_between(bramah__compiler *k, const bramah_contact *in,
 {
   bramah__contact each;
   if (in->body || in->n_points || in->on_terrain || bramah__dot3(in->normal, in->normal) != 0.0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "a contact between bodies has no body, points or ground of its own");
+    return bramah__refuse(k, in, "a contact between bodies has no body, points or ground of its own");
   bramah_status status = fill_contact(k, in, &each);
   if (status == BRAMAH_OK) status = bramah__fill_meetings(k, in, *kept, &each, out);
   ++*kept;
@@ -1165,7 +1101,7 @@ bramah_status bramah__build_contacts(bramah__compiler *k)
     const size_t brake = i - d->n_tyres; /* wraps for tyres */
     const char *name = m->contact_name[d->n_contacts + i];
     if (tyre && bramah__find_name(on_points, m->contact_name, name) >= 0)
-      return bramah__compile_fail(k, BRAMAH_E_KEY, name, tyre->line, "this name is given to a contact, too");
+      return bramah__compile_fail(k, BRAMAH_E_KEY, tyre, "this name is given to a contact, too");
     m->contact_name[kept] = name;
     m->first_point[kept++] = (size_t)(out - k->t.contact_point);
     status = tyre                  ? fill_tyre(k, tyre, &state, out)
@@ -1199,19 +1135,16 @@ static bramah_status fill(const bramah__compiler *k, const description *d, brama
 {
   const char *body = d->body;
   double axis[3];
-  if (!d->name || !d->name[0])
-    return bramah__compile_fail(k, BRAMAH_E_KEY, d->radius > 0.0 ? "wheel" : "knife edge", d->line,
-                                "has no name");
+  bramah_status status = bramah__check_named(k, d, d->radius > 0.0 ? "wheel" : "knife edge", 0);
+  if (status != BRAMAH_OK) return status;
   *out = (bramah__rolling){.name = d->name, .is_wheel = d->radius > 0.0, .radius = d->radius};
   memcpy(out->point, d->point, sizeof out->point);
   memcpy(axis, d->axis, sizeof axis);
   bramah__carry_direction(k, body, axis);
   bramah__carry_point(k, &body, out->point);
-  if (!bramah__normalise(axis, out->axis))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, d->name, d->line, "its axis or normal has no direction");
-  const bramah_status status = bramah__find_body(k, d->name, d->line, body, &out->body);
-  if (status == BRAMAH_OK && out->body < 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, d->name, d->line, "the ground does not roll");
+  if (!bramah__normalise(axis, out->axis)) return bramah__refuse(k, d, "its axis or normal has no direction");
+  status = bramah__find_body(k, d, body, &out->body);
+  if (status == BRAMAH_OK && out->body < 0) return bramah__refuse(k, d, "the ground does not roll");
   return status;
 }
 
@@ -1222,7 +1155,7 @@ bramah_status bramah__build_rolling(bramah__compiler *k)
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; i < d->n_wheels && status == BRAMAH_OK; i++) {
     const bramah_wheel *w = &d->wheels[i];
-    status = bramah__positive(k, w->radius, w->name, w->line, "the radius");
+    status = bramah__positive(k, w->radius, w, "the radius");
     const description one = {w->name, w->line, w->body, w->centre, w->axis, w->radius};
     if (status == BRAMAH_OK) status = fill(k, &one, &model->rolling[model->n_rolling++]);
   }

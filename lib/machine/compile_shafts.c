@@ -15,44 +15,33 @@ void bramah__shafts_layout(const bramah_machine *d, bramah__tables *t, bramah__a
   t->shaft_points = BRAMAH__TAKE(arena, double, 2 * points);
 }
 
-static bramah_status fail(const bramah__compiler *k, const bramah_named *of, const char *message)
-{
-  return bramah__compile_fail(k, BRAMAH_E_VALUE, of->name, of->line, message);
-}
-
-static bramah_status not_negative(const bramah__compiler *k, const bramah_named *of, double value,
-                                  const char *message)
-{
-  return value >= 0.0 && isfinite(value) ? BRAMAH_OK : fail(k, of, message);
-}
-
 static double otherwise(double value, double usual) { return value != 0.0 ? value : usual; }
 
 /* A joint that turns, behind those that the shaft has already. */
-static bramah_status add_joint(const bramah__compiler *k, const bramah_named *of, const char *name,
-                               double share, bramah__shaft *out)
+static bramah_status add_joint(const bramah__compiler *k, const void *of, const char *name, double share,
+                               bramah__shaft *out)
 {
-  const bramah_model *m = k->model;
-  const long joint = bramah__find_name(m->n, m->joint_name, name);
-  if (joint < 0) return bramah__no_such(k, of->name, of->line, "joint coordinate", name, m->n, m->joint_name);
-  if (!k->t.link[joint].revolute || m->ball_of[joint])
-    return fail(k, of, "its joints must turn about one axis each");
+  size_t joint;
+  const bramah_status status =
+      bramah__find_turning(k, of, name, "its joints must turn about one axis each", &joint);
+  if (status != BRAMAH_OK) return status;
   for (size_t i = 0; i < out->n_joints; i++)
-    if (out->joint[i] == (size_t)joint) return fail(k, of, "the same joint is named twice");
+    if (out->joint[i] == joint) return bramah__refuse(k, of, "the same joint is named twice");
   out->share[out->n_joints] = share;
   out->parent[out->n_joints] = k->t.link[joint].parent;
-  out->joint[out->n_joints++] = (size_t)joint;
+  out->joint[out->n_joints++] = joint;
   return BRAMAH_OK;
 }
 
 /* Pairs of numbers, the first ascending, into the model. */
-static bramah_status add_points(bramah__compiler *k, const bramah_named *of, size_t n, const double *x,
+static bramah_status add_points(bramah__compiler *k, const void *of, size_t n, const double *x,
                                 const double *y, const char *message, bramah__shaft *out)
 {
   double *to = k->t.shaft_points;
   k->t.shaft_points += 2 * n;
   for (size_t i = 0; i < n; i++) {
-    if (!isfinite(x[i]) || !isfinite(y[i]) || (i > 0 && !(x[i] > x[i - 1]))) return fail(k, of, message);
+    if (!isfinite(x[i]) || !isfinite(y[i]) || (i > 0 && !(x[i] > x[i - 1])))
+      return bramah__refuse(k, of, message);
     to[i] = x[i], to[n + i] = y[i];
   }
   out->n_points = n, out->x = to, out->y = to + n;
@@ -61,81 +50,75 @@ static bramah_status add_points(bramah__compiler *k, const bramah_named *of, siz
 
 static bramah_status fill_engine(bramah__compiler *k, const bramah_engine *in, bramah__shaft *out)
 {
-  const bramah_named *of = (const bramah_named *)(const void *)in;
   double narrowest = INFINITY;
   out->value[BRAMAH__SHAFT_FRICTION] = in->friction;
   out->value[BRAMAH__SHAFT_IDLE_SPEED] = in->idle_speed;
   out->stall = in->stall, out->idle_band = otherwise(in->idle_band, 10.0);
   out->consumption = in->consumption, out->best_torque = in->best_torque, out->best_speed = in->best_speed;
   out->torque_loss = in->torque_loss, out->speed_loss = in->speed_loss, out->idle_fuel = in->idle_fuel;
-  if (in->n_points < 2) return fail(k, of, "its full-load curve needs at least two points");
-  bramah_status status = add_points(k, of, in->n_points, in->speeds, in->torques,
+  if (in->n_points < 2) return bramah__refuse(k, in, "its full-load curve needs at least two points");
+  bramah_status status = add_points(k, in, in->n_points, in->speeds, in->torques,
                                     "the speeds of its full-load curve must ascend", out);
   for (size_t i = 0; i < in->n_points && status == BRAMAH_OK; i++) {
-    status = not_negative(k, of, in->torques[i], "the torques of its full-load curve must not be negative");
+    status = bramah__not_negative(k, in->torques[i], in, "the torques of its full-load curve");
     if (i) narrowest = fmin(narrowest, in->speeds[i] - in->speeds[i - 1]);
   }
   out->rounding = in->rounding != 0.0 ? in->rounding : fmin(2.0, 0.25 * narrowest);
   if (status == BRAMAH_OK && !(out->rounding > 0.0 && 2.0 * out->rounding <= narrowest))
-    return fail(k, of, "the rounding must be positive and not reach half-way to the next point");
-  if (status == BRAMAH_OK) status = not_negative(k, of, in->friction, "the friction must not be negative");
-  if (status == BRAMAH_OK)
-    status = not_negative(k, of, in->idle_speed, "the idle speed must not be negative");
-  if (status == BRAMAH_OK)
-    status = not_negative(k, of, in->stall, "the speed where it stalls must not be negative");
+    return bramah__refuse(k, in, "the rounding must be positive and not reach half-way to the next point");
+  if (status == BRAMAH_OK) status = bramah__not_negative(k, in->friction, in, "the friction");
+  if (status == BRAMAH_OK) status = bramah__not_negative(k, in->idle_speed, in, "the idle speed");
+  if (status == BRAMAH_OK) status = bramah__not_negative(k, in->stall, in, "the speed where it stalls");
   if (status == BRAMAH_OK && in->idle_speed > 0.0 && in->idle_speed < 1.25 * in->stall)
-    return fail(k, of, "it would stall when idle: its idle speed must be a quarter above where it stalls");
-  if (status == BRAMAH_OK)
-    status = bramah__positive(k, out->idle_band, of->name, of->line, "the band of the governor");
-  if (status == BRAMAH_OK)
-    status = not_negative(k, of, in->consumption, "the consumption must not be negative");
+    return bramah__refuse(k, in,
+                          "it would stall when idle: its idle speed must be a quarter above where it stalls");
+  if (status == BRAMAH_OK) status = bramah__positive(k, out->idle_band, in, "the band of the governor");
+  if (status == BRAMAH_OK) status = bramah__not_negative(k, in->consumption, in, "the consumption");
   if (status != BRAMAH_OK || !(in->consumption > 0.0)) return status;
-  status = bramah__positive(k, in->best_torque, of->name, of->line, "the torque of best consumption");
-  if (status == BRAMAH_OK)
-    status = bramah__positive(k, in->best_speed, of->name, of->line, "the speed of best consumption");
+  status = bramah__positive(k, in->best_torque, in, "the torque of best consumption");
+  if (status == BRAMAH_OK) status = bramah__positive(k, in->best_speed, in, "the speed of best consumption");
   const double more[] = {in->torque_loss, in->speed_loss, in->idle_fuel};
   for (size_t i = 0; i < sizeof more / sizeof *more && status == BRAMAH_OK; i++)
-    status = not_negative(k, of, more[i], "its fuel and losses must not be negative");
+    status = bramah__not_negative(k, more[i], in, "its fuel and losses");
   return status;
 }
 
 static bramah_status fill_clutch(bramah__compiler *k, const bramah_clutch *in, bramah__shaft *out)
 {
-  const bramah_named *of = (const bramah_named *)(const void *)in;
   out->torque = in->torque;
   out->ratio = otherwise(in->ratio, 1.0);
   if (in->n_driven == 0 || in->n_driven >= BRAMAH__MOST_SHAFT_JOINTS)
-    return fail(k, of, "a clutch drives one joint, or up to eight");
+    return bramah__refuse(k, in, "a clutch drives one joint, or up to eight");
   if (in->n_shares && in->n_shares != in->n_driven)
-    return fail(k, of, "there must be as many shares as joints that are driven");
-  bramah_status status = bramah__positive(k, in->torque, of->name, of->line, "the torque");
+    return bramah__refuse(k, in, "there must be as many shares as joints that are driven");
+  bramah_status status = bramah__positive(k, in->torque, in, "the torque");
   if (status == BRAMAH_OK && !(out->ratio != 0.0 && isfinite(out->ratio)))
-    return fail(k, of, "the ratio must be finite");
+    return bramah__refuse(k, in, "the ratio must be finite");
   for (size_t i = 0; i < in->n_driven && status == BRAMAH_OK; i++) {
     const double share = in->n_shares ? in->shares[i] : 1.0 / (double)in->n_driven;
-    if (!(share != 0.0 && isfinite(share))) return fail(k, of, "a share must not be zero");
-    status = add_joint(k, of, in->driven[i], share, out);
+    if (!(share != 0.0 && isfinite(share))) return bramah__refuse(k, in, "a share must not be zero");
+    status = add_joint(k, in, in->driven[i], share, out);
   }
   if (status == BRAMAH_OK)
     status =
-        add_points(k, of, in->n_gears, in->gears, in->ratios, "the numbers of its gears must ascend", out);
+        add_points(k, in, in->n_gears, in->gears, in->ratios, "the numbers of its gears must ascend", out);
   for (size_t i = 0; i < in->n_gears && status == BRAMAH_OK; i++) {
-    if (in->gears[i] != floor(in->gears[i])) return fail(k, of, "gears have whole numbers");
-    if (in->ratios[i] == 0.0) return fail(k, of, "a gear needs a ratio; neutral is what is not listed");
+    if (in->gears[i] != floor(in->gears[i])) return bramah__refuse(k, in, "gears have whole numbers");
+    if (in->ratios[i] == 0.0)
+      return bramah__refuse(k, in, "a gear needs a ratio; neutral is what is not listed");
   }
   if (status == BRAMAH_OK && (in->n_gears != 0) != (in->gear.input != NULL))
-    return fail(k, of,
-                in->n_gears ? "the command of its gears is missing" : "a command of gears needs gears");
+    return bramah__refuse(
+        k, in, in->n_gears ? "the command of its gears is missing" : "a command of gears needs gears");
   return status;
 }
 
 static bramah_status fill_torque(const bramah__compiler *k, const bramah_joint_torque *in, bramah__shaft *out)
 {
-  const bramah_named *of = (const bramah_named *)(const void *)in;
   out->torque = in->torque, out->power = in->power;
-  if (!in->command.input) return fail(k, of, "its command is missing");
-  const bramah_status status = bramah__positive(k, in->torque, of->name, of->line, "the torque");
-  return status == BRAMAH_OK ? not_negative(k, of, in->power, "the power must not be negative") : status;
+  if (!in->command.input) return bramah__refuse(k, in, "its command is missing");
+  const bramah_status status = bramah__positive(k, in->torque, in, "the torque");
+  return status == BRAMAH_OK ? bramah__not_negative(k, in->power, in, "the power") : status;
 }
 
 /* Its commands, where they have inputs. */
@@ -153,7 +136,7 @@ static bramah_status fill_commands(const bramah__compiler *k, size_t i, const br
   }
   for (size_t g = 0; g < out->n_points && out->is_commanded[1]; g++)
     if (fabs(out->x[g]) > out->limit[1])
-      return fail(k, of, "the number of a gear is beyond the limit of its command");
+      return bramah__refuse(k, of, "the number of a gear is beyond the limit of its command");
   return BRAMAH_OK;
 }
 
@@ -167,17 +150,16 @@ bramah_status bramah__build_shafts(bramah__compiler *k)
     const bramah_named *of = thing.of;
     bramah__shaft *out = &k->t.shaft[i];
     *out = (bramah__shaft){.kind = thing.kind, .value = {[BRAMAH__SHAFT_SCALE] = 1.0}};
-    if (!of->name || !of->name[0])
-      return bramah__compile_fail(k, BRAMAH_E_KEY, kinds[thing.kind], of->line, "has no name");
-    for (size_t l = 0; l < i; l++)
-      if (strcmp(bramah__shaft_thing_at(d, l).of->name, of->name) == 0)
-        return bramah__compile_fail(k, BRAMAH_E_KEY, of->name, of->line,
-                                    "this name is given to more than one engine, clutch or joint torque");
+    bramah_status status = bramah__check_named(k, of, kinds[thing.kind], 0);
+    for (size_t l = 0; l < i && status == BRAMAH_OK; l++)
+      status = bramah__check_named(k, of, "engine, clutch or joint torque",
+                                   strcmp(bramah__shaft_thing_at(d, l).of->name, of->name) == 0);
+    if (status != BRAMAH_OK) return status;
     const bramah_engine *engine = thing.kind == BRAMAH__ENGINE ? thing.element : NULL;
     const bramah_clutch *clutch = thing.kind == BRAMAH__CLUTCH ? thing.element : NULL;
     const bramah_joint_torque *torque = thing.element;
     const char *joint = engine ? engine->joint : clutch ? clutch->driving : torque->joint;
-    bramah_status status = add_joint(k, of, joint, 1.0, out);
+    status = add_joint(k, of, joint, 1.0, out);
     if (status == BRAMAH_OK)
       status = engine   ? fill_engine(k, engine, out)
                : clutch ? fill_clutch(k, clutch, out)

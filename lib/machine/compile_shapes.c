@@ -98,7 +98,7 @@ size_t bramah__count_ground_points(const bramah_machine *machine, const bramah_c
 static bramah_status fault(const bramah__compiler *k, const bramah_body *body, const bramah_shape *shape,
                            const char *message)
 {
-  bramah__compile_fail(k, BRAMAH_E_VALUE, body->name, body->line, "shape ");
+  bramah__refuse(k, body, "shape ");
   bramah__add_number(k->diag, (double)(shape - body->shapes + 1), 6);
   bramah__add_text(k->diag, ": ");
   bramah__add_text(k->diag, message);
@@ -165,7 +165,7 @@ static bramah_status build_shape(bramah__compiler *k, const bramah_body *body, c
     carrier = body->name;
     bramah__carry_point(k, &carrier, out->corner + 3 * i);
   }
-  if (status == BRAMAH_OK) status = bramah__find_body(k, body->name, body->line, carrier, &out->body);
+  if (status == BRAMAH_OK) status = bramah__find_body(k, body, carrier, &out->body);
   if (status != BRAMAH_OK) return status;
   const long wrong = bramah__shape_build(out);
   if (wrong == -2) return fault(k, body, shape, "its corners lie in a plane");
@@ -241,17 +241,15 @@ static bramah_status check_between(const bramah__compiler *k, const bramah_conta
   const char *name = in->between[i];
   const bramah_body *body = body_named(k->source, name);
   for (size_t l = 0; name && l < i; l++)
-    if (strcmp(in->between[l], name) == 0)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "names a body twice");
+    if (strcmp(in->between[l], name) == 0) return bramah__refuse(k, in, "names a body twice");
   if (name && strcmp(name, "ground") == 0)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line,
-                                "the ground has no shape: give 'body' alone for contact with the ground");
+    return bramah__refuse(k, in, "the ground has no shape: give 'body' alone for contact with the ground");
   if (!body) {
     int number;
-    return bramah__find_body(k, in->name, in->line, name, &number);
+    return bramah__find_body(k, in, name, &number);
   }
   if (body->n_shapes) return BRAMAH_OK;
-  bramah__compile_fail(k, BRAMAH_E_VALUE, in->name, in->line, "the body '");
+  bramah__refuse(k, in, "the body '");
   bramah__add_text(k->diag, name);
   bramah__add_text(k->diag, "' has no shapes to touch with");
   return BRAMAH_E_VALUE;
@@ -318,7 +316,6 @@ bramah_status bramah__fill_meetings(bramah__compiler *k, const bramah_contact *i
     }
   k->model->meeting = k->t.meeting;
   if (k->model->n_meetings > before) return BRAMAH_OK;
-  return bramah__compile_fail(
-      k, BRAMAH_E_VALUE, in->name, in->line,
-      "needs at least two bodies that no joint joins and that can move against each other");
+  return bramah__refuse(k, in,
+                        "needs at least two bodies that no joint joins and that can move against each other");
 }

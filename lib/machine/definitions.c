@@ -28,7 +28,7 @@ static void add(definer *d, size_t sum, double weight, bramah__factor a, bramah_
 
 static bramah_status fail(const definer *d, bramah_status status, const char *message)
 {
-  return bramah__compile_fail(d->k, status, d->from->name, d->from->line, message);
+  return bramah__compile_fail(d->k, status, d->from, message);
 }
 
 /* ---- points, heights, poses ---- */
@@ -47,21 +47,20 @@ static bramah_status find_point(const definer *d, const char *name, bramah__fact
   for (size_t i = 0; i < machine->n_bodies && !of; i++)
     if (strcmp(machine->bodies[i].name, body) == 0) of = &machine->bodies[i];
   if (!of)
-    return bramah__no_such(d->k, d->from->name, d->from->line, "body", body, d->k->model->n_bodies_named,
-                           d->k->model->body_name);
+    return bramah__no_such(d->k, d->from, "body", body, d->k->model->n_bodies_named, d->k->model->body_name);
   out->kind = BRAMAH__FACTOR_PLACE;
   if (name[length]) {
     const char **names = d->k->t.point_name;
     for (size_t i = 0; i < of->n_points; i++) names[i] = of->points[i].name;
     const long point = bramah__find_name(of->n_points, names, name + length + 1);
     if (point < 0)
-      return bramah__no_such(d->k, d->from->name, d->from->line, "named point of this body",
-                             name + length + 1, of->n_points, names);
+      return bramah__no_such(d->k, d->from, "named point of this body", name + length + 1, of->n_points,
+                             names);
     bramah__copy3(of->points[point].position, out->local);
   }
   int index;
   bramah__carry_point(d->k, &body, out->local);
-  const bramah_status status = bramah__find_body(d->k, d->from->name, d->from->line, body, &index);
+  const bramah_status status = bramah__find_body(d->k, d->from, body, &index);
   out->index = (size_t)index;
   if (status == BRAMAH_OK && index < 0) out->kind = BRAMAH__FACTOR_ONE; /* welded to the ground */
   return status;
@@ -160,8 +159,7 @@ static bramah_status define_payload(definer *d, size_t column)
     bramah__append(name, sizeof name, bramah__append(name, sizeof name, 0, d->from->of[i]), ".payload");
     while (k < m->n_parameters && strcmp(m->parameter[k].info.name, name) != 0) k++;
     if (k == m->n_parameters)
-      return bramah__no_such(d->k, d->from->name, d->from->line, "body", d->from->of[i], m->n_bodies_named,
-                             m->body_name);
+      return bramah__no_such(d->k, d->from, "body", d->from->of[i], m->n_bodies_named, m->body_name);
     add(d, 0, 1.0, (bramah__factor){.kind = BRAMAH__FACTOR_PARAMETER, .index = k}, one);
   }
   return BRAMAH_OK;
@@ -245,8 +243,8 @@ static bramah_status add_flows(definer *d, double weight, int with_pressure)
       continue;
     }
     if (element < 0)
-      return bramah__no_such(d->k, d->from->name, d->from->line, "hydraulic element or supply", name,
-                             circuit->n_elements, m->element_name);
+      return bramah__no_such(d->k, d->from, "hydraulic element or supply", name, circuit->n_elements,
+                             m->element_name);
     const size_t number = (size_t)element;
     const bramah__element *e = &circuit->element[number];
     const int is_line = number >= first_line;
@@ -412,7 +410,7 @@ static bramah_status finish(const definer *d, size_t n, const char *name, int li
   if (d->out->is_summed) d->out->sum = (*sum)++;
   for (size_t o = 0; o + m->n_definitions < m->n_outputs + n; o++)
     if (strcmp(m->output[o].info.name, d->out->name) == 0)
-      return bramah__compile_fail(d->k, BRAMAH_E_KEY, name, line,
+      return bramah__compile_fail(d->k, BRAMAH_E_KEY, &(bramah_named){name, line},
                                   "another output of the machine has this name");
   return BRAMAH_OK;
 }
@@ -425,8 +423,7 @@ bramah_status bramah__build_definitions(bramah__compiler *k)
   size_t sum = 0, n = 0;
   for (size_t i = 0; i < machine->n_outputs; i++) {
     const bramah_output_definition *from = d.from = &machine->outputs[i];
-    if (!from->name || !from->name[0])
-      return bramah__compile_fail(k, BRAMAH_E_KEY, "output", from->line, "has no name");
+    if (!from->name || !from->name[0]) return bramah__check_named(k, from, "output", 0);
     const size_t columns = n_columns(from);
     if (!columns) return fail(&d, BRAMAH_E_VALUE, "this kind of output is unknown");
     if (from->n_of < kinds[from->kind].least ||

@@ -94,10 +94,9 @@ bramah_status bramah__check_body(const bramah__compiler *k, const bramah_body *b
 {
   const double *I = body->inertia;
   if (!(body->mass >= 0.0) || !isfinite(body->mass))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, body->name, body->line, "the mass must not be negative");
+    return bramah__refuse(k, body, "the mass must not be negative");
   if (!(I[0] >= 0.0 && I[1] >= 0.0 && I[2] >= 0.0))
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, body->name, body->line,
-                                "moments of inertia must not be negative");
+    return bramah__refuse(k, body, "moments of inertia must not be negative");
   return BRAMAH_OK;
 }
 
@@ -110,8 +109,7 @@ bramah_status bramah__joint_rotation(const bramah__compiler *k, const bramah_joi
   bramah__cross3(R, R + 3, c);
   for (int i = 0; i < 3; i++) /* right-handed and orthonormal within rounding of typed numbers */
     if (fabs(bramah__dot3(R + 3 * i, R + 3 * i) - 1.0) > 1e-6 || fabs(c[i] - R[6 + i]) > 1e-6)
-      return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
-                                  "the rotation of this joint is not a right-handed rotation matrix");
+      return bramah__refuse(k, joint, "the rotation of this joint is not a right-handed rotation matrix");
   return BRAMAH_OK;
 }
 
@@ -147,18 +145,17 @@ static bramah_status check_weld(const bramah__compiler *k, const bramah_joint *w
   size_t parents = 0;
   for (size_t j = 0; j < d->n_joints; j++) parents += (size_t)same(d->joints[j].child, weld->child);
   if (parents > 1)
-    return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, weld->child, weld->line,
+    return bramah__compile_fail(k, BRAMAH_E_TOPOLOGY, &(bramah_named){weld->child, weld->line},
                                 "this body is the child of more than one joint; close loops under 'loops'");
   for (size_t depth = 0; upper; depth++, upper = weld_of(d, upper->parent))
     if (depth > d->n_joints)
       return bramah__compile_fail(
-          k, BRAMAH_E_TOPOLOGY, weld->name, weld->line,
+          k, BRAMAH_E_TOPOLOGY, weld,
           "this joint is not connected to the ground: the welds go round in a circle");
   size_t bodies = 0;
   for (size_t b = 0; b < d->n_bodies; b++) bodies += (size_t)same(d->bodies[b].name, weld->parent);
   if (!same(weld->parent, "ground") && bodies == 0)
-    return bramah__no_such(k, weld->name, weld->line, "body", weld->parent, k->model->n_bodies_named,
-                           k->model->body_name);
+    return bramah__no_such(k, weld, "body", weld->parent, k->model->n_bodies_named, k->model->body_name);
   size_t found = 0;
   for (size_t b = 0; b < d->n_bodies; b++)
     if (same(d->bodies[b].name, weld->child)) {
@@ -166,11 +163,9 @@ static bramah_status check_weld(const bramah__compiler *k, const bramah_joint *w
       if (status != BRAMAH_OK) return status;
       found++;
     }
-  if (found > 1)
-    return bramah__compile_fail(k, BRAMAH_E_KEY, weld->child, 0, "this name is given to more than one body");
+  if (found > 1) return bramah__check_named(k, &(bramah_named){weld->child, 0}, "body", 1);
   if (found == 0)
-    return bramah__no_such(k, weld->name, weld->line, "body", weld->child, k->model->n_bodies_named,
-                           k->model->body_name);
+    return bramah__no_such(k, weld, "body", weld->child, k->model->n_bodies_named, k->model->body_name);
   double R[9];
   return bramah__joint_rotation(k, weld, R);
 }
@@ -294,8 +289,7 @@ static bramah_status expand_coordinate(const bramah__compiler *k, const bramah_j
   if (joint->type != BRAMAH_JOINT_UNIVERSAL && joint->type != BRAMAH_JOINT_PLANAR) return BRAMAH_OK;
   if (!bramah__normalise(joint->axis, first) || !bramah__normalise(joint->second_axis, second) ||
       fabs(bramah__dot3(first, second)) > 1e-6)
-    return bramah__compile_fail(k, BRAMAH_E_VALUE, joint->name, joint->line,
-                                "the two axes of this joint must be perpendicular");
+    return bramah__refuse(k, joint, "the two axes of this joint must be perpendicular");
   if (c->direction == ALONG_SECOND) memcpy(out->axis, second, sizeof second);
   if (c->direction == ACROSS_BOTH) bramah__cross3(first, second, out->axis);
   return BRAMAH_OK;

@@ -6,19 +6,43 @@
 
 #include <string.h>
 
-bramah_status bramah__compile_fail(const bramah__compiler *k, bramah_status status, const char *thing,
-                                   int line, const char *message)
+bramah_status bramah__compile_fail(const bramah__compiler *k, bramah_status status, const void *of,
+                                   const char *message)
 {
-  bramah__fail(k->diag, status, thing, message);
-  bramah__at(k->diag, k->machine->file, line, 0);
+  const bramah_named *named = of;
+  bramah__fail(k->diag, status, named->name, message);
+  bramah__at(k->diag, k->machine->file, named->line, 0);
   return status;
 }
 
-bramah_status bramah__positive(const bramah__compiler *k, double value, const char *thing, int line,
-                               const char *what)
+bramah_status bramah__refuse(const bramah__compiler *k, const void *of, const char *message)
+{
+  return bramah__compile_fail(k, BRAMAH_E_VALUE, of, message);
+}
+
+bramah_status bramah__check_named(const bramah__compiler *k, const void *of, const char *kind, int is_known)
+{
+  const bramah_named *named = of;
+  if (!named->name || !named->name[0])
+    return bramah__compile_fail(k, BRAMAH_E_KEY, &(bramah_named){kind, named->line}, "has no name");
+  if (!is_known) return BRAMAH_OK;
+  bramah__compile_fail(k, BRAMAH_E_KEY, of, "this name is given to more than one ");
+  bramah__add_text(k->diag, kind);
+  return BRAMAH_E_KEY;
+}
+
+bramah_status bramah__not_negative(const bramah__compiler *k, double value, const void *of, const char *what)
+{
+  if (value >= 0.0 && isfinite(value)) return BRAMAH_OK;
+  bramah__refuse(k, of, what);
+  bramah__add_text(k->diag, " must not be negative");
+  return BRAMAH_E_VALUE;
+}
+
+bramah_status bramah__positive(const bramah__compiler *k, double value, const void *of, const char *what)
 {
   if (value > 0.0 && isfinite(value)) return BRAMAH_OK;
-  bramah__compile_fail(k, BRAMAH_E_VALUE, thing, line, what);
+  bramah__refuse(k, of, what);
   bramah__add_text(k->diag, " must be positive, not ");
   bramah__add_number(k->diag, value, 6);
   return BRAMAH_E_VALUE;
@@ -31,10 +55,10 @@ long bramah__find_name(size_t n, const char *const *names, const char *name)
   return -1;
 }
 
-bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int line, const char *what,
-                              const char *name, size_t n, const char *const *names)
+bramah_status bramah__no_such(const bramah__compiler *k, const void *of, const char *what, const char *name,
+                              size_t n, const char *const *names)
 {
-  bramah__compile_fail(k, BRAMAH_E_REFERENCE, thing, line, "there is no ");
+  bramah__compile_fail(k, BRAMAH_E_REFERENCE, of, "there is no ");
   bramah__add_text(k->diag, what);
   bramah__add_text(k->diag, " '");
   bramah__add_text(k->diag, name ? name : "");
@@ -44,27 +68,41 @@ bramah_status bramah__no_such(const bramah__compiler *k, const char *thing, int 
   return BRAMAH_E_REFERENCE;
 }
 
-/* Index of a body in the sorted tree, -1 for the ground. */
-bramah_status bramah__find_body(const bramah__compiler *k, const char *thing, int line, const char *name,
-                                int *out)
+bramah_status bramah__find_body(const bramah__compiler *k, const void *of, const char *name, int *out)
 {
   *out = -1;
   if (name && strcmp(name, "ground") == 0) return BRAMAH_OK;
   const long i = bramah__find_name(k->model->n, k->model->body_name, name);
-  if (i < 0) return bramah__no_such(k, thing, line, "body", name, k->model->n, k->model->body_name);
+  if (i < 0) return bramah__no_such(k, of, "body", name, k->model->n, k->model->body_name);
   *out = (int)i;
   return BRAMAH_OK;
 }
 
-bramah_status bramah__find_node(const bramah__compiler *k, const char *thing, int line, const char *name,
-                                size_t *out)
+bramah_status bramah__find_coordinate(const bramah__compiler *k, const void *of, const char *name,
+                                      size_t *out)
+{
+  const bramah_model *m = k->model;
+  const long i = bramah__find_name(m->n, m->joint_name, name);
+  if (i < 0) return bramah__no_such(k, of, "joint coordinate", name, m->n, m->joint_name);
+  *out = (size_t)i;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__find_turning(const bramah__compiler *k, const void *of, const char *name,
+                                   const char *message, size_t *out)
+{
+  const bramah_status status = bramah__find_coordinate(k, of, name, out);
+  if (status != BRAMAH_OK || (k->t.link[*out].revolute && !k->model->ball_of[*out])) return status;
+  return bramah__refuse(k, of, message);
+}
+
+bramah_status bramah__find_node(const bramah__compiler *k, const void *of, const char *name, size_t *out)
 {
   const bramah_model *m = k->model;
   long i = bramah__find_name(k->source->n_volumes, m->volume_name, name);
   if (i < 0) {
     i = bramah__find_name(m->circuit.n_supplies, m->supply_name, name);
-    if (i < 0)
-      return bramah__no_such(k, thing, line, "volume or supply", name, k->source->n_volumes, m->volume_name);
+    if (i < 0) return bramah__no_such(k, of, "volume or supply", name, k->source->n_volumes, m->volume_name);
     i += (long)m->circuit.n_volumes;
   }
   *out = (size_t)i;

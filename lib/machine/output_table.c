@@ -407,8 +407,7 @@ static bramah_status place_payload(bramah__compiler *k, bramah__parameter *p)
   memcpy(p->point, body->payload_point_given ? body->payload_point : body->centre_of_mass, sizeof p->point);
   for (int axis = 0; axis < 3; axis++)
     if (!isfinite(p->point[axis]))
-      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, body->name, body->line,
-                                  "the payload point is not finite");
+      return bramah__compile_fail(k, BRAMAH_E_NOT_FINITE, body, "the payload point is not finite");
   bramah__carry_point(k, &carrier, p->point);
   p->info.least = (little - 1.0) * body->mass;
   p->index = (size_t)bramah__find_name(k->model->n, k->model->body_name, carrier);
