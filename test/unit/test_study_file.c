@@ -731,7 +731,8 @@ TEST(missing_section_is_told)
       {1, "", 2, "required key 'study' is missing"},
       {2, "", 1, "required key 'machine' is missing"},
       {14, "others:", 14,
-       "unknown key 'others'; allowed are study, machine, display, changes, time, log, inputs, sensors, "
+       "unknown key 'others'; allowed are study, machine, display, changes, simulated, time, log, inputs, "
+       "sensors, "
        "filter, "
        "adapt, tune, "
        "augmented, phases, uncertainty, hypotheses, parameter_noise, joints, volumes"},
