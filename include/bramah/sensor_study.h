@@ -127,6 +127,9 @@ typedef struct bramah_sensor_study_case {
 typedef struct bramah_sensor_study_outcome {
   bramah_sensor_study_case at;
   const char *failure; /* why it failed; NULL: it did not */
+  /* What a replay of the run's log would say of its filter (bramah_verdict_text: "contradicted: ...", "doubted: ...", "no
+   * contradiction found ..."), of the first seed of each case in runs of 2 s or more that did not fail; else NULL */
+  const char *verdict;
 } bramah_sensor_study_outcome;
 /* A signal of a scenario without any filter. */
 typedef struct bramah_sensor_study_signal {

@@ -2,6 +2,7 @@
 /* Sensor studies: from a plan to what its runs need, the runs of filters over noise by several threads, and from
  * their metrics to means. Runs only read the study and write their own metrics, so that any number of threads may
  * work at once and the results do not depend on how many. */
+#include "bramah/assess.h"
 #include "bramah/batch.h"
 #include "bramah/log.h"
 #include "bramah/sensor_study.h"
@@ -19,6 +20,7 @@
 #include <string.h>
 
 typedef char failure_text[256];
+typedef char verdict_text[512];
 
 /* The arrays of a study, cut from one arena: type, name, how many, what they hold. */
 #define STUDY_ARRAYS(X)                                                                                      \
@@ -34,6 +36,7 @@ typedef char failure_text[256];
   X(size_t, outputs, n_sets * is->n_signals, "of the signals, by session")                                   \
   X(bramah_sensor_study_outcome, runs, is->n_runs, "of runs")                                                \
   X(failure_text, why, is->n_runs, "runs failed")                                                            \
+  X(verdict_text, verdicts, is->n_runs / is->n_seeds, "on the first seed of each case")                      \
   X(double, metrics, is->n_runs * is->n_signals * BRAMAH_N_METRICS, "of runs and signals")
 
 struct bramah_sensor_study {
@@ -619,6 +622,70 @@ static void finish_run(const unit *w, size_t i)
   }
 }
 
+/* ---- verdicts ---- */
+
+/* The log of a run, row by row. */
+typedef struct run_log {
+  unit *of;
+  size_t row;
+} run_log;
+
+static bramah_status next_row(void *user, bramah_sample *sample, int *end, bramah_diag *diag)
+{
+  run_log *log = user;
+  unit *w = log->of;
+  const size_t k = log->row++;
+  *end = k >= w->study->is.rows;
+  if (*end) return BRAMAH_OK;
+  sample->time_ns = (int64_t)k * w->study->is.step_ns;
+  const double *u = bramah_schedule_at(w->schedule, sample->time_ns);
+  const size_t n_input = bramah_session_plant(w->running[0].session)->n_input;
+  memcpy(sample->inputs, u, n_input * sizeof *u);
+  memset(sample->has_input, 1, n_input);
+  measure(w, 0, k);
+  memcpy(sample->y, w->y, w->n_sensors * sizeof *w->y);
+  memcpy(sample->present, w->present, w->n_sensors);
+  return go_on(w->study, k, diag);
+}
+
+/* What a replay of that run's log says of its filter. What goes wrong in it is its verdict. */
+static void assess_run(bramah_sensor_study *s, size_t run)
+{
+  unit w = {.study = s, .first = run, .n = 1, .at = s->runs[run].at};
+  char *text = s->verdicts[run / s->is.n_seeds];
+  bramah_assess *assess = NULL;
+  bramah_diag diag;
+  bramah_diag_clear(&diag);
+  const bramah_study *study = s->studies[w.at.study];
+  w.truth = s->truth[w.at.scenario];
+  w.output = &s->outputs[set_of(s, &w.at) * s->is.n_signals];
+  w.sensors = study->sensors;
+  w.n_sensors = study->n_sensors;
+  bramah_status status = open_unit(&w, &diag);
+  run_log log = {&w, 0};
+  if (!status) status = bramah_assess_new(w.running[0].session, next_row, &log, NULL, &diag, &assess);
+  if (!status) status = bramah_assess_run(assess, &diag);
+  if (status)
+    snprintf(text, sizeof(verdict_text), "none: %.400s", diag.message);
+  else
+    bramah_verdict_text(&bramah_assess_get_results(assess)->verdict, text, sizeof(verdict_text));
+  bramah_assess_free(assess);
+  close_unit(&w);
+  s->runs[run].verdict = text;
+}
+
+/* Those of a unit that have the first seed; shorter runs than 2 s say nothing of their filter. */
+static bramah_status assess_runs(const unit *w, bramah_diag *diag)
+{
+  bramah_sensor_study *s = w->study;
+  const int is_long = (int64_t)(s->is.rows - 1) * s->is.step_ns >= 2000000000;
+  for (size_t run = w->first; is_long && run < w->first + w->n; run++)
+    if (s->runs[run].at.seed == 0 && !s->runs[run].failure) assess_run(s, run);
+  return go_on(s, 0, diag);
+}
+
+/* ---- all runs ---- */
+
 typedef struct all_runs {
   bramah_sensor_study *study;
   bramah_sensor_study_progress progress;
@@ -664,7 +731,7 @@ static bramah_status run_unit(void *user, size_t i, bramah__worker_pool *pool, b
   }
   for (size_t k = 0; !stopped && k < w.n; k++) finish_run(&w, k);
   close_unit(&w);
-  return stopped;
+  return stopped ? stopped : assess_runs(&w, outer);
 }
 
 static bramah_status unit_done(void *user, size_t i, bramah_diag *diag)

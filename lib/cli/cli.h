@@ -110,7 +110,7 @@ extern const cli_command cli_simulate, cli_replay, cli_compare, cli_study, cli_c
 
 /* ---- tables of text for the terminal and the report, and the units people read (print.c) ---- */
 
-enum { CLI_TABLE_COLUMNS = 16, CLI_CELL = 80 };
+enum { CLI_TABLE_COLUMNS = 18, CLI_CELL = 80 };
 
 typedef struct cli_table {
   const char *title;

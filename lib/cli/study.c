@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FAILURES = 10 };
+enum { MOST_LINES = 10 };
 static const size_t all = BRAMAH_SENSOR_STUDY_ALL;
 
 /* A study and its layout, which every function here needs. */
@@ -48,6 +48,42 @@ static void print_table(view *v, cli_table *table, FILE *out)
   cli_table_free(table);
 }
 
+/* What a replay of the first seed of a case says of its filter; NULL: none was made. */
+static const char *verdict_of(const view *v, const bramah_sensor_study_case *c)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  const size_t session = (c->scenario * is->n_studies + c->study) * is->n_filters + c->filter;
+  return is->runs[(session * is->n_rates + c->rate) * is->n_seeds].verdict;
+}
+
+/* Its first word or two: "contradicted", "doubted", "no contradiction"; empty: no verdict. */
+static const char *short_verdict(const char *verdict)
+{
+  static const char *const words[] = {"contradicted", "doubted", "no contradiction", "none"};
+  for (size_t i = 0; verdict && i < sizeof words / sizeof words[0]; i++)
+    if (strncmp(verdict, words[i], strlen(words[i])) == 0) return words[i];
+  return "";
+}
+
+/* Which cases have too much process noise: what they say of what they learn is not to be trusted. */
+static void print_doubts(const view *v, FILE *out)
+{
+  const bramah_sensor_study_layout *is = v->is;
+  size_t doubted = 0;
+  for (size_t i = 0; i < is->n_runs; i += is->n_seeds) {
+    const bramah_sensor_study_case *c = &is->runs[i].at;
+    const char *verdict = is->runs[i].verdict;
+    if (strcmp(short_verdict(verdict), "doubted") != 0) continue;
+    if (doubted++ == 0) fputs("\ndoubted by a replay of the first seed's log:\n", out);
+    if (doubted > MOST_LINES) continue;
+    fprintf(out, "  scenario %s, filter %s, study %s", is->scenarios[c->scenario].name,
+            is->filters[c->filter].name, is->plan->studies[c->study].name);
+    if (is->rates[c->rate] > 0.0) fprintf(out, ", %.6g Hz", is->rates[c->rate]);
+    fprintf(out, ": %s\n", verdict + strlen("doubted: "));
+  }
+  if (doubted > MOST_LINES) fprintf(out, "  and %zu more\n", doubted - MOST_LINES);
+}
+
 /* ---- errors ---- */
 
 static void print_errors(view *v, bramah_sensor_study_case c, FILE *out)
@@ -61,6 +97,8 @@ static void print_errors(view *v, bramah_sensor_study_case c, FILE *out)
   header[n++] = "inside";
   header[n++] = "NIS";
   memset(align + 2, 'r', n - 2);
+  header[n] = "verdict";
+  align[n++] = 'l';
   if (is->rates[c.rate] > 0.0) snprintf(rate, sizeof rate, "%.6g Hz", is->rates[c.rate]);
   if (scenario->title) snprintf(name, sizeof name, " (%s)", scenario->title);
   snprintf(title, sizeof title, "scenario %s%s, %s: RMSE in %% of the largest magnitude, mean of %zu seed%s",
@@ -81,6 +119,7 @@ static void print_errors(view *v, bramah_sensor_study_case c, FILE *out)
       }
       add_short(&table, banded ? inside / (double)banded : (double)NAN);
       add_short(&table, mean_of(v, &c, 0, BRAMAH_METRIC_NIS));
+      cli_table_add(&table, "%s", short_verdict(verdict_of(v, &c)));
     }
   for (int noise = 0; noise < 2; noise++) {
     cli_table_add(&table, "%s", noise ? "sensor noise" : "model alone");
@@ -88,7 +127,7 @@ static void print_errors(view *v, bramah_sensor_study_case c, FILE *out)
     for (size_t i = 0; i < is->n_signals; i++)
       add_short(&table,
                 noise ? sensor_noise(v, c, i) : is->signals[c.scenario * is->n_signals + i].model_alone);
-    for (int blank = 0; blank < 2; blank++) cli_table_add(&table, "%s", "");
+    for (int blank = 0; blank < 3; blank++) cli_table_add(&table, "%s", "");
   }
   print_table(v, &table, out);
 }
@@ -207,7 +246,7 @@ static void write_row(const view *v, const bramah_sensor_study_case *c, const ch
   else
     fputs(",,", file);
   for (int i = 0; i < VALUES; i++) write_number(file, values[i], digits[i]);
-  fputc('\n', file);
+  fprintf(file, ",%s\n", *study ? short_verdict(verdict_of(v, c)) : "");
 }
 
 static bramah_status write_csv(const view *v, const char *path, bramah_diag *diag)
@@ -216,7 +255,7 @@ static bramah_status write_csv(const view *v, const char *path, bramah_diag *dia
   FILE *file = cli_create(path, diag);
   if (!file) return diag->status;
   fprintf(file, "scenario,filter,study,rate[Hz],signal,seeds,failed,rmse[%%],rmse_error[%%],settled[%%],"
-                "settled_error[%%],inside,saw_tooth,nis,largest,sigma[%%]\n");
+                "settled_error[%%],inside,saw_tooth,nis,largest,sigma[%%],verdict\n");
   bramah_sensor_study_case c = {0};
   for (c.scenario = 0; c.scenario < is->n_scenarios; c.scenario++) {
     const bramah_sensor_study_signal *signals = &is->signals[c.scenario * is->n_signals];
@@ -408,7 +447,8 @@ static bramah_status print_results(view *v, const char *output, const char *repo
     for (c.rate = 0; c.rate < is->n_rates; c.rate++) print_errors(v, c, out);
   fprintf(out,
           "\ninside: share of time the truth lies within 1.96 sigma, mean over the signals with a sigma; "
-          "NIS per degree of freedom\n");
+          "NIS per degree of freedom; verdict: of a replay of the first seed's log\n");
+  print_doubts(v, out);
   print_comparisons(v, out);
   if (is->n_filters * is->n_rates * is->n_studies > 1)
     fprintf(out, "\nratios: geometric means over all cases, that is scenarios, studies, rates and signals; "
@@ -416,7 +456,7 @@ static bramah_status print_results(view *v, const char *output, const char *repo
   const size_t failed = count_failures(v);
   size_t printed = 0;
   if (failed) fprintf(out, "\n%zu of %zu runs failed and are in no mean:\n", failed, is->n_runs);
-  for (size_t i = 0; i < is->n_runs && printed < MOST_FAILURES; i++) {
+  for (size_t i = 0; i < is->n_runs && printed < MOST_LINES; i++) {
     const bramah_sensor_study_case run = is->runs[i].at;
     if (!is->runs[i].failure) continue;
     fprintf(out, "  scenario %s, filter %s, study %s, %.6g Hz, seed %zu: %s\n",
@@ -502,7 +542,9 @@ const cli_command cli_study = {
         "the\n"
         "errors, root mean squares in % of the largest magnitude of the truth, mean over the seeds; then\n"
         "compares sensor sets, rates and filters by ratios of these errors. Runs that fail are counted and\n"
-        "named. The result does not depend on the number of threads.\n",
+        "named. In runs of 2 s and more the log of the first seed is replayed as `replay` does, for its "
+        "verdict.\n"
+        " The result does not depend on the number of threads.\n",
     .example = "bramah study estimator-study.yaml --seeds 5 --output table.csv",
     .min_operands = 1,
     .max_operands = 1,

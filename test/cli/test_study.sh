@@ -58,6 +58,20 @@ for pair in 'position crank.angle[rad]' 'velocity crank.rate[rad/s]' 'accelerati
   near "$(awk -v a="$mine" -v b="$percent" 'BEGIN { print a / b }')" 1 2e-5 "RMSE of ${pair% *} beside that of a replay"
 done
 same "$(figure own study set-2 '' position 'rmse_error[%]')" '' 'standard error of one seed'
+same "$(figure own study set-2 '' position verdict)" '' 'verdict on half a second'
+
+# Verdict of the first seed's log, as a replay of it says: process noise that is not there is doubted. Shorter runs have none.
+printf '%s\n' 'plan: verdicts' 'machine: four-bar.yaml' 'duration: 2.2 s' 'seeds: 2' 'signals: {position: crank.angle}' 'studies: {set-1: noisy.yaml}' \
+  'filters: {stated: {}, quiet: {changes: {volumes.v1.noise: 0.5 bar/s^0.5, volumes.v2.noise: 0.5 bar/s^0.5, volumes.v3.noise: 0.5 bar/s^0.5}}}' >verdicts.yaml
+sed 's/noise: 0.5 bar/noise: 20 bar/; /^changes/,/^$/d' "$source_root"/datasets/four-bar/sensors-1.yaml >noisy.yaml
+run 0 study verdicts.yaml --output table.csv
+same "$(figure own stated set-1 '' position verdict)" doubted 'verdict on noise that is not there'
+same "$(figure own quiet set-1 '' position verdict)" 'no contradiction' 'verdict on the study as shipped'
+grep -q 'quiet .* no contradiction$' out || fail 'the table of errors has no verdict'
+doubt=$(sed -n 's/^  scenario own, filter stated, study set-1: //p' out)
+run 0 simulate four-bar.yaml --duration 2.2 --output truth.csv --noise noisy.yaml --seed 1 --log log.csv
+run 3 replay noisy.yaml log.csv --output estimate.csv
+same "$(sed -n 's/^verdict: doubted: //p' out)" "$doubt" 'the doubt of a replay'
 
 # Comparisons are geometric means of ratios of the table's errors.
 # ratio FIELD A B KEYS: of the rows that match KEYS ("field=value;..."), errors of value A of FIELD by those of B, the

@@ -125,7 +125,7 @@ class Tunings(Case):
         self.assertEqual(bramah.sensor_study(plan, seeds=1, scenarios=["A"]).failures, [])
 
     def test_sensor_study(self):
-        seen, plan = [], self.plan(2)
+        seen, plan = [], self.plan(1)
         study = bramah.sensor_study(plan, seeds=1, scenarios=["A"], progress=seen.append)
         self.assertEqual(seen[-1], len(study.scenarios) * len(study.studies) * len(study.filters) * len(study.rates))
         self.assertEqual(study.failures, [])
@@ -136,6 +136,7 @@ class Tunings(Case):
                          rate=study.rates[0])
         self.assertEqual(one, table[0, 1, 0, 0])
         self.assertGreater(study.model_alone["A"][study.signals[0]], table.min())
+        self.assertEqual(study.verdicts, {})  # of runs as short as these
 
 
 if __name__ == "__main__":

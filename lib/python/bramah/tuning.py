@@ -193,7 +193,8 @@ class SensorStudy:
 
     `mean(signal, metric, study=..., ...)`: [scenario x study x filter x rate] of means over the seeds, without the axes for
     which a name (a rate: its number) is given. Metrics: "rmse" [% of the largest], "settled", "inside" (share within 1.96
-    sigma), "saw tooth", "nis", "noise". failures: why runs failed."""
+    sigma), "saw tooth", "nis", "noise". failures: why runs failed. verdicts: what a replay of
+    the first seed's log says of the filter (runs of 2 s and more), by (scenario, study, filter, rate)."""
 
     def __init__(self, study: Any):
         self._study = study
@@ -206,6 +207,9 @@ class SensorStudy:
         self.signals = [text_of(plan.signals[i].name) for i in range(about.n_signals)]
         self.seeds: int = about.n_seeds
         self.failures = [text_of(about.runs[i].failure) for i in range(about.n_runs) if about.runs[i].failure]
+        runs = [about.runs[i] for i in range(0, about.n_runs, about.n_seeds)]
+        self.verdicts = {(self.scenarios[r.at.scenario], self.studies[r.at.study], self.filters[r.at.filter],
+                          self.rates[r.at.rate]): text_of(r.verdict) for r in runs if r.verdict}
         #: {scenario: {signal: RMSE [%] of the model without corrections}}
         self.model_alone = {s: {g: about.signals[i * about.n_signals + j].model_alone
                                 for j, g in enumerate(self.signals)} for i, s in enumerate(self.scenarios)}
