@@ -467,6 +467,7 @@ static void sum_up(bramah__scenario *s, const course *c, bramah_scenario_result 
                                            .lost = r->lost};
   }
   out->sigma = sqrt(variance) + together;
+  if (c == &s->course[BRAMAH_JUDGE_TRUTH]) out->expected = out->score, out->sigma = 0.0;
 }
 
 bramah_judge bramah_display_judge(const bramah_display *display)
