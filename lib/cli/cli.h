@@ -183,6 +183,8 @@ void cli_print_how(const bramah_machine_plant *machine, const bramah_step_report
 
 /* 1 for a file that can be read twice: no pipe, no device. */
 int cli_is_regular(const char *path);
+/* 1 where no file is written: standard output, a pipe, a device. */
+int cli_is_stream(const char *path);
 
 /* What is printed of a time: seconds for files [s]. */
 double cli_seconds(int64_t ns);

@@ -309,6 +309,12 @@ int cli_is_regular(const char *path)
   return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
+int cli_is_stream(const char *path)
+{
+  struct stat about;
+  return strcmp(path, "-") == 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode));
+}
+
 double cli_seconds(int64_t ns) { return (double)ns / 1e9; }
 
 /* ---- progress ---- */

@@ -195,8 +195,7 @@ static bramah_status open_display(cli_replay_run *r, bramah_diag *diag)
 static bramah_status open_shown(cli_replay_run *r, bramah_diag *diag)
 {
   const cli_replay_request *q = &r->request;
-  if (!r->display || !bramah_display_scenario(r->display, BRAMAH_JUDGE_ESTIMATE) ||
-      !cli_is_regular(q->output))
+  if (!r->display || !bramah_display_scenario(r->display, BRAMAH_JUDGE_ESTIMATE) || cli_is_stream(q->output))
     return BRAMAH_OK;
   const char *const others[] = {q->study, q->truth, q->output,    q->report,  q->smooth,
                                 q->json,  q->plot,  q->plot_data, q->display, q->snapshot};
@@ -550,6 +549,9 @@ const cli_command cli_replay = {
         "snapshot writes what a single run would have written after it, bit for bit; its log may be the\n"
         "same one, of which the rows used before are passed over, or only the rest. Its summary is of\n"
         "the whole, its report only of what was added.\n\n"
+        "Where the study's display has a scenario, it is followed: the summary ends with its score, and\n"
+        "FILE.shown.csv beside the estimates has what was shown and when; with --truth the truth judges, "
+        "too.\n\n"
         "Ctrl-C, SIGTERM and SIGHUP end the run with the present step: files, summary and snapshot are\n"
         "finished (exit code 130, 143, 129). Exit code 3: the filter ran, but failed one of its own\n"
         "checks, which the summary lists; datasets/README.md explains them ('Replays').\n",

@@ -98,7 +98,7 @@ void cli_shown_begin(FILE *file);
 void cli_shown_add(const bramah_display *display, FILE *file);
 /* Tasks, penalties and breakdowns; the score in a line; both for programs. */
 cli_table cli_scenario_table(bramah_display *display);
-void cli_scenario_print(bramah_display *display, FILE *out);
+void cli_scenario_print(bramah_display *display, const bramah_verdict *verdict, FILE *out);
 void cli_scenario_json(bramah_display *display, cli_json *json);
 
 /* ---- what is known of a session before it runs (check.c) ---- */

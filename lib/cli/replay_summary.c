@@ -504,6 +504,6 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   if (q->snapshot && r->saved == totals->estimates) fprintf(out, "snapshot: %s\n", q->snapshot);
   if (q->json && out == stdout) fprintf(out, "json: %s\n", q->json);
   if (r->shown_path) fprintf(out, "what was shown: %s\n", r->shown_path);
-  cli_scenario_print(r->display, out);
+  cli_scenario_print(r->display, &results->verdict, out);
   return status;
 }

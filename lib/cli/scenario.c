@@ -108,7 +108,7 @@ cli_table cli_scenario_table(bramah_display *display)
   return table;
 }
 
-void cli_scenario_print(bramah_display *display, FILE *out)
+void cli_scenario_print(bramah_display *display, const bramah_verdict *verdict, FILE *out)
 {
   static const char *const ends[] = {"it was not over", "", "; the time was up", "; it broke down"};
   const bramah_scenario_result *by = display ? bramah_display_scenario(display, BRAMAH_JUDGE_ESTIMATE) : NULL,
@@ -119,12 +119,14 @@ void cli_scenario_print(bramah_display *display, FILE *out)
   fprintf(out, "score: %.4g of %.4g by the estimates, truly %.4g ± %.2g (95 %%); %zu of %zu tasks done%s%s",
           by->score, by->most, by->expected, 1.96 * by->sigma, done, by->n_tasks, by->is ? "" : "; ",
           ends[by->is]);
+  if (verdict->contradicted || verdict->doubt || verdict->broken_off)
+    fprintf(out, "; no better than the estimates, see the verdict");
   if (truth) fprintf(out, "\nscore by the truth: %.4g", truth->score);
   for (size_t i = 0, n = 0; truth && i < by->n_tasks; i++)
     if (by->task[i].is != truth->task[i].is)
       fprintf(out, "%s %s (%s, by the truth %s)", n++ ? "," : "; judged differently:", by->task[i].name,
               of_task(&by->task[i]), of_task(&truth->task[i]));
-  if (truth) fprintf(out, truth->is == by->is ? "" : "%s", ends[truth->is]);
+  if (truth && truth->is != by->is) fputs(ends[truth->is], out);
   fputc('\n', out);
 }
 

@@ -256,7 +256,7 @@ static int conclude(serve_run *r)
   bramah_verdict_text(&verdict, text, sizeof text);
   printf("%sverdict: %s%s\n", cli_colour_of(stdout, verdict.contradicted ? CLI_RED : CLI_BOLD), text,
          cli_colour_of(stdout, CLI_PLAIN));
-  cli_scenario_print(r->display, stdout);
+  cli_scenario_print(r->display, &verdict, stdout);
   fflush(stdout);
   if (r->outcome) return CLI_FAILED;
   if (cli_stop_signal()) return CLI_STOPPED + cli_stop_signal();
@@ -615,6 +615,7 @@ const cli_command cli_serve = {
         "it may be sent again now and then, for a serve that begins later. A datagram may begin with a\n"
         "running number as a comment line, '# 17': what is lost or late is then counted and told. An empty\n"
         "datagram ends the log.\n\n"
+        "A scenario of the display is followed: instructions, tasks, score, breakdowns.\n\n"
         "At the end of the log its verdict goes to the viewers; exit codes are those of replay. With --stay\n"
         "it goes on until Ctrl-C.\n\n"
         "For programs: GET /display.json, GET /events (server-sent events: frame, message, verdict, state,\n"

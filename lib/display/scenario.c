@@ -205,6 +205,8 @@ static void show(bramah__scenario *s, bramah_shown_kind kind, const char *name, 
 
 /* ---- one judge, one estimate ---- */
 
+static void sum_up(bramah__scenario *s, const course *c, bramah_scenario_result *out);
+
 static int is_over(const task_state *t) { return t->is == BRAMAH_TASK_DONE || t->is == BRAMAH_TASK_FAILED; }
 
 static int may_begin(const bramah__scenario *s, const course *c, const task *of)
@@ -268,7 +270,12 @@ static void end_course(bramah__scenario *s, course *c, bramah_scenario_is is, co
   c->at->is = is;
   c->at->ended_ns = c->at->now_ns;
   if (!is_shown) return;
+  bramah_scenario_result *result = &s->result[s->judge];
   show(s, BRAMAH_SHOWN_END, "scenario", text, NULL, NAN);
+  sum_up(s, c, result);
+  s->shown[s->n_shown - 1].output = "score";
+  s->shown[s->n_shown - 1].value = result->score;
+  s->shown[s->n_shown - 1].sigma = result->sigma;
 }
 
 static void step_rule(bramah__scenario *s, course *c, size_t i, double dt, int is_shown)

@@ -22,6 +22,14 @@ gauges:
   left: {kind: bar, output: v3.pressure, label: Left of 400 bar, unit: "%", tank: 400 bar, range: [0, 100 %], critical_below: 1 %}
   none: {kind: number, output: no.such, unit: deg, optional: yes}
 plots: [crank.angle, v2.pressure]
+scenario:
+  title: Stand <b>still</b>
+  tasks:
+    settle: {instruction: "Wait <img src=x onerror=wrong.push('task')>", end: {crank.angle: {above: 50 deg, below: 70 deg}}, hold: 0.2 s, points: 10, gauges: [crank]}
+    let_go: {instruction: Let the pressure go, end: {p2: {below: 1 bar}}, time_limit: 0.3 s, points: 5}
+    up: {instruction: Go up, end: {crank.angle: {above: 90 deg}}, points: 5}
+  penalties: {high: {when: {crank.angle: {above: 40 deg}}, hold: 0.3 s, text: Higher than 40 deg, points: 3}}
+  breakdowns: {broken: {when: {crank.angle: {above: 40 deg}}, hold: 0.8 s, message: "It breaks <img src=x onerror=wrong.push('broken')>"}}
 shapes: {crank: [{kind: box, centre: [1, 0, 0 m], size: [2, 0.1, 0.1 m]}, {kind: sphere, centre: [2, 0, 0 m], radius: 0.2 m}]}
 END
 sed -e "s,^machine: .*,machine: $machine\ndisplay: display.yaml," "$study" >shown.yaml
@@ -36,6 +44,9 @@ says err "misspelt.yaml:7: speed: there is no output 'crank.rat'; did you mean '
 # A pressure sensor goes at 0.6 s.
 awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "p2[Pa]") p = i } NR > 1 && $1 >= 0.6 { $p = "" } { print }' log.csv >lost.csv
 run 0 replay shown.yaml lost.csv --output estimate.csv --display page.html
+says out 'what was shown: estimate.shown.csv'
+says out 'score: 7 of 20 by the estimates'
+says out '1 of 3 tasks done; it broke down'
 [ "$(wc -c <page.html)" -le 1000000 ] || fail "the page of 1 s has $(wc -c <page.html) bytes"
 
 cat >first.html <<'END'
@@ -86,6 +97,14 @@ cat >last.html <<'END'
     if (!(Math.abs(left - 100 * (1 - one('left').dataset.value / 4e7)) < 0.06)) off.push(`left ${left}`);
   }
   found.texts = texts; found.notes = notes; found.off = off;
+  const panel = () => [$('#instruction').textContent, ...all('#tasks li').map((li) => `${li.dataset.state} ${li.querySelector('b').textContent} ${li.querySelector('small').textContent}`),
+    $('#score').textContent.replace(/,.*/, ''), $('#penalties').textContent, one('crank').classList.contains('wanted'), $('#breakdown').hidden, document.querySelectorAll('#scenario img, #breakdown img, #scenario h2 b').length];
+  await seek(0.1);
+  found.begin = panel();
+  await seek(0.45);
+  found.middle = panel();
+  await seek(0.9);
+  found.broken = [...panel(), $('#breakdown').getAttribute('role'), $('#breakdown').textContent.startsWith("It breaks <img")];
   await seek(0.5);
   found.used = [one('p2').classList.contains('unknown'), $('#sensors summary').textContent, $('#bad').textContent];
   await seek(0.99);
@@ -111,6 +130,8 @@ cat >last.html <<'END'
   const look = document.documentElement.dataset.look;
   key('d');
   found.look = document.documentElement.dataset.look !== look;
+  key('t');
+  found.focus = document.activeElement.id;
   key(' ');
   await pause(500);
   key(' ');
@@ -214,6 +235,12 @@ for page in wide phone; do
   found "$page lost" '[true,"UNCERTAIN: p2 lost","p2: LOST"]'
   for name in faded events lamp said drawn plotted look played; do found "$page $name" true; done
   found "$page gear" '"N"'
+  found "$page focus" '"scenario"'
+  # The panel says what the log of what was shown says.
+  at=$(awk -F, '$2 == "done" { printf "%.1f s", $1 }' estimate.shown.csv)
+  found "$page begin" '["Wait <img src=x onerror=wrong.push('"'task'"')>","active ▸ now, holds","waiting ○ to come","waiting ○ to come","Score 0 of 20","",true,true,0]'
+  found "$page middle" '["Let the pressure go","done ✓ done at '"$at"'","active ▸ now, 0 s left","waiting ○ to come","Score 7 of 20","Higher than 40 deg: 1 ×, −3 (now)",false,true,0]'
+  found "$page broken" '["Broken down","done ✓ done at '"$at"'","failed ✗ failed at 0.5 s","failed ✗ failed at 0.8 s","Score 7 of 20","Higher than 40 deg: 1 ×, −3 (now)",false,false,0,"alert",true]'
   found "$page added" 3
 done
 found 'live first' '"waiting for the first values"'
