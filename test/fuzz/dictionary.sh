@@ -5,7 +5,7 @@ set -eu
 io=$(cd "$(dirname "$0")/../../lib/io" && pwd)
 # Keys with a colon, and the words a key may have.
 keys() {
-  sed -nE 's/.*(KEY|SECTION|PORT|CHANGES)\("([a-z_]+)".*/\2:/p; s/.*\{?\.name = "([a-z_]+)".*/\1:/p; s/.*FINDING_NAME\(([a-z]+)\).*/\1:/p' "$@"
+  sed -nE 's/.*(KEY|SECTION|PORT|CHANGES|NAMES|NUMBER|CONDITIONS|IN_UNIT)\("([a-z_]+)".*/\2:/p; s/.*\{?\.name = "([a-z_]+)".*/\1:/p; s/.*FINDING_NAME\(([a-z]+)\).*/\1:/p' "$@"
   grep -oE '\{"[a-z0-9-]+", +[A-Z_]+' "$@" | sed -E 's/.*\{"([^"]*)".*/\1/'
 }
 
@@ -36,7 +36,7 @@ words() {
   merge) keys "$io"/study_*.c && words log && printf '%s\n' ===== 100 '10?' first join skip counts gauge iso8601 ;;
   snapshot) grep -ohE '\(s(napshot)?, "[a-z ]+"' "$io"/../assess/*.c | sed -E 's/.*"(.*)"/\1/' && echo BRAMAHSN ;;
   restore) ;;
-  plan) keys "$io/plan_file.c" && yaml && units ;;
+  plan) keys "$io/plan_file.c" "$io/display_file.c" && yaml && units ;;
   cycles) keys "$io/work_file.c" && yaml && units ;;
   serve) printf '%s\n' GET POST HEAD / /events /control localhost:8080 '[::1]:8080' cab-7.local http:// same-origin bramah80= bramah8080= 'Bearer ' application/json \
     0123456789abcdef0123456789abcdef '{"pause": true}' '"speed": ' '{"seek": ' false -1.5e3 ';' '}' ;;

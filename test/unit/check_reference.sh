@@ -20,7 +20,7 @@ explained() {
 
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
-sed -nE 's/.*(KEY|SECTION|PORT|IN_UNIT)\("([a-z_]+)".*/\2/p; s/.*\{?\.name = "([a-z_]+)".*/\1/p' \
+sed -nE 's/.*(KEY|SECTION|PORT|IN_UNIT|NAMES|NUMBER|CONDITIONS)\("([a-z_]+)".*/\2/p; s/.*\{?\.name = "([a-z_]+)".*/\1/p' \
   lib/io/machine_*.c lib/io/study_*.c lib/io/plan_file.c lib/io/work_file.c lib/io/display_file.c | sort -u >"$list"
 explained key 60 <"$list"
 sed -nE '/ base_units\[\]/,/^};/s/^ *\{"([^"\\]+)",.*/\1/p' lib/io/units.c >"$list"
