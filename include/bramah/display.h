@@ -13,6 +13,7 @@
 #define BRAMAH_DISPLAY_H
 
 #include "bramah/assess.h"
+#include "bramah/simulation.h"
 #include "bramah/units.h"
 
 #ifdef __cplusplus
@@ -225,6 +226,7 @@ typedef enum bramah_scenario_is {
 
 /* What became of the whole. */
 typedef struct bramah_scenario_result {
+  bramah_judge judge;
   bramah_scenario_is is;
   double begun, ended; /* [s] of the log; NaN: not yet */
   double left;         /* [s]; NaN: no limit */
@@ -237,6 +239,12 @@ typedef struct bramah_scenario_result {
   bramah_rule_result *penalty,
       *breakdown; /* [n_penalties], [n_breakdowns] those that the machine has outputs for */
 } bramah_scenario_result;
+
+/* The truth is what this simulates, whose rows the assessment gets (bramah_simulation_sample) and whose plant this is; both must outlive the
+ * display. Before the first estimate. Errors: E_MEMORY. */
+BRAMAH_API bramah_status bramah_display_simulated(bramah_display *display,
+                                                  const bramah_simulation *simulation,
+                                                  const bramah_plant *plant, bramah_diag *diag);
 
 /* As of the last estimate; NULL: there is no scenario, or it is not known to this judge. Lives as long as the display. */
 BRAMAH_API const bramah_scenario_result *bramah_display_scenario(bramah_display *display, bramah_judge judge);

@@ -443,6 +443,8 @@ static bramah_status open_server(serve_run *r, bramah_diag *diag)
 {
   bramah_status status = r->display_file ? bramah_display_load(r->display_file, diag, &r->file) : BRAMAH_OK;
   if (!status) status = bramah_display_new(r->file, r->assess, diag, &r->display);
+  if (!status && r->simulation)
+    status = bramah_display_simulated(r->display, r->simulation, &r->machine.plant, diag);
   if (!status && r->origin == FROM_SIMULATOR) status = bramah_display_stand_on(r->display, &r->machine, diag);
   for (size_t i = 0; !status && i < BRAMAH_SERVER_FRAMES; i++)
     status = bramah_display_frame_new(r->display, diag, &r->frames[i]);

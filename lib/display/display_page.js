@@ -327,16 +327,16 @@ const showScenario = (frame) => {
   if ($('score').dataset.text !== `${score} ${is.expected} ${band}`) {
     $('score').dataset.text = `${score} ${is.expected} ${band}`;
     $('score').replaceChildren('Score ', element('b', {}, fixed(is.score, Number.isInteger(is.score) ? 0 : 1)), ` of ${plain(s.most)}`,
-      element('span', {}, `${s.judge === 'truth' ? ', by the truth' : band > 0.05 ? `, truly ${fixed(is.expected, n)} ± ${fixed(band, n)}` : ''}${is.left !== null ? `, ${Math.max(is.left, 0).toFixed(0)} s left` : ''}`));
+      element('span', {}, `${is.judge === 'truth' ? ', by the truth' : band > 0.05 ? `, truly ${fixed(is.expected, n)} ± ${fixed(band, n)}` : ''}${is.left !== null ? `, ${Math.max(is.left, 0).toFixed(0)} s left` : ''}`));
   }
   write($('penalties'), is.penalties.map((p, k) => p.times ? `${s.penalties[k].text}: ${p.times} ×, −${plain(Math.round(10 * p.lost) / 10)}${p.on ? ' (now)' : ''}` : '').filter((t) => t).join('. '));
   for (const g of gauges) g.box.classList.toggle('wanted', is.is === 'runs' && active.some((k) => s.tasks[k].gauges.includes(g.g.number)));
   const down = is.breakdowns.map((b, k) => b.on ? {text: s.breakdowns[k].text, now: b.now, since: b.since} : null).find((b) => b)
     || (is.is === 'broken' ? {text: is.penalties.map((p, k) => p.on ? s.penalties[k].text : '').filter((t) => t).join('. ') || 'Broken down', now: null, since: is.ended} : null);
-  const words = down ? `${down.text} ${s.judge === 'truth' || down.now === null ? '' : `${percent(down.now)} likely`}` : '';
+  const words = down ? `${down.text} ${is.judge === 'truth' || down.now === null ? '' : `${percent(down.now)} likely`}` : '';
   if ($('breakdown').dataset.text !== words) {
     $('breakdown').dataset.text = words;
-    $('breakdown').replaceChildren(...(down ? [down.text, element('small', {}, `at ${down.since.toFixed(1)} s${s.judge === 'truth' || down.now === null ? '' : `, ${percent(down.now)} likely`}`)] : []));
+    $('breakdown').replaceChildren(...(down ? [down.text, element('small', {}, `at ${down.since.toFixed(1)} s${is.judge === 'truth' || down.now === null ? '' : `, ${percent(down.now)} likely`}`)] : []));
   }
   $('breakdown').hidden = !down;
 };
@@ -350,7 +350,7 @@ const compareScenario = (before, frame) => {
     if (task.is === 'done' || task.is === 'failed') event(task.ended, task.is, s.tasks[k].name);
   });
   is.penalties.forEach((p, k) => { if (p.times > (was ? was.penalties[k].times : 0)) event(p.since, 'penalty', s.penalties[k].text); });
-  is.breakdowns.forEach((p, k) => { if (p.times > (was ? was.breakdowns[k].times : 0)) event(p.since, 'BREAKDOWN', `${s.breakdowns[k].text}${p.now === null || s.judge === 'truth' ? '' : `: ${percent(p.now)} likely`}`); });
+  is.breakdowns.forEach((p, k) => { if (p.times > (was ? was.breakdowns[k].times : 0)) event(p.since, 'BREAKDOWN', `${s.breakdowns[k].text}${p.now === null || is.judge === 'truth' ? '' : `: ${percent(p.now)} likely`}`); });
   if (is.is !== 'runs' && (!was || was.is === 'runs')) event(is.ended, 'scenario', `score ${fixed(is.score, 1)} of ${plain(s.most)}`);
 };
 

@@ -110,6 +110,13 @@ struct bramah__scenario {
     bramah__watched_sensor *sensor; /* [n_sensors] */
   } looks;
   int64_t *looks_ns;
+  /* A machine that is simulated along, which may be a row ahead: its outputs at its last two rows. */
+  const bramah_simulation *simulation; /* NULL: none */
+  const bramah_plant *simulated;
+  size_t *output; /* [n_used] of that plant; */
+  double *row[2]; /* [n_used] */
+  int64_t row_ns[2];
+  int last;
   size_t n_shown;
   bramah_shown *shown;
   bramah_scenario_result result[2];
@@ -395,12 +402,29 @@ static void look(bramah__scenario *s, int64_t now_ns)
   }
 }
 
+/* 0: the simulation is at another time. */
+static int take_simulated(bramah__scenario *s)
+{
+  const int64_t now_ns = s->display->assess->totals.last_ns;
+  s->last = !s->last;
+  s->row_ns[s->last] = bramah_simulation_get_result(s->simulation).time_ns;
+  for (size_t k = 0; k < s->n_used; k++)
+    s->row[s->last][k] = s->simulated->output(s->simulated->self, s->output[k]);
+  const int which = s->row_ns[s->last] == now_ns ? s->last : !s->last;
+  for (size_t k = 0; k < s->n_used; k++) {
+    s->value[k] = s->row[which][k];
+    s->sigma[k] = 0.0;
+  }
+  return s->row_ns[which] == now_ns;
+}
+
 /* Values of the outputs that are used; 0: the truth is not known at this time. */
 static int take_values(bramah__scenario *s, bramah_judge judge)
 {
   bramah_assess *a = s->display->assess;
   int all = 1;
   s->judge = judge;
+  if (judge == BRAMAH_JUDGE_TRUTH && s->simulation) return take_simulated(s);
   for (size_t k = 0; k < s->n_used; k++) {
     const bramah_assess_output *of = &a->outputs[s->used[k]];
     s->value[k] = bramah__assess_value(a, s->used[k], &s->sigma[k]);
@@ -432,6 +456,7 @@ static void sum_up(bramah__scenario *s, const course *c, bramah_scenario_result 
 {
   double variance = 0.0, together = 0.0;
   const int runs = c->at->is == BRAMAH_SCENARIO_RUNS;
+  out->judge = c == &s->course[BRAMAH_JUDGE_TRUTH] ? BRAMAH_JUDGE_TRUTH : BRAMAH_JUDGE_ESTIMATE;
   out->is = c->at->is;
   out->begun = c->at->has_begun ? seconds(c->at->begun_ns) : (double)NAN;
   out->ended = runs ? (double)NAN : seconds(c->at->ended_ns);
@@ -474,7 +499,7 @@ static void sum_up(bramah__scenario *s, const course *c, bramah_scenario_result 
                                            .lost = r->lost};
   }
   out->sigma = sqrt(variance) + together;
-  if (c == &s->course[BRAMAH_JUDGE_TRUTH]) out->expected = out->score, out->sigma = 0.0;
+  if (out->judge == BRAMAH_JUDGE_TRUTH) out->expected = out->score, out->sigma = 0.0;
 }
 
 bramah_judge bramah_display_judge(const bramah_display *display)
@@ -765,6 +790,26 @@ bramah_status bramah__scenario_new(bramah_display *display, const bramah_display
   return BRAMAH_OK;
 }
 
+bramah_status bramah_display_simulated(bramah_display *display, const bramah_simulation *simulation,
+                                       const bramah_plant *plant, bramah_diag *diag)
+{
+  bramah__scenario *s = display->scenario;
+  if (!s) return BRAMAH_OK;
+  s->output = bramah__pool_take(&s->pool, s->n_used, sizeof *s->output);
+  for (int k = 0; k < 2; k++) s->row[k] = bramah__pool_take(&s->pool, s->n_used, sizeof *s->row[k]);
+  if (!s->output || !s->row[0] || !s->row[1]) return bramah__fail_memory(diag);
+  for (size_t k = 0; k < s->n_used; k++) {
+    const long found = bramah_plant_find_output(plant, display->assess->outputs[s->used[k]].name);
+    if (found < 0) return BRAMAH_OK; /* the machine that is simulated is another one */
+    s->output[k] = (size_t)found;
+  }
+  s->simulation = simulation;
+  s->simulated = plant;
+  s->row_ns[0] = s->row_ns[1] = INT64_MIN;
+  s->has_truth = 1;
+  return BRAMAH_OK;
+}
+
 void bramah__scenario_free(bramah__scenario *s)
 {
   if (!s) return;
@@ -817,8 +862,6 @@ bramah_status bramah__scenario_describe(const bramah__scenario *s, const bramah_
   bramah_status status = BRAMAH_OK;
   bramah__json_open(json, "scenario", '{');
   bramah__json_text(json, "title", from->title ? from->title : file->title);
-  bramah__json_text(json, "judge",
-                    bramah_display_judge(s->display) == BRAMAH_JUDGE_TRUTH ? "truth" : "estimate");
   bramah__json_number(json, "confidence", s->confidence);
   bramah__json_number(json, "most", s->most);
   bramah__json_open(json, "tasks", '[');
@@ -840,7 +883,7 @@ bramah_status bramah__scenario_describe(const bramah__scenario *s, const bramah_
 
 size_t bramah__scenario_text_size(const bramah__scenario *s)
 {
-  return s ? 300 + 160 * (s->n_tasks + s->n_rules) : 0;
+  return s ? 320 + 160 * (s->n_tasks + s->n_rules) : 0;
 }
 
 static void put_results(bramah__json *json, const char *name, size_t n, const bramah_rule_result *results)
@@ -863,6 +906,7 @@ void bramah__scenario_text(const bramah_scenario_result *result, bramah__json *j
   static const char *const states[] = {"runs", "over", "late", "broken"};
   static const char *const of_tasks[] = {"waiting", "active", "done", "failed"};
   bramah__json_open(json, "scenario", '{');
+  bramah__json_text(json, "judge", result->judge == BRAMAH_JUDGE_TRUTH ? "truth" : "estimate");
   bramah__json_text(json, "is", states[result->is]);
   bramah__json_number(json, "left", result->left);
   bramah__json_number(json, "ended", result->ended);

@@ -426,7 +426,43 @@ TEST(truth_that_is_not_known)
   write_lines(lines, N_LINES, 6, "  judge_by: truth");
   show_file();
   ck_assert_int_eq(bramah_display_judge(display), BRAMAH_JUDGE_ESTIMATE);
-  ck_assert_ptr_nonnull(strstr(bramah_display_description(display), "\"judge\":\"estimate\""));
+}
+
+/* A machine that is simulated along with its filter: the truth of each estimate's own time, though rows are read ahead. */
+TEST(by_a_simulated_truth)
+{
+  bramah_machine_plant machine;
+  bramah_simulation *simulation;
+  bramah_simulation_options options;
+  must(bramah_session_open(in_folder("sensors-2.yaml"), &diag, &session), &diag);
+  must(bramah_machine_plant_open(&machine, bramah_session_study(session)->machine_file, 0, NULL,
+                                 bramah_session_plant(session)->step_ns, &diag),
+       &diag);
+  bramah_simulation_options_default(&options);
+  options.study = in_folder("sensors-2.yaml");
+  must(bramah_simulation_new(&machine, &options, &diag, &simulation), &diag);
+  bramah_assess_options limit;
+  bramah_assess_options_default(&limit);
+  limit.to_ns = INT64_C(3000000000);
+  must(bramah_assess_new(session, bramah_simulation_sample, simulation, &limit, &diag, &assess), &diag);
+  write_lines(lines, N_LINES, 6, "  judge_by: truth");
+  show_file();
+  must(bramah_display_simulated(display, simulation, &machine.plant, &diag), &diag);
+  ck_assert_int_eq(bramah_display_judge(display), BRAMAH_JUDGE_TRUTH);
+  run_through(0);
+  /* The log of the others was made of the same motion. */
+  const bramah_scenario_result simulated = *bramah_display_scenario(display, BRAMAH_JUDGE_TRUTH);
+  const double done = simulated.task[1].ended, broken = simulated.ended, score = simulated.score;
+  close_run();
+  bramah_simulation_close(simulation, &diag);
+  bramah_machine_plant_close(&machine);
+  open_run(1, 3.0);
+  show_file();
+  run_through(0);
+  const bramah_scenario_result *r = bramah_display_scenario(display, BRAMAH_JUDGE_TRUTH);
+  ck_assert_double_eq_tol(done, r->task[1].ended, 1e-9);
+  ck_assert_double_eq_tol(broken, r->ended, 1e-9);
+  ck_assert_double_eq_tol(score, r->score, 1e-9);
 }
 
 /* Points that the truth would give, by the probabilities: of one task the largest one that has lasted for its hold. */
@@ -502,7 +538,7 @@ TEST(frames)
   show_file();
   must(bramah_display_frame_new(display, &diag, &frame), &diag);
   const char *about = bramah_display_description(display);
-  ck_assert_ptr_nonnull(strstr(about, "\"scenario\":{\"title\":\"four-bar\",\"judge\":\"estimate\""));
+  ck_assert_ptr_nonnull(strstr(about, "\"scenario\":{\"title\":\"four-bar\",\"confidence\":"));
   ck_assert_ptr_nonnull(strstr(about, "\"name\":\"wait\",\"instruction\":\"Wait\",\"points\":10,\"hold\":0.5,"
                                       "\"gauges\":[0]}"));
   ck_assert_ptr_nonnull(strstr(about, "\"breakdowns\":[{\"name\":\"low\",\"text\":\"Too low\"}]"));
@@ -510,7 +546,7 @@ TEST(frames)
   must(bramah_display_take(display, frame, &diag), &diag);
   ck_assert_uint_lt(bramah_display_frame_text(display, frame, text, sizeof text),
                     bramah_display_frame_size(display));
-  const char *at = strstr(text, "\"scenario\":{\"is\":\"runs\",\"left\":null");
+  const char *at = strstr(text, "\"scenario\":{\"judge\":\"estimate\",\"is\":\"runs\",\"left\":null");
   ck_assert_ptr_nonnull(at);
   ck_assert_ptr_nonnull(strstr(at, "\"tasks\":[{\"is\":\"done\",\"ended\":0.5"));
   ck_assert_ptr_nonnull(strstr(at, "\"is\":\"active\",\"now\":"));
