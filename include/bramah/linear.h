@@ -145,7 +145,9 @@ BRAMAH_API bramah_status bramah_linearization_energies(bramah_linearization *l, 
  *
  * At an equilibrium no joint accelerates and no pressure changes. With closed valves there are many: oil
  * that is trapped holds the machine in any of a range of poses. Parameters count with their present values.
- * Drives of prescribed motions must stand still there (E_UNSUPPORTED). */
+ * Drives of prescribed motions must stand still there (E_UNSUPPORTED). Where a machine comes to rest (not in
+ * trims) its shafts may turn, at a speed that stays: bodies on revolute joints that are balanced about them,
+ * carry no other body, and on whose angle nothing depends, as the crankshaft of an engine that runs. */
 
 /* What the search for it came to. */
 typedef struct bramah_equilibrium_report {

@@ -83,7 +83,13 @@ static void print_where(FILE *out, const cli_arguments *arguments, const bramah_
     fprintf(out, "%.9g s", point->time);
   else
     fputs(at ? at : "the start", out);
-  fputs(trims ? ", then in equilibrium\n" : "\n", out);
+  fputs(trims ? ", then in equilibrium" : "", out);
+  const bramah_linear_system *s = point->system;
+  for (size_t i = 0; i < s->n_velocity && point->at_rest; i++) /* shafts that turn there */
+    if (s->x[s->n_position + i] != 0.0)
+      fprintf(out, ", %s %.4g %s", s->x_name[s->n_position + i], s->x[s->n_position + i],
+              s->x_unit[s->n_position + i]);
+  fputc('\n', out);
 }
 
 /* Largest acceleration and pressure rate there. */

@@ -55,12 +55,46 @@ static bramah_status move_state(bramah_linearization *l, bramah_coupled *c, cons
   return bramah__adopt_candidate(c, diag);
 }
 
-/* Velocities to zero, spools to where the commands hold them. What still moves is prescribed. */
-static bramah_status halt(bramah_coupled *c, bramah_diag *diag)
+/* Is independent coordinate i the angle of a shaft: of a body that is balanced about its joint, carries no other one, and
+ * on whose angle nothing depends? Where the machine is at rest it may turn: an engine runs. */
+static int is_shaft(const bramah_linearization *l, const bramah_coupled *c, size_t i)
+{
+  const bramah_linear_system *sys = &l->system;
+  const bramah_model *model = c->model;
+  const size_t j = (size_t)c->state.index[model->n_dependent + i];
+  const bramah__link *link = &model->tree.link[j];
+  const double *n = link->axis, *J = link->inertia, along = bramah__dot3(link->centre, n);
+  const double polar =
+                   n[0] * bramah__dot3(J, n) + n[1] * bramah__dot3(J + 3, n) + n[2] * bramah__dot3(J + 6, n),
+               size = J[0] + J[4] + J[8], across = 0.5 * (size - polar);
+  if (!link->revolute || link->ball) return 0;
+  for (size_t k = j + 1; k < model->n; k++)
+    if (model->tree.link[k].parent == (int)j) return 0;
+
+  /* Its centre on the axis, J n along the axis, and the same moment of inertia about all axes across it. */
+  for (size_t a = 0; a < 3; a++) {
+    if (fabs(link->centre[a] - along * n[a]) > 1e-9) return 0;
+    for (size_t b = 0; b < 3; b++)
+      if (fabs(J[3 * a + b] - (a == b) * across - (polar - across) * n[a] * n[b]) > 1e-9 * size) return 0;
+  }
+  for (size_t r = 0; r < sys->n; r++)
+    if (fabs(sys->A[r * sys->n + i]) > 1e-6 * state_size(l, r)) return 0;
+  return 1;
+}
+
+static const double still = 1e-6; /* [rad/s] */
+
+/* Velocities to zero but those of shafts that turn (`shafts` [n_position], NULL: none does), spools to where the commands
+ * hold them. What still moves is prescribed. */
+static bramah_status halt(bramah_coupled *c, const int *shafts, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   bramah__state_copy(&c->state, &c->next);
   memset(c->next.zd, 0, model->n * sizeof *c->next.zd);
+  for (size_t i = 0; shafts && i < model->n_independent; i++) {
+    const int j = c->state.index[model->n_dependent + i];
+    if (shafts[i] && fabs(c->state.zd[j]) > still) c->next.zd[j] = c->state.zd[j];
+  }
   for (size_t i = 0; i < bramah__n_spools(&model->circuit); i++) {
     const bramah__valve *valve = &model->circuit.valve[i];
     c->next.U[i] = bramah__spool_reference(valve, c->next.u[valve->input]);
@@ -155,10 +189,12 @@ bramah_status bramah_linearization_place(bramah_linearization *l, bramah_coupled
 enum { MOST_STEPS = 600 };
 static const double first_step = 1e-4, long_step = 1e3, longest_step = 1e6; /* [s] */
 static const double leap = 0.3;                                             /* in sizes of the state */
-static const double little_rest = 1e-9; /* a step no longer than that ends the settling */
+static const double little_rest = 1e-9; /* a long step, or a second, that moves no more ends the settling */
 
-/* Step dx of length dt of implicit Euler, M [n x n] scratch; its size in sizes of the state, or -1. */
-static double euler_step(const bramah_linearization *l, double dt, double *M, int *pivot, double *dx)
+/* Step dx of length dt of implicit Euler, M [n x n] scratch; its size in sizes of the state, or -1. Shafts turn where they
+ * are: of them it is their speed that moves. */
+static double euler_step(const bramah_linearization *l, const int *shafts, double dt, double *M, int *pivot,
+                         double *dx)
 {
   const bramah_linear_system *sys = &l->system;
   const size_t n = sys->n;
@@ -171,11 +207,31 @@ static double euler_step(const bramah_linearization *l, double dt, double *M, in
   bramah__lu_solve(n, M, pivot, dx);
   double largest = 0.0;
   for (size_t i = 0; i < n; i++) {
-    const int velocity = i >= sys->n_position && i < 2 * sys->n_position;
-    if (!velocity) largest = fmax(largest, fabs(dx[i]));
+    const size_t np = sys->n_position;
+    if (i < np && shafts[i]) dx[i] = 0.0;
+    if (i < np || i >= 2 * np)
+      largest = fmax(largest, fabs(dx[i]));
+    else if (shafts[i - np])
+      largest = fmax(largest, fabs(dx[i]) / (1.0 + fabs(sys->x[i])));
     dx[i] *= state_size(l, i);
   }
   return isfinite(largest) ? largest : -1.0;
+}
+
+/* By how much the fastest state changes in a second, in sizes: a position or pressure, of a shaft its speed. Where friction
+ * holds in more ways than one, long steps wander among them by what rounding makes of it; this does not. */
+static double fastest(const bramah_linearization *l, const int *shafts, size_t *which)
+{
+  const bramah_linear_system *sys = &l->system;
+  const size_t np = sys->n_position;
+  double most = -1.0;
+  for (size_t i = 0; i < 2 * np + sys->n_pressure; i++) {
+    const int is_speed = i >= np && i < 2 * np;
+    if (is_speed ? !shafts[i - np] : i < np && shafts[i]) continue;
+    const double speed = fabs(sys->xd[i]) / (is_speed ? 1.0 + fabs(sys->x[i]) : state_size(l, i));
+    if (speed > most) most = speed, *which = i;
+  }
+  return most;
 }
 
 bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, bramah_equilibrium_report *report,
@@ -183,8 +239,8 @@ bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, bram
 {
   const bramah_linear_system *sys = &l->system;
   const size_t n = sys->n;
-  double *M = l->search, *dx = M + n * n, *snap = dx + 2 * n;
-  int *pivot = (int *)(void *)(dx + n);
+  double *M = l->search, *dx = M + n * n, *snap = dx + 3 * n;
+  int *pivot = (int *)(void *)(dx + n), *shafts = (int *)(void *)(dx + 2 * n);
   bramah_status status = bramah__check_plant(l, plant, no_search, diag);
   if (status != BRAMAH_OK) return status;
   bramah__keep_state(plant, snap);
@@ -192,32 +248,27 @@ bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, bram
   /* Steps, until one is long and moves next to nothing. */
   double dt = first_step;
   int iterations = 0, rests = 0;
+  size_t moves = 0;
   status = bramah_linearization_run(l, plant, diag);
   for (; status == BRAMAH_OK && iterations < MOST_STEPS && !rests; iterations++) {
-    const double size = euler_step(l, dt, M, pivot, dx);
+    for (size_t i = 0; i < sys->n_position; i++) shafts[i] = is_shaft(l, plant, i);
+    const double size = euler_step(l, shafts, dt, M, pivot, dx);
     if (size < 0.0 || size > leap || move_state(l, plant, dx, diag) != BRAMAH_OK) {
       dt *= 0.25;
       continue;
     }
     bramah__update_basis(plant);
     status = bramah_linearization_run(l, plant, diag);
-    rests = dt >= long_step && size < little_rest;
+    rests = dt >= long_step && (size < little_rest || fastest(l, shafts, &moves) < little_rest);
     dt = fmin(2.0 * dt, longest_step);
   }
   iterations -= rests;
 
-  /* Of what moves on, the fastest in sizes of the state is named. */
   if (status == BRAMAH_OK && !rests) {
-    size_t worst = 0;
-    double most = -1.0;
-    for (size_t i = 0; i < 2 * sys->n_position + sys->n_pressure; i++) {
-      if (i >= sys->n_position && i < 2 * sys->n_position) continue;
-      const double speed = fabs(sys->xd[i]) / state_size(l, i);
-      if (speed > most) most = speed, worst = i;
-    }
-    status = out_of_balance(l, plant, worst, "does not come to rest: ", diag);
+    fastest(l, shafts, &moves);
+    status = out_of_balance(l, plant, moves, "does not come to rest: ", diag);
   }
-  if (status == BRAMAH_OK) status = halt(plant, diag);
+  if (status == BRAMAH_OK) status = halt(plant, shafts, diag);
   if (status != BRAMAH_OK) {
     bramah__return_state(plant, snap);
     return status;
@@ -425,7 +476,7 @@ size_t bramah__search_work(const bramah_linearization *l)
   search s;
   bramah__arena counted = bramah__arena_make(NULL, 0);
   lay_out(l, states + l->system.n_y, states + l->system.n_u, &counted, &s);
-  const size_t settle = n * n + 2 * n + l->n_snap, trim = counted.used / sizeof(double) + 1;
+  const size_t settle = n * n + 3 * n + l->n_snap, trim = counted.used / sizeof(double) + 1;
   return settle > trim ? settle : trim;
 }
 
@@ -466,7 +517,7 @@ bramah_status bramah_trim_find(bramah_linearization *l, bramah_coupled *plant, c
 
   int iterations = 0;
   bramah__keep_state(plant, s.snap);
-  status = halt(plant, diag);
+  status = halt(plant, NULL, diag);
   if (status == BRAMAH_OK) status = iterate(&s, &iterations, diag);
   if (status != BRAMAH_OK) {
     bramah__return_state(plant, s.snap);

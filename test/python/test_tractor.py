@@ -57,6 +57,16 @@ class Tractor(Case):
             self.assertLess(np.abs(found / frequency - 1).min(), 0.02, (frequency, found))
         self.assertTrue(all(m.stability != "unstable" for m in modes))
 
+    def test_rest(self):
+        """It comes to rest with its engine running, at the speed that a simulation ends with."""
+        rest = bramah.linearize(FOLDER / "tractor.yaml", "rest", changes=CLOSED)
+        state = dict(zip(rest.states, rest.x))
+        self.assertTrue(all(m.stability != "unstable" for m in rest.modes()))
+        machine = bramah.Machine(FOLDER / "tractor.yaml", step=4e-3, changes=CLOSED)
+        motion = machine.simulate(3.0)
+        self.assertAlmostEqual(state["engine.rate"], motion["engine.rate"][-1], 1)
+        self.assertEqual([n for n, v in state.items() if n.endswith(".rate") and v], ["engine.rate"])
+
     def test_parameters(self):
         """Stiffness and grip of a tyre and the ground below it, grip of a brake."""
         machine = self.rolling(2.0, 10.0, brake=10.0)
