@@ -267,14 +267,14 @@ typedef enum bramah_check_kind {
   BRAMAH_CHECK_RECOVERIES = 3, /* times the filter was found wrong: none */
   BRAMAH_CHECK_ERRORS = 4,     /* [%] of the errors of an output within 2 * 1.96 sigma: at least 90 */
   BRAMAH_CHECK_NEES = 5,       /* mean NEES per state: at most 4 */
-  BRAMAH_CHECK_PRESSURE =
-      6, /* by how much a pressure was beyond its limit (bramah_limit), 3.92 sigma granted: 0 */
+  /* by how much a pressure was beyond its limit (bramah_limit), 3.92 sigma granted: 0 */
+  BRAMAH_CHECK_PRESSURE = 6,
   BRAMAH_CHECK_STROKE = 7, /* the same of strokes */
   BRAMAH_CHECK_LOOP = 8,   /* of gaps of loops, and */
   BRAMAH_CHECK_POSE = 9,   /* of singular poses, and */
   BRAMAH_CHECK_STEP = 10,  /* of the error of a step, all three without sigma */
-  BRAMAH_CHECK_ENERGY =
-      11, /* [J] that steps (not corrections) have made from nothing: at most bramah_energy.limit */
+  /* [J] that steps (not corrections) have made from nothing: at most bramah_energy.limit */
+  BRAMAH_CHECK_ENERGY = 11,
   /* The worst window, in standard deviations of */
   BRAMAH_CHECK_MEAN = 12,        /* a mean innovation */
   BRAMAH_CHECK_VARIANCE = 13,    /* a mean NIS that is too large */

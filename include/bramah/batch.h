@@ -35,13 +35,13 @@ typedef struct bramah_batch bramah_batch;
 /* What a batch is made of; all of it is copied but strings and the model (and program) behind `start`. */
 typedef struct bramah_batch_options {
   size_t n; /* filters, >= 1 */
-  bramah_coupled
-      *start; /* where all begin: its state, parameters, injection, and program if it uses one; not changed */
+  /* where all begin: its state, parameters, injection, and program if it uses one; not changed */
+  bramah_coupled *start;
   size_t n_sensors;
   const bramah_sensor *sensors;         /* [n_sensors] of all filters; bound to a plant of the model */
   const bramah_filter_options *options; /* [n] of each filter */
-  const double *
-      parameters; /* [n x n_parameter] row-major, in the order and unit of the plant; NULL: those of `start` */
+  /* [n x n_parameter] row-major, in the order and unit of the plant; NULL: those of `start` */
+  const double *parameters;
 } bramah_batch_options;
 
 /* Bytes for a batch; create it there (aligned to 64), or in memory taken once. Errors, which name the number of the filter:

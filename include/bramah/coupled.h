@@ -29,21 +29,30 @@ BRAMAH_API void bramah_coupled_free(bramah_coupled *plant);
  *
  *   <joint coordinate>.load [N m, N]: external force along the coordinate; 0
  *   <actuator>.actuator_load [N, N m]: external force along the line of a cylinder (about the joint of a
- *       rotary actuator) that pushes its points apart; not part of its .force, .torque and .work; 0
+ *       rotary actuator or motor) that pushes its points apart; not part of its .force, .torque and .work; 0
  *   <actuator>.friction_scale [1]: goes before the friction force of any model, not before the states of a
  *       bristle; only where there is friction; at least 0; 1
  *   <body>.payload [kg]: point mass at the payload point of the body, of a welded body on what carries it;
  *       negative down to nearly the body's own mass; 0
+ *   <force>.x, .y, .z [N]: of a force of the machine, at its point and in its axes
+ *   gravity.scale [1]: goes before gravity; 1
  *   <supply>.pressure [Pa]: absolute, at least 0
  *   oil.bulk_modulus [Pa]
- *   <leakage>.conductance [m^3/(s Pa)]: at least 0
+ *   <leakage>.conductance, <motor>.leakage, .drain_leakage [m^3/(s Pa)]: at least 0
  *   <orifice>.flow_coefficient [m^3/(s Pa^0.5)], <valve>.flow_coefficient [m^3/(s Pa^0.5 V)]
+ *   <overcentre valve>.set_pressure [Pa]; <line>.viscosity [Pa s]
+ *   <pump>.pump_flow, <pump line>.pump_flow [m^3/s]; <load-sensing pump>.margin [Pa], .displacement [m^3/rad]
+ *   <metered cylinder>.flow_scale [1]: goes before all its flow coefficients; 1
  *   <input>.offset [V]: added to the command for every valve on it, before the limit of the valve; the output
  *       .command does not show it; 0
- *   gravity.scale [1]: goes before gravity; 1
- *   <pump line>.pump_flow [m^3/s]: of its pump
- *   <metered cylinder>.flow_scale [1]: goes before all its flow coefficients; 1
+ *   <contact, tyre>.stiffness, .damping [as in the machine]: of all its points; .ground_height [m]: of what is
+ *       below them, above the plane or terrain of the machine; 0
+ *   <contact, tyre, brake, clutch>.friction_scale [1]: goes before what the friction can hold; 1
+ *   <contact, tyre>.bristle_stiffness [1/m], <brake>.bristle_stiffness [1/rad], <clutch>.stiffness [N m/rad],
+ *       <tyre>.patch_length [m]
+ *   <engine>.torque_scale [1], .friction [N m], .idle_speed [rad/s]; <joint torque>.torque_scale [1]
  *
+ * bramah_plant.parameter_info tells them one by one.
  * Nominal values where none is given here are those of the machine. What must be positive must be at least
  * 1e-6 times its nominal value. */
 BRAMAH_API bramah_plant bramah_coupled_plant(bramah_coupled *plant);
@@ -213,8 +222,7 @@ BRAMAH_API bramah_status bramah_program_use_native(bramah_program *program, size
  * of the kinetic energy and what was exchanged, and 1e-6 J. Each part is a step with the bounds above; 107 of them at
  * most, the whole step and parts that were tried in vain included (1 + 2 + 8 + 32 + 64). Where 64 do not help, the step
  * is refused with the status of what failed (E_NO_CONVERGENCE, E_CLOSURE, E_SINGULAR, E_NOT_FINITE), the plant is as it
- * was before, and diag names the unknown or
- * loop. A step is accepted with an error beyond the tolerance if 64 parts have it too (`coarse`). There is no other loop
+ * was before, and diag names the unknown or loop. A step is accepted with an error beyond the tolerance if 64 parts have it too (`coarse`). There is no other loop
  * whose length depends on data: near a singular pose the loops are closed at up to 36 more poses
  * (lib/plant/singular.c). */
 typedef struct bramah_step_report {
@@ -225,16 +233,16 @@ typedef struct bramah_step_report {
   uint32_t rebases;        /* steps after which a spherical or floating joint was given a new base rotation */
   uint32_t last_iterations; /* of the last step or last part of one, also where it failed */
   uint64_t divided;         /* steps made in parts */
-  uint64_t
-      unconverged; /* of them those that did not converge as a whole; the errors of the others were too large */
+  /* of them those that did not converge as a whole; the errors of the others were too large */
+  uint64_t unconverged;
   uint64_t coarse;     /* of them those whose parts exceed it still: something leaps there */
   uint32_t most_parts; /* of one step: at most 64 */
-  uint64_t
-      partitioned; /* steps of the augmented Lagrangian or penalty method that were made in the independent
-                               coordinates: near a singular pose, or since they did not converge */
-  uint32_t
-      last_evaluations; /* of the equations in it: at most 2 + 10 times the largest number of iterations */
-  uint64_t compiled;    /* steps made by a program, parts counted; those it left to the plant, since ... */
+  /* steps of the augmented Lagrangian or penalty method that were made in the independent coordinates: near a
+   * singular pose, or since they did not converge */
+  uint64_t partitioned;
+  /* of the equations in it: at most 2 + 10 times the largest number of iterations */
+  uint32_t last_evaluations;
+  uint64_t compiled; /* steps made by a program, parts counted; those it left to the plant, since ... */
   uint64_t left_basis, left_pivot, left_divergence; /* of other coordinates, a small pivot, a bad iteration */
 } bramah_step_report;
 /* Its counts. */
@@ -253,21 +261,21 @@ BRAMAH_API double bramah_coupled_constraint_violation(bramah_coupled *plant);
 
 /* States that the equations have but no machine. */
 typedef enum bramah_limit_kind {
-  BRAMAH_LIMIT_PRESSURE =
-      0, /* oil under tension: a pressure of a volume below 0 bar absolute; with the guard against
-                                cavitation (bramah_air) more than 1 kPa below the vapour pressure */
-  BRAMAH_LIMIT_STROKE =
-      1, /* a chamber without volume: the piston is behind the end of its cylinder, with an end stop
-                                by more than 1 % of its travel. A step does not go there without an end stop (E_VALUE) */
-  BRAMAH_LIMIT_LOOP =
-      2, /* a loop that gapes, or a motion that is missed: by more than 1e-5 of the machine's size
-                            (m, or rad; not where corrections are linearised, which leave loops open) */
-  BRAMAH_LIMIT_POSE =
-      3, /* a singular pose that the machine does not pass but stands in: the constraints determine its
-                            motion to less than four digits */
-  BRAMAH_LIMIT_STEP =
-      4, /* the local error of the step that led here, of the position of a joint, beyond bramah_integrator.tolerance
-                            in 64 parts still */
+  /* oil under tension: a pressure of a volume below 0 bar absolute; with the guard against cavitation
+   * (bramah_air) more than 1 kPa below the vapour pressure */
+  BRAMAH_LIMIT_PRESSURE = 0,
+  /* a chamber without volume: the piston is behind the end of its cylinder, with an end stop by more than 1 %
+   * of its travel. A step does not go there without an end stop (E_VALUE) */
+  BRAMAH_LIMIT_STROKE = 1,
+  /* a loop that gapes, or a motion that is missed: by more than 1e-5 of the machine's size (m, or rad; not
+   * where corrections are linearised, which leave loops open) */
+  BRAMAH_LIMIT_LOOP = 2,
+  /* a singular pose that the machine does not pass but stands in: the constraints determine its motion to
+   * less than four digits */
+  BRAMAH_LIMIT_POSE = 3,
+  /* the local error of the step that led here, of the position of a joint, beyond bramah_integrator.tolerance
+   * in 64 parts still */
+  BRAMAH_LIMIT_STEP = 4,
   BRAMAH_N_LIMITS = 5
 } bramah_limit_kind;
 
@@ -305,8 +313,9 @@ typedef struct bramah_energy {
   double work;
   double loads;   /* work of loads from outside */
   double dampers; /* taken by them */
-  double friction,
-      stops; /* taken by friction and by end stops and cushions of actuators; off the work already, but for stops of joints */
+  /* taken by friction and by end stops and cushions of actuators; off the work already, but for stops of
+   * joints */
+  double friction, stops;
   double contacts;      /* taken by points on the ground */
   double error;         /* made by steps from nothing since the first row */
   double largest;       /* magnitude of the error at any row */
@@ -331,8 +340,8 @@ typedef enum bramah_skeleton_kind {
   BRAMAH_SKELETON_BODY = 1,  /* beam of a body */
   BRAMAH_SKELETON_LUG = 2,   /* from a beam to where a cylinder holds on */
   BRAMAH_SKELETON_SLIDE = 3, /* slide of a prismatic joint or loop */
-  BRAMAH_SKELETON_BARREL =
-      4, /* of a cylinder, from the attachment on its barrel side; its length is constant */
+  /* of a cylinder, from the attachment on its barrel side; its length is constant */
+  BRAMAH_SKELETON_BARREL = 4,
   BRAMAH_SKELETON_PISTON_ROD = 5, /* from the end of the barrel to the attachment on the rod side */
   BRAMAH_SKELETON_SPRING = 6,
   BRAMAH_SKELETON_ROD = 7,    /* massless rod of a distance loop */
@@ -344,11 +353,11 @@ typedef enum bramah_skeleton_kind {
 /* A part of the picture: what it is and of which thing. */
 typedef struct bramah_skeleton_part {
   bramah_skeleton_kind kind;
-  const char
-      *name; /* of the body, joint, loop, cylinder, actuator; lives as long as the model; "" for springs */
-  int body
-      [2]; /* that its ends move with: numbers as of joints (bramah_model_info); -1: the ground. Of a barrel and its piston
-                  rod those that hold the cylinder; the other end of each lies on the line between */
+  /* of the body, joint, loop, cylinder, actuator; lives as long as the model; "" for springs */
+  const char *name;
+  /* that its ends move with: numbers as of joints (bramah_model_info); -1: the ground. Of a barrel and its
+   * piston rod those that hold the cylinder; the other end of each lies on the line between */
+  int body[2];
 } bramah_skeleton_part;
 
 /* The number of parts, which is always the same for a model, and tables of the caller that they are written
@@ -356,11 +365,12 @@ typedef struct bramah_skeleton_part {
 typedef struct bramah_skeleton {
   size_t n;                   /* before the call: room in the tables; after it: number of parts */
   bramah_skeleton_part *part; /* [n] */
-  double *
-      points; /* [n x 2 x 3] row-major: first end, second end, in the inertial frame [m], at the present state */
-  double *
-      poses; /* [n_joints x 7] where bodies are, by the joint in front of them: origin x, y, z [m] and unit quaternion w, x, y, z, w
-                    not below 0, from body axes to inertial ones; their names: bramah_model_info.body_names. NULL: not wanted */
+  /* [n x 2 x 3] row-major: first end, second end, in the inertial frame [m], at the present state */
+  double *points;
+  /* [n_joints x 7] where bodies are, by the joint in front of them: origin x, y, z [m] and unit quaternion w,
+   * x, y, z, w not below 0, from body axes to inertial ones; their names: bramah_model_info.body_names. NULL:
+   * not wanted */
+  double *poses;
 } bramah_skeleton;
 
 /* Fill in the skeleton. Nothing is allocated. Errors: E_ARGUMENT (tables too short), those of the equations of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Error-state (indirect) extended Kalman filter on any plant. Source: dissertation 3.1-3.18, spec equations
- * 5.
+/* Error-state (indirect) extended Kalman filter on any plant. Source: the dissertation that README.md names,
+ * equations 3.1-3.18; D 3.5 is one of them.
  *
  * One cycle: bramah_filter_set_inputs (held over the coming step), bramah_filter_predict (plant step; the
  * covariance is propagated by P = F P F' + Q, Q the process noise), bramah_filter_correct (innovation y -
@@ -31,8 +31,8 @@ typedef enum bramah_transition {
    * 3.4, the transition of the papers). */
   BRAMAH_TRANSITION_KINEMATIC = 1,
   BRAMAH_TRANSITION_KINEMATIC_EXACT = 2, /* the same, derivatives by the plant's own analytic function */
-  /* Derivative of the plant's step itself, pressures included (spec equations 5); by differences of whole
-   * steps where the plant has no function for it. */
+  /* Derivative of the plant's step itself, pressures included: with f(x, x_k) = 0 what the step solves,
+   * F = -f_x^-1 f_xk. By differences of whole steps where the plant has no function for it. */
   BRAMAH_TRANSITION_STEP = 3
 } bramah_transition;
 
@@ -49,22 +49,22 @@ typedef enum bramah_discretisation {
 
 typedef enum bramah_covariance_form {
   BRAMAH_COVARIANCE_JOSEPH = 0, /* P, updated in Joseph form */
-  BRAMAH_COVARIANCE_SQUARE_ROOT =
-      1 /* S with P = S S': Householder in prediction, Potter in correction; P cannot become
-                                       indefinite (Potter 1963, in Bierman, Factorization Methods, 1977) */
+  /* S with P = S S': Householder in prediction, Potter in correction; P cannot become indefinite (Potter
+   * 1963, in Bierman, Factorization Methods, 1977) */
+  BRAMAH_COVARIANCE_SQUARE_ROOT = 1
 } bramah_covariance_form;
 
 typedef enum bramah_fusion {
   BRAMAH_FUSION_SEQUENTIAL = 0, /* sensor after sensor */
-  BRAMAH_FUSION_BLOCK =
-      1 /* all of one time at once (Joseph form; the square-root form is sequential, which for
-                                   independent sensors is the same) */
+  /* all of one time at once (Joseph form; the square-root form is sequential, which for independent sensors
+   * is the same) */
+  BRAMAH_FUSION_BLOCK = 1
 } bramah_fusion;
 
 /* An augmented state: something estimated together with the state of the plant. */
 typedef enum bramah_augmented_kind {
-  BRAMAH_AUGMENTED_PARAMETER =
-      1, /* a parameter of the plant: force, payload, supply pressure, friction scale ... */
+  /* a parameter of the plant: force, payload, supply pressure, friction scale ... */
+  BRAMAH_AUGMENTED_PARAMETER = 1,
   BRAMAH_AUGMENTED_BIAS = 2, /* what a sensor shows too much, in its unit: gyro bias, encoder offset ... */
   BRAMAH_AUGMENTED_GAIN = 3, /* it shows (1 + x) times what it should */
   /* It shows what was x seconds ago, or in as many, taken on the straight line of the last step's prediction: for delays
@@ -127,10 +127,10 @@ typedef struct bramah_parameter_noise {
 
 /* What decides when a phase begins and ends: it holds where least <= x <= most (-INFINITY, INFINITY: open). */
 typedef enum bramah_condition_kind {
-  BRAMAH_CONDITION_OUTPUT =
-      1, /* x is output `at` of the plant, as it is estimated before a step; commands are outputs, too */
-  BRAMAH_CONDITION_SAMPLE =
-      2 /* x [s] is the time since sensor `at` was last measured; infinite before its first sample */
+  /* x is output `at` of the plant, as it is estimated before a step; commands are outputs, too */
+  BRAMAH_CONDITION_OUTPUT = 1,
+  /* x [s] is the time since sensor `at` was last measured; infinite before its first sample */
+  BRAMAH_CONDITION_SAMPLE = 2
 } bramah_condition_kind;
 
 /* One condition. */
@@ -231,8 +231,8 @@ typedef struct bramah_filter_report {
   uint64_t saturated;       /* measurements at an end of the sensor's range, left out; no rejections */
   uint64_t limited;         /* times an augmented state was held at its limit */
   uint64_t sensor_faults;   /* times a sensor was found faulty: `patience` rejections in a row */
-  uint64_t
-      recoveries; /* times the filter itself was found wrong and its covariance inflated by the initial one */
+  /* times the filter itself was found wrong and its covariance inflated by the initial one */
+  uint64_t recoveries;
 } bramah_filter_report;
 
 /* Bytes for a filter of this plant with so many sensors; create it there (aligned to 64) or in memory taken
@@ -477,8 +477,8 @@ typedef struct bramah_filter_cycle {
   size_t n_sensors; /* as many as the filter has, or 0: nothing was measured */
   const double *y;  /* [n_sensors] */
   const unsigned char *present; /* [n_sensors] 0: no sample of this sensor */
-  const int64_t
-      *offset_ns; /* [n_sensors] samples measured off time_ns, see bramah_filter_correct_at; or NULL */
+  /* [n_sensors] samples measured off time_ns, see bramah_filter_correct_at; or NULL */
+  const int64_t *offset_ns;
 } bramah_filter_cycle;
 
 /* What happened in a cycle that is worth a look; bits of bramah_filter_step_report.flags. */
@@ -488,8 +488,8 @@ typedef enum bramah_step_flag {
   BRAMAH_STEP_SENSOR_FAULT = 4, /* a sensor was found faulty */
   BRAMAH_STEP_RECOVERED = 8,    /* the covariance was inflated by the initial one */
   BRAMAH_STEP_LIMITED = 16,     /* an augmented state was held at its limit */
-  BRAMAH_STEP_COORDINATES =
-      32 /* the plant went over to other independent coordinates: P has another meaning */
+  /* the plant went over to other independent coordinates: P has another meaning */
+  BRAMAH_STEP_COORDINATES = 32
 } bramah_step_flag;
 
 /* What one cycle did. */

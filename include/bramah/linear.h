@@ -224,8 +224,8 @@ typedef struct bramah_modes {
   size_t n, n_modes;                          /* order; modes, a pair counted once */
   const bramah_mode *mode;                    /* [n_modes] by |s|, slowest first */
   size_t n_unstable, n_marginal, n_defective; /* eigenvalues; a pair counts twice */
-  bramah_stability
-      stability; /* of the whole: the worst of its modes, unstable if a marginal one is defective */
+  /* of the whole: the worst of its modes, unstable if a marginal one is defective */
+  bramah_stability stability;
 } bramah_modes;
 
 /* Modes of a linear system; release with bramah_modes_free (NULL allowed). Errors: E_NOT_FINITE, E_SINGULAR
@@ -313,8 +313,8 @@ BRAMAH_API void bramah_spectrum_free(bramah_spectrum *spectrum);
  * log, or an equilibrium. Part of libbramah-tools. Names and values are written as in files: "lift.pressure=3 MPa",
  * a number alone in SI. */
 typedef struct bramah_operating_point_options {
-  const char
-      *at; /* "start" or NULL, a time ("2 s"), "log.csv@2 s", or "rest": where the machine comes to rest */
+  /* "start" or NULL, a time ("2 s"), "log.csv@2 s", or "rest": where the machine comes to rest */
+  const char *at;
   size_t n_set, n_parameter, n_command, n_hold, n_free, n_input;
   const char *const *set;       /* [n_set] "PATH=VALUE", other values for keys of the machine file */
   const char *const *parameter; /* [n_parameter] "NAME=VALUE", parameters of the plant from the start on */

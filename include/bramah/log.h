@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Logs and estimates: CSV with name[unit] headers. Part of libbramah-tools. Independent of the locale. */
+/* Logs: CSV with name[unit] headers, or MAT files; a reader of one file, and a stream that makes of one or many what a
+ * replay takes. Part of libbramah-tools. Independent of the locale. */
 #ifndef BRAMAH_LOG_H
 #define BRAMAH_LOG_H
 
@@ -38,8 +39,7 @@ typedef struct bramah_log_format {
                        * with a bad cell where such are not skipped */
 } bramah_log_format;
 
-/* Open a log ("-": standard input) and read its header: the first line that is not empty and does not begin with
- * #. format NULL: all zero. Column names are unique; each is `name` or `name[unit]`. Cells may be in quotes, not
+/* Open a log ("-": standard input) and read its header: the first line that is neither empty nor a comment. format NULL: all zero. Column names are unique; each is `name` or `name[unit]`. Cells may be in quotes, not
  * where blanks separate them. A unit that is unknown is an error when the column is asked for.
  *   A name that ends in .mat: a MAT file, read with matio (versions 4, 5, 7, and 7.3 where matio has HDF5). Vectors
  * of one length are columns, see datasets/README.md, Logs; a row counts as a line. Of the format only `missing`
@@ -176,8 +176,8 @@ typedef struct bramah_log_device {
   const char *entry; /* in log.files; NULL: none */
   size_t n_files;
   const char *const *files; /* [n_files] in the order they are read */
-  bramah_log_info
-      log; /* of the file it reads at present; a column is ignored if no input or sensor uses it */
+  /* of the file it reads at present; a column is ignored if no input or sensor uses it */
+  bramah_log_info log;
   bramah_log_counts counts;
   int64_t interval_ns; /* usual one between rows: median of the first 63; 0 before there are two rows */
   int64_t start_ns;    /* what its clock showed in the first row */

@@ -3,7 +3,7 @@
  * hand, or with bramah_machine_load of bramah/study.h) and that bramah_model_new compiles and checks. SI
  * units throughout, angles in rad, pressures absolute. Elements refer to each other by name; "ground" is the
  * inertial frame. `line` is the line of the description in its file (0: none) and only serves error messages.
- */
+ * Sources: the dissertation that README.md names (D 2.44 is an equation of it) and its publications I to VI. */
 #ifndef BRAMAH_MACHINE_H
 #define BRAMAH_MACHINE_H
 
@@ -103,10 +103,10 @@ typedef enum bramah_initial {
   BRAMAH_INITIAL_GIVEN = 1  /* to be kept; the other joints follow */
 } bramah_initial;
 
-/* Stops and cushions at both ends of the stroke of an actuator or of the range of a joint. With d = -l, the depth to which the piston has entered the
- * end of a chamber of length l, and w = -l' its closing speed, a stop pushes back with max(0, k d + c w
- * min(1, d / 0.1 mm)) for d > 0 and a cushion with c_c max(w, 0) min(1, (L - l)/L) for l < L. The sum is part
- * of the cylinder's force. Source: Kelvin-Voigt contact with a damper that sets in over 0.1 mm and a contact
+/* Stops and cushions at both ends of the stroke of an actuator or of the range of a joint. With d = -l, the
+ * depth to which the piston has entered the end of a chamber of length l, and w = -l' its closing speed, a stop
+ * pushes back with max(0, k d + c w min(1, d / 0.1 mm)) for d > 0 and a cushion with
+ * c_c max(w, 0) min(1, (L - l)/L) for l < L. The sum is part of the cylinder's force. Source: Kelvin-Voigt contact with a damper that sets in over 0.1 mm and a contact
  * that does not pull, so that the force is continuous in position and speed. */
 typedef struct bramah_end_stop {
   double stiffness;       /* k [N/m] > 0; 0: no stop, leaving the cylinder is an error */
@@ -240,7 +240,8 @@ typedef enum bramah_friction_model {
   BRAMAH_FRICTION_VISCOUS = 5         /* F = viscous v */
 } bramah_friction_model;
 
-/* Friction of seals, or of points on the ground. Members that the model does not name are not looked at. Source: dissertation 2.42-2.54. */
+/* Friction of seals, or of points on the ground. Members that the model does not name are not looked at. Source:
+ * D 2.42-2.54. */
 typedef struct bramah_friction {
   bramah_friction_model model;
   double coulomb;           /* F_c [N] >= 0; > 0 for the LuGre models */
@@ -312,16 +313,16 @@ typedef struct bramah_contact {
    * weight. */
   bramah_friction friction;
   size_t n_between; /* 0: a contact with the ground; else at least 2, and no body, points, ground or normal */
-  const char *const
-      *between; /* [n_between] bodies; ones that are welded to the ground stand for what stands there */
+  /* [n_between] bodies; ones that are welded to the ground stand for what stands there */
+  const char *const *between;
 } bramah_contact;
 
 /* Values of a tyre's friction: those of publications IV and V as far as they are known, on soil; a car's on asphalt. */
 typedef enum bramah_tyre_set {
-  BRAMAH_TYRE_TRACTOR =
-      0, /* sigma_0 100/m, sigma_1 0.7 s/m, sigma_2 0.011 s/m, mu_c 0.35, mu_s 0.5, v_s 10 m/s */
-  BRAMAH_TYRE_LITERATURE =
-      1 /* 40/m, 4.9487 s/m, 0.0018 s/m, 0.5, 0.9, 12.5 m/s (Canudas de Wit and Tsiotras 1999) */
+  /* sigma_0 100/m, sigma_1 0.7 s/m, sigma_2 0.011 s/m, mu_c 0.35, mu_s 0.5, v_s 10 m/s */
+  BRAMAH_TYRE_TRACTOR = 0,
+  /* 40/m, 4.9487 s/m, 0.0018 s/m, 0.5, 0.9, 12.5 m/s (Canudas de Wit and Tsiotras 1999) */
+  BRAMAH_TYRE_LITERATURE = 1
 } bramah_tyre_set;
 
 /* Tyre of a wheel that turns with its body: discs side by side, each of which touches a plane of the ground with the lowest
@@ -444,8 +445,8 @@ typedef struct bramah_engine {
   const char *joint;              /* a coordinate that turns */
   size_t n_points;                /* >= 2 of the full-load curve */
   const double *speeds, *torques; /* [n_points] rad/s, ascending; N m, >= 0 */
-  double
-      rounding; /* [rad/s] < half the distance of any two points; 0: 2 rad/s, or as much as there is room for */
+  /* [rad/s] < half the distance of any two points; 0: 2 rad/s, or as much as there is room for */
+  double rounding;
   double friction;                /* >= 0 [N m] */
   double idle_speed;              /* [rad/s]; 0: no governor */
   double idle_band;               /* [rad/s]; 0: 10 rad/s */
@@ -961,7 +962,9 @@ typedef enum bramah_formulation {
   BRAMAH_FORMULATION_PENALTY = 2               /* all three penalty values (D 2.30-2.33) */
 } bramah_formulation;
 
-/* Implicit trapezoidal rule with Newton. Zero means the value of bramah_machine_default. Source: spec equations 4. */
+/* Implicit trapezoidal rule, x' = 2/h (x - x_k) - x'_k for positions, rates, pressures and friction states x at the end
+ * of a step h from k, put into the equations of all of them and solved together by Newton. Zero means the value of
+ * bramah_machine_default. */
 typedef struct bramah_integrator {
   int64_t step_ns;           /* time step; default 1 000 000 ns */
   double position_tolerance; /* [rad or m] default 1e-7: largest correction of the last iteration */
@@ -1019,14 +1022,14 @@ typedef struct bramah_element_key {
   const char *what;       /* what messages call it */
   bramah_key_range range; /* of a quantity */
   double otherwise;       /* what a quantity is that is not given */
-  bramah_key_range
-      parameter; /* of the parameter <element>.<key> of the plant, which a filter may estimate; 0: none */
+  /* of the parameter <element>.<key> of the plant, which a filter may estimate; 0: none */
+  bramah_key_range parameter;
   const char *factor_of; /* a quantity without a member: it and its like multiplied give this key instead */
   const struct bramah_element_kind *part; /* of a part: its table */
   size_t initial;                         /* of a pressure: offset of its bramah_pressure_initial */
   size_t copies; /* the member is an array of so many, which the value fills; 0: one */
-  unsigned
-      models; /* 1 << model for the models of friction that need it; others do not look at it. 0: all do */
+  /* 1 << model for the models of friction that need it; others do not look at it. 0: all do */
+  unsigned models;
   const char *either, *excludes; /* another key: one of the two is given in a file; not both are */
 } bramah_element_key;
 
@@ -1137,7 +1140,7 @@ typedef struct bramah_machine {
   const bramah_clutch *clutches;
   size_t n_joint_torques;
   const bramah_joint_torque *joint_torques;
-  /* Contacts, tyres and brakes, by name, whose bristles are error states of a filter, behind the states of the circuit. Their
+  /* Contacts, tyres, brakes and clutches, by name, whose bristles are error states of a filter, behind the states of the circuit. Their
    * process noise must be positive, for a point in the air has no other variance. The bristles of all others are held over each
    * step. */
   size_t n_estimated_bristles;
@@ -1156,8 +1159,7 @@ BRAMAH_API const void *bramah_machine_element(const bramah_machine *machine, con
 
 /* ---- the model ---- */
 
-/* The model: a machine compiled and checked. Immutable, shared by any number of threads and plants. */
-
+/* A machine compiled and checked. Immutable, shared by any number of threads and plants. */
 typedef struct bramah_model bramah_model;
 
 /* Bytes that bramah_model_init needs for this machine. */
@@ -1196,8 +1198,8 @@ typedef struct bramah_model_info {
   const char *const *volume_names;  /* [n_volumes] */
   const double *initial_pressures;  /* [n_volumes] Pa, solved where the machine asked for equilibrium */
   const char *const *input_names;   /* [n_inputs] */
-  const char *const
-      *body_names; /* [n_joints] of the body behind each joint; massless ones inside compound joints too */
+  /* [n_joints] of the body behind each joint; massless ones inside compound joints too */
+  const char *const *body_names;
 } bramah_model_info;
 /* All of it; its pointers live as long as the model. */
 BRAMAH_API bramah_model_info bramah_model_get_info(const bramah_model *model);

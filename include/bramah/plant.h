@@ -4,7 +4,7 @@
  *
  * The error state has n = 2 n_dof + n_first_order elements, in this order:
  *   [ errors of the independent positions; of their rates; of the first-order states ]
- * (dissertation 3.1) First-order states are whatever follows a differential equation of first order of its
+ * (D 3.1, see bramah/filter.h). First-order states are whatever follows a differential equation of first order of its
  * own: pressures, spools, bristles of friction, coil currents, the states of a foreign model, each in its
  * unit. Functions return BRAMAH_OK or an error with the plant unchanged; none of them allocates. */
 #ifndef BRAMAH_PLANT_H
@@ -51,8 +51,9 @@ typedef struct bramah_parameter_info {
   double least, most; /* what the model accepts */
 } bramah_parameter_info;
 
-/* Where the plant has a kink between two straight pieces: the rate of the first-order state number state[i] (0 is the first one) has the
- * term effect[i] max(value, 0), value [Pa] = by[0] x[state[0]] + by[1] x[state[1]] + what does not change. by 0: there is no such state. */
+/* Where the plant has a kink between two straight pieces: the rate of the first-order state number state[i] (0 is the first one)
+ * has the term effect[i] max(value, 0) with value = by[0] x[state[0]] + by[1] x[state[1]] + what does not change, in the unit of
+ * these states [Pa]. by 0: there is no such state. */
 typedef struct bramah_kink {
   const char *name; /* what opens there, "refill"; lives as long as the plant's model */
   size_t state[2];

@@ -26,8 +26,8 @@ typedef enum bramah_doubt_kind {
   BRAMAH_DOUBT_START = 6, /* the log begins elsewhere than the filter */
   BRAMAH_DOUBT_NOISE = 7, /* a column scatters by another standard deviation than is stated */
   BRAMAH_DOUBT_SIZE = 8,  /* there would be gigabytes of estimates */
-  BRAMAH_DOUBT_PROCESS_NOISE =
-      9 /* of a run: it is overestimated while parameters are learned (bramah_verdict) */
+  /* of a run: it is overestimated while parameters are learned (bramah_verdict) */
+  BRAMAH_DOUBT_PROCESS_NOISE = 9
 } bramah_doubt_kind;
 
 /* One doubt. */

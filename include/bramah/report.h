@@ -45,23 +45,23 @@ BRAMAH_API bramah_status bramah_report_note(bramah_report *report, const char *n
 typedef enum bramah_report_series {
   BRAMAH_REPORT_ESTIMATE = 0, /* line, in front */
   BRAMAH_REPORT_TRUTH = 1,    /* broad pale line behind the estimate */
-  BRAMAH_REPORT_MEASURED =
-      2, /* dots, or bars where there are many, behind; in symmetric plots: innovations left out */
+  /* dots, or bars where there are many, behind; in symmetric plots: innovations left out */
+  BRAMAH_REPORT_MEASURED = 2,
   BRAMAH_REPORT_MODEL = 3 /* dashed line: the model alone */
 } bramah_report_series;
 enum { BRAMAH_REPORT_N_SERIES = 4 };
 
 typedef enum bramah_report_axis {
   BRAMAH_REPORT_TIME = 0, /* t [s]; all such plots share their axis */
-  BRAMAH_REPORT_LAG =
-      1, /* its own, drawn as stems: lags of an autocorrelation, classes of a histogram, things with names */
+  /* its own, drawn as stems: lags of an autocorrelation, classes of a histogram, things with names */
+  BRAMAH_REPORT_LAG = 1,
   BRAMAH_REPORT_CURVE = 2 /* its own, drawn as lines: a search over its steps, a profile */
 } bramah_report_axis;
 
 /* How a plot looks. Zero and NULL: as said. Strings are copied. */
 typedef struct bramah_report_plot {
-  const char
-      *section; /* its heading; NULL: "Plots". Sections come in the order in which plots first name them */
+  /* its heading; NULL: "Plots". Sections come in the order in which plots first name them */
+  const char *section;
   const char *text;  /* one or two sentences under the heading, if it has none yet; NULL: none */
   const char *title; /* "crank.angle" */
   const char *unit;  /* of the axis as shown, "deg"; "1": none */

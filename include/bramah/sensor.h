@@ -61,8 +61,8 @@ typedef struct bramah_sensor_options {
   int64_t period_ns; /* time between samples; 0: every step */
   int64_t delay_ns;  /* >= 0: a sample that arrives at t was measured at t - delay */
   double point[3];   /* accelerometer: where it sits, in the body frame [m] */
-  double about
-      [3]; /* inclinometer: in body axes, any length; only its part across `axis` counts; all zero: none */
+  /* inclinometer: in body axes, any length; only its part across `axis` counts; all zero: none */
+  double about[3];
   const char *less;        /* pressure difference: the volume whose pressure goes off */
   bramah_sensor_port port; /* flow: of a directional valve */
   double resolution;       /* >= 0 step in which the device tells its measurement, 0: none to speak of */

@@ -163,10 +163,10 @@ typedef enum bramah_metric {
   BRAMAH_METRIC_SAW_TOOTH =
       3,                 /* sigma before a correction by that after it, mean over those from `settle` on */
   BRAMAH_METRIC_NIS = 4, /* per degree of freedom, of all sensors together, the same for every signal */
-  BRAMAH_METRIC_NOISE =
-      5, /* RMSE of the samples of the sensor that measures just this, in %; NaN: none does */
-  BRAMAH_METRIC_SIGMA =
-      6, /* root mean square of the filter's own sigma, in % as SETTLED; NaN where there is none */
+  /* RMSE of the samples of the sensor that measures just this, in %; NaN: none does */
+  BRAMAH_METRIC_NOISE = 5,
+  /* root mean square of the filter's own sigma, in % as SETTLED; NaN where there is none */
+  BRAMAH_METRIC_SIGMA = 6,
   BRAMAH_N_METRICS = 7
 } bramah_metric;
 

@@ -4,7 +4,7 @@
  *
  *   bramah_session *s;
  *   if (bramah_session_open("boom-study.yaml", &diag, &s)) ... diag says what and where ...
- *   bramah_filter_step(bramah_session_filter(s), &cycle, &result, &diag);    again and again
+ *   bramah_filter_step(bramah_session_filter(s), &cycle, &report, &diag);    again and again
  *   bramah_session_close(s);
  *
  * Nothing is shared between sessions (but see bramah_session_clone); each may live on a thread of its own. */
@@ -30,8 +30,8 @@ typedef struct bramah_machine_plant {
   bramah_metered_cylinder *metered; /* likewise */
   const char **bristles;            /* names for estimated_bristles */
   const bramah_model *model;
-  bramah_program
-      *program; /* that the plant uses; NULL: none, since the model cannot be compiled or is faster without */
+  /* that the plant uses; NULL: none, since the model cannot be compiled or is faster without */
+  bramah_program *program;
   struct bramah__native_code *native; /* what makes its program faster; NULL: nothing does */
   bramah_coupled *coupled;
   bramah_plant plant;
@@ -47,7 +47,7 @@ typedef struct bramah_native_report {
   int is_off;                    /* by the environment, or there is no program */
   uint64_t n_cached, n_compiled; /* pieces of the program that are in use: from the cache, made just now */
   double seconds;                /* that making them took */
-  uint64_t n_failed;             /* that could not be made or loaded; */
+  uint64_t n_failed;             /* that could not be made or loaded */
   const char *why;               /* of the last of these, else NULL */
 } bramah_native_report;
 /* Never fails. */
@@ -177,8 +177,8 @@ BRAMAH_API bramah_file_kind bramah_file_kind_of(const char *path);
 
 /* Read a file as *_load does, but go on after a mistake: every value that is wrong by itself, every unknown,
  * missing or doubled key and every name that refers to nothing goes to `tell`; of a study and its machine without
- * such mistakes also every name and unit of the study that does not fit the machine. *kind: bramah_file_kind_of (NULL: not asked for). Returns OK if there is no mistake,
- * else the status of the first; nothing is kept. After 1000 mistakes in a file it stops. What only the whole
+ * such mistakes also every name and unit of the study that does not fit the machine. *kind: bramah_file_kind_of (NULL:
+ * not asked for). Returns OK if there is no mistake, else the status of the first; nothing is kept. After 1000 mistakes in a file it stops. What only the whole
  * shows (a loop that cannot close, what a plan names) is left to bramah_machine_plant_open and
  * bramah_sensor_study_open. */
 BRAMAH_API bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *user,

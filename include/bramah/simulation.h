@@ -21,13 +21,13 @@ typedef struct bramah_timed_parameter {
 /* What is simulated in addition to the motion, and where it goes. */
 typedef struct bramah_simulation_options {
   const char *truth; /* file for the true motion, a row per step; "-": standard output; NULL: none */
-  const char
-      *columns; /* which outputs go there, as bramah_log_choose_columns; NULL: all but the hidden ones */
+  /* which outputs go there, as bramah_log_choose_columns; NULL: all but the hidden ones */
+  const char *columns;
   size_t n_parameters;
   const bramah_timed_parameter *parameters;
   const char *study; /* study file whose sensors measure; NULL: none */
-  const char *
-      log; /* file for what they log; required with `study`, but where bramah_simulation_sample takes it; NULL: none */
+  /* file for what they log; required with `study`, but where bramah_simulation_sample takes it; NULL: none */
+  const char *log;
   uint64_t seed;     /* of the noise; 1 */
   int process_noise; /* 1: the process noise that the study assumes acts on the machine */
   /* Called for each row, after its values are known and before they are written: u [n_input of the plant] has the commands
@@ -85,8 +85,8 @@ typedef struct bramah_simulation_result {
   bramah_limit_event limit[BRAMAH_N_LIMITS]; /* at the rows */
   size_t n_sensors;                          /* of the study; 0 without one */
   const bramah_simulated_sensor *sensors;    /* [n_sensors] of the noisy log; NULL: none */
-  size_t
-      n_changes; /* what the study's filter has otherwise than this machine, which is simulated as its own file has it */
+  /* what the study's filter has otherwise than this machine, which is simulated as its own file has it */
+  size_t n_changes;
   const bramah_change *changes; /* [n_changes] */
 } bramah_simulation_result;
 /* Of the rows written so far. */

@@ -289,8 +289,8 @@ typedef struct bramah_study {
   const char *machine_file; /* path, relative ones taken from the folder of the study */
   size_t n_changes;         /* what the filter's model has otherwise than the machine file */
   const bramah_change *changes;
-  size_t
-      n_simulated; /* what a machine that is simulated in place of the real one has otherwise than the machine file */
+  /* what a machine that is simulated in place of the real one has otherwise than the machine file */
+  size_t n_simulated;
   const bramah_change *simulated;
   const char *time_column; /* "t" */
   bramah_study_time time;  /* its column is time_column */

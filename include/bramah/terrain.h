@@ -30,8 +30,8 @@ extern "C" {
 /* Its properties. */
 typedef struct bramah_soil {
   double density; /* of soil as it lies, with its voids [kg/m^3]; > 0 */
-  double
-      void_ratio; /* volume of voids to that of grains; >= 0: particles have the density (1 + void_ratio) density */
+  /* volume of voids to that of grains; >= 0: particles have the density (1 + void_ratio) density */
+  double void_ratio;
   double repose;        /* angle of repose [rad]; in ]0, pi/2[ */
   double friction;      /* of soil on soil [rad]; in ]0, pi/2[ */
   double tool_friction; /* of soil on the steel of a tool [rad]; in [0, pi/2[ */
@@ -54,9 +54,9 @@ typedef struct bramah_cut_force {
   double wedge;                /* beta: angle of the plane it slides on, from the horizontal [rad] */
   double n_weight, n_cohesion; /* N_gamma, N_c, ... */
   double n_surcharge, n_adhesion;
-  double
-      force; /* (gamma depth^2 N_gamma + c depth N_c + q depth N_q + c_a depth N_a) width, at tool_friction from the
-                        blade's normal [N] */
+  /* (gamma depth^2 N_gamma + c depth N_c + q depth N_q + c_a depth N_a) width, at tool_friction from the
+   * blade's normal [N] */
+  double force;
   double horizontal; /* on the soil along the motion, adhesion included [N]; the blade feels the opposite */
   double vertical;   /* on the soil, upwards [N] */
 } bramah_cut_force;
@@ -80,11 +80,11 @@ BRAMAH_API bramah_status bramah_soil_base_pressure(size_t n_layers, size_t nx, s
 
 /* How columns slump where they are steeper than the angle of repose. A sweep moves z_+ times the slope or its excess. */
 typedef enum bramah_slump {
-  BRAMAH_SLUMP_NEUTRAL =
-      0, /* the excess, over every face along the gradient there: neutral in direction; rests at the angle of
-                               repose to 0.1 % of its tangent */
-  BRAMAH_SLUMP_EXCESS =
-      1, /* the excess of forward differences: rests in the limit; skewed, a cone of it is not round */
+  /* the excess, over every face along the gradient there: neutral in direction; rests at the angle of repose
+   * to 0.1 % of its tangent */
+  BRAMAH_SLUMP_NEUTRAL = 0,
+  /* the excess of forward differences: rests in the limit; skewed, a cone of it is not round */
+  BRAMAH_SLUMP_EXCESS = 1,
   BRAMAH_SLUMP_PRINTED = 2 /* (V 15), the whole forward difference: rests below the angle of repose; skewed */
 } bramah_slump;
 
@@ -131,8 +131,8 @@ typedef struct bramah_terrain_options {
 
   size_t max_particles; /* 0: what fails stays where it is; default 1000 */
   double radius;        /* [m]; at least 1e-4; default 0.038 */
-  double
-      modulus; /* E* of their contacts: 4/3 E* sqrt(R) d^1.5 [Pa]; > 0; default 2 MPa, softer than any grain */
+  /* E* of their contacts: 4/3 E* sqrt(R) d^1.5 [Pa]; > 0; default 2 MPa, softer than any grain */
+  double modulus;
   double loss;     /* of them: times 1 + loss d' [s/m]; >= 0; default 2 */
   double coulomb;  /* friction of particles on each other and the field; > 0; default 0.6 */
   double bristles; /* stiffness of friction per normal force [1/m]; > 0; default 500 */
@@ -220,8 +220,8 @@ typedef struct bramah_terrain_report {
   double field_mass;    /* of what lies above z = 0, less what is missing below [kg] */
   double particle_mass; /* of all particles [kg]; field_mass + particle_mass - added stays */
   double added;         /* of particles that were added [kg] */
-  double
-      energy; /* of the particles: kinetic, of height above z = 0, in contacts with each other and the field [J] */
+  /* of the particles: kinetic, of height above z = 0, in contacts with each other and the field [J] */
+  double energy;
   size_t n_particles;
   size_t active_cells; /* looked at by the next sweep */
   uint64_t failures;   /* of wedges */

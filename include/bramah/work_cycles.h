@@ -50,8 +50,8 @@ typedef struct bramah_work_border {
 typedef struct bramah_work_cycle {
   bramah_work_border begin[BRAMAH_WORK_N_PHASES + 1]; /* of the phases, and the end */
   int complete; /* 1: no end of the log is one of its ends; its empty swing is there */
-  double load,
-      load_sigma; /* carried less what stays in the bucket, in the unit of the load; sigma NaN: not known */
+  /* carried less what stays in the bucket, in the unit of the load; sigma NaN: not known */
+  double load, load_sigma;
   const char *doubt; /* why it may be no such cycle; NULL: nothing speaks against it */
 } bramah_work_cycle;
 
@@ -116,8 +116,8 @@ typedef struct bramah_cylinder_log {
 
 /* What it did. */
 typedef struct bramah_cylinder_work {
-  double work,
-      positive; /* [J] on the piston, the trapezoid of the force over the stroke, and its positive parts */
+  /* [J] on the piston, the trapezoid of the force over the stroke, and its positive parts */
+  double work, positive;
   uint64_t near_stalls; /* 0.2 s or more beyond stall_pressure at less than 10 mm/s */
 } bramah_cylinder_work;
 
@@ -145,8 +145,8 @@ typedef struct bramah_rank_test {
   double statistic;        /* Friedman's chi-square corrected for ties; Spearman's rho */
   double p, p_low, p_high; /* by permutations, two-sided; 95 % interval of what more of them would come to */
   double effect;           /* Kendall's W, 0 to 1; Spearman's rho */
-  double low,
-      high; /* 95 % interval of rho by Fisher's z and the variance of Bonett and Wright; NaN of Friedman */
+  /* 95 % interval of rho by Fisher's z and the variance of Bonett and Wright; NaN of Friedman */
+  double low, high;
   double critical;   /* |statistic| from which on p < 0.05; infinite: so few can show nothing */
   double detectable; /* |rho| that four of five such studies would find at 0.05; NaN of Friedman */
   uint64_t n;        /* blocks, pairs */

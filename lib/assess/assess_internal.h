@@ -23,8 +23,8 @@ typedef struct bramah__innovations {
   double expected;   /* sum over them of what their gates leave of a mean NIS of 1 */
   double considered; /* sum over them of the shares of considered states in their variances */
   uint64_t present, gated, saturated;
-  double last, products,
-      squares; /* normalised: the last one, sums of products with the one before, squares */
+  /* normalised: the last one, sums of products with the one before, squares */
+  double last, products, squares;
 } bramah__innovations;
 
 /* Innovations of a sensor in a window (windows.c). */

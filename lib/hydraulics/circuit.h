@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lumped-fluid circuit: volumes, elements between them, directional valves and double-acting cylinders. Source:
- * dissertation 2.32 ff., spec equations 2. It sees a cylinder only as a stroke and a velocity; a rotary
- * actuator is a cylinder with angles for lengths and m^3/rad for areas. Pressures absolute [Pa], flows
+ * dissertation 2.32 ff. It sees a cylinder only as a stroke and a velocity; a rotary actuator is a cylinder with angles for lengths and m^3/rad for areas. Pressures absolute [Pa], flows
  * [m^3/s]. A node is a volume (index < n_volumes) or, above that, a supply of constant pressure. */
 #ifndef BRAMAH_LIB_HYDRAULICS_CIRCUIT_H
 #define BRAMAH_LIB_HYDRAULICS_CIRCUIT_H

@@ -175,7 +175,7 @@ const bramah_element_key *bramah__value_key(const bramah_element_kind *kind, siz
 #define BRAMAH__FLOW_UNIT "m^3/s/Pa^0.5" /* of C in Q = C sqrt(dp) */
 
 /* sgn(dp) sqrt|dp| [sqrt(Pa)], linear below the transition pressure and continuous there, where the slope is that of
- * the root, half of the linear part's. Source: spec equations 2. */
+ * the root, half of the linear part's. */
 static inline bramah__expr bramah__root_flow(bramah__expr dp, double transition_pressure)
 {
   const bramah__expr size = e_abs(dp), transition = e_number(transition_pressure);

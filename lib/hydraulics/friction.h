@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Seal friction of a cylinder: four models, two of them with internal states. Source: dissertation 2.42-2.54,
- * spec equations 3. Forces are positive for positive velocity. */
+/* Seal friction of a cylinder: four models, two of them with internal states. Forces are positive for
+ * positive velocity. Source: dissertation 2.42-2.54. */
 #ifndef BRAMAH_LIB_HYDRAULICS_FRICTION_H
 #define BRAMAH_LIB_HYDRAULICS_FRICTION_H
 

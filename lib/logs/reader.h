@@ -79,8 +79,8 @@ struct bramah_log_reader {
 
   size_t time_column; /* SIZE_MAX: none */
   bramah__time_format clock;
-  int64_t
-      time; /* of the row given last, if its time is present: ns, of ISO 8601 since 1970; or the counter */
+  /* of the row given last, if its time is present: ns, of ISO 8601 since 1970; or the counter */
+  int64_t time;
 
   uint64_t n_rows, skipped_rows;
   int first_skipped;   /* line */

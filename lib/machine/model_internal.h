@@ -155,8 +155,8 @@ typedef struct bramah__parameter {
   bramah__parameter_code code;
   size_t index; /* of the joint, cylinder, link, supply, ... in the model; >= n: a payload on the ground */
   size_t value; /* of an element or shaft: which of its quantities */
-  double point
-      [3]; /* of a payload, frame of the link; of a component of a force: its unit vector in the load's axes */
+  /* of a payload, frame of the link; of a component of a force: its unit vector in the load's axes */
+  double point[3];
   bramah_parameter_info info;
 } bramah__parameter;
 

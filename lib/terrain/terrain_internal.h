@@ -37,8 +37,8 @@ typedef struct bramah__pair {
 
 /* A contact: force K d^1.5 (1 + loss d'), friction. */
 typedef struct bramah__touch {
-  double stiffness, loss, friction, bristles, damping,
-      mass; /* mass: that the two have together, m1 m2/(m1 + m2) */
+  /* mass: that the two have together, m1 m2/(m1 + m2) */
+  double stiffness, loss, friction, bristles, damping, mass;
 } bramah__touch;
 
 /* Values that are zero almost everywhere, by cell, and which cells are not. */
