@@ -387,6 +387,11 @@ typedef struct bramah_diagnosis {
   const bramah_explanation *cause; /* [n] the one that explains most first */
   double from, to;                 /* [s] of the log: looked at */
   int is_part;                     /* 1: this is less than the log */
+  /* A valve that opens (bramah_kink) at a volume whose pressure contradicts, if the estimate was within 4 sigma of where it does at more
+   * than half of the samples in the first window that contradicts, and their share; NULL: there is none. There a filter is least
+   * sure of being right: it takes an average of both sides of the opening */
+  const char *opens;
+  double opens_share;
 } bramah_diagnosis;
 /* After a run: its log once more, on `source` from its start, through a filter of its own with the transition `step`, along
  * with score tests of every parameter and of bias, gain and delay of every sensor (bramah_filter_get_scores): of causes

@@ -14,6 +14,7 @@ static const double explained_least =
     12; /* by a cause that is named: chi-square of one degree of freedom, 5e-4 */
 static const double share_least = 0.05; /* of the excess */
 static const double gain_most = 2.0;
+static const double reach = 4.0; /* [sigma] of an opening, as of the filter (estimators/kinks.c) */
 static const double nearly_all = 0.9, nearly_as_much = 0.95; /* explained */
 
 /* A cause may have begun before the first window that contradicts, or within it: onsets that are tried, in tenths of its
@@ -43,7 +44,10 @@ typedef struct run {
   bramah_replay *replay;
   int64_t onset[BANKS]; /* of the scores in each bank */
   bramah_explanation *cause;
-  size_t *index; /* of those causes among the scores */
+  size_t *index;         /* of those causes among the scores */
+  unsigned char *blamed; /* [n_sensors] 1: itself or its bias or gain contradicts */
+  double *near; /* [n_kinks] samples of these in the first window at which a valve is about to open */
+  double samples;
 } run;
 
 void bramah_diagnosis_free(bramah_diagnosis *diagnosis)
@@ -56,6 +60,8 @@ void bramah_diagnosis_free(bramah_diagnosis *diagnosis)
   bramah_program_free(r->program);
   free(r->cause);
   free(r->index);
+  free(r->near);
+  free(r->blamed);
   free(r);
 }
 
@@ -181,7 +187,9 @@ static bramah_status make(run *r, const bramah_assess *a, bramah_diag *diag)
   const size_t n = bramah_filter_get_scores(r->filter, 0).n;
   r->cause = calloc(n + 1, sizeof *r->cause);
   r->index = calloc(n + 1, sizeof *r->index);
-  if (!r->cause || !r->index) return bramah__fail_memory(diag);
+  r->near = calloc(r->plant.n_kinks + 1, sizeof *r->near);
+  r->blamed = calloc(r->n_sensors + 1, 1);
+  if (!r->cause || !r->index || !r->near || !r->blamed) return bramah__fail_memory(diag);
   if (!r->is_part) return bramah_replay_new(r->filter, &replay, r->source, r->source_user, diag, &r->replay);
   status = go_to_kept(r, a, diag);
   return status ? status : bramah_replay_new(r->filter, &replay, rest_of_log, r, diag, &r->replay);
@@ -316,6 +324,65 @@ static void rank(run *r, int64_t now)
   list(r, &best);
 }
 
+/* ---- valves that open ---- */
+
+/* Sensors that contradict, or whose bias or gain does. */
+static void blame(run *r, const bramah_assess_results *results)
+{
+  for (size_t k = 0; k < results->verdict.n; k++) {
+    const bramah_finding *f = &results->verdict.finding[k];
+    for (size_t i = 0; !f->passed && !isnan(f->amount) && i < r->n_sensors; i++) {
+      const char *name = results->sensor[i].name;
+      const size_t n = strlen(name);
+      r->blamed[i] |= strncmp(f->at, name, n) == 0 && (f->at[n] == '\0' || f->at[n] == '.');
+    }
+  }
+}
+
+/* 1: `last` has a sample of such a sensor of the volume with this first-order state. */
+static int is_blamed(const run *r, const bramah_filter_last *last, size_t n, size_t state)
+{
+  int is = 0;
+  for (size_t i = 0; i < r->n_sensors; i++)
+    is |=
+        r->blamed[i] && last->innovation[i].present && last->rows[i * n + 2 * r->plant.n_dof + state] != 0.0;
+  return is;
+}
+
+/* At a sample: which valves at the volumes of such sensors are about to open, by what is believed of the pressures. */
+static void note_openings(run *r)
+{
+  const bramah_filter_last last = bramah_filter_get_last(r->filter);
+  const size_t n = bramah_filter_get_info(r->filter).n_error, first = 2 * r->plant.n_dof;
+  const double *P = bramah_filter_covariance(r->filter);
+  r->samples++;
+  for (size_t k = 0; k < r->plant.n_kinks; k++) {
+    double variance = 0.0;
+    int is_there = 0;
+    bramah_kink kink;
+    r->plant.kink(r->plant.self, k, &kink);
+    for (int a = 0; a < 2; a++) {
+      if (kink.by[a] == 0.0) continue;
+      is_there |= is_blamed(r, &last, n, kink.state[a]);
+      for (int b = 0; b < 2; b++)
+        if (kink.by[b] != 0.0)
+          variance += kink.by[a] * kink.by[b] * P[(first + kink.state[a]) * n + first + kink.state[b]];
+    }
+    r->near[k] += is_there && kink.value * kink.value < reach * reach * variance;
+  }
+}
+
+static void name_opening(run *r)
+{
+  for (size_t k = 0; k < r->plant.n_kinks; k++) {
+    bramah_kink kink;
+    if (!(r->near[k] > 0.5 * r->samples) || !(r->near[k] > r->found.opens_share * r->samples)) continue;
+    r->plant.kink(r->plant.self, k, &kink);
+    r->found.opens = kink.name;
+    r->found.opens_share = r->near[k] / r->samples;
+  }
+}
+
 bramah_status bramah_diagnose(bramah_assess *assess, bramah_source source, void *source_user,
                               bramah_diag *diag, bramah_diagnosis **out)
 {
@@ -327,11 +394,13 @@ bramah_status bramah_diagnose(bramah_assess *assess, bramah_source source, void 
   r->source = source;
   r->source_user = source_user;
   r->n_sensors = assess->n_sensors;
-  first_window(&bramah_assess_get_results(assess)->verdict, &begin_ns, &end_ns);
+  const bramah_assess_results *results = bramah_assess_get_results(assess);
+  first_window(&results->verdict, &begin_ns, &end_ns);
   for (size_t b = 1; b < BANKS; b++)
     r->onset[b] = end_ns < INT64_MAX ? begin_ns + onset_at[b - 1] * ((end_ns - begin_ns) / 10) : INT64_MAX;
   choose_part(r, assess, begin_ns, end_ns);
   bramah_status status = make(r, assess, diag);
+  if (!status) blame(r, results);
   r->found.cause = r->cause;
   for (size_t bank = 0; !status && t < r->to_ns;) {
     const int64_t before = t;
@@ -341,12 +410,14 @@ bramah_status bramah_diagnose(bramah_assess *assess, bramah_source source, void 
     for (; bank < BANKS && r->onset[bank] <= t; bank++)
       if (r->onset[bank] > r->onset[0]) bramah_filter_restart_scores(r->filter, bank);
     if (before < end_ns && t >= end_ns) rank(r, t);
+    if (corrected && t >= begin_ns && t <= end_ns) note_openings(r);
   }
   if (status) {
     bramah_diagnosis_free(&r->found);
     return status;
   }
   rank(r, t);
+  name_opening(r);
   r->found.to = 1e-9 * (double)t;
   r->found.is_part = r->is_part;
   *out = &r->found;

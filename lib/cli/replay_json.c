@@ -293,6 +293,7 @@ static void put_findings(const cli_replay_run *r, cli_json *json)
   LIST("checks", results->verdict.n, results->verdict.finding, checks);
   put_doubts(r->plausibility, &results->verdict, json);
   if (r->diagnosis) LIST("diagnosis", r->diagnosis->n, r->diagnosis->cause, explanations);
+  if (r->diagnosis && r->diagnosis->opens) cli_json_text(json, "opens", r->diagnosis->opens);
 #undef LIST
 }
 

@@ -347,6 +347,11 @@ static cli_table diagnosis_table(const bramah_diagnosis *d)
     cli_table_add(&table, "%s%s%s", e->group == i ? "" : first->name, e->group == i ? "" : " ",
                   e->group == i ? "" : first->what);
   }
+  if (d && d->opens) {
+    cli_table_add(&table, "%.40s within 4 sigma of where it opens", d->opens);
+    cli_table_add(&table, "-");
+    cli_table_add(&table, "for %.3g %% of that time", 100.0 * d->opens_share);
+  }
   return table;
 }
 
@@ -356,6 +361,9 @@ static void print_diagnosis(const bramah_diagnosis *d, FILE *out)
   if (!d) return;
   if (d->is_part)
     fprintf(out, "  looked at %.3g s around t = %.6g s\n", d->to - d->from, 0.5 * (d->from + d->to));
+  if (d->opens)
+    fprintf(out, "  %s: for %.3g %% of the time that first contradicts within 4 sigma of where it opens\n",
+            d->opens, 100.0 * d->opens_share);
   if (!d->n) {
     fprintf(out, "  no single cause that is known of would explain it\n");
     return;
