@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Gyro: the angular rate of a body, seen from the inertial frame, about an axis fixed in the body [rad/s];
- * or, without an axis, the rate of a joint. */
+ * or, without an axis, the rate of a joint. Publication III prints (3.19) for positions and pressures only; its sensor sets 2 to 4 need
+ * this row, too. */
 #include "sensors/kinds.h"
 
 #include <math.h>

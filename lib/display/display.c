@@ -33,7 +33,7 @@ static bramah_status no_such(const maker *m, const char *what, const char *name,
                              size_t n, const char *const *names)
 {
   bramah__failf(m->diag, BRAMAH_E_REFERENCE, m->file->file, line, thing, "there is no %s '%s'", what, name);
-  bramah__add_suggestion(m->diag, name, n, names, "");
+  bramah__add_suggestion(m->diag, name, n, names, n < 32 ? "; there are " : "");
   return BRAMAH_E_REFERENCE;
 }
 
@@ -157,8 +157,11 @@ static bramah_status put_gauge(maker *m, const bramah_gauge *gauge, size_t outpu
   for (size_t i = 0; i < gauge->n_sensors; i++) {
     size_t sensor = 0;
     const bramah_status status = find_sensor(m, gauge->sensors[i], gauge, &sensor);
-    if (status) return status;
-    bramah__json_number(json, NULL, (double)sensor);
+    if (status && !gauge->is_optional) return status;
+    if (status)
+      bramah_diag_clear(m->diag);
+    else
+      bramah__json_number(json, NULL, (double)sensor);
   }
   if (!gauge->n_sensors && of->sensor >= 0) bramah__json_number(json, NULL, (double)of->sensor);
   bramah__json_close(json, ']');

@@ -431,7 +431,7 @@ void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const
     bramah__add_text(diag, "'?");
     return;
   }
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; *listing && i < n; i++) {
     bramah__add_text(diag, i ? ", " : listing);
     bramah__add_text(diag, names[i]);
   }

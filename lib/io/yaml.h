@@ -131,7 +131,7 @@ size_t bramah__line_end(const char *text, size_t rest);
 /* The element of a mapping, or NULL. */
 const bramah__node *bramah__node_find(const bramah__node *mapping, const char *key);
 
-/* "; did you mean 'x'?" if a name is near, otherwise `listing` and all names ("; allowed are a, b"). */
+/* "; did you mean 'x'?" if a name is near, otherwise `listing` and all names ("; allowed are a, b"); listing "": nothing. */
 void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
                             const char *listing);
 

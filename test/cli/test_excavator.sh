@@ -37,6 +37,9 @@ awk -v dir="$folder" '/^machine:/ { print "machine: " dir "/excavator.yaml"; nex
 run 3 replay constant.yaml log.csv --truth truth.csv --output constant.csv
 grep -q '^verdict: contradicted' "$work/out" || fail "a constant supply pressure is believed"
 
+# Its other study and the plan have no mistakes, the display they share included.
+for file in imus sensors; do run 0 check "$folder/$file.yaml"; done
+
 # On its tracks it runs by tape and is written as C.
 run 0 simulate "$folder/excavator.yaml" --duration 0.01 --how --output tracks.csv
 says out '10 steps by it, 0 by the interpreter'
