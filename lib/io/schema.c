@@ -528,7 +528,16 @@ bramah_status bramah__check_kind(bramah__reader *reader, const bramah__node *roo
   if (known) return BRAMAH_OK;
   bramah__fail(reader->diag, BRAMAH_E_KEY, NULL, "this is no ");
   bramah__add_text(reader->diag, what);
-  bramah__add_text(reader->diag, " file: its first key is none that it could have");
+  static const char *const others[] = {"machine", "study", "plan", "work", "display"};
+  bramah__add_text(reader->diag, " file: its first key is ");
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcmp(first->text, others[i]) == 0) {
+      bramah__add_text(reader->diag, "that of a ");
+      bramah__add_text(reader->diag, others[i]);
+      bramah__add_text(reader->diag, " file");
+      return bramah__at(reader->diag, first->file, first->line, first->column);
+    }
+  bramah__add_text(reader->diag, "none that it could have");
   return bramah__at(reader->diag, first->file, first->line, first->column);
 }
 

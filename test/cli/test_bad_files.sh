@@ -131,6 +131,8 @@ printf 'alice: {secret: hunter2}\nbob: {uid: 3}\n' >accounts.yaml
 sed 's/^machine:.*/machine: accounts.yaml/' sensors-2.yaml >with-accounts.yaml
 run 1 check accounts.yaml
 says err 'accounts.yaml:1:1: this is no machine file'
+run 1 modes sensors-2.yaml
+says err 'sensors-2.yaml:3:1: this is no machine file: its first key is that of a study file'
 run 1 check with-accounts.yaml
 says err 'accounts.yaml:1:1: this is no machine file'
 grep -qE 'alice|bob|hunter2' out err && fail 'the contents of a foreign file are told'
