@@ -293,8 +293,8 @@ const buildScenario = () => {
   }
 };
 /* What a task comes to, in words: screen readers have no marks. */
-const stepNote = (task, is) => {
-  if (is.is === 'waiting') return 'to come';
+const stepNote = (is, runs) => {
+  if (is.is === 'waiting') return runs ? 'to come' : 'not begun';
   if (is.is === 'done') return `done at ${is.ended.toFixed(1)} s${is.sure < 0.995 ? `, ${percent(is.sure)} sure` : ''}${is.lost > 0 ? `, late: −${plain(is.lost)}` : ''}`;
   if (is.is === 'failed') return `failed at ${is.ended.toFixed(1)} s`;
   const left = is.left === null ? '' : is.left >= 0 ? `, ${is.left.toFixed(0)} s left` : `, ${(-is.left).toFixed(0)} s late`;
@@ -311,7 +311,7 @@ const showScenario = (frame) => {
     step.item.dataset.sure = task.sure;
     if (task.is === 'active') { step.item.setAttribute('aria-current', 'step'); active.push(k); } else step.item.removeAttribute('aria-current');
     write(step.mark, marks[task.is]);
-    write(step.note, stepNote(step.task, task));
+    write(step.note, stepNote(task, is.is === 'runs'));
   });
   const failed = is.tasks.filter((t) => t.is !== 'done').length;
   const text = is.is === 'over' ? failed ? `Over: ${is.tasks.length - failed} of ${is.tasks.length} tasks done` : 'All tasks are done' : is.is === 'late' ? 'The time is up' : is.is === 'broken' ? 'Broken down'

@@ -156,9 +156,6 @@ static double at_most(const bramah__scenario *s, const limits *all)
   return p;
 }
 
-/* Below this probability a rule is not looked at. */
-static const double DOUBTFUL = 0.05;
-
 static const watch not_watched = {INT64_MIN, INT64_MIN, 0.0, 0.0, 0.0};
 
 /* 1: it has held with the confidence for so long. */
@@ -297,8 +294,9 @@ static void step_rule(bramah__scenario *s, course *c, size_t i, double dt, int i
   if (r->is_on) r->lost += of->per_second * dt;
   r->expected += known * of->per_second * dt;
   r->together += sqrt(known * (1.0 - known)) * of->per_second * dt;
-  if (known < DOUBTFUL) { /* what it was until now counts once */
-    const double was = r->watch.best >= DOUBTFUL ? r->watch.best : 0.0;
+  /* What was more likely than not, and is over, counts; of all that was less likely the likeliest one, once. */
+  const double was = r->watch.best;
+  if (known < 0.05 && was >= 0.5) {
     r->expected += was * of->points;
     r->variance += was * (1.0 - was) * of->points * of->points;
     r->watch.best = 0.0;

@@ -391,15 +391,19 @@ TEST(what_it_says_is_true)
   const char *const gauges[] = {
       "display: drawn",
       "gauges:", "  crank: {kind: number, output: crank.angle, unit: deg, critical_above: 63.3}",
-      "  p2: {kind: number, output: v2.pressure, unit: bar, critical_below: 1}"};
+      "  p2: {kind: number, output: v2.pressure, unit: bar, critical_below: 1}",
+      "scenario: {confidence: 80 %, tasks: {low: {instruction: Lower it, end: {crank.angle: {below: 63.3 "
+      "deg}}}}}"};
   bramah_session *whole;
   bramah_display_file *file;
   drawn_run run = {0};
   double stated = 0, spread = 0, flagged_stated = 0, flagged_spread = 0;
+  double done_stated = 0, done_spread = 0;
+  int done = 0, done_true = 0;
   int beyond = 0, flags = 0, flagged_beyond = 0, between = 0, inside[5] = {0};
   write_lines(lines, 13, 0, NULL);
   must(bramah_session_open(path, &diag, &whole), &diag);
-  write_lines(gauges, 4, 0, NULL);
+  write_lines(gauges, 5, 0, NULL);
   must(bramah_display_load(path, &diag, &file), &diag);
   must(bramah_noise_new(17, "drawn runs", &diag, &run.noise), &diag);
   for (size_t k = 0; k < 5; k++)
@@ -419,7 +423,15 @@ TEST(what_it_says_is_true)
     must(bramah_assess_new(one, draw_row, &run, NULL, &diag, &a), &diag);
     must(bramah_display_new(file, a, &diag, &display), &diag);
     must(bramah_display_frame_new(display, &diag, &frame), &diag);
-    for (int k = 0; k <= run.last; k++) must(bramah_assess_next(a, &end, &diag), &diag);
+    for (int k = 0; k <= run.last; k++) {
+      const bramah_shown *row;
+      must(bramah_assess_next(a, &end, &diag), &diag);
+      for (size_t i = bramah_display_shown(display, &row); i-- > 0; row++) {
+        if (row->kind != BRAMAH_SHOWN_DONE) continue;
+        done++, done_stated += row->probability, done_spread += row->probability * (1 - row->probability);
+        done_true += run.state[k][0] <= 63.3 * acos(-1.0) / 180;
+      }
+    }
     must(bramah_display_take(display, frame, &diag), &diag);
     const bramah_estimate *e = bramah_assess_estimate(a);
     for (size_t k = 0; k < 5; k++)
@@ -442,14 +454,19 @@ TEST(what_it_says_is_true)
   ck_assert_msg(flags > 50 && fabs(flagged_beyond - flagged_stated) < 4 * sqrt(flagged_spread),
                 "flagged %d times, critical %d, stated %.1f +- %.1f", flags, flagged_beyond, flagged_stated,
                 sqrt(flagged_spread));
+  /* A task that was judged done, at the time when it was. */
+  ck_assert_msg(done > RUNS / 5 && fabs(done_true - done_stated) < 4 * sqrt(done_spread),
+                "%d tasks done, true of %d, stated %.1f +- %.1f", done, done_true, done_stated,
+                sqrt(done_spread));
   for (size_t k = 0; k < 5; k++)
     ck_assert_msg(fabs(inside[k] - 0.95 * RUNS) < 4 * sqrt(0.95 * 0.05 * RUNS), "%s: inside %d times of %d",
                   judged[k], inside[k], RUNS);
   if (getenv("BRAMAH_NUMBERS"))
     printf("critical %d, stated %.1f +- %.1f; flagged %d, critical %d, stated %.1f +- %.1f; inside %d %d %d "
-           "%d %d\n",
+           "%d %d; done %d, true of %d, stated %.1f +- %.1f\n",
            beyond, stated, sqrt(spread), flags, flagged_beyond, flagged_stated, sqrt(flagged_spread),
-           inside[0], inside[1], inside[2], inside[3], inside[4]);
+           inside[0], inside[1], inside[2], inside[3], inside[4], done, done_true, done_stated,
+           sqrt(done_spread));
   bramah_noise_free(run.noise);
   bramah_display_file_free(file);
   bramah_session_close(whole);
