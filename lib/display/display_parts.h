@@ -4,7 +4,9 @@
  *   json.c       texts as JSON
  *   display.c    a display file bound to an assessment, and its description
  *   frame.c      frames, verdicts, messages
- *   scenario.c   tasks, penalties, breakdowns: bound, followed, as texts
+ *   certainty.c  how sure a value is, how a sensor does
+ *   scenario.c   tasks, penalties, breakdowns bound to outputs, and as texts; scenario.h
+ *   course.c     ... followed estimate by estimate
  *   recording.c  the page, and a run as one file
  *   display_page.html, display_page.css, display_page.js: embedded by the build */
 #ifndef BRAMAH_LIB_DISPLAY_DISPLAY_PARTS_H

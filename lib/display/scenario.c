@@ -1,532 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A scenario: tasks, penalties and breakdowns bound to outputs, followed estimate by estimate, and what it came to. All that
- * changes is one piece of memory, which goes into snapshots of the assessment. */
+/* The scenario of a display file bound to outputs and gauges, its memory, and its texts. */
 #define _GNU_SOURCE /* lib/io/yaml.h */
 #include "lib/assess/assess_internal.h"
+#include "lib/base/arena.h"
 #include "lib/base/diag.h"
-#include "lib/display/display_parts.h"
+#include "lib/display/scenario.h"
 #include "lib/io/fail.h"
 #include "lib/io/session.h"
-#include "lib/io/yaml.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- as bound ---- */
-
-/* offset + scale x value lies between `least` and `most`, or outside of them. */
-typedef struct limit {
-  size_t used; /* place in the list of outputs that are used */
-  double offset, scale, least, most;
-  int is_outside;
-} limit;
-
-typedef struct limits {
-  size_t n;
-  const limit *of; /* [n] all hold */
-  int is_unsure;   /* an output has no standard deviation, and is no command */
-} limits;
-
-typedef struct task {
-  const char *name, *instruction;
-  limits begin, end, forbidden;
-  size_t n_after;
-  const size_t *after;      /* [n_after] */
-  int64_t hold_ns, most_ns; /* most_ns 0: no limit */
-  double points, late;
-} task;
-
-typedef struct rule {
-  const char *name, *text;
-  limits when;
-  int64_t hold_ns;
-  double points, per_second, probability;
-  uint64_t most;
-  int is_breakdown, goes_on;
-} rule;
-
-/* ---- what changes ---- */
-
-/* Whether something holds with enough probability for long enough. Of the probability that it did so at all the largest of those that
- * were not undercut for that long counts. */
-typedef struct watch {
-  int64_t since_ns, block_ns; /* INT64_MIN: it does not hold; no block has begun */
-  double least, block, best;
-} watch;
-
-typedef struct task_state {
-  bramah_task_is is;
-  int is_watched, is_compared; /* it was done and holds since; with the other judge */
-  int64_t begun_ns, ended_ns;
-  double now, lost;
-  watch watch;
-} task_state;
-
-typedef struct rule_state {
-  int is_on;
-  uint64_t times;
-  int64_t first_ns, since_ns;
-  double now, lost;
-  watch watch;
-  double expected, variance,
-      together; /* of what is lost; `together` [points] is one standard deviation of what goes on in time */
-} rule_state;
-
-typedef struct course_state {
-  bramah_scenario_is is;
-  int has_begun, is_compared;
-  int64_t begun_ns, ended_ns, now_ns;
-} course_state;
-
-/* By one judge. */
-typedef struct course {
-  course_state *at;
-  task_state *task; /* [n_tasks] */
-  rule_state *rule; /* [n_rules] */
-} course;
-
-struct bramah__scenario {
-  bramah__pool pool;
-  bramah_display *display;
-  double confidence;
-  int64_t most_ns; /* 0: no limit */
-  size_t n_tasks, n_rules, n_penalties, n_used;
-  task *task;
-  rule *rule;            /* [n_rules] penalties first */
-  size_t *used;          /* [n_used] columns of bramah_assess_results.output */
-  double *value, *sigma; /* [n_used] by the present judge */
-  bramah_judge judge;
-  int by_truth, has_truth;
-  double most; /* points */
-  course course[2];
-  void *state; /* [state_size] all that changes */
-  size_t state_size;
-  struct looks { /* for gauges and sensors */
-    int64_t next_ns;
-    unsigned char *critical;        /* [n_gauges] */
-    unsigned char *lost;            /* [n_sensors] */
-    bramah__watched_sensor *sensor; /* [n_sensors] */
-  } looks;
-  int64_t *looks_ns;
-  /* A machine that is simulated along, which may be a row ahead: its outputs at its last two rows. */
-  const bramah_simulation *simulation; /* NULL: none */
-  const bramah_plant *simulated;
-  size_t *output; /* [n_used] of that plant; */
-  double *row[2]; /* [n_used] */
-  int64_t row_ns[2];
-  int last;
-  size_t n_shown;
-  bramah_shown *shown;
-  bramah_scenario_result result[2];
-};
-
-/* ---- probabilities ---- */
-
-static double seconds(int64_t ns) { return ns == INT64_MIN ? (double)NAN : (double)ns / 1e9; }
-
-static double of_limit(const bramah__scenario *s, const limit *l)
-{
-  const double value = l->offset + l->scale * s->value[l->used], sigma = fabs(l->scale) * s->sigma[l->used];
-  if (isnan(value)) return NAN;
-  if (isinf(l->most)) return 1.0 - bramah__beyond(l->least - value, sigma);
-  if (isinf(l->least)) return 1.0 - bramah__beyond(value - l->most, sigma);
-  const double outside =
-      fmin(1.0, bramah__beyond(l->least - value, sigma) + bramah__beyond(value - l->most, sigma));
-  return l->is_outside ? outside : 1.0 - outside;
-}
-
-/* That all hold, at least; at most. Nothing is asked for: certain. */
-static double at_least(const bramah__scenario *s, const limits *all)
-{
-  double missing = 0.0;
-  for (size_t i = 0; i < all->n; i++) missing += 1.0 - of_limit(s, &all->of[i]);
-  return isnan(missing) ? missing : fmax(0.0, 1.0 - missing);
-}
-
-static double at_most(const bramah__scenario *s, const limits *all)
-{
-  double p = 1.0;
-  for (size_t i = 0; i < all->n; i++) {
-    const double one = of_limit(s, &all->of[i]);
-    if (isnan(one)) return one;
-    p = fmin(p, one);
-  }
-  return p;
-}
-
-static const watch not_watched = {INT64_MIN, INT64_MIN, 0.0, 0.0, 0.0};
-
-/* 1: it has held with the confidence for so long. */
-static int watch_step(watch *w, double p, double confidence, int64_t hold_ns, int64_t now_ns)
-{
-  if (isnan(p)) p = 0.0; /* nobody knows: not for certain */
-  w->block = w->block_ns == INT64_MIN ? p : fmin(w->block, p);
-  if (w->block_ns == INT64_MIN) w->block_ns = now_ns;
-  if (now_ns - w->block_ns >= hold_ns) {
-    w->best = fmax(w->best, w->block);
-    w->block_ns = INT64_MIN;
-  }
-  if (!(p >= confidence)) {
-    w->since_ns = INT64_MIN;
-    return 0;
-  }
-  w->least = w->since_ns == INT64_MIN ? p : fmin(w->least, p);
-  if (w->since_ns == INT64_MIN) w->since_ns = now_ns;
-  if (now_ns - w->since_ns < hold_ns) return 0;
-  w->best = fmax(w->best, w->least);
-  return 1;
-}
-
-/* ---- what is shown ---- */
-
-static void show(bramah__scenario *s, bramah_shown_kind kind, const char *name, const char *text,
-                 const limits *of, double probability)
-{
-  const bramah_assess *a = s->display->assess;
-  bramah_shown *row = &s->shown[s->n_shown++];
-  *row = (bramah_shown){.t = seconds(a->totals.last_ns),
-                        .kind = kind,
-                        .judge = s->judge,
-                        .name = name,
-                        .text = text,
-                        .probability = of && of->is_unsure ? (double)NAN : probability,
-                        .value = NAN,
-                        .sigma = NAN};
-  if (!of || !of->n) return;
-  size_t k = of->of[0].used;
-  double least = 2.0; /* what it hinges on */
-  for (size_t i = 0; i < of->n; i++) {
-    const double p = of_limit(s, &of->of[i]);
-    if (p < least) least = p, k = of->of[i].used;
-  }
-  row->output = a->outputs[s->used[k]].name;
-  row->unit = a->outputs[s->used[k]].unit;
-  row->value = s->value[k];
-  row->sigma = s->sigma[k];
-}
-
-/* ---- one judge, one estimate ---- */
-
-static void sum_up(bramah__scenario *s, const course *c, bramah_scenario_result *out);
-
-static int is_over(const task_state *t) { return t->is == BRAMAH_TASK_DONE || t->is == BRAMAH_TASK_FAILED; }
-
-static int may_begin(const bramah__scenario *s, const course *c, const task *of)
-{
-  for (size_t k = 0; k < of->n_after; k++)
-    if (!is_over(&c->task[of->after[k]])) return 0;
-  return at_least(s, &of->begin) >= s->confidence;
-}
-
-static void end_task(bramah__scenario *s, const course *c, size_t i, bramah_task_is is, const char *why,
-                     const limits *of, double p, int is_shown)
-{
-  task_state *t = &c->task[i];
-  t->is = is;
-  t->ended_ns = c->at->now_ns;
-  t->is_watched = is == BRAMAH_TASK_DONE;
-  if (is == BRAMAH_TASK_FAILED) t->watch.best = 0.0;
-  if (is_shown)
-    show(s, is == BRAMAH_TASK_DONE ? BRAMAH_SHOWN_DONE : BRAMAH_SHOWN_FAILED, s->task[i].name, why, of, p);
-}
-
-static void step_task(bramah__scenario *s, course *c, size_t i, int is_shown)
-{
-  const task *of = &s->task[i];
-  task_state *t = &c->task[i];
-  if (t->is == BRAMAH_TASK_WAITING && may_begin(s, c, of)) {
-    t->is = BRAMAH_TASK_ACTIVE;
-    t->begun_ns = c->at->now_ns;
-    if (is_shown)
-      show(s, BRAMAH_SHOWN_INSTRUCTION, of->name, of->instruction, &of->end, at_least(s, &of->end));
-  }
-  if (t->is != BRAMAH_TASK_ACTIVE) return;
-  t->now = at_least(s, &of->end);
-  const int64_t taken = c->at->now_ns - t->begun_ns;
-  const int is_late = of->most_ns && taken > of->most_ns;
-  const double forbidden = of->forbidden.n ? at_least(s, &of->forbidden) : 0.0;
-  if (is_late) t->lost = fmin(of->points, of->late * seconds(taken - of->most_ns));
-  if (forbidden >= s->confidence)
-    end_task(s, c, i, BRAMAH_TASK_FAILED, "what is forbidden was done", &of->forbidden, forbidden, is_shown);
-  else if (watch_step(&t->watch, t->now, s->confidence, of->hold_ns, c->at->now_ns))
-    end_task(s, c, i, BRAMAH_TASK_DONE, NULL, &of->end, t->watch.least, is_shown);
-  else if (is_late && !(of->late > 0.0))
-    end_task(s, c, i, BRAMAH_TASK_FAILED, "its time is up", &of->end, t->now, is_shown);
-}
-
-/* A task that was done may become more certain while its conditions go on to hold. */
-static void watch_done(const bramah__scenario *s, course *c)
-{
-  for (size_t i = 0; i < s->n_tasks; i++) {
-    task_state *t = &c->task[i];
-    if (!t->is_watched || t->ended_ns == c->at->now_ns) continue;
-    t->now = at_least(s, &s->task[i].end);
-    t->is_watched = watch_step(&t->watch, t->now, s->confidence, s->task[i].hold_ns, c->at->now_ns);
-  }
-}
-
-static void end_course(bramah__scenario *s, course *c, bramah_scenario_is is, const char *text, int is_shown)
-{
-  for (size_t i = 0; i < s->n_tasks; i++)
-    if (c->task[i].is == BRAMAH_TASK_ACTIVE) end_task(s, c, i, BRAMAH_TASK_FAILED, NULL, NULL, 0.0, 0);
-  c->at->is = is;
-  c->at->ended_ns = c->at->now_ns;
-  if (!is_shown) return;
-  bramah_scenario_result *result = &s->result[s->judge];
-  show(s, BRAMAH_SHOWN_END, "scenario", text, NULL, NAN);
-  sum_up(s, c, result);
-  s->shown[s->n_shown - 1].output = "score";
-  s->shown[s->n_shown - 1].value = result->score;
-  s->shown[s->n_shown - 1].sigma = result->sigma;
-}
-
-static void step_rule(bramah__scenario *s, course *c, size_t i, double dt, int is_shown)
-{
-  const rule *of = &s->rule[i];
-  rule_state *r = &c->rule[i];
-  const double p = of->is_breakdown ? at_most(s, &of->when) : at_least(s, &of->when);
-  const double confidence = of->is_breakdown ? of->probability : s->confidence, known = isnan(p) ? 0.0 : p;
-  const int holds = watch_step(&r->watch, p, confidence, of->hold_ns, c->at->now_ns);
-  r->now = p;
-  if (r->is_on && known < fmin(0.5, confidence)) r->is_on = 0;
-  if (r->is_on) r->lost += of->per_second * dt;
-  r->expected += known * of->per_second * dt;
-  r->together += sqrt(known * (1.0 - known)) * of->per_second * dt;
-  /* What was more likely than not, and is over, counts; of all that was less likely the likeliest one, once. */
-  const double was = r->watch.best;
-  if (known < 0.05 && was >= 0.5) {
-    r->expected += was * of->points;
-    r->variance += was * (1.0 - was) * of->points * of->points;
-    r->watch.best = 0.0;
-  }
-  if (!holds || r->is_on) return;
-  r->is_on = 1;
-  if (!r->times++) r->first_ns = c->at->now_ns;
-  r->since_ns = c->at->now_ns;
-  r->lost += of->points;
-  const int is_end = of->is_breakdown ? !of->goes_on : of->most && r->times > of->most;
-  if (is_shown)
-    show(s, of->is_breakdown || is_end ? BRAMAH_SHOWN_BREAKDOWN : BRAMAH_SHOWN_PENALTY, of->name, of->text,
-         &of->when, p);
-  if (is_end && c->at->is == BRAMAH_SCENARIO_RUNS)
-    end_course(s, c, BRAMAH_SCENARIO_BROKEN, of->text, is_shown);
-}
-
-static void step_course(bramah__scenario *s, course *c, int64_t now_ns, int is_shown)
-{
-  const double dt = c->at->has_begun ? seconds(now_ns - c->at->now_ns) : 0.0;
-  if (!c->at->has_begun) c->at->begun_ns = now_ns;
-  c->at->has_begun = 1;
-  c->at->now_ns = now_ns;
-  watch_done(s, c);
-  if (c->at->is != BRAMAH_SCENARIO_RUNS) return;
-  for (size_t i = 0; i < s->n_tasks; i++) step_task(s, c, i, is_shown);
-  for (size_t i = 0; i < s->n_rules && c->at->is == BRAMAH_SCENARIO_RUNS; i++)
-    step_rule(s, c, i, dt, is_shown);
-  if (c->at->is != BRAMAH_SCENARIO_RUNS) return;
-  size_t left = 0, failed = 0;
-  for (size_t i = 0; i < s->n_tasks; i++) {
-    left += !is_over(&c->task[i]);
-    failed += c->task[i].is == BRAMAH_TASK_FAILED;
-  }
-  if (!left)
-    end_course(s, c, BRAMAH_SCENARIO_OVER, failed ? "not all tasks were done" : "all tasks are done",
-               is_shown);
-  else if (s->most_ns && now_ns - c->at->begun_ns > s->most_ns)
-    end_course(s, c, BRAMAH_SCENARIO_LATE, "the time is up", is_shown);
-}
-
-/* ---- both judges ---- */
-
-static void compare(bramah__scenario *s)
-{
-  static const char *const texts[2] = {"done by the estimate, failed by the truth",
-                                       "failed by the estimate, done by the truth"};
-  course *e = &s->course[BRAMAH_JUDGE_ESTIMATE], *t = &s->course[BRAMAH_JUDGE_TRUTH];
-  for (size_t i = 0; i < s->n_tasks; i++) {
-    if (e->task[i].is_compared || !is_over(&e->task[i]) || !is_over(&t->task[i])) continue;
-    e->task[i].is_compared = 1;
-    if (e->task[i].is != t->task[i].is)
-      show(s, BRAMAH_SHOWN_DIFFERS, s->task[i].name, texts[e->task[i].is == BRAMAH_TASK_FAILED], NULL,
-           e->task[i].watch.best);
-  }
-  /* A second later it is not a matter of when. */
-  const int by_estimate = e->at->is == BRAMAH_SCENARIO_BROKEN, by_truth = t->at->is == BRAMAH_SCENARIO_BROKEN;
-  const course *broken = by_estimate ? e : t;
-  if (by_estimate == by_truth || e->at->is_compared ||
-      e->at->now_ns - broken->at->ended_ns < INT64_C(1000000000))
-    return;
-  e->at->is_compared = 1;
-  show(s, BRAMAH_SHOWN_DIFFERS, "scenario",
-       by_estimate ? "broken down by the estimate, not by the truth"
-                   : "broken down by the truth, not by the estimate",
-       NULL, NAN);
-}
-
-/* Gauges that become critical, sensors that are lost. */
-static void look(bramah__scenario *s, int64_t now_ns)
-{
-  bramah_display *display = s->display;
-  bramah_assess *a = display->assess;
-  if (now_ns < *s->looks_ns) return;
-  *s->looks_ns = now_ns + INT64_C(33333333);
-  for (size_t g = 0; g < display->n_gauges; g++) {
-    const bramah__bound_gauge *gauge = &display->gauge[g];
-    double sigma;
-    const double value = bramah__assess_value(a, gauge->output, &sigma);
-    const double p = bramah__gauge_probability(gauge, value, sigma);
-    const unsigned char is = !isnan(p) && p >= gauge->probability;
-    if (is != s->looks.critical[g]) {
-      show(s, is ? BRAMAH_SHOWN_CRITICAL : BRAMAH_SHOWN_OVER, gauge->name, NULL, NULL, p);
-      s->shown[s->n_shown - 1] = (bramah_shown){.t = seconds(now_ns),
-                                                .kind = is ? BRAMAH_SHOWN_CRITICAL : BRAMAH_SHOWN_OVER,
-                                                .name = gauge->name,
-                                                .probability = p,
-                                                .output = a->outputs[gauge->output].name,
-                                                .unit = a->outputs[gauge->output].unit,
-                                                .value = value,
-                                                .sigma = sigma};
-    }
-    s->looks.critical[g] = is;
-  }
-  for (size_t i = 0; i < display->n_sensors; i++) {
-    const unsigned char is =
-        bramah__look_at_sensor(display, &s->looks.sensor[i], i, now_ns) == BRAMAH_SENSOR_LOST;
-    if (is != s->looks.lost[i])
-      show(s, is ? BRAMAH_SHOWN_LOST : BRAMAH_SHOWN_BACK, a->study->sensors[i].name, NULL, NULL, NAN);
-    s->looks.lost[i] = is;
-  }
-}
-
-/* 0: the simulation is at another time. */
-static int take_simulated(bramah__scenario *s)
-{
-  const int64_t now_ns = s->display->assess->totals.last_ns;
-  s->last = !s->last;
-  s->row_ns[s->last] = bramah_simulation_get_result(s->simulation).time_ns;
-  for (size_t k = 0; k < s->n_used; k++)
-    s->row[s->last][k] = s->simulated->output(s->simulated->self, s->output[k]);
-  const int which = s->row_ns[s->last] == now_ns ? s->last : !s->last;
-  for (size_t k = 0; k < s->n_used; k++) {
-    s->value[k] = s->row[which][k];
-    s->sigma[k] = 0.0;
-  }
-  return s->row_ns[which] == now_ns;
-}
-
-/* Values of the outputs that are used; 0: the truth is not known at this time. */
-static int take_values(bramah__scenario *s, bramah_judge judge)
-{
-  bramah_assess *a = s->display->assess;
-  int all = 1;
-  s->judge = judge;
-  if (judge == BRAMAH_JUDGE_TRUTH && s->simulation) return take_simulated(s);
-  for (size_t k = 0; k < s->n_used; k++) {
-    const bramah_assess_output *of = &a->outputs[s->used[k]];
-    s->value[k] = bramah__assess_value(a, s->used[k], &s->sigma[k]);
-    if (judge == BRAMAH_JUDGE_ESTIMATE || !of->has_truth) continue;
-    s->value[k] = a->truth[of->output];
-    s->sigma[k] = 0.0;
-    all &= !isnan(s->value[k]);
-  }
-  return all;
-}
-
-static void step(void *user)
-{
-  bramah__scenario *s = user;
-  const bramah_judge shown = bramah_display_judge(s->display);
-  const int64_t now_ns = s->display->assess->totals.last_ns;
-  s->n_shown = 0;
-  for (int k = 0; k <= s->has_truth; k++)
-    if (take_values(s, (bramah_judge)k)) step_course(s, &s->course[k], now_ns, (bramah_judge)k == shown);
-  s->judge = shown;
-  if (s->has_truth) compare(s);
-  s->judge = BRAMAH_JUDGE_ESTIMATE;
-  look(s, now_ns);
-}
-
-/* ---- results ---- */
-
-static void sum_up(bramah__scenario *s, const course *c, bramah_scenario_result *out)
-{
-  double variance = 0.0, together = 0.0;
-  const int runs = c->at->is == BRAMAH_SCENARIO_RUNS;
-  out->judge = c == &s->course[BRAMAH_JUDGE_TRUTH] ? BRAMAH_JUDGE_TRUTH : BRAMAH_JUDGE_ESTIMATE;
-  out->is = c->at->is;
-  out->begun = c->at->has_begun ? seconds(c->at->begun_ns) : (double)NAN;
-  out->ended = runs ? (double)NAN : seconds(c->at->ended_ns);
-  out->left = s->most_ns && runs && c->at->has_begun ? seconds(s->most_ns - (c->at->now_ns - c->at->begun_ns))
-                                                     : (double)NAN;
-  out->score = out->expected = 0.0;
-  for (size_t i = 0; i < s->n_tasks; i++) {
-    const task *of = &s->task[i];
-    const task_state *t = &c->task[i];
-    const double points = of->points - t->lost, p = t->watch.best;
-    if (t->is == BRAMAH_TASK_DONE) out->score += points;
-    out->expected += p * points;
-    variance += p * (1.0 - p) * points * points;
-    const int is_active = t->is == BRAMAH_TASK_ACTIVE;
-    out->task[i] = (bramah_task_result){
-        .name = of->name,
-        .is = t->is,
-        .begun = seconds(t->begun_ns),
-        .ended = seconds(t->ended_ns),
-        .now = is_active && !of->end.is_unsure ? t->now : (double)NAN,
-        .sure = p,
-        .left = is_active && of->most_ns ? seconds(of->most_ns - (c->at->now_ns - t->begun_ns)) : (double)NAN,
-        .points = of->points,
-        .lost = t->lost};
-  }
-  for (size_t i = 0; i < s->n_rules; i++) {
-    const rule *of = &s->rule[i];
-    const rule_state *r = &c->rule[i];
-    const double p = r->watch.best;
-    out->score -= r->lost;
-    out->expected -= r->expected + p * of->points;
-    variance += r->variance + p * (1.0 - p) * of->points * of->points;
-    together += r->together;
-    out->penalty[i] = (bramah_rule_result){.name = of->name,
-                                           .is_on = r->is_on,
-                                           .times = r->times,
-                                           .first = seconds(r->first_ns),
-                                           .since = seconds(r->since_ns),
-                                           .now = of->when.is_unsure ? (double)NAN : r->now,
-                                           .lost = r->lost};
-  }
-  out->sigma = sqrt(variance) + together;
-  if (out->judge == BRAMAH_JUDGE_TRUTH) out->expected = out->score, out->sigma = 0.0;
-}
-
-bramah_judge bramah_display_judge(const bramah_display *display)
-{
-  const bramah__scenario *s = display->scenario;
-  return s && s->has_truth && s->by_truth ? BRAMAH_JUDGE_TRUTH : BRAMAH_JUDGE_ESTIMATE;
-}
-
-const bramah_scenario_result *bramah_display_scenario(bramah_display *display, bramah_judge judge)
-{
-  bramah__scenario *s = display->scenario;
-  if (!s || (judge == BRAMAH_JUDGE_TRUTH && !s->has_truth)) return NULL;
-  sum_up(s, &s->course[judge], &s->result[judge]);
-  return &s->result[judge];
-}
-
-size_t bramah_display_shown(const bramah_display *display, const bramah_shown **out)
-{
-  *out = display->scenario ? display->scenario->shown : NULL;
-  return display->scenario ? display->scenario->n_shown : 0;
-}
-
-const char *bramah_shown_kind_text(bramah_shown_kind kind)
-{
-  static const char *const texts[] = {
-      "instruction",        "done", "failed", "penalty",           "breakdown", "end", "critical",
-      "no longer critical", "lost", "back",   "judged differently"};
-  return texts[kind];
-}
 
 /* ---- binding ---- */
 
@@ -552,12 +37,12 @@ static size_t use(bramah__scenario *s, size_t output)
 }
 
 /* An output of the machine, or a gauge. */
-static bramah_status find(binder *b, const bramah_scenario_condition *of, const char *thing, limit *out,
-                          const char **unit)
+static bramah_status find(binder *b, const bramah_scenario_condition *of, const char *thing,
+                          bramah__limit *out, const char **unit)
 {
   const bramah_display *display = b->s->display;
   const bramah_assess *a = display->assess;
-  *out = (limit){.scale = 1.0};
+  *out = (bramah__limit){.scale = 1.0};
   for (size_t k = 0; k < a->n_outputs; k++) {
     if (strcmp(a->outputs[k].name, of->name) != 0) continue;
     *unit = a->outputs[k].unit;
@@ -569,7 +54,7 @@ static bramah_status find(binder *b, const bramah_scenario_condition *of, const 
     if (b->gauge[g] == SIZE_MAX) break;
     const bramah__bound_gauge *gauge = &display->gauge[b->gauge[g]];
     *unit = b->file->gauges[g].unit;
-    *out = (limit){.used = use(b->s, gauge->output), .offset = gauge->offset, .scale = gauge->scale};
+    *out = (bramah__limit){.used = use(b->s, gauge->output), .offset = gauge->offset, .scale = gauge->scale};
     return BRAMAH_OK;
   }
   const char **names = calloc(a->n_outputs + b->file->n_gauges + 1, sizeof *names);
@@ -584,7 +69,7 @@ static bramah_status find(binder *b, const bramah_scenario_condition *of, const 
 }
 
 static bramah_status bind_limit(binder *b, const bramah_scenario_condition *of, const char thing[120],
-                                limit *out)
+                                bramah__limit *out)
 {
   const char *unit = "";
   bramah_status status = find(b, of, thing, out, &unit);
@@ -609,14 +94,14 @@ static bramah_status bind_limit(binder *b, const bramah_scenario_condition *of, 
 }
 
 static bramah_status bind_limits(binder *b, size_t n, const bramah_scenario_condition *from,
-                                 const char *thing, const char *section, limits *out)
+                                 const char *thing, const char *section, bramah__limits *out)
 {
   const bramah_assess *a = b->s->display->assess;
   char place[120];
-  limit *list = bramah__pool_take(&b->s->pool, n, sizeof *list);
+  bramah__limit *list = bramah__pool_take(&b->s->pool, n, sizeof *list);
   bramah_status status = list ? BRAMAH_OK : bramah__fail_memory(b->diag);
   snprintf(place, sizeof place, "scenario.%s.%s", thing, section);
-  *out = (limits){.n = n, .of = list};
+  *out = (bramah__limits){.n = n, .of = list};
   for (size_t i = 0; !status && i < n; i++) {
     status = bind_limit(b, &from[i], place, &list[i]);
     if (status) break;
@@ -627,7 +112,7 @@ static bramah_status bind_limits(binder *b, size_t n, const bramah_scenario_cond
   return status;
 }
 
-static bramah_status bind_after(binder *b, const bramah_scenario_task *from, size_t i, task *out)
+static bramah_status bind_after(binder *b, const bramah_scenario_task *from, size_t i, bramah__task *out)
 {
   size_t *after = bramah__pool_take(&b->s->pool, from->n_after + 1, sizeof *after);
   if (!after) return bramah__fail_memory(b->diag);
@@ -643,13 +128,13 @@ static int64_t to_ns(double s) { return (int64_t)llround(1e9 * fmin(s, 1e9)); }
 
 static bramah_status bind_task(binder *b, const bramah_scenario_task *from, size_t i)
 {
-  task *out = &b->s->task[i];
-  *out = (task){.name = keep_text(b, from->name),
-                .instruction = keep_text(b, from->instruction),
-                .hold_ns = to_ns(from->hold),
-                .most_ns = to_ns(from->time_limit),
-                .points = from->points,
-                .late = from->late};
+  bramah__task *out = &b->s->task[i];
+  *out = (bramah__task){.name = keep_text(b, from->name),
+                        .instruction = keep_text(b, from->instruction),
+                        .hold_ns = to_ns(from->hold),
+                        .most_ns = to_ns(from->time_limit),
+                        .points = from->points,
+                        .late = from->late};
   if (!out->name || !out->instruction) return bramah__fail_memory(b->diag);
   b->s->most += from->points;
   bramah_status status = bind_limits(b, from->n_begin, from->begin, from->name, "begin", &out->begin);
@@ -663,16 +148,16 @@ static bramah_status bind_rules(binder *b, size_t n, const bramah_scenario_rule 
 {
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; !status && i < n; i++) {
-    rule *out = &b->s->rule[b->s->n_rules];
-    *out = (rule){.name = keep_text(b, from[i].name),
-                  .text = keep_text(b, from[i].text ? from[i].text : from[i].name),
-                  .hold_ns = to_ns(from[i].hold),
-                  .points = from[i].points,
-                  .per_second = from[i].per_second,
-                  .probability = from[i].probability,
-                  .most = (uint64_t)from[i].most,
-                  .is_breakdown = is_breakdown,
-                  .goes_on = from[i].goes_on};
+    bramah__rule *out = &b->s->rule[b->s->n_rules];
+    *out = (bramah__rule){.name = keep_text(b, from[i].name),
+                          .text = keep_text(b, from[i].text ? from[i].text : from[i].name),
+                          .hold_ns = to_ns(from[i].hold),
+                          .points = from[i].points,
+                          .per_second = from[i].per_second,
+                          .probability = from[i].probability,
+                          .most = (uint64_t)from[i].most,
+                          .is_breakdown = is_breakdown,
+                          .goes_on = from[i].goes_on};
     if (!out->name || !out->text) return bramah__fail_memory(b->diag);
     b->missing = 0;
     status = bind_limits(b, from[i].n_when, from[i].when, from[i].name, "when", &out->when);
@@ -684,15 +169,17 @@ static bramah_status bind_rules(binder *b, size_t n, const bramah_scenario_rule 
 
 /* ---- its memory ---- */
 
+static const bramah__watch not_watched = {INT64_MIN, INT64_MIN, 0.0, 0.0, 0.0};
+
 /* What changes, in one piece. */
 static void lay_out(bramah__scenario *s, bramah__arena *arena)
 {
   const bramah_display *d = s->display;
   for (int k = 0; k < 2; k++)
-    s->course[k] = (course){.at = BRAMAH__TAKE(arena, course_state, 1),
-                            .task = BRAMAH__TAKE(arena, task_state, s->n_tasks),
-                            .rule = BRAMAH__TAKE(arena, rule_state, s->n_rules)};
-  s->looks_ns = BRAMAH__TAKE(arena, int64_t, 1);
+    s->course[k] = (bramah__course){.at = BRAMAH__TAKE(arena, bramah__course_state, 1),
+                                    .task = BRAMAH__TAKE(arena, bramah__task_state, s->n_tasks),
+                                    .rule = BRAMAH__TAKE(arena, bramah__rule_state, s->n_rules)};
+  s->looks.next_ns = BRAMAH__TAKE(arena, int64_t, 1);
   s->looks.sensor = BRAMAH__TAKE(arena, bramah__watched_sensor, d->n_sensors);
   s->looks.critical = BRAMAH__TAKE(arena, unsigned char, d->n_gauges);
   s->looks.lost = BRAMAH__TAKE(arena, unsigned char, d->n_sensors);
@@ -707,12 +194,14 @@ static bramah_status begin(bramah__scenario *s, bramah_diag *diag)
   if (status) return status;
   s->state = arena.base;
   lay_out(s, &arena);
-  *s->looks_ns = INT64_MIN;
+  *s->looks.next_ns = INT64_MIN;
   for (int k = 0; k < 2; k++) {
     for (size_t i = 0; i < s->n_tasks; i++)
-      s->course[k].task[i] = (task_state){.begun_ns = INT64_MIN, .ended_ns = INT64_MIN, .watch = not_watched};
+      s->course[k].task[i] =
+          (bramah__task_state){.begun_ns = INT64_MIN, .ended_ns = INT64_MIN, .watch = not_watched};
     for (size_t i = 0; i < s->n_rules; i++)
-      s->course[k].rule[i] = (rule_state){.first_ns = INT64_MIN, .since_ns = INT64_MIN, .watch = not_watched};
+      s->course[k].rule[i] =
+          (bramah__rule_state){.first_ns = INT64_MIN, .since_ns = INT64_MIN, .watch = not_watched};
   }
   return BRAMAH_OK;
 }
@@ -784,7 +273,8 @@ bramah_status bramah__scenario_new(bramah_display *display, const bramah_display
   if (!status) status = begin(s, diag);
   for (int k = 0; !status && k < 2; k++) status = bramah__scenario_results_new(s, &s->result[k], diag);
   if (status) return status;
-  bramah__assess_carry(display->assess, &(bramah__passenger){step, s, s->state, s->state_size});
+  bramah__assess_carry(display->assess,
+                       &(bramah__passenger){bramah__scenario_step, s, s->state, s->state_size});
   return BRAMAH_OK;
 }
 
@@ -820,7 +310,7 @@ void bramah__scenario_free(bramah__scenario *s)
 
 /* ---- texts ---- */
 
-static void put_rules(bramah__json *json, const char *name, size_t n, const rule *rules)
+static void put_rules(bramah__json *json, const char *name, size_t n, const bramah__rule *rules)
 {
   bramah__json_open(json, name, '[');
   for (size_t i = 0; i < n; i++) {
@@ -868,7 +358,7 @@ bramah_status bramah__scenario_describe(const bramah__scenario *s, const bramah_
     bramah__json_text(json, "name", s->task[i].name);
     bramah__json_text(json, "instruction", s->task[i].instruction);
     bramah__json_number(json, "points", s->task[i].points);
-    bramah__json_number(json, "hold", seconds(s->task[i].hold_ns));
+    bramah__json_number(json, "hold", bramah__seconds(s->task[i].hold_ns));
     status = put_gauges(json, file, gauge, &from->tasks[i], diag);
     bramah__json_close(json, '}');
   }
@@ -927,10 +417,4 @@ void bramah__scenario_text(const bramah_scenario_result *result, bramah__json *j
   put_results(json, "penalties", result->n_penalties, result->penalty);
   put_results(json, "breakdowns", result->n_breakdowns, result->breakdown);
   bramah__json_close(json, '}');
-}
-
-void bramah__scenario_take(bramah_display *display, bramah_scenario_result *out)
-{
-  bramah__scenario *s = display->scenario;
-  if (s) sum_up(s, &s->course[bramah_display_judge(display)], out);
 }
