@@ -16,6 +16,12 @@ static bramah__expr flow(bramah__quantities of, const bramah__expr *seen, double
   return e_mul(e_of(of, COEFFICIENT), roots);
 }
 
+/* As a check valve; what the pilot opens depends on more than one difference, and is not counted. */
+static bramah__kink opens(bramah__quantities of, double transition_pressure)
+{
+  return (bramah__kink){e_of(of, CRACKING), e_scale(1.0 / sqrt(transition_pressure), e_of(of, COEFFICIENT))};
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("from", bramah_pilot_check_valve, from),
     BRAMAH__NODE_KEY("to", bramah_pilot_check_valve, to),
@@ -34,4 +40,4 @@ static const bramah_element_key keys[] = {
 const bramah__element_kind bramah__pilot_check_valve_kind = {
     BRAMAH__DESCRIPTION("pilot_check_valves", "pilot-operated check valve", bramah_pilot_check_valve,
                         pilot_check_valves, .keys = keys),
-    .flow = flow, .sees = 1U << BRAMAH__PILOT};
+    .flow = flow, .opens = opens, .sees = 1U << BRAMAH__PILOT};
