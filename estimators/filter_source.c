@@ -519,6 +519,8 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
   text = bramah__source_fill(s, text);
   write_tables(s, f, lists);
   text = bramah__source_fill(s, text);
+  bramah__source_fill(s, bramah__plant_code);
+  text = bramah__source_fill(s, text);
   const char *augmented = bramah__augmented_code;
   for (int part = 0; part < 4; part++) {
     const int of_root = part == 2;
@@ -548,8 +550,13 @@ bramah_status bramah_filter_c_source(const bramah_filter *f, const bramah_progra
       status = bramah__fail(diag, BRAMAH_E_MEMORY, "filter", "no memory for the C source");
   }
   const bramah__source_addition addition = {" and its filter", header.text,      code.text, lists.n_outputs,
-                                            lists.output,      parameters_of(f), f->par};
+                                            lists.output,      parameters_of(f), f->par,    0};
   if (status == BRAMAH_OK) status = bramah__source_end(&s, &addition, diag, out);
+  if (status == BRAMAH_OK) {
+    out->n_outputs = lists.n_outputs;
+    out->output = lists.output;
+    lists.output = NULL;
+  }
   free(header.text);
   free(code.text);
   free(lists.output);

@@ -27,6 +27,7 @@
 #include <bramah/assess.h>
 #include <bramah/compare.h>
 #include <bramah/display.h>
+#include <bramah/fmi.h>
 #include <bramah/hypotheses.h>
 #include <bramah/log.h>
 #include <bramah/plausibility.h>

@@ -156,6 +156,8 @@ typedef struct bramah_c_source {
   size_t n_iterate;    /* operations of a Newton iterate ... */
   size_t n_step;       /* ... and of the rest of the equations in a step, of a filter in a cycle */
   size_t n_kept;       /* values between the parts of a step */
+  size_t n_outputs;    /* that it has, in its order; NULL: none */
+  size_t *output;      /* [n_outputs] of the plant */
 } bramah_c_source;
 
 /* Of a plant of the program's model, which starts where the plant is, with its parameters as the nominal ones. The name may
@@ -165,6 +167,11 @@ typedef struct bramah_c_source {
 BRAMAH_API bramah_status bramah_program_c_source(const bramah_program *program, const bramah_coupled *start,
                                                  const char *name, bramah_precision precision,
                                                  bramah_diag *diag, bramah_c_source *out);
+
+/* The same with more than steps: those are divided as the plant's are, but for their energy; outputs, the derivative of a step and of
+ * outputs by the error state, corrections of it. Errors: the same, and E_UNSUPPORTED (contacts on a terrain). */
+BRAMAH_API bramah_status bramah_plant_c_source(const bramah_program *program, const bramah_coupled *start,
+                                               const char *name, bramah_diag *diag, bramah_c_source *out);
 
 struct bramah_filter;
 /* The same with the filter on that plant, which has not been used yet: <name>_predict, <name>_correct and more, the same

@@ -217,7 +217,7 @@ int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t l
  * and as C source. */
 static const cli_command *const commands[] = {
     &cli_check, &cli_simulate,  &cli_replay,        &cli_serve,  &cli_compare, &cli_tune, &cli_sweep,
-    &cli_study, &cli_linearize, &cli_modes_command, &cli_cycles, &cli_compile, NULL};
+    &cli_study, &cli_linearize, &cli_modes_command, &cli_cycles, &cli_compile, &cli_fmu,  NULL};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] - 1 };
 
 static void print_help(FILE *file)
@@ -228,7 +228,7 @@ static void print_help(FILE *file)
   for (size_t i = 0; i < N_COMMANDS; i++)
     fprintf(file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
   fputs("\nFiles (YAML): what a machine is; a study, its sensors and its filter; a plan of\n"
-        "studies; work, who did it. A log is what was measured (CSV or MAT).\n\n"
+        "studies; work, who did it. A log is what was measured (CSV or MAT).\n"
         "'bramah COMMAND --help' and 'man bramah' say more, 'bramah --version' which one.\n\n"
         "Example, in datasets/four-bar:\n"
         "  bramah replay sensors-2.yaml log.csv --output estimate.csv\n",

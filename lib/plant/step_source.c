@@ -374,7 +374,10 @@ static void write_tables(const bramah__source *s, double *x, int *index, const c
 enum { MOST_MEMBERS = 48 };
 
 /* Derivatives of a source: 0 none, 1 by the state, 2 by parameters, too. */
-static int derivatives_of(const bramah__source_addition *a) { return a ? 1 + (a->n_par > 0) : 0; }
+static int derivatives_of(const bramah__source_addition *a)
+{
+  return a ? 1 + (a->n_par > 0 || a->makes_steps) : 0;
+}
 
 /* Is what is wanted `with` so many derivatives in a source that has some? PLAIN: where steps are made without; a filter makes
  * those from other values of its parameters. */
@@ -971,8 +974,62 @@ bramah_status bramah_program_c_source(const bramah_program *program, const brama
   return status == BRAMAH_OK ? bramah__source_end(&s, NULL, diag, out) : status;
 }
 
+/* The error states of its bristles among all. */
+static void write_bristles(const bramah__source *s)
+{
+  const size_t nh = s->program->nh;
+  bramah__page_write(
+      s->page, "#define N_PAR 0\n#define BRAMAH__INLINE static inline\nenum { N = %sERRORS };\n", s->upper);
+  if (nh) bramah__page_write(s->page, "static const int bristle[] = {");
+  for (size_t i = 0; i < nh; i++)
+    bramah__page_write(s->page, i ? ", %d" : "%d", s->program->model->bristle_state[i]);
+  if (nh) bramah__page_write(s->page, "};\n");
+}
+
+bramah_status bramah_plant_c_source(const bramah_program *program, const bramah_coupled *start,
+                                    const char *name, bramah_diag *diag, bramah_c_source *out)
+{
+  bramah__source s;
+  bramah__page header = {0}, code = {0};
+  *out = (bramah_c_source){0};
+  bramah_status status = bramah__source_begin(program, start, name, BRAMAH_PRECISION_DOUBLE, diag, &s);
+  if (status != BRAMAH_OK) return status;
+  const size_t n = start->model->n_outputs;
+  size_t *output = calloc(n + 1, sizeof *output), n_shown = 0;
+  for (size_t i = 0; output && i < n; i++)
+    if (bramah__source_has_output(s.program, &start->state, i) &&
+        !bramah__is_of_body(start->model->output[i].code))
+      output[n_shown++] = i;
+  s.page = &header;
+  const char *text = bramah__source_fill(&s, bramah__plant_header);
+  bramah__source_define(&s, "ERRORS", s.program->ne);
+  bramah__source_define(&s, "OUTPUTS", n_shown);
+  bramah__source_fill(&s, text);
+  s.page = &code;
+  write_bristles(&s);
+  text = bramah__source_fill(&s, bramah__plant_code);
+  bramah__source_fill(&s, text);
+  const bramah__source_addition addition = {.what = ", step by step",
+                                            .header = header.text,
+                                            .code = code.text,
+                                            .n_outputs = n_shown,
+                                            .output = output,
+                                            .makes_steps = 1};
+  status = output && !header.failed && !code.failed
+               ? bramah__source_end(&s, &addition, diag, out)
+               : bramah__fail(diag, BRAMAH_E_MEMORY, start->model->name, "no memory for the C source");
+  free(header.text);
+  free(code.text);
+  if (status != BRAMAH_OK)
+    free(output);
+  else
+    out->n_outputs = n_shown, out->output = output;
+  return status;
+}
+
 void bramah_c_source_free(bramah_c_source *source)
 {
+  free(source->output);
   free(source->header);
   free(source->code);
   *source = (bramah_c_source){0};

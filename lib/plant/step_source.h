@@ -45,6 +45,9 @@ int bramah__source_row(const bramah_program *program, size_t output, size_t *fro
 /* Does one of these parameters move it at once? */
 int bramah__source_follows(const bramah_program *program, size_t output, size_t n_par, const size_t *par);
 
+/* Texts of the plant with derivatives, behind the step: what a filter needs of it is up to the @ in the code. */
+extern const char bramah__plant_header[], bramah__plant_code[];
+
 /* What goes behind the step: text for the end of the header and of the code. With it the code has the derivatives of a
  * step, what places a state on its constraints, and of the outputs in the list their values, `static double
  * name_output(const name_state *s, int i)`, and what `static void name_read(name_work *w, int i)` puts into
@@ -62,6 +65,7 @@ typedef struct bramah__source_addition {
   const size_t *output;
   size_t n_par; /* parameters by which derivatives are wanted */
   const size_t *par;
+  int makes_steps; /* without derivatives, too */
 } bramah__source_addition;
 
 /* Both files; NULL: the step alone. Errors: E_MEMORY; *out is then empty. */

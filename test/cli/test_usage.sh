@@ -6,7 +6,7 @@
 run 0 --version
 says out 'bramah '
 run 0 --help
-for subcommand in check simulate replay serve compare tune sweep study linearize modes cycles compile; do says out "$subcommand"; done
+for subcommand in check simulate replay serve compare tune sweep study linearize modes cycles compile fmu; do says out "$subcommand"; done
 for subcommand in check simulate replay serve compare tune sweep study linearize modes cycles compile; do
   run 0 "$subcommand" --help
   says out "usage: bramah $subcommand"

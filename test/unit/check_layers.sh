@@ -47,6 +47,7 @@ check lib/tune "$own|lib/math/(dense|elementary)\.h|lib/io/|lib/logs/|lib/assess
 check lib/report "$own|lib/io/|lib/report/"
 check lib/display "$own|lib/io/|lib/assess/|lib/display/"
 check lib/serve "$own|lib/io/|lib/logs/|lib/assess/|lib/serve/"
+check lib/fmi "$own|lib/io/|lib/fmi/"
 # The program uses the public interfaces only.
 check lib/cli 'bramah/|lib/cli/'
 
