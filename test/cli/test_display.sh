@@ -43,10 +43,24 @@ says err "misspelt.yaml:7: speed: there is no output 'crank.rat'; did you mean '
 
 # A pressure sensor goes at 0.6 s.
 awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "p2[Pa]") p = i } NR > 1 && $1 >= 0.6 { $p = "" } { print }' log.csv >lost.csv
-run 0 replay shown.yaml lost.csv --output estimate.csv --display page.html
+run 0 replay shown.yaml lost.csv --output estimate.csv --display page.html --json summary.json
 says out 'what was shown: estimate.shown.csv'
 says out 'score: 7 of 20 by the estimates'
 says out '1 of 3 tasks done; it broke down'
+grep -q '"score": 7,' summary.json || fail "the score is not in the summary: $(grep -A3 '"scenario"' summary.json)"
+cut -d, -f2,3 estimate.shown.csv | tr -d '"' | sort >kinds
+for row in instruction,settle done,settle instruction,let_go failed,let_go penalty,high breakdown,broken end,scenario lost,p2; do
+  grep -qx "$row" kinds || fail "it was not said that $row was shown: $(cat kinds)"
+done
+# Without a page, and beside no stream; a display that does not fit costs the scenario, not the run.
+run 0 replay shown.yaml lost.csv --output twice.csv
+cmp twice.shown.csv estimate.shown.csv || fail 'the scenario depends on the page'
+run 0 replay shown.yaml lost.csv --output -
+says err 'score: 7 of 20'
+[ ! -e -.shown.csv ] && [ ! -e .shown.csv ] || fail 'a log of what was shown lies beside standard output'
+run 0 replay misfit.yaml lost.csv --output none.csv
+says err "no scenario is followed: misspelt.yaml:7: speed: there is no output 'crank.rat'"
+[ ! -e none.shown.csv ] || fail 'what was shown without a scenario?'
 [ "$(wc -c <page.html)" -le 1000000 ] || fail "the page of 1 s has $(wc -c <page.html) bytes"
 
 cat >first.html <<'END'

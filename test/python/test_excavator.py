@@ -51,8 +51,25 @@ class Excavator(Case):
         replay = self.replay(motion, log, 3.0)
         self.assertTrue(replay.verdict, str(replay.verdict))
         self.assertTrue(0.4 < replay.totals.nees < 2.0, replay.totals.nees)
+        self.assertIn("no mistakes", self.program("check", STUDY))  # its display and scenario among them
         if IS_LONG:
             self.find_cause(log)
+            self.follow_scenario(motion, log)
+
+    def follow_scenario(self, motion, log):
+        """The tasks of its display, in the order and about at the times at which the operator works; the truth says the same."""
+        truth, output = self.folder / "truth.csv", self.folder / "estimate.csv"
+        bramah.write_log(truth, {"t": motion.time[::10], **{n: motion[n][::10] for n in motion}}, motion.units)
+        said = self.program("replay", STUDY, log, "--truth", truth, "--output", output)
+        self.assertIn("score: 100 of 100 by the estimates", said)
+        self.assertTrue(said.endswith("score by the truth: 100\n"), said[-300:])
+        shown = [line.split(",") for line in (self.folder / "estimate.shown.csv").read_text().splitlines()]
+        done = {name.strip('"'): float(t) for t, kind, name, *_ in shown if kind == "done"}
+        began = {}
+        for t, phase in motion.phases:
+            began[phase] = began.get(phase, t) if phase != "swing empty" else t
+        self.assertEqual(list(done), ["dig", "swing", "dump", "return"])
+        self.assertTrue(began["dig"] < done["dig"] < began["swing loaded"] < done["swing"] < began["dump"] < done["dump"] < began["swing empty"] < done["return"])
 
     def find_cause(self, log):
         """A pressure that is 10 bar too high from 3.5 s on is named by what is looked at of 8 s."""
