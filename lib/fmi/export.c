@@ -35,8 +35,9 @@ bramah_status bramah_fmu_write(const char *path, int64_t step_ns, int version, c
 extern char **environ;
 
 /* Texts that the build puts into the library. */
-extern const char bramah__fmu_code[], bramah__fmi2_functions[], bramah__fmi2_function_types[],
-    bramah__fmi2_platform[], bramah__fmi3_functions[], bramah__fmi3_function_types[], bramah__fmi3_platform[];
+extern const char bramah__fmu_icon[], bramah__fmu_code[], bramah__fmi2_functions[],
+    bramah__fmi2_function_types[], bramah__fmi2_platform[], bramah__fmi3_functions[],
+    bramah__fmi3_function_types[], bramah__fmi3_platform[];
 
 /* ---- what is described ---- */
 
@@ -583,6 +584,88 @@ static void put_build(FILE *file, const description *d)
           d->source.name);
 }
 
+/* What stands before the last dot of a name: its length, 0: there is no dot. */
+static size_t group_of(const char *name)
+{
+  const char *dot = strrchr(name, '.');
+  return dot ? (size_t)(dot - name) : 0;
+}
+
+/* Is it shown at a terminal: of a joint, a cylinder, a volume, a valve; of a sensor? */
+static int is_member(const variable *v, size_t *group)
+{
+  const int sensor = strcmp(v->kind, "MEASUREMENT") == 0 || strcmp(v->kind, "VALID") == 0;
+  *group = sensor ? strlen(v->name) : group_of(v->name);
+  return sensor || ((strcmp(v->kind, "STATE") == 0 || strcmp(v->kind, "OUTPUT") == 0) && *group > 0);
+}
+
+/* Of one terminal with the first of them? `begin`: where the terminal's name begins, behind what says measured or valid. */
+static const char *terminal_of(const variable *v, size_t *n)
+{
+  size_t group;
+  if (!is_member(v, &group)) return NULL;
+  const char *begin = strcmp(v->kind, "MEASUREMENT") == 0 || strcmp(v->kind, "VALID") == 0
+                          ? strchr(v->name, '.') + 1
+                          : v->name;
+  *n = group - (size_t)(begin - v->name);
+  return begin;
+}
+
+static void put_terminal(FILE *file, const description *d, size_t first)
+{
+  size_t n, n_other;
+  const char *name = terminal_of(&d->variables[first], &n);
+  const int sensor = name != d->variables[first].name;
+  fprintf(file, "    <Terminal name=\"%s", sensor ? "sensor." : "");
+  for (size_t k = 0; k < n; k++) put_text(file, (char[]){name[k], '\0'});
+  fputs("\" matchingRule=\"bus\">\n", file);
+  for (size_t i = first; i < d->n_variables; i++) {
+    const variable *v = &d->variables[i];
+    const char *other = terminal_of(v, &n_other);
+    if (!other || (other != v->name) != sensor || n_other != n || strncmp(other, name, n) != 0) continue;
+    fputs("      <TerminalMemberVariable", file);
+    put_attribute(file, "variableName", v->name);
+    put_attribute(file, "memberName", !sensor ? v->name + n + 1 : v->unit ? "measured" : "valid");
+    fputs(" variableKind=\"signal\"/>\n", file);
+  }
+  fputs("    </Terminal>\n", file);
+}
+
+static void put_terminals(FILE *file, const description *d)
+{
+  fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiTerminalsAndIcons fmiVersion=\"3.0\">\n  "
+        "<GraphicalRepresentation>\n"
+        "    <CoordinateSystem x1=\"-100\" y1=\"-100\" x2=\"100\" y2=\"100\" "
+        "suggestedScalingFactorTo_mm=\"0.1\"/>\n"
+        "    <Icon x1=\"-100\" y1=\"-100\" x2=\"100\" y2=\"100\"/>\n  </GraphicalRepresentation>\n  "
+        "<Terminals>\n",
+        file);
+  for (size_t i = 0; i < d->n_variables; i++) {
+    size_t n, n_other;
+    const char *name = terminal_of(&d->variables[i], &n);
+    int first = name != NULL;
+    for (size_t k = 0; k < i && first; k++) {
+      const char *other = terminal_of(&d->variables[k], &n_other);
+      first = !other || (other != d->variables[k].name) != (name != d->variables[i].name) || n_other != n ||
+              strncmp(other, name, n) != 0;
+    }
+    if (first) put_terminal(file, d, i);
+  }
+  fputs("  </Terminals>\n</fmiTerminalsAndIcons>\n", file);
+}
+
+/* Of a PNG picture: up to the end of its last chunk. */
+static size_t size_of_picture(const char *picture)
+{
+  const unsigned char *p = (const unsigned char *)picture + 8;
+  for (;;) {
+    const size_t n = (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
+    const int last = memcmp(p + 4, "IEND", 4) == 0;
+    p += n + 12;
+    if (last) return (size_t)(p - (const unsigned char *)picture);
+  }
+}
+
 static void put_page(FILE *file, const description *d)
 {
   fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", file);
@@ -883,8 +966,13 @@ static bramah_status write_fmu(description *d, const char *output, bramah_diag *
     put_entry(&all, "documentation/", "index", ".html", page, strlen(page));
     if (d->version == 3) {
       const char *build = page_of(d, put_build);
+      const char *terminals = page_of(d, put_terminals);
       if (build) put_entry(&all, "sources/", "buildDescription", ".xml", build, strlen(build));
+      if (terminals)
+        put_entry(&all, "terminalsAndIcons/", "terminalsAndIcons", ".xml", terminals, strlen(terminals));
     }
+    put_entry(&all, d->version == 3 ? "terminalsAndIcons/" : "", d->version == 3 ? "icon" : "model", ".png",
+              bramah__fmu_icon, size_of_picture(bramah__fmu_icon));
     name_platform(d->version, platform, sizeof platform);
     put_entry(&all, platform, d->source.name, ".so", binary, size);
     status = d->failed ? bramah__fail_memory(diag) : write_archive(&all, output, diag);
