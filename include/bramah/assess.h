@@ -137,7 +137,7 @@ typedef struct bramah_estimate {
   const double *value, *sigma, *truth; /* [n_output of the plant]; sigma and truth NaN where there is none */
   const double *model;                 /* [n_output] of the model alone, where there is a sigma; NaN: none */
   const double *measured;              /* [n_sensors] fused or rejected last at this time; NaN: none */
-  const bramah_innovation *innovation; /* [n_sensors] as bramah_replay_innovations */
+  const bramah_innovation *innovation; /* [n_sensors] as in bramah_replay_report */
   const bramah_augmented_estimate *augmented; /* [n_augmented of the filter] */
 } bramah_estimate;
 

@@ -220,7 +220,7 @@ BRAMAH_API bramah_log_stream_info bramah_log_stream_get_info(const bramah_log_st
 BRAMAH_API bramah_log_device bramah_log_stream_get_device(const bramah_log_stream *stream, size_t k);
 /* What feeds a slot: inputs of the model first, then sensors. Returns 0 if nothing does. */
 BRAMAH_API int bramah_log_stream_get_feed(const bramah_log_stream *stream, size_t slot, bramah_log_feed *out);
-/* File and line (of a MAT file the row) of a mark: of a sample, a count, or bramah_replay_mark. */
+/* File and line (of a MAT file the row) of a mark: of a sample, a count, or a report (bramah_replay_report.mark). */
 BRAMAH_API const char *bramah_log_stream_place(const bramah_log_stream *stream, int64_t mark, int *line);
 
 /* The log's last time [ns], by reading all of it: INT64_MIN if it has no row. A bad row ends it as it ends a

@@ -41,7 +41,7 @@ typedef struct bramah_observability bramah_observability;
 
 /* Copies and lifetimes as for bramah_filter_new; memory is taken here, once. options may be NULL (defaults).
  * Errors: E_MEMORY, E_REFERENCE (no such parameter or sensor), E_UNSUPPORTED (a plant without
- * step_transition), those of bramah_plant_check. */
+ * step_transition), those of a filter for a plant that it cannot work with (bramah/plant.h). */
 BRAMAH_API bramah_status bramah_observability_new(const bramah_plant *plant, size_t n_sensors,
                                                   const bramah_sensor *sensors,
                                                   const bramah_observability_options *options,

@@ -27,3 +27,22 @@ printf '#define BRAMAH_CORE_ONLY\n#include <bramah.h>\n' | ${CC:-cc} -Iinclude -
   while read -r header; do
     head -n 1 "$header" | grep -q 'MIT' || fail "$header is of the core and not under the MIT licence"
   done
+# What comments call by name is there: of the headers, and in the native code that they describe.
+awk '
+  function names(text, said, word) {
+    while (match(text, /bramah_[a-z0-9_]+/)) {
+      word = substr(text, RSTART, RLENGTH)
+      text = substr(text, RSTART + RLENGTH)
+      if (said) at[word] = FILENAME; else known[word] = 1
+    }
+  }
+  BEGIN { known["bramah_parts"] = known["bramah_n_parts"] = 1 }
+  {
+    for (line = $0; line != ""; comment = end ? !comment : comment) {
+      end = index(line, comment ? "*/" : "/*")
+      names(end ? substr(line, 1, end - 1) : line, comment)
+      line = end ? substr(line, end + 2) : ""
+    }
+  }
+  END { for (word in at) if (!(word in known)) { print at[word] ": there is no " word; bad = 1 }; exit bad }' include/bramah/*.h >&2 ||
+  fail 'a comment names what there is not'
