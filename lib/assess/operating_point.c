@@ -37,9 +37,9 @@ typedef struct operating_point {
 static bramah_status no_such(size_t n, const char *const *names, const char *name, const char *written,
                              const char *what, bramah_diag *diag)
 {
-  const char *near = bramah__nearest(written, n, names);
-  return bramah__failf(diag, BRAMAH_E_REFERENCE, NULL, 0, name, "there is no %s of this name%s%s%s", what,
-                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  bramah__failf(diag, BRAMAH_E_REFERENCE, NULL, 0, name, "there is no %s of this name", what);
+  bramah__add_suggestion(diag, written, n, names, "");
+  return BRAMAH_E_REFERENCE;
 }
 
 static int find(size_t n, const char *const *names, const char *name, size_t *out)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/io/fail.h"
+#include "lib/base/diag.h"
+#include "lib/base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,4 +34,20 @@ bramah_status bramah__place(bramah_diag *diag, const char *file, int line)
     if (!diag->line) diag->line = line;
   }
   return diag->status;
+}
+
+void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
+                            const char *listing)
+{
+  const char *best = bramah__nearest(name, n, names);
+  if (best) {
+    bramah__add_text(diag, "; did you mean '");
+    bramah__add_text(diag, best);
+    bramah__add_text(diag, "'?");
+    return;
+  }
+  for (size_t i = 0; i < n && *listing; i++) {
+    bramah__add_text(diag, i ? ", " : listing);
+    bramah__add_text(diag, names[i]);
+  }
 }

@@ -9,6 +9,10 @@
 #define BRAMAH__PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define BRAMAH__PRINTF(text, first)
+/* "; did you mean 'x'?" if a name is near, otherwise `listing` and all names ("; allowed are a, b"), or nothing where it is "". */
+void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
+                            const char *listing);
+
 #endif
 
 /* Replace the diagnostic (NULL allowed): file and thing may be NULL, line 0. Returns the status. */
@@ -19,5 +23,9 @@ bramah_status bramah__fail_memory(bramah_diag *diag);
 
 /* Say where it was, if the one who found the mistake did not know. Returns diag->status. */
 bramah_status bramah__place(bramah_diag *diag, const char *file, int line);
+
+/* "; did you mean 'x'?" if a name is near, otherwise `listing` and all names ("; allowed are a, b"), or nothing where it is "". */
+void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
+                            const char *listing);
 
 #endif

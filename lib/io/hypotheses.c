@@ -2,6 +2,7 @@
 /* Model hypotheses of a study: their values bound to the machine, and the session on which one of them holds. */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/base/diag.h"
+#include "lib/io/fail.h"
 #include "lib/io/session.h"
 #include "lib/io/study_file.h"
 
@@ -52,12 +53,9 @@ static bramah_status bind_parameter(const bramah_session *session, const bramah_
   if (!from->value.text && info.nominal == 0.0)
     return bramah__fail(diag, BRAMAH_E_VALUE, NULL, "a share of 0: give it with its unit");
   if (out->value >= info.least && out->value <= info.most) return BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_VALUE, NULL, "the model does not take this value: ");
-  bramah__add_text(diag, out->value < info.least ? "at least " : "at most ");
-  bramah__add_number(diag, out->value < info.least ? info.least : info.most, 6);
-  bramah__add_text(diag, " ");
-  bramah__add_text(diag, info.unit);
-  return BRAMAH_E_VALUE;
+  const int is_low = out->value < info.least;
+  return bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "the model does not take this value: %s %.6g %s",
+                       is_low ? "at least" : "at most", is_low ? info.least : info.most, info.unit);
 }
 
 bramah_status bramah__session_take_hypotheses(bramah_session *session, bramah_diag *diag)

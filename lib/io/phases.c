@@ -2,6 +2,7 @@
 /* Phases of a study: their outputs, sensors and augmented states found in the machine and the study. */
 #define _GNU_SOURCE /* locale_t */
 #include "lib/base/diag.h"
+#include "lib/io/fail.h"
 #include "lib/io/session.h"
 #include "lib/io/study_file.h"
 
@@ -23,14 +24,10 @@ static bramah_status place(const bramah_study *study, const bramah_study_phase *
 }
 
 static bramah_status no_such(const char *what, const char *name, size_t n, const char *const *names,
-                             bramah_diag *diag)
+                             const char *listing, bramah_diag *diag)
 {
-  bramah__fail(diag, BRAMAH_E_REFERENCE, NULL, "there is no ");
-  bramah__add_text(diag, what);
-  bramah__add_text(diag, " '");
-  bramah__add_text(diag, name);
-  bramah__add_text(diag, "'");
-  bramah__add_suggestion(diag, name, n, names, "");
+  bramah__failf(diag, BRAMAH_E_REFERENCE, NULL, 0, NULL, "there is no %s '%s'", what, name);
+  bramah__add_suggestion(diag, name, n, names, listing);
   return BRAMAH_E_REFERENCE;
 }
 
@@ -44,7 +41,7 @@ static bramah_status find_output(const bramah_plant *plant, const char *name, si
     bramah_plant_output_info(plant, i, &info);
     names[i] = info.name;
   }
-  no_such("output", name, names ? plant->n_output : 0, names, diag);
+  no_such("output", name, names ? plant->n_output : 0, names, "", diag);
   free(names);
   return BRAMAH_E_REFERENCE;
 }
@@ -57,7 +54,7 @@ static bramah_status find_sensor(const bramah_study *study, const char *name, si
     if (strcmp(study->sensors[i].name, name) == 0) return *out = i, BRAMAH_OK;
     if (n < sizeof names / sizeof names[0]) names[n++] = study->sensors[i].name;
   }
-  return no_such("sensor", name, n, names, diag);
+  return no_such("sensor", name, n, names, "; there are ", diag);
 }
 
 static bramah_status bind_condition(const bramah_session *session, const bramah_study_phase *phase,
@@ -101,7 +98,7 @@ static bramah_status bind_process(const bramah_session *session, const bramah_st
     if (n < sizeof names / sizeof names[0]) names[n++] = study->augmented[i].name;
   if (i == study->n_augmented)
     return place(study, phase, "augmented", from->name, from->line, 0,
-                 no_such("augmented state", from->name, n, names, diag), diag);
+                 no_such("augmented state", from->name, n, names, "; there are ", diag), diag);
   const bramah_study_augmented *of = &study->augmented[i];
   char expected[128];
   *out = (bramah_phase_process){.augmented = i, .time_constant = from->time_constant};

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* locale_t, strtod_l */
 #include "lib/io/schema.h"
 #include "lib/base/diag.h"
+#include "lib/io/fail.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -39,28 +40,33 @@ static bramah_status locate(bramah__reader *reader, const bramah__item *item, co
   return bramah__at(reader->diag, node->file, node->line, node->column);
 }
 
+static bramah_status fail_at(bramah__reader *reader, const bramah__item *item, const bramah__node *node,
+                             bramah_status status, const char *format, va_list arguments)
+{
+  char message[sizeof reader->diag->message];
+  vsnprintf(message, sizeof message, format, arguments);
+  bramah__fail(reader->diag, status, NULL, message);
+  return locate(reader, item, node);
+}
+
 bramah_status bramah__fail_item(bramah__reader *reader, const bramah__item *item, bramah_status status,
                                 const char *format, ...)
 {
-  char message[sizeof reader->diag->message];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  fail_at(reader, item, item->node, status, format, arguments);
   va_end(arguments);
-  bramah__fail(reader->diag, status, NULL, message);
-  return locate(reader, item, item->node);
+  return status;
 }
 
 bramah_status bramah__fail_key(bramah__reader *reader, const bramah__item *item, bramah_status status,
                                const char *format, ...)
 {
-  char message[sizeof reader->diag->message];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  fail_at(reader, item, item->key ? item->key : item->node, status, format, arguments);
   va_end(arguments);
-  bramah__fail(reader->diag, status, NULL, message);
-  return locate(reader, item, item->key ? item->key : item->node);
+  return status;
 }
 
 bramah_status bramah__fail_missing(bramah__reader *reader, const bramah__item *mapping, const char *key)
@@ -526,18 +532,13 @@ bramah_status bramah__check_kind(bramah__reader *reader, const bramah__node *roo
   for (size_t i = 0; !known && i < sizeof renamed / sizeof renamed[0]; i++)
     known = strcmp(first->text, renamed[i][0]) == 0;
   if (known) return BRAMAH_OK;
-  bramah__fail(reader->diag, BRAMAH_E_KEY, NULL, "this is no ");
-  bramah__add_text(reader->diag, what);
   static const char *const others[] = {"machine", "study", "plan", "work", "display"};
-  bramah__add_text(reader->diag, " file: its first key is ");
+  const char *other = NULL;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (strcmp(first->text, others[i]) == 0) {
-      bramah__add_text(reader->diag, "that of a ");
-      bramah__add_text(reader->diag, others[i]);
-      bramah__add_text(reader->diag, " file");
-      return bramah__at(reader->diag, first->file, first->line, first->column);
-    }
-  bramah__add_text(reader->diag, "none that it could have");
+    if (strcmp(first->text, others[i]) == 0) other = others[i];
+  bramah__failf(reader->diag, BRAMAH_E_KEY, NULL, 0, NULL, "this is no %s file: its first key is %s%s%s",
+                what, other ? "that of a " : "none that it could have", other ? other : "",
+                other ? " file" : "");
   return bramah__at(reader->diag, first->file, first->line, first->column);
 }
 

@@ -70,16 +70,9 @@ static bramah_status find_name(const bramah_study *study, const char *what, size
   for (size_t i = 0; i < n; i++)
     if (strcmp(names[i], name) == 0) return *out = i, BRAMAH_OK;
   if (n > LONGEST_LISTING) n = LONGEST_LISTING;
-  const char *nearest = bramah__nearest(name, n, names);
-  if (nearest)
-    return bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, line, name,
-                         "the machine has no %s of this name; did you mean '%s'?", what, nearest);
-  bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, line, name,
-                "the machine has no %s of this name; it has:", what);
-  for (size_t i = 0; i < n; i++) {
-    bramah__add_text(diag, i ? ", " : " ");
-    bramah__add_text(diag, names[i]);
-  }
+  bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, line, name, "the machine has no %s of this name",
+                what);
+  bramah__add_suggestion(diag, name, n, names, "; it has: ");
   return BRAMAH_E_REFERENCE;
 }
 
@@ -269,15 +262,10 @@ static bramah_status take_values(const bramah_study_augmented *from, const brama
   /* The estimate starts between its limits. */
   if (!limited || (out->least < out->most && out->least <= start && start <= out->most)) return BRAMAH_OK;
   if (out->least < out->most)
-    bramah__fail(diag, BRAMAH_E_VALUE, NULL, "the estimate starts at ");
+    bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "the estimate starts at %.6g %s, outside these limits",
+                  start, unit);
   else
     bramah__fail(diag, BRAMAH_E_VALUE, NULL, "'least' must lie below 'most'");
-  if (out->least < out->most) {
-    bramah__add_number(diag, start, 6);
-    bramah__add_text(diag, " ");
-    bramah__add_text(diag, unit);
-    bramah__add_text(diag, ", outside these limits");
-  }
   return from->least.text ? place_value(diag, BRAMAH_E_VALUE, study, from, &from->least, "least")
                           : place_value(diag, BRAMAH_E_VALUE, study, from, &from->most, "most");
 }

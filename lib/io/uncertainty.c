@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* locale_t, strtod_l */
 #include "lib/io/uncertainty.h"
 #include "lib/base/diag.h"
+#include "lib/io/fail.h"
 #include "lib/io/machine_file.h"
 #include "lib/io/session.h"
 
@@ -121,9 +122,9 @@ static bramah_status refuse_twice(const bramah_study *study, size_t s, bramah_au
   const char *name = study->sensors[s].name;
   const bramah_study_augmented *other = listed(study, kind, name);
   if (!other || !from->is_stated || !(from->sigma.text || from->share > 0.0)) return BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_VALUE, NULL, "the study estimates it its own way as augmented.");
-  bramah__add_text(diag, other->name);
-  bramah__add_text(diag, ": say it in one place, here 'fixed'");
+  bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL,
+                "the study estimates it its own way as augmented.%s: say it in one place, here 'fixed'",
+                other->name);
   return in_study(diag, BRAMAH_E_VALUE, study, from->line, "sensors", name, key);
 }
 

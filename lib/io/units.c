@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* strtod_l */
 #include "bramah/units.h"
 #include "lib/base/diag.h"
+#include "lib/io/fail.h"
 #include "lib/base/text.h"
 #include "lib/io/quantity.h"
 
@@ -539,10 +540,8 @@ bramah_status bramah__quantity_read(locale_t c_locale, const char *text, const c
   number n;
   unit u = {.other = 1.0};
   if (!scan_number(text, &n)) {
-    bramah__fail(diag, BRAMAH_E_VALUE, NULL, *text ? "'" : "a value is missing");
-    if (*text) bramah__add_text(diag, text);
-    if (*text) bramah__add_text(diag, "' is not a number with a unit");
-    return BRAMAH_E_VALUE;
+    if (!*text) return bramah__fail(diag, BRAMAH_E_VALUE, NULL, "a value is missing");
+    return bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "'%s' is not a number with a unit", text);
   }
   const char *own = bramah__unit_of(text);
   out->unit = *own ? own : lent ? lent : "";
@@ -563,10 +562,7 @@ bramah_status bramah__quantity_read(locale_t c_locale, const char *text, const c
     out->si = strtod_l(n.start, NULL, c_locale) * pow(10.0, u.tens / 2) * u.other;
   }
   if (isfinite(out->si)) return BRAMAH_OK;
-  bramah__fail(diag, BRAMAH_E_VALUE, NULL, "number is too large: '");
-  bramah__add_text(diag, text);
-  bramah__add_text(diag, "'");
-  return BRAMAH_E_VALUE;
+  return bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, NULL, "number is too large: '%s'", text);
 }
 
 /* Index of the name of a dimension, N_QUANTITY_NAMES if it has none. */

@@ -118,13 +118,6 @@ bramah_status bramah__no_memory(bramah__reader *reader)
   return BRAMAH_E_MEMORY;
 }
 
-static bramah_status fail_file(bramah__reader *reader, const char *message, int error)
-{
-  bramah__fail(reader->diag, BRAMAH_E_FILE, NULL, message);
-  if (error) bramah__add_text(reader->diag, strerror_l(error, reader->c_locale));
-  return bramah__at(reader->diag, reader->file, 0, 0);
-}
-
 static bramah_status read_file(bramah__reader *reader, char **text, size_t *length)
 {
   size_t room = 16384, got = 0;
@@ -134,9 +127,8 @@ static bramah_status read_file(bramah__reader *reader, char **text, size_t *leng
     char reason[512];
     const int error = errno;
     if (fd >= 0) close(fd);
-    fail_file(reader, "cannot be opened: ", 0);
-    bramah__add_text(reader->diag, bramah__open_reason(reader->file, error, reason, sizeof reason));
-    return BRAMAH_E_FILE;
+    return bramah__failf(reader->diag, BRAMAH_E_FILE, reader->file, 0, NULL, "cannot be opened: %s",
+                         bramah__open_reason(reader->file, error, reason, sizeof reason));
   }
   char *buffer = malloc(room);
   while (buffer && !feof(stream) && !ferror(stream) && got <= LARGEST_FILE) {
@@ -153,10 +145,12 @@ static bramah_status read_file(bramah__reader *reader, char **text, size_t *leng
   bramah_status status = BRAMAH_OK;
   if (ferror(stream)) {
     const int error = errno;
-    status = fail_file(reader, "cannot be read: ", error);
-    if (error == EISDIR) bramah__add_text(reader->diag, "; name the file in it");
+    status =
+        bramah__failf(reader->diag, BRAMAH_E_FILE, reader->file, 0, NULL, "cannot be read: %s%s",
+                      strerror_l(error, reader->c_locale), error == EISDIR ? "; name the file in it" : "");
   } else if (got > LARGEST_FILE)
-    status = fail_file(reader, "is larger than 16 MB, too large for a description", 0);
+    status = bramah__failf(reader->diag, BRAMAH_E_FILE, reader->file, 0, NULL,
+                           "is larger than 16 MB, too large for a description");
   else if (!buffer || !feof(stream))
     status = bramah__no_memory(reader);
   fclose(stream);
@@ -421,22 +415,6 @@ const bramah__node *bramah__node_find(const bramah__node *mapping, const char *k
   return i < mapping->n ? mapping->items[i] : NULL;
 }
 
-void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
-                            const char *listing)
-{
-  const char *best = bramah__nearest(name, n, names);
-  if (best) {
-    bramah__add_text(diag, "; did you mean '");
-    bramah__add_text(diag, best);
-    bramah__add_text(diag, "'?");
-    return;
-  }
-  for (size_t i = 0; *listing && i < n; i++) {
-    bramah__add_text(diag, i ? ", " : listing);
-    bramah__add_text(diag, names[i]);
-  }
-}
-
 /* The keys that are there instead of `part`. */
 static void suggest_key(bramah_diag *diag, const bramah__node *node, const char *part, const char *listing)
 {
@@ -489,17 +467,6 @@ static bramah_status parse_value(bramah__reader *reader, const bramah_change *ch
   return node->text ? BRAMAH_OK : bramah__no_memory(reader);
 }
 
-static bramah_status fail_change(bramah__reader *reader, const bramah_change *change, const char *message,
-                                 const char *part)
-{
-  bramah__fail(reader->diag, BRAMAH_E_KEY, change->path, message);
-  if (part) {
-    bramah__add_text(reader->diag, part);
-    bramah__add_text(reader->diag, "'");
-  }
-  return bramah__at(reader->diag, change->file, change->line, 0);
-}
-
 /* Copy of a node whose elements may be exchanged; one more place at the end. */
 static bramah__node *copy_node(bramah__reader *reader, const bramah__node *from)
 {
@@ -517,6 +484,10 @@ static bramah__node *copy_node(bramah__reader *reader, const bramah__node *from)
   return to;
 }
 
+/* A mistake of the change in hand. */
+#define FAIL_CHANGE(...)                                                                                     \
+  bramah__failf(reader->diag, BRAMAH_E_KEY, change->file, change->line, change->path, __VA_ARGS__)
+
 /* One step down: the place where `part` of the path is in a node of our own. A last key that is not there is
  * added, with the position of the change, so that a wrong one is reported there; so is the section `filter`, which
  * need not be there. */
@@ -526,20 +497,14 @@ static bramah_status step_down(bramah__reader *reader, const bramah_change *chan
   const size_t i = find_element(node, part);
   *place = node->items ? &node->items[i] : NULL;
   if (i < node->n) return BRAMAH_OK;
-  if (node->kind == BRAMAH__NODE_SCALAR) {
-    fail_change(reader, change, "nothing stands below '", node->text);
-    bramah__add_text(reader->diag, ", which is a value");
-    return BRAMAH_E_KEY;
-  }
-  if (node->kind == BRAMAH__NODE_LIST) {
-    fail_change(reader, change, "the list to be changed has no element '", part);
-    bramah__add_text(reader->diag, "; its elements are 0 to ");
-    bramah__add_number(reader->diag, node->n ? (double)node->n - 1.0 : 0.0, 9);
-    return BRAMAH_E_KEY;
-  }
+  if (node->kind == BRAMAH__NODE_SCALAR)
+    return FAIL_CHANGE("nothing stands below '%s', which is a value", node->text);
+  if (node->kind == BRAMAH__NODE_LIST)
+    return FAIL_CHANGE("the list to be changed has no element '%s'; its elements are 0 to %zu", part,
+                       node->n ? node->n - 1 : 0);
   const int is_filter = strcmp(part, "filter") == 0;
   if (!last && !is_filter) {
-    fail_change(reader, change, "the file to be changed has no '", part);
+    FAIL_CHANGE("the file to be changed has no '%s'", part);
     suggest_key(reader->diag, node, part, " there; it has ");
     return BRAMAH_E_KEY;
   }
@@ -572,8 +537,7 @@ bramah_status bramah__changes_apply(bramah__reader *reader, size_t n, const bram
       const size_t length = key_length(*place, part);
       char *dot = part[length] ? part + length : NULL;
       if (dot) *dot = '\0';
-      if (!*part)
-        return fail_change(reader, change, "a path is keys joined by dots, such as 'bodies.crank.mass", "");
+      if (!*part) return FAIL_CHANGE("a path is keys joined by dots, such as 'bodies.crank.mass'");
       *place = copy_node(reader, *place);
       if (!*place) return bramah__no_memory(reader);
       status = step_down(reader, change, *place, part, !dot, &place);
@@ -606,9 +570,7 @@ bramah_status bramah__tree_find(const bramah__node *root, const char *file, cons
     part[n] = '\0';
     const size_t i = find_element(node, part);
     if (node->kind == BRAMAH__NODE_SCALAR || i >= node->n) {
-      bramah__fail(diag, BRAMAH_E_KEY, path, "the file has no '");
-      bramah__add_text(diag, part);
-      bramah__add_text(diag, "' there");
+      bramah__failf(diag, BRAMAH_E_KEY, NULL, 0, path, "the file has no '%s' there", part);
       suggest_key(diag, node, part, "; there are ");
       bramah__at(diag, file, node->line, node->column);
       return BRAMAH_E_KEY;

@@ -5,6 +5,7 @@
 #ifndef BRAMAH_LIB_IO_YAML_H
 #define BRAMAH_LIB_IO_YAML_H
 
+#include "lib/io/fail.h"
 #include <locale.h>
 #include <stddef.h>
 
@@ -130,9 +131,5 @@ size_t bramah__line_end(const char *text, size_t rest);
 
 /* The element of a mapping, or NULL. */
 const bramah__node *bramah__node_find(const bramah__node *mapping, const char *key);
-
-/* "; did you mean 'x'?" if a name is near, otherwise `listing` and all names ("; allowed are a, b"); listing "": nothing. */
-void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
-                            const char *listing);
 
 #endif

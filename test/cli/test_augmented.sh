@@ -233,6 +233,9 @@ says err "phases.moves.begin.valve.comand: there is no output 'valve.comand'; di
 sed 's/p1: {measured/p4: {measured/' study.yaml >wrong.yaml
 run 1 check wrong.yaml
 says err "phases.moves.end.p4: there is no sensor 'p4'; did you mean 'p1'?"
+sed 's/p1: {measured/tilt: {measured/' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "phases.moves.end.tilt: there is no sensor 'tilt'; there are "
 sed 's/above: 0.5 V/above: 0.5 bar/' study.yaml >wrong.yaml
 run 1 check wrong.yaml
 says err 'phases.moves.begin.valve.command: 0.5 bar is a pressure, a voltage is expected'
