@@ -3,6 +3,8 @@
 #include "bramah/fmi.h"
 #include "lib/cli/cli.h"
 
+#include <string.h>
+
 static int run(const cli_arguments *arguments)
 {
   const char *output = cli_value(arguments, "output");
@@ -14,7 +16,10 @@ static int run(const cli_arguments *arguments)
   if (!code) code = cli_count_value(arguments, "fmi", 2, &version);
   if (code) return code;
   if (version > 3) return cli_wrong_use(arguments->command, "the version of FMI is 2 or 3");
+  if (strcmp(output, "-") == 0) return cli_wrong_use(arguments->command, "an FMU is a file, not a stream");
   bramah_diag_clear(&diag);
+  if (cli_check_output(output, 1, arguments->operands, &diag) || cli_check_place(output, &diag))
+    return cli_report(&diag);
   if (bramah_fmu_write(arguments->operands[0], step_ns, (int)version, output, &diag, &r))
     return cli_report(&diag);
   printf("%s: %s %s for co-simulation by FMI %d.0, steps of %.9g s; %zu variables, of them %zu inputs and "

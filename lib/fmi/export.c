@@ -64,19 +64,19 @@ typedef struct description {
   bramah_fmu_report report;
   char *page[16]; /* what is written, to be released */
   size_t n_pages;
-  int failed; /* no memory */
+  int failed;    /* no memory */
+  variable none; /* that is filled in then */
 } description;
 
 static variable *add(description *d, const char *kind, size_t index, const char *prefix, const char *name,
                      const char *unit)
 {
-  static variable none;
   if (d->n_variables == d->room) {
     const size_t room = 2 * d->room + 64;
     variable *more = realloc(d->variables, room * sizeof *more);
     if (!more) {
       d->failed = 1;
-      return &none;
+      return &d->none;
     }
     d->variables = more;
     d->room = room;
@@ -85,7 +85,7 @@ static variable *add(description *d, const char *kind, size_t index, const char 
   char *own = malloc(n);
   if (!own) {
     d->failed = 1;
-    return &none;
+    return &d->none;
   }
   snprintf(own, n, "%s%s", prefix, name);
   variable *v = &d->variables[d->n_variables++];

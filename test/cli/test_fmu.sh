@@ -7,6 +7,12 @@ run 2 fmu "$machine"
 says err "option '--output' is missing"
 run 2 fmu "$machine" --output x.fmu --fmi 4
 says err 'the version of FMI is 2 or 3'
+cp "$machine" own.yaml
+run 1 fmu own.yaml --output own.yaml
+says err 'would be overwritten'
+run 1 fmu own.yaml --output no/such/folder.fmu
+says err 'no/such/folder.fmu'
+run 2 fmu own.yaml --output -
 run 1 fmu "$source_root/datasets/four-bar/hypotheses.yaml" --output x.fmu
 if grep -q 'built without libzip' err; then exit 77; fi
 says err 'hypotheses: one filter is written as an FMU, not several that are weighed'
@@ -18,7 +24,6 @@ CC=no-such-compiler run 1 fmu "$machine" --output x.fmu
 says err 'no-such-compiler: the C compiler, which makes the binary of an FMU, cannot be started'
 CC=false run 1 fmu "$machine" --output x.fmu
 says err 'false: the C compiler has failed'
-CC=true run 1 fmu "$machine" --output no/such/x.fmu
 [ ! -e x.fmu ] || fail 'an FMU in spite of all'
 
 python3 -c 'import fmpy' 2>/dev/null || exit 0
