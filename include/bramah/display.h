@@ -129,6 +129,20 @@ typedef struct bramah_scenario {
   int has_confidence;
 } bramah_scenario;
 
+/* How a command of a simulated machine is given by keys, a stick, or a finger. */
+typedef struct bramah_display_lever {
+  const char *name; /* input of the machine */
+  int line;
+  const char *label; /* NULL: the name */
+  double range[2];   /* [V] of it; nothing beyond is passed on */
+  double neutral;    /* [V] where it goes when nobody drives, and one that is not held when it is let go */
+  double step;       /* [V] by a key; 0: as long as it is pressed, the faster */
+  int is_held;       /* 1: stays where it is put */
+  size_t n_keys;     /* 0 or 2: for less and for more, names as browsers have them: "a", "ArrowUp" */
+  const char *const *keys;
+  int stick; /* 1 left_x, 2 left_y, 3 right_x, 4 right_y, negative: reversed; 0: none. x to the right, y away from the driver */
+} bramah_display_lever;
+
 /* A file. */
 typedef struct bramah_display_file {
   const char *file;
@@ -139,6 +153,8 @@ typedef struct bramah_display_file {
   const char *const *plots; /* [n_plots] outputs plotted at first */
   int plots_line;
   const bramah_display_body *bodies;
+  size_t n_levers;
+  const bramah_display_lever *levers;
 } bramah_display_file;
 
 /* Read it. Errors as of bramah_machine_load, each with its place. *out is released by bramah_display_file_free (NULL allowed). */
@@ -157,8 +173,8 @@ BRAMAH_API bramah_status bramah_display_new(const bramah_display_file *file, bra
                                             bramah_diag *diag, bramah_display **out);
 BRAMAH_API void bramah_display_free(bramah_display *display); /* NULL allowed */
 
-/* What is shown: an object with title, machine, gauges, plots, scenario, names and units of outputs and sensors, bodies and their shapes, and
- * ground. Lives as long as the display. */
+/* What is shown: an object with title, machine, gauges, plots, scenario, names and units of outputs and sensors, bodies and their shapes, ground
+ * and levers. Lives as long as the display. */
 BRAMAH_API const char *bramah_display_description(const bramah_display *display);
 
 /* Soil that moves below the machine that is simulated, which must outlive the display: the description has its field as `soil`, frames what

@@ -16,7 +16,7 @@
 #ifndef BRAMAH_SERVE_H
 #define BRAMAH_SERVE_H
 
-#include "bramah/assess.h"
+#include "bramah/display.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,13 +38,22 @@ typedef struct bramah_server_resource {
 typedef enum bramah_control_kind {
   BRAMAH_CONTROL_PAUSE = 1, /* value 1: stand still, 0: go on */
   BRAMAH_CONTROL_SPEED = 2, /* times real time, 0.01 to 1000 */
-  BRAMAH_CONTROL_SEEK = 4   /* [s] time of the log */
+  BRAMAH_CONTROL_SEEK = 4,  /* [s] time of the log */
+  BRAMAH_CONTROL_DRIVE = 8, /* levers of a simulated machine */
+  BRAMAH_CONTROL_PLUG = 16  /* value i: the plug of sensor i is pulled, -1 - i: it is put in again */
 } bramah_control_kind;
+enum { BRAMAH_LEVERS = 16 }; /* of a machine at most */
 /* One request. */
 typedef struct bramah_control {
   bramah_control_kind kind;
   double value;
+  uint32_t driver;             /* who drives: a number that he has chosen, not 0 */
+  size_t n_levers;             /* 0: he lets go of all */
+  double lever[BRAMAH_LEVERS]; /* [n_levers] in the order of the machine's inputs; NaN: not this one */
 } bramah_control;
+
+/* The control that a text of JSON asks for, as POST /control has it; 0: it is of no such form. */
+BRAMAH_API int bramah_control_read(const char *text, size_t size, bramah_control *control);
 
 enum { BRAMAH_SERVER_FRAMES = 32 }; /* on their way from the filter's thread at most */
 /* Where it listens and what it sends. */
@@ -73,7 +82,8 @@ BRAMAH_API void bramah_server_options_default(bramah_server_options *options);
  *   GET /events     server-sent events, each with an id that grows, also from one server to the next: `frame` with the text of
  *                   a frame, the events of bramah_server_say, `skipped` {"frames": n} where frames are missing, and first of
  *                   all the last `state`. Last-Event-ID: go on behind it
- *   POST /control   {"pause": true}, {"speed": 2} or {"seek": 12.5}
+ *   POST /control   {"pause": true}, {"speed": 2}, {"seek": 12.5}, {"drive": [0, -2.5, null], "driver": 17}, {"unplug": 3} or
+ *                   {"plug": 3}
  *
  * Not answered: requests whose Host is not this computer (a foreign name that was made to point here), POST from a page of
  * another origin, and with to_network those without the token: ?token= in the address, which becomes a cookie, or
@@ -146,7 +156,34 @@ BRAMAH_API bramah_status bramah_player_next(bramah_player *player, int *end, bra
 BRAMAH_API bramah_status bramah_player_seek(bramah_player *player, int64_t time_ns, int *end,
                                             bramah_diag *diag);
 
-/* ---- lines that come as datagrams ---- */
+/* ---- levers ---- */
+
+/* Commands of a machine that is driven by one viewer at a time. Who has said nothing for so long [s of the clock] drives no
+ * longer, and all levers are where they are when nobody does. */
+#define BRAMAH_DEAD_MAN 0.5
+
+/* One for each input of the machine that a display file has a lever for. */
+typedef struct bramah_levers {
+  size_t n; /* inputs of the machine */
+  struct bramah_lever {
+    int is_driven;
+    double low, high, neutral, value; /* [V] */
+  } lever[BRAMAH_LEVERS];
+  uint32_t driver; /* 0: nobody */
+  double heard;    /* [s] of the clock */
+} bramah_levers;
+
+/* Levers of a display file (NULL: none) for a machine with these inputs, all of them as when nobody drives. Errors: E_KEY (the file has
+ * no lever), E_VALUE (inputs beyond BRAMAH_LEVERS), each with file. */
+BRAMAH_API bramah_status bramah_levers_of(const bramah_display_file *file, size_t n_inputs,
+                                          const char *const *inputs, bramah_diag *diag,
+                                          bramah_levers *levers);
+/* What a driver asks for at this time of the clock, bounded by the ranges. Returns 0 where another one drives. */
+BRAMAH_API int bramah_levers_move(bramah_levers *levers, const bramah_control *control, double now);
+/* Commands for u [n]: those of levers in place of what is there. Returns 1 if the driver has gone just now. */
+BRAMAH_API int bramah_levers_at(bramah_levers *levers, double now, double *u);
+
+/* ---- lines that come and go as datagrams ---- */
 
 /* Datagrams of this computer on a port, as lines of a log in a pipe. Each holds whole lines, of which the first may be a comment with
  * a running number, "# 17": those that are missing are then known, and late ones left out. What comes before the header is left out;
@@ -170,6 +207,22 @@ BRAMAH_API bramah_status bramah_receiver_open(int port, int has_header, bramah_d
 BRAMAH_API void bramah_receiver_close(bramah_receiver *receiver); /* NULL allowed */
 /* Counts so far. */
 BRAMAH_API bramah_receiver_report bramah_receiver_get_report(const bramah_receiver *receiver);
+
+/* The other end: what is written to *fd goes as such datagrams to a port of this computer, by a thread of its own, whole lines as they
+ * come, numbered from 1, the first line again every second as the header. */
+typedef struct bramah_sender bramah_sender;
+/* *fd: the caller's to close, before the sender. Errors: E_VALUE (port), E_FILE, E_MEMORY. */
+BRAMAH_API bramah_status bramah_sender_open(int port, bramah_diag *diag, bramah_sender **out, int *fd);
+/* Sends what is left, and the empty datagram that ends the log. NULL allowed. */
+BRAMAH_API void bramah_sender_close(bramah_sender *sender);
+
+/* Controls as datagrams: bodies of POST /control. A socket that gets them on a port of this computer, or with is_sender 1 sends them there, the
+ * caller's to close. Errors: E_FILE, E_VALUE. */
+BRAMAH_API bramah_status bramah_control_socket(int port, int is_sender, bramah_diag *diag, int *out);
+/* The next control that has come; 0: none of use. */
+BRAMAH_API int bramah_control_receive(int socket, bramah_control *control);
+/* Sent, or lost like any datagram. */
+BRAMAH_API void bramah_control_send(int socket, const bramah_control *control);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,7 @@ typedef struct bramah_simulation_options {
   const char *study; /* study file whose sensors measure; NULL: none */
   /* file for what they log; required with `study`, but where bramah_simulation_sample takes it; NULL: none */
   const char *log;
+  int exact; /* 1: numbers of the log have all digits, so that a filter on it has the bits of one that got samples */
   uint64_t seed;     /* of the noise; 1 */
   int process_noise; /* 1: the process noise that the study assumes acts on the machine */
   /* Called for each row, after its values are known and before they are written: u [n_input of the plant] has the commands
@@ -54,10 +55,17 @@ BRAMAH_API bramah_status bramah_simulation_new(const bramah_machine_plant *machi
 BRAMAH_API bramah_status bramah_simulation_next(bramah_simulation *simulation, bramah_diag *diag);
 
 /* The next row as a bramah_source (bramah/replay.h) whose user is the simulation: what the sensors of `study`, which is required,
- * say of it, in SI with all digits; it has no end. A filter can so run on a machine that is simulated along with it. `log`
- * is NULL then; a file for the truth is written. Errors: those of bramah_simulation_next. */
+ * say of it, in SI with all digits; it has no end. A filter can so run on a machine that is simulated along with it. Files for
+ * the truth and the log are written. Errors: those of bramah_simulation_next. */
 BRAMAH_API bramah_status bramah_simulation_sample(void *simulation, bramah_sample *sample, int *end,
                                                   bramah_diag *diag);
+
+/* From the next row on nothing comes from a sensor of the study, as with its plug pulled, or it comes again. No other sensor's noise
+ * depends on it. A sensor that is not there: nothing happens. */
+BRAMAH_API void bramah_simulation_unplug(bramah_simulation *simulation, size_t sensor, int is_unplugged);
+
+/* What was logged is handed to the system now. Errors: E_FILE. */
+BRAMAH_API bramah_status bramah_simulation_flush(bramah_simulation *simulation, bramah_diag *diag);
 
 /* A sensor of the noisy log. Periods and delays are the nearest multiples of the plant's step. */
 typedef struct bramah_simulated_sensor {

@@ -118,7 +118,7 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
     status = bramah_log_add_column(s->writer, info.name, info.unit, 10, diag);
   }
   if (!status && o->truth) status = bramah_log_choose_columns(s->writer, o->columns, diag);
-  if (!status && o->log) status = bramah__simulated_log_create(s->log, o->log, diag);
+  if (!status && o->log) status = bramah__simulated_log_create(s->log, o->log, o->exact ? 17 : 10, diag);
   r->sensors = s->log ? bramah__simulated_log_sensors(s->log) : NULL;
   r->n_sensors = s->log ? s->study->n_sensors : 0;
   r->n_changes = s->study ? s->study->n_changes : 0;
@@ -226,7 +226,7 @@ static bramah_status next_row(bramah_simulation *s, bramah_sample *sample, brama
     status = bramah_log_write(s->writer, s->row, diag);
   }
   if (!status && sample)
-    bramah__simulated_log_sample(s->log, r->rows, r->time_ns, u, sample);
+    status = bramah__simulated_log_sample(s->log, r->rows, r->time_ns, u, sample, diag);
   else if (!status && s->log)
     status = bramah__simulated_log_row(s->log, r->rows, r->time_ns, u, diag);
   r->rows++;
@@ -249,6 +249,16 @@ bramah_status bramah_simulation_sample(void *user, bramah_sample *sample, int *e
 {
   *end = 0;
   return next_row(user, sample, diag);
+}
+
+void bramah_simulation_unplug(bramah_simulation *s, size_t sensor, int is_unplugged)
+{
+  if (s->log && sensor < s->study->n_sensors) bramah__simulated_log_unplug(s->log, sensor, is_unplugged);
+}
+
+bramah_status bramah_simulation_flush(bramah_simulation *s, bramah_diag *diag)
+{
+  return bramah__simulated_log_flush(s->log, diag);
 }
 
 bramah_simulation_result bramah_simulation_get_result(const bramah_simulation *s) { return s->result; }

@@ -31,6 +31,11 @@ typedef struct serve_run {
   bramah_sample row;           /* of these: the next one, */
   int no_more;                 /* unless they have ended */
   double *command;             /* [inputs] in force; NaN: what is planned */
+  /* Who may drive it, and what is unplugged. */
+  int drive, control; /* control: socket to a simulator in another process; -1: none */
+  bramah_levers levers;
+  unsigned char *unplugged; /* [sensors] */
+  const char *log;          /* file for what its sensors say; NULL: none */
   bramah_receiver *receiver;
   bramah_player *player;
   bramah_assess *assess;
@@ -52,6 +57,8 @@ typedef struct serve_run {
   double speed, begin, next_frame; /* begin, next_frame: of the clock */
   int64_t begin_ns, first_ns, end_ns;
   int paused, ended, told_slow;
+  double pace, told_pace, pace_begin; /* time of the log by that of the clock, as it is; since when */
+  int64_t pace_ns;
   double sought;               /* NaN: nothing was */
   bramah_receiver_report told; /* of datagrams */
   double next_look;            /* at them */
@@ -78,18 +85,33 @@ static void put_number(char *out, size_t size, const char *name, double value)
 static void say_state(serve_run *r)
 {
   static const char *const names[] = {"log", "stream", "udp", "simulator"};
-  char can[64] = "", begin[48], end[48], seek[48] = "";
-  const size_t used =
-      (size_t)snprintf(can, sizeof can, "%s%s%s", r->allowed & BRAMAH_CONTROL_PAUSE ? ",\"pause\"" : "",
-                       r->allowed & BRAMAH_CONTROL_SPEED ? ",\"speed\"" : "",
-                       r->allowed & BRAMAH_CONTROL_SEEK ? ",\"seek\"" : "");
+  char can[64] = "", begin[48], end[48], seek[48] = "", pace[48] = "";
+  const size_t used = (size_t)snprintf(
+      can, sizeof can, "%s%s%s%s", r->allowed & BRAMAH_CONTROL_PAUSE ? ",\"pause\"" : "",
+      r->allowed & BRAMAH_CONTROL_SPEED ? ",\"speed\"" : "",
+      r->allowed & BRAMAH_CONTROL_SEEK ? ",\"seek\"" : "", r->drive ? ",\"drive\",\"plug\"" : "");
   put_number(begin, sizeof begin, "begin", r->first_ns == INT64_MIN ? (double)NAN : cli_seconds(r->first_ns));
   put_number(end, sizeof end, "end", r->end_ns == INT64_MIN ? (double)NAN : cli_seconds(r->end_ns));
   if (isfinite(r->sought)) put_number(seek, sizeof seek, "seek", r->sought);
-  snprintf(r->text, TEXT,
-           "{\"source\": \"%s\", \"can\": [%s], \"paused\": %s, \"speed\": %.6g%s%s%s, \"ended\": %s}",
-           names[r->origin], used ? can + 1 : "", r->paused ? "true" : "false", r->speed, begin, end, seek,
-           r->ended ? "true" : "false");
+  if (isfinite(r->pace)) put_number(pace, sizeof pace, "pace", r->pace);
+  r->told_pace = r->pace;
+  size_t n = (size_t)snprintf(
+      r->text, TEXT,
+      "{\"source\": \"%s\", \"can\": [%s], \"paused\": %s, \"speed\": %.6g%s%s%s%s, \"ended\": %s",
+      names[r->origin], used ? can + 1 : "", r->paused ? "true" : "false", r->speed, begin, end, seek, pace,
+      r->ended ? "true" : "false");
+  if (r->drive) {
+    const char *between = "";
+    n += (size_t)snprintf(r->text + n, TEXT - n, ", \"driver\": %lu, \"unplugged\": [",
+                          (unsigned long)r->levers.driver);
+    for (size_t i = 0; n + 16 < TEXT && i < bramah_session_study(r->session)->n_sensors; i++) {
+      if (!r->unplugged[i]) continue;
+      n += (size_t)snprintf(r->text + n, TEXT - n, "%s%zu", between, i);
+      between = ",";
+    }
+    n += (size_t)snprintf(r->text + n, TEXT - n, "]");
+  }
+  snprintf(r->text + n, TEXT - n, "}");
   bramah_server_say(r->server, "state", r->text);
   r->sought = NAN;
 }
@@ -155,11 +177,47 @@ static void rest(double seconds)
 
 static int64_t now_ns(const serve_run *r) { return bramah_assess_get_totals(r->assess).last_ns; }
 
+static void measure_pace(serve_run *r, double now)
+{
+  r->pace_begin = now;
+  r->pace_ns = now_ns(r);
+}
+
 /* From here on by the clock. */
 static void begin_pace(serve_run *r)
 {
   r->begin = cli_clock();
   r->begin_ns = now_ns(r);
+}
+
+/* How fast it goes in fact, once a second, and told where that changes. */
+static void watch_pace(serve_run *r, double now)
+{
+  if (now - r->pace_begin < 1.0) return;
+  r->pace = cli_seconds(now_ns(r) - r->pace_ns) / (now - r->pace_begin);
+  measure_pace(r, now);
+  if (!(fabs(r->pace - r->told_pace) < 0.03 * r->told_pace)) say_state(r);
+}
+
+/* Levers and plugs: not of the pace, but of the machine. */
+static void drive(serve_run *r, const bramah_control *control)
+{
+  const uint32_t before = r->levers.driver;
+  const bramah_study *study = bramah_session_study(r->session);
+  const size_t i = (size_t)(control->value < 0.0 ? -1.0 - control->value : control->value);
+  if (control->kind == BRAMAH_CONTROL_PLUG) {
+    if (i >= study->n_sensors) return;
+    char text[400];
+    r->unplugged[i] = control->value >= 0.0;
+    if (r->simulation) bramah_simulation_unplug(r->simulation, i, r->unplugged[i]);
+    snprintf(text, sizeof text, "%.300s: its plug is %s", study->sensors[i].name,
+             r->unplugged[i] ? "pulled" : "in again");
+    say(r, cli_seconds(now_ns(r)), "note", text);
+  } else if (!bramah_levers_move(&r->levers, control, cli_clock())) {
+    return;
+  }
+  if (r->control >= 0) bramah_control_send(r->control, control);
+  if (control->kind == BRAMAH_CONTROL_PLUG || r->levers.driver != before) say_state(r);
 }
 
 static bramah_status obey(serve_run *r, const bramah_control *control, bramah_diag *diag)
@@ -174,6 +232,7 @@ static bramah_status obey(serve_run *r, const bramah_control *control, bramah_di
     r->ended = 0; /* the next step says so again */
   }
   begin_pace(r);
+  measure_pace(r, r->begin);
   say_state(r);
   return status ? status : show(r, r->begin, diag);
 }
@@ -185,9 +244,14 @@ static bramah_status listen(serve_run *r, int *moved, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   *moved = 0;
   while (!status && !cli_stop_signal() && bramah_server_take(r->server, &control)) {
+    const int is_pace = control.kind < BRAMAH_CONTROL_DRIVE;
+    if (!is_pace) drive(r, &control);
+    if (!is_pace) continue;
     status = obey(r, &control, diag);
     *moved = 1;
   }
+  double unused[BRAMAH_LEVERS];
+  if (r->drive && bramah_levers_at(&r->levers, cli_clock(), unused)) say_state(r);
   return status;
 }
 
@@ -274,10 +338,12 @@ static bramah_status step(serve_run *r, int *end)
   if (r->first_ns == INT64_MIN) {
     r->first_ns = now_ns(r);
     begin_pace(r);
+    measure_pace(r, r->begin);
     say_state(r);
   }
   status = keep_pace(r, &moved, &r->mistake);
   const double now = cli_clock();
+  watch_pace(r, now);
   return !status && !moved && now >= r->next_frame ? show(r, now, &r->mistake) : status;
 }
 
@@ -327,19 +393,20 @@ static bramah_status next_commands(serve_run *r, bramah_diag *diag)
   return bramah_log_stream_next(r->commands, &r->row, &r->no_more, diag);
 }
 
-/* Those of a log go before those that the machine plans. */
+/* Those of a log go before those that the machine plans, levers before both. */
 static bramah_status give_commands(void *user, int64_t time_ns, double *u, bramah_diag *diag)
 {
   serve_run *r = user;
   const size_t n = r->machine.plant.n_input;
   bramah_status status = BRAMAH_OK;
-  while (!status && !r->no_more && r->row.time_ns <= time_ns) {
+  while (!status && r->commands && !r->no_more && r->row.time_ns <= time_ns) {
     for (size_t i = 0; i < n; i++)
       if (r->row.has_input[i]) r->command[i] = r->row.inputs[i];
     status = next_commands(r, diag);
   }
   for (size_t i = 0; i < n; i++)
-    if (!isnan(r->command[i])) u[i] = r->command[i];
+    if (r->command && !isnan(r->command[i])) u[i] = r->command[i];
+  if (r->drive) bramah_levers_at(&r->levers, cli_clock(), u);
   return status;
 }
 
@@ -367,11 +434,14 @@ static bramah_status simulate(serve_run *r, const bramah_assess_options *options
       bramah_machine_plant_open(&r->machine, study->machine_file, study->n_simulated, study->simulated,
                                 bramah_session_plant(r->session)->step_ns, diag);
   if (!status) status = bramah_machine_plant_dig(&r->machine, diag);
-  if (!status && r->from[0][sizeof "simulator" - 1]) {
+  const char *const others[] = {r->study, study->machine_file};
+  if (!status) status = cli_check_output(r->log, 2, others, diag);
+  if (!status && r->from[0][sizeof "simulator" - 1])
     status = open_commands(r, r->from[0] + sizeof "simulator", diag);
-    simulated.commands = give_commands;
-    simulated.user = r;
-  }
+  simulated.commands = give_commands;
+  simulated.user = r;
+  simulated.log = r->log;
+  simulated.exact = 1;
   if (!status) status = bramah_simulation_new(&r->machine, &simulated, diag, &r->simulation);
   if (status) return status;
   const bramah_simulation_result result = bramah_simulation_get_result(r->simulation);
@@ -409,6 +479,21 @@ static int64_t end_of_log(const serve_run *r)
   return end;
 }
 
+/* What can be driven. A simulator of another process listens behind the port that its lines come to. */
+static bramah_status open_levers(serve_run *r, bramah_diag *diag)
+{
+  const bramah_model_info info = bramah_model_get_info(bramah_session_about(r->session)->machine->model);
+  const bramah_study *study = bramah_session_study(r->session);
+  const char *path = r->display_file ? r->display_file : study->display_file;
+  r->unplugged = calloc(study->n_sensors + 1, 1);
+  if (!r->unplugged) return cli_no_memory(diag);
+  bramah_status status = path ? bramah_display_load(path, diag, &r->file) : BRAMAH_OK;
+  if (!status) status = bramah_levers_of(r->file, info.n_inputs, info.input_names, diag, &r->levers);
+  if (!status && r->origin == FROM_UDP)
+    status = bramah_control_socket((int)r->receive_port + 1, 1, diag, &r->control);
+  return status;
+}
+
 static bramah_status open_source(serve_run *r, bramah_diag *diag)
 {
   static const char *const standard_input[] = {"-"};
@@ -417,6 +502,7 @@ static bramah_status open_source(serve_run *r, bramah_diag *diag)
   options.model_alone = 1;
   options.tell = note;
   bramah_status status = bramah_session_open(r->study, diag, &r->session);
+  if (!status && r->drive) status = open_levers(r, diag);
   if (!status && r->origin == FROM_UDP) status = receive(r, diag);
   if (!status && r->origin == FROM_SIMULATOR)
     status = simulate(r, &options, diag);
@@ -430,6 +516,7 @@ static bramah_status open_source(serve_run *r, bramah_diag *diag)
   if (r->origin == FROM_LOG || r->origin == FROM_SIMULATOR)
     r->allowed = BRAMAH_CONTROL_PAUSE | BRAMAH_CONTROL_SPEED |
                  (bramah_player_can_seek(r->player) ? (unsigned)BRAMAH_CONTROL_SEEK : 0u);
+  if (r->drive) r->allowed |= BRAMAH_CONTROL_DRIVE | BRAMAH_CONTROL_PLUG;
   bramah_player_stop(r->player, is_stopped, NULL);
   return BRAMAH_OK;
 }
@@ -441,7 +528,8 @@ static size_t frame_text(void *user, const void *frame, char *out, size_t size)
 
 static bramah_status open_server(serve_run *r, bramah_diag *diag)
 {
-  bramah_status status = r->display_file ? bramah_display_load(r->display_file, diag, &r->file) : BRAMAH_OK;
+  bramah_status status =
+      r->display_file && !r->file ? bramah_display_load(r->display_file, diag, &r->file) : BRAMAH_OK;
   if (!status) status = bramah_display_new(r->file, r->assess, diag, &r->display);
   if (!status && r->simulation)
     status = bramah_display_simulated(r->display, r->simulation, &r->machine.plant, diag);
@@ -483,6 +571,8 @@ static bramah_status open_server(serve_run *r, bramah_diag *diag)
 static void close_run(serve_run *r)
 {
   bramah_diag ignored;
+  if (r->control >= 0) close(r->control);
+  free(r->unplugged);
   bramah_server_free(r->server);
   for (size_t i = 0; i < BRAMAH_SERVER_FRAMES; i++) bramah_display_frame_free(r->frames[i]);
   bramah_display_free(r->display);
@@ -518,6 +608,10 @@ static int serve(serve_run *r)
   printf("open %s (Ctrl-C ends)\n", bramah_server_address(r->server));
   fflush(stdout);
   const int code = run_through(r);
+  const bramah_status logged = bramah_simulation_close(r->simulation, &r->mistake);
+  r->simulation = NULL;
+  if (logged) return cli_report(&r->mistake);
+  if (r->log) printf("log: %s\n", r->log);
   const bramah_server_report report = bramah_server_get_report(r->server);
   printf("%llu estimates, %llu frames to %llu viewer%s",
          (unsigned long long)bramah_assess_get_totals(r->assess).estimates, (unsigned long long)report.frames,
@@ -559,6 +653,12 @@ static int read_origin(const cli_arguments *arguments, serve_run *r)
     r->receive_port = port;
   }
   if (r->stay && r->origin != FROM_LOG) return cli_wrong_use(command, "--stay is for a log from a file");
+  if (r->drive && r->origin != FROM_SIMULATOR && r->origin != FROM_UDP)
+    return cli_wrong_use(command, "--drive is for a simulated machine: --from simulator, or udp:PORT");
+  if (r->drive && r->origin == FROM_UDP && r->receive_port == 65535)
+    return cli_wrong_use(command,
+                         "--drive: commands go to the port behind that of the measurements: there is none");
+  if (r->log && r->origin != FROM_SIMULATOR) return cli_wrong_use(command, "--log is for --from simulator");
   return 0;
 }
 
@@ -570,6 +670,11 @@ static int run(const cli_arguments *arguments)
                  .port = 8080,
                  .to_network = cli_value(arguments, "network") != NULL,
                  .stay = cli_value(arguments, "stay") != NULL,
+                 .drive = cli_value(arguments, "drive") != NULL,
+                 .log = cli_value(arguments, "log"),
+                 .control = -1,
+                 .pace = NAN,
+                 .told_pace = NAN,
                  .speed = 1.0,
                  .sought = NAN,
                  .first_ns = INT64_MIN,
@@ -599,6 +704,14 @@ static const cli_option options[] = {
      0, 0},
     {"display", "FILE", "gauges, instead of those that the study names", 0, 0},
     {"stay", NULL, "when the log has ended, viewers can go back in it", 0, 0},
+    {"drive", NULL,
+     "a viewer may drive the simulated machine\nBy keys, a gamepad or fingers, one viewer at a time, as the "
+     "section `drive` of the "
+     "display says; and pull the plugs of its sensors. Levers go back to neutral half a second after who "
+     "drives was heard last. With "
+     "udp:PORT commands go to PORT + 1, where `simulate --drive` listens.",
+     0, 0},
+    {"log", "FILE", "what the simulated sensors said, for replay", 0, 0},
     {0}};
 
 const cli_command cli_serve = {
@@ -621,7 +734,10 @@ const cli_command cli_serve = {
         "At the end of the log its verdict goes to the viewers; exit codes are those of replay. With --stay\n"
         "it goes on until Ctrl-C.\n\n"
         "For programs: GET /display.json, GET /events (server-sent events: frame, message, verdict, state,\n"
-        "skipped), POST /control {\"pause\": true}, {\"speed\": 2} or {\"seek\": 12.5}.\n",
+        "skipped), POST /control {\"pause\": true}, {\"speed\": 2} or {\"seek\": 12.5}; with --drive\n"
+        "{\"drive\": [0, -2.5, null], \"driver\": 17} (volts of the machine's inputs, null: not this one; "
+        "who\n"
+        "drives, any number), {\"unplug\": 3} and {\"plug\": 3} (a sensor, counted from 0).\n",
     .example = "bramah serve imus.yaml --from log.csv",
     .min_operands = 1,
     .max_operands = 1,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah simulate: the true motion of a machine and, on request, what noisy sensors would have said of it. */
-#define _POSIX_C_SOURCE 200809L /* strdup */
+#define _POSIX_C_SOURCE 200809L /* strdup, nanosleep */
+#include "bramah/serve.h"
 #include "bramah/simulation.h"
 #include "bramah/units.h"
 #include "lib/cli/simulate_report.h"
@@ -8,15 +9,33 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A simulation by the clock, whose measurements go as datagrams, and who drives it. */
+typedef struct live {
+  int port; /* 0: none */
+  int drive, fd, control;
+  bramah_sender *sender;
+  bramah_display_file *file;
+  bramah_levers levers;
+  bramah_simulation *simulation; /* once there is one */
+  double begin;                  /* of the clock, */
+  int64_t begin_ns;              /* and of the simulation */
+  int told_slow;
+  char path[32]; /* of the log, into the sender */
+} live;
 
 typedef struct request {
-  const char *machine;
+  const char *machine, *log;
   int64_t duration_ns, step_ns; /* step 0: the machine's */
   bramah_simulation_options options;
   size_t n_changes;
   bramah_change *changes; /* of the machine file */
   const char *report;     /* NULL: no page */
   int how;
+  bramah_study *study; /* in place of a machine; NULL: a machine was named */
+  live live;
 } request;
 
 /* A number alone is in SI. */
@@ -217,11 +236,11 @@ static int print_summary(const bramah_simulation *simulation, const bramah_machi
   if (between[0] == ',') fprintf(out, "\n");
   print_touches(machine, out);
   const int whole = !machine->site || print_soil(machine, soil, out);
-  fprintf(out, "truth: %s\n", o->truth);
+  if (o->truth) fprintf(out, "truth: %s\n", o->truth);
   if (r->how) cli_print_how(machine, &steps, out);
   if (result.sensors)
     fprintf(out, "noisy log of %zu sensors, seed %llu: %s\n", result.n_sensors, (unsigned long long)o->seed,
-            o->log);
+            r->log);
   for (size_t i = 0; i < result.n_sensors; i++) {
     const bramah_simulated_sensor s = result.sensors[i];
     if (s.saturated)
@@ -247,6 +266,75 @@ static bramah_status write_page(cli_simulate_page *page, const request *r,
   for (int k = 0; k < BRAMAH_N_LIMITS; k++)
     if (result.limit[k].n) doubt = "It goes beyond a physical limit: the program's summary says which.";
   return cli_simulate_page_write(page, r->report, doubt, diag);
+}
+
+/* ---- by the clock ---- */
+
+/* What has come from who drives goes before what the machine plans. */
+static bramah_status give_commands(void *user, int64_t time_ns, double *u, bramah_diag *diag)
+{
+  live *l = user;
+  const double now = cli_clock();
+  bramah_control control;
+  (void)time_ns, (void)diag;
+  while (bramah_control_receive(l->control, &control)) {
+    const double v = control.value;
+    if (control.kind == BRAMAH_CONTROL_DRIVE) bramah_levers_move(&l->levers, &control, now);
+    if (control.kind == BRAMAH_CONTROL_PLUG && l->simulation)
+      bramah_simulation_unplug(l->simulation, (size_t)(v < 0.0 ? -1.0 - v : v), v >= 0.0);
+  }
+  bramah_levers_at(&l->levers, now, u);
+  return BRAMAH_OK;
+}
+
+/* Measurements go to the port, commands come from the one behind it. */
+static bramah_status open_live(request *r, const bramah_machine_plant *machine, bramah_diag *diag)
+{
+  live *l = &r->live;
+  bramah_study *study = NULL;
+  const bramah_model_info info = bramah_model_get_info(machine->model);
+  bramah_status status = bramah_sender_open(l->port, diag, &l->sender, &l->fd);
+  if (status) return status;
+  snprintf(l->path, sizeof l->path, "/dev/fd/%d", l->fd);
+  r->options.log = l->path;
+  if (!l->drive) return BRAMAH_OK;
+  status = bramah_study_load(r->options.study, 0, NULL, diag, &study);
+  if (!status && study->display_file) status = bramah_display_load(study->display_file, diag, &l->file);
+  if (!status) status = bramah_levers_of(l->file, info.n_inputs, info.input_names, diag, &l->levers);
+  if (!status) status = bramah_control_socket(l->port + 1, 0, diag, &l->control);
+  r->options.commands = give_commands;
+  r->options.user = l;
+  bramah_study_free(study);
+  return status;
+}
+
+static void close_live(live *l)
+{
+  if (l->fd >= 0) close(l->fd);
+  if (l->control >= 0) close(l->control);
+  bramah_sender_close(l->sender);
+  bramah_display_file_free(l->file);
+}
+
+/* Until the clock is where the simulation is. One that is too slow goes on from where it is: its clock is the slower one. */
+static bramah_status keep_pace(live *l, int64_t now, bramah_diag *diag)
+{
+  double ahead = l->begin + cli_seconds(now - l->begin_ns) - cli_clock();
+  if (ahead < -1.0) {
+    if (!l->told_slow)
+      cli_note("this computer is too slow for real time: the simulation's clock goes %.2g times as fast",
+               cli_seconds(now - l->begin_ns) / (cli_clock() - l->begin));
+    l->told_slow = 1;
+  }
+  if (ahead < -1.0 || !l->begin_ns) {
+    l->begin = cli_clock();
+    l->begin_ns = now;
+  }
+  if (ahead < 1e-3) return BRAMAH_OK;
+  const bramah_status status = bramah_simulation_flush(l->simulation, diag);
+  const struct timespec so_long = {.tv_nsec = (long)(1e9 * fmin(ahead, 0.1))};
+  nanosleep(&so_long, NULL);
+  return status;
 }
 
 /* *trusted: 0 if the motion is none that a machine makes. */
@@ -276,11 +364,12 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
     if (!diag->thing[0]) snprintf(diag->thing, sizeof diag->thing, "%s", text);
   }
   if (!status && r->report) status = cli_simulate_page_new(&machine, diag, &page);
+  if (!status && r->live.port) status = open_live(r, &machine, diag);
   if (!status) status = bramah_simulation_new(&machine, &r->options, diag, &simulation);
   if (!status) {
     /* What is not quite as asked for: the nearest multiples of the step. */
     const bramah_simulation_result result = bramah_simulation_get_result(simulation);
-    cli_note_changes(result.n_changes, result.changes);
+    if (!r->study || !r->study->n_simulated) cli_note_changes(result.n_changes, result.changes);
     for (size_t i = 0; i < result.n_sensors; i++) {
       const bramah_simulated_sensor s = result.sensors[i];
       if (s.period_ns != s.wanted_period_ns)
@@ -290,7 +379,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
         cli_note("%s: delayed by %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
                  cli_seconds(s.delay_ns), cli_seconds(s.wanted_delay_ns));
     }
-    if (r->duration_ns % machine.plant.step_ns)
+    if (r->duration_ns != INT64_MAX && r->duration_ns % machine.plant.step_ns)
       cli_note("the duration is not a multiple of the step: the last row is at %.9g s",
                cli_seconds(r->duration_ns - r->duration_ns % machine.plant.step_ns));
 
@@ -298,10 +387,13 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
     cli_progress progress = cli_progress_begin();
     int64_t now = 0;
     cli_stop_catch(1);
+    r->live.simulation = simulation;
+    r->live.begin = begin;
     for (; !status && !cli_stop_signal() && now <= r->duration_ns; now += machine.plant.step_ns) {
       status = bramah_simulation_next(simulation, diag);
+      if (!status && r->live.port) status = keep_pace(&r->live, now, diag);
       if (!status && page) status = cli_simulate_page_row(page, cli_seconds(now), diag);
-      cli_progress_time(&progress, now, r->duration_ns);
+      cli_progress_time(&progress, now, r->duration_ns != INT64_MAX ? r->duration_ns : 0);
     }
     cli_progress_end(&progress);
     if (!status && cli_stop_signal())
@@ -314,15 +406,61 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
     const bramah_status closed = bramah_simulation_close(simulation, status ? &other : diag);
     if (!status) status = closed;
   }
+  close_live(&r->live);
   cli_simulate_page_free(page);
   bramah_machine_plant_close(&machine);
   free(parameters);
   return status;
 }
 
+/* Where the log goes, whether by the clock, and what must be given then. */
+static int read_live(const cli_arguments *arguments, request *r)
+{
+  const cli_command *command = arguments->command;
+  const bramah_simulation_options *o = &r->options;
+  char *end = NULL;
+  r->live.drive = cli_value(arguments, "drive") != NULL;
+  r->log = o->log;
+  if (o->log && strncmp(o->log, "udp:", 4) == 0) {
+    const unsigned long port = strtoul(o->log + 4, &end, 10);
+    if (o->log[4] < '0' || o->log[4] > '9' || *end || port < 1 || port > 65534)
+      return cli_wrong_use(command, "--log: '%s' is not udp: and a port from 1 to 65534", o->log);
+    r->live.port = (int)port;
+    if (!r->duration_ns) r->duration_ns = INT64_MAX;
+  } else {
+    if (r->live.drive)
+      return cli_wrong_use(command, "--drive is for a simulation by the clock: --log udp:PORT");
+    if (!cli_value(arguments, "duration")) return cli_wrong_use(command, "option '--duration' is missing");
+    if (!o->truth) return cli_wrong_use(command, "option '--output' is missing");
+  }
+  return 0;
+}
+
+/* A study: its machine, as it is simulated in place of a real one, at the step of its filter; and its sensors. */
+static bramah_status read_study(request *r, bramah_diag *diag)
+{
+  if (bramah_file_kind_of(r->machine) != BRAMAH_FILE_STUDY) return BRAMAH_OK;
+  const bramah_status status = bramah_study_load(r->machine, 0, NULL, diag, &r->study);
+  if (status) return status;
+  if (r->options.log) r->options.study = r->machine;
+  r->machine = r->study->machine_file;
+  bramah_change *changes =
+      calloc(r->study->n_changes + r->study->n_simulated + r->n_changes + 1, sizeof *changes);
+  if (!changes) return cli_no_memory(diag);
+  size_t n = 0;
+  for (size_t i = 0; i < r->study->n_changes; i++)
+    if (strcmp(r->study->changes[i].path, "integrator.step") == 0) changes[n++] = r->study->changes[i];
+  for (size_t i = 0; i < r->study->n_simulated; i++) changes[n++] = r->study->simulated[i];
+  for (size_t i = 0; i < r->n_changes; i++) changes[n++] = r->changes[i];
+  free(r->changes);
+  r->changes = changes;
+  r->n_changes = n;
+  return BRAMAH_OK;
+}
+
 static int run(const cli_arguments *arguments)
 {
-  request r = {0};
+  request r = {.live = {.fd = -1, .control = -1}};
   bramah_diag diag;
   const cli_command *command = arguments->command;
   bramah_simulation_options *o = &r.options;
@@ -335,10 +473,15 @@ static int run(const cli_arguments *arguments)
   o->process_noise = cli_value(arguments, "process-noise") != NULL;
   r.report = cli_value(arguments, "report");
   r.how = cli_value(arguments, "how") != NULL;
-  int code = cli_time_value(arguments, "duration", &r.duration_ns);
+  int code = cli_value(arguments, "duration") ? cli_time_value(arguments, "duration", &r.duration_ns) : 0;
   if (!code) code = cli_time_value(arguments, "step", &r.step_ns);
   if (!code) code = cli_count_value(arguments, "seed", 0, &o->seed);
+  if (!code) code = read_live(arguments, &r);
   if (code) return code;
+  const int is_study = bramah_file_kind_of(r.machine) == BRAMAH_FILE_STUDY;
+  if (is_study && o->study)
+    return cli_wrong_use(command, "a study has its sensors: --noise is for a machine");
+  if (is_study && o->log) o->study = r.machine;
   if (o->study && !o->log)
     return cli_wrong_use(command, "--noise needs --log: the file for the noisy measurements");
   if (o->log && !o->study)
@@ -365,17 +508,20 @@ static int run(const cli_arguments *arguments)
     }
   }
   int trusted = 1;
+  if (!code && read_study(&r, &diag)) code = cli_report(&diag);
   if (!code && simulate(&r, arguments, &trusted, &diag)) code = cli_report(&diag);
   if (!code && !trusted) code = CLI_UNTRUSTED;
   for (size_t i = 0; paths && i < r.n_changes; i++) free(paths[i]);
   free(paths);
   free(r.changes);
+  bramah_study_free(r.study);
   return code;
 }
 
 static const cli_option options[] = {
-    {"duration", "TIME", "simulated time: seconds, or \"10 s\"", 1, 0},
-    {"output", "FILE", "true motion, CSV or MAT; - is standard output", 1, 0},
+    {"duration", "TIME",
+     "simulated time: seconds, or \"10 s\"\nWithout it, with --log udp:PORT, until Ctrl-C.", 0, 0},
+    {"output", "FILE", "true motion, CSV or MAT; - is standard output", 0, 0},
     {"step", "TIME", "time step, \"1 ms\"; else that of the machine", 0, 0},
     {"columns", "NAMES",
      "which outputs to write: 'crank.*,p1'\nNames with commas between them, * for any text; otherwise all.",
@@ -389,13 +535,21 @@ static const cli_option options[] = {
     {"noise", "STUDY", "also write a noisy log with its sensors", 0, 0},
     {"process-noise", NULL, "with the process noise that the study assumes", 0, 0},
     {"seed", "N", "of the noise; default 1", 0, 0},
-    {"log", "FILE", "the noisy log, CSV or MAT", 0, 0},
+    {"log", "FILE",
+     "the noisy log, CSV or MAT; or udp:PORT\nAs datagrams, to `serve --from udp:PORT` on this computer: the "
+     "simulation then goes by the "
+     "clock.",
+     0, 0},
+    {"drive", NULL,
+     "commands come from PORT + 1, behind udp:PORT\nFrom `serve --drive`, by the levers of the study's "
+     "display, which are in neutral while nobody drives.",
+     0, 0},
     CLI_HOW,
     {0}};
 
 const cli_command cli_simulate = {
     .name = "simulate",
-    .operands = "MACHINE",
+    .operands = "MACHINE|STUDY",
     .summary = "Simulate a machine: true motion and, on request, noisy measurements",
     .details =
         "Starts from the initial state of the machine, applies the commands planned in its file and writes\n"
@@ -407,8 +561,10 @@ const cli_command cli_simulate = {
         "behind the end of its cylinder, energies that do not add up to 1 %, soil that is lost, or tools "
         "that\n"
         "met more of it than particles are allowed for.\n"
-        "Changes that a study makes to the machine belong to the filter's model: they are not applied "
-        "here.\n",
+        "Changes that a study makes to the machine belong to the filter's model: they are not applied\n"
+        "here. Of a study in place of a machine its machine is simulated, as its section `simulated` has it, "
+        "and\n"
+        "seen by its sensors.\n",
     .example = "bramah simulate four-bar.yaml --duration \"10 s\" --output truth.csv \\\n"
                "    --noise sensors-2.yaml --seed 1 --log log.csv",
     .min_operands = 1,

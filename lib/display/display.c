@@ -271,6 +271,38 @@ static void put_names(maker *m)
   bramah__json_close(json, ']');
 }
 
+/* Levers of inputs that the machine has. */
+static bramah_status put_levers(maker *m)
+{
+  static const char *const sticks[] = {"", "left_x", "left_y", "right_x", "right_y"};
+  bramah__json *json = &m->json;
+  bramah__json_open(json, "drive", '[');
+  for (size_t i = 0; m->file && i < m->file->n_levers; i++) {
+    const bramah_display_lever *lever = &m->file->levers[i];
+    size_t k = 0;
+    while (k < m->info.n_inputs && strcmp(m->info.input_names[k], lever->name) != 0) k++;
+    if (k == m->info.n_inputs)
+      return no_such(m, "input", lever->name, "drive", lever->line, m->info.n_inputs, m->info.input_names);
+    bramah__json_open(json, NULL, '{');
+    bramah__json_number(json, "input", (double)k);
+    bramah__json_text(json, "name", lever->name);
+    bramah__json_text(json, "label", lever->label ? lever->label : lever->name);
+    bramah__json_number(json, "low", lever->range[0]);
+    bramah__json_number(json, "high", lever->range[1]);
+    bramah__json_number(json, "neutral", lever->neutral);
+    bramah__json_number(json, "step", lever->step);
+    bramah__json_number(json, "held", lever->is_held);
+    bramah__json_open(json, "keys", '[');
+    for (size_t c = 0; c < lever->n_keys; c++) bramah__json_text(json, NULL, lever->keys[c]);
+    bramah__json_close(json, ']');
+    bramah__json_text(json, "stick", sticks[abs(lever->stick)]);
+    bramah__json_number(json, "sense", lever->stick < 0 ? -1 : 1);
+    bramah__json_close(json, '}');
+  }
+  bramah__json_close(json, ']');
+  return BRAMAH_OK;
+}
+
 /* ---- the machine in bodies' frames ---- */
 
 /* A point of space in the frame of a body at the start. */
@@ -541,6 +573,7 @@ static bramah_status describe(maker *m)
   }
   if (!status) status = put_skeleton(m);
   if (!status) status = put_shapes(m);
+  if (!status) status = put_levers(m);
   if (!status) {
     put_ground(m);
     put_field(json, "terrain", &m->machine->terrain);

@@ -972,8 +972,152 @@ const ask = async (what) => {
     if (!answer.ok) event(now ? now.t : null, 'refused', (await answer.json().catch(() => ({}))).error || `status ${answer.status}`);
   } catch (x) { event(now ? now.t : null, 'refused', 'no connection'); }
 };
+/* ---- driving ---- */
+
+const SEND = 0.15; /* [s] between commands while nothing changes: the server lets go of levers half a second after the last one */
+const wheel = {on: false, me: 0, at: [], want: [], pressed: new Set(), fingers: {}, busy: false, sent: 0, last: '', ticked: 0};
+const volts = (v) => `${fixed(v, 1)} V`;
+const keyName = (key) => ({ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', ' ': 'Space'}[key] || key.toUpperCase());
+const buildDrive = () => {
+  const levers = display.drive || [], pad = (side) => {
+    const on = levers.filter((l) => l.stick.startsWith(side));
+    if (!on.length) return;
+    const knob = element('span', {class: 'knob'}), face = element('div', {class: 'pad', 'aria-hidden': 'true', 'data-side': side}, knob);
+    const move = (e) => {
+      const r = face.getBoundingClientRect(), x = (e.clientX - r.left - r.width / 2) / (r.width / 2), y = (r.top + r.height / 2 - e.clientY) / (r.height / 2);
+      const n = Math.max(1, Math.hypot(x, y));
+      wheel.fingers[side] = {x: x / n, y: y / n};
+    };
+    face.onpointerdown = (e) => { face.setPointerCapture(e.pointerId); setDriving(true); move(e); };
+    face.onpointermove = (e) => { if (wheel.fingers[side]) move(e); };
+    face.onpointerup = face.onpointercancel = () => { delete wheel.fingers[side]; };
+    on.forEach((l) => { l.knob = knob; });
+    $('sticks').append(element('div', {class: 'stick'}, face, on.map((l) => l.label).join(', ')));
+  };
+  pad('left');
+  pad('right');
+  wheel.me = 1 + crypto.getRandomValues(new Uint32Array(1))[0] % 4294967294;
+  levers.forEach((l, i) => {
+    wheel.at[i] = l.neutral;
+    wheel.want[i] = 0;
+    l.output = display.outputs.findIndex((o) => o && o.name === `${l.name}.command`);
+    l.shown = element('output', {'aria-label': `${l.label} command`});
+    const button = (sense, sign) => {
+      const b = element('button', {type: 'button', 'aria-label': `${l.label} ${sense > 0 ? 'more' : 'less'}`}, sign), name = `button ${i} ${sense}`;
+      b.onpointerdown = () => { setDriving(true); press(name, i, sense); };
+      b.onpointerup = b.onpointerleave = b.onpointercancel = () => wheel.pressed.delete(name);
+      return b;
+    };
+    const keys = l.keys.map((key) => element('kbd', {}, keyName(key)));
+    $('levers').append(element('li', {}, element('span', {class: 'name'}, l.label, ' '), ...keys, l.shown, ...(l.stick ? [] : [button(-1, '−'), button(1, '+')])));
+    $('help').querySelector('dl').append(element('dt', {}, ...l.keys.map((key) => element('kbd', {}, keyName(key)))), element('dd', {}, `${l.label}: ${volts(l.low)}, ${volts(l.high)}${l.held ? ', stays' : ''}`));
+  });
+  display.sensors.forEach((name, i) => {
+    const b = element('button', {type: 'button', 'aria-pressed': 'false', 'data-sensor': name}, 'Pull the plug');
+    b.onclick = () => ask(b.getAttribute('aria-pressed') === 'true' ? {plug: i} : {unplug: i});
+    $('plugs').querySelector('ul').append(element('li', {}, element('span', {class: 'name'}, name), b));
+  });
+  $('drive-on').onclick = () => setDriving(!wheel.on);
+  $('keys').onclick = () => $('help').showModal();
+  $('help').querySelector('button').onclick = () => $('help').close();
+};
+/* One lever, by a key or a button: a step at once, else as long as it is pressed. */
+const press = (name, i, sense) => {
+  const l = display.drive[i];
+  if (wheel.pressed.has(name)) return;
+  wheel.pressed.add(name);
+  if (l.step) wheel.at[i] = clamp(wheel.at[i] + sense * l.step, l.low, l.high);
+};
+const setDriving = (on) => {
+  if (wheel.on === on || (on && !(server.can || []).includes('drive'))) return;
+  wheel.on = on;
+  wheel.pressed.clear();
+  wheel.fingers = {};
+  display.drive.forEach((l, i) => { wheel.at[i] = l.neutral; wheel.want[i] = 0; });
+  wheel.last = '';
+  wheel.ticked = performance.now();
+  $('drive-on').setAttribute('aria-pressed', on);
+  write($('drive-on'), on ? 'Let go' : 'Drive');
+  if (!on) ask({drive: [], driver: wheel.me});
+  showDriver();
+};
+const showDriver = () => {
+  const mine = server.driver === wheel.me, text = mine ? 'You drive' : server.driver ? 'Another viewer drives' : wheel.on ? 'Nobody drives yet' : 'Nobody drives';
+  if ($('driver').textContent !== text) announce(text);
+  write($('driver'), text);
+  $('drive').classList.toggle('mine', mine);
+};
+/* Where each lever is wanted, -1 to 1: gamepad, finger, keys. */
+const wanted = (l, i, pads) => {
+  const side = l.stick.split('_')[0], axis = l.stick.split('_')[1], finger = wheel.fingers[side];
+  let want = 0;
+  for (const p of pads) {
+    const raw = l.stick ? p.axes[(side === 'right' ? 2 : 0) + (axis === 'y' ? 1 : 0)] || 0 : 0;
+    if (Math.abs(raw) > 0.12) want = l.sense * (axis === 'y' ? -raw : raw);
+  }
+  if (finger) want = l.sense * finger[axis];
+  const far = wheel.pressed.has('Shift') || l.held ? 1 : 0.5;
+  l.keys.forEach((key, k) => { if (wheel.pressed.has(key)) want += (k ? 1 : -1) * far; });
+  for (const sense of [-1, 1]) if (wheel.pressed.has(`button ${i} ${sense}`)) want += sense * far;
+  return clamp(want, -1, 1);
+};
+const driveTick = () => {
+  const time = performance.now(), dt = Math.min((time - wheel.ticked) / 1000, 0.2), values = [];
+  wheel.ticked = time;
+  const pads = wheel.on && navigator.getGamepads ? [...navigator.getGamepads()].filter((p) => p && p.connected) : [];
+  display.drive.forEach((l, i) => {
+    if (wheel.on && !l.step) {
+      const want = wanted(l, i, pads);
+      /* A key is no stick: it is pressed in a fifth of a second; let go at once. */
+      wheel.want[i] = want === 0 || Math.sign(want) !== Math.sign(wheel.want[i] || want) ? want && Math.sign(want) * Math.min(Math.abs(want), 5 * dt) : wheel.want[i] + clamp(want - wheel.want[i], -5 * dt, 5 * dt);
+      wheel.at[i] = l.held ? clamp(wheel.at[i] + want * (l.high - l.low) * dt, l.low, l.high) : l.neutral + wheel.want[i] * (wheel.want[i] > 0 ? l.high - l.neutral : l.neutral - l.low);
+    }
+    const shown = wheel.on ? wheel.at[i] : now && l.output >= 0 && now.values[l.output] !== null ? now.values[l.output] : l.neutral;
+    write(l.shown, volts(shown));
+    if (l.knob) l.knob.style.setProperty(l.stick.endsWith('x') ? 'left' : 'top', `${50 + (l.stick.endsWith('x') ? 1 : -1) * 36 * l.sense * (shown - l.neutral) / Math.max(l.high - l.neutral, 1e-9)}%`);
+    while (values.length <= l.input) values.push(null);
+    values[l.input] = Number(wheel.at[i].toFixed(2));
+  });
+  if (!wheel.on || wheel.busy) return;
+  const text = values.join();
+  if (text === wheel.last && time - wheel.sent < 1000 * SEND) return;
+  wheel.last = text;
+  wheel.sent = time;
+  wheel.busy = true;
+  ask({drive: values, driver: wheel.me}).finally(() => { wheel.busy = false; });
+};
+document.addEventListener('keydown', (e) => {
+  if (e.ctrlKey || e.altKey || e.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || $('drive').hidden || $('help').open) return;
+  if (e.key === '?') $('help').showModal();
+  if (!wheel.on) return;
+  const key = e.key.length === 1 ? e.key.toLowerCase() : e.key, i = display.drive.findIndex((l) => l.keys.includes(key));
+  if (key === 'Escape') setDriving(false);
+  if (key === 'Shift') wheel.pressed.add(key);
+  if (i < 0) return;
+  press(key, i, display.drive[i].keys[0] === key ? -1 : 1);
+  e.preventDefault();
+  e.stopImmediatePropagation();
+}, true);
+document.addEventListener('keyup', (e) => wheel.pressed.delete(e.key.length === 1 ? e.key.toLowerCase() : e.key), true);
+addEventListener('blur', () => { wheel.pressed.clear(); wheel.fingers = {}; });
+document.addEventListener('visibilitychange', () => { if (document.hidden && wheel.on) setDriving(false); });
+addEventListener('pagehide', () => { if (wheel.on) setDriving(false); });
+
 const showServer = () => {
   const can = server.can || [];
+  if (display && can.includes('drive') && $('drive').hidden) {
+    buildDrive();
+    $('drive').hidden = false;
+    setInterval(driveTick, 33);
+  }
+  if (!$('drive').hidden) {
+    showDriver();
+    for (const [i, b] of [...$('plugs').querySelectorAll('button')].entries()) {
+      const out = (server.unplugged || []).includes(i);
+      b.setAttribute('aria-pressed', out);
+      write(b, out ? 'Put it in again' : 'Pull the plug');
+    }
+  }
   $('play').hidden = !can.includes('pause');
   write($('play'), server.paused ? 'Go on' : 'Pause');
   $('speed-label').hidden = !can.includes('speed');
@@ -994,7 +1138,8 @@ const watch = () => {
     old(true, `${seconds} s old`);
   } else {
     if (root.classList.contains('old')) old(false);
-    state('live', server.source === 'log' ? 'a log, played' : server.source === 'simulator' ? 'live from a simulator' : 'live');
+    const slow = server.pace && server.source !== 'log' && Math.abs(server.pace / (server.speed || 1) - 1) > 0.1 ? `, ${server.pace.toPrecision(2)} × real time` : '';
+    state('live', (server.source === 'log' ? 'a log, played' : server.source === 'simulator' ? 'live from a simulator' : 'live') + slow);
   }
   if (!$('seek').hidden && now && document.activeElement !== $('seek')) $('seek').value = now.t;
 };

@@ -349,12 +349,56 @@ static const bramah__key shape_list = {.name = "shapes",
 static const bramah__table drawn_table = {
     .size = sizeof(bramah_display_body), .names_with_dots = 1, .value = &shape_list};
 
+/* ---- levers ---- */
+
+static bramah_status read_keys(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                               void *object)
+{
+  bramah_display_lever *lever = object;
+  const bramah_status status =
+      bramah__read_texts(reader, item, key, bramah__read_text, &lever->n_keys, &lever->keys);
+  if (status || lever->n_keys == 2) return status;
+  return bramah__fail_item(reader, item, BRAMAH_E_VALUE, "two keys are expected: for less and for more");
+}
+
+static bramah_status finish_lever(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_display_lever *lever = object;
+  const double low = lever->range[0], high = lever->range[1];
+  if (!(low < high))
+    return bramah__fail_key(reader, item, BRAMAH_E_VALUE,
+                            "the second value of the range must be the larger one");
+  if (lever->neutral < low || lever->neutral > high)
+    return bramah__fail_key(reader, item, BRAMAH_E_VALUE, "the neutral position lies outside the range");
+  if (!lever->n_keys && !lever->stick)
+    return bramah__fail_key(reader, item, BRAMAH_E_KEY, "a lever needs keys or a stick");
+  return BRAMAH_OK;
+}
+
+static const bramah__word sticks[] = {{"left_x", 1},    {"left_y", 2},    {"right_x", 3},
+                                      {"right_y", 4},   {"-left_x", -1},  {"-left_y", -2},
+                                      {"-right_x", -3}, {"-right_y", -4}, {NULL, 0}};
+static const bramah__key lever_keys[] = {
+    BRAMAH__KEY("label", bramah__read_text, bramah_display_lever, label, .required = 0),
+    BRAMAH__KEY("range", bramah__read_pair, bramah_display_lever, range, .required = 1, .unit = "V",
+                .element = bramah__read_quantity, .stride = sizeof(double)),
+    BRAMAH__KEY("neutral", bramah__read_quantity, bramah_display_lever, neutral, .unit = "V"),
+    BRAMAH__KEY("keys", read_keys, bramah_display_lever, keys, .shape = BRAMAH__SHAPE_NAMES),
+    BRAMAH__KEY("stick", bramah__read_word, bramah_display_lever, stick, .words = sticks),
+    BRAMAH__KEY("held", bramah__read_word, bramah_display_lever, is_held, .words = answers),
+    BRAMAH__KEY("step", bramah__read_quantity, bramah_display_lever, step, .unit = "V",
+                .range = BRAMAH__POSITIVE),
+    {0}};
+static const bramah__table lever_table = {
+    .keys = lever_keys, .size = sizeof(bramah_display_lever), .finish = finish_lever};
+
 static const bramah__key display_keys[] = {
     BRAMAH__KEY("display", bramah__read_text, bramah_display_file, title, .required = 1),
     BRAMAH__SECTION("gauges", bramah_display_file, gauges, n_gauges, &gauge_table, .required = 1),
     BRAMAH__KEY("plots", read_plots, bramah_display_file, plots, .shape = BRAMAH__SHAPE_NAMES),
     BRAMAH__KEY("scenario", bramah__read_child, bramah_display_file, scenario, .table = &scenario_table),
     BRAMAH__SECTION("shapes", bramah_display_file, bodies, n_bodies, &drawn_table, .required = 0),
+    BRAMAH__SECTION("drive", bramah_display_file, levers, n_levers, &lever_table, .required = 0),
     {0}};
 
 const bramah__table bramah__display_table = {.keys = display_keys};

@@ -55,14 +55,18 @@ bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_
                                         bramah__simulated_log **out);
 /* Create (replace) the file, with the columns the study describes. Errors: E_FILE; E_UNSUPPORTED (a log that is
  * not one file with commas, a header and plain seconds). */
-bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const char *path, bramah_diag *diag);
+bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const char *path, int digits,
+                                           bramah_diag *diag);
 /* The row of step k = 0, 1, ... at time_ns: commands u [inputs of the model], in force from now on, and the
  * samples that arrive now, `delay` after they were measured on the plant. */
 bramah_status bramah__simulated_log_row(bramah__simulated_log *log, uint64_t k, int64_t time_ns,
                                         const double *u, bramah_diag *diag);
-/* The same as a sample for a replay, without a file: in SI, with all digits. */
-void bramah__simulated_log_sample(bramah__simulated_log *log, uint64_t k, int64_t time_ns, const double *u,
-                                  bramah_sample *sample);
+/* The same as a sample for a replay: in SI, with all digits; into the file, too, if there is one. */
+bramah_status bramah__simulated_log_sample(bramah__simulated_log *log, uint64_t k, int64_t time_ns,
+                                           const double *u, bramah_sample *sample, bramah_diag *diag);
+/* Nothing comes from this sensor, or it comes again. */
+void bramah__simulated_log_unplug(bramah__simulated_log *log, size_t sensor, int is_unplugged);
+bramah_status bramah__simulated_log_flush(bramah__simulated_log *log, bramah_diag *diag);
 /* Flush and close the file; frees in any case; NULL allowed. */
 bramah_status bramah__simulated_log_close(bramah__simulated_log *log, bramah_diag *diag);
 /* Its sensors [those of the study], counted up to the last row. */

@@ -72,6 +72,7 @@ typedef struct simulated_sensor {
   uint64_t every;         /* steps between samples */
   uint64_t delay;         /* steps from measurement to arrival */
   double *in_transit;     /* [delay + 1] measured at step k: number k % (delay + 1); NaN: nothing */
+  int is_unplugged;       /* nothing arrives; what it would measure goes on, and so does its noise */
   bramah__column_map map; /* from what the device writes to the measurement */
 } simulated_sensor;
 
@@ -153,17 +154,18 @@ bramah_status bramah__simulated_log_close(bramah__simulated_log *log, bramah_dia
 
 /* A column as the study describes it, so that the study reads what it should. */
 static bramah_status add_column(bramah__simulated_log *log, const char *name, const bramah_study_column *from,
-                                const char *si_unit, bramah__column_map *map, bramah_diag *diag)
+                                const char *si_unit, int digits, bramah__column_map *map, bramah_diag *diag)
 {
   bramah_status status = BRAMAH_OK;
   const int needed = bramah__column_map_is_needed(from);
   const char *unit = needed ? bramah__column_map_unit(from, si_unit) : si_unit;
   *map = (bramah__column_map){.plain = 1};
   if (needed) status = bramah__column_map_make(map, log->study, from, unit, si_unit, diag);
-  return status ? status : bramah_log_add_column(log->writer, name, unit, 10, diag);
+  return status ? status : bramah_log_add_column(log->writer, name, unit, digits, diag);
 }
 
-bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const char *path, bramah_diag *diag)
+bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const char *path, int digits,
+                                           bramah_diag *diag)
 {
   /* Logs are written with commas, seconds and a header, in one file. */
   const bramah_study *study = log->study;
@@ -186,11 +188,11 @@ bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const cha
     const char *input = bramah_model_get_info(log->model).input_names[i];
     if (bramah__study_unknown_input(study, input)) continue; /* nobody writes it down */
     const bramah_study_column *from = bramah__input_column(study, input, name, sizeof name);
-    status = add_column(log, name, from, "V", &log->inputs[i], diag);
+    status = add_column(log, name, from, "V", digits, &log->inputs[i], diag);
   }
   for (size_t i = 0; !status && i < study->n_sensors; i++)
     status = add_column(log, study->sensor_columns[i].name, &study->sensor_columns[i],
-                        log->sensors[i].sensor.unit, &log->sensors[i].map, diag);
+                        log->sensors[i].sensor.unit, digits, &log->sensors[i].map, diag);
   return status;
 }
 
@@ -209,7 +211,7 @@ static double arriving(bramah__simulated_log *log, size_t i, uint64_t k)
     log->info[i].saturated += (uint64_t)bramah_sensor_is_saturated(&s->sensor, y);
   }
   s->in_transit[k % n] = y;
-  return s->in_transit[(k + 1) % n]; /* the oldest */
+  return s->is_unplugged ? NAN : s->in_transit[(k + 1) % n]; /* the oldest */
 }
 
 static int is_logged(const bramah__simulated_log *log, size_t input)
@@ -229,18 +231,40 @@ bramah_status bramah__simulated_log_row(bramah__simulated_log *log, uint64_t k, 
   return bramah_log_write(log->writer, log->row, diag);
 }
 
-void bramah__simulated_log_sample(bramah__simulated_log *log, uint64_t k, int64_t time_ns, const double *u,
-                                  bramah_sample *sample)
+/* Into the log, if there is one, and what the sample holds is then what the log says: a replay of it has the same bits. */
+static double note_down(const bramah__simulated_log *log, bramah__column_map *map, double **cell,
+                        double value)
 {
+  if (!log->writer) return value;
+  *(*cell)++ = bramah__column_map_column(map, value);
+  return map->plain ? value : bramah__column_map_value(map, (*cell)[-1]);
+}
+
+bramah_status bramah__simulated_log_sample(bramah__simulated_log *log, uint64_t k, int64_t time_ns,
+                                           const double *u, bramah_sample *sample, bramah_diag *diag)
+{
+  double *cell = log->row;
   sample->time_ns = time_ns;
+  *cell++ = 1e-9 * (double)time_ns;
   for (size_t i = 0; i < log->plant->n_input; i++) {
     sample->has_input[i] = (unsigned char)is_logged(log, i);
-    sample->inputs[i] = u[i];
+    sample->inputs[i] = sample->has_input[i] ? note_down(log, &log->inputs[i], &cell, u[i]) : u[i];
   }
   for (size_t i = 0; i < log->study->n_sensors; i++) {
-    sample->y[i] = arriving(log, i, k);
+    sample->y[i] = note_down(log, &log->sensors[i].map, &cell, arriving(log, i, k));
     sample->present[i] = (unsigned char)!isnan(sample->y[i]);
   }
+  return log->writer ? bramah_log_write(log->writer, log->row, diag) : BRAMAH_OK;
+}
+
+void bramah__simulated_log_unplug(bramah__simulated_log *log, size_t sensor, int is_unplugged)
+{
+  log->sensors[sensor].is_unplugged = is_unplugged;
+}
+
+bramah_status bramah__simulated_log_flush(bramah__simulated_log *log, bramah_diag *diag)
+{
+  return log && log->writer ? bramah_log_flush(log->writer, diag) : BRAMAH_OK;
 }
 
 const bramah_simulated_sensor *bramah__simulated_log_sensors(const bramah__simulated_log *log)

@@ -126,16 +126,39 @@ static const char *number(const char *at, const char *end, double *value)
                                                                                        : NULL;
 }
 
-int bramah__control_read(const char *body, size_t size, bramah_control *control)
+/* [0, -2.5, null], "driver": 17 } */
+static const char *levers(const char *at, const char *end, bramah_control *control)
+{
+  double driver = 0.0;
+  control->n_levers = 0;
+  const char *next = past(at, end, "["), *close = past(next, end, "]");
+  while (next && !close && control->n_levers < BRAMAH_LEVERS) {
+    double *value = &control->lever[control->n_levers++];
+    const char *none = past(next, end, "null");
+    if (none) *value = NAN;
+    next = none ? none : number(next, end, value);
+    close = past(next, end, "]");
+    if (!close) next = past(next, end, ",");
+  }
+  next = past(past(past(close, end, ","), end, "\"driver\""), end, ":");
+  if (next) next = number(next, end, &driver);
+  if (!(driver >= 1.0 && driver <= 4294967295.0) || driver != floor(driver)) return NULL;
+  control->driver = (uint32_t)driver;
+  return next;
+}
+
+int bramah_control_read(const char *body, size_t size, bramah_control *control)
 {
   static const struct {
     const char *name;
     bramah_control_kind kind;
     double least, most;
-  } known[] = {{"\"pause\"", BRAMAH_CONTROL_PAUSE, 0.0, 1.0},
-               {"\"speed\"", BRAMAH_CONTROL_SPEED, 0.01, 1000.0},
-               {"\"seek\"", BRAMAH_CONTROL_SEEK, -9e9, 9e9}};
+  } known[] = {
+      {"\"pause\"", BRAMAH_CONTROL_PAUSE, 0.0, 1.0},    {"\"speed\"", BRAMAH_CONTROL_SPEED, 0.01, 1000.0},
+      {"\"seek\"", BRAMAH_CONTROL_SEEK, -9e9, 9e9},     {"\"drive\"", BRAMAH_CONTROL_DRIVE, 0.0, 0.0},
+      {"\"unplug\"", BRAMAH_CONTROL_PLUG, 0.0, 9999.0}, {"\"plug\"", BRAMAH_CONTROL_PLUG, 0.0, 9999.0}};
   const char *end = body + size, *at = size ? past(skip(body, end), end, "{") : NULL, *next = NULL;
+  *control = (bramah_control){0};
   for (size_t i = 0; at && i < sizeof known / sizeof known[0]; i++) {
     next = past(past(at, end, known[i].name), end, ":");
     if (!next) continue;
@@ -144,10 +167,17 @@ int bramah__control_read(const char *body, size_t size, bramah_control *control)
       const char *yes = past(next, end, "true"), *no = past(next, end, "false");
       control->value = yes ? 1.0 : 0.0;
       next = yes ? yes : no;
+    } else if (known[i].kind == BRAMAH_CONTROL_DRIVE) {
+      next = levers(next, end, control);
     } else {
       next = number(next, end, &control->value);
     }
-    return past(next, end, "}") == end && control->value >= known[i].least && control->value <= known[i].most;
+    if (past(next, end, "}") != end || control->value < known[i].least || control->value > known[i].most)
+      return 0;
+    if (known[i].kind != BRAMAH_CONTROL_PLUG) return 1;
+    if (control->value != floor(control->value)) return 0;
+    if (known[i].name[1] == 'p') control->value = -1.0 - control->value;
+    return 1;
   }
   return 0;
 }
@@ -163,8 +193,9 @@ static bramah__answer control(const bramah__policy *policy, const bramah__reques
   if (!is_our_page(r)) return refuse(403, "only a page of this server may do that");
   if (r->type && strncmp(r->type, "application/json", 16) != 0) return refuse(415, "send application/json");
   if (r->size > BRAMAH__BODY) return refuse(413, "that is too much");
-  if (!bramah__control_read(r->body, r->size, &answer.control))
-    return refuse(400, "send a pause (true, false), a speed (0.01 to 1000) or a seek (s), as JSON");
+  if (!bramah_control_read(r->body, r->size, &answer.control))
+    return refuse(
+        400, "send a pause (true, false), a speed (0.01 to 1000), a seek (s), levers or a plug, as JSON");
   if (!(policy->allowed & (unsigned)answer.control.kind)) return refuse(409, "this source cannot do that");
   return answer;
 }

@@ -50,7 +50,4 @@ bramah__answer bramah__answer_to(const bramah__policy *policy, const bramah__req
 /* "bramah8080=", its length. */
 size_t bramah__cookie_name(const bramah__policy *policy, char out[BRAMAH__COOKIE]);
 
-/* The one control that a body asks for; 0: it is not of that form. */
-int bramah__control_read(const char *body, size_t size, bramah_control *control);
-
 #endif

@@ -4,6 +4,7 @@
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || exit 77
 pictures=${BRAMAH_PICTURES:-$work/pictures}
 mkdir -p "$pictures"
+export PYTHONDONTWRITEBYTECODE=1 # scripts here import devtools.py
 
 # Without network: no interface but a dead loopback where the system lets us, and nothing to reach in any case.
 alone=

@@ -1,92 +1,24 @@
 #!/usr/bin/python3
 # The page of `bramah serve` in a real browser: what gauges show is what the filter estimates at that time; pause, seek, a server that goes
-# and comes back. Chromium by its DevTools protocol, with the standard library alone.
+# and comes back.
 # browser_live.py CHROMIUM STUDY LOG PICTURES
-import base64
 import csv
 import json
 import os
 import re
 import signal
-import socket
-import struct
 import subprocess
 import sys
-import time
 import urllib.request
+
+from devtools import PATIENCE, Browser, check
 
 chromium, study, log, pictures = sys.argv[1:]
 program = os.environ['BRAMAH_PROGRAM']
-PATIENCE = 600  # [s] for what hangs, not for a computer that is busy
 
 
-def check(condition, what):
-    if not condition:
-        sys.exit('FAILED: %s' % (what,))
-
-
-class Page:
-    """A tab; a WebSocket with as much of RFC 6455 as it takes."""
-
-    def __init__(self, address):
-        host, port, path = re.match(r'ws://([^:/]+):(\d+)(/.*)', address).groups()
-        self.socket = socket.create_connection((host, int(port)), PATIENCE)
-        self.file = self.socket.makefile('rb')
-        self.socket.sendall(('GET %s HTTP/1.1\r\nHost: %s:%s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n'
-                             'Sec-WebSocket-Key: %s\r\n\r\n' % (path, host, port, base64.b64encode(os.urandom(16)).decode())).encode())
-        while self.file.readline().strip():
-            pass
-        self.number, self.complaints = 0, []
-        for what in ('Runtime', 'Page', 'Log'):
-            self.do(what + '.enable')
-
-    def read(self):
-        text = b''
-        while True:
-            head, size = self.file.read(2)
-            if size == 126:
-                size, = struct.unpack('>H', self.file.read(2))
-            elif size == 127:
-                size, = struct.unpack('>Q', self.file.read(8))
-            text += self.file.read(size)
-            if head & 128:
-                return json.loads(text)
-
-    def do(self, method, **parameters):
-        self.number += 1
-        text = json.dumps({'id': self.number, 'method': method, 'params': parameters}).encode()
-        head = struct.pack('>BBH', 129, 254, len(text)) if len(text) < 65536 else struct.pack('>BBQ', 129, 255, len(text))
-        self.socket.sendall(head + b'\0\0\0\0' + text)
-        while True:
-            answer = self.read()
-            if answer.get('id') == self.number:
-                check('error' not in answer, answer)
-                return answer['result']
-            entry = answer.get('params', {}).get('entry', {})
-            if answer.get('method') == 'Runtime.exceptionThrown' or (entry.get('level') == 'error' and entry.get('source') != 'network'):
-                self.complaints.append(answer['params'])
-
-    def ask(self, script):
-        result = self.do('Runtime.evaluate', expression=script, returnByValue=True, awaitPromise=True)
-        check('exceptionDetails' not in result, (script, result.get('exceptionDetails')))
-        return result['result'].get('value')
-
-    def wait(self, script):
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            value = self.ask(script)
-            if value:
-                return value
-            time.sleep(0.05)
-        sys.exit('FAILED: never came: %s; the page says %s' % (script, self.ask('document.body.innerText')))
-
-    def picture(self, name):
-        with open(os.path.join(pictures, name + '.png'), 'wb') as file:
-            file.write(base64.b64decode(self.do('Page.captureScreenshot', format='png')['data']))
-
-
-def serve(port):
-    server = subprocess.Popen([program, 'serve', study, '--from', log, '--stay', '--port', str(port)], stdout=subprocess.PIPE,
+def serve(port, study=study, source=('--from', log, '--stay')):
+    server = subprocess.Popen([program, 'serve', study, *source, '--port', str(port)], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True)
     line = server.stdout.readline()
     found = re.match(r'open (http://127.0.0.1:(\d+)/)', line)
@@ -101,21 +33,9 @@ column = {name.split('[')[0]: k for k, name in enumerate(rows[0])}
 table = {float(row[0]): row for row in rows[1:]}
 
 server, address, port = serve(0)
-browser = subprocess.Popen([chromium, '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--hide-scrollbars',
-                            '--window-size=1280,900', '--user-data-dir=' + os.path.abspath('profile'), '--remote-debugging-port=0',
-                            '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', address],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+browser = Browser(chromium)
 try:
-    for line in browser.stderr:
-        found = re.search(r'DevTools listening on ws://([^/]+)/', line)
-        if found:
-            break
-    check(found, 'the browser does not run')
-    tabs = []
-    while not any(tab['url'] == address for tab in tabs):
-        with urllib.request.urlopen('http://%s/json' % found[1]) as answer:
-            tabs = [tab for tab in json.load(answer) if tab['type'] == 'page']
-    page = Page(next(tab['webSocketDebuggerUrl'] for tab in tabs if tab['url'] == address))
+    page = browser.open(address)
 
     with urllib.request.urlopen(address + 'display.json') as answer:
         about = json.load(answer)
@@ -148,20 +68,71 @@ try:
         page.ask(seek % t)
         page.wait('Math.abs(document.documentElement.dataset.t - %g) < 2e-3' % t)
         compared.append(compare())
-    page.picture('serve-paused')
+    page.picture(os.path.join(pictures, 'serve-paused.png'))
 
     # The server goes, and comes back at the same place.
     server.send_signal(signal.SIGINT)
     check(server.wait(PATIENCE) == 130, 'Ctrl-C')
     page.wait("/CONNECTION LOST|no connection|no values/.test(document.querySelector('#state-text').textContent)")
-    page.picture('serve-lost')
+    page.picture(os.path.join(pictures, 'serve-lost.png'))
     server, address, port = serve(port)
     page.wait("Number(document.documentElement.dataset.t) !== 0.5 && !document.documentElement.classList.contains('old')")
     compared.append(compare())
     check(not page.complaints, page.complaints)
+    server.terminate()
+    server.wait()
+
+    # A machine that is driven by keys: pressed, let go; a second viewer looks on; a plug is pulled; who drives is gone.
+    with open('levers.yaml', 'w') as file:
+        file.write('display: levers\ngauges: {valve: {kind: number, output: valve.command, unit: V}}\n'
+                   'drive: {valve: {range: [-4 V, 3 V], keys: [a, d], stick: left_x}}\n')
+    with open(study) as file, open('levers-study.yaml', 'w') as out:
+        out.write('display: levers.yaml\n' + file.read())
+    server, address, port = serve(0, 'levers-study.yaml', ('--from', 'simulator', '--drive'))
+    driver, other = browser.open(address), browser.open(address)
+    valve = "Number(document.querySelector('[data-name=valve]').dataset.value)"
+    who = "document.querySelector('#driver').textContent"
+    shown = "!document.querySelector('#drive').hidden && document.querySelector('[data-name=valve]').dataset.value !== ''"
+    for one in (driver, other):
+        one.do('Emulation.setFocusEmulationEnabled', enabled=True)  # a hidden page leaves its stream
+        one.wait(shown)
+    driver.key('d', True)
+    driver.key('d', False)  # means the look as long as nobody drives
+    driver.ask("document.querySelector('#drive-on').click()")
+    driver.key('d', True)
+    driver.wait(valve + ' === 1.5')  # a key moves it halfway
+    check(driver.wait(who + " === 'You drive'"), 'who drives')
+    other.wait(who + " === 'Another viewer drives'")
+    driver.key('d', False)
+    driver.wait(valve + ' === 0')
+    driver.key('Shift', True)
+    driver.key('a', True)
+    driver.wait(valve + ' === -4')
+    driver.ask("document.querySelector('#plugs button').click()")
+    driver.wait("document.querySelector('#bad').textContent.includes('LOST') && document.querySelector('#plugs button').textContent === 'Put it in again'")
+    driver.picture(os.path.join(pictures, 'serve-driven.png'))
+    driver.key('?', True)
+    check(driver.ask("document.querySelector('#help').open && document.querySelector('#help').textContent.includes('valve')"), 'help')
+    driver.ask("document.querySelector('#help').close()")
+    driver.do('Page.close')  # with its keys pressed
+    other.wait(valve + " === 0 && " + who + " === 'Nobody drives'")
+    other.ask("document.querySelector('#drive-on').click()")
+    other.do('Emulation.setDeviceMetricsOverride', width=390, height=844, deviceScaleFactor=1, mobile=True)
+    check(other.ask("document.documentElement.scrollWidth <= 390 && [...document.querySelectorAll('#drive button')].every((b) => !b.getClientRects().length || "
+                    "b.getBoundingClientRect().height >= 44)"), 'a narrow screen')
+    side = other.ask("(() => { const r = document.querySelector('.pad').getBoundingClientRect(); window.scrollTo(0, r.top - 100); "
+                     "const s = document.querySelector('.pad').getBoundingClientRect(); return [s.left, s.top, s.width]; })()")
+    x, y = side[0] + side[2] / 2, side[1] + side[2] / 2
+    touch = lambda kind, *at: other.do('Input.dispatchTouchEvent', type=kind, touchPoints=[{'x': a, 'y': b} for a, b in at])
+    touch('touchStart', (x, y))
+    touch('touchMove', (x + side[2] / 2, y))
+    other.wait(valve + ' === 3')
+    other.picture(os.path.join(pictures, 'serve-driven-390.png'))
+    touch('touchEnd')
+    other.wait(valve + ' === 0')
+    check(not other.complaints and not driver.complaints, (other.complaints, driver.complaints))
     print('%d gauges at %d times' % (sum(n for _, n in compared), len(compared)))
 finally:
-    browser.terminate()
-    browser.wait()
+    browser.close()
     server.terminate()
     server.wait()

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 
 program, study, log = os.environ['BRAMAH_PROGRAM'], sys.argv[1], sys.argv[2]
 wrap = os.environ.get('BRAMAH_WRAP', '').split()
@@ -227,4 +228,126 @@ at = [output['name'] for output in about['outputs']].index('valve.command')
 check(next(data for _, name, data in driven.events() if name == 'frame')['values'][at] == 3, 'the command of the log')
 driven.process.send_signal(signal.SIGHUP)
 driven.end(129)
+
+# ---- driven, in one process and in two; what was recorded replays to the same bits ----
+
+
+def first(events, wanted, what):
+    for _, name, data in events:
+        if wanted(name, data):
+            return data
+    sys.exit('FAILED: never came: ' + what)
+
+
+def drive(server, about):
+    """Turn the valve on, let go without a word; frames that were seen."""
+    at = [output['name'] for output in about['outputs']].index('valve.command')
+    seen, going = [], threading.Event()
+
+    def keep_saying():
+        while not going.wait(0.05):
+            server.control(drive=[99], driver=17)
+
+    def kept():
+        for id_, name, data in server.events():
+            seen.extend([data] if name == 'frame' else [])
+            yield id_, name, data
+
+    def wait(wanted, what):
+        first(events, lambda name, data: name == 'frame' and wanted(data), what)
+
+    events = kept()
+    wait(lambda data: data['values'][at] == 0, 'neutral before anybody drives')
+    driver = threading.Thread(target=keep_saying)
+    driver.start()
+    first(events, lambda name, data: name == 'state' and data['driver'] == 17, 'who drives')
+    wait(lambda data: data['values'][at] == about['drive'][0]['high'], 'the end of the range')
+    server.control(drive=[-1], driver=18)  # another one, who has to wait
+    server.control(unplug=0)
+    wait(lambda data: data['sensors'][0] == 'lost', 'a plug that is pulled')
+    check(not any(data['values'][at] == -1 for data in seen), 'two drivers')
+    going.set()
+    driver.join()
+    wait(lambda data: data['values'][at] == 0, 'neutral, since nobody is there')
+    server.control(plug=0)
+    wait(lambda data: data['sensors'][0] == 'used', 'the plug is in again')
+    return seen
+
+
+def again(file, seen):
+    """The same numbers at the same times."""
+    played = Server('--from', file, '--stay').ready()
+    played.control(pause=True)
+    events = played.events()
+    for frame in (seen[0], seen[len(seen) // 3], seen[len(seen) // 2], seen[-1]):
+        played.control(seek=frame['t'])
+        first(events, lambda name, data: name == 'state' and data.get('seek') == frame['t'], 'a seek')
+        same = first(events, lambda name, data: name == 'frame' and data['t'] == frame['t'], 'the frame')
+        for what in ('values', 'sigmas', 'bodies', 'probability'):
+            check(same[what] == frame[what], '%s at %g s' % (what, frame['t']))
+    played.process.send_signal(signal.SIGINT)
+    played.end(130)
+
+
+with open('levers.yaml', 'w') as file:
+    file.write('display: levers\ngauges: {crank: {kind: number, output: crank.angle, unit: deg}}\n'
+               'drive: {valve: {range: [-4 V, 3 V], keys: [a, d]}}\n')
+with open(study) as file:
+    text = file.read()
+study = 'levers-study.yaml'
+with open(study, 'w') as file:
+    file.write('display: levers.yaml\n' + text)
+server = Server('--from', 'simulator', '--drive', '--log', 'driven.csv').ready()
+about = json.loads(server.ask('GET', '/display.json')[1])
+check(server.ask('POST', '/control', '{"drive": [1], "driver": 1}', Origin='http://evil.example')[0] == 403, 'a foreign page drives')
+shown = drive(server, about)
+server.process.send_signal(signal.SIGINT)
+server.process.wait()
+again('driven.csv', shown)
+
+# From the simulator to a relay, which writes it down, to the filter; commands the other way by the relay.
+relay = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+while True:
+    relay[0].bind(('127.0.0.1', 0))
+    port = relay[0].getsockname()[1]
+    try:
+        relay[1].bind(('127.0.0.1', port + 3))
+        break
+    except (OSError, OverflowError):
+        relay = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+server = Server('--from', 'udp:%d' % (port + 2), '--drive')
+check('waiting' in server.process.stderr.readline(), 'it says that it waits')
+simulator = subprocess.Popen(wrap + [program, 'simulate', study, '--log', 'udp:%d' % port, '--drive'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+atexit.register(simulator.kill)
+recorded = open('recorded.csv', 'wb')
+
+
+def pass_on():
+    began = False
+    while True:
+        lines = relay[0].recv(65536)
+        relay[0].sendto(lines, ('127.0.0.1', port + 2))
+        rows = lines.split(b'\n', 1)[1] if lines else b''
+        if rows.startswith(b't') and began:
+            rows = rows.split(b'\n', 1)[1]
+        began = began or bool(rows)
+        recorded.write(rows)
+        if not lines:
+            return recorded.close()
+
+
+def pass_back():
+    while True:
+        relay[1].sendto(relay[1].recv(65536), ('127.0.0.1', port + 1))
+
+
+relays = [threading.Thread(target=what, daemon=True) for what in (pass_on, pass_back)]
+for thread in relays:
+    thread.start()
+shown = drive(server.ready(), about)
+simulator.send_signal(signal.SIGINT)
+simulator.communicate(timeout=600)
+relays[0].join(600)
+server.process.communicate(timeout=600)
+again('recorded.csv', shown)
 print('%d frames compared' % seen)

@@ -28,6 +28,18 @@ run 2 serve study.yaml --from log.csv --from -
 says err 'only files can be several'
 run 2 serve study.yaml --from simulator --stay
 says err '--stay is for a log from a file'
+run 2 serve study.yaml --from log.csv --drive
+says err '--drive is for a simulated machine'
+run 2 serve study.yaml --from log.csv --log x.csv
+says err '--log is for --from simulator'
+run 1 serve study.yaml --from simulator --drive
+says err 'the display has no levers'
+run 2 simulate study.yaml --log udp:0
+says err "'udp:0' is not udp: and a port"
+run 2 simulate study.yaml --log x.csv --drive
+says err '--drive is for a simulation by the clock'
+run 2 simulate study.yaml --noise study.yaml --duration 1 --output x.csv
+says err 'a study has its sensors'
 run 2 serve study.yaml --form log.csv
 says err "did you mean '--from'?"
 

@@ -3,21 +3,23 @@
 #include "lib/serve/request.h"
 #include "test/fuzz/fuzz.h"
 
+#include <math.h>
 #include <string.h>
 
 static const bramah_server_resource resources[] = {{"/", "text/html", "", 0},
                                                    {"/display.json", "application/json", "", 0}};
-static const bramah__policy policies[] = {
-    {.port = 8080,
-     .allowed = BRAMAH_CONTROL_PAUSE | BRAMAH_CONTROL_SPEED | BRAMAH_CONTROL_SEEK,
-     .n_resources = 2,
-     .resources = resources},
-    {.port = 80,
-     .token = "0123456789abcdef0123456789abcdef",
-     .name = "cab-7",
-     .allowed = BRAMAH_CONTROL_PAUSE,
-     .n_resources = 2,
-     .resources = resources}};
+static const bramah__policy policies[] = {{.port = 8080,
+                                           .allowed = BRAMAH_CONTROL_PAUSE | BRAMAH_CONTROL_SPEED |
+                                                      BRAMAH_CONTROL_SEEK | BRAMAH_CONTROL_DRIVE |
+                                                      BRAMAH_CONTROL_PLUG,
+                                           .n_resources = 2,
+                                           .resources = resources},
+                                          {.port = 80,
+                                           .token = "0123456789abcdef0123456789abcdef",
+                                           .name = "cab-7",
+                                           .allowed = BRAMAH_CONTROL_PAUSE,
+                                           .n_resources = 2,
+                                           .resources = resources}};
 
 static int has(const char *text, const char *what) { return text && strstr(text, what); }
 
@@ -46,8 +48,21 @@ static void check(const bramah__policy *p, const bramah__request *r)
   const double v = a.control.value;
   FUZZ_CHECK(a.control.kind == BRAMAH_CONTROL_PAUSE   ? v == 0.0 || v == 1.0
              : a.control.kind == BRAMAH_CONTROL_SPEED ? v >= 0.01 && v <= 1000.0
-                                                      : v >= -9e9 && v <= 9e9,
+             : a.control.kind == BRAMAH_CONTROL_PLUG  ? v >= -10000.0 && v <= 9999.0 && v == floor(v)
+             : a.control.kind == BRAMAH_CONTROL_DRIVE
+                 ? a.control.driver && a.control.n_levers <= BRAMAH_LEVERS
+                 : v >= -9e9 && v <= 9e9,
              "value %g", v);
+  for (size_t i = 0; i < a.control.n_levers; i++) FUZZ_CHECK(!isinf(a.control.lever[i]), "lever %zu", i);
+  /* Whatever is asked for, the machine gets what it was made for, and neutral once nobody is there. */
+  bramah_levers levers = {.n = 2, .lever = {{1, -10.0, 10.0, 0.0, 0.0}, {1, 0.0, 5.0, 5.0, 5.0}}};
+  double u[2] = {0.0, 0.0};
+  if (a.control.kind != BRAMAH_CONTROL_DRIVE) return;
+  FUZZ_CHECK(bramah_levers_move(&levers, &a.control, 1.0), "nobody else drives");
+  bramah_levers_at(&levers, 1.1, u);
+  FUZZ_CHECK(u[0] >= -10.0 && u[0] <= 10.0 && u[1] >= 0.0 && u[1] <= 5.0, "%g %g", u[0], u[1]);
+  bramah_levers_at(&levers, 1.1 + BRAMAH_DEAD_MAN, u);
+  FUZZ_CHECK(u[0] == 0.0 && u[1] == 5.0, "%g %g", u[0], u[1]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -22,6 +22,8 @@ static const char *const good[] = {
     "Origin: http://localhost:%d\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n"
     "{\"pause\": true}",
     "POST /control" HOST "Transfer-Encoding: chunked\r\n\r\nf\r\n{\"pause\": true}\r\n0\r\n\r\n",
+    "POST /control" HOST "Content-Length: 41\r\n\r\n{\"drive\": [1, -2.5, null], \"driver\": 1234}",
+    "POST /control" HOST "Content-Length: 13\r\n\r\n{\"unplug\": 3}",
     "POST /control" HOST "Expect: 100-continue\r\nContent-Length: 11\r\n\r\n{\"seek\": 1}",
     "GET /../../etc/passwd" HOST "\r\nGET /%2e%2e/etc/passwd" HOST "\r\n",
     "POST /control" HOST "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: "
@@ -149,7 +151,7 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < BRAMAH_SERVER_FRAMES; i++) frames[i] = &numbers[i];
   bramah_server_options_default(&options);
   options.port = 0;
-  options.allowed = BRAMAH_CONTROL_PAUSE;
+  options.allowed = BRAMAH_CONTROL_PAUSE | BRAMAH_CONTROL_DRIVE;
   options.n_resources = 2;
   options.resources = resources;
   options.frames = frames;
@@ -166,7 +168,7 @@ int main(int argc, char **argv)
     answered += ask(port, text, length, answer, sizeof answer) > 0;
     FUZZ_CHECK(!strstr(answer, "root:"), "a file of the disk");
     while (bramah_server_take(server, &control)) {
-      FUZZ_CHECK(control.kind == BRAMAH_CONTROL_PAUSE, "what is not allowed");
+      FUZZ_CHECK((options.allowed & (unsigned)control.kind) == (unsigned)control.kind, "what is not allowed");
       controls++;
     }
     if (k % 500 != 499) continue; /* it still works */

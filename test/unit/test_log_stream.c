@@ -423,7 +423,7 @@ EACH_TEST(a_simulated_log_is_read_back, 0, 2)
                                              bramah_session_about(session)->machine->model, plant, 7, &diag,
                                              &log),
                   "%s", diag.message);
-    ck_assert_msg(!bramah__simulated_log_create(log, path[file], &diag), "%s", diag.message);
+    ck_assert_msg(!bramah__simulated_log_create(log, path[file], 10, &diag), "%s", diag.message);
     for (uint64_t k = 0; k < 3; k++)
       ck_assert_int_eq(bramah__simulated_log_row(log, k, (int64_t)k * plant->step_ns, &command, &diag),
                        BRAMAH_OK);

@@ -31,7 +31,9 @@ enum { HAS_SERVER = 0 };
 
 static const bramah_server_resource resources[] = {{"/", "text/html; charset=utf-8", "<!DOCTYPE html>", 15},
                                                    {"/display.json", "application/json", "{}", 2}};
-#define ALL (BRAMAH_CONTROL_PAUSE | BRAMAH_CONTROL_SPEED | BRAMAH_CONTROL_SEEK)
+#define ALL                                                                                                  \
+  (BRAMAH_CONTROL_PAUSE | BRAMAH_CONTROL_SPEED | BRAMAH_CONTROL_SEEK | BRAMAH_CONTROL_DRIVE |                \
+   BRAMAH_CONTROL_PLUG)
 static const bramah__policy local = {.port = 8080, .allowed = ALL, .n_resources = 2, .resources = resources};
 static const bramah__policy open_one = {.port = 8080,
                                         .token = "0123456789abcdef0123456789abcdef",
@@ -145,6 +147,12 @@ TEST(takes_controls_of_its_own_page)
   ck_assert_int_eq(control(&local, pause, NULL, "same-site", NULL), 403);
   ck_assert_int_eq(control(&open_one, pause, NULL, NULL, NULL), 204);
   ck_assert_int_eq(control(&open_one, "{\"seek\": 1}", NULL, NULL, NULL), 409);
+  ck_assert_int_eq(control(&open_one, "{\"drive\": [1], \"driver\": 1}", NULL, NULL, NULL), 409);
+  ck_assert_int_eq(control(&open_one, "{\"unplug\": 1}", NULL, NULL, NULL), 409);
+  ck_assert_int_eq(control(&local, "{\"unplug\": 7}", NULL, NULL, &value), 204);
+  ck_assert_double_eq(value, 7.0);
+  ck_assert_int_eq(control(&local, "{\"plug\": 0}", NULL, NULL, &value), 204);
+  ck_assert_double_eq(value, -1.0);
   static const char *const wrong[] = {"",
                                       "{",
                                       "{}",
@@ -169,6 +177,19 @@ TEST(takes_controls_of_its_own_page)
                                       "{\"seek\": .5}",
                                       "{\"seek\": 1.2.3}",
                                       "{\"stop\": true}",
+                                      "{\"drive\": [1]}",
+                                      "{\"drive\": 1, \"driver\": 1}",
+                                      "{\"drive\": [1,], \"driver\": 1}",
+                                      "{\"drive\": [1 2], \"driver\": 1}",
+                                      "{\"drive\": [nul], \"driver\": 1}",
+                                      "{\"drive\": [1e999], \"driver\": 1}",
+                                      "{\"drive\": [1], \"driver\": 0}",
+                                      "{\"drive\": [1], \"driver\": 1.5}",
+                                      "{\"drive\": [1], \"driver\": 4294967296}",
+                                      "{\"drive\": [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0], \"driver\": 1}",
+                                      "{\"unplug\": -1}",
+                                      "{\"unplug\": 1.5}",
+                                      "{\"plug\": 10000}",
                                       "{\"seek\": 11111111111111111111111111111111111111111111}"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     ck_assert_msg(control(&local, wrong[i], NULL, NULL, NULL) == 400, "%s", wrong[i]);
@@ -179,6 +200,51 @@ TEST(takes_controls_of_its_own_page)
   const bramah__answer form = ASK(&local, .method = "POST", .path = "/control", .host = "localhost:8080",
                                   .body = pause, .size = strlen(pause), .type = "text/plain");
   ck_assert_int_eq((int)form.status, 415);
+}
+
+/* ---- levers ---- */
+
+static bramah_control asked(const char *text)
+{
+  bramah_control c;
+  ck_assert_msg(bramah_control_read(text, strlen(text), &c), "%s", text);
+  return c;
+}
+
+TEST(one_driver_within_ranges_who_is_there)
+{
+  const bramah_display_lever lever[] = {{.name = "lift", .range = {-10.0, 10.0}},
+                                        {.name = "brake", .range = {0.0, 8.0}, .neutral = 8.0}};
+  const bramah_display_file file = {.file = "display.yaml", .n_levers = 2, .levers = lever};
+  const char *const inputs[] = {"engine", "lift", "brake"};
+  bramah_levers levers;
+  double u[] = {3.0, 1.0, 1.0};
+  MUST(bramah_levers_of(&file, 3, inputs, &diag, &levers));
+  ck_assert_int_eq(bramah_levers_at(&levers, 100.0, u), 0); /* nobody has driven yet */
+  ck_assert(u[0] == 3.0 && u[1] == 0.0 && u[2] == 8.0);
+  bramah_control first = asked("{\"drive\": [9, -2.5, 0], \"driver\": 17}"),
+                 other = asked("{\"drive\": [0, 1], \"driver\": 18}");
+  ck_assert_int_eq(bramah_levers_move(&levers, &first, 100.0), 1);
+  ck_assert_int_eq(bramah_levers_move(&levers, &other, 100.2), 0);
+  bramah_levers_at(&levers, 100.5, u);
+  ck_assert(u[0] == 3.0 && u[1] == -2.5 && u[2] == 0.0); /* the engine has no lever */
+  first = asked("{\"drive\": [null, 1e9, null], \"driver\": 17}");
+  ck_assert_int_eq(bramah_levers_move(&levers, &first, 100.4), 1);
+  bramah_levers_at(&levers, 100.9, u);
+  ck_assert(u[1] == 10.0 && u[2] == 0.0);
+  /* Not heard of for longer than that. */
+  ck_assert_int_eq(bramah_levers_at(&levers, 100.91, u), 1);
+  ck_assert(u[1] == 0.0 && u[2] == 8.0 && levers.driver == 0);
+  ck_assert_int_eq(bramah_levers_at(&levers, 100.92, u), 0);
+  ck_assert_int_eq(bramah_levers_move(&levers, &other, 101.0), 1);
+  ck_assert_uint_eq(levers.driver, 18);
+  /* He lets go: the next one may. */
+  other = asked("{\"drive\": [], \"driver\": 18}");
+  ck_assert_int_eq(bramah_levers_move(&levers, &other, 101.1), 1);
+  bramah_levers_at(&levers, 101.1, u);
+  ck_assert(u[1] == 0.0 && levers.driver == 0);
+  ck_assert_int_eq(bramah_levers_of(NULL, 3, inputs, &diag, &levers), BRAMAH_E_KEY);
+  ck_assert_int_eq(bramah_levers_of(&file, BRAMAH_LEVERS + 1, inputs, &diag, &levers), BRAMAH_E_VALUE);
 }
 
 /* ---- the server ---- */
@@ -566,6 +632,53 @@ static void datagram(int from, int port, const char *text)
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   ck_assert_int_eq((int)sendto(from, text, strlen(text), 0, (struct sockaddr *)&to, sizeof to),
                    (int)strlen(text));
+}
+
+/* What is written at one end is read at the other one. */
+TEST(lines_go_and_come_as_datagrams)
+{
+  bramah_receiver *receiver = NULL;
+  bramah_sender *sender;
+  int in, out, port = 40000 + (int)((getpid() + 7000) % 20000);
+  while (bramah_receiver_open(port, 1, &diag, &receiver, &in)) port++;
+  MUST(bramah_sender_open(port, &diag, &sender, &out));
+  char text[20000], got[20000];
+  size_t n = (size_t)snprintf(text, sizeof text, "t[s],x[m]\n"), used = 0;
+  for (int k = 0; k < 1000; k++) n += (size_t)snprintf(text + n, sizeof text - n, "%d.5,%d\n", k, k * k);
+  for (size_t at = 0; at < n; at += 997) { /* lines in pieces */
+    const size_t piece = n - at < 997 ? n - at : 997;
+    ck_assert_int_eq((int)write(out, text + at, piece), (int)piece);
+  }
+  close(out);
+  bramah_sender_close(sender);
+  for (ssize_t some; (some = read(in, got + used, sizeof got - used)) > 0;) used += (size_t)some;
+  ck_assert_uint_eq(used, n);
+  ck_assert_mem_eq(got, text, n);
+  ck_assert_uint_eq(bramah_receiver_get_report(receiver).lost, 0);
+  close(in);
+  bramah_receiver_close(receiver);
+  ck_assert_int_eq(bramah_sender_open(0, &diag, &sender, &out), BRAMAH_E_VALUE);
+}
+
+/* Controls the other way. */
+TEST(controls_go_as_datagrams)
+{
+  int to, at, port = 40000 + (int)((getpid() + 14000) % 20000);
+  bramah_control sent = asked("{\"drive\": [1.25, null, -3], \"driver\": 4294967295}"), got;
+  while (bramah_control_socket(port, 0, &diag, &at)) port++;
+  MUST(bramah_control_socket(port, 1, &diag, &to));
+  ck_assert_int_eq(bramah_control_receive(at, &got), 0);
+  bramah_control_send(to, &sent);
+  datagram(to, port, "{\"drive\": [1");
+  sent = asked("{\"plug\": 12}");
+  bramah_control_send(to, &sent);
+  while (!bramah_control_receive(at, &got)) usleep(1000);
+  ck_assert(got.kind == BRAMAH_CONTROL_DRIVE && got.driver == 4294967295u && got.n_levers == 3);
+  ck_assert(got.lever[0] == 1.25 && isnan(got.lever[1]) && got.lever[2] == -3.0);
+  while (!bramah_control_receive(at, &got)) usleep(1000);
+  ck_assert(got.kind == BRAMAH_CONTROL_PLUG && got.value == -13.0);
+  close(to);
+  close(at);
 }
 
 TEST(datagrams_become_lines)
