@@ -165,6 +165,7 @@ BRAMAH_API bramah_status bramah_player_seek(bramah_player *player, int64_t time_
 /* One for each input of the machine that a display file has a lever for. */
 typedef struct bramah_levers {
   size_t n; /* inputs of the machine */
+  /* Of an input: whether it has a lever, and where that is. */
   struct bramah_lever {
     int is_driven;
     double low, high, neutral, value; /* [V] */
