@@ -933,9 +933,9 @@ const hear = (e) => {
 };
 /* A page that nobody sees leaves its connection to others: a browser has six of them for one server. */
 document.addEventListener('visibilitychange', () => {
-  if (!source) return;
-  if (document.hidden) source.close();
-  else if (source.readyState === EventSource.CLOSED) connect();
+  if (recording || !display) return;
+  if (!document.hidden) { if (!source || source.readyState === EventSource.CLOSED) connect(); }
+  else if (source) source.close();
 });
 const connect = () => {
   if (document.hidden) return;

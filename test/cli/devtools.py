@@ -8,9 +8,8 @@ import struct
 import subprocess
 import sys
 import time
-import urllib.request
 
-PATIENCE = 600  # [s] for what hangs, not for a computer that is busy
+PATIENCE = 200  # [s] for what hangs, not for a computer that is busy
 
 
 def check(condition, what):
@@ -21,7 +20,7 @@ def check(condition, what):
 class Page:
     """A tab; a WebSocket with as much of RFC 6455 as it takes."""
 
-    def __init__(self, address):
+    def __init__(self, address, enabled=('Runtime', 'Page', 'Log')):
         host, port, path = re.match(r'ws://([^:/]+):(\d+)(/.*)', address).groups()
         self.socket = socket.create_connection((host, int(port)), PATIENCE)
         self.file = self.socket.makefile('rb')
@@ -30,7 +29,7 @@ class Page:
         while self.file.readline().strip():
             pass
         self.number, self.complaints = 0, []
-        for what in ('Runtime', 'Page', 'Log'):
+        for what in enabled:
             self.do(what + '.enable')
 
     def read(self):
@@ -85,7 +84,7 @@ class Page:
 
 
 class Browser:
-    """Chromium with one page, or with one more for each call of `open`."""
+    """Chromium; each page that is opened has a window."""
 
     def __init__(self, chromium, size='1280,900'):
         self.process = subprocess.Popen([chromium, '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
@@ -94,16 +93,15 @@ class Browser:
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         found = None
         for line in self.process.stderr:
-            found = re.search(r'DevTools listening on ws://([^/]+)/', line)
+            found = re.search(r'DevTools listening on (ws://([^/]+)/\S+)', line)
             if found:
                 break
         check(found, 'the browser does not run')
-        self.at = found[1]
+        self.at, self.whole = found[2], Page(found[1], ())
 
     def open(self, address):
-        request = urllib.request.Request('http://%s/json/new?%s' % (self.at, address), method='PUT')
-        with urllib.request.urlopen(request) as answer:
-            return Page(json.load(answer)['webSocketDebuggerUrl'])
+        target = self.whole.do('Target.createTarget', url=address, newWindow=True)['targetId']  # of two tabs one would be hidden
+        return Page('ws://%s/devtools/page/%s' % (self.at, target))
 
     def close(self):
         self.process.terminate()
