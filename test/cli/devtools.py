@@ -69,7 +69,7 @@ class Page:
     def wait(self, script):
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            value = self.ask('document.readyState === "complete" && (%s)' % script)
+            value = self.ask('(() => { try { return %s; } catch (e) { return false; } })()' % script)  # not yet loaded: no
             if value:
                 return value
             time.sleep(0.05)
