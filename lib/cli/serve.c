@@ -320,6 +320,9 @@ static int conclude(serve_run *r)
   bramah_verdict_text(&verdict, text, sizeof text);
   printf("%sverdict: %s%s\n", cli_colour_of(stdout, verdict.contradicted ? CLI_RED : CLI_BOLD), text,
          cli_colour_of(stdout, CLI_PLAIN));
+  cli_table table = cli_scenario_table(r->display);
+  if (table.n_cells) cli_table_print(&table, stdout);
+  cli_table_free(&table);
   cli_scenario_print(r->display, &verdict, stdout);
   fflush(stdout);
   if (r->outcome) return CLI_FAILED;
