@@ -47,10 +47,10 @@ def tractor(standing=False, plane=False, step=None, changes=None):
 
 
 def draw(machine, study, seed):
-    """Set the machine's parameters, drawn from what the study says of its uncertainty; biases of its sensors {name: SI}."""
-    random, biases = np.random.default_rng(1000 + seed), {}
+    """Set the machine's parameters, each drawn by its name and the seed from what the study says of its uncertainty; biases of its sensors {name: SI}."""
+    biases = {}
     for name, of in bramah.Session(study).augmented.items():
-        sigma, z = of.sigma, random.standard_normal()
+        sigma, z = of.sigma, np.random.default_rng([seed, *name.encode()]).standard_normal()
         if name.endswith(".bias"):
             biases[name[:-5]] = sigma * z
         elif name in machine.parameters:
@@ -87,9 +87,9 @@ def add_biases(log, biases):
 
 
 def write_truth(path, motion, every=1, on_soil=True):
-    """On soil without what a filter on a plane means otherwise: forces along a ground that it has not, the deepest of other discs, forces of places that
-    stand for the soil."""
-    others = (".longitudinal_force", ".lateral_force", ".penetration") if on_soil else ()
+    """On soil without what a filter on a plane means otherwise: forces along and across a ground that it has not (in a rut, whose walls push against each
+    other, normal forces add up to 11 % more than what stands on them), the deepest of other discs, forces of places that stand for the soil."""
+    others = (".normal_force", ".longitudinal_force", ".lateral_force", ".penetration") if on_soil else ()
     names = [n for n in motion if not n.endswith(others) and not (on_soil and n.startswith("tip_force"))] if others else list(motion)
     rows = slice(None, None, every)
     bramah.write_log(path, {"t": motion.time[rows], **{name: motion[name][rows] for name in names}}, motion.units)

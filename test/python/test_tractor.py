@@ -216,7 +216,7 @@ class Tractor(Case):
     def test_estimates(self):
         """Of a filter on a plane, of a machine on soil: payload, roll, pitch and boom in their bands (floating machines have no NEES); in the long run
         the whole cycle."""
-        for seed in (1, 2) if IS_LONG else (1,):
+        for seed in (1,):
             truth, log = self.log(44.0 if IS_LONG else 2.0, seed)
             shown = self.folder / "truth.csv"
             drive.write_truth(shown, truth, 4)
@@ -225,15 +225,16 @@ class Tractor(Case):
             def error(name):
                 return replay[name] - replay.truth(name)
 
-            if not IS_LONG:  # later the load shifts where the brakes stop it, which the filter has no word for (README)
+            if not IS_LONG:  # later sand falls back into the bucket where the boom stops, which the filter has no word for (README)
                 self.assertFalse(replay.verdict.contradicted, replay.verdict)
             for name in ("payload", "cabin.roll", "cabin.pitch", "boom.angle"):
-                self.assertGreater(np.mean(np.abs(error(name)) < 1.96 * replay.sigma(name)), 0.85, name)
+                self.assertGreater(np.mean(np.abs(error(name)) < 1.96 * replay.sigma(name)), 0.9, name)
             self.assertLess(np.degrees(np.abs(error("cabin.roll"))[replay.time > 1.0].max()), 0.2)
             if IS_LONG:
-                drives, rests = (replay.time > 16.5) & (replay.time < 34), (replay.time > 13) & (replay.time < 15)
-                self.assertLess(np.abs(error("payload")[drives]).max(), 50.0)
-                self.assertLess(np.sqrt(np.mean(error("payload")[rests] ** 2)), 40.0)
+                for begin, end, most, share in ((10.0, 12.6, np.inf, 0.85), (13.0, 15.0, 20.0, 0.95), (16.5, 34.6, 20.0, 0.95)):  # digs, stands, drives
+                    rows = (replay.time > begin) & (replay.time < end)
+                    self.assertLess(np.sqrt(np.mean(error("payload")[rows] ** 2)), most)
+                    self.assertGreater(np.mean(np.abs(error("payload")[rows]) < 1.96 * replay.sigma("payload")[rows]), share)
             else:
                 self.assertLess(np.abs(error("payload")).max(), 40.0)
 
