@@ -221,7 +221,8 @@ BRAMAH_API bramah_status bramah_program_use_native(bramah_program *program, size
 /* Counts since the start.
  *
  * The work of a step is bounded: it makes at most bramah_integrator.max_iterations Newton iterations (25
- * unless the machine says otherwise), each of which factors one tangent at most and evaluates the equations at most
+ * unless the machine says otherwise), corrections that begin with a coarse tangent or go on with an old one included, each of which
+ * factors one tangent at most and evaluates the equations at most
  * ten times (the correction is halved up to 8 times); each evaluation closes the loops with at most 20
  * iterations of its own. The augmented Lagrangian and the penalty method try a step that does not converge once more in
  * the independent coordinates. A step is made again in 2 to 64 parts where it does not converge, where its error exceeds

@@ -387,7 +387,7 @@ static bramah_status linearize_inputs(bramah_linearization *l, bramah_coupled *c
     const size_t at = model->n_inputs + k;
     double *column = l->B + at;
     int exact = 1;
-    if (bramah__factor_mass(model, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+    if (bramah__factor_mass(model, &c->state, c->now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
     switch (p->code) {
     case BRAMAH__JOINT_LOAD:
       force_column(l, c, c->now->Rz + p->index * n_dof, column);

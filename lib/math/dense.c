@@ -55,7 +55,7 @@ void bramah__apply_transposed(size_t m, size_t n, const double *A, const double 
 {
   for (size_t j = 0; j < n; j++) y[j] = 0.0;
   for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j < n; j++) y[j] += A[i * n + j] * x[i];
+    for (size_t j = 0; j < n && x[i] != 0.0; j++) y[j] += A[i * n + j] * x[i];
 }
 
 void bramah__symmetrise(size_t n, double *P)

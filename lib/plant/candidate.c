@@ -31,36 +31,14 @@ void bramah__take_candidate(bramah_coupled *c)
   c->now_valid = !c->now->bridged && !c->now->by_program;
 }
 
-/* With the tables that belong to it. */
-static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
+/* Accelerations and rates of the candidate, whose pose and motion are in `eval`. */
+static bramah_status find_rates(bramah_coupled *c, bramah__eval *eval, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   bramah__state *next = &c->next;
-  bramah__eval *eval = c->trial;
-  if (bramah__compiled_adopt(c)) {
-    bramah__take_candidate(c);
-    bramah__compiled_took(c, 1);
-    return BRAMAH_OK;
-  }
-
-  /* Loops closed by Newton, or left as the linearised position problem leaves them. */
-  bramah_status status = bramah__evaluate_position(
-      model, next, eval, c->linearised ? BRAMAH__LOOPS_AS_THEY_ARE : BRAMAH__LOOPS_CLOSED);
-  if (status == BRAMAH_E_CLOSURE)
-    return bramah__fail(diag, status, bramah__worst_loop(model, eval),
-                        "the loop cannot be closed at the corrected position");
-
-  /* Accelerations and rates. */
-  if (status == BRAMAH_OK) {
-    bramah__set_motion(model, next, eval);
-    bramah__evaluate_forces(model, next->p, next->U, next->x, next->xd, eval);
-    status = bramah__accelerations(model, next, eval, c->zdd_i);
-  }
-  if (status != BRAMAH_OK) {
-    const char *reason = "the equations of motion are singular";
-    const char *joint = bramah__singular_joint(model, next->z, &reason);
-    return bramah__fail(diag, status, joint ? joint : model->name, reason);
-  }
+  bramah__evaluate_forces(model, next->p, next->U, next->x, next->xd, eval);
+  const bramah_status status = bramah__accelerations(model, next, eval, c->zdd_i);
+  if (status != BRAMAH_OK) return status;
   bramah__expand_acceleration(model, eval, c->zdd_i, next->zdd);
   bramah__drive_forces(model, next, eval, next->drive);
   bramah__evaluate_rates(model, next->p, next->U, eval, next->pd);
@@ -72,6 +50,38 @@ static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
   for (size_t i = 0; i < model->circuit.n_volumes; i++)
     if (!isfinite(next->p[i]) || !isfinite(next->pd[i]))
       return bramah__fail(diag, BRAMAH_E_NOT_FINITE, model->volume_name[i], "the pressure is not finite");
+  return BRAMAH_OK;
+}
+
+static bramah_status fail_singular(const bramah_coupled *c, bramah_status status, bramah_diag *diag)
+{
+  const char *reason = "the equations of motion are singular";
+  const char *joint = bramah__singular_joint(c->model, c->next.z, &reason);
+  return bramah__fail(diag, status, joint ? joint : c->model->name, reason);
+}
+
+/* With the tables that belong to it. */
+static bramah_status try_candidate(bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__eval *eval = c->trial;
+  if (bramah__compiled_adopt(c)) {
+    bramah__take_candidate(c);
+    bramah__compiled_took(c, 1);
+    return BRAMAH_OK;
+  }
+
+  /* Loops closed by Newton, or left as the linearised position problem leaves them. */
+  bramah_status status = bramah__evaluate_position(
+      c->model, &c->next, eval, c->linearised ? BRAMAH__LOOPS_AS_THEY_ARE : BRAMAH__LOOPS_CLOSED);
+  if (status == BRAMAH_E_CLOSURE)
+    return bramah__fail(diag, status, bramah__worst_loop(c->model, eval),
+                        "the loop cannot be closed at the corrected position");
+  if (status == BRAMAH_OK) {
+    bramah__set_motion(c->model, &c->next, eval);
+    status = find_rates(c, eval, diag);
+    if (status == BRAMAH_E_NOT_FINITE) return status;
+  }
+  if (status != BRAMAH_OK) return fail_singular(c, status, diag);
   bramah__take_candidate(c);
   return BRAMAH_OK;
 }
@@ -109,6 +119,22 @@ bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag)
 {
   bramah__state_copy(&c->state, &c->next);
   return bramah__adopt_candidate(c, diag);
+}
+
+bramah_status bramah__follow_spools(bramah_coupled *c, bramah_diag *diag)
+{
+  bramah__state_copy(&c->state, &c->next);
+  bramah__stand(c, &c->next);
+  if (c->compiled.program || memcmp(c->next.block, c->state.block, c->state.size) != 0)
+    return bramah__adopt_candidate(c, diag);
+  bramah_status status = bramah__refresh(c, diag);
+  if (status != BRAMAH_OK) return status;
+  status = find_rates(c, c->now, diag);
+  if (status == BRAMAH_OK)
+    bramah__state_copy(&c->next, &c->state);
+  else
+    c->now_valid = 0;
+  return status == BRAMAH_E_SINGULAR ? fail_singular(c, status, diag) : status;
 }
 
 bramah_status bramah__adopt_on_ground(bramah_coupled *c, bramah_diag *diag)

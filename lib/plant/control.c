@@ -27,7 +27,8 @@ double bramah_coupled_step_error(const bramah_coupled *c, size_t output)
 static bramah_status one_step(bramah_coupled *c, const bramah__wanted *w, bramah_diag *diag)
 {
   if (bramah__step_by_program(c, w)) return BRAMAH_OK;
-  return bramah__wants_any(w) ? bramah__step_with_transition(c, w, diag) : bramah__trapezoidal_step(c, diag);
+  return bramah__wants_any(w) ? bramah__step_with_transition(c, w, diag)
+                              : bramah__trapezoidal_step(c, 0, diag);
 }
 
 /* X [n x width] = F X + part Y */

@@ -154,7 +154,7 @@ static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
 
   /* Valves without lag open at once: the pressure rates leap, and with metered cylinders and gears the forces. */
   if (!bramah__place_direct_spools(c->model, c->state.u, c->state.U)) return BRAMAH_OK;
-  if (c->model->circuit.n_metered || c->model->leaps) return bramah__settle_rates(c, diag);
+  if (c->model->circuit.n_metered || c->model->leaps) return bramah__follow_spools(c, diag);
   if (bramah__compiled_settle(c)) return BRAMAH_OK;
   const bramah_status status = bramah__refresh(c, diag);
   if (status == BRAMAH_OK) bramah__evaluate_rates(c->model, c->state.p, c->state.U, c->now, c->state.pd);

@@ -227,8 +227,9 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
 
 /* ---- one step (step.c) ---- */
 
-/* On success the state has advanced and `now` belongs to it. */
-bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag);
+/* On success the state has advanced and `now` belongs to it. derives: c->newton keeps the factors, and c->derivative what else is of
+ * Newton's last tangent. */
+bramah_status bramah__trapezoidal_step(bramah_coupled *c, int derives, bramah_diag *diag);
 
 /* Its guess, into c->next and c->newton.change; E_VALUE where a piston of the candidate has left its cylinder; what
  * follows when the candidate is complete: it becomes the state. */
@@ -352,6 +353,9 @@ size_t bramah__equilibrium_work(const bramah_machine *machine);
 
 /* Accelerations and pressure rates of c->state anew, from its positions, rates and pressures. */
 bramah_status bramah__settle_rates(bramah_coupled *c, bramah_diag *diag);
+
+/* The same where the spools of c->state alone have changed: its pose and motion need not be found again. */
+bramah_status bramah__follow_spools(bramah_coupled *c, bramah_diag *diag);
 
 /* The candidate `next` (positions approximately closed, independent rates, pressures and parameters set)
  * becomes the state; on error nothing has changed. */

@@ -233,24 +233,40 @@ void bramah__imbalance(const bramah_model *model, const bramah__state *state, br
     for (size_t f = 0; f < n_dof; f++) r[f] -= eval->row_i[c * n_dof + f] * eval->force[c];
 }
 
-bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval)
+void bramah__project_matrix(const bramah_model *model, const int *index, const double *Rz, const double *S,
+                            double *SR, double *J, size_t ld)
+{
+  const size_t n = model->n, nd = model->n_dependent, n_dof = model->n_independent;
+  const int *independent = index + nd;
+  for (size_t j = 0; j < n; j++) {
+    double *restrict to = SR + j * n_dof;
+    for (size_t f = 0; f < n_dof; f++) to[f] = S[j * n + (size_t)independent[f]];
+    for (size_t k = 0; k < nd; k++) {
+      const double s = S[j * n + (size_t)index[k]], *from = Rz + (size_t)index[k] * n_dof;
+      for (size_t f = 0; f < n_dof && s != 0.0; f++) to[f] += s * from[f];
+    }
+  }
+  for (size_t f = 0; f < n_dof; f++) {
+    double *restrict to = J + f * ld;
+    memcpy(to, SR + (size_t)independent[f] * n_dof, n_dof * sizeof *to);
+    for (size_t k = 0; k < nd; k++) {
+      const double s = Rz[(size_t)index[k] * n_dof + f], *from = SR + (size_t)index[k] * n_dof;
+      for (size_t g = 0; g < n_dof && s != 0.0; g++) to[g] += s * from[g];
+    }
+  }
+}
+
+bramah_status bramah__factor_mass(const bramah_model *model, const bramah__state *state, bramah__eval *eval)
 {
   const size_t n = model->n, n_dof = model->n_independent;
   if (eval->factored) return BRAMAH_OK;
   bramah__tree_mass(&model->tree, eval->pose, eval->composite, eval->mass);
 
   /* Mi = Rz' M Rz */
-  if (eval->Rz_is_identity) {
+  if (eval->Rz_is_identity)
     memcpy(eval->Mi, eval->mass, n * n * sizeof(double));
-  } else {
-    bramah__multiply(n, n, n_dof, eval->mass, eval->Rz, eval->MR);
-    for (size_t f = 0; f < n_dof; f++)
-      for (size_t g = 0; g <= f; g++) {
-        double sum = 0.0;
-        for (size_t j = 0; j < n; j++) sum += eval->Rz[j * n_dof + f] * eval->MR[j * n_dof + g];
-        eval->Mi[f * n_dof + g] = eval->Mi[g * n_dof + f] = sum;
-      }
-  }
+  else
+    bramah__project_matrix(model, state->index, eval->Rz, eval->mass, eval->MR, eval->Mi, n_dof);
   if (bramah__cholesky_factor(n_dof, eval->Mi)) return BRAMAH_E_SINGULAR;
   eval->factored = 1;
   return BRAMAH_OK;
@@ -277,7 +293,7 @@ void bramah__solve_acceleration(const bramah_model *model, const bramah__eval *e
 bramah_status bramah__accelerations(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                                     double *zdd_i)
 {
-  if (bramah__factor_mass(model, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  if (bramah__factor_mass(model, state, eval) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   bramah__evaluate_rhs(model, state, eval);
   bramah__solve_acceleration(model, eval, zdd_i);
   return BRAMAH_OK;

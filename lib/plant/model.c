@@ -327,7 +327,7 @@ static bramah_status start_motion(bramah_coupled *c, bramah_model *model, const 
   choose_basis(c, NULL);
   if (status == BRAMAH_OK)
     status = bramah__evaluate_position(model, &c->state, c->now, BRAMAH__LOOPS_AS_THEY_ARE);
-  if (status == BRAMAH_OK) status = bramah__factor_mass(model, c->now);
+  if (status == BRAMAH_OK) status = bramah__factor_mass(model, &c->state, c->now);
   if (status != BRAMAH_OK)
     return bramah__fail(diag, status, model->name,
                         "the mass matrix is singular: every joint needs mass or inertia behind it");

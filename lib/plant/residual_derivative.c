@@ -346,7 +346,7 @@ bramah_status bramah__rates_by_state(bramah_coupled *c)
   bramah__state_slopes(c);
   bramah__derive_circuit(model, c->state.p, c->state.U, now, d);
   bramah__derive_independent(model, &c->state, now, d);
-  if (bramah__factor_mass(model, now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
+  if (bramah__factor_mass(model, &c->state, now) != BRAMAH_OK) return BRAMAH_E_SINGULAR;
   const bramah__arms arms = bramah__independent_arms(model, now, d);
   for (size_t f = 0; f < n_dof; f++) {
     bramah__derivative_column(model, now, d, f, 1.0, 0.0, 0.0, A + f, n_error);
@@ -559,4 +559,42 @@ void bramah__step_tangent(bramah_coupled *c, double *J)
       for (size_t j = 0; j < n; j++) J[i * nx + j] += stiffness * row[i] * row[j];
   }
   first_order_blocks(c, bramah__all_arms(model, eval, d), J);
+}
+
+void bramah__coarse_tangent(bramah_coupled *c, double *J)
+{
+  const bramah_model *model = c->model;
+  bramah__derivative *d = &c->derivative;
+  bramah__eval *eval = c->trial;
+  const size_t n = model->n, n_dof = model->n_independent, nx = n_dof + model->n_first_order;
+  const size_t nc = model->circuit.n_cylinders;
+  const double c1 = 2.0 / model->h, c2 = 4.0 / (model->h * model->h);
+  bramah__step_slopes(c, eval, c->next.U, c->now->v, &c->state, NULL);
+  bramah__derive_circuit(model, c->next.p, c->next.U, eval, d);
+
+  /* The open tree */
+  memset(d->K, 0, n * n * sizeof(double));
+  memset(d->C, 0, n * n * sizeof(double));
+  add_forces(model, eval, d);
+  bramah__tree_mass(&model->tree, eval->pose, eval->composite, d->M);
+  for (size_t k = 0; k < n * n; k++) d->M[k] = d->K[k] + c1 * d->C[k] + c2 * d->M[k];
+  bramah__project_matrix(model, c->next.index, eval->Rz, d->M, eval->MR, J, nx);
+
+  /* Cylinders, by their strokes */
+  const bramah__metered_port *port = model->circuit.metered_port;
+  for (size_t q = 0; q < nc; q++)
+    for (size_t f = 0; f < n_dof; f++) {
+      const double by = (d->F_s[q] + c1 * d->F_v[q]) * eval->row_i[q * n_dof + f];
+      for (size_t g = 0; g < n_dof && by != 0.0; g++) J[f * nx + g] -= by * eval->row_i[q * n_dof + g];
+    }
+  for (size_t i = 0; i < model->circuit.n_metered; i++)
+    for (size_t k = 0; k < model->circuit.n_metered; k++) {
+      const double slope = c1 * bramah__metered_by_velocity(model, d, i, k);
+      const double *row = eval->row_i + port[i].cylinder * n_dof,
+                   *moved = eval->row_i + port[k].cylinder * n_dof;
+      for (size_t f = 0; f < n_dof && slope != 0.0; f++)
+        for (size_t g = 0; g < n_dof; g++) J[f * nx + g] -= slope * row[f] * moved[g];
+    }
+  memset(d->v_zi, 0, nc * n_dof * sizeof(double));
+  first_order_blocks(c, bramah__independent_arms(model, eval, d), J);
 }

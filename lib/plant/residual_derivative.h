@@ -112,6 +112,10 @@ bramah_status bramah__joint_acceleration_rows(bramah_coupled *c);
 /* Tangent J [nx x nx] of the step's residual at the candidate, whose residual must have been evaluated
  * last; of the independent coordinates at any end of a step, whose slopes must be in c->derivative. */
 void bramah__step_tangent(bramah_coupled *c, double *J);
+
+/* The same of the independent coordinates, without what is small against 4/h^2 M in a short step: how Rz, the wrenches and arms of
+ * all forces turn as the machine moves. A tenth of the price; corrections with it shrink by some h z'. */
+void bramah__coarse_tangent(bramah_coupled *c, double *J);
 void bramah__independent_tangent(bramah_coupled *c, const bramah__state *state, bramah__eval *eval,
                                  double *J);
 

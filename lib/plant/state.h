@@ -252,8 +252,13 @@ void bramah__imbalance(const bramah_model *model, const bramah__state *state, br
 void bramah__inverse_dynamics(const bramah_model *model, const bramah__state *state, bramah__eval *eval,
                               const double *zdd);
 
+/* J [n_dof x n_dof], rows ld apart, = Rz' S Rz of S [n x n] by way of SR [n x n_dof]; index: the joints, dependent ones first. Zeros are
+ * many: bodies on different branches, loops that a coordinate does not move. */
+void bramah__project_matrix(const bramah_model *model, const int *index, const double *Rz, const double *S,
+                            double *SR, double *J, size_t ld);
+
 /* Factor Rz' M Rz at this pose. Returns E_SINGULAR. */
-bramah_status bramah__factor_mass(const bramah_model *model, bramah__eval *eval);
+bramah_status bramah__factor_mass(const bramah_model *model, const bramah__state *state, bramah__eval *eval);
 
 /* The part of the right-hand side that does not depend on cylinder forces, into eval->rhs. */
 void bramah__evaluate_rhs(const bramah_model *model, const bramah__state *state, bramah__eval *eval);

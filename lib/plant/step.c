@@ -17,6 +17,10 @@
 
 enum { HALVINGS = 8 };
 
+/* The square of a ratio by which corrections with a coarse tangent shrink: above the first one Newton's own is due; above the second
+ * the coarse one does not count. */
+static const double coarse_contraction = 1e-4, coarse_progress = 0.0625;
+
 /* Nearer than this to a singular pose (bramah__least_pivot) every formulation partitions. */
 static const double multipliers_grow = 0.3;
 
@@ -189,12 +193,15 @@ void bramah__solve_tangent(const bramah_coupled *c, size_t nm, double *x)
 }
 
 /* The tangent at the candidate, whose residual must have been evaluated, and its factors. */
-static bramah_status new_tangent(bramah_coupled *c)
+static bramah_status new_tangent(bramah_coupled *c, int coarse)
 {
   const bramah_model *model = c->model;
   const size_t nx = bramah__n_unknowns(c), nm = bramah__n_mechanical(c);
   if (!c->sweeps) {
-    bramah__step_tangent(c, c->newton.J);
+    if (coarse)
+      bramah__coarse_tangent(c, c->newton.J);
+    else
+      bramah__step_tangent(c, c->newton.J);
     if (multiplies(c)) /* for the projections */
       for (size_t k = 0; k < nm; k++)
         memcpy(c->newton.Jzz + k * nm, c->newton.J + k * nx, nm * sizeof(double));
@@ -262,64 +269,131 @@ static bramah_status name_failure(const bramah_coupled *c, bramah_status status,
   return fail_at(c, status, c->model->name, "the state is no longer finite", diag);
 }
 
-/* Newton's method from where the candidate is.
+/* The largest correction in units of its tolerance, and whose it is; NaN: one is not finite. */
+static double largest_of(const bramah_coupled *c, size_t *worst)
+{
+  double largest = 0.0;
+  *worst = 0;
+  for (size_t k = 0; k < bramah__n_unknowns(c); k++) {
+    const double ratio = fabs(c->newton.correction[k]) / c->newton.tolerance[k];
+    if (!isfinite(ratio)) return (double)NAN;
+    if (ratio > largest) largest = ratio, *worst = k;
+  }
+  return largest;
+}
+
+/* Take the correction or a part of it, which is returned, 0 where there is none; and what the residual there asks for next.
  *
  * A correction is halved while it does not bring the solution nearer. A square-root flow is why: far from
  * its root Newton throws sgn(x) sqrt|x| from x to -x and back for ever. Where the dependent positions
  * cannot be closed the step is also too long. Nearer is what asks for a smaller correction with the
  * factors of the last tangent (the natural monotonicity test of P. Deuflhard): unlike the residual itself
  * it does not mind stiff constraints or units. */
-static bramah_status iterate(bramah_coupled *c, bramah_diag *diag)
+static double take_part(bramah_coupled *c, int halvings, bramah_status *status)
+{
+  bramah__newton *newton = &c->newton;
+  const double before = size_of(c, newton->correction);
+  double part = 1.0;
+  *status = move_candidate(c, part);
+  for (int halving = 0;; halving++) {
+    int better = 0;
+    if (*status == BRAMAH_OK) {
+      residual(c);
+      ask_correction(c, newton->g);
+      better = size_of(c, newton->g) < before;
+    }
+    if (better || halving >= halvings) return better ? part : 0.0;
+    part *= 0.5;
+    *status = move_candidate(c, -part);
+  }
+}
+
+/* Where the corrections by one tangent lead. */
+typedef struct contraction {
+  int lasts;     /* 1: a tangent may serve for more than one correction, and the first one be coarse */
+  int is_coarse; /* the last one is */
+  int is_old;    /* it has served before, and newton->correction is there */
+  double left;   /* what of the tolerances the next one would then be, as they shrink */
+} contraction;
+
+/* Is nothing left to do after this correction? Newton's own next one would be its square. */
+static int is_last(const contraction *t, double largest)
+{
+  if (!t->is_coarse && !t->is_old) return largest <= 1.0;
+  return largest <= bramah__rounding || (t->is_old && t->left <= bramah__left_over);
+}
+
+/* What the correction after newton->g would be, in units of its tolerance: they shrink by theta, and each by itself, as what converges
+ * fast may hide what does not. */
+static double left_after(const bramah__newton *newton, size_t nx, double theta)
+{
+  double largest = 0.0;
+  for (size_t k = 0; k < nx; k++) {
+    const double g = fabs(newton->g[k]), own = g > 0.0 ? g / fabs(newton->correction[k]) : 0.0;
+    largest = fmax(largest, fmax(theta, own) * g / newton->tolerance[k]);
+  }
+  return largest;
+}
+
+/* The correction has been taken in part: does the tangent serve for the next one, which is in newton->g? One that is coarse and leads
+ * nowhere has not been; where it leads too slowly the next one is Newton's. */
+static bramah_status look_further(bramah_coupled *c, contraction *t, double part, double before)
+{
+  bramah__newton *newton = &c->newton;
+  const size_t nx = bramah__n_unknowns(c);
+  const double shrinks = part > 0.0 ? size_of(c, newton->g) / before : (double)INFINITY;
+  bramah_status status = BRAMAH_OK;
+  t->is_old =
+      t->lasts && part == 1.0 && shrinks <= (t->is_coarse ? coarse_contraction : bramah__old_contraction);
+  t->left = left_after(newton, nx, sqrt(shrinks));
+  if (t->is_old) memcpy(newton->correction, newton->g, nx * sizeof(double));
+  if (t->is_coarse && !(shrinks <= coarse_progress)) {
+    status = move_candidate(c, -1.0);
+    if (status == BRAMAH_OK) residual(c);
+  }
+  t->is_coarse = t->is_coarse && t->is_old;
+  return status;
+}
+
+/* Newton's method from where the candidate is. */
+static bramah_status iterate(bramah_coupled *c, int derives, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   bramah__newton *newton = &c->newton;
-  const size_t nx = bramah__n_unknowns(c), nm = bramah__n_mechanical(c);
+  const size_t nm = bramah__n_mechanical(c);
+  contraction t = {.lasts = !derives && !bramah__all_unknown(c) && !c->sweeps};
+  t.is_coarse = t.lasts;
   residual(c);
   for (;;) {
+    size_t worst;
+    bramah_status status = t.is_old ? BRAMAH_OK : new_tangent(c, t.is_coarse);
     c->report.last_iterations++;
-    bramah_status status = new_tangent(c);
     if (status != BRAMAH_OK) return name_failure(c, status, diag);
-    ask_correction(c, newton->correction);
-
-    /* The unknown whose correction exceeds its tolerance most; nx when none does. */
-    size_t worst = nx;
-    double excess = 1.0;
-    for (size_t k = 0; k < nx; k++) {
-      if (!isfinite(newton->correction[k])) return name_failure(c, BRAMAH_E_NOT_FINITE, diag);
-      const double ratio = fabs(newton->correction[k]) / newton->tolerance[k];
-      if (!(ratio <= excess)) excess = ratio, worst = k;
-    }
-
-    /* Take the correction or a part of it. Leaves the residual of the new candidate in newton->f, unless
-     * this was the last one. */
-    const double before = worst < nx ? size_of(c, newton->correction) : 0.0;
-    double part = 1.0;
-    status = move_candidate(c, part);
-    for (int halving = 0; worst < nx; halving++) {
-      int better = 0;
-      if (status == BRAMAH_OK) {
-        residual(c);
-        ask_correction(c, newton->g);
-        better = size_of(c, newton->g) < before;
-      }
-      if (better || halving == HALVINGS) break;
-      part *= 0.5;
-      status = move_candidate(c, -part);
+    if (!t.is_old) ask_correction(c, newton->correction);
+    const double largest = largest_of(c, &worst), before = size_of(c, newton->correction);
+    if (!isfinite(largest)) return name_failure(c, BRAMAH_E_NOT_FINITE, diag);
+    int ends = is_last(&t, largest);
+    if (ends) {
+      status = move_candidate(c, 1.0);
+    } else {
+      const double part = take_part(c, t.is_coarse ? 0 : HALVINGS, &status);
+      if (status == BRAMAH_OK || t.is_coarse) status = look_further(c, &t, part, before);
     }
     if (status != BRAMAH_OK) return name_failure(c, status, diag);
 
     /* Improve the multipliers, which changes the residual. */
-    int hold = 1;
     if (multiplies(c)) {
-      hold = bramah__update_multipliers(c);
+      const int hold = bramah__update_multipliers(c);
       residual(c);
+      ends = ends && hold;
+      if (!hold && largest <= 1.0) worst = nm + model->n_first_order;
     }
-    if (worst == nx && hold) return BRAMAH_OK;
+    if (ends) return BRAMAH_OK;
     if (c->report.last_iterations == (uint32_t)model->max_iterations)
       return fail_at(c, BRAMAH_E_NO_CONVERGENCE,
-                     worst == nx  ? bramah__worst_loop(model, c->trial)
-                     : worst < nm ? model->joint_name[bramah__unknown_joint(c, worst)]
-                                  : model->volume_name[worst - nm],
+                     worst == nm + model->n_first_order ? bramah__worst_loop(model, c->trial)
+                     : worst < nm                       ? model->joint_name[bramah__unknown_joint(c, worst)]
+                                                        : model->volume_name[worst - nm],
                      "the Newton iteration does not converge", diag);
   }
 }
@@ -368,12 +442,12 @@ static bramah_status finish(bramah_coupled *c)
 }
 
 /* The candidate becomes the solution, in the unknowns that c->partitioned chooses. */
-static bramah_status try_step(bramah_coupled *c, bramah_diag *diag)
+static bramah_status try_step(bramah_coupled *c, int derives, bramah_diag *diag)
 {
   c->report.last_iterations = 0;
   bramah__predict(c);
   const bramah_status status = move_candidate(c, 0.0);
-  return status == BRAMAH_OK ? iterate(c, diag) : name_failure(c, status, diag);
+  return status == BRAMAH_OK ? iterate(c, derives, diag) : name_failure(c, status, diag);
 }
 
 /* Of the step from `state` to `next`, by Milne's device (control.c). */
@@ -414,7 +488,7 @@ void bramah__complete_step(bramah_coupled *c)
   if (iterations > c->report.max_iterations) c->report.max_iterations = iterations;
 }
 
-bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
+bramah_status bramah__trapezoidal_step(bramah_coupled *c, int derives, bramah_diag *diag)
 {
   const bramah_model *model = c->model;
   if (model->n_rolling) /* wheels and knife edges are known to the linearization alone */
@@ -424,11 +498,11 @@ bramah_status bramah__trapezoidal_step(bramah_coupled *c, bramah_diag *diag)
   if (status != BRAMAH_OK) return status;
   c->report.last_iterations = c->report.last_evaluations = 0;
   c->partitioned = c->now->bridged || bramah__least_pivot(model, c->now) < multipliers_grow;
-  status = try_step(c, diag);
+  status = try_step(c, derives, diag);
   if (status == BRAMAH_E_NO_CONVERGENCE && bramah__all_unknown(c) && model->n_dependent) {
     c->partitioned = 1; /* fast machines come near a singular pose within one step */
     if (diag) bramah_diag_clear(diag);
-    status = try_step(c, diag);
+    status = try_step(c, derives, diag);
   }
   if (status == BRAMAH_OK) status = bramah__check_strokes(c, diag);
   if (status != BRAMAH_OK) return status;

@@ -421,7 +421,7 @@ bramah_status bramah__step_with_transition(bramah_coupled *c, const bramah__want
   if (status != BRAMAH_OK) return status;
   if (keep_start(c, w->n_par, w->par, w->G) != BRAMAH_OK)
     return bramah__fail(diag, BRAMAH_E_SINGULAR, c->model->name, "the mass matrix is singular");
-  status = bramah__trapezoidal_step(c, diag);
+  status = bramah__trapezoidal_step(c, 1, diag);
   if (status == BRAMAH_OK) status = bramah__refresh(c, diag);
   if (status != BRAMAH_OK) return status;
   status = derive_end(c);

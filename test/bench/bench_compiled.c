@@ -6,7 +6,7 @@
  *
  *   bench_compiled table [FILE]     times, in rounds that take turns, and the instructions that FILE has ("key number")
  *   bench_compiled list             keys
- *   bench_compiled run KEY N        N units of work by bench_unit, whose instructions are then counted; bytes that they allocate
+ *   bench_compiled run KEY N        N units of work by bench_unit, whose instructions are then counted; bytes that they allocate, us of each
  *   bench_compiled growth           seconds of compiling, sizes and instructions over the length of booms
  *
  * CC compiles the C sources, for BENCH_PROCESSOR (native), into the folder BENCH_FOLDER, which keeps them. Not a test: nothing can fail for being slow. */
@@ -607,8 +607,8 @@ static int run_one(const char *key, size_t machine, bench_work work, bench_way w
   double *y = measure(machine, wanted->n, &n_sensors);
   if (open_rig(&r, machine, work, way, y)) {
     const size_t allocated = mallinfo2().uordblks;
-    run_units(&r, wanted->n);
-    printf("allocated %zu\n", mallinfo2().uordblks - allocated);
+    const double seconds = run_units(&r, wanted->n);
+    printf("allocated %zu, %.3f us\n", mallinfo2().uordblks - allocated, 1e6 * seconds / (double)wanted->n);
   }
   close_rig(&r);
   free(y);

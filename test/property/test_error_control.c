@@ -132,14 +132,14 @@ TEST(test_derivatives_of_steps_in_parts)
   close_rig(&whole);
 }
 
-/* Three iterations are too few for some whole steps of 8 ms; those in two parts are two steps of 4 ms to the bit. */
+/* Four iterations are too few for some whole steps of 8 ms; those in two parts are two steps of 4 ms to the bit. */
 TEST(test_parts_where_the_iteration_fails)
 {
   static _Alignas(64) unsigned char snap[8192];
   rig r, half;
   uint64_t in_two = 0;
-  open_limited(&r, 1e6, 8000000, 3);
-  open_limited(&half, 1e6, 4000000, 3);
+  open_limited(&r, 1e6, 8000000, 4);
+  open_limited(&half, 1e6, 4000000, 4);
   ck_assert_uint_le(r.plant.snapshot_size, sizeof snap);
   for (int k = 0; k < 100; k++) {
     const bramah_step_report before = bramah_coupled_report(r.c), halves = bramah_coupled_report(half.c);

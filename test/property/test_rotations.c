@@ -372,7 +372,7 @@ static void step_until_far(void)
 {
   for (int k = 0; !any_far(); k++) {
     ck_assert_int_lt(k, 5000);
-    must(bramah__trapezoidal_step(coupled, &diag), &diag);
+    must(bramah__trapezoidal_step(coupled, 0, &diag), &diag);
   }
 }
 
