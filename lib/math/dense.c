@@ -86,7 +86,7 @@ size_t bramah__lu_factor(size_t n, double *A, int *pivot)
     const double inverse = 1.0 / A[k * n + k];
     for (size_t i = k + 1; i < n; i++) {
       const double factor = A[i * n + k] *= inverse;
-      for (size_t j = k + 1; j < n; j++) A[i * n + j] -= factor * A[k * n + j];
+      for (size_t j = k + 1; j < n && factor != 0.0; j++) A[i * n + j] -= factor * A[k * n + j];
     }
   }
   return 0;
@@ -97,8 +97,11 @@ void bramah__lu_solve(size_t n, const double *LU, const int *pivot, double *b)
   for (size_t k = 0; k < n; k++) {
     if ((size_t)pivot[k] != k) swap(&b[k], &b[pivot[k]]);
   }
-  for (size_t i = 1; i < n; i++)
-    for (size_t j = 0; j < i; j++) b[i] -= LU[i * n + j] * b[j];
+  size_t first = 0; /* that is not 0 */
+  while (first < n && b[first] == 0.0) first++;
+  if (first == n) return;
+  for (size_t i = first + 1; i < n; i++)
+    for (size_t j = first; j < i; j++) b[i] -= LU[i * n + j] * b[j];
   for (size_t i = n; i-- > 0;) {
     for (size_t j = i + 1; j < n; j++) b[i] -= LU[i * n + j] * b[j];
     b[i] /= LU[i * n + i];
