@@ -279,6 +279,8 @@ bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_di
   const size_t n_sensors = filters[0]->n_sensors;
   for (size_t i = 0; i < n; i++) {
     const bramah_coupled *c = filters[i]->plant.self;
+    if (!bramah__is_coupled(&filters[i]->plant))
+      return bramah__fail(diag, BRAMAH_E_ARGUMENT, "batch", "a plant that is no coupled one has no lanes");
     if (c->compiled.program != start->compiled.program || filters[i]->n_sensors != n_sensors)
       return bramah__fail(diag, BRAMAH_E_ARGUMENT, "batch",
                           "filters of one batch have plants of one program, and as many sensors");

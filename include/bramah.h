@@ -28,6 +28,7 @@
 #include <bramah/compare.h>
 #include <bramah/display.h>
 #include <bramah/fmi.h>
+#include <bramah/fmu.h>
 #include <bramah/hypotheses.h>
 #include <bramah/log.h>
 #include <bramah/plausibility.h>

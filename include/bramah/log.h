@@ -101,7 +101,7 @@ BRAMAH_API void bramah_log_time_text(int64_t ns, char *out, size_t n);
 typedef struct bramah_log_stream bramah_log_stream;
 typedef struct bramah_session bramah_session; /* bramah/session.h */
 typedef struct bramah_study bramah_study;     /* bramah/study.h */
-typedef struct bramah_model bramah_model;     /* bramah/machine.h */
+typedef struct bramah_plant bramah_plant;     /* bramah/plant.h */
 typedef struct bramah_sensor bramah_sensor;   /* bramah/sensor.h */
 typedef struct bramah_sample bramah_sample;   /* bramah/replay.h */
 
@@ -122,10 +122,10 @@ BRAMAH_API bramah_status bramah_log_stream_open(const bramah_session *session, s
                                                 const char *const *paths, bramah_diag *diag,
                                                 bramah_log_stream **out);
 
-/* The same for the inputs of a model (NULL: none) and the sensors [study->n_sensors] of a study (NULL: none, and
+/* The same for the inputs of a plant (NULL: none) and the sensors [study->n_sensors] of a study (NULL: none, and
  * no sensors; one without unit is left out). With `report` (NULL allowed) every mistake goes there and none
  * to diag, and columns that are not found are no error: *out is NULL only where no row can be read. */
-BRAMAH_API bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah_model *model,
+BRAMAH_API bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah_plant *plant,
                                                     const bramah_sensor *sensors, size_t n,
                                                     const char *const *paths,
                                                     void (*report)(void *user, const bramah_diag *diag),

@@ -198,6 +198,11 @@ typedef struct bramah_plant {
   size_t n_kinks;
   void (*kink)(void *self, size_t i, bramah_kink *out);
   void (*kink_effect)(void *self, size_t i, double effect[2]);
+
+  /* ---- more of inputs ---- */
+
+  /* Unit of input i, SI. NULL: V. */
+  const char *(*input_unit)(const void *self, size_t i);
 } bramah_plant;
 
 /* Length n of the error state. */

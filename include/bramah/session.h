@@ -13,6 +13,7 @@
 
 #include "bramah/adaptive.h"
 #include "bramah/coupled.h"
+#include "bramah/fmu.h"
 #include "bramah/worksite.h"
 #include "bramah/study.h"
 #include "bramah/filter.h"
@@ -23,7 +24,8 @@ extern "C" {
 
 /* ---- a machine file and the plant made from it ---- */
 
-/* To be read only; its parts point into each other. */
+/* To be read only; its parts point into each other. A study with an FMU has one, too: a machine of which only the name is known, and no
+ * model, program or coupled plant. */
 typedef struct bramah_machine_plant {
   bramah_machine *machine;
   bramah_valve *valves;             /* the machine's when they differ from its file, else NULL */
@@ -36,6 +38,8 @@ typedef struct bramah_machine_plant {
   bramah_coupled *coupled;
   bramah_plant plant;
   bramah_worksite *site; /* NULL: its soil does not move */
+  bramah_fmu *fmu;       /* NULL: a machine */
+  bramah_fmu_plant *instance;
 } bramah_machine_plant;
 
 /* Native code of a machine plant's program (bramah/coupled.h). The C compiler of this computer makes it in the background when
@@ -151,9 +155,20 @@ BRAMAH_API const bramah_plant *bramah_session_plant(const bramah_session *sessio
 BRAMAH_API bramah_filter *bramah_session_filter(const bramah_session *session);
 
 /* Put the session's plant, or another of its model, where the filter starts. Allocates nothing. Errors: those
- * of bramah_coupled_start. */
+ * of bramah_coupled_start; E_UNSUPPORTED (the session has an FMU). */
 BRAMAH_API bramah_status bramah_session_start(const bramah_session *session, bramah_coupled *coupled,
                                               bramah_diag *diag);
+
+/* Another plant of what the session's plant is of, a machine's model or an FMU, at the study's start. */
+typedef struct bramah_another_plant {
+  bramah_plant plant;
+  bramah_coupled *coupled;    /* NULL: of an FMU */
+  bramah_fmu_plant *instance; /* NULL: of a machine */
+} bramah_another_plant;
+/* Freed before the session. *out is empty after an error. Errors: those of bramah_session_start, of bramah_fmu_plant_new, E_MEMORY. */
+BRAMAH_API bramah_status bramah_session_another(const bramah_session *session, bramah_diag *diag,
+                                                bramah_another_plant *out);
+BRAMAH_API void bramah_another_plant_free(bramah_another_plant *other); /* empty, and again, allowed */
 
 /* What the study's section `adapt` asks for, on the session's filter, which must outlive it; *out is NULL
  * where there is none. Release it with bramah_adaptive_free; it hears of every step (bramah/adaptive.h) and

@@ -49,6 +49,14 @@ typedef struct bramah_joint_start {
   double acceleration_noise; /* [rad/s^2/sqrt(Hz)] or [m/s^2/sqrt(Hz)], >= 0 */
 } bramah_joint_start;
 
+/* An independent position of an FMU and its rate (bramah/fmu.h). */
+typedef struct bramah_study_position {
+  bramah_joint_start start; /* first: begins with name and line; also among the study's joints */
+  const char *variable,
+      *rate_variable; /* of the FMU; rate NULL: what the FMU calls the derivative of the position */
+  double scale, rate_scale, period; /* 0: not given */
+} bramah_study_position;
+
 /* Start value and uncertainty of one volume. */
 typedef struct bramah_volume_start {
   const char *volume;
@@ -282,12 +290,50 @@ typedef struct bramah_study_tune {
   const bramah_study_tuned *parameters;
 } bramah_study_tune;
 
+/* A first-order state of an FMU, in the unit that the FMU gives it. */
+typedef struct bramah_study_state {
+  const char *name;
+  int line;
+  const char *variable;
+  bramah_study_value start, scale; /* either may be missing */
+  bramah_study_value sigma, noise; /* noise: unit/s^0.5 */
+} bramah_study_state;
+
+/* A name of the study for a variable of an FMU. */
+typedef struct bramah_study_port {
+  const char *name;
+  int line;
+  const char *variable;
+} bramah_study_port;
+
+/* A parameter of an FMU that starts with another value, in the FMU's unit. */
+typedef struct bramah_study_fmu_value {
+  const char *variable;
+  int line;
+  double value;
+} bramah_study_fmu_value;
+
+/* The section `plant`: an FMU instead of a machine. */
+typedef struct bramah_study_plant {
+  int line; /* 0: the study has no such section, but a machine */
+  const char *fmu;
+  int64_t step_ns; /* 0: not given */
+  int differences;
+  size_t n_positions, n_states, n_inputs, n_outputs, n_parameters, n_values;
+  const bramah_study_position *positions;
+  const bramah_study_state *states;
+  const bramah_study_port *inputs, *outputs, *parameters;
+  const bramah_study_fmu_value *values;
+} bramah_study_plant;
+
 /* A study as its file has it. */
 typedef struct bramah_study {
   const char *file;
   const char *name;
-  const char *machine_file; /* path, relative ones taken from the folder of the study */
-  size_t n_changes;         /* what the filter's model has otherwise than the machine file */
+  const char
+      *machine_file; /* path, relative ones taken from the folder of the study; of an FMU its archive */
+  bramah_study_plant plant;
+  size_t n_changes; /* what the filter's model has otherwise than the machine file */
   const bramah_change *changes;
   /* what a machine that is simulated in place of the real one has otherwise than the machine file */
   size_t n_simulated;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A log through the filter of a study, step by step, and backwards. */
 #include "lib/assess/assess_internal.h"
+#include "lib/io/files.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -132,9 +133,8 @@ bramah_status bramah_assess_new(bramah_session *session, bramah_source source, v
   if (!status) status = bramah_replay_new(a->filter, &watched, next_row, a, diag, &a->replay);
   if (!status) status = bramah__known_init(a, &replay, diag);
   if (!status && a->options.model_alone) {
-    status = bramah_machine_plant_another(bramah_session_about(session)->machine, diag, &a->free_model);
-    if (!status) status = bramah_session_start(session, a->free_model, diag);
-    if (!status) a->model = bramah_coupled_plant(a->free_model);
+    status = bramah_session_another(session, diag, &a->free_model);
+    a->model = a->free_model.plant;
     a->model_runs = !status;
   }
   if (!status) status = init_adaptive(a, diag);
@@ -157,7 +157,7 @@ void bramah_assess_free(bramah_assess *a)
   bramah_monitor_free(a->monitor);
   bramah__known_free(&a->known);
   bramah__truth_close(a->rows);
-  bramah_coupled_free(a->free_model);
+  bramah_another_plant_free(&a->free_model);
   bramah_replay_free(a->replay);
   bramah__snapshot_free(&a->snapshot);
   bramah__aligned_free(a->memory);
@@ -351,14 +351,13 @@ bramah_status bramah_assess_unseen(const bramah_session *session, char *names, s
   const double *P = bramah_filter_covariance(filter);
   const size_t n_filter = bramah_filter_get_info(filter).n_error;
   const size_t n_plant = bramah_plant_n_error(bramah_filter_get_info(filter).plant);
-  bramah_coupled *coupled = NULL;
+  bramah_another_plant other = {0};
   bramah_observability *o = NULL;
   bramah_observability_options options;
   double *sigma = calloc(n_filter + 1, sizeof *sigma);
   bramah_diag_clear(diag);
   if (!sigma) return bramah__fail_memory(diag);
-  bramah_status status = bramah_machine_plant_another(bramah_session_about(session)->machine, diag, &coupled);
-  if (!status) status = bramah_session_start(session, coupled, diag);
+  bramah_status status = bramah_session_another(session, diag, &other);
   /* Other parameters are left out: from where a run starts, often at rest, most of them cannot be seen yet (a
    * pump behind a closed valve), which would be no news. */
   bramah_observability_options_default(&options);
@@ -367,8 +366,7 @@ bramah_status bramah_assess_unseen(const bramah_session *session, char *names, s
   for (size_t i = 0; i < n_plant; i++) sigma[i] = sqrt(P[i * n_filter + i]);
   for (size_t k = 0; k < options.n_augmented; k++) sigma[n_plant + k] = options.augmented[k].sigma;
   if (!status) {
-    const bramah_plant plant = bramah_coupled_plant(coupled);
-    status = bramah_observability_new(&plant, bramah_filter_get_info(filter).n_sensors,
+    status = bramah_observability_new(&other.plant, bramah_filter_get_info(filter).n_sensors,
                                       bramah_session_about(session)->sensors, &options, diag, &o);
     if (!status) status = bramah_observability_run(o, sigma, diag);
     if (!status) {
@@ -379,7 +377,7 @@ bramah_status bramah_assess_unseen(const bramah_session *session, char *names, s
     }
   }
   bramah_observability_free(o);
-  bramah_coupled_free(coupled);
+  bramah_another_plant_free(&other);
   free(sigma);
   return status;
 }

@@ -87,7 +87,7 @@ typedef struct bramah__known_inputs {
   size_t n_rows, room; /* rows of the log that it has not taken yet */
   unsigned char *rows; /* [room x row_size] time, values, flags */
   size_t n_values;     /* of a row: inputs and sensors */
-  bramah_coupled *coupled;
+  bramah_another_plant other;
   bramah_plant plant;
   bramah_filter *filter; /* NULL: there is none, or it has ended */
   bramah_replay *replay;
@@ -131,11 +131,9 @@ bramah_status bramah__snapshot_write(bramah__snapshot *snapshot, const char *pat
 /* Read and check it. Errors: E_FILE, E_SYNTAX (no snapshot, or damaged), E_TRUNCATED, E_MEMORY. */
 bramah_status bramah__snapshot_read(bramah__snapshot *snapshot, const char *path, bramah_diag *diag);
 
-/* FNV-1a hash (64 bits) of n bytes, begun with the number below or gone on with; of a file: 0 if it cannot be
- * read. */
+/* FNV-1a hash (64 bits) of n bytes, begun with the number below or gone on with. */
 #define BRAMAH__HASH_START UINT64_C(14695981039346656037)
 uint64_t bramah__hash(const void *bytes, size_t n, uint64_t hash);
-uint64_t bramah__hash_file(const char *path);
 
 /* ---- an assessment ---- */
 
@@ -228,7 +226,7 @@ struct bramah_assess {
   bramah__nis nees;
 
   /* model alone */
-  bramah_coupled *free_model;
+  bramah_another_plant free_model;
   bramah_plant model;
   int model_runs; /* 0: there is none, or it could not be integrated any further */
 

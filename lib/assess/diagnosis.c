@@ -38,7 +38,7 @@ typedef struct run {
   size_t kept;            /* estimate that it begins with */
   size_t n_sensors;
   bramah_program *program; /* with derivatives by parameters; NULL: the session's has them */
-  bramah_coupled *coupled;
+  bramah_another_plant other;
   bramah_plant plant;
   bramah_filter *filter;
   bramah_replay *replay;
@@ -56,7 +56,7 @@ void bramah_diagnosis_free(bramah_diagnosis *diagnosis)
   if (!r) return;
   bramah_replay_free(r->replay);
   bramah_filter_free(r->filter);
-  bramah_coupled_free(r->coupled);
+  bramah_another_plant_free(&r->other);
   bramah_program_free(r->program);
   free(r->cause);
   free(r->index);
@@ -137,20 +137,18 @@ static bramah_status rest_of_log(void *user, bramah_sample *sample, int *end, br
 static bramah_status go_to_kept(run *r, const bramah_assess *a, bramah_diag *diag)
 {
   const bramah_session_parts *about = bramah_session_about(a->session);
-  bramah_coupled *coupled = NULL;
+  bramah_another_plant other;
   bramah_filter *filter = NULL;
-  bramah_status status = bramah_machine_plant_another(about->machine, diag, &coupled);
-  if (!status) status = bramah_session_start(a->session, coupled, diag);
+  bramah_status status = bramah_session_another(a->session, diag, &other);
   if (!status) {
-    const bramah_plant plant = bramah_coupled_plant(coupled);
-    status = bramah_filter_new(&plant, a->n_sensors, about->sensors, &about->options, diag, &filter);
+    status = bramah_filter_new(&other.plant, a->n_sensors, about->sensors, &about->options, diag, &filter);
   }
   if (!status) status = bramah_filter_restore(filter, a->kept + r->kept * a->kept_size);
   if (!status && bramah_filter_take_over(r->filter, filter))
     status = bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, "diagnosis",
                            "the estimate that was kept is of other states");
   bramah_filter_free(filter);
-  bramah_coupled_free(coupled);
+  bramah_another_plant_free(&other);
   bramah_filter_estimate_all(r->filter); /* so that innovations are white */
   return status;
 }
@@ -171,17 +169,15 @@ static bramah_status make(run *r, const bramah_assess *a, bramah_diag *diag)
   bramah_replay_options_default(&replay);
   replay.gather = 1;
   replay.max_gap_ns = study->log.longest_gap_ns;
-  bramah_status status = bramah_machine_plant_another(about->machine, diag, &r->coupled);
+  bramah_status status = bramah_session_another(session, diag, &r->other);
   const bramah_program *program = about->machine->program;
   if (!status && program &&
       bramah_program_get_info(program).n_parameters < about->machine->plant.n_parameter) {
     r->program = bramah__machine_program(about->machine, BRAMAH_PROGRAM_PARAMETERS, 0, NULL);
-    status = bramah_coupled_use(r->coupled, r->program, diag);
+    status = bramah_coupled_use(r->other.coupled, r->program, diag);
   }
-  if (!status) status = bramah_session_start(session, r->coupled, diag);
   if (status) return status;
-  bramah_coupled_set_injection(r->coupled, (bramah_injection)study->injection);
-  r->plant = bramah_coupled_plant(r->coupled);
+  r->plant = r->other.plant;
   status = bramah_filter_new(&r->plant, study->n_sensors, about->sensors, &options, diag, &r->filter);
   if (status) return status;
   const size_t n = bramah_filter_get_scores(r->filter, 0).n;

@@ -49,7 +49,7 @@ static bramah_status look_at(bramah__look *look, size_t n, const char *const *lo
   if (!status) bramah__look_at_values(look);
   for (size_t i = 0; i < look->n_doubts; i++) look->options.motion &= !look->doubts[i].certain;
   if (!status && n) status = bramah__look_at_columns(look, n, logs, diag);
-  const int moves = !status && look->n_kept > 2 && look->options.motion;
+  const int moves = !status && look->n_kept > 2 && look->options.motion && look->machine->coupled;
   if (moves && look->study->n_unknown_inputs) bramah__look_at_filter(look);
   if (moves && !look->study->n_unknown_inputs) status = bramah__look_at_motion(look, diag);
   if (!status) status = finish(look, diag, out);

@@ -24,8 +24,8 @@ static void describe_columns(bramah__look *look)
     bramah__column *column = &look->columns[k];
     const bramah_sensor *sensor =
         k < look->n_inputs ? NULL : &bramah_session_about(look->session)->sensors[k - look->n_inputs];
-    column->what = sensor ? sensor->name : bramah_model_get_info(look->machine->model).input_names[k];
-    column->si = sensor ? sensor->unit : "V";
+    column->what = sensor ? sensor->name : bramah__input_name(&look->machine->plant, k);
+    column->si = sensor ? sensor->unit : bramah__input_unit(&look->machine->plant, k);
     column->least = HUGE_VAL;
     column->most = -HUGE_VAL;
     column->scatter = NAN;
@@ -283,7 +283,8 @@ static double lowest_supply(const bramah_machine *m)
 
 static double initial_pressure(const bramah__look *look, const char *volume)
 {
-  const bramah_model_info info = bramah_model_get_info(look->machine->model);
+  const bramah_model_info info =
+      look->machine->model ? bramah_model_get_info(look->machine->model) : (bramah_model_info){0};
   for (size_t i = 0; i < info.n_volumes; i++)
     if (strcmp(info.volume_names[i], volume) == 0) return info.initial_pressures[i];
   return 0.0;

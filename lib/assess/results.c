@@ -211,14 +211,14 @@ void bramah__events_watch(bramah_assess *a)
 
   /* An estimate may lie there as far as it is uncertain. */
   bramah_limit limit[BRAMAH_N_LIMITS];
-  bramah_coupled_limits(bramah_session_about(a->session)->machine->coupled, limit);
-  for (int k = 0; k < BRAMAH_N_LIMITS; k++)
+  bramah_coupled *const coupled = bramah_session_about(a->session)->machine->coupled;
+  if (coupled) bramah_coupled_limits(coupled, limit);
+  for (int k = 0; coupled && k < BRAMAH_N_LIMITS; k++)
     if (limit[k].beyond > 0.0 &&
         (k >= BRAMAH_LIMIT_LOOP ||
          !(limit[k].beyond <= 3.92 * bramah_filter_output_sigma(a->filter, limit[k].output))))
       bramah_limit_event_add(&a->results.limit[k], &limit[k], a->totals.last_ns);
-  bramah_energy_add(&a->results.energy, bramah_session_about(a->session)->machine->coupled,
-                    a->totals.last_ns);
+  if (coupled) bramah_energy_add(&a->results.energy, coupled, a->totals.last_ns);
   a->counts = counts;
 }
 
@@ -480,9 +480,9 @@ static void judge(bramah_assess *a)
     add(a, BRAMAH_CHECK_FAULT, c->name, c->fault.lasts, 0.0, 0.0);
   }
   add(a, BRAMAH_CHECK_RECOVERIES, "", (double)a->counts.recoveries, 0.0, 0.0);
-  for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
+  const bramah_machine_plant *machine = bramah_session_about(a->session)->machine;
+  for (int k = 0; machine->coupled && k < BRAMAH_N_LIMITS; k++) {
     const bramah_limit *worst = &r->limit[k].worst;
-    const bramah_machine_plant *machine = bramah_session_about(a->session)->machine;
     bramah_output_info info = {.name = ""};
     if ((k == BRAMAH_LIMIT_LOOP || k == BRAMAH_LIMIT_POSE) &&
         machine->machine->n_loops + machine->machine->n_motions == 0)
@@ -490,7 +490,7 @@ static void judge(bramah_assess *a)
     if (r->limit[k].n) bramah_coupled_limit_info(machine->coupled, (bramah_limit_kind)k, worst, &info);
     add(a, (bramah_check_kind)(BRAMAH_CHECK_PRESSURE + k), info.name, worst->beyond, 0.0, 0.0);
   }
-  add(a, BRAMAH_CHECK_ENERGY, "", r->energy.largest, 0.0, r->energy.limit);
+  if (machine->coupled) add(a, BRAMAH_CHECK_ENERGY, "", r->energy.largest, 0.0, r->energy.limit);
   for (size_t i = 0; r->adaptation.windows && i < a->n_sensors; i++)
     add(a, BRAMAH_CHECK_BIAS, r->sensor[i].name, fabs(r->adaptation.bias[i].worst), 0.0,
         BRAMAH_ADAPTIVE_BIASED);

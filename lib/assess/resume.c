@@ -225,7 +225,7 @@ bramah_status bramah__assess_go_back(bramah_assess *a, const bramah__snapshot *s
                                      bramah_log_stream *log, bramah_diag *diag)
 {
   a->source_user = a->log = log;
-  a->model_runs = a->free_model != NULL;
+  a->model_runs = a->free_model.plant.self != NULL;
   a->broken_off = a->taken = 0;
   const bramah_status status = resume(a, snapshot, diag);
   if (status) return status;

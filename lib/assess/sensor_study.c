@@ -222,6 +222,7 @@ static bramah_status open_set(bramah_sensor_study *s, const bramah_sensor_study_
     study->changes = scenario->changes;
   }
   status = bramah_session_new(study, s->is.step_ns, diag, &s->sessions[set]);
+  if (!status) status = bramah__refuse_fmu(bramah_session_study(s->sessions[set]), "a sensor study", diag);
   if (!status)
     status = bramah__refuse_hypotheses(bramah_session_study(s->sessions[set]), "a sensor study", diag);
   if (status) return status;

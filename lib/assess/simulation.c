@@ -102,7 +102,7 @@ bramah_status bramah_simulation_new(const bramah_machine_plant *m, const bramah_
   if (!status) status = bramah_schedule_new(m->machine, m->model, diag, &s->schedule);
   if (!status && o->study) {
     status = bramah_study_load(o->study, 0, NULL, diag, &s->study);
-    if (!status) status = bramah__simulated_log_new(s->study, m->model, plant, o->seed, diag, &s->log);
+    if (!status) status = bramah__simulated_log_new(s->study, plant, o->seed, diag, &s->log);
     if (status) bramah__place(diag, o->study, 0);
   }
   if (!status && o->process_noise) status = open_noise(s, diag);

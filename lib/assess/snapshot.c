@@ -33,18 +33,6 @@ uint64_t bramah__hash(const void *bytes, size_t n, uint64_t from)
   return from;
 }
 
-uint64_t bramah__hash_file(const char *path)
-{
-  unsigned char part[4096];
-  struct stat about;
-  FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
-  if (!file) return 0;
-  uint64_t sum = BRAMAH__HASH_START;
-  for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) sum = bramah__hash(part, n, sum);
-  fclose(file);
-  return sum;
-}
-
 /* ---- pieces ---- */
 
 void bramah__snapshot_free(bramah__snapshot *snapshot)

@@ -78,12 +78,9 @@ bramah_status bramah__known_init(bramah_assess *a, const bramah_replay_options *
   bramah_filter_options options = bramah_session_about(a->session)->options;
   options.augmented += known->n;
   options.n_augmented -= known->n;
-  bramah_status status =
-      bramah_machine_plant_another(bramah_session_about(a->session)->machine, diag, &known->coupled);
-  if (!status) status = bramah_session_start(a->session, known->coupled, diag);
+  bramah_status status = bramah_session_another(a->session, diag, &known->other);
   if (status) return status;
-  known->plant = bramah_coupled_plant(known->coupled);
-  bramah_coupled_set_injection(known->coupled, (bramah_injection)a->study->injection);
+  known->plant = known->other.plant;
   status = bramah_filter_new(&known->plant, a->n_sensors, bramah_session_about(a->session)->sensors, &options,
                              diag, &known->filter);
   return status ? status : bramah_replay_new(known->filter, replay, take_row, a, diag, &known->replay);
@@ -93,10 +90,9 @@ static void end_filter(bramah__known_inputs *known)
 {
   bramah_replay_free(known->replay);
   bramah_filter_free(known->filter);
-  bramah_coupled_free(known->coupled);
+  bramah_another_plant_free(&known->other);
   known->replay = NULL;
   known->filter = NULL;
-  known->coupled = NULL;
 }
 
 void bramah__known_free(bramah__known_inputs *known)

@@ -286,10 +286,49 @@ static void print_bristles(const bramah_session *session)
   }
 }
 
+/* An FMU with what its variables mean. */
+static void explain_fmu(const bramah_session *session)
+{
+  const bramah_study_plant *p = &bramah_session_study(session)->plant;
+  const bramah_machine_plant *machine = bramah_session_about(session)->machine;
+  const bramah_plant *plant = &machine->plant;
+  printf("plant: %s (%s), steps of %.6g ms\n", machine->machine->name, p->fmu, 1e-6 * (double)plant->step_ns);
+  cli_print_fmu(machine->fmu, "  how", stdout);
+  for (size_t i = 0; i < bramah_plant_n_error(plant); i++) {
+    bramah_state_info info;
+    bramah_plant_state_info(plant, i, &info);
+    const cli_readable unit = cli_readable_unit(info.unit);
+    printf("  state %s [%s], scale %.6g", info.name, unit.unit, unit.factor * info.scale);
+    if (info.period > 0.0) printf(", period %.6g %s", info.period, info.unit);
+    if (i >= 2 * plant->n_dof) {
+      const bramah_study_state *s = &p->states[i - 2 * plant->n_dof];
+      printf(": starts at %.6g, sigma %s, noise %s, variable %s", unit.factor * plant->output(plant->self, i),
+             s->sigma.text, s->noise.text, s->variable);
+    }
+    printf("\n");
+  }
+  for (size_t i = 0; i < plant->n_input; i++)
+    printf("  input %s [%s], variable %s\n", plant->input_name(plant->self, i),
+           plant->input_unit(plant->self, i), p->inputs[i].variable);
+  for (size_t i = 0; i < p->n_outputs; i++) {
+    bramah_output_info info;
+    bramah_plant_output_info(plant, plant->n_output - p->n_outputs + i, &info);
+    printf("  output %s [%s], variable %s\n", info.name, info.unit, p->outputs[i].variable);
+  }
+  for (size_t i = 0; i < plant->n_parameter; i++) {
+    bramah_parameter_info info;
+    plant->parameter_info(plant->self, i, &info);
+    printf("  parameter %s [%s]: %.6g\n", info.name, info.unit, plant->parameter(plant->self, i));
+  }
+}
+
 static void explain_study(const bramah_session *session, int parameters)
 {
   const bramah_study *study = bramah_session_study(session);
-  cli_explain_machine(bramah_session_about(session)->machine, parameters);
+  if (study->plant.line)
+    explain_fmu(session);
+  else
+    cli_explain_machine(bramah_session_about(session)->machine, parameters);
   printf("study: %s\n", study->name);
   for (size_t i = 0; i < study->n_changes; i++)
     printf("  the filter's model has %s: %s\n", study->changes[i].path, study->changes[i].value);
@@ -325,7 +364,10 @@ static void explain_study(const bramah_session *session, int parameters)
     printf("  joint %s: starts at %.6g %s%s, sigma %.6g %s; rate %.6g %s, sigma %.6g %s; acceleration noise "
            "%.6g %s/s^2/Hz^0.5\n",
            j->joint, position.factor * bramah_session_about(session)->joint_start[i], position.unit,
-           j->has_position ? "" : " (the machine's)", position.factor * j->position_sigma, position.unit,
+           j->has_position     ? ""
+           : study->plant.line ? " (the FMU's)"
+                               : " (the machine's)",
+           position.factor * j->position_sigma, position.unit,
            rate.factor * bramah_session_about(session)->joint_start_rate[i], rate.unit,
            rate.factor * j->rate_sigma, rate.unit, j->acceleration_noise, j->slides ? "m" : "rad");
   }

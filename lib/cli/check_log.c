@@ -96,11 +96,10 @@ int cli_explain_log(size_t n, const char *const *names, const bramah_machine_pla
   bramah_log_survey survey;
   bramah_log_feed feed;
   int wrong = 0;
-  if (bramah_log_stream_open_for(study, machine->model, sensors, n, names, tell_mistake, &wrong, NULL, &log))
+  if (bramah_log_stream_open_for(study, &machine->plant, sensors, n, names, tell_mistake, &wrong, NULL, &log))
     return wrong;
   print_files(log);
-  for (size_t i = 0; i < n_inputs; i++)
-    print_map(log, i, bramah_model_get_info(machine->model).input_names[i]);
+  for (size_t i = 0; i < n_inputs; i++) print_map(log, i, machine->plant.input_name(machine->plant.self, i));
   for (size_t i = 0; i < n_sensors; i++) print_map(log, n_inputs + i, sensors[i].name);
   bramah_log_survey_read(log, step_ns, longest_gap_ns, tell_mistake, &wrong, &survey);
   for (size_t k = 0; k < bramah_log_stream_get_info(log).n_devices; k++) print_format(log, k);
@@ -128,7 +127,7 @@ int cli_explain_log(size_t n, const char *const *names, const bramah_machine_pla
                1e-6 * (double)survey.longest_wait_ns[i], 1e-6 * (double)period);
       printf("\n");
     }
-  cli_table table = cli_log_table(log, machine->model);
+  cli_table table = cli_log_table(log, &machine->plant);
   cli_table_print(&table, stdout);
   cli_table_free(&table);
   bramah_log_survey_free(&survey);

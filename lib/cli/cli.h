@@ -179,6 +179,8 @@ FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs);
   {                                                                                                          \
     "strict", NULL, "a log that cannot be used ends the run\nOtherwise it is named and left out.", 0, 0      \
   }
+/* What was found of an FMU: how its states are saved, its derivatives, what a step costs. */
+void cli_print_fmu(const bramah_fmu *fmu, const char *begin, FILE *out);
 void cli_print_how(const bramah_machine_plant *machine, const bramah_step_report *steps, FILE *out);
 
 /* 1 for a file that can be read twice: no pipe, no device. */

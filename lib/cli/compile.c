@@ -75,6 +75,9 @@ static bramah_status compile_study(const char *path, const char *name, int64_t s
   } else if (!status) {
     status = bramah_session_new(study, step_ns, diag, &session);
   }
+  if (!status && bramah_session_study(session)->plant.line)
+    status = cli_fail(diag, BRAMAH_E_UNSUPPORTED, path, bramah_session_study(session)->plant.line, "plant",
+                      "an FMU has no equations to compile");
   const bramah_machine_plant *machine = status ? NULL : bramah_session_about(session)->machine;
   if (!status) status = bramah_program_new(machine->model, diag, &program);
   if (!status)

@@ -26,7 +26,7 @@ static void place(const bramah_log_stream *log, const bramah_log_device *device,
     snprintf(out, n, "%s %d", word, line);
 }
 
-cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model)
+cli_table cli_log_table(const bramah_log_stream *log, const bramah_plant *plant)
 {
   static const char *const header[] = {"log", "what", "times", "first, longest"};
   cli_table table = cli_table_make("Log", "llrl", header);
@@ -70,11 +70,11 @@ cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model)
       add(&table, device.name, lines[i].what, event ? event->n : lines[i].n, where);
     }
   }
-  for (size_t i = 0; model && i < bramah_model_get_info(model).n_inputs; i++) {
+  for (size_t i = 0; plant && i < plant->n_input; i++) {
     bramah_log_feed feed;
     char what[CLI_CELL];
     if (!bramah_log_stream_get_feed(log, i, &feed) || !feed.held) continue;
-    snprintf(what, sizeof what, "rows without %.40s, held", bramah_model_get_info(model).input_names[i]);
+    snprintf(what, sizeof what, "rows without %.40s, held", plant->input_name(plant->self, i));
     add(&table, bramah_log_stream_get_device(log, feed.device).name, what, feed.held, "");
   }
   return table;

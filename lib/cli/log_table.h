@@ -8,8 +8,8 @@
 #include "bramah/machine.h"
 #include "lib/cli/cli.h"
 
-/* A line for each kind of thing and device; inputs: names of the model's inputs. */
-cli_table cli_log_table(const bramah_log_stream *log, const bramah_model *model);
+/* A line for each kind of thing and device; of its inputs, those of the plant. */
+cli_table cli_log_table(const bramah_log_stream *log, const bramah_plant *plant);
 
 /* The same for programs: an array "devices" with an object per device. */
 void cli_log_json(const bramah_log_stream *log, cli_json *json);

@@ -466,10 +466,42 @@ size_t cli_processors(void)
 
 /* ---- how steps are made ---- */
 
+void cli_print_fmu(const bramah_fmu *fmu, const char *begin, FILE *out)
+{
+  const bramah_fmu_abilities r = bramah_fmu_get_abilities(fmu);
+  static const char *const saved[] = {"", "serialized by the FMU", "kept inside the FMU",
+                                      "not needed: each step starts the FMU anew from its states"};
+  fprintf(out, "%s: FMI %d.0 co-simulation%s%s, %zu variables\n", begin, r.version,
+          *r.tool ? ", made by " : "", r.tool, r.n_variables);
+  fprintf(out, "  saved states: %s, %zu bytes%s%s\n", saved[r.saving], r.snapshot_bytes,
+          *r.why_not_saved ? "; " : "", r.why_not_saved);
+  if (*r.not_estimated)
+    fprintf(out, "  taken as exact, since the study does not name them: its states %s\n", r.not_estimated);
+  if (r.derivatives == BRAMAH_FMU_DIFFERENCES)
+    fprintf(out, "  derivatives: differences of whole steps, by %.3g of the scales%s%s\n", r.difference_step,
+            *r.why_differences ? "; " : "", r.why_differences);
+  else
+    fprintf(out, "  derivatives: directional ones of the FMU, %s\n",
+            r.derivatives == BRAMAH_FMU_OF_STEP ? "of its steps"
+                                                : "of its rates, by their exponential over a step");
+  fprintf(out, "  they are off by %.2g of those of other differences, by the scales%s\n", r.mismatch,
+          r.mismatch > 1e-2 ? ": the FMU does not answer smoothly to small changes; give larger scales" : "");
+  fprintf(out,
+          "  a step of the filter takes %zu step%s of the FMU, about %.3g us here (one step %.3g us, a saved "
+          "and restored state %.3g us)\n",
+          r.steps, r.steps == 1 ? "" : "s",
+          1e6 * ((double)r.steps * r.step_seconds + (r.steps > 1 ? (double)r.steps : 2.0) * r.save_seconds),
+          1e6 * r.step_seconds, 1e6 * r.save_seconds);
+}
+
 void cli_print_how(const bramah_machine_plant *machine, const bramah_step_report *steps, FILE *out)
 {
   bramah_program *program = NULL;
   bramah_diag diag = {0};
+  if (machine->fmu) {
+    cli_print_fmu(machine->fmu, "how", out);
+    return;
+  }
   if (!machine->program) {
     const bramah_status status = bramah_program_new(machine->model, &diag, &program);
     bramah_program_free(program);

@@ -180,8 +180,7 @@ static void put_request(const cli_replay_run *r, cli_json *json)
   cli_json_open(json, "study", '{');
   cli_json_text(json, "name", study->name);
   cli_json_text(json, "file", q->study);
-  cli_json_text(json, "machine",
-                bramah_model_get_info(bramah_session_about(r->session)->machine->model).name);
+  cli_json_text(json, "machine", bramah_session_about(r->session)->machine->machine->name);
   cli_json_text(json, "machine_file", study->machine_file);
   cli_json_count(json, "changes", study->n_changes);
   cli_json_close(json, '}');

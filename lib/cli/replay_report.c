@@ -376,7 +376,7 @@ bramah_status cli_replay_report_estimate(cli_replay_report *r, bramah_diag *diag
     add_point(r, r->timing, BRAMAH_REPORT_ESTIMATE, t, seconds, NAN, NAN);
   }
   watch_filter(r, t);
-  if (!r->status) r->status = bramah_report_pose(r->page, t, r->plant);
+  if (!r->status && r->plant) r->status = bramah_report_pose(r->page, t, r->plant);
   cli_ground_follow(r->ground);
   r->rows++;
   if (!r->status) return BRAMAH_OK;

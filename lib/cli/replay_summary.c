@@ -20,8 +20,8 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_results *
   char protection[256];
   fprintf(out, "study: %s (%s)\n", study->name, study->file);
   fprintf(out, "machine: %s (%s), %zu change%s for the filter's model\n",
-          bramah_model_get_info(bramah_session_about(r->session)->machine->model).name, study->machine_file,
-          study->n_changes, study->n_changes == 1 ? "" : "s");
+          bramah_session_about(r->session)->machine->machine->name, study->machine_file, study->n_changes,
+          study->n_changes == 1 ? "" : "s");
   cli_protection(r->session, protection, sizeof protection);
   fprintf(out, "filter: %s\n", protection);
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
@@ -187,7 +187,7 @@ static cli_table events_table(const bramah_coupled *plant, const bramah_assess_r
   for (size_t i = 0; i <= results->n_sensors; i++) add_alarm(&table, results, i);
   list_times(&results->recoveries, 0, times);
   add_event(&table, "filter found wrong, its covariance reset", report.recoveries, times);
-  for (int k = 0; k < BRAMAH_N_LIMITS; k++) {
+  for (int k = 0; plant && k < BRAMAH_N_LIMITS; k++) {
     const bramah_limit_event *event = &results->limit[k];
     bramah_output_info output;
     bramah_coupled_limit_info(plant, (bramah_limit_kind)k, &event->worst, &output);
@@ -479,8 +479,7 @@ bramah_status cli_replay_conclude(cli_replay_run *r, bramah_diag *diag)
   FILE *out = cli_summary_stream(5, outputs);
   bramah_status status = BRAMAH_OK;
   print_summary(r, results, out);
-  cli_table tables[14] = {cli_log_table(r->log, bramah_session_about(r->session)->machine->model),
-                          consistency_table(results),
+  cli_table tables[14] = {cli_log_table(r->log, bramah_session_plant(r->session)), consistency_table(results),
                           events_table(bramah_session_about(r->session)->machine->coupled, results)};
   estimate_tables(results, &tables[3]);
   tables[8] = verdict_table(&results->verdict);

@@ -423,7 +423,7 @@ static bramah_status open_commands(serve_run *r, const char *path, bramah_diag *
   r->row.present = r->row.has_input; /* of no sensors */
   for (size_t i = 0; i < n; i++) r->command[i] = NAN;
   const bramah_status status =
-      bramah_log_stream_open_for(NULL, r->machine.model, NULL, 1, &path, NULL, NULL, diag, &r->commands);
+      bramah_log_stream_open_for(NULL, &r->machine.plant, NULL, 1, &path, NULL, NULL, diag, &r->commands);
   return status ? status : next_commands(r, diag);
 }
 
@@ -505,6 +505,9 @@ static bramah_status open_source(serve_run *r, bramah_diag *diag)
   options.model_alone = 1;
   options.tell = note;
   bramah_status status = bramah_session_open(r->study, diag, &r->session);
+  if (!status && bramah_session_study(r->session)->plant.line)
+    status = cli_fail(diag, BRAMAH_E_UNSUPPORTED, r->study, bramah_session_study(r->session)->plant.line,
+                      "plant", "a display needs a machine file: an FMU does not show what is inside");
   if (!status && r->drive) status = open_levers(r, diag);
   if (!status && r->origin == FROM_UDP) status = receive(r, diag);
   if (!status && r->origin == FROM_SIMULATOR)

@@ -6,6 +6,7 @@
 #include "lib/base/diag.h"
 #include "lib/display/display_parts.h"
 #include "lib/io/fail.h"
+#include "lib/io/session.h"
 #include "lib/io/quantity.h"
 #include "lib/io/yaml.h"
 
@@ -591,11 +592,13 @@ static bramah_status make(const bramah_display_file *file, bramah_assess *assess
   maker m = {.assess = assess,
              .file = file,
              .machine = machine->machine,
-             .info = bramah_model_get_info(machine->model),
              .coupled = machine->coupled,
              .json = {.grows = 1},
              .diag = diag ? diag : &unheard};
   bramah_diag_clear(m.diag);
+  const bramah_status refused = bramah__refuse_fmu(assess->study, "a display", m.diag);
+  if (refused) return refused;
+  m.info = bramah_model_get_info(machine->model);
   const size_t room = file ? file->n_gauges : MADE_GAUGES;
   bramah_display *display = m.display = calloc(1, sizeof *display);
   if (!display) return bramah__fail_memory(m.diag);

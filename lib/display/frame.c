@@ -128,7 +128,8 @@ bramah_status bramah_display_take(bramah_display *display, bramah_display_frame 
   bramah_skeleton pose = {.poses = frame->pose}, model = {.poses = frame->model};
   bramah_status status =
       bramah_coupled_skeleton(bramah_session_about(a->session)->machine->coupled, &pose, diag);
-  frame->has_model = !status && a->model_runs && !bramah_coupled_skeleton(a->free_model, &model, diag);
+  frame->has_model =
+      !status && a->model_runs && !bramah_coupled_skeleton(a->free_model.coupled, &model, diag);
   return status;
 }
 

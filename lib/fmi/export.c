@@ -8,6 +8,7 @@
 #include "bramah/units.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
+#include "lib/io/session.h"
 
 #ifndef BRAMAH_FMI
 bramah_status bramah_fmu_write(const char *path, int64_t step_ns, int version, const char *output,
@@ -1024,6 +1025,8 @@ static bramah_status open_study(description *d, const char *path, const char *na
     bramah_study_free(study);
     return BRAMAH_E_UNSUPPORTED;
   }
+  status = bramah__refuse_fmu(study, "the FMU of a filter", diag);
+  if (status != BRAMAH_OK) return bramah_study_free(study), status;
   status = bramah_session_new(study, step_ns, diag, session);
   if (status != BRAMAH_OK) return status;
   d->session = *session;

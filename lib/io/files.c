@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +16,18 @@
 /* ---- reading ---- */
 
 enum { PIPE_SECONDS = 10 };
+
+uint64_t bramah__hash_file(const char *path)
+{
+  unsigned char part[4096];
+  struct stat about;
+  FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
+  uint64_t sum = 0;
+  if (!file) return 0;
+  for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) sum = bramah__fnv(sum, part, n);
+  fclose(file);
+  return sum;
+}
 
 int bramah__open_input(const char *path)
 {

@@ -3,6 +3,7 @@
 #ifndef BRAMAH_LIB_IO_FILES_H
 #define BRAMAH_LIB_IO_FILES_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "bramah/status.h"
@@ -20,6 +21,9 @@ bramah_status bramah__new_file_open(const char *path, bramah__new_file *out, bra
 
 /* Put it in its place if `good` and all of it was written, else take it away; releases it. Errors: E_FILE. */
 bramah_status bramah__new_file_finish(bramah__new_file *file, int good, bramah_diag *diag);
+
+/* A number for the contents of a file, 0 where it cannot be read. */
+uint64_t bramah__hash_file(const char *path);
 
 /* Open for reading: the descriptor, or -1 with errno. A named pipe is waited for until somebody writes to it, but
  * not for ever: ETIMEDOUT, for which bramah__open_reason has the words. */

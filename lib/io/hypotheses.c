@@ -88,13 +88,12 @@ int bramah__session_is_fixed(const bramah_session *session, size_t parameter)
   return 0;
 }
 
-bramah_status bramah__session_apply_hypothesis(const bramah_session *session, bramah_coupled *coupled,
+bramah_status bramah__session_apply_hypothesis(const bramah_session *session, const bramah_plant *plant,
                                                bramah_diag *diag)
 {
-  const bramah_plant plant = bramah_coupled_plant(coupled);
   bramah_status status = BRAMAH_OK;
   for (size_t i = 0; !status && session->holds && i < session->n_fixed; i++)
     if (session->fixed[i].hypothesis == session->holds - 1)
-      status = plant.set_parameter(plant.self, session->fixed[i].parameter, session->fixed[i].value, diag);
+      status = plant->set_parameter(plant->self, session->fixed[i].parameter, session->fixed[i].value, diag);
   return status;
 }

@@ -6,6 +6,7 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
+#include "lib/io/machine_file.h"
 #include "lib/io/native.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ bramah_program *bramah__machine_program(const bramah_machine_plant *machine, bra
 bramah_status bramah_machine_plant_compile(bramah_machine_plant *machine, bramah_program_scope scope,
                                            size_t n_par, const size_t *par, bramah_diag *diag)
 {
+  if (machine->fmu) return BRAMAH_OK;
   bramah_program *program = bramah__machine_program(machine, scope, n_par, par);
   const bramah_status status = bramah_coupled_use(machine->coupled, program, diag);
   bramah_program *needless = status ? program : machine->program;
@@ -52,6 +54,9 @@ bramah_status bramah_machine_plant_compile(bramah_machine_plant *machine, bramah
 bramah_status bramah_machine_plant_another(const bramah_machine_plant *machine, bramah_diag *diag,
                                            bramah_coupled **out)
 {
+  *out = NULL;
+  if (machine->fmu)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "plant", "this needs a machine, not an FMU");
   bramah_status status = bramah_coupled_new(machine->model, diag, out);
   if (!status) status = bramah_coupled_use(*out, machine->program, diag);
   if (!status) return BRAMAH_OK;
@@ -105,12 +110,97 @@ static bramah_status name_bristles(bramah_machine_plant *machine, const bramah_s
   return BRAMAH_OK;
 }
 
+/* ---- an FMU ---- */
+
+bramah_status bramah__refuse_fmu(const bramah_study *study, const char *what, bramah_diag *diag)
+{
+  if (!study->plant.line) return BRAMAH_OK;
+  return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, study->file, study->plant.line, "plant",
+                       "%s needs a machine file: an FMU does not show what is inside", what);
+}
+
+/* The ports of the study as the FMU's mapping has them, into `out`. */
+static bramah_fmu_port *map_ports(bramah_fmu_port *out, size_t n, const bramah_study_port *from)
+{
+  for (size_t i = 0; i < n; i++) out[i] = (bramah_fmu_port){from[i].name, {from[i].variable, from[i].line}};
+  return out;
+}
+
+static bramah_status open_fmu(bramah_machine_plant *machine, const bramah_study *study, int64_t step_ns,
+                              bramah_diag *diag)
+{
+  const bramah_study_plant *p = &study->plant;
+  const size_t n_ports = p->n_inputs + p->n_outputs + p->n_parameters;
+  bramah_fmu_position *positions = calloc(p->n_positions + 1, sizeof *positions);
+  bramah_fmu_state *states = calloc(p->n_states + 1, sizeof *states);
+  bramah_fmu_port *ports = calloc(n_ports + 1, sizeof *ports);
+  bramah_fmu_value *values = calloc(p->n_values + 1, sizeof *values);
+  bramah__loaded *loaded = calloc(1, sizeof *loaded);
+  bramah_status status =
+      positions && states && ports && values && loaded ? BRAMAH_OK : bramah__fail_memory(diag);
+  if (loaded) machine->machine = &loaded->machine;
+  for (size_t i = 0; !status && i < p->n_positions; i++) {
+    const bramah_study_position *from = &p->positions[i];
+    positions[i] = (bramah_fmu_position){.name = from->start.joint,
+                                         .slides = from->start.slides,
+                                         .position = {from->variable, from->start.line},
+                                         .rate = {from->rate_variable, from->start.line},
+                                         .scale = from->scale,
+                                         .rate_scale = from->rate_scale,
+                                         .period = from->period};
+  }
+  for (size_t i = 0; !status && i < p->n_states; i++) {
+    const bramah_study_state *from = &p->states[i];
+    states[i] = (bramah_fmu_state){.name = from->name, .of = {from->variable, from->line}};
+    if (!from->scale.text) continue;
+    const char *unit = bramah__unit_of(from->scale.text);
+    states[i].scale_unit = unit && *unit ? unit : "1";
+    status = bramah__study_value_get(&from->scale, states[i].scale_unit, &states[i].scale, diag);
+  }
+  for (size_t i = 0; !status && i < p->n_values; i++)
+    values[i] = (bramah_fmu_value){{p->values[i].variable, p->values[i].line}, p->values[i].value};
+  const bramah_fmu_mapping mapping = {
+      .path = p->fmu,
+      .file = study->file,
+      .line = p->line,
+      .step_ns = step_ns ? step_ns : p->step_ns,
+      .differences = p->differences,
+      .n_positions = p->n_positions,
+      .positions = positions,
+      .n_states = p->n_states,
+      .states = states,
+      .n_inputs = p->n_inputs,
+      .inputs = ports ? map_ports(ports, p->n_inputs, p->inputs) : NULL,
+      .n_outputs = p->n_outputs,
+      .outputs = ports ? map_ports(ports + p->n_inputs, p->n_outputs, p->outputs) : NULL,
+      .n_parameters = p->n_parameters,
+      .parameters =
+          ports ? map_ports(ports + p->n_inputs + p->n_outputs, p->n_parameters, p->parameters) : NULL,
+      .n_values = p->n_values,
+      .values = values};
+  if (!status) status = bramah_fmu_open(&mapping, diag, &machine->fmu);
+  if (!status) status = bramah_fmu_plant_new(machine->fmu, diag, &machine->instance);
+  if (!status) {
+    const char *name = bramah_fmu_get_abilities(machine->fmu).model;
+    machine->plant = bramah_fmu_plant_table(machine->instance);
+    loaded->machine.name = bramah__pool_text(&loaded->pool, name, strlen(name));
+    loaded->machine.integrator.step_ns = machine->plant.step_ns;
+    if (!loaded->machine.name) status = bramah__fail_memory(diag);
+  }
+  free(positions);
+  free(states);
+  free(ports);
+  free(values);
+  return in_file(diag, status, study->file, p->line);
+}
+
 /* study NULL: all inputs are known. */
 static bramah_status open_machine(bramah_machine_plant *machine, const char *path, size_t n_changes,
                                   const bramah_change *changes, int64_t step_ns, bramah_study *study,
                                   bramah_diag *diag)
 {
   bramah_diag_clear(diag);
+  if (study && study->plant.line) return open_fmu(machine, study, step_ns, diag);
   bramah_status status = study ? bramah__study_load_machine(study, diag, &machine->machine)
                                : bramah_machine_load(path, n_changes, changes, diag, &machine->machine);
   bramah_machine *m = machine->machine;
@@ -164,6 +254,8 @@ bramah_status bramah_machine_plant_dig(bramah_machine_plant *machine, bramah_dia
 
 void bramah_machine_plant_close(bramah_machine_plant *machine)
 {
+  bramah_fmu_plant_free(machine->instance);
+  bramah_fmu_close(machine->fmu);
   bramah_worksite_free(machine->site);
   bramah_coupled_free(machine->coupled);
   bramah__native_code_close(machine->native);
@@ -184,25 +276,45 @@ const bramah_study_augmented *bramah__study_unknown_input(const bramah_study *st
   return NULL;
 }
 
-bramah_status bramah__study_check_inputs(const bramah_study *study, const bramah_model *model,
-                                         bramah_diag *diag)
+const char *bramah__input_name(const bramah_plant *plant, size_t i)
 {
-  const bramah_model_info info = bramah_model_get_info(model);
+  return plant->input_name ? plant->input_name(plant->self, i) : "input";
+}
+
+const char *bramah__input_unit(const bramah_plant *plant, size_t i)
+{
+  return plant->input_unit ? plant->input_unit(plant->self, i) : "V";
+}
+
+static bramah_status check_inputs(const bramah_study *study, const bramah_plant *plant, const char **names,
+                                  bramah_diag *diag)
+{
+  const size_t n_inputs = plant->n_input;
   bramah_status status = BRAMAH_OK;
   size_t index;
+  for (size_t i = 0; i < n_inputs; i++) names[i] = bramah__input_name(plant, i);
   for (size_t i = 0; !status && i < study->n_inputs; i++)
-    status = find_name(study, "input", info.n_inputs, info.input_names, study->inputs[i].target,
-                       study->inputs[i].line, &index, diag);
+    status = find_name(study, "input", n_inputs, names, study->inputs[i].target, study->inputs[i].line,
+                       &index, diag);
   for (size_t i = 0; !status && i < study->n_unknown_inputs; i++) {
     const bramah_study_augmented *unknown = &study->augmented[i];
-    status = find_name(study, "input", info.n_inputs, info.input_names, unknown->input, unknown->line, &index,
-                       diag);
+    status = find_name(study, "input", n_inputs, names, unknown->input, unknown->line, &index, diag);
     if (!status && study->transition != BRAMAH_TRANSITION_STEP)
       status =
           bramah__failf(diag, BRAMAH_E_VALUE, study->file, unknown->line, unknown->input,
                         "an unknown input needs 'filter: {transition: step}': by the others an error of the "
                         "command never reaches the pressures");
   }
+  return status;
+}
+
+bramah_status bramah__study_check_inputs(const bramah_study *study, const bramah_plant *plant,
+                                         bramah_diag *diag)
+{
+  const char **names = calloc(plant->n_input + 1, sizeof *names);
+  if (!names) return bramah__fail_memory(diag);
+  const bramah_status status = check_inputs(study, plant, names, diag);
+  free(names);
   return status;
 }
 
@@ -362,8 +474,50 @@ bramah_status bramah__session_make_room(bramah_session *session, bramah_diag *di
   return BRAMAH_OK;
 }
 
+/* Of an FMU: positions in their order, each with its rate behind it among the outputs, and first-order states. */
+static bramah_status start_fmu(bramah_session *session, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  const bramah_plant *plant = &session->machine.plant;
+  bramah__start_values *s = &session->start;
+  for (size_t i = 0; i < plant->n_dof; i++) {
+    const bramah_joint_start *from = &study->joints[i];
+    s->basis[i] = 2 * i;
+    s->position[i] = from->has_position ? from->position : plant->output(plant->self, 2 * i);
+    s->rate[i] = from->has_rate ? from->rate : plant->output(plant->self, 2 * i + 1);
+    s->position_sigma[i] = from->position_sigma;
+    s->rate_sigma[i] = from->rate_sigma;
+    s->acceleration_noise[i] = from->acceleration_noise;
+  }
+  for (size_t i = 0; i < plant->n_first_order; i++) {
+    const bramah_study_state *from = &study->plant.states[i];
+    bramah_state_info info;
+    char density[64];
+    bramah_plant_state_info(plant, 2 * plant->n_dof + i, &info);
+    snprintf(density, sizeof density, "%s/s^0.5", info.unit);
+    s->pressure[i] = plant->output(plant->self, 2 * plant->n_dof + i);
+    const struct {
+      const char *key, *unit;
+      const bramah_study_value *from;
+      double *to;
+    } values[] = {{"start", info.unit, &from->start, &s->pressure[i]},
+                  {"sigma", info.unit, &from->sigma, &s->pressure_sigma[i]},
+                  {"noise", density, &from->noise, &s->pressure_noise[i]}};
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+      if (!values[k].from->text) continue;
+      const bramah_status status =
+          bramah__study_value_get(values[k].from, values[k].unit, values[k].to, diag);
+      if (status)
+        return place(diag, status, study, values[k].from->line, values[k].from->column, "plant.states",
+                     from->name, values[k].key);
+    }
+  }
+  return BRAMAH_OK;
+}
+
 bramah_status bramah__session_find_joints(bramah_session *session, bramah_diag *diag)
 {
+  if (session->machine.fmu) return start_fmu(session, diag);
   const bramah_study *study = session->study;
   const bramah_model_info info = bramah_model_get_info(session->machine.model);
   const bramah_plant *plant = &session->machine.plant;
@@ -430,6 +584,7 @@ static bramah_status start_bristles(bramah_session *session, size_t first, brama
 
 bramah_status bramah__session_find_volumes(bramah_session *session, bramah_diag *diag)
 {
+  if (session->machine.fmu) return BRAMAH_OK;
   const bramah_study *study = session->study;
   const bramah_model_info info = bramah_model_get_info(session->machine.model);
   const bramah_plant *plant = &session->machine.plant;
@@ -475,10 +630,58 @@ bramah_status bramah_session_start(const bramah_session *session, bramah_coupled
   const bramah__start_values *s = &session->start;
   const bramah_study *study = session->study;
   bramah_diag_clear(diag);
-  bramah_status status =
-      bramah_coupled_start(coupled, study->n_joints, s->joints, s->position, s->rate, s->pressure, diag);
-  if (!status) status = bramah__session_apply_hypothesis(session, coupled, diag);
+  bramah_status status = bramah__refuse_fmu(study, "a coupled plant", diag);
+  if (status) return status;
+  status = bramah_coupled_start(coupled, study->n_joints, s->joints, s->position, s->rate, s->pressure, diag);
+  const bramah_plant plant = bramah_coupled_plant(coupled);
+  if (!status) status = bramah__session_apply_hypothesis(session, &plant, diag);
   return in_file(diag, status, study->file, study->n_joints ? study->joints[0].line : 0);
+}
+
+/* Put the plant at the start. */
+static bramah_status put(const bramah_session *session, const bramah_another_plant *at, bramah_diag *diag)
+{
+  const bramah_study *study = session->study;
+  if (at->coupled) return bramah_session_start(session, at->coupled, diag);
+  const size_t nf = at->plant.n_dof, np = at->plant.n_first_order;
+  double *x = calloc(2 * nf + np + 1, sizeof *x);
+  if (!x) return bramah__fail_memory(diag);
+  memcpy(x, session->start.position, nf * sizeof *x);
+  memcpy(x + nf, session->start.rate, nf * sizeof *x);
+  memcpy(x + 2 * nf, session->start.pressure, np * sizeof *x);
+  bramah_status status = bramah_fmu_plant_start(at->instance, x, diag);
+  if (!status) status = bramah__session_apply_hypothesis(session, &at->plant, diag);
+  free(x);
+  return in_file(diag, status, study->file, study->plant.line);
+}
+
+bramah_status bramah__machine_another(const bramah_machine_plant *machine, bramah_diag *diag,
+                                      bramah_another_plant *out)
+{
+  *out = (bramah_another_plant){0};
+  const bramah_status status = machine->fmu ? bramah_fmu_plant_new(machine->fmu, diag, &out->instance)
+                                            : bramah_machine_plant_another(machine, diag, &out->coupled);
+  if (!status)
+    out->plant = machine->fmu ? bramah_fmu_plant_table(out->instance) : bramah_coupled_plant(out->coupled);
+  return status;
+}
+
+bramah_status bramah_session_another(const bramah_session *session, bramah_diag *diag,
+                                     bramah_another_plant *out)
+{
+  bramah_status status = bramah__machine_another(&session->machine, diag, out);
+  if (!status) status = put(session, out, diag);
+  if (!status && out->coupled)
+    bramah_coupled_set_injection(out->coupled, (bramah_injection)session->study->injection);
+  if (status) bramah_another_plant_free(out);
+  return status;
+}
+
+void bramah_another_plant_free(bramah_another_plant *other)
+{
+  bramah_coupled_free(other->coupled);
+  bramah_fmu_plant_free(other->instance);
+  *other = (bramah_another_plant){0};
 }
 
 /* ---- filter ---- */
@@ -537,11 +740,13 @@ static bramah_status open_filter(bramah_session *session, bramah_diag *diag)
                              .n_budget = session->augmented.n_budget,
                              .is_stated = session->augmented.is_stated,
                              .noise_unit = session->augmented.noise_unit};
-  bramah_status status = bramah_session_start(session, session->machine.coupled, diag);
+  const bramah_another_plant own = {session->machine.plant, session->machine.coupled,
+                                    session->machine.instance};
+  bramah_status status = put(session, &own, diag);
   if (!status)
     status = bramah_filter_new(&session->machine.plant, study->n_sensors, session->sensors,
                                &session->parts.options, diag, &session->filter);
-  bramah_coupled_set_injection(session->machine.coupled, (bramah_injection)study->injection);
+  if (own.coupled) bramah_coupled_set_injection(own.coupled, (bramah_injection)study->injection);
   return in_file(diag, status, study->file, 0);
 }
 
@@ -648,7 +853,7 @@ static bramah_status open_study(bramah_session *session, checking *c, bramah_dia
   bramah_study *study = session->study;
   bramah_status status = open_machine(&session->machine, study->machine_file, study->n_changes,
                                       study->changes, session->step_ns, study, diag);
-  if (!status) status = go_on(c, bramah__study_check_inputs(study, session->machine.model, diag), diag);
+  if (!status) status = go_on(c, bramah__study_check_inputs(study, &session->machine.plant, diag), diag);
   if (!status) status = bind(session, c, diag);
   if (status || (c && c->first)) return status;
   status = compile(session, diag);
@@ -699,12 +904,12 @@ static bramah_status make_clone(const bramah_session *session, size_t holds, bra
   clone->shares = session;
   clone->holds = holds;
   clone->filter = NULL;
-  clone->machine.coupled = NULL;
-  bramah_status status = bramah_machine_plant_another(&session->machine, diag, &clone->machine.coupled);
-  if (!status) {
-    clone->machine.plant = bramah_coupled_plant(clone->machine.coupled);
-    status = open_filter(clone, diag);
-  }
+  bramah_another_plant other;
+  bramah_status status = bramah__machine_another(&session->machine, diag, &other);
+  clone->machine.coupled = other.coupled;
+  clone->machine.instance = other.instance;
+  clone->machine.plant = other.plant;
+  if (!status) status = open_filter(clone, diag);
   if (status)
     bramah_session_close(clone);
   else
@@ -731,6 +936,7 @@ void bramah_session_close(bramah_session *session)
   bramah_filter_free(session->filter);
   if (session->shares) {
     bramah_coupled_free(session->machine.coupled);
+    bramah_fmu_plant_free(session->machine.instance);
   } else {
     free(session->sensors);
     free(session->augmented.states);
@@ -865,7 +1071,8 @@ bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *use
   bramah__study_check(path, hear, &c);
   if (!c.first) go_on(&c, bramah_study_load(path, 0, NULL, &diag, &session->study), &diag);
   const bramah_study *study = session->study;
-  if (study) bramah__machine_check(study->machine_file, study->n_changes, study->changes, hear, &c);
+  if (study && !study->plant.line)
+    bramah__machine_check(study->machine_file, study->n_changes, study->changes, hear, &c);
   if (!c.first && study && study->n_simulated)
     bramah__machine_check(study->machine_file, study->n_simulated, study->simulated, hear, &c);
   if (!c.first) go_on(&c, open_study(session, &c, &diag), &diag);

@@ -11,7 +11,8 @@ typedef struct bramah__start_values {
   size_t *joints, *basis;  /* [n_position] index of the joint; of the output that is its position */
   double *position, *rate; /* [n_position] [rad] or [m], and per second */
   double *position_sigma, *rate_sigma, *acceleration_noise; /* [n_position] */
-  double *pressure, *pressure_sigma, *pressure_noise;       /* [n_pressure] [Pa], [Pa], [Pa/sqrt(s)] */
+  double *pressure, *pressure_sigma,
+      *pressure_noise; /* [n_first_order] [Pa], [Pa], [Pa/sqrt(s)]; of an FMU NaN: its own start */
 } bramah__start_values;
 
 /* Augmented states and noise on parameters, bound to the machine. */
@@ -71,14 +72,20 @@ bramah_status bramah__session_take_hypotheses(bramah_session *session, bramah_di
 /* Has any of them a value for this parameter of the plant? */
 int bramah__session_is_fixed(const bramah_session *session, size_t parameter);
 /* Values of the one that holds, into a plant of the session's model. Errors: those of the plant's set_parameter. */
-bramah_status bramah__session_apply_hypothesis(const bramah_session *session, bramah_coupled *coupled,
+bramah_status bramah__session_apply_hypothesis(const bramah_session *session, const bramah_plant *plant,
                                                bramah_diag *diag);
+/* What needs the machine itself refuses a study with an FMU. Errors: E_UNSUPPORTED, with its place. */
+bramah_status bramah__refuse_fmu(const bramah_study *study, const char *what, bramah_diag *diag);
 /* What goes by one model refuses a study with hypotheses. Errors: E_UNSUPPORTED, with its place. */
 bramah_status bramah__refuse_hypotheses(const bramah_study *study, const char *what, bramah_diag *diag);
 
 /* The machine's program of a scope; NULL: it cannot be compiled, or is faster without. */
 bramah_program *bramah__machine_program(const bramah_machine_plant *machine, bramah_program_scope scope,
                                         size_t n_par, const size_t *par);
+
+/* Another plant of a machine or an FMU, not yet at a start. Errors: E_MEMORY, those of bramah_fmu_plant_new. */
+bramah_status bramah__machine_another(const bramah_machine_plant *machine, bramah_diag *diag,
+                                      bramah_another_plant *out);
 
 /* All of it; all after the machine. */
 bramah_status bramah__session_open_study(bramah_session *session, bramah_diag *diag);
@@ -107,8 +114,11 @@ bramah_status bramah__study_value_get(const bramah_study_value *value, const cha
 
 /* Every input that the study gives a column or calls unknown must exist. Errors: E_REFERENCE (with the
  * nearest name), E_VALUE (unknown, but the filter's transition cannot estimate it). */
-bramah_status bramah__study_check_inputs(const bramah_study *study, const bramah_model *model,
+bramah_status bramah__study_check_inputs(const bramah_study *study, const bramah_plant *plant,
                                          bramah_diag *diag);
+/* Input i of a plant, and its unit (SI). */
+const char *bramah__input_name(const bramah_plant *plant, size_t i);
+const char *bramah__input_unit(const bramah_plant *plant, size_t i);
 
 /* What the study says of an input whose command nobody knows; NULL: it is known. Its valves have no lag in
  * the filter's model: spools are no states of the filter, and the random walk can be as slow as they are. */

@@ -27,24 +27,25 @@ static const char *joined(bramah__reader *reader, const char *a, const char *b)
 
 /* ---- start values ---- */
 
-static const bramah__key joint_keys[] = {
-    /* Is read first and says whether the joint turns or slides. */
-    BRAMAH__KEY("position_sigma", bramah__read_quantity, bramah_joint_start, position_sigma, .required = 1,
-                .unit = "rad", .other_unit = "m", .range = BRAMAH__POSITIVE,
-                .choice = offsetof(bramah_joint_start, slides), .chooses = 1),
-    BRAMAH__KEY("position", bramah__read_quantity, bramah_joint_start, position, .unit = "rad",
-                .other_unit = "m", .choice = offsetof(bramah_joint_start, slides),
-                .given = offsetof(bramah_joint_start, has_position)),
-    BRAMAH__KEY("rate", bramah__read_quantity, bramah_joint_start, rate, .unit = "rad/s", .other_unit = "m/s",
-                .choice = offsetof(bramah_joint_start, slides),
-                .given = offsetof(bramah_joint_start, has_rate)),
-    BRAMAH__KEY("rate_sigma", bramah__read_quantity, bramah_joint_start, rate_sigma, .required = 1,
-                .unit = "rad/s", .other_unit = "m/s", .range = BRAMAH__POSITIVE,
-                .choice = offsetof(bramah_joint_start, slides)),
-    BRAMAH__KEY("acceleration_noise", bramah__read_quantity, bramah_joint_start, acceleration_noise,
-                .required = 1, .unit = "rad/s^2/Hz^0.5", .other_unit = "m/s^2/Hz^0.5",
-                .range = BRAMAH__NOT_NEGATIVE, .choice = offsetof(bramah_joint_start, slides)),
-    {0}};
+/* Of the joints of a machine and the positions of an FMU. The first one is read first and says whether it turns or slides. */
+#define JOINT_KEYS                                                                                           \
+  BRAMAH__KEY("position_sigma", bramah__read_quantity, bramah_joint_start, position_sigma, .required = 1,    \
+              .unit = "rad", .other_unit = "m", .range = BRAMAH__POSITIVE,                                   \
+              .choice = offsetof(bramah_joint_start, slides), .chooses = 1),                                 \
+      BRAMAH__KEY("position", bramah__read_quantity, bramah_joint_start, position, .unit = "rad",            \
+                  .other_unit = "m", .choice = offsetof(bramah_joint_start, slides),                         \
+                  .given = offsetof(bramah_joint_start, has_position)),                                      \
+      BRAMAH__KEY("rate", bramah__read_quantity, bramah_joint_start, rate, .unit = "rad/s",                  \
+                  .other_unit = "m/s", .choice = offsetof(bramah_joint_start, slides),                       \
+                  .given = offsetof(bramah_joint_start, has_rate)),                                          \
+      BRAMAH__KEY("rate_sigma", bramah__read_quantity, bramah_joint_start, rate_sigma, .required = 1,        \
+                  .unit = "rad/s", .other_unit = "m/s", .range = BRAMAH__POSITIVE,                           \
+                  .choice = offsetof(bramah_joint_start, slides)),                                           \
+      BRAMAH__KEY("acceleration_noise", bramah__read_quantity, bramah_joint_start, acceleration_noise,       \
+                  .required = 1, .unit = "rad/s^2/Hz^0.5", .other_unit = "m/s^2/Hz^0.5",                     \
+                  .range = BRAMAH__NOT_NEGATIVE, .choice = offsetof(bramah_joint_start, slides))
+
+static const bramah__key joint_keys[] = {JOINT_KEYS, {0}};
 
 static const bramah__table joint_table = {.keys = joint_keys, .size = sizeof(bramah_joint_start)};
 
@@ -74,6 +75,94 @@ static const bramah__key contact_keys[] = {
     {0}};
 
 static const bramah__table contact_table = {.keys = contact_keys, .size = sizeof(bramah_contact_start)};
+
+/* ---- an FMU ---- */
+
+static const bramah__key position_keys[] = {
+    JOINT_KEYS,
+    BRAMAH__KEY("variable", bramah__read_text, bramah_study_position, variable, .required = 1),
+    BRAMAH__KEY("rate_variable", bramah__read_text, bramah_study_position, rate_variable, .required = 0),
+    BRAMAH__KEY("scale", bramah__read_quantity, bramah_study_position, scale, .unit = "rad",
+                .other_unit = "m", .range = BRAMAH__POSITIVE, .choice = offsetof(bramah_joint_start, slides)),
+    BRAMAH__KEY("rate_scale", bramah__read_quantity, bramah_study_position, rate_scale, .unit = "rad/s",
+                .other_unit = "m/s", .range = BRAMAH__POSITIVE,
+                .choice = offsetof(bramah_joint_start, slides)),
+    BRAMAH__KEY("period", bramah__read_quantity, bramah_study_position, period, .unit = "rad",
+                .range = BRAMAH__POSITIVE),
+    {0}};
+
+static const bramah__table position_table = {.keys = position_keys, .size = sizeof(bramah_study_position)};
+
+static const bramah__key state_keys[] = {
+    BRAMAH__KEY("variable", bramah__read_text, bramah_study_state, variable, .required = 1),
+    BRAMAH__KEY("start", bramah__read_value, bramah_study_state, start, .required = 0),
+    BRAMAH__KEY("scale", bramah__read_value, bramah_study_state, scale, .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("sigma", bramah__read_value, bramah_study_state, sigma, .required = 1,
+                .range = BRAMAH__POSITIVE),
+    BRAMAH__KEY("noise", bramah__read_value, bramah_study_state, noise, .required = 1,
+                .range = BRAMAH__NOT_NEGATIVE),
+    {0}};
+
+static const bramah__table state_table = {.keys = state_keys, .size = sizeof(bramah_study_state)};
+
+static const bramah__key port_key = {
+    .name = "variable", .read = bramah__read_text, .offset = offsetof(bramah_study_port, variable)};
+static const bramah__table port_table = {
+    .size = sizeof(bramah_study_port), .value = &port_key, .names_with_dots = 1};
+
+static const bramah__key fmu_value_key = {.name = "value",
+                                          .read = bramah__read_quantity,
+                                          .offset = offsetof(bramah_study_fmu_value, value),
+                                          .unit = "1"};
+static const bramah__table fmu_value_table = {
+    .size = sizeof(bramah_study_fmu_value), .value = &fmu_value_key, .names_with_dots = 1};
+
+static const bramah__word derivative_words[] = {{"own", 0}, {"differences", 1}, {NULL, 0}};
+
+static const bramah__key plant_keys[] = {
+    BRAMAH__KEY("fmu", bramah__read_path, bramah_study_plant, fmu, .required = 1),
+    BRAMAH__KEY("step", bramah__read_duration, bramah_study_plant, step_ns, .unit = "s"),
+    BRAMAH__KEY("derivatives", bramah__read_word, bramah_study_plant, differences, .words = derivative_words),
+    BRAMAH__SECTION("positions", bramah_study_plant, positions, n_positions, &position_table, .required = 0),
+    BRAMAH__SECTION("states", bramah_study_plant, states, n_states, &state_table, .required = 0),
+    BRAMAH__SECTION("inputs", bramah_study_plant, inputs, n_inputs, &port_table, .required = 0),
+    BRAMAH__SECTION("outputs", bramah_study_plant, outputs, n_outputs, &port_table, .required = 0),
+    BRAMAH__SECTION("parameters", bramah_study_plant, parameters, n_parameters, &port_table, .required = 0),
+    BRAMAH__SECTION("values", bramah_study_plant, values, n_values, &fmu_value_table, .required = 0),
+    {0}};
+
+static bramah_status finish_plant(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_study_plant *plant = object;
+  if (plant->n_positions + plant->n_states > 0) return BRAMAH_OK;
+  return bramah__fail_key(reader, item, BRAMAH_E_KEY,
+                          "there is nothing to estimate: name 'positions' or 'states' of the FMU");
+}
+
+static const bramah__table plant_table = {.keys = plant_keys, .finish = finish_plant};
+
+/* A machine with its joints, or an FMU with its own; its positions are the study's joints. */
+static bramah_status take_plant(bramah__reader *reader, const bramah__item *root, bramah_study *study)
+{
+  static const char *const of_machines[] = {"machine", "joints", "volumes", "contacts", "changes"};
+  const bramah_study_plant *plant = &study->plant;
+  bramah__item other;
+  for (size_t i = 0; i < sizeof of_machines / sizeof *of_machines; i++) {
+    const int there = bramah__item_find(root, of_machines[i], &other);
+    if (plant->line && there)
+      return bramah__fail_key(reader, &other, BRAMAH_E_KEY,
+                              "is of machines; of an FMU 'plant' says it: 'positions', 'states', 'values'");
+    if (!plant->line && !there && i < 2) return bramah__fail_missing(reader, root, of_machines[i]);
+  }
+  if (!plant->line) return BRAMAH_OK;
+  bramah_joint_start *joints = bramah__pool_take(reader->keep, plant->n_positions, sizeof *joints);
+  if (!joints) return bramah__no_memory(reader);
+  for (size_t i = 0; i < plant->n_positions; i++) joints[i] = plant->positions[i].start;
+  study->joints = joints;
+  study->n_joints = plant->n_positions;
+  study->machine_file = plant->fmu;
+  return BRAMAH_OK;
+}
 
 /* ---- filter ---- */
 
@@ -642,7 +731,9 @@ static bramah_status check_hypotheses(bramah__reader *reader, const bramah_study
 
 static const bramah__key study_keys[] = {
     BRAMAH__KEY("study", bramah__read_text, bramah__study_draft, study.name, .required = 1),
-    BRAMAH__KEY("machine", bramah__read_path, bramah__study_draft, study.machine_file, .required = 1),
+    BRAMAH__KEY("machine", bramah__read_path, bramah__study_draft, study.machine_file, .required = 0),
+    BRAMAH__KEY("plant", bramah__read_child, bramah__study_draft, study.plant, .table = &plant_table,
+                .line = offsetof(bramah__study_draft, study.plant.line)),
     BRAMAH__KEY("display", bramah__read_path, bramah__study_draft, study.display_file, .required = 0),
     BRAMAH__KEY("changes", bramah__read_changes, bramah__study_draft, study.changes,
                 .count_offset = offsetof(bramah__study_draft, study.n_changes)),
@@ -672,7 +763,7 @@ static const bramah__key study_keys[] = {
                 .line = offsetof(bramah__study_draft, study.hypotheses.line)),
     BRAMAH__SECTION("parameter_noise", bramah__study_draft, study.parameter_noise, study.n_parameter_noise,
                     &parameter_noise_table, .required = 0),
-    BRAMAH__SECTION("joints", bramah__study_draft, study.joints, study.n_joints, &joint_table, .required = 1),
+    BRAMAH__SECTION("joints", bramah__study_draft, study.joints, study.n_joints, &joint_table, .required = 0),
     BRAMAH__SECTION("volumes", bramah__study_draft, study.volumes, study.n_volumes, &volume_table,
                     .required = 0),
     BRAMAH__SECTION("contacts", bramah__study_draft, study.contacts, study.n_contacts, &contact_table,
@@ -706,6 +797,7 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
 
   /* What its parts become. */
   const int well = !reader.mistakes;
+  if (!status && well) status = take_plant(&reader, &item, study);
   if (!status && well) status = split_inputs(&reader, draft);
   if (!status && well) status = split_augmented(&reader, draft);
   if (study->n_unknown_inputs && !draft->has_gate) draft->gate = 0.0; /* what tells of a leap is no fault */

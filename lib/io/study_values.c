@@ -7,6 +7,7 @@
 #include "lib/base/diag.h"
 #include "lib/base/text.h"
 #include "lib/io/fail.h"
+#include "lib/io/files.h"
 #include "lib/io/machine_file.h"
 #include "lib/io/session.h"
 #include "lib/io/uncertainty.h"
@@ -55,7 +56,11 @@ bramah_status bramah_study_find(bramah_study *study, const char *path, bramah_st
   bramah__reader reader;
   bramah__position place;
   *out = (bramah_study_ref){.in_machine = in_machine};
-  bramah_status status = in_machine ? bramah__study_open_machine(study, diag) : BRAMAH_OK;
+  bramah_status status = in_machine && study->plant.line
+                             ? bramah__failf(diag, BRAMAH_E_KEY, study->file, study->plant.line, path,
+                                             "the study has an FMU, and no machine file")
+                         : in_machine ? bramah__study_open_machine(study, diag)
+                                      : BRAMAH_OK;
   if (status) return status;
   const bramah__source *source = in_machine ? draft->machine_source : draft->source;
   bramah__node *root = in_machine ? source->root : draft->root;
@@ -139,6 +144,7 @@ bramah_status bramah_study_set(bramah_study *study, size_t n, const bramah_study
 bramah_status bramah__study_open_machine(bramah_study *study, bramah_diag *diag)
 {
   bramah__study_draft *draft = (bramah__study_draft *)study;
+  if (study->plant.line) return BRAMAH_OK; /* an FMU */
   if (draft->machine_source && strcmp(draft->machine_source->file, study->machine_file) == 0)
     return BRAMAH_OK;
   bramah__source *source;
@@ -165,7 +171,12 @@ bramah_status bramah__study_hash(bramah_study *study, uint64_t *out, bramah_diag
   const bramah_status status = bramah__study_open_machine(study, diag);
   if (status) return status;
   uint64_t hash = bramah__fnv(draft->changes_hash, draft->source->text, draft->source->length + 1);
-  hash = bramah__fnv(hash, draft->machine_source->text, draft->machine_source->length + 1);
+  if (study->plant.line) {
+    const uint64_t of_fmu = bramah__hash_file(study->plant.fmu);
+    hash = bramah__fnv(hash, &of_fmu, sizeof of_fmu);
+  } else {
+    hash = bramah__fnv(hash, draft->machine_source->text, draft->machine_source->length + 1);
+  }
   for (size_t i = 0; i < draft->n_settings; i++) {
     const bramah_study_setting *s = &draft->settings[i];
     hash = bramah__fnv(hash, s->ref->path, strlen(s->ref->path) + 1);

@@ -72,6 +72,7 @@ bramah_uncertainty_source bramah_machine_plant_uncertainty(const bramah_machine_
   bramah_parameter_info info;
   int stated = 0;
   *sigma = 0.0;
+  if (machine->fmu) return BRAMAH_UNCERTAINTY_NONE; /* names say nothing there */
   machine->plant.parameter_info(machine->plant.self, parameter, &info);
 
   /* Factors are uncertain independently of each other; terms have one scale, and the least certain one says so. */

@@ -50,9 +50,8 @@ typedef struct bramah__simulated_log bramah__simulated_log;
  * of the machine are errors of the filter's model and not applied. The same seed gives the same bytes, and the
  * noise of a sensor does not depend on the other sensors. Errors: those of bramah_sensor_init and
  * E_REFERENCE, E_VALUE of the inputs that the study names; E_MEMORY. Allocates. */
-bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_model *model,
-                                        const bramah_plant *plant, uint64_t seed, bramah_diag *diag,
-                                        bramah__simulated_log **out);
+bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_plant *plant, uint64_t seed,
+                                        bramah_diag *diag, bramah__simulated_log **out);
 /* Create (replace) the file, with the columns the study describes. Errors: E_FILE; E_UNSUPPORTED (a log that is
  * not one file with commas, a header and plain seconds). */
 bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const char *path, int digits,

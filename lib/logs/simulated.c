@@ -79,7 +79,6 @@ typedef struct simulated_sensor {
 struct bramah__simulated_log {
   const bramah_study *study;
   const bramah_plant *plant;
-  const bramah_model *model;
   simulated_sensor *sensors;     /* [study->n_sensors] */
   bramah_simulated_sensor *info; /* [study->n_sensors] */
   bramah_log_writer *writer;
@@ -87,9 +86,8 @@ struct bramah__simulated_log {
   double *row;                /* time, inputs, sensors */
 };
 
-bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_model *model,
-                                        const bramah_plant *plant, uint64_t seed, bramah_diag *diag,
-                                        bramah__simulated_log **out)
+bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_plant *plant, uint64_t seed,
+                                        bramah_diag *diag, bramah__simulated_log **out)
 {
   const int64_t step_ns = plant->step_ns;
   bramah__simulated_log *log = calloc(1, sizeof *log);
@@ -97,14 +95,13 @@ bramah_status bramah__simulated_log_new(const bramah_study *study, const bramah_
   if (!log) return bramah__fail_memory(diag);
   log->study = study;
   log->plant = plant;
-  log->model = model;
   log->sensors = calloc(study->n_sensors + 1, sizeof *log->sensors);
   log->info = calloc(study->n_sensors + 1, sizeof *log->info);
   log->row = calloc(1 + plant->n_input + study->n_sensors, sizeof *log->row);
   log->inputs = calloc(plant->n_input + 1, sizeof *log->inputs);
   bramah_status status =
       log->sensors && log->info && log->row && log->inputs ? BRAMAH_OK : bramah__fail_memory(diag);
-  if (!status) status = bramah__study_check_inputs(study, model, diag);
+  if (!status) status = bramah__study_check_inputs(study, plant, diag);
 
   /* Every sensor with its noise, its period and delay in steps. */
   for (size_t i = 0; !status && i < study->n_sensors; i++) {
@@ -185,10 +182,10 @@ bramah_status bramah__simulated_log_create(bramah__simulated_log *log, const cha
   if (!status) status = bramah_log_add_column(log->writer, study->time_column, "s", 12, diag);
   for (size_t i = 0; !status && i < log->plant->n_input; i++) {
     char name[256];
-    const char *input = bramah_model_get_info(log->model).input_names[i];
+    const char *input = bramah__input_name(log->plant, i);
     if (bramah__study_unknown_input(study, input)) continue; /* nobody writes it down */
     const bramah_study_column *from = bramah__input_column(study, input, name, sizeof name);
-    status = add_column(log, name, from, "V", digits, &log->inputs[i], diag);
+    status = add_column(log, name, from, bramah__input_unit(log->plant, i), digits, &log->inputs[i], diag);
   }
   for (size_t i = 0; !status && i < study->n_sensors; i++)
     status = add_column(log, study->sensor_columns[i].name, &study->sensor_columns[i],
@@ -216,7 +213,7 @@ static double arriving(bramah__simulated_log *log, size_t i, uint64_t k)
 
 static int is_logged(const bramah__simulated_log *log, size_t input)
 {
-  return !bramah__study_unknown_input(log->study, bramah_model_get_info(log->model).input_names[input]);
+  return !bramah__study_unknown_input(log->study, bramah__input_name(log->plant, input));
 }
 
 bramah_status bramah__simulated_log_row(bramah__simulated_log *log, uint64_t k, int64_t time_ns,

@@ -191,7 +191,7 @@ static bramah_status pass(const mistakes *m, bramah_status status, const bramah_
 }
 
 /* Of the times, the inputs and the sensors. */
-static bramah_status find_columns(bramah_log_stream *stream, const bramah_model *model,
+static bramah_status find_columns(bramah_log_stream *stream, const bramah_plant *plant,
                                   const bramah_sensor *sensors, const mistakes *m, bramah_diag *diag)
 {
   const bramah_study *study = stream->study;
@@ -203,10 +203,11 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
   }
   for (size_t i = 0; !status && i < stream->n_inputs; i++) {
     char name[256];
-    const char *input = bramah_model_get_info(model).input_names[i];
+    const char *input = bramah__input_name(plant, i);
     if (bramah__study_unknown_input(study, input)) continue; /* it has no column and is kept at 0 */
     const bramah_study_column *from = bramah__input_column(study, input, name, sizeof name);
-    const bramah__target target = {.name = name, .si_unit = "V", .from = from, .slot = i};
+    const bramah__target target = {
+        .name = name, .si_unit = bramah__input_unit(plant, i), .from = from, .slot = i};
     status = feed(stream, &target, "input", input, diag);
     const size_t used = strlen(diag->message);
     if (status == BRAMAH_E_COLUMN && study)
@@ -229,7 +230,7 @@ static bramah_status find_columns(bramah_log_stream *stream, const bramah_model 
 
 /* ---- opening and closing ---- */
 
-bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah_model *model,
+bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah_plant *plant,
                                          const bramah_sensor *sensors, size_t n, const char *const *paths,
                                          void (*report)(void *user, const bramah_diag *diag), void *user,
                                          bramah_diag *diag, bramah_log_stream **out)
@@ -242,7 +243,7 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
   *out = NULL;
   if (!stream) return bramah__fail_memory(diag);
   stream->study = study;
-  stream->n_inputs = model ? bramah_model_get_info(model).n_inputs : 0;
+  stream->n_inputs = plant ? plant->n_input : 0;
   stream->n_sensors = study ? study->n_sensors : 0;
   stream->from_ns = stream->after_ns = stream->last_ns = INT64_MIN;
   stream->to_ns = INT64_MAX;
@@ -270,7 +271,7 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
   if (status)
     pass(&m, status, diag);
   else
-    status = find_columns(stream, model, sensors, &m, diag);
+    status = find_columns(stream, plant, sensors, &m, diag);
   if (status)
     bramah_log_stream_close(stream);
   else
@@ -281,8 +282,7 @@ bramah_status bramah_log_stream_open_for(const bramah_study *study, const bramah
 bramah_status bramah_log_stream_open(const bramah_session *session, size_t n, const char *const *paths,
                                      bramah_diag *diag, bramah_log_stream **out)
 {
-  return bramah_log_stream_open_for(bramah_session_study(session),
-                                    bramah_session_about(session)->machine->model,
+  return bramah_log_stream_open_for(bramah_session_study(session), bramah_session_plant(session),
                                     bramah_session_about(session)->sensors, n, paths, NULL, NULL, diag, out);
 }
 

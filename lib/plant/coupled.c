@@ -517,7 +517,10 @@ void bramah_coupled_set_injection(bramah_coupled *plant, bramah_injection inject
   plant->injection = injection;
 }
 
-bramah_step_report bramah_coupled_report(const bramah_coupled *plant) { return plant->report; }
+bramah_step_report bramah_coupled_report(const bramah_coupled *plant)
+{
+  return plant ? plant->report : (bramah_step_report){0};
+}
 
 double bramah_coupled_constraint_violation(bramah_coupled *plant)
 {

@@ -829,6 +829,8 @@ void bramah__lockstep_value(const bramah__lockstep *k, size_t g, const double *s
 
 /* ---- what can be done so ---- */
 
+int bramah__is_coupled(const bramah_plant *plant) { return plant->noise_row == bramah__noise_row; }
+
 int bramah__lockstep_fits(const bramah_coupled *c, size_t n_par, const size_t *par)
 {
   const bramah_program *program = c->compiled.first;

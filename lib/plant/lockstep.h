@@ -29,6 +29,9 @@ typedef struct bramah__plant_group {
   const size_t *basis; /* [nf] positions whose derivatives at the start of a step are wanted, too */
 } bramah__plant_group;
 
+/* Is this the table of a coupled plant, or somebody else's? */
+int bramah__is_coupled(const bramah_plant *plant);
+
 /* What one group leaves, [...] of eight lanes each. */
 #define BRAMAH__GROUP_RESULTS(X)                                                                             \
   X(next, words)  /* candidate for the state */                                                              \

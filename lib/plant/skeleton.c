@@ -169,6 +169,9 @@ static void quaternion_of(const double *A, double *q)
 
 bramah_status bramah_coupled_skeleton(bramah_coupled *plant, bramah_skeleton *skeleton, bramah_diag *diag)
 {
+  if (!plant)
+    return bramah__fail(diag, BRAMAH_E_UNSUPPORTED, "plant",
+                        "it is no machine: there is nothing to be drawn");
   const bramah_status status = bramah__refresh(plant, diag);
   if (status != BRAMAH_OK) return status;
 

@@ -522,8 +522,9 @@ bramah_status bramah__tune_problem_read(bramah__tune_problem *problem, size_t n,
     for (size_t k = 0; k <= t->n_also; k++) {
       const char *place = k ? t->also[k - 1] : t->name;
       hash = bramah__fnv(hash, place, strlen(place) + 1);
-      if (!t->is_parameter &&
-          (after(place, "machine.") || after(place, "changes.") || strcmp(place, "machine") == 0))
+      if (!t->is_parameter && (after(place, "machine.") || after(place, "changes.") ||
+                               strcmp(place, "machine") == 0 || after(place, "plant.values.") ||
+                               strcmp(place, "plant.fmu") == 0 || strcmp(place, "plant.step") == 0))
         problem->shared_model = 0;
     }
   }
@@ -657,7 +658,7 @@ bramah_status bramah__tune_session_open(bramah__tune_session *s, const bramah__t
       BRAMAH_FUSION_SEQUENTIAL; /* the same but for rounding; it says what each sample adds */
   if (!problem->shared_model) return bramah__session_open_study(session, diag);
 
-  /* As bramah_session_new, on the problem's model. */
+  /* As bramah_session_new, on the problem's model or FMU. */
   s->shared = 1;
   session->machine.model = problem->session->machine.model;
   session->machine.machine = problem->session->machine.machine;
@@ -672,9 +673,13 @@ bramah_status bramah__tune_session_open(bramah__tune_session *s, const bramah__t
     *fixed = (bramah__fixed){.parameter = t->parameter};
     session->n_fixed += (size_t)si_of(t, x[i], &fixed->value);
   }
-  status = bramah_machine_plant_another(&session->machine, diag, &session->machine.coupled);
+  session->machine.fmu = problem->session->machine.fmu;
+  bramah_another_plant other;
+  status = bramah__machine_another(&session->machine, diag, &other);
   if (status) return status;
-  session->machine.plant = bramah_coupled_plant(session->machine.coupled);
+  session->machine.coupled = other.coupled;
+  session->machine.instance = other.instance;
+  session->machine.plant = other.plant;
   return bramah__session_open_on_machine(session, diag);
 }
 
@@ -685,6 +690,7 @@ void bramah__tune_session_close(bramah__tune_session *session)
     session->session->machine.model = NULL;
     session->session->machine.program = NULL;
     session->session->machine.machine = NULL;
+    session->session->machine.fmu = NULL;
   }
   bramah_session_close(session->session);
   free(session->delay_ns);

@@ -134,8 +134,8 @@ struct work {
   runner *runners;   /* [1 + n] the candidate itself first */
   bramah__likelihood *likelihood;
   double *near_y, *near_spread; /* [n] what goes into it */
-  double *former;             /* [n_sensors x BRAMAH_TUNE_LAGS] normalised innovations, the last one first */
-  bramah_coupled *free_model; /* predicts without corrections */
+  double *former; /* [n_sensors x BRAMAH_TUNE_LAGS] normalised innovations, the last one first */
+  bramah_another_plant free_model; /* predicts without corrections */
   bramah_plant ahead;
   long *command; /* [n_input] output that is the command in force */
   double *u;     /* [n_input] */
@@ -396,9 +396,8 @@ static bramah_status open_ahead(work *w, bramah_diag *diag)
     strcat(strcpy(name, input), ".command");
     w->command[i] = bramah_plant_find_output(plant, name);
   }
-  const bramah_status status =
-      bramah_machine_plant_another(bramah_session_about(session)->machine, diag, &w->free_model);
-  if (!status) w->ahead = bramah_coupled_plant(w->free_model);
+  const bramah_status status = bramah_session_another(session, diag, &w->free_model);
+  w->ahead = w->free_model.plant;
   return status;
 }
 
@@ -434,7 +433,7 @@ static void close_work(work *w)
     bramah__tune_session_close(&r->opened);
     free(r->innovations);
   }
-  bramah_coupled_free(w->free_model);
+  bramah_another_plant_free(&w->free_model);
   bramah__likelihood_free(w->likelihood);
   free(w->runners);
   free(w->near_y);

@@ -456,8 +456,10 @@ bramah_status bramah_tuning_write(const bramah_tuning *tuning, const char *path,
   const size_t length = folder_length(path);
   const int elsewhere = strcmp(path, "-") != 0 &&
                         (length != folder_length(problem->path) || strncmp(path, problem->path, length) != 0);
-  char *machine = elsewhere ? realpath(bramah_session_study(problem->session)->machine_file, NULL) : NULL;
-  if (!status && machine) status = bramah__edit_set(edit, "machine", machine, NULL, diag);
+  const bramah_study *study = bramah_session_study(problem->session);
+  char *machine = elsewhere ? realpath(study->machine_file, NULL) : NULL;
+  if (!status && machine)
+    status = bramah__edit_set(edit, study->plant.line ? "plant.fmu" : "machine", machine, NULL, diag);
   free(machine);
 
   for (size_t i = 0; !status && i < problem->n; i++) {

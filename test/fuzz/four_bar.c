@@ -19,9 +19,3 @@ const bramah_plant *fuzz_four_bar(void)
   plant = bramah_coupled_plant(coupled);
   return &plant;
 }
-
-const bramah_model *fuzz_four_bar_model(void)
-{
-  (void)fuzz_four_bar();
-  return model;
-}

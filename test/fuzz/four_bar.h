@@ -9,6 +9,5 @@
 
 /* The machine the studies of the corpora are about; made once and kept. */
 const bramah_plant *fuzz_four_bar(void);
-const bramah_model *fuzz_four_bar_model(void);
 
 #endif

@@ -75,8 +75,8 @@ static bramah_status open_stream(opened *o, const bramah_study *study, const inp
   for (size_t i = 0; !status && i < o->n_sensors; i++)
     status = bramah_sensor_init(&study->sensors[i], fuzz_four_bar(), diag, &o->sensors[i]);
   if (status) return status;
-  return bramah_log_stream_open_for(study, fuzz_four_bar_model(), o->sensors, in->n, in->file, NULL, NULL,
-                                    diag, &o->stream);
+  return bramah_log_stream_open_for(study, fuzz_four_bar(), o->sensors, in->n, in->file, NULL, NULL, diag,
+                                    &o->stream);
 }
 
 static void check_sample(const opened *o, const bramah_sample *s, const input *in)

@@ -41,13 +41,13 @@ check estimators/filter_source.c "$estimators|lib/plant/(coupled_internal|step_s
 check lib/terrain 'bramah/(status|terrain)\.h|lib/base/|lib/math/|lib/terrain/'
 check lib/linear "$own|$below|lib/plant/|lib/linear/"
 check lib/io "$own|lib/math/elementary\.h|lib/io/"
+check lib/fmi "$own|lib/math/dense\.h|lib/io/|lib/fmi/"
 check lib/logs "$own|lib/io/|lib/logs/"
 check lib/assess "$own|lib/math/(elementary|innovation_tests)\.h|lib/io/|lib/logs/|lib/assess/"
 check lib/tune "$own|lib/math/(dense|elementary)\.h|lib/io/|lib/logs/|lib/assess/|lib/tune/"
 check lib/report "$own|lib/io/|lib/report/"
 check lib/display "$own|lib/io/|lib/assess/|lib/display/"
 check lib/serve "$own|lib/io/|lib/logs/|lib/assess/|lib/serve/"
-check lib/fmi "$own|lib/io/|lib/fmi/"
 # The program uses the public interfaces only.
 check lib/cli 'bramah/|lib/cli/'
 

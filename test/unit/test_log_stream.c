@@ -318,19 +318,19 @@ TEST(every_mistake_in_the_columns_is_reported)
   uint64_t rows;
   open_session("");
   put(path[0], "t[s],angle[V]\n0,1\n1,2\n");
-  ck_assert_int_eq(
-      bramah_log_stream_open_for(bramah_session_study(session), bramah_session_about(session)->machine->model,
-                                 bramah_session_about(session)->sensors, 1, paths, count, &n, NULL, &stream),
-      BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_stream_open_for(bramah_session_study(session), bramah_session_plant(session),
+                                              bramah_session_about(session)->sensors, 1, paths, count, &n,
+                                              NULL, &stream),
+                   BRAMAH_OK);
   ck_assert_int_eq(n, 3); /* the command, the unit of the angle, p2 */
   ck_assert(!read_all(&rows) && rows == 2);
   bramah_log_stream_close(stream);
   put(path[0], "u,angle[rad]\n0,1\n");
   n = 0;
-  ck_assert_int_eq(
-      bramah_log_stream_open_for(bramah_session_study(session), bramah_session_about(session)->machine->model,
-                                 bramah_session_about(session)->sensors, 1, paths, count, &n, NULL, &stream),
-      BRAMAH_E_COLUMN);
+  ck_assert_int_eq(bramah_log_stream_open_for(bramah_session_study(session), bramah_session_plant(session),
+                                              bramah_session_about(session)->sensors, 1, paths, count, &n,
+                                              NULL, &stream),
+                   BRAMAH_E_COLUMN);
   ck_assert_ptr_null(stream);
   ck_assert_int_eq(n, 3); /* the time, the command, p2 */
   ck_assert_int_eq(bramah_log_last_time(session, 1, (const char *const[]){"-"}, &(int64_t){0}, &diag),
@@ -419,10 +419,8 @@ EACH_TEST(a_simulated_log_is_read_back, 0, 2)
   open_session(sections[_i]);
   const bramah_plant *plant = bramah_session_plant(session);
   for (int file = 0; file < 2; file++) {
-    ck_assert_msg(!bramah__simulated_log_new(bramah_session_study(session),
-                                             bramah_session_about(session)->machine->model, plant, 7, &diag,
-                                             &log),
-                  "%s", diag.message);
+    ck_assert_msg(!bramah__simulated_log_new(bramah_session_study(session), plant, 7, &diag, &log), "%s",
+                  diag.message);
     ck_assert_msg(!bramah__simulated_log_create(log, path[file], 10, &diag), "%s", diag.message);
     for (uint64_t k = 0; k < 3; k++)
       ck_assert_int_eq(bramah__simulated_log_row(log, k, (int64_t)k * plant->step_ns, &command, &diag),

@@ -731,7 +731,8 @@ TEST(missing_section_is_told)
       {1, "", 2, "required key 'study' is missing"},
       {2, "", 1, "required key 'machine' is missing"},
       {14, "others:", 14,
-       "unknown key 'others'; allowed are study, machine, display, changes, simulated, time, log, inputs, "
+       "unknown key 'others'; allowed are study, machine, plant, display, changes, simulated, time, log, "
+       "inputs, "
        "sensors, "
        "filter, "
        "adapt, tune, "

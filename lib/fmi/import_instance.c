@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* An instance of an FMU, FMI 2.0 and 3.0 alike: its library is opened for us alone, what it says is kept for messages, and after it has
+ * called itself fatally wrong none of its functions is called again. */
+#define _GNU_SOURCE /* locale_t */
+#include "lib/fmi/import.h"
+#include "lib/fmi/headers/fmi2FunctionTypes.h"
+#include "lib/fmi/headers/fmi3FunctionTypes.h"
+#include "lib/io/fail.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Name here, in FMI 2 and in FMI 3; 1: an FMU that cannot do it may lack it. */
+#define FUNCTIONS(X)                                                                                         \
+  X(free, FreeInstance, FreeInstance, 0)                                                                     \
+  X(begin_start, EnterInitializationMode, EnterInitializationMode, 0)                                        \
+  X(end_start, ExitInitializationMode, ExitInitializationMode, 0)                                            \
+  X(reset, Reset, Reset, 0)                                                                                  \
+  X(get, GetReal, GetFloat64, 0)                                                                             \
+  X(set, SetReal, SetFloat64, 0)                                                                             \
+  X(set_integer, SetInteger, SetInt32, 0)                                                                    \
+  X(set_boolean, SetBoolean, SetBoolean, 0)                                                                  \
+  X(step, DoStep, DoStep, 0)                                                                                 \
+  X(keep, GetFMUstate, GetFMUState, 1)                                                                       \
+  X(take_back, SetFMUstate, SetFMUState, 1)                                                                  \
+  X(drop, FreeFMUstate, FreeFMUState, 1)                                                                     \
+  X(state_size, SerializedFMUstateSize, SerializedFMUStateSize, 1)                                           \
+  X(serialize, SerializeFMUstate, SerializeFMUState, 1)                                                      \
+  X(deserialize, DeSerializeFMUstate, DeserializeFMUState, 1)                                                \
+  X(directional, GetDirectionalDerivative, GetDirectionalDerivative, 1)
+
+typedef struct functions2 {
+  fmi2InstantiateTYPE *instantiate;
+  fmi2SetupExperimentTYPE *set_up;
+#define MEMBER(name, two, three, optional) fmi2##two##TYPE *name;
+  FUNCTIONS(MEMBER)
+#undef MEMBER
+} functions2;
+
+typedef struct functions3 {
+  fmi3InstantiateCoSimulationTYPE *instantiate;
+#define MEMBER(name, two, three, optional) fmi3##three##TYPE *name;
+  FUNCTIONS(MEMBER)
+#undef MEMBER
+} functions3;
+
+typedef struct local_library {
+  bramah__fmu_library head; /* first: the caller's pointer is ours */
+  void *handle;
+  functions2 f2;
+  functions3 f3;
+  char *resources;
+} local_library;
+
+typedef struct local_instance {
+  bramah__fmu_instance head; /* first */
+  const local_library *library;
+  fmi2CallbackFunctions callbacks; /* the FMU keeps a pointer to it */
+  void *component;                 /* NULL: it called itself fatally wrong */
+  char said[320];                  /* its last message that is no mere note */
+  double *column;                  /* [n_column] of directional derivatives */
+  size_t n_column;
+} local_instance;
+
+/* ---- what it says ---- */
+
+static void listen2(fmi2ComponentEnvironment user, fmi2String instance, fmi2Status status,
+                    fmi2String category, fmi2String format, ...)
+{
+  local_instance *i = user;
+  va_list arguments;
+  (void)instance, (void)category;
+  if (!i || !format || status == fmi2OK) return;
+  va_start(arguments, format);
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#endif
+  vsnprintf(i->said, sizeof i->said, format, arguments);
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+  va_end(arguments);
+}
+
+static void listen3(fmi3InstanceEnvironment user, fmi3Status status, fmi3String category, fmi3String message)
+{
+  local_instance *i = user;
+  (void)category;
+  if (i && message && status != fmi3OK) snprintf(i->said, sizeof i->said, "%s", message);
+}
+
+/* Its status: 0 and 1 (a warning) are well; both versions have 4 for what is fatal. */
+static bramah_status judge(local_instance *i, int status, const char *what, bramah_diag *diag)
+{
+  static const char *const words[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
+  if (status == 0 || status == 1) return BRAMAH_OK;
+  bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, i->library->head.name, "the FMU failed to %s (%s)%s%s",
+                what, status >= 2 && status <= 5 ? words[status] : "unknown status", *i->said ? ": " : "",
+                i->said);
+  if (diag) bramah_make_printable(diag->message);
+  if (status == fmi2Fatal) i->component = NULL;
+  i->said[0] = '\0';
+  return BRAMAH_E_ARGUMENT;
+}
+
+static bramah_status dead(const local_instance *i, bramah_diag *diag)
+{
+  return i->component ? BRAMAH_OK
+                      : bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, i->library->head.name,
+                                      "the FMU called itself fatally wrong and cannot be used any more");
+}
+
+/* Call a function of either version. */
+#define CALL(i, what, two, three)                                                                            \
+  do {                                                                                                       \
+    const bramah_status gone = dead(i, diag);                                                                \
+    if (gone) return gone;                                                                                   \
+    const functions2 *f2 = &(i)->library->f2;                                                                \
+    const functions3 *f3 = &(i)->library->f3;                                                                \
+    (void)f3;                                                                                                \
+    void *c = (i)->component;                                                                                \
+    return judge(i, (i)->library->head.description->version == 2 ? (int)(two) : (int)(three), what, diag);   \
+  } while (0)
+
+/* ---- functions ---- */
+
+static bramah_status get(bramah__fmu_instance *self, size_t n, const uint32_t *reference, double *value,
+                         bramah_diag *diag)
+{
+  local_instance *i = (local_instance *)self;
+  CALL(i, "give values", f2->get(c, reference, n, value), f3->get(c, reference, n, value, n));
+}
+
+static bramah_status set(bramah__fmu_instance *self, size_t n, const uint32_t *reference, const double *value,
+                         bramah_diag *diag)
+{
+  local_instance *i = (local_instance *)self;
+  CALL(i, "take values", f2->set(c, reference, n, value), f3->set(c, reference, n, value, n));
+}
+
+static bramah_status set_whole(local_instance *i, uint32_t reference, int is_boolean, double value,
+                               bramah_diag *diag)
+{
+  const int whole = (int)value;
+  const fmi3Boolean truth = whole != 0;
+  if (is_boolean)
+    CALL(i, "take a start value", f2->set_boolean(c, &reference, 1, &whole),
+         f3->set_boolean(c, &reference, 1, &truth, 1));
+  CALL(i, "take a start value", f2->set_integer(c, &reference, 1, &whole),
+       f3->set_integer(c, &reference, 1, &whole, 1));
+}
+
+static bramah_status reset(local_instance *i, bramah_diag *diag)
+{
+  CALL(i, "start anew", f2->reset(c), f3->reset(c));
+}
+
+static bramah_status set_up(local_instance *i, double time, bramah_diag *diag)
+{
+  CALL(i, "set up", f2->set_up(c, fmi2False, 0.0, time, fmi2False, 0.0), fmi3OK);
+}
+
+static bramah_status begin_start(local_instance *i, double time, bramah_diag *diag)
+{
+  CALL(i, "initialize", f2->begin_start(c), f3->begin_start(c, 0, 0.0, time, 0, 0.0));
+}
+
+static bramah_status end_start(local_instance *i, bramah_diag *diag)
+{
+  CALL(i, "initialize", f2->end_start(c), f3->end_start(c));
+}
+
+static bramah_status initialize(bramah__fmu_instance *self, int again, const bramah__fmu_start *start,
+                                bramah_diag *diag)
+{
+  local_instance *i = (local_instance *)self;
+  bramah_status status = again ? reset(i, diag) : BRAMAH_OK;
+  if (!status && start->n[0]) status = set(self, start->n[0], start->reference[0], start->value[0], diag);
+  for (int kind = 1; kind < 3; kind++)
+    for (size_t k = 0; !status && k < start->n[kind]; k++)
+      status = set_whole(i, start->reference[kind][k], kind == 2, start->value[kind][k], diag);
+  if (!status) status = set_up(i, start->time, diag);
+  if (!status) status = begin_start(i, start->time, diag);
+  return status ? status : end_start(i, diag);
+}
+
+static bramah_status step(bramah__fmu_instance *self, double time, double length, bramah_diag *diag)
+{
+  local_instance *i = (local_instance *)self;
+  fmi3Boolean event = 0, ends = 0, early = 0;
+  fmi3Float64 reached = time + length;
+  bramah_status status = dead(i, diag);
+  if (status) return status;
+  const int said =
+      i->library->head.description->version == 2
+          ? (int)i->library->f2.step(i->component, time, length, fmi2False)
+          : (int)i->library->f3.step(i->component, time, length, 0, &event, &ends, &early, &reached);
+  status = judge(i, said, "make its step", diag);
+  if (!status && (ends || early || fabs(reached - (time + length)) > 1e-6 * length))
+    return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, i->library->head.name,
+                         ends ? "the FMU wants to end its simulation at %.9g s"
+                              : "the FMU ended its step early, at %.9g s",
+                         reached);
+  return status;
+}
+
+static bramah_status directional_by(local_instance *i, size_t n, const uint32_t *unknown, uint32_t known,
+                                    bramah_diag *diag)
+{
+  static const double one = 1.0;
+  CALL(i, "give directional derivatives", f2->directional(c, unknown, n, &known, 1, &one, i->column),
+       f3->directional(c, unknown, n, &known, 1, &one, 1, i->column, n));
+}
+
+static bramah_status directional(bramah__fmu_instance *self, size_t n_unknown, const uint32_t *unknown,
+                                 size_t n_known, const uint32_t *known, double *J, bramah_diag *diag)
+{
+  local_instance *i = (local_instance *)self;
+  if (n_unknown > i->n_column) {
+    double *column = realloc(i->column, n_unknown * sizeof *column);
+    if (!column) return bramah__fail_memory(diag);
+    i->column = column;
+    i->n_column = n_unknown;
+  }
+  for (size_t k = 0; k < n_known; k++) {
+    const bramah_status status = directional_by(i, n_unknown, unknown, known[k], diag);
+    if (status) return status;
+    for (size_t r = 0; r < n_unknown; r++) J[r * n_known + k] = i->column[r];
+  }
+  return BRAMAH_OK;
+}
+
+static bramah_status keep(bramah__fmu_instance *self, void **kept, bramah_diag *diag)
+{
+  local_instance *i = (local_instance *)self;
+  CALL(i, "save its state", f2->keep(c, kept), f3->keep(c, kept));
+}
+
+static bramah_status take_back(bramah__fmu_instance *self, void *kept, bramah_diag *diag)
+{
+  local_instance *i = (local_instance *)self;
+  CALL(i, "restore its state", f2->take_back(c, kept), f3->take_back(c, kept));
+}
+
+static void drop(bramah__fmu_instance *self, void **kept)
+{
+  local_instance *i = (local_instance *)self;
+  if (i->component && *kept) {
+    if (i->library->head.description->version == 2)
+      i->library->f2.drop(i->component, kept);
+    else
+      i->library->f3.drop(i->component, kept);
+  }
+  *kept = NULL;
+}
+
+static bramah_status size_of(local_instance *i, void *kept, size_t *size, bramah_diag *diag)
+{
+  CALL(i, "tell the size of its state", f2->state_size(c, kept, size), f3->state_size(c, kept, size));
+}
+
+static bramah_status write_state(local_instance *i, void *kept, size_t size, void *bytes, bramah_diag *diag)
+{
+  CALL(i, "write its state", f2->serialize(c, kept, bytes, size), f3->serialize(c, kept, bytes, size));
+}
+
+static bramah_status read_state(local_instance *i, void **kept, size_t size, const void *bytes,
+                                bramah_diag *diag)
+{
+  CALL(i, "read its state", f2->deserialize(c, bytes, size, kept), f3->deserialize(c, bytes, size, kept));
+}
+
+static bramah_status state_size(bramah__fmu_instance *self, size_t *size, bramah_diag *diag)
+{
+  void *kept = NULL;
+  bramah_status status = keep(self, &kept, diag);
+  if (!status) status = size_of((local_instance *)self, kept, size, diag);
+  drop(self, &kept);
+  return status;
+}
+
+static bramah_status serialize(bramah__fmu_instance *self, size_t size, void *bytes, bramah_diag *diag)
+{
+  void *kept = NULL;
+  size_t now = size;
+  bramah_status status = keep(self, &kept, diag);
+  if (!status) status = size_of((local_instance *)self, kept, &now, diag);
+  if (!status && now != size)
+    status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, ((local_instance *)self)->library->head.name,
+                           "the FMU's state takes %zu bytes now, %zu when it was opened", now, size);
+  if (!status) status = write_state((local_instance *)self, kept, size, bytes, diag);
+  drop(self, &kept);
+  return status;
+}
+
+static bramah_status deserialize(bramah__fmu_instance *self, size_t size, const void *bytes,
+                                 bramah_diag *diag)
+{
+  void *kept = NULL;
+  bramah_status status = read_state((local_instance *)self, &kept, size, bytes, diag);
+  if (!status) status = take_back(self, kept, diag);
+  drop(self, &kept);
+  return status;
+}
+
+static void release(bramah__fmu_instance *self)
+{
+  local_instance *i = (local_instance *)self;
+  if (i->component) {
+    if (i->library->head.description->version == 2)
+      i->library->f2.free(i->component);
+    else
+      i->library->f3.free(i->component);
+  }
+  free(i->column);
+  free(i);
+}
+
+static const bramah__fmu_calls calls = {release, initialize, get,  set,        step,      directional,
+                                        keep,    take_back,  drop, state_size, serialize, deserialize};
+
+static bramah_status instantiate(const bramah__fmu_library *head, bramah_diag *diag,
+                                 bramah__fmu_instance **out)
+{
+  const local_library *library = (const local_library *)head;
+  local_instance *i = calloc(1, sizeof *i);
+  *out = NULL;
+  if (!i) return bramah__fail_memory(diag);
+  i->head.calls = &calls;
+  i->library = library;
+  i->callbacks = (fmi2CallbackFunctions){listen2, calloc, free, NULL, i};
+  if (head->description->version == 2)
+    i->component =
+        library->f2.instantiate(head->description->identifier, fmi2CoSimulation, head->description->token,
+                                library->resources, &i->callbacks, fmi2False, fmi2False);
+  else
+    i->component = library->f3.instantiate(head->description->identifier, head->description->token,
+                                           library->resources, 0, 0, 0, 0, NULL, 0, i, listen3, NULL);
+  if (i->component) {
+    *out = &i->head;
+    return BRAMAH_OK;
+  }
+  bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, head->name, "the FMU cannot be instantiated%s%s",
+                *i->said ? ": " : "", i->said);
+  if (diag) bramah_make_printable(diag->message);
+  free(i);
+  return BRAMAH_E_ARGUMENT;
+}
+
+/* ---- library ---- */
+
+#if defined(__x86_64__)
+#define PLATFORM2 "linux64"
+#define PLATFORM3 "x86_64-linux"
+#elif defined(__aarch64__)
+#define PLATFORM2 "aarch64-linux"
+#define PLATFORM3 "aarch64-linux"
+#else
+#define PLATFORM2 "linux32"
+#define PLATFORM3 "x86-linux"
+#endif
+
+/* The platforms that the archive has libraries for, for a message. */
+static void list_platforms(const char *folder, char *text, size_t size)
+{
+  char path[4096];
+  struct dirent *entry;
+  size_t used = 0;
+  snprintf(path, sizeof path, "%s/binaries", folder);
+  DIR *all = opendir(path);
+  text[0] = '\0';
+  while (all && (entry = readdir(all)) && used < size)
+    if (entry->d_name[0] != '.')
+      used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", entry->d_name);
+  if (all) closedir(all);
+}
+
+static void unload(bramah__fmu_library *head)
+{
+  local_library *library = (local_library *)head;
+  if (library->handle) dlclose(library->handle);
+  free(library->resources);
+  free(library);
+}
+
+/* A function by its name in the library; a pointer to data becomes one to code, as POSIX has it. */
+static int find(local_library *library, const char *name, int optional, void *to, bramah_diag *diag)
+{
+  void *found = dlsym(library->handle, name);
+  memcpy(to, &found, sizeof found);
+  if (found || optional) return 1;
+  bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, library->head.name,
+                "the FMU's library has no function %s", name);
+  return 0;
+}
+
+bramah_status bramah__fmu_load(const char *folder, const bramah__fmu_description *description,
+                               const char *name, bramah_diag *diag, bramah__fmu_library **out)
+{
+  const int is2 = description->version == 2;
+  char path[4096], others[200];
+  local_library *library = calloc(1, sizeof *library);
+  *out = NULL;
+  if (!library) return bramah__fail_memory(diag);
+  library->head = (bramah__fmu_library){
+      .name = name, .description = description, .instantiate = instantiate, .unload = unload};
+  bramah_status status = BRAMAH_OK;
+  const size_t room = strlen(folder) + 64;
+  library->resources = malloc(room);
+  if (!library->resources) status = bramah__fail_memory(diag);
+  if (!status) snprintf(library->resources, room, is2 ? "file://%s/resources" : "%s/resources/", folder);
+  snprintf(path, sizeof path, "%s/binaries/%s/%s.so", folder, is2 ? PLATFORM2 : PLATFORM3,
+           description->identifier);
+  FILE *there = status ? NULL : fopen(path, "rbe");
+  if (!status && !there) {
+    list_platforms(folder, others, sizeof others);
+    status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, name,
+                           "the FMU has no library for this computer, binaries/%s/%s.so%s%s",
+                           is2 ? PLATFORM2 : PLATFORM3, description->identifier,
+                           *others ? "; it is for " : "", others);
+  }
+  if (there) fclose(there);
+  if (!status && !(library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
+    status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, name,
+                           "the FMU's library cannot be loaded: %s", dlerror());
+#define FIND2(member, two, three, optional) &&find(library, "fmi2" #two, optional, &library->f2.member, diag)
+#define FIND3(member, two, three, optional)                                                                  \
+  &&find(library, "fmi3" #three, optional, &library->f3.member, diag)
+  if (!status && is2 &&
+      !(find(library, "fmi2Instantiate", 0, &library->f2.instantiate, diag) &&
+        find(library, "fmi2SetupExperiment", 0, &library->f2.set_up, diag) FUNCTIONS(FIND2)))
+    status = BRAMAH_E_UNSUPPORTED;
+  if (!status && !is2 &&
+      !(find(library, "fmi3InstantiateCoSimulation", 0, &library->f3.instantiate, diag) FUNCTIONS(FIND3)))
+    status = BRAMAH_E_UNSUPPORTED;
+  const int states = is2 ? library->f2.keep && library->f2.take_back && library->f2.drop
+                         : library->f3.keep && library->f3.take_back && library->f3.drop;
+  const int bytes = is2 ? library->f2.state_size && library->f2.serialize && library->f2.deserialize
+                        : library->f3.state_size && library->f3.serialize && library->f3.deserialize;
+  if (!status && ((description->can_get_set && !states) || (description->can_serialize && !bytes) ||
+                  (description->directional && !(is2 ? (void *)(uintptr_t)library->f2.directional
+                                                     : (void *)(uintptr_t)library->f3.directional))))
+    status = bramah__failf(
+        diag, BRAMAH_E_UNSUPPORTED, NULL, 0, name,
+        "the FMU's library lacks functions for saved states or derivatives that its description promises");
+  if (status)
+    unload(&library->head);
+  else
+    *out = &library->head;
+  return status;
+}
