@@ -57,7 +57,7 @@ typedef struct bramah_fmu_value {
   bramah_fmu_variable of;
   double value; /* in the unit of the FMU */
 } bramah_fmu_value;
-
+/* What the variables of an FMU mean; zero: not given. */
 typedef struct bramah_fmu_mapping {
   const char *path; /* the archive */
   const char *file; /* for messages: the study; NULL: none */
@@ -120,13 +120,16 @@ typedef struct bramah_fmu_abilities {
   double step_seconds; /* one step, and one saved and restored state, as measured when it was opened */
   double save_seconds;
 } bramah_fmu_abilities;
+/* These. */
 BRAMAH_API bramah_fmu_abilities bramah_fmu_get_abilities(const bramah_fmu *fmu);
 
 /* An instance, and its plant. It is used by one thread at a time; several may be on different threads. */
 typedef struct bramah_fmu_plant bramah_fmu_plant;
+/* A new one at the FMU's own start. Errors: E_MEMORY, E_ARGUMENT with what the FMU said. */
 BRAMAH_API bramah_status bramah_fmu_plant_new(const bramah_fmu *fmu, bramah_diag *diag,
                                               bramah_fmu_plant **out);
 BRAMAH_API void bramah_fmu_plant_free(bramah_fmu_plant *instance); /* NULL allowed */
+/* Its table; the instance must outlive it. */
 BRAMAH_API bramah_plant bramah_fmu_plant_table(bramah_fmu_plant *instance);
 
 /* At the start of the FMU's default experiment again, with these states x [n], SI; NaN: the FMU's own start value. */
